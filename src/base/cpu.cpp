@@ -1,0 +1,93 @@
+#include "base/cpu.h"
+
+#include <cpuid.h>
+#include <sched.h>
+
+#include <cstdlib>
+#include <fstream>
+#include <string_view>
+
+#include "base/error.h"
+
+namespace dragoman::base {
+namespace {
+
+bool has_amx() {
+  unsigned eax = 0, ebx = 0, ecx = 0, edx = 0;
+  if (__get_cpuid_count(7, 0, &eax, &ebx, &ecx, &edx) == 0) {
+    return false;
+  }
+  const bool tile = (edx >> 24) & 1, int8 = (edx >> 25) & 1, bf16 = (edx >> 22) & 1;
+  return tile && int8 && bf16;
+}
+
+Isa detect() {
+  check(__builtin_cpu_supports("avx2") && __builtin_cpu_supports("fma"), ErrorKind::kRuntime,
+        "this processor ({}) has no AVX2 and FMA; dragoman needs an x86-64 processor of 2013 or later",
+        cpu_model_name());
+  const bool avx512 = __builtin_cpu_supports("avx512f") && __builtin_cpu_supports("avx512bw") &&
+                      __builtin_cpu_supports("avx512cd") && __builtin_cpu_supports("avx512dq") &&
+                      __builtin_cpu_supports("avx512vl");
+  if (!avx512) {
+    return Isa::kAvx2;
+  }
+  if (!__builtin_cpu_supports("avx512vnni")) {
+    return Isa::kAvx512;
+  }
+  return has_amx() ? Isa::kAmx : Isa::kVnni;
+}
+
+Isa capped() {
+  const char* cap = std::getenv("DRAGOMAN_ISA");
+  const Isa best = machine_isa();
+  if (cap == nullptr || *cap == '\0') {
+    return best;
+  }
+  for (const Isa isa : {Isa::kAvx2, Isa::kAvx512, Isa::kVnni, Isa::kAmx}) {
+    if (std::string_view(cap) == isa_name(isa)) {
+      return isa < best ? isa : best;
+    }
+  }
+  fail(ErrorKind::kUsage, "DRAGOMAN_ISA={}: unknown instruction set; use avx2, avx512, vnni or amx", cap);
+}
+
+}  // namespace
+
+const char* isa_name(Isa isa) {
+  switch (isa) {
+    case Isa::kAvx2: return "avx2";
+    case Isa::kAvx512: return "avx512";
+    case Isa::kVnni: return "vnni";
+    case Isa::kAmx: return "amx";
+  }
+  return "unknown";
+}
+
+Isa machine_isa() {
+  static const Isa isa = detect();
+  return isa;
+}
+
+Isa active_isa() {
+  static const Isa isa = capped();
+  return isa;
+}
+
+std::string cpu_model_name() {
+  std::ifstream file("/proc/cpuinfo");
+  for (std::string line; std::getline(file, line);) {
+    if (line.rfind("model name", 0) == 0) {
+      const size_t colon = line.find(": ");
+      return colon == std::string::npos ? line : line.substr(colon + 2);
+    }
+  }
+  return "unknown processor";
+}
+
+int cpu_count() {
+  cpu_set_t set;
+  CPU_ZERO(&set);
+  return sched_getaffinity(0, sizeof(set), &set) == 0 ? CPU_COUNT(&set) : 1;
+}
+
+}  // namespace dragoman::base

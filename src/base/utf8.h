@@ -1,0 +1,24 @@
+#pragma once
+
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace dragoman::base {
+
+/// True if `text` is well-formed UTF-8 (no overlong forms, no surrogates, at most U+10FFFF).
+bool is_valid_utf8(std::string_view text);
+
+/// Makes any bytes fit for the sub-word model: each maximal ill-formed part becomes one U+FFFD (Unicode 15,
+/// section 3.9, "substitution of maximal subparts"), NUL becomes a space. Valid text comes back unchanged.
+std::string repair_utf8(std::string_view text);
+
+/// Code points of well-formed UTF-8 and back. Ill-formed parts decode as U+FFFD.
+std::u32string decode_utf8(std::string_view text);
+std::string encode_utf8(std::u32string_view code_points);
+
+/// `text` cut into lines at LF only. One final CR of each line is dropped; U+0085, U+2028, VT and FF stay inside.
+/// A final line without LF counts; an empty text has no lines.
+std::vector<std::string> split_lines(std::string_view text);
+
+}  // namespace dragoman::base
