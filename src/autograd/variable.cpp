@@ -1,0 +1,145 @@
+#include "autograd/variable.h"
+
+#include <algorithm>
+#include <cmath>
+#include <utility>
+
+#include "base/error.h"
+
+namespace dragoman::autograd {
+namespace {
+
+Tape*& thread_tape() {
+  thread_local Tape* tape = nullptr;
+  return tape;
+}
+
+template <typename T>
+void add_elements(Tensor& sum, const Tensor& part) {
+  T* to = sum.data<T>();
+  const T* from = part.data<T>();
+  for (int64_t index = 0; index < sum.size(); ++index) {
+    to[index] += from[index];
+  }
+}
+
+void add_in_place(Tensor& sum, const Tensor& part) {
+  if (sum.dtype() == tensor::DType::kFloat64) {
+    add_elements<double>(sum, part);
+  } else {
+    add_elements<float>(sum, part);
+  }
+}
+
+bool all_finite(const Tensor& values) {
+  const auto finite = [](auto value) { return std::isfinite(value); };
+  return values.dtype() == tensor::DType::kFloat64 ? std::ranges::all_of(values.span<double>(), finite)
+                                                   : std::ranges::all_of(values.span<float>(), finite);
+}
+
+}  // namespace
+
+Variable::Variable(Tensor value, bool requires_grad) : state_(std::make_shared<State>()) {
+  state_->value = std::move(value);
+  state_->requires_grad = requires_grad;
+}
+
+const Tensor& Variable::grad() const {
+  base::check_argument(state_ != nullptr && state_->has_grad,
+                       "variable: gradient asked for before it was computed; run Tape::backward first");
+  return state_->grad;
+}
+
+void Variable::clear_grad() {
+  state_->has_grad = false;
+  if (!state_->bound) {
+    state_->grad = Tensor();
+  }
+}
+
+void Variable::bind_grad(Tensor buffer) {
+  base::check_argument(buffer.shape() == shape() && buffer.dtype() == dtype(),
+                       "variable: gradient buffer of shape {} for a variable of shape {}", buffer.shape().to_string(),
+                       shape().to_string());
+  state_->grad = std::move(buffer);
+  state_->bound = true;
+  state_->has_grad = false;
+}
+
+void Variable::add_grad(Tensor grad) const {
+  if (!requires_grad()) {
+    return;
+  }
+  base::check_argument(grad.shape() == shape() && grad.dtype() == dtype(),
+                       "variable: gradient of shape {} ({}) for a variable of shape {} ({})", grad.shape().to_string(),
+                       tensor::dtype_name(grad.dtype()), shape().to_string(), tensor::dtype_name(dtype()));
+  if (!grad.is_contiguous()) {
+    grad = grad.clone();
+  }
+  if (state_->has_grad) {
+    if (!state_->bound && state_->grad.is_shared()) {
+      state_->grad = state_->grad.clone();  // the first part was handed on by an op that passes gradients through
+    }
+    add_in_place(state_->grad, grad);
+  } else if (state_->bound) {
+    state_->grad.copy_from(grad);
+  } else {
+    state_->grad = std::move(grad);
+  }
+  state_->has_grad = true;
+}
+
+GradTarget Variable::grad_target() const {
+  if (!state_->grad.defined()) {
+    state_->grad = Tensor::empty(shape(), dtype());
+  }
+  return {state_->grad, std::exchange(state_->has_grad, true)};
+}
+
+void Tape::push(const char* op, Variable output, Backward backward) {
+  nodes_.push_back({op, std::move(output), std::move(backward)});
+}
+
+void Tape::backward(const Variable& loss, double scale) {
+  base::check_argument(loss.value().size() == 1, "backward: loss has shape {}, must be one element",
+                       loss.shape().to_string());
+  loss.add_grad(Tensor::full(loss.shape(), scale, loss.dtype()));
+  const TapeScope nothing_recorded(nullptr);
+  while (!nodes_.empty()) {
+    Node node = std::move(nodes_.back());
+    nodes_.pop_back();
+    if (!node.output.has_grad()) {
+      continue;  // not on the way to the loss
+    }
+    base::check_argument(!check_finite_ || all_finite(node.output.grad()), "backward: gradient of {} is not finite",
+                         node.op);
+    node.backward(node.output.grad());
+    node.output.clear_grad();
+  }
+}
+
+Tape* Tape::active() {
+  return thread_tape();
+}
+
+TapeScope::TapeScope(Tape* tape) : previous_(std::exchange(thread_tape(), tape)) {}
+
+TapeScope::~TapeScope() {
+  thread_tape() = previous_;
+}
+
+bool needs_grad(std::initializer_list<const Variable*> inputs) {
+  return Tape::active() != nullptr &&
+         std::ranges::any_of(inputs, [](const Variable* input) { return input->requires_grad(); });
+}
+
+Variable record(const char* op, Tensor value, std::initializer_list<const Variable*> inputs, Tape::Backward backward) {
+  if (!needs_grad(inputs)) {
+    return Variable(std::move(value));
+  }
+  Variable output(std::move(value), true);
+  Tape::active()->push(op, output, std::move(backward));
+  return output;
+}
+
+}  // namespace dragoman::autograd

@@ -1,0 +1,334 @@
+#include "tensor/tensor.h"
+
+#include <algorithm>
+#include <bit>
+#include <cmath>
+#include <cstring>
+
+#include "base/error.h"
+
+namespace dragoman::tensor {
+
+struct Tensor::Storage {
+  Storage(std::shared_ptr<Arena> from, size_t bytes) : arena(std::move(from)), memory(arena->allocate(bytes)) {}
+  ~Storage() { arena->release(memory); }
+  Storage(const Storage&) = delete;
+  Storage& operator=(const Storage&) = delete;
+
+  std::shared_ptr<Arena> arena;
+  void* memory;
+};
+
+namespace {
+
+std::array<int64_t, Shape::kMaxRank> row_major_strides(const Shape& shape) {
+  std::array<int64_t, Shape::kMaxRank> strides{};
+  int64_t step = 1;
+  for (int axis = shape.rank() - 1; axis >= 0; --axis) {
+    strides[static_cast<size_t>(axis)] = step;
+    step *= shape[axis];
+  }
+  return strides;
+}
+
+double element(const Tensor& tensor, int64_t index) {
+  switch (tensor.dtype()) {
+    case DType::kFloat32:
+      return tensor.data<float>()[index];
+    case DType::kFloat64:
+      return tensor.data<double>()[index];
+    case DType::kInt32:
+      return tensor.data<int32_t>()[index];
+    case DType::kInt8:
+      return tensor.data<int8_t>()[index];
+    case DType::kBool:
+      return tensor.data<bool>()[index] ? 1.0 : 0.0;
+    case DType::kBFloat16:
+      return to_float(tensor.data<BFloat16>()[index]);
+  }
+  return 0.0;
+}
+
+void set_element(Tensor& tensor, int64_t index, double value) {
+  switch (tensor.dtype()) {
+    case DType::kFloat32:
+      tensor.data<float>()[index] = static_cast<float>(value);
+      break;
+    case DType::kFloat64:
+      tensor.data<double>()[index] = value;
+      break;
+    case DType::kInt32:
+      tensor.data<int32_t>()[index] = static_cast<int32_t>(value);
+      break;
+    case DType::kInt8:
+      tensor.data<int8_t>()[index] = static_cast<int8_t>(value);
+      break;
+    case DType::kBool:
+      tensor.data<bool>()[index] = value != 0.0;
+      break;
+    case DType::kBFloat16:
+      tensor.data<BFloat16>()[index] = to_bfloat16(static_cast<float>(value));
+      break;
+  }
+}
+
+// Calls `visit(begin of a dense run, begin in a contiguous copy)` for each run along the last axis.
+template <typename Visit>
+void for_each_run(const Shape& shape, const Tensor& tensor, Visit visit) {
+  const int rank = shape.rank();
+  const int64_t run = rank == 0 ? 1 : shape[rank - 1];
+  const int64_t runs = run == 0 ? 0 : shape.size() / run;
+  for (int64_t index = 0; index < runs; ++index) {
+    int64_t rest = index, offset = 0;
+    for (int axis = rank - 2; axis >= 0; --axis) {
+      offset += rest % shape[axis] * tensor.stride(axis);
+      rest /= shape[axis];
+    }
+    visit(offset, index * run, run);
+  }
+}
+
+}  // namespace
+
+Tensor Tensor::empty(const Shape& shape, DType dtype) {
+  Tensor tensor;
+  int64_t bytes = 0;
+  base::check_argument(!__builtin_mul_overflow(shape.size(), static_cast<int64_t>(dtype_bytes(dtype)), &bytes),
+                       "tensor: {} of {} does not fit 64-bit sizes", shape.to_string(), dtype_name(dtype));
+  tensor.storage_ = std::make_shared<Storage>(Arena::current(), static_cast<size_t>(bytes));
+  tensor.shape_ = shape;
+  tensor.strides_ = row_major_strides(shape);
+  tensor.dtype_ = dtype;
+  return tensor;
+}
+
+Tensor Tensor::zeros(const Shape& shape, DType dtype) {
+  Tensor tensor = empty(shape, dtype);
+  std::memset(tensor.raw_data(), 0, static_cast<size_t>(tensor.size()) * dtype_bytes(dtype));
+  return tensor;
+}
+
+Tensor Tensor::full(const Shape& shape, double value, DType dtype) {
+  Tensor tensor = empty(shape, dtype);
+  tensor.fill(value);
+  return tensor;
+}
+
+template <typename T>
+Tensor Tensor::from(std::span<const T> values, const Shape& shape) {
+  base::check_argument(static_cast<int64_t>(values.size()) == shape.size(), "tensor: {} values for shape {}",
+                       values.size(), shape.to_string());
+  Tensor tensor = empty(shape, DTypeOf<T>::value);
+  std::copy(values.begin(), values.end(), tensor.data<T>());
+  return tensor;
+}
+
+bool Tensor::is_contiguous() const {
+  const auto dense = row_major_strides(shape_);
+  for (int axis = 0; axis < rank(); ++axis) {
+    if (dim(axis) > 1 && stride(axis) != dense[static_cast<size_t>(axis)]) {
+      return false;
+    }
+  }
+  return true;
+}
+
+void Tensor::check_dtype(DType asked) const {
+  base::check_argument(asked == dtype_, "tensor: asked for {}, holds {}", dtype_name(asked), dtype_name(dtype_));
+}
+
+void* Tensor::raw_data() {
+  return defined() ? static_cast<char*>(storage_->memory) + static_cast<size_t>(offset_) * dtype_bytes(dtype_)
+                   : nullptr;
+}
+
+const void* Tensor::raw_data() const {
+  return const_cast<Tensor*>(this)->raw_data();
+}
+
+template <typename T>
+T* Tensor::data() {
+  check_dtype(DTypeOf<T>::value);
+  return static_cast<T*>(raw_data());
+}
+
+template <typename T>
+const T* Tensor::data() const {
+  check_dtype(DTypeOf<T>::value);
+  return static_cast<const T*>(raw_data());
+}
+
+template <typename T>
+std::span<const T> Tensor::span() const {
+  base::check_argument(is_contiguous(), "tensor: span of a strided view {}; clone it first", shape_.to_string());
+  return {data<T>(), static_cast<size_t>(size())};
+}
+
+template <typename T>
+std::span<T> Tensor::span() {
+  base::check_argument(is_contiguous(), "tensor: span of a strided view {}; clone it first", shape_.to_string());
+  return {data<T>(), static_cast<size_t>(size())};
+}
+
+template <typename T>
+std::vector<T> Tensor::to_vector() const {
+  const Tensor dense = is_contiguous() ? *this : clone();
+  const std::span<const T> elements = dense.span<T>();
+  return {elements.begin(), elements.end()};
+}
+
+double Tensor::item() const {
+  base::check_argument(size() == 1, "tensor: item() of shape {}, must hold one element", shape_.to_string());
+  return element(*this, 0);
+}
+
+Tensor Tensor::reshape(const Shape& shape) const {
+  base::check_argument(shape.size() == size(), "reshape: {} has {} elements, {} has {}", shape_.to_string(), size(),
+                       shape.to_string(), shape.size());
+  base::check_argument(is_contiguous(), "reshape: {} is a strided view; clone it first", shape_.to_string());
+  Tensor view = *this;
+  view.shape_ = shape;
+  view.strides_ = row_major_strides(shape);
+  return view;
+}
+
+Tensor Tensor::rows(int64_t begin, int64_t end) const {
+  base::check_argument(rank() >= 1 && 0 <= begin && begin <= end && end <= dim(0), "rows: [{}, {}) of shape {}", begin,
+                       end, shape_.to_string());
+  Tensor view = *this;
+  view.offset_ += begin * stride(0);
+  std::array<int64_t, Shape::kMaxRank> dims{};
+  std::ranges::copy(shape_.dims(), dims.begin());
+  dims[0] = end - begin;
+  view.shape_ = Shape(std::span<const int64_t>(dims.data(), static_cast<size_t>(rank())));
+  return view;
+}
+
+Tensor Tensor::columns(int64_t begin, int64_t end) const {
+  base::check_argument(rank() == 2 && 0 <= begin && begin <= end && end <= dim(1), "columns: [{}, {}) of shape {}",
+                       begin, end, shape_.to_string());
+  Tensor view = *this;
+  view.offset_ += begin;
+  view.shape_ = Shape{dim(0), end - begin};
+  return view;
+}
+
+Tensor Tensor::clone() const {
+  Tensor copy = empty(shape_, dtype_);
+  copy.copy_from(*this);
+  return copy;
+}
+
+Tensor Tensor::to(DType dtype) const {
+  const Tensor dense = is_contiguous() ? *this : clone();
+  Tensor converted = empty(shape_, dtype);
+  for (int64_t index = 0; index < size(); ++index) {
+    set_element(converted, index, element(dense, index));
+  }
+  return converted;
+}
+
+void Tensor::copy_from(const Tensor& source) {
+  base::check_argument(shape_ == source.shape_ && dtype_ == source.dtype_, "copy: {} {} into {} {}",
+                       dtype_name(source.dtype_), source.shape_.to_string(), dtype_name(dtype_), shape_.to_string());
+  const size_t width = dtype_bytes(dtype_);
+  auto* to = static_cast<char*>(raw_data());
+  const auto* from = static_cast<const char*>(source.raw_data());
+  if (is_contiguous() && source.is_contiguous()) {
+    std::memmove(to, from, static_cast<size_t>(size()) * width);
+    return;
+  }
+  base::check_argument(is_contiguous() || rank() == 2, "copy: into a strided view of rank {}", rank());
+  for_each_run(shape_, source, [&](int64_t offset, int64_t dense, int64_t run) {
+    const int64_t target = is_contiguous() ? dense : dense / run * stride(0);
+    std::memcpy(to + static_cast<size_t>(target) * width, from + static_cast<size_t>(offset) * width,
+                static_cast<size_t>(run) * width);
+  });
+}
+
+void Tensor::fill(double value) {
+  for_each_run(shape_, *this, [&](int64_t offset, int64_t, int64_t run) {
+    if (dtype_ == DType::kFloat32) {
+      std::fill_n(data<float>() + offset, run, static_cast<float>(value));
+      return;
+    }
+    for (int64_t column = 0; column < run; ++column) {
+      set_element(*this, offset + column, value);
+    }
+  });
+}
+
+BFloat16 to_bfloat16(float value) {
+  const auto bits = std::bit_cast<uint32_t>(value);
+  if (std::isnan(value)) {
+    return {static_cast<uint16_t>((bits >> 16) | 0x0040)};
+  }
+  return {static_cast<uint16_t>((bits + 0x7FFF + ((bits >> 16) & 1)) >> 16)};
+}
+
+float to_float(BFloat16 value) {
+  return std::bit_cast<float>(static_cast<uint32_t>(value.bits) << 16);
+}
+
+void check_shape(const Tensor& tensor, const Shape& expected, const char* op, const char* argument) {
+  base::check_argument(tensor.shape() == expected, "{}: {} is {}, must be {}", op, argument, tensor.shape().to_string(),
+                       expected.to_string());
+}
+
+void check_matrix(const Tensor& tensor, DType dtype, const char* op, const char* argument) {
+  base::check_argument(tensor.rank() == 2, "{}: {} is {}, must be a matrix", op, argument, tensor.shape().to_string());
+  base::check_argument(tensor.dtype() == dtype, "{}: {} is {}, must be {}", op, argument, dtype_name(tensor.dtype()),
+                       dtype_name(dtype));
+  base::check_argument(tensor.dim(1) <= 1 || tensor.stride(1) == 1, "{}: {} is not dense along its rows", op, argument);
+}
+
+std::string_view dtype_name(DType dtype) {
+  switch (dtype) {
+    case DType::kFloat32:
+      return "float32";
+    case DType::kBFloat16:
+      return "bfloat16";
+    case DType::kInt8:
+      return "int8";
+    case DType::kInt32:
+      return "int32";
+    case DType::kBool:
+      return "bool";
+    case DType::kFloat64:
+      return "float64";
+  }
+  return "unknown";
+}
+
+size_t dtype_bytes(DType dtype) {
+  switch (dtype) {
+    case DType::kFloat32:
+    case DType::kInt32:
+      return 4;
+    case DType::kBFloat16:
+      return 2;
+    case DType::kFloat64:
+      return 8;
+    case DType::kInt8:
+    case DType::kBool:
+      return 1;
+  }
+  return 1;
+}
+
+#define DRAGOMAN_INSTANTIATE(T)                                      \
+  template Tensor Tensor::from<T>(std::span<const T>, const Shape&); \
+  template T* Tensor::data<T>();                                     \
+  template const T* Tensor::data<T>() const;                         \
+  template std::span<const T> Tensor::span<T>() const;               \
+  template std::span<T> Tensor::span<T>();                           \
+  template std::vector<T> Tensor::to_vector<T>() const;
+DRAGOMAN_INSTANTIATE(float)
+DRAGOMAN_INSTANTIATE(double)
+DRAGOMAN_INSTANTIATE(int32_t)
+DRAGOMAN_INSTANTIATE(int8_t)
+DRAGOMAN_INSTANTIATE(bool)
+DRAGOMAN_INSTANTIATE(BFloat16)
+#undef DRAGOMAN_INSTANTIATE
+
+}  // namespace dragoman::tensor
