@@ -1,0 +1,116 @@
+#include "models/transformer.h"
+
+#include <algorithm>
+
+#include "base/error.h"
+#include "ops/matmul.h"
+
+namespace dragoman::models {
+namespace {
+
+nn::ParameterHandle declare_table(nn::ParameterSet& parameters, const std::string& path, int64_t vocab_size,
+                                  int64_t d_model) {
+  return parameters.declare_weight(path, {vocab_size, d_model}, nn::Initializer::kNormalEmbedding,
+                                   ops::Transpose::kYes);
+}
+
+// The memories of training and scoring: every layer sees the same rows.
+class PackedDecoderMemory : public DecoderMemory {
+ public:
+  PackedDecoderMemory(const nn::PackedRows& target, const nn::PackedRows& source, const Variable& memory)
+      : self_(target, true), cross_(target, source, memory) {}
+  nn::AttentionMemory& self_attention(size_t) override { return self_; }
+  nn::AttentionMemory& cross_attention(size_t) override { return cross_; }
+
+ private:
+  nn::PackedMemory self_;
+  nn::PackedMemory cross_;
+};
+
+std::string layer_path(const char* stack, int layer) {
+  return fmt::format("{}.layers.{}", stack, layer);
+}
+
+}  // namespace
+
+TokenRows make_token_rows(std::span<const int32_t> ids, std::span<const int32_t> offsets, int64_t first_row) {
+  const auto n_rows = static_cast<int64_t>(ids.size());
+  base::check_argument(!offsets.empty() && offsets.front() == 0 && offsets.back() == n_rows,
+                       "token rows: offsets must run from 0 to the number of ids ({})", n_rows);
+  std::vector<int32_t> positions(ids.size());
+  for (size_t sentence = 0; sentence + 1 < offsets.size(); ++sentence) {
+    base::check_argument(offsets[sentence] <= offsets[sentence + 1], "token rows: offsets fall at sentence {}",
+                         sentence);
+    for (int32_t row = offsets[sentence]; row < offsets[sentence + 1]; ++row) {
+      positions[static_cast<size_t>(row)] = row - offsets[sentence];
+    }
+  }
+  return {
+      Tensor::from(ids, {n_rows}),
+      {Tensor::from(offsets, {static_cast<int64_t>(offsets.size())}), Tensor::from(positions, {n_rows}), first_row}};
+}
+
+Transformer::Transformer(const TransformerConfig& config)
+    : config_((config.check(), config)),
+      source_table_(declare_table(parameters_,
+                                  config.tying == Tying::kAll ? "embedding.weight" : "source_embedding.weight",
+                                  config.source_vocab_size, config.d_model)),
+      target_table_(config.tying == Tying::kAll ? source_table_
+                                                : declare_table(parameters_, "target_embedding.weight",
+                                                                config.target_vocab_size, config.d_model)),
+      output_weight_(config.tying == Tying::kNone
+                         ? declare_table(parameters_, "output.weight", config.target_vocab_size, config.d_model)
+                         : target_table_),
+      source_embedding_(parameters_, "encoder.embedding", source_table_, config.layer(),
+                        {config.positions, config.max_positions}),
+      target_embedding_(parameters_, "decoder.embedding", target_table_, config.layer(),
+                        {config.positions, config.max_positions}) {
+  const nn::LayerConfig layer = config.layer();
+  for (int index = 0; index < config.encoder_layers; ++index) {
+    encoder_layers_.emplace_back(parameters_, layer_path("encoder", index), layer);
+  }
+  for (int index = 0; index < config.decoder_layers; ++index) {
+    decoder_layers_.emplace_back(parameters_, layer_path("decoder", index), layer);
+  }
+  if (config.norm_order == nn::NormOrder::kPre) {
+    encoder_norm_ =
+        std::make_unique<nn::LayerNorm>(parameters_, "encoder.norm", config.d_model, layer.layer_norm_epsilon);
+    decoder_norm_ =
+        std::make_unique<nn::LayerNorm>(parameters_, "decoder.norm", config.d_model, layer.layer_norm_epsilon);
+  }
+}
+
+Variable Transformer::encode(const TokenRows& source, const nn::ForwardContext& context) const {
+  Variable x = source_embedding_.forward(source.ids, source.rows, context);  // [Ns, D]
+  for (const nn::EncoderLayer& layer : encoder_layers_) {
+    x = layer.forward(x, source.rows, context);  // [Ns, D]
+  }
+  return encoder_norm_ ? encoder_norm_->forward(x) : x;  // [Ns, D]
+}
+
+Variable Transformer::decode(const TokenRows& target, DecoderMemory& memory, const nn::ForwardContext& context) const {
+  Variable x = target_embedding_.forward(target.ids, target.rows, context);  // [Nt, D]
+  for (size_t layer = 0; layer < decoder_layers_.size(); ++layer) {
+    x = decoder_layers_[layer].forward(x, memory.self_attention(layer), memory.cross_attention(layer),
+                                       target.rows.first_row, context);  // [Nt, D]
+  }
+  return decoder_norm_ ? decoder_norm_->forward(x) : x;  // [Nt, D]
+}
+
+Variable Transformer::forward(const TokenRows& source, const TokenRows& target,
+                              const nn::ForwardContext& context) const {
+  const Variable memory = encode(source, context);  // [Ns, D]
+  PackedDecoderMemory packed(target.rows, source.rows, memory);
+  return decode(target, packed, context);  // [Nt, D]
+}
+
+Variable Transformer::logits(const Variable& hidden) const {
+  if (output_weight_->packed == nullptr || autograd::Tape::active() != nullptr) {
+    return ops::matmul(hidden, ops::Transpose::kNo, output_weight(), ops::Transpose::kYes);  // [Nt, V]
+  }
+  Tensor logits = Tensor::empty({hidden.dim(0), output_weight_->shape[0]});  // [Nt, V]
+  output_weight_->packed->multiply(hidden.value(), {}, logits);
+  return Variable(logits);
+}
+
+}  // namespace dragoman::models

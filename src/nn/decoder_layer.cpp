@@ -1,0 +1,23 @@
+#include "nn/decoder_layer.h"
+
+namespace dragoman::nn {
+
+DecoderLayer::DecoderLayer(ParameterSet& parameters, const std::string& path, const LayerConfig& config)
+    : self_attention_(parameters, path + ".self_attention", config),
+      self_attention_residual_(parameters, path + ".self_attention", config),
+      cross_attention_(parameters, path + ".cross_attention", config),
+      cross_attention_residual_(parameters, path + ".cross_attention", config),
+      feed_forward_(parameters, path + ".feed_forward", config),
+      feed_forward_residual_(parameters, path + ".feed_forward", config) {}
+
+Variable DecoderLayer::forward(Variable x, AttentionMemory& self_memory, AttentionMemory& cross_memory,
+                               int64_t first_row, const ForwardContext& context) const {
+  const auto attend_to_self = [&](const Variable& h) { return self_attention_.forward(h, self_memory, context); };
+  const auto attend_to_source = [&](const Variable& h) { return cross_attention_.forward(h, cross_memory, context); };
+  const auto feed_forward = [&](const Variable& h) { return feed_forward_.forward(h, first_row, context); };
+  x = self_attention_residual_.forward(x, attend_to_self, first_row, context);     // [Nt, D]
+  x = cross_attention_residual_.forward(x, attend_to_source, first_row, context);  // [Nt, D]
+  return feed_forward_residual_.forward(x, feed_forward, first_row, context);      // [Nt, D]
+}
+
+}  // namespace dragoman::nn

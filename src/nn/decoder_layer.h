@@ -1,0 +1,31 @@
+#pragma once
+
+#include <string>
+
+#include "nn/feed_forward.h"
+#include "nn/multi_head_attention.h"
+#include "nn/residual.h"
+
+namespace dragoman::nn {
+
+/// Causal self-attention, cross-attention over the encoder's output, feed-forward, each inside a residual connection
+/// (paper, section 3.1, "Decoder"). The same forward trains (packed memories) and decodes (cached memories).
+class DecoderLayer {
+ public:
+  DecoderLayer(ParameterSet& parameters, const std::string& path, const LayerConfig& config);
+  /// @param x [Nt, D];  @return [Nt, D]
+  Variable forward(Variable x, AttentionMemory& self_memory, AttentionMemory& cross_memory, int64_t first_row,
+                   const ForwardContext& context) const;
+
+  const MultiHeadAttention& cross_attention() const { return cross_attention_; }
+
+ private:
+  MultiHeadAttention self_attention_;
+  Residual self_attention_residual_;
+  MultiHeadAttention cross_attention_;
+  Residual cross_attention_residual_;
+  FeedForward feed_forward_;
+  Residual feed_forward_residual_;
+};
+
+}  // namespace dragoman::nn

@@ -1,0 +1,27 @@
+#pragma once
+
+#include <string>
+
+#include "nn/context.h"
+#include "nn/layer_config.h"
+#include "nn/linear.h"
+
+namespace dragoman::nn {
+
+/// FFN(x) = activation(x W1 + b1) W2 + b2 (paper, section 3.3, eq. 2; its activation is ReLU).
+/// Departs from it: GELU and SiLU can be chosen, and dropout may follow the activation.
+class FeedForward {
+ public:
+  FeedForward(ParameterSet& parameters, const std::string& path, const LayerConfig& config);
+  /// @param x [N, D];  @return [N, D]
+  Variable forward(const Variable& x, int64_t first_row, const ForwardContext& context) const;
+
+ private:
+  Linear inner_;
+  Linear outer_;
+  ops::Activation activation_;
+  float dropout_;
+  uint32_t site_;
+};
+
+}  // namespace dragoman::nn

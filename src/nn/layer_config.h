@@ -1,0 +1,28 @@
+#pragma once
+
+#include <cstdint>
+
+#include "ops/activation.h"
+
+namespace dragoman::nn {
+
+/// Where the layer normalisation of a sub-layer stands.
+enum class NormOrder {
+  kPost,  ///< LayerNorm(x + Dropout(Sublayer(x))): the paper, section 3.1
+  kPre,   ///< x + Dropout(Sublayer(LayerNorm(x))): trains deep stacks without warm-up (Wang et al. 2019)
+};
+
+/// What encoder and decoder layers need to know; models::TransformerConfig fills it.
+struct LayerConfig {
+  int64_t d_model = 512;
+  int64_t d_ff = 2048;
+  int n_heads = 8;
+  NormOrder norm_order = NormOrder::kPost;
+  ops::Activation activation = ops::Activation::kRelu;
+  float dropout = 0.1F;             ///< on sub-layer outputs and on embeddings
+  float attention_dropout = 0.0F;   ///< on attention weights
+  float activation_dropout = 0.0F;  ///< after the activation of the feed-forward
+  float layer_norm_epsilon = 1e-5F;
+};
+
+}  // namespace dragoman::nn

@@ -1,0 +1,26 @@
+#pragma once
+
+#include <string>
+
+#include "nn/parameters.h"
+
+namespace dragoman::nn {
+
+/// Layer normalisation over the last axis: gain * (x - mean) / sqrt(variance + epsilon) + bias (Ba et al. 2016, eq. 4).
+/// Parameters PATH.gain, PATH.bias [D]. The paper names no epsilon; ours is in the configuration (default 1e-5).
+class LayerNorm {
+ public:
+  LayerNorm(ParameterSet& parameters, const std::string& path, int64_t d_model, float epsilon);
+  /// @return [N, D]
+  Variable forward(const Variable& input) const;
+  const Variable& gain() const { return gain_->variable; }
+  const Variable& bias() const { return bias_->variable; }
+  float epsilon() const { return epsilon_; }
+
+ private:
+  ParameterHandle gain_;
+  ParameterHandle bias_;
+  float epsilon_;
+};
+
+}  // namespace dragoman::nn

@@ -1,0 +1,56 @@
+#include "nn/multi_head_attention.h"
+
+#include "base/error.h"
+#include "ops/attention.h"
+
+namespace dragoman::nn {
+
+MultiHeadAttention::MultiHeadAttention(ParameterSet& parameters, const std::string& path, const LayerConfig& config)
+    : query_(parameters, path + ".query", config.d_model, config.d_model),
+      key_(parameters, path + ".key", config.d_model, config.d_model),
+      value_(parameters, path + ".value", config.d_model, config.d_model),
+      output_(parameters, path + ".output", config.d_model, config.d_model),
+      n_heads_(config.n_heads),
+      dropout_(config.attention_dropout),
+      path_(path),
+      site_(dropout_site(path + ".weights")) {
+  base::check_usage(config.d_model % config.n_heads == 0, "{}: d_model {} is not a multiple of n_heads {}", path,
+                    config.d_model, config.n_heads);
+}
+
+Variable MultiHeadAttention::forward(const Variable& x, AttentionMemory& memory, const ForwardContext& context) const {
+  const Variable query = query_.forward(x);                        // [N, H * Dh]   Q W^Q
+  const Variable heads = memory.attend(query, x, *this, context);  // [N, H * Dh]   softmax(Q K^T / sqrt(Dh)) V
+  return output_.forward(heads);                                   // [N, D]        Concat(heads) W^O
+}
+
+Variable PackedMemory::attend(const Variable& query, const Variable& input, const MultiHeadAttention& attention,
+                              const ForwardContext& context) {
+  const Variable& source = memory_.defined() ? memory_ : input;  // [Nk, D]
+  const Variable key = attention.project_key(source);            // [Nk, H * Dh]   K W^K
+  const Variable value = attention.project_value(source);        // [Nk, H * Dh]   V W^V
+  if (context.observer != nullptr) {
+    observe(query, key, attention, *context.observer);
+  }
+  const ops::AttentionBounds bounds{query_rows_.offsets, key_rows_.offsets, {}};
+  const ops::AttentionOptions options{
+      attention.n_heads(), causal_,
+      context.dropout(attention.weight_dropout(), attention.site(), query_rows_.first_row)};
+  return ops::attention(query, key, value, bounds, options);  // [Nq, H * Dh]
+}
+
+void PackedMemory::observe(const Variable& query, const Variable& key, const MultiHeadAttention& attention,
+                           AttentionObserver& observer) const {
+  const auto query_offsets = query_rows_.offsets.span<int32_t>();
+  const auto key_offsets = key_rows_.offsets.span<int32_t>();
+  for (size_t sentence = 0; sentence + 1 < query_offsets.size(); ++sentence) {
+    const Tensor q = query.value().rows(query_offsets[sentence], query_offsets[sentence + 1]);  // [T, H * Dh]
+    const Tensor k = key.value().rows(key_offsets[sentence], key_offsets[sentence + 1]);        // [S, H * Dh]
+    const Tensor t = Tensor::from(std::vector<int32_t>{0, static_cast<int32_t>(q.dim(0))}, {2});
+    const Tensor s = Tensor::from(std::vector<int32_t>{0, static_cast<int32_t>(k.dim(0))}, {2});
+    observer.observe(attention.path(), static_cast<int64_t>(sentence),
+                     ops::attention_weights(q, k, {t, s, {}}, {attention.n_heads(), causal_, {}}));  // [H, T, S]
+  }
+}
+
+}  // namespace dragoman::nn

@@ -1,0 +1,148 @@
+#include "nn/parameters.h"
+
+#include <algorithm>
+#include <cmath>
+
+#include "base/error.h"
+#include "base/random.h"
+
+namespace dragoman::nn {
+namespace {
+
+constexpr int64_t kAlignment = 16;  // elements: 64 bytes of float32
+
+// FNV-1a: a stream number that depends on the path alone.
+uint64_t path_hash(std::string_view path) {
+  uint64_t hash = 0xcbf29ce484222325;
+  for (const char letter : path) {
+    hash = (hash ^ static_cast<unsigned char>(letter)) * 0x100000001b3;
+  }
+  return hash;
+}
+
+double draw(Initializer initializer, const tensor::Shape& shape, base::Random& random) {
+  switch (initializer) {
+    case Initializer::kZeros:
+      return 0.0;
+    case Initializer::kOnes:
+      return 1.0;
+    case Initializer::kXavierUniform: {
+      const double bound = std::sqrt(6.0 / static_cast<double>(shape[0] + shape[1]));
+      return bound * (2.0 * random.uniform() - 1.0);
+    }
+    case Initializer::kNormalEmbedding:
+      return random.normal() / std::sqrt(static_cast<double>(shape[1]));
+  }
+  return 0.0;
+}
+
+template <typename T>
+void fill(Tensor values, const Parameter& parameter, base::Random& random) {
+  for (T& value : values.span<T>()) {
+    value = static_cast<T>(draw(parameter.initializer, parameter.shape, random));
+  }
+}
+
+Tensor part_of(const Tensor& flat, const Parameter& parameter) {
+  return flat.rows(parameter.offset, parameter.offset + parameter.shape.size()).reshape(parameter.shape);
+}
+
+}  // namespace
+
+ParameterHandle ParameterSet::declare(std::string path, const tensor::Shape& shape, Initializer initializer) {
+  const bool known = std::ranges::any_of(parameters_, [&](const auto& parameter) { return parameter->path == path; });
+  base::check_argument(!known, "parameters: {} is declared twice", path);
+  auto parameter = std::make_shared<Parameter>();
+  parameter->path = std::move(path);
+  parameter->shape = shape;
+  parameter->initializer = initializer;
+  parameter->offset = total_;
+  total_ += (shape.size() + kAlignment - 1) / kAlignment * kAlignment;
+  parameters_.push_back(parameter);
+  return parameter;
+}
+
+ParameterHandle ParameterSet::declare_weight(std::string path, const tensor::Shape& shape, Initializer initializer,
+                                             ops::Transpose packed_from) {
+  ParameterHandle parameter = declare(std::move(path), shape, initializer);
+  parameter->is_matrix_weight = true;
+  parameter->packed_from = packed_from;
+  return parameter;
+}
+
+void ParameterSet::allocate(tensor::DType dtype) {
+  values_ = Tensor::zeros({total_}, dtype);
+  bind_values();
+}
+
+void ParameterSet::share_values(const ParameterSet& other) {
+  base::check_argument(other.values_.defined() && other.total_ == total_,
+                       "parameters: sharing values of {} elements with a set of {}", other.total_, total_);
+  values_ = other.values_;
+  bind_values();
+}
+
+void ParameterSet::bind_values() {
+  for (const ParameterHandle& parameter : parameters_) {
+    parameter->variable = Variable(part_of(values_, *parameter));
+    parameter->packed.reset();
+  }
+}
+
+void ParameterSet::initialize(uint64_t seed) {
+  for (const ParameterHandle& parameter : parameters_) {
+    base::Random random(seed, path_hash(parameter->path));
+    if (values_.dtype() == tensor::DType::kFloat64) {
+      fill<double>(parameter->variable.value(), *parameter, random);
+    } else {
+      fill<float>(parameter->variable.value(), *parameter, random);
+    }
+  }
+}
+
+void ParameterSet::allocate_gradients() {
+  gradients_ = Tensor::zeros({total_}, values_.dtype());
+  for (const ParameterHandle& parameter : parameters_) {
+    parameter->variable = Variable(parameter->variable.value(), true);
+    parameter->variable.bind_grad(part_of(gradients_, *parameter));
+  }
+}
+
+void ParameterSet::clear_gradients() {
+  for (const ParameterHandle& parameter : parameters_) {
+    parameter->variable.clear_grad();
+  }
+}
+
+void ParameterSet::complete_gradients() {
+  for (const ParameterHandle& parameter : parameters_) {
+    if (!parameter->variable.has_grad()) {
+      part_of(gradients_, *parameter).zero();
+    }
+  }
+}
+
+void ParameterSet::pack_weights() {
+  for (const ParameterHandle& parameter : parameters_) {
+    if (parameter->is_matrix_weight && values_.dtype() == tensor::DType::kFloat32) {
+      parameter->packed =
+          std::make_shared<const ops::PackedMatrix>(parameter->variable.value(), parameter->packed_from);
+    }
+  }
+}
+
+const Parameter& ParameterSet::find(std::string_view path) const {
+  const auto found = std::ranges::find_if(parameters_, [&](const auto& parameter) { return parameter->path == path; });
+  base::check_argument(found != parameters_.end(), "parameters: there is no {}", path);
+  return **found;
+}
+
+int64_t ParameterSet::count() const {
+  int64_t count = 0;
+  for (const ParameterHandle& parameter : parameters_) {
+    count += parameter->shape.size();
+  }
+  return count;
+}
+
+}  // namespace dragoman::nn

@@ -1,0 +1,87 @@
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "autograd/variable.h"
+#include "ops/packed_matrix.h"
+
+namespace dragoman::nn {
+
+using autograd::Variable;
+using tensor::Tensor;
+
+/// How a parameter is filled before training.
+enum class Initializer {
+  kZeros,
+  kOnes,
+  kXavierUniform,    ///< U(-a, a), a = sqrt(6 / (d_in + d_out)) (Glorot & Bengio 2010, eq. 16)
+  kNormalEmbedding,  ///< N(0, 1 / D): with the embedding scaled by sqrt(D) each component has variance 1
+};
+
+/// One tensor of the model. `value` is undefined until ParameterSet::allocate or share_values. A weight matrix may
+/// also hold a copy packed for this machine; layers use it when nothing is recorded and never ask which form it has.
+struct Parameter {
+  std::string path;  ///< "encoder.layers.0.self_attention.query.weight": what files are keyed by
+  tensor::Shape shape;
+  Initializer initializer = Initializer::kZeros;
+  bool is_matrix_weight = false;                     ///< used in matrix products: worth packing
+  ops::Transpose packed_from = ops::Transpose::kNo;  ///< kYes: stored [d_out, d_in] (embeddings used as output weight)
+  int64_t offset = 0;                                ///< first element in the flat buffers
+  Variable variable;
+  std::shared_ptr<const ops::PackedMatrix> packed;
+};
+
+/// Parameters are handed to layers by reference-counted pointer, so that layers may share them (tied weights).
+using ParameterHandle = std::shared_ptr<Parameter>;
+
+/// All parameters of one model, in order of declaration, in one flat buffer (each begins at a multiple of 64 bytes;
+/// the gaps are zero). Optimizer, averaging, hashing and gradient sums work on the flat buffers; layers and files
+/// on the named views. Replicas of a model each have a ParameterSet and share the values, not the gradients.
+class ParameterSet {
+ public:
+  /// Layers call this while they are built. Throws Error for a path declared twice.
+  ParameterHandle declare(std::string path, const tensor::Shape& shape, Initializer initializer);
+  /// `declare` for a [d_in, d_out] weight, or [d_out, d_in] with packed_from = kYes.
+  ParameterHandle declare_weight(std::string path, const tensor::Shape& shape, Initializer initializer,
+                                 ops::Transpose packed_from = ops::Transpose::kNo);
+
+  /// Gives every parameter its part of a new zeroed buffer. float32, or float64 for checks.
+  void allocate(tensor::DType dtype = tensor::DType::kFloat32);
+  /// Uses the buffer of a set with the same declarations.
+  void share_values(const ParameterSet& other);
+  /// Fills the values; each tensor draws from its own stream, so adding a layer does not change the others.
+  void initialize(uint64_t seed);
+  /// Gives every parameter a gradient buffer and asks for gradients.
+  void allocate_gradients();
+  /// Forgets the gradients: the next backward overwrites them.
+  void clear_gradients();
+  /// Zeroes the gradients that no backward reached since clear_gradients, so that the flat buffer is whole.
+  void complete_gradients();
+  /// Packs the matrix weights for inference; call again after the values changed.
+  void pack_weights();
+
+  const std::vector<ParameterHandle>& parameters() const { return parameters_; }
+  /// Throws Error naming the path when there is no such parameter.
+  const Parameter& find(std::string_view path) const;
+  /// [total] flat values and gradients.
+  Tensor& values() { return values_; }
+  const Tensor& values() const { return values_; }
+  Tensor& gradients() { return gradients_; }
+  /// Number of trained numbers, gaps not counted.
+  int64_t count() const;
+
+ private:
+  void bind_values();
+
+  std::vector<ParameterHandle> parameters_;
+  int64_t total_ = 0;
+  Tensor values_;
+  Tensor gradients_;
+};
+
+}  // namespace dragoman::nn

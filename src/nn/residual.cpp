@@ -1,0 +1,21 @@
+#include "nn/residual.h"
+
+#include "ops/layer_norm.h"
+
+namespace dragoman::nn {
+
+Residual::Residual(ParameterSet& parameters, const std::string& path, const LayerConfig& config)
+    : order_(config.norm_order),
+      norm_(parameters, path + ".norm", config.d_model, config.layer_norm_epsilon),
+      dropout_(config.dropout),
+      site_(dropout_site(path + ".residual")) {}
+
+Variable Residual::add(const Variable& x, const Variable& sublayer, const ops::Dropout& dropout) const {
+  return ops::residual_dropout(x, sublayer, dropout);  // [N, D]
+}
+
+Variable Residual::add_and_norm(const Variable& x, const Variable& sublayer, const ops::Dropout& dropout) const {
+  return ops::residual_dropout_layer_norm(x, sublayer, norm_.gain(), norm_.bias(), norm_.epsilon(), dropout);  // [N, D]
+}
+
+}  // namespace dragoman::nn

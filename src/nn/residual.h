@@ -1,0 +1,35 @@
+#pragma once
+
+#include <string>
+
+#include "nn/context.h"
+#include "nn/layer_config.h"
+#include "nn/layer_norm.h"
+
+namespace dragoman::nn {
+
+/// The connection around every sub-layer, written once.
+class Residual {
+ public:
+  Residual(ParameterSet& parameters, const std::string& path, const LayerConfig& config);
+
+  /// @param x  [N, D];  @param sublayer  called with [N, D] (normalised first in pre-norm), returns [N, D]
+  /// @param first_row  see PackedRows
+  template <typename Sublayer>
+  Variable forward(const Variable& x, Sublayer sublayer, int64_t first_row, const ForwardContext& context) const {
+    const ops::Dropout dropout = context.dropout(dropout_, site_, first_row);
+    return order_ == NormOrder::kPre ? add(x, sublayer(norm_.forward(x)), dropout)
+                                     : add_and_norm(x, sublayer(x), dropout);
+  }
+
+ private:
+  Variable add(const Variable& x, const Variable& sublayer, const ops::Dropout& dropout) const;
+  Variable add_and_norm(const Variable& x, const Variable& sublayer, const ops::Dropout& dropout) const;
+
+  NormOrder order_;
+  LayerNorm norm_;
+  float dropout_;
+  uint32_t site_;
+};
+
+}  // namespace dragoman::nn

@@ -1,0 +1,36 @@
+#include "nn/token_embedding.h"
+
+#include <cmath>
+
+#include "ops/embedding.h"
+
+namespace dragoman::nn {
+
+TokenEmbedding::TokenEmbedding(ParameterSet& parameters, const std::string& path, ParameterHandle table,
+                               const LayerConfig& config, const PositionConfig& positions)
+    : table_(std::move(table)),
+      scale_(std::sqrt(static_cast<float>(config.d_model))),
+      dropout_(config.dropout),
+      site_(dropout_site(path)) {
+  if (positions.kind == PositionKind::kLearned) {
+    learned_positions_ = parameters.declare(path + ".positions", {positions.max_positions, config.d_model},
+                                            Initializer::kNormalEmbedding);
+  } else {
+    sinusoids_ = ops::sinusoidal_positions(positions.max_positions, config.d_model);
+  }
+}
+
+Variable TokenEmbedding::position_table(tensor::DType dtype) const {
+  if (learned_positions_ != nullptr) {
+    return learned_positions_->variable;  // [P, D]
+  }
+  return Variable(dtype == sinusoids_.dtype() ? sinusoids_ : sinusoids_.to(dtype));  // [P, D]
+}
+
+Variable TokenEmbedding::forward(const Tensor& ids, const PackedRows& rows, const ForwardContext& context) const {
+  const Variable embedded = ops::embedding(table_->variable, ids, scale_);                                 // [N, D]
+  const Variable placed = ops::add_positions(embedded, position_table(embedded.dtype()), rows.positions);  // [N, D]
+  return ops::dropout(placed, context.dropout(dropout_, site_, rows.first_row));                           // [N, D]
+}
+
+}  // namespace dragoman::nn

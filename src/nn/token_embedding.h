@@ -1,0 +1,41 @@
+#pragma once
+
+#include <string>
+
+#include "nn/context.h"
+#include "nn/layer_config.h"
+#include "nn/parameters.h"
+
+namespace dragoman::nn {
+
+enum class PositionKind {
+  kSinusoidal,  ///< PE(pos, 2i) = sin(pos / 10000^(2i/D)), PE(pos, 2i+1) = cos of the same (paper, section 3.5)
+  kLearned,     ///< one trained row a position (paper, table 3, row E)
+};
+
+struct PositionConfig {
+  PositionKind kind = PositionKind::kSinusoidal;
+  int64_t max_positions = 1024;  ///< rows of the table: the longest sequence the model can take
+};
+
+/// x = dropout(table[id] * sqrt(D) + position) (paper, sections 3.4, 3.5 and 5.4).
+class TokenEmbedding {
+ public:
+  /// @param table  [V, D], shared when weights are tied. Learned positions are the parameter PATH.positions [P, D].
+  TokenEmbedding(ParameterSet& parameters, const std::string& path, ParameterHandle table, const LayerConfig& config,
+                 const PositionConfig& positions);
+  /// @param ids  [N] int32;  @return [N, D]
+  Variable forward(const Tensor& ids, const PackedRows& rows, const ForwardContext& context) const;
+
+ private:
+  Variable position_table(tensor::DType dtype) const;
+
+  ParameterHandle table_;
+  ParameterHandle learned_positions_;  // null when sinusoidal
+  Tensor sinusoids_;                   // [P, D] float32
+  float scale_;
+  float dropout_;
+  uint32_t site_;
+};
+
+}  // namespace dragoman::nn
