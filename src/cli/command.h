@@ -1,0 +1,28 @@
+#pragma once
+
+#include <CLI/CLI.hpp>
+#include <functional>
+
+namespace dragoman::cli {
+
+/// What the chosen command does once the whole command line is parsed; returns the exit status.
+using Run = std::function<int()>;
+
+/// Each adds one sub-command with its options to `app`; when the command line chooses it, `run` is set.
+/// One file a command: translate_command.cpp holds add_translate_command.
+void add_train_command(CLI::App& app, Run& run);
+void add_translate_command(CLI::App& app, Run& run);
+void add_evaluate_command(CLI::App& app, Run& run);
+void add_score_command(CLI::App& app, Run& run);
+void add_attention_command(CLI::App& app, Run& run);
+void add_average_command(CLI::App& app, Run& run);
+void add_inspect_command(CLI::App& app, Run& run);
+void add_vocab_command(CLI::App& app, Run& run);
+void add_sample_corpus_command(CLI::App& app, Run& run);
+void add_info_command(CLI::App& app, Run& run);
+
+/// A sub-command that also reads its options from --config FILE.yaml, under the same names; an unknown key is an
+/// error that suggests the nearest known one. Flags given on the command line win.
+CLI::App* add_command(CLI::App& app, const char* name, const char* description);
+
+}  // namespace dragoman::cli
