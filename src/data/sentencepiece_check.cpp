@@ -1,0 +1,202 @@
+#include "data/sentencepiece_check.h"
+
+#include <algorithm>
+#include <bit>
+#include <cmath>
+#include <cstring>
+#include <string>
+#include <vector>
+
+#include "base/error.h"
+#include "base/utf8.h"
+
+namespace dragoman::data {
+namespace {
+
+constexpr size_t kMaxModelBytes = size_t{64} << 20;
+constexpr int64_t kMinPieces = 5;  // four special pieces and one to write with
+constexpr int64_t kMaxPieces = 1'000'000;
+constexpr size_t kMaxPieceBytes = 4096;
+constexpr const char* kDamaged = "the file is damaged or hostile";
+
+// One field of a protocol buffer message. Source: protobuf.dev, "Encoding".
+struct Field {
+  uint64_t number = 0;
+  enum Type : uint64_t { kVarint = 0, kFixed64 = 1, kBytes = 2, kFixed32 = 5 } type = kVarint;
+  uint64_t value = 0;      // kVarint, kFixed32, kFixed64
+  std::string_view bytes;  // kBytes
+};
+
+// Walks the fields of one message, never beyond its end.
+class FieldReader {
+ public:
+  FieldReader(std::string_view message, std::string_view name) : rest_(message), name_(name) {}
+
+  bool next(Field& field) {
+    if (rest_.empty()) return false;
+    const uint64_t tag = varint();
+    field = {};
+    field.number = tag >> 3;
+    field.type = static_cast<Field::Type>(tag & 7);
+    require(field.number != 0, "has a field with number 0");
+    switch (field.type) {
+      case Field::kVarint:
+        field.value = varint();
+        break;
+      case Field::kFixed64:
+        field.value = fixed(8);
+        break;
+      case Field::kFixed32:
+        field.value = fixed(4);
+        break;
+      case Field::kBytes:
+        field.bytes = take(varint());
+        break;
+      default:
+        require(false, "has a field of unknown type");
+    }
+    return true;
+  }
+
+ private:
+  void require(bool condition, const char* what) const {
+    base::check_data(condition, "{}: {}; {}", name_, what, kDamaged);
+  }
+
+  std::string_view take(uint64_t count) {
+    require(count <= rest_.size(), "is cut short");
+    const std::string_view taken = rest_.substr(0, count);
+    rest_.remove_prefix(count);
+    return taken;
+  }
+
+  uint64_t varint() {
+    uint64_t value = 0;
+    for (int shift = 0; shift < 64; shift += 7) {
+      const auto byte = static_cast<uint8_t>(take(1)[0]);
+      value |= static_cast<uint64_t>(byte & 0x7F) << shift;
+      if (byte < 0x80) return value;
+    }
+    require(false, "has a number of more than 10 bytes");
+    return 0;
+  }
+
+  uint64_t fixed(size_t count) {
+    const std::string_view bytes = take(count);
+    uint64_t value = 0;
+    for (size_t i = count; i-- > 0;) value = value << 8 | static_cast<uint8_t>(bytes[i]);
+    return value;
+  }
+
+  std::string_view rest_;
+  std::string_view name_;
+};
+
+// ModelProto.SentencePiece: piece = 1, score = 2, type = 3.
+void check_piece(std::string_view message, std::string_view name, SentencePieceSummary& summary) {
+  const int64_t index = summary.pieces++;
+  base::check_data(summary.pieces <= kMaxPieces, "{}: has more than {} pieces; {}", name, kMaxPieces, kDamaged);
+  std::string_view piece;
+  FieldReader reader(message, name);
+  for (Field field; reader.next(field);) {
+    if (field.number == 1 && field.type == Field::kBytes) piece = field.bytes;
+    if (field.number == 2 && field.type == Field::kFixed32) {
+      const float score = std::bit_cast<float>(static_cast<uint32_t>(field.value));
+      base::check_data(std::isfinite(score), "{}: the score of piece {} is {}; {}", name, index, score, kDamaged);
+    }
+  }
+  base::check_data(!piece.empty() && piece.size() <= kMaxPieceBytes,
+                   "{}: piece {} has {} bytes, 1 to {} are allowed; {}", name, index, piece.size(), kMaxPieceBytes,
+                   kDamaged);
+  base::check_data(base::is_valid_utf8(piece) && piece.find('\0') == std::string_view::npos,
+                   "{}: piece {} is not UTF-8 text; {}", name, index, kDamaged);
+  summary.longest_piece_bytes = std::max(summary.longest_piece_bytes, static_cast<int64_t>(piece.size()));
+}
+
+// TrainerSpec: model_type = 3 (1 unigram, 2 BPE), byte_fallback = 35.
+void check_trainer_spec(std::string_view message, std::string_view name, SentencePieceSummary& summary) {
+  FieldReader reader(message, name);
+  for (Field field; reader.next(field);) {
+    if (field.number == 3 && field.type == Field::kVarint) {
+      base::check_data(field.value == 1 || field.value == 2,
+                       "{}: has model type {}; only unigram (1) and BPE (2) are supported", name, field.value);
+      summary.is_bpe = field.value == 2;
+    }
+    if (field.number == 35 && field.type == Field::kVarint) summary.byte_fallback = field.value != 0;
+  }
+}
+
+// One unit of a Darts-clone double-array trie.
+struct TrieUnit {
+  uint32_t bits;
+  bool has_leaf() const { return (bits >> 8 & 1) != 0; }
+  uint32_t value() const { return bits & 0x7FFFFFFF; }
+  uint32_t label() const { return bits & 0x800000FF; }
+  uint32_t offset() const { return (bits >> 10) << ((bits & 0x200) >> 6); }
+};
+
+// The precompiled character map: uint32 size of the trie in bytes, trie units, then NUL-terminated replacements.
+// A lookup goes from unit p to base = p ^ offset and then to base ^ byte, so the whole block of 256 units around each
+// reachable base must lie in the table; a leaf's value is a position in the replacements.
+void check_character_map(std::string_view map, std::string_view name) {
+  if (map.empty()) return;  // normalisation "identity"
+  const auto require = [name](bool condition, const char* what) {
+    base::check_data(condition, "{}: normalisation table: {}; {}", name, what, kDamaged);
+  };
+  require(map.size() >= 4, "cut short");
+  uint32_t trie_bytes;
+  std::memcpy(&trie_bytes, map.data(), sizeof trie_bytes);
+  require(trie_bytes <= map.size() - 4 && trie_bytes % 4 == 0 && trie_bytes >= 1024, "impossible size");
+  const std::string_view replacements = map.substr(4 + trie_bytes);
+  require(!replacements.empty() && replacements.back() == '\0', "unterminated text");
+  std::vector<TrieUnit> units(trie_bytes / 4);
+  std::memcpy(units.data(), map.data() + 4, trie_bytes);
+
+  std::vector<bool> seen(units.size(), false);
+  std::vector<uint32_t> pending{0};
+  seen[0] = true;
+  while (!pending.empty()) {
+    const uint32_t at = pending.back();
+    pending.pop_back();
+    const uint32_t base_unit = at ^ units[at].offset();
+    require((base_unit | 0xFFu) < units.size(), "a step leads outside");
+    if (units[at].has_leaf()) require(units[base_unit].value() < replacements.size(), "a text lies outside");
+    for (uint32_t byte = 0; byte < 256; ++byte) {
+      const uint32_t child = base_unit ^ byte;
+      if (units[child].label() != byte || seen[child]) continue;
+      seen[child] = true;
+      pending.push_back(child);
+    }
+  }
+}
+
+// NormalizerSpec: precompiled_charsmap = 2.
+void check_normalizer_spec(std::string_view message, std::string_view name) {
+  FieldReader reader(message, name);
+  for (Field field; reader.next(field);) {
+    if (field.number == 2 && field.type == Field::kBytes) check_character_map(field.bytes, name);
+  }
+}
+
+}  // namespace
+
+// ModelProto: pieces = 1, trainer_spec = 2, normalizer_spec = 3, denormalizer_spec = 5.
+SentencePieceSummary check_sentencepiece_model(std::string_view serialized, std::string_view name) {
+  base::check_data(!serialized.empty() && serialized.size() <= kMaxModelBytes,
+                   "{}: has {} bytes, a sub-word model has 1 to {}; is this a SentencePiece model?", name,
+                   serialized.size(), kMaxModelBytes);
+  SentencePieceSummary summary;
+  FieldReader reader(serialized, name);
+  for (Field field; reader.next(field);) {
+    if (field.type != Field::kBytes) continue;
+    if (field.number == 1) check_piece(field.bytes, name, summary);
+    if (field.number == 2) check_trainer_spec(field.bytes, name, summary);
+    if (field.number == 3 || field.number == 5) check_normalizer_spec(field.bytes, name);
+  }
+  base::check_data(summary.pieces >= kMinPieces,
+                   "{}: has {} pieces, at least {} are needed; is this a SentencePiece model?", name, summary.pieces,
+                   kMinPieces);
+  return summary;
+}
+
+}  // namespace dragoman::data

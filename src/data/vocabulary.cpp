@@ -1,0 +1,200 @@
+#include "data/vocabulary.h"
+
+#include <sentencepiece_processor.h>
+
+#include <algorithm>
+#include <optional>
+#include <utility>
+
+#include "base/error.h"
+#include "base/files.h"
+#include "base/utf8.h"
+#include "data/sentencepiece_check.h"
+#include "data/subword_sampler.h"
+
+namespace dragoman::data {
+namespace {
+
+constexpr std::string_view kSpace = "\xE2\x96\x81";  // U+2581, how pieces spell a space
+constexpr uint64_t kMaxModelBytes = uint64_t{64} << 20;
+
+// The value of a byte piece such as "<0x0A>".
+std::optional<char> byte_of_piece(std::string_view piece) {
+  if (piece.size() != 6 || !piece.starts_with("<0x") || piece.back() != '>') return std::nullopt;
+  return static_cast<char>(std::stoi(std::string(piece.substr(3, 2)), nullptr, 16));
+}
+
+// Nothing that a sub-word model decodes may end a line or a C string: bytes pieces can spell LF, CR and NUL.
+std::string as_one_line(std::string text) {
+  std::replace_if(
+      text.begin(), text.end(), [](char c) { return c == '\n' || c == '\r' || c == '\0'; }, ' ');
+  return base::is_valid_utf8(text) ? text : base::repair_utf8(text);
+}
+
+std::string fit(std::string_view text) {
+  return base::is_valid_utf8(text) && text.find('\0') == std::string_view::npos ? std::string(text)
+                                                                                : base::repair_utf8(text);
+}
+
+}  // namespace
+
+struct Vocabulary::Model {
+  std::string serialized;
+  std::string sha256;
+  SentencePieceSummary summary;
+  sentencepiece::SentencePieceProcessor processor;
+  std::vector<int32_t> byte_ids;  // [256] when unknown characters become bytes, else empty
+  std::unique_ptr<SubwordSampler> sampler;
+
+  void check_special_ids(std::string_view name) const;
+  void build_sampler();
+  // The text as the pieces spell it, spaces as U+2581.
+  std::string normalized(std::string_view text) const;
+  void append(const SubwordSampler::Segment& segment, std::vector<int32_t>& ids) const;
+  void check_id(int32_t id) const;
+};
+
+void Vocabulary::Model::check_special_ids(std::string_view name) const {
+  const int pad = processor.pad_id(), unk = processor.unk_id(), bos = processor.bos_id(), eos = processor.eos_id();
+  base::check_data(
+      pad == kPadId && unk == kUnkId && bos == kBosId && eos == kEosId,
+      "{}: pad, unk, bos, eos are {}, {}, {}, {}, they must be 0, 1, 2, 3; train the vocabulary with dragoman", name,
+      pad, unk, bos, eos);
+}
+
+void Vocabulary::Model::build_sampler() {
+  std::vector<ScoredPiece> pieces;
+  if (summary.byte_fallback) byte_ids.resize(256, kUnkId);
+  for (int id = 0; id < processor.GetPieceSize(); ++id) {
+    const std::string& text = processor.IdToPiece(id);
+    if (processor.IsByte(id)) {
+      const std::optional<char> byte = byte_of_piece(text);
+      if (byte && !byte_ids.empty()) byte_ids[static_cast<uint8_t>(*byte)] = id;
+    } else if (!processor.IsControl(id) && !processor.IsUnknown(id) && !processor.IsUnused(id)) {
+      pieces.push_back({text, processor.GetScore(id), id});
+    }
+  }
+  const auto kind = summary.is_bpe ? SubwordSampler::Model::kBpe : SubwordSampler::Model::kUnigram;
+  sampler = std::make_unique<SubwordSampler>(kind, std::move(pieces), kUnkId);
+}
+
+std::string Vocabulary::Model::normalized(std::string_view text) const {
+  // SentencePiece 0.1.97 shows its normaliser only through the pieces: they spell the normalised text.
+  sentencepiece::ImmutableSentencePieceText cut = processor.EncodeAsImmutableProto(fit(text));
+  std::string spelled;
+  for (size_t i = 0; i < cut.pieces_size(); ++i) {
+    const auto piece = cut.pieces(static_cast<int>(i));
+    if (processor.IsByte(static_cast<int>(piece.id()))) {
+      spelled.push_back(byte_of_piece(piece.piece()).value_or(' '));
+    } else {
+      spelled.append(piece.piece());
+    }
+  }
+  return spelled;
+}
+
+void Vocabulary::Model::append(const SubwordSampler::Segment& segment, std::vector<int32_t>& ids) const {
+  if (segment.id != kUnkId) {
+    ids.push_back(segment.id);
+  } else if (!byte_ids.empty()) {
+    for (const char byte : segment.text) ids.push_back(byte_ids[static_cast<uint8_t>(byte)]);
+  } else if (ids.empty() || ids.back() != kUnkId) {  // a run of unknown characters is one unk, as in SentencePiece
+    ids.push_back(kUnkId);
+  }
+}
+
+void Vocabulary::Model::check_id(int32_t id) const {
+  base::check_argument(
+      id >= 0 && id < processor.GetPieceSize(),
+      "vocabulary: id {} was asked for, ids are 0 to {}; was the model trained with another vocabulary?", id,
+      processor.GetPieceSize() - 1);
+}
+
+Vocabulary Vocabulary::from_bytes(std::string_view serialized, std::string_view name) {
+  auto model = std::make_shared<Model>();
+  model->summary = check_sentencepiece_model(serialized, name);
+  const auto status = model->processor.LoadFromSerializedProto(serialized);
+  base::check_data(status.ok(), "{}: SentencePiece refuses it: {}; train the vocabulary again", name,
+                   status.ToString());
+  model->serialized = serialized;
+  model->sha256 = base::sha256_hex(serialized);
+  model->check_special_ids(name);
+  model->build_sampler();
+  return Vocabulary(std::move(model));
+}
+
+Vocabulary Vocabulary::from_file(const std::filesystem::path& path) {
+  return from_bytes(base::read_file(path, kMaxModelBytes), path.string());
+}
+
+int32_t Vocabulary::size() const {
+  return model_->processor.GetPieceSize();
+}
+
+std::vector<int32_t> Vocabulary::encode(std::string_view text) const {
+  std::vector<int> ids;
+  const auto status = model_->processor.Encode(fit(text), &ids);
+  base::check_argument(status.ok(), "vocabulary: SentencePiece cannot encode a line of {} bytes: {}", text.size(),
+                       status.ToString());
+  return ids;
+}
+
+std::vector<int32_t> Vocabulary::encode_sampled(std::string_view text, double alpha, base::Random& random) const {
+  const std::string normalized = model_->normalized(text);
+  std::vector<int32_t> ids;
+  for (const auto& segment : model_->sampler->sample(normalized, alpha, random)) model_->append(segment, ids);
+  return ids;
+}
+
+std::string Vocabulary::decode(std::span<const int32_t> ids) const {
+  for (const int32_t id : ids) model_->check_id(id);
+  std::string text;
+  const auto status = model_->processor.Decode(std::vector<int>(ids.begin(), ids.end()), &text);
+  base::check_argument(status.ok(), "vocabulary: SentencePiece cannot decode {} ids: {}", ids.size(),
+                       status.ToString());
+  return as_one_line(std::move(text));
+}
+
+std::string Vocabulary::normalize(std::string_view text) const {
+  const std::string spelled = model_->normalized(text);
+  std::string plain;
+  for (size_t at = 0; at < spelled.size();) {
+    const bool space = std::string_view(spelled).substr(at).starts_with(kSpace);
+    plain.push_back(space ? ' ' : spelled[at]);
+    at += space ? kSpace.size() : 1;
+  }
+  return plain.starts_with(' ') ? plain.substr(1) : plain;  // the space that SentencePiece puts before every line
+}
+
+const std::string& Vocabulary::piece(int32_t id) const {
+  model_->check_id(id);
+  return model_->processor.IdToPiece(id);
+}
+
+int32_t Vocabulary::id(std::string_view piece) const {
+  return model_->processor.PieceToId(piece);
+}
+
+bool Vocabulary::is_bpe() const {
+  return model_->summary.is_bpe;
+}
+
+bool Vocabulary::has_byte_fallback() const {
+  return model_->summary.byte_fallback;
+}
+
+const std::string& Vocabulary::bytes() const {
+  return model_->serialized;
+}
+
+const std::string& Vocabulary::sha256() const {
+  return model_->sha256;
+}
+
+std::vector<int32_t> encode_source(const Vocabulary& vocabulary, std::string_view text) {
+  std::vector<int32_t> ids = vocabulary.encode(text);
+  if (!ids.empty()) ids.push_back(kEosId);
+  return ids;
+}
+
+}  // namespace dragoman::data
