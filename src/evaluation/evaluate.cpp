@@ -1,0 +1,209 @@
+#include "evaluation/evaluate.h"
+
+#include <algorithm>
+#include <array>
+#include <cmath>
+#include <utility>
+
+#include "base/error.h"
+#include "base/files.h"
+#include "base/utf8.h"
+#include "evaluation/significance.h"
+#include "evaluation/text.h"
+
+namespace dragoman::evaluation {
+namespace {
+
+constexpr std::array<std::pair<MetricKind, std::string_view>, 3> kMetricNames = {
+    {{MetricKind::kBleu, "bleu"}, {MetricKind::kChrf, "chrf"}, {MetricKind::kChrfPlusPlus, "chrf++"}}};
+
+MetricKind parse_metric(std::string_view name) {
+  const auto* found = std::find_if(kMetricNames.begin(), kMetricNames.end(),
+                                   [name](const auto& entry) { return entry.second == name; });
+  base::check_usage(found != kMetricNames.end(), "metrics: '{}' is not known; choose from bleu, chrf, chrf++", name);
+  return found->first;
+}
+
+std::unique_ptr<Metric> make_metric(MetricKind kind, const EvaluateOptions& options) {
+  if (kind == MetricKind::kBleu) {
+    return std::make_unique<Bleu>(BleuOptions{.tokenize = options.tokenize,
+                                              .lowercase = options.lowercase,
+                                              .smoothing = options.smoothing,
+                                              .smooth_value = options.smooth_value,
+                                              .effective_order = options.sentence_level});
+  }
+  ChrfOptions chrf;
+  chrf.lowercase = options.lowercase;
+  chrf.word_order = kind == MetricKind::kChrfPlusPlus ? 2 : 0;
+  return std::make_unique<Chrf>(chrf);
+}
+
+void check_options(const EvaluateOptions& options, size_t n_systems) {
+  base::check_usage(!options.metrics.empty(), "metrics: none was given; choose from bleu, chrf, chrf++");
+  base::check_usage(options.width >= 0 && options.width <= 15, "width: must be 0 to 15 digits, got {}", options.width);
+  base::check_usage(options.resamples >= 2, "confidence-n: must be at least 2 resamples, got {}", options.resamples);
+  const bool statistics = options.confidence || n_systems > 1;
+  base::check_usage(!(options.sentence_level && statistics),
+                    "sentence-level: intervals and comparisons need whole texts; leave out one of the options");
+  base::check_usage(!options.sentence_level || options.metrics.size() == 1,
+                    "sentence-level: prints one score a line, but {} metrics were given; choose one",
+                    options.metrics.size());
+  base::check_usage(!(options.confidence && n_systems > 1),
+                    "confidence: several systems are compared with intervals anyway; leave out this option");
+}
+
+void check_lines(const std::vector<Text>& systems, const std::vector<Text>& references) {
+  base::check_data(!systems.empty() && !references.empty(),
+                   "evaluate: {} systems and {} references were given; there must be at least one of each",
+                   systems.size(), references.size());
+  const Text& first = references.front();
+  const auto check_one = [&first](const Text& text) {
+    base::check_data(text.lines.size() == first.lines.size(),
+                     "evaluate: {} has {} lines, {} has {}; they must correspond line by line", text.name,
+                     text.lines.size(), first.name, first.lines.size());
+  };
+  std::for_each(systems.begin(), systems.end(), check_one);
+  std::for_each(references.begin(), references.end(), check_one);
+  base::check_data(!first.lines.empty(), "evaluate: {} has no lines; there is nothing to score", first.name);
+}
+
+/// sacreBLEU's alarm: detokenised text does not end " ." in a hundred lines.
+void warn_of_tokenized_text(const Text& system, std::vector<std::string>& warnings) {
+  constexpr auto kTooMany = 100;
+  const auto tokenized = std::count_if(system.lines.begin(), system.lines.end(),
+                                       [](const std::string& line) { return line.ends_with(" ."); });
+  if (tokenized >= kTooMany) {
+    warnings.push_back(fmt::format("{}: {} lines end in a period that stands alone; BLEU expects detokenised text",
+                                   system.name, tokenized));
+  }
+}
+
+std::vector<Lines> views(const std::vector<Text>& texts) {
+  std::vector<Lines> lines;
+  for (const Text& text : texts) {
+    lines.emplace_back(text.lines);
+  }
+  return lines;
+}
+
+MetricScore score_counts(const Metric& metric, std::span<const int64_t> counts, Signature signature) {
+  return {.name = metric.name(),
+          .score = metric.score(counts),
+          .interval = std::nullopt,
+          .details = metric.details(counts),
+          .signature = std::move(signature)};
+}
+
+void score_text(const Metric& metric, const CountTable& counts, size_t n_references, Report& report) {
+  const Resampling& resampling = report.resampling;
+  MetricScore score = score_counts(metric, counts.sums(), metric.signature(n_references, resampling));
+  if (resampling.resamples > 0) {
+    const Counted candidate{.metric = &metric, .counts = &counts};
+    score.interval = confidence_interval(metric, resample_scores({&candidate, 1}, resampling)[0]);
+  }
+  report.scores.push_back(std::move(score));
+}
+
+void score_sentences(const Metric& metric, const CountTable& counts, size_t n_references, Report& report) {
+  const Signature signature = metric.signature(n_references, {});
+  for (size_t i = 0; i < counts.rows(); ++i) {
+    report.scores.push_back(score_counts(metric, counts.row(i), signature));
+  }
+}
+
+/// The first table is the baseline's.
+void compare_systems(const Metric& metric, const std::vector<CountTable>& tables, size_t n_references, Report& report) {
+  std::vector<Counted> candidates;
+  for (const CountTable& table : tables) {
+    candidates.push_back({.metric = &metric, .counts = &table});
+  }
+  const std::vector<std::vector<double>> resampled = resample_scores(candidates, report.resampling);
+  const double baseline = metric.score(tables[0].sums());
+  for (size_t s = 0; s < tables.size(); ++s) {
+    ComparedScore compared{.score = metric.score(tables[s].sums()),
+                           .interval = paired_interval(metric, resampled[s]),
+                           .p_value = std::nullopt};
+    if (s > 0) {
+      compared.p_value = paired_p_value(metric, resampled[0], resampled[s], std::abs(baseline - compared.score));
+    }
+    report.systems[s].scores.push_back(compared);
+  }
+  report.scores.push_back(score_counts(metric, tables[0].sums(), metric.signature(n_references, report.resampling)));
+}
+
+CorpusScore corpus_score(const Metric& metric, Lines hypothesis, const std::vector<Lines>& references) {
+  const std::vector<int64_t> sums = metric.count(hypothesis, references).sums();
+  return {.score = metric.score(sums),
+          .details = metric.details(sums),
+          .signature = metric.signature(references.size(), {}).text()};
+}
+
+}  // namespace
+
+std::vector<MetricKind> parse_metrics(std::string_view list) {
+  std::vector<MetricKind> kinds;
+  for (size_t start = 0; start <= list.size();) {
+    const size_t end = std::min(list.find(',', start), list.size());
+    const MetricKind kind = parse_metric(list.substr(start, end - start));
+    if (std::find(kinds.begin(), kinds.end(), kind) == kinds.end()) {
+      kinds.push_back(kind);
+    }
+    start = end + 1;
+  }
+  return kinds;
+}
+
+Text read_text(const std::filesystem::path& path) {
+  Text text{.name = path.string(), .lines = base::split_lines(base::read_file(path))};
+  for (std::string& line : text.lines) {
+    if (!base::is_valid_utf8(line)) {
+      line = base::repair_utf8(line);
+    }
+    line.resize(trim_right(line).size());
+  }
+  return text;
+}
+
+Report evaluate(const std::vector<Text>& systems, const std::vector<Text>& references, const EvaluateOptions& options) {
+  check_options(options, systems.size());
+  check_lines(systems, references);
+  Report report;
+  report.width = options.width;
+  report.sentence_level = options.sentence_level;
+  const bool compared = systems.size() > 1;
+  if (options.confidence || compared) {
+    report.resampling = {.resamples = options.resamples, .seed = options.seed};
+  }
+  for (const Text& system : systems) {
+    warn_of_tokenized_text(system, report.warnings);
+    if (compared) {
+      report.systems.push_back({.name = system.name, .scores = {}});
+    }
+  }
+  const std::vector<Lines> reference_lines = views(references);
+  for (const MetricKind kind : options.metrics) {
+    const std::unique_ptr<Metric> metric = make_metric(kind, options);
+    std::vector<CountTable> tables;
+    for (const Text& system : systems) {
+      tables.push_back(metric->count(system.lines, reference_lines));
+    }
+    if (compared) {
+      compare_systems(*metric, tables, references.size(), report);
+    } else if (options.sentence_level) {
+      score_sentences(*metric, tables[0], references.size(), report);
+    } else {
+      score_text(*metric, tables[0], references.size(), report);
+    }
+  }
+  return report;
+}
+
+CorpusScore corpus_bleu(Lines hypothesis, const std::vector<Lines>& references, const BleuOptions& options) {
+  return corpus_score(Bleu(options), hypothesis, references);
+}
+
+CorpusScore corpus_chrf(Lines hypothesis, const std::vector<Lines>& references, const ChrfOptions& options) {
+  return corpus_score(Chrf(options), hypothesis, references);
+}
+
+}  // namespace dragoman::evaluation

@@ -1,0 +1,69 @@
+#pragma once
+
+#include <filesystem>
+#include <memory>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "evaluation/bleu.h"
+#include "evaluation/chrf.h"
+#include "evaluation/report.h"
+
+namespace dragoman::evaluation {
+
+/// Which metrics can be asked for; the names on the command line are "bleu", "chrf", "chrf++".
+enum class MetricKind {
+  kBleu,
+  kChrf,          ///< characters 1 to 6
+  kChrfPlusPlus,  ///< characters 1 to 6 and words 1 to 2
+};
+
+/// Metrics from a comma-separated list, each at most once. Throws Error(kUsage):
+/// "metrics: 'ter' is not known; choose from bleu, chrf, chrf++".
+std::vector<MetricKind> parse_metrics(std::string_view list);
+
+/// Everything that `dragoman evaluate` lets one choose.
+struct EvaluateOptions {
+  std::vector<MetricKind> metrics = {MetricKind::kBleu, MetricKind::kChrf};
+  bool lowercase = false;                         ///< for all metrics
+  Tokenizer tokenize = Tokenizer::k13a;           ///< BLEU only
+  Smoothing smoothing = Smoothing::kExponential;  ///< BLEU only
+  std::optional<double> smooth_value;             ///< BLEU with floor or add-k; unset = the method's default
+  bool sentence_level = false;  ///< one score a line instead of one for the text; BLEU then uses the effective order
+  bool confidence = false;      ///< 95 % interval by bootstrap; one system only
+  int resamples = 1000;         ///< of the bootstrap, for intervals and for comparing systems; at least 2
+  uint64_t seed = 12345;        ///< of the bootstrap; sacreBLEU's default
+  int width = 2;  ///< digits printed after the point, 0 to 15 (sacreBLEU: 1 on its command line, 2 from Python)
+};
+
+/// One text and where it came from.
+struct Text {
+  std::string name;  ///< the file, as shown in tables
+  std::vector<std::string> lines;
+};
+
+/// Reads a text: LF ends a line, white space at its end is dropped, ill-formed UTF-8 becomes U+FFFD.
+/// Throws Error(kBadData) as base::read_file does.
+Text read_text(const std::filesystem::path& path);
+
+/// Scores translations against references.
+/// @param systems  one: its scores, with intervals if asked for. Several: the first is the baseline, every other is
+///                 compared with it by paired bootstrap.
+/// @param references  at least one; all texts have the same number of lines, at least one
+/// Throws Error(kBadData) for unequal line counts ("evaluate: out.de has 999 lines, test.de has 1000; ..."),
+/// Error(kUsage) for options that exclude each other or are out of range.
+Report evaluate(const std::vector<Text>& systems, const std::vector<Text>& references,
+                const EvaluateOptions& options = {});
+
+/// Corpus BLEU of a text in one call. `signature` of the result tells how it was computed.
+struct CorpusScore {
+  double score = 0.0;     ///< 0 to 100
+  std::string details;    ///< BLEU's precisions and lengths; empty for chrF
+  std::string signature;  ///< "nrefs:1|case:mixed|eff:no|tok:13a|smooth:exp|version:2.6.0"
+};
+CorpusScore corpus_bleu(Lines hypothesis, const std::vector<Lines>& references, const BleuOptions& options = {});
+CorpusScore corpus_chrf(Lines hypothesis, const std::vector<Lines>& references, const ChrfOptions& options = {});
+
+}  // namespace dragoman::evaluation

@@ -1,0 +1,43 @@
+#include "evaluation/metric.h"
+
+#include "base/error.h"
+
+namespace dragoman::evaluation {
+
+std::vector<int64_t> CountTable::sums() const {
+  std::vector<int64_t> sums(columns_, 0);
+  for (size_t i = 0; i < values_.size(); ++i) {
+    sums[i % columns_] += values_[i];
+  }
+  return sums;
+}
+
+std::string Signature::text() const {
+  std::string text;
+  for (const auto& [key, value] : entries) {
+    text += (text.empty() ? "" : "|") + key + ":" + value;
+  }
+  return text;
+}
+
+Signature Metric::open_signature(size_t n_references, const Resampling& resampling) {
+  Signature signature;
+  signature.add("nrefs", std::to_string(n_references));
+  if (resampling.resamples > 0) {
+    signature.add("bs", std::to_string(resampling.resamples));
+    signature.add("seed", std::to_string(resampling.seed));
+  }
+  return signature;
+}
+
+void check_same_lines(Lines hypothesis, std::span<const Lines> references) {
+  base::check_data(!hypothesis.empty(), "evaluate: the hypothesis has no lines; there is nothing to score");
+  base::check_data(!references.empty(), "evaluate: no reference was given; name at least one");
+  for (size_t r = 0; r < references.size(); ++r) {
+    base::check_data(references[r].size() == hypothesis.size(),
+                     "evaluate: the hypothesis has {} lines, reference {} has {}; they must correspond line by line",
+                     hypothesis.size(), r + 1, references[r].size());
+  }
+}
+
+}  // namespace dragoman::evaluation
