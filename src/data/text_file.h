@@ -77,7 +77,8 @@ class LineIndex {
   explicit LineIndex(const std::filesystem::path& path);
 
   const std::filesystem::path& path() const { return path_; }
-  uint64_t size() const { return starts_.size() - 1; }
+  uint64_t size() const { return starts_.size() - 1; }  ///< lines
+  uint64_t bytes() const { return starts_.back(); }     ///< of the file; one more if the final LF is missing
 
   /// Bytes of line `line` (0-based), without its LF.
   uint64_t line_bytes(uint64_t line) const { return starts_[line + 1] - starts_[line] - 1; }

@@ -1,0 +1,121 @@
+#include "data/batch.h"
+
+#include <algorithm>
+#include <span>
+#include <utility>
+
+#include "base/error.h"
+#include "data/vocabulary.h"
+
+namespace dragoman::data {
+namespace {
+
+// Sentences [begin, end) of `batch`.
+Batch slice(const Batch& batch, int32_t begin, int32_t end) {
+  const auto rows = [](const std::vector<int32_t>& ids, int32_t from, int32_t to) {
+    return std::vector<int32_t>(ids.begin() + from, ids.begin() + to);
+  };
+  const auto rebased = [&](const std::vector<int32_t>& offsets) {
+    std::vector<int32_t> part = rows(offsets, begin, end + 1);
+    for (int32_t& offset : part) offset -= offsets[static_cast<size_t>(begin)];
+    return part;
+  };
+  const auto first = static_cast<size_t>(begin), last = static_cast<size_t>(end);
+  const int32_t source_begin = batch.source_offsets[first], source_end = batch.source_offsets[last];
+  const int32_t target_begin = batch.target_offsets[first], target_end = batch.target_offsets[last];
+  Batch part;
+  part.source = rows(batch.source, source_begin, source_end);
+  part.source_offsets = rebased(batch.source_offsets);
+  part.target_input = rows(batch.target_input, target_begin, target_end);
+  part.target_output = rows(batch.target_output, target_begin, target_end);
+  part.target_offsets = rebased(batch.target_offsets);
+  part.lines.assign(batch.lines.begin() + begin, batch.lines.begin() + end);
+  part.epoch = batch.epoch;
+  part.ends_epoch = batch.ends_epoch;
+  part.first_sentence = batch.first_sentence + begin;
+  part.first_source_row = batch.first_source_row + source_begin;
+  part.first_target_row = batch.first_target_row + target_begin;
+  return part;
+}
+
+// How many of the sorted pairs, from the first, fit into one batch; at least one.
+size_t fitting(std::span<const SentencePair> pairs, int64_t budget) {
+  int64_t source = 0, target = 0;
+  size_t count = 0;
+  for (const SentencePair& pair : pairs) {
+    source += pair.source_tokens();
+    target += pair.target_tokens();
+    if (count > 0 && std::max(source, target) > budget) break;
+    ++count;
+  }
+  return count;
+}
+
+size_t count_batches(std::span<const SentencePair> pairs, int64_t budget) {
+  size_t batches = 0;
+  for (; !pairs.empty(); ++batches) pairs = pairs.subspan(fitting(pairs, budget));
+  return batches;
+}
+
+// The smallest budget that needs no more batches than `budget` does.
+int64_t evened_budget(std::span<const SentencePair> pairs, int64_t budget) {
+  const size_t batches = count_batches(pairs, budget);
+  int64_t enough = budget, too_small = 0;
+  while (enough - too_small > 1) {
+    const int64_t middle = too_small + (enough - too_small) / 2;
+    (count_batches(pairs, middle) <= batches ? enough : too_small) = middle;
+  }
+  return enough;
+}
+
+}  // namespace
+
+void append(Batch& batch, const SentencePair& pair) {
+  batch.source.insert(batch.source.end(), pair.source.begin(), pair.source.end());
+  batch.source_offsets.push_back(static_cast<int32_t>(batch.source.size()));
+  batch.target_input.push_back(kBosId);
+  batch.target_input.insert(batch.target_input.end(), pair.target.begin(), pair.target.end());
+  batch.target_output.insert(batch.target_output.end(), pair.target.begin(), pair.target.end());
+  batch.target_output.push_back(kEosId);
+  batch.target_offsets.push_back(static_cast<int32_t>(batch.target_output.size()));
+  batch.lines.push_back(pair.line);
+}
+
+std::vector<Batch> split(const Batch& batch, int shards) {
+  base::check_argument(shards >= 1, "split: {} shards were asked for, at least 1 is needed", shards);
+  const auto tokens_before = [&](int32_t sentence) {
+    const auto at = static_cast<size_t>(sentence);
+    return static_cast<int64_t>(batch.source_offsets[at]) + batch.target_offsets[at];
+  };
+  const int64_t total = tokens_before(batch.sentences());
+  std::vector<Batch> parts;
+  int32_t begin = 0;
+  for (int shard = 1; shard <= shards; ++shard) {
+    const int64_t wanted = total * shard / shards;
+    int32_t end = begin;
+    // Take the next sentence as long as that brings the cut nearer to its place.
+    while (end < batch.sentences() && tokens_before(end) + tokens_before(end + 1) <= 2 * wanted) ++end;
+    if (shard == shards) end = batch.sentences();
+    parts.push_back(slice(batch, begin, end));
+    begin = end;
+  }
+  return parts;
+}
+
+std::vector<Batch> cut_batches(std::vector<SentencePair> pairs, int64_t batch_tokens) {
+  std::stable_sort(pairs.begin(), pairs.end(), [](const SentencePair& a, const SentencePair& b) {
+    return std::pair(a.target.size(), a.source.size()) < std::pair(b.target.size(), b.source.size());
+  });
+  std::span<const SentencePair> rest = pairs;
+  const int64_t budget = evened_budget(rest, batch_tokens);
+  std::vector<Batch> batches;
+  while (!rest.empty()) {
+    const size_t count = fitting(rest, budget);
+    Batch& batch = batches.emplace_back();
+    for (const SentencePair& pair : rest.first(count)) append(batch, pair);
+    rest = rest.subspan(count);
+  }
+  return batches;
+}
+
+}  // namespace dragoman::data

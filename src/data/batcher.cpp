@@ -1,0 +1,132 @@
+#include "data/batcher.h"
+
+#include <algorithm>
+#include <limits>
+#include <nlohmann/json.hpp>
+#include <numeric>
+#include <utility>
+
+#include "base/error.h"
+#include "data/random_stream.h"
+
+namespace dragoman::data {
+namespace {
+
+constexpr int64_t kMaxBatchTokens = int64_t{1} << 30;  // rows are counted in int32
+
+void check_options(const EncodedCorpus& corpus, const BatcherOptions& options) {
+  const int64_t longest = int64_t{corpus.max_length()} + 1;
+  base::check_usage(
+      options.batch_tokens >= longest,
+      "batcher: batch tokens is {}, but sentences may have {} tokens and eos; raise it to {} or lower max "
+      "length",
+      options.batch_tokens, corpus.max_length(), longest);
+  base::check_usage(options.batch_tokens <= kMaxBatchTokens, "batcher: batch tokens is {}, it must be at most {}",
+                    options.batch_tokens, kMaxBatchTokens);
+  base::check_usage(options.window_sentences >= 1, "batcher: window is {} sentences, it must be at least 1",
+                    options.window_sentences);
+  base::check_usage(corpus.size() <= std::numeric_limits<uint32_t>::max(),
+                    "batcher: the corpus has {} pairs, at most 2^32 - 1 can be permuted; split it", corpus.size());
+}
+
+std::vector<uint32_t> permutation(uint64_t count, uint64_t seed, uint64_t epoch) {
+  std::vector<uint32_t> order(count);
+  std::iota(order.begin(), order.end(), 0u);
+  base::Random random(seed, random_stream(StreamPurpose::kLineOrder, epoch, 0));
+  base::shuffle(order.begin(), order.end(), random);
+  return order;
+}
+
+uint64_t field_of(const nlohmann::json& state, const char* name) {
+  const auto field = state.is_object() ? state.find(name) : state.end();
+  base::check_data(field != state.end() && field->is_number_unsigned(),
+                   "batcher: the saved position has no whole number \"{}\"; the checkpoint is damaged", name);
+  return field->get<uint64_t>();
+}
+
+}  // namespace
+
+Batcher::Batcher(const EncodedCorpus& corpus, const BatcherOptions& options) : corpus_(&corpus), options_(options) {
+  check_options(corpus, options);
+}
+
+Batcher::Window Batcher::make_window(const EncodedCorpus& corpus, const BatcherOptions& options, Position start,
+                                     Order order) {
+  Window window;
+  window.start = start;
+  window.order =
+      order ? std::move(order)
+            : std::make_shared<const std::vector<uint32_t>>(permutation(corpus.size(), options.seed, start.epoch));
+  const uint64_t end = start.sentence + std::min(options.window_sentences, corpus.size() - start.sentence);
+  std::vector<SentencePair> pairs;
+  pairs.reserve(end - start.sentence);
+  for (uint64_t i = start.sentence; i < end; ++i) pairs.push_back(corpus.pair((*window.order)[i], start.epoch));
+  window.batches = cut_batches(std::move(pairs), options.batch_tokens);
+  base::Random random(options.seed, random_stream(StreamPurpose::kBatchOrder, start.epoch, start.sentence));
+  base::shuffle(window.batches.begin(), window.batches.end(), random);
+  for (Batch& batch : window.batches) batch.epoch = start.epoch;
+  const bool last = end == corpus.size();
+  window.batches.back().ends_epoch = last;
+  window.end = last ? Position{start.epoch + 1, 0, 0} : Position{start.epoch, end, 0};
+  return window;
+}
+
+// Makes the window that holds position_, or takes it from the background thread, and starts on the one after it.
+void Batcher::enter_window() {
+  const Position start{position_.epoch, position_.sentence, 0};
+  if (upcoming_.valid()) {
+    window_ = upcoming_.get();
+  } else {
+    window_ = make_window(*corpus_, options_, start, nullptr);
+  }
+  if (!options_.prefetch) return;
+  Order order = window_.end.epoch == window_.start.epoch ? window_.order : nullptr;
+  upcoming_ = std::async(std::launch::async, &Batcher::make_window, std::cref(*corpus_), options_, window_.end,
+                         std::move(order));
+}
+
+Batch Batcher::next() {
+  if (window_.batches.empty()) enter_window();
+  base::check_data(position_.batch < window_.batches.size(),
+                   "batcher: batch {} of a window with {} was saved; the checkpoint is damaged or the data changed",
+                   position_.batch, window_.batches.size());
+  Batch batch = std::move(window_.batches[position_.batch++]);
+  if (position_.batch == window_.batches.size()) {
+    position_ = window_.end;
+    window_.batches.clear();
+  }
+  return batch;
+}
+
+nlohmann::json Batcher::state() const {
+  return {{"epoch", position_.epoch},
+          {"sentence", position_.sentence},
+          {"batch", position_.batch},
+          {"seed", options_.seed},
+          {"batch_tokens", static_cast<uint64_t>(options_.batch_tokens)},
+          {"window_sentences", options_.window_sentences},
+          {"sentences", corpus_->size()}};
+}
+
+void Batcher::restore(const nlohmann::json& state) {
+  const auto require_same = [&](const char* name, uint64_t here) {
+    const uint64_t saved = field_of(state, name);
+    base::check_usage(saved == here,
+                      "batcher: the saved run had {} {}, this one has {}; resume with the same options and data", name,
+                      saved, here);
+  };
+  require_same("seed", options_.seed);
+  require_same("batch_tokens", static_cast<uint64_t>(options_.batch_tokens));
+  require_same("window_sentences", options_.window_sentences);
+  require_same("sentences", corpus_->size());
+  const Position saved{field_of(state, "epoch"), field_of(state, "sentence"), field_of(state, "batch")};
+  base::check_data(
+      saved.sentence < corpus_->size() && saved.sentence % options_.window_sentences == 0,
+      "batcher: the saved window starts at sentence {}, windows of {} end before {}; the checkpoint is damaged",
+      saved.sentence, options_.window_sentences, corpus_->size());
+  upcoming_ = {};
+  window_ = {};
+  position_ = saved;
+}
+
+}  // namespace dragoman::data

@@ -1,0 +1,195 @@
+#include "data/encoded_corpus.h"
+
+#include <algorithm>
+#include <future>
+#include <optional>
+#include <utility>
+
+#include "base/error.h"
+#include "data/random_stream.h"
+
+namespace dragoman::data {
+namespace {
+
+constexpr uint64_t kLinesPerPart = 2048;
+constexpr uint64_t kMaxLineBytesToEncode = uint64_t{1} << 20;  // a line above 1 MiB is too long for any max_length
+
+void check_options(const EncodingOptions& options) {
+  base::check_usage(options.max_length >= 1 && options.max_length <= 1'000'000,
+                    "corpus: max length is {} pieces, it must be 1 to 1000000", options.max_length);
+  base::check_usage(options.source_sampling >= 0 && options.target_sampling >= 0,
+                    "corpus: sub-word sampling is {} and {}, it must not be negative", options.source_sampling,
+                    options.target_sampling);
+  base::check_usage(options.threads >= 1, "corpus: {} threads, at least 1 is needed", options.threads);
+}
+
+std::optional<DropReason> reason_to_drop(size_t source_pieces, size_t target_pieces, size_t max_length) {
+  if (source_pieces == 0) return DropReason::kSourceEmpty;
+  if (target_pieces == 0) return DropReason::kTargetEmpty;
+  if (source_pieces > max_length) return DropReason::kSourceTooLong;
+  if (target_pieces > max_length) return DropReason::kTargetTooLong;
+  return std::nullopt;
+}
+
+}  // namespace
+
+void IdStore::append(std::span<const int32_t> ids) {
+  if (narrow_) {
+    for (const int32_t id : ids) narrow_ids_.push_back(static_cast<uint16_t>(id));
+  } else {
+    wide_ids_.insert(wide_ids_.end(), ids.begin(), ids.end());
+  }
+  ends_.push_back(narrow_ids_.size() + wide_ids_.size());
+}
+
+void IdStore::append(const IdStore& other) {
+  const uint64_t before = narrow_ids_.size() + wide_ids_.size();
+  narrow_ids_.insert(narrow_ids_.end(), other.narrow_ids_.begin(), other.narrow_ids_.end());
+  wide_ids_.insert(wide_ids_.end(), other.wide_ids_.begin(), other.wide_ids_.end());
+  for (const uint64_t end : other.ends_) ends_.push_back(before + end);
+}
+
+std::vector<int32_t> IdStore::get(size_t index) const {
+  const auto begin = static_cast<std::ptrdiff_t>(index == 0 ? 0 : ends_[index - 1]);
+  const auto end = static_cast<std::ptrdiff_t>(ends_[index]);
+  if (narrow_) return {narrow_ids_.begin() + begin, narrow_ids_.begin() + end};
+  return {wide_ids_.begin() + begin, wide_ids_.begin() + end};
+}
+
+uint64_t IdStore::bytes() const {
+  return narrow_ids_.size() * sizeof(uint16_t) + wide_ids_.size() * sizeof(int32_t) + ends_.size() * sizeof(uint64_t);
+}
+
+void IdStore::clear() {
+  narrow_ids_ = {};
+  wide_ids_ = {};
+  ends_ = {};
+}
+
+struct EncodedCorpus::Part {
+  Part(int32_t source_vocabulary_size, int32_t target_vocabulary_size)
+      : source_ids(source_vocabulary_size), target_ids(target_vocabulary_size) {}
+
+  CorpusStatistics statistics;
+  std::vector<uint64_t> lines;
+  IdStore source_ids;
+  IdStore target_ids;
+};
+
+EncodedCorpus::EncodedCorpus(ParallelCorpus corpus, Vocabulary source, Vocabulary target,
+                             const EncodingOptions& options)
+    : corpus_(std::move(corpus)),
+      source_vocabulary_(std::move(source)),
+      target_vocabulary_(std::move(target)),
+      options_(options),
+      cached_(options.cache_bytes > 0 && options.source_sampling == 0 && options.target_sampling == 0),
+      source_ids_(source_vocabulary_.size()),
+      target_ids_(target_vocabulary_.size()) {
+  check_options(options);
+  encode_all();
+  base::check_data(size() > 0, "{}; nothing is left to train on", statistics_.report());
+}
+
+// Parts are encoded side by side and taken in order, so the threads do not change the result.
+void EncodedCorpus::encode_all() {
+  for (uint64_t begin = 0; begin < corpus_.size();) {
+    std::vector<std::future<Part>> others;
+    const uint64_t own_end = std::min(begin + kLinesPerPart, corpus_.size());
+    uint64_t end = own_end;
+    for (int thread = 1; thread < options_.threads && end < corpus_.size(); ++thread) {
+      const uint64_t part_end = std::min(end + kLinesPerPart, corpus_.size());
+      others.push_back(std::async(std::launch::async, &EncodedCorpus::encode_lines, this, end, part_end));
+      end = part_end;
+    }
+    take(encode_lines(begin, own_end));
+    for (auto& other : others) take(other.get());
+    begin = end;
+  }
+}
+
+EncodedCorpus::Part EncodedCorpus::encode_lines(uint64_t begin, uint64_t end) const {
+  Part part(source_vocabulary_.size(), target_vocabulary_.size());
+  for (uint64_t line = begin; line < end; ++line) encode_line(line, part);
+  return part;
+}
+
+void EncodedCorpus::encode_line(uint64_t line, Part& part) const {
+  CorpusStatistics& statistics = part.statistics;
+  ++statistics.read;
+  if (corpus_.source_bytes(line) > kMaxLineBytesToEncode) {
+    return statistics.drop(DropReason::kSourceTooLong, corpus_.place(line));
+  }
+  if (corpus_.target_bytes(line) > kMaxLineBytesToEncode) {
+    return statistics.drop(DropReason::kTargetTooLong, corpus_.place(line));
+  }
+  const CleanLine source = corpus_.source(line), target = corpus_.target(line);
+  statistics.repaired_source += source.repaired ? 1 : 0;
+  statistics.repaired_target += target.repaired ? 1 : 0;
+  const std::vector<int32_t> source_ids = source_vocabulary_.encode(source.text);
+  const std::vector<int32_t> target_ids = target_vocabulary_.encode(target.text);
+  const auto reason = reason_to_drop(source_ids.size(), target_ids.size(), static_cast<size_t>(options_.max_length));
+  if (reason) return statistics.drop(*reason, corpus_.place(line));
+  ++statistics.kept;
+  statistics.source_tokens += source_ids.size() + 1;
+  statistics.target_tokens += target_ids.size() + 1;
+  part.lines.push_back(line);
+  if (cached_) {
+    part.source_ids.append(source_ids);
+    part.target_ids.append(target_ids);
+  }
+}
+
+void EncodedCorpus::take(const Part& part) {
+  statistics_.add(part.statistics);
+  lines_.insert(lines_.end(), part.lines.begin(), part.lines.end());
+  if (!cached_) return;
+  source_ids_.append(part.source_ids);
+  target_ids_.append(part.target_ids);
+  if (source_ids_.bytes() + target_ids_.bytes() <= options_.cache_bytes) return;
+  cached_ = false;
+  source_ids_.clear();
+  target_ids_.clear();
+}
+
+SentencePair EncodedCorpus::pair(uint64_t index, uint64_t epoch) const {
+  base::check_argument(index < size(), "corpus: pair {} was asked for, there are {}", index, size());
+  SentencePair pair;
+  pair.line = lines_[index];
+  if (cached_) {
+    pair.source = source_ids_.get(index);
+    pair.target = target_ids_.get(index);
+  } else {
+    pair.source = encode_side(source_vocabulary_, corpus_.source(pair.line).text, options_.source_sampling,
+                              random_stream(StreamPurpose::kSourceSampling, epoch, pair.line));
+    pair.target = encode_side(target_vocabulary_, corpus_.target(pair.line).text, options_.target_sampling,
+                              random_stream(StreamPurpose::kTargetSampling, epoch, pair.line));
+  }
+  pair.source.push_back(kEosId);
+  return pair;
+}
+
+std::vector<int32_t> EncodedCorpus::encode_side(const Vocabulary& vocabulary, const std::string& text, double alpha,
+                                                uint64_t stream) const {
+  if (alpha > 0) {
+    base::Random random(options_.seed, stream);
+    std::vector<int32_t> ids = vocabulary.encode_sampled(text, alpha, random);
+    if (ids.size() <= static_cast<size_t>(options_.max_length)) return ids;
+  }
+  return vocabulary.encode(text);
+}
+
+std::vector<std::vector<int32_t>> encode_sources(const Vocabulary& vocabulary, std::span<const std::string> lines) {
+  std::vector<std::vector<int32_t>> sentences;
+  sentences.reserve(lines.size());
+  for (const std::string& line : lines) sentences.push_back(encode_source(vocabulary, line));
+  return sentences;
+}
+
+std::vector<Batch> all_batches(const EncodedCorpus& corpus, int64_t batch_tokens) {
+  std::vector<SentencePair> pairs;
+  pairs.reserve(corpus.size());
+  for (uint64_t index = 0; index < corpus.size(); ++index) pairs.push_back(corpus.pair(index, 0));
+  return cut_batches(std::move(pairs), batch_tokens);
+}
+
+}  // namespace dragoman::data
