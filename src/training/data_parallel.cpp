@@ -1,0 +1,149 @@
+#include "training/data_parallel.h"
+
+#include <algorithm>
+#include <cmath>
+
+#include "ops/vector_math.h"
+
+namespace dragoman::training {
+
+/// One thread's share: created, used and destroyed with its own arena.
+struct DataParallel::Worker {
+  std::shared_ptr<tensor::Arena> arena;
+  std::unique_ptr<distributed::Communicator> communicator;
+  std::unique_ptr<Replica> replica;
+  LossSums sums;
+};
+
+namespace {
+
+std::vector<std::unique_ptr<distributed::Communicator>> make_communicators(int workers) {
+  std::vector<std::unique_ptr<distributed::Communicator>> communicators;
+  if (workers == 1) {
+    communicators.push_back(std::make_unique<distributed::SingleCommunicator>());
+    return communicators;
+  }
+  for (auto& communicator : distributed::ThreadCommunicator::make_group(workers)) {
+    communicators.push_back(std::move(communicator));
+  }
+  return communicators;
+}
+
+// The shards of all batches of one update; rows are numbered through the whole update.
+std::vector<std::vector<data::Batch>> shard_update(std::span<const data::Batch> batches, int workers) {
+  std::vector<std::vector<data::Batch>> shards(static_cast<size_t>(workers));
+  int32_t source_rows = 0, target_rows = 0;
+  for (const data::Batch& batch : batches) {
+    std::vector<data::Batch> parts = data::split(batch, workers);
+    for (size_t rank = 0; rank < parts.size(); ++rank) {
+      parts[rank].first_source_row += source_rows;
+      parts[rank].first_target_row += target_rows;
+      shards[rank].push_back(std::move(parts[rank]));
+    }
+    source_rows += batch.source_tokens();
+    target_rows += batch.target_tokens();
+  }
+  return shards;
+}
+
+int64_t count_target_tokens(std::span<const data::Batch> batches) {
+  int64_t tokens = 0;
+  for (const data::Batch& batch : batches) {
+    tokens += batch.target_tokens();
+  }
+  return tokens;
+}
+
+}  // namespace
+
+DataParallel::DataParallel(models::Transformer& model, const AdamOptions& options, int workers)
+    : model_(model), options_(options), adam_(options, model.parameters().values().size()), pool_(workers) {
+  auto communicators = make_communicators(workers);
+  for (auto& communicator : communicators) {
+    auto worker = std::make_unique<Worker>();
+    worker->arena = std::make_shared<tensor::Arena>();
+    worker->communicator = std::move(communicator);
+    workers_.push_back(std::move(worker));
+  }
+  pool_.run([&](int rank) {
+    Worker& worker = *workers_[static_cast<size_t>(rank)];
+    const tensor::ArenaScope memory(worker.arena);
+    worker.replica = std::make_unique<Replica>(model_);
+  });
+}
+
+DataParallel::~DataParallel() = default;
+
+UpdateResult DataParallel::update(std::span<const data::Batch> batches, int64_t step, double learning_rate,
+                                  uint64_t seed) {
+  const auto shards = shard_update(batches, workers());
+  const UpdateKey key{seed, step, options_.label_smoothing, std::max<int64_t>(count_target_tokens(batches), 1)};
+  UpdateResult result;
+  pool_.run([&](int rank) {
+    Worker& worker = *workers_[static_cast<size_t>(rank)];
+    const tensor::ArenaScope memory(worker.arena);
+    try {
+      nn::ParameterSet& parameters = worker.replica->parameters();
+      parameters.clear_gradients();
+      worker.sums = {};
+      for (const data::Batch& shard : shards[static_cast<size_t>(rank)]) {
+        worker.sums += worker.replica->forward_backward(shard, key);
+      }
+      parameters.complete_gradients();
+      const double norm = reduce_gradients(worker);
+      const bool applied = std::isfinite(norm);
+      if (applied) {
+        const double clip = options_.clip_norm > 0.0 && norm > options_.clip_norm ? options_.clip_norm / norm : 1.0;
+        const auto part = distributed::part_of(parameters.values().size(), rank, workers());
+        adam_.update(parameters.values().span<float>(), parameters.gradients().span<float>(), part.begin, part.end,
+                     learning_rate, applied_updates_ + 1, clip);
+      }
+      if (rank == 0) {
+        result.gradient_norm = norm;
+        result.applied = applied;
+      }
+    } catch (...) {
+      worker.communicator->abandon();
+      throw;
+    }
+  });
+  applied_updates_ += result.applied ? 1 : 0;
+  for (const auto& worker : workers_) {
+    result.sums += worker->sums;
+  }
+  return result;
+}
+
+// The worker's part of its gradients becomes the sum over all replicas. Returns the global norm.
+double DataParallel::reduce_gradients(Worker& worker) {
+  const std::span<float> gradients = worker.replica->parameters().gradients().span<float>();
+  worker.communicator->reduce_scatter_sum(gradients);
+  const auto part = distributed::part_of(static_cast<int64_t>(gradients.size()), worker.communicator->rank(),
+                                         worker.communicator->size());
+  double sum = ops::sum_of_squares(
+      gradients.subspan(static_cast<size_t>(part.begin), static_cast<size_t>(part.end - part.begin)));
+  worker.communicator->all_reduce_sum(std::span<double>(&sum, 1));
+  return std::sqrt(sum);
+}
+
+LossSums DataParallel::evaluate(std::span<const data::Batch> batches) {
+  pool_.run([&](int rank) {
+    Worker& worker = *workers_[static_cast<size_t>(rank)];
+    const tensor::ArenaScope memory(worker.arena);
+    worker.sums = {};
+    for (size_t index = static_cast<size_t>(rank); index < batches.size(); index += workers_.size()) {
+      worker.sums += worker.replica->evaluate(batches[index], options_.label_smoothing);
+    }
+  });
+  LossSums sums;
+  for (const auto& worker : workers_) {
+    sums += worker->sums;
+  }
+  return sums;
+}
+
+tensor::ArenaCounters DataParallel::arena_counters(int rank) const {
+  return workers_[static_cast<size_t>(rank)]->arena->counters();
+}
+
+}  // namespace dragoman::training

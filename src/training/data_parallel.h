@@ -1,0 +1,60 @@
+#pragma once
+
+#include <memory>
+#include <span>
+#include <vector>
+
+#include "base/worker_pool.h"
+#include "data/batch.h"
+#include "distributed/communicator.h"
+#include "training/optimizer.h"
+#include "training/replica.h"
+
+namespace dragoman::training {
+
+/// What one update did.
+struct UpdateResult {
+  LossSums sums;
+  double gradient_norm = 0.0;  ///< global L2 norm before clipping
+  bool applied = true;         ///< false: a gradient was not finite, the weights were left as they were
+};
+
+/// Trains one set of weights with several replicas, one thread and one arena each: every batch is split by sentences
+/// into as many shards, gradients are summed in rank order, and each thread applies the optimizer to its own part of
+/// the weights. The same update on any number of workers agrees to rounding; on the same number, bit for bit.
+class DataParallel {
+ public:
+  /// @param model  whose weights are trained; must outlive this.
+  DataParallel(models::Transformer& model, const AdamOptions& options, int workers);
+  ~DataParallel();
+  DataParallel(const DataParallel&) = delete;
+  DataParallel& operator=(const DataParallel&) = delete;
+
+  /// One update from `batches` (more than one: accumulated).
+  /// @param step  of the update, from 1: keys the dropout masks
+  UpdateResult update(std::span<const data::Batch> batches, int64_t step, double learning_rate, uint64_t seed);
+
+  /// Sum of the losses over batches, without dropout and gradients; the workers share the batches.
+  LossSums evaluate(std::span<const data::Batch> batches);
+
+  int workers() const { return pool_.size(); }
+  Adam& adam() { return adam_; }
+  /// Updates applied so far; Adam's bias correction counts these. Part of a checkpoint.
+  int64_t applied_updates() const { return applied_updates_; }
+  void set_applied_updates(int64_t updates) { applied_updates_ = updates; }
+  /// Tests read it to show that warm steps ask the system for nothing.
+  tensor::ArenaCounters arena_counters(int rank) const;
+
+ private:
+  struct Worker;
+  double reduce_gradients(Worker& worker);
+
+  models::Transformer& model_;
+  AdamOptions options_;
+  Adam adam_;
+  base::WorkerPool pool_;
+  std::vector<std::unique_ptr<Worker>> workers_;
+  int64_t applied_updates_ = 0;
+};
+
+}  // namespace dragoman::training

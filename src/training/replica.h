@@ -1,0 +1,48 @@
+#pragma once
+
+#include <memory>
+
+#include "data/batch.h"
+#include "models/transformer.h"
+
+namespace dragoman::training {
+
+/// Sums over the target tokens of one or more batches.
+struct LossSums {
+  double loss = 0.0;    ///< label-smoothed cross-entropy, nats
+  double nll = 0.0;     ///< -log p(reference), nats, unsmoothed
+  int64_t tokens = 0;   ///< target tokens, sentence ends included
+  int64_t correct = 0;  ///< argmax = reference
+
+  LossSums& operator+=(const LossSums& other);
+  double loss_per_token() const { return tokens == 0 ? 0.0 : loss / static_cast<double>(tokens); }
+  double nll_per_token() const { return tokens == 0 ? 0.0 : nll / static_cast<double>(tokens); }
+  double perplexity() const;  ///< exp(nll per token)
+};
+
+/// What a pass over one update needs to know.
+struct UpdateKey {
+  uint64_t seed = 0;
+  int64_t step = 0;
+  double label_smoothing = 0.0;
+  int64_t update_tokens = 1;  ///< target tokens of the whole update: the loss is divided by them
+};
+
+/// One worker's model. The weights are shared with the other replicas; gradients and activations are its own.
+/// Used by one thread at a time.
+class Replica {
+ public:
+  /// @param shared  the model whose weights are used; must outlive this.
+  explicit Replica(models::Transformer& shared);
+
+  /// Adds the gradient of (sum of smoothed cross-entropy) / update_tokens over one shard.
+  LossSums forward_backward(const data::Batch& shard, const UpdateKey& key);
+  /// Loss without gradients and without dropout.
+  LossSums evaluate(const data::Batch& batch, double label_smoothing) const;
+  nn::ParameterSet& parameters() { return model_->parameters(); }
+
+ private:
+  std::unique_ptr<models::Transformer> model_;
+};
+
+}  // namespace dragoman::training

@@ -1,0 +1,35 @@
+#pragma once
+
+#include <cstdint>
+#include <string_view>
+
+namespace dragoman::training {
+
+/// How the learning rate moves with the step.
+enum class ScheduleKind {
+  kNoam,         ///< factor * D^-0.5 * min(step^-0.5, step * warmup^-1.5) (paper, section 5.3, eq. 3)
+  kInverseSqrt,  ///< linear warm-up to the peak, then peak * sqrt(warmup / step)
+  kCosine,       ///< linear warm-up to the peak, then half a cosine down to `final_fraction` of it at max_steps
+  kConstant,     ///< linear warm-up to the peak, then the peak
+};
+
+struct ScheduleOptions {
+  ScheduleKind kind = ScheduleKind::kInverseSqrt;
+  double learning_rate = 5e-4;   ///< the peak; for noam the factor in front of the formula (1 in the paper)
+  int64_t warmup_steps = 4000;   ///< 0 = no warm-up (noam needs >= 1)
+  int64_t max_steps = 100'000;   ///< where cosine ends
+  double final_fraction = 0.01;  ///< of the peak, at the end of cosine
+  int64_t d_model = 512;         ///< noam only
+
+  /// Throws Error(kUsage): "warmup_steps is 0, the noam schedule needs >= 1".
+  void check() const;
+};
+
+/// Learning rate of update `step` (from 1). A pure function: resuming needs no state.
+double learning_rate(const ScheduleOptions& options, int64_t step);
+
+std::string_view name_of(ScheduleKind kind);
+/// "noam", "inverse-sqrt", "cosine", "constant"; Error(kUsage) lists them.
+ScheduleKind schedule_kind_from(std::string_view name);
+
+}  // namespace dragoman::training
