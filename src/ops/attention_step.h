@@ -1,0 +1,34 @@
+#pragma once
+
+#include <cstdint>
+#include <span>
+
+#include "tensor/tensor.h"
+
+namespace dragoman::ops {
+
+using tensor::Tensor;
+
+/// Where one query row finds its keys and values: those of position t are `stride` floats a row from
+/// keys + (row_of_position ? row_of_position[t] : t) * stride, and likewise for values. An index table lets beams share
+/// and reorder a cache without copying it.
+struct StepKeys {
+  const float* keys = nullptr;
+  const float* values = nullptr;
+  const int32_t* row_of_position = nullptr;  ///< nullptr = consecutive rows
+  int64_t stride = 0;                        ///< floats from one cache row to the next
+  int64_t length = 0;                        ///< positions to attend to; 0 gives a row of zeros
+};
+
+/// One decoding step of attention: each row of `query` attends to its own keys.
+///   context[r] = Concat_h softmax(q_h K_h^T / sqrt(Dh)) V_h
+/// @param query  [R, H*Dh] float32, may be a column view;  @param rows  R entries
+/// @param context  [R, H*Dv], overwritten;  @param mean_weights  nullptr, or [R, L] with L >= the largest length: receives
+///   the weights averaged over the heads, zero past a row's length
+/// A row has the same bits whatever the other rows are. Equals `attention` up to rounding. No gradient: inference only.
+/// Throws Error: "attention_step: 3 rows of keys for 4 queries", or shapes that do not fit n_heads.
+/// Source: Vaswani et al. 2017, section 3.2.1.
+void attention_step(const Tensor& query, std::span<const StepKeys> rows, int n_heads, Tensor& context,
+                    Tensor* mean_weights);
+
+}  // namespace dragoman::ops
