@@ -55,10 +55,14 @@ Isa capped() {
 
 const char* isa_name(Isa isa) {
   switch (isa) {
-    case Isa::kAvx2: return "avx2";
-    case Isa::kAvx512: return "avx512";
-    case Isa::kVnni: return "vnni";
-    case Isa::kAmx: return "amx";
+    case Isa::kAvx2:
+      return "avx2";
+    case Isa::kAvx512:
+      return "avx512";
+    case Isa::kVnni:
+      return "vnni";
+    case Isa::kAmx:
+      return "amx";
   }
   return "unknown";
 }

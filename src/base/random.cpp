@@ -45,7 +45,9 @@ uint64_t Random::below(uint64_t bound) {
   }
 }
 
-double Random::uniform() { return static_cast<double>(next_u64() >> 11) * 0x1.0p-53; }
+double Random::uniform() {
+  return static_cast<double>(next_u64() >> 11) * 0x1.0p-53;
+}
 
 double Random::normal() {
   const double radius = std::sqrt(-2.0 * std::log1p(-uniform()));
