@@ -53,12 +53,12 @@ void Arena::release(void* pointer) {
   char* address = static_cast<char*>(pointer);
   Block* block = &blocks_.at(address);
   counters_.live_bytes -= block->bytes;
+  block->free = true;
   join_with_next(address, *block);
   if (block->previous != nullptr && blocks_.at(block->previous).free) {
     address = block->previous;
     block = &blocks_.at(address);
     erase_free(address, *block);
-    block->free = true;
     join_with_next(address, *block);
   }
   insert_free(address, *block);

@@ -1,0 +1,105 @@
+#include "autograd/variable.h"
+
+#include <gtest/gtest.h>
+
+#include <limits>
+
+#include "base/error.h"
+
+namespace dragoman::autograd {
+namespace {
+
+Variable leaf(std::vector<float> values) {
+  const auto size = static_cast<int64_t>(values.size());
+  return Variable(Tensor::from(values, {size}), true);
+}
+
+Variable twice(const Variable& x) {
+  Tensor value = x.value().clone();
+  for (float& element : value.span<float>()) {
+    element *= 2;
+  }
+  return record("twice", value, {&x}, [x](const Tensor& grad_output) {
+    Tensor grad = grad_output.clone();
+    for (float& element : grad.span<float>()) {
+      element *= 2;
+    }
+    x.add_grad(grad);
+  });
+}
+
+// Hands its gradient on unchanged to both inputs, as an addition does.
+Variable add(const Variable& a, const Variable& b) {
+  Tensor value = a.value().clone();
+  for (int64_t index = 0; index < value.size(); ++index) {
+    value.data<float>()[index] += b.value().data<float>()[index];
+  }
+  return record("add", value, {&a, &b}, [a, b](const Tensor& grad_output) {
+    a.add_grad(grad_output);
+    b.add_grad(grad_output);
+  });
+}
+
+TEST(Tape, SumsGradientsOverAllPaths) {
+  const Variable x = leaf({3});
+  Tape tape;
+  const TapeScope scope(&tape);
+  const Variable y = add(add(twice(x), x), twice(twice(x)));  // 7 x
+  tape.backward(y);
+  EXPECT_EQ(x.grad().item(), 7.0);
+  EXPECT_EQ(tape.size(), 0U) << "nodes go away as they are used";
+}
+
+TEST(Tape, AGradientHandedToTwoInputsIsNotWrittenTwice) {
+  const Variable a = leaf({1}), b = leaf({1});
+  Tape tape;
+  const TapeScope scope(&tape);
+  tape.backward(add(add(a, b), a));  // 2 a + b
+  EXPECT_EQ(a.grad().item(), 2.0);
+  EXPECT_EQ(b.grad().item(), 1.0);
+}
+
+TEST(Tape, NothingIsRecordedWithoutATape) {
+  const Variable x = leaf({1});
+  Tape tape;
+  {
+    const TapeScope scope(&tape);
+    const NoGrad inference;
+    EXPECT_FALSE(twice(x).requires_grad());
+  }
+  EXPECT_EQ(tape.size(), 0U);
+}
+
+TEST(Tape, NamesTheOpWhoseGradientIsNotFinite) {
+  const Variable x = leaf({1});
+  Tape tape;
+  tape.set_check_finite(true);
+  const TapeScope scope(&tape);
+  const Variable y = twice(x);
+  try {
+    tape.backward(y, std::numeric_limits<double>::infinity());
+    FAIL() << "an infinite gradient passed";
+  } catch (const base::Error& error) {
+    EXPECT_STREQ(error.what(), "backward: gradient of twice is not finite");
+  }
+}
+
+TEST(Variable, ABoundBufferIsOverwrittenAfterClear) {
+  Variable x = leaf({1, 1});
+  Tensor buffer = Tensor::full({2}, 5);
+  x.bind_grad(buffer);
+  x.add_grad(Tensor::full({2}, 1));
+  x.add_grad(Tensor::full({2}, 2));
+  EXPECT_EQ(buffer.data<float>()[0], 3.0F);
+  x.clear_grad();
+  EXPECT_FALSE(x.grad_target().accumulate);
+}
+
+TEST(Variable, RefusesAGradientOfTheWrongShape) {
+  const Variable x = leaf({1, 1});
+  EXPECT_THROW(x.add_grad(Tensor::zeros({3})), base::Error);
+  EXPECT_THROW(x.grad(), base::Error);
+}
+
+}  // namespace
+}  // namespace dragoman::autograd

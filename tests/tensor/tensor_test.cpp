@@ -1,0 +1,85 @@
+#include "tensor/tensor.h"
+
+#include <gtest/gtest.h>
+
+#include <cmath>
+#include <limits>
+
+#include "base/error.h"
+
+namespace dragoman::tensor {
+namespace {
+
+std::string message_of(const std::function<void()>& action) {
+  try {
+    action();
+  } catch (const base::Error& error) {
+    return error.what();
+  }
+  return "no error";
+}
+
+TEST(Shape, RefusesNegativeAxesAndOverflow) {
+  EXPECT_EQ(message_of([] { Shape({2, -3}); }), "shape: axis 1 is -3, must be >= 0");
+  const int64_t big = int64_t{1} << 40;
+  EXPECT_NE(message_of([&] { Shape({big, big}); }), "no error");
+  EXPECT_EQ(Shape({}).size(), 1);
+}
+
+TEST(Shape, HoldsMoreThanTwoToThe31Elements) {
+  EXPECT_EQ(Shape({70000, 70000}).size(), 4'900'000'000);
+}
+
+TEST(Tensor, ViewsShareMemoryAndClonesDoNot) {
+  Tensor tensor = Tensor::from(std::vector<float>{1, 2, 3, 4, 5, 6}, {2, 3});
+  Tensor row = tensor.rows(1, 2);
+  row.fill(9);
+  EXPECT_EQ(tensor.to_vector<float>(), (std::vector<float>{1, 2, 3, 9, 9, 9}));
+  Tensor copy = tensor.clone();
+  copy.zero();
+  EXPECT_EQ(tensor.data<float>()[5], 9.0F);
+}
+
+TEST(Tensor, ColumnsKeepTheRowStride) {
+  const Tensor tensor = Tensor::from(std::vector<float>{1, 2, 3, 4, 5, 6}, {2, 3});
+  const Tensor view = tensor.columns(1, 3);
+  EXPECT_EQ(view.stride(0), 3);
+  EXPECT_FALSE(view.is_contiguous());
+  EXPECT_EQ(view.to_vector<float>(), (std::vector<float>{2, 3, 5, 6}));
+  EXPECT_NE(message_of([&] { view.reshape({4}); }).find("strided view"), std::string::npos);
+}
+
+TEST(Tensor, WritesThroughAStridedView) {
+  Tensor tensor = Tensor::zeros({2, 3});
+  Tensor view = tensor.columns(1, 3);
+  view.copy_from(Tensor::from(std::vector<float>{1, 2, 3, 4}, {2, 2}));
+  EXPECT_EQ(tensor.to_vector<float>(), (std::vector<float>{0, 1, 2, 0, 3, 4}));
+}
+
+TEST(Tensor, SaysWhichTypeItHolds) {
+  const Tensor tensor = Tensor::zeros({2}, DType::kInt32);
+  EXPECT_EQ(message_of([&] { tensor.data<float>(); }), "tensor: asked for float32, holds int32");
+}
+
+TEST(Tensor, BFloat16RoundsToNearestEvenAndKeepsNaN) {
+  EXPECT_EQ(to_float(to_bfloat16(1.0F)), 1.0F);
+  EXPECT_EQ(to_bfloat16(1.00390625F).bits, 0x3F80) << "halfway between 1 and 1.0078125 goes to the even one";
+  EXPECT_EQ(to_bfloat16(1.01171875F).bits, 0x3F82);
+  EXPECT_TRUE(std::isnan(to_float(to_bfloat16(std::numeric_limits<float>::quiet_NaN()))));
+  EXPECT_TRUE(std::isinf(to_float(to_bfloat16(std::numeric_limits<float>::max()))));
+}
+
+TEST(Tensor, MemoryComesFromTheInnermostArena) {
+  auto arena = std::make_shared<Arena>();
+  Tensor tensor;
+  {
+    const ArenaScope scope(arena);
+    tensor = Tensor::zeros({1000});
+  }
+  EXPECT_GE(arena->counters().live_bytes, 4000U);
+  tensor = Tensor();
+  EXPECT_EQ(arena->counters().live_bytes, 0U);
+}
+
+}  // namespace
+}  // namespace dragoman::tensor
