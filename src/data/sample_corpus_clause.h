@@ -38,6 +38,7 @@ struct ItClause {
   const Connective* connective = nullptr;
   std::string english;
   std::string german;
+  Case pronoun_case = Case::kNominative;  ///< of the German pronoun
 };
 
 /// A sentence from its words: first letters upper case, prepositions contracted, `stop` at the end.

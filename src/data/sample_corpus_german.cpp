@@ -90,8 +90,8 @@ std::string_view german_pronoun(Gender gender, Case grammatical_case) {
 }
 
 std::string contract_prepositions(std::string text) {
-  constexpr std::array<std::pair<std::string_view, std::string_view>, 3> kContractions = {
-      {{"in dem ", "im "}, {"in das ", "ins "}, {"an dem ", "am "}}};
+  constexpr std::array<std::pair<std::string_view, std::string_view>, 4> kContractions = {
+      {{"in dem ", "im "}, {"in das ", "ins "}, {"an dem ", "am "}, {"bei dem ", "beim "}}};
   for (const auto& [full, contracted] : kContractions) {
     for (size_t at = text.find(full); at != std::string::npos; at = text.find(full, at + 1)) {
       if (at == 0 || text[at - 1] == ' ') {

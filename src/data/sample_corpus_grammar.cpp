@@ -61,26 +61,26 @@ WordPair draw_degree(std::string_view choices, base::Random& random) {
   return found == kDegrees.end() ? WordPair{} : *found;
 }
 
-// "it was too tired" and "er zu müde war" or "er war zu müde"; also yields the pronoun it used.
+// "it was too tired" and "er zu müde war" or "er war zu müde".
 ItClause adjective_clause(const Connective& connective, const Adjective& adjective, const WordPair& degree,
-                          std::string_view pronoun) {
+                          Gender gender) {
   const bool graded = adjective.gradable && !degree.english.empty();
   const std::string english = (graded ? std::string(degree.english) + ' ' : "") + adjective.english;
   const std::string german = (graded ? std::string(degree.german) + ' ' : "") + adjective.german;
-  const std::string subject(pronoun);
+  const std::string subject(german_pronoun(gender, Case::kNominative));
   return {&connective, "it was " + english,
           connective.verb == VerbPosition::kSecond ? subject + " war " + german : subject + ' ' + german + " war"};
 }
 
 // Fills <er>, <ihn> or <ihm> of "english=german" for a noun of `gender`.
-ItClause fixed_clause(const Connective& connective, std::string_view entry, Gender gender, std::string_view* pronoun) {
+ItClause fixed_clause(const Connective& connective, std::string_view entry, Gender gender) {
   const size_t equals = entry.find('=');
   ItClause clause{&connective, std::string(entry.substr(0, equals)), std::string(entry.substr(equals + 1))};
   for (const Case grammatical_case : {Case::kNominative, Case::kAccusative, Case::kDative}) {
     const std::string slot = '<' + std::string(german_pronoun(Gender::kMasculine, grammatical_case)) + '>';
     if (clause.german.find(slot) != std::string::npos) {
-      *pronoun = german_pronoun(gender, grammatical_case);
-      replace_slot(clause.german, slot, *pronoun);
+      replace_slot(clause.german, slot, german_pronoun(gender, grammatical_case));
+      clause.pronoun_case = grammatical_case;
     }
   }
   return clause;
@@ -91,6 +91,7 @@ struct Draw {
   const CoreferencePattern& pattern;
   NounPhrase a, b, person;
 
+  const Noun& antecedent(bool about_a) const { return about_a ? *a.noun : *b.noun; }
   std::string key() const { return std::string(pattern.name) + '|' + a.noun->english + '|' + b.noun->english; }
 };
 
@@ -127,24 +128,33 @@ MainClause main_clause(const Draw& drawn) {
   return main;
 }
 
-// The clause that can only speak of `antecedent`, with the pronoun that stands for it.
+// The clause that can only speak of A (or of B).
 ItClause draw_it_clause(const Lexicon& lexicon, const Draw& drawn, const Connective& connective, bool about_a,
-                        Coreference* coreference, base::Random& random) {
+                        base::Random& random) {
   const CoreferencePattern& pattern = drawn.pattern;
-  const Noun& antecedent = about_a ? *drawn.a.noun : *drawn.b.noun;
-  const Noun& rival = about_a ? *drawn.b.noun : *drawn.a.noun;
-  std::string_view pronoun = german_pronoun(antecedent.gender, Case::kNominative);
-  ItClause clause;
+  const Gender gender = drawn.antecedent(about_a).gender;
   if (const std::string_view fixed = about_a ? pattern.clauses_a : pattern.clauses_b; !fixed.empty()) {
-    clause = fixed_clause(connective, pick(split_words(fixed, '|'), random), antecedent.gender, &pronoun);
-  } else {
-    const auto words = split_words(about_a ? pattern.adjectives_a : pattern.adjectives_b);
-    const Adjective& adjective = lexicon.adjective(pick(words, random));
-    clause = adjective_clause(connective, adjective, draw_degree(pattern.degrees, random), pronoun);
+    return fixed_clause(connective, pick(split_words(fixed, '|'), random), gender);
   }
-  *coreference = {std::string(pattern.name), std::string(pronoun), antecedent.english,
-                  antecedent.german,         rival.english,        rival.german};
-  return clause;
+  const auto words = split_words(about_a ? pattern.adjectives_a : pattern.adjectives_b);
+  const Adjective& adjective = lexicon.adjective(pick(words, random));
+  return adjective_clause(connective, adjective, draw_degree(pattern.degrees, random), gender);
+}
+
+// None where the pronoun is the same for both nouns: "ihm" stands for masculine and neuter.
+std::optional<Coreference> coreference_of(const Draw& drawn, bool about_a, Case pronoun_case) {
+  const Noun& antecedent = drawn.antecedent(about_a);
+  const Noun& rival = drawn.antecedent(!about_a);
+  const std::string_view pronoun = german_pronoun(antecedent.gender, pronoun_case);
+  if (pronoun == german_pronoun(rival.gender, pronoun_case)) {
+    return std::nullopt;
+  }
+  return Coreference{std::string(drawn.pattern.name),
+                     std::string(pronoun),
+                     antecedent.english,
+                     antecedent.german,
+                     rival.english,
+                     rival.german};
 }
 
 std::vector<SentencePair> draw_coreference(const Lexicon& lexicon, base::Random& random) {
@@ -156,10 +166,9 @@ std::vector<SentencePair> draw_coreference(const Lexicon& lexicon, base::Random&
   const Adverbial& adverbial = pick(lexicon.adverbials(), random);
   std::vector<SentencePair> pairs;
   for (const bool about_a : {true, false}) {
-    Coreference coreference;
-    const ItClause clause = draw_it_clause(lexicon, drawn, connective, about_a, &coreference, random);
+    const ItClause clause = draw_it_clause(lexicon, drawn, connective, about_a, random);
     pairs.push_back(compose(main, clause, frame, adverbial));
-    pairs.back().coreference = coreference;
+    pairs.back().coreference = coreference_of(drawn, about_a, clause.pronoun_case);
     pairs.back().key = drawn.key();
   }
   return pairs;
@@ -172,7 +181,7 @@ SentencePair draw_main_only(const Lexicon& lexicon, base::Random& random) {
   const Connective& connective = draw_connective(pattern, random);
   const Frame frame = draw_frame(connective_named("because"), random);
   const Adverbial& adverbial = pick(lexicon.adverbials(), random);
-  const bool weather = connective.verb == VerbPosition::kFinal && chance(0.4, random);
+  const bool weather = connective.may_tell_weather && chance(0.4, random);
   SentencePair pair;
   if (weather) {
     const WordPair& clause = pick(kWeather, random);
@@ -300,19 +309,11 @@ std::vector<SentencePair> SentenceGrammar::well_known_example() const {
   const WordPair too = kDegrees.front();
   std::vector<SentencePair> pairs;
   for (const bool about_animal : {true, false}) {
-    const Noun& antecedent = about_animal ? *drawn.a.noun : *drawn.b.noun;
-    const Noun& rival = about_animal ? *drawn.b.noun : *drawn.a.noun;
-    const std::string_view pronoun = german_pronoun(antecedent.gender, Case::kNominative);
     const Adjective& adjective = lexicon_.adjective(about_animal ? "tired" : "wide");
-    pairs.push_back(
-        compose(main_clause(drawn), adjective_clause(because, adjective, too, pronoun), Frame::kTrailing, {}));
+    const ItClause clause = adjective_clause(because, adjective, too, drawn.antecedent(about_animal).gender);
+    pairs.push_back(compose(main_clause(drawn), clause, Frame::kTrailing, {}));
+    pairs.back().coreference = coreference_of(drawn, about_animal, clause.pronoun_case);
     pairs.back().key = drawn.key();
-    pairs.back().coreference = {std::string(drawn.pattern.name),
-                                std::string(pronoun),
-                                antecedent.english,
-                                antecedent.german,
-                                rival.english,
-                                rival.german};
   }
   return pairs;
 }

@@ -220,9 +220,9 @@ constexpr CoreferencePattern kPatternTable[] = {
 };
 
 constexpr Connective kConnectiveTable[] = {
-    {"because", "weil"},
-    {"since", "da"},
-    {"although", "obwohl"},
+    {"because", "weil", VerbPosition::kFinal, false, true},
+    {"since", "da", VerbPosition::kFinal, false, true},
+    {"although", "obwohl", VerbPosition::kFinal, false, true},
     {"until", "bis"},
     {"as soon as", "sobald"},
     {"but", "aber", VerbPosition::kSecond, true},

@@ -39,7 +39,8 @@ struct Connective {
   std::string_view english;
   std::string_view german;
   VerbPosition verb = VerbPosition::kFinal;
-  bool comma = false;  ///< English has a comma before it
+  bool comma = false;             ///< English has a comma before it
+  bool may_tell_weather = false;  ///< "because it was raining" makes sense, "as soon as it was raining" less
 };
 
 extern const std::span<const Connective> kConnectives;
