@@ -1,0 +1,40 @@
+// Included once per instruction set from files that Highway compiles several times; hence no #pragma once.
+#if defined(DRAGOMAN_OPS_EXP_INL_H_) == defined(HWY_TARGET_TOGGLE)
+#ifdef DRAGOMAN_OPS_EXP_INL_H_
+#undef DRAGOMAN_OPS_EXP_INL_H_
+#else
+#define DRAGOMAN_OPS_EXP_INL_H_
+#endif
+
+#include <hwy/highway.h>
+
+HWY_BEFORE_NAMESPACE();
+namespace dragoman::ops::HWY_NAMESPACE {
+namespace hn = hwy::HWY_NAMESPACE;
+
+/// exp(x) of each float lane, relative error below 2e-7. Below -87.3 (the smallest normal result) exactly 0; above 88.3
+/// it stays at exp(88.3) rather than overflowing; NaN stays NaN.
+/// Method: x = n ln 2 + r with |r| <= ln(2)/2, polynomial of degree 6 for exp(r), exponent n added by a multiplication.
+/// Coefficients of r^2..r^6: Cephes expf (Moshier 1989).
+template <class D, class V = hn::Vec<D>>
+HWY_INLINE V vector_exp(D d, V x) {
+  const hn::RebindToSigned<D> di;
+  const auto underflows = hn::Lt(x, hn::Set(d, -87.33654F));
+  const V bounded = hn::Min(hn::Set(d, 88.3F), hn::Max(hn::Set(d, -87.33654F), x));  // NaN passes both
+  const V n = hn::Round(hn::Mul(bounded, hn::Set(d, 1.44269504088896341F)));
+  const V r = hn::NegMulAdd(n, hn::Set(d, -2.12194440e-4F), hn::NegMulAdd(n, hn::Set(d, 0.693359375F), bounded));
+  V p = hn::Set(d, 1.9875691500e-4F);
+  p = hn::MulAdd(p, r, hn::Set(d, 1.3981999507e-3F));
+  p = hn::MulAdd(p, r, hn::Set(d, 8.3334519073e-3F));
+  p = hn::MulAdd(p, r, hn::Set(d, 4.1665795894e-2F));
+  p = hn::MulAdd(p, r, hn::Set(d, 1.6666665459e-1F));
+  p = hn::MulAdd(p, r, hn::Set(d, 5.0000001201e-1F));
+  p = hn::Add(hn::MulAdd(hn::Mul(r, r), p, r), hn::Set(d, 1.0F));
+  const auto power = hn::ShiftLeft<23>(hn::Add(hn::ConvertTo(di, n), hn::Set(di, 127)));
+  return hn::IfThenZeroElse(underflows, hn::Mul(p, hn::BitCast(d, power)));
+}
+
+}  // namespace dragoman::ops::HWY_NAMESPACE
+HWY_AFTER_NAMESPACE();
+
+#endif

@@ -1,0 +1,23 @@
+#pragma once
+
+#include "tensor/tensor.h"
+
+namespace dragoman::ops {
+
+using tensor::Tensor;
+
+/// Whether a matrix enters a product as it is or transposed.
+enum class Transpose { kNo, kYes };
+
+/// Matrix product, overwriting:  C = op(A) op(B), op(X) = X or X^T.
+/// @param a  [M, K], or [K, M] with Transpose::kYes;  @param b  [K, N], or [N, K];  @param c  [M, N]
+/// float32 (kernel) or float64 (plain loops), all three alike; rows may be strided (column views).
+/// K = 0 yields zeros. c must not overlap a or b.
+/// The bits of a row of C depend on that row of op(A) and on B alone, whatever M is.
+/// Throws Error naming the argument: "gemm: b is [3, 4], must be [5, 4]".
+void gemm(const Tensor& a, Transpose transpose_a, const Tensor& b, Transpose transpose_b, Tensor& c);
+
+/// C += op(A) op(B); see `gemm`.
+void gemm_accumulate(const Tensor& a, Transpose transpose_a, const Tensor& b, Transpose transpose_b, Tensor& c);
+
+}  // namespace dragoman::ops

@@ -1,0 +1,86 @@
+#include "ops/linear.h"
+
+#include <algorithm>
+
+#include "base/error.h"
+#include "ops/matmul.h"
+
+namespace dragoman::ops {
+namespace {
+
+using tensor::DType;
+
+void check_linear(const Variable& x, const Variable& weight, const Variable& bias) {
+  const DType dtype = x.dtype() == DType::kFloat64 ? DType::kFloat64 : DType::kFloat32;
+  tensor::check_matrix(x.value(), dtype, "linear", "x");
+  tensor::check_matrix(weight.value(), dtype, "linear", "weight");
+  base::check_argument(weight.dim(0) == x.dim(1), "linear: weight is {}, must have {} rows as x has {} columns",
+                       weight.shape().to_string(), x.dim(1), x.dim(1));
+  if (bias.defined()) {
+    tensor::check_shape(bias.value(), {weight.dim(1)}, "linear", "bias");
+    base::check_argument(bias.dtype() == dtype, "linear: bias is {}, must be {}", tensor::dtype_name(bias.dtype()),
+                         tensor::dtype_name(dtype));
+  }
+}
+
+template <typename T>
+void fill_rows(const Tensor& bias, Tensor& y) {
+  for (int64_t row = 0; row < y.dim(0); ++row) {
+    std::copy_n(bias.data<T>(), y.dim(1), y.data<T>() + row * y.stride(0));
+  }
+}
+
+template <typename T>
+void sum_rows(const Tensor& grad_output, Tensor& sums) {
+  sums.zero();
+  T* to = sums.data<T>();
+  for (int64_t row = 0; row < grad_output.dim(0); ++row) {
+    const T* from = grad_output.data<T>() + row * grad_output.stride(0);
+    for (int64_t column = 0; column < grad_output.dim(1); ++column) {
+      to[column] += from[column];
+    }
+  }
+}
+
+Tensor apply(const Tensor& x, const Tensor& weight, const Variable& bias) {
+  Tensor y = Tensor::empty({x.dim(0), weight.dim(1)}, x.dtype());  // [N, Dout]
+  if (!bias.defined()) {
+    gemm(x, Transpose::kNo, weight, Transpose::kNo, y);
+    return y;
+  }
+  if (y.dtype() == DType::kFloat64) {
+    fill_rows<double>(bias.value(), y);
+  } else {
+    fill_rows<float>(bias.value(), y);
+  }
+  gemm_accumulate(x, Transpose::kNo, weight, Transpose::kNo, y);
+  return y;
+}
+
+void add_bias_grad(const Variable& bias, const Tensor& grad_output) {
+  if (!bias.requires_grad()) {
+    return;
+  }
+  Tensor sums = Tensor::empty(bias.shape(), bias.dtype());  // [Dout]
+  if (sums.dtype() == DType::kFloat64) {
+    sum_rows<double>(grad_output, sums);
+  } else {
+    sum_rows<float>(grad_output, sums);
+  }
+  bias.add_grad(sums);
+}
+
+}  // namespace
+
+Variable linear(const Variable& x, const Variable& weight, const Variable& bias) {
+  check_linear(x, weight, bias);
+  Tensor y = apply(x.value(), weight.value(), bias);  // [N, Dout]
+  return autograd::record("linear", y, {&x, &weight, &bias}, [x, weight, bias](const Tensor& grad_output) {
+    // y = x W + b:  dx = dy W^T,  dW = x^T dy,  db = sum of the rows of dy
+    add_product_to_grad(x, grad_output, Transpose::kNo, weight.value(), Transpose::kYes);
+    add_product_to_grad(weight, x.value(), Transpose::kYes, grad_output, Transpose::kNo);
+    add_bias_grad(bias, grad_output);
+  });
+}
+
+}  // namespace dragoman::ops

@@ -1,0 +1,46 @@
+#include "ops/matmul.h"
+
+namespace dragoman::ops {
+namespace {
+
+Transpose turned(Transpose transpose) {
+  return transpose == Transpose::kYes ? Transpose::kNo : Transpose::kYes;
+}
+
+}  // namespace
+
+void add_product_to_grad(const Variable& variable, const Tensor& a, Transpose transpose_a, const Tensor& b,
+                         Transpose transpose_b) {
+  if (!variable.requires_grad()) {
+    return;
+  }
+  auto [grad, accumulate] = variable.grad_target();
+  if (accumulate) {
+    gemm_accumulate(a, transpose_a, b, transpose_b, grad);
+  } else {
+    gemm(a, transpose_a, b, transpose_b, grad);
+  }
+}
+
+Variable matmul(const Variable& a, Transpose transpose_a, const Variable& b, Transpose transpose_b) {
+  const int64_t rows = a.value().rank() == 2 ? a.dim(transpose_a == Transpose::kYes ? 1 : 0) : 0;
+  const int64_t columns = b.value().rank() == 2 ? b.dim(transpose_b == Transpose::kYes ? 0 : 1) : 0;
+  Tensor product = Tensor::empty({rows, columns}, a.dtype());  // [M, N]
+  gemm(a.value(), transpose_a, b.value(), transpose_b, product);
+  const auto backward = [a, transpose_a, b, transpose_b](const Tensor& grad_output) {
+    // Y = op(A) op(B):  d op(A) = dY op(B)^T,  d op(B) = op(A)^T dY
+    if (transpose_a == Transpose::kNo) {
+      add_product_to_grad(a, grad_output, Transpose::kNo, b.value(), turned(transpose_b));
+    } else {
+      add_product_to_grad(a, b.value(), transpose_b, grad_output, Transpose::kYes);
+    }
+    if (transpose_b == Transpose::kNo) {
+      add_product_to_grad(b, a.value(), turned(transpose_a), grad_output, Transpose::kNo);
+    } else {
+      add_product_to_grad(b, grad_output, Transpose::kYes, a.value(), transpose_a);
+    }
+  };
+  return autograd::record("matmul", product, {&a, &b}, backward);
+}
+
+}  // namespace dragoman::ops

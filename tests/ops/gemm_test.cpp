@@ -1,0 +1,92 @@
+#include "ops/gemm.h"
+
+#include <gmock/gmock.h>
+
+#include "base/error.h"
+#include "support/tensors.h"
+
+namespace dragoman::ops {
+namespace {
+
+using support::close;
+using support::random_tensor;
+using support::same_bits;
+using support::strided_copy;
+using tensor::DType;
+using tensor::Shape;
+
+struct Sizes {
+  int64_t m, n, k;
+};
+
+Shape shape_of(Transpose transpose, int64_t rows, int64_t columns) {
+  return transpose == Transpose::kNo ? Shape{rows, columns} : Shape{columns, rows};
+}
+
+class GemmSizes : public testing::TestWithParam<Sizes> {};
+
+TEST_P(GemmSizes, KernelAgreesWithDoubleLoopsForEveryTranspose) {
+  const auto [m, n, k] = GetParam();
+  for (const Transpose ta : {Transpose::kNo, Transpose::kYes}) {
+    for (const Transpose tb : {Transpose::kNo, Transpose::kYes}) {
+      const Tensor a = strided_copy(random_tensor(shape_of(ta, m, k), DType::kFloat32, 1));
+      const Tensor b = strided_copy(random_tensor(shape_of(tb, k, n), DType::kFloat32, 2));
+      Tensor c = strided_copy(random_tensor({m, n}, DType::kFloat32, 3));
+      Tensor expected = Tensor::zeros({m, n}, DType::kFloat64);
+      gemm(a.to(DType::kFloat64), ta, b.to(DType::kFloat64), tb, expected);
+      gemm(a, ta, b, tb, c);
+      EXPECT_TRUE(close(c, expected, 2e-6))
+          << m << " x " << n << " x " << k << ", transposes " << static_cast<int>(ta) << static_cast<int>(tb);
+      gemm_accumulate(a.to(DType::kFloat64), ta, b.to(DType::kFloat64), tb, expected);
+      gemm_accumulate(a, ta, b, tb, c);
+      EXPECT_TRUE(close(c, expected, 2e-6)) << "accumulated";
+    }
+  }
+}
+
+INSTANTIATE_TEST_SUITE_P(OddSizes, GemmSizes,
+                         testing::Values(Sizes{1, 1, 1}, Sizes{1, 7, 31}, Sizes{7, 31, 33}, Sizes{8, 48, 64},
+                                         Sizes{9, 49, 65}, Sizes{31, 16, 1}, Sizes{33, 300, 7}, Sizes{130, 97, 513},
+                                         Sizes{64, 2100, 20}, Sizes{3, 64, 1100}, Sizes{300, 33, 64}));
+
+TEST(Gemm, ABitOfARowDoesNotDependOnTheOtherRows) {
+  const Tensor a = random_tensor({70, 600}, DType::kFloat32, 4), b = random_tensor({600, 100}, DType::kFloat32, 5);
+  Tensor all = Tensor::empty({70, 100});
+  gemm(a, Transpose::kNo, b, Transpose::kNo, all);
+  for (int64_t m = 1; m <= 70; ++m) {
+    Tensor some = Tensor::empty({m, 100});
+    gemm(a.rows(70 - m, 70), Transpose::kNo, b, Transpose::kNo, some);
+    ASSERT_TRUE(same_bits(some, all.rows(70 - m, 70))) << "m = " << m;
+  }
+}
+
+TEST(Gemm, EmptyDepthGivesZerosAndEmptyOutputsNothing) {
+  Tensor c = Tensor::full({3, 4}, 5.0);
+  gemm(Tensor::empty({3, 0}), Transpose::kNo, Tensor::empty({0, 4}), Transpose::kNo, c);
+  EXPECT_TRUE(same_bits(c, Tensor::zeros({3, 4})));
+  Tensor nothing = Tensor::empty({0, 4});
+  EXPECT_NO_THROW(gemm(Tensor::empty({0, 2}), Transpose::kNo, Tensor::empty({2, 4}), Transpose::kNo, nothing));
+}
+
+TEST(Gemm, ErrorsNameTheArgument) {
+  Tensor c = Tensor::empty({2, 4});
+  const auto multiply = [&](const Tensor& a, const Tensor& b) { gemm(a, Transpose::kNo, b, Transpose::kNo, c); };
+  EXPECT_THAT(
+      [&] {
+        multiply(Tensor::empty({2, 5}), Tensor::empty({3, 4}));
+      },
+      testing::ThrowsMessage<base::Error>("gemm: b is [3, 4], must be [5, 4]"));
+  EXPECT_THAT(
+      [&] {
+        multiply(Tensor::empty({3, 5}), Tensor::empty({5, 4}));
+      },
+      testing::ThrowsMessage<base::Error>("gemm: c is [2, 4], must be [3, 4]"));
+  EXPECT_THAT(
+      [&] {
+        multiply(Tensor::empty({2, 5}, DType::kFloat64), Tensor::empty({5, 4}));
+      },
+      testing::ThrowsMessage<base::Error>("gemm: a is float64, must be float32"));
+}
+
+}  // namespace
+}  // namespace dragoman::ops

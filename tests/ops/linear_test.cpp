@@ -1,0 +1,85 @@
+#include "ops/linear.h"
+
+#include <gmock/gmock.h>
+
+#include "base/error.h"
+#include "ops/matmul.h"
+#include "support/gradient_check.h"
+
+namespace dragoman::ops {
+namespace {
+
+using support::check_gradients;
+using support::close;
+using support::gradients;
+using support::random_tensor;
+using tensor::DType;
+
+Variable linear_of(const std::vector<Variable>& inputs) {
+  return linear(inputs[0], inputs[1], inputs.size() > 2 ? inputs[2] : Variable());
+}
+
+TEST(Linear, GradientsAgreeWithFiniteDifferences) {
+  const Tensor x = random_tensor({3, 4}, DType::kFloat64, 1), weight = random_tensor({4, 5}, DType::kFloat64, 2);
+  check_gradients(linear_of, {x, weight, random_tensor({5}, DType::kFloat64, 3)});
+  check_gradients(linear_of, {x, weight});
+}
+
+TEST(Matmul, GradientsAgreeWithFiniteDifferencesForEveryTranspose) {
+  for (const Transpose ta : {Transpose::kNo, Transpose::kYes}) {
+    for (const Transpose tb : {Transpose::kNo, Transpose::kYes}) {
+      const tensor::Shape a = ta == Transpose::kNo ? tensor::Shape{3, 4} : tensor::Shape{4, 3};
+      const tensor::Shape b = tb == Transpose::kNo ? tensor::Shape{4, 2} : tensor::Shape{2, 4};
+      check_gradients([&](const std::vector<Variable>& inputs) { return matmul(inputs[0], ta, inputs[1], tb); },
+                      {random_tensor(a, DType::kFloat64, 1), random_tensor(b, DType::kFloat64, 2)});
+    }
+  }
+}
+
+TEST(Linear, Float32AgreesWithFloat64) {
+  for (const int64_t n : {1, 7, 33, 300}) {
+    const std::vector<Tensor> wide = {random_tensor({n, 65}, DType::kFloat64, 1),
+                                      random_tensor({65, 50}, DType::kFloat64, 2),
+                                      random_tensor({50}, DType::kFloat64, 3)};
+    const Tensor weights = random_tensor({n, 50}, DType::kFloat64, 4);
+    std::vector<Tensor> narrow;
+    for (const Tensor& tensor : wide) {
+      narrow.push_back(tensor.to(DType::kFloat32));
+    }
+    const auto value = [](const std::vector<Tensor>& t) {
+      return linear(Variable(t[0]), Variable(t[1]), Variable(t[2])).value();
+    };
+    EXPECT_TRUE(close(value(narrow), value(wide), 2e-6));
+    const auto expected = gradients(linear_of, wide, weights);
+    const auto seen = gradients(linear_of, narrow, weights.to(DType::kFloat32));
+    for (size_t which = 0; which < expected.size(); ++which) {
+      EXPECT_TRUE(close(seen[which], expected[which], 2e-6)) << "gradient " << which << ", n = " << n;
+    }
+  }
+}
+
+TEST(Linear, TwoUsesOfAWeightAddTheirGradients) {
+  const Tensor x = random_tensor({5, 4}, DType::kFloat64, 1);
+  check_gradients(
+      [](const std::vector<Variable>& inputs) {
+        return linear(linear(inputs[0], inputs[1], inputs[2]), inputs[1], inputs[2]);
+      },
+      {x, random_tensor({4, 4}, DType::kFloat64, 2), random_tensor({4}, DType::kFloat64, 3)});
+}
+
+TEST(Linear, ErrorsNameTheArgument) {
+  const Variable x(Tensor::empty({2, 16}));
+  EXPECT_THAT(
+      [&] {
+        linear(x, Variable(Tensor::empty({64, 32})), Variable());
+      },
+      testing::ThrowsMessage<base::Error>("linear: weight is [64, 32], must have 16 rows as x has 16 columns"));
+  EXPECT_THAT(
+      [&] {
+        linear(x, Variable(Tensor::empty({16, 32})), Variable(Tensor::empty({3})));
+      },
+      testing::ThrowsMessage<base::Error>("linear: bias is [3], must be [32]"));
+}
+
+}  // namespace
+}  // namespace dragoman::ops

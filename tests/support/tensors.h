@@ -1,0 +1,71 @@
+#pragma once
+
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <bit>
+#include <cmath>
+#include <vector>
+
+#include "base/random.h"
+#include "tensor/tensor.h"
+
+namespace dragoman::support {
+
+using tensor::DType;
+using tensor::Shape;
+using tensor::Tensor;
+
+/// Uniform in [-1, 1), the same for the same seed.
+inline Tensor random_tensor(const Shape& shape, DType dtype = DType::kFloat64, uint64_t seed = 1) {
+  base::Random random(seed);
+  std::vector<double> values(static_cast<size_t>(shape.size()));
+  std::ranges::generate(values, [&] { return 2.0 * random.uniform() - 1.0; });
+  return Tensor::from(values, shape).to(dtype);
+}
+
+/// A view of equal elements whose rows are `extra` elements further apart: a column view of a wider matrix.
+inline Tensor strided_copy(const Tensor& matrix, int64_t extra = 5) {
+  Tensor wide = Tensor::full({matrix.dim(0), matrix.dim(1) + extra}, 7.0, matrix.dtype());
+  Tensor view = wide.columns(2, 2 + matrix.dim(1));
+  view.copy_from(matrix);
+  return view;
+}
+
+/// Largest |actual - expected| must stay within `tolerance` times the largest |expected| (at least 1e-30).
+inline testing::AssertionResult close(const Tensor& actual, const Tensor& expected, double tolerance) {
+  if (actual.shape() != expected.shape()) {
+    return testing::AssertionFailure() << "shape " << actual.shape().to_string() << ", expected "
+                                       << expected.shape().to_string();
+  }
+  const std::vector<double> seen = actual.to(DType::kFloat64).to_vector<double>();
+  const std::vector<double> wanted = expected.to(DType::kFloat64).to_vector<double>();
+  double largest = 1e-30;
+  for (const double value : wanted) {
+    largest = std::max(largest, std::abs(value));
+  }
+  for (size_t index = 0; index < seen.size(); ++index) {
+    if (!(std::abs(seen[index] - wanted[index]) <= tolerance * largest)) {
+      return testing::AssertionFailure() << "element " << index << " of " << actual.shape().to_string() << " is "
+                                         << seen[index] << ", expected " << wanted[index] << " (tolerance " << tolerance
+                                         << " of " << largest << ")";
+    }
+  }
+  return testing::AssertionSuccess();
+}
+
+/// Every bit equal.
+inline testing::AssertionResult same_bits(const Tensor& actual, const Tensor& expected) {
+  const std::vector<float> seen = actual.to_vector<float>(), wanted = expected.to_vector<float>();
+  for (size_t index = 0; index < std::min(seen.size(), wanted.size()); ++index) {
+    if (std::bit_cast<uint32_t>(seen[index]) != std::bit_cast<uint32_t>(wanted[index])) {
+      return testing::AssertionFailure() << "element " << index << " of " << actual.shape().to_string() << " is "
+                                         << std::hexfloat << seen[index] << ", expected " << wanted[index];
+    }
+  }
+  return seen.size() == wanted.size()
+             ? testing::AssertionSuccess()
+             : testing::AssertionFailure() << seen.size() << " elements, expected " << wanted.size();
+}
+
+}  // namespace dragoman::support
