@@ -25,8 +25,8 @@ struct BleuOptions {
   Tokenizer tokenize = Tokenizer::k13a;
   bool lowercase = false;
   Smoothing smoothing = Smoothing::kExponential;
-  std::optional<double> smooth_value;  ///< for floor and add-k; unset = the default of the method
-  bool effective_order = false;        ///< leave out orders longer than the hypothesis; for single sentences
+  std::optional<double> smooth_value = std::nullopt;  ///< for floor and add-k; unset = the default of the method
+  bool effective_order = false;  ///< leave out orders longer than the hypothesis; for single sentences
 };
 
 /// BLEU with its parts.

@@ -6,10 +6,7 @@
 #include <utility>
 
 #include "base/error.h"
-#include "base/files.h"
-#include "base/utf8.h"
 #include "evaluation/significance.h"
-#include "evaluation/text.h"
 
 namespace dragoman::evaluation {
 namespace {
@@ -151,17 +148,6 @@ std::vector<MetricKind> parse_metrics(std::string_view list) {
     start = end + 1;
   }
   return kinds;
-}
-
-Text read_text(const std::filesystem::path& path) {
-  Text text{.name = path.string(), .lines = base::split_lines(base::read_file(path))};
-  for (std::string& line : text.lines) {
-    if (!base::is_valid_utf8(line)) {
-      line = base::repair_utf8(line);
-    }
-    line.resize(trim_right(line).size());
-  }
-  return text;
 }
 
 Report evaluate(const std::vector<Text>& systems, const std::vector<Text>& references, const EvaluateOptions& options) {

@@ -14,13 +14,17 @@ bool is_ascii_space(unsigned char byte) {
   return byte == ' ' || (byte >= 0x09 && byte <= 0x0D) || (byte >= 0x1C && byte <= 0x1F);
 }
 
-/// Code point of the two- or three-byte sequence at `at`, or 0 where none starts: white space needs no more bytes.
+bool is_continuation(unsigned char byte) {
+  return (byte & 0xC0) == 0x80;
+}
+
+/// Code point of the whole two- or three-byte sequence at `at`, or 0 where none starts: white space needs no more.
 char32_t short_sequence(std::string_view text, size_t at) {
   const auto byte = [&](size_t i) { return static_cast<unsigned char>(at + i < text.size() ? text[at + i] : '\0'); };
-  if (byte(0) >= 0xC2 && byte(0) < 0xE0) {
+  if (byte(0) >= 0xC2 && byte(0) < 0xE0 && is_continuation(byte(1))) {
     return static_cast<char32_t>((byte(0) & 0x1F) << 6 | (byte(1) & 0x3F));
   }
-  if (byte(0) >= 0xE0 && byte(0) < 0xF0) {
+  if (byte(0) >= 0xE0 && byte(0) < 0xF0 && is_continuation(byte(1)) && is_continuation(byte(2))) {
     return static_cast<char32_t>((byte(0) & 0x0F) << 12 | (byte(1) & 0x3F) << 6 | (byte(2) & 0x3F));
   }
   return 0;
@@ -55,7 +59,7 @@ bool is_space(char32_t c) {
 std::string_view trim_right(std::string_view text) {
   while (!text.empty()) {
     size_t at = text.size() - 1;
-    while (at > 0 && text.size() - at < 3 && is_continuation(text[at])) {
+    while (at > 0 && text.size() - at < 3 && is_continuation(static_cast<unsigned char>(text[at]))) {
       --at;
     }
     if (space_bytes(text, at) != text.size() - at) {
@@ -72,7 +76,7 @@ std::string_view trim(std::string_view text) {
     if (bytes == 0) {
       break;
     }
-    text.remove_prefix(std::min(bytes, text.size()));
+    text.remove_prefix(bytes);
   }
   return trim_right(text);
 }

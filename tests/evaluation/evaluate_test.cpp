@@ -1,0 +1,121 @@
+#include "evaluation/evaluate.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <filesystem>
+#include <fstream>
+#include <nlohmann/json.hpp>
+
+#include "base/error.h"
+
+namespace dragoman::evaluation {
+namespace {
+
+using testing::HasSubstr;
+
+const Text kReference{.name = "ref.en", .lines = {"The animal was too tired.", "The street was wide.", "It is late."}};
+const Text kGood{.name = "good.en", .lines = {"The animal was too tired.", "The street was wide.", "It was late."}};
+const Text kBad{.name = "bad.en", .lines = {"An animal tired.", "", "Late it is."}};
+
+int status_of(const std::vector<Text>& systems, const std::vector<Text>& references, const EvaluateOptions& options,
+              const std::string& part) {
+  try {
+    evaluate(systems, references, options);
+  } catch (const base::Error& error) {
+    EXPECT_THAT(error.what(), HasSubstr(part));
+    return error.exit_status();
+  }
+  return 0;
+}
+
+TEST(ParseMetrics, TakesEachOnceInOrder) {
+  EXPECT_EQ(parse_metrics("chrf++,bleu,chrf++"), (std::vector{MetricKind::kChrfPlusPlus, MetricKind::kBleu}));
+  EXPECT_THROW(parse_metrics("bleu,ter"), base::Error);
+  EXPECT_THROW(parse_metrics(""), base::Error);
+  EXPECT_THROW(parse_metrics("bleu,"), base::Error);
+}
+
+TEST(Evaluate, LinesAreAlignedAtTheEqualsSign) {
+  EvaluateOptions options;
+  options.width = 1;
+  const std::string text = render_text(evaluate({kGood}, {kReference}, options));
+  EXPECT_EQ(text,
+            "  BLEU|nrefs:1|case:mixed|eff:no|tok:13a|smooth:exp|version:2.6.0 = 84.3 "
+            "93.3/83.3/77.8/83.3 (BP = 1.000 ratio = 1.000 hyp_len = 15 ref_len = 15)\n"
+            "chrF2|nrefs:1|case:mixed|eff:yes|nc:6|nw:0|space:no|version:2.6.0 = 92.9\n");
+}
+
+TEST(Evaluate, SentenceLevelGivesOneLineEach) {
+  EvaluateOptions options;
+  options.metrics = {MetricKind::kChrf};
+  options.sentence_level = true;
+  const Report report = evaluate({kBad}, {kReference}, options);
+  ASSERT_EQ(report.scores.size(), 3U);
+  EXPECT_EQ(report.scores[1].score, 0.0) << "the empty line";
+  const std::string json = render_json(report);
+  EXPECT_EQ(std::count(json.begin(), json.end(), '\n'), 3);
+  EXPECT_EQ(nlohmann::json::parse(json.substr(0, json.find('\n'))).at("name"), "chrF2");
+}
+
+TEST(Evaluate, ConfidenceEntersTheSignature) {
+  EvaluateOptions options;
+  options.metrics = {MetricKind::kBleu};
+  options.confidence = true;
+  options.resamples = 50;
+  options.seed = 3;
+  const std::string text = render_text(evaluate({kGood}, {kReference}, options));
+  EXPECT_THAT(text, HasSubstr("nrefs:1|bs:50|seed:3|case:mixed"));
+  EXPECT_THAT(text, HasSubstr("(μ = "));
+}
+
+TEST(Evaluate, ComparisonsAreDrawnAsATable) {
+  EvaluateOptions options;
+  options.resamples = 20;
+  options.width = 1;
+  const Report report = evaluate({kGood, kBad}, {kReference}, options);
+  ASSERT_EQ(report.systems.size(), 2U);
+  EXPECT_FALSE(report.systems[0].scores[0].p_value.has_value());
+  EXPECT_TRUE(report.systems[1].scores[1].p_value.has_value());
+  const std::string text = render_text(report);
+  EXPECT_THAT(text, HasSubstr("│            System │  BLEU (μ ± 95% CI)  │"));
+  EXPECT_THAT(text, HasSubstr("│ Baseline: good.en │"));
+  EXPECT_THAT(text, HasSubstr("(p = "));
+  const nlohmann::json json = nlohmann::json::parse(render_json(report));
+  EXPECT_EQ(json.at(0).at("system"), "Baseline: good.en");
+  EXPECT_TRUE(json.at(0).at("BLEU").at("p_value").is_null());
+  EXPECT_EQ(json.at(1).at("BLEU").at("score").get<double>(), report.systems[1].scores[0].score);
+}
+
+TEST(Evaluate, ManyDetachedPeriodsAreReported) {
+  const Text tokenized{.name = "tok.en", .lines = std::vector<std::string>(100, "It is late .")};
+  EXPECT_THAT(evaluate({tokenized}, {tokenized}).warnings, testing::ElementsAre(HasSubstr("tok.en: 100 lines")));
+  EXPECT_TRUE(evaluate({kGood}, {kReference}).warnings.empty());
+}
+
+TEST(Evaluate, UnequalLineCountsNameBothFiles) {
+  const Text shorter{.name = "short.en", .lines = {"a"}};
+  EXPECT_EQ(status_of({shorter}, {kReference}, {}, "short.en has 1 lines, ref.en has 3"), 65);
+  EXPECT_EQ(status_of({kGood}, {kReference, shorter}, {}, "short.en has 1 lines, ref.en has 3"), 65);
+  const Text empty{.name = "empty.en", .lines = {}};
+  EXPECT_EQ(status_of({empty}, {empty}, {}, "empty.en has no lines"), 65);
+}
+
+TEST(Evaluate, OptionsThatExcludeEachOtherAreRefused) {
+  EvaluateOptions options;
+  options.sentence_level = true;
+  EXPECT_EQ(status_of({kGood}, {kReference}, options, "2 metrics"), 2);
+  options.metrics = {MetricKind::kBleu};
+  options.confidence = true;
+  EXPECT_EQ(status_of({kGood}, {kReference}, options, "sentence-level"), 2);
+  options.sentence_level = false;
+  EXPECT_EQ(status_of({kGood, kBad}, {kReference}, options, "confidence"), 2);
+  options.resamples = 1;
+  EXPECT_EQ(status_of({kGood}, {kReference}, options, "confidence-n"), 2);
+  options.resamples = 1000;
+  options.width = 16;
+  EXPECT_EQ(status_of({kGood}, {kReference}, options, "width"), 2);
+}
+
+}  // namespace
+}  // namespace dragoman::evaluation

@@ -1,0 +1,108 @@
+#include "evaluation/text.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include "base/error.h"
+#include "base/utf8.h"
+#include "evaluation/tokenizer.h"
+
+namespace dragoman::evaluation {
+namespace {
+
+using testing::ElementsAre;
+
+TEST(Text, WhiteSpaceIsPythons) {
+  int count = 0;
+  for (char32_t c = 0; c < 0x110000; ++c) {
+    count += is_space(c) ? 1 : 0;
+  }
+  EXPECT_EQ(count, 29);
+  EXPECT_TRUE(is_space(0x1C) && is_space(0x85) && is_space(0xA0) && is_space(0x2028) && is_space(0x3000));
+  EXPECT_FALSE(is_space(0x200B) || is_space(0xFEFF) || is_space(0x180E) || is_space(0));
+}
+
+TEST(Text, SplittingAgreesWithIsSpaceForEveryCharacter) {
+  for (char32_t c = 0; c < 0x110000; ++c) {
+    if (c >= 0xD800 && c < 0xE000) {
+      continue;
+    }
+    const std::string line = "é" + base::encode_utf8(std::u32string(1, c));
+    EXPECT_EQ(split_words(line + "b").size(), is_space(c) ? 2U : 1U) << "U+" << std::hex << static_cast<uint32_t>(c);
+    EXPECT_EQ(trim_right(line), is_space(c) ? "é" : line) << "U+" << std::hex << static_cast<uint32_t>(c);
+  }
+}
+
+TEST(Text, TrimTakesBothEnds) {
+  EXPECT_EQ(trim("\u3000 a\u00a0b \t"), "a\u00a0b");
+  EXPECT_EQ(trim(" \u2003\r"), "");
+  EXPECT_EQ(trim_right(""), "");
+  EXPECT_THAT(split_words(" \u2028 "), testing::IsEmpty());
+}
+
+TEST(Text, TruncatedUtf8IsNotReadBeyondItsEnd) {
+  for (const std::string& line :
+       {std::string("a\xE2"), std::string("a\xE2\x80"), std::string("\xC2"), std::string("\x80\x80\x80")}) {
+    EXPECT_EQ(trim_right(line), line);
+    EXPECT_EQ(trim(line), line);
+    EXPECT_THAT(split_words(line), ElementsAre(line));
+  }
+}
+
+TEST(Text, LowerCasingIsFull) {
+  EXPECT_EQ(lower_case("ABC xyz 1!"), "abc xyz 1!");
+  EXPECT_EQ(lower_case("ΟΔΥΣΣΕΥΣ ΑΣΒ"), "οδυσσευς ασβ");
+  EXPECT_EQ(lower_case("İ"), "i̇");
+  EXPECT_EQ(lower_case(""), "");
+}
+
+TEST(Text, ReplacementIsNotReplacedAgain) {
+  EXPECT_EQ(replace_all("aaa", "aa", "a"), "aa");
+  EXPECT_EQ(replace_all("xay", "a", "aa"), "xaay");
+  EXPECT_EQ(replace_all("", "a", "b"), "");
+}
+
+std::vector<std::string> words(Tokenizer tokenizer, const std::string& line) {
+  const std::string tokenized = tokenize(tokenizer, line);
+  const std::vector<std::string_view> views = split_words(tokenized);
+  return {views.begin(), views.end()};
+}
+
+TEST(Tokenizer, NamesGoBothWays) {
+  for (const char* name : {"13a", "intl", "zh", "char", "none"}) {
+    EXPECT_EQ(tokenizer_name(parse_tokenizer(name)), name);
+  }
+  try {
+    parse_tokenizer("13b");
+    FAIL() << "no error";
+  } catch (const base::Error& error) {
+    EXPECT_EQ(error.exit_status(), 2);
+    EXPECT_THAT(error.what(), testing::AllOf(testing::HasSubstr("13b"), testing::HasSubstr("intl")));
+  }
+}
+
+TEST(Tokenizer, NumbersKeepTheirPoints) {
+  for (const Tokenizer tokenizer : {Tokenizer::k13a, Tokenizer::kIntl, Tokenizer::kZh}) {
+    EXPECT_THAT(words(tokenizer, "x 1,234.5 y."), ElementsAre("x", "1,234.5", "y", ".")) << tokenizer_name(tokenizer);
+  }
+}
+
+TEST(Tokenizer, NoneOfThemLosesACharacter) {
+  const std::string line = "„Ja“, 3.5-mal (a/b) … 他说：好。x²";
+  for (const Tokenizer tokenizer :
+       {Tokenizer::k13a, Tokenizer::kIntl, Tokenizer::kZh, Tokenizer::kChar, Tokenizer::kNone}) {
+    std::string joined;
+    for (const std::string& word : words(tokenizer, line)) {
+      joined += word;
+    }
+    EXPECT_EQ(joined, replace_all(line, " ", "")) << tokenizer_name(tokenizer);
+  }
+}
+
+TEST(Tokenizer, ChineseCharactersStandAlone) {
+  EXPECT_THAT(words(Tokenizer::kZh, "他买ABC，好。"), ElementsAre("他", "买", "ABC", "，", "好", "。"));
+  EXPECT_THAT(words(Tokenizer::kChar, "a b他"), ElementsAre("a", "b", "他"));
+}
+
+}  // namespace
+}  // namespace dragoman::evaluation
