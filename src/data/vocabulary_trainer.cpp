@@ -12,23 +12,44 @@
 
 #include "base/error.h"
 #include "base/random.h"
+#include "base/utf8.h"
 #include "data/text_file.h"
 
 namespace dragoman::data {
 namespace {
 
 constexpr std::array<std::string_view, 5> kNormalizations = {"nmt_nfkc", "nfkc", "nmt_nfkc_cf", "nfkc_cf", "identity"};
-constexpr uint64_t kLineStream = 0x6C696E6573;  // its own random stream: "lines"
+constexpr size_t kMaxLineBytesToLearn = 16384;
+constexpr std::string_view kUnknownMark = "\xE2\x96\x85";  // U+2585
+constexpr uint64_t kLineStream = 0x6C696E6573;             // its own random stream: "lines"
 
 void check_options(const VocabularyOptions& options) {
   base::check_usage(options.size >= 5 && options.size <= 1'000'000,
                     "vocabulary: size is {}, it must be 5 to 1000000 pieces", options.size);
-  base::check_usage(options.character_coverage > 0 && options.character_coverage <= 1,
-                    "vocabulary: character coverage is {}, it must be above 0 and at most 1",
-                    options.character_coverage);
+  base::check_usage(options.character_coverage >= 0.98 && options.character_coverage <= 1,
+                    "vocabulary: character coverage is {}, it must be 0.98 to 1", options.character_coverage);
   base::check_usage(std::count(kNormalizations.begin(), kNormalizations.end(), options.normalization) == 1,
                     "vocabulary: normalization is \"{}\", it must be one of {}", options.normalization,
                     fmt::join(kNormalizations, ", "));
+}
+
+bool in_range(char32_t c, char32_t first, char32_t last) {
+  return c >= first && c <= last;
+}
+
+// False for white space, controls and what the normalisation turns into spaces.
+bool is_visible(char32_t c) {
+  if (c <= 0xA0) return in_range(c, 0x21, 0x7E);
+  return !(c == 0xAD || c == 0x1680 || c == 0x180E || in_range(c, 0x2000, 0x200F) || in_range(c, 0x2028, 0x202F) ||
+           in_range(c, 0x205F, 0x206F) || c == 0x2581 || c == 0x3000 || c == 0xFEFF || in_range(c, 0xFFF9, 0xFFFD));
+}
+
+// SentencePiece passes over lines that are long or hold its own mark for unknown text, and ends the process when its
+// unigram trainer is left without any character: it is only given lines that it will use.
+bool is_usable(const std::string& line) {
+  if (line.size() > kMaxLineBytesToLearn || line.find(kUnknownMark) != std::string::npos) return false;
+  const std::u32string code_points = base::decode_utf8(line);
+  return std::any_of(code_points.begin(), code_points.end(), is_visible);
 }
 
 uint64_t count_lines(const std::vector<std::filesystem::path>& files) {
@@ -74,7 +95,7 @@ class LineFeed : public sentencepiece::SentenceIterator {
       --unseen_;
       if (!taken) continue;
       --wanted_;
-      return true;
+      if (is_usable(line_)) return true;
     }
     return false;
   }
@@ -110,18 +131,19 @@ std::unordered_map<std::string, std::string> trainer_arguments(const VocabularyO
       {"unk_id", std::to_string(kUnkId)},
       {"bos_id", std::to_string(kBosId)},
       {"eos_id", std::to_string(kEosId)},
-      {"max_sentence_length", "16384"},
+      {"max_sentence_length", std::to_string(kMaxLineBytesToLearn)},
       {"hard_vocab_limit", "false"},  // a small text gives a smaller vocabulary instead of an error
       {"num_threads", "2"},           // the sums of the EM steps depend on it, so it is the same on every machine
       {"minloglevel", "10"},
   };
 }
 
-// "Internal: file(12) [condition] What happened" -> "What happened"
+// "Internal: file(12) [condition] What happened" -> "What happened", or the condition when nothing follows it.
 std::string reason_of(const sentencepiece::util::Status& status) {
   const std::string text = status.ToString();
-  const size_t end = text.rfind("] ");
-  return end == std::string::npos ? text : text.substr(end + 2);
+  const size_t end = text.rfind("] "), begin = text.find(") [");
+  if (end == std::string::npos || begin == std::string::npos) return text;
+  return end + 2 < text.size() ? text.substr(end + 2) : text.substr(begin + 2);
 }
 
 [[noreturn]] void fail_training(const sentencepiece::util::Status& status, const VocabularyOptions& options,
@@ -146,6 +168,8 @@ TrainedVocabulary train_vocabulary(const std::vector<std::filesystem::path>& fil
 
   LineFeed feed(files, options.max_lines, options.seed);
   feed.rethrow();
+  base::check_data(!feed.done(), "vocabulary: nothing can be learned from {}: no line has visible text; give more text",
+                   all_names);
   std::string serialized;
   const auto status = sentencepiece::SentencePieceTrainer::Train(trainer_arguments(options), &feed, &serialized);
   feed.rethrow();

@@ -16,7 +16,7 @@ struct VocabularyOptions {
   Type type = Type::kUnigram;  ///< unigram language model (Kudo 2018) or byte-pair encoding (Sennrich 2016)
   int32_t size = 10000;        ///< pieces, the four special ones included; 5 to 1,000,000
 
-  /// Share of the characters of the training text that get a piece; (0, 1]. 1 for alphabets; 0.9995 for Chinese or
+  /// Share of the characters of the training text that get a piece; 0.98 to 1. 1 for alphabets; 0.9995 for Chinese or
   /// noisy text, where the rest becomes unk (or bytes).
   double character_coverage = 1.0;
 
@@ -40,10 +40,10 @@ struct TrainedVocabulary {
 };
 
 /// Learns one vocabulary from all lines of `files` (both languages for a joint one). The same files and options give
-/// the same bytes. Lines of more than 16 KiB are left out. When the text is too small for `size`, the largest possible
-/// vocabulary is made and `note` says so.
-/// Throws Error(kUsage): an option out of range, or a size below the number of characters; Error(kBadData): a file
-/// cannot be read, or no text in it. Silences SentencePiece's own log for the whole process.
+/// the same bytes. Blank lines and lines of more than 16 KiB are left out. When the text is too small for `size`, the
+/// largest possible vocabulary is made and `note` says so. Throws Error(kUsage): an option out of range, or a size
+/// below the number of characters; Error(kBadData): a file cannot be read, or no text in it. Silences SentencePiece's
+/// own log for the whole process.
 TrainedVocabulary train_vocabulary(const std::vector<std::filesystem::path>& files, const VocabularyOptions& options);
 
 }  // namespace dragoman::data

@@ -1,0 +1,137 @@
+#include "data/text_file.h"
+
+#include <fcntl.h>
+#include <unistd.h>
+
+#include "base/utf8.h"
+#include "data_test_support.h"
+
+namespace dragoman::data {
+namespace {
+
+using base::ErrorKind;
+
+std::vector<std::string> lines_by_reader(const std::filesystem::path& path) {
+  LineReader reader(path);
+  std::vector<std::string> lines;
+  for (std::string line; reader.next(line);) lines.push_back(line);
+  return lines;
+}
+
+std::vector<std::string> lines_by_index(const std::filesystem::path& path) {
+  const LineIndex index(path);
+  std::vector<std::string> lines;
+  for (uint64_t line = 0; line < index.size(); ++line) lines.push_back(index.read(line).text);
+  return lines;
+}
+
+TEST(TextFile, OnlyLineFeedEndsALineAndOddCharactersStayInside) {
+  const TemporaryFolder folder;
+  using std::string_literals::operator""s;
+  const std::string odd =
+      "a\0b\r\nc\xC2\x85"
+      "d\xE2\x80\xA8"
+      "e\xE2\x80\xA9\v\f\n\nbad\xFF\xC3\n\r\r\nlast"s;
+  const auto path = folder.write("odd.txt", odd);
+  const std::vector<std::string> expected = {"a b",
+                                             "c\xC2\x85"
+                                             "d\xE2\x80\xA8"
+                                             "e\xE2\x80\xA9\v\f",
+                                             "",
+                                             "bad\xEF\xBF\xBD\xEF\xBF\xBD",
+                                             "\r",
+                                             "last"};
+  EXPECT_EQ(lines_by_reader(path), expected);
+  EXPECT_EQ(lines_by_index(path), expected);
+  EXPECT_EQ(read_lines(path), expected);
+  LineReader reader(path);
+  for (std::string line; reader.next(line);) {
+  }
+  EXPECT_EQ(reader.lines_read(), 6u);
+  EXPECT_EQ(reader.lines_repaired(), 2u);
+}
+
+TEST(TextFile, ReaderAndIndexAgreeOnRandomBytes) {
+  const TemporaryFolder folder;
+  base::Random random(3);
+  for (int trial = 0; trial < 100; ++trial) {
+    std::string bytes(1 + random.below(300), '\0');
+    for (char& byte : bytes) byte = "\n\n\r a\xC3\xA4\xFF\0z"[random.below(10)];
+    const auto path = folder.write("random.txt", bytes);
+    const auto lines = lines_by_reader(path);
+    ASSERT_EQ(lines, lines_by_index(path)) << testing::PrintToString(bytes);
+    const auto feeds = static_cast<size_t>(std::count(bytes.begin(), bytes.end(), '\n'));
+    ASSERT_EQ(lines.size(), feeds + (bytes.back() == '\n' ? 0 : 1)) << testing::PrintToString(bytes);
+  }
+}
+
+TEST(TextFile, LinesAcrossBufferEndsAreWhole) {
+  const TemporaryFolder folder;
+  std::string text;
+  std::vector<std::string> expected;
+  for (const size_t length : {(size_t{1} << 20) - 1, size_t{1} << 20, size_t{3} << 20, size_t{0}, size_t{5}}) {
+    expected.emplace_back(length, static_cast<char>('a' + expected.size()));
+    text += expected.back() + "\n";
+  }
+  const auto path = folder.write("long.txt", text);
+  EXPECT_TRUE(lines_by_reader(path) == expected);
+  EXPECT_TRUE(lines_by_index(path) == expected);
+}
+
+TEST(TextFile, RefusesWhatIsNotAReadableText) {
+  const TemporaryFolder folder;
+  const auto refusal = [](const std::filesystem::path& path) {
+    return error_of(ErrorKind::kBadData, [&] { LineIndex index(path); });
+  };
+  EXPECT_THAT(refusal(folder.path()), testing::HasSubstr("is a directory"));
+  EXPECT_THAT(refusal(folder.path() / "none.txt"), testing::HasSubstr("none.txt: cannot open"));
+  EXPECT_THAT(refusal(folder.write("empty.txt", "")), testing::HasSubstr("empty.txt: is empty"));
+  EXPECT_THAT(refusal("/dev/null"), testing::HasSubstr("not a regular file"));
+  EXPECT_THAT(error_of(ErrorKind::kBadData, [&] { LineReader reader(folder.path()); }),
+              testing::HasSubstr("is a directory"));
+  if (geteuid() != 0) {
+    const auto secret = folder.write("secret.txt", "x\n");
+    std::filesystem::permissions(secret, std::filesystem::perms::none);
+    EXPECT_THAT(refusal(secret), testing::HasSubstr("Permission denied"));
+  }
+}
+
+TEST(TextFile, AFileThatShrinksIsAnError) {
+  const TemporaryFolder folder;
+  const auto path = folder.write("shrinks.txt", "one\ntwo\nthree\n");
+  const LineIndex index(path);
+  std::filesystem::resize_file(path, 6);
+  EXPECT_EQ(index.read(0).text, "one");
+  EXPECT_THAT(error_of(ErrorKind::kBadData, [&] { index.read(2); }), testing::HasSubstr("shrank"));
+}
+
+TEST(TextFile, PipesHandOutEachLineAtOnce) {
+  int ends[2];
+  ASSERT_EQ(pipe(ends), 0);
+  LineReader reader(ends[0], "pipe");
+  std::string line;
+  ASSERT_EQ(write(ends[1], "one\ntw", 6), 6);
+  ASSERT_TRUE(reader.next(line));
+  EXPECT_EQ(line, "one");
+  ASSERT_EQ(write(ends[1], "o", 1), 1);
+  close(ends[1]);
+  ASSERT_TRUE(reader.next(line));
+  EXPECT_EQ(line, "two");
+  EXPECT_FALSE(reader.next(line));
+  EXPECT_EQ(fcntl(ends[0], F_GETFD), 0) << "the descriptor must stay open";
+  close(ends[0]);
+}
+
+TEST(TextFile, CountsLinesOfRealTextAsWcDoes) {
+  const auto path = std::filesystem::path(DRAGOMAN_CORPORA) / "wmt-news-en-de" / "newstest2009.de";
+  if (!std::filesystem::exists(path)) GTEST_SKIP() << "no corpora at " << DRAGOMAN_CORPORA;
+  FILE* const counter = popen(("wc -l < " + path.string()).c_str(), "r");
+  unsigned long expected = 0;
+  ASSERT_EQ(fscanf(counter, "%lu", &expected), 1);
+  pclose(counter);
+  EXPECT_EQ(LineIndex(path).size(), expected);
+  EXPECT_EQ(read_lines(path).size(), expected);
+}
+
+}  // namespace
+}  // namespace dragoman::data
