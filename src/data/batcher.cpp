@@ -39,7 +39,7 @@ std::vector<uint32_t> permutation(uint64_t count, uint64_t seed, uint64_t epoch)
 
 uint64_t field_of(const nlohmann::json& state, const char* name) {
   const auto field = state.is_object() ? state.find(name) : state.end();
-  base::check_data(field != state.end() && field->is_number_unsigned(),
+  base::check_data(field != state.end() && field->is_number_integer() && *field >= 0,
                    "batcher: the saved position has no whole number \"{}\"; the checkpoint is damaged", name);
   return field->get<uint64_t>();
 }
