@@ -1,6 +1,7 @@
 #include "evaluation/chrf.h"
 
 #include <algorithm>
+#include <array>
 
 #include "base/error.h"
 #include "base/utf8.h"

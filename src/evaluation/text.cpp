@@ -42,10 +42,6 @@ size_t space_bytes(std::string_view text, size_t at) {
   return is_space(short_sequence(text, at)) ? (first == 0xC2 ? 2 : 3) : 0;
 }
 
-bool is_continuation(char byte) {
-  return (static_cast<unsigned char>(byte) & 0xC0) == 0x80;
-}
-
 }  // namespace
 
 bool is_space(char32_t c) {

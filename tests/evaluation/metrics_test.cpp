@@ -158,7 +158,7 @@ TEST(Metrics, ShortTranslationsPayTheBrevityPenalty) {
 
 TEST(Metrics, ALineOfAHundredThousandWordsIsCounted) {
   std::string line;
-  for (int i = 0; i < 100000; ++i) {
+  for (int64_t i = 0; i < 100000; ++i) {
     line += std::to_string(i * i % 70001) + " ";
   }
   EXPECT_NEAR(bleu({line}, {Strings{line}}), 100.0, 1e-9);

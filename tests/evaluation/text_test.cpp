@@ -3,7 +3,10 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <algorithm>
+
 #include "base/error.h"
+#include "base/random.h"
 #include "base/utf8.h"
 #include "evaluation/tokenizer.h"
 
@@ -62,7 +65,7 @@ TEST(Text, ReplacementIsNotReplacedAgain) {
   EXPECT_EQ(replace_all("", "a", "b"), "");
 }
 
-std::vector<std::string> words(Tokenizer tokenizer, const std::string& line) {
+std::vector<std::string> words(Tokenizer tokenizer, std::string_view line) {
   const std::string tokenized = tokenize(tokenizer, line);
   const std::vector<std::string_view> views = split_words(tokenized);
   return {views.begin(), views.end()};
@@ -96,6 +99,20 @@ TEST(Tokenizer, NoneOfThemLosesACharacter) {
       joined += word;
     }
     EXPECT_EQ(joined, replace_all(line, " ", "")) << tokenizer_name(tokenizer);
+  }
+}
+
+TEST(Tokenizer, AnyBytesAreTakenWithoutHarm) {
+  base::Random random(11);
+  for (int round = 0; round < 3000; ++round) {
+    std::string line(random.below(20), ' ');
+    std::generate(line.begin(), line.end(), [&] { return static_cast<char>(random.below(256)); });
+    const bool ascii = std::all_of(line.begin(), line.end(), [](char c) { return static_cast<signed char>(c) >= 0; });
+    for (const Tokenizer tokenizer :
+         {Tokenizer::k13a, Tokenizer::kIntl, Tokenizer::kZh, Tokenizer::kChar, Tokenizer::kNone}) {
+      const std::vector<std::string> seen = words(tokenizer, lower_case(trim_right(line)));
+      EXPECT_EQ(ascii && seen.empty(), ascii && trim(line).empty()) << tokenizer_name(tokenizer);
+    }
   }
 }
 

@@ -41,8 +41,10 @@ TEXTS = {
     "empty reference": (["a b"], [""]),
     "no match": (["a b c d e"], ["v w x y z"]),
     "short": (["a b", "c", "d e f"], ["a b", "c d", "d x f"]),
-    "repetition": (["the the the the the the the", "a a b b a a b b a a"], ["the cat is on the mat", "a a b a a b a a b b"]),
-    "punctuation": (["...", ",,, a,,b ..1 1..", "1.,2 3,.4 5-6 -7 8- 9-,", "(hi) \"!\" a! !a !!", "x.y,z 1.2,3 a.1 1.a"],
+    "repetition": (["the the the the the the the", "a a b b a a b b a a"],
+                   ["the cat is on the mat", "a a b a a b a a b b"]),
+    "punctuation": (["...", ",,, a,,b ..1 1..", "1.,2 3,.4 5-6 -7 8- 9-,",
+                     "(hi) \"!\" a! !a !!", "x.y,z 1.2,3 a.1 1.a"],
                     [". . .", ",,,a ,,b ..1 1 ..", "1.,2 3,.4 5 - 6 - 7 8 - 9 -,", "( hi ) \"!\" a ! ! a ! !",
                      "x. y, z 1.2 ,3 a .1 1. a"]),
 }
@@ -73,8 +75,8 @@ def all_texts():
     """TEXTS, and some with several references."""
     hypothesis, reference = TEXTS["western"]
     third = [line.replace("a", "o") for line in hypothesis[:-1]] + [""]
-    return {**TEXTS, "2 references": (hypothesis, reference, third), "2 references, swapped": (hypothesis, third, reference),
-            "3 references": (hypothesis, third, third, reference)}
+    return {**TEXTS, "2 references": (hypothesis, reference, third),
+            "2 references, swapped": (hypothesis, third, reference), "3 references": (hypothesis, third, third, reference)}
 
 
 def chrf_options(char_order=6, word_order=0, beta=2, lowercase=False):
@@ -109,9 +111,13 @@ def token_cases():
 def systems_for_tests():
     """Three systems of 60 lines by a rule without random numbers; the second is a little worse than the first."""
     words = "the a tired wide animal street dog cat crosses sees because it was too very small".split()
-    reference = [" ".join(words[(i * 7 + j * j * 3 + i * j) % len(words)] for j in range(4 + i % 9)) + "." for i in range(60)]
+    reference = [" ".join(words[(i * 7 + j * j * 3 + i * j) % len(words)] for j in range(4 + i % 9)) + "."
+                 for i in range(60)]
+
     def damaged(step):
-        return [" ".join(w for j, w in enumerate(line.split()) if (i * 5 + j * 3) % step) for i, line in enumerate(reference)]
+        return [" ".join(w for j, w in enumerate(line.split()) if (i * 5 + j * 3) % step)
+                for i, line in enumerate(reference)]
+
     return reference, [damaged(11), damaged(9), damaged(3)]
 
 
@@ -128,6 +134,10 @@ def interval_cases():
     return cases
 
 
+def plain(result):
+    return {key: None if value is None else float(value) for key, value in result.__dict__.items()}
+
+
 def paired_case():
     os.environ["SACREBLEU_SEED"] = "12345"
     reference, systems = systems_for_tests()
@@ -135,19 +145,19 @@ def paired_case():
     _, scores = PairedTest(named, {"BLEU": BLEU(), "CHRF": CHRF(word_order=2)}, [reference], "bs", 1000)()
     return {
         "reference": reference, "systems": systems,
-        "results": [{name: {key: None if value is None else float(value) for key, value in scores[name][i].__dict__.items()}
-                     for name in ("BLEU", "chrF2++")} for i in range(len(systems))],
+        "results": [{name: plain(scores[name][i]) for name in ("BLEU", "chrF2++")} for i in range(len(systems))],
     }
 
 
 def draw_cases():
     return [{"seed": seed, "bound": bound, "values": numpy.random.default_rng(seed).integers(0, bound, 24).tolist()}
-            for seed in (0, 1, 12345, 2**32 - 1, 2**32, 2**63 + 12345) for bound in (1, 2, 3, 1000, 2**31 + 1, 2**32 - 1)]
+            for seed in (0, 1, 12345, 2**32 - 1, 2**32, 2**63 + 12345)
+            for bound in (1, 2, 3, 1000, 2**31 + 1, 2**32 - 1)]
 
 
 def main():
-    table = {"texts": all_texts(), "scores": score_cases(), "tokens": token_cases(), "intervals": interval_cases(), "paired": paired_case(),
-             "draws": draw_cases()}
+    table = {"texts": all_texts(), "scores": score_cases(), "tokens": token_cases(),
+             "intervals": interval_cases(), "paired": paired_case(), "draws": draw_cases()}
     with open(sys.argv[1], "w", encoding="utf-8", newline="\n") as out:
         # One entry a line keeps changes readable.
         out.write("{\n")
