@@ -10,74 +10,86 @@
 namespace dragoman::base {
 namespace {
 
-// Watches a parse without building a tree: nesting and duplicate keys.
-class Guard : public nlohmann::json_sax<nlohmann::json> {
- public:
-  explicit Guard(int max_depth) : max_depth_(max_depth) {}
+using nlohmann::json;
 
-  bool null() override { return true; }
-  bool boolean(bool) override { return true; }
-  bool number_integer(number_integer_t) override { return true; }
-  bool number_unsigned(number_unsigned_t) override { return true; }
-  bool number_float(number_float_t, const string_t&) override { return true; }
-  bool string(string_t&) override { return true; }
-  bool binary(binary_t&) override { return true; }
-  bool start_object(size_t) override {
-    keys_.emplace_back();
-    return enter();
+constexpr size_t kMaxMessageBytes = 300;
+
+/// Counts brackets outside strings, without recursion and before any tree exists.
+void check_depth(std::string_view text, std::string_view name, int max_depth) {
+  int depth = 0;
+  bool in_string = false;
+  for (size_t i = 0; i < text.size(); ++i) {
+    const char c = text[i];
+    if (in_string) {
+      i += c == '\\' ? 1 : 0;  // whatever is escaped does not end the string
+      in_string = c != '"';
+    } else if (c == '"') {
+      in_string = true;
+    } else if (c == '{' || c == '[') {
+      ++depth;
+      check_data(depth <= max_depth, "{}: byte {}: JSON nests deeper than {}; dragoman never writes such files", name,
+                 i + 1, max_depth);
+    } else if (c == '}' || c == ']') {
+      --depth;
+    }
   }
-  bool end_object() override {
-    keys_.pop_back();
-    --depth_;
-    return true;
+}
+
+/// The library's text without its "[json.exception.parse_error.101] " and without a quote of megabytes.
+std::string short_message(const json::exception& error) {
+  std::string_view text = error.what();
+  if (const size_t end = text.find("] "); text.starts_with('[') && end != std::string_view::npos) {
+    text.remove_prefix(end + 2);
   }
-  bool start_array(size_t) override { return enter(); }
-  bool end_array() override {
-    --depth_;
-    return true;
-  }
-  bool key(string_t& name) override {
-    if (!keys_.back().insert(name).second) {
-      problem_ = fmt::format("key \"{}\" stands twice in one object", name);
-      return false;
+  const bool is_long = text.size() > kMaxMessageBytes;
+  return repair_utf8(text.substr(0, kMaxMessageBytes)) + (is_long ? "..." : "");
+}
+
+/// Refuses a key that its object already has; JSON libraries silently keep one of the two.
+class DuplicateKeyCheck {
+ public:
+  explicit DuplicateKeyCheck(std::string_view name) : name_(name) {}
+
+  bool operator()(int /*depth*/, json::parse_event_t event, const json& value) {
+    if (event == json::parse_event_t::object_start) {
+      keys_.emplace_back();
+    } else if (event == json::parse_event_t::object_end) {
+      keys_.pop_back();
+    } else if (event == json::parse_event_t::key) {
+      const auto& key = value.get_ref<const std::string&>();
+      check_data(keys_.back().insert(key).second, "{}: key '{}' stands twice in one object; keep one of them", name_,
+                 repair_utf8(std::string_view(key).substr(0, kMaxMessageBytes)));
     }
     return true;
   }
-  bool parse_error(size_t position, const std::string&, const nlohmann::detail::exception& error) override {
-    problem_ = fmt::format("byte {}: {}", position, error.what());
-    return false;
-  }
-  const std::string& problem() const { return problem_; }
 
  private:
-  bool enter() {
-    if (++depth_ > max_depth_) {
-      problem_ = fmt::format("JSON nests deeper than {}; dragoman never writes such files", max_depth_);
-      return false;
-    }
-    return true;
-  }
-
-  int max_depth_;
-  int depth_ = 0;
+  std::string_view name_;
   std::vector<std::set<std::string>> keys_;
-  std::string problem_;
 };
 
 }  // namespace
 
-nlohmann::json parse_json(std::string_view text, std::string_view name, const JsonLimits& limits) {
-  check_data(text.size() <= limits.max_bytes, "{}: JSON of {} bytes, at most {} are read", name, text.size(),
-             limits.max_bytes);
-  check_data(is_valid_utf8(text), "{}: not valid UTF-8", name);
-  Guard guard(limits.max_depth);
-  const bool good = nlohmann::json::sax_parse(text, &guard);
-  check_data(good, "{}: {}", name, guard.problem());
-  return nlohmann::json::parse(text);
+json parse_json(std::string_view text, std::string_view name, const JsonLimits& limits) {
+  check_data(text.size() <= limits.max_bytes, "{}: JSON has {} bytes, at most {} are allowed; is this the right file?",
+             name, text.size(), limits.max_bytes);
+  check_data(is_valid_utf8(text), "{}: JSON is not valid UTF-8; save it as UTF-8", name);
+  check_data(!text.starts_with("\xEF\xBB\xBF"), "{}: JSON begins with a byte order mark; save it as UTF-8 without one",
+             name);
+  check_depth(text, name, limits.max_depth);
+  try {
+    DuplicateKeyCheck no_duplicates(name);
+    return json::parse(
+        text, [&](int depth, json::parse_event_t event, json& value) { return no_duplicates(depth, event, value); });
+  } catch (const json::parse_error& error) {
+    fail(ErrorKind::kBadData, "{}: byte {}: {}; correct the file", name, error.byte, short_message(error));
+  } catch (const json::exception& error) {
+    fail(ErrorKind::kBadData, "{}: {}; correct the file", name, short_message(error));
+  }
 }
 
-std::string dump_json(const nlohmann::json& value, int indent) {
-  return value.dump(indent, ' ', false, nlohmann::json::error_handler_t::replace);
+std::string dump_json(const json& value, int indent) {
+  return value.dump(indent, ' ', false, json::error_handler_t::replace);
 }
 
 }  // namespace dragoman::base
