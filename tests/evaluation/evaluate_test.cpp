@@ -3,6 +3,9 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <unistd.h>
+
+#include <algorithm>
 #include <filesystem>
 #include <fstream>
 #include <nlohmann/json.hpp>
@@ -115,6 +118,26 @@ TEST(Evaluate, OptionsThatExcludeEachOtherAreRefused) {
   options.resamples = 1000;
   options.width = 16;
   EXPECT_EQ(status_of({kGood}, {kReference}, options, "width"), 2);
+}
+
+TEST(ReadText, EndsLinesAtLfAndDropsWhiteSpaceAtTheirEnds) {
+  const std::filesystem::path path =
+      std::filesystem::temp_directory_path() / fmt::format("dragoman_read_text_{}.txt", static_cast<long>(::getpid()));
+  std::ofstream(path, std::ios::binary) << "a b \r\n\n  c\u2028d\u00a0\nbad \xFF byte\nlast";
+  const Text text = read_text(path);
+  std::filesystem::remove(path);
+  EXPECT_EQ(text.name, path.string());
+  EXPECT_THAT(text.lines, testing::ElementsAre("a b", "", "  c\u2028d", "bad \uFFFD byte", "last"));
+}
+
+TEST(ReadText, AMissingFileIsBadInput) {
+  try {
+    read_text("/no/such/file.en");
+    FAIL() << "no error";
+  } catch (const base::Error& error) {
+    EXPECT_EQ(error.exit_status(), 65);
+    EXPECT_THAT(error.what(), HasSubstr("/no/such/file.en"));
+  }
 }
 
 }  // namespace
