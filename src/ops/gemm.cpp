@@ -1,10 +1,8 @@
 #include "ops/gemm.h"
 
-#include <dnnl.h>
-#include <omp.h>
+#include <algorithm>
 
-#include "base/cpu.h"
-#include "base/error.h"
+#include "ops/gemm_cpu.h"
 #include "ops/reference/gemm.h"
 
 namespace dragoman::ops {
@@ -15,56 +13,102 @@ using tensor::Shape;
 
 struct Product {
   const Tensor& a;
-  Transpose transpose_a;
+  bool a_transposed;
   const Tensor& b;
-  Transpose transpose_b;
+  bool b_transposed;
+  const Tensor* bias;  // null for none
   Tensor& c;
   bool accumulate;
 };
 
 void check_product(const Product& product) {
-  const auto& [a, transpose_a, b, transpose_b, c, accumulate] = product;
+  const auto& [a, a_transposed, b, b_transposed, bias, c, accumulate] = product;
   const DType dtype = c.dtype() == DType::kFloat64 ? DType::kFloat64 : DType::kFloat32;
   tensor::check_matrix(a, dtype, "gemm", "a");
   tensor::check_matrix(b, dtype, "gemm", "b");
   tensor::check_matrix(c, dtype, "gemm", "c");
-  const bool a_turned = transpose_a == Transpose::kYes, b_turned = transpose_b == Transpose::kYes;
-  const int64_t rows = a.dim(a_turned ? 1 : 0), depth = a.dim(a_turned ? 0 : 1), columns = b.dim(b_turned ? 0 : 1);
-  tensor::check_shape(b, b_turned ? Shape{columns, depth} : Shape{depth, columns}, "gemm", "b");
+  const int64_t rows = a.dim(a_transposed ? 1 : 0), depth = a.dim(a_transposed ? 0 : 1);
+  const int64_t columns = b.dim(b_transposed ? 0 : 1);
+  tensor::check_shape(b, b_transposed ? Shape{columns, depth} : Shape{depth, columns}, "gemm", "b");
   tensor::check_shape(c, {rows, columns}, "gemm", "c");
+  if (bias != nullptr) {
+    tensor::check_shape(*bias, {columns}, "gemm", "bias");
+  }
+}
+
+// c = bias in each row, or zeros.
+template <typename T>
+void start_rows(const Tensor* bias, Tensor& c) {
+  for (int64_t row = 0; row < c.dim(0); ++row) {
+    T* to = c.data<T>() + row * c.stride(0);
+    if (bias != nullptr) {
+      std::copy_n(bias->data<T>(), c.dim(1), to);
+    } else {
+      std::fill_n(to, c.dim(1), T{0});
+    }
+  }
+}
+
+void multiply_float64(const Product& product) {
+  if (!product.accumulate) {
+    start_rows<double>(product.bias, product.c);
+  }
+  reference::gemm_accumulate(product.a, product.a_transposed ? Transpose::kYes : Transpose::kNo, product.b,
+                             product.b_transposed ? Transpose::kYes : Transpose::kNo, product.c);
+}
+
+void multiply_float32(const Product& product) {
+  const auto& [a, a_transposed, b, b_transposed, bias, c, accumulate] = product;
+  const GemmArguments arguments{
+      .a = a.data<float>(),
+      .a_stride = a.stride(0),
+      .a_transposed = a_transposed,
+      .b = b.data<float>(),
+      .b_stride = b.stride(0),
+      .b_transposed = b_transposed,
+      .c = c.data<float>(),
+      .c_stride = c.stride(0),
+      .rows = c.dim(0),
+      .columns = c.dim(1),
+      .depth = a.dim(a_transposed ? 0 : 1),
+      .bias = bias == nullptr ? nullptr : bias->data<float>(),
+  };
+  if (arguments.depth > 0) {
+    accumulate ? gemm_float32_accumulate(arguments) : gemm_float32(arguments);
+  } else if (!accumulate) {
+    start_rows<float>(bias, c);
+  }
 }
 
 void multiply(const Product& product) {
   check_product(product);
-  const auto& [a, transpose_a, b, transpose_b, c, accumulate] = product;
-  if (c.size() == 0) {
+  if (product.c.size() == 0) {
     return;
   }
-  if (c.dtype() == DType::kFloat64) {
-    reference::gemm(a, transpose_a, b, transpose_b, c, accumulate);
-    return;
+  if (product.c.dtype() == DType::kFloat64) {
+    multiply_float64(product);
+  } else {
+    multiply_float32(product);
   }
-  omp_set_num_threads(1);
-  const int64_t depth = a.dim(transpose_a == Transpose::kYes ? 0 : 1);
-  if (depth == 0) {
-    if (!accumulate) {
-      c.zero();
-    }
-    return;
-  }
-  dnnl_sgemm(transpose_a == Transpose::kYes ? 'T' : 'N', transpose_b == Transpose::kYes ? 'T' : 'N', c.dim(0), c.dim(1),
-             depth, 1.0F, a.data<float>(), a.stride(0), b.data<float>(), b.stride(0), accumulate ? 1.0F : 0.0F,
-             c.data<float>(), c.stride(0));
+}
+
+bool is_yes(Transpose transpose) {
+  return transpose == Transpose::kYes;
 }
 
 }  // namespace
 
 void gemm(const Tensor& a, Transpose transpose_a, const Tensor& b, Transpose transpose_b, Tensor& c) {
-  multiply({a, transpose_a, b, transpose_b, c, false});
+  multiply({a, is_yes(transpose_a), b, is_yes(transpose_b), nullptr, c, false});
 }
 
 void gemm_accumulate(const Tensor& a, Transpose transpose_a, const Tensor& b, Transpose transpose_b, Tensor& c) {
-  multiply({a, transpose_a, b, transpose_b, c, true});
+  multiply({a, is_yes(transpose_a), b, is_yes(transpose_b), nullptr, c, true});
+}
+
+void gemm_bias(const Tensor& a, Transpose transpose_a, const Tensor& b, Transpose transpose_b, const Tensor& bias,
+               Tensor& c) {
+  multiply({a, is_yes(transpose_a), b, is_yes(transpose_b), &bias, c, false});
 }
 
 }  // namespace dragoman::ops

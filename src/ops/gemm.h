@@ -20,4 +20,8 @@ void gemm(const Tensor& a, Transpose transpose_a, const Tensor& b, Transpose tra
 /// C += op(A) op(B); see `gemm`.
 void gemm_accumulate(const Tensor& a, Transpose transpose_a, const Tensor& b, Transpose transpose_b, Tensor& c);
 
+/// C = op(A) op(B) + bias in each row, in one pass.  @param bias  [N], contiguous; see `gemm`.
+void gemm_bias(const Tensor& a, Transpose transpose_a, const Tensor& b, Transpose transpose_b, const Tensor& bias,
+               Tensor& c);
+
 }  // namespace dragoman::ops

@@ -24,13 +24,6 @@ void check_linear(const Variable& x, const Variable& weight, const Variable& bia
 }
 
 template <typename T>
-void fill_rows(const Tensor& bias, Tensor& y) {
-  for (int64_t row = 0; row < y.dim(0); ++row) {
-    std::copy_n(bias.data<T>(), y.dim(1), y.data<T>() + row * y.stride(0));
-  }
-}
-
-template <typename T>
 void sum_rows(const Tensor& grad_output, Tensor& sums) {
   sums.zero();
   T* to = sums.data<T>();
@@ -44,16 +37,11 @@ void sum_rows(const Tensor& grad_output, Tensor& sums) {
 
 Tensor apply(const Tensor& x, const Tensor& weight, const Variable& bias) {
   Tensor y = Tensor::empty({x.dim(0), weight.dim(1)}, x.dtype());  // [N, Dout]
-  if (!bias.defined()) {
-    gemm(x, Transpose::kNo, weight, Transpose::kNo, y);
-    return y;
-  }
-  if (y.dtype() == DType::kFloat64) {
-    fill_rows<double>(bias.value(), y);
+  if (bias.defined()) {
+    gemm_bias(x, Transpose::kNo, weight, Transpose::kNo, bias.value(), y);
   } else {
-    fill_rows<float>(bias.value(), y);
+    gemm(x, Transpose::kNo, weight, Transpose::kNo, y);
   }
-  gemm_accumulate(x, Transpose::kNo, weight, Transpose::kNo, y);
   return y;
 }
 

@@ -25,25 +25,32 @@ HWY_NOINLINE void gemm_tile(const SmallGemm& g, const float* a, const float* b, 
   const auto mask = hn::FirstN(d, lanes);
   const auto load = [&](const float* from)
                         HWY_ATTR { return kTail ? hn::MaskedLoad(mask, d, from) : hn::LoadU(d, from); };
-  V sums[kRows][kVectors];
+  V sums[kRows][kVectors];  // in registers, once the loops below are unrolled
+  HWY_UNROLL(6)
   for (int64_t row = 0; row < kRows; ++row) {
+    HWY_UNROLL(4)
     for (int64_t vector = 0; vector < kVectors; ++vector) {
       sums[row][vector] = g.accumulate ? load(c + row * g.c_row + vector * kLanes) : hn::Zero(d);
     }
   }
   for (int64_t k = 0; k < g.k; ++k) {
     V right[kVectors];
+    HWY_UNROLL(4)
     for (int64_t vector = 0; vector < kVectors; ++vector) {
       right[vector] = load(b + k * g.b_row + vector * kLanes);
     }
+    HWY_UNROLL(6)
     for (int64_t row = 0; row < kRows; ++row) {
       const V left = hn::Set(d, a[row * g.a_row + k * g.a_column]);
+      HWY_UNROLL(4)
       for (int64_t vector = 0; vector < kVectors; ++vector) {
         sums[row][vector] = hn::MulAdd(left, right[vector], sums[row][vector]);
       }
     }
   }
+  HWY_UNROLL(6)
   for (int64_t row = 0; row < kRows; ++row) {
+    HWY_UNROLL(4)
     for (int64_t vector = 0; vector < kVectors; ++vector) {
       float* to = c + row * g.c_row + vector * kLanes;
       if constexpr (kTail) {

@@ -60,6 +60,18 @@ TEST(Gemm, ABitOfARowDoesNotDependOnTheOtherRows) {
   }
 }
 
+TEST(Gemm, BiasIsAddedOnceToEachRow) {
+  for (const int64_t depth : {0, 9, 700}) {
+    const Tensor a = random_tensor({11, depth}, DType::kFloat32, 6), b = random_tensor({depth, 53}, DType::kFloat32, 7);
+    const Tensor bias = random_tensor({53}, DType::kFloat32, 8);
+    Tensor c = Tensor::full({11, 53}, 9.0), expected = Tensor::empty({11, 53}, DType::kFloat64);
+    gemm_bias(a, Transpose::kNo, b, Transpose::kNo, bias, c);
+    gemm_bias(a.to(DType::kFloat64), Transpose::kNo, b.to(DType::kFloat64), Transpose::kNo, bias.to(DType::kFloat64),
+              expected);
+    EXPECT_TRUE(close(c, expected, 2e-6)) << "depth " << depth;
+  }
+}
+
 TEST(Gemm, EmptyDepthGivesZerosAndEmptyOutputsNothing) {
   Tensor c = Tensor::full({3, 4}, 5.0);
   gemm(Tensor::empty({3, 0}), Transpose::kNo, Tensor::empty({0, 4}), Transpose::kNo, c);

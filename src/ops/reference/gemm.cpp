@@ -1,19 +1,14 @@
 #include "ops/reference/gemm.h"
 
-#include <algorithm>
-
 namespace dragoman::ops::reference {
 
-void gemm(const Tensor& a, Transpose transpose_a, const Tensor& b, Transpose transpose_b, Tensor& c, bool accumulate) {
+void gemm_accumulate(const Tensor& a, Transpose transpose_a, const Tensor& b, Transpose transpose_b, Tensor& c) {
   const bool a_turned = transpose_a == Transpose::kYes, b_turned = transpose_b == Transpose::kYes;
   const int64_t depth = a.dim(a_turned ? 0 : 1);
   const int64_t a_row = a_turned ? 1 : a.stride(0), a_depth = a_turned ? a.stride(0) : 1;
   const int64_t b_depth = b_turned ? 1 : b.stride(0), b_column = b_turned ? b.stride(0) : 1;
   for (int64_t i = 0; i < c.dim(0); ++i) {
     double* row = c.data<double>() + i * c.stride(0);
-    if (!accumulate) {
-      std::fill_n(row, c.dim(1), 0.0);
-    }
     for (int64_t k = 0; k < depth; ++k) {
       const double factor = a.data<double>()[i * a_row + k * a_depth];
       const double* b_row = b.data<double>() + k * b_depth;

@@ -4,7 +4,7 @@
 
 namespace dragoman::ops::reference {
 
-/// C = op(A) op(B) (+ C if `accumulate`) in plain float64 loops; the definition of ops::gemm. Shapes are checked there.
-void gemm(const Tensor& a, Transpose transpose_a, const Tensor& b, Transpose transpose_b, Tensor& c, bool accumulate);
+/// C += op(A) op(B) in plain float64 loops; the definition of ops::gemm_accumulate, which checks the shapes.
+void gemm_accumulate(const Tensor& a, Transpose transpose_a, const Tensor& b, Transpose transpose_b, Tensor& c);
 
 }  // namespace dragoman::ops::reference
