@@ -30,10 +30,10 @@ while [ $# -gt 0 ]; do
 done
 
 jobs="${DRAGOMAN_JOBS:-$(nproc)}"
-build=build
+build="build"
 configuration=(-DCMAKE_BUILD_TYPE=Release -DDRAGOMAN_TESTS=ON)
 if [ "$sanitize" = yes ]; then
-  build=build-sanitize
+  build="build-sanitize"
   configuration+=(-DDRAGOMAN_SANITIZE=ON)
   export ASAN_OPTIONS="halt_on_error=1:detect_leaks=1:strict_string_checks=1${ASAN_OPTIONS:+:$ASAN_OPTIONS}"
   export UBSAN_OPTIONS="halt_on_error=1:print_stacktrace=1${UBSAN_OPTIONS:+:$UBSAN_OPTIONS}"

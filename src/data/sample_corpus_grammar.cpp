@@ -181,7 +181,7 @@ SentencePair draw_main_only(const Lexicon& lexicon, base::Random& random) {
   const Connective& connective = draw_connective(pattern, random);
   const Frame frame = draw_frame(connective_named("because"), random);
   const Adverbial& adverbial = pick(lexicon.adverbials(), random);
-  const bool weather = connective.may_tell_weather && chance(0.4, random);
+  const bool weather = pattern.weather && chance(0.4, random);
   SentencePair pair;
   if (weather) {
     const WordPair& clause = pick(kWeather, random);

@@ -1,5 +1,8 @@
 #include "data/sample_corpus_lexicon.h"
 
+#include <algorithm>
+#include <utility>
+
 #include "base/error.h"
 #include "data/sample_corpus_words.h"
 

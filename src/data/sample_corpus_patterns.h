@@ -11,6 +11,7 @@ struct CoreferencePattern {
   std::string_view name = {};
   std::string_view class_a = {}, class_b = {};  ///< semantic classes of the lexicon
   bool person = false;                          ///< the subject is a person, so both A and B are objects
+  bool weather = false;                         ///< "because it was raining" can follow
   std::string_view english_auxiliary = {};      ///< "didn't"; empty = simple past
   std::string_view english_past = {};           ///< "crossed"; unused with an auxiliary
   std::string_view english_base = {};           ///< "cross"
@@ -39,8 +40,7 @@ struct Connective {
   std::string_view english;
   std::string_view german;
   VerbPosition verb = VerbPosition::kFinal;
-  bool comma = false;             ///< English has a comma before it
-  bool may_tell_weather = false;  ///< "because it was raining" makes sense, "as soon as it was raining" less
+  bool comma = false;  ///< English has a comma before it
 };
 
 extern const std::span<const Connective> kConnectives;

@@ -94,7 +94,6 @@ smoky verraucht
 high hoch hoh
 steep steil
 smooth glatt
-crumbling brüchig
 rickety wackelig
 low niedrig
 loaded beladen !
