@@ -1,0 +1,68 @@
+#include "decoding/candidates.h"
+
+#include <algorithm>
+#include <array>
+#include <cmath>
+#include <limits>
+
+#include "base/error.h"
+#include "data/vocabulary.h"
+#include "ops/top_k.h"
+
+namespace dragoman::decoding {
+namespace {
+
+constexpr float kImpossible = -std::numeric_limits<float>::infinity();
+
+// Extensions of one hypothesis that a step can ask for: the widest beam.
+constexpr int kMaxCount = 128;
+
+bool ranks_before(const Candidate& a, const Candidate& b) {
+  if (a.score != b.score) {
+    return a.score > b.score;
+  }
+  return a.parent != b.parent ? a.parent < b.parent : a.token_id < b.token_id;
+}
+
+}  // namespace
+
+double log_normaliser(std::span<const float> logits) {
+  const double normaliser = ops::log_sum_exp(logits.data(), static_cast<int64_t>(logits.size()));
+  base::check_argument(std::isfinite(normaliser),
+                       "search: the model's logits have the log-sum-exp {}, it must be finite; the weights may hold "
+                       "NaN or infinity, try another checkpoint",
+                       normaliser);
+  return normaliser;
+}
+
+void forbid_tokens(std::span<float> logits, bool allow_end) {
+  for (const int32_t id : {data::kPadId, data::kUnkId, data::kBosId}) {
+    logits[static_cast<size_t>(id)] = kImpossible;
+  }
+  if (!allow_end) {
+    logits[data::kEosId] = kImpossible;
+  }
+}
+
+void expand(std::span<float> logits, const Expansion& expansion, std::vector<Candidate>& candidates) {
+  const double normaliser = log_normaliser(logits);
+  forbid_tokens(logits, expansion.allow_end);
+  std::array<float, kMaxCount> values;
+  std::array<int32_t, kMaxCount> ids;
+  const int count = std::min({expansion.count, kMaxCount, static_cast<int>(logits.size())});
+  ops::top_k(logits.data(), static_cast<int64_t>(logits.size()), count, values.data(), ids.data());
+  for (size_t i = 0; i < static_cast<size_t>(count) && values[i] != kImpossible; ++i) {
+    // Rounding may put the likeliest token above probability 1; early stopping relies on log-probabilities <= 0.
+    const double log_prob = std::min(0.0, values[i] - normaliser);
+    candidates.push_back({expansion.parent, ids[i], static_cast<float>(log_prob), expansion.score + log_prob});
+  }
+}
+
+void prune(std::vector<Candidate>& candidates, size_t count) {
+  const size_t kept = std::min(count, candidates.size());
+  std::partial_sort(candidates.begin(), candidates.begin() + static_cast<ptrdiff_t>(kept), candidates.end(),
+                    ranks_before);
+  candidates.resize(kept);
+}
+
+}  // namespace dragoman::decoding

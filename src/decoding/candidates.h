@@ -1,0 +1,42 @@
+#pragma once
+
+#include <cstdint>
+#include <span>
+#include <vector>
+
+namespace dragoman::decoding {
+
+/// A hypothesis extended by one token, not yet chosen.
+struct Candidate {
+  int32_t parent;    ///< live hypothesis it extends
+  int32_t token_id;  ///< may be the end of sentence
+  float log_prob;    ///< of the token, nats, <= 0
+  double score;      ///< sum of log-probabilities, this token's included
+};
+
+/// log(sum(exp(logits))): log p(i) = logits[i] - this.
+/// Throws Error(kRuntime) when it is not finite: "search: the model's logits are not finite; ...".
+double log_normaliser(std::span<const float> logits);
+
+/// Sets the logits of tokens that must not be generated to minus infinity: pad, unk, begin of sentence, and the end
+/// unless `allow_end`. The others' probabilities stay as the model gave them (no renormalising), so that the score
+/// of a translation is the one `score` computes.
+void forbid_tokens(std::span<float> logits, bool allow_end);
+
+/// How one live hypothesis is to be extended.
+struct Expansion {
+  int32_t parent;  ///< its place among the live ones
+  double score;    ///< its sum of log-probabilities
+  bool allow_end;  ///< the sentence may end here
+  int count;       ///< extensions wanted
+};
+
+/// Appends the `count` most probable one-token extensions of one hypothesis, best first, ties to the lower id; fewer
+/// when fewer have a probability above 0.
+/// @param logits  [V] of the hypothesis; overwritten by forbid_tokens
+void expand(std::span<float> logits, const Expansion& expansion, std::vector<Candidate>& candidates);
+
+/// Keeps the `count` best by score, best first; ties: lower parent, then lower token id.
+void prune(std::vector<Candidate>& candidates, size_t count);
+
+}  // namespace dragoman::decoding

@@ -1,0 +1,159 @@
+#include "decoding/decoder_state.h"
+
+#include "base/error.h"
+
+namespace dragoman::decoding {
+
+using autograd::Variable;
+using tensor::Tensor;
+
+Variable CachedSelfMemory::attend(const Variable& query, const Variable& input, const nn::MultiHeadAttention& attention,
+                                  const nn::ForwardContext&) {
+  const Variable key = attention.project_key(input);      // [R, H * Dh]   K W^K
+  const Variable value = attention.project_value(input);  // [R, H * Dh]   V W^V
+  state_.store(layer_, key.value(), value.value());
+  Tensor heads = Tensor::empty(query.shape());  // [R, H * Dh]
+  ops::attention_step(query.value(), state_.self_keys(layer_), attention.n_heads(), heads, nullptr);
+  return Variable(heads);
+}
+
+Variable CachedCrossMemory::attend(const Variable& query, const Variable&, const nn::MultiHeadAttention& attention,
+                                   const nn::ForwardContext&) {
+  Tensor heads = Tensor::empty(query.shape());  // [R, H * Dh]
+  ops::attention_step(query.value(), state_.cross_keys(layer_), attention.n_heads(), heads, nullptr);
+  return Variable(heads);
+}
+
+DecoderState::DecoderState(const models::Transformer& model)
+    : model_(model), cache_(model.decoder_layer_count(), model.config().d_model) {
+  for (size_t layer = 0; layer < model.decoder_layer_count(); ++layer) {
+    self_memories_.emplace_back(*this, layer);
+    cross_memories_.emplace_back(*this, layer);
+  }
+}
+
+std::vector<int32_t> DecoderState::add(const Variable& memory, std::span<const int32_t> offsets) {
+  std::vector<int32_t> added;
+  for (size_t sentence = 0; sentence + 1 < offsets.size(); ++sentence) {
+    added.push_back(take_slot());
+  }
+  for (size_t layer = 0; layer < model_.decoder_layer_count(); ++layer) {
+    const nn::MultiHeadAttention& attention = model_.decoder_layer(layer).cross_attention();
+    const Tensor keys = attention.project_key(memory).value();      // [Ns, H * Dh]
+    const Tensor values = attention.project_value(memory).value();  // [Ns, H * Dh]
+    for (size_t sentence = 0; sentence < added.size(); ++sentence) {
+      const int32_t begin = offsets[sentence];
+      const int32_t end = offsets[sentence + 1];
+      slots_[static_cast<size_t>(added[sentence])].cross.push_back({keys.rows(begin, end), values.rows(begin, end)});
+    }
+  }
+  return added;
+}
+
+int32_t DecoderState::take_slot() {
+  if (free_slots_.empty()) {
+    free_slots_.push_back(static_cast<int32_t>(slots_.size()));
+    slots_.emplace_back();
+  }
+  const int32_t slot = free_slots_.back();
+  free_slots_.pop_back();
+  slots_[static_cast<size_t>(slot)].in_use = true;
+  return slot;
+}
+
+DecoderState::Slot& DecoderState::checked_slot(int32_t slot) {
+  const auto index = static_cast<size_t>(slot);
+  base::check_argument(slot >= 0 && index < slots_.size() && slots_[index].in_use,
+                       "decoder state: slot {} is not in use; add the sentence first", slot);
+  return slots_[index];
+}
+
+void DecoderState::remove(int32_t slot) {
+  Slot& removed = checked_slot(slot);
+  cache_.give_back(removed.owned_rows);
+  removed.owned_rows.clear();
+  removed.cross.clear();
+  removed.live = 0;
+  removed.in_use = false;
+  free_slots_.push_back(slot);
+}
+
+void DecoderState::begin_step(std::span<const StepRow> rows) {
+  rows_.clear();
+  for (size_t begin = 0; begin < rows.size();) {
+    Slot& slot = checked_slot(rows[begin].slot);
+    size_t count = 0;
+    while (begin + count < rows.size() && rows[begin + count].slot == rows[begin].slot) {
+      extend(rows[begin + count], count);
+      ++count;
+    }
+    slot.tables.swap(slot.next_tables);
+    slot.live = count;
+    begin += count;
+  }
+}
+
+void DecoderState::extend(const StepRow& row, size_t hypothesis) {
+  Slot& slot = slots_[static_cast<size_t>(row.slot)];
+  const bool first_step = slot.live == 0;
+  base::check_argument(row.parent >= 0 && static_cast<size_t>(row.parent) < (first_step ? 1 : slot.live),
+                       "decoder state: slot {} has {} hypotheses, parent is {}", row.slot, slot.live, row.parent);
+  if (slot.next_tables.size() <= hypothesis) {
+    slot.next_tables.emplace_back();
+  }
+  Table& table = slot.next_tables[hypothesis];
+  table.clear();
+  if (!first_step) {
+    const Table& history = slot.tables[static_cast<size_t>(row.parent)];
+    table.assign(history.begin(), history.end());
+  }
+  const int32_t cache_row = cache_.take_row();
+  table.push_back(cache_row);
+  slot.owned_rows.push_back(cache_row);
+  rows_.push_back({row.slot, static_cast<int32_t>(hypothesis), cache_row});
+}
+
+const DecoderState::Table& DecoderState::table(const Row& row) const {
+  return slots_[static_cast<size_t>(row.slot)].tables[static_cast<size_t>(row.hypothesis)];
+}
+
+Tensor DecoderState::positions() const {
+  Tensor positions = Tensor::empty({static_cast<int64_t>(rows_.size())}, tensor::DType::kInt32);
+  auto* position = positions.data<int32_t>();
+  for (const Row& row : rows_) {
+    *position++ = static_cast<int32_t>(table(row).size()) - 1;
+  }
+  return positions;
+}
+
+void DecoderState::store(size_t layer, const Tensor& keys, const Tensor& values) {
+  const auto* key = keys.data<float>();
+  const auto* value = values.data<float>();
+  for (const Row& row : rows_) {
+    cache_.write(layer, row.cache_row, key, value);
+    key += keys.stride(0);
+    value += values.stride(0);
+  }
+}
+
+std::span<const ops::StepKeys> DecoderState::self_keys(size_t layer) {
+  step_keys_.clear();
+  for (const Row& row : rows_) {
+    const Table& history = table(row);
+    step_keys_.push_back({cache_.keys(layer), cache_.values(layer), history.data(), cache_.stride(),
+                          static_cast<int64_t>(history.size())});
+  }
+  return step_keys_;
+}
+
+std::span<const ops::StepKeys> DecoderState::cross_keys(size_t layer) {
+  step_keys_.clear();
+  for (const Row& row : rows_) {
+    const CrossKeys& cross = slots_[static_cast<size_t>(row.slot)].cross[layer];
+    step_keys_.push_back(
+        {cross.keys.data<float>(), cross.values.data<float>(), nullptr, cross.keys.stride(0), cross.keys.dim(0)});
+  }
+  return step_keys_;
+}
+
+}  // namespace dragoman::decoding

@@ -1,0 +1,45 @@
+#include "decoding/greedy.h"
+
+#include <algorithm>
+
+#include "data/vocabulary.h"
+
+namespace dragoman::decoding {
+
+void GreedySearch::append_rows(int32_t slot, std::vector<StepRow>& rows) const {
+  rows.push_back({slot, 0, hypothesis_.ids.empty() ? data::kBosId : hypothesis_.ids.back()});
+}
+
+void GreedySearch::advance(std::span<float> logits) {
+  const auto length = static_cast<int64_t>(hypothesis_.ids.size());
+  best_.clear();
+  expand(logits, {0, hypothesis_.score, length >= limits_.min_length, 1}, best_);
+  if (best_.empty()) {
+    return finish(FinishReason::kLengthLimit);
+  }
+  const Candidate& best = best_.front();
+  hypothesis_.score = best.score;
+  hypothesis_.token_scores.push_back(best.log_prob);
+  if (best.token_id == data::kEosId) {
+    return finish(FinishReason::kEndOfSentence);
+  }
+  hypothesis_.ids.push_back(best.token_id);
+  if (length + 1 >= limits_.max_length) {
+    finish(FinishReason::kLengthLimit);
+  }
+}
+
+void GreedySearch::finish(FinishReason reason) {
+  const auto length = static_cast<int64_t>(std::max<size_t>(hypothesis_.token_scores.size(), 1));
+  hypothesis_.finish_reason = reason;
+  hypothesis_.normalised_score = hypothesis_.score / length_penalty(options_.length_penalty, options_.alpha, length);
+  done_ = true;
+}
+
+std::vector<Hypothesis> GreedySearch::take_hypotheses() {
+  std::vector<Hypothesis> hypotheses;
+  hypotheses.push_back(std::move(hypothesis_));
+  return hypotheses;
+}
+
+}  // namespace dragoman::decoding

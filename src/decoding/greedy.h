@@ -1,0 +1,27 @@
+#pragma once
+
+#include "decoding/candidates.h"
+#include "decoding/sentence_search.h"
+
+namespace dragoman::decoding {
+
+/// Takes the most probable token at each step (ties: the lower id): what beam search with beam_size 1 finds.
+class GreedySearch : public SentenceSearch {
+ public:
+  GreedySearch(const SearchOptions& options, const SearchLimits& limits) : options_(options), limits_(limits) {}
+  void append_rows(int32_t slot, std::vector<StepRow>& rows) const override;
+  void advance(std::span<float> logits) override;
+  bool done() const override { return done_; }
+  std::vector<Hypothesis> take_hypotheses() override;
+
+ private:
+  void finish(FinishReason reason);
+
+  SearchOptions options_;
+  SearchLimits limits_;
+  Hypothesis hypothesis_;
+  std::vector<Candidate> best_;  // at most one; kept for its memory
+  bool done_ = false;
+};
+
+}  // namespace dragoman::decoding

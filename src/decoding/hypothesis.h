@@ -1,0 +1,35 @@
+#pragma once
+
+#include <cstdint>
+#include <string_view>
+#include <vector>
+
+namespace dragoman::decoding {
+
+/// Why a hypothesis grows no further.
+enum class FinishReason {
+  kEndOfSentence,  ///< the model ended it
+  kLengthLimit,    ///< it reached the longest length allowed and was cut
+};
+
+/// "end_of_sentence" or "length_limit".
+constexpr std::string_view name_of(FinishReason reason) {
+  return reason == FinishReason::kEndOfSentence ? "end_of_sentence" : "length_limit";
+}
+
+/// One finished output of a search.
+struct Hypothesis {
+  std::vector<int32_t> ids;         ///< generated pieces, without begin and end of sentence
+  std::vector<float> token_scores;  ///< log-probability (nats) of each piece, and of the end if it was generated
+  double score = 0.0;               ///< sum of the log-probabilities, the end's included
+  double normalised_score = 0.0;    ///< score / length_penalty(number of token_scores)
+  FinishReason finish_reason = FinishReason::kEndOfSentence;
+};
+
+/// What bounds the search of one sentence.
+struct SearchLimits {
+  int64_t min_length = 0;  ///< pieces before the end may come
+  int64_t max_length = 1;  ///< generated tokens, the end counted
+};
+
+}  // namespace dragoman::decoding

@@ -1,0 +1,41 @@
+#pragma once
+
+#include <cstdint>
+#include <span>
+#include <vector>
+
+#include "tensor/tensor.h"
+
+namespace dragoman::decoding {
+
+/// Self-attention keys and values of every decoder layer, in rows that stay where they were written. A row holds one
+/// token of one hypothesis; hypotheses that share a history share its rows and name them by number, the same number
+/// in every layer. Rows given back are handed out again, so the memory stops growing once it fits the work.
+class KeyValueCache {
+ public:
+  KeyValueCache(size_t n_layers, int64_t d_model) : layers_(n_layers), d_model_(d_model) {}
+
+  /// The number of a free row. May move the memory (when it grows), so pointers are asked for afterwards.
+  int32_t take_row();
+  void give_back(std::span<const int32_t> rows);
+
+  /// Stores one token's key and value, [D] each.
+  void write(size_t layer, int32_t row, const float* key, const float* value);
+  /// Key (value) of row r is keys(layer) + r * stride().
+  const float* keys(size_t layer) const { return layers_[layer].data<float>(); }
+  const float* values(size_t layer) const { return keys(layer) + d_model_; }
+  int64_t stride() const { return 2 * d_model_; }
+
+  int64_t capacity() const { return capacity_; }
+  int64_t rows_in_use() const { return capacity_ - static_cast<int64_t>(free_.size()); }
+
+ private:
+  void grow();
+
+  std::vector<tensor::Tensor> layers_;  // [rows, 2 D] each: key, then value
+  int64_t d_model_;
+  int64_t capacity_ = 0;
+  std::vector<int32_t> free_;  // the last one is handed out next
+};
+
+}  // namespace dragoman::decoding

@@ -1,0 +1,60 @@
+#pragma once
+
+#include <cstdint>
+#include <string_view>
+
+namespace dragoman::decoding {
+
+/// How the score of a hypothesis is divided, so that long ones are not at a loss. The same alpha means different
+/// searches under different formulas, so the formula is named. len = generated tokens, the sentence end included.
+enum class LengthPenalty {
+  kGnmt,    ///< ((5 + len) / 6)^alpha: Wu et al. 2016, section 7, eq. 14; used by the paper (section 6.1)
+  kLength,  ///< len^alpha: the mean log-probability for alpha = 1
+};
+
+/// Everything a translation can be asked for. JSON keys, YAML keys and flags carry these names.
+struct SearchOptions {
+  /// Hypotheses kept a sentence. 1 to 128; 1 is greedy search. Default 4 (paper, section 6.1).
+  int beam_size = 4;
+  /// Formula that divides the sum of log-probabilities. Default gnmt.
+  LengthPenalty length_penalty = LengthPenalty::kGnmt;
+  /// Exponent of the length penalty. 0 to 5; 0 = no penalty. Default 0.6 (paper, section 6.1).
+  double alpha = 0.6;
+  /// Fewest pieces of a translation, its end not counted. 0 to 100,000. Default 0.
+  int min_length = 0;
+  /// Longest translation in tokens, its end counted: max_length_ratio * S + max_length_extra, S = source tokens with
+  /// their end, and never more than the model's positions. 0 to 100. Default 1 (paper: input length + 50).
+  double max_length_ratio = 1.0;
+  /// See max_length_ratio. Tokens, 0 to 100,000. Default 50 (paper, section 6.1).
+  int max_length_extra = 50;
+  /// Translations returned a sentence, best first. 1 to beam_size. Default 1.
+  int n_best = 1;
+  /// Stop a sentence once no live hypothesis can still enter the n best (see BeamSearch). Never changes the result,
+  /// only saves time. Default true.
+  bool early_stop = true;
+  /// Source tokens in work at a time in one worker. 1 to 1,000,000. Default 2048. Never changes the result.
+  int64_t batch_tokens = 2048;
+  /// Threads, each with sentences of its own. 0 to 1024; 0 = one a core. Default 0. Never changes the result.
+  int workers = 0;
+  /// Also align target pieces with source pieces by cross-attention weights. Default false.
+  bool alignment = false;
+  /// Decoder layer the alignment is read from: 0 = first; -1 = last. Default -1.
+  int alignment_layer = -1;
+
+  /// Throws Error(kUsage) naming field, value and range: "beam_size is 0, must be 1 to 128".
+  void check() const;
+  /// Most generated tokens, end included, for a source of `source_length` tokens; at least 1.
+  int64_t max_length(int64_t source_length, int64_t max_positions) const;
+};
+
+/// The divisor of a score. @param length  generated tokens, >= 1. Positive, and not falling in `length` for alpha >= 0.
+double length_penalty(LengthPenalty kind, double alpha, int64_t length);
+
+/// Threads for a `workers` option: `asked`, or one a core when it is 0.
+int worker_count(int asked);
+
+/// "gnmt", "length", and back (Error(kUsage) lists the choices).
+std::string_view name_of(LengthPenalty kind);
+LengthPenalty length_penalty_from(std::string_view name);
+
+}  // namespace dragoman::decoding

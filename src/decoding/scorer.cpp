@@ -1,0 +1,154 @@
+#include "decoding/scorer.h"
+
+#include <atomic>
+#include <cmath>
+
+#include "base/error.h"
+#include "base/worker_pool.h"
+#include "decoding/candidates.h"
+#include "decoding/length_groups.h"
+#include "decoding/options.h"
+
+namespace dragoman::decoding {
+namespace {
+
+// Rows whose logits are held at once: [rows, V] stays small for any vocabulary.
+constexpr int64_t kLogitRows = 128;
+
+struct Pair {
+  std::vector<int32_t> source;  // with the end
+  std::vector<int32_t> target;  // without begin and end
+};
+
+void check_length(const char* side, size_t line, size_t tokens, int64_t limit) {
+  base::check_data(static_cast<int64_t>(tokens) <= limit,
+                   "{} line {}: {} tokens, the model takes {}; split the line or leave the pair out", side, line + 1,
+                   tokens, limit);
+}
+
+// Packed ids of several sentences.
+struct PackedIds {
+  std::vector<int32_t> ids;
+  std::vector<int32_t> offsets = {0};
+
+  void end_sentence() { offsets.push_back(static_cast<int32_t>(ids.size())); }
+  void append(const std::vector<int32_t>& more) { ids.insert(ids.end(), more.begin(), more.end()); }
+};
+
+// log p of every row's expected token; `hidden` [N, D].
+std::vector<double> token_log_probs(const models::Transformer& model, const tensor::Tensor& hidden,
+                                    std::span<const int32_t> expected) {
+  std::vector<double> log_probs;
+  const int64_t n_rows = hidden.dim(0);
+  for (int64_t begin = 0; begin < n_rows; begin += kLogitRows) {
+    const int64_t end = std::min(n_rows, begin + kLogitRows);
+    const tensor::Tensor logits = model.logits(autograd::Variable(hidden.rows(begin, end))).value();  // [rows, V]
+    const auto vocab_size = static_cast<size_t>(logits.dim(1));
+    const std::span<const float> values = logits.span<float>();
+    for (int64_t row = begin; row < end; ++row) {
+      const auto row_logits = values.subspan(static_cast<size_t>(row - begin) * vocab_size, vocab_size);
+      const auto token = static_cast<size_t>(expected[static_cast<size_t>(row)]);
+      log_probs.push_back(row_logits[token] - log_normaliser(row_logits));
+    }
+  }
+  return log_probs;
+}
+
+void score_group(const models::Transformer& model, std::span<const Pair> pairs, const LengthGroup& group,
+                 std::vector<PairScore>& scores) {
+  const autograd::NoGrad inference;
+  PackedIds source;
+  PackedIds input;
+  std::vector<int32_t> expected;  // [Nt] what each input row should predict
+  for (const size_t item : group.items) {
+    source.append(pairs[item].source);
+    source.end_sentence();
+    input.ids.push_back(data::kBosId);
+    input.append(pairs[item].target);
+    input.end_sentence();
+    expected.insert(expected.end(), pairs[item].target.begin(), pairs[item].target.end());
+    expected.push_back(data::kEosId);
+  }
+  const tensor::Tensor hidden = model
+                                    .forward(models::make_token_rows(source.ids, source.offsets),
+                                             models::make_token_rows(input.ids, input.offsets), {})
+                                    .value();  // [Nt, D]
+  const std::vector<double> log_probs = token_log_probs(model, hidden, expected);
+  for (size_t i = 0; i < group.items.size(); ++i) {
+    PairScore& score = scores[group.items[i]];
+    for (int32_t row = input.offsets[i]; row < input.offsets[i + 1]; ++row) {
+      score.log_prob += log_probs[static_cast<size_t>(row)];
+      ++score.tokens;
+    }
+  }
+}
+
+Pair encode_pair(const data::Vocabulary& source_vocabulary, const data::Vocabulary& target_vocabulary,
+                 const std::string& source, const std::string& target) {
+  Pair pair{data::encode_source(source_vocabulary, source), target_vocabulary.encode(target)};
+  if (pair.source.empty() && !pair.target.empty()) {
+    pair.source = {data::kEosId};
+  }
+  return pair;
+}
+
+// Pairs of two blank lines have nothing to score and are left out.
+std::vector<LengthGroup> make_groups(std::span<const Pair> pairs, int64_t max_tokens) {
+  std::vector<int64_t> lengths;
+  for (const Pair& pair : pairs) {
+    lengths.push_back(static_cast<int64_t>(pair.source.size() + pair.target.size()));
+  }
+  std::vector<LengthGroup> groups = group_by_length(lengths, max_tokens);
+  for (LengthGroup& group : groups) {
+    std::erase_if(group.items, [&](size_t item) { return lengths[item] == 0; });
+  }
+  std::erase_if(groups, [](const LengthGroup& group) { return group.items.empty(); });
+  return groups;
+}
+
+}  // namespace
+
+void ScoreOptions::check() const {
+  base::check_usage(batch_tokens >= 1 && batch_tokens <= 1000000, "batch_tokens is {}, must be 1 to 1000000",
+                    batch_tokens);
+  base::check_usage(workers >= 0 && workers <= 1024, "workers is {}, must be 0 to 1024", workers);
+}
+
+std::vector<PairScore> score_pairs(const models::Transformer& model, const data::Vocabulary& source_vocabulary,
+                                   const data::Vocabulary& target_vocabulary, std::span<const std::string> sources,
+                                   std::span<const std::string> targets, const ScoreOptions& options) {
+  options.check();
+  base::check_data(sources.size() == targets.size(),
+                   "score: the source has {} lines, the target {}; they must be translations line by line",
+                   sources.size(), targets.size());
+  std::vector<Pair> pairs;
+  for (size_t line = 0; line < sources.size(); ++line) {
+    pairs.push_back(encode_pair(source_vocabulary, target_vocabulary, sources[line], targets[line]));
+    check_length("source", line, pairs[line].source.size(), model.config().max_positions);
+    check_length("target", line, pairs[line].target.size() + 1, model.config().max_positions);
+  }
+  const std::vector<LengthGroup> groups = make_groups(pairs, options.batch_tokens);
+  std::vector<PairScore> scores(pairs.size());
+  std::atomic<size_t> next = 0;
+  const auto most = static_cast<size_t>(worker_count(options.workers));
+  base::WorkerPool pool(static_cast<int>(std::clamp(groups.size(), size_t{1}, most)));
+  pool.run([&](int) {
+    const tensor::ArenaScope arena(std::make_shared<tensor::Arena>());
+    for (size_t group = next++; group < groups.size(); group = next++) {
+      score_group(model, pairs, groups[group], scores);
+    }
+  });
+  return scores;
+}
+
+double perplexity(std::span<const PairScore> scores) {
+  double log_prob = 0.0;
+  int64_t tokens = 0;
+  for (const PairScore& score : scores) {
+    log_prob += score.log_prob;
+    tokens += score.tokens;
+  }
+  return tokens > 0 ? std::exp(-log_prob / static_cast<double>(tokens)) : 1.0;
+}
+
+}  // namespace dragoman::decoding

@@ -1,0 +1,43 @@
+#pragma once
+
+#include <memory>
+#include <span>
+#include <string>
+#include <vector>
+
+#include "data/vocabulary.h"
+#include "models/transformer.h"
+
+namespace dragoman::decoding {
+
+/// How probable the model finds a target line given its source line.
+struct PairScore {
+  double log_prob = 0.0;  ///< nats: sum over the target's pieces and its end
+  int64_t tokens = 0;     ///< pieces and the end; 0 when both lines are blank
+
+  /// log_prob / tokens, 0 for no tokens.
+  double per_token() const { return tokens > 0 ? log_prob / static_cast<double>(tokens) : 0.0; }
+};
+
+struct ScoreOptions {
+  /// Source and target tokens of one batch. 1 to 1,000,000. Default 4096. Never changes the result.
+  int64_t batch_tokens = 4096;
+  /// Threads. 0 to 1024; 0 = one a core. Default 0. Never changes the result.
+  int workers = 0;
+
+  /// Throws Error(kUsage) naming field, value and range.
+  void check() const;
+};
+
+/// Scores pairs of lines with teacher forcing: log p(target | source), the whole target fed at once.
+/// @return in the order given. A blank source reads as a lone sentence end; two blank lines score nothing.
+/// Throws Error(kBadData) for a line too long for the model: "target line 7: 1,300 tokens, the model takes 1,024; ...",
+/// or unequal numbers of lines. A score does not depend on the other pairs.
+std::vector<PairScore> score_pairs(const models::Transformer& model, const data::Vocabulary& source_vocabulary,
+                                   const data::Vocabulary& target_vocabulary, std::span<const std::string> sources,
+                                   std::span<const std::string> targets, const ScoreOptions& options);
+
+/// exp(-mean log-probability a token) over all pairs, added in order; 1 for no tokens.
+double perplexity(std::span<const PairScore> scores);
+
+}  // namespace dragoman::decoding

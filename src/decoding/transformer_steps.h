@@ -1,0 +1,30 @@
+#pragma once
+
+#include <span>
+#include <vector>
+
+#include "decoding/decoder_state.h"
+#include "decoding/step_model.h"
+
+namespace dragoman::decoding {
+
+/// The Transformer as searches see it: encodes sentences into slots, then steps. The layers it runs are those that
+/// training runs, with cached memories in place of packed ones; nothing is recorded on a tape.
+/// One thread at a time; several may share one model. The model must outlive it.
+class TransformerSteps : public StepModel {
+ public:
+  explicit TransformerSteps(const models::Transformer& model) : model_(model), state_(model) {}
+
+  /// Encodes sentences together and gives each a slot. @param sentences  source ids, the end included; none empty
+  std::vector<int32_t> add(std::span<const std::span<const int32_t>> sentences);
+  tensor::Tensor step(std::span<const StepRow> rows) override;
+  void remove(int32_t slot) override { state_.remove(slot); }
+
+  const DecoderState& state() const { return state_; }
+
+ private:
+  const models::Transformer& model_;
+  DecoderState state_;
+};
+
+}  // namespace dragoman::decoding

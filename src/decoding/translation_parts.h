@@ -1,0 +1,15 @@
+#pragma once
+
+#include <vector>
+
+#include "decoding/translator.h"
+
+namespace dragoman::decoding {
+
+/// Joins the translations of the parts of one line, in order: texts by a space, pieces, ids and token scores one
+/// after another, scores summed, normalised scores averaged by number of tokens, alignments as blocks of one matrix,
+/// the k-th alternatives with each other (a part with fewer gives its last). Cut if any part was cut.
+/// @return an empty translation for no parts, the part itself for one
+Translation join_parts(std::vector<Translation> parts);
+
+}  // namespace dragoman::decoding

@@ -1,0 +1,60 @@
+#pragma once
+
+#include <memory>
+#include <span>
+#include <string>
+#include <vector>
+
+#include "data/vocabulary.h"
+#include "decoding/parallel_search.h"
+
+namespace dragoman::decoding {
+
+/// The translation of one line.
+struct Translation {
+  std::string text;                 ///< one line of valid UTF-8
+  std::vector<std::string> pieces;  ///< sub-words of the translation, without the end; spaces are U+2581
+  std::vector<int32_t> ids;         ///< their ids
+  std::vector<float> token_scores;  ///< log-probability (nats) of each piece, and of the end if it was generated
+  double score = 0.0;               ///< sum of the log-probabilities
+  double normalised_score = 0.0;    ///< score / length penalty: what the search ranks by
+  FinishReason finish_reason = FinishReason::kEndOfSentence;
+  std::vector<std::string> source_pieces;  ///< what the model read, the end included
+  Alignment alignment;                     ///< [pieces, source_pieces] if asked for, else empty
+  std::vector<Translation> alternatives;   ///< the next best, n_best - 1 at most; their source_pieces are left empty
+  std::string warning;                     ///< empty, or what had to be done: "2,310 tokens ...: translated in 3 parts"
+};
+
+/// Text in, text out. Holds a model and its vocabularies; immutable, safe for use by any number of threads at once.
+class Translator {
+ public:
+  /// `model` should be packed for inference (see make_inference_model); it is faster and gives each sentence the same
+  /// bits in any batch. Throws Error(kBadData) when a vocabulary's size is not the model's.
+  Translator(std::shared_ptr<const models::Transformer> model, data::Vocabulary source, data::Vocabulary target);
+
+  /// Translates lines; the results stand in the order given, one a line. A blank line gives an empty translation.
+  /// Lines too long for the model are cut into parts (see split_long_text) that are translated apart and joined by a
+  /// space; `warning` says so, scores are summed, and alignments stand in blocks.
+  /// Any bytes are accepted: invalid UTF-8 becomes U+FFFD. The result for a line never depends on the other lines.
+  std::vector<Translation> translate(std::span<const std::string> lines, const SearchOptions& options) const;
+
+  const models::Transformer& model() const { return search_.model(); }
+  const data::Vocabulary& source_vocabulary() const { return source_; }
+  const data::Vocabulary& target_vocabulary() const { return target_; }
+  /// Of the idle workers together; tests read it.
+  tensor::ArenaCounters arena_counters() const { return search_.arena_counters(); }
+
+ private:
+  Translation build(std::span<const int32_t> source, const SearchOutput& output) const;
+  Translation build_candidate(const Hypothesis& hypothesis) const;
+
+  data::Vocabulary source_;
+  data::Vocabulary target_;
+  ParallelSearch search_;
+};
+
+/// A second Transformer on the values of `model`, packed for inference: for validation while `model` trains. Its
+/// packed copies are of this moment; make another after the next update. Gradients are not shared.
+std::shared_ptr<const models::Transformer> make_inference_model(const models::Transformer& model);
+
+}  // namespace dragoman::decoding

@@ -1,0 +1,84 @@
+#include "decoding/options.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <cmath>
+#include <functional>
+
+#include "base/error.h"
+
+namespace dragoman::decoding {
+namespace {
+
+TEST(LengthPenalty, FollowsTheFormulas) {
+  EXPECT_DOUBLE_EQ(length_penalty(LengthPenalty::kGnmt, 0.6, 1), 1.0);
+  EXPECT_DOUBLE_EQ(length_penalty(LengthPenalty::kGnmt, 0.6, 7), std::pow(2.0, 0.6));
+  EXPECT_DOUBLE_EQ(length_penalty(LengthPenalty::kLength, 1.0, 7), 7.0);
+  EXPECT_DOUBLE_EQ(length_penalty(LengthPenalty::kLength, 0.5, 9), 3.0);
+  EXPECT_DOUBLE_EQ(length_penalty(LengthPenalty::kGnmt, 0.0, 50), 1.0);
+  EXPECT_DOUBLE_EQ(length_penalty(LengthPenalty::kLength, 0.0, 50), 1.0);
+}
+
+TEST(LengthPenalty, NeverFallsWithLength) {
+  for (const LengthPenalty kind : {LengthPenalty::kGnmt, LengthPenalty::kLength}) {
+    for (const double alpha : {0.0, 0.1, 0.6, 1.0, 5.0}) {
+      for (int64_t length = 1; length < 500; ++length) {
+        ASSERT_LE(length_penalty(kind, alpha, length), length_penalty(kind, alpha, length + 1))
+            << name_of(kind) << " alpha " << alpha << " length " << length;
+      }
+    }
+  }
+}
+
+TEST(LengthPenalty, NamesGoBothWays) {
+  EXPECT_EQ(length_penalty_from("gnmt"), LengthPenalty::kGnmt);
+  EXPECT_EQ(length_penalty_from(name_of(LengthPenalty::kLength)), LengthPenalty::kLength);
+  EXPECT_THROW(length_penalty_from("wu"), base::Error);
+}
+
+TEST(SearchOptions, LongestTranslationOfThePaper) {
+  const SearchOptions options;
+  EXPECT_EQ(options.max_length(20, 1024), 70);
+  EXPECT_EQ(options.max_length(1000, 1024), 1024) << "never above the model's positions";
+  SearchOptions ratio;
+  ratio.max_length_ratio = 1.5;
+  ratio.max_length_extra = 0;
+  EXPECT_EQ(ratio.max_length(3, 1024), 4);
+  ratio.max_length_ratio = 0.0;
+  EXPECT_EQ(ratio.max_length(3, 1024), 1) << "at least one token";
+}
+
+TEST(SearchOptions, RefusesWhatIsOutOfRangeAndSaysTheRange) {
+  struct Case {
+    std::function<void(SearchOptions&)> change;
+    const char* message;
+  };
+  const Case cases[] = {
+      {[](SearchOptions& o) { o.beam_size = 0; }, "beam_size is 0, must be 1 to 128"},
+      {[](SearchOptions& o) { o.alpha = -0.5; }, "alpha is -0.5, must be 0 to 5"},
+      {[](SearchOptions& o) { o.alpha = std::nan(""); }, "alpha is nan, must be 0 to 5"},
+      {[](SearchOptions& o) { o.min_length = -1; }, "min_length is -1, must be 0 to 100000"},
+      {[](SearchOptions& o) { o.max_length_ratio = 101; }, "max_length_ratio is 101, must be 0 to 100"},
+      {[](SearchOptions& o) { o.max_length_extra = -1; }, "max_length_extra is -1, must be 0 to 100000"},
+      {[](SearchOptions& o) { o.n_best = 5; }, "n_best is 5, must be 1 to beam_size (4)"},
+      {[](SearchOptions& o) { o.batch_tokens = 0; }, "batch_tokens is 0, must be 1 to 1000000"},
+      {[](SearchOptions& o) { o.workers = -1; }, "workers is -1, must be 0 to 1024"},
+      {[](SearchOptions& o) { o.alignment_layer = -2; }, "alignment_layer is -2, must be -1 to 511"},
+  };
+  for (const Case& test : cases) {
+    SearchOptions options;
+    test.change(options);
+    try {
+      options.check();
+      ADD_FAILURE() << "accepted: " << test.message;
+    } catch (const base::Error& error) {
+      EXPECT_THAT(error.what(), testing::HasSubstr(test.message));
+      EXPECT_EQ(error.exit_status(), 2);
+    }
+  }
+  EXPECT_NO_THROW(SearchOptions().check());
+}
+
+}  // namespace
+}  // namespace dragoman::decoding

@@ -1,0 +1,67 @@
+#pragma once
+
+#include <cmath>
+#include <functional>
+#include <map>
+#include <vector>
+
+#include "data/vocabulary.h"
+#include "decoding/search_loop.h"
+
+namespace dragoman::decoding {
+
+/// A model written by hand: the probability of each next token after a history. Tokens a, b, c ... are 4, 5, 6 ...
+class TableModel : public StepModel {
+ public:
+  using Ids = std::vector<int32_t>;
+  /// @param next  for a history (without begin of sentence) the probability of every token; may depend on the slot
+  TableModel(int32_t vocab_size, std::function<std::map<int32_t, double>(int32_t slot, const Ids& history)> next)
+      : vocab_size_(vocab_size), next_(std::move(next)) {}
+
+  tensor::Tensor step(std::span<const StepRow> rows) override {
+    std::map<int32_t, std::vector<Ids>> histories;
+    tensor::Tensor logits =
+        tensor::Tensor::full({static_cast<int64_t>(rows.size()), vocab_size_}, -INFINITY);  // [R, V]
+    float* row_logits = logits.data<float>();
+    for (const StepRow& row : rows) {
+      Ids history;
+      if (const auto known = histories_.find(row.slot); known != histories_.end()) {
+        history = known->second.at(static_cast<size_t>(row.parent));
+        history.push_back(row.token_id);
+      }
+      for (const auto& [id, probability] : next_(row.slot, history)) {
+        row_logits[id] = static_cast<float>(std::log(probability));
+      }
+      row_logits += vocab_size_;
+      histories[row.slot].push_back(history);
+    }
+    for (auto& [slot, slot_histories] : histories) {
+      histories_[slot] = std::move(slot_histories);
+    }
+    ++steps;
+    return logits;
+  }
+
+  void remove(int32_t slot) override { histories_.erase(slot); }
+
+  int steps = 0;
+
+ private:
+  int32_t vocab_size_;
+  std::function<std::map<int32_t, double>(int32_t, const Ids&)> next_;
+  std::map<int32_t, std::vector<Ids>> histories_;
+};
+
+/// The n best of one sentence.
+inline std::vector<Hypothesis> search_one(StepModel& model, const SearchOptions& options, const SearchLimits& limits,
+                                          int32_t slot = 0) {
+  SearchLoop loop(model, options);
+  loop.add(0, slot, limits);
+  std::vector<SearchResult> results;
+  while (!loop.empty()) {
+    loop.step(results);
+  }
+  return results.at(0).hypotheses;
+}
+
+}  // namespace dragoman::decoding
