@@ -108,6 +108,11 @@ void check_written(const WriteFailure& failure, const std::filesystem::path& pat
         failure ? failure.step : "", std::strerror(failure.error), failure.error, advice(failure.error));
 }
 
+bool path_exists(const std::filesystem::path& path) {
+  std::error_code unknown;
+  return std::filesystem::exists(path, unknown);
+}
+
 std::filesystem::path parent_folder(const std::filesystem::path& path) {
   return path.has_parent_path() ? path.parent_path() : std::filesystem::path(".");
 }

@@ -42,6 +42,9 @@ WriteFailure try_sync_folder(const std::filesystem::path& folder);
 /// device (errno 28); free some space and run the same command again".
 void check_written(const WriteFailure& failure, const std::filesystem::path& path);
 
+/// True if there is something of that name; false also where the system does not let us look.
+bool path_exists(const std::filesystem::path& path);
+
 /// The folder that holds `path`; "." for a bare name.
 std::filesystem::path parent_folder(const std::filesystem::path& path);
 

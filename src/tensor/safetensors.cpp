@@ -1,0 +1,205 @@
+#include "tensor/safetensors.h"
+
+#include <fmt/ranges.h>
+
+#include <algorithm>
+#include <array>
+#include <bit>
+#include <cstring>
+#include <utility>
+
+#include "base/error.h"
+#include "tensor/safetensors_header.h"
+
+namespace dragoman::tensor {
+namespace {
+
+using base::check_data;
+
+static_assert(std::endian::native == std::endian::little, "safetensors data is little-endian and is copied as it is");
+
+constexpr std::array<std::pair<std::string_view, DType>, 6> kDTypes{{{"F32", DType::kFloat32},
+                                                                     {"BF16", DType::kBFloat16},
+                                                                     {"I8", DType::kInt8},
+                                                                     {"I32", DType::kInt32},
+                                                                     {"BOOL", DType::kBool},
+                                                                     {"F64", DType::kFloat64}}};
+
+std::string_view file_name_of(DType dtype) {
+  return std::find_if(kDTypes.begin(), kDTypes.end(), [&](const auto& known) { return known.second == dtype; })->first;
+}
+
+/// IEEE 754 half precision; every value of it is a float.
+float half_to_float(uint16_t bits) {
+  const uint32_t sign = static_cast<uint32_t>(bits & 0x8000U) << 16;
+  const uint32_t exponent = bits >> 10 & 0x1FU;
+  const uint32_t fraction = bits & 0x3FFU;
+  if (exponent == 0) {  // zero and subnormals: fraction * 2^-24
+    const float magnitude = static_cast<float>(fraction) * 0x1p-24F;
+    return sign != 0 ? -magnitude : magnitude;
+  }
+  const uint32_t wide = exponent == 0x1F ? 0xFFU : exponent + (127 - 15);
+  return std::bit_cast<float>(sign | wide << 23 | fraction << 13);
+}
+
+Tensor widen_half(std::string_view data, const Shape& shape) {
+  Tensor tensor = Tensor::empty(shape, DType::kFloat32);
+  float* const values = tensor.data<float>();
+  for (int64_t i = 0; i < tensor.size(); ++i) {
+    uint16_t bits = 0;
+    std::memcpy(&bits, data.data() + 2 * i, sizeof bits);
+    values[i] = half_to_float(bits);
+  }
+  return tensor;
+}
+
+Shape shape_of(const SafetensorsEntry& entry, std::string_view file_name) {
+  check_data(entry.shape.size() <= static_cast<size_t>(Shape::kMaxRank),
+             "{}: tensor '{}' has {} axes, dragoman reads at most {}", file_name, entry.name, entry.shape.size(),
+             Shape::kMaxRank);
+  return Shape(std::vector<int64_t>(entry.shape.begin(), entry.shape.end()));
+}
+
+Tensor read_tensor(const SafetensorsEntry& entry, std::string_view data, std::string_view file_name) {
+  const Shape shape = shape_of(entry, file_name);
+  if (entry.dtype == "F16") {
+    return widen_half(data, shape);
+  }
+  const auto* const known =
+      std::find_if(kDTypes.begin(), kDTypes.end(), [&](const auto& pair) { return pair.first == entry.dtype; });
+  check_data(known != kDTypes.end(), "{}: tensor '{}' has dtype {}, dragoman reads F32, F16, BF16, F64, I8, I32, BOOL",
+             file_name, entry.name, entry.dtype);
+  const bool valid_bools = known->second != DType::kBool ||
+                           std::all_of(data.begin(), data.end(), [](char byte) { return byte == 0 || byte == 1; });
+  check_data(valid_bools, "{}: tensor '{}' holds bytes other than 0 and 1 as BOOL; the file is damaged", file_name,
+             entry.name);
+  Tensor tensor = Tensor::empty(shape, known->second);
+  std::memcpy(tensor.raw_data(), data.data(), data.size());
+  return tensor;
+}
+
+/// Exponent bits all ones mean NaN or infinity. A whole block is tested by one sum, which vectorises.
+template <typename Bits>
+int64_t first_with_exponent(const void* data, int64_t size, Bits mask) {
+  constexpr int64_t kBlock = 1024;
+  const Bits* const bits = static_cast<const Bits*>(data);
+  for (int64_t begin = 0; begin < size; begin += kBlock) {
+    const int64_t end = std::min(size, begin + kBlock);
+    Bits found = 0;
+    for (int64_t i = begin; i < end; ++i) {
+      found |= static_cast<Bits>((bits[i] & mask) == mask);
+    }
+    for (int64_t i = begin; found != 0 && i < end; ++i) {
+      if ((bits[i] & mask) == mask) {
+        return i;
+      }
+    }
+  }
+  return -1;
+}
+
+std::string value_text(const Tensor& tensor, int64_t index) {
+  switch (tensor.dtype()) {
+    case DType::kFloat32:
+      return fmt::format("{}", tensor.data<float>()[index]);
+    case DType::kFloat64:
+      return fmt::format("{}", tensor.data<double>()[index]);
+    case DType::kBFloat16:
+      return fmt::format("{}", to_float(tensor.data<BFloat16>()[index]));
+    default:
+      return "not finite";
+  }
+}
+
+size_t bytes_of(const Tensor& tensor) {
+  return static_cast<size_t>(tensor.size()) * dtype_bytes(tensor.dtype());
+}
+
+Tensor checked_for_file(const std::string& name, const Tensor& tensor, FiniteCheck finite) {
+  base::check_argument(tensor.defined() && tensor.size() > 0, "safetensors: tensor '{}' is empty and cannot be written",
+                       name);
+  Tensor dense = tensor.is_contiguous() ? tensor : tensor.clone();
+  const int64_t bad = finite == FiniteCheck::kYes ? first_non_finite(dense) : -1;
+  base::check_argument(bad < 0,
+                       "safetensors: tensor '{}': element {} is {}, all values must be finite; lower the learning rate",
+                       name, bad, bad < 0 ? "" : value_text(dense, bad));
+  return dense;
+}
+
+SafetensorsEntry entry_for(const std::string& name, const Tensor& tensor, uint64_t begin) {
+  const auto dims = tensor.shape().dims();
+  return {.name = name,
+          .dtype = std::string(file_name_of(tensor.dtype())),
+          .shape = {dims.begin(), dims.end()},
+          .begin = begin,
+          .end = begin + bytes_of(tensor)};
+}
+
+}  // namespace
+
+NamedTensors read_safetensors(std::string_view file, std::string_view file_name, FiniteCheck finite) {
+  const SafetensorsHeader header = parse_safetensors_header(file, file_name);
+  const std::string_view data = file.substr(header.data_begin);
+  NamedTensors tensors;
+  for (const SafetensorsEntry& entry : header.entries) {
+    Tensor tensor = read_tensor(entry, data.substr(entry.begin, entry.end - entry.begin), file_name);
+    const int64_t bad = finite == FiniteCheck::kYes ? first_non_finite(tensor) : -1;
+    check_data(bad < 0, "{}: tensor '{}': element {} is {}, all values must be finite; take another checkpoint",
+               file_name, entry.name, bad, bad < 0 ? "" : value_text(tensor, bad));
+    tensors.emplace(entry.name, std::move(tensor));
+  }
+  return tensors;
+}
+
+std::vector<std::string_view> SafetensorsImage::parts() const {
+  std::vector<std::string_view> pieces{header};
+  for (const Tensor& tensor : tensors) {
+    pieces.emplace_back(static_cast<const char*>(tensor.raw_data()), bytes_of(tensor));
+  }
+  return pieces;
+}
+
+std::string SafetensorsImage::bytes() const {
+  std::string all;
+  for (const std::string_view piece : parts()) {
+    all += piece;
+  }
+  return all;
+}
+
+SafetensorsImage make_safetensors(const NamedTensors& tensors, const std::map<std::string, std::string>& metadata,
+                                  FiniteCheck finite) {
+  std::vector<std::pair<std::string, Tensor>> ordered;
+  for (const auto& [name, tensor] : tensors) {
+    ordered.emplace_back(name, checked_for_file(name, tensor, finite));
+  }
+  std::stable_sort(ordered.begin(), ordered.end(), [](const auto& a, const auto& b) {
+    return dtype_bytes(a.second.dtype()) > dtype_bytes(b.second.dtype());
+  });
+  SafetensorsImage image;
+  std::vector<SafetensorsEntry> entries;
+  uint64_t begin = 0;
+  for (auto& [name, tensor] : ordered) {
+    entries.push_back(entry_for(name, tensor, begin));
+    begin = entries.back().end;
+    image.tensors.push_back(std::move(tensor));
+  }
+  image.header = safetensors_header_bytes(entries, metadata);
+  return image;
+}
+
+int64_t first_non_finite(const Tensor& tensor) {
+  const Tensor dense = tensor.is_contiguous() ? tensor : tensor.clone();
+  switch (dense.dtype()) {
+    case DType::kFloat32:
+      return first_with_exponent<uint32_t>(dense.raw_data(), dense.size(), 0x7F800000U);
+    case DType::kBFloat16:
+      return first_with_exponent<uint16_t>(dense.raw_data(), dense.size(), 0x7F80U);
+    case DType::kFloat64:
+      return first_with_exponent<uint64_t>(dense.raw_data(), dense.size(), uint64_t{0x7FF0} << 48);
+    default:
+      return -1;
+  }
+}
+
+}  // namespace dragoman::tensor
