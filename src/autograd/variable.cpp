@@ -92,6 +92,8 @@ void Variable::add_grad(Tensor grad) const {
 GradTarget Variable::grad_target() const {
   if (!state_->grad.defined()) {
     state_->grad = Tensor::empty(shape(), dtype());
+  } else if (!state_->bound && state_->grad.is_shared()) {
+    state_->grad = state_->grad.clone();  // handed on by an op that passes gradients through, as in add_grad
   }
   return {state_->grad, std::exchange(state_->has_grad, true)};
 }

@@ -1,0 +1,121 @@
+#include "ops/layer_norm.h"
+
+#include "base/error.h"
+#include "ops/layer_norm_cpu.h"
+#include "ops/reference/dropout.h"
+#include "ops/reference/layer_norm.h"
+
+namespace dragoman::ops {
+namespace {
+
+using tensor::DType;
+
+DType float_type(const Variable& variable) {
+  return variable.dtype() == DType::kFloat64 ? DType::kFloat64 : DType::kFloat32;
+}
+
+void check_vector(const Variable& variable, const Variable& x, const char* op, const char* argument) {
+  tensor::check_shape(variable.value(), {x.dim(1)}, op, argument);
+  base::check_argument(variable.dtype() == x.dtype(), "{}: {} is {}, x is {}", op, argument,
+                       tensor::dtype_name(variable.dtype()), tensor::dtype_name(x.dtype()));
+}
+
+void check_norm(const char* op, const Variable& x, const Variable& gain, const Variable& bias, float epsilon) {
+  tensor::check_matrix(x.value(), float_type(x), op, "x");
+  check_vector(gain, x, op, "gain");
+  check_vector(bias, x, op, "bias");
+  base::check_argument(epsilon >= 0.0F, "{}: epsilon is {}, must be >= 0", op, epsilon);
+}
+
+void check_residual(const char* op, const Variable& residual, const Variable& sublayer, const Dropout& dropout) {
+  tensor::check_matrix(residual.value(), float_type(residual), op, "residual");
+  tensor::check_matrix(sublayer.value(), float_type(residual), op, "sublayer");
+  tensor::check_shape(sublayer.value(), residual.shape(), op, "sublayer");
+  check_dropout(dropout, op);
+}
+
+// What the backward of a layer norm needs; the sum or input x, its statistics, and where gradients go.
+struct SavedNorm {
+  Tensor x;      // [N, D]
+  Tensor stats;  // [N, 2]
+  Variable gain, bias;
+};
+
+// y = (x - mean) / deviation * gain + bias; adds to the gradients of gain and bias, returns that of x:
+//   n = (x - mean) / deviation,  g = dy * gain,  dx = (g - mean(g) - n * mean(g * n)) / deviation
+Tensor norm_backward(const SavedNorm& saved, const Tensor& grad_output) {
+  const DType dtype = saved.x.dtype();
+  Tensor grad_x = Tensor::empty(saved.x.shape(), dtype);                // [N, D]
+  Tensor grad_gain = Tensor::empty(saved.gain.value().shape(), dtype);  // [D]
+  Tensor grad_bias = Tensor::empty(saved.gain.value().shape(), dtype);  // [D]
+  const LayerNormBackward norm{saved.x, saved.stats, saved.gain.value(), grad_output, grad_x, grad_gain, grad_bias};
+  dtype == DType::kFloat64 ? reference::layer_norm_backward(norm) : layer_norm_backward_float32(norm);
+  saved.gain.add_grad(grad_gain);
+  saved.bias.add_grad(grad_bias);
+  return grad_x;
+}
+
+// s = residual + sublayer * scales:  d residual = ds,  d sublayer = ds * scales
+void residual_backward(const Variable& residual, const Variable& sublayer, const Dropout& dropout,
+                       const Tensor& grad_sum) {
+  residual.add_grad(grad_sum);
+  if (!sublayer.requires_grad()) {
+    return;
+  }
+  if (dropout.probability == 0.0F) {
+    sublayer.add_grad(grad_sum);
+    return;
+  }
+  Tensor grad_sublayer = Tensor::empty(grad_sum.shape(), grad_sum.dtype());  // [N, D]
+  grad_sum.dtype() == DType::kFloat64 ? reference::dropout_rows(grad_sum, dropout, grad_sublayer)
+                                      : dropout_rows(grad_sum, dropout, grad_sublayer);
+  sublayer.add_grad(grad_sublayer);
+}
+
+}  // namespace
+
+Variable layer_norm(const Variable& x, const Variable& gain, const Variable& bias, float epsilon) {
+  check_norm("layer_norm", x, gain, bias, epsilon);
+  Tensor y = Tensor::empty(x.shape(), x.dtype());          // [N, D]
+  Tensor stats = Tensor::empty({x.dim(0), 2}, x.dtype());  // [N, 2]
+  const LayerNormForward norm{x.value(), gain.value(), bias.value(), epsilon, y, stats};
+  x.dtype() == DType::kFloat64 ? reference::layer_norm(norm) : layer_norm_float32(norm);
+  const SavedNorm saved{x.value(), stats, gain, bias};
+  return autograd::record("layer_norm", y, {&x, &gain, &bias},
+                          [x, saved](const Tensor& grad_output) { x.add_grad(norm_backward(saved, grad_output)); });
+}
+
+Variable residual_dropout(const Variable& residual, const Variable& sublayer, const Dropout& dropout) {
+  check_residual("residual_dropout", residual, sublayer, dropout);
+  Tensor sum = Tensor::empty(residual.shape(), residual.dtype());  // [N, D]
+  sum.dtype() == DType::kFloat64 ? reference::residual_dropout(residual.value(), sublayer.value(), dropout, sum)
+                                 : residual_dropout_float32(residual.value(), sublayer.value(), dropout, sum);
+  return autograd::record("residual_dropout", sum, {&residual, &sublayer},
+                          [residual, sublayer, dropout](const Tensor& grad_output) {
+                            residual_backward(residual, sublayer, dropout, grad_output);
+                          });
+}
+
+Variable residual_dropout_layer_norm(const Variable& residual, const Variable& sublayer, const Variable& gain,
+                                     const Variable& bias, float epsilon, const Dropout& dropout) {
+  check_residual("residual_dropout_layer_norm", residual, sublayer, dropout);
+  check_norm("residual_dropout_layer_norm", residual, gain, bias, epsilon);
+  const DType dtype = residual.dtype();
+  Tensor sum = Tensor::empty(residual.shape(), dtype);        // [N, D]
+  Tensor y = Tensor::empty(residual.shape(), dtype);          // [N, D]
+  Tensor stats = Tensor::empty({residual.dim(0), 2}, dtype);  // [N, 2]
+  const LayerNormForward norm{sum, gain.value(), bias.value(), epsilon, y, stats};
+  if (dtype == DType::kFloat64) {
+    reference::residual_dropout(residual.value(), sublayer.value(), dropout, sum);
+    reference::layer_norm(norm);
+  } else {
+    residual_dropout_layer_norm_float32(residual.value(), sublayer.value(), dropout, sum, norm);
+  }
+  const SavedNorm saved{sum, stats, gain, bias};
+  return autograd::record("residual_dropout_layer_norm", y, {&residual, &sublayer, &gain, &bias},
+                          [residual, sublayer, dropout, saved](const Tensor& grad_output) {
+                            residual_backward(residual, sublayer, dropout, norm_backward(saved, grad_output));
+                          });
+}
+
+}  // namespace dragoman::ops

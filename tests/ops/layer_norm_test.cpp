@@ -1,0 +1,152 @@
+#include "ops/layer_norm.h"
+
+#include <gmock/gmock.h>
+
+#include "base/error.h"
+#include "ops/linear.h"
+#include "support/gradient_check.h"
+
+namespace dragoman::ops {
+namespace {
+
+using support::check_gradients;
+using support::close;
+using support::Function;
+using support::gradients;
+using support::random_tensor;
+using support::same_bits;
+using support::strided_copy;
+using tensor::DType;
+
+constexpr float kEpsilon = 1e-5F;
+constexpr Dropout kSome{.probability = 0.25F, .seed = 5, .step = 6, .site = 7, .first_row = 8};
+
+const Function kNorm = [](const std::vector<Variable>& v) { return layer_norm(v[0], v[1], v[2], kEpsilon); };
+const Function kResidual = [](const std::vector<Variable>& v) { return residual_dropout(v[0], v[1], kSome); };
+const Function kFused = [](const std::vector<Variable>& v) {
+  return residual_dropout_layer_norm(v[0], v[1], v[2], v[3], kEpsilon, kSome);
+};
+const Function kComposed = [](const std::vector<Variable>& v) {
+  return layer_norm(residual_dropout(v[0], v[1], kSome), v[2], v[3], kEpsilon);
+};
+
+std::vector<Tensor> as_float32(const std::vector<Tensor>& tensors) {
+  std::vector<Tensor> narrow;
+  for (const Tensor& tensor : tensors) {
+    narrow.push_back(tensor.to(DType::kFloat32));
+  }
+  return narrow;
+}
+
+Tensor value_of(const Function& function, const std::vector<Tensor>& inputs) {
+  return function(std::vector<Variable>(inputs.begin(), inputs.end())).value();
+}
+
+std::vector<Tensor> norm_inputs(int64_t rows, int64_t width) {
+  return {random_tensor({rows, width}, DType::kFloat64, 1), random_tensor({width}, DType::kFloat64, 2),
+          random_tensor({width}, DType::kFloat64, 3)};
+}
+
+std::vector<Tensor> residual_inputs(int64_t rows, int64_t width) {
+  std::vector<Tensor> inputs = norm_inputs(rows, width);
+  inputs.insert(inputs.begin(), random_tensor({rows, width}, DType::kFloat64, 4));
+  return inputs;
+}
+
+// Values and gradients of the kernels against those of the float64 loops.
+void expect_kernel_agrees(const Function& function, const std::vector<Tensor>& inputs, double tolerance) {
+  const Tensor weights = random_tensor(inputs[0].shape(), DType::kFloat64, 9);
+  EXPECT_TRUE(close(value_of(function, as_float32(inputs)), value_of(function, inputs), tolerance));
+  const auto seen = gradients(function, as_float32(inputs), weights.to(DType::kFloat32));
+  const auto expected = gradients(function, inputs, weights);
+  for (size_t which = 0; which < expected.size(); ++which) {
+    EXPECT_TRUE(close(seen[which], expected[which], tolerance)) << "gradient " << which;
+  }
+}
+
+TEST(LayerNorm, GradientsAgreeWithFiniteDifferences) {
+  check_gradients(kNorm, norm_inputs(3, 5));
+  check_gradients(kResidual, {random_tensor({3, 9}, DType::kFloat64, 1), random_tensor({3, 9}, DType::kFloat64, 2)});
+  check_gradients(kFused, residual_inputs(3, 9));
+}
+
+TEST(LayerNorm, Float32AgreesWithFloat64) {
+  for (const int64_t width : {7, 31, 33, 64, 300}) {
+    SCOPED_TRACE(width);
+    expect_kernel_agrees(kNorm, norm_inputs(13, width), 1e-5);
+    expect_kernel_agrees(kFused, residual_inputs(13, width), 1e-5);
+    expect_kernel_agrees(kResidual, {random_tensor({13, width}), random_tensor({13, width}, DType::kFloat64, 2)}, 1e-6);
+  }
+}
+
+TEST(LayerNorm, RowsHaveMeanZeroAndVarianceOne) {
+  const Tensor x = strided_copy(random_tensor({4, 100}, DType::kFloat32));
+  const Tensor y =
+      layer_norm(Variable(x), Variable(Tensor::full({100}, 1.0)), Variable(Tensor::zeros({100})), 0).value();
+  for (int64_t row = 0; row < 4; ++row) {
+    double sum = 0, squares = 0;
+    for (const float value : y.rows(row, row + 1).span<float>()) {
+      sum += value;
+      squares += value * value;
+    }
+    EXPECT_NEAR(sum / 100, 0, 1e-6) << "row " << row;
+    EXPECT_NEAR(squares / 100, 1, 1e-5) << "row " << row;
+  }
+}
+
+TEST(LayerNorm, FusedIsTheCompositionBitForBit) {
+  for (const Dropout& dropout : {kSome, Dropout{}}) {
+    const auto fused = [&](const std::vector<Variable>& v) {
+      return residual_dropout_layer_norm(v[0], v[1], v[2], v[3], kEpsilon, dropout);
+    };
+    const auto composed = [&](const std::vector<Variable>& v) {
+      return layer_norm(residual_dropout(v[0], v[1], dropout), v[2], v[3], kEpsilon);
+    };
+    const auto inputs = as_float32(residual_inputs(9, 70));
+    const Tensor weights = random_tensor({9, 70}, DType::kFloat32, 9);
+    EXPECT_TRUE(same_bits(value_of(fused, inputs), value_of(composed, inputs)));
+    const auto seen = gradients(fused, inputs, weights), expected = gradients(composed, inputs, weights);
+    for (size_t which = 0; which < inputs.size(); ++which) {
+      EXPECT_TRUE(same_bits(seen[which], expected[which])) << "gradient " << which;
+    }
+  }
+}
+
+TEST(LayerNorm, ResidualIsTheSumWithDropout) {
+  const Variable x(random_tensor({6, 33}, DType::kFloat32, 1)), y(random_tensor({6, 33}, DType::kFloat32, 2));
+  const Tensor zeros = Tensor::zeros({6, 33});
+  EXPECT_TRUE(same_bits(residual_dropout(Variable(zeros), y, kSome).value(), dropout(y, kSome).value()) ||
+              close(residual_dropout(Variable(zeros), y, kSome).value(), dropout(y, kSome).value(), 0));
+  EXPECT_TRUE(same_bits(residual_dropout(x, Variable(zeros), {}).value(), x.value()));
+}
+
+TEST(LayerNorm, GradientsHandedThroughAResidualAreNotMixedUp) {
+  check_gradients(
+      [](const std::vector<Variable>& v) { return residual_dropout(v[0], linear(v[0], v[1], Variable()), {}); },
+      {random_tensor({3, 4}, DType::kFloat64, 1), random_tensor({4, 4}, DType::kFloat64, 2)});
+}
+
+TEST(LayerNorm, ARowDoesNotDependOnTheOthers) {
+  const auto inputs = as_float32(norm_inputs(8, 65));
+  const Tensor all = value_of(kNorm, inputs);
+  for (int64_t row = 0; row < 8; ++row) {
+    EXPECT_TRUE(
+        same_bits(value_of(kNorm, {inputs[0].rows(row, row + 1), inputs[1], inputs[2]}), all.rows(row, row + 1)));
+  }
+}
+
+TEST(LayerNorm, ErrorsNameTheArgument) {
+  const Variable x(Tensor::zeros({2, 4})), four(Tensor::zeros({4})), three(Tensor::zeros({3}));
+  EXPECT_THAT([&] { layer_norm(x, three, four, kEpsilon); },
+              testing::ThrowsMessage<base::Error>("layer_norm: gain is [3], must be [4]"));
+  EXPECT_THAT([&] { layer_norm(x, four, four, -1.0F); },
+              testing::ThrowsMessage<base::Error>("layer_norm: epsilon is -1, must be >= 0"));
+  EXPECT_THAT(
+      [&] {
+        residual_dropout(x, Variable(Tensor::zeros({3, 4})), {});
+      },
+      testing::ThrowsMessage<base::Error>("residual_dropout: sublayer is [3, 4], must be [2, 4]"));
+}
+
+}  // namespace
+}  // namespace dragoman::ops
