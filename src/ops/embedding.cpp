@@ -12,33 +12,46 @@ namespace {
 
 using tensor::DType;
 
+// One name for both dtypes: the float32 kernel and the float64 reference.
+using ops::scaled_row;
+using ops::scaled_row_accumulate;
+using reference::scaled_row;
+using reference::scaled_row_accumulate;
+
 // output[n] = scale * table[ids[n]]
-Tensor gather_rows(const Tensor& table, const Tensor& ids, float scale) {
-  const int64_t n_tokens = ids.dim(0), width = table.dim(1);
-  Tensor output = Tensor::empty({n_tokens, width}, table.dtype());  // [N, D]
-  if (table.dtype() == DType::kFloat64) {
-    reference::gather_rows(table, ids, scale, output);
-    return output;
-  }
-  const float* from = table.data<float>();
+template <typename T>
+void gather_rows(const Tensor& table, const Tensor& ids, T scale, Tensor& output) {
   const int32_t* id = ids.data<int32_t>();
-  for (int64_t n = 0; n < n_tokens; ++n) {
-    scaled_row(from + id[n] * table.stride(0), scale, width, output.data<float>() + n * width);
+  for (int64_t n = 0; n < ids.dim(0); ++n) {
+    scaled_row(table.data<T>() + id[n] * table.stride(0), scale, table.dim(1), output.data<T>() + n * output.stride(0));
+  }
+}
+
+Tensor gather_rows(const Tensor& table, const Tensor& ids, float scale) {
+  Tensor output = Tensor::empty({ids.dim(0), table.dim(1)}, table.dtype());  // [N, D]
+  if (table.dtype() == DType::kFloat64) {
+    gather_rows<double>(table, ids, scale, output);
+  } else {
+    gather_rows<float>(table, ids, scale, output);
   }
   return output;
 }
 
 // table_sum[ids[n]] += scale * rows[n], in the order of n
-void scatter_rows_accumulate(const Tensor& rows, const Tensor& ids, float scale, Tensor& table_sum) {
-  if (rows.dtype() == DType::kFloat64) {
-    reference::scatter_rows_accumulate(rows, ids, scale, table_sum);
-    return;
-  }
-  const float* from = rows.data<float>();
-  float* to = table_sum.data<float>();
+template <typename T>
+void scatter_rows_accumulate(const Tensor& rows, const Tensor& ids, T scale, Tensor& table_sum) {
   const int32_t* id = ids.data<int32_t>();
   for (int64_t n = 0; n < ids.dim(0); ++n) {
-    scaled_row_accumulate(from + n * rows.stride(0), scale, rows.dim(1), to + id[n] * table_sum.stride(0));
+    scaled_row_accumulate(rows.data<T>() + n * rows.stride(0), scale, rows.dim(1),
+                          table_sum.data<T>() + id[n] * table_sum.stride(0));
+  }
+}
+
+// to[n] += from[n]
+template <typename T>
+void rows_accumulate(const Tensor& from, Tensor& to) {
+  for (int64_t n = 0; n < from.dim(0); ++n) {
+    scaled_row_accumulate(from.data<T>() + n * from.stride(0), T{1}, from.dim(1), to.data<T>() + n * to.stride(0));
   }
 }
 
@@ -50,7 +63,11 @@ void scatter_into_gradient(const Variable& table, const Tensor& rows, const Tens
   if (!accumulate) {
     gradient.zero();
   }
-  scatter_rows_accumulate(rows, ids, scale, gradient);
+  if (rows.dtype() == DType::kFloat64) {
+    scatter_rows_accumulate<double>(rows, ids, scale, gradient);
+  } else {
+    scatter_rows_accumulate<float>(rows, ids, scale, gradient);
+  }
 }
 
 Variable lookup(const Variable& table, const Tensor& ids, float scale, const char* op, const char* table_name) {
@@ -82,18 +99,7 @@ Variable add_positions(const Variable& x, const Variable& table, const Tensor& p
                        table.dim(1), x.dim(1));
   check_ids(positions, x.dim(0), table.dim(0), kOp, "positions");
   Tensor output = gather_rows(table.value(), positions, 1.0F);  // [N, D]
-  if (x.dtype() == DType::kFloat64) {
-    for (int64_t n = 0; n < x.dim(0); ++n) {
-      for (int64_t d = 0; d < x.dim(1); ++d) {
-        output.data<double>()[n * x.dim(1) + d] += x.value().data<double>()[n * x.value().stride(0) + d];
-      }
-    }
-  } else {
-    for (int64_t n = 0; n < x.dim(0); ++n) {
-      scaled_row_accumulate(x.value().data<float>() + n * x.value().stride(0), 1.0F, x.dim(1),
-                            output.data<float>() + n * x.dim(1));
-    }
-  }
+  (x.dtype() == DType::kFloat64 ? rows_accumulate<double> : rows_accumulate<float>)(x.value(), output);
   return autograd::record(kOp, std::move(output), {&x, &table}, [x, table, positions](const Tensor& grad_output) {
     scatter_into_gradient(table, grad_output, positions, 1.0F);  // of gather_rows
     x.add_grad(grad_output);                                     // of the sum

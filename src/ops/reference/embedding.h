@@ -1,16 +1,14 @@
 #pragma once
 
-#include "tensor/tensor.h"
+#include <cstdint>
 
 namespace dragoman::ops::reference {
 
-using tensor::Tensor;
+// The row operations of ops/embedding_cpu.h in plain double loops.
 
-// float64; the definition that the kernels of ops/embedding.h are tested against.
-
-/// output[n] = scale * table[ids[n]], overwritten.
-void gather_rows(const Tensor& table, const Tensor& ids, double scale, Tensor& output);
-/// table_sum[ids[n]] += scale * rows[n], n rising.
-void scatter_rows_accumulate(const Tensor& rows, const Tensor& ids, double scale, Tensor& table_sum);
+/// to[0 .. width) = scale * from[0 .. width).
+void scaled_row(const double* from, double scale, int64_t width, double* to);
+/// to[0 .. width) += scale * from[0 .. width).
+void scaled_row_accumulate(const double* from, double scale, int64_t width, double* to);
 
 }  // namespace dragoman::ops::reference

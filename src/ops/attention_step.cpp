@@ -1,0 +1,67 @@
+#include "ops/attention_step.h"
+
+#include <algorithm>
+
+#include "base/error.h"
+#include "ops/attention_step_cpu.h"
+
+namespace dragoman::ops {
+namespace {
+
+using tensor::DType;
+
+void check_widths(const Tensor& query, const Tensor& context, int n_heads) {
+  tensor::check_matrix(query, DType::kFloat32, "attention_step", "query");
+  tensor::check_matrix(context, DType::kFloat32, "attention_step", "context");
+  base::check_argument(
+      n_heads >= 1 && query.dim(1) >= n_heads && query.dim(1) % n_heads == 0 && context.dim(1) % n_heads == 0,
+      "attention_step: query has width {}, context has width {}, which {} heads do not divide", query.dim(1),
+      context.dim(1), n_heads);
+  base::check_argument(context.dim(0) == query.dim(0),
+                       "attention_step: {} rows of context for {} queries; must be equal", context.dim(0),
+                       query.dim(0));
+}
+
+int64_t check_rows(std::span<const StepKeys> rows, const Tensor& query) {
+  base::check_argument(static_cast<int64_t>(rows.size()) == query.dim(0),
+                       "attention_step: {} rows of keys for {} queries", rows.size(), query.dim(0));
+  int64_t longest = 0;
+  for (size_t row = 0; row < rows.size(); ++row) {
+    base::check_argument(rows[row].length >= 0, "attention_step: row {} has length {}, must be >= 0", row,
+                         rows[row].length);
+    longest = std::max(longest, rows[row].length);
+  }
+  return longest;
+}
+
+void check_mean_weights(const Tensor& mean_weights, int64_t n_rows, int64_t longest) {
+  tensor::check_matrix(mean_weights, DType::kFloat32, "attention_step", "mean_weights");
+  base::check_argument(mean_weights.dim(0) == n_rows && mean_weights.dim(1) >= longest,
+                       "attention_step: mean_weights is {}, must be [{}, {} or more]", mean_weights.shape().to_string(),
+                       n_rows, longest);
+}
+
+}  // namespace
+
+void attention_step(const Tensor& query, std::span<const StepKeys> rows, int n_heads, Tensor& context,
+                    Tensor* mean_weights) {
+  check_widths(query, context, n_heads);
+  const int64_t longest = check_rows(rows, query);
+  if (mean_weights != nullptr) {
+    check_mean_weights(*mean_weights, query.dim(0), longest);
+    mean_weights->zero();
+  }
+  Tensor weights = Tensor::empty({n_heads * step_row_width(longest)});  // [H, L padded]
+  const StepShape shape{n_heads, query.dim(1) / n_heads, context.dim(1) / n_heads};
+  for (int64_t r = 0; r < query.dim(0); ++r) {
+    const StepKeys& keys = rows[static_cast<size_t>(r)];
+    attention_step_row(shape, query.data<float>() + r * query.stride(0), keys, weights.data<float>(),
+                       context.data<float>() + r * context.stride(0));
+    if (mean_weights != nullptr) {
+      mean_over_heads(shape, weights.data<float>(), keys.length,
+                      mean_weights->data<float>() + r * mean_weights->stride(0));
+    }
+  }
+}
+
+}  // namespace dragoman::ops

@@ -1,0 +1,67 @@
+#include "ops/cross_entropy.h"
+
+#include "base/error.h"
+#include "ops/check_ids.h"
+#include "ops/cross_entropy_cpu.h"
+#include "ops/reference/cross_entropy.h"
+
+namespace dragoman::ops {
+namespace {
+
+// One name for both dtypes: the float32 kernel and the float64 reference.
+using ops::cross_entropy_row;
+using ops::cross_entropy_row_gradient;
+using reference::cross_entropy_row;
+using reference::cross_entropy_row_gradient;
+using tensor::DType;
+
+// Overwrites log_sum_exp [N]; returns the sum of the smoothed losses.
+template <typename T>
+double forward(const Tensor& logits, const Tensor& targets, const LossOptions& options, Tensor& log_sum_exp) {
+  double sum = 0;
+  for (int64_t n = 0; n < logits.dim(0); ++n) {
+    const RowLoss loss = cross_entropy_row(logits.data<T>() + n * logits.stride(0), logits.dim(1),
+                                           targets.data<int32_t>()[n], options.label_smoothing);
+    log_sum_exp.data<double>()[n] = loss.log_sum_exp;
+    sum += loss.smoothed;
+  }
+  return sum;
+}
+
+template <typename T>
+Tensor backward(const Tensor& logits, const Tensor& targets, const LossOptions& options, const Tensor& log_sum_exp,
+                double grad_loss) {
+  Tensor grad = Tensor::empty(logits.shape(), logits.dtype());  // [N, V]
+  for (int64_t n = 0; n < logits.dim(0); ++n) {
+    const RowGradient row{targets.data<int32_t>()[n], options.label_smoothing, log_sum_exp.data<double>()[n],
+                          options.gradient_scale * grad_loss};
+    cross_entropy_row_gradient(logits.data<T>() + n * logits.stride(0), logits.dim(1), row,
+                               grad.data<T>() + n * grad.stride(0));
+  }
+  return grad;
+}
+
+}  // namespace
+
+Variable cross_entropy(const Variable& logits, const Tensor& targets, const LossOptions& options) {
+  check_float(logits.value(), "cross_entropy", "logits");
+  tensor::check_matrix(logits.value(), logits.dtype(), "cross_entropy", "logits");
+  check_ids(targets, logits.dim(0), logits.dim(1), "cross_entropy", "targets");
+  check_loss_options(options, "cross_entropy");
+  const bool exact = logits.dtype() == DType::kFloat64;
+  Tensor log_sum_exp = Tensor::empty({logits.dim(0)}, DType::kFloat64);  // [N]
+  const double sum = (exact ? forward<double> : forward<float>)(logits.value(), targets, options, log_sum_exp);
+  return autograd::record(
+      "cross_entropy", Tensor::full({}, options.gradient_scale * sum, logits.dtype()), {&logits},
+      [=](const Tensor& grad_loss) {
+        logits.add_grad((exact ? backward<double> : backward<float>)(logits.value(), targets, options, log_sum_exp,
+                                                                     grad_loss.item()));  // of forward
+      });
+}
+
+void check_loss_options(const LossOptions& options, const char* op) {
+  base::check_argument(options.label_smoothing >= 0 && options.label_smoothing < 1,
+                       "{}: label_smoothing is {}, must be in [0, 1)", op, options.label_smoothing);
+}
+
+}  // namespace dragoman::ops

@@ -1,0 +1,149 @@
+#include "ops/elementwise.h"
+
+#include <cmath>
+#include <utility>
+
+#include "base/error.h"
+#include "ops/check_ids.h"
+
+namespace dragoman::ops {
+namespace {
+
+using tensor::DType;
+
+void check_operand(const Tensor& x, const char* op, const char* argument) {
+  check_float(x, op, argument);
+  base::check_argument(x.is_contiguous(), "{}: {} {} is a strided view; clone it first", op, argument,
+                       x.shape().to_string());
+}
+
+// output[i] = f(x[i])
+template <typename T, typename F>
+Tensor map_elements(const Tensor& x, F f) {
+  Tensor output = Tensor::empty(x.shape(), x.dtype());
+  for (int64_t i = 0; i < x.size(); ++i) {
+    output.data<T>()[i] = f(x.data<T>()[i]);
+  }
+  return output;
+}
+
+template <typename F>
+Tensor map(const Tensor& x, F f) {
+  return x.dtype() == DType::kFloat64 ? map_elements<double>(x, f) : map_elements<float>(x, f);
+}
+
+// output[i] = f(left[i], right[i]); an operand of one element is used for every i
+template <typename T, typename F>
+Tensor map_pairs(const Tensor& left, const Tensor& right, F f) {
+  Tensor output = Tensor::empty(left.size() == 1 ? right.shape() : left.shape(), left.dtype());
+  const T *a = left.data<T>(), *b = right.data<T>();
+  const int64_t a_step = left.size() == 1 ? 0 : 1, b_step = right.size() == 1 ? 0 : 1;
+  for (int64_t i = 0; i < output.size(); ++i) {
+    output.data<T>()[i] = f(a[i * a_step], b[i * b_step]);
+  }
+  return output;
+}
+
+template <typename F>
+Tensor map(const Tensor& left, const Tensor& right, F f) {
+  return left.dtype() == DType::kFloat64 ? map_pairs<double>(left, right, f) : map_pairs<float>(left, right, f);
+}
+
+double total(const Tensor& x) {
+  double sum = 0;
+  for (int64_t i = 0; i < x.size(); ++i) {
+    sum += x.dtype() == DType::kFloat64 ? x.data<double>()[i] : x.data<float>()[i];
+  }
+  return sum;
+}
+
+constexpr auto kTimes = [](auto a, auto b) { return a * b; };
+
+// A factor as a tensor of one element.
+Tensor single(double value, DType dtype) {
+  return Tensor::full({}, value, dtype);
+}
+
+// Hands the gradient of a result on to an operand; one element that was used everywhere gets the sum.
+void add_operand_grad(const Variable& operand, const Tensor& grad) {
+  if (operand.requires_grad()) {
+    const bool spread = operand.value().size() == 1 && grad.size() != 1;
+    operand.add_grad(spread ? Tensor::full(operand.shape(), total(grad), operand.dtype())
+                            : grad.reshape(operand.shape()));
+  }
+}
+
+void check_pair(const Variable& left, const Variable& right, const char* op) {
+  check_operand(left.value(), op, "left");
+  check_operand(right.value(), op, "right");
+  base::check_argument(left.dtype() == right.dtype(), "{}: left is {}, right is {}; must be equal", op,
+                       tensor::dtype_name(left.dtype()), tensor::dtype_name(right.dtype()));
+  base::check_argument(left.shape() == right.shape() || left.value().size() == 1 || right.value().size() == 1,
+                       "{}: left is {}, right is {}; shapes must be equal or one side a single element", op,
+                       left.shape().to_string(), right.shape().to_string());
+}
+
+}  // namespace
+
+Variable add(const Variable& left, const Variable& right) {
+  check_pair(left, right, "add");
+  Tensor output = map(left.value(), right.value(), [](auto a, auto b) { return a + b; });
+  return autograd::record("add", std::move(output), {&left, &right}, [left, right](const Tensor& grad_output) {
+    add_operand_grad(left, grad_output);
+    add_operand_grad(right, grad_output);
+  });
+}
+
+Variable subtract(const Variable& left, const Variable& right) {
+  check_pair(left, right, "subtract");
+  Tensor output = map(left.value(), right.value(), [](auto a, auto b) { return a - b; });
+  return autograd::record("subtract", std::move(output), {&left, &right}, [left, right](const Tensor& grad_output) {
+    add_operand_grad(left, grad_output);
+    add_operand_grad(right, map(grad_output, [](auto g) { return -g; }));
+  });
+}
+
+Variable multiply(const Variable& left, const Variable& right) {
+  check_pair(left, right, "multiply");
+  Tensor output = map(left.value(), right.value(), kTimes);
+  return autograd::record("multiply", std::move(output), {&left, &right}, [left, right](const Tensor& grad_output) {
+    add_operand_grad(left, map(grad_output, right.value(), kTimes));
+    add_operand_grad(right, map(grad_output, left.value(), kTimes));
+  });
+}
+
+Variable scale(const Variable& x, double factor) {
+  check_operand(x.value(), "scale", "x");
+  Tensor output = map(x.value(), single(factor, x.dtype()), kTimes);
+  return autograd::record("scale", std::move(output), {&x}, [x, factor](const Tensor& grad_output) {
+    x.add_grad(map(grad_output, single(factor, x.dtype()), kTimes));
+  });
+}
+
+Variable square(const Variable& x) {
+  check_operand(x.value(), "square", "x");
+  return autograd::record("square", map(x.value(), x.value(), kTimes), {&x}, [x](const Tensor& grad_output) {
+    x.add_grad(map(grad_output, x.value(), [](auto g, auto a) { return 2 * a * g; }));
+  });
+}
+
+Variable exp(const Variable& x) {
+  check_operand(x.value(), "exp", "x");
+  Tensor output = map(x.value(), [](auto a) { return std::exp(a); });
+  return autograd::record("exp", output, {&x},
+                          [x, output](const Tensor& grad_output) { x.add_grad(map(grad_output, output, kTimes)); });
+}
+
+Variable sum(const Variable& x) {
+  check_operand(x.value(), "sum", "x");
+  return autograd::record("sum", single(total(x.value()), x.dtype()), {&x}, [x](const Tensor& grad_output) {
+    x.add_grad(Tensor::full(x.shape(), grad_output.item(), x.dtype()));
+  });
+}
+
+Variable mean(const Variable& x) {
+  base::check_argument(x.value().size() > 0, "mean: x is {}, must have elements", x.shape().to_string());
+  return scale(sum(x), 1.0 / static_cast<double>(x.value().size()));
+}
+
+}  // namespace dragoman::ops

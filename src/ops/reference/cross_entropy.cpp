@@ -1,0 +1,32 @@
+#include "ops/reference/cross_entropy.h"
+
+#include <algorithm>
+#include <cmath>
+
+namespace dragoman::ops::reference {
+
+RowLoss cross_entropy_row(const double* logits, int64_t n_classes, int32_t target, float label_smoothing) {
+  const double* largest = std::max_element(logits, logits + n_classes);  // the first of equals
+  double sum_of_exp = 0, sum = 0;
+  for (int64_t v = 0; v < n_classes; ++v) {
+    sum_of_exp += std::exp(logits[v] - *largest);
+    sum += logits[v];
+  }
+  RowLoss loss;
+  loss.log_sum_exp = *largest + std::log(sum_of_exp);
+  loss.nll = loss.log_sum_exp - logits[target];
+  const double mean_nll = loss.log_sum_exp - sum / static_cast<double>(n_classes);
+  loss.smoothed = (1.0 - label_smoothing) * loss.nll + label_smoothing * mean_nll;
+  loss.correct = largest - logits == target;
+  return loss;
+}
+
+void cross_entropy_row_gradient(const double* logits, int64_t n_classes, const RowGradient& options, double* grad) {
+  const double spread = options.label_smoothing / static_cast<double>(n_classes);
+  for (int64_t v = 0; v < n_classes; ++v) {
+    const double wanted = spread + (v == options.target ? 1.0 - options.label_smoothing : 0.0);
+    grad[v] = options.scale * (std::exp(logits[v] - options.log_sum_exp) - wanted);
+  }
+}
+
+}  // namespace dragoman::ops::reference

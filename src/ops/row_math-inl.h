@@ -1,0 +1,129 @@
+// Included once per instruction set from files that Highway compiles several times; hence no #pragma once.
+#if defined(DRAGOMAN_OPS_ROW_MATH_INL_H_) == defined(HWY_TARGET_TOGGLE)
+#ifdef DRAGOMAN_OPS_ROW_MATH_INL_H_
+#undef DRAGOMAN_OPS_ROW_MATH_INL_H_
+#else
+#define DRAGOMAN_OPS_ROW_MATH_INL_H_
+#endif
+
+#include <hwy/highway.h>
+
+#include <cmath>
+#include <cstdint>
+#include <limits>
+
+#include "ops/exp-inl.h"
+
+HWY_BEFORE_NAMESPACE();
+namespace dragoman::ops::HWY_NAMESPACE {
+namespace hn = hwy::HWY_NAMESPACE;
+using RowTag = hn::ScalableTag<float>;
+using RowVector = hn::Vec<RowTag>;
+
+/// Adds up `f(vector)` over a row, in float lanes and a fixed order. Four independent sums hide the latency of the
+/// additions.
+template <class F>
+HWY_INLINE float sum_row(const float* row, int64_t columns, F f) {
+  const RowTag d;
+  const auto lanes = static_cast<int64_t>(hn::Lanes(d));
+  RowVector sum0 = hn::Zero(d), sum1 = sum0, sum2 = sum0, sum3 = sum0;
+  int64_t c = 0;
+  for (; c + 4 * lanes <= columns; c += 4 * lanes) {
+    sum0 = hn::Add(sum0, f(hn::LoadU(d, row + c)));
+    sum1 = hn::Add(sum1, f(hn::LoadU(d, row + c + lanes)));
+    sum2 = hn::Add(sum2, f(hn::LoadU(d, row + c + 2 * lanes)));
+    sum3 = hn::Add(sum3, f(hn::LoadU(d, row + c + 3 * lanes)));
+  }
+  for (; c + lanes <= columns; c += lanes) {
+    sum0 = hn::Add(sum0, f(hn::LoadU(d, row + c)));
+  }
+  if (c < columns) {
+    const auto mask = hn::FirstN(d, static_cast<size_t>(columns - c));
+    sum1 = hn::Add(sum1, hn::IfThenElseZero(mask, f(hn::MaskedLoad(mask, d, row + c))));
+  }
+  return hn::GetLane(hn::SumOfLanes(d, hn::Add(hn::Add(sum0, sum1), hn::Add(sum2, sum3))));
+}
+
+/// to[c] = f(from[c]), lane by lane.
+template <class F>
+HWY_INLINE void map_row(const float* from, int64_t columns, float* to, F f) {
+  const RowTag d;
+  const auto lanes = static_cast<int64_t>(hn::Lanes(d));
+  int64_t c = 0;
+  for (; c + lanes <= columns; c += lanes) {
+    hn::StoreU(f(hn::LoadU(d, from + c)), d, to + c);
+  }
+  if (c < columns) {
+    const auto mask = hn::FirstN(d, static_cast<size_t>(columns - c));
+    hn::BlendedStore(f(hn::MaskedLoad(mask, d, from + c)), mask, d, to + c);
+  }
+}
+
+/// to[c] = f(left[c], right[c]), lane by lane. `to` may be one of the inputs.
+template <class F>
+HWY_INLINE void map_two_rows(const float* left, const float* right, int64_t columns, float* to, F f) {
+  const RowTag d;
+  const auto lanes = static_cast<int64_t>(hn::Lanes(d));
+  int64_t c = 0;
+  for (; c + lanes <= columns; c += lanes) {
+    hn::StoreU(f(hn::LoadU(d, left + c), hn::LoadU(d, right + c)), d, to + c);
+  }
+  if (c < columns) {
+    const auto mask = hn::FirstN(d, static_cast<size_t>(columns - c));
+    hn::BlendedStore(f(hn::MaskedLoad(mask, d, left + c), hn::MaskedLoad(mask, d, right + c)), mask, d, to + c);
+  }
+}
+
+/// sum_c left[c] * right[c] in float lanes and a fixed order.
+HWY_INLINE float dot_rows(const float* left, const float* right, int64_t columns) {
+  const RowTag d;
+  const auto lanes = static_cast<int64_t>(hn::Lanes(d));
+  RowVector sum0 = hn::Zero(d), sum1 = sum0;
+  int64_t c = 0;
+  for (; c + 2 * lanes <= columns; c += 2 * lanes) {
+    sum0 = hn::MulAdd(hn::LoadU(d, left + c), hn::LoadU(d, right + c), sum0);
+    sum1 = hn::MulAdd(hn::LoadU(d, left + c + lanes), hn::LoadU(d, right + c + lanes), sum1);
+  }
+  for (; c < columns; c += lanes) {
+    const auto mask = hn::FirstN(d, static_cast<size_t>(columns - c));
+    sum0 = hn::MulAdd(hn::MaskedLoad(mask, d, left + c), hn::MaskedLoad(mask, d, right + c), sum0);
+  }
+  return hn::GetLane(hn::SumOfLanes(d, hn::Add(sum0, sum1)));
+}
+
+/// The largest element; -infinity for no columns. NaN may or may not be passed over.
+HWY_INLINE float largest_of_row(const float* row, int64_t columns) {
+  const RowTag d;
+  const auto lanes = static_cast<int64_t>(hn::Lanes(d));
+  const RowVector lowest = hn::Set(d, -std::numeric_limits<float>::infinity());
+  RowVector largest0 = lowest, largest1 = lowest;
+  int64_t c = 0;
+  for (; c + 2 * lanes <= columns; c += 2 * lanes) {
+    largest0 = hn::Max(hn::LoadU(d, row + c), largest0);
+    largest1 = hn::Max(hn::LoadU(d, row + c + lanes), largest1);
+  }
+  for (; c < columns; c += lanes) {
+    const auto mask = hn::FirstN(d, static_cast<size_t>(columns - c));
+    largest0 = hn::Max(hn::IfThenElse(mask, hn::MaskedLoad(mask, d, row + c), lowest), largest0);
+  }
+  return hn::GetLane(hn::MaxOfLanes(d, hn::Max(largest0, largest1)));
+}
+
+/// log sum exp of a row whose largest element is known; NaN if an element is NaN or +infinity, -infinity for no columns
+/// or only -infinity.
+HWY_INLINE double log_sum_exp_of_row(const float* row, int64_t columns, float largest) {
+  const RowTag d;
+  const float shift = std::isinf(largest) && largest < 0 ? 0.0F : largest;
+  const RowVector shifts = hn::Set(d, shift);
+  const float sum = sum_row(row, columns, [&](RowVector x) HWY_ATTR { return vector_exp(d, hn::Sub(x, shifts)); });
+  return static_cast<double>(shift) + std::log(static_cast<double>(sum));
+}
+
+HWY_INLINE double log_sum_exp_of_row(const float* row, int64_t columns) {
+  return log_sum_exp_of_row(row, columns, largest_of_row(row, columns));
+}
+
+}  // namespace dragoman::ops::HWY_NAMESPACE
+HWY_AFTER_NAMESPACE();
+
+#endif
