@@ -1,6 +1,7 @@
 #include "data/text_file.h"
 
 #include <fcntl.h>
+#include <poll.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -113,6 +114,12 @@ bool LineReader::next(std::string& line) {
     }
     searched = begin_ + pending;
   }
+}
+
+bool LineReader::ready() const {
+  if (ended_ || buffer_.find('\n', begin_) != std::string::npos) return true;
+  struct pollfd input = {descriptor_.get(), POLLIN, 0};
+  return poll(&input, 1, 0) > 0;
 }
 
 // Moves the pending bytes to the front of the buffer and reads more behind them. @return false at the end.

@@ -52,6 +52,9 @@ class LineReader {
   /// Throws Error(kBadData) for a read error or a line above kMaxLineBytes, naming the line.
   bool next(std::string& line);
 
+  /// True if `next` need not wait for its first byte: a whole line is held, or more bytes or the end have arrived.
+  bool ready() const;
+
   uint64_t lines_read() const { return lines_read_; }
   uint64_t lines_repaired() const { return lines_repaired_; }
 

@@ -1,0 +1,77 @@
+#include <fmt/core.h>
+
+#include <nlohmann/json.hpp>
+
+#include "base/json.h"
+#include "cli/command.h"
+#include "cli/search_flags.h"
+#include "cli/text_output.h"
+#include "data/text_file.h"
+#include "decoding/load_translator.h"
+#include "decoding/scorer.h"
+
+namespace dragoman::cli {
+namespace {
+
+struct ScoreArguments {
+  std::string model;
+  std::string source;
+  std::string target;
+  std::string output;
+  bool json = false;
+  decoding::ScoreOptions score;
+};
+
+std::string format(uint64_t line, const decoding::PairScore& score, bool json) {
+  if (!json) {
+    return fmt::format("{:.6f}\t{:.6f}\t{}\n", score.log_prob, score.per_token(), score.tokens);
+  }
+  return base::dump_json({{"line", line},
+                          {"log_prob", score.log_prob},
+                          {"log_prob_per_token", score.per_token()},
+                          {"tokens", score.tokens}}) +
+         "\n";
+}
+
+int score(const ScoreArguments& arguments) {
+  const decoding::Translator translator = decoding::load_translator(arguments.model);
+  const std::vector<std::string> sources = data::read_lines(arguments.source);
+  const std::vector<std::string> targets = data::read_lines(arguments.target);
+  const auto scores = decoding::score_pairs(translator.model(), translator.source_vocabulary(),
+                                            translator.target_vocabulary(), sources, targets, arguments.score);
+  std::string text;
+  double log_prob = 0.0;
+  int64_t tokens = 0;
+  for (size_t line = 0; line < scores.size(); ++line) {
+    text += format(line + 1, scores[line], arguments.json);
+    log_prob += scores[line].log_prob;
+    tokens += scores[line].tokens;
+  }
+  TextOutput output(arguments.output);
+  output.write(text);
+  output.finish();
+  fmt::print(stderr, "lines {}  tokens {}  log-probability {:.6f}  perplexity {:.6f}\n", scores.size(), tokens,
+             log_prob, decoding::perplexity(scores));
+  return 0;
+}
+
+}  // namespace
+
+void add_score_command(CLI::App& app, Run& run) {
+  auto arguments = std::make_shared<ScoreArguments>();
+  CLI::App* command = add_command(app, "score", "Print how probable a model finds given translations");
+  command->add_option("--model", arguments->model, "Model folder")->required();
+  command->add_option("--source", arguments->source, "Source text, one sentence a line")->required();
+  command->add_option("--target", arguments->target, "Its translation, line by line")->required();
+  command->add_option("--output", arguments->output,
+                      "File for log-probability (nats), the same a token, and tokens, tab-separated, one pair a line; "
+                      "- = standard output");
+  command->add_flag("--json", arguments->json, "One JSON object a line instead");
+  add_speed_flags(*command, arguments->score.batch_tokens, arguments->score.workers);
+  command->callback([arguments, &run] {
+    arguments->score.check();
+    run = [arguments] { return score(*arguments); };
+  });
+}
+
+}  // namespace dragoman::cli

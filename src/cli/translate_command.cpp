@@ -1,0 +1,138 @@
+#include <fmt/core.h>
+#include <unistd.h>
+
+#include <chrono>
+
+#include "cli/command.h"
+#include "cli/search_flags.h"
+#include "cli/text_output.h"
+#include "cli/translation_format.h"
+#include "data/text_file.h"
+#include "decoding/load_translator.h"
+
+namespace dragoman::cli {
+namespace {
+
+// Lines translated together at most: enough to sort by length, little enough to hold.
+constexpr size_t kChunkLines = 4096;
+
+struct TranslateArguments {
+  std::string model;
+  std::string input;   // empty or "-": standard input
+  std::string output;  // empty or "-": standard output
+  bool json = false;
+  bool soft_alignment = false;
+  int n_best = 0;  // 0: one translation a line, as plain text
+  decoding::SearchOptions search;
+};
+
+class Translate {
+ public:
+  explicit Translate(const TranslateArguments& arguments)
+      : arguments_(arguments),
+        from_standard_input_(arguments.input.empty() || arguments.input == "-"),
+        input_name_(from_standard_input_ ? "standard input" : arguments.input),
+        reader_(from_standard_input_ ? data::LineReader(STDIN_FILENO, input_name_)
+                                     : data::LineReader(std::filesystem::path(arguments.input))),
+        translator_(decoding::load_translator(arguments.model)),
+        output_(arguments.output) {}
+
+  int run() {
+    const bool to_terminal = (arguments_.output.empty() || arguments_.output == "-") && isatty(STDOUT_FILENO) == 1;
+    if (from_standard_input_ && to_terminal && isatty(STDIN_FILENO) == 1) {
+      converse();
+    } else {
+      stream();
+    }
+    output_.finish();
+    return 0;
+  }
+
+ private:
+  // Translates what has arrived, so that a program at the other end of a pipe gets its answer to every line, and a
+  // file is read in large chunks.
+  void stream() {
+    const auto start = std::chrono::steady_clock::now();
+    std::vector<std::string> lines;
+    for (std::string line; reader_.next(line);) {
+      lines.push_back(std::move(line));
+      if (lines.size() == kChunkLines || !reader_.ready()) {
+        answer(lines);
+        lines.clear();
+      }
+    }
+    answer(lines);
+    const std::chrono::duration<double> seconds = std::chrono::steady_clock::now() - start;
+    fmt::print(stderr, "translated {} lines into {} tokens in {:.1f} s ({:.0f} tokens/s)\n", lines_, tokens_,
+               seconds.count(), static_cast<double>(tokens_) / std::max(seconds.count(), 1e-9));
+  }
+
+  void converse() {
+    output_.write("Type a sentence and press Enter; Ctrl-D ends.\n> ");
+    for (std::string line; reader_.next(line);) {
+      answer({&line, 1});
+      output_.write("> ");
+    }
+    output_.write("\n");
+  }
+
+  void answer(std::span<const std::string> lines) {
+    const std::vector<decoding::Translation> translations = translator_.translate(lines, arguments_.search);
+    std::string text;
+    for (size_t i = 0; i < lines.size(); ++i) {
+      ++lines_;
+      tokens_ += translations[i].token_scores.size();
+      text += format(lines[i], translations[i]);
+      if (!translations[i].warning.empty()) {
+        fmt::print(stderr, "dragoman: {} line {}: {}\n", input_name_, lines_, translations[i].warning);
+      }
+    }
+    if (!text.empty()) {
+      output_.write(text);
+    }
+  }
+
+  std::string format(const std::string& source, const decoding::Translation& translation) const {
+    if (arguments_.json) {
+      return json_line(lines_, source, translation, arguments_.soft_alignment);
+    }
+    return arguments_.n_best > 0 ? moses_lines(lines_, translation) : translation.text + "\n";
+  }
+
+  const TranslateArguments& arguments_;
+  bool from_standard_input_;
+  std::string input_name_;
+  data::LineReader reader_;
+  decoding::Translator translator_;
+  TextOutput output_;
+  uint64_t lines_ = 0;
+  uint64_t tokens_ = 0;
+};
+
+}  // namespace
+
+void add_translate_command(CLI::App& app, Run& run) {
+  auto arguments = std::make_shared<TranslateArguments>();
+  CLI::App* command = add_command(app, "translate", "Translate lines of text: files, pipes or a prompt");
+  command->add_option("--model", arguments->model, "Model folder")->required();
+  command->add_option("--input", arguments->input, "File to translate, one sentence a line; - = standard input");
+  command->add_option("--output", arguments->output,
+                      "File for the translations, one a line, written whole or not at all; - = standard output");
+  command->add_flag("--json", arguments->json, "One JSON object a line: text, tokens, scores, alignment");
+  command->add_flag("--soft-alignment", arguments->soft_alignment,
+                    "With --json: also the attention weights of every token");
+  command->add_option("--nbest", arguments->n_best,
+                      "Translations a line, 1 to the beam size; plain text then comes in Moses format; 0 = off");
+  command->add_option("--alignment-layer", arguments->search.alignment_layer,
+                      "Decoder layer that alignments are read from, 0 = first, -1 = last");
+  add_search_flags(*command, arguments->search);
+  add_speed_flags(*command, arguments->search.batch_tokens, arguments->search.workers);
+  command->callback([arguments, &run] {
+    arguments->search.n_best = std::max(arguments->n_best, 1);
+    arguments->search.alignment = arguments->json;
+    arguments->search.check();
+    run = [arguments] { return Translate(*arguments).run(); };
+  });
+}
+
+}  // namespace dragoman::cli

@@ -1,0 +1,170 @@
+// Searches with a real (tiny, random) Transformer: what may not change a result, and memory.
+#include "decoding/parallel_search.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <numeric>
+
+#include "base/error.h"
+#include "decoding/beam_search.h"
+#include "decoding/search_loop.h"
+#include "tiny_model.h"
+
+namespace dragoman::decoding {
+namespace {
+
+using Sources = std::vector<std::vector<int32_t>>;
+
+SearchOptions options_of(int beam_size, int workers = 1) {
+  SearchOptions options;
+  options.beam_size = beam_size;
+  options.n_best = std::min(beam_size, 2);
+  options.workers = workers;
+  options.max_length_extra = 20;
+  return options;
+}
+
+void expect_same(const SearchOutput& expected, const SearchOutput& seen, size_t sentence) {
+  ASSERT_EQ(expected.hypotheses.size(), seen.hypotheses.size()) << "sentence " << sentence;
+  for (size_t rank = 0; rank < expected.hypotheses.size(); ++rank) {
+    const Hypothesis& a = expected.hypotheses[rank];
+    const Hypothesis& b = seen.hypotheses[rank];
+    EXPECT_EQ(a.ids, b.ids) << "sentence " << sentence << " rank " << rank;
+    EXPECT_EQ(a.score, b.score) << "sentence " << sentence << " rank " << rank << ", bit for bit";
+    EXPECT_EQ(a.token_scores, b.token_scores) << "sentence " << sentence << " rank " << rank << ", bit for bit";
+    EXPECT_EQ(a.finish_reason, b.finish_reason) << "sentence " << sentence << " rank " << rank;
+  }
+}
+
+class ParallelSearchLaws : public testing::TestWithParam<std::tuple<nn::NormOrder, int>> {
+ protected:
+  std::shared_ptr<models::Transformer> model_ = tiny_model(std::get<0>(GetParam()));
+  int beam_size_ = std::get<1>(GetParam());
+};
+INSTANTIATE_TEST_SUITE_P(OrdersAndBeams, ParallelSearchLaws,
+                         testing::Combine(testing::Values(nn::NormOrder::kPost, nn::NormOrder::kPre),
+                                          testing::Values(1, 4)));
+
+TEST_P(ParallelSearchLaws, ASentenceAloneEqualsItInAnyBatch) {
+  const ParallelSearch search(model_);
+  const Sources sources = random_sources(40, 11);
+  const auto together = search.run(sources, options_of(beam_size_));
+  bool ended = false;
+  bool differ = false;
+  for (size_t i = 0; i < sources.size(); ++i) {
+    const auto alone = search.run({&sources[i], 1}, options_of(beam_size_));
+    expect_same(alone.at(0), together[i], i);
+    ended = ended || alone[0].hypotheses[0].finish_reason == FinishReason::kEndOfSentence;
+    differ = differ || alone[0].hypotheses[0].ids != together[0].hypotheses[0].ids;
+  }
+  EXPECT_TRUE(ended && differ) << "the model is too dull to test anything";
+}
+
+TEST_P(ParallelSearchLaws, WorkersAndBatchSizesChangeNothing) {
+  const ParallelSearch search(model_);
+  const Sources sources = random_sources(30, 12);
+  const auto expected = search.run(sources, options_of(beam_size_));
+  for (const int64_t batch_tokens : {1, 7, 60, 5000}) {
+    for (const int workers : {1, 2, 3}) {
+      SearchOptions options = options_of(beam_size_, workers);
+      options.batch_tokens = batch_tokens;
+      const auto seen = search.run(sources, options);
+      for (size_t i = 0; i < sources.size(); ++i) {
+        expect_same(expected[i], seen[i], i);
+      }
+    }
+  }
+}
+
+TEST_P(ParallelSearchLaws, WarmRunsAskTheSystemForNothing) {
+  const ParallelSearch search(model_);
+  const Sources sources = random_sources(30, 13, 40);
+  search.run(sources, options_of(beam_size_));
+  const auto warm = search.arena_counters();
+  search.run(sources, options_of(beam_size_));
+  const auto later = search.arena_counters();
+  EXPECT_GT(warm.system_requests, 0U);
+  EXPECT_EQ(later.system_requests, warm.system_requests);
+  EXPECT_EQ(later.system_bytes, warm.system_bytes);
+  EXPECT_EQ(later.live_bytes, warm.live_bytes) << "nothing stays behind but the cache";
+}
+
+TEST(ParallelSearch, BeamOfOneIsGreedy) {
+  const auto model = tiny_model(nn::NormOrder::kPost);
+  const Sources sources = random_sources(20, 14);
+  const SearchOptions options = options_of(1);
+  const auto greedy = ParallelSearch(model).run(sources, options);
+  for (size_t i = 0; i < sources.size(); ++i) {
+    TransformerSteps steps(*model);
+    const std::span<const int32_t> source = sources[i];
+    const int32_t slot = steps.add({&source, 1}).at(0);
+    BeamSearch search(options, {0, options.max_length(static_cast<int64_t>(source.size()), 80)});
+    std::vector<StepRow> rows;
+    while (!search.done()) {
+      rows.clear();
+      search.append_rows(slot, rows);
+      tensor::Tensor logits = steps.step(rows);
+      search.advance(logits.span<float>());
+    }
+    expect_same({search.take_hypotheses(), {}}, greedy[i], i);
+  }
+}
+
+TEST(ParallelSearch, NoSentencesGiveNoResults) {
+  EXPECT_TRUE(ParallelSearch(tiny_model(nn::NormOrder::kPost)).run({}, options_of(4)).empty());
+}
+
+TEST(ParallelSearch, AlignmentRowsAreDistributions) {
+  const auto model = tiny_model(nn::NormOrder::kPre);
+  SearchOptions options = options_of(4);
+  options.alignment = true;
+  const Sources sources = random_sources(8, 15);
+  const auto outputs = ParallelSearch(model).run(sources, options);
+  for (size_t i = 0; i < sources.size(); ++i) {
+    ASSERT_EQ(outputs[i].alignments.size(), outputs[i].hypotheses.size());
+    for (size_t rank = 0; rank < outputs[i].alignments.size(); ++rank) {
+      const Alignment& alignment = outputs[i].alignments[rank];
+      const size_t n_source = sources[i].size();
+      ASSERT_EQ(alignment.weights.size(), outputs[i].hypotheses[rank].ids.size() * n_source);
+      ASSERT_EQ(alignment.source_of_target.size(), outputs[i].hypotheses[rank].ids.size());
+      for (size_t t = 0; t < alignment.source_of_target.size(); ++t) {
+        const std::span<const float> row = std::span(alignment.weights).subspan(t * n_source, n_source);
+        EXPECT_NEAR(std::accumulate(row.begin(), row.end(), 0.0), 1.0, 1e-5);
+        const auto hard = static_cast<size_t>(alignment.source_of_target[t]);
+        EXPECT_LT(hard, std::max<size_t>(n_source - 1, 1)) << "the end is no word to align to";
+        EXPECT_EQ(
+            row[hard],
+            *std::max_element(row.begin(), row.begin() + std::max<ptrdiff_t>(static_cast<ptrdiff_t>(n_source) - 1, 1)));
+      }
+    }
+  }
+}
+
+TEST(ParallelSearch, FailuresInWorkersReachTheCallerAndDoNotStick) {
+  const auto model = tiny_model(nn::NormOrder::kPost);
+  const ParallelSearch search(model);
+  Sources sources = random_sources(20, 16);
+  const auto expected = search.run(sources, options_of(4, 2));
+  Sources broken = sources;
+  broken[7] = {4, 9999, data::kEosId};
+  EXPECT_THROW(search.run(broken, options_of(4, 2)), base::Error);
+  const auto seen = search.run(sources, options_of(4, 2));
+  for (size_t i = 0; i < sources.size(); ++i) {
+    expect_same(expected[i], seen[i], i);
+  }
+}
+
+TEST(ParallelSearch, WrongOptionsAreRefused) {
+  const ParallelSearch search(tiny_model(nn::NormOrder::kPost));
+  SearchOptions options = options_of(4);
+  options.alignment = true;
+  options.alignment_layer = 2;
+  EXPECT_THROW(search.run({}, options), base::Error);
+  options = options_of(0);
+  EXPECT_THROW(search.run({}, options), base::Error);
+}
+
+}  // namespace
+}  // namespace dragoman::decoding

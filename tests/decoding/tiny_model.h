@@ -1,0 +1,51 @@
+#pragma once
+
+#include <memory>
+#include <vector>
+
+#include "base/random.h"
+#include "data/vocabulary.h"
+#include "models/transformer.h"
+
+namespace dragoman::decoding {
+
+/// A random Transformer of 2 + 2 layers, small enough for tests: d_model 32, 4 heads.
+inline std::shared_ptr<models::Transformer> tiny_model(nn::NormOrder order, uint64_t seed = 1, int64_t vocab_size = 50,
+                                                       int64_t max_positions = 80) {
+  models::TransformerConfig config;
+  config.source_vocab_size = vocab_size;
+  config.target_vocab_size = vocab_size;
+  config.d_model = 32;
+  config.d_ff = 64;
+  config.n_heads = 4;
+  config.encoder_layers = 2;
+  config.decoder_layers = 2;
+  config.norm_order = order;
+  config.max_positions = max_positions;
+  auto model = std::make_shared<models::Transformer>(config);
+  model->parameters().allocate();
+  model->parameters().initialize(seed);
+  // Sharper than fresh weights, so that the likeliest tokens differ from step to step and sentences do end.
+  for (float& value : model->parameters().values().span<float>()) {
+    value *= 1.5F;
+  }
+  model->parameters().pack_weights();
+  return model;
+}
+
+/// Source sentences of 1 to `longest` tokens, the end included.
+inline std::vector<std::vector<int32_t>> random_sources(size_t count, uint64_t seed, uint64_t longest = 14,
+                                                        uint64_t vocab_size = 50) {
+  base::Random random(seed);
+  std::vector<std::vector<int32_t>> sources(count);
+  for (std::vector<int32_t>& source : sources) {
+    const uint64_t pieces = random.below(longest);
+    for (uint64_t i = 0; i < pieces; ++i) {
+      source.push_back(static_cast<int32_t>(4 + random.below(vocab_size - 4)));
+    }
+    source.push_back(data::kEosId);
+  }
+  return sources;
+}
+
+}  // namespace dragoman::decoding
