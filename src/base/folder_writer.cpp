@@ -131,6 +131,13 @@ void FolderWriter::replace_existing() {
   remove_quietly(replaced);
 }
 
+void remove_folder(const fs::path& folder) {
+  const fs::path aside = with_suffix(folder, kAsideSuffix);
+  remove_quietly(aside);
+  check_written(retry_transient({}, [&] { return try_rename(folder, aside); }), folder);
+  remove_quietly(aside);
+}
+
 void recover_folders(const fs::path& parent) {
   for (const fs::path& aside : folders_ending(parent, kAsideSuffix)) {
     const fs::path folder = parent / aside.stem();

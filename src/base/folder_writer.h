@@ -42,6 +42,10 @@ class FolderWriter {
   bool committed_ = false;
 };
 
+/// Removes a folder with all its files so that, killed halfway, no damaged one stays under its name: it is renamed to
+/// FOLDER.tmp first, which recover_folders looks after. Throws Error(kCannotWrite) when the rename fails.
+void remove_folder(const std::filesystem::path& folder);
+
 /// Tidies `parent` after a crash: a FOLDER.tmp that is complete (its files match its manifest) and whose FOLDER is
 /// missing gets its final name; every other *.tmp and *.replaced folder in `parent` is removed. Needs: the caller
 /// holds the lock. Nothing happens when `parent` does not exist.

@@ -1,0 +1,36 @@
+#include <fmt/core.h>
+
+#include <memory>
+#include <string>
+
+#include "cli/command.h"
+#include "models/inspect.h"
+
+namespace dragoman::cli {
+namespace {
+
+struct InspectOptions {
+  std::string model;
+  bool verify = false;
+  bool json = false;
+};
+
+int inspect(const InspectOptions& options) {
+  const models::Inspection inspection =
+      models::inspect_folder(options.model, options.verify ? models::Verify::kYes : models::Verify::kNo);
+  fmt::print("{}", options.json ? inspection.json : inspection.text);
+  return 0;
+}
+
+}  // namespace
+
+void add_inspect_command(CLI::App& app, Run& run) {
+  CLI::App* command = add_command(app, "inspect", "List the tensors, configuration and checksums of a model folder");
+  const auto options = std::make_shared<InspectOptions>();
+  command->add_option("--model", options->model, "Model folder, or one checkpoints/step-N of it")->required();
+  command->add_flag("--verify", options->verify, "Compare every file with the manifest; exit status 65 if one differs");
+  command->add_flag("--json", options->json, "Print JSON instead of lines");
+  command->callback([options, &run] { run = [options] { return inspect(*options); }; });
+}
+
+}  // namespace dragoman::cli

@@ -1,0 +1,54 @@
+#include "models/model_folder.h"
+
+#include "base/error.h"
+#include "base/published_folder.h"
+
+namespace dragoman::models {
+namespace {
+
+using base::check_data;
+
+bool is_vocabulary(std::string_view name) {
+  return name.ends_with(kVocabularyExtension);
+}
+
+}  // namespace
+
+ModelFiles read_model_files(const base::CheckedFolder& folder, tensor::FiniteCheck finite) {
+  ModelFiles model;
+  model.config = folder.read(kConfigName);
+  for (const auto& [name, record] : folder.manifest().files) {
+    if (is_vocabulary(name)) {
+      model.vocabularies[name] = folder.read(name);
+    }
+  }
+  check_data(!model.vocabularies.empty(), "{}: holds no {} file; the folder is incomplete", folder.path().string(),
+             kVocabularyExtension);
+  model.tensors = tensor::read_safetensors(folder.read(kWeightsName), folder.path_of(kWeightsName), finite);
+  return model;
+}
+
+ModelFiles read_model_folder(const std::filesystem::path& folder, tensor::FiniteCheck finite) {
+  ModelFiles model;
+  base::read_published(folder, [&](const base::CheckedFolder& files) { model = read_model_files(files, finite); });
+  return model;
+}
+
+void add_model_files(base::FolderWriter& writer, const ModelFiles& model) {
+  writer.add(kConfigName, model.config);
+  for (const auto& [name, bytes] : model.vocabularies) {
+    base::check_argument(is_vocabulary(name), "model folder: vocabulary file '{}' must end in {}", name,
+                         kVocabularyExtension);
+    writer.add(name, bytes);
+  }
+  const tensor::SafetensorsImage image = tensor::make_safetensors(model.tensors, {{"format", "dragoman"}});
+  writer.add(kWeightsName, image.parts());
+}
+
+void publish_model_folder(const std::filesystem::path& folder, const ModelFiles& model,
+                          const base::RetryPolicy& retry) {
+  base::publish_files(
+      folder, [&](base::FolderWriter& writer) { add_model_files(writer, model); }, retry);
+}
+
+}  // namespace dragoman::models

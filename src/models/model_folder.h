@@ -1,0 +1,43 @@
+#pragma once
+
+#include <filesystem>
+#include <map>
+#include <string>
+#include <string_view>
+
+#include "base/checked_folder.h"
+#include "base/folder_writer.h"
+#include "tensor/safetensors.h"
+
+namespace dragoman::models {
+
+/// Names of the files that every model folder and every checkpoint holds (docs/checkpoint_format.md).
+inline constexpr const char* kConfigName = "config.json";
+inline constexpr const char* kWeightsName = "model.safetensors";
+inline constexpr const char* kVocabularyExtension = ".spm";
+
+/// A model as it stands in its folder: everything that is needed to translate.
+struct ModelFiles {
+  std::string config;                               ///< text of config.json
+  tensor::NamedTensors tensors;                     ///< of model.safetensors, by parameter path
+  std::map<std::string, std::string> vocabularies;  ///< bytes of every *.spm by file name: "vocabulary.spm"
+};
+
+/// Reads a model folder or a checkpoint folder. The bytes of each file are compared with the manifest before they are
+/// parsed; values must be finite; no path that stands in a file is ever opened; symbolic links are refused. Works
+/// while a training run publishes a better model into the same folder, and after it was killed doing so.
+/// Throws Error(kBadData) naming the file.
+ModelFiles read_model_folder(const std::filesystem::path& folder,
+                             tensor::FiniteCheck finite = tensor::FiniteCheck::kYes);
+
+/// The same from a folder opened by the caller, for checkpoints, which hold more files than a model.
+ModelFiles read_model_files(const base::CheckedFolder& folder, tensor::FiniteCheck finite = tensor::FiniteCheck::kYes);
+
+/// Adds a model to a folder that is being written. Throws Error(kRuntime) when a value is not finite.
+void add_model_files(base::FolderWriter& writer, const ModelFiles& model);
+
+/// Makes `model` the one at the top of `folder`, which others may be reading (base::publish_files).
+void publish_model_folder(const std::filesystem::path& folder, const ModelFiles& model,
+                          const base::RetryPolicy& retry = {});
+
+}  // namespace dragoman::models
