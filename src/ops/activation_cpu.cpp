@@ -1,0 +1,99 @@
+#include "ops/activation_cpu.h"
+
+#include "ops/dropout_mask.h"
+#include "ops/simd.h"
+
+#undef HWY_TARGET_INCLUDE
+#define HWY_TARGET_INCLUDE "ops/activation_cpu.cpp"
+#include <hwy/foreach_target.h>
+#include <hwy/highway.h>
+
+#include "ops/activation-inl.h"
+
+HWY_BEFORE_NAMESPACE();
+namespace dragoman::ops::HWY_NAMESPACE {
+
+void scale_row(const float* from, const float* scales, int64_t columns, float* to) {
+  map_two_rows(from, scales, columns, to, [](RowVector x, RowVector s) HWY_ATTR { return hn::Mul(x, s); });
+}
+
+void activate_rows(const Tensor& x, Activation activation, const Dropout& dropout, Tensor& y) {
+  const bool drops = dropout.probability > 0.0F;
+  const int64_t columns = x.dim(1);
+  Tensor scratch = Tensor::empty({drops ? columns : 0});
+  for (int64_t row = 0; row < x.dim(0); ++row) {
+    float* to = y.data<float>() + row * y.stride(0);
+    activate_row(x.data<float>() + row * x.stride(0), columns, activation, to);
+    if (drops) {
+      dropout_row_scales(dropout, row, columns, scratch.data<float>());
+      scale_row(to, scratch.data<float>(), columns, to);
+    }
+  }
+}
+
+// grad_x = grad_y * slope of the activation.
+void slope_row(const float* saved, const float* grad_y, int64_t columns, Activation activation, float* grad_x) {
+  switch (activation) {
+    case Activation::kGelu:
+      return map_two_rows(saved, grad_y, columns, grad_x,
+                          [](RowVector x, RowVector dy) HWY_ATTR { return hn::Mul(dy, Gelu::slope(x)); });
+    case Activation::kSilu:
+      return map_two_rows(saved, grad_y, columns, grad_x,
+                          [](RowVector x, RowVector dy) HWY_ATTR { return hn::Mul(dy, Silu::slope(x)); });
+    default:
+      return map_two_rows(saved, grad_y, columns, grad_x, [](RowVector, RowVector dy) HWY_ATTR { return dy; });
+  }
+}
+
+// y > 0 tells both that x > 0 and that the element was kept, so the mask is not needed again.
+void relu_backward_rows(const Tensor& y, const Tensor& grad_y, const Dropout& dropout, Tensor& grad_x) {
+  const RowTag d;
+  const RowVector scale = hn::Set(d, static_cast<float>(dropout_scale(dropout)));
+  for (int64_t row = 0; row < y.dim(0); ++row) {
+    map_two_rows(y.data<float>() + row * y.stride(0), grad_y.data<float>() + row * grad_y.stride(0), y.dim(1),
+                 grad_x.data<float>() + row * grad_x.stride(0), [&](RowVector value, RowVector dy) HWY_ATTR {
+                   return hn::IfThenElseZero(hn::Gt(value, hn::Zero(RowTag())), hn::Mul(dy, scale));
+                 });
+  }
+}
+
+void activate_backward_rows(const Tensor& saved, const Tensor& grad_y, Activation activation, const Dropout& dropout,
+                            Tensor& grad_x) {
+  if (activation == Activation::kRelu) {
+    return relu_backward_rows(saved, grad_y, dropout, grad_x);
+  }
+  const bool drops = dropout.probability > 0.0F;
+  const int64_t columns = saved.dim(1);
+  Tensor scratch = Tensor::empty({drops ? columns : 0});
+  for (int64_t row = 0; row < saved.dim(0); ++row) {
+    float* to = grad_x.data<float>() + row * grad_x.stride(0);
+    const float* from = grad_y.data<float>() + row * grad_y.stride(0);
+    if (drops) {
+      dropout_row_scales(dropout, row, columns, scratch.data<float>());
+      scale_row(from, scratch.data<float>(), columns, to);
+      from = to;
+    }
+    slope_row(saved.data<float>() + row * saved.stride(0), from, columns, activation, to);
+  }
+}
+
+}  // namespace dragoman::ops::HWY_NAMESPACE
+HWY_AFTER_NAMESPACE();
+
+#if HWY_ONCE
+namespace dragoman::ops {
+
+HWY_EXPORT(activate_rows);
+HWY_EXPORT(activate_backward_rows);
+
+void activation_float32(const Tensor& x, Activation activation, const Dropout& dropout, Tensor& y) {
+  DRAGOMAN_DISPATCH(activate_rows)(x, activation, dropout, y);
+}
+
+void activation_backward_float32(const Tensor& saved, const Tensor& grad_y, Activation activation,
+                                 const Dropout& dropout, Tensor& grad_x) {
+  DRAGOMAN_DISPATCH(activate_backward_rows)(saved, grad_y, activation, dropout, grad_x);
+}
+
+}  // namespace dragoman::ops
+#endif
