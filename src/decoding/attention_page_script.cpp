@@ -88,9 +88,10 @@ function drawLabels(svg, kind, size, left, top) {
 function drawMap() {
   const kind = state.kind, weights = matrixOf(kind, state.layer, state.head);
   const longest = (pieces) => Math.max(...pieces.map((piece) => [...piece].length)) * 7;
-  const size = Math.round(Math.min(28, Math.max(13, 560 / kind.columns.length)));
-  const left = longest(kind.rows) + 12, top = longest(kind.columns) * 0.78 + 14;
-  const width = left + size * kind.columns.length + longest(kind.columns) * 0.65, height = top + size * kind.rows.length + 4;
+  const left = longest(kind.rows) + 12, top = longest(kind.columns) * 0.78 + 14, overhang = longest(kind.columns) * 0.65;
+  const room = byId("map").clientWidth - left - overhang;
+  const size = Math.floor(Math.min(28, Math.max(13, room / kind.columns.length)));
+  const width = left + size * kind.columns.length + overhang, height = top + size * kind.rows.length + 4;
   const svg = element("svg", { width, height, viewBox: `0 0 ${width} ${height}`, "aria-hidden": "true" });
   svg.append(element("rect", { class: "ground", x: left, y: top, width: size * kind.columns.length, height: size * kind.rows.length }));
   drawLabels(svg, kind, size, left, top);
@@ -109,13 +110,12 @@ function drawMap() {
 }
 
 function drawLegend() {
-  const bar = element("i");
-  for (let i = 0; i < 40; ++i) {
-    const part = element("span");
-    part.style.left = i * 2.5 + "%";
-    part.style.width = "2.6%";
-    part.style.opacity = shade((i + 0.5) / 40);
-    bar.append(part);
+  const bar = element("canvas", { width: 64, height: 1 });
+  const context = bar.getContext("2d");
+  context.fillStyle = getComputedStyle(document.documentElement).getPropertyValue("--c0");
+  for (let i = 0; i < bar.width; ++i) {
+    context.globalAlpha = shade((i + 0.5) / bar.width);
+    context.fillRect(i, 0, 1, 1);
   }
   byId("legend").replaceChildren("0", bar, "1");
 }
@@ -260,7 +260,10 @@ function start() {
     byId("kinds").append(button);
   }
   byId("map").addEventListener("keydown", moveCell);
-  matchMedia("(prefers-color-scheme: dark)").addEventListener("change", drawOverview);
+  matchMedia("(prefers-color-scheme: dark)").addEventListener("change", () => {
+    drawOverview();
+    drawLegend();
+  });
   addEventListener("resize", () => showLinks(state.pinned));
   drawLegend();
   chooseKind(state.kind);

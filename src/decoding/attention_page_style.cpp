@@ -59,9 +59,7 @@ svg .cell.broken { fill: var(--c1); }
 svg .frame { fill: none; stroke: var(--ink); stroke-width: 1.5; pointer-events: none; }
 svg text.on { font-weight: 700; }
 .legend { display: flex; align-items: center; gap: 0.5rem; color: var(--soft); font-size: 0.82rem; margin-top: 0.8rem; }
-.legend i { display: inline-block; width: 9rem; height: 0.7rem; border-radius: 2px; background: var(--ground);
-  position: relative; overflow: hidden; }
-.legend i span { position: absolute; top: 0; bottom: 0; background: var(--c0); }
+.legend canvas { width: 9rem; height: 0.7rem; border-radius: 2px; background: var(--ground); }
 .links { position: relative; display: grid; grid-template-columns: max-content minmax(4rem, 1fr) max-content;
   max-width: 30rem; }
 .links ul { list-style: none; margin: 0; padding: 0; z-index: 1; }
@@ -76,7 +74,6 @@ svg text.on { font-weight: 700; }
 .links path { fill: none; stroke: var(--c0); }
 .weight { color: var(--soft); font-size: 0.8rem; line-height: 24px; margin: 0 0.3rem; width: 2.2rem;
   font-variant-numeric: tabular-nums; }
-.heads { color: var(--soft); font-size: 0.85rem; margin: 0; }
 @media (max-width: 56rem) {
   main { padding: 1.8rem 1rem 3rem; }
   h1 { font-size: 1.75rem; }

@@ -98,8 +98,8 @@ class Axes {
       y_.include(0.0);
     }
     if (!is_empty()) {
-      widen(x_, 0.0);
-      widen(y_, 0.05);
+      widen(x_, 0.0, 1.0);
+      widen(y_, 0.05, y_.high == 0.0 ? 1.0 : std::abs(y_.high) * 0.1);
     }
   }
   bool is_empty() const { return x_.is_empty(); }
@@ -109,11 +109,11 @@ class Axes {
   double y(double value) const { return kTop + kPlotHeight - (value - y_.low) / (y_.high - y_.low) * kPlotHeight; }
 
  private:
-  /// Adds a margin (a fraction of the span; never across 0) and gives a single value some span.
-  static void widen(Range& range, double margin) {
+  /// Adds a margin (a fraction of the span; never across 0); a single value gets `alone` on both sides.
+  static void widen(Range& range, double margin, double alone) {
     const bool is_positive = range.low >= 0.0;
     const double span = range.high - range.low;
-    const double pad = span > 0.0 ? span * margin : std::max(std::abs(range.high) * 0.1, 1e-9);
+    const double pad = span > 0.0 ? span * margin : alone;
     range.low = is_positive ? std::max(0.0, range.low - pad) : range.low - pad;
     range.high += pad;
   }
@@ -133,6 +133,9 @@ void draw_axes(const Chart& chart, const Axes& axes, std::string& svg) {
   svg += fmt::format(R"(<line class="axis" x1="{:.1f}" x2="{:.1f}" y1="{:.1f}" y2="{:.1f}"/>)", kLeft,
                      kLeft + kPlotWidth, base_line, base_line);
   for (const double tick : nice_ticks(axes.x_range().low, axes.x_range().high, 6)) {
+    if (tick != std::floor(tick)) {
+      continue;  // steps are whole numbers
+    }
     svg += fmt::format(R"(<text class="tick" x="{:.1f}" y="{:.1f}" text-anchor="middle">{}</text>)", axes.x(tick),
                        base_line + 17, format_tick(tick));
   }
@@ -191,9 +194,10 @@ void draw_end_labels(const Chart& chart, const Axes& axes, std::string& svg) {
   for (size_t i = 1; i < labels.size(); ++i) {
     labels[i].y = std::max(labels[i].y, labels[i - 1].y + kLabelGap);
   }
+  const double overhang = labels.empty() ? 0.0 : std::max(0.0, labels.back().y - (kTop + kPlotHeight));
   for (const Label& label : labels) {
     svg += fmt::format(R"(<text class="end series-{}" x="{:.1f}" y="{:.1f}">{}</text>)", label.series,
-                       kLeft + kPlotWidth + 7, label.y + 4, format_value(label.value));
+                       kLeft + kPlotWidth + 7, label.y - overhang + 4, format_value(label.value));
   }
 }
 
@@ -229,6 +233,17 @@ std::string with_exponent(double value, int digits) {
   return fmt::format("{:.{}g}e{}", value / std::pow(10.0, exponent), digits, static_cast<int>(exponent));
 }
 
+/// 1, 2, 5 or 10: the nearest to `factor` (1 to 10) by ratio.
+double round_step(double factor) {
+  if (factor < std::sqrt(1.0 * 2.0)) {
+    return 1.0;
+  }
+  if (factor < std::sqrt(2.0 * 5.0)) {
+    return 2.0;
+  }
+  return factor < std::sqrt(5.0 * 10.0) ? 5.0 : 10.0;
+}
+
 }  // namespace
 
 std::vector<double> nice_ticks(double low, double high, int target) {
@@ -240,8 +255,7 @@ std::vector<double> nice_ticks(double low, double high, int target) {
     return {low};
   }
   const double power = std::pow(10.0, std::floor(std::log10(rough)));
-  const double factor = rough / power;
-  const double spacing = (factor < 1.5 ? 1 : factor < 3.5 ? 2 : factor < 7.5 ? 5 : 10) * power;
+  const double spacing = round_step(rough / power) * power;
   std::vector<double> ticks;
   // The slack keeps an end that is a tick itself, against rounding.
   const double slack = 1e-9;

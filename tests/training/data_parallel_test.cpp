@@ -1,0 +1,137 @@
+#include "training/data_parallel.h"
+
+#include <gtest/gtest.h>
+
+#include <limits>
+
+#include "base/random.h"
+
+namespace dragoman::training {
+namespace {
+
+models::TransformerConfig small_config() {
+  models::TransformerConfig config;
+  config.source_vocab_size = config.target_vocab_size = 50;
+  config.d_model = 32;
+  config.d_ff = 64;
+  config.n_heads = 4;
+  config.encoder_layers = config.decoder_layers = 2;
+  config.dropout = 0.2F;
+  config.attention_dropout = 0.1F;
+  config.activation_dropout = 0.1F;
+  return config;
+}
+
+data::Batch random_batch(uint64_t seed, int sentences) {
+  base::Random random(seed);
+  const auto words = [&](size_t length) {
+    std::vector<int32_t> ids(length);
+    for (int32_t& id : ids) {
+      id = 4 + static_cast<int32_t>(random.below(46));
+    }
+    return ids;
+  };
+  data::Batch batch;
+  for (int sentence = 0; sentence < sentences; ++sentence) {
+    data::SentencePair pair{static_cast<uint64_t>(sentence), words(1 + random.below(12)), words(1 + random.below(12))};
+    pair.source.push_back(data::kEosId);
+    data::append(batch, pair);
+  }
+  return batch;
+}
+
+// Weights after `steps` updates, two batches each.
+std::vector<float> train(int workers, int steps, double* last_loss = nullptr) {
+  models::Transformer model(small_config());
+  model.parameters().allocate();
+  model.parameters().initialize(3);
+  AdamOptions adam;
+  adam.clip_norm = 1.0;
+  DataParallel replicas(model, adam, workers);
+  for (int step = 1; step <= steps; ++step) {
+    const auto seed = static_cast<uint64_t>(step);
+    const std::vector<data::Batch> batches{random_batch(2 * seed, 9), random_batch(2 * seed + 1, 5)};
+    const UpdateResult result = replicas.update(batches, step, 1e-3, 7);
+    if (last_loss != nullptr) {
+      *last_loss = result.sums.loss_per_token();
+    }
+  }
+  return model.parameters().values().to_vector<float>();
+}
+
+TEST(DataParallel, AnyNumberOfWorkersSeesTheSameLossWithDropout) {
+  double one = 0.0, two = 0.0, four = 0.0;
+  train(1, 30, &one);
+  train(2, 30, &two);
+  train(4, 30, &four);
+  EXPECT_NEAR(one, two, 2e-4 * one);
+  EXPECT_NEAR(one, four, 2e-4 * one);
+}
+
+TEST(DataParallel, TheSameNumberOfWorkersGivesTheSameBits) {
+  EXPECT_EQ(train(1, 5), train(1, 5));
+  EXPECT_EQ(train(3, 5), train(3, 5));
+}
+
+TEST(DataParallel, MoreWorkersThanSentencesIsFine) {
+  models::Transformer model(small_config());
+  model.parameters().allocate();
+  model.parameters().initialize(3);
+  DataParallel replicas(model, {}, 4);
+  const std::vector<data::Batch> batches{random_batch(1, 2)};
+  EXPECT_TRUE(replicas.update(batches, 1, 1e-3, 7).applied);
+}
+
+TEST(DataParallel, ANonFiniteGradientLeavesTheWeightsUntouched) {
+  models::Transformer model(small_config());
+  model.parameters().allocate();
+  model.parameters().initialize(3);
+  DataParallel replicas(model, {}, 2);
+  float& poisoned = model.parameters().values().data<float>()[5];
+  poisoned = std::numeric_limits<float>::quiet_NaN();
+  const std::vector<data::Batch> batches{random_batch(1, 6)};
+  const std::vector<float> before = model.parameters().values().to_vector<float>();
+  const UpdateResult result = replicas.update(batches, 1, 1e-3, 7);
+  EXPECT_FALSE(result.applied);
+  EXPECT_EQ(replicas.applied_updates(), 0);
+  const std::vector<float> after = model.parameters().values().to_vector<float>();
+  for (size_t index = 0; index < before.size(); ++index) {
+    ASSERT_TRUE(index == 5 || before[index] == after[index]) << "weight " << index << " changed";
+  }
+  poisoned = 0.0F;
+  EXPECT_TRUE(replicas.update(batches, 2, 1e-3, 7).applied) << "the next update works again";
+}
+
+TEST(DataParallel, WarmUpdatesAskTheSystemForNoMemory) {
+  models::Transformer model(small_config());
+  model.parameters().allocate();
+  model.parameters().initialize(3);
+  DataParallel replicas(model, {}, 2);
+  const std::vector<data::Batch> batches{random_batch(1, 40)};
+  replicas.update(batches, 1, 1e-3, 7);
+  const uint64_t warm = replicas.arena_counters(0).system_requests + replicas.arena_counters(1).system_requests;
+  for (int step = 2; step < 10; ++step) {
+    replicas.update(batches, step, 1e-3, 7);
+  }
+  EXPECT_EQ(replicas.arena_counters(0).system_requests + replicas.arena_counters(1).system_requests, warm);
+}
+
+TEST(DataParallel, LearnsOneBatchByHeart) {
+  models::TransformerConfig config = small_config();
+  config.dropout = config.attention_dropout = config.activation_dropout = 0.0F;
+  models::Transformer model(config);
+  model.parameters().allocate();
+  model.parameters().initialize(3);
+  AdamOptions adam;
+  adam.label_smoothing = 0.0;
+  DataParallel replicas(model, adam, 1);
+  const std::vector<data::Batch> batches{random_batch(1, 6)};
+  double loss = 0.0;
+  for (int step = 1; step <= 300; ++step) {
+    loss = replicas.update(batches, step, 3e-3, 7).sums.loss_per_token();
+  }
+  EXPECT_LT(loss, 0.01) << "nats per token";
+}
+
+}  // namespace
+}  // namespace dragoman::training

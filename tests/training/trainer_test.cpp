@@ -1,0 +1,198 @@
+#include "training/trainer.h"
+
+#include <gtest/gtest.h>
+
+#include <unistd.h>
+
+#include <fstream>
+#include <limits>
+#include <sstream>
+
+#include "base/error.h"
+#include "base/files.h"
+#include "data/sample_corpus.h"
+#include "training/metrics_log.h"
+
+namespace dragoman::training {
+namespace {
+
+namespace fs = std::filesystem;
+
+class TrainerTest : public testing::Test {
+ protected:
+  void SetUp() override {
+    folder_ = fs::temp_directory_path() / ("dragoman_trainer_" + std::to_string(::getpid()));
+    fs::remove_all(folder_);
+    fs::create_directories(folder_);
+    data::SampleCorpusOptions corpus;
+    corpus.size = 300;
+    corpus.output = folder_ / "corpus";
+    data::write_sample_corpus(corpus);
+  }
+  void TearDown() override { fs::remove_all(folder_); }
+
+  TrainOptions options(const std::string& name) const {
+    TrainOptions options = preset_options("tiny");
+    options.source = {folder_ / "corpus/train.en"};
+    options.target = {folder_ / "corpus/train.de"};
+    options.valid_source = {folder_ / "corpus/valid.en"};
+    options.valid_target = {folder_ / "corpus/valid.de"};
+    options.model_folder = folder_ / name;
+    options.model.d_model = 16;
+    options.model.d_ff = 32;
+    options.model.n_heads = 2;
+    options.model.encoder_layers = options.model.decoder_layers = 1;
+    options.vocabulary.size = 300;
+    options.batch.batch_tokens = 1200;
+    options.batch.max_length = 100;
+    options.batch.window_sentences = 100;
+    options.run.max_steps = 14;
+    options.run.validate_every = 4;
+    options.run.log_every = 1;
+    options.run.average = 0;
+    options.run.keep_last = 100;
+    options.run.workers = 2;
+    options.run.ema_decay = 0.9;
+    return options;
+  }
+
+  StopReason train(TrainOptions options, int64_t max_steps) {
+    options.run.max_steps = max_steps;
+    std::ostringstream terminal;
+    Trainer trainer(options, terminal);
+    const StopReason reason = trainer.run();
+    log_ = terminal.str();
+    return reason;
+  }
+
+  std::string message_of(const TrainOptions& options) {
+    try {
+      train(options, 2);
+    } catch (const base::Error& error) {
+      return error.what();
+    }
+    return "no error";
+  }
+
+  fs::path folder_;
+  std::string log_;
+};
+
+std::string checkpoint_hash(const fs::path& model, int64_t step, const char* file) {
+  return base::sha256_file(checkpoint_folder(model, step) / file);
+}
+
+std::vector<double> losses(const fs::path& model) {
+  std::vector<double> losses;
+  for (const TrainRow& row : read_metrics(model / "metrics.jsonl").train) {
+    losses.push_back(row.loss);
+  }
+  return losses;
+}
+
+TEST_F(TrainerTest, ResumingAtAnyStepEqualsNeverStopping) {
+  for (const int64_t accumulate : {1, 2}) {
+    TrainOptions straight = options("straight" + std::to_string(accumulate));
+    straight.batch.accumulate = accumulate;
+    straight.batch.subword_sampling = 0.1;
+    ASSERT_EQ(train(straight, 14), StopReason::kMaxSteps);
+    for (const int64_t stop : {1, 4, 5, 7, 13}) {
+      TrainOptions resumed = straight;
+      resumed.model_folder = folder_ / fmt::format("resumed{}_{}", accumulate, stop);
+      train(resumed, stop);
+      train(resumed, 14);
+      EXPECT_EQ(losses(resumed.model_folder), losses(straight.model_folder)) << "stopped after step " << stop;
+      for (const char* file : {"model.safetensors", "optimizer.safetensors"}) {
+        EXPECT_EQ(checkpoint_hash(resumed.model_folder, 14, file), checkpoint_hash(straight.model_folder, 14, file))
+            << file << ", stopped after step " << stop;
+      }
+      EXPECT_EQ(base::sha256_file(resumed.model_folder / "model.safetensors"),
+                base::sha256_file(straight.model_folder / "model.safetensors"))
+          << "the best model, stopped after step " << stop;
+    }
+  }
+}
+
+TEST_F(TrainerTest, TheFolderHoldsWhatIsPromised) {
+  const TrainOptions run = options("model");
+  train(run, 14);
+  for (const char* file : {"config.json", "model.safetensors", "vocabulary.spm", "manifest.json", "metrics.jsonl",
+                           "report.html", "checkpoints/step-4/manifest.json", "checkpoints/step-14/state.json"}) {
+    EXPECT_TRUE(fs::exists(run.model_folder / file)) << file;
+  }
+  const MetricsHistory history = read_metrics(run.model_folder / "metrics.jsonl");
+  EXPECT_EQ(history.train.size(), 14U);
+  EXPECT_EQ(history.validation.size(), 3U);
+  EXPECT_EQ(history.damaged_lines, 0);
+  EXPECT_NE(log_.find("pairs of lines read"), std::string::npos) << log_;
+}
+
+TEST_F(TrainerTest, AveragingAtTheEndKeepsTheBetterModel) {
+  TrainOptions run = options("model");
+  run.run.average = 3;
+  run.run.ema_decay = 0.0;
+  train(run, 14);
+  EXPECT_NE(log_.find("average of 3 checkpoints"), std::string::npos) << log_;
+}
+
+TEST_F(TrainerTest, OldCheckpointsAreRemoved) {
+  TrainOptions run = options("model");
+  run.run.keep_last = 1;
+  run.run.keep_best = 0;
+  train(run, 14);
+  EXPECT_EQ(list_checkpoints(run.model_folder), (std::vector<int64_t>{14}));
+}
+
+TEST_F(TrainerTest, AnotherRecipeOrTextIsRefused) {
+  TrainOptions run = options("model");
+  train(run, 2);
+  TrainOptions other = run;
+  other.adam.label_smoothing = 0.2;
+  EXPECT_NE(message_of(other).find("\"label_smoothing\": 0.1 is now \"label_smoothing\": 0.2"), std::string::npos)
+      << message_of(other);
+  std::ofstream(run.source.front(), std::ios::app) << "One more line.\n";
+  std::ofstream(run.target.front(), std::ios::app) << "Noch eine Zeile.\n";
+  EXPECT_NE(message_of(run).find("the training text has changed"), std::string::npos) << message_of(run);
+}
+
+TEST_F(TrainerTest, UnequalTextsAreRefusedBeforeAnything) {
+  TrainOptions run = options("model");
+  std::ofstream(run.source.front(), std::ios::app) << "One more line.\n";
+  const std::string message = message_of(run);
+  EXPECT_NE(message.find("has 271 lines"), std::string::npos) << message;
+  EXPECT_NE(message.find("has 270"), std::string::npos) << message;
+  EXPECT_FALSE(fs::exists(run.model_folder));
+}
+
+TEST_F(TrainerTest, ASecondRunOnTheSameFolderIsRefused) {
+  const TrainOptions run = options("model");
+  std::ostringstream terminal;
+  const Trainer first(run, terminal);
+  EXPECT_NE(message_of(run).find("in use by process"), std::string::npos) << message_of(run);
+}
+
+TEST_F(TrainerTest, ADamagedNewestCheckpointIsPassedOver) {
+  const TrainOptions run = options("model");
+  train(run, 8);
+  const fs::path weights = checkpoint_folder(run.model_folder, 8) / "model.safetensors";
+  std::string bytes = base::read_file(weights);
+  bytes[bytes.size() / 2] = static_cast<char>(bytes[bytes.size() / 2] ^ 1);
+  std::ofstream(weights, std::ios::binary) << bytes;
+  train(run, 8);
+  EXPECT_NE(log_.find("resuming after step 4"), std::string::npos) << log_;
+}
+
+TEST_F(TrainerTest, TwentyNonFiniteUpdatesInARowEndTheRun) {
+  TrainOptions run = options("model");
+  run.run.max_steps = 100;
+  run.run.validate_every = 1000;
+  std::ostringstream terminal;
+  Trainer trainer(run, terminal);
+  trainer.model().parameters().values().fill(std::numeric_limits<double>::quiet_NaN());
+  EXPECT_THROW(trainer.run(), base::Error);
+  EXPECT_EQ(trainer.state().step, 20);
+  EXPECT_TRUE(list_checkpoints(run.model_folder).empty()) << "non-finite weights were saved";
+}
+
+}  // namespace
+}  // namespace dragoman::training
