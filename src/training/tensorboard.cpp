@@ -95,12 +95,12 @@ TensorBoardWriter::TensorBoardWriter(const fs::path& folder, int64_t resume_step
   ProtobufMessage version;
   version.add_double(kEventWallTime, wall_time()).add_bytes(kEventFileVersion, "brain.Event:2");
   file_.append(frame_record(version.bytes()));
-  if (resume_step > 0) {
-    // A start at step s makes TensorBoard drop what it read of steps >= s.
-    ProtobufMessage start;
-    start.add_varint(kSessionLogStatus, kSessionStart);
-    file_.append(frame_record(new_event(resume_step + 1).add_message(kEventSessionLog, start).bytes()));
-  }
+  // A start at step s makes TensorBoard drop what it read of steps >= s. It takes the first start that it reads for the
+  // beginning and only later ones for restarts: so a new run needs its own.
+  ProtobufMessage start;
+  start.add_varint(kSessionLogStatus, kSessionStart);
+  const int64_t first_new_step = resume_step > 0 ? resume_step + 1 : 0;
+  file_.append(frame_record(new_event(first_new_step).add_message(kEventSessionLog, start).bytes()));
 }
 
 void TensorBoardWriter::scalar(std::string_view tag, int64_t step, double value) {

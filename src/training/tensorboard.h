@@ -9,8 +9,8 @@
 namespace dragoman::training {
 
 /// Writes an event file that TensorBoard opens: events.out.tfevents.<seconds>.<host>.<process>.v2.
-/// A run that goes on writes a further file whose first record tells TensorBoard to forget what older files hold of
-/// later steps, so that no curve shows a stretch twice. Each call is one record, handed to the system before it
+/// Each file opens with a session start; the one of a run that goes on tells TensorBoard to forget what older files
+/// hold of later steps, so that no curve shows a stretch twice. Each call is one record, handed to the system before it
 /// returns. Not thread safe. Source of the messages: TensorFlow, core/util/event.proto and
 /// core/framework/{summary,tensor}.proto.
 class TensorBoardWriter {
