@@ -18,7 +18,8 @@ endfunction()
 
 function(dragoman_compile_options target)
   target_compile_features(${target} PUBLIC cxx_std_20)
-  target_compile_options(${target} PRIVATE -Wall -Wextra -Wpedantic -Wshadow -Wnon-virtual-dtor)
+  # -Wno-restrict: GCC 12 warns without cause inside std::string (GCC bug 105651).
+  target_compile_options(${target} PRIVATE -Wall -Wextra -Wpedantic -Wshadow -Wnon-virtual-dtor -Wno-restrict)
   if(DRAGOMAN_WERROR)
     target_compile_options(${target} PRIVATE -Werror)
   endif()

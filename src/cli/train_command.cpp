@@ -1,0 +1,184 @@
+#include <iostream>
+#include <memory>
+
+#include "base/error.h"
+#include "cli/command.h"
+#include "training/trainer.h"
+
+namespace dragoman::cli {
+namespace {
+
+using training::TrainOptions;
+
+// Options of the command line laid over the recipe of a preset: each one given replaces the preset's value.
+class Overrides {
+ public:
+  explicit Overrides(CLI::App& command) : command_(command), given_(training::preset_options("tiny")) {}
+
+  // A number, flag or path held by the field that `field` returns.
+  template <typename Field>
+  CLI::Option* add(const char* name, Field field, const std::string& help) {
+    CLI::Option* option = command_.add_option(name, field(given_), help);
+    appliers_.push_back([this, option, field](TrainOptions& options) {
+      if (option->count() > 0) {
+        field(options) = field(given_);
+      }
+    });
+    return option;
+  }
+
+  // A name from a fixed list, turned into a value by `set`.
+  template <typename Set>
+  void add_choice(const char* name, const std::vector<std::string>& choices, const char* initial, Set set,
+                  const std::string& help) {
+    auto text = std::make_shared<std::string>(initial);
+    CLI::Option* option = command_.add_option(name, *text, help)->check(CLI::IsMember(choices));
+    appliers_.push_back([option, text, set](TrainOptions& options) {
+      if (option->count() > 0) {
+        set(options, *text);
+      }
+    });
+  }
+
+  TrainOptions apply(const std::string& preset) const {
+    TrainOptions options = training::preset_options(preset);
+    for (const auto& applier : appliers_) {
+      applier(options);
+    }
+    options.schedule.d_model = options.model.d_model;
+    options.schedule.max_steps = options.run.max_steps;
+    return options;
+  }
+
+ private:
+  CLI::App& command_;
+  TrainOptions given_;
+  std::vector<std::function<void(TrainOptions&)>> appliers_;
+};
+
+// Shorthand for "the field at this path".
+#define FIELD(path)               \
+  [](TrainOptions & o) -> auto& { \
+    return o.path;                \
+  }
+
+void add_files(Overrides& options) {
+  options.add("--source", FIELD(source), "Training text, source side: one sentence a line; several files are joined");
+  options.add("--target", FIELD(target), "Training text, target side: line n translates line n");
+  options.add("--valid-source", FIELD(valid_source), "Validation text, source side");
+  options.add("--valid-target", FIELD(valid_target), "Validation text, target side");
+  options.add("--model", FIELD(model_folder), "Folder for the model; the same command resumes what it holds")
+      ->required();
+}
+
+void add_architecture(Overrides& options) {
+  options.add("--encoder-layers", FIELD(model.encoder_layers), "Layers of the encoder");
+  options.add("--decoder-layers", FIELD(model.decoder_layers), "Layers of the decoder");
+  options.add("--d-model", FIELD(model.d_model), "Width of the model");
+  options.add("--d-ff", FIELD(model.d_ff), "Width of the feed-forward");
+  options.add("--n-heads", FIELD(model.n_heads), "Attention heads; divides --d-model");
+  options.add_choice(
+      "--norm-order", {"post", "pre"}, "post",
+      [](TrainOptions& o, const std::string& name) { o.model.norm_order = models::norm_order_from(name); },
+      "Layer norm after the residual sum (the paper) or before the sub-layer");
+  options.add_choice(
+      "--activation", {"relu", "gelu", "silu"}, "relu",
+      [](TrainOptions& o, const std::string& name) { o.model.activation = models::activation_from(name); },
+      "Activation of the feed-forward");
+  options.add_choice(
+      "--positions", {"sinusoidal", "learned"}, "sinusoidal",
+      [](TrainOptions& o, const std::string& name) { o.model.positions = models::position_kind_from(name); },
+      "Position encoding");
+  options.add("--max-positions", FIELD(model.max_positions), "Longest sentence in tokens, end included");
+  options.add_choice(
+      "--tying", {"none", "target", "all"}, "all",
+      [](TrainOptions& o, const std::string& name) { o.model.tying = models::tying_from(name); },
+      "Which of source embedding, target embedding and output weight are one");
+  options.add("--dropout", FIELD(model.dropout), "Probability, on sub-layer outputs and embeddings");
+  options.add("--attention-dropout", FIELD(model.attention_dropout), "Probability, on attention weights");
+  options.add("--activation-dropout", FIELD(model.activation_dropout), "Probability, inside the feed-forward");
+}
+
+void add_vocabulary(Overrides& options) {
+  options.add("--vocab-size", FIELD(vocabulary.size), "Sub-word pieces (of each side when separate)");
+  options.add_choice(
+      "--vocab-type", {"unigram", "bpe"}, "unigram",
+      [](TrainOptions& o, const std::string& name) {
+        using Type = data::VocabularyOptions::Type;
+        o.vocabulary.type = name == "bpe" ? Type::kBpe : Type::kUnigram;
+      },
+      "Sub-word model");
+  options.add("--joint-vocab", FIELD(joint_vocabulary), "One vocabulary for both sides (true or false)");
+  options.add("--character-coverage", FIELD(vocabulary.character_coverage),
+              "Share of characters that get a piece; 0.9995 suits Chinese");
+  options.add("--byte-fallback", FIELD(vocabulary.byte_fallback), "Unknown characters become bytes (true or false)");
+  options.add("--subword-sampling", FIELD(batch.subword_sampling),
+              "Random sub-words in training: unigram alpha (0.1 to 0.5) or BPE dropout (0.1); 0 = off");
+}
+
+void add_optimization(Overrides& options) {
+  options.add_choice(
+      "--schedule", {"noam", "inverse-sqrt", "cosine", "constant"}, "inverse-sqrt",
+      [](TrainOptions& o, const std::string& name) { o.schedule.kind = training::schedule_kind_from(name); },
+      "How the learning rate moves");
+  options.add("--learning-rate", FIELD(schedule.learning_rate), "Peak rate; for noam the factor of the formula");
+  options.add("--warmup-steps", FIELD(schedule.warmup_steps), "Updates until the peak");
+  options.add("--beta1", FIELD(adam.beta1), "Adam: decay of the first moment");
+  options.add("--beta2", FIELD(adam.beta2), "Adam: decay of the second moment");
+  options.add("--adam-epsilon", FIELD(adam.epsilon), "Adam: added to the root of the second moment");
+  options.add("--weight-decay", FIELD(adam.weight_decay), "Decoupled (AdamW); 0 = Adam");
+  options.add("--clip-norm", FIELD(adam.clip_norm), "Largest global gradient norm; 0 = no clipping");
+  options.add("--label-smoothing", FIELD(adam.label_smoothing), "Probability mass spread over the vocabulary");
+  options.add("--batch-tokens", FIELD(batch.batch_tokens), "Source or target tokens of a batch, over all workers");
+  options.add("--accumulate", FIELD(batch.accumulate), "Batches summed into one update");
+  options.add("--max-length", FIELD(batch.max_length), "Tokens; longer sentences are left out of training");
+  options.add("--window-sentences", FIELD(batch.window_sentences), "Sentences sorted by length together");
+}
+
+void add_run(Overrides& options) {
+  options.add("--max-steps", FIELD(run.max_steps), "Updates");
+  options.add("--max-epochs", FIELD(run.max_epochs), "Passes over the text; 0 = no limit");
+  options.add("--max-minutes", FIELD(run.max_minutes), "Minutes of wall time of this process; 0 = no limit");
+  options.add("--validate-every", FIELD(run.validate_every), "Updates between validations, each with a checkpoint");
+  options.add("--validation-beam", FIELD(run.validation_beam), "Beam size of validation translations");
+  options.add_choice(
+      "--metric", {"bleu", "chrf", "loss"}, "bleu",
+      [](TrainOptions& o, const std::string& name) { o.run.metric = training::validation_metric_from(name); },
+      "What chooses the best model");
+  options.add("--patience", FIELD(run.patience), "Validations without improvement before the end; 0 = never");
+  options.add("--keep-last", FIELD(run.keep_last), "Newest checkpoints kept");
+  options.add("--keep-best", FIELD(run.keep_best), "Best checkpoints kept");
+  options.add("--average", FIELD(run.average), "Checkpoints averaged at the end; 0 = none");
+  options.add("--average-best", FIELD(run.average_best), "Average the best checkpoints, not the last (true or false)");
+  options.add("--ema-decay", FIELD(run.ema_decay), "Moving average of the weights, e.g. 0.999; 0 = off");
+  options.add("--log-every", FIELD(run.log_every), "Updates between plain progress lines");
+  options.add("--workers", FIELD(run.workers), "Replicas, one thread each; 0 = one a core");
+  options.add("--seed", FIELD(run.seed), "Of everything random");
+}
+
+#undef FIELD
+
+int train(const TrainOptions& options) {
+  training::Trainer trainer(options, std::cerr);
+  trainer.run();
+  return trainer.exit_status();
+}
+
+}  // namespace
+
+void add_train_command(CLI::App& app, Run& run) {
+  CLI::App* command = add_command(app, "train",
+                                  "Train a Transformer from parallel text. Defaults are those of the preset; the ones "
+                                  "shown are tiny's");
+  auto preset = std::make_shared<std::string>("tiny");
+  command->add_option("--preset", *preset, "Recipe to start from")->check(CLI::IsMember(training::preset_names()));
+  auto options = std::make_shared<Overrides>(*command);
+  add_files(*options);
+  add_architecture(*options);
+  add_vocabulary(*options);
+  add_optimization(*options);
+  add_run(*options);
+  command->callback([&run, preset, options] { run = [=] { return train(options->apply(*preset)); }; });
+}
+
+}  // namespace dragoman::cli

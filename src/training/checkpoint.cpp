@@ -1,0 +1,186 @@
+#include "training/checkpoint.h"
+
+#include <algorithm>
+#include <set>
+
+#include "base/checked_folder.h"
+#include "base/error.h"
+#include "base/folder_writer.h"
+#include "base/published_folder.h"
+#include "models/model_folder.h"
+#include "models/model_tensors.h"
+#include "tensor/safetensors.h"
+
+namespace dragoman::training {
+namespace {
+
+using tensor::NamedTensors;
+using tensor::Tensor;
+
+constexpr const char* kCheckpointPrefix = "step-";
+constexpr const char* kOptimizerFile = "optimizer.safetensors";
+constexpr const char* kFirstMomentPrefix = "first_moment.";
+constexpr const char* kSecondMomentPrefix = "second_moment.";
+const std::string kAveragePrefix = "average.";
+
+std::filesystem::path checkpoints_of(const std::filesystem::path& model_folder) {
+  return model_folder / "checkpoints";
+}
+
+// The named views of a flat buffer.
+NamedTensors named_views(const nn::ParameterSet& parameters, const Tensor& flat, const std::string& prefix) {
+  NamedTensors named;
+  for (const auto& parameter : parameters.parameters()) {
+    const Tensor part = flat.rows(parameter->offset, parameter->offset + parameter->shape.size());
+    named.emplace(prefix + parameter->path, part.reshape(parameter->shape));
+  }
+  return named;
+}
+
+models::ModelFiles model_files(const models::Transformer& model, const ModelTexts& texts) {
+  return {texts.config, models::named_tensors(model.parameters()), texts.vocabularies};
+}
+
+// Copies stored tensors into the views of a flat buffer; the names must be exactly those of the model.
+void fill(const nn::ParameterSet& parameters, Tensor& flat, const std::string& prefix, const NamedTensors& stored,
+          const std::string& file) {
+  for (auto& [name, view] : named_views(parameters, flat, prefix)) {
+    const auto found = stored.find(name);
+    base::check_data(found != stored.end(), "{}: tensor {} is missing", file, name);
+    base::check_data(found->second.shape() == view.shape() && found->second.dtype() == view.dtype(),
+                     "{}: tensor {} is {} {}, the configuration asks for {} {}", file, name,
+                     tensor::dtype_name(found->second.dtype()), found->second.shape().to_string(),
+                     tensor::dtype_name(view.dtype()), view.shape().to_string());
+    Tensor target = view;
+    target.copy_from(found->second);
+  }
+}
+
+NamedTensors read_tensors(const base::CheckedFolder& folder, const char* name) {
+  return tensor::read_safetensors(folder.read(name), folder.path_of(name));
+}
+
+}  // namespace
+
+std::filesystem::path checkpoint_folder(const std::filesystem::path& model_folder, int64_t step) {
+  return checkpoints_of(model_folder) / (kCheckpointPrefix + std::to_string(step));
+}
+
+std::vector<int64_t> list_checkpoints(const std::filesystem::path& model_folder) {
+  std::vector<int64_t> steps;
+  for (const auto& folder : base::numbered_folders(checkpoints_of(model_folder), kCheckpointPrefix)) {
+    steps.push_back(folder.number);
+  }
+  std::ranges::sort(steps);
+  return steps;
+}
+
+void save_checkpoint(const std::filesystem::path& model_folder, const models::Transformer& model,
+                     const OptimizerTensors& optimizer, const Checkpoint& contents) {
+  const nn::ParameterSet& parameters = model.parameters();
+  NamedTensors state = named_views(parameters, optimizer.first_moment, kFirstMomentPrefix);
+  state.merge(named_views(parameters, optimizer.second_moment, kSecondMomentPrefix));
+  if (optimizer.average.defined()) {
+    state.merge(named_views(parameters, optimizer.average, kAveragePrefix));
+  }
+  base::FolderWriter writer(checkpoint_folder(model_folder, contents.state.step));
+  models::add_model_files(writer, model_files(model, contents.texts));
+  writer.add(kOptimizerFile, tensor::make_safetensors(state).parts());
+  writer.add("recipe.json", contents.recipe);
+  writer.add("state.json", to_json(contents.state));
+  writer.commit();
+}
+
+std::optional<Checkpoint> find_newest_checkpoint(const std::filesystem::path& model_folder,
+                                                 std::vector<std::string>& notes) {
+  base::recover_folders(checkpoints_of(model_folder));
+  base::finish_publication(model_folder);
+  const auto newest = base::newest_valid_folder(checkpoints_of(model_folder), kCheckpointPrefix, &notes);
+  if (!newest) {
+    return std::nullopt;
+  }
+  const base::CheckedFolder folder(newest->path);
+  models::ModelFiles files = models::read_model_files(folder);
+  return Checkpoint{newest->path,
+                    run_state_from_json(folder.read("state.json"), folder.path_of("state.json")),
+                    folder.read("recipe.json"),
+                    {std::move(files.config), std::move(files.vocabularies)}};
+}
+
+void load_checkpoint(const Checkpoint& checkpoint, models::Transformer& model, OptimizerTensors& optimizer) {
+  const base::CheckedFolder folder(checkpoint.folder);
+  nn::ParameterSet& parameters = model.parameters();
+  models::load_tensors(read_tensors(folder, models::kWeightsName), parameters, folder.path_of(models::kWeightsName));
+  const NamedTensors state = read_tensors(folder, kOptimizerFile);
+  const std::string file = folder.path_of(kOptimizerFile);
+  fill(parameters, optimizer.first_moment, kFirstMomentPrefix, state, file);
+  fill(parameters, optimizer.second_moment, kSecondMomentPrefix, state, file);
+  if (optimizer.average.defined()) {
+    fill(parameters, optimizer.average, kAveragePrefix, state, file);
+  }
+}
+
+void publish_model(const std::filesystem::path& model_folder, const models::Transformer& model,
+                   const ModelTexts& texts) {
+  models::publish_model_folder(model_folder, model_files(model, texts));
+}
+
+void prune_checkpoints(const std::filesystem::path& model_folder, const std::map<int64_t, double>& scores,
+                       int64_t keep_last, int64_t keep_best) {
+  std::vector<int64_t> steps = list_checkpoints(model_folder);
+  const auto last = std::min<size_t>(static_cast<size_t>(keep_last), steps.size());
+  std::set<int64_t> kept(steps.end() - static_cast<std::ptrdiff_t>(last), steps.end());
+  std::erase_if(steps, [&](int64_t step) { return !scores.contains(step); });
+  std::ranges::stable_sort(steps, std::greater<>(), [&](int64_t step) { return scores.at(step); });
+  const auto best = std::min<size_t>(static_cast<size_t>(keep_best), steps.size());
+  kept.insert(steps.begin(), steps.begin() + static_cast<std::ptrdiff_t>(best));
+  for (const int64_t step : list_checkpoints(model_folder)) {
+    if (!kept.contains(step)) {
+      std::error_code error;  // a folder that cannot be removed costs disk, not the run
+      std::filesystem::remove_all(checkpoint_folder(model_folder, step), error);
+    }
+  }
+}
+
+ModelTexts average_into(const std::vector<std::filesystem::path>& folders, bool use_average,
+                        models::Transformer& model) {
+  base::check_usage(!folders.empty(), "average: no folders are given");
+  nn::ParameterSet& parameters = model.parameters();
+  Tensor& values = parameters.values();
+  std::vector<double> sums(static_cast<size_t>(values.size()));
+  ModelTexts texts;
+  for (const auto& path : folders) {
+    const base::CheckedFolder folder(path);
+    models::ModelFiles files = models::read_model_files(folder);
+    const ModelTexts its_texts{std::move(files.config), std::move(files.vocabularies)};
+    base::check_data(path == folders.front() || its_texts == texts,
+                     "{}: configuration or vocabulary differs from {}; only checkpoints of one run can be averaged",
+                     path.string(), folders.front().string());
+    texts = its_texts;
+    models::load_tensors(files.tensors, parameters, folder.path_of(models::kWeightsName));
+    if (use_average && folder.has(kOptimizerFile)) {
+      const NamedTensors state = read_tensors(folder, kOptimizerFile);
+      if (state.contains(kAveragePrefix + parameters.parameters().front()->path)) {
+        fill(parameters, values, kAveragePrefix, state, folder.path_of(kOptimizerFile));
+      }
+    }
+    std::ranges::transform(sums, values.span<float>(), sums.begin(), std::plus<>());
+  }
+  std::ranges::transform(sums, parameters.values().span<float>().begin(),
+                         [&](double sum) { return static_cast<float>(sum / static_cast<double>(folders.size())); });
+  return texts;
+}
+
+void write_average(const std::vector<std::filesystem::path>& folders, bool use_average,
+                   const std::filesystem::path& output) {
+  base::check_usage(!folders.empty(), "average: no folders are given");
+  const base::CheckedFolder first(folders.front());
+  models::Transformer model(
+      models::transformer_config_from_json(first.read(models::kConfigName), first.path_of(models::kConfigName)));
+  model.parameters().allocate();
+  const ModelTexts texts = average_into(folders, use_average, model);
+  std::filesystem::create_directories(output);
+  publish_model(output, model, texts);
+}
+
+}  // namespace dragoman::training

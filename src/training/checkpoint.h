@@ -1,0 +1,74 @@
+#pragma once
+
+#include <filesystem>
+#include <map>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "models/transformer.h"
+#include "training/run_state.h"
+
+namespace dragoman::training {
+
+/// What goes into a model folder beside the tensors.
+struct ModelTexts {
+  std::string config;                               ///< config.json
+  std::map<std::string, std::string> vocabularies;  ///< vocabulary.spm, or source.spm and target.spm
+  bool operator==(const ModelTexts&) const = default;
+};
+
+/// What a checkpoint holds beside the model: moments and, when it is on, the moving average, all [total] float32 flat.
+struct OptimizerTensors {
+  tensor::Tensor first_moment;
+  tensor::Tensor second_moment;
+  tensor::Tensor average;  ///< undefined when off
+};
+
+/// A checkpoint as found on disk.
+struct Checkpoint {
+  std::filesystem::path folder;
+  RunState state;
+  std::string recipe;  ///< recipe.json
+  ModelTexts texts;
+};
+
+/// MODEL/checkpoints/step-N
+std::filesystem::path checkpoint_folder(const std::filesystem::path& model_folder, int64_t step);
+
+/// Steps of the checkpoints in MODEL/checkpoints, ascending; leftovers of interrupted writes are not among them.
+std::vector<int64_t> list_checkpoints(const std::filesystem::path& model_folder);
+
+/// Writes checkpoints/step-N aside, fsyncs, renames (docs/checkpoint_format.md). Throws Error(kCannotWrite); the
+/// checkpoints that are there stay untouched.
+void save_checkpoint(const std::filesystem::path& model_folder, const models::Transformer& model,
+                     const OptimizerTensors& optimizer, const Checkpoint& contents);
+
+/// The newest checkpoint whose every file matches its manifest; damaged ones are reported through `notes` and passed
+/// over. Empty when there is none.
+std::optional<Checkpoint> find_newest_checkpoint(const std::filesystem::path& model_folder,
+                                                 std::vector<std::string>& notes);
+
+/// Fills the weights of `model` and the tensors of `optimizer` from a checkpoint found before.
+void load_checkpoint(const Checkpoint& checkpoint, models::Transformer& model, OptimizerTensors& optimizer);
+
+/// Makes the top of the model folder this model (docs/checkpoint_format.md says how readers never see a mixture).
+void publish_model(const std::filesystem::path& model_folder, const models::Transformer& model,
+                   const ModelTexts& texts);
+
+/// Deletes all checkpoints but the `keep_last` newest and the `keep_best` best by `scores` (higher is better).
+void prune_checkpoints(const std::filesystem::path& model_folder, const std::map<int64_t, double>& scores,
+                       int64_t keep_last, int64_t keep_best);
+
+/// Mean of the weights in several model folders or checkpoints (float64 sums). Throws Error(kBadData) unless all have
+/// the same configuration, tensors and vocabularies. Source: Vaswani et al. 2017, section 6.1.
+/// @param use_average  take the moving average of a checkpoint instead of its weights, where it has one
+/// @return the texts that all of them share
+ModelTexts average_into(const std::vector<std::filesystem::path>& folders, bool use_average,
+                        models::Transformer& model);
+
+/// `average_into`, written as a model folder of its own.
+void write_average(const std::vector<std::filesystem::path>& folders, bool use_average,
+                   const std::filesystem::path& output);
+
+}  // namespace dragoman::training

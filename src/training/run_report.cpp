@@ -1,0 +1,143 @@
+#include "training/run_report.h"
+
+#include <unistd.h>
+
+#include <fmt/format.h>
+#include <ctime>
+#include <nlohmann/json.hpp>
+#include <ostream>
+
+#include "base/files.h"
+#include "base/json.h"
+#include "base/utf8.h"
+
+namespace dragoman::training {
+namespace {
+
+constexpr size_t kSampleSentences = 5;
+constexpr const char* kSamplesFile = "samples.json";
+
+std::string now_text() {
+  const std::time_t now = std::time(nullptr);
+  std::tm parts{};
+  localtime_r(&now, &parts);
+  char text[32];
+  std::strftime(text, sizeof text, "%Y-%m-%d %H:%M", &parts);
+  return text;
+}
+
+ProgressLineOptions line_options(const TrainOptions& options) {
+  ProgressLineOptions line = progress_line_options_for(STDERR_FILENO);
+  line.plain_every_steps = options.run.log_every;
+  line.plain_interval_seconds = 0;
+  return line;
+}
+
+nlohmann::json to_tree(const SampleSet& set) {
+  nlohmann::json samples = nlohmann::json::array();
+  for (const SampleTranslation& sample : set.samples) {
+    samples.push_back({{"source", sample.source}, {"reference", sample.reference}, {"hypothesis", sample.hypothesis}});
+  }
+  return {{"step", set.step}, {"samples", samples}};
+}
+
+}  // namespace
+
+RunReport::RunReport(const TrainOptions& options, int64_t resume_step, std::ostream& terminal)
+    : folder_(options.model_folder),
+      metrics_(folder_ / "metrics.jsonl", resume_step),
+      tensorboard_(folder_, resume_step),
+      line_(terminal, line_options(options)) {
+  data_.title = "Training report";
+  data_.subtitle = options.preset + ", " + folder_.filename().string();
+  load_samples(resume_step);
+}
+
+void RunReport::message(const std::string& text) {
+  line_.message(text);
+}
+
+void RunReport::warning(const std::string& text) {
+  line_.message("warning: " + text);
+  data_.warnings.push_back(text);
+}
+
+void RunReport::progress(const Progress& progress) {
+  line_.update(progress);
+}
+
+void RunReport::train_row(const TrainRow& row) {
+  metrics_.append(row);
+  tensorboard_.scalar("train/loss", row.step, row.loss);
+  tensorboard_.scalar("train/learning_rate", row.step, row.learning_rate);
+  tensorboard_.scalar("train/tokens_per_second", row.step, row.tokens_per_second);
+  tensorboard_.scalar("train/grad_norm", row.step, row.grad_norm);
+}
+
+void RunReport::validation(const ValidationRow& row, const ValidationResult& result, const Validator& validator,
+                           std::vector<HeatMap> attention) {
+  metrics_.append(row);
+  tensorboard_.scalar("validation/loss", row.step, row.loss);
+  tensorboard_.scalar("validation/perplexity", row.step, row.perplexity);
+  tensorboard_.scalar("validation/bleu", row.step, row.bleu);
+  tensorboard_.scalar("validation/chrf", row.step, row.chrf);
+  keep_samples(row.step, result, validator);
+  data_.attention = std::move(attention);
+  line_.message(fmt::format("validation at step {}: loss {:.4f}  perplexity {:.3f}  BLEU {:.2f}  chrF {:.2f}{}",
+                            row.step, row.loss, row.perplexity, row.bleu, row.chrf,
+                            row.is_best ? "  (best so far)" : ""));
+}
+
+void RunReport::checkpoint(const CheckpointRow& row) {
+  metrics_.append(row);
+}
+
+void RunReport::event(const EventRow& row) {
+  metrics_.append(row);
+  line_.message(row.text);
+}
+
+void RunReport::write(const std::string& status) {
+  data_.status = status;
+  data_.updated = now_text();
+  data_.metrics = read_metrics(folder_ / "metrics.jsonl");
+  write_report(folder_ / "report.html", data_);
+}
+
+void RunReport::keep_samples(int64_t step, const ValidationResult& result, const Validator& validator) {
+  SampleSet set;
+  set.step = step;
+  const size_t count = std::min(kSampleSentences, result.translations.size());
+  for (size_t index = 0; index < count; ++index) {
+    set.samples.push_back({validator.sources()[index], validator.references()[index], result.translations[index]});
+  }
+  tensorboard_.text("validation/sample", step, set.samples.empty() ? "" : set.samples.front().hypothesis);
+  data_.samples.push_back(std::move(set));
+  nlohmann::json tree = nlohmann::json::array();
+  for (const SampleSet& kept : data_.samples) {
+    tree.push_back(to_tree(kept));
+  }
+  base::write_file_atomic(folder_ / kSamplesFile, base::dump_json(tree, 1) + "\n");
+}
+
+// Samples only decorate the report: a damaged file costs them, not the run.
+void RunReport::load_samples(int64_t resume_step) try {
+  if (resume_step == 0 || !std::filesystem::exists(folder_ / kSamplesFile)) {
+    return;
+  }
+  for (const auto& set : base::parse_json(base::read_file(folder_ / kSamplesFile), kSamplesFile)) {
+    SampleSet samples;
+    samples.step = set.at("step").get<int64_t>();
+    for (const auto& sample : set.at("samples")) {
+      samples.samples.push_back({sample.at("source"), sample.at("reference"), sample.at("hypothesis")});
+    }
+    if (samples.step <= resume_step) {
+      data_.samples.push_back(std::move(samples));
+    }
+  }
+} catch (const std::exception& error) {
+  data_.samples.clear();
+  line_.message(fmt::format("note: earlier sample translations are left out of the report: {}", error.what()));
+}
+
+}  // namespace dragoman::training

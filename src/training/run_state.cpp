@@ -1,0 +1,54 @@
+#include "training/run_state.h"
+
+#include <nlohmann/json.hpp>
+
+#include "base/error.h"
+#include "base/json.h"
+
+namespace dragoman::training {
+
+std::string to_json(const RunState& state) {
+  nlohmann::json scores = nlohmann::json::object();
+  for (const auto& [step, score] : state.scores) {
+    scores[std::to_string(step)] = score;
+  }
+  const nlohmann::json tree = {{"step", state.step},
+                               {"applied_updates", state.applied_updates},
+                               {"skipped_in_a_row", state.skipped_in_a_row},
+                               {"seconds", state.seconds},
+                               {"target_tokens", state.target_tokens},
+                               {"best_step", state.best_step},
+                               {"best_score", state.best_score},
+                               {"stale_validations", state.stale_validations},
+                               {"scores", scores},
+                               {"batcher", nlohmann::json::parse(state.batcher)},
+                               {"fingerprint", state.fingerprint},
+                               {"workers", state.workers}};
+  return base::dump_json(tree, 2) + "\n";
+}
+
+RunState run_state_from_json(std::string_view text, std::string_view file_name) try {
+  const nlohmann::json tree = base::parse_json(text, file_name);
+  RunState state;
+  tree.at("step").get_to(state.step);
+  tree.at("applied_updates").get_to(state.applied_updates);
+  tree.at("skipped_in_a_row").get_to(state.skipped_in_a_row);
+  tree.at("seconds").get_to(state.seconds);
+  tree.at("target_tokens").get_to(state.target_tokens);
+  tree.at("best_step").get_to(state.best_step);
+  tree.at("best_score").get_to(state.best_score);
+  tree.at("stale_validations").get_to(state.stale_validations);
+  for (const auto& [step, score] : tree.at("scores").items()) {
+    state.scores[std::stoll(step)] = score.get<double>();
+  }
+  state.batcher = tree.at("batcher").dump();
+  tree.at("fingerprint").get_to(state.fingerprint);
+  tree.at("workers").get_to(state.workers);
+  return state;
+} catch (const nlohmann::json::exception& error) {
+  base::fail(base::ErrorKind::kBadData, "{}: {}; the file was not written by this program", file_name, error.what());
+} catch (const std::logic_error& error) {
+  base::fail(base::ErrorKind::kBadData, "{}: a step number is not a number ({})", file_name, error.what());
+}
+
+}  // namespace dragoman::training

@@ -1,0 +1,394 @@
+#include "training/trainer.h"
+
+#include <algorithm>
+#include <chrono>
+#include <cmath>
+#include <nlohmann/json.hpp>
+
+#include "base/cpu.h"
+#include "base/error.h"
+#include "base/signals.h"
+#include "ops/vector_math.h"
+#include "training/attention_maps.h"
+#include "training/vocabularies.h"
+
+namespace dragoman::training {
+namespace {
+
+constexpr int64_t kMaxSkippedInARow = 20;
+constexpr double kTokensPerParameterWarning = 0.5;  // fewer target tokens than this for each parameter: too large
+
+double clock_seconds() {
+  return std::chrono::duration<double>(std::chrono::steady_clock::now().time_since_epoch()).count();
+}
+
+void prepare_folder(const std::filesystem::path& folder) {
+  std::error_code error;
+  std::filesystem::create_directories(folder, error);
+  base::check(!error, base::ErrorKind::kCannotWrite, "{}: cannot create the model folder: {}", folder.string(),
+              error.message());
+}
+
+data::EncodingOptions encoding_options(const TrainOptions& options) {
+  data::EncodingOptions encoding;
+  encoding.max_length = static_cast<int32_t>(options.batch.max_length - 1);
+  encoding.source_sampling = encoding.target_sampling = options.batch.subword_sampling;
+  encoding.seed = options.run.seed;
+  encoding.threads = options.run.workers;
+  return encoding;
+}
+
+data::BatcherOptions batcher_options(const TrainOptions& options) {
+  data::BatcherOptions batching;
+  batching.batch_tokens = options.batch.batch_tokens;
+  batching.window_sentences = static_cast<uint64_t>(options.batch.window_sentences);
+  batching.seed = options.run.seed;
+  return batching;
+}
+
+std::string describe_stop(StopReason reason) {
+  switch (reason) {
+    case StopReason::kMaxSteps:
+      return "finished: all steps done";
+    case StopReason::kMaxEpochs:
+      return "finished: all epochs done";
+    case StopReason::kMaxTime:
+      return "stopped: time is up; run the same command to go on";
+    case StopReason::kEarlyStop:
+      return "finished: no improvement any more";
+    case StopReason::kSignal:
+      return "stopped by a signal; run the same command to go on";
+  }
+  return "finished";
+}
+
+}  // namespace
+
+Trainer::Trainer(const TrainOptions& options, std::ostream& terminal) : options_(options) {
+  options_.check();
+  options_.run.workers = options_.run.workers > 0 ? options_.run.workers : base::cpu_count();
+  data::ParallelCorpus text(options_.source, options_.target);
+  prepare_folder(options_.model_folder);
+  lock_ = std::make_unique<base::FolderLock>(options_.model_folder);
+  const std::optional<Checkpoint> checkpoint = find_newest_checkpoint(options_.model_folder, notes_);
+  state_.fingerprint = text.fingerprint();
+
+  VocabularyPair vocabularies =
+      checkpoint ? load_vocabularies(checkpoint->texts) : learn_vocabularies(options_, notes_);
+  options_.model.source_vocab_size = vocabularies.source.size();
+  options_.model.target_vocab_size = vocabularies.target.size();
+  texts_ = model_texts(vocabularies, options_.model);
+  corpus_ = std::make_unique<data::EncodedCorpus>(std::move(text), vocabularies.source, vocabularies.target,
+                                                  encoding_options(options_));
+  batcher_ = std::make_unique<data::Batcher>(*corpus_, batcher_options(options_));
+  validator_ = std::make_unique<Validator>(options_, vocabularies.source, vocabularies.target);
+  model_ = std::make_unique<models::Transformer>(options_.model);
+  model_->parameters().allocate();
+  model_->parameters().initialize(options_.run.seed);
+  replicas_ = std::make_unique<DataParallel>(*model_, options_.adam, options_.run.workers);
+  if (options_.run.ema_decay > 0.0) {
+    average_ = model_->parameters().values().clone();
+  }
+  if (checkpoint) {
+    restore(*checkpoint);
+  }
+  report_ = std::make_unique<RunReport>(options_, state_.step, terminal);
+  for (const std::string& note : notes_) {
+    report_->message(note);
+  }
+  describe();
+}
+
+Trainer::~Trainer() = default;
+
+void Trainer::restore(const Checkpoint& checkpoint) {
+  const std::string recipe = recipe_json(options_);
+  base::check_usage(checkpoint.recipe == recipe,
+                    "{}: the run in this folder was started with another recipe ({}); "
+                    "use the same options to go on, or another --model folder to start anew",
+                    options_.model_folder.string(), first_difference(checkpoint.recipe, recipe));
+  base::check_data(checkpoint.state.fingerprint == state_.fingerprint,
+                   "{}: the training text has changed since this run was started; use the same files to go on, or "
+                   "another --model folder to start anew",
+                   options_.model_folder.string());
+  OptimizerTensors optimizer{replicas_->adam().first_moment(), replicas_->adam().second_moment(), average_};
+  load_checkpoint(checkpoint, *model_, optimizer);
+  const int workers = options_.run.workers;
+  state_ = checkpoint.state;
+  if (state_.workers != workers) {
+    notes_.push_back(
+        fmt::format("resuming with {} workers a run of {}: the same data order, but not bit for bit the "
+                    "run it would have been",
+                    workers, state_.workers));
+    state_.workers = workers;
+  }
+  seconds_before_ = state_.seconds;
+  first_step_ = state_.step;
+  replicas_->set_applied_updates(state_.applied_updates);
+  batcher_->restore(nlohmann::json::parse(state_.batcher));
+}
+
+// What the person should know before the first update.
+void Trainer::describe() {
+  const int64_t parameters = model_->parameters().count();
+  const auto& counts = corpus_->statistics();
+  report_->message(counts.report());
+  report_->message(fmt::format("model: {} ({} parameters), {} workers, {}", options_.preset, format_count(parameters),
+                               options_.run.workers, base::isa_name(base::active_isa())));
+  if (static_cast<double>(counts.target_tokens) < kTokensPerParameterWarning * static_cast<double>(parameters)) {
+    report_->warning(fmt::format(
+        "the model has {} parameters for {} target tokens: it will learn the text by heart; a smaller preset, more "
+        "dropout or more text will translate better",
+        format_count(parameters), format_count(static_cast<int64_t>(counts.target_tokens))));
+  }
+  report_->facts(
+      {{"Model",
+        {{"preset", options_.preset},
+         {"parameters", format_count(parameters)},
+         {"layers", fmt::format("{} + {}", options_.model.encoder_layers, options_.model.decoder_layers)},
+         {"d_model / d_ff / heads",
+          fmt::format("{} / {} / {}", options_.model.d_model, options_.model.d_ff, options_.model.n_heads)},
+         {"norm", std::string(models::name_of(options_.model.norm_order))},
+         {"vocabulary", fmt::format("{} / {}", options_.model.source_vocab_size, options_.model.target_vocab_size)}}},
+       {"Data",
+        {{"pairs read", format_count(static_cast<int64_t>(counts.read))},
+         {"pairs kept", format_count(static_cast<int64_t>(counts.kept))},
+         {"source tokens", format_count(static_cast<int64_t>(counts.source_tokens))},
+         {"target tokens", format_count(static_cast<int64_t>(counts.target_tokens))}}},
+       {"Training",
+        {{"batch", fmt::format("{} tokens x {}", options_.batch.batch_tokens, options_.batch.accumulate)},
+         {"schedule", fmt::format("{}, {}, {} warm-up steps", name_of(options_.schedule.kind),
+                                  options_.schedule.learning_rate, options_.schedule.warmup_steps)},
+         {"dropout", fmt::format("{}", options_.model.dropout)},
+         {"label smoothing", fmt::format("{}", options_.adam.label_smoothing)},
+         {"seed", fmt::format("{}", options_.run.seed)}}},
+       {"Machine",
+        {{"processor", base::cpu_model_name()},
+         {"instruction set", base::isa_name(base::active_isa())},
+         {"workers", fmt::format("{}", options_.run.workers)}}}});
+  if (state_.step > 0) {
+    report_->event({state_.step, "resume", fmt::format("resuming after step {}", state_.step), seconds()});
+  }
+}
+
+StopReason Trainer::run() {
+  const base::StopSignals signals;
+  run_start_ = clock_seconds();
+  window_start_ = seconds();
+  std::optional<StopReason> reason = should_stop();
+  while (!reason) {
+    one_update();
+    const bool validation_due = state_.step % options_.run.validate_every == 0;
+    if (state_.step % options_.run.log_every == 0) {
+      log_window();
+    }
+    reason = signals.requested() ? StopReason::kSignal : should_stop();
+    if (validation_due) {
+      validate();
+      reason = reason ? reason : should_stop();
+    }
+    if (validation_due || reason) {
+      save();
+    }
+  }
+  finish(*reason);
+  exit_status_ = signals.exit_status();
+  return *reason;
+}
+
+void Trainer::one_update() {
+  std::vector<data::Batch> batches;
+  for (int64_t part = 0; part < options_.batch.accumulate; ++part) {
+    batches.push_back(batcher_->next());
+  }
+  const int64_t step = state_.step + 1;
+  const double rate = learning_rate(options_.schedule, step);
+  const UpdateResult result = replicas_->update(batches, step, rate, options_.run.seed);
+  count_update(result);
+  if (result.applied) {
+    update_average();
+  }
+  report_->progress({state_.step, options_.run.max_steps, epoch(), window_.loss_per_token(), window_speed(), rate,
+                     seconds_left(), state_.skipped_updates()});
+}
+
+void Trainer::count_update(const UpdateResult& result) {
+  ++state_.step;
+  state_.applied_updates = replicas_->applied_updates();
+  state_.target_tokens += result.sums.tokens;
+  last_norm_ = result.gradient_norm;
+  if (result.applied) {
+    state_.skipped_in_a_row = 0;
+    window_ += result.sums;
+    return;
+  }
+  ++state_.skipped_in_a_row;
+  report_->event({state_.step, "skipped_update",
+                  fmt::format("step {}: a gradient is not finite; the update is skipped ({} in a row)", state_.step,
+                              state_.skipped_in_a_row),
+                  seconds()});
+  base::check(state_.skipped_in_a_row < kMaxSkippedInARow, base::ErrorKind::kRuntime,
+              "train: {} updates in a row had gradients that are not finite (last at step {}); the last checkpoint is "
+              "intact; lower --learning-rate or raise --warmup-steps",
+              kMaxSkippedInARow, state_.step);
+}
+
+void Trainer::update_average() {
+  if (average_.defined()) {
+    // Early on the average follows fast, or it would remember the random start for long.
+    const double updates = static_cast<double>(state_.applied_updates);
+    const double decay = std::min(options_.run.ema_decay, (1.0 + updates) / (10.0 + updates));
+    ops::ema_update(average_.span<float>(), model_->parameters().values().span<float>(), decay);
+  }
+}
+
+void Trainer::log_window() {
+  report_->train_row({state_.step, epoch(), window_.loss_per_token(), learning_rate(options_.schedule, state_.step),
+                      window_speed(), last_norm_, seconds()});
+  window_ = {};
+  window_start_ = seconds();
+}
+
+void Trainer::validate() {
+  if (!validator_->has_data()) {
+    publish();
+    return;
+  }
+  const double started = seconds();
+  swap_average();
+  const ValidationResult result = validator_->run(*replicas_, *model_);
+  const double score = result.score(options_.run.metric);
+  const bool best = std::isfinite(result.sums.loss) && (state_.best_step == 0 || score > state_.best_score);
+  state_.scores[state_.step] = score;
+  state_.stale_validations = best ? 0 : state_.stale_validations + 1;
+  if (best) {
+    state_.best_step = state_.step;
+    state_.best_score = score;
+    publish_model(options_.model_folder, *model_, texts_);
+  }
+  report_->validation({state_.step, epoch(), result.sums.nll_per_token(), result.sums.perplexity(), result.bleu,
+                       result.chrf, best, seconds()},
+                      result, *validator_, attention_maps(*model_, *validator_));
+  swap_average();
+  report_->write("training");
+  window_start_ += seconds() - started;  // validating is not training time
+}
+
+// Validation, publishing and averaging see the moving average where there is one.
+void Trainer::swap_average() {
+  if (average_.defined()) {
+    std::ranges::swap_ranges(average_.span<float>(), model_->parameters().values().span<float>());
+  }
+}
+
+void Trainer::publish() {
+  swap_average();
+  publish_model(options_.model_folder, *model_, texts_);
+  swap_average();
+}
+
+void Trainer::save() {
+  base::check(ops::all_finite(model_->parameters().values().span<float>()), base::ErrorKind::kRuntime,
+              "train: a weight is not finite at step {}; nothing is saved, the last checkpoint is intact", state_.step);
+  state_.seconds = seconds();
+  state_.batcher = batcher_->state().dump();
+  state_.workers = options_.run.workers;
+  const auto folder = checkpoint_folder(options_.model_folder, state_.step);
+  save_checkpoint(options_.model_folder, *model_,
+                  {replicas_->adam().first_moment(), replicas_->adam().second_moment(), average_},
+                  {folder, state_, recipe_json(options_), texts_});
+  prune_checkpoints(options_.model_folder, state_.scores, options_.run.keep_last, options_.run.keep_best);
+  report_->checkpoint({state_.step, folder.filename().string(), seconds()});
+}
+
+void Trainer::finish(StopReason reason) {
+  const bool ended = reason != StopReason::kSignal && reason != StopReason::kMaxTime;
+  if (ended && options_.run.average > 1) {
+    average_checkpoints();
+  }
+  if (!std::filesystem::exists(options_.model_folder / "manifest.json")) {
+    publish();
+  }
+  report_->event({state_.step, "finish", describe_stop(reason), seconds()});
+  report_->write(describe_stop(reason));
+  report_->finish_line();
+}
+
+// The paper's last step (section 6.1). The average becomes the model if it validates better than the best so far.
+void Trainer::average_checkpoints() {
+  const std::vector<std::filesystem::path> folders = checkpoints_to_average();
+  if (folders.size() < 2) {
+    return;
+  }
+  const tensor::Tensor weights = model_->parameters().values().clone();
+  average_into(folders, average_.defined(), *model_);
+  const bool validated = validator_->has_data();
+  const ValidationResult result = validated ? validator_->run(*replicas_, *model_) : ValidationResult{};
+  const double score = result.score(options_.run.metric);
+  const bool better = !validated || score > state_.best_score;
+  report_->event({state_.step, "average",
+                  fmt::format("average of {} checkpoints: BLEU {:.2f}  chrF {:.2f}  perplexity {:.3f}; {}",
+                              folders.size(), result.bleu, result.chrf, result.sums.perplexity(),
+                              better ? "it is the model now" : "the best checkpoint stays the model"),
+                  seconds()});
+  if (better) {
+    publish_model(options_.model_folder, *model_, texts_);
+  }
+  model_->parameters().values().copy_from(weights);
+}
+
+std::vector<std::filesystem::path> Trainer::checkpoints_to_average() const {
+  std::vector<int64_t> steps = list_checkpoints(options_.model_folder);
+  const auto score = [&](int64_t step) {
+    const auto found = state_.scores.find(step);
+    return found == state_.scores.end() ? -1e300 : found->second;
+  };
+  if (options_.run.average_best) {
+    std::ranges::stable_sort(steps, {}, score);
+  }
+  const auto count = std::min(steps.size(), static_cast<size_t>(options_.run.average));
+  std::vector<std::filesystem::path> folders;
+  for (auto step = steps.end() - static_cast<std::ptrdiff_t>(count); step != steps.end(); ++step) {
+    folders.push_back(checkpoint_folder(options_.model_folder, *step));
+  }
+  return folders;
+}
+
+std::optional<StopReason> Trainer::should_stop() const {
+  const RunOptions& run = options_.run;
+  if (run.patience > 0 && state_.stale_validations >= run.patience) {
+    return StopReason::kEarlyStop;
+  }
+  if (state_.step >= run.max_steps) {
+    return StopReason::kMaxSteps;
+  }
+  if (run.max_epochs > 0 && batcher_->epoch() >= static_cast<uint64_t>(run.max_epochs)) {
+    return StopReason::kMaxEpochs;
+  }
+  if (run.max_minutes > 0.0 && seconds() - seconds_before_ >= 60.0 * run.max_minutes) {
+    return StopReason::kMaxTime;
+  }
+  return std::nullopt;
+}
+
+double Trainer::seconds() const {
+  return seconds_before_ + (run_start_ > 0.0 ? clock_seconds() - run_start_ : 0.0);
+}
+
+double Trainer::epoch() const {
+  return static_cast<double>(state_.target_tokens) / static_cast<double>(corpus_->statistics().target_tokens);
+}
+
+double Trainer::window_speed() const {
+  const double elapsed = seconds() - window_start_;
+  return elapsed > 0.0 ? static_cast<double>(window_.tokens) / elapsed : 0.0;
+}
+
+// By the speed of this process so far, validations included.
+double Trainer::seconds_left() const {
+  const double elapsed = seconds() - seconds_before_;
+  const auto done = static_cast<double>(state_.step - first_step_);
+  return done > 0.0 ? elapsed / done * static_cast<double>(options_.run.max_steps - state_.step) : -1.0;
+}
+
+}  // namespace dragoman::training

@@ -1,0 +1,82 @@
+#pragma once
+
+#include <iosfwd>
+#include <memory>
+#include <optional>
+
+#include "base/folder_lock.h"
+#include "data/batcher.h"
+#include "data/encoded_corpus.h"
+#include "models/transformer.h"
+#include "training/checkpoint.h"
+#include "training/data_parallel.h"
+#include "training/run_report.h"
+#include "training/run_state.h"
+#include "training/train_options.h"
+#include "training/validator.h"
+
+namespace dragoman::training {
+
+/// Why a run came to its end.
+enum class StopReason { kMaxSteps, kMaxEpochs, kMaxTime, kEarlyStop, kSignal };
+
+/// Trains one model from raw parallel text into a model folder, resuming when the folder holds a checkpoint.
+/// The folder then holds the best model so far at its top, checkpoints/step-N/, metrics.jsonl, event files,
+/// report.html.
+class Trainer {
+ public:
+  /// Everything before the first update: reads and counts the text, learns or loads the vocabularies, builds or loads
+  /// the model. Throws Error before any update for bad options (kUsage) or data (kBadData).
+  Trainer(const TrainOptions& options, std::ostream& terminal);
+  ~Trainer();
+
+  /// Trains to the end. Throws Error(kRuntime) after 20 updates in a row with non-finite gradients.
+  StopReason run();
+
+  const RunState& state() const { return state_; }
+  models::Transformer& model() { return *model_; }
+  /// 0, or 130 / 143 when a signal ended the run after saving.
+  int exit_status() const { return exit_status_; }
+
+ private:
+  void restore(const Checkpoint& checkpoint);
+  void describe();
+  void one_update();
+  void count_update(const UpdateResult& result);
+  void update_average();
+  void log_window();
+  void validate();
+  void swap_average();
+  void publish();
+  void save();
+  void finish(StopReason reason);
+  void average_checkpoints();
+  std::vector<std::filesystem::path> checkpoints_to_average() const;
+  std::optional<StopReason> should_stop() const;
+  double seconds() const;
+  double epoch() const;
+  double window_speed() const;
+  double seconds_left() const;
+
+  TrainOptions options_;
+  std::unique_ptr<base::FolderLock> lock_;
+  ModelTexts texts_;  // what goes into every folder beside the tensors
+  std::unique_ptr<data::EncodedCorpus> corpus_;
+  std::unique_ptr<data::Batcher> batcher_;
+  std::unique_ptr<models::Transformer> model_;
+  std::unique_ptr<DataParallel> replicas_;
+  std::unique_ptr<Validator> validator_;
+  std::unique_ptr<RunReport> report_;
+  tensor::Tensor average_;  // exponential moving average of the weights; undefined when off
+  RunState state_;
+  std::vector<std::string> notes_;  // for the person, before the first update
+  LossSums window_;                 // since the last row of metrics
+  double window_start_ = 0.0;       // seconds of training time
+  double last_norm_ = 0.0;
+  double run_start_ = 0.0;       // clock when this process began to train; 0 = not yet
+  double seconds_before_ = 0.0;  // training time of earlier processes
+  int64_t first_step_ = 0;       // steps done by earlier processes
+  int exit_status_ = 0;
+};
+
+}  // namespace dragoman::training

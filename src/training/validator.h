@@ -1,0 +1,49 @@
+#pragma once
+
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "data/encoded_corpus.h"
+#include "training/data_parallel.h"
+#include "training/train_options.h"
+
+namespace dragoman::training {
+
+/// How good the model is on the validation text.
+struct ValidationResult {
+  LossSums sums;
+  double bleu = 0.0;  ///< 0 to 100, of decoded text against the reference (13a, mixed case)
+  double chrf = 0.0;  ///< 0 to 100
+  std::vector<std::string> translations;
+
+  /// The chosen metric, turned so that higher is better (loss: minus nats per token).
+  double score(ValidationMetric metric) const;
+};
+
+/// Validates by loss and by translating: real text, sub-words joined, scored as `dragoman evaluate` scores.
+class Validator {
+ public:
+  /// Reads the validation files of `options`; without any, `has_data()` is false and run() must not be called.
+  Validator(const TrainOptions& options, const data::Vocabulary& source, const data::Vocabulary& target);
+
+  bool has_data() const { return !sources_.empty(); }
+  /// @param model  whose weights `replicas` share
+  ValidationResult run(DataParallel& replicas, const models::Transformer& model) const;
+
+  const std::vector<std::string>& sources() const { return sources_; }
+  const std::vector<std::string>& references() const { return references_; }
+  const data::Vocabulary& source_vocabulary() const { return source_vocabulary_; }
+  const data::Vocabulary& target_vocabulary() const { return target_vocabulary_; }
+
+ private:
+  data::Vocabulary source_vocabulary_;
+  data::Vocabulary target_vocabulary_;
+  std::vector<std::string> sources_;
+  std::vector<std::string> references_;
+  std::vector<data::Batch> batches_;
+  int beam_size_;
+  int workers_;
+};
+
+}  // namespace dragoman::training

@@ -1,0 +1,72 @@
+#include "training/vocabularies.h"
+
+#include <algorithm>
+
+#include "base/error.h"
+#include "base/utf8.h"
+#include "data/vocabulary_trainer.h"
+
+namespace dragoman::training {
+namespace {
+
+constexpr const char* kJointName = "vocabulary.spm";
+constexpr const char* kSourceName = "source.spm";
+constexpr const char* kTargetName = "target.spm";
+
+data::Vocabulary learn(const std::vector<std::filesystem::path>& files, const TrainOptions& options,
+                       std::vector<std::string>& notes) {
+  data::VocabularyOptions wanted = options.vocabulary;
+  wanted.seed = options.run.seed;
+  data::TrainedVocabulary trained = data::train_vocabulary(files, wanted);
+  if (!trained.note.empty()) {
+    notes.push_back(trained.note);
+  }
+  return trained.vocabulary;
+}
+
+std::string trim(const std::string& line) {
+  const size_t begin = line.find_first_not_of(' ');
+  const size_t end = line.find_last_not_of(", ");
+  return begin == std::string::npos || end < begin ? "" : line.substr(begin, end - begin + 1);
+}
+
+}  // namespace
+
+VocabularyPair learn_vocabularies(const TrainOptions& options, std::vector<std::string>& notes) {
+  if (!options.joint_vocabulary) {
+    return {learn(options.source, options, notes), learn(options.target, options, notes)};
+  }
+  std::vector<std::filesystem::path> both = options.source;
+  both.insert(both.end(), options.target.begin(), options.target.end());
+  const data::Vocabulary joint = learn(both, options, notes);
+  return {joint, joint};
+}
+
+VocabularyPair load_vocabularies(const ModelTexts& texts) {
+  const auto load = [&](const char* name) { return data::Vocabulary::from_bytes(texts.vocabularies.at(name), name); };
+  if (texts.vocabularies.contains(kJointName)) {
+    const data::Vocabulary joint = load(kJointName);
+    return {joint, joint};
+  }
+  return {load(kSourceName), load(kTargetName)};
+}
+
+ModelTexts model_texts(const VocabularyPair& vocabularies, const models::TransformerConfig& config) {
+  if (vocabularies.source.sha256() == vocabularies.target.sha256()) {
+    return {models::to_json(config), {{kJointName, vocabularies.source.bytes()}}};
+  }
+  return {models::to_json(config),
+          {{kSourceName, vocabularies.source.bytes()}, {kTargetName, vocabularies.target.bytes()}}};
+}
+
+std::string first_difference(const std::string& before, const std::string& now) {
+  const std::vector<std::string> old_lines = base::split_lines(before), new_lines = base::split_lines(now);
+  for (size_t line = 0; line < std::min(old_lines.size(), new_lines.size()); ++line) {
+    if (old_lines[line] != new_lines[line]) {
+      return fmt::format("{} is now {}", trim(old_lines[line]), trim(new_lines[line]));
+    }
+  }
+  return "other keys";
+}
+
+}  // namespace dragoman::training

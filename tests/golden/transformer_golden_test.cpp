@@ -1,0 +1,126 @@
+#include <gtest/gtest.h>
+
+#include <cmath>
+
+#include "base/files.h"
+#include "models/transformer.h"
+#include "ops/linear_cross_entropy.h"
+#include "tensor/safetensors.h"
+#include "training/data_parallel.h"
+
+namespace dragoman {
+namespace {
+
+using tensor::Tensor;
+
+constexpr double kTolerance = 1e-4;  // relative to the largest value of the tensor
+constexpr float kSmoothing = 0.1F;
+
+struct Golden {
+  const char* file;
+  nn::NormOrder order;
+  models::Tying tying;
+};
+
+// A stored PyTorch run (make_golden.py): logits, every gradient, the losses of ten Adam steps.
+class GoldenRun : public testing::TestWithParam<Golden> {
+ protected:
+  GoldenRun() : model_(config()) {
+    const std::string path = std::string(DRAGOMAN_TEST_DATA) + "/" + GetParam().file;
+    stored_ = tensor::read_safetensors(base::read_file(path), path);
+    model_.parameters().allocate();
+    for (const auto& parameter : model_.parameters().parameters()) {
+      Tensor value = parameter->variable.value();
+      value.copy_from(stored("param." + parameter->path));
+    }
+    batch_.source = ids("source");
+    batch_.source_offsets = ids("source_offsets");
+    batch_.target_input = ids("target_input");
+    batch_.target_output = ids("target_output");
+    batch_.target_offsets = ids("target_offsets");
+    batch_.lines.assign(batch_.source_offsets.size() - 1, 0);
+  }
+
+  static models::TransformerConfig config() {
+    models::TransformerConfig config;
+    config.source_vocab_size = config.target_vocab_size = 29;
+    config.d_model = 16;
+    config.d_ff = 40;
+    config.n_heads = 4;
+    config.encoder_layers = config.decoder_layers = 2;
+    config.norm_order = GetParam().order;
+    config.tying = GetParam().tying;
+    config.dropout = 0.0F;
+    return config;
+  }
+
+  const Tensor& stored(const std::string& name) const {
+    const auto found = stored_.find(name);
+    if (found == stored_.end()) {
+      throw std::runtime_error("the golden file has no " + name);
+    }
+    return found->second;
+  }
+
+  std::vector<int32_t> ids(const std::string& name) const { return stored(name).to_vector<int32_t>(); }
+
+  models::Transformer model_;
+  tensor::NamedTensors stored_;
+  data::Batch batch_;
+};
+INSTANTIATE_TEST_SUITE_P(
+    Norms, GoldenRun,
+    testing::Values(Golden{"transformer_post_norm.safetensors", nn::NormOrder::kPost, models::Tying::kAll},
+                    Golden{"transformer_pre_norm.safetensors", nn::NormOrder::kPre, models::Tying::kNone}));
+
+void expect_close(const Tensor& seen, const Tensor& expected, const std::string& name) {
+  ASSERT_EQ(seen.shape(), expected.shape()) << name;
+  double largest = 1e-6;
+  for (const float value : expected.span<float>()) {
+    largest = std::max(largest, std::abs(static_cast<double>(value)));
+  }
+  for (int64_t index = 0; index < expected.size(); ++index) {
+    ASSERT_NEAR(seen.data<float>()[index], expected.data<float>()[index], kTolerance * largest)
+        << name << " element " << index;
+  }
+}
+
+TEST_P(GoldenRun, LogitsAndAllGradientsEqualPyTorch) {
+  model_.parameters().allocate_gradients();
+  const auto source = models::make_token_rows(batch_.source, batch_.source_offsets);
+  const auto target = models::make_token_rows(batch_.target_input, batch_.target_offsets);
+  const auto n_tokens = static_cast<int64_t>(batch_.target_output.size());
+  autograd::Tape tape;
+  const autograd::TapeScope recording(&tape);
+  const autograd::Variable hidden = model_.forward(source, target, {});
+  expect_close(model_.logits(hidden).value(), stored("logits"), "logits");
+  const auto loss =
+      ops::linear_cross_entropy(hidden, model_.output_weight(), {}, Tensor::from(batch_.target_output, {n_tokens}),
+                                {kSmoothing, 1.0 / static_cast<double>(n_tokens)})
+          .loss;
+  EXPECT_NEAR(loss.value().item(), stored("losses").data<float>()[0], kTolerance);
+  tape.backward(loss);
+  for (const auto& parameter : model_.parameters().parameters()) {
+    expect_close(parameter->variable.grad(), stored("grad." + parameter->path), "gradient of " + parameter->path);
+  }
+}
+
+TEST_P(GoldenRun, TenAdamStepsLoseAsInPyTorch) {
+  training::AdamOptions adam;
+  adam.label_smoothing = kSmoothing;
+  for (const int workers : {1, 2}) {
+    models::Transformer model(config());
+    model.parameters().allocate();
+    model.parameters().values().copy_from(model_.parameters().values());
+    training::DataParallel replicas(model, adam, workers);
+    for (int step = 1; step <= 10; ++step) {
+      const auto result = replicas.update(std::span(&batch_, 1), step, 2e-3, 1);
+      const double expected = stored("losses").data<float>()[step - 1];
+      EXPECT_NEAR(result.sums.loss_per_token(), expected, kTolerance * expected)
+          << "step " << step << " with " << workers << " workers";
+    }
+  }
+}
+
+}  // namespace
+}  // namespace dragoman

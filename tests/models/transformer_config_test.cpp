@@ -1,0 +1,81 @@
+#include "models/transformer_config.h"
+
+#include <gtest/gtest.h>
+
+#include "base/error.h"
+#include "models/transformer.h"
+
+namespace dragoman::models {
+namespace {
+
+TransformerConfig small_config() {
+  TransformerConfig config;
+  config.source_vocab_size = config.target_vocab_size = 100;
+  return config;
+}
+
+std::string message_of(const std::function<void()>& action) {
+  try {
+    action();
+  } catch (const base::Error& error) {
+    return error.what();
+  }
+  return "no error";
+}
+
+std::string replace(std::string text, const std::string& from, const std::string& to) {
+  return text.replace(text.find(from), from.size(), to);
+}
+
+TEST(TransformerConfig, BaseHasThePapersNumberOfParameters) {
+  TransformerConfig config;  // the defaults are the paper's base model
+  config.source_vocab_size = config.target_vocab_size = 37'000;
+  const Transformer base(config);
+  EXPECT_NEAR(static_cast<double>(base.parameters().count()), 63.1e6, 0.05e6);
+
+  TransformerConfig big = config;
+  big.d_model = 1024;
+  big.d_ff = 4096;
+  big.n_heads = 16;
+  EXPECT_NEAR(static_cast<double>(Transformer(big).parameters().count()), 214e6, 0.6e6);
+}
+
+TEST(TransformerConfig, JsonRoundTripKeepsEveryField) {
+  TransformerConfig config = small_config();
+  config.encoder_layers = 12;
+  config.decoder_layers = 2;
+  config.norm_order = nn::NormOrder::kPre;
+  config.activation = ops::Activation::kSilu;
+  config.positions = nn::PositionKind::kLearned;
+  config.tying = Tying::kTarget;
+  config.attention_dropout = 0.05F;
+  const std::string text = to_json(config);
+  EXPECT_EQ(to_json(transformer_config_from_json(text, "config.json")), text);
+}
+
+TEST(TransformerConfig, UnknownKeySuggestsTheNearestOne) {
+  const std::string text = replace(to_json(small_config()), "\"d_model\"", "\"d_modle\"");
+  EXPECT_EQ(message_of([&] { transformer_config_from_json(text, "config.json"); }),
+            "config.json: unknown key \"d_modle\"; did you mean \"d_model\"?");
+}
+
+TEST(TransformerConfig, WrongValuesAreRefusedWithTheRule) {
+  const std::string good = to_json(small_config());
+  const auto message = [&](const char* from, const char* to) {
+    return message_of([&] { transformer_config_from_json(replace(good, from, to), "config.json"); });
+  };
+  EXPECT_EQ(message("\"n_heads\": 8", "\"n_heads\": 7"),
+            "config.json: d_model is 512, must be a multiple of n_heads (7)");
+  EXPECT_EQ(message("\"d_ff\": 2048", "\"d_ff\": -1"), "config.json: d_ff is -1, must be 1 to 262144");
+  EXPECT_EQ(message("\"d_ff\": 2048", "\"d_ff\": 2048.5"), "config.json: d_ff must be an integer, is 2048.5");
+  EXPECT_EQ(message("\"d_ff\": 2048", "\"d_ff\": 1e30"), "config.json: d_ff must be an integer, is 1e+30");
+  EXPECT_EQ(message("\"d_ff\": 2048", "\"d_ff\": 9223372036854775807"),
+            "config.json: d_ff must be an integer, is 9223372036854775807");
+  EXPECT_EQ(message("\"post\"", "\"middle\""), "config.json: norm_order is \"middle\", must be one of post, pre");
+  EXPECT_NE(message("\"dropout\": 0.1", "\"dropout\": \"much\""), "no error");
+  EXPECT_NE(message("\"source_vocab_size\": 100", "\"source_vocab_size\": 90"), "no error")
+      << "tying all needs equal vocabularies";
+}
+
+}  // namespace
+}  // namespace dragoman::models

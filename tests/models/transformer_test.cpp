@@ -1,0 +1,167 @@
+#include "models/transformer.h"
+
+#include <gtest/gtest.h>
+
+#include "base/random.h"
+#include "ops/linear_cross_entropy.h"
+#include "ops/matmul.h"
+
+namespace dragoman::models {
+namespace {
+
+struct Sentences {
+  std::vector<int32_t> ids;
+  std::vector<int32_t> offsets{0};
+};
+
+Sentences random_sentences(std::vector<int32_t> lengths, uint64_t seed) {
+  base::Random random(seed);
+  Sentences sentences;
+  for (const int32_t length : lengths) {
+    for (int32_t word = 0; word < length; ++word) {
+      sentences.ids.push_back(4 + static_cast<int32_t>(random.below(40)));
+    }
+    sentences.offsets.push_back(static_cast<int32_t>(sentences.ids.size()));
+  }
+  return sentences;
+}
+
+Sentences one_of(const Sentences& all, size_t index) {
+  const auto begin = all.ids.begin() + all.offsets[index], end = all.ids.begin() + all.offsets[index + 1];
+  return {{begin, end}, {0, static_cast<int32_t>(end - begin)}};
+}
+
+TokenRows rows_of(const Sentences& sentences) { return make_token_rows(sentences.ids, sentences.offsets); }
+
+TransformerConfig config_of(nn::NormOrder order) {
+  TransformerConfig config;
+  config.source_vocab_size = config.target_vocab_size = 44;
+  config.d_model = 32;
+  config.d_ff = 48;
+  config.n_heads = 4;
+  config.encoder_layers = 3;
+  config.decoder_layers = 2;
+  config.norm_order = order;
+  config.dropout = 0.3F;
+  config.attention_dropout = 0.1F;
+  config.activation_dropout = 0.1F;
+  return config;
+}
+
+class TransformerLaws : public testing::TestWithParam<nn::NormOrder> {
+ protected:
+  TransformerLaws() : model_(config_of(GetParam())) {
+    model_.parameters().allocate();
+    model_.parameters().initialize(1);
+  }
+
+  Tensor logits(const Sentences& source, const Sentences& target) const {
+    return model_.logits(model_.forward(rows_of(source), rows_of(target), {})).value();
+  }
+
+  Transformer model_;
+};
+INSTANTIATE_TEST_SUITE_P(Norms, TransformerLaws, testing::Values(nn::NormOrder::kPost, nn::NormOrder::kPre));
+
+TEST_P(TransformerLaws, ASentenceAloneEqualsTheSameInABatchBitForBit) {
+  const Sentences source = random_sentences({5, 1, 17, 8}, 2), target = random_sentences({4, 9, 1, 12}, 3);
+  model_.parameters().pack_weights();
+  const Tensor together = logits(source, target);
+  for (size_t index = 0; index < 4; ++index) {
+    const Tensor alone = logits(one_of(source, index), one_of(target, index));
+    EXPECT_EQ(alone.to_vector<float>(),
+              together.rows(target.offsets[index], target.offsets[index + 1]).to_vector<float>())
+        << "sentence " << index;
+  }
+}
+
+TEST_P(TransformerLaws, LaterTokensChangeNothingEarlier) {
+  const Sentences source = random_sentences({6}, 2);
+  Sentences target = random_sentences({10}, 3);
+  model_.parameters().pack_weights();
+  const Tensor before = logits(source, target);
+  target.ids.back() = target.ids.back() == 5 ? 6 : 5;
+  const Tensor after = logits(source, target);
+  EXPECT_EQ(before.rows(0, 9).to_vector<float>(), after.rows(0, 9).to_vector<float>());
+  EXPECT_NE(before.rows(9, 10).to_vector<float>(), after.rows(9, 10).to_vector<float>());
+}
+
+TEST_P(TransformerLaws, PackedWeightsComputeTheSameModel) {
+  const Sentences source = random_sentences({5, 7}, 2), target = random_sentences({4, 9}, 3);
+  const std::vector<float> plain = logits(source, target).to_vector<float>();
+  model_.parameters().pack_weights();
+  const std::vector<float> packed = logits(source, target).to_vector<float>();
+  for (size_t index = 0; index < plain.size(); ++index) {
+    ASSERT_NEAR(plain[index], packed[index], 2e-5) << "logit " << index;
+  }
+}
+
+TEST_P(TransformerLaws, DropoutFollowsSeedStepAndRowAlone) {
+  const Sentences source = random_sentences({5, 7}, 2), target = random_sentences({4, 9}, 3);
+  const auto run = [&](uint64_t seed, uint32_t step) {
+    return model_.forward(rows_of(source), rows_of(target), {true, seed, step, nullptr}).value().to_vector<float>();
+  };
+  EXPECT_EQ(run(1, 1), run(1, 1));
+  EXPECT_NE(run(1, 1), run(1, 2));
+  EXPECT_NE(run(1, 1), run(2, 1));
+
+  // The second sentence as a shard of its own, told where its rows stand in the whole batch.
+  TokenRows source_shard = rows_of(one_of(source, 1)), target_shard = rows_of(one_of(target, 1));
+  source_shard.rows.first_row = source.offsets[1];
+  target_shard.rows.first_row = target.offsets[1];
+  const std::vector<float> whole = run(5, 9);
+  const std::vector<float> shard =
+      model_.forward(source_shard, target_shard, {true, 5, 9, nullptr}).value().to_vector<float>();
+  const size_t skipped = static_cast<size_t>(target.offsets[1]) * 32;
+  for (size_t index = 0; index < shard.size(); ++index) {
+    ASSERT_NEAR(shard[index], whole[skipped + index], 1e-4) << "element " << index;
+  }
+}
+
+// The whole model in float64: every parameter's gradient against finite differences, dropout on.
+TEST_P(TransformerLaws, GradientsOfTheWholeModelMatchFiniteDifferences) {
+  TransformerConfig config = config_of(GetParam());
+  config.d_model = 8;
+  config.d_ff = 12;
+  config.n_heads = 2;
+  config.encoder_layers = config.decoder_layers = 1;
+  config.positions = nn::PositionKind::kLearned;
+  config.max_positions = 8;
+  config.activation = ops::Activation::kGelu;  // smooth: a kink would spoil the differences
+  Transformer model(config);
+  model.parameters().allocate(tensor::DType::kFloat64);
+  model.parameters().initialize(4);
+  model.parameters().allocate_gradients();
+  const Sentences source = random_sentences({3, 2}, 2), target = random_sentences({2, 4}, 3);
+  const Tensor expected = Tensor::from(random_sentences({6}, 5).ids, {6});
+  const auto loss_of = [&] {
+    const Variable hidden = model.forward(rows_of(source), rows_of(target), {true, 1, 1, nullptr});
+    return ops::linear_cross_entropy(hidden, model.output_weight(), {}, expected, {0.1F, 0.25}).loss;
+  };
+  {
+    autograd::Tape tape;
+    const autograd::TapeScope recording(&tape);
+    tape.backward(loss_of());
+  }
+  model.parameters().complete_gradients();
+  base::Random random(11);
+  for (const auto& parameter : model.parameters().parameters()) {
+    Tensor values = parameter->variable.value();
+    for (int probe = 0; probe < 3; ++probe) {
+      const auto index = static_cast<int64_t>(random.below(static_cast<uint64_t>(values.size())));
+      double& value = values.data<double>()[index];
+      const double original = value, width = 1e-5;
+      value = original + width;
+      const double above = loss_of().value().item();
+      value = original - width;
+      const double below = loss_of().value().item();
+      value = original;
+      const double expected_gradient = (above - below) / (2 * width);
+      EXPECT_NEAR(parameter->variable.grad().data<double>()[index], expected_gradient, 1e-7)
+          << parameter->path << " element " << index;
+    }
+  }
+}
+
+}  // namespace
+}  // namespace dragoman::models
