@@ -23,7 +23,8 @@ struct StepKeys {
 /// One decoding step of attention: each row of `query` attends to its own keys.
 ///   context[r] = Concat_h softmax(q_h K_h^T / sqrt(Dh)) V_h
 /// @param query  [R, H*Dh] float32, may be a column view;  @param rows  R entries
-/// @param context  [R, H*Dv], overwritten;  @param mean_weights  nullptr, or [R, L] with L >= the largest length: receives
+/// @param context  [R, H*Dv], overwritten;  @param mean_weights  nullptr, or [R, L] with L >= the largest length:
+/// receives
 ///   the weights averaged over the heads, zero past a row's length
 /// A row has the same bits whatever the other rows are. Equals `attention` up to rounding. No gradient: inference only.
 /// Throws Error: "attention_step: 3 rows of keys for 4 queries", or shapes that do not fit n_heads.

@@ -5,10 +5,10 @@
 #include <cmath>
 #include <limits>
 
-#include "base/error.h"
 #include "ops/elementwise.h"
 #include "ops/gemm.h"
 #include "ops/softmax.h"
+#include "support/error_of.h"
 #include "support/gradient_check.h"
 
 namespace dragoman::ops {
@@ -216,12 +216,7 @@ TEST(AttentionWeights, RowsSumToOneAndObeyTheCausalMask) {
 }
 
 std::string error_of(const Batch& batch, const AttentionOptions& options) {
-  try {
-    value_of(batch, options, DType::kFloat32);
-  } catch (const base::Error& error) {
-    return error.what();
-  }
-  return "no error";
+  return support::error_of([&] { value_of(batch, options, DType::kFloat32); });
 }
 
 TEST(Attention, NamesWhatDoesNotFit) {

@@ -4,28 +4,20 @@
 
 #include <cmath>
 
-#include "base/error.h"
+#include "support/error_of.h"
 #include "support/gradient_check.h"
 
 namespace dragoman::ops {
 namespace {
 
 using support::close;
+using support::error_of;
 using support::random_tensor;
 using tensor::DType;
 using testing::HasSubstr;
 
 Tensor ids_of(const std::vector<int32_t>& ids) {
   return Tensor::from(ids, {static_cast<int64_t>(ids.size())});
-}
-
-std::string error_of(const std::function<void()>& action) {
-  try {
-    action();
-  } catch (const base::Error& error) {
-    return error.what();
-  }
-  return "no error";
 }
 
 TEST(Embedding, PicksAndScalesRows) {

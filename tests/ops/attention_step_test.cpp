@@ -1,0 +1,131 @@
+#include "ops/attention_step.h"
+
+#include <gmock/gmock.h>
+
+#include <numeric>
+
+#include "ops/attention.h"
+#include "support/error_of.h"
+#include "support/tensors.h"
+
+namespace dragoman::ops {
+namespace {
+
+using autograd::Variable;
+using support::close;
+using support::random_tensor;
+using support::same_bits;
+using tensor::DType;
+
+Tensor matrix(int64_t rows, int64_t columns, uint64_t seed) {
+  return random_tensor({rows, columns}, DType::kFloat32, seed);
+}
+
+// Keys and values of one sequence in one cache of rows [keys | values].
+struct Cache {
+  Cache(int64_t n_positions, int64_t key_width, int64_t value_width)
+      : rows(matrix(n_positions, key_width + value_width, 2)), keys(key_width) {}
+
+  StepKeys prefix(int64_t length) const {
+    return {rows.data<float>(), rows.data<float>() + keys, nullptr, rows.dim(1), length};
+  }
+
+  Tensor rows;
+  int64_t keys;
+};
+
+TEST(AttentionStep, GrowingPrefixesGiveTheRowsOfCausalAttention) {
+  constexpr int64_t kLength = 70;
+  for (const auto& [n_heads, d_head, d_value] :
+       std::vector<std::array<int64_t, 3>>{{1, 1, 1}, {2, 7, 3}, {2, 16, 33}, {4, 32, 32}, {2, 64, 64}, {1, 50, 80}}) {
+    const Cache cache(kLength, n_heads * d_head, n_heads * d_value);
+    const Tensor query = matrix(kLength, n_heads * d_head, 1);
+    const Tensor offsets = Tensor::from(std::vector<int32_t>{0, kLength}, {2});
+    const Tensor expected = attention(Variable(query), Variable(cache.rows.columns(0, cache.keys)),
+                                      Variable(cache.rows.columns(cache.keys, cache.rows.dim(1))),
+                                      {offsets, offsets, {}}, {static_cast<int>(n_heads), true, {}})
+                                .value();
+    std::vector<StepKeys> steps;
+    for (int64_t t = 0; t < kLength; ++t) {
+      steps.push_back(cache.prefix(t + 1));
+    }
+    Tensor context = Tensor::empty({kLength, n_heads * d_value});
+    attention_step(query, steps, static_cast<int>(n_heads), context, nullptr);
+    EXPECT_TRUE(close(context, expected, 1e-5)) << n_heads << " heads of " << d_head << " and " << d_value;
+  }
+}
+
+TEST(AttentionStep, RowHasTheSameBitsWhateverTheOtherRowsAre) {
+  const Cache cache(40, 64, 64);
+  const Tensor query = matrix(9, 64, 1);
+  std::vector<StepKeys> steps;
+  for (int64_t r = 0; r < 9; ++r) {
+    steps.push_back(cache.prefix(1 + r * 4));
+  }
+  Tensor together = Tensor::empty({9, 64}), alone = Tensor::empty({1, 64});
+  attention_step(query, steps, 2, together, nullptr);
+  for (int64_t r = 0; r < 9; ++r) {
+    attention_step(query.rows(r, r + 1), std::span(steps).subspan(static_cast<size_t>(r), 1), 2, alone, nullptr);
+    EXPECT_TRUE(same_bits(alone, together.rows(r, r + 1).clone())) << "row " << r;
+  }
+}
+
+TEST(AttentionStep, IndexTableEqualsACacheInThatOrder) {
+  const Cache cache(12, 8, 8);
+  const std::vector<int32_t> table{3, 3, 11, 0, 7};
+  Tensor gathered = Tensor::empty({5, 16});
+  for (int64_t t = 0; t < 5; ++t) {
+    const int64_t row = table[static_cast<size_t>(t)];
+    gathered.rows(t, t + 1).copy_from(cache.rows.rows(row, row + 1));
+  }
+  StepKeys indexed = cache.prefix(5);
+  indexed.row_of_position = table.data();
+  const StepKeys plain{gathered.data<float>(), gathered.data<float>() + 8, nullptr, 16, 5};
+  const Tensor query = matrix(1, 8, 1);
+  Tensor seen = Tensor::empty({1, 8}), expected = Tensor::empty({1, 8});
+  attention_step(query, std::span(&indexed, 1), 2, seen, nullptr);
+  attention_step(query, std::span(&plain, 1), 2, expected, nullptr);
+  EXPECT_TRUE(same_bits(seen, expected));
+}
+
+TEST(AttentionStep, MeanWeightsSumToOneAndEndWithTheKeys) {
+  const Cache cache(20, 24, 24);
+  const std::vector<StepKeys> steps{cache.prefix(20), cache.prefix(3), cache.prefix(0)};
+  Tensor context = Tensor::full({3, 24}, 5.0), weights = Tensor::full({3, 22}, 5.0);
+  const Tensor query = matrix(3, 24, 1);
+  attention_step(query, steps, 3, context, &weights);
+  const auto values = weights.to_vector<float>();
+  const auto sum_of = [&](size_t row, size_t length) {
+    return std::accumulate(values.begin() + static_cast<long>(row * 22),
+                           values.begin() + static_cast<long>(row * 22 + length), 0.0);
+  };
+  EXPECT_NEAR(sum_of(0, 20), 1.0, 1e-6);
+  EXPECT_NEAR(sum_of(1, 3), 1.0, 1e-6);
+  EXPECT_EQ(sum_of(1, 22), sum_of(1, 3)) << "weights past the length";
+  EXPECT_TRUE(close(context.rows(2, 3).clone(), Tensor::zeros({1, 24}), 0.0)) << "row without keys";
+  const Tensor offsets = Tensor::from(std::vector<int32_t>{0, 1, 1}, {3}).rows(0, 2);
+  const Tensor ends = Tensor::from(std::vector<int32_t>{0, 20}, {2});
+  const Tensor heads =
+      attention_weights(query.rows(0, 1), cache.rows.columns(0, 24), {offsets, ends, {}}, {3, false, {}});
+  for (size_t s = 0; s < 20; ++s) {
+    const auto all = heads.to_vector<float>();
+    EXPECT_NEAR(values[s], (all[s] + all[20 + s] + all[40 + s]) / 3, 1e-6) << "key " << s;
+  }
+}
+
+TEST(AttentionStep, NamesWhatDoesNotFit) {
+  const Cache cache(4, 8, 8);
+  const std::vector<StepKeys> steps(3, cache.prefix(4));
+  Tensor context = Tensor::empty({4, 8}), narrow = Tensor::empty({3, 2});
+  const auto error = [&](int64_t rows, int n_heads, Tensor& to, Tensor* weights) {
+    return support::error_of([&] { attention_step(Tensor::zeros({rows, 8}), steps, n_heads, to, weights); });
+  };
+  EXPECT_EQ(error(4, 2, context, nullptr), "attention_step: 3 rows of keys for 4 queries");
+  EXPECT_THAT(error(4, 3, context, nullptr), testing::HasSubstr("which 3 heads do not divide"));
+  EXPECT_THAT(error(3, 2, context, nullptr), testing::HasSubstr("4 rows of context for 3 queries"));
+  Tensor fitting = Tensor::empty({3, 8});
+  EXPECT_EQ(error(3, 2, fitting, &narrow), "attention_step: mean_weights is [3, 2], must be [3, 4 or more]");
+}
+
+}  // namespace
+}  // namespace dragoman::ops

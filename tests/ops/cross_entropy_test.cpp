@@ -1,0 +1,89 @@
+#include "ops/cross_entropy.h"
+
+#include <gmock/gmock.h>
+
+#include <cmath>
+
+#include "ops/softmax.h"
+#include "support/error_of.h"
+#include "support/gradient_check.h"
+
+namespace dragoman::ops {
+namespace {
+
+using support::close;
+using support::error_of;
+using support::random_tensor;
+using tensor::DType;
+
+Tensor targets_of(int64_t n_tokens, int64_t n_classes) {
+  std::vector<int32_t> targets;
+  for (int64_t n = 0; n < n_tokens; ++n) {
+    targets.push_back(static_cast<int32_t>(n * 7 % n_classes));
+  }
+  return Tensor::from(targets, {n_tokens});
+}
+
+support::Function loss_of(const Tensor& targets, const LossOptions& options) {
+  return [=](const std::vector<Variable>& in) { return cross_entropy(in[0], targets, options); };
+}
+
+TEST(CrossEntropy, IsTheSmoothedSumOfLogProbabilities) {
+  const Tensor logits = random_tensor({4, 6}), targets = targets_of(4, 6);
+  const auto log_probs = log_softmax(Variable(logits)).value().to_vector<double>();
+  double expected = 0;
+  for (size_t n = 0; n < 4; ++n) {
+    for (size_t v = 0; v < 6; ++v) {
+      const double wanted = 0.1 / 6 + (v == n * 7 % 6 ? 0.9 : 0.0);
+      expected -= 0.5 * wanted * log_probs[n * 6 + v];
+    }
+  }
+  EXPECT_NEAR(cross_entropy(Variable(logits), targets, {0.1F, 0.5}).value().item(), expected, 1e-7);
+}
+
+TEST(CrossEntropy, BackwardMatchesCentralDifferences) {
+  for (const float smoothing : {0.0F, 0.1F}) {
+    support::check_gradients(loss_of(targets_of(4, 6), {smoothing, 0.7}), {random_tensor({4, 6})});
+  }
+}
+
+TEST(CrossEntropy, KernelMatchesReference) {
+  for (const int64_t n_classes : {1, 7, 31, 33, 64, 300, 10000}) {
+    const Tensor logits = random_tensor({5, n_classes}), targets = targets_of(5, n_classes);
+    const Tensor small = support::strided_copy(logits.to(DType::kFloat32));
+    for (const float smoothing : {0.0F, 0.1F}) {
+      const auto loss = loss_of(targets, {smoothing, 2.0});
+      const std::string label = "V=" + std::to_string(n_classes) + ", smoothing " + std::to_string(smoothing);
+      EXPECT_NEAR(loss({Variable(small)}).value().item(), loss({Variable(logits)}).value().item(), 1e-4) << label;
+      const Tensor one = Tensor::full({}, 1.0, DType::kFloat64);
+      const Tensor expected = support::gradients(loss, {logits}, one)[0];
+      const Tensor seen = support::gradients(loss, {small}, one.to(DType::kFloat32))[0];
+      if (n_classes == 1) {
+        EXPECT_NEAR(seen.to_vector<float>()[0], 0.0, 1e-6) << label;
+      } else {
+        EXPECT_TRUE(close(seen, expected, 2e-6)) << label;
+      }
+    }
+  }
+}
+
+TEST(CrossEntropy, NoTokensCostNothing) {
+  EXPECT_EQ(cross_entropy(Variable(Tensor::zeros({0, 5})), targets_of(0, 5), {}).value().item(), 0.0);
+}
+
+TEST(CrossEntropy, NamesWhatDoesNotFit) {
+  const Variable logits(Tensor::zeros({2, 5}));
+  const auto targets = [](std::vector<int32_t> ids) { return Tensor::from(ids, {static_cast<int64_t>(ids.size())}); };
+  EXPECT_EQ(error_of([&] {
+              cross_entropy(logits, targets({4, 5}), {});
+            }),
+            "cross_entropy: targets[1] is 5, must be in [0, 5)");
+  EXPECT_EQ(error_of([&] { cross_entropy(logits, targets({4}), {}); }), "cross_entropy: targets is [1], must be [2]");
+  EXPECT_EQ(error_of([&] {
+              cross_entropy(logits, targets({4, 0}), {1.5F, 1.0});
+            }),
+            "cross_entropy: label_smoothing is 1.5, must be in [0, 1)");
+}
+
+}  // namespace
+}  // namespace dragoman::ops

@@ -1,0 +1,147 @@
+#include "ops/linear_cross_entropy.h"
+
+#include <gmock/gmock.h>
+
+#include <cmath>
+
+#include "ops/elementwise.h"
+#include "ops/embedding.h"
+#include "ops/linear.h"
+#include "ops/matmul.h"
+#include "support/error_of.h"
+#include "support/gradient_check.h"
+
+namespace dragoman::ops {
+namespace {
+
+using support::close;
+using support::random_tensor;
+using tensor::DType;
+
+Tensor targets_of(int64_t n_tokens, int64_t n_classes) {
+  std::vector<int32_t> targets;
+  for (int64_t n = 0; n < n_tokens; ++n) {
+    targets.push_back(static_cast<int32_t>(n * n % n_classes));
+  }
+  return Tensor::from(targets, {n_tokens});
+}
+
+constexpr LossOptions kOptions{0.1F, 0.25};
+
+// Loss and gradients of hidden, weight and bias.
+struct Outcome {
+  double loss = 0;
+  std::vector<Tensor> gradients;
+};
+
+Outcome outcome_of(const support::Function& function, const std::vector<Tensor>& inputs) {
+  std::vector<Variable> variables;
+  for (const Tensor& input : inputs) {
+    variables.emplace_back(input, true);
+  }
+  autograd::Tape tape;
+  const autograd::TapeScope scope(&tape);
+  const Variable loss = function(variables);
+  tape.backward(loss);
+  Outcome outcome{loss.value().item(), {}};
+  for (const Variable& variable : variables) {
+    outcome.gradients.push_back(variable.grad());
+  }
+  return outcome;
+}
+
+std::vector<Tensor> inputs_of(int64_t n_tokens, int64_t n_classes, int64_t d_model, DType dtype) {
+  return {random_tensor({n_tokens, d_model}, dtype, 1), random_tensor({n_classes, d_model}, dtype, 2),
+          random_tensor({n_classes}, dtype, 3)};
+}
+
+support::Function fused(const Tensor& targets) {
+  return [=](const std::vector<Variable>& in) {
+    return linear_cross_entropy(in[0], in[1], in.size() > 2 ? in[2] : Variable(), targets, kOptions).loss;
+  };
+}
+
+TEST(LinearCrossEntropy, BackwardMatchesCentralDifferences) {
+  const auto inputs = inputs_of(4, 5, 3, DType::kFloat64);
+  support::check_gradients(fused(targets_of(4, 5)), inputs);
+  support::check_gradients(fused(targets_of(4, 5)), {inputs[0], inputs[1]});
+}
+
+// 600 tokens make three chunks, the last one partial.
+TEST(LinearCrossEntropy, EqualsItsComposition) {
+  const Tensor targets = targets_of(600, 37);
+  const auto composition = [&](const std::vector<Variable>& in) {
+    const Variable logits = matmul(in[0], Transpose::kNo, in[1], Transpose::kYes);
+    return cross_entropy(logits, targets, kOptions);
+  };
+  auto inputs = inputs_of(600, 37, 16, DType::kFloat64);
+  inputs.pop_back();
+  const Outcome simple = outcome_of(composition, inputs), seen = outcome_of(fused(targets), inputs);
+  EXPECT_NEAR(seen.loss, simple.loss, 1e-9 * simple.loss);
+  EXPECT_TRUE(close(seen.gradients[0], simple.gradients[0], 1e-12)) << "gradient of hidden";
+  EXPECT_TRUE(close(seen.gradients[1], simple.gradients[1], 1e-12)) << "gradient of weight";
+}
+
+TEST(LinearCrossEntropy, KernelMatchesReference) {
+  for (const auto& [n_tokens, n_classes, d_model] :
+       std::vector<std::array<int64_t, 3>>{{1, 7, 5}, {33, 300, 64}, {300, 31, 33}, {513, 1000, 32}}) {
+    const Tensor targets = targets_of(n_tokens, n_classes);
+    const Outcome exact = outcome_of(fused(targets), inputs_of(n_tokens, n_classes, d_model, DType::kFloat64));
+    const Outcome seen = outcome_of(fused(targets), inputs_of(n_tokens, n_classes, d_model, DType::kFloat32));
+    EXPECT_NEAR(seen.loss / exact.loss, 1.0, 1e-6) << "N=" << n_tokens;
+    for (size_t input = 0; input < 3; ++input) {
+      EXPECT_TRUE(close(seen.gradients[input], exact.gradients[input], 5e-6))
+          << "N=" << n_tokens << ", input " << input;
+    }
+  }
+}
+
+TEST(LinearCrossEntropy, CountsCorrectTokensAndUnsmoothedLoss) {
+  // logits = weight rows: class 1 twice as likely as class 0; class 2 equal to class 1
+  const Variable weight(Tensor::from(std::vector<float>{0, std::log(2.0F), std::log(2.0F)}, {3, 1}));
+  const Variable hidden(Tensor::full({3, 1}, 1.0));
+  const Tensor targets = Tensor::from(std::vector<int32_t>{0, 1, 2}, {3});
+  const LossResult result = linear_cross_entropy(hidden, weight, Variable(), targets, {0.1F, 0.5});
+  EXPECT_NEAR(result.nll, std::log(5.0) + 2 * std::log(2.5), 1e-6);
+  EXPECT_EQ(result.correct, 1) << "class 1 is the lowest id of the largest logits";
+}
+
+TEST(LinearCrossEntropy, AddsToTheGradientOfATiedWeight) {
+  const Tensor targets = targets_of(4, 5), ids = targets_of(4, 5);
+  const auto tied = [&](const std::vector<Variable>& in) {
+    return linear_cross_entropy(embedding(in[0], ids, 2.0F), in[0], Variable(), targets, kOptions).loss;
+  };
+  support::check_gradients(tied, {random_tensor({5, 3})});
+}
+
+TEST(LinearCrossEntropy, GivesTheSameLossWithoutATape) {
+  const auto inputs = inputs_of(300, 50, 8, DType::kFloat32);
+  const Tensor targets = targets_of(300, 50);
+  const double loss = fused(targets)({Variable(inputs[0]), Variable(inputs[1]), Variable(inputs[2])}).value().item();
+  EXPECT_EQ(loss, outcome_of(fused(targets), inputs).loss);
+}
+
+TEST(LinearCrossEntropy, RefusesAScaledGradient) {
+  const Variable hidden(Tensor::zeros({1, 2}), true), weight(Tensor::zeros({3, 2}), true);
+  autograd::Tape tape;
+  const autograd::TapeScope scope(&tape);
+  const Variable loss = linear_cross_entropy(hidden, weight, Variable(), targets_of(1, 3), {}).loss;
+  EXPECT_EQ(support::error_of([&] { tape.backward(loss, 0.5); }),
+            "linear_cross_entropy: the gradient of the loss is 0.5, must be 1; use gradient_scale");
+}
+
+TEST(LinearCrossEntropy, NamesWhatDoesNotFit) {
+  const auto error = [](const Tensor& weight, const Tensor& bias, const Tensor& targets) {
+    return support::error_of([&] {
+      linear_cross_entropy(Variable(Tensor::zeros({2, 4})), Variable(weight), Variable(bias), targets, {});
+    });
+  };
+  const Tensor weight = Tensor::zeros({3, 4}), bias = Tensor::zeros({3});
+  EXPECT_THAT(error(Tensor::zeros({3, 5}), bias, targets_of(2, 3)), testing::HasSubstr("hidden has width 4"));
+  EXPECT_EQ(error(weight, Tensor::zeros({4}), targets_of(2, 3)), "linear_cross_entropy: bias is [4], must be [3]");
+  EXPECT_EQ(error(weight, bias, Tensor::from(std::vector<int32_t>{0, 3}, {2})),
+            "linear_cross_entropy: targets[1] is 3, must be in [0, 3)");
+}
+
+}  // namespace
+}  // namespace dragoman::ops
