@@ -1,9 +1,10 @@
 #include "ops/linear.h"
 
-#include <algorithm>
+#include <span>
 
 #include "base/error.h"
 #include "ops/matmul.h"
+#include "ops/vector_math.h"
 
 namespace dragoman::ops {
 namespace {
@@ -23,15 +24,22 @@ void check_linear(const Variable& x, const Variable& weight, const Variable& bia
   }
 }
 
+// sums += row, for both types of element.
+void add_row(std::span<float> sums, const float* row) {
+  add_in_place(sums, {row, sums.size()});
+}
+
+void add_row(std::span<double> sums, const double* row) {
+  for (size_t column = 0; column < sums.size(); ++column) {
+    sums[column] += row[column];
+  }
+}
+
 template <typename T>
-void sum_rows(const Tensor& grad_output, Tensor& sums) {
+void sum_rows(const Tensor& matrix, Tensor& sums) {
   sums.zero();
-  T* to = sums.data<T>();
-  for (int64_t row = 0; row < grad_output.dim(0); ++row) {
-    const T* from = grad_output.data<T>() + row * grad_output.stride(0);
-    for (int64_t column = 0; column < grad_output.dim(1); ++column) {
-      to[column] += from[column];
-    }
+  for (int64_t row = 0; row < matrix.dim(0); ++row) {
+    add_row(sums.span<T>(), matrix.data<T>() + row * matrix.stride(0));
   }
 }
 
@@ -50,11 +58,7 @@ void add_bias_grad(const Variable& bias, const Tensor& grad_output) {
     return;
   }
   Tensor sums = Tensor::empty(bias.shape(), bias.dtype());  // [Dout]
-  if (sums.dtype() == DType::kFloat64) {
-    sum_rows<double>(grad_output, sums);
-  } else {
-    sum_rows<float>(grad_output, sums);
-  }
+  sums.dtype() == DType::kFloat64 ? sum_rows<double>(grad_output, sums) : sum_rows<float>(grad_output, sums);
   bias.add_grad(sums);
 }
 

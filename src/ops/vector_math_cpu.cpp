@@ -1,0 +1,167 @@
+#include "ops/vector_math.h"
+
+#include <cmath>
+
+#include "base/error.h"
+#include "ops/simd.h"
+
+#undef HWY_TARGET_INCLUDE
+#define HWY_TARGET_INCLUDE "ops/vector_math_cpu.cpp"
+#include <hwy/foreach_target.h>
+#include <hwy/highway.h>
+
+#include "ops/row_math-inl.h"
+#include "ops/vector_math_cpu.h"
+
+HWY_BEFORE_NAMESPACE();
+namespace dragoman::ops::HWY_NAMESPACE {
+
+double squares(const float* x, int64_t count) {
+  const RowTag d;
+  const hn::Repartition<double, RowTag> wide;
+  const hn::Half<RowTag> half;
+  const auto lanes = static_cast<int64_t>(hn::Lanes(d));
+  auto lower = hn::Zero(wide), upper = hn::Zero(wide);
+  for (int64_t i = 0; i < count; i += lanes) {
+    const RowVector v = i + lanes <= count ? hn::LoadU(d, x + i)
+                                           : hn::MaskedLoad(hn::FirstN(d, static_cast<size_t>(count - i)), d, x + i);
+    const auto low = hn::PromoteTo(wide, hn::LowerHalf(half, v)), high = hn::PromoteTo(wide, hn::UpperHalf(half, v));
+    lower = hn::MulAdd(low, low, lower);
+    upper = hn::MulAdd(high, high, upper);
+  }
+  return hn::GetLane(hn::SumOfLanes(wide, hn::Add(lower, upper)));
+}
+
+bool finite(const float* x, int64_t count) {
+  const RowTag d;
+  const hn::RebindToSigned<RowTag> integers;
+  const auto lanes = static_cast<int64_t>(hn::Lanes(d));
+  auto largest = hn::Zero(integers);  // of the bits without sign: exponent 255 means infinite or NaN
+  for (int64_t i = 0; i < count; i += lanes) {
+    const RowVector v = i + lanes <= count ? hn::LoadU(d, x + i)
+                                           : hn::MaskedLoad(hn::FirstN(d, static_cast<size_t>(count - i)), d, x + i);
+    largest = hn::Max(largest, hn::BitCast(integers, hn::Abs(v)));
+  }
+  return hn::GetLane(hn::MaxOfLanes(integers, largest)) < 0x7F800000;
+}
+
+void add(float* to, const float* from, int64_t count) {
+  map_two_rows(to, from, count, to, [](RowVector a, RowVector b) HWY_ATTR { return hn::Add(a, b); });
+}
+
+void multiply(float* to, float factor, int64_t count) {
+  const RowVector factors = hn::Set(RowTag(), factor);
+  map_row(to, count, to, [&](RowVector a) HWY_ATTR { return hn::Mul(a, factors); });
+}
+
+void add_multiple(float factor, const float* x, float* to, int64_t count) {
+  const RowVector factors = hn::Set(RowTag(), factor);
+  map_two_rows(to, x, count, to, [&](RowVector a, RowVector b) HWY_ATTR { return hn::MulAdd(factors, b, a); });
+}
+
+void move_towards(float* average, const float* weights, float share, int64_t count) {
+  const RowVector shares = hn::Set(RowTag(), share);
+  map_two_rows(average, weights, count, average,
+               [&](RowVector a, RowVector w) HWY_ATTR { return hn::MulAdd(shares, hn::Sub(w, a), a); });
+}
+
+HWY_INLINE RowVector without_denormals(RowVector v) {
+  const RowTag d;
+  return hn::IfThenElseZero(hn::Ge(hn::Abs(v), hn::Set(d, std::numeric_limits<float>::min())), v);
+}
+
+void adam(const AdamBuffers& buffers, const AdamFactors& factors) {
+  const RowTag d;
+  const auto lanes = static_cast<int64_t>(hn::Lanes(d));
+  const RowVector beta1 = hn::Set(d, factors.beta1), rest1 = hn::Set(d, factors.rest1);
+  const RowVector beta2 = hn::Set(d, factors.beta2), rest2 = hn::Set(d, factors.rest2);
+  const RowVector scale = hn::Set(d, factors.gradient_scale), rate = hn::Set(d, factors.rate);
+  const RowVector root_scale = hn::Set(d, factors.root_scale), epsilon = hn::Set(d, factors.epsilon);
+  const RowVector keep = hn::Set(d, factors.keep);
+  for (int64_t i = 0; i < buffers.count; i += lanes) {
+    const auto mask = hn::FirstN(d, static_cast<size_t>(std::min(lanes, buffers.count - i)));
+    const RowVector g = hn::Mul(hn::MaskedLoad(mask, d, buffers.grads + i), scale);
+    const RowVector m =
+        without_denormals(hn::MulAdd(beta1, hn::MaskedLoad(mask, d, buffers.moment1 + i), hn::Mul(rest1, g)));
+    const RowVector v = without_denormals(
+        hn::MulAdd(beta2, hn::MaskedLoad(mask, d, buffers.moment2 + i), hn::Mul(rest2, hn::Mul(g, g))));
+    const RowVector step = hn::Div(hn::Mul(rate, m), hn::MulAdd(hn::Sqrt(v), root_scale, epsilon));
+    hn::BlendedStore(m, mask, d, buffers.moment1 + i);
+    hn::BlendedStore(v, mask, d, buffers.moment2 + i);
+    hn::BlendedStore(hn::MulSub(keep, hn::MaskedLoad(mask, d, buffers.weights + i), step), mask, d,
+                     buffers.weights + i);
+  }
+}
+
+}  // namespace dragoman::ops::HWY_NAMESPACE
+HWY_AFTER_NAMESPACE();
+
+#if HWY_ONCE
+namespace dragoman::ops {
+
+HWY_EXPORT(squares);
+HWY_EXPORT(finite);
+HWY_EXPORT(add);
+HWY_EXPORT(multiply);
+HWY_EXPORT(add_multiple);
+HWY_EXPORT(move_towards);
+HWY_EXPORT(adam);
+
+namespace {
+
+int64_t common_size(const char* op, size_t left, size_t right) {
+  base::check_argument(left == right, "{}: {} and {} elements", op, left, right);
+  return static_cast<int64_t>(left);
+}
+
+}  // namespace
+
+double sum_of_squares(std::span<const float> x) {
+  return DRAGOMAN_DISPATCH(squares)(x.data(), static_cast<int64_t>(x.size()));
+}
+
+bool all_finite(std::span<const float> x) {
+  return DRAGOMAN_DISPATCH(finite)(x.data(), static_cast<int64_t>(x.size()));
+}
+
+void add_in_place(std::span<float> to, std::span<const float> from) {
+  DRAGOMAN_DISPATCH(add)(to.data(), from.data(), common_size("add_in_place", to.size(), from.size()));
+}
+
+void scale_in_place(std::span<float> to, float factor) {
+  DRAGOMAN_DISPATCH(multiply)(to.data(), factor, static_cast<int64_t>(to.size()));
+}
+
+void axpy(float factor, std::span<const float> x, std::span<float> to) {
+  DRAGOMAN_DISPATCH(add_multiple)(factor, x.data(), to.data(), common_size("axpy", x.size(), to.size()));
+}
+
+void ema_update(std::span<float> average, std::span<const float> weights, double decay) {
+  const int64_t count = common_size("ema_update", average.size(), weights.size());
+  DRAGOMAN_DISPATCH(move_towards)(average.data(), weights.data(), static_cast<float>(1.0 - decay), count);
+}
+
+void adam_update(std::span<float> weights, std::span<const float> grads, std::span<float> moment1,
+                 std::span<float> moment2, const AdamScalars& scalars) {
+  const int64_t count = common_size("adam_update", weights.size(), grads.size());
+  common_size("adam_update", weights.size(), moment1.size());
+  common_size("adam_update", weights.size(), moment2.size());
+  base::check_argument(scalars.step >= 1, "adam_update: step is {}, must be >= 1", scalars.step);
+  const auto step = static_cast<double>(scalars.step);
+  const auto narrow = [](double value) { return static_cast<float>(value); };
+  const AdamFactors factors{
+      .beta1 = narrow(scalars.beta1),
+      .rest1 = narrow(1.0 - scalars.beta1),
+      .beta2 = narrow(scalars.beta2),
+      .rest2 = narrow(1.0 - scalars.beta2),
+      .gradient_scale = narrow(scalars.gradient_scale),
+      .rate = narrow(scalars.learning_rate / (1.0 - std::pow(scalars.beta1, step))),
+      .root_scale = narrow(1.0 / std::sqrt(1.0 - std::pow(scalars.beta2, step))),
+      .epsilon = narrow(scalars.epsilon),
+      .keep = narrow(1.0 - scalars.learning_rate * scalars.weight_decay),
+  };
+  DRAGOMAN_DISPATCH(adam)({weights.data(), grads.data(), moment1.data(), moment2.data(), count}, factors);
+}
+
+}  // namespace dragoman::ops
+#endif
