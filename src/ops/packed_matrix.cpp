@@ -1,0 +1,57 @@
+#include "ops/packed_matrix.h"
+
+#include "base/error.h"
+#include "ops/packed_matrix_cpu.h"
+
+namespace dragoman::ops {
+namespace {
+
+using tensor::DType;
+
+Tensor side_by_side(std::span<const Tensor> weights) {
+  base::check_argument(!weights.empty(), "packed_matrix: no weights to concatenate");
+  int64_t columns = 0;
+  for (size_t index = 0; index < weights.size(); ++index) {
+    tensor::check_matrix(weights[index], DType::kFloat32, "packed_matrix", "weight");
+    base::check_argument(weights[index].dim(0) == weights[0].dim(0),
+                         "packed_matrix: weight {} has {} rows, weight 0 has {}", index, weights[index].dim(0),
+                         weights[0].dim(0));
+    columns += weights[index].dim(1);
+  }
+  const Tensor joined = Tensor::empty({weights[0].dim(0), columns});  // [K, N1 + N2 + ...]
+  int64_t begin = 0;
+  for (const Tensor& weight : weights) {
+    joined.columns(begin, begin + weight.dim(1)).copy_from(weight);
+    begin += weight.dim(1);
+  }
+  return joined;
+}
+
+}  // namespace
+
+PackedMatrix::PackedMatrix(const Tensor& weight, Transpose transpose) {
+  tensor::check_matrix(weight, DType::kFloat32, "packed_matrix", "weight");
+  rows_ = weight.dim(transpose == Transpose::kYes ? 1 : 0);
+  columns_ = weight.dim(transpose == Transpose::kYes ? 0 : 1);
+  panels_ = Tensor::empty({packed_panel_floats(rows_, columns_)});
+  pack_panels(weight, transpose, panels_);
+}
+
+PackedMatrix PackedMatrix::concatenate(std::span<const Tensor> weights) {
+  return PackedMatrix(side_by_side(weights));
+}
+
+void PackedMatrix::multiply(const Tensor& x, const PackedEpilogue& epilogue, Tensor& y) const {
+  tensor::check_matrix(x, DType::kFloat32, "packed_matrix", "x");
+  tensor::check_matrix(y, DType::kFloat32, "packed_matrix", "y");
+  base::check_argument(x.dim(1) == rows_, "packed_matrix: x is {}, must have {} columns", x.shape().to_string(), rows_);
+  tensor::check_shape(y, {x.dim(0), columns_}, "packed_matrix", "y");
+  if (epilogue.bias.defined()) {
+    tensor::check_shape(epilogue.bias, {columns_}, "packed_matrix", "bias");
+  }
+  if (y.size() > 0) {
+    multiply_panels(x, panels_, epilogue, y);
+  }
+}
+
+}  // namespace dragoman::ops
