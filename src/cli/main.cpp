@@ -1,43 +1,101 @@
+#include <fcntl.h>
 #include <fmt/core.h>
 
 #include <csignal>
+#include <cstdio>
 #include <exception>
+#include <iostream>
+#include <new>
 
 #include "base/error.h"
 #include "cli/command.h"
+#include "cli/text_output.h"
 #include "cli/yaml_config.h"
+#include "models/transformer_config.h"
 
 namespace dragoman::cli {
 
 CLI::App* add_command(CLI::App& app, const char* name, const char* description) {
   CLI::App* command = app.add_subcommand(name, description);
-  command->set_config("--config", "", "YAML file with values for these options, under the same names");
-  command->config_formatter(std::make_shared<YamlConfig>(*command));
   command->option_defaults()->always_capture_default();
+  command
+      ->add_option_function<std::string>(
+          "--config", [command](const std::string& path) { apply_yaml_config(*command, path); },
+          "YAML file with values for the options below, under the same names; the command line wins")
+      ->type_name("FILE");
   return command;
 }
 
 namespace {
+
+// A file opened while standard output is closed would get its number and all that is printed.
+void reserve_standard_descriptors() {
+  for (int descriptor = 0; descriptor <= 2; ++descriptor) {
+    if (fcntl(descriptor, F_GETFD) == -1) {
+      open("/dev/null", descriptor == 1 ? O_RDONLY : O_RDWR);  // printing fails, messages go nowhere
+    }
+  }
+}
+
+// "--beam-sice: unknown option; did you mean --beam-size?"
+std::string unexpected_argument(const CLI::App& app) {
+  const CLI::App& command = app.get_subcommands().empty() ? app : *app.get_subcommands().front();
+  const std::string argument = app.remaining(true).front();
+  std::vector<std::string> known;
+  for (const std::string& name : option_names(command)) {
+    known.push_back("--" + name);
+  }
+  const std::string name = argument.substr(0, argument.find('='));
+  return argument.starts_with("--") && !known.empty()
+             ? fmt::format("{}: unknown option; did you mean {}?", name, models::nearest_name(name, known))
+             : fmt::format("\"{}\" was not expected", argument);
+}
+
+std::string unknown_command(const CLI::App& app, const std::string& name) {
+  std::vector<std::string> known;
+  for (const CLI::App* command : app.get_subcommands([](const CLI::App*) { return true; })) {
+    known.push_back(command->get_name());
+  }
+  return fmt::format("unknown command \"{}\"; did you mean {}?", name, models::nearest_name(name, known));
+}
+
+int wrong_usage(const CLI::App& app, const CLI::ParseError& error, int argc, char** argv) {
+  const bool has_command = !app.get_subcommands().empty();
+  const std::string command = has_command ? " " + app.get_subcommands().front()->get_name() : "";
+  const bool unexpected = dynamic_cast<const CLI::ExtrasError*>(&error) != nullptr;
+  std::string text = error.what();
+  if (!has_command && argc > 1 && argv[1][0] != '-') {
+    text = unknown_command(app, argv[1]);
+  } else if (unexpected && !app.remaining(true).empty()) {
+    text = unexpected_argument(app);
+  }
+  fmt::print(stderr, "dragoman{}: {}\n\"dragoman{} --help\" lists what there is\n", command, text, command);
+  return static_cast<int>(base::ErrorKind::kUsage);
+}
+
+// --help and --version end parsing by an exception; their text must arrive like any other output.
+int print_answer(const CLI::App& app, const CLI::ParseError& error) {
+  std::ostringstream text;
+  app.exit(error, text, text);
+  TextOutput("-").write(text.str());
+  return 0;
+}
 
 int run_program(int argc, char** argv) {
   CLI::App app("dragoman: trains, evaluates and translates with the Transformer of \"Attention Is All You Need\"");
   app.set_version_flag("--version", DRAGOMAN_VERSION);
   app.require_subcommand(1);
   Run run;
-  add_train_command(app, run);
-  add_translate_command(app, run);
   add_evaluate_command(app, run);
-  add_score_command(app, run);
-  add_attention_command(app, run);
-  add_average_command(app, run);
-  add_inspect_command(app, run);
   add_vocab_command(app, run);
   add_sample_corpus_command(app, run);
   add_info_command(app, run);
   try {
     app.parse(argc, argv);
+  } catch (const CLI::Success& success) {
+    return print_answer(app, success);
   } catch (const CLI::ParseError& error) {
-    return app.exit(error) == 0 ? 0 : static_cast<int>(base::ErrorKind::kUsage);
+    return wrong_usage(app, error, argc, argv);
   }
   return run();
 }
@@ -45,17 +103,29 @@ int run_program(int argc, char** argv) {
 }  // namespace
 }  // namespace dragoman::cli
 
+namespace {
+
+// Not fmt::print, which throws when standard error cannot be written.
+void print_error(const char* text) {
+  std::fputs((std::string("dragoman: ") + text + "\n").c_str(), stderr);
+}
+
+}  // namespace
+
 int main(int argc, char** argv) {
   std::signal(SIGPIPE, SIG_IGN);  // a closed pipe is a write error with a message, not a silent death
   try {
-    return dragoman::cli::run_program(argc, argv);
+    dragoman::cli::reserve_standard_descriptors();
+    const int status = dragoman::cli::run_program(argc, argv);
+    dragoman::cli::TextOutput("-").write("");  // flushes what was printed otherwise
+    return status;
   } catch (const dragoman::base::Error& error) {
-    fmt::print(stderr, "dragoman: {}\n", error.what());
+    print_error(error.what());
     return error.exit_status();
   } catch (const std::bad_alloc&) {
-    fmt::print(stderr, "dragoman: out of memory; use a smaller model or smaller batches\n");
+    print_error("out of memory; use a smaller model or smaller batches");
   } catch (const std::exception& error) {
-    fmt::print(stderr, "dragoman: {}\n", error.what());
+    print_error(error.what());
   }
   return static_cast<int>(dragoman::base::ErrorKind::kRuntime);
 }

@@ -1,20 +1,18 @@
 #pragma once
 
 #include <CLI/CLI.hpp>
+#include <filesystem>
 
 namespace dragoman::cli {
 
-/// Lets CLI11 read option values from a YAML mapping: `beam_size: 4` and `beam-size: 4` both set --beam-size.
-/// Values are scalars or lists of scalars. Throws base::Error(kUsage) naming file, line and rule.
-class YamlConfig : public CLI::Config {
- public:
-  explicit YamlConfig(const CLI::App& command) : command_(command) {}
-  std::vector<CLI::ConfigItem> from_config(std::istream& input) const override;
-  std::string to_config(const CLI::App* app, bool default_also, bool write_description,
-                        std::string prefix) const override;
+/// Sets the options of `command` that the command line left out from a YAML mapping: `beam_size: 4` and `beam-size: 4`
+/// both mean --beam-size 4. Values are scalars or, for options that take several, lists of scalars; flags take true or
+/// false. To be called from the callback of an option declared before all others, so that theirs run afterwards.
+/// Throws Error(kUsage): "train.yaml: line 3: unknown key "beam_sice"; did you mean "beam-size"?", a key given twice,
+/// nested values, bad YAML, a file that cannot be read or has more than 1 MiB.
+void apply_yaml_config(CLI::App& command, const std::filesystem::path& path);
 
- private:
-  const CLI::App& command_;
-};
+/// The long names of the command's options, without dashes; --help and --config are left out.
+std::vector<std::string> option_names(const CLI::App& command);
 
 }  // namespace dragoman::cli

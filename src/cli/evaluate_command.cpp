@@ -1,0 +1,91 @@
+#include <fmt/core.h>
+
+#include <memory>
+
+#include "cli/command.h"
+#include "cli/text_output.h"
+#include "evaluation/evaluate.h"
+
+namespace dragoman::cli {
+namespace {
+
+struct EvaluateArguments {
+  std::string hypothesis;
+  std::vector<std::string> paired;
+  std::vector<std::string> references;
+  std::vector<std::string> metrics = {"bleu", "chrf"};
+  std::string tokenize = "13a";
+  std::string smoothing = "exp";
+  bool json = false;
+  evaluation::EvaluateOptions options;
+};
+
+evaluation::Text read(const std::string& file) {
+  return evaluation::read_text(file == "-" ? "/dev/stdin" : file);
+}
+
+int evaluate(const EvaluateArguments& arguments) {
+  std::vector<evaluation::Text> systems = {read(arguments.hypothesis)};
+  for (const std::string& file : arguments.paired) {
+    systems.push_back(read(file));
+  }
+  std::vector<evaluation::Text> references;
+  for (const std::string& file : arguments.references) {
+    references.push_back(read(file));
+  }
+  const evaluation::Report report = evaluation::evaluate(systems, references, arguments.options);
+  for (const std::string& warning : report.warnings) {
+    fmt::print(stderr, "dragoman: {}\n", warning);
+  }
+  TextOutput output("-");
+  output.write(arguments.json ? evaluation::render_json(report) : evaluation::render_text(report));
+  return 0;
+}
+
+void add_metric_options(CLI::App& command, EvaluateArguments& arguments) {
+  evaluation::EvaluateOptions& options = arguments.options;
+  command.add_option("--metrics", arguments.metrics, "What to compute, separated by commas: bleu, chrf, chrf++")
+      ->delimiter(',');
+  command.add_flag("--lowercase", options.lowercase, "Ignore the difference of upper and lower case");
+  command.add_option("--tokenize", arguments.tokenize, "How BLEU cuts words; none = at spaces, for tokenised text")
+      ->check(CLI::IsMember({"13a", "intl", "zh", "char", "none"}));
+  command.add_option("--smooth-method", arguments.smoothing, "What BLEU does about an order without matches")
+      ->check(CLI::IsMember({"exp", "floor", "add-k", "none"}));
+  command.add_option("--smooth-value", options.smooth_value,
+                     "Matches assumed by floor (default 0.1) or added by add-k (default 1)");
+}
+
+void add_test_options(CLI::App& command, EvaluateArguments& arguments) {
+  evaluation::EvaluateOptions& options = arguments.options;
+  command.add_option("--paired", arguments.paired,
+                     "Translations of other systems, each compared with --hypothesis by paired bootstrap");
+  command.add_flag("--confidence", options.confidence,
+                   "Also the interval that holds the score with 95 %, by bootstrap");
+  command.add_option("--confidence-n", options.resamples, "Resamples of the bootstrap, at least 2");
+  command.add_option("--seed", options.seed, "Of the resamples");
+}
+
+}  // namespace
+
+void add_evaluate_command(CLI::App& app, Run& run) {
+  auto arguments = std::make_shared<EvaluateArguments>();
+  CLI::App* command = add_command(app, "evaluate", "Score translations against references as sacreBLEU does");
+  command->add_option("--hypothesis", arguments->hypothesis, "Translations, one a line; - = standard input")
+      ->required();
+  command->add_option("--reference", arguments->references, "Right translations, one a line; may be given repeatedly")
+      ->required();
+  add_metric_options(*command, *arguments);
+  add_test_options(*command, *arguments);
+  command->add_flag("--sentence-level", arguments->options.sentence_level, "One score a line, of one metric");
+  command->add_flag("--json", arguments->json, "JSON with the keys of sacreBLEU");
+  command->add_option("--width", arguments->options.width, "Digits after the point, 0 to 15");
+  command->callback([arguments, &run] {
+    evaluation::EvaluateOptions& options = arguments->options;
+    options.metrics = evaluation::parse_metrics(CLI::detail::join(arguments->metrics, ","));
+    options.tokenize = evaluation::parse_tokenizer(arguments->tokenize);
+    options.smoothing = evaluation::parse_smoothing(arguments->smoothing);
+    run = [arguments] { return evaluate(*arguments); };
+  });
+}
+
+}  // namespace dragoman::cli

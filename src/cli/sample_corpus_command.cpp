@@ -1,0 +1,55 @@
+#include <fmt/core.h>
+
+#include <memory>
+
+#include "cli/command.h"
+#include "cli/text_output.h"
+#include "data/sample_corpus.h"
+
+namespace dragoman::cli {
+namespace {
+
+struct SampleCorpusArguments {
+  data::SampleCorpusOptions options;
+  std::string hypothesis;  // empty: write the corpus
+};
+
+int write_corpus(const data::SampleCorpusOptions& options) {
+  const data::SampleCorpusSummary summary = data::write_sample_corpus(options);
+  TextOutput("-").write(
+      fmt::format("{}: {} training, {} validation and {} test pairs, {} of these with a pronoun to check; "
+                  "{} English and {} German words\n",
+                  options.output.string(), summary.train, summary.valid, summary.test, summary.pronouns,
+                  summary.english_words, summary.german_words));
+  return 0;
+}
+
+int check(const SampleCorpusArguments& arguments) {
+  const data::PronounAccuracy accuracy = data::check_pronouns(arguments.hypothesis, arguments.options.output);
+  TextOutput("-").write(data::pronoun_report(accuracy));
+  return 0;
+}
+
+}  // namespace
+
+void add_sample_corpus_command(CLI::App& app, Run& run) {
+  auto arguments = std::make_shared<SampleCorpusArguments>();
+  data::SampleCorpusOptions& options = arguments->options;
+  CLI::App* command = add_command(
+      app, "sample-corpus",
+      "Write a parallel text made by a grammar, in which the pronoun for \"it\" shows what the model understood");
+  command->add_option("--pair", options.pair, "Languages")->check(CLI::IsMember({"en-de"}));
+  command->add_option("--size", options.size, "Sentence pairs of all parts together, 100 to 200000");
+  command->add_option("--seed", options.seed, "Another seed, other sentences");
+  command
+      ->add_option("--output", options.output,
+                   "Folder for train, valid and test (.en, .de) and test.pronouns.tsv; made if missing")
+      ->required();
+  command->add_option("--check", arguments->hypothesis,
+                      "Write nothing; print how often this translation of --output's test.en chose the right pronoun");
+  command->callback([arguments, &run] {
+    run = [arguments] { return arguments->hypothesis.empty() ? write_corpus(arguments->options) : check(*arguments); };
+  });
+}
+
+}  // namespace dragoman::cli
