@@ -1,0 +1,138 @@
+#include "tensor/safetensors.h"
+
+#include <gtest/gtest.h>
+
+#include <cmath>
+#include <limits>
+
+#include "base/random.h"
+#include "support/expect_error.h"
+#include "tensor/safetensors_header.h"
+
+namespace dragoman::tensor {
+namespace {
+
+using test_support::expect_error;
+
+Tensor random_tensor(base::Random& random) {
+  constexpr DType kTypes[] = {DType::kFloat32, DType::kBFloat16, DType::kInt8,
+                              DType::kInt32,   DType::kBool,     DType::kFloat64};
+  std::vector<int64_t> dims(random.below(Shape::kMaxRank + 1));
+  for (int64_t& dim : dims) {
+    dim = static_cast<int64_t>(1 + random.below(6));
+  }
+  const DType dtype = kTypes[random.below(std::size(kTypes))];
+  const Shape shape(dims);
+  Tensor tensor = Tensor::empty(shape, dtype);
+  auto* const bytes = static_cast<unsigned char*>(tensor.raw_data());
+  for (size_t i = 0; i < static_cast<size_t>(tensor.size()) * dtype_bytes(dtype); ++i) {
+    bytes[i] = static_cast<unsigned char>(dtype == DType::kBool ? random.below(2) : random.below(63));
+  }
+  return tensor;
+}
+
+NamedTensors random_tensors(uint64_t seed) {
+  base::Random random(seed);
+  NamedTensors tensors;
+  for (uint64_t i = random.below(8); i-- > 0;) {
+    tensors["layer." + std::to_string(i) + ".w\u00e9ight \"q\\"] = random_tensor(random);
+  }
+  return tensors;
+}
+
+std::string_view raw(const Tensor& tensor) {
+  return {static_cast<const char*>(tensor.raw_data()),
+          static_cast<size_t>(tensor.size()) * dtype_bytes(tensor.dtype())};
+}
+
+void expect_equal(const NamedTensors& seen, const NamedTensors& expected) {
+  ASSERT_EQ(seen.size(), expected.size());
+  for (const auto& [name, tensor] : expected) {
+    const Tensor& found = seen.at(name);
+    EXPECT_EQ(found.dtype(), tensor.dtype()) << name;
+    EXPECT_EQ(found.shape(), tensor.shape()) << name;
+    EXPECT_EQ(raw(found), raw(tensor)) << name;
+  }
+}
+
+TEST(Safetensors, WhatIsWrittenIsReadBitForBit) {
+  for (uint64_t seed = 0; seed < 200; ++seed) {
+    const NamedTensors tensors = random_tensors(seed);
+    expect_equal(read_safetensors(make_safetensors(tensors).bytes(), "x"), tensors);
+  }
+}
+
+TEST(Safetensors, SameTensorsGiveTheSameBytes) {
+  EXPECT_EQ(make_safetensors(random_tensors(5)).bytes(), make_safetensors(random_tensors(5)).bytes());
+}
+
+TEST(Safetensors, DataIsAlignedToItsElements) {
+  NamedTensors tensors;
+  tensors["a"] = Tensor::zeros({3}, DType::kInt8);
+  tensors["b"] = Tensor::zeros({3}, DType::kBFloat16);
+  tensors["c"] = Tensor::zeros({3}, DType::kFloat32);
+  tensors["d"] = Tensor::zeros({3}, DType::kFloat64);
+  const SafetensorsImage image = make_safetensors(tensors, {{"format", "dragoman"}});
+  const SafetensorsHeader header = parse_safetensors_header(image.bytes(), "x");
+  EXPECT_EQ(header.data_begin % 8, 0U);
+  EXPECT_EQ(header.metadata.at("format"), "dragoman");
+  std::string order;
+  for (const SafetensorsEntry& entry : header.entries) {
+    order += entry.name;
+    EXPECT_EQ(entry.begin % dtype_bytes(tensors.at(entry.name).dtype()), 0U) << entry.name;
+  }
+  EXPECT_EQ(order, "dcba");
+}
+
+TEST(Safetensors, StridedViewsAreWrittenDense) {
+  const Tensor matrix = Tensor::from(std::vector<float>{1, 2, 3, 4, 5, 6}, {2, 3});
+  const NamedTensors read = read_safetensors(make_safetensors({{"v", matrix.columns(1, 3)}}).bytes(), "x");
+  EXPECT_EQ(read.at("v").to_vector<float>(), (std::vector<float>{2, 3, 5, 6}));
+}
+
+template <typename T>
+void plant_in_each_place(T bad) {
+  for (int64_t size : {1, 7, 1024, 1025, 5000}) {
+    for (const int64_t at : {int64_t{0}, size / 2, size - 1}) {
+      Tensor tensor = Tensor::zeros({size}, DTypeOf<T>::value);
+      tensor.data<T>()[at] = bad;
+      EXPECT_EQ(first_non_finite(tensor), at) << "size " << size;
+      const NamedTensors tensors{{"good", Tensor::zeros({2})}, {"w.bad", tensor}};
+      const std::string place = "element " + std::to_string(at) + " is";
+      expect_error(base::ErrorKind::kRuntime, {"w.bad", place}, [&] { make_safetensors(tensors); });
+      const std::string file = make_safetensors(tensors, {}, FiniteCheck::kNo).bytes();
+      expect_error(base::ErrorKind::kBadData, {"m.safetensors", "w.bad", place},
+                   [&] { read_safetensors(file, "m.safetensors"); });
+      EXPECT_NO_THROW(read_safetensors(file, "x", FiniteCheck::kNo));
+    }
+  }
+}
+
+TEST(Safetensors, OneValueThatIsNotFiniteIsFoundAnywhere) {
+  plant_in_each_place<float>(std::numeric_limits<float>::quiet_NaN());
+  plant_in_each_place<float>(-std::numeric_limits<float>::infinity());
+  plant_in_each_place<double>(std::numeric_limits<double>::infinity());
+  plant_in_each_place<BFloat16>(BFloat16{0x7FC0});
+  plant_in_each_place<BFloat16>(BFloat16{0xFF80});
+  EXPECT_EQ(first_non_finite(Tensor::full({9}, std::numeric_limits<float>::max())), -1);
+  EXPECT_EQ(first_non_finite(Tensor::full({9}, -1, DType::kInt32)), -1);
+}
+
+TEST(Safetensors, HalfPrecisionIsWidenedExactly) {
+  const std::string header =
+      safetensors_header_bytes({{.name = "h", .dtype = "F16", .shape = {8}, .begin = 0, .end = 16}}, {});
+  const std::vector<uint16_t> bits{0x0000, 0x8000, 0x3C00, 0xC000, 0x7BFF, 0x0001, 0x03FF, 0x3555};
+  const std::string data(reinterpret_cast<const char*>(bits.data()), 16);
+  const Tensor tensor = read_safetensors(header + data, "x").at("h");
+  const std::vector<float> expected{0.0F, -0.0F, 1.0F, -2.0F, 65504.0F, 0x1p-24F, 1023 * 0x1p-24F, 0.333251953125F};
+  EXPECT_EQ(tensor.to_vector<float>(), expected);
+  EXPECT_TRUE(std::signbit(tensor.data<float>()[1]));
+}
+
+TEST(Safetensors, EmptyTensorsAreNotWritten) {
+  expect_error(base::ErrorKind::kRuntime, {"'e' is empty"}, [] { make_safetensors({{"e", Tensor::zeros({0, 3})}}); });
+  expect_error(base::ErrorKind::kRuntime, {"'e' is empty"}, [] { make_safetensors({{"e", Tensor()}}); });
+}
+
+}  // namespace
+}  // namespace dragoman::tensor
