@@ -1,7 +1,9 @@
 #include "training/data_parallel.h"
 
 #include <algorithm>
+#include <chrono>
 #include <cmath>
+#include <utility>
 
 #include "ops/vector_math.h"
 
@@ -13,9 +15,28 @@ struct DataParallel::Worker {
   std::unique_ptr<distributed::Communicator> communicator;
   std::unique_ptr<Replica> replica;
   LossSums sums;
+  UpdateTimes times;
 };
 
+void UpdateTimes::add(const UpdateTimes& other, double weight) {
+  passes += weight * other.passes;
+  gradients += weight * other.gradients;
+  optimizer += weight * other.optimizer;
+}
+
 namespace {
+
+// Seconds since the last call, or since construction.
+class Lap {
+ public:
+  double operator()() {
+    const auto now = std::chrono::steady_clock::now();
+    return std::chrono::duration<double>(now - std::exchange(last_, now)).count();
+  }
+
+ private:
+  std::chrono::steady_clock::time_point last_ = std::chrono::steady_clock::now();
+};
 
 std::vector<std::unique_ptr<distributed::Communicator>> make_communicators(int workers) {
   std::vector<std::unique_ptr<distributed::Communicator>> communicators;
@@ -82,6 +103,7 @@ UpdateResult DataParallel::update(std::span<const data::Batch> batches, int64_t 
   pool_.run([&](int rank) {
     Worker& worker = *workers_[static_cast<size_t>(rank)];
     const tensor::ArenaScope memory(worker.arena);
+    Lap lap;
     try {
       nn::ParameterSet& parameters = worker.replica->parameters();
       parameters.clear_gradients();
@@ -90,15 +112,19 @@ UpdateResult DataParallel::update(std::span<const data::Batch> batches, int64_t 
         worker.sums += worker.replica->forward_backward(shard, key);
       }
       parameters.complete_gradients();
+      worker.times.passes = lap();
       const double norm = reduce_gradients(worker);
+      worker.times.gradients = lap();
       const bool applied = std::isfinite(norm);
       if (applied) {
         const double clip = options_.clip_norm > 0.0 && norm > options_.clip_norm ? options_.clip_norm / norm : 1.0;
         const auto part = distributed::part_of(parameters.values().size(), rank, workers());
-        adam_.update(parameters.values().span<float>(), parameters.gradients().span<float>(), part.begin, part.end,
-                     learning_rate, applied_updates_ + 1, clip);
+        adam_.update(parameters.values().span<float>(), parameters.gradients().span<float>(), part,
+                     {learning_rate, clip, applied_updates_ + 1});
       }
+      worker.times.optimizer = lap();
       if (rank == 0) {
+        result.times = worker.times;
         result.gradient_norm = norm;
         result.applied = applied;
       }

@@ -12,9 +12,19 @@
 
 namespace dragoman::training {
 
+/// Where the first worker spent an update, in seconds.
+struct UpdateTimes {
+  double passes = 0.0;     ///< forward and backward (the loss computes its gradients in the forward pass)
+  double gradients = 0.0;  ///< waiting for the other workers, summing the gradients, their norm
+  double optimizer = 0.0;
+
+  void add(const UpdateTimes& other, double weight);
+};
+
 /// What one update did.
 struct UpdateResult {
   LossSums sums;
+  UpdateTimes times;
   double gradient_norm = 0.0;  ///< global L2 norm before clipping
   bool applied = true;         ///< false: a gradient was not finite, the weights were left as they were
 };

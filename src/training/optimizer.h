@@ -2,23 +2,28 @@
 
 #include <span>
 
+#include "distributed/communicator.h"
 #include "tensor/tensor.h"
 #include "training/train_options.h"
 
 namespace dragoman::training {
 
+/// What changes from update to update.
+struct AdamStep {
+  double learning_rate = 0.0;
+  double gradient_scale = 1.0;  ///< multiplied into the gradients (clipping)
+  int64_t number = 1;           ///< from 1: updates applied, this one included (skipped ones do not count)
+};
+
 /// Adam over flat buffers of all parameters; the moments are state that a checkpoint keeps.
-/// Departs from nothing: bias-corrected as in the paper's algorithm 1; weight decay is decoupled (AdamW).
+/// Kingma & Ba 2015, algorithm 1; weight decay is decoupled (Loshchilov & Hutter 2019, algorithm 2).
 class Adam {
  public:
   /// @param size  elements of the flat buffers
   Adam(const AdamOptions& options, int64_t size);
 
-  /// Updates elements [begin, end) of `weights` in place; several threads may update disjoint ranges.
-  /// @param step  from 1: number of updates done, this one included (skipped ones do not count)
-  /// @param gradient_scale  multiplied into the gradients (clipping)
-  void update(std::span<float> weights, std::span<const float> gradients, int64_t begin, int64_t end,
-              double learning_rate, int64_t step, double gradient_scale);
+  /// Updates the elements of `part` of `weights` in place; several threads may update disjoint parts.
+  void update(std::span<float> weights, std::span<const float> gradients, distributed::Part part, const AdamStep& step);
 
   /// First and second moments [size] float32.
   tensor::Tensor& first_moment() { return first_moment_; }

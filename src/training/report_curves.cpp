@@ -90,7 +90,7 @@ Chart train_chart(std::string title, const MetricsHistory& metrics, double Train
 }
 
 std::string tile(std::string_view name, const std::string& value, const std::string& detail) {
-  return fmt::format(R"(<div><dt>{}</dt><dd>{}</dd><span class="detail">{}</span></div>)", name, escape_html(value),
+  return fmt::format(R"(<div><dt>{}</dt><dd>{}<span class="detail">{}</span></dd></div>)", name, escape_html(value),
                      escape_html(detail));
 }
 

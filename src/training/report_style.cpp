@@ -38,7 +38,7 @@ a { color: var(--c0); }
 .headline div { display: flex; flex-direction: column; }
 .headline dt { color: var(--soft); font-size: 0.85rem; }
 .headline dd { margin: 0; font: 600 1.75rem/1.25 var(--serif); font-variant-numeric: tabular-nums lining-nums; }
-.headline .detail { font: 0.85rem/1.4 var(--sans); color: var(--soft); }
+.headline .detail { display: block; font: 0.85rem/1.4 var(--sans); color: var(--soft); }
 .grid-of-charts { display: grid; grid-template-columns: repeat(auto-fit, minmax(min(100%, 26rem), 1fr)); gap: 1.25rem; }
 figure { margin: 0; background: var(--card); border: 1px solid var(--line); border-radius: 10px;
   padding: 1rem 1.1rem 0.7rem; min-width: 0; }
