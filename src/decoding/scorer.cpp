@@ -15,11 +15,6 @@ namespace {
 // Rows whose logits are held at once: [rows, V] stays small for any vocabulary.
 constexpr int64_t kLogitRows = 128;
 
-struct Pair {
-  std::vector<int32_t> source;  // with the end
-  std::vector<int32_t> target;  // without begin and end
-};
-
 void check_length(const char* side, size_t line, size_t tokens, int64_t limit) {
   base::check_data(static_cast<int64_t>(tokens) <= limit,
                    "{} line {}: {} tokens, the model takes {}; split the line or leave the pair out", side, line + 1,
@@ -54,7 +49,7 @@ std::vector<double> token_log_probs(const models::Transformer& model, const tens
   return log_probs;
 }
 
-void score_group(const models::Transformer& model, std::span<const Pair> pairs, const LengthGroup& group,
+void score_group(const models::Transformer& model, std::span<const IdPair> pairs, const LengthGroup& group,
                  std::vector<PairScore>& scores) {
   const autograd::NoGrad inference;
   PackedIds source;
@@ -83,9 +78,9 @@ void score_group(const models::Transformer& model, std::span<const Pair> pairs, 
   }
 }
 
-Pair encode_pair(const data::Vocabulary& source_vocabulary, const data::Vocabulary& target_vocabulary,
-                 const std::string& source, const std::string& target) {
-  Pair pair{data::encode_source(source_vocabulary, source), target_vocabulary.encode(target)};
+IdPair encode_pair(const data::Vocabulary& source_vocabulary, const data::Vocabulary& target_vocabulary,
+                   const std::string& source, const std::string& target) {
+  IdPair pair{data::encode_source(source_vocabulary, source), target_vocabulary.encode(target)};
   if (pair.source.empty() && !pair.target.empty()) {
     pair.source = {data::kEosId};
   }
@@ -93,9 +88,9 @@ Pair encode_pair(const data::Vocabulary& source_vocabulary, const data::Vocabula
 }
 
 // Pairs of two blank lines have nothing to score and are left out.
-std::vector<LengthGroup> make_groups(std::span<const Pair> pairs, int64_t max_tokens) {
+std::vector<LengthGroup> make_groups(std::span<const IdPair> pairs, int64_t max_tokens) {
   std::vector<int64_t> lengths;
-  for (const Pair& pair : pairs) {
+  for (const IdPair& pair : pairs) {
     lengths.push_back(static_cast<int64_t>(pair.source.size() + pair.target.size()));
   }
   std::vector<LengthGroup> groups = group_by_length(lengths, max_tokens);
@@ -114,19 +109,9 @@ void ScoreOptions::check() const {
   base::check_usage(workers >= 0 && workers <= 1024, "workers is {}, must be 0 to 1024", workers);
 }
 
-std::vector<PairScore> score_pairs(const models::Transformer& model, const data::Vocabulary& source_vocabulary,
-                                   const data::Vocabulary& target_vocabulary, std::span<const std::string> sources,
-                                   std::span<const std::string> targets, const ScoreOptions& options) {
+std::vector<PairScore> score_ids(const models::Transformer& model, std::span<const IdPair> pairs,
+                                 const ScoreOptions& options) {
   options.check();
-  base::check_data(sources.size() == targets.size(),
-                   "score: the source has {} lines, the target {}; they must be translations line by line",
-                   sources.size(), targets.size());
-  std::vector<Pair> pairs;
-  for (size_t line = 0; line < sources.size(); ++line) {
-    pairs.push_back(encode_pair(source_vocabulary, target_vocabulary, sources[line], targets[line]));
-    check_length("source", line, pairs[line].source.size(), model.config().max_positions);
-    check_length("target", line, pairs[line].target.size() + 1, model.config().max_positions);
-  }
   const std::vector<LengthGroup> groups = make_groups(pairs, options.batch_tokens);
   std::vector<PairScore> scores(pairs.size());
   std::atomic<size_t> next = 0;
@@ -139,6 +124,21 @@ std::vector<PairScore> score_pairs(const models::Transformer& model, const data:
     }
   });
   return scores;
+}
+
+std::vector<PairScore> score_pairs(const models::Transformer& model, const data::Vocabulary& source_vocabulary,
+                                   const data::Vocabulary& target_vocabulary, std::span<const std::string> sources,
+                                   std::span<const std::string> targets, const ScoreOptions& options) {
+  base::check_data(sources.size() == targets.size(),
+                   "score: the source has {} lines, the target {}; they must be translations line by line",
+                   sources.size(), targets.size());
+  std::vector<IdPair> pairs;
+  for (size_t line = 0; line < sources.size(); ++line) {
+    pairs.push_back(encode_pair(source_vocabulary, target_vocabulary, sources[line], targets[line]));
+    check_length("source", line, pairs[line].source.size(), model.config().max_positions);
+    check_length("target", line, pairs[line].target.size() + 1, model.config().max_positions);
+  }
+  return score_ids(model, pairs, options);
 }
 
 double perplexity(std::span<const PairScore> scores) {

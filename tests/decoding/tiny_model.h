@@ -21,13 +21,19 @@ inline std::shared_ptr<models::Transformer> tiny_model(nn::NormOrder order, uint
   config.encoder_layers = 2;
   config.decoder_layers = 2;
   config.norm_order = order;
+  config.tying = models::Tying::kNone;  // tied and untrained, a model would repeat what it reads
   config.max_positions = max_positions;
   auto model = std::make_shared<models::Transformer>(config);
   model->parameters().allocate();
   model->parameters().initialize(seed);
-  // Sharper than fresh weights, so that the likeliest tokens differ from step to step and sentences do end.
+  // Sharper than fresh weights, and with a large vector for the end of sentence, so that the likeliest token differs
+  // from step to step and sentences do end.
   for (float& value : model->parameters().values().span<float>()) {
     value *= 1.5F;
+  }
+  tensor::Tensor end = model->output_weight().value().rows(data::kEosId, data::kEosId + 1);  // [1, D]
+  for (float& value : end.span<float>()) {
+    value *= 3.0F;
   }
   model->parameters().pack_weights();
   return model;
