@@ -60,7 +60,6 @@ void pack_columns(const GemmArguments& product, const Block& block, float* packe
 // Rows [row, row + rows) of C, columns of the block.
 void multiply_rows(const GemmArguments& product, const Block& block, const float* panels, TileArguments tile,
                    int64_t rows) {
-  const int64_t block_stride = product.a_transposed ? block.depth : product.a_stride;
   float* c = tile.c;
   const float* bias = tile.bias;
   for (int64_t column = 0; column < block.columns; column += kPanelColumns) {
@@ -68,7 +67,8 @@ void multiply_rows(const GemmArguments& product, const Block& block, const float
     tile.panel = panels + column * block.depth;
     tile.c = c + column;
     tile.bias = bias == nullptr ? nullptr : bias + column;
-    multiply_panel(tile, rows, block_stride, panel_width(tile.columns));
+    const int64_t width = panel_width(tile.columns);
+    product.a_transposed ? multiply_panel_packed_rows(tile, rows, width) : multiply_panel(tile, rows, width);
   }
 }
 

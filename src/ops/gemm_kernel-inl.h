@@ -125,17 +125,28 @@ HWY_INLINE TileFunction tile_function(int64_t rows, int64_t width) {
   }
 }
 
-// One panel times `rows` rows of A, kTileRows at a time; `tile` describes the first row. A block of kTileRows rows
-// starts at a + first row * block_stride.
-HWY_INLINE void multiply_panel(TileArguments tile, int64_t rows, int64_t block_stride, int64_t width) {
-  const TileFunction whole = tile_function(kTileRows, width);
-  const float* a = tile.a;
-  float* c = tile.c;
+// Rows of the next tile. The last two share what is left evenly, since a tile of 1 row waits for its few sums.
+HWY_INLINE int64_t rows_of_tile(int64_t left) {
+  return left >= 2 * kTileRows ? kTileRows : left > kTileRows ? (left + 1) / 2 : left;
+}
+
+// One panel times `rows` rows of A; `tile` describes the first row.
+HWY_INLINE void multiply_panel(TileArguments tile, int64_t rows, int64_t width) {
+  while (rows > 0) {
+    const int64_t count = rows_of_tile(rows);
+    tile_function(count, width)(tile);
+    tile.a += count * tile.a_row;
+    tile.c += count * tile.c_row;
+    rows -= count;
+  }
+}
+
+// The same for A packed by pack_rows_transposed.
+HWY_INLINE void multiply_panel_packed_rows(TileArguments tile, int64_t rows, int64_t width) {
   for (int64_t row = 0; row < rows; row += kTileRows) {
-    tile.a = a + row * block_stride;
-    tile.c = c + row * tile.c_row;
-    const int64_t left = std::min<int64_t>(rows - row, kTileRows);
-    (left == kTileRows ? whole : tile_function(left, width))(tile);
+    tile_function(std::min<int64_t>(rows - row, kTileRows), width)(tile);
+    tile.a += kTileRows * tile.depth;
+    tile.c += kTileRows * tile.c_row;
   }
 }
 

@@ -50,7 +50,7 @@ void multiply_rows(const Rows& rows, const float* panel, int64_t depth, int64_t 
     const int64_t end = std::min(begin + kDepthBlock, depth);
     multiply_panel({rows.x + begin, rows.x_stride, 1, panel + begin * width, end - begin, rows.y, rows.y_stride,
                     columns, end == depth ? bias : nullptr, begin > 0},
-                   rows.count, rows.x_stride, width);
+                   rows.count, width);
     begin = end;
   } while (begin < depth);
   if (activation != Activation::kNone) {
