@@ -90,7 +90,7 @@ function drawMap() {
   const longest = (pieces) => Math.max(...pieces.map((piece) => [...piece].length)) * 7;
   const left = longest(kind.rows) + 12, top = longest(kind.columns) * 0.78 + 14, overhang = longest(kind.columns) * 0.65;
   const room = byId("map").clientWidth - left - overhang;
-  const size = Math.floor(Math.min(28, Math.max(13, room / kind.columns.length)));
+  const size = Math.floor(Math.min(28, Math.max(15, room / kind.columns.length)));
   const width = left + size * kind.columns.length + overhang, height = top + size * kind.rows.length + 4;
   const svg = element("svg", { width, height, viewBox: `0 0 ${width} ${height}`, "aria-hidden": "true" });
   svg.append(element("rect", { class: "ground", x: left, y: top, width: size * kind.columns.length, height: size * kind.rows.length }));

@@ -74,6 +74,7 @@ svg text.on { font-weight: 700; }
 .links path { fill: none; stroke: var(--c0); }
 .weight { color: var(--soft); font-size: 0.8rem; line-height: 24px; margin: 0 0.3rem; width: 2.2rem;
   font-variant-numeric: tabular-nums; }
+.detail[hidden] { display: none; }
 @media (max-width: 56rem) {
   main { padding: 1.8rem 1rem 3rem; }
   h1 { font-size: 1.75rem; }
@@ -85,7 +86,7 @@ svg text.on { font-weight: 700; }
 
 std::string_view body() {
   return R"html(<noscript><p class="note">This page draws its attention maps with a script inside it; please allow scripts for this file.</p></noscript>
-<nav class="kinds" id="kinds" aria-label="Kind of attention"></nav>
+<div class="kinds" id="kinds" role="group" aria-label="Kind of attention"></div>
 <p class="note" id="note"></p>
 <section class="overview" id="overview" aria-label="All layers and heads"></section>
 <section class="detail" aria-label="The chosen head">
