@@ -1,0 +1,24 @@
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "models/transformer_config.h"
+
+namespace dragoman::training {
+
+/// Speed of one matrix product [rows, depth] x [depth, columns], all workers together.
+struct ProductSpeed {
+  std::string use;               ///< where the model has it: "feed-forward inner"
+  std::string pass;              ///< "forward" y = x W, "input" dx = dy W^T, "weight" dW += x^T dy
+  int64_t rows, depth, columns;  ///< of the product as computed in this pass
+  double gflops_per_second = 0.0;
+};
+
+/// Measures the float32 products that training of `model` consists of, forward and backward, on `workers` threads at
+/// once, each with `tokens` rows of its own. Best of several tries: what the machine can do, not what a step attains.
+/// @param seconds  spent on each product
+std::vector<ProductSpeed> measure_products(const models::TransformerConfig& model, int64_t tokens, int workers,
+                                           double seconds = 0.2);
+
+}  // namespace dragoman::training
