@@ -28,9 +28,8 @@ std::string attention_maps(const std::vector<HeatMap>& maps) {
     return "";
   }
   std::string html =
-      "<section><h2>Attention</h2>\n<p class=\"note\">Each row is a position that looks; the fuller the colour of a "
-      "cell, "
-      "the more it takes from the position of that column. Each row adds up to 1.</p>\n"
+      "<section><h2>Attention</h2>\n<p class=\"note\">Each row is a position that looks; the fuller the colour "
+      "of a cell, the more it takes from the position of that column. Each row adds up to 1.</p>\n"
       "<div class=\"grid-of-charts\">\n";
   for (const HeatMap& map : maps) {
     html += "<figure><figcaption>" + escape_html(map.title) + "</figcaption>" + heat_map(map) + "</figure>\n";
