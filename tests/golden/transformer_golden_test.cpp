@@ -75,7 +75,7 @@ INSTANTIATE_TEST_SUITE_P(
 
 void expect_close(const Tensor& seen, const Tensor& expected, const std::string& name) {
   ASSERT_EQ(seen.shape(), expected.shape()) << name;
-  double largest = 1e-6;
+  double largest = 1e-3;  // some gradients are zero in theory (key biases): rounding is all they hold
   for (const float value : expected.span<float>()) {
     largest = std::max(largest, std::abs(static_cast<double>(value)));
   }
