@@ -12,6 +12,7 @@
 
 HWY_BEFORE_NAMESPACE();
 namespace dragoman::ops::HWY_NAMESPACE {
+namespace {
 
 void scale_row(const float* from, const float* scales, int64_t columns, float* to) {
   map_two_rows(from, scales, columns, to, [](RowVector x, RowVector s) HWY_ATTR { return hn::Mul(x, s); });
@@ -77,6 +78,7 @@ void activate_backward_rows(const Tensor& saved, const Tensor& grad_y, Activatio
   }
 }
 
+}  // namespace
 }  // namespace dragoman::ops::HWY_NAMESPACE
 HWY_AFTER_NAMESPACE();
 

@@ -13,6 +13,7 @@
 
 HWY_BEFORE_NAMESPACE();
 namespace dragoman::ops::HWY_NAMESPACE {
+namespace {
 
 using Word64Tag = hn::ScalableTag<uint64_t>;
 using Word64 = hn::Vec<Word64Tag>;
@@ -109,6 +110,7 @@ void drop_rows(const Tensor& x, const Dropout& dropout, Tensor& y) {
   }
 }
 
+}  // namespace
 }  // namespace dragoman::ops::HWY_NAMESPACE
 HWY_AFTER_NAMESPACE();
 

@@ -13,6 +13,7 @@
 HWY_BEFORE_NAMESPACE();
 namespace dragoman::ops {
 namespace HWY_NAMESPACE {
+namespace {
 
 // Blocks as in Goto and van de Geijn 2008: of B, columns x kDepthBlock packed in the third-level cache; of A,
 // kRowBlock x kDepthBlock in the second.
@@ -113,6 +114,7 @@ void run_gemm(const GemmArguments& product, bool accumulate) {
   }
 }
 
+}  // namespace
 }  // namespace HWY_NAMESPACE
 }  // namespace dragoman::ops
 HWY_AFTER_NAMESPACE();

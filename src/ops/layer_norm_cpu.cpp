@@ -11,6 +11,7 @@
 
 HWY_BEFORE_NAMESPACE();
 namespace dragoman::ops::HWY_NAMESPACE {
+namespace {
 
 const float* row_of(const Tensor& matrix, int64_t row) {
   return matrix.data<float>() + row * matrix.stride(0);
@@ -158,6 +159,7 @@ void add_dropped_and_norm_rows(const Tensor& residual, const Tensor& sublayer, c
   add_rows(residual, sublayer, dropout, sum, [&](int64_t row) { norm_row(norm, row); });
 }
 
+}  // namespace
 }  // namespace dragoman::ops::HWY_NAMESPACE
 HWY_AFTER_NAMESPACE();
 

@@ -30,7 +30,7 @@ void layer_norm_backward_float32(const LayerNormBackward& norm);
 /// sum = residual + dropout(sublayer), all [N, D] float32.
 void residual_dropout_float32(const Tensor& residual, const Tensor& sublayer, const Dropout& dropout, Tensor& sum);
 
-/// Both in one pass; norm.x is overwritten with the sum first, so it must be writable memory given as `sum` too.
+/// Both in one pass over the rows; `norm.x` is `sum`.
 void residual_dropout_layer_norm_float32(const Tensor& residual, const Tensor& sublayer, const Dropout& dropout,
                                          Tensor& sum, const LayerNormForward& norm);
 

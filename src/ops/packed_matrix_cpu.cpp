@@ -13,6 +13,7 @@
 HWY_BEFORE_NAMESPACE();
 namespace dragoman::ops {
 namespace HWY_NAMESPACE {
+namespace {
 
 int64_t panel_floats(int64_t depth, int64_t columns) {
   return (columns + kLanes - 1) / kLanes * kLanes * depth;
@@ -74,6 +75,7 @@ void multiply_weight(const Tensor& x, const Tensor& panels, const PackedEpilogue
   }
 }
 
+}  // namespace
 }  // namespace HWY_NAMESPACE
 }  // namespace dragoman::ops
 HWY_AFTER_NAMESPACE();

@@ -15,6 +15,7 @@
 
 HWY_BEFORE_NAMESPACE();
 namespace dragoman::ops::HWY_NAMESPACE {
+namespace {
 
 double squares(const float* x, int64_t count) {
   const RowTag d;
@@ -93,6 +94,7 @@ void adam(const AdamBuffers& buffers, const AdamFactors& factors) {
   }
 }
 
+}  // namespace
 }  // namespace dragoman::ops::HWY_NAMESPACE
 HWY_AFTER_NAMESPACE();
 

@@ -115,8 +115,7 @@ TEST(LayerNorm, FusedIsTheCompositionBitForBit) {
 TEST(LayerNorm, ResidualIsTheSumWithDropout) {
   const Variable x(random_tensor({6, 33}, DType::kFloat32, 1)), y(random_tensor({6, 33}, DType::kFloat32, 2));
   const Tensor zeros = Tensor::zeros({6, 33});
-  EXPECT_TRUE(same_bits(residual_dropout(Variable(zeros), y, kSome).value(), dropout(y, kSome).value()) ||
-              close(residual_dropout(Variable(zeros), y, kSome).value(), dropout(y, kSome).value(), 0));
+  EXPECT_TRUE(close(residual_dropout(Variable(zeros), y, kSome).value(), dropout(y, kSome).value(), 0));
   EXPECT_TRUE(same_bits(residual_dropout(x, Variable(zeros), {}).value(), x.value()));
 }
 
