@@ -1,8 +1,9 @@
-#include <fmt/core.h>
+#include <fmt/format.h>
 
 #include "base/files.h"
 #include "cli/command.h"
 #include "cli/search_flags.h"
+#include "cli/text_output.h"
 #include "data/text_file.h"
 #include "decoding/attention_capture.h"
 #include "decoding/load_translator.h"
@@ -23,8 +24,9 @@ int draw(const AttentionArguments& arguments) {
   const auto translations = translator.translate({&text, 1}, arguments.search);
   const decoding::AttentionPageData page = decoding::capture_attention(translator, text, translations.front());
   base::write_file_atomic(arguments.output, decoding::attention_page(page));
-  fmt::print("{}\nattention of {} encoder and {} decoder layers: {}\n", translations.front().text,
-             page.encoder_self.size(), page.decoder_self.size(), arguments.output);
+  TextOutput("-").write(fmt::format("{}\nattention of {} encoder and {} decoder layers: {}\n",
+                                    translations.front().text, page.encoder_self.size(), page.decoder_self.size(),
+                                    arguments.output));
   return 0;
 }
 
@@ -33,9 +35,9 @@ int draw(const AttentionArguments& arguments) {
 void add_attention_command(CLI::App& app, Run& run) {
   auto arguments = std::make_shared<AttentionArguments>();
   CLI::App* command = add_command(app, "attention", "Translate one sentence and draw every layer's attention weights");
-  command->add_option("--model", arguments->model, "Model folder")->required();
+  command->add_option("--model", arguments->model, "Model folder")->type_name("DIR")->required();
   command->add_option("--text", arguments->text, "Sentence to translate")->required();
-  command->add_option("--output", arguments->output, "HTML page to write")->required();
+  command->add_option("--output", arguments->output, "HTML page to write")->type_name("FILE")->required();
   add_search_flags(*command, arguments->search);
   command->callback([arguments, &run] {
     arguments->search.workers = 1;

@@ -20,6 +20,7 @@ void add_inspect_command(CLI::App& app, Run& run);
 void add_vocab_command(CLI::App& app, Run& run);
 void add_sample_corpus_command(CLI::App& app, Run& run);
 void add_info_command(CLI::App& app, Run& run);
+void add_benchmark_command(CLI::App& app, Run& run);
 
 /// A sub-command that also reads its options from --config FILE.yaml, under the same names; an unknown key is an
 /// error that suggests the nearest known one. Flags given on the command line win.

@@ -44,7 +44,7 @@ int evaluate(const EvaluateArguments& arguments) {
 
 void add_metric_options(CLI::App& command, EvaluateArguments& arguments) {
   evaluation::EvaluateOptions& options = arguments.options;
-  command.add_option("--metrics", arguments.metrics, "What to compute, separated by commas: bleu, chrf, chrf++")
+  command.add_option("--metrics", arguments.metrics, "What to compute, separated by commas; of bleu, chrf, chrf++")
       ->delimiter(',');
   command.add_flag("--lowercase", options.lowercase, "Ignore the difference of upper and lower case");
   command.add_option("--tokenize", arguments.tokenize, "How BLEU cuts words; none = at spaces, for tokenised text")
@@ -57,8 +57,10 @@ void add_metric_options(CLI::App& command, EvaluateArguments& arguments) {
 
 void add_test_options(CLI::App& command, EvaluateArguments& arguments) {
   evaluation::EvaluateOptions& options = arguments.options;
-  command.add_option("--paired", arguments.paired,
-                     "Translations of other systems, each compared with --hypothesis by paired bootstrap");
+  command
+      .add_option("--paired", arguments.paired,
+                  "Translations of other systems, each compared with --hypothesis by paired bootstrap")
+      ->type_name("FILE");
   command.add_flag("--confidence", options.confidence,
                    "Also the interval that holds the score with 95 %, by bootstrap");
   command.add_option("--confidence-n", options.resamples, "Resamples of the bootstrap, at least 2");
@@ -71,12 +73,15 @@ void add_evaluate_command(CLI::App& app, Run& run) {
   auto arguments = std::make_shared<EvaluateArguments>();
   CLI::App* command = add_command(app, "evaluate", "Score translations against references as sacreBLEU does");
   command->add_option("--hypothesis", arguments->hypothesis, "Translations, one a line; - = standard input")
+      ->type_name("FILE")
       ->required();
   command->add_option("--reference", arguments->references, "Right translations, one a line; may be given repeatedly")
+      ->type_name("FILE")
       ->required();
   add_metric_options(*command, *arguments);
   add_test_options(*command, *arguments);
-  command->add_flag("--sentence-level", arguments->options.sentence_level, "One score a line, of one metric");
+  command->add_flag("--sentence-level", arguments->options.sentence_level,
+                    "One score a line of text instead of one for all; takes one metric");
   command->add_flag("--json", arguments->json, "JSON with the keys of sacreBLEU");
   command->add_option("--width", arguments->options.width, "Digits after the point, 0 to 15");
   command->callback([arguments, &run] {

@@ -9,6 +9,7 @@
 
 #include "base/error.h"
 #include "cli/command.h"
+#include "cli/help_format.h"
 #include "cli/text_output.h"
 #include "cli/yaml_config.h"
 #include "models/transformer_config.h"
@@ -62,12 +63,11 @@ std::string unknown_command(const CLI::App& app, const std::string& name) {
 int wrong_usage(const CLI::App& app, const CLI::ParseError& error, int argc, char** argv) {
   const bool has_command = !app.get_subcommands().empty();
   const std::string command = has_command ? " " + app.get_subcommands().front()->get_name() : "";
-  const bool unexpected = dynamic_cast<const CLI::ExtrasError*>(&error) != nullptr;
   std::string text = error.what();
-  if (!has_command && argc > 1 && argv[1][0] != '-') {
-    text = unknown_command(app, argv[1]);
-  } else if (unexpected && !app.remaining(true).empty()) {
-    text = unexpected_argument(app);
+  if (!has_command) {
+    text = argc > 1 && argv[1][0] != '-' ? unknown_command(app, argv[1]) : "a command is missing";
+  } else if (!app.remaining(true).empty()) {
+    text = unexpected_argument(app);  // rather than "--hypothesis is required" for a misspelt --hypothesis
   }
   fmt::print(stderr, "dragoman{}: {}\n\"dragoman{} --help\" lists what there is\n", command, text, command);
   return static_cast<int>(base::ErrorKind::kUsage);
@@ -82,14 +82,23 @@ int print_answer(const CLI::App& app, const CLI::ParseError& error) {
 }
 
 int run_program(int argc, char** argv) {
-  CLI::App app("dragoman: trains, evaluates and translates with the Transformer of \"Attention Is All You Need\"");
+  CLI::App app("dragoman: trains, evaluates and translates with the Transformer of \"Attention Is All You Need\"",
+               "dragoman");
+  app.formatter(std::make_shared<HelpFormat>());
   app.set_version_flag("--version", DRAGOMAN_VERSION);
   app.require_subcommand(1);
   Run run;
+  add_train_command(app, run);
+  add_translate_command(app, run);
   add_evaluate_command(app, run);
+  add_score_command(app, run);
+  add_attention_command(app, run);
+  add_average_command(app, run);
+  add_inspect_command(app, run);
   add_vocab_command(app, run);
   add_sample_corpus_command(app, run);
   add_info_command(app, run);
+  add_benchmark_command(app, run);
   try {
     app.parse(argc, argv);
   } catch (const CLI::Success& success) {

@@ -44,9 +44,12 @@ void add_sample_corpus_command(CLI::App& app, Run& run) {
   command
       ->add_option("--output", options.output,
                    "Folder for train, valid and test (.en, .de) and test.pronouns.tsv; made if missing")
+      ->type_name("DIR")
       ->required();
-  command->add_option("--check", arguments->hypothesis,
-                      "Write nothing; print how often this translation of --output's test.en chose the right pronoun");
+  command
+      ->add_option("--check", arguments->hypothesis,
+                   "Write nothing; print how often this translation of --output's test.en chose the right pronoun")
+      ->type_name("FILE");
   command->callback([arguments, &run] {
     run = [arguments] { return arguments->hypothesis.empty() ? write_corpus(arguments->options) : check(*arguments); };
   });

@@ -1,5 +1,6 @@
-#include <fmt/core.h>
+#include <fmt/format.h>
 
+#include <cstdio>
 #include <nlohmann/json.hpp>
 
 #include "base/json.h"
@@ -50,8 +51,9 @@ int score(const ScoreArguments& arguments) {
   TextOutput output(arguments.output);
   output.write(text);
   output.finish();
-  fmt::print(stderr, "lines {}  tokens {}  log-probability {:.6f}  perplexity {:.6f}\n", scores.size(), tokens,
-             log_prob, decoding::perplexity(scores));
+  const std::string summary = fmt::format("lines {}  tokens {}  log-probability {:.6f}  perplexity {:.6f}\n",
+                                          scores.size(), tokens, log_prob, decoding::perplexity(scores));
+  std::fputs(summary.c_str(), stderr);  // not fmt::print, which throws when standard error cannot be written
   return 0;
 }
 
@@ -60,12 +62,14 @@ int score(const ScoreArguments& arguments) {
 void add_score_command(CLI::App& app, Run& run) {
   auto arguments = std::make_shared<ScoreArguments>();
   CLI::App* command = add_command(app, "score", "Print how probable a model finds given translations");
-  command->add_option("--model", arguments->model, "Model folder")->required();
-  command->add_option("--source", arguments->source, "Source text, one sentence a line")->required();
-  command->add_option("--target", arguments->target, "Its translation, line by line")->required();
-  command->add_option("--output", arguments->output,
-                      "File for log-probability (nats), the same a token, and tokens, tab-separated, one pair a line; "
-                      "- = standard output");
+  command->add_option("--model", arguments->model, "Model folder")->type_name("DIR")->required();
+  command->add_option("--source", arguments->source, "Source text, one sentence a line")->type_name("FILE")->required();
+  command->add_option("--target", arguments->target, "Its translation, line by line")->type_name("FILE")->required();
+  command
+      ->add_option("--output", arguments->output,
+                   "File for log-probability (nats), the same a token, and tokens, tab-separated, one pair a line; "
+                   "- = standard output")
+      ->type_name("FILE");
   command->add_flag("--json", arguments->json, "One JSON object a line instead");
   add_speed_flags(*command, arguments->score.batch_tokens, arguments->score.workers);
   command->callback([arguments, &run] {

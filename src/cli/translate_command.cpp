@@ -1,7 +1,8 @@
-#include <fmt/core.h>
+#include <fmt/format.h>
 #include <unistd.h>
 
 #include <chrono>
+#include <cstdio>
 
 #include "cli/command.h"
 #include "cli/search_flags.h"
@@ -15,6 +16,11 @@ namespace {
 
 // Lines translated together at most: enough to sort by length, little enough to hold.
 constexpr size_t kChunkLines = 4096;
+
+// Not fmt::print, which throws when standard error cannot be written.
+void say(const std::string& text) {
+  std::fputs(text.c_str(), stderr);
+}
 
 struct TranslateArguments {
   std::string model;
@@ -63,8 +69,8 @@ class Translate {
     }
     answer(lines);
     const std::chrono::duration<double> seconds = std::chrono::steady_clock::now() - start;
-    fmt::print(stderr, "translated {} lines into {} tokens in {:.1f} s ({:.0f} tokens/s)\n", lines_, tokens_,
-               seconds.count(), static_cast<double>(tokens_) / std::max(seconds.count(), 1e-9));
+    say(fmt::format("translated {} lines into {} tokens in {:.1f} s ({:.0f} tokens/s)\n", lines_, tokens_,
+                    seconds.count(), static_cast<double>(tokens_) / std::max(seconds.count(), 1e-9)));
   }
 
   void converse() {
@@ -84,7 +90,7 @@ class Translate {
       tokens_ += translations[i].token_scores.size();
       text += format(lines[i], translations[i]);
       if (!translations[i].warning.empty()) {
-        fmt::print(stderr, "dragoman: {} line {}: {}\n", input_name_, lines_, translations[i].warning);
+        say(fmt::format("dragoman: {} line {}: {}\n", input_name_, lines_, translations[i].warning));
       }
     }
     if (!text.empty()) {
@@ -114,10 +120,13 @@ class Translate {
 void add_translate_command(CLI::App& app, Run& run) {
   auto arguments = std::make_shared<TranslateArguments>();
   CLI::App* command = add_command(app, "translate", "Translate lines of text: files, pipes or a prompt");
-  command->add_option("--model", arguments->model, "Model folder")->required();
-  command->add_option("--input", arguments->input, "File to translate, one sentence a line; - = standard input");
-  command->add_option("--output", arguments->output,
-                      "File for the translations, one a line, written whole or not at all; - = standard output");
+  command->add_option("--model", arguments->model, "Model folder")->type_name("DIR")->required();
+  command->add_option("--input", arguments->input, "File to translate, one sentence a line; - = standard input")
+      ->type_name("FILE");
+  command
+      ->add_option("--output", arguments->output,
+                   "File for the translations, one a line, written whole or not at all; - = standard output")
+      ->type_name("FILE");
   command->add_flag("--json", arguments->json, "One JSON object a line: text, tokens, scores, alignment");
   command->add_flag("--soft-alignment", arguments->soft_alignment,
                     "With --json: also the attention weights of every token");

@@ -118,8 +118,10 @@ int use(const VocabArguments& arguments) {
 
 void add_training_options(CLI::App& command, VocabArguments& arguments) {
   VocabularyOptions& options = arguments.options;
-  command.add_option("--input", arguments.inputs, "Texts to learn from, one sentence a line; may be given repeatedly");
-  command.add_option("--output", arguments.output, "Vocabulary file to write (a SentencePiece model, .spm)");
+  command.add_option("--input", arguments.inputs, "Texts to learn from, one sentence a line; may be given repeatedly")
+      ->type_name("FILE");
+  command.add_option("--output", arguments.output, "Vocabulary file to write (a SentencePiece model, .spm)")
+      ->type_name("FILE");
   command.add_option("--size", options.size, "Pieces, 5 to 1000000");
   command.add_option("--type", arguments.type, "Unigram language model or byte-pair encoding")
       ->check(CLI::IsMember({"unigram", "bpe"}));
@@ -138,7 +140,8 @@ void add_vocab_command(CLI::App& app, Run& run) {
   auto arguments = std::make_shared<VocabArguments>();
   CLI::App* command = add_command(app, "vocab", "Train a sub-word vocabulary, or cut and join text with one");
   add_training_options(*command, *arguments);
-  command->add_option("--model", arguments->model, "Vocabulary file to use; alone, prints what it is");
+  command->add_option("--model", arguments->model, "Vocabulary file to use; alone, prints what it is")
+      ->type_name("FILE");
   command->add_flag("--encode", arguments->encode, "With --model: cut the lines of standard input into pieces");
   command->add_flag("--decode", arguments->decode, "With --model: join lines of pieces to text");
   command->add_flag("--ids", arguments->ids, "Numbers instead of pieces, for --encode and --decode");
