@@ -17,8 +17,8 @@ void add_search_flags(CLI::App& command, decoding::SearchOptions& options) {
   command.add_option("--max-length-ratio", options.max_length_ratio,
                      "Longest translation in tokens = ratio * source tokens + extra; 0 to 100");
   command.add_option("--max-length-extra", options.max_length_extra, "See --max-length-ratio; tokens, 0 to 100000");
-  command.add_flag("--early-stop,!--no-early-stop", options.early_stop,
-                   "Stop a search once nothing better can come; never changes the result");
+  command.add_option("--early-stop", options.early_stop,
+                     "Stop a search once nothing better can come; never changes the result");
 }
 
 void add_speed_flags(CLI::App& command, int64_t& batch_tokens, int& workers) {
