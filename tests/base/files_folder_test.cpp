@@ -15,35 +15,19 @@
 #include "base/random.h"
 #include "support/expect_error.h"
 #include "support/temporary_folder.h"
+#include "support/versioned_files.h"
 
 namespace dragoman::base {
 namespace {
 
 namespace fs = std::filesystem;
 using test_support::expect_error;
+using test_support::version_in;
 
 constexpr size_t kFileBytes = size_t{2} << 20;
 
-/// Files whose content says which version they are of, so that a mixture is seen.
-std::string content_of(int version, int file) {
-  std::string text = std::to_string(version) + ":" + std::to_string(file) + ":";
-  text.resize(kFileBytes, static_cast<char>('a' + (version + file) % 26));
-  return text;
-}
-
 void add_version(FolderWriter& writer, int version) {
-  for (int file = 0; file < 3; ++file) {
-    writer.add("file" + std::to_string(file), content_of(version, file));
-  }
-}
-
-int version_in(const CheckedFolder& folder) {
-  const std::string first = folder.read("file0");
-  const int version = std::stoi(first);
-  for (int file = 0; file < 3; ++file) {
-    EXPECT_EQ(folder.read("file" + std::to_string(file)), content_of(version, file)) << "files of two versions";
-  }
-  return version;
+  test_support::add_version(writer, version, kFileBytes);
 }
 
 int published_version(const fs::path& folder) {
