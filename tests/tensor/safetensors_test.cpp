@@ -5,45 +5,16 @@
 #include <cmath>
 #include <limits>
 
-#include "base/random.h"
 #include "support/expect_error.h"
+#include "support/random_tensors.h"
 #include "tensor/safetensors_header.h"
 
 namespace dragoman::tensor {
 namespace {
 
+using test_support::bytes_of;
 using test_support::expect_error;
-
-Tensor random_tensor(base::Random& random) {
-  constexpr DType kTypes[] = {DType::kFloat32, DType::kBFloat16, DType::kInt8,
-                              DType::kInt32,   DType::kBool,     DType::kFloat64};
-  std::vector<int64_t> dims(random.below(Shape::kMaxRank + 1));
-  for (int64_t& dim : dims) {
-    dim = static_cast<int64_t>(1 + random.below(6));
-  }
-  const DType dtype = kTypes[random.below(std::size(kTypes))];
-  const Shape shape(dims);
-  Tensor tensor = Tensor::empty(shape, dtype);
-  auto* const bytes = static_cast<unsigned char*>(tensor.raw_data());
-  for (size_t i = 0; i < static_cast<size_t>(tensor.size()) * dtype_bytes(dtype); ++i) {
-    bytes[i] = static_cast<unsigned char>(dtype == DType::kBool ? random.below(2) : random.below(63));
-  }
-  return tensor;
-}
-
-NamedTensors random_tensors(uint64_t seed) {
-  base::Random random(seed);
-  NamedTensors tensors;
-  for (uint64_t i = random.below(8); i-- > 0;) {
-    tensors["layer." + std::to_string(i) + ".w\u00e9ight \"q\\"] = random_tensor(random);
-  }
-  return tensors;
-}
-
-std::string_view raw(const Tensor& tensor) {
-  return {static_cast<const char*>(tensor.raw_data()),
-          static_cast<size_t>(tensor.size()) * dtype_bytes(tensor.dtype())};
-}
+using test_support::random_tensors;
 
 void expect_equal(const NamedTensors& seen, const NamedTensors& expected) {
   ASSERT_EQ(seen.size(), expected.size());
@@ -51,7 +22,7 @@ void expect_equal(const NamedTensors& seen, const NamedTensors& expected) {
     const Tensor& found = seen.at(name);
     EXPECT_EQ(found.dtype(), tensor.dtype()) << name;
     EXPECT_EQ(found.shape(), tensor.shape()) << name;
-    EXPECT_EQ(raw(found), raw(tensor)) << name;
+    EXPECT_EQ(bytes_of(found), bytes_of(tensor)) << name;
   }
 }
 
