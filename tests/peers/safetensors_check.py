@@ -1,10 +1,11 @@
 #!/usr/bin/env python3
 """Checks that dragoman and the reference `safetensors` package read each other's files.
 
-Usage: safetensors_check.py PROGRAM
-PROGRAM is the test tool `safetensors_tool`: `write SEED FILE` makes a file of random tensors and prints one line a
-tensor (name, dtype, shape, SHA-256 of its bytes, separated by tabs), `read FILE` prints the same lines for any file.
-200 random files go each way. Exit status 0 when all agree.
+    python safetensors_check.py build/dragoman [CORPORA]
+
+Beside the program stands the test tool build/tests/tensor/safetensors_tool: `write SEED FILE` makes a file of random
+tensors and prints one line a tensor (name, dtype, shape, SHA-256 of its bytes, separated by tabs), `read FILE` prints
+the same lines for any file. 200 random files go each way. Needs safetensors and torch. Exit status 1 when any differs.
 """
 
 import hashlib
@@ -62,7 +63,7 @@ def compare(what, expected, seen):
 
 
 def main():
-    program = sys.argv[1]
+    program = str(Path(sys.argv[1]).resolve().parent / "tests" / "tensor" / "safetensors_tool")
     with tempfile.TemporaryDirectory() as folder:
         path = str(Path(folder) / "tensors.safetensors")
         for seed in range(FILES):
