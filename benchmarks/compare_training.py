@@ -1,0 +1,253 @@
+#!/usr/bin/env python3
+"""Trains the same Transformers with PyTorch and with dragoman, in turn on the same cores, and prints both speeds.
+
+    benchmarks/compare_training.py [--only base] [--bf16] [--json FILE]
+
+Speed is target tokens a second: those of one update over the median time of an update (forward, backward, clipping,
+Adam), on random sentences that are all equally long, so that neither side computes padding. Each side first tries its
+ways of working (sentences of one update; PyTorch also: one process with a thread a core, or a process a core with a
+part of the batch each) and then runs in its best one, several rounds in turn with the other side, each in a fresh
+process. What both were allowed is in docs/performance.md.
+
+PyTorch comes from, in this order: --python, the environment variable DRAGOMAN_BENCHMARK_PYTHON, the interpreter that
+runs this script, .venv-benchmarks in the repository (made on first use, with torch from the package index).
+"""
+
+import argparse
+import json
+import os
+import pathlib
+import statistics
+import subprocess
+import sys
+
+HERE = pathlib.Path(__file__).resolve().parent
+REPOSITORY = HERE.parent
+SOURCE_LENGTH = TARGET_LENGTH = 30
+
+# sentences: tried for one update; steps: measured in one round
+SHAPES = {
+    "base": {
+        "shape": {"d_model": 512, "d_ff": 2048, "n_heads": 8, "layers": 6, "vocab_size": 32000},
+        "sentences": (32, 128),
+        "steps": 4,
+    },
+    "d256": {
+        "shape": {"d_model": 256, "d_ff": 1024, "n_heads": 4, "layers": 3, "vocab_size": 8000},
+        "sentences": (32, 128),
+        "steps": 12,
+    },
+    "tiny": {
+        "shape": {"d_model": 128, "d_ff": 256, "n_heads": 4, "layers": 4, "vocab_size": 10000},
+        "sentences": (32, 128),
+        "steps": 16,
+    },
+}
+
+
+def fail(text):
+    sys.exit(f"compare_training.py: {text}")
+
+
+def last_json(command, environment=None):
+    """Runs a command and returns the JSON object on the last line it prints."""
+    done = subprocess.run(command, capture_output=True, text=True, env=environment, cwd=HERE)
+    if done.returncode != 0:
+        fail(f"{' '.join(map(str, command[:3]))} ... ended with status {done.returncode}:\n{done.stderr.strip()}")
+    return json.loads(done.stdout.strip().splitlines()[-1])
+
+
+class Dragoman:
+    name = "dragoman"
+
+    def __init__(self, program, workers):
+        self.program = program
+        self.workers = workers
+
+    def ways(self, shape):
+        return [{"sentences": sentences} for sentences in shape["sentences"]]
+
+    def train(self, shape, way, steps, warmup):
+        sizes = shape["shape"]
+        options = {
+            "vocab-size": sizes["vocab_size"],
+            "d-model": sizes["d_model"],
+            "d-ff": sizes["d_ff"],
+            "n-heads": sizes["n_heads"],
+            "encoder-layers": sizes["layers"],
+            "decoder-layers": sizes["layers"],
+            "sentences": way["sentences"],
+            "source-length": SOURCE_LENGTH,
+            "target-length": TARGET_LENGTH,
+            "steps": steps,
+            "warmup": warmup,
+            "workers": self.workers,
+        }
+        flags = [part for name, value in options.items() for part in (f"--{name}", str(value))]
+        return last_json([self.program, "benchmark", "--train", "--json", *flags])
+
+
+class PyTorch:
+    name = "PyTorch"
+
+    def __init__(self, python, cores, precision):
+        self.python = python
+        self.cores = cores
+        self.precision = precision
+
+    def ways(self, shape):
+        processes = {1, self.cores}
+        return [{"sentences": s, "processes": p} for s in shape["sentences"] for p in sorted(processes)]
+
+    def train(self, shape, way, steps, warmup):
+        sizes = dict(shape["shape"])
+        layers = sizes.pop("layers")
+        job = {
+            "shape": {
+                **sizes,
+                "encoder_layers": layers,
+                "decoder_layers": layers,
+                "dropout": 0.1,
+                "max_length": max(SOURCE_LENGTH, TARGET_LENGTH),
+            },
+            "source_length": SOURCE_LENGTH,
+            "target_length": TARGET_LENGTH,
+            "precision": self.precision,
+            "threads": self.cores,
+            "steps": steps,
+            "warmup": warmup,
+            **way,
+        }
+        # Large tensors stay in the process instead of going back to the system after each use.
+        environment = {**os.environ, "MALLOC_MMAP_MAX_": "0", "MALLOC_TRIM_THRESHOLD_": str(1 << 40), "MALLOC_TOP_PAD_": str(64 << 20)}
+        return last_json([self.python, HERE / "torch_training.py", json.dumps(job)], environment)
+
+
+def speed(result):
+    return result["target_tokens"] / statistics.median(result["step_seconds"])
+
+
+def describe(way):
+    text = f"{way['sentences']} sentences"
+    if "processes" in way:
+        text += f", {way['processes']} process{'es' if way['processes'] > 1 else ''}"
+    return text
+
+
+def best_way(side, shape, steps):
+    """The fastest way of working of one side, and its speed."""
+    tried = []
+    for way in side.ways(shape):
+        tried.append((speed(side.train(shape, way, steps, warmup=2)), way))
+        print(f"  {side.name}: {describe(way)}: {tried[-1][0]:.0f} tokens/s", flush=True)
+    return max(tried, key=lambda pair: pair[0])[1]
+
+
+def spread(speeds):
+    return f"{statistics.median(speeds):.0f} tokens/s ({min(speeds):.0f} to {max(speeds):.0f})"
+
+
+def compare(name, ours, theirs, rounds):
+    shape = SHAPES[name]
+    steps = shape["steps"]
+    print(f"{name}, PyTorch in {theirs.precision}", flush=True)
+    ways = [best_way(side, shape, max(2, steps // 2)) for side in (ours, theirs)]
+    results = ([], [])
+    for _ in range(rounds):
+        for side, way, found in zip((ours, theirs), ways, results):
+            found.append(side.train(shape, way, steps, warmup=2))
+    speeds = [[speed(result) for result in found] for found in results]
+    # each round by itself, so that a machine that slows down does not favour one side
+    ratio = statistics.median(mine / other for mine, other in zip(*speeds))
+    for side, way, found, results_of_side in zip((ours, theirs), ways, speeds, results):
+        memory = max(result["peak_mib"] for result in results_of_side)
+        print(f"  {side.name:<9} {spread(found)}, {describe(way)}, {memory} MiB")
+    print(f"  ratio     {ratio:.2f}", flush=True)
+    return {
+        "name": name,
+        "precision": theirs.precision,
+        "ours": round(statistics.median(speeds[0]), 1),
+        "theirs": round(statistics.median(speeds[1]), 1),
+        "ratio": round(ratio, 3),
+        "ours_precision": results[0][0]["precision"],
+        "ours_way": describe(ways[0]),
+        "theirs_way": describe(ways[1]),
+        "ours_speeds": [round(s, 1) for s in speeds[0]],
+        "theirs_speeds": [round(s, 1) for s in speeds[1]],
+        "processor": results[0][0]["processor"],
+        "isa": results[0][0]["isa"],
+        "torch": results[1][0]["torch"],
+    }
+
+
+def has_torch(python):
+    return subprocess.run([python, "-c", "import torch"], capture_output=True).returncode == 0
+
+
+def python_with_torch(asked):
+    asked = asked or os.environ.get("DRAGOMAN_BENCHMARK_PYTHON")
+    if asked:
+        if not has_torch(asked):
+            fail(f"{asked} cannot import torch; name another interpreter with --python")
+        return asked
+    if has_torch(sys.executable):
+        return sys.executable
+    folder = REPOSITORY / ".venv-benchmarks"
+    python = folder / "bin" / "python"
+    if not python.exists() or not has_torch(python):
+        print(f"making {folder} with torch: some gigabytes, some minutes", flush=True)
+        subprocess.run([sys.executable, "-m", "venv", folder], check=True)
+        subprocess.run([python, "-m", "pip", "install", "--quiet", "torch", "numpy"], check=True)
+    return python
+
+
+def built_program(asked):
+    program = pathlib.Path(asked).resolve() if asked else REPOSITORY / "build" / "dragoman"
+    if not asked:
+        build = REPOSITORY / "build"
+        subprocess.run(["cmake", "-S", REPOSITORY, "-B", build], check=True, stdout=subprocess.DEVNULL)
+        subprocess.run(["cmake", "--build", build, "--parallel", "--target", "dragoman"], check=True, stdout=subprocess.DEVNULL)
+    if not os.access(program, os.X_OK):
+        fail(f"{program} is not a program; build dragoman or name it with --program")
+    return program
+
+
+def print_machine(program, python, cores, rounds):
+    ours = last_json([program, "benchmark", "--train", "--json", "--shape", "tiny", "--steps", "1", "--warmup", "0"])
+    question = "import json, torch; print(json.dumps([torch.__version__, torch.backends.cpu.get_cpu_capability()]))"
+    version, capability = last_json([python, "-c", question])
+    print(f"machine   {ours['processor']}, {cores} cores, load {os.getloadavg()[0]:.1f}")
+    print(f"dragoman  {ours['dragoman']}, {ours['build']} build, compiler {ours['compiler']}, instruction set {ours['isa']}")
+    print(f"PyTorch   {version}, instruction set {capability}")
+    print(f"both      {cores} threads, {rounds} rounds in turn, {SOURCE_LENGTH} source + {TARGET_LENGTH} target tokens a pair")
+
+
+def main():
+    parser = argparse.ArgumentParser(description=__doc__.split("\n\n")[0])
+    parser.add_argument("--only", choices=SHAPES, help="one of the shapes; all by default")
+    parser.add_argument("--rounds", type=int, default=3, help="measured rounds of each side (3)")
+    parser.add_argument("--bf16", action="store_true", help="also compare with PyTorch under bfloat16 autocast")
+    parser.add_argument("--json", metavar="FILE", help="write the rows there")
+    parser.add_argument("--program", help="dragoman; built into build/ by default")
+    parser.add_argument("--python", help="an interpreter with torch")
+    arguments = parser.parse_args()
+    if arguments.rounds < 1:
+        fail("--rounds must be at least 1")
+
+    cores = len(os.sched_getaffinity(0))
+    program = built_program(arguments.program)
+    python = python_with_torch(arguments.python)
+    print_machine(program, python, cores, arguments.rounds)
+    rows = []
+    for name in [arguments.only] if arguments.only else SHAPES:
+        for precision in ("f32", "bf16") if arguments.bf16 else ("f32",):
+            rows.append(compare(name, Dragoman(program, cores), PyTorch(python, cores, precision), arguments.rounds))
+    if arguments.json:
+        pathlib.Path(arguments.json).write_text(json.dumps(rows, indent=2) + "\n")
+    print(f"{'shape':<6}{'precision':<11}{'dragoman':>10}{'PyTorch':>10}{'ratio':>8}")
+    for row in rows:
+        print(f"{row['name']:<6}{row['precision']:<11}{row['ours']:>10.0f}{row['theirs']:>10.0f}{row['ratio']:>8.2f}")
+
+
+if __name__ == "__main__":
+    main()

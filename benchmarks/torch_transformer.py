@@ -1,0 +1,94 @@
+"""The encoder-decoder Transformer in PyTorch, written to train as fast on a CPU as PyTorch can.
+
+The same mathematics as dragoman's `base` recipe: post-norm, ReLU, sinusoidal positions, one embedding matrix for both
+sides and the output, dropout on embeddings and residuals, label-smoothed cross-entropy, Adam with clipping. One
+projection for query, key and value, PyTorch's fused attention kernel, and no masks: all sentences of a batch are
+equally long, so there is no padding either.
+"""
+
+import math
+
+import torch
+from torch import nn
+from torch.nn import functional
+
+
+class Attention(nn.Module):
+    def __init__(self, shape):
+        super().__init__()
+        self.n_heads = shape["n_heads"]
+        self.query_key_value = nn.Linear(shape["d_model"], 3 * shape["d_model"])
+        self.output = nn.Linear(shape["d_model"], shape["d_model"])
+
+    def split_heads(self, x):  # [B, T, D] -> [B, H, T, Dh]
+        return x.unflatten(-1, (self.n_heads, -1)).transpose(1, 2)
+
+    def attend(self, query, key, value, causal):
+        context = functional.scaled_dot_product_attention(
+            self.split_heads(query), self.split_heads(key), self.split_heads(value), is_causal=causal
+        )
+        return self.output(context.transpose(1, 2).flatten(2))
+
+    def self_attention(self, x, causal):
+        return self.attend(*self.query_key_value(x).chunk(3, dim=-1), causal)
+
+    def cross_attention(self, x, memory):
+        d_model = x.shape[-1]
+        weight, bias = self.query_key_value.weight, self.query_key_value.bias
+        query = functional.linear(x, weight[:d_model], bias[:d_model])
+        key, value = functional.linear(memory, weight[d_model:], bias[d_model:]).chunk(2, dim=-1)
+        return self.attend(query, key, value, False)
+
+
+class Layer(nn.Module):
+    """An encoder layer, or a decoder layer if it is given a memory."""
+
+    def __init__(self, shape, is_decoder):
+        super().__init__()
+        d_model = shape["d_model"]
+        self.dropout = shape["dropout"]
+        self.attention = Attention(shape)
+        self.cross = Attention(shape) if is_decoder else None
+        self.inner = nn.Linear(d_model, shape["d_ff"])
+        self.outer = nn.Linear(shape["d_ff"], d_model)
+        self.norms = nn.ModuleList(nn.LayerNorm(d_model) for _ in range(3 if is_decoder else 2))
+
+    def add_and_norm(self, norm, x, sublayer):
+        return norm(x + functional.dropout(sublayer, self.dropout))
+
+    def forward(self, x, memory=None):
+        x = self.add_and_norm(self.norms[0], x, self.attention.self_attention(x, causal=memory is not None))
+        if memory is not None:
+            x = self.add_and_norm(self.norms[1], x, self.cross.cross_attention(x, memory))
+        return self.add_and_norm(self.norms[-1], x, self.outer(functional.relu(self.inner(x))))
+
+
+class Transformer(nn.Module):
+    def __init__(self, shape):
+        super().__init__()
+        d_model = shape["d_model"]
+        self.dropout = shape["dropout"]
+        self.embedding = nn.Embedding(shape["vocab_size"], d_model)
+        nn.init.normal_(self.embedding.weight, std=d_model**-0.5)
+        self.encoder = nn.ModuleList(Layer(shape, False) for _ in range(shape["encoder_layers"]))
+        self.decoder = nn.ModuleList(Layer(shape, True) for _ in range(shape["decoder_layers"]))
+        self.register_buffer("positions", sinusoids(shape["max_length"], d_model), persistent=False)
+
+    def embed(self, ids):
+        x = self.embedding(ids) * math.sqrt(self.embedding.embedding_dim) + self.positions[: ids.shape[1]]
+        return functional.dropout(x, self.dropout)
+
+    def forward(self, source, target_input):
+        memory = self.embed(source)
+        for layer in self.encoder:
+            memory = layer(memory)
+        x = self.embed(target_input)
+        for layer in self.decoder:
+            x = layer(x, memory)
+        return functional.linear(x, self.embedding.weight)  # [B, T, V]
+
+
+def sinusoids(length, d_model):
+    rates = torch.exp(torch.arange(0, d_model, 2) * (-math.log(10000.0) / d_model))
+    angles = torch.arange(length)[:, None] * rates
+    return torch.stack((angles.sin(), angles.cos()), dim=-1).flatten(1)
