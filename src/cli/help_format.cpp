@@ -28,6 +28,9 @@ std::string default_value(const CLI::Option& option) {
   if (text.size() >= 2 && text.front() == '[' && text.back() == ']') {
     text = text.substr(1, text.size() - 2);
   }
+  if (option.get_type_name() == "BOOLEAN") {
+    return text == "1" ? "true" : "false";
+  }
   return text == "\"\"" ? "" : text;
 }
 

@@ -22,7 +22,7 @@ CLI::App* add_command(CLI::App& app, const char* name, const char* description) 
   command
       ->add_option_function<std::string>(
           "--config", [command](const std::string& path) { apply_yaml_config(*command, path); },
-          "YAML file with values for the options below, under the same names; the command line wins")
+          "YAML file with values for the options of this command, under the same names; the command line wins")
       ->type_name("FILE");
   return command;
 }
@@ -58,6 +58,16 @@ std::string unknown_command(const CLI::App& app, const std::string& name) {
     known.push_back(command->get_name());
   }
   return fmt::format("unknown command \"{}\"; did you mean {}?", name, models::nearest_name(name, known));
+}
+
+// CLI11 takes -1 for the largest unsigned number.
+void check_unsigned(const CLI::App& command) {
+  for (const CLI::Option* option : command.get_options()) {
+    for (const std::string& value : option->results()) {
+      base::check_usage(option->get_type_name() != "UINT" || !value.starts_with('-'), "{}: {} is {}, must be 0 or more",
+                        command.get_name(), option->get_name(), value);
+    }
+  }
 }
 
 int wrong_usage(const CLI::App& app, const CLI::ParseError& error, int argc, char** argv) {
@@ -106,6 +116,7 @@ int run_program(int argc, char** argv) {
   } catch (const CLI::ParseError& error) {
     return wrong_usage(app, error, argc, argv);
   }
+  check_unsigned(*app.get_subcommands().front());
   return run();
 }
 

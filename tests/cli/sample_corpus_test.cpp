@@ -1,0 +1,34 @@
+#include <gtest/gtest.h>
+
+#include "support/program.h"
+
+namespace dragoman::cli {
+namespace {
+
+using test_support::expect_failure;
+using test_support::Outcome;
+using test_support::Program;
+
+TEST(SampleCorpus, WritesTheCorpusAndJudgesTranslations) {
+  const Program program;
+  const Outcome made = program.run("sample-corpus --pair en-de --size 2000 --seed 3 --output c");
+  ASSERT_EQ(made.status, 0) << made.err;
+  EXPECT_NE(made.out.find("test pairs"), std::string::npos) << made.out;
+  const Outcome right = program.run("sample-corpus --output c --check c/test.de");
+  EXPECT_EQ(right.out.find("pronoun accuracy 100.00 %"), 0U) << right.out;
+  // English holds no German pronoun.
+  const Outcome wrong = program.run("sample-corpus --output c --check c/test.en");
+  EXPECT_EQ(wrong.out.find("pronoun accuracy 0.00 %"), 0U) << wrong.out;
+}
+
+TEST(SampleCorpus, CheckNeedsTheCorpusAndAllLines) {
+  const Program program;
+  ASSERT_EQ(program.run("sample-corpus --size 200 --output c").status, 0);
+  program.write("one", "Das Tier schlief.\n");
+  expect_failure(program.run("sample-corpus --output c --check one"), 65, {"test.en"});
+  expect_failure(program.run("sample-corpus --output nothing --check one"), 65, {"nothing"});
+  expect_failure(program.run("sample-corpus --output c --check missing"), 65, {"missing"});
+}
+
+}  // namespace
+}  // namespace dragoman::cli
