@@ -7,7 +7,7 @@
 set -eu
 
 packages="cmake ninja-build g++ pkg-config git ccache
-libdnnl-dev libhwy-dev libsentencepiece-dev libcli11-dev libyaml-cpp-dev nlohmann-json3-dev libfmt-dev
+libhwy-dev libsentencepiece-dev libcli11-dev libyaml-cpp-dev nlohmann-json3-dev libfmt-dev
 libssl-dev libicu-dev libgtest-dev libgmock-dev"
 
 list_only=no

@@ -10,7 +10,7 @@
 namespace dragoman::base {
 
 /// A fixed team of threads that all run the same function, each with its own rank, and wait for each other at the
-/// end. The threads live as long as the pool, so thread-local state (arena, OpenMP settings) is kept between runs.
+/// end. The threads live as long as the pool, so thread-local state (the arena) is kept between runs.
 class WorkerPool {
  public:
   /// @param size  number of workers, >= 1. With 1 the caller's thread does the work.
