@@ -15,6 +15,7 @@ struct AttentionArguments {
   std::string model;
   std::string text;
   std::string output;
+  std::string from_word;
   decoding::SearchOptions search;
 };
 
@@ -22,7 +23,8 @@ int draw(const AttentionArguments& arguments) {
   const decoding::Translator translator = decoding::load_translator(arguments.model);
   const std::string text = data::clean_line(arguments.text).text;
   const auto translations = translator.translate({&text, 1}, arguments.search);
-  const decoding::AttentionPageData page = decoding::capture_attention(translator, text, translations.front());
+  decoding::AttentionPageData page = decoding::capture_attention(translator, text, translations.front());
+  page.from_word = arguments.from_word;
   base::write_file_atomic(arguments.output, decoding::attention_page(page));
   TextOutput("-").write(fmt::format("{}\nattention of {} encoder and {} decoder layers: {}\n",
                                     translations.front().text, page.encoder_self.size(), page.decoder_self.size(),
@@ -38,6 +40,8 @@ void add_attention_command(CLI::App& app, Run& run) {
   command->add_option("--model", arguments->model, "Model folder")->type_name("DIR")->required();
   command->add_option("--text", arguments->text, "Sentence to translate")->required();
   command->add_option("--output", arguments->output, "HTML page to write")->type_name("FILE")->required();
+  command->add_option("--from", arguments->from_word, "Source word; the page opens with where it looks")
+      ->type_name("WORD");
   add_search_flags(*command, arguments->search);
   command->callback([arguments, &run] {
     arguments->search.workers = 1;

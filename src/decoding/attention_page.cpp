@@ -99,6 +99,7 @@ std::string attention_page(const AttentionPageData& data) {
   std::string page = head(title);
   page += "<body>\n<main>\n<header><h1>" + title + "</h1>\n<dl class=\"sentences\">";
   page += sentence("source", data.source_text) + sentence("translation", data.translation) + "</dl></header>\n";
+  page += data.from_word.empty() ? "" : attention_from_word(data);
   page += attention_page_parts::body();
   page += "<script type=\"application/json\" id=\"data\">" + embedded_data(data) + "</script>\n<script>";
   page += attention_page_parts::drawing_script();

@@ -19,6 +19,7 @@ struct AttentionPageData {
   AttentionGrid encoder_self;               ///< matrices [S, S]
   AttentionGrid decoder_self;               ///< matrices [T, T], rows and columns named by decoder_pieces
   AttentionGrid cross;                      ///< matrices [T, S], rows named by target_pieces
+  std::string from_word;  ///< the page opens with where this source word looks, layer by layer; empty: left out
 };
 
 /// One self-contained HTML page (no outside resource, plain JavaScript, the data inside as JSON): an overview of all
@@ -40,5 +41,9 @@ struct TokenAttention {
 /// Throws Error(kRuntime) if `query` or the sizes do not fit:
 /// "attention from token: head 2 has 9 weights for 10 tokens; give one weight a token".
 std::string attention_from_token_svg(const TokenAttention& attention);
+
+/// Encoder self-attention of `data` from the piece that spells `data.from_word`: one figure a layer, as HTML.
+/// Throws Error(kUsage): "attention: no piece of the sentence spells 'it'; its pieces are The, animal, ...".
+std::string attention_from_word(const AttentionPageData& data);
 
 }  // namespace dragoman::decoding

@@ -25,6 +25,10 @@ h1, h2 { font-family: var(--serif); font-weight: 600; line-height: 1.2; }
 h1 { font-size: 2.2rem; margin: 0; letter-spacing: -0.01em; }
 h2 { font-size: 1.4rem; margin: 0; }
 .sentences { display: grid; grid-template-columns: max-content 1fr; gap: 0.2rem 1.2rem; margin: 1rem 0 0; }
+.from-word { margin: 1.5rem 0; display: flex; flex-wrap: wrap; gap: 0 1.5rem; }
+.from-word h2 { flex-basis: 100%; }
+.from-word figure { margin: 0.5rem 0; flex: 1 1 20rem; max-width: 30rem; }
+.from-word figcaption { color: var(--soft); font-size: 0.9rem; }
 .sentences dt { color: var(--soft); font-size: 0.9rem; line-height: 1.8; }
 .sentences dd { margin: 0; font-family: var(--serif); font-size: 1.12rem; overflow-wrap: anywhere; }
 .kinds { display: flex; flex-wrap: wrap; gap: 0.4rem; margin: 2.2rem 0 0.6rem; }

@@ -120,6 +120,26 @@ TEST(AttentionPage, RefusesSizesThatDisagree) {
   }
 }
 
+TEST(AttentionFromWord, DrawsOneFigureALayerFromTheChosenWord) {
+  AttentionPageData data = sample_page();
+  data.from_word = "animal";
+  const std::string page = attention_page(data);
+  EXPECT_EQ(count_of(page, "<figcaption>Encoder layer"), 2U);
+  expect_sound(attention_from_word(data));
+  EXPECT_THAT(attention_page(sample_page()), Not(HasSubstr("<figcaption>Encoder layer")));
+}
+
+TEST(AttentionFromWord, NamesThePiecesWhenTheWordIsNotThere) {
+  AttentionPageData data = sample_page();
+  data.from_word = "street";
+  try {
+    attention_from_word(data);
+    FAIL() << "a word that is not there was drawn";
+  } catch (const base::Error& error) {
+    EXPECT_STREQ(error.what(), "attention: no piece of the sentence spells 'street'; its pieces are the, animal, </s>");
+  }
+}
+
 TEST(AttentionFromToken, DrawsACellForEachHeadAndTokenAndAnArcForEachTokenLookedAt) {
   const std::string svg = attention_from_token_svg(
       {{"the", "<animal>", "it"}, 2, {{0.0F, 0.75F, 0.25F}, {0.0F, 0.25F, 0.75F}}, "where \"it\" looks"});
