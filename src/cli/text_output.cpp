@@ -9,16 +9,32 @@
 
 namespace dragoman::cli {
 
-TextOutput::TextOutput(std::filesystem::path path) : path_(path == "-" ? std::filesystem::path() : std::move(path)) {}
+namespace fs = std::filesystem;
+
+TextOutput::TextOutput(fs::path path) : name_(path.string()) {
+  if (path.empty() || path == "-") {
+    name_ = "standard output";
+  } else if (fs::exists(path) && !fs::is_regular_file(path) && !fs::is_directory(path)) {
+    device_.reset(std::fopen(name_.c_str(), "w"));
+    base::check(device_ != nullptr, base::ErrorKind::kCannotWrite, "{}: cannot open: {}", name_, std::strerror(errno));
+  } else {  // what would fail at the end fails now, not after an hour of work
+    base::check(!fs::is_directory(path), base::ErrorKind::kCannotWrite,
+                "{}: cannot write: it is a folder; give the name of a file", name_);
+    base::check(fs::is_directory(fs::absolute(path).parent_path()), base::ErrorKind::kCannotWrite,
+                "{}: cannot write: there is no folder of that name; make it first", name_);
+    path_ = std::move(path);
+  }
+}
 
 void TextOutput::write(std::string_view text) {
   if (!path_.empty()) {
     pending_ += text;
     return;
   }
-  const bool written = std::fwrite(text.data(), 1, text.size(), stdout) == text.size() && std::fflush(stdout) == 0;
+  std::FILE* file = device_ ? device_.get() : stdout;
+  const bool written = std::fwrite(text.data(), 1, text.size(), file) == text.size() && std::fflush(file) == 0;
   base::check(written, base::ErrorKind::kCannotWrite,
-              "standard output: cannot write: {}; the reader may have gone or the disk be full", std::strerror(errno));
+              "{}: cannot write: {}; the reader may have gone or the disk be full", name_, std::strerror(errno));
 }
 
 void TextOutput::finish() {

@@ -4,51 +4,16 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-#include <filesystem>
-#include <fstream>
-
 #include "base/error.h"
 #include "base/utf8.h"
-#include "data/vocabulary_trainer.h"
 #include "decoding/attention_capture.h"
 #include "decoding/scorer.h"
 #include "decoding/text_splitter.h"
 #include "tiny_model.h"
+#include "tiny_vocabulary.h"
 
 namespace dragoman::decoding {
 namespace {
-
-const std::vector<std::string> kWords = {"house",  "mouse", "cat",   "dog", "runs",
-                                         "sleeps", "red",   "green", "and", "the"};
-
-std::string random_line(base::Random& random, uint64_t words) {
-  std::string line;
-  for (uint64_t word = 0; word < words; ++word) {
-    line += (word > 0 ? " " : "") + kWords[random.below(kWords.size())];
-    line += random.below(6) == 0 ? "," : random.below(8) == 0 ? "." : "";
-  }
-  return line;
-}
-
-data::Vocabulary learn_vocabulary() {
-  const std::filesystem::path path = std::filesystem::path(testing::TempDir()) / "dragoman_translator_test.txt";
-  base::Random random(1);
-  std::ofstream file(path);
-  for (int line = 0; line < 300; ++line) {
-    file << random_line(random, 1 + random.below(12)) << '\n';
-  }
-  file.close();
-  data::VocabularyOptions options;
-  options.size = 60;
-  data::Vocabulary vocabulary = data::train_vocabulary({path}, options).vocabulary;
-  std::filesystem::remove(path);
-  return vocabulary;
-}
-
-const data::Vocabulary& vocabulary() {
-  static const data::Vocabulary learned = learn_vocabulary();
-  return learned;
-}
 
 Translator make_translator(int64_t max_positions = 80) {
   return {tiny_model(nn::NormOrder::kPost, 1, vocabulary().size(), max_positions), vocabulary(), vocabulary()};

@@ -1,0 +1,134 @@
+// The commands translate, score and attention as programs, on a model folder with random weights.
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <nlohmann/json.hpp>
+
+#include "decoding/load_translator.h"
+#include "models/model_folder.h"
+#include "models/model_tensors.h"
+#include "support/program.h"
+#include "tiny_model.h"
+#include "tiny_vocabulary.h"
+
+namespace dragoman::decoding {
+namespace {
+
+using nlohmann::json;
+using test_support::expect_failure;
+using test_support::Outcome;
+
+class Commands : public testing::Test {
+ protected:
+  Commands() {
+    const auto model = tiny_model(nn::NormOrder::kPre, 1, vocabulary().size());
+    models::publish_model_folder(program_.folder() / "model",
+                                 {.config = models::to_json(model->config()),
+                                  .tensors = models::named_tensors(model->parameters()),
+                                  .vocabularies = {{"vocabulary.spm", vocabulary().bytes()}}});
+    program_.write("in", "the cat runs\n\nthe dog, the \xFF mouse.\r\n \nred");
+  }
+  Outcome translate(const std::string& options) const { return program_.run("translate --model model " + options); }
+
+  test_support::Program program_;
+};
+
+size_t count_lines(const std::string& text) {
+  return static_cast<size_t>(std::ranges::count(text, '\n'));
+}
+
+TEST_F(Commands, TranslateAnswersEveryLineAsTheLibraryDoes) {
+  const Outcome outcome = translate("--input in");
+  ASSERT_EQ(outcome.status, 0) << outcome.err;
+  const Translator translator = load_translator(program_.folder() / "model");
+  std::string expected;
+  const std::vector<std::string> lines = {"the cat runs", "", "the dog, the \xEF\xBF\xBD mouse.", " ", "red"};
+  for (const Translation& translation : translator.translate(lines, {})) {
+    expected += translation.text + "\n";
+  }
+  EXPECT_EQ(outcome.out, expected);
+}
+
+TEST_F(Commands, FilesPipesWorkersAndBatchesGiveTheSameBytes) {
+  const std::string expected = translate("--input in").out;
+  EXPECT_EQ(translate("< in").out, expected);
+  EXPECT_EQ(translate("--input - < in").out, expected);
+  EXPECT_EQ(translate("--input in --workers 1 --batch-tokens 1").out, expected);
+  EXPECT_EQ(translate("--input in --workers 3").out, expected);
+  ASSERT_EQ(translate("--input in --output out").status, 0);
+  EXPECT_EQ(program_.read("out"), expected);
+  EXPECT_EQ(translate("--input in --output /dev/null").status, 0);
+  EXPECT_FALSE(std::filesystem::is_regular_file("/dev/null")) << "a device is written to, not replaced";
+}
+
+TEST_F(Commands, EmptyInputGivesEmptyOutput) {
+  EXPECT_EQ(translate("").out, "");
+  EXPECT_EQ(translate("").status, 0);
+}
+
+TEST_F(Commands, JsonHoldsTokensScoresAndAlignment) {
+  const Outcome outcome = translate("--input in --json --soft-alignment --nbest 2");
+  ASSERT_EQ(outcome.status, 0) << outcome.err;
+  EXPECT_EQ(count_lines(outcome.out), 5U);
+  const json first = json::parse(outcome.out.substr(0, outcome.out.find('\n')));
+  EXPECT_EQ(first["line"], 1);
+  EXPECT_EQ(first["source"], "the cat runs");
+  EXPECT_EQ(first["source_tokens"].back(), "</s>");
+  EXPECT_EQ(first["alignment"].size(), first["tokens"].size());
+  EXPECT_EQ(first["attention"].size(), first["tokens"].size());
+  EXPECT_EQ(first["alternatives"].size(), 1U);
+  double sum = 0.0;
+  for (const json& score : first["token_scores"]) {
+    sum += score.get<double>();
+  }
+  EXPECT_NEAR(first["score"].get<double>(), sum, 1e-4);
+}
+
+TEST_F(Commands, NBestListsAreInMosesFormat) {
+  const Outcome outcome = translate("--input in --nbest 3");
+  ASSERT_EQ(outcome.status, 0) << outcome.err;
+  EXPECT_THAT(outcome.out, testing::StartsWith("0 ||| "));
+  EXPECT_THAT(outcome.out, testing::HasSubstr("\n4 ||| "));
+  EXPECT_EQ(count_lines(outcome.out), 3U * 3U + 2U) << "three for each sentence, one for each blank line";
+}
+
+TEST_F(Commands, LongLinesAreNamed) {
+  base::Random random(9);
+  program_.write("long", "the cat\n" + random_line(random, 200) + "\nthe dog\n");
+  const Outcome outcome = translate("--input long");
+  EXPECT_EQ(outcome.status, 0);
+  EXPECT_EQ(count_lines(outcome.out), 3U);
+  EXPECT_THAT(outcome.err, testing::HasSubstr("long line 2: "));
+}
+
+TEST_F(Commands, WrongUseIsRefused) {
+  expect_failure(translate("--nbest 5"), 2, {"n_best is 5, must be 1 to beam_size (4)"});
+  expect_failure(translate("--beam-size 0"), 2, {"beam_size is 0, must be 1 to 128"});
+  expect_failure(translate("--length-penalty wu"), 2, {"length-penalty"});
+  expect_failure(program_.run("translate --model missing"), 65, {"missing"});
+  expect_failure(translate("--input missing"), 65, {"missing"});
+  expect_failure(translate("--input in --output missing/out"), 74, {"missing/out", "no folder"});
+  expect_failure(translate("--input in > /dev/full"), 74, {"standard output"});
+}
+
+TEST_F(Commands, ScorePrintsEveryPairAndPerplexity) {
+  program_.write("target", "the cat\n\nthe dog\n \nred\n");
+  const Outcome outcome = program_.run("score --model model --source in --target target");
+  ASSERT_EQ(outcome.status, 0) << outcome.err;
+  EXPECT_EQ(count_lines(outcome.out), 5U);
+  EXPECT_THAT(outcome.out, testing::HasSubstr("\n0.000000\t0.000000\t0\n"));
+  EXPECT_THAT(outcome.err, testing::HasSubstr("perplexity "));
+  program_.write("short", "the cat\n");
+  expect_failure(program_.run("score --model model --source in --target short"), 65, {"5 lines", "the target 1"});
+}
+
+TEST_F(Commands, AttentionWritesAPage) {
+  const Outcome outcome = program_.run("attention --model model --text 'the red cat' --output page.html");
+  ASSERT_EQ(outcome.status, 0) << outcome.err;
+  EXPECT_THAT(program_.read("page.html"), testing::HasSubstr("the red cat"));
+  expect_failure(program_.run("attention --model model --text ' ' --output page.html"), 2, {"blank"});
+}
+
+}  // namespace
+}  // namespace dragoman::decoding
