@@ -25,6 +25,11 @@ std::string owner(int file) {
   return text.empty() ? "unknown" : text;
 }
 
+WriteFailure try_open(const std::filesystem::path& path, FileDescriptor& file) {
+  file = FileDescriptor(::open(path.c_str(), O_RDWR | O_CREAT | O_CLOEXEC, 0666));
+  return file.is_open() ? WriteFailure{} : WriteFailure{"open", errno};
+}
+
 int try_lock(int file) {
   int result = 0;
   do {
@@ -35,15 +40,14 @@ int try_lock(int file) {
 
 }  // namespace
 
-FolderLock::FolderLock(const std::filesystem::path& folder)
-    : file_(::open((folder / kLockName).c_str(), O_RDWR | O_CREAT | O_CLOEXEC, 0666)) {
-  const WriteFailure failure = file_.is_open() ? WriteFailure{} : WriteFailure{"open", errno};
-  check_written(failure, folder / kLockName);
+FolderLock::FolderLock(const std::filesystem::path& folder) {
+  const std::filesystem::path path = folder / kLockName;
+  check_written(retry_transient({}, [&] { return try_open(path, file_); }), path);
   const int error = try_lock(file_.get());
   check(error != EWOULDBLOCK, ErrorKind::kRuntime,
         "{}: in use by process {}; wait for it, stop it, or choose another folder", folder.string(),
         owner(file_.get()));
-  check_written(error == 0 ? WriteFailure{} : WriteFailure{"lock", error}, folder / kLockName);
+  check_written(error == 0 ? WriteFailure{} : WriteFailure{"lock", error}, path);
   // The id is for the message above only: a disk too full for it does not make the lock weaker.
   const std::string id = std::to_string(::getpid()) + "\n";
   [[maybe_unused]] const bool noted =
