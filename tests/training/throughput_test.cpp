@@ -1,0 +1,125 @@
+#include "training/throughput.h"
+
+#include <gtest/gtest.h>
+
+#include "base/error.h"
+#include "training/product_speed.h"
+
+namespace dragoman::training {
+namespace {
+
+constexpr double kMega = 1e6;
+
+ThroughputOptions small_options() {
+  ThroughputOptions options;
+  options.model = benchmark_shape("tiny");
+  options.model.source_vocab_size = options.model.target_vocab_size = 50;
+  options.model.d_model = 16;
+  options.model.d_ff = 32;
+  options.model.n_heads = 2;
+  options.model.encoder_layers = options.model.decoder_layers = 1;
+  options.sentences = 5;
+  options.source_length = 4;
+  options.target_length = 3;
+  options.warmup = 1;
+  options.steps = 3;
+  return options;
+}
+
+// Known sizes for 30 source and 30 target tokens, in millions of operations for each target token.
+TEST(TrainingFlops, KnownShapes) {
+  EXPECT_NEAR(training_flops(benchmark_shape("base"), 30, 30) / 30 / kMega, 365, 0.5);
+  EXPECT_NEAR(training_flops(benchmark_shape("d256"), 30, 30) / 30 / kMega, 46.0, 0.1);
+  EXPECT_NEAR(training_flops(benchmark_shape("tiny"), 30, 30) / 30 / kMega, 16, 0.1);
+}
+
+// Counted by hand: one token on each side, so attention is one product of two rows for scores and one for the sum.
+TEST(TrainingFlops, OneTokenByHand) {
+  models::TransformerConfig model = small_options().model;
+  const double d = 16, f = 32, v = 50;
+  const double encoder = 2 * (4 * d * d + 2 * d * f + 2 * d);
+  const double decoder = 2 * (8 * d * d + 2 * d * f + 4 * d);
+  EXPECT_DOUBLE_EQ(training_flops(model, 1, 1), 3 * (encoder + decoder + 2 * d * v));
+}
+
+TEST(TrainingFlops, LayersAddUp) {
+  models::TransformerConfig model = small_options().model;
+  const auto flops = [&](int encoder_layers, int decoder_layers) {
+    model.encoder_layers = encoder_layers;
+    model.decoder_layers = decoder_layers;
+    return training_flops(model, 7, 9);
+  };
+  EXPECT_DOUBLE_EQ(flops(3, 5) - flops(2, 5), flops(2, 5) - flops(1, 5));
+  EXPECT_DOUBLE_EQ(flops(3, 5) - flops(3, 4), flops(3, 4) - flops(3, 3));
+}
+
+TEST(Median, MiddleWhateverTheOrder) {
+  EXPECT_DOUBLE_EQ(median({3.0, 1.0, 2.0}), 2.0);
+  EXPECT_DOUBLE_EQ(median({4.0, 1.0, 3.0, 2.0}), 2.5);
+  EXPECT_THROW(median({}), base::Error);
+}
+
+TEST(Throughput, MeasuresEveryUpdate) {
+  for (const int workers : {1, 2}) {
+    ThroughputOptions options = small_options();
+    options.workers = workers;
+    const Throughput measured = measure_training(options);
+    EXPECT_EQ(measured.step_seconds.size(), 3U);
+    EXPECT_EQ(measured.target_tokens, 5 * 3);
+    EXPECT_DOUBLE_EQ(measured.flops, 5 * training_flops(options.model, 4, 3));
+    EXPECT_DOUBLE_EQ(measured.tokens_per_second() * measured.median_seconds(), 15.0);
+    EXPECT_GT(measured.arena_peak_bytes, static_cast<uint64_t>(measured.parameters) * sizeof(float));
+    const UpdateTimes& times = measured.times;
+    EXPECT_GT(times.passes, 0.0);
+    EXPECT_LE((times.passes + times.gradients + times.optimizer) * 3,
+              measured.step_seconds[0] + measured.step_seconds[1] + measured.step_seconds[2]);
+  }
+}
+
+TEST(Throughput, RefusesWhatCannotBeMeasured) {
+  const auto message = [](auto change) -> std::string {
+    ThroughputOptions options = small_options();
+    change(options);
+    try {
+      measure_training(options);
+    } catch (const base::Error& error) {
+      EXPECT_EQ(error.kind(), base::ErrorKind::kUsage);
+      return error.what();
+    }
+    return "";
+  };
+  EXPECT_EQ(message([](auto& options) { options.steps = 0; }), "steps is 0, must be at least 1");
+  EXPECT_EQ(message([](auto& options) { options.warmup = -1; }), "warmup is -1, must not be negative");
+  EXPECT_EQ(message([](auto& options) { options.source_length = 2000; }),
+            "a sentence of 2000 tokens, but max_positions is 1024");
+  EXPECT_EQ(message([](auto& options) { options.model.target_vocab_size = 4; }),
+            "vocabulary of 4, must be more than the 4 special ids");
+}
+
+TEST(BenchmarkShape, UnknownNameListsTheKnown) {
+  try {
+    benchmark_shape("basis");
+    FAIL() << "expected an error";
+  } catch (const base::Error& error) {
+    EXPECT_STREQ(error.what(), "shape: 'basis' is not known; choose one of base, d256, tiny");
+  }
+}
+
+TEST(ProductSpeed, CoversForwardAndBothGradients) {
+  const auto speeds = measure_products(small_options().model, 20, 2, 0.001);
+  ASSERT_EQ(speeds.size(), 12U);
+  for (const ProductSpeed& speed : speeds) {
+    EXPECT_GT(speed.gflops_per_second, 0.0) << speed.use << ", " << speed.pass;
+  }
+  for (size_t index = 0; index < speeds.size(); index += 3) {
+    const auto work = [&](size_t pass) {
+      const ProductSpeed& speed = speeds[index + pass];
+      return speed.rows * speed.depth * speed.columns;
+    };
+    EXPECT_EQ(work(0), work(1)) << speeds[index].use;
+    EXPECT_EQ(work(0), work(2)) << speeds[index].use;
+  }
+}
+
+}  // namespace
+}  // namespace dragoman::training
