@@ -263,12 +263,14 @@ TEST_F(FilesFolder, KilledAtFiftyMomentsAWholeModelStaysReadable) {
   int last = 1, cut_short = 0;
   for (int version = 2; version <= 51; ++version) {
     cut_short += kill_while([&] { publish(version); }, span, random) ? 1 : 0;
-    const int seen = published_version(root());  // a reader, before any writer tidied up
-    EXPECT_TRUE(seen == last || seen == version) << "read " << seen << ", published " << last << " or " << version;
+    // A reader, before any writer tidied up. A set that was complete when its writer died may show up later.
+    const int seen = published_version(root());
+    EXPECT_TRUE(last <= seen && seen <= version) << "read " << seen << ", published " << last << " to " << version;
     last = seen;
     if (version % 2 == 0) {
       finish_publication(root());
-      EXPECT_EQ(published_version(root()), last);
+      EXPECT_GE(published_version(root()), last);
+      last = published_version(root());
       EXPECT_EQ(names(), (std::vector<std::string>{"file0", "file1", "file2", "manifest.json"}));
     }
   }
