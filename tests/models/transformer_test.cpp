@@ -31,7 +31,9 @@ Sentences one_of(const Sentences& all, size_t index) {
   return {{begin, end}, {0, static_cast<int32_t>(end - begin)}};
 }
 
-TokenRows rows_of(const Sentences& sentences) { return make_token_rows(sentences.ids, sentences.offsets); }
+TokenRows rows_of(const Sentences& sentences) {
+  return make_token_rows(sentences.ids, sentences.offsets);
+}
 
 TransformerConfig config_of(nn::NormOrder order) {
   TransformerConfig config;
