@@ -60,6 +60,12 @@ NamedTensors read_tensors(const base::CheckedFolder& folder, const char* name) {
   return tensor::read_safetensors(folder.read(name), folder.path_of(name));
 }
 
+void remove_checkpoint(const std::filesystem::path& folder) try {
+  base::remove_folder(folder);
+} catch (const base::Error&) {
+  // A folder that cannot be removed costs disk, not the run; the next save tries again.
+}
+
 }  // namespace
 
 std::filesystem::path checkpoint_folder(const std::filesystem::path& model_folder, int64_t step) {
@@ -126,18 +132,19 @@ void publish_model(const std::filesystem::path& model_folder, const models::Tran
 }
 
 void prune_checkpoints(const std::filesystem::path& model_folder, const std::map<int64_t, double>& scores,
-                       int64_t keep_last, int64_t keep_best) {
+                       const KeptCheckpoints& kept) {
   std::vector<int64_t> steps = list_checkpoints(model_folder);
-  const auto last = std::min<size_t>(static_cast<size_t>(keep_last), steps.size());
-  std::set<int64_t> kept(steps.end() - static_cast<std::ptrdiff_t>(last), steps.end());
+  const int64_t newest = steps.empty() ? 0 : steps.back();
+  std::erase_if(steps, [&](int64_t step) { return step != newest && step % kept.every != 0; });
+  const auto last = std::min<size_t>(static_cast<size_t>(kept.last), steps.size());
+  std::set<int64_t> stay(steps.end() - static_cast<std::ptrdiff_t>(last), steps.end());
   std::erase_if(steps, [&](int64_t step) { return !scores.contains(step); });
   std::ranges::stable_sort(steps, std::greater<>(), [&](int64_t step) { return scores.at(step); });
-  const auto best = std::min<size_t>(static_cast<size_t>(keep_best), steps.size());
-  kept.insert(steps.begin(), steps.begin() + static_cast<std::ptrdiff_t>(best));
+  const auto best = std::min<size_t>(static_cast<size_t>(kept.best), steps.size());
+  stay.insert(steps.begin(), steps.begin() + static_cast<std::ptrdiff_t>(best));
   for (const int64_t step : list_checkpoints(model_folder)) {
-    if (!kept.contains(step)) {
-      std::error_code error;  // a folder that cannot be removed costs disk, not the run
-      std::filesystem::remove_all(checkpoint_folder(model_folder, step), error);
+    if (!stay.contains(step)) {
+      remove_checkpoint(checkpoint_folder(model_folder, step));
     }
   }
 }

@@ -56,9 +56,18 @@ void load_checkpoint(const Checkpoint& checkpoint, models::Transformer& model, O
 void publish_model(const std::filesystem::path& model_folder, const models::Transformer& model,
                    const ModelTexts& texts);
 
-/// Deletes all checkpoints but the `keep_last` newest and the `keep_best` best by `scores` (higher is better).
+/// Which checkpoints stay.
+struct KeptCheckpoints {
+  int64_t last = 5;   ///< newest ones
+  int64_t best = 3;   ///< best ones by score
+  int64_t every = 1;  ///< steps between regular ones
+};
+
+/// Deletes all checkpoints but the newest and the best by `scores` (higher is better). One at a step that is no
+/// multiple of `kept.every` was left by a stop in between and goes as soon as there is a newer one: it would take the
+/// place of another, and the stopped run would keep and average other weights than one that never stopped.
 void prune_checkpoints(const std::filesystem::path& model_folder, const std::map<int64_t, double>& scores,
-                       int64_t keep_last, int64_t keep_best);
+                       const KeptCheckpoints& kept);
 
 /// Mean of the weights in several model folders or checkpoints (float64 sums). Throws Error(kBadData) unless all have
 /// the same configuration, tensors and vocabularies. Source: Vaswani et al. 2017, section 6.1.

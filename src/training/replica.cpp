@@ -1,7 +1,5 @@
 #include "training/replica.h"
 
-#include <cmath>
-
 #include "ops/linear_cross_entropy.h"
 
 namespace dragoman::training {
@@ -25,18 +23,6 @@ LossSums run(const models::Transformer& model, const data::Batch& batch, const n
 }
 
 }  // namespace
-
-LossSums& LossSums::operator+=(const LossSums& other) {
-  loss += other.loss;
-  nll += other.nll;
-  tokens += other.tokens;
-  correct += other.correct;
-  return *this;
-}
-
-double LossSums::perplexity() const {
-  return std::exp(nll_per_token());
-}
 
 Replica::Replica(models::Transformer& shared) : model_(std::make_unique<models::Transformer>(shared.config())) {
   model_->parameters().share_values(shared.parameters());

@@ -4,21 +4,9 @@
 
 #include "data/batch.h"
 #include "models/transformer.h"
+#include "training/loss_sums.h"
 
 namespace dragoman::training {
-
-/// Sums over the target tokens of one or more batches.
-struct LossSums {
-  double loss = 0.0;    ///< label-smoothed cross-entropy, nats
-  double nll = 0.0;     ///< -log p(reference), nats, unsmoothed
-  int64_t tokens = 0;   ///< target tokens, sentence ends included
-  int64_t correct = 0;  ///< argmax = reference
-
-  LossSums& operator+=(const LossSums& other);
-  double loss_per_token() const { return tokens == 0 ? 0.0 : loss / static_cast<double>(tokens); }
-  double nll_per_token() const { return tokens == 0 ? 0.0 : nll / static_cast<double>(tokens); }
-  double perplexity() const;  ///< exp(nll per token)
-};
 
 /// What a pass over one update needs to know.
 struct UpdateKey {

@@ -23,7 +23,13 @@ std::string to_json(const RunState& state) {
                                {"scores", scores},
                                {"batcher", nlohmann::json::parse(state.batcher)},
                                {"fingerprint", state.fingerprint},
-                               {"workers", state.workers}};
+                               {"workers", state.workers},
+                               {"window",
+                                {{"loss", state.window.loss},
+                                 {"nll", state.window.nll},
+                                 {"tokens", state.window.tokens},
+                                 {"correct", state.window.correct},
+                                 {"start", state.window_start}}}};
   return base::dump_json(tree, 2) + "\n";
 }
 
@@ -44,6 +50,12 @@ RunState run_state_from_json(std::string_view text, std::string_view file_name) 
   state.batcher = tree.at("batcher").dump();
   tree.at("fingerprint").get_to(state.fingerprint);
   tree.at("workers").get_to(state.workers);
+  const nlohmann::json& window = tree.at("window");
+  window.at("loss").get_to(state.window.loss);
+  window.at("nll").get_to(state.window.nll);
+  window.at("tokens").get_to(state.window.tokens);
+  window.at("correct").get_to(state.window.correct);
+  window.at("start").get_to(state.window_start);
   return state;
 } catch (const nlohmann::json::exception& error) {
   base::fail(base::ErrorKind::kBadData, "{}: {}; the file was not written by this program", file_name, error.what());

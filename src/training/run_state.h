@@ -5,6 +5,8 @@
 #include <string>
 #include <string_view>
 
+#include "training/loss_sums.h"
+
 namespace dragoman::training {
 
 /// Everything about a run that is not a tensor: with weights and optimizer state it makes a resumed run the run that
@@ -22,6 +24,8 @@ struct RunState {
   std::string batcher;               ///< position in the data, JSON text
   std::string fingerprint;           ///< of the training text
   int workers = 1;
+  LossSums window;            ///< since the last row of metrics.jsonl
+  double window_start = 0.0;  ///< of the window, in `seconds`
 
   int64_t skipped_updates() const { return step - applied_updates; }
 };

@@ -174,7 +174,6 @@ void Trainer::describe() {
 StopReason Trainer::run() {
   const base::StopSignals signals;
   run_start_ = clock_seconds();
-  window_start_ = seconds();
   std::optional<StopReason> reason = should_stop();
   while (!reason) {
     one_update();
@@ -208,7 +207,7 @@ void Trainer::one_update() {
   if (result.applied) {
     update_average();
   }
-  report_->progress({state_.step, options_.run.max_steps, epoch(), window_.loss_per_token(), window_speed(), rate,
+  report_->progress({state_.step, options_.run.max_steps, epoch(), state_.window.loss_per_token(), window_speed(), rate,
                      seconds_left(), state_.skipped_updates()});
 }
 
@@ -219,7 +218,7 @@ void Trainer::count_update(const UpdateResult& result) {
   last_norm_ = result.gradient_norm;
   if (result.applied) {
     state_.skipped_in_a_row = 0;
-    window_ += result.sums;
+    state_.window += result.sums;
     return;
   }
   ++state_.skipped_in_a_row;
@@ -243,10 +242,10 @@ void Trainer::update_average() {
 }
 
 void Trainer::log_window() {
-  report_->train_row({state_.step, epoch(), window_.loss_per_token(), learning_rate(options_.schedule, state_.step),
-                      window_speed(), last_norm_, seconds()});
-  window_ = {};
-  window_start_ = seconds();
+  report_->train_row({state_.step, epoch(), state_.window.loss_per_token(),
+                      learning_rate(options_.schedule, state_.step), window_speed(), last_norm_, seconds()});
+  state_.window = {};
+  state_.window_start = seconds();
 }
 
 void Trainer::validate() {
@@ -259,7 +258,9 @@ void Trainer::validate() {
   const ValidationResult result = validator_->run(*replicas_, *model_);
   const double score = result.score(options_.run.metric);
   const bool best = std::isfinite(result.sums.loss) && (state_.best_step == 0 || score > state_.best_score);
-  state_.scores[state_.step] = score;
+  if (std::isfinite(score)) {
+    state_.scores[state_.step] = score;
+  }
   state_.stale_validations = best ? 0 : state_.stale_validations + 1;
   if (best) {
     state_.best_step = state_.step;
@@ -271,7 +272,7 @@ void Trainer::validate() {
                       result, *validator_, attention_maps(*model_, *validator_));
   swap_average();
   report_->write("training");
-  window_start_ += seconds() - started;  // validating is not training time
+  state_.window_start += seconds() - started;  // validating is not training time
 }
 
 // Validation, publishing and averaging see the moving average where there is one.
@@ -297,17 +298,18 @@ void Trainer::save() {
   save_checkpoint(options_.model_folder, *model_,
                   {replicas_->adam().first_moment(), replicas_->adam().second_moment(), average_},
                   {folder, state_, recipe_json(options_), texts_});
-  prune_checkpoints(options_.model_folder, state_.scores, options_.run.keep_last, options_.run.keep_best);
+  const RunOptions& run = options_.run;
+  prune_checkpoints(options_.model_folder, state_.scores, {run.keep_last, run.keep_best, run.validate_every});
   report_->checkpoint({state_.step, folder.filename().string(), seconds()});
 }
 
 void Trainer::finish(StopReason reason) {
+  if (!validator_->has_data() || !std::filesystem::exists(options_.model_folder / "manifest.json")) {
+    publish();
+  }
   const bool ended = reason != StopReason::kSignal && reason != StopReason::kMaxTime;
   if (ended && options_.run.average > 1) {
     average_checkpoints();
-  }
-  if (!std::filesystem::exists(options_.model_folder / "manifest.json")) {
-    publish();
   }
   report_->event({state_.step, "finish", describe_stop(reason), seconds()});
   report_->write(describe_stop(reason));
@@ -380,8 +382,8 @@ double Trainer::epoch() const {
 }
 
 double Trainer::window_speed() const {
-  const double elapsed = seconds() - window_start_;
-  return elapsed > 0.0 ? static_cast<double>(window_.tokens) / elapsed : 0.0;
+  const double elapsed = seconds() - state_.window_start;
+  return elapsed > 0.0 ? static_cast<double>(state_.window.tokens) / elapsed : 0.0;
 }
 
 // By the speed of this process so far, validations included.

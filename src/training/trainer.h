@@ -70,8 +70,6 @@ class Trainer {
   tensor::Tensor average_;  // exponential moving average of the weights; undefined when off
   RunState state_;
   std::vector<std::string> notes_;  // for the person, before the first update
-  LossSums window_;                 // since the last row of metrics
-  double window_start_ = 0.0;       // seconds of training time
   double last_norm_ = 0.0;
   double run_start_ = 0.0;       // clock when this process began to train; 0 = not yet
   double seconds_before_ = 0.0;  // training time of earlier processes

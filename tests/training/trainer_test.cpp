@@ -95,6 +95,7 @@ TEST_F(TrainerTest, ResumingAtAnyStepEqualsNeverStopping) {
     TrainOptions straight = options("straight" + std::to_string(accumulate));
     straight.batch.accumulate = accumulate;
     straight.batch.subword_sampling = 0.1;
+    straight.run.log_every = 3;  // rows that sum up updates before and after a stop
     ASSERT_EQ(train(straight, 14), StopReason::kMaxSteps);
     for (const int64_t stop : {1, 4, 5, 7, 13}) {
       TrainOptions resumed = straight;

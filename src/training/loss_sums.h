@@ -1,0 +1,27 @@
+#pragma once
+
+#include <cmath>
+#include <cstdint>
+
+namespace dragoman::training {
+
+/// Sums over the target tokens of one or more batches.
+struct LossSums {
+  double loss = 0.0;    ///< label-smoothed cross-entropy, nats
+  double nll = 0.0;     ///< -log p(reference), nats, unsmoothed
+  int64_t tokens = 0;   ///< target tokens, sentence ends included
+  int64_t correct = 0;  ///< argmax = reference
+
+  LossSums& operator+=(const LossSums& other) {
+    loss += other.loss;
+    nll += other.nll;
+    tokens += other.tokens;
+    correct += other.correct;
+    return *this;
+  }
+  double loss_per_token() const { return tokens == 0 ? 0.0 : loss / static_cast<double>(tokens); }
+  double nll_per_token() const { return tokens == 0 ? 0.0 : nll / static_cast<double>(tokens); }
+  double perplexity() const { return std::exp(nll_per_token()); }
+};
+
+}  // namespace dragoman::training
