@@ -114,7 +114,7 @@ int main() {
   const Tensor value = random_tensor({kSentences, kKeys, kWidth}, 3).reshape({kSentences * kKeys, kWidth});
   std::vector<int64_t> lengths;
   Tensor mask = Tensor::zeros({kSentences * kKeys}, DType::kBool);  // true = may be attended to
-  Random random(4);
+  Random random(1, 9);
   for (int64_t b = 0; b < kSentences; ++b) {
     lengths.push_back(1 + static_cast<int64_t>(random.below(kKeys)));
     std::fill_n(mask.data<bool>() + b * kKeys, lengths.back(), true);

@@ -11,9 +11,7 @@
 #include "dragoman/evaluation/evaluate.h"
 #include "dragoman/training/trainer.h"
 
-namespace data = dragoman::data;
-namespace decoding = dragoman::decoding;
-namespace training = dragoman::training;
+using namespace dragoman;
 
 int main(int argc, char** argv) try {
   const std::filesystem::path folder = argc > 1 ? argv[1] : "train_and_translate.out";
@@ -23,15 +21,18 @@ int main(int argc, char** argv) try {
   const auto text = [&](const char* name) { return folder / "corpus" / name; };
 
   // 2. A recipe: the preset for small data, made smaller still.
-  training::TrainOptions options = training::preset_options("tiny");
+  training::TrainOptions options = training::preset_options("tiny-prenorm");
   options.source = {text("train.en")};
   options.target = {text("train.de")};
   options.valid_source = {text("valid.en")};
   options.valid_target = {text("valid.de")};
   options.model_folder = folder / "model";
   options.model.encoder_layers = options.model.decoder_layers = 2;
-  options.vocabulary.size = 800;
+  options.model.dropout = 0.0F;
+  options.vocabulary.size = 1000;
+  options.schedule.learning_rate = 2e-3;
   options.schedule.warmup_steps = 100;
+  options.batch.batch_tokens = 2400;
   options.run.max_steps = argc > 2 ? std::stoll(argv[2]) : 400;
 
   // 3. Train. The folder holds the best model so far at any time, and report.html.
@@ -48,7 +49,7 @@ int main(int argc, char** argv) try {
 
   // 5. Score.
   const std::vector<std::string> reference = data::read_lines(text("test.de"));
-  const auto bleu = dragoman::evaluation::corpus_bleu(hypothesis, {reference});
+  const auto bleu = evaluation::corpus_bleu(hypothesis, {reference});
   fmt::print("BLEU {:.2f} {}\n", bleu.score, bleu.signature);
   return 0;
 } catch (const std::exception& error) {
