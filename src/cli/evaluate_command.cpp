@@ -1,5 +1,3 @@
-#include <fmt/core.h>
-
 #include <memory>
 
 #include "cli/command.h"
@@ -35,7 +33,7 @@ int evaluate(const EvaluateArguments& arguments) {
   }
   const evaluation::Report report = evaluation::evaluate(systems, references, arguments.options);
   for (const std::string& warning : report.warnings) {
-    fmt::print(stderr, "dragoman: {}\n", warning);
+    say("dragoman: " + warning + "\n");
   }
   TextOutput output("-");
   output.write(arguments.json ? evaluation::render_json(report) : evaluation::render_text(report));

@@ -4,8 +4,11 @@
 #include <csignal>
 #include <cstdio>
 #include <exception>
-#include <iostream>
+#include <memory>
 #include <new>
+#include <sstream>
+#include <string>
+#include <vector>
 
 #include "base/error.h"
 #include "cli/command.h"
@@ -79,7 +82,7 @@ int wrong_usage(const CLI::App& app, const CLI::ParseError& error, int argc, cha
   } else if (!app.remaining(true).empty()) {
     text = unexpected_argument(app);  // rather than "--hypothesis is required" for a misspelt --hypothesis
   }
-  fmt::print(stderr, "dragoman{}: {}\n\"dragoman{} --help\" lists what there is\n", command, text, command);
+  say(fmt::format("dragoman{}: {}\n\"dragoman{} --help\" lists what there is\n", command, text, command));
   return static_cast<int>(base::ErrorKind::kUsage);
 }
 
@@ -123,15 +126,6 @@ int run_program(int argc, char** argv) {
 }  // namespace
 }  // namespace dragoman::cli
 
-namespace {
-
-// Not fmt::print, which throws when standard error cannot be written.
-void print_error(const char* text) {
-  std::fputs((std::string("dragoman: ") + text + "\n").c_str(), stderr);
-}
-
-}  // namespace
-
 int main(int argc, char** argv) {
   std::signal(SIGPIPE, SIG_IGN);  // a closed pipe is a write error with a message, not a silent death
   try {
@@ -140,12 +134,13 @@ int main(int argc, char** argv) {
     dragoman::cli::TextOutput("-").write("");  // flushes what was printed otherwise
     return status;
   } catch (const dragoman::base::Error& error) {
-    print_error(error.what());
+    dragoman::cli::say(std::string("dragoman: ") + error.what() + "\n");
     return error.exit_status();
   } catch (const std::bad_alloc&) {
-    print_error("out of memory; use a smaller model or smaller batches");
+    dragoman::cli::say("dragoman: out of memory; use a smaller model or smaller batches\n");
   } catch (const std::exception& error) {
-    print_error(error.what());
+    dragoman::cli::say(std::string("dragoman: ") + error.what() + "\n");
   }
-  return static_cast<int>(dragoman::base::ErrorKind::kRuntime);
+  const bool cannot_write = std::ferror(stdout) != 0;  // fmt::print throws std::system_error
+  return static_cast<int>(cannot_write ? dragoman::base::ErrorKind::kCannotWrite : dragoman::base::ErrorKind::kRuntime);
 }

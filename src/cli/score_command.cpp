@@ -1,6 +1,5 @@
 #include <fmt/format.h>
 
-#include <cstdio>
 #include <nlohmann/json.hpp>
 
 #include "base/json.h"
@@ -53,7 +52,7 @@ int score(const ScoreArguments& arguments) {
   output.finish();
   const std::string summary = fmt::format("lines {}  tokens {}  log-probability {:.6f}  perplexity {:.6f}\n",
                                           scores.size(), tokens, log_prob, decoding::perplexity(scores));
-  std::fputs(summary.c_str(), stderr);  // not fmt::print, which throws when standard error cannot be written
+  say(summary);
   return 0;
 }
 

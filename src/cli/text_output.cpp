@@ -43,4 +43,8 @@ void TextOutput::finish() {
   }
 }
 
+void say(const std::string& text) {
+  std::fputs(text.c_str(), stderr);
+}
+
 }  // namespace dragoman::cli

@@ -30,4 +30,7 @@ class TextOutput {
   std::string pending_;                       // content of the file
 };
 
+/// Prints to standard error. A message that cannot be written is no reason to fail (fmt::print would throw).
+void say(const std::string& text);
+
 }  // namespace dragoman::cli

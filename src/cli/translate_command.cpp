@@ -2,7 +2,6 @@
 #include <unistd.h>
 
 #include <chrono>
-#include <cstdio>
 
 #include "cli/command.h"
 #include "cli/search_flags.h"
@@ -16,11 +15,6 @@ namespace {
 
 // Lines translated together at most: enough to sort by length, little enough to hold.
 constexpr size_t kChunkLines = 4096;
-
-// Not fmt::print, which throws when standard error cannot be written.
-void say(const std::string& text) {
-  std::fputs(text.c_str(), stderr);
-}
 
 struct TranslateArguments {
   std::string model;

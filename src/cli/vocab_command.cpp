@@ -49,7 +49,7 @@ int train(const VocabArguments& arguments) {
   const data::TrainedVocabulary trained = data::train_vocabulary(arguments.inputs, arguments.options);
   base::write_file_atomic(arguments.output, trained.vocabulary.bytes());
   if (!trained.note.empty()) {
-    fmt::print(stderr, "dragoman: {}\n", trained.note);
+    say("dragoman: " + trained.note + "\n");
   }
   TextOutput("-").write(fmt::format("{}: {} {} pieces learned from {} lines\n", arguments.output.string(),
                                     trained.vocabulary.size(), arguments.type, trained.lines_used));

@@ -131,6 +131,10 @@ TEST(Status, ClosedStandardErrorAndInputEndNothing) {
   program.write("text", "one line\n");
   EXPECT_EQ(program.run("evaluate --hypothesis text --reference missing 2>&-").status, 65);
   EXPECT_EQ(program.run("nonsense 2>&-").status, 2);
+  if (std::filesystem::exists("/dev/full")) {
+    EXPECT_EQ(program.run("nonsense 2>/dev/full").status, 2);
+    EXPECT_EQ(program.run("evaluate --hypothesis text --reference missing 2>/dev/full").status, 65);
+  }
   EXPECT_EQ(program.run("evaluate --hypothesis text --reference text <&- 2>&-").status, 0);
   EXPECT_EQ(program.run("evaluate --hypothesis - --reference text <&-").status, 65);
 }
