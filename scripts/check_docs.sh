@@ -7,6 +7,8 @@
 #      capitals (DIR/...) or with one of $made_at_run_time are not looked for.
 #   3. Commands `dragoman X --flag` and `scripts/x.sh --flag`, in `backticks` and in code blocks, are known: to --help of
 #      the program, or in the text of the script.
+#   4. Every line of a code block marked cpp or cmake stands in a source or CMakeLists.txt, spaces aside; "..." is
+#      left out.
 # Prints page, line and what is missing; status 1 if anything is, 2 for wrong use.
 set -euo pipefail
 program=$(realpath -m "${1:-"$(dirname "$0")/../build/dragoman"}")
@@ -16,6 +18,7 @@ missing=0
 links=0
 paths=0
 commands=0
+quoted=0
 
 if [ ! -x "$program" ]; then
   echo "check_docs.sh: $program is not there; build it, or name the program as first argument" >&2
@@ -116,9 +119,20 @@ check_commands() {  # PAGE LINE CODE
   done < <(sed 's/[[:space:]]#.*//; s/[|;]/\n/g; s/&&/\n/g' <<<"$3")
 }
 
+check_quotes() {  # PAGE
+  local line text
+  while IFS=$'\t' read -r line text; do
+    quoted=$((quoted + 1))
+    grep -qFx -- "$text" "$sources" || complain "$1:$line" "no source has the line: $text"
+  done < <(awk '
+    /^[ \t]*```/ { quotes = !in_block && /(cpp|cmake)$/; in_block = !in_block; next }
+    quotes { gsub(/^[ \t]+|[ \t]+$/, ""); if ($0 != "" && $0 != "...") print FNR "\t" $0 }' "$1")
+}
+
 check_page() {  # PAGE
   local line code
   check_links "$1"
+  check_quotes "$1"
   while IFS=$'\t' read -r line code; do
     if [[ "$code" =~ ^\`([A-Za-z0-9_.*-]+(/[A-Za-z0-9_.*-]*)+|[a-z0-9_-]+\.(h|cpp|sh|cmake|py|md))$ ]]; then
       check_path "$1" "$line" "${BASH_REMATCH[1]}"
@@ -127,8 +141,13 @@ check_page() {  # PAGE
   done < <(code_of "$1")
 }
 
+sources=$(mktemp)
+trap 'rm -f "$sources"' EXIT
+find . \( -path './build*' -o -path './.*' \) -prune -o -type f \( -name '*.h' -o -name '*.cpp' -o -name 'CMakeLists.txt' \) \
+  -exec cat {} + |
+  sed 's/^[[:space:]]*//; s/[[:space:]]*$//' >"$sources"
 while IFS= read -r page; do
   check_page "$page"
 done < <(find . -name '*.md' -not -path './build*' -not -path './.*' | sed 's#^\./##' | LC_ALL=C sort)
-echo "docs: $links links, $paths paths and $commands commands checked, $missing missing"
+echo "docs: $links links, $paths paths, $commands commands, $quoted lines of code checked, $missing missing"
 [ "$missing" -eq 0 ]

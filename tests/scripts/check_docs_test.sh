@@ -7,7 +7,7 @@ check="$1/scripts/check_docs.sh"
 folder=$(mktemp -d)
 trap 'rm -rf "$folder"' EXIT
 mkdir -p "$folder/pages/docs" "$folder/pages/src/ops" "$folder/pages/scripts"
-: >"$folder/pages/src/ops/softmax.h"
+echo '  int softmax();' >"$folder/pages/src/ops/softmax.h"
 
 # A program with one command and one option.
 cat >"$folder/program" <<'PROGRAM'
@@ -51,6 +51,13 @@ dragoman train \\
 $block"
 expect 1 'scripts/a.sh has no option --peers' 'A `scripts/a.sh --peers`.'
 expect 1 'scripts/b.sh is no script' 'A `scripts/b.sh --list`.'
+expect 0 "1 lines of code" "${block}cpp
+  int softmax();
+...
+$block"
+expect 1 'docs/page.md:2: no source has the line: int softmin();' "${block}cpp
+int softmin();
+$block"
 status=0
 "$check" "$folder/gone" "$folder/pages" 2>/dev/null || status=$?
 if [ "$status" -ne 2 ]; then
