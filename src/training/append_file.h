@@ -4,6 +4,8 @@
 #include <filesystem>
 #include <string_view>
 
+#include "base/file_descriptor.h"
+
 namespace dragoman::training {
 
 /// A file that only grows, record by record. Each record is handed to the system in full before `append` returns, so
@@ -11,13 +13,9 @@ namespace dragoman::training {
 /// Not thread safe; one owner.
 class AppendFile {
  public:
-  /// Opens or creates. Throws Error(kCannotWrite): "metrics.jsonl: cannot open for appending: Permission denied; ...".
+  /// Opens or creates. Throws Error(kCannotWrite): "metrics.jsonl: cannot open for appending: Permission denied
+  /// (errno 13); choose a folder that you may write to".
   explicit AppendFile(const std::filesystem::path& path);
-  ~AppendFile();
-  AppendFile(AppendFile&& other) noexcept;
-  AppendFile& operator=(AppendFile&&) = delete;
-  AppendFile(const AppendFile&) = delete;
-  AppendFile& operator=(const AppendFile&) = delete;
 
   /// Adds `record` at the end. Throws Error(kCannotWrite) after a few tries; the file then ends as before the call.
   void append(std::string_view record);
@@ -26,7 +24,7 @@ class AppendFile {
 
  private:
   std::filesystem::path path_;
-  int descriptor_ = -1;
+  base::FileDescriptor file_;
   int64_t size_ = 0;  ///< bytes of whole records
 };
 

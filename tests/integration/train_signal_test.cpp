@@ -1,0 +1,91 @@
+#include <gtest/gtest.h>
+
+#include "support/training_runs.h"
+
+namespace dragoman {
+namespace {
+
+using test_support::BackgroundProgram;
+using test_support::wait_until;
+
+constexpr int kInterrupted = 130, kTerminated = 143;
+
+class TrainSignal : public test_support::TrainingRuns {
+ protected:
+  /// Validations, a moving average, an average at the end, rows over several steps: all that a stop could disturb.
+  static std::vector<std::string> run_command(const std::string& model) {
+    return command(model, 120,
+                   {{"valid-source", "valid.source"},
+                    {"valid-target", "valid.target"},
+                    {"validate-every", "8"},
+                    {"metric", "loss"},
+                    {"log-every", "5"},
+                    {"average", "3"},
+                    {"keep-last", "3"},
+                    {"ema-decay", "0.9"},
+                    {"subword-sampling", "0.2"},
+                    {"accumulate", "2"}});
+  }
+
+  int64_t last_logged_step(const std::string& model) const {
+    const auto rows = training::read_metrics(path(model) / "metrics.jsonl").train;
+    return rows.empty() ? 0 : rows.back().step;
+  }
+};
+
+TEST_F(TrainSignal, StoppedAtAnyMomentAndResumedIsTheRunNeverStopped) {
+  train(run_command("straight"));
+  base::Random random(99);
+  int stops = 0;
+  for (int attempt = 0; attempt < 12; ++attempt) {
+    const int signal = attempt % 2 == 0 ? SIGINT : SIGTERM;
+    BackgroundProgram run(program_.folder(), run_command("stopped"));
+    ASSERT_TRUE(wait_until([&] { return run.catches_interrupts() || run.has_ended(); })) << run.errors();
+    std::this_thread::sleep_for(std::chrono::microseconds(random.below(150'000)));
+    run.send(signal);
+    const int status = run.wait();
+    if (status == 0) {
+      break;  // it was through before the signal came
+    }
+    ++stops;
+    ASSERT_EQ(status, signal == SIGINT ? kInterrupted : kTerminated) << run.errors();
+    EXPECT_GE(newest_step("stopped"), last_logged_step("stopped"));
+    EXPECT_NE(run.errors().find("run the same command to go on"), std::string::npos) << run.errors();
+    EXPECT_EQ(leftovers("stopped"), std::vector<std::string>());
+  }
+  EXPECT_GE(stops, 3) << "too few signals came in time for this test to show anything";
+  train(run_command("stopped"));
+  expect_same_run("stopped", "straight", 120);
+}
+
+TEST_F(TrainSignal, ASignalIsHeededWithinOneStep) {
+  for (const int signal : {SIGINT, SIGTERM}) {
+    BackgroundProgram run(program_.folder(), command("model", 1'000'000, {{"validate-every", "1000000"}}));
+    const int64_t before = newest_step("model");
+    ASSERT_TRUE(wait_until([&] { return last_logged_step("model") > before + 3; })) << run.errors();
+    run.send(SIGSTOP);  // so that no step passes between looking and sending
+    const int64_t step = last_logged_step("model");
+    run.send(signal);
+    run.send(SIGCONT);
+    EXPECT_EQ(run.wait(), 128 + signal) << run.errors();
+    EXPECT_GE(newest_step("model"), step);
+    EXPECT_LE(newest_step("model"), step + 1);
+  }
+}
+
+TEST_F(TrainSignal, ASecondSignalEndsAtOnce) {
+  // One update of a hundred thousand batches: minutes.
+  BackgroundProgram run(program_.folder(), command("model", 10, {{"accumulate", "4096"}, {"batch-tokens", "3000"}}));
+  ASSERT_TRUE(wait_until([&] { return run.catches_interrupts(); })) << run.errors();
+  run.send(SIGINT);
+  std::this_thread::sleep_for(std::chrono::milliseconds(100));
+  EXPECT_FALSE(run.has_ended()) << "the first signal waits for the step";
+  const auto start = std::chrono::steady_clock::now();
+  run.send(SIGTERM);
+  EXPECT_EQ(run.wait(), kTerminated);
+  EXPECT_LT(std::chrono::steady_clock::now() - start, std::chrono::seconds(5));
+  EXPECT_EQ(newest_step("model"), 0) << "a half update was saved";
+}
+
+}  // namespace
+}  // namespace dragoman

@@ -1,0 +1,117 @@
+#pragma once
+
+#include <fcntl.h>
+#include <gtest/gtest.h>
+#include <signal.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <chrono>
+#include <filesystem>
+#include <fstream>
+#include <functional>
+#include <iterator>
+#include <map>
+#include <string>
+#include <thread>
+#include <vector>
+
+#include "support/program.h"
+
+namespace dragoman::test_support {
+
+/// Looks every 0.2 ms until `condition` holds; false when it does not within a minute.
+inline bool wait_until(const std::function<bool()>& condition) {
+  const auto end = std::chrono::steady_clock::now() + std::chrono::minutes(1);
+  while (!condition()) {
+    if (std::chrono::steady_clock::now() > end) {
+      return false;
+    }
+    std::this_thread::sleep_for(std::chrono::microseconds(200));
+  }
+  return true;
+}
+
+/// dragoman running beside the test, in a folder given, to be stopped, killed or waited for. Killed at the end.
+class BackgroundProgram {
+ public:
+  /// @param words  what follows "dragoman", one argument each
+  /// @param environment  variables set for it in addition
+  BackgroundProgram(const std::filesystem::path& folder, const std::vector<std::string>& words,
+                    const std::map<std::string, std::string>& environment = {})
+      : child_(::fork()) {
+    const pid_t id = child_ == 0 ? ::getpid() : child_;
+    errors_ = folder / (".background." + std::to_string(id) + ".err");
+    if (child_ == 0) {
+      become_program(folder, words, environment);
+    }
+  }
+  ~BackgroundProgram() {
+    if (!has_ended()) {
+      ::kill(child_, SIGKILL);
+      wait();
+    }
+  }
+  BackgroundProgram(const BackgroundProgram&) = delete;
+  BackgroundProgram& operator=(const BackgroundProgram&) = delete;
+
+  void send(int signal) const { ::kill(child_, signal); }
+
+  bool has_ended() {
+    if (!ended_) {
+      ended_ = ::waitpid(child_, &status_, WNOHANG) == child_;
+    }
+    return ended_;
+  }
+
+  /// Exit status; 128 + its number when a signal ended it, as in a shell.
+  int wait() {
+    if (!ended_) {
+      ended_ = ::waitpid(child_, &status_, 0) == child_;
+    }
+    return WIFEXITED(status_) ? WEXITSTATUS(status_) : 128 + WTERMSIG(status_);
+  }
+
+  /// True once it has handlers of its own for SIGINT: from the first update on.
+  bool catches_interrupts() const {
+    std::ifstream file("/proc/" + std::to_string(child_) + "/status");
+    for (std::string line; std::getline(file, line);) {
+      if (line.starts_with("SigCgt:")) {
+        return (std::stoull(line.substr(7), nullptr, 16) >> (SIGINT - 1) & 1U) != 0;
+      }
+    }
+    return false;
+  }
+
+  /// What it wrote to standard error so far.
+  std::string errors() const {
+    std::ifstream file(errors_, std::ios::binary);
+    return {std::istreambuf_iterator<char>(file), std::istreambuf_iterator<char>()};
+  }
+
+ private:
+  [[noreturn]] void become_program(const std::filesystem::path& folder, const std::vector<std::string>& words,
+                                   const std::map<std::string, std::string>& environment) const {
+    for (const auto& [name, value] : environment) {
+      ::setenv(name.c_str(), value.c_str(), 1);
+    }
+    std::filesystem::current_path(folder);
+    ::dup2(::open("/dev/null", O_RDWR), STDIN_FILENO);
+    ::dup2(STDIN_FILENO, STDOUT_FILENO);
+    ::dup2(::open(errors_.c_str(), O_WRONLY | O_CREAT | O_TRUNC, 0666), STDERR_FILENO);
+    std::vector<char*> arguments{const_cast<char*>("dragoman")};
+    for (const std::string& word : words) {
+      arguments.push_back(const_cast<char*>(word.c_str()));
+    }
+    arguments.push_back(nullptr);
+    ::execv(DRAGOMAN_PROGRAM, arguments.data());
+    ::_exit(127);
+  }
+
+  pid_t child_;
+  std::filesystem::path errors_;
+  int status_ = 0;
+  bool ended_ = false;
+};
+
+}  // namespace dragoman::test_support
