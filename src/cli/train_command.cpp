@@ -45,8 +45,6 @@ class Overrides {
     for (const auto& applier : appliers_) {
       applier(options);
     }
-    options.schedule.d_model = options.model.d_model;
-    options.schedule.max_steps = options.run.max_steps;
     return options;
   }
 

@@ -17,9 +17,9 @@ struct ScheduleOptions {
   ScheduleKind kind = ScheduleKind::kInverseSqrt;
   double learning_rate = 5e-4;   ///< the peak; for noam the factor in front of the formula (1 in the paper)
   int64_t warmup_steps = 4000;   ///< 0 = no warm-up (noam needs >= 1)
-  int64_t max_steps = 100'000;   ///< where cosine ends
+  int64_t max_steps = 100'000;   ///< where cosine ends; Trainer sets it
   double final_fraction = 0.01;  ///< of the peak, at the end of cosine
-  int64_t d_model = 512;         ///< noam only
+  int64_t d_model = 512;         ///< noam only; Trainer sets it
 
   /// Throws Error(kUsage): "warmup_steps is 0, the noam schedule needs >= 1".
   void check() const;

@@ -65,6 +65,8 @@ std::string describe_stop(StopReason reason) {
 }  // namespace
 
 Trainer::Trainer(const TrainOptions& options, std::ostream& terminal) : options_(options) {
+  options_.schedule.d_model = options_.model.d_model;
+  options_.schedule.max_steps = options_.run.max_steps;
   options_.check();
   options_.run.workers = options_.run.workers > 0 ? options_.run.workers : base::cpu_count();
   data::ParallelCorpus text(options_.source, options_.target);
