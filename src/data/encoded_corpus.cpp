@@ -31,6 +31,15 @@ std::optional<DropReason> reason_to_drop(size_t source_pieces, size_t target_pie
   return std::nullopt;
 }
 
+// An error is one line.
+std::string one_line(const std::string& report) {
+  std::string line;
+  for (const char c : report) {
+    line += c == '\n' ? std::string("; ") : std::string(1, c);
+  }
+  return line;
+}
+
 }  // namespace
 
 void IdStore::append(std::span<const int32_t> ids) {
@@ -87,7 +96,7 @@ EncodedCorpus::EncodedCorpus(ParallelCorpus corpus, Vocabulary source, Vocabular
       target_ids_(target_vocabulary_.size()) {
   check_options(options);
   encode_all();
-  base::check_data(size() > 0, "{}; nothing is left to train on", statistics_.report());
+  base::check_data(size() > 0, "{}; nothing is left to use", one_line(statistics_.report()));
 }
 
 // Parts are encoded side by side and taken in order, so the threads do not change the result.

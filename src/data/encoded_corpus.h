@@ -52,7 +52,7 @@ class IdStore {
 class EncodedCorpus {
  public:
   /// Throws Error(kUsage) for options out of range; Error(kBadData) when no pair is left:
-  /// "corpus: 100 pairs of lines read, 0 kept, ...; nothing is left to train on".
+  /// "corpus: 100 pairs of lines read, 0 kept, ...; nothing is left to use".
   EncodedCorpus(ParallelCorpus corpus, Vocabulary source, Vocabulary target, const EncodingOptions& options);
 
   uint64_t size() const { return lines_.size(); }

@@ -8,14 +8,19 @@ namespace dragoman::decoding {
 namespace {
 
 data::Vocabulary read_vocabulary(const models::ModelFiles& files, const std::filesystem::path& folder,
-                                 const std::string& name) {
+                                 const std::string& name, int64_t pieces) {
   const auto joint = files.vocabularies.find("vocabulary.spm");
   const auto own = files.vocabularies.find(name);
   const auto found = joint != files.vocabularies.end() ? joint : own;
   base::check_data(found != files.vocabularies.end(),
                    "{}: has neither vocabulary.spm nor {}; is this the folder of a dragoman model?", folder.string(),
                    name);
-  return data::Vocabulary::from_bytes(found->second, (folder / found->first).string());
+  const std::string file = (folder / found->first).string();
+  data::Vocabulary vocabulary = data::Vocabulary::from_bytes(found->second, file);
+  base::check_data(vocabulary.size() == pieces,
+                   "{}: has {} pieces, the model was made for {}; use the vocabulary that was trained with the model",
+                   file, vocabulary.size(), pieces);
+  return vocabulary;
 }
 
 }  // namespace
@@ -27,7 +32,9 @@ Translator load_translator(const std::filesystem::path& folder) {
   model->parameters().allocate();
   models::load_tensors(files.tensors, model->parameters(), (folder / models::kWeightsName).string());
   model->parameters().pack_weights();
-  return {model, read_vocabulary(files, folder, "source.spm"), read_vocabulary(files, folder, "target.spm")};
+  const models::TransformerConfig& config = model->config();
+  return {model, read_vocabulary(files, folder, "source.spm", config.source_vocab_size),
+          read_vocabulary(files, folder, "target.spm", config.target_vocab_size)};
 }
 
 }  // namespace dragoman::decoding

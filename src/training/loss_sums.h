@@ -5,7 +5,7 @@
 
 namespace dragoman::training {
 
-/// Sums over the target tokens of one or more batches.
+/// Sums over the target tokens of one or more batches. Means over no token at all are NaN.
 struct LossSums {
   double loss = 0.0;    ///< label-smoothed cross-entropy, nats
   double nll = 0.0;     ///< -log p(reference), nats, unsmoothed
@@ -19,8 +19,8 @@ struct LossSums {
     correct += other.correct;
     return *this;
   }
-  double loss_per_token() const { return tokens == 0 ? 0.0 : loss / static_cast<double>(tokens); }
-  double nll_per_token() const { return tokens == 0 ? 0.0 : nll / static_cast<double>(tokens); }
+  double loss_per_token() const { return loss / static_cast<double>(tokens); }
+  double nll_per_token() const { return nll / static_cast<double>(tokens); }
   double perplexity() const { return std::exp(nll_per_token()); }
 };
 

@@ -77,6 +77,7 @@ struct Preset {
   TrainOptions (*options)();
 };
 constexpr Preset kPresets[] = {{"tiny", tiny}, {"small", small}, {"base", base_model}, {"big", big}};
+constexpr int64_t kAnyVocabularySize = 1000;
 constexpr std::string_view kPrenorm = "-prenorm";
 
 void check_range(const char* option, double value, double low, double high) {
@@ -115,6 +116,9 @@ void TrainOptions::check() const {
   base::check_usage(!model_folder.empty(), "train: --model names the folder to write to");
   base::check_usage(joint_vocabulary || model.tying != models::Tying::kAll,
                     "tying \"all\" needs a joint vocabulary; use --tying target with separate vocabularies");
+  models::TransformerConfig shape = model;
+  shape.source_vocab_size = shape.target_vocab_size = kAnyVocabularySize;  // the true ones are known after learning
+  shape.check();
   schedule.check();
   check_range("beta1", adam.beta1, 0.0, 0.9999);
   check_range("beta2", adam.beta2, 0.0, 0.99999);
@@ -128,6 +132,9 @@ void TrainOptions::check() const {
   check_range("window_sentences", static_cast<double>(batch.window_sentences), 1, 1e9);
   check_range("subword_sampling", batch.subword_sampling, 0.0, 100.0);
   check_range("max_steps", static_cast<double>(run.max_steps), 1, 1e9);
+  check_range("max_epochs", static_cast<double>(run.max_epochs), 0, 1e9);
+  check_range("max_minutes", run.max_minutes, 0.0, 1e9);
+  check_range("patience", static_cast<double>(run.patience), 0, 1e9);
   check_range("validate_every", static_cast<double>(run.validate_every), 1, 1e9);
   check_range("validation_beam", static_cast<double>(run.validation_beam), 1, 64);
   check_range("ema_decay", run.ema_decay, 0.0, 0.999999);

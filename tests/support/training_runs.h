@@ -67,7 +67,9 @@ class TrainingRuns : public testing::Test {
   /// The command as words; an option in `changes` replaces or follows the ones here.
   static std::vector<std::string> command(const std::string& model, int64_t steps,
                                           const std::map<std::string, std::string>& changes = {}) {
-    std::map<std::string, std::string> options = {{"source", "train.source"},
+    std::map<std::string, std::string> options = {{"model", model},
+                                                  {"max-steps", std::to_string(steps)},
+                                                  {"source", "train.source"},
                                                   {"target", "train.target"},
                                                   {"vocab-size", "20"},
                                                   {"encoder-layers", "1"},
@@ -89,7 +91,7 @@ class TrainingRuns : public testing::Test {
     for (const auto& [name, value] : changes) {
       options[name] = value;
     }
-    std::vector<std::string> words = {"train", "--model", model, "--max-steps", std::to_string(steps)};
+    std::vector<std::string> words = {"train"};
     for (const auto& [name, value] : options) {
       words.insert(words.end(), {"--" + name, value});
     }

@@ -1,0 +1,114 @@
+#include <gtest/gtest.h>
+
+#include <algorithm>
+
+#include "base/utf8.h"
+#include "support/training_runs.h"
+
+namespace dragoman {
+namespace {
+
+using test_support::BackgroundProgram;
+using test_support::Outcome;
+
+std::string repeated(const std::string& word, int times) {
+  std::string line;
+  for (int i = 0; i < times; ++i) {
+    line += word;
+  }
+  return line;
+}
+
+std::vector<std::string> lines_of(const std::string& text) {
+  return base::split_lines(text);
+}
+
+// What text from the world holds and what must not shift one line against another.
+class TrainText : public test_support::TrainingRuns {
+ protected:
+  static std::string joined(const std::vector<std::string>& lines) {
+    std::string text;
+    for (const std::string& line : lines) {
+      text += line + "\n";
+    }
+    return text;
+  }
+
+  void write_odd_texts() {
+    std::vector<std::string> source = lines_of(program_.read("train.source"));
+    std::vector<std::string> target = lines_of(program_.read("train.target"));
+    source[3] += " \xff\xfe";
+    target[4].insert(0, 1, '\0');
+    source[5] += "\r";
+    target[5] += "\r";
+    source[6] += " \u2028 7";
+    target[7] += "\v\f";
+    source[8] += " \u0085 1 \u2029 2";
+    source[9] = "";
+    target[10] = "   ";
+    source[20] = repeated("1 ", 100'000);
+    target[22] = repeated("4 ", 400);
+    program_.write("odd.source", joined(source));
+    program_.write("odd.target", joined(target));
+  }
+};
+
+TEST_F(TrainText, OddLinesAreTrainedOnOrCountedAndNeverShiftOthers) {
+  write_odd_texts();
+  BackgroundProgram run(program_.folder(), command("model", 5, {{"source", "odd.source"}, {"target", "odd.target"}}));
+  EXPECT_EQ(run.wait(), 0) << run.errors();
+  for (const std::string words :
+       {"300 pairs of lines read, 296 kept, 4 dropped", "1 dropped: source empty (first: odd.source:10)",
+        "1 dropped: target empty (first: odd.source:11)", "1 dropped: source too long (first: odd.source:21)",
+        "1 dropped: target too long (first: odd.source:23)",
+        "1 source and 1 target lines held invalid UTF-8 or NUL and were repaired"}) {
+    EXPECT_NE(run.errors().find(words), std::string::npos) << "expected '" << words << "' in: " << run.errors();
+  }
+}
+
+TEST_F(TrainText, EveryLineGivesOneLineWhateverItHolds) {
+  train(command("model", 40));
+  const std::vector<std::string> lines = {"1 2 3",
+                                          "4 \xff\xfe 5",
+                                          std::string("6\0 7", 4),
+                                          "8 9 1\r",
+                                          "1 \u2028 2",
+                                          "3\v4\f5",
+                                          "6 \u0085 7 \u2029 8",
+                                          "",
+                                          " \t ",
+                                          "\xc3",
+                                          "9 8 7"};
+  program_.write("odd", joined(lines));
+  const Outcome outcome = program_.run("translate --model model --input odd");
+  EXPECT_EQ(outcome.status, 0) << outcome.err;
+  const std::vector<std::string> translations = lines_of(outcome.out);
+  ASSERT_EQ(translations.size(), lines.size());
+  EXPECT_EQ(translations[7], "");
+  EXPECT_EQ(translations[8], "");
+  EXPECT_EQ(base::repair_utf8(outcome.out), outcome.out) << "the output is not UTF-8";
+  for (const size_t line : {size_t{0}, lines.size() - 1}) {
+    program_.write("alone", lines[line] + "\n");
+    EXPECT_EQ(program_.run("translate --model model --input alone").out, translations[line] + "\n");
+  }
+}
+
+TEST_F(TrainText, ALineOfAHundredThousandTokensIsSplitWithAWarningAndItsNeighboursDoNotChange) {
+  train(command("model", 40, {{"d-model", "16"}, {"d-ff", "16"}}));
+  program_.write("with", "1 2 3\n" + repeated("1 ", 100'000) + "\n4 5 6\n");
+  program_.write("without", "1 2 3\n\n4 5 6\n");
+  const Outcome with = program_.run("translate --model model --input with --max-length-ratio 1 --max-length-extra 0");
+  const Outcome without =
+      program_.run("translate --model model --input without --max-length-ratio 1 --max-length-extra 0");
+  EXPECT_EQ(with.status, 0) << with.err;
+  EXPECT_NE(with.err.find("line 2: "), std::string::npos) << with.err;
+  EXPECT_NE(with.err.find(" parts"), std::string::npos) << with.err;
+  const std::vector<std::string> seen = lines_of(with.out), expected = lines_of(without.out);
+  ASSERT_EQ(seen.size(), 3U);
+  EXPECT_EQ(seen[0], expected[0]);
+  EXPECT_NE(seen[1], "");
+  EXPECT_EQ(seen[2], expected[2]);
+}
+
+}  // namespace
+}  // namespace dragoman
