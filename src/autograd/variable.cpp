@@ -59,8 +59,7 @@ void Variable::clear_grad() {
 
 void Variable::bind_grad(Tensor buffer) {
   base::check_argument(buffer.shape() == shape() && buffer.dtype() == dtype(),
-                       "variable: gradient buffer of shape {} for a variable of shape {}", buffer.shape().to_string(),
-                       shape().to_string());
+                       "variable: gradient buffer of shape {} for a variable of shape {}", buffer.shape(), shape());
   state_->grad = std::move(buffer);
   state_->bound = true;
   state_->has_grad = false;
@@ -71,8 +70,8 @@ void Variable::add_grad(Tensor grad) const {
     return;
   }
   base::check_argument(grad.shape() == shape() && grad.dtype() == dtype(),
-                       "variable: gradient of shape {} ({}) for a variable of shape {} ({})", grad.shape().to_string(),
-                       tensor::dtype_name(grad.dtype()), shape().to_string(), tensor::dtype_name(dtype()));
+                       "variable: gradient of shape {} ({}) for a variable of shape {} ({})", grad.shape(),
+                       tensor::dtype_name(grad.dtype()), shape(), tensor::dtype_name(dtype()));
   if (!grad.is_contiguous()) {
     grad = grad.clone();
   }
@@ -103,8 +102,7 @@ void Tape::push(const char* op, Variable output, Backward backward) {
 }
 
 void Tape::backward(const Variable& loss, double scale) {
-  base::check_argument(loss.value().size() == 1, "backward: loss has shape {}, must be one element",
-                       loss.shape().to_string());
+  base::check_argument(loss.value().size() == 1, "backward: loss has shape {}, must be one element", loss.shape());
   loss.add_grad(Tensor::full(loss.shape(), scale, loss.dtype()));
   const TapeScope nothing_recorded(nullptr);
   while (!nodes_.empty()) {

@@ -16,7 +16,7 @@ using tensor::DType;
 void check_offsets(const Tensor& offsets, int64_t n_rows, const char* argument) {
   base::check_argument(offsets.dtype() == DType::kInt32 && offsets.rank() == 1 && offsets.dim(0) >= 1,
                        "attention: {} is {} {}, must be int32 [sentences + 1]", argument,
-                       tensor::dtype_name(offsets.dtype()), offsets.shape().to_string());
+                       tensor::dtype_name(offsets.dtype()), offsets.shape());
   const auto ends = offsets.span<int32_t>();
   base::check_argument(ends.front() == 0 && ends.back() == n_rows,
                        "attention: {} runs from {} to {}, must run from 0 to the number of rows, {}", argument,

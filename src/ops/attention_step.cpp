@@ -37,8 +37,8 @@ int64_t check_rows(std::span<const StepKeys> rows, const Tensor& query) {
 void check_mean_weights(const Tensor& mean_weights, int64_t n_rows, int64_t longest) {
   tensor::check_matrix(mean_weights, DType::kFloat32, "attention_step", "mean_weights");
   base::check_argument(mean_weights.dim(0) == n_rows && mean_weights.dim(1) >= longest,
-                       "attention_step: mean_weights is {}, must be [{}, {} or more]", mean_weights.shape().to_string(),
-                       n_rows, longest);
+                       "attention_step: mean_weights is {}, must be [{}, {} or more]", mean_weights.shape(), n_rows,
+                       longest);
 }
 
 }  // namespace

@@ -13,8 +13,7 @@ using tensor::DType;
 
 void check_operand(const Tensor& x, const char* op, const char* argument) {
   check_float(x, op, argument);
-  base::check_argument(x.is_contiguous(), "{}: {} {} is a strided view; clone it first", op, argument,
-                       x.shape().to_string());
+  base::check_argument(x.is_contiguous(), "{}: {} {} is a strided view; clone it first", op, argument, x.shape());
 }
 
 // output[i] = f(x[i])
@@ -80,7 +79,7 @@ void check_pair(const Variable& left, const Variable& right, const char* op) {
                        tensor::dtype_name(left.dtype()), tensor::dtype_name(right.dtype()));
   base::check_argument(left.shape() == right.shape() || left.value().size() == 1 || right.value().size() == 1,
                        "{}: left is {}, right is {}; shapes must be equal or one side a single element", op,
-                       left.shape().to_string(), right.shape().to_string());
+                       left.shape(), right.shape());
 }
 
 }  // namespace
@@ -142,7 +141,7 @@ Variable sum(const Variable& x) {
 }
 
 Variable mean(const Variable& x) {
-  base::check_argument(x.value().size() > 0, "mean: x is {}, must have elements", x.shape().to_string());
+  base::check_argument(x.value().size() > 0, "mean: x is {}, must have elements", x.shape());
   return scale(sum(x), 1.0 / static_cast<double>(x.value().size()));
 }
 

@@ -16,7 +16,7 @@ void check_linear(const Variable& x, const Variable& weight, const Variable& bia
   tensor::check_matrix(x.value(), dtype, "linear", "x");
   tensor::check_matrix(weight.value(), dtype, "linear", "weight");
   base::check_argument(weight.dim(0) == x.dim(1), "linear: weight is {}, must have {} rows as x has {} columns",
-                       weight.shape().to_string(), x.dim(1), x.dim(1));
+                       weight.shape(), x.dim(1), x.dim(1));
   if (bias.defined()) {
     tensor::check_shape(bias.value(), {weight.dim(1)}, "linear", "bias");
     base::check_argument(bias.dtype() == dtype, "linear: bias is {}, must be {}", tensor::dtype_name(bias.dtype()),
@@ -38,8 +38,10 @@ void add_row(std::span<double> sums, const double* row) {
 template <typename T>
 void sum_rows(const Tensor& matrix, Tensor& sums) {
   sums.zero();
+  const std::span<T> to = sums.span<T>();
+  const T* from = matrix.data<T>();
   for (int64_t row = 0; row < matrix.dim(0); ++row) {
-    add_row(sums.span<T>(), matrix.data<T>() + row * matrix.stride(0));
+    add_row(to, from + row * matrix.stride(0));
   }
 }
 

@@ -44,7 +44,7 @@ PackedMatrix PackedMatrix::concatenate(std::span<const Tensor> weights) {
 void PackedMatrix::multiply(const Tensor& x, const PackedEpilogue& epilogue, Tensor& y) const {
   tensor::check_matrix(x, DType::kFloat32, "packed_matrix", "x");
   tensor::check_matrix(y, DType::kFloat32, "packed_matrix", "y");
-  base::check_argument(x.dim(1) == rows_, "packed_matrix: x is {}, must have {} columns", x.shape().to_string(), rows_);
+  base::check_argument(x.dim(1) == rows_, "packed_matrix: x is {}, must have {} columns", x.shape(), rows_);
   tensor::check_shape(y, {x.dim(0), columns_}, "packed_matrix", "y");
   if (epilogue.bias.defined()) {
     tensor::check_shape(epilogue.bias, {columns_}, "packed_matrix", "bias");

@@ -1,5 +1,7 @@
 #pragma once
 
+#include <fmt/format.h>
+
 #include <array>
 #include <cstdint>
 #include <initializer_list>
@@ -34,3 +36,12 @@ class Shape {
 };
 
 }  // namespace dragoman::tensor
+
+/// Shapes go into messages as they are, and become text only when the message is needed.
+template <>
+struct fmt::formatter<dragoman::tensor::Shape> : fmt::formatter<std::string> {
+  template <typename Context>
+  auto format(const dragoman::tensor::Shape& shape, Context& context) const {
+    return fmt::formatter<std::string>::format(shape.to_string(), context);
+  }
+};

@@ -94,7 +94,7 @@ Tensor Tensor::empty(const Shape& shape, DType dtype) {
   Tensor tensor;
   int64_t bytes = 0;
   base::check_argument(!__builtin_mul_overflow(shape.size(), static_cast<int64_t>(dtype_bytes(dtype)), &bytes),
-                       "tensor: {} of {} does not fit 64-bit sizes", shape.to_string(), dtype_name(dtype));
+                       "tensor: {} of {} does not fit 64-bit sizes", shape, dtype_name(dtype));
   tensor.storage_ = std::make_shared<Storage>(Arena::current(), static_cast<size_t>(bytes));
   tensor.shape_ = shape;
   tensor.strides_ = row_major_strides(shape);
@@ -117,7 +117,7 @@ Tensor Tensor::full(const Shape& shape, double value, DType dtype) {
 template <typename T>
 Tensor Tensor::from(std::span<const T> values, const Shape& shape) {
   base::check_argument(static_cast<int64_t>(values.size()) == shape.size(), "tensor: {} values for shape {}",
-                       values.size(), shape.to_string());
+                       values.size(), shape);
   Tensor tensor = empty(shape, DTypeOf<T>::value);
   std::copy(values.begin(), values.end(), tensor.data<T>());
   return tensor;
@@ -134,7 +134,9 @@ bool Tensor::is_contiguous() const {
 }
 
 void Tensor::check_dtype(DType asked) const {
-  base::check_argument(asked == dtype_, "tensor: asked for {}, holds {}", dtype_name(asked), dtype_name(dtype_));
+  if (asked != dtype_) [[unlikely]] {  // data() is called once a row: no names on the usual path
+    base::fail(base::ErrorKind::kRuntime, "tensor: asked for {}, holds {}", dtype_name(asked), dtype_name(dtype_));
+  }
 }
 
 void* Tensor::raw_data() {
@@ -160,13 +162,13 @@ const T* Tensor::data() const {
 
 template <typename T>
 std::span<const T> Tensor::span() const {
-  base::check_argument(is_contiguous(), "tensor: span of a strided view {}; clone it first", shape_.to_string());
+  base::check_argument(is_contiguous(), "tensor: span of a strided view {}; clone it first", shape_);
   return {data<T>(), static_cast<size_t>(size())};
 }
 
 template <typename T>
 std::span<T> Tensor::span() {
-  base::check_argument(is_contiguous(), "tensor: span of a strided view {}; clone it first", shape_.to_string());
+  base::check_argument(is_contiguous(), "tensor: span of a strided view {}; clone it first", shape_);
   return {data<T>(), static_cast<size_t>(size())};
 }
 
@@ -178,14 +180,14 @@ std::vector<T> Tensor::to_vector() const {
 }
 
 double Tensor::item() const {
-  base::check_argument(size() == 1, "tensor: item() of shape {}, must hold one element", shape_.to_string());
+  base::check_argument(size() == 1, "tensor: item() of shape {}, must hold one element", shape_);
   return element(*this, 0);
 }
 
 Tensor Tensor::reshape(const Shape& shape) const {
-  base::check_argument(shape.size() == size(), "reshape: {} has {} elements, {} has {}", shape_.to_string(), size(),
-                       shape.to_string(), shape.size());
-  base::check_argument(is_contiguous(), "reshape: {} is a strided view; clone it first", shape_.to_string());
+  base::check_argument(shape.size() == size(), "reshape: {} has {} elements, {} has {}", shape_, size(), shape,
+                       shape.size());
+  base::check_argument(is_contiguous(), "reshape: {} is a strided view; clone it first", shape_);
   Tensor view = *this;
   view.shape_ = shape;
   view.strides_ = row_major_strides(shape);
@@ -194,7 +196,7 @@ Tensor Tensor::reshape(const Shape& shape) const {
 
 Tensor Tensor::rows(int64_t begin, int64_t end) const {
   base::check_argument(rank() >= 1 && 0 <= begin && begin <= end && end <= dim(0), "rows: [{}, {}) of shape {}", begin,
-                       end, shape_.to_string());
+                       end, shape_);
   Tensor view = *this;
   view.offset_ += begin * stride(0);
   std::array<int64_t, Shape::kMaxRank> dims{};
@@ -206,7 +208,7 @@ Tensor Tensor::rows(int64_t begin, int64_t end) const {
 
 Tensor Tensor::columns(int64_t begin, int64_t end) const {
   base::check_argument(rank() == 2 && 0 <= begin && begin <= end && end <= dim(1), "columns: [{}, {}) of shape {}",
-                       begin, end, shape_.to_string());
+                       begin, end, shape_);
   Tensor view = *this;
   view.offset_ += begin;
   view.shape_ = Shape{dim(0), end - begin};
@@ -230,7 +232,7 @@ Tensor Tensor::to(DType dtype) const {
 
 void Tensor::copy_from(const Tensor& source) {
   base::check_argument(shape_ == source.shape_ && dtype_ == source.dtype_, "copy: {} {} into {} {}",
-                       dtype_name(source.dtype_), source.shape_.to_string(), dtype_name(dtype_), shape_.to_string());
+                       dtype_name(source.dtype_), source.shape_, dtype_name(dtype_), shape_);
   const size_t width = dtype_bytes(dtype_);
   auto* to = static_cast<char*>(raw_data());
   const auto* from = static_cast<const char*>(source.raw_data());
@@ -271,12 +273,11 @@ float to_float(BFloat16 value) {
 }
 
 void check_shape(const Tensor& tensor, const Shape& expected, const char* op, const char* argument) {
-  base::check_argument(tensor.shape() == expected, "{}: {} is {}, must be {}", op, argument, tensor.shape().to_string(),
-                       expected.to_string());
+  base::check_argument(tensor.shape() == expected, "{}: {} is {}, must be {}", op, argument, tensor.shape(), expected);
 }
 
 void check_matrix(const Tensor& tensor, DType dtype, const char* op, const char* argument) {
-  base::check_argument(tensor.rank() == 2, "{}: {} is {}, must be a matrix", op, argument, tensor.shape().to_string());
+  base::check_argument(tensor.rank() == 2, "{}: {} is {}, must be a matrix", op, argument, tensor.shape());
   base::check_argument(tensor.dtype() == dtype, "{}: {} is {}, must be {}", op, argument, dtype_name(tensor.dtype()),
                        dtype_name(dtype));
   base::check_argument(tensor.dim(1) <= 1 || tensor.stride(1) == 1, "{}: {} is not dense along its rows", op, argument);
