@@ -131,6 +131,8 @@ void add_optimization(Overrides& options) {
   options.add("--accumulate", FIELD(batch.accumulate), "Batches summed into one update");
   options.add("--max-length", FIELD(batch.max_length), "Tokens; longer sentences are left out of training");
   options.add("--window-sentences", FIELD(batch.window_sentences), "Sentences sorted by length together");
+  options.add("--cache-megabytes", FIELD(batch.cache_megabytes),
+              "Memory for encoded text; a larger corpus is read from disk again in each epoch");
 }
 
 void add_run(Overrides& options) {

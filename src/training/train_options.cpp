@@ -130,6 +130,7 @@ void TrainOptions::check() const {
   check_range("accumulate", static_cast<double>(batch.accumulate), 1, 4096);
   check_range("max_length", static_cast<double>(batch.max_length), 2, static_cast<double>(model.max_positions));
   check_range("window_sentences", static_cast<double>(batch.window_sentences), 1, 1e9);
+  check_range("cache_megabytes", static_cast<double>(batch.cache_megabytes), 0, 1 << 24);
   check_range("subword_sampling", batch.subword_sampling, 0.0, 100.0);
   check_range("max_steps", static_cast<double>(run.max_steps), 1, 1e9);
   check_range("max_epochs", static_cast<double>(run.max_epochs), 0, 1e9);

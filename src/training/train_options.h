@@ -30,6 +30,7 @@ struct BatchOptions {
   int64_t accumulate = 1;            ///< batches summed into one update
   int64_t max_length = 256;          ///< longer sentences (tokens, end included) are left out of training
   int64_t window_sentences = 65536;  ///< sorted by length within windows of so many shuffled sentences
+  int64_t cache_megabytes = 1024;    ///< memory for encoded text; a larger corpus is read from disk again and again
   double subword_sampling = 0.0;     ///< unigram: alpha; BPE: merge dropout; 0 = always the best cut
 };
 

@@ -33,6 +33,7 @@ data::EncodingOptions encoding_options(const TrainOptions& options) {
   data::EncodingOptions encoding;
   encoding.max_length = static_cast<int32_t>(options.batch.max_length - 1);
   encoding.source_sampling = encoding.target_sampling = options.batch.subword_sampling;
+  encoding.cache_bytes = static_cast<uint64_t>(options.batch.cache_megabytes) << 20U;
   encoding.seed = options.run.seed;
   encoding.threads = options.run.workers;
   return encoding;

@@ -66,6 +66,12 @@ TEST_F(TrainText, OddLinesAreTrainedOnOrCountedAndNeverShiftOthers) {
   }
 }
 
+TEST_F(TrainText, ACorpusThatDoesNotFitInMemoryTrainsTheSameModel) {
+  train(command("cached", 60));
+  train(command("read_again", 60, {{"cache-megabytes", "0"}}));
+  expect_same_run("read_again", "cached", 60);
+}
+
 TEST_F(TrainText, EveryLineGivesOneLineWhateverItHolds) {
   train(command("model", 40));
   const std::vector<std::string> lines = {"1 2 3",
