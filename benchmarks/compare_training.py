@@ -24,13 +24,14 @@ import sys
 HERE = pathlib.Path(__file__).resolve().parent
 REPOSITORY = HERE.parent
 SOURCE_LENGTH = TARGET_LENGTH = 30
+WARMUP = 2  # updates before the measured ones
 
 # sentences: tried for one update; steps: measured in one round
 SHAPES = {
     "base": {
         "shape": {"d_model": 512, "d_ff": 2048, "n_heads": 8, "layers": 6, "vocab_size": 32000},
         "sentences": (32, 128),
-        "steps": 4,
+        "steps": 3,
     },
     "d256": {
         "shape": {"d_model": 256, "d_ff": 1024, "n_heads": 4, "layers": 3, "vocab_size": 8000},
@@ -119,7 +120,8 @@ class PyTorch:
             **way,
         }
         # Large tensors stay in the process instead of going back to the system after each use.
-        environment = {**os.environ, "MALLOC_MMAP_MAX_": "0", "MALLOC_TRIM_THRESHOLD_": str(1 << 40), "MALLOC_TOP_PAD_": str(64 << 20)}
+        kept = {"MALLOC_MMAP_MAX_": 0, "MALLOC_TRIM_THRESHOLD_": 1 << 40, "MALLOC_TOP_PAD_": 64 << 20}
+        environment = {**os.environ, **{name: str(value) for name, value in kept.items()}}
         return last_json([self.python, HERE / "torch_training.py", json.dumps(job)], environment)
 
 
@@ -138,7 +140,7 @@ def best_way(side, shape, steps):
     """The fastest way of working of one side, and its speed."""
     tried = []
     for way in side.ways(shape):
-        tried.append((speed(side.train(shape, way, steps, warmup=2)), way))
+        tried.append((speed(side.train(shape, way, steps, warmup=1)), way))
         print(f"  {side.name}: {describe(way)}: {tried[-1][0]:.0f} tokens/s", flush=True)
     return max(tried, key=lambda pair: pair[0])[1]
 
@@ -155,7 +157,7 @@ def compare(name, ours, theirs, rounds):
     results = ([], [])
     for _ in range(rounds):
         for side, way, found in zip((ours, theirs), ways, results):
-            found.append(side.train(shape, way, steps, warmup=2))
+            found.append(side.train(shape, way, steps, warmup=WARMUP))
     speeds = [[speed(result) for result in found] for found in results]
     # each round by itself, so that a machine that slows down does not favour one side
     ratio = statistics.median(mine / other for mine, other in zip(*speeds))
@@ -205,8 +207,8 @@ def built_program(asked):
     program = pathlib.Path(asked).resolve() if asked else REPOSITORY / "build" / "dragoman"
     if not asked:
         build = REPOSITORY / "build"
-        subprocess.run(["cmake", "-S", REPOSITORY, "-B", build], check=True, stdout=subprocess.DEVNULL)
-        subprocess.run(["cmake", "--build", build, "--parallel", "--target", "dragoman"], check=True, stdout=subprocess.DEVNULL)
+        for command in (["-S", REPOSITORY, "-B", build], ["--build", build, "--parallel", "--target", "dragoman"]):
+            subprocess.run(["cmake", *command], check=True, stdout=subprocess.DEVNULL)
     if not os.access(program, os.X_OK):
         fail(f"{program} is not a program; build dragoman or name it with --program")
     return program
@@ -217,9 +219,11 @@ def print_machine(program, python, cores, rounds):
     question = "import json, torch; print(json.dumps([torch.__version__, torch.backends.cpu.get_cpu_capability()]))"
     version, capability = last_json([python, "-c", question])
     print(f"machine   {ours['processor']}, {cores} cores, load {os.getloadavg()[0]:.1f}")
-    print(f"dragoman  {ours['dragoman']}, {ours['build']} build, compiler {ours['compiler']}, instruction set {ours['isa']}")
+    build = f"{ours['build']} build, compiler {ours['compiler']}"
+    print(f"dragoman  {ours['dragoman']}, {build}, instruction set {ours['isa']}")
     print(f"PyTorch   {version}, instruction set {capability}")
-    print(f"both      {cores} threads, {rounds} rounds in turn, {SOURCE_LENGTH} source + {TARGET_LENGTH} target tokens a pair")
+    lengths = f"{SOURCE_LENGTH} source + {TARGET_LENGTH} target tokens a pair"
+    print(f"both      {cores} threads, {rounds} rounds in turn, {WARMUP} warm-up updates each, {lengths}")
 
 
 def main():
