@@ -56,6 +56,7 @@ TEST_F(TrainKill, FiftyKillsCostNothing) {
       EXPECT_EQ(program_.run("translate --model killed --input valid.source --output out.txt").status, 0);
     }
   }
+  RecordProperty("kills_while_writing", kills_while_writing);
   EXPECT_GE(kills_while_writing, kKills * 6 / 10) << "too few kills came while a checkpoint or the model was written";
   train(run_command("killed", reached + 2));
   EXPECT_EQ(leftovers("killed"), std::vector<std::string>());
