@@ -58,7 +58,8 @@ RunState run_state_from_json(std::string_view text, std::string_view file_name) 
   window.at("start").get_to(state.window_start);
   return state;
 } catch (const nlohmann::json::exception& error) {
-  base::fail(base::ErrorKind::kBadData, "{}: {}; the checkpoint was not written by this version of dragoman", file_name, error.what());
+  base::fail(base::ErrorKind::kBadData, "{}: {}; the checkpoint was not written by this version of dragoman", file_name,
+             error.what());
 } catch (const std::logic_error& error) {
   base::fail(base::ErrorKind::kBadData, "{}: a step number is not a number ({})", file_name, error.what());
 }
