@@ -44,7 +44,7 @@ function(dragoman_test name)
   target_compile_definitions(${target} PRIVATE DRAGOMAN_TEST_DATA="${CMAKE_CURRENT_SOURCE_DIR}"
     DRAGOMAN_CORPORA="${PROJECT_SOURCE_DIR}/../shared/corpora" DRAGOMAN_PROGRAM="${CMAKE_BINARY_DIR}/dragoman")
   if(NOT ARG_TIMEOUT)
-    set(ARG_TIMEOUT 300)
+    set(ARG_TIMEOUT 600)  # generous: shared machines stall
   endif()
   set(caps "none")
   if(ARG_EVERY_ISA)
