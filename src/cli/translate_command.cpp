@@ -63,8 +63,9 @@ class Translate {
     }
     answer(lines);
     const std::chrono::duration<double> seconds = std::chrono::steady_clock::now() - start;
-    say(fmt::format("translated {} lines into {} tokens in {:.1f} s ({:.0f} tokens/s)\n", lines_, tokens_,
-                    seconds.count(), static_cast<double>(tokens_) / std::max(seconds.count(), 1e-9)));
+    say(fmt::format("translated {} line{} into {} tokens in {:.1f} s ({:.0f} tokens/s)\n", lines_,
+                    lines_ == 1 ? "" : "s", tokens_, seconds.count(),
+                    static_cast<double>(tokens_) / std::max(seconds.count(), 1e-9)));
   }
 
   void converse() {
