@@ -194,7 +194,8 @@ StopReason Trainer::run() {
     }
   }
   finish(*reason);
-  exit_status_ = signals.exit_status();
+  // A signal that came while a finished run was tidying up has stopped nothing.
+  exit_status_ = *reason == StopReason::kSignal ? signals.exit_status() : 0;
   return *reason;
 }
 
