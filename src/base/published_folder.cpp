@@ -84,19 +84,22 @@ void put_next_in_place(const fs::path& folder, const RetryPolicy& retry) {
   remove_quietly(done);
 }
 
-/// Tries the set in .next. False if there is none (any more).
+/// What a reader can see of a publication: every step of one that hides a file from a reader changes this.
+struct Moment {
+  std::optional<Manifest> top, next;
+  bool operator==(const Moment&) const = default;
+};
+
+Moment moment_of(const fs::path& folder) {
+  return {manifest_in(folder), manifest_in(folder / kNextName)};
+}
+
+/// Tries the set in .next. False if there is none, or if it goes away meanwhile.
 bool read_next(const fs::path& folder, const std::function<void(const CheckedFolder&)>& read) {
-  const fs::path next = folder / kNextName;
   try {
-    if (!path_exists(next)) {
-      return false;
-    }
-    read(CheckedFolder(next));
+    read(CheckedFolder(folder / kNextName));
     return true;
   } catch (const Error&) {
-    if (path_exists(next)) {
-      throw;
-    }
     return false;
   }
 }
@@ -123,16 +126,16 @@ void finish_publication(const fs::path& folder, const RetryPolicy& retry) {
 
 void read_published(const fs::path& folder, const std::function<void(const CheckedFolder&)>& read) {
   for (int reads = 1;; ++reads) {
-    const std::optional<Manifest> before = manifest_in(folder);
+    const Moment before = moment_of(folder);
     try {
       read(CheckedFolder(folder));
       return;
     } catch (const Error&) {
-      // By the protocol, files that do not match while .next is gone mean that the manifest is a newer one by now.
+      // Files that match neither set are damaged, unless a writer moved on while they were read.
       if (read_next(folder, read)) {
         return;
       }
-      if (reads == kMaxReads || manifest_in(folder) == before) {
+      if (reads == kMaxReads || moment_of(folder) == before) {
         throw;
       }
     }
