@@ -54,6 +54,11 @@ void check_usage(bool condition, fmt::format_string<Args...> text, Args&&... arg
   check(condition, ErrorKind::kUsage, text, std::forward<Args>(args)...);
 }
 
+/// An option must lie in [low, high]; NaN does not. Throws Error(kUsage): "beam_size is 0, must be 1 to 128".
+inline void check_range(const char* name, double value, double low, double high) {
+  check_usage(value >= low && value <= high, "{} is {}, must be {} to {}", name, value, low, high);
+}
+
 /// `check` for corpora and model files (ErrorKind::kBadData, exit status 65).
 template <typename... Args>
 void check_data(bool condition, fmt::format_string<Args...> text, Args&&... args) {

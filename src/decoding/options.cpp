@@ -7,23 +7,17 @@
 #include "base/error.h"
 
 namespace dragoman::decoding {
-namespace {
-
-void check_range(const char* name, double value, double low, double high) {
-  base::check_usage(value >= low && value <= high, "{} is {}, must be {} to {}", name, value, low, high);
-}
-
-}  // namespace
+namespace {}  // namespace
 
 void SearchOptions::check() const {
-  check_range("beam_size", beam_size, 1, 128);
-  check_range("alpha", alpha, 0, 5);
-  check_range("min_length", min_length, 0, 100000);
-  check_range("max_length_ratio", max_length_ratio, 0, 100);
-  check_range("max_length_extra", max_length_extra, 0, 100000);
-  check_range("batch_tokens", static_cast<double>(batch_tokens), 1, 1000000);
-  check_range("workers", workers, 0, 1024);
-  check_range("alignment_layer", alignment_layer, -1, 511);
+  base::check_range("beam_size", beam_size, 1, 128);
+  base::check_range("alpha", alpha, 0, 5);
+  base::check_range("min_length", min_length, 0, 100000);
+  base::check_range("max_length_ratio", max_length_ratio, 0, 100);
+  base::check_range("max_length_extra", max_length_extra, 0, 100000);
+  base::check_range("batch_tokens", static_cast<double>(batch_tokens), 1, 1000000);
+  base::check_range("workers", workers, 0, 1024);
+  base::check_range("alignment_layer", alignment_layer, -1, 511);
   base::check_usage(n_best >= 1 && n_best <= beam_size,
                     "n_best is {}, must be 1 to beam_size ({}); raise beam_size to get more translations", n_best,
                     beam_size);

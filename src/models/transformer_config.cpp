@@ -93,25 +93,21 @@ std::string text_value(const json& tree, const char* key, std::string_view file_
   return tree[key].get<std::string>();
 }
 
-void check_range(const char* key, double value, double low, double high) {
-  base::check_usage(value >= low && value <= high, "{} is {}, must be {} to {}", key, value, low, high);
-}
-
 }  // namespace
 
 void TransformerConfig::check() const {
-  check_range("source_vocab_size", static_cast<double>(source_vocab_size), 4, 1 << 24);
-  check_range("target_vocab_size", static_cast<double>(target_vocab_size), 4, 1 << 24);
-  check_range("d_model", static_cast<double>(d_model), 1, 65536);
-  check_range("d_ff", static_cast<double>(d_ff), 1, 262144);
-  check_range("n_heads", n_heads, 1, 1024);
-  check_range("encoder_layers", encoder_layers, 1, 512);
-  check_range("decoder_layers", decoder_layers, 1, 512);
-  check_range("max_positions", static_cast<double>(max_positions), 2, 1 << 20);
-  check_range("dropout", dropout, 0.0, 0.95);
-  check_range("attention_dropout", attention_dropout, 0.0, 0.95);
-  check_range("activation_dropout", activation_dropout, 0.0, 0.95);
-  check_range("layer_norm_epsilon", layer_norm_epsilon, 1e-12, 0.1);
+  base::check_range("source_vocab_size", static_cast<double>(source_vocab_size), 4, 1 << 24);
+  base::check_range("target_vocab_size", static_cast<double>(target_vocab_size), 4, 1 << 24);
+  base::check_range("d_model", static_cast<double>(d_model), 1, 65536);
+  base::check_range("d_ff", static_cast<double>(d_ff), 1, 262144);
+  base::check_range("n_heads", n_heads, 1, 1024);
+  base::check_range("encoder_layers", encoder_layers, 1, 512);
+  base::check_range("decoder_layers", decoder_layers, 1, 512);
+  base::check_range("max_positions", static_cast<double>(max_positions), 2, 1 << 20);
+  base::check_range("dropout", dropout, 0.0, 0.95);
+  base::check_range("attention_dropout", attention_dropout, 0.0, 0.95);
+  base::check_range("activation_dropout", activation_dropout, 0.0, 0.95);
+  base::check_range("layer_norm_epsilon", layer_norm_epsilon, 1e-12, 0.1);
   base::check_usage(d_model % n_heads == 0, "d_model is {}, must be a multiple of n_heads ({})", d_model, n_heads);
   base::check_usage(positions != nn::PositionKind::kSinusoidal || d_model % 2 == 0,
                     "d_model is {}, must be even for sinusoidal positions", d_model);

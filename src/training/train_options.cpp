@@ -80,10 +80,6 @@ constexpr Preset kPresets[] = {{"tiny", tiny}, {"small", small}, {"base", base_m
 constexpr int64_t kAnyVocabularySize = 1000;
 constexpr std::string_view kPrenorm = "-prenorm";
 
-void check_range(const char* option, double value, double low, double high) {
-  base::check_usage(value >= low && value <= high, "{} is {}, must be {} to {}", option, value, low, high);
-}
-
 }  // namespace
 
 std::vector<std::string> preset_names() {
@@ -120,30 +116,30 @@ void TrainOptions::check() const {
   shape.source_vocab_size = shape.target_vocab_size = kAnyVocabularySize;  // the true ones are known after learning
   shape.check();
   schedule.check();
-  check_range("beta1", adam.beta1, 0.0, 0.9999);
-  check_range("beta2", adam.beta2, 0.0, 0.99999);
-  check_range("epsilon", adam.epsilon, 1e-16, 1.0);
-  check_range("weight_decay", adam.weight_decay, 0.0, 1.0);
-  check_range("clip_norm", adam.clip_norm, 0.0, 1e6);
-  check_range("label_smoothing", adam.label_smoothing, 0.0, 0.9);
-  check_range("batch_tokens", static_cast<double>(batch.batch_tokens), 16, 1 << 24);
-  check_range("accumulate", static_cast<double>(batch.accumulate), 1, 4096);
-  check_range("max_length", static_cast<double>(batch.max_length), 2, static_cast<double>(model.max_positions));
-  check_range("window_sentences", static_cast<double>(batch.window_sentences), 1, 1e9);
-  check_range("cache_megabytes", static_cast<double>(batch.cache_megabytes), 0, 1 << 24);
-  check_range("subword_sampling", batch.subword_sampling, 0.0, 100.0);
-  check_range("max_steps", static_cast<double>(run.max_steps), 1, 1e9);
-  check_range("max_epochs", static_cast<double>(run.max_epochs), 0, 1e9);
-  check_range("max_minutes", run.max_minutes, 0.0, 1e9);
-  check_range("patience", static_cast<double>(run.patience), 0, 1e9);
-  check_range("validate_every", static_cast<double>(run.validate_every), 1, 1e9);
-  check_range("validation_beam", static_cast<double>(run.validation_beam), 1, 64);
-  check_range("ema_decay", run.ema_decay, 0.0, 0.999999);
-  check_range("keep_last", static_cast<double>(run.keep_last), 1, 1000);
-  check_range("keep_best", static_cast<double>(run.keep_best), 0, 1000);
-  check_range("average", static_cast<double>(run.average), 0, 1000);
-  check_range("workers", run.workers, 0, 1024);
-  check_range("log_every", static_cast<double>(run.log_every), 1, 1e9);
+  base::check_range("beta1", adam.beta1, 0.0, 0.9999);
+  base::check_range("beta2", adam.beta2, 0.0, 0.99999);
+  base::check_range("epsilon", adam.epsilon, 1e-16, 1.0);
+  base::check_range("weight_decay", adam.weight_decay, 0.0, 1.0);
+  base::check_range("clip_norm", adam.clip_norm, 0.0, 1e6);
+  base::check_range("label_smoothing", adam.label_smoothing, 0.0, 0.9);
+  base::check_range("batch_tokens", static_cast<double>(batch.batch_tokens), 16, 1 << 24);
+  base::check_range("accumulate", static_cast<double>(batch.accumulate), 1, 4096);
+  base::check_range("max_length", static_cast<double>(batch.max_length), 2, static_cast<double>(model.max_positions));
+  base::check_range("window_sentences", static_cast<double>(batch.window_sentences), 1, 1e9);
+  base::check_range("cache_megabytes", static_cast<double>(batch.cache_megabytes), 0, 1 << 24);
+  base::check_range("subword_sampling", batch.subword_sampling, 0.0, 100.0);
+  base::check_range("max_steps", static_cast<double>(run.max_steps), 1, 1e9);
+  base::check_range("max_epochs", static_cast<double>(run.max_epochs), 0, 1e9);
+  base::check_range("max_minutes", run.max_minutes, 0.0, 1e9);
+  base::check_range("patience", static_cast<double>(run.patience), 0, 1e9);
+  base::check_range("validate_every", static_cast<double>(run.validate_every), 1, 1e9);
+  base::check_range("validation_beam", static_cast<double>(run.validation_beam), 1, 64);
+  base::check_range("ema_decay", run.ema_decay, 0.0, 0.999999);
+  base::check_range("keep_last", static_cast<double>(run.keep_last), 1, 1000);
+  base::check_range("keep_best", static_cast<double>(run.keep_best), 0, 1000);
+  base::check_range("average", static_cast<double>(run.average), 0, 1000);
+  base::check_range("workers", run.workers, 0, 1024);
+  base::check_range("log_every", static_cast<double>(run.log_every), 1, 1e9);
 }
 
 std::string recipe_json(const TrainOptions& options) {
