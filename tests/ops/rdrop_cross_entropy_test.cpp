@@ -1,0 +1,191 @@
+#include "ops/rdrop_cross_entropy.h"
+
+#include <gmock/gmock.h>
+
+#include "ops/elementwise.h"
+#include "ops/linear_cross_entropy.h"
+#include "ops/matmul.h"
+#include "ops/softmax.h"
+#include "support/error_of.h"
+#include "support/gradient_check.h"
+
+namespace dragoman::ops {
+namespace {
+
+using support::close;
+using support::random_tensor;
+using tensor::DType;
+
+constexpr RdropOptions kOptions{{0.1F, 0.25}, 3.0};
+
+Tensor targets_of(int64_t n_tokens, int64_t n_classes) {
+  std::vector<int32_t> targets;
+  for (int64_t n = 0; n < n_tokens; ++n) {
+    targets.push_back(static_cast<int32_t>(n * n % n_classes));
+  }
+  return Tensor::from(targets, {n_tokens});
+}
+
+// The hidden rows of both passes, and the weight.
+std::vector<Tensor> inputs_of(int64_t n_tokens, int64_t n_classes, int64_t d_model, DType dtype) {
+  return {random_tensor({n_tokens, d_model}, dtype, 1), random_tensor({n_tokens, d_model}, dtype, 2),
+          random_tensor({n_classes, d_model}, dtype, 3)};
+}
+
+support::Function fused(const Tensor& targets, const RdropOptions& options = kOptions) {
+  return
+      [=](const std::vector<Variable>& in) { return rdrop_cross_entropy(in[0], in[1], in[2], targets, options).loss; };
+}
+
+// (CE(p) + CE(q)) / 2 + alpha / 4 * sum (p - q) (log p - log q), from ops that are tested by themselves.
+support::Function composition(const Tensor& targets) {
+  return [=](const std::vector<Variable>& in) {
+    const LossOptions& loss = kOptions.cross_entropy;
+    const Variable logits_p = matmul(in[0], Transpose::kNo, in[2], Transpose::kYes);
+    const Variable logits_q = matmul(in[1], Transpose::kNo, in[2], Transpose::kYes);
+    const Variable log_p = log_softmax(logits_p), log_q = log_softmax(logits_q);
+    const Variable divergence = sum(multiply(subtract(exp(log_p), exp(log_q)), subtract(log_p, log_q)));
+    const Variable both = add(cross_entropy(logits_p, targets, loss), cross_entropy(logits_q, targets, loss));
+    return add(scale(both, 0.5), scale(divergence, kOptions.alpha / 4 * loss.gradient_scale));
+  };
+}
+
+// Loss and gradients of first, second and weight.
+struct Outcome {
+  double loss = 0;
+  std::vector<Tensor> gradients;
+};
+
+Outcome outcome_of(const support::Function& function, const std::vector<Tensor>& inputs) {
+  std::vector<Variable> variables;
+  for (const Tensor& input : inputs) {
+    variables.emplace_back(input, true);
+  }
+  autograd::Tape tape;
+  const autograd::TapeScope scope(&tape);
+  const Variable loss = function(variables);
+  tape.backward(loss);
+  Outcome outcome{loss.value().item(), {}};
+  for (const Variable& variable : variables) {
+    outcome.gradients.push_back(variable.grad());
+  }
+  return outcome;
+}
+
+TEST(RdropCrossEntropy, BackwardMatchesCentralDifferences) {
+  const auto inputs = inputs_of(4, 5, 3, DType::kFloat64);
+  support::check_gradients(fused(targets_of(4, 5)), inputs);
+  support::check_gradients(fused(targets_of(4, 5), {{0.0F, 1.0}, 0.0}), inputs);
+}
+
+// 300 tokens make three chunks, the last one partial.
+TEST(RdropCrossEntropy, EqualsItsComposition) {
+  const Tensor targets = targets_of(300, 37);
+  const auto inputs = inputs_of(300, 37, 16, DType::kFloat64);
+  const Outcome simple = outcome_of(composition(targets), inputs), seen = outcome_of(fused(targets), inputs);
+  EXPECT_NEAR(seen.loss, simple.loss, 1e-9 * simple.loss);
+  for (size_t input = 0; input < inputs.size(); ++input) {
+    EXPECT_TRUE(close(seen.gradients[input], simple.gradients[input], 1e-12)) << "input " << input;
+  }
+}
+
+TEST(RdropCrossEntropy, KernelMatchesReference) {
+  for (const auto& [n_tokens, n_classes, d_model] :
+       std::vector<std::array<int64_t, 3>>{{1, 1, 4}, {1, 7, 5}, {33, 300, 64}, {200, 31, 33}, {257, 1000, 32}}) {
+    const Tensor targets = targets_of(n_tokens, n_classes);
+    const Outcome exact = outcome_of(fused(targets), inputs_of(n_tokens, n_classes, d_model, DType::kFloat64));
+    const Outcome seen = outcome_of(fused(targets), inputs_of(n_tokens, n_classes, d_model, DType::kFloat32));
+    EXPECT_NEAR(seen.loss, exact.loss, 1e-6 * std::max(exact.loss, 1.0)) << "N=" << n_tokens;
+    for (size_t input = 0; input < 3; ++input) {
+      EXPECT_TRUE(close(seen.gradients[input], exact.gradients[input], 1e-5))
+          << "N=" << n_tokens << ", V=" << n_classes << ", input " << input;
+    }
+  }
+}
+
+// Two passes that agree cost what one pass costs, and pull the weight as it does.
+TEST(RdropCrossEntropy, EqualPassesAreThePlainLoss) {
+  const Tensor targets = targets_of(40, 50), hidden = random_tensor({40, 8}, DType::kFloat32);
+  const Tensor weight = random_tensor({50, 8}, DType::kFloat32, 2);
+  const auto plain = [&](const std::vector<Variable>& in) {
+    return linear_cross_entropy(in[0], in[1], Variable(), targets, kOptions.cross_entropy).loss;
+  };
+  const Outcome one = outcome_of(plain, {hidden, weight}), two = outcome_of(fused(targets), {hidden, hidden, weight});
+  EXPECT_NEAR(two.loss, one.loss, 1e-6 * one.loss);
+  EXPECT_TRUE(close(two.gradients[2], one.gradients[1], 1e-5)) << "gradient of weight";
+}
+
+// p = (1/2, 1/2), q = (1/4, 3/4): KL(p || q) = log(2 / sqrt(3)), KL(q || p) = 3/4 log 3 - log 2.
+TEST(RdropCrossEntropy, PartsAreThoseOfTheFormula) {
+  const Variable weight(Tensor::from(std::vector<float>{0, std::log(3.0F)}, {2, 1}));
+  const Variable first(Tensor::zeros({1, 1})), second(Tensor::full({1, 1}, 1.0));
+  const Tensor targets = Tensor::from(std::vector<int32_t>{0}, {1});
+  const RdropResult result = rdrop_cross_entropy(first, second, weight, targets, {{0.0F, 0.5}, 5.0});
+  const double divergence = (std::log(2 / std::sqrt(3.0)) + 0.75 * std::log(3.0) - std::log(2.0)) / 2;
+  EXPECT_NEAR(result.divergence, divergence, 1e-7);
+  EXPECT_NEAR(result.nll, (std::log(2.0) + std::log(4.0)) / 2, 1e-6);
+  EXPECT_NEAR(result.smoothed, result.nll, 1e-12) << "no smoothing was asked for";
+  EXPECT_EQ(result.correct, 1) << "class 0 is the lowest id of the largest logits of the first pass";
+  EXPECT_NEAR(result.loss.value().item(), 0.5 * (result.nll + 2.5 * divergence), 1e-6);
+}
+
+// Distributions that are sharp, far apart and nearly equal: finite, never below zero beyond rounding.
+TEST(RdropCrossEntropy, ExtremesStayFinite) {
+  for (const double size : {1e-4, 1.0, 60.0}) {
+    const auto inputs = inputs_of(5, 40, 8, DType::kFloat32);
+    const Tensor targets = targets_of(5, 40);
+    std::vector<Tensor> scaled = inputs;
+    scaled[2] = Tensor::empty(inputs[2].shape());
+    std::ranges::transform(inputs[2].span<float>(), scaled[2].span<float>().begin(),
+                           [&](float x) { return static_cast<float>(size) * x; });
+    const RdropResult result =
+        rdrop_cross_entropy(Variable(scaled[0]), Variable(scaled[1]), Variable(scaled[2]), targets, kOptions);
+    EXPECT_TRUE(std::isfinite(result.loss.value().item())) << "weight of size " << size;
+    EXPECT_GE(result.divergence, 0.0) << "weight of size " << size;
+    for (const Tensor& gradient : outcome_of(fused(targets), scaled).gradients) {
+      for (const float value : gradient.span<float>()) {
+        ASSERT_TRUE(std::isfinite(value)) << "weight of size " << size;
+      }
+    }
+  }
+}
+
+TEST(RdropCrossEntropy, GivesTheSameLossWithoutATape) {
+  const auto inputs = inputs_of(200, 50, 8, DType::kFloat32);
+  const Tensor targets = targets_of(200, 50);
+  const double loss = fused(targets)({Variable(inputs[0]), Variable(inputs[1]), Variable(inputs[2])}).value().item();
+  EXPECT_EQ(loss, outcome_of(fused(targets), inputs).loss);
+}
+
+TEST(RdropCrossEntropy, NoTokensGiveZero) {
+  const auto inputs = inputs_of(0, 5, 4, DType::kFloat32);
+  const RdropResult result =
+      rdrop_cross_entropy(Variable(inputs[0]), Variable(inputs[1]), Variable(inputs[2]), targets_of(0, 5), kOptions);
+  EXPECT_EQ(result.loss.value().item(), 0.0);
+}
+
+TEST(RdropCrossEntropy, NamesWhatDoesNotFit) {
+  const auto error = [](const Tensor& second, const Tensor& weight, const RdropOptions& options) {
+    return support::error_of([&] {
+      rdrop_cross_entropy(Variable(Tensor::zeros({2, 4})), Variable(second), Variable(weight), targets_of(2, 3),
+                          options);
+    });
+  };
+  const Tensor fits = Tensor::zeros({2, 4}), weight = Tensor::zeros({3, 4});
+  EXPECT_EQ(error(Tensor::zeros({3, 4}), weight, kOptions), "rdrop_cross_entropy: second is [3, 4], must be [2, 4]");
+  EXPECT_THAT(error(fits, Tensor::zeros({3, 5}), kOptions), testing::HasSubstr("hidden has width 4"));
+  EXPECT_EQ(error(fits, weight, {{}, -1.0}), "rdrop_cross_entropy: alpha is -1, must be >= 0 and finite");
+  EXPECT_THAT(error(fits, weight, {{1.5F, 1.0}, 1.0}), testing::HasSubstr("label_smoothing is 1.5"));
+}
+
+TEST(RdropCrossEntropy, RefusesAScaledGradient) {
+  const Variable hidden(Tensor::zeros({1, 2}), true), weight(Tensor::zeros({3, 2}), true);
+  autograd::Tape tape;
+  const autograd::TapeScope scope(&tape);
+  const Variable loss = rdrop_cross_entropy(hidden, hidden, weight, targets_of(1, 3), {}).loss;
+  EXPECT_EQ(support::error_of([&] { tape.backward(loss, 0.5); }),
+            "rdrop_cross_entropy: the gradient of the loss is 0.5, must be 1; use gradient_scale");
+}
+
+}  // namespace
+}  // namespace dragoman::ops
