@@ -95,6 +95,8 @@ void add_architecture(Overrides& options) {
   options.add("--dropout", FIELD(model.dropout), "Probability, on sub-layer outputs and embeddings");
   options.add("--attention-dropout", FIELD(model.attention_dropout), "Probability, on attention weights");
   options.add("--activation-dropout", FIELD(model.activation_dropout), "Probability, inside the feed-forward");
+  options.add("--source-word-dropout", FIELD(model.source_word_dropout), "Probability, of whole source words");
+  options.add("--target-word-dropout", FIELD(model.target_word_dropout), "Probability, of whole target words");
 }
 
 void add_vocabulary(Overrides& options) {
@@ -127,6 +129,8 @@ void add_optimization(Overrides& options) {
   options.add("--weight-decay", FIELD(adam.weight_decay), "Decoupled (AdamW); 0 = Adam");
   options.add("--clip-norm", FIELD(adam.clip_norm), "Largest global gradient norm; 0 = no clipping");
   options.add("--label-smoothing", FIELD(adam.label_smoothing), "Probability mass spread over the vocabulary");
+  options.add("--rdrop", FIELD(adam.rdrop),
+              "R-Drop: two passes a batch, drawn together with this weight, e.g. 5; 0 = one pass");
   options.add("--batch-tokens", FIELD(batch.batch_tokens), "Source or target tokens of a batch, over all workers");
   options.add("--accumulate", FIELD(batch.accumulate), "Batches summed into one update");
   options.add("--max-length", FIELD(batch.max_length), "Tokens; longer sentences are left out of training");

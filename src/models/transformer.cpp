@@ -62,9 +62,9 @@ Transformer::Transformer(const TransformerConfig& config)
                          ? declare_table(parameters_, "output.weight", config.target_vocab_size, config.d_model)
                          : target_table_),
       source_embedding_(parameters_, "encoder.embedding", source_table_, config.layer(),
-                        {config.positions, config.max_positions}),
+                        {config.positions, config.max_positions}, config.source_word_dropout),
       target_embedding_(parameters_, "decoder.embedding", target_table_, config.layer(),
-                        {config.positions, config.max_positions}) {
+                        {config.positions, config.max_positions}, config.target_word_dropout) {
   const nn::LayerConfig layer = config.layer();
   for (int index = 0; index < config.encoder_layers; ++index) {
     encoder_layers_.emplace_back(parameters_, layer_path("encoder", index), layer);

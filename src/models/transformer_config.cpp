@@ -57,11 +57,17 @@ json to_tree(const TransformerConfig& config) {
           {"dropout", config.dropout},
           {"attention_dropout", config.attention_dropout},
           {"activation_dropout", config.activation_dropout},
+          {"source_word_dropout", config.source_word_dropout},
+          {"target_word_dropout", config.target_word_dropout},
           {"layer_norm_epsilon", config.layer_norm_epsilon}};
 }
 
-void check_keys(const json& tree, std::string_view file_name) {
+// Fills in what older files lack, then checks that every key is there and known.
+void complete_keys(json& tree, std::string_view file_name) {
   const json known = to_tree({});
+  for (const char* added_later : {"source_word_dropout", "target_word_dropout"}) {
+    tree.emplace(added_later, known[added_later]);
+  }
   std::vector<std::string> names;
   for (const auto& [key, value] : known.items()) {
     names.push_back(key);
@@ -107,6 +113,8 @@ void TransformerConfig::check() const {
   base::check_range("dropout", dropout, 0.0, 0.95);
   base::check_range("attention_dropout", attention_dropout, 0.0, 0.95);
   base::check_range("activation_dropout", activation_dropout, 0.0, 0.95);
+  base::check_range("source_word_dropout", source_word_dropout, 0.0, 0.95);
+  base::check_range("target_word_dropout", target_word_dropout, 0.0, 0.95);
   base::check_range("layer_norm_epsilon", layer_norm_epsilon, 1e-12, 0.1);
   base::check_usage(d_model % n_heads == 0, "d_model is {}, must be a multiple of n_heads ({})", d_model, n_heads);
   base::check_usage(positions != nn::PositionKind::kSinusoidal || d_model % 2 == 0,
@@ -127,9 +135,9 @@ std::string to_json(const TransformerConfig& config) {
 }
 
 TransformerConfig transformer_config_from_json(std::string_view text, std::string_view file_name) try {
-  const json tree = base::parse_json(text, file_name);
+  json tree = base::parse_json(text, file_name);
   base::check_data(tree.is_object(), "{}: must be a JSON object", file_name);
-  check_keys(tree, file_name);
+  complete_keys(tree, file_name);
   base::check_data(tree["architecture"] == "transformer", "{}: architecture is {}, this program knows \"transformer\"",
                    file_name, base::dump_json(tree["architecture"]));
   TransformerConfig config;
@@ -148,6 +156,8 @@ TransformerConfig transformer_config_from_json(std::string_view text, std::strin
   config.dropout = number(tree, "dropout", file_name);
   config.attention_dropout = number(tree, "attention_dropout", file_name);
   config.activation_dropout = number(tree, "activation_dropout", file_name);
+  config.source_word_dropout = number(tree, "source_word_dropout", file_name);
+  config.target_word_dropout = number(tree, "target_word_dropout", file_name);
   config.layer_norm_epsilon = number(tree, "layer_norm_epsilon", file_name);
   config.check();
   return config;

@@ -33,6 +33,8 @@ struct TransformerConfig {
   float dropout = 0.1F;
   float attention_dropout = 0.0F;
   float activation_dropout = 0.0F;
+  float source_word_dropout = 0.0F;  ///< of whole words of the encoder's input (ops::row_dropout)
+  float target_word_dropout = 0.0F;  ///< of whole words of the decoder's input
   float layer_norm_epsilon = 1e-5F;
 
   /// Throws Error(kUsage) naming field, rule and value: "d_model is 100, must be a multiple of n_heads (8)".
@@ -41,7 +43,8 @@ struct TransformerConfig {
 };
 
 /// JSON text of config.json and back. The reader throws Error(kBadData) for unknown keys (nearest known name
-/// suggested), missing keys, wrong types and whatever check() refuses.
+/// suggested), missing keys, wrong types and whatever check() refuses. The word dropouts may be missing: 0, as in
+/// models made before there was any.
 std::string to_json(const TransformerConfig& config);
 TransformerConfig transformer_config_from_json(std::string_view text, std::string_view file_name);
 

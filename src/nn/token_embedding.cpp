@@ -3,15 +3,18 @@
 #include <cmath>
 
 #include "ops/embedding.h"
+#include "ops/row_dropout.h"
 
 namespace dragoman::nn {
 
 TokenEmbedding::TokenEmbedding(ParameterSet& parameters, const std::string& path, ParameterHandle table,
-                               const LayerConfig& config, const PositionConfig& positions)
+                               const LayerConfig& config, const PositionConfig& positions, float word_dropout)
     : table_(std::move(table)),
       scale_(std::sqrt(static_cast<float>(config.d_model))),
       dropout_(config.dropout),
-      site_(dropout_site(path)) {
+      word_dropout_(word_dropout),
+      site_(dropout_site(path)),
+      word_site_(dropout_site(path + ".words")) {
   if (positions.kind == PositionKind::kLearned) {
     learned_positions_ = parameters.declare(path + ".positions", {positions.max_positions, config.d_model},
                                             Initializer::kNormalEmbedding);
@@ -28,9 +31,11 @@ Variable TokenEmbedding::position_table(tensor::DType dtype) const {
 }
 
 Variable TokenEmbedding::forward(const Tensor& ids, const PackedRows& rows, const ForwardContext& context) const {
-  const Variable embedded = ops::embedding(table_->variable, ids, scale_);                                 // [N, D]
-  const Variable placed = ops::add_positions(embedded, position_table(embedded.dtype()), rows.positions);  // [N, D]
-  return ops::dropout(placed, context.dropout(dropout_, site_, rows.first_row));                           // [N, D]
+  const Variable embedded = ops::embedding(table_->variable, ids, scale_);  // [N, D]
+  const Variable words =
+      ops::row_dropout(embedded, context.dropout(word_dropout_, word_site_, rows.first_row));           // [N, D]
+  const Variable placed = ops::add_positions(words, position_table(embedded.dtype()), rows.positions);  // [N, D]
+  return ops::dropout(placed, context.dropout(dropout_, site_, rows.first_row));                        // [N, D]
 }
 
 }  // namespace dragoman::nn

@@ -18,12 +18,13 @@ struct PositionConfig {
   int64_t max_positions = 1024;  ///< rows of the table: the longest sequence the model can take
 };
 
-/// x = dropout(table[id] * sqrt(D) + position) (paper, sections 3.4, 3.5 and 5.4).
+/// x = dropout(word_dropout(table[id] * sqrt(D)) + position) (paper, sections 3.4, 3.5 and 5.4; word dropout is an
+/// addition: ops::row_dropout).
 class TokenEmbedding {
  public:
   /// @param table  [V, D], shared when weights are tied. Learned positions are the parameter PATH.positions [P, D].
   TokenEmbedding(ParameterSet& parameters, const std::string& path, ParameterHandle table, const LayerConfig& config,
-                 const PositionConfig& positions);
+                 const PositionConfig& positions, float word_dropout = 0.0F);
   /// @param ids  [N] int32;  @return [N, D]
   Variable forward(const Tensor& ids, const PackedRows& rows, const ForwardContext& context) const;
 
@@ -35,7 +36,9 @@ class TokenEmbedding {
   Tensor sinusoids_;                   // [P, D] float32
   float scale_;
   float dropout_;
+  float word_dropout_;
   uint32_t site_;
+  uint32_t word_site_;
 };
 
 }  // namespace dragoman::nn

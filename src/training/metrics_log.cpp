@@ -19,14 +19,18 @@ Json number(double value) {
 }
 
 Json to_json(const TrainRow& row) {
-  return {{"kind", "train"},
-          {"step", row.step},
-          {"epoch", number(row.epoch)},
-          {"loss", number(row.loss)},
-          {"learning_rate", number(row.learning_rate)},
-          {"tokens_per_second", number(row.tokens_per_second)},
-          {"grad_norm", number(row.grad_norm)},
-          {"seconds", number(row.seconds)}};
+  Json json = {{"kind", "train"},
+               {"step", row.step},
+               {"epoch", number(row.epoch)},
+               {"loss", number(row.loss)},
+               {"learning_rate", number(row.learning_rate)},
+               {"tokens_per_second", number(row.tokens_per_second)},
+               {"grad_norm", number(row.grad_norm)},
+               {"seconds", number(row.seconds)}};
+  if (std::isfinite(row.kl)) {
+    json["kl"] = row.kl;
+  }
+  return json;
 }
 
 Json to_json(const ValidationRow& row) {
@@ -77,7 +81,8 @@ TrainRow train_row(const nlohmann::json& row, int64_t step) {
           read_number(row, "learning_rate"),
           read_number(row, "tokens_per_second"),
           read_number(row, "grad_norm"),
-          read_number(row, "seconds")};
+          read_number(row, "seconds"),
+          read_number(row, "kl")};
 }
 
 ValidationRow validation_row(const nlohmann::json& row, int64_t step) {

@@ -16,11 +16,12 @@ inline constexpr double kNotMeasured = std::numeric_limits<double>::quiet_NaN();
 struct TrainRow {
   int64_t step = 0;
   double epoch = 0.0;
-  double loss = kNotMeasured;  ///< nats per target token, with label smoothing, since the last row
+  double loss = kNotMeasured;  ///< nats per target token, cross-entropy with label smoothing, since the last row
   double learning_rate = kNotMeasured;
   double tokens_per_second = kNotMeasured;  ///< target tokens
   double grad_norm = kNotMeasured;          ///< before clipping
   double seconds = 0.0;                     ///< training time so far, all runs together
+  double kl = kNotMeasured;  ///< R-Drop: divergence of the two passes, nats per target token, not in loss
 };
 
 struct ValidationRow {

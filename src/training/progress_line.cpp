@@ -44,6 +44,9 @@ std::vector<std::string> progress_fields(const Progress& progress) {
   fields.push_back("step " + format_count(progress.step) + end);
   fields.push_back(fmt::format("epoch {:.2f}", progress.epoch));
   fields.push_back(fmt::format("loss {:.4f}", progress.loss));
+  if (std::isfinite(progress.kl)) {
+    fields.push_back(fmt::format("kl {:.4f}", progress.kl));
+  }
   fields.push_back(tokens_text(progress.tokens_per_second));
   fields.push_back(fmt::format("lr {:.2e}", progress.learning_rate));
   if (is_known(progress.seconds_left)) {

@@ -3,6 +3,7 @@
 #include <cstdint>
 #include <functional>
 #include <iosfwd>
+#include <limits>
 #include <mutex>
 #include <string>
 #include <string_view>
@@ -19,6 +20,8 @@ struct Progress {
   double learning_rate = 0.0;
   double seconds_left = -1.0;   ///< estimate; negative or not finite = unknown, not shown
   int64_t skipped_updates = 0;  ///< with non-finite gradients; shown when above 0
+  /// R-Drop: divergence of the two passes, nats per target token; NaN = not shown
+  double kl = std::numeric_limits<double>::quiet_NaN();
 };
 
 /// A stretch of time for people, at most two units, the smaller one with fixed width:

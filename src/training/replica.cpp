@@ -1,6 +1,7 @@
 #include "training/replica.h"
 
 #include "ops/linear_cross_entropy.h"
+#include "ops/rdrop_cross_entropy.h"
 
 namespace dragoman::training {
 namespace {
@@ -8,18 +9,39 @@ namespace {
 using models::TokenRows;
 using models::Variable;
 
-LossSums run(const models::Transformer& model, const data::Batch& batch, const nn::ForwardContext& context,
-             const ops::LossOptions& options, Variable* loss) {
-  const TokenRows source = models::make_token_rows(batch.source, batch.source_offsets, batch.first_source_row);
-  const TokenRows target = models::make_token_rows(batch.target_input, batch.target_offsets, batch.first_target_row);
-  const auto n_tokens = static_cast<int64_t>(batch.target_output.size());
-  const tensor::Tensor expected = tensor::Tensor::from(batch.target_output, {n_tokens});  // [Nt]
-  const Variable hidden = model.forward(source, target, context);                         // [Nt, D]
-  const ops::LossResult result = ops::linear_cross_entropy(hidden, model.output_weight(), {}, expected, options);
-  if (loss != nullptr) {
-    *loss = result.loss;
-  }
-  return {result.loss.value().item() / options.gradient_scale, result.nll, n_tokens, result.correct};
+// Masks of the second pass of R-Drop are keyed by step + 2^31, which no step reaches: whatever is keyed by rows and
+// columns differs from the first pass, however the update is cut into shards.
+constexpr uint32_t kSecondPass = uint32_t{1} << 31;
+
+// A shard as the model takes it.
+struct Rows {
+  explicit Rows(const data::Batch& batch)
+      : source(models::make_token_rows(batch.source, batch.source_offsets, batch.first_source_row)),
+        target(models::make_token_rows(batch.target_input, batch.target_offsets, batch.first_target_row)),
+        expected(tensor::Tensor::from(batch.target_output, {batch.target_tokens()})) {}
+
+  TokenRows source;
+  TokenRows target;
+  tensor::Tensor expected;  // [Nt] int32
+};
+
+LossSums one_pass(const models::Transformer& model, const Rows& rows, const nn::ForwardContext& context,
+                  const ops::LossOptions& options, Variable& loss) {
+  const Variable hidden = model.forward(rows.source, rows.target, context);  // [Nt, D]
+  const ops::LossResult result = ops::linear_cross_entropy(hidden, model.output_weight(), {}, rows.expected, options);
+  loss = result.loss;
+  return {result.loss.value().item() / options.gradient_scale, result.nll, rows.expected.dim(0), result.correct};
+}
+
+LossSums two_passes(const models::Transformer& model, const Rows& rows, nn::ForwardContext context,
+                    const ops::RdropOptions& options, Variable& loss) {
+  const Variable first = model.forward(rows.source, rows.target, context);  // [Nt, D]
+  context.step |= kSecondPass;
+  const Variable second = model.forward(rows.source, rows.target, context);  // [Nt, D]
+  const ops::RdropResult result =
+      ops::rdrop_cross_entropy(first, second, model.output_weight(), rows.expected, options);
+  loss = result.loss;
+  return {result.smoothed, result.nll, rows.expected.dim(0), result.correct, result.divergence};
 }
 
 }  // namespace
@@ -37,16 +59,17 @@ LossSums Replica::forward_backward(const data::Batch& shard, const UpdateKey& ke
   autograd::Tape tape;
   const autograd::TapeScope recording(&tape);
   Variable loss;
-  const LossSums sums =
-      run(*model_, shard, context,
-          {static_cast<float>(key.label_smoothing), 1.0 / static_cast<double>(key.update_tokens)}, &loss);
+  const ops::LossOptions options{static_cast<float>(key.label_smoothing), 1.0 / static_cast<double>(key.update_tokens)};
+  const LossSums sums = key.rdrop > 0.0 ? two_passes(*model_, Rows(shard), context, {options, key.rdrop}, loss)
+                                        : one_pass(*model_, Rows(shard), context, options, loss);
   tape.backward(loss);
   return sums;
 }
 
 LossSums Replica::evaluate(const data::Batch& batch, double label_smoothing) const {
   const autograd::NoGrad inference;
-  return run(*model_, batch, {}, {static_cast<float>(label_smoothing), 1.0}, nullptr);
+  Variable loss;
+  return one_pass(*model_, Rows(batch), {}, {static_cast<float>(label_smoothing), 1.0}, loss);
 }
 
 }  // namespace dragoman::training

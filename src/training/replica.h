@@ -13,6 +13,7 @@ struct UpdateKey {
   uint64_t seed = 0;
   int64_t step = 0;
   double label_smoothing = 0.0;
+  double rdrop = 0.0;         ///< weight of the divergence between two passes (ops::RdropOptions::alpha); 0 = one pass
   int64_t update_tokens = 1;  ///< target tokens of the whole update: the loss is divided by them
 };
 
@@ -23,7 +24,9 @@ class Replica {
   /// @param shared  the model whose weights are used; must outlive this.
   explicit Replica(models::Transformer& shared);
 
-  /// Adds the gradient of (sum of smoothed cross-entropy) / update_tokens over one shard.
+  /// Adds the gradient of (sum of smoothed cross-entropy) / update_tokens over one shard. With R-Drop the shard goes
+  /// through the model twice under different dropout masks (ops::rdrop_cross_entropy); the sums of the loss are then
+  /// the mean of both passes, comparable with those of one.
   LossSums forward_backward(const data::Batch& shard, const UpdateKey& key);
   /// Loss without gradients and without dropout.
   LossSums evaluate(const data::Batch& batch, double label_smoothing) const;

@@ -3,6 +3,7 @@
 #include <unistd.h>
 
 #include <fmt/format.h>
+#include <cmath>
 #include <ctime>
 #include <nlohmann/json.hpp>
 #include <ostream>
@@ -72,6 +73,9 @@ void RunReport::train_row(const TrainRow& row) {
   tensorboard_.scalar("train/learning_rate", row.step, row.learning_rate);
   tensorboard_.scalar("train/tokens_per_second", row.step, row.tokens_per_second);
   tensorboard_.scalar("train/grad_norm", row.step, row.grad_norm);
+  if (std::isfinite(row.kl)) {
+    tensorboard_.scalar("train/kl", row.step, row.kl);
+  }
 }
 
 void RunReport::validation(const ValidationRow& row, const ValidationResult& result, const Validator& validator,

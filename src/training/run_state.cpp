@@ -27,6 +27,7 @@ std::string to_json(const RunState& state) {
                                {"window",
                                 {{"loss", state.window.loss},
                                  {"nll", state.window.nll},
+                                 {"kl", state.window.kl},
                                  {"tokens", state.window.tokens},
                                  {"correct", state.window.correct},
                                  {"start", state.window_start}}}};
@@ -53,6 +54,7 @@ RunState run_state_from_json(std::string_view text, std::string_view file_name) 
   const nlohmann::json& window = tree.at("window");
   window.at("loss").get_to(state.window.loss);
   window.at("nll").get_to(state.window.nll);
+  window.at("kl").get_to(state.window.kl);
   window.at("tokens").get_to(state.window.tokens);
   window.at("correct").get_to(state.window.correct);
   window.at("start").get_to(state.window_start);

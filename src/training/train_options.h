@@ -15,6 +15,7 @@ namespace dragoman::training {
 enum class ValidationMetric { kBleu, kChrf, kLoss };
 
 /// Adam (Kingma & Ba 2015, algorithm 1); weight decay above 0 makes it AdamW (Loshchilov & Hutter 2019, algorithm 2).
+/// And the loss that it makes small.
 struct AdamOptions {
   double beta1 = 0.9;
   double beta2 = 0.98;        ///< paper, section 5.3
@@ -22,6 +23,7 @@ struct AdamOptions {
   double weight_decay = 0.0;  ///< per update, times the learning rate; 0 = plain Adam
   double clip_norm = 0.0;     ///< gradients are scaled down to this global norm; 0 = never
   double label_smoothing = 0.1;
+  double rdrop = 0.0;  ///< R-Drop: weight alpha of the divergence between two passes (Wu et al. 2021); 0 = one pass
 };
 
 /// How text becomes batches.

@@ -10,6 +10,7 @@
 #include "base/signals.h"
 #include "ops/vector_math.h"
 #include "training/attention_maps.h"
+#include "training/run_facts.h"
 #include "training/vocabularies.h"
 
 namespace dragoman::training {
@@ -144,31 +145,7 @@ void Trainer::describe() {
         "dropout or more text will translate better",
         format_count(parameters), format_count(static_cast<int64_t>(counts.target_tokens))));
   }
-  report_->facts(
-      {{"Model",
-        {{"preset", options_.preset},
-         {"parameters", format_count(parameters)},
-         {"layers", fmt::format("{} + {}", options_.model.encoder_layers, options_.model.decoder_layers)},
-         {"d_model / d_ff / heads",
-          fmt::format("{} / {} / {}", options_.model.d_model, options_.model.d_ff, options_.model.n_heads)},
-         {"norm", std::string(models::name_of(options_.model.norm_order))},
-         {"vocabulary", fmt::format("{} / {}", options_.model.source_vocab_size, options_.model.target_vocab_size)}}},
-       {"Data",
-        {{"pairs read", format_count(static_cast<int64_t>(counts.read))},
-         {"pairs kept", format_count(static_cast<int64_t>(counts.kept))},
-         {"source tokens", format_count(static_cast<int64_t>(counts.source_tokens))},
-         {"target tokens", format_count(static_cast<int64_t>(counts.target_tokens))}}},
-       {"Training",
-        {{"batch", fmt::format("{} tokens x {}", options_.batch.batch_tokens, options_.batch.accumulate)},
-         {"schedule", fmt::format("{}, {}, {} warm-up steps", name_of(options_.schedule.kind),
-                                  options_.schedule.learning_rate, options_.schedule.warmup_steps)},
-         {"dropout", fmt::format("{}", options_.model.dropout)},
-         {"label smoothing", fmt::format("{}", options_.adam.label_smoothing)},
-         {"seed", fmt::format("{}", options_.run.seed)}}},
-       {"Machine",
-        {{"processor", base::cpu_model_name()},
-         {"instruction set", base::isa_name(base::active_isa())},
-         {"workers", fmt::format("{}", options_.run.workers)}}}});
+  report_->facts(run_facts(options_, parameters, counts));
   if (state_.step > 0) {
     report_->event({state_.step, "resume", fmt::format("resuming after step {}", state_.step), seconds()});
   }
@@ -212,7 +189,7 @@ void Trainer::one_update() {
     update_average();
   }
   report_->progress({state_.step, options_.run.max_steps, epoch(), state_.window.loss_per_token(), window_speed(), rate,
-                     seconds_left(), state_.skipped_updates()});
+                     seconds_left(), state_.skipped_updates(), window_kl()});
 }
 
 void Trainer::count_update(const UpdateResult& result) {
@@ -247,7 +224,8 @@ void Trainer::update_average() {
 
 void Trainer::log_window() {
   report_->train_row({state_.step, epoch(), state_.window.loss_per_token(),
-                      learning_rate(options_.schedule, state_.step), window_speed(), last_norm_, seconds()});
+                      learning_rate(options_.schedule, state_.step), window_speed(), last_norm_, seconds(),
+                      window_kl()});
   state_.window = {};
   state_.window_start = seconds();
 }
@@ -388,6 +366,10 @@ double Trainer::epoch() const {
 double Trainer::window_speed() const {
   const double elapsed = seconds() - state_.window_start;
   return elapsed > 0.0 ? static_cast<double>(state_.window.tokens) / elapsed : 0.0;
+}
+
+double Trainer::window_kl() const {
+  return options_.adam.rdrop > 0.0 ? state_.window.kl_per_token() : kNotMeasured;
 }
 
 // By the speed of this process so far, validations included.

@@ -56,6 +56,7 @@ class Trainer {
   double seconds() const;
   double epoch() const;
   double window_speed() const;
+  double window_kl() const;
   double seconds_left() const;
 
   TrainOptions options_;

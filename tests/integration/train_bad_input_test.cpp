@@ -81,6 +81,8 @@ TEST_F(TrainBadInput, OptionsThatCannotBe) {
       {{{"dropout", "nan"}}, kUsage, {"dropout is nan"}},
       {{{"learning-rate", "-1"}}, kUsage, {"learning_rate is -1"}},
       {{{"label-smoothing", "1.5"}}, kUsage, {"label_smoothing is 1.5", "0 to 0.9"}},
+      {{{"rdrop", "-1"}}, kUsage, {"rdrop is -1", "0 to 100"}},
+      {{{"source-word-dropout", "1"}}, kUsage, {"source_word_dropout is 1", "0 to 0.95"}},
       {{{"batch-tokens", "3"}}, kUsage, {"batch_tokens is 3"}},
       {{{"patience", "-1"}}, kUsage, {"patience is -1"}},
       {{{"max-minutes", "-1"}}, kUsage, {"max_minutes is -1"}},

@@ -49,8 +49,19 @@ TEST(TransformerConfig, JsonRoundTripKeepsEveryField) {
   config.positions = nn::PositionKind::kLearned;
   config.tying = Tying::kTarget;
   config.attention_dropout = 0.05F;
+  config.source_word_dropout = 0.1F;
+  config.target_word_dropout = 0.2F;
   const std::string text = to_json(config);
   EXPECT_EQ(to_json(transformer_config_from_json(text, "config.json")), text);
+}
+
+TEST(TransformerConfig, FilesFromBeforeWordDropoutAreRead) {
+  TransformerConfig config = small_config();
+  const std::string text = to_json(config);
+  const std::string old =
+      replace(replace(text, "  \"source_word_dropout\": 0.0,\n", ""), "  \"target_word_dropout\": 0.0,\n", "");
+  ASSERT_EQ(old.find("word_dropout"), std::string::npos) << old;
+  EXPECT_EQ(to_json(transformer_config_from_json(old, "config.json")), text);
 }
 
 TEST(TransformerConfig, UnknownKeySuggestsTheNearestOne) {

@@ -40,20 +40,32 @@ data::Batch random_batch(uint64_t seed, int sentences) {
   return batch;
 }
 
+models::TransformerConfig with_word_dropout() {
+  models::TransformerConfig config = small_config();
+  config.source_word_dropout = config.target_word_dropout = 0.1F;
+  return config;
+}
+
+struct Recipe {
+  models::TransformerConfig config = small_config();
+  double rdrop = 0.0;
+};
+
 // Weights after `steps` updates, two batches each.
-std::vector<float> train(int workers, int steps, double* last_loss = nullptr) {
-  models::Transformer model(small_config());
+std::vector<float> train(int workers, int steps, double* last_loss = nullptr, const Recipe& recipe = {}) {
+  models::Transformer model(recipe.config);
   model.parameters().allocate();
   model.parameters().initialize(3);
   AdamOptions adam;
   adam.clip_norm = 1.0;
+  adam.rdrop = recipe.rdrop;
   DataParallel replicas(model, adam, workers);
   for (int step = 1; step <= steps; ++step) {
     const auto seed = static_cast<uint64_t>(step);
     const std::vector<data::Batch> batches{random_batch(2 * seed, 9), random_batch(2 * seed + 1, 5)};
     const UpdateResult result = replicas.update(batches, step, 1e-3, 7);
     if (last_loss != nullptr) {
-      *last_loss = result.sums.loss_per_token();
+      *last_loss = result.sums.loss_per_token() + result.sums.kl_per_token();
     }
   }
   return model.parameters().values().to_vector<float>();
@@ -68,9 +80,73 @@ TEST(DataParallel, AnyNumberOfWorkersSeesTheSameLossWithDropout) {
   EXPECT_NEAR(one, four, 2e-4 * one);
 }
 
+TEST(DataParallel, AnyNumberOfWorkersSeesTheSameLossWithRdropAndWordDropout) {
+  const Recipe recipe{with_word_dropout(), 5.0};
+  double one = 0.0, two = 0.0, four = 0.0;
+  train(1, 30, &one, recipe);
+  train(2, 30, &two, recipe);
+  train(4, 30, &four, recipe);
+  EXPECT_NEAR(one, two, 2e-4 * one);
+  EXPECT_NEAR(one, four, 2e-4 * one);
+}
+
 TEST(DataParallel, TheSameNumberOfWorkersGivesTheSameBits) {
   EXPECT_EQ(train(1, 5), train(1, 5));
   EXPECT_EQ(train(3, 5), train(3, 5));
+  const Recipe recipe{with_word_dropout(), 5.0};
+  EXPECT_EQ(train(2, 5, nullptr, recipe), train(2, 5, nullptr, recipe));
+}
+
+// The sums of one update of one batch from fresh weights.
+LossSums first_update(const models::TransformerConfig& config, double rdrop) {
+  models::Transformer model(config);
+  model.parameters().allocate();
+  model.parameters().initialize(3);
+  AdamOptions adam;
+  adam.rdrop = rdrop;
+  const std::vector<data::Batch> batches{random_batch(1, 20)};
+  return DataParallel(model, adam, 1).update(batches, 1, 1e-3, 7).sums;
+}
+
+TEST(DataParallel, WithoutDropoutBothPassesOfRdropAgree) {
+  models::TransformerConfig config = small_config();
+  config.dropout = config.attention_dropout = config.activation_dropout = 0.0F;
+  const LossSums plain = first_update(config, 0.0), rdrop = first_update(config, 5.0);
+  EXPECT_EQ(rdrop.kl, 0.0);
+  EXPECT_EQ(rdrop.tokens, plain.tokens) << "a token counts once";
+  EXPECT_EQ(rdrop.correct, plain.correct);
+  EXPECT_NEAR(rdrop.loss, plain.loss, 1e-6 * plain.loss);
+  EXPECT_NEAR(rdrop.nll, plain.nll, 1e-6 * plain.nll);
+}
+
+TEST(DataParallel, EachDropoutAloneDiffersBetweenThePassesOfRdrop) {
+  using Config = models::TransformerConfig;
+  for (float Config::*const field : {&Config::dropout, &Config::attention_dropout, &Config::activation_dropout,
+                                     &Config::source_word_dropout, &Config::target_word_dropout}) {
+    Config config = small_config();
+    config.dropout = config.attention_dropout = config.activation_dropout = 0.0F;
+    config.*field = 0.3F;
+    EXPECT_GT(first_update(config, 5.0).kl, 1e-4) << models::to_json(config);
+  }
+}
+
+// What R-Drop is for: passes that are drawn together end nearer to each other than passes that are only watched.
+TEST(DataParallel, RdropDrawsThePassesTogether) {
+  const auto last_kl = [](double rdrop) {
+    models::Transformer model(small_config());
+    model.parameters().allocate();
+    model.parameters().initialize(3);
+    AdamOptions adam;
+    adam.rdrop = rdrop;
+    DataParallel replicas(model, adam, 1);
+    const std::vector<data::Batch> batches{random_batch(1, 10)};
+    double kl = 0.0;
+    for (int step = 1; step <= 150; ++step) {
+      kl = replicas.update(batches, step, 1e-3, 7).sums.kl_per_token();
+    }
+    return kl;
+  };
+  EXPECT_LT(last_kl(5.0), 0.5 * last_kl(1e-9)) << "nats per token";
 }
 
 TEST(DataParallel, MoreWorkersThanSentencesIsFine) {
@@ -103,17 +179,24 @@ TEST(DataParallel, ANonFiniteGradientLeavesTheWeightsUntouched) {
 }
 
 TEST(DataParallel, WarmUpdatesAskTheSystemForNoMemory) {
-  models::Transformer model(small_config());
-  model.parameters().allocate();
-  model.parameters().initialize(3);
-  DataParallel replicas(model, {}, 2);
-  const std::vector<data::Batch> batches{random_batch(1, 40)};
-  replicas.update(batches, 1, 1e-3, 7);
-  const uint64_t warm = replicas.arena_counters(0).system_requests + replicas.arena_counters(1).system_requests;
-  for (int step = 2; step < 10; ++step) {
-    replicas.update(batches, step, 1e-3, 7);
+  for (const double rdrop : {0.0, 5.0}) {
+    models::Transformer model(with_word_dropout());
+    model.parameters().allocate();
+    model.parameters().initialize(3);
+    AdamOptions adam;
+    adam.rdrop = rdrop;
+    DataParallel replicas(model, adam, 2);
+    const std::vector<data::Batch> batches{random_batch(1, 40)};
+    replicas.update(batches, 1, 1e-3, 7);
+    const auto requests = [&] {
+      return replicas.arena_counters(0).system_requests + replicas.arena_counters(1).system_requests;
+    };
+    const uint64_t warm = requests();
+    for (int step = 2; step < 10; ++step) {
+      replicas.update(batches, step, 1e-3, 7);
+    }
+    EXPECT_EQ(requests(), warm) << "R-Drop " << rdrop;
   }
-  EXPECT_EQ(replicas.arena_counters(0).system_requests + replicas.arena_counters(1).system_requests, warm);
 }
 
 TEST(DataParallel, LearnsOneBatchByHeart) {

@@ -34,7 +34,7 @@ class MetricsLogTest : public testing::Test {
 void write_run(MetricsLog& log, int64_t first, int64_t last) {
   for (int64_t step = first; step <= last; ++step) {
     const auto x = static_cast<double>(step);
-    log.append(TrainRow{step, x / 8, 9.0 / x, 1e-4 * x, 4000, 1.5, x});
+    log.append(TrainRow{step, x / 8, 9.0 / x, 1e-4 * x, 4000, 1.5, x, step % 2 == 0 ? x / 3 : kNotMeasured});
     if (step % 5 == 0) {
       log.append(ValidationRow{step, x / 8, 8.0 / x, std::exp(8.0 / x), x, 2 * x, true, x});
       log.append(CheckpointRow{step, "checkpoints/step-" + std::to_string(step), x});
@@ -53,6 +53,8 @@ TEST_F(MetricsLogTest, ReadsBackWhatItWrote) {
   EXPECT_EQ(history.train[2].step, 3);
   EXPECT_EQ(history.train[2].loss, 3.0) << "doubles survive the text exactly";
   EXPECT_EQ(history.train[6].learning_rate, 1e-4 * 7);
+  EXPECT_EQ(history.train[5].kl, 6.0 / 3);
+  EXPECT_TRUE(std::isnan(history.train[6].kl));
   ASSERT_EQ(history.validation.size(), 2U);
   EXPECT_EQ(history.validation[1].chrf, 20.0);
   EXPECT_TRUE(history.validation[1].is_best);

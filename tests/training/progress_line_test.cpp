@@ -93,6 +93,12 @@ TEST(FormatProgress, LeavesOutWhatIsNotKnown) {
   EXPECT_EQ(format_progress(progress), "step 1,200  epoch 3.25  loss 3.4121  12,345 tokens/s  lr 4.20e-04");
 }
 
+TEST(FormatProgress, ShowsTheDivergenceOfRdropBesideTheLoss) {
+  Progress progress = sample();
+  progress.kl = 0.04567;
+  EXPECT_THAT(format_progress(progress), HasSubstr("loss 3.4121  kl 0.0457  12,345 tokens/s"));
+}
+
 TEST(FormatProgress, ShowsNumbersThatAreNotFinite) {
   Progress progress = sample();
   progress.loss = kNan;

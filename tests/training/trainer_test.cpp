@@ -4,6 +4,7 @@
 
 #include <unistd.h>
 
+#include <cmath>
 #include <fstream>
 #include <limits>
 #include <sstream>
@@ -95,6 +96,8 @@ TEST_F(TrainerTest, ResumingAtAnyStepEqualsNeverStopping) {
     TrainOptions straight = options("straight" + std::to_string(accumulate));
     straight.batch.accumulate = accumulate;
     straight.batch.subword_sampling = 0.1;
+    straight.adam.rdrop = accumulate == 2 ? 5.0 : 0.0;
+    straight.model.source_word_dropout = straight.model.target_word_dropout = 0.1F;
     straight.run.log_every = 3;  // rows that sum up updates before and after a stop
     ASSERT_EQ(train(straight, 14), StopReason::kMaxSteps);
     for (const int64_t stop : {1, 4, 5, 7, 13}) {
@@ -126,6 +129,20 @@ TEST_F(TrainerTest, TheFolderHoldsWhatIsPromised) {
   EXPECT_EQ(history.validation.size(), 3U);
   EXPECT_EQ(history.damaged_lines, 0);
   EXPECT_NE(log_.find("pairs of lines read"), std::string::npos) << log_;
+}
+
+TEST_F(TrainerTest, RdropNamesBothPartsOfTheLoss) {
+  TrainOptions plain = options("plain"), rdrop = options("rdrop");
+  rdrop.adam.rdrop = 5.0;
+  train(plain, 4);
+  EXPECT_EQ(log_.find(" kl "), std::string::npos) << log_;
+  train(rdrop, 4);
+  EXPECT_NE(log_.find(" kl "), std::string::npos) << log_;
+  const TrainRow without = read_metrics(plain.model_folder / "metrics.jsonl").train.front();
+  const TrainRow with = read_metrics(rdrop.model_folder / "metrics.jsonl").train.front();
+  EXPECT_TRUE(std::isnan(without.kl));
+  EXPECT_GT(with.kl, 0.0);
+  EXPECT_NEAR(with.loss, without.loss, 0.05 * without.loss) << "the loss is the cross-entropy, mean of both passes";
 }
 
 TEST_F(TrainerTest, AveragingAtTheEndKeepsTheBetterModel) {

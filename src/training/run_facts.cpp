@@ -1,0 +1,67 @@
+#include "training/run_facts.h"
+
+#include <fmt/format.h>
+
+#include "base/cpu.h"
+#include "training/progress_line.h"
+
+namespace dragoman::training {
+namespace {
+
+std::vector<ReportFact> model_facts(const TrainOptions& options, int64_t parameters) {
+  const models::TransformerConfig& model = options.model;
+  return {{"preset", options.preset},
+          {"parameters", format_count(parameters)},
+          {"layers", fmt::format("{} + {}", model.encoder_layers, model.decoder_layers)},
+          {"d_model / d_ff / heads", fmt::format("{} / {} / {}", model.d_model, model.d_ff, model.n_heads)},
+          {"norm", std::string(models::name_of(model.norm_order))},
+          {"vocabulary", fmt::format("{} / {}", model.source_vocab_size, model.target_vocab_size)}};
+}
+
+std::vector<ReportFact> data_facts(const data::CorpusStatistics& corpus) {
+  return {{"pairs read", format_count(static_cast<int64_t>(corpus.read))},
+          {"pairs kept", format_count(static_cast<int64_t>(corpus.kept))},
+          {"source tokens", format_count(static_cast<int64_t>(corpus.source_tokens))},
+          {"target tokens", format_count(static_cast<int64_t>(corpus.target_tokens))}};
+}
+
+std::vector<ReportFact> training_facts(const TrainOptions& options) {
+  std::vector<ReportFact> facts = {
+      {"batch", fmt::format("{} tokens x {}", options.batch.batch_tokens, options.batch.accumulate)},
+      {"schedule", fmt::format("{}, {}, {} warm-up steps", name_of(options.schedule.kind),
+                               options.schedule.learning_rate, options.schedule.warmup_steps)},
+      {"dropout", fmt::format("{}", options.model.dropout)},
+      {"label smoothing", fmt::format("{}", options.adam.label_smoothing)},
+      {"seed", fmt::format("{}", options.run.seed)}};
+  const auto add_if_on = [&](const char* name, auto value) {
+    if (value > 0) {
+      facts.push_back({name, fmt::format("{}", value)});
+    }
+  };
+  add_if_on("attention dropout", options.model.attention_dropout);
+  add_if_on("activation dropout", options.model.activation_dropout);
+  add_if_on("source word dropout", options.model.source_word_dropout);
+  add_if_on("target word dropout", options.model.target_word_dropout);
+  add_if_on("sub-word sampling", options.batch.subword_sampling);
+  add_if_on("R-Drop", options.adam.rdrop);
+  add_if_on("moving average", options.run.ema_decay);
+  return facts;
+}
+
+std::vector<ReportFact> machine_facts(const TrainOptions& options) {
+  return {{"processor", base::cpu_model_name()},
+          {"instruction set", base::isa_name(base::active_isa())},
+          {"workers", fmt::format("{}", options.run.workers)}};
+}
+
+}  // namespace
+
+std::vector<ReportFactGroup> run_facts(const TrainOptions& options, int64_t parameters,
+                                       const data::CorpusStatistics& corpus) {
+  return {{"Model", model_facts(options, parameters)},
+          {"Data", data_facts(corpus)},
+          {"Training", training_facts(options)},
+          {"Machine", machine_facts(options)}};
+}
+
+}  // namespace dragoman::training
