@@ -128,8 +128,8 @@ void add_optimization(Overrides& options) {
   options.add("--adam-epsilon", FIELD(adam.epsilon), "Adam: added to the root of the second moment");
   options.add("--weight-decay", FIELD(adam.weight_decay), "Decoupled (AdamW); 0 = Adam");
   options.add("--clip-norm", FIELD(adam.clip_norm), "Largest global gradient norm; 0 = no clipping");
-  options.add("--label-smoothing", FIELD(adam.label_smoothing), "Probability mass spread over the vocabulary");
-  options.add("--rdrop", FIELD(adam.rdrop),
+  options.add("--label-smoothing", FIELD(loss.label_smoothing), "Probability mass spread over the vocabulary");
+  options.add("--rdrop", FIELD(loss.rdrop),
               "R-Drop: two passes a batch, drawn together with this weight, e.g. 5; 0 = one pass");
   options.add("--batch-tokens", FIELD(batch.batch_tokens), "Source or target tokens of a batch, over all workers");
   options.add("--accumulate", FIELD(batch.accumulate), "Batches summed into one update");

@@ -77,8 +77,12 @@ int64_t count_target_tokens(std::span<const data::Batch> batches) {
 
 }  // namespace
 
-DataParallel::DataParallel(models::Transformer& model, const AdamOptions& options, int workers)
-    : model_(model), options_(options), adam_(options, model.parameters().values().size()), pool_(workers) {
+DataParallel::DataParallel(models::Transformer& model, const LossOptions& loss, const AdamOptions& adam, int workers)
+    : model_(model),
+      loss_(loss),
+      clip_norm_(adam.clip_norm),
+      adam_(adam, model.parameters().values().size()),
+      pool_(workers) {
   auto communicators = make_communicators(workers);
   for (auto& communicator : communicators) {
     auto worker = std::make_unique<Worker>();
@@ -98,7 +102,7 @@ DataParallel::~DataParallel() = default;
 UpdateResult DataParallel::update(std::span<const data::Batch> batches, int64_t step, double learning_rate,
                                   uint64_t seed) {
   const auto shards = shard_update(batches, workers());
-  const UpdateKey key{seed, step, options_.label_smoothing, options_.rdrop,
+  const UpdateKey key{seed, step, loss_.label_smoothing, loss_.rdrop,
                       std::max<int64_t>(count_target_tokens(batches), 1)};
   UpdateResult result;
   pool_.run([&](int rank) {
@@ -118,7 +122,7 @@ UpdateResult DataParallel::update(std::span<const data::Batch> batches, int64_t 
       worker.times.gradients = lap();
       const bool applied = std::isfinite(norm);
       if (applied) {
-        const double clip = options_.clip_norm > 0.0 && norm > options_.clip_norm ? options_.clip_norm / norm : 1.0;
+        const double clip = clip_norm_ > 0.0 && norm > clip_norm_ ? clip_norm_ / norm : 1.0;
         const auto part = distributed::part_of(parameters.values().size(), rank, workers());
         adam_.update(parameters.values().span<float>(), parameters.gradients().span<float>(), part,
                      {learning_rate, clip, applied_updates_ + 1});
@@ -159,7 +163,7 @@ LossSums DataParallel::evaluate(std::span<const data::Batch> batches) {
     const tensor::ArenaScope memory(worker.arena);
     worker.sums = {};
     for (size_t index = static_cast<size_t>(rank); index < batches.size(); index += workers_.size()) {
-      worker.sums += worker.replica->evaluate(batches[index], options_.label_smoothing);
+      worker.sums += worker.replica->evaluate(batches[index], loss_.label_smoothing);
     }
   });
   LossSums sums;

@@ -35,7 +35,7 @@ struct UpdateResult {
 class DataParallel {
  public:
   /// @param model  whose weights are trained; must outlive this.
-  DataParallel(models::Transformer& model, const AdamOptions& options, int workers);
+  DataParallel(models::Transformer& model, const LossOptions& loss, const AdamOptions& adam, int workers);
   ~DataParallel();
   DataParallel(const DataParallel&) = delete;
   DataParallel& operator=(const DataParallel&) = delete;
@@ -60,7 +60,8 @@ class DataParallel {
   double reduce_gradients(Worker& worker);
 
   models::Transformer& model_;
-  AdamOptions options_;
+  LossOptions loss_;
+  double clip_norm_;
   Adam adam_;
   base::WorkerPool pool_;
   std::vector<std::unique_ptr<Worker>> workers_;

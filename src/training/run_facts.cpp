@@ -31,7 +31,7 @@ std::vector<ReportFact> training_facts(const TrainOptions& options) {
       {"schedule", fmt::format("{}, {}, {} warm-up steps", name_of(options.schedule.kind),
                                options.schedule.learning_rate, options.schedule.warmup_steps)},
       {"dropout", fmt::format("{}", options.model.dropout)},
-      {"label smoothing", fmt::format("{}", options.adam.label_smoothing)},
+      {"label smoothing", fmt::format("{}", options.loss.label_smoothing)},
       {"seed", fmt::format("{}", options.run.seed)}};
   const auto add_if_on = [&](const char* name, auto value) {
     if (value > 0) {
@@ -43,7 +43,7 @@ std::vector<ReportFact> training_facts(const TrainOptions& options) {
   add_if_on("source word dropout", options.model.source_word_dropout);
   add_if_on("target word dropout", options.model.target_word_dropout);
   add_if_on("sub-word sampling", options.batch.subword_sampling);
-  add_if_on("R-Drop", options.adam.rdrop);
+  add_if_on("R-Drop", options.loss.rdrop);
   add_if_on("moving average", options.run.ema_decay);
   return facts;
 }

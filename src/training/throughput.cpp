@@ -106,7 +106,7 @@ Throughput measure_training(const ThroughputOptions& options) {
   models::Transformer model(options.model);
   model.parameters().allocate();
   model.parameters().initialize(options.seed);
-  DataParallel trainer(model, options.adam, options.workers);
+  DataParallel trainer(model, options.loss, options.adam, options.workers);
   std::mt19937_64 random(options.seed);
   std::vector<data::Batch> batches;
   for (int index = 0; index < kBatches; ++index) {

@@ -12,6 +12,7 @@ namespace dragoman::training {
 /// What a throughput measurement trains: random sentences, all equally long.
 struct ThroughputOptions {
   models::TransformerConfig model;
+  LossOptions loss;
   AdamOptions adam;
   int64_t sentences = 32;      ///< of one update, over all workers
   int64_t source_length = 30;  ///< tokens, sentence end included

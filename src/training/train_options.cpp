@@ -121,8 +121,8 @@ void TrainOptions::check() const {
   base::check_range("epsilon", adam.epsilon, 1e-16, 1.0);
   base::check_range("weight_decay", adam.weight_decay, 0.0, 1.0);
   base::check_range("clip_norm", adam.clip_norm, 0.0, 1e6);
-  base::check_range("label_smoothing", adam.label_smoothing, 0.0, 0.9);
-  base::check_range("rdrop", adam.rdrop, 0.0, 100.0);
+  base::check_range("label_smoothing", loss.label_smoothing, 0.0, 0.9);
+  base::check_range("rdrop", loss.rdrop, 0.0, 100.0);
   base::check_range("batch_tokens", static_cast<double>(batch.batch_tokens), 16, 1 << 24);
   base::check_range("accumulate", static_cast<double>(batch.accumulate), 1, 4096);
   base::check_range("max_length", static_cast<double>(batch.max_length), 2, static_cast<double>(model.max_positions));
@@ -160,8 +160,8 @@ std::string recipe_json(const TrainOptions& options) {
       {"epsilon", options.adam.epsilon},
       {"weight_decay", options.adam.weight_decay},
       {"clip_norm", options.adam.clip_norm},
-      {"label_smoothing", options.adam.label_smoothing},
-      {"rdrop", options.adam.rdrop},
+      {"label_smoothing", options.loss.label_smoothing},
+      {"rdrop", options.loss.rdrop},
       {"batch_tokens", options.batch.batch_tokens},
       {"accumulate", options.batch.accumulate},
       {"max_length", options.batch.max_length},

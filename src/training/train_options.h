@@ -14,16 +14,19 @@ namespace dragoman::training {
 /// What "better" means for a validation.
 enum class ValidationMetric { kBleu, kChrf, kLoss };
 
+/// What an update makes small.
+struct LossOptions {
+  double label_smoothing = 0.1;  ///< share of the target that is spread over the vocabulary; paper, section 5.4
+  double rdrop = 0.0;  ///< R-Drop: weight alpha of the divergence between two passes (Wu et al. 2021); 0 = one pass
+};
+
 /// Adam (Kingma & Ba 2015, algorithm 1); weight decay above 0 makes it AdamW (Loshchilov & Hutter 2019, algorithm 2).
-/// And the loss that it makes small.
 struct AdamOptions {
   double beta1 = 0.9;
   double beta2 = 0.98;        ///< paper, section 5.3
   double epsilon = 1e-9;      ///< paper, section 5.3
   double weight_decay = 0.0;  ///< per update, times the learning rate; 0 = plain Adam
   double clip_norm = 0.0;     ///< gradients are scaled down to this global norm; 0 = never
-  double label_smoothing = 0.1;
-  double rdrop = 0.0;  ///< R-Drop: weight alpha of the divergence between two passes (Wu et al. 2021); 0 = one pass
 };
 
 /// How text becomes batches.
@@ -66,6 +69,7 @@ struct TrainOptions {
   data::VocabularyOptions vocabulary;
   bool joint_vocabulary = true;
   ScheduleOptions schedule;
+  LossOptions loss;
   AdamOptions adam;
   BatchOptions batch;
   RunOptions run;

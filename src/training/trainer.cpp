@@ -89,7 +89,7 @@ Trainer::Trainer(const TrainOptions& options, std::ostream& terminal) : options_
   model_ = std::make_unique<models::Transformer>(options_.model);
   model_->parameters().allocate();
   model_->parameters().initialize(options_.run.seed);
-  replicas_ = std::make_unique<DataParallel>(*model_, options_.adam, options_.run.workers);
+  replicas_ = std::make_unique<DataParallel>(*model_, options_.loss, options_.adam, options_.run.workers);
   if (options_.run.ema_decay > 0.0) {
     average_ = model_->parameters().values().clone();
   }
@@ -369,7 +369,7 @@ double Trainer::window_speed() const {
 }
 
 double Trainer::window_kl() const {
-  return options_.adam.rdrop > 0.0 ? state_.window.kl_per_token() : kNotMeasured;
+  return options_.loss.rdrop > 0.0 ? state_.window.kl_per_token() : kNotMeasured;
 }
 
 // By the speed of this process so far, validations included.

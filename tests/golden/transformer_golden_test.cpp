@@ -106,13 +106,11 @@ TEST_P(GoldenRun, LogitsAndAllGradientsEqualPyTorch) {
 }
 
 TEST_P(GoldenRun, TenAdamStepsLoseAsInPyTorch) {
-  training::AdamOptions adam;
-  adam.label_smoothing = kSmoothing;
   for (const int workers : {1, 2}) {
     models::Transformer model(config());
     model.parameters().allocate();
     model.parameters().values().copy_from(model_.parameters().values());
-    training::DataParallel replicas(model, adam, workers);
+    training::DataParallel replicas(model, {.label_smoothing = kSmoothing}, {}, workers);
     for (int step = 1; step <= 10; ++step) {
       const auto result = replicas.update(std::span(&batch_, 1), step, 2e-3, 1);
       const double expected = stored("losses").data<float>()[step - 1];

@@ -58,8 +58,7 @@ std::vector<float> train(int workers, int steps, double* last_loss = nullptr, co
   model.parameters().initialize(3);
   AdamOptions adam;
   adam.clip_norm = 1.0;
-  adam.rdrop = recipe.rdrop;
-  DataParallel replicas(model, adam, workers);
+  DataParallel replicas(model, {.rdrop = recipe.rdrop}, adam, workers);
   for (int step = 1; step <= steps; ++step) {
     const auto seed = static_cast<uint64_t>(step);
     const std::vector<data::Batch> batches{random_batch(2 * seed, 9), random_batch(2 * seed + 1, 5)};
@@ -102,10 +101,8 @@ LossSums first_update(const models::TransformerConfig& config, double rdrop) {
   models::Transformer model(config);
   model.parameters().allocate();
   model.parameters().initialize(3);
-  AdamOptions adam;
-  adam.rdrop = rdrop;
   const std::vector<data::Batch> batches{random_batch(1, 20)};
-  return DataParallel(model, adam, 1).update(batches, 1, 1e-3, 7).sums;
+  return DataParallel(model, {.rdrop = rdrop}, {}, 1).update(batches, 1, 1e-3, 7).sums;
 }
 
 TEST(DataParallel, WithoutDropoutBothPassesOfRdropAgree) {
@@ -136,9 +133,7 @@ TEST(DataParallel, RdropDrawsThePassesTogether) {
     models::Transformer model(small_config());
     model.parameters().allocate();
     model.parameters().initialize(3);
-    AdamOptions adam;
-    adam.rdrop = rdrop;
-    DataParallel replicas(model, adam, 1);
+    DataParallel replicas(model, {.rdrop = rdrop}, {}, 1);
     const std::vector<data::Batch> batches{random_batch(1, 10)};
     double kl = 0.0;
     for (int step = 1; step <= 150; ++step) {
@@ -153,7 +148,7 @@ TEST(DataParallel, MoreWorkersThanSentencesIsFine) {
   models::Transformer model(small_config());
   model.parameters().allocate();
   model.parameters().initialize(3);
-  DataParallel replicas(model, {}, 4);
+  DataParallel replicas(model, {}, {}, 4);
   const std::vector<data::Batch> batches{random_batch(1, 2)};
   EXPECT_TRUE(replicas.update(batches, 1, 1e-3, 7).applied);
 }
@@ -162,7 +157,7 @@ TEST(DataParallel, ANonFiniteGradientLeavesTheWeightsUntouched) {
   models::Transformer model(small_config());
   model.parameters().allocate();
   model.parameters().initialize(3);
-  DataParallel replicas(model, {}, 2);
+  DataParallel replicas(model, {}, {}, 2);
   float& poisoned = model.parameters().values().data<float>()[5];
   poisoned = std::numeric_limits<float>::quiet_NaN();
   const std::vector<data::Batch> batches{random_batch(1, 6)};
@@ -183,9 +178,7 @@ TEST(DataParallel, WarmUpdatesAskTheSystemForNoMemory) {
     models::Transformer model(with_word_dropout());
     model.parameters().allocate();
     model.parameters().initialize(3);
-    AdamOptions adam;
-    adam.rdrop = rdrop;
-    DataParallel replicas(model, adam, 2);
+    DataParallel replicas(model, {.rdrop = rdrop}, {}, 2);
     const std::vector<data::Batch> batches{random_batch(1, 40)};
     replicas.update(batches, 1, 1e-3, 7);
     const auto requests = [&] {
@@ -205,9 +198,7 @@ TEST(DataParallel, LearnsOneBatchByHeart) {
   models::Transformer model(config);
   model.parameters().allocate();
   model.parameters().initialize(3);
-  AdamOptions adam;
-  adam.label_smoothing = 0.0;
-  DataParallel replicas(model, adam, 1);
+  DataParallel replicas(model, {.label_smoothing = 0.0}, {}, 1);
   const std::vector<data::Batch> batches{random_batch(1, 6)};
   double loss = 0.0;
   for (int step = 1; step <= 300; ++step) {

@@ -96,7 +96,7 @@ TEST_F(TrainerTest, ResumingAtAnyStepEqualsNeverStopping) {
     TrainOptions straight = options("straight" + std::to_string(accumulate));
     straight.batch.accumulate = accumulate;
     straight.batch.subword_sampling = 0.1;
-    straight.adam.rdrop = accumulate == 2 ? 5.0 : 0.0;
+    straight.loss.rdrop = accumulate == 2 ? 5.0 : 0.0;
     straight.model.source_word_dropout = straight.model.target_word_dropout = 0.1F;
     straight.run.log_every = 3;  // rows that sum up updates before and after a stop
     ASSERT_EQ(train(straight, 14), StopReason::kMaxSteps);
@@ -133,7 +133,7 @@ TEST_F(TrainerTest, TheFolderHoldsWhatIsPromised) {
 
 TEST_F(TrainerTest, RdropNamesBothPartsOfTheLoss) {
   TrainOptions plain = options("plain"), rdrop = options("rdrop");
-  rdrop.adam.rdrop = 5.0;
+  rdrop.loss.rdrop = 5.0;
   train(plain, 4);
   EXPECT_EQ(log_.find(" kl "), std::string::npos) << log_;
   train(rdrop, 4);
@@ -165,7 +165,7 @@ TEST_F(TrainerTest, AnotherRecipeOrTextIsRefused) {
   TrainOptions run = options("model");
   train(run, 2);
   TrainOptions other = run;
-  other.adam.label_smoothing = 0.2;
+  other.loss.label_smoothing = 0.2;
   EXPECT_NE(message_of(other).find("\"label_smoothing\": 0.1 is now \"label_smoothing\": 0.2"), std::string::npos)
       << message_of(other);
   std::ofstream(run.source.front(), std::ios::app) << "One more line.\n";
