@@ -70,6 +70,12 @@ class Vocabulary {
   std::shared_ptr<const Model> model_;
 };
 
+/// The vocabularies of both sides; the same one twice when joint.
+struct VocabularyPair {
+  Vocabulary source;
+  Vocabulary target;
+};
+
 /// What the encoder reads for a line: its pieces, then eos. Training, scoring and translation all use this one.
 /// An empty result (no eos) means blank text, which is not translated at all.
 std::vector<int32_t> encode_source(const Vocabulary& vocabulary, std::string_view text);

@@ -1,29 +1,32 @@
 #include "decoding/load_translator.h"
 
 #include "base/error.h"
-#include "models/model_folder.h"
 #include "models/model_tensors.h"
 
 namespace dragoman::decoding {
 namespace {
 
-data::Vocabulary read_vocabulary(const models::ModelFiles& files, const std::filesystem::path& folder,
-                                 const std::string& name, int64_t pieces) {
-  const auto joint = files.vocabularies.find("vocabulary.spm");
-  const auto own = files.vocabularies.find(name);
-  const auto found = joint != files.vocabularies.end() ? joint : own;
-  base::check_data(found != files.vocabularies.end(),
-                   "{}: has neither vocabulary.spm nor {}; is this the folder of a dragoman model?", folder.string(),
-                   name);
-  const std::string file = (folder / found->first).string();
-  data::Vocabulary vocabulary = data::Vocabulary::from_bytes(found->second, file);
+void check_size(const data::Vocabulary& vocabulary, const std::filesystem::path& file, int64_t pieces) {
   base::check_data(vocabulary.size() == pieces,
                    "{}: has {} pieces, the model was made for {}; use the vocabulary that was trained with the model",
-                   file, vocabulary.size(), pieces);
-  return vocabulary;
+                   file.string(), vocabulary.size(), pieces);
 }
 
 }  // namespace
+
+data::VocabularyPair load_vocabularies(const models::VocabularyFiles& files, const std::filesystem::path& folder) {
+  const auto load = [&](const char* name) {
+    const auto found = files.find(name);
+    base::check_data(found != files.end(), "{}: has neither {} nor {}; is this the folder of a dragoman model?",
+                     folder.string(), models::kJointVocabularyName, name);
+    return data::Vocabulary::from_bytes(found->second, (folder / name).string());
+  };
+  if (files.contains(models::kJointVocabularyName)) {
+    const data::Vocabulary joint = load(models::kJointVocabularyName);
+    return {joint, joint};
+  }
+  return {load(models::kSourceVocabularyName), load(models::kTargetVocabularyName)};
+}
 
 Translator load_translator(const std::filesystem::path& folder) {
   const models::ModelFiles files = models::read_model_folder(folder);
@@ -33,8 +36,13 @@ Translator load_translator(const std::filesystem::path& folder) {
   models::load_tensors(files.tensors, model->parameters(), (folder / models::kWeightsName).string());
   model->parameters().pack_weights();
   const models::TransformerConfig& config = model->config();
-  return {model, read_vocabulary(files, folder, "source.spm", config.source_vocab_size),
-          read_vocabulary(files, folder, "target.spm", config.target_vocab_size)};
+  const data::VocabularyPair vocabularies = load_vocabularies(files.vocabularies, folder);
+  const bool joint = files.vocabularies.contains(models::kJointVocabularyName);
+  check_size(vocabularies.source, folder / (joint ? models::kJointVocabularyName : models::kSourceVocabularyName),
+             config.source_vocab_size);
+  check_size(vocabularies.target, folder / (joint ? models::kJointVocabularyName : models::kTargetVocabularyName),
+             config.target_vocab_size);
+  return {model, vocabularies.source, vocabularies.target};
 }
 
 }  // namespace dragoman::decoding

@@ -2,13 +2,19 @@
 
 #include <filesystem>
 
+#include "data/vocabulary.h"
 #include "decoding/translator.h"
+#include "models/model_folder.h"
 
 namespace dragoman::decoding {
 
-/// A translator from a model folder, its weights packed for this machine. The folder holds vocabulary.spm (joint), or
-/// source.spm and target.spm. Throws Error(kBadData) naming the file for whatever does not fit (see
-/// models::read_model_folder): "DIR: has neither vocabulary.spm nor source.spm; ...".
+/// The vocabularies among the files of `folder`: vocabulary.spm for both sides, or source.spm and target.spm.
+/// Throws Error(kBadData): "DIR: has neither vocabulary.spm nor source.spm; is this the folder of a dragoman model?".
+data::VocabularyPair load_vocabularies(const models::VocabularyFiles& files, const std::filesystem::path& folder);
+
+/// A translator from a model folder, its weights packed for this machine. Throws Error(kBadData)
+/// naming the file for whatever does not fit (see models::read_model_folder): "DIR/vocabulary.spm: has 17 pieces, the
+/// model was made for 20; ...".
 Translator load_translator(const std::filesystem::path& folder);
 
 }  // namespace dragoman::decoding

@@ -15,12 +15,17 @@ namespace dragoman::models {
 inline constexpr const char* kConfigName = "config.json";
 inline constexpr const char* kWeightsName = "model.safetensors";
 inline constexpr const char* kVocabularyExtension = ".spm";
+inline constexpr const char* kJointVocabularyName = "vocabulary.spm";  // one for both sides, or
+inline constexpr const char* kSourceVocabularyName = "source.spm";     // one for each side
+inline constexpr const char* kTargetVocabularyName = "target.spm";
+
+using VocabularyFiles = std::map<std::string, std::string>;  ///< bytes of every *.spm by file name
 
 /// A model as it stands in its folder: everything that is needed to translate.
 struct ModelFiles {
-  std::string config;                               ///< text of config.json
-  tensor::NamedTensors tensors;                     ///< of model.safetensors, by parameter path
-  std::map<std::string, std::string> vocabularies;  ///< bytes of every *.spm by file name: "vocabulary.spm"
+  std::string config;            ///< text of config.json
+  tensor::NamedTensors tensors;  ///< of model.safetensors, by parameter path
+  VocabularyFiles vocabularies;
 };
 
 /// Reads a model folder or a checkpoint folder. The bytes of each file are compared with the manifest before they are

@@ -6,6 +6,7 @@
 #include <string>
 #include <vector>
 
+#include "models/model_folder.h"
 #include "models/transformer.h"
 #include "training/run_state.h"
 
@@ -13,8 +14,8 @@ namespace dragoman::training {
 
 /// What goes into a model folder beside the tensors.
 struct ModelTexts {
-  std::string config;                               ///< config.json
-  std::map<std::string, std::string> vocabularies;  ///< vocabulary.spm, or source.spm and target.spm
+  std::string config;  ///< config.json
+  models::VocabularyFiles vocabularies;
   bool operator==(const ModelTexts&) const = default;
 };
 

@@ -8,6 +8,7 @@
 #include "base/cpu.h"
 #include "base/error.h"
 #include "base/signals.h"
+#include "decoding/load_translator.h"
 #include "ops/vector_math.h"
 #include "training/attention_maps.h"
 #include "training/run_facts.h"
@@ -77,8 +78,9 @@ Trainer::Trainer(const TrainOptions& options, std::ostream& terminal) : options_
   const std::optional<Checkpoint> checkpoint = find_newest_checkpoint(options_.model_folder, notes_);
   state_.fingerprint = text.fingerprint();
 
-  VocabularyPair vocabularies =
-      checkpoint ? load_vocabularies(checkpoint->texts) : learn_vocabularies(options_, notes_);
+  const data::VocabularyPair vocabularies =
+      checkpoint ? decoding::load_vocabularies(checkpoint->texts.vocabularies, checkpoint->folder)
+                 : learn_vocabularies(options_, notes_);
   options_.model.source_vocab_size = vocabularies.source.size();
   options_.model.target_vocab_size = vocabularies.target.size();
   texts_ = model_texts(vocabularies, options_.model);

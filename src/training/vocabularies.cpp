@@ -5,13 +5,10 @@
 #include "base/error.h"
 #include "base/utf8.h"
 #include "data/vocabulary_trainer.h"
+#include "models/model_folder.h"
 
 namespace dragoman::training {
 namespace {
-
-constexpr const char* kJointName = "vocabulary.spm";
-constexpr const char* kSourceName = "source.spm";
-constexpr const char* kTargetName = "target.spm";
 
 data::Vocabulary learn(const std::vector<std::filesystem::path>& files, const TrainOptions& options,
                        std::vector<std::string>& notes) {
@@ -32,7 +29,7 @@ std::string trim(const std::string& line) {
 
 }  // namespace
 
-VocabularyPair learn_vocabularies(const TrainOptions& options, std::vector<std::string>& notes) {
+data::VocabularyPair learn_vocabularies(const TrainOptions& options, std::vector<std::string>& notes) {
   if (!options.joint_vocabulary) {
     return {learn(options.source, options, notes), learn(options.target, options, notes)};
   }
@@ -42,21 +39,13 @@ VocabularyPair learn_vocabularies(const TrainOptions& options, std::vector<std::
   return {joint, joint};
 }
 
-VocabularyPair load_vocabularies(const ModelTexts& texts) {
-  const auto load = [&](const char* name) { return data::Vocabulary::from_bytes(texts.vocabularies.at(name), name); };
-  if (texts.vocabularies.contains(kJointName)) {
-    const data::Vocabulary joint = load(kJointName);
-    return {joint, joint};
-  }
-  return {load(kSourceName), load(kTargetName)};
-}
-
-ModelTexts model_texts(const VocabularyPair& vocabularies, const models::TransformerConfig& config) {
+ModelTexts model_texts(const data::VocabularyPair& vocabularies, const models::TransformerConfig& config) {
   if (vocabularies.source.sha256() == vocabularies.target.sha256()) {
-    return {models::to_json(config), {{kJointName, vocabularies.source.bytes()}}};
+    return {models::to_json(config), {{models::kJointVocabularyName, vocabularies.source.bytes()}}};
   }
   return {models::to_json(config),
-          {{kSourceName, vocabularies.source.bytes()}, {kTargetName, vocabularies.target.bytes()}}};
+          {{models::kSourceVocabularyName, vocabularies.source.bytes()},
+           {models::kTargetVocabularyName, vocabularies.target.bytes()}}};
 }
 
 std::string first_difference(const std::string& before, const std::string& now) {

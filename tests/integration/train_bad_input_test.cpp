@@ -221,5 +221,15 @@ TEST_F(BadModel, AVocabularyOfAnotherSize) {
       << outcome.err;
 }
 
+TEST_F(BadModel, VocabulariesOfOneSideOnly) {
+  models::ModelFiles files = good_;
+  files.vocabularies = {{models::kTargetVocabularyName, good_.vocabularies.at(models::kJointVocabularyName)}};
+  fs::remove_all(path("bad"));
+  models::publish_model_folder(path("bad"), files);
+  const Outcome outcome = program_.run("translate --model bad --input valid.source");
+  EXPECT_EQ(outcome.status, kBadData) << outcome.err;
+  EXPECT_NE(outcome.err.find("bad: has neither vocabulary.spm nor source.spm"), std::string::npos) << outcome.err;
+}
+
 }  // namespace
 }  // namespace dragoman
