@@ -4,9 +4,9 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-#include <atomic>
+#include <chrono>
 #include <csignal>
-#include <thread>
+#include <future>
 
 #include "base/checked_folder.h"
 #include "base/files.h"
@@ -190,20 +190,19 @@ TEST_F(FilesFolder, DamageInAPublishedFileIsAnError) {
 
 TEST_F(FilesFolder, ReadersSeeWholeVersionsWhileAWriterPublishes) {
   publish_files(root(), [](FolderWriter& writer) { add_version(writer, 1); });
-  std::atomic<bool> done{false};
-  std::thread writer([&] {
+  // A future waits for its thread also when a reader throws, and hands on what the writer throws.
+  std::future<void> writer = std::async(std::launch::async, [&] {
     for (int version = 2; version <= 12; ++version) {
       publish_files(root(), [version](FolderWriter& to) { add_version(to, version); });
     }
-    done = true;
   });
   int last = 1, reads = 0;
-  for (; !done; ++reads) {
+  for (; writer.wait_for(std::chrono::seconds(0)) != std::future_status::ready; ++reads) {
     const int version = published_version(root());
     EXPECT_GE(version, last) << "a reader went back in time";
     last = version;
   }
-  writer.join();
+  writer.get();
   EXPECT_GT(reads, 0);
   EXPECT_EQ(published_version(root()), 12);
 }
