@@ -20,23 +20,9 @@ bool is_transient(int error) {
   return error == EINTR || error == EAGAIN || error == EIO || error == ENOSPC || error == EDQUOT;
 }
 
-WriteFailure write_part(int file, std::string_view bytes) {
-  while (!bytes.empty()) {
-    const ssize_t written = ::write(file, bytes.data(), bytes.size());
-    if (written > 0) {
-      bytes.remove_prefix(static_cast<size_t>(written));
-    } else if (written == 0) {
-      return {"write", ENOSPC};
-    } else if (errno != EINTR) {
-      return {"write", errno};
-    }
-  }
-  return {};
-}
-
 WriteFailure write_parts_and_sync(int file, std::span<const std::string_view> parts) {
-  for (const std::string_view part : parts) {
-    if (const WriteFailure failure = write_part(file, part)) {
+  for (std::string_view part : parts) {
+    if (const WriteFailure failure = write_all(file, part)) {
       return failure;
     }
   }
@@ -72,6 +58,20 @@ WriteFailure retry_transient(const RetryPolicy& policy, const std::function<Writ
     std::this_thread::sleep_for(pause);
     pause *= kPauseGrowth;
   }
+}
+
+WriteFailure write_all(int file, std::string_view& bytes) {
+  while (!bytes.empty()) {
+    const ssize_t written = ::write(file, bytes.data(), bytes.size());
+    if (written > 0) {
+      bytes.remove_prefix(static_cast<size_t>(written));
+    } else if (written == 0) {
+      return {"write", ENOSPC};
+    } else if (errno != EINTR) {
+      return {"write", errno};
+    }
+  }
+  return {};
 }
 
 WriteFailure write_and_sync(const std::filesystem::path& path, std::span<const std::string_view> parts, mode_t mode) {

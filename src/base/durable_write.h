@@ -29,6 +29,10 @@ struct WriteFailure {
 /// Source: Rebello et al. 2020, "Can applications recover from fsync failures?", section 3.
 WriteFailure retry_transient(const RetryPolicy& policy, const std::function<WriteFailure()>& attempt);
 
+/// Writes all of `bytes` to an open file, through interruptions and short writes. Removes from `bytes` what is written,
+/// so that the next attempt goes on from there.
+WriteFailure write_all(int file, std::string_view& bytes);
+
 /// Creates (or empties) `path`, writes `parts` one after the other, fsyncs, closes; every step is checked.
 /// @param mode  permission bits for the file; 0 takes 0666 less the umask
 WriteFailure write_and_sync(const std::filesystem::path& path, std::span<const std::string_view> parts,

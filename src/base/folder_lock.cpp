@@ -30,6 +30,8 @@ WriteFailure try_open(const std::filesystem::path& path, FileDescriptor& file) {
   return file.is_open() ? WriteFailure{} : WriteFailure{"open", errno};
 }
 
+}  // namespace
+
 int try_lock(int file) {
   int result = 0;
   do {
@@ -37,8 +39,6 @@ int try_lock(int file) {
   } while (result != 0 && errno == EINTR);
   return result == 0 ? 0 : errno;
 }
-
-}  // namespace
 
 FolderLock::FolderLock(const std::filesystem::path& folder) {
   const std::filesystem::path path = folder / kLockName;

@@ -34,6 +34,7 @@ std::string format(uint64_t line, const decoding::PairScore& score, bool json) {
 }
 
 int score(const ScoreArguments& arguments) {
+  TextOutput output(arguments.output);
   const decoding::Translator translator = decoding::load_translator(arguments.model);
   const std::vector<std::string> sources = data::read_lines(arguments.source);
   const std::vector<std::string> targets = data::read_lines(arguments.target);
@@ -47,7 +48,6 @@ int score(const ScoreArguments& arguments) {
     log_prob += scores[line].log_prob;
     tokens += scores[line].tokens;
   }
-  TextOutput output(arguments.output);
   output.write(text);
   output.finish();
   const std::string summary = fmt::format("lines {}  tokens {}  log-probability {:.6f}  perplexity {:.6f}\n",

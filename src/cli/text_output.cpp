@@ -5,30 +5,26 @@
 #include <cstring>
 
 #include "base/error.h"
-#include "base/files.h"
 
 namespace dragoman::cli {
 
 namespace fs = std::filesystem;
 
 TextOutput::TextOutput(fs::path path) : name_(path.string()) {
+  std::error_code unknown;
   if (path.empty() || path == "-") {
     name_ = "standard output";
-  } else if (fs::exists(path) && !fs::is_regular_file(path) && !fs::is_directory(path)) {
+  } else if (fs::is_other(fs::status(path, unknown))) {
     device_.reset(std::fopen(name_.c_str(), "w"));
     base::check(device_ != nullptr, base::ErrorKind::kCannotWrite, "{}: cannot open: {}", name_, std::strerror(errno));
-  } else {  // what would fail at the end fails now, not after an hour of work
-    base::check(!fs::is_directory(path), base::ErrorKind::kCannotWrite,
-                "{}: cannot write: it is a folder; give the name of a file", name_);
-    base::check(fs::is_directory(fs::absolute(path).parent_path()), base::ErrorKind::kCannotWrite,
-                "{}: cannot write: there is no folder of that name; make it first", name_);
-    path_ = std::move(path);
+  } else {
+    file_ = std::make_unique<base::FileWriter>(std::move(path));
   }
 }
 
 void TextOutput::write(std::string_view text) {
-  if (!path_.empty()) {
-    pending_ += text;
+  if (file_) {
+    file_->add(text);
     return;
   }
   std::FILE* file = device_ ? device_.get() : stdout;
@@ -38,8 +34,8 @@ void TextOutput::write(std::string_view text) {
 }
 
 void TextOutput::finish() {
-  if (!path_.empty()) {
-    base::write_file_atomic(path_, pending_);
+  if (file_) {
+    file_->commit();
   }
 }
 

@@ -6,14 +6,16 @@
 #include <string>
 #include <string_view>
 
+#include "base/files.h"
+
 namespace dragoman::cli {
 
 /// Where a command's lines go: standard output or a device, flushed by every `write`, or a file that appears whole at
-/// `finish` and not at all when the command fails.
+/// `finish` and not at all when the command fails (base::FileWriter). Holds nothing back in memory.
 class TextOutput {
  public:
   /// @param path  empty or "-" = standard output
-  /// Throws Error(kCannotWrite) when the folder of the file is not there.
+  /// Throws Error(kCannotWrite) when the file cannot be made: what would fail at the end fails before the work.
   explicit TextOutput(std::filesystem::path path);
   /// Throws Error(kCannotWrite): "standard output: cannot write: Broken pipe; ...".
   void write(std::string_view text);
@@ -25,9 +27,8 @@ class TextOutput {
   };
 
   std::string name_;
-  std::filesystem::path path_;                // of a regular file, else empty
   std::unique_ptr<std::FILE, Close> device_;  // a pipe or device given by name
-  std::string pending_;                       // content of the file
+  std::unique_ptr<base::FileWriter> file_;    // a regular file; with neither it is standard output
 };
 
 /// Prints to standard error. A message that cannot be written is no reason to fail (fmt::print would throw).

@@ -13,8 +13,9 @@
 namespace dragoman::cli {
 namespace {
 
-// Lines translated together at most: enough to sort by length, little enough to hold.
+// Translated together at most: enough to sort by length, little enough to hold whatever the size of the input.
 constexpr size_t kChunkLines = 4096;
+constexpr size_t kChunkBytes = size_t{4} << 20;
 
 struct TranslateArguments {
   std::string model;
@@ -54,11 +55,14 @@ class Translate {
   void stream() {
     const auto start = std::chrono::steady_clock::now();
     std::vector<std::string> lines;
+    size_t bytes = 0;
     for (std::string line; reader_.next(line);) {
+      bytes += line.size();
       lines.push_back(std::move(line));
-      if (lines.size() == kChunkLines || !reader_.ready()) {
+      if (lines.size() == kChunkLines || bytes >= kChunkBytes || !reader_.ready()) {
         answer(lines);
         lines.clear();
+        bytes = 0;
       }
     }
     answer(lines);
@@ -120,7 +124,8 @@ void add_translate_command(CLI::App& app, Run& run) {
       ->type_name("FILE");
   command
       ->add_option("--output", arguments->output,
-                   "File for the translations, one a line, written whole or not at all; - = standard output")
+                   "File for the translations, one a line; they gather in FILE.tmp, which becomes FILE at the end; "
+                   "- = standard output")
       ->type_name("FILE");
   command->add_flag("--json", arguments->json, "One JSON object a line: text, tokens, scores, alignment");
   command->add_flag("--soft-alignment", arguments->soft_alignment,

@@ -9,23 +9,8 @@
 #include "base/durable_write.h"
 
 namespace dragoman::training {
-namespace {
 
 using base::WriteFailure;
-
-WriteFailure try_append(int file, std::string_view bytes) {
-  while (!bytes.empty()) {
-    const ssize_t written = ::write(file, bytes.data(), bytes.size());
-    if (written >= 0) {
-      bytes.remove_prefix(static_cast<size_t>(written));
-    } else if (errno != EINTR) {
-      return {"append", errno};
-    }
-  }
-  return {};
-}
-
-}  // namespace
 
 AppendFile::AppendFile(const std::filesystem::path& path) : path_(path) {
   struct stat status {};
@@ -40,7 +25,8 @@ AppendFile::AppendFile(const std::filesystem::path& path) : path_(path) {
 
 void AppendFile::append(std::string_view record) {
   const WriteFailure failure = base::retry_transient({}, [&] {
-    const WriteFailure attempt = try_append(file_.get(), record);
+    std::string_view rest = record;
+    const WriteFailure attempt = base::write_all(file_.get(), rest);
     if (attempt) {
       // Takes back what part of the record was written, so that the next one starts on a clean end.
       [[maybe_unused]] const int ignored = ::ftruncate(file_.get(), size_);

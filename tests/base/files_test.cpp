@@ -54,6 +54,55 @@ TEST_F(Files, WritesStraightIntoADevice) {
   EXPECT_FALSE(fs::exists("/dev/null.tmp"));
 }
 
+TEST_F(Files, PiecesStandAsideUntilTheFileIsWhole) {
+  write_file_atomic(path("a"), "old");
+  ASSERT_EQ(::chmod(path("a").c_str(), 0640), 0);
+  fs::create_symlink(path("a"), path("link"));
+  std::ofstream(path("a.tmp")) << "left by a writer that was killed, and longer than what comes now";
+  std::string expected;
+  {
+    FileWriter writer(path("link"));
+    for (const size_t size : {size_t{0}, size_t{1}, size_t{5000}}) {
+      const std::string piece(size, static_cast<char>('a' + size % 7));
+      writer.add(piece);
+      expected += piece;
+      EXPECT_EQ(read_file(path("a.tmp")), expected) << "a piece waits in memory";
+      EXPECT_EQ(read_file(path("a")), "old");
+    }
+    writer.commit();
+  }
+  EXPECT_EQ(read_file(path("a")), expected);
+  EXPECT_TRUE(fs::is_symlink(path("link")));
+  EXPECT_FALSE(fs::exists(path("a.tmp")));
+  struct stat status {};
+  ASSERT_EQ(::stat(path("a").c_str(), &status), 0);
+  EXPECT_EQ(status.st_mode & 07777, 0640U);
+}
+
+TEST_F(Files, AFileThatNeverBecomesWholeLeavesNothing) {
+  write_file_atomic(path("a"), "old");
+  {
+    FileWriter writer(path("a"));
+    writer.add("half");
+  }
+  EXPECT_EQ(read_file(path("a")), "old");
+  EXPECT_FALSE(fs::exists(path("a.tmp")));
+}
+
+TEST_F(Files, TwoWritersOfOneFileDoNotMix) {
+  {
+    FileWriter first(path("a"));
+    first.add("first");
+    expect_error(ErrorKind::kRuntime, {"/a: another process is writing it", "a.tmp"}, [&] { FileWriter(path("a")); });
+    first.commit();
+  }
+  EXPECT_EQ(read_file(path("a")), "first");
+  FileWriter second(path("a"));
+  second.add("second");
+  second.commit();
+  EXPECT_EQ(read_file(path("a")), "second");
+}
+
 TEST_F(Files, ReadsAPipe) {
   const fs::path pipe = path("pipe");
   ASSERT_EQ(::mkfifo(pipe.c_str(), 0600), 0);
@@ -75,6 +124,9 @@ TEST_F(Files, ErrorsNameThePathAndTheRule) {
                [&] { write_file_atomic(path("no/such"), "x"); });
   expect_error(ErrorKind::kCannotWrite, {folder_.path().string(), "is a directory"},
                [&] { write_file_atomic(folder_.path(), "x"); });
+  expect_error(ErrorKind::kCannotWrite, {"no/such", "cannot open", "errno 2"}, [&] { FileWriter(path("no/such")); });
+  expect_error(ErrorKind::kCannotWrite, {folder_.path().string(), "is a directory"},
+               [&] { const FileWriter writer(folder_.path()); });
 }
 
 TEST_F(Files, SizeIsRefusedBeforeMemoryIsAsked) {

@@ -1,6 +1,7 @@
 // The commands translate, score and attention as programs, on a model folder with random weights.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
+#include <sys/stat.h>
 
 #include <algorithm>
 #include <nlohmann/json.hpp>
@@ -8,6 +9,7 @@
 #include "decoding/load_translator.h"
 #include "models/model_folder.h"
 #include "models/model_tensors.h"
+#include "support/background_program.h"
 #include "support/program.h"
 #include "tiny_model.h"
 #include "tiny_vocabulary.h"
@@ -62,6 +64,24 @@ TEST_F(Commands, FilesPipesWorkersAndBatchesGiveTheSameBytes) {
   EXPECT_FALSE(std::filesystem::is_regular_file("/dev/null")) << "a device is written to, not replaced";
 }
 
+TEST_F(Commands, AnOutputFileGrowsAsideAndAppearsWhole) {
+  const std::filesystem::path pipe = program_.folder() / "pipe";
+  ASSERT_EQ(::mkfifo(pipe.c_str(), 0600), 0);
+  test_support::BackgroundProgram run(program_.folder(),
+                                      {"translate", "--model", "model", "--input", "pipe", "--output", "out"});
+  std::ofstream lines(pipe);
+  for (const size_t expected : {size_t{1}, size_t{2}}) {
+    lines << "the cat runs" << std::endl;
+    EXPECT_TRUE(test_support::wait_until([&] { return count_lines(program_.read("out.tmp")) == expected; }))
+        << "expected " << expected << " lines in out.tmp, saw: " << program_.read("out.tmp") << run.errors();
+    EXPECT_FALSE(std::filesystem::exists(program_.folder() / "out"));
+  }
+  lines.close();
+  EXPECT_EQ(run.wait(), 0) << run.errors();
+  EXPECT_EQ(count_lines(program_.read("out")), 2U);
+  EXPECT_FALSE(std::filesystem::exists(program_.folder() / "out.tmp"));
+}
+
 TEST_F(Commands, EmptyInputGivesEmptyOutput) {
   EXPECT_EQ(translate("").out, "");
   EXPECT_EQ(translate("").status, 0);
@@ -108,7 +128,7 @@ TEST_F(Commands, WrongUseIsRefused) {
   expect_failure(translate("--length-penalty wu"), 2, {"length-penalty"});
   expect_failure(program_.run("translate --model missing"), 65, {"missing"});
   expect_failure(translate("--input missing"), 65, {"missing"});
-  expect_failure(translate("--input in --output missing/out"), 74, {"missing/out", "no folder"});
+  expect_failure(translate("--input in --output missing/out"), 74, {"missing/out", "check that the folder exists"});
   expect_failure(translate("--input in > /dev/full"), 74, {"standard output"});
 }
 

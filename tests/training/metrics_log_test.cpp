@@ -169,7 +169,7 @@ TEST_F(MetricsLogTest, AFullDiskIsAnErrorThatNamesTheFile) {
     FAIL() << "expected Error(kCannotWrite), the append passed";
   } catch (const base::Error& error) {
     EXPECT_EQ(error.kind(), base::ErrorKind::kCannotWrite);
-    EXPECT_THAT(error.what(), HasSubstr("/dev/full: cannot append: No space left"));
+    EXPECT_THAT(error.what(), HasSubstr("/dev/full: cannot write: No space left"));
   }
 }
 
