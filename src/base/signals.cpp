@@ -3,16 +3,19 @@
 #include <unistd.h>
 
 #include <atomic>
+#include <cstring>
 
 #include "base/error.h"
 
 namespace dragoman::base {
 namespace {
 
-// A handler sees nothing but objects of static storage, so these two are the exception to "no global state".
+// A handler sees nothing but objects of static storage, so these are the exception to "no global state".
 std::atomic<int> received_signal{0};
 std::atomic<bool> is_installed{false};
-static_assert(std::atomic<int>::is_always_lock_free, "a signal handler may use lock-free atomics only");
+std::atomic<const char*> last_message{nullptr};
+static_assert(std::atomic<int>::is_always_lock_free && std::atomic<const char*>::is_always_lock_free,
+              "a signal handler may use lock-free atomics only");
 
 constexpr int kSignalStatus = 128;  // the shell's convention: 128 + signal number
 
@@ -23,17 +26,29 @@ extern "C" void remember_signal(int signal) {
   }
 }
 
+extern "C" void end_process(int signal) {
+  const char* const message = last_message;
+  if (message != nullptr) {
+    [[maybe_unused]] const ssize_t ignored = ::write(STDERR_FILENO, message, std::strlen(message));
+  }
+  ::_exit(kSignalStatus + signal);
+}
+
+void install(void (*handler)(int), struct sigaction& old_interrupt, struct sigaction& old_terminate) {
+  struct sigaction action {};
+  action.sa_handler = handler;
+  action.sa_flags = SA_RESTART;
+  sigemptyset(&action.sa_mask);
+  ::sigaction(SIGINT, &action, &old_interrupt);
+  ::sigaction(SIGTERM, &action, &old_terminate);
+}
+
 }  // namespace
 
 StopSignals::StopSignals() {
   check_argument(!is_installed.exchange(true), "signals: StopSignals exists already; make one for the whole run");
   received_signal = 0;
-  struct sigaction action {};
-  action.sa_handler = remember_signal;
-  action.sa_flags = SA_RESTART;
-  sigemptyset(&action.sa_mask);
-  ::sigaction(SIGINT, &action, &old_interrupt_);
-  ::sigaction(SIGTERM, &action, &old_terminate_);
+  install(remember_signal, old_interrupt_, old_terminate_);
 }
 
 StopSignals::~StopSignals() {
@@ -49,6 +64,19 @@ bool StopSignals::requested() const {
 int StopSignals::exit_status() const {
   const int signal = received_signal;
   return signal == 0 ? 0 : kSignalStatus + signal;
+}
+
+EndOnSignal::EndOnSignal(const char* message) {
+  const char* none = nullptr;
+  check_argument(last_message.compare_exchange_strong(none, message),
+                 "signals: EndOnSignal exists already; make one for the whole run");
+  install(end_process, old_interrupt_, old_terminate_);
+}
+
+EndOnSignal::~EndOnSignal() {
+  ::sigaction(SIGINT, &old_interrupt_, nullptr);
+  ::sigaction(SIGTERM, &old_terminate_, nullptr);
+  last_message = nullptr;
 }
 
 }  // namespace dragoman::base

@@ -25,4 +25,21 @@ class StopSignals {
   struct sigaction old_terminate_ {};
 };
 
+/// While alive, SIGINT and SIGTERM end the process at once with status 130 or 143, after `message` on standard error:
+/// for long work with nothing to save, wherever it is (inside a foreign library, in other threads). A StopSignals made
+/// meanwhile takes over for its lifetime, without a moment between the two. Restores the handlers it found. One at a
+/// time in a process: the constructor throws Error for a second one.
+class EndOnSignal {
+ public:
+  /// @param message  ends in LF; must live for the whole process, such as a literal
+  explicit EndOnSignal(const char* message);
+  ~EndOnSignal();
+  EndOnSignal(const EndOnSignal&) = delete;
+  EndOnSignal& operator=(const EndOnSignal&) = delete;
+
+ private:
+  struct sigaction old_interrupt_ {};
+  struct sigaction old_terminate_ {};
+};
+
 }  // namespace dragoman::base

@@ -2,6 +2,7 @@
 #include <memory>
 
 #include "base/error.h"
+#include "base/signals.h"
 #include "cli/command.h"
 #include "training/trainer.h"
 
@@ -162,7 +163,10 @@ void add_run(Overrides& options) {
 
 #undef FIELD
 
+// Before the first update there is nothing to save, and learning a vocabulary cannot be interrupted in any other way.
 int train(const TrainOptions& options) {
+  const base::EndOnSignal before_updates(
+      "dragoman: train: stopped by a signal with no update under way; run the same command to go on\n");
   training::Trainer trainer(options, std::cerr);
   trainer.run();
   return trainer.exit_status();

@@ -86,11 +86,40 @@ TEST(FilesSignals, HandlersComeBack) {
   EXPECT_EQ(status, 1000 + SIGTERM);
 }
 
+TEST(FilesSignals, WithoutUpdatesTheFirstEndsTheProcess) {
+  for (const int signal : {SIGINT, SIGTERM}) {
+    const int status = run_child([&] {
+      const EndOnSignal end("ended\n");
+      ::raise(signal);
+      ::_exit(1);
+    });
+    EXPECT_EQ(status, 128 + signal);
+  }
+}
+
+TEST(FilesSignals, StopSignalsTakeOverAndGiveBack) {
+  const int status = run_child([] {
+    const EndOnSignal end("ended\n");
+    {
+      const StopSignals signals;
+      ::raise(SIGINT);
+      if (!signals.requested()) {
+        ::_exit(1);
+      }
+    }
+    ::raise(SIGTERM);
+    ::_exit(2);
+  });
+  EXPECT_EQ(status, 128 + SIGTERM);
+}
+
 TEST(FilesSignals, OneAtATime) {
   const StopSignals signals;
   EXPECT_FALSE(signals.requested());
   EXPECT_EQ(signals.exit_status(), 0);
   expect_error(ErrorKind::kRuntime, {"StopSignals exists already"}, [] { const StopSignals second; });
+  const EndOnSignal end("ended\n");
+  expect_error(ErrorKind::kRuntime, {"EndOnSignal exists already"}, [] { const EndOnSignal second("ended\n"); });
 }
 
 }  // namespace

@@ -27,6 +27,9 @@ class TrainSignal : public test_support::TrainingRuns {
                     {"accumulate", "2"}});
   }
 
+  /// True when it has said what it will train: the updates begin then.
+  static bool is_ready(const BackgroundProgram& run) { return run.errors().find("model: ") != std::string::npos; }
+
   int64_t last_logged_step(const std::string& model) const {
     const auto rows = training::read_metrics(path(model) / "metrics.jsonl").train;
     return rows.empty() ? 0 : rows.back().step;
@@ -40,7 +43,7 @@ TEST_F(TrainSignal, StoppedAtAnyMomentAndResumedIsTheRunNeverStopped) {
   for (int attempt = 0; attempt < 12; ++attempt) {
     const int signal = attempt % 2 == 0 ? SIGINT : SIGTERM;
     BackgroundProgram run(program_.folder(), run_command("stopped"));
-    ASSERT_TRUE(wait_until([&] { return run.catches_interrupts() || run.has_ended(); })) << run.errors();
+    ASSERT_TRUE(wait_until([&] { return is_ready(run) || run.has_ended(); })) << run.errors();
     std::this_thread::sleep_for(std::chrono::microseconds(random.below(150'000)));
     run.send(signal);
     const int status = run.wait();
@@ -74,17 +77,62 @@ TEST_F(TrainSignal, ASignalIsHeededWithinOneStep) {
 }
 
 TEST_F(TrainSignal, ASecondSignalEndsAtOnce) {
-  // One update of a hundred thousand batches: minutes.
-  BackgroundProgram run(program_.folder(), command("model", 10, {{"accumulate", "4096"}, {"batch-tokens", "3000"}}));
-  ASSERT_TRUE(wait_until([&] { return run.catches_interrupts(); })) << run.errors();
-  run.send(SIGINT);
-  std::this_thread::sleep_for(std::chrono::milliseconds(100));
-  EXPECT_FALSE(run.has_ended()) << "the first signal waits for the step";
-  const auto start = std::chrono::steady_clock::now();
-  run.send(SIGTERM);
-  EXPECT_EQ(run.wait(), kTerminated);
-  EXPECT_LT(std::chrono::steady_clock::now() - start, std::chrono::seconds(5));
-  EXPECT_EQ(newest_step("model"), 0) << "a half update was saved";
+  for (int pause = 50;; pause *= 2) {
+    // One update of a hundred thousand batches: minutes.
+    BackgroundProgram run(program_.folder(), command("model", 10, {{"accumulate", "4096"}, {"batch-tokens", "3000"}}));
+    ASSERT_TRUE(wait_until([&] { return is_ready(run); })) << run.errors();
+    std::this_thread::sleep_for(std::chrono::milliseconds(pause));
+    run.send(SIGINT);
+    std::this_thread::sleep_for(std::chrono::milliseconds(100));
+    if (run.has_ended() && pause < 2000) {
+      continue;  // perhaps the update had not begun
+    }
+    EXPECT_FALSE(run.has_ended()) << "the first signal waits for the step";
+    const auto start = std::chrono::steady_clock::now();
+    run.send(SIGTERM);
+    EXPECT_EQ(run.wait(), kTerminated);
+    EXPECT_LT(std::chrono::steady_clock::now() - start, std::chrono::seconds(5));
+    EXPECT_EQ(newest_step("model"), 0) << "a half update was saved";
+    return;
+  }
+}
+
+/// Lines of random words: a sub-word model takes long to learn from them.
+std::string random_words(int lines, uint64_t seed) {
+  base::Random random(seed);
+  std::string text;
+  for (int line = 0; line < lines; ++line) {
+    for (int letter = 0; letter < 60; ++letter) {
+      text += letter % 7 == 6 ? ' ' : static_cast<char>('a' + random.below(26));
+    }
+    text += '\n';
+  }
+  return text;
+}
+
+TEST_F(TrainSignal, BeforeTheFirstUpdateASignalEndsAtOnceAndLeavesNothing) {
+  program_.write("long.source", random_words(40'000, 1));
+  program_.write("long.target", random_words(40'000, 2));
+  const auto words =
+      command("model", 1'000'000, {{"source", "long.source"}, {"target", "long.target"}, {"vocab-size", "8000"}});
+  for (const int milliseconds : {0, 100, 300, 1000}) {  // from reading the text to learning the vocabulary
+    const int signal = milliseconds % 200 == 0 ? SIGINT : SIGTERM;
+    BackgroundProgram run(program_.folder(), words);
+    ASSERT_TRUE(wait_until([&] { return run.catches_interrupts(); })) << run.errors();
+    std::this_thread::sleep_for(std::chrono::milliseconds(milliseconds));
+    EXPECT_FALSE(is_ready(run)) << "the text is too short for this test";
+    const auto start = std::chrono::steady_clock::now();
+    run.send(signal);
+    EXPECT_EQ(run.wait(), 128 + signal);
+    EXPECT_LT(std::chrono::steady_clock::now() - start, std::chrono::seconds(2));
+    EXPECT_EQ(run.errors(),
+              "dragoman: train: stopped by a signal with no update under way; run the same command to go on\n");
+    if (std::filesystem::exists(path("model"))) {
+      for (const auto& entry : std::filesystem::recursive_directory_iterator(path("model"))) {
+        EXPECT_EQ(entry.path().filename(), ".lock");
+      }
+    }
+  }
 }
 
 }  // namespace

@@ -72,7 +72,7 @@ class BackgroundProgram {
     return WIFEXITED(status_) ? WEXITSTATUS(status_) : 128 + WTERMSIG(status_);
   }
 
-  /// True once it has handlers of its own for SIGINT: from the first update on.
+  /// True once it has a handler of its own for SIGINT.
   bool catches_interrupts() const {
     std::ifstream file("/proc/" + std::to_string(child_) + "/status");
     for (std::string line; std::getline(file, line);) {
