@@ -52,6 +52,8 @@ const Tensor& Variable::grad() const {
 
 void Variable::clear_grad() {
   state_->has_grad = false;
+  state_->is_final = false;
+  state_->used_on = nullptr;
   if (!state_->bound) {
     state_->grad = Tensor();
   }
@@ -72,6 +74,7 @@ void Variable::add_grad(Tensor grad) const {
   base::check_argument(grad.shape() == shape() && grad.dtype() == dtype(),
                        "variable: gradient of shape {} ({}) for a variable of shape {} ({})", grad.shape(),
                        tensor::dtype_name(grad.dtype()), shape(), tensor::dtype_name(dtype()));
+  check_not_final();
   if (!grad.is_contiguous()) {
     grad = grad.clone();
   }
@@ -88,7 +91,16 @@ void Variable::add_grad(Tensor grad) const {
   state_->has_grad = true;
 }
 
+void Variable::check_not_final() const {
+  base::check_argument(
+      !state_->is_final,
+      "variable: a gradient of shape {} is added to after it was declared final; every op must name the "
+      "parameters it uses to autograd::record",
+      shape());
+}
+
 GradTarget Variable::grad_target() const {
+  check_not_final();
   if (!state_->grad.defined()) {
     state_->grad = Tensor::empty(shape(), dtype());
   } else if (!state_->bound && state_->grad.is_shared()) {
@@ -115,6 +127,31 @@ void Tape::backward(const Variable& loss, double scale) {
                          node.op);
     node.backward(node.output.grad());
     node.output.clear_grad();
+    declare_final(nodes_.size());
+  }
+  declare_final(0);
+}
+
+void Tape::note_inputs(std::initializer_list<const Variable*> inputs) {
+  if (!final_hook_) {
+    return;
+  }
+  for (const Variable* input : inputs) {
+    if (input->requires_grad() && input->state_->bound && std::exchange(input->state_->used_on, this) != this) {
+      first_uses_.push_back({nodes_.size(), *input});
+    }
+  }
+}
+
+// All nodes from `node` on have run.
+void Tape::declare_final(size_t node) {
+  for (; !first_uses_.empty() && first_uses_.back().node >= node; first_uses_.pop_back()) {
+    const Variable& variable = first_uses_.back().variable;
+    variable.state_->used_on = nullptr;
+    if (variable.has_grad()) {
+      variable.state_->is_final = true;
+      final_hook_(variable);
+    }
   }
 }
 
@@ -138,6 +175,7 @@ Variable record(const char* op, Tensor value, std::initializer_list<const Variab
     return Variable(std::move(value));
   }
   Variable output(std::move(value), true);
+  Tape::active()->note_inputs(inputs);
   Tape::active()->push(op, output, std::move(backward));
   return output;
 }

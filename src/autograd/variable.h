@@ -1,7 +1,9 @@
 #pragma once
 
 #include <functional>
+#include <initializer_list>
 #include <memory>
+#include <utility>
 #include <vector>
 
 #include "tensor/tensor.h"
@@ -9,6 +11,7 @@
 namespace dragoman::autograd {
 
 using tensor::Tensor;
+class Tape;
 
 /// Where the gradient of a variable is to be written: `accumulate` says whether the buffer holds an earlier part.
 struct GradTarget {
@@ -40,7 +43,8 @@ class Variable {
   void bind_grad(Tensor buffer);
 
   /// Adds `grad` to the gradient; takes it over when it is the first. Does nothing unless requires_grad().
-  /// Throws Error when shape or dtype differ: "gradient of shape [2, 3] for a variable of shape [2, 4]".
+  /// Throws Error when shape or dtype differ: "gradient of shape [2, 3] for a variable of shape [2, 4]"; and when the
+  /// gradient was declared final (Tape::on_final), as grad_target does.
   void add_grad(Tensor grad) const;
   /// The buffer for kernels that can write or accumulate by themselves. Marks the gradient as present.
   GradTarget grad_target() const;
@@ -52,7 +56,12 @@ class Variable {
     bool requires_grad = false;
     bool has_grad = false;
     bool bound = false;
+    bool is_final = false;          // nothing may be added until clear_grad
+    const Tape* used_on = nullptr;  // the watching tape that has seen it
   };
+  friend class Tape;
+  void check_not_final() const;
+
   std::shared_ptr<State> state_;
 };
 
@@ -68,8 +77,16 @@ class Tape {
   /// @param loss  one element; its own gradient is 1 (or `scale`, e.g. 1 / number of target tokens).
   void backward(const Variable& loss, double scale = 1.0);
 
+  /// During backward, `hook` is told of each variable with a bound gradient (a parameter) that is used on this tape, as
+  /// soon as its gradient is final: after the backward of the earliest op that took it. So gradients can travel while
+  /// others are still computed. To be set before recording, on the last tape that adds to these gradients.
+  using FinalHook = std::function<void(const Variable&)>;
+  void on_final(FinalHook hook) { final_hook_ = std::move(hook); }
+
   /// Appends one node; ops call autograd::record instead.
   void push(const char* op, Variable output, Backward backward);
+  /// Tells on_final that the node pushed next takes these; ops call autograd::record instead.
+  void note_inputs(std::initializer_list<const Variable*> inputs);
   size_t size() const { return nodes_.size(); }
   /// When on, backward throws Error at the first non-finite gradient and names the op that made it.
   void set_check_finite(bool on) { check_finite_ = on; }
@@ -83,8 +100,16 @@ class Tape {
     Variable output;
     Backward backward;
   };
+  struct FirstUse {
+    size_t node;  // index in nodes_
+    Variable variable;
+  };
+  void declare_final(size_t node);
+
   std::vector<Node> nodes_;
   bool check_finite_ = false;
+  FinalHook final_hook_;
+  std::vector<FirstUse> first_uses_;  // in the order of nodes
 };
 
 /// While alive, ops of this thread record on `tape`; null switches recording off.

@@ -1,9 +1,7 @@
 #pragma once
 
-#include <condition_variable>
 #include <cstdint>
 #include <memory>
-#include <mutex>
 #include <span>
 #include <vector>
 
@@ -18,8 +16,8 @@ struct Part {
 /// Cuts `size` elements into `ranks` parts of about equal length; borders are multiples of 16 elements.
 Part part_of(int64_t size, int rank, int ranks);
 
-/// What replicas of a model say to each other. Every rank must make the same calls in the same order.
-/// Sums are taken in rank order, so a run with the same number of ranks is reproducible bit for bit.
+/// What replicas of a model say to each other. Every rank must make the same calls in the same order, except for
+/// begin_sum. Sums are taken in rank order, so a run with the same number of ranks is reproducible bit for bit.
 class Communicator {
  public:
   virtual ~Communicator() = default;
@@ -28,12 +26,18 @@ class Communicator {
   /// Returns when every rank has called it.
   virtual void barrier() = 0;
   /// Every rank's `values` become the element-wise sum over all ranks. Equal lengths.
-  virtual void all_reduce_sum(std::span<float> values) = 0;
   virtual void all_reduce_sum(std::span<double> values) = 0;
-  /// This rank's part_of(values) becomes the sum over all ranks; the rest of `values` is left unspecified.
-  virtual void reduce_scatter_sum(std::span<float> values) = 0;
-  /// Every rank's `values` become those of `root`.
-  virtual void broadcast(std::span<float> values, int root) = 0;
+
+  /// Begins to sum `values` over all ranks and may return before that is done, so that work can go on meanwhile. Every
+  /// rank begins the same set of tags, each once, in any order; `values` stays untouched until end_sums returns.
+  /// @param tag  small number, from 0; ranks that use the same one bring equal lengths
+  virtual void begin_sum(std::span<float> values, int tag) = 0;
+  /// Returns when all sums begun are done. Of each, the part share(length) of this rank's `values` is the sum; the
+  /// rest is left unspecified.
+  virtual void end_sums() = 0;
+  /// Where the sums of `size` values end up: ranks of one process share the work, a rank alone in its process has all.
+  virtual Part share(int64_t size) const = 0;
+
   /// A rank that fails calls this: the others leave their collective with an Error instead of waiting for ever.
   virtual void abandon() = 0;
 };
@@ -44,16 +48,16 @@ class SingleCommunicator : public Communicator {
   int rank() const override { return 0; }
   int size() const override { return 1; }
   void barrier() override {}
-  void all_reduce_sum(std::span<float>) override {}
   void all_reduce_sum(std::span<double>) override {}
-  void reduce_scatter_sum(std::span<float>) override {}
-  void broadcast(std::span<float>, int) override {}
+  void begin_sum(std::span<float>, int) override {}
+  void end_sums() override {}
+  Part share(int64_t size) const override { return {0, size}; }
   void abandon() override {}
 };
 
-/// Replicas as threads of one process. All members live as long as the shared meeting point.
-/// If a rank fails it calls `abandon`; the others then leave their collective with an Error instead of waiting for
-/// ever.
+/// Replicas as threads of one process. All members live as long as the shared meeting point. The rank that comes last
+/// with a sum finds all others' values there; each rank adds up its own share, between its calls of begin_sum and
+/// in end_sums.
 class ThreadCommunicator : public Communicator {
  public:
   /// One communicator per rank, all connected.
@@ -62,22 +66,21 @@ class ThreadCommunicator : public Communicator {
   int rank() const override { return rank_; }
   int size() const override;
   void barrier() override;
-  void all_reduce_sum(std::span<float> values) override;
   void all_reduce_sum(std::span<double> values) override;
-  void reduce_scatter_sum(std::span<float> values) override;
-  void broadcast(std::span<float> values, int root) override;
+  void begin_sum(std::span<float> values, int tag) override;
+  void end_sums() override;
+  Part share(int64_t size) const override { return part_of(size, rank_, this->size()); }
   void abandon() override;
 
  private:
   struct Meeting;
   ThreadCommunicator(int rank, std::shared_ptr<Meeting> meeting) : rank_(rank), meeting_(std::move(meeting)) {}
-  template <typename T>
-  Part meet_and_sum(std::span<T> values);
-  template <typename T>
-  void reduce(std::span<T> values);
+  bool add_complete_sums();
+  void add_share(const std::vector<float*>& buffers, int64_t size) const;
 
   int rank_;
   std::shared_ptr<Meeting> meeting_;
+  std::vector<int> begun_;  // tags of sums that this rank has begun and not added up yet
 };
 
 }  // namespace dragoman::distributed

@@ -1,5 +1,8 @@
 #include <algorithm>
 #include <array>
+#include <condition_variable>
+#include <deque>
+#include <mutex>
 
 #include "base/error.h"
 #include "distributed/communicator.h"
@@ -7,12 +10,20 @@
 namespace dragoman::distributed {
 
 struct ThreadCommunicator::Meeting {
-  explicit Meeting(int ranks) : size(ranks), buffers(static_cast<size_t>(ranks)), lengths(buffers.size()) {}
+  explicit Meeting(int ranks) : size(ranks), doubles(static_cast<size_t>(ranks)) {}
+
+  // What all ranks bring under one tag.
+  struct Sum {
+    std::vector<float*> buffers;
+    size_t length = 0;
+    int arrived = 0;
+    int taken = 0;  // ranks that have added up their share
+  };
 
   // A reusable barrier: the last rank to arrive opens the next round.
   void wait() {
     std::unique_lock lock(mutex);
-    base::check(!abandoned, base::ErrorKind::kRuntime, "communicator: another replica failed");
+    check_all_here();
     const uint64_t round = rounds;
     if (++arrived == size) {
       arrived = 0;
@@ -24,14 +35,26 @@ struct ThreadCommunicator::Meeting {
     base::check(rounds != round, base::ErrorKind::kRuntime, "communicator: another replica failed");
   }
 
+  void check_all_here() const {
+    base::check(!abandoned, base::ErrorKind::kRuntime, "communicator: another replica failed");
+  }
+
+  Sum& sum(int tag) {
+    while (sums.size() <= static_cast<size_t>(tag)) {
+      sums.emplace_back().buffers.resize(static_cast<size_t>(size));
+    }
+    return sums[static_cast<size_t>(tag)];
+  }
+
   const int size;
   std::mutex mutex;
   std::condition_variable everybody;
   int arrived = 0;
   uint64_t rounds = 0;
   bool abandoned = false;
-  std::vector<void*> buffers;
-  std::vector<size_t> lengths;
+  std::vector<std::span<double>> doubles;  // what each rank brings to all_reduce_sum
+  std::deque<Sum> sums;                    // by tag; references stay valid
+  uint64_t complete_sums = 0;              // counts the sums for which all ranks have arrived
 };
 
 Part part_of(int64_t size, int rank, int ranks) {
@@ -63,64 +86,95 @@ void ThreadCommunicator::abandon() {
   meeting_->everybody.notify_all();
 }
 
-// Each rank sums its own part of all buffers, in rank order, into its own buffer.
-template <typename T>
-Part ThreadCommunicator::meet_and_sum(std::span<T> values) {
-  const auto self = static_cast<size_t>(rank_);
-  meeting_->buffers[self] = values.data();
-  meeting_->lengths[self] = values.size();
+void ThreadCommunicator::all_reduce_sum(std::span<double> values) {
+  meeting_->doubles[static_cast<size_t>(rank_)] = values;
   meeting_->wait();
-  base::check_argument(std::ranges::count(meeting_->lengths, values.size()) == meeting_->size,
-                       "communicator: rank {} brings {} values, another rank a different number", rank_, values.size());
-  const Part part = part_of(static_cast<int64_t>(values.size()), rank_, meeting_->size);
+  std::vector<double> sum(values.size());
+  for (const std::span<double> part : meeting_->doubles) {
+    base::check_argument(part.size() == values.size(), "communicator: rank {} brings {} values, another rank {}", rank_,
+                         values.size(), part.size());
+    std::ranges::transform(sum, part, sum.begin(), std::plus<>());
+  }
+  meeting_->wait();  // all have read before any writes
+  std::ranges::copy(sum, values.begin());
+}
+
+void ThreadCommunicator::begin_sum(std::span<float> values, int tag) {
+  {
+    const std::lock_guard lock(meeting_->mutex);
+    meeting_->check_all_here();
+    Meeting::Sum& sum = meeting_->sum(tag);
+    base::check_argument(sum.arrived == 0 || sum.length == values.size(),
+                         "communicator: rank {} brings {} values, another rank {}", rank_, values.size(), sum.length);
+    sum.length = values.size();
+    sum.buffers[static_cast<size_t>(rank_)] = values.data();
+    if (++sum.arrived == meeting_->size) {
+      ++meeting_->complete_sums;
+      meeting_->everybody.notify_all();
+    }
+  }
+  begun_.push_back(tag);
+  add_complete_sums();
+}
+
+void ThreadCommunicator::end_sums() {
+  while (!begun_.empty()) {
+    uint64_t seen = 0;
+    {
+      const std::lock_guard lock(meeting_->mutex);
+      seen = meeting_->complete_sums;
+    }
+    if (!add_complete_sums()) {
+      std::unique_lock lock(meeting_->mutex);
+      meeting_->everybody.wait(lock, [&] { return meeting_->complete_sums != seen || meeting_->abandoned; });
+      meeting_->check_all_here();
+    }
+  }
+  meeting_->wait();  // the others may read this rank's values until here
+}
+
+// Adds up this rank's share of every sum that all ranks have begun. Returns whether there was one.
+bool ThreadCommunicator::add_complete_sums() {
+  std::vector<Meeting::Sum*> complete;
+  {
+    const std::lock_guard lock(meeting_->mutex);
+    std::erase_if(begun_, [&](int tag) {
+      Meeting::Sum& sum = meeting_->sum(tag);
+      if (sum.arrived < meeting_->size) {
+        return false;
+      }
+      complete.push_back(&sum);
+      return true;
+    });
+  }
+  for (const Meeting::Sum* sum : complete) {
+    add_share(sum->buffers, static_cast<int64_t>(sum->length));
+  }
+  const std::lock_guard lock(meeting_->mutex);
+  for (Meeting::Sum* sum : complete) {
+    if (++sum->taken == meeting_->size) {
+      sum->arrived = sum->taken = 0;
+    }
+  }
+  return !complete.empty();
+}
+
+// In rank order, into this rank's own buffer: no other rank reads or writes its share there.
+void ThreadCommunicator::add_share(const std::vector<float*>& buffers, int64_t size) const {
+  const Part part = share(size);
   constexpr int64_t kBlock = 4096;  // elements: the running sum stays in cache
-  std::array<T, kBlock> sum;
+  std::array<float, kBlock> sum;
   for (int64_t begin = part.begin; begin < part.end; begin += kBlock) {
     const int64_t length = std::min(kBlock, part.end - begin);
-    std::copy_n(static_cast<const T*>(meeting_->buffers[0]) + begin, length, sum.data());
-    for (size_t other = 1; other < meeting_->buffers.size(); ++other) {
-      const T* from = static_cast<const T*>(meeting_->buffers[other]) + begin;
+    std::copy_n(buffers.front() + begin, length, sum.data());
+    for (size_t other = 1; other < buffers.size(); ++other) {
+      const float* from = buffers[other] + begin;
       for (int64_t index = 0; index < length; ++index) {
         sum[static_cast<size_t>(index)] += from[index];
       }
     }
-    std::copy_n(sum.data(), length, values.data() + begin);
+    std::copy_n(sum.data(), length, buffers[static_cast<size_t>(rank_)] + begin);
   }
-  return part;
-}
-
-void ThreadCommunicator::reduce_scatter_sum(std::span<float> values) {
-  meet_and_sum(values);
-  meeting_->wait();
-}
-
-template <typename T>
-void ThreadCommunicator::reduce(std::span<T> values) {
-  const Part part = meet_and_sum(values);
-  meeting_->wait();  // all parts are summed before any buffer is overwritten
-  for (void* buffer : meeting_->buffers) {
-    if (buffer != values.data()) {
-      std::copy(values.data() + part.begin, values.data() + part.end, static_cast<T*>(buffer) + part.begin);
-    }
-  }
-  meeting_->wait();
-}
-
-void ThreadCommunicator::all_reduce_sum(std::span<float> values) {
-  reduce(values);
-}
-void ThreadCommunicator::all_reduce_sum(std::span<double> values) {
-  reduce(values);
-}
-
-void ThreadCommunicator::broadcast(std::span<float> values, int root) {
-  meeting_->buffers[static_cast<size_t>(rank_)] = values.data();
-  meeting_->wait();
-  if (rank_ != root) {
-    const auto* from = static_cast<const float*>(meeting_->buffers[static_cast<size_t>(root)]);
-    std::copy(from, from + values.size(), values.data());
-  }
-  meeting_->wait();
 }
 
 }  // namespace dragoman::distributed

@@ -14,6 +14,7 @@ struct DataParallel::Worker {
   std::shared_ptr<tensor::Arena> arena;
   std::unique_ptr<distributed::Communicator> communicator;
   std::unique_ptr<Replica> replica;
+  std::unique_ptr<GradientBuckets> gradients;
   LossSums sums;
   UpdateTimes times;
 };
@@ -94,6 +95,7 @@ DataParallel::DataParallel(models::Transformer& model, const LossOptions& loss, 
     Worker& worker = *workers_[static_cast<size_t>(rank)];
     const tensor::ArenaScope memory(worker.arena);
     worker.replica = std::make_unique<Replica>(model_);
+    worker.gradients = std::make_unique<GradientBuckets>(worker.replica->parameters(), *worker.communicator);
   });
 }
 
@@ -110,22 +112,15 @@ UpdateResult DataParallel::update(std::span<const data::Batch> batches, int64_t 
     const tensor::ArenaScope memory(worker.arena);
     Lap lap;
     try {
-      nn::ParameterSet& parameters = worker.replica->parameters();
-      parameters.clear_gradients();
-      worker.sums = {};
-      for (const data::Batch& shard : shards[static_cast<size_t>(rank)]) {
-        worker.sums += worker.replica->forward_backward(shard, key);
-      }
-      parameters.complete_gradients();
+      run_passes(worker, shards[static_cast<size_t>(rank)], key);
       worker.times.passes = lap();
-      const double norm = reduce_gradients(worker);
+      worker.gradients->finish_update();
+      const double norm = gradient_norm(worker);
       worker.times.gradients = lap();
       const bool applied = std::isfinite(norm);
       if (applied) {
         const double clip = clip_norm_ > 0.0 && norm > clip_norm_ ? clip_norm_ / norm : 1.0;
-        const auto part = distributed::part_of(parameters.values().size(), rank, workers());
-        adam_.update(parameters.values().span<float>(), parameters.gradients().span<float>(), part,
-                     {learning_rate, clip, applied_updates_ + 1});
+        apply(worker, {learning_rate, clip, applied_updates_ + 1});
       }
       worker.times.optimizer = lap();
       if (rank == 0) {
@@ -145,16 +140,33 @@ UpdateResult DataParallel::update(std::span<const data::Batch> batches, int64_t 
   return result;
 }
 
-// The worker's part of its gradients becomes the sum over all replicas. Returns the global norm.
-double DataParallel::reduce_gradients(Worker& worker) {
-  const std::span<float> gradients = worker.replica->parameters().gradients().span<float>();
-  worker.communicator->reduce_scatter_sum(gradients);
-  const auto part = distributed::part_of(static_cast<int64_t>(gradients.size()), worker.communicator->rank(),
-                                         worker.communicator->size());
-  double sum = ops::sum_of_squares(
-      gradients.subspan(static_cast<size_t>(part.begin), static_cast<size_t>(part.end - part.begin)));
+// Forward and backward of all shards of a worker. During the last backward finished buckets of gradients set out.
+void DataParallel::run_passes(Worker& worker, std::span<const data::Batch> shards, const UpdateKey& key) {
+  worker.gradients->begin_update();
+  worker.sums = {};
+  for (const data::Batch& shard : shards) {
+    const bool last = &shard == &shards.back();
+    const auto on_final = [&](const autograd::Variable& parameter) { worker.gradients->parameter_final(parameter); };
+    worker.sums += worker.replica->forward_backward(shard, key, last ? on_final : autograd::Tape::FinalHook());
+  }
+}
+
+// Global norm of the summed gradients.
+double DataParallel::gradient_norm(Worker& worker) {
+  const std::span<const float> gradients = worker.replica->parameters().gradients().span<float>();
+  double sum = 0.0;
+  for (const auto [begin, end] : worker.gradients->shares()) {
+    sum += ops::sum_of_squares(gradients.subspan(static_cast<size_t>(begin), static_cast<size_t>(end - begin)));
+  }
   worker.communicator->all_reduce_sum(std::span<double>(&sum, 1));
   return std::sqrt(sum);
+}
+
+void DataParallel::apply(Worker& worker, const AdamStep& step) {
+  nn::ParameterSet& parameters = worker.replica->parameters();
+  for (const distributed::Part part : worker.gradients->shares()) {
+    adam_.update(parameters.values().span<float>(), parameters.gradients().span<float>(), part, step);
+  }
 }
 
 LossSums DataParallel::evaluate(std::span<const data::Batch> batches) {

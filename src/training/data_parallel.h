@@ -7,6 +7,7 @@
 #include "base/worker_pool.h"
 #include "data/batch.h"
 #include "distributed/communicator.h"
+#include "training/gradient_buckets.h"
 #include "training/optimizer.h"
 #include "training/replica.h"
 
@@ -14,8 +15,8 @@ namespace dragoman::training {
 
 /// Where the first worker spent an update, in seconds.
 struct UpdateTimes {
-  double passes = 0.0;     ///< forward and backward (the loss computes its gradients in the forward pass)
-  double gradients = 0.0;  ///< waiting for the other workers, summing the gradients, their norm
+  double passes = 0.0;     ///< forward and backward, and the gradient sums that overlap them
+  double gradients = 0.0;  ///< what is left after them: waiting for the other workers, the last sums, the norm
   double optimizer = 0.0;
 
   void add(const UpdateTimes& other, double weight);
@@ -30,8 +31,9 @@ struct UpdateResult {
 };
 
 /// Trains one set of weights with several replicas, one thread and one arena each: every batch is split by sentences
-/// into as many shards, gradients are summed in rank order, and each thread applies the optimizer to its own part of
-/// the weights. The same update on any number of workers agrees to rounding; on the same number, bit for bit.
+/// into as many shards, gradients are summed in rank order, most of them during the backward, and each thread applies
+/// the optimizer to its own part of the weights. The same update on any number of workers agrees to rounding; on the
+/// same number, bit for bit.
 class DataParallel {
  public:
   /// @param model  whose weights are trained; must outlive this.
@@ -57,7 +59,9 @@ class DataParallel {
 
  private:
   struct Worker;
-  double reduce_gradients(Worker& worker);
+  static void run_passes(Worker& worker, std::span<const data::Batch> shards, const UpdateKey& key);
+  static double gradient_norm(Worker& worker);
+  void apply(Worker& worker, const AdamStep& step);
 
   models::Transformer& model_;
   LossOptions loss_;

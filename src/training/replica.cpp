@@ -51,12 +51,14 @@ Replica::Replica(models::Transformer& shared) : model_(std::make_unique<models::
   model_->parameters().allocate_gradients();
 }
 
-LossSums Replica::forward_backward(const data::Batch& shard, const UpdateKey& key) {
+LossSums Replica::forward_backward(const data::Batch& shard, const UpdateKey& key,
+                                   const autograd::Tape::FinalHook& on_final) {
   if (shard.target_output.empty()) {
     return {};
   }
   const nn::ForwardContext context{true, key.seed, static_cast<uint32_t>(key.step), nullptr};
   autograd::Tape tape;
+  tape.on_final(on_final);
   const autograd::TapeScope recording(&tape);
   Variable loss;
   const ops::LossOptions options{static_cast<float>(key.label_smoothing), 1.0 / static_cast<double>(key.update_tokens)};

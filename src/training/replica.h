@@ -27,7 +27,9 @@ class Replica {
   /// Adds the gradient of (sum of smoothed cross-entropy) / update_tokens over one shard. With R-Drop the shard goes
   /// through the model twice under different dropout masks (ops::rdrop_cross_entropy); the sums of the loss are then
   /// the mean of both passes, comparable with those of one.
-  LossSums forward_backward(const data::Batch& shard, const UpdateKey& key);
+  /// @param on_final  told of each parameter as its gradient is final: for the last shard of an update
+  LossSums forward_backward(const data::Batch& shard, const UpdateKey& key,
+                            const autograd::Tape::FinalHook& on_final = {});
   /// Loss without gradients and without dropout.
   LossSums evaluate(const data::Batch& batch, double label_smoothing) const;
   nn::ParameterSet& parameters() { return model_->parameters(); }

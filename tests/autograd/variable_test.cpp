@@ -59,6 +59,24 @@ TEST(Tape, AGradientHandedToTwoInputsIsNotWrittenTwice) {
   EXPECT_EQ(b.grad().item(), 1.0);
 }
 
+TEST(Tape, DeclaresAGradientFinalWhenTheLastPartIsIn) {
+  Variable early = leaf({1}), late = leaf({1}), unused = leaf({1});
+  for (Variable* parameter : {&early, &late, &unused}) {
+    parameter->bind_grad(Tensor::zeros({1}));
+  }
+  Tape tape;
+  std::vector<double> seen;
+  tape.on_final([&](const Variable& parameter) { seen.push_back(parameter.grad().item()); });
+  const TapeScope scope(&tape);
+  const Variable first = add(twice(early), early);  // used twice: 3 early
+  tape.backward(add(twice(add(first, late)), early));
+  EXPECT_EQ(seen, (std::vector<double>{2.0, 7.0})) << "late is final before early, and both only once";
+  EXPECT_THROW(late.add_grad(Tensor::zeros({1})), base::Error) << "a final gradient was added to";
+  EXPECT_THROW(late.grad_target(), base::Error);
+  late.clear_grad();
+  EXPECT_NO_THROW(late.add_grad(Tensor::zeros({1})));
+}
+
 TEST(Tape, NothingIsRecordedWithoutATape) {
   const Variable x = leaf({1});
   Tape tape;

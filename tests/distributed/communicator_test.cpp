@@ -2,7 +2,10 @@
 
 #include <gtest/gtest.h>
 
+#include <algorithm>
+
 #include "base/error.h"
+#include "base/random.h"
 #include "base/worker_pool.h"
 
 namespace dragoman::distributed {
@@ -29,37 +32,67 @@ TEST_P(Group, AllReduceGivesEveryRankTheSum) {
   const int ranks = GetParam();
   auto group = ThreadCommunicator::make_group(ranks);
   base::WorkerPool pool(ranks);
-  std::vector<std::vector<float>> values(static_cast<size_t>(ranks), std::vector<float>(10001));
+  std::vector<std::vector<double>> values(static_cast<size_t>(ranks));
   pool.run([&](int rank) {
-    auto& mine = values[static_cast<size_t>(rank)];
-    for (int round = 0; round < 5; ++round) {
-      for (size_t index = 0; index < mine.size(); ++index) {
-        mine[index] = static_cast<float>(index) * static_cast<float>(rank + 1);
-      }
-      group[static_cast<size_t>(rank)]->all_reduce_sum(std::span<float>(mine));
+    for (int round = 0; round < 50; ++round) {
+      auto& mine = values[static_cast<size_t>(rank)] = {1.0 + rank, 10.0 * round};
+      group[static_cast<size_t>(rank)]->all_reduce_sum(mine);
     }
   });
-  const auto factor = static_cast<float>(ranks * (ranks + 1) / 2);
+  const double sum_of_ranks = ranks * (ranks + 1) / 2;
   for (const auto& mine : values) {
-    for (size_t index = 0; index < mine.size(); ++index) {
-      ASSERT_EQ(mine[index], static_cast<float>(index) * factor);
-    }
+    EXPECT_EQ(mine, (std::vector<double>{sum_of_ranks, 490.0 * ranks}));
   }
 }
 
-TEST_P(Group, ReduceScatterLeavesEachRankItsPartOfTheSum) {
+// Ranks begin their sums in different orders, at different speeds, round after round.
+TEST_P(Group, SumsBegunInAnyOrderEndAsTheSumInTheShares) {
   const int ranks = GetParam();
+  constexpr int kTags = 7, kRounds = 30;
+  constexpr int64_t kSize = 1000;
   auto group = ThreadCommunicator::make_group(ranks);
   base::WorkerPool pool(ranks);
-  std::vector<std::vector<float>> values(static_cast<size_t>(ranks), std::vector<float>(5000, 1.5F));
+  std::vector<std::vector<float>> values(static_cast<size_t>(ranks), std::vector<float>(kTags * kSize));
+  std::vector<int> wrong(static_cast<size_t>(ranks));
   pool.run([&](int rank) {
-    group[static_cast<size_t>(rank)]->reduce_scatter_sum(std::span<float>(values[static_cast<size_t>(rank)]));
-  });
-  for (int rank = 0; rank < ranks; ++rank) {
-    const Part part = part_of(5000, rank, ranks);
-    for (int64_t index = part.begin; index < part.end; ++index) {
-      ASSERT_EQ(values[static_cast<size_t>(rank)][static_cast<size_t>(index)], 1.5F * static_cast<float>(ranks));
+    ThreadCommunicator& mine = *group[static_cast<size_t>(rank)];
+    base::Random random(static_cast<uint64_t>(rank));
+    const std::span<float> all = values[static_cast<size_t>(rank)];
+    for (int round = 0; round < kRounds; ++round) {
+      std::vector<int> tags{0, 1, 2, 3, 4, 5, 6};
+      base::shuffle(tags.begin(), tags.end(), random);
+      for (const int tag : tags) {
+        const std::span<float> bucket = all.subspan(static_cast<size_t>(tag * kSize), kSize);
+        std::ranges::fill(bucket, static_cast<float>((rank + 1) * (tag + round)));
+        mine.begin_sum(bucket, tag);
+      }
+      mine.end_sums();
+      const Part share = mine.share(kSize);
+      for (int64_t index = 0; index < kTags * kSize; ++index) {
+        const int64_t tag = index / kSize, at = index % kSize;
+        const auto expected = static_cast<float>(ranks * (ranks + 1) / 2 * (tag + round));
+        const bool in_share = at >= share.begin && at < share.end;
+        wrong[static_cast<size_t>(rank)] += in_share && all[static_cast<size_t>(index)] != expected ? 1 : 0;
+      }
+      mine.barrier();
     }
+  });
+  EXPECT_EQ(wrong, std::vector<int>(static_cast<size_t>(ranks)));
+}
+
+TEST(ThreadCommunicator, SumsAreTakenInRankOrder) {
+  auto group = ThreadCommunicator::make_group(3);
+  base::WorkerPool pool(3);
+  // (1e8 + 1) - 1e8 = 0 in float32, 1e8 - 1e8 + 1 = 1.
+  std::vector<std::vector<float>> values{std::vector<float>(64, 1e8F), std::vector<float>(64, 1.0F),
+                                         std::vector<float>(64, -1e8F)};
+  pool.run([&](int rank) {
+    group[static_cast<size_t>(rank)]->begin_sum(values[static_cast<size_t>(rank)], 0);
+    group[static_cast<size_t>(rank)]->end_sums();
+  });
+  for (int rank = 0; rank < 3; ++rank) {
+    const Part share = group[static_cast<size_t>(rank)]->share(64);
+    EXPECT_EQ(values[static_cast<size_t>(rank)][static_cast<size_t>(share.begin)], 0.0F) << "rank " << rank;
   }
 }
 
@@ -78,6 +111,21 @@ TEST(ThreadCommunicator, AFailedRankDoesNotLeaveTheOthersWaiting) {
   } catch (const base::Error& error) {
     SUCCEED() << error.what();
   }
+}
+
+TEST(ThreadCommunicator, AFailedRankEndsTheSumsOfTheOthers) {
+  auto group = ThreadCommunicator::make_group(2);
+  base::WorkerPool pool(2);
+  std::vector<float> values(32);
+  EXPECT_THROW(pool.run([&](int rank) {
+    if (rank == 1) {
+      group[1]->abandon();
+      return;
+    }
+    group[0]->begin_sum(values, 0);
+    group[0]->end_sums();
+  }),
+               base::Error);
 }
 
 TEST(WorkerPool, RunsEveryRankAndRethrowsTheFirstError) {

@@ -2,7 +2,9 @@
 
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <limits>
+#include <map>
 
 #include "base/random.h"
 
@@ -189,6 +191,48 @@ TEST(DataParallel, WarmUpdatesAskTheSystemForNoMemory) {
       replicas.update(batches, step, 1e-3, 7);
     }
     EXPECT_EQ(requests(), warm) << "R-Drop " << rdrop;
+  }
+}
+
+// Stands for the other replicas: keeps what every bucket held when its sum began.
+class BucketRecorder : public distributed::SingleCommunicator {
+ public:
+  void begin_sum(std::span<float> values, int tag) override {
+    EXPECT_FALSE(begun.contains(tag)) << "bucket " << tag << " began twice";
+    begun[tag] = {values, {values.begin(), values.end()}};
+  }
+  struct Sum {
+    std::span<const float> values;
+    std::vector<float> at_begin;
+  };
+  std::map<int, Sum> begun;
+};
+
+TEST(GradientBuckets, SetOutDuringTheBackwardAndAreFinalThen) {
+  for (const auto tying : {models::Tying::kAll, models::Tying::kNone}) {
+    models::TransformerConfig config = small_config();
+    config.tying = tying;
+    models::Transformer model(config);
+    model.parameters().allocate();
+    model.parameters().initialize(3);
+    Replica replica(model);
+    BucketRecorder recorder;
+    constexpr int64_t kElements = 1024;
+    GradientBuckets buckets(replica.parameters(), recorder, kElements);
+    const auto total = static_cast<size_t>((replica.parameters().gradients().size() + kElements - 1) / kElements);
+    for (int step = 1; step <= 2; ++step) {
+      recorder.begun.clear();
+      buckets.begin_update();
+      replica.forward_backward(random_batch(1, 6), {.seed = 7, .step = step, .update_tokens = 50});
+      replica.forward_backward(random_batch(2, 6), {.seed = 7, .step = step, .update_tokens = 50},
+                               [&](const autograd::Variable& parameter) { buckets.parameter_final(parameter); });
+      EXPECT_EQ(recorder.begun.size(), total) << "every parameter gets a gradient, so every bucket is final by now";
+      buckets.finish_update();
+      EXPECT_EQ(recorder.begun.size(), total);
+      for (const auto& [tag, sum] : recorder.begun) {
+        EXPECT_TRUE(std::ranges::equal(sum.values, sum.at_begin)) << "bucket " << tag << " changed after its sum began";
+      }
+    }
   }
 }
 

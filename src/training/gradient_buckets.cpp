@@ -1,0 +1,62 @@
+#include "training/gradient_buckets.h"
+
+#include <algorithm>
+
+namespace dragoman::training {
+
+GradientBuckets::GradientBuckets(nn::ParameterSet& parameters, distributed::Communicator& communicator,
+                                 int64_t bucket_elements)
+    : parameters_(parameters), communicator_(communicator), bucket_elements_(bucket_elements) {
+  const int64_t total = parameters.gradients().size();
+  for (int64_t begin = 0; begin < total; begin += bucket_elements_) {
+    const distributed::Part part{begin, std::min(begin + bucket_elements_, total)};
+    buckets_.push_back({part});
+    const distributed::Part share = communicator.share(part.end - part.begin);
+    shares_.push_back({begin + share.begin, begin + share.end});
+  }
+  for (const nn::ParameterHandle& parameter : parameters.parameters()) {
+    const int64_t last = parameter->offset + parameter->shape.size() - 1;
+    for (int64_t bucket = parameter->offset / bucket_elements_; bucket <= last / bucket_elements_; ++bucket) {
+      ++buckets_[static_cast<size_t>(bucket)].parameters;
+    }
+  }
+}
+
+void GradientBuckets::begin_update() {
+  parameters_.clear_gradients();
+  for (Bucket& bucket : buckets_) {
+    bucket.missing = bucket.parameters;
+    bucket.begun = false;
+  }
+}
+
+void GradientBuckets::parameter_final(const nn::Variable& parameter) {
+  const tensor::Tensor& gradient = parameter.grad();
+  const int64_t first = gradient.data<float>() - parameters_.gradients().data<float>();
+  const int64_t last = first + gradient.size() - 1;
+  for (int64_t bucket = first / bucket_elements_; bucket <= last / bucket_elements_; ++bucket) {
+    if (--buckets_[static_cast<size_t>(bucket)].missing == 0) {
+      begin_sum(static_cast<size_t>(bucket));
+    }
+  }
+}
+
+void GradientBuckets::finish_update() {
+  parameters_.complete_gradients();
+  for (size_t index = buckets_.size(); index-- > 0;) {
+    if (!buckets_[index].begun) {
+      begin_sum(index);
+    }
+  }
+  communicator_.end_sums();
+}
+
+void GradientBuckets::begin_sum(size_t index) {
+  buckets_[index].begun = true;
+  const distributed::Part part = buckets_[index].part;
+  communicator_.begin_sum(parameters_.gradients().span<float>().subspan(static_cast<size_t>(part.begin),
+                                                                        static_cast<size_t>(part.end - part.begin)),
+                          static_cast<int>(index));
+}
+
+}  // namespace dragoman::training
