@@ -48,8 +48,7 @@ void add_average_command(CLI::App& app, Run& run) {
   command->add_option("--input", arguments->inputs, "Checkpoint or model folders; with --last, one model folder")
       ->required();
   command->add_option("--output", arguments->output, "Model folder to write")->required();
-  command->add_option("--last", arguments->last, "Average the last so many checkpoints of the model folder")
-      ->check(CLI::Range(1, 1000));
+  command->add_option("--last", arguments->last, "Average the last so many checkpoints of the model folder");
   command->add_flag("--moving-average", arguments->moving_average,
                     "Take the exponential moving average of a checkpoint where it has one");
   command->callback([&run, arguments] { run = [arguments] { return average(*arguments); }; });

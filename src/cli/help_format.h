@@ -15,4 +15,13 @@ class HelpFormat : public CLI::Formatter {
   std::string make_option_desc(const CLI::Option* option) const override;
 };
 
+/// The values that an option takes, in order; empty when it takes any.
+std::vector<std::string> choices_of(const CLI::Option& option);
+
+/// What --help calls the value of an option: "FILE"; empty for a flag.
+std::string value_name(const CLI::Option& option);
+
+/// "13a, intl or none" for `last_word` "or".
+std::string listed(std::vector<std::string> words, const std::string& last_word);
+
 }  // namespace dragoman::cli

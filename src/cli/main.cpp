@@ -1,6 +1,7 @@
 #include <fcntl.h>
 #include <fmt/core.h>
 
+#include <algorithm>
 #include <csignal>
 #include <cstdio>
 #include <exception>
@@ -8,14 +9,13 @@
 #include <new>
 #include <sstream>
 #include <string>
-#include <vector>
 
 #include "base/error.h"
 #include "cli/command.h"
 #include "cli/help_format.h"
 #include "cli/text_output.h"
+#include "cli/usage_error.h"
 #include "cli/yaml_config.h"
-#include "models/transformer_config.h"
 
 namespace dragoman::cli {
 
@@ -41,48 +41,10 @@ void reserve_standard_descriptors() {
   }
 }
 
-// "--beam-sice: unknown option; did you mean --beam-size?"
-std::string unexpected_argument(const CLI::App& app) {
-  const CLI::App& command = app.get_subcommands().empty() ? app : *app.get_subcommands().front();
-  const std::string argument = app.remaining(true).front();
-  std::vector<std::string> known;
-  for (const std::string& name : option_names(command)) {
-    known.push_back("--" + name);
-  }
-  const std::string name = argument.substr(0, argument.find('='));
-  return argument.starts_with("--") && !known.empty()
-             ? fmt::format("{}: unknown option; did you mean {}?", name, models::nearest_name(name, known))
-             : fmt::format("\"{}\" was not expected", argument);
-}
-
-std::string unknown_command(const CLI::App& app, const std::string& name) {
-  std::vector<std::string> known;
-  for (const CLI::App* command : app.get_subcommands([](const CLI::App*) { return true; })) {
-    known.push_back(command->get_name());
-  }
-  return fmt::format("unknown command \"{}\"; did you mean {}?", name, models::nearest_name(name, known));
-}
-
-// CLI11 takes -1 for the largest unsigned number.
-void check_unsigned(const CLI::App& command) {
-  for (const CLI::Option* option : command.get_options()) {
-    for (const std::string& value : option->results()) {
-      base::check_usage(option->get_type_name() != "UINT" || !value.starts_with('-'), "{}: {} is {}, must be 0 or more",
-                        command.get_name(), option->get_name(), value);
-    }
-  }
-}
-
-int wrong_usage(const CLI::App& app, const CLI::ParseError& error, int argc, char** argv) {
+int wrong_usage(const CLI::App& app, const std::string& what) {
   const bool has_command = !app.get_subcommands().empty();
   const std::string command = has_command ? " " + app.get_subcommands().front()->get_name() : "";
-  std::string text = error.what();
-  if (!has_command) {
-    text = argc > 1 && argv[1][0] != '-' ? unknown_command(app, argv[1]) : "a command is missing";
-  } else if (!app.remaining(true).empty()) {
-    text = unexpected_argument(app);  // rather than "--hypothesis is required" for a misspelt --hypothesis
-  }
-  say(fmt::format("dragoman{}: {}\n\"dragoman{} --help\" lists what there is\n", command, text, command));
+  say(fmt::format("dragoman{}: {}\n\"dragoman{} --help\" lists what there is\n", command, what, command));
   return static_cast<int>(base::ErrorKind::kUsage);
 }
 
@@ -117,10 +79,10 @@ int run_program(int argc, char** argv) {
   } catch (const CLI::Success& success) {
     return print_answer(app, success);
   } catch (const CLI::ParseError& error) {
-    return wrong_usage(app, error, argc, argv);
+    return wrong_usage(app, describe_usage_error(app, error, {argv + std::min(argc, 1), argv + argc}));
   }
-  check_unsigned(*app.get_subcommands().front());
-  return run();
+  const std::string wrong = describe_wrong_value(*app.get_subcommands().front());
+  return wrong.empty() ? run() : wrong_usage(app, wrong);
 }
 
 }  // namespace

@@ -7,6 +7,7 @@
 
 #include "base/error.h"
 #include "base/files.h"
+#include "cli/usage_error.h"
 #include "models/transformer_config.h"
 
 namespace dragoman::cli {
@@ -61,6 +62,10 @@ void set_option(CLI::Option& option, const std::string& key, const std::vector<s
   check_usage(values.size() <= most, "{}: {} takes {} value{}, {} are given", place, key, most, most == 1 ? "" : "s",
               values.size());
   if (option.get_items_expected_max() > 0) {
+    for (const std::string& value : values) {
+      const std::string rule = broken_rule(option, value);
+      check_usage(rule.empty(), "{}: {} is \"{}\", {}", place, key, value, rule);
+    }
     option.add_result(values);
     return;
   }

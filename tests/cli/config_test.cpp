@@ -72,8 +72,8 @@ TEST_F(Config, RefusesWhatIsNoValue) {
   expect_failure(evaluate(files_ + "width: [1, 2]\n"), 2, {"line 3", "takes 1 value"});
   expect_failure(evaluate(files_ + "metrics: [[bleu]]\n"), 2, {"line 3", "nested"});
   expect_failure(evaluate(files_ + "lowercase: perhaps\n"), 2, {"line 3", "true or false"});
-  expect_failure(evaluate(files_ + "width: two\n"), 2, {"--width", "two"});
-  expect_failure(evaluate(files_ + "tokenize: 13b\n"), 2, {"13b", "13a"});
+  expect_failure(evaluate(files_ + "width: two\n"), 2, {"line 3: width is \"two\", must be a whole number"});
+  expect_failure(evaluate(files_ + "tokenize: 13b\n"), 2, {"line 3: tokenize is \"13b\", must be 13a, intl"});
   expect_failure(evaluate("[hypothesis, ref]\n"), 2, {"run.yaml", "option: value"});
   expect_failure(evaluate("? [a]\n: b\n"), 2, {"line 1", "name of an option"});
 }

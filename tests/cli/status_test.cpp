@@ -78,6 +78,35 @@ TEST(Status, WrongUsageIsTwo) {
   expect_failure(program.run("train --model m --preset huge"), 2, {"huge", "tiny"});
 }
 
+TEST(Status, WrongUsageIsSaidInOurWords) {
+  const Program program;
+  const std::string evaluate = "evaluate --hypothesis a --reference b ";
+  for (const auto& [words, text] : std::vector<std::pair<std::string, std::string>>{
+           {evaluate + "--width 3 --width 4", "evaluate: --width is given 2 times, as 3 and 4; keep one"},
+           {evaluate + "--config x --config y", "evaluate: --config is given 2 times, as x and y; keep one"},
+           {"evaluate", "evaluate: --hypothesis FILE and --reference FILE are required"},
+           {"evaluate --hypothesis a", "evaluate: --reference FILE is required"},
+           {"evaluate --hypothesis", "evaluate: --hypothesis needs a value: FILE"},
+           {evaluate + "--tokenize", "evaluate: --tokenize needs a value: 13a, intl, zh, char or none"},
+           {evaluate + "--tokenize 13b",
+            "evaluate: --tokenize is \"13b\", must be 13a, intl, zh, char or none; did you mean 13a?"},
+           {evaluate + "--width x", "evaluate: --width is \"x\", must be a whole number"},
+           {evaluate + "--width ''", "evaluate: --width is \"\", must be a whole number"},
+           {evaluate + "--width 010", "evaluate: --width is \"010\", must be a whole number without leading zeros"},
+           {evaluate + "--width 99999999999", "evaluate: --width is \"99999999999\", which is out of range"},
+           {evaluate + "--seed -1", "evaluate: --seed is \"-1\", must be 0 or more"},
+           {evaluate + "--seed 99999999999999999999",
+            "evaluate: --seed is \"99999999999999999999\", which is out of range"},
+           {evaluate + "--smooth-value x", "evaluate: --smooth-value is \"x\", must be a number"},
+           {evaluate + "--lowercase=5", "evaluate: --lowercase is \"5\", must be true or false"},
+           {evaluate + "-width 3", "evaluate: -width: unknown option; did you mean --width?"},
+           {evaluate + "--width 3 4", "evaluate: \"4\" was not expected: a value follows the name of its option"},
+           {"train --model m --joint-vocab maybe", "train: --joint-vocab is \"maybe\", must be true or false"},
+           {"--verison", "dragoman: --verison: unknown option; did you mean --version?"}}) {
+    expect_failure(program.run(words), 2, {text + "\n"});
+  }
+}
+
 TEST(Status, MissingFilesAndFoldersAreSixtyFiveAndNamed) {
   const Program program;
   program.write("text", "one line\n");

@@ -1,0 +1,192 @@
+#include "cli/usage_error.h"
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include <algorithm>
+#include <array>
+#include <charconv>
+#include <cstdlib>
+#include <string_view>
+
+#include "cli/help_format.h"
+#include "cli/yaml_config.h"
+#include "models/transformer_config.h"
+
+namespace dragoman::cli {
+namespace {
+
+constexpr const char* kWholeNumber = "must be a whole number";
+
+constexpr std::array<std::string_view, 8> kBooleans = {"true", "false", "yes", "no", "on", "off", "1", "0"};
+
+template <typename Integer>
+std::string rule_of_integer(const std::string& value) {
+  Integer number{};
+  const char* const end = value.data() + value.size();
+  const auto [stop, error] = std::from_chars(value.data(), end, number);
+  const size_t digits = value.starts_with('-') ? 1 : 0;
+  if (error == std::errc::result_out_of_range) {
+    return "is out of range";
+  }
+  if (error != std::errc{} || stop != end) {
+    const bool negative = std::is_unsigned_v<Integer> && value.starts_with('-');
+    return negative ? "must be 0 or more" : kWholeNumber;
+  }
+  const bool leading_zero = value.size() > digits + 1 && value[digits] == '0';
+  return leading_zero ? fmt::format("{} without leading zeros", kWholeNumber) : "";
+}
+
+std::string rule_of_number(const std::string& value) {
+  char* end = nullptr;
+  std::strtod(value.c_str(), &end);
+  return !value.empty() && end == value.c_str() + value.size() ? "" : "must be a number";
+}
+
+std::string rule_of_choice(const std::vector<std::string>& choices, const std::string& value) {
+  if (std::ranges::find(choices, value) != choices.end()) {
+    return "";
+  }
+  const std::string list = "must be " + listed(choices, "or");
+  return choices.size() == 1 ? list : list + "; did you mean " + models::nearest_name(value, choices) + "?";
+}
+
+// "--width", as CLI11 puts it at the start or in the middle of its messages.
+bool speaks_of(const std::string& message, const std::string& name) {
+  for (size_t at = message.find(name); at != std::string::npos; at = message.find(name, at + 1)) {
+    const size_t end = at + name.size();
+    if ((at == 0 || message[at - 1] == ' ') && (end == message.size() || message[end] == ':' || message[end] == ' ')) {
+      return true;
+    }
+  }
+  return false;
+}
+
+std::string with_value(const CLI::Option& option) {
+  const std::string type = value_name(option);
+  return option.get_name() + (type.empty() ? "" : " " + type);
+}
+
+std::string missing_options(const CLI::App& command) {
+  std::vector<std::string> missing;
+  for (const CLI::Option* option : command.get_options()) {
+    if (option->get_required() && option->count() == 0) {
+      missing.push_back(with_value(*option));
+    }
+  }
+  return fmt::format("{} {} required", listed(missing, "and"), missing.size() == 1 ? "is" : "are");
+}
+
+std::string missing_value(const CLI::Option& option) {
+  const std::vector<std::string> choices = choices_of(option);
+  return fmt::format("{} needs a value: {}", option.get_name(),
+                     choices.empty() ? value_name(option) : listed(choices, "or"));
+}
+
+// Of the values of one option: given too often, or one that breaks its rule. Empty when neither.
+std::string wrong_values(const CLI::Option& option) {
+  for (const std::string& value : option.results()) {
+    const std::string rule = broken_rule(option, value);
+    if (!rule.empty()) {
+      return fmt::format("{} is \"{}\", {}{}", option.get_name(), value, rule.starts_with("is ") ? "which " : "", rule);
+    }
+  }
+  return "";
+}
+
+std::string refused_option(const CLI::Option& option, const CLI::ParseError& error) {
+  const std::vector<std::string> values = option.results();
+  if (dynamic_cast<const CLI::ArgumentMismatch*>(&error) != nullptr) {
+    return values.size() > 1 ? fmt::format("{} is given {} times, as {}; keep one", option.get_name(), values.size(),
+                                           listed(values, "and"))
+                             : missing_value(option);
+  }
+  const std::string wrong = wrong_values(option);
+  if (wrong.empty() && values.size() == 1) {
+    return fmt::format("{} is \"{}\", which is out of range", option.get_name(), values.front());
+  }
+  return wrong;
+}
+
+std::string unknown_option(const std::string& argument, std::vector<std::string> known) {
+  for (std::string& name : known) {
+    name.insert(0, "--");
+  }
+  const std::string name = argument.substr(0, argument.find('='));
+  return fmt::format("{}: unknown option; did you mean {}?", name, models::nearest_name(name, known));
+}
+
+std::string unexpected_argument(const CLI::App& command, const std::string& argument) {
+  const std::vector<std::string> known = option_names(command);
+  return argument.starts_with('-') && !known.empty()
+             ? unknown_option(argument, known)
+             : fmt::format("\"{}\" was not expected: a value follows the name of its option", argument);
+}
+
+std::string without_command(const CLI::App& app, const std::vector<std::string>& arguments) {
+  if (arguments.empty()) {
+    return "a command is missing";
+  }
+  if (arguments.front().starts_with('-')) {
+    return unknown_option(arguments.front(), {"help", "version"});
+  }
+  std::vector<std::string> known;
+  for (const CLI::App* command : app.get_subcommands([](const CLI::App*) { return true; })) {
+    known.push_back(command->get_name());
+  }
+  return fmt::format("unknown command \"{}\"; did you mean {}?", arguments.front(),
+                     models::nearest_name(arguments.front(), known));
+}
+
+}  // namespace
+
+std::string broken_rule(const CLI::Option& option, const std::string& value) {
+  const std::string type = option.get_type_name();
+  if (option.get_items_expected_max() == 0 || type == "BOOLEAN") {
+    return std::ranges::find(kBooleans, CLI::detail::to_lower(value)) != kBooleans.end() ? "" : "must be true or false";
+  }
+  if (type == "INT") {
+    return rule_of_integer<int64_t>(value);
+  }
+  if (type == "UINT") {
+    return rule_of_integer<uint64_t>(value);
+  }
+  if (type == "FLOAT") {
+    return rule_of_number(value);
+  }
+  const std::vector<std::string> choices = choices_of(option);
+  return choices.empty() ? "" : rule_of_choice(choices, value);
+}
+
+std::string describe_usage_error(const CLI::App& app, const CLI::ParseError& error,
+                                 const std::vector<std::string>& arguments) {
+  if (app.get_subcommands().empty()) {
+    return without_command(app, arguments);
+  }
+  const CLI::App& command = *app.get_subcommands().front();
+  if (!app.remaining(true).empty()) {  // rather than "--hypothesis is required" for a misspelt --hypothesis
+    return unexpected_argument(command, app.remaining(true).front());
+  }
+  if (dynamic_cast<const CLI::RequiredError*>(&error) != nullptr) {
+    return missing_options(command);
+  }
+  for (const CLI::Option* option : command.get_options()) {
+    if (speaks_of(error.what(), option->get_name())) {
+      const std::string text = refused_option(*option, error);
+      return text.empty() ? error.what() : text;
+    }
+  }
+  return error.what();
+}
+
+std::string describe_wrong_value(const CLI::App& command) {
+  for (const CLI::Option* option : command.get_options()) {
+    const std::string text = wrong_values(*option);
+    if (!text.empty()) {
+      return text;
+    }
+  }
+  return "";
+}
+
+}  // namespace dragoman::cli

@@ -1,0 +1,23 @@
+#pragma once
+
+#include <CLI/CLI.hpp>
+#include <string>
+
+namespace dragoman::cli {
+
+/// The rule that `value` breaks as a value of `option`: "must be a whole number", "must be 13a, intl, zh, char or none;
+/// did you mean 13a?". Empty when the value is fine. Stricter than CLI11, which takes 010 for 8, -1 for the largest
+/// unsigned number, and nothing at all for 0.
+std::string broken_rule(const CLI::Option& option, const std::string& value);
+
+/// What is wrong with a command line that CLI11 refused, for a person:
+///   "--width is given 2 times, as 3 and 4; keep one"
+///   "--hypothesis FILE and --reference FILE are required"
+///   "--beam-sice: unknown option; did you mean --beam-size?"
+std::string describe_usage_error(const CLI::App& app, const CLI::ParseError& error,
+                                 const std::vector<std::string>& arguments);
+
+/// What is wrong with the values of a command line that CLI11 took (see broken_rule); empty when nothing is.
+std::string describe_wrong_value(const CLI::App& command);
+
+}  // namespace dragoman::cli
