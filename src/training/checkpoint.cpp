@@ -1,10 +1,12 @@
 #include "training/checkpoint.h"
 
 #include <algorithm>
+#include <limits>
 #include <set>
 
 #include "base/checked_folder.h"
 #include "base/error.h"
+#include "base/folder_lock.h"
 #include "base/folder_writer.h"
 #include "base/published_folder.h"
 #include "models/model_folder.h"
@@ -19,6 +21,7 @@ using tensor::Tensor;
 
 constexpr const char* kCheckpointPrefix = "step-";
 constexpr const char* kOptimizerFile = "optimizer.safetensors";
+constexpr const char* kStateFile = "state.json";
 constexpr const char* kFirstMomentPrefix = "first_moment.";
 constexpr const char* kSecondMomentPrefix = "second_moment.";
 const std::string kAveragePrefix = "average.";
@@ -68,8 +71,43 @@ void remove_checkpoint(const std::filesystem::path& folder) try {
 
 }  // namespace
 
+void make_model_folder(const std::filesystem::path& folder) {
+  std::error_code error;
+  std::filesystem::create_directories(folder, error);
+  base::check(!error, base::ErrorKind::kCannotWrite, "{}: cannot make the model folder: {}; choose another name",
+              folder.string(), error.message());
+}
+
 std::filesystem::path checkpoint_folder(const std::filesystem::path& model_folder, int64_t step) {
   return checkpoints_of(model_folder) / (kCheckpointPrefix + std::to_string(step));
+}
+
+std::vector<std::filesystem::path> last_checkpoints(const std::filesystem::path& model_folder, int64_t count) {
+  return best_checkpoints(model_folder, count, {});
+}
+
+std::vector<std::filesystem::path> best_checkpoints(const std::filesystem::path& model_folder, int64_t count,
+                                                    const std::map<int64_t, double>& scores) {
+  std::vector<int64_t> steps = list_checkpoints(model_folder);
+  std::ranges::stable_sort(steps, {}, [&](int64_t step) {
+    const auto found = scores.find(step);
+    return found == scores.end() ? std::numeric_limits<double>::lowest() : found->second;
+  });
+  const auto taken = std::min(steps.size(), static_cast<size_t>(std::max<int64_t>(count, 0)));
+  std::vector<std::filesystem::path> folders;
+  for (auto step = steps.end() - static_cast<std::ptrdiff_t>(taken); step != steps.end(); ++step) {
+    folders.push_back(checkpoint_folder(model_folder, *step));
+  }
+  return folders;
+}
+
+std::map<int64_t, double> checkpoint_scores(const std::filesystem::path& model_folder) {
+  const std::vector<int64_t> steps = list_checkpoints(model_folder);
+  if (steps.empty()) {
+    return {};
+  }
+  const base::CheckedFolder newest(checkpoint_folder(model_folder, steps.back()));
+  return run_state_from_json(newest.read(kStateFile), newest.path_of(kStateFile)).scores;
 }
 
 std::vector<int64_t> list_checkpoints(const std::filesystem::path& model_folder) {
@@ -93,7 +131,7 @@ void save_checkpoint(const std::filesystem::path& model_folder, const models::Tr
   models::add_model_files(writer, model_files(model, contents.texts));
   writer.add(kOptimizerFile, tensor::make_safetensors(state).parts());
   writer.add("recipe.json", contents.recipe);
-  writer.add("state.json", to_json(contents.state));
+  writer.add(kStateFile, to_json(contents.state));
   writer.commit();
 }
 
@@ -108,7 +146,7 @@ std::optional<Checkpoint> find_newest_checkpoint(const std::filesystem::path& mo
   const base::CheckedFolder folder(newest->path);
   models::ModelFiles files = models::read_model_files(folder);
   return Checkpoint{newest->path,
-                    run_state_from_json(folder.read("state.json"), folder.path_of("state.json")),
+                    run_state_from_json(folder.read(kStateFile), folder.path_of(kStateFile)),
                     folder.read("recipe.json"),
                     {std::move(files.config), std::move(files.vocabularies)}};
 }
@@ -182,11 +220,12 @@ void write_average(const std::vector<std::filesystem::path>& folders, bool use_a
                    const std::filesystem::path& output) {
   base::check_usage(!folders.empty(), "average: no folders are given");
   const base::CheckedFolder first(folders.front());
+  make_model_folder(output);
+  const base::FolderLock lock(output);
   models::Transformer model(
       models::transformer_config_from_json(first.read(models::kConfigName), first.path_of(models::kConfigName)));
   model.parameters().allocate();
   const ModelTexts texts = average_into(folders, use_average, model);
-  std::filesystem::create_directories(output);
   publish_model(output, model, texts);
 }
 

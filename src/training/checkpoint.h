@@ -34,6 +34,10 @@ struct Checkpoint {
   ModelTexts texts;
 };
 
+/// Makes a folder for a model, and those above it. Throws Error(kCannotWrite): "DIR: cannot make the model folder:
+/// ...".
+void make_model_folder(const std::filesystem::path& folder);
+
 /// MODEL/checkpoints/step-N
 std::filesystem::path checkpoint_folder(const std::filesystem::path& model_folder, int64_t step);
 
@@ -70,6 +74,16 @@ struct KeptCheckpoints {
 void prune_checkpoints(const std::filesystem::path& model_folder, const std::map<int64_t, double>& scores,
                        const KeptCheckpoints& kept);
 
+/// The folders of the last `count` checkpoints, or the best by `scores` (one without a score is worse than all others);
+/// fewer where there are fewer.
+std::vector<std::filesystem::path> last_checkpoints(const std::filesystem::path& model_folder, int64_t count);
+std::vector<std::filesystem::path> best_checkpoints(const std::filesystem::path& model_folder, int64_t count,
+                                                    const std::map<int64_t, double>& scores);
+
+/// The scores of checkpoints that the newest one remembers, by step; higher is better. Empty without a checkpoint.
+/// Throws Error(kBadData) when it is damaged.
+std::map<int64_t, double> checkpoint_scores(const std::filesystem::path& model_folder);
+
 /// Mean of the weights in several model folders or checkpoints (float64 sums). Throws Error(kBadData) unless all have
 /// the same configuration, tensors and vocabularies. Source: Vaswani et al. 2017, section 6.1.
 /// @param use_average  take the moving average of a checkpoint instead of its weights, where it has one
@@ -77,7 +91,7 @@ void prune_checkpoints(const std::filesystem::path& model_folder, const std::map
 ModelTexts average_into(const std::vector<std::filesystem::path>& folders, bool use_average,
                         models::Transformer& model);
 
-/// `average_into`, written as a model folder of its own.
+/// `average_into`, written as a model folder of its own. Throws Error(kRuntime) when a run is using that folder.
 void write_average(const std::vector<std::filesystem::path>& folders, bool use_average,
                    const std::filesystem::path& output);
 

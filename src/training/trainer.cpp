@@ -24,13 +24,6 @@ double clock_seconds() {
   return std::chrono::duration<double>(std::chrono::steady_clock::now().time_since_epoch()).count();
 }
 
-void prepare_folder(const std::filesystem::path& folder) {
-  std::error_code error;
-  std::filesystem::create_directories(folder, error);
-  base::check(!error, base::ErrorKind::kCannotWrite, "{}: cannot create the model folder: {}", folder.string(),
-              error.message());
-}
-
 data::EncodingOptions encoding_options(const TrainOptions& options) {
   data::EncodingOptions encoding;
   encoding.max_length = static_cast<int32_t>(options.batch.max_length - 1);
@@ -73,7 +66,7 @@ Trainer::Trainer(const TrainOptions& options, std::ostream& terminal) : options_
   options_.check();
   options_.run.workers = options_.run.workers > 0 ? options_.run.workers : base::cpu_count();
   data::ParallelCorpus text(options_.source, options_.target);
-  prepare_folder(options_.model_folder);
+  make_model_folder(options_.model_folder);
   lock_ = std::make_unique<base::FolderLock>(options_.model_folder);
   const std::optional<Checkpoint> checkpoint = find_newest_checkpoint(options_.model_folder, notes_);
   state_.fingerprint = text.fingerprint();
@@ -324,20 +317,9 @@ void Trainer::average_checkpoints() {
 }
 
 std::vector<std::filesystem::path> Trainer::checkpoints_to_average() const {
-  std::vector<int64_t> steps = list_checkpoints(options_.model_folder);
-  const auto score = [&](int64_t step) {
-    const auto found = state_.scores.find(step);
-    return found == state_.scores.end() ? -1e300 : found->second;
-  };
-  if (options_.run.average_best) {
-    std::ranges::stable_sort(steps, {}, score);
-  }
-  const auto count = std::min(steps.size(), static_cast<size_t>(options_.run.average));
-  std::vector<std::filesystem::path> folders;
-  for (auto step = steps.end() - static_cast<std::ptrdiff_t>(count); step != steps.end(); ++step) {
-    folders.push_back(checkpoint_folder(options_.model_folder, *step));
-  }
-  return folders;
+  const RunOptions& run = options_.run;
+  return run.average_best ? best_checkpoints(options_.model_folder, run.average, state_.scores)
+                          : last_checkpoints(options_.model_folder, run.average);
 }
 
 std::optional<StopReason> Trainer::should_stop() const {

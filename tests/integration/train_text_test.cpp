@@ -72,6 +72,33 @@ TEST_F(TrainText, ACorpusThatDoesNotFitInMemoryTrainsTheSameModel) {
   expect_same_run("read_again", "cached", 60);
 }
 
+TEST_F(TrainText, TheBestOrLastCheckpointsAreAveraged) {
+  train(command("model", 6,
+                {{"valid-source", "valid.source"},
+                 {"valid-target", "valid.target"},
+                 {"metric", "loss"},
+                 {"learning-rate", "3e-2"},
+                 {"keep-last", "6"}}));
+  std::map<double, std::string> by_loss;
+  for (const training::ValidationRow& row : training::read_metrics(path("model") / "metrics.jsonl").validation) {
+    by_loss[row.loss] = "model/checkpoints/step-" + std::to_string(row.step);
+  }
+  ASSERT_EQ(by_loss.size(), 6U);
+  const std::string best = by_loss.begin()->second + " " + std::next(by_loss.begin())->second;
+  const std::string last = "model/checkpoints/step-5 model/checkpoints/step-6";
+  const auto averaged = [&](const std::string& words) {
+    const Outcome outcome = program_.run("average --output averaged " + words);
+    EXPECT_EQ(outcome.status, 0) << words << ": " << outcome.err;
+    return program_.read("averaged/model.safetensors");
+  };
+  EXPECT_EQ(averaged("--input model --best 2"), averaged("--input " + best));
+  EXPECT_EQ(averaged("--input model --last 2"), averaged("--input " + last));
+  test_support::expect_failure(program_.run("average --input model --best 7 --output x"), 65,
+                               {"model: has 6 validated checkpoints, --best asks for 7"});
+  test_support::expect_failure(program_.run("average --input model --best 1 --last 1 --output x"), 2, {"choose one"});
+  test_support::expect_failure(program_.run("average --input model --last -1 --output x"), 2, {"last is -1"});
+}
+
 TEST_F(TrainText, EveryLineGivesOneLineWhateverItHolds) {
   train(command("model", 40));
   const std::vector<std::string> lines = {"1 2 3",
