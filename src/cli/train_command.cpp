@@ -112,6 +112,11 @@ void add_vocabulary(Overrides& options) {
   options.add("--joint-vocab", FIELD(joint_vocabulary), "One vocabulary for both sides (true or false)");
   options.add("--character-coverage", FIELD(vocabulary.character_coverage),
               "Share of characters that get a piece; 0.9995 suits Chinese");
+  options.add("--normalization", FIELD(vocabulary.normalization),
+              "Of text before it is cut; identity keeps full-width punctuation: nmt_nfkc, nfkc, nmt_nfkc_cf, nfkc_cf, "
+              "identity");
+  options.add("--vocab-lines", FIELD(vocabulary.max_lines),
+              "Lines the pieces are learned from at most, drawn evenly; 0 = all");
   options.add("--byte-fallback", FIELD(vocabulary.byte_fallback), "Unknown characters become bytes (true or false)");
   options.add("--subword-sampling", FIELD(batch.subword_sampling),
               "Random sub-words in training: unigram alpha (0.1 to 0.5) or BPE dropout (0.1); 0 = off");
@@ -144,12 +149,18 @@ void add_run(Overrides& options) {
   options.add("--max-steps", FIELD(run.max_steps), "Updates");
   options.add("--max-epochs", FIELD(run.max_epochs), "Passes over the text; 0 = no limit");
   options.add("--max-minutes", FIELD(run.max_minutes), "Minutes of wall time of this process; 0 = no limit");
+  options.add("--total-minutes", FIELD(run.total_minutes),
+              "Minutes of training, all parts of the run together, after which it is finished; 0 = no limit");
   options.add("--validate-every", FIELD(run.validate_every), "Updates between validations, each with a checkpoint");
   options.add("--validation-beam", FIELD(run.validation_beam), "Beam size of validation translations");
   options.add_choice(
       "--metric", {"bleu", "chrf", "loss"}, "bleu",
       [](TrainOptions& o, const std::string& name) { o.run.metric = training::validation_metric_from(name); },
       "What chooses the best model");
+  options.add_choice(
+      "--tokenize", {"13a", "intl", "zh", "char", "none"}, "13a",
+      [](TrainOptions& o, const std::string& name) { o.run.tokenize = evaluation::parse_tokenizer(name); },
+      "How validation BLEU cuts words; zh for Chinese");
   options.add("--patience", FIELD(run.patience), "Validations without improvement before the end; 0 = never");
   options.add("--keep-last", FIELD(run.keep_last), "Newest checkpoints kept");
   options.add("--keep-best", FIELD(run.keep_best), "Best checkpoints kept");

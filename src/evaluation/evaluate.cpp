@@ -75,6 +75,17 @@ void warn_of_tokenized_text(const Text& system, std::vector<std::string>& warnin
   }
 }
 
+void warn_of_uncut_text(const Text& reference, const EvaluateOptions& options, std::vector<std::string>& warnings) {
+  const bool needs_spaces = options.tokenize == Tokenizer::k13a || options.tokenize == Tokenizer::kIntl;
+  const bool has_bleu = std::ranges::find(options.metrics, MetricKind::kBleu) != options.metrics.end();
+  if (has_bleu && needs_spaces && is_mostly_chinese(reference.lines)) {
+    warnings.push_back(
+        fmt::format("{}: is Chinese; BLEU with the tokenizer {} takes sentences without spaces for words; "
+                    "use --tokenize zh",
+                    reference.name, tokenizer_name(options.tokenize)));
+  }
+}
+
 std::vector<Lines> views(const std::vector<Text>& texts) {
   std::vector<Lines> lines;
   for (const Text& text : texts) {
@@ -166,6 +177,7 @@ Report evaluate(const std::vector<Text>& systems, const std::vector<Text>& refer
       report.systems.push_back({.name = system.name, .scores = {}});
     }
   }
+  warn_of_uncut_text(references.front(), options, report.warnings);
   const std::vector<Lines> reference_lines = views(references);
   for (const MetricKind kind : options.metrics) {
     const std::unique_ptr<Metric> metric = make_metric(kind, options);

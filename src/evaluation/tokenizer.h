@@ -1,5 +1,6 @@
 #pragma once
 
+#include <span>
 #include <string>
 #include <string_view>
 
@@ -26,6 +27,10 @@ Tokenizer parse_tokenizer(std::string_view name);
 /// @return the words with white space between them (any amount; `split_words` gives the list).
 /// Source: Post 2018, "A Call for Clarity in Reporting BLEU Scores"; sacreBLEU 2.6.
 std::string tokenize(Tokenizer tokenizer, std::string_view line);
+
+/// True if more than a third of the characters of the first lines, white space aside, are Chinese ideographs: a text
+/// that only `kZh` and `kChar` cut into words.
+bool is_mostly_chinese(std::span<const std::string> lines);
 
 /// The rules one by one; see the enumeration.
 std::string tokenize_13a(std::string_view line);

@@ -37,7 +37,21 @@ bool is_chinese(char32_t c) {
                      [c](const auto& range) { return c >= range.first && c <= range.second; });
 }
 
+constexpr size_t kLinesLookedAt = 1000;
+
 }  // namespace
+
+bool is_mostly_chinese(std::span<const std::string> lines) {
+  size_t ideographs = 0, others = 0;
+  for (const std::string& line : lines.first(std::min(lines.size(), kLinesLookedAt))) {
+    for (const char32_t c : base::decode_utf8(line)) {
+      const bool ideograph = (c >= 0x3400 && c <= 0x9FFF) || (c >= 0x20000 && c <= 0x3FFFF);
+      ideographs += ideograph ? 1 : 0;
+      others += ideograph || c <= U' ' || c == 0x3000 ? 0 : 1;
+    }
+  }
+  return 2 * ideographs > others;
+}
 
 std::string tokenize_zh(std::string_view line) {
   std::u32string spaced;

@@ -4,9 +4,12 @@
 
 #include "base/cpu.h"
 #include "training/progress_line.h"
+#include "training/vocabularies.h"
 
 namespace dragoman::training {
 namespace {
+
+constexpr double kTokensPerParameterWarning = 0.5;  // fewer target tokens than this for each parameter: too large
 
 std::vector<ReportFact> model_facts(const TrainOptions& options, int64_t parameters) {
   const models::TransformerConfig& model = options.model;
@@ -62,6 +65,21 @@ std::vector<ReportFactGroup> run_facts(const TrainOptions& options, int64_t para
           {"Data", data_facts(corpus)},
           {"Training", training_facts(options)},
           {"Machine", machine_facts(options)}};
+}
+
+std::vector<std::string> run_warnings(const TrainOptions& options, int64_t parameters,
+                                      const data::CorpusStatistics& corpus, const Validator& validator) {
+  std::vector<std::string> warnings;
+  if (static_cast<double>(corpus.target_tokens) < kTokensPerParameterWarning * static_cast<double>(parameters)) {
+    warnings.push_back(fmt::format(
+        "the model has {} parameters for {} target tokens: it will learn the text by heart; a smaller preset, more "
+        "dropout or more text will translate better",
+        format_count(parameters), format_count(static_cast<int64_t>(corpus.target_tokens))));
+  }
+  warnings.push_back(normalization_warning(options.target, validator.target_vocabulary()));
+  warnings.push_back(tokenizer_warning(options.run.tokenize, validator.references()));
+  std::erase(warnings, "");
+  return warnings;
 }
 
 }  // namespace dragoman::training

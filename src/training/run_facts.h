@@ -1,10 +1,12 @@
 #pragma once
 
+#include <string>
 #include <vector>
 
 #include "data/encoded_corpus.h"
 #include "training/report.h"
 #include "training/train_options.h"
+#include "training/validator.h"
 
 namespace dragoman::training {
 
@@ -12,5 +14,10 @@ namespace dragoman::training {
 /// @param options  with vocabulary sizes and workers filled in
 std::vector<ReportFactGroup> run_facts(const TrainOptions& options, int64_t parameters,
                                        const data::CorpusStatistics& corpus);
+
+/// What a person should be told before the first update: a model too large for its text, normalisation that loses
+/// characters of the target text, a tokenizer that does not suit the validation text.
+std::vector<std::string> run_warnings(const TrainOptions& options, int64_t parameters,
+                                      const data::CorpusStatistics& corpus, const Validator& validator);
 
 }  // namespace dragoman::training

@@ -132,6 +132,7 @@ void TrainOptions::check() const {
   base::check_range("max_steps", static_cast<double>(run.max_steps), 1, 1e9);
   base::check_range("max_epochs", static_cast<double>(run.max_epochs), 0, 1e9);
   base::check_range("max_minutes", run.max_minutes, 0.0, 1e9);
+  base::check_range("total_minutes", run.total_minutes, 0.0, 1e9);
   base::check_range("patience", static_cast<double>(run.patience), 0, 1e9);
   base::check_range("validate_every", static_cast<double>(run.validate_every), 1, 1e9);
   base::check_range("validation_beam", static_cast<double>(run.validation_beam), 1, 64);
@@ -150,6 +151,7 @@ std::string recipe_json(const TrainOptions& options) {
       {"character_coverage", options.vocabulary.character_coverage},
       {"byte_fallback", options.vocabulary.byte_fallback},
       {"normalization", options.vocabulary.normalization},
+      {"vocabulary_lines", options.vocabulary.max_lines},
       {"joint_vocabulary", options.joint_vocabulary},
       {"model", nlohmann::json::parse(models::to_json(options.model))},
       {"schedule", name_of(options.schedule.kind)},

@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "data/vocabulary_trainer.h"
+#include "evaluation/tokenizer.h"
 #include "models/transformer_config.h"
 #include "training/schedule.h"
 
@@ -44,9 +45,12 @@ struct RunOptions {
   int64_t max_steps = 100'000;
   int64_t max_epochs = 0;        ///< 0 = no limit
   double max_minutes = 0.0;      ///< wall time of this process; 0 = no limit
+  double total_minutes = 0.0;    ///< training time of all parts of the run together, after which it is finished; 0 = no
+                                 ///< limit
   int64_t validate_every = 500;  ///< steps between validations; each also saves a checkpoint
   int64_t validation_beam = 1;   ///< beam size of validation translations
   ValidationMetric metric = ValidationMetric::kBleu;
+  evaluation::Tokenizer tokenize = evaluation::Tokenizer::k13a;  ///< of validation BLEU
   int64_t patience = 10;      ///< validations without improvement before stopping; 0 = never stop early
   int64_t keep_last = 5;      ///< newest checkpoints kept
   int64_t keep_best = 3;      ///< best checkpoints kept

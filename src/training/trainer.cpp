@@ -18,7 +18,6 @@ namespace dragoman::training {
 namespace {
 
 constexpr int64_t kMaxSkippedInARow = 20;
-constexpr double kTokensPerParameterWarning = 0.5;  // fewer target tokens than this for each parameter: too large
 
 double clock_seconds() {
   return std::chrono::duration<double>(std::chrono::steady_clock::now().time_since_epoch()).count();
@@ -48,6 +47,8 @@ std::string describe_stop(StopReason reason) {
       return "finished: all steps done";
     case StopReason::kMaxEpochs:
       return "finished: all epochs done";
+    case StopReason::kTotalTime:
+      return "finished: the time of the run is used up";
     case StopReason::kMaxTime:
       return "stopped: time is up; run the same command to go on";
     case StopReason::kEarlyStop:
@@ -71,6 +72,10 @@ Trainer::Trainer(const TrainOptions& options, std::ostream& terminal) : options_
   const std::optional<Checkpoint> checkpoint = find_newest_checkpoint(options_.model_folder, notes_);
   state_.fingerprint = text.fingerprint();
 
+  if (!checkpoint) {
+    terminal << fmt::format("learning a vocabulary of {} pieces\n", format_count(options_.vocabulary.size))
+             << std::flush;
+  }
   const data::VocabularyPair vocabularies =
       checkpoint ? decoding::load_vocabularies(checkpoint->texts.vocabularies, checkpoint->folder)
                  : learn_vocabularies(options_, notes_);
@@ -134,11 +139,8 @@ void Trainer::describe() {
   report_->message(counts.report());
   report_->message(fmt::format("model: {} ({} parameters), {} workers, {}", options_.preset, format_count(parameters),
                                options_.run.workers, base::isa_name(base::active_isa())));
-  if (static_cast<double>(counts.target_tokens) < kTokensPerParameterWarning * static_cast<double>(parameters)) {
-    report_->warning(fmt::format(
-        "the model has {} parameters for {} target tokens: it will learn the text by heart; a smaller preset, more "
-        "dropout or more text will translate better",
-        format_count(parameters), format_count(static_cast<int64_t>(counts.target_tokens))));
+  for (const std::string& warning : run_warnings(options_, parameters, counts, *validator_)) {
+    report_->warning(warning);
   }
   report_->facts(run_facts(options_, parameters, counts));
   if (state_.step > 0) {
@@ -333,6 +335,9 @@ std::optional<StopReason> Trainer::should_stop() const {
   if (run.max_epochs > 0 && batcher_->epoch() >= static_cast<uint64_t>(run.max_epochs)) {
     return StopReason::kMaxEpochs;
   }
+  if (run.total_minutes > 0.0 && seconds() >= 60.0 * run.total_minutes) {
+    return StopReason::kTotalTime;
+  }
   if (run.max_minutes > 0.0 && seconds() - seconds_before_ >= 60.0 * run.max_minutes) {
     return StopReason::kMaxTime;
   }
@@ -356,11 +361,14 @@ double Trainer::window_kl() const {
   return options_.loss.rdrop > 0.0 ? state_.window.kl_per_token() : kNotMeasured;
 }
 
-// By the speed of this process so far, validations included.
+// By the speed of this process so far, validations included, or by the limits on time.
 double Trainer::seconds_left() const {
   const double elapsed = seconds() - seconds_before_;
   const auto done = static_cast<double>(state_.step - first_step_);
-  return done > 0.0 ? elapsed / done * static_cast<double>(options_.run.max_steps - state_.step) : -1.0;
+  const RunOptions& run = options_.run;
+  const double total = run.total_minutes > 0.0 ? 60.0 * run.total_minutes - seconds() : HUGE_VAL;
+  const double now = run.max_minutes > 0.0 ? 60.0 * run.max_minutes - elapsed : HUGE_VAL;
+  return done > 0.0 ? std::min({elapsed / done * static_cast<double>(run.max_steps - state_.step), total, now}) : -1.0;
 }
 
 }  // namespace dragoman::training

@@ -18,7 +18,7 @@
 namespace dragoman::training {
 
 /// Why a run came to its end.
-enum class StopReason { kMaxSteps, kMaxEpochs, kMaxTime, kEarlyStop, kSignal };
+enum class StopReason { kMaxSteps, kMaxEpochs, kTotalTime, kMaxTime, kEarlyStop, kSignal };
 
 /// Trains one model from raw parallel text into a model folder, resuming when the folder holds a checkpoint.
 /// The folder then holds the best model so far at its top, checkpoints/step-N/, metrics.jsonl, event files,

@@ -19,6 +19,17 @@ std::vector<std::string> read_all(const std::vector<std::filesystem::path>& file
 
 }  // namespace
 
+std::string tokenizer_warning(evaluation::Tokenizer tokenize, std::span<const std::string> references) {
+  using evaluation::Tokenizer;
+  const bool cuts_chinese = tokenize == Tokenizer::kZh || tokenize == Tokenizer::kChar;
+  return cuts_chinese || !evaluation::is_mostly_chinese(references)
+             ? ""
+             : fmt::format(
+                   "the validation text is Chinese, but its BLEU is computed with the tokenizer {}, which takes "
+                   "sentences without spaces for words; use --tokenize zh",
+                   evaluation::tokenizer_name(tokenize));
+}
+
 double ValidationResult::score(ValidationMetric metric) const {
   switch (metric) {
     case ValidationMetric::kBleu:
@@ -34,6 +45,7 @@ double ValidationResult::score(ValidationMetric metric) const {
 Validator::Validator(const TrainOptions& options, const data::Vocabulary& source, const data::Vocabulary& target)
     : source_vocabulary_(source),
       target_vocabulary_(target),
+      tokenize_(options.run.tokenize),
       beam_size_(static_cast<int>(options.run.validation_beam)),
       workers_(options.run.workers) {
   if (options.valid_source.empty()) {
@@ -58,7 +70,7 @@ ValidationResult Validator::run(DataParallel& replicas, const models::Transforme
   for (const decoding::Translation& translation : translator.translate(sources_, search)) {
     result.translations.push_back(translation.text);
   }
-  result.bleu = evaluation::corpus_bleu(result.translations, {references_}).score;
+  result.bleu = evaluation::corpus_bleu(result.translations, {references_}, {.tokenize = tokenize_}).score;
   result.chrf = evaluation::corpus_chrf(result.translations, {references_}).score;
   return result;
 }

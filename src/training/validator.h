@@ -1,6 +1,7 @@
 #pragma once
 
 #include <memory>
+#include <span>
 #include <string>
 #include <vector>
 
@@ -13,13 +14,16 @@ namespace dragoman::training {
 /// How good the model is on the validation text.
 struct ValidationResult {
   LossSums sums;
-  double bleu = 0.0;  ///< 0 to 100, of decoded text against the reference (13a, mixed case)
+  double bleu = 0.0;  ///< 0 to 100, of decoded text against the reference (RunOptions::tokenize, mixed case)
   double chrf = 0.0;  ///< 0 to 100
   std::vector<std::string> translations;
 
   /// The chosen metric, turned so that higher is better (loss: minus nats per token).
   double score(ValidationMetric metric) const;
 };
+
+/// A warning when `tokenize` would take whole sentences of the references for words. Empty when all is well.
+std::string tokenizer_warning(evaluation::Tokenizer tokenize, std::span<const std::string> references);
 
 /// Validates by loss and by translating: real text, sub-words joined, scored as `dragoman evaluate` scores.
 class Validator {
@@ -42,6 +46,7 @@ class Validator {
   std::vector<std::string> sources_;
   std::vector<std::string> references_;
   std::vector<data::Batch> batches_;
+  evaluation::Tokenizer tokenize_;
   int beam_size_;
   int workers_;
 };

@@ -4,6 +4,7 @@
 
 #include "base/error.h"
 #include "base/utf8.h"
+#include "data/text_file.h"
 #include "data/vocabulary_trainer.h"
 #include "models/model_folder.h"
 
@@ -19,6 +20,14 @@ data::Vocabulary learn(const std::vector<std::filesystem::path>& files, const Tr
     notes.push_back(trained.note);
   }
   return trained.vocabulary;
+}
+
+constexpr int kLinesLookedAt = 10'000;
+
+// White space is squeezed by every normalisation, and nobody misses it.
+std::string without_spaces(std::string text) {
+  std::erase_if(text, [](char c) { return c == ' ' || c == '\t'; });
+  return text;
 }
 
 std::string trim(const std::string& line) {
@@ -37,6 +46,21 @@ data::VocabularyPair learn_vocabularies(const TrainOptions& options, std::vector
   both.insert(both.end(), options.target.begin(), options.target.end());
   const data::Vocabulary joint = learn(both, options, notes);
   return {joint, joint};
+}
+
+std::string normalization_warning(const std::vector<std::filesystem::path>& target,
+                                  const data::Vocabulary& vocabulary) {
+  data::LineReader reader(target.front());
+  int lines = 0, changed = 0;
+  for (std::string line; lines < kLinesLookedAt && reader.next(line); ++lines) {
+    changed += without_spaces(vocabulary.normalize(line)) == without_spaces(line) ? 0 : 1;
+  }
+  return changed * 10 <= lines ? ""
+                               : fmt::format(
+                                     "{} of the first {} lines of {} hold characters that the vocabulary "
+                                     "normalises away, so that no translation will have them; "
+                                     "--normalization identity keeps them",
+                                     changed, lines, target.front().string());
 }
 
 ModelTexts model_texts(const data::VocabularyPair& vocabularies, const models::TransformerConfig& config) {

@@ -12,6 +12,10 @@ namespace dragoman::training {
 /// Learns the vocabularies of the training text as `options` say. What came out differently than asked goes to `notes`.
 data::VocabularyPair learn_vocabularies(const TrainOptions& options, std::vector<std::string>& notes);
 
+/// A warning when normalisation changes more than a tenth of the first lines of the target text, because what it
+/// changes will never be written: full-width punctuation becomes ASCII. Empty when all is well.
+std::string normalization_warning(const std::vector<std::filesystem::path>& target, const data::Vocabulary& vocabulary);
+
 /// The texts of the model folder for these vocabularies and this configuration.
 ModelTexts model_texts(const data::VocabularyPair& vocabularies, const models::TransformerConfig& config);
 

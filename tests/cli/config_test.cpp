@@ -1,4 +1,8 @@
+#include <fmt/format.h>
 #include <gtest/gtest.h>
+
+#include <array>
+#include <vector>
 
 #include "support/program.h"
 
@@ -87,6 +91,47 @@ TEST_F(Config, RefusesBadYaml) {
   expect_failure(evaluate(std::string(3'000'000, '#')), 2, {"run.yaml"});
   expect_failure(evaluate(std::string("hypo\0thesis: a\n", 15)), 2, {"run.yaml"});
   expect_failure(evaluate("hypothesis: *nothing\n"), 2, {"run.yaml", "not valid YAML"});
+}
+
+// What a user can turn to fit a small corpus.
+TEST_F(Config, LeversOfTrainingGoIntoTheRecipeFromFileAndFlags) {
+  std::string text;
+  for (int line = 0; line < 60; ++line) {
+    text += fmt::format("{} {} {}\n", line % 7, line % 5, line % 3);
+  }
+  program_.write("text", text);
+  const std::vector<std::array<std::string, 3>> levers = {
+      {"dropout", "0.25", "\"dropout\": 0.25"},
+      {"attention-dropout", "0.125", "\"attention_dropout\": 0.125"},
+      {"activation-dropout", "0.5", "\"activation_dropout\": 0.5"},
+      {"source-word-dropout", "0.0625", "\"source_word_dropout\": 0.0625"},
+      {"target-word-dropout", "0.375", "\"target_word_dropout\": 0.375"},
+      {"label-smoothing", "0.2", "\"label_smoothing\": 0.2"},
+      {"rdrop", "3", "\"rdrop\": 3.0"},
+      {"subword-sampling", "0.3", "\"subword_sampling\": 0.3"},
+      {"ema-decay", "0.9", "\"ema_decay\": 0.9"},
+      {"norm-order", "pre", "\"norm_order\": \"pre\""},
+      {"learning-rate", "0.002", "\"learning_rate\": 0.002"},
+      {"vocab-size", "20", "\"vocabulary_size\": 20"},
+      {"vocab-lines", "50", "\"vocabulary_lines\": 50"},
+      {"normalization", "nfkc", "\"normalization\": \"nfkc\""}};
+  std::string yaml, flags;
+  for (const auto& [name, value, recipe] : levers) {
+    yaml += name + ": " + value + "\n";
+    flags += " --" + name + " " + value;
+  }
+  program_.write("levers.yaml", yaml);
+  const std::string fixed = " --source text --target text --d-model 8 --d-ff 8 --n-heads 1 --max-steps 1 --workers 1";
+  for (const std::string& command :
+       {std::string("--model from_file --config levers.yaml"), "--model from_flags" + flags}) {
+    const Outcome outcome = program_.run("train " + command + fixed);
+    ASSERT_EQ(outcome.status, 0) << outcome.err;
+  }
+  const std::string recipe = program_.read("from_file/checkpoints/step-1/recipe.json");
+  EXPECT_EQ(recipe, program_.read("from_flags/checkpoints/step-1/recipe.json"));
+  for (const auto& [name, value, line] : levers) {
+    EXPECT_NE(recipe.find(line), std::string::npos) << "--" << name << " " << value << " is not in " << recipe;
+  }
 }
 
 TEST_F(Config, RefusesFilesThatCannotBeRead) {

@@ -49,6 +49,21 @@ TEST(Evaluate, LinesAreAlignedAtTheEqualsSign) {
             "chrF2|nrefs:1|case:mixed|eff:yes|nc:6|nw:0|space:no|version:2.6.0 = 92.9\n");
 }
 
+TEST(Evaluate, ChineseInATokenizerThatNeedsSpacesIsWarnedOf) {
+  const Text chinese{.name = "ref.zh", .lines = {"大凌小者，警以诱之。", "刚中而应。", "中。"}};
+  const auto warnings = [&](Tokenizer tokenize, std::vector<MetricKind> metrics) {
+    EvaluateOptions options;
+    options.tokenize = tokenize;
+    options.metrics = std::move(metrics);
+    return evaluate({kGood}, {chinese}, options).warnings;
+  };
+  EXPECT_THAT(warnings(Tokenizer::k13a, {MetricKind::kBleu}),
+              testing::ElementsAre("ref.zh: is Chinese; BLEU with the tokenizer 13a takes sentences without spaces for "
+                                   "words; use --tokenize zh"));
+  EXPECT_THAT(warnings(Tokenizer::kZh, {MetricKind::kBleu}), testing::IsEmpty());
+  EXPECT_THAT(warnings(Tokenizer::k13a, {MetricKind::kChrf}), testing::IsEmpty());
+}
+
 TEST(Evaluate, SentenceLevelGivesOneLineEach) {
   EvaluateOptions options;
   options.metrics = {MetricKind::kChrf};

@@ -36,6 +36,16 @@ TEST(Text, SplittingAgreesWithIsSpaceForEveryCharacter) {
   }
 }
 
+TEST(Text, ChineseIsTextOfIdeographs) {
+  const auto mostly = [](std::vector<std::string> lines) { return is_mostly_chinese(lines); };
+  EXPECT_TRUE(mostly({"刚中而应，行险而顺。"}));
+  EXPECT_TRUE(mostly({"返回 True 如果 x 是整数", "使用 for 循环可以遍历列表中的所有元素"})) << "with Latin words";
+  EXPECT_FALSE(mostly({"The animal was too tired.", "中"}));
+  EXPECT_FALSE(mostly({"どうもありがとう", "감사합니다"})) << "kana and Hangul are not cut by zh";
+  EXPECT_FALSE(mostly({}));
+  EXPECT_FALSE(mostly({"", " \u3000"}));
+}
+
 TEST(Text, TrimTakesBothEnds) {
   EXPECT_EQ(trim("\u3000 a\u00a0b \t"), "a\u00a0b");
   EXPECT_EQ(trim(" \u2003\r"), "");

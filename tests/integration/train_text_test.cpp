@@ -126,6 +126,47 @@ TEST_F(TrainText, EveryLineGivesOneLineWhateverItHolds) {
   }
 }
 
+// Digits as Chinese ones, without spaces, each line with this full-width mark at its end.
+std::string chinese(const std::string& digits, const std::string& mark) {
+  const std::vector<std::string> names = {"零", "一", "二", "三", "四", "五", "六", "七", "八", "九"};
+  std::string text;
+  for (const char c : digits) {
+    text += c == '\n' ? mark + "\n" : c == ' ' ? "" : names[static_cast<size_t>(c - '0')];
+  }
+  return text;
+}
+
+TEST_F(TrainText, ChineseKeepsItsPunctuationAndIsScoredByCharacters) {
+  for (const std::string side : {"train", "valid"}) {
+    program_.write(side + ".source", chinese(program_.read(side + ".source"), "，"));
+    program_.write(side + ".target", chinese(program_.read(side + ".target"), "。！"));
+  }
+  const std::map<std::string, std::string> texts = {{"valid-source", "valid.source"},
+                                                    {"valid-target", "valid.target"},
+                                                    {"vocab-size", "40"},
+                                                    {"validate-every", "5"}};
+  BackgroundProgram plain(program_.folder(), command("plain", 5, texts));
+  EXPECT_EQ(plain.wait(), 0) << plain.errors();
+  for (const std::string advice : {"300 of the first 300 lines of train.target", "--normalization identity",
+                                   "the validation text is Chinese", "--tokenize zh"}) {
+    EXPECT_NE(plain.errors().find(advice), std::string::npos) << "expected '" << advice << "' in: " << plain.errors();
+  }
+  std::map<std::string, std::string> advised = texts;
+  advised.insert({{"normalization", "identity"}, {"tokenize", "zh"}});
+  BackgroundProgram run(program_.folder(), command("model", 5, advised));
+  EXPECT_EQ(run.wait(), 0) << run.errors();
+  EXPECT_EQ(run.errors().find("--normalization"), std::string::npos) << run.errors();
+  EXPECT_EQ(run.errors().find("--tokenize"), std::string::npos) << run.errors();
+  EXPECT_EQ(training::read_metrics(path("model") / "metrics.jsonl").validation.size(), 1U);
+  const Outcome there_and_back =
+      program_.run("vocab --model model/vocabulary.spm --encode <train.target | '" DRAGOMAN_PROGRAM
+                   "' vocab --model model/vocabulary.spm --decode");
+  EXPECT_EQ(there_and_back.out, program_.read("train.target"));
+  const Outcome translated = program_.run("translate --model model --input valid.source");
+  EXPECT_EQ(translated.status, 0) << translated.err;
+  EXPECT_EQ(lines_of(translated.out).size(), 8U);
+}
+
 TEST_F(TrainText, ALineOfAHundredThousandTokensIsSplitWithAWarningAndItsNeighboursDoNotChange) {
   train(command("model", 40, {{"d-model", "16"}, {"d-ff", "16"}}));
   program_.write("with", "1 2 3\n" + repeated("1 ", 100'000) + "\n4 5 6\n");

@@ -145,6 +145,18 @@ TEST_F(TrainerTest, RdropNamesBothPartsOfTheLoss) {
   EXPECT_NEAR(with.loss, without.loss, 0.05 * without.loss) << "the loss is the cross-entropy, mean of both passes";
 }
 
+TEST_F(TrainerTest, TheTimeOfAllPartsOfARunIsCountedTogether) {
+  TrainOptions run = options("model");
+  run.run.total_minutes = 1.0 / 60;
+  EXPECT_EQ(train(run, 1'000'000), StopReason::kTotalTime);
+  EXPECT_NE(log_.find("finished: the time of the run is used up"), std::string::npos) << log_;
+  const std::vector<int64_t> steps = list_checkpoints(run.model_folder);
+  EXPECT_EQ(train(run, 1'000'000), StopReason::kTotalTime) << "a finished run stays finished";
+  EXPECT_EQ(list_checkpoints(run.model_folder), steps);
+  run.run.total_minutes = 100;
+  EXPECT_EQ(train(run, steps.back() + 1), StopReason::kMaxSteps) << "more time lets it go on";
+}
+
 TEST_F(TrainerTest, AveragingAtTheEndKeepsTheBetterModel) {
   TrainOptions run = options("model");
   run.run.average = 3;
