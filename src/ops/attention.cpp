@@ -88,14 +88,14 @@ Variable attention(const Variable& query, const Variable& key, const Variable& v
   check_value(value.value(), key.value(), options);
   const AttentionInputs inputs{query.value(), key.value(), value.value(), bounds, options};
   const bool exact = query.dtype() == DType::kFloat64;
-  Tensor context = Tensor::empty({query.dim(0), value.dim(1)}, query.dtype());          // [Nq, H*Dv]
-  Tensor log_sum_exp = Tensor::empty({query.dim(0), inputs.n_heads()}, query.dtype());  // [Nq, H]
-  (exact ? reference::attention_forward : attention_forward)(inputs, context, log_sum_exp);
+  Tensor context = Tensor::empty({query.dim(0), value.dim(1)}, query.dtype());           // [Nq, H*Dv]
+  Tensor stats = exact ? Tensor() : Tensor::empty({2, inputs.n_heads(), query.dim(0)});  // [2, H, Nq]
+  exact ? reference::attention_forward(inputs, context) : attention_forward(inputs, context, stats);
   const auto backward = [=](const Tensor& grad_context) {
-    AttentionGradients gradients{Tensor::zeros(query.shape(), query.dtype()), Tensor::zeros(key.shape(), key.dtype()),
-                                 Tensor::zeros(value.shape(), value.dtype())};
-    const auto kernel = exact ? reference::attention_backward_accumulate : attention_backward_accumulate;
-    kernel(inputs, log_sum_exp, grad_context, gradients);  // of attention_forward
+    AttentionGradients gradients{Tensor::empty(query.shape(), query.dtype()), Tensor::empty(key.shape(), key.dtype()),
+                                 Tensor::empty(value.shape(), value.dtype())};
+    exact ? reference::attention_backward(inputs, grad_context, gradients)
+          : attention_backward(inputs, stats, grad_context, gradients);  // of attention_forward
     query.add_grad(gradients.query);
     key.add_grad(gradients.key);
     value.add_grad(gradients.value);

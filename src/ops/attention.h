@@ -29,7 +29,7 @@ struct AttentionBounds {
 /// @return context [Nq, H*Dv]. A row with nothing to attend to is all zeros with zero gradient, not NaN. A row has the
 ///   same bits whatever other sentences are in the batch and whatever comes after it (causal).
 /// Dropout: weight of (query row n, head h, key s of the sentence) is element (row n*H + h, column s) of the mask.
-/// Saves for backward: the log-sum-exp of each row and head, 4*Nq*H bytes; the weights are computed again.
+/// Saves for backward: two numbers of the softmax of each row and head, 8*Nq*H bytes; the weights are computed again.
 /// Gradients: query, key, value.
 /// Throws Error: "attention: query has width 64, key has width 32; both must be n_heads * d_head", "attention: causal,
 /// but sentence 3 has 5 queries and 4 keys", or offsets that fall or do not end at the number of rows.

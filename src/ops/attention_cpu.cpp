@@ -31,14 +31,17 @@ int64_t longest(const Tensor& offsets) {
 class ScratchOwner {
  public:
   ScratchOwner(const AttentionInputs& inputs, bool backward) {
-    const int64_t padded = padded_keys(longest(inputs.bounds.key_offsets));
-    const int64_t d_value = backward ? inputs.d_value() : 0;
-    const int64_t grad_rows = backward ? kQueryBlock : 0;
-    memory_ = Tensor::empty({inputs.d_head() + d_value + kQueryBlock + grad_rows + 2, padded});
+    const int64_t width = std::min(padded_to_vectors(longest(inputs.bounds.query_offsets)), kQueryBlock);
+    const int64_t n_keys = longest(inputs.bounds.key_offsets);
+    const int64_t drops = inputs.options.dropout.probability > 0 ? 1 : 0;
+    const int64_t gradients = backward ? 1 : 0;
+    memory_ =
+        Tensor::empty({inputs.d_head() + gradients * inputs.d_value() + (1 + gradients + 2 * drops) * n_keys, width});
     float* next = memory_.data<float>();
-    const auto take = [&](int64_t rows) { return std::exchange(next, next + rows * padded); };
-    scratch_ = {take(inputs.d_head()), take(d_value), take(kQueryBlock), take(grad_rows), take(1), take(1)};
-    std::fill_n(scratch_.row_scales, padded, 0.0F);  // multiply_row reads whole vectors
+    const auto take = [&](int64_t rows) { return std::exchange(next, next + rows * width); };
+    scratch_ = {take(inputs.d_head()), take(gradients * inputs.d_value()),
+                take(n_keys),          take(gradients * n_keys),
+                take(drops * n_keys),  take(drops * n_keys)};
   }
   const HeadScratch& get() const { return scratch_; }
 
@@ -48,82 +51,91 @@ class ScratchOwner {
 };
 
 template <typename T, typename AnyTensor>
-MatrixView<T> head_view(AnyTensor& matrix, int64_t row, int64_t head, int64_t width) {
-  if (!matrix.defined()) {
-    return {};
-  }
-  T* first = matrix.template data<float>();
-  return {first + row * matrix.stride(0) + head * width, matrix.stride(0)};
+MatrixView<T> view_of(AnyTensor& matrix) {
+  return matrix.defined() ? MatrixView<T>{matrix.template data<float>(), matrix.stride(0)} : MatrixView<T>{};
 }
 
-// Fills mask_bias of the sentence; returns its lowest allowed key.
-int64_t fill_mask_bias(const Tensor& key_mask, int64_t first_key, int64_t n_keys, float* mask_bias) {
-  if (!key_mask.defined()) {
-    return 0;
-  }
-  const bool* allowed = key_mask.data<bool>() + first_key;
-  std::fill_n(mask_bias, padded_keys(n_keys), -std::numeric_limits<float>::infinity());
-  for (int64_t s = 0; s < n_keys; ++s) {
-    mask_bias[s] = allowed[s] ? 0.0F : mask_bias[s];
-  }
-  return std::find(allowed, allowed + n_keys, true) - allowed;
-}
+// The heads of a call, one after another.
+class Heads {
+ public:
+  Heads(const AttentionInputs& inputs, float* stats)
+      : inputs_(inputs),
+        query_(view_of<const float>(inputs.query)),
+        key_(view_of<const float>(inputs.key)),
+        value_(view_of<const float>(inputs.value)),
+        stats_(stats),
+        dropout_(weight_dropout(inputs.options)) {}
 
-// Calls visit(HeadProblem, first key row) for each head of each sentence; sentences without queries are skipped.
-template <typename Visit>
-void for_each_head(const AttentionInputs& inputs, const HeadScratch& scratch, Visit visit) {
-  const auto queries = inputs.bounds.query_offsets.span<int32_t>();
-  const auto keys = inputs.bounds.key_offsets.span<int32_t>();
-  const Dropout dropout = weight_dropout(inputs.options);
-  HeadProblem p;
-  p.d_head = inputs.d_head();
-  p.d_value = inputs.d_value();
-  p.n_heads = inputs.n_heads();
-  p.masked = inputs.bounds.key_mask.defined();
-  p.causal = inputs.options.causal;
-  p.dropout = dropout.probability > 0 ? &dropout : nullptr;
-  for (size_t sentence = 0; sentence + 1 < queries.size(); ++sentence) {
-    const int64_t first_key = keys[sentence];
-    p.first_query = queries[sentence];
-    p.n_queries = queries[sentence + 1] - p.first_query;
-    p.n_keys = keys[sentence + 1] - first_key;
-    p.first_allowed = fill_mask_bias(inputs.bounds.key_mask, first_key, p.n_keys, scratch.mask_bias);
-    for (p.head = 0; p.head < p.n_heads && p.n_queries > 0; ++p.head) {
-      p.query = head_view<const float>(inputs.query, p.first_query, p.head, p.d_head);
-      p.key = head_view<const float>(inputs.key, first_key, p.head, p.d_head);
-      p.value = head_view<const float>(inputs.value, first_key, p.head, p.d_value);
-      visit(p, first_key);
+  /// Calls visit(HeadProblem, first key row) for each head of each sentence.
+  template <typename Visit>
+  void for_each(Visit visit) const {
+    const auto queries = inputs_.bounds.query_offsets.span<int32_t>();
+    const auto keys = inputs_.bounds.key_offsets.span<int32_t>();
+    const int64_t n_rows = inputs_.query.dim(0);
+    HeadProblem p = any_head();
+    for (size_t sentence = 0; sentence + 1 < queries.size(); ++sentence) {
+      const int64_t first_key = keys[sentence];
+      p.first_query = queries[sentence];
+      p.n_queries = queries[sentence + 1] - p.first_query;
+      p.n_keys = keys[sentence + 1] - first_key;
+      p.key_mask = key_mask_ == nullptr ? nullptr : key_mask_ + first_key;
+      for (p.head = 0; p.head < p.n_heads; ++p.head) {
+        p.query = query_.part(p.first_query, p.head * p.d_head);
+        p.key = key_.part(first_key, p.head * p.d_head);
+        p.value = value_.part(first_key, p.head * p.d_value);
+        if (stats_ != nullptr) {
+          p.largest = stats_ + p.head * n_rows + p.first_query;
+          p.inverse_sum = p.largest + p.n_heads * n_rows;
+        }
+        visit(p, first_key);
+      }
     }
   }
-}
+
+ private:
+  HeadProblem any_head() const {
+    HeadProblem p;
+    p.d_head = inputs_.d_head();
+    p.d_value = inputs_.d_value();
+    p.n_heads = inputs_.n_heads();
+    p.causal = inputs_.options.causal;
+    p.dropout = dropout_.probability > 0 ? &dropout_ : nullptr;
+    return p;
+  }
+
+  const AttentionInputs& inputs_;
+  const MatrixView<const float> query_, key_, value_;
+  float* const stats_;  // [2, H, Nq]
+  const bool* const key_mask_ = inputs_.bounds.key_mask.defined() ? inputs_.bounds.key_mask.data<bool>() : nullptr;
+  const Dropout dropout_;
+};
 
 }  // namespace
 
-void attention_forward(const AttentionInputs& inputs, Tensor& context, Tensor& log_sum_exp) {
+void attention_forward(const AttentionInputs& inputs, Tensor& context, Tensor& stats) {
   const ScratchOwner scratch(inputs, false);
-  for_each_head(inputs, scratch.get(), [&](const HeadProblem& p, int64_t) {
-    DRAGOMAN_DISPATCH(head_forward)
-    (p, scratch.get(), head_view<float>(context, p.first_query, p.head, p.d_value),
-     log_sum_exp.data<float>() + p.first_query * p.n_heads + p.head);
+  const MatrixView<float> output = view_of<float>(context);
+  Heads(inputs, stats.data<float>()).for_each([&](const HeadProblem& p, int64_t) {
+    DRAGOMAN_DISPATCH(head_forward)(p, scratch.get(), output.part(p.first_query, p.head * p.d_value));
   });
 }
 
-void attention_backward_accumulate(const AttentionInputs& inputs, const Tensor& log_sum_exp, const Tensor& grad_context,
-                                   AttentionGradients& gradients) {
+void attention_backward(const AttentionInputs& inputs, Tensor stats, const Tensor& grad_context,
+                        AttentionGradients& gradients) {
   const ScratchOwner scratch(inputs, true);
-  for_each_head(inputs, scratch.get(), [&](const HeadProblem& p, int64_t first_key) {
-    const HeadGradients grads{head_view<float>(gradients.query, p.first_query, p.head, p.d_head),
-                              head_view<float>(gradients.key, first_key, p.head, p.d_head),
-                              head_view<float>(gradients.value, first_key, p.head, p.d_value)};
-    DRAGOMAN_DISPATCH(head_backward)
-    (p, scratch.get(), log_sum_exp.data<float>() + p.first_query * p.n_heads + p.head,
-     head_view<const float>(grad_context, p.first_query, p.head, p.d_value), grads);
+  const auto output = view_of<const float>(grad_context);
+  const auto query = view_of<float>(gradients.query), key = view_of<float>(gradients.key);
+  const auto value = view_of<float>(gradients.value);
+  Heads(inputs, stats.data<float>()).for_each([&](const HeadProblem& p, int64_t first_key) {
+    const HeadGradients grads{query.part(p.first_query, p.head * p.d_head), key.part(first_key, p.head * p.d_head),
+                              value.part(first_key, p.head * p.d_value)};
+    DRAGOMAN_DISPATCH(head_backward)(p, scratch.get(), output.part(p.first_query, p.head * p.d_value), grads);
   });
 }
 
 void attention_weights_forward(const AttentionInputs& inputs, Tensor& weights) {
   const ScratchOwner scratch(inputs, false);
-  for_each_head(inputs, scratch.get(), [&](const HeadProblem& p, int64_t) {
+  Heads(inputs, nullptr).for_each([&](const HeadProblem& p, int64_t) {
     DRAGOMAN_DISPATCH(head_weights)(p, scratch.get(), weights.data<float>() + p.head * p.n_queries * p.n_keys);
   });
 }

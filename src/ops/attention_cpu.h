@@ -19,9 +19,9 @@ struct AttentionInputs {
 };
 
 struct AttentionGradients {
-  Tensor query;  ///< [Nq, H*Dh], contiguous
-  Tensor key;    ///< [Nk, H*Dh], contiguous
-  Tensor value;  ///< [Nk, H*Dv], contiguous
+  Tensor query;  ///< [Nq, H*Dh]
+  Tensor key;    ///< [Nk, H*Dh]
+  Tensor value;  ///< [Nk, H*Dv]
 };
 
 /// Row of the dropout mask for (query row, head): the mask of H heads takes H rows for each query row.
@@ -31,11 +31,12 @@ inline Dropout weight_dropout(const AttentionOptions& options) {
   return dropout;
 }
 
-/// Overwrites context [Nq, H*Dv] and log_sum_exp [Nq, H] (+infinity marks a row with nothing to attend to). float32.
-void attention_forward(const AttentionInputs& inputs, Tensor& context, Tensor& log_sum_exp);
-/// Adds the gradients of the three inputs; computes the weights again from log_sum_exp.
-void attention_backward_accumulate(const AttentionInputs& inputs, const Tensor& log_sum_exp, const Tensor& grad_context,
-                                   AttentionGradients& gradients);
+/// Overwrites context [Nq, H*Dv] and stats [2, H, Nq]: the largest product q . k of each head and row, and 1 / (sum of
+/// exp of the scores less the largest), 0 for a row with nothing to attend to. float32.
+void attention_forward(const AttentionInputs& inputs, Tensor& context, Tensor& stats);
+/// Overwrites the gradients of the three inputs; computes the weights again with the stats of the forward.
+void attention_backward(const AttentionInputs& inputs, Tensor stats, const Tensor& grad_context,
+                        AttentionGradients& gradients);
 /// Overwrites weights [H, T, S] of the only sentence.
 void attention_weights_forward(const AttentionInputs& inputs, Tensor& weights);
 

@@ -3,18 +3,19 @@
 #include <algorithm>
 #include <cmath>
 #include <cstdint>
+#include <numbers>
 
 #include "ops/dropout.h"
 
 namespace dragoman::ops {
 
-// Query rows that go through at once; a multiple of the six rows of a tile of small_gemm.
-constexpr int64_t kQueryBlock = 48;
-// Rows of scores are padded to whole vectors of any instruction set.
-constexpr int64_t kKeyPadding = 16;
+// Query rows that go through at once; a multiple of the lanes of every instruction set.
+constexpr int64_t kQueryBlock = 64;
+// Query rows of a block are padded to whole vectors of any instruction set.
+constexpr int64_t kQueryPadding = 16;
 
-constexpr int64_t padded_keys(int64_t n_keys) {
-  return (n_keys + kKeyPadding - 1) / kKeyPadding * kKeyPadding;
+constexpr int64_t padded_to_vectors(int64_t count) {
+  return (count + kQueryPadding - 1) / kQueryPadding * kQueryPadding;
 }
 
 // A matrix with dense rows inside a larger one.
@@ -23,16 +24,18 @@ struct MatrixView {
   T* data = nullptr;
   int64_t stride = 0;
   T* row(int64_t index) const { return data + index * stride; }
+  MatrixView part(int64_t row, int64_t column) const { return {data + row * stride + column, stride}; }
 };
 
-// Work space of one head, one for all heads of a call.
+// Work space of one head, one for all heads of a call. W is the padded number of queries of a block. Scores and weights
+// stand transposed, one row a key: a softmax then runs over 8 or 16 queries at once, without sums across lanes.
 struct HeadScratch {
-  float* transposed_key;    // [Dh, padded]
-  float* transposed_value;  // [Dv, padded]; backward only
-  float* weights;           // [kQueryBlock, padded]
-  float* grad_weights;      // [kQueryBlock, padded]; backward only
-  float* mask_bias;         // [padded]: 0 where a key may be attended to, else -infinity
-  float* row_scales;        // [padded]: dropout
+  float* queries;       // [Dh, W] transposed queries
+  float* grad_context;  // [Dv, W] transposed; backward only
+  float* weights;       // [S, W]
+  float* grad_weights;  // [S, W]; backward only
+  float* factors;       // [S, W]: dropout
+  float* row_factors;   // [W, S]: dropout, as it is generated
 };
 
 // One head of one sentence.
@@ -40,19 +43,20 @@ struct HeadProblem {
   MatrixView<const float> query, key, value;  // [T, Dh], [S, Dh], [S, Dv]
   int64_t n_queries = 0, n_keys = 0, d_head = 0, d_value = 0;
   int64_t first_query = 0, head = 0, n_heads = 1;
-  int64_t first_allowed = 0;  // lowest key that the mask lets through; n_keys if there is none
-  bool masked = false;        // scratch.mask_bias is to be added
+  const bool* key_mask = nullptr;  // [S]: true = may be attended to; nullptr = all
   bool causal = false;
   const Dropout* dropout = nullptr;  // nullptr = none
+  // Of the softmax of each query row, [T]: the largest score and 1 / (sum of the exponentials), 0 for a row with
+  // nothing to attend to. Written by the forward, read by the backward.
+  float* largest = nullptr;
+  float* inverse_sum = nullptr;
 
-  int64_t padded() const { return padded_keys(n_keys); }
-  // Keys that rows below `end` can see.
+  bool hidden(int64_t key) const { return key_mask != nullptr && !key_mask[key]; }
+  // Keys that query rows below `end` can see.
   int64_t visible(int64_t end) const { return causal ? std::min(end, n_keys) : n_keys; }
   float score_scale() const { return 1.0F / std::sqrt(static_cast<float>(d_head)); }
-  // Dropout factors of query row t for keys [0, visible).
-  void fill_row_scales(int64_t t, int64_t visible, float* scales) const {
-    dropout_row_scales(*dropout, (first_query + t) * n_heads + head, visible, scales);
-  }
+  // Turns a product q . k into a power of two: exp(q . k / sqrt(Dh)) = exp2(power_scale() * q . k).
+  float power_scale() const { return std::numbers::log2e_v<float> * score_scale(); }
 };
 
 struct HeadGradients {

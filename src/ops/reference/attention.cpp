@@ -60,8 +60,8 @@ double score_scale(const AttentionInputs& inputs) {
   return 1.0 / std::sqrt(static_cast<double>(inputs.d_head()));
 }
 
-// softmax(q K^T / sqrt(Dh)) of one row and its log-sum-exp
-Row weights_of(const AttentionInputs& inputs, const Place& place, double& log_sum_exp) {
+// softmax(q K^T / sqrt(Dh)) of one row
+Row weights_of(const AttentionInputs& inputs, const Place& place) {
   Row weights(static_cast<size_t>(place.n_keys), 0.0);
   const double* query = head_row(inputs.query, place.query_row, place.head, inputs.n_heads());
   double largest = -std::numeric_limits<double>::infinity();
@@ -76,7 +76,6 @@ Row weights_of(const AttentionInputs& inputs, const Place& place, double& log_su
     weight = may_attend(inputs, place, s) ? std::exp(weight - largest) : 0.0;
     sum += weight;
   }
-  log_sum_exp = sum > 0 ? largest + std::log(sum) : std::numeric_limits<double>::infinity();
   for (double& weight : weights) {
     weight = sum > 0 ? weight / sum : 0.0;
   }
@@ -94,11 +93,11 @@ Row dropout_scales(const AttentionInputs& inputs, const Place& place) {
 
 }  // namespace
 
-void attention_forward(const AttentionInputs& inputs, Tensor& context, Tensor& log_sum_exp) {
+void attention_forward(const AttentionInputs& inputs, Tensor& context) {
   context.zero();
   for_each_place(inputs, [&](const Place& place) {
     const int64_t n_heads = inputs.n_heads();
-    const Row weights = weights_of(inputs, place, log_sum_exp.data<double>()[place.query_row * n_heads + place.head]);
+    const Row weights = weights_of(inputs, place);
     const Row scales = dropout_scales(inputs, place);
     double* output = head_row(context, place.query_row, place.head, n_heads);
     for (int64_t s = 0; s < place.n_keys; ++s) {
@@ -110,12 +109,13 @@ void attention_forward(const AttentionInputs& inputs, Tensor& context, Tensor& l
   });
 }
 
-void attention_backward_accumulate(const AttentionInputs& inputs, const Tensor&, const Tensor& grad_context,
-                                   AttentionGradients& gradients) {
+void attention_backward(const AttentionInputs& inputs, const Tensor& grad_context, AttentionGradients& gradients) {
+  gradients.query.zero();
+  gradients.key.zero();
+  gradients.value.zero();
   for_each_place(inputs, [&](const Place& place) {
     const int64_t n_heads = inputs.n_heads();
-    double log_sum_exp = 0;
-    const Row weights = weights_of(inputs, place, log_sum_exp);
+    const Row weights = weights_of(inputs, place);
     const Row scales = dropout_scales(inputs, place);
     const double* grad_output = head_row(grad_context, place.query_row, place.head, n_heads);
     Row grad_weights(weights.size());  // of the undropped weights
@@ -149,8 +149,7 @@ void attention_weights_forward(const AttentionInputs& inputs, Tensor& weights) {
   const int64_t n_queries = weights.dim(1), n_keys = weights.dim(2);
   const int64_t first_query = inputs.bounds.query_offsets.data<int32_t>()[0];
   for_each_place(inputs, [&](const Place& place) {
-    double log_sum_exp = 0;
-    std::ranges::copy(weights_of(inputs, place, log_sum_exp),
+    std::ranges::copy(weights_of(inputs, place),
                       weights.data<double>() + (place.head * n_queries + place.query_row - first_query) * n_keys);
   });
 }
