@@ -80,22 +80,22 @@ HWY_INLINE FloatVector largest_scores(const HeadProblem& p, const QueryLanes& la
   return hn::Max(even, odd);
 }
 
-// exp2(power_scale * (score - largest)) of one key; 0 where it is not seen.
+// exp2(power_scale * (score - largest)) of one key; 0 where it is not seen. The difference comes first: it is exactly 0
+// for the largest score, however large that is.
 struct Power {
-  FloatVector scale, shift;
+  FloatVector scale, largest;
 
   HWY_INLINE FloatVector operator()(const QueryLanes& lanes, int64_t s, FloatVector score) const {
     const FloatTag d;
-    return where_seen(lanes, s, vector_exp2(d, hn::MulSub(score, scale, shift)), hn::Zero(d));
+    return where_seen(lanes, s, vector_exp2(d, hn::Mul(hn::Sub(score, largest), scale)), hn::Zero(d));
   }
 };
 
 // Of rows without any visible key the largest score is -infinity; their powers become 0, not NaN.
 HWY_INLINE Power power_of(const HeadProblem& p, FloatVector largest) {
   const FloatTag d;
-  const FloatVector scale = hn::Set(d, p.power_scale());
   const auto nothing = hn::Eq(largest, hn::Set(d, -std::numeric_limits<float>::infinity()));
-  return {scale, hn::IfThenZeroElse(nothing, hn::Mul(largest, scale))};
+  return {hn::Set(d, p.power_scale()), hn::IfThenZeroElse(nothing, largest)};
 }
 
 // Turns the scores of some queries into weights, in place.

@@ -15,28 +15,23 @@ using reference::cross_entropy_row;
 using reference::cross_entropy_row_gradient;
 using tensor::DType;
 
-// Overwrites log_sum_exp [N]; returns the sum of the smoothed losses.
+// The sum of the smoothed losses.
 template <typename T>
-double forward(const Tensor& logits, const Tensor& targets, const LossOptions& options, Tensor& log_sum_exp) {
+double forward(const Tensor& logits, const Tensor& targets, const LossOptions& options) {
   double sum = 0;
   for (int64_t n = 0; n < logits.dim(0); ++n) {
-    const RowLoss loss = cross_entropy_row(logits.data<T>() + n * logits.stride(0), logits.dim(1),
-                                           targets.data<int32_t>()[n], options.label_smoothing);
-    log_sum_exp.data<double>()[n] = loss.log_sum_exp;
-    sum += loss.smoothed;
+    sum += cross_entropy_row(logits.data<T>() + n * logits.stride(0), logits.dim(1), targets.data<int32_t>()[n],
+                             options.label_smoothing)
+               .smoothed;
   }
   return sum;
 }
 
 template <typename T>
-Tensor backward(const Tensor& logits, const Tensor& targets, const LossOptions& options, const Tensor& log_sum_exp,
-                double grad_loss) {
-  Tensor grad = Tensor::empty(logits.shape(), logits.dtype());  // [N, V]
-  for (int64_t n = 0; n < logits.dim(0); ++n) {
-    const RowGradient row{targets.data<int32_t>()[n], options.label_smoothing, log_sum_exp.data<double>()[n],
-                          options.gradient_scale * grad_loss};
-    cross_entropy_row_gradient(logits.data<T>() + n * logits.stride(0), logits.dim(1), row,
-                               grad.data<T>() + n * grad.stride(0));
+Tensor backward(const Tensor& logits, const Tensor& targets, const LossOptions& options) {
+  Tensor grad = logits.clone();  // [N, V]
+  for (int64_t n = 0; n < grad.dim(0); ++n) {
+    cross_entropy_row_gradient(grad.data<T>() + n * grad.stride(0), grad.dim(1), targets.data<int32_t>()[n], options);
   }
   return grad;
 }
@@ -49,13 +44,14 @@ Variable cross_entropy(const Variable& logits, const Tensor& targets, const Loss
   check_ids(targets, logits.dim(0), logits.dim(1), "cross_entropy", "targets");
   check_loss_options(options, "cross_entropy");
   const bool exact = logits.dtype() == DType::kFloat64;
-  Tensor log_sum_exp = Tensor::empty({logits.dim(0)}, DType::kFloat64);  // [N]
-  const double sum = (exact ? forward<double> : forward<float>)(logits.value(), targets, options, log_sum_exp);
+  const double sum = (exact ? forward<double> : forward<float>)(logits.value(), targets, options);
   return autograd::record(
       "cross_entropy", Tensor::full({}, options.gradient_scale * sum, logits.dtype()), {&logits},
       [=](const Tensor& grad_loss) {
-        logits.add_grad((exact ? backward<double> : backward<float>)(logits.value(), targets, options, log_sum_exp,
-                                                                     grad_loss.item()));  // of forward
+        LossOptions scaled = options;
+        scaled.gradient_scale *= grad_loss.item();
+        logits.add_grad((exact ? backward<double> : backward<float>)(logits.value(), targets,
+                                                                     scaled));  // of forward
       });
 }
 

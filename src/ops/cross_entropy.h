@@ -20,7 +20,7 @@ void check_loss_options(const LossOptions& options, const char* op);
 /// The smoothing mass goes to all V classes, the target included, as in PyTorch.
 /// @param logits  [N, V] float32 or float64;  @param targets  [N] int32, each in [0, V)
 /// @return scalar, of the dtype of the logits. No tokens give 0.
-/// Saves for backward: the logits (shared) and one number a row.   Gradient: logits.
+/// Saves for backward: the logits (shared).   Gradient: logits.
 /// Throws Error: "cross_entropy: targets[2] is 50, must be in [0, 50)", "cross_entropy: label_smoothing is 1.5, ...".
 /// Source: Szegedy et al. 2016, section 7; Vaswani et al. 2017, section 5.4 (epsilon = 0.1).
 Variable cross_entropy(const Variable& logits, const Tensor& targets, const LossOptions& options);

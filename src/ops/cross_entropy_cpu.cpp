@@ -4,6 +4,7 @@
 #include <hwy/highway.h>
 // The two above must come first.
 #include <algorithm>
+#include <numbers>
 
 #include "ops/cross_entropy_cpu.h"
 #include "ops/row_math-inl.h"
@@ -11,30 +12,103 @@
 HWY_BEFORE_NAMESPACE();
 namespace dragoman::ops::HWY_NAMESPACE {
 
-RowLoss cross_entropy_kernel(const float* logits, int64_t n_classes, int32_t target, float label_smoothing) {
-  const float largest = largest_of_row(logits, n_classes);
-  RowLoss loss;
-  loss.log_sum_exp = log_sum_exp_of_row(logits, n_classes, largest);
-  loss.nll = loss.log_sum_exp - logits[target];
-  loss.smoothed = loss.nll;
-  if (label_smoothing > 0) {
-    const double sum = sum_row(logits, n_classes, [](RowVector x) HWY_ATTR { return x; });
-    const double mean_nll = loss.log_sum_exp - sum / static_cast<double>(n_classes);
-    loss.smoothed = (1.0 - label_smoothing) * loss.nll + label_smoothing * mean_nll;
+constexpr int kSums = 4;  // independent sums hide the latency of additions
+
+// What the first pass over a row finds.
+struct RowScan {
+  float largest;
+  float sum;
+};
+
+RowScan scan_row(const float* row, int64_t columns) {
+  const RowTag d;
+  const auto lanes = static_cast<int64_t>(hn::Lanes(d));
+  const RowVector lowest = hn::Set(d, -std::numeric_limits<float>::infinity()), zero = hn::Zero(d);
+  RowVector largest[kSums] = {lowest, lowest, lowest, lowest}, sums[kSums] = {zero, zero, zero, zero};
+  int64_t c = 0;
+  for (; c + kSums * lanes <= columns; c += kSums * lanes) {
+    HWY_UNROLL(4)
+    for (int i = 0; i < kSums; ++i) {
+      const RowVector x = hn::LoadU(d, row + c + i * lanes);
+      largest[i] = hn::Max(x, largest[i]);
+      sums[i] = hn::Add(sums[i], x);
+    }
   }
-  loss.correct = logits[target] == largest && std::find(logits, logits + target, largest) == logits + target;
-  return loss;
+  for (; c < columns; c += lanes) {
+    const auto mask = hn::FirstN(d, static_cast<size_t>(columns - c));
+    const RowVector x = hn::MaskedLoad(mask, d, row + c);
+    largest[0] = hn::Max(hn::IfThenElse(mask, x, lowest), largest[0]);
+    sums[0] = hn::Add(sums[0], x);
+  }
+  return {hn::GetLane(hn::MaxOfLanes(d, hn::Max(hn::Max(largest[0], largest[1]), hn::Max(largest[2], largest[3])))),
+          hn::GetLane(hn::SumOfLanes(d, hn::Add(hn::Add(sums[0], sums[1]), hn::Add(sums[2], sums[3]))))};
 }
 
-void cross_entropy_gradient_kernel(const float* logits, int64_t n_classes, const RowGradient& options, float* grad) {
+// Sum of exp(x - shift) over a row; with kStore the exponentials replace the row.
+template <bool kStore, class Float>
+HWY_INLINE float exponentials(Float* row, int64_t columns, float shift) {
   const RowTag d;
-  const RowVector log_sum_exp = hn::Set(d, static_cast<float>(options.log_sum_exp));
-  const RowVector scale = hn::Set(d, static_cast<float>(options.scale));
-  const double spread = options.scale * options.label_smoothing / static_cast<double>(n_classes);
-  const RowVector offset = hn::Set(d, static_cast<float>(spread));
-  map_row(logits, n_classes, grad,
-          [&](RowVector x) HWY_ATTR { return hn::MulSub(vector_exp(d, hn::Sub(x, log_sum_exp)), scale, offset); });
-  grad[options.target] -= static_cast<float>(options.scale * (1.0 - options.label_smoothing));
+  const auto lanes = static_cast<int64_t>(hn::Lanes(d));
+  const RowVector scale = hn::Set(d, std::numbers::log2e_v<float>), shifts = hn::Set(d, shift);
+  const auto power = [&](RowVector x) HWY_ATTR { return vector_exp2(d, hn::Mul(hn::Sub(x, shifts), scale)); };
+  const RowVector zero = hn::Zero(d);
+  RowVector sums[kSums] = {zero, zero, zero, zero};
+  int64_t c = 0;
+  for (; c + kSums * lanes <= columns; c += kSums * lanes) {
+    HWY_UNROLL(4)
+    for (int i = 0; i < kSums; ++i) {
+      const RowVector e = power(hn::LoadU(d, row + c + i * lanes));
+      sums[i] = hn::Add(sums[i], e);
+      if constexpr (kStore) {
+        hn::StoreU(e, d, row + c + i * lanes);
+      }
+    }
+  }
+  for (; c < columns; c += lanes) {
+    const auto mask = hn::FirstN(d, static_cast<size_t>(columns - c));
+    const RowVector e = hn::IfThenElseZero(mask, power(hn::MaskedLoad(mask, d, row + c)));
+    sums[0] = hn::Add(sums[0], e);
+    if constexpr (kStore) {
+      hn::BlendedStore(e, mask, d, row + c);
+    }
+  }
+  return hn::GetLane(hn::SumOfLanes(d, hn::Add(hn::Add(sums[0], sums[1]), hn::Add(sums[2], sums[3]))));
+}
+
+// The loss, and the sum of the exponentials; with kStore these replace the row.
+struct LossAndSum {
+  RowLoss loss;
+  float sum;
+};
+
+template <bool kStore, class Float>
+HWY_INLINE LossAndSum loss_of_row(Float* logits, int64_t n_classes, int32_t target, float label_smoothing) {
+  const RowScan scan = scan_row(logits, n_classes);
+  const float wanted = logits[target];
+  RowLoss loss;
+  loss.correct = wanted == scan.largest && std::find(logits, logits + target, wanted) == logits + target;
+  const float shift = std::isinf(scan.largest) && scan.largest < 0 ? 0.0F : scan.largest;
+  const float sum = exponentials<kStore>(logits, n_classes, shift);
+  const double log_sum = std::log(static_cast<double>(sum));
+  loss.log_sum_exp = shift + log_sum;
+  loss.nll = static_cast<double>(shift) - wanted + log_sum;  // in this order a difference of large logits is exact
+  const double mean_nll = shift - static_cast<double>(scan.sum) / static_cast<double>(n_classes) + log_sum;
+  loss.smoothed = label_smoothing > 0 ? (1.0 - label_smoothing) * loss.nll + label_smoothing * mean_nll : loss.nll;
+  return {loss, sum};
+}
+
+RowLoss loss_kernel(const float* logits, int64_t n_classes, int32_t target, float label_smoothing) {
+  return loss_of_row<false>(logits, n_classes, target, label_smoothing).loss;
+}
+
+RowLoss loss_and_gradient_kernel(float* logits, int64_t n_classes, int32_t target, const LossOptions& options) {
+  const LossAndSum result = loss_of_row<true>(logits, n_classes, target, options.label_smoothing);
+  const double spread = options.gradient_scale * options.label_smoothing / static_cast<double>(n_classes);
+  const RowVector scale = hn::Set(RowTag(), static_cast<float>(options.gradient_scale / result.sum));
+  const RowVector offset = hn::Set(RowTag(), static_cast<float>(spread));
+  map_row(logits, n_classes, logits, [&](RowVector e) HWY_ATTR { return hn::MulSub(e, scale, offset); });
+  logits[target] -= static_cast<float>(options.gradient_scale * (1.0 - options.label_smoothing));
+  return result.loss;
 }
 
 }  // namespace dragoman::ops::HWY_NAMESPACE
@@ -46,17 +120,17 @@ HWY_AFTER_NAMESPACE();
 namespace dragoman::ops {
 namespace {
 
-HWY_EXPORT(cross_entropy_kernel);
-HWY_EXPORT(cross_entropy_gradient_kernel);
+HWY_EXPORT(loss_kernel);
+HWY_EXPORT(loss_and_gradient_kernel);
 
 }  // namespace
 
 RowLoss cross_entropy_row(const float* logits, int64_t n_classes, int32_t target, float label_smoothing) {
-  return DRAGOMAN_DISPATCH(cross_entropy_kernel)(logits, n_classes, target, label_smoothing);
+  return DRAGOMAN_DISPATCH(loss_kernel)(logits, n_classes, target, label_smoothing);
 }
 
-void cross_entropy_row_gradient(const float* logits, int64_t n_classes, const RowGradient& options, float* grad) {
-  DRAGOMAN_DISPATCH(cross_entropy_gradient_kernel)(logits, n_classes, options, grad);
+RowLoss cross_entropy_row_gradient(float* logits, int64_t n_classes, int32_t target, const LossOptions& options) {
+  return DRAGOMAN_DISPATCH(loss_and_gradient_kernel)(logits, n_classes, target, options);
 }
 
 }  // namespace dragoman::ops

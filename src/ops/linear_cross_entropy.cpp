@@ -30,14 +30,11 @@ template <typename T>
 void add_losses(const int32_t* targets, const LossOptions& options, bool learning, Tensor& logits, Sums& sums) {
   for (int64_t n = 0; n < logits.dim(0); ++n) {
     T* row = logits.data<T>() + n * logits.stride(0);
-    const RowLoss loss = cross_entropy_row(row, logits.dim(1), targets[n], options.label_smoothing);
+    const RowLoss loss = learning ? cross_entropy_row_gradient(row, logits.dim(1), targets[n], options)
+                                  : cross_entropy_row(row, logits.dim(1), targets[n], options.label_smoothing);
     sums.smoothed += loss.smoothed;
     sums.nll += loss.nll;
     sums.correct += loss.correct ? 1 : 0;
-    if (learning) {
-      const RowGradient gradient{targets[n], options.label_smoothing, loss.log_sum_exp, options.gradient_scale};
-      cross_entropy_row_gradient(row, logits.dim(1), gradient, row);
-    }
   }
 }
 

@@ -109,18 +109,14 @@ HWY_INLINE float largest_of_row(const float* row, int64_t columns) {
   return hn::GetLane(hn::MaxOfLanes(d, hn::Max(largest0, largest1)));
 }
 
-/// log sum exp of a row whose largest element is known; NaN if an element is NaN or +infinity, -infinity for no columns
-/// or only -infinity.
-HWY_INLINE double log_sum_exp_of_row(const float* row, int64_t columns, float largest) {
+/// log sum exp of a row; NaN if an element is NaN or +infinity, -infinity for no columns or only -infinity.
+HWY_INLINE double log_sum_exp_of_row(const float* row, int64_t columns) {
   const RowTag d;
+  const float largest = largest_of_row(row, columns);
   const float shift = std::isinf(largest) && largest < 0 ? 0.0F : largest;
   const RowVector shifts = hn::Set(d, shift);
   const float sum = sum_row(row, columns, [&](RowVector x) HWY_ATTR { return vector_exp(d, hn::Sub(x, shifts)); });
   return static_cast<double>(shift) + std::log(static_cast<double>(sum));
-}
-
-HWY_INLINE double log_sum_exp_of_row(const float* row, int64_t columns) {
-  return log_sum_exp_of_row(row, columns, largest_of_row(row, columns));
 }
 
 }  // namespace dragoman::ops::HWY_NAMESPACE

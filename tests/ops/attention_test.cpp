@@ -122,6 +122,13 @@ TEST(Attention, LargeScoresStayFinite) {
   EXPECT_TRUE(close(value_of(batch, {}, DType::kFloat32), value_of(batch, {}, DType::kFloat64), 1e-4));
 }
 
+// Scores beyond 1e9, where neighbouring floats are far apart: each row has one weight of 1.
+TEST(Attention, HugeScoresStayFinite) {
+  Batch batch = make_batch({5}, {9}, 16, 16);
+  batch.query = multiply(Variable(batch.query), Variable(Tensor::full({1}, 1e12, DType::kFloat64))).value();
+  EXPECT_TRUE(close(value_of(batch, {}, DType::kFloat32), value_of(batch, {}, DType::kFloat64), 1e-6));
+}
+
 // softmax(Q K^T / sqrt(Dh)) V out of gemm and softmax, one head
 TEST(Attention, EqualsItsComposition) {
   const Batch batch = make_batch({6}, {8}, 5, 3);

@@ -67,6 +67,26 @@ TEST(CrossEntropy, KernelMatchesReference) {
   }
 }
 
+TEST(CrossEntropy, ExtremesStayFinite) {
+  constexpr float kInfinity = std::numeric_limits<float>::infinity();
+  const Tensor logits = Tensor::from(std::vector<float>{1000, 0, -1000, -kInfinity, -1e30F, -1e30F}, {2, 3});
+  const Tensor targets = Tensor::from(std::vector<int32_t>{1, 2}, {2});
+  const auto loss = loss_of(targets, {});
+  EXPECT_NEAR(loss({Variable(logits)}).value().item(), 1000 + std::log(2.0), 1e-3);
+  const Tensor grad = support::gradients(loss, {logits}, Tensor::full({}, 1.0))[0];
+  EXPECT_TRUE(close(grad, Tensor::from(std::vector<float>{1, -1, 0, 0, 0.5F, -0.5F}, {2, 3}), 1e-6));
+}
+
+TEST(CrossEntropy, NotANumberIsNotHidden) {
+  for (const float bad : {std::numeric_limits<float>::quiet_NaN(), std::numeric_limits<float>::infinity()}) {
+    Tensor logits = random_tensor({1, 40}).to(DType::kFloat32);
+    logits.data<float>()[17] = bad;
+    const auto loss = loss_of(targets_of(1, 40), {0.1F, 1.0});
+    EXPECT_TRUE(std::isnan(loss({Variable(logits)}).value().item())) << bad;
+    EXPECT_TRUE(std::isnan(support::gradients(loss, {logits}, Tensor::full({}, 1.0))[0].data<float>()[0])) << bad;
+  }
+}
+
 TEST(CrossEntropy, NoTokensCostNothing) {
   EXPECT_EQ(cross_entropy(Variable(Tensor::zeros({0, 5})), targets_of(0, 5), {}).value().item(), 0.0);
 }

@@ -21,12 +21,14 @@ RowLoss cross_entropy_row(const double* logits, int64_t n_classes, int32_t targe
   return loss;
 }
 
-void cross_entropy_row_gradient(const double* logits, int64_t n_classes, const RowGradient& options, double* grad) {
+RowLoss cross_entropy_row_gradient(double* logits, int64_t n_classes, int32_t target, const LossOptions& options) {
+  const RowLoss loss = cross_entropy_row(logits, n_classes, target, options.label_smoothing);
   const double spread = options.label_smoothing / static_cast<double>(n_classes);
   for (int64_t v = 0; v < n_classes; ++v) {
-    const double wanted = spread + (v == options.target ? 1.0 - options.label_smoothing : 0.0);
-    grad[v] = options.scale * (std::exp(logits[v] - options.log_sum_exp) - wanted);
+    const double wanted = spread + (v == target ? 1.0 - options.label_smoothing : 0.0);
+    logits[v] = options.gradient_scale * (std::exp(logits[v] - loss.log_sum_exp) - wanted);
   }
+  return loss;
 }
 
 }  // namespace dragoman::ops::reference

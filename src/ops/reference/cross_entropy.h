@@ -7,6 +7,6 @@ namespace dragoman::ops::reference {
 // The row operations of ops/cross_entropy_cpu.h in plain double loops; same contracts.
 
 RowLoss cross_entropy_row(const double* logits, int64_t n_classes, int32_t target, float label_smoothing);
-void cross_entropy_row_gradient(const double* logits, int64_t n_classes, const RowGradient& options, double* grad);
+RowLoss cross_entropy_row_gradient(double* logits, int64_t n_classes, int32_t target, const LossOptions& options);
 
 }  // namespace dragoman::ops::reference
