@@ -110,12 +110,18 @@ GradTarget Variable::grad_target() const {
 }
 
 void Tape::push(const char* op, Variable output, Backward backward) {
-  nodes_.push_back({op, std::move(output), std::move(backward)});
+  if (outer_ == nullptr) {
+    nodes_.push_back({op, std::move(output), std::move(backward)});
+  }
 }
 
 void Tape::backward(const Variable& loss, double scale) {
   base::check_argument(loss.value().size() == 1, "backward: loss has shape {}, must be one element", loss.shape());
-  loss.add_grad(Tensor::full(loss.shape(), scale, loss.dtype()));
+  backward_from(loss, Tensor::full(loss.shape(), scale, loss.dtype()));
+}
+
+void Tape::backward_from(const Variable& output, Tensor grad_output) {
+  output.add_grad(std::move(grad_output));
   const TapeScope nothing_recorded(nullptr);
   while (!nodes_.empty()) {
     Node node = std::move(nodes_.back());
@@ -133,6 +139,9 @@ void Tape::backward(const Variable& loss, double scale) {
 }
 
 void Tape::note_inputs(std::initializer_list<const Variable*> inputs) {
+  if (outer_ != nullptr) {
+    return outer_->note_inputs(inputs);
+  }
   if (!final_hook_) {
     return;
   }

@@ -73,9 +73,18 @@ class Tape {
   /// Given the gradient of the output, adds to the gradients of the inputs.
   using Backward = std::function<void(const Tensor& grad_output)>;
 
+  Tape() = default;
+  /// A tape that keeps no nodes, and so nothing that ops save; they compute as if recorded. What they use counts as
+  /// used by the node that is pushed on `outer` next (see `recompute`).
+  explicit Tape(Tape& outer) : outer_(&outer) {}
+  Tape(const Tape&) = delete;
+  Tape& operator=(const Tape&) = delete;
+
   /// Computes d `loss` / d v for each recorded variable v that asks for it, and empties the tape.
   /// @param loss  one element; its own gradient is 1 (or `scale`, e.g. 1 / number of target tokens).
   void backward(const Variable& loss, double scale = 1.0);
+  /// The same from any variable, whose own gradient is `grad_output`.
+  void backward_from(const Variable& output, Tensor grad_output);
 
   /// During backward, `hook` is told of each variable with a bound gradient (a parameter) that is used on this tape, as
   /// soon as its gradient is final: after the backward of the earliest op that took it. So gradients can travel while
@@ -90,6 +99,7 @@ class Tape {
   size_t size() const { return nodes_.size(); }
   /// When on, backward throws Error at the first non-finite gradient and names the op that made it.
   void set_check_finite(bool on) { check_finite_ = on; }
+  bool check_finite() const { return check_finite_; }
 
   /// The tape that ops of this thread record on; null when nothing is recorded.
   static Tape* active();
@@ -107,6 +117,7 @@ class Tape {
   void declare_final(size_t node);
 
   std::vector<Node> nodes_;
+  Tape* outer_ = nullptr;
   bool check_finite_ = false;
   FinalHook final_hook_;
   std::vector<FirstUse> first_uses_;  // in the order of nodes

@@ -23,6 +23,7 @@ struct BenchmarkOptions {
   bool json = false;
   std::string shape = "base";
   std::string precision = "auto";
+  std::string recompute = "none";
   int64_t vocab_size = 0;  // this and the next five: 0 = as `shape` has it
   int64_t d_model = 0;
   int64_t d_ff = 0;
@@ -65,6 +66,7 @@ models::TransformerConfig model_of(const BenchmarkOptions& options) {
 training::ThroughputOptions training_of(const BenchmarkOptions& options) {
   training::ThroughputOptions training = options.training;
   training.model = model_of(options);
+  training.recompute = training::recompute_from(options.recompute);
   training.workers = options.workers == 0 ? base::cpu_count() : options.workers;
   training.check();
   return training;
@@ -104,6 +106,9 @@ void print_training_json(const training::ThroughputOptions& options, const train
   row["tokens_per_second"] = measured.tokens_per_second();
   row["gflops_per_second"] = measured.gflops_per_second();
   row["peak_mib"] = peak_mib();
+  row["gradient_mib"] = static_cast<double>(measured.gradient_bytes) / kMiB;
+  row["activation_mib"] = static_cast<double>(measured.activation_bytes) / kMiB;
+  row["recompute"] = training::name_of(options.recompute);
   row["seconds"] = {{"passes", measured.times.passes},
                     {"gradients", measured.times.gradients},
                     {"optimizer", measured.times.optimizer}};
@@ -128,8 +133,12 @@ void print_training(const training::ThroughputOptions& options, const training::
              measured.gflops_per_second());
   fmt::print("time         {:.0f}% forward and backward, {:.0f}% gradient sum, {:.0f}% optimizer\n",
              100 * times.passes / total, 100 * times.gradients / total, 100 * times.optimizer / total);
-  fmt::print("memory       {} MiB at most, {:.0f} MiB of it the workers' tensors\n", peak_mib(),
-             static_cast<double>(measured.arena_peak_bytes) / kMiB);
+  const double activations = static_cast<double>(measured.activation_bytes) / kMiB;
+  fmt::print(
+      "memory       {} MiB at most; {:.0f} MiB of it gradients, {:.0f} MiB activations ({:.0f} MiB per 1,000 target "
+      "tokens; recompute {})\n",
+      peak_mib(), static_cast<double>(measured.gradient_bytes) / kMiB, activations,
+      activations * 1e3 / static_cast<double>(measured.target_tokens), training::name_of(options.recompute));
 }
 
 int benchmark_training(const BenchmarkOptions& options) {
@@ -199,6 +208,8 @@ void add_benchmark_command(CLI::App& app, Run& run) {
   command->add_option("--workers", options->workers, "threads, one replica each; 0 = one a core");
   command->add_option("--precision", options->precision, "number format of matrix products: auto or f32 (the same)")
       ->check(CLI::IsMember({"auto", "f32"}));
+  command->add_option("--recompute", options->recompute, "what the backward computes again to save memory")
+      ->check(CLI::IsMember({"none", "layers"}));
   command->add_flag("--json", options->json, "print one JSON object");
   command->callback([&run, options] { run = [options] { return run_benchmark(*options); }; });
 }

@@ -168,6 +168,10 @@ void add_run(Overrides& options) {
   options.add("--average-best", FIELD(run.average_best), "Average the best checkpoints, not the last (true or false)");
   options.add("--ema-decay", FIELD(run.ema_decay), "Moving average of the weights, e.g. 0.999; 0 = off");
   options.add("--log-every", FIELD(run.log_every), "Updates between plain progress lines");
+  options.add_choice(
+      "--recompute", {"none", "layers"}, "none",
+      [](TrainOptions& o, const std::string& name) { o.run.recompute = training::recompute_from(name); },
+      "What the backward computes again to save memory: layers keep their input alone; the result is the same");
   options.add("--workers", FIELD(run.workers), "Replicas, one thread each; 0 = one a core");
   options.add("--seed", FIELD(run.seed), "Of everything random");
 }

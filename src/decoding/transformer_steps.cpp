@@ -10,18 +10,18 @@ std::vector<int32_t> TransformerSteps::add(std::span<const std::span<const int32
     ids.insert(ids.end(), sentence.begin(), sentence.end());
     offsets.push_back(static_cast<int32_t>(ids.size()));
   }
-  return state_.add(model_.encode(models::make_token_rows(ids, offsets), {}), offsets);
+  return state_->add(model_.encode(models::make_token_rows(ids, offsets), {}), offsets);
 }
 
 tensor::Tensor TransformerSteps::step(std::span<const StepRow> rows) {
   const autograd::NoGrad inference;
-  state_.begin_step(rows);
+  state_->begin_step(rows);
   tensor::Tensor ids = tensor::Tensor::empty({static_cast<int64_t>(rows.size())}, tensor::DType::kInt32);  // [R]
   auto* id = ids.data<int32_t>();
   for (const StepRow& row : rows) {
     *id++ = row.token_id;
   }
-  const models::TokenRows target{ids, {{}, state_.positions(), 0}};
+  const models::TokenRows target{ids, {{}, state_->positions(), 0}};
   return model_.logits(model_.decode(target, state_, {})).value();  // [R, V]
 }
 

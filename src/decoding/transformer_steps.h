@@ -1,5 +1,6 @@
 #pragma once
 
+#include <memory>
 #include <span>
 #include <vector>
 
@@ -13,18 +14,21 @@ namespace dragoman::decoding {
 /// One thread at a time; several may share one model. The model must outlive it.
 class TransformerSteps : public StepModel {
  public:
-  explicit TransformerSteps(const models::Transformer& model) : model_(model), state_(model) {}
+  explicit TransformerSteps(const models::Transformer& model)
+      : model_(model), state_(std::make_shared<DecoderState>(model)) {}
+  TransformerSteps(const TransformerSteps&) = delete;
+  TransformerSteps& operator=(const TransformerSteps&) = delete;
 
   /// Encodes sentences together and gives each a slot. @param sentences  source ids, the end included; none empty
   std::vector<int32_t> add(std::span<const std::span<const int32_t>> sentences);
   tensor::Tensor step(std::span<const StepRow> rows) override;
-  void remove(int32_t slot) override { state_.remove(slot); }
+  void remove(int32_t slot) override { state_->remove(slot); }
 
-  const DecoderState& state() const { return state_; }
+  const DecoderState& state() const { return *state_; }
 
  private:
   const models::Transformer& model_;
-  DecoderState state_;
+  std::shared_ptr<DecoderState> state_;
 };
 
 }  // namespace dragoman::decoding

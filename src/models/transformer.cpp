@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "autograd/recompute.h"
 #include "base/error.h"
 #include "ops/matmul.h"
 
@@ -29,6 +30,12 @@ class PackedDecoderMemory : public DecoderMemory {
 
 std::string layer_path(const char* stack, int layer) {
   return fmt::format("{}.layers.{}", stack, layer);
+}
+
+// A layer's output; see nn::Recompute.
+template <typename Layer>
+Variable run_layer(const nn::ForwardContext& context, Layer layer) {
+  return context.recompute == nn::Recompute::kLayers ? autograd::recompute("layer", layer) : layer();
 }
 
 }  // namespace
@@ -83,25 +90,29 @@ Transformer::Transformer(const TransformerConfig& config)
 Variable Transformer::encode(const TokenRows& source, const nn::ForwardContext& context) const {
   Variable x = source_embedding_.forward(source.ids, source.rows, context);  // [Ns, D]
   for (const nn::EncoderLayer& layer : encoder_layers_) {
-    x = layer.forward(x, source.rows, context);  // [Ns, D]
+    const auto forward = [x, rows = source.rows, &layer, context] { return layer.forward(x, rows, context); };
+    x = run_layer(context, forward);  // [Ns, D]
   }
   return encoder_norm_ ? encoder_norm_->forward(x) : x;  // [Ns, D]
 }
 
-Variable Transformer::decode(const TokenRows& target, DecoderMemory& memory, const nn::ForwardContext& context) const {
+Variable Transformer::decode(const TokenRows& target, const std::shared_ptr<DecoderMemory>& memory,
+                             const nn::ForwardContext& context) const {
   Variable x = target_embedding_.forward(target.ids, target.rows, context);  // [Nt, D]
   for (size_t layer = 0; layer < decoder_layers_.size(); ++layer) {
-    x = decoder_layers_[layer].forward(x, memory.self_attention(layer), memory.cross_attention(layer),
-                                       target.rows.first_row, context);  // [Nt, D]
+    const auto forward = [this, x, layer, memory, first_row = target.rows.first_row, context] {
+      return decoder_layers_[layer].forward(x, memory->self_attention(layer), memory->cross_attention(layer), first_row,
+                                            context);
+    };
+    x = run_layer(context, forward);  // [Nt, D]
   }
   return decoder_norm_ ? decoder_norm_->forward(x) : x;  // [Nt, D]
 }
 
 Variable Transformer::forward(const TokenRows& source, const TokenRows& target,
                               const nn::ForwardContext& context) const {
-  const Variable memory = encode(source, context);  // [Ns, D]
-  PackedDecoderMemory packed(target.rows, source.rows, memory);
-  return decode(target, packed, context);  // [Nt, D]
+  const Variable memory = encode(source, context);                                                          // [Ns, D]
+  return decode(target, std::make_shared<PackedDecoderMemory>(target.rows, source.rows, memory), context);  // [Nt, D]
 }
 
 Variable Transformer::logits(const Variable& hidden) const {

@@ -45,8 +45,10 @@ class Transformer {
   /// @return memory [Ns, D]
   Variable encode(const TokenRows& source, const nn::ForwardContext& context) const;
   /// @param target  rows of the decoder's input (begin of sentence, then the words so far)
+  /// @param memory  shared, since a recorded decoder needs it again in the backward (nn::Recompute)
   /// @return hidden [Nt, D], what the output projection is applied to
-  Variable decode(const TokenRows& target, DecoderMemory& memory, const nn::ForwardContext& context) const;
+  Variable decode(const TokenRows& target, const std::shared_ptr<DecoderMemory>& memory,
+                  const nn::ForwardContext& context) const;
   /// Teacher-forced: encode, then decode all target rows at once. @return hidden [Nt, D]
   Variable forward(const TokenRows& source, const TokenRows& target, const nn::ForwardContext& context) const;
   /// logits = hidden E^T, E [V, D]. @return [Nt, V]

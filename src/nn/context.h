@@ -25,12 +25,19 @@ class AttentionObserver {
   virtual void observe(std::string_view path, int64_t sentence, const tensor::Tensor& weights) = 0;
 };
 
+/// What the backward computes again instead of finding it saved.
+enum class Recompute {
+  kNone,
+  kLayers,  ///< a layer keeps its input alone, [N, D], and runs its forward once more in the backward
+};
+
 /// What a forward pass needs besides its inputs. Default: inference, no dropout.
 struct ForwardContext {
   bool training = false;
   uint64_t seed = 0;  ///< of the run
   uint32_t step = 0;  ///< update number; with seed, site and row it fixes every dropout mask
   AttentionObserver* observer = nullptr;
+  Recompute recompute = Recompute::kNone;  ///< changes time and memory of training, not one bit of the result
 
   /// The mask of one dropout site: off unless training.
   ops::Dropout dropout(float probability, uint32_t site, int64_t first_row) const {

@@ -66,8 +66,8 @@ class PackedMemory : public AttentionMemory {
   void observe(const Variable& query, const Variable& key, const MultiHeadAttention& attention,
                AttentionObserver& observer) const;
 
-  const PackedRows& query_rows_;
-  const PackedRows& key_rows_;
+  PackedRows query_rows_;
+  PackedRows key_rows_;
   Variable memory_;  // undefined in self-attention
   bool causal_ = false;
 };

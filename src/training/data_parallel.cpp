@@ -104,8 +104,8 @@ DataParallel::~DataParallel() = default;
 UpdateResult DataParallel::update(std::span<const data::Batch> batches, int64_t step, double learning_rate,
                                   uint64_t seed) {
   const auto shards = shard_update(batches, workers());
-  const UpdateKey key{seed, step, loss_.label_smoothing, loss_.rdrop,
-                      std::max<int64_t>(count_target_tokens(batches), 1)};
+  const UpdateKey key{
+      seed, step, loss_.label_smoothing, loss_.rdrop, std::max<int64_t>(count_target_tokens(batches), 1), recompute_};
   UpdateResult result;
   pool_.run([&](int rank) {
     Worker& worker = *workers_[static_cast<size_t>(rank)];

@@ -51,6 +51,8 @@ class DataParallel {
 
   int workers() const { return pool_.size(); }
   Adam& adam() { return adam_; }
+  /// What updates compute again instead of keeping it; may be changed at any time.
+  void set_recompute(nn::Recompute recompute) { recompute_ = recompute; }
   /// Updates applied so far; Adam's bias correction counts these. Part of a checkpoint.
   int64_t applied_updates() const { return applied_updates_; }
   void set_applied_updates(int64_t updates) { applied_updates_ = updates; }
@@ -69,6 +71,7 @@ class DataParallel {
   Adam adam_;
   base::WorkerPool pool_;
   std::vector<std::unique_ptr<Worker>> workers_;
+  nn::Recompute recompute_ = nn::Recompute::kNone;
   int64_t applied_updates_ = 0;
 };
 

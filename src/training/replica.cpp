@@ -56,7 +56,7 @@ LossSums Replica::forward_backward(const data::Batch& shard, const UpdateKey& ke
   if (shard.target_output.empty()) {
     return {};
   }
-  const nn::ForwardContext context{true, key.seed, static_cast<uint32_t>(key.step), nullptr};
+  const nn::ForwardContext context{true, key.seed, static_cast<uint32_t>(key.step), nullptr, key.recompute};
   autograd::Tape tape;
   tape.on_final(on_final);
   const autograd::TapeScope recording(&tape);

@@ -15,6 +15,7 @@ struct UpdateKey {
   double label_smoothing = 0.0;
   double rdrop = 0.0;         ///< weight of the divergence between two passes (ops::RdropOptions::alpha); 0 = one pass
   int64_t update_tokens = 1;  ///< target tokens of the whole update: the loss is divided by them
+  nn::Recompute recompute = nn::Recompute::kNone;
 };
 
 /// One worker's model. The weights are shared with the other replicas; gradients and activations are its own.

@@ -107,6 +107,7 @@ Throughput measure_training(const ThroughputOptions& options) {
   model.parameters().allocate();
   model.parameters().initialize(options.seed);
   DataParallel trainer(model, options.loss, options.adam, options.workers);
+  trainer.set_recompute(options.recompute);
   std::mt19937_64 random(options.seed);
   std::vector<data::Batch> batches;
   for (int index = 0; index < kBatches; ++index) {
@@ -117,6 +118,11 @@ Throughput measure_training(const ThroughputOptions& options) {
   measured.flops = static_cast<double>(options.sentences) *
                    training_flops(options.model, options.source_length, options.target_length);
   measured.parameters = model.parameters().count();
+  std::vector<uint64_t> before;  // gradients and tables of each worker
+  for (int rank = 0; rank < options.workers; ++rank) {
+    before.push_back(trainer.arena_counters(rank).live_bytes);
+    measured.gradient_bytes += before.back();
+  }
   constexpr double kLearningRate = 1e-4;
   for (int64_t step = 1; step <= options.warmup + options.steps; ++step) {
     const data::Batch& batch = batches[static_cast<size_t>(step % kBatches)];
@@ -128,7 +134,7 @@ Throughput measure_training(const ThroughputOptions& options) {
     }
   }
   for (int rank = 0; rank < options.workers; ++rank) {
-    measured.arena_peak_bytes += trainer.arena_counters(rank).peak_bytes;
+    measured.activation_bytes += trainer.arena_counters(rank).peak_bytes - before[static_cast<size_t>(rank)];
   }
   return measured;
 }

@@ -20,6 +20,7 @@ struct ThroughputOptions {
   int64_t warmup = 2;          ///< updates not measured
   int64_t steps = 10;          ///< updates measured
   int workers = 1;
+  nn::Recompute recompute = nn::Recompute::kNone;
   uint64_t seed = 1;
 
   /// Throws Error(kUsage): "steps is 0, must be at least 1".
@@ -33,7 +34,8 @@ struct Throughput {
   int64_t target_tokens = 0;         ///< of one update
   double flops = 0.0;                ///< matrix work of one update, see training_flops
   int64_t parameters = 0;
-  uint64_t arena_peak_bytes = 0;  ///< activations, gradients and scratch, summed over the workers
+  uint64_t gradient_bytes = 0;    ///< summed over the workers, as the next
+  uint64_t activation_bytes = 0;  ///< most that the passes held at once: what the backward needs, and scratch
 
   double median_seconds() const;
   double tokens_per_second() const { return static_cast<double>(target_tokens) / median_seconds(); }

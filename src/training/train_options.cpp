@@ -174,6 +174,19 @@ std::string recipe_json(const TrainOptions& options) {
   return base::dump_json(tree, 2) + "\n";
 }
 
+std::string_view name_of(nn::Recompute recompute) {
+  return recompute == nn::Recompute::kLayers ? "layers" : "none";
+}
+
+nn::Recompute recompute_from(std::string_view name) {
+  for (const auto recompute : {nn::Recompute::kNone, nn::Recompute::kLayers}) {
+    if (name_of(recompute) == name) {
+      return recompute;
+    }
+  }
+  base::fail(base::ErrorKind::kUsage, "recompute is \"{}\", must be one of none, layers", name);
+}
+
 std::string_view name_of(ValidationMetric metric) {
   switch (metric) {
     case ValidationMetric::kBleu:

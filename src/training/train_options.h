@@ -59,7 +59,8 @@ struct RunOptions {
   double ema_decay = 0.0;     ///< exponential moving average of the weights, used for validation and saved as the
                               ///< model; 0 = off, else e.g. 0.999
   int64_t log_every = 50;     ///< steps between plain progress lines and rows of metrics.jsonl
-  int workers = 0;            ///< replicas, one thread each; 0 = one a core
+  nn::Recompute recompute = nn::Recompute::kNone;  ///< saves memory, costs time, changes no result
+  int workers = 0;                                 ///< replicas, one thread each; 0 = one a core
   uint64_t seed = 1;
 };
 
@@ -90,6 +91,8 @@ std::vector<std::string> preset_names();
 /// All options that decide the result, as JSON text: saved with a checkpoint and compared on resume.
 std::string recipe_json(const TrainOptions& options);
 
+std::string_view name_of(nn::Recompute recompute);
+nn::Recompute recompute_from(std::string_view name);
 std::string_view name_of(ValidationMetric metric);
 ValidationMetric validation_metric_from(std::string_view name);
 

@@ -90,6 +90,7 @@ Trainer::Trainer(const TrainOptions& options, std::ostream& terminal) : options_
   model_->parameters().allocate();
   model_->parameters().initialize(options_.run.seed);
   replicas_ = std::make_unique<DataParallel>(*model_, options_.loss, options_.adam, options_.run.workers);
+  replicas_->set_recompute(options_.run.recompute);
   if (options_.run.ema_decay > 0.0) {
     average_ = model_->parameters().values().clone();
   }

@@ -2,6 +2,8 @@
 
 #include <gtest/gtest.h>
 
+#include <algorithm>
+
 #include "base/random.h"
 #include "ops/linear_cross_entropy.h"
 #include "ops/matmul.h"
@@ -117,6 +119,29 @@ TEST_P(TransformerLaws, DropoutFollowsSeedStepAndRowAlone) {
   const size_t skipped = static_cast<size_t>(target.offsets[1]) * 32;
   for (size_t index = 0; index < shard.size(); ++index) {
     ASSERT_NEAR(shard[index], whole[skipped + index], 1e-4) << "element " << index;
+  }
+}
+
+// A layer that is computed again in the backward meets the same masks, and the encoder's output collects the gradients
+// of all decoder layers in the same order.
+TEST_P(TransformerLaws, RecomputedLayersGiveTheSameGradientsBitForBit) {
+  const Sentences source = random_sentences({5, 7, 1}, 2), target = random_sentences({4, 9, 3}, 3);
+  const Tensor expected = Tensor::from(random_sentences({16}, 5).ids, {16});
+  const auto gradients = [&](nn::Recompute recompute) {
+    model_.parameters().allocate_gradients();
+    autograd::Tape tape;
+    const autograd::TapeScope recording(&tape);
+    const Variable hidden = model_.forward(rows_of(source), rows_of(target), {true, 1, 1, nullptr, recompute});
+    tape.backward(ops::linear_cross_entropy(hidden, model_.output_weight(), {}, expected, {0.1F, 0.25}).loss);
+    return model_.parameters().gradients().to_vector<float>();
+  };
+  const std::vector<float> kept = gradients(nn::Recompute::kNone), again = gradients(nn::Recompute::kLayers);
+  for (const auto& parameter : model_.parameters().parameters()) {
+    const auto begin = static_cast<size_t>(parameter->offset),
+               end = begin + static_cast<size_t>(parameter->shape.size());
+    EXPECT_TRUE(std::equal(kept.begin() + begin, kept.begin() + end, again.begin() + begin)) << parameter->path;
+    EXPECT_TRUE(std::any_of(kept.begin() + begin, kept.begin() + end, [](float value) { return value != 0.0F; }))
+        << parameter->path << " has no gradient at all";
   }
 }
 

@@ -51,6 +51,7 @@ models::TransformerConfig with_word_dropout() {
 struct Recipe {
   models::TransformerConfig config = small_config();
   double rdrop = 0.0;
+  nn::Recompute recompute = nn::Recompute::kNone;
 };
 
 // Weights after `steps` updates, two batches each.
@@ -61,6 +62,7 @@ std::vector<float> train(int workers, int steps, double* last_loss = nullptr, co
   AdamOptions adam;
   adam.clip_norm = 1.0;
   DataParallel replicas(model, {.rdrop = recipe.rdrop}, adam, workers);
+  replicas.set_recompute(recipe.recompute);
   for (int step = 1; step <= steps; ++step) {
     const auto seed = static_cast<uint64_t>(step);
     const std::vector<data::Batch> batches{random_batch(2 * seed, 9), random_batch(2 * seed + 1, 5)};
@@ -144,6 +146,35 @@ TEST(DataParallel, RdropDrawsThePassesTogether) {
     return kl;
   };
   EXPECT_LT(last_kl(5.0), 0.5 * last_kl(1e-9)) << "nats per token";
+}
+
+TEST(DataParallel, RecomputedLayersGiveTheSameBits) {
+  Recipe recipe{with_word_dropout()};
+  for (const double rdrop : {0.0, 5.0}) {
+    recipe.rdrop = rdrop;
+    recipe.recompute = nn::Recompute::kNone;
+    const std::vector<float> kept = train(2, 5, nullptr, recipe);
+    recipe.recompute = nn::Recompute::kLayers;
+    EXPECT_EQ(train(2, 5, nullptr, recipe), kept) << "R-Drop " << rdrop;
+  }
+}
+
+TEST(DataParallel, RecomputedLayersNeedLessMemory) {
+  const auto peak = [](nn::Recompute recompute) {
+    models::TransformerConfig config = small_config();
+    config.encoder_layers = config.decoder_layers = 6;
+    models::Transformer model(config);
+    model.parameters().allocate();
+    model.parameters().initialize(3);
+    DataParallel replicas(model, {}, {}, 1);
+    replicas.set_recompute(recompute);
+    const uint64_t before = replicas.arena_counters(0).live_bytes;
+    const std::vector<data::Batch> batches{random_batch(1, 200)};
+    replicas.update(batches, 1, 1e-3, 7);
+    return replicas.arena_counters(0).peak_bytes - before;
+  };
+  const uint64_t kept = peak(nn::Recompute::kNone), again = peak(nn::Recompute::kLayers);
+  EXPECT_GT(kept, 3 * again) << "bytes of activations";
 }
 
 TEST(DataParallel, MoreWorkersThanSentencesIsFine) {

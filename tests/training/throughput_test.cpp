@@ -68,7 +68,8 @@ TEST(Throughput, MeasuresEveryUpdate) {
     EXPECT_EQ(measured.target_tokens, 5 * 3);
     EXPECT_DOUBLE_EQ(measured.flops, 5 * training_flops(options.model, 4, 3));
     EXPECT_DOUBLE_EQ(measured.tokens_per_second() * measured.median_seconds(), 15.0);
-    EXPECT_GT(measured.arena_peak_bytes, static_cast<uint64_t>(measured.parameters) * sizeof(float));
+    EXPECT_GE(measured.gradient_bytes, static_cast<uint64_t>(workers * measured.parameters) * sizeof(float));
+    EXPECT_GT(measured.activation_bytes, 15U * static_cast<uint64_t>(options.model.d_model) * sizeof(float));
     const UpdateTimes& times = measured.times;
     EXPECT_GT(times.passes, 0.0);
     EXPECT_LE((times.passes + times.gradients + times.optimizer) * 3,
