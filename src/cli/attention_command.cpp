@@ -1,5 +1,7 @@
 #include <fmt/format.h>
 
+#include <memory>
+
 #include "base/files.h"
 #include "cli/command.h"
 #include "cli/search_flags.h"
@@ -16,13 +18,20 @@ struct AttentionArguments {
   std::string text;
   std::string output;
   std::string from_word;
-  decoding::SearchOptions search;
+  std::unique_ptr<SearchFlags> flags;
+
+  // Over the defaults of the model.
+  decoding::SearchOptions search(const decoding::SearchOptions& defaults) const {
+    decoding::SearchOptions options = flags->over(defaults);
+    options.workers = 1;
+    return options;
+  }
 };
 
 int draw(const AttentionArguments& arguments) {
   const decoding::Translator translator = decoding::load_translator(arguments.model);
   const std::string text = data::clean_line(arguments.text).text;
-  const auto translations = translator.translate({&text, 1}, arguments.search);
+  const auto translations = translator.translate({&text, 1}, arguments.search(translator.search_defaults()));
   decoding::AttentionPageData page = decoding::capture_attention(translator, text, translations.front());
   page.from_word = arguments.from_word;
   base::write_file_atomic(arguments.output, decoding::attention_page(page));
@@ -42,10 +51,9 @@ void add_attention_command(CLI::App& app, Run& run) {
   command->add_option("--output", arguments->output, "HTML page to write")->type_name("FILE")->required();
   command->add_option("--from", arguments->from_word, "Source word; the page opens with where it looks")
       ->type_name("WORD");
-  add_search_flags(*command, arguments->search);
+  arguments->flags = std::make_unique<SearchFlags>(*command);
   command->callback([arguments, &run] {
-    arguments->search.workers = 1;
-    arguments->search.check();
+    arguments->search({}).check();
     run = [arguments] { return draw(*arguments); };
   });
 }

@@ -16,6 +16,7 @@ void add_evaluate_command(CLI::App& app, Run& run);
 void add_score_command(CLI::App& app, Run& run);
 void add_attention_command(CLI::App& app, Run& run);
 void add_average_command(CLI::App& app, Run& run);
+void add_tune_command(CLI::App& app, Run& run);
 void add_inspect_command(CLI::App& app, Run& run);
 void add_vocab_command(CLI::App& app, Run& run);
 void add_sample_corpus_command(CLI::App& app, Run& run);

@@ -69,6 +69,7 @@ int run_program(int argc, char** argv) {
   add_score_command(app, run);
   add_attention_command(app, run);
   add_average_command(app, run);
+  add_tune_command(app, run);
   add_inspect_command(app, run);
   add_vocab_command(app, run);
   add_sample_corpus_command(app, run);

@@ -1,14 +1,32 @@
 #pragma once
 
 #include <CLI/CLI.hpp>
+#include <functional>
+#include <string>
+#include <vector>
 
 #include "decoding/options.h"
 
 namespace dragoman::cli {
 
-/// Adds a flag for every field of SearchOptions that decides a translation, under the field's name. `options` must
-/// live until the command has run; the command line fills it.
-void add_search_flags(CLI::App& command, decoding::SearchOptions& options);
+/// A flag for every field of SearchOptions that decides a translation, under the field's name. What is not given is
+/// left to the model. Must live until the command has run; the command line fills it.
+class SearchFlags {
+ public:
+  explicit SearchFlags(CLI::App& command);
+  SearchFlags(const SearchFlags&) = delete;
+  SearchFlags& operator=(const SearchFlags&) = delete;
+
+  /// `defaults` (of a model), with the flags that were given laid over.
+  decoding::SearchOptions over(decoding::SearchOptions defaults) const;
+
+ private:
+  template <typename Field>
+  void add(CLI::App& command, const char* name, Field decoding::SearchOptions::*field, const std::string& help);
+
+  decoding::SearchOptions given_;
+  std::vector<std::function<void(decoding::SearchOptions&)>> appliers_;
+};
 
 /// Adds --batch-tokens and --workers.
 void add_speed_flags(CLI::App& command, int64_t& batch_tokens, int& workers);

@@ -2,6 +2,7 @@
 #include <unistd.h>
 
 #include <chrono>
+#include <memory>
 
 #include "cli/command.h"
 #include "cli/search_flags.h"
@@ -24,8 +25,27 @@ struct TranslateArguments {
   bool json = false;
   bool soft_alignment = false;
   int n_best = 0;  // 0: one translation a line, as plain text
-  decoding::SearchOptions search;
+  int alignment_layer = -1;
+  int64_t batch_tokens = decoding::SearchOptions().batch_tokens;
+  int workers = 0;
+  std::unique_ptr<SearchFlags> flags;
+
+  // Over the defaults of the model.
+  decoding::SearchOptions search(const decoding::SearchOptions& defaults) const {
+    decoding::SearchOptions options = flags->over(defaults);
+    options.n_best = std::max(n_best, 1);
+    options.alignment = json;
+    options.alignment_layer = alignment_layer;
+    options.batch_tokens = batch_tokens;
+    options.workers = workers;
+    return options;
+  }
 };
+
+decoding::SearchOptions checked(const decoding::SearchOptions& options) {
+  options.check();
+  return options;
+}
 
 class Translate {
  public:
@@ -36,6 +56,7 @@ class Translate {
         reader_(from_standard_input_ ? data::LineReader(STDIN_FILENO, input_name_)
                                      : data::LineReader(std::filesystem::path(arguments.input))),
         translator_(decoding::load_translator(arguments.model)),
+        search_(checked(arguments.search(translator_.search_defaults()))),
         output_(arguments.output) {}
 
   int run() {
@@ -82,7 +103,7 @@ class Translate {
   }
 
   void answer(std::span<const std::string> lines) {
-    const std::vector<decoding::Translation> translations = translator_.translate(lines, arguments_.search);
+    const std::vector<decoding::Translation> translations = translator_.translate(lines, search_);
     std::string text;
     for (size_t i = 0; i < lines.size(); ++i) {
       ++lines_;
@@ -109,6 +130,7 @@ class Translate {
   std::string input_name_;
   data::LineReader reader_;
   decoding::Translator translator_;
+  decoding::SearchOptions search_;
   TextOutput output_;
   uint64_t lines_ = 0;
   uint64_t tokens_ = 0;
@@ -132,14 +154,15 @@ void add_translate_command(CLI::App& app, Run& run) {
                     "With --json: also the attention weights of every token");
   command->add_option("--nbest", arguments->n_best,
                       "Translations a line, 1 to the beam size; plain text then comes in Moses format; 0 = off");
-  command->add_option("--alignment-layer", arguments->search.alignment_layer,
+  command->add_option("--alignment-layer", arguments->alignment_layer,
                       "Decoder layer that alignments are read from, 0 = first, -1 = last");
-  add_search_flags(*command, arguments->search);
-  add_speed_flags(*command, arguments->search.batch_tokens, arguments->search.workers);
+  arguments->flags = std::make_unique<SearchFlags>(*command);
+  add_speed_flags(*command, arguments->batch_tokens, arguments->workers);
   command->callback([arguments, &run] {
-    arguments->search.n_best = std::max(arguments->n_best, 1);
-    arguments->search.alignment = arguments->json;
-    arguments->search.check();
+    // What can be seen to be wrong without the model is refused before it is read; its beam size bounds n_best.
+    decoding::SearchOptions search = arguments->search({});
+    search.n_best = 1;
+    search.check();
     run = [arguments] { return Translate(*arguments).run(); };
   });
 }

@@ -1,6 +1,7 @@
 #include "decoding/load_translator.h"
 
 #include "base/error.h"
+#include "decoding/search_defaults.h"
 #include "models/model_tensors.h"
 
 namespace dragoman::decoding {
@@ -42,7 +43,8 @@ Translator load_translator(const std::filesystem::path& folder) {
              config.source_vocab_size);
   check_size(vocabularies.target, folder / (joint ? models::kJointVocabularyName : models::kTargetVocabularyName),
              config.target_vocab_size);
-  return {model, vocabularies.source, vocabularies.target};
+  return {model, vocabularies.source, vocabularies.target,
+          search_defaults_from_json(files.decoding, (folder / models::kDecodingName).string())};
 }
 
 }  // namespace dragoman::decoding

@@ -12,7 +12,8 @@ namespace dragoman::decoding {
 /// Throws Error(kBadData): "DIR: has neither vocabulary.spm nor source.spm; is this the folder of a dragoman model?".
 data::VocabularyPair load_vocabularies(const models::VocabularyFiles& files, const std::filesystem::path& folder);
 
-/// A translator from a model folder, its weights packed for this machine. Throws Error(kBadData)
+/// A translator from a model folder, its weights packed for this machine, with the search defaults of decoding.json
+/// where the folder has one. Throws Error(kBadData)
 /// naming the file for whatever does not fit (see models::read_model_folder): "DIR/vocabulary.spm: has 17 pieces, the
 /// model was made for 20; ...".
 Translator load_translator(const std::filesystem::path& folder);

@@ -46,8 +46,8 @@ void check_vocabulary(const char* side, int64_t in_vocabulary, int64_t in_model)
 }  // namespace
 
 Translator::Translator(std::shared_ptr<const models::Transformer> model, data::Vocabulary source,
-                       data::Vocabulary target)
-    : source_(std::move(source)), target_(std::move(target)), search_(std::move(model)) {
+                       data::Vocabulary target, const SearchOptions& defaults)
+    : source_(std::move(source)), target_(std::move(target)), search_(std::move(model)), defaults_(defaults) {
   check_vocabulary("source", source_.size(), search_.model().config().source_vocab_size);
   check_vocabulary("target", target_.size(), search_.model().config().target_vocab_size);
 }

@@ -30,7 +30,9 @@ class Translator {
  public:
   /// `model` should be packed for inference (see make_inference_model); it is faster and gives each sentence the same
   /// bits in any batch. Throws Error(kBadData) when a vocabulary's size is not the model's.
-  Translator(std::shared_ptr<const models::Transformer> model, data::Vocabulary source, data::Vocabulary target);
+  /// @param defaults  how this model is searched when nobody says otherwise
+  Translator(std::shared_ptr<const models::Transformer> model, data::Vocabulary source, data::Vocabulary target,
+             const SearchOptions& defaults = {});
 
   /// Translates lines; the results stand in the order given, one a line. A blank line gives an empty translation.
   /// Lines too long for the model are cut into parts (see split_long_text) that are translated apart and joined by a
@@ -39,6 +41,8 @@ class Translator {
   std::vector<Translation> translate(std::span<const std::string> lines, const SearchOptions& options) const;
 
   const models::Transformer& model() const { return search_.model(); }
+  /// Of the model's folder: what `dragoman tune` chose, else the defaults of SearchOptions.
+  const SearchOptions& search_defaults() const { return defaults_; }
   const data::Vocabulary& source_vocabulary() const { return source_; }
   const data::Vocabulary& target_vocabulary() const { return target_; }
   /// Of the idle workers together; tests read it.
@@ -51,6 +55,7 @@ class Translator {
   data::Vocabulary source_;
   data::Vocabulary target_;
   ParallelSearch search_;
+  SearchOptions defaults_;
 };
 
 /// A second Transformer on the values of `model`, packed for inference: for validation while `model` trains. Its

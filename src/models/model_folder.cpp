@@ -22,6 +22,9 @@ ModelFiles read_model_files(const base::CheckedFolder& folder, tensor::FiniteChe
       model.vocabularies[name] = folder.read(name);
     }
   }
+  if (folder.has(kDecodingName)) {
+    model.decoding = folder.read(kDecodingName);
+  }
   check_data(!model.vocabularies.empty(), "{}: holds no {} file; the folder is incomplete", folder.path().string(),
              kVocabularyExtension);
   model.tensors = tensor::read_safetensors(folder.read(kWeightsName), folder.path_of(kWeightsName), finite);
@@ -41,6 +44,9 @@ void add_model_files(base::FolderWriter& writer, const ModelFiles& model) {
                          kVocabularyExtension);
     writer.add(name, bytes);
   }
+  if (!model.decoding.empty()) {
+    writer.add(kDecodingName, model.decoding);
+  }
   const tensor::SafetensorsImage image = tensor::make_safetensors(model.tensors, {{"format", "dragoman"}});
   writer.add(kWeightsName, image.parts());
 }
@@ -49,6 +55,22 @@ void publish_model_folder(const std::filesystem::path& folder, const ModelFiles&
                           const base::RetryPolicy& retry) {
   base::publish_files(
       folder, [&](base::FolderWriter& writer) { add_model_files(writer, model); }, retry);
+}
+
+void check_is_no_checkpoint(const std::filesystem::path& folder) {
+  base::read_published(folder, [&](const base::CheckedFolder& files) {
+    for (const auto& [name, record] : files.manifest().files) {
+      base::check_usage(name == kConfigName || name == kWeightsName || name == kDecodingName || is_vocabulary(name),
+                        "{}: holds {}, so it is a checkpoint; name the folder of the model", folder.string(), name);
+    }
+  });
+}
+
+void store_decoding(const std::filesystem::path& folder, const std::string& text) {
+  check_is_no_checkpoint(folder);
+  ModelFiles model = read_model_folder(folder);
+  model.decoding = text;
+  publish_model_folder(folder, model);
 }
 
 }  // namespace dragoman::models

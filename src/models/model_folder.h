@@ -14,6 +14,7 @@ namespace dragoman::models {
 /// Names of the files that every model folder and every checkpoint holds (docs/checkpoint_format.md).
 inline constexpr const char* kConfigName = "config.json";
 inline constexpr const char* kWeightsName = "model.safetensors";
+inline constexpr const char* kDecodingName = "decoding.json";  // not in every one
 inline constexpr const char* kVocabularyExtension = ".spm";
 inline constexpr const char* kJointVocabularyName = "vocabulary.spm";  // one for both sides, or
 inline constexpr const char* kSourceVocabularyName = "source.spm";     // one for each side
@@ -26,6 +27,7 @@ struct ModelFiles {
   std::string config;            ///< text of config.json
   tensor::NamedTensors tensors;  ///< of model.safetensors, by parameter path
   VocabularyFiles vocabularies;
+  std::string decoding{};  ///< text of decoding.json: how this model is searched best; empty when there is none
 };
 
 /// Reads a model folder or a checkpoint folder. The bytes of each file are compared with the manifest before they are
@@ -44,5 +46,13 @@ void add_model_files(base::FolderWriter& writer, const ModelFiles& model);
 /// Makes `model` the one at the top of `folder`, which others may be reading (base::publish_files).
 void publish_model_folder(const std::filesystem::path& folder, const ModelFiles& model,
                           const base::RetryPolicy& retry = {});
+
+/// Throws Error(kUsage) when the folder holds more than a model, because a checkpoint must not change:
+/// "DIR: holds optimizer.safetensors, so it is a checkpoint; name the folder of the model". Error(kBadData): no folder.
+void check_is_no_checkpoint(const std::filesystem::path& folder);
+
+/// Puts `text` into the model folder as its decoding.json; the model stays as it is. The caller holds the folder's lock
+/// (base::FolderLock). Throws as check_is_no_checkpoint does.
+void store_decoding(const std::filesystem::path& folder, const std::string& text);
 
 }  // namespace dragoman::models

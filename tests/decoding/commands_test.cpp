@@ -1,4 +1,5 @@
 // The commands translate, score and attention as programs, on a model folder with random weights.
+#include <fmt/format.h>
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 #include <sys/stat.h>
@@ -6,6 +7,7 @@
 #include <algorithm>
 #include <nlohmann/json.hpp>
 
+#include "base/folder_lock.h"
 #include "decoding/load_translator.h"
 #include "models/model_folder.h"
 #include "models/model_tensors.h"
@@ -120,6 +122,59 @@ TEST_F(Commands, LongLinesAreNamed) {
   EXPECT_EQ(outcome.status, 0);
   EXPECT_EQ(count_lines(outcome.out), 3U);
   EXPECT_THAT(outcome.err, testing::HasSubstr("long line 2: "));
+}
+
+std::string json_of(int beam_size, double alpha) {
+  return fmt::format(R"({{"alpha": {}, "beam_size": {}, "length_penalty": "gnmt"}})", alpha, beam_size);
+}
+
+TEST_F(Commands, AModelIsSearchedAsItsFolderSaysUnlessFlagsSayOtherwise) {
+  const std::string plain = translate("--input in --json").out,
+                    greedy = translate("--input in --json --beam-size 1").out;
+  ASSERT_NE(plain, greedy) << "the searches must differ for this test";
+  models::store_decoding(program_.folder() / "model", json_of(1, 0.6));
+  EXPECT_EQ(translate("--input in --json").out, greedy);
+  EXPECT_EQ(translate("--input in --json --beam-size 4").out, plain);
+  EXPECT_EQ(translate("--input in --json --alpha 0.6").out, greedy) << "one flag leaves the others to the model";
+  expect_failure(translate("--nbest 2"), 2, {"n_best is 2, must be 1 to beam_size (1)"});
+  models::store_decoding(program_.folder() / "model", json_of(6, 0.6));
+  EXPECT_EQ(translate("--nbest 6 --input in").status, 0) << "the model's beam size counts";
+  EXPECT_EQ(program_.run("inspect --model model --verify").status, 0);
+  std::ofstream(program_.folder() / "model" / "decoding.json", std::ios::app) << " ";
+  expect_failure(translate("--input in"), 65, {"decoding.json", "the manifest says"});
+}
+
+TEST_F(Commands, TuneStoresTheSearchThatScoresBest) {
+  program_.write("source", "the cat runs\nthe dog, the mouse.\nred\na bird\n");
+  // The references are what beam 3 finds, so that it scores 100.
+  program_.write("target", translate("--input source --beam-size 3 --alpha 0.4").out);
+  const std::string command =
+      "tune --model model --source source --target target --metric chrf --beam-sizes 3,1 --alphas 0,0.4";
+  const Outcome dry = program_.run(command + " --dry-run");
+  ASSERT_EQ(dry.status, 0) << dry.err;
+  EXPECT_FALSE(std::filesystem::exists(program_.folder() / "model" / "decoding.json"));
+  EXPECT_EQ(count_lines(dry.out), 2U + 3U + 2U) << "greedy search once, beam 3 with each alpha: " << dry.out;
+  const std::string weights = program_.read("model/model.safetensors");
+  const Outcome tuned = program_.run(command);
+  ASSERT_EQ(tuned.status, 0) << tuned.err;
+  EXPECT_THAT(tuned.out, testing::HasSubstr("model/decoding.json: beam size 3, gnmt length penalty, alpha 0"));
+  EXPECT_THAT(tuned.out, testing::HasSubstr("chrF 100.00"));
+  EXPECT_EQ(program_.read("model/model.safetensors"), weights);
+  EXPECT_EQ(translate("--input source").out, program_.read("target"));
+  EXPECT_EQ(program_.run("inspect --model model --verify").status, 0);
+}
+
+TEST_F(Commands, TuneRefusesWhatItCannotUse) {
+  program_.write("source", "the cat\nthe dog\n");
+  program_.write("target", "the cat\n");
+  expect_failure(program_.run("tune --model model --source source --target target"), 65,
+                 {"2 source lines, 1 target lines"});
+  expect_failure(program_.run("tune --model model --source source --target source --beam-sizes 0"), 2,
+                 {"beam_size is 0"});
+  expect_failure(program_.run("tune --model missing --source source --target source"), 65, {"missing"});
+  const base::FolderLock lock(program_.folder() / "model");
+  expect_failure(program_.run("tune --model model --source source --target source"), 1, {"in use by process"});
+  EXPECT_EQ(program_.run("tune --model model --source source --target source --beam-sizes 1 --dry-run").status, 0);
 }
 
 TEST_F(Commands, WrongUseIsRefused) {

@@ -12,6 +12,7 @@
 #include "base/error.h"
 #include "base/files.h"
 #include "data/sample_corpus.h"
+#include "models/model_folder.h"
 #include "training/metrics_log.h"
 
 namespace dragoman::training {
@@ -148,6 +149,7 @@ TEST_F(TrainerTest, RdropNamesBothPartsOfTheLoss) {
 TEST_F(TrainerTest, TheTimeOfAllPartsOfARunIsCountedTogether) {
   TrainOptions run = options("model");
   run.run.total_minutes = 1.0 / 60;
+  run.run.patience = 0;
   EXPECT_EQ(train(run, 1'000'000), StopReason::kTotalTime);
   EXPECT_NE(log_.find("finished: the time of the run is used up"), std::string::npos) << log_;
   const std::vector<int64_t> steps = list_checkpoints(run.model_folder);
@@ -163,6 +165,15 @@ TEST_F(TrainerTest, AveragingAtTheEndKeepsTheBetterModel) {
   run.run.ema_decay = 0.0;
   train(run, 14);
   EXPECT_NE(log_.find("average of 3 checkpoints"), std::string::npos) << log_;
+}
+
+TEST_F(TrainerTest, ACheckpointIsNotTuned) {
+  const TrainOptions run = options("model");
+  train(run, 2);
+  const fs::path checkpoint = checkpoint_folder(run.model_folder, 2);
+  EXPECT_THROW(models::store_decoding(checkpoint, "{}"), base::Error);
+  EXPECT_TRUE(fs::exists(checkpoint / "optimizer.safetensors"));
+  EXPECT_NO_THROW(models::store_decoding(run.model_folder, "{}"));
 }
 
 TEST_F(TrainerTest, OldCheckpointsAreRemoved) {

@@ -1,0 +1,106 @@
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include <memory>
+#include <optional>
+
+#include "base/folder_lock.h"
+#include "cli/command.h"
+#include "cli/search_flags.h"
+#include "cli/text_output.h"
+#include "data/text_file.h"
+#include "decoding/load_translator.h"
+#include "decoding/search_defaults.h"
+#include "models/model_folder.h"
+#include "training/search_tuning.h"
+
+namespace dragoman::cli {
+namespace {
+
+struct TuneArguments {
+  std::string model;
+  std::string source;
+  std::string target;
+  std::string length_penalty = "gnmt";
+  std::string metric = "bleu";
+  std::string tokenize = "13a";
+  bool dry_run = false;
+  training::SearchTuning tuning;
+};
+
+std::string row(const training::TunedSearch& result) {
+  return fmt::format("| {} | {} | {} | {:.2f} | {:.2f} |\n", result.search.beam_size,
+                     decoding::name_of(result.search.length_penalty), result.search.alpha, result.bleu, result.chrf);
+}
+
+int tune(const TuneArguments& arguments) {
+  const training::SearchTuning& tuning = arguments.tuning;
+  std::optional<base::FolderLock> lock;  // what cannot be stored is refused before the work
+  if (!arguments.dry_run) {
+    models::check_is_no_checkpoint(arguments.model);
+    lock.emplace(arguments.model);
+  }
+  const decoding::Translator translator = decoding::load_translator(arguments.model);
+  const std::vector<std::string> sources = data::read_lines(arguments.source);
+  const std::vector<std::string> references = data::read_lines(arguments.target);
+  TextOutput output("-");
+  output.write("| beam size | length penalty | alpha | BLEU | chrF |\n|---|---|---|---|---|\n");
+  const auto results = training::try_searches(translator, sources, references, tuning,
+                                              [&](const auto& result) { output.write(row(result)); });
+  const training::TunedSearch& best = training::best_search(results, tuning.metric);
+  const std::string chosen =
+      fmt::format("beam size {}, {} length penalty, alpha {}: BLEU {:.2f}, chrF {:.2f}", best.search.beam_size,
+                  decoding::name_of(best.search.length_penalty), best.search.alpha, best.bleu, best.chrf);
+  if (arguments.dry_run) {
+    output.write(fmt::format("\nbest: {}\n", chosen));
+    return 0;
+  }
+  models::store_decoding(arguments.model, decoding::search_defaults_json(best.search));
+  output.write(fmt::format("\n{}/{}: {}\n", arguments.model, models::kDecodingName, chosen));
+  return 0;
+}
+
+void add_options(CLI::App& command, TuneArguments& arguments) {
+  training::SearchTuning& tuning = arguments.tuning;
+  command.add_option("--model", arguments.model, "Model folder")->type_name("DIR")->required();
+  command.add_option("--source", arguments.source, "Validation text, source side, one sentence a line")
+      ->type_name("FILE")
+      ->required();
+  command.add_option("--target", arguments.target, "Validation text, target side: line n translates line n")
+      ->type_name("FILE")
+      ->required();
+  command.add_option("--beam-sizes", tuning.beam_sizes, "Beam sizes to try, separated by commas; each 1 to 128")
+      ->delimiter(',')
+      ->default_str(fmt::format("{}", fmt::join(tuning.beam_sizes, ",")));
+  command.add_option("--alphas", tuning.alphas, "Exponents of the length penalty to try, separated by commas; 0 to 5")
+      ->delimiter(',')
+      ->default_str(fmt::format("{}", fmt::join(tuning.alphas, ",")));
+  command.add_option("--length-penalty", arguments.length_penalty, "gnmt = ((5 + len) / 6)^alpha, length = len^alpha")
+      ->check(CLI::IsMember({"gnmt", "length"}));
+  command.add_option("--metric", arguments.metric, "What chooses")->check(CLI::IsMember({"bleu", "chrf"}));
+  command.add_option("--tokenize", arguments.tokenize, "How BLEU cuts words; zh for Chinese")
+      ->check(CLI::IsMember({"13a", "intl", "zh", "char", "none"}));
+  command.add_flag("--lowercase", tuning.lowercase, "Ignore the difference of upper and lower case");
+  command.add_flag("--dry-run", arguments.dry_run, "Only print; store nothing");
+  add_speed_flags(command, tuning.search.batch_tokens, tuning.search.workers);
+}
+
+}  // namespace
+
+void add_tune_command(CLI::App& app, Run& run) {
+  auto arguments = std::make_shared<TuneArguments>();
+  CLI::App* command = add_command(app, "tune",
+                                  "Choose beam size and length penalty on validation text and store them in the model "
+                                  "folder, where translate and attention find them");
+  add_options(*command, *arguments);
+  command->callback([arguments, &run] {
+    training::SearchTuning& tuning = arguments->tuning;
+    tuning.search.length_penalty = decoding::length_penalty_from(arguments->length_penalty);
+    tuning.metric = training::validation_metric_from(arguments->metric);
+    tuning.tokenize = evaluation::parse_tokenizer(arguments->tokenize);
+    tuning.check();
+    run = [arguments] { return tune(*arguments); };
+  });
+}
+
+}  // namespace dragoman::cli

@@ -1,0 +1,68 @@
+#include "training/search_tuning.h"
+
+#include <algorithm>
+
+#include "base/error.h"
+#include "evaluation/evaluate.h"
+
+namespace dragoman::training {
+namespace {
+
+// Every beam size with every alpha, cheapest beam first.
+std::vector<decoding::SearchOptions> searches_of(const SearchTuning& tuning) {
+  std::vector<int> beam_sizes = tuning.beam_sizes;
+  std::ranges::sort(beam_sizes);
+  beam_sizes.erase(std::ranges::unique(beam_sizes).begin(), beam_sizes.end());
+  std::vector<decoding::SearchOptions> searches;
+  for (const int beam_size : beam_sizes) {
+    for (const double alpha : tuning.alphas) {
+      decoding::SearchOptions search = tuning.search;
+      search.beam_size = beam_size;
+      search.alpha = alpha;
+      searches.push_back(search);
+      if (beam_size == 1) {
+        searches.back().alpha = tuning.search.alpha;
+        break;  // greedy search compares no lengths
+      }
+    }
+  }
+  return searches;
+}
+
+}  // namespace
+
+void SearchTuning::check() const {
+  base::check_usage(!beam_sizes.empty() && !alphas.empty(), "tune: name at least one beam size and one alpha");
+  base::check_usage(metric != ValidationMetric::kLoss, "tune: metric is \"loss\", must be one of bleu, chrf");
+  for (const decoding::SearchOptions& tried : searches_of(*this)) {
+    tried.check();
+  }
+}
+
+std::vector<TunedSearch> try_searches(const decoding::Translator& translator, std::span<const std::string> sources,
+                                      const std::vector<std::string>& references, const SearchTuning& tuning,
+                                      const std::function<void(const TunedSearch&)>& done) {
+  tuning.check();
+  base::check_data(sources.size() == references.size() && !sources.empty(),
+                   "tune: {} source lines, {} target lines; line n of both must belong together", sources.size(),
+                   references.size());
+  std::vector<TunedSearch> results;
+  for (const decoding::SearchOptions& search : searches_of(tuning)) {
+    std::vector<std::string> texts;
+    for (const decoding::Translation& translation : translator.translate(sources, search)) {
+      texts.push_back(translation.text);
+    }
+    const auto bleu =
+        evaluation::corpus_bleu(texts, {references}, {.tokenize = tuning.tokenize, .lowercase = tuning.lowercase});
+    const auto chrf = evaluation::corpus_chrf(texts, {references}, {.lowercase = tuning.lowercase});
+    results.push_back({search, bleu.score, chrf.score});
+    done(results.back());
+  }
+  return results;
+}
+
+const TunedSearch& best_search(std::span<const TunedSearch> results, ValidationMetric metric) {
+  return *std::ranges::max_element(results, {}, [&](const TunedSearch& result) { return result.score(metric); });
+}
+
+}  // namespace dragoman::training
