@@ -26,8 +26,9 @@ struct stat status_of(const Descriptor& descriptor, const std::string& name) {
   return status;
 }
 
-Descriptor open_text(const std::filesystem::path& path) {
-  Descriptor descriptor(open(path.c_str(), O_RDONLY | O_CLOEXEC));
+// @param flags  O_NONBLOCK: do not wait for the writer of a named pipe
+Descriptor open_text(const std::filesystem::path& path, int flags = 0) {
+  Descriptor descriptor(open(path.c_str(), O_RDONLY | O_CLOEXEC | flags));
   base::check_data(descriptor.get() >= 0, "{}: cannot open for reading: {}; check the path and its permissions",
                    path.string(), std::strerror(errno));
   base::check_data(!S_ISDIR(status_of(descriptor, path.string()).st_mode), "{}: is a directory; {}", path.string(),
@@ -142,7 +143,7 @@ void LineReader::hand_out(std::string_view raw, std::string& line) {
   line = std::move(clean.text);
 }
 
-LineIndex::LineIndex(const std::filesystem::path& path) : path_(path), descriptor_(open_text(path)) {
+LineIndex::LineIndex(const std::filesystem::path& path) : path_(path), descriptor_(open_text(path, O_NONBLOCK)) {
   const struct stat status = status_of(descriptor_, path.string());
   base::check_data(S_ISREG(status.st_mode), "{}: is not a regular file, and training reads it out of order; {}",
                    path.string(), kWanted);

@@ -1,6 +1,7 @@
 #include "data/text_file.h"
 
 #include <fcntl.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include "base/utf8.h"
@@ -87,6 +88,8 @@ TEST(TextFile, RefusesWhatIsNotAReadableText) {
   EXPECT_THAT(refusal(folder.path() / "none.txt"), testing::HasSubstr("none.txt: cannot open"));
   EXPECT_THAT(refusal(folder.write("empty.txt", "")), testing::HasSubstr("empty.txt: is empty"));
   EXPECT_THAT(refusal("/dev/null"), testing::HasSubstr("not a regular file"));
+  ASSERT_EQ(mkfifo((folder.path() / "pipe").c_str(), 0600), 0);  // nobody writes to it: it must not be waited for
+  EXPECT_THAT(refusal(folder.path() / "pipe"), testing::HasSubstr("not a regular file"));
   EXPECT_THAT(error_of(ErrorKind::kBadData, [&] { LineReader reader(folder.path()); }),
               testing::HasSubstr("is a directory"));
   if (geteuid() != 0) {
