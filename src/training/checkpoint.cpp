@@ -74,7 +74,7 @@ void remove_checkpoint(const std::filesystem::path& folder) try {
 void make_model_folder(const std::filesystem::path& folder) {
   std::error_code error;
   std::filesystem::create_directories(folder, error);
-  base::check(!error, base::ErrorKind::kCannotWrite, "{}: cannot make the model folder: {}; choose another name",
+  base::check(!error, base::ErrorKind::kCannotWrite, "{}: cannot create the model folder: {}; choose another name",
               folder.string(), error.message());
 }
 

@@ -34,7 +34,7 @@ struct Checkpoint {
   ModelTexts texts;
 };
 
-/// Makes a folder for a model, and those above it. Throws Error(kCannotWrite): "DIR: cannot make the model folder:
+/// Makes a folder for a model, and those above it. Throws Error(kCannotWrite): "DIR: cannot create the model folder:
 /// ...".
 void make_model_folder(const std::filesystem::path& folder);
 

@@ -67,6 +67,9 @@ Trainer::Trainer(const TrainOptions& options, std::ostream& terminal) : options_
   options_.check();
   options_.run.workers = options_.run.workers > 0 ? options_.run.workers : base::cpu_count();
   data::ParallelCorpus text(options_.source, options_.target);
+  if (!options_.valid_source.empty()) {  // what is wrong with it is said now, not after an hour of encoding
+    const data::ParallelCorpus validation(options_.valid_source, options_.valid_target);
+  }
   make_model_folder(options_.model_folder);
   lock_ = std::make_unique<base::FolderLock>(options_.model_folder);
   const std::optional<Checkpoint> checkpoint = find_newest_checkpoint(options_.model_folder, notes_);
@@ -138,8 +141,9 @@ void Trainer::describe() {
   const int64_t parameters = model_->parameters().count();
   const auto& counts = corpus_->statistics();
   report_->message(counts.report());
-  report_->message(fmt::format("model: {} ({} parameters), {} workers, {}", options_.preset, format_count(parameters),
-                               options_.run.workers, base::isa_name(base::active_isa())));
+  report_->message(fmt::format("model: {} ({} parameters), {} worker{}, {}", options_.preset, format_count(parameters),
+                               options_.run.workers, options_.run.workers == 1 ? "" : "s",
+                               base::isa_name(base::active_isa())));
   for (const std::string& warning : run_warnings(options_, parameters, counts, *validator_)) {
     report_->warning(warning);
   }
@@ -284,6 +288,7 @@ void Trainer::save() {
 }
 
 void Trainer::finish(StopReason reason) {
+  report_->finish_line();  // the last step stands above what is said about the end
   if (!validator_->has_data() || !std::filesystem::exists(options_.model_folder / "manifest.json")) {
     publish();
   }
@@ -293,7 +298,6 @@ void Trainer::finish(StopReason reason) {
   }
   report_->event({state_.step, "finish", describe_stop(reason), seconds()});
   report_->write(describe_stop(reason));
-  report_->finish_line();
 }
 
 // The paper's last step (section 6.1). The average becomes the model if it validates better than the best so far.
