@@ -1,6 +1,5 @@
 #include "ops/activation_cpu.h"
 
-#include "ops/dropout_mask.h"
 #include "ops/simd.h"
 
 #undef HWY_TARGET_INCLUDE
@@ -9,25 +8,26 @@
 #include <hwy/highway.h>
 
 #include "ops/activation-inl.h"
+#include "ops/dropout-inl.h"
 
 HWY_BEFORE_NAMESPACE();
 namespace dragoman::ops::HWY_NAMESPACE {
 namespace {
 
-void scale_row(const float* from, const float* scales, int64_t columns, float* to) {
-  map_two_rows(from, scales, columns, to, [](RowVector x, RowVector s) HWY_ATTR { return hn::Mul(x, s); });
+void mask_row(const float* from, const RowMasks& masks, int64_t columns, float* to) {
+  for_each_vector(columns, [&](auto vector, int64_t c)
+                               HWY_ATTR { vector.store(hn::Mul(vector.load(from + c), masks.factors(c)), to + c); });
 }
 
 void activate_rows(const Tensor& x, Activation activation, const Dropout& dropout, Tensor& y) {
-  const bool drops = dropout.probability > 0.0F;
   const int64_t columns = x.dim(1);
-  Tensor scratch = Tensor::empty({drops ? columns : 0});
+  RowMasks masks(dropout, columns);
   for (int64_t row = 0; row < x.dim(0); ++row) {
     float* to = y.data<float>() + row * y.stride(0);
     activate_row(x.data<float>() + row * x.stride(0), columns, activation, to);
-    if (drops) {
-      dropout_row_scales(dropout, row, columns, scratch.data<float>());
-      scale_row(to, scratch.data<float>(), columns, to);
+    if (dropout.probability > 0.0F) {
+      masks.make(row);
+      mask_row(to, masks, columns, to);
     }
   }
 }
@@ -63,15 +63,14 @@ void activate_backward_rows(const Tensor& saved, const Tensor& grad_y, Activatio
   if (activation == Activation::kRelu) {
     return relu_backward_rows(saved, grad_y, dropout, grad_x);
   }
-  const bool drops = dropout.probability > 0.0F;
   const int64_t columns = saved.dim(1);
-  Tensor scratch = Tensor::empty({drops ? columns : 0});
+  RowMasks masks(dropout, columns);
   for (int64_t row = 0; row < saved.dim(0); ++row) {
     float* to = grad_x.data<float>() + row * grad_x.stride(0);
     const float* from = grad_y.data<float>() + row * grad_y.stride(0);
-    if (drops) {
-      dropout_row_scales(dropout, row, columns, scratch.data<float>());
-      scale_row(from, scratch.data<float>(), columns, to);
+    if (dropout.probability > 0.0F) {
+      masks.make(row);
+      mask_row(from, masks, columns, to);
       from = to;
     }
     slope_row(saved.data<float>() + row * saved.stride(0), from, columns, activation, to);

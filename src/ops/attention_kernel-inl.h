@@ -11,6 +11,7 @@
 #include <algorithm>
 
 #include "ops/attention_softmax-inl.h"
+#include "ops/dropout-inl.h"
 #include "ops/small_gemm-inl.h"
 #include "ops/transpose-inl.h"
 
@@ -45,9 +46,11 @@ HWY_INLINE void weight_block(const HeadProblem& p, const HeadScratch& scratch, c
 
 // scratch.factors [S, W]: the dropout factors of the block.
 HWY_INLINE void fill_factors(const HeadProblem& p, const HeadScratch& scratch, const QueryBlock& block) {
+  RowMasks masks(*p.dropout, block.n_keys);
   for (int64_t t = block.begin; t < block.end; ++t) {
-    dropout_row_scales(*p.dropout, (p.first_query + t) * p.n_heads + p.head, block.n_keys,
-                       scratch.row_factors + (t - block.begin) * block.n_keys);
+    masks.make((p.first_query + t) * p.n_heads + p.head);
+    float* to = scratch.row_factors + (t - block.begin) * block.n_keys;
+    for_each_vector(block.n_keys, [&](auto vector, int64_t s) HWY_ATTR { vector.store(masks.factors(s), to + s); });
   }
   transpose(scratch.row_factors, block.n_keys, block.rows(), block.n_keys, scratch.factors, block.width);
 }

@@ -41,18 +41,37 @@ struct SavedNorm {
   Variable gain, bias;
 };
 
+// Gradients of gain and bias are gathered here and then added to those of the variables.
+struct NormGradients {
+  explicit NormGradients(const SavedNorm& saved)
+      : x(Tensor::empty(saved.x.shape(), saved.x.dtype())),
+        gain(Tensor::empty(saved.gain.shape(), saved.x.dtype())),
+        bias(Tensor::empty(saved.gain.shape(), saved.x.dtype())) {}
+
+  Tensor x;     // [N, D]
+  Tensor gain;  // [D]
+  Tensor bias;  // [D]
+};
+
 // y = (x - mean) / deviation * gain + bias; adds to the gradients of gain and bias, returns that of x:
 //   n = (x - mean) / deviation,  g = dy * gain,  dx = (g - mean(g) - n * mean(g * n)) / deviation
-Tensor norm_backward(const SavedNorm& saved, const Tensor& grad_output) {
-  const DType dtype = saved.x.dtype();
-  Tensor grad_x = Tensor::empty(saved.x.shape(), dtype);                // [N, D]
-  Tensor grad_gain = Tensor::empty(saved.gain.value().shape(), dtype);  // [D]
-  Tensor grad_bias = Tensor::empty(saved.gain.value().shape(), dtype);  // [D]
-  const LayerNormBackward norm{saved.x, saved.stats, saved.gain.value(), grad_output, grad_x, grad_gain, grad_bias};
-  dtype == DType::kFloat64 ? reference::layer_norm_backward(norm) : layer_norm_backward_float32(norm);
-  saved.gain.add_grad(grad_gain);
-  saved.bias.add_grad(grad_bias);
-  return grad_x;
+// With dropout, grad_dropped [N, D] = dx * mask.
+Tensor norm_backward(const SavedNorm& saved, const Tensor& grad_output, const Dropout& dropout, Tensor* grad_dropped) {
+  NormGradients grads(saved);
+  const LayerNormBackward norm{saved.x, saved.stats, saved.gain.value(), grad_output, grads.x, grads.gain, grads.bias};
+  if (saved.x.dtype() == DType::kFloat64) {
+    reference::layer_norm_backward(norm);
+    if (grad_dropped != nullptr) {
+      reference::dropout_rows(grads.x, dropout, *grad_dropped);
+    }
+  } else if (grad_dropped != nullptr) {
+    residual_dropout_layer_norm_backward_float32(norm, dropout, *grad_dropped);
+  } else {
+    layer_norm_backward_float32(norm);
+  }
+  saved.gain.add_grad(grads.gain);
+  saved.bias.add_grad(grads.bias);
+  return grads.x;
 }
 
 // s = residual + sublayer * scales:  d residual = ds,  d sublayer = ds * scales
@@ -81,8 +100,9 @@ Variable layer_norm(const Variable& x, const Variable& gain, const Variable& bia
   const LayerNormForward norm{x.value(), gain.value(), bias.value(), epsilon, y, stats};
   x.dtype() == DType::kFloat64 ? reference::layer_norm(norm) : layer_norm_float32(norm);
   const SavedNorm saved{x.value(), stats, gain, bias};
-  return autograd::record("layer_norm", y, {&x, &gain, &bias},
-                          [x, saved](const Tensor& grad_output) { x.add_grad(norm_backward(saved, grad_output)); });
+  return autograd::record("layer_norm", y, {&x, &gain, &bias}, [x, saved](const Tensor& grad_output) {
+    x.add_grad(norm_backward(saved, grad_output, {}, nullptr));
+  });
 }
 
 Variable residual_dropout(const Variable& residual, const Variable& sublayer, const Dropout& dropout) {
@@ -114,7 +134,12 @@ Variable residual_dropout_layer_norm(const Variable& residual, const Variable& s
   const SavedNorm saved{sum, stats, gain, bias};
   return autograd::record("residual_dropout_layer_norm", y, {&residual, &sublayer, &gain, &bias},
                           [residual, sublayer, dropout, saved](const Tensor& grad_output) {
-                            residual_backward(residual, sublayer, dropout, norm_backward(saved, grad_output));
+                            const bool drops = dropout.probability > 0.0F;
+                            Tensor grad_sublayer = drops ? Tensor::empty(saved.x.shape(), saved.x.dtype()) : Tensor();
+                            const Tensor grad_sum =
+                                norm_backward(saved, grad_output, dropout, drops ? &grad_sublayer : nullptr);
+                            residual.add_grad(grad_sum);
+                            sublayer.add_grad(drops ? grad_sublayer : grad_sum);
                           });
 }
 

@@ -7,11 +7,15 @@
 #include <hwy/foreach_target.h>
 #include <hwy/highway.h>
 
+#include "ops/dropout-inl.h"
 #include "ops/row_math-inl.h"
 
 HWY_BEFORE_NAMESPACE();
 namespace dragoman::ops::HWY_NAMESPACE {
 namespace {
+
+// Rows that go through the backward together: gain, bias and their gradients are read once for all.
+constexpr int kRowsAtOnce = hn::MaxLanes(RowTag()) >= 16 ? 4 : 2;
 
 const float* row_of(const Tensor& matrix, int64_t row) {
   return matrix.data<float>() + row * matrix.stride(0);
@@ -21,9 +25,8 @@ float* row_of(Tensor& matrix, int64_t row) {
   return matrix.data<float>() + row * matrix.stride(0);
 }
 
-void norm_row(const LayerNormForward& norm, int64_t row) {
+HWY_INLINE void norm_row(const LayerNormForward& norm, int64_t row) {
   const RowTag d;
-  const auto lanes = static_cast<int64_t>(hn::Lanes(d));
   const int64_t width = norm.x.dim(1);
   const float* x = row_of(norm.x, row);
   const float* gain = norm.gain.data<float>();
@@ -39,18 +42,10 @@ void norm_row(const LayerNormForward& norm, int64_t row) {
                          static_cast<float>(width);
   const float factor = 1.0F / std::sqrt(variance + norm.epsilon);
   const RowVector factors = hn::Set(d, factor);
-  const auto affine = [&](RowVector v, RowVector g, RowVector b)
-                          HWY_ATTR { return hn::MulAdd(hn::Mul(hn::Sub(v, means), factors), g, b); };
-  int64_t c = 0;
-  for (; c + lanes <= width; c += lanes) {
-    hn::StoreU(affine(hn::LoadU(d, x + c), hn::LoadU(d, gain + c), hn::LoadU(d, bias + c)), d, y + c);
-  }
-  if (c < width) {
-    const auto mask = hn::FirstN(d, static_cast<size_t>(width - c));
-    hn::BlendedStore(
-        affine(hn::MaskedLoad(mask, d, x + c), hn::MaskedLoad(mask, d, gain + c), hn::MaskedLoad(mask, d, bias + c)),
-        mask, d, y + c);
-  }
+  for_each_vector(width, [&](auto vector, int64_t c) HWY_ATTR {
+    const RowVector normal = hn::Mul(hn::Sub(vector.load(x + c), means), factors);
+    vector.store(hn::MulAdd(normal, vector.load(gain + c), vector.load(bias + c)), y + c);
+  });
   float* stats = row_of(norm.stats, row);
   stats[0] = mean;
   stats[1] = factor;
@@ -62,90 +57,111 @@ void norm_rows(const LayerNormForward& norm) {
   }
 }
 
-// What backward keeps while it walks one row.
-struct RowBackward {
-  const float* x;
-  const float* gain;
-  const float* grad_y;
-  float* grad_x;
-  float* grad_gain;
-  float* grad_bias;
-  float mean, factor;
-  int64_t width;
+// Where the gradient of what was dropped out of the input goes: grad_x * factors of the mask.
+struct DroppedGradient {
+  RowMasks masks;
+  Tensor& grad;
 };
 
-// Calls `visit(mask, first column)` for every vector of a row; the mask covers the valid lanes.
-template <class Visit>
-HWY_INLINE void for_each_vector(int64_t width, Visit visit) {
+// `dropped` null = no dropout.
+template <int kRows, bool kDrops>
+HWY_INLINE void norm_rows_backward(const LayerNormBackward& norm, int64_t first, DroppedGradient* dropped) {
   const RowTag d;
-  const auto lanes = static_cast<int64_t>(hn::Lanes(d));
-  const auto all = hn::FirstN(d, hn::Lanes(d));
-  int64_t c = 0;
-  for (; c + lanes <= width; c += lanes) {
-    visit(all, c);
+  const int64_t width = norm.x.dim(1);
+  const float* gain = norm.gain.data<float>();
+  float* grad_gain = norm.grad_gain.data<float>();
+  float* grad_bias = norm.grad_bias.data<float>();
+  const float *x[kRows], *grad_y[kRows];
+  RowVector means[kRows], factors[kRows], scaled_sums[kRows], projected_sums[kRows];
+  for (int i = 0; i < kRows; ++i) {
+    const float* stats = row_of(norm.stats, first + i);
+    x[i] = row_of(norm.x, first + i);
+    grad_y[i] = row_of(norm.grad_y, first + i);
+    means[i] = hn::Set(d, stats[0]);
+    factors[i] = hn::Set(d, stats[1]);
+    scaled_sums[i] = projected_sums[i] = hn::Zero(d);
   }
-  if (c < width) {
-    visit(hn::FirstN(d, static_cast<size_t>(width - c)), c);
+  for_each_vector(width, [&](auto vector, int64_t c) HWY_ATTR {
+    const RowVector gains = vector.load(gain + c);
+    RowVector gain_sum = vector.load(grad_gain + c), bias_sum = vector.load(grad_bias + c);
+    HWY_UNROLL(4)
+    for (int i = 0; i < kRows; ++i) {
+      const RowVector grad = vector.load(grad_y[i] + c);
+      const RowVector normal = hn::Mul(hn::Sub(vector.load(x[i] + c), means[i]), factors[i]);
+      const RowVector scaled = hn::Mul(grad, gains);
+      scaled_sums[i] = hn::Add(scaled_sums[i], scaled);
+      projected_sums[i] = hn::MulAdd(scaled, normal, projected_sums[i]);
+      gain_sum = hn::MulAdd(grad, normal, gain_sum);
+      bias_sum = hn::Add(grad, bias_sum);
+    }
+    vector.store(gain_sum, grad_gain + c);
+    vector.store(bias_sum, grad_bias + c);
+  });
+  const RowVector share = hn::Set(d, 1.0F / static_cast<float>(width));
+  for (int i = 0; i < kRows; ++i) {
+    const RowVector mean_scaled = hn::Mul(hn::SumOfLanes(d, scaled_sums[i]), share);
+    const RowVector mean_projected = hn::Mul(hn::SumOfLanes(d, projected_sums[i]), share);
+    float* grad_x = row_of(norm.grad_x, first + i);
+    float* grad_dropped = nullptr;
+    if constexpr (kDrops) {
+      dropped->masks.make(first + i);
+      grad_dropped = row_of(dropped->grad, first + i);
+    }
+    for_each_vector(width, [&](auto vector, int64_t c) HWY_ATTR {
+      const RowVector normal = hn::Mul(hn::Sub(vector.load(x[i] + c), means[i]), factors[i]);
+      const RowVector scaled = hn::Mul(vector.load(grad_y[i] + c), vector.load(gain + c));
+      const RowVector centred = hn::NegMulAdd(normal, mean_projected, hn::Sub(scaled, mean_scaled));
+      const RowVector grad = hn::Mul(factors[i], centred);
+      vector.store(grad, grad_x + c);
+      if constexpr (kDrops) {
+        vector.store(hn::Mul(grad, dropped->masks.factors(c)), grad_dropped + c);
+      }
+    });
   }
 }
 
-void norm_row_backward(const RowBackward& row) {
-  const RowTag d;
-  const RowVector means = hn::Set(d, row.mean), factors = hn::Set(d, row.factor);
-  RowVector sum_scaled = hn::Zero(d), sum_projected = hn::Zero(d);
-  for_each_vector(row.width, [&](auto mask, int64_t c) HWY_ATTR {
-    const RowVector grad = hn::MaskedLoad(mask, d, row.grad_y + c);
-    const RowVector normal = hn::Mul(hn::Sub(hn::MaskedLoad(mask, d, row.x + c), means), factors);
-    const RowVector scaled = hn::Mul(grad, hn::MaskedLoad(mask, d, row.gain + c));
-    sum_scaled = hn::Add(sum_scaled, scaled);
-    sum_projected = hn::MulAdd(scaled, normal, sum_projected);
-    hn::BlendedStore(hn::MulAdd(grad, normal, hn::MaskedLoad(mask, d, row.grad_gain + c)), mask, d, row.grad_gain + c);
-    hn::BlendedStore(hn::Add(grad, hn::MaskedLoad(mask, d, row.grad_bias + c)), mask, d, row.grad_bias + c);
-  });
-  const RowVector share = hn::Set(d, 1.0F / static_cast<float>(row.width));
-  const RowVector mean_scaled = hn::Mul(hn::SumOfLanes(d, sum_scaled), share);
-  const RowVector mean_projected = hn::Mul(hn::SumOfLanes(d, sum_projected), share);
-  for_each_vector(row.width, [&](auto mask, int64_t c) HWY_ATTR {
-    const RowVector normal = hn::Mul(hn::Sub(hn::MaskedLoad(mask, d, row.x + c), means), factors);
-    const RowVector scaled = hn::Mul(hn::MaskedLoad(mask, d, row.grad_y + c), hn::MaskedLoad(mask, d, row.gain + c));
-    const RowVector centred = hn::NegMulAdd(normal, mean_projected, hn::Sub(scaled, mean_scaled));
-    hn::BlendedStore(hn::Mul(factors, centred), mask, d, row.grad_x + c);
-  });
-}
-
-void norm_rows_backward(const LayerNormBackward& norm) {
+template <bool kDrops>
+HWY_INLINE void norm_all_rows_backward(const LayerNormBackward& norm, DroppedGradient* dropped) {
   norm.grad_gain.zero();
   norm.grad_bias.zero();
-  for (int64_t row = 0; row < norm.x.dim(0); ++row) {
-    const float* stats = row_of(norm.stats, row);
-    norm_row_backward({row_of(norm.x, row), norm.gain.data<float>(), row_of(norm.grad_y, row), row_of(norm.grad_x, row),
-                       norm.grad_gain.data<float>(), norm.grad_bias.data<float>(), stats[0], stats[1], norm.x.dim(1)});
+  int64_t row = 0;
+  for (; row + kRowsAtOnce <= norm.x.dim(0); row += kRowsAtOnce) {
+    norm_rows_backward<kRowsAtOnce, kDrops>(norm, row, dropped);
+  }
+  for (; row < norm.x.dim(0); ++row) {
+    norm_rows_backward<1, kDrops>(norm, row, dropped);
   }
 }
 
-// One row of residual + sublayer * scales; `scales` null = nothing is dropped.
-void add_row(const float* residual, const float* sublayer, const float* scales, int64_t width, float* sum) {
-  const RowTag d;
-  for_each_vector(width, [&](auto mask, int64_t c) HWY_ATTR {
-    const RowVector left = hn::MaskedLoad(mask, d, residual + c), right = hn::MaskedLoad(mask, d, sublayer + c);
-    const RowVector total =
-        scales == nullptr ? hn::Add(left, right) : hn::MulAdd(right, hn::MaskedLoad(mask, d, scales + c), left);
-    hn::BlendedStore(total, mask, d, sum + c);
-  });
+void norm_backward(const LayerNormBackward& norm) {
+  norm_all_rows_backward<false>(norm, nullptr);
+}
+
+void norm_and_dropout_backward(const LayerNormBackward& norm, const Dropout& dropout, Tensor& grad_dropped) {
+  DroppedGradient dropped{RowMasks(dropout, norm.x.dim(1)), grad_dropped};
+  norm_all_rows_backward<true>(norm, &dropped);
 }
 
 // Calls `after(row)` when a row of the sum is ready.
 template <class After>
-void add_rows(const Tensor& residual, const Tensor& sublayer, const Dropout& dropout, Tensor& sum, After after) {
+HWY_INLINE void add_rows(const Tensor& residual, const Tensor& sublayer, const Dropout& dropout, Tensor& sum,
+                         After after) {
   const int64_t width = sum.dim(1);
   const bool drops = dropout.probability > 0.0F;
-  Tensor scratch = Tensor::empty({drops ? width : 0});
-  float* scales = drops ? scratch.data<float>() : nullptr;
+  RowMasks masks(dropout, width);
   for (int64_t row = 0; row < sum.dim(0); ++row) {
+    const float *left = row_of(residual, row), *right = row_of(sublayer, row);
+    float* to = row_of(sum, row);
     if (drops) {
-      dropout_row_scales(dropout, row, width, scales);
+      masks.make(row);
+      for_each_vector(width, [&](auto vector, int64_t c) HWY_ATTR {
+        vector.store(hn::MulAdd(vector.load(right + c), masks.factors(c), vector.load(left + c)), to + c);
+      });
+    } else {
+      for_each_vector(width, [&](auto vector, int64_t c) HWY_ATTR {
+        vector.store(hn::Add(vector.load(left + c), vector.load(right + c)), to + c);
+      });
     }
-    add_row(row_of(residual, row), row_of(sublayer, row), scales, width, row_of(sum, row));
     after(row);
   }
 }
@@ -156,7 +172,7 @@ void add_dropped_rows(const Tensor& residual, const Tensor& sublayer, const Drop
 
 void add_dropped_and_norm_rows(const Tensor& residual, const Tensor& sublayer, const Dropout& dropout, Tensor& sum,
                                const LayerNormForward& norm) {
-  add_rows(residual, sublayer, dropout, sum, [&](int64_t row) { norm_row(norm, row); });
+  add_rows(residual, sublayer, dropout, sum, [&](int64_t row) HWY_ATTR { norm_row(norm, row); });
 }
 
 }  // namespace
@@ -167,7 +183,8 @@ HWY_AFTER_NAMESPACE();
 namespace dragoman::ops {
 
 HWY_EXPORT(norm_rows);
-HWY_EXPORT(norm_rows_backward);
+HWY_EXPORT(norm_backward);
+HWY_EXPORT(norm_and_dropout_backward);
 HWY_EXPORT(add_dropped_rows);
 HWY_EXPORT(add_dropped_and_norm_rows);
 
@@ -176,7 +193,12 @@ void layer_norm_float32(const LayerNormForward& norm) {
 }
 
 void layer_norm_backward_float32(const LayerNormBackward& norm) {
-  DRAGOMAN_DISPATCH(norm_rows_backward)(norm);
+  DRAGOMAN_DISPATCH(norm_backward)(norm);
+}
+
+void residual_dropout_layer_norm_backward_float32(const LayerNormBackward& norm, const Dropout& dropout,
+                                                  Tensor& grad_sublayer) {
+  DRAGOMAN_DISPATCH(norm_and_dropout_backward)(norm, dropout, grad_sublayer);
 }
 
 void residual_dropout_float32(const Tensor& residual, const Tensor& sublayer, const Dropout& dropout, Tensor& sum) {

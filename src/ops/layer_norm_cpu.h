@@ -27,6 +27,10 @@ struct LayerNormBackward {
 void layer_norm_float32(const LayerNormForward& norm);
 void layer_norm_backward_float32(const LayerNormBackward& norm);
 
+/// layer_norm_backward_float32 of a sum with dropout(sublayer); grad_sublayer [N, D] = grad_x * mask, overwritten.
+void residual_dropout_layer_norm_backward_float32(const LayerNormBackward& norm, const Dropout& dropout,
+                                                  Tensor& grad_sublayer);
+
 /// sum = residual + dropout(sublayer), all [N, D] float32.
 void residual_dropout_float32(const Tensor& residual, const Tensor& sublayer, const Dropout& dropout, Tensor& sum);
 

@@ -20,6 +20,32 @@ namespace hn = hwy::HWY_NAMESPACE;
 using RowTag = hn::ScalableTag<float>;
 using RowVector = hn::Vec<RowTag>;
 
+/// How for_each_vector wants a vector of a row read and written: whole, or its first lanes only.
+struct WholeVector {
+  HWY_INLINE RowVector load(const float* from) const { return hn::LoadU(RowTag(), from); }
+  HWY_INLINE void store(RowVector v, float* to) const { hn::StoreU(v, RowTag(), to); }
+};
+
+struct PartVector {
+  hn::Mask<RowTag> mask;
+  HWY_INLINE RowVector load(const float* from) const { return hn::MaskedLoad(mask, RowTag(), from); }
+  HWY_INLINE void store(RowVector v, float* to) const { hn::BlendedStore(v, mask, RowTag(), to); }
+};
+
+/// Calls visit(WholeVector or PartVector, first column) for every vector of a row, in order.
+template <class Visit>
+HWY_INLINE void for_each_vector(int64_t columns, Visit visit) {
+  const RowTag d;
+  const auto lanes = static_cast<int64_t>(hn::Lanes(d));
+  int64_t c = 0;
+  for (; c + lanes <= columns; c += lanes) {
+    visit(WholeVector(), c);
+  }
+  if (c < columns) {
+    visit(PartVector{hn::FirstN(d, static_cast<size_t>(columns - c))}, c);
+  }
+}
+
 /// Adds up `f(vector)` over a row, in float lanes and a fixed order. Four independent sums hide the latency of the
 /// additions.
 template <class F>
