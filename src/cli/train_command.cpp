@@ -172,19 +172,39 @@ void add_run(Overrides& options) {
       "--recompute", {"none", "layers"}, "none",
       [](TrainOptions& o, const std::string& name) { o.run.recompute = training::recompute_from(name); },
       "What the backward computes again to save memory: layers keep their input alone; the result is the same");
-  options.add("--workers", FIELD(run.workers), "Replicas, one thread each; 0 = one a core");
+  options.add("--workers", FIELD(run.workers), "Replicas of this process, one thread each; 0 = one a core");
+  options.add("--check-ranks-every", FIELD(run.check_ranks_every),
+              "Updates between comparisons of the weights of all processes (mpirun)");
+  options.add("--rank-timeout", FIELD(run.rank_timeout),
+              "Seconds; a process (mpirun) that is not heard of for longer ends the run");
   options.add("--seed", FIELD(run.seed), "Of everything random");
 }
 
 #undef FIELD
 
-// Before the first update there is nothing to save, and learning a vocabulary cannot be interrupted in any other way.
-int train(const TrainOptions& options) {
-  const base::EndOnSignal before_updates(
-      "dragoman: train: stopped by a signal with no update under way; run the same command to go on\n");
-  training::Trainer trainer(options, std::cerr);
+constexpr const char* kStoppedEarly =
+    "dragoman: train: stopped by a signal with no update under way; run the same command to go on\n";
+
+int run_training(const TrainOptions& options, distributed::ProcessGroup& processes) {
+  // Before the first update there is nothing to save, and learning a vocabulary cannot be interrupted in any other way.
+  const base::EndOnSignal before_updates(processes.leads() ? kStoppedEarly : "");
+  training::Trainer trainer(options, processes, std::cerr);
   trainer.run();
   return trainer.exit_status();
+}
+
+// What one of several processes cannot go on after ends all of them.
+int train(const TrainOptions& options) {
+  const auto processes = distributed::join_processes({options.run.rank_timeout});
+  try {
+    return run_training(options, *processes);
+  } catch (const base::Error& error) {
+    processes->end_all(error.exit_status(), error.what());
+    throw;
+  } catch (const std::exception& error) {
+    processes->end_all(static_cast<int>(base::ErrorKind::kRuntime), error.what());
+    throw;
+  }
 }
 
 }  // namespace

@@ -42,26 +42,15 @@ class Communicator {
   virtual void abandon() = 0;
 };
 
-/// A world of one: every collective does nothing.
-class SingleCommunicator : public Communicator {
- public:
-  int rank() const override { return 0; }
-  int size() const override { return 1; }
-  void barrier() override {}
-  void all_reduce_sum(std::span<double>) override {}
-  void begin_sum(std::span<float>, int) override {}
-  void end_sums() override {}
-  Part share(int64_t size) const override { return {0, size}; }
-  void abandon() override {}
-};
-
-/// Replicas as threads of one process. All members live as long as the shared meeting point. The rank that comes last
-/// with a sum finds all others' values there; each rank adds up its own share, between its calls of begin_sum and
-/// in end_sums.
+/// Replicas as threads of one process. All members live as long as the shared meeting point. Each rank adds up its own
+/// share of a sum once all have begun it: in a later call of begin_sum, or in end_sums.
+///
+/// With `outside`, the group is one process of several: every share goes on, as soon as it is added up, to be summed
+/// over the processes, whose groups must have the same size. Everything else stays within the group.
 class ThreadCommunicator : public Communicator {
  public:
-  /// One communicator per rank, all connected.
-  static std::vector<std::unique_ptr<ThreadCommunicator>> make_group(int size);
+  /// One communicator per rank, all connected. @param outside  must outlive them
+  static std::vector<std::unique_ptr<ThreadCommunicator>> make_group(int size, Communicator* outside = nullptr);
 
   int rank() const override { return rank_; }
   int size() const override;
@@ -76,7 +65,7 @@ class ThreadCommunicator : public Communicator {
   struct Meeting;
   ThreadCommunicator(int rank, std::shared_ptr<Meeting> meeting) : rank_(rank), meeting_(std::move(meeting)) {}
   bool add_complete_sums();
-  void add_share(const std::vector<float*>& buffers, int64_t size) const;
+  std::span<float> add_share(const std::vector<float*>& buffers, int64_t size) const;
 
   int rank_;
   std::shared_ptr<Meeting> meeting_;

@@ -3,6 +3,7 @@
 #include <condition_variable>
 #include <deque>
 #include <mutex>
+#include <utility>
 
 #include "base/error.h"
 #include "distributed/communicator.h"
@@ -10,7 +11,7 @@
 namespace dragoman::distributed {
 
 struct ThreadCommunicator::Meeting {
-  explicit Meeting(int ranks) : size(ranks), doubles(static_cast<size_t>(ranks)) {}
+  Meeting(int ranks, Communicator* world) : size(ranks), outside(world), doubles(static_cast<size_t>(ranks)) {}
 
   // What all ranks bring under one tag.
   struct Sum {
@@ -47,6 +48,7 @@ struct ThreadCommunicator::Meeting {
   }
 
   const int size;
+  Communicator* const outside;
   std::mutex mutex;
   std::condition_variable everybody;
   int arrived = 0;
@@ -62,9 +64,9 @@ Part part_of(int64_t size, int rank, int ranks) {
   return {border(rank), border(rank + 1)};
 }
 
-std::vector<std::unique_ptr<ThreadCommunicator>> ThreadCommunicator::make_group(int size) {
+std::vector<std::unique_ptr<ThreadCommunicator>> ThreadCommunicator::make_group(int size, Communicator* outside) {
   base::check_argument(size >= 1, "communicator: a group of {} ranks", size);
-  auto meeting = std::make_shared<Meeting>(size);
+  auto meeting = std::make_shared<Meeting>(size, outside);
   std::vector<std::unique_ptr<ThreadCommunicator>> group;
   for (int rank = 0; rank < size; ++rank) {
     group.emplace_back(new ThreadCommunicator(rank, meeting));
@@ -131,11 +133,14 @@ void ThreadCommunicator::end_sums() {
     }
   }
   meeting_->wait();  // the others may read this rank's values until here
+  if (meeting_->outside != nullptr) {
+    meeting_->outside->end_sums();  // all shares have set out by now
+  }
 }
 
 // Adds up this rank's share of every sum that all ranks have begun. Returns whether there was one.
 bool ThreadCommunicator::add_complete_sums() {
-  std::vector<Meeting::Sum*> complete;
+  std::vector<std::pair<int, Meeting::Sum*>> complete;  // by tag
   {
     const std::lock_guard lock(meeting_->mutex);
     std::erase_if(begun_, [&](int tag) {
@@ -143,15 +148,18 @@ bool ThreadCommunicator::add_complete_sums() {
       if (sum.arrived < meeting_->size) {
         return false;
       }
-      complete.push_back(&sum);
+      complete.emplace_back(tag, &sum);
       return true;
     });
   }
-  for (const Meeting::Sum* sum : complete) {
-    add_share(sum->buffers, static_cast<int64_t>(sum->length));
+  for (const auto& [tag, sum] : complete) {
+    const std::span<float> own = add_share(sum->buffers, static_cast<int64_t>(sum->length));
+    if (meeting_->outside != nullptr) {
+      meeting_->outside->begin_sum(own, tag * meeting_->size + rank_);
+    }
   }
   const std::lock_guard lock(meeting_->mutex);
-  for (Meeting::Sum* sum : complete) {
+  for (const auto& [tag, sum] : complete) {
     if (++sum->taken == meeting_->size) {
       sum->arrived = sum->taken = 0;
     }
@@ -160,11 +168,11 @@ bool ThreadCommunicator::add_complete_sums() {
 }
 
 // In rank order, into this rank's own buffer: no other rank reads or writes its share there.
-void ThreadCommunicator::add_share(const std::vector<float*>& buffers, int64_t size) const {
+std::span<float> ThreadCommunicator::add_share(const std::vector<float*>& buffers, int64_t size) const {
   const Part part = share(size);
   constexpr int64_t kBlock = 4096;  // elements: the running sum stays in cache
   std::array<float, kBlock> sum;
-  for (int64_t begin = part.begin; begin < part.end; begin += kBlock) {
+  for (int64_t begin = part.begin; buffers.size() > 1 && begin < part.end; begin += kBlock) {
     const int64_t length = std::min(kBlock, part.end - begin);
     std::copy_n(buffers.front() + begin, length, sum.data());
     for (size_t other = 1; other < buffers.size(); ++other) {
@@ -175,6 +183,7 @@ void ThreadCommunicator::add_share(const std::vector<float*>& buffers, int64_t s
     }
     std::copy_n(sum.data(), length, buffers[static_cast<size_t>(rank_)] + begin);
   }
+  return {buffers[static_cast<size_t>(rank_)] + part.begin, static_cast<size_t>(part.end - part.begin)};
 }
 
 }  // namespace dragoman::distributed

@@ -1,6 +1,7 @@
 #include "training/data_parallel.h"
 
 #include <algorithm>
+#include <array>
 #include <chrono>
 #include <cmath>
 #include <utility>
@@ -22,6 +23,7 @@ struct DataParallel::Worker {
 void UpdateTimes::add(const UpdateTimes& other, double weight) {
   passes += weight * other.passes;
   gradients += weight * other.gradients;
+  between_processes += weight * other.between_processes;
   optimizer += weight * other.optimizer;
 }
 
@@ -38,18 +40,6 @@ class Lap {
  private:
   std::chrono::steady_clock::time_point last_ = std::chrono::steady_clock::now();
 };
-
-std::vector<std::unique_ptr<distributed::Communicator>> make_communicators(int workers) {
-  std::vector<std::unique_ptr<distributed::Communicator>> communicators;
-  if (workers == 1) {
-    communicators.push_back(std::make_unique<distributed::SingleCommunicator>());
-    return communicators;
-  }
-  for (auto& communicator : distributed::ThreadCommunicator::make_group(workers)) {
-    communicators.push_back(std::move(communicator));
-  }
-  return communicators;
-}
 
 // The shards of all batches of one update; rows are numbered through the whole update.
 std::vector<std::vector<data::Batch>> shard_update(std::span<const data::Batch> batches, int workers) {
@@ -78,14 +68,15 @@ int64_t count_target_tokens(std::span<const data::Batch> batches) {
 
 }  // namespace
 
-DataParallel::DataParallel(models::Transformer& model, const LossOptions& loss, const AdamOptions& adam, int workers)
+DataParallel::DataParallel(models::Transformer& model, const LossOptions& loss, const AdamOptions& adam,
+                           distributed::ProcessGroup& processes, int workers)
     : model_(model),
+      processes_(processes),
       loss_(loss),
       clip_norm_(adam.clip_norm),
       adam_(adam, model.parameters().values().size()),
       pool_(workers) {
-  auto communicators = make_communicators(workers);
-  for (auto& communicator : communicators) {
+  for (auto& communicator : distributed::ThreadCommunicator::make_group(workers, &processes)) {
     auto worker = std::make_unique<Worker>();
     worker->arena = std::make_shared<tensor::Arena>();
     worker->communicator = std::move(communicator);
@@ -103,7 +94,7 @@ DataParallel::~DataParallel() = default;
 
 UpdateResult DataParallel::update(std::span<const data::Batch> batches, int64_t step, double learning_rate,
                                   uint64_t seed) {
-  const auto shards = shard_update(batches, workers());
+  const auto shards = shard_update(batches, replicas());
   const UpdateKey key{
       seed, step, loss_.label_smoothing, loss_.rdrop, std::max<int64_t>(count_target_tokens(batches), 1), recompute_};
   UpdateResult result;
@@ -112,7 +103,7 @@ UpdateResult DataParallel::update(std::span<const data::Batch> batches, int64_t 
     const tensor::ArenaScope memory(worker.arena);
     Lap lap;
     try {
-      run_passes(worker, shards[static_cast<size_t>(rank)], key);
+      run_passes(worker, shards[static_cast<size_t>(first_replica() + rank)], key);
       worker.times.passes = lap();
       worker.gradients->finish_update();
       const double norm = gradient_norm(worker);
@@ -134,10 +125,23 @@ UpdateResult DataParallel::update(std::span<const data::Batch> batches, int64_t 
     }
   });
   applied_updates_ += result.applied ? 1 : 0;
-  for (const auto& worker : workers_) {
-    result.sums += worker->sums;
-  }
+  result.sums = sum_over_all();
+  result.times.between_processes = processes_.take_sum_seconds();
   return result;
+}
+
+LossSums DataParallel::sum_over_all() const {
+  LossSums sums;
+  for (const auto& worker : workers_) {
+    sums += worker->sums;
+  }
+  if (processes_.size() == 1) {
+    return sums;
+  }
+  std::array<double, 5> values{sums.loss, sums.nll, static_cast<double>(sums.tokens), static_cast<double>(sums.correct),
+                               sums.kl};
+  processes_.all_reduce_sum(values);
+  return {values[0], values[1], static_cast<int64_t>(values[2]), static_cast<int64_t>(values[3]), values[4]};
 }
 
 // Forward and backward of all shards of a worker. During the last backward finished buckets of gradients set out.
@@ -174,15 +178,12 @@ LossSums DataParallel::evaluate(std::span<const data::Batch> batches) {
     Worker& worker = *workers_[static_cast<size_t>(rank)];
     const tensor::ArenaScope memory(worker.arena);
     worker.sums = {};
-    for (size_t index = static_cast<size_t>(rank); index < batches.size(); index += workers_.size()) {
+    for (auto index = static_cast<size_t>(first_replica() + rank); index < batches.size();
+         index += static_cast<size_t>(replicas())) {
       worker.sums += worker.replica->evaluate(batches[index], loss_.label_smoothing);
     }
   });
-  LossSums sums;
-  for (const auto& worker : workers_) {
-    sums += worker->sums;
-  }
-  return sums;
+  return sum_over_all();
 }
 
 tensor::ArenaCounters DataParallel::arena_counters(int rank) const {

@@ -6,7 +6,7 @@
 
 #include "base/worker_pool.h"
 #include "data/batch.h"
-#include "distributed/communicator.h"
+#include "distributed/process_group.h"
 #include "training/gradient_buckets.h"
 #include "training/optimizer.h"
 #include "training/replica.h"
@@ -18,6 +18,9 @@ struct UpdateTimes {
   double passes = 0.0;     ///< forward and backward, and the gradient sums that overlap them
   double gradients = 0.0;  ///< what is left after them: waiting for the other workers, the last sums, the norm
   double optimizer = 0.0;
+  /// While sums between processes were under way. Of these, no more than `gradients` was waited for: the rest
+  /// overlapped the passes.
+  double between_processes = 0.0;
 
   void add(const UpdateTimes& other, double weight);
 };
@@ -30,19 +33,24 @@ struct UpdateResult {
   bool applied = true;         ///< false: a gradient was not finite, the weights were left as they were
 };
 
-/// Trains one set of weights with several replicas, one thread and one arena each: every batch is split by sentences
-/// into as many shards, gradients are summed in rank order, most of them during the backward, and each thread applies
-/// the optimizer to its own part of the weights. The same update on any number of workers agrees to rounding; on the
-/// same number, bit for bit.
+/// Trains one set of weights with several replicas, one thread and one arena each, in one process or in several with
+/// the same number of threads. Every batch is split by sentences into as many shards, gradients are summed in the order
+/// of the replicas, most of them during the backward, and each thread applies the optimizer to its own part of the
+/// weights. The same update on any number of replicas agrees to rounding; on the same number of processes and threads,
+/// bit for bit.
 class DataParallel {
  public:
-  /// @param model  whose weights are trained; must outlive this.
-  DataParallel(models::Transformer& model, const LossOptions& loss, const AdamOptions& adam, int workers);
+  /// @param model  whose weights are trained; every process has its own, with the same bits; must outlive this
+  /// @param processes  must outlive this
+  /// @param workers  threads of this process
+  DataParallel(models::Transformer& model, const LossOptions& loss, const AdamOptions& adam,
+               distributed::ProcessGroup& processes, int workers);
   ~DataParallel();
   DataParallel(const DataParallel&) = delete;
   DataParallel& operator=(const DataParallel&) = delete;
 
-  /// One update from `batches` (more than one: accumulated).
+  /// One update from `batches` (more than one: accumulated). Every process gives the same arguments and gets the same
+  /// result, times aside.
   /// @param step  of the update, from 1: keys the dropout masks
   UpdateResult update(std::span<const data::Batch> batches, int64_t step, double learning_rate, uint64_t seed);
 
@@ -50,6 +58,9 @@ class DataParallel {
   LossSums evaluate(std::span<const data::Batch> batches);
 
   int workers() const { return pool_.size(); }
+  /// Of all processes; those of this one are numbered from first_replica().
+  int replicas() const { return processes_.size() * workers(); }
+  int first_replica() const { return processes_.rank() * workers(); }
   Adam& adam() { return adam_; }
   /// What updates compute again instead of keeping it; may be changed at any time.
   void set_recompute(nn::Recompute recompute) { recompute_ = recompute; }
@@ -64,8 +75,10 @@ class DataParallel {
   static void run_passes(Worker& worker, std::span<const data::Batch> shards, const UpdateKey& key);
   static double gradient_norm(Worker& worker);
   void apply(Worker& worker, const AdamStep& step);
+  LossSums sum_over_all() const;
 
   models::Transformer& model_;
+  distributed::ProcessGroup& processes_;
   LossOptions loss_;
   double clip_norm_;
   Adam adam_;

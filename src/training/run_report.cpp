@@ -44,7 +44,7 @@ nlohmann::json to_tree(const SampleSet& set) {
 
 }  // namespace
 
-RunReport::RunReport(const TrainOptions& options, int64_t resume_step, std::ostream& terminal)
+FolderReport::FolderReport(const TrainOptions& options, int64_t resume_step, std::ostream& terminal)
     : folder_(options.model_folder),
       metrics_(folder_ / "metrics.jsonl", resume_step),
       tensorboard_(folder_, resume_step),
@@ -54,20 +54,20 @@ RunReport::RunReport(const TrainOptions& options, int64_t resume_step, std::ostr
   load_samples(resume_step);
 }
 
-void RunReport::message(const std::string& text) {
+void FolderReport::message(const std::string& text) {
   line_.message(text);
 }
 
-void RunReport::warning(const std::string& text) {
+void FolderReport::warning(const std::string& text) {
   line_.message("warning: " + text);
   data_.warnings.push_back(text);
 }
 
-void RunReport::progress(const Progress& progress) {
+void FolderReport::progress(const Progress& progress) {
   line_.update(progress);
 }
 
-void RunReport::train_row(const TrainRow& row) {
+void FolderReport::train_row(const TrainRow& row) {
   metrics_.append(row);
   tensorboard_.scalar("train/loss", row.step, row.loss);
   tensorboard_.scalar("train/learning_rate", row.step, row.learning_rate);
@@ -78,8 +78,8 @@ void RunReport::train_row(const TrainRow& row) {
   }
 }
 
-void RunReport::validation(const ValidationRow& row, const ValidationResult& result, const Validator& validator,
-                           std::vector<HeatMap> attention) {
+void FolderReport::validation(const ValidationRow& row, const ValidationResult& result, const Validator& validator,
+                              std::vector<HeatMap> attention) {
   metrics_.append(row);
   tensorboard_.scalar("validation/loss", row.step, row.loss);
   tensorboard_.scalar("validation/perplexity", row.step, row.perplexity);
@@ -92,23 +92,23 @@ void RunReport::validation(const ValidationRow& row, const ValidationResult& res
                             row.is_best ? "  (best so far)" : ""));
 }
 
-void RunReport::checkpoint(const CheckpointRow& row) {
+void FolderReport::checkpoint(const CheckpointRow& row) {
   metrics_.append(row);
 }
 
-void RunReport::event(const EventRow& row) {
+void FolderReport::event(const EventRow& row) {
   metrics_.append(row);
   line_.message(row.text);
 }
 
-void RunReport::write(const std::string& status) {
+void FolderReport::write(const std::string& status) {
   data_.status = status;
   data_.updated = now_text();
   data_.metrics = read_metrics(folder_ / "metrics.jsonl");
   write_report(folder_ / "report.html", data_);
 }
 
-void RunReport::keep_samples(int64_t step, const ValidationResult& result, const Validator& validator) {
+void FolderReport::keep_samples(int64_t step, const ValidationResult& result, const Validator& validator) {
   SampleSet set;
   set.step = step;
   const size_t count = std::min(kSampleSentences, result.translations.size());
@@ -125,7 +125,7 @@ void RunReport::keep_samples(int64_t step, const ValidationResult& result, const
 }
 
 // Samples only decorate the report: a damaged file costs them, not the run.
-void RunReport::load_samples(int64_t resume_step) try {
+void FolderReport::load_samples(int64_t resume_step) try {
   if (resume_step == 0 || !std::filesystem::exists(folder_ / kSamplesFile)) {
     return;
   }

@@ -15,29 +15,45 @@
 
 namespace dragoman::training {
 
-/// What a person sees of a run: the progress line, metrics.jsonl, the TensorBoard event file and report.html, all in
-/// the model folder. The trainer tells it what happened; it decides how that looks.
+/// The trainer tells a report what happened. This one drops it all: the report of a rank that does not lead.
 class RunReport {
  public:
-  /// @param resume_step  0 for a new run; rows after it are forgotten
-  RunReport(const TrainOptions& options, int64_t resume_step, std::ostream& terminal);
-
+  virtual ~RunReport() = default;
   /// A line for the person, above the progress line.
-  void message(const std::string& text);
+  virtual void message(const std::string&) {}
   /// A warning: shown now and in the report.
-  void warning(const std::string& text);
-  void facts(std::vector<ReportFactGroup> groups) { data_.facts = std::move(groups); }
+  virtual void warning(const std::string&) {}
+  virtual void facts(std::vector<ReportFactGroup>) {}
 
-  void progress(const Progress& progress);
-  void train_row(const TrainRow& row);
+  virtual void progress(const Progress&) {}
+  virtual void train_row(const TrainRow&) {}
   /// @param attention  maps of the first validation sentence
-  void validation(const ValidationRow& row, const ValidationResult& result, const Validator& validator,
-                  std::vector<HeatMap> attention);
-  void checkpoint(const CheckpointRow& row);
-  void event(const EventRow& row);
+  virtual void validation(const ValidationRow&, const ValidationResult&, const Validator&, std::vector<HeatMap>) {}
+  virtual void checkpoint(const CheckpointRow&) {}
+  virtual void event(const EventRow&) {}
   /// Writes report.html with this status: "training", "finished", ...
-  void write(const std::string& status);
-  void finish_line() { line_.finish(); }
+  virtual void write(const std::string&) {}
+  virtual void finish_line() {}
+};
+
+/// What a person sees of a run: the progress line, metrics.jsonl, the TensorBoard event file and report.html, all in
+/// the model folder.
+class FolderReport : public RunReport {
+ public:
+  /// @param resume_step  0 for a new run; rows after it are forgotten
+  FolderReport(const TrainOptions& options, int64_t resume_step, std::ostream& terminal);
+
+  void message(const std::string& text) override;
+  void warning(const std::string& text) override;
+  void facts(std::vector<ReportFactGroup> groups) override { data_.facts = std::move(groups); }
+  void progress(const Progress& progress) override;
+  void train_row(const TrainRow& row) override;
+  void validation(const ValidationRow& row, const ValidationResult& result, const Validator& validator,
+                  std::vector<HeatMap> attention) override;
+  void checkpoint(const CheckpointRow& row) override;
+  void event(const EventRow& row) override;
+  void write(const std::string& status) override;
+  void finish_line() override { line_.finish(); }
 
  private:
   void load_samples(int64_t resume_step);

@@ -23,6 +23,7 @@ std::string to_json(const RunState& state) {
                                {"scores", scores},
                                {"batcher", nlohmann::json::parse(state.batcher)},
                                {"fingerprint", state.fingerprint},
+                               {"processes", state.processes},
                                {"workers", state.workers},
                                {"window",
                                 {{"loss", state.window.loss},
@@ -50,6 +51,7 @@ RunState run_state_from_json(std::string_view text, std::string_view file_name) 
   }
   state.batcher = tree.at("batcher").dump();
   tree.at("fingerprint").get_to(state.fingerprint);
+  state.processes = tree.value("processes", 1);  // older checkpoints: there was one
   tree.at("workers").get_to(state.workers);
   const nlohmann::json& window = tree.at("window");
   window.at("loss").get_to(state.window.loss);

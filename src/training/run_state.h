@@ -23,9 +23,10 @@ struct RunState {
   std::map<int64_t, double> scores;  ///< of the checkpoints that are kept
   std::string batcher;               ///< position in the data, JSON text
   std::string fingerprint;           ///< of the training text
-  int workers = 1;
-  LossSums window;            ///< since the last row of metrics.jsonl
-  double window_start = 0.0;  ///< of the window, in `seconds`
+  int processes = 1;                 ///< that trained it, and
+  int workers = 1;                   ///< replicas of each
+  LossSums window;                   ///< since the last row of metrics.jsonl
+  double window_start = 0.0;         ///< of the window, in `seconds`
 
   int64_t skipped_updates() const { return step - applied_updates; }
 };

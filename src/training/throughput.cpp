@@ -106,7 +106,8 @@ Throughput measure_training(const ThroughputOptions& options) {
   models::Transformer model(options.model);
   model.parameters().allocate();
   model.parameters().initialize(options.seed);
-  DataParallel trainer(model, options.loss, options.adam, options.workers);
+  distributed::SingleProcess alone;
+  DataParallel trainer(model, options.loss, options.adam, alone, options.workers);
   trainer.set_recompute(options.recompute);
   std::mt19937_64 random(options.seed);
   std::vector<data::Batch> batches;

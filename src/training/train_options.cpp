@@ -141,6 +141,8 @@ void TrainOptions::check() const {
   base::check_range("keep_best", static_cast<double>(run.keep_best), 0, 1000);
   base::check_range("average", static_cast<double>(run.average), 0, 1000);
   base::check_range("workers", run.workers, 0, 1024);
+  base::check_range("check_ranks_every", static_cast<double>(run.check_ranks_every), 1, 1e9);
+  base::check_range("rank_timeout", run.rank_timeout, 1.0, 3600.0);
   base::check_range("log_every", static_cast<double>(run.log_every), 1, 1e9);
 }
 

@@ -60,7 +60,9 @@ struct RunOptions {
                               ///< model; 0 = off, else e.g. 0.999
   int64_t log_every = 50;     ///< steps between plain progress lines and rows of metrics.jsonl
   nn::Recompute recompute = nn::Recompute::kNone;  ///< saves memory, costs time, changes no result
-  int workers = 0;                                 ///< replicas, one thread each; 0 = one a core
+  int workers = 0;                                 ///< replicas of this process, one thread each; 0 = one a core
+  int64_t check_ranks_every = 100;                 ///< steps between comparisons of the weights of all processes
+  double rank_timeout = 20.0;                      ///< seconds: a process that is silent for longer ends the run
   uint64_t seed = 1;
 };
 

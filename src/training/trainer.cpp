@@ -1,17 +1,19 @@
 #include "training/trainer.h"
 
 #include <algorithm>
+#include <array>
 #include <chrono>
 #include <cmath>
 #include <nlohmann/json.hpp>
 
 #include "base/cpu.h"
 #include "base/error.h"
-#include "base/signals.h"
 #include "decoding/load_translator.h"
 #include "ops/vector_math.h"
 #include "training/attention_maps.h"
+#include "training/rank_agreement.h"
 #include "training/run_facts.h"
+#include "training/run_start.h"
 #include "training/vocabularies.h"
 
 namespace dragoman::training {
@@ -41,6 +43,11 @@ data::BatcherOptions batcher_options(const TrainOptions& options) {
   return batching;
 }
 
+std::string replicas_text(int processes, int workers) {
+  const std::string text = fmt::format("{} {}", workers, workers == 1 ? "worker" : "workers");
+  return processes == 1 ? text : fmt::format("{} processes of {}", processes, text);
+}
+
 std::string describe_stop(StopReason reason) {
   switch (reason) {
     case StopReason::kMaxSteps:
@@ -61,27 +68,36 @@ std::string describe_stop(StopReason reason) {
 
 }  // namespace
 
-Trainer::Trainer(const TrainOptions& options, std::ostream& terminal) : options_(options) {
+Trainer::Trainer(const TrainOptions& options, std::ostream& terminal)
+    : Trainer(options, std::make_unique<distributed::SingleProcess>(), terminal) {}
+
+Trainer::Trainer(const TrainOptions& options, std::unique_ptr<distributed::ProcessGroup> alone, std::ostream& terminal)
+    : Trainer(options, *alone, terminal) {
+  alone_ = std::move(alone);
+}
+
+Trainer::Trainer(const TrainOptions& options, distributed::ProcessGroup& processes, std::ostream& terminal)
+    : options_(options), processes_(processes) {
   options_.schedule.d_model = options_.model.d_model;
   options_.schedule.max_steps = options_.run.max_steps;
   options_.check();
-  options_.run.workers = options_.run.workers > 0 ? options_.run.workers : base::cpu_count();
+  if (options_.run.workers == 0) {
+    options_.run.workers = std::max(1, base::cpu_count() / processes_.processes_here());
+  }
   data::ParallelCorpus text(options_.source, options_.target);
   if (!options_.valid_source.empty()) {  // what is wrong with it is said now, not after an hour of encoding
     const data::ParallelCorpus validation(options_.valid_source, options_.valid_target);
   }
-  make_model_folder(options_.model_folder);
-  lock_ = std::make_unique<base::FolderLock>(options_.model_folder);
-  const std::optional<Checkpoint> checkpoint = find_newest_checkpoint(options_.model_folder, notes_);
   state_.fingerprint = text.fingerprint();
-
-  if (!checkpoint) {
-    terminal << fmt::format("learning a vocabulary of {} pieces\n", format_count(options_.vocabulary.size))
-             << std::flush;
+  if (processes_.size() > 1) {
+    check_same_facts(processes_, facts_to_share(options_, state_.fingerprint));
   }
-  const data::VocabularyPair vocabularies =
-      checkpoint ? decoding::load_vocabularies(checkpoint->texts.vocabularies, checkpoint->folder)
-                 : learn_vocabularies(options_, notes_);
+  if (processes_.leads()) {
+    make_model_folder(options_.model_folder);
+    lock_ = std::make_unique<base::FolderLock>(options_.model_folder);
+  }
+  const RunStart start = find_run_start(options_, processes_, terminal, notes_);
+  const auto& [checkpoint, vocabularies] = start;
   options_.model.source_vocab_size = vocabularies.source.size();
   options_.model.target_vocab_size = vocabularies.target.size();
   texts_ = model_texts(vocabularies, options_.model);
@@ -91,16 +107,19 @@ Trainer::Trainer(const TrainOptions& options, std::ostream& terminal) : options_
   validator_ = std::make_unique<Validator>(options_, vocabularies.source, vocabularies.target);
   model_ = std::make_unique<models::Transformer>(options_.model);
   model_->parameters().allocate();
-  model_->parameters().initialize(options_.run.seed);
-  replicas_ = std::make_unique<DataParallel>(*model_, options_.loss, options_.adam, options_.run.workers);
-  replicas_->set_recompute(options_.run.recompute);
+  if (!checkpoint) {
+    model_->parameters().initialize(options_.run.seed);
+    processes_.broadcast(model_->parameters().values().span<float>());  // libraries may differ in the last bit
+  }
+  replicas_ = std::make_unique<DataParallel>(*model_, options_.loss, options_.adam, processes_, options_.run.workers);
   if (options_.run.ema_decay > 0.0) {
     average_ = model_->parameters().values().clone();
   }
   if (checkpoint) {
     restore(*checkpoint);
   }
-  report_ = std::make_unique<RunReport>(options_, state_.step, terminal);
+  report_ = processes_.leads() ? std::make_unique<FolderReport>(options_, state_.step, terminal)
+                               : std::make_unique<RunReport>();
   for (const std::string& note : notes_) {
     report_->message(note);
   }
@@ -120,15 +139,13 @@ void Trainer::restore(const Checkpoint& checkpoint) {
                    "another --model folder to start anew",
                    options_.model_folder.string());
   OptimizerTensors optimizer{replicas_->adam().first_moment(), replicas_->adam().second_moment(), average_};
-  load_checkpoint(checkpoint, *model_, optimizer);
-  const int workers = options_.run.workers;
+  restore_tensors(checkpoint, processes_, *model_, optimizer);
+  const int processes = processes_.size(), workers = options_.run.workers;
   state_ = checkpoint.state;
-  if (state_.workers != workers) {
+  if (state_.workers != workers || state_.processes != processes) {
     notes_.push_back(
-        fmt::format("resuming with {} workers a run of {}: the same data order, but not bit for bit the "
-                    "run it would have been",
-                    workers, state_.workers));
-    state_.workers = workers;
+        fmt::format("resuming with {} a run of {}: the same data order, but not bit for bit the run it would have been",
+                    replicas_text(processes, workers), replicas_text(state_.processes, state_.workers)));
   }
   seconds_before_ = state_.seconds;
   first_step_ = state_.step;
@@ -141,8 +158,8 @@ void Trainer::describe() {
   const int64_t parameters = model_->parameters().count();
   const auto& counts = corpus_->statistics();
   report_->message(counts.report());
-  report_->message(fmt::format("model: {} ({} parameters), {} worker{}, {}", options_.preset, format_count(parameters),
-                               options_.run.workers, options_.run.workers == 1 ? "" : "s",
+  report_->message(fmt::format("model: {} ({} parameters), {}, {}", options_.preset, format_count(parameters),
+                               replicas_text(processes_.size(), options_.run.workers),
                                base::isa_name(base::active_isa())));
   for (const std::string& warning : run_warnings(options_, parameters, counts, *validator_)) {
     report_->warning(warning);
@@ -156,25 +173,26 @@ void Trainer::describe() {
 StopReason Trainer::run() {
   const base::StopSignals signals;
   run_start_ = clock_seconds();
-  std::optional<StopReason> reason = should_stop();
+  std::optional<StopReason> reason = should_stop(signals);
   while (!reason) {
     one_update();
     const bool validation_due = state_.step % options_.run.validate_every == 0;
     if (state_.step % options_.run.log_every == 0) {
       log_window();
     }
-    reason = signals.requested() ? StopReason::kSignal : should_stop();
+    reason = should_stop(signals);
+    if (validation_due || reason || state_.step % options_.run.check_ranks_every == 0) {
+      check_same_weights(processes_, model_->parameters().values().span<float>(), state_.step);
+    }
     if (validation_due) {
       validate();
-      reason = reason ? reason : should_stop();
+      reason = reason ? reason : should_stop(signals);
     }
     if (validation_due || reason) {
       save();
     }
   }
   finish(*reason);
-  // A signal that came while a finished run was tidying up has stopped nothing.
-  exit_status_ = *reason == StopReason::kSignal ? signals.exit_status() : 0;
   return *reason;
 }
 
@@ -239,7 +257,7 @@ void Trainer::validate() {
   }
   const double started = seconds();
   swap_average();
-  const ValidationResult result = validator_->run(*replicas_, *model_);
+  const ValidationResult result = validator_->run(*replicas_, *model_, processes_);
   const double score = result.score(options_.run.metric);
   const bool best = std::isfinite(result.sums.loss) && (state_.best_step == 0 || score > state_.best_score);
   if (std::isfinite(score)) {
@@ -249,11 +267,12 @@ void Trainer::validate() {
   if (best) {
     state_.best_step = state_.step;
     state_.best_score = score;
-    publish_model(options_.model_folder, *model_, texts_);
+    publish_weights();
   }
   report_->validation({state_.step, epoch(), result.sums.nll_per_token(), result.sums.perplexity(), result.bleu,
                        result.chrf, best, seconds()},
-                      result, *validator_, attention_maps(*model_, *validator_));
+                      result, *validator_,
+                      processes_.leads() ? attention_maps(*model_, *validator_) : std::vector<HeatMap>());
   swap_average();
   report_->write("training");
   state_.window_start += seconds() - started;  // validating is not training time
@@ -268,15 +287,25 @@ void Trainer::swap_average() {
 
 void Trainer::publish() {
   swap_average();
-  publish_model(options_.model_folder, *model_, texts_);
+  publish_weights();
   swap_average();
 }
 
+void Trainer::publish_weights() {
+  if (processes_.leads()) {
+    publish_model(options_.model_folder, *model_, texts_);
+  }
+}
+
 void Trainer::save() {
+  if (!processes_.leads()) {
+    return;
+  }
   base::check(ops::all_finite(model_->parameters().values().span<float>()), base::ErrorKind::kRuntime,
               "train: a weight is not finite at step {}; nothing is saved, the last checkpoint is intact", state_.step);
   state_.seconds = seconds();
   state_.batcher = batcher_->state().dump();
+  state_.processes = processes_.size();
   state_.workers = options_.run.workers;
   const auto folder = checkpoint_folder(options_.model_folder, state_.step);
   save_checkpoint(options_.model_folder, *model_,
@@ -302,14 +331,20 @@ void Trainer::finish(StopReason reason) {
 
 // The paper's last step (section 6.1). The average becomes the model if it validates better than the best so far.
 void Trainer::average_checkpoints() {
-  const std::vector<std::filesystem::path> folders = checkpoints_to_average();
-  if (folders.size() < 2) {
+  std::vector<std::filesystem::path> folders;
+  if (processes_.leads()) {
+    folders = checkpoints_to_average();
+  }
+  if (processes_.maximum(static_cast<double>(folders.size())) < 2) {
     return;
   }
   const tensor::Tensor weights = model_->parameters().values().clone();
-  average_into(folders, average_.defined(), *model_);
+  if (processes_.leads()) {
+    average_into(folders, average_.defined(), *model_);
+  }
+  processes_.broadcast(model_->parameters().values().span<float>());
   const bool validated = validator_->has_data();
-  const ValidationResult result = validated ? validator_->run(*replicas_, *model_) : ValidationResult{};
+  const ValidationResult result = validated ? validator_->run(*replicas_, *model_, processes_) : ValidationResult{};
   const double score = result.score(options_.run.metric);
   const bool better = !validated || score > state_.best_score;
   report_->event({state_.step, "average",
@@ -318,7 +353,7 @@ void Trainer::average_checkpoints() {
                               better ? "it is the model now" : "the best checkpoint stays the model"),
                   seconds()});
   if (better) {
-    publish_model(options_.model_folder, *model_, texts_);
+    publish_weights();
   }
   model_->parameters().values().copy_from(weights);
 }
@@ -329,8 +364,16 @@ std::vector<std::filesystem::path> Trainer::checkpoints_to_average() const {
                           : last_checkpoints(options_.model_folder, run.average);
 }
 
-std::optional<StopReason> Trainer::should_stop() const {
+// All processes come to the same answer: a signal counts wherever it came, and time is the leading process's.
+std::optional<StopReason> Trainer::should_stop(const base::StopSignals& signals) {
   const RunOptions& run = options_.run;
+  constexpr int kTimeCodes = 3;  // none, total, of this process
+  const int urgency = kTimeCodes * signals.exit_status() + (processes_.leads() ? time_code() : 0);
+  const int most_urgent = static_cast<int>(processes_.maximum(urgency));
+  if (most_urgent >= kTimeCodes) {
+    exit_status_ = most_urgent / kTimeCodes;
+    return StopReason::kSignal;
+  }
   if (run.patience > 0 && state_.stale_validations >= run.patience) {
     return StopReason::kEarlyStop;
   }
@@ -340,13 +383,18 @@ std::optional<StopReason> Trainer::should_stop() const {
   if (run.max_epochs > 0 && batcher_->epoch() >= static_cast<uint64_t>(run.max_epochs)) {
     return StopReason::kMaxEpochs;
   }
+  constexpr std::array<std::optional<StopReason>, kTimeCodes> kTimeReasons{std::nullopt, StopReason::kMaxTime,
+                                                                           StopReason::kTotalTime};
+  return kTimeReasons[static_cast<size_t>(most_urgent)];
+}
+
+// 2 when the time of the whole run is up, 1 when that of this process is, else 0.
+int Trainer::time_code() const {
+  const RunOptions& run = options_.run;
   if (run.total_minutes > 0.0 && seconds() >= 60.0 * run.total_minutes) {
-    return StopReason::kTotalTime;
+    return 2;
   }
-  if (run.max_minutes > 0.0 && seconds() - seconds_before_ >= 60.0 * run.max_minutes) {
-    return StopReason::kMaxTime;
-  }
-  return std::nullopt;
+  return run.max_minutes > 0.0 && seconds() - seconds_before_ >= 60.0 * run.max_minutes ? 1 : 0;
 }
 
 double Trainer::seconds() const {

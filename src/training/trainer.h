@@ -5,6 +5,7 @@
 #include <optional>
 
 #include "base/folder_lock.h"
+#include "base/signals.h"
 #include "data/batcher.h"
 #include "data/encoded_corpus.h"
 #include "models/transformer.h"
@@ -28,6 +29,10 @@ class Trainer {
   /// Everything before the first update: reads and counts the text, learns or loads the vocabularies, builds or loads
   /// the model. Throws Error before any update for bad options (kUsage) or data (kBadData).
   Trainer(const TrainOptions& options, std::ostream& terminal);
+  /// The same as one of several processes, which all make the same calls. The leading one alone writes and speaks.
+  /// Throws Error on all of them when they disagree about program, options or text (rank_agreement.h), and from run()
+  /// when their weights have drifted apart. @param processes  must outlive this
+  Trainer(const TrainOptions& options, distributed::ProcessGroup& processes, std::ostream& terminal);
   ~Trainer();
 
   /// Trains to the end. Throws Error(kRuntime) after 20 updates in a row with non-finite gradients.
@@ -39,6 +44,7 @@ class Trainer {
   int exit_status() const { return exit_status_; }
 
  private:
+  Trainer(const TrainOptions& options, std::unique_ptr<distributed::ProcessGroup> alone, std::ostream& terminal);
   void restore(const Checkpoint& checkpoint);
   void describe();
   void one_update();
@@ -48,11 +54,13 @@ class Trainer {
   void validate();
   void swap_average();
   void publish();
+  void publish_weights();
   void save();
   void finish(StopReason reason);
   void average_checkpoints();
   std::vector<std::filesystem::path> checkpoints_to_average() const;
-  std::optional<StopReason> should_stop() const;
+  std::optional<StopReason> should_stop(const base::StopSignals& signals);
+  int time_code() const;
   double seconds() const;
   double epoch() const;
   double window_speed() const;
@@ -60,8 +68,10 @@ class Trainer {
   double seconds_left() const;
 
   TrainOptions options_;
-  std::unique_ptr<base::FolderLock> lock_;
-  ModelTexts texts_;  // what goes into every folder beside the tensors
+  std::unique_ptr<distributed::ProcessGroup> alone_;  // for a trainer that was given no processes
+  distributed::ProcessGroup& processes_;
+  std::unique_ptr<base::FolderLock> lock_;  // of the leading process
+  ModelTexts texts_;                        // what goes into every folder beside the tensors
   std::unique_ptr<data::EncodedCorpus> corpus_;
   std::unique_ptr<data::Batcher> batcher_;
   std::unique_ptr<models::Transformer> model_;

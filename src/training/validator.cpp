@@ -1,5 +1,8 @@
 #include "training/validator.h"
 
+#include <array>
+#include <sstream>
+
 #include "data/text_file.h"
 #include "decoding/translator.h"
 #include "evaluation/evaluate.h"
@@ -60,19 +63,44 @@ Validator::Validator(const TrainOptions& options, const data::Vocabulary& source
   references_ = read_all(options.valid_target);
 }
 
-ValidationResult Validator::run(DataParallel& replicas, const models::Transformer& model) const {
+ValidationResult Validator::run(DataParallel& replicas, const models::Transformer& model,
+                                distributed::ProcessGroup& processes) const {
   ValidationResult result;
   result.sums = replicas.evaluate(batches_);
-  const decoding::Translator translator(decoding::make_inference_model(model), source_vocabulary_, target_vocabulary_);
+  result.translations = translate(model, processes);
+  std::array<double, 2> scores{
+      evaluation::corpus_bleu(result.translations, {references_}, {.tokenize = tokenize_}).score,
+      evaluation::corpus_chrf(result.translations, {references_}).score};
+  processes.broadcast(scores);  // processors may differ in the last bit, decisions must not
+  result.bleu = scores[0];
+  result.chrf = scores[1];
+  return result;
+}
+
+// Each process translates a contiguous part of the sentences.
+std::vector<std::string> Validator::translate(const models::Transformer& model,
+                                              distributed::ProcessGroup& processes) const {
+  const auto border = [&](int rank) {
+    return sources_.size() * static_cast<size_t>(rank) / static_cast<size_t>(processes.size());
+  };
+  const size_t begin = border(processes.rank()), end = border(processes.rank() + 1);
   decoding::SearchOptions search;
   search.beam_size = beam_size_;
   search.workers = workers_;
-  for (const decoding::Translation& translation : translator.translate(sources_, search)) {
-    result.translations.push_back(translation.text);
+  const decoding::Translator translator(decoding::make_inference_model(model), source_vocabulary_, target_vocabulary_);
+  std::string lines;
+  for (const decoding::Translation& translation :
+       translator.translate(std::span(sources_).subspan(begin, end - begin), search)) {
+    lines += translation.text + "\n";
   }
-  result.bleu = evaluation::corpus_bleu(result.translations, {references_}, {.tokenize = tokenize_}).score;
-  result.chrf = evaluation::corpus_chrf(result.translations, {references_}).score;
-  return result;
+  std::vector<std::string> translations;
+  for (const std::string& part : processes.all_gather(lines)) {
+    std::istringstream stream(part);
+    for (std::string line; std::getline(stream, line);) {
+      translations.push_back(line);
+    }
+  }
+  return translations;
 }
 
 }  // namespace dragoman::training

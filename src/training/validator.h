@@ -32,8 +32,10 @@ class Validator {
   Validator(const TrainOptions& options, const data::Vocabulary& source, const data::Vocabulary& target);
 
   bool has_data() const { return !sources_.empty(); }
+  /// The processes share the work and all get the same result.
   /// @param model  whose weights `replicas` share
-  ValidationResult run(DataParallel& replicas, const models::Transformer& model) const;
+  ValidationResult run(DataParallel& replicas, const models::Transformer& model,
+                       distributed::ProcessGroup& processes) const;
 
   const std::vector<std::string>& sources() const { return sources_; }
   const std::vector<std::string>& references() const { return references_; }
@@ -41,6 +43,8 @@ class Validator {
   const data::Vocabulary& target_vocabulary() const { return target_vocabulary_; }
 
  private:
+  std::vector<std::string> translate(const models::Transformer& model, distributed::ProcessGroup& processes) const;
+
   data::Vocabulary source_vocabulary_;
   data::Vocabulary target_vocabulary_;
   std::vector<std::string> sources_;

@@ -32,18 +32,20 @@ inline bool wait_until(const std::function<bool()>& condition) {
   return true;
 }
 
-/// dragoman running beside the test, in a folder given, to be stopped, killed or waited for. Killed at the end.
+/// dragoman, or another program, running beside the test in a folder given, to be stopped, killed or waited for. Killed
+/// at the end.
 class BackgroundProgram {
  public:
-  /// @param words  what follows "dragoman", one argument each
+  /// @param words  what follows the program's name, one argument each
   /// @param environment  variables set for it in addition
   BackgroundProgram(const std::filesystem::path& folder, const std::vector<std::string>& words,
-                    const std::map<std::string, std::string>& environment = {})
+                    const std::map<std::string, std::string>& environment = {},
+                    const std::string& program = DRAGOMAN_PROGRAM)
       : child_(::fork()) {
     const pid_t id = child_ == 0 ? ::getpid() : child_;
     errors_ = folder / (".background." + std::to_string(id) + ".err");
     if (child_ == 0) {
-      become_program(folder, words, environment);
+      become_program(folder, words, environment, program);
     }
   }
   ~BackgroundProgram() {
@@ -56,6 +58,7 @@ class BackgroundProgram {
   BackgroundProgram& operator=(const BackgroundProgram&) = delete;
 
   void send(int signal) const { ::kill(child_, signal); }
+  pid_t id() const { return child_; }
 
   bool has_ended() {
     if (!ended_) {
@@ -91,7 +94,8 @@ class BackgroundProgram {
 
  private:
   [[noreturn]] void become_program(const std::filesystem::path& folder, const std::vector<std::string>& words,
-                                   const std::map<std::string, std::string>& environment) const {
+                                   const std::map<std::string, std::string>& environment,
+                                   const std::string& program) const {
     for (const auto& [name, value] : environment) {
       ::setenv(name.c_str(), value.c_str(), 1);
     }
@@ -99,12 +103,12 @@ class BackgroundProgram {
     ::dup2(::open("/dev/null", O_RDWR), STDIN_FILENO);
     ::dup2(STDIN_FILENO, STDOUT_FILENO);
     ::dup2(::open(errors_.c_str(), O_WRONLY | O_CREAT | O_TRUNC, 0666), STDERR_FILENO);
-    std::vector<char*> arguments{const_cast<char*>("dragoman")};
+    std::vector<char*> arguments{const_cast<char*>(program.c_str())};
     for (const std::string& word : words) {
       arguments.push_back(const_cast<char*>(word.c_str()));
     }
     arguments.push_back(nullptr);
-    ::execv(DRAGOMAN_PROGRAM, arguments.data());
+    ::execvp(program.c_str(), arguments.data());
     ::_exit(127);
   }
 

@@ -61,7 +61,8 @@ std::vector<float> train(int workers, int steps, double* last_loss = nullptr, co
   model.parameters().initialize(3);
   AdamOptions adam;
   adam.clip_norm = 1.0;
-  DataParallel replicas(model, {.rdrop = recipe.rdrop}, adam, workers);
+  distributed::SingleProcess alone;
+  DataParallel replicas(model, {.rdrop = recipe.rdrop}, adam, alone, workers);
   replicas.set_recompute(recipe.recompute);
   for (int step = 1; step <= steps; ++step) {
     const auto seed = static_cast<uint64_t>(step);
@@ -106,7 +107,8 @@ LossSums first_update(const models::TransformerConfig& config, double rdrop) {
   model.parameters().allocate();
   model.parameters().initialize(3);
   const std::vector<data::Batch> batches{random_batch(1, 20)};
-  return DataParallel(model, {.rdrop = rdrop}, {}, 1).update(batches, 1, 1e-3, 7).sums;
+  distributed::SingleProcess alone;
+  return DataParallel(model, {.rdrop = rdrop}, {}, alone, 1).update(batches, 1, 1e-3, 7).sums;
 }
 
 TEST(DataParallel, WithoutDropoutBothPassesOfRdropAgree) {
@@ -137,7 +139,8 @@ TEST(DataParallel, RdropDrawsThePassesTogether) {
     models::Transformer model(small_config());
     model.parameters().allocate();
     model.parameters().initialize(3);
-    DataParallel replicas(model, {.rdrop = rdrop}, {}, 1);
+    distributed::SingleProcess alone;
+    DataParallel replicas(model, {.rdrop = rdrop}, {}, alone, 1);
     const std::vector<data::Batch> batches{random_batch(1, 10)};
     double kl = 0.0;
     for (int step = 1; step <= 150; ++step) {
@@ -166,7 +169,8 @@ TEST(DataParallel, RecomputedLayersNeedLessMemory) {
     models::Transformer model(config);
     model.parameters().allocate();
     model.parameters().initialize(3);
-    DataParallel replicas(model, {}, {}, 1);
+    distributed::SingleProcess alone;
+    DataParallel replicas(model, {}, {}, alone, 1);
     replicas.set_recompute(recompute);
     const uint64_t before = replicas.arena_counters(0).live_bytes;
     const std::vector<data::Batch> batches{random_batch(1, 200)};
@@ -181,7 +185,8 @@ TEST(DataParallel, MoreWorkersThanSentencesIsFine) {
   models::Transformer model(small_config());
   model.parameters().allocate();
   model.parameters().initialize(3);
-  DataParallel replicas(model, {}, {}, 4);
+  distributed::SingleProcess alone;
+  DataParallel replicas(model, {}, {}, alone, 4);
   const std::vector<data::Batch> batches{random_batch(1, 2)};
   EXPECT_TRUE(replicas.update(batches, 1, 1e-3, 7).applied);
 }
@@ -190,7 +195,8 @@ TEST(DataParallel, ANonFiniteGradientLeavesTheWeightsUntouched) {
   models::Transformer model(small_config());
   model.parameters().allocate();
   model.parameters().initialize(3);
-  DataParallel replicas(model, {}, {}, 2);
+  distributed::SingleProcess alone;
+  DataParallel replicas(model, {}, {}, alone, 2);
   float& poisoned = model.parameters().values().data<float>()[5];
   poisoned = std::numeric_limits<float>::quiet_NaN();
   const std::vector<data::Batch> batches{random_batch(1, 6)};
@@ -211,7 +217,8 @@ TEST(DataParallel, WarmUpdatesAskTheSystemForNoMemory) {
     models::Transformer model(with_word_dropout());
     model.parameters().allocate();
     model.parameters().initialize(3);
-    DataParallel replicas(model, {.rdrop = rdrop}, {}, 2);
+    distributed::SingleProcess alone;
+    DataParallel replicas(model, {.rdrop = rdrop}, {}, alone, 2);
     const std::vector<data::Batch> batches{random_batch(1, 40)};
     replicas.update(batches, 1, 1e-3, 7);
     const auto requests = [&] {
@@ -226,7 +233,7 @@ TEST(DataParallel, WarmUpdatesAskTheSystemForNoMemory) {
 }
 
 // Stands for the other replicas: keeps what every bucket held when its sum began.
-class BucketRecorder : public distributed::SingleCommunicator {
+class BucketRecorder : public distributed::SingleProcess {
  public:
   void begin_sum(std::span<float> values, int tag) override {
     EXPECT_FALSE(begun.contains(tag)) << "bucket " << tag << " began twice";
@@ -273,7 +280,8 @@ TEST(DataParallel, LearnsOneBatchByHeart) {
   models::Transformer model(config);
   model.parameters().allocate();
   model.parameters().initialize(3);
-  DataParallel replicas(model, {.label_smoothing = 0.0}, {}, 1);
+  distributed::SingleProcess alone;
+  DataParallel replicas(model, {.label_smoothing = 0.0}, {}, alone, 1);
   const std::vector<data::Batch> batches{random_batch(1, 6)};
   double loss = 0.0;
   for (int step = 1; step <= 300; ++step) {

@@ -1,0 +1,285 @@
+#include "distributed/mpi_engine.h"
+
+#include <fmt/format.h>
+#include <unistd.h>
+
+#include <array>
+#include <chrono>
+#include <cstdio>
+
+#include "base/error.h"
+
+namespace dragoman::distributed {
+namespace {
+
+using namespace std::chrono_literals;
+
+constexpr auto kStartLimit = 60s;
+constexpr double kSpinSeconds = 0.5e-3;      // after the last movement, while somebody waits
+constexpr auto kShortRest = 50us;            // between looks while somebody waits
+constexpr auto kLongRest = 200us;            // while the sums are under way and everybody computes
+constexpr auto kIdleRest = 50ms;             // when there is nothing but the pulse
+constexpr double kOwnWordsFirst = 1.0;       // seconds that rank 0 gives itself before it speaks for another rank
+constexpr double kLeaderSpeaksWithin = 4.0;  // seconds after which a failing rank speaks for itself
+constexpr auto kEndLimit = 5s;               // for MPI to end all processes
+
+double clock_seconds() {
+  return std::chrono::duration<double>(std::chrono::steady_clock::now().time_since_epoch()).count();
+}
+
+struct HostAndProcess {
+  std::array<char, 256> host{};
+  int64_t process = 0;
+};
+
+std::string ranks_text(const std::vector<int>& ranks, const MpiEngine& engine) {
+  std::string text;
+  for (const int rank : ranks) {
+    text += (text.empty() ? "" : ", ") + engine.name_of(rank);
+  }
+  return text;
+}
+
+}  // namespace
+
+MpiEngine::MpiEngine(const JoinOptions& options) : options_(options) {
+  thread_ = std::thread([this] { run(); });
+  std::unique_lock lock(mutex_);
+  const bool in_time = to_owners_.wait_for(lock, kStartLimit, [&] { return started_ || start_error_; });
+  if (in_time && !start_error_) {
+    return;
+  }
+  const std::string text = start_error_.value_or(
+      fmt::format("the processes that mpirun started did not all join within {} s", kStartLimit.count()));
+  lock.unlock();
+  if (in_time) {
+    thread_.join();
+  } else {
+    thread_.detach();  // inside MPI_Init; the process ends with the error
+  }
+  base::fail(base::ErrorKind::kRuntime, "mpi: {}", text);
+}
+
+MpiEngine::~MpiEngine() {
+  std::unique_lock lock(mutex_);
+  leaving_ = true;
+  to_engine_.notify_all();
+  if (to_owners_.wait_for(lock, kEndLimit * 2, [&] { return left_; })) {
+    lock.unlock();
+    thread_.join();
+    return;
+  }
+  std::fprintf(stderr, "dragoman: mpi: rank %d waits for others that do not leave\n", rank_);
+  ::_exit(static_cast<int>(base::ErrorKind::kRuntime));
+}
+
+std::string MpiEngine::name_of(int rank) const {
+  return names_[static_cast<size_t>(rank)];
+}
+
+void MpiEngine::begin(MpiOperation& operation) {
+  const std::lock_guard lock(mutex_);
+  new_operations_.push_back(&operation);
+  if (operation.is_sum() && sums_under_way_++ == 0) {
+    sums_since_ = clock_seconds();
+  }
+  to_engine_.notify_one();
+}
+
+void MpiEngine::wait_for(const MpiOperation& operation) {
+  std::unique_lock lock(mutex_);
+  ++waiting_;
+  to_owners_.wait(lock, [&] { return operation.done; });
+  --waiting_;
+}
+
+void MpiEngine::wait_for_sums() {
+  std::unique_lock lock(mutex_);
+  ++waiting_;
+  to_owners_.wait(lock, [&] { return sums_under_way_ == 0; });
+  --waiting_;
+}
+
+double MpiEngine::take_sum_seconds() {
+  const std::lock_guard lock(mutex_);
+  return std::exchange(sum_seconds_, 0.0);
+}
+
+void MpiEngine::end_all(int status, const std::string& text) {
+  {
+    const std::lock_guard lock(mutex_);
+    failure_ = {status, text};
+    to_engine_.notify_one();
+  }
+  // The engine ends the process, or mpirun does; if it is stuck, so does this.
+  std::this_thread::sleep_for(std::chrono::duration<double>(kLeaderSpeaksWithin) + 2 * kEndLimit);
+  std::fprintf(stderr, "dragoman: %s: %s\n", name_of(rank_).c_str(), text.c_str());
+  ::_exit(status);
+}
+
+void MpiEngine::run() {
+  try {
+    start_mpi();
+  } catch (const std::exception& error) {
+    const std::lock_guard lock(mutex_);
+    start_error_ = error.what();
+    to_owners_.notify_all();
+    return;
+  }
+  try {
+    work();
+    pulse_.reset();
+  } catch (const std::exception& error) {
+    end_run(static_cast<int>(base::ErrorKind::kRuntime), fmt::format("{}: {}", name_of(rank_), error.what()));
+  }
+  MPI_Finalize();
+  const std::lock_guard lock(mutex_);
+  left_ = true;
+  to_owners_.notify_all();
+}
+
+void MpiEngine::start_mpi() {
+  int provided = 0;
+  check_mpi(MPI_Init_thread(nullptr, nullptr, MPI_THREAD_FUNNELED, &provided), "MPI_Init_thread");
+  MPI_Comm_set_errhandler(MPI_COMM_WORLD, MPI_ERRORS_RETURN);
+  MPI_Comm_rank(MPI_COMM_WORLD, &rank_);
+  MPI_Comm_size(MPI_COMM_WORLD, &size_);
+  HostAndProcess own;
+  ::gethostname(own.host.data(), own.host.size() - 1);
+  own.process = ::getpid();
+  std::vector<HostAndProcess> all(static_cast<size_t>(size_));
+  check_mpi(MPI_Allgather(&own, sizeof own, MPI_BYTE, all.data(), sizeof own, MPI_BYTE, MPI_COMM_WORLD),
+            "MPI_Allgather");
+  processes_here_ = 0;
+  for (const HostAndProcess& other : all) {
+    names_.push_back(fmt::format("rank {} ({}, process {})", names_.size(), other.host.data(), other.process));
+    processes_here_ += other.host == own.host ? 1 : 0;
+  }
+  pulse_.emplace(rank_, size_, options_.timeout_seconds, clock_seconds());
+  const std::lock_guard lock(mutex_);
+  started_ = true;
+  to_owners_.notify_all();
+}
+
+void MpiEngine::work() {
+  for (;;) {
+    {
+      std::unique_lock lock(mutex_);
+      take_new_operations(lock);
+      if (leaving_ && operations_.empty()) {
+        return;
+      }
+    }
+    const bool moved = advance_operations();
+    look_after_the_others();
+    rest(moved);
+  }
+}
+
+void MpiEngine::take_new_operations(std::unique_lock<std::mutex>& lock) {
+  std::vector<MpiOperation*> begun;
+  begun.swap(new_operations_);
+  if (begun.empty()) {
+    return;
+  }
+  lock.unlock();
+  for (MpiOperation* operation : begun) {
+    operation->start(rank_, size_);
+    operations_.push_back(operation);
+  }
+  idle_since_ = clock_seconds();
+  lock.lock();
+}
+
+// @return whether any is done now
+bool MpiEngine::advance_operations() {
+  const size_t before = operations_.size();
+  std::erase_if(operations_, [&](MpiOperation* operation) {
+    const bool done = operation->advance();
+    if (done) {
+      finish(*operation);
+    }
+    return done;
+  });
+  return operations_.size() < before;
+}
+
+void MpiEngine::finish(MpiOperation& operation) {
+  const std::lock_guard lock(mutex_);
+  operation.done = true;
+  if (operation.is_sum() && --sums_under_way_ == 0) {
+    sum_seconds_ += clock_seconds() - sums_since_;
+  }
+  to_owners_.notify_all();
+}
+
+void MpiEngine::rest(bool moved) {
+  if (moved) {
+    idle_since_ = clock_seconds();
+    return;
+  }
+  std::unique_lock lock(mutex_);
+  if (!new_operations_.empty() || leaving_) {
+    return;
+  }
+  if (operations_.empty()) {
+    to_engine_.wait_for(lock, kIdleRest);
+  } else if (waiting_ > 0 && clock_seconds() - idle_since_ < kSpinSeconds) {
+    lock.unlock();
+    std::this_thread::yield();
+  } else {
+    to_engine_.wait_for(lock, waiting_ > 0 ? kShortRest : kLongRest);
+  }
+}
+
+void MpiEngine::look_after_the_others() {
+  const std::vector<int> silent = pulse_->beat(clock_seconds());
+  if (!silent.empty()) {
+    end_run(static_cast<int>(base::ErrorKind::kRuntime),
+            fmt::format("{} has not been heard of for {:.0f} s: stopped, hung, or its network is down; all processes "
+                        "end, the last checkpoint is whole, and the same command goes on from it",
+                        ranks_text(silent, *this), options_.timeout_seconds));
+  }
+  act_on_failure();
+}
+
+// Ends the run when this rank or, as rank 0 is told, another one cannot go on.
+void MpiEngine::act_on_failure() {
+  std::optional<Failure> own;
+  {
+    const std::lock_guard lock(mutex_);
+    own = failure_;
+  }
+  const auto& words = pulse_->last_words();
+  if (!own && !words) {
+    return;
+  }
+  if (rank_ == 0 && own) {
+    end_run(own->status, own->text);
+  }
+  const double now = clock_seconds();
+  if (failed_at_ == 0.0) {
+    failed_at_ = now;
+    if (own) {
+      pulse_->send_last_words(own->status, own->text);
+    }
+  } else if (words && now - failed_at_ > kOwnWordsFirst) {
+    end_run(words->status, fmt::format("{}: {}", name_of(words->rank), words->text));
+  } else if (own && now - failed_at_ > kLeaderSpeaksWithin) {
+    end_run(own->status, fmt::format("{}: {}", name_of(rank_), own->text));
+  }
+}
+
+// Says why, then ends all processes.
+void MpiEngine::end_run(int status, const std::string& text) {
+  const std::string line = "dragoman: " + text + "\n";
+  [[maybe_unused]] const ssize_t ignored = ::write(STDERR_FILENO, line.data(), line.size());
+  std::thread([status] {
+    std::this_thread::sleep_for(kEndLimit);
+    ::_exit(status);
+  }).detach();
+  MPI_Abort(MPI_COMM_WORLD, status);
+  ::_exit(status);
+}
+
+}  // namespace dragoman::distributed

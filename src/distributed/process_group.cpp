@@ -1,0 +1,74 @@
+#include "distributed/process_group.h"
+
+#include <algorithm>
+#include <cstdlib>
+#include <cstring>
+#include <functional>
+
+#include "base/error.h"
+#include "distributed/mpi_communicator.h"
+
+namespace dragoman::distributed {
+namespace {
+
+constexpr size_t kPieceBytes = size_t{16} << 20;  // of a broadcast: bounds the copies that are held
+
+// Set by Open MPI's mpirun, and by other launchers that speak PMIx (srun --mpi=pmix), for every process they start.
+bool was_started_in_a_group() {
+  const char* size = std::getenv("OMPI_COMM_WORLD_SIZE");
+  return size != nullptr ? std::atoi(size) > 1 : std::getenv("PMIX_RANK") != nullptr;
+}
+
+}  // namespace
+
+std::unique_ptr<ProcessGroup> join_processes(const JoinOptions& options) {
+  base::check_range("rank_timeout", options.timeout_seconds, 1.0, 3600.0);
+  if (!was_started_in_a_group()) {
+    return std::make_unique<SingleProcess>();
+  }
+  return make_mpi_communicator(options);
+}
+
+void ProcessGroup::broadcast_bytes(std::span<std::byte> bytes, int root) {
+  for (size_t begin = 0; begin < bytes.size(); begin += kPieceBytes) {
+    const std::span<std::byte> piece = bytes.subspan(begin, std::min(kPieceBytes, bytes.size() - begin));
+    const std::string_view mine(reinterpret_cast<const char*>(piece.data()), piece.size());
+    const std::vector<std::string> all = all_gather(rank() == root ? mine : std::string_view());
+    const std::string& sent = all[static_cast<size_t>(root)];
+    base::check_argument(sent.size() == piece.size(), "broadcast: rank {} expects {} bytes, rank {} sends {}", rank(),
+                         piece.size(), root, sent.size());
+    std::memcpy(piece.data(), sent.data(), piece.size());
+  }
+}
+
+std::string ProcessGroup::broadcast(std::string_view text, int root) {
+  return all_gather(rank() == root ? text : std::string_view())[static_cast<size_t>(root)];
+}
+
+std::vector<std::vector<double>> ProcessGroup::gather_numbers(std::span<const double> mine) {
+  std::vector<std::vector<double>> all;
+  for (const std::string& bytes : all_gather({reinterpret_cast<const char*>(mine.data()), mine.size_bytes()})) {
+    base::check_argument(bytes.size() == mine.size_bytes(), "numbers: rank {} brings {} bytes, another rank {}", rank(),
+                         mine.size_bytes(), bytes.size());
+    std::memcpy(all.emplace_back(mine.size()).data(), bytes.data(), bytes.size());
+  }
+  return all;
+}
+
+void ProcessGroup::all_reduce_sum(std::span<double> values) {
+  const auto all = gather_numbers(values);
+  std::ranges::fill(values, 0.0);
+  for (const std::vector<double>& part : all) {
+    std::ranges::transform(values, part, values.begin(), std::plus<>());
+  }
+}
+
+double ProcessGroup::maximum(double value) {
+  double largest = value;
+  for (const std::vector<double>& other : gather_numbers({&value, 1})) {
+    largest = std::max(largest, other.front());
+  }
+  return largest;
+}
+
+}  // namespace dragoman::distributed

@@ -1,0 +1,87 @@
+#include "training/run_start.h"
+
+#include <nlohmann/json.hpp>
+#include <ostream>
+
+#include "decoding/load_translator.h"
+#include "training/progress_line.h"
+#include "training/vocabularies.h"
+
+namespace dragoman::training {
+namespace {
+
+using Json = nlohmann::json;
+using Bytes = std::vector<std::uint8_t>;
+
+struct Message {
+  std::optional<Checkpoint> checkpoint;
+  models::VocabularyFiles vocabularies;
+};
+
+Message look_around(const TrainOptions& options, std::ostream& terminal, std::vector<std::string>& notes) {
+  std::optional<Checkpoint> checkpoint = find_newest_checkpoint(options.model_folder, notes);
+  if (checkpoint) {
+    models::VocabularyFiles vocabularies = checkpoint->texts.vocabularies;
+    return {std::move(checkpoint), std::move(vocabularies)};
+  }
+  terminal << fmt::format("learning a vocabulary of {} pieces\n", format_count(options.vocabulary.size)) << std::flush;
+  return {std::nullopt, model_texts(learn_vocabularies(options, notes), options.model).vocabularies};
+}
+
+std::string to_bytes(const Message& message) {
+  Json tree = {{"vocabularies", Json::object()}};
+  for (const auto& [name, bytes] : message.vocabularies) {
+    tree["vocabularies"][name] = Json::binary(Bytes(bytes.begin(), bytes.end()));
+  }
+  if (message.checkpoint) {
+    tree["checkpoint"] = {{"folder", message.checkpoint->folder.string()},
+                          {"state", to_json(message.checkpoint->state)},
+                          {"recipe", message.checkpoint->recipe},
+                          {"config", message.checkpoint->texts.config}};
+  }
+  std::string bytes;
+  Json::to_cbor(tree, nlohmann::detail::output_adapter<char>(bytes));
+  return bytes;
+}
+
+Message from_bytes(const std::string& bytes) {
+  const Json tree = Json::from_cbor(bytes);
+  Message message;
+  for (const auto& [name, value] : tree.at("vocabularies").items()) {
+    const Bytes& content = value.get_binary();
+    message.vocabularies[name] = std::string(content.begin(), content.end());
+  }
+  if (tree.contains("checkpoint")) {
+    const Json& saved = tree.at("checkpoint");
+    message.checkpoint = Checkpoint{saved.at("folder").get<std::string>(),
+                                    run_state_from_json(saved.at("state").get<std::string>(), "state.json"),
+                                    saved.at("recipe").get<std::string>(),
+                                    {saved.at("config").get<std::string>(), message.vocabularies}};
+  }
+  return message;
+}
+
+}  // namespace
+
+RunStart find_run_start(const TrainOptions& options, distributed::ProcessGroup& processes, std::ostream& terminal,
+                        std::vector<std::string>& notes) {
+  const std::string bytes = processes.leads() ? to_bytes(look_around(options, terminal, notes)) : "";
+  Message message = from_bytes(processes.broadcast(bytes));
+  data::VocabularyPair vocabularies = decoding::load_vocabularies(message.vocabularies, options.model_folder);
+  return {std::move(message.checkpoint), std::move(vocabularies)};
+}
+
+void restore_tensors(const Checkpoint& checkpoint, distributed::ProcessGroup& processes, models::Transformer& model,
+                     OptimizerTensors& optimizer) {
+  if (processes.leads()) {
+    load_checkpoint(checkpoint, model, optimizer);
+  }
+  processes.broadcast(model.parameters().values().span<float>());
+  processes.broadcast(optimizer.first_moment.span<float>());
+  processes.broadcast(optimizer.second_moment.span<float>());
+  if (optimizer.average.defined()) {
+    processes.broadcast(optimizer.average.span<float>());
+  }
+}
+
+}  // namespace dragoman::training

@@ -1,0 +1,31 @@
+#pragma once
+
+#include <iosfwd>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "data/vocabulary.h"
+#include "distributed/process_group.h"
+#include "training/checkpoint.h"
+#include "training/train_options.h"
+
+namespace dragoman::training {
+
+/// What a run begins with.
+struct RunStart {
+  std::optional<Checkpoint> checkpoint;  ///< to resume from; its folder is there for the leading rank
+  data::VocabularyPair vocabularies;     ///< those of the checkpoint, or learned from the training text
+};
+
+/// The leading rank looks for the newest checkpoint in the model folder and else learns the vocabularies; the others
+/// are told. What a person should know goes to `notes`, on the leading rank; `terminal` hears now of what takes long.
+/// Throws Error(kBadData) for a checkpoint of another version, or training text that no vocabulary can be learned from.
+RunStart find_run_start(const TrainOptions& options, distributed::ProcessGroup& processes, std::ostream& terminal,
+                        std::vector<std::string>& notes);
+
+/// Fills weights and optimizer from the checkpoint: the leading rank reads it, the others are told.
+void restore_tensors(const Checkpoint& checkpoint, distributed::ProcessGroup& processes, models::Transformer& model,
+                     OptimizerTensors& optimizer);
+
+}  // namespace dragoman::training
