@@ -46,6 +46,9 @@ function(dragoman_test name)
   if(NOT ARG_TIMEOUT)
     set(ARG_TIMEOUT 600)  # generous: shared machines stall
   endif()
+  if(DRAGOMAN_SANITIZE)
+    math(EXPR ARG_TIMEOUT "${ARG_TIMEOUT} * 4")  # checked programs take several times as long
+  endif()
   set(caps "none")
   if(ARG_EVERY_ISA)
     list(APPEND caps avx2 avx512 vnni)
