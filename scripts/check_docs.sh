@@ -102,6 +102,7 @@ check_script() {  # PAGE LINE SCRIPT ARGUMENT...
   commands=$((commands + 1))
   [ -x "$script" ] || { complain "$place" "$script is no script"; return; }
   for word in "$@"; do
+    [ "$word" != -- ] || break  # what follows goes to another program
     [[ "$word" != --* ]] || grep -qF -- "${word%%=*}" "$script" || complain "$place" "$script has no option $word"
   done
 }

@@ -1,0 +1,74 @@
+#!/bin/bash
+# scripts/train_and_score.sh, scripts/multi30k.sh and scripts/small_corpus_study.sh on a text of digits, in seconds:
+# what they print, that they go on where they were stopped, and what they say when something is missing.
+#   tests/scripts/small_corpus_test.sh PROGRAM ROOT
+set -uo pipefail
+PROGRAM=$(realpath "$1")
+export PROGRAM
+scripts="$(realpath "$2")/scripts"
+work=$(mktemp -d)
+trap 'rm -rf "$work"' EXIT
+cd "$work"
+failed=0
+
+expect() {  # WHAT EXPECTED SEEN
+  [ "$2" = "$3" ] && return
+  printf '%s: expected "%s", saw "%s"\n' "$1" "$2" "$3"
+  failed=1
+}
+
+# A corpus laid out as Multi30k: digits, and the same backwards.
+mkdir corpus
+for part in train:200 val:8 test_2016_flickr:12 test_2017_flickr:12; do
+  awk -v n="${part#*:}" 'BEGIN { for (i = 1; i <= n; i++) print i % 7, i % 5, i % 3, i % 9 }' >"corpus/${part%:*}.en"
+  awk '{ print $4, $3, $2, $1 }' "corpus/${part%:*}.en" >"corpus/${part%:*}.de"
+done
+small=(--vocab-size 20 --encoder-layers 1 --decoder-layers 1 --d-model 16 --d-ff 16 --n-heads 1 --workers 1
+  --batch-tokens 400 --validate-every 5 --average 2)
+
+"$scripts/multi30k.sh" --corpus nowhere 1 >out 2>err
+expect "status without a corpus" 77 $?
+expect "what it says" 1 "$(grep -c 'skipped: nowhere/train.en is not there' err)"
+"$scripts/multi30k.sh" --corpus corpus >out 2>err
+expect "status without a seed" 2 $?
+
+"$scripts/multi30k.sh" --corpus corpus --folder runs --minutes 0.02 1 2 -- "${small[@]}" >out 2>err
+expect "status of multi30k.sh" 0 $? || cat err
+expect "rows of scores" 4 "$(grep -cE '^\| test_201[67]_flickr \| [12] \| [0-9.]+ \| [0-9.]+ \| [0-9.]+ \|$' out)"
+expect "rows of means" 2 "$(grep -cE '^\| test_201[67]_flickr \| mean, standard deviation \|' out)"
+expect "signatures" 3 "$(grep -cE '^    (BLEU|chrF2)\|' out)"
+expect "translations" 10 "$(grep -c '^    translation' out)"
+expect "the printed text in the folder" "$(cat out)" "$(cat runs/results.md)"
+expect "a tuned search" 1 "$(ls runs/seed-1/decoding.json | wc -l)"
+before=$(stat -c %Y.%s runs/seed-1/metrics.jsonl)
+"$scripts/multi30k.sh" --corpus corpus --folder runs --minutes 0.02 1 2 -- "${small[@]}" >again 2>err
+expect "the same text the second time" "$(cat out)" "$(cat again)"
+expect "no training the second time" "$before" "$(stat -c %Y.%s runs/seed-1/metrics.jsonl)"
+
+files=(--source corpus/train.en --target corpus/train.de --valid-source corpus/val.en --valid-target corpus/val.de)
+study=("$scripts/small_corpus_study.sh" "${files[@]}" --folder study --minutes 0.05 --only baseline --only rdrop-5
+  --only half-batch -- "${small[@]}")
+"$scripts/small_corpus_study.sh" "${files[@]}" --only nothing >out 2>err
+expect "status for an unknown lever" 2 $?
+setsid "${study[@]}" >out 2>err &
+pid=$!
+for ((tries = 0; tries < 300; tries++)); do
+  [ ! -e study/baseline/metrics.jsonl ] || break
+  sleep 0.1
+done
+kill -9 -- -$pid
+wait $pid 2>/dev/null
+"${study[@]}" >out 2>err
+expect "status of the study" 0 $?
+expect "a line a lever" 3 "$(grep -cE '^\| (baseline|rdrop-5|half-batch) \| `' out)"
+expect "the options of the lever" 1 "$(grep -cE '^\| rdrop-5 \| `--rdrop 5` \| [0-9]+ \| [0-9.]+ \|' out)"
+expect "no number is missing" 0 "$(grep -c '| *|' out)"
+expect "the lever's batch" '"batch_tokens": 4096' \
+  "$(grep -ho '"batch_tokens": [0-9]*' study/half-batch/checkpoints/step-*/recipe.json | sort -u)"
+before=$(cat study/*/metrics.jsonl | wc -c)
+"${study[@]}" >again 2>err
+expect "the same table the second time" "$(cat out)" "$(cat again)"
+expect "no training of the study the second time" "$before" "$(cat study/*/metrics.jsonl | wc -c)"
+
+[ $failed = 0 ] && echo "small corpus scripts: as they should be"
+exit $failed
