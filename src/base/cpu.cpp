@@ -34,7 +34,10 @@ Isa detect() {
   if (!__builtin_cpu_supports("avx512vnni")) {
     return Isa::kAvx512;
   }
-  return has_amx() ? Isa::kAmx : Isa::kVnni;
+  if (!__builtin_cpu_supports("avx512bf16")) {
+    return Isa::kVnni;
+  }
+  return has_amx() ? Isa::kAmx : Isa::kBf16;
 }
 
 Isa capped() {
@@ -43,12 +46,12 @@ Isa capped() {
   if (cap == nullptr || *cap == '\0') {
     return best;
   }
-  for (const Isa isa : {Isa::kAvx2, Isa::kAvx512, Isa::kVnni, Isa::kAmx}) {
+  for (const Isa isa : {Isa::kAvx2, Isa::kAvx512, Isa::kVnni, Isa::kBf16, Isa::kAmx}) {
     if (std::string_view(cap) == isa_name(isa)) {
       return isa < best ? isa : best;
     }
   }
-  fail(ErrorKind::kUsage, "DRAGOMAN_ISA={}: unknown instruction set; use avx2, avx512, vnni or amx", cap);
+  fail(ErrorKind::kUsage, "DRAGOMAN_ISA={}: unknown instruction set; use avx2, avx512, vnni, bf16 or amx", cap);
 }
 
 }  // namespace
@@ -61,6 +64,8 @@ const char* isa_name(Isa isa) {
       return "avx512";
     case Isa::kVnni:
       return "vnni";
+    case Isa::kBf16:
+      return "bf16";
     case Isa::kAmx:
       return "amx";
   }

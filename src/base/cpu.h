@@ -9,13 +9,14 @@ enum class Isa {
   kAvx2,    ///< 256-bit float and FMA
   kAvx512,  ///< 512-bit float (F, BW, CD, DQ, VL)
   kVnni,    ///< + 8-bit dot products (AVX-512 VNNI)
+  kBf16,    ///< + bfloat16 dot products (AVX-512 BF16)
   kAmx,     ///< + tile matrix products in bfloat16 and int8
 };
 
 const char* isa_name(Isa isa);
 
 /// The best instruction set of this machine, not above the cap in the environment variable
-/// DRAGOMAN_ISA=avx2|avx512|vnni|amx. Read once; every kernel dispatches on this value alone.
+/// DRAGOMAN_ISA=avx2|avx512|vnni|bf16|amx. Read once; every kernel dispatches on this value alone.
 /// Throws Error(kUsage) for an unknown name, Error(kRuntime) on a processor without AVX2 and FMA.
 Isa active_isa();
 

@@ -46,6 +46,7 @@ NamedTensors named_tensors(const nn::ParameterSet& parameters) {
 
 void load_tensors(const NamedTensors& tensors, nn::ParameterSet& parameters, std::string_view file_name) {
   check_tensors(parameters, tensors, file_name);
+  parameters.mutable_values();  // written through the named views below
   for (const nn::ParameterHandle& parameter : parameters.parameters()) {
     parameter->variable.mutable_value().copy_from(tensors.at(parameter->path));
   }

@@ -116,11 +116,12 @@ Variable Transformer::forward(const TokenRows& source, const TokenRows& target,
 }
 
 Variable Transformer::logits(const Variable& hidden) const {
-  if (output_weight_->packed == nullptr || autograd::Tape::active() != nullptr) {
-    return ops::matmul(hidden, ops::Transpose::kNo, output_weight(), ops::Transpose::kYes);  // [Nt, V]
+  const ops::Weight weight = output_weight();
+  if (autograd::needs_grad({&hidden, &weight.variable})) {
+    return ops::matmul(hidden, ops::Transpose::kNo, weight.variable, ops::Transpose::kYes);  // [Nt, V]
   }
-  Tensor logits = Tensor::empty({hidden.dim(0), output_weight_->shape[0]});  // [Nt, V]
-  output_weight_->packed->multiply(hidden.value(), {}, logits);
+  Tensor logits = Tensor::empty({hidden.dim(0), weight.variable.dim(0)}, hidden.dtype());  // [Nt, V]
+  ops::multiply_weight(hidden.value(), weight, ops::Transpose::kYes, {}, logits);
   return Variable(logits);
 }
 

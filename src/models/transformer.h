@@ -54,7 +54,8 @@ class Transformer {
   /// logits = hidden E^T, E [V, D]. @return [Nt, V]
   Variable logits(const Variable& hidden) const;
 
-  const Variable& output_weight() const { return output_weight_->variable; }
+  /// [V, D], with its packed copy where there is one.
+  ops::Weight output_weight() const { return output_weight_->weight(); }
   const nn::DecoderLayer& decoder_layer(size_t index) const { return decoder_layers_[index]; }
   size_t decoder_layer_count() const { return decoder_layers_.size(); }
   const TransformerConfig& config() const { return config_; }

@@ -9,12 +9,7 @@ Linear::Linear(ParameterSet& parameters, const std::string& path, int64_t d_in, 
       bias_(parameters.declare(path + ".bias", {d_out}, Initializer::kZeros)) {}
 
 Variable Linear::forward(const Variable& input) const {
-  if (weight_->packed == nullptr || autograd::Tape::active() != nullptr) {
-    return ops::linear(input, weight_->variable, bias_->variable);  // [N, d_out]
-  }
-  Tensor output = Tensor::empty({input.dim(0), weight_->shape[1]});  // [N, d_out]
-  weight_->packed->multiply(input.value(), {bias_->variable.value(), ops::Activation::kNone}, output);
-  return Variable(output);
+  return ops::linear(input, weight_->weight(), bias_->variable);  // [N, d_out]
 }
 
 }  // namespace dragoman::nn

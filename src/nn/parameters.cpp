@@ -57,6 +57,7 @@ ParameterHandle ParameterSet::declare(std::string path, const tensor::Shape& sha
   parameter->shape = shape;
   parameter->initializer = initializer;
   parameter->offset = total_;
+  parameter->index = parameters_.size();
   total_ += (shape.size() + kAlignment - 1) / kAlignment * kAlignment;
   parameters_.push_back(parameter);
   return parameter;
@@ -71,12 +72,13 @@ ParameterHandle ParameterSet::declare_weight(std::string path, const tensor::Sha
 }
 
 void ParameterSet::allocate(tensor::DType dtype) {
-  values_ = Tensor::zeros({total_}, dtype);
+  values_ = std::make_shared<ParameterValues>();
+  values_->flat = Tensor::zeros({total_}, dtype);
   bind_values();
 }
 
 void ParameterSet::share_values(const ParameterSet& other) {
-  base::check_argument(other.values_.defined() && other.total_ == total_,
+  base::check_argument(other.values_->flat.defined() && other.total_ == total_,
                        "parameters: sharing values of {} elements with a set of {}", other.total_, total_);
   values_ = other.values_;
   bind_values();
@@ -84,15 +86,21 @@ void ParameterSet::share_values(const ParameterSet& other) {
 
 void ParameterSet::bind_values() {
   for (const ParameterHandle& parameter : parameters_) {
-    parameter->variable = Variable(part_of(values_, *parameter));
-    parameter->packed.reset();
+    parameter->variable = Variable(part_of(values_->flat, *parameter));
   }
+  set_packing(nullptr);
+}
+
+Tensor& ParameterSet::mutable_values() {
+  values_->version.fetch_add(1);
+  return values_->flat;
 }
 
 void ParameterSet::initialize(uint64_t seed) {
+  const Tensor& values = mutable_values();
   for (const ParameterHandle& parameter : parameters_) {
     base::Random random(seed, path_hash(parameter->path));
-    if (values_.dtype() == tensor::DType::kFloat64) {
+    if (values.dtype() == tensor::DType::kFloat64) {
       fill<double>(parameter->variable.value(), *parameter, random);
     } else {
       fill<float>(parameter->variable.value(), *parameter, random);
@@ -101,7 +109,7 @@ void ParameterSet::initialize(uint64_t seed) {
 }
 
 void ParameterSet::allocate_gradients() {
-  gradients_ = Tensor::zeros({total_}, values_.dtype());
+  gradients_ = Tensor::zeros({total_}, values().dtype());
   for (const ParameterHandle& parameter : parameters_) {
     parameter->variable = Variable(parameter->variable.value(), true);
     parameter->variable.bind_grad(part_of(gradients_, *parameter));
@@ -123,11 +131,27 @@ void ParameterSet::complete_gradients() {
 }
 
 void ParameterSet::pack_weights() {
+  if (values().dtype() == tensor::DType::kFloat32) {
+    set_packing(std::make_shared<WeightPacking>(parameters_, values_, ops::Precision::kFloat32, false));
+    packing_->pack(0, 1);
+  }
+}
+
+void ParameterSet::allocate_packing(ops::Precision precision) {
+  base::check_argument(values().dtype() == tensor::DType::kFloat32, "parameters: {} weights cannot be packed",
+                       tensor::dtype_name(values().dtype()));
+  set_packing(std::make_shared<WeightPacking>(parameters_, values_, precision, true));
+}
+
+void ParameterSet::share_packing(const ParameterSet& other) {
+  base::check_argument(other.values_ == values_, "parameters: packed copies of other values cannot be shared");
+  set_packing(other.packing_);
+}
+
+void ParameterSet::set_packing(std::shared_ptr<WeightPacking> packing) {
+  packing_ = std::move(packing);
   for (const ParameterHandle& parameter : parameters_) {
-    if (parameter->is_matrix_weight && values_.dtype() == tensor::DType::kFloat32) {
-      parameter->packed =
-          std::make_shared<const ops::PackedMatrix>(parameter->variable.value(), parameter->packed_from);
-    }
+    parameter->packing = packing_;
   }
 }
 

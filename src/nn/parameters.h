@@ -8,7 +8,7 @@
 #include <vector>
 
 #include "autograd/variable.h"
-#include "ops/packed_matrix.h"
+#include "nn/weight_packing.h"
 
 namespace dragoman::nn {
 
@@ -23,8 +23,8 @@ enum class Initializer {
   kNormalEmbedding,  ///< N(0, 1 / D): with the embedding scaled by sqrt(D) each component has variance 1
 };
 
-/// One tensor of the model. `value` is undefined until ParameterSet::allocate or share_values. A weight matrix may
-/// also hold a copy packed for this machine; layers use it when nothing is recorded and never ask which form it has.
+/// One tensor of the model. `variable` is undefined until ParameterSet::allocate or share_values. A weight matrix may
+/// also have copies packed for this machine; layers hand both to the products and never ask which form is used.
 struct Parameter {
   std::string path;  ///< "encoder.layers.0.self_attention.query.weight": what files are keyed by
   tensor::Shape shape;
@@ -33,7 +33,11 @@ struct Parameter {
   ops::Transpose packed_from = ops::Transpose::kNo;  ///< kYes: stored [d_out, d_in] (embeddings used as output weight)
   int64_t offset = 0;                                ///< first element in the flat buffers
   Variable variable;
-  std::shared_ptr<const ops::PackedMatrix> packed;
+  size_t index = 0;                              ///< number of this parameter in its set
+  std::shared_ptr<const WeightPacking> packing;  ///< null when nothing is packed
+
+  /// The variable and its packed copy. Throws Error when the copy is older than the values.
+  ops::Weight weight() const { return {variable, packing == nullptr ? nullptr : packing->copy_of(index)}; }
 };
 
 /// Parameters are handed to layers by reference-counted pointer, so that layers may share them (tied weights).
@@ -42,6 +46,7 @@ using ParameterHandle = std::shared_ptr<Parameter>;
 /// All parameters of one model, in order of declaration, in one flat buffer (each begins at a multiple of 64 bytes;
 /// the gaps are zero). Optimizer, averaging, hashing and gradient sums work on the flat buffers; layers and files
 /// on the named views. Replicas of a model each have a ParameterSet and share the values, not the gradients.
+/// Whoever writes values gets them from mutable_values(), so that packed copies made before are known to be old.
 class ParameterSet {
  public:
   /// Layers call this while they are built. Throws Error for a path declared twice.
@@ -62,26 +67,37 @@ class ParameterSet {
   void clear_gradients();
   /// Zeroes the gradients that no backward reached since clear_gradients, so that the flat buffer is whole.
   void complete_gradients();
-  /// Packs the matrix weights for inference; call again after the values changed.
+  /// Packs the matrix weights for inference, in float32; call again after the values changed.
   void pack_weights();
+  /// Room for packed copies for training. The products of this set and of those that share its packing then need
+  /// copies that are current: packing()->pack after each change of the values.
+  void allocate_packing(ops::Precision precision);
+  /// Uses the packed copies of a set whose values are shared.
+  void share_packing(const ParameterSet& other);
+  /// Null when there are no packed copies.
+  WeightPacking* packing() const { return packing_.get(); }
 
   const std::vector<ParameterHandle>& parameters() const { return parameters_; }
   /// Throws Error naming the path when there is no such parameter.
   const Parameter& find(std::string_view path) const;
-  /// [total] flat values and gradients.
-  Tensor& values() { return values_; }
-  const Tensor& values() const { return values_; }
+  /// [total] flat values, to be read.
+  const Tensor& values() const { return values_->flat; }
+  /// [total] flat values, to be written now: packed copies made so far count as old from this call on. Do not keep
+  /// the reference.
+  Tensor& mutable_values();
   Tensor& gradients() { return gradients_; }
   /// Number of trained numbers, gaps not counted.
   int64_t count() const;
 
  private:
   void bind_values();
+  void set_packing(std::shared_ptr<WeightPacking> packing);
 
   std::vector<ParameterHandle> parameters_;
   int64_t total_ = 0;
-  Tensor values_;
+  std::shared_ptr<ParameterValues> values_ = std::make_shared<ParameterValues>();
   Tensor gradients_;
+  std::shared_ptr<WeightPacking> packing_;
 };
 
 }  // namespace dragoman::nn

@@ -19,10 +19,11 @@ struct Product {
   const Tensor* bias;  // null for none
   Tensor& c;
   bool accumulate;
+  Precision precision;
 };
 
 void check_product(const Product& product) {
-  const auto& [a, a_transposed, b, b_transposed, bias, c, accumulate] = product;
+  const auto& [a, a_transposed, b, b_transposed, bias, c, accumulate, precision] = product;
   const DType dtype = c.dtype() == DType::kFloat64 ? DType::kFloat64 : DType::kFloat32;
   tensor::check_matrix(a, dtype, "gemm", "a");
   tensor::check_matrix(b, dtype, "gemm", "b");
@@ -58,7 +59,7 @@ void multiply_float64(const Product& product) {
 }
 
 void multiply_float32(const Product& product) {
-  const auto& [a, a_transposed, b, b_transposed, bias, c, accumulate] = product;
+  const auto& [a, a_transposed, b, b_transposed, bias, c, accumulate, precision] = product;
   const GemmArguments arguments{
       .a = a.data<float>(),
       .a_stride = a.stride(0),
@@ -72,9 +73,10 @@ void multiply_float32(const Product& product) {
       .columns = c.dim(1),
       .depth = a.dim(a_transposed ? 0 : 1),
       .bias = bias == nullptr ? nullptr : bias->data<float>(),
+      .kernel = product_kernel(precision),
   };
   if (arguments.depth > 0) {
-    accumulate ? gemm_float32_accumulate(arguments) : gemm_float32(arguments);
+    accumulate ? gemm_kernel_accumulate(arguments) : gemm_kernel(arguments);
   } else if (!accumulate) {
     start_rows<float>(bias, c);
   }
@@ -98,17 +100,19 @@ bool is_yes(Transpose transpose) {
 
 }  // namespace
 
-void gemm(const Tensor& a, Transpose transpose_a, const Tensor& b, Transpose transpose_b, Tensor& c) {
-  multiply({a, is_yes(transpose_a), b, is_yes(transpose_b), nullptr, c, false});
+void gemm(const Tensor& a, Transpose transpose_a, const Tensor& b, Transpose transpose_b, Tensor& c,
+          Precision precision) {
+  multiply({a, is_yes(transpose_a), b, is_yes(transpose_b), nullptr, c, false, precision});
 }
 
-void gemm_accumulate(const Tensor& a, Transpose transpose_a, const Tensor& b, Transpose transpose_b, Tensor& c) {
-  multiply({a, is_yes(transpose_a), b, is_yes(transpose_b), nullptr, c, true});
+void gemm_accumulate(const Tensor& a, Transpose transpose_a, const Tensor& b, Transpose transpose_b, Tensor& c,
+                     Precision precision) {
+  multiply({a, is_yes(transpose_a), b, is_yes(transpose_b), nullptr, c, true, precision});
 }
 
 void gemm_bias(const Tensor& a, Transpose transpose_a, const Tensor& b, Transpose transpose_b, const Tensor& bias,
-               Tensor& c) {
-  multiply({a, is_yes(transpose_a), b, is_yes(transpose_b), &bias, c, false});
+               Tensor& c, Precision precision) {
+  multiply({a, is_yes(transpose_a), b, is_yes(transpose_b), &bias, c, false, precision});
 }
 
 }  // namespace dragoman::ops

@@ -2,9 +2,12 @@
 
 #include <cstdint>
 
+#include "ops/product_kernel.h"
+
 namespace dragoman::ops {
 
-/// A float32 product as the kernel sees it: sizes are at least 1, strides count floats between rows as stored.
+/// A product of float32 matrices as the kernel sees it: sizes are at least 1, strides count floats between rows as
+/// stored.
 struct GemmArguments {
   const float* a;
   int64_t a_stride;
@@ -16,11 +19,12 @@ struct GemmArguments {
   int64_t c_stride;
   int64_t rows, columns, depth;
   const float* bias = nullptr;  ///< [columns], added to each row
+  ProductKernel kernel = ProductKernel::kFloat32;
 };
 
 /// C = op(A) op(B) + bias.
-void gemm_float32(const GemmArguments& product);
+void gemm_kernel(const GemmArguments& product);
 /// C += op(A) op(B) + bias.
-void gemm_float32_accumulate(const GemmArguments& product);
+void gemm_kernel_accumulate(const GemmArguments& product);
 
 }  // namespace dragoman::ops

@@ -3,7 +3,6 @@
 #include <span>
 
 #include "base/error.h"
-#include "ops/matmul.h"
 #include "ops/vector_math.h"
 
 namespace dragoman::ops {
@@ -45,16 +44,6 @@ void sum_rows(const Tensor& matrix, Tensor& sums) {
   }
 }
 
-Tensor apply(const Tensor& x, const Tensor& weight, const Variable& bias) {
-  Tensor y = Tensor::empty({x.dim(0), weight.dim(1)}, x.dtype());  // [N, Dout]
-  if (bias.defined()) {
-    gemm_bias(x, Transpose::kNo, weight, Transpose::kNo, bias.value(), y);
-  } else {
-    gemm(x, Transpose::kNo, weight, Transpose::kNo, y);
-  }
-  return y;
-}
-
 void add_bias_grad(const Variable& bias, const Tensor& grad_output) {
   if (!bias.requires_grad()) {
     return;
@@ -66,13 +55,17 @@ void add_bias_grad(const Variable& bias, const Tensor& grad_output) {
 
 }  // namespace
 
-Variable linear(const Variable& x, const Variable& weight, const Variable& bias) {
-  check_linear(x, weight, bias);
-  Tensor y = apply(x.value(), weight.value(), bias);  // [N, Dout]
-  return autograd::record("linear", y, {&x, &weight, &bias}, [x, weight, bias](const Tensor& grad_output) {
+Variable linear(const Variable& x, const Weight& weight, const Variable& bias) {
+  check_linear(x, weight.variable, bias);
+  Tensor y = Tensor::empty({x.dim(0), weight.variable.dim(1)}, x.dtype());  // [N, Dout]
+  multiply_weight(x.value(), weight, Transpose::kNo, bias.defined() ? bias.value() : Tensor(), y);
+  return autograd::record("linear", y, {&x, &weight.variable, &bias}, [x, weight, bias](const Tensor& grad_output) {
     // y = x W + b:  dx = dy W^T,  dW = x^T dy,  db = sum of the rows of dy
-    add_product_to_grad(x, grad_output, Transpose::kNo, weight.value(), Transpose::kYes);
-    add_product_to_grad(weight, x.value(), Transpose::kYes, grad_output, Transpose::kNo);
+    if (x.requires_grad()) {
+      auto [grad, accumulate] = x.grad_target();
+      multiply_weight_backward(grad_output, weight, Transpose::kNo, accumulate, grad);
+    }
+    add_weight_grad(x.value(), grad_output, weight, Transpose::kNo);
     add_bias_grad(bias, grad_output);
   });
 }

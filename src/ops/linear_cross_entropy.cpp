@@ -40,12 +40,12 @@ void add_losses(const int32_t* targets, const LossOptions& options, bool learnin
 
 }  // namespace
 
-LossResult linear_cross_entropy(const Variable& hidden, const Variable& weight, const Variable& bias,
+LossResult linear_cross_entropy(const Variable& hidden, const Weight& weight, const Variable& bias,
                                 const Tensor& targets, const LossOptions& options) {
-  LogitChunks::check(hidden.value(), weight, bias, "linear_cross_entropy");
-  check_ids(targets, hidden.dim(0), weight.dim(0), "linear_cross_entropy", "targets");
+  LogitChunks::check(hidden.value(), weight.variable, bias, "linear_cross_entropy");
+  check_ids(targets, hidden.dim(0), weight.variable.dim(0), "linear_cross_entropy", "targets");
   check_loss_options(options, "linear_cross_entropy");
-  const bool learning = autograd::needs_grad({&hidden, &weight, &bias});
+  const bool learning = autograd::needs_grad({&hidden, &weight.variable, &bias});
   const auto add = hidden.dtype() == DType::kFloat64 ? add_losses<double> : add_losses<float>;
   Tensor grad_hidden;
   if (learning && hidden.requires_grad()) {
@@ -72,8 +72,8 @@ LossResult linear_cross_entropy(const Variable& hidden, const Variable& weight, 
     }
   };
   Tensor loss = Tensor::full({}, options.gradient_scale * sums.smoothed, hidden.dtype());
-  return {autograd::record("linear_cross_entropy", std::move(loss), {&hidden, &weight, &bias}, backward), sums.nll,
-          sums.correct};
+  return {autograd::record("linear_cross_entropy", std::move(loss), {&hidden, &weight.variable, &bias}, backward),
+          sums.nll, sums.correct};
 }
 
 }  // namespace dragoman::ops

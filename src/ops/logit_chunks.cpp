@@ -5,7 +5,6 @@
 #include "base/error.h"
 #include "ops/check_ids.h"
 #include "ops/embedding_cpu.h"
-#include "ops/gemm.h"
 #include "ops/reference/embedding.h"
 
 namespace dragoman::ops {
@@ -32,8 +31,10 @@ void rows_accumulate(const Tensor& rows, Tensor& sum) {
 
 }  // namespace
 
-LogitChunks::LogitChunks(const Variable& weight, const Variable& bias, int64_t rows)
-    : weight_(weight), bias_(bias), logits_(Tensor::empty({std::min(kRows, rows), weight.dim(0)}, weight.dtype())) {}
+LogitChunks::LogitChunks(const Weight& weight, const Variable& bias, int64_t rows)
+    : weight_(weight),
+      bias_(bias),
+      logits_(Tensor::empty({std::min(kRows, rows), weight.variable.dim(0)}, weight.variable.dtype())) {}
 
 void LogitChunks::check(const Tensor& hidden, const Variable& weight, const Variable& bias, const char* op) {
   check_float(hidden, op, "hidden");
@@ -51,7 +52,7 @@ void LogitChunks::check(const Tensor& hidden, const Variable& weight, const Vari
 
 Tensor LogitChunks::compute(const Tensor& hidden) {
   Tensor logits = logits_.rows(0, hidden.dim(0));  // [C, V]
-  gemm(hidden, Transpose::kNo, weight_.value(), Transpose::kYes, logits);
+  multiply_weight(hidden, weight_, Transpose::kYes, {}, logits);
   if (bias_.defined()) {
     (logits.dtype() == DType::kFloat64 ? add_to_rows<double> : add_to_rows<float>)(bias_.value(), logits);
   }
@@ -60,12 +61,9 @@ Tensor LogitChunks::compute(const Tensor& hidden) {
 
 void LogitChunks::backward(const Tensor& hidden, const Tensor& grad_logits, Tensor* grad_hidden) const {
   if (grad_hidden != nullptr) {
-    gemm(grad_logits, Transpose::kNo, weight_.value(), Transpose::kNo, *grad_hidden);
+    multiply_weight_backward(grad_logits, weight_, Transpose::kYes, false, *grad_hidden);
   }
-  if (weight_.requires_grad()) {
-    auto [grad, accumulate] = weight_.grad_target();
-    (accumulate ? gemm_accumulate : gemm)(grad_logits, Transpose::kYes, hidden, Transpose::kNo, grad);
-  }
+  add_weight_grad(hidden, grad_logits, weight_, Transpose::kYes);
   if (bias_.requires_grad()) {
     auto [grad, accumulate] = bias_.grad_target();
     if (!accumulate) {

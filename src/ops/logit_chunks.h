@@ -1,11 +1,8 @@
 #pragma once
 
-#include "autograd/variable.h"
+#include "ops/packed_weight.h"
 
 namespace dragoman::ops {
-
-using autograd::Variable;
-using tensor::Tensor;
 
 /// The output layer, logits = hidden weight^T + bias, for losses that go through the tokens in chunks: the logits of
 /// one chunk live in a buffer that the next one overwrites, so all logits never exist together. The loss turns the
@@ -16,9 +13,9 @@ class LogitChunks {
   /// than its products take, more would push the logits out of the cache.
   static constexpr int64_t kRows = 256;
 
-  /// @param weight  [V, D] float32 or float64;  @param bias  [V] or undefined
+  /// @param weight  [V, D] float32 or float64; a packed copy is used;  @param bias  [V] or undefined
   /// @param rows  largest chunk that will come, at most kRows
-  LogitChunks(const Variable& weight, const Variable& bias, int64_t rows);
+  LogitChunks(const Weight& weight, const Variable& bias, int64_t rows);
 
   /// Throws Error naming `op` unless hidden [N, D], weight [V, D] and bias [V] fit together.
   static void check(const Tensor& hidden, const Variable& weight, const Variable& bias, const char* op);
@@ -31,7 +28,7 @@ class LogitChunks {
   void backward(const Tensor& hidden, const Tensor& grad_logits, Tensor* grad_hidden) const;
 
  private:
-  const Variable& weight_;
+  const Weight& weight_;
   const Variable& bias_;
   Tensor logits_;  // [C, V]
 };

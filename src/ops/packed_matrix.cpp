@@ -29,28 +29,58 @@ Tensor side_by_side(std::span<const Tensor> weights) {
 
 }  // namespace
 
-PackedMatrix::PackedMatrix(const Tensor& weight, Transpose transpose) {
-  tensor::check_matrix(weight, DType::kFloat32, "packed_matrix", "weight");
-  rows_ = weight.dim(transpose == Transpose::kYes ? 1 : 0);
-  columns_ = weight.dim(transpose == Transpose::kYes ? 0 : 1);
-  panels_ = Tensor::empty({packed_panel_floats(rows_, columns_)});
-  pack_panels(weight, transpose, panels_);
+PackedMatrix::PackedMatrix(int64_t rows, int64_t columns, Precision precision)
+    : rows_(rows),
+      columns_(columns),
+      precision_(precision),
+      kernel_(product_kernel(precision)),
+      cells_(Tensor::empty({panel_cells(rows, columns, kernel_)})) {}
+
+PackedMatrix::PackedMatrix(const Tensor& weight, Transpose transpose, Precision precision)
+    : PackedMatrix(weight.rank() == 2 ? weight.dim(transpose == Transpose::kYes ? 1 : 0) : 0,
+                   weight.rank() == 2 ? weight.dim(transpose == Transpose::kYes ? 0 : 1) : 0, precision) {
+  pack(weight, transpose, 0, panels());
 }
 
 PackedMatrix PackedMatrix::concatenate(std::span<const Tensor> weights) {
   return PackedMatrix(side_by_side(weights));
 }
 
+int64_t PackedMatrix::panels() const {
+  return (columns_ + panel_columns() - 1) / panel_columns();
+}
+
+void PackedMatrix::pack(const Tensor& weight, Transpose transpose, int64_t begin, int64_t end) {
+  tensor::check_matrix(weight, DType::kFloat32, "packed_matrix", "weight");
+  const bool transposed = transpose == Transpose::kYes;
+  tensor::check_shape(weight, transposed ? tensor::Shape{columns_, rows_} : tensor::Shape{rows_, columns_},
+                      "packed_matrix", "weight");
+  base::check_argument(0 <= begin && begin <= end && end <= panels(),
+                       "packed_matrix: panels {} to {} asked for, there are {}", begin, end, panels());
+  pack_panels(weight, transpose, kernel_, {begin, end}, cells_);
+}
+
 void PackedMatrix::multiply(const Tensor& x, const PackedEpilogue& epilogue, Tensor& y) const {
+  check(x, epilogue, y);
+  if (y.size() > 0) {
+    multiply_panels({x, cells_, kernel_, epilogue, false}, y);
+  }
+}
+
+void PackedMatrix::multiply_accumulate(const Tensor& x, Tensor& y) const {
+  check(x, {}, y);
+  if (y.size() > 0) {
+    multiply_panels({x, cells_, kernel_, {}, true}, y);
+  }
+}
+
+void PackedMatrix::check(const Tensor& x, const PackedEpilogue& epilogue, const Tensor& y) const {
   tensor::check_matrix(x, DType::kFloat32, "packed_matrix", "x");
   tensor::check_matrix(y, DType::kFloat32, "packed_matrix", "y");
   base::check_argument(x.dim(1) == rows_, "packed_matrix: x is {}, must have {} columns", x.shape(), rows_);
   tensor::check_shape(y, {x.dim(0), columns_}, "packed_matrix", "y");
   if (epilogue.bias.defined()) {
     tensor::check_shape(epilogue.bias, {columns_}, "packed_matrix", "bias");
-  }
-  if (y.size() > 0) {
-    multiply_panels(x, panels_, epilogue, y);
   }
 }
 

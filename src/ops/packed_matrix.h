@@ -4,6 +4,7 @@
 
 #include "ops/activation.h"
 #include "ops/gemm.h"
+#include "ops/product_kernel.h"
 
 namespace dragoman::ops {
 
@@ -13,15 +14,18 @@ struct PackedEpilogue {
   Activation activation = Activation::kNone;
 };
 
-/// A weight laid out once for this machine's kernels, for inference:  y = activation(x W + bias).
-/// The bits of a row of y depend on that row of x alone, whatever the number of rows, and equal those of `gemm_bias`.
-/// Immutable, so any number of threads may multiply at once. Holds a copy: 4 * K * N bytes, N rounded up to whole
-/// vectors.
+/// The right operand of products, laid out for this machine's kernels:  y = activation(x W + bias).
+/// The bits of a row of y depend on that row of x alone, whatever the number of rows, and equal those of `gemm_bias`
+/// with the same precision. Any number of threads may multiply at once, and pack different panels at once.
+/// Holds a copy: 4 * K * N bytes in float32, half in bfloat16, N rounded up to whole vectors.
 class PackedMatrix {
  public:
+  /// Room for W [rows, columns]; `pack` fills it.
+  PackedMatrix(int64_t rows, int64_t columns, Precision precision);
   /// @param weight  [K, N] float32, or [N, K] with Transpose::kYes; rows may be strided
   /// Throws Error: "packed_matrix: weight is float64, must be float32".
-  explicit PackedMatrix(const Tensor& weight, Transpose transpose = Transpose::kNo);
+  explicit PackedMatrix(const Tensor& weight, Transpose transpose = Transpose::kNo,
+                        Precision precision = Precision::kFloat32);
 
   /// Several weights [K, Ni] side by side as one [K, N1 + N2 + ...]: one product instead of many.
   /// Throws Error: "packed_matrix: weight 1 has 32 rows, weight 0 has 64", and when there is none.
@@ -29,15 +33,27 @@ class PackedMatrix {
 
   int64_t rows() const { return rows_; }        ///< K, columns of x
   int64_t columns() const { return columns_; }  ///< N, columns of y
+  Precision precision() const { return precision_; }
+
+  /// The copy consists of so many panels, groups of neighbouring columns. All but the last are equally large.
+  int64_t panels() const;
+  /// Packs panels [begin, end) of `weight`, as in the constructor, over what they held. Asks for no memory.
+  void pack(const Tensor& weight, Transpose transpose, int64_t begin, int64_t end);
 
   /// @param x  [M, K] float32;  @param y  [M, N] float32, overwritten; rows of both may be strided
   /// Throws Error: "packed_matrix: x is [3, 5], must have 4 columns".
   void multiply(const Tensor& x, const PackedEpilogue& epilogue, Tensor& y) const;
+  /// y += x W.
+  void multiply_accumulate(const Tensor& x, Tensor& y) const;
 
  private:
+  void check(const Tensor& x, const PackedEpilogue& epilogue, const Tensor& y) const;
+
   int64_t rows_;
   int64_t columns_;
-  Tensor panels_;
+  Precision precision_;
+  ProductKernel kernel_;
+  Tensor cells_;
 };
 
 }  // namespace dragoman::ops

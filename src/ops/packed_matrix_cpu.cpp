@@ -8,70 +8,90 @@
 #include <hwy/highway.h>
 
 #include "ops/activation-inl.h"
-#include "ops/gemm_kernel-inl.h"
+#include "ops/gemm_blocks-inl.h"
 
 HWY_BEFORE_NAMESPACE();
 namespace dragoman::ops {
 namespace HWY_NAMESPACE {
 namespace {
 
-int64_t panel_floats(int64_t depth, int64_t columns) {
-  return (columns + kLanes - 1) / kLanes * kLanes * depth;
+int64_t columns_of_panel() {
+  return kPanelColumns;
 }
 
-void pack_weight(const Tensor& weight, Transpose transpose, Tensor& panels) {
-  const bool transposed = transpose == Transpose::kYes;
+int64_t cells_of_panels(int64_t depth, int64_t columns, ProductKernel kernel) {
+  const int64_t cells =
+      kernel == ProductKernel::kFloat32 ? cells_of<Float32Cells>(depth) : cells_of<BFloat16Cells>(depth);
+  return (columns + kLanes - 1) / kLanes * kLanes * cells;
+}
+
+template <class Cells>
+void pack(const Tensor& weight, bool transposed, PanelRange range, float* cells) {
   const int64_t depth = weight.dim(transposed ? 1 : 0), columns = weight.dim(transposed ? 0 : 1);
-  const float* from = weight.data<float>();
-  for (int64_t column = 0; column < columns; column += kPanelColumns) {
+  const int64_t stride = weight.stride(0);
+  for (int64_t panel = range.begin; panel < range.end; ++panel) {
+    const int64_t column = panel * kPanelColumns;
     const int64_t count = std::min(columns - column, kPanelColumns);
-    float* panel = panels.data<float>() + column * depth;
+    float* to = cells + column * cells_of<Cells>(depth);
     if (transposed) {
-      pack_panel_transposed(from + column * weight.stride(0), weight.stride(0), depth, count, panel);
+      pack_panel_transposed<Cells>(weight.data<float>() + column * stride, stride, depth, count, to);
     } else {
-      pack_panel(from + column, weight.stride(0), depth, count, panel);
+      pack_panel<Cells>(weight.data<float>() + column, stride, depth, count, to);
     }
   }
 }
 
-struct Rows {
-  const float* x;
-  int64_t x_stride;
-  float* y;
-  int64_t y_stride;
-  int64_t count;
-};
+void pack_weight(const Tensor& weight, bool transposed, ProductKernel kernel, PanelRange range, float* cells) {
+  switch (kernel) {
+    case ProductKernel::kFloat32:
+      return pack<Float32Cells>(weight, transposed, range, cells);
+    case ProductKernel::kBFloat16Widened:
+      return pack<BFloat16Cells>(weight, transposed, range, cells);
+    case ProductKernel::kBFloat16Dot:
+      return pack<BFloat16DotCells>(weight, transposed, range, cells);
+  }
+}
 
-// A block of rows times one panel, and what follows while the result is in cache.
-void multiply_rows(const Rows& rows, const float* panel, int64_t depth, int64_t columns, const float* bias,
-                   Activation activation) {
-  const int64_t width = panel_width(columns);
+template <class Cells>
+void multiply_rows(const PanelProduct& product, int64_t row, int64_t rows, LeftScratch<Cells>& scratch, Tensor& y) {
+  constexpr int64_t kDepth = kDepthBlock * Cells::kDepth;
+  const int64_t depth = product.x.dim(1), columns = y.dim(1);
+  const LeftOperand left{product.x.data<float>(), product.x.stride(0), false};
+  const float* bias = product.epilogue.bias.defined() ? product.epilogue.bias.data<float>() : nullptr;
   int64_t begin = 0;
   do {  // at least once: no depth yields the bias
-    const int64_t end = std::min(begin + kDepthBlock, depth);
-    multiply_panel({rows.x + begin, rows.x_stride, 1, panel + begin * width, end - begin, rows.y, rows.y_stride,
-                    columns, end == depth ? bias : nullptr, begin > 0},
-                   rows.count, width);
-    begin = end;
+    const int64_t part = std::min(depth - begin, kDepth);
+    multiply_block<Cells>(left.at(row, begin), rows, part,
+                          {product.cells.data<float>(), cells_of<Cells>(depth), begin / Cells::kDepth},
+                          {y.data<float>() + row * y.stride(0), y.stride(0), columns,
+                           begin + part == depth ? bias : nullptr, product.accumulate || begin > 0},
+                          scratch);
+    begin += part;
   } while (begin < depth);
-  if (activation != Activation::kNone) {
-    for (int64_t row = 0; row < rows.count; ++row) {
-      activate_row(rows.y + row * rows.y_stride, columns, activation, rows.y + row * rows.y_stride);
+}
+
+template <class Cells>
+void multiply(const PanelProduct& product, Tensor& y) {
+  LeftScratch<Cells> scratch(false, product.x.dim(0), product.x.dim(1));
+  const Activation activation = product.epilogue.activation;
+  for (int64_t row = 0; row < y.dim(0); row += kRowBlock) {
+    const int64_t end = std::min(row + kRowBlock, y.dim(0));
+    multiply_rows<Cells>(product, row, end - row, scratch, y);
+    for (int64_t r = row; activation != Activation::kNone && r < end; ++r) {
+      float* values = y.data<float>() + r * y.stride(0);
+      activate_row(values, y.dim(1), activation, values);
     }
   }
 }
 
-void multiply_weight(const Tensor& x, const Tensor& panels, const PackedEpilogue& epilogue, Tensor& y) {
-  constexpr int64_t kRowBlock = 128 / kTileRows * kTileRows;  // of x, kept in the second-level cache
-  const int64_t depth = x.dim(1), columns = y.dim(1);
-  const float* bias = epilogue.bias.defined() ? epilogue.bias.data<float>() : nullptr;
-  for (int64_t row = 0; row < x.dim(0); row += kRowBlock) {
-    for (int64_t column = 0; column < columns; column += kPanelColumns) {
-      const Rows rows{x.data<float>() + row * x.stride(0), x.stride(0), y.data<float>() + row * y.stride(0) + column,
-                      y.stride(0), std::min(x.dim(0) - row, kRowBlock)};
-      multiply_rows(rows, panels.data<float>() + column * depth, depth, std::min(columns - column, kPanelColumns),
-                    bias == nullptr ? nullptr : bias + column, epilogue.activation);
-    }
+void multiply_weight(const PanelProduct& product, Tensor& y) {
+  switch (product.kernel) {
+    case ProductKernel::kFloat32:
+      return multiply<Float32Cells>(product, y);
+    case ProductKernel::kBFloat16Widened:
+      return multiply<BFloat16Cells>(product, y);
+    case ProductKernel::kBFloat16Dot:
+      return multiply<BFloat16DotCells>(product, y);
   }
 }
 
@@ -83,20 +103,25 @@ HWY_AFTER_NAMESPACE();
 #if HWY_ONCE
 namespace dragoman::ops {
 
-HWY_EXPORT(panel_floats);
+HWY_EXPORT(columns_of_panel);
+HWY_EXPORT(cells_of_panels);
 HWY_EXPORT(pack_weight);
 HWY_EXPORT(multiply_weight);
 
-int64_t packed_panel_floats(int64_t depth, int64_t columns) {
-  return DRAGOMAN_DISPATCH(panel_floats)(depth, columns);
+int64_t panel_columns() {
+  return DRAGOMAN_DISPATCH(columns_of_panel)();
 }
 
-void pack_panels(const Tensor& weight, Transpose transpose, Tensor& panels) {
-  DRAGOMAN_DISPATCH(pack_weight)(weight, transpose, panels);
+int64_t panel_cells(int64_t depth, int64_t columns, ProductKernel kernel) {
+  return DRAGOMAN_DISPATCH(cells_of_panels)(depth, columns, kernel);
 }
 
-void multiply_panels(const Tensor& x, const Tensor& panels, const PackedEpilogue& epilogue, Tensor& y) {
-  DRAGOMAN_DISPATCH(multiply_weight)(x, panels, epilogue, y);
+void pack_panels(const Tensor& weight, Transpose transpose, ProductKernel kernel, PanelRange range, Tensor& cells) {
+  DRAGOMAN_DISPATCH(pack_weight)(weight, transpose == Transpose::kYes, kernel, range, cells.data<float>());
+}
+
+void multiply_panels(const PanelProduct& product, Tensor& y) {
+  DRAGOMAN_DISPATCH(multiply_weight)(product, y);
 }
 
 }  // namespace dragoman::ops

@@ -4,13 +4,24 @@
 
 namespace dragoman::ops {
 
-/// Floats that the panels of a [depth, columns] matrix take.
-int64_t packed_panel_floats(int64_t depth, int64_t columns);
+/// Columns of a panel, and cells of 32 bits that the panels of a [depth, columns] matrix take.
+int64_t panel_columns();
+int64_t panel_cells(int64_t depth, int64_t columns, ProductKernel kernel);
 
-/// Packs op(weight) [depth, columns] into panels: column panels one after the other, each row-major.
-void pack_panels(const Tensor& weight, Transpose transpose, Tensor& panels);
+/// Packs panels [begin, end) of op(weight) [depth, columns]: one after the other, each row-major.
+struct PanelRange {
+  int64_t begin, end;
+};
+void pack_panels(const Tensor& weight, Transpose transpose, ProductKernel kernel, PanelRange range, Tensor& cells);
 
-/// y = activation(x panels + bias); y is not empty.
-void multiply_panels(const Tensor& x, const Tensor& panels, const PackedEpilogue& epilogue, Tensor& y);
+/// y = activation(x panels + bias), or y += x panels; y is not empty.
+struct PanelProduct {
+  const Tensor& x;
+  const Tensor& cells;
+  ProductKernel kernel;
+  const PackedEpilogue& epilogue;
+  bool accumulate;
+};
+void multiply_panels(const PanelProduct& product, Tensor& y);
 
 }  // namespace dragoman::ops

@@ -89,11 +89,11 @@ class PairedChunks {
 
 }  // namespace
 
-RdropResult rdrop_cross_entropy(const Variable& first, const Variable& second, const Variable& weight,
+RdropResult rdrop_cross_entropy(const Variable& first, const Variable& second, const Weight& weight,
                                 const Tensor& targets, const RdropOptions& options) {
-  check_inputs(first, second, weight, options);
-  check_ids(targets, first.dim(0), weight.dim(0), kOp, "targets");
-  const bool learning = autograd::needs_grad({&first, &second, &weight});
+  check_inputs(first, second, weight.variable, options);
+  check_ids(targets, first.dim(0), weight.variable.dim(0), kOp, "targets");
+  const bool learning = autograd::needs_grad({&first, &second, &weight.variable});
   const auto add = first.dtype() == DType::kFloat64 ? add_losses<double> : add_losses<float>;
   const int64_t n_tokens = first.dim(0);
   Tensor grad_first, grad_second;
@@ -124,7 +124,8 @@ RdropResult rdrop_cross_entropy(const Variable& first, const Variable& second, c
     second.add_grad(grad_second);
   };
   const double loss = options.cross_entropy.gradient_scale * (result.smoothed + options.alpha / 2 * result.divergence);
-  result.loss = autograd::record(kOp, Tensor::full({}, loss, first.dtype()), {&first, &second, &weight}, backward);
+  result.loss =
+      autograd::record(kOp, Tensor::full({}, loss, first.dtype()), {&first, &second, &weight.variable}, backward);
   return result;
 }
 

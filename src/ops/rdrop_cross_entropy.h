@@ -1,6 +1,7 @@
 #pragma once
 
 #include "ops/cross_entropy.h"
+#include "ops/packed_weight.h"
 
 namespace dragoman::ops {
 
@@ -31,7 +32,7 @@ struct RdropResult {
 /// Throws Error: "rdrop_cross_entropy: second is [3, 4], must be [2, 4]", "rdrop_cross_entropy: alpha is -1, must be
 /// >= 0 and finite", and in backward as linear_cross_entropy.
 /// Source: Wu et al. 2021, "R-Drop: Regularized Dropout for Neural Networks", equations 2 to 4 (arXiv 2106.14448).
-RdropResult rdrop_cross_entropy(const Variable& first, const Variable& second, const Variable& weight,
+RdropResult rdrop_cross_entropy(const Variable& first, const Variable& second, const Weight& weight,
                                 const Tensor& targets, const RdropOptions& options);
 
 }  // namespace dragoman::ops

@@ -191,7 +191,7 @@ ModelTexts average_into(const std::vector<std::filesystem::path>& folders, bool 
                         models::Transformer& model) {
   base::check_usage(!folders.empty(), "average: no folders are given");
   nn::ParameterSet& parameters = model.parameters();
-  Tensor& values = parameters.values();
+  Tensor& values = parameters.mutable_values();
   std::vector<double> sums(static_cast<size_t>(values.size()));
   ModelTexts texts;
   for (const auto& path : folders) {
@@ -211,7 +211,7 @@ ModelTexts average_into(const std::vector<std::filesystem::path>& folders, bool 
     }
     std::ranges::transform(sums, values.span<float>(), sums.begin(), std::plus<>());
   }
-  std::ranges::transform(sums, parameters.values().span<float>().begin(),
+  std::ranges::transform(sums, parameters.mutable_values().span<float>().begin(),
                          [&](double sum) { return static_cast<float>(sum / static_cast<double>(folders.size())); });
   return texts;
 }

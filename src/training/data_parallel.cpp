@@ -88,12 +88,18 @@ DataParallel::DataParallel(models::Transformer& model, const LossOptions& loss, 
     worker.replica = std::make_unique<Replica>(model_);
     worker.gradients = std::make_unique<GradientBuckets>(worker.replica->parameters(), *worker.communicator);
   });
+  nn::ParameterSet& first = workers_.front()->replica->parameters();
+  first.allocate_packing(ops::Precision::kFloat32);
+  for (const auto& worker : workers_) {
+    worker->replica->parameters().share_packing(first);
+  }
 }
 
 DataParallel::~DataParallel() = default;
 
 UpdateResult DataParallel::update(std::span<const data::Batch> batches, int64_t step, double learning_rate,
                                   uint64_t seed) {
+  pack_weights();
   const auto shards = shard_update(batches, replicas());
   const UpdateKey key{
       seed, step, loss_.label_smoothing, loss_.rdrop, std::max<int64_t>(count_target_tokens(batches), 1), recompute_};
@@ -169,11 +175,20 @@ double DataParallel::gradient_norm(Worker& worker) {
 void DataParallel::apply(Worker& worker, const AdamStep& step) {
   nn::ParameterSet& parameters = worker.replica->parameters();
   for (const distributed::Part part : worker.gradients->shares()) {
-    adam_.update(parameters.values().span<float>(), parameters.gradients().span<float>(), part, step);
+    adam_.update(parameters.mutable_values().span<float>(), parameters.gradients().span<float>(), part, step);
+  }
+}
+
+// Whoever changed the values, the replicas multiply with copies of the present ones.
+void DataParallel::pack_weights() {
+  nn::WeightPacking& packing = *workers_.front()->replica->parameters().packing();
+  if (!packing.current()) {
+    pool_.run([&](int rank) { packing.pack(rank, workers()); });
   }
 }
 
 LossSums DataParallel::evaluate(std::span<const data::Batch> batches) {
+  pack_weights();
   pool_.run([&](int rank) {
     Worker& worker = *workers_[static_cast<size_t>(rank)];
     const tensor::ArenaScope memory(worker.arena);

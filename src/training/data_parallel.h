@@ -76,6 +76,7 @@ class DataParallel {
   static double gradient_norm(Worker& worker);
   void apply(Worker& worker, const AdamStep& step);
   LossSums sum_over_all() const;
+  void pack_weights();
 
   models::Transformer& model_;
   distributed::ProcessGroup& processes_;

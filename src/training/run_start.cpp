@@ -76,7 +76,7 @@ void restore_tensors(const Checkpoint& checkpoint, distributed::ProcessGroup& pr
   if (processes.leads()) {
     load_checkpoint(checkpoint, model, optimizer);
   }
-  processes.broadcast(model.parameters().values().span<float>());
+  processes.broadcast(model.parameters().mutable_values().span<float>());
   processes.broadcast(optimizer.first_moment.span<float>());
   processes.broadcast(optimizer.second_moment.span<float>());
   if (optimizer.average.defined()) {

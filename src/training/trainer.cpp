@@ -109,7 +109,7 @@ Trainer::Trainer(const TrainOptions& options, distributed::ProcessGroup& process
   model_->parameters().allocate();
   if (!checkpoint) {
     model_->parameters().initialize(options_.run.seed);
-    processes_.broadcast(model_->parameters().values().span<float>());  // libraries may differ in the last bit
+    processes_.broadcast(model_->parameters().mutable_values().span<float>());  // libraries may differ in the last bit
   }
   replicas_ = std::make_unique<DataParallel>(*model_, options_.loss, options_.adam, processes_, options_.run.workers);
   if (options_.run.ema_decay > 0.0) {
@@ -281,7 +281,7 @@ void Trainer::validate() {
 // Validation, publishing and averaging see the moving average where there is one.
 void Trainer::swap_average() {
   if (average_.defined()) {
-    std::ranges::swap_ranges(average_.span<float>(), model_->parameters().values().span<float>());
+    std::ranges::swap_ranges(average_.span<float>(), model_->parameters().mutable_values().span<float>());
   }
 }
 
@@ -342,7 +342,7 @@ void Trainer::average_checkpoints() {
   if (processes_.leads()) {
     average_into(folders, average_.defined(), *model_);
   }
-  processes_.broadcast(model_->parameters().values().span<float>());
+  processes_.broadcast(model_->parameters().mutable_values().span<float>());
   const bool validated = validator_->has_data();
   const ValidationResult result = validated ? validator_->run(*replicas_, *model_, processes_) : ValidationResult{};
   const double score = result.score(options_.run.metric);
@@ -355,7 +355,7 @@ void Trainer::average_checkpoints() {
   if (better) {
     publish_weights();
   }
-  model_->parameters().values().copy_from(weights);
+  model_->parameters().mutable_values().copy_from(weights);
 }
 
 std::vector<std::filesystem::path> Trainer::checkpoints_to_average() const {

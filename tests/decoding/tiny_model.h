@@ -28,10 +28,10 @@ inline std::shared_ptr<models::Transformer> tiny_model(nn::NormOrder order, uint
   model->parameters().initialize(seed);
   // Sharper than fresh weights, and with a large vector for the end of sentence, so that the likeliest token differs
   // from step to step and sentences do end.
-  for (float& value : model->parameters().values().span<float>()) {
+  for (float& value : model->parameters().mutable_values().span<float>()) {
     value *= 1.5F;
   }
-  tensor::Tensor end = model->output_weight().value().rows(data::kEosId, data::kEosId + 1);  // [1, D]
+  tensor::Tensor end = model->output_weight().variable.value().rows(data::kEosId, data::kEosId + 1);  // [1, D]
   for (float& value : end.span<float>()) {
     value *= 3.0F;
   }

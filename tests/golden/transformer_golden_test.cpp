@@ -109,7 +109,7 @@ TEST_P(GoldenRun, TenAdamStepsLoseAsInPyTorch) {
   for (const int workers : {1, 2}) {
     models::Transformer model(config());
     model.parameters().allocate();
-    model.parameters().values().copy_from(model_.parameters().values());
+    model.parameters().mutable_values().copy_from(model_.parameters().values());
     distributed::SingleProcess alone;
     training::DataParallel replicas(model, {.label_smoothing = kSmoothing}, {}, alone, workers);
     for (int step = 1; step <= 10; ++step) {

@@ -69,7 +69,7 @@ TEST_F(ModelFolder, WhatIsWrittenIsRead) {
   EXPECT_EQ(read.config, written.config);
   EXPECT_EQ(read.vocabularies, written.vocabularies);
   const auto again = tiny_model();
-  again->parameters().values().fill(0);
+  again->parameters().mutable_values().fill(0);
   load_tensors(read.tensors, again->parameters(), "x");
   EXPECT_EQ(again->parameters().values().to_vector<float>(), model_->parameters().values().to_vector<float>());
 }

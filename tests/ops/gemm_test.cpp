@@ -2,6 +2,9 @@
 
 #include <gmock/gmock.h>
 
+#include <bit>
+#include <cmath>
+
 #include "base/error.h"
 #include "support/tensors.h"
 
@@ -19,6 +22,13 @@ struct Sizes {
   int64_t m, n, k;
 };
 
+constexpr Precision kPrecisions[] = {Precision::kFloat32, Precision::kBFloat16};
+
+// What a product of this precision multiplies, as float64.
+Tensor operand(const Tensor& x, Precision precision) {
+  return precision == Precision::kFloat32 ? x.to(DType::kFloat64) : x.to(DType::kBFloat16).to(DType::kFloat64);
+}
+
 Shape shape_of(Transpose transpose, int64_t rows, int64_t columns) {
   return transpose == Transpose::kNo ? Shape{rows, columns} : Shape{columns, rows};
 }
@@ -31,15 +41,19 @@ TEST_P(GemmSizes, KernelAgreesWithDoubleLoopsForEveryTranspose) {
     for (const Transpose tb : {Transpose::kNo, Transpose::kYes}) {
       const Tensor a = strided_copy(random_tensor(shape_of(ta, m, k), DType::kFloat32, 1));
       const Tensor b = strided_copy(random_tensor(shape_of(tb, k, n), DType::kFloat32, 2));
-      Tensor c = strided_copy(random_tensor({m, n}, DType::kFloat32, 3));
-      Tensor expected = Tensor::zeros({m, n}, DType::kFloat64);
-      gemm(a.to(DType::kFloat64), ta, b.to(DType::kFloat64), tb, expected);
-      gemm(a, ta, b, tb, c);
-      EXPECT_TRUE(close(c, expected, 2e-6))
-          << m << " x " << n << " x " << k << ", transposes " << static_cast<int>(ta) << static_cast<int>(tb);
-      gemm_accumulate(a.to(DType::kFloat64), ta, b.to(DType::kFloat64), tb, expected);
-      gemm_accumulate(a, ta, b, tb, c);
-      EXPECT_TRUE(close(c, expected, 2e-6)) << "accumulated";
+      for (const Precision precision : kPrecisions) {
+        const Tensor wide_a = operand(a, precision), wide_b = operand(b, precision);
+        Tensor c = strided_copy(random_tensor({m, n}, DType::kFloat32, 3));
+        Tensor expected = Tensor::zeros({m, n}, DType::kFloat64);
+        gemm(wide_a, ta, wide_b, tb, expected);
+        gemm(a, ta, b, tb, c, precision);
+        EXPECT_TRUE(close(c, expected, 2e-6))
+            << m << " x " << n << " x " << k << ", transposes " << static_cast<int>(ta) << static_cast<int>(tb)
+            << ", precision " << static_cast<int>(precision);
+        gemm_accumulate(wide_a, ta, wide_b, tb, expected);
+        gemm_accumulate(a, ta, b, tb, c, precision);
+        EXPECT_TRUE(close(c, expected, 2e-6)) << "accumulated, precision " << static_cast<int>(precision);
+      }
     }
   }
 }
@@ -47,16 +61,33 @@ TEST_P(GemmSizes, KernelAgreesWithDoubleLoopsForEveryTranspose) {
 INSTANTIATE_TEST_SUITE_P(OddSizes, GemmSizes,
                          testing::Values(Sizes{1, 1, 1}, Sizes{1, 7, 31}, Sizes{7, 31, 33}, Sizes{8, 48, 64},
                                          Sizes{9, 49, 65}, Sizes{31, 16, 1}, Sizes{33, 300, 7}, Sizes{130, 97, 513},
-                                         Sizes{64, 2100, 20}, Sizes{3, 64, 1100}, Sizes{300, 33, 64}));
+                                         Sizes{64, 2100, 20}, Sizes{3, 64, 1100}, Sizes{300, 33, 64},
+                                         Sizes{40, 70, 2063}));
 
 TEST(Gemm, ABitOfARowDoesNotDependOnTheOtherRows) {
   const Tensor a = random_tensor({70, 600}, DType::kFloat32, 4), b = random_tensor({600, 100}, DType::kFloat32, 5);
-  Tensor all = Tensor::empty({70, 100});
-  gemm(a, Transpose::kNo, b, Transpose::kNo, all);
-  for (int64_t m = 1; m <= 70; ++m) {
-    Tensor some = Tensor::empty({m, 100});
-    gemm(a.rows(70 - m, 70), Transpose::kNo, b, Transpose::kNo, some);
-    ASSERT_TRUE(same_bits(some, all.rows(70 - m, 70))) << "m = " << m;
+  for (const Precision precision : kPrecisions) {
+    Tensor all = Tensor::empty({70, 100});
+    gemm(a, Transpose::kNo, b, Transpose::kNo, all, precision);
+    for (int64_t m = 1; m <= 70; ++m) {
+      Tensor some = Tensor::empty({m, 100});
+      gemm(a.rows(70 - m, 70), Transpose::kNo, b, Transpose::kNo, some, precision);
+      ASSERT_TRUE(same_bits(some, all.rows(70 - m, 70)))
+          << "m = " << m << ", precision " << static_cast<int>(precision);
+    }
+  }
+}
+
+TEST(Gemm, BFloat16HidesNoNotANumber) {
+  for (const uint32_t bits : {0x7FC00000U, 0x7FFFFFFFU, 0x7F800001U, 0xFFFFFFFFU}) {
+    for (const Transpose transpose : {Transpose::kNo, Transpose::kYes}) {
+      Tensor a = Tensor::full({40, 40}, 1.0), c = Tensor::empty({40, 40});
+      a.data<float>()[5 * 40 + 7] = std::bit_cast<float>(bits);
+      gemm(a, transpose, Tensor::full({40, 40}, 1.0), Transpose::kNo, c, Precision::kBFloat16);
+      const int64_t row = transpose == Transpose::kNo ? 5 : 7;
+      EXPECT_TRUE(std::isnan(c.data<float>()[row * 40])) << std::hex << bits;
+      EXPECT_EQ(c.data<float>()[(row + 1) * 40], 40.0F);
+    }
   }
 }
 

@@ -24,31 +24,60 @@ Tensor random_float32(const tensor::Shape& shape, uint64_t seed) {
   return random_tensor(shape, DType::kFloat32, seed);
 }
 
+constexpr Precision kPrecisions[] = {Precision::kFloat32, Precision::kBFloat16};
+
+Tensor transposed(const Tensor& matrix) {
+  Tensor turned = Tensor::empty({matrix.dim(1), matrix.dim(0)});
+  for (int64_t i = 0; i < matrix.dim(0); ++i) {
+    for (int64_t j = 0; j < matrix.dim(1); ++j) {
+      turned.data<float>()[j * matrix.dim(0) + i] = matrix.data<float>()[i * matrix.stride(0) + j];
+    }
+  }
+  return turned;
+}
+
 TEST(PackedMatrix, ProductHasTheBitsOfGemmForOddSizes) {
   for (const auto& [k, n] :
-       {std::pair<int64_t, int64_t>{1, 1}, {7, 31}, {33, 48}, {64, 49}, {300, 7}, {513, 97}, {1100, 130}}) {
+       {std::pair<int64_t, int64_t>{1, 1}, {7, 31}, {33, 48}, {64, 49}, {300, 7}, {513, 97}, {1100, 130}, {2063, 20}}) {
     const Tensor x = random_float32({19, k}, 1), weight = random_float32({k, n}, 2), bias = random_float32({n}, 3);
-    Tensor expected = Tensor::empty({19, n});
-    gemm_bias(x, Transpose::kNo, weight, Transpose::kNo, bias, expected);
-    EXPECT_TRUE(same_bits(multiply(PackedMatrix(strided_copy(weight)), strided_copy(x), {bias}), expected))
-        << k << " x " << n;
-    Tensor turned = Tensor::empty({n, k});
-    for (int64_t i = 0; i < n; ++i) {
-      for (int64_t j = 0; j < k; ++j) {
-        turned.data<float>()[i * k + j] = weight.data<float>()[j * n + i];
+    const Tensor turned = transposed(weight);
+    for (const Precision precision : kPrecisions) {
+      Tensor expected = Tensor::empty({19, n});
+      gemm_bias(x, Transpose::kNo, weight, Transpose::kNo, bias, expected, precision);
+      const PackedMatrix straight(strided_copy(weight), Transpose::kNo, precision);
+      EXPECT_TRUE(same_bits(multiply(straight, strided_copy(x), {bias}), expected)) << k << " x " << n;
+      const PackedMatrix turned_back(turned, Transpose::kYes, precision);
+      EXPECT_TRUE(same_bits(multiply(turned_back, x, {bias}), expected)) << k << " x " << n;
+      Tensor sum = expected.clone(), expected_sum = expected.clone();
+      gemm_accumulate(x, Transpose::kNo, weight, Transpose::kNo, expected_sum, precision);
+      straight.multiply_accumulate(x, sum);
+      EXPECT_TRUE(same_bits(sum, expected_sum)) << k << " x " << n << " accumulated";
+    }
+  }
+}
+
+TEST(PackedMatrix, PanelsMayBePackedApartAndAgain) {
+  const Tensor x = random_float32({5, 70}, 1), weight = random_float32({70, 333}, 2);
+  for (const Precision precision : kPrecisions) {
+    PackedMatrix matrix(70, 333, precision);
+    for (const Tensor& now : {random_float32({70, 333}, 3), weight}) {
+      for (int64_t panel = matrix.panels(); panel-- > 0;) {
+        matrix.pack(now, Transpose::kNo, panel, panel + 1);
       }
     }
-    EXPECT_TRUE(same_bits(multiply(PackedMatrix(turned, Transpose::kYes), x, {bias}), expected)) << k << " x " << n;
+    EXPECT_TRUE(same_bits(multiply(matrix, x), multiply(PackedMatrix(weight, Transpose::kNo, precision), x)));
   }
 }
 
 TEST(PackedMatrix, ABitOfARowDoesNotDependOnTheOtherRows) {
-  const PackedMatrix matrix(random_float32({600, 100}, 5));
-  const Tensor x = random_float32({300, 600}, 4);
-  const Tensor all = multiply(matrix, x);
-  for (int64_t m = 1; m <= 70; ++m) {
-    ASSERT_TRUE(same_bits(multiply(matrix, x.rows(0, m)), all.rows(0, m))) << "first " << m << " rows";
-    ASSERT_TRUE(same_bits(multiply(matrix, x.rows(300 - m, 300)), all.rows(300 - m, 300))) << "last " << m << " rows";
+  for (const Precision precision : kPrecisions) {
+    const PackedMatrix matrix(random_float32({600, 100}, 5), Transpose::kNo, precision);
+    const Tensor x = random_float32({300, 600}, 4);
+    const Tensor all = multiply(matrix, x);
+    for (int64_t m = 1; m <= 70; ++m) {
+      ASSERT_TRUE(same_bits(multiply(matrix, x.rows(0, m)), all.rows(0, m))) << "first " << m << " rows";
+      ASSERT_TRUE(same_bits(multiply(matrix, x.rows(300 - m, 300)), all.rows(300 - m, 300))) << "last " << m << " rows";
+    }
   }
 }
 
@@ -115,6 +144,16 @@ TEST(PackedMatrix, ErrorsNameTheArgument) {
   EXPECT_THAT([&] { PackedMatrix::concatenate(unlike); },
               testing::ThrowsMessage<base::Error>("packed_matrix: weight 1 has 32 rows, weight 0 has 64"));
   EXPECT_THROW(PackedMatrix::concatenate({}), base::Error);
+  EXPECT_THAT(
+      [] {
+        PackedMatrix(4, 6, Precision::kFloat32).pack(Tensor::zeros({6, 4}), Transpose::kNo, 0, 1);
+      },
+      testing::ThrowsMessage<base::Error>("packed_matrix: weight is [6, 4], must be [4, 6]"));
+  EXPECT_THAT(
+      [] {
+        PackedMatrix(4, 6, Precision::kFloat32).pack(Tensor::zeros({4, 6}), Transpose::kNo, 0, 2);
+      },
+      testing::ThrowsMessage<base::Error>("packed_matrix: panels 0 to 2 asked for, there are 1"));
 }
 
 }  // namespace

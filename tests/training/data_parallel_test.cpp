@@ -197,8 +197,8 @@ TEST(DataParallel, ANonFiniteGradientLeavesTheWeightsUntouched) {
   model.parameters().initialize(3);
   distributed::SingleProcess alone;
   DataParallel replicas(model, {}, {}, alone, 2);
-  float& poisoned = model.parameters().values().data<float>()[5];
-  poisoned = std::numeric_limits<float>::quiet_NaN();
+  const auto write = [&](float value) { model.parameters().mutable_values().data<float>()[5] = value; };
+  write(std::numeric_limits<float>::quiet_NaN());
   const std::vector<data::Batch> batches{random_batch(1, 6)};
   const std::vector<float> before = model.parameters().values().to_vector<float>();
   const UpdateResult result = replicas.update(batches, 1, 1e-3, 7);
@@ -208,8 +208,26 @@ TEST(DataParallel, ANonFiniteGradientLeavesTheWeightsUntouched) {
   for (size_t index = 0; index < before.size(); ++index) {
     ASSERT_TRUE(index == 5 || before[index] == after[index]) << "weight " << index << " changed";
   }
-  poisoned = 0.0F;
+  write(0.0F);
   EXPECT_TRUE(replicas.update(batches, 2, 1e-3, 7).applied) << "the next update works again";
+}
+
+// As the trainer does when validation sees the moving average.
+TEST(DataParallel, ValuesWrittenFromOutsideAreUsed) {
+  models::Transformer model(small_config()), other(small_config());
+  model.parameters().allocate();
+  model.parameters().initialize(3);
+  other.parameters().allocate();
+  other.parameters().initialize(4);
+  distributed::SingleProcess alone;
+  DataParallel replicas(model, {}, {}, alone, 2), expected(other, {}, {}, alone, 2);
+  const std::vector<data::Batch> batches{random_batch(1, 6), random_batch(2, 3)};
+  replicas.update(batches, 1, 1e-3, 7);
+  model.parameters().mutable_values().copy_from(other.parameters().values());
+  EXPECT_EQ(replicas.evaluate(batches).loss, expected.evaluate(batches).loss);
+  model.parameters().initialize(5);
+  other.parameters().initialize(5);
+  EXPECT_EQ(replicas.update(batches, 2, 1e-3, 7).gradient_norm, expected.update(batches, 2, 1e-3, 7).gradient_norm);
 }
 
 TEST(DataParallel, WarmUpdatesAskTheSystemForNoMemory) {

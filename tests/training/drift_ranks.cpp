@@ -25,7 +25,7 @@ int main(int argc, char** argv) {
   try {
     training::Trainer trainer(options, *ranks, std::cerr);
     if (argc > 2 && ranks->rank() == std::stoi(argv[2])) {
-      trainer.model().parameters().values().data<float>()[100] += 1e-3F;
+      trainer.model().parameters().mutable_values().data<float>()[100] += 1e-3F;
     }
     trainer.run();
   } catch (const base::Error& error) {

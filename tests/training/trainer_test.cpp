@@ -232,7 +232,7 @@ TEST_F(TrainerTest, TwentyNonFiniteUpdatesInARowEndTheRun) {
   run.run.validate_every = 1000;
   std::ostringstream terminal;
   Trainer trainer(run, terminal);
-  trainer.model().parameters().values().fill(std::numeric_limits<double>::quiet_NaN());
+  trainer.model().parameters().mutable_values().fill(std::numeric_limits<double>::quiet_NaN());
   EXPECT_THROW(trainer.run(), base::Error);
   EXPECT_EQ(trainer.state().step, 20);
   EXPECT_TRUE(list_checkpoints(run.model_folder).empty()) << "non-finite weights were saved";

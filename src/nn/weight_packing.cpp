@@ -1,0 +1,56 @@
+#include "nn/weight_packing.h"
+
+#include "base/error.h"
+#include "nn/parameters.h"
+
+namespace dragoman::nn {
+
+WeightPacking::WeightPacking(const std::vector<std::shared_ptr<Parameter>>& parameters,
+                             std::shared_ptr<const ParameterValues> values, ops::Precision precision,
+                             bool with_backward)
+    : values_(std::move(values)), precision_(precision), packed_version_(values_->version.load() - 1) {
+  for (const std::shared_ptr<Parameter>& parameter : parameters) {
+    Copy copy{parameter->variable.value(), parameter->path, nullptr};
+    if (parameter->is_matrix_weight) {
+      copy.packed = std::make_unique<ops::PackedWeight>(
+          parameter->shape, ops::PackedWeightLayout{precision, parameter->packed_from, with_backward});
+      for (int64_t panel = 0; panel < copy.packed->panels(); ++panel) {
+        total_ += copy.packed->panel_size(panel);
+      }
+    }
+    copies_.push_back(std::move(copy));
+  }
+}
+
+void WeightPacking::pack(int rank, int workers) {
+  const uint64_t version = values_->version.load();
+  const auto share_of = [&](int64_t done) { return done * workers / total_; };  // who packs the panel that begins there
+  int64_t done = 0;
+  for (Copy& copy : copies_) {
+    const int64_t panels = copy.packed == nullptr ? 0 : copy.packed->panels();
+    int64_t begin = 0, end = 0;
+    for (int64_t panel = 0; panel < panels; ++panel) {
+      begin += share_of(done) < rank ? 1 : 0;
+      end += share_of(done) <= rank ? 1 : 0;
+      done += copy.packed->panel_size(panel);
+    }
+    if (begin < end) {
+      copy.packed->pack(copy.weight, begin, end);
+    }
+  }
+  if (shares_.fetch_add(1) + 1 == workers) {
+    shares_ = 0;
+    packed_version_ = version;
+  }
+}
+
+const ops::PackedWeight* WeightPacking::copy_of(size_t index) const {
+  const Copy& copy = copies_[index];
+  base::check_argument(copy.packed == nullptr || current(),
+                       "parameters: the packed copy of {} is older than its values; pack the weights after changing "
+                       "them",
+                       copy.path);
+  return copy.packed.get();
+}
+
+}  // namespace dragoman::nn

@@ -1,0 +1,98 @@
+// Blocks of a matrix product, as in Goto and van de Geijn 2008, for one instruction set. Include after highway.h,
+// inside foreach_target. Shared by gemm (packs B at each call) and PackedMatrix (packed once), so both give the same
+// bits.
+
+#include <hwy/highway.h>
+#include <algorithm>
+#include <cstdint>
+
+#if defined(DRAGOMAN_OPS_GEMM_BLOCKS_INL_H_) == defined(HWY_TARGET_TOGGLE)
+#ifdef DRAGOMAN_OPS_GEMM_BLOCKS_INL_H_
+#undef DRAGOMAN_OPS_GEMM_BLOCKS_INL_H_
+#else
+#define DRAGOMAN_OPS_GEMM_BLOCKS_INL_H_
+#endif
+
+#include "ops/gemm_pack-inl.h"
+#include "tensor/tensor.h"
+
+HWY_BEFORE_NAMESPACE();
+namespace dragoman::ops {
+namespace HWY_NAMESPACE {
+
+// op(A) as stored: row r of op(A) begins at data + r * stride, or is column r when transposed.
+struct LeftOperand {
+  const float* data;
+  int64_t stride;
+  bool transposed;
+
+  // The part whose first element is (row, k).
+  LeftOperand at(int64_t row, int64_t k) const {
+    return {transposed ? data + k * stride + row : data + row * stride + k, stride, transposed};
+  }
+};
+
+// Panels of B: the panel of column j begins at panels + j * cells; those before `first` belong to earlier blocks.
+struct RightPanels {
+  const float* panels;
+  int64_t cells;  // of a whole panel
+  int64_t first;
+};
+
+struct Result {
+  float* c;
+  int64_t stride;
+  int64_t columns;
+  const float* bias;  // [columns], added to each row; null for none
+  bool accumulate;
+};
+
+// Room for one packed block of A.
+template <class Cells>
+class LeftScratch {
+ public:
+  LeftScratch(bool transposed, int64_t rows, int64_t depth) {
+    if (transposed || Cells::kDepth > 1) {
+      const int64_t lines = (std::min(rows, kRowBlock) + kTileRows - 1) / kTileRows * kTileRows;
+      cells_ = tensor::Tensor::empty({lines * row_cells(std::min(depth, kDepthBlock * Cells::kDepth))});
+    }
+  }
+  float* data() { return cells_.defined() ? cells_.data<float>() : nullptr; }
+  // Distance of packed rows, whole vectors.
+  static int64_t row_cells(int64_t depth) { return (cells_of<Cells>(depth) + kLanes - 1) / kLanes * kLanes; }
+
+ private:
+  tensor::Tensor cells_;
+};
+
+// C (+)= A B + bias for at most kRowBlock rows, at most kDepthBlock cells of depth, and all columns of `result`.
+template <class Cells>
+void multiply_block(const LeftOperand& left, int64_t rows, int64_t depth, const RightPanels& right,
+                    const Result& result, LeftScratch<Cells>& scratch) {
+  TileArguments tile{left.data,     left.stride, 1,          nullptr, cells_of<Cells>(depth), nullptr, result.stride, 0,
+                     result.bias, result.accumulate};
+  if (left.transposed) {
+    pack_left_transposed<Cells>(left.data, left.stride, depth, rows, scratch.data());
+    tile.a = scratch.data();
+    tile.a_row = 1;
+    tile.a_depth = kTileRows;
+  } else if constexpr (Cells::kDepth > 1) {
+    tile.a = scratch.data();
+    tile.a_row = LeftScratch<Cells>::row_cells(depth);
+    pack_left<Cells>(left.data, left.stride, depth, rows, tile.a_row, scratch.data());
+  }
+  for (int64_t column = 0; column < result.columns; column += kPanelColumns) {
+    tile.columns = std::min(result.columns - column, kPanelColumns);
+    const int64_t width = panel_width(tile.columns);
+    tile.panel = right.panels + column * right.cells + right.first * width;
+    tile.c = result.c + column;
+    tile.bias = result.bias == nullptr ? nullptr : result.bias + column;
+    left.transposed ? multiply_panel_of_blocks<Cells>(tile, rows, width) : multiply_panel<Cells>(tile, rows, width);
+  }
+}
+
+}  // namespace HWY_NAMESPACE
+}  // namespace dragoman::ops
+HWY_AFTER_NAMESPACE();
+
+#endif  // per-target include guard

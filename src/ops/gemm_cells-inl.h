@@ -1,0 +1,109 @@
+// What the tiles of a matrix product multiply, for one instruction set. Include after highway.h, inside
+// foreach_target. Operands are packed as cells of 32 bits: one float32, or two bfloat16 that are neighbours in k, the
+// first in the lower half. A format says how many k a cell holds, how cells are made of float32, and how a product of
+// cells joins a float32 sum; tiles, panels and blocks are the same for all.
+
+#include <hwy/highway.h>
+#include <cstdint>
+
+#if defined(DRAGOMAN_OPS_GEMM_CELLS_INL_H_) == defined(HWY_TARGET_TOGGLE)
+#ifdef DRAGOMAN_OPS_GEMM_CELLS_INL_H_
+#undef DRAGOMAN_OPS_GEMM_CELLS_INL_H_
+#else
+#define DRAGOMAN_OPS_GEMM_CELLS_INL_H_
+#endif
+
+HWY_BEFORE_NAMESPACE();
+namespace dragoman::ops {
+namespace HWY_NAMESPACE {
+namespace hn = hwy::HWY_NAMESPACE;
+
+using Tag = hn::ScalableTag<float>;
+using Vector = hn::Vec<Tag>;
+
+constexpr int64_t kLanes = HWY_MAX_BYTES / sizeof(float);
+
+struct Float32Cells {
+  static constexpr int64_t kDepth = 1;  // k of one cell
+  static HWY_INLINE Vector multiply_add(Vector a, Vector b, Vector sum) { return hn::MulAdd(a, b, sum); }
+};
+
+// bfloat16 on processors that cannot multiply it: widened to float32, two fused multiply-adds a cell.
+struct BFloat16Cells {
+  static constexpr int64_t kDepth = 2;
+
+  static HWY_INLINE Vector multiply_add(Vector a, Vector b, Vector sum) {
+    return hn::MulAdd(second(a), second(b), hn::MulAdd(first(a), first(b), sum));
+  }
+
+  // Lane i holds low[i] and above it high[i], rounded to nearest even.
+  static HWY_INLINE Vector join(Vector low, Vector high) {
+    const Tag d;
+    const hn::RebindToUnsigned<Tag> bits;
+    const auto upper = hn::Set(bits, 0xFFFF0000U);
+    return hn::BitCast(d, hn::Or(hn::ShiftRight<16>(rounded(low)), hn::And(rounded(high), upper)));
+  }
+
+  // The 2 * kLanes floats of `low` and `high`, which follow each other, as kLanes cells.
+  static HWY_INLINE Vector join_neighbours(Vector low, Vector high) {
+    const Tag d;
+    return join(hn::ConcatEven(d, high, low), hn::ConcatOdd(d, high, low));
+  }
+
+ private:
+  static HWY_INLINE Vector first(Vector cells) {
+    const hn::RebindToUnsigned<Tag> bits;
+    return hn::BitCast(Tag(), hn::ShiftLeft<16>(hn::BitCast(bits, cells)));
+  }
+  static HWY_INLINE Vector second(Vector cells) {
+    const hn::RebindToUnsigned<Tag> bits;
+    return hn::BitCast(Tag(), hn::And(hn::BitCast(bits, cells), hn::Set(bits, 0xFFFF0000U)));
+  }
+  // The upper halves are the bfloat16; NaN stays NaN whatever its payload.
+  static HWY_INLINE hn::Vec<hn::RebindToUnsigned<Tag>> rounded(Vector x) {
+    const hn::RebindToUnsigned<Tag> bits;
+    const auto raw = hn::BitCast(bits, x);
+    const auto odd = hn::And(hn::ShiftRight<16>(raw), hn::Set(bits, 1U));
+    const auto nearest = hn::Add(hn::Add(raw, hn::Set(bits, 0x7FFFU)), odd);
+    const auto quiet = hn::Or(raw, hn::Set(bits, 0x00400000U));
+    return hn::IfThenElse(hn::RebindMask(bits, hn::IsNaN(x)), quiet, nearest);
+  }
+};
+
+#if HWY_TARGET == HWY_AVX3
+// bfloat16 by the instructions of AVX-512 BF16, which Highway 1.0.3 does not know; intrinsics would need a target
+// attribute on every function they are inlined into. Denormal operands count as zero, denormal sums become zero.
+struct BFloat16DotCells {
+  static constexpr int64_t kDepth = 2;
+
+  static HWY_INLINE Vector multiply_add(Vector a, Vector b, Vector sum) {
+    asm("vdpbf16ps %2, %1, %0" : "+v"(sum.raw) : "v"(b.raw), "v"(a.raw));
+    return sum;
+  }
+
+  static HWY_INLINE Vector join(Vector low, Vector high) {
+    const hn::RebindToUnsigned<Tag> bits;
+    // The conversion gives all of low, then all of high; lane i takes words i and 32 / 2 + i.
+    alignas(64) static constexpr uint16_t kOrder[32] = {0, 16, 1, 17, 2,  18, 3,  19, 4,  20, 5,  21, 6,  22, 7,  23,
+                                                        8, 24, 9, 25, 10, 26, 11, 27, 12, 28, 13, 29, 14, 30, 15, 31};
+    const auto order = hn::Load(bits, reinterpret_cast<const uint32_t*>(kOrder));
+    Vector words = join_neighbours(low, high);
+    asm("vpermw %1, %2, %0" : "=v"(words.raw) : "v"(words.raw), "v"(order.raw));
+    return words;
+  }
+
+  static HWY_INLINE Vector join_neighbours(Vector low, Vector high) {
+    Vector cells;
+    asm("vcvtne2ps2bf16 %1, %2, %0" : "=v"(cells.raw) : "v"(low.raw), "v"(high.raw));
+    return cells;
+  }
+};
+#else
+using BFloat16DotCells = BFloat16Cells;
+#endif
+
+}  // namespace HWY_NAMESPACE
+}  // namespace dragoman::ops
+HWY_AFTER_NAMESPACE();
+
+#endif  // per-target include guard

@@ -1,0 +1,200 @@
+// Packing of float32 operands into cells for the tiles of gemm_tile-inl.h, for one instruction set. Include after
+// highway.h, inside foreach_target. Depths count k, `stride` floats between rows as stored; cells beyond the depth
+// or the columns are 0.
+
+#include <hwy/highway.h>
+#include <algorithm>
+#include <cstdint>
+#include <cstring>
+
+#if defined(DRAGOMAN_OPS_GEMM_PACK_INL_H_) == defined(HWY_TARGET_TOGGLE)
+#ifdef DRAGOMAN_OPS_GEMM_PACK_INL_H_
+#undef DRAGOMAN_OPS_GEMM_PACK_INL_H_
+#else
+#define DRAGOMAN_OPS_GEMM_PACK_INL_H_
+#endif
+
+#include "ops/gemm_tile-inl.h"
+
+HWY_BEFORE_NAMESPACE();
+namespace dragoman::ops {
+namespace HWY_NAMESPACE {
+namespace hn = hwy::HWY_NAMESPACE;
+
+constexpr int64_t kRowBlock = 128 / kTileRows * kTileRows;  // of A, kept in the second-level cache
+constexpr int64_t kPackChunk = 8;  // rows read side by side: few enough lines at power-of-two strides for the L1 cache
+
+template <class Cells>
+HWY_INLINE int64_t cells_of(int64_t depth) {
+  return (depth + Cells::kDepth - 1) / Cells::kDepth;
+}
+
+// `count` columns (at most kLanes) of the cell whose first k is row `row`; `left` rows are left from there on.
+template <class Cells>
+HWY_INLINE Vector load_cells(const float* row, int64_t stride, int64_t left, int64_t count) {
+  const Tag d;
+  const auto load = [&](const float* from) HWY_ATTR {
+    return count >= kLanes ? hn::LoadU(d, from) : hn::MaskedLoad(hn::FirstN(d, static_cast<size_t>(count)), d, from);
+  };
+  if constexpr (Cells::kDepth == 1) {
+    return load(row);
+  } else {
+    return Cells::join(load(row), left > 1 ? load(row + stride) : hn::Zero(d));
+  }
+}
+
+// Packs columns [0, columns) of B [depth, columns].
+template <class Cells>
+HWY_INLINE void pack_panel(const float* b, int64_t stride, int64_t depth, int64_t columns, float* packed) {
+  const Tag d;
+  const int64_t width = panel_width(columns);
+  for (int64_t k = 0; k < depth; k += Cells::kDepth, b += Cells::kDepth * stride, packed += width) {
+    for (int64_t j = 0; j < columns; j += kLanes) {
+      hn::StoreU(load_cells<Cells>(b + j, stride, depth - k, columns - j), d, packed + j);
+    }
+  }
+}
+
+// All panels of B [depth, columns], `panel_cells` cells deep: a few rows of B at a time, each read from end to end.
+template <class Cells>
+HWY_INLINE void pack_panels(const float* b, int64_t stride, int64_t depth, int64_t columns, float* packed) {
+  constexpr int64_t kChunk = kPackChunk * Cells::kDepth;
+  const int64_t cells = cells_of<Cells>(depth);
+  for (int64_t k = 0; k < depth; k += kChunk) {
+    for (int64_t column = 0; column < columns; column += kPanelColumns) {
+      const int64_t count = std::min(columns - column, kPanelColumns);
+      pack_panel<Cells>(b + k * stride + column, stride, std::min(kChunk, depth - k), count,
+                        packed + column * cells + k / Cells::kDepth * panel_width(count));
+    }
+  }
+}
+
+// Rounds rows of A [rows, depth] into cells, `row_cells` apart, a multiple of kLanes. Only for cells of several k:
+// float32 is read where it lies.
+template <class Cells>
+HWY_INLINE void pack_left(const float* a, int64_t stride, int64_t depth, int64_t rows, int64_t row_cells,
+                          float* packed) {
+  const Tag d;
+  for (int64_t row = 0; row < rows; ++row, a += stride, packed += row_cells) {
+    int64_t k = 0;
+    for (; k + 2 * kLanes <= depth; k += 2 * kLanes) {
+      hn::StoreU(Cells::join_neighbours(hn::LoadU(d, a + k), hn::LoadU(d, a + k + kLanes)), d, packed + k / 2);
+    }
+    if (k < depth) {
+      const int64_t left = depth - k;
+      const auto low = hn::FirstN(d, static_cast<size_t>(std::min(left, kLanes)));
+      const auto high = hn::FirstN(d, static_cast<size_t>(std::max<int64_t>(left - kLanes, 0)));
+      const Vector second = left > kLanes ? hn::MaskedLoad(high, d, a + k + kLanes) : hn::Zero(d);
+      hn::StoreU(Cells::join_neighbours(hn::MaskedLoad(low, d, a + k), second), d, packed + k / 2);
+    }
+  }
+}
+
+// Loads the vectors whose 128-bit blocks are 4 floats of rows 0, 4, 8 ... of a matrix.
+template <class D>
+HWY_INLINE hn::Vec<D> load_every_fourth_row(D d, const float* rows, int64_t stride) {
+  constexpr int64_t lanes = hn::MaxLanes(D());
+  if constexpr (lanes == 4) {
+    return hn::LoadU(d, rows);
+  } else {
+    const hn::Half<D> half;
+    return hn::Combine(d, load_every_fourth_row(half, rows + lanes / 2 * stride, stride),
+                       load_every_fourth_row(half, rows, stride));
+  }
+}
+
+// Writes the transpose of kLanes rows x 4 columns as 4 vectors, `width` floats apart.
+HWY_INLINE void transpose_four_columns(const float* rows, int64_t stride, int64_t width, float* packed) {
+  const Tag d;
+  const hn::Repartition<double, Tag> pairs;
+  const Vector row0 = load_every_fourth_row(d, rows, stride);
+  const Vector row1 = load_every_fourth_row(d, rows + stride, stride);
+  const Vector row2 = load_every_fourth_row(d, rows + 2 * stride, stride);
+  const Vector row3 = load_every_fourth_row(d, rows + 3 * stride, stride);
+  const auto low01 = hn::BitCast(pairs, hn::InterleaveLower(d, row0, row1));
+  const auto high01 = hn::BitCast(pairs, hn::InterleaveUpper(d, row0, row1));
+  const auto low23 = hn::BitCast(pairs, hn::InterleaveLower(d, row2, row3));
+  const auto high23 = hn::BitCast(pairs, hn::InterleaveUpper(d, row2, row3));
+  hn::StoreU(hn::BitCast(d, hn::InterleaveLower(pairs, low01, low23)), d, packed);
+  hn::StoreU(hn::BitCast(d, hn::InterleaveUpper(pairs, low01, low23)), d, packed + width);
+  hn::StoreU(hn::BitCast(d, hn::InterleaveLower(pairs, high01, high23)), d, packed + 2 * width);
+  hn::StoreU(hn::BitCast(d, hn::InterleaveUpper(pairs, high01, high23)), d, packed + 3 * width);
+}
+
+// Writes the transpose of `rows` rows (at most kLanes) x `columns` columns, lines of `width` floats; lanes that have
+// no row become 0.
+HWY_INLINE void transpose_rows(const float* from, int64_t stride, int64_t rows, int64_t columns, int64_t width,
+                               float* packed) {
+  int64_t k = 0;
+  for (; rows == kLanes && k + 4 <= columns; k += 4) {
+    transpose_four_columns(from + k, stride, width, packed + k * width);
+  }
+  for (; k < columns; ++k) {
+    for (int64_t lane = 0; lane < kLanes; ++lane) {
+      packed[k * width + lane] = lane < rows ? from[lane * stride + k] : 0.0F;
+    }
+  }
+}
+
+// pack_panel from B^T: row j of `b` is column j of B.
+template <class Cells>
+HWY_INLINE void pack_panel_transposed(const float* b, int64_t stride, int64_t depth, int64_t columns, float* packed) {
+  const int64_t width = panel_width(columns);
+  for (int64_t j = 0; j < width; j += kLanes) {
+    const int64_t rows = std::min(columns - j, kLanes);
+    if constexpr (Cells::kDepth == 1) {
+      transpose_rows(b + j * stride, stride, rows, depth, width, packed + j);
+    } else {
+      constexpr int64_t kChunk = 64;  // cells
+      alignas(64) float rounded[kLanes * kChunk];
+      for (int64_t k = 0; k < depth; k += kChunk * Cells::kDepth) {
+        const int64_t part = std::min(depth - k, kChunk * Cells::kDepth);
+        pack_left<Cells>(b + j * stride + k, stride, part, rows, kChunk, rounded);
+        transpose_rows(rounded, kChunk, rows, cells_of<Cells>(part), width, packed + k / Cells::kDepth * width + j);
+      }
+    }
+  }
+}
+
+// Packs at most kRowBlock rows of A given as A^T [depth, rows]: block after block of kTileRows rows, cell (r, k) of a
+// block at [k * kTileRows + r].
+template <class Cells>
+HWY_INLINE void pack_left_transposed(const float* a, int64_t stride, int64_t depth, int64_t rows, float* packed) {
+  const Tag d;
+  constexpr int64_t kLine = (kRowBlock + kLanes - 1) / kLanes * kLanes;
+  alignas(64) float lines[Cells::kDepth == 1 ? 1 : kPackChunk * kLine];
+  const int64_t cells = cells_of<Cells>(depth);
+  for (int64_t begin = 0; begin < cells; begin += kPackChunk) {
+    const int64_t end = std::min(begin + kPackChunk, cells);
+    const float* from = a + begin * stride;
+    int64_t from_stride = stride;
+    if constexpr (Cells::kDepth > 1) {
+      for (int64_t k = begin; k < end; ++k) {
+        for (int64_t row = 0; row < rows; row += kLanes) {
+          const int64_t line = k * Cells::kDepth;
+          hn::Store(load_cells<Cells>(a + line * stride + row, stride, depth - line, rows - row), d,
+                    lines + (k - begin) * kLine + row);
+        }
+      }
+      from = lines;
+      from_stride = kLine;
+    }
+    int64_t row = 0;
+    for (; row + kTileRows <= rows; row += kTileRows) {
+      for (int64_t k = 0; k < end - begin; ++k) {
+        std::memcpy(packed + row * cells + (begin + k) * kTileRows, from + k * from_stride + row,
+                    kTileRows * sizeof(float));
+      }
+    }
+    for (int64_t k = 0; row < rows && k < end - begin; ++k) {
+      const float* line = from + k * from_stride;
+      std::copy(line + row, line + rows, packed + row * cells + (begin + k) * kTileRows);
+    }
+  }
+}
+
+}  // namespace HWY_NAMESPACE
+}  // namespace dragoman::ops
+HWY_AFTER_NAMESPACE();
+
+#endif  // per-target include guard

@@ -1,0 +1,162 @@
+// Tiles of a matrix product with packed column panels, for one instruction set. Include after highway.h, inside
+// foreach_target. Every element of C is the sum over blocks of kDepthBlock cells of a chain of multiply-adds in the
+// order of k, whatever the tile it falls into, the number of rows and, in float32, the vector width.
+
+#include <hwy/highway.h>
+#include <algorithm>
+#include <cstdint>
+
+#if defined(DRAGOMAN_OPS_GEMM_TILE_INL_H_) == defined(HWY_TARGET_TOGGLE)
+#ifdef DRAGOMAN_OPS_GEMM_TILE_INL_H_
+#undef DRAGOMAN_OPS_GEMM_TILE_INL_H_
+#else
+#define DRAGOMAN_OPS_GEMM_TILE_INL_H_
+#endif
+
+#include "ops/gemm_cells-inl.h"
+
+HWY_BEFORE_NAMESPACE();
+namespace dragoman::ops {
+namespace HWY_NAMESPACE {
+namespace hn = hwy::HWY_NAMESPACE;
+
+#if HWY_TARGET == HWY_AVX3
+constexpr int kTileRows = 8, kTileVectors = 3;  // 24 sums, 3 columns, 1 broadcast of 32 registers
+#else
+constexpr int kTileRows = 6, kTileVectors = 2;  // 12 sums, 2 columns, 1 broadcast of 16 registers
+#endif
+constexpr int64_t kPanelColumns = kTileVectors * kLanes;
+constexpr int64_t kDepthBlock = 512;  // cells: a panel of a block stays in the second-level cache
+
+// Columns a panel holds in memory when `columns` are left: whole vectors, at most kPanelColumns.
+HWY_INLINE int64_t panel_width(int64_t columns) {
+  return std::min((columns + kLanes - 1) / kLanes * kLanes, kPanelColumns);
+}
+
+struct TileArguments {
+  const float* a;  // cell (r, k) at a[r * a_row + k * a_depth]
+  int64_t a_row, a_depth;
+  const float* panel;  // cell (k, j) at panel[k * width + j]
+  int64_t depth;       // in cells
+  float* c;            // element (r, j) at c[r * c_row + j]
+  int64_t c_row;
+  int64_t columns;    // of c, at most the panel's width
+  const float* bias;  // added to each row; null for none
+  bool accumulate;
+};
+
+template <int kRows, int kVectors>
+HWY_INLINE void store_tile(const TileArguments& tile, const Vector (&sums)[kRows][kVectors]) {
+  const Tag d;
+  const auto last = hn::FirstN(d, static_cast<size_t>(tile.columns - (kVectors - 1) * kLanes));
+#pragma GCC unroll 8
+  for (int r = 0; r < kRows; ++r) {
+    float* row = tile.c + r * tile.c_row;
+#pragma GCC unroll 3
+    for (int v = 0; v < kVectors; ++v) {
+      const bool whole = v + 1 < kVectors || tile.columns == kVectors * kLanes;
+      if (whole) {
+        Vector sum = tile.accumulate ? hn::Add(hn::LoadU(d, row + v * kLanes), sums[r][v]) : sums[r][v];
+        sum = tile.bias != nullptr ? hn::Add(sum, hn::LoadU(d, tile.bias + v * kLanes)) : sum;
+        hn::StoreU(sum, d, row + v * kLanes);
+      } else {
+        Vector sum = tile.accumulate ? hn::Add(hn::MaskedLoad(last, d, row + v * kLanes), sums[r][v]) : sums[r][v];
+        sum = tile.bias != nullptr ? hn::Add(sum, hn::MaskedLoad(last, d, tile.bias + v * kLanes)) : sum;
+        hn::BlendedStore(sum, last, d, row + v * kLanes);
+      }
+    }
+  }
+}
+
+template <class Cells, int kRows, int kVectors>
+void multiply_tile(const TileArguments& tile) {
+  const Tag d;
+  Vector sums[kRows][kVectors];
+#pragma GCC unroll 8
+  for (int r = 0; r < kRows; ++r) {
+#pragma GCC unroll 3
+    for (int v = 0; v < kVectors; ++v) {
+      sums[r][v] = hn::Zero(d);
+    }
+  }
+  const float* a = tile.a;
+  const float* panel = tile.panel;
+  for (int64_t k = 0; k < tile.depth; ++k, a += tile.a_depth, panel += kVectors * kLanes) {
+    Vector columns[kVectors];
+#pragma GCC unroll 3
+    for (int v = 0; v < kVectors; ++v) {
+      columns[v] = hn::LoadU(d, panel + v * kLanes);
+    }
+#pragma GCC unroll 8
+    for (int r = 0; r < kRows; ++r) {
+      const Vector factor = hn::Set(d, a[r * tile.a_row]);
+#pragma GCC unroll 3
+      for (int v = 0; v < kVectors; ++v) {
+        sums[r][v] = Cells::multiply_add(factor, columns[v], sums[r][v]);
+      }
+    }
+  }
+  store_tile<kRows, kVectors>(tile, sums);
+}
+
+using TileFunction = void (*)(const TileArguments&);
+
+template <class Cells, int kVectors>
+TileFunction tile_of_rows(int64_t rows) {
+  static_assert(kTileRows <= 8);
+  constexpr TileFunction kByRows[] = {multiply_tile<Cells, 1, kVectors>,
+                                      multiply_tile<Cells, 2, kVectors>,
+                                      multiply_tile<Cells, 3, kVectors>,
+                                      multiply_tile<Cells, 4, kVectors>,
+                                      multiply_tile<Cells, 5, kVectors>,
+                                      multiply_tile<Cells, 6, kVectors>,
+                                      multiply_tile<Cells, std::min(7, kTileRows), kVectors>,
+                                      multiply_tile<Cells, std::min(8, kTileRows), kVectors>};
+  return kByRows[rows - 1];
+}
+
+// The tile function for `rows` rows (1 .. kTileRows) of a panel `width` columns wide.
+template <class Cells>
+HWY_INLINE TileFunction tile_function(int64_t rows, int64_t width) {
+  switch (width / kLanes) {
+    case 1:
+      return tile_of_rows<Cells, 1>(rows);
+    case 2:
+      return tile_of_rows<Cells, 2>(rows);
+    default:
+      return tile_of_rows<Cells, kTileVectors>(rows);
+  }
+}
+
+// Rows of the next tile. The last two share what is left evenly, since a tile of 1 row waits for its few sums.
+HWY_INLINE int64_t rows_of_tile(int64_t left) {
+  return left >= 2 * kTileRows ? kTileRows : left > kTileRows ? (left + 1) / 2 : left;
+}
+
+// One panel times `rows` rows of A; `tile` describes the first row.
+template <class Cells>
+HWY_INLINE void multiply_panel(TileArguments tile, int64_t rows, int64_t width) {
+  while (rows > 0) {
+    const int64_t count = rows_of_tile(rows);
+    tile_function<Cells>(count, width)(tile);
+    tile.a += count * tile.a_row;
+    tile.c += count * tile.c_row;
+    rows -= count;
+  }
+}
+
+// The same for A packed by pack_left_transposed.
+template <class Cells>
+HWY_INLINE void multiply_panel_of_blocks(TileArguments tile, int64_t rows, int64_t width) {
+  for (int64_t row = 0; row < rows; row += kTileRows) {
+    tile_function<Cells>(std::min<int64_t>(rows - row, kTileRows), width)(tile);
+    tile.a += kTileRows * tile.depth;
+    tile.c += kTileRows * tile.c_row;
+  }
+}
+
+}  // namespace HWY_NAMESPACE
+}  // namespace dragoman::ops
+HWY_AFTER_NAMESPACE();
+
+#endif  // per-target include guard

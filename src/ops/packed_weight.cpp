@@ -1,0 +1,84 @@
+#include "ops/packed_weight.h"
+
+#include <algorithm>
+
+#include "base/error.h"
+
+namespace dragoman::ops {
+namespace {
+
+Transpose turned(Transpose transpose) {
+  return transpose == Transpose::kYes ? Transpose::kNo : Transpose::kYes;
+}
+
+PackedMatrix room(const tensor::Shape& shape, Transpose transpose, Precision precision) {
+  base::check_argument(shape.rank() == 2, "packed_weight: the weight is {}, must be a matrix", shape);
+  return transpose == Transpose::kYes ? PackedMatrix(shape[1], shape[0], precision)
+                                      : PackedMatrix(shape[0], shape[1], precision);
+}
+
+void pack_some(PackedMatrix& matrix, const Tensor& weight, Transpose transpose, int64_t begin, int64_t end) {
+  begin = std::clamp<int64_t>(begin, 0, matrix.panels());
+  end = std::clamp<int64_t>(end, 0, matrix.panels());
+  if (begin < end) {
+    matrix.pack(weight, transpose, begin, end);
+  }
+}
+
+}  // namespace
+
+PackedWeight::PackedWeight(const tensor::Shape& shape, const PackedWeightLayout& layout)
+    : layout_(layout), forward_(room(shape, layout.stored, layout.precision)) {
+  if (layout.with_backward) {
+    backward_ = room(shape, turned(layout.stored), layout.precision);
+  }
+}
+
+int64_t PackedWeight::panels() const {
+  return forward_.panels() + (backward_ ? backward_->panels() : 0);
+}
+
+int64_t PackedWeight::panel_size(int64_t index) const {
+  const PackedMatrix& matrix = index < forward_.panels() ? forward_ : *backward_;
+  return matrix.rows() * matrix.columns() / matrix.panels();
+}
+
+void PackedWeight::pack(const Tensor& weight, int64_t begin, int64_t end) {
+  pack_some(forward_, weight, layout_.stored, begin, end);
+  if (backward_) {
+    pack_some(*backward_, weight, turned(layout_.stored), begin - forward_.panels(), end - forward_.panels());
+  }
+}
+
+void multiply_weight(const Tensor& x, const Weight& weight, Transpose stored, const Tensor& bias, Tensor& y) {
+  if (weight.packed != nullptr) {
+    weight.packed->forward().multiply(x, {bias, Activation::kNone}, y);
+  } else if (bias.defined()) {
+    gemm_bias(x, Transpose::kNo, weight.variable.value(), stored, bias, y);
+  } else {
+    gemm(x, Transpose::kNo, weight.variable.value(), stored, y);
+  }
+}
+
+void multiply_weight_backward(const Tensor& grad_y, const Weight& weight, Transpose stored, bool accumulate,
+                              Tensor& grad_x) {
+  const PackedMatrix* packed = weight.packed == nullptr ? nullptr : weight.packed->backward();
+  if (packed != nullptr) {
+    accumulate ? packed->multiply_accumulate(grad_y, grad_x) : packed->multiply(grad_y, {}, grad_x);
+  } else {
+    (accumulate ? gemm_accumulate : gemm)(grad_y, Transpose::kNo, weight.variable.value(), turned(stored), grad_x,
+                                          weight.precision());
+  }
+}
+
+void add_weight_grad(const Tensor& x, const Tensor& grad_y, const Weight& weight, Transpose stored) {
+  if (!weight.variable.requires_grad()) {
+    return;
+  }
+  auto [grad, accumulate] = weight.variable.grad_target();
+  const bool turn = stored == Transpose::kYes;  // dW^T = dy^T x
+  (accumulate ? gemm_accumulate : gemm)(turn ? grad_y : x, Transpose::kYes, turn ? x : grad_y, Transpose::kNo, grad,
+                                        weight.precision());
+}
+
+}  // namespace dragoman::ops

@@ -1,0 +1,17 @@
+#pragma once
+
+#include "ops/precision.h"
+
+namespace dragoman::ops {
+
+/// How this processor computes a matrix product of some precision.
+enum class ProductKernel {
+  kFloat32,          ///< fused multiply-adds
+  kBFloat16Widened,  ///< bfloat16 widened to float32, fused multiply-adds: correct anywhere, no faster than float32
+  kBFloat16Dot,      ///< AVX-512 BF16
+};
+
+/// The fastest kernel that base::active_isa() allows.
+ProductKernel product_kernel(Precision precision);
+
+}  // namespace dragoman::ops
