@@ -27,7 +27,9 @@ int inspect(const InspectOptions& options) {
 void add_inspect_command(CLI::App& app, Run& run) {
   CLI::App* command = add_command(app, "inspect", "List the tensors, configuration and checksums of a model folder");
   const auto options = std::make_shared<InspectOptions>();
-  command->add_option("--model", options->model, "Model folder, or one checkpoints/step-N of it")->required();
+  command->add_option("--model", options->model, "Model folder, or one checkpoints/step-N of it")
+      ->type_name("DIR")
+      ->required();
   command->add_flag("--verify", options->verify, "Compare every file with the manifest; exit status 65 if one differs");
   command->add_flag("--json", options->json, "Print JSON instead of lines");
   command->callback([options, &run] { run = [options] { return inspect(*options); }; });

@@ -62,11 +62,13 @@ class Overrides {
   }
 
 void add_files(Overrides& options) {
-  options.add("--source", FIELD(source), "Training text, source side: one sentence a line; several files are joined");
-  options.add("--target", FIELD(target), "Training text, target side: line n translates line n");
-  options.add("--valid-source", FIELD(valid_source), "Validation text, source side");
-  options.add("--valid-target", FIELD(valid_target), "Validation text, target side");
+  options.add("--source", FIELD(source), "Training text, source side: one sentence a line; several files are joined")
+      ->type_name("FILE");
+  options.add("--target", FIELD(target), "Training text, target side: line n translates line n")->type_name("FILE");
+  options.add("--valid-source", FIELD(valid_source), "Validation text, source side")->type_name("FILE");
+  options.add("--valid-target", FIELD(valid_target), "Validation text, target side")->type_name("FILE");
   options.add("--model", FIELD(model_folder), "Folder for the model; the same command resumes what it holds")
+      ->type_name("DIR")
       ->required();
 }
 

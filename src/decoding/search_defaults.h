@@ -13,8 +13,8 @@ namespace dragoman::decoding {
 std::string search_defaults_json(const SearchOptions& options);
 
 /// Reads it back over the defaults of SearchOptions; an empty text leaves them all.
-/// Throws Error(kBadData): "decoding.json: unknown key \"beamsize\"; did you mean \"beam_size\"?", a wrong type, or a value
-/// that SearchOptions::check refuses.
+/// Throws Error(kBadData): "decoding.json: unknown key \"beamsize\"; did you mean \"beam_size\"?", a wrong type, or a
+/// value that SearchOptions::check refuses.
 SearchOptions search_defaults_from_json(std::string_view text, std::string_view file_name);
 
 }  // namespace dragoman::decoding
