@@ -54,7 +54,7 @@ std::vector<std::unique_ptr<distributed::Communicator>> make_communicators(int w
 // The shards of all batches of one update; rows are numbered through the whole update.
 std::vector<std::vector<data::Batch>> shard_update(std::span<const data::Batch> batches, int workers) {
   std::vector<std::vector<data::Batch>> shards(static_cast<size_t>(workers));
-  int32_t source_rows = 0, target_rows = 0;
+  int64_t source_rows = 0, target_rows = 0;
   for (const data::Batch& batch : batches) {
     std::vector<data::Batch> parts = data::split(batch, workers);
     for (size_t rank = 0; rank < parts.size(); ++rank) {
@@ -166,6 +166,27 @@ void DataParallel::apply(Worker& worker, const AdamStep& step) {
   nn::ParameterSet& parameters = worker.replica->parameters();
   for (const distributed::Part part : worker.gradients->shares()) {
     adam_.update(parameters.values().span<float>(), parameters.gradients().span<float>(), part, step);
+  }
+}
+
+tensor::ArenaCounters DataParallel::measure_pass(const data::Batch& batch) {
+  const auto arena = std::make_shared<tensor::Arena>();
+  const tensor::ArenaScope memory(arena);
+  Replica& replica = *workers_.front()->replica;
+  replica.parameters().clear_gradients();
+  replica.forward_backward(batch, {0, 0, loss_.label_smoothing, loss_.rdrop, batch.target_tokens(), recompute_}, {});
+  return arena->counters();
+}
+
+void DataParallel::reserve(uint64_t bytes) {
+  for (const auto& worker : workers_) {
+    worker->arena->reserve(bytes);
+  }
+}
+
+void DataParallel::give_back_memory() {
+  for (const auto& worker : workers_) {
+    worker->arena->give_back();
   }
 }
 

@@ -96,6 +96,11 @@ void RunReport::checkpoint(const CheckpointRow& row) {
   metrics_.append(row);
 }
 
+void RunReport::memory(const MemoryRow& row, const std::string& text) {
+  metrics_.append(row);
+  line_.message(text);
+}
+
 void RunReport::event(const EventRow& row) {
   metrics_.append(row);
   line_.message(row.text);

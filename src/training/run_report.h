@@ -34,6 +34,8 @@ class RunReport {
   void validation(const ValidationRow& row, const ValidationResult& result, const Validator& validator,
                   std::vector<HeatMap> attention);
   void checkpoint(const CheckpointRow& row);
+  /// @param text  the plan for a person
+  void memory(const MemoryRow& row, const std::string& text);
   void event(const EventRow& row);
   /// Writes report.html with this status: "training", "finished", ...
   void write(const std::string& status);

@@ -18,6 +18,8 @@ namespace dragoman::training {
 namespace {
 
 constexpr int64_t kMaxSkippedInARow = 20;
+constexpr int64_t kStepsToSettle = 200;  // until then the loss may be worse than guessing
+constexpr int64_t kLostWindows = 3;      // worse than guessing, in a row, call for a warning
 
 double clock_seconds() {
   return std::chrono::duration<double>(std::chrono::steady_clock::now().time_since_epoch()).count();
@@ -39,24 +41,6 @@ data::BatcherOptions batcher_options(const TrainOptions& options) {
   batching.window_sentences = static_cast<uint64_t>(options.batch.window_sentences);
   batching.seed = options.run.seed;
   return batching;
-}
-
-std::string describe_stop(StopReason reason) {
-  switch (reason) {
-    case StopReason::kMaxSteps:
-      return "finished: all steps done";
-    case StopReason::kMaxEpochs:
-      return "finished: all epochs done";
-    case StopReason::kTotalTime:
-      return "finished: the time of the run is used up";
-    case StopReason::kMaxTime:
-      return "stopped: time is up; run the same command to go on";
-    case StopReason::kEarlyStop:
-      return "finished: no improvement any more";
-    case StopReason::kSignal:
-      return "stopped by a signal; run the same command to go on";
-  }
-  return "finished";
 }
 
 }  // namespace
@@ -84,9 +68,13 @@ Trainer::Trainer(const TrainOptions& options, std::ostream& terminal) : options_
   texts_ = model_texts(vocabularies, options_.model);
   corpus_ = std::make_unique<data::EncodedCorpus>(std::move(text), vocabularies.source, vocabularies.target,
                                                   encoding_options(options_));
-  batcher_ = std::make_unique<data::Batcher>(*corpus_, batcher_options(options_));
-  validator_ = std::make_unique<Validator>(options_, vocabularies.source, vocabularies.target);
+  if (checkpoint && options_.batch.fit) {
+    adopt_fitted_batch(options_.batch, checkpoint->recipe, options_.model_folder.string());
+  }
   model_ = std::make_unique<models::Transformer>(options_.model);
+  if (options_.batch.fit || options_.run.memory > 0) {
+    plan_ = plan_tensors(options_, memory_budget(options_.run, 1), model_->parameters().flat_size());
+  }
   model_->parameters().allocate();
   model_->parameters().initialize(options_.run.seed);
   replicas_ = std::make_unique<DataParallel>(*model_, options_.loss, options_.adam, options_.run.workers);
@@ -94,8 +82,14 @@ Trainer::Trainer(const TrainOptions& options, std::ostream& terminal) : options_
   if (options_.run.ema_decay > 0.0) {
     average_ = model_->parameters().values().clone();
   }
+  if (!checkpoint) {
+    plan_memory();
+  }
+  batcher_ = std::make_unique<data::Batcher>(*corpus_, batcher_options(options_));
+  validator_ = std::make_unique<Validator>(options_, vocabularies.source, vocabularies.target);
   if (checkpoint) {
     restore(*checkpoint);
+    plan_memory();
   }
   report_ = std::make_unique<RunReport>(options_, state_.step, terminal);
   for (const std::string& note : notes_) {
@@ -116,6 +110,7 @@ void Trainer::restore(const Checkpoint& checkpoint) {
                    "{}: the training text has changed since this run was started; use the same files to go on, or "
                    "another --model folder to start anew",
                    options_.model_folder.string());
+  const tensor::ArenaScope passing(std::make_shared<tensor::Arena>());  // what is read goes back to the system
   OptimizerTensors optimizer{replicas_->adam().first_moment(), replicas_->adam().second_moment(), average_};
   load_checkpoint(checkpoint, *model_, optimizer);
   const int workers = options_.run.workers;
@@ -133,6 +128,26 @@ void Trainer::restore(const Checkpoint& checkpoint) {
   batcher_->restore(nlohmann::json::parse(state_.batcher));
 }
 
+// Cuts a new run's batches so that they fit, or checks that they do.
+void Trainer::plan_memory() {
+  if (!plan_) {
+    return;
+  }
+  plan_process(options_, corpus_->statistics(), *plan_);
+  plan_batch(options_, *plan_, options_.run.workers, [this](int64_t tokens) {
+    const models::TransformerConfig& model = options_.model;
+    const data::Batch batch =
+        longest_batch(tokens, options_.batch.max_length, model.source_vocab_size, model.target_vocab_size);
+    return replicas_->measure_pass(batch).peak_bytes;
+  });
+  reserve();
+}
+
+// The passes of the planned batch then find all they need in one piece.
+void Trainer::reserve() {
+  replicas_->reserve((plan_->activations + plan_->scratch) / static_cast<uint64_t>(options_.run.workers));
+}
+
 // What the person should know before the first update.
 void Trainer::describe() {
   const int64_t parameters = model_->parameters().count();
@@ -143,7 +158,11 @@ void Trainer::describe() {
   for (const std::string& warning : run_warnings(options_, parameters, counts, *validator_)) {
     report_->warning(warning);
   }
-  report_->facts(run_facts(options_, parameters, counts));
+  if (plan_) {
+    validator_->limit_memory(plan_->search_tokens, plan_->gives_back());
+    report_->memory({state_.step, plan_->batch_tokens, plan_->accumulate, plan_->parts(), seconds()}, plan_->report());
+  }
+  report_->facts(run_facts(options_, parameters, counts, plan_));
   if (state_.step > 0) {
     report_->event({state_.step, "resume", fmt::format("resuming after step {}", state_.step), seconds()});
   }
@@ -224,8 +243,21 @@ void Trainer::log_window() {
   report_->train_row({state_.step, epoch(), state_.window.loss_per_token(),
                       learning_rate(options_.schedule, state_.step), window_speed(), last_norm_, seconds(),
                       window_kl()});
+  watch_loss(state_.window.loss_per_token());
   state_.window = {};
   state_.window_start = seconds();
+}
+
+// Gradients of a run that has diverged may well be finite. Guessing without looking at the text costs ln V.
+void Trainer::watch_loss(double loss) {
+  const double guessing = std::log(static_cast<double>(options_.model.target_vocab_size));
+  lost_windows_ = loss > guessing && state_.step > kStepsToSettle ? lost_windows_ + 1 : 0;
+  if (lost_windows_ == kLostWindows) {
+    report_->warning(fmt::format(
+        "the loss is {:.2f} nats a token at step {}, more than guessing would cost ({:.2f}): the run has probably "
+        "diverged; start anew with a lower --learning-rate, more --warmup-steps or --clip-norm 1",
+        loss, state_.step, guessing));
+  }
 }
 
 void Trainer::validate() {
@@ -251,6 +283,9 @@ void Trainer::validate() {
                        result.chrf, best, seconds()},
                       result, *validator_, attention_maps(*model_, *validator_));
   swap_average();
+  if (plan_ && plan_->gives_back()) {
+    reserve();
+  }
   report_->write("training");
   state_.window_start += seconds() - started;  // validating is not training time
 }
@@ -281,48 +316,6 @@ void Trainer::save() {
   const RunOptions& run = options_.run;
   prune_checkpoints(options_.model_folder, state_.scores, {run.keep_last, run.keep_best, run.validate_every});
   report_->checkpoint({state_.step, folder.filename().string(), seconds()});
-}
-
-void Trainer::finish(StopReason reason) {
-  if (!validator_->has_data() || !std::filesystem::exists(options_.model_folder / "manifest.json")) {
-    publish();
-  }
-  const bool ended = reason != StopReason::kSignal && reason != StopReason::kMaxTime;
-  if (ended && options_.run.average > 1) {
-    average_checkpoints();
-  }
-  report_->event({state_.step, "finish", describe_stop(reason), seconds()});
-  report_->write(describe_stop(reason));
-  report_->finish_line();
-}
-
-// The paper's last step (section 6.1). The average becomes the model if it validates better than the best so far.
-void Trainer::average_checkpoints() {
-  const std::vector<std::filesystem::path> folders = checkpoints_to_average();
-  if (folders.size() < 2) {
-    return;
-  }
-  const tensor::Tensor weights = model_->parameters().values().clone();
-  average_into(folders, average_.defined(), *model_);
-  const bool validated = validator_->has_data();
-  const ValidationResult result = validated ? validator_->run(*replicas_, *model_) : ValidationResult{};
-  const double score = result.score(options_.run.metric);
-  const bool better = !validated || score > state_.best_score;
-  report_->event({state_.step, "average",
-                  fmt::format("average of {} checkpoints: BLEU {:.2f}  chrF {:.2f}  perplexity {:.3f}; {}",
-                              folders.size(), result.bleu, result.chrf, result.sums.perplexity(),
-                              better ? "it is the model now" : "the best checkpoint stays the model"),
-                  seconds()});
-  if (better) {
-    publish_model(options_.model_folder, *model_, texts_);
-  }
-  model_->parameters().values().copy_from(weights);
-}
-
-std::vector<std::filesystem::path> Trainer::checkpoints_to_average() const {
-  const RunOptions& run = options_.run;
-  return run.average_best ? best_checkpoints(options_.model_folder, run.average, state_.scores)
-                          : last_checkpoints(options_.model_folder, run.average);
 }
 
 std::optional<StopReason> Trainer::should_stop() const {

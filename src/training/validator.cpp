@@ -67,6 +67,10 @@ ValidationResult Validator::run(DataParallel& replicas, const models::Transforme
   decoding::SearchOptions search;
   search.beam_size = beam_size_;
   search.workers = workers_;
+  search.batch_tokens = search_tokens_;
+  if (alone_) {
+    replicas.give_back_memory();
+  }
   for (const decoding::Translation& translation : translator.translate(sources_, search)) {
     result.translations.push_back(translation.text);
   }
