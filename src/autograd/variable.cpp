@@ -39,18 +39,27 @@ bool all_finite(const Tensor& values) {
 
 }  // namespace
 
-Variable::Variable(Tensor value, bool requires_grad) : state_(std::make_shared<State>()) {
-  state_->value = std::move(value);
-  state_->requires_grad = requires_grad;
+Variable::Variable(Tensor value, bool requires_grad) : value_(std::move(value)) {
+  if (requires_grad) {
+    state_ = std::make_shared<State>(State{.shape = value_.shape(), .dtype = value_.dtype(), .grad = {}});
+  }
+}
+
+Variable Variable::without_value() const {
+  Variable receiver;
+  receiver.state_ = state_;
+  return receiver;
 }
 
 const Tensor& Variable::grad() const {
-  base::check_argument(state_ != nullptr && state_->has_grad,
-                       "variable: gradient asked for before it was computed; run Tape::backward first");
+  base::check_argument(has_grad(), "variable: gradient asked for before it was computed; run Tape::backward first");
   return state_->grad;
 }
 
 void Variable::clear_grad() {
+  if (state_ == nullptr) {
+    return;
+  }
   state_->has_grad = false;
   state_->is_final = false;
   state_->used_on = nullptr;
@@ -60,6 +69,7 @@ void Variable::clear_grad() {
 }
 
 void Variable::bind_grad(Tensor buffer) {
+  base::check_argument(requires_grad(), "variable: a gradient buffer for a variable that asks for no gradient");
   base::check_argument(buffer.shape() == shape() && buffer.dtype() == dtype(),
                        "variable: gradient buffer of shape {} for a variable of shape {}", buffer.shape(), shape());
   state_->grad = std::move(buffer);
@@ -109,9 +119,9 @@ GradTarget Variable::grad_target() const {
   return {state_->grad, std::exchange(state_->has_grad, true)};
 }
 
-void Tape::push(const char* op, Variable output, Backward backward) {
+void Tape::push(const char* op, const Variable& output, Backward backward) {
   if (outer_ == nullptr) {
-    nodes_.push_back({op, std::move(output), std::move(backward)});
+    nodes_.push_back({op, output.without_value(), std::move(backward)});
   }
 }
 

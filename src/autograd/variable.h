@@ -26,15 +26,19 @@ class Variable {
   Variable() = default;
   explicit Variable(Tensor value, bool requires_grad = false);
 
-  bool defined() const { return state_ != nullptr; }
-  const Tensor& value() const { return state_->value; }
-  Tensor& mutable_value() { return state_->value; }
-  const tensor::Shape& shape() const { return value().shape(); }
-  int64_t dim(int axis) const { return value().dim(axis); }
-  tensor::DType dtype() const { return value().dtype(); }
-  bool requires_grad() const { return state_ != nullptr && state_->requires_grad; }
+  bool defined() const { return value_.defined() || state_ != nullptr; }
+  const Tensor& value() const { return value_; }
+  Tensor& mutable_value() { return value_; }
+  const tensor::Shape& shape() const { return value_.defined() ? value_.shape() : state_->shape; }
+  int64_t dim(int axis) const { return shape()[axis]; }
+  tensor::DType dtype() const { return value_.defined() ? value_.dtype() : state_->dtype; }
+  bool requires_grad() const { return state_ != nullptr; }
 
-  bool has_grad() const { return state_->has_grad; }
+  /// This variable as far as its gradient goes: value() is undefined. A backward that does not read the value of an
+  /// input captures this, so that the memory of the value is free as soon as the forward is done with it.
+  Variable without_value() const;
+
+  bool has_grad() const { return state_ != nullptr && state_->has_grad; }
   /// Throws Error when backward has not reached this variable: "gradient asked for before it was computed".
   const Tensor& grad() const;
   /// Forgets the gradient; a bound buffer stays and will be overwritten.
@@ -50,10 +54,11 @@ class Variable {
   GradTarget grad_target() const;
 
  private:
+  // Of variables that ask for their gradient.
   struct State {
-    Tensor value;
+    tensor::Shape shape;  // of the value
+    tensor::DType dtype;
     Tensor grad;
-    bool requires_grad = false;
     bool has_grad = false;
     bool bound = false;
     bool is_final = false;          // nothing may be added until clear_grad
@@ -62,6 +67,7 @@ class Variable {
   friend class Tape;
   void check_not_final() const;
 
+  Tensor value_;
   std::shared_ptr<State> state_;
 };
 
@@ -93,7 +99,7 @@ class Tape {
   void on_final(FinalHook hook) { final_hook_ = std::move(hook); }
 
   /// Appends one node; ops call autograd::record instead.
-  void push(const char* op, Variable output, Backward backward);
+  void push(const char* op, const Variable& output, Backward backward);
   /// Tells on_final that the node pushed next takes these; ops call autograd::record instead.
   void note_inputs(std::initializer_list<const Variable*> inputs);
   size_t size() const { return nodes_.size(); }
@@ -107,7 +113,7 @@ class Tape {
  private:
   struct Node {
     const char* op;
-    Variable output;
+    Variable output;  // without its value
     Backward backward;
   };
   struct FirstUse {

@@ -15,12 +15,13 @@ Variable apply(const char* op, const Variable& x, Activation activation, const D
   dtype == DType::kFloat64 ? reference::activation(x.value(), activation, dropout, y)
                            : activation_float32(x.value(), activation, dropout, y);
   const Tensor saved = activation == Activation::kRelu ? y : x.value();
-  return autograd::record(op, y, {&x}, [x, saved, activation, dropout, dtype](const Tensor& grad_output) {
-    Tensor grad_x = Tensor::empty(saved.shape(), dtype);  // y = f(x) * scales:  dx = dy * scales * f'(x)
-    dtype == DType::kFloat64 ? reference::activation_backward(saved, grad_output, activation, dropout, grad_x)
-                             : activation_backward_float32(saved, grad_output, activation, dropout, grad_x);
-    x.add_grad(grad_x);
-  });
+  return autograd::record(
+      op, y, {&x}, [x = x.without_value(), saved, activation, dropout, dtype](const Tensor& grad_output) {
+        Tensor grad_x = Tensor::empty(saved.shape(), dtype);  // y = f(x) * scales:  dx = dy * scales * f'(x)
+        dtype == DType::kFloat64 ? reference::activation_backward(saved, grad_output, activation, dropout, grad_x)
+                                 : activation_backward_float32(saved, grad_output, activation, dropout, grad_x);
+        x.add_grad(grad_x);
+      });
 }
 
 }  // namespace

@@ -31,7 +31,7 @@ struct MatrixView {
 // stand transposed, one row a key: a softmax then runs over 8 or 16 queries at once, without sums across lanes.
 struct HeadScratch {
   float* queries;       // [Dh, W] transposed queries
-  float* grad_context;  // [Dv, W] transposed; backward only
+  float* grad_context;  // [Dv, W] transposed gradient of the context; backward only
   float* weights;       // [S, W]
   float* grad_weights;  // [S, W]; backward only
   float* factors;       // [S, W]: dropout
@@ -41,6 +41,7 @@ struct HeadScratch {
 // One head of one sentence.
 struct HeadProblem {
   MatrixView<const float> query, key, value;  // [T, Dh], [S, Dh], [S, Dv]
+  MatrixView<const float> grad_context;       // [T, Dv]; backward only
   int64_t n_queries = 0, n_keys = 0, d_head = 0, d_value = 0;
   int64_t first_query = 0, head = 0, n_heads = 1;
   const bool* key_mask = nullptr;  // [S]: true = may be attended to; nullptr = all

@@ -19,6 +19,20 @@ HWY_BEFORE_NAMESPACE();
 namespace dragoman::ops::HWY_NAMESPACE {
 namespace hn = hwy::HWY_NAMESPACE;
 
+// to [H, rows, width]: the columns of each head, `from` [rows, H * width]. The rows of a head lie apart by a power of
+// two in the packed rows, where only few of them fit into the first-level cache at once; and whole rows arrive faster
+// from memory than pieces of them.
+void gather_heads(MatrixView<const float> from, int64_t rows, int64_t n_heads, int64_t width, float* to) {
+  for (int64_t row = 0; row < rows; ++row) {
+    for (int64_t head = 0; head < n_heads; ++head) {
+      const float* piece = from.row(row) + head * width;
+      float* target = to + (head * rows + row) * width;
+      for_each_vector(width,
+                      [&](auto vector, int64_t c) HWY_ATTR { vector.store(vector.load(piece + c), target + c); });
+    }
+  }
+}
+
 // to [S, W] = K Q^T or V dContext^T: rows of `left` times the transposed columns `right` [width of left, W]
 HWY_INLINE void keys_times_queries(const HeadProblem& p, const QueryBlock& block, MatrixView<const float> left,
                                    int64_t width, const float* right, float* to) {
@@ -97,11 +111,10 @@ void head_weights(const HeadProblem& p, const HeadScratch& scratch, float* weigh
 
 // Of weight_block and the dropout in head_forward: fills scratch.weights with the dropped weights and
 // scratch.grad_weights with the gradient of the scores.
-HWY_INLINE void weight_block_backward(const HeadProblem& p, const HeadScratch& scratch, const QueryBlock& block,
-                                      MatrixView<const float> grad_context) {
+HWY_INLINE void weight_block_backward(const HeadProblem& p, const HeadScratch& scratch, const QueryBlock& block) {
   transpose(p.query.row(block.begin), p.query.stride, block.rows(), p.d_head, scratch.queries, block.width);
   keys_times_queries(p, block, p.key, p.d_head, scratch.queries, scratch.weights);
-  transpose(grad_context.row(block.begin), grad_context.stride, block.rows(), p.d_value, scratch.grad_context,
+  transpose(p.grad_context.row(block.begin), p.grad_context.stride, block.rows(), p.d_value, scratch.grad_context,
             block.width);
   keys_times_queries(p, block, p.value, p.d_value, scratch.grad_context, scratch.grad_weights);
   if (p.dropout != nullptr) {
@@ -138,17 +151,16 @@ HWY_INLINE void clear_rows(MatrixView<float> matrix, int64_t begin, int64_t end,
 }
 
 // Overwrites the gradients of all rows of the head.
-void head_backward(const HeadProblem& p, const HeadScratch& scratch, MatrixView<const float> grad_context,
-                   const HeadGradients& gradients) {
+void head_backward(const HeadProblem& p, const HeadScratch& scratch, const HeadGradients& gradients) {
   const int64_t first_block = p.visible(std::min(kQueryBlock, p.n_queries));  // keys that it overwrites
   const int64_t untouched = p.n_queries > 0 ? first_block : 0;
   clear_rows(gradients.key, untouched, p.n_keys, p.d_head);
   clear_rows(gradients.value, untouched, p.n_keys, p.d_value);
   for (int64_t begin = 0; begin < p.n_queries; begin += kQueryBlock) {
     const QueryBlock block = query_block(p, begin);
-    weight_block_backward(p, scratch, block, grad_context);
+    weight_block_backward(p, scratch, block);
     // context = weights V:  dV += weights^T dContext;   scores = Q K^T:  dK += dScores^T Q,  dQ = dScores K
-    add_key_gradient(p, block, scratch.weights, grad_context, p.d_value, gradients.value);
+    add_key_gradient(p, block, scratch.weights, p.grad_context, p.d_value, gradients.value);
     add_key_gradient(p, block, scratch.grad_weights, p.query, p.d_head, gradients.key);
     small_gemm({.m = block.rows(),
                 .n = p.d_head,

@@ -27,9 +27,10 @@ Variable dropout(const Variable& x, const Dropout& dropout) {
     return x;
   }
   tensor::check_matrix(x.value(), x.dtype() == DType::kFloat64 ? DType::kFloat64 : DType::kFloat32, "dropout", "x");
-  return autograd::record("dropout", drop(x.value(), dropout), {&x}, [x, dropout](const Tensor& grad_output) {
-    x.add_grad(drop(grad_output, dropout));  // y = x * scales:  dx = dy * scales
-  });
+  return autograd::record("dropout", drop(x.value(), dropout), {&x},
+                          [x = x.without_value(), dropout](const Tensor& grad_output) {
+                            x.add_grad(drop(grad_output, dropout));  // y = x * scales:  dx = dy * scales
+                          });
 }
 
 }  // namespace dragoman::ops

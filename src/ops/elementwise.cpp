@@ -66,7 +66,7 @@ Tensor single(double value, DType dtype) {
 // Hands the gradient of a result on to an operand; one element that was used everywhere gets the sum.
 void add_operand_grad(const Variable& operand, const Tensor& grad) {
   if (operand.requires_grad()) {
-    const bool spread = operand.value().size() == 1 && grad.size() != 1;
+    const bool spread = operand.shape().size() == 1 && grad.size() != 1;
     operand.add_grad(spread ? Tensor::full(operand.shape(), total(grad), operand.dtype())
                             : grad.reshape(operand.shape()));
   }
@@ -87,19 +87,21 @@ void check_pair(const Variable& left, const Variable& right, const char* op) {
 Variable add(const Variable& left, const Variable& right) {
   check_pair(left, right, "add");
   Tensor output = map(left.value(), right.value(), [](auto a, auto b) { return a + b; });
-  return autograd::record("add", std::move(output), {&left, &right}, [left, right](const Tensor& grad_output) {
-    add_operand_grad(left, grad_output);
-    add_operand_grad(right, grad_output);
-  });
+  return autograd::record("add", std::move(output), {&left, &right},
+                          [left = left.without_value(), right = right.without_value()](const Tensor& grad_output) {
+                            add_operand_grad(left, grad_output);
+                            add_operand_grad(right, grad_output);
+                          });
 }
 
 Variable subtract(const Variable& left, const Variable& right) {
   check_pair(left, right, "subtract");
   Tensor output = map(left.value(), right.value(), [](auto a, auto b) { return a - b; });
-  return autograd::record("subtract", std::move(output), {&left, &right}, [left, right](const Tensor& grad_output) {
-    add_operand_grad(left, grad_output);
-    add_operand_grad(right, map(grad_output, [](auto g) { return -g; }));
-  });
+  return autograd::record("subtract", std::move(output), {&left, &right},
+                          [left = left.without_value(), right = right.without_value()](const Tensor& grad_output) {
+                            add_operand_grad(left, grad_output);
+                            add_operand_grad(right, map(grad_output, [](auto g) { return -g; }));
+                          });
 }
 
 Variable multiply(const Variable& left, const Variable& right) {
@@ -114,7 +116,7 @@ Variable multiply(const Variable& left, const Variable& right) {
 Variable scale(const Variable& x, double factor) {
   check_operand(x.value(), "scale", "x");
   Tensor output = map(x.value(), single(factor, x.dtype()), kTimes);
-  return autograd::record("scale", std::move(output), {&x}, [x, factor](const Tensor& grad_output) {
+  return autograd::record("scale", std::move(output), {&x}, [x = x.without_value(), factor](const Tensor& grad_output) {
     x.add_grad(map(grad_output, single(factor, x.dtype()), kTimes));
   });
 }
@@ -129,15 +131,17 @@ Variable square(const Variable& x) {
 Variable exp(const Variable& x) {
   check_operand(x.value(), "exp", "x");
   Tensor output = map(x.value(), [](auto a) { return std::exp(a); });
-  return autograd::record("exp", output, {&x},
-                          [x, output](const Tensor& grad_output) { x.add_grad(map(grad_output, output, kTimes)); });
+  return autograd::record("exp", output, {&x}, [x = x.without_value(), output](const Tensor& grad_output) {
+    x.add_grad(map(grad_output, output, kTimes));
+  });
 }
 
 Variable sum(const Variable& x) {
   check_operand(x.value(), "sum", "x");
-  return autograd::record("sum", single(total(x.value()), x.dtype()), {&x}, [x](const Tensor& grad_output) {
-    x.add_grad(Tensor::full(x.shape(), grad_output.item(), x.dtype()));
-  });
+  return autograd::record("sum", single(total(x.value()), x.dtype()), {&x},
+                          [x = x.without_value()](const Tensor& grad_output) {
+                            x.add_grad(Tensor::full(x.shape(), grad_output.item(), x.dtype()));
+                          });
 }
 
 Variable mean(const Variable& x) {

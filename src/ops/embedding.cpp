@@ -75,7 +75,7 @@ Variable lookup(const Variable& table, const Tensor& ids, float scale, const cha
   tensor::check_matrix(table.value(), table.dtype(), op, table_name);
   check_ids(ids, ids.size(), table.dim(0), op, "ids");
   return autograd::record(op, gather_rows(table.value(), ids, scale), {&table},
-                          [table, ids, scale](const Tensor& grad_output) {
+                          [table = table.without_value(), ids, scale](const Tensor& grad_output) {
                             scatter_into_gradient(table, grad_output, ids, scale);  // of gather_rows
                           });
 }
@@ -100,10 +100,11 @@ Variable add_positions(const Variable& x, const Variable& table, const Tensor& p
   check_ids(positions, x.dim(0), table.dim(0), kOp, "positions");
   Tensor output = gather_rows(table.value(), positions, 1.0F);  // [N, D]
   (x.dtype() == DType::kFloat64 ? rows_accumulate<double> : rows_accumulate<float>)(x.value(), output);
-  return autograd::record(kOp, std::move(output), {&x, &table}, [x, table, positions](const Tensor& grad_output) {
-    scatter_into_gradient(table, grad_output, positions, 1.0F);  // of gather_rows
-    x.add_grad(grad_output);                                     // of the sum
-  });
+  return autograd::record(kOp, std::move(output), {&x, &table},
+                          [x = x.without_value(), table = table.without_value(), positions](const Tensor& grad_output) {
+                            scatter_into_gradient(table, grad_output, positions, 1.0F);  // of gather_rows
+                            x.add_grad(grad_output);                                     // of the sum
+                          });
 }
 
 Tensor sinusoidal_positions(int64_t n_positions, int64_t d_model) {

@@ -100,9 +100,10 @@ Variable layer_norm(const Variable& x, const Variable& gain, const Variable& bia
   const LayerNormForward norm{x.value(), gain.value(), bias.value(), epsilon, y, stats};
   x.dtype() == DType::kFloat64 ? reference::layer_norm(norm) : layer_norm_float32(norm);
   const SavedNorm saved{x.value(), stats, gain, bias};
-  return autograd::record("layer_norm", y, {&x, &gain, &bias}, [x, saved](const Tensor& grad_output) {
-    x.add_grad(norm_backward(saved, grad_output, {}, nullptr));
-  });
+  return autograd::record("layer_norm", y, {&x, &gain, &bias},
+                          [x = x.without_value(), saved](const Tensor& grad_output) {
+                            x.add_grad(norm_backward(saved, grad_output, {}, nullptr));
+                          });
 }
 
 Variable residual_dropout(const Variable& residual, const Variable& sublayer, const Dropout& dropout) {
@@ -110,10 +111,11 @@ Variable residual_dropout(const Variable& residual, const Variable& sublayer, co
   Tensor sum = Tensor::empty(residual.shape(), residual.dtype());  // [N, D]
   sum.dtype() == DType::kFloat64 ? reference::residual_dropout(residual.value(), sublayer.value(), dropout, sum)
                                  : residual_dropout_float32(residual.value(), sublayer.value(), dropout, sum);
-  return autograd::record("residual_dropout", sum, {&residual, &sublayer},
-                          [residual, sublayer, dropout](const Tensor& grad_output) {
-                            residual_backward(residual, sublayer, dropout, grad_output);
-                          });
+  return autograd::record(
+      "residual_dropout", sum, {&residual, &sublayer},
+      [residual = residual.without_value(), sublayer = sublayer.without_value(), dropout](const Tensor& grad_output) {
+        residual_backward(residual, sublayer, dropout, grad_output);
+      });
 }
 
 Variable residual_dropout_layer_norm(const Variable& residual, const Variable& sublayer, const Variable& gain,
@@ -133,7 +135,8 @@ Variable residual_dropout_layer_norm(const Variable& residual, const Variable& s
   }
   const SavedNorm saved{sum, stats, gain, bias};
   return autograd::record("residual_dropout_layer_norm", y, {&residual, &sublayer, &gain, &bias},
-                          [residual, sublayer, dropout, saved](const Tensor& grad_output) {
+                          [residual = residual.without_value(), sublayer = sublayer.without_value(), dropout,
+                           saved](const Tensor& grad_output) {
                             const bool drops = dropout.probability > 0.0F;
                             Tensor grad_sublayer = drops ? Tensor::empty(saved.x.shape(), saved.x.dtype()) : Tensor();
                             const Tensor grad_sum =

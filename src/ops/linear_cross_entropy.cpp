@@ -63,7 +63,7 @@ LossResult linear_cross_entropy(const Variable& hidden, const Variable& weight, 
       chunks.backward(chunk, logits, grad.defined() ? &grad : nullptr);
     }
   }
-  const auto backward = [hidden, grad_hidden](const Tensor& grad_loss) {
+  const auto backward = [hidden = hidden.without_value(), grad_hidden](const Tensor& grad_loss) {
     base::check_argument(grad_loss.item() == 1.0,
                          "linear_cross_entropy: the gradient of the loss is {}, must be 1; use gradient_scale",
                          grad_loss.item());

@@ -117,7 +117,8 @@ RdropResult rdrop_cross_entropy(const Variable& first, const Variable& second, c
       grad_second.rows(begin, end).copy_from(grad.rows(tokens, 2 * tokens));
     }
   }
-  const auto backward = [first, second, grad_first, grad_second](const Tensor& grad_loss) {
+  const auto backward = [first = first.without_value(), second = second.without_value(), grad_first,
+                         grad_second](const Tensor& grad_loss) {
     base::check_argument(grad_loss.item() == 1.0, "{}: the gradient of the loss is {}, must be 1; use gradient_scale",
                          kOp, grad_loss.item());
     first.add_grad(grad_first);

@@ -56,7 +56,7 @@ Variable apply(const Kind& kind, const Variable& x) {
   tensor::check_matrix(x.value(), x.dtype(), kind.op, "x");
   Tensor output = Tensor::empty(x.shape(), x.dtype());  // [N, C]
   forward(kind, x.value(), output);
-  return autograd::record(kind.op, output, {&x}, [&kind, x, output](const Tensor& grad_output) {
+  return autograd::record(kind.op, output, {&x}, [&kind, x = x.without_value(), output](const Tensor& grad_output) {
     x.add_grad(backward(kind, output, grad_output));  // of forward
   });
 }

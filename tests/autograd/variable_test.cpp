@@ -19,7 +19,7 @@ Variable twice(const Variable& x) {
   for (float& element : value.span<float>()) {
     element *= 2;
   }
-  return record("twice", value, {&x}, [x](const Tensor& grad_output) {
+  return record("twice", value, {&x}, [x = x.without_value()](const Tensor& grad_output) {
     Tensor grad = grad_output.clone();
     for (float& element : grad.span<float>()) {
       element *= 2;
@@ -57,6 +57,33 @@ TEST(Tape, AGradientHandedToTwoInputsIsNotWrittenTwice) {
   tape.backward(add(add(a, b), a));  // 2 a + b
   EXPECT_EQ(a.grad().item(), 2.0);
   EXPECT_EQ(b.grad().item(), 1.0);
+}
+
+TEST(Tape, KeepsNoValueThatNoBackwardReads) {
+  const auto arena = std::make_shared<tensor::Arena>();
+  const tensor::ArenaScope memory(arena);
+  constexpr int64_t kBytes = 4 << 16;
+  const Variable x(Tensor::full({1 << 16}, 0.5), true);
+  Tape tape;
+  const TapeScope scope(&tape);
+  Variable y = twice(x);
+  for (int layer = 0; layer < 6; ++layer) {
+    y = twice(y);
+  }
+  EXPECT_LT(arena->counters().live_bytes, 3 * kBytes) << "only x and the last result";
+  tape.backward_from(y, Tensor::full({1 << 16}, 1));
+  EXPECT_EQ(x.grad().data<float>()[0], 128.0F);
+}
+
+TEST(Variable, WithoutItsValueItStillKnowsShapeAndGradient) {
+  const Variable x = leaf({1, 2});
+  const Variable receiver = x.without_value();
+  EXPECT_FALSE(receiver.value().defined());
+  EXPECT_TRUE(receiver.defined());
+  EXPECT_EQ(receiver.shape(), x.shape());
+  receiver.add_grad(Tensor::full({2}, 3.0));
+  EXPECT_EQ(x.grad().data<float>()[1], 3.0F);
+  EXPECT_FALSE(Variable(Tensor::zeros({2})).without_value().requires_grad());
 }
 
 TEST(Tape, DeclaresAGradientFinalWhenTheLastPartIsIn) {
