@@ -163,8 +163,8 @@ TEST_F(TrainRanks, RanksThatDisagreeEndBeforeTheFirstStep) {
 }
 
 TEST_F(TrainRanks, AnErrorOfOneRankEndsAllAndNamesIt) {
-  const std::string text = train_by_script(3, "test $rank != 2 || { mkdir empty; cd empty; }; $command",
-                                           command("model", 3), 65);
+  const std::string text =
+      train_by_script(3, "test $rank != 2 || { mkdir empty; cd empty; }; $command", command("model", 3), 65);
   EXPECT_NE(text.find("dragoman: rank 2 ("), std::string::npos) << text;
   EXPECT_NE(text.find("train.source: cannot open for reading"), std::string::npos) << text;
 }
