@@ -97,7 +97,8 @@ int64_t peak_mib() {
   return usage.ru_maxrss / 1024;
 }
 
-void print_training_json(const training::ThroughputOptions& options, const training::Throughput& measured) {
+void print_training_json(const training::ThroughputOptions& options, int processes,
+                         const training::Throughput& measured) {
   nlohmann::json row = machine_json(options.workers);
   row["precision"] = "f32";
   row["parameters"] = measured.parameters;
@@ -111,11 +112,14 @@ void print_training_json(const training::ThroughputOptions& options, const train
   row["recompute"] = training::name_of(options.recompute);
   row["seconds"] = {{"passes", measured.times.passes},
                     {"gradients", measured.times.gradients},
-                    {"optimizer", measured.times.optimizer}};
+                    {"optimizer", measured.times.optimizer},
+                    {"between_processes", measured.times.between_processes}};
+  row["processes"] = processes;
+  row["sent_bytes"] = measured.sent_bytes;
   fmt::print("{}\n", base::dump_json(row));
 }
 
-void print_training(const training::ThroughputOptions& options, const training::Throughput& measured) {
+void print_training(const training::ThroughputOptions& options, int processes, const training::Throughput& measured) {
   const auto& [sentences, source_length, target_length] =
       std::tie(options.sentences, options.source_length, options.target_length);
   const auto [fastest, slowest] = std::minmax_element(measured.step_seconds.begin(), measured.step_seconds.end());
@@ -133,6 +137,13 @@ void print_training(const training::ThroughputOptions& options, const training::
              measured.gflops_per_second());
   fmt::print("time         {:.0f}% forward and backward, {:.0f}% gradient sum, {:.0f}% optimizer\n",
              100 * times.passes / total, 100 * times.gradients / total, 100 * times.optimizer / total);
+  if (processes > 1) {
+    fmt::print(
+        "processes    {}; each sends {:.1f} MB an update; sums between them under way for {:.1f} ms, waited for "
+        "at most {:.1f} ms\n",
+        processes, static_cast<double>(measured.sent_bytes) * 1e-6, times.between_processes * 1e3,
+        times.gradients * 1e3);
+  }
   const double activations = static_cast<double>(measured.activation_bytes) / kMiB;
   fmt::print(
       "memory       {} MiB at most; {:.0f} MiB of it gradients, {:.0f} MiB activations ({:.0f} MiB per 1,000 target "
@@ -141,10 +152,17 @@ void print_training(const training::ThroughputOptions& options, const training::
       activations * 1e3 / static_cast<double>(measured.target_tokens), training::name_of(options.recompute));
 }
 
+// Started by mpirun, the processes train together and the leading one speaks.
 int benchmark_training(const BenchmarkOptions& options) {
-  const training::ThroughputOptions training = training_of(options);
-  const training::Throughput measured = training::measure_training(training);
-  options.json ? print_training_json(training, measured) : print_training(training, measured);
+  const auto processes = distributed::join_processes({});
+  training::ThroughputOptions training = training_of(options);
+  if (options.workers == 0) {
+    training.workers = std::max(1, training.workers / processes->processes_here());
+  }
+  const training::Throughput measured = training::measure_training(training, *processes);
+  if (processes->leads()) {
+    (options.json ? print_training_json : print_training)(training, processes->size(), measured);
+  }
   return 0;
 }
 
@@ -200,12 +218,13 @@ void add_benchmark_command(CLI::App& app, Run& run) {
   command->add_flag("--gemm", options->gemm, "time the matrix products of the model alone");
   add_shape_flags(*command, *options);
   training::ThroughputOptions& training = options->training;
-  command->add_option("--sentences", training.sentences, "sentence pairs of one update");
+  command->add_option("--sentences", training.sentences,
+                      "sentence pairs of one update, over all workers and processes");
   command->add_option("--source-length", training.source_length, "tokens of each source sentence");
   command->add_option("--target-length", training.target_length, "tokens of each target sentence");
   command->add_option("--steps", training.steps, "updates measured");
   command->add_option("--warmup", training.warmup, "updates before the measured ones");
-  command->add_option("--workers", options->workers, "threads, one replica each; 0 = one a core");
+  command->add_option("--workers", options->workers, "threads of a process, one replica each; 0 = one a core");
   command->add_option("--precision", options->precision, "number format of matrix products: auto or f32 (the same)")
       ->check(CLI::IsMember({"auto", "f32"}));
   command->add_option("--recompute", options->recompute, "what the backward computes again to save memory")

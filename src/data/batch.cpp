@@ -39,26 +39,26 @@ Batch slice(const Batch& batch, int32_t begin, int32_t end) {
 }
 
 // How many of the sorted pairs, from the first, fit into one batch; at least one.
-size_t fitting(std::span<const SentencePair> pairs, int64_t budget) {
+size_t fitting(std::span<const PairSize> pairs, int64_t budget) {
   int64_t source = 0, target = 0;
   size_t count = 0;
-  for (const SentencePair& pair : pairs) {
-    source += pair.source_tokens();
-    target += pair.target_tokens();
+  for (const PairSize& pair : pairs) {
+    source += pair.source_tokens;
+    target += pair.target_tokens;
     if (count > 0 && std::max(source, target) > budget) break;
     ++count;
   }
   return count;
 }
 
-size_t count_batches(std::span<const SentencePair> pairs, int64_t budget) {
+size_t count_batches(std::span<const PairSize> pairs, int64_t budget) {
   size_t batches = 0;
   for (; !pairs.empty(); ++batches) pairs = pairs.subspan(fitting(pairs, budget));
   return batches;
 }
 
 // The smallest budget that needs no more batches than `budget` does.
-int64_t evened_budget(std::span<const SentencePair> pairs, int64_t budget) {
+int64_t evened_budget(std::span<const PairSize> pairs, int64_t budget) {
   const size_t batches = count_batches(pairs, budget);
   int64_t enough = budget, too_small = 0;
   while (enough - too_small > 1) {
@@ -66,6 +66,15 @@ int64_t evened_budget(std::span<const SentencePair> pairs, int64_t budget) {
     (count_batches(pairs, middle) <= batches ? enough : too_small) = middle;
   }
   return enough;
+}
+
+std::vector<PairSize> sizes_of(const Batch& batch) {
+  std::vector<PairSize> sizes;
+  for (size_t pair = 0; pair < batch.lines.size(); ++pair) {
+    sizes.push_back({pair, batch.source_offsets[pair + 1] - batch.source_offsets[pair],
+                     batch.target_offsets[pair + 1] - batch.target_offsets[pair]});
+  }
+  return sizes;
 }
 
 }  // namespace
@@ -81,39 +90,56 @@ void append(Batch& batch, const SentencePair& pair) {
   batch.lines.push_back(pair.line);
 }
 
-std::vector<Batch> split(const Batch& batch, int shards) {
-  base::check_argument(shards >= 1, "split: {} shards were asked for, at least 1 is needed", shards);
-  const auto tokens_before = [&](int32_t sentence) {
-    const auto at = static_cast<size_t>(sentence);
-    return static_cast<int64_t>(batch.source_offsets[at]) + batch.target_offsets[at];
-  };
-  const int64_t total = tokens_before(batch.sentences());
-  std::vector<Batch> parts;
-  int32_t begin = 0;
-  for (int shard = 1; shard <= shards; ++shard) {
-    const int64_t wanted = total * shard / shards;
-    int32_t end = begin;
-    // Take the next sentence as long as that brings the cut nearer to its place.
-    while (end < batch.sentences() && tokens_before(end) + tokens_before(end + 1) <= 2 * wanted) ++end;
-    if (shard == shards) end = batch.sentences();
-    parts.push_back(slice(batch, begin, end));
-    begin = end;
-  }
-  return parts;
-}
-
-std::vector<Batch> cut_batches(std::vector<SentencePair> pairs, int64_t batch_tokens) {
-  std::stable_sort(pairs.begin(), pairs.end(), [](const SentencePair& a, const SentencePair& b) {
-    return std::pair(a.target.size(), a.source.size()) < std::pair(b.target.size(), b.source.size());
+std::vector<BatchPlan> plan_batches(std::vector<PairSize> pairs, int64_t batch_tokens) {
+  std::stable_sort(pairs.begin(), pairs.end(), [](const PairSize& a, const PairSize& b) {
+    return std::pair(a.target_tokens, a.source_tokens) < std::pair(b.target_tokens, b.source_tokens);
   });
-  std::span<const SentencePair> rest = pairs;
+  std::span<const PairSize> rest = pairs;
   const int64_t budget = evened_budget(rest, batch_tokens);
-  std::vector<Batch> batches;
+  std::vector<BatchPlan> plans;
   while (!rest.empty()) {
     const size_t count = fitting(rest, budget);
-    Batch& batch = batches.emplace_back();
-    for (const SentencePair& pair : rest.first(count)) append(batch, pair);
+    plans.emplace_back(rest.begin(), rest.begin() + static_cast<std::ptrdiff_t>(count));
     rest = rest.subspan(count);
+  }
+  return plans;
+}
+
+std::vector<size_t> shard_borders(std::span<const PairSize> pairs, int shards) {
+  base::check_argument(shards >= 1, "split: {} shards were asked for, at least 1 is needed", shards);
+  std::vector<int64_t> tokens_before{0};
+  for (const PairSize& pair : pairs) {
+    tokens_before.push_back(tokens_before.back() + pair.source_tokens + pair.target_tokens);
+  }
+  std::vector<size_t> borders{0};
+  for (int shard = 1; shard < shards; ++shard) {
+    const int64_t wanted = tokens_before.back() * shard / shards;
+    size_t end = borders.back();
+    // Take the next sentence as long as that brings the cut nearer to its place.
+    while (end < pairs.size() && tokens_before[end] + tokens_before[end + 1] <= 2 * wanted) ++end;
+    borders.push_back(end);
+  }
+  borders.push_back(pairs.size());
+  return borders;
+}
+
+BatchShare split(const Batch& batch, int shards) {
+  const std::vector<size_t> borders = shard_borders(sizes_of(batch), shards);
+  BatchShare share{{}, batch.source_tokens(), batch.target_tokens()};
+  for (size_t shard = 0; shard + 1 < borders.size(); ++shard) {
+    share.shards.push_back(
+        slice(batch, static_cast<int32_t>(borders[shard]), static_cast<int32_t>(borders[shard + 1])));
+  }
+  return share;
+}
+
+std::vector<Batch> cut_batches(const std::vector<SentencePair>& pairs, int64_t batch_tokens) {
+  std::vector<PairSize> sizes;
+  for (const SentencePair& pair : pairs) sizes.push_back({sizes.size(), pair.source_tokens(), pair.target_tokens()});
+  std::vector<Batch> batches;
+  for (const BatchPlan& plan : plan_batches(std::move(sizes), batch_tokens)) {
+    Batch& batch = batches.emplace_back();
+    for (const PairSize& pair : plan) append(batch, pairs[pair.position]);
   }
   return batches;
 }

@@ -1,6 +1,7 @@
 #pragma once
 
 #include <cstdint>
+#include <span>
 #include <vector>
 
 namespace dragoman::data {
@@ -41,17 +42,40 @@ struct Batch {
   bool empty() const { return lines.empty(); }
 };
 
-/// Adds a pair behind the others.
-void append(Batch& batch, const SentencePair& pair);
+/// How long a pair is, without its ids: enough to plan batches.
+struct PairSize {
+  uint64_t position = 0;      ///< where the pair stands among those that are planned together
+  int64_t source_tokens = 0;  ///< eos included
+  int64_t target_tokens = 0;
+};
 
-/// Cuts a batch into `shards` contiguous parts of about equal tokens (source and target together), one for each worker.
-/// Joined again they are the batch, row for row. A part is empty when there are fewer sentences than shards.
-/// Throws Error(kRuntime) unless shards >= 1.
-std::vector<Batch> split(const Batch& batch, int shards);
+/// Pairs that become one batch.
+using BatchPlan = std::vector<PairSize>;
 
 /// Sorts pairs by length and cuts them into batches of at most `batch_tokens`, counted as the larger of the source and
 /// target tokens. The batches are evened out: as few as the budget allows, none much smaller than the others.
 /// A pair that exceeds the budget alone is a batch of its own. The order depends on `pairs` alone (ties keep theirs).
-std::vector<Batch> cut_batches(std::vector<SentencePair> pairs, int64_t batch_tokens);
+std::vector<BatchPlan> plan_batches(std::vector<PairSize> pairs, int64_t batch_tokens);
+
+/// Where a batch is cut into `shards` contiguous parts of about equal tokens (source and target together): shard s is
+/// [borders[s], borders[s + 1]), empty when there are fewer pairs than shards. Throws Error(kRuntime) unless shards
+/// >= 1.
+std::vector<size_t> shard_borders(std::span<const PairSize> pairs, int shards);
+
+/// The shards of one batch that are of use to one process, and the size of the whole.
+struct BatchShare {
+  std::vector<Batch> shards;  ///< consecutive ones; all of them for a process alone
+  int32_t source_tokens = 0;  ///< of the whole batch
+  int32_t target_tokens = 0;
+};
+
+/// Adds a pair behind the others.
+void append(Batch& batch, const SentencePair& pair);
+
+/// Cuts a batch as shard_borders says, one part for each worker. Joined again they are the batch, row for row.
+BatchShare split(const Batch& batch, int shards);
+
+/// plan_batches and the batches themselves, from pairs that are encoded.
+std::vector<Batch> cut_batches(const std::vector<SentencePair>& pairs, int64_t batch_tokens);
 
 }  // namespace dragoman::data

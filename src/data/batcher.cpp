@@ -4,6 +4,7 @@
 #include <limits>
 #include <nlohmann/json.hpp>
 #include <numeric>
+#include <span>
 #include <utility>
 
 #include "base/error.h"
@@ -25,6 +26,9 @@ void check_options(const EncodedCorpus& corpus, const BatcherOptions& options) {
                     options.batch_tokens, kMaxBatchTokens);
   base::check_usage(options.window_sentences >= 1, "batcher: window is {} sentences, it must be at least 1",
                     options.window_sentences);
+  base::check_argument(
+      options.first_shard >= 0 && options.own_shards >= 1 && options.first_shard + options.own_shards <= options.shards,
+      "batcher: {} shards from {} on, there are {}", options.own_shards, options.first_shard, options.shards);
   base::check_usage(corpus.size() <= std::numeric_limits<uint32_t>::max(),
                     "batcher: the corpus has {} pairs, at most 2^32 - 1 can be permuted; split it", corpus.size());
 }
@@ -35,6 +39,60 @@ std::vector<uint32_t> permutation(uint64_t count, uint64_t seed, uint64_t epoch)
   base::Random random(seed, random_stream(StreamPurpose::kLineOrder, epoch, 0));
   base::shuffle(order.begin(), order.end(), random);
   return order;
+}
+
+// Where a batch stands.
+struct Place {
+  uint64_t epoch;
+  bool ends_epoch;
+};
+
+// Pairs of a window as they are wanted: encoded with it, or now.
+class PairSource {
+ public:
+  PairSource(const EncodedCorpus& corpus, std::span<const uint32_t> indices, EncodedCorpus::Window& window,
+             uint64_t epoch)
+      : corpus_(corpus), indices_(indices), window_(window), epoch_(epoch) {}
+
+  SentencePair take(const PairSize& size) {
+    const uint64_t encoded = size.position - window_.first_encoded;  // wraps around for those before
+    SentencePair pair = encoded < window_.pairs.size() ? std::move(window_.pairs[encoded])
+                                                       : corpus_.pair(indices_[size.position], epoch_);
+    base::check_data(pair.source_tokens() == size.source_tokens && pair.target_tokens() == size.target_tokens,
+                     "{}: has {} and {} tokens now, but {} and {} when the corpus was read; the text must not change "
+                     "while it is in use",
+                     corpus_.corpus().place(pair.line), pair.source_tokens(), pair.target_tokens(), size.source_tokens,
+                     size.target_tokens);
+    return pair;
+  }
+
+ private:
+  const EncodedCorpus& corpus_;
+  std::span<const uint32_t> indices_;
+  EncodedCorpus::Window& window_;
+  uint64_t epoch_;
+};
+
+// The shards that this process wants of a planned batch.
+BatchShare make_share(PairSource& pairs, const BatchPlan& plan, const BatcherOptions& options, const Place& place) {
+  const std::vector<size_t> borders = shard_borders(plan, options.shards);
+  BatchShare share;
+  for (int shard = 0; shard < options.shards; ++shard) {
+    Batch batch;
+    batch.epoch = place.epoch;
+    batch.ends_epoch = place.ends_epoch;
+    batch.first_sentence = static_cast<int32_t>(borders[static_cast<size_t>(shard)]);
+    batch.first_source_row = share.source_tokens;
+    batch.first_target_row = share.target_tokens;
+    const bool own = shard >= options.first_shard && shard < options.first_shard + options.own_shards;
+    for (size_t pair = borders[static_cast<size_t>(shard)]; pair < borders[static_cast<size_t>(shard) + 1]; ++pair) {
+      share.source_tokens += static_cast<int32_t>(plan[pair].source_tokens);
+      share.target_tokens += static_cast<int32_t>(plan[pair].target_tokens);
+      if (own) append(batch, pairs.take(plan[pair]));
+    }
+    if (own) share.shards.push_back(std::move(batch));
+  }
+  return share;
 }
 
 uint64_t field_of(const nlohmann::json& state, const char* name) {
@@ -57,17 +115,18 @@ Batcher::Window Batcher::make_window(const EncodedCorpus& corpus, const BatcherO
   window.order =
       order ? std::move(order)
             : std::make_shared<const std::vector<uint32_t>>(permutation(corpus.size(), options.seed, start.epoch));
-  const uint64_t end = start.sentence + std::min(options.window_sentences, corpus.size() - start.sentence);
-  std::vector<SentencePair> pairs;
-  pairs.reserve(end - start.sentence);
-  for (uint64_t i = start.sentence; i < end; ++i) pairs.push_back(corpus.pair((*window.order)[i], start.epoch));
-  window.batches = cut_batches(std::move(pairs), options.batch_tokens);
+  const uint64_t length = std::min(options.window_sentences, corpus.size() - start.sentence);
+  const std::span<const uint32_t> indices = std::span(*window.order).subspan(start.sentence, length);
+  EncodedCorpus::Window pairs = corpus.window(indices, start.epoch);
+  std::vector<BatchPlan> plans = plan_batches(std::move(pairs.sizes), options.batch_tokens);
   base::Random random(options.seed, random_stream(StreamPurpose::kBatchOrder, start.epoch, start.sentence));
-  base::shuffle(window.batches.begin(), window.batches.end(), random);
-  for (Batch& batch : window.batches) batch.epoch = start.epoch;
-  const bool last = end == corpus.size();
-  window.batches.back().ends_epoch = last;
-  window.end = last ? Position{start.epoch + 1, 0, 0} : Position{start.epoch, end, 0};
+  base::shuffle(plans.begin(), plans.end(), random);
+  const bool last = start.sentence + length == corpus.size();
+  PairSource source(corpus, indices, pairs, start.epoch);
+  for (const BatchPlan& plan : plans) {
+    window.batches.push_back(make_share(source, plan, options, {start.epoch, last && &plan == &plans.back()}));
+  }
+  window.end = last ? Position{start.epoch + 1, 0, 0} : Position{start.epoch, start.sentence + length, 0};
   return window;
 }
 
@@ -85,12 +144,12 @@ void Batcher::enter_window() {
                          std::move(order));
 }
 
-Batch Batcher::next() {
+BatchShare Batcher::next() {
   if (window_.batches.empty()) enter_window();
   base::check_data(position_.batch < window_.batches.size(),
                    "batcher: batch {} of a window with {} was saved; the checkpoint is damaged or the data changed",
                    position_.batch, window_.batches.size());
-  Batch batch = std::move(window_.batches[position_.batch++]);
+  BatchShare batch = std::move(window_.batches[position_.batch++]);
   if (position_.batch == window_.batches.size()) {
     position_ = window_.end;
     window_.batches.clear();

@@ -19,6 +19,12 @@ struct BatcherOptions {
   /// Pairs that are sorted by length together, drawn at random; larger sorts better, smaller mixes better. At least 1.
   uint64_t window_sentences = 8192;
 
+  /// Every batch is cut into `shards`, one for each replica, of which this process wants the ones from `first_shard`
+  /// on.
+  int shards = 1;
+  int first_shard = 0;
+  int own_shards = 1;
+
   uint64_t seed = 1;     ///< of the order of pairs and batches
   bool prefetch = true;  ///< make the next window in a background thread; does not change the result
 };
@@ -26,16 +32,17 @@ struct BatcherOptions {
 /// Endless batches over a corpus: each epoch visits every kept pair once. In each epoch the pairs are permuted by
 /// (seed, epoch), taken in windows, sorted by length within a window, cut by the token budget, and the batches of the
 /// window shuffled. Everything follows from (options, position), so a batcher restored from a state yields exactly the
-/// batches that would have come. Memory: 4 bytes a pair for the order (twice around the turn of an epoch), two windows.
-/// Not safe for use from two threads at once.
+/// batches that would have come. Of several processes all plan the same batches, from the lengths of the pairs, and
+/// each encodes its own shards of them alone. Memory: 4 bytes a pair for the order (twice around the turn of an epoch),
+/// this process's shards of two windows. Not safe for use from two threads at once.
 class Batcher {
  public:
   /// @param corpus  must outlive the batcher. Throws Error(kUsage) for options out of range:
   /// "batcher: batch tokens is 64, but sentences may have 256 tokens and eos; raise it to 257 or lower max length".
   Batcher(const EncodedCorpus& corpus, const BatcherOptions& options);
 
-  /// The next batch. Errors of the background thread come out here.
-  Batch next();
+  /// This process's shards of the next batch. Errors of the background thread come out here.
+  BatchShare next();
 
   uint64_t epoch() const { return position_.epoch; }  ///< of the next batch
 
@@ -62,7 +69,7 @@ class Batcher {
     Position start;  // batch = 0
     Position end;    // the start of the window after this
     Order order;
-    std::vector<Batch> batches;
+    std::vector<BatchShare> batches;
   };
 
   static Window make_window(const EncodedCorpus& corpus, const BatcherOptions& options, Position start, Order order);

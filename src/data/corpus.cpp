@@ -1,10 +1,12 @@
 #include "data/corpus.h"
 
 #include <algorithm>
+#include <nlohmann/json.hpp>
 #include <numeric>
 
 #include "base/error.h"
 #include "base/files.h"
+#include "base/json.h"
 
 namespace dragoman::data {
 
@@ -42,6 +44,29 @@ void CorpusStatistics::add(const CorpusStatistics& later) {
   repaired_target += later.repaired_target;
   source_tokens += later.source_tokens;
   target_tokens += later.target_tokens;
+}
+
+std::string CorpusStatistics::to_json() const {
+  return base::dump_json({{"read", read},
+                          {"kept", kept},
+                          {"dropped", dropped},
+                          {"examples", examples},
+                          {"repaired", {repaired_source, repaired_target}},
+                          {"tokens", {source_tokens, target_tokens}}});
+}
+
+CorpusStatistics CorpusStatistics::from_json(const std::string& text) {
+  const nlohmann::json tree = base::parse_json(text, "statistics of a rank");
+  CorpusStatistics statistics;
+  tree.at("read").get_to(statistics.read);
+  tree.at("kept").get_to(statistics.kept);
+  tree.at("dropped").get_to(statistics.dropped);
+  tree.at("examples").get_to(statistics.examples);
+  tree.at("repaired").at(0).get_to(statistics.repaired_source);
+  tree.at("repaired").at(1).get_to(statistics.repaired_target);
+  tree.at("tokens").at(0).get_to(statistics.source_tokens);
+  tree.at("tokens").at(1).get_to(statistics.target_tokens);
+  return statistics;
 }
 
 std::string CorpusStatistics::report() const {

@@ -38,6 +38,10 @@ struct CorpusStatistics {
   /// Appends the counts of the lines that follow those counted here.
   void add(const CorpusStatistics& later);
 
+  /// For another process, which adds them up.
+  std::string to_json() const;
+  static CorpusStatistics from_json(const std::string& text);
+
   /// One line a fact, without a final LF:
   ///   corpus: 29000 pairs of lines read, 28990 kept, 10 dropped
   ///   corpus: 10 dropped: source empty (first: train.en:17)

@@ -1,8 +1,10 @@
 #include "data/encoded_corpus.h"
 
 #include <algorithm>
+#include <cstring>
 #include <future>
 #include <optional>
+#include <type_traits>
 #include <utility>
 
 #include "base/error.h"
@@ -29,6 +31,20 @@ std::optional<DropReason> reason_to_drop(size_t source_pieces, size_t target_pie
   if (source_pieces > max_length) return DropReason::kSourceTooLong;
   if (target_pieces > max_length) return DropReason::kTargetTooLong;
   return std::nullopt;
+}
+
+// Plain numbers as another rank of the same program reads them.
+template <typename T>
+std::string bytes_of(const std::vector<T>& values) {
+  static_assert(std::is_trivially_copyable_v<T>);
+  return {reinterpret_cast<const char*>(values.data()), values.size() * sizeof(T)};
+}
+
+template <typename T>
+void append_bytes(const std::string& bytes, std::vector<T>& values) {
+  const size_t before = values.size();
+  values.resize(before + bytes.size() / sizeof(T));
+  std::memcpy(values.data() + before, bytes.data(), (values.size() - before) * sizeof(T));
 }
 
 // An error is one line.
@@ -80,39 +96,54 @@ struct EncodedCorpus::Part {
       : source_ids(source_vocabulary_size), target_ids(target_vocabulary_size) {}
 
   CorpusStatistics statistics;
-  std::vector<uint64_t> lines;
+  std::vector<Kept> kept;
   IdStore source_ids;
   IdStore target_ids;
 };
 
 EncodedCorpus::EncodedCorpus(ParallelCorpus corpus, Vocabulary source, Vocabulary target,
-                             const EncodingOptions& options)
+                             const EncodingOptions& options, Exchange exchange)
     : corpus_(std::move(corpus)),
       source_vocabulary_(std::move(source)),
       target_vocabulary_(std::move(target)),
       options_(options),
-      cached_(options.cache_bytes > 0 && options.source_sampling == 0 && options.target_sampling == 0),
+      exchange_(std::move(exchange)),
+      cached_(options.cache_bytes > 0 && !sampled() && exchange_.size == 1),
       source_ids_(source_vocabulary_.size()),
       target_ids_(target_vocabulary_.size()) {
   check_options(options);
-  encode_all();
+  encode_lines_of_this_rank();
+  if (exchange_.size > 1) take_parts_of_others();
   base::check_data(size() > 0, "{}; nothing is left to use", one_line(statistics_.report()));
 }
 
 // Parts are encoded side by side and taken in order, so the threads do not change the result.
-void EncodedCorpus::encode_all() {
-  for (uint64_t begin = 0; begin < corpus_.size();) {
+void EncodedCorpus::encode_lines_of_this_rank() {
+  const uint64_t last = exchange_.end(corpus_.size());
+  for (uint64_t begin = exchange_.begin(corpus_.size()); begin < last;) {
     std::vector<std::future<Part>> others;
-    const uint64_t own_end = std::min(begin + kLinesPerPart, corpus_.size());
+    const uint64_t own_end = std::min(begin + kLinesPerPart, last);
     uint64_t end = own_end;
-    for (int thread = 1; thread < options_.threads && end < corpus_.size(); ++thread) {
-      const uint64_t part_end = std::min(end + kLinesPerPart, corpus_.size());
+    for (int thread = 1; thread < options_.threads && end < last; ++thread) {
+      const uint64_t part_end = std::min(end + kLinesPerPart, last);
       others.push_back(std::async(std::launch::async, &EncodedCorpus::encode_lines, this, end, part_end));
       end = part_end;
     }
     take(encode_lines(begin, own_end));
     for (auto& other : others) take(other.get());
     begin = end;
+  }
+}
+
+// The parts follow each other in the order of the ranks, so the whole is that of a process alone.
+void EncodedCorpus::take_parts_of_others() {
+  const std::vector<std::string> statistics = exchange_.all_gather(statistics_.to_json());
+  const std::vector<std::string> kept = exchange_.all_gather(bytes_of(kept_));
+  statistics_ = {};
+  kept_.clear();
+  for (size_t rank = 0; rank < kept.size(); ++rank) {
+    statistics_.add(CorpusStatistics::from_json(statistics[rank]));
+    append_bytes(kept[rank], kept_);
   }
 }
 
@@ -141,7 +172,7 @@ void EncodedCorpus::encode_line(uint64_t line, Part& part) const {
   ++statistics.kept;
   statistics.source_tokens += source_ids.size() + 1;
   statistics.target_tokens += target_ids.size() + 1;
-  part.lines.push_back(line);
+  part.kept.push_back({line, static_cast<int32_t>(source_ids.size()) + 1, static_cast<int32_t>(target_ids.size()) + 1});
   if (cached_) {
     part.source_ids.append(source_ids);
     part.target_ids.append(target_ids);
@@ -150,7 +181,7 @@ void EncodedCorpus::encode_line(uint64_t line, Part& part) const {
 
 void EncodedCorpus::take(const Part& part) {
   statistics_.add(part.statistics);
-  lines_.insert(lines_.end(), part.lines.begin(), part.lines.end());
+  kept_.insert(kept_.end(), part.kept.begin(), part.kept.end());
   if (!cached_) return;
   source_ids_.append(part.source_ids);
   target_ids_.append(part.target_ids);
@@ -163,7 +194,7 @@ void EncodedCorpus::take(const Part& part) {
 SentencePair EncodedCorpus::pair(uint64_t index, uint64_t epoch) const {
   base::check_argument(index < size(), "corpus: pair {} was asked for, there are {}", index, size());
   SentencePair pair;
-  pair.line = lines_[index];
+  pair.line = kept_[index].line;
   if (cached_) {
     pair.source = source_ids_.get(index);
     pair.target = target_ids_.get(index);
@@ -175,6 +206,27 @@ SentencePair EncodedCorpus::pair(uint64_t index, uint64_t epoch) const {
   }
   pair.source.push_back(kEosId);
   return pair;
+}
+
+EncodedCorpus::Window EncodedCorpus::window(std::span<const uint32_t> indices, uint64_t epoch) const {
+  Window window;
+  if (!sampled()) {
+    for (const uint32_t index : indices) {
+      window.sizes.push_back({window.sizes.size(), kept_[index].source_tokens, kept_[index].target_tokens});
+    }
+    return window;
+  }
+  window.first_encoded = exchange_.begin(indices.size());
+  for (uint64_t i = window.first_encoded; i < exchange_.end(indices.size()); ++i) {
+    const SentencePair& pair = window.pairs.emplace_back(this->pair(indices[i], epoch));
+    window.sizes.push_back({i, pair.source_tokens(), pair.target_tokens()});
+  }
+  if (exchange_.size > 1) {
+    const std::vector<std::string> parts = exchange_.all_gather(bytes_of(window.sizes));
+    window.sizes.clear();
+    for (const std::string& part : parts) append_bytes(part, window.sizes);
+  }
+  return window;
 }
 
 std::vector<int32_t> EncodedCorpus::encode_side(const Vocabulary& vocabulary, const std::string& text, double alpha,
@@ -198,7 +250,7 @@ std::vector<Batch> all_batches(const EncodedCorpus& corpus, int64_t batch_tokens
   std::vector<SentencePair> pairs;
   pairs.reserve(corpus.size());
   for (uint64_t index = 0; index < corpus.size(); ++index) pairs.push_back(corpus.pair(index, 0));
-  return cut_batches(std::move(pairs), batch_tokens);
+  return cut_batches(pairs, batch_tokens);
 }
 
 }  // namespace dragoman::data

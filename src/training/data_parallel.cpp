@@ -4,8 +4,10 @@
 #include <array>
 #include <chrono>
 #include <cmath>
+#include <iterator>
 #include <utility>
 
+#include "base/error.h"
 #include "ops/vector_math.h"
 
 namespace dragoman::training {
@@ -41,27 +43,28 @@ class Lap {
   std::chrono::steady_clock::time_point last_ = std::chrono::steady_clock::now();
 };
 
-// The shards of all batches of one update; rows are numbered through the whole update.
-std::vector<std::vector<data::Batch>> shard_update(std::span<const data::Batch> batches, int workers) {
-  std::vector<std::vector<data::Batch>> shards(static_cast<size_t>(workers));
+// The shards of all batches of one update, by worker; rows are numbered through the whole update.
+std::vector<std::vector<data::Batch>> shards_of_workers(std::vector<data::BatchShare> batches, size_t workers) {
+  std::vector<std::vector<data::Batch>> shards(workers);
   int32_t source_rows = 0, target_rows = 0;
-  for (const data::Batch& batch : batches) {
-    std::vector<data::Batch> parts = data::split(batch, workers);
-    for (size_t rank = 0; rank < parts.size(); ++rank) {
-      parts[rank].first_source_row += source_rows;
-      parts[rank].first_target_row += target_rows;
-      shards[rank].push_back(std::move(parts[rank]));
+  for (data::BatchShare& batch : batches) {
+    base::check_argument(batch.shards.size() == workers, "update: a batch of {} shards for {} workers",
+                         batch.shards.size(), workers);
+    for (size_t worker = 0; worker < workers; ++worker) {
+      batch.shards[worker].first_source_row += source_rows;
+      batch.shards[worker].first_target_row += target_rows;
+      shards[worker].push_back(std::move(batch.shards[worker]));
     }
-    source_rows += batch.source_tokens();
-    target_rows += batch.target_tokens();
+    source_rows += batch.source_tokens;
+    target_rows += batch.target_tokens;
   }
   return shards;
 }
 
-int64_t count_target_tokens(std::span<const data::Batch> batches) {
+int64_t count_target_tokens(std::span<const data::BatchShare> batches) {
   int64_t tokens = 0;
-  for (const data::Batch& batch : batches) {
-    tokens += batch.target_tokens();
+  for (const data::BatchShare& batch : batches) {
+    tokens += batch.target_tokens;
   }
   return tokens;
 }
@@ -94,16 +97,27 @@ DataParallel::~DataParallel() = default;
 
 UpdateResult DataParallel::update(std::span<const data::Batch> batches, int64_t step, double learning_rate,
                                   uint64_t seed) {
-  const auto shards = shard_update(batches, replicas());
+  std::vector<data::BatchShare> shares;
+  for (const data::Batch& batch : batches) {
+    data::BatchShare& share = shares.emplace_back(data::split(batch, replicas()));
+    const auto first = share.shards.begin() + first_replica();
+    share.shards = {std::make_move_iterator(first), std::make_move_iterator(first + workers())};
+  }
+  return update(std::move(shares), step, learning_rate, seed);
+}
+
+UpdateResult DataParallel::update(std::vector<data::BatchShare> batches, int64_t step, double learning_rate,
+                                  uint64_t seed) {
   const UpdateKey key{
       seed, step, loss_.label_smoothing, loss_.rdrop, std::max<int64_t>(count_target_tokens(batches), 1), recompute_};
+  const auto shards = shards_of_workers(std::move(batches), workers_.size());
   UpdateResult result;
   pool_.run([&](int rank) {
     Worker& worker = *workers_[static_cast<size_t>(rank)];
     const tensor::ArenaScope memory(worker.arena);
     Lap lap;
     try {
-      run_passes(worker, shards[static_cast<size_t>(first_replica() + rank)], key);
+      run_passes(worker, shards[static_cast<size_t>(rank)], key);
       worker.times.passes = lap();
       worker.gradients->finish_update();
       const double norm = gradient_norm(worker);

@@ -49,9 +49,11 @@ class DataParallel {
   DataParallel(const DataParallel&) = delete;
   DataParallel& operator=(const DataParallel&) = delete;
 
-  /// One update from `batches` (more than one: accumulated). Every process gives the same arguments and gets the same
-  /// result, times aside.
+  /// One update from `batches` (more than one: accumulated). Every process gives its shards of the same batches, one
+  /// for each worker, and gets the same result, times aside.
   /// @param step  of the update, from 1: keys the dropout masks
+  UpdateResult update(std::vector<data::BatchShare> batches, int64_t step, double learning_rate, uint64_t seed);
+  /// The same from whole batches.
   UpdateResult update(std::span<const data::Batch> batches, int64_t step, double learning_rate, uint64_t seed);
 
   /// Sum of the losses over batches, without dropout and gradients; the workers share the batches.

@@ -101,13 +101,12 @@ models::TransformerConfig benchmark_shape(const std::string& name) {
   base::fail(base::ErrorKind::kUsage, "shape: '{}' is not known; choose one of {}", name, known);
 }
 
-Throughput measure_training(const ThroughputOptions& options) {
+Throughput measure_training(const ThroughputOptions& options, distributed::ProcessGroup& processes) {
   options.check();
   models::Transformer model(options.model);
   model.parameters().allocate();
   model.parameters().initialize(options.seed);
-  distributed::SingleProcess alone;
-  DataParallel trainer(model, options.loss, options.adam, alone, options.workers);
+  DataParallel trainer(model, options.loss, options.adam, processes, options.workers);
   trainer.set_recompute(options.recompute);
   std::mt19937_64 random(options.seed);
   std::vector<data::Batch> batches;
@@ -119,6 +118,8 @@ Throughput measure_training(const ThroughputOptions& options) {
   measured.flops = static_cast<double>(options.sentences) *
                    training_flops(options.model, options.source_length, options.target_length);
   measured.parameters = model.parameters().count();
+  measured.sent_bytes = 2 * (processes.size() - 1) * model.parameters().values().size() *
+                        static_cast<int64_t>(sizeof(float)) / processes.size();
   std::vector<uint64_t> before;  // gradients and tables of each worker
   for (int rank = 0; rank < options.workers; ++rank) {
     before.push_back(trainer.arena_counters(rank).live_bytes);

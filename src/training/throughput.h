@@ -14,12 +14,12 @@ struct ThroughputOptions {
   models::TransformerConfig model;
   LossOptions loss;
   AdamOptions adam;
-  int64_t sentences = 32;      ///< of one update, over all workers
+  int64_t sentences = 32;      ///< of one update, over all workers and processes
   int64_t source_length = 30;  ///< tokens, sentence end included
   int64_t target_length = 30;  ///< tokens, sentence end included
   int64_t warmup = 2;          ///< updates not measured
   int64_t steps = 10;          ///< updates measured
-  int workers = 1;
+  int workers = 1;             ///< of each process
   nn::Recompute recompute = nn::Recompute::kNone;
   uint64_t seed = 1;
 
@@ -35,6 +35,7 @@ struct Throughput {
   double flops = 0.0;                ///< matrix work of one update, see training_flops
   int64_t parameters = 0;
   uint64_t gradient_bytes = 0;    ///< summed over the workers, as the next
+  int64_t sent_bytes = 0;         ///< that a process sends to others for one update, see docs/performance.md
   uint64_t activation_bytes = 0;  ///< most that the passes held at once: what the backward needs, and scratch
 
   double median_seconds() const;
@@ -54,8 +55,8 @@ double training_flops(const models::TransformerConfig& model, int64_t source_len
 /// 256/1024, 4, 8,000), "tiny" (4+4, 128/256, 4, 10,000); dropout 0.1. Throws Error(kUsage) listing them.
 models::TransformerConfig benchmark_shape(const std::string& name);
 
-/// Trains a fresh model for warmup + steps updates and times each.
-Throughput measure_training(const ThroughputOptions& options);
+/// Trains a fresh model for warmup + steps updates and times each. Several processes share every update.
+Throughput measure_training(const ThroughputOptions& options, distributed::ProcessGroup& processes);
 
 /// Middle value (mean of the two middle ones for an even number). Throws Error when there is none.
 double median(std::vector<double> values);

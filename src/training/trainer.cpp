@@ -35,12 +35,20 @@ data::EncodingOptions encoding_options(const TrainOptions& options) {
   return encoding;
 }
 
-data::BatcherOptions batcher_options(const TrainOptions& options) {
+data::BatcherOptions batcher_options(const TrainOptions& options, const distributed::ProcessGroup& processes) {
   data::BatcherOptions batching;
   batching.batch_tokens = options.batch.batch_tokens;
   batching.window_sentences = static_cast<uint64_t>(options.batch.window_sentences);
+  batching.shards = processes.size() * options.run.workers;
+  batching.first_shard = processes.rank() * options.run.workers;
+  batching.own_shards = options.run.workers;
   batching.seed = options.run.seed;
   return batching;
+}
+
+data::Exchange data_exchange(distributed::ProcessGroup& processes) {
+  return {processes.rank(), processes.size(),
+          [&processes](const std::string& mine) { return processes.all_gather(mine, distributed::Line::kData); }};
 }
 
 std::string replicas_text(int processes, int workers) {
@@ -102,8 +110,8 @@ Trainer::Trainer(const TrainOptions& options, distributed::ProcessGroup& process
   options_.model.target_vocab_size = vocabularies.target.size();
   texts_ = model_texts(vocabularies, options_.model);
   corpus_ = std::make_unique<data::EncodedCorpus>(std::move(text), vocabularies.source, vocabularies.target,
-                                                  encoding_options(options_));
-  batcher_ = std::make_unique<data::Batcher>(*corpus_, batcher_options(options_));
+                                                  encoding_options(options_), data_exchange(processes_));
+  batcher_ = std::make_unique<data::Batcher>(*corpus_, batcher_options(options_, processes_));
   validator_ = std::make_unique<Validator>(options_, vocabularies.source, vocabularies.target);
   model_ = std::make_unique<models::Transformer>(options_.model);
   model_->parameters().allocate();
@@ -197,13 +205,13 @@ StopReason Trainer::run() {
 }
 
 void Trainer::one_update() {
-  std::vector<data::Batch> batches;
+  std::vector<data::BatchShare> batches;
   for (int64_t part = 0; part < options_.batch.accumulate; ++part) {
     batches.push_back(batcher_->next());
   }
   const int64_t step = state_.step + 1;
   const double rate = learning_rate(options_.schedule, step);
-  const UpdateResult result = replicas_->update(batches, step, rate, options_.run.seed);
+  const UpdateResult result = replicas_->update(std::move(batches), step, rate, options_.run.seed);
   count_update(result);
   if (result.applied) {
     update_average();

@@ -110,7 +110,10 @@ TEST(Batch, ShardsJoinedAreTheBatch) {
     for (const SentencePair& pair : random_pairs(1 + random.below(40), longest, random)) append(batch, pair);
     batch.epoch = 3;
     const int shards = 1 + static_cast<int>(random.below(6));
-    const auto parts = split(batch, shards);
+    const BatchShare share = split(batch, shards);
+    const std::vector<Batch>& parts = share.shards;
+    ASSERT_EQ(share.source_tokens, batch.source_tokens());
+    ASSERT_EQ(share.target_tokens, batch.target_tokens());
     ASSERT_EQ(parts.size(), static_cast<size_t>(shards));
     Batch joined;
     for (const Batch& part : parts) {
@@ -136,7 +139,7 @@ TEST(Batch, ShardsJoinedAreTheBatch) {
 TEST(Batch, MoreShardsThanSentencesLeaveSomeEmpty) {
   Batch batch;
   append(batch, {0, {10, kEosId}, {20}});
-  const auto parts = split(batch, 3);
+  const std::vector<Batch> parts = split(batch, 3).shards;
   ASSERT_EQ(parts.size(), 3u);
   EXPECT_EQ(parts[0].sentences() + parts[1].sentences() + parts[2].sentences(), 1);
   for (const Batch& part : parts) EXPECT_EQ(part.source_offsets.front(), 0);

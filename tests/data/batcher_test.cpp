@@ -2,8 +2,13 @@
 
 #include <gmock/gmock.h>
 
+#include <condition_variable>
+#include <functional>
+#include <mutex>
 #include <nlohmann/json.hpp>
+#include <numeric>
 #include <set>
+#include <thread>
 
 #include "data_test_support.h"
 
@@ -53,7 +58,7 @@ TEST_F(BatcherLaws, EachEpochHoldsEachKeptPairOnceWithinTheBudget) {
     std::vector<uint64_t> order;
     for (bool ended = false; !ended;) {
       EXPECT_EQ(batcher.epoch(), epoch);
-      const Batch batch = batcher.next();
+      const Batch batch = batcher.next().shards.front();
       ASSERT_EQ(batch.epoch, epoch);
       ASSERT_LE(std::max(batch.source_tokens(), batch.target_tokens()), 60);
       order.insert(order.end(), batch.lines.begin(), batch.lines.end());
@@ -74,7 +79,7 @@ TEST_F(BatcherLaws, TheSeedAloneDecidesTheOrder) {
     options.seed = seed;
     Batcher batcher(corpus, options);
     std::vector<decltype(content(Batch()))> batches;
-    for (int i = 0; i < 200; ++i) batches.push_back(content(batcher.next()));
+    for (int i = 0; i < 200; ++i) batches.push_back(content(batcher.next().shards.front()));
     return batches;
   };
   const auto expected = first_batches(1, true);
@@ -94,7 +99,7 @@ TEST_F(BatcherLaws, ResumedIsNeverStopped) {
     std::vector<decltype(content(Batch()))> batches;
     while (batcher.epoch() < 2 || batches.size() % 10 != 0) {
       states.push_back(nlohmann::json::parse(batcher.state().dump()));
-      batches.push_back(content(batcher.next()));
+      batches.push_back(content(batcher.next().shards.front()));
     }
     ASSERT_GT(states.size(), 100u);
     for (size_t stop = 0; stop < states.size(); ++stop) {
@@ -102,12 +107,115 @@ TEST_F(BatcherLaws, ResumedIsNeverStopped) {
       resumed.restore(states[stop]);
       ASSERT_EQ(resumed.state(), states[stop]);
       for (size_t i = stop; i < std::min(stop + 25, batches.size()); ++i) {
-        ASSERT_EQ(content(resumed.next()), batches[i]) << "stopped before batch " << stop << ", batch " << i;
+        ASSERT_EQ(content(resumed.next().shards.front()), batches[i])
+            << "stopped before batch " << stop << ", batch " << i;
       }
     }
     batcher.restore(states[5]);  // a batcher that has run already goes back as well
-    ASSERT_EQ(content(batcher.next()), batches[5]);
+    ASSERT_EQ(content(batcher.next().shards.front()), batches[5]);
   }
+}
+
+// What ranks that talk through memory tell each other.
+class Ranks {
+ public:
+  explicit Ranks(int size) : size_(size), brought_(static_cast<size_t>(size)) {}
+
+  Exchange exchange(int rank) {
+    return {rank, size_, [this, rank](const std::string& mine) { return all_gather(rank, mine); }};
+  }
+  /// Calls task(rank) for all ranks at once.
+  void run(const std::function<void(int)>& task) const {
+    std::vector<std::thread> threads;
+    for (int rank = 0; rank < size_; ++rank) threads.emplace_back(task, rank);
+    for (std::thread& thread : threads) thread.join();
+  }
+
+ private:
+  std::vector<std::string> all_gather(int rank, const std::string& mine) {
+    std::unique_lock lock(mutex_);
+    brought_[static_cast<size_t>(rank)] = mine;
+    const int round = round_;
+    if (++arrived_ == size_) {
+      arrived_ = 0;
+      ++round_;
+      complete_ = brought_;
+      changed_.notify_all();
+    }
+    changed_.wait(lock, [&] { return round_ != round; });
+    return complete_;
+  }
+
+  int size_;
+  std::mutex mutex_;
+  std::condition_variable changed_;
+  int arrived_ = 0, round_ = 0;
+  std::vector<std::string> brought_, complete_;
+};
+
+TEST_F(BatcherLaws, RanksTogetherHaveTheBatchesOfOneProcess) {
+  constexpr int kRanks = 3, kShardsEach = 2, kBatches = 150;
+  for (const double sampling : {0.0, 0.1}) {
+    EncodingOptions encoding = short_sentences();
+    encoding.source_sampling = encoding.target_sampling = sampling;
+    const EncodedCorpus alone = encode(encoding);
+    Ranks ranks(kRanks);
+    std::vector<std::vector<BatchShare>> shares(kRanks);
+    ranks.run([&](int rank) {
+      const EncodedCorpus corpus(ParallelCorpus({source_}, {target_}), vocabulary_, vocabulary_, encoding,
+                                 ranks.exchange(rank));
+      EXPECT_EQ(corpus.statistics().report(), alone.statistics().report());
+      EXPECT_FALSE(corpus.cached());
+      BatcherOptions options = small_batches();
+      options.shards = kRanks * kShardsEach;
+      options.first_shard = rank * kShardsEach;
+      options.own_shards = kShardsEach;
+      Batcher batcher(corpus, options);
+      for (int batch = 0; batch < kBatches; ++batch) shares[static_cast<size_t>(rank)].push_back(batcher.next());
+    });
+    Batcher batcher(alone, small_batches());
+    for (size_t at = 0; at < kBatches; ++at) {
+      const BatchShare whole = split(batcher.next().shards.front(), kRanks * kShardsEach);
+      for (size_t shard = 0; shard < whole.shards.size(); ++shard) {
+        const BatchShare& share = shares[shard / kShardsEach][at];
+        ASSERT_EQ(share.source_tokens, whole.source_tokens);
+        ASSERT_EQ(share.target_tokens, whole.target_tokens);
+        const Batch &seen = share.shards[shard % kShardsEach], &expected = whole.shards[shard];
+        ASSERT_EQ(content(seen), content(expected)) << "shard " << shard << " of batch " << at;
+        ASSERT_EQ(std::tuple(seen.first_sentence, seen.first_source_row, seen.first_target_row),
+                  std::tuple(expected.first_sentence, expected.first_source_row, expected.first_target_row));
+      }
+    }
+  }
+}
+
+TEST_F(BatcherLaws, ARankEncodesItsPartOfAWindowAlone) {
+  EncodingOptions encoding = short_sentences();
+  encoding.source_sampling = 0.1;
+  std::vector<uint32_t> indices(100);
+  std::iota(indices.begin(), indices.end(), 0U);
+  Ranks ranks(4);
+  std::vector<size_t> encoded(4);
+  ranks.run([&](int rank) {
+    const EncodedCorpus corpus(ParallelCorpus({source_}, {target_}), vocabulary_, vocabulary_, encoding,
+                               ranks.exchange(rank));
+    encoded[static_cast<size_t>(rank)] = corpus.window(indices, 0).pairs.size();
+  });
+  EXPECT_EQ(encoded, (std::vector<size_t>{25, 25, 25, 25}));
+}
+
+TEST_F(BatcherLaws, TextThatChangesWhileInUseIsFound) {
+  EncodingOptions encoding = short_sentences();
+  encoding.cache_bytes = 0;
+  const EncodedCorpus corpus = encode(encoding);
+  std::string text = toy_text(300, 31) + "\nhaus\n";
+  text.replace(0, 3, "xyz");
+  folder_.write("x.en", text);
+  Batcher batcher(corpus, small_batches(false));
+  const std::string error = error_of(ErrorKind::kBadData, [&] {
+    for (int batch = 0; batch < 1000; ++batch) batcher.next();
+  });
+  EXPECT_NE(error.find("must not change while it is in use"), std::string::npos) << error;
 }
 
 TEST_F(BatcherLaws, OnePairIsACorpus) {
@@ -115,7 +223,7 @@ TEST_F(BatcherLaws, OnePairIsACorpus) {
   const EncodedCorpus corpus(ParallelCorpus({file}, {file}), vocabulary_, vocabulary_, short_sentences());
   Batcher batcher(corpus, small_batches());
   for (uint64_t epoch = 0; epoch < 5; ++epoch) {
-    const Batch batch = batcher.next();
+    const Batch batch = batcher.next().shards.front();
     EXPECT_EQ(batch.epoch, epoch);
     EXPECT_TRUE(batch.ends_epoch);
     EXPECT_EQ(batch.sentences(), 1);
@@ -156,12 +264,12 @@ TEST_F(BatcherLaws, ForeignAndDamagedStatesAreRefused) {
     damaged[name] = value;
     error_of(ErrorKind::kBadData, [&] {
       batcher.restore(damaged);
-      batcher.next();
+      batcher.next().shards.front();
     });
   }
   error_of(ErrorKind::kBadData, [&] { batcher.restore(nlohmann::json::array()); });
   batcher.restore(good);
-  EXPECT_EQ(batcher.next().epoch, 0u);
+  EXPECT_EQ(batcher.next().shards.front().epoch, 0u);
 }
 
 TEST_F(BatcherLaws, ErrorsOfTheBackgroundThreadReachTheCaller) {
@@ -169,10 +277,10 @@ TEST_F(BatcherLaws, ErrorsOfTheBackgroundThreadReachTheCaller) {
   encoding.cache_bytes = 0;
   const EncodedCorpus corpus = encode(encoding);
   Batcher batcher(corpus, small_batches());
-  batcher.next();
+  batcher.next().shards.front();
   std::filesystem::resize_file(source_, 1);
   const std::string text = error_of(ErrorKind::kBadData, [&] {
-    for (int i = 0; i < 1000; ++i) batcher.next();
+    for (int i = 0; i < 1000; ++i) batcher.next().shards.front();
   });
   EXPECT_THAT(text, testing::HasSubstr("x.en"));
 }

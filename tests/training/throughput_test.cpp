@@ -63,7 +63,8 @@ TEST(Throughput, MeasuresEveryUpdate) {
   for (const int workers : {1, 2}) {
     ThroughputOptions options = small_options();
     options.workers = workers;
-    const Throughput measured = measure_training(options);
+    distributed::SingleProcess alone;
+    const Throughput measured = measure_training(options, alone);
     EXPECT_EQ(measured.step_seconds.size(), 3U);
     EXPECT_EQ(measured.target_tokens, 5 * 3);
     EXPECT_DOUBLE_EQ(measured.flops, 5 * training_flops(options.model, 4, 3));
@@ -82,7 +83,8 @@ TEST(Throughput, RefusesWhatCannotBeMeasured) {
     ThroughputOptions options = small_options();
     change(options);
     try {
-      measure_training(options);
+      distributed::SingleProcess alone;
+      measure_training(options, alone);
     } catch (const base::Error& error) {
       EXPECT_EQ(error.kind(), base::ErrorKind::kUsage);
       return error.what();
