@@ -73,12 +73,16 @@ json describe(const base::CheckedFolder& folder, Verify verify) {
     folder.verify();
   }
   const ModelFiles model = read_model_files(folder);
-  return {{"folder", folder.path().string()},
-          {"config", base::parse_json(model.config, folder.path_of(kConfigName))},
-          {"tensors", tensor_rows(model.tensors)},
-          {"files", file_rows(folder.manifest())},
-          {"parameters", count_elements(model.tensors)},
-          {"verified", verify == Verify::kYes}};
+  json tree = {{"folder", folder.path().string()},
+               {"config", base::parse_json(model.config, folder.path_of(kConfigName))},
+               {"tensors", tensor_rows(model.tensors)},
+               {"files", file_rows(folder.manifest())},
+               {"parameters", count_elements(model.tensors)},
+               {"verified", verify == Verify::kYes}};
+  if (!model.decoding.empty()) {
+    tree["decoding"] = base::parse_json(model.decoding, folder.path_of(kDecodingName));
+  }
+  return tree;
 }
 
 std::string with_separators(int64_t number) {
@@ -131,8 +135,9 @@ std::string config_lines(const json& config) {
 }
 
 std::string as_text(const json& tree) {
-  return fmt::format("{}\n\nconfiguration\n{}\ntensors\n{}\nfiles\n{}\n{} parameters in {} tensors; {}\n",
-                     tree["folder"].get_ref<const std::string&>(), config_lines(tree["config"]),
+  const std::string decoding = tree.contains("decoding") ? "\ndecoding\n" + config_lines(tree["decoding"]) : "";
+  return fmt::format("{}\n\nconfiguration\n{}{}\ntensors\n{}\nfiles\n{}\n{} parameters in {} tensors; {}\n",
+                     tree["folder"].get_ref<const std::string&>(), config_lines(tree["config"]), decoding,
                      tensor_lines(tree["tensors"]), file_lines(tree["files"]),
                      with_separators(tree["parameters"].get<int64_t>()), tree["tensors"].size(),
                      tree["verified"].get<bool>() ? "every file matches the manifest"

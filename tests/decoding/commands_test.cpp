@@ -139,7 +139,9 @@ TEST_F(Commands, AModelIsSearchedAsItsFolderSaysUnlessFlagsSayOtherwise) {
   expect_failure(translate("--nbest 2"), 2, {"n_best is 2, must be 1 to beam_size (1)"});
   models::store_decoding(program_.folder() / "model", json_of(6, 0.6));
   EXPECT_EQ(translate("--nbest 6 --input in").status, 0) << "the model's beam size counts";
-  EXPECT_EQ(program_.run("inspect --model model --verify").status, 0);
+  const Outcome inspected = program_.run("inspect --model model --verify");
+  EXPECT_EQ(inspected.status, 0) << inspected.err;
+  EXPECT_THAT(inspected.out, testing::ContainsRegex("decoding\n +alpha +0.6\n +beam_size +6\n"));
   std::ofstream(program_.folder() / "model" / "decoding.json", std::ios::app) << " ";
   expect_failure(translate("--input in"), 65, {"decoding.json", "the manifest says"});
 }
