@@ -30,6 +30,21 @@ class TrainKill : public test_support::TrainingRuns {
     return std::filesystem::exists(path(model) / ".next.tmp", none) ||
            std::filesystem::exists(path(model) / ".next", none);
   }
+
+  // Halts the program at a random moment within a write: one that was over too soon is let go on until the next.
+  void halt_while_writing(const BackgroundProgram& run, const std::string& model, base::Random& random) const {
+    wait_until([&] {
+      if (is_writing(model)) {
+        std::this_thread::sleep_for(std::chrono::microseconds(random.below(3000)));
+        run.send(SIGSTOP);
+        if (is_writing(model)) {
+          return true;
+        }
+        run.send(SIGCONT);
+      }
+      return false;
+    });
+  }
 };
 
 TEST_F(TrainKill, FiftyKillsCostNothing) {
@@ -41,10 +56,9 @@ TEST_F(TrainKill, FiftyKillsCostNothing) {
     ASSERT_TRUE(wait_until([&] { return newest_step("killed") > reached || run.has_ended(); })) << run.errors();
     ASSERT_FALSE(run.has_ended()) << "resuming needed help: " << run.errors();
     if (kill % 5 != 0) {
-      wait_until([&] { return is_writing("killed"); });
+      halt_while_writing(run, "killed", random);
     }
     const int64_t durable = newest_step("killed");
-    std::this_thread::sleep_for(std::chrono::microseconds(random.below(3000)));
     run.send(SIGKILL);
     ASSERT_EQ(run.wait(), 128 + SIGKILL);
     kills_while_writing += is_writing("killed") ? 1 : 0;
