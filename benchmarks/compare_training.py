@@ -3,6 +3,9 @@
 
     benchmarks/compare_training.py [--only base] [--bf16] [--json FILE]
 
+Both sides compute in float32; with --bf16 also in bfloat16 (PyTorch under autocast), and a third row then sets the
+better precision of each side against the other's.
+
 Speed is target tokens a second: those of one update over the median time of an update (forward, backward, clipping,
 Adam), on random sentences that are all equally long, so that neither side computes padding. Each side first tries its
 ways of working (sentences of one update; PyTorch also: one process with a thread a core, or a process a core with a
@@ -61,9 +64,12 @@ def last_json(command, environment=None):
 class Dragoman:
     name = "dragoman"
 
-    def __init__(self, program, workers):
+    PRECISIONS = {"f32": "float32", "bf16": "bfloat16"}
+
+    def __init__(self, program, workers, precision):
         self.program = program
         self.workers = workers
+        self.precision = precision
 
     def ways(self, shape):
         return [{"sentences": sentences} for sentences in shape["sentences"]]
@@ -83,6 +89,7 @@ class Dragoman:
             "steps": steps,
             "warmup": warmup,
             "workers": self.workers,
+            "precision": self.PRECISIONS[self.precision],
         }
         flags = [part for name, value in options.items() for part in (f"--{name}", str(value))]
         return last_json([self.program, "benchmark", "--train", "--json", *flags])
@@ -152,7 +159,7 @@ def spread(speeds):
 def compare(name, ours, theirs, rounds):
     shape = SHAPES[name]
     steps = shape["steps"]
-    print(f"{name}, PyTorch in {theirs.precision}", flush=True)
+    print(f"{name}, {theirs.precision}", flush=True)
     ways = [best_way(side, shape, max(2, steps // 2)) for side in (ours, theirs)]
     results = ([], [])
     for _ in range(rounds):
@@ -165,6 +172,10 @@ def compare(name, ours, theirs, rounds):
         memory = max(result["peak_mib"] for result in results_of_side)
         print(f"  {side.name:<9} {spread(found)}, {describe(way)}, {memory} MiB")
     print(f"  ratio     {ratio:.2f}", flush=True)
+    products = [result["gemm_gflops_per_second"] for result in results[0]]
+    works = [result["gflops_per_second"] for result in results[0]]
+    share = statistics.median(work / product for work, product in zip(works, products))
+    print(f"  dragoman  {statistics.median(works):.0f} GFLOP/s of matrix work, {share:.0%} of its fastest product alone")
     return {
         "name": name,
         "precision": theirs.precision,
@@ -173,12 +184,30 @@ def compare(name, ours, theirs, rounds):
         "ratio": round(ratio, 3),
         "ours_precision": results[0][0]["precision"],
         "ours_way": describe(ways[0]),
+        "ours_gflops_per_second": round(statistics.median(works), 1),
+        "ours_share_of_product": round(share, 3),
+        "ours_seconds": results[0][-1]["seconds"],
         "theirs_way": describe(ways[1]),
         "ours_speeds": [round(s, 1) for s in speeds[0]],
         "theirs_speeds": [round(s, 1) for s in speeds[1]],
         "processor": results[0][0]["processor"],
         "isa": results[0][0]["isa"],
         "torch": results[1][0]["torch"],
+    }
+
+
+def best_of(rows):
+    """The row of the better precision of each side."""
+    ours = max(rows, key=lambda row: row["ours"])
+    theirs = max(rows, key=lambda row: row["theirs"])
+    return {
+        **ours,
+        "precision": "best",
+        "theirs": theirs["theirs"],
+        "theirs_way": theirs["theirs_way"],
+        "theirs_speeds": theirs["theirs_speeds"],
+        "theirs_precision": theirs["precision"],
+        "ratio": round(ours["ours"] / theirs["theirs"], 3),
     }
 
 
@@ -230,7 +259,7 @@ def main():
     parser = argparse.ArgumentParser(description=__doc__.split("\n\n")[0])
     parser.add_argument("--only", choices=SHAPES, help="one of the shapes; all by default")
     parser.add_argument("--rounds", type=int, default=3, help="measured rounds of each side (3)")
-    parser.add_argument("--bf16", action="store_true", help="also compare with PyTorch under bfloat16 autocast")
+    parser.add_argument("--bf16", action="store_true", help="also both sides in bfloat16, PyTorch under autocast")
     parser.add_argument("--json", metavar="FILE", help="write the rows there")
     parser.add_argument("--program", help="dragoman; built into build/ by default")
     parser.add_argument("--python", help="an interpreter with torch")
@@ -245,7 +274,10 @@ def main():
     rows = []
     for name in [arguments.only] if arguments.only else SHAPES:
         for precision in ("f32", "bf16") if arguments.bf16 else ("f32",):
-            rows.append(compare(name, Dragoman(program, cores), PyTorch(python, cores, precision), arguments.rounds))
+            sides = Dragoman(program, cores, precision), PyTorch(python, cores, precision)
+            rows.append(compare(name, *sides, arguments.rounds))
+        if arguments.bf16:
+            rows.append(best_of(rows[-2:]))
     if arguments.json:
         pathlib.Path(arguments.json).write_text(json.dumps(rows, indent=2) + "\n")
     print(f"{'shape':<6}{'precision':<11}{'dragoman':>10}{'PyTorch':>10}{'ratio':>8}")

@@ -9,6 +9,7 @@
 #include "base/error.h"
 #include "base/json.h"
 #include "cli/command.h"
+#include "ops/product_kernel.h"
 #include "training/product_speed.h"
 #include "training/throughput.h"
 
@@ -67,12 +68,13 @@ training::ThroughputOptions training_of(const BenchmarkOptions& options) {
   training::ThroughputOptions training = options.training;
   training.model = model_of(options);
   training.recompute = training::recompute_from(options.recompute);
-  training.workers = options.workers == 0 ? base::cpu_count() : options.workers;
+  training.workers.workers = options.workers == 0 ? base::cpu_count() : options.workers;
+  training.workers.precision = ops::precision_from(options.precision).value_or(ops::fastest_precision());
   training.check();
   return training;
 }
 
-nlohmann::json machine_json(int workers) {
+nlohmann::json machine_json(const training::WorkerOptions& options) {
   return {{"dragoman", DRAGOMAN_VERSION},
           {"processor", base::cpu_model_name()},
           {"cores", base::cpu_count()},
@@ -80,14 +82,15 @@ nlohmann::json machine_json(int workers) {
           {"machine_isa", base::isa_name(base::machine_isa())},
           {"compiler", __VERSION__},
           {"build", build_type()},
-          {"workers", workers}};
+          {"workers", options.workers},
+          {"precision", ops::name_of(options.precision)}};
 }
 
-void print_machine(int workers) {
+void print_machine(const training::WorkerOptions& options) {
   fmt::print("machine      {}, {} cores, instruction set {} (machine: {})\n", base::cpu_model_name(), base::cpu_count(),
              base::isa_name(base::active_isa()), base::isa_name(base::machine_isa()));
-  fmt::print("program      dragoman {}, compiler {}, {} build, {} workers\n", DRAGOMAN_VERSION, __VERSION__,
-             build_type(), workers);
+  fmt::print("program      dragoman {}, compiler {}, {} build, {} workers, {} products\n", DRAGOMAN_VERSION,
+             __VERSION__, build_type(), options.workers, ops::name_of(options.precision));
 }
 
 // Largest memory of this process so far, in MiB.
@@ -100,7 +103,6 @@ int64_t peak_mib() {
 void print_training_json(const training::ThroughputOptions& options, int processes,
                          const training::Throughput& measured) {
   nlohmann::json row = machine_json(options.workers);
-  row["precision"] = "f32";
   row["parameters"] = measured.parameters;
   row["target_tokens"] = measured.target_tokens;
   row["step_seconds"] = measured.step_seconds;
@@ -110,7 +112,11 @@ void print_training_json(const training::ThroughputOptions& options, int process
   row["gradient_mib"] = static_cast<double>(measured.gradient_bytes) / kMiB;
   row["activation_mib"] = static_cast<double>(measured.activation_bytes) / kMiB;
   row["recompute"] = training::name_of(options.recompute);
-  row["seconds"] = {{"passes", measured.times.passes},
+  row["gemm_gflops_per_second"] = measured.gemm_gflops_per_second;
+  row["seconds"] = {{"data", measured.times.data},
+                    {"packing", measured.times.packing},
+                    {"forward", measured.times.forward},
+                    {"backward", measured.times.backward},
                     {"gradients", measured.times.gradients},
                     {"optimizer", measured.times.optimizer},
                     {"between_processes", measured.times.between_processes}};
@@ -124,19 +130,25 @@ void print_training(const training::ThroughputOptions& options, int processes, c
       std::tie(options.sentences, options.source_length, options.target_length);
   const auto [fastest, slowest] = std::minmax_element(measured.step_seconds.begin(), measured.step_seconds.end());
   const auto& times = measured.times;
-  const double total = std::max(times.passes + times.gradients + times.optimizer, 1e-12);
+  const auto percent = [&](double part) { return 100 * part / std::max(times.total(), 1e-12); };
   print_machine(options.workers);
-  fmt::print("model        {}+{} layers, d_model {}, d_ff {}, {} heads, vocabulary {}, {:.1f} M parameters, float32\n",
+  fmt::print("model        {}+{} layers, d_model {}, d_ff {}, {} heads, vocabulary {}, {:.1f} M parameters\n",
              options.model.encoder_layers, options.model.decoder_layers, options.model.d_model, options.model.d_ff,
              options.model.n_heads, options.model.target_vocab_size, static_cast<double>(measured.parameters) * 1e-6);
   fmt::print("update       {} sentences, {} source + {} target tokens each; {} warm-up, {} measured\n", sentences,
              source_length, target_length, options.warmup, options.steps);
   fmt::print("step         median {:.1f} ms (fastest {:.1f}, slowest {:.1f})\n", measured.median_seconds() * 1e3,
              *fastest * 1e3, *slowest * 1e3);
-  fmt::print("speed        {:.0f} target tokens/s, {:.1f} GFLOP/s of matrix work\n", measured.tokens_per_second(),
-             measured.gflops_per_second());
-  fmt::print("time         {:.0f}% forward and backward, {:.0f}% gradient sum, {:.0f}% optimizer\n",
-             100 * times.passes / total, 100 * times.gradients / total, 100 * times.optimizer / total);
+  fmt::print(
+      "speed        {:.0f} target tokens/s, {:.1f} GFLOP/s of matrix work, {:.0f}% of the fastest product alone\n",
+      measured.tokens_per_second(), measured.gflops_per_second(),
+      100 * measured.gflops_per_second() / measured.gemm_gflops_per_second);
+  fmt::print(
+      "time         {:.0f}% data, {:.0f}% packing weights, {:.0f}% forward, {:.0f}% backward, {:.0f}% gradient sums "
+      "and "
+      "waiting, {:.0f}% optimizer\n",
+      percent(times.data), percent(times.packing), percent(times.forward), percent(times.backward),
+      percent(times.gradients), percent(times.optimizer));
   if (processes > 1) {
     fmt::print(
         "processes    {}; each sends {:.1f} MB an update; sums between them under way for {:.1f} ms, waited for "
@@ -157,7 +169,7 @@ int benchmark_training(const BenchmarkOptions& options) {
   const auto processes = distributed::join_processes({});
   training::ThroughputOptions training = training_of(options);
   if (options.workers == 0) {
-    training.workers = std::max(1, training.workers / processes->processes_here());
+    training.workers.workers = std::max(1, training.workers.workers / processes->processes_here());
   }
   const training::Throughput measured = training::measure_training(training, *processes);
   if (processes->leads()) {
@@ -168,7 +180,7 @@ int benchmark_training(const BenchmarkOptions& options) {
 
 int benchmark_products(const BenchmarkOptions& options) {
   const training::ThroughputOptions training = training_of(options);
-  const int64_t tokens = std::max<int64_t>(training.sentences * training.target_length / training.workers, 1);
+  const int64_t tokens = std::max<int64_t>(training.sentences * training.target_length / training.workers.workers, 1);
   const auto speeds = training::measure_products(training.model, tokens, training.workers);
   if (options.json) {
     nlohmann::json report = machine_json(training.workers);
@@ -225,8 +237,10 @@ void add_benchmark_command(CLI::App& app, Run& run) {
   command->add_option("--steps", training.steps, "updates measured");
   command->add_option("--warmup", training.warmup, "updates before the measured ones");
   command->add_option("--workers", options->workers, "threads of a process, one replica each; 0 = one a core");
-  command->add_option("--precision", options->precision, "number format of matrix products: auto or f32 (the same)")
-      ->check(CLI::IsMember({"auto", "f32"}));
+  command
+      ->add_option("--precision", options->precision,
+                   "of the operands of matrix products; auto = the fastest of this machine")
+      ->check(CLI::IsMember({"auto", "float32", "bfloat16"}));
   command->add_option("--recompute", options->recompute, "what the backward computes again to save memory")
       ->check(CLI::IsMember({"none", "layers"}));
   command->add_flag("--json", options->json, "print one JSON object");

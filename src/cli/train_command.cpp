@@ -174,6 +174,10 @@ void add_run(Overrides& options) {
       "--recompute", {"none", "layers"}, "none",
       [](TrainOptions& o, const std::string& name) { o.run.recompute = training::recompute_from(name); },
       "What the backward computes again to save memory: layers keep their input alone; the result is the same");
+  options.add_choice(
+      "--precision", {"auto", "float32", "bfloat16"}, "auto",
+      [](TrainOptions& o, const std::string& name) { o.precision = ops::precision_from(name); },
+      "Of the operands of matrix products; auto = the fastest of this machine, or what the run began with");
   options.add("--workers", FIELD(run.workers), "Replicas of this process, one thread each; 0 = one a core");
   options.add("--check-ranks-every", FIELD(run.check_ranks_every),
               "Updates between comparisons of the weights of all processes (mpirun)");

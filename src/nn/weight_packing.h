@@ -23,8 +23,8 @@ struct ParameterValues {
 class WeightPacking {
  public:
   /// Room for the copies of those parameters that are matrix weights; nothing is packed yet.
-  WeightPacking(const std::vector<std::shared_ptr<Parameter>>& parameters, std::shared_ptr<const ParameterValues> values,
-                ops::Precision precision, bool with_backward);
+  WeightPacking(const std::vector<std::shared_ptr<Parameter>>& parameters,
+                std::shared_ptr<const ParameterValues> values, ops::Precision precision, bool with_backward);
 
   /// Packs the share of worker `rank` of `workers`, about equal work for each; asks for no memory. All workers pack at
   /// once, while nobody writes values. After the last of them the copies are current.

@@ -69,8 +69,8 @@ class LeftScratch {
 template <class Cells>
 void multiply_block(const LeftOperand& left, int64_t rows, int64_t depth, const RightPanels& right,
                     const Result& result, LeftScratch<Cells>& scratch) {
-  TileArguments tile{left.data,     left.stride, 1,          nullptr, cells_of<Cells>(depth), nullptr, result.stride, 0,
-                     result.bias, result.accumulate};
+  TileArguments tile{left.data, left.stride,   1, nullptr,     cells_of<Cells>(depth),
+                     nullptr,   result.stride, 0, result.bias, result.accumulate};
   if (left.transposed) {
     pack_left_transposed<Cells>(left.data, left.stride, depth, rows, scratch.data());
     tile.a = scratch.data();

@@ -12,8 +12,8 @@ using autograd::Variable;
 /// Which copies a packed weight holds.
 struct PackedWeightLayout {
   Precision precision = Precision::kFloat32;  ///< of every product with this weight, its gradient's included
-  Transpose stored = Transpose::kNo;          ///< kYes: the weight is [Dout, Din], as an embedding used as output weight
-  bool with_backward = false;                 ///< also the copy for dx = dy W^T
+  Transpose stored = Transpose::kNo;  ///< kYes: the weight is [Dout, Din], as an embedding used as output weight
+  bool with_backward = false;         ///< also the copy for dx = dy W^T
 };
 
 /// A weight W [Din, Dout] packed for y = x W and, for training, dx = dy W^T. The copies are of the moment of `pack`:

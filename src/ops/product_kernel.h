@@ -14,4 +14,8 @@ enum class ProductKernel {
 /// The fastest kernel that base::active_isa() allows.
 ProductKernel product_kernel(Precision precision);
 
+/// What "auto" means here: bfloat16 where the processor multiplies it, float32 elsewhere, where widening would make
+/// bfloat16 the slower one.
+Precision fastest_precision();
+
 }  // namespace dragoman::ops

@@ -2,12 +2,11 @@
 
 #include <algorithm>
 #include <array>
-#include <chrono>
 #include <cmath>
 #include <iterator>
-#include <utility>
 
 #include "base/error.h"
+#include "base/lap.h"
 #include "ops/vector_math.h"
 
 namespace dragoman::training {
@@ -23,25 +22,16 @@ struct DataParallel::Worker {
 };
 
 void UpdateTimes::add(const UpdateTimes& other, double weight) {
-  passes += weight * other.passes;
+  data += weight * other.data;
+  packing += weight * other.packing;
+  forward += weight * other.forward;
+  backward += weight * other.backward;
   gradients += weight * other.gradients;
   between_processes += weight * other.between_processes;
   optimizer += weight * other.optimizer;
 }
 
 namespace {
-
-// Seconds since the last call, or since construction.
-class Lap {
- public:
-  double operator()() {
-    const auto now = std::chrono::steady_clock::now();
-    return std::chrono::duration<double>(now - std::exchange(last_, now)).count();
-  }
-
- private:
-  std::chrono::steady_clock::time_point last_ = std::chrono::steady_clock::now();
-};
 
 // The shards of all batches of one update, by worker; rows are numbered through the whole update.
 std::vector<std::vector<data::Batch>> shards_of_workers(std::vector<data::BatchShare> batches, size_t workers) {
@@ -72,14 +62,14 @@ int64_t count_target_tokens(std::span<const data::BatchShare> batches) {
 }  // namespace
 
 DataParallel::DataParallel(models::Transformer& model, const LossOptions& loss, const AdamOptions& adam,
-                           distributed::ProcessGroup& processes, int workers)
+                           distributed::ProcessGroup& processes, const WorkerOptions& options)
     : model_(model),
       processes_(processes),
       loss_(loss),
       clip_norm_(adam.clip_norm),
       adam_(adam, model.parameters().values().size()),
-      pool_(workers) {
-  for (auto& communicator : distributed::ThreadCommunicator::make_group(workers, &processes)) {
+      pool_(options.workers) {
+  for (auto& communicator : distributed::ThreadCommunicator::make_group(workers(), &processes)) {
     auto worker = std::make_unique<Worker>();
     worker->arena = std::make_shared<tensor::Arena>();
     worker->communicator = std::move(communicator);
@@ -92,7 +82,7 @@ DataParallel::DataParallel(models::Transformer& model, const LossOptions& loss, 
     worker.gradients = std::make_unique<GradientBuckets>(worker.replica->parameters(), *worker.communicator);
   });
   nn::ParameterSet& first = workers_.front()->replica->parameters();
-  first.allocate_packing(ops::Precision::kFloat32);
+  first.allocate_packing(options.precision);
   for (const auto& worker : workers_) {
     worker->replica->parameters().share_packing(first);
   }
@@ -113,7 +103,9 @@ UpdateResult DataParallel::update(std::span<const data::Batch> batches, int64_t 
 
 UpdateResult DataParallel::update(std::vector<data::BatchShare> batches, int64_t step, double learning_rate,
                                   uint64_t seed) {
+  base::Lap packing;
   pack_weights();
+  const double packing_seconds = packing();
   const UpdateKey key{
       seed, step, loss_.label_smoothing, loss_.rdrop, std::max<int64_t>(count_target_tokens(batches), 1), recompute_};
   const auto shards = shards_of_workers(std::move(batches), workers_.size());
@@ -121,10 +113,10 @@ UpdateResult DataParallel::update(std::vector<data::BatchShare> batches, int64_t
   pool_.run([&](int rank) {
     Worker& worker = *workers_[static_cast<size_t>(rank)];
     const tensor::ArenaScope memory(worker.arena);
-    Lap lap;
+    base::Lap lap;
     try {
       run_passes(worker, shards[static_cast<size_t>(rank)], key);
-      worker.times.passes = lap();
+      lap();
       worker.gradients->finish_update();
       const double norm = gradient_norm(worker);
       worker.times.gradients = lap();
@@ -146,6 +138,7 @@ UpdateResult DataParallel::update(std::vector<data::BatchShare> batches, int64_t
   });
   applied_updates_ += result.applied ? 1 : 0;
   result.sums = sum_over_all();
+  result.times.packing = packing_seconds;
   result.times.between_processes = processes_.take_sum_seconds();
   return result;
 }
@@ -168,11 +161,14 @@ LossSums DataParallel::sum_over_all() const {
 void DataParallel::run_passes(Worker& worker, std::span<const data::Batch> shards, const UpdateKey& key) {
   worker.gradients->begin_update();
   worker.sums = {};
+  PassSeconds seconds;
   for (const data::Batch& shard : shards) {
     const bool last = &shard == &shards.back();
     const auto on_final = [&](const autograd::Variable& parameter) { worker.gradients->parameter_final(parameter); };
-    worker.sums += worker.replica->forward_backward(shard, key, last ? on_final : autograd::Tape::FinalHook());
+    worker.sums += worker.replica->forward_backward(shard, key, seconds, last ? on_final : autograd::Tape::FinalHook());
   }
+  worker.times.forward = seconds.forward;
+  worker.times.backward = seconds.backward;
 }
 
 // Global norm of the summed gradients.

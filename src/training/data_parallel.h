@@ -13,15 +13,25 @@
 
 namespace dragoman::training {
 
+/// How a process computes.
+struct WorkerOptions {
+  int workers = 1;                                      ///< threads of this process
+  ops::Precision precision = ops::Precision::kFloat32;  ///< of products with weights and of their gradients
+};
+
 /// Where the first worker spent an update, in seconds.
 struct UpdateTimes {
-  double passes = 0.0;     ///< forward and backward, and the gradient sums that overlap them
-  double gradients = 0.0;  ///< what is left after them: waiting for the other workers, the last sums, the norm
+  double data = 0.0;       ///< making the batch; known to who makes it
+  double packing = 0.0;    ///< copies of the weights for the products
+  double forward = 0.0;    ///< up to the loss and its gradient with respect to the last layer
+  double backward = 0.0;   ///< and the gradient sums that overlap it
+  double gradients = 0.0;  ///< what is left after it: waiting for the other workers, the last sums, the norm
   double optimizer = 0.0;
   /// While sums between processes were under way. Of these, no more than `gradients` was waited for: the rest
-  /// overlapped the passes.
+  /// overlapped the backward.
   double between_processes = 0.0;
 
+  double total() const { return data + packing + forward + backward + gradients + optimizer; }
   void add(const UpdateTimes& other, double weight);
 };
 
@@ -42,9 +52,8 @@ class DataParallel {
  public:
   /// @param model  whose weights are trained; every process has its own, with the same bits; must outlive this
   /// @param processes  must outlive this
-  /// @param workers  threads of this process
   DataParallel(models::Transformer& model, const LossOptions& loss, const AdamOptions& adam,
-               distributed::ProcessGroup& processes, int workers);
+               distributed::ProcessGroup& processes, const WorkerOptions& options);
   ~DataParallel();
   DataParallel(const DataParallel&) = delete;
   DataParallel& operator=(const DataParallel&) = delete;

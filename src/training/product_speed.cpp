@@ -25,27 +25,33 @@ struct Weight {
 struct Operands {
   Tensor x, weight, y, grad_weight;
   Transpose transposed;
+  ops::Precision precision;
 };
 
-Operands make_operands(const Weight& weight, int64_t tokens) {
+Operands make_operands(const Weight& weight, int64_t tokens, ops::Precision precision) {
   const tensor::Shape shape =
       weight.stored_transposed ? tensor::Shape{weight.d_out, weight.d_in} : tensor::Shape{weight.d_in, weight.d_out};
-  return {Tensor::full({tokens, weight.d_in}, 0.5), Tensor::full(shape, 0.5), Tensor::full({tokens, weight.d_out}, 0.5),
-          Tensor::zeros(shape), weight.stored_transposed ? Transpose::kYes : Transpose::kNo};
+  return {Tensor::full({tokens, weight.d_in}, 0.5),
+          Tensor::full(shape, 0.5),
+          Tensor::full({tokens, weight.d_out}, 0.5),
+          Tensor::zeros(shape),
+          weight.stored_transposed ? Transpose::kYes : Transpose::kNo,
+          precision};
 }
 
 void forward(Operands& o) {
-  ops::gemm(o.x, Transpose::kNo, o.weight, o.transposed, o.y);
+  ops::gemm(o.x, Transpose::kNo, o.weight, o.transposed, o.y, o.precision);
 }
 
 void input_gradient(Operands& o) {
   const Transpose transposed = o.transposed == Transpose::kYes ? Transpose::kNo : Transpose::kYes;
-  ops::gemm(o.y, Transpose::kNo, o.weight, transposed, o.x);
+  ops::gemm(o.y, Transpose::kNo, o.weight, transposed, o.x, o.precision);
 }
 
 void weight_gradient(Operands& o) {
   const bool transposed = o.transposed == Transpose::kYes;
-  ops::gemm(transposed ? o.y : o.x, Transpose::kYes, transposed ? o.x : o.y, Transpose::kNo, o.grad_weight);
+  ops::gemm(transposed ? o.y : o.x, Transpose::kYes, transposed ? o.x : o.y, Transpose::kNo, o.grad_weight,
+            o.precision);
 }
 
 double seconds_of(base::WorkerPool& pool, std::vector<Operands>& operands, void (*product)(Operands&), int repeats) {
@@ -72,21 +78,21 @@ double best_gflops(base::WorkerPool& pool, std::vector<Operands>& operands, void
 
 }  // namespace
 
-std::vector<ProductSpeed> measure_products(const models::TransformerConfig& model, int64_t tokens, int workers,
-                                           double seconds) {
+std::vector<ProductSpeed> measure_products(const models::TransformerConfig& model, int64_t tokens,
+                                           const WorkerOptions& workers, double seconds) {
   base::check_usage(tokens >= 1, "tokens is {}, must be at least 1", tokens);
   const Weight weights[] = {{"attention projection", model.d_model, model.d_model, false},
                             {"feed-forward inner", model.d_model, model.d_ff, false},
                             {"feed-forward outer", model.d_ff, model.d_model, false},
                             {"output", model.d_model, model.target_vocab_size, true}};
-  base::WorkerPool pool(workers);
+  base::WorkerPool pool(workers.workers);
   std::vector<ProductSpeed> speeds;
   for (const Weight& weight : weights) {
     const int64_t rows =
         weight.stored_transposed ? std::min<int64_t>(tokens, 256) : tokens;  // the loss works in chunks
     const double flops = 2.0 * static_cast<double>(rows) * static_cast<double>(weight.d_in * weight.d_out);
-    std::vector<Operands> operands(static_cast<size_t>(workers));
-    pool.run([&](int rank) { operands[static_cast<size_t>(rank)] = make_operands(weight, rows); });
+    std::vector<Operands> operands(static_cast<size_t>(workers.workers));
+    pool.run([&](int rank) { operands[static_cast<size_t>(rank)] = make_operands(weight, rows, workers.precision); });
     const auto measure = [&](void (*product)(Operands&)) {
       return best_gflops(pool, operands, product, seconds, flops);
     };
@@ -95,6 +101,13 @@ std::vector<ProductSpeed> measure_products(const models::TransformerConfig& mode
     speeds.push_back({weight.use, "weight", weight.d_in, rows, weight.d_out, measure(weight_gradient)});
   }
   return speeds;
+}
+
+double best_product_speed(const std::vector<ProductSpeed>& speeds) {
+  const auto slower = [](const ProductSpeed& a, const ProductSpeed& b) {
+    return a.gflops_per_second < b.gflops_per_second;
+  };
+  return std::max_element(speeds.begin(), speeds.end(), slower)->gflops_per_second;
 }
 
 }  // namespace dragoman::training

@@ -4,6 +4,7 @@
 #include <vector>
 
 #include "models/transformer_config.h"
+#include "training/data_parallel.h"
 
 namespace dragoman::training {
 
@@ -15,10 +16,13 @@ struct ProductSpeed {
   double gflops_per_second = 0.0;
 };
 
-/// Measures the float32 products that training of `model` consists of, forward and backward, on `workers` threads at
-/// once, each with `tokens` rows of its own. Best of several tries: what the machine can do, not what a step attains.
+/// Measures the products that training of `model` consists of, forward and backward, on all workers at once, each
+/// with `tokens` rows of its own. Best of several tries: what the machine can do, not what a step attains.
 /// @param seconds  spent on each product
-std::vector<ProductSpeed> measure_products(const models::TransformerConfig& model, int64_t tokens, int workers,
-                                           double seconds = 0.2);
+std::vector<ProductSpeed> measure_products(const models::TransformerConfig& model, int64_t tokens,
+                                           const WorkerOptions& workers, double seconds = 0.2);
+
+/// The fastest of them: what a share of the machine's speed is a share of.
+double best_product_speed(const std::vector<ProductSpeed>& speeds);
 
 }  // namespace dragoman::training

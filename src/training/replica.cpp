@@ -1,5 +1,6 @@
 #include "training/replica.h"
 
+#include "base/lap.h"
 #include "ops/linear_cross_entropy.h"
 #include "ops/rdrop_cross_entropy.h"
 
@@ -51,12 +52,13 @@ Replica::Replica(models::Transformer& shared) : model_(std::make_unique<models::
   model_->parameters().allocate_gradients();
 }
 
-LossSums Replica::forward_backward(const data::Batch& shard, const UpdateKey& key,
+LossSums Replica::forward_backward(const data::Batch& shard, const UpdateKey& key, PassSeconds& seconds,
                                    const autograd::Tape::FinalHook& on_final) {
   if (shard.target_output.empty()) {
     return {};
   }
   const nn::ForwardContext context{true, key.seed, static_cast<uint32_t>(key.step), nullptr, key.recompute};
+  base::Lap lap;
   autograd::Tape tape;
   tape.on_final(on_final);
   const autograd::TapeScope recording(&tape);
@@ -64,7 +66,9 @@ LossSums Replica::forward_backward(const data::Batch& shard, const UpdateKey& ke
   const ops::LossOptions options{static_cast<float>(key.label_smoothing), 1.0 / static_cast<double>(key.update_tokens)};
   const LossSums sums = key.rdrop > 0.0 ? two_passes(*model_, Rows(shard), context, {options, key.rdrop}, loss)
                                         : one_pass(*model_, Rows(shard), context, options, loss);
+  seconds.forward += lap();
   tape.backward(loss);
+  seconds.backward += lap();
   return sums;
 }
 

@@ -18,6 +18,12 @@ struct UpdateKey {
   nn::Recompute recompute = nn::Recompute::kNone;
 };
 
+/// Where a pass spent its time, in seconds. The output layer and the loss compute their gradient in the forward.
+struct PassSeconds {
+  double forward = 0.0;
+  double backward = 0.0;
+};
+
 /// One worker's model. The weights are shared with the other replicas; gradients and activations are its own.
 /// Used by one thread at a time.
 class Replica {
@@ -29,7 +35,8 @@ class Replica {
   /// through the model twice under different dropout masks (ops::rdrop_cross_entropy); the sums of the loss are then
   /// the mean of both passes, comparable with those of one.
   /// @param on_final  told of each parameter as its gradient is final: for the last shard of an update
-  LossSums forward_backward(const data::Batch& shard, const UpdateKey& key,
+  /// @param seconds  the time spent is added to it
+  LossSums forward_backward(const data::Batch& shard, const UpdateKey& key, PassSeconds& seconds,
                             const autograd::Tape::FinalHook& on_final = {});
   /// Loss without gradients and without dropout.
   LossSums evaluate(const data::Batch& batch, double label_smoothing) const;

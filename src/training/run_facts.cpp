@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include "base/cpu.h"
+#include "ops/product_kernel.h"
 #include "training/progress_line.h"
 #include "training/vocabularies.h"
 
@@ -35,6 +36,7 @@ std::vector<ReportFact> training_facts(const TrainOptions& options) {
                                options.schedule.learning_rate, options.schedule.warmup_steps)},
       {"dropout", fmt::format("{}", options.model.dropout)},
       {"label smoothing", fmt::format("{}", options.loss.label_smoothing)},
+      {"precision of products", std::string(ops::name_of(*options.precision))},
       {"seed", fmt::format("{}", options.run.seed)}};
   const auto add_if_on = [&](const char* name, auto value) {
     if (value > 0) {
@@ -57,6 +59,13 @@ std::vector<ReportFact> machine_facts(const TrainOptions& options) {
           {"workers", fmt::format("{}", options.run.workers)}};
 }
 
+std::string precision_warning(ops::Precision precision) {
+  return ops::product_kernel(precision) != ops::ProductKernel::kBFloat16Widened
+             ? ""
+             : fmt::format("this processor ({}) does not multiply bfloat16: it works, but float32 would be faster",
+                           base::isa_name(base::active_isa()));
+}
+
 }  // namespace
 
 std::vector<ReportFactGroup> run_facts(const TrainOptions& options, int64_t parameters,
@@ -76,6 +85,7 @@ std::vector<std::string> run_warnings(const TrainOptions& options, int64_t param
         "dropout or more text will translate better",
         format_count(parameters), format_count(static_cast<int64_t>(corpus.target_tokens))));
   }
+  warnings.push_back(precision_warning(*options.precision));
   warnings.push_back(normalization_warning(options.target, validator.target_vocabulary()));
   warnings.push_back(tokenizer_warning(options.run.tokenize, validator.references()));
   std::erase(warnings, "");

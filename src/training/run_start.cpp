@@ -4,6 +4,7 @@
 #include <ostream>
 
 #include "decoding/load_translator.h"
+#include "ops/product_kernel.h"
 #include "training/progress_line.h"
 #include "training/vocabularies.h"
 
@@ -69,6 +70,17 @@ RunStart find_run_start(const TrainOptions& options, distributed::ProcessGroup& 
   Message message = from_bytes(processes.broadcast(bytes));
   data::VocabularyPair vocabularies = decoding::load_vocabularies(message.vocabularies, options.model_folder);
   return {std::move(message.checkpoint), std::move(vocabularies)};
+}
+
+ops::Precision precision_of_run(const TrainOptions& options, const std::optional<Checkpoint>& checkpoint) {
+  if (options.precision) {
+    return *options.precision;
+  }
+  std::optional<ops::Precision> begun;
+  if (checkpoint) {
+    begun = ops::precision_from(Json::parse(checkpoint->recipe).value("precision", "float32"));
+  }
+  return begun.value_or(ops::fastest_precision());
 }
 
 void restore_tensors(const Checkpoint& checkpoint, distributed::ProcessGroup& processes, models::Transformer& model,

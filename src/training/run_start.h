@@ -24,6 +24,9 @@ struct RunStart {
 RunStart find_run_start(const TrainOptions& options, distributed::ProcessGroup& processes, std::ostream& terminal,
                         std::vector<std::string>& notes);
 
+/// The precision that was asked for; with "auto" the one the run began with, or else the fastest of this machine.
+ops::Precision precision_of_run(const TrainOptions& options, const std::optional<Checkpoint>& checkpoint);
+
 /// Fills weights and optimizer from the checkpoint: the leading rank reads it, the others are told.
 void restore_tensors(const Checkpoint& checkpoint, distributed::ProcessGroup& processes, models::Transformer& model,
                      OptimizerTensors& optimizer);

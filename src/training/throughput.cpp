@@ -5,12 +5,14 @@
 #include <random>
 
 #include "base/error.h"
+#include "training/product_speed.h"
 
 namespace dragoman::training {
 namespace {
 
 constexpr int32_t kFirstWord = 4;  // below stand the special ids
 constexpr int kBatches = 4;        // used in turn
+constexpr double kSecondsOfProduct = 0.05;
 
 void check_positive(const char* name, int64_t value) {
   base::check_usage(value >= 1, "{} is {}, must be at least 1", name, value);
@@ -51,7 +53,7 @@ void ThroughputOptions::check() const {
   check_positive("source_length", source_length);
   check_positive("target_length", target_length);
   check_positive("steps", steps);
-  check_positive("workers", workers);
+  check_positive("workers", workers.workers);
   base::check_usage(warmup >= 0, "warmup is {}, must not be negative", warmup);
   const int64_t longest = std::max(source_length, target_length);
   base::check_usage(longest <= model.max_positions, "a sentence of {} tokens, but max_positions is {}", longest,
@@ -114,6 +116,9 @@ Throughput measure_training(const ThroughputOptions& options, distributed::Proce
     batches.push_back(random_batch(options, random));
   }
   Throughput measured;
+  const int64_t rows = std::max<int64_t>(options.sentences * options.target_length / options.workers.workers, 1);
+  measured.gemm_gflops_per_second =
+      best_product_speed(measure_products(options.model, rows, options.workers, kSecondsOfProduct));
   measured.target_tokens = batches.front().target_tokens();
   measured.flops = static_cast<double>(options.sentences) *
                    training_flops(options.model, options.source_length, options.target_length);
@@ -121,7 +126,7 @@ Throughput measure_training(const ThroughputOptions& options, distributed::Proce
   measured.sent_bytes = 2 * (processes.size() - 1) * model.parameters().values().size() *
                         static_cast<int64_t>(sizeof(float)) / processes.size();
   std::vector<uint64_t> before;  // gradients and tables of each worker
-  for (int rank = 0; rank < options.workers; ++rank) {
+  for (int rank = 0; rank < options.workers.workers; ++rank) {
     before.push_back(trainer.arena_counters(rank).live_bytes);
     measured.gradient_bytes += before.back();
   }
@@ -135,7 +140,7 @@ Throughput measure_training(const ThroughputOptions& options, distributed::Proce
       measured.times.add(result.times, 1.0 / static_cast<double>(options.steps));
     }
   }
-  for (int rank = 0; rank < options.workers; ++rank) {
+  for (int rank = 0; rank < options.workers.workers; ++rank) {
     measured.activation_bytes += trainer.arena_counters(rank).peak_bytes - before[static_cast<size_t>(rank)];
   }
   return measured;

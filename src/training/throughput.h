@@ -19,7 +19,7 @@ struct ThroughputOptions {
   int64_t target_length = 30;  ///< tokens, sentence end included
   int64_t warmup = 2;          ///< updates not measured
   int64_t steps = 10;          ///< updates measured
-  int workers = 1;             ///< of each process
+  WorkerOptions workers;       ///< of each process
   nn::Recompute recompute = nn::Recompute::kNone;
   uint64_t seed = 1;
 
@@ -29,10 +29,11 @@ struct ThroughputOptions {
 
 /// What was measured, one number for each update.
 struct Throughput {
-  std::vector<double> step_seconds;  ///< in the order of the updates
-  UpdateTimes times;                 ///< where the first worker spent its time, mean of the updates
-  int64_t target_tokens = 0;         ///< of one update
-  double flops = 0.0;                ///< matrix work of one update, see training_flops
+  std::vector<double> step_seconds;     ///< in the order of the updates
+  UpdateTimes times;                    ///< where the first worker spent its time, mean of the updates
+  int64_t target_tokens = 0;            ///< of one update
+  double gemm_gflops_per_second = 0.0;  ///< of the fastest of the model's products alone, measured before the updates
+  double flops = 0.0;                   ///< matrix work of one update, see training_flops
   int64_t parameters = 0;
   uint64_t gradient_bytes = 0;    ///< summed over the workers, as the next
   int64_t sent_bytes = 0;         ///< that a process sends to others for one update, see docs/performance.md

@@ -33,8 +33,8 @@ TrainOptions tiny() {
 }
 
 // The same with what the literature adds for corpora of 10,000 to 200,000 pairs: R-Drop (Wu et al. 2021, alpha 5) and
-// BPE dropout (Provilkov et al. 2020, 0.1). A batch of half the tokens passes twice, so an update costs what tiny's does.
-// Chosen from papers; docs/small_corpora.md says what has been measured.
+// BPE dropout (Provilkov et al. 2020, 0.1). A batch of half the tokens passes twice, so an update costs what tiny's
+// does. Chosen from papers; docs/small_corpora.md says what has been measured.
 TrainOptions tiny_rdrop() {
   TrainOptions options = tiny();
   options.loss.rdrop = 5.0;
@@ -171,6 +171,7 @@ std::string recipe_json(const TrainOptions& options) {
       {"vocabulary_lines", options.vocabulary.max_lines},
       {"joint_vocabulary", options.joint_vocabulary},
       {"model", nlohmann::json::parse(models::to_json(options.model))},
+      {"precision", options.precision ? ops::name_of(*options.precision) : "auto"},
       {"schedule", name_of(options.schedule.kind)},
       {"learning_rate", options.schedule.learning_rate},
       {"warmup_steps", options.schedule.warmup_steps},

@@ -2,12 +2,14 @@
 
 #include <cstdint>
 #include <filesystem>
+#include <optional>
 #include <string>
 #include <vector>
 
 #include "data/vocabulary_trainer.h"
 #include "evaluation/tokenizer.h"
 #include "models/transformer_config.h"
+#include "ops/precision.h"
 #include "training/schedule.h"
 
 namespace dragoman::training {
@@ -72,7 +74,8 @@ struct TrainOptions {
   std::vector<std::filesystem::path> source, target;
   std::vector<std::filesystem::path> valid_source, valid_target;
   std::filesystem::path model_folder;
-  models::TransformerConfig model;  ///< vocabulary sizes are filled in from the trained vocabularies
+  models::TransformerConfig model;          ///< vocabulary sizes are filled in from the trained vocabularies
+  std::optional<ops::Precision> precision;  ///< of products with weights; none = what is fastest on this machine
   data::VocabularyOptions vocabulary;
   bool joint_vocabulary = true;
   ScheduleOptions schedule;

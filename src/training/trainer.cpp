@@ -8,6 +8,7 @@
 
 #include "base/cpu.h"
 #include "base/error.h"
+#include "base/lap.h"
 #include "decoding/load_translator.h"
 #include "ops/vector_math.h"
 #include "training/attention_maps.h"
@@ -56,24 +57,6 @@ std::string replicas_text(int processes, int workers) {
   return processes == 1 ? text : fmt::format("{} processes of {}", processes, text);
 }
 
-std::string describe_stop(StopReason reason) {
-  switch (reason) {
-    case StopReason::kMaxSteps:
-      return "finished: all steps done";
-    case StopReason::kMaxEpochs:
-      return "finished: all epochs done";
-    case StopReason::kTotalTime:
-      return "finished: the time of the run is used up";
-    case StopReason::kMaxTime:
-      return "stopped: time is up; run the same command to go on";
-    case StopReason::kEarlyStop:
-      return "finished: no improvement any more";
-    case StopReason::kSignal:
-      return "stopped by a signal; run the same command to go on";
-  }
-  return "finished";
-}
-
 }  // namespace
 
 Trainer::Trainer(const TrainOptions& options, std::ostream& terminal)
@@ -106,6 +89,7 @@ Trainer::Trainer(const TrainOptions& options, distributed::ProcessGroup& process
   }
   const RunStart start = find_run_start(options_, processes_, terminal, notes_);
   const auto& [checkpoint, vocabularies] = start;
+  options_.precision = precision_of_run(options_, checkpoint);
   options_.model.source_vocab_size = vocabularies.source.size();
   options_.model.target_vocab_size = vocabularies.target.size();
   texts_ = model_texts(vocabularies, options_.model);
@@ -119,7 +103,8 @@ Trainer::Trainer(const TrainOptions& options, distributed::ProcessGroup& process
     model_->parameters().initialize(options_.run.seed);
     processes_.broadcast(model_->parameters().mutable_values().span<float>());  // libraries may differ in the last bit
   }
-  replicas_ = std::make_unique<DataParallel>(*model_, options_.loss, options_.adam, processes_, options_.run.workers);
+  replicas_ = std::make_unique<DataParallel>(*model_, options_.loss, options_.adam, processes_,
+                                             WorkerOptions{options_.run.workers, *options_.precision});
   if (options_.run.ema_decay > 0.0) {
     average_ = model_->parameters().values().clone();
   }
@@ -166,9 +151,9 @@ void Trainer::describe() {
   const int64_t parameters = model_->parameters().count();
   const auto& counts = corpus_->statistics();
   report_->message(counts.report());
-  report_->message(fmt::format("model: {} ({} parameters), {}, {}", options_.preset, format_count(parameters),
+  report_->message(fmt::format("model: {} ({} parameters), {}, {} on {}", options_.preset, format_count(parameters),
                                replicas_text(processes_.size(), options_.run.workers),
-                               base::isa_name(base::active_isa())));
+                               ops::name_of(*options_.precision), base::isa_name(base::active_isa())));
   for (const std::string& warning : run_warnings(options_, parameters, counts, *validator_)) {
     report_->warning(warning);
   }
@@ -205,13 +190,16 @@ StopReason Trainer::run() {
 }
 
 void Trainer::one_update() {
+  base::Lap reading;
   std::vector<data::BatchShare> batches;
   for (int64_t part = 0; part < options_.batch.accumulate; ++part) {
     batches.push_back(batcher_->next());
   }
+  times_.data += reading();
   const int64_t step = state_.step + 1;
   const double rate = learning_rate(options_.schedule, step);
   const UpdateResult result = replicas_->update(std::move(batches), step, rate, options_.run.seed);
+  times_.add(result.times, 1.0);
   count_update(result);
   if (result.applied) {
     update_average();
@@ -322,54 +310,6 @@ void Trainer::save() {
   const RunOptions& run = options_.run;
   prune_checkpoints(options_.model_folder, state_.scores, {run.keep_last, run.keep_best, run.validate_every});
   report_->checkpoint({state_.step, folder.filename().string(), seconds()});
-}
-
-void Trainer::finish(StopReason reason) {
-  report_->finish_line();  // the last step stands above what is said about the end
-  if (!validator_->has_data() || !std::filesystem::exists(options_.model_folder / "manifest.json")) {
-    publish();
-  }
-  const bool ended = reason != StopReason::kSignal && reason != StopReason::kMaxTime;
-  if (ended && options_.run.average > 1) {
-    average_checkpoints();
-  }
-  report_->event({state_.step, "finish", describe_stop(reason), seconds()});
-  report_->write(describe_stop(reason));
-}
-
-// The paper's last step (section 6.1). The average becomes the model if it validates better than the best so far.
-void Trainer::average_checkpoints() {
-  std::vector<std::filesystem::path> folders;
-  if (processes_.leads()) {
-    folders = checkpoints_to_average();
-  }
-  if (processes_.maximum(static_cast<double>(folders.size())) < 2) {
-    return;
-  }
-  const tensor::Tensor weights = model_->parameters().values().clone();
-  if (processes_.leads()) {
-    average_into(folders, average_.defined(), *model_);
-  }
-  processes_.broadcast(model_->parameters().mutable_values().span<float>());
-  const bool validated = validator_->has_data();
-  const ValidationResult result = validated ? validator_->run(*replicas_, *model_, processes_) : ValidationResult{};
-  const double score = result.score(options_.run.metric);
-  const bool better = !validated || score > state_.best_score;
-  report_->event({state_.step, "average",
-                  fmt::format("average of {} checkpoints: BLEU {:.2f}  chrF {:.2f}  perplexity {:.3f}; {}",
-                              folders.size(), result.bleu, result.chrf, result.sums.perplexity(),
-                              better ? "it is the model now" : "the best checkpoint stays the model"),
-                  seconds()});
-  if (better) {
-    publish_weights();
-  }
-  model_->parameters().mutable_values().copy_from(weights);
-}
-
-std::vector<std::filesystem::path> Trainer::checkpoints_to_average() const {
-  const RunOptions& run = options_.run;
-  return run.average_best ? best_checkpoints(options_.model_folder, run.average, state_.scores)
-                          : last_checkpoints(options_.model_folder, run.average);
 }
 
 // All processes come to the same answer: a signal counts wherever it came, and time is the leading process's.

@@ -81,6 +81,7 @@ class Trainer {
   tensor::Tensor average_;  // exponential moving average of the weights; undefined when off
   RunState state_;
   std::vector<std::string> notes_;  // for the person, before the first update
+  UpdateTimes times_;               // of all updates of this process
   double last_norm_ = 0.0;
   double run_start_ = 0.0;       // clock when this process began to train; 0 = not yet
   double seconds_before_ = 0.0;  // training time of earlier processes

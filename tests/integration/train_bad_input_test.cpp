@@ -105,6 +105,26 @@ TEST_F(TrainBadInput, OptionsThatCannotBe) {
                   {"wrong.yaml: line 2: unknown key \"batch-token\"; did you mean \"batch-tokens\"?"}});
 }
 
+// What a run began with decides; "auto" is not asked again on a machine that would answer otherwise.
+TEST_F(TrainBadInput, ARunKeepsItsPrecision) {
+  const std::map<std::string, std::string> old_processor = {{"DRAGOMAN_ISA", "avx2"}};
+  const std::string warning = "does not multiply bfloat16: it works, but float32 would be faster";
+  BackgroundProgram first(program_.folder(), command("model", 2, {{"precision", "bfloat16"}}), old_processor);
+  EXPECT_EQ(first.wait(), 0) << first.errors();
+  EXPECT_NE(first.errors().find(warning), std::string::npos) << first.errors();
+  BackgroundProgram second(program_.folder(), command("model", 3), old_processor);
+  EXPECT_EQ(second.wait(), 0) << second.errors();
+  EXPECT_NE(second.errors().find("bfloat16 on avx2"), std::string::npos) << second.errors();
+  BackgroundProgram changed(program_.folder(), command("model", 4, {{"precision", "float32"}}));
+  EXPECT_EQ(changed.wait(), kUsage) << changed.errors();
+  const std::string refused = last_line(changed.errors());
+  EXPECT_NE(refused.find("\"precision\": \"bfloat16\" is now \"precision\": \"float32\""), std::string::npos)
+      << refused;
+  BackgroundProgram other(program_.folder(), command("other", 1), old_processor);
+  EXPECT_EQ(other.wait(), 0) << other.errors();
+  EXPECT_NE(other.errors().find("float32 on avx2"), std::string::npos) << other.errors();
+}
+
 TEST_F(TrainBadInput, OnePairIsEnough) {
   program_.write("one.source", "1 2 3\n");
   program_.write("one.target", "3 2 1");  // and no end of line

@@ -73,7 +73,8 @@ TEST(PackedWeight, BFloat16ProductsMultiplyRoundedOperands) {
 
 TEST(PackedWeight, ALossUsesTheCopyOfATransposedWeight) {
   const Tensor targets = Tensor::from(std::vector<int32_t>{0, 5, 36, 7, 7, 1}, {6});
-  const Tensor hidden = random_tensor({6, 20}, DType::kFloat32, 1), weight = random_tensor({37, 20}, DType::kFloat32, 2);
+  const Tensor hidden = random_tensor({6, 20}, DType::kFloat32, 1),
+               weight = random_tensor({37, 20}, DType::kFloat32, 2);
   const auto run = [&](const Tensor& x, const Tensor& w, const PackedWeight* copy) {
     return gradients(
         [&](const std::vector<Variable>& in) {

@@ -52,6 +52,7 @@ struct Recipe {
   models::TransformerConfig config = small_config();
   double rdrop = 0.0;
   nn::Recompute recompute = nn::Recompute::kNone;
+  ops::Precision precision = ops::Precision::kFloat32;
 };
 
 // Weights after `steps` updates, two batches each.
@@ -62,7 +63,7 @@ std::vector<float> train(int workers, int steps, double* last_loss = nullptr, co
   AdamOptions adam;
   adam.clip_norm = 1.0;
   distributed::SingleProcess alone;
-  DataParallel replicas(model, {.rdrop = recipe.rdrop}, adam, alone, workers);
+  DataParallel replicas(model, {.rdrop = recipe.rdrop}, adam, alone, {workers, recipe.precision});
   replicas.set_recompute(recipe.recompute);
   for (int step = 1; step <= steps; ++step) {
     const auto seed = static_cast<uint64_t>(step);
@@ -94,6 +95,18 @@ TEST(DataParallel, AnyNumberOfWorkersSeesTheSameLossWithRdropAndWordDropout) {
   EXPECT_NEAR(one, four, 2e-4 * one);
 }
 
+// Rounding the operands to 8 bits moves the loss a little; the weights, moments and sums stay float32.
+TEST(DataParallel, BFloat16LearnsAsFloat32Does) {
+  double exact = 0.0, rounded = 0.0, again = 0.0;
+  const Recipe recipe{.precision = ops::Precision::kBFloat16};
+  const std::vector<float> weights = train(2, 60, &rounded, recipe);
+  EXPECT_NE(weights, train(2, 60, &exact)) << "nothing was rounded";
+  EXPECT_NEAR(rounded, exact, 0.01 * exact);
+  EXPECT_EQ(weights, train(2, 60, &again, recipe)) << "the same run gave other bits";
+  train(4, 60, &again, recipe);
+  EXPECT_NEAR(again, rounded, 0.01 * rounded) << "4 workers instead of 2";
+}
+
 TEST(DataParallel, TheSameNumberOfWorkersGivesTheSameBits) {
   EXPECT_EQ(train(1, 5), train(1, 5));
   EXPECT_EQ(train(3, 5), train(3, 5));
@@ -108,7 +121,7 @@ LossSums first_update(const models::TransformerConfig& config, double rdrop) {
   model.parameters().initialize(3);
   const std::vector<data::Batch> batches{random_batch(1, 20)};
   distributed::SingleProcess alone;
-  return DataParallel(model, {.rdrop = rdrop}, {}, alone, 1).update(batches, 1, 1e-3, 7).sums;
+  return DataParallel(model, {.rdrop = rdrop}, {}, alone, {1}).update(batches, 1, 1e-3, 7).sums;
 }
 
 TEST(DataParallel, WithoutDropoutBothPassesOfRdropAgree) {
@@ -140,7 +153,7 @@ TEST(DataParallel, RdropDrawsThePassesTogether) {
     model.parameters().allocate();
     model.parameters().initialize(3);
     distributed::SingleProcess alone;
-    DataParallel replicas(model, {.rdrop = rdrop}, {}, alone, 1);
+    DataParallel replicas(model, {.rdrop = rdrop}, {}, alone, {1});
     const std::vector<data::Batch> batches{random_batch(1, 10)};
     double kl = 0.0;
     for (int step = 1; step <= 150; ++step) {
@@ -170,7 +183,7 @@ TEST(DataParallel, RecomputedLayersNeedLessMemory) {
     model.parameters().allocate();
     model.parameters().initialize(3);
     distributed::SingleProcess alone;
-    DataParallel replicas(model, {}, {}, alone, 1);
+    DataParallel replicas(model, {}, {}, alone, {1});
     replicas.set_recompute(recompute);
     const uint64_t before = replicas.arena_counters(0).live_bytes;
     const std::vector<data::Batch> batches{random_batch(1, 200)};
@@ -186,7 +199,7 @@ TEST(DataParallel, MoreWorkersThanSentencesIsFine) {
   model.parameters().allocate();
   model.parameters().initialize(3);
   distributed::SingleProcess alone;
-  DataParallel replicas(model, {}, {}, alone, 4);
+  DataParallel replicas(model, {}, {}, alone, {4});
   const std::vector<data::Batch> batches{random_batch(1, 2)};
   EXPECT_TRUE(replicas.update(batches, 1, 1e-3, 7).applied);
 }
@@ -196,7 +209,7 @@ TEST(DataParallel, ANonFiniteGradientLeavesTheWeightsUntouched) {
   model.parameters().allocate();
   model.parameters().initialize(3);
   distributed::SingleProcess alone;
-  DataParallel replicas(model, {}, {}, alone, 2);
+  DataParallel replicas(model, {}, {}, alone, {2});
   const auto write = [&](float value) { model.parameters().mutable_values().data<float>()[5] = value; };
   write(std::numeric_limits<float>::quiet_NaN());
   const std::vector<data::Batch> batches{random_batch(1, 6)};
@@ -220,7 +233,7 @@ TEST(DataParallel, ValuesWrittenFromOutsideAreUsed) {
   other.parameters().allocate();
   other.parameters().initialize(4);
   distributed::SingleProcess alone;
-  DataParallel replicas(model, {}, {}, alone, 2), expected(other, {}, {}, alone, 2);
+  DataParallel replicas(model, {}, {}, alone, {2}), expected(other, {}, {}, alone, {2});
   const std::vector<data::Batch> batches{random_batch(1, 6), random_batch(2, 3)};
   replicas.update(batches, 1, 1e-3, 7);
   model.parameters().mutable_values().copy_from(other.parameters().values());
@@ -236,7 +249,7 @@ TEST(DataParallel, WarmUpdatesAskTheSystemForNoMemory) {
     model.parameters().allocate();
     model.parameters().initialize(3);
     distributed::SingleProcess alone;
-    DataParallel replicas(model, {.rdrop = rdrop}, {}, alone, 2);
+    DataParallel replicas(model, {.rdrop = rdrop}, {}, alone, {2});
     const std::vector<data::Batch> batches{random_batch(1, 40)};
     replicas.update(batches, 1, 1e-3, 7);
     const auto requests = [&] {
@@ -279,8 +292,9 @@ TEST(GradientBuckets, SetOutDuringTheBackwardAndAreFinalThen) {
     for (int step = 1; step <= 2; ++step) {
       recorder.begun.clear();
       buckets.begin_update();
-      replica.forward_backward(random_batch(1, 6), {.seed = 7, .step = step, .update_tokens = 50});
-      replica.forward_backward(random_batch(2, 6), {.seed = 7, .step = step, .update_tokens = 50},
+      PassSeconds seconds;
+      replica.forward_backward(random_batch(1, 6), {.seed = 7, .step = step, .update_tokens = 50}, seconds);
+      replica.forward_backward(random_batch(2, 6), {.seed = 7, .step = step, .update_tokens = 50}, seconds,
                                [&](const autograd::Variable& parameter) { buckets.parameter_final(parameter); });
       EXPECT_EQ(recorder.begun.size(), total) << "every parameter gets a gradient, so every bucket is final by now";
       buckets.finish_update();
@@ -299,7 +313,7 @@ TEST(DataParallel, LearnsOneBatchByHeart) {
   model.parameters().allocate();
   model.parameters().initialize(3);
   distributed::SingleProcess alone;
-  DataParallel replicas(model, {.label_smoothing = 0.0}, {}, alone, 1);
+  DataParallel replicas(model, {.label_smoothing = 0.0}, {}, alone, {1});
   const std::vector<data::Batch> batches{random_batch(1, 6)};
   double loss = 0.0;
   for (int step = 1; step <= 300; ++step) {
