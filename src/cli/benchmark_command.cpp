@@ -1,5 +1,4 @@
 #include <fmt/core.h>
-#include <sys/resource.h>
 
 #include <algorithm>
 #include <memory>
@@ -8,6 +7,7 @@
 #include "base/cpu.h"
 #include "base/error.h"
 #include "base/json.h"
+#include "base/memory.h"
 #include "cli/command.h"
 #include "ops/product_kernel.h"
 #include "training/product_speed.h"
@@ -94,10 +94,8 @@ void print_machine(const training::WorkerOptions& options) {
 }
 
 // Largest memory of this process so far, in MiB.
-int64_t peak_mib() {
-  rusage usage{};
-  getrusage(RUSAGE_SELF, &usage);
-  return usage.ru_maxrss / 1024;
+uint64_t peak_mib() {
+  return base::peak_resident_memory() >> 20;
 }
 
 void print_training_json(const training::ThroughputOptions& options, int processes,

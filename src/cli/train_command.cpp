@@ -2,6 +2,7 @@
 #include <memory>
 
 #include "base/error.h"
+#include "base/memory.h"
 #include "base/signals.h"
 #include "cli/command.h"
 #include "training/trainer.h"
@@ -34,6 +35,18 @@ class Overrides {
                   const std::string& help) {
     auto text = std::make_shared<std::string>(initial);
     CLI::Option* option = command_.add_option(name, *text, help)->check(CLI::IsMember(choices));
+    appliers_.push_back([option, text, set](TrainOptions& options) {
+      if (option->count() > 0) {
+        set(options, *text);
+      }
+    });
+  }
+
+  // A text that `set` reads.
+  template <typename Set>
+  void add_text(const char* name, const std::string& initial, Set set, const std::string& help) {
+    auto text = std::make_shared<std::string>(initial);
+    CLI::Option* option = command_.add_option(name, *text, help);
     appliers_.push_back([option, text, set](TrainOptions& options) {
       if (option->count() > 0) {
         set(options, *text);
@@ -124,6 +137,16 @@ void add_vocabulary(Overrides& options) {
               "Random sub-words in training: unigram alpha (0.1 to 0.5) or BPE dropout (0.1); 0 = off");
 }
 
+// A number, or auto.
+void set_batch_tokens(TrainOptions& options, const std::string& text) {
+  options.batch.fit = text == "auto";
+  if (!options.batch.fit) {
+    const bool digits = !text.empty() && text.size() <= 9 && text.find_first_not_of("0123456789") == std::string::npos;
+    base::check_usage(digits, "--batch-tokens is \"{}\", must be a whole number or auto", text);
+    options.batch.batch_tokens = std::stoll(text);
+  }
+}
+
 void add_optimization(Overrides& options) {
   options.add_choice(
       "--schedule", {"noam", "inverse-sqrt", "cosine", "constant"}, "inverse-sqrt",
@@ -139,7 +162,16 @@ void add_optimization(Overrides& options) {
   options.add("--label-smoothing", FIELD(loss.label_smoothing), "Probability mass spread over the vocabulary");
   options.add("--rdrop", FIELD(loss.rdrop),
               "R-Drop: two passes a batch, drawn together with this weight, e.g. 5; 0 = one pass");
-  options.add("--batch-tokens", FIELD(batch.batch_tokens), "Source or target tokens of a batch, over all workers");
+  options.add_text(
+      "--memory", "half of what is free",
+      [](TrainOptions& o, const std::string& size) {
+        o.run.memory = base::parse_size("--memory", size);
+        o.batch.fit = true;
+      },
+      "Memory to take, e.g. 8GiB; batches are cut to fit, as with --batch-tokens auto");
+  options.add_text("--batch-tokens", std::to_string(training::BatchOptions().batch_tokens), set_batch_tokens,
+                   "Source or target tokens of a batch, over all workers; auto: those of the preset, cut into batches "
+                   "that fit into --memory and accumulated, so that an update keeps its tokens");
   options.add("--accumulate", FIELD(batch.accumulate), "Batches summed into one update");
   options.add("--max-length", FIELD(batch.max_length), "Tokens; longer sentences are left out of training");
   options.add("--window-sentences", FIELD(batch.window_sentences), "Sentences sorted by length together");

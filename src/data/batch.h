@@ -31,10 +31,11 @@ struct Batch {
   bool ends_epoch = false;  ///< the last batch of its epoch
 
   /// Where this shard starts in the batch it was cut from (0 for a whole batch): dropout masks are keyed by the row in
-  /// the whole batch, so the number of workers does not change them.
-  int32_t first_sentence = 0;
-  int32_t first_source_row = 0;
-  int32_t first_target_row = 0;
+  /// the whole batch, so the number of workers does not change them. 64 bits: an update of many batches has more rows
+  /// than offsets can count.
+  int64_t first_sentence = 0;
+  int64_t first_source_row = 0;
+  int64_t first_target_row = 0;
 
   int32_t sentences() const { return static_cast<int32_t>(lines.size()); }
   int32_t source_tokens() const { return source_offsets.back(); }

@@ -86,6 +86,8 @@ class ParameterSet {
   /// the reference.
   Tensor& mutable_values();
   Tensor& gradients() { return gradients_; }
+  /// Elements of the flat buffers, gaps counted; known before they are allocated.
+  int64_t flat_size() const { return total_; }
   /// Number of trained numbers, gaps not counted.
   int64_t count() const;
 

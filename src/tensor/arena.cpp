@@ -72,6 +72,22 @@ void Arena::reserve(size_t bytes) {
   }
 }
 
+void Arena::give_back() {
+  const std::lock_guard lock(mutex_);
+  std::erase_if(regions_, [this](const std::pair<void*, size_t>& region) {
+    char* const first = static_cast<char*>(region.first);
+    const Block block = blocks_.at(first);
+    if (!block.free || block.bytes != region.second) {
+      return false;
+    }
+    erase_free(first, block);
+    blocks_.erase(first);
+    munmap(first, region.second);
+    counters_.system_bytes -= region.second;
+    return true;
+  });
+}
+
 ArenaCounters Arena::counters() const {
   const std::lock_guard lock(mutex_);
   return counters_;

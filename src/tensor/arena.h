@@ -19,8 +19,8 @@ struct ArenaCounters {
 };
 
 /// A caching allocator: takes large regions (huge pages advised) from the system, hands out 64-byte aligned blocks
-/// by best fit, joins neighbours when they come back, and returns nothing before it dies. Touching fresh memory
-/// costs about 12 times reusing it on the machines this runs on, so each worker keeps one arena for life.
+/// by best fit, joins neighbours when they come back, and returns nothing before it dies or is told to. Touching fresh
+/// memory costs about 12 times reusing it on the machines this runs on, so each worker keeps one arena for life.
 /// Thread-safe; meant to be used by one thread at a time, so the lock is never contended.
 /// Blocks keep the arena alive (tensor storage holds a shared pointer to it).
 class Arena {
@@ -36,6 +36,8 @@ class Arena {
   void release(void* block);
   /// Makes sure that `bytes` more can be handed out in one piece without asking the system.
   void reserve(size_t bytes);
+  /// Returns to the system the regions that nothing lies in.
+  void give_back();
   ArenaCounters counters() const;
 
   /// The arena that new tensors of this thread come from: the innermost ArenaScope, else one shared by the process.

@@ -36,7 +36,7 @@ namespace {
 // The shards of all batches of one update, by worker; rows are numbered through the whole update.
 std::vector<std::vector<data::Batch>> shards_of_workers(std::vector<data::BatchShare> batches, size_t workers) {
   std::vector<std::vector<data::Batch>> shards(workers);
-  int32_t source_rows = 0, target_rows = 0;
+  int64_t source_rows = 0, target_rows = 0;
   for (data::BatchShare& batch : batches) {
     base::check_argument(batch.shards.size() == workers, "update: a batch of {} shards for {} workers",
                          batch.shards.size(), workers);
@@ -194,6 +194,30 @@ void DataParallel::pack_weights() {
   nn::WeightPacking& packing = *workers_.front()->replica->parameters().packing();
   if (!packing.current()) {
     pool_.run([&](int rank) { packing.pack(rank, workers()); });
+  }
+}
+
+tensor::ArenaCounters DataParallel::measure_pass(const data::Batch& batch) {
+  pack_weights();
+  const auto arena = std::make_shared<tensor::Arena>();
+  const tensor::ArenaScope memory(arena);
+  Replica& replica = *workers_.front()->replica;
+  replica.parameters().clear_gradients();
+  PassSeconds seconds;
+  replica.forward_backward(batch, {0, 0, loss_.label_smoothing, loss_.rdrop, batch.target_tokens(), recompute_},
+                           seconds);
+  return arena->counters();
+}
+
+void DataParallel::reserve(uint64_t bytes) {
+  for (const auto& worker : workers_) {
+    worker->arena->reserve(bytes);
+  }
+}
+
+void DataParallel::give_back_memory() {
+  for (const auto& worker : workers_) {
+    worker->arena->give_back();
   }
 }
 

@@ -65,6 +65,14 @@ class DataParallel {
   /// The same from whole batches.
   UpdateResult update(std::span<const data::Batch> batches, int64_t step, double learning_rate, uint64_t seed);
 
+  /// What forward and backward of one worker take: runs them on `batch` in an arena of their own, which goes away, and
+  /// changes nothing that an update sees.
+  tensor::ArenaCounters measure_pass(const data::Batch& batch);
+  /// Makes sure that every worker's arena can hand out so many bytes without asking the system.
+  void reserve(uint64_t bytes);
+  /// Returns to the system what the workers' arenas hold and do not use.
+  void give_back_memory();
+
   /// Sum of the losses over batches, without dropout and gradients; the workers share the batches.
   LossSums evaluate(std::span<const data::Batch> batches);
 

@@ -54,6 +54,16 @@ Json to_json(const EventRow& row) {
       {"kind", "event"}, {"step", row.step}, {"name", row.name}, {"text", row.text}, {"seconds", number(row.seconds)}};
 }
 
+Json to_json(const MemoryRow& row) {
+  Json json = {
+      {"kind", "memory"}, {"step", row.step}, {"batch_tokens", row.batch_tokens}, {"accumulate", row.accumulate}};
+  for (const auto& [name, bytes] : row.bytes) {
+    json["bytes"][name] = bytes;
+  }
+  json["seconds"] = number(row.seconds);
+  return json;
+}
+
 /// One line, LF included; text that is not UTF-8 is repaired rather than refused.
 std::string line_of(const Json& row) {
   return row.dump(-1, ' ', false, Json::error_handler_t::replace) + "\n";
@@ -96,6 +106,22 @@ ValidationRow validation_row(const nlohmann::json& row, int64_t step) {
           read_number(row, "seconds")};
 }
 
+int64_t read_count(const nlohmann::json& row, const char* key) {
+  const auto value = row.find(key);
+  return value != row.end() && value->is_number_integer() ? value->get<int64_t>() : 0;
+}
+
+MemoryRow memory_row(const nlohmann::json& row, int64_t step) {
+  MemoryRow memory{
+      step, read_count(row, "batch_tokens"), read_count(row, "accumulate"), {}, read_number(row, "seconds")};
+  if (const auto bytes = row.find("bytes"); bytes != row.end() && bytes->is_object()) {
+    for (const auto& [name, value] : bytes->items()) {
+      memory.bytes.emplace_back(name, value.is_number_unsigned() ? value.get<uint64_t>() : 0);
+    }
+  }
+  return memory;
+}
+
 /// Files row `json` under its kind. False: not a row of this format.
 bool add_row(const nlohmann::json& json, MetricsHistory& history) {
   const auto step_value = json.is_object() ? json.find("step") : json.end();
@@ -112,6 +138,8 @@ bool add_row(const nlohmann::json& json, MetricsHistory& history) {
     history.checkpoints.push_back({step, read_text(json, "folder"), read_number(json, "seconds")});
   } else if (kind == "event") {
     history.events.push_back({step, read_text(json, "name"), read_text(json, "text"), read_number(json, "seconds")});
+  } else if (kind == "memory") {
+    history.memory.push_back(memory_row(json, step));
   } else {
     return false;
   }
@@ -194,6 +222,10 @@ void MetricsLog::append(const CheckpointRow& row) {
 }
 
 void MetricsLog::append(const EventRow& row) {
+  file_.append(line_of(to_json(row)));
+}
+
+void MetricsLog::append(const MemoryRow& row) {
   file_.append(line_of(to_json(row)));
 }
 

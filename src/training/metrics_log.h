@@ -4,6 +4,7 @@
 #include <filesystem>
 #include <limits>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "training/append_file.h"
@@ -48,12 +49,22 @@ struct EventRow {
   double seconds = 0.0;
 };
 
+/// How memory is planned, in bytes by name (MemoryPlan::parts).
+struct MemoryRow {
+  int64_t step = 0;
+  int64_t batch_tokens = 0;
+  int64_t accumulate = 1;
+  std::vector<std::pair<std::string, uint64_t>> bytes;
+  double seconds = 0.0;
+};
+
 /// What a metrics.jsonl holds, each kind in the order written.
 struct MetricsHistory {
   std::vector<TrainRow> train;
   std::vector<ValidationRow> validation;
   std::vector<CheckpointRow> checkpoints;
   std::vector<EventRow> events;
+  std::vector<MemoryRow> memory;
   int64_t damaged_lines = 0;  ///< left out: torn by a kill, or not a row of this format
 };
 
@@ -62,7 +73,7 @@ struct MetricsHistory {
 MetricsHistory read_metrics(const std::filesystem::path& path);
 
 /// Appends to metrics.jsonl: one JSON object a line with the fields of its row and "kind" (train, validation,
-/// checkpoint or event), each line handed to the system before `append` returns. Not thread safe.
+/// checkpoint, event or memory), each line handed to the system before `append` returns. Not thread safe.
 ///   {"kind":"train","step":50,"epoch":0.25,"loss":7.1,"learning_rate":1e-4,"tokens_per_second":4200.0,...}
 class MetricsLog {
  public:
@@ -76,6 +87,7 @@ class MetricsLog {
   void append(const ValidationRow& row);
   void append(const CheckpointRow& row);
   void append(const EventRow& row);
+  void append(const MemoryRow& row);
 
  private:
   AppendFile file_;

@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include "base/cpu.h"
+#include "base/memory.h"
 #include "ops/product_kernel.h"
 #include "training/progress_line.h"
 #include "training/vocabularies.h"
@@ -66,14 +67,26 @@ std::string precision_warning(ops::Precision precision) {
                            base::isa_name(base::active_isa()));
 }
 
+std::vector<ReportFact> memory_facts(const MemoryPlan& plan) {
+  std::vector<ReportFact> facts;
+  for (const auto& [name, bytes] : plan.parts()) {
+    facts.push_back({name, base::format_size(bytes)});
+  }
+  return facts;
+}
+
 }  // namespace
 
 std::vector<ReportFactGroup> run_facts(const TrainOptions& options, int64_t parameters,
-                                       const data::CorpusStatistics& corpus) {
-  return {{"Model", model_facts(options, parameters)},
-          {"Data", data_facts(corpus)},
-          {"Training", training_facts(options)},
-          {"Machine", machine_facts(options)}};
+                                       const data::CorpusStatistics& corpus, const std::optional<MemoryPlan>& plan) {
+  std::vector<ReportFactGroup> groups = {{"Model", model_facts(options, parameters)},
+                                         {"Data", data_facts(corpus)},
+                                         {"Training", training_facts(options)},
+                                         {"Machine", machine_facts(options)}};
+  if (plan) {
+    groups.push_back({"Memory", memory_facts(*plan)});
+  }
+  return groups;
 }
 
 std::vector<std::string> run_warnings(const TrainOptions& options, int64_t parameters,

@@ -96,6 +96,11 @@ void FolderReport::checkpoint(const CheckpointRow& row) {
   metrics_.append(row);
 }
 
+void FolderReport::memory(const MemoryRow& row, const std::string& text) {
+  metrics_.append(row);
+  line_.message(text);
+}
+
 void FolderReport::event(const EventRow& row) {
   metrics_.append(row);
   line_.message(row.text);

@@ -30,6 +30,8 @@ class RunReport {
   /// @param attention  maps of the first validation sentence
   virtual void validation(const ValidationRow&, const ValidationResult&, const Validator&, std::vector<HeatMap>) {}
   virtual void checkpoint(const CheckpointRow&) {}
+  /// @param text  the plan for a person
+  virtual void memory(const MemoryRow&, const std::string&) {}
   virtual void event(const EventRow&) {}
   /// Writes report.html with this status: "training", "finished", ...
   virtual void write(const std::string&) {}
@@ -51,6 +53,7 @@ class FolderReport : public RunReport {
   void validation(const ValidationRow& row, const ValidationResult& result, const Validator& validator,
                   std::vector<HeatMap> attention) override;
   void checkpoint(const CheckpointRow& row) override;
+  void memory(const MemoryRow& row, const std::string& text) override;
   void event(const EventRow& row) override;
   void write(const std::string& status) override;
   void finish_line() override { line_.finish(); }

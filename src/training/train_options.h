@@ -35,6 +35,7 @@ struct AdamOptions {
 /// How text becomes batches.
 struct BatchOptions {
   int64_t batch_tokens = 8192;       ///< source or target tokens of one batch, whichever is more, over all workers
+  bool fit = false;                  ///< cut the batch into accumulated parts that fit into memory (plan_batch)
   int64_t accumulate = 1;            ///< batches summed into one update
   int64_t max_length = 256;          ///< longer sentences (tokens, end included) are left out of training
   int64_t window_sentences = 65536;  ///< sorted by length within windows of so many shuffled sentences
@@ -61,6 +62,7 @@ struct RunOptions {
   double ema_decay = 0.0;     ///< exponential moving average of the weights, used for validation and saved as the
                               ///< model; 0 = off, else e.g. 0.999
   int64_t log_every = 50;     ///< steps between plain progress lines and rows of metrics.jsonl
+  uint64_t memory = 0;        ///< bytes this process may take; 0 = a fair share of what is free (memory_budget)
   nn::Recompute recompute = nn::Recompute::kNone;  ///< saves memory, costs time, changes no result
   int workers = 0;                                 ///< replicas of this process, one thread each; 0 = one a core
   int64_t check_ranks_every = 100;                 ///< steps between comparisons of the weights of all processes

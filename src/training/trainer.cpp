@@ -6,162 +6,24 @@
 #include <cmath>
 #include <nlohmann/json.hpp>
 
-#include "base/cpu.h"
 #include "base/error.h"
 #include "base/lap.h"
-#include "decoding/load_translator.h"
 #include "ops/vector_math.h"
 #include "training/attention_maps.h"
 #include "training/rank_agreement.h"
-#include "training/run_facts.h"
-#include "training/run_start.h"
-#include "training/vocabularies.h"
 
 namespace dragoman::training {
 namespace {
 
 constexpr int64_t kMaxSkippedInARow = 20;
+constexpr int64_t kStepsToSettle = 200;  // until then the loss may be worse than guessing
+constexpr int64_t kLostWindows = 3;      // worse than guessing, in a row, call for a warning
 
 double clock_seconds() {
   return std::chrono::duration<double>(std::chrono::steady_clock::now().time_since_epoch()).count();
 }
 
-data::EncodingOptions encoding_options(const TrainOptions& options) {
-  data::EncodingOptions encoding;
-  encoding.max_length = static_cast<int32_t>(options.batch.max_length - 1);
-  encoding.source_sampling = encoding.target_sampling = options.batch.subword_sampling;
-  encoding.cache_bytes = static_cast<uint64_t>(options.batch.cache_megabytes) << 20U;
-  encoding.seed = options.run.seed;
-  encoding.threads = options.run.workers;
-  return encoding;
-}
-
-data::BatcherOptions batcher_options(const TrainOptions& options, const distributed::ProcessGroup& processes) {
-  data::BatcherOptions batching;
-  batching.batch_tokens = options.batch.batch_tokens;
-  batching.window_sentences = static_cast<uint64_t>(options.batch.window_sentences);
-  batching.shards = processes.size() * options.run.workers;
-  batching.first_shard = processes.rank() * options.run.workers;
-  batching.own_shards = options.run.workers;
-  batching.seed = options.run.seed;
-  return batching;
-}
-
-data::Exchange data_exchange(distributed::ProcessGroup& processes) {
-  return {processes.rank(), processes.size(),
-          [&processes](const std::string& mine) { return processes.all_gather(mine, distributed::Line::kData); }};
-}
-
-std::string replicas_text(int processes, int workers) {
-  const std::string text = fmt::format("{} {}", workers, workers == 1 ? "worker" : "workers");
-  return processes == 1 ? text : fmt::format("{} processes of {}", processes, text);
-}
-
 }  // namespace
-
-Trainer::Trainer(const TrainOptions& options, std::ostream& terminal)
-    : Trainer(options, std::make_unique<distributed::SingleProcess>(), terminal) {}
-
-Trainer::Trainer(const TrainOptions& options, std::unique_ptr<distributed::ProcessGroup> alone, std::ostream& terminal)
-    : Trainer(options, *alone, terminal) {
-  alone_ = std::move(alone);
-}
-
-Trainer::Trainer(const TrainOptions& options, distributed::ProcessGroup& processes, std::ostream& terminal)
-    : options_(options), processes_(processes) {
-  options_.schedule.d_model = options_.model.d_model;
-  options_.schedule.max_steps = options_.run.max_steps;
-  options_.check();
-  if (options_.run.workers == 0) {
-    options_.run.workers = std::max(1, base::cpu_count() / processes_.processes_here());
-  }
-  data::ParallelCorpus text(options_.source, options_.target);
-  if (!options_.valid_source.empty()) {  // what is wrong with it is said now, not after an hour of encoding
-    const data::ParallelCorpus validation(options_.valid_source, options_.valid_target);
-  }
-  state_.fingerprint = text.fingerprint();
-  if (processes_.size() > 1) {
-    check_same_facts(processes_, facts_to_share(options_, state_.fingerprint));
-  }
-  if (processes_.leads()) {
-    make_model_folder(options_.model_folder);
-    lock_ = std::make_unique<base::FolderLock>(options_.model_folder);
-  }
-  const RunStart start = find_run_start(options_, processes_, terminal, notes_);
-  const auto& [checkpoint, vocabularies] = start;
-  options_.precision = precision_of_run(options_, checkpoint);
-  options_.model.source_vocab_size = vocabularies.source.size();
-  options_.model.target_vocab_size = vocabularies.target.size();
-  texts_ = model_texts(vocabularies, options_.model);
-  corpus_ = std::make_unique<data::EncodedCorpus>(std::move(text), vocabularies.source, vocabularies.target,
-                                                  encoding_options(options_), data_exchange(processes_));
-  batcher_ = std::make_unique<data::Batcher>(*corpus_, batcher_options(options_, processes_));
-  validator_ = std::make_unique<Validator>(options_, vocabularies.source, vocabularies.target);
-  model_ = std::make_unique<models::Transformer>(options_.model);
-  model_->parameters().allocate();
-  if (!checkpoint) {
-    model_->parameters().initialize(options_.run.seed);
-    processes_.broadcast(model_->parameters().mutable_values().span<float>());  // libraries may differ in the last bit
-  }
-  replicas_ = std::make_unique<DataParallel>(*model_, options_.loss, options_.adam, processes_,
-                                             WorkerOptions{options_.run.workers, *options_.precision});
-  if (options_.run.ema_decay > 0.0) {
-    average_ = model_->parameters().values().clone();
-  }
-  if (checkpoint) {
-    restore(*checkpoint);
-  }
-  report_ = processes_.leads() ? std::make_unique<FolderReport>(options_, state_.step, terminal)
-                               : std::make_unique<RunReport>();
-  for (const std::string& note : notes_) {
-    report_->message(note);
-  }
-  describe();
-}
-
-Trainer::~Trainer() = default;
-
-void Trainer::restore(const Checkpoint& checkpoint) {
-  const std::string recipe = recipe_json(options_);
-  base::check_usage(checkpoint.recipe == recipe,
-                    "{}: the run in this folder was started with another recipe ({}); "
-                    "use the same options to go on, or another --model folder to start anew",
-                    options_.model_folder.string(), first_difference(checkpoint.recipe, recipe));
-  base::check_data(checkpoint.state.fingerprint == state_.fingerprint,
-                   "{}: the training text has changed since this run was started; use the same files to go on, or "
-                   "another --model folder to start anew",
-                   options_.model_folder.string());
-  OptimizerTensors optimizer{replicas_->adam().first_moment(), replicas_->adam().second_moment(), average_};
-  restore_tensors(checkpoint, processes_, *model_, optimizer);
-  const int processes = processes_.size(), workers = options_.run.workers;
-  state_ = checkpoint.state;
-  if (state_.workers != workers || state_.processes != processes) {
-    notes_.push_back(
-        fmt::format("resuming with {} a run of {}: the same data order, but not bit for bit the run it would have been",
-                    replicas_text(processes, workers), replicas_text(state_.processes, state_.workers)));
-  }
-  seconds_before_ = state_.seconds;
-  first_step_ = state_.step;
-  replicas_->set_applied_updates(state_.applied_updates);
-  batcher_->restore(nlohmann::json::parse(state_.batcher));
-}
-
-// What the person should know before the first update.
-void Trainer::describe() {
-  const int64_t parameters = model_->parameters().count();
-  const auto& counts = corpus_->statistics();
-  report_->message(counts.report());
-  report_->message(fmt::format("model: {} ({} parameters), {}, {} on {}", options_.preset, format_count(parameters),
-                               replicas_text(processes_.size(), options_.run.workers),
-                               ops::name_of(*options_.precision), base::isa_name(base::active_isa())));
-  for (const std::string& warning : run_warnings(options_, parameters, counts, *validator_)) {
-    report_->warning(warning);
-  }
-  report_->facts(run_facts(options_, parameters, counts));
-  if (state_.step > 0) {
-    report_->event({state_.step, "resume", fmt::format("resuming after step {}", state_.step), seconds()});
-  }
-}
 
 StopReason Trainer::run() {
   const base::StopSignals signals;
@@ -242,8 +104,21 @@ void Trainer::log_window() {
   report_->train_row({state_.step, epoch(), state_.window.loss_per_token(),
                       learning_rate(options_.schedule, state_.step), window_speed(), last_norm_, seconds(),
                       window_kl()});
+  watch_loss(state_.window.loss_per_token());
   state_.window = {};
   state_.window_start = seconds();
+}
+
+// Gradients of a run that has diverged may well be finite. Guessing without looking at the text costs ln V.
+void Trainer::watch_loss(double loss) {
+  const double guessing = std::log(static_cast<double>(options_.model.target_vocab_size));
+  lost_windows_ = loss > guessing && state_.step > kStepsToSettle ? lost_windows_ + 1 : 0;
+  if (lost_windows_ == kLostWindows) {
+    report_->warning(fmt::format(
+        "the loss is {:.2f} nats a token at step {}, more than guessing would cost ({:.2f}): the run has probably "
+        "diverged; start anew with a lower --learning-rate, more --warmup-steps or --clip-norm 1",
+        loss, state_.step, guessing));
+  }
 }
 
 void Trainer::validate() {
@@ -270,6 +145,9 @@ void Trainer::validate() {
                       result, *validator_,
                       processes_.leads() ? attention_maps(*model_, *validator_) : std::vector<HeatMap>());
   swap_average();
+  if (plan_ && plan_->gives_back()) {
+    reserve();
+  }
   report_->write("training");
   state_.window_start += seconds() - started;  // validating is not training time
 }

@@ -11,6 +11,7 @@
 #include "models/transformer.h"
 #include "training/checkpoint.h"
 #include "training/data_parallel.h"
+#include "training/memory_plan.h"
 #include "training/run_report.h"
 #include "training/run_state.h"
 #include "training/train_options.h"
@@ -39,6 +40,8 @@ class Trainer {
   StopReason run();
 
   const RunState& state() const { return state_; }
+  /// How memory is shared out; nothing unless options ask for it (RunOptions::memory, BatchOptions::fit).
+  const std::optional<MemoryPlan>& plan() const { return plan_; }
   models::Transformer& model() { return *model_; }
   /// 0, or 130 / 143 when a signal ended the run after saving.
   int exit_status() const { return exit_status_; }
@@ -46,11 +49,14 @@ class Trainer {
  private:
   Trainer(const TrainOptions& options, std::unique_ptr<distributed::ProcessGroup> alone, std::ostream& terminal);
   void restore(const Checkpoint& checkpoint);
+  void plan_memory();
+  void reserve();
   void describe();
   void one_update();
   void count_update(const UpdateResult& result);
   void update_average();
   void log_window();
+  void watch_loss(double loss);
   void validate();
   void swap_average();
   void publish();
@@ -78,11 +84,13 @@ class Trainer {
   std::unique_ptr<DataParallel> replicas_;
   std::unique_ptr<Validator> validator_;
   std::unique_ptr<RunReport> report_;
-  tensor::Tensor average_;  // exponential moving average of the weights; undefined when off
+  tensor::Tensor average_;          // exponential moving average of the weights; undefined when off
+  std::optional<MemoryPlan> plan_;  // where --memory or --batch-tokens auto ask for one
   RunState state_;
   std::vector<std::string> notes_;  // for the person, before the first update
   UpdateTimes times_;               // of all updates of this process
   double last_norm_ = 0.0;
+  int64_t lost_windows_ = 0;     // in a row, see watch_loss
   double run_start_ = 0.0;       // clock when this process began to train; 0 = not yet
   double seconds_before_ = 0.0;  // training time of earlier processes
   int64_t first_step_ = 0;       // steps done by earlier processes

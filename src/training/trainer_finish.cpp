@@ -1,8 +1,10 @@
-#include "training/trainer.h"
-
+// How a run ends: what Trainer does after its last update.
 #include <fmt/format.h>
 
-#include "training/progress_line.h"
+#include <algorithm>
+
+#include "base/memory.h"
+#include "training/trainer.h"
 
 namespace dragoman::training {
 namespace {
@@ -39,14 +41,22 @@ std::string where_time_went(const UpdateTimes& times, double seconds) {
 
 void Trainer::finish(StopReason reason) {
   report_->finish_line();  // the last step stands above what is said about the end
+  const bool ended = reason != StopReason::kSignal && reason != StopReason::kMaxTime;
+  const bool unseen = state_.step > first_step_ && state_.step % options_.run.validate_every != 0;
+  if (ended && unseen && validator_->has_data()) {
+    validate();  // the checkpoint is written: a run that goes on from it after all has not seen this
+  }
   if (!validator_->has_data() || !std::filesystem::exists(options_.model_folder / "manifest.json")) {
     publish();
   }
-  const bool ended = reason != StopReason::kSignal && reason != StopReason::kMaxTime;
   if (ended && options_.run.average > 1) {
     average_checkpoints();
   }
   report_->message(where_time_went(times_, seconds() - seconds_before_));
+  report_->event({state_.step, "peak_memory",
+                  fmt::format("memory: {} at most{}", base::format_size(base::peak_resident_memory()),
+                              plan_ ? fmt::format(", {} planned", base::format_size(plan_->peak())) : ""),
+                  seconds()});
   report_->event({state_.step, "finish", describe_stop(reason), seconds()});
   report_->write(describe_stop(reason));
 }
@@ -60,6 +70,8 @@ void Trainer::average_checkpoints() {
   if (processes_.maximum(static_cast<double>(folders.size())) < 2) {
     return;
   }
+  replicas_->give_back_memory();
+  const tensor::ArenaScope passing(std::make_shared<tensor::Arena>());
   const tensor::Tensor weights = model_->parameters().values().clone();
   if (processes_.leads()) {
     average_into(folders, average_.defined(), *model_);

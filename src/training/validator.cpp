@@ -67,6 +67,9 @@ ValidationResult Validator::run(DataParallel& replicas, const models::Transforme
                                 distributed::ProcessGroup& processes) const {
   ValidationResult result;
   result.sums = replicas.evaluate(batches_);
+  if (alone_) {
+    replicas.give_back_memory();
+  }
   result.translations = translate(model, processes);
   std::array<double, 2> scores{
       evaluation::corpus_bleu(result.translations, {references_}, {.tokenize = tokenize_}).score,
@@ -87,6 +90,7 @@ std::vector<std::string> Validator::translate(const models::Transformer& model,
   decoding::SearchOptions search;
   search.beam_size = beam_size_;
   search.workers = workers_;
+  search.batch_tokens = search_tokens_;
   const decoding::Translator translator(decoding::make_inference_model(model), source_vocabulary_, target_vocabulary_);
   std::string lines;
   for (const decoding::Translation& translation :

@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "data/encoded_corpus.h"
+#include "decoding/options.h"
 #include "training/data_parallel.h"
 #include "training/train_options.h"
 
@@ -37,6 +38,13 @@ class Validator {
   ValidationResult run(DataParallel& replicas, const models::Transformer& model,
                        distributed::ProcessGroup& processes) const;
 
+  /// From now on translates with `search_tokens` source tokens in work in a worker, and before it does, makes the
+  /// replicas give back what their passes held if `alone`. Neither changes a result.
+  void limit_memory(int64_t search_tokens, bool alone) {
+    search_tokens_ = search_tokens;
+    alone_ = alone;
+  }
+
   const std::vector<std::string>& sources() const { return sources_; }
   const std::vector<std::string>& references() const { return references_; }
   const data::Vocabulary& source_vocabulary() const { return source_vocabulary_; }
@@ -53,6 +61,8 @@ class Validator {
   evaluation::Tokenizer tokenize_;
   int beam_size_;
   int workers_;
+  int64_t search_tokens_ = decoding::SearchOptions().batch_tokens;
+  bool alone_ = false;
 };
 
 }  // namespace dragoman::training

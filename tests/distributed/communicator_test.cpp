@@ -12,7 +12,7 @@ namespace dragoman::distributed {
 namespace {
 
 TEST(PartOf, PartsCoverEverythingOnce) {
-  for (const int64_t size : {0, 1, 15, 16, 17, 1000, 12345}) {
+  for (const int64_t size : std::initializer_list<int64_t>{0, 1, 15, 16, 17, 1000, 12345, (int64_t{1} << 40) + 5}) {
     for (const int ranks : {1, 2, 3, 7}) {
       int64_t next = 0;
       for (int rank = 0; rank < ranks; ++rank) {

@@ -125,6 +125,31 @@ TEST_F(TrainBadInput, ARunKeepsItsPrecision) {
   EXPECT_NE(other.errors().find("float32 on avx2"), std::string::npos) << other.errors();
 }
 
+// Told before the first update, with what is needed and what there is.
+TEST_F(TrainBadInput, MemoryThatIsTooLittle) {
+  expect_refusal({{{"memory", "8GB"}}, kUsage, {"--memory is \"8GB\", must be a size such as 512MiB or 8GiB"}});
+  expect_refusal({{{"batch-tokens", "many"}}, kUsage, {"--batch-tokens is \"many\", must be a whole number or auto"}});
+  const std::vector<Refusal> refusals = {
+      {{{"memory", "100KiB"}}, kUsage, {"--memory 100 KiB is less than the model alone takes, ", "weights "}},
+      {{{"memory", "1MiB"}, {"batch-tokens", "auto"}},
+       kUsage,
+       {"--memory 1.00 MiB does not hold one sentence of", " are needed ("}},
+      {{{"memory", "2GiB"}, {"batch-tokens", "9000000"}},
+       kUsage,
+       {"--batch-tokens 9000000 needs ", "more than --memory 2.00 GiB holds", "tokens fit", "--batch-tokens auto"}},
+  };
+  for (const Refusal& refusal : refusals) {
+    fs::remove_all(path("model"));
+    BackgroundProgram run(program_.folder(), command("model", 3, refusal.changes));
+    EXPECT_EQ(run.wait(), refusal.status) << run.errors();
+    const std::string said = last_line(run.errors());
+    for (const std::string& word : refusal.words) {
+      EXPECT_NE(said.find(word), std::string::npos) << "expected '" << word << "' in: " << said;
+    }
+    EXPECT_FALSE(fs::exists(path("model/metrics.jsonl"))) << "an update was made: " << said;
+  }
+}
+
 TEST_F(TrainBadInput, OnePairIsEnough) {
   program_.write("one.source", "1 2 3\n");
   program_.write("one.target", "3 2 1");  // and no end of line

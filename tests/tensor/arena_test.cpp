@@ -75,6 +75,23 @@ TEST(Arena, JoinsNeighboursSoThatALargeBlockFitsAgain) {
   EXPECT_EQ(arena.counters().system_requests, requests);
 }
 
+TEST(Arena, GivesBackTheRegionsThatNothingLiesIn) {
+  Arena arena;
+  void* kept = arena.allocate(1000);
+  arena.release(arena.allocate(size_t{100} << 20));
+  const uint64_t held = arena.counters().system_bytes;
+  arena.give_back();
+  EXPECT_LT(arena.counters().system_bytes, held - (uint64_t{99} << 20));
+  EXPECT_GT(arena.counters().system_bytes, 1000U) << "a block is in use";
+  std::memset(kept, 1, 1000);
+  void* again = arena.allocate(size_t{100} << 20);
+  std::memset(again, 1, size_t{100} << 20);
+  arena.release(again);
+  arena.release(kept);
+  arena.give_back();
+  EXPECT_EQ(arena.counters().system_bytes, 0U);
+}
+
 TEST(Arena, ReserveMakesTheNextAllocationFree) {
   Arena arena;
   arena.reserve(size_t{100} << 20);

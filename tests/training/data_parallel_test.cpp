@@ -194,6 +194,46 @@ TEST(DataParallel, RecomputedLayersNeedLessMemory) {
   EXPECT_GT(kept, 3 * again) << "bytes of activations";
 }
 
+TEST(DataParallel, MeasuringAPassTellsWhatAnUpdateTakesAndChangesNothing) {
+  const auto weights_after = [](bool measured) {
+    models::Transformer model(small_config());
+    model.parameters().allocate();
+    model.parameters().initialize(3);
+    distributed::SingleProcess alone;
+    DataParallel replicas(model, {}, {}, alone, {1});
+    const std::vector<data::Batch> batches{random_batch(1, 40)};
+    for (int step = 1; step <= 3; ++step) {
+      const tensor::ArenaCounters before = replicas.arena_counters(0);
+      const uint64_t taken = measured ? replicas.measure_pass(batches.front()).peak_bytes : 0;
+      EXPECT_EQ(replicas.arena_counters(0).system_bytes, before.system_bytes) << "measured in another arena";
+      replicas.update(batches, step, 1e-3, 7);
+      if (measured && step == 1) {
+        const auto update = static_cast<double>(replicas.arena_counters(0).peak_bytes - before.live_bytes);
+        EXPECT_NEAR(static_cast<double>(taken), update, 0.01 * update) << "bytes of the same batch";
+      }
+    }
+    return model.parameters().values().to_vector<float>();
+  };
+  EXPECT_EQ(weights_after(true), weights_after(false));
+}
+
+TEST(DataParallel, GivenBackMemoryIsTakenAgain) {
+  models::Transformer model(small_config());
+  model.parameters().allocate();
+  model.parameters().initialize(3);
+  distributed::SingleProcess alone;
+  DataParallel replicas(model, {}, {}, alone, {2});
+  const std::vector<data::Batch> batches{random_batch(1, 4000)};
+  replicas.update(batches, 1, 1e-3, 7);
+  const uint64_t warm = replicas.arena_counters(1).system_bytes;
+  replicas.give_back_memory();
+  EXPECT_LT(replicas.arena_counters(1).system_bytes, warm);
+  replicas.reserve(warm);
+  const uint64_t requests = replicas.arena_counters(1).system_requests;
+  EXPECT_TRUE(replicas.update(batches, 2, 1e-3, 7).applied);
+  EXPECT_EQ(replicas.arena_counters(1).system_requests, requests) << "what was reserved is enough";
+}
+
 TEST(DataParallel, MoreWorkersThanSentencesIsFine) {
   models::Transformer model(small_config());
   model.parameters().allocate();

@@ -47,6 +47,7 @@ TEST_F(MetricsLogTest, ReadsBackWhatItWrote) {
     MetricsLog log(path_, 0);
     write_run(log, 1, 10);
     log.append(EventRow{10, "finish", "done \"well\"\n\u00fc", 3.5});
+    log.append(MemoryRow{10, 8192, 3, {{"weights", uint64_t{5} << 40}, {"peak", 7}}, 4.5});
   }
   const MetricsHistory history = read_metrics(path_);
   ASSERT_EQ(history.train.size(), 10U);
@@ -62,6 +63,12 @@ TEST_F(MetricsLogTest, ReadsBackWhatItWrote) {
   EXPECT_EQ(history.checkpoints[0].folder, "checkpoints/step-5");
   ASSERT_EQ(history.events.size(), 1U);
   EXPECT_EQ(history.events[0].text, "done \"well\"\n\u00fc");
+  ASSERT_EQ(history.memory.size(), 1U);
+  EXPECT_EQ(history.memory[0].batch_tokens, 8192);
+  EXPECT_EQ(history.memory[0].accumulate, 3);
+  EXPECT_EQ(std::map(history.memory[0].bytes.begin(), history.memory[0].bytes.end()),
+            (std::map<std::string, uint64_t>{{"weights", uint64_t{5} << 40}, {"peak", 7}}));
+  EXPECT_EQ(history.memory[0].seconds, 4.5);
   EXPECT_EQ(history.damaged_lines, 0);
 }
 

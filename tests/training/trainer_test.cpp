@@ -118,6 +118,53 @@ TEST_F(TrainerTest, ResumingAtAnyStepEqualsNeverStopping) {
   }
 }
 
+TEST_F(TrainerTest, ABatchFittedToMemoryIsKeptWhenTheRunIsResumed) {
+  TrainOptions whole = options("whole");
+  whole.run.ema_decay = 0.0;
+  whole.model.d_model = 64;
+  whole.model.d_ff = 256;
+  whole.batch.batch_tokens = 20'000;  // activations of some hundred MiB: the size of this process is not so exact
+  whole.batch.fit = true;
+  whole.run.memory = uint64_t{1} << 40;
+  std::ostringstream terminal;
+  MemoryPlan plan;
+  {
+    const Trainer trainer(whole, terminal);
+    plan = trainer.plan().value();
+  }
+  EXPECT_EQ(plan.batch_tokens, 20'000) << "no more than asked for, however much memory there is";
+  EXPECT_EQ(plan.accumulate, 1);
+
+  TrainOptions straight = whole;
+  straight.model_folder = folder_ / "straight";
+  straight.run.memory = plan.peak() - plan.activations / 2;
+  train(straight, 6);
+  EXPECT_NE(log_.find("activations grow by"), std::string::npos) << log_;
+  const MetricsHistory history = read_metrics(straight.model_folder / "metrics.jsonl");
+  ASSERT_EQ(history.memory.size(), 1U);
+  EXPECT_GT(history.memory[0].accumulate, 1) << "half of the activations fit";
+  EXPECT_GE(history.memory[0].batch_tokens * history.memory[0].accumulate, 20'000);
+
+  // Stopped, and resumed where there is far more memory; then where nobody says how much.
+  TrainOptions resumed = straight;
+  resumed.model_folder = folder_ / "resumed";
+  train(resumed, 2);
+  ASSERT_EQ(read_metrics(resumed.model_folder / "metrics.jsonl").memory.at(0).batch_tokens,
+            history.memory[0].batch_tokens);
+  resumed.run.memory *= 100;
+  train(resumed, 4);
+  resumed.run.memory = 0;
+  train(resumed, 6);
+  EXPECT_EQ(losses(resumed.model_folder), losses(straight.model_folder));
+  EXPECT_EQ(checkpoint_hash(resumed.model_folder, 6, "optimizer.safetensors"),
+            checkpoint_hash(straight.model_folder, 6, "optimizer.safetensors"));
+
+  resumed.model_folder = folder_ / "fresh";
+  resumed.run.memory = plan.peak() - plan.activations;
+  resumed.batch.fit = false;
+  EXPECT_NE(message_of(resumed).find("--batch-tokens auto"), std::string::npos) << message_of(resumed);
+}
+
 TEST_F(TrainerTest, TheFolderHoldsWhatIsPromised) {
   const TrainOptions run = options("model");
   train(run, 14);
@@ -127,7 +174,8 @@ TEST_F(TrainerTest, TheFolderHoldsWhatIsPromised) {
   }
   const MetricsHistory history = read_metrics(run.model_folder / "metrics.jsonl");
   EXPECT_EQ(history.train.size(), 14U);
-  EXPECT_EQ(history.validation.size(), 3U);
+  ASSERT_EQ(history.validation.size(), 4U);
+  EXPECT_EQ(history.validation.back().step, 14) << "the last weights are looked at, between two validations or not";
   EXPECT_EQ(history.damaged_lines, 0);
   EXPECT_NE(log_.find("pairs of lines read"), std::string::npos) << log_;
 }
@@ -185,6 +233,20 @@ TEST_F(TrainerTest, OldCheckpointsAreRemoved) {
   run.run.keep_best = 0;
   train(run, 14);
   EXPECT_EQ(list_checkpoints(run.model_folder), (std::vector<int64_t>{14}));
+}
+
+TEST_F(TrainerTest, ARunThatIsWorseThanGuessingIsCalledDiverged) {
+  TrainOptions run = options("model");
+  run.schedule = {ScheduleKind::kConstant, 5.0, 1};
+  run.run.validate_every = 1000;
+  train(run, 204);
+  EXPECT_NE(log_.find("the run has probably diverged"), std::string::npos) << log_;
+  const size_t first = log_.find("diverged");
+  EXPECT_EQ(log_.find("diverged", first + 1), std::string::npos) << "said once: " << log_;
+  run = options("good");
+  run.run.validate_every = 1000;
+  train(run, 204);
+  EXPECT_EQ(log_.find("diverged"), std::string::npos) << log_;
 }
 
 TEST_F(TrainerTest, AnotherRecipeOrTextIsRefused) {

@@ -1,0 +1,193 @@
+// How a run begins: what Trainer does before its first update.
+#include <algorithm>
+#include <nlohmann/json.hpp>
+
+#include "base/cpu.h"
+#include "base/error.h"
+#include "training/rank_agreement.h"
+#include "training/run_facts.h"
+#include "training/run_start.h"
+#include "training/trainer.h"
+#include "training/vocabularies.h"
+
+namespace dragoman::training {
+namespace {
+
+data::EncodingOptions encoding_options(const TrainOptions& options) {
+  data::EncodingOptions encoding;
+  encoding.max_length = static_cast<int32_t>(options.batch.max_length - 1);
+  encoding.source_sampling = encoding.target_sampling = options.batch.subword_sampling;
+  encoding.cache_bytes = static_cast<uint64_t>(options.batch.cache_megabytes) << 20U;
+  encoding.seed = options.run.seed;
+  encoding.threads = options.run.workers;
+  return encoding;
+}
+
+data::BatcherOptions batcher_options(const TrainOptions& options, const distributed::ProcessGroup& processes) {
+  data::BatcherOptions batching;
+  batching.batch_tokens = options.batch.batch_tokens;
+  batching.window_sentences = static_cast<uint64_t>(options.batch.window_sentences);
+  batching.shards = processes.size() * options.run.workers;
+  batching.first_shard = processes.rank() * options.run.workers;
+  batching.own_shards = options.run.workers;
+  batching.seed = options.run.seed;
+  return batching;
+}
+
+data::Exchange data_exchange(distributed::ProcessGroup& processes) {
+  return {processes.rank(), processes.size(),
+          [&processes](const std::string& mine) { return processes.all_gather(mine, distributed::Line::kData); }};
+}
+
+std::string replicas_text(int processes, int workers) {
+  const std::string text = fmt::format("{} {}", workers, workers == 1 ? "worker" : "workers");
+  return processes == 1 ? text : fmt::format("{} processes of {}", processes, text);
+}
+
+}  // namespace
+
+Trainer::Trainer(const TrainOptions& options, std::ostream& terminal)
+    : Trainer(options, std::make_unique<distributed::SingleProcess>(), terminal) {}
+
+Trainer::Trainer(const TrainOptions& options, std::unique_ptr<distributed::ProcessGroup> alone, std::ostream& terminal)
+    : Trainer(options, *alone, terminal) {
+  alone_ = std::move(alone);
+}
+
+Trainer::Trainer(const TrainOptions& options, distributed::ProcessGroup& processes, std::ostream& terminal)
+    : options_(options), processes_(processes) {
+  options_.schedule.d_model = options_.model.d_model;
+  options_.schedule.max_steps = options_.run.max_steps;
+  options_.check();
+  if (options_.run.workers == 0) {
+    options_.run.workers = std::max(1, base::cpu_count() / processes_.processes_here());
+  }
+  data::ParallelCorpus text(options_.source, options_.target);
+  if (!options_.valid_source.empty()) {  // what is wrong with it is said now, not after an hour of encoding
+    const data::ParallelCorpus validation(options_.valid_source, options_.valid_target);
+  }
+  state_.fingerprint = text.fingerprint();
+  if (processes_.size() > 1) {
+    check_same_facts(processes_, facts_to_share(options_, state_.fingerprint));
+  }
+  if (processes_.leads()) {
+    make_model_folder(options_.model_folder);
+    lock_ = std::make_unique<base::FolderLock>(options_.model_folder);
+  }
+  const RunStart start = find_run_start(options_, processes_, terminal, notes_);
+  const auto& [checkpoint, vocabularies] = start;
+  options_.precision = precision_of_run(options_, checkpoint);
+  options_.model.source_vocab_size = vocabularies.source.size();
+  options_.model.target_vocab_size = vocabularies.target.size();
+  texts_ = model_texts(vocabularies, options_.model);
+  corpus_ = std::make_unique<data::EncodedCorpus>(std::move(text), vocabularies.source, vocabularies.target,
+                                                  encoding_options(options_), data_exchange(processes_));
+  if (checkpoint && options_.batch.fit) {
+    adopt_fitted_batch(options_.batch, checkpoint->recipe, options_.model_folder.string());
+  }
+  model_ = std::make_unique<models::Transformer>(options_.model);
+  if (options_.batch.fit || options_.run.memory > 0) {
+    plan_ = plan_tensors(options_, memory_budget(options_.run, processes_.processes_here()),
+                         model_->parameters().flat_size());
+  }
+  model_->parameters().allocate();
+  if (!checkpoint) {
+    model_->parameters().initialize(options_.run.seed);
+    processes_.broadcast(model_->parameters().mutable_values().span<float>());  // libraries may differ in the last bit
+  }
+  replicas_ = std::make_unique<DataParallel>(*model_, options_.loss, options_.adam, processes_,
+                                             WorkerOptions{options_.run.workers, *options_.precision});
+  if (options_.run.ema_decay > 0.0) {
+    average_ = model_->parameters().values().clone();
+  }
+  if (!checkpoint) {
+    plan_memory();
+  }
+  batcher_ = std::make_unique<data::Batcher>(*corpus_, batcher_options(options_, processes_));
+  validator_ = std::make_unique<Validator>(options_, vocabularies.source, vocabularies.target);
+  if (checkpoint) {
+    restore(*checkpoint);
+    plan_memory();
+  }
+  report_ = processes_.leads() ? std::make_unique<FolderReport>(options_, state_.step, terminal)
+                               : std::make_unique<RunReport>();
+  for (const std::string& note : notes_) {
+    report_->message(note);
+  }
+  describe();
+}
+
+Trainer::~Trainer() = default;
+
+void Trainer::restore(const Checkpoint& checkpoint) {
+  const std::string recipe = recipe_json(options_);
+  base::check_usage(checkpoint.recipe == recipe,
+                    "{}: the run in this folder was started with another recipe ({}); "
+                    "use the same options to go on, or another --model folder to start anew",
+                    options_.model_folder.string(), first_difference(checkpoint.recipe, recipe));
+  base::check_data(checkpoint.state.fingerprint == state_.fingerprint,
+                   "{}: the training text has changed since this run was started; use the same files to go on, or "
+                   "another --model folder to start anew",
+                   options_.model_folder.string());
+  const tensor::ArenaScope passing(std::make_shared<tensor::Arena>());  // what is read goes back to the system
+  OptimizerTensors optimizer{replicas_->adam().first_moment(), replicas_->adam().second_moment(), average_};
+  restore_tensors(checkpoint, processes_, *model_, optimizer);
+  const int processes = processes_.size(), workers = options_.run.workers;
+  state_ = checkpoint.state;
+  if (state_.workers != workers || state_.processes != processes) {
+    notes_.push_back(
+        fmt::format("resuming with {} a run of {}: the same data order, but not bit for bit the run it would have been",
+                    replicas_text(processes, workers), replicas_text(state_.processes, state_.workers)));
+  }
+  seconds_before_ = state_.seconds;
+  first_step_ = state_.step;
+  replicas_->set_applied_updates(state_.applied_updates);
+  batcher_->restore(nlohmann::json::parse(state_.batcher));
+}
+
+// Cuts a new run's batches so that they fit, or checks that they do.
+void Trainer::plan_memory() {
+  if (!plan_) {
+    return;
+  }
+  plan_process(options_, corpus_->statistics(), *plan_);
+  const auto measure = [this](int64_t tokens) {
+    const models::TransformerConfig& model = options_.model;
+    const data::Batch batch =
+        longest_batch(tokens, options_.batch.max_length, model.source_vocab_size, model.target_vocab_size);
+    return replicas_->measure_pass(batch).peak_bytes;
+  };
+  const auto smallest = [this](int64_t tokens) {  // all ranks train with the batch of the one that has least memory
+    return -static_cast<int64_t>(processes_.maximum(-static_cast<double>(tokens)));
+  };
+  plan_batch(options_, *plan_, {replicas_->replicas(), measure, smallest});
+  reserve();
+}
+
+// The passes of the planned batch then find all they need in one piece.
+void Trainer::reserve() {
+  replicas_->reserve((plan_->activations + plan_->scratch) / static_cast<uint64_t>(options_.run.workers));
+}
+
+// What the person should know before the first update.
+void Trainer::describe() {
+  const int64_t parameters = model_->parameters().count();
+  const auto& counts = corpus_->statistics();
+  report_->message(counts.report());
+  report_->message(fmt::format("model: {} ({} parameters), {}, {} on {}", options_.preset, format_count(parameters),
+                               replicas_text(processes_.size(), options_.run.workers),
+                               ops::name_of(*options_.precision), base::isa_name(base::active_isa())));
+  for (const std::string& warning : run_warnings(options_, parameters, counts, *validator_)) {
+    report_->warning(warning);
+  }
+  if (plan_) {
+    validator_->limit_memory(plan_->search_tokens, plan_->gives_back());
+    report_->memory({state_.step, plan_->batch_tokens, plan_->accumulate, plan_->parts(), seconds()}, plan_->report());
+  }
+  report_->facts(run_facts(options_, parameters, counts, plan_));
+  if (state_.step > 0) {
+    report_->event({state_.step, "resume", fmt::format("resuming after step {}", state_.step), seconds()});
+  }
+}
+
+}  // namespace dragoman::training
