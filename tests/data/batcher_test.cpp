@@ -264,7 +264,7 @@ TEST_F(BatcherLaws, ForeignAndDamagedStatesAreRefused) {
     damaged[name] = value;
     error_of(ErrorKind::kBadData, [&] {
       batcher.restore(damaged);
-      batcher.next().shards.front();
+      batcher.next();
     });
   }
   error_of(ErrorKind::kBadData, [&] { batcher.restore(nlohmann::json::array()); });
@@ -277,10 +277,10 @@ TEST_F(BatcherLaws, ErrorsOfTheBackgroundThreadReachTheCaller) {
   encoding.cache_bytes = 0;
   const EncodedCorpus corpus = encode(encoding);
   Batcher batcher(corpus, small_batches());
-  batcher.next().shards.front();
+  batcher.next();
   std::filesystem::resize_file(source_, 1);
   const std::string text = error_of(ErrorKind::kBadData, [&] {
-    for (int i = 0; i < 1000; ++i) batcher.next().shards.front();
+    for (int i = 0; i < 1000; ++i) batcher.next();
   });
   EXPECT_THAT(text, testing::HasSubstr("x.en"));
 }

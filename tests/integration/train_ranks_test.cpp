@@ -2,6 +2,7 @@
 
 #include "support/mpirun.h"
 #include "support/training_runs.h"
+#include "support/two_hosts.h"
 
 namespace dragoman {
 namespace {
@@ -171,6 +172,40 @@ TEST_F(TrainRanks, AnErrorOfOneRankEndsAllAndNamesIt) {
       train_by_script(3, "test $rank != 2 || { mkdir empty; cd empty; }; $command", command("model", 3), 65);
   EXPECT_NE(text.find("dragoman: rank 2 ("), std::string::npos) << text;
   EXPECT_NE(text.find("train.source: cannot open for reading"), std::string::npos) << text;
+}
+
+class TrainHosts : public TrainRanks {
+ protected:
+  void SetUp() override {
+    TrainRanks::SetUp();
+    if (!IsSkipped() && !hosts_.made()) {
+      GTEST_SKIP() << "network namespaces cannot be made here (root and iproute2): no two hosts to test with";
+    }
+  }
+  std::unique_ptr<test_support::BackgroundProgram> start(const std::vector<std::string>& words) const {
+    return std::make_unique<test_support::BackgroundProgram>(program_.folder(), hosts_.command(on_ranks(words)),
+                                                             test_support::mpirun_environment(), "ip");
+  }
+  test_support::TwoHosts hosts_{program_.folder()};
+};
+
+TEST_F(TrainHosts, TwoHostsTrainTheSameModelAsTwoRanksOfOne) {
+  const auto run = start(command("hosts", 20));
+  ASSERT_EQ(run->wait(), 0) << run->errors();
+  train_with(2, command("host", 20));
+  expect_same_run("hosts", "host", 20);
+}
+
+TEST_F(TrainHosts, APulledCableEndsTheRun) {
+  const auto run = start(command("model", kEndless, {{"rank-timeout", "5"}}));
+  ASSERT_TRUE(wait_until([&] { return newest_step("model") > 2 || run->has_ended(); })) << run->errors();
+  ASSERT_EQ(hosts_.programs(), 2) << run->errors();
+  const auto start = std::chrono::steady_clock::now();
+  hosts_.pull_the_cable();
+  EXPECT_TRUE(wait_until([&] { return hosts_.programs() == 0; })) << run->errors();
+  EXPECT_LT(std::chrono::steady_clock::now() - start, std::chrono::seconds(30));
+  EXPECT_NE(run->errors().find("dragoman: rank 1 ("), std::string::npos) << run->errors();
+  EXPECT_GT(newest_step("model"), 2) << "the last checkpoint is whole";
 }
 
 }  // namespace
