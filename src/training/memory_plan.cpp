@@ -67,8 +67,9 @@ void set_passes(MemoryPlan& plan, const PassMemory& line, int64_t tokens, int wo
 
 // What is needed even with the smallest batch.
 void check_standing(const MemoryPlan& plan) {
-  base::check_usage(plan.peak() <= plan.budget.bytes, "train: {} is less than the model alone takes, {} ({}); {}",
-                    plan.budget.name, format_size(plan.peak()), listed(plan), kAdvice);
+  base::check_usage(plan.peak() <= plan.budget.bytes,
+                    "train: {} is less than the run takes whatever its batches, {} ({}); {}", plan.budget.name,
+                    format_size(plan.peak()), listed(plan), kAdvice);
 }
 
 // The same tokens in an update, in more and smaller batches.

@@ -56,7 +56,8 @@ struct MemoryPlan {
 };
 
 /// The tensors that stand whatever the batch is. Throws Error(kUsage) when they alone exceed the budget, so that it can
-/// be asked before they are allocated: "train: --memory 100 MiB is less than the model alone takes, 943 MiB (...)".
+/// be asked before they are allocated: "train: --memory 100 MiB is less than the run takes whatever its batches, 943
+/// MiB (...)".
 /// @param elements  of the flat buffer of weights
 MemoryPlan plan_tensors(const TrainOptions& options, const MemoryBudget& budget, int64_t elements);
 

@@ -130,10 +130,12 @@ TEST_F(TrainBadInput, MemoryThatIsTooLittle) {
   expect_refusal({{{"memory", "8GB"}}, kUsage, {"--memory is \"8GB\", must be a size such as 512MiB or 8GiB"}});
   expect_refusal({{{"batch-tokens", "many"}}, kUsage, {"--batch-tokens is \"many\", must be a whole number or auto"}});
   const std::vector<Refusal> refusals = {
-      {{{"memory", "100KiB"}}, kUsage, {"--memory 100 KiB is less than the model alone takes, ", "weights "}},
+      {{{"memory", "100KiB"}},
+       kUsage,
+       {"--memory 100 KiB is less than the run takes whatever its batches, ", "weights "}},
       {{{"memory", "1MiB"}, {"batch-tokens", "auto"}},
        kUsage,
-       {"--memory 1.00 MiB does not hold one sentence of", " are needed ("}},
+       {"--memory 1.00 MiB is less than the run takes whatever its batches, ", "text and program "}},
       {{{"memory", "2GiB"}, {"batch-tokens", "9000000"}},
        kUsage,
        {"--batch-tokens 9000000 needs ", "more than --memory 2.00 GiB holds", "tokens fit", "--batch-tokens auto"}},
