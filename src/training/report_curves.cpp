@@ -155,6 +155,11 @@ std::string curves(const MetricsHistory& metrics) {
   html += figure(train_chart("Learning rate", metrics, &TrainRow::learning_rate));
   html += figure(train_chart("Target tokens a second", metrics, &TrainRow::tokens_per_second));
   html += figure(train_chart("Gradient norm before clipping", metrics, &TrainRow::grad_norm));
+  const Chart divergence =
+      train_chart("R-Drop: divergence of the two passes, nats per target token", metrics, &TrainRow::kl);
+  if (has_values(divergence.series[0])) {
+    html += figure(divergence);
+  }
   return html + "</div></section>\n";
 }
 

@@ -51,6 +51,13 @@ TEST(Report, HoldsEveryPart) {
   }
 }
 
+TEST(Report, DrawsTheDivergenceOfRdropWhereThereIsOne) {
+  ReportData data = sample_report();
+  EXPECT_THAT(render_report(data), Not(HasSubstr("divergence of the two passes")));
+  data.metrics.train.back().kl = 0.25;
+  EXPECT_THAT(render_report(data), HasSubstr("divergence of the two passes"));
+}
+
 TEST(Report, ShowsTheNewestTranslationFirstAndFoldsTheEarlierOnes) {
   const std::string page = render_report(sample_report());
   const size_t newest = page.find("answer of step 2000"), fold = page.find("<details>");
