@@ -85,6 +85,11 @@ std::string read_file(const fs::path& path, uint64_t max_bytes) {
   return FileReader(path).read_all(max_bytes);
 }
 
+void remove_quietly(const std::filesystem::path& path) {
+  std::error_code ignored;
+  std::filesystem::remove_all(path, ignored);
+}
+
 void write_file_atomic(const fs::path& path, std::string_view content, const RetryPolicy& retry) {
   const Destination destination = look_at(path);
   if (!destination.is_regular) {

@@ -16,6 +16,10 @@ namespace dragoman::base {
 /// allocating). Sample: "config.json: cannot open for reading: No such file or directory; check the path ...".
 std::string read_file(const std::filesystem::path& path, uint64_t max_bytes = uint64_t{1} << 40);
 
+/// Removes a file, or a folder with all it holds. What cannot be removed stays, without a word: for leavings that the
+/// next writer removes too.
+void remove_quietly(const std::filesystem::path& path);
+
 /// Writes `content` so that the final name holds either the old bytes or all the new ones, whatever happens:
 /// PATH.tmp, write, fsync, rename, fsync of the folder. Keeps an existing file's mode; a symbolic link stays and its
 /// target is replaced; a pipe or device is written straight. Transient errors are retried (RetryPolicy), each time

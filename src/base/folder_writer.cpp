@@ -9,6 +9,7 @@
 
 #include "base/checked_folder.h"
 #include "base/error.h"
+#include "base/files.h"
 #include "base/sha256.h"
 
 namespace dragoman::base {
@@ -41,11 +42,6 @@ WriteFailure try_make_empty(const fs::path& folder) {
 WriteFailure try_exchange(const fs::path& a, const fs::path& b) {
   const int result = ::renameat2(AT_FDCWD, a.c_str(), AT_FDCWD, b.c_str(), RENAME_EXCHANGE);
   return result == 0 ? WriteFailure{} : WriteFailure{"rename", errno};
-}
-
-void remove_quietly(const fs::path& path) {
-  std::error_code ignored;  // what stays is removed by the next recover_folders
-  fs::remove_all(path, ignored);
 }
 
 /// The folders in `parent` whose names end in `suffix`.

@@ -17,11 +17,6 @@ constexpr const char* kNextName = ".next";
 constexpr const char* kLinkName = ".link.tmp";
 constexpr int kMaxReads = 20;  // a writer would have to publish that often while one reader reads
 
-void remove_quietly(const fs::path& path) {
-  std::error_code ignored;
-  fs::remove_all(path, ignored);
-}
-
 bool lacks_hard_links(int error) {
   return error == EPERM || error == ENOTSUP || error == ENOSYS || error == EMLINK || error == EXDEV;
 }

@@ -13,7 +13,6 @@
 namespace dragoman::data {
 namespace {
 
-constexpr size_t kMaxModelBytes = size_t{64} << 20;
 constexpr int64_t kMinPieces = 5;  // four special pieces and one to write with
 constexpr int64_t kMaxPieces = 1'000'000;
 constexpr size_t kMaxPieceBytes = 4096;

@@ -13,6 +13,8 @@ struct SentencePieceSummary {
   bool byte_fallback = false;  ///< unknown characters become byte pieces
 };
 
+constexpr uint64_t kMaxModelBytes = uint64_t{64} << 20;  ///< of a serialised SentencePiece model
+
 /// Checks a serialised SentencePiece model (a protocol buffer) before SentencePiece itself may parse it: SentencePiece
 /// 0.1.97 reads out of bounds on hostile pieces and normalisation tables. Rules: well-formed wire format; at most
 /// 64 MiB; 5 to 1,000,000 pieces of 1 to 4,096 bytes of valid UTF-8 without NUL; finite scores; type unigram or BPE;

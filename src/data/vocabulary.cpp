@@ -16,7 +16,6 @@ namespace dragoman::data {
 namespace {
 
 constexpr std::string_view kSpace = "\xE2\x96\x81";  // U+2581, how pieces spell a space
-constexpr uint64_t kMaxModelBytes = uint64_t{64} << 20;
 
 // The value of a byte piece such as "<0x0A>".
 std::optional<char> byte_of_piece(std::string_view piece) {

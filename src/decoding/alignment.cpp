@@ -30,11 +30,6 @@ class MeanOfHeads : public nn::AttentionObserver {
   Alignment& alignment_;
 };
 
-models::TokenRows one_sentence(std::span<const int32_t> ids) {
-  const int32_t offsets[] = {0, static_cast<int32_t>(ids.size())};
-  return models::make_token_rows(ids, offsets);
-}
-
 }  // namespace
 
 void check_alignment_layer(const models::Transformer& model, int layer) {
@@ -61,7 +56,7 @@ Alignment align(const models::Transformer& model, std::span<const int32_t> sourc
   nn::ForwardContext context;
   context.observer = &observer;
   const autograd::NoGrad inference;
-  model.forward(one_sentence(source), one_sentence(input), context);
+  model.forward(models::one_sentence(source), models::one_sentence(input), context);
   const auto pieces = static_cast<ptrdiff_t>(std::max<size_t>(source.size() - 1, 1));
   for (auto row = alignment.weights.begin(); row != alignment.weights.end();
        row += static_cast<ptrdiff_t>(source.size())) {

@@ -24,11 +24,6 @@ class GridRecorder : public nn::AttentionObserver {
   AttentionPageData& page_;
 };
 
-models::TokenRows one_sentence(std::span<const int32_t> ids) {
-  const int32_t offsets[] = {0, static_cast<int32_t>(ids.size())};
-  return models::make_token_rows(ids, offsets);
-}
-
 std::vector<std::string> pieces_of(const data::Vocabulary& vocabulary, std::span<const int32_t> ids) {
   std::vector<std::string> pieces;
   for (const int32_t id : ids) {
@@ -63,7 +58,7 @@ AttentionPageData capture_attention(const Translator& translator, const std::str
   nn::ForwardContext context;
   context.observer = &recorder;
   const autograd::NoGrad inference;
-  translator.model().forward(one_sentence(source), one_sentence(input), context);
+  translator.model().forward(models::one_sentence(source), models::one_sentence(input), context);
   return page;
 }
 

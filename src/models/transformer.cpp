@@ -40,6 +40,11 @@ Variable run_layer(const nn::ForwardContext& context, Layer layer) {
 
 }  // namespace
 
+TokenRows one_sentence(std::span<const int32_t> ids) {
+  const int32_t offsets[] = {0, static_cast<int32_t>(ids.size())};
+  return make_token_rows(ids, offsets);
+}
+
 TokenRows make_token_rows(std::span<const int32_t> ids, std::span<const int32_t> offsets, int64_t first_row) {
   const auto n_rows = static_cast<int64_t>(ids.size());
   base::check_argument(!offsets.empty() && offsets.front() == 0 && offsets.back() == n_rows,

@@ -23,6 +23,9 @@ struct TokenRows {
 /// Builds TokenRows from ids and offsets; positions count from 0 in each sentence.
 TokenRows make_token_rows(std::span<const int32_t> ids, std::span<const int32_t> offsets, int64_t first_row = 0);
 
+/// TokenRows of a batch of one sentence.
+TokenRows one_sentence(std::span<const int32_t> ids);
+
 /// What the decoder attends to, one pair per layer: whole sequences in training, caches in decoding.
 class DecoderMemory {
  public:

@@ -23,7 +23,7 @@ void add_to_rows(const Tensor& bias, Tensor& rows) {
 }
 
 template <typename T>
-void rows_accumulate(const Tensor& rows, Tensor& sum) {
+void sum_of_rows_accumulate(const Tensor& rows, Tensor& sum) {
   for (int64_t n = 0; n < rows.dim(0); ++n) {
     scaled_row_accumulate(rows.data<T>() + n * rows.stride(0), T{1}, rows.dim(1), sum.data<T>());
   }
@@ -69,7 +69,8 @@ void LogitChunks::backward(const Tensor& hidden, const Tensor& grad_logits, Tens
     if (!accumulate) {
       grad.zero();
     }
-    (grad.dtype() == DType::kFloat64 ? rows_accumulate<double> : rows_accumulate<float>)(grad_logits, grad);
+    (grad.dtype() == DType::kFloat64 ? sum_of_rows_accumulate<double> : sum_of_rows_accumulate<float>)(grad_logits,
+                                                                                                       grad);
   }
 }
 

@@ -1,14 +1,6 @@
 #include "ops/matmul.h"
 
 namespace dragoman::ops {
-namespace {
-
-Transpose turned(Transpose transpose) {
-  return transpose == Transpose::kYes ? Transpose::kNo : Transpose::kYes;
-}
-
-}  // namespace
-
 void add_product_to_grad(const Variable& variable, const Tensor& a, Transpose transpose_a, const Tensor& b,
                          Transpose transpose_b) {
   if (!variable.requires_grad()) {

@@ -7,10 +7,6 @@
 namespace dragoman::ops {
 namespace {
 
-Transpose turned(Transpose transpose) {
-  return transpose == Transpose::kYes ? Transpose::kNo : Transpose::kYes;
-}
-
 PackedMatrix room(const tensor::Shape& shape, Transpose transpose, Precision precision) {
   base::check_argument(shape.rank() == 2, "packed_weight: the weight is {}, must be a matrix", shape);
   return transpose == Transpose::kYes ? PackedMatrix(shape[1], shape[0], precision)

@@ -38,8 +38,8 @@ void check_inputs(const Variable& first, const Variable& second, const Variable&
 // Adds the losses of a chunk of C tokens. When learning, the logits are replaced by their gradient.
 // logits: [2C, V], rows 0 .. C - 1 of the first pass, rows C .. 2C - 1 of the second.
 template <typename T>
-void add_losses(const int32_t* targets, const RdropOptions& options, bool learning, Tensor& logits,
-                RdropResult& result) {
+void add_losses_and_divergence(const int32_t* targets, const RdropOptions& options, bool learning, Tensor& logits,
+                               RdropResult& result) {
   const int64_t tokens = logits.dim(0) / 2, n_classes = logits.dim(1);
   const LossOptions& loss = options.cross_entropy;
   for (int64_t n = 0; n < tokens; ++n) {
@@ -94,7 +94,8 @@ RdropResult rdrop_cross_entropy(const Variable& first, const Variable& second, c
   check_inputs(first, second, weight.variable, options);
   check_ids(targets, first.dim(0), weight.variable.dim(0), kOp, "targets");
   const bool learning = autograd::needs_grad({&first, &second, &weight.variable});
-  const auto add = first.dtype() == DType::kFloat64 ? add_losses<double> : add_losses<float>;
+  const auto add =
+      first.dtype() == DType::kFloat64 ? add_losses_and_divergence<double> : add_losses_and_divergence<float>;
   const int64_t n_tokens = first.dim(0);
   Tensor grad_first, grad_second;
   if (learning) {

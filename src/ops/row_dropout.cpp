@@ -20,7 +20,7 @@ void drop_rows(const Tensor& x, const Dropout& dropout, Tensor& y) {
   }
 }
 
-Tensor drop(const Tensor& x, const Dropout& dropout) {
+Tensor drop_whole_rows(const Tensor& x, const Dropout& dropout) {
   Tensor y = Tensor::empty(x.shape(), x.dtype());  // [N, D]
   (x.dtype() == DType::kFloat64 ? drop_rows<double> : drop_rows<float>)(x, dropout, y);
   return y;
@@ -34,9 +34,10 @@ Variable row_dropout(const Variable& x, const Dropout& dropout) {
     return x;
   }
   tensor::check_matrix(x.value(), x.dtype() == DType::kFloat64 ? DType::kFloat64 : DType::kFloat32, "row_dropout", "x");
-  return autograd::record("row_dropout", drop(x.value(), dropout), {&x}, [x, dropout](const Tensor& grad_output) {
-    x.add_grad(drop(grad_output, dropout));  // y = f * x, row by row:  dx = f * dy
-  });
+  return autograd::record("row_dropout", drop_whole_rows(x.value(), dropout), {&x},
+                          [x, dropout](const Tensor& grad_output) {
+                            x.add_grad(drop_whole_rows(grad_output, dropout));  // y = f * x, row by row:  dx = f * dy
+                          });
 }
 
 }  // namespace dragoman::ops

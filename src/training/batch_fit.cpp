@@ -14,23 +14,23 @@ constexpr int kCarefulPasses =
 constexpr double kFullEnough = 0.9;     // of the room
 constexpr double kAfterOverrun = 0.95;  // of where a line says that the room ends
 
-struct Point {
+struct MeasuredPass {
   int64_t tokens;
   uint64_t bytes;
 };
 
-double slope(const Point& from, const Point& to) {
+double slope(const MeasuredPass& from, const MeasuredPass& to) {
   return (static_cast<double>(to.bytes) - static_cast<double>(from.bytes)) /
          static_cast<double>(std::max<int64_t>(to.tokens - from.tokens, 1));
 }
 
 // Where the line through both points reaches `bytes`.
-int64_t reaches(const Point& from, const Point& to, uint64_t bytes) {
+int64_t reaches(const MeasuredPass& from, const MeasuredPass& to, uint64_t bytes) {
   const double steepness = std::max(slope(from, to), 1.0);
   return to.tokens + static_cast<int64_t>((static_cast<double>(bytes) - static_cast<double>(to.bytes)) / steepness);
 }
 
-PassMemory line_through(const Point& from, const Point& to) {
+PassMemory line_through(const MeasuredPass& from, const MeasuredPass& to) {
   const double per_token = slope(from, to);
   return {std::max(static_cast<double>(to.bytes) - per_token * static_cast<double>(to.tokens), 0.0), per_token};
 }
@@ -59,13 +59,13 @@ int64_t batch_for(int64_t tokens, const BatchSpread& spread) {
 }
 
 FittedBatch fit_batch(const MeasurePass& measure, const BatchSpread& spread, int64_t wanted, uint64_t room) {
-  const auto point = [&](int64_t tokens) { return Point{tokens, measure(tokens)}; };
+  const auto point = [&](int64_t tokens) { return MeasuredPass{tokens, measure(tokens)}; };
   const int64_t limit = worker_tokens(std::max(wanted, spread.max_length), spread);
-  Point before = point(spread.max_length / 2), fits = point(spread.max_length);
+  MeasuredPass before = point(spread.max_length / 2), fits = point(spread.max_length);
   if (fits.bytes > room) {
     return {0, fits.bytes, line_through(before, fits)};
   }
-  std::optional<Point> beyond;  // the smallest pass that was more than the room
+  std::optional<MeasuredPass> beyond;  // the smallest pass that was more than the room
   const auto full_enough = static_cast<uint64_t>(kFullEnough * static_cast<double>(room));
   for (int pass = 2; pass < kMostPasses && fits.tokens < limit && fits.bytes < full_enough; ++pass) {
     int64_t tokens = std::min(reaches(before, fits, room), limit);
@@ -78,7 +78,7 @@ FittedBatch fit_batch(const MeasurePass& measure, const BatchSpread& spread, int
     if (tokens <= fits.tokens) {
       break;
     }
-    const Point tried = point(tokens);
+    const MeasuredPass tried = point(tokens);
     if (tried.bytes <= room) {
       before = fits;
       fits = tried;

@@ -11,7 +11,6 @@
 namespace dragoman::training {
 namespace {
 
-using Json = nlohmann::json;
 using Bytes = std::vector<std::uint8_t>;
 
 struct Message {
@@ -30,9 +29,9 @@ Message look_around(const TrainOptions& options, std::ostream& terminal, std::ve
 }
 
 std::string to_bytes(const Message& message) {
-  Json tree = {{"vocabularies", Json::object()}};
+  nlohmann::json tree = {{"vocabularies", nlohmann::json::object()}};
   for (const auto& [name, bytes] : message.vocabularies) {
-    tree["vocabularies"][name] = Json::binary(Bytes(bytes.begin(), bytes.end()));
+    tree["vocabularies"][name] = nlohmann::json::binary(Bytes(bytes.begin(), bytes.end()));
   }
   if (message.checkpoint) {
     tree["checkpoint"] = {{"folder", message.checkpoint->folder.string()},
@@ -41,19 +40,19 @@ std::string to_bytes(const Message& message) {
                           {"config", message.checkpoint->texts.config}};
   }
   std::string bytes;
-  Json::to_cbor(tree, nlohmann::detail::output_adapter<char>(bytes));
+  nlohmann::json::to_cbor(tree, nlohmann::detail::output_adapter<char>(bytes));
   return bytes;
 }
 
 Message from_bytes(const std::string& bytes) {
-  const Json tree = Json::from_cbor(bytes);
+  const nlohmann::json tree = nlohmann::json::from_cbor(bytes);
   Message message;
   for (const auto& [name, value] : tree.at("vocabularies").items()) {
     const Bytes& content = value.get_binary();
     message.vocabularies[name] = std::string(content.begin(), content.end());
   }
   if (tree.contains("checkpoint")) {
-    const Json& saved = tree.at("checkpoint");
+    const nlohmann::json& saved = tree.at("checkpoint");
     message.checkpoint = Checkpoint{saved.at("folder").get<std::string>(),
                                     run_state_from_json(saved.at("state").get<std::string>(), "state.json"),
                                     saved.at("recipe").get<std::string>(),
@@ -78,7 +77,7 @@ ops::Precision precision_of_run(const TrainOptions& options, const std::optional
   }
   std::optional<ops::Precision> begun;
   if (checkpoint) {
-    begun = ops::precision_from(Json::parse(checkpoint->recipe).value("precision", "float32"));
+    begun = ops::precision_from(nlohmann::json::parse(checkpoint->recipe).value("precision", "float32"));
   }
   return begun.value_or(ops::fastest_precision());
 }
