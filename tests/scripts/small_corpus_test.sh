@@ -15,6 +15,7 @@ expect() {  # WHAT EXPECTED SEEN
   [ "$2" = "$3" ] && return
   printf '%s: expected "%s", saw "%s"\n' "$1" "$2" "$3"
   failed=1
+  return 1
 }
 
 # A corpus laid out as Multi30k: digits, and the same backwards.
@@ -58,8 +59,12 @@ for ((tries = 0; tries < 300; tries++)); do
 done
 kill -9 -- -$pid
 wait $pid 2>/dev/null
+for ((tries = 0; tries < 50; tries++)); do  # the training dies a moment later, and until then its folder is in use
+  kill -0 -- -$pid 2>/dev/null || break
+  sleep 0.1
+done
 "${study[@]}" >out 2>err
-expect "status of the study" 0 $?
+expect "status of the study" 0 $? || cat err
 expect "a line a lever" 3 "$(grep -cE '^\| (baseline|rdrop-5|half-batch) \| `' out)"
 expect "the options of the lever" 1 "$(grep -cE '^\| rdrop-5 \| `--rdrop 5` \| [0-9]+ \| [0-9.]+ \|' out)"
 expect "no number is missing" 0 "$(grep -c '| *|' out)"
