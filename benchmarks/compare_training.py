@@ -218,6 +218,7 @@ def has_torch(python):
 def python_with_torch(asked):
     asked = asked or os.environ.get("DRAGOMAN_BENCHMARK_PYTHON")
     if asked:
+        asked = os.path.abspath(asked) if os.sep in asked else asked  # a link is kept: it is what makes the environment
         if not has_torch(asked):
             fail(f"{asked} cannot import torch; name another interpreter with --python")
         return asked
