@@ -162,11 +162,6 @@ TEST_F(TrainerTest, ABatchFittedToMemoryIsKeptWhenTheRunIsResumed) {
   EXPECT_EQ(losses(resumed.model_folder), losses(straight.model_folder));
   EXPECT_EQ(checkpoint_hash(resumed.model_folder, 6, "optimizer.safetensors"),
             checkpoint_hash(straight.model_folder, 6, "optimizer.safetensors"));
-
-  resumed.model_folder = folder_ / "fresh";
-  resumed.run.memory = plan.peak() - plan.activations;
-  resumed.batch.fit = false;
-  EXPECT_NE(message_of(resumed).find("--batch-tokens auto"), std::string::npos) << message_of(resumed);
 }
 
 TEST_F(TrainerTest, TheFolderHoldsWhatIsPromised) {
