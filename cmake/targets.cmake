@@ -17,7 +17,7 @@ function(dragoman_library folder)
   dragoman_unity(${target})
 endfunction()
 
-# Several files of a target are compiled as one, which reads the headers they share once: a third of the build time.
+# Several files of a target are compiled as one, which reads the headers they share once.
 # Kernels are left out: Highway's foreach_target includes each of them several times by name.
 function(dragoman_unity target)
   get_target_property(sources ${target} SOURCES)

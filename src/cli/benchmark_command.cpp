@@ -64,11 +64,11 @@ models::TransformerConfig model_of(const BenchmarkOptions& options) {
   return model;
 }
 
-training::ThroughputOptions training_of(const BenchmarkOptions& options) {
+training::ThroughputOptions training_of(const BenchmarkOptions& options, int default_workers) {
   training::ThroughputOptions training = options.training;
   training.model = model_of(options);
   training.recompute = training::recompute_from(options.recompute);
-  training.workers.workers = options.workers == 0 ? base::cpu_count() : options.workers;
+  training.workers.workers = options.workers == 0 ? default_workers : options.workers;
   training.workers.precision = ops::precision_from(options.precision).value_or(ops::fastest_precision());
   training.check();
   return training;
@@ -143,8 +143,7 @@ void print_training(const training::ThroughputOptions& options, int processes, c
       100 * measured.gflops_per_second() / measured.gemm_gflops_per_second);
   fmt::print(
       "time         {:.0f}% data, {:.0f}% packing weights, {:.0f}% forward, {:.0f}% backward, {:.0f}% gradient sums "
-      "and "
-      "waiting, {:.0f}% optimizer\n",
+      "and waiting, {:.0f}% optimizer\n",
       percent(times.data), percent(times.packing), percent(times.forward), percent(times.backward),
       percent(times.gradients), percent(times.optimizer));
   if (processes > 1) {
@@ -165,10 +164,7 @@ void print_training(const training::ThroughputOptions& options, int processes, c
 // Started by mpirun, the processes train together and the leading one speaks.
 int benchmark_training(const BenchmarkOptions& options) {
   const auto processes = distributed::join_processes({});
-  training::ThroughputOptions training = training_of(options);
-  if (options.workers == 0) {
-    training.workers.workers = std::max(1, training.workers.workers / processes->processes_here());
-  }
+  const training::ThroughputOptions training = training_of(options, processes->default_workers());
   const training::Throughput measured = training::measure_training(training, *processes);
   if (processes->leads()) {
     (options.json ? print_training_json : print_training)(training, processes->size(), measured);
@@ -177,7 +173,7 @@ int benchmark_training(const BenchmarkOptions& options) {
 }
 
 int benchmark_products(const BenchmarkOptions& options) {
-  const training::ThroughputOptions training = training_of(options);
+  const training::ThroughputOptions training = training_of(options, base::cpu_count());
   const int64_t tokens = std::max<int64_t>(training.sentences * training.target_length / training.workers.workers, 1);
   const auto speeds = training::measure_products(training.model, tokens, training.workers);
   if (options.json) {

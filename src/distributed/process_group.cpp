@@ -5,6 +5,7 @@
 #include <cstring>
 #include <functional>
 
+#include "base/cpu.h"
 #include "base/error.h"
 #include "distributed/mpi_communicator.h"
 
@@ -20,6 +21,10 @@ bool was_started_in_a_group() {
 }
 
 }  // namespace
+
+int ProcessGroup::default_workers() const {
+  return std::max(1, base::cpu_count() / processes_here());
+}
 
 std::unique_ptr<ProcessGroup> join_processes(const JoinOptions& options) {
   base::check_range("rank_timeout", options.timeout_seconds, 1.0, 3600.0);

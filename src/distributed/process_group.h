@@ -23,6 +23,8 @@ class ProcessGroup : public Communicator {
   bool leads() const { return rank() == 0; }
   /// Processes of the group that run on this machine and share its cores, this one included.
   virtual int processes_here() const = 0;
+  /// Threads a process takes unless told otherwise: its share of the cores of this machine, at least one.
+  int default_workers() const;
   /// For messages: "rank 2 (node-b, process 4711)".
   virtual std::string name_of(int rank) const = 0;
 

@@ -6,6 +6,8 @@
 #include <hwy/highway.h>
 #include <cstdint>
 
+#include "ops/product_kernel.h"
+
 #if defined(DRAGOMAN_OPS_GEMM_CELLS_INL_H_) == defined(HWY_TARGET_TOGGLE)
 #ifdef DRAGOMAN_OPS_GEMM_CELLS_INL_H_
 #undef DRAGOMAN_OPS_GEMM_CELLS_INL_H_
@@ -101,6 +103,19 @@ struct BFloat16DotCells {
 #else
 using BFloat16DotCells = BFloat16Cells;
 #endif
+
+// Calls `function` with the format that `kernel` multiplies.
+template <class Function>
+HWY_INLINE void with_cells_of(ProductKernel kernel, const Function& function) {
+  switch (kernel) {
+    case ProductKernel::kFloat32:
+      return function(Float32Cells());
+    case ProductKernel::kBFloat16Widened:
+      return function(BFloat16Cells());
+    case ProductKernel::kBFloat16Dot:
+      return function(BFloat16DotCells());
+  }
+}
 
 }  // namespace HWY_NAMESPACE
 }  // namespace dragoman::ops

@@ -58,14 +58,7 @@ void run_blocks(const GemmArguments& product, bool accumulate) {
 }
 
 void run_gemm(const GemmArguments& product, bool accumulate) {
-  switch (product.kernel) {
-    case ProductKernel::kFloat32:
-      return run_blocks<Float32Cells>(product, accumulate);
-    case ProductKernel::kBFloat16Widened:
-      return run_blocks<BFloat16Cells>(product, accumulate);
-    case ProductKernel::kBFloat16Dot:
-      return run_blocks<BFloat16DotCells>(product, accumulate);
-  }
+  with_cells_of(product.kernel, [&](auto cells) HWY_ATTR { run_blocks<decltype(cells)>(product, accumulate); });
 }
 
 }  // namespace

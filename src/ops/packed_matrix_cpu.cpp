@@ -42,14 +42,7 @@ void pack(const Tensor& weight, bool transposed, PanelRange range, float* cells)
 }
 
 void pack_weight(const Tensor& weight, bool transposed, ProductKernel kernel, PanelRange range, float* cells) {
-  switch (kernel) {
-    case ProductKernel::kFloat32:
-      return pack<Float32Cells>(weight, transposed, range, cells);
-    case ProductKernel::kBFloat16Widened:
-      return pack<BFloat16Cells>(weight, transposed, range, cells);
-    case ProductKernel::kBFloat16Dot:
-      return pack<BFloat16DotCells>(weight, transposed, range, cells);
-  }
+  with_cells_of(kernel, [&](auto format) HWY_ATTR { pack<decltype(format)>(weight, transposed, range, cells); });
 }
 
 template <class Cells>
@@ -85,14 +78,7 @@ void multiply(const PanelProduct& product, Tensor& y) {
 }
 
 void multiply_weight(const PanelProduct& product, Tensor& y) {
-  switch (product.kernel) {
-    case ProductKernel::kFloat32:
-      return multiply<Float32Cells>(product, y);
-    case ProductKernel::kBFloat16Widened:
-      return multiply<BFloat16Cells>(product, y);
-    case ProductKernel::kBFloat16Dot:
-      return multiply<BFloat16DotCells>(product, y);
-  }
+  with_cells_of(product.kernel, [&](auto cells) HWY_ATTR { multiply<decltype(cells)>(product, y); });
 }
 
 }  // namespace

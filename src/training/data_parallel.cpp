@@ -113,10 +113,9 @@ UpdateResult DataParallel::update(std::vector<data::BatchShare> batches, int64_t
   pool_.run([&](int rank) {
     Worker& worker = *workers_[static_cast<size_t>(rank)];
     const tensor::ArenaScope memory(worker.arena);
-    base::Lap lap;
     try {
       run_passes(worker, shards[static_cast<size_t>(rank)], key);
-      lap();
+      base::Lap lap;
       worker.gradients->finish_update();
       const double norm = gradient_norm(worker);
       worker.times.gradients = lap();

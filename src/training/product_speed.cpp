@@ -1,9 +1,9 @@
 #include "training/product_speed.h"
 
 #include <algorithm>
-#include <chrono>
 
 #include "base/error.h"
+#include "base/lap.h"
 #include "base/worker_pool.h"
 #include "ops/gemm.h"
 
@@ -44,8 +44,7 @@ void forward(Operands& o) {
 }
 
 void input_gradient(Operands& o) {
-  const Transpose transposed = o.transposed == Transpose::kYes ? Transpose::kNo : Transpose::kYes;
-  ops::gemm(o.y, Transpose::kNo, o.weight, transposed, o.x, o.precision);
+  ops::gemm(o.y, Transpose::kNo, o.weight, turned(o.transposed), o.x, o.precision);
 }
 
 void weight_gradient(Operands& o) {
@@ -55,13 +54,13 @@ void weight_gradient(Operands& o) {
 }
 
 double seconds_of(base::WorkerPool& pool, std::vector<Operands>& operands, void (*product)(Operands&), int repeats) {
-  const auto begin = std::chrono::steady_clock::now();
+  base::Lap lap;
   pool.run([&](int rank) {
     for (int repeat = 0; repeat < repeats; ++repeat) {
       product(operands[static_cast<size_t>(rank)]);
     }
   });
-  return std::chrono::duration<double>(std::chrono::steady_clock::now() - begin).count();
+  return lap();
 }
 
 double best_gflops(base::WorkerPool& pool, std::vector<Operands>& operands, void (*product)(Operands&), double seconds,

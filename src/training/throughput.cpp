@@ -1,10 +1,10 @@
 #include "training/throughput.h"
 
 #include <algorithm>
-#include <chrono>
 #include <random>
 
 #include "base/error.h"
+#include "base/lap.h"
 #include "training/product_speed.h"
 
 namespace dragoman::training {
@@ -133,10 +133,10 @@ Throughput measure_training(const ThroughputOptions& options, distributed::Proce
   constexpr double kLearningRate = 1e-4;
   for (int64_t step = 1; step <= options.warmup + options.steps; ++step) {
     const data::Batch& batch = batches[static_cast<size_t>(step % kBatches)];
-    const auto begin = std::chrono::steady_clock::now();
+    base::Lap lap;
     const UpdateResult result = trainer.update({&batch, 1}, step, kLearningRate, options.seed);
     if (step > options.warmup) {
-      measured.step_seconds.push_back(std::chrono::duration<double>(std::chrono::steady_clock::now() - begin).count());
+      measured.step_seconds.push_back(lap());
       measured.times.add(result.times, 1.0 / static_cast<double>(options.steps));
     }
   }

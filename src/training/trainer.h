@@ -48,6 +48,7 @@ class Trainer {
 
  private:
   Trainer(const TrainOptions& options, std::unique_ptr<distributed::ProcessGroup> alone, std::ostream& terminal);
+  void make_model(bool fresh);
   void restore(const Checkpoint& checkpoint);
   void plan_memory();
   void reserve();

@@ -60,7 +60,7 @@ Trainer::Trainer(const TrainOptions& options, distributed::ProcessGroup& process
   options_.schedule.max_steps = options_.run.max_steps;
   options_.check();
   if (options_.run.workers == 0) {
-    options_.run.workers = std::max(1, base::cpu_count() / processes_.processes_here());
+    options_.run.workers = processes_.default_workers();
   }
   data::ParallelCorpus text(options_.source, options_.target);
   if (!options_.valid_source.empty()) {  // what is wrong with it is said now, not after an hour of encoding
@@ -85,21 +85,7 @@ Trainer::Trainer(const TrainOptions& options, distributed::ProcessGroup& process
   if (checkpoint && options_.batch.fit) {
     adopt_fitted_batch(options_.batch, checkpoint->recipe, options_.model_folder.string());
   }
-  model_ = std::make_unique<models::Transformer>(options_.model);
-  if (options_.batch.fit || options_.run.memory > 0) {
-    plan_ = plan_tensors(options_, memory_budget(options_.run, processes_.processes_here()),
-                         model_->parameters().flat_size());
-  }
-  model_->parameters().allocate();
-  if (!checkpoint) {
-    model_->parameters().initialize(options_.run.seed);
-    processes_.broadcast(model_->parameters().mutable_values().span<float>());  // libraries may differ in the last bit
-  }
-  replicas_ = std::make_unique<DataParallel>(*model_, options_.loss, options_.adam, processes_,
-                                             WorkerOptions{options_.run.workers, *options_.precision});
-  if (options_.run.ema_decay > 0.0) {
-    average_ = model_->parameters().values().clone();
-  }
+  make_model(!checkpoint);
   if (!checkpoint) {
     plan_memory();
   }
@@ -118,6 +104,25 @@ Trainer::Trainer(const TrainOptions& options, distributed::ProcessGroup& process
 }
 
 Trainer::~Trainer() = default;
+
+// Weights, replicas and moving average; those of a fresh run are drawn, others are about to be restored.
+void Trainer::make_model(bool fresh) {
+  model_ = std::make_unique<models::Transformer>(options_.model);
+  if (options_.batch.fit || options_.run.memory > 0) {
+    plan_ = plan_tensors(options_, memory_budget(options_.run, processes_.processes_here()),
+                         model_->parameters().flat_size());
+  }
+  model_->parameters().allocate();
+  if (fresh) {
+    model_->parameters().initialize(options_.run.seed);
+    processes_.broadcast(model_->parameters().mutable_values().span<float>());  // libraries may differ in the last bit
+  }
+  replicas_ = std::make_unique<DataParallel>(*model_, options_.loss, options_.adam, processes_,
+                                             WorkerOptions{options_.run.workers, *options_.precision});
+  if (options_.run.ema_decay > 0.0) {
+    average_ = model_->parameters().values().clone();
+  }
+}
 
 void Trainer::restore(const Checkpoint& checkpoint) {
   const std::string recipe = recipe_json(options_);
