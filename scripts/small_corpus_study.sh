@@ -14,28 +14,31 @@
 set -euo pipefail
 program="${PROGRAM:-"$(dirname "$0")/../build/dragoman"}"
 
+# What all trainings share beside the preset tiny: a cosine that ends with the time given, whatever the machine's speed.
+baseline="--schedule cosine-time --max-steps 1000000 --warmup-steps 400 --batch-tokens 4096"
+baseline+=" --validate-every 300 --average 5 --patience 0"
+
 # NAME: OPTION...
 levers="
 baseline:
+rdrop-5: --rdrop 5
+vocab-4000: --vocab-size 4000
 dropout-0.1: --dropout 0.1
-dropout-0.4: --dropout 0.4
+bpe-dropout: --vocab-type bpe --subword-sampling 0.1
+shape-256: --d-model 256 --d-ff 512 --encoder-layers 3 --decoder-layers 3 --learning-rate 0.003
+pre-norm: --norm-order pre
+half-batch: --batch-tokens 2048 --learning-rate 0.0035 --warmup-steps 800 --validate-every 600
+double-batch: --batch-tokens 8192 --learning-rate 0.007 --warmup-steps 200 --validate-every 150
+learning-rate-0.0025: --learning-rate 0.0025
+unigram-sampling: --subword-sampling 0.3
+ema-0.999: --ema-decay 0.999
+inverse-sqrt: --schedule inverse-sqrt
+source-word-dropout: --source-word-dropout 0.1
+both-word-dropouts: --source-word-dropout 0.1 --target-word-dropout 0.1
 attention-and-activation-dropout: --attention-dropout 0.1 --activation-dropout 0.1
 label-smoothing-0.2: --label-smoothing 0.2
 rdrop-1: --rdrop 1
-rdrop-5: --rdrop 5
-rdrop-5-half-batch: --rdrop 5 --batch-tokens 4096 --learning-rate 0.0035
-half-batch: --batch-tokens 4096 --learning-rate 0.0035
-source-word-dropout: --source-word-dropout 0.1
-both-word-dropouts: --source-word-dropout 0.1 --target-word-dropout 0.1
-unigram-sampling: --subword-sampling 0.3
 bpe: --vocab-type bpe
-bpe-dropout: --vocab-type bpe --subword-sampling 0.1
-vocab-4000: --vocab-size 4000
-pre-norm: --norm-order pre
-learning-rate-0.0025: --learning-rate 0.0025
-ema-0.999: --ema-decay 0.999
-shape-256: --d-model 256 --d-ff 512 --encoder-layers 3 --decoder-layers 3
-tiny-rdrop: --preset tiny-rdrop
 "
 
 fail() { echo "small_corpus_study.sh: $*" >&2; exit 2; }
@@ -104,12 +107,12 @@ score_of() {  # MODEL METRIC OPTION...
 study() {  # NAME OPTION...
   local name="$1" model="$folder/$1" options
   shift
-  mapfile -t options < <(merged --validate-every 100 --patience 0 --tokenize "$tokenize" "${given[@]}" "$@")
+  mapfile -t options < <(merged $baseline --tokenize "$tokenize" "${given[@]}" "$@")
   echo "== $name: training, $minutes minutes in all its parts" >&2
   "$program" train --model "$model" --source "$source" --target "$target" --valid-source "$valid_source" \
     --valid-target "$valid_target" --total-minutes "$minutes" "${options[@]}" >&2
   "$program" translate --model "$model" --input "$valid_source" --output "$model/validation.txt"
-  printf '| %s | `%s` | %s | %.1f | %.2f | %.2f | %.2f | %.2f |\n' "$name" "${*:-the preset tiny}" \
+  printf '| %s | `%s` | %s | %.1f | %.2f | %.2f | %.2f | %.2f |\n' "$name" "${*:-tiny $baseline}" \
     "$(last_number "$model" '"kind":"checkpoint"' step)" "$(last_number "$model" '"epoch":' epoch)" \
     "$(best_number "$model" bleu || echo nan)" "$(score_of "$model" bleu --tokenize "$tokenize")" \
     "$(score_of "$model" bleu --tokenize "$tokenize" --lowercase)" "$(score_of "$model" chrf)" >"$model/row.part"

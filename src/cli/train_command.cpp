@@ -149,7 +149,7 @@ void set_batch_tokens(TrainOptions& options, const std::string& text) {
 
 void add_optimization(Overrides& options) {
   options.add_choice(
-      "--schedule", {"noam", "inverse-sqrt", "cosine", "constant"}, "inverse-sqrt",
+      "--schedule", {"noam", "inverse-sqrt", "cosine", "cosine-time", "constant"}, "inverse-sqrt",
       [](TrainOptions& o, const std::string& name) { o.schedule.kind = training::schedule_kind_from(name); },
       "How the learning rate moves");
   options.add("--learning-rate", FIELD(schedule.learning_rate), "Peak rate; for noam the factor of the formula");

@@ -1,12 +1,24 @@
 #include "training/schedule.h"
 
 #include <algorithm>
+#include <array>
 #include <cmath>
 #include <numbers>
 
 #include "base/error.h"
 
 namespace dragoman::training {
+namespace {
+
+constexpr std::array kKinds = {ScheduleKind::kNoam, ScheduleKind::kInverseSqrt, ScheduleKind::kCosine,
+                               ScheduleKind::kCosineTime, ScheduleKind::kConstant};
+
+// Half a cosine from 1 to `end` while `progress` goes from 0 to 1.
+double cosine_fall(double progress, double end) {
+  return end + (1.0 - end) * 0.5 * (1.0 + std::cos(std::numbers::pi * std::min(progress, 1.0)));
+}
+
+}  // namespace
 
 void ScheduleOptions::check() const {
   base::check_usage(learning_rate > 0.0 && learning_rate <= 100.0,
@@ -15,14 +27,22 @@ void ScheduleOptions::check() const {
   base::check_usage(kind != ScheduleKind::kNoam || warmup_steps >= 1,
                     "warmup_steps is 0, the noam schedule needs >= 1");
   base::check_usage(max_steps >= 1, "max_steps is {}, must be >= 1", max_steps);
+  base::check_usage(kind != ScheduleKind::kCosineTime || total_seconds > 0.0,
+                    "total_minutes is {}, the cosine-time schedule needs a limit; give --total-minutes",
+                    total_seconds / 60.0);
 }
 
-double learning_rate(const ScheduleOptions& options, int64_t step) {
+double learning_rate(const ScheduleOptions& options, int64_t step, double seconds) {
   const auto now = static_cast<double>(std::max<int64_t>(step, 1));
   const auto warmup = static_cast<double>(options.warmup_steps);
   if (options.kind == ScheduleKind::kNoam) {
     return options.learning_rate / std::sqrt(static_cast<double>(options.d_model)) *
            std::min(1.0 / std::sqrt(now), now * std::pow(warmup, -1.5));
+  }
+  const double end = options.final_fraction;
+  if (options.kind == ScheduleKind::kCosineTime) {
+    const double rise = now < warmup ? now / warmup : 1.0;
+    return options.learning_rate * rise * cosine_fall(seconds / options.total_seconds, end);
   }
   if (now < warmup) {
     return options.learning_rate * now / warmup;
@@ -32,9 +52,7 @@ double learning_rate(const ScheduleOptions& options, int64_t step) {
       return options.learning_rate * std::sqrt(std::max(warmup, 1.0) / now);
     case ScheduleKind::kCosine: {
       const double length = std::max(static_cast<double>(options.max_steps) - warmup, 1.0);
-      const double progress = std::min((now - warmup) / length, 1.0);
-      const double fall = 0.5 * (1.0 + std::cos(std::numbers::pi * progress));
-      return options.learning_rate * (options.final_fraction + (1.0 - options.final_fraction) * fall);
+      return options.learning_rate * cosine_fall((now - warmup) / length, end);
     }
     default:
       return options.learning_rate;
@@ -49,6 +67,8 @@ std::string_view name_of(ScheduleKind kind) {
       return "inverse-sqrt";
     case ScheduleKind::kCosine:
       return "cosine";
+    case ScheduleKind::kCosineTime:
+      return "cosine-time";
     case ScheduleKind::kConstant:
       return "constant";
   }
@@ -56,13 +76,13 @@ std::string_view name_of(ScheduleKind kind) {
 }
 
 ScheduleKind schedule_kind_from(std::string_view name) {
-  for (const ScheduleKind kind :
-       {ScheduleKind::kNoam, ScheduleKind::kInverseSqrt, ScheduleKind::kCosine, ScheduleKind::kConstant}) {
+  for (const ScheduleKind kind : kKinds) {
     if (name_of(kind) == name) {
       return kind;
     }
   }
-  base::fail(base::ErrorKind::kUsage, "schedule is \"{}\", must be one of noam, inverse-sqrt, cosine, constant", name);
+  base::fail(base::ErrorKind::kUsage, "schedule is \"{}\", must be one of noam, inverse-sqrt, cosine, cosine-time, constant",
+             name);
 }
 
 }  // namespace dragoman::training

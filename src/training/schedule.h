@@ -10,6 +10,7 @@ enum class ScheduleKind {
   kNoam,         ///< factor * D^-0.5 * min(step^-0.5, step * warmup^-1.5) (paper, section 5.3, eq. 3)
   kInverseSqrt,  ///< linear warm-up to the peak, then peak * sqrt(warmup / step)
   kCosine,       ///< linear warm-up to the peak, then half a cosine down to `final_fraction` of it at max_steps
+  kCosineTime,   ///< linear warm-up to the peak, times half a cosine over `total_seconds` of training
   kConstant,     ///< linear warm-up to the peak, then the peak
 };
 
@@ -18,18 +19,22 @@ struct ScheduleOptions {
   double learning_rate = 5e-4;   ///< the peak; for noam the factor in front of the formula (1 in the paper)
   int64_t warmup_steps = 4000;   ///< 0 = no warm-up (noam needs >= 1)
   int64_t max_steps = 100'000;   ///< where cosine ends; Trainer sets it
-  double final_fraction = 0.01;  ///< of the peak, at the end of cosine
+  double final_fraction = 0.01;  ///< of the peak, at the end of cosine and cosine-time
   int64_t d_model = 512;         ///< noam only; Trainer sets it
+  double total_seconds = 0.0;    ///< where cosine-time ends; Trainer sets it
 
-  /// Throws Error(kUsage): "warmup_steps is 0, the noam schedule needs >= 1".
+  /// Throws Error(kUsage): "warmup_steps is 0, the noam schedule needs >= 1"; "total_minutes is 0, the cosine-time
+  /// schedule needs a limit; give --total-minutes".
   void check() const;
 };
 
 /// Learning rate of update `step` (from 1). A pure function: resuming needs no state.
-double learning_rate(const ScheduleOptions& options, int64_t step);
+/// @param seconds  of training before this update. Of interest to cosine-time alone, which therefore ends its cosine
+///   within the time given on a machine of any speed, and for the same reason is never the same twice to the last bit
+double learning_rate(const ScheduleOptions& options, int64_t step, double seconds = 0.0);
 
 std::string_view name_of(ScheduleKind kind);
-/// "noam", "inverse-sqrt", "cosine", "constant"; Error(kUsage) lists them.
+/// "noam", "inverse-sqrt", "cosine", "cosine-time", "constant"; Error(kUsage) lists them.
 ScheduleKind schedule_kind_from(std::string_view name);
 
 }  // namespace dragoman::training

@@ -1,7 +1,6 @@
 #include "training/trainer.h"
 
 #include <algorithm>
-#include <array>
 #include <chrono>
 #include <cmath>
 #include <nlohmann/json.hpp>
@@ -59,14 +58,14 @@ void Trainer::one_update() {
   }
   times_.data += reading();
   const int64_t step = state_.step + 1;
-  const double rate = learning_rate(options_.schedule, step);
-  const UpdateResult result = replicas_->update(std::move(batches), step, rate, options_.run.seed);
+  rate_ = learning_rate(options_.schedule, step, agreed_seconds_);
+  const UpdateResult result = replicas_->update(std::move(batches), step, rate_, options_.run.seed);
   times_.add(result.times, 1.0);
   count_update(result);
   if (result.applied) {
     update_average();
   }
-  report_->progress({state_.step, options_.run.max_steps, epoch(), state_.window.loss_per_token(), window_speed(), rate,
+  report_->progress({state_.step, options_.run.max_steps, epoch(), state_.window.loss_per_token(), window_speed(), rate_,
                      seconds_left(), state_.skipped_updates(), window_kl()});
 }
 
@@ -101,9 +100,8 @@ void Trainer::update_average() {
 }
 
 void Trainer::log_window() {
-  report_->train_row({state_.step, epoch(), state_.window.loss_per_token(),
-                      learning_rate(options_.schedule, state_.step), window_speed(), last_norm_, seconds(),
-                      window_kl()});
+  report_->train_row({state_.step, epoch(), state_.window.loss_per_token(), rate_, window_speed(), last_norm_,
+                      seconds(), window_kl()});
   watch_loss(state_.window.loss_per_token());
   state_.window = {};
   state_.window_start = seconds();
@@ -193,11 +191,9 @@ void Trainer::save() {
 // All processes come to the same answer: a signal counts wherever it came, and time is the leading process's.
 std::optional<StopReason> Trainer::should_stop(const base::StopSignals& signals) {
   const RunOptions& run = options_.run;
-  constexpr int kTimeCodes = 3;  // none, total, of this process
-  const int urgency = kTimeCodes * signals.exit_status() + (processes_.leads() ? time_code() : 0);
-  const int most_urgent = static_cast<int>(processes_.maximum(urgency));
-  if (most_urgent >= kTimeCodes) {
-    exit_status_ = most_urgent / kTimeCodes;
+  exit_status_ = static_cast<int>(processes_.maximum(signals.exit_status()));
+  agreed_seconds_ = processes_.maximum(processes_.leads() ? seconds() : 0.0);
+  if (exit_status_ != 0) {
     return StopReason::kSignal;
   }
   if (run.patience > 0 && state_.stale_validations >= run.patience) {
@@ -209,18 +205,13 @@ std::optional<StopReason> Trainer::should_stop(const base::StopSignals& signals)
   if (run.max_epochs > 0 && batcher_->epoch() >= static_cast<uint64_t>(run.max_epochs)) {
     return StopReason::kMaxEpochs;
   }
-  constexpr std::array<std::optional<StopReason>, kTimeCodes> kTimeReasons{std::nullopt, StopReason::kMaxTime,
-                                                                           StopReason::kTotalTime};
-  return kTimeReasons[static_cast<size_t>(most_urgent)];
-}
-
-// 2 when the time of the whole run is up, 1 when that of this process is, else 0.
-int Trainer::time_code() const {
-  const RunOptions& run = options_.run;
-  if (run.total_minutes > 0.0 && seconds() >= 60.0 * run.total_minutes) {
-    return 2;
+  if (run.total_minutes > 0.0 && agreed_seconds_ >= 60.0 * run.total_minutes) {
+    return StopReason::kTotalTime;
   }
-  return run.max_minutes > 0.0 && seconds() - seconds_before_ >= 60.0 * run.max_minutes ? 1 : 0;
+  if (run.max_minutes > 0.0 && agreed_seconds_ - seconds_before_ >= 60.0 * run.max_minutes) {
+    return StopReason::kMaxTime;
+  }
+  return std::nullopt;
 }
 
 double Trainer::seconds() const {

@@ -67,7 +67,6 @@ class Trainer {
   void average_checkpoints();
   std::vector<std::filesystem::path> checkpoints_to_average() const;
   std::optional<StopReason> should_stop(const base::StopSignals& signals);
-  int time_code() const;
   double seconds() const;
   double epoch() const;
   double window_speed() const;
@@ -90,10 +89,12 @@ class Trainer {
   RunState state_;
   std::vector<std::string> notes_;  // for the person, before the first update
   UpdateTimes times_;               // of all updates of this process
+  double rate_ = 0.0;            // learning rate of the last update
   double last_norm_ = 0.0;
   int64_t lost_windows_ = 0;     // in a row, see watch_loss
   double run_start_ = 0.0;       // clock when this process began to train; 0 = not yet
   double seconds_before_ = 0.0;  // training time of earlier processes
+  double agreed_seconds_ = 0.0;  // training time by the leading process's clock, the same for all processes
   int64_t first_step_ = 0;       // steps done by earlier processes
   int exit_status_ = 0;
 };

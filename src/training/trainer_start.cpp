@@ -58,6 +58,7 @@ Trainer::Trainer(const TrainOptions& options, distributed::ProcessGroup& process
     : options_(options), processes_(processes) {
   options_.schedule.d_model = options_.model.d_model;
   options_.schedule.max_steps = options_.run.max_steps;
+  options_.schedule.total_seconds = 60.0 * options_.run.total_minutes;
   options_.check();
   if (options_.run.workers == 0) {
     options_.run.workers = processes_.default_workers();
