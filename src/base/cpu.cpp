@@ -2,6 +2,8 @@
 
 #include <cpuid.h>
 #include <sched.h>
+#include <sys/syscall.h>
+#include <unistd.h>
 
 #include <cstdlib>
 #include <fstream>
@@ -18,7 +20,8 @@ bool has_amx() {
     return false;
   }
   const bool tile = (edx >> 24) & 1, int8 = (edx >> 25) & 1, bf16 = (edx >> 22) & 1;
-  return tile && int8 && bf16;
+  constexpr long kRequestPermission = 0x1023, kTileData = 18;  // of arch_prctl(2)
+  return tile && int8 && bf16 && syscall(SYS_arch_prctl, kRequestPermission, kTileData) == 0;
 }
 
 Isa detect() {
@@ -40,18 +43,29 @@ Isa detect() {
   return has_amx() ? Isa::kAmx : Isa::kBf16;
 }
 
+constexpr std::string_view kEmulated = "amx-emulated";
+
+std::string_view asked_cap() {
+  const char* text = std::getenv("DRAGOMAN_ISA");
+  return text == nullptr ? "" : text;
+}
+
 Isa capped() {
-  const char* cap = std::getenv("DRAGOMAN_ISA");
+  const std::string_view cap = asked_cap();
   const Isa best = machine_isa();
-  if (cap == nullptr || *cap == '\0') {
+  if (cap.empty()) {
     return best;
   }
+  if (cap == kEmulated) {
+    return best >= Isa::kBf16 ? Isa::kAmx : best;
+  }
   for (const Isa isa : {Isa::kAvx2, Isa::kAvx512, Isa::kVnni, Isa::kBf16, Isa::kAmx}) {
-    if (std::string_view(cap) == isa_name(isa)) {
+    if (cap == isa_name(isa)) {
       return isa < best ? isa : best;
     }
   }
-  fail(ErrorKind::kUsage, "DRAGOMAN_ISA={}: unknown instruction set; use avx2, avx512, vnni, bf16 or amx", cap);
+  fail(ErrorKind::kUsage, "DRAGOMAN_ISA={}: unknown instruction set; use avx2, avx512, vnni, bf16, amx or amx-emulated",
+       cap);
 }
 
 }  // namespace
@@ -80,6 +94,11 @@ Isa machine_isa() {
 Isa active_isa() {
   static const Isa isa = capped();
   return isa;
+}
+
+bool amx_is_emulated() {
+  static const bool emulated = asked_cap() == kEmulated && active_isa() == Isa::kAmx;
+  return emulated;
 }
 
 std::string cpu_model_name() {

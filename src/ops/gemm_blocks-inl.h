@@ -53,7 +53,7 @@ class LeftScratch {
  public:
   LeftScratch(bool transposed, int64_t rows, int64_t depth) {
     if (transposed || Cells::kDepth > 1) {
-      const int64_t lines = (std::min(rows, kRowBlock) + kTileRows - 1) / kTileRows * kTileRows;
+      const int64_t lines = (std::min(rows, kRowBlock) + kGroup - 1) / kGroup * kGroup;
       cells_ = tensor::Tensor::empty({lines * row_cells(std::min(depth, kDepthBlock * Cells::kDepth))});
     }
   }
@@ -62,16 +62,15 @@ class LeftScratch {
   static int64_t row_cells(int64_t depth) { return (cells_of<Cells>(depth) + kLanes - 1) / kLanes * kLanes; }
 
  private:
+  static constexpr int64_t kGroup = InTiles<Cells> ? 32 : kTileRows;  // rows that tiles read, there or not
   tensor::Tensor cells_;
 };
 
-// C (+)= A B + bias for at most kRowBlock rows, at most kDepthBlock cells of depth, and all columns of `result`.
+// Packs a block of A unless its cells can be read where they lie; `tile` then says where they are.
 template <class Cells>
-void multiply_block(const LeftOperand& left, int64_t rows, int64_t depth, const RightPanels& right,
-                    const Result& result, LeftScratch<Cells>& scratch) {
-  TileArguments tile{left.data, left.stride,   1, nullptr,     cells_of<Cells>(depth),
-                     nullptr,   result.stride, 0, result.bias, result.accumulate};
-  if (left.transposed) {
+void place_left(const LeftOperand& left, int64_t rows, int64_t depth, LeftScratch<Cells>& scratch,
+                TileArguments& tile) {
+  if (left.transposed && !InTiles<Cells>) {
     pack_left_transposed<Cells>(left.data, left.stride, depth, rows, scratch.data());
     tile.a = scratch.data();
     tile.a_row = 1;
@@ -79,15 +78,35 @@ void multiply_block(const LeftOperand& left, int64_t rows, int64_t depth, const 
   } else if constexpr (Cells::kDepth > 1) {
     tile.a = scratch.data();
     tile.a_row = LeftScratch<Cells>::row_cells(depth);
-    pack_left<Cells>(left.data, left.stride, depth, rows, tile.a_row, scratch.data());
+    const auto pack = left.transposed ? pack_left_turned<Cells> : pack_left<Cells>;
+    pack(left.data, left.stride, depth, rows, tile.a_row, scratch.data());
   }
-  for (int64_t column = 0; column < result.columns; column += kPanelColumns) {
-    tile.columns = std::min(result.columns - column, kPanelColumns);
-    const int64_t width = panel_width(tile.columns);
-    tile.panel = right.panels + column * right.cells + right.first * width;
-    tile.c = result.c + column;
-    tile.bias = result.bias == nullptr ? nullptr : result.bias + column;
-    left.transposed ? multiply_panel_of_blocks<Cells>(tile, rows, width) : multiply_panel<Cells>(tile, rows, width);
+}
+
+// C (+)= A B + bias for at most kRowBlock rows, at most kDepthBlock cells of depth, and all columns of `result`.
+template <class Cells>
+void multiply_block(const LeftOperand& left, int64_t rows, int64_t depth, const RightPanels& right,
+                    const Result& result, LeftScratch<Cells>& scratch) {
+  TileArguments tile{left.data, left.stride,   1, nullptr,     cells_of<Cells>(depth),
+                     nullptr,   result.stride, 0, result.bias, result.accumulate};
+  place_left(left, rows, depth, scratch, tile);
+  const auto for_each_panel = [&](const auto& multiply) HWY_ATTR {
+    for (int64_t column = 0; column < result.columns; column += kPanelColumns) {
+      tile.columns = std::min(result.columns - column, kPanelColumns);
+      const int64_t width = panel_width(tile.columns);
+      tile.panel = right.panels + column * right.cells + right.first * width;
+      tile.c = result.c + column;
+      tile.bias = result.bias == nullptr ? nullptr : result.bias + column;
+      multiply(width);
+    }
+  };
+  if constexpr (InTiles<Cells>) {
+    typename Cells::Tiles tiles;
+    for_each_panel([&](int64_t width) HWY_ATTR { multiply_panel_of_tiles(tiles, tile, rows, width); });
+  } else if (left.transposed) {
+    for_each_panel([&](int64_t width) HWY_ATTR { multiply_panel_of_blocks<Cells>(tile, rows, width); });
+  } else {
+    for_each_panel([&](int64_t width) HWY_ATTR { multiply_panel<Cells>(tile, rows, width); });
   }
 }
 

@@ -6,8 +6,6 @@
 #include <hwy/highway.h>
 #include <cstdint>
 
-#include "ops/product_kernel.h"
-
 #if defined(DRAGOMAN_OPS_GEMM_CELLS_INL_H_) == defined(HWY_TARGET_TOGGLE)
 #ifdef DRAGOMAN_OPS_GEMM_CELLS_INL_H_
 #undef DRAGOMAN_OPS_GEMM_CELLS_INL_H_
@@ -26,13 +24,15 @@ using Vector = hn::Vec<Tag>;
 constexpr int64_t kLanes = HWY_MAX_BYTES / sizeof(float);
 
 struct Float32Cells {
-  static constexpr int64_t kDepth = 1;  // k of one cell
+  static constexpr int64_t kDepth = 1;     // k of one cell
+  static constexpr int64_t kMultiple = 1;  // packed depths are padded to a multiple of so many cells
   static HWY_INLINE Vector multiply_add(Vector a, Vector b, Vector sum) { return hn::MulAdd(a, b, sum); }
 };
 
 // bfloat16 on processors that cannot multiply it: widened to float32, two fused multiply-adds a cell.
 struct BFloat16Cells {
   static constexpr int64_t kDepth = 2;
+  static constexpr int64_t kMultiple = 1;
 
   static HWY_INLINE Vector multiply_add(Vector a, Vector b, Vector sum) {
     return hn::MulAdd(second(a), second(b), hn::MulAdd(first(a), first(b), sum));
@@ -77,6 +77,7 @@ struct BFloat16Cells {
 // attribute on every function they are inlined into. Denormal operands count as zero, denormal sums become zero.
 struct BFloat16DotCells {
   static constexpr int64_t kDepth = 2;
+  static constexpr int64_t kMultiple = 1;
 
   static HWY_INLINE Vector multiply_add(Vector a, Vector b, Vector sum) {
     asm("vdpbf16ps %2, %1, %0" : "+v"(sum.raw) : "v"(b.raw), "v"(a.raw));
@@ -103,19 +104,6 @@ struct BFloat16DotCells {
 #else
 using BFloat16DotCells = BFloat16Cells;
 #endif
-
-// Calls `function` with the format that `kernel` multiplies.
-template <class Function>
-HWY_INLINE void with_cells_of(ProductKernel kernel, const Function& function) {
-  switch (kernel) {
-    case ProductKernel::kFloat32:
-      return function(Float32Cells());
-    case ProductKernel::kBFloat16Widened:
-      return function(BFloat16Cells());
-    case ProductKernel::kBFloat16Dot:
-      return function(BFloat16DotCells());
-  }
-}
 
 }  // namespace HWY_NAMESPACE
 }  // namespace dragoman::ops

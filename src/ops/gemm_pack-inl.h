@@ -14,20 +14,14 @@
 #define DRAGOMAN_OPS_GEMM_PACK_INL_H_
 #endif
 
-#include "ops/gemm_tile-inl.h"
+#include "ops/gemm_amx-inl.h"
 
 HWY_BEFORE_NAMESPACE();
 namespace dragoman::ops {
 namespace HWY_NAMESPACE {
 namespace hn = hwy::HWY_NAMESPACE;
 
-constexpr int64_t kRowBlock = 128 / kTileRows * kTileRows;  // of A, kept in the second-level cache
 constexpr int64_t kPackChunk = 8;  // rows read side by side: few enough lines at power-of-two strides for the L1 cache
-
-template <class Cells>
-HWY_INLINE int64_t cells_of(int64_t depth) {
-  return (depth + Cells::kDepth - 1) / Cells::kDepth;
-}
 
 // `count` columns (at most kLanes) of the cell whose first k is row `row`; `left` rows are left from there on.
 template <class Cells>
@@ -43,9 +37,18 @@ HWY_INLINE Vector load_cells(const float* row, int64_t stride, int64_t left, int
   }
 }
 
-// Packs columns [0, columns) of B [depth, columns].
+// Clears the cells of a packed panel that lie beyond the depth.
 template <class Cells>
-HWY_INLINE void pack_panel(const float* b, int64_t stride, int64_t depth, int64_t columns, float* packed) {
+HWY_INLINE void clear_padding(float* panel, int64_t depth, int64_t width) {
+  if constexpr (Cells::kMultiple > 1) {
+    std::fill(panel + (depth + Cells::kDepth - 1) / Cells::kDepth * width, panel + cells_of<Cells>(depth) * width,
+              0.0F);
+  }
+}
+
+// Packs columns [0, columns) of B [depth, columns]; the padding of the panel is left as it is.
+template <class Cells>
+HWY_INLINE void pack_part_of_panel(const float* b, int64_t stride, int64_t depth, int64_t columns, float* packed) {
   const Tag d;
   const int64_t width = panel_width(columns);
   for (int64_t k = 0; k < depth; k += Cells::kDepth, b += Cells::kDepth * stride, packed += width) {
@@ -55,7 +58,13 @@ HWY_INLINE void pack_panel(const float* b, int64_t stride, int64_t depth, int64_
   }
 }
 
-// All panels of B [depth, columns], `panel_cells` cells deep: a few rows of B at a time, each read from end to end.
+template <class Cells>
+HWY_INLINE void pack_panel(const float* b, int64_t stride, int64_t depth, int64_t columns, float* packed) {
+  pack_part_of_panel<Cells>(b, stride, depth, columns, packed);
+  clear_padding<Cells>(packed, depth, panel_width(columns));
+}
+
+// All panels of B [depth, columns]: a few rows of B at a time, each read from end to end.
 template <class Cells>
 HWY_INLINE void pack_panels(const float* b, int64_t stride, int64_t depth, int64_t columns, float* packed) {
   constexpr int64_t kChunk = kPackChunk * Cells::kDepth;
@@ -63,9 +72,12 @@ HWY_INLINE void pack_panels(const float* b, int64_t stride, int64_t depth, int64
   for (int64_t k = 0; k < depth; k += kChunk) {
     for (int64_t column = 0; column < columns; column += kPanelColumns) {
       const int64_t count = std::min(columns - column, kPanelColumns);
-      pack_panel<Cells>(b + k * stride + column, stride, std::min(kChunk, depth - k), count,
-                        packed + column * cells + k / Cells::kDepth * panel_width(count));
+      pack_part_of_panel<Cells>(b + k * stride + column, stride, std::min(kChunk, depth - k), count,
+                                packed + column * cells + k / Cells::kDepth * panel_width(count));
     }
+  }
+  for (int64_t column = 0; column < columns; column += kPanelColumns) {
+    clear_padding<Cells>(packed + column * cells, depth, panel_width(std::min(columns - column, kPanelColumns)));
   }
 }
 
@@ -190,6 +202,26 @@ HWY_INLINE void pack_left_transposed(const float* a, int64_t stride, int64_t dep
       const float* line = from + k * from_stride;
       std::copy(line + row, line + rows, packed + row * cells + (begin + k) * kTileRows);
     }
+  }
+}
+
+// Packs rows of A given as A^T [depth, rows] as pack_left does, `row_cells` apart.
+template <class Cells>
+HWY_INLINE void pack_left_turned(const float* a, int64_t stride, int64_t depth, int64_t rows, int64_t row_cells,
+                                 float* packed) {
+  const Tag d;
+  alignas(64) float lines[kLanes * kRowBlock];
+  const int64_t cells = (depth + Cells::kDepth - 1) / Cells::kDepth;
+  for (int64_t begin = 0; begin < cells; begin += kLanes) {
+    const int64_t count = std::min(kLanes, cells - begin);
+    for (int64_t k = 0; k < count; ++k) {
+      const int64_t line = (begin + k) * Cells::kDepth;
+      for (int64_t row = 0; row < rows; row += kLanes) {
+        hn::Store(load_cells<Cells>(a + line * stride + row, stride, depth - line, rows - row), d,
+                  lines + k * kRowBlock + row);
+      }
+    }
+    transpose_rows(lines, kRowBlock, count, rows, row_cells, packed + begin);
   }
 }
 

@@ -26,7 +26,15 @@ constexpr int kTileRows = 8, kTileVectors = 3;  // 24 sums, 3 columns, 1 broadca
 constexpr int kTileRows = 6, kTileVectors = 2;  // 12 sums, 2 columns, 1 broadcast of 16 registers
 #endif
 constexpr int64_t kPanelColumns = kTileVectors * kLanes;
-constexpr int64_t kDepthBlock = 512;  // cells: a panel of a block stays in the second-level cache
+constexpr int64_t kDepthBlock = 512;                        // cells: a panel of a block stays in the second-level cache
+constexpr int64_t kRowBlock = 128 / kTileRows * kTileRows;  // of A, kept in the second-level cache
+
+// Cells that a packed depth takes.
+template <class Cells>
+HWY_INLINE int64_t cells_of(int64_t depth) {
+  constexpr int64_t kWhole = Cells::kDepth * Cells::kMultiple;
+  return (depth + kWhole - 1) / kWhole * Cells::kMultiple;
+}
 
 // Columns a panel holds in memory when `columns` are left: whole vectors, at most kPanelColumns.
 HWY_INLINE int64_t panel_width(int64_t columns) {

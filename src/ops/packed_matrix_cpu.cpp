@@ -20,8 +20,8 @@ int64_t columns_of_panel() {
 }
 
 int64_t cells_of_panels(int64_t depth, int64_t columns, ProductKernel kernel) {
-  const int64_t cells =
-      kernel == ProductKernel::kFloat32 ? cells_of<Float32Cells>(depth) : cells_of<BFloat16Cells>(depth);
+  int64_t cells = 0;
+  with_cells_of(kernel, [&](auto format) HWY_ATTR { cells = cells_of<decltype(format)>(depth); });
   return (columns + kLanes - 1) / kLanes * kLanes * cells;
 }
 

@@ -25,7 +25,14 @@ ProductKernel product_kernel(Precision precision) {
   if (precision == Precision::kFloat32) {
     return ProductKernel::kFloat32;
   }
-  return base::active_isa() >= base::Isa::kBf16 ? ProductKernel::kBFloat16Dot : ProductKernel::kBFloat16Widened;
+  switch (base::active_isa()) {
+    case base::Isa::kAmx:
+      return base::amx_is_emulated() ? ProductKernel::kBFloat16EmulatedAmx : ProductKernel::kBFloat16Amx;
+    case base::Isa::kBf16:
+      return ProductKernel::kBFloat16Dot;
+    default:
+      return ProductKernel::kBFloat16Widened;
+  }
 }
 
 Precision fastest_precision() {

@@ -6,9 +6,11 @@ namespace dragoman::ops {
 
 /// How this processor computes a matrix product of some precision.
 enum class ProductKernel {
-  kFloat32,          ///< fused multiply-adds
-  kBFloat16Widened,  ///< bfloat16 widened to float32, fused multiply-adds: correct anywhere, no faster than float32
-  kBFloat16Dot,      ///< AVX-512 BF16
+  kFloat32,              ///< fused multiply-adds
+  kBFloat16Widened,      ///< bfloat16 widened to float32, fused multiply-adds: correct anywhere, no faster than float32
+  kBFloat16Dot,          ///< AVX-512 BF16
+  kBFloat16Amx,          ///< AMX
+  kBFloat16EmulatedAmx,  ///< the same code with tiles in memory, for tests
 };
 
 /// The fastest kernel that base::active_isa() allows.

@@ -81,8 +81,8 @@ ScheduleKind schedule_kind_from(std::string_view name) {
       return kind;
     }
   }
-  base::fail(base::ErrorKind::kUsage, "schedule is \"{}\", must be one of noam, inverse-sqrt, cosine, cosine-time, constant",
-             name);
+  base::fail(base::ErrorKind::kUsage,
+             "schedule is \"{}\", must be one of noam, inverse-sqrt, cosine, cosine-time, constant", name);
 }
 
 }  // namespace dragoman::training

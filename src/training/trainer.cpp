@@ -65,8 +65,8 @@ void Trainer::one_update() {
   if (result.applied) {
     update_average();
   }
-  report_->progress({state_.step, options_.run.max_steps, epoch(), state_.window.loss_per_token(), window_speed(), rate_,
-                     seconds_left(), state_.skipped_updates(), window_kl()});
+  report_->progress({state_.step, options_.run.max_steps, epoch(), state_.window.loss_per_token(), window_speed(),
+                     rate_, seconds_left(), state_.skipped_updates(), window_kl()});
 }
 
 void Trainer::count_update(const UpdateResult& result) {

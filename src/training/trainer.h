@@ -89,7 +89,7 @@ class Trainer {
   RunState state_;
   std::vector<std::string> notes_;  // for the person, before the first update
   UpdateTimes times_;               // of all updates of this process
-  double rate_ = 0.0;            // learning rate of the last update
+  double rate_ = 0.0;               // learning rate of the last update
   double last_norm_ = 0.0;
   int64_t lost_windows_ = 0;     // in a row, see watch_loss
   double run_start_ = 0.0;       // clock when this process began to train; 0 = not yet

@@ -17,9 +17,8 @@ TEST(Schedule, NoamPeaksAtThePapersRate) {
 }
 
 TEST(Schedule, EveryKindRisesInALineDuringWarmup) {
-  for (const auto kind :
-       {ScheduleKind::kNoam, ScheduleKind::kInverseSqrt, ScheduleKind::kCosine, ScheduleKind::kCosineTime,
-        ScheduleKind::kConstant}) {
+  for (const auto kind : {ScheduleKind::kNoam, ScheduleKind::kInverseSqrt, ScheduleKind::kCosine,
+                          ScheduleKind::kCosineTime, ScheduleKind::kConstant}) {
     const ScheduleOptions options{kind, 0.01, 100, 1000, 0.1, 64, 60.0};
     EXPECT_NEAR(learning_rate(options, 50), 0.5 * learning_rate(options, 100), 1e-12) << name_of(kind);
     EXPECT_EQ(schedule_kind_from(name_of(kind)), kind);
