@@ -2,6 +2,7 @@
 """Trains the same Transformers with PyTorch and with dragoman, in turn on the same cores, and prints both speeds.
 
     benchmarks/compare_training.py [--only base] [--bf16] [--json FILE]
+    benchmarks/compare_training.py --only tiny --text SOURCE TARGET [--bf16] [--json FILE]
 
 Both sides compute in float32; with --bf16 also in bfloat16 (PyTorch under autocast), and a third row then sets the
 better precision of each side against the other's.
@@ -11,6 +12,10 @@ Adam), on random sentences that are all equally long, so that neither side compu
 ways of working (sentences of one update; PyTorch also: one process with a thread a core, or a process a core with a
 part of the batch each) and then runs in its best one, several rounds in turn with the other side, each in a fresh
 process. What both were allowed is in docs/performance.md.
+
+With --text the sentences are those of a parallel text, with its mix of lengths, cut into the pieces that dragoman has
+learned from it. dragoman is then its command `train` as users run it, packed batches, reading and all; PyTorch gets the
+text as ready tensors, sorted by length and padded to the longest sentence of a batch. Padding does not count.
 
 PyTorch comes from, in this order: --python, the environment variable DRAGOMAN_BENCHMARK_PYTHON, the interpreter that
 runs this script, .venv-benchmarks in the repository (made on first use, with torch from the package index).
@@ -23,11 +28,13 @@ import pathlib
 import statistics
 import subprocess
 import sys
+import tempfile
 
 HERE = pathlib.Path(__file__).resolve().parent
 REPOSITORY = HERE.parent
 SOURCE_LENGTH = TARGET_LENGTH = 30
 WARMUP = 2  # updates before the measured ones
+TEXT_BATCH_TOKENS = (4096, 8192)  # tried for one update of a text
 
 # sentences: tried for one update; steps: measured in one round
 SHAPES = {
@@ -53,12 +60,17 @@ def fail(text):
     sys.exit(f"compare_training.py: {text}")
 
 
-def last_json(command, environment=None):
-    """Runs a command and returns the JSON object on the last line it prints."""
+def run(command, environment=None):
+    """Runs a command and returns what it printed."""
     done = subprocess.run(command, capture_output=True, text=True, env=environment, cwd=HERE)
     if done.returncode != 0:
         fail(f"{' '.join(map(str, command[:3]))} ... ended with status {done.returncode}:\n{done.stderr.strip()}")
-    return json.loads(done.stdout.strip().splitlines()[-1])
+    return done.stdout
+
+
+def last_json(command, environment=None):
+    """Runs a command and returns the JSON object on the last line it prints."""
+    return json.loads(run(command, environment).strip().splitlines()[-1])
 
 
 class Dragoman:
@@ -95,6 +107,59 @@ class Dragoman:
         return last_json([self.program, "benchmark", "--train", "--json", *flags])
 
 
+class DragomanOnText(Dragoman):
+    """The command train on a text; a row of its metrics is the mean speed of some updates."""
+
+    ROWS = 6  # the first of them is warm-up
+
+    def __init__(self, program, workers, precision, text, folder):
+        super().__init__(program, workers, precision)
+        self.text = text
+        self.folder = pathlib.Path(folder)
+        self.vocabulary = self.folder / "vocabulary.spm"
+        about = last_json([program, "benchmark", "--train", "--json", "--shape", "tiny", "--steps", "1"])
+        self.machine = {name: about[name] for name in ("processor", "isa")}
+
+    def ways(self, shape):
+        return [{"batch_tokens": tokens} for tokens in TEXT_BATCH_TOKENS]
+
+    def train(self, shape, way, steps, warmup):
+        sizes = shape["shape"]
+        updates = max(1, steps * 8192 // way["batch_tokens"] // (self.ROWS - 1))
+        with tempfile.TemporaryDirectory(dir=self.folder) as model:
+            options = {
+                "source": self.text[0],
+                "target": self.text[1],
+                "model": model,
+                "vocab-size": sizes["vocab_size"],
+                "d-model": sizes["d_model"],
+                "d-ff": sizes["d_ff"],
+                "n-heads": sizes["n_heads"],
+                "encoder-layers": sizes["layers"],
+                "decoder-layers": sizes["layers"],
+                "dropout": 0.1,
+                "batch-tokens": way["batch_tokens"],
+                "max-steps": updates * self.ROWS,
+                "log-every": updates,
+                "validate-every": updates * self.ROWS,
+                "average": 0,
+                "workers": self.workers,
+                "precision": self.PRECISIONS[self.precision],
+            }
+            flags = [part for name, value in options.items() for part in (f"--{name}", str(value))]
+            run([self.program, "train", *flags])
+            lines = (pathlib.Path(model) / "metrics.jsonl").read_text().splitlines()
+            if not self.vocabulary.exists():
+                self.vocabulary.write_bytes((pathlib.Path(model) / "vocabulary.spm").read_bytes())
+        rows = [row for row in map(json.loads, lines) if row["kind"] == "train"][1:]
+        return {
+            **self.machine,
+            "step_seconds": [1.0 / row["tokens_per_second"] for row in rows],
+            "step_tokens": [1] * len(rows),
+            "precision": self.PRECISIONS[self.precision],
+        }
+
+
 class PyTorch:
     name = "PyTorch"
 
@@ -107,19 +172,26 @@ class PyTorch:
         processes = {1, self.cores}
         return [{"sentences": s, "processes": p} for s in shape["sentences"] for p in sorted(processes)]
 
+    def sentences(self):
+        return {
+            "source_length": SOURCE_LENGTH,
+            "target_length": TARGET_LENGTH,
+            "longest": max(SOURCE_LENGTH, TARGET_LENGTH),
+        }
+
     def train(self, shape, way, steps, warmup):
         sizes = dict(shape["shape"])
         layers = sizes.pop("layers")
+        sentences = self.sentences()
         job = {
             "shape": {
                 **sizes,
                 "encoder_layers": layers,
                 "decoder_layers": layers,
                 "dropout": 0.1,
-                "max_length": max(SOURCE_LENGTH, TARGET_LENGTH),
+                "max_length": sentences.pop("longest"),
             },
-            "source_length": SOURCE_LENGTH,
-            "target_length": TARGET_LENGTH,
+            **sentences,
             "precision": self.precision,
             "threads": self.cores,
             "steps": steps,
@@ -132,12 +204,32 @@ class PyTorch:
         return last_json([self.python, HERE / "torch_training.py", json.dumps(job)], environment)
 
 
+class PyTorchOnText(PyTorch):
+    def __init__(self, python, cores, precision, text, vocabulary):
+        super().__init__(python, cores, precision)
+        self.text = {"source": text[0], "target": text[1], "vocabulary": str(vocabulary)}
+
+    def ways(self, shape):
+        return [{"batch_tokens": t, "processes": p} for t in TEXT_BATCH_TOKENS for p in sorted({1, self.cores})]
+
+    def sentences(self):
+        return {"text": self.text, "longest": 1024}
+
+    def train(self, shape, way, steps, warmup):
+        return super().train(shape, way, steps * 8192 // way["batch_tokens"], warmup)
+
+
 def speed(result):
-    return result["target_tokens"] / statistics.median(result["step_seconds"])
+    """Target tokens a second: of the median update where all are alike, else of all together."""
+    seconds = result["step_seconds"]
+    tokens = result.get("step_tokens") or [result["target_tokens"]]
+    if len(set(tokens)) == 1:
+        return tokens[0] / statistics.median(seconds)
+    return sum(tokens) / sum(seconds)
 
 
 def describe(way):
-    text = f"{way['sentences']} sentences"
+    text = f"{way['sentences']} sentences" if "sentences" in way else f"{way['batch_tokens']} tokens"
     if "processes" in way:
         text += f", {way['processes']} process{'es' if way['processes'] > 1 else ''}"
     return text
@@ -169,13 +261,9 @@ def compare(name, ours, theirs, rounds):
     # each round by itself, so that a machine that slows down does not favour one side
     ratio = statistics.median(mine / other for mine, other in zip(*speeds))
     for side, way, found, results_of_side in zip((ours, theirs), ways, speeds, results):
-        memory = max(result["peak_mib"] for result in results_of_side)
-        print(f"  {side.name:<9} {spread(found)}, {describe(way)}, {memory} MiB")
+        memory = max(result.get("peak_mib", 0) for result in results_of_side)
+        print(f"  {side.name:<9} {spread(found)}, {describe(way)}" + (f", {memory} MiB" if memory else ""))
     print(f"  ratio     {ratio:.2f}", flush=True)
-    products = [result["gemm_gflops_per_second"] for result in results[0]]
-    works = [result["gflops_per_second"] for result in results[0]]
-    share = statistics.median(work / product for work, product in zip(works, products))
-    print(f"  dragoman  {statistics.median(works):.0f} GFLOP/s of matrix work, {share:.0%} of its fastest product alone")
     return {
         "name": name,
         "precision": theirs.precision,
@@ -184,15 +272,27 @@ def compare(name, ours, theirs, rounds):
         "ratio": round(ratio, 3),
         "ours_precision": results[0][0]["precision"],
         "ours_way": describe(ways[0]),
-        "ours_gflops_per_second": round(statistics.median(works), 1),
-        "ours_share_of_product": round(share, 3),
-        "ours_seconds": results[0][-1]["seconds"],
         "theirs_way": describe(ways[1]),
         "ours_speeds": [round(s, 1) for s in speeds[0]],
         "theirs_speeds": [round(s, 1) for s in speeds[1]],
         "processor": results[0][0]["processor"],
         "isa": results[0][0]["isa"],
         "torch": results[1][0]["torch"],
+        **matrix_work(results[0]),
+    }
+
+
+def matrix_work(results):
+    """Speed and share of the machine's products, and where the time goes; `train` on a text does not report them."""
+    if "gflops_per_second" not in results[0]:
+        return {}
+    work = statistics.median(result["gflops_per_second"] for result in results)
+    share = statistics.median(result["gflops_per_second"] / result["gemm_gflops_per_second"] for result in results)
+    print(f"  dragoman  {work:.0f} GFLOP/s of matrix work, {share:.0%} of its fastest product alone")
+    return {
+        "ours_gflops_per_second": round(work, 1),
+        "ours_share_of_product": round(share, 3),
+        "ours_seconds": results[-1]["seconds"],
     }
 
 
@@ -229,7 +329,7 @@ def python_with_torch(asked):
     if not python.exists() or not has_torch(python):
         print(f"making {folder} with torch: some gigabytes, some minutes", flush=True)
         subprocess.run([sys.executable, "-m", "venv", folder], check=True)
-        subprocess.run([python, "-m", "pip", "install", "--quiet", "torch", "numpy"], check=True)
+        subprocess.run([python, "-m", "pip", "install", "--quiet", "torch", "numpy", "sentencepiece"], check=True)
     return python
 
 
@@ -244,7 +344,7 @@ def built_program(asked):
     return program
 
 
-def print_machine(program, python, cores, rounds):
+def print_machine(program, python, cores, rounds, sentences):
     ours = last_json([program, "benchmark", "--train", "--json", "--shape", "tiny", "--steps", "1", "--warmup", "0"])
     question = "import json, torch; print(json.dumps([torch.__version__, torch.backends.cpu.get_cpu_capability()]))"
     version, capability = last_json([python, "-c", question])
@@ -252,13 +352,14 @@ def print_machine(program, python, cores, rounds):
     build = f"{ours['build']} build, compiler {ours['compiler']}"
     print(f"dragoman  {ours['dragoman']}, {build}, instruction set {ours['isa']}")
     print(f"PyTorch   {version}, instruction set {capability}")
-    lengths = f"{SOURCE_LENGTH} source + {TARGET_LENGTH} target tokens a pair"
-    print(f"both      {cores} threads, {rounds} rounds in turn, {WARMUP} warm-up updates each, {lengths}")
+    sentences = sentences or f"{SOURCE_LENGTH} source + {TARGET_LENGTH} target tokens a pair"
+    print(f"both      {cores} threads, {rounds} rounds in turn, {WARMUP} warm-up updates each, {sentences}")
 
 
 def main():
     parser = argparse.ArgumentParser(description=__doc__.split("\n\n")[0])
     parser.add_argument("--only", choices=SHAPES, help="one of the shapes; all by default")
+    parser.add_argument("--text", nargs=2, metavar=("SOURCE", "TARGET"), help="sentences of a text, not random ones")
     parser.add_argument("--rounds", type=int, default=3, help="measured rounds of each side (3)")
     parser.add_argument("--bf16", action="store_true", help="also both sides in bfloat16, PyTorch under autocast")
     parser.add_argument("--json", metavar="FILE", help="write the rows there")
@@ -267,16 +368,25 @@ def main():
     arguments = parser.parse_args()
     if arguments.rounds < 1:
         fail("--rounds must be at least 1")
+    text = [os.path.abspath(name) for name in arguments.text or ()]
+    for name in text:
+        if not os.path.exists(name):
+            fail(f"{name} is not there")
 
     cores = len(os.sched_getaffinity(0))
     program = built_program(arguments.program)
     python = python_with_torch(arguments.python)
-    print_machine(program, python, cores, arguments.rounds)
+    print_machine(program, python, cores, arguments.rounds, "sentences of a text" if text else None)
     rows = []
     for name in [arguments.only] if arguments.only else SHAPES:
-        for precision in ("f32", "bf16") if arguments.bf16 else ("f32",):
-            sides = Dragoman(program, cores, precision), PyTorch(python, cores, precision)
-            rows.append(compare(name, *sides, arguments.rounds))
+        with tempfile.TemporaryDirectory() as folder:
+            for precision in ("f32", "bf16") if arguments.bf16 else ("f32",):
+                if text:
+                    ours = DragomanOnText(program, cores, precision, text, folder)
+                    sides = ours, PyTorchOnText(python, cores, precision, text, ours.vocabulary)
+                else:
+                    sides = Dragoman(program, cores, precision), PyTorch(python, cores, precision)
+                rows.append(compare(name, *sides, arguments.rounds))
         if arguments.bf16:
             rows.append(best_of(rows[-2:]))
     if arguments.json:

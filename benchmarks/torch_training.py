@@ -1,14 +1,16 @@
-"""Trains a Transformer with PyTorch on random sentences and prints, as one line of JSON, the seconds of each update.
+"""Trains a Transformer with PyTorch and prints, as one line of JSON, seconds and target tokens of each update.
 
     python torch_training.py '{"shape": {...}, "sentences": 32, "source_length": 30, ...}'
 
-compare_training.py calls it. With more than one process each has one thread on its own core and a part of the batch;
+compare_training.py calls it. Sentences are random and equally long, or those of a text: then cut by its SentencePiece
+model, sorted by length, padded to the longest of their batch. With more than one process each has one thread on its own core and a part of the batch;
 weights and gradients lie in shared memory, and each process sums the gradients of, and applies Adam to, its own part
 of the weights. That is less work than torch.distributed does for two processes on one machine.
 """
 
 import json
 import os
+import random
 import resource
 import sys
 import time
@@ -23,9 +25,13 @@ CLIP_NORM = 1.0
 ADAM = {"lr": 1e-4, "betas": (0.9, 0.98), "eps": 1e-9, "fused": True}
 
 
-def random_batches(job, sentences, seed):
-    """Four batches of random ids, used in turn."""
-    generator = torch.Generator().manual_seed(seed)
+IGNORED = -100  # label of padding
+
+
+def random_batches(job, rank):
+    """Four batches of random ids, used in turn, and the target tokens of all processes in each update."""
+    generator = torch.Generator().manual_seed(1 + rank)
+    sentences = job["sentences"] // job["processes"]
 
     def ids(length):
         return torch.randint(4, job["shape"]["vocab_size"], (sentences, length), generator=generator)
@@ -33,17 +39,69 @@ def random_batches(job, sentences, seed):
     batches = []
     for _ in range(4):
         target = ids(job["target_length"] + 1)
-        batches.append((ids(job["source_length"]), target[:, :-1].contiguous(), target[:, 1:].contiguous()))
-    return batches
+        batches.append((ids(job["source_length"]), target[:, :-1].contiguous(), target[:, 1:].contiguous(), None))
+    return batches, [sentences * job["processes"] * job["target_length"]] * len(batches)
+
+
+def padded(rows, value):
+    return torch.nn.utils.rnn.pad_sequence([torch.tensor(row) for row in rows], batch_first=True, padding_value=value)
+
+
+def padded_batch(pairs, begin_id, pad_id):
+    source = padded([s for s, _ in pairs], pad_id)
+    lengths = torch.tensor([len(s) for s, _ in pairs])
+    mask = None
+    if int(lengths.min()) < source.shape[1]:
+        mask = (torch.arange(source.shape[1]) < lengths[:, None])[:, None, None, :]
+    target_input = padded([[begin_id] + t[:-1] for _, t in pairs], pad_id)
+    return source, target_input, padded([t for _, t in pairs], IGNORED), mask
+
+
+def text_batches(job, rank):
+    """The batches of a text that this process trains with, in random order, and the target tokens of all processes.
+
+    An update takes about batch_tokens, padding included. Batches of about one length are dealt to all processes for the
+    same update, so that none waits for another.
+    """
+    import sentencepiece  # needed for texts alone
+
+    text, processes = job["text"], job["processes"]
+    pieces = sentencepiece.SentencePieceProcessor(model_file=text["vocabulary"])
+    begin_id, end_id, pad_id = 1, 2, 0  # any ids do for the speed
+
+    def encoded(path):
+        with open(path, encoding="utf-8", newline="\n") as lines:
+            return [ids + [end_id] for ids in pieces.encode([line.rstrip("\n") for line in lines])]
+
+    pairs = sorted(zip(encoded(text["source"]), encoded(text["target"])), key=lambda pair: tuple(map(len, pair)))
+    budget = job["batch_tokens"] // processes
+    batches, begin = [], 0
+    for end in range(1, len(pairs) + 1):
+        longest = max(len(side) for pair in pairs[begin : end + 1] for side in pair)
+        if end == len(pairs) or longest * (end + 1 - begin) > budget:
+            batches.append(pairs[begin:end])
+            begin = end
+    groups = [batches[i : i + processes] for i in range(0, len(batches) - processes + 1, processes)]
+    random.Random(1).shuffle(groups)
+    tokens = [sum(len(target) for batch in group for _, target in batch) for group in groups]
+    return [padded_batch(group[rank], begin_id, pad_id) for group in groups], tokens
+
+
+def batches_of(job, rank):
+    return text_batches(job, rank) if "text" in job else random_batches(job, rank)
 
 
 def backward_of_loss(model, batch, job, update_tokens):
-    source, target_input, target_output = batch
+    source, target_input, target_output, mask = batch
     with torch.autocast("cpu", dtype=torch.bfloat16, enabled=job["precision"] == "bf16"):
-        logits = model(source, target_input)
+        logits = model(source, target_input, mask)
     # float32 under autocast too, as PyTorch does by itself for this loss
     loss = functional.cross_entropy(
-        logits.flatten(0, 1), target_output.flatten(), label_smoothing=0.1, reduction="sum"
+        logits.flatten(0, 1),
+        target_output.flatten(),
+        label_smoothing=0.1,
+        reduction="sum",
+        ignore_index=IGNORED,
     )
     (loss / update_tokens).backward()
 
@@ -61,16 +119,20 @@ def train_alone(job):
     torch.set_num_threads(job["threads"])
     model = Transformer(job["shape"])
     optimizer = torch.optim.Adam(model.parameters(), **ADAM)
-    batches = random_batches(job, job["sentences"], 1)
-    update_tokens = job["sentences"] * job["target_length"]
+    batches, tokens = batches_of(job, 0)
 
     def update(step):
         optimizer.zero_grad(set_to_none=True)
-        backward_of_loss(model, batches[step % 4], job, update_tokens)
+        turn = step % len(batches)
+        backward_of_loss(model, batches[turn], job, tokens[turn])
         torch.nn.utils.clip_grad_norm_(model.parameters(), CLIP_NORM)
         optimizer.step()
 
-    return timed_updates(job, update)
+    return timed_updates(job, update), measured_tokens(job, tokens)
+
+
+def measured_tokens(job, tokens):
+    return [tokens[step % len(tokens)] for step in range(job["warmup"], job["warmup"] + job["steps"])]
 
 
 def owned_parameters(model, rank, processes):
@@ -95,12 +157,12 @@ def train_part(rank, job, model, gradients, norms, barrier, results):
         parameter.grad = gradient
     owned = owned_parameters(model, rank, processes)
     optimizer = torch.optim.Adam([parameters[i] for i in owned], **ADAM)
-    batches = random_batches(job, job["sentences"] // processes, 1 + rank)
-    update_tokens = job["sentences"] // processes * processes * job["target_length"]
+    batches, tokens = batches_of(job, rank)
 
     def update(step):
         torch._foreach_zero_(gradients[rank])
-        backward_of_loss(model, batches[step % 4], job, update_tokens)
+        turn = step % len(batches)
+        backward_of_loss(model, batches[turn], job, tokens[turn])
         barrier.wait()
         mine = [gradients[rank][i] for i in owned]
         for other in range(processes):
@@ -114,7 +176,7 @@ def train_part(rank, job, model, gradients, norms, barrier, results):
 
     seconds = timed_updates(job, update)
     if rank == 0:
-        results.put(seconds)
+        results.put((seconds, measured_tokens(job, tokens)))
 
 
 def train_in_processes(job):
@@ -134,13 +196,13 @@ def main():
     job = json.loads(sys.argv[1])
     torch.manual_seed(1)
     torch.set_flush_denormal(True)
-    seconds = train_alone(job) if job["processes"] == 1 else train_in_processes(job)
+    seconds, tokens = train_alone(job) if job["processes"] == 1 else train_in_processes(job)
     who = resource.RUSAGE_SELF if job["processes"] == 1 else resource.RUSAGE_CHILDREN
     print(
         json.dumps(
             {
                 "step_seconds": seconds,
-                "target_tokens": job["sentences"] // job["processes"] * job["processes"] * job["target_length"],
+                "step_tokens": tokens,
                 "peak_mib": resource.getrusage(who).ru_maxrss // 1024,  # of one process
                 "torch": torch.__version__,
                 "capability": torch.backends.cpu.get_cpu_capability(),

@@ -2,8 +2,9 @@
 
 The same mathematics as dragoman's `base` recipe: post-norm, ReLU, sinusoidal positions, one embedding matrix for both
 sides and the output, dropout on embeddings and residuals, label-smoothed cross-entropy, Adam with clipping. One
-projection for query, key and value, PyTorch's fused attention kernel, and no masks: all sentences of a batch are
-equally long, so there is no padding either.
+projection for query, key and value, and PyTorch's fused attention kernel. A batch whose sentences are equally long needs
+no mask; one of real text is padded, and the source is masked where it holds padding. Padding at the end of a target
+needs none: the causal mask hides it from the tokens before it.
 """
 
 import math
@@ -23,21 +24,21 @@ class Attention(nn.Module):
     def split_heads(self, x):  # [B, T, D] -> [B, H, T, Dh]
         return x.unflatten(-1, (self.n_heads, -1)).transpose(1, 2)
 
-    def attend(self, query, key, value, causal):
+    def attend(self, query, key, value, causal, mask=None):
         context = functional.scaled_dot_product_attention(
-            self.split_heads(query), self.split_heads(key), self.split_heads(value), is_causal=causal
+            self.split_heads(query), self.split_heads(key), self.split_heads(value), attn_mask=mask, is_causal=causal
         )
         return self.output(context.transpose(1, 2).flatten(2))
 
-    def self_attention(self, x, causal):
-        return self.attend(*self.query_key_value(x).chunk(3, dim=-1), causal)
+    def self_attention(self, x, causal, mask=None):
+        return self.attend(*self.query_key_value(x).chunk(3, dim=-1), causal, mask)
 
-    def cross_attention(self, x, memory):
+    def cross_attention(self, x, memory, mask):
         d_model = x.shape[-1]
         weight, bias = self.query_key_value.weight, self.query_key_value.bias
         query = functional.linear(x, weight[:d_model], bias[:d_model])
         key, value = functional.linear(memory, weight[d_model:], bias[d_model:]).chunk(2, dim=-1)
-        return self.attend(query, key, value, False)
+        return self.attend(query, key, value, False, mask)
 
 
 class Layer(nn.Module):
@@ -56,10 +57,12 @@ class Layer(nn.Module):
     def add_and_norm(self, norm, x, sublayer):
         return norm(x + functional.dropout(sublayer, self.dropout))
 
-    def forward(self, x, memory=None):
-        x = self.add_and_norm(self.norms[0], x, self.attention.self_attention(x, causal=memory is not None))
-        if memory is not None:
-            x = self.add_and_norm(self.norms[1], x, self.cross.cross_attention(x, memory))
+    def forward(self, x, memory=None, mask=None):
+        is_encoder = memory is None
+        own = self.attention.self_attention(x, not is_encoder, mask if is_encoder else None)
+        x = self.add_and_norm(self.norms[0], x, own)
+        if not is_encoder:
+            x = self.add_and_norm(self.norms[1], x, self.cross.cross_attention(x, memory, mask))
         return self.add_and_norm(self.norms[-1], x, self.outer(functional.relu(self.inner(x))))
 
 
@@ -78,13 +81,14 @@ class Transformer(nn.Module):
         x = self.embedding(ids) * math.sqrt(self.embedding.embedding_dim) + self.positions[: ids.shape[1]]
         return functional.dropout(x, self.dropout)
 
-    def forward(self, source, target_input):
+    def forward(self, source, target_input, mask=None):
+        """mask [B, 1, 1, S] bool, true where the source has a token; None when it has one everywhere."""
         memory = self.embed(source)
         for layer in self.encoder:
-            memory = layer(memory)
+            memory = layer(memory, mask=mask)
         x = self.embed(target_input)
         for layer in self.decoder:
-            x = layer(x, memory)
+            x = layer(x, memory, mask)
         return functional.linear(x, self.embedding.weight)  # [B, T, V]
 
 

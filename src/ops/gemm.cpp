@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "base/error.h"
 #include "ops/gemm_cpu.h"
 #include "ops/reference/gemm.h"
 
@@ -24,6 +25,7 @@ struct Product {
 
 void check_product(const Product& product) {
   const auto& [a, a_transposed, b, b_transposed, bias, c, accumulate, precision] = product;
+  base::check_argument(precision != Precision::kInt8, "gemm: precision is int8, which needs a PackedMatrix");
   const DType dtype = c.dtype() == DType::kFloat64 ? DType::kFloat64 : DType::kFloat32;
   tensor::check_matrix(a, dtype, "gemm", "a");
   tensor::check_matrix(b, dtype, "gemm", "b");

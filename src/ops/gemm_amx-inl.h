@@ -1,7 +1,7 @@
-// Tiles of a bfloat16 matrix product in the tile registers of AMX. Include after highway.h, inside foreach_target.
-// A is packed row by row, B in the panels of gemm_tile-inl.h, both padded with zeros to whole tiles of 16 cells of
-// depth. Every element of C is a chain over k of the same instructions, whatever the tile it falls into and the number
-// of rows.
+// Tiles of a matrix product, bfloat16 or int8, in the tile registers of AMX. Include after highway.h, inside
+// foreach_target. A is packed row by row, B in the panels of gemm_tile-inl.h, both padded with zeros to whole tiles of
+// 16 cells of depth. Every element of C is a chain over k of the same instructions, whatever the tile it falls into and
+// the number of rows.
 
 #include <hwy/highway.h>
 #include <algorithm>
@@ -15,7 +15,7 @@
 #define DRAGOMAN_OPS_GEMM_AMX_INL_H_
 #endif
 
-#include "ops/gemm_tile-inl.h"
+#include "ops/int8_cells-inl.h"
 
 HWY_BEFORE_NAMESPACE();
 namespace dragoman::ops {
@@ -23,8 +23,8 @@ namespace HWY_NAMESPACE {
 namespace hn = hwy::HWY_NAMESPACE;
 
 #if HWY_TARGET == HWY_AVX3
-constexpr int kTileSide = 16;       // rows of a tile register, and cells of 32 bits in a row
-constexpr int kTilesDown = 2;       // of C at a time
+constexpr int kTileSide = 16;          // rows of a tile register, and cells of 32 bits in a row
+constexpr int kTilesDown = 2;          // of C at a time
 constexpr int kATile = 6, kBTile = 7;  // registers; those below hold sums
 static_assert(kTilesDown * kTileVectors <= kATile && kLanes == kTileSide && kRowBlock % (kTilesDown * kTileSide) == 0);
 
@@ -59,8 +59,12 @@ class HardwareTiles {
   }
   // sum += A B
   template <int kSum>
-  HWY_INLINE void multiply_add() {
+  HWY_INLINE void multiply_add_bfloat16() {
     asm volatile("tdpbf16ps %%tmm%c0, %%tmm%c1, %%tmm%c2" : : "i"(kBTile), "i"(kATile), "i"(kSum));
+  }
+  template <int kSum>
+  HWY_INLINE void multiply_add_int8() {
+    asm volatile("tdpbssd %%tmm%c0, %%tmm%c1, %%tmm%c2" : : "i"(kBTile), "i"(kATile), "i"(kSum));
   }
 };
 
@@ -84,25 +88,34 @@ class SoftwareTiles {
     }
   }
   template <int kSum>
-  void multiply_add() {
-    const Tag d;
-    for (int r = 0; r < kTileSide; ++r) {
-      Vector sum = hn::LoadU(d, tiles_[kSum][r].data());
-      for (int k = 0; k < kTileSide; ++k) {
-        sum = BFloat16Cells::multiply_add(hn::Set(d, tiles_[kATile][r][k]), hn::LoadU(d, tiles_[kBTile][k].data()), sum);
-      }
-      hn::StoreU(sum, d, tiles_[kSum][r].data());
-    }
+  void multiply_add_bfloat16() {
+    multiply_add<kSum, BFloat16Cells>();
+  }
+  template <int kSum>
+  void multiply_add_int8() {
+    multiply_add<kSum, Int8Cells>();
   }
 
  private:
+  template <int kSum, class Cells>
+  void multiply_add() {
+    const Tag d;
+    for (int r = 0; r < kTileSide; ++r) {
+      auto sum = Cells::load(tiles_[kSum][r].data());
+      for (int k = 0; k < kTileSide; ++k) {
+        sum = Cells::multiply_add(hn::Set(d, tiles_[kATile][r][k]), hn::LoadU(d, tiles_[kBTile][k].data()), sum);
+      }
+      hn::StoreU(hn::BitCast(d, sum), d, tiles_[kSum][r].data());
+    }
+  }
+
   using Tile = std::array<std::array<float, kTileSide>, kTileSide>;
   std::array<Tile, 8> tiles_;
 };
 
 // sums [kDown * 16, kVectors * 16] = A B for a panel of kVectors * 16 columns.
-template <int kDown, int kVectors, class Tiles>
-HWY_INLINE void multiply_tiles(Tiles& tiles, const TileArguments& tile, float* sums) {
+template <class Cells, int kDown, int kVectors>
+HWY_INLINE void multiply_tiles(typename Cells::Tiles& tiles, const TileArguments& tile, float* sums) {
   constexpr int64_t kWidth = kVectors * kTileSide;
   const auto for_each_sum = [&]<int... kSums>(std::integer_sequence<int, kSums...>, const auto& function) {
     (function(std::integral_constant<int, kSums>()), ...);
@@ -116,7 +129,7 @@ HWY_INLINE void multiply_tiles(Tiles& tiles, const TileArguments& tile, float* s
         tiles.template load<kATile>(tile.a + kRow * kTileSide * tile.a_row + k, tile.a_row);
       }
       tiles.template load<kBTile>(tile.panel + k * kWidth + kColumn * kTileSide, kWidth);
-      tiles.template multiply_add<sum()>();
+      Cells::template multiply_add_tiles<sum()>(tiles);
     });
   }
   for_each_sum(kAll, [&](auto sum) {
@@ -125,13 +138,14 @@ HWY_INLINE void multiply_tiles(Tiles& tiles, const TileArguments& tile, float* s
 }
 
 // C (+)= sums + bias for `rows` rows, `width` sums apart.
+template <class Cells>
 HWY_INLINE void store_sums(const TileArguments& tile, const float* sums, int64_t rows, int64_t width) {
   const Tag d;
   for (int64_t r = 0; r < rows; ++r, sums += width) {
     float* row = tile.c + r * tile.c_row;
     for (int64_t j = 0; j < tile.columns; j += kLanes) {
       const auto inside = hn::FirstN(d, static_cast<size_t>(std::min(tile.columns - j, kLanes)));
-      Vector sum = hn::LoadU(d, sums + j);
+      Vector sum = Cells::value(Cells::load(sums + j), tile, r, j);
       sum = tile.accumulate ? hn::Add(hn::MaskedLoad(inside, d, row + j), sum) : sum;
       sum = tile.bias != nullptr ? hn::Add(sum, hn::MaskedLoad(inside, d, tile.bias + j)) : sum;
       hn::BlendedStore(sum, inside, d, row + j);
@@ -139,55 +153,71 @@ HWY_INLINE void store_sums(const TileArguments& tile, const float* sums, int64_t
   }
 }
 
-template <int kVectors, class Tiles>
-HWY_INLINE void multiply_panel_of_vectors(Tiles& tiles, TileArguments tile, int64_t rows) {
+template <class Cells, int kVectors>
+HWY_INLINE void multiply_panel_of_vectors(typename Cells::Tiles& tiles, TileArguments tile, int64_t rows) {
   alignas(64) float sums[kTilesDown * kTileSide * kVectors * kTileSide];
   while (rows > 0) {
     const int64_t count = std::min<int64_t>(rows, kTilesDown * kTileSide);
     if (count > kTileSide) {
-      multiply_tiles<kTilesDown, kVectors>(tiles, tile, sums);
+      multiply_tiles<Cells, kTilesDown, kVectors>(tiles, tile, sums);
     } else {
-      multiply_tiles<1, kVectors>(tiles, tile, sums);
+      multiply_tiles<Cells, 1, kVectors>(tiles, tile, sums);
     }
-    store_sums(tile, sums, count, kVectors * kTileSide);
-    tile.a += count * tile.a_row;
-    tile.c += count * tile.c_row;
+    store_sums<Cells>(tile, sums, count, kVectors * kTileSide);
+    skip_rows(tile, count);
     rows -= count;
   }
 }
 
 // One panel times `rows` rows of A, packed row by row with room for whole tiles; `tile` describes the first row.
-template <class Tiles>
-HWY_INLINE void multiply_panel_of_tiles(Tiles& tiles, const TileArguments& tile, int64_t rows, int64_t width) {
+template <class Cells>
+HWY_INLINE void multiply_panel_of_tiles(typename Cells::Tiles& tiles, const TileArguments& tile, int64_t rows,
+                                        int64_t width) {
   switch (width / kLanes) {
     case 1:
-      return multiply_panel_of_vectors<1>(tiles, tile, rows);
+      return multiply_panel_of_vectors<Cells, 1>(tiles, tile, rows);
     case 2:
-      return multiply_panel_of_vectors<2>(tiles, tile, rows);
+      return multiply_panel_of_vectors<Cells, 2>(tiles, tile, rows);
     default:
-      return multiply_panel_of_vectors<kTileVectors>(tiles, tile, rows);
+      return multiply_panel_of_vectors<Cells, kTileVectors>(tiles, tile, rows);
   }
 }
 
 // Packed as by the instructions of AVX-512 BF16, which every processor with AMX has.
-struct AmxCells : BFloat16DotCells {
+template <class TileRegisters>
+struct BFloat16InTiles : BFloat16DotCells {
   static constexpr int64_t kMultiple = kTileSide;
-  using Tiles = HardwareTiles;
+  using Tiles = TileRegisters;
+  template <int kSum>
+  static HWY_INLINE void multiply_add_tiles(Tiles& tiles) {
+    tiles.template multiply_add_bfloat16<kSum>();
+  }
 };
 
-struct EmulatedAmxCells : BFloat16DotCells {
+template <class TileRegisters>
+struct Int8InTiles : Int8Cells {
   static constexpr int64_t kMultiple = kTileSide;
-  using Tiles = SoftwareTiles;
+  using Tiles = TileRegisters;
+  template <int kSum>
+  static HWY_INLINE void multiply_add_tiles(Tiles& tiles) {
+    tiles.template multiply_add_int8<kSum>();
+  }
 };
 #else
-using AmxCells = BFloat16Cells;
-using EmulatedAmxCells = BFloat16Cells;
+using HardwareTiles = void;
+using SoftwareTiles = void;
+template <class>
+using BFloat16InTiles = BFloat16Cells;
+template <class>
+using Int8InTiles = Int8Cells;
 #endif
 
 template <class Cells>
-concept InTiles = requires { typename Cells::Tiles; };
+concept InTiles = requires {
+  typename Cells::Tiles;
+};
 
-// Calls `function` with the format that `kernel` multiplies.
+// Calls `function` with the format that `kernel` multiplies: one of floating point.
 template <class Function>
 HWY_INLINE void with_cells_of(ProductKernel kernel, const Function& function) {
   switch (kernel) {
@@ -198,9 +228,28 @@ HWY_INLINE void with_cells_of(ProductKernel kernel, const Function& function) {
     case ProductKernel::kBFloat16Dot:
       return function(BFloat16DotCells());
     case ProductKernel::kBFloat16Amx:
-      return function(AmxCells());
+      return function(BFloat16InTiles<HardwareTiles>());
     case ProductKernel::kBFloat16EmulatedAmx:
-      return function(EmulatedAmxCells());
+      return function(BFloat16InTiles<SoftwareTiles>());
+    default:
+      HWY_ABORT("no product of floating point");  // the caller has checked the precision
+  }
+}
+
+// The same for weights that are packed once, which may also be int8.
+template <class Function>
+HWY_INLINE void with_packed_cells_of(ProductKernel kernel, const Function& function) {
+  switch (kernel) {
+    case ProductKernel::kInt8Widened:
+      return function(Int8Cells());
+    case ProductKernel::kInt8Dot:
+      return function(Int8DotCells());
+    case ProductKernel::kInt8Amx:
+      return function(Int8InTiles<HardwareTiles>());
+    case ProductKernel::kInt8EmulatedAmx:
+      return function(Int8InTiles<SoftwareTiles>());
+    default:
+      return with_cells_of(kernel, function);
   }
 }
 

@@ -37,6 +37,8 @@ struct RightPanels {
   const float* panels;
   int64_t cells;  // of a whole panel
   int64_t first;
+  const float* column_scales = nullptr;  // of all columns, int8 only
+  const int32_t* column_sums = nullptr;
 };
 
 struct Result {
@@ -47,6 +49,12 @@ struct Result {
   bool accumulate;
 };
 
+// Depth (in k) of a block. int8 has one alone: the sum of a column that its value takes off is that of all its cells.
+template <class Cells>
+constexpr int64_t block_depth() {
+  return IsInt8<Cells> ? int64_t{1} << 40 : kDepthBlock * Cells::kDepth;
+}
+
 // Room for one packed block of A.
 template <class Cells>
 class LeftScratch {
@@ -54,23 +62,42 @@ class LeftScratch {
   LeftScratch(bool transposed, int64_t rows, int64_t depth) {
     if (transposed || Cells::kDepth > 1) {
       const int64_t lines = (std::min(rows, kRowBlock) + kGroup - 1) / kGroup * kGroup;
-      cells_ = tensor::Tensor::empty({lines * row_cells(std::min(depth, kDepthBlock * Cells::kDepth))});
+      cells_ = tensor::Tensor::empty({lines * row_cells(std::min(depth, block_depth<Cells>()))});
     }
   }
   float* data() { return cells_.defined() ? cells_.data<float>() : nullptr; }
+  // int8 only: finds the unit of each of at most kRowBlock whole rows, before their first block is packed.
+  void measure(const LeftOperand& left, int64_t rows, int64_t depth) {
+    if constexpr (IsInt8<Cells>) {
+      for (int64_t row = 0; row < rows; ++row) {
+        units_[row] = largest_magnitude(left.data + row * left.stride, depth) / kInt8Largest;
+      }
+    }
+  }
+  const float* units() const { return units_; }
   // Distance of packed rows, whole vectors.
   static int64_t row_cells(int64_t depth) { return (cells_of<Cells>(depth) + kLanes - 1) / kLanes * kLanes; }
 
  private:
   static constexpr int64_t kGroup = InTiles<Cells> ? 32 : kTileRows;  // rows that tiles read, there or not
   tensor::Tensor cells_;
+  float units_[IsInt8<Cells> ? kRowBlock : 1];
 };
 
 // Packs a block of A unless its cells can be read where they lie; `tile` then says where they are.
 template <class Cells>
 void place_left(const LeftOperand& left, int64_t rows, int64_t depth, LeftScratch<Cells>& scratch,
                 TileArguments& tile) {
-  if (left.transposed && !InTiles<Cells>) {
+  if constexpr (IsInt8<Cells>) {
+    tile.a = scratch.data();
+    tile.a_row = LeftScratch<Cells>::row_cells(depth);
+    tile.row_scales = scratch.units();
+    for (int64_t row = 0; row < rows; ++row) {
+      const float unit = scratch.units()[row];
+      quantise_row<Cells>(left.data + row * left.stride, depth, unit > 0 ? 1.0F / unit : 0.0F, tile.a_row,
+                          scratch.data() + row * tile.a_row);
+    }
+  } else if (left.transposed && !InTiles<Cells>) {
     pack_left_transposed<Cells>(left.data, left.stride, depth, rows, scratch.data());
     tile.a = scratch.data();
     tile.a_row = 1;
@@ -83,7 +110,7 @@ void place_left(const LeftOperand& left, int64_t rows, int64_t depth, LeftScratc
   }
 }
 
-// C (+)= A B + bias for at most kRowBlock rows, at most kDepthBlock cells of depth, and all columns of `result`.
+// C (+)= A B + bias for at most kRowBlock rows, the depth of one block, and all columns of `result`.
 template <class Cells>
 void multiply_block(const LeftOperand& left, int64_t rows, int64_t depth, const RightPanels& right,
                     const Result& result, LeftScratch<Cells>& scratch) {
@@ -97,12 +124,16 @@ void multiply_block(const LeftOperand& left, int64_t rows, int64_t depth, const 
       tile.panel = right.panels + column * right.cells + right.first * width;
       tile.c = result.c + column;
       tile.bias = result.bias == nullptr ? nullptr : result.bias + column;
+      if constexpr (IsInt8<Cells>) {
+        tile.column_scales = right.column_scales + column;
+        tile.column_sums = right.column_sums + column;
+      }
       multiply(width);
     }
   };
   if constexpr (InTiles<Cells>) {
     typename Cells::Tiles tiles;
-    for_each_panel([&](int64_t width) HWY_ATTR { multiply_panel_of_tiles(tiles, tile, rows, width); });
+    for_each_panel([&](int64_t width) HWY_ATTR { multiply_panel_of_tiles<Cells>(tiles, tile, rows, width); });
   } else if (left.transposed) {
     for_each_panel([&](int64_t width) HWY_ATTR { multiply_panel_of_blocks<Cells>(tile, rows, width); });
   } else {

@@ -1,7 +1,8 @@
 // What the tiles of a matrix product multiply, for one instruction set. Include after highway.h, inside
 // foreach_target. Operands are packed as cells of 32 bits: one float32, or two bfloat16 that are neighbours in k, the
-// first in the lower half. A format says how many k a cell holds, how cells are made of float32, and how a product of
-// cells joins a float32 sum; tiles, panels and blocks are the same for all.
+// first in the lower half, or four int8 (int8_cells-inl.h). A format says how many k a cell holds, how cells are made
+// of float32, how a product of cells joins a sum, and what a sum is worth; tiles, panels and blocks are the same for
+// all.
 
 #include <hwy/highway.h>
 #include <cstdint>
@@ -23,14 +24,26 @@ using Vector = hn::Vec<Tag>;
 
 constexpr int64_t kLanes = HWY_MAX_BYTES / sizeof(float);
 
-struct Float32Cells {
+struct TileArguments;
+
+// Sums that are the elements of the product.
+struct FloatSums {
+  using Sum = Vector;
+  static HWY_INLINE Sum zero() { return hn::Zero(Tag()); }
+  static HWY_INLINE Sum load(const float* sums) { return hn::LoadU(Tag(), sums); }
+  static HWY_INLINE Vector value(Sum sum, const TileArguments& /*tile*/, int64_t /*row*/, int64_t /*column*/) {
+    return sum;
+  }
+};
+
+struct Float32Cells : FloatSums {
   static constexpr int64_t kDepth = 1;     // k of one cell
   static constexpr int64_t kMultiple = 1;  // packed depths are padded to a multiple of so many cells
   static HWY_INLINE Vector multiply_add(Vector a, Vector b, Vector sum) { return hn::MulAdd(a, b, sum); }
 };
 
 // bfloat16 on processors that cannot multiply it: widened to float32, two fused multiply-adds a cell.
-struct BFloat16Cells {
+struct BFloat16Cells : FloatSums {
   static constexpr int64_t kDepth = 2;
   static constexpr int64_t kMultiple = 1;
 
@@ -75,7 +88,7 @@ struct BFloat16Cells {
 #if HWY_TARGET == HWY_AVX3
 // bfloat16 by the instructions of AVX-512 BF16, which Highway 1.0.3 does not know; intrinsics would need a target
 // attribute on every function they are inlined into. Denormal operands count as zero, denormal sums become zero.
-struct BFloat16DotCells {
+struct BFloat16DotCells : FloatSums {
   static constexpr int64_t kDepth = 2;
   static constexpr int64_t kMultiple = 1;
 

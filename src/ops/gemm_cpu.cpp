@@ -35,7 +35,7 @@ void pack_right(const GemmArguments& product, int64_t column, int64_t columns, i
 
 template <class Cells>
 void run_blocks(const GemmArguments& product, bool accumulate) {
-  constexpr int64_t kDepth = kDepthBlock * Cells::kDepth;
+  constexpr int64_t kDepth = block_depth<Cells>();
   const int64_t widest = (std::min(product.columns, kColumnBlock) + kLanes - 1) / kLanes * kLanes;
   tensor::Tensor panels = tensor::Tensor::empty({widest * cells_of<Cells>(std::min(product.depth, kDepth))});
   LeftScratch<Cells> scratch(product.a_transposed, product.rows, product.depth);

@@ -51,10 +51,23 @@ struct TileArguments {
   int64_t columns;    // of c, at most the panel's width
   const float* bias;  // added to each row; null for none
   bool accumulate;
+  // int8 only: what one unit of row r of A (rows are numbered from first_row) and of column j of B is worth, and the
+  // sum of the cells of column j
+  const float* row_scales = nullptr;
+  int64_t first_row = 0;
+  const float* column_scales = nullptr;
+  const int32_t* column_sums = nullptr;
 };
 
-template <int kRows, int kVectors>
-HWY_INLINE void store_tile(const TileArguments& tile, const Vector (&sums)[kRows][kVectors]) {
+// The next rows of the same panel.
+HWY_INLINE void skip_rows(TileArguments& tile, int64_t count) {
+  tile.a += count * tile.a_row;
+  tile.c += count * tile.c_row;
+  tile.first_row += count;
+}
+
+template <class Cells, int kRows, int kVectors>
+HWY_INLINE void store_tile(const TileArguments& tile, const typename Cells::Sum (&sums)[kRows][kVectors]) {
   const Tag d;
   const auto last = hn::FirstN(d, static_cast<size_t>(tile.columns - (kVectors - 1) * kLanes));
 #pragma GCC unroll 8
@@ -63,12 +76,13 @@ HWY_INLINE void store_tile(const TileArguments& tile, const Vector (&sums)[kRows
 #pragma GCC unroll 3
     for (int v = 0; v < kVectors; ++v) {
       const bool whole = v + 1 < kVectors || tile.columns == kVectors * kLanes;
+      const Vector product = Cells::value(sums[r][v], tile, r, v * kLanes);
       if (whole) {
-        Vector sum = tile.accumulate ? hn::Add(hn::LoadU(d, row + v * kLanes), sums[r][v]) : sums[r][v];
+        Vector sum = tile.accumulate ? hn::Add(hn::LoadU(d, row + v * kLanes), product) : product;
         sum = tile.bias != nullptr ? hn::Add(sum, hn::LoadU(d, tile.bias + v * kLanes)) : sum;
         hn::StoreU(sum, d, row + v * kLanes);
       } else {
-        Vector sum = tile.accumulate ? hn::Add(hn::MaskedLoad(last, d, row + v * kLanes), sums[r][v]) : sums[r][v];
+        Vector sum = tile.accumulate ? hn::Add(hn::MaskedLoad(last, d, row + v * kLanes), product) : product;
         sum = tile.bias != nullptr ? hn::Add(sum, hn::MaskedLoad(last, d, tile.bias + v * kLanes)) : sum;
         hn::BlendedStore(sum, last, d, row + v * kLanes);
       }
@@ -79,12 +93,12 @@ HWY_INLINE void store_tile(const TileArguments& tile, const Vector (&sums)[kRows
 template <class Cells, int kRows, int kVectors>
 void multiply_tile(const TileArguments& tile) {
   const Tag d;
-  Vector sums[kRows][kVectors];
+  typename Cells::Sum sums[kRows][kVectors];
 #pragma GCC unroll 8
   for (int r = 0; r < kRows; ++r) {
 #pragma GCC unroll 3
     for (int v = 0; v < kVectors; ++v) {
-      sums[r][v] = hn::Zero(d);
+      sums[r][v] = Cells::zero();
     }
   }
   const float* a = tile.a;
@@ -104,7 +118,7 @@ void multiply_tile(const TileArguments& tile) {
       }
     }
   }
-  store_tile<kRows, kVectors>(tile, sums);
+  store_tile<Cells, kRows, kVectors>(tile, sums);
 }
 
 using TileFunction = void (*)(const TileArguments&);
@@ -147,8 +161,7 @@ HWY_INLINE void multiply_panel(TileArguments tile, int64_t rows, int64_t width) 
   while (rows > 0) {
     const int64_t count = rows_of_tile(rows);
     tile_function<Cells>(count, width)(tile);
-    tile.a += count * tile.a_row;
-    tile.c += count * tile.c_row;
+    skip_rows(tile, count);
     rows -= count;
   }
 }

@@ -34,7 +34,12 @@ PackedMatrix::PackedMatrix(int64_t rows, int64_t columns, Precision precision)
       columns_(columns),
       precision_(precision),
       kernel_(product_kernel(precision)),
-      cells_(Tensor::empty({panel_cells(rows, columns, kernel_)})) {}
+      panels_{Tensor::empty({panel_cells(rows, columns, kernel_)}), {}, {}} {
+  if (precision == Precision::kInt8) {
+    panels_.scales = Tensor::empty({panel_cells(1, columns, ProductKernel::kFloat32)});
+    panels_.sums = Tensor::empty({panel_cells(1, columns, ProductKernel::kFloat32)}, DType::kInt32);
+  }
+}
 
 PackedMatrix::PackedMatrix(const Tensor& weight, Transpose transpose, Precision precision)
     : PackedMatrix(weight.rank() == 2 ? weight.dim(transpose == Transpose::kYes ? 1 : 0) : 0,
@@ -57,20 +62,20 @@ void PackedMatrix::pack(const Tensor& weight, Transpose transpose, int64_t begin
                       "packed_matrix", "weight");
   base::check_argument(0 <= begin && begin <= end && end <= panels(),
                        "packed_matrix: panels {} to {} asked for, there are {}", begin, end, panels());
-  pack_panels(weight, transpose, kernel_, {begin, end}, cells_);
+  pack_panels(weight, transpose, kernel_, {begin, end}, panels_);
 }
 
 void PackedMatrix::multiply(const Tensor& x, const PackedEpilogue& epilogue, Tensor& y) const {
   check(x, epilogue, y);
   if (y.size() > 0) {
-    multiply_panels({x, cells_, kernel_, epilogue, false}, y);
+    multiply_panels({x, panels_, kernel_, epilogue, false}, y);
   }
 }
 
 void PackedMatrix::multiply_accumulate(const Tensor& x, Tensor& y) const {
   check(x, {}, y);
   if (y.size() > 0) {
-    multiply_panels({x, cells_, kernel_, {}, true}, y);
+    multiply_panels({x, panels_, kernel_, {}, true}, y);
   }
 }
 

@@ -14,10 +14,19 @@ struct PackedEpilogue {
   Activation activation = Activation::kNone;
 };
 
+/// A packed right operand in memory.
+struct PanelStorage {
+  Tensor cells;   ///< of 32 bits, in a tensor of float32
+  Tensor scales;  ///< [N] float32, int8 only: what one unit of a column is worth
+  Tensor sums;    ///< [N] int32, int8 only: of the packed elements of a column
+};
+
 /// The right operand of products, laid out for this machine's kernels:  y = activation(x W + bias).
 /// The bits of a row of y depend on that row of x alone, whatever the number of rows, and equal those of `gemm_bias`
 /// with the same precision. Any number of threads may multiply at once, and pack different panels at once.
-/// Holds a copy: 4 * K * N bytes in float32, half in bfloat16, N rounded up to whole vectors.
+/// Holds a copy: 4 * K * N bytes in float32, half in bfloat16, a quarter in int8, N rounded up to whole vectors.
+/// In int8 columns of W and rows of x are scaled so that their largest element is 127, and rounded to nearest; sums are
+/// exact, so that the bits of y are the same on every instruction set.
 class PackedMatrix {
  public:
   /// Room for W [rows, columns]; `pack` fills it.
@@ -53,7 +62,7 @@ class PackedMatrix {
   int64_t columns_;
   Precision precision_;
   ProductKernel kernel_;
-  Tensor cells_;
+  PanelStorage panels_;
 };
 
 }  // namespace dragoman::ops

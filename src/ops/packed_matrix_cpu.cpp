@@ -21,19 +21,39 @@ int64_t columns_of_panel() {
 
 int64_t cells_of_panels(int64_t depth, int64_t columns, ProductKernel kernel) {
   int64_t cells = 0;
-  with_cells_of(kernel, [&](auto format) HWY_ATTR { cells = cells_of<decltype(format)>(depth); });
+  with_packed_cells_of(kernel, [&](auto format) HWY_ATTR { cells = cells_of<decltype(format)>(depth); });
   return (columns + kLanes - 1) / kLanes * kLanes * cells;
 }
 
+// A panel of int8 from W [depth, columns], or from W^T by way of float32 columns side by side.
 template <class Cells>
-void pack(const Tensor& weight, bool transposed, PanelRange range, float* cells) {
+void pack_int8_panel(const float* weight, int64_t stride, bool transposed, int64_t depth, int64_t columns, float* to,
+                     const Int8Columns& made) {
+  const int64_t width = panel_width(columns);
+  Tensor turned = transposed ? Tensor::empty({depth, kLanes}) : Tensor();
+  for (int64_t j = 0; j < columns; j += kLanes) {
+    const int64_t count = std::min(columns - j, kLanes);
+    if (transposed) {
+      transpose_rows(weight + j * stride, stride, count, depth, kLanes, turned.data<float>());
+    }
+    pack_int8_columns<Cells>(transposed ? turned.data<float>() : weight + j, transposed ? kLanes : stride, depth, count,
+                             width, to + j, {made.scales + j, made.sums + j});
+  }
+}
+
+template <class Cells>
+void pack(const Tensor& weight, bool transposed, PanelRange range, PanelStorage& panels) {
+  float* cells = panels.cells.data<float>();
   const int64_t depth = weight.dim(transposed ? 1 : 0), columns = weight.dim(transposed ? 0 : 1);
   const int64_t stride = weight.stride(0);
   for (int64_t panel = range.begin; panel < range.end; ++panel) {
     const int64_t column = panel * kPanelColumns;
     const int64_t count = std::min(columns - column, kPanelColumns);
     float* to = cells + column * cells_of<Cells>(depth);
-    if (transposed) {
+    if constexpr (IsInt8<Cells>) {
+      pack_int8_panel<Cells>(weight.data<float>() + column * (transposed ? stride : 1), stride, transposed, depth,
+                             count, to, {panels.scales.data<float>() + column, panels.sums.data<int32_t>() + column});
+    } else if (transposed) {
       pack_panel_transposed<Cells>(weight.data<float>() + column * stride, stride, depth, count, to);
     } else {
       pack_panel<Cells>(weight.data<float>() + column, stride, depth, count, to);
@@ -41,21 +61,28 @@ void pack(const Tensor& weight, bool transposed, PanelRange range, float* cells)
   }
 }
 
-void pack_weight(const Tensor& weight, bool transposed, ProductKernel kernel, PanelRange range, float* cells) {
-  with_cells_of(kernel, [&](auto format) HWY_ATTR { pack<decltype(format)>(weight, transposed, range, cells); });
+void pack_weight(const Tensor& weight, bool transposed, ProductKernel kernel, PanelRange range, PanelStorage& panels) {
+  with_packed_cells_of(kernel,
+                       [&](auto format) HWY_ATTR { pack<decltype(format)>(weight, transposed, range, panels); });
 }
 
 template <class Cells>
 void multiply_rows(const PanelProduct& product, int64_t row, int64_t rows, LeftScratch<Cells>& scratch, Tensor& y) {
-  constexpr int64_t kDepth = kDepthBlock * Cells::kDepth;
   const int64_t depth = product.x.dim(1), columns = y.dim(1);
   const LeftOperand left{product.x.data<float>(), product.x.stride(0), false};
   const float* bias = product.epilogue.bias.defined() ? product.epilogue.bias.data<float>() : nullptr;
+  const PanelStorage& panels = product.panels;
+  RightPanels right{panels.cells.data<float>(), cells_of<Cells>(depth), 0};
+  if constexpr (IsInt8<Cells>) {
+    right.column_scales = panels.scales.data<float>();
+    right.column_sums = panels.sums.data<int32_t>();
+  }
+  scratch.measure(left.at(row, 0), rows, depth);
   int64_t begin = 0;
   do {  // at least once: no depth yields the bias
-    const int64_t part = std::min(depth - begin, kDepth);
-    multiply_block<Cells>(left.at(row, begin), rows, part,
-                          {product.cells.data<float>(), cells_of<Cells>(depth), begin / Cells::kDepth},
+    const int64_t part = std::min(depth - begin, block_depth<Cells>());
+    right.first = begin / Cells::kDepth;
+    multiply_block<Cells>(left.at(row, begin), rows, part, right,
                           {y.data<float>() + row * y.stride(0), y.stride(0), columns,
                            begin + part == depth ? bias : nullptr, product.accumulate || begin > 0},
                           scratch);
@@ -78,7 +105,7 @@ void multiply(const PanelProduct& product, Tensor& y) {
 }
 
 void multiply_weight(const PanelProduct& product, Tensor& y) {
-  with_cells_of(product.kernel, [&](auto cells) HWY_ATTR { multiply<decltype(cells)>(product, y); });
+  with_packed_cells_of(product.kernel, [&](auto cells) HWY_ATTR { multiply<decltype(cells)>(product, y); });
 }
 
 }  // namespace
@@ -102,8 +129,9 @@ int64_t panel_cells(int64_t depth, int64_t columns, ProductKernel kernel) {
   return DRAGOMAN_DISPATCH(cells_of_panels)(depth, columns, kernel);
 }
 
-void pack_panels(const Tensor& weight, Transpose transpose, ProductKernel kernel, PanelRange range, Tensor& cells) {
-  DRAGOMAN_DISPATCH(pack_weight)(weight, transpose == Transpose::kYes, kernel, range, cells.data<float>());
+void pack_panels(const Tensor& weight, Transpose transpose, ProductKernel kernel, PanelRange range,
+                 PanelStorage& panels) {
+  DRAGOMAN_DISPATCH(pack_weight)(weight, transpose == Transpose::kYes, kernel, range, panels);
 }
 
 void multiply_panels(const PanelProduct& product, Tensor& y) {

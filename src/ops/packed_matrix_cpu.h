@@ -8,16 +8,18 @@ namespace dragoman::ops {
 int64_t panel_columns();
 int64_t panel_cells(int64_t depth, int64_t columns, ProductKernel kernel);
 
-/// Packs panels [begin, end) of op(weight) [depth, columns]: one after the other, each row-major.
+/// Packs panels [begin, end) of op(weight) [depth, columns]: one after the other, each row-major. int8 also sets their
+/// scales and sums.
 struct PanelRange {
   int64_t begin, end;
 };
-void pack_panels(const Tensor& weight, Transpose transpose, ProductKernel kernel, PanelRange range, Tensor& cells);
+void pack_panels(const Tensor& weight, Transpose transpose, ProductKernel kernel, PanelRange range,
+                 PanelStorage& panels);
 
 /// y = activation(x panels + bias), or y += x panels; y is not empty.
 struct PanelProduct {
   const Tensor& x;
-  const Tensor& cells;
+  const PanelStorage& panels;
   ProductKernel kernel;
   const PackedEpilogue& epilogue;
   bool accumulate;

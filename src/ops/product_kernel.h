@@ -11,6 +11,10 @@ enum class ProductKernel {
   kBFloat16Dot,          ///< AVX-512 BF16
   kBFloat16Amx,          ///< AMX
   kBFloat16EmulatedAmx,  ///< the same code with tiles in memory, for tests
+  kInt8Widened,          ///< int8 widened to int16: correct anywhere
+  kInt8Dot,              ///< AVX-512 VNNI
+  kInt8Amx,              ///< AMX
+  kInt8EmulatedAmx,      ///< the same code with tiles in memory, for tests
 };
 
 /// The fastest kernel that base::active_isa() allows.

@@ -131,6 +131,8 @@ void TrainOptions::check() const {
   shape.source_vocab_size = shape.target_vocab_size = kAnyVocabularySize;  // the true ones are known after learning
   shape.check();
   schedule.check();
+  base::check_usage(precision != ops::Precision::kInt8,
+                    "precision is int8, which is for translating; train in float32 or bfloat16");
   base::check_range("beta1", adam.beta1, 0.0, 0.9999);
   base::check_range("beta2", adam.beta2, 0.0, 0.99999);
   base::check_range("epsilon", adam.epsilon, 1e-16, 1.0);

@@ -129,6 +129,11 @@ TEST(Gemm, ErrorsNameTheArgument) {
         multiply(Tensor::empty({2, 5}, DType::kFloat64), Tensor::empty({5, 4}));
       },
       testing::ThrowsMessage<base::Error>("gemm: a is float64, must be float32"));
+  EXPECT_THAT(
+      [&] {
+        gemm(Tensor::empty({2, 5}), Transpose::kNo, Tensor::empty({5, 4}), Transpose::kNo, c, Precision::kInt8);
+      },
+      testing::ThrowsMessage<base::Error>("gemm: precision is int8, which needs a PackedMatrix"));
 }
 
 }  // namespace

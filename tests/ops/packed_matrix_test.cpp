@@ -2,6 +2,8 @@
 
 #include <gmock/gmock.h>
 
+#include <cmath>
+
 #include "base/error.h"
 #include "support/tensors.h"
 
@@ -24,7 +26,7 @@ Tensor random_float32(const tensor::Shape& shape, uint64_t seed) {
   return random_tensor(shape, DType::kFloat32, seed);
 }
 
-constexpr Precision kPrecisions[] = {Precision::kFloat32, Precision::kBFloat16};
+constexpr Precision kPrecisions[] = {Precision::kFloat32, Precision::kBFloat16, Precision::kInt8};
 
 Tensor transposed(const Tensor& matrix) {
   Tensor turned = Tensor::empty({matrix.dim(1), matrix.dim(0)});
@@ -41,7 +43,7 @@ TEST(PackedMatrix, ProductHasTheBitsOfGemmForOddSizes) {
        {std::pair<int64_t, int64_t>{1, 1}, {7, 31}, {33, 48}, {64, 49}, {300, 7}, {513, 97}, {1100, 130}, {2063, 20}}) {
     const Tensor x = random_float32({19, k}, 1), weight = random_float32({k, n}, 2), bias = random_float32({n}, 3);
     const Tensor turned = transposed(weight);
-    for (const Precision precision : kPrecisions) {
+    for (const Precision precision : {Precision::kFloat32, Precision::kBFloat16}) {
       Tensor expected = Tensor::empty({19, n});
       gemm_bias(x, Transpose::kNo, weight, Transpose::kNo, bias, expected, precision);
       const PackedMatrix straight(strided_copy(weight), Transpose::kNo, precision);
@@ -54,6 +56,65 @@ TEST(PackedMatrix, ProductHasTheBitsOfGemmForOddSizes) {
       EXPECT_TRUE(same_bits(sum, expected_sum)) << k << " x " << n << " accumulated";
     }
   }
+}
+
+// Elements in units of their row, and what a unit is worth.
+struct Rounded {
+  std::vector<int32_t> units;
+  float worth;
+};
+
+Rounded rounded(const float* values, int64_t count, int64_t stride) {
+  Rounded result{{}, 0.0F};
+  for (int64_t i = 0; i < count; ++i) {
+    result.worth = std::max(result.worth, std::abs(values[i * stride]) / 127.0F);
+  }
+  for (int64_t i = 0; i < count; ++i) {
+    const float per_one = result.worth > 0.0F ? 1.0F / result.worth : 0.0F;
+    result.units.push_back(static_cast<int32_t>(std::nearbyint(values[i * stride] * per_one)));
+  }
+  return result;
+}
+
+TEST(PackedMatrix, Int8IsExactInUnitsOfRowsAndColumns) {
+  for (const auto& [k, n] :
+       {std::pair<int64_t, int64_t>{1, 1}, {7, 31}, {33, 48}, {64, 49}, {300, 7}, {513, 97}, {2048, 20}}) {
+    Tensor x = random_float32({37, k}, 1);
+    const Tensor weight = random_float32({k, n}, 2), bias = random_float32({n}, 3);
+    for (int64_t i = 0; i < k; ++i) {
+      x.data<float>()[5 * k + i] = 0.0F;  // a row of zeros
+    }
+    Tensor expected = Tensor::empty({37, n});
+    for (int64_t r = 0; r < 37; ++r) {
+      const Rounded row = rounded(x.data<float>() + r * k, k, 1);
+      for (int64_t j = 0; j < n; ++j) {
+        const Rounded column = rounded(weight.data<float>() + j, k, n);
+        int32_t sum = 0;
+        for (size_t i = 0; i < row.units.size(); ++i) {
+          sum += row.units[i] * column.units[i];
+        }
+        expected.data<float>()[r * n + j] =
+            static_cast<float>(sum) * (row.worth * column.worth) + bias.data<float>()[j];
+      }
+    }
+    const PackedMatrix straight(strided_copy(weight), Transpose::kNo, Precision::kInt8);
+    EXPECT_TRUE(same_bits(multiply(straight, strided_copy(x), {bias}), expected)) << k << " x " << n;
+    const PackedMatrix turned(transposed(weight), Transpose::kYes, Precision::kInt8);
+    EXPECT_TRUE(same_bits(multiply(turned, x, {bias}), expected)) << k << " x " << n << " stored transposed";
+  }
+}
+
+TEST(PackedMatrix, Int8IsNearTheProduct) {
+  const Tensor x = random_float32({50, 2500}, 1),
+               weight = random_float32({2500, 70}, 2);  // more than a block of depth in float32
+  const Tensor exact = multiply(PackedMatrix(weight), x);
+  const Tensor near = multiply(PackedMatrix(weight, Transpose::kNo, Precision::kInt8), x);
+  double error = 0.0, size = 0.0;
+  for (int64_t i = 0; i < exact.size(); ++i) {
+    error += std::pow(exact.data<float>()[i] - near.data<float>()[i], 2);
+    size += std::pow(exact.data<float>()[i], 2);
+  }
+  EXPECT_LT(std::sqrt(error / size), 0.02) << "of the size of the product";
 }
 
 TEST(PackedMatrix, PanelsMayBePackedApartAndAgain) {
