@@ -28,6 +28,7 @@ struct TranslateArguments {
   int alignment_layer = -1;
   int64_t batch_tokens = decoding::SearchOptions().batch_tokens;
   int workers = 0;
+  ops::Precision precision = ops::Precision::kFloat32;
   std::unique_ptr<SearchFlags> flags;
 
   // Over the defaults of the model.
@@ -55,7 +56,7 @@ class Translate {
         input_name_(from_standard_input_ ? "standard input" : arguments.input),
         reader_(from_standard_input_ ? data::LineReader(STDIN_FILENO, input_name_)
                                      : data::LineReader(std::filesystem::path(arguments.input))),
-        translator_(decoding::load_translator(arguments.model)),
+        translator_(decoding::load_translator(arguments.model, arguments.precision)),
         search_(checked(arguments.search(translator_.search_defaults()))),
         output_(arguments.output) {}
 
@@ -158,6 +159,12 @@ void add_translate_command(CLI::App& app, Run& run) {
                       "Decoder layer that alignments are read from, 0 = first, -1 = last");
   arguments->flags = std::make_unique<SearchFlags>(*command);
   add_speed_flags(*command, arguments->batch_tokens, arguments->workers);
+  command
+      ->add_option_function<std::string>(
+          "--precision", [arguments](const std::string& name) { arguments->precision = *ops::precision_from(name); },
+          "Of the products with weights, converted at load; float32 gives what training validates with")
+      ->check(CLI::IsMember({"float32", "bfloat16", "int8"}))
+      ->default_str("float32");
   command->callback([arguments, &run] {
     // What can be seen to be wrong without the model is refused before it is read; its beam size bounds n_best.
     decoding::SearchOptions search = arguments->search({});

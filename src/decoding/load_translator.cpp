@@ -29,13 +29,13 @@ data::VocabularyPair load_vocabularies(const models::VocabularyFiles& files, con
   return {load(models::kSourceVocabularyName), load(models::kTargetVocabularyName)};
 }
 
-Translator load_translator(const std::filesystem::path& folder) {
+Translator load_translator(const std::filesystem::path& folder, ops::Precision precision) {
   const models::ModelFiles files = models::read_model_folder(folder);
   const std::string config_name = (folder / models::kConfigName).string();
   auto model = std::make_shared<models::Transformer>(models::transformer_config_from_json(files.config, config_name));
   model->parameters().allocate();
   models::load_tensors(files.tensors, model->parameters(), (folder / models::kWeightsName).string());
-  model->parameters().pack_weights();
+  model->parameters().pack_weights(precision);
   const models::TransformerConfig& config = model->config();
   const data::VocabularyPair vocabularies = load_vocabularies(files.vocabularies, folder);
   const bool joint = files.vocabularies.contains(models::kJointVocabularyName);

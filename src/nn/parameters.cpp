@@ -130,9 +130,9 @@ void ParameterSet::complete_gradients() {
   }
 }
 
-void ParameterSet::pack_weights() {
+void ParameterSet::pack_weights(ops::Precision precision) {
   if (values().dtype() == tensor::DType::kFloat32) {
-    set_packing(std::make_shared<WeightPacking>(parameters_, values_, ops::Precision::kFloat32, false));
+    set_packing(std::make_shared<WeightPacking>(parameters_, values_, precision, false));
     packing_->pack(0, 1);
   }
 }

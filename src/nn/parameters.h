@@ -67,8 +67,8 @@ class ParameterSet {
   void clear_gradients();
   /// Zeroes the gradients that no backward reached since clear_gradients, so that the flat buffer is whole.
   void complete_gradients();
-  /// Packs the matrix weights for inference, in float32; call again after the values changed.
-  void pack_weights();
+  /// Packs the matrix weights for inference; call again after the values changed. Nothing for float64 weights.
+  void pack_weights(ops::Precision precision = ops::Precision::kFloat32);
   /// Room for packed copies for training. The products of this set and of those that share its packing then need
   /// copies that are current: packing()->pack after each change of the values.
   void allocate_packing(ops::Precision precision);
