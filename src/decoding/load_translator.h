@@ -15,9 +15,8 @@ data::VocabularyPair load_vocabularies(const models::VocabularyFiles& files, con
 /// A translator from a model folder, its weights packed for this machine, with the search defaults of decoding.json
 /// where the folder has one.
 /// @param precision  of the products with weights; the rest is float32
-/// Throws Error(kBadData) naming the file for whatever does not fit (see models::read_model_folder): "DIR/vocabulary.spm: has 17 pieces, the
-/// model was made for 20; ...".
-Translator load_translator(const std::filesystem::path& folder,
-                           ops::Precision precision = ops::Precision::kFloat32);
+/// Throws Error(kBadData) naming the file for whatever does not fit (see models::read_model_folder):
+/// "DIR/vocabulary.spm: has 17 pieces, the model was made for 20; ...".
+Translator load_translator(const std::filesystem::path& folder, ops::Precision precision = ops::Precision::kFloat32);
 
 }  // namespace dragoman::decoding

@@ -13,14 +13,63 @@ HWY_INLINE const float* row_of_position(const StepKeys& keys, const float* base,
   return base + (keys.row_of_position != nullptr ? keys.row_of_position[t] : t) * keys.stride;
 }
 
+// Products of one head's parts of query and key, added up lane by lane.
+HWY_INLINE RowVector head_products(const float* query, const float* key, int64_t d_head) {
+  const RowTag d;
+  const auto lanes = static_cast<int64_t>(hn::Lanes(d));
+  RowVector sum = hn::Zero(d);
+  int64_t c = 0;
+  for (; c + lanes <= d_head; c += lanes) {
+    sum = hn::MulAdd(hn::LoadU(d, query + c), hn::LoadU(d, key + c), sum);
+  }
+  if (c < d_head) {
+    const auto mask = hn::FirstN(d, static_cast<size_t>(d_head - c));
+    sum = hn::MulAdd(hn::MaskedLoad(mask, d, query + c), hn::MaskedLoad(mask, d, key + c), sum);
+  }
+  return sum;
+}
+
+// The sums of the lanes of four vectors, in one vector of four: half the shuffles of four sums apart.
+HWY_INLINE hn::Vec<hn::Full128<float>> sums_of_four(const RowVector (&x)[4]) {
+  const RowTag d;
+  const hn::Repartition<double, RowTag> pairs;
+  const auto fold = [&](RowVector a,
+                        RowVector b) HWY_ATTR {  // of each block of four: a0 + a2, b0 + b2, a1 + a3, b1 + b3
+    return hn::BitCast(pairs, hn::Add(hn::InterleaveLower(d, a, b), hn::InterleaveUpper(d, a, b)));
+  };
+  const auto first = fold(x[0], x[1]), second = fold(x[2], x[3]);
+  const RowVector blocks = hn::Add(hn::BitCast(d, hn::InterleaveLower(pairs, first, second)),
+                                   hn::BitCast(d, hn::InterleaveUpper(pairs, first, second)));
+  const hn::Half<RowTag> half;
+  const auto halves = hn::Add(hn::LowerHalf(half, blocks), hn::UpperHalf(half, blocks));
+#if HWY_TARGET == HWY_AVX3
+  const hn::Full128<float> quarter;
+  return hn::Add(hn::LowerHalf(quarter, halves), hn::UpperHalf(quarter, halves));
+#else
+  return halves;
+#endif
+}
+
 // scores[h * width + t] = scale * q_h . k_h of position t; position by position, so that a cache row is read once.
 HWY_INLINE void score_positions(const StepShape& shape, const float* query, const StepKeys& keys, int64_t width,
                                 float* scores) {
   const float scale = 1.0F / std::sqrt(static_cast<float>(shape.d_head));
+  const hn::Full128<float> four;
   for (int64_t t = 0; t < keys.length; ++t) {
     const float* key = row_of_position(keys, keys.keys, t);
-    for (int64_t h = 0; h < shape.n_heads; ++h) {
-      scores[h * width + t] = scale * dot_rows(query + h * shape.d_head, key + h * shape.d_head, shape.d_head);
+    for (int64_t h = 0; h < shape.n_heads; h += 4) {
+      const int64_t heads = std::min<int64_t>(shape.n_heads - h, 4);
+      RowVector products[4];
+      HWY_UNROLL(4)
+      for (int64_t i = 0; i < 4; ++i) {
+        const int64_t column = (h + std::min(i, heads - 1)) * shape.d_head;
+        products[i] = head_products(query + column, key + column, shape.d_head);
+      }
+      alignas(16) float sums[4];
+      hn::Store(hn::Mul(sums_of_four(products), hn::Set(four, scale)), four, sums);
+      for (int64_t i = 0; i < heads; ++i) {
+        scores[(h + i) * width + t] = sums[i];
+      }
     }
   }
 }
@@ -34,66 +83,58 @@ HWY_INLINE void normalise(float* row, int64_t length) {
   map_row(row, length, row, [&](RowVector x) HWY_ATTR { return hn::Mul(x, inverse); });
 }
 
-// context_h = sum_t weights[h][t] v_h of position t, in the order of t. kVectors vectors of a head stay in registers.
-template <int64_t kVectors>
-HWY_INLINE void sum_values(const StepKeys& keys, const float* weights, int64_t column, float* context) {
+// context_h += sum of weights[h][t] v_h over kPositions positions from t on, in the order of t. All heads at once, so
+// that a cache row is read from end to end.
+template <int64_t kPositions>
+HWY_INLINE void add_values(const StepShape& shape, const StepKeys& keys, int64_t t, const float* weights, int64_t width,
+                           float* context) {
   const RowTag d;
   const auto lanes = static_cast<int64_t>(hn::Lanes(d));
-  RowVector sums[kVectors];
-  HWY_UNROLL(4)
-  for (int64_t v = 0; v < kVectors; ++v) {
-    sums[v] = hn::Zero(d);
+  const float* values[kPositions];
+  for (int64_t i = 0; i < kPositions; ++i) {
+    values[i] = row_of_position(keys, keys.values, t + i);
   }
-  for (int64_t t = 0; t < keys.length; ++t) {
-    const float* value = row_of_position(keys, keys.values, t) + column;
-    const RowVector weight = hn::Set(d, weights[t]);
+  for (int64_t h = 0; h < shape.n_heads; ++h) {
+    RowVector factors[kPositions];
     HWY_UNROLL(4)
-    for (int64_t v = 0; v < kVectors; ++v) {
-      sums[v] = hn::MulAdd(weight, hn::LoadU(d, value + v * lanes), sums[v]);
+    for (int64_t i = 0; i < kPositions; ++i) {
+      factors[i] = hn::Set(d, weights[h * width + t + i]);
     }
-  }
-  HWY_UNROLL(4)
-  for (int64_t v = 0; v < kVectors; ++v) {
-    hn::StoreU(sums[v], d, context + column + v * lanes);
-  }
-}
-
-HWY_INLINE void sum_values_tail(const StepKeys& keys, const float* weights, int64_t column, int64_t columns,
-                                float* context) {
-  const RowTag d;
-  const auto mask = hn::FirstN(d, static_cast<size_t>(columns));
-  RowVector sum = hn::Zero(d);
-  for (int64_t t = 0; t < keys.length; ++t) {
-    const float* value = row_of_position(keys, keys.values, t) + column;
-    sum = hn::MulAdd(hn::Set(d, weights[t]), hn::MaskedLoad(mask, d, value), sum);
-  }
-  hn::BlendedStore(sum, mask, d, context + column);
-}
-
-HWY_INLINE void sum_values_of_head(const StepShape& shape, const StepKeys& keys, int64_t head, const float* weights,
-                                   float* context) {
-  const auto lanes = static_cast<int64_t>(hn::Lanes(RowTag()));
-  int64_t column = head * shape.d_value;
-  const int64_t end = column + shape.d_value;
-  for (; column + 4 * lanes <= end; column += 4 * lanes) {
-    sum_values<4>(keys, weights, column, context);
-  }
-  for (; column + lanes <= end; column += lanes) {
-    sum_values<1>(keys, weights, column, context);
-  }
-  if (column < end) {
-    sum_values_tail(keys, weights, column, end - column, context);
+    int64_t column = h * shape.d_value;
+    const int64_t end = column + shape.d_value;
+    for (; column + lanes <= end; column += lanes) {
+      RowVector sum = hn::LoadU(d, context + column);
+      HWY_UNROLL(4)
+      for (int64_t i = 0; i < kPositions; ++i) {
+        sum = hn::MulAdd(factors[i], hn::LoadU(d, values[i] + column), sum);
+      }
+      hn::StoreU(sum, d, context + column);
+    }
+    if (column < end) {
+      const auto mask = hn::FirstN(d, static_cast<size_t>(end - column));
+      RowVector sum = hn::MaskedLoad(mask, d, context + column);
+      HWY_UNROLL(4)
+      for (int64_t i = 0; i < kPositions; ++i) {
+        sum = hn::MulAdd(factors[i], hn::MaskedLoad(mask, d, values[i] + column), sum);
+      }
+      hn::BlendedStore(sum, mask, d, context + column);
+    }
   }
 }
 
 void step_row_kernel(const StepShape& shape, const float* query, const StepKeys& keys, float* weights, float* context) {
   const int64_t width = step_row_width(keys.length);
   score_positions(shape, query, keys, width, weights);
-  for (int64_t h = 0; h < shape.n_heads; ++h) {
-    if (keys.length > 0) {
-      normalise(weights + h * width, keys.length);
-    }
-    sum_values_of_head(shape, keys, h, weights + h * width, context);
+  for (int64_t h = 0; h < shape.n_heads && keys.length > 0; ++h) {
+    normalise(weights + h * width, keys.length);
+  }
+  std::fill_n(context, shape.n_heads * shape.d_value, 0.0F);
+  int64_t t = 0;
+  for (; t + 4 <= keys.length; t += 4) {
+    add_values<4>(shape, keys, t, weights, width, context);
+  }
+  for (; t < keys.length; ++t) {
+    add_values<1>(shape, keys, t, weights, width, context);
   }
 }
 

@@ -32,9 +32,7 @@ struct Int8Sums {
 
   using Sum = IntVector;
   static HWY_INLINE Sum zero() { return hn::Zero(IntTag()); }
-  static HWY_INLINE Sum load(const float* sums) {
-    return hn::LoadU(IntTag(), reinterpret_cast<const int32_t*>(sums));
-  }
+  static HWY_INLINE Sum load(const float* sums) { return hn::LoadU(IntTag(), reinterpret_cast<const int32_t*>(sums)); }
 
   // (sum - offset * column sum) * (worth of the row * worth of the column)
   static HWY_INLINE Vector value(Sum sum, const TileArguments& tile, int64_t row, int64_t column) {
@@ -77,7 +75,9 @@ using Int8DotCells = Int8Cells;
 #endif
 
 template <class Cells>
-concept IsInt8 = requires { Cells::kOffset; };
+concept IsInt8 = requires {
+  Cells::kOffset;
+};
 
 HWY_INLINE float largest_magnitude(const float* x, int64_t size) {
   const Tag d;
@@ -99,7 +99,9 @@ HWY_INLINE void quantise_row(const float* x, int64_t depth, float per_one, int64
   for (int64_t i = 0; i < row_cells * 4; i += kLanes) {
     const int64_t left = depth - i;
     const auto inside = hn::FirstN(d, static_cast<size_t>(left > 0 ? left : 0));
-    const Vector part = left >= kLanes ? hn::LoadU(d, x + i) : left > 0 ? hn::MaskedLoad(inside, d, x + i) : hn::Zero(d);
+    const Vector part = left >= kLanes ? hn::LoadU(d, x + i)
+                        : left > 0     ? hn::MaskedLoad(inside, d, x + i)
+                                       : hn::Zero(d);
     auto units = hn::NearestInt(hn::Mul(part, scale));
     if constexpr (Cells::kOffset != 0) {
       units = hn::Xor(hn::And(units, hn::Set(IntTag(), 0xFF)), hn::Set(IntTag(), 0x80));  // + 128, as a byte
