@@ -1,0 +1,322 @@
+#!/usr/bin/env python3
+"""Translates the same lines with the same weights, with CTranslate2 and with dragoman, and prints both speeds.
+
+    benchmarks/compare_decoding.py [--only NAME] [--json FILE] [--rounds 3]
+    benchmarks/compare_decoding.py --only text --model MODEL --input FILE
+
+Shapes (base, d256, tiny, deep) have random weights: both sides then write sentences of a given length, so that a token is
+worth the same work on both. `text` is a model that was trained, a whole file, cutting into pieces and joining included.
+CTranslate2 runs in the best of its ways that are tried here (threads, sentences of a batch), dragoman likewise (tokens in
+work); then several rounds in turn, each in a fresh process on the same cores. Seconds are those of translating, loading
+left out on both sides; in dragoman's they always include reading, cutting and writing text.
+
+Needs ctranslate2, sentencepiece, safetensors and numpy from the package index: in the interpreter named by --python or
+DRAGOMAN_BENCHMARK_PYTHON, or in .venv-benchmarks, which is made on first use. The text that vocabularies are learned from
+and lines are taken from is --text (a folder with newstest*.en and .de); without it this ends with status 77.
+"""
+
+import argparse
+import json
+import os
+import pathlib
+import re
+import statistics
+import subprocess
+import sys
+import tempfile
+import time
+
+HERE = pathlib.Path(__file__).resolve().parent
+REPOSITORY = HERE.parent
+PACKAGES = ("ctranslate2", "sentencepiece", "safetensors", "numpy")
+LENGTH = 30  # tokens of a written sentence with random weights, and about that of the sentences read
+
+SHAPES = {
+    "base": {"d-model": 512, "d-ff": 2048, "n-heads": 8, "encoder-layers": 6, "decoder-layers": 6, "vocab-size": 32000},
+    "d256": {"d-model": 256, "d-ff": 1024, "n-heads": 4, "encoder-layers": 3, "decoder-layers": 3, "vocab-size": 8000},
+    "tiny": {"d-model": 128, "d-ff": 256, "n-heads": 4, "encoder-layers": 4, "decoder-layers": 4, "vocab-size": 10000},
+    "deep": {"d-model": 512, "d-ff": 2048, "n-heads": 8, "encoder-layers": 6, "decoder-layers": 2, "vocab-size": 32000},
+}
+# name of a row: shape, precision, beam, one at a time or not, sentences
+WORK = {
+    "base-int8-greedy": ("base", "int8", 1, False, 256),
+    "base-int8-beam4": ("base", "int8", 4, False, 128),
+    "base-int8-greedy-single": ("base", "int8", 1, True, 24),
+    "base-int8-beam4-single": ("base", "int8", 4, True, 24),
+    "base-float32-greedy": ("base", "float32", 1, False, 128),
+    "base-float32-beam4": ("base", "float32", 4, False, 64),
+    "d256-int8-greedy": ("d256", "int8", 1, False, 1024),
+    "d256-int8-beam4": ("d256", "int8", 4, False, 512),
+    "tiny-int8-greedy": ("tiny", "int8", 1, False, 2048),
+    "tiny-int8-beam4": ("tiny", "int8", 4, False, 1024),
+    "deep-int8-greedy": ("deep", "int8", 1, False, 256),
+    "deep-int8-beam4": ("deep", "int8", 4, False, 128),
+}
+
+
+def fail(text, status=1):
+    print(f"compare_decoding.py: {text}", file=sys.stderr)
+    sys.exit(status)
+
+
+def run(command, **options):
+    done = subprocess.run([str(part) for part in command], capture_output=True, text=True, **options)
+    if done.returncode != 0:
+        fail(f"{' '.join(map(str, command[:3]))} ... ended with status {done.returncode}:\n{done.stderr.strip()}")
+    return done
+
+
+class Job:
+    """What both sides are asked to do."""
+
+    def __init__(self, name, model, precision, beam, single, lines, text_row):
+        self.name, self.model, self.precision, self.beam, self.single = name, model, precision, beam, single
+        self.lines, self.text_row = lines, text_row  # lines: a file
+
+
+class Dragoman:
+    name = "dragoman"
+
+    def __init__(self, program):
+        self.program = program
+
+    def ways(self, job):
+        if job.single:
+            return [{}]
+        return [{"batch-tokens": tokens} for tokens in (1024, 2048, 4096)]
+
+    def flags(self, job, way):
+        flags = ["--model", job.model, "--precision", job.precision, "--beam-size", job.beam]
+        if job.text_row:
+            flags += ["--length-penalty", "length", "--alpha", 1]
+        else:
+            flags += ["--min-length", LENGTH - 1, "--max-length-ratio", 0, "--max-length-extra", LENGTH]
+        for name, value in way.items():
+            flags += [f"--{name}", value]
+        return [str(flag) for flag in flags]
+
+    def translate(self, job, way):
+        if job.single:
+            return self.one_by_one(job, way)
+        with tempfile.NamedTemporaryFile() as output:
+            files = ["--input", job.lines, "--output", output.name]
+            process = subprocess.Popen(
+                [self.program, "translate", *self.flags(job, way), *files], stderr=subprocess.PIPE, text=True
+            )
+            said = process.stderr.read()
+            _, status, usage = os.wait4(process.pid, 0)
+            if status != 0:
+                fail(f"dragoman translate ended with status {status}:\n{said}")
+        tokens, seconds = re.search(r"into (\d+) tokens in ([\d.]+) s", said).groups()
+        rate = re.search(r"\((\d+) tokens/s\)", said).group(1)
+        return {"tokens": int(tokens), "speed": float(rate), "peak_mib": usage.ru_maxrss // 1024, "latencies": []}
+
+    def one_by_one(self, job, way):
+        command = [self.program, "translate", *self.flags(job, way)]
+        process = subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
+        lines = pathlib.Path(job.lines).read_text(encoding="utf-8").splitlines()
+        latencies = []
+        for number, line in enumerate([lines[0], *lines]):
+            begin = time.perf_counter()
+            process.stdin.write(line + "\n")
+            process.stdin.flush()
+            process.stdout.readline()
+            if number > 0:  # the first is the warm-up
+                latencies.append(time.perf_counter() - begin)
+        process.stdin.close()
+        said = process.stderr.read()
+        _, status, usage = os.wait4(process.pid, 0)
+        if status != 0:
+            fail(f"dragoman translate ended with status {status}:\n{said}")
+        tokens = LENGTH * len(lines)
+        return {
+            "tokens": tokens,
+            "speed": tokens / sum(latencies),
+            "latencies": latencies,
+            "peak_mib": usage.ru_maxrss // 1024,
+        }
+
+
+class CTranslate2:
+    name = "CTranslate2"
+
+    def __init__(self, python, cores):
+        self.python, self.cores = python, cores
+
+    def ways(self, job):
+        if job.single:
+            return [{"inter_threads": 1, "intra_threads": threads} for threads in (1, self.cores)]
+        if job.text_row:
+            batches = [(4096, "tokens"), (2048, "tokens"), (32, "examples"), (64, "examples")]
+        else:
+            batches = [(32, "examples"), (64, "examples")]
+        return [
+            {"inter_threads": self.cores, "intra_threads": 1, "batch": batch, "batch_type": kind}
+            for batch, kind in batches
+        ]
+
+    def translate(self, job, way):
+        folder = pathlib.Path(str(job.model) + ".ctranslate2")
+        if not folder.exists():
+            run([self.python, HERE / "ctranslate2_folder.py", job.model, folder])
+        with tempfile.NamedTemporaryFile() as output:
+            task = {
+                "folder": str(folder),
+                "vocabulary": str(pathlib.Path(job.model) / "vocabulary.spm"),
+                "lines": str(job.lines),
+                "output": output.name,
+                "compute_type": job.precision,
+                "beam_size": job.beam,
+                "max_length": 256 if job.text_row else LENGTH,
+                "min_length": 1 if job.text_row else LENGTH,
+                "length_penalty": 1,
+                "with_text": job.text_row,
+                "batch": 1,
+                "batch_type": "examples",
+                **way,
+            }
+            done = run([self.python, HERE / "ctranslate2_decoding.py", json.dumps(task)])
+        result = json.loads(done.stdout.strip().splitlines()[-1])
+        return {**result, "speed": result["tokens"] / result["seconds"]}
+
+
+def percentile(values, share):
+    return sorted(values)[min(len(values) - 1, int(share * len(values)))]
+
+
+def latency_text(results):
+    latencies = [1000 * latency for result in results for latency in result["latencies"]]
+    if not latencies:
+        return ""
+    return f", p50 {percentile(latencies, 0.5):.1f} ms, p99 {percentile(latencies, 0.99):.1f} ms"
+
+
+def best_way(side, job):
+    tried = [(side.translate(job, way)["speed"], index) for index, way in enumerate(side.ways(job))]
+    return side.ways(job)[max(tried)[1]]
+
+
+def compare(job, sides, rounds):
+    print(f"{job.name}", flush=True)
+    ways = [best_way(side, job) for side in sides]
+    results = ([], [])
+    for _ in range(rounds):
+        for side, way, found in zip(sides, ways, results):
+            found.append(side.translate(job, way))
+    speeds = [[result["speed"] for result in found] for found in results]
+    ratio = statistics.median(mine / other for mine, other in zip(*speeds))
+    for side, way, found, rates in zip(sides, ways, results, speeds):
+        memory = max(result["peak_mib"] for result in found)
+        spread = f"{statistics.median(rates):.0f} tokens/s ({min(rates):.0f} to {max(rates):.0f})"
+        how = ", ".join(f"{name} {value}" for name, value in way.items()) or "as it comes"
+        print(f"  {side.name:<12}{spread}{latency_text(found)}, {how}, {memory} MiB")
+    print(f"  ratio       {ratio:.2f}", flush=True)
+    return {
+        "name": job.name,
+        "precision": job.precision,
+        "beam": job.beam,
+        "batch": 1 if job.single else ways[1]["batch"],
+        "ours": round(statistics.median(speeds[0]), 1),
+        "theirs": round(statistics.median(speeds[1]), 1),
+        "ratio": round(ratio, 3),
+        "ours_mib": max(result["peak_mib"] for result in results[0]),
+        "theirs_mib": max(result["peak_mib"] for result in results[1]),
+        "ours_latencies": [round(latency, 6) for result in results[0] for latency in result["latencies"]],
+        "theirs_latencies": [round(latency, 6) for result in results[1] for latency in result["latencies"]],
+        "ctranslate2": results[1][0]["ctranslate2"],
+    }
+
+
+def has_packages(python):
+    imports = "; ".join(f"import {package}" for package in PACKAGES)
+    return subprocess.run([python, "-c", imports], capture_output=True).returncode == 0
+
+
+def python_with_packages(asked):
+    asked = asked or os.environ.get("DRAGOMAN_BENCHMARK_PYTHON")
+    if asked:
+        if not has_packages(asked):
+            fail(f"{asked} cannot import {', '.join(PACKAGES)}; name another interpreter with --python")
+        return asked
+    if has_packages(sys.executable):
+        return sys.executable
+    folder = REPOSITORY / ".venv-benchmarks"
+    python = folder / "bin" / "python"
+    if not python.exists():
+        run([sys.executable, "-m", "venv", folder])
+    if not has_packages(python):
+        run([python, "-m", "pip", "install", "--quiet", *PACKAGES])
+    return str(python)
+
+
+def random_model(program, folder, name, text):
+    """A model of that shape after one update: nearly its initial, random weights."""
+    model = folder / name
+    if not (model / "manifest.json").exists():
+        shape = [part for option, value in SHAPES[name].items() for part in (f"--{option}", value)]
+        files = [sorted(text.glob(f"newstest20*.{language}")) for language in ("en", "de")]
+        run(
+            [program, "train", "--preset", "base", "--model", model, *shape, "--max-steps", 1, "--batch-tokens", 1000]
+            + ["--average", 0, "--source", *files[0], "--target", *files[1]]
+        )
+    return model
+
+
+def sentences(program, folder, model, text, count):
+    """Lines of about LENGTH pieces."""
+    path = folder / f"lines.{count}"
+    lines = []
+    for file in sorted(text.glob("newstest20*.en")):
+        lines += [line for line in file.read_text(encoding="utf-8").splitlines() if 18 <= len(line.split()) <= 25]
+    path.write_text("".join(line + "\n" for line in lines[:count]), encoding="utf-8")
+    return path
+
+
+def main():
+    parser = argparse.ArgumentParser(description=__doc__.split("\n\n")[0])
+    parser.add_argument("--only", choices=[*WORK, "text"], action="append", help="a row; may be given repeatedly")
+    parser.add_argument("--rounds", type=int, default=3, help="measured rounds of each side (3)")
+    parser.add_argument("--json", metavar="FILE", help="write the rows there")
+    parser.add_argument("--program", default=REPOSITORY / "build" / "dragoman", help="dragoman (build/dragoman)")
+    parser.add_argument("--python", help="an interpreter with the packages")
+    parser.add_argument("--text", type=pathlib.Path, default=REPOSITORY.parent / "shared" / "corpora" / "wmt-news-en-de")
+    parser.add_argument("--folder", type=pathlib.Path, help="keeps the models for the next run (else a temporary one)")
+    parser.add_argument("--model", type=pathlib.Path, help="of the row text: a folder that was trained")
+    parser.add_argument("--input", type=pathlib.Path, help="of the row text: what to translate")
+    arguments = parser.parse_args()
+    if arguments.rounds < 1:
+        fail("--rounds must be at least 1", 2)
+    names = arguments.only or list(WORK) + (["text"] if arguments.model else [])
+    if "text" in names and not (arguments.model and arguments.input):
+        fail("the row text needs --model and --input", 2)
+    if not any(arguments.text.glob("newstest20*.en")) and names != ["text"]:
+        fail(f"skipped: {arguments.text} has no newstest20*.en", 77)
+
+    python = python_with_packages(arguments.python)
+    about = json.loads(run([arguments.program, "benchmark", "--train", "--json", "--shape", "tiny", "--steps", 1]).stdout)
+    cores = len(os.sched_getaffinity(0))
+    print(f"machine   {about['processor']}, {cores} cores, instruction set {about['isa']}, load {os.getloadavg()[0]:.1f}")
+    print(f"dragoman  {about['dragoman']}, {about['build']} build, compiler {about['compiler']}")
+    rows = []
+    with tempfile.TemporaryDirectory() as temporary:
+        folder = arguments.folder or pathlib.Path(temporary)
+        folder.mkdir(parents=True, exist_ok=True)
+        sides = Dragoman(str(arguments.program)), CTranslate2(python, cores)
+        for name in names:
+            if name == "text":
+                job = Job(name, arguments.model, "int8", 4, False, arguments.input, True)
+            else:
+                shape, precision, beam, single, count = WORK[name]
+                model = random_model(arguments.program, folder, shape, arguments.text)
+                lines = sentences(arguments.program, folder, model, arguments.text, count)
+                job = Job(name, model, precision, beam, single, lines, False)
+            rows.append(compare(job, sides, arguments.rounds))
+    if arguments.json:
+        pathlib.Path(arguments.json).write_text(json.dumps(rows, indent=2) + "\n")
+    print(f"{'row':<26}{'dragoman':>10}{'CTranslate2':>13}{'ratio':>8}")
+    for row in rows:
+        print(f"{row['name']:<26}{row['ours']:>10.0f}{row['theirs']:>13.0f}{row['ratio']:>8.2f}")
+
+
+if __name__ == "__main__":
+    main()
