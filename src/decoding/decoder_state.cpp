@@ -20,7 +20,7 @@ Variable CachedSelfMemory::attend(const Variable& query, const Variable& input, 
 Variable CachedCrossMemory::attend(const Variable& query, const Variable&, const nn::MultiHeadAttention& attention,
                                    const nn::ForwardContext&) {
   Tensor heads = Tensor::empty(query.shape());  // [R, H * Dh]
-  ops::attention_step(query.value(), state_.cross_keys(layer_), attention.n_heads(), heads, nullptr);
+  ops::attention_shared(query.value(), state_.cross_keys(layer_), attention.n_heads(), heads);
   return Variable(heads);
 }
 
@@ -44,7 +44,8 @@ std::vector<int32_t> DecoderState::add(const Variable& memory, std::span<const i
     for (size_t sentence = 0; sentence < added.size(); ++sentence) {
       const int32_t begin = offsets[sentence];
       const int32_t end = offsets[sentence + 1];
-      slots_[static_cast<size_t>(added[sentence])].cross.push_back({keys.rows(begin, end), values.rows(begin, end)});
+      slots_[static_cast<size_t>(added[sentence])].cross.push_back(
+          ops::pack_shared_keys(keys.rows(begin, end), values.rows(begin, end), attention.n_heads()));
     }
   }
   return added;
@@ -70,8 +71,7 @@ DecoderState::Slot& DecoderState::checked_slot(int32_t slot) {
 
 void DecoderState::remove(int32_t slot) {
   Slot& removed = checked_slot(slot);
-  cache_.give_back(removed.owned_rows);
-  removed.owned_rows.clear();
+  release_tips(removed);
   removed.cross.clear();
   removed.live = 0;
   removed.in_use = false;
@@ -87,9 +87,17 @@ void DecoderState::begin_step(std::span<const StepRow> rows) {
       extend(rows[begin + count], count);
       ++count;
     }
+    release_tips(slot);
     slot.tables.swap(slot.next_tables);
     slot.live = count;
     begin += count;
+  }
+}
+
+// The latest rows of the hypotheses are needed only by what follows them.
+void DecoderState::release_tips(const Slot& slot) {
+  for (size_t hypothesis = 0; hypothesis < slot.live; ++hypothesis) {
+    cache_.release(slot.tables[hypothesis].back());
   }
 }
 
@@ -107,9 +115,8 @@ void DecoderState::extend(const StepRow& row, size_t hypothesis) {
     const Table& history = slot.tables[static_cast<size_t>(row.parent)];
     table.assign(history.begin(), history.end());
   }
-  const int32_t cache_row = cache_.take_row();
+  const int32_t cache_row = cache_.take_row(table.empty() ? -1 : table.back());
   table.push_back(cache_row);
-  slot.owned_rows.push_back(cache_row);
   rows_.push_back({row.slot, static_cast<int32_t>(hypothesis), cache_row});
 }
 
@@ -146,14 +153,17 @@ std::span<const ops::StepKeys> DecoderState::self_keys(size_t layer) {
   return step_keys_;
 }
 
-std::span<const ops::StepKeys> DecoderState::cross_keys(size_t layer) {
-  step_keys_.clear();
+std::span<const ops::SharedRows> DecoderState::cross_keys(size_t layer) {
+  shared_rows_.clear();
+  const Row* previous = nullptr;
   for (const Row& row : rows_) {
-    const CrossKeys& cross = slots_[static_cast<size_t>(row.slot)].cross[layer];
-    step_keys_.push_back(
-        {cross.keys.data<float>(), cross.values.data<float>(), nullptr, cross.keys.stride(0), cross.keys.dim(0)});
+    if (previous == nullptr || previous->slot != row.slot) {
+      shared_rows_.push_back({&slots_[static_cast<size_t>(row.slot)].cross[layer], 0});
+    }
+    ++shared_rows_.back().rows;
+    previous = &row;
   }
-  return step_keys_;
+  return shared_rows_;
 }
 
 }  // namespace dragoman::decoding

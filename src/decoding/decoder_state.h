@@ -7,6 +7,7 @@
 #include "decoding/key_value_cache.h"
 #include "decoding/step_model.h"
 #include "models/transformer.h"
+#include "ops/attention_shared.h"
 #include "ops/attention_step.h"
 
 namespace dragoman::decoding {
@@ -70,18 +71,13 @@ class DecoderState : public models::DecoderMemory {
   friend class CachedSelfMemory;
   friend class CachedCrossMemory;
 
-  struct CrossKeys {
-    tensor::Tensor keys;    // [S, D]
-    tensor::Tensor values;  // [S, D]
-  };
   using Table = std::vector<int32_t>;  // [t] cache row of position t
   struct Slot {
     bool in_use = false;
-    std::vector<CrossKeys> cross;    // [layer]
-    std::vector<Table> tables;       // one a hypothesis, the first `live` count
-    std::vector<Table> next_tables;  // being built; swapped, so that their memory is reused
+    std::vector<ops::SharedKeys> cross;  // [layer]
+    std::vector<Table> tables;           // one a hypothesis, the first `live` count
+    std::vector<Table> next_tables;      // being built; swapped, so that their memory is reused
     size_t live = 0;
-    Table owned_rows;  // every cache row taken since the sentence came
   };
   struct Row {
     int32_t slot;
@@ -92,10 +88,11 @@ class DecoderState : public models::DecoderMemory {
   int32_t take_slot();
   Slot& checked_slot(int32_t slot);
   void extend(const StepRow& row, size_t hypothesis);
+  void release_tips(const Slot& slot);
   const Table& table(const Row& row) const;
   void store(size_t layer, const tensor::Tensor& keys, const tensor::Tensor& values);
   std::span<const ops::StepKeys> self_keys(size_t layer);
-  std::span<const ops::StepKeys> cross_keys(size_t layer);
+  std::span<const ops::SharedRows> cross_keys(size_t layer);
 
   const models::Transformer& model_;
   KeyValueCache cache_;
@@ -103,6 +100,7 @@ class DecoderState : public models::DecoderMemory {
   std::vector<int32_t> free_slots_;
   std::vector<Row> rows_;  // of the step under way
   std::vector<ops::StepKeys> step_keys_;
+  std::vector<ops::SharedRows> shared_rows_;
   std::vector<CachedSelfMemory> self_memories_;
   std::vector<CachedCrossMemory> cross_memories_;
 };

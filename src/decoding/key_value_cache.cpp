@@ -10,17 +10,25 @@ constexpr int64_t kFirstCapacity = 256;
 
 }  // namespace
 
-int32_t KeyValueCache::take_row() {
+int32_t KeyValueCache::take_row(int32_t previous) {
   if (free_.empty()) {
     grow();
   }
   const int32_t row = free_.back();
   free_.pop_back();
+  previous_[static_cast<size_t>(row)] = previous;
+  needs_[static_cast<size_t>(row)] = 1;
+  if (previous >= 0) {
+    ++needs_[static_cast<size_t>(previous)];
+  }
   return row;
 }
 
-void KeyValueCache::give_back(std::span<const int32_t> rows) {
-  free_.insert(free_.end(), rows.rbegin(), rows.rend());
+void KeyValueCache::release(int32_t row) {
+  while (row >= 0 && --needs_[static_cast<size_t>(row)] == 0) {
+    free_.push_back(row);
+    row = previous_[static_cast<size_t>(row)];
+  }
 }
 
 void KeyValueCache::write(size_t layer, int32_t row, const float* key, const float* value) {
@@ -41,6 +49,8 @@ void KeyValueCache::grow() {
   for (int64_t row = grown; row > capacity_; --row) {
     free_.push_back(static_cast<int32_t>(row - 1));
   }
+  previous_.resize(static_cast<size_t>(grown));
+  needs_.resize(static_cast<size_t>(grown));
   capacity_ = grown;
 }
 

@@ -1,7 +1,6 @@
 #pragma once
 
 #include <cstdint>
-#include <span>
 #include <vector>
 
 #include "tensor/tensor.h"
@@ -10,14 +9,17 @@ namespace dragoman::decoding {
 
 /// Self-attention keys and values of every decoder layer, in rows that stay where they were written. A row holds one
 /// token of one hypothesis; hypotheses that share a history share its rows and name them by number, the same number
-/// in every layer. Rows given back are handed out again, so the memory stops growing once it fits the work.
+/// in every layer. A row lives as long as a hypothesis or a later row needs it; then it is handed out again, so the
+/// memory stops growing once it fits the work.
 class KeyValueCache {
  public:
   KeyValueCache(size_t n_layers, int64_t d_model) : layers_(n_layers), d_model_(d_model) {}
 
-  /// The number of a free row. May move the memory (when it grows), so pointers are asked for afterwards.
-  int32_t take_row();
-  void give_back(std::span<const int32_t> rows);
+  /// The number of a free row that follows `previous` (-1: nothing), which it keeps alive. It is needed until `release`
+  /// is called on it. May move the memory (when it grows), so pointers are asked for afterwards.
+  int32_t take_row(int32_t previous);
+  /// The row is no longer needed by itself: it goes once no row follows it, and so do those before it.
+  void release(int32_t row);
 
   /// Stores one token's key and value, [D] each.
   void write(size_t layer, int32_t row, const float* key, const float* value);
@@ -35,7 +37,9 @@ class KeyValueCache {
   std::vector<tensor::Tensor> layers_;  // [rows, 2 D] each: key, then value
   int64_t d_model_;
   int64_t capacity_ = 0;
-  std::vector<int32_t> free_;  // the last one is handed out next
+  std::vector<int32_t> free_;      // the last one is handed out next
+  std::vector<int32_t> previous_;  // of each row
+  std::vector<int32_t> needs_;     // of each row: those that follow it, and one until it is released
 };
 
 }  // namespace dragoman::decoding

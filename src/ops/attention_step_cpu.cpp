@@ -74,15 +74,6 @@ HWY_INLINE void score_positions(const StepShape& shape, const float* query, cons
   }
 }
 
-// In place; `row` has room for whole vectors.
-HWY_INLINE void normalise(float* row, int64_t length) {
-  const RowTag d;
-  const RowVector largest = hn::Set(d, largest_of_row(row, length));
-  map_row(row, length, row, [&](RowVector x) HWY_ATTR { return vector_exp(d, hn::Sub(x, largest)); });
-  const RowVector inverse = hn::Set(d, 1.0F / sum_row(row, length, [](RowVector x) HWY_ATTR { return x; }));
-  map_row(row, length, row, [&](RowVector x) HWY_ATTR { return hn::Mul(x, inverse); });
-}
-
 // context_h += sum of weights[h][t] v_h over kPositions positions from t on, in the order of t. All heads at once, so
 // that a cache row is read from end to end.
 template <int64_t kPositions>
@@ -126,7 +117,7 @@ void step_row_kernel(const StepShape& shape, const float* query, const StepKeys&
   const int64_t width = step_row_width(keys.length);
   score_positions(shape, query, keys, width, weights);
   for (int64_t h = 0; h < shape.n_heads && keys.length > 0; ++h) {
-    normalise(weights + h * width, keys.length);
+    normalise_row(weights + h * width, keys.length);
   }
   std::fill_n(context, shape.n_heads * shape.d_value, 0.0F);
   int64_t t = 0;

@@ -145,6 +145,15 @@ HWY_INLINE double log_sum_exp_of_row(const float* row, int64_t columns) {
   return static_cast<double>(shift) + std::log(static_cast<double>(sum));
 }
 
+/// The softmax of at least one number, in place; `row` has room for whole vectors.
+HWY_INLINE void normalise_row(float* row, int64_t columns) {
+  const RowTag d;
+  const RowVector largest = hn::Set(d, largest_of_row(row, columns));
+  map_row(row, columns, row, [&](RowVector x) HWY_ATTR { return vector_exp(d, hn::Sub(x, largest)); });
+  const RowVector inverse = hn::Set(d, 1.0F / sum_row(row, columns, [](RowVector x) HWY_ATTR { return x; }));
+  map_row(row, columns, row, [&](RowVector x) HWY_ATTR { return hn::Mul(x, inverse); });
+}
+
 }  // namespace dragoman::ops::HWY_NAMESPACE
 HWY_AFTER_NAMESPACE();
 

@@ -101,6 +101,23 @@ TEST_P(DecoderStateLaws, ReorderedBeamsSeeTheirOwnHistory) {
   }
 }
 
+// Four hypotheses follow the first of the four before: only their common history and their own tokens are kept.
+TEST_P(DecoderStateLaws, RowsOfDeadHypothesesAreUsedAgain) {
+  const auto model = tiny_model(GetParam());
+  TransformerSteps steps(*model);
+  const int32_t slot = add(steps, random_sources(1, 5)).at(0);
+  for (int32_t step = 0; step < 10; ++step) {
+    std::vector<StepRow> rows;
+    for (int32_t i = 0; i < 4; ++i) {
+      rows.push_back({slot, 0, 4 + i});
+    }
+    steps.step(rows);
+    EXPECT_EQ(steps.state().cache().rows_in_use(), step + 4) << "step " << step;
+  }
+  steps.remove(slot);
+  EXPECT_EQ(steps.state().cache().rows_in_use(), 0);
+}
+
 TEST_P(DecoderStateLaws, RefilledSlotEqualsFreshState) {
   const auto model = tiny_model(GetParam());
   const auto sources = random_sources(6, 7);

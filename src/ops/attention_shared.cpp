@@ -1,0 +1,81 @@
+#include "ops/attention_shared.h"
+
+#include <algorithm>
+
+#include "base/error.h"
+#include "ops/attention_shared_cpu.h"
+
+namespace dragoman::ops {
+namespace {
+
+using tensor::DType;
+
+int64_t head_width(const Tensor& matrix, int n_heads, const char* op, const char* name) {
+  tensor::check_matrix(matrix, DType::kFloat32, op, name);
+  base::check_argument(n_heads >= 1 && matrix.dim(1) % n_heads == 0, "{}: {} has width {}, which {} heads do not divide",
+                       op, name, matrix.dim(1), n_heads);
+  return matrix.dim(1) / n_heads;
+}
+
+}  // namespace
+
+SharedKeys pack_shared_keys(const Tensor& keys, const Tensor& values, int n_heads) {
+  const int64_t d_head = head_width(keys, n_heads, "pack_shared_keys", "keys");
+  const int64_t d_value = head_width(values, n_heads, "pack_shared_keys", "values");
+  const int64_t length = keys.dim(0), blocks = (length + kKeyBlock - 1) / kKeyBlock;
+  tensor::check_shape(values, {length, values.dim(1)}, "pack_shared_keys", "values");
+  SharedKeys packed{Tensor::empty({n_heads, blocks, d_head, kKeyBlock}), Tensor::empty({n_heads, length, d_value}),
+                    length};
+  auto* key = packed.keys.data<float>();
+  auto* value = packed.values.data<float>();
+  for (int64_t h = 0; h < n_heads; ++h) {
+    for (int64_t block = 0; block < blocks; ++block) {
+      for (int64_t d = 0; d < d_head; ++d) {
+        for (int64_t t = block * kKeyBlock; t < (block + 1) * kKeyBlock; ++t) {
+          *key++ = t < length ? keys.data<float>()[t * keys.stride(0) + h * d_head + d] : 0.0F;
+        }
+      }
+    }
+    for (int64_t t = 0; t < length; ++t) {
+      value = std::copy_n(values.data<float>() + t * values.stride(0) + h * d_value, d_value, value);
+    }
+  }
+  return packed;
+}
+
+void attention_shared(const Tensor& query, std::span<const SharedRows> groups, int n_heads, Tensor& context) {
+  const int64_t d_head = head_width(query, n_heads, "attention_shared", "query");
+  const int64_t d_value = head_width(context, n_heads, "attention_shared", "context");
+  int64_t rows = 0, longest = 0;
+  for (const SharedRows& group : groups) {
+    const SharedKeys& keys = *group.keys;
+    tensor::check_shape(keys.keys, {n_heads, keys.keys.dim(1), d_head, kKeyBlock}, "attention_shared", "keys");
+    tensor::check_shape(keys.values, {n_heads, keys.length, d_value}, "attention_shared", "values");
+    rows += group.rows;
+    longest = std::max(longest, keys.length);
+  }
+  base::check_argument(rows == query.dim(0) && rows == context.dim(0),
+                       "attention_shared: groups of {} rows for {} queries and {} rows of context", rows, query.dim(0),
+                       context.dim(0));
+  const int64_t width = (longest + kKeyBlock - 1) / kKeyBlock * kKeyBlock;
+  Tensor weights = Tensor::empty({kSharedQueries * width});  // of one head
+  SharedProblem problem{n_heads,
+                        d_head,
+                        d_value,
+                        width,
+                        query.data<float>(),
+                        query.stride(0),
+                        context.data<float>(),
+                        context.stride(0),
+                        weights.data<float>()};
+  for (const SharedRows& group : groups) {
+    for (int64_t row = 0; row < group.rows; row += kSharedQueries) {
+      const int64_t count = std::min<int64_t>(group.rows - row, kSharedQueries);
+      attention_shared_kernel(problem, *group.keys, count);
+      problem.query += count * problem.query_stride;
+      problem.context += count * problem.context_stride;
+    }
+  }
+}
+
+}  // namespace dragoman::ops

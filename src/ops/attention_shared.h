@@ -1,0 +1,40 @@
+#pragma once
+
+#include <cstdint>
+#include <span>
+
+#include "tensor/tensor.h"
+
+namespace dragoman::ops {
+
+using tensor::Tensor;
+
+/// Keys and values of one sentence that many queries will attend to, one decoding step after another, laid out for that:
+/// 16 positions of one component of a key lie side by side, and a head's values follow each other.
+struct SharedKeys {
+  Tensor keys;         ///< [H, ceil(S / 16), Dh, 16] float32, zeros past S
+  Tensor values;       ///< [H, S, Dv] float32
+  int64_t length = 0;  ///< S
+};
+
+/// Lays out keys [S, H*Dh] and values [S, H*Dv], float32, rows may be strided.
+/// Throws Error: "pack_shared_keys: values is [3, 8], must be [4, 8]", or a width that n_heads does not divide.
+SharedKeys pack_shared_keys(const Tensor& keys, const Tensor& values, int n_heads);
+
+/// So many of the next rows of a query attend to these keys.
+struct SharedRows {
+  const SharedKeys* keys;
+  int64_t rows;
+};
+
+/// Attention of each row of `query` to the keys of its group, without a mask:
+///   context[r] = Concat_h softmax(q_h K_h^T / sqrt(Dh)) V_h
+/// Rows of a group, the hypotheses of a sentence, are computed together, so that keys and values are read once.
+/// @param query  [R, H*Dh] float32, rows may be strided;  @param groups  R rows in all
+/// @param context  [R, H*Dv], overwritten; zeros for a group without keys
+/// A row has the same bits whatever the other rows are. Equals `attention` up to rounding. No gradient: inference only.
+/// Throws Error: "attention_shared: groups of 3 rows for 4 queries", or widths that do not fit the keys.
+/// Source: Vaswani et al. 2017, section 3.2.1.
+void attention_shared(const Tensor& query, std::span<const SharedRows> groups, int n_heads, Tensor& context);
+
+}  // namespace dragoman::ops

@@ -1,0 +1,23 @@
+#pragma once
+
+#include "ops/attention_shared.h"
+
+namespace dragoman::ops {
+
+constexpr int64_t kKeyBlock = 16;   // positions side by side
+constexpr int kSharedQueries = 4;  // computed together at most
+
+struct SharedProblem {
+  int64_t n_heads, d_head, d_value;
+  int64_t width;  // of a row of weights
+  const float* query;
+  int64_t query_stride;
+  float* context;
+  int64_t context_stride;
+  float* weights;  // [kSharedQueries, width], overwritten
+};
+
+/// The first `count` queries (1 to kSharedQueries) of the problem.
+void attention_shared_kernel(const SharedProblem& problem, const SharedKeys& keys, int64_t count);
+
+}  // namespace dragoman::ops

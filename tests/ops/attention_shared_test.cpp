@@ -1,0 +1,92 @@
+#include "ops/attention_shared.h"
+
+#include <gmock/gmock.h>
+
+#include "ops/attention.h"
+#include "support/error_of.h"
+#include "support/tensors.h"
+
+namespace dragoman::ops {
+namespace {
+
+using autograd::Variable;
+using support::close;
+using support::random_tensor;
+using support::same_bits;
+using support::strided_copy;
+using tensor::DType;
+
+Tensor matrix(int64_t rows, int64_t columns, uint64_t seed) {
+  return random_tensor({rows, columns}, DType::kFloat32, seed);
+}
+
+struct Heads {
+  int count;
+  int64_t d_head, d_value;
+};
+
+TEST(AttentionShared, EveryGroupAttendsToItsOwnKeys) {
+  const std::vector<int64_t> lengths = {1, 16, 17, 30, 100}, rows = {1, 2, 3, 4, 9};
+  for (const Heads& heads : {Heads{1, 1, 1}, {2, 7, 3}, {2, 16, 33}, {4, 32, 32}, {2, 64, 64}, {1, 50, 80}}) {
+    std::vector<int32_t> query_offsets = {0}, key_offsets = {0};
+    for (size_t i = 0; i < lengths.size(); ++i) {
+      query_offsets.push_back(query_offsets.back() + static_cast<int32_t>(rows[i]));
+      key_offsets.push_back(key_offsets.back() + static_cast<int32_t>(lengths[i]));
+    }
+    const Tensor query = strided_copy(matrix(query_offsets.back(), heads.count * heads.d_head, 1));
+    const Tensor keys = strided_copy(matrix(key_offsets.back(), heads.count * heads.d_head, 2));
+    const Tensor values = strided_copy(matrix(key_offsets.back(), heads.count * heads.d_value, 3));
+    std::vector<SharedKeys> packed;
+    std::vector<SharedRows> groups;
+    packed.reserve(lengths.size());
+    for (size_t i = 0; i < lengths.size(); ++i) {
+      packed.push_back(pack_shared_keys(keys.rows(key_offsets[i], key_offsets[i + 1]),
+                                        values.rows(key_offsets[i], key_offsets[i + 1]), heads.count));
+      groups.push_back({&packed.back(), rows[i]});
+    }
+    Tensor context = Tensor::full({query.dim(0), heads.count * heads.d_value}, 9.0);
+    attention_shared(query, groups, heads.count, context);
+    const auto offsets = [](const std::vector<int32_t>& of) {
+      return Tensor::from(of, {static_cast<int64_t>(of.size())});
+    };
+    const Tensor expected = attention(Variable(query), Variable(keys), Variable(values),
+                                      {offsets(query_offsets), offsets(key_offsets), {}}, {heads.count, false, {}})
+                                .value();
+    EXPECT_TRUE(close(context, expected, 1e-5)) << heads.count << " heads of " << heads.d_head << ", " << heads.d_value;
+  }
+}
+
+TEST(AttentionShared, RowHasTheSameBitsWhateverTheOtherRowsAre) {
+  const SharedKeys keys = pack_shared_keys(matrix(37, 64, 1), matrix(37, 64, 2), 2);
+  const Tensor query = matrix(7, 64, 3);
+  Tensor together = Tensor::empty({7, 64}), alone = Tensor::empty({1, 64});
+  const SharedRows all{&keys, 7}, one{&keys, 1};
+  attention_shared(query, {&all, 1}, 2, together);
+  for (int64_t r = 0; r < 7; ++r) {
+    attention_shared(query.rows(r, r + 1), {&one, 1}, 2, alone);
+    EXPECT_TRUE(same_bits(alone, together.rows(r, r + 1).clone())) << "row " << r;
+  }
+}
+
+TEST(AttentionShared, NoKeysGiveZeros) {
+  const SharedKeys none = pack_shared_keys(Tensor::empty({0, 8}), Tensor::empty({0, 8}), 2);
+  Tensor context = Tensor::full({3, 8}, 5.0);
+  const SharedRows group{&none, 3};
+  attention_shared(matrix(3, 8, 1), {&group, 1}, 2, context);
+  EXPECT_TRUE(same_bits(context, Tensor::zeros({3, 8})));
+}
+
+TEST(AttentionShared, NamesWhatDoesNotFit) {
+  EXPECT_EQ(support::error_of([] { pack_shared_keys(Tensor::zeros({4, 8}), Tensor::zeros({3, 8}), 2); }),
+            "pack_shared_keys: values is [3, 8], must be [4, 8]");
+  EXPECT_EQ(support::error_of([] { pack_shared_keys(Tensor::zeros({4, 8}), Tensor::zeros({4, 8}), 3); }),
+            "pack_shared_keys: keys has width 8, which 3 heads do not divide");
+  const SharedKeys keys = pack_shared_keys(Tensor::zeros({4, 8}), Tensor::zeros({4, 8}), 2);
+  const SharedRows group{&keys, 3};
+  Tensor context = Tensor::empty({4, 8});
+  EXPECT_EQ(support::error_of([&] { attention_shared(Tensor::zeros({4, 8}), {&group, 1}, 2, context); }),
+            "attention_shared: groups of 3 rows for 4 queries and 4 rows of context");
+}
+
+}  // namespace
+}  // namespace dragoman::ops
