@@ -12,8 +12,8 @@ using tensor::DType;
 
 int64_t head_width(const Tensor& matrix, int n_heads, const char* op, const char* name) {
   tensor::check_matrix(matrix, DType::kFloat32, op, name);
-  base::check_argument(n_heads >= 1 && matrix.dim(1) % n_heads == 0, "{}: {} has width {}, which {} heads do not divide",
-                       op, name, matrix.dim(1), n_heads);
+  base::check_argument(n_heads >= 1 && matrix.dim(1) % n_heads == 0,
+                       "{}: {} has width {}, which {} heads do not divide", op, name, matrix.dim(1), n_heads);
   return matrix.dim(1) / n_heads;
 }
 
@@ -67,11 +67,17 @@ void attention_shared(const Tensor& query, std::span<const SharedRows> groups, i
                         query.stride(0),
                         context.data<float>(),
                         context.stride(0),
-                        weights.data<float>()};
+                        weights.data<float>(),
+                        nullptr,
+                        nullptr,
+                        0};
   for (const SharedRows& group : groups) {
+    problem.keys = group.keys->keys.data<float>();
+    problem.values = group.keys->values.data<float>();
+    problem.length = group.keys->length;
     for (int64_t row = 0; row < group.rows; row += kSharedQueries) {
       const int64_t count = std::min<int64_t>(group.rows - row, kSharedQueries);
-      attention_shared_kernel(problem, *group.keys, count);
+      attention_shared_kernel(problem, count);
       problem.query += count * problem.query_stride;
       problem.context += count * problem.context_stride;
     }

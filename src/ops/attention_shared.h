@@ -9,8 +9,8 @@ namespace dragoman::ops {
 
 using tensor::Tensor;
 
-/// Keys and values of one sentence that many queries will attend to, one decoding step after another, laid out for that:
-/// 16 positions of one component of a key lie side by side, and a head's values follow each other.
+/// Keys and values of one sentence that many queries will attend to, one decoding step after another, laid out for
+/// that: 16 positions of one component of a key lie side by side, and a head's values follow each other.
 struct SharedKeys {
   Tensor keys;         ///< [H, ceil(S / 16), Dh, 16] float32, zeros past S
   Tensor values;       ///< [H, S, Dv] float32

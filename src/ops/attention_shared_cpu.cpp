@@ -13,43 +13,60 @@ constexpr int64_t kRowLanes = HWY_MAX_BYTES / sizeof(float);
 constexpr int64_t kBlockVectors = kKeyBlock / kRowLanes;
 constexpr int64_t kValueVectors = HWY_TARGET == HWY_AVX3 ? 4 : 2;  // of a head at a time: sums stay in registers
 
-// weights[q][t] = q_h . k_h of position t / sqrt(Dh) for all positions of a head.
-template <int kQueries>
-HWY_INLINE void score_head(const SharedProblem& problem, const SharedKeys& keys, int64_t head) {
+// weights[q][t] = q_h . k_h of position t / sqrt(Dh) for kBlocks blocks of positions of a head; `query` and `key` point
+// to the head and the first block. Several sums are under way at a time, since each waits for itself.
+template <int kQueries, int kBlocks>
+HWY_INLINE void score_blocks(const SharedProblem& problem, const float* query, const float* key, float* weights) {
+  constexpr int64_t kVectors = kBlocks * kBlockVectors;
   const RowTag d;
-  const float scale = 1.0F / std::sqrt(static_cast<float>(problem.d_head));
-  const float* query = problem.query + head * problem.d_head;
-  const int64_t blocks = keys.keys.dim(1);
-  const float* key = keys.keys.data<float>() + head * blocks * problem.d_head * kKeyBlock;
-  for (int64_t block = 0; block < blocks; ++block) {
-    RowVector sums[kQueries][kBlockVectors];
-    for (auto& row : sums) {
-      for (RowVector& sum : row) {
-        sum = hn::Zero(d);
-      }
+  const int64_t block_size = problem.d_head * kKeyBlock;
+  RowVector sums[kQueries][kVectors];
+  for (auto& row : sums) {
+    for (RowVector& sum : row) {
+      sum = hn::Zero(d);
     }
-    for (int64_t c = 0; c < problem.d_head; ++c, key += kKeyBlock) {
-      HWY_UNROLL(4)
-      for (int q = 0; q < kQueries; ++q) {
-        const RowVector factor = hn::Set(d, query[q * problem.query_stride + c]);
-        HWY_UNROLL(2)
-        for (int64_t v = 0; v < kBlockVectors; ++v) {
-          sums[q][v] = hn::MulAdd(factor, hn::LoadU(d, key + v * kRowLanes), sums[q][v]);
-        }
-      }
-    }
+  }
+  for (int64_t c = 0; c < problem.d_head; ++c, key += kKeyBlock) {
+    HWY_UNROLL(4)
     for (int q = 0; q < kQueries; ++q) {
-      for (int64_t v = 0; v < kBlockVectors; ++v) {
-        const RowVector score = hn::Mul(sums[q][v], hn::Set(d, scale));
-        hn::StoreU(score, d, problem.weights + q * problem.width + block * kKeyBlock + v * kRowLanes);
+      const RowVector factor = hn::Set(d, query[q * problem.query_stride + c]);
+      HWY_UNROLL(4)
+      for (int64_t v = 0; v < kVectors; ++v) {
+        const float* from = key + v / kBlockVectors * block_size + v % kBlockVectors * kRowLanes;
+        sums[q][v] = hn::MulAdd(factor, hn::LoadU(d, from), sums[q][v]);
       }
     }
+  }
+  const auto scale = hn::Set(d, 1.0F / std::sqrt(static_cast<float>(problem.d_head)));
+  for (int q = 0; q < kQueries; ++q) {
+    for (int64_t v = 0; v < kVectors; ++v) {
+      hn::StoreU(hn::Mul(sums[q][v], scale), d, weights + q * problem.width + v * kRowLanes);
+    }
+  }
+}
+
+template <int kQueries>
+HWY_INLINE void score_head(const SharedProblem& problem, int64_t head) {
+  constexpr int kBlocks = kQueries == 1 ? 4 : kQueries == 2 ? 2 : 1;
+  const float* query = problem.query + head * problem.d_head;
+  const int64_t blocks = (problem.length + kKeyBlock - 1) / kKeyBlock;
+  const float* key = problem.keys + head * blocks * problem.d_head * kKeyBlock;
+  const auto block_at = [&](int64_t block) { return key + block * problem.d_head * kKeyBlock; };
+  int64_t block = 0;
+  for (; block + kBlocks <= blocks; block += kBlocks) {
+    score_blocks<kQueries, kBlocks>(problem, query, block_at(block), problem.weights + block * kKeyBlock);
+  }
+  for (; block + 2 <= blocks; block += 2) {
+    score_blocks<kQueries, 2>(problem, query, block_at(block), problem.weights + block * kKeyBlock);
+  }
+  for (; block < blocks; ++block) {
+    score_blocks<kQueries, 1>(problem, query, block_at(block), problem.weights + block * kKeyBlock);
   }
 }
 
 // context_h[columns] = sum_t weights[q][t] v_h[columns] of position t, in the order of t, for whole vectors.
 template <int kQueries, int64_t kVectors>
-HWY_INLINE void sum_head(const SharedProblem& problem, const SharedKeys& keys, const float* value, float* context) {
+HWY_INLINE void sum_head(const SharedProblem& problem, const float* value, float* context) {
   const RowTag d;
   RowVector sums[kQueries][kVectors];
   for (auto& row : sums) {
@@ -57,7 +74,7 @@ HWY_INLINE void sum_head(const SharedProblem& problem, const SharedKeys& keys, c
       sum = hn::Zero(d);
     }
   }
-  for (int64_t t = 0; t < keys.length; ++t, value += problem.d_value) {
+  for (int64_t t = 0; t < problem.length; ++t, value += problem.d_value) {
     HWY_UNROLL(4)
     for (int q = 0; q < kQueries; ++q) {
       const RowVector weight = hn::Set(d, problem.weights[q * problem.width + t]);
@@ -76,13 +93,12 @@ HWY_INLINE void sum_head(const SharedProblem& problem, const SharedKeys& keys, c
 
 // The same for the last columns of a head, fewer than a vector.
 template <int kQueries>
-HWY_INLINE void sum_tail(const SharedProblem& problem, const SharedKeys& keys, const float* value, int64_t columns,
-                         float* context) {
+HWY_INLINE void sum_tail(const SharedProblem& problem, const float* value, int64_t columns, float* context) {
   const RowTag d;
   const auto mask = hn::FirstN(d, static_cast<size_t>(columns));
   for (int q = 0; q < kQueries; ++q) {
     RowVector sum = hn::Zero(d);
-    for (int64_t t = 0; t < keys.length; ++t) {
+    for (int64_t t = 0; t < problem.length; ++t) {
       const RowVector weight = hn::Set(d, problem.weights[q * problem.width + t]);
       sum = hn::MulAdd(weight, hn::MaskedLoad(mask, d, value + t * problem.d_value), sum);
     }
@@ -91,37 +107,40 @@ HWY_INLINE void sum_tail(const SharedProblem& problem, const SharedKeys& keys, c
 }
 
 template <int kQueries>
-void attend(const SharedProblem& problem, const SharedKeys& keys) {
+void attend(const SharedProblem& problem) {
   for (int64_t h = 0; h < problem.n_heads; ++h) {
-    score_head<kQueries>(problem, keys, h);
-    for (int q = 0; q < kQueries && keys.length > 0; ++q) {
-      normalise_row(problem.weights + q * problem.width, keys.length);
+    score_head<kQueries>(problem, h);
+    for (int q = 0; q < kQueries && problem.length > 0; ++q) {
+      normalise_row(problem.weights + q * problem.width, problem.length);
     }
-    const float* value = keys.values.data<float>() + h * keys.length * problem.d_value;
+    const float* value = problem.values + h * problem.length * problem.d_value;
     float* context = problem.context + h * problem.d_value;
     int64_t column = 0;
     for (; column + kValueVectors * kRowLanes <= problem.d_value; column += kValueVectors * kRowLanes) {
-      sum_head<kQueries, kValueVectors>(problem, keys, value + column, context + column);
+      sum_head<kQueries, kValueVectors>(problem, value + column, context + column);
+    }
+    for (; column + 2 * kRowLanes <= problem.d_value; column += 2 * kRowLanes) {
+      sum_head<kQueries, 2>(problem, value + column, context + column);
     }
     for (; column + kRowLanes <= problem.d_value; column += kRowLanes) {
-      sum_head<kQueries, 1>(problem, keys, value + column, context + column);
+      sum_head<kQueries, 1>(problem, value + column, context + column);
     }
     if (column < problem.d_value) {
-      sum_tail<kQueries>(problem, keys, value + column, problem.d_value - column, context + column);
+      sum_tail<kQueries>(problem, value + column, problem.d_value - column, context + column);
     }
   }
 }
 
-void attend_to_shared(const SharedProblem& problem, const SharedKeys& keys, int64_t count) {
+void attend_to_shared(const SharedProblem& problem, int64_t count) {
   switch (count) {
     case 1:
-      return attend<1>(problem, keys);
+      return attend<1>(problem);
     case 2:
-      return attend<2>(problem, keys);
+      return attend<2>(problem);
     case 3:
-      return attend<3>(problem, keys);
+      return attend<3>(problem);
     default:
-      return attend<kSharedQueries>(problem, keys);
+      return attend<kSharedQueries>(problem);
   }
 }
 
@@ -138,8 +157,8 @@ HWY_EXPORT(attend_to_shared);
 
 }  // namespace
 
-void attention_shared_kernel(const SharedProblem& problem, const SharedKeys& keys, int64_t count) {
-  DRAGOMAN_DISPATCH(attend_to_shared)(problem, keys, count);
+void attention_shared_kernel(const SharedProblem& problem, int64_t count) {
+  DRAGOMAN_DISPATCH(attend_to_shared)(problem, count);
 }
 
 }  // namespace dragoman::ops

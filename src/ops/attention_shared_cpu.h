@@ -4,7 +4,7 @@
 
 namespace dragoman::ops {
 
-constexpr int64_t kKeyBlock = 16;   // positions side by side
+constexpr int64_t kKeyBlock = 16;  // positions side by side
 constexpr int kSharedQueries = 4;  // computed together at most
 
 struct SharedProblem {
@@ -15,9 +15,12 @@ struct SharedProblem {
   float* context;
   int64_t context_stride;
   float* weights;  // [kSharedQueries, width], overwritten
+  const float* keys;
+  const float* values;
+  int64_t length;
 };
 
 /// The first `count` queries (1 to kSharedQueries) of the problem.
-void attention_shared_kernel(const SharedProblem& problem, const SharedKeys& keys, int64_t count);
+void attention_shared_kernel(const SharedProblem& problem, int64_t count);
 
 }  // namespace dragoman::ops

@@ -15,7 +15,7 @@ Shape::Shape(std::span<const int64_t> dims) : rank_(static_cast<int>(dims.size()
     base::check_argument(dims[axis] >= 0, "shape: axis {} is {}, must be >= 0", axis, dims[axis]);
     dims_[axis] = dims[axis];
     base::check_argument(!__builtin_mul_overflow(elements, std::max<int64_t>(dims[axis], 1), &elements),
-                         "shape: {} has more than 2^63 elements", to_string());
+                         "shape: {} has more than 2^63 elements", *this);  // text is made only then
   }
 }
 

@@ -77,14 +77,20 @@ TEST(AttentionShared, NoKeysGiveZeros) {
 }
 
 TEST(AttentionShared, NamesWhatDoesNotFit) {
-  EXPECT_EQ(support::error_of([] { pack_shared_keys(Tensor::zeros({4, 8}), Tensor::zeros({3, 8}), 2); }),
+  EXPECT_EQ(support::error_of([] {
+              pack_shared_keys(Tensor::zeros({4, 8}), Tensor::zeros({3, 8}), 2);
+            }),
             "pack_shared_keys: values is [3, 8], must be [4, 8]");
-  EXPECT_EQ(support::error_of([] { pack_shared_keys(Tensor::zeros({4, 8}), Tensor::zeros({4, 8}), 3); }),
+  EXPECT_EQ(support::error_of([] {
+              pack_shared_keys(Tensor::zeros({4, 8}), Tensor::zeros({4, 8}), 3);
+            }),
             "pack_shared_keys: keys has width 8, which 3 heads do not divide");
   const SharedKeys keys = pack_shared_keys(Tensor::zeros({4, 8}), Tensor::zeros({4, 8}), 2);
   const SharedRows group{&keys, 3};
   Tensor context = Tensor::empty({4, 8});
-  EXPECT_EQ(support::error_of([&] { attention_shared(Tensor::zeros({4, 8}), {&group, 1}, 2, context); }),
+  EXPECT_EQ(support::error_of([&] {
+              attention_shared(Tensor::zeros({4, 8}), {&group, 1}, 2, context);
+            }),
             "attention_shared: groups of 3 rows for 4 queries and 4 rows of context");
 }
 
