@@ -17,6 +17,22 @@ int64_t head_width(const Tensor& matrix, int n_heads, const char* op, const char
   return matrix.dim(1) / n_heads;
 }
 
+// The queries of one group; `problem` then stands at those of the next.
+void run_group(const SharedRows& group, SharedProblem& problem) {
+  problem.keys = group.keys->keys.data<float>();
+  problem.values = group.keys->values.data<float>();
+  problem.length = group.keys->length;
+  for (int64_t row = 0; row < group.rows; row += kSharedQueries) {
+    const int64_t count = std::min<int64_t>(group.rows - row, kSharedQueries);
+    attention_shared_kernel(problem, count);
+    problem.query += count * problem.query_stride;
+    problem.context += count * problem.context_stride;
+    if (problem.mean_weights != nullptr) {
+      problem.mean_weights += count * problem.mean_stride;
+    }
+  }
+}
+
 }  // namespace
 
 SharedKeys pack_shared_keys(const Tensor& keys, const Tensor& values, int n_heads) {
@@ -43,7 +59,8 @@ SharedKeys pack_shared_keys(const Tensor& keys, const Tensor& values, int n_head
   return packed;
 }
 
-void attention_shared(const Tensor& query, std::span<const SharedRows> groups, int n_heads, Tensor& context) {
+void attention_shared(const Tensor& query, std::span<const SharedRows> groups, int n_heads, Tensor& context,
+                      Tensor* mean_weights) {
   const int64_t d_head = head_width(query, n_heads, "attention_shared", "query");
   const int64_t d_value = head_width(context, n_heads, "attention_shared", "context");
   int64_t rows = 0, longest = 0;
@@ -57,30 +74,28 @@ void attention_shared(const Tensor& query, std::span<const SharedRows> groups, i
   base::check_argument(rows == query.dim(0) && rows == context.dim(0),
                        "attention_shared: groups of {} rows for {} queries and {} rows of context", rows, query.dim(0),
                        context.dim(0));
-  const int64_t width = (longest + kKeyBlock - 1) / kKeyBlock * kKeyBlock;
-  Tensor weights = Tensor::empty({kSharedQueries * width});  // of one head
-  SharedProblem problem{n_heads,
-                        d_head,
-                        d_value,
-                        width,
-                        query.data<float>(),
-                        query.stride(0),
-                        context.data<float>(),
-                        context.stride(0),
-                        weights.data<float>(),
-                        nullptr,
-                        nullptr,
-                        0};
+  SharedProblem problem{};
+  problem.n_heads = n_heads;
+  problem.d_head = d_head;
+  problem.d_value = d_value;
+  problem.width = (longest + kKeyBlock - 1) / kKeyBlock * kKeyBlock;
+  problem.query = query.data<float>();
+  problem.query_stride = query.stride(0);
+  problem.context = context.data<float>();
+  problem.context_stride = context.stride(0);
+  Tensor weights = Tensor::empty({kSharedQueries * problem.width});  // of one head
+  problem.weights = weights.data<float>();
+  if (mean_weights != nullptr) {
+    tensor::check_matrix(*mean_weights, DType::kFloat32, "attention_shared", "mean_weights");
+    base::check_argument(mean_weights->dim(0) == rows && mean_weights->dim(1) >= longest,
+                         "attention_shared: mean_weights is {}, must be [{}, {} or more]", mean_weights->shape(), rows,
+                         longest);
+    mean_weights->zero();
+    problem.mean_weights = mean_weights->data<float>();
+    problem.mean_stride = mean_weights->stride(0);
+  }
   for (const SharedRows& group : groups) {
-    problem.keys = group.keys->keys.data<float>();
-    problem.values = group.keys->values.data<float>();
-    problem.length = group.keys->length;
-    for (int64_t row = 0; row < group.rows; row += kSharedQueries) {
-      const int64_t count = std::min<int64_t>(group.rows - row, kSharedQueries);
-      attention_shared_kernel(problem, count);
-      problem.query += count * problem.query_stride;
-      problem.context += count * problem.context_stride;
-    }
+    run_group(group, problem);
   }
 }
 

@@ -32,9 +32,12 @@ struct SharedRows {
 /// Rows of a group, the hypotheses of a sentence, are computed together, so that keys and values are read once.
 /// @param query  [R, H*Dh] float32, rows may be strided;  @param groups  R rows in all
 /// @param context  [R, H*Dv], overwritten; zeros for a group without keys
+/// @param mean_weights  nullptr, or [R, L] with L >= the largest S: receives the weights averaged over the heads, zero
+///   past a row's keys
 /// A row has the same bits whatever the other rows are. Equals `attention` up to rounding. No gradient: inference only.
 /// Throws Error: "attention_shared: groups of 3 rows for 4 queries", or widths that do not fit the keys.
 /// Source: Vaswani et al. 2017, section 3.2.1.
-void attention_shared(const Tensor& query, std::span<const SharedRows> groups, int n_heads, Tensor& context);
+void attention_shared(const Tensor& query, std::span<const SharedRows> groups, int n_heads, Tensor& context,
+                      Tensor* mean_weights = nullptr);
 
 }  // namespace dragoman::ops

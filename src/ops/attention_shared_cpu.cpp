@@ -107,11 +107,24 @@ HWY_INLINE void sum_tail(const SharedProblem& problem, const float* value, int64
 }
 
 template <int kQueries>
+void add_to_mean(const SharedProblem& problem) {
+  for (int q = 0; q < kQueries; ++q) {
+    for (int64_t t = 0; t < problem.length; ++t) {
+      const float weight = problem.weights[q * problem.width + t];
+      problem.mean_weights[q * problem.mean_stride + t] += weight / static_cast<float>(problem.n_heads);
+    }
+  }
+}
+
+template <int kQueries>
 void attend(const SharedProblem& problem) {
   for (int64_t h = 0; h < problem.n_heads; ++h) {
     score_head<kQueries>(problem, h);
     for (int q = 0; q < kQueries && problem.length > 0; ++q) {
       normalise_row(problem.weights + q * problem.width, problem.length);
+    }
+    if (problem.mean_weights != nullptr) {
+      add_to_mean<kQueries>(problem);
     }
     const float* value = problem.values + h * problem.length * problem.d_value;
     float* context = problem.context + h * problem.d_value;

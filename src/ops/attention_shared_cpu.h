@@ -18,6 +18,8 @@ struct SharedProblem {
   const float* keys;
   const float* values;
   int64_t length;
+  float* mean_weights;  // of the first query, already zero; null when nobody asks
+  int64_t mean_stride;
 };
 
 /// The first `count` queries (1 to kSharedQueries) of the problem.

@@ -68,6 +68,25 @@ TEST(AttentionShared, RowHasTheSameBitsWhateverTheOtherRowsAre) {
   }
 }
 
+TEST(AttentionShared, MeanWeightsAreThoseOfTheHeads) {
+  const Tensor keys = matrix(20, 24, 1), values = matrix(20, 24, 2), query = matrix(6, 24, 3);
+  const SharedKeys packed = pack_shared_keys(keys, values, 3);
+  Tensor context = Tensor::empty({6, 24}), mean = Tensor::full({6, 22}, 5.0);
+  const SharedRows group{&packed, 6};
+  attention_shared(query, {&group, 1}, 3, context, &mean);
+  const auto ends = [](int32_t end) { return Tensor::from(std::vector<int32_t>{0, end}, {2}); };
+  const auto heads = attention_weights(query, keys, {ends(6), ends(20), {}}, {3, false, {}}).to_vector<float>();
+  for (size_t row = 0; row < 6; ++row) {
+    for (size_t t = 0; t < 22; ++t) {
+      float expected = 0.0F;
+      for (size_t h = 0; h < 3 && t < 20; ++h) {
+        expected += heads[(h * 6 + row) * 20 + t] / 3.0F;
+      }
+      EXPECT_NEAR(mean.to_vector<float>()[row * 22 + t], expected, 1e-6) << "row " << row << ", key " << t;
+    }
+  }
+}
+
 TEST(AttentionShared, NoKeysGiveZeros) {
   const SharedKeys none = pack_shared_keys(Tensor::empty({0, 8}), Tensor::empty({0, 8}), 2);
   Tensor context = Tensor::full({3, 8}, 5.0);
