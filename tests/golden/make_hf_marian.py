@@ -129,6 +129,35 @@ def generate(model, ids, beams, **options):
     return out[: out.index(0)] if 0 in out else out
 
 
+def plain_search(model, ids, beams):
+    """Beam search by the rule of Marian and dragoman, on transformers' own probabilities: a finished hypothesis keeps its
+    place in the beam. Returns ids and normalised score of the best; all live hypotheses are one batch."""
+    start, end, most = model.config.decoder_start_token_id, 0, MAX_LENGTH - 2
+    live, finished = [([], 0.0)], []
+    with torch.no_grad():
+        memory = model.model.encoder(torch.tensor([ids])).last_hidden_state
+    for length in range(1, most + 1):
+        inputs = torch.tensor([[start] + tokens for tokens, _ in live])
+        with torch.no_grad():
+            logits = model(encoder_outputs=(memory.expand(len(live), -1, -1),), decoder_input_ids=inputs).logits[:, -1]
+        scores = torch.log_softmax(logits.double(), -1)
+        scores[:, [model.config.pad_token_id, 1]] = float("-inf")
+        places = beams - len(finished)
+        candidates = sorted(((total + scores[row, token].item(), row, token) for row, (_, total) in enumerate(live)
+                             for token in scores[row].topk(places).indices.tolist()), key=lambda c: (-c[0], c[1]))[:places]
+        grown = []
+        for total, row, token in candidates:
+            if token == end:
+                finished.append((total / length, live[row][0]))
+            else:
+                grown.append((live[row][0] + [token], total))
+        live = grown
+        if not live:
+            break
+    finished += [(total / most, tokens) for tokens, total in live]
+    return max(finished, key=lambda f: f[0])[::-1]
+
+
 def choose_end_bias(model, sources):
     """The bias of </s> with which the mean length is near 8."""
     low, high = -8.0, 12.0
@@ -174,9 +203,10 @@ def write_expected(folder, model, tokenizer, sentences, sources):
     save_file({key: np.ascontiguousarray(value) for key, value in logits.items()}, str(folder / "expected.safetensors"))
     rows = []
     for line, ids in zip(sentences, sources):
-        greedy, beam = generate(model, ids, 1), generate(model, ids, 4)
+        greedy, (beam, score) = generate(model, ids, 1), plain_search(model, ids, 4)
         rows.append(dict(line=line, ids=ids, greedy=greedy, greedy_text=text_of(tokenizer, greedy), beam=beam,
-                         beam_text=text_of(tokenizer, beam)))
+                         beam_text=text_of(tokenizer, beam), beam_score=round(score, 6),
+                         transformers_beam=generate(model, ids, 4)))
     expected = dict(max_length=MAX_LENGTH, forced=forced, sentences=rows)
     (folder / "expected.json").write_text(json.dumps(expected, ensure_ascii=False, indent=0) + "\n")
     return rows
@@ -195,4 +225,5 @@ if __name__ == "__main__":
         model, tokenizer, sources = make(root / name, name, lines)
         rows = write_expected(root / name, model, tokenizer, lines, sources)
         lengths = [len(row["greedy"]) for row in rows]
-        print(name, "V", model.config.vocab_size, "greedy lengths", sorted(lengths))
+        same = sum(row["beam"] == row["transformers_beam"] for row in rows)
+        print(name, "V", model.config.vocab_size, "greedy lengths", sorted(lengths), "beam as generate:", same)
