@@ -226,7 +226,8 @@ ExportedModel export_marian(const models::ModelFiles& model, const fs::path& fol
 }
 
 void write_marian_folder(const ExportedModel& model, const fs::path& folder) {
-  base::check_usage(!fs::exists(folder), "{}: is there already; name a folder that is not", folder.string());
+  std::error_code unknown;
+  base::check_usage(!fs::exists(folder, unknown), "{}: is there already; name a folder that is not", folder.string());
   base::FolderWriter writer(folder);
   for (const auto& [name, text] : model.texts) {
     writer.add(name, text);

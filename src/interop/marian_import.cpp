@@ -32,6 +32,11 @@ constexpr const char* kFinalBias = "final_logits_bias";
 // Makes the probability of an id zero; finite, as all values of a model must be.
 constexpr float kNever = -1e9F;
 
+bool is_there(const fs::path& path) {
+  std::error_code unknown;
+  return fs::exists(path, unknown);
+}
+
 std::string read_json(const fs::path& folder, const char* name) {
   return base::read_file(folder / name, kMaxJsonBytes);
 }
@@ -40,7 +45,7 @@ std::string read_json(const fs::path& folder, const char* name) {
 class TensorSource {
  public:
   explicit TensorSource(const fs::path& folder) : file_((folder / kWeightsName).string()) {
-    check_data(fs::exists(folder / kWeightsName) || !fs::exists(folder / "pytorch_model.bin"),
+    check_data(is_there(folder / kWeightsName) || !is_there(folder / "pytorch_model.bin"),
                "{}: is not there, only pytorch_model.bin, which is a program and not read; load the model with "
                "transformers and save it with save_pretrained",
                file_);
@@ -200,7 +205,7 @@ tensor::NamedTensors import_tensors(TensorSource& source, const MarianConfig& co
 }
 
 Vocabularies read_vocabularies(const fs::path& folder, const MarianConfig& config) {
-  const bool apart = fs::exists(folder / kTargetVocabularyName);
+  const bool apart = is_there(folder / kTargetVocabularyName);
   check_data(!(apart && config.share_embeddings),
              "{}: there are two vocabularies, but share_encoder_decoder_embeddings of config.json is true",
              (folder / kTargetVocabularyName).string());
@@ -232,7 +237,7 @@ ImportedModel import_marian(const fs::path& folder) {
   model.tying = tying_of(config);
   models::check_tensors(models::Transformer(model).parameters(), imported.files.tensors, source.file());
   imported.files.config = models::to_json(model);
-  const bool has_generation = fs::exists(folder / kGenerationName);
+  const bool has_generation = is_there(folder / kGenerationName);
   imported.search = has_generation ? marian_search_from_json(read_json(folder, kGenerationName),
                                                              (folder / kGenerationName).string())
                                    : marian_search_from_json(config_text, config_name);

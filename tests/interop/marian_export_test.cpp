@@ -186,7 +186,7 @@ TEST_F(ModelToExport, AFolderThatIsThereIsLeftAlone) {
 // Import, then export: what came in goes out, but for the type of its numbers.
 class StoredFolders : public testing::TestWithParam<std::string> {};
 INSTANTIATE_TEST_SUITE_P(All, StoredFolders, testing::ValuesIn(kStoredFolders),
-                         [](const auto& info) { return info.param; });
+                         [](const auto& folder) { return folder.param; });
 
 TEST_P(StoredFolders, ExportUndoesImport) {
   const fs::path folder = stored_folder(GetParam());

@@ -46,7 +46,7 @@ class StoredFolder : public testing::TestWithParam<std::string> {
   std::shared_ptr<models::Transformer> model_;
 };
 INSTANTIATE_TEST_SUITE_P(All, StoredFolder, testing::ValuesIn(kStoredFolders),
-                         [](const auto& info) { return info.param; });
+                         [](const auto& folder) { return folder.param; });
 
 TEST_P(StoredFolder, LinesHaveTheIdsThatMarianTokenizerGives) {
   const std::vector<int64_t> ids = marian_ids(folder_, "source");

@@ -35,7 +35,7 @@ def translate(program, model, lines, beams):
     search = ["--beam-size", beams, "--length-penalty", "length", "--alpha", 1]
     limits = ["--max-length-ratio", 0, "--max-length-extra", CONTENT]
     out = run(program, "translate", "--model", model, *search, *limits, input="\n".join(lines) + "\n")
-    return out.split("\n")[:-1]
+    return [line.strip() for line in out.split("\n")[:-1]]
 
 
 def generate_all(model, tokenizer, sources, beams, never):
