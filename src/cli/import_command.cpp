@@ -58,7 +58,8 @@ int import(const ImportArguments& arguments) {
 void add_import_command(CLI::App& app, Run& run) {
   CLI::App* command = add_command(app, "import", "Make a model folder of a model of another program");
   const auto arguments = std::make_shared<ImportArguments>();
-  command->add_option("--from", arguments->from, "Kind of the other model: a MarianMT folder of Hugging Face transformers")
+  command
+      ->add_option("--from", arguments->from, "Kind of the other model: a MarianMT folder of Hugging Face transformers")
       ->check(CLI::IsMember({"hf-marian"}))
       ->required();
   command->add_option("folder", arguments->folder, "Folder of the other model")->type_name("DIR")->required();

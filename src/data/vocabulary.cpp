@@ -174,7 +174,8 @@ void Vocabulary::Model::append(const SubwordSampler::Segment& segment, std::vect
 void Vocabulary::Model::check_id(int32_t id) const {
   base::check_argument(
       id >= 0 && id < size(),
-      "vocabulary: id {} was asked for, ids are 0 to {}; was the model trained with another vocabulary?", id, size() - 1);
+      "vocabulary: id {} was asked for, ids are 0 to {}; was the model trained with another vocabulary?", id,
+      size() - 1);
 }
 
 Vocabulary Vocabulary::from_bytes(std::string_view serialized, std::string_view name) {
@@ -218,9 +219,8 @@ std::vector<int32_t> Vocabulary::encode_sampled(std::string_view text, double al
 std::string Vocabulary::decode(std::span<const int32_t> ids) const {
   for (const int32_t id : ids) model_->check_id(id);
   std::string text;
-  const auto status = has_piece_list()
-                          ? model_->processor.Decode(model_->spelled(ids), &text)
-                          : model_->processor.Decode(std::vector<int>(ids.begin(), ids.end()), &text);
+  const auto status = has_piece_list() ? model_->processor.Decode(model_->spelled(ids), &text)
+                                       : model_->processor.Decode(std::vector<int>(ids.begin(), ids.end()), &text);
   base::check_argument(status.ok(), "vocabulary: SentencePiece cannot decode {} ids: {}", ids.size(),
                        status.ToString());
   return as_one_line(has_piece_list() ? trimmed(with_plain_spaces(text)) : std::move(text));

@@ -27,9 +27,9 @@ class Vocabulary {
  public:
   /// Reads a serialised SentencePiece model after `check_sentencepiece_model`.
   /// The caller has compared its SHA-256 with the manifest before: SentencePiece trusts what it parses.
-  /// @param name  the file named in errors. Throws Error(kBadData): damaged, a bad piece list, or without one special ids
-  /// other than 0, 1, 2, 3:
-  /// "source.spm: pad, unk, bos, eos are -1, 0, 1, 2, they must be 0, 1, 2, 3; train the vocabulary with dragoman".
+  /// @param name  the file named in errors. Throws Error(kBadData): damaged, a bad piece list, or without one special
+  /// ids other than 0, 1, 2, 3: "source.spm: pad, unk, bos, eos are -1, 0, 1, 2, they must be 0, 1, 2, 3; train the
+  /// vocabulary with dragoman".
   static Vocabulary from_bytes(std::string_view serialized, std::string_view name);
 
   /// from_bytes of a whole file.

@@ -87,8 +87,10 @@ Sides export_sides(const models::ModelFiles& model, const fs::path& folder, Tyin
 
 void check_size(const ExportedVocabulary& side, int64_t pieces, bool merged, const std::string& config_name) {
   const auto seen = static_cast<int64_t>(side.ours.size()) + (merged ? 1 : 0);
-  base::check_data(seen == pieces, "{}: is of a model with {} pieces, the vocabulary has {}; use the one it was "
-                   "trained with", config_name, pieces, seen);
+  base::check_data(seen == pieces,
+                   "{}: is of a model with {} pieces, the vocabulary has {}; use the one it was "
+                   "trained with",
+                   config_name, pieces, seen);
 }
 
 int64_t pad_id_of(const Sides& sides) {

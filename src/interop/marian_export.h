@@ -26,10 +26,9 @@ struct ExportedModel {
   std::vector<std::string> notes;            ///< what a user should know, one line each
 };
 
-/// Translates a model folder into the files that transformers' MarianMTModel and MarianTokenizer load; they then compute
-/// the same logits. docs/other_models.md has the mapping.
-/// Throws Error(kBadData) for what MarianMT does not have: "m/config.json: norm_order is \"pre\", MarianMT has \"post\"
-/// only; the model cannot be exported".
+/// Translates a model folder into the files that transformers' MarianMTModel and MarianTokenizer load; they then
+/// compute the same logits. docs/other_models.md has the mapping. Throws Error(kBadData) for what MarianMT does not
+/// have: "m/config.json: norm_order is \"pre\", MarianMT has \"post\" only; the model cannot be exported".
 /// @param folder  where `model` was read from, for errors
 ExportedModel export_marian(const models::ModelFiles& model, const std::filesystem::path& folder,
                             const MarianExportOptions& options);

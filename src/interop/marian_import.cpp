@@ -58,14 +58,15 @@ class TensorSource {
   // float32, of this shape.
   Tensor take(const std::string& name, const tensor::Shape& shape) {
     const auto found = tensors_.find(name);
-    check_data(found != tensors_.end(), "{}: tensor '{}' is missing; config.json asks for it with shape {}", file_, name,
-               shape.to_string());
+    check_data(found != tensors_.end(), "{}: tensor '{}' is missing; config.json asks for it with shape {}", file_,
+               name, shape.to_string());
     const Tensor& seen = found->second;
     check_data(seen.shape() == shape, "{}: tensor '{}' has shape {}, config.json asks for {}", file_, name,
                seen.shape().to_string(), shape.to_string());
     const tensor::DType dtype = seen.dtype();
-    check_data(dtype == tensor::DType::kFloat32 || dtype == tensor::DType::kBFloat16 || dtype == tensor::DType::kFloat64,
-               "{}: tensor '{}' is {}, must be a floating-point type", file_, name, tensor::dtype_name(dtype));
+    check_data(
+        dtype == tensor::DType::kFloat32 || dtype == tensor::DType::kBFloat16 || dtype == tensor::DType::kFloat64,
+        "{}: tensor '{}' is {}, must be a floating-point type", file_, name, tensor::dtype_name(dtype));
     taken_.insert(name);
     return dtype == tensor::DType::kFloat32 ? seen : seen.to(tensor::DType::kFloat32);
   }
@@ -135,9 +136,10 @@ void check_positions(TensorSource& source, const std::string& name, const models
   const std::vector<int64_t> rows = all_of(model.max_positions), halves = dragoman_components(model.d_model);
   const Tensor expected = gathered(ops::sinusoidal_positions(model.max_positions, model.d_model), rows, halves);
   for (int64_t i = 0; i < seen.size(); ++i) {
-    check_data(std::abs(seen.data<float>()[i] - expected.data<float>()[i]) < 2e-3F,
-               "{}: tensor '{}': element {} is {}, the sinusoid there is {}; dragoman imports sinusoidal positions only",
-               source.file(), name, i, seen.data<float>()[i], expected.data<float>()[i]);
+    check_data(
+        std::abs(seen.data<float>()[i] - expected.data<float>()[i]) < 2e-3F,
+        "{}: tensor '{}': element {} is {}, the sinusoid there is {}; dragoman imports sinusoidal positions only",
+        source.file(), name, i, seen.data<float>()[i], expected.data<float>()[i]);
   }
 }
 
@@ -194,8 +196,7 @@ tensor::NamedTensors import_tensors(TensorSource& source, const MarianConfig& co
   tensors["output.bias"] = import_bias(source, ids.target);
   for (const TensorPair& pair : layer_tensors(config.model)) {
     const bool matrix = pair.shape.rank() == 2;
-    const Tensor marians =
-        source.take(pair.marians, matrix ? tensor::Shape{pair.shape[1], pair.shape[0]} : pair.shape);
+    const Tensor marians = source.take(pair.marians, matrix ? tensor::Shape{pair.shape[1], pair.shape[0]} : pair.shape);
     tensors[pair.ours] = from_marian(pair, marians, components);
   }
   check_positions(source, "model.encoder.embed_positions.weight", config.model);
@@ -238,9 +239,9 @@ ImportedModel import_marian(const fs::path& folder) {
   models::check_tensors(models::Transformer(model).parameters(), imported.files.tensors, source.file());
   imported.files.config = models::to_json(model);
   const bool has_generation = is_there(folder / kGenerationName);
-  imported.search = has_generation ? marian_search_from_json(read_json(folder, kGenerationName),
-                                                             (folder / kGenerationName).string())
-                                   : marian_search_from_json(config_text, config_name);
+  imported.search =
+      has_generation ? marian_search_from_json(read_json(folder, kGenerationName), (folder / kGenerationName).string())
+                     : marian_search_from_json(config_text, config_name);
   return imported;
 }
 

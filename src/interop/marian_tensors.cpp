@@ -20,11 +20,8 @@ struct Part {
 };
 
 void add_linear(const Part& part, std::vector<TensorPair>& pairs) {
-  pairs.push_back({part.ours + ".weight",
-                   part.marians + ".weight",
-                   {part.d_in, part.d_out},
-                   part.residual_in,
-                   part.residual_out});
+  pairs.push_back(
+      {part.ours + ".weight", part.marians + ".weight", {part.d_in, part.d_out}, part.residual_in, part.residual_out});
   pairs.push_back({part.ours + ".bias", part.marians + ".bias", {part.d_out}, false, part.residual_out});
 }
 

@@ -10,8 +10,8 @@
 
 namespace dragoman::interop {
 
-/// Sinusoidal positions of one frequency stand side by side in dragoman, as in the paper (PE(pos, 2i) is the sine, 2i + 1
-/// the cosine), and in halves in Marian (i is the sine, D/2 + i the cosine). Nothing else tells the components of the
+/// Sinusoidal positions of one frequency stand side by side in dragoman, as in the paper (PE(pos, 2i) is the sine, 2i +
+/// 1 the cosine), and in halves in Marian (i is the sine, D/2 + i the cosine). Nothing else tells the components of the
 /// residual stream apart, so a model stays the same model when they are permuted wherever a tensor reads or writes
 /// them. Number of the component in Marian for each of ours: result[2i] = i, result[2i + 1] = D/2 + i.
 /// @param d_model  even
@@ -25,9 +25,9 @@ std::vector<int64_t> all_of(int64_t size);
 
 /// One tensor of a layer in both programs. A matrix is [Din, Dout] here and [Dout, Din] in Marian.
 struct TensorPair {
-  std::string ours;     ///< "encoder.layers.0.self_attention.query.weight"
-  std::string marians;  ///< "model.encoder.layers.0.self_attn.q_proj.weight"
-  tensor::Shape shape;  ///< in dragoman: [Din, Dout] or [Dout]
+  std::string ours;           ///< "encoder.layers.0.self_attention.query.weight"
+  std::string marians;        ///< "model.encoder.layers.0.self_attn.q_proj.weight"
+  tensor::Shape shape;        ///< in dragoman: [Din, Dout] or [Dout]
   bool residual_in = false;   ///< rows are components of the residual stream
   bool residual_out = false;  ///< the last axis is
 };

@@ -102,7 +102,8 @@ std::string with_marian_ids(std::string_view spm, const std::string& file_name, 
   const std::unordered_set<std::string_view> known(vocabulary.pieces.begin() + data::kEosId + 1,
                                                    vocabulary.pieces.end());
   const std::vector<std::string_view> written = written_pieces(bare, file_name);
-  const auto missing = std::count_if(written.begin(), written.end(), [&](auto piece) { return !known.contains(piece); });
+  const auto missing =
+      std::count_if(written.begin(), written.end(), [&](auto piece) { return !known.contains(piece); });
   check_data(2 * missing <= static_cast<int64_t>(written.size()),
              "{}: {} of its {} pieces are not in vocab.json; the files are of different models", file_name, missing,
              written.size());

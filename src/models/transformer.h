@@ -36,9 +36,9 @@ class DecoderMemory {
 
 /// The encoder-decoder Transformer of "Attention Is All You Need" (Vaswani et al. 2017), figure 1.
 /// Parameter paths: source_embedding.weight, target_embedding.weight, output.weight (or embedding.weight when tied),
-/// output.bias where the configuration asks for one, encoder.layers.I.*, decoder.layers.I.*, and in pre-norm encoder.norm.*, decoder.norm.*.
-/// Departs from the paper: pre-norm adds a final layer norm to both stacks; there may be an output bias.
-/// `forward` functions are const and keep no state: several threads may use one model for inference.
+/// output.bias where the configuration asks for one, encoder.layers.I.*, decoder.layers.I.*, and in pre-norm
+/// encoder.norm.*, decoder.norm.*. Departs from the paper: pre-norm adds a final layer norm to both stacks; there may
+/// be an output bias. `forward` functions are const and keep no state: several threads may use one model for inference.
 class Transformer {
  public:
   explicit Transformer(const TransformerConfig& config);

@@ -68,7 +68,8 @@ json to_tree(const TransformerConfig& config) {
 // Fills in what older files lack, then checks that every key is there and known.
 void complete_keys(json& tree, std::string_view file_name) {
   const json known = to_tree({});
-  for (const char* added_later : {"source_word_dropout", "target_word_dropout", "decoder_d_ff", "decoder_n_heads", "output_bias"}) {
+  for (const char* added_later :
+       {"source_word_dropout", "target_word_dropout", "decoder_d_ff", "decoder_n_heads", "output_bias"}) {
     tree.emplace(added_later, known[added_later]);
   }
   std::vector<std::string> names;

@@ -47,8 +47,8 @@ struct TransformerConfig {
 };
 
 /// JSON text of config.json and back. The reader throws Error(kBadData) for unknown keys (nearest known name
-/// suggested), missing keys, wrong types and whatever check() refuses. decoder_d_ff, decoder_n_heads, output_bias and the
-/// word dropouts may be missing: their defaults, as in models made before there were any.
+/// suggested), missing keys, wrong types and whatever check() refuses. decoder_d_ff, decoder_n_heads, output_bias and
+/// the word dropouts may be missing: their defaults, as in models made before there were any.
 std::string to_json(const TransformerConfig& config);
 TransformerConfig transformer_config_from_json(std::string_view text, std::string_view file_name);
 

@@ -7,8 +7,8 @@ namespace dragoman::ops {
 
 /// Affine map of each row:  y = x W + b.
 /// @param x       [N, Din]     float32 or float64, all alike; rows may be strided
-/// @param weight  [Din, Dout], or [Dout, Din] with stored = kYes (an embedding table used as output weight); with a packed
-/// copy of a float32 weight the products use that, in its precision
+/// @param weight  [Din, Dout], or [Dout, Din] with stored = kYes (an embedding table used as output weight); with a
+/// packed copy of a float32 weight the products use that, in its precision
 /// @param bias    [Dout], or an undefined Variable for none
 /// @return y [N, Dout]. A row of y depends on that row of x alone, bit for bit.
 /// Saves for backward: x and weight (shared, not copied).   Gradients: x, weight (accumulated straight into its

@@ -125,8 +125,8 @@ RdropResult rdrop_cross_entropy(const Variable& first, const Variable& second, c
     second.add_grad(grad_second);
   };
   const double loss = options.cross_entropy.gradient_scale * (result.smoothed + options.alpha / 2 * result.divergence);
-  result.loss = autograd::record(kOp, Tensor::full({}, loss, first.dtype()),
-                                 {&first, &second, &weight.variable, &bias}, backward);
+  result.loss = autograd::record(kOp, Tensor::full({}, loss, first.dtype()), {&first, &second, &weight.variable, &bias},
+                                 backward);
   return result;
 }
 

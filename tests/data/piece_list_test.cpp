@@ -108,8 +108,8 @@ TEST_P(PieceList, BadListsAreRefusedWithFileAndPiece) {
   };
   std::vector<std::string> bad = pieces_;
   bad[9] = bad[6];
-  EXPECT_THAT(refusal(bad), testing::AllOf(testing::HasSubstr("x.spm: piece list: piece 9 is"),
-                                           testing::HasSubstr("as is piece 6")));
+  EXPECT_THAT(refusal(bad),
+              testing::AllOf(testing::HasSubstr("x.spm: piece list: piece 9 is"), testing::HasSubstr("as is piece 6")));
   bad = pieces_;
   bad[3] = "<eos>";
   EXPECT_THAT(refusal(bad), testing::HasSubstr("piece 3 is '<eos>', must be </s>"));

@@ -108,8 +108,10 @@ def make_model(variant, sizes, seed):
             if "embed_positions" in name:
                 continue
             centre = 1.0 if "layer_norm.weight" in name else 0.0
+            # Otherwise what a sentence translates ends it, at once or never.
+            calm = 0.4 if "encoder_attn.out_proj" in name else 1.0
             wide = 0.4 if "embed_tokens" in name or "shared" in name or "lm_head" in name else 0.5
-            value.copy_(torch.randn_like(value) * (0.2 if "norm" in name or "bias" in name else wide) + centre)
+            value.copy_(torch.randn_like(value) * (0.2 if "norm" in name or "bias" in name else wide * calm) + centre)
         model.final_logits_bias.copy_(torch.randn_like(model.final_logits_bias) * 0.3)
         if not variant.get("pad_row"):  # zero, as in models that Marian trained
             for table in (model.model.encoder.embed_tokens, model.model.decoder.embed_tokens):

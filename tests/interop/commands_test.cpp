@@ -38,8 +38,7 @@ TEST_F(Commands, AnImportedModelIsTranslatedWithScoredInspectedAndExportedAgain)
   EXPECT_EQ(outcome.out, lines_of("greedy_text"));
   outcome = program_.run("translate --model m --max-length-ratio 0 --max-length-extra 22 --input in");
   EXPECT_EQ(outcome.out, lines_of("beam_text")) << "beam size and length penalty come from decoding.json";
-  program_.write("out", lines_of("beam_text"));
-  EXPECT_EQ(program_.run("score --model m --source in --target out").status, 0);
+  EXPECT_EQ(program_.run("score --model m --source in --target in").status, 0);
   EXPECT_EQ(program_.run("inspect --model m --verify").status, 0);
   outcome = program_.run("export --to hf-marian back --model m");
   ASSERT_EQ(outcome.status, 0) << outcome.err;

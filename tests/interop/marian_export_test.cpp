@@ -36,8 +36,9 @@ data::Vocabulary learned(const std::string& words, const fs::path& folder) {
 
 class ModelToExport : public testing::Test {
  protected:
-  ModelToExport() : source_(learned("the old cat sleeps under a tree", folder_.path())),
-               target_(learned("die katze schläft unter dem alten baum", folder_.path())) {}
+  ModelToExport()
+      : source_(learned("the old cat sleeps under a tree", folder_.path())),
+        target_(learned("die katze schläft unter dem alten baum", folder_.path())) {}
 
   // A model with random weights, as dragoman trains them.
   models::ModelFiles files(Tying tying, const std::function<void(models::TransformerConfig&)>& change = {}) {
@@ -99,7 +100,7 @@ TEST_P(EachTying, ImportedAgainItIsTheSameModel) {
   const auto source_after = data::Vocabulary::from_bytes(back.files.vocabularies.at("source.spm"), "source.spm");
   const auto target_after = data::Vocabulary::from_bytes(back.files.vocabularies.at("target.spm"), "target.spm");
   const data::Vocabulary& target_before = GetParam() == Tying::kAll ? source_ : target_;
-  const std::vector<int32_t> source{5, 9, 20, 7, 3}, target{2, 8, 30, 11, 6};
+  const std::vector<int32_t> source{5, 9, 19, 7, 3}, target{2, 8, 18, 11, 6};
   std::vector<int32_t> source_there, target_there;
   for (const int32_t id : source) {
     source_there.push_back(before_to_after(source_, source_after, id));
@@ -115,8 +116,8 @@ TEST_P(EachTying, ImportedAgainItIsTheSameModel) {
     for (int32_t id = data::kUnkId; id < target_before.size(); ++id) {
       // our <s> became Marian's <pad>, which is pad when it comes back
       const int32_t there = id == data::kBosId ? data::kPadId : before_to_after(target_before, target_after, id);
-      ASSERT_NEAR(seen[row * size_after + static_cast<size_t>(there)], expected[row * size_before + static_cast<size_t>(id)],
-                  1e-4)
+      ASSERT_NEAR(seen[row * size_after + static_cast<size_t>(there)],
+                  expected[row * size_before + static_cast<size_t>(id)], 1e-4)
           << "row " << row << ", id " << id;
     }
   }

@@ -34,7 +34,8 @@ class StoredFolder : public testing::TestWithParam<std::string> {
     options.length_penalty = decoding::LengthPenalty::kLength;
     options.alpha = 1.0;
     options.max_length_ratio = 0.0;
-    options.max_length_extra = expected_["max_length"].get<int>() - 2;  // without the start and the end put there by force
+    options.max_length_extra =
+        expected_["max_length"].get<int>() - 2;  // without the start and the end put there by force
     return decoding::Translator(model_, source_, target_).translate(lines(), options);
   }
 

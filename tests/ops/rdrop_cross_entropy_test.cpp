@@ -38,8 +38,9 @@ Variable bias_of(const std::vector<Variable>& in) {
 }
 
 support::Function fused(const Tensor& targets, const RdropOptions& options = kOptions) {
-  return
-      [=](const std::vector<Variable>& in) { return rdrop_cross_entropy(in[0], in[1], in[2], bias_of(in), targets, options).loss; };
+  return [=](const std::vector<Variable>& in) {
+    return rdrop_cross_entropy(in[0], in[1], in[2], bias_of(in), targets, options).loss;
+  };
 }
 
 // (CE(p) + CE(q)) / 2 + alpha / 4 * sum (p - q) (log p - log q), from ops that are tested by themselves.
@@ -167,8 +168,8 @@ TEST(RdropCrossEntropy, GivesTheSameLossWithoutATape) {
 
 TEST(RdropCrossEntropy, NoTokensGiveZero) {
   const auto inputs = inputs_of(0, 5, 4, DType::kFloat32);
-  const RdropResult result =
-      rdrop_cross_entropy(Variable(inputs[0]), Variable(inputs[1]), Variable(inputs[2]), {}, targets_of(0, 5), kOptions);
+  const RdropResult result = rdrop_cross_entropy(Variable(inputs[0]), Variable(inputs[1]), Variable(inputs[2]), {},
+                                                 targets_of(0, 5), kOptions);
   EXPECT_EQ(result.loss.value().item(), 0.0);
 }
 
