@@ -111,20 +111,21 @@ Tables take_tables(TensorSource& source, const MarianConfig& config) {
   const std::string encoder = "model.encoder.embed_tokens.weight", decoder = "model.decoder.embed_tokens.weight";
   const tensor::Shape source_shape{config.model.source_vocab_size, config.model.d_model};
   const tensor::Shape target_shape{config.model.target_vocab_size, config.model.d_model};
-  Tables tables;
-  if (config.share_embeddings) {
-    std::vector<std::string> names{shared, encoder, decoder};
-    if (config.tie_output) {
-      names.push_back(head);
-    }
-    tables.source = tables.target = source.take_shared(names, source_shape);
-  } else {
-    tables.source = source.take(encoder, source_shape);
-    tables.target = config.tie_output ? source.take_shared({decoder, head}, target_shape)  //
-                                      : source.take(decoder, target_shape);
+  if (config.share_embeddings && config.tie_output) {
+    const Tensor one = source.take_shared({shared, encoder, decoder, head}, source_shape);
+    return {one, one, one};
   }
-  tables.output = config.tie_output ? tables.target : source.take(head, target_shape);
-  return tables;
+  // Without tie_word_embeddings transformers ties nothing: a shared table counts where a file has no other.
+  const bool has_shared = config.share_embeddings && source.has(shared);
+  const Tensor fallback = has_shared ? source.take(shared, source_shape) : Tensor();
+  const auto table = [&](const std::string& name, const tensor::Shape& shape) {
+    return has_shared && !source.has(name) ? fallback : source.take(name, shape);
+  };
+  if (config.tie_output) {
+    const Tensor target = source.take_shared({decoder, head}, target_shape);
+    return {source.take(encoder, source_shape), target, target};
+  }
+  return {table(encoder, source_shape), table(decoder, target_shape), source.take(head, target_shape)};
 }
 
 // Positions are computed, here as there; a file that stores them must store those.

@@ -104,7 +104,7 @@ def make_model(variant, sizes, seed):
                           decoder_start_token_id=pad, forced_eos_token_id=0, **settings)
     model = MarianMTModel(config)
     with torch.no_grad():
-        for name, value in model.named_parameters():
+        for name, value in model.named_parameters():  # tables that are one are named once
             if "embed_positions" in name:
                 continue
             centre = 1.0 if "layer_norm.weight" in name else 0.0
@@ -204,11 +204,12 @@ def make(folder, name, sentences, normalization="identity", seed=3):
     tokenizer = MarianTokenizer.from_pretrained(str(folder))
     sources = [tokenizer(line)["input_ids"] for line in sentences]
     make_sentences_end(model, sources)
-    model = model.to(variant["dtype"]).to(torch.float32)  # what is stored is what is computed with
     model.to(variant["dtype"]).save_pretrained(str(folder))
     for path in folder.iterdir():
         path.chmod(0o644)
-    return model.to(torch.float32), tokenizer, sources
+    # What is expected is what the stored weights compute, in float32.
+    model = MarianMTModel.from_pretrained(str(folder), dtype=torch.float32).eval()
+    return model, tokenizer, sources
 
 
 def text_of(tokenizer, ids):

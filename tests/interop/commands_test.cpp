@@ -18,7 +18,8 @@ class Commands : public testing::Test {
 
   std::string lines_of(const char* key) const {
     std::string text;
-    for (const json& row : json_of(stored_folder("swish_shared") / "expected.json")["sentences"]) {
+    const json expected = json_of(stored_folder("swish_shared") / "expected.json");
+    for (const json& row : expected["sentences"]) {
       text += row[key].get<std::string>() + "\n";
     }
     return text;
@@ -33,12 +34,14 @@ TEST_F(Commands, AnImportedModelIsTranslatedWithScoredInspectedAndExportedAgain)
   EXPECT_EQ(outcome.out, "hf imported into m\n");
   EXPECT_NE(outcome.err.find("note: hf/source.spm: "), std::string::npos) << outcome.err;
   program_.write("in", lines_of("line"));
+  ASSERT_NE(lines_of("line"), "");
   outcome = program_.run("translate --model m --beam-size 1 --max-length-ratio 0 --max-length-extra 22 --input in");
   ASSERT_EQ(outcome.status, 0) << outcome.err;
   EXPECT_EQ(outcome.out, lines_of("greedy_text"));
   outcome = program_.run("translate --model m --max-length-ratio 0 --max-length-extra 22 --input in");
   EXPECT_EQ(outcome.out, lines_of("beam_text")) << "beam size and length penalty come from decoding.json";
-  EXPECT_EQ(program_.run("score --model m --source in --target in").status, 0);
+  outcome = program_.run("score --model m --source in --target in");
+  EXPECT_EQ(outcome.status, 0) << outcome.err;
   EXPECT_EQ(program_.run("inspect --model m --verify").status, 0);
   outcome = program_.run("export --to hf-marian back --model m");
   ASSERT_EQ(outcome.status, 0) << outcome.err;

@@ -3,6 +3,7 @@
 
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <functional>
 
 #include "data/piece_list.h"
@@ -211,6 +212,20 @@ TEST_F(BrokenFolder, SecondNamesOfTheTableAreReadAndMustAgree) {
     tensors["lm_head.weight"] = other;
   });
   expect_refused({"model.safetensors", "lm_head.weight", "differs from 'model.shared.weight'"});
+}
+
+// transformers 4 writes the shared table alone, transformers 5 every table.
+TEST_F(BrokenFolder, UntiedTablesMayBeWrittenOnce) {
+  copy("gelu_untied");
+  change_tensors([](auto& tensors) {
+    for (const char* side : {"encoder", "decoder"}) {
+      tensors.erase("model." + std::string(side) + ".embed_tokens.weight");
+    }
+  });
+  const tensor::NamedTensors tensors = import_marian(folder()).files.tensors;
+  const auto source = tensors.at("source_embedding.weight").span<float>();
+  EXPECT_TRUE(std::ranges::equal(source, tensors.at("target_embedding.weight").span<float>()));
+  EXPECT_FALSE(std::ranges::equal(source, tensors.at("output.weight").span<float>()));
 }
 
 TEST_F(BrokenFolder, StoredPositionsMustBeTheSinusoids) {

@@ -97,8 +97,8 @@ def ctranslate2_all(folder, tokenizer, sources, start_is_zero):
     never = [["<unused>"]] if "<unused>" in tokenizer.get_vocab() else None
     if not start_is_zero:
         never = (never or []) + [["<pad>"]]
-    results = translator.translate_batch(tokens, beam_size=1, max_decoding_length=CONTENT, disable_unk=True,
-                                         suppress_sequences=never)
+    results = translator.translate_batch(tokens, beam_size=1, min_decoding_length=0, max_decoding_length=CONTENT,
+                                         disable_unk=True, suppress_sequences=never)
     return [maker.text_of(tokenizer, tokenizer.convert_tokens_to_ids(r.hypotheses[0])) for r in results]
 
 
