@@ -107,7 +107,7 @@ class Report:
 
     def compare(self, what, seen, expected, lines):
         wrong = [i for i in range(len(lines)) if seen[i] != expected[i]]
-        print(f"{what}: {len(lines) - len(wrong)} of {len(lines)} lines equal")
+        print(f"{what}: {len(lines) - len(wrong)} of {len(lines)} lines equal, {len(set(expected))} different ones")
         for i in wrong[:3]:
             print(f"  {lines[i]!r}: dragoman {seen[i]!r}, expected {expected[i]!r}")
         self.failed = self.failed or bool(wrong)
@@ -151,10 +151,10 @@ def train(program, root, options):
     """A model that has learned enough to end its sentences."""
     corpus, model = root / "corpus", root / "trained"
     if not corpus.exists():
-        run(program, "sample-corpus", "--size", 2000, "--output", corpus)
+        run(program, "sample-corpus", "--size", 10000, "--output", corpus)
     run(program, "train", "--preset", "tiny", "--model", model, "--source", corpus / "train.en", "--target",
-        corpus / "train.de", "--valid-source", corpus / "valid.en", "--valid-target", corpus / "valid.de", "--max-steps", 150,
-        "--validate-every", 150, "--batch-tokens", 1500, "--vocab-size", 400, "--d-model", 32, "--d-ff", 64,
+        corpus / "train.de", "--valid-source", corpus / "valid.en", "--valid-target", corpus / "valid.de", "--max-steps", 600,
+        "--validate-every", 600, "--batch-tokens", 1500, "--vocab-size", 400, "--d-model", 32, "--d-ff", 64,
         "--encoder-layers", 2, "--decoder-layers", 1, "--n-heads", 4, "--warmup-steps", 50, *options)
     return model, (corpus / "test.en").read_text().split("\n")
 
