@@ -2,8 +2,9 @@
 # Installs what is needed, builds and runs all tests.
 #   scripts/test.sh                         Release in build/, all tests through ctest
 #   scripts/test.sh --sanitize              the same tests under AddressSanitizer and UBSan, in build-sanitize/
-#   scripts/test.sh --peers [CORPORA]       afterwards compares with other programs (sacreBLEU, TensorBoard, PyTorch)
-#                                           in .venv-peers; needs the network once. CORPORA: a folder of parallel texts
+#   scripts/test.sh --peers [CORPORA]       afterwards compares with other programs (sacreBLEU, TensorBoard, PyTorch,
+#                                           transformers, CTranslate2) in .venv-peers; needs the network once.
+#                                           CORPORA: a folder of parallel texts
 # DRAGOMAN_JOBS=N limits compilers and tests at a time (default: all processors).
 set -euo pipefail
 cd "$(dirname "$0")/.."
@@ -44,7 +45,7 @@ run_peers() {
   local venv=.venv-peers stamp wanted
   wanted="sacrebleu==2.6.0 tensorboard safetensors numpy sentencepiece"
   if grep -lqE '^(import|from) torch' tests/peers/*_check.py; then
-    wanted="$wanted torch"
+    wanted="$wanted torch transformers ctranslate2"
   fi
   stamp="$venv/installed.txt"
   if [ "$(cat "$stamp" 2>/dev/null)" != "$wanted" ]; then

@@ -73,6 +73,8 @@ int run_program(int argc, char** argv) {
   add_inspect_command(app, run);
   add_vocab_command(app, run);
   add_sample_corpus_command(app, run);
+  add_import_command(app, run);
+  add_export_command(app, run);
   add_info_command(app, run);
   add_benchmark_command(app, run);
   try {

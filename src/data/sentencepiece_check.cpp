@@ -9,87 +9,12 @@
 
 #include "base/error.h"
 #include "base/utf8.h"
+#include "data/protobuf.h"
 
 namespace dragoman::data {
 namespace {
 
 constexpr int64_t kMinPieces = 5;  // four special pieces and one to write with
-constexpr int64_t kMaxPieces = 1'000'000;
-constexpr size_t kMaxPieceBytes = 4096;
-constexpr const char* kDamaged = "the file is damaged or hostile";
-
-// One field of a protocol buffer message. Source: protobuf.dev, "Encoding".
-struct Field {
-  uint64_t number = 0;
-  enum Type : uint64_t { kVarint = 0, kFixed64 = 1, kBytes = 2, kFixed32 = 5 } type = kVarint;
-  uint64_t value = 0;      // kVarint, kFixed32, kFixed64
-  std::string_view bytes;  // kBytes
-};
-
-// Walks the fields of one message, never beyond its end.
-class FieldReader {
- public:
-  FieldReader(std::string_view message, std::string_view name) : rest_(message), name_(name) {}
-
-  bool next(Field& field) {
-    if (rest_.empty()) return false;
-    const uint64_t tag = varint();
-    field = {};
-    field.number = tag >> 3;
-    field.type = static_cast<Field::Type>(tag & 7);
-    require(field.number != 0, "has a field with number 0");
-    switch (field.type) {
-      case Field::kVarint:
-        field.value = varint();
-        break;
-      case Field::kFixed64:
-        field.value = fixed(8);
-        break;
-      case Field::kFixed32:
-        field.value = fixed(4);
-        break;
-      case Field::kBytes:
-        field.bytes = take(varint());
-        break;
-      default:
-        require(false, "has a field of unknown type");
-    }
-    return true;
-  }
-
- private:
-  void require(bool condition, const char* what) const {
-    base::check_data(condition, "{}: {}; {}", name_, what, kDamaged);
-  }
-
-  std::string_view take(uint64_t count) {
-    require(count <= rest_.size(), "is cut short");
-    const std::string_view taken = rest_.substr(0, count);
-    rest_.remove_prefix(count);
-    return taken;
-  }
-
-  uint64_t varint() {
-    uint64_t value = 0;
-    for (int shift = 0; shift < 64; shift += 7) {
-      const auto byte = static_cast<uint8_t>(take(1)[0]);
-      value |= static_cast<uint64_t>(byte & 0x7F) << shift;
-      if (byte < 0x80) return value;
-    }
-    require(false, "has a number of more than 10 bytes");
-    return 0;
-  }
-
-  uint64_t fixed(size_t count) {
-    const std::string_view bytes = take(count);
-    uint64_t value = 0;
-    for (size_t i = count; i-- > 0;) value = value << 8 | static_cast<uint8_t>(bytes[i]);
-    return value;
-  }
-
-  std::string_view rest_;
-  std::string_view name_;
-};
 
 // ModelProto.SentencePiece: piece = 1, score = 2, type = 3.
 void check_piece(std::string_view message, std::string_view name, SentencePieceSummary& summary) {

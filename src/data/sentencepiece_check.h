@@ -14,6 +14,8 @@ struct SentencePieceSummary {
 };
 
 constexpr uint64_t kMaxModelBytes = uint64_t{64} << 20;  ///< of a serialised SentencePiece model
+constexpr int64_t kMaxPieces = 1'000'000;
+constexpr size_t kMaxPieceBytes = 4096;
 
 /// Checks a serialised SentencePiece model (a protocol buffer) before SentencePiece itself may parse it: SentencePiece
 /// 0.1.97 reads out of bounds on hostile pieces and normalisation tables. Rules: well-formed wire format; at most

@@ -4,11 +4,13 @@
 
 #include <algorithm>
 #include <optional>
+#include <unordered_map>
 #include <utility>
 
 #include "base/error.h"
 #include "base/files.h"
 #include "base/utf8.h"
+#include "data/piece_list.h"
 #include "data/sentencepiece_check.h"
 #include "data/subword_sampler.h"
 
@@ -30,6 +32,22 @@ std::string as_one_line(std::string text) {
   return base::is_valid_utf8(text) ? text : base::repair_utf8(text);
 }
 
+std::string with_plain_spaces(std::string_view spelled) {
+  std::string plain;
+  for (size_t at = 0; at < spelled.size();) {
+    const bool space = spelled.substr(at).starts_with(kSpace);
+    plain.push_back(space ? ' ' : spelled[at]);
+    at += space ? kSpace.size() : 1;
+  }
+  return plain;
+}
+
+// Without spaces at both ends.
+std::string trimmed(const std::string& text) {
+  const size_t begin = text.find_first_not_of(' ');
+  return begin == std::string::npos ? "" : text.substr(begin, text.find_last_not_of(' ') - begin + 1);
+}
+
 std::string fit(std::string_view text) {
   return base::is_valid_utf8(text) && text.find('\0') == std::string_view::npos ? std::string(text)
                                                                                 : base::repair_utf8(text);
@@ -44,8 +62,16 @@ struct Vocabulary::Model {
   sentencepiece::SentencePieceProcessor processor;
   std::vector<int32_t> byte_ids;  // [256] when unknown characters become bytes, else empty
   std::unique_ptr<SubwordSampler> sampler;
+  std::vector<std::string> listed;  // [size] the piece list, empty when there is none
+  std::unordered_map<std::string_view, int32_t> listed_ids;
 
   void check_special_ids(std::string_view name) const;
+  void read_list(std::string_view name);
+  int32_t size() const;
+  // The id that a piece of SentencePiece is read as.
+  int32_t id_of(std::string_view piece, int32_t sentencepiece_id) const;
+  std::vector<int32_t> encode_listed(std::string_view text) const;
+  std::vector<std::string> spelled(std::span<const int32_t> ids) const;
   void build_sampler();
   // The text as the pieces spell it, spaces as U+2581.
   std::string normalized(std::string_view text) const;
@@ -61,6 +87,49 @@ void Vocabulary::Model::check_special_ids(std::string_view name) const {
       pad, unk, bos, eos);
 }
 
+void Vocabulary::Model::read_list(std::string_view name) {
+  listed = read_piece_list(serialized, name);
+  for (size_t id = kEosId + 1; id < listed.size(); ++id) listed_ids.emplace(listed[id], static_cast<int32_t>(id));
+}
+
+int32_t Vocabulary::Model::size() const {
+  return listed.empty() ? processor.GetPieceSize() : static_cast<int32_t>(listed.size());
+}
+
+int32_t Vocabulary::Model::id_of(std::string_view piece, int32_t sentencepiece_id) const {
+  if (listed.empty()) return sentencepiece_id;
+  const auto found = listed_ids.find(piece);
+  return found == listed_ids.end() ? kUnkId : found->second;
+}
+
+// What SentencePiece has no piece for it hands back as it stands in the text, and the list may know it: a letter that
+// only the other language has.
+std::vector<int32_t> Vocabulary::Model::encode_listed(std::string_view text) const {
+  std::vector<int32_t> ids;
+  const size_t end = text.starts_with(">>") ? text.find("<<") : std::string_view::npos;
+  const auto code = end == std::string_view::npos ? listed_ids.end() : listed_ids.find(text.substr(0, end + 2));
+  if (code != listed_ids.end()) {
+    ids.push_back(code->second);
+    text.remove_prefix(end + 2);
+  }
+  std::vector<std::string> pieces;
+  const auto status = processor.Encode(text, &pieces);
+  base::check_argument(status.ok(), "vocabulary: SentencePiece cannot encode a line of {} bytes: {}", text.size(),
+                       status.ToString());
+  for (const std::string& piece : pieces) ids.push_back(id_of(piece, kUnkId));
+  return ids;
+}
+
+// The pieces of ids by the list, as SentencePiece joins them; of the special ones unk alone is seen.
+std::vector<std::string> Vocabulary::Model::spelled(std::span<const int32_t> ids) const {
+  std::vector<std::string> pieces;
+  for (const int32_t id : ids) {
+    if (id > kEosId) pieces.push_back(listed[static_cast<size_t>(id)]);
+    if (id == kUnkId) pieces.push_back(processor.IdToPiece(processor.unk_id()));
+  }
+  return pieces;
+}
+
 void Vocabulary::Model::build_sampler() {
   std::vector<ScoredPiece> pieces;
   if (summary.byte_fallback) byte_ids.resize(256, kUnkId);
@@ -68,9 +137,9 @@ void Vocabulary::Model::build_sampler() {
     const std::string& text = processor.IdToPiece(id);
     if (processor.IsByte(id)) {
       const std::optional<char> byte = byte_of_piece(text);
-      if (byte && !byte_ids.empty()) byte_ids[static_cast<uint8_t>(*byte)] = id;
+      if (byte && !byte_ids.empty()) byte_ids[static_cast<uint8_t>(*byte)] = id_of(text, id);
     } else if (!processor.IsControl(id) && !processor.IsUnknown(id) && !processor.IsUnused(id)) {
-      pieces.push_back({text, processor.GetScore(id), id});
+      pieces.push_back({text, processor.GetScore(id), id_of(text, id)});
     }
   }
   const auto kind = summary.is_bpe ? SubwordSampler::Model::kBpe : SubwordSampler::Model::kUnigram;
@@ -104,9 +173,9 @@ void Vocabulary::Model::append(const SubwordSampler::Segment& segment, std::vect
 
 void Vocabulary::Model::check_id(int32_t id) const {
   base::check_argument(
-      id >= 0 && id < processor.GetPieceSize(),
+      id >= 0 && id < size(),
       "vocabulary: id {} was asked for, ids are 0 to {}; was the model trained with another vocabulary?", id,
-      processor.GetPieceSize() - 1);
+      size() - 1);
 }
 
 Vocabulary Vocabulary::from_bytes(std::string_view serialized, std::string_view name) {
@@ -117,7 +186,8 @@ Vocabulary Vocabulary::from_bytes(std::string_view serialized, std::string_view 
                    status.ToString());
   model->serialized = serialized;
   model->sha256 = base::sha256_hex(serialized);
-  model->check_special_ids(name);
+  model->read_list(name);
+  if (model->listed.empty()) model->check_special_ids(name);
   model->build_sampler();
   return Vocabulary(std::move(model));
 }
@@ -127,10 +197,11 @@ Vocabulary Vocabulary::from_file(const std::filesystem::path& path) {
 }
 
 int32_t Vocabulary::size() const {
-  return model_->processor.GetPieceSize();
+  return model_->size();
 }
 
 std::vector<int32_t> Vocabulary::encode(std::string_view text) const {
+  if (has_piece_list()) return model_->encode_listed(fit(text));
   std::vector<int> ids;
   const auto status = model_->processor.Encode(fit(text), &ids);
   base::check_argument(status.ok(), "vocabulary: SentencePiece cannot encode a line of {} bytes: {}", text.size(),
@@ -148,30 +219,33 @@ std::vector<int32_t> Vocabulary::encode_sampled(std::string_view text, double al
 std::string Vocabulary::decode(std::span<const int32_t> ids) const {
   for (const int32_t id : ids) model_->check_id(id);
   std::string text;
-  const auto status = model_->processor.Decode(std::vector<int>(ids.begin(), ids.end()), &text);
+  const auto status = has_piece_list() ? model_->processor.Decode(model_->spelled(ids), &text)
+                                       : model_->processor.Decode(std::vector<int>(ids.begin(), ids.end()), &text);
   base::check_argument(status.ok(), "vocabulary: SentencePiece cannot decode {} ids: {}", ids.size(),
                        status.ToString());
-  return as_one_line(std::move(text));
+  return as_one_line(has_piece_list() ? trimmed(with_plain_spaces(text)) : std::move(text));
 }
 
 std::string Vocabulary::normalize(std::string_view text) const {
-  const std::string spelled = model_->normalized(text);
-  std::string plain;
-  for (size_t at = 0; at < spelled.size();) {
-    const bool space = std::string_view(spelled).substr(at).starts_with(kSpace);
-    plain.push_back(space ? ' ' : spelled[at]);
-    at += space ? kSpace.size() : 1;
-  }
+  const std::string plain = with_plain_spaces(model_->normalized(text));
   return plain.starts_with(' ') ? plain.substr(1) : plain;  // the space that SentencePiece puts before every line
 }
 
 const std::string& Vocabulary::piece(int32_t id) const {
   model_->check_id(id);
-  return model_->processor.IdToPiece(id);
+  return has_piece_list() ? model_->listed[static_cast<size_t>(id)] : model_->processor.IdToPiece(id);
 }
 
 int32_t Vocabulary::id(std::string_view piece) const {
-  return model_->processor.PieceToId(piece);
+  if (!has_piece_list()) return model_->processor.PieceToId(piece);
+  const auto& listed = model_->listed;
+  const auto special = std::find(listed.begin(), listed.begin() + kEosId + 1, piece);
+  return special <= listed.begin() + kEosId ? static_cast<int32_t>(special - listed.begin())
+                                            : model_->id_of(piece, kUnkId);
+}
+
+bool Vocabulary::has_piece_list() const {
+  return !model_->listed.empty();
 }
 
 bool Vocabulary::is_bpe() const {

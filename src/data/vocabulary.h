@@ -20,13 +20,16 @@ constexpr int32_t kEosId = 3;
 
 /// Text to piece ids and back, by a SentencePiece model (Kudo and Richardson 2018). Ids never include bos or eos unless
 /// the caller adds them; `encode_source` below is the one place that does.
+/// A model with a piece list (data/piece_list.h; imported models) numbers pieces as the list does; what is said here of
+/// ids is true of both kinds. Text that begins with a language code of the list, such as >>fra<<, gets its id first.
 /// Immutable; copies share one model; safe for use by any number of threads.
 class Vocabulary {
  public:
   /// Reads a serialised SentencePiece model after `check_sentencepiece_model`.
   /// The caller has compared its SHA-256 with the manifest before: SentencePiece trusts what it parses.
-  /// @param name  the file named in errors. Throws Error(kBadData): damaged, or special ids other than 0, 1, 2, 3:
-  /// "source.spm: pad, unk, bos, eos are -1, 0, 1, 2, they must be 0, 1, 2, 3; train the vocabulary with dragoman".
+  /// @param name  the file named in errors. Throws Error(kBadData): damaged, a bad piece list, or without one special
+  /// ids other than 0, 1, 2, 3: "source.spm: pad, unk, bos, eos are -1, 0, 1, 2, they must be 0, 1, 2, 3; train the
+  /// vocabulary with dragoman".
   static Vocabulary from_bytes(std::string_view serialized, std::string_view name);
 
   /// from_bytes of a whole file.
@@ -42,7 +45,8 @@ class Vocabulary {
   /// 2018 uses 0.1 to 0.5); BPE: probability of skipping a merge (0 = the best cut; Provilkov 2020 use 0.1).
   std::vector<int32_t> encode_sampled(std::string_view text, double alpha, base::Random& random) const;
 
-  /// Text of the ids: always one line of valid UTF-8. Special pieces vanish, unk becomes " \u2047 ".
+  /// Text of the ids: always one line of valid UTF-8. Special pieces vanish, unk becomes " \u2047 ". With a piece list
+  /// without spaces at both ends.
   /// Throws Error(kRuntime) for an id outside [0, size()).
   std::string decode(std::span<const int32_t> ids) const;
 
@@ -56,6 +60,8 @@ class Vocabulary {
   /// The id of a piece, kUnkId when there is none.
   int32_t id(std::string_view piece) const;
 
+  /// True when ids follow a piece list and not the order of the SentencePiece model.
+  bool has_piece_list() const;
   bool is_bpe() const;
   bool has_byte_fallback() const;
 

@@ -4,7 +4,7 @@
 
 #include "autograd/recompute.h"
 #include "base/error.h"
-#include "ops/matmul.h"
+#include "ops/linear.h"
 
 namespace dragoman::models {
 namespace {
@@ -73,22 +73,24 @@ Transformer::Transformer(const TransformerConfig& config)
       output_weight_(config.tying == Tying::kNone
                          ? declare_table(parameters_, "output.weight", config.target_vocab_size, config.d_model)
                          : target_table_),
-      source_embedding_(parameters_, "encoder.embedding", source_table_, config.layer(),
+      output_bias_(config.output_bias
+                       ? parameters_.declare("output.bias", {config.target_vocab_size}, nn::Initializer::kZeros)
+                       : nullptr),
+      source_embedding_(parameters_, "encoder.embedding", source_table_, config.encoder_layer(),
                         {config.positions, config.max_positions}, config.source_word_dropout),
-      target_embedding_(parameters_, "decoder.embedding", target_table_, config.layer(),
+      target_embedding_(parameters_, "decoder.embedding", target_table_, config.decoder_layer(),
                         {config.positions, config.max_positions}, config.target_word_dropout) {
-  const nn::LayerConfig layer = config.layer();
   for (int index = 0; index < config.encoder_layers; ++index) {
-    encoder_layers_.emplace_back(parameters_, layer_path("encoder", index), layer);
+    encoder_layers_.emplace_back(parameters_, layer_path("encoder", index), config.encoder_layer());
   }
   for (int index = 0; index < config.decoder_layers; ++index) {
-    decoder_layers_.emplace_back(parameters_, layer_path("decoder", index), layer);
+    decoder_layers_.emplace_back(parameters_, layer_path("decoder", index), config.decoder_layer());
   }
   if (config.norm_order == nn::NormOrder::kPre) {
     encoder_norm_ =
-        std::make_unique<nn::LayerNorm>(parameters_, "encoder.norm", config.d_model, layer.layer_norm_epsilon);
+        std::make_unique<nn::LayerNorm>(parameters_, "encoder.norm", config.d_model, config.layer_norm_epsilon);
     decoder_norm_ =
-        std::make_unique<nn::LayerNorm>(parameters_, "decoder.norm", config.d_model, layer.layer_norm_epsilon);
+        std::make_unique<nn::LayerNorm>(parameters_, "decoder.norm", config.d_model, config.layer_norm_epsilon);
   }
 }
 
@@ -121,13 +123,7 @@ Variable Transformer::forward(const TokenRows& source, const TokenRows& target,
 }
 
 Variable Transformer::logits(const Variable& hidden) const {
-  const ops::Weight weight = output_weight();
-  if (autograd::needs_grad({&hidden, &weight.variable})) {
-    return ops::matmul(hidden, ops::Transpose::kNo, weight.variable, ops::Transpose::kYes);  // [Nt, V]
-  }
-  Tensor logits = Tensor::empty({hidden.dim(0), weight.variable.dim(0)}, hidden.dtype());  // [Nt, V]
-  ops::multiply_weight(hidden.value(), weight, ops::Transpose::kYes, {}, logits);
-  return Variable(logits);
+  return ops::linear(hidden, output_weight(), output_bias(), ops::Transpose::kYes);  // [Nt, V]
 }
 
 }  // namespace dragoman::models

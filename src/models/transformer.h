@@ -36,9 +36,9 @@ class DecoderMemory {
 
 /// The encoder-decoder Transformer of "Attention Is All You Need" (Vaswani et al. 2017), figure 1.
 /// Parameter paths: source_embedding.weight, target_embedding.weight, output.weight (or embedding.weight when tied),
-/// encoder.layers.I.*, decoder.layers.I.*, and in pre-norm encoder.norm.*, decoder.norm.*.
-/// Departs from the paper: pre-norm adds a final layer norm to both stacks; there is no output bias.
-/// `forward` functions are const and keep no state: several threads may use one model for inference.
+/// output.bias where the configuration asks for one, encoder.layers.I.*, decoder.layers.I.*, and in pre-norm
+/// encoder.norm.*, decoder.norm.*. Departs from the paper: pre-norm adds a final layer norm to both stacks; there may
+/// be an output bias. `forward` functions are const and keep no state: several threads may use one model for inference.
 class Transformer {
  public:
   explicit Transformer(const TransformerConfig& config);
@@ -54,11 +54,13 @@ class Transformer {
                   const nn::ForwardContext& context) const;
   /// Teacher-forced: encode, then decode all target rows at once. @return hidden [Nt, D]
   Variable forward(const TokenRows& source, const TokenRows& target, const nn::ForwardContext& context) const;
-  /// logits = hidden E^T, E [V, D]. @return [Nt, V]
+  /// logits = hidden E^T + b, E [V, D], b [V] where there is one. @return [Nt, V]
   Variable logits(const Variable& hidden) const;
 
   /// [V, D], with its packed copy where there is one.
   ops::Weight output_weight() const { return output_weight_->weight(); }
+  /// [V], or undefined when the configuration asks for none.
+  Variable output_bias() const { return output_bias_ == nullptr ? Variable() : output_bias_->variable; }
   const nn::DecoderLayer& decoder_layer(size_t index) const { return decoder_layers_[index]; }
   size_t decoder_layer_count() const { return decoder_layers_.size(); }
   const TransformerConfig& config() const { return config_; }
@@ -71,6 +73,7 @@ class Transformer {
   nn::ParameterHandle source_table_;
   nn::ParameterHandle target_table_;
   nn::ParameterHandle output_weight_;
+  nn::ParameterHandle output_bias_;  // null when there is none
   nn::TokenEmbedding source_embedding_;
   nn::TokenEmbedding target_embedding_;
   std::vector<nn::EncoderLayer> encoder_layers_;

@@ -49,11 +49,14 @@ json to_tree(const TransformerConfig& config) {
           {"n_heads", config.n_heads},
           {"encoder_layers", config.encoder_layers},
           {"decoder_layers", config.decoder_layers},
+          {"decoder_d_ff", config.decoder_d_ff},
+          {"decoder_n_heads", config.decoder_n_heads},
           {"norm_order", name_of(config.norm_order)},
           {"activation", name_of(config.activation)},
           {"positions", name_of(config.positions)},
           {"max_positions", config.max_positions},
           {"tying", name_of(config.tying)},
+          {"output_bias", config.output_bias},
           {"dropout", config.dropout},
           {"attention_dropout", config.attention_dropout},
           {"activation_dropout", config.activation_dropout},
@@ -65,7 +68,8 @@ json to_tree(const TransformerConfig& config) {
 // Fills in what older files lack, then checks that every key is there and known.
 void complete_keys(json& tree, std::string_view file_name) {
   const json known = to_tree({});
-  for (const char* added_later : {"source_word_dropout", "target_word_dropout"}) {
+  for (const char* added_later :
+       {"source_word_dropout", "target_word_dropout", "decoder_d_ff", "decoder_n_heads", "output_bias"}) {
     tree.emplace(added_later, known[added_later]);
   }
   std::vector<std::string> names;
@@ -94,6 +98,12 @@ float number(const json& tree, const char* key, std::string_view file_name) {
   return tree[key].get<float>();
 }
 
+bool truth(const json& tree, const char* key, std::string_view file_name) {
+  base::check_data(tree[key].is_boolean(), "{}: {} must be true or false, is {}", file_name, key,
+                   base::dump_json(tree[key]));
+  return tree[key].get<bool>();
+}
+
 std::string text_value(const json& tree, const char* key, std::string_view file_name) {
   base::check_data(tree[key].is_string(), "{}: {} must be a string, is {}", file_name, key, base::dump_json(tree[key]));
   return tree[key].get<std::string>();
@@ -109,6 +119,8 @@ void TransformerConfig::check() const {
   base::check_range("n_heads", n_heads, 1, 1024);
   base::check_range("encoder_layers", encoder_layers, 1, 512);
   base::check_range("decoder_layers", decoder_layers, 1, 512);
+  base::check_range("decoder_d_ff", static_cast<double>(decoder_d_ff), 0, 262144);
+  base::check_range("decoder_n_heads", decoder_n_heads, 0, 1024);
   base::check_range("max_positions", static_cast<double>(max_positions), 2, 1 << 20);
   base::check_range("dropout", dropout, 0.0, 0.95);
   base::check_range("attention_dropout", attention_dropout, 0.0, 0.95);
@@ -117,6 +129,8 @@ void TransformerConfig::check() const {
   base::check_range("target_word_dropout", target_word_dropout, 0.0, 0.95);
   base::check_range("layer_norm_epsilon", layer_norm_epsilon, 1e-12, 0.1);
   base::check_usage(d_model % n_heads == 0, "d_model is {}, must be a multiple of n_heads ({})", d_model, n_heads);
+  base::check_usage(decoder_n_heads == 0 || d_model % decoder_n_heads == 0,
+                    "d_model is {}, must be a multiple of decoder_n_heads ({})", d_model, decoder_n_heads);
   base::check_usage(positions != nn::PositionKind::kSinusoidal || d_model % 2 == 0,
                     "d_model is {}, must be even for sinusoidal positions", d_model);
   base::check_usage(tying != Tying::kAll || source_vocab_size == target_vocab_size,
@@ -125,9 +139,16 @@ void TransformerConfig::check() const {
                     source_vocab_size, target_vocab_size);
 }
 
-nn::LayerConfig TransformerConfig::layer() const {
+nn::LayerConfig TransformerConfig::encoder_layer() const {
   return {d_model,           d_ff, n_heads, norm_order, activation, dropout, attention_dropout, activation_dropout,
           layer_norm_epsilon};
+}
+
+nn::LayerConfig TransformerConfig::decoder_layer() const {
+  nn::LayerConfig layer = encoder_layer();
+  layer.d_ff = decoder_d_ff > 0 ? decoder_d_ff : d_ff;
+  layer.n_heads = decoder_n_heads > 0 ? decoder_n_heads : n_heads;
+  return layer;
 }
 
 std::string to_json(const TransformerConfig& config) {
@@ -148,11 +169,14 @@ TransformerConfig transformer_config_from_json(std::string_view text, std::strin
   config.n_heads = integer<int>(tree, "n_heads", file_name);
   config.encoder_layers = integer<int>(tree, "encoder_layers", file_name);
   config.decoder_layers = integer<int>(tree, "decoder_layers", file_name);
+  config.decoder_d_ff = integer<int64_t>(tree, "decoder_d_ff", file_name);
+  config.decoder_n_heads = integer<int>(tree, "decoder_n_heads", file_name);
   config.norm_order = norm_order_from(text_value(tree, "norm_order", file_name));
   config.activation = activation_from(text_value(tree, "activation", file_name));
   config.positions = position_kind_from(text_value(tree, "positions", file_name));
   config.max_positions = integer<int64_t>(tree, "max_positions", file_name);
   config.tying = tying_from(text_value(tree, "tying", file_name));
+  config.output_bias = truth(tree, "output_bias", file_name);
   config.dropout = number(tree, "dropout", file_name);
   config.attention_dropout = number(tree, "attention_dropout", file_name);
   config.activation_dropout = number(tree, "activation_dropout", file_name);

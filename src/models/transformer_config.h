@@ -25,11 +25,14 @@ struct TransformerConfig {
   int n_heads = 8;
   int encoder_layers = 6;
   int decoder_layers = 6;
+  int64_t decoder_d_ff = 0;  ///< of the decoder alone; 0 = d_ff
+  int decoder_n_heads = 0;   ///< of the decoder alone; 0 = n_heads
   nn::NormOrder norm_order = nn::NormOrder::kPost;
   ops::Activation activation = ops::Activation::kRelu;
   nn::PositionKind positions = nn::PositionKind::kSinusoidal;
   int64_t max_positions = 1024;  ///< longest source or target in tokens, sentence end included
   Tying tying = Tying::kAll;
+  bool output_bias = false;  ///< logits = hidden E^T + b; the paper has no b
   float dropout = 0.1F;
   float attention_dropout = 0.0F;
   float activation_dropout = 0.0F;
@@ -39,12 +42,13 @@ struct TransformerConfig {
 
   /// Throws Error(kUsage) naming field, rule and value: "d_model is 100, must be a multiple of n_heads (8)".
   void check() const;
-  nn::LayerConfig layer() const;
+  nn::LayerConfig encoder_layer() const;
+  nn::LayerConfig decoder_layer() const;
 };
 
 /// JSON text of config.json and back. The reader throws Error(kBadData) for unknown keys (nearest known name
-/// suggested), missing keys, wrong types and whatever check() refuses. The word dropouts may be missing: 0, as in
-/// models made before there was any.
+/// suggested), missing keys, wrong types and whatever check() refuses. decoder_d_ff, decoder_n_heads, output_bias and
+/// the word dropouts may be missing: their defaults, as in models made before there were any.
 std::string to_json(const TransformerConfig& config);
 TransformerConfig transformer_config_from_json(std::string_view text, std::string_view file_name);
 

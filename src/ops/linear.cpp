@@ -10,14 +10,16 @@ namespace {
 
 using tensor::DType;
 
-void check_linear(const Variable& x, const Variable& weight, const Variable& bias) {
+void check_linear(const Variable& x, const Variable& weight, const Variable& bias, Transpose stored) {
   const DType dtype = x.dtype() == DType::kFloat64 ? DType::kFloat64 : DType::kFloat32;
   tensor::check_matrix(x.value(), dtype, "linear", "x");
   tensor::check_matrix(weight.value(), dtype, "linear", "weight");
-  base::check_argument(weight.dim(0) == x.dim(1), "linear: weight is {}, must have {} rows as x has {} columns",
-                       weight.shape(), x.dim(1), x.dim(1));
+  const bool turned = stored == Transpose::kYes;
+  base::check_argument(weight.dim(turned ? 1 : 0) == x.dim(1),
+                       "linear: weight is {}, must have {} {} as x has {} columns", weight.shape(), x.dim(1),
+                       turned ? "columns" : "rows", x.dim(1));
   if (bias.defined()) {
-    tensor::check_shape(bias.value(), {weight.dim(1)}, "linear", "bias");
+    tensor::check_shape(bias.value(), {weight.dim(turned ? 0 : 1)}, "linear", "bias");
     base::check_argument(bias.dtype() == dtype, "linear: bias is {}, must be {}", tensor::dtype_name(bias.dtype()),
                          tensor::dtype_name(dtype));
   }
@@ -55,19 +57,21 @@ void add_bias_grad(const Variable& bias, const Tensor& grad_output) {
 
 }  // namespace
 
-Variable linear(const Variable& x, const Weight& weight, const Variable& bias) {
-  check_linear(x, weight.variable, bias);
-  Tensor y = Tensor::empty({x.dim(0), weight.variable.dim(1)}, x.dtype());  // [N, Dout]
-  multiply_weight(x.value(), weight, Transpose::kNo, bias.defined() ? bias.value() : Tensor(), y);
-  return autograd::record("linear", y, {&x, &weight.variable, &bias}, [x, weight, bias](const Tensor& grad_output) {
+Variable linear(const Variable& x, const Weight& weight, const Variable& bias, Transpose stored) {
+  check_linear(x, weight.variable, bias, stored);
+  const int64_t d_out = weight.variable.dim(stored == Transpose::kYes ? 0 : 1);
+  Tensor y = Tensor::empty({x.dim(0), d_out}, x.dtype());  // [N, Dout]
+  multiply_weight(x.value(), weight, stored, bias.defined() ? bias.value() : Tensor(), y);
+  const auto backward = [x, weight, bias, stored](const Tensor& grad_output) {
     // y = x W + b:  dx = dy W^T,  dW = x^T dy,  db = sum of the rows of dy
     if (x.requires_grad()) {
       auto [grad, accumulate] = x.grad_target();
-      multiply_weight_backward(grad_output, weight, Transpose::kNo, accumulate, grad);
+      multiply_weight_backward(grad_output, weight, stored, accumulate, grad);
     }
-    add_weight_grad(x.value(), grad_output, weight, Transpose::kNo);
+    add_weight_grad(x.value(), grad_output, weight, stored);
     add_bias_grad(bias, grad_output);
-  });
+  };
+  return autograd::record("linear", y, {&x, &weight.variable, &bias}, backward);
 }
 
 }  // namespace dragoman::ops

@@ -7,13 +7,14 @@ namespace dragoman::ops {
 
 /// Affine map of each row:  y = x W + b.
 /// @param x       [N, Din]     float32 or float64, all alike; rows may be strided
-/// @param weight  [Din, Dout]; with a packed copy of a float32 weight the products use that, in its precision
+/// @param weight  [Din, Dout], or [Dout, Din] with stored = kYes (an embedding table used as output weight); with a
+/// packed copy of a float32 weight the products use that, in its precision
 /// @param bias    [Dout], or an undefined Variable for none
 /// @return y [N, Dout]. A row of y depends on that row of x alone, bit for bit.
 /// Saves for backward: x and weight (shared, not copied).   Gradients: x, weight (accumulated straight into its
 /// buffer), bias.
-/// Throws Error: "linear: weight is [64, 32], must have 16 rows as x has 16 columns".
+/// Throws Error: "linear: weight is [64, 32], must have 16 rows as x has 16 columns" (columns when stored = kYes).
 /// Source: Vaswani et al. 2017, section 3.3 (row convention).
-Variable linear(const Variable& x, const Weight& weight, const Variable& bias);
+Variable linear(const Variable& x, const Weight& weight, const Variable& bias, Transpose stored = Transpose::kNo);
 
 }  // namespace dragoman::ops

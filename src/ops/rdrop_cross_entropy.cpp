@@ -26,8 +26,9 @@ using tensor::DType;
 constexpr const char* kOp = "rdrop_cross_entropy";
 constexpr int64_t kChunkTokens = LogitChunks::kRows / 2;
 
-void check_inputs(const Variable& first, const Variable& second, const Variable& weight, const RdropOptions& options) {
-  LogitChunks::check(first.value(), weight, {}, kOp);
+void check_inputs(const Variable& first, const Variable& second, const Variable& weight, const Variable& bias,
+                  const RdropOptions& options) {
+  LogitChunks::check(first.value(), weight, bias, kOp);
   tensor::check_shape(second.value(), first.shape(), kOp, "second");
   tensor::check_matrix(second.value(), first.dtype(), kOp, "second");
   check_loss_options(options.cross_entropy, kOp);
@@ -90,10 +91,10 @@ class PairedChunks {
 }  // namespace
 
 RdropResult rdrop_cross_entropy(const Variable& first, const Variable& second, const Weight& weight,
-                                const Tensor& targets, const RdropOptions& options) {
-  check_inputs(first, second, weight.variable, options);
+                                const Variable& bias, const Tensor& targets, const RdropOptions& options) {
+  check_inputs(first, second, weight.variable, bias, options);
   check_ids(targets, first.dim(0), weight.variable.dim(0), kOp, "targets");
-  const bool learning = autograd::needs_grad({&first, &second, &weight.variable});
+  const bool learning = autograd::needs_grad({&first, &second, &weight.variable, &bias});
   const auto add =
       first.dtype() == DType::kFloat64 ? add_losses_and_divergence<double> : add_losses_and_divergence<float>;
   const int64_t n_tokens = first.dim(0);
@@ -102,8 +103,7 @@ RdropResult rdrop_cross_entropy(const Variable& first, const Variable& second, c
     grad_first = Tensor::empty(first.shape(), first.dtype());   // [N, D]
     grad_second = Tensor::empty(first.shape(), first.dtype());  // [N, D]
   }
-  const Variable no_bias;
-  LogitChunks chunks(weight, no_bias, 2 * n_tokens);
+  LogitChunks chunks(weight, bias, 2 * n_tokens);
   PairedChunks pairs(first, second);
   RdropResult result;
   for (int64_t begin = 0; begin < n_tokens; begin += kChunkTokens) {
@@ -125,8 +125,8 @@ RdropResult rdrop_cross_entropy(const Variable& first, const Variable& second, c
     second.add_grad(grad_second);
   };
   const double loss = options.cross_entropy.gradient_scale * (result.smoothed + options.alpha / 2 * result.divergence);
-  result.loss =
-      autograd::record(kOp, Tensor::full({}, loss, first.dtype()), {&first, &second, &weight.variable}, backward);
+  result.loss = autograd::record(kOp, Tensor::full({}, loss, first.dtype()), {&first, &second, &weight.variable, &bias},
+                                 backward);
   return result;
 }
 

@@ -19,20 +19,20 @@ struct RdropResult {
 };
 
 /// Output layer and loss of R-Drop in one. The model has seen every sentence twice, under two dropout masks; with
-/// p_n = softmax(first[n] weight^T) and q_n = softmax(second[n] weight^T),
+/// p_n = softmax(first[n] weight^T + bias) and q_n = softmax(second[n] weight^T + bias),
 ///   loss = gradient_scale * sum_n { (CE(p_n) + CE(q_n)) / 2 + alpha / 2 * (KL(p_n || q_n) + KL(q_n || p_n)) / 2 }
 /// where CE is the label-smoothed cross-entropy of ops::cross_entropy. This is half the loss of the paper, so that
 /// alpha means what it means there and the loss stays comparable with that of one pass.
 /// Like ops::linear_cross_entropy it goes through the tokens in chunks (here of 128, with the logits of both passes)
 /// and computes gradients in the forward; the gradient that arrives at `loss` must be 1.
 /// @param first, second  [N, D] float32 or float64, row n of both belongs to the same token;  @param weight  [V, D]
-/// @param targets  [N] int32, each in [0, V)
+/// @param bias  [V] or undefined;  @param targets  [N] int32, each in [0, V)
 /// Saves for backward: the gradients of first and second, 8*N*D bytes.   Gradients: first, second (both distributions
-/// move, as in the authors' code), weight.
+/// move, as in the authors' code), weight, bias.
 /// Throws Error: "rdrop_cross_entropy: second is [3, 4], must be [2, 4]", "rdrop_cross_entropy: alpha is -1, must be
 /// >= 0 and finite", and in backward as linear_cross_entropy.
 /// Source: Wu et al. 2021, "R-Drop: Regularized Dropout for Neural Networks", equations 2 to 4 (arXiv 2106.14448).
 RdropResult rdrop_cross_entropy(const Variable& first, const Variable& second, const Weight& weight,
-                                const Tensor& targets, const RdropOptions& options);
+                                const Variable& bias, const Tensor& targets, const RdropOptions& options);
 
 }  // namespace dragoman::ops

@@ -29,7 +29,8 @@ struct Rows {
 LossSums one_pass(const models::Transformer& model, const Rows& rows, const nn::ForwardContext& context,
                   const ops::LossOptions& options, Variable& loss) {
   const Variable hidden = model.forward(rows.source, rows.target, context);  // [Nt, D]
-  const ops::LossResult result = ops::linear_cross_entropy(hidden, model.output_weight(), {}, rows.expected, options);
+  const ops::LossResult result =
+      ops::linear_cross_entropy(hidden, model.output_weight(), model.output_bias(), rows.expected, options);
   loss = result.loss;
   return {result.loss.value().item() / options.gradient_scale, result.nll, rows.expected.dim(0), result.correct};
 }
@@ -40,7 +41,7 @@ LossSums two_passes(const models::Transformer& model, const Rows& rows, nn::Forw
   context.step |= kSecondPass;
   const Variable second = model.forward(rows.source, rows.target, context);  // [Nt, D]
   const ops::RdropResult result =
-      ops::rdrop_cross_entropy(first, second, model.output_weight(), rows.expected, options);
+      ops::rdrop_cross_entropy(first, second, model.output_weight(), model.output_bias(), rows.expected, options);
   loss = result.loss;
   return {result.smoothed, result.nll, rows.expected.dim(0), result.correct, result.divergence};
 }

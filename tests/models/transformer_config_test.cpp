@@ -44,6 +44,9 @@ TEST(TransformerConfig, JsonRoundTripKeepsEveryField) {
   TransformerConfig config = small_config();
   config.encoder_layers = 12;
   config.decoder_layers = 2;
+  config.decoder_d_ff = 1024;
+  config.decoder_n_heads = 4;
+  config.output_bias = true;
   config.norm_order = nn::NormOrder::kPre;
   config.activation = ops::Activation::kSilu;
   config.positions = nn::PositionKind::kLearned;
@@ -62,6 +65,28 @@ TEST(TransformerConfig, FilesFromBeforeWordDropoutAreRead) {
       replace(replace(text, "  \"source_word_dropout\": 0.0,\n", ""), "  \"target_word_dropout\": 0.0,\n", "");
   ASSERT_EQ(old.find("word_dropout"), std::string::npos) << old;
   EXPECT_EQ(to_json(transformer_config_from_json(old, "config.json")), text);
+}
+
+TEST(TransformerConfig, FilesFromBeforeOutputBiasAndDecoderShapesAreRead) {
+  const std::string text = to_json(small_config());
+  std::string old = text;
+  for (const char* line : {"  \"decoder_d_ff\": 0,\n", "  \"decoder_n_heads\": 0,\n", "  \"output_bias\": false,\n"}) {
+    old = replace(old, line, "");
+  }
+  EXPECT_EQ(to_json(transformer_config_from_json(old, "config.json")), text);
+}
+
+TEST(TransformerConfig, TheDecoderTakesTheShapeOfTheEncoderUnlessToldOtherwise) {
+  TransformerConfig config = small_config();
+  EXPECT_EQ(config.decoder_layer().d_ff, config.encoder_layer().d_ff);
+  EXPECT_EQ(config.decoder_layer().n_heads, config.encoder_layer().n_heads);
+  config.decoder_d_ff = 96;
+  config.decoder_n_heads = 2;
+  EXPECT_EQ(config.encoder_layer().d_ff, 2048);
+  EXPECT_EQ(config.encoder_layer().n_heads, 8);
+  const Transformer model(config);
+  EXPECT_EQ(model.parameters().find("decoder.layers.0.feed_forward.inner.weight").shape, (tensor::Shape{512, 96}));
+  EXPECT_EQ(model.decoder_layer(0).cross_attention().n_heads(), 2);
 }
 
 TEST(TransformerConfig, UnknownKeySuggestsTheNearestOne) {
@@ -83,6 +108,10 @@ TEST(TransformerConfig, WrongValuesAreRefusedWithTheRule) {
   EXPECT_EQ(message("\"d_ff\": 2048", "\"d_ff\": 9223372036854775807"),
             "config.json: d_ff must be an integer, is 9223372036854775807");
   EXPECT_EQ(message("\"post\"", "\"middle\""), "config.json: norm_order is \"middle\", must be one of post, pre");
+  EXPECT_EQ(message("\"output_bias\": false", "\"output_bias\": 1"),
+            "config.json: output_bias must be true or false, is 1");
+  EXPECT_EQ(message("\"decoder_n_heads\": 0", "\"decoder_n_heads\": 7"),
+            "config.json: d_model is 512, must be a multiple of decoder_n_heads (7)");
   EXPECT_NE(message("\"dropout\": 0.1", "\"dropout\": \"much\""), "no error");
   EXPECT_NE(message("\"source_vocab_size\": 100", "\"source_vocab_size\": 90"), "no error")
       << "tying all needs equal vocabularies";

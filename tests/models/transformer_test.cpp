@@ -145,6 +145,30 @@ TEST_P(TransformerLaws, RecomputedLayersGiveTheSameGradientsBitForBit) {
   }
 }
 
+TEST_P(TransformerLaws, TheOutputBiasIsAddedToEveryLogit) {
+  const Sentences source = random_sentences({5, 7}, 2), target = random_sentences({4, 9}, 3);
+  const Tensor plain = logits(source, target);
+  TransformerConfig config = config_of(GetParam());
+  config.output_bias = true;
+  Transformer biased(config);
+  biased.parameters().allocate();
+  biased.parameters().initialize(1);
+  Tensor bias = biased.output_bias().value();  // [V]
+  for (int64_t id = 0; id < bias.size(); ++id) {
+    bias.data<float>()[id] = static_cast<float>(id) - 7.5F;
+  }
+  for (const bool packed : {false, true}) {
+    if (packed) {
+      biased.parameters().pack_weights();
+    }
+    const Tensor seen = biased.logits(biased.forward(rows_of(source), rows_of(target), {})).value();  // [N, V]
+    for (int64_t index = 0; index < seen.size(); ++index) {
+      ASSERT_NEAR(seen.data<float>()[index], plain.data<float>()[index] + static_cast<float>(index % 44) - 7.5F, 2e-4)
+          << "logit " << index << (packed ? ", packed" : "");
+    }
+  }
+}
+
 // The whole model in float64: every parameter's gradient against finite differences, dropout on.
 TEST_P(TransformerLaws, GradientsOfTheWholeModelMatchFiniteDifferences) {
   TransformerConfig config = config_of(GetParam());
@@ -155,6 +179,9 @@ TEST_P(TransformerLaws, GradientsOfTheWholeModelMatchFiniteDifferences) {
   config.positions = nn::PositionKind::kLearned;
   config.max_positions = 8;
   config.activation = ops::Activation::kGelu;  // smooth: a kink would spoil the differences
+  config.output_bias = true;
+  config.decoder_d_ff = 10;
+  config.decoder_n_heads = 4;
   Transformer model(config);
   model.parameters().allocate(tensor::DType::kFloat64);
   model.parameters().initialize(4);
@@ -163,7 +190,7 @@ TEST_P(TransformerLaws, GradientsOfTheWholeModelMatchFiniteDifferences) {
   const Tensor expected = Tensor::from(random_sentences({6}, 5).ids, {6});
   const auto loss_of = [&] {
     const Variable hidden = model.forward(rows_of(source), rows_of(target), {true, 1, 1, nullptr});
-    return ops::linear_cross_entropy(hidden, model.output_weight(), {}, expected, {0.1F, 0.25}).loss;
+    return ops::linear_cross_entropy(hidden, model.output_weight(), model.output_bias(), expected, {0.1F, 0.25}).loss;
   };
   {
     autograd::Tape tape;

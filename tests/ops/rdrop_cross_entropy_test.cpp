@@ -32,9 +32,15 @@ std::vector<Tensor> inputs_of(int64_t n_tokens, int64_t n_classes, int64_t d_mod
           random_tensor({n_classes, d_model}, dtype, 3)};
 }
 
+// The fourth input, where there is one.
+Variable bias_of(const std::vector<Variable>& in) {
+  return in.size() > 3 ? in[3] : Variable();
+}
+
 support::Function fused(const Tensor& targets, const RdropOptions& options = kOptions) {
-  return
-      [=](const std::vector<Variable>& in) { return rdrop_cross_entropy(in[0], in[1], in[2], targets, options).loss; };
+  return [=](const std::vector<Variable>& in) {
+    return rdrop_cross_entropy(in[0], in[1], in[2], bias_of(in), targets, options).loss;
+  };
 }
 
 // (CE(p) + CE(q)) / 2 + alpha / 4 * sum (p - q) (log p - log q), from ops that are tested by themselves.
@@ -76,6 +82,9 @@ TEST(RdropCrossEntropy, BackwardMatchesCentralDifferences) {
   const auto inputs = inputs_of(4, 5, 3, DType::kFloat64);
   support::check_gradients(fused(targets_of(4, 5)), inputs);
   support::check_gradients(fused(targets_of(4, 5), {{0.0F, 1.0}, 0.0}), inputs);
+  auto with_bias = inputs;
+  with_bias.push_back(random_tensor({5}, DType::kFloat64, 4));
+  support::check_gradients(fused(targets_of(4, 5)), with_bias);
 }
 
 // 300 tokens make three chunks, the last one partial.
@@ -120,7 +129,7 @@ TEST(RdropCrossEntropy, PartsAreThoseOfTheFormula) {
   const Variable weight(Tensor::from(std::vector<float>{0, std::log(3.0F)}, {2, 1}));
   const Variable first(Tensor::zeros({1, 1})), second(Tensor::full({1, 1}, 1.0));
   const Tensor targets = Tensor::from(std::vector<int32_t>{0}, {1});
-  const RdropResult result = rdrop_cross_entropy(first, second, weight, targets, {{0.0F, 0.5}, 5.0});
+  const RdropResult result = rdrop_cross_entropy(first, second, weight, {}, targets, {{0.0F, 0.5}, 5.0});
   const double divergence = (std::log(2 / std::sqrt(3.0)) + 0.75 * std::log(3.0) - std::log(2.0)) / 2;
   EXPECT_NEAR(result.divergence, divergence, 1e-7);
   EXPECT_NEAR(result.nll, (std::log(2.0) + std::log(4.0)) / 2, 1e-6);
@@ -139,7 +148,7 @@ TEST(RdropCrossEntropy, ExtremesStayFinite) {
     std::ranges::transform(inputs[2].span<float>(), scaled[2].span<float>().begin(),
                            [&](float x) { return static_cast<float>(size) * x; });
     const RdropResult result =
-        rdrop_cross_entropy(Variable(scaled[0]), Variable(scaled[1]), Variable(scaled[2]), targets, kOptions);
+        rdrop_cross_entropy(Variable(scaled[0]), Variable(scaled[1]), Variable(scaled[2]), {}, targets, kOptions);
     EXPECT_TRUE(std::isfinite(result.loss.value().item())) << "weight of size " << size;
     EXPECT_GE(result.divergence, 0.0) << "weight of size " << size;
     for (const Tensor& gradient : outcome_of(fused(targets), scaled).gradients) {
@@ -159,15 +168,15 @@ TEST(RdropCrossEntropy, GivesTheSameLossWithoutATape) {
 
 TEST(RdropCrossEntropy, NoTokensGiveZero) {
   const auto inputs = inputs_of(0, 5, 4, DType::kFloat32);
-  const RdropResult result =
-      rdrop_cross_entropy(Variable(inputs[0]), Variable(inputs[1]), Variable(inputs[2]), targets_of(0, 5), kOptions);
+  const RdropResult result = rdrop_cross_entropy(Variable(inputs[0]), Variable(inputs[1]), Variable(inputs[2]), {},
+                                                 targets_of(0, 5), kOptions);
   EXPECT_EQ(result.loss.value().item(), 0.0);
 }
 
 TEST(RdropCrossEntropy, NamesWhatDoesNotFit) {
   const auto error = [](const Tensor& second, const Tensor& weight, const RdropOptions& options) {
     return support::error_of([&] {
-      rdrop_cross_entropy(Variable(Tensor::zeros({2, 4})), Variable(second), Variable(weight), targets_of(2, 3),
+      rdrop_cross_entropy(Variable(Tensor::zeros({2, 4})), Variable(second), Variable(weight), {}, targets_of(2, 3),
                           options);
     });
   };
@@ -182,7 +191,7 @@ TEST(RdropCrossEntropy, RefusesAScaledGradient) {
   const Variable hidden(Tensor::zeros({1, 2}), true), weight(Tensor::zeros({3, 2}), true);
   autograd::Tape tape;
   const autograd::TapeScope scope(&tape);
-  const Variable loss = rdrop_cross_entropy(hidden, hidden, weight, targets_of(1, 3), {}).loss;
+  const Variable loss = rdrop_cross_entropy(hidden, hidden, weight, {}, targets_of(1, 3), {}).loss;
   EXPECT_EQ(support::error_of([&] { tape.backward(loss, 0.5); }),
             "rdrop_cross_entropy: the gradient of the loss is 0.5, must be 1; use gradient_scale");
 }

@@ -1,0 +1,70 @@
+#include <fmt/core.h>
+
+#include <memory>
+
+#include "base/error.h"
+#include "base/folder_lock.h"
+#include "cli/command.h"
+#include "cli/text_output.h"
+#include "decoding/search_defaults.h"
+#include "interop/marian_import.h"
+#include "training/checkpoint.h"
+
+namespace dragoman::cli {
+namespace {
+
+struct ImportArguments {
+  std::string from;
+  std::filesystem::path folder;
+  std::filesystem::path model;
+};
+
+// The search that the folder asks for, in our words; empty where we do not have it.
+std::string search_of(const interop::MarianSearch& search, std::vector<std::string>& notes) try {
+  decoding::SearchOptions options;
+  options.beam_size = search.beam_size;
+  options.length_penalty = decoding::LengthPenalty::kLength;
+  options.alpha = search.length_penalty;
+  options.check();
+  return decoding::search_defaults_json(options);
+} catch (const base::Error& error) {
+  notes.push_back(fmt::format("the search that the folder asks for is not taken over: {}", error.what()));
+  return "";
+}
+
+void check_is_new(const std::filesystem::path& folder) {
+  std::error_code failed;
+  const bool is_new = !std::filesystem::exists(folder, failed) || std::filesystem::is_empty(folder, failed);
+  base::check_usage(is_new && !failed, "{}: is there already and not an empty folder; name a new one for the model",
+                    folder.string());
+}
+
+int import(const ImportArguments& arguments) {
+  check_is_new(arguments.model);
+  interop::ImportedModel imported = interop::import_marian(arguments.folder);
+  imported.files.decoding = search_of(imported.search, imported.notes);
+  training::make_model_folder(arguments.model);
+  const base::FolderLock lock(arguments.model);
+  models::publish_model_folder(arguments.model, imported.files);
+  for (const std::string& note : imported.notes) {
+    say("note: " + note + "\n");
+  }
+  fmt::print("{} imported into {}\n", arguments.folder.string(), arguments.model.string());
+  return 0;
+}
+
+}  // namespace
+
+void add_import_command(CLI::App& app, Run& run) {
+  CLI::App* command = add_command(app, "import", "Make a model folder of a model of another program");
+  const auto arguments = std::make_shared<ImportArguments>();
+  command
+      ->add_option("--from", arguments->from, "Kind of the other model: a MarianMT folder of Hugging Face transformers")
+      ->check(CLI::IsMember({"hf-marian"}))
+      ->required();
+  command->add_option("folder", arguments->folder, "Folder of the other model")->type_name("DIR")->required();
+  command->add_option("--model", arguments->model, "Model folder to write; new or empty")->type_name("DIR")->required();
+  command->callback([arguments, &run] { run = [arguments] { return import(*arguments); }; });
+}
+
+}  // namespace dragoman::cli

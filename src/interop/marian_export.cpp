@@ -1,0 +1,242 @@
+#include "interop/marian_export.h"
+
+#include <algorithm>
+#include <cmath>
+#include <nlohmann/json.hpp>
+
+#include "base/error.h"
+#include "base/folder_writer.h"
+#include "base/json.h"
+#include "data/vocabulary.h"
+#include "interop/marian_config.h"
+#include "interop/marian_export_vocabulary.h"
+#include "interop/marian_tensors.h"
+#include "models/model_tensors.h"
+#include "models/transformer.h"
+
+namespace dragoman::interop {
+namespace {
+
+namespace fs = std::filesystem;
+using models::Tying;
+using nlohmann::json;
+using tensor::Tensor;
+
+struct Sides {
+  ExportedVocabulary source;
+  ExportedVocabulary target;
+  bool joint = true;  // one list of pieces for both
+};
+
+template <typename Value>
+void require(bool condition, const std::string& file, const char* key, const Value& seen, const char* supported) {
+  base::check_data(condition, "{}: {} is {}, MarianMT has {} only; the model cannot be exported", file, key, seen,
+                   supported);
+}
+
+void check_representable(const models::TransformerConfig& config, const std::string& file) {
+  require(config.norm_order == nn::NormOrder::kPost, file, "norm_order", models::name_of(config.norm_order), "post");
+  require(config.positions == nn::PositionKind::kSinusoidal, file, "positions", models::name_of(config.positions),
+          "sinusoidal");
+  require(std::abs(config.layer_norm_epsilon - 1e-5F) < 1e-9F, file, "layer_norm_epsilon", config.layer_norm_epsilon,
+          "1e-5");
+}
+
+const Tensor& source_table(const tensor::NamedTensors& tensors, Tying tying) {
+  return tensors.at(tying == Tying::kAll ? "embedding.weight" : "source_embedding.weight");
+}
+
+const Tensor& target_table(const tensor::NamedTensors& tensors, Tying tying) {
+  return tensors.at(tying == Tying::kAll ? "embedding.weight" : "target_embedding.weight");
+}
+
+// An imported model has Marian's <pad> twice, once with a bias that keeps it out of the softmax.
+bool pad_is_start(const tensor::NamedTensors& tensors, Tying tying) {
+  const auto bias = tensors.find("output.bias");
+  if (bias == tensors.end() || bias->second.data<float>()[data::kBosId] > -1e8F) {
+    return false;
+  }
+  const auto same_row = [](const Tensor& table) {
+    const Tensor pad = table.rows(data::kPadId, data::kPadId + 1), bos = table.rows(data::kBosId, data::kBosId + 1);
+    return std::ranges::equal(pad.span<float>(), bos.span<float>());
+  };
+  return same_row(source_table(tensors, tying)) && same_row(target_table(tensors, tying));
+}
+
+Sides export_sides(const models::ModelFiles& model, const fs::path& folder, Tying tying) {
+  const auto spm = [&](const char* name) -> const std::string& {
+    const auto& files = model.vocabularies;
+    const auto found = files.contains(name) ? files.find(name) : files.find(models::kJointVocabularyName);
+    base::check_data(found != files.end(), "{}: has neither {} nor {}; is this the folder of a dragoman model?",
+                     folder.string(), models::kJointVocabularyName, name);
+    return found->second;
+  };
+  const auto export_side = [&](const char* name, PadPlace pad) {
+    return export_vocabulary(spm(name), (folder / name).string(), pad, pad_is_start(model.tensors, tying));
+  };
+  Sides sides{export_side(models::kSourceVocabularyName, PadPlace::kLast),
+              export_side(models::kTargetVocabularyName, PadPlace::kLast)};
+  sides.joint = sides.source.pieces == sides.target.pieces;
+  if (!sides.joint) {
+    base::check_data(tying != Tying::kAll, "{}: tying is \"all\", but the vocabularies differ", folder.string());
+    sides.source = export_side(models::kSourceVocabularyName, PadPlace::kThird);
+    sides.target = export_side(models::kTargetVocabularyName, PadPlace::kThird);
+  }
+  return sides;
+}
+
+void check_size(const ExportedVocabulary& side, int64_t pieces, bool merged, const std::string& config_name) {
+  const auto seen = static_cast<int64_t>(side.ours.size()) + (merged ? 1 : 0);
+  base::check_data(seen == pieces,
+                   "{}: is of a model with {} pieces, the vocabulary has {}; use the one it was "
+                   "trained with",
+                   config_name, pieces, seen);
+}
+
+int64_t pad_id_of(const Sides& sides) {
+  return sides.joint ? static_cast<int64_t>(sides.source.pieces.size()) - 1 : 2;
+}
+
+tensor::NamedTensors export_tensors(const tensor::NamedTensors& ours, const models::TransformerConfig& config,
+                                    const Sides& sides) {
+  const std::vector<int64_t> components = dragoman_components(config.d_model);
+  tensor::NamedTensors tensors;
+  const Tensor target = gathered(target_table(ours, config.tying), sides.target.ours, components);  // [V, D]
+  if (config.tying == Tying::kAll) {
+    tensors["model.shared.weight"] = target;
+  } else {
+    tensors["model.encoder.embed_tokens.weight"] =
+        gathered(source_table(ours, config.tying), sides.source.ours, components);  // [V, D]
+    tensors["model.decoder.embed_tokens.weight"] = target;
+  }
+  if (config.tying == Tying::kNone) {
+    tensors["lm_head.weight"] = gathered(ours.at("output.weight"), sides.target.ours, components);  // [V, D]
+  }
+  const auto n_target = static_cast<int64_t>(sides.target.ours.size());
+  Tensor bias = Tensor::zeros({n_target});
+  if (config.output_bias) {
+    bias = gathered(ours.at("output.bias"), sides.target.ours);
+    if (pad_is_start(ours, config.tying)) {
+      bias.data<float>()[pad_id_of(sides)] = ours.at("output.bias").data<float>()[data::kPadId];
+    }
+  }
+  tensors["final_logits_bias"] = bias.reshape({1, n_target});
+  for (const TensorPair& pair : layer_tensors(config)) {
+    tensors[pair.marians] = to_marian(pair, ours.at(pair.ours), components);
+  }
+  return tensors;
+}
+
+std::string config_json(const models::TransformerConfig& config, const Sides& sides) {
+  const nn::LayerConfig encoder = config.encoder_layer(), decoder = config.decoder_layer();
+  const json tree = {{"architectures", {"MarianMTModel"}},
+                     {"model_type", "marian"},
+                     {"is_encoder_decoder", true},
+                     {"vocab_size", sides.source.pieces.size()},
+                     {"decoder_vocab_size", sides.target.pieces.size()},
+                     {"d_model", config.d_model},
+                     {"encoder_layers", config.encoder_layers},
+                     {"decoder_layers", config.decoder_layers},
+                     {"num_hidden_layers", config.encoder_layers},
+                     {"encoder_attention_heads", encoder.n_heads},
+                     {"decoder_attention_heads", decoder.n_heads},
+                     {"encoder_ffn_dim", encoder.d_ff},
+                     {"decoder_ffn_dim", decoder.d_ff},
+                     {"activation_function", marian_name_of(config.activation)},
+                     {"max_position_embeddings", config.max_positions},
+                     {"dropout", config.dropout},
+                     {"attention_dropout", config.attention_dropout},
+                     {"activation_dropout", config.activation_dropout},
+                     {"encoder_layerdrop", 0.0},
+                     {"decoder_layerdrop", 0.0},
+                     {"init_std", 0.02},
+                     {"scale_embedding", true},
+                     {"static_position_embeddings", true},
+                     {"normalize_before", false},
+                     {"normalize_embedding", false},
+                     {"add_final_layer_norm", false},
+                     {"share_encoder_decoder_embeddings", config.tying == Tying::kAll},
+                     {"tie_word_embeddings", config.tying != Tying::kNone},
+                     {"eos_token_id", 0},
+                     {"pad_token_id", pad_id_of(sides)},
+                     {"decoder_start_token_id", pad_id_of(sides)},
+                     {"forced_eos_token_id", 0},
+                     {"use_cache", true}};
+  return base::dump_json(tree, 2) + "\n";
+}
+
+std::string generation_json(const models::TransformerConfig& config, const Sides& sides,
+                            const MarianExportOptions& options) {
+  json never = json::array();
+  for (const int64_t id : sides.target.never_written) {
+    never.push_back({id});
+  }
+  const json tree = {{"num_beams", options.beam_size},
+                     {"length_penalty", options.length_penalty.value_or(1.0)},
+                     {"max_length", std::min<int64_t>(config.max_positions, 512)},
+                     {"bad_words_ids", never},
+                     {"eos_token_id", 0},
+                     {"forced_eos_token_id", 0},
+                     {"pad_token_id", pad_id_of(sides)},
+                     {"decoder_start_token_id", pad_id_of(sides)}};
+  return base::dump_json(tree, 2) + "\n";
+}
+
+std::string tokenizer_json(const models::TransformerConfig& config, const Sides& sides,
+                           const MarianExportOptions& options) {
+  const json tree = {{"tokenizer_class", "MarianTokenizer"},
+                     {"source_lang", options.source_language},
+                     {"target_lang", options.target_language},
+                     {"separate_vocabs", !sides.joint},
+                     {"model_max_length", config.max_positions},
+                     {"clean_up_tokenization_spaces", false},
+                     {"eos_token", "</s>"},
+                     {"unk_token", "<unk>"},
+                     {"pad_token", "<pad>"}};
+  return base::dump_json(tree, 2) + "\n";
+}
+
+}  // namespace
+
+ExportedModel export_marian(const models::ModelFiles& model, const fs::path& folder,
+                            const MarianExportOptions& options) {
+  const std::string config_name = (folder / models::kConfigName).string();
+  const models::TransformerConfig config = models::transformer_config_from_json(model.config, config_name);
+  check_representable(config, config_name);
+  models::check_tensors(models::Transformer(config).parameters(), model.tensors,
+                        (folder / models::kWeightsName).string());
+  const Sides sides = export_sides(model, folder, config.tying);
+  const bool merged = pad_is_start(model.tensors, config.tying);
+  check_size(sides.source, config.source_vocab_size, merged, config_name);
+  check_size(sides.target, config.target_vocab_size, merged, config_name);
+  ExportedModel exported;
+  exported.tensors = export_tensors(model.tensors, config, sides);
+  exported.texts = {{"config.json", config_json(config, sides)},
+                    {"generation_config.json", generation_json(config, sides, options)},
+                    {"tokenizer_config.json", tokenizer_json(config, sides, options)},
+                    {"vocab.json", vocabulary_json(sides.source)},
+                    {"source.spm", sides.source.spm},
+                    {"target.spm", sides.target.spm}};
+  if (!sides.joint) {
+    exported.texts["target_vocab.json"] = vocabulary_json(sides.target);
+  }
+  if (!options.length_penalty) {
+    exported.notes.push_back(
+        "the length penalty gnmt does not exist in transformers; generation_config.json asks for length_penalty 1");
+  }
+  return exported;
+}
+
+void write_marian_folder(const ExportedModel& model, const fs::path& folder) {
+  std::error_code unknown;
+  base::check_usage(!fs::exists(folder, unknown), "{}: is there already; name a folder that is not", folder.string());
+  base::FolderWriter writer(folder);
+  for (const auto& [name, text] : model.texts) {
+    writer.add(name, text);
+  }
+  const tensor::SafetensorsImage image = tensor::make_safetensors(model.tensors, {{"format", "pt"}});
+  writer.add("model.safetensors", image.parts());
+  writer.commit();
+}
+
+}  // namespace dragoman::interop

@@ -1,0 +1,249 @@
+#include "interop/marian_import.h"
+
+#include <algorithm>
+#include <cmath>
+#include <set>
+
+#include "base/error.h"
+#include "base/files.h"
+#include "data/sentencepiece_check.h"
+#include "data/vocabulary.h"
+#include "interop/marian_tensors.h"
+#include "interop/marian_vocabulary.h"
+#include "models/model_tensors.h"
+#include "models/transformer.h"
+#include "ops/embedding.h"
+
+namespace dragoman::interop {
+namespace {
+
+namespace fs = std::filesystem;
+using base::check_data;
+using tensor::Tensor;
+
+constexpr uint64_t kMaxJsonBytes = uint64_t{16} << 20;
+constexpr const char* kConfigName = "config.json";
+constexpr const char* kGenerationName = "generation_config.json";
+constexpr const char* kWeightsName = "model.safetensors";
+constexpr const char* kVocabularyName = "vocab.json";
+constexpr const char* kTargetVocabularyName = "target_vocab.json";
+constexpr const char* kFinalBias = "final_logits_bias";
+
+// Makes the probability of an id zero; finite, as all values of a model must be.
+constexpr float kNever = -1e9F;
+
+bool is_there(const fs::path& path) {
+  std::error_code unknown;
+  return fs::exists(path, unknown);
+}
+
+std::string read_json(const fs::path& folder, const char* name) {
+  return base::read_file(folder / name, kMaxJsonBytes);
+}
+
+// The tensors of the folder, each to be asked for by name; what nobody asked for is an error.
+class TensorSource {
+ public:
+  explicit TensorSource(const fs::path& folder) : file_((folder / kWeightsName).string()) {
+    check_data(is_there(folder / kWeightsName) || !is_there(folder / "pytorch_model.bin"),
+               "{}: is not there, only pytorch_model.bin, which is a program and not read; load the model with "
+               "transformers and save it with save_pretrained",
+               file_);
+    tensors_ = tensor::read_safetensors(base::read_file(file_), file_);
+  }
+
+  bool has(const std::string& name) const { return tensors_.contains(name); }
+  const std::string& file() const { return file_; }
+
+  // float32, of this shape.
+  Tensor take(const std::string& name, const tensor::Shape& shape) {
+    const auto found = tensors_.find(name);
+    check_data(found != tensors_.end(), "{}: tensor '{}' is missing; config.json asks for it with shape {}", file_,
+               name, shape.to_string());
+    const Tensor& seen = found->second;
+    check_data(seen.shape() == shape, "{}: tensor '{}' has shape {}, config.json asks for {}", file_, name,
+               seen.shape().to_string(), shape.to_string());
+    const tensor::DType dtype = seen.dtype();
+    check_data(
+        dtype == tensor::DType::kFloat32 || dtype == tensor::DType::kBFloat16 || dtype == tensor::DType::kFloat64,
+        "{}: tensor '{}' is {}, must be a floating-point type", file_, name, tensor::dtype_name(dtype));
+    taken_.insert(name);
+    return dtype == tensor::DType::kFloat32 ? seen : seen.to(tensor::DType::kFloat32);
+  }
+
+  // Several names of one tensor: those that are there must hold the same values.
+  Tensor take_shared(const std::vector<std::string>& names, const tensor::Shape& shape) {
+    Tensor first;
+    for (const std::string& name : names) {
+      if (!has(name)) {
+        continue;
+      }
+      const Tensor tensor = take(name, shape);
+      check_data(!first.defined() || std::ranges::equal(first.span<float>(), tensor.span<float>()),
+                 "{}: tensor '{}' differs from '{}', config.json says that they are one", file_, name, names.front());
+      first = tensor;
+    }
+    return first.defined() ? first : take(names.front(), shape);  // which throws
+  }
+
+  void check_all_taken() const {
+    for (const auto& [name, tensor] : tensors_) {
+      check_data(taken_.contains(name), "{}: tensor '{}' {} belongs to no part of a MarianMT model of this config.json",
+                 file_, name, tensor.shape().to_string());
+    }
+  }
+
+ private:
+  std::string file_;
+  tensor::NamedTensors tensors_;
+  std::set<std::string> taken_;
+};
+
+// Embeddings and output weight as Marian has them, [V, D].
+struct Tables {
+  Tensor source;
+  Tensor target;
+  Tensor output;
+};
+
+Tables take_tables(TensorSource& source, const MarianConfig& config) {
+  const std::string shared = "model.shared.weight", head = "lm_head.weight";
+  const std::string encoder = "model.encoder.embed_tokens.weight", decoder = "model.decoder.embed_tokens.weight";
+  const tensor::Shape source_shape{config.model.source_vocab_size, config.model.d_model};
+  const tensor::Shape target_shape{config.model.target_vocab_size, config.model.d_model};
+  if (config.share_embeddings && config.tie_output) {
+    const Tensor one = source.take_shared({shared, encoder, decoder, head}, source_shape);
+    return {one, one, one};
+  }
+  // Without tie_word_embeddings transformers ties nothing: a shared table counts where a file has no other.
+  const bool has_shared = config.share_embeddings && source.has(shared);
+  const Tensor fallback = has_shared ? source.take(shared, source_shape) : Tensor();
+  const auto table = [&](const std::string& name, const tensor::Shape& shape) {
+    return has_shared && !source.has(name) ? fallback : source.take(name, shape);
+  };
+  if (config.tie_output) {
+    const Tensor target = source.take_shared({decoder, head}, target_shape);
+    return {source.take(encoder, source_shape), target, target};
+  }
+  return {table(encoder, source_shape), table(decoder, target_shape), source.take(head, target_shape)};
+}
+
+// Positions are computed, here as there; a file that stores them must store those.
+void check_positions(TensorSource& source, const std::string& name, const models::TransformerConfig& model) {
+  if (!source.has(name)) {
+    return;
+  }
+  const Tensor seen = source.take(name, {model.max_positions, model.d_model});
+  const std::vector<int64_t> rows = all_of(model.max_positions), halves = dragoman_components(model.d_model);
+  const Tensor expected = gathered(ops::sinusoidal_positions(model.max_positions, model.d_model), rows, halves);
+  for (int64_t i = 0; i < seen.size(); ++i) {
+    check_data(
+        std::abs(seen.data<float>()[i] - expected.data<float>()[i]) < 2e-3F,
+        "{}: tensor '{}': element {} is {}, the sinusoid there is {}; dragoman imports sinusoidal positions only",
+        source.file(), name, i, seen.data<float>()[i], expected.data<float>()[i]);
+  }
+}
+
+// An output bias for our ids. One of ours is a second name of the id that the decoder starts with: it must never take
+// part in the softmax.
+Tensor import_bias(TensorSource& source, const MarianVocabulary& target) {
+  const auto size = static_cast<int64_t>(target.marian_ids.size());
+  Tensor bias = Tensor::zeros({size});
+  if (source.has(kFinalBias)) {
+    bias = gathered(source.take(kFinalBias, {1, size - 1}).reshape({size - 1}), target.marian_ids);
+  }
+  bias.data<float>()[data::kBosId] = kNever;
+  return bias;
+}
+
+void divide(Tensor& tensor, float divisor) {
+  for (float& value : tensor.span<float>()) {
+    value /= divisor;
+  }
+}
+
+models::Tying tying_of(const MarianConfig& config) {
+  if (!config.tie_output || !config.scale_embedding) {
+    return models::Tying::kNone;
+  }
+  return config.share_embeddings ? models::Tying::kAll : models::Tying::kTarget;
+}
+
+struct Vocabularies {
+  MarianVocabulary source;
+  MarianVocabulary target;
+};
+
+tensor::NamedTensors import_tensors(TensorSource& source, const MarianConfig& config, const Vocabularies& ids) {
+  const int64_t d_model = config.model.d_model;
+  const std::vector<int64_t> components = marian_components(d_model);
+  const Tables tables = take_tables(source, config);
+  Tensor source_table = gathered(tables.source, ids.source.marian_ids, components);  // [V + 1, D]
+  Tensor target_table = gathered(tables.target, ids.target.marian_ids, components);  // [V + 1, D]
+  tensor::NamedTensors tensors;
+  if (const models::Tying tying = tying_of(config); tying == models::Tying::kAll) {
+    tensors["embedding.weight"] = target_table;
+  } else {
+    if (tying == models::Tying::kNone) {
+      tensors["output.weight"] = gathered(tables.output, ids.target.marian_ids, components);  // [V + 1, D]
+    }
+    if (!config.scale_embedding) {  // our embeddings are always scaled
+      divide(source_table, std::sqrt(static_cast<float>(d_model)));
+      divide(target_table, std::sqrt(static_cast<float>(d_model)));
+    }
+    tensors["source_embedding.weight"] = source_table;
+    tensors["target_embedding.weight"] = target_table;
+  }
+  tensors["output.bias"] = import_bias(source, ids.target);
+  for (const TensorPair& pair : layer_tensors(config.model)) {
+    const bool matrix = pair.shape.rank() == 2;
+    const Tensor marians = source.take(pair.marians, matrix ? tensor::Shape{pair.shape[1], pair.shape[0]} : pair.shape);
+    tensors[pair.ours] = from_marian(pair, marians, components);
+  }
+  check_positions(source, "model.encoder.embed_positions.weight", config.model);
+  check_positions(source, "model.decoder.embed_positions.weight", config.model);
+  source.check_all_taken();
+  return tensors;
+}
+
+Vocabularies read_vocabularies(const fs::path& folder, const MarianConfig& config) {
+  const bool apart = is_there(folder / kTargetVocabularyName);
+  check_data(!(apart && config.share_embeddings),
+             "{}: there are two vocabularies, but share_encoder_decoder_embeddings of config.json is true",
+             (folder / kTargetVocabularyName).string());
+  const auto read = [&](const char* name, int64_t size) {
+    return marian_vocabulary_from_json(read_json(folder, name), (folder / name).string(), size, config);
+  };
+  const char* const target = apart ? kTargetVocabularyName : kVocabularyName;
+  return {read(kVocabularyName, config.model.source_vocab_size), read(target, config.model.target_vocab_size)};
+}
+
+}  // namespace
+
+ImportedModel import_marian(const fs::path& folder) {
+  const std::string config_text = read_json(folder, kConfigName), config_name = (folder / kConfigName).string();
+  const MarianConfig config = marian_config_from_json(config_text, config_name);
+  const Vocabularies ids = read_vocabularies(folder, config);
+  ImportedModel imported;
+  const auto add_spm = [&](const char* name, const MarianVocabulary& vocabulary) {
+    const std::string spm = base::read_file(folder / name, data::kMaxModelBytes);
+    imported.files.vocabularies[name] = with_marian_ids(spm, (folder / name).string(), vocabulary, imported.notes);
+  };
+  add_spm(models::kSourceVocabularyName, ids.source);
+  add_spm(models::kTargetVocabularyName, ids.target);
+  TensorSource source(folder);
+  imported.files.tensors = import_tensors(source, config, ids);
+  models::TransformerConfig model = config.model;
+  model.source_vocab_size = static_cast<int64_t>(ids.source.pieces.size());
+  model.target_vocab_size = static_cast<int64_t>(ids.target.pieces.size());
+  model.tying = tying_of(config);
+  models::check_tensors(models::Transformer(model).parameters(), imported.files.tensors, source.file());
+  imported.files.config = models::to_json(model);
+  const bool has_generation = is_there(folder / kGenerationName);
+  imported.search =
+      has_generation ? marian_search_from_json(read_json(folder, kGenerationName), (folder / kGenerationName).string())
+                     : marian_search_from_json(config_text, config_name);
+  return imported;
+}
+
+}  // namespace dragoman::interop

@@ -1,0 +1,137 @@
+#include "interop/marian_tensors.h"
+
+#include <fmt/format.h>
+
+#include <numeric>
+
+namespace dragoman::interop {
+namespace {
+
+using tensor::Tensor;
+
+// A part of a layer under both names, its matrix [d_in, d_out] and which sides of it are the residual stream.
+struct Part {
+  std::string ours;
+  std::string marians;
+  int64_t d_in;
+  int64_t d_out;
+  bool residual_in;
+  bool residual_out;
+};
+
+void add_linear(const Part& part, std::vector<TensorPair>& pairs) {
+  pairs.push_back(
+      {part.ours + ".weight", part.marians + ".weight", {part.d_in, part.d_out}, part.residual_in, part.residual_out});
+  pairs.push_back({part.ours + ".bias", part.marians + ".bias", {part.d_out}, false, part.residual_out});
+}
+
+void add_norm(const std::string& ours, const std::string& marians, int64_t d, std::vector<TensorPair>& pairs) {
+  pairs.push_back({ours + ".norm.gain", marians + ".weight", {d}, false, true});
+  pairs.push_back({ours + ".norm.bias", marians + ".bias", {d}, false, true});
+}
+
+// Queries, keys and values are components of heads, which are numbered alike.
+void add_attention(const std::string& ours, const std::string& marians, int64_t d, std::vector<TensorPair>& pairs) {
+  add_linear({ours + ".query", marians + ".q_proj", d, d, true, false}, pairs);
+  add_linear({ours + ".key", marians + ".k_proj", d, d, true, false}, pairs);
+  add_linear({ours + ".value", marians + ".v_proj", d, d, true, false}, pairs);
+  add_linear({ours + ".output", marians + ".out_proj", d, d, false, true}, pairs);
+  add_norm(ours, marians + "_layer_norm", d, pairs);
+}
+
+void add_feed_forward(const std::string& ours, const std::string& layer, const nn::LayerConfig& config,
+                      std::vector<TensorPair>& pairs) {
+  add_linear({ours + ".inner", layer + ".fc1", config.d_model, config.d_ff, true, false}, pairs);
+  add_linear({ours + ".outer", layer + ".fc2", config.d_ff, config.d_model, false, true}, pairs);
+  add_norm(ours, layer + ".final_layer_norm", config.d_model, pairs);
+}
+
+}  // namespace
+
+std::vector<int64_t> marian_components(int64_t d_model) {
+  std::vector<int64_t> components(static_cast<size_t>(d_model));
+  for (int64_t i = 0; i < d_model; ++i) {
+    components[static_cast<size_t>(i)] = i % 2 == 0 ? i / 2 : d_model / 2 + i / 2;
+  }
+  return components;
+}
+
+std::vector<int64_t> dragoman_components(int64_t d_model) {
+  std::vector<int64_t> components(static_cast<size_t>(d_model));
+  for (int64_t i = 0; i < d_model; ++i) {
+    components[static_cast<size_t>(i)] = i < d_model / 2 ? 2 * i : 2 * (i - d_model / 2) + 1;
+  }
+  return components;
+}
+
+std::vector<int64_t> all_of(int64_t size) {
+  std::vector<int64_t> all(static_cast<size_t>(size));
+  std::iota(all.begin(), all.end(), int64_t{0});
+  return all;
+}
+
+std::vector<TensorPair> layer_tensors(const models::TransformerConfig& config) {
+  std::vector<TensorPair> pairs;
+  for (int layer = 0; layer < config.encoder_layers; ++layer) {
+    const std::string ours = fmt::format("encoder.layers.{}", layer), marians = "model." + ours;
+    add_attention(ours + ".self_attention", marians + ".self_attn", config.d_model, pairs);
+    add_feed_forward(ours + ".feed_forward", marians, config.encoder_layer(), pairs);
+  }
+  for (int layer = 0; layer < config.decoder_layers; ++layer) {
+    const std::string ours = fmt::format("decoder.layers.{}", layer), marians = "model." + ours;
+    add_attention(ours + ".self_attention", marians + ".self_attn", config.d_model, pairs);
+    add_attention(ours + ".cross_attention", marians + ".encoder_attn", config.d_model, pairs);
+    add_feed_forward(ours + ".feed_forward", marians, config.decoder_layer(), pairs);
+  }
+  return pairs;
+}
+
+Tensor gathered(const Tensor& matrix, std::span<const int64_t> rows, std::span<const int64_t> columns) {
+  Tensor result = Tensor::empty({static_cast<int64_t>(rows.size()), static_cast<int64_t>(columns.size())});
+  float* to = result.data<float>();
+  for (const int64_t row : rows) {
+    const float* from = matrix.data<float>() + row * matrix.stride(0);
+    for (const int64_t column : columns) {
+      *to++ = from[column];
+    }
+  }
+  return result;
+}
+
+Tensor gathered(const Tensor& vector, std::span<const int64_t> elements) {
+  Tensor result = Tensor::empty({static_cast<int64_t>(elements.size())});
+  float* to = result.data<float>();
+  for (const int64_t element : elements) {
+    *to++ = vector.data<float>()[element];
+  }
+  return result;
+}
+
+Tensor transposed(const Tensor& matrix) {
+  const int64_t rows = matrix.dim(1), columns = matrix.dim(0);
+  Tensor result = Tensor::empty({rows, columns});
+  for (int64_t row = 0; row < rows; ++row) {
+    for (int64_t column = 0; column < columns; ++column) {
+      result.data<float>()[row * columns + column] = matrix.data<float>()[column * rows + row];
+    }
+  }
+  return result;
+}
+
+Tensor from_marian(const TensorPair& pair, const Tensor& marians, std::span<const int64_t> components) {
+  if (pair.shape.rank() == 1) {
+    return pair.residual_out ? gathered(marians, components) : marians;
+  }
+  const std::vector<int64_t> rows = all_of(pair.shape[0]), columns = all_of(pair.shape[1]);
+  return gathered(transposed(marians), pair.residual_in ? components : rows, pair.residual_out ? components : columns);
+}
+
+Tensor to_marian(const TensorPair& pair, const Tensor& ours, std::span<const int64_t> components) {
+  if (pair.shape.rank() == 1) {
+    return pair.residual_out ? gathered(ours, components) : ours;
+  }
+  const std::vector<int64_t> rows = all_of(pair.shape[0]), columns = all_of(pair.shape[1]);
+  return transposed(gathered(ours, pair.residual_in ? components : rows, pair.residual_out ? components : columns));
+}
+
+}  // namespace dragoman::interop

@@ -1,0 +1,73 @@
+// The commands import and export as programs, and what other commands do with an imported model.
+#include <gtest/gtest.h>
+
+#include "marian_folders.h"
+#include "support/program.h"
+
+namespace dragoman::interop {
+namespace {
+
+namespace fs = std::filesystem;
+using nlohmann::json;
+using test_support::expect_failure;
+using test_support::Outcome;
+
+class Commands : public testing::Test {
+ protected:
+  Commands() { fs::copy(stored_folder("swish_shared"), program_.folder() / "hf"); }
+
+  std::string lines_of(const char* key) const {
+    std::string text;
+    const json expected = json_of(stored_folder("swish_shared") / "expected.json");
+    for (const json& row : expected["sentences"]) {
+      text += row[key].get<std::string>() + "\n";
+    }
+    return text;
+  }
+
+  test_support::Program program_;
+};
+
+TEST_F(Commands, AnImportedModelIsTranslatedWithScoredInspectedAndExportedAgain) {
+  Outcome outcome = program_.run("import --from hf-marian hf --model m");
+  ASSERT_EQ(outcome.status, 0) << outcome.err;
+  EXPECT_EQ(outcome.out, "hf imported into m\n");
+  EXPECT_NE(outcome.err.find("note: hf/source.spm: "), std::string::npos) << outcome.err;
+  program_.write("in", lines_of("line"));
+  ASSERT_NE(lines_of("line"), "");
+  outcome = program_.run("translate --model m --beam-size 1 --max-length-ratio 0 --max-length-extra 22 --input in");
+  ASSERT_EQ(outcome.status, 0) << outcome.err;
+  EXPECT_EQ(outcome.out, lines_of("greedy_text"));
+  outcome = program_.run("translate --model m --max-length-ratio 0 --max-length-extra 22 --input in");
+  EXPECT_EQ(outcome.out, lines_of("beam_text")) << "beam size and length penalty come from decoding.json";
+  outcome = program_.run("score --model m --source in --target in");
+  EXPECT_EQ(outcome.status, 0) << outcome.err;
+  EXPECT_EQ(program_.run("inspect --model m --verify").status, 0);
+  outcome = program_.run("export --to hf-marian back --model m");
+  ASSERT_EQ(outcome.status, 0) << outcome.err;
+  EXPECT_EQ(program_.read("back/target.spm"), program_.read("hf/target.spm"));
+}
+
+TEST_F(Commands, APlaceThatIsTakenIsLeftAlone) {
+  fs::create_directory(program_.folder() / "m");
+  program_.write("m/notes", "mine");
+  expect_failure(program_.run("import --from hf-marian hf --model m"), 2, {"m: is there already"});
+  EXPECT_EQ(program_.read("m/notes"), "mine");
+  ASSERT_EQ(program_.run("import --from hf-marian hf --model new").status, 0);
+  expect_failure(program_.run("export --to hf-marian m --model new"), 2, {"m: is there already"});
+}
+
+TEST_F(Commands, AFolderThatCannotBeImportedLeavesNothingBehind) {
+  fs::remove(program_.folder() / "hf" / "vocab.json");
+  expect_failure(program_.run("import --from hf-marian hf --model m"), 65, {"hf/vocab.json"});
+  EXPECT_FALSE(fs::exists(program_.folder() / "m"));
+}
+
+TEST_F(Commands, WrongUseEndsWithStatusTwo) {
+  expect_failure(program_.run("import --from onnx hf --model m"), 2, {"hf-marian"});
+  expect_failure(program_.run("import hf --model m"), 2, {"--from"});
+  expect_failure(program_.run("export --to hf-marian --model m"), 2, {"folder"});
+}
+
+}  // namespace
+}  // namespace dragoman::interop
