@@ -14,10 +14,8 @@
 set -euo pipefail
 program="${PROGRAM:-"$(dirname "$0")/../build/dragoman"}"
 
-# What all trainings share: a cosine that ends with the time given, whatever the machine's speed, many small updates, and
-# layer norm first, which learns from them fastest.
-baseline="--preset tiny-prenorm --vocab-size 4000 --batch-tokens 1024 --learning-rate 0.003 --warmup-steps 800"
-baseline+=" --dropout 0.2 --schedule cosine-time --max-steps 1000000 --validate-every 1000 --average 5 --patience 0"
+# What all trainings share. Its cosine ends with the time given, whatever the machine's speed.
+baseline="--preset tiny-hour"
 
 # NAME: OPTION...
 levers="

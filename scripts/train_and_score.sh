@@ -49,7 +49,7 @@ default() {  # OPTION VALUE: unless it was given
   done
   train_options+=("$1" "$2")
 }
-default --preset tiny-rdrop
+default --preset tiny-hour
 default --patience 0
 default --tokenize "$tokenize"
 default --total-minutes "$minutes"

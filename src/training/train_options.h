@@ -90,7 +90,7 @@ struct TrainOptions {
   void check() const;
 };
 
-/// The full recipe of a preset: tiny, tiny-rdrop, small, base, big, each also with -prenorm.
+/// The full recipe of a preset: tiny, tiny-hour, small, base, big, each also with -prenorm.
 /// Throws Error(kUsage) for an unknown name, listing the known ones.
 TrainOptions preset_options(const std::string& name);
 std::vector<std::string> preset_names();

@@ -48,7 +48,7 @@ expect "no training the second time" "$before" "$(stat -c %Y.%s runs/seed-1/metr
 
 files=(--source corpus/train.en --target corpus/train.de --valid-source corpus/val.en --valid-target corpus/val.de)
 study=("$scripts/small_corpus_study.sh" "${files[@]}" --folder study --minutes 0.05 --only baseline --only rdrop-5
-  --only half-batch -- "${small[@]}")
+  --only batch-512 -- "${small[@]}")
 "$scripts/small_corpus_study.sh" "${files[@]}" --only nothing >out 2>err
 expect "status for an unknown lever" 2 $?
 setsid "${study[@]}" >out 2>err &
@@ -65,11 +65,11 @@ for ((tries = 0; tries < 50; tries++)); do  # the training dies a moment later, 
 done
 "${study[@]}" >out 2>err
 expect "status of the study" 0 $? || cat err
-expect "a line a lever" 3 "$(grep -cE '^\| (baseline|rdrop-5|half-batch) \| `' out)"
+expect "a line a lever" 3 "$(grep -cE '^\| (baseline|rdrop-5|batch-512) \| `' out)"
 expect "the options of the lever" 1 "$(grep -cE '^\| rdrop-5 \| `--rdrop 5` \| [0-9]+ \| [0-9.]+ \|' out)"
 expect "no number is missing" 0 "$(grep -c '| *|' out)"
-expect "the lever's batch" '"batch_tokens": 4096' \
-  "$(grep -ho '"batch_tokens": [0-9]*' study/half-batch/checkpoints/step-*/recipe.json | sort -u)"
+expect "the lever's batch" '"batch_tokens": 512' \
+  "$(grep -ho '"batch_tokens": [0-9]*' study/batch-512/checkpoints/step-*/recipe.json | sort -u)"
 before=$(cat study/*/metrics.jsonl | wc -c)
 "${study[@]}" >again 2>err
 expect "the same table the second time" "$(cat out)" "$(cat again)"
