@@ -36,6 +36,22 @@ SearchFlags::SearchFlags(CLI::App& command) {
   add(command, "--max-length-ratio", &SearchOptions::max_length_ratio,
       "Longest translation in tokens = ratio * source tokens + extra; 0 to 100");
   add(command, "--max-length-extra", &SearchOptions::max_length_extra, "See --max-length-ratio; tokens, 0 to 100000");
+  add(command, "--patience", &SearchOptions::patience,
+      "A beam search ends when patience * beam size hypotheses are finished, 0.1 to 10");
+  add(command, "--coverage-penalty", &SearchOptions::coverage_penalty,
+      "Beta of the penalty for source pieces that were not looked at, 0 to 10; 0 = none");
+  add(command, "--repetition-penalty", &SearchOptions::repetition_penalty,
+      "Makes pieces that the translation has already less likely, 1 to 10; 1 = none");
+  add(command, "--no-repeat-ngram", &SearchOptions::no_repeat_ngram,
+      "No run of so many pieces comes twice, 0 to 100; 0 = they may");
+  add(command, "--disable-unk", &SearchOptions::disable_unk, "Never write the unknown piece");
+  add(command, "--sampling-temperature", &SearchOptions::sampling_temperature,
+      "Draw at random from softmax(logits / temperature) instead of searching, 0 to 100; 0 = search");
+  add(command, "--sampling-top-k", &SearchOptions::sampling_top_k,
+      "Draw among the k likeliest pieces, 0 to 1000000; 0 = all");
+  add(command, "--sampling-top-p", &SearchOptions::sampling_top_p,
+      "Draw among the fewest likeliest pieces that reach p together, above 0, to 1; 1 = all");
+  add(command, "--seed", &SearchOptions::seed, "Of the random numbers of sampling");
   add(command, "--early-stop", &SearchOptions::early_stop,
       "Stop a search once nothing better can come; never changes the result");
 }

@@ -10,6 +10,7 @@
 #include "cli/translation_format.h"
 #include "data/text_file.h"
 #include "decoding/load_translator.h"
+#include "decoding/logits_rules.h"
 
 namespace dragoman::cli {
 namespace {
@@ -22,6 +23,7 @@ struct TranslateArguments {
   std::string model;
   std::string input;   // empty or "-": standard input
   std::string output;  // empty or "-": standard output
+  std::string banned;  // empty: nothing is banned
   bool json = false;
   bool soft_alignment = false;
   int n_best = 0;  // 0: one translation a line, as plain text
@@ -43,8 +45,14 @@ struct TranslateArguments {
   }
 };
 
-decoding::SearchOptions checked(const decoding::SearchOptions& options) {
+// The search of all lines: of flags and model, and of files whose text the model's vocabulary cuts.
+decoding::SearchOptions search_of(const TranslateArguments& arguments, const decoding::Translator& translator) {
+  decoding::SearchOptions options = arguments.search(translator.search_defaults());
   options.check();
+  if (!arguments.banned.empty()) {
+    options.banned = std::make_shared<decoding::Phrases>(
+        decoding::banned_phrases(translator.target_vocabulary(), data::read_lines(arguments.banned)));
+  }
   return options;
 }
 
@@ -57,7 +65,7 @@ class Translate {
         reader_(from_standard_input_ ? data::LineReader(STDIN_FILENO, input_name_)
                                      : data::LineReader(std::filesystem::path(arguments.input))),
         translator_(decoding::load_translator(arguments.model, arguments.precision)),
-        search_(checked(arguments.search(translator_.search_defaults()))),
+        search_(search_of(arguments, translator_)),
         output_(arguments.output) {}
 
   int run() {
@@ -154,9 +162,14 @@ void add_translate_command(CLI::App& app, Run& run) {
   command->add_flag("--soft-alignment", arguments->soft_alignment,
                     "With --json: also the attention weights of every token");
   command->add_option("--nbest", arguments->n_best,
-                      "Translations a line, 1 to the beam size; plain text then comes in Moses format; 0 = off");
+                      "Translations a line, 1 to the beam size (samples: to 128); plain text then comes in Moses "
+                      "format; 0 = off");
   command->add_option("--alignment-layer", arguments->alignment_layer,
                       "Decoder layer that alignments are read from, 0 = first, -1 = last");
+  command
+      ->add_option("--banned", arguments->banned,
+                   "File of phrases that no translation may hold, one a line, as words and inside words")
+      ->type_name("FILE");
   arguments->flags = std::make_unique<SearchFlags>(*command);
   add_speed_flags(*command, arguments->batch_tokens, arguments->workers);
   command

@@ -1,21 +1,26 @@
 #include "decoding/beam_search.h"
 
 #include <algorithm>
+#include <numeric>
 
 #include "data/vocabulary.h"
-#include "decoding/greedy.h"
 
 namespace dragoman::decoding {
 
-std::unique_ptr<SentenceSearch> make_search(const SearchOptions& options, const SearchLimits& limits) {
-  if (options.beam_size == 1) {
-    return std::make_unique<GreedySearch>(options, limits);
-  }
-  return std::make_unique<BeamSearch>(options, limits);
+BeamSearch::BeamSearch(const SearchOptions& options, const SearchLimits& limits, const SentenceRequest& request)
+    : options_(options), limits_(limits), rules_(options), coverage_(options.coverage_penalty, request.source_length) {
+  live_.push_back({-1, 0, 0.0});
 }
 
-BeamSearch::BeamSearch(const SearchOptions& options, const SearchLimits& limits) : options_(options), limits_(limits) {
-  live_.push_back({-1, 0, 0.0});
+void BeamSearch::begin(const ScoredPrefix& prefix) {
+  for (size_t i = 0; i < prefix.ids.size(); ++i) {
+    const double score = live_[0].score + prefix.log_probs[i];
+    live_[0] = {add_node({0, prefix.ids[i], static_cast<float>(prefix.log_probs[i]), score}), 0, score};
+    ++length_;
+  }
+  if (wants_attention() && !prefix.attention.empty()) {
+    coverage_.add(1, prefix.attention.data(), 0);
+  }
 }
 
 void BeamSearch::append_rows(int32_t slot, std::vector<StepRow>& rows) const {
@@ -27,7 +32,7 @@ void BeamSearch::append_rows(int32_t slot, std::vector<StepRow>& rows) const {
 
 void BeamSearch::advance(std::span<float> logits) {
   expand_all(logits);
-  prune(candidates_, places());
+  prune(candidates_, candidates_wanted());
   if (candidates_.empty()) {  // nothing may follow: cut here
     return finish_all_live();
   }
@@ -35,9 +40,19 @@ void BeamSearch::advance(std::span<float> logits) {
   split_candidates();
   if (length_ >= limits_.max_length) {
     finish_all_live();
-  } else if (nothing_better_can_come()) {
+  } else if (finished_.size() >= static_cast<size_t>(options_.finished_wanted()) || nothing_better_can_come()) {
     live_.clear();
   }
+}
+
+size_t BeamSearch::free_places() const {
+  const auto all = static_cast<size_t>(std::max(options_.beam_size, options_.finished_wanted()));
+  return all - std::min(all, finished_.size());
+}
+
+// As many as there are places; with patience above 1, enough to fill the places of those that end in this step.
+size_t BeamSearch::candidates_wanted() const {
+  return options_.finished_wanted() > options_.beam_size ? 2 * places() : places();
 }
 
 void BeamSearch::expand_all(std::span<float> logits) {
@@ -45,35 +60,44 @@ void BeamSearch::expand_all(std::span<float> logits) {
   const size_t vocab_size = logits.size() / live_.size();
   for (size_t row = 0; row < live_.size(); ++row) {
     const Expansion expansion{static_cast<int32_t>(row), live_[row].score, length_ >= limits_.min_length,
-                              static_cast<int>(places())};
-    expand(logits.subspan(row * vocab_size, vocab_size), expansion, candidates_);
+                              static_cast<int>(candidates_wanted())};
+    rules_.expand(history(live_[row].node), logits.subspan(row * vocab_size, vocab_size), expansion, candidates_);
   }
 }
 
 void BeamSearch::split_candidates() {
   next_live_.clear();
-  for (const Candidate& candidate : candidates_) {
-    const int32_t node = add_node(candidate);
-    if (candidate.token_id == data::kEosId) {
-      finish(node, candidate.score, FinishReason::kEndOfSentence);
+  const size_t in_beam = places();  // an end counts only when it ranks within the beam
+  for (size_t rank = 0; rank < candidates_.size(); ++rank) {
+    const Candidate& candidate = candidates_[rank];
+    const bool ends = candidate.token_id == data::kEosId;
+    if (ends ? rank >= in_beam : next_live_.size() >= places()) {
+      continue;
+    }
+    const Live extended{add_node(candidate), candidate.parent, candidate.score};
+    if (ends) {
+      finish(extended, static_cast<size_t>(candidate.parent), FinishReason::kEndOfSentence);
     } else {
-      next_live_.push_back({node, candidate.parent, candidate.score});
+      next_live_.push_back(extended);
+      coverage_.inherit(static_cast<size_t>(candidate.parent));
     }
   }
   live_.swap(next_live_);
+  coverage_.turn();
 }
 
-void BeamSearch::finish(int32_t node, double score, FinishReason reason) {
+void BeamSearch::finish(const Live& hypothesis, size_t coverage_row, FinishReason reason) {
   const double penalty = length_penalty(options_.length_penalty, options_.alpha, std::max<int64_t>(length_, 1));
-  const Finished finished{node, score, score / penalty, reason};
+  const double normalised = hypothesis.score / penalty + coverage_.penalty(coverage_row);
+  const Finished finished{hypothesis.node, hypothesis.score, normalised, reason};
   const auto place =
       std::ranges::upper_bound(finished_, finished.normalised_score, std::greater<>(), &Finished::normalised_score);
   finished_.insert(place, finished);
 }
 
 void BeamSearch::finish_all_live() {
-  for (const Live& live : live_) {
-    finish(live.node, live.score, FinishReason::kLengthLimit);
+  for (size_t row = 0; row < live_.size(); ++row) {
+    finish(live_[row], row, FinishReason::kLengthLimit);
   }
   live_.clear();
 }
@@ -92,6 +116,16 @@ int32_t BeamSearch::add_node(const Candidate& candidate) {
   return static_cast<int32_t>(nodes_.size()) - 1;
 }
 
+// The pieces that end in `node`; none when no rule asks for them.
+std::span<const int32_t> BeamSearch::history(int32_t node) {
+  history_.clear();
+  for (; !rules_.empty() && node >= 0; node = nodes_[static_cast<size_t>(node)].previous) {
+    history_.push_back(nodes_[static_cast<size_t>(node)].token_id);
+  }
+  std::ranges::reverse(history_);
+  return history_;
+}
+
 Hypothesis BeamSearch::trace(const Finished& finished) const {
   Hypothesis hypothesis;
   for (int32_t index = finished.node; index >= 0; index = nodes_[static_cast<size_t>(index)].previous) {
@@ -104,6 +138,9 @@ Hypothesis BeamSearch::trace(const Finished& finished) const {
   std::ranges::reverse(hypothesis.ids);
   std::ranges::reverse(hypothesis.token_scores);
   hypothesis.score = finished.score;
+  if (rules_.penalises()) {  // what was ranked by is not what the model said
+    hypothesis.score = std::accumulate(hypothesis.token_scores.begin(), hypothesis.token_scores.end(), 0.0);
+  }
   hypothesis.normalised_score = finished.normalised_score;
   hypothesis.finish_reason = finished.reason;
   return hypothesis;

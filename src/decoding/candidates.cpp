@@ -35,9 +35,11 @@ double log_normaliser(std::span<const float> logits) {
   return normaliser;
 }
 
-void forbid_tokens(std::span<float> logits, bool allow_end) {
-  for (const int32_t id : {data::kPadId, data::kUnkId, data::kBosId}) {
-    logits[static_cast<size_t>(id)] = kImpossible;
+void forbid_tokens(std::span<float> logits, bool allow_end, bool allow_unk) {
+  logits[data::kPadId] = kImpossible;
+  logits[data::kBosId] = kImpossible;
+  if (!allow_unk) {
+    logits[data::kUnkId] = kImpossible;
   }
   if (!allow_end) {
     logits[data::kEosId] = kImpossible;
@@ -45,8 +47,8 @@ void forbid_tokens(std::span<float> logits, bool allow_end) {
 }
 
 void expand(std::span<float> logits, const Expansion& expansion, std::vector<Candidate>& candidates) {
-  const double normaliser = log_normaliser(logits);
-  forbid_tokens(logits, expansion.allow_end);
+  const double normaliser = expansion.normaliser ? *expansion.normaliser : log_normaliser(logits);
+  forbid_tokens(logits, expansion.allow_end, expansion.allow_unk);
   std::array<float, kMaxCount> values;
   std::array<int32_t, kMaxCount> ids;
   const int count = std::min({expansion.count, kMaxCount, static_cast<int>(logits.size())});

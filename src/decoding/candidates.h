@@ -1,6 +1,7 @@
 #pragma once
 
 #include <cstdint>
+#include <optional>
 #include <span>
 #include <vector>
 
@@ -18,17 +19,19 @@ struct Candidate {
 /// Throws Error(kRuntime) when it is not finite: "search: the model's logits are not finite; ...".
 double log_normaliser(std::span<const float> logits);
 
-/// Sets the logits of tokens that must not be generated to minus infinity: pad, unk, begin of sentence, and the end
-/// unless `allow_end`. The others' probabilities stay as the model gave them (no renormalising), so that the score
-/// of a translation is the one `score` computes.
-void forbid_tokens(std::span<float> logits, bool allow_end);
+/// Sets the logits of tokens that must not be generated to minus infinity: pad, begin of sentence, unk unless
+/// `allow_unk`, and the end unless `allow_end`. The others' probabilities stay as the model gave them (no
+/// renormalising), so that the score of a translation is the one `score` computes.
+void forbid_tokens(std::span<float> logits, bool allow_end, bool allow_unk = false);
 
 /// How one live hypothesis is to be extended.
 struct Expansion {
-  int32_t parent;  ///< its place among the live ones
-  double score;    ///< its sum of log-probabilities
-  bool allow_end;  ///< the sentence may end here
-  int count;       ///< extensions wanted
+  int32_t parent;                         ///< its place among the live ones
+  double score;                           ///< its sum of log-probabilities
+  bool allow_end;                         ///< the sentence may end here
+  int count;                              ///< extensions wanted
+  bool allow_unk = false;                 ///< the unknown piece may be generated
+  std::optional<double> normaliser = {};  ///< log_normaliser of the logits before a rule changed them
 };
 
 /// Appends the `count` most probable one-token extensions of one hypothesis, best first, ties to the lower id; fewer

@@ -1,5 +1,7 @@
 #include "decoding/decoder_state.h"
 
+#include <algorithm>
+
 #include "base/error.h"
 
 namespace dragoman::decoding {
@@ -20,7 +22,8 @@ Variable CachedSelfMemory::attend(const Variable& query, const Variable& input, 
 Variable CachedCrossMemory::attend(const Variable& query, const Variable&, const nn::MultiHeadAttention& attention,
                                    const nn::ForwardContext&) {
   Tensor heads = Tensor::empty(query.shape());  // [R, H * Dh]
-  ops::attention_shared(query.value(), state_.cross_keys(layer_), attention.n_heads(), heads);
+  const std::span<const ops::SharedRows> keys = state_.cross_keys(layer_);
+  ops::attention_shared(query.value(), keys, attention.n_heads(), heads, state_.attention_of(layer_));
   return Variable(heads);
 }
 
@@ -117,7 +120,47 @@ void DecoderState::extend(const StepRow& row, size_t hypothesis) {
   }
   const int32_t cache_row = cache_.take_row(table.empty() ? -1 : table.back());
   table.push_back(cache_row);
-  rows_.push_back({row.slot, static_cast<int32_t>(hypothesis), cache_row});
+  rows_.push_back({row.slot, static_cast<int32_t>(hypothesis), cache_row, static_cast<int32_t>(table.size()) - 1});
+}
+
+void DecoderState::begin_prefill(int32_t slot, int64_t count) {
+  Slot& filled = checked_slot(slot);
+  base::check_argument(filled.live == 0, "decoder state: slot {} has {} hypotheses, a prefix must come first", slot,
+                       filled.live);
+  if (filled.tables.empty()) {
+    filled.tables.emplace_back();
+  }
+  Table& table = filled.tables.front();
+  table.clear();
+  rows_.clear();
+  for (int32_t position = 0; position < count; ++position) {
+    const int32_t before = table.empty() ? -1 : table.back();
+    const int32_t cache_row = cache_.take_row(before);
+    if (before >= 0) {
+      cache_.release(before);  // from now on needed by what follows it only
+    }
+    table.push_back(cache_row);
+    rows_.push_back({slot, 0, cache_row, position});
+  }
+  filled.live = 1;
+}
+
+void DecoderState::want_attention(bool wanted) {
+  attention_wanted_ = wanted;
+  attention_ = Tensor();
+}
+
+// Where the weights of this layer's cross-attention go, for as many sources as the rows have.
+Tensor* DecoderState::attention_of(size_t layer) {
+  if (!attention_wanted_ || layer + 1 != model_.decoder_layer_count()) {
+    return nullptr;
+  }
+  int64_t longest = 0;
+  for (const ops::SharedRows& group : shared_rows_) {
+    longest = std::max(longest, group.keys->length);
+  }
+  attention_ = Tensor::empty({static_cast<int64_t>(rows_.size()), longest});
+  return &attention_;
 }
 
 const DecoderState::Table& DecoderState::table(const Row& row) const {
@@ -128,7 +171,7 @@ Tensor DecoderState::positions() const {
   Tensor positions = Tensor::empty({static_cast<int64_t>(rows_.size())}, tensor::DType::kInt32);
   auto* position = positions.data<int32_t>();
   for (const Row& row : rows_) {
-    *position++ = static_cast<int32_t>(table(row).size()) - 1;
+    *position++ = row.position;
   }
   return positions;
 }
@@ -148,7 +191,7 @@ std::span<const ops::StepKeys> DecoderState::self_keys(size_t layer) {
   for (const Row& row : rows_) {
     const Table& history = table(row);
     step_keys_.push_back({cache_.keys(layer), cache_.values(layer), history.data(), cache_.stride(),
-                          static_cast<int64_t>(history.size())});
+                          static_cast<int64_t>(row.position) + 1});
   }
   return step_keys_;
 }

@@ -58,11 +58,19 @@ class DecoderState : public models::DecoderMemory {
   /// Makes the hypotheses follow `rows` (see StepModel::step) and takes a cache row for each. Throws Error when a slot
   /// is not in use or a parent does not exist: "decoder state: slot 3 has 4 hypotheses, parent is 4".
   void begin_step(std::span<const StepRow> rows);
+  /// Takes `count` cache rows for the only hypothesis of a slot that has had no step yet, a row of the next forward
+  /// pass for each. Throws Error when the slot is not in use or has begun.
+  void begin_prefill(int32_t slot, int64_t count);
   /// [R] int32: the position each row of this step stands at.
   tensor::Tensor positions() const;
 
   nn::AttentionMemory& self_attention(size_t layer) override { return self_memories_[layer]; }
   nn::AttentionMemory& cross_attention(size_t layer) override { return cross_memories_[layer]; }
+
+  /// From now on the weights of the last layer's cross-attention are kept after each forward pass, or no longer.
+  void want_attention(bool wanted);
+  /// [R, longest source] the mean over the heads; undefined when not wanted.
+  const tensor::Tensor& attention() const { return attention_; }
 
   const KeyValueCache& cache() const { return cache_; }
   size_t slots_in_use() const { return slots_.size() - free_slots_.size(); }
@@ -83,6 +91,7 @@ class DecoderState : public models::DecoderMemory {
     int32_t slot;
     int32_t hypothesis;  // place within the slot
     int32_t cache_row;
+    int32_t position;
   };
 
   int32_t take_slot();
@@ -93,6 +102,7 @@ class DecoderState : public models::DecoderMemory {
   void store(size_t layer, const tensor::Tensor& keys, const tensor::Tensor& values);
   std::span<const ops::StepKeys> self_keys(size_t layer);
   std::span<const ops::SharedRows> cross_keys(size_t layer);
+  tensor::Tensor* attention_of(size_t layer);
 
   const models::Transformer& model_;
   KeyValueCache cache_;
@@ -101,6 +111,8 @@ class DecoderState : public models::DecoderMemory {
   std::vector<Row> rows_;  // of the step under way
   std::vector<ops::StepKeys> step_keys_;
   std::vector<ops::SharedRows> shared_rows_;
+  bool attention_wanted_ = false;
+  tensor::Tensor attention_;
   std::vector<CachedSelfMemory> self_memories_;
   std::vector<CachedCrossMemory> cross_memories_;
 };

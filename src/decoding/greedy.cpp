@@ -6,6 +6,15 @@
 
 namespace dragoman::decoding {
 
+void GreedySearch::begin(const ScoredPrefix& prefix) {
+  hypothesis_.ids = prefix.ids;
+  for (const double log_prob : prefix.log_probs) {
+    hypothesis_.token_scores.push_back(static_cast<float>(log_prob));
+    rank_score_ += log_prob;
+  }
+  hypothesis_.score = rank_score_;
+}
+
 void GreedySearch::append_rows(int32_t slot, std::vector<StepRow>& rows) const {
   rows.push_back({slot, 0, hypothesis_.ids.empty() ? data::kBosId : hypothesis_.ids.back()});
 }
@@ -13,12 +22,13 @@ void GreedySearch::append_rows(int32_t slot, std::vector<StepRow>& rows) const {
 void GreedySearch::advance(std::span<float> logits) {
   const auto length = static_cast<int64_t>(hypothesis_.ids.size());
   best_.clear();
-  expand(logits, {0, hypothesis_.score, length >= limits_.min_length, 1}, best_);
+  rules_.expand(hypothesis_.ids, logits, {0, rank_score_, length >= limits_.min_length, 1}, best_);
   if (best_.empty()) {
     return finish(FinishReason::kLengthLimit);
   }
   const Candidate& best = best_.front();
-  hypothesis_.score = best.score;
+  rank_score_ = best.score;
+  hypothesis_.score = rules_.penalises() ? hypothesis_.score + best.log_prob : best.score;
   hypothesis_.token_scores.push_back(best.log_prob);
   if (best.token_id == data::kEosId) {
     return finish(FinishReason::kEndOfSentence);
@@ -32,7 +42,7 @@ void GreedySearch::advance(std::span<float> logits) {
 void GreedySearch::finish(FinishReason reason) {
   const auto length = static_cast<int64_t>(std::max<size_t>(hypothesis_.token_scores.size(), 1));
   hypothesis_.finish_reason = reason;
-  hypothesis_.normalised_score = hypothesis_.score / length_penalty(options_.length_penalty, options_.alpha, length);
+  hypothesis_.normalised_score = rank_score_ / length_penalty(options_.length_penalty, options_.alpha, length);
   done_ = true;
 }
 

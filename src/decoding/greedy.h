@@ -1,6 +1,6 @@
 #pragma once
 
-#include "decoding/candidates.h"
+#include "decoding/logits_rules.h"
 #include "decoding/sentence_search.h"
 
 namespace dragoman::decoding {
@@ -8,7 +8,9 @@ namespace dragoman::decoding {
 /// Takes the most probable token at each step (ties: the lower id): what beam search with beam_size 1 finds.
 class GreedySearch : public SentenceSearch {
  public:
-  GreedySearch(const SearchOptions& options, const SearchLimits& limits) : options_(options), limits_(limits) {}
+  GreedySearch(const SearchOptions& options, const SearchLimits& limits)
+      : options_(options), limits_(limits), rules_(options) {}
+  void begin(const ScoredPrefix& prefix) override;
   void append_rows(int32_t slot, std::vector<StepRow>& rows) const override;
   void advance(std::span<float> logits) override;
   bool done() const override { return done_; }
@@ -19,7 +21,9 @@ class GreedySearch : public SentenceSearch {
 
   SearchOptions options_;
   SearchLimits limits_;
+  LogitsRules rules_;
   Hypothesis hypothesis_;
+  double rank_score_ = 0.0;      // the sum that penalties went into
   std::vector<Candidate> best_;  // at most one; kept for its memory
   bool done_ = false;
 };

@@ -7,7 +7,21 @@
 #include "base/error.h"
 
 namespace dragoman::decoding {
-namespace {}  // namespace
+namespace {
+
+void check_n_best(const SearchOptions& options) {
+  if (options.samples()) {
+    return base::check_range("n_best", options.n_best, 1, 128);
+  }
+  base::check_usage(options.n_best >= 1 && options.n_best <= options.beam_size,
+                    "n_best is {}, must be 1 to beam_size ({}); raise beam_size to get more translations",
+                    options.n_best, options.beam_size);
+  base::check_usage(options.n_best <= options.finished_wanted(),
+                    "n_best is {}, but a search with patience {} ends with {} finished; raise patience or beam_size",
+                    options.n_best, options.patience, options.finished_wanted());
+}
+
+}  // namespace
 
 void SearchOptions::check() const {
   base::check_range("beam_size", beam_size, 1, 128);
@@ -18,9 +32,23 @@ void SearchOptions::check() const {
   base::check_range("batch_tokens", static_cast<double>(batch_tokens), 1, 1000000);
   base::check_range("workers", workers, 0, 1024);
   base::check_range("alignment_layer", alignment_layer, -1, 511);
-  base::check_usage(n_best >= 1 && n_best <= beam_size,
-                    "n_best is {}, must be 1 to beam_size ({}); raise beam_size to get more translations", n_best,
-                    beam_size);
+  base::check_range("repetition_penalty", repetition_penalty, 1, 10);
+  base::check_range("no_repeat_ngram", no_repeat_ngram, 0, 100);
+  base::check_range("sampling_temperature", sampling_temperature, 0, 100);
+  base::check_range("sampling_top_k", sampling_top_k, 0, 1000000);
+  base::check_usage(sampling_top_p > 0 && sampling_top_p <= 1, "sampling_top_p is {}, must be above 0, to 1",
+                    sampling_top_p);
+  base::check_usage(samples() || (sampling_top_k == 0 && sampling_top_p == 1.0),
+                    "sampling_top_k is {} and sampling_top_p {}, but sampling_temperature is 0, which draws nothing; "
+                    "give a temperature such as 1",
+                    sampling_top_k, sampling_top_p);
+  base::check_range("patience", patience, 0.1, 10);
+  base::check_range("coverage_penalty", coverage_penalty, 0, 10);
+  check_n_best(*this);
+}
+
+int SearchOptions::finished_wanted() const {
+  return std::max(1, static_cast<int>(std::lround(patience * beam_size)));
 }
 
 int64_t SearchOptions::max_length(int64_t source_length, int64_t max_positions) const {

@@ -1,7 +1,9 @@
 #pragma once
 
 #include <cstdint>
+#include <memory>
 #include <string_view>
+#include <vector>
 
 namespace dragoman::decoding {
 
@@ -11,6 +13,9 @@ enum class LengthPenalty {
   kGnmt,    ///< ((5 + len) / 6)^alpha: Wu et al. 2016, section 7, eq. 14; used by the paper (section 6.1)
   kLength,  ///< len^alpha: the mean log-probability for alpha = 1
 };
+
+/// Runs of target pieces, none of them empty.
+using Phrases = std::vector<std::vector<int32_t>>;
 
 /// Everything a translation can be asked for. JSON keys, YAML keys and flags carry these names.
 struct SearchOptions {
@@ -27,7 +32,8 @@ struct SearchOptions {
   double max_length_ratio = 1.0;
   /// See max_length_ratio. Tokens, 0 to 100,000. Default 50 (paper, section 6.1).
   int max_length_extra = 50;
-  /// Translations returned a sentence, best first. 1 to beam_size. Default 1.
+  /// Translations returned a sentence, best first. 1 to beam_size, and to what patience lets finish; 1 to 128 when
+  /// sampling. Default 1.
   int n_best = 1;
   /// Stop a sentence once no live hypothesis can still enter the n best (see BeamSearch). Never changes the result,
   /// only saves time. Default true.
@@ -40,9 +46,36 @@ struct SearchOptions {
   bool alignment = false;
   /// Decoder layer the alignment is read from: 0 = first; -1 = last. Default -1.
   int alignment_layer = -1;
+  /// Makes pieces that a translation holds already less likely (see LogitsRules). 1 to 10; 1 = none. Default 1.
+  double repetition_penalty = 1.0;
+  /// No run of so many pieces comes twice in a translation. 0 to 100; 0 = no such rule. Default 0.
+  int no_repeat_ngram = 0;
+  /// Never generate the unknown piece. Default true.
+  bool disable_unk = true;
+  /// Runs of pieces that must not be generated, see banned_phrases; a run of one is a suppressed token. Null = none.
+  std::shared_ptr<const Phrases> banned;
+  /// Above 0, tokens are drawn at random from softmax(logits / temperature) instead of searched for, and n_best
+  /// samples are returned in the order they were drawn; beam_size, patience and early_stop then say nothing. Below 1
+  /// prefers likely tokens, towards 0 it is greedy search. 0 to 100; 0 = no sampling. Default 0.
+  double sampling_temperature = 0.0;
+  /// Draw among the k likeliest tokens only (Fan et al. 2018). 0 to 1,000,000; 0 = all. Default 0.
+  int sampling_top_k = 0;
+  /// Draw among the fewest likeliest tokens whose probabilities reach p together (Holtzman et al. 2020), after
+  /// temperature and top-k. Above 0, to 1; 1 = all. Default 1.
+  double sampling_top_p = 1.0;
+  /// Of the random numbers. A draw is a function of seed, source pieces, number of the sample and position alone.
+  uint64_t seed = 1;
+  /// A search ends when patience * beam_size (rounded, at least 1) hypotheses are finished (Kasai et al. 2022). 0.1 to
+  /// 10. Default 1.
+  double patience = 1.0;
+  /// beta of the coverage penalty (see CoverageTable). 0 to 10; 0 = none. Default 0.
+  double coverage_penalty = 0.0;
 
   /// Throws Error(kUsage) naming field, value and range: "beam_size is 0, must be 1 to 128".
   void check() const;
+  bool samples() const { return sampling_temperature > 0.0; }
+  /// Hypotheses that must be finished for a beam search to end: max(1, round(patience * beam_size)).
+  int finished_wanted() const;
   /// Most generated tokens, end included, for a source of `source_length` tokens; at least 1.
   int64_t max_length(int64_t source_length, int64_t max_positions) const;
 };

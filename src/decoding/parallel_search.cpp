@@ -76,7 +76,10 @@ class ParallelSearch::Job {
     for (size_t i = 0; i < slots.size(); ++i) {
       const size_t sentence = group.items[i];
       const int64_t longest = options_.max_length(length(sentence), model_.config().max_positions);
-      loop.add(sentence, slots[i], {options_.min_length, longest});
+      SentenceRequest request;
+      request.source_length = length(sentence);
+      request.random_stream = random_stream(sources_[sentence]);
+      loop.add(sentence, slots[i], {options_.min_length, longest}, request);
     }
   }
 

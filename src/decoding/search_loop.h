@@ -21,7 +21,7 @@ class SearchLoop {
   SearchLoop(StepModel& model, const SearchOptions& options) : model_(model), options_(options) {}
 
   /// Starts a sentence whose slot is ready in the model.
-  void add(size_t sentence, int32_t slot, const SearchLimits& limits);
+  void add(size_t sentence, int32_t slot, const SearchLimits& limits, const SentenceRequest& request = {});
   /// One token for every hypothesis. Appends the sentences that finished to `results`.
   void step(std::vector<SearchResult>& results);
   bool empty() const { return active_.empty(); }
@@ -35,6 +35,7 @@ class SearchLoop {
     size_t row_count = 0;
   };
 
+  ScoredPrefix score_prefix(int32_t slot, const SentenceRequest& request, bool with_attention);
   void collect_rows();
   void remove_finished(std::vector<SearchResult>& results);
 

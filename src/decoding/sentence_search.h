@@ -7,17 +7,33 @@
 
 #include "decoding/hypothesis.h"
 #include "decoding/options.h"
+#include "decoding/sentence_request.h"
 #include "decoding/step_model.h"
 
 namespace dragoman::decoding {
+
+/// A prefix that all hypotheses of a sentence begin with, and how the model sees it.
+struct ScoredPrefix {
+  std::vector<int32_t> ids;
+  std::vector<double> log_probs;  ///< of each, given those before
+  std::vector<float> attention;   ///< [S] cross-attention summed over the steps that made it; empty if not asked for
+};
 
 /// The search of one sentence. It sees the logits of its own hypotheses only, so that its result cannot depend on
 /// the sentences searched beside it. Order of calls: (append_rows, advance) until done, then take_hypotheses.
 class SentenceSearch {
  public:
   virtual ~SentenceSearch() = default;
+  /// Makes every hypothesis begin with a prefix, which counts as generated. At most once, before the first step.
+  virtual void begin(const ScoredPrefix& prefix) = 0;
   /// Appends what the next step shall be fed: one row for each live hypothesis.
   virtual void append_rows(int32_t slot, std::vector<StepRow>& rows) const = 0;
+  /// True when it must be shown cross-attention before each `advance`.
+  virtual bool wants_attention() const { return false; }
+  /// Mean weights of the heads, [live hypotheses, at least S], a row every `stride` floats.
+  virtual void see_attention(const float* weights, int64_t stride) {
+    static_cast<void>(weights), static_cast<void>(stride);
+  }
   /// Takes the logits [live hypotheses, V] of that step, row by row; overwrites them.
   virtual void advance(std::span<float> logits) = 0;
   virtual bool done() const = 0;
@@ -25,7 +41,9 @@ class SentenceSearch {
   virtual std::vector<Hypothesis> take_hypotheses() = 0;
 };
 
-/// Greedy search for beam_size 1, else beam search.
-std::unique_ptr<SentenceSearch> make_search(const SearchOptions& options, const SearchLimits& limits);
+/// The search that the options and the sentence ask for: samples for a temperature, greedy search for beam_size 1,
+/// else beam search.
+std::unique_ptr<SentenceSearch> make_search(const SearchOptions& options, const SearchLimits& limits,
+                                            const SentenceRequest& request = {});
 
 }  // namespace dragoman::decoding

@@ -23,6 +23,14 @@ class StepModel {
   /// one slot stand together.
   /// @return logits [R, V] float32, in the order of `rows`; the caller may write into them
   virtual tensor::Tensor step(std::span<const StepRow> rows) = 0;
+  /// Feeds several tokens to the only hypothesis of a slot that has had no step yet; it then goes on as if they had
+  /// been fed by as many steps. @return logits [ids.size(), V], a row for each
+  virtual tensor::Tensor prefill(int32_t slot, std::span<const int32_t> ids);
+  /// From now on `attention` is wanted after each step, or no longer.
+  virtual void want_attention(bool wanted) { static_cast<void>(wanted); }
+  /// Cross-attention of the last step or prefill, [R, longest source] float32: the mean over the heads of the last
+  /// layer, zero past a row's source. Undefined when the model has none or it was not wanted.
+  virtual tensor::Tensor attention() const { return {}; }
   /// Forgets a sentence; its slot may then be given to another.
   virtual void remove(int32_t slot) = 0;
 };

@@ -1,5 +1,7 @@
 #include "decoding/transformer_steps.h"
 
+#include <algorithm>
+
 namespace dragoman::decoding {
 
 std::vector<int32_t> TransformerSteps::add(std::span<const std::span<const int32_t>> sentences) {
@@ -21,6 +23,18 @@ tensor::Tensor TransformerSteps::step(std::span<const StepRow> rows) {
   for (const StepRow& row : rows) {
     *id++ = row.token_id;
   }
+  return run(ids);
+}
+
+tensor::Tensor TransformerSteps::prefill(int32_t slot, std::span<const int32_t> prefix) {
+  const autograd::NoGrad inference;
+  state_->begin_prefill(slot, static_cast<int64_t>(prefix.size()));
+  tensor::Tensor ids = tensor::Tensor::empty({static_cast<int64_t>(prefix.size())}, tensor::DType::kInt32);  // [T]
+  std::ranges::copy(prefix, ids.data<int32_t>());
+  return run(ids);  // [T, V]
+}
+
+tensor::Tensor TransformerSteps::run(const tensor::Tensor& ids) {
   const models::TokenRows target{ids, {{}, state_->positions(), 0}};
   return model_.logits(model_.decode(target, state_, {})).value();  // [R, V]
 }

@@ -22,11 +22,17 @@ class TransformerSteps : public StepModel {
   /// Encodes sentences together and gives each a slot. @param sentences  source ids, the end included; none empty
   std::vector<int32_t> add(std::span<const std::span<const int32_t>> sentences);
   tensor::Tensor step(std::span<const StepRow> rows) override;
+  tensor::Tensor prefill(int32_t slot, std::span<const int32_t> ids) override;
+  void want_attention(bool wanted) override { state_->want_attention(wanted); }
+  tensor::Tensor attention() const override { return state_->attention(); }
   void remove(int32_t slot) override { state_->remove(slot); }
 
   const DecoderState& state() const { return *state_; }
 
  private:
+  // The rows that the state has begun, through the decoder.
+  tensor::Tensor run(const tensor::Tensor& ids);
+
   const models::Transformer& model_;
   std::shared_ptr<DecoderState> state_;
 };

@@ -1,0 +1,20 @@
+#include "decoding/step_model.h"
+
+#include <algorithm>
+
+namespace dragoman::decoding {
+
+tensor::Tensor StepModel::prefill(int32_t slot, std::span<const int32_t> ids) {
+  tensor::Tensor all;  // [ids, V]
+  for (size_t i = 0; i < ids.size(); ++i) {
+    const StepRow row{slot, 0, ids[i]};
+    const tensor::Tensor logits = step({&row, 1});  // [1, V]
+    if (i == 0) {
+      all = tensor::Tensor::empty({static_cast<int64_t>(ids.size()), logits.dim(1)});
+    }
+    all.rows(static_cast<int64_t>(i), static_cast<int64_t>(i) + 1).copy_from(logits);
+  }
+  return all;
+}
+
+}  // namespace dragoman::decoding

@@ -1,0 +1,167 @@
+// Rules over logits and tables written by hand.
+#include "decoding/logits_rules.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include "table_model.h"
+#include "tiny_vocabulary.h"
+
+namespace dragoman::decoding {
+namespace {
+
+using Ids = std::vector<int32_t>;
+using Table = std::map<int32_t, double>;
+
+constexpr int32_t kEnd = data::kEosId;
+constexpr int32_t kA = 4;
+constexpr int32_t kB = 5;
+constexpr int32_t kC = 6;
+constexpr int32_t kVocab = 7;
+
+std::vector<float> applied(const SearchOptions& options, const Ids& history, std::vector<float> logits) {
+  LogitsRules(options).apply(history, logits);
+  return logits;
+}
+
+SearchOptions with_beam(int size) {
+  SearchOptions options;
+  options.beam_size = size;
+  options.alpha = 0.0;
+  return options;
+}
+
+TEST(LogitsRules, NothingAskedIsNoRule) {
+  EXPECT_TRUE(LogitsRules(SearchOptions()).empty());
+  SearchOptions options;
+  options.banned = std::make_shared<Phrases>();
+  EXPECT_TRUE(LogitsRules(options).empty());
+}
+
+TEST(LogitsRules, RepetitionPenaltyDividesPositiveAndMultipliesNegativeLogitsOnce) {
+  SearchOptions options;
+  options.repetition_penalty = 2.0;
+  const std::vector<float> logits = {0, 0, 0, 0.5F, 3, -1, 2};
+  EXPECT_EQ(applied(options, {kA, kB, kA, kA}, logits), (std::vector<float>{0, 0, 0, 0.5F, 1.5F, -2, 2}));
+  EXPECT_EQ(applied(options, {}, logits), logits);
+}
+
+TEST(LogitsRules, NoRunOfPiecesComesTwice) {
+  const std::vector<float> logits(kVocab, 1.0F);
+  const auto forbidden = [&](int n, const Ids& history) {
+    SearchOptions options;
+    options.no_repeat_ngram = n;
+    const std::vector<float> seen = applied(options, history, logits);
+    Ids ids;
+    for (int32_t id = 0; id < kVocab; ++id) {
+      if (seen[static_cast<size_t>(id)] == -INFINITY) {
+        ids.push_back(id);
+      }
+    }
+    return ids;
+  };
+  EXPECT_EQ(forbidden(1, {kA, kC}), (Ids{kA, kC}));
+  EXPECT_EQ(forbidden(2, {kA, kB, kA}), Ids{kB});
+  EXPECT_EQ(forbidden(2, {kA, kB, kA, kC, kA}), (Ids{kB, kC}));
+  EXPECT_EQ(forbidden(2, {kA, kA}), Ids{kA});
+  EXPECT_EQ(forbidden(3, {kA, kB, kC, kA, kB}), Ids{kC});
+  EXPECT_EQ(forbidden(3, {kA, kB, kC, kB}), Ids{});
+  EXPECT_EQ(forbidden(3, {kA}), Ids{});
+}
+
+TEST(LogitsRules, BannedRunsCannotBeCompleted) {
+  SearchOptions options;
+  options.banned = std::make_shared<Phrases>(Phrases{{kC}, {kA, kB}});
+  const std::vector<float> logits(kVocab, 1.0F);
+  const auto impossible = [&](const Ids& history, int32_t id) {
+    return applied(options, history, logits)[static_cast<size_t>(id)] == -INFINITY;
+  };
+  EXPECT_TRUE(impossible({}, kC));
+  EXPECT_FALSE(impossible({}, kB));
+  EXPECT_TRUE(impossible({kB, kA}, kB));
+  EXPECT_FALSE(impossible({kA, kA, kB}, kB));
+}
+
+// What beam and greedy search make of the rules: a model that would say "a" for ever.
+Table stubborn(int32_t, const Ids& history) {
+  return history.size() < 4 ? Table{{kA, 0.7}, {kB, 0.2}, {kC, 0.1}} : Table{{kEnd, 1.0}};
+}
+
+TEST(LogitsRules, SearchesObeyAndScoresStayTheModels) {
+  for (const int size : {1, 3}) {
+    TableModel model(kVocab, stubborn);
+    SearchOptions options = with_beam(size);
+    EXPECT_EQ(search_one(model, options, {0, 10}).at(0).ids, (Ids{kA, kA, kA, kA})) << "beam " << size;
+    options.no_repeat_ngram = 2;
+    const Hypothesis varied = search_one(model, options, {0, 10}).at(0);
+    EXPECT_THAT(varied.ids, testing::Not(testing::Contains(testing::Lt(kA))));
+    for (size_t i = 0; i + 3 < varied.ids.size(); ++i) {
+      EXPECT_FALSE(varied.ids[i] == varied.ids[i + 2] && varied.ids[i + 1] == varied.ids[i + 3]) << "beam " << size;
+    }
+    double sum = 0.0;
+    for (size_t i = 0; i < varied.ids.size(); ++i) {
+      const double expected = std::log(stubborn(0, {}).at(varied.ids[i]));
+      EXPECT_NEAR(varied.token_scores[i], expected, 1e-6) << "nothing is renormalised; beam " << size;
+      sum += expected;
+    }
+    EXPECT_NEAR(varied.score, sum, 1e-5) << "beam " << size;
+  }
+}
+
+TEST(LogitsRules, ThePenaltyTurnsTheChoiceButNotTheTokenScores) {
+  for (const int size : {1, 3}) {
+    TableModel model(kVocab, [](int32_t, const Ids& history) -> Table {
+      return history.size() < 2 ? Table{{kA, 0.5}, {kB, 0.3}, {kC, 0.2}} : Table{{kEnd, 1.0}};
+    });
+    SearchOptions options = with_beam(size);
+    EXPECT_EQ(search_one(model, options, {0, 10}).at(0).ids, (Ids{kA, kA})) << "beam " << size;
+    options.repetition_penalty = 2.0;  // log 0.5 * 2 < log 0.3
+    const Hypothesis seen = search_one(model, options, {0, 10}).at(0);
+    EXPECT_EQ(seen.ids, (Ids{kA, kB})) << "beam " << size;
+    EXPECT_NEAR(seen.score, std::log(0.5 * 0.3), 1e-5) << "beam " << size;
+  }
+  TableModel only(kVocab, [](int32_t, const Ids& history) -> Table {
+    return history.size() < 2 ? Table{{kA, 1.0}} : Table{{kEnd, 1.0}};
+  });
+  SearchOptions options = with_beam(2);
+  options.repetition_penalty = 3.0;
+  EXPECT_NEAR(search_one(only, options, {0, 10}).at(0).score, 0.0, 1e-6);
+}
+
+TEST(LogitsRules, TheUnknownPieceMayBeAllowed) {
+  for (const int size : {1, 3}) {
+    TableModel model(kVocab, [](int32_t, const Ids& history) -> Table {
+      return history.empty() ? Table{{data::kUnkId, 0.9}, {kA, 0.1}} : Table{{kEnd, 1.0}};
+    });
+    SearchOptions options = with_beam(size);
+    EXPECT_EQ(search_one(model, options, {0, 10}).at(0).ids, Ids{kA});
+    options.disable_unk = false;
+    EXPECT_EQ(search_one(model, options, {0, 10}).at(0).ids, Ids{data::kUnkId});
+  }
+}
+
+TEST(LogitsRules, EverythingForbiddenCutsInsteadOfCrashing) {
+  for (const int size : {1, 3}) {
+    TableModel model(kVocab, [](int32_t, const Ids&) -> Table { return {{kA, 0.6}, {kB, 0.4}}; });
+    SearchOptions options = with_beam(size);
+    options.no_repeat_ngram = 1;
+    const Hypothesis cut = search_one(model, options, {0, 10}).at(0);
+    EXPECT_EQ(cut.ids, (Ids{kA, kB})) << "beam " << size;
+    EXPECT_EQ(cut.finish_reason, FinishReason::kLengthLimit) << "beam " << size;
+  }
+}
+
+TEST(BannedPhrases, AreCutAsWordsAndInsideWords) {
+  const std::vector<std::string> phrases = {"cat", " ", "the red cat"};
+  const Phrases runs = banned_phrases(vocabulary(), phrases);
+  ASSERT_EQ(runs.size(), 4U);
+  EXPECT_EQ(runs[0], vocabulary().encode("cat"));
+  EXPECT_EQ(vocabulary().decode(runs[2]), "the red cat");
+  for (const size_t inside : {size_t{1}, size_t{3}}) {
+    EXPECT_FALSE(vocabulary().piece(runs[inside].front()).starts_with("\xE2\x96\x81"));
+    EXPECT_EQ(vocabulary().decode(runs[inside]), phrases[inside - 1]);
+  }
+}
+
+}  // namespace
+}  // namespace dragoman::decoding
