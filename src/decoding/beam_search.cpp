@@ -2,20 +2,26 @@
 
 #include <algorithm>
 #include <numeric>
+#include <utility>
 
 #include "data/vocabulary.h"
 
 namespace dragoman::decoding {
 
 BeamSearch::BeamSearch(const SearchOptions& options, const SearchLimits& limits, const SentenceRequest& request)
-    : options_(options), limits_(limits), rules_(options), coverage_(options.coverage_penalty, request.source_length) {
+    : options_(options),
+      limits_(limits),
+      rules_(options),
+      coverage_(options.coverage_penalty, request.source_length),
+      phrases_(request.phrases) {
   live_.push_back({-1, 0, 0.0});
 }
 
 void BeamSearch::begin(const ScoredPrefix& prefix) {
   for (size_t i = 0; i < prefix.ids.size(); ++i) {
     const double score = live_[0].score + prefix.log_probs[i];
-    live_[0] = {add_node({0, prefix.ids[i], static_cast<float>(prefix.log_probs[i]), score}), 0, score};
+    live_[0] = {add_node({0, prefix.ids[i], static_cast<float>(prefix.log_probs[i]), score}), 0, score,
+                phrases_.extend(live_[0].progress, prefix.ids[i])};
     ++length_;
   }
   if (wants_attention() && !prefix.attention.empty()) {
@@ -32,14 +38,14 @@ void BeamSearch::append_rows(int32_t slot, std::vector<StepRow>& rows) const {
 
 void BeamSearch::advance(std::span<float> logits) {
   expand_all(logits);
-  prune(candidates_, candidates_wanted());
+  choose_candidates();
   if (candidates_.empty()) {  // nothing may follow: cut here
-    return finish_all_live();
+    return finish_all_live(FinishReason::kLengthLimit);
   }
   ++length_;
   split_candidates();
   if (length_ >= limits_.max_length) {
-    finish_all_live();
+    finish_all_live(FinishReason::kLengthLimit);
   } else if (finished_.size() >= static_cast<size_t>(options_.finished_wanted()) || nothing_better_can_come()) {
     live_.clear();
   }
@@ -59,10 +65,28 @@ void BeamSearch::expand_all(std::span<float> logits) {
   candidates_.clear();
   const size_t vocab_size = logits.size() / live_.size();
   for (size_t row = 0; row < live_.size(); ++row) {
-    const Expansion expansion{static_cast<int32_t>(row), live_[row].score, length_ >= limits_.min_length,
-                              static_cast<int>(candidates_wanted())};
-    rules_.expand(history(live_[row].node), logits.subspan(row * vocab_size, vocab_size), expansion, candidates_);
+    const Live& live = live_[row];
+    wanted_.clear();
+    phrases_.append_wanted(live.progress, wanted_);
+    Expansion expansion{static_cast<int32_t>(row), live.score,
+                        length_ >= limits_.min_length && phrases_.complete(live.progress),
+                        static_cast<int>(candidates_wanted())};
+    expansion.also = wanted_;
+    rules_.expand(history(live.node), logits.subspan(row * vocab_size, vocab_size), expansion, candidates_);
   }
+}
+
+void BeamSearch::choose_candidates() {
+  if (phrases_.empty()) {
+    return prune(candidates_, candidates_wanted());
+  }
+  prune(candidates_, candidates_.size());  // sorts
+  banks_.clear();
+  for (const Candidate& candidate : candidates_) {
+    const PhraseProgress& before = live_[static_cast<size_t>(candidate.parent)].progress;
+    banks_.push_back(phrases_.met_tokens(phrases_.extend(before, candidate.token_id)));
+  }
+  share_out(candidates_, banks_, candidates_wanted());
 }
 
 void BeamSearch::split_candidates() {
@@ -74,7 +98,9 @@ void BeamSearch::split_candidates() {
     if (ends ? rank >= in_beam : next_live_.size() >= places()) {
       continue;
     }
-    const Live extended{add_node(candidate), candidate.parent, candidate.score};
+    const PhraseProgress& before = live_[static_cast<size_t>(candidate.parent)].progress;
+    const Live extended{add_node(candidate), candidate.parent, candidate.score,
+                        ends ? before : phrases_.extend(before, candidate.token_id)};
     if (ends) {
       finish(extended, static_cast<size_t>(candidate.parent), FinishReason::kEndOfSentence);
     } else {
@@ -89,17 +115,46 @@ void BeamSearch::split_candidates() {
 void BeamSearch::finish(const Live& hypothesis, size_t coverage_row, FinishReason reason) {
   const double penalty = length_penalty(options_.length_penalty, options_.alpha, std::max<int64_t>(length_, 1));
   const double normalised = hypothesis.score / penalty + coverage_.penalty(coverage_row);
-  const Finished finished{hypothesis.node, hypothesis.score, normalised, reason};
-  const auto place =
-      std::ranges::upper_bound(finished_, finished.normalised_score, std::greater<>(), &Finished::normalised_score);
-  finished_.insert(place, finished);
+  const Finished finished{hypothesis.node, hypothesis.score, normalised, reason,
+                          phrases_.complete(hypothesis.progress)};
+  const auto ranks_before = [](const Finished& x, const Finished& y) {
+    return x.complete != y.complete ? x.complete : x.normalised_score > y.normalised_score;
+  };
+  finished_.insert(std::ranges::upper_bound(finished_, finished, ranks_before), finished);
 }
 
-void BeamSearch::finish_all_live() {
+void BeamSearch::finish_all_live(FinishReason reason) {
   for (size_t row = 0; row < live_.size(); ++row) {
-    finish(live_[row], row, FinishReason::kLengthLimit);
+    const bool missing = reason == FinishReason::kLengthLimit && !phrases_.complete(live_[row].progress);
+    finish(live_[row], row, missing ? FinishReason::kPhrasesMissing : reason);
   }
   live_.clear();
+}
+
+void BeamSearch::stop(FinishReason reason) {
+  finish_all_live(reason);
+  for (Finished& finished : finished_) {
+    finished.reason = reason;
+  }
+}
+
+std::vector<int32_t> BeamSearch::agreed_ids() const {
+  std::vector<int32_t> agreed;
+  bool first = true;
+  const auto agree = [&](int32_t node) {
+    const std::vector<int32_t> ids = pieces(node);
+    if (std::exchange(first, false)) {
+      agreed = ids;
+    }
+    agreed.erase(std::ranges::mismatch(agreed, ids).in1, agreed.end());
+  };
+  for (const Live& live : live_) {
+    agree(live.node);
+  }
+  if (!finished_.empty()) {  // the best of them may be returned; the others rank behind it for ever
+    agree(finished_.front().node);
+  }
+  return agreed;
 }
 
 bool BeamSearch::nothing_better_can_come() const {
@@ -119,11 +174,21 @@ int32_t BeamSearch::add_node(const Candidate& candidate) {
 // The pieces that end in `node`; none when no rule asks for them.
 std::span<const int32_t> BeamSearch::history(int32_t node) {
   history_.clear();
-  for (; !rules_.empty() && node >= 0; node = nodes_[static_cast<size_t>(node)].previous) {
-    history_.push_back(nodes_[static_cast<size_t>(node)].token_id);
+  if (!rules_.empty()) {
+    history_ = pieces(node);
   }
-  std::ranges::reverse(history_);
   return history_;
+}
+
+std::vector<int32_t> BeamSearch::pieces(int32_t node) const {
+  std::vector<int32_t> ids;
+  for (; node >= 0; node = nodes_[static_cast<size_t>(node)].previous) {
+    if (nodes_[static_cast<size_t>(node)].token_id != data::kEosId) {
+      ids.push_back(nodes_[static_cast<size_t>(node)].token_id);
+    }
+  }
+  std::ranges::reverse(ids);
+  return ids;
 }
 
 Hypothesis BeamSearch::trace(const Finished& finished) const {

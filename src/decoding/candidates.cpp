@@ -53,10 +53,21 @@ void expand(std::span<float> logits, const Expansion& expansion, std::vector<Can
   std::array<int32_t, kMaxCount> ids;
   const int count = std::min({expansion.count, kMaxCount, static_cast<int>(logits.size())});
   ops::top_k(logits.data(), static_cast<int64_t>(logits.size()), count, values.data(), ids.data());
-  for (size_t i = 0; i < static_cast<size_t>(count) && values[i] != kImpossible; ++i) {
+  const size_t first = candidates.size();
+  const auto add = [&](int32_t id, float logit) {
     // Rounding may put the likeliest token above probability 1; early stopping relies on log-probabilities <= 0.
-    const double log_prob = std::min(0.0, values[i] - normaliser);
-    candidates.push_back({expansion.parent, ids[i], static_cast<float>(log_prob), expansion.score + log_prob});
+    const double log_prob = std::min(0.0, logit - normaliser);
+    candidates.push_back({expansion.parent, id, static_cast<float>(log_prob), expansion.score + log_prob});
+  };
+  for (size_t i = 0; i < static_cast<size_t>(count) && values[i] != kImpossible; ++i) {
+    add(ids[i], values[i]);
+  }
+  for (const int32_t id : expansion.also) {
+    const auto added = std::span(candidates).subspan(first);
+    if (logits[static_cast<size_t>(id)] != kImpossible &&
+        std::ranges::find(added, id, &Candidate::token_id) == added.end()) {
+      add(id, logits[static_cast<size_t>(id)]);
+    }
   }
 }
 

@@ -32,10 +32,11 @@ struct Expansion {
   int count;                              ///< extensions wanted
   bool allow_unk = false;                 ///< the unknown piece may be generated
   std::optional<double> normaliser = {};  ///< log_normaliser of the logits before a rule changed them
+  std::span<const int32_t> also = {};     ///< tokens wanted besides, however improbable
 };
 
 /// Appends the `count` most probable one-token extensions of one hypothesis, best first, ties to the lower id; fewer
-/// when fewer have a probability above 0.
+/// when fewer have a probability above 0. Then those of `also` that are not among them and have one.
 /// @param logits  [V] of the hypothesis; overwritten by forbid_tokens
 void expand(std::span<float> logits, const Expansion& expansion, std::vector<Candidate>& candidates);
 

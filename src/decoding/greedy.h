@@ -14,6 +14,8 @@ class GreedySearch : public SentenceSearch {
   void append_rows(int32_t slot, std::vector<StepRow>& rows) const override;
   void advance(std::span<float> logits) override;
   bool done() const override { return done_; }
+  void stop(FinishReason reason) override { finish(reason); }
+  std::vector<int32_t> agreed_ids() const override { return hypothesis_.ids; }
   std::vector<Hypothesis> take_hypotheses() override;
 
  private:

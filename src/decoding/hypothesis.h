@@ -8,13 +8,28 @@ namespace dragoman::decoding {
 
 /// Why a hypothesis grows no further.
 enum class FinishReason {
-  kEndOfSentence,  ///< the model ended it
-  kLengthLimit,    ///< it reached the longest length allowed and was cut
+  kEndOfSentence,   ///< the model ended it
+  kLengthLimit,     ///< it reached the longest length allowed and was cut
+  kPhrasesMissing,  ///< it was cut so before it held every phrase that was demanded
+  kCancelled,       ///< who asked for the sentence ended its search
+  kDeadline,        ///< the time given to the sentence was over
 };
 
-/// "end_of_sentence" or "length_limit".
+/// "end_of_sentence", "length_limit", "phrases_missing", "cancelled" or "deadline".
 constexpr std::string_view name_of(FinishReason reason) {
-  return reason == FinishReason::kEndOfSentence ? "end_of_sentence" : "length_limit";
+  switch (reason) {
+    case FinishReason::kEndOfSentence:
+      return "end_of_sentence";
+    case FinishReason::kLengthLimit:
+      return "length_limit";
+    case FinishReason::kPhrasesMissing:
+      return "phrases_missing";
+    case FinishReason::kCancelled:
+      return "cancelled";
+    case FinishReason::kDeadline:
+      return "deadline";
+  }
+  return "";
 }
 
 /// One finished output of a search.

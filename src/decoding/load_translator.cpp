@@ -13,6 +13,37 @@ void check_size(const data::Vocabulary& vocabulary, const std::filesystem::path&
                    file.string(), vocabulary.size(), pieces);
 }
 
+void check_same(const char* side, const data::Vocabulary& first, const data::Vocabulary& other,
+                const std::filesystem::path& first_folder, const std::filesystem::path& folder) {
+  base::check_data(first.sha256() == other.sha256(),
+                   "{}: its {} vocabulary is not that of {}; only models trained with the same vocabularies can be "
+                   "searched together",
+                   folder.string(), side, first_folder.string());
+}
+
+struct LoadedModel {
+  std::shared_ptr<const models::Transformer> model;
+  data::VocabularyPair vocabularies;
+  SearchOptions defaults;
+};
+
+LoadedModel load_model(const std::filesystem::path& folder, ops::Precision precision) {
+  const models::ModelFiles files = models::read_model_folder(folder);
+  const std::string config_name = (folder / models::kConfigName).string();
+  auto model = std::make_shared<models::Transformer>(models::transformer_config_from_json(files.config, config_name));
+  model->parameters().allocate();
+  models::load_tensors(files.tensors, model->parameters(), (folder / models::kWeightsName).string());
+  model->parameters().pack_weights(precision);
+  const models::TransformerConfig& config = model->config();
+  const data::VocabularyPair vocabularies = load_vocabularies(files.vocabularies, folder);
+  const bool joint = files.vocabularies.contains(models::kJointVocabularyName);
+  check_size(vocabularies.source, folder / (joint ? models::kJointVocabularyName : models::kSourceVocabularyName),
+             config.source_vocab_size);
+  check_size(vocabularies.target, folder / (joint ? models::kJointVocabularyName : models::kTargetVocabularyName),
+             config.target_vocab_size);
+  return {model, vocabularies, search_defaults_from_json(files.decoding, (folder / models::kDecodingName).string())};
+}
+
 }  // namespace
 
 data::VocabularyPair load_vocabularies(const models::VocabularyFiles& files, const std::filesystem::path& folder) {
@@ -30,21 +61,22 @@ data::VocabularyPair load_vocabularies(const models::VocabularyFiles& files, con
 }
 
 Translator load_translator(const std::filesystem::path& folder, ops::Precision precision) {
-  const models::ModelFiles files = models::read_model_folder(folder);
-  const std::string config_name = (folder / models::kConfigName).string();
-  auto model = std::make_shared<models::Transformer>(models::transformer_config_from_json(files.config, config_name));
-  model->parameters().allocate();
-  models::load_tensors(files.tensors, model->parameters(), (folder / models::kWeightsName).string());
-  model->parameters().pack_weights(precision);
-  const models::TransformerConfig& config = model->config();
-  const data::VocabularyPair vocabularies = load_vocabularies(files.vocabularies, folder);
-  const bool joint = files.vocabularies.contains(models::kJointVocabularyName);
-  check_size(vocabularies.source, folder / (joint ? models::kJointVocabularyName : models::kSourceVocabularyName),
-             config.source_vocab_size);
-  check_size(vocabularies.target, folder / (joint ? models::kJointVocabularyName : models::kTargetVocabularyName),
-             config.target_vocab_size);
-  return {model, vocabularies.source, vocabularies.target,
-          search_defaults_from_json(files.decoding, (folder / models::kDecodingName).string())};
+  LoadedModel loaded = load_model(folder, precision);
+  return {std::move(loaded.model), loaded.vocabularies.source, loaded.vocabularies.target, loaded.defaults};
+}
+
+std::unique_ptr<Translator> load_ensemble(std::span<const std::filesystem::path> folders, ops::Precision precision) {
+  base::check_usage(!folders.empty(), "ensemble: no model folder is given, one at least is needed");
+  LoadedModel first = load_model(folders.front(), precision);
+  ParallelSearch::Models models = {first.model};
+  for (const std::filesystem::path& folder : folders.subspan(1)) {
+    const LoadedModel next = load_model(folder, precision);
+    check_same("source", first.vocabularies.source, next.vocabularies.source, folders.front(), folder);
+    check_same("target", first.vocabularies.target, next.vocabularies.target, folders.front(), folder);
+    models.push_back(next.model);
+  }
+  return std::make_unique<Translator>(std::move(models), first.vocabularies.source, first.vocabularies.target,
+                                      first.defaults);
 }
 
 }  // namespace dragoman::decoding

@@ -19,4 +19,10 @@ data::VocabularyPair load_vocabularies(const models::VocabularyFiles& files, con
 /// "DIR/vocabulary.spm: has 17 pieces, the model was made for 20; ...".
 Translator load_translator(const std::filesystem::path& folder, ops::Precision precision = ops::Precision::kFloat32);
 
+/// The same for several folders, searched as one model with the search defaults of the first.
+/// Throws Error(kBadData) when they do not read and write the same pieces, by the SHA-256 of their vocabularies:
+/// "DIR-B: its target vocabulary is not that of DIR-A; ...".
+std::unique_ptr<Translator> load_ensemble(std::span<const std::filesystem::path> folders,
+                                          ops::Precision precision = ops::Precision::kFloat32);
+
 }  // namespace dragoman::decoding

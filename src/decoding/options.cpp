@@ -10,7 +10,7 @@ namespace dragoman::decoding {
 namespace {
 
 void check_n_best(const SearchOptions& options) {
-  if (options.samples()) {
+  if (options.samples() || options.alternatives) {
     return base::check_range("n_best", options.n_best, 1, 128);
   }
   base::check_usage(options.n_best >= 1 && options.n_best <= options.beam_size,

@@ -32,8 +32,8 @@ struct SearchOptions {
   double max_length_ratio = 1.0;
   /// See max_length_ratio. Tokens, 0 to 100,000. Default 50 (paper, section 6.1).
   int max_length_extra = 50;
-  /// Translations returned a sentence, best first. 1 to beam_size, and to what patience lets finish; 1 to 128 when
-  /// sampling. Default 1.
+  /// Translations returned a sentence, best first. 1 to beam_size, and to what patience lets finish; 1 to 128 with
+  /// sampling or alternatives. Default 1.
   int n_best = 1;
   /// Stop a sentence once no live hypothesis can still enter the n best (see BeamSearch). Never changes the result,
   /// only saves time. Default true.
@@ -68,6 +68,9 @@ struct SearchOptions {
   /// A search ends when patience * beam_size (rounded, at least 1) hypotheses are finished (Kasai et al. 2022). 0.1 to
   /// 10. Default 1.
   double patience = 1.0;
+  /// Return the n_best likeliest next tokens after the prefix, the likeliest first, each continued by a search of its
+  /// own (see AlternativesSearch), instead of the n best translations. n_best may then be 1 to 128. Default false.
+  bool alternatives = false;
   /// beta of the coverage penalty (see CoverageTable). 0 to 10; 0 = none. Default 0.
   double coverage_penalty = 0.0;
 

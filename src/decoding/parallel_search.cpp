@@ -4,7 +4,9 @@
 #include <atomic>
 #include <numeric>
 
+#include "base/error.h"
 #include "base/worker_pool.h"
+#include "decoding/ensemble_steps.h"
 #include "decoding/length_groups.h"
 #include "decoding/search_loop.h"
 
@@ -13,8 +15,9 @@ namespace dragoman::decoding {
 // One call of run: groups of sentences of similar length, taken by the workers one after another.
 class ParallelSearch::Job {
  public:
-  Job(const models::Transformer& model, std::span<const std::vector<int32_t>> sources, const SearchOptions& options)
-      : model_(model), sources_(sources), options_(options), outputs_(sources.size()) {
+  Job(const ParallelSearch& search, std::span<const std::vector<int32_t>> sources, const SearchOptions& options,
+      std::span<const SentenceRequest> requests)
+      : search_(search), sources_(sources), options_(options), requests_(requests), outputs_(sources.size()) {
     std::vector<int64_t> lengths;
     for (const std::vector<int32_t>& source : sources) {
       lengths.push_back(static_cast<int64_t>(source.size()));
@@ -32,14 +35,13 @@ class ParallelSearch::Job {
   std::vector<SearchOutput> take_outputs() { return std::move(outputs_); }
 
   // The whole life of one worker; `steps` has no sentence in it before and after.
-  void work(TransformerSteps& steps) {
+  void work(SentenceSteps& steps) {
     SearchLoop loop(steps, options_);
     std::vector<SearchResult> results;
     int64_t tokens = 0;  // source tokens of the sentences under way
     while (!failed_) {
       while (const LengthGroup* group = next_group(loop.empty() ? 0 : tokens)) {
-        admit(*group, steps, loop);
-        tokens += group->tokens;
+        tokens += admit(*group, steps, loop);
       }
       if (loop.empty()) {
         return;
@@ -67,35 +69,37 @@ class ParallelSearch::Job {
     return &groups_[next_++];
   }
 
-  void admit(const LengthGroup& group, TransformerSteps& steps, SearchLoop& loop) const {
+  // @return the source tokens of the sentences that begin; those cancelled before end here
+  int64_t admit(const LengthGroup& group, SentenceSteps& steps, SearchLoop& loop) {
+    std::vector<size_t> items;
     std::vector<std::span<const int32_t>> sentences;
+    int64_t tokens = 0;
     for (const size_t sentence : group.items) {
+      if (const auto reason = requests_.empty() ? std::nullopt : requests_[sentence].stop_reason()) {
+        outputs_[sentence].hypotheses.push_back({{}, {}, 0.0, 0.0, *reason});
+        continue;
+      }
+      items.push_back(sentence);
       sentences.emplace_back(sources_[sentence]);
+      tokens += length(sentence);
     }
-    const std::vector<int32_t> slots = steps.add(sentences);
+    const std::vector<int32_t> slots = items.empty() ? std::vector<int32_t>() : steps.add(sentences);
     for (size_t i = 0; i < slots.size(); ++i) {
-      const size_t sentence = group.items[i];
-      const int64_t longest = options_.max_length(length(sentence), model_.config().max_positions);
-      SentenceRequest request;
-      request.source_length = length(sentence);
-      request.random_stream = random_stream(sources_[sentence]);
-      loop.add(sentence, slots[i], {options_.min_length, longest}, request);
+      const SentenceRequest request =
+          completed(requests_.empty() ? SentenceRequest() : requests_[items[i]], sentences[i]);
+      loop.add(items[i], slots[i], search_.limits_of(sentences[i].size(), options_, request), request);
     }
+    return tokens;
   }
 
   void keep(SearchResult& result) {
-    SearchOutput& output = outputs_[result.sentence];
-    output.hypotheses = std::move(result.hypotheses);
-    if (options_.alignment) {
-      for (const Hypothesis& hypothesis : output.hypotheses) {
-        output.alignments.push_back(align(model_, sources_[result.sentence], hypothesis.ids, options_.alignment_layer));
-      }
-    }
+    outputs_[result.sentence] = search_.output_of(sources_[result.sentence], std::move(result.hypotheses), options_);
   }
 
-  const models::Transformer& model_;
+  const ParallelSearch& search_;
   std::span<const std::vector<int32_t>> sources_;
   SearchOptions options_;
+  std::span<const SentenceRequest> requests_;
   std::vector<SearchOutput> outputs_;
   std::vector<LengthGroup> groups_;
   int workers_ = 1;
@@ -106,15 +110,18 @@ class ParallelSearch::Job {
 };
 
 std::vector<SearchOutput> ParallelSearch::run(std::span<const std::vector<int32_t>> sources,
-                                              const SearchOptions& options) const {
+                                              const SearchOptions& options,
+                                              std::span<const SentenceRequest> requests) const {
   options.check();
   if (options.alignment) {
-    check_alignment_layer(*model_, options.alignment_layer);
+    check_alignment_layer(model(), options.alignment_layer);
   }
-  Job job(*model_, sources, options);
+  base::check_argument(requests.empty() || requests.size() == sources.size(), "search: {} requests for {} sentences",
+                       requests.size(), sources.size());
+  Job job(*this, sources, options, requests);
   base::WorkerPool pool(job.worker_count());
   pool.run([&](int) {
-    std::unique_ptr<Worker> worker = take_worker();
+    std::unique_ptr<SearchWorker> worker = take_worker();
     const tensor::ArenaScope arena(worker->arena);
     try {
       job.work(*worker->steps);
@@ -122,27 +129,64 @@ std::vector<SearchOutput> ParallelSearch::run(std::span<const std::vector<int32_
       job.stop_others();
       throw;
     }
-    if (worker->steps->state().slots_in_use() == 0) {
-      give_back(std::move(worker));
-    }
+    give_back(std::move(worker));
   });
   return job.take_outputs();
 }
 
-std::unique_ptr<ParallelSearch::Worker> ParallelSearch::take_worker() const {
-  const std::lock_guard lock(mutex_);
-  if (idle_.empty()) {
-    return std::make_unique<Worker>(
-        Worker{std::make_shared<tensor::Arena>(), std::make_unique<TransformerSteps>(*model_)});
+int64_t ParallelSearch::max_positions() const {
+  int64_t least = model().config().max_positions;
+  for (const auto& member : models_) {
+    least = std::min<int64_t>(least, member->config().max_positions);
   }
-  std::unique_ptr<Worker> worker = std::move(idle_.back());
-  idle_.pop_back();
-  return worker;
+  return least;
 }
 
-void ParallelSearch::give_back(std::unique_ptr<Worker> worker) const {
+SearchLimits ParallelSearch::limits_of(size_t source_length, const SearchOptions& options,
+                                       const SentenceRequest& request) const {
+  const auto after_prefix = static_cast<int64_t>(request.prefix.size()) + 1;
+  const int64_t positions = max_positions();
+  base::check_usage(after_prefix <= positions, "prefix: {} pieces, the model takes {} tokens; give a shorter beginning",
+                    after_prefix - 1, positions);
+  const int64_t longest = options.max_length(static_cast<int64_t>(source_length), positions);
+  return {options.min_length, std::max(longest, after_prefix)};
+}
+
+SentenceRequest ParallelSearch::completed(SentenceRequest request, std::span<const int32_t> source) {
+  request.source_length = static_cast<int64_t>(source.size());
+  request.random_stream = decoding::random_stream(source);
+  return request;
+}
+
+SearchOutput ParallelSearch::output_of(std::span<const int32_t> source, std::vector<Hypothesis> hypotheses,
+                                       const SearchOptions& options) const {
+  SearchOutput output{std::move(hypotheses), {}};
+  for (size_t rank = 0; options.alignment && rank < output.hypotheses.size(); ++rank) {
+    output.alignments.push_back(align(model(), source, output.hypotheses[rank].ids, options.alignment_layer));
+  }
+  return output;
+}
+
+std::unique_ptr<SearchWorker> ParallelSearch::take_worker() const {
   const std::lock_guard lock(mutex_);
-  idle_.push_back(std::move(worker));
+  if (!idle_.empty()) {
+    std::unique_ptr<SearchWorker> worker = std::move(idle_.back());
+    idle_.pop_back();
+    return worker;
+  }
+  std::vector<std::unique_ptr<SentenceSteps>> members;
+  for (const auto& member : models_) {
+    members.push_back(std::make_unique<TransformerSteps>(*member));
+  }
+  auto steps = members.size() == 1 ? std::move(members.front()) : std::make_unique<EnsembleSteps>(std::move(members));
+  return std::make_unique<SearchWorker>(SearchWorker{std::make_shared<tensor::Arena>(), std::move(steps)});
+}
+
+void ParallelSearch::give_back(std::unique_ptr<SearchWorker> worker) const {
+  if (worker->steps->slots_in_use() == 0) {
+    const std::lock_guard lock(mutex_);
+    idle_.push_back(std::move(worker));
+  }
 }
 
 tensor::ArenaCounters ParallelSearch::arena_counters() const {

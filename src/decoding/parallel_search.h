@@ -9,6 +9,7 @@
 #include "decoding/alignment.h"
 #include "decoding/hypothesis.h"
 #include "decoding/options.h"
+#include "decoding/sentence_request.h"
 #include "decoding/transformer_steps.h"
 
 namespace dragoman::decoding {
@@ -19,34 +20,55 @@ struct SearchOutput {
   std::vector<Alignment> alignments;  ///< one a hypothesis if asked for, else empty
 };
 
+/// A thread's own: an arena, and what steps through the model. It has no sentence in it while it is idle.
+struct SearchWorker {
+  std::shared_ptr<tensor::Arena> arena;
+  std::unique_ptr<SentenceSteps> steps;
+};
+
 /// Searches many sentences, ids to ids. Each worker thread has an arena and a decoder state of its own, kept from
 /// call to call. Sentences are taken longest first; a worker admits more as soon as others have finished. A result
 /// never depends on the sentences beside it, on batch_tokens or on the number of workers.
 /// Safe for use by any number of threads at once.
 class ParallelSearch {
  public:
-  explicit ParallelSearch(std::shared_ptr<const models::Transformer> model) : model_(std::move(model)) {}
+  using Models = std::vector<std::shared_ptr<const models::Transformer>>;
+  explicit ParallelSearch(std::shared_ptr<const models::Transformer> model)
+      : ParallelSearch(Models{std::move(model)}) {}
+  /// Several models that read and write the same ids are searched as one, see EnsembleSteps.
+  explicit ParallelSearch(Models models) : models_(std::move(models)) {}
 
-  /// @param sources  ids with the end, 1 to max_positions each;  @return in the order of `sources`
-  std::vector<SearchOutput> run(std::span<const std::vector<int32_t>> sources, const SearchOptions& options) const;
+  /// @param sources  ids with the end, 1 to max_positions each;  @param requests  none, or one a source
+  /// @return in the order of `sources`
+  /// Throws Error(kUsage) for what the options or a request cannot ask for, and what on_ids throws.
+  std::vector<SearchOutput> run(std::span<const std::vector<int32_t>> sources, const SearchOptions& options,
+                                std::span<const SentenceRequest> requests = {}) const;
 
-  const models::Transformer& model() const { return *model_; }
+  /// The first model: alignments are read from it.
+  const models::Transformer& model() const { return *models_.front(); }
+  /// The longest sentence that all models take.
+  int64_t max_positions() const;
   /// Of all idle workers together; tests read it.
   tensor::ArenaCounters arena_counters() const;
 
+  /// What one sentence may grow to. Throws Error(kUsage) for a prefix that leaves no room: "prefix: 80 pieces, the
+  /// model takes 80 tokens; ...".
+  SearchLimits limits_of(size_t source_length, const SearchOptions& options, const SentenceRequest& request) const;
+  /// The request as a search wants it: with what is computed from the source.
+  static SentenceRequest completed(SentenceRequest request, std::span<const int32_t> source);
+  /// Alignments added where the options want them.
+  SearchOutput output_of(std::span<const int32_t> source, std::vector<Hypothesis> hypotheses,
+                         const SearchOptions& options) const;
+  /// A worker for a thread of one's own, and back. One that failed with sentences in it is dropped, not kept.
+  std::unique_ptr<SearchWorker> take_worker() const;
+  void give_back(std::unique_ptr<SearchWorker> worker) const;
+
  private:
-  struct Worker {
-    std::shared_ptr<tensor::Arena> arena;
-    std::unique_ptr<TransformerSteps> steps;
-  };
   class Job;
 
-  std::unique_ptr<Worker> take_worker() const;
-  void give_back(std::unique_ptr<Worker> worker) const;
-
-  std::shared_ptr<const models::Transformer> model_;
+  Models models_;
   mutable std::mutex mutex_;
-  mutable std::vector<std::unique_ptr<Worker>> idle_;  // a worker that failed is dropped, not kept
+  mutable std::vector<std::unique_ptr<SearchWorker>> idle_;
 };
 
 }  // namespace dragoman::decoding

@@ -85,6 +85,13 @@ void SampleSearch::finish(Hypothesis& hypothesis, FinishReason reason) const {
   hypothesis.normalised_score = hypothesis.score / length_penalty(options_.length_penalty, options_.alpha, length);
 }
 
+void SampleSearch::stop(FinishReason reason) {
+  for (const size_t sample : live_) {
+    finish(samples_[sample].hypothesis, reason);
+  }
+  live_.clear();
+}
+
 std::vector<Hypothesis> SampleSearch::take_hypotheses() {
   std::vector<Hypothesis> hypotheses;
   for (Sample& sample : samples_) {

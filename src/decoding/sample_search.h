@@ -19,6 +19,8 @@ class SampleSearch : public SentenceSearch {
   void append_rows(int32_t slot, std::vector<StepRow>& rows) const override;
   void advance(std::span<float> logits) override;
   bool done() const override { return live_.empty(); }
+  void stop(FinishReason reason) override;
+  std::vector<int32_t> agreed_ids() const override { return samples_.front().hypothesis.ids; }
   std::vector<Hypothesis> take_hypotheses() override;
 
  private:

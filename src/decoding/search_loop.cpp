@@ -6,13 +6,47 @@
 #include "decoding/candidates.h"
 
 namespace dragoman::decoding {
+namespace {
+
+// Hands out the pieces from `n_streamed` on. @return false when the sentence is to be cancelled
+bool stream(const SentenceRequest& request, std::span<const int32_t> ids, size_t& n_streamed) {
+  if (ids.size() <= n_streamed) {
+    return true;
+  }
+  const std::span<const int32_t> new_ids = ids.subspan(n_streamed);
+  n_streamed = ids.size();
+  return request.on_ids(new_ids);
+}
+
+}  // namespace
+
+// Runs something of one sentence; its error ends that sentence or is thrown on.
+template <typename Action>
+void SearchLoop::guard(Active& active, const Action& action) const {
+  try {
+    action();
+  } catch (...) {
+    if (on_error_ == OnError::kThrow) {
+      throw;
+    }
+    active.error = std::current_exception();
+  }
+}
 
 void SearchLoop::add(size_t sentence, int32_t slot, const SearchLimits& limits, const SentenceRequest& request) {
-  std::unique_ptr<SentenceSearch> search = make_search(options_, limits, request);
-  if (!request.prefix.empty()) {
-    search->begin(score_prefix(slot, request, search->wants_attention()));
-  }
-  active_.push_back({sentence, slot, std::move(search)});
+  add(sentence, slot, limits, request, options_);
+}
+
+void SearchLoop::add(size_t sentence, int32_t slot, const SearchLimits& limits, const SentenceRequest& request,
+                     const SearchOptions& options) {
+  active_.push_back({sentence, slot, nullptr, request});
+  Active& active = active_.back();
+  guard(active, [&] {
+    active.search = make_search(options, limits, request);
+    if (!request.prefix.empty()) {
+      active.search->begin(score_prefix(slot, request, active.search->wants_attention()));
+    }
+  });
 }
 
 // Feeds begin of sentence and all of the prefix but its last piece, which the first step will feed, in one pass.
@@ -37,43 +71,81 @@ ScoredPrefix SearchLoop::score_prefix(int32_t slot, const SentenceRequest& reque
 }
 
 void SearchLoop::step(std::vector<SearchResult>& results) {
+  stop_those_asked();
+  remove_finished(results);
+  if (active_.empty()) {
+    return;
+  }
   collect_rows();
-  model_.want_attention(std::ranges::any_of(active_, [](const Active& a) { return a.search->wants_attention(); }));
+  advance_all();
+  remove_finished(results);
+}
+
+void SearchLoop::stop_those_asked() {
+  for (Active& active : active_) {
+    const std::optional<FinishReason> reason =
+        active.cancelled ? FinishReason::kCancelled : active.request.stop_reason();
+    if (reason && active.error == nullptr) {
+      active.search->stop(*reason);
+    }
+  }
+}
+
+void SearchLoop::collect_rows() {
+  rows_.clear();
+  bool attention_wanted = false;
+  for (Active& active : active_) {
+    const size_t before = rows_.size();
+    active.search->append_rows(active.slot, rows_);
+    active.row_count = rows_.size() - before;
+    attention_wanted = attention_wanted || active.search->wants_attention();
+  }
+  model_.want_attention(attention_wanted);
+}
+
+void SearchLoop::advance_all() {
   tensor::Tensor logits = model_.step(rows_);           // [R, V]
   const tensor::Tensor attention = model_.attention();  // [R, S]
   const auto vocab_size = static_cast<size_t>(logits.dim(1));
   std::span<float> rest = logits.span<float>();
   int64_t first_row = 0;
   for (Active& active : active_) {
-    if (attention.defined() && active.search->wants_attention()) {
-      const int64_t stride = attention.stride(0);
-      active.search->see_attention(attention.data<float>() + first_row * stride, stride);
-    }
     const size_t count = active.row_count * vocab_size;
-    active.search->advance(rest.first(count));
+    guard(active, [&] {
+      if (attention.defined() && active.search->wants_attention()) {
+        const int64_t stride = attention.stride(0);
+        active.search->see_attention(attention.data<float>() + first_row * stride, stride);
+      }
+      active.search->advance(rest.first(count));
+      if (active.request.on_ids && !active.search->done()) {
+        active.cancelled = !stream(active.request, active.search->agreed_ids(), active.n_streamed);
+      }
+    });
     rest = rest.subspan(count);
     first_row += static_cast<int64_t>(active.row_count);
-  }
-  remove_finished(results);
-}
-
-void SearchLoop::collect_rows() {
-  rows_.clear();
-  for (Active& active : active_) {
-    const size_t before = rows_.size();
-    active.search->append_rows(active.slot, rows_);
-    active.row_count = rows_.size() - before;
   }
 }
 
 void SearchLoop::remove_finished(std::vector<SearchResult>& results) {
+  const auto finished = [](const Active& active) { return active.error != nullptr || active.search->done(); };
   for (Active& active : active_) {
-    if (active.search->done()) {
-      results.push_back({active.sentence, active.search->take_hypotheses()});
-      model_.remove(active.slot);
+    if (!finished(active)) {
+      continue;
     }
+    SearchResult result{active.sentence, {}};
+    guard(active, [&] {
+      if (active.error == nullptr) {
+        result.hypotheses = active.search->take_hypotheses();
+        if (active.request.on_ids) {
+          stream(active.request, result.hypotheses.front().ids, active.n_streamed);
+        }
+      }
+    });
+    result.error = active.error;
+    results.push_back(std::move(result));
+    model_.remove(active.slot);
   }
-  std::erase_if(active_, [](const Active& active) { return active.search->done(); });
+  std::erase_if(active_, finished);
 }
 
 }  // namespace dragoman::decoding

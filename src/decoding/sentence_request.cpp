@@ -2,6 +2,16 @@
 
 namespace dragoman::decoding {
 
+std::optional<FinishReason> SentenceRequest::stop_reason() const {
+  if (cancel.stop_requested()) {
+    return FinishReason::kCancelled;
+  }
+  if (deadline && std::chrono::steady_clock::now() >= *deadline) {
+    return FinishReason::kDeadline;
+  }
+  return std::nullopt;
+}
+
 uint64_t random_stream(std::span<const int32_t> source) {
   uint64_t hash = 0xCBF29CE484222325ULL;
   for (const int32_t id : source) {

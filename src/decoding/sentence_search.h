@@ -37,12 +37,17 @@ class SentenceSearch {
   /// Takes the logits [live hypotheses, V] of that step, row by row; overwrites them.
   virtual void advance(std::span<float> logits) = 0;
   virtual bool done() const = 0;
+  /// Ends the search now. What it would return best is returned as it stands, complete or not, with this reason.
+  virtual void stop(FinishReason reason) = 0;
+  /// The pieces that take_hypotheses().front() is sure to begin with, whatever comes; never fewer than before.
+  virtual std::vector<int32_t> agreed_ids() const = 0;
   /// The n best finished hypotheses, best first. At least one.
   virtual std::vector<Hypothesis> take_hypotheses() = 0;
 };
 
-/// The search that the options and the sentence ask for: samples for a temperature, greedy search for beam_size 1,
-/// else beam search.
+/// The search that the options and the sentence ask for: alternatives of the next token, samples for a temperature,
+/// greedy search for beam_size 1 without patience or phrases, else beam search.
+/// Throws Error(kUsage): "phrases: sampling cannot be made to hold phrases; ...".
 std::unique_ptr<SentenceSearch> make_search(const SearchOptions& options, const SearchLimits& limits,
                                             const SentenceRequest& request = {});
 

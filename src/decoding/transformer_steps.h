@@ -5,27 +5,27 @@
 #include <vector>
 
 #include "decoding/decoder_state.h"
-#include "decoding/step_model.h"
+#include "decoding/sentence_steps.h"
 
 namespace dragoman::decoding {
 
 /// The Transformer as searches see it: encodes sentences into slots, then steps. The layers it runs are those that
 /// training runs, with cached memories in place of packed ones; nothing is recorded on a tape.
 /// One thread at a time; several may share one model. The model must outlive it.
-class TransformerSteps : public StepModel {
+class TransformerSteps : public SentenceSteps {
  public:
   explicit TransformerSteps(const models::Transformer& model)
       : model_(model), state_(std::make_shared<DecoderState>(model)) {}
   TransformerSteps(const TransformerSteps&) = delete;
   TransformerSteps& operator=(const TransformerSteps&) = delete;
 
-  /// Encodes sentences together and gives each a slot. @param sentences  source ids, the end included; none empty
-  std::vector<int32_t> add(std::span<const std::span<const int32_t>> sentences);
+  std::vector<int32_t> add(std::span<const std::span<const int32_t>> sentences) override;
   tensor::Tensor step(std::span<const StepRow> rows) override;
   tensor::Tensor prefill(int32_t slot, std::span<const int32_t> ids) override;
   void want_attention(bool wanted) override { state_->want_attention(wanted); }
   tensor::Tensor attention() const override { return state_->attention(); }
   void remove(int32_t slot) override { state_->remove(slot); }
+  size_t slots_in_use() const override { return state_->slots_in_use(); }
 
   const DecoderState& state() const { return *state_; }
 

@@ -51,8 +51,8 @@ void append_part(Translation& all, const Translation& part) {
   append(all.token_scores, part.token_scores);
   append(all.source_pieces, part.source_pieces);
   append_alignment(all.alignment, part.alignment);
-  if (part.finish_reason == FinishReason::kLengthLimit) {
-    all.finish_reason = FinishReason::kLengthLimit;
+  if (part.finish_reason != FinishReason::kEndOfSentence) {
+    all.finish_reason = part.finish_reason;
   }
 }
 

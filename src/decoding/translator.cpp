@@ -3,37 +3,20 @@
 #include <algorithm>
 
 #include "base/error.h"
-#include "base/utf8.h"
-#include "decoding/text_splitter.h"
 #include "decoding/translation_parts.h"
 
 namespace dragoman::decoding {
 namespace {
 
-// The parts of all lines, one after another: line i has parts first_part[i] .. first_part[i + 1], none if blank.
-struct EncodedLines {
-  std::vector<std::vector<int32_t>> parts;
-  std::vector<size_t> first_part = {0};
-  std::vector<size_t> tokens;  // of the whole line, the end counted
-};
-
-EncodedLines encode_lines(const data::Vocabulary& vocabulary, std::span<const std::string> lines, size_t max_tokens) {
-  EncodedLines encoded;
-  for (const std::string& line : lines) {
-    std::vector<int32_t> ids = data::encode_source(vocabulary, line);
-    encoded.tokens.push_back(ids.size());
-    if (ids.size() > max_tokens) {
-      for (const std::string& part : split_long_text(vocabulary, base::repair_utf8(line), max_tokens)) {
-        if (std::vector<int32_t> part_ids = data::encode_source(vocabulary, part); !part_ids.empty()) {
-          encoded.parts.push_back(std::move(part_ids));
-        }
-      }
-    } else if (!ids.empty()) {
-      encoded.parts.push_back(std::move(ids));
+// The phrases that a translation cut before its end does not hold.
+std::string missing_phrases(const EncodedPart& part, const Translation& translation) {
+  std::string missing;
+  for (size_t i = 0; i < part.phrase_texts.size(); ++i) {
+    if (std::ranges::search(translation.ids, part.request.phrases[i]).empty()) {
+      missing += fmt::format("{}\"{}\"", missing.empty() ? "" : ", ", part.phrase_texts[i]);
     }
-    encoded.first_part.push_back(encoded.parts.size());
   }
-  return encoded;
+  return missing;
 }
 
 void check_vocabulary(const char* side, int64_t in_vocabulary, int64_t in_model) {
@@ -45,32 +28,135 @@ void check_vocabulary(const char* side, int64_t in_vocabulary, int64_t in_model)
 
 }  // namespace
 
+// A request under way: as many tasks as its line has parts. The last to be done answers.
+class Translator::Submitted {
+ public:
+  Submitted(const Translator& translator, TranslationRequest request, EncodedLine line)
+      : translator_(translator), request_(std::move(request)), line_(std::move(line)), outputs_(line_.parts.size()) {}
+
+  std::future<Translation> future() { return promise_.get_future(); }
+  const EncodedLine& line() const { return line_; }
+
+  void take(size_t part, SearchOutput output, const std::exception_ptr& error) {
+    const std::lock_guard lock(mutex_);
+    outputs_[part] = std::move(output);
+    error_ = error_ != nullptr ? error_ : error;
+    if (++n_done_ == outputs_.size()) {
+      answer();
+    }
+  }
+
+  void answer() {
+    try {
+      if (error_ != nullptr) {
+        std::rethrow_exception(error_);
+      }
+      promise_.set_value(translator_.finish(request_, line_, outputs_));
+    } catch (...) {
+      promise_.set_exception(std::current_exception());
+    }
+  }
+
+ private:
+  const Translator& translator_;
+  TranslationRequest request_;
+  EncodedLine line_;
+  std::promise<Translation> promise_;
+  std::mutex mutex_;
+  std::vector<SearchOutput> outputs_;
+  size_t n_done_ = 0;
+  std::exception_ptr error_;
+};
+
 Translator::Translator(std::shared_ptr<const models::Transformer> model, data::Vocabulary source,
                        data::Vocabulary target, const SearchOptions& defaults)
-    : source_(std::move(source)), target_(std::move(target)), search_(std::move(model)), defaults_(defaults) {
-  check_vocabulary("source", source_.size(), search_.model().config().source_vocab_size);
-  check_vocabulary("target", target_.size(), search_.model().config().target_vocab_size);
+    : Translator(ParallelSearch::Models{std::move(model)}, std::move(source), std::move(target), defaults) {}
+
+Translator::Translator(ParallelSearch::Models models, data::Vocabulary source, data::Vocabulary target,
+                       const SearchOptions& defaults)
+    : source_(std::move(source)), target_(std::move(target)), search_(models), defaults_(defaults) {
+  for (const auto& model : models) {
+    check_vocabulary("source", source_.size(), model->config().source_vocab_size);
+    check_vocabulary("target", target_.size(), model->config().target_vocab_size);
+  }
 }
 
 std::vector<Translation> Translator::translate(std::span<const std::string> lines, const SearchOptions& options) const {
-  const auto max_tokens = static_cast<size_t>(model().config().max_positions);
-  const EncodedLines encoded = encode_lines(source_, lines, max_tokens);
-  const std::vector<SearchOutput> outputs = search_.run(encoded.parts, options);
-  std::vector<Translation> translations(lines.size());
+  std::vector<TranslationRequest> requests(lines.size());
   for (size_t line = 0; line < lines.size(); ++line) {
-    const size_t begin = encoded.first_part[line];
-    const size_t end = encoded.first_part[line + 1];
-    std::vector<Translation> parts;
-    for (size_t part = begin; part < end; ++part) {
-      parts.push_back(build(encoded.parts[part], outputs[part]));
-    }
-    translations[line] = join_parts(std::move(parts));
-    if (end - begin > 1) {
-      translations[line].warning = fmt::format("{} tokens, the model takes {}: translated in {} parts",
-                                               encoded.tokens[line], max_tokens, end - begin);
+    requests[line].text = lines[line];
+  }
+  return translate_requests(requests, options);
+}
+
+std::vector<Translation> Translator::translate_requests(std::span<const TranslationRequest> requests,
+                                                        const SearchOptions& options) const {
+  std::vector<EncodedLine> lines;
+  std::vector<std::vector<int32_t>> sources;
+  std::vector<SentenceRequest> asked;
+  for (const TranslationRequest& request : requests) {
+    lines.push_back(encode_request(request, source_, target_, static_cast<size_t>(search_.max_positions())));
+    for (const EncodedPart& part : lines.back().parts) {
+      sources.push_back(part.source);
+      asked.push_back(part.request);
     }
   }
+  const std::vector<SearchOutput> outputs = search_.run(sources, options, asked);
+  std::vector<Translation> translations;
+  size_t first_part = 0;
+  for (size_t line = 0; line < lines.size(); ++line) {
+    const size_t n_parts = lines[line].parts.size();
+    translations.push_back(finish(requests[line], lines[line], std::span(outputs).subspan(first_part, n_parts)));
+    first_part += n_parts;
+  }
   return translations;
+}
+
+std::future<Translation> Translator::submit(TranslationRequest request, const SearchOptions& options) const {
+  options.check();
+  if (options.alignment) {
+    check_alignment_layer(model(), options.alignment_layer);
+  }
+  EncodedLine line = encode_request(request, source_, target_, static_cast<size_t>(search_.max_positions()));
+  const auto submitted = std::make_shared<Submitted>(*this, std::move(request), std::move(line));
+  std::future<Translation> future = submitted->future();
+  if (submitted->line().parts.empty()) {
+    submitted->answer();
+    return future;
+  }
+  std::call_once(service_started_, [&] { service_ = std::make_unique<SearchService>(search_, options.workers); });
+  for (size_t part = 0; part < submitted->line().parts.size(); ++part) {
+    const EncodedPart& encoded = submitted->line().parts[part];
+    service_->submit(
+        {encoded.source, options, encoded.request, [submitted, part](SearchOutput output, std::exception_ptr error) {
+           submitted->take(part, std::move(output), error);
+         }});
+  }
+  return future;
+}
+
+// Joins the parts of a line and says what had to be done.
+Translation Translator::finish(const TranslationRequest& request, const EncodedLine& line,
+                               std::span<const SearchOutput> outputs) const {
+  std::vector<Translation> parts;
+  std::vector<std::string> warnings = line.warnings;
+  for (size_t part = 0; part < outputs.size(); ++part) {
+    parts.push_back(build(line.parts[part].source, outputs[part]));
+    if (const std::string missing = missing_phrases(line.parts[part], parts.back()); !missing.empty()) {
+      warnings.push_back(fmt::format("the translation ended without {}", missing));
+    }
+  }
+  const bool split = parts.size() > 1;
+  Translation translation = join_parts(std::move(parts));
+  if (split) {
+    warnings.push_back(fmt::format("{} tokens, the model takes {}: translated in {} parts", line.tokens,
+                                   search_.max_positions(), outputs.size()));
+  }
+  if (split && request.on_token) {
+    token_stream(request.on_token, target_)(translation.ids);
+  }
+  translation.warning = fmt::format("{}", fmt::join(warnings, "; "));
+  return translation;
 }
 
 Translation Translator::build(std::span<const int32_t> source, const SearchOutput& output) const {

@@ -1,12 +1,16 @@
 #pragma once
 
+#include <future>
 #include <memory>
+#include <mutex>
 #include <span>
 #include <string>
 #include <vector>
 
 #include "data/vocabulary.h"
 #include "decoding/parallel_search.h"
+#include "decoding/request_encoder.h"
+#include "decoding/search_service.h"
 
 namespace dragoman::decoding {
 
@@ -25,7 +29,8 @@ struct Translation {
   std::string warning;                     ///< empty, or what had to be done: "2,310 tokens ...: translated in 3 parts"
 };
 
-/// Text in, text out. Holds a model and its vocabularies; immutable, safe for use by any number of threads at once.
+/// Text in, text out. Holds a model and its vocabularies, or several models as one; safe for use by any number of
+/// threads at once.
 class Translator {
  public:
   /// `model` should be packed for inference (see make_inference_model); it is faster and gives each sentence the same
@@ -33,12 +38,27 @@ class Translator {
   /// @param defaults  how this model is searched when nobody says otherwise
   Translator(std::shared_ptr<const models::Transformer> model, data::Vocabulary source, data::Vocabulary target,
              const SearchOptions& defaults = {});
+  /// The same with several models that read and write the same pieces: a token's probability is the mean of theirs
+  /// (see EnsembleSteps). Alignments are the first one's.
+  Translator(ParallelSearch::Models models, data::Vocabulary source, data::Vocabulary target,
+             const SearchOptions& defaults = {});
 
   /// Translates lines; the results stand in the order given, one a line. A blank line gives an empty translation.
   /// Lines too long for the model are cut into parts (see split_long_text) that are translated apart and joined by a
   /// space; `warning` says so, scores are summed, and alignments stand in blocks.
   /// Any bytes are accepted: invalid UTF-8 becomes U+FFFD. The result for a line never depends on the other lines.
   std::vector<Translation> translate(std::span<const std::string> lines, const SearchOptions& options) const;
+
+  /// The same for lines that ask for more than their text: prefixes, phrases, streams, deadlines.
+  /// Throws Error(kUsage) for a prefix too long for the model, and what a callback throws.
+  std::vector<Translation> translate_requests(std::span<const TranslationRequest> requests,
+                                              const SearchOptions& options) const;
+
+  /// The same for one line that joins those under way: lines submitted by any threads are translated together, to the
+  /// same bytes as alone. The first call starts the threads, options.workers of it; they end with the translator, once
+  /// all is answered.
+  /// @return the translation, or the error of this line alone. Wrong options are thrown at once, as Error(kUsage).
+  std::future<Translation> submit(TranslationRequest request, const SearchOptions& options) const;
 
   const models::Transformer& model() const { return search_.model(); }
   /// Of the model's folder: what `dragoman tune` chose, else the defaults of SearchOptions.
@@ -49,6 +69,10 @@ class Translator {
   tensor::ArenaCounters arena_counters() const { return search_.arena_counters(); }
 
  private:
+  class Submitted;
+
+  Translation finish(const TranslationRequest& request, const EncodedLine& line,
+                     std::span<const SearchOutput> outputs) const;
   Translation build(std::span<const int32_t> source, const SearchOutput& output) const;
   Translation build_candidate(const Hypothesis& hypothesis) const;
 
@@ -56,6 +80,8 @@ class Translator {
   data::Vocabulary target_;
   ParallelSearch search_;
   SearchOptions defaults_;
+  mutable std::once_flag service_started_;
+  mutable std::unique_ptr<SearchService> service_;  // ends before what it searches with
 };
 
 /// A second Transformer on the values of `model`, packed for inference: for validation while `model` trains. Its

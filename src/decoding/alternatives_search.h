@@ -1,0 +1,49 @@
+#pragma once
+
+#include <memory>
+#include <vector>
+
+#include "decoding/logits_rules.h"
+#include "decoding/sentence_search.h"
+
+namespace dragoman::decoding {
+
+/// The n_best likeliest next tokens after the prefix, each continued by a search of its own (samples, greedy or beam
+/// search, as the options say) that returns its best. All of them go through the model in the same steps, beside other
+/// sentences. Hypotheses come in the order of the probability of their next token, not of their scores.
+class AlternativesSearch : public SentenceSearch {
+ public:
+  AlternativesSearch(const SearchOptions& options, const SearchLimits& limits, const SentenceRequest& request);
+  void begin(const ScoredPrefix& prefix) override { prefix_ = prefix; }
+  void append_rows(int32_t slot, std::vector<StepRow>& rows) const override;
+  bool wants_attention() const override { return options_.coverage_penalty > 0.0; }
+  void see_attention(const float* weights, int64_t stride) override;
+  void advance(std::span<float> logits) override;
+  bool done() const override;
+  void stop(FinishReason reason) override;
+  std::vector<int32_t> agreed_ids() const override;
+  std::vector<Hypothesis> take_hypotheses() override;
+
+ private:
+  struct Branch {
+    std::unique_ptr<SentenceSearch> search;  // null when the first token left nothing to search
+    Hypothesis hypothesis;                   // the result in that case
+    int32_t first_row = 0;                   // where its rows stood in the step before
+    bool live() const { return search != nullptr && !search->done(); }
+  };
+
+  void branch(std::span<float> logits);
+  void add_branch(const Candidate& candidate);
+  void add_finished(const ScoredPrefix& prefix, bool ended, FinishReason reason);
+  size_t row_count(const Branch& branch) const;
+
+  SearchOptions options_;
+  SearchLimits limits_;
+  SentenceRequest request_;
+  LogitsRules rules_;
+  ScoredPrefix prefix_;
+  std::vector<Branch> branches_;
+  bool branched_ = false;
+};
+
+}  // namespace dragoman::decoding

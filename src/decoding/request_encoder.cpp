@@ -1,0 +1,85 @@
+#include "decoding/request_encoder.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+
+#include "base/utf8.h"
+#include "decoding/text_splitter.h"
+
+namespace dragoman::decoding {
+namespace {
+
+bool has_unknown(const std::vector<int32_t>& ids) {
+  return std::ranges::find(ids, data::kUnkId) != ids.end();
+}
+
+void demand(const std::string& phrase, const data::Vocabulary& target, EncodedPart& part, EncodedLine& line) {
+  std::vector<int32_t> ids = target.encode(phrase);
+  if (has_unknown(ids)) {
+    line.warnings.push_back(fmt::format("\"{}\" has characters that the model does not know: not demanded", phrase));
+  } else if (!ids.empty() && std::ranges::find(part.request.phrases, ids) == part.request.phrases.end()) {
+    part.request.phrases.push_back(std::move(ids));
+    part.phrase_texts.push_back(phrase);
+  }
+}
+
+void add_part(const TranslationRequest& request, const data::Vocabulary& target, const std::string& text,
+              std::vector<int32_t> source, EncodedLine& line) {
+  EncodedPart part{std::move(source), {}, {}};
+  part.request.cancel = request.cancel;
+  part.request.deadline = request.deadline;
+  if (line.parts.empty()) {
+    part.request.prefix = target.encode(request.prefix);
+    if (has_unknown(part.request.prefix)) {
+      line.warnings.push_back("the prefix has characters that the model does not know");
+    }
+    for (const std::string& phrase : request.phrases) {
+      demand(phrase, target, part, line);
+    }
+  }
+  if (request.terms != nullptr) {
+    for (const std::string& phrase : request.terms->find(text)) {
+      demand(phrase, target, part, line);
+    }
+  }
+  line.parts.push_back(std::move(part));
+}
+
+}  // namespace
+
+EncodedLine encode_request(const TranslationRequest& request, const data::Vocabulary& source,
+                           const data::Vocabulary& target, size_t max_tokens) {
+  EncodedLine line;
+  std::vector<int32_t> ids = data::encode_source(source, request.text);
+  line.tokens = ids.size();
+  if (ids.size() > max_tokens) {
+    for (const std::string& part : split_long_text(source, base::repair_utf8(request.text), max_tokens)) {
+      if (std::vector<int32_t> part_ids = data::encode_source(source, part); !part_ids.empty()) {
+        add_part(request, target, part, std::move(part_ids), line);
+      }
+    }
+  } else if (!ids.empty()) {
+    add_part(request, target, request.text, std::move(ids), line);
+  }
+  if (line.parts.size() == 1 && request.on_token) {
+    line.parts.front().request.on_ids = token_stream(request.on_token, target);
+  }
+  return line;
+}
+
+std::function<bool(std::span<const int32_t>)> token_stream(std::function<bool(const StreamedToken&)> on_token,
+                                                           const data::Vocabulary& target) {
+  auto ids = std::make_shared<std::vector<int32_t>>();  // so far
+  return [ids, target, on_token = std::move(on_token)](std::span<const int32_t> new_ids) {
+    for (const int32_t id : new_ids) {
+      ids->push_back(id);
+      if (!on_token({ids->size() - 1, id, target.piece(id), target.decode(*ids)})) {
+        return false;
+      }
+    }
+    return true;
+  };
+}
+
+}  // namespace dragoman::decoding

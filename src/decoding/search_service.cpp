@@ -1,0 +1,178 @@
+#include "decoding/search_service.h"
+
+#include <algorithm>
+#include <map>
+
+namespace dragoman::decoding {
+
+// What one thread holds: a worker, and the tasks under way in it.
+class SearchService::Thread {
+ public:
+  Thread(const ParallelSearch& search) : search_(search) { renew(); }
+  ~Thread() { search_.give_back(std::move(worker_)); }
+
+  int64_t tokens() const { return tokens_; }
+  bool idle() const { return tasks_.empty(); }
+
+  void admit(std::vector<SearchTask> tasks) {
+    const tensor::ArenaScope arena(worker_->arena);
+    std::vector<SearchTask> begun;
+    std::vector<std::span<const int32_t>> sources;
+    for (SearchTask& task : tasks) {
+      if (const auto reason = task.request.stop_reason()) {
+        task.done({{Hypothesis{{}, {}, 0.0, 0.0, *reason}}, {}}, nullptr);
+      } else {
+        begun.push_back(std::move(task));
+      }
+    }
+    for (const SearchTask& task : begun) {
+      sources.emplace_back(task.source);
+    }
+    std::vector<int32_t> slots;
+    try {
+      slots = sources.empty() ? std::vector<int32_t>() : worker_->steps->add(sources);
+    } catch (...) {
+      return admit_alone(std::move(begun), std::current_exception());
+    }
+    for (size_t i = 0; i < slots.size(); ++i) {
+      begin(std::move(begun[i]), slots[i]);
+    }
+  }
+
+  void step() {
+    const tensor::ArenaScope arena(worker_->arena);
+    std::vector<SearchResult> results;
+    try {
+      loop_->step(results);
+    } catch (...) {  // the model itself: nobody's own error
+      fail_all(std::current_exception());
+    }
+    for (SearchResult& result : results) {
+      answer(result);
+    }
+  }
+
+ private:
+  void renew() {
+    worker_ = search_.take_worker();
+    loop_ = std::make_unique<SearchLoop>(*worker_->steps, SearchOptions(), OnError::kReport);
+  }
+
+  // Whatever the encoder refused was in one of them: each is tried by itself.
+  void admit_alone(std::vector<SearchTask> tasks, const std::exception_ptr& error) {
+    if (tasks.size() == 1) {
+      return tasks.front().done({}, error);
+    }
+    for (SearchTask& task : tasks) {
+      std::vector<SearchTask> one;
+      one.push_back(std::move(task));
+      admit(std::move(one));
+    }
+  }
+
+  void begin(SearchTask task, int32_t slot) {
+    const size_t number = next_number_++;
+    const SentenceRequest request = ParallelSearch::completed(task.request, task.source);
+    SearchLimits limits;
+    try {
+      limits = search_.limits_of(task.source.size(), task.options, request);
+    } catch (...) {
+      worker_->steps->remove(slot);
+      return task.done({}, std::current_exception());
+    }
+    loop_->add(number, slot, limits, request, task.options);
+    tokens_ += static_cast<int64_t>(task.source.size());
+    tasks_.emplace(number, std::move(task));
+  }
+
+  void answer(SearchResult& result) {
+    const auto found = tasks_.find(result.sentence);
+    const SearchTask task = std::move(found->second);
+    tasks_.erase(found);
+    tokens_ -= static_cast<int64_t>(task.source.size());
+    SearchOutput output;
+    try {
+      if (result.error == nullptr) {
+        output = search_.output_of(task.source, std::move(result.hypotheses), task.options);
+      }
+    } catch (...) {
+      result.error = std::current_exception();
+    }
+    task.done(std::move(output), result.error);
+  }
+
+  void fail_all(const std::exception_ptr& error) {
+    for (const auto& [number, task] : tasks_) {
+      task.done({}, error);
+    }
+    tasks_.clear();
+    tokens_ = 0;
+    renew();
+  }
+
+  const ParallelSearch& search_;
+  std::unique_ptr<SearchWorker> worker_;
+  std::unique_ptr<SearchLoop> loop_;
+  std::map<size_t, SearchTask> tasks_;
+  size_t next_number_ = 0;
+  int64_t tokens_ = 0;
+};
+
+SearchService::SearchService(const ParallelSearch& search, int workers) : search_(search) {
+  for (int i = 0; i < worker_count(workers); ++i) {
+    threads_.emplace_back([this] {
+      Thread thread(search_);
+      while (true) {
+        std::vector<SearchTask> tasks = take(thread.tokens());
+        if (tasks.empty() && thread.idle()) {
+          return;
+        }
+        thread.admit(std::move(tasks));
+        if (!thread.idle()) {
+          thread.step();
+        }
+      }
+    });
+  }
+}
+
+SearchService::~SearchService() {
+  {
+    const std::lock_guard lock(mutex_);
+    ending_ = true;
+  }
+  arrived_.notify_all();
+  for (std::thread& thread : threads_) {
+    thread.join();
+  }
+}
+
+void SearchService::submit(SearchTask task) {
+  {
+    const std::lock_guard lock(mutex_);
+    waiting_.push_back(std::move(task));
+  }
+  arrived_.notify_one();
+}
+
+std::vector<SearchTask> SearchService::take(int64_t tokens) {
+  std::unique_lock lock(mutex_);
+  if (tokens == 0) {
+    arrived_.wait(lock, [this] { return ending_ || !waiting_.empty(); });
+  }
+  // A burst is shared out over the threads; the rest may be taken before the next step.
+  const size_t share = (waiting_.size() + threads_.size() - 1) / std::max<size_t>(threads_.size(), 1);
+  std::vector<SearchTask> taken;
+  while (!waiting_.empty() && taken.size() < share) {
+    const auto length = static_cast<int64_t>(waiting_.front().source.size());
+    if (tokens > 0 && tokens + length > waiting_.front().options.batch_tokens) {
+      break;
+    }
+    tokens += length;
+    taken.push_back(std::move(waiting_.front()));
+    waiting_.pop_front();
+  }
+  return taken;
+}
+
+}  // namespace dragoman::decoding

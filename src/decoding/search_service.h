@@ -1,0 +1,52 @@
+#pragma once
+
+#include <condition_variable>
+#include <deque>
+#include <functional>
+#include <mutex>
+#include <thread>
+#include <vector>
+
+#include "decoding/parallel_search.h"
+#include "decoding/search_loop.h"
+
+namespace dragoman::decoding {
+
+/// One sentence to search, and who is told.
+struct SearchTask {
+  std::vector<int32_t> source;  ///< ids with the end
+  SearchOptions options;        ///< checked; workers says nothing here
+  SentenceRequest request;
+  /// Called once, in a thread of the service: with the output, or with the error that the search of this sentence met.
+  std::function<void(SearchOutput output, std::exception_ptr error)> done;
+};
+
+/// Threads that search sentences as they come, each with its own options: a sentence joins those under way at the next
+/// step, and leaves when it is finished. Its output is the one ParallelSearch::run gives, whatever is searched beside
+/// it, and an error in it is its own alone. Safe for use by any number of threads at once.
+class SearchService {
+ public:
+  /// @param search  must outlive the service;  @param workers  threads, 0 = one a core
+  SearchService(const ParallelSearch& search, int workers);
+  /// Waits until every task has been answered.
+  ~SearchService();
+  SearchService(const SearchService&) = delete;
+  SearchService& operator=(const SearchService&) = delete;
+
+  void submit(SearchTask task);
+
+ private:
+  class Thread;
+
+  // Tasks for a thread that has `tokens` source tokens under way; waits for one if that is 0. None at the end.
+  std::vector<SearchTask> take(int64_t tokens);
+
+  const ParallelSearch& search_;
+  std::mutex mutex_;
+  std::condition_variable arrived_;
+  std::deque<SearchTask> waiting_;
+  bool ending_ = false;
+  std::vector<std::thread> threads_;
+};
+
+}  // namespace dragoman::decoding

@@ -1,0 +1,82 @@
+#include "decoding/terms.h"
+
+#include <algorithm>
+
+#include "base/error.h"
+#include "base/utf8.h"
+
+namespace dragoman::decoding {
+namespace {
+
+std::string trimmed(std::string_view text) {
+  const size_t begin = text.find_first_not_of(" \t");
+  return begin == std::string_view::npos ? std::string()
+                                         : std::string(text.substr(begin, text.find_last_not_of(" \t") - begin + 1));
+}
+
+bool continues_character(char byte) {
+  return (static_cast<unsigned char>(byte) & 0xC0) == 0x80;
+}
+
+// A character that words of scripts with spaces are made of. Beyond ASCII that is anything from U+00C0 up to where
+// scripts without spaces begin, general punctuation (U+2000 to U+206F) left out.
+bool is_word_character(char32_t c) {
+  const bool ascii = (c >= U'0' && c <= U'9') || (c >= U'A' && c <= U'Z') || (c >= U'a' && c <= U'z');
+  return ascii || (c >= 0xC0 && c < 0x2E80 && !(c >= 0x2000 && c <= 0x206F));
+}
+
+// Whether a word goes on across `place`.
+bool inside_word(std::string_view text, size_t place) {
+  if (place == 0 || place >= text.size()) {
+    return false;
+  }
+  size_t before = place - 1;
+  while (before > 0 && continues_character(text[before])) {
+    --before;
+  }
+  const std::u32string left = base::decode_utf8(text.substr(before, place - before));
+  const std::u32string right = base::decode_utf8(text.substr(place, 4));
+  return is_word_character(left.front()) && is_word_character(right.front());
+}
+
+}  // namespace
+
+TermTable::TermTable(std::span<const std::string> lines, std::string_view name) {
+  for (size_t i = 0; i < lines.size(); ++i) {
+    if (trimmed(lines[i]).empty()) {
+      continue;
+    }
+    const size_t tab = lines[i].find('\t');
+    const std::string source = trimmed(std::string_view(lines[i]).substr(0, tab));
+    const std::string target = tab == std::string::npos ? "" : trimmed(std::string_view(lines[i]).substr(tab + 1));
+    base::check_data(!source.empty() && !target.empty(),
+                     "{} line {}: \"{}\" has no tab with text on both sides; a line is a source term, a tab, and the "
+                     "phrase that translates it",
+                     name, i + 1, lines[i]);
+    targets_[source] = target;
+    lengths_.insert(source.size());
+  }
+}
+
+std::vector<std::string> TermTable::find(std::string_view line) const {
+  std::vector<std::string> found;
+  for (size_t place = 0; place < line.size();) {
+    size_t step = 1;
+    for (const size_t length : lengths_) {
+      if (place + length > line.size() || inside_word(line, place) || inside_word(line, place + length)) {
+        continue;
+      }
+      if (const auto term = targets_.find(std::string(line.substr(place, length))); term != targets_.end()) {
+        if (std::ranges::find(found, term->second) == found.end()) {
+          found.push_back(term->second);
+        }
+        step = length;
+        break;
+      }
+    }
+    place += step;
+  }
+  return found;
+}
+
+}  // namespace dragoman::decoding

@@ -1,0 +1,230 @@
+// Phrases that must appear: progress through them, sharing of the beam, laws over random tables, and terminology.
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <algorithm>
+
+#include "base/error.h"
+#include "base/random.h"
+#include "decoding/phrase_constraints.h"
+#include "decoding/terms.h"
+#include "support/error_of.h"
+#include "table_model.h"
+
+namespace dragoman::decoding {
+namespace {
+
+using Ids = std::vector<int32_t>;
+using Table = std::map<int32_t, double>;
+
+constexpr int32_t kVocab = 14;
+
+Table random_table(uint64_t seed, const Ids& history) {
+  uint64_t stream = 17;
+  for (const int32_t id : history) {
+    stream = stream * 1000003 + static_cast<uint64_t>(id);
+  }
+  base::Random random(seed, stream);
+  Table table;
+  double sum = 0.0;
+  for (int32_t id = data::kEosId; id < kVocab; ++id) {
+    sum += table[id] = std::exp(4.0 * random.uniform());
+  }
+  for (auto& [id, probability] : table) {
+    probability /= sum;
+  }
+  return table;
+}
+
+std::vector<Hypothesis> search_with(StepModel& model, const SearchOptions& options, const SearchLimits& limits,
+                                    const Phrases& phrases) {
+  SearchLoop loop(model, options);
+  SentenceRequest request;
+  request.phrases = phrases;
+  loop.add(0, 0, limits, request);
+  std::vector<SearchResult> results;
+  while (!loop.empty()) {
+    loop.step(results);
+  }
+  return results.at(0).hypotheses;
+}
+
+bool holds(const Ids& ids, const Ids& phrase) {
+  return !std::ranges::search(ids, phrase).empty();
+}
+
+PhraseProgress after(const PhraseConstraints& phrases, const Ids& ids) {
+  PhraseProgress progress;
+  for (const int32_t id : ids) {
+    progress = phrases.extend(progress, id);
+  }
+  return progress;
+}
+
+TEST(PhraseConstraints, FollowAPhraseLoseItAndFindItAgain) {
+  const PhraseConstraints phrases({{4, 4, 5}, {6, 7}});
+  EXPECT_EQ(phrases.met_tokens(after(phrases, {4})), 1);
+  EXPECT_EQ(phrases.met_tokens(after(phrases, {4, 6})), 1) << "the first is lost, the second begun";
+  EXPECT_EQ(phrases.met_tokens(after(phrases, {4, 4, 4})), 2) << "4 4 is still a beginning";
+  EXPECT_EQ(phrases.met_tokens(after(phrases, {4, 4, 4, 5})), 3);
+  EXPECT_FALSE(phrases.complete(after(phrases, {4, 4, 5, 6})));
+  EXPECT_TRUE(phrases.complete(after(phrases, {6, 7, 9, 4, 4, 5})));
+  EXPECT_TRUE(phrases.complete(after(phrases, {4, 4, 5, 6, 7, 8, 8}))) << "what is met stays met";
+}
+
+TEST(PhraseConstraints, WantTheNextPieceOrEveryFirstOne) {
+  const PhraseConstraints phrases({{4, 5}, {4, 6}, {7}});
+  const auto wanted = [&](const Ids& ids) {
+    Ids tokens;
+    phrases.append_wanted(after(phrases, ids), tokens);
+    return tokens;
+  };
+  EXPECT_EQ(wanted({}), (Ids{4, 7}));
+  EXPECT_EQ(wanted({4}), (Ids{5, 6}));
+  EXPECT_EQ(wanted({4, 6}), (Ids{4, 7}));
+  EXPECT_EQ(wanted({4, 6, 4, 5, 7}), Ids{});
+}
+
+TEST(PhraseConstraints, ProgressIsWhatTheTextHolds) {
+  base::Random random(5);
+  const Phrases two = {{4, 5, 4, 4}, {5, 4, 5}};
+  const PhraseConstraints phrases(two);
+  for (int round = 0; round < 500; ++round) {
+    Ids ids;
+    for (int i = 0; i < 12; ++i) {
+      ids.push_back(static_cast<int32_t>(4 + random.below(2)));
+    }
+    if (phrases.complete(after(phrases, ids))) {
+      EXPECT_TRUE(holds(ids, two[0]) && holds(ids, two[1])) << "round " << round;
+    }
+  }
+}
+
+TEST(PhraseConstraints, RefuseTooManyAndEmptyOnes) {
+  EXPECT_THAT(support::error_of([] { PhraseConstraints phrases(Phrases(65, {4})); }),
+              testing::HasSubstr("phrases: 65 are demanded of one sentence, at most 64 can be"));
+  EXPECT_THAT(support::error_of([] { PhraseConstraints phrases(Phrases(1)); }), testing::HasSubstr("one is empty"));
+}
+
+TEST(ShareOut, DealsOneToEachBankInTurnFullestFirst) {
+  std::vector<Candidate> candidates;
+  for (int32_t i = 0; i < 6; ++i) {
+    candidates.push_back({0, i, 0.0F, -static_cast<double>(i)});
+  }
+  const std::vector<int64_t> banks = {0, 0, 0, 1, 2, 1};
+  const auto kept = [&](size_t count) {
+    std::vector<Candidate> copy = candidates;
+    share_out(copy, banks, count);
+    Ids ids;
+    for (const Candidate& candidate : copy) {
+      ids.push_back(candidate.token_id);
+    }
+    return ids;
+  };
+  EXPECT_EQ(kept(1), Ids{4});
+  EXPECT_EQ(kept(3), (Ids{0, 3, 4}));
+  EXPECT_EQ(kept(5), (Ids{0, 1, 3, 4, 5}));
+  EXPECT_EQ(kept(9), (Ids{0, 1, 2, 3, 4, 5}));
+}
+
+TEST(Phrases, AlwaysAppearAndScoresAreTheModels) {
+  for (uint64_t seed = 0; seed < 80; ++seed) {
+    base::Random random(seed);
+    Phrases phrases;
+    for (uint64_t p = 0; p < 1 + seed % 3; ++p) {
+      Ids phrase;
+      for (uint64_t i = 0; i < 1 + random.below(3); ++i) {
+        phrase.push_back(static_cast<int32_t>(4 + random.below(kVocab - 4)));
+      }
+      phrases.push_back(phrase);
+    }
+    TableModel model(kVocab, [seed](int32_t, const Ids& history) { return random_table(seed, history); });
+    SearchOptions options;
+    options.beam_size = std::array{1, 4, 8}[seed % 3];
+    options.n_best = std::min(options.beam_size, 2);
+    const auto found = search_with(model, options, {0, 20}, phrases);
+    EXPECT_NE(found.at(0).finish_reason, FinishReason::kPhrasesMissing) << "seed " << seed;
+    for (const Hypothesis& hypothesis : found) {
+      double sum = 0.0;
+      Ids history;
+      for (const int32_t id : hypothesis.ids) {
+        sum += std::log(random_table(seed, history).at(id));
+        history.push_back(id);
+      }
+      if (hypothesis.finish_reason == FinishReason::kEndOfSentence) {
+        sum += std::log(random_table(seed, history).at(data::kEosId));
+      }
+      EXPECT_NEAR(hypothesis.score, sum, 1e-4) << "seed " << seed;
+      const bool all = std::ranges::all_of(phrases, [&](const Ids& phrase) { return holds(hypothesis.ids, phrase); });
+      // The best holds them all; what was cut behind it says when it does not.
+      EXPECT_TRUE(all || hypothesis.finish_reason == FinishReason::kPhrasesMissing) << "seed " << seed;
+    }
+  }
+}
+
+TEST(Phrases, ThatComeByThemselvesChangeNothingMuch) {
+  // What the free search finds satisfies the demand, so the demand must find nothing better.
+  for (uint64_t seed = 0; seed < 40; ++seed) {
+    TableModel model(kVocab, [seed](int32_t, const Ids& history) { return random_table(seed, history); });
+    SearchOptions options;
+    options.beam_size = 128;  // of 11 tokens: all sentences of 2, exhaustive
+    options.early_stop = false;
+    const Hypothesis free = search_one(model, options, {0, 2}).at(0);
+    if (free.ids.empty()) {
+      continue;
+    }
+    const Hypothesis demanded = search_with(model, options, {0, 2}, {{free.ids.front()}}).at(0);
+    EXPECT_EQ(demanded.ids, free.ids) << "seed " << seed;
+    EXPECT_EQ(demanded.score, free.score) << "seed " << seed;
+  }
+}
+
+TEST(Phrases, TooLittleRoomIsSaid) {
+  TableModel model(kVocab, [](int32_t, const Ids& history) { return random_table(3, history); });
+  SearchOptions options;
+  const Hypothesis cut = search_with(model, options, {0, 2}, {{4, 5, 6}}).at(0);
+  EXPECT_EQ(cut.finish_reason, FinishReason::kPhrasesMissing);
+  EXPECT_EQ(name_of(cut.finish_reason), "phrases_missing");
+}
+
+TEST(Phrases, SamplingRefusesThem) {
+  TableModel model(kVocab, [](int32_t, const Ids& history) { return random_table(3, history); });
+  SearchOptions options;
+  options.sampling_temperature = 1.0;
+  EXPECT_THAT(support::error_of([&] {
+                search_with(model, options, {0, 9}, {{4}});
+              }),
+              testing::HasSubstr("phrases: sampling cannot"));
+}
+
+TEST(TermTable, FindsWholeWordsTheLongestFirst) {
+  const std::vector<std::string> lines = {"house\tHaus",
+                                          "white house\tWei\xC3\x9F"
+                                          "es Haus",
+                                          "",
+                                          "\xE7\x8C\xAB\tKatze",
+                                          "caf\xC3\xA9\tKaffeehaus",
+                                          " cat \t Katze "};
+  const TermTable terms(lines, "terms.tsv");
+  const auto found = [&](const char* line) { return terms.find(line); };
+  using Texts = std::vector<std::string>;
+  EXPECT_EQ(found("the house, the housework, a lighthouse."), Texts{"Haus"});
+  EXPECT_EQ(found("the white house and a house"), (Texts{"Wei\xC3\x9F"
+                                                         "es Haus",
+                                                         "Haus"}));
+  EXPECT_EQ(found("\xE9\xBB\x91\xE7\x8C\xAB\xE3\x81\x8C"), Texts{"Katze"}) << "no borders in Japanese";
+  EXPECT_EQ(found("caf\xC3\xA9s caf\xC3\xA9"), Texts{"Kaffeehaus"});
+  EXPECT_EQ(found("cat\xC3\xA9 House"), Texts{}) << "letters must match, and e acute is one";
+  EXPECT_EQ(found("a cat; \xE7\x8C\xAB"), Texts{"Katze"}) << "each phrase once";
+}
+
+TEST(TermTable, NamesALineThatIsNone) {
+  for (const char* line : {"Haus", "\tHaus", "house\t "}) {
+    const std::vector<std::string> lines = {"a\tb", line};
+    EXPECT_THAT(support::error_of([&] { TermTable(lines, "terms.tsv"); }),
+                testing::HasSubstr("terms.tsv line 2: \"" + std::string(line) + "\" has no tab"));
+  }
+}
+
+}  // namespace
+}  // namespace dragoman::decoding
