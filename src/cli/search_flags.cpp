@@ -45,6 +45,14 @@ SearchFlags::SearchFlags(CLI::App& command) {
   add(command, "--no-repeat-ngram", &SearchOptions::no_repeat_ngram,
       "No run of so many pieces comes twice, 0 to 100; 0 = they may");
   add(command, "--disable-unk", &SearchOptions::disable_unk, "Never write the unknown piece");
+  CLI::Option* alternatives = command.add_flag(
+      "--alternatives", given_.alternatives,
+      "With an n-best list: the likeliest next pieces after the prefix, each continued, instead of the best");
+  appliers_.push_back([this, alternatives](SearchOptions& options) {
+    if (alternatives->count() > 0) {
+      options.alternatives = given_.alternatives;
+    }
+  });
   add(command, "--sampling-temperature", &SearchOptions::sampling_temperature,
       "Draw at random from softmax(logits / temperature) instead of searching, 0 to 100; 0 = search");
   add(command, "--sampling-top-k", &SearchOptions::sampling_top_k,

@@ -3,7 +3,9 @@
 
 #include <chrono>
 #include <memory>
+#include <optional>
 
+#include "base/error.h"
 #include "cli/command.h"
 #include "cli/search_flags.h"
 #include "cli/text_output.h"
@@ -20,10 +22,12 @@ constexpr size_t kChunkLines = 4096;
 constexpr size_t kChunkBytes = size_t{4} << 20;
 
 struct TranslateArguments {
-  std::string model;
+  std::vector<std::string> models;
   std::string input;   // empty or "-": standard input
   std::string output;  // empty or "-": standard output
   std::string banned;  // empty: nothing is banned
+  std::string terms;   // empty: no terminology
+  std::string prefix;  // empty: no prefixes
   bool json = false;
   bool soft_alignment = false;
   int n_best = 0;  // 0: one translation a line, as plain text
@@ -56,6 +60,11 @@ decoding::SearchOptions search_of(const TranslateArguments& arguments, const dec
   return options;
 }
 
+std::unique_ptr<decoding::Translator> load(const TranslateArguments& arguments) {
+  const std::vector<std::filesystem::path> folders(arguments.models.begin(), arguments.models.end());
+  return decoding::load_ensemble(folders, arguments.precision);
+}
+
 class Translate {
  public:
   explicit Translate(const TranslateArguments& arguments)
@@ -64,9 +73,16 @@ class Translate {
         input_name_(from_standard_input_ ? "standard input" : arguments.input),
         reader_(from_standard_input_ ? data::LineReader(STDIN_FILENO, input_name_)
                                      : data::LineReader(std::filesystem::path(arguments.input))),
-        translator_(decoding::load_translator(arguments.model, arguments.precision)),
-        search_(search_of(arguments, translator_)),
-        output_(arguments.output) {}
+        translator_(load(arguments)),
+        search_(search_of(arguments, *translator_)),
+        output_(arguments.output) {
+    if (!arguments.terms.empty()) {
+      terms_ = std::make_shared<decoding::TermTable>(data::read_lines(arguments.terms), arguments.terms);
+    }
+    if (!arguments.prefix.empty()) {
+      prefixes_.emplace(std::filesystem::path(arguments.prefix));
+    }
+  }
 
   int run() {
     const bool to_terminal = (arguments_.output.empty() || arguments_.output == "-") && isatty(STDOUT_FILENO) == 1;
@@ -74,6 +90,10 @@ class Translate {
       converse();
     } else {
       stream();
+    }
+    if (std::string line; prefixes_ && prefixes_->next(line)) {
+      base::fail(base::ErrorKind::kBadData, "{}: has more lines than the input ({}); give a line for each",
+                 arguments_.prefix, lines_);
     }
     output_.finish();
     return 0;
@@ -112,7 +132,8 @@ class Translate {
   }
 
   void answer(std::span<const std::string> lines) {
-    const std::vector<decoding::Translation> translations = translator_.translate(lines, search_);
+    const std::vector<decoding::Translation> translations =
+        translator_->translate_requests(requests_of(lines), search_);
     std::string text;
     for (size_t i = 0; i < lines.size(); ++i) {
       ++lines_;
@@ -127,6 +148,18 @@ class Translate {
     }
   }
 
+  std::vector<decoding::TranslationRequest> requests_of(std::span<const std::string> lines) {
+    std::vector<decoding::TranslationRequest> requests(lines.size());
+    for (size_t i = 0; i < lines.size(); ++i) {
+      requests[i].text = lines[i];
+      requests[i].terms = terms_;
+      base::check_data(!prefixes_ || prefixes_->next(requests[i].prefix),
+                       "{}: has {} lines, the input has more; give a line for each, empty for none", arguments_.prefix,
+                       lines_ + i);
+    }
+    return requests;
+  }
+
   std::string format(const std::string& source, const decoding::Translation& translation) const {
     if (arguments_.json) {
       return json_line(lines_, source, translation, arguments_.soft_alignment);
@@ -138,8 +171,10 @@ class Translate {
   bool from_standard_input_;
   std::string input_name_;
   data::LineReader reader_;
-  decoding::Translator translator_;
+  std::unique_ptr<decoding::Translator> translator_;
   decoding::SearchOptions search_;
+  std::shared_ptr<const decoding::TermTable> terms_;
+  std::optional<data::LineReader> prefixes_;
   TextOutput output_;
   uint64_t lines_ = 0;
   uint64_t tokens_ = 0;
@@ -150,7 +185,12 @@ class Translate {
 void add_translate_command(CLI::App& app, Run& run) {
   auto arguments = std::make_shared<TranslateArguments>();
   CLI::App* command = add_command(app, "translate", "Translate lines of text: files, pipes or a prompt");
-  command->add_option("--model", arguments->model, "Model folder")->type_name("DIR")->required();
+  command
+      ->add_option("--model", arguments->models,
+                   "Model folder; given several times, the models vote with the mean of their probabilities")
+      ->type_name("DIR")
+      ->allow_extra_args(false)
+      ->required();
   command->add_option("--input", arguments->input, "File to translate, one sentence a line; - = standard input")
       ->type_name("FILE");
   command
@@ -169,6 +209,12 @@ void add_translate_command(CLI::App& app, Run& run) {
   command
       ->add_option("--banned", arguments->banned,
                    "File of phrases that no translation may hold, one a line, as words and inside words")
+      ->type_name("FILE");
+  command
+      ->add_option("--terms", arguments->terms,
+                   "File of terminology, source<TAB>target a line: a term in the input demands its target phrase")
+      ->type_name("FILE");
+  command->add_option("--prefix", arguments->prefix, "File of what the translations must begin with, a line for each")
       ->type_name("FILE");
   arguments->flags = std::make_unique<SearchFlags>(*command);
   add_speed_flags(*command, arguments->batch_tokens, arguments->workers);

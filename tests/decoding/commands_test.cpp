@@ -179,6 +179,61 @@ TEST_F(Commands, TuneRefusesWhatItCannotUse) {
   EXPECT_EQ(program_.run("tune --model model --source source --target source --beam-sizes 1 --dry-run").status, 0);
 }
 
+TEST_F(Commands, PrefixTermsAndBannedPhrasesAreObeyed) {
+  program_.write("prefix", "the red\n\n\n\nthe green mouse\n");
+  const Outcome prefixed = translate("--input in --prefix prefix");
+  ASSERT_EQ(prefixed.status, 0) << prefixed.err;
+  EXPECT_THAT(prefixed.out, testing::ContainsRegex("^the red"));
+  EXPECT_THAT(prefixed.out, testing::ContainsRegex("\nthe green mouse[^\n]*\n$"));
+  program_.write("terms", "cat\tgreen house\n");
+  EXPECT_THAT(translate("--input in --terms terms").out, testing::ContainsRegex("^[^\n]*green house"));
+  const std::string plain = translate("--input in").out;
+  const std::string word = plain.substr(0, plain.find_first_of(" \n"));
+  program_.write("banned", word + "\n");
+  const Outcome without = translate("--input in --banned banned");
+  ASSERT_EQ(without.status, 0) << without.err;
+  EXPECT_FALSE(without.out.starts_with(word + " ") || without.out.starts_with(word + "\n")) << without.out;
+  EXPECT_EQ(count_lines(without.out), 5U);
+  expect_failure(translate("--input in --terms prefix"), 65, {"prefix line 1: \"the red\" has no tab"});
+  program_.write("short", "the\n");
+  expect_failure(translate("--input in --prefix short"), 65, {"short: has 1 lines, the input has more"});
+  program_.write("long", "\n\n\n\n\n\n");
+  expect_failure(translate("--input in --prefix long"), 65, {"long: has more lines than the input (5)"});
+}
+
+TEST_F(Commands, SamplesAlternativesAndEnsembles) {
+  const Outcome samples = translate("--input in --sampling-temperature 1 --nbest 7 --beam-size 1");
+  ASSERT_EQ(samples.status, 0) << samples.err;
+  EXPECT_EQ(count_lines(samples.out), 3U * 7U + 2U);
+  EXPECT_EQ(translate("--input in --sampling-temperature 1 --nbest 7 --workers 3 --batch-tokens 3").out, samples.out);
+  EXPECT_NE(translate("--input in --sampling-temperature 1 --nbest 7 --seed 2").out, samples.out);
+  expect_failure(translate("--sampling-top-k 4"), 2, {"sampling_temperature is 0, which draws nothing"});
+  const Outcome alternatives = translate("--input in --alternatives --nbest 6");
+  ASSERT_EQ(alternatives.status, 0) << alternatives.err;
+  EXPECT_EQ(count_lines(alternatives.out), 3U * 6U + 2U);
+  EXPECT_EQ(translate("--model model --input in").out, translate("--input in").out) << "one model twice votes as once";
+  const auto other = tiny_model(nn::NormOrder::kPost, 2, vocabulary().size());
+  models::publish_model_folder(program_.folder() / "other",
+                               {.config = models::to_json(other->config()),
+                                .tensors = models::named_tensors(other->parameters()),
+                                .vocabularies = {{"vocabulary.spm", vocabulary().bytes()}}});
+  const Outcome both = translate("--model other --input in");
+  ASSERT_EQ(both.status, 0) << both.err;
+  EXPECT_NE(both.out, translate("--input in").out);
+}
+
+TEST_F(Commands, ModelsOfOtherVocabulariesDoNotVote) {
+  program_.write("text", "ein haus\nzwei katzen und drei hunde laufen um das haus\n");
+  data::VocabularyOptions options;
+  options.size = 40;
+  const data::Vocabulary german = data::train_vocabulary({program_.folder() / "text"}, options).vocabulary;
+  const auto model = tiny_model(nn::NormOrder::kPost, 2, german.size());
+  models::publish_model_folder(program_.folder() / "german", {.config = models::to_json(model->config()),
+                                                              .tensors = models::named_tensors(model->parameters()),
+                                                              .vocabularies = {{"vocabulary.spm", german.bytes()}}});
+  expect_failure(translate("--model german --input in"), 65, {"german: its source vocabulary is not that of model"});
+}
+
 TEST_F(Commands, WrongUseIsRefused) {
   expect_failure(translate("--nbest 5"), 2, {"n_best is 5, must be 1 to beam_size (4)"});
   expect_failure(translate("--beam-size 0"), 2, {"beam_size is 0, must be 1 to 128"});
