@@ -32,8 +32,8 @@ TrainOptions tiny() {
   return options;
 }
 
-// The same shape, to be trained within an hour: many small updates, layer norm first, few sub-words, and a learning rate
-// that falls to its end within the time given. Chosen on validation text; docs/small_corpora.md has the figures.
+// The same shape, to be trained within an hour: many small updates, layer norm first, few sub-words, and a learning
+// rate that falls to its end within the time given. Chosen on validation text; docs/small_corpora.md has the figures.
 TrainOptions tiny_hour() {
   TrainOptions options = tiny();
   options.model.norm_order = nn::NormOrder::kPre;
