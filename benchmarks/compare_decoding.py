@@ -26,6 +26,8 @@ import sys
 import tempfile
 import time
 
+import peer_python
+
 HERE = pathlib.Path(__file__).resolve().parent
 REPOSITORY = HERE.parent
 PACKAGES = ("ctranslate2", "sentencepiece", "safetensors", "numpy")
@@ -107,8 +109,7 @@ class Dragoman:
             _, status, usage = os.wait4(process.pid, 0)
             if status != 0:
                 fail(f"dragoman translate ended with status {status}:\n{said}")
-        tokens, seconds = re.search(r"into (\d+) tokens in ([\d.]+) s", said).groups()
-        rate = re.search(r"\((\d+) tokens/s\)", said).group(1)
+        tokens, rate = re.search(r"into (\d+) tokens in .*\((\d+) tokens/s\)", said).groups()
         return {"tokens": int(tokens), "speed": float(rate), "peak_mib": usage.ru_maxrss // 1024, "latencies": []}
 
     def one_by_one(self, job, way):
@@ -227,28 +228,6 @@ def compare(job, sides, rounds):
     }
 
 
-def has_packages(python):
-    imports = "; ".join(f"import {package}" for package in PACKAGES)
-    return subprocess.run([python, "-c", imports], capture_output=True).returncode == 0
-
-
-def python_with_packages(asked):
-    asked = asked or os.environ.get("DRAGOMAN_BENCHMARK_PYTHON")
-    if asked:
-        if not has_packages(asked):
-            fail(f"{asked} cannot import {', '.join(PACKAGES)}; name another interpreter with --python")
-        return asked
-    if has_packages(sys.executable):
-        return sys.executable
-    folder = REPOSITORY / ".venv-benchmarks"
-    python = folder / "bin" / "python"
-    if not python.exists():
-        run([sys.executable, "-m", "venv", folder])
-    if not has_packages(python):
-        run([python, "-m", "pip", "install", "--quiet", *PACKAGES])
-    return str(python)
-
-
 def random_model(program, folder, name, text):
     """A model of that shape after one update: nearly its initial, random weights."""
     model = folder / name
@@ -262,7 +241,7 @@ def random_model(program, folder, name, text):
     return model
 
 
-def sentences(program, folder, model, text, count):
+def sentences(folder, text, count):
     """Lines of about LENGTH pieces."""
     path = folder / f"lines.{count}"
     lines = []
@@ -292,7 +271,7 @@ def main():
     if not any(arguments.text.glob("newstest20*.en")) and names != ["text"]:
         fail(f"skipped: {arguments.text} has no newstest20*.en", 77)
 
-    python = python_with_packages(arguments.python)
+    python = peer_python.find(PACKAGES, arguments.python, fail)
     about = json.loads(run([arguments.program, "benchmark", "--train", "--json", "--shape", "tiny", "--steps", 1]).stdout)
     cores = len(os.sched_getaffinity(0))
     print(f"machine   {about['processor']}, {cores} cores, instruction set {about['isa']}, load {os.getloadavg()[0]:.1f}")
@@ -308,7 +287,7 @@ def main():
             else:
                 shape, precision, beam, single, count = WORK[name]
                 model = random_model(arguments.program, folder, shape, arguments.text)
-                lines = sentences(arguments.program, folder, model, arguments.text, count)
+                lines = sentences(folder, arguments.text, count)
                 job = Job(name, model, precision, beam, single, lines, False)
             rows.append(compare(job, sides, arguments.rounds))
     if arguments.json:

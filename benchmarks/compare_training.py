@@ -30,6 +30,8 @@ import subprocess
 import sys
 import tempfile
 
+import peer_python
+
 HERE = pathlib.Path(__file__).resolve().parent
 REPOSITORY = HERE.parent
 SOURCE_LENGTH = TARGET_LENGTH = 30
@@ -311,28 +313,6 @@ def best_of(rows):
     }
 
 
-def has_torch(python):
-    return subprocess.run([python, "-c", "import torch"], capture_output=True).returncode == 0
-
-
-def python_with_torch(asked):
-    asked = asked or os.environ.get("DRAGOMAN_BENCHMARK_PYTHON")
-    if asked:
-        asked = os.path.abspath(asked) if os.sep in asked else asked  # a link is kept: it is what makes the environment
-        if not has_torch(asked):
-            fail(f"{asked} cannot import torch; name another interpreter with --python")
-        return asked
-    if has_torch(sys.executable):
-        return sys.executable
-    folder = REPOSITORY / ".venv-benchmarks"
-    python = folder / "bin" / "python"
-    if not python.exists() or not has_torch(python):
-        print(f"making {folder} with torch: some gigabytes, some minutes", flush=True)
-        subprocess.run([sys.executable, "-m", "venv", folder], check=True)
-        subprocess.run([python, "-m", "pip", "install", "--quiet", "torch", "numpy", "sentencepiece"], check=True)
-    return python
-
-
 def built_program(asked):
     program = pathlib.Path(asked).resolve() if asked else REPOSITORY / "build" / "dragoman"
     if not asked:
@@ -375,7 +355,8 @@ def main():
 
     cores = len(os.sched_getaffinity(0))
     program = built_program(arguments.program)
-    python = python_with_torch(arguments.python)
+    packages = ("torch", "numpy", "sentencepiece") if text else ("torch", "numpy")
+    python = peer_python.find(packages, arguments.python, fail)
     print_machine(program, python, cores, arguments.rounds, "sentences of a text" if text else None)
     rows = []
     for name in [arguments.only] if arguments.only else SHAPES:

@@ -6,7 +6,11 @@ using decoding::SearchOptions;
 
 template <typename Field>
 void SearchFlags::add(CLI::App& command, const char* name, Field SearchOptions::*field, const std::string& help) {
-  CLI::Option* option = command.add_option(name, given_.*field, help);
+  apply_if_given(command.add_option(name, given_.*field, help), field);
+}
+
+template <typename Field>
+void SearchFlags::apply_if_given(const CLI::Option* option, Field SearchOptions::*field) {
   appliers_.push_back([this, option, field](SearchOptions& options) {
     if (option->count() > 0) {
       options.*field = given_.*field;
@@ -18,7 +22,7 @@ SearchFlags::SearchFlags(CLI::App& command) {
   const std::string stored = "; not given: what `dragoman tune` stored with the model, else the default";
   add(command, "--beam-size", &SearchOptions::beam_size,
       "Hypotheses kept a sentence, 1 to 128; 1 = greedy search" + stored);
-  CLI::Option* penalty =
+  const CLI::Option* penalty =
       command
           .add_option_function<std::string>(
               "--length-penalty",
@@ -26,11 +30,7 @@ SearchFlags::SearchFlags(CLI::App& command) {
               "What divides a score: gnmt = ((5 + len) / 6)^alpha, length = len^alpha" + stored)
           ->check(CLI::IsMember({"gnmt", "length"}))
           ->default_str(std::string(decoding::name_of(given_.length_penalty)));
-  appliers_.push_back([this, penalty](SearchOptions& options) {
-    if (penalty->count() > 0) {
-      options.length_penalty = given_.length_penalty;
-    }
-  });
+  apply_if_given(penalty, &SearchOptions::length_penalty);
   add(command, "--alpha", &SearchOptions::alpha, "Exponent of the length penalty, 0 to 5; 0 = none" + stored);
   add(command, "--min-length", &SearchOptions::min_length, "Fewest pieces of a translation, 0 to 100000");
   add(command, "--max-length-ratio", &SearchOptions::max_length_ratio,
@@ -45,14 +45,10 @@ SearchFlags::SearchFlags(CLI::App& command) {
   add(command, "--no-repeat-ngram", &SearchOptions::no_repeat_ngram,
       "No run of so many pieces comes twice, 0 to 100; 0 = they may");
   add(command, "--disable-unk", &SearchOptions::disable_unk, "Never write the unknown piece");
-  CLI::Option* alternatives = command.add_flag(
+  const CLI::Option* alternatives = command.add_flag(
       "--alternatives", given_.alternatives,
       "With an n-best list: the likeliest next pieces after the prefix, each continued, instead of the best");
-  appliers_.push_back([this, alternatives](SearchOptions& options) {
-    if (alternatives->count() > 0) {
-      options.alternatives = given_.alternatives;
-    }
-  });
+  apply_if_given(alternatives, &SearchOptions::alternatives);
   add(command, "--sampling-temperature", &SearchOptions::sampling_temperature,
       "Draw at random from softmax(logits / temperature) instead of searching, 0 to 100; 0 = search");
   add(command, "--sampling-top-k", &SearchOptions::sampling_top_k,

@@ -23,6 +23,8 @@ class SearchFlags {
  private:
   template <typename Field>
   void add(CLI::App& command, const char* name, Field decoding::SearchOptions::*field, const std::string& help);
+  template <typename Field>
+  void apply_if_given(const CLI::Option* option, Field decoding::SearchOptions::*field);
 
   decoding::SearchOptions given_;
   std::vector<std::function<void(decoding::SearchOptions&)>> appliers_;

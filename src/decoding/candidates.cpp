@@ -3,7 +3,6 @@
 #include <algorithm>
 #include <array>
 #include <cmath>
-#include <limits>
 
 #include "base/error.h"
 #include "data/vocabulary.h"
@@ -11,8 +10,6 @@
 
 namespace dragoman::decoding {
 namespace {
-
-constexpr float kImpossible = -std::numeric_limits<float>::infinity();
 
 // Extensions of one hypothesis that a step can ask for: the widest beam.
 constexpr int kMaxCount = 128;

@@ -1,11 +1,15 @@
 #pragma once
 
 #include <cstdint>
+#include <limits>
 #include <optional>
 #include <span>
 #include <vector>
 
 namespace dragoman::decoding {
+
+/// Logit of a token that must not be generated.
+constexpr float kImpossible = -std::numeric_limits<float>::infinity();
 
 /// A hypothesis extended by one token, not yet chosen.
 struct Candidate {

@@ -1,12 +1,10 @@
 #include "decoding/logits_rules.h"
 
 #include <algorithm>
-#include <limits>
 
 namespace dragoman::decoding {
 namespace {
 
-constexpr float kForbidden = -std::numeric_limits<float>::infinity();
 constexpr std::string_view kWordBegin = "\xE2\x96\x81";  // U+2581
 
 // Whether `history` ends with the first run.size() - 1 pieces of `run`.
@@ -103,7 +101,7 @@ void LogitsRules::forbid_repeats(std::span<const int32_t> history, std::span<flo
   for (size_t begin = 0; begin + n <= history.size(); ++begin) {
     const std::span<const int32_t> run = history.subspan(begin, n);
     if (last_is_next(history, run)) {
-      logits[static_cast<size_t>(run.back())] = kForbidden;
+      logits[static_cast<size_t>(run.back())] = kImpossible;
     }
   }
 }
@@ -111,7 +109,7 @@ void LogitsRules::forbid_repeats(std::span<const int32_t> history, std::span<flo
 void LogitsRules::forbid_banned(std::span<const int32_t> history, std::span<float> logits) const {
   for (const std::vector<int32_t>& run : *options_.banned) {
     if (last_is_next(history, run)) {
-      logits[static_cast<size_t>(run.back())] = kForbidden;
+      logits[static_cast<size_t>(run.back())] = kImpossible;
     }
   }
 }

@@ -50,19 +50,18 @@ void Sampler::collect(std::span<const float> logits) {
   }
 }
 
+bool Sampler::likelier(const Weighted& a, const Weighted& b) {
+  return a.weight != b.weight ? a.weight > b.weight : a.id < b.id;
+}
+
 void Sampler::keep_top_k() {
-  const auto likelier = [](const Weighted& a, const Weighted& b) {
-    return a.weight != b.weight ? a.weight > b.weight : a.id < b.id;
-  };
   std::nth_element(kept_.begin(), kept_.begin() + static_cast<ptrdiff_t>(top_k_) - 1, kept_.end(), likelier);
   kept_.resize(top_k_);
   std::ranges::sort(kept_, likelier);  // nth_element leaves an order that is not the same everywhere
 }
 
 void Sampler::keep_top_p() {
-  std::ranges::sort(kept_, [](const Weighted& a, const Weighted& b) {
-    return a.weight != b.weight ? a.weight > b.weight : a.id < b.id;
-  });
+  std::ranges::sort(kept_, likelier);
   double sum = 0.0;
   for (const Weighted& token : kept_) {
     sum += token.weight;

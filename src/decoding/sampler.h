@@ -24,6 +24,7 @@ class Sampler {
     int32_t id;
     double weight;  // proportional to the probability
   };
+  static bool likelier(const Weighted& a, const Weighted& b);  // ties to the lower id
   void collect(std::span<const float> logits);
   void keep_top_k();
   void keep_top_p();

@@ -121,7 +121,8 @@ void attend(const SharedProblem& problem) {
   for (int64_t h = 0; h < problem.n_heads; ++h) {
     score_head<kQueries>(problem, h);
     for (int q = 0; q < kQueries && problem.length > 0; ++q) {
-      normalise_row(problem.weights + q * problem.width, problem.length);
+      float* weights = problem.weights + q * problem.width;
+      softmax_of_row(weights, problem.length, weights);
     }
     if (problem.mean_weights != nullptr) {
       add_to_mean<kQueries>(problem);

@@ -117,7 +117,7 @@ void step_row_kernel(const StepShape& shape, const float* query, const StepKeys&
   const int64_t width = step_row_width(keys.length);
   score_positions(shape, query, keys, width, weights);
   for (int64_t h = 0; h < shape.n_heads && keys.length > 0; ++h) {
-    normalise_row(weights + h * width, keys.length);
+    softmax_of_row(weights + h * width, keys.length, weights + h * width);
   }
   std::fill_n(context, shape.n_heads * shape.d_value, 0.0F);
   int64_t t = 0;

@@ -145,13 +145,14 @@ HWY_INLINE double log_sum_exp_of_row(const float* row, int64_t columns) {
   return static_cast<double>(shift) + std::log(static_cast<double>(sum));
 }
 
-/// The softmax of at least one number, in place; `row` has room for whole vectors.
-HWY_INLINE void normalise_row(float* row, int64_t columns) {
+/// to = softmax of at least one number; `to` may be `row`.
+HWY_INLINE void softmax_of_row(const float* row, int64_t columns, float* to) {
   const RowTag d;
   const RowVector largest = hn::Set(d, largest_of_row(row, columns));
-  map_row(row, columns, row, [&](RowVector x) HWY_ATTR { return vector_exp(d, hn::Sub(x, largest)); });
-  const RowVector inverse = hn::Set(d, 1.0F / sum_row(row, columns, [](RowVector x) HWY_ATTR { return x; }));
-  map_row(row, columns, row, [&](RowVector x) HWY_ATTR { return hn::Mul(x, inverse); });
+  map_row(row, columns, to, [&](RowVector x) HWY_ATTR { return vector_exp(d, hn::Sub(x, largest)); });
+  const float sum = sum_row(to, columns, [](RowVector x) HWY_ATTR { return x; });
+  const RowVector inverse = hn::Set(d, 1.0F / sum);
+  map_row(to, columns, to, [&](RowVector x) HWY_ATTR { return hn::Mul(x, inverse); });
 }
 
 }  // namespace dragoman::ops::HWY_NAMESPACE

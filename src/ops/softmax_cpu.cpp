@@ -9,12 +9,7 @@ HWY_BEFORE_NAMESPACE();
 namespace dragoman::ops::HWY_NAMESPACE {
 
 void softmax_kernel(const float* row, int64_t columns, float* to) {
-  const RowTag d;
-  const RowVector largest = hn::Set(d, largest_of_row(row, columns));
-  map_row(row, columns, to, [&](RowVector x) HWY_ATTR { return vector_exp(d, hn::Sub(x, largest)); });
-  const float sum = sum_row(to, columns, [](RowVector x) HWY_ATTR { return x; });
-  const RowVector inverse = hn::Set(d, 1.0F / sum);
-  map_row(to, columns, to, [&](RowVector x) HWY_ATTR { return hn::Mul(x, inverse); });
+  softmax_of_row(row, columns, to);
 }
 
 void log_softmax_kernel(const float* row, int64_t columns, float* to) {

@@ -17,20 +17,8 @@ using Table = std::map<int32_t, double>;
 constexpr int32_t kVocab = 12;
 
 Table random_table(uint64_t seed, const Ids& history) {
-  uint64_t stream = 17;
-  for (const int32_t id : history) {
-    stream = stream * 1000003 + static_cast<uint64_t>(id);
-  }
-  base::Random random(seed, stream);
-  Table table;
-  double sum = 0.0;
-  for (int32_t id = data::kEosId; id < kVocab; ++id) {
-    sum += table[id] = std::exp(3.0 * random.uniform());
-  }
-  for (auto& [id, probability] : table) {
-    probability /= sum;
-  }
-  return table;
+  return drawn_table(seed, history, data::kEosId, kVocab,
+                     [](int32_t, double uniform) { return std::exp(3.0 * uniform); });
 }
 
 // Shows random attention, a function of the history.

@@ -39,20 +39,9 @@ Table garden_path(int32_t, const Ids& history) {
 
 // Any table: probabilities drawn from (seed, history). The end grows likelier with length.
 Table random_table(uint64_t seed, int32_t vocab_size, const Ids& history) {
-  uint64_t stream = 17;
-  for (const int32_t id : history) {
-    stream = stream * 1000003 + static_cast<uint64_t>(id);
-  }
-  base::Random random(seed, stream);
-  Table table;
-  double sum = 0.0;
-  for (int32_t id = 0; id < vocab_size; ++id) {
-    sum += table[id] = std::exp(3.0 * random.uniform()) * (id == kEnd ? 1.0 + static_cast<double>(history.size()) : 1);
-  }
-  for (auto& [id, probability] : table) {
-    probability /= sum;
-  }
-  return table;
+  return drawn_table(seed, history, 0, vocab_size, [&](int32_t id, double uniform) {
+    return std::exp(3.0 * uniform) * (id == kEnd ? 1.0 + static_cast<double>(history.size()) : 1);
+  });
 }
 
 void expect_same(const std::vector<Hypothesis>& expected, const std::vector<Hypothesis>& seen, uint64_t seed) {

@@ -5,6 +5,7 @@
 #include <map>
 #include <vector>
 
+#include "base/random.h"
 #include "data/vocabulary.h"
 #include "decoding/search_loop.h"
 
@@ -51,6 +52,26 @@ class TableModel : public StepModel {
   std::function<std::map<int32_t, double>(int32_t, const Ids&)> next_;
   std::map<int32_t, std::vector<Ids>> histories_;
 };
+
+/// Probabilities of the tokens [first, vocab_size) drawn from (seed, history), in proportion to weight(id, uniform).
+template <typename Weight>
+std::map<int32_t, double> drawn_table(uint64_t seed, const std::vector<int32_t>& history, int32_t first,
+                                      int32_t vocab_size, Weight weight) {
+  uint64_t stream = 17;
+  for (const int32_t id : history) {
+    stream = stream * 1000003 + static_cast<uint64_t>(id);
+  }
+  base::Random random(seed, stream);
+  std::map<int32_t, double> table;
+  double sum = 0.0;
+  for (int32_t id = first; id < vocab_size; ++id) {
+    sum += table[id] = weight(id, random.uniform());
+  }
+  for (auto& [id, probability] : table) {
+    probability /= sum;
+  }
+  return table;
+}
 
 /// The n best of one sentence.
 inline std::vector<Hypothesis> search_one(StepModel& model, const SearchOptions& options, const SearchLimits& limits,
