@@ -113,6 +113,22 @@ TEST(Variable, ABoundBufferIsOverwrittenAfterClear) {
   EXPECT_FALSE(x.grad_target().accumulate);
 }
 
+TEST(Variable, EveryElementOfAGradientIsAdded) {
+  for (const int64_t size : {1, 15, 16, 17, 40}) {
+    const Variable x(Tensor::zeros({size}), true);
+    Tensor part = Tensor::empty({size});
+    for (int64_t index = 0; index < size; ++index) {
+      part.data<float>()[index] = static_cast<float>(index + 1);
+    }
+    x.add_grad(part.clone());
+    x.add_grad(part);
+    for (int64_t index = 0; index < size; ++index) {
+      EXPECT_EQ(x.grad().data<float>()[index], static_cast<float>(2 * (index + 1)))
+          << "element " << index << " of " << size;
+    }
+  }
+}
+
 TEST(Variable, RefusesAGradientOfTheWrongShape) {
   const Variable x = leaf({1, 1});
   EXPECT_THROW(x.add_grad(Tensor::zeros({3})), base::Error);
