@@ -14,7 +14,7 @@ namespace dragoman::training {
 /// Which searches are tried, and what "better" means.
 struct SearchTuning {
   std::vector<int> beam_sizes = {1, 2, 4, 6, 8};
-  std::vector<double> alphas = {0.0, 0.4, 0.6, 0.8, 1.0, 1.2, 1.5};  ///< exponents of the length penalty
+  std::vector<double> alphas = {0.0, 0.6, 0.8, 1.0, 1.2, 1.5, 2.0};  ///< exponents of the length penalty
   decoding::SearchOptions search;                                    ///< all that is not tried
   ValidationMetric metric = ValidationMetric::kBleu;                 ///< bleu or chrf
   evaluation::Tokenizer tokenize = evaluation::Tokenizer::k13a;      ///< of BLEU
