@@ -57,7 +57,7 @@ int print_answer(const CLI::App& app, const CLI::ParseError& error) {
 }
 
 int run_program(int argc, char** argv) {
-  CLI::App app("dragoman: trains, evaluates and translates with the Transformer of \"Attention Is All You Need\"",
+  CLI::App app("dragoman: trains, evaluates, translates with and serves the Transformer of \"Attention Is All You Need\"",
                "dragoman");
   app.formatter(std::make_shared<HelpFormat>());
   app.set_version_flag("--version", DRAGOMAN_VERSION);
@@ -75,6 +75,7 @@ int run_program(int argc, char** argv) {
   add_sample_corpus_command(app, run);
   add_import_command(app, run);
   add_export_command(app, run);
+  add_serve_command(app, run);
   add_info_command(app, run);
   add_benchmark_command(app, run);
   try {

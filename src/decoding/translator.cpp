@@ -31,37 +31,44 @@ void check_vocabulary(const char* side, int64_t in_vocabulary, int64_t in_model)
 // A request under way: as many tasks as its line has parts. The last to be done answers.
 class Translator::Submitted {
  public:
-  Submitted(const Translator& translator, TranslationRequest request, EncodedLine line)
-      : translator_(translator), request_(std::move(request)), line_(std::move(line)), outputs_(line_.parts.size()) {}
+  Submitted(const Translator& translator, TranslationRequest request, EncodedLine line, Done done)
+      : translator_(translator),
+        request_(std::move(request)),
+        line_(std::move(line)),
+        done_(std::move(done)),
+        outputs_(line_.parts.size()) {}
 
-  std::future<Translation> future() { return promise_.get_future(); }
   const EncodedLine& line() const { return line_; }
 
   void take(size_t part, SearchOutput output, const std::exception_ptr& error) {
-    const std::lock_guard lock(mutex_);
-    outputs_[part] = std::move(output);
-    error_ = error_ != nullptr ? error_ : error;
-    if (++n_done_ == outputs_.size()) {
-      answer();
+    {
+      const std::lock_guard lock(mutex_);
+      outputs_[part] = std::move(output);
+      error_ = error_ != nullptr ? error_ : error;
+      if (++n_done_ < outputs_.size()) {
+        return;
+      }
     }
+    answer();
   }
 
   void answer() {
+    Translation translation;
     try {
-      if (error_ != nullptr) {
-        std::rethrow_exception(error_);
+      if (error_ == nullptr) {
+        translation = translator_.finish(request_, line_, outputs_);
       }
-      promise_.set_value(translator_.finish(request_, line_, outputs_));
     } catch (...) {
-      promise_.set_exception(std::current_exception());
+      error_ = std::current_exception();
     }
+    done_(std::move(translation), error_);
   }
 
  private:
   const Translator& translator_;
   TranslationRequest request_;
   EncodedLine line_;
-  std::promise<Translation> promise_;
+  Done done_;
   std::mutex mutex_;
   std::vector<SearchOutput> outputs_;
   size_t n_done_ = 0;
@@ -113,16 +120,27 @@ std::vector<Translation> Translator::translate_requests(std::span<const Translat
 }
 
 std::future<Translation> Translator::submit(TranslationRequest request, const SearchOptions& options) const {
+  const auto promise = std::make_shared<std::promise<Translation>>();
+  std::future<Translation> future = promise->get_future();
+  submit(std::move(request), options, [promise](Translation translation, const std::exception_ptr& error) {
+    if (error != nullptr) {
+      promise->set_exception(error);
+    } else {
+      promise->set_value(std::move(translation));
+    }
+  });
+  return future;
+}
+
+void Translator::submit(TranslationRequest request, const SearchOptions& options, Done done) const {
   options.check();
   if (options.alignment) {
     check_alignment_layer(model(), options.alignment_layer);
   }
   EncodedLine line = encode_request(request, source_, target_, static_cast<size_t>(search_.max_positions()));
-  const auto submitted = std::make_shared<Submitted>(*this, std::move(request), std::move(line));
-  std::future<Translation> future = submitted->future();
+  const auto submitted = std::make_shared<Submitted>(*this, std::move(request), std::move(line), std::move(done));
   if (submitted->line().parts.empty()) {
-    submitted->answer();
-    return future;
+    return submitted->answer();
   }
   std::call_once(service_started_, [&] { service_ = std::make_unique<SearchService>(search_, options.workers); });
   for (size_t part = 0; part < submitted->line().parts.size(); ++part) {
@@ -132,7 +150,6 @@ std::future<Translation> Translator::submit(TranslationRequest request, const Se
            submitted->take(part, std::move(output), error);
          }});
   }
-  return future;
 }
 
 // Joins the parts of a line and says what had to be done.

@@ -1,5 +1,7 @@
 #pragma once
 
+#include <exception>
+#include <functional>
 #include <future>
 #include <memory>
 #include <mutex>
@@ -59,6 +61,11 @@ class Translator {
   /// all is answered.
   /// @return the translation, or the error of this line alone. Wrong options are thrown at once, as Error(kUsage).
   std::future<Translation> submit(TranslationRequest request, const SearchOptions& options) const;
+  /// What is told of a line submitted: its translation and null, or an empty one and the error.
+  using Done = std::function<void(Translation translation, std::exception_ptr error)>;
+  /// The same without a future: `done` is called once, in a worker's thread, or in the caller's for a blank line. It
+  /// must not throw, wait, translate with this translator, or hold the last reference to it.
+  void submit(TranslationRequest request, const SearchOptions& options, Done done) const;
 
   const models::Transformer& model() const { return search_.model(); }
   /// Of the model's folder: what `dragoman tune` chose, else the defaults of SearchOptions.

@@ -1,0 +1,87 @@
+#include <fmt/chrono.h>
+#include <fmt/format.h>
+
+#include <memory>
+
+#include "cli/command.h"
+#include "cli/search_flags.h"
+#include "cli/text_output.h"
+#include "serving/serve.h"
+
+namespace dragoman::cli {
+namespace {
+
+struct ServeArguments {
+  std::vector<std::string> models;
+  serving::ServeOptions options;
+  int64_t batch_tokens = decoding::SearchOptions().batch_tokens;
+  double longest_wait = 2.0;
+  double request_time = 30.0;
+  double drain_time = 30.0;
+  std::unique_ptr<SearchFlags> flags;
+
+  void finish() {
+    for (const std::string& text : models) {
+      options.load.models.push_back(serving::model_spec_from(text));
+    }
+    options.load.search = [this](const decoding::SearchOptions& defaults) {
+      decoding::SearchOptions search = flags->over(defaults);
+      search.batch_tokens = batch_tokens;
+      search.workers = options.workers;
+      return search;
+    };
+    const auto milliseconds = [](double seconds) {
+      return std::chrono::milliseconds(static_cast<int64_t>(seconds * 1000));
+    };
+    options.longest_wait = std::chrono::duration<double>(longest_wait);
+    options.request_time = milliseconds(request_time);
+    options.drain_time = milliseconds(drain_time);
+    options.say = [](const std::string& line) {
+      const std::time_t now = std::time(nullptr);
+      say(fmt::format("{:%Y-%m-%dT%H:%M:%SZ} {}\n", fmt::gmtime(now), line));
+    };
+    options.load.search({}).check();
+  }
+};
+
+}  // namespace
+
+void add_serve_command(CLI::App& app, Run& run) {
+  auto arguments = std::make_shared<ServeArguments>();
+  serving::ServeOptions& options = arguments->options;
+  CLI::App* command = add_command(app, "serve", "Serve models over HTTP: LibreTranslate and DeepL interfaces, a web page");
+  command
+      ->add_option("--model", arguments->models,
+                   "Languages and folder of a model, such as en:de=DIR; once for each model")
+      ->type_name("PAIR=DIR")
+      ->allow_extra_args(false)
+      ->required();
+  command->add_option("--host", options.listen.host, "Address to listen at; 0.0.0.0 = every one of this machine");
+  command->add_option("--port", options.listen.port, "Port to listen at; 0 = one that is free");
+  command->add_option("--longest-wait", arguments->longest_wait,
+                      "Seconds of work that may wait; what would come behind is refused with 503");
+  command->add_option("--request-time", arguments->request_time, "Seconds a request may take");
+  command->add_option("--drain-time", arguments->drain_time,
+                      "Seconds for requests under way when the server is told to end");
+  command->add_option("--max-texts", options.texts.texts, "Texts in one request");
+  command->add_option("--max-characters", options.texts.characters, "Characters of one text");
+  command->add_flag("--allow-other-origins", options.allow_other_origins,
+                    "Let web pages from elsewhere use the server (CORS)");
+  arguments->flags = std::make_unique<SearchFlags>(*command);
+  add_speed_flags(*command, arguments->batch_tokens, options.workers);
+  command
+      ->add_option_function<std::string>(
+          "--precision", [arguments](const std::string& name) { arguments->options.load.precision = *ops::precision_from(name); },
+          "Of the products with weights, converted at load")
+      ->check(CLI::IsMember({"float32", "bfloat16", "int8"}))
+      ->default_str("float32");
+  command->callback([arguments, &run] {
+    arguments->finish();
+    run = [arguments] {
+      serving::serve(arguments->options);
+      return 0;
+    };
+  });
+}
+
+}  // namespace dragoman::cli

@@ -1,0 +1,72 @@
+#include "serving/admission.h"
+
+#include <algorithm>
+
+namespace dragoman::serving {
+namespace {
+
+constexpr std::chrono::duration<double> kSpan{0.5};
+constexpr double kWeightOfNew = 0.3;  // of a span's speed in the mean
+
+}  // namespace
+
+int64_t estimated_tokens(std::string_view line) {
+  constexpr int64_t kBytesPerToken = 4;
+  constexpr int64_t kForEachLine = 2;
+  return static_cast<int64_t>(line.size()) / kBytesPerToken + kForEachLine;
+}
+
+Admission::Admission(int64_t in_work, std::chrono::duration<double> longest_wait)
+    : in_work_(in_work), longest_wait_(longest_wait) {}
+
+bool Admission::enter(int64_t cost, Clock::time_point now) {
+  const std::lock_guard lock(mutex_);
+  const double most = static_cast<double>(in_work_) + rate_ * longest_wait_.count();
+  if (inside_ > 0 && static_cast<double>(inside_ + cost) > most) {
+    ++refused_;
+    return false;
+  }
+  inside_ += cost;
+  look_at_speed(now);
+  return true;
+}
+
+void Admission::leave(int64_t cost, bool was_done, Clock::time_point now) {
+  const std::lock_guard lock(mutex_);
+  inside_ -= cost;
+  done_in_span_ += was_done ? cost : 0;
+  look_at_speed(now);
+}
+
+// Half of what the workers can hold keeps them busy.
+void Admission::look_at_speed(Clock::time_point now) {
+  is_busy_span_ = is_busy_span_ && inside_ >= in_work_ / 2;
+  const std::chrono::duration<double> seconds = now - span_begin_;
+  if (is_busy_span_ && seconds < kSpan) {
+    return;
+  }
+  if (is_busy_span_) {
+    const double speed = static_cast<double>(done_in_span_) / seconds.count();
+    rate_ = rate_ == 0.0 ? speed : rate_ + kWeightOfNew * (speed - rate_);
+  }
+  span_begin_ = now;
+  done_in_span_ = 0;
+  is_busy_span_ = inside_ >= in_work_ / 2;
+}
+
+int64_t Admission::inside() const {
+  const std::lock_guard lock(mutex_);
+  return inside_;
+}
+
+uint64_t Admission::refused() const {
+  const std::lock_guard lock(mutex_);
+  return refused_;
+}
+
+double Admission::rate() const {
+  const std::lock_guard lock(mutex_);
+  return rate_;
+}
+
+}  // namespace dragoman::serving

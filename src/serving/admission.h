@@ -1,0 +1,49 @@
+#pragma once
+
+#include <chrono>
+#include <cstdint>
+#include <mutex>
+#include <string_view>
+
+namespace dragoman::serving {
+
+/// What a line costs, in estimated source tokens: bytes / 4 + 2. Known before it is cut into pieces.
+int64_t estimated_tokens(std::string_view line);
+
+/// The bound of the queue: what is admitted is what is in work, and as much again as will be begun within `longest_wait`
+/// at the speed of late. More is refused at once, which costs nobody anything; a client that waits in vain does.
+/// The speed is measured while there is enough to do, in spans of half a second. One request is always let in when
+/// nothing else is there, whatever it costs.
+/// Safe for use by any number of threads.
+class Admission {
+ public:
+  using Clock = std::chrono::steady_clock;
+
+  /// @param in_work  cost that the workers take at a time
+  Admission(int64_t in_work, std::chrono::duration<double> longest_wait);
+
+  /// Counts `cost` in and returns true, or returns false.
+  bool enter(int64_t cost, Clock::time_point now = Clock::now());
+  /// What was let in is done, or given up (then it says nothing about the speed).
+  void leave(int64_t cost, bool was_done, Clock::time_point now = Clock::now());
+
+  int64_t inside() const;
+  uint64_t refused() const;
+  /// Cost a second; 0 until it has been measured.
+  double rate() const;
+
+ private:
+  void look_at_speed(Clock::time_point now);
+
+  const int64_t in_work_;
+  const std::chrono::duration<double> longest_wait_;
+  mutable std::mutex mutex_;
+  int64_t inside_ = 0;
+  uint64_t refused_ = 0;
+  double rate_ = 0.0;
+  Clock::time_point span_begin_ = Clock::now();
+  int64_t done_in_span_ = 0;
+  bool is_busy_span_ = false;  // there was enough to do in all of it
+};
+
+}  // namespace dragoman::serving

@@ -1,0 +1,63 @@
+#pragma once
+
+#include <cstdint>
+#include <functional>
+#include <memory>
+#include <string>
+
+#include "serving/http_limits.h"
+#include "serving/http_message.h"
+
+namespace dragoman::serving {
+
+/// Where a server listens.
+struct Listen {
+  std::string host = "127.0.0.1";  ///< address of this machine; 0.0.0.0 or :: = all of them
+  uint16_t port = 5000;            ///< 0 = any that is free
+};
+
+/// Numbers of the connections, for metrics.
+struct ConnectionCounts {
+  size_t open = 0;       ///< now
+  uint64_t accepted = 0;
+  uint64_t refused = 0;  ///< over a limit of connections
+};
+
+/// What a connection leads to, beside the routes.
+struct HttpHooks {
+  Handler handle;  ///< called for every request, in the thread that runs the server
+  /// Told of every answer: the request, its status, and the seconds from its last byte to its answer. Requests that
+  /// cannot be read are told with an empty method.
+  std::function<void(const Request&, int status, double seconds)> answered = [](const Request&, int, double) {};
+};
+
+/// An HTTP/1.1 server: one thread, any number of connections, each with a limit and a deadline for everything it can
+/// do (HttpLimits). Bytes become requests in RequestReader; the handler answers through Exchange from any thread.
+/// A connection whose client goes away cancels its exchange. Requests on one connection are answered in order.
+class HttpServer {
+ public:
+  /// Listens at once. Throws Error(kUsage) for an address that is none, Error(kRuntime) for one that is not free:
+  /// "127.0.0.1:5000: cannot listen: Address already in use; choose another --port".
+  HttpServer(const Listen& listen, const HttpLimits& limits, HttpHooks hooks);
+  ~HttpServer();
+  HttpServer(const HttpServer&) = delete;
+  HttpServer& operator=(const HttpServer&) = delete;
+
+  /// The port listened at.
+  uint16_t port() const;
+  /// Serves until `drain` is through or `stop` is called. The signals SIGTERM and SIGINT call `on_stop`, SIGHUP calls
+  /// `on_reload`, in this thread.
+  void run(const std::function<void()>& on_stop, const std::function<void()>& on_reload);
+  /// Takes no new connections, closes idle ones, lets requests under way be answered; `run` returns when all are, or
+  /// when `at_most` is over. Any thread.
+  void drain(std::chrono::milliseconds at_most);
+  /// Closes everything. Any thread.
+  void stop();
+  ConnectionCounts counts() const;
+
+ private:
+  class State;
+  std::unique_ptr<State> state_;
+};
+
+}  // namespace dragoman::serving

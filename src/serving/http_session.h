@@ -1,0 +1,98 @@
+#pragma once
+
+#include <boost/asio/ip/tcp.hpp>
+#include <boost/asio/steady_timer.hpp>
+#include <chrono>
+#include <deque>
+#include <functional>
+#include <memory>
+
+#include "serving/http_server.h"
+#include "serving/request_reader.h"
+
+namespace dragoman::serving {
+
+/// What the sessions of a server share. Outlives them.
+struct SessionShared {
+  const HttpLimits& limits;
+  HttpHooks hooks;
+  bool draining = false;
+};
+
+/// One connection: reads a request, hands it on, watches for the client going away, writes the answer, and again. Runs
+/// in the one thread of its io_context; only what SessionExchange posts comes from other threads.
+class HttpSession : public std::enable_shared_from_this<HttpSession> {
+ public:
+  using Tcp = boost::asio::ip::tcp;
+  using Error = boost::system::error_code;
+
+  /// @param closed  called once, when the connection has ended
+  HttpSession(Tcp::socket socket, std::string client, SessionShared& shared, std::function<void(HttpSession*)> closed);
+  ~HttpSession();
+  HttpSession(const HttpSession&) = delete;
+  HttpSession& operator=(const HttpSession&) = delete;
+
+  void start();
+  /// Closes the connection if no request is under way; else it closes after the answer.
+  void drain();
+  /// Closes it now; whatever is under way is cancelled.
+  void close();
+
+ private:
+  friend class SessionExchange;
+  enum class Phase {
+    kReading,    // waits for a request, or is in one
+    kHandling,   // the request is whole, its answer is not there
+    kStreaming,  // the answer comes in pieces
+    kWriting,    // the answer is whole and is written
+    kLingering,  // all is said; what the client still sends is thrown away, so that it reads what it was told
+    kClosed,
+  };
+
+  struct Output {
+    std::string bytes;
+    size_t of_stream;  // bytes that SessionExchange counts
+  };
+
+  void read();
+  void on_read(const Error& error, size_t size);
+  void look();
+  void handle();
+  void watch();
+  void on_readable(const Error& error);
+  void refuse(const Refusal& refusal);
+
+  // From SessionExchange, in the session's thread. `number` tells which request is answered.
+  void answer(uint64_t number, Reply reply);
+  void begin_stream(uint64_t number, Reply head);
+  void send(uint64_t number, std::string piece);
+  void end_stream(uint64_t number);
+
+  void write(std::string bytes, bool is_last, size_t of_stream = 0);
+  void write_next();
+  void written(const Error& error);
+  void linger();
+  void set_deadline(std::chrono::milliseconds after);
+  void on_deadline();
+
+  Tcp::socket socket_;
+  boost::asio::steady_timer timer_;
+  SessionShared& shared_;
+  std::function<void(HttpSession*)> closed_;
+  std::string client_;
+  RequestReader reader_;
+  RequestReader::State timed_ = RequestReader::State::kDone;  // what the read deadline was set for
+  std::string input_;
+  Phase phase_ = Phase::kReading;
+  uint64_t number_ = 0;  // of the request under way
+  Request asked_;  // the request under way, without its body
+  std::weak_ptr<class SessionExchange> exchange_;
+  std::chrono::steady_clock::time_point handled_at_;
+  bool keep_alive_ = true;
+  bool head_only_ = false;
+  std::deque<Output> output_;
+  bool is_writing_ = false;
+  bool is_last_ = false;  // all of the answer is in output_
+};
+
+}  // namespace dragoman::serving

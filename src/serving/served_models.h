@@ -1,0 +1,70 @@
+#pragma once
+
+#include <filesystem>
+#include <functional>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "decoding/translator.h"
+#include "ops/precision.h"
+#include "serving/languages.h"
+
+namespace dragoman::serving {
+
+/// A model to serve, and how.
+struct ModelSpec {
+  LanguagePair pair;
+  std::filesystem::path folder;
+};
+
+/// What `--model` says: "en:de=DIR". Throws Error(kUsage) for anything else: "--model is \"DIR\", must name its
+/// languages: --model en:de=DIR", for a language that is none, and for source and target alike.
+ModelSpec model_spec_from(const std::string& text);
+
+/// A model that is served.
+struct ServedModel {
+  LanguagePair pair;
+  std::filesystem::path folder;
+  std::string sha256;  ///< of its weights, as the manifest has it
+  std::shared_ptr<const decoding::Translator> translator;
+  decoding::SearchOptions search;  ///< checked; how it translates when a request says nothing else
+};
+
+/// How models are loaded.
+struct LoadOptions {
+  std::vector<ModelSpec> models;
+  ops::Precision precision = ops::Precision::kFloat32;
+  /// The search of a model, from the defaults of its folder.
+  std::function<decoding::SearchOptions(const decoding::SearchOptions&)> search = [](const auto& defaults) {
+    return defaults;
+  };
+};
+
+/// The models served at one time, by language pair. Never changes: a reload makes another set, and requests under way
+/// keep theirs until they are answered.
+class ServedModels {
+ public:
+  /// Loads all, and translates a first text with each, so that the next finds everything warm.
+  /// Throws Error(kBadData) for a folder that cannot be used, Error(kUsage) for a pair that is there twice and for
+  /// options that do not fit the model.
+  static std::shared_ptr<const ServedModels> load(const LoadOptions& options);
+
+  explicit ServedModels(std::vector<ServedModel> models) : models_(std::move(models)) {}
+
+  const std::vector<ServedModel>& all() const { return models_; }
+  /// The model from `source` to `target`, both as clients write them: in any case, long or short (pb for pt-BR); a code
+  /// with a country finds the language alone, and the reverse if there is one only. Null if there is none.
+  const ServedModel* find(std::string_view source, std::string_view target) const;
+  /// Codes, each once, in order of the models: languages that can be translated from, into, and both.
+  std::vector<std::string> sources() const;
+  std::vector<std::string> targets() const;
+  std::vector<std::string> languages() const;
+  /// The code under which `asked` is served as one of `codes`; empty if it is not.
+  static std::string match(std::string_view asked, const std::vector<std::string>& codes);
+
+ private:
+  std::vector<ServedModel> models_;
+};
+
+}  // namespace dragoman::serving

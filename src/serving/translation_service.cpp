@@ -1,0 +1,222 @@
+#include "serving/translation_service.h"
+
+#include "serving/http_message.h"
+
+namespace dragoman::serving {
+namespace {
+
+using decoding::FinishReason;
+using decoding::Translation;
+
+// How often waiting jobs are looked through for those that nobody waits for any more.
+constexpr std::chrono::milliseconds kLookAgain{100};
+
+std::exception_ptr timed_out() {
+  return std::make_exception_ptr(HttpError(status::kGatewayTimeout, "the translation took too long"));
+}
+
+std::exception_ptr cancelled() {
+  return std::make_exception_ptr(HttpError(status::kUnavailable, "the request was cancelled"));
+}
+
+}  // namespace
+
+struct TranslationService::Active {
+  TranslationJob job;
+  std::vector<Translation> translations;
+  Clock::time_point arrived;
+  size_t next = 0;     // line to begin
+  size_t in_work = 0;  // lines
+  std::exception_ptr error;
+
+  bool is_unfinished() const { return next < job.lines.size() || in_work > 0; }
+};
+
+TranslationService::TranslationService(int workers, int64_t batch_tokens, std::chrono::duration<double> longest_wait)
+    : admission_(workers * batch_tokens, longest_wait),
+      most_in_work_(workers * batch_tokens),
+      thread_([this] { run(); }) {}
+
+TranslationService::~TranslationService() {
+  {
+    const std::lock_guard lock(mutex_);
+    ending_ = true;
+  }
+  mail_.notify_one();
+  thread_.join();
+}
+
+void TranslationService::submit(TranslationJob job) {
+  int64_t cost = 0;
+  for (const std::string& line : job.lines) {
+    cost += estimated_tokens(line);
+  }
+  if (!admission_.enter(cost)) {
+    throw HttpError(status::kUnavailable, "The server is busy, try again", {{"Retry-After", "1"}});
+  }
+  const auto active = std::make_shared<Active>();
+  active->translations.resize(job.lines.size());
+  active->job = std::move(job);
+  active->arrived = Clock::now();
+  ++jobs_;
+  {
+    const std::lock_guard lock(mutex_);
+    arrived_.push_back(active);
+  }
+  mail_.notify_one();
+}
+
+void TranslationService::run() {
+  std::vector<Finished> finished;
+  while (take_mail(finished)) {
+    for (Finished& line : finished) {
+      take(line);
+    }
+    finished.clear();
+    feed();
+  }
+}
+
+// Waits for something to do. False when all is done for ever.
+bool TranslationService::take_mail(std::vector<Finished>& finished) {
+  std::unique_lock lock(mutex_);
+  const auto has_mail = [this] { return !arrived_.empty() || !finished_.empty() || (ending_ && jobs_ == 0); };
+  if (turns_.empty()) {
+    mail_.wait(lock, has_mail);
+  } else {
+    mail_.wait_for(lock, kLookAgain, has_mail);
+  }
+  std::swap(finished, finished_);
+  for (const auto& job : arrived_) {
+    turns_.push_back(job);
+  }
+  arrived_.clear();
+  return !(ending_ && jobs_ == 0 && finished.empty() && turns_.empty());
+}
+
+void TranslationService::take(Finished& finished) {
+  Active& active = *finished.job;
+  const int64_t cost = estimated_tokens(active.job.lines[finished.line]);
+  in_work_ -= cost;
+  --active.in_work;
+  const Translation& translation = finished.translation;
+  const FinishReason reason = translation.finish_reason;
+  if (finished.error != nullptr) {
+    give_up_lines(active, finished.error, failed_);
+  } else if (reason == FinishReason::kDeadline) {
+    give_up_lines(active, timed_out(), timed_out_);
+  } else if (reason == FinishReason::kCancelled) {
+    give_up_lines(active, cancelled(), cancelled_);
+  } else {
+    source_tokens_ += translation.source_pieces.size();
+    target_tokens_ += translation.token_scores.size();
+  }
+  admission_.leave(cost, active.error == nullptr);
+  active.translations[finished.line] = std::move(finished.translation);
+  end_if_done(active);
+}
+
+// One line of each job in turn, as long as the workers have room.
+void TranslationService::feed() {
+  const Clock::time_point now = Clock::now();
+  if (now - swept_ >= kLookAgain) {
+    sweep(now);
+  }
+  while (in_work_ < most_in_work_ && !turns_.empty()) {
+    const std::shared_ptr<Active> active = turns_.front();
+    turns_.pop_front();
+    drop_if_late(*active, now);
+    if (active->next < active->job.lines.size()) {
+      begin_line(active);
+    }
+    if (active->next < active->job.lines.size()) {
+      turns_.push_back(active);
+    } else {
+      end_if_done(*active);  // one without lines, or given up before any was begun
+    }
+  }
+}
+
+// Ends the waiting of those that nobody waits for any more.
+void TranslationService::sweep(Clock::time_point now) {
+  swept_ = now;
+  std::erase_if(turns_, [&](const std::shared_ptr<Active>& active) {
+    drop_if_late(*active, now);
+    end_if_done(*active);
+    return active->next == active->job.lines.size();
+  });
+}
+
+void TranslationService::drop_if_late(Active& active, Clock::time_point now) {
+  if (active.job.cancel.stop_requested()) {
+    give_up_lines(active, cancelled(), cancelled_);
+  } else if (now >= active.job.deadline) {
+    give_up_lines(active, timed_out(), timed_out_);
+  }
+}
+
+void TranslationService::begin_line(const std::shared_ptr<Active>& active) {
+  const size_t line = active->next++;
+  ++active->in_work;
+  in_work_ += estimated_tokens(active->job.lines[line]);
+  if (line == 0) {
+    on_begun(std::chrono::duration<double>(Clock::now() - active->arrived).count());
+  }
+  const TranslationJob& job = active->job;
+  decoding::TranslationRequest request{.text = job.lines[line], .cancel = job.cancel, .deadline = job.deadline};
+  if (job.on_token) {
+    request.on_token = [on_token = job.on_token, line](const decoding::StreamedToken& token) {
+      return on_token(line, token);
+    };
+  }
+  // The last reference to a job, and with it to its models, must not end in a thread of theirs: it goes by mail.
+  const auto done = [this, active, line](Translation translation, const std::exception_ptr& error) mutable {
+    const std::lock_guard lock(mutex_);
+    finished_.push_back({std::move(active), line, std::move(translation), error});
+    mail_.notify_one();
+  };
+  try {
+    job.model->translator->submit(std::move(request), job.options, done);
+  } catch (...) {
+    const std::lock_guard lock(mutex_);
+    finished_.push_back({active, line, {}, std::current_exception()});
+  }
+}
+
+// The first error is the job's; what is not begun never will be.
+void TranslationService::give_up_lines(Active& active, const std::exception_ptr& error,
+                                       std::atomic<uint64_t>& counter) {
+  if (active.error == nullptr) {
+    active.error = error;
+    ++counter;
+  }
+  for (; active.next < active.job.lines.size(); ++active.next) {
+    admission_.leave(estimated_tokens(active.job.lines[active.next]), false);
+  }
+}
+
+void TranslationService::end_if_done(Active& active) {
+  if (active.is_unfinished()) {
+    return;
+  }
+  const auto done = std::move(active.job.done);
+  active.job.done = nullptr;
+  if (done) {
+    done(active.error == nullptr ? std::move(active.translations) : std::vector<Translation>(), active.error);
+    --jobs_;
+  }
+}
+
+ServiceCounts TranslationService::counts() const {
+  return {.waiting_cost = admission_.inside(),
+          .jobs = jobs_,
+          .source_tokens = source_tokens_,
+          .target_tokens = target_tokens_,
+          .rejected = admission_.refused(),
+          .cancelled = cancelled_,
+          .timed_out = timed_out_,
+          .failed = failed_,
+          .rate = admission_.rate()};
+}
+
+}  // namespace dragoman::serving
