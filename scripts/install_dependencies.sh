@@ -8,7 +8,7 @@ set -eu
 
 packages="cmake ninja-build g++ pkg-config git ccache
 libhwy-dev libsentencepiece-dev libcli11-dev libyaml-cpp-dev nlohmann-json3-dev libfmt-dev
-libssl-dev libicu-dev libboost-dev libopenmpi-dev openmpi-bin iproute2 libgtest-dev libgmock-dev"
+libssl-dev libicu-dev libboost-dev libcld2-dev libopenmpi-dev openmpi-bin iproute2 libgtest-dev libgmock-dev"
 
 list_only=no
 for option in "$@"; do

@@ -65,6 +65,11 @@ void add_serve_command(CLI::App& app, Run& run) {
                       "Seconds for requests under way when the server is told to end");
   command->add_option("--max-texts", options.texts.texts, "Texts in one request");
   command->add_option("--max-characters", options.texts.characters, "Characters of one text");
+  command
+      ->add_option("--api-keys", options.api_keys,
+                   "File of the keys that open the server: SHA-256, name, requests and characters a minute; without it "
+                   "no key is needed")
+      ->type_name("FILE");
   command->add_flag("--allow-other-origins", options.allow_other_origins,
                     "Let web pages from elsewhere use the server (CORS)");
   arguments->flags = std::make_unique<SearchFlags>(*command);

@@ -51,7 +51,7 @@ std::optional<std::pair<std::string, size_t>> reference_at(std::string_view text
 }
 
 // References read, runs of blanks made one space.
-std::string words_of(std::string_view text) {
+std::string plain_words(std::string_view text) {
   std::string words;
   for (size_t i = 0; i < text.size();) {
     if (kBlanks.find(text[i]) != std::string_view::npos) {
@@ -99,10 +99,11 @@ bool is_void(const std::string& name) {
   return std::ranges::find(kVoid, name) != std::end(kVoid);
 }
 
-bool is_left_alone(std::string_view tag) {
+bool is_left_alone(std::string_view tag, const std::vector<std::string>& more) {
   constexpr std::string_view kElements[] = {"script", "style", "code", "pre", "textarea"};
   const std::string text = lower_case(tag);
-  return std::ranges::find(kElements, tag_name(tag)) != std::end(kElements) ||
+  const std::string name = tag_name(tag);
+  return std::ranges::find(kElements, name) != std::end(kElements) || std::ranges::find(more, name) != more.end() ||
          text.find("translate=\"no\"") != std::string::npos || text.find("translate='no'") != std::string::npos ||
          text.find("translate=no") != std::string::npos;
 }
@@ -125,7 +126,7 @@ size_t element_end(std::string_view html, const std::string& name, size_t at) {
 }
 
 // Where what begins with "<" at `at` ends; `at` itself if it is text.
-size_t markup_end(std::string_view html, size_t at) {
+size_t markup_end(std::string_view html, size_t at, const std::vector<std::string>& left_alone) {
   const std::string_view rest = html.substr(at);
   if (rest.starts_with("<!--")) {
     return end_behind(html, "-->", at + 4);
@@ -135,7 +136,7 @@ size_t markup_end(std::string_view html, size_t at) {
   }
   const size_t end = tag_end(html, at);
   const std::string_view tag = html.substr(at, end - at);
-  if (is_name_start(rest[1]) && is_left_alone(tag) && !tag.ends_with("/>") &&
+  if (is_name_start(rest[1]) && is_left_alone(tag, left_alone) && !tag.ends_with("/>") &&
       !is_void(tag_name(tag))) {
     return element_end(html, tag_name(tag), end);
   }
@@ -145,7 +146,7 @@ size_t markup_end(std::string_view html, size_t at) {
 void add_text(TextPlan& plan, std::string_view text) {
   const size_t begin = std::min(text.find_first_not_of(kBlanks), text.size());
   const size_t end = begin == text.size() ? begin : text.find_last_not_of(kBlanks) + 1;
-  const TextPlan inside = plan_text(words_of(text.substr(begin, end - begin)));
+  const TextPlan inside = plan_text(plain_words(text.substr(begin, end - begin)));
   if (inside.lines() != 1) {  // nothing to translate: as it was, references too
     plan.pieces.push_back({false, std::string(text)});
     return;
@@ -157,11 +158,11 @@ void add_text(TextPlan& plan, std::string_view text) {
 
 }  // namespace
 
-TextPlan plan_html(std::string_view html) {
+TextPlan plan_html(std::string_view html, const std::vector<std::string>& left_alone) {
   TextPlan plan{.pieces = {}, .is_html = true};
   size_t text_begin = 0;
   for (size_t at = html.find('<'); at != std::string_view::npos; at = html.find('<', at)) {
-    const size_t end = markup_end(html, at);
+    const size_t end = markup_end(html, at, left_alone);
     if (end == at) {
       ++at;
       continue;

@@ -49,6 +49,12 @@ json object_of(std::string_view body) {
 
 }  // namespace
 
+bool is_given(const RequestFields& fields, std::string_view name) {
+  const json& value = fields[name];
+  return !value.is_null() && !(value.is_string() && value.get_ref<const std::string&>().empty()) &&
+         !(value.is_array() && value.empty());
+}
+
 std::string percent_decoded(std::string_view text) {
   std::string result;
   for (size_t i = 0; i < text.size(); ++i) {

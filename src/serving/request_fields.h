@@ -51,6 +51,9 @@ class RequestFields {
   std::vector<Upload> uploads_;
 };
 
+/// Whether a field is there and not null, empty text or an empty array.
+bool is_given(const RequestFields& fields, std::string_view name);
+
 /// "a%20b+c" as in forms and queries: "a b c". A percent sign without two digits behind it stands for itself.
 std::string percent_decoded(std::string_view text);
 

@@ -2,31 +2,30 @@
 
 #include <fmt/format.h>
 
+#include <mutex>
+
+#include "serving/deepl_routes.h"
+#include "serving/file_routes.h"
 #include "serving/health_routes.h"
 #include "serving/libretranslate_routes.h"
-#include "serving/page_assets.h"
+#include "serving/metrics_routes.h"
+#include "serving/page_routes.h"
+#include "serving/reloader.h"
 #include "serving/router.h"
 #include "serving/serving_context.h"
+#include "serving/spec_routes.h"
+#include "serving/stream_routes.h"
 
 namespace dragoman::serving {
 namespace {
 
-Reply page_file(const Request& request) {
-  const Asset* asset = find_asset(request.path);
-  if (asset == nullptr) {
-    throw HttpError(status::kNotFound, "Not found");
-  }
-  return {.content_type = std::string(asset->content_type), .body = std::string(asset->bytes)};
-}
-
-void add_page_routes(Router& router) {
-  router.add("GET", "/", ErrorShape::kLibreTranslate, page_file);
-  router.add_prefix("GET", "/assets/", ErrorShape::kLibreTranslate, page_file);
-}
-
 std::string address_of(const Listen& listen, uint16_t port) {
   const bool is_v6 = listen.host.find(':') != std::string::npos;
-  return fmt::format(fmt::runtime(is_v6 ? "http://[{}]:{}" : "http://{}:{}"), listen.host, port);
+  return is_v6 ? fmt::format("http://[{}]:{}", listen.host, port) : fmt::format("http://{}:{}", listen.host, port);
+}
+
+std::shared_ptr<ApiKeys> load_keys(const std::filesystem::path& file) {
+  return file.empty() ? nullptr : std::make_shared<ApiKeys>(file);
 }
 
 // A running server: its parts, in the order they depend on each other.
@@ -35,42 +34,78 @@ class Serving {
   explicit Serving(const ServeOptions& options)
       : options_(options),
         router_(options.allow_other_origins),
-        server_(options.listen, options.http,
-                {.handle = [this](std::shared_ptr<Exchange> exchange) { router_.handle(exchange); }}),
+        server_(options.listen, options.http, hooks()),
+        keys_(load_keys(options.api_keys)),
         models_(ServedModels::load(options.load)),
-        service_(decoding::worker_count(options.workers), batch_tokens(), options.longest_wait),
+        service_(decoding::worker_count(options.workers), models_.get()->all().front().search.batch_tokens,
+                 options.longest_wait),
         context_{.models = models_,
+                 .keys = keys_,
                  .service = service_,
+                 .metrics = metrics_,
                  .limits = options.texts,
-                 .request_time = options.request_time} {
+                 .request_time = options.request_time},
+        reloader_([this] { reload(); }, [this](const std::string& line) { say(line); }) {
+    service_.on_begun = [this](double seconds) { metrics_.add_queue_wait(seconds); };
     add_page_routes(router_);
+    add_spec_routes(router_);
     add_health_routes(router_, context_);
+    add_metrics_routes(router_, context_, [this] { return server_.counts(); });
     add_libretranslate_routes(router_, context_);
+    add_file_routes(router_, context_);
+    add_deepl_routes(router_, context_);
+    add_stream_routes(router_, context_);
   }
 
   void run() {
     context_.is_ready = true;
-    options_.say(fmt::format("serving at {}", address_of(options_.listen, server_.port())));
-    server_.run([this] { end(); }, [] {});
+    for (const ServedModel& model : models_.get()->all()) {
+      say(fmt::format("model {} to {}: {}", model.pair.source, model.pair.target, model.folder.string()));
+    }
+    say(fmt::format("serving at {}", address_of(options_.listen, server_.port())));
+    server_.run([this] { end(); }, [this] { reloader_.ask(); });
+    say("stopped");
   }
 
  private:
-  int64_t batch_tokens() const { return models_.get()->all().front().search.batch_tokens; }
+  HttpHooks hooks() {
+    return {.handle = [this](std::shared_ptr<Exchange> exchange) { router_.handle(exchange); },
+            .answered = [this](const Request& request, int status,
+                               double seconds) { metrics_.add_request(router_.label_of(request), status, seconds); }};
+  }
+
+  void say(const std::string& line) {
+    const std::lock_guard lock(saying_);
+    options_.say(line);
+  }
+
+  // Everything new beside the old, which goes when the last request that has it is answered.
+  void reload() {
+    const auto keys = load_keys(options_.api_keys);
+    const auto models = ServedModels::load(options_.load);
+    keys_.set(keys);
+    models_.set(models);
+    say("reloaded");
+  }
 
   void end() {
     if (!context_.is_ready.exchange(false)) {
       return server_.stop();
     }
-    options_.say("stopping: what is under way will be answered");
+    say("stopping: what is under way will be answered");
     server_.drain(options_.drain_time);
   }
 
   const ServeOptions& options_;
+  std::mutex saying_;
+  Metrics metrics_;
   Router router_;
   HttpServer server_;  // listens before the models are loaded, so that a taken port is told at once
-  CurrentModels models_;
+  Current<ApiKeys> keys_;
+  Current<const ServedModels> models_;
   TranslationService service_;
   ServingContext context_;
+  Reloader reloader_;
 };
 
 }  // namespace

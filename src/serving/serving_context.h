@@ -4,38 +4,52 @@
 #include <chrono>
 #include <memory>
 #include <mutex>
+#include <string>
 
+#include "serving/api_keys.h"
+#include "serving/metrics.h"
 #include "serving/served_models.h"
 #include "serving/text_limits.h"
+#include "serving/translated_files.h"
 #include "serving/translation_service.h"
 
 namespace dragoman::serving {
 
-/// The set of models that new requests get. Safe for use by any number of threads.
-class CurrentModels {
+/// Something that is replaced as a whole while others use it; who has got it keeps it. Safe for use by any number of
+/// threads.
+template <typename Value>
+class Current {
  public:
-  explicit CurrentModels(std::shared_ptr<const ServedModels> models) : models_(std::move(models)) {}
-  std::shared_ptr<const ServedModels> get() const {
+  explicit Current(std::shared_ptr<Value> value) : value_(std::move(value)) {}
+  std::shared_ptr<Value> get() const {
     const std::lock_guard lock(mutex_);
-    return models_;
+    return value_;
   }
-  void set(std::shared_ptr<const ServedModels> models) {
+  void set(std::shared_ptr<Value> value) {
     const std::lock_guard lock(mutex_);
-    models_.swap(models);
+    value_.swap(value);
   }
 
  private:
   mutable std::mutex mutex_;
-  std::shared_ptr<const ServedModels> models_;
+  std::shared_ptr<Value> value_;
 };
 
 /// What routes work with. Outlives them.
 struct ServingContext {
-  CurrentModels& models;
+  Current<const ServedModels>& models;  ///< that new requests get
+  Current<ApiKeys>& keys;               ///< null = no key is needed
   TranslationService& service;
+  Metrics& metrics;
   TextLimits limits;
   std::chrono::milliseconds request_time{30000};  ///< until an answer, from the request's last byte
-  std::atomic<bool> is_ready{false};              ///< warm, and not draining
+  TranslatedFiles files = {};
+  std::atomic<int64_t> characters{0};  ///< taken for translation since the start
+  std::atomic<bool> is_ready{false};   ///< warm, and not draining
+
+  /// Lets a request with so many characters pass and counts them. Throws HttpError: 403 for a key that is missing or
+  /// unknown, 429 with Retry-After for one that is used too much.
+  void admit_key(std::string_view key, int64_t characters_of_request);
 };
 
 }  // namespace dragoman::serving

@@ -75,6 +75,14 @@ std::vector<std::string> alternatives_of(const TextPlan& plan, std::span<const d
   return texts;
 }
 
+std::string words_of(const TextPlan& plan) {
+  std::string words;
+  for (const TextPlan::Piece& piece : plan.pieces) {
+    words += piece.is_line ? piece.text + " " : "";
+  }
+  return words;
+}
+
 size_t count_characters(std::string_view text) {
   constexpr unsigned kContinuationMask = 0xC0;
   constexpr unsigned kContinuation = 0x80;

@@ -25,20 +25,36 @@ std::string unchanged(const TextPlan& plan) {
   return text;
 }
 
+decoding::SearchOptions search_of(const TextsRequest& request) {
+  decoding::SearchOptions search = request.model->search;
+  search.n_best = static_cast<int>(request.alternatives) + 1;
+  search.beam_size = std::max(request.beam_size > 0 ? request.beam_size : search.beam_size, search.n_best);
+  return search;
+}
+
+void answer_unchanged(const TextsRequest& request, const TextsDone& done) {
+  std::vector<TranslatedText> texts;
+  for (const TextPlan& plan : request.plans) {
+    texts.push_back({unchanged(plan), {}});
+  }
+  if (request.on_admitted) {
+    request.on_admitted();
+  }
+  done(std::move(texts), nullptr);
+}
+
 }  // namespace
 
 void translate_texts(ServingContext& context, const Exchange& exchange, TextsRequest request, TextsDone done) {
   if (request.model == nullptr) {
-    std::vector<TranslatedText> texts;
-    for (const TextPlan& plan : request.plans) {
-      texts.push_back({unchanged(plan), {}});
-    }
-    return done(std::move(texts), nullptr);
+    return answer_unchanged(request, done);
   }
   TranslationJob job;
   job.models = request.models;
   job.model = request.model;
-  job.options = request.model->search;
+  job.options = search_of(request);
+  job.on_token = std::move(request.on_token);
+  job.on_admitted = std::move(request.on_admitted);
   for (const TextPlan& plan : request.plans) {
     for (const TextPlan::Piece& piece : plan.pieces) {
       if (piece.is_line) {
@@ -46,8 +62,6 @@ void translate_texts(ServingContext& context, const Exchange& exchange, TextsReq
       }
     }
   }
-  job.options.n_best = static_cast<int>(request.alternatives) + 1;
-  job.options.beam_size = std::max(job.options.beam_size, job.options.n_best);
   job.cancel = exchange.cancelled();
   job.deadline = TranslationService::Clock::now() + context.request_time;
   job.done = [plans = std::move(request.plans), alternatives = request.alternatives, done = std::move(done)](

@@ -17,6 +17,11 @@ struct TextsRequest {
   const ServedModel* model = nullptr;  ///< null = source and target are one language: texts come back as they are
   std::shared_ptr<const ServedModels> models;
   size_t alternatives = 0;  ///< of each text
+  int beam_size = 0;        ///< 0 = the model's own
+  /// See TranslationJob; lines are those of the plans, counted through.
+  std::function<bool(size_t line, const decoding::StreamedToken&)> on_token = {};
+  /// Called once it is sure that the request will be worked on, before the first token. May be empty.
+  std::function<void()> on_admitted = {};
 };
 
 /// One text translated.

@@ -54,6 +54,9 @@ void TranslationService::submit(TranslationJob job) {
   if (!admission_.enter(cost)) {
     throw HttpError(status::kUnavailable, "The server is busy, try again", {{"Retry-After", "1"}});
   }
+  if (job.on_admitted) {
+    job.on_admitted();
+  }
   const auto active = std::make_shared<Active>();
   active->translations.resize(job.lines.size());
   active->job = std::move(job);

@@ -28,6 +28,8 @@ struct TranslationJob {
   std::chrono::steady_clock::time_point deadline = {};
   /// See TranslationRequest::on_token; `line` counts from 0. May be empty.
   std::function<bool(size_t line, const decoding::StreamedToken&)> on_token = {};
+  /// Called by `submit` once the job is admitted, before anything is begun. May be empty.
+  std::function<void()> on_admitted = {};
   /// Called once, in the service's thread: with a translation for each line, or with the error. Past the deadline that
   /// is HttpError(504), after a cancel HttpError(503). Must not throw.
   std::function<void(std::vector<decoding::Translation> translations, std::exception_ptr error)> done;
