@@ -3,6 +3,7 @@
 
 #include <memory>
 
+#include "base/error.h"
 #include "cli/command.h"
 #include "cli/search_flags.h"
 #include "cli/text_output.h"
@@ -10,6 +11,12 @@
 
 namespace dragoman::cli {
 namespace {
+
+constexpr double kLeastSeconds = 0.1;
+constexpr double kMostSeconds = 3600.0;
+constexpr double kMostConnections = 100'000;
+constexpr double kMostTexts = 100'000;
+constexpr double kMostCharacters = 1'000'000;
 
 struct ServeArguments {
   std::vector<std::string> models;
@@ -20,7 +27,14 @@ struct ServeArguments {
   double drain_time = 30.0;
   std::unique_ptr<SearchFlags> flags;
 
+  // What can be seen to be wrong without the models is refused before they are read.
   void finish() {
+    base::check_range("longest_wait", longest_wait, 0.0, kMostSeconds);
+    base::check_range("request_time", request_time, kLeastSeconds, kMostSeconds);
+    base::check_range("drain_time", drain_time, 0.0, kMostSeconds);
+    base::check_range("max_connections", static_cast<double>(options.http.connections), 1, kMostConnections);
+    base::check_range("max_texts", static_cast<double>(options.texts.texts), 1, kMostTexts);
+    base::check_range("max_characters", static_cast<double>(options.texts.characters), 1, kMostCharacters);
     for (const std::string& text : models) {
       options.load.models.push_back(serving::model_spec_from(text));
     }
@@ -63,6 +77,7 @@ void add_serve_command(CLI::App& app, Run& run) {
   command->add_option("--request-time", arguments->request_time, "Seconds a request may take");
   command->add_option("--drain-time", arguments->drain_time,
                       "Seconds for requests under way when the server is told to end");
+  command->add_option("--max-connections", options.http.connections, "Connections open at a time");
   command->add_option("--max-texts", options.texts.texts, "Texts in one request");
   command->add_option("--max-characters", options.texts.characters, "Characters of one text");
   command

@@ -27,9 +27,6 @@ std::string text_of(std::string_view name, const json& value) {
   if (value.is_string()) {
     return value.get<std::string>();
   }
-  if (value.is_number() || value.is_boolean()) {
-    return base::dump_json(value);
-  }
   bad_request(fmt::format("Invalid request: {} parameter is not a string", name));
 }
 
@@ -144,8 +141,14 @@ std::vector<std::string> RequestFields::texts(std::string_view name) const {
   return result;
 }
 
+// A number or truth value of JSON as a form would have it.
+std::string RequestFields::plain(std::string_view name) const {
+  const json& value = (*this)[name];
+  return value.is_number() || value.is_boolean() ? base::dump_json(value) : text(name);
+}
+
 int64_t RequestFields::number(std::string_view name, int64_t missing) const {
-  const std::string text = this->text(name);
+  const std::string text = plain(name);
   int64_t value = 0;
   const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value);
   if (text.empty()) {
@@ -158,7 +161,7 @@ int64_t RequestFields::number(std::string_view name, int64_t missing) const {
 }
 
 bool RequestFields::truth(std::string_view name, bool missing) const {
-  const std::string text = lower_case(this->text(name));
+  const std::string text = lower_case(plain(name));
   if (text.empty()) {
     return missing;
   }

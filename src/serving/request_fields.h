@@ -29,8 +29,7 @@ class RequestFields {
   /// The value of a field: of a form a string, or an array of strings if it stands several times. Null if it is
   /// missing.
   const nlohmann::json& operator[](std::string_view name) const;
-  /// A field that is text: the first of several in a form. Empty if it is missing or null. A JSON number or truth value
-  /// is taken as its text. Throws HttpError(400): "Invalid request: source parameter is not a string".
+  /// A field that is text: the first of several in a form. Empty if it is missing or null. Throws HttpError(400): "Invalid request: source parameter is not a string".
   std::string text(std::string_view name) const;
   /// A field that is one text or many. Throws as `text`, also for what is no text in an array.
   std::vector<std::string> texts(std::string_view name) const;
@@ -42,6 +41,7 @@ class RequestFields {
   const std::vector<Upload>& uploads() const { return uploads_; }
 
  private:
+  std::string plain(std::string_view name) const;
   void add(std::string name, const std::string& value);
   void add_pairs(std::string_view text);
   void add_parts(const Request& request);

@@ -48,7 +48,7 @@ class Serving {
         reloader_([this] { reload(); }, [this](const std::string& line) { say(line); }) {
     service_.on_begun = [this](double seconds) { metrics_.add_queue_wait(seconds); };
     add_page_routes(router_);
-    add_spec_routes(router_);
+    add_spec_routes(router_, context_);
     add_health_routes(router_, context_);
     add_metrics_routes(router_, context_, [this] { return server_.counts(); });
     add_libretranslate_routes(router_, context_);

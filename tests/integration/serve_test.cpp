@@ -1,0 +1,242 @@
+// The server as a program: answers equal to the offline ones under cancels, overload, drain, reload.
+#include <fmt/format.h>
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <nlohmann/json.hpp>
+
+#include "base/random.h"
+#include "support/program.h"
+#include "support/running_server.h"
+
+namespace dragoman {
+namespace {
+
+using namespace std::chrono_literals;
+using nlohmann::json;
+using test_support::HttpAnswer;
+using test_support::HttpClient;
+using test_support::RunningServer;
+
+class Serve : public testing::Test {
+ protected:
+  Serve() { test_support::write_tiny_model(program_.folder() / "model"); }
+
+  static std::string request(const std::string& text) {
+    return json({{"q", text}, {"source", "en"}, {"target", "de"}}).dump();
+  }
+  // What `dragoman translate` answers.
+  std::vector<std::string> offline(const std::vector<std::string>& lines) const {
+    std::string text;
+    for (const std::string& line : lines) {
+      text += line + "\n";
+    }
+    program_.write("in", text);
+    const auto outcome = program_.run("translate --model model --input in");
+    EXPECT_EQ(outcome.status, 0) << outcome.err;
+    std::vector<std::string> answers;
+    std::istringstream stream(outcome.out);
+    for (std::string line; std::getline(stream, line);) {
+      answers.push_back(line);
+    }
+    return answers;
+  }
+  static std::vector<std::string> distinct_lines(size_t count) {
+    base::Random random(17);
+    std::vector<std::string> lines;
+    for (size_t i = 0; i < count; ++i) {
+      lines.push_back(decoding::random_line(random, 3 + random.below(8)) + fmt::format(" cat {}", i));
+    }
+    return lines;
+  }
+
+  test_support::Program program_;
+};
+
+TEST_F(Serve, EveryAnswerIsTheOfflineOneUnderRandomCancels) {
+  RunningServer server(program_.folder(), {"--longest-wait", "60"});
+  const std::vector<std::string> lines = distinct_lines(3000);
+  const std::vector<std::string> expected = offline(lines);
+  constexpr size_t kClients = 64;
+  std::atomic<size_t> next{0}, right{0}, wrong{0}, lost{0}, cancelled{0};
+  std::vector<std::thread> clients;
+  for (size_t number = 0; number < kClients; ++number) {
+    clients.emplace_back([&, number] {
+      base::Random random(number);
+      auto client = std::make_unique<HttpClient>(server.port());
+      for (size_t i = next++; i < lines.size(); i = next++) {
+        if (random.below(10) == 0) {  // asks, and goes before the answer is there
+          client->send(fmt::format("POST /translate HTTP/1.1\r\nHost: a\r\nContent-Type: application/json\r\n"
+                                   "Content-Length: {}\r\n\r\n{}", request(lines[i]).size(), request(lines[i])));
+          std::this_thread::sleep_for(std::chrono::microseconds(random.below(3000)));
+          client = std::make_unique<HttpClient>(server.port());
+          ++cancelled;
+        }
+        HttpAnswer answer;
+        do {
+          answer = client->ask("POST", "/translate", request(lines[i]));
+        } while (answer.status == 503);
+        if (answer.status != 200) {
+          ++lost;
+          client = std::make_unique<HttpClient>(server.port());
+        } else {
+          ++(json::parse(answer.body)["translatedText"] == expected[i] ? right : wrong);
+        }
+        if (random.below(50) == 0) {
+          client = std::make_unique<HttpClient>(server.port());
+        }
+      }
+    });
+  }
+  for (std::thread& client : clients) {
+    client.join();
+  }
+  EXPECT_EQ(right, lines.size()) << wrong << " wrong, " << lost << " lost, " << cancelled << " cancelled";
+  EXPECT_GT(cancelled, 100U);
+  EXPECT_TRUE(test_support::wait_until([&] { return server.metric("dragoman_requests_in_flight") == 0.0; }));
+  EXPECT_EQ(server.metric("dragoman_queue_tokens"), 0.0);
+  EXPECT_EQ(server.end(), 0);
+}
+
+TEST_F(Serve, AClientThatGoesEndsItsWork) {
+  RunningServer server(program_.folder(), {"--max-characters", "200000"});
+  std::string text;
+  for (int i = 0; i < 3000; ++i) {
+    text += "the cat runs and the dog sleeps and the mouse\n";
+  }
+  {
+    HttpClient client = server.connect();
+    const std::string body = request(text);
+    client.send(fmt::format("POST /translate HTTP/1.1\r\nHost: a\r\nContent-Type: application/json\r\n"
+                            "Content-Length: {}\r\n\r\n{}", body.size(), body));
+    EXPECT_TRUE(test_support::wait_until([&] { return server.metric("dragoman_requests_in_flight") == 1.0; }));
+  }
+  const auto begin = std::chrono::steady_clock::now();
+  EXPECT_TRUE(test_support::wait_until([&] { return server.metric("dragoman_requests_in_flight") == 0.0; }));
+  EXPECT_LT(std::chrono::steady_clock::now() - begin, 1s);
+  EXPECT_EQ(server.metric("dragoman_cancelled_total"), 1.0);
+  EXPECT_EQ(server.end(), 0);
+}
+
+TEST_F(Serve, OverloadIsRefusedAtOnceAndPasses) {
+  RunningServer server(program_.folder(), {"--longest-wait", "0.05", "--batch-tokens", "64", "--workers", "1"});
+  std::atomic<int> good{0}, refused{0}, other{0};
+  std::vector<std::thread> clients;
+  for (int number = 0; number < 64; ++number) {
+    clients.emplace_back([&] {
+      HttpClient client = server.connect();
+      for (int i = 0; i < 40; ++i) {
+        const auto begin = std::chrono::steady_clock::now();
+        const HttpAnswer answer = client.ask("POST", "/translate", request("the cat runs and the dog sleeps and the mouse"));
+        ++(answer.status == 200 ? good : answer.status == 503 ? refused : other);
+        if (answer.status == 503) {
+          EXPECT_EQ(HttpClient::header(answer.head, "retry-after"), "1");
+          EXPECT_LT(std::chrono::steady_clock::now() - begin, 2s);
+        }
+      }
+    });
+  }
+  for (std::thread& client : clients) {
+    client.join();
+  }
+  EXPECT_EQ(other, 0);
+  EXPECT_GT(good, 100);
+  EXPECT_GT(refused, 100);
+  EXPECT_EQ(server.translate(), 200);
+  EXPECT_EQ(server.end(), 0);
+}
+
+TEST_F(Serve, TermLetsRequestsUnderWayFinish) {
+  RunningServer server(program_.folder(), {"--max-characters", "200000"});
+  std::string text;
+  for (int i = 0; i < 1500; ++i) {
+    text += "the cat runs and the dog sleeps and the mouse\n";
+  }
+  HttpClient busy = server.connect();
+  HttpClient idle = server.connect();
+  const std::string body = request(text);
+  busy.send(fmt::format("POST /translate HTTP/1.1\r\nHost: a\r\nContent-Type: application/json\r\n"
+                        "Content-Length: {}\r\n\r\n{}", body.size(), body));
+  EXPECT_TRUE(test_support::wait_until([&] { return server.metric("dragoman_requests_in_flight") == 1.0; }));
+  server.program().send(SIGTERM);
+  EXPECT_TRUE(idle.is_closed()) << "an idle connection is closed";
+  const HttpAnswer answer = busy.receive();
+  EXPECT_EQ(answer.status, 200);
+  EXPECT_EQ(HttpClient::header(answer.head, "connection"), "close");
+  EXPECT_EQ(server.program().wait(), 0);
+  EXPECT_FALSE(server.connect().is_connected());
+}
+
+TEST_F(Serve, ASecondTermEndsAtOnce) {
+  RunningServer server(program_.folder(), {"--max-characters", "900000"});
+  std::string text;
+  for (int i = 0; i < 15000; ++i) {
+    text += "the cat runs and the dog sleeps and the mouse\n";
+  }
+  HttpClient busy = server.connect();
+  const std::string body = request(text);
+  busy.send(fmt::format("POST /translate HTTP/1.1\r\nHost: a\r\nContent-Type: application/json\r\n"
+                        "Content-Length: {}\r\n\r\n{}", body.size(), body));
+  EXPECT_TRUE(test_support::wait_until([&] { return server.metric("dragoman_requests_in_flight") == 1.0; }));
+  server.program().send(SIGTERM);
+  std::this_thread::sleep_for(50ms);
+  const auto begin = std::chrono::steady_clock::now();
+  server.program().send(SIGTERM);
+  EXPECT_EQ(server.program().wait(), 0);
+  EXPECT_LT(std::chrono::steady_clock::now() - begin, 2s);
+}
+
+TEST_F(Serve, HupLoadsTheNewModelAndKeepsTheOldOneWhenItIsDamaged) {
+  RunningServer server(program_.folder());
+  const auto answer = [&] { return server.post("/translate", request("the cat runs and the dog sleeps.")).body; };
+  const std::string old_answer = answer();
+  // Requests go on while models change.
+  std::atomic<bool> stop{false};
+  std::atomic<int> failed{0}, asked{0};
+  std::thread client([&] {
+    HttpClient connection = server.connect();
+    while (!stop) {
+      ++asked;
+      failed += connection.ask("POST", "/translate", request("the dog")).status == 200 ? 0 : 1;
+      if (asked % 500 == 0) {
+        connection = server.connect();
+      }
+    }
+  });
+  test_support::write_tiny_model(program_.folder() / "model", 2);
+  server.program().send(SIGHUP);
+  EXPECT_TRUE(test_support::wait_until([&] { return answer() != old_answer; })) << server.program().errors();
+  const std::string new_answer = answer();
+  // One bit of the weights.
+  const std::filesystem::path weights = program_.folder() / "model" / "model.safetensors";
+  std::string bytes = program_.read("model/model.safetensors");
+  bytes[bytes.size() / 2] = static_cast<char>(bytes[bytes.size() / 2] ^ 4);
+  std::filesystem::permissions(weights, std::filesystem::perms::owner_all);
+  std::ofstream(weights, std::ios::binary | std::ios::trunc) << bytes;
+  server.program().send(SIGHUP);
+  EXPECT_TRUE(test_support::wait_until(
+      [&] { return server.program().errors().find("not reloaded") != std::string::npos; }));
+  EXPECT_THAT(server.program().errors(), testing::HasSubstr("model.safetensors"));
+  EXPECT_EQ(answer(), new_answer);
+  stop = true;
+  client.join();
+  EXPECT_EQ(failed, 0) << "of " << asked;
+  EXPECT_EQ(server.end(), 0);
+}
+
+TEST_F(Serve, WrongStartsAreToldAndEndInTheirStatus) {
+  RunningServer server(program_.folder());
+  const auto start = [&](const std::string& words) { return program_.run("serve " + words); };
+  expect_failure(start("--model en:de=model --port " + std::to_string(server.port())), 1, {"cannot listen", "--port"});
+  expect_failure(start("--model model"), 2, {"must name its languages", "en:de=model"});
+  expect_failure(start("--model en:de=nothing --port 0"), 65, {"nothing"});
+  expect_failure(start("--model en:de=model --model EN:DE=model --port 0"), 2, {"given twice"});
+  expect_failure(start("--model en:de=model --host nowhere"), 2, {"--host", "nowhere"});
+  expect_failure(start("--model en:de=model --port 70000"), 2, {"--port"});
+  expect_failure(start("--model en:de=model --port 0 --beam-size 0"), 2, {"beam_size"});
+  expect_failure(start("--model en:de=model --port 0 --api-keys none"), 65, {"none"});
+  EXPECT_EQ(server.end(), 0);
+}
+
+}  // namespace
+}  // namespace dragoman

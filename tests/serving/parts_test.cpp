@@ -1,0 +1,268 @@
+// The small parts: admission, keys, languages, forms, files, heads of answers, metrics.
+#include <fmt/format.h>
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include "base/files.h"
+#include "base/random.h"
+#include "base/sha256.h"
+#include "recorded_exchange.h"
+#include "serving/admission.h"
+#include "serving/api_keys.h"
+#include "serving/language_detector.h"
+#include "serving/metrics.h"
+#include "serving/reply_head.h"
+#include "serving/request_fields.h"
+#include "serving/served_models.h"
+#include "serving/translated_files.h"
+#include "support/expect_error.h"
+#include "support/temporary_folder.h"
+
+namespace dragoman::serving {
+namespace {
+
+using namespace std::chrono_literals;
+using base::ErrorKind;
+using testing::HasSubstr;
+using test_support::expect_error;
+
+// ---- admission
+
+TEST(Admission, TakesWhatIsInWorkAndRefusesTheRest) {
+  Admission admission(100, 2s);
+  EXPECT_TRUE(admission.enter(60));
+  EXPECT_TRUE(admission.enter(40));
+  EXPECT_FALSE(admission.enter(1));
+  EXPECT_EQ(admission.refused(), 1U);
+  admission.leave(40, true);
+  EXPECT_TRUE(admission.enter(40));
+  EXPECT_EQ(admission.inside(), 100);
+}
+
+TEST(Admission, OneRequestIsAlwaysTaken) {
+  Admission admission(100, 2s);
+  EXPECT_TRUE(admission.enter(100'000));
+  EXPECT_FALSE(admission.enter(1));
+}
+
+TEST(Admission, TheQueueHoldsSecondsOfWorkAtTheSpeedMeasured) {
+  Admission admission(100, 2s);
+  auto now = Admission::Clock::now() + 1s;
+  ASSERT_TRUE(admission.enter(100, now));
+  // 1000 a second, always with enough to do.
+  for (int i = 0; i < 1000; ++i) {
+    now += 10ms;
+    admission.leave(10, true, now);
+    ASSERT_TRUE(admission.enter(10, now)) << i;
+  }
+  EXPECT_NEAR(admission.rate(), 1000.0, 50.0);
+  int64_t more = 0;
+  while (admission.enter(10, now)) {
+    more += 10;
+  }
+  EXPECT_NEAR(static_cast<double>(more), 2.0 * admission.rate(), 20.0);
+}
+
+TEST(Admission, IdleTimeSaysNothingAboutTheSpeed) {
+  Admission admission(100, 2s);
+  auto now = Admission::Clock::now() + 1s;
+  for (int i = 0; i < 100; ++i) {
+    now += 1s;
+    ASSERT_TRUE(admission.enter(10, now));
+    now += 1ms;
+    admission.leave(10, true, now);
+  }
+  EXPECT_EQ(admission.rate(), 0.0);
+}
+
+// ---- keys
+
+class Keys : public testing::Test {
+ protected:
+  std::filesystem::path file(const std::string& text) const {
+    base::write_file_atomic(folder_.path() / "keys", text);
+    return folder_.path() / "keys";
+  }
+  test_support::TemporaryFolder folder_;
+};
+
+TEST_F(Keys, AreKnownByTheirHash) {
+  ApiKeys keys(file("\n# a comment\n" + base::sha256_hex("good") + " name\r\n"));
+  EXPECT_EQ(keys.use("good", 5), ApiKeys::Verdict::kGood);
+  EXPECT_EQ(keys.use("bad", 5), ApiKeys::Verdict::kUnknown);
+  EXPECT_EQ(keys.use("", 5), ApiKeys::Verdict::kUnknown);
+  EXPECT_EQ(keys.use(base::sha256_hex("good"), 5), ApiKeys::Verdict::kUnknown) << "the hash is no key";
+  EXPECT_EQ(keys.characters_of("good"), 5);
+}
+
+TEST_F(Keys, LimitsRefillWithinAMinute) {
+  ApiKeys keys(file(base::sha256_hex("k") + " name 2 100\n"));
+  auto now = RateBucket::Clock::now();
+  EXPECT_EQ(keys.use("k", 60, now), ApiKeys::Verdict::kGood);
+  EXPECT_EQ(keys.use("k", 60, now), ApiKeys::Verdict::kTooMuch) << "characters";
+  EXPECT_EQ(keys.use("k", 40, now), ApiKeys::Verdict::kGood);
+  EXPECT_EQ(keys.use("k", 0, now), ApiKeys::Verdict::kTooMuch) << "requests";
+  now += 31s;
+  EXPECT_EQ(keys.use("k", 50, now), ApiKeys::Verdict::kGood);
+  EXPECT_EQ(keys.use("k", 500, now + 2min), ApiKeys::Verdict::kGood) << "more than a minute's from a full bucket";
+  EXPECT_EQ(keys.use("k", 1, now + 3min), ApiKeys::Verdict::kTooMuch) << "then it is in debt";
+}
+
+TEST_F(Keys, BadFilesNameTheLine) {
+  const std::string hash = base::sha256_hex("a");
+  expect_error(ErrorKind::kBadData, {"keys: line 2", "SHA-256"}, [&] { ApiKeys keys(file("#\nsecret name\n")); });
+  expect_error(ErrorKind::kBadData, {"line 1", "HASH NAME"}, [&] { ApiKeys keys(file(hash + "\n")); });
+  expect_error(ErrorKind::kBadData, {"line 1", "\"x\" must be a number"}, [&] { ApiKeys keys(file(hash + " n x\n")); });
+  expect_error(ErrorKind::kBadData, {"line 2", "twice"}, [&] { ApiKeys keys(file(hash + " n\n" + hash + " m\n")); });
+}
+
+// ---- languages and models
+
+TEST(Languages, CodesAreCheckedAndTidied) {
+  for (const std::string good : {"en", "deu", "pt-BR", "zh-Hant-TW", "EN"}) {
+    EXPECT_TRUE(is_language_code(good)) << good;
+  }
+  for (const std::string bad : {"", "e", "engl", "en-", "-en", "en_us", "en-toolongpart", "e1", "en--us", "en us", "../x"}) {
+    EXPECT_FALSE(is_language_code(bad)) << bad;
+  }
+  EXPECT_EQ(tidy_language("PT_br"), "pt-BR");
+  EXPECT_EQ(tidy_language("ZH-hant"), "zh-Hant");
+  EXPECT_EQ(tidy_language("zh-TW"), "zh-Hant");
+  EXPECT_EQ(tidy_language("pb"), "pt-BR");
+  EXPECT_EQ(language_name("de"), "German");
+  EXPECT_EQ(language_name("qqq"), "qqq");
+}
+
+TEST(Languages, ServedCodesAreMatched) {
+  const std::vector<std::string> codes = {"en", "zh-Hans", "zh-Hant", "pt-BR"};
+  EXPECT_EQ(ServedModels::match("EN-us", codes), "en");
+  EXPECT_EQ(ServedModels::match("pt", codes), "pt-BR");
+  EXPECT_EQ(ServedModels::match("zt", codes), "zh-Hant");
+  EXPECT_EQ(ServedModels::match("zh", codes), "") << "two kinds are served, it is neither";
+  EXPECT_EQ(ServedModels::match("pt-PT", codes), "");
+  EXPECT_EQ(ServedModels::match("", codes), "");
+}
+
+TEST(Languages, ModelsAreNamedWithTheirPair) {
+  const ModelSpec spec = model_spec_from("EN:pt_br=a/b=c");
+  EXPECT_EQ(spec.pair, (LanguagePair{"en", "pt-BR"}));
+  EXPECT_EQ(spec.folder, "a/b=c");
+  expect_error(ErrorKind::kUsage, {"\"my-model\"", "--model en:de=my-model"}, [] { model_spec_from("my-model"); });
+  expect_error(ErrorKind::kUsage, {"\"e\" is no language code"}, [] { model_spec_from("e:de=m"); });
+  expect_error(ErrorKind::kUsage, {"both en"}, [] { model_spec_from("en:en=m"); });
+  expect_error(ErrorKind::kUsage, {"folder is missing"}, [] { model_spec_from("en:de="); });
+}
+
+TEST(LanguageDetector, AnswersWithServedCodesOnly) {
+  const std::vector<std::string> codes = {"fr", "pt-BR"};
+  EXPECT_EQ(detect_language("O rato roeu a roupa do rei de Roma.", codes).front().code, "pt-BR");
+  const DetectedLanguage nothing = detect_language("12345", codes).front();
+  EXPECT_EQ(nothing.code, "fr");
+  EXPECT_EQ(nothing.confidence, 0.0);
+  base::Random random(5);
+  for (int trial = 0; trial < 2000; ++trial) {
+    std::string bytes;
+    for (uint64_t i = random.below(60); i > 0; --i) {
+      bytes += static_cast<char>(random.below(256));
+    }
+    for (const DetectedLanguage& one : detect_language(bytes, codes)) {
+      EXPECT_TRUE(one.code == "fr" || one.code == "pt-BR");
+      EXPECT_TRUE(one.confidence >= 0.0 && one.confidence <= 100.0);
+    }
+  }
+}
+
+// ---- fields
+
+TEST(RequestFields, PercentSignsAreReadOnce) {
+  EXPECT_EQ(percent_decoded("a%20b+c%2B%252F%zz%4"), "a b c+%2F%zz%4");
+  EXPECT_EQ(percent_decoded("%F0%9F%98%80"), "😀");
+}
+
+TEST(RequestFields, AnyBytesAreText) {
+  const RequestFields fields(post_form("/", "q=%FF%00a&q=b&&=&x"));
+  EXPECT_EQ(fields.texts("q"), (std::vector<std::string>{"\xEF\xBF\xBD a", "b"}));
+  EXPECT_EQ(fields.text("q"), "\xEF\xBF\xBD a");
+  EXPECT_EQ(fields.text("x"), "");
+  EXPECT_EQ(fields.text("y"), "");
+}
+
+TEST(RequestFields, NumbersAndTruthsAreStrict) {
+  const RequestFields fields(post_json("/", {{"a", "3"}, {"b", 4}, {"c", 1.5}, {"d", true}, {"e", "yes"}, {"f", "0"}}));
+  EXPECT_EQ(fields.number("a", 0), 3);
+  EXPECT_EQ(fields.number("b", 0), 4);
+  EXPECT_THROW(fields.number("c", 0), HttpError);
+  EXPECT_EQ(fields.number("none", 7), 7);
+  EXPECT_TRUE(fields.truth("d", false));
+  EXPECT_FALSE(fields.truth("f", true));
+  EXPECT_THROW(fields.truth("e", true), HttpError);
+}
+
+TEST(RequestFields, BadMultipartFormsAreRefused) {
+  const auto status = [](const std::string& type, const std::string& body) {
+    try {
+      RequestFields fields(post("/", type, body));
+    } catch (const HttpError& error) {
+      return error.status();
+    }
+    return 200;
+  };
+  const std::string type = "multipart/form-data; boundary=b";
+  const std::string part = "--b\r\nContent-Disposition: form-data; name=q\r\n\r\nx\r\n";
+  EXPECT_EQ(status(type, part + "--b--\r\n"), 200);
+  EXPECT_EQ(status("multipart/form-data; boundary=\"b\"", part + "--b--"), 200);
+  for (const std::string& bad : {std::string(), part, part + "--c--", "x" + part, std::string("--b\r\nX: y\r\n\r\nx\r\n--b--"),
+                                 std::string("--b\r\n\r\n--b--")}) {
+    EXPECT_EQ(status(type, bad), 400) << bad;
+  }
+  EXPECT_EQ(status("multipart/form-data", part), 400);
+  // Whatever is cut off or damaged ends in an answer.
+  const std::string whole = part + part + "--b--\r\n";
+  for (size_t size = 0; size < whole.size(); ++size) {
+    status(type, whole.substr(0, size));
+    std::string damaged = whole;
+    damaged[size] = '\r';
+    status(type, damaged);
+  }
+}
+
+// ---- files
+
+TEST(TranslatedFiles, AreFoundByNameForTenMinutes) {
+  TranslatedFiles files;
+  const auto now = TranslatedFiles::Clock::now();
+  const std::string name = files.keep("a", now);
+  EXPECT_NE(files.keep("b", now), name);
+  EXPECT_EQ(files.find(name, now + 9min), "a");
+  EXPECT_EQ(files.find(name, now + 10min), std::nullopt);
+  EXPECT_EQ(files.find("", now), std::nullopt);
+}
+
+TEST(TranslatedFiles, TheOldestGoWhenThereIsNoRoom) {
+  TranslatedFiles files;
+  const std::string first = files.keep(std::string(TranslatedFiles::kMostBytes / 2 + 1, 'a'));
+  const std::string second = files.keep(std::string(TranslatedFiles::kMostBytes / 2, 'b'));
+  EXPECT_EQ(files.find(first), std::nullopt);
+  EXPECT_TRUE(files.find(second).has_value());
+}
+
+// ---- answers
+
+TEST(ReplyHead, GuardsBrowsersAndCannotBeSplit) {
+  const std::string head =
+      reply_head({.body = "abc", .headers = {{"X-A", "b"}, {"X-B", "c\r\nSet-Cookie: d"}}}, Framing::kLength, true);
+  EXPECT_THAT(head, HasSubstr("HTTP/1.1 200 OK\r\n"));
+  EXPECT_THAT(head, HasSubstr("Content-Length: 3\r\n"));
+  EXPECT_THAT(head, HasSubstr("X-A: b\r\n"));
+  EXPECT_THAT(head, HasSubstr("X-Content-Type-Options: nosniff\r\n"));
+  EXPECT_THAT(head, HasSubstr("default-src 'none'; script-src 'self'"));
+  EXPECT_THAT(head, testing::Not(HasSubstr("Set-Cookie")));
+  EXPECT_TRUE(head.ends_with("\r\n\r\n"));
+}
+
+TEST(Metrics, LabelsAreEscaped) {
+  EXPECT_EQ(label_value("a\"b\\c\nd"), "a\\\"b\\\\c\\nd");
+}
+
+}  // namespace
+}  // namespace dragoman::serving

@@ -1,0 +1,178 @@
+// The queue between requests and workers: turns, bounds, cancels, deadlines.
+#include "serving/translation_service.h"
+
+#include <gtest/gtest.h>
+
+#include <future>
+
+#include "base/random.h"
+#include "served_tiny_model.h"
+#include "serving/http_message.h"
+
+namespace dragoman::serving {
+namespace {
+
+using namespace std::chrono_literals;
+using Outcome = std::pair<std::vector<decoding::Translation>, std::exception_ptr>;
+
+int status_of(const std::exception_ptr& error) {
+  try {
+    std::rethrow_exception(error);
+  } catch (const HttpError& known) {
+    return known.status();
+  } catch (...) {
+    return 500;
+  }
+}
+
+class Service : public testing::Test {
+ protected:
+  TranslationJob job_of(std::vector<std::string> lines) const {
+    TranslationJob job;
+    job.models = models_;
+    job.model = &models_->all().front();
+    job.lines = std::move(lines);
+    job.options = job.model->search;
+    job.deadline = TranslationService::Clock::now() + 60s;
+    return job;
+  }
+  static std::future<Outcome> submit(TranslationService& service, TranslationJob job) {
+    const auto promise = std::make_shared<std::promise<Outcome>>();
+    job.done = [promise](std::vector<decoding::Translation> translations, const std::exception_ptr& error) {
+      promise->set_value({std::move(translations), error});
+    };
+    service.submit(std::move(job));
+    return promise->get_future();
+  }
+  std::string alone(const std::string& line) const {
+    return models_->all().front().translator->translate({&line, 1}, models_->all().front().search).front().text;
+  }
+
+  std::shared_ptr<const ServedModels> models_ = served_tiny_models({{"en", "de"}});
+};
+
+TEST_F(Service, AnswersAreThoseOfEachLineAlone) {
+  TranslationService service(2, 64, 60s);
+  base::Random random(1);
+  std::vector<std::vector<std::string>> jobs;
+  std::vector<std::future<Outcome>> outcomes;
+  for (int i = 0; i < 60; ++i) {
+    std::vector<std::string> lines(random.below(6));
+    for (std::string& line : lines) {
+      line = decoding::random_line(random, random.below(9));
+    }
+    jobs.push_back(lines);
+    while (true) {  // the speed is not known at first, so the queue is short
+      try {
+        outcomes.push_back(submit(service, job_of(lines)));
+        break;
+      } catch (const HttpError&) {
+        std::this_thread::sleep_for(1ms);
+      }
+    }
+  }
+  for (size_t i = 0; i < jobs.size(); ++i) {
+    const Outcome outcome = outcomes[i].get();
+    ASSERT_EQ(outcome.second, nullptr);
+    ASSERT_EQ(outcome.first.size(), jobs[i].size());
+    for (size_t line = 0; line < jobs[i].size(); ++line) {
+      EXPECT_EQ(outcome.first[line].text, alone(jobs[i][line])) << jobs[i][line];
+    }
+  }
+  EXPECT_EQ(service.counts().jobs, 0);
+  EXPECT_EQ(service.counts().waiting_cost, 0);
+}
+
+TEST_F(Service, ASmallRequestDoesNotWaitForABigOne) {
+  TranslationService service(1, 64, 3600s);
+  base::Random random(2);
+  std::vector<std::string> lines(400);
+  for (std::string& line : lines) {
+    line = decoding::random_line(random, 10);
+  }
+  TranslationJob big = job_of(lines);
+  std::atomic<size_t> last_line{0};
+  big.on_token = [&](size_t line, const decoding::StreamedToken&) {
+    last_line = std::max(last_line.load(), line);
+    return true;
+  };
+  // A first request makes room: only an empty server takes a request of any size.
+  auto slow = submit(service, std::move(big));
+  std::optional<std::future<Outcome>> quick;
+  while (!quick) {
+    try {
+      quick = submit(service, job_of({"the cat"}));
+    } catch (const HttpError&) {
+      std::this_thread::sleep_for(1ms);
+    }
+    ASSERT_NE(slow.wait_for(0s), std::future_status::ready) << "the big request was through before a small one got in";
+  }
+  EXPECT_EQ(quick->get().second, nullptr);
+  EXPECT_LT(last_line, lines.size() - 20) << "the small one came last";
+  EXPECT_EQ(slow.get().second, nullptr);
+}
+
+TEST_F(Service, TooMuchIsRefusedAtOnce) {
+  TranslationService service(1, 64, 0s);
+  std::vector<std::future<Outcome>> taken;
+  int refused = 0;
+  for (int i = 0; i < 200; ++i) {
+    try {
+      taken.push_back(submit(service, job_of({"the cat runs and the dog sleeps and the mouse runs"})));
+    } catch (const HttpError& error) {
+      EXPECT_EQ(error.status(), 503);
+      EXPECT_EQ(error.headers().front().name, "Retry-After");
+      ++refused;
+    }
+  }
+  EXPECT_GT(refused, 0);
+  EXPECT_EQ(service.counts().rejected, static_cast<uint64_t>(refused));
+  for (auto& outcome : taken) {
+    EXPECT_EQ(outcome.get().second, nullptr);
+  }
+}
+
+TEST_F(Service, CancelledAndLateJobsEndAndFreeTheirPlace) {
+  TranslationService service(1, 64, 3600s);
+  std::vector<std::string> lines(2000, "the cat runs and the dog sleeps.");
+  std::stop_source stop;
+  TranslationJob job = job_of(lines);
+  job.cancel = stop.get_token();
+  auto cancelled = submit(service, std::move(job));
+  stop.request_stop();
+  EXPECT_EQ(status_of(cancelled.get().second), 503);
+  TranslationJob late = job_of(lines);
+  late.deadline = TranslationService::Clock::now() + 5ms;
+  EXPECT_EQ(status_of(submit(service, std::move(late)).get().second), 504);
+  EXPECT_EQ(service.counts().waiting_cost, 0);
+  EXPECT_EQ(service.counts().cancelled, 1U);
+  EXPECT_EQ(service.counts().timed_out, 1U);
+  EXPECT_EQ(submit(service, job_of({"the cat"})).get().first.front().text, alone("the cat"));
+}
+
+TEST_F(Service, AnErrorIsOfItsJobAlone) {
+  TranslationService service(1, 2048, 3600s);
+  TranslationJob wrong = job_of({"the cat"});
+  wrong.options.beam_size = 0;
+  auto bad = submit(service, std::move(wrong));
+  auto good = submit(service, job_of({"the cat"}));
+  EXPECT_EQ(status_of(bad.get().second), 500);
+  EXPECT_EQ(good.get().first.front().text, alone("the cat"));
+  EXPECT_EQ(service.counts().failed, 1U);
+}
+
+TEST_F(Service, EndsWithTheLastJobAndItsModels) {
+  std::future<Outcome> outcome;
+  const std::weak_ptr<const ServedModels> models = models_;
+  {
+    TranslationService service(2, 2048, 3600s);
+    TranslationJob job = job_of(std::vector<std::string>(50, "the cat runs"));
+    models_.reset();
+    outcome = submit(service, std::move(job));
+  }
+  EXPECT_EQ(outcome.get().first.size(), 50U);
+  EXPECT_TRUE(models.expired());
+}
+
+}  // namespace
+}  // namespace dragoman::serving

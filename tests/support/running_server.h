@@ -1,0 +1,79 @@
+#pragma once
+
+#include <csignal>
+#include <regex>
+#include <string>
+#include <vector>
+
+#include "decoding/load_translator.h"
+#include "decoding/tiny_model.h"
+#include "decoding/tiny_vocabulary.h"
+#include "models/model_folder.h"
+#include "models/model_tensors.h"
+#include "support/background_program.h"
+#include "support/http_client.h"
+
+namespace dragoman::test_support {
+
+/// Writes a model with random weights into a folder.
+inline void write_tiny_model(const std::filesystem::path& folder, uint64_t seed = 1) {
+  const auto model = decoding::tiny_model(nn::NormOrder::kPre, seed, decoding::vocabulary().size());
+  models::publish_model_folder(folder, {.config = models::to_json(model->config()),
+                                        .tensors = models::named_tensors(model->parameters()),
+                                        .vocabularies = {{"vocabulary.spm", decoding::vocabulary().bytes()}}});
+}
+
+/// `dragoman serve` beside the test, on a port of its own, with a random model from en to de in the folder "model".
+class RunningServer {
+ public:
+  /// @param more  words behind the command
+  explicit RunningServer(const std::filesystem::path& folder, const std::vector<std::string>& more = {},
+                         const std::map<std::string, std::string>& environment = {},
+                         const std::string& program = DRAGOMAN_PROGRAM)
+      : program_(folder, words(more), environment, program) {
+    std::smatch found;
+    const std::regex line("serving at http://127.0.0.1:([0-9]+)\n");
+    EXPECT_TRUE(wait_until([&] {
+      const std::string said = program_.errors();
+      const bool is_there = std::regex_search(said, found, line);
+      port_ = is_there ? static_cast<uint16_t>(std::stoi(found[1])) : 0;
+      return is_there || program_.has_ended();
+    })) << program_.errors();
+    EXPECT_NE(port_, 0) << program_.errors();
+  }
+
+  uint16_t port() const { return port_; }
+  BackgroundProgram& program() { return program_; }
+  HttpClient connect() const { return HttpClient(port_); }
+  HttpAnswer get(const std::string& path) const { return connect().ask("GET", path); }
+  HttpAnswer post(const std::string& path, const std::string& json) const { return connect().ask("POST", path, json); }
+  /// The status of a good translation.
+  int translate() const { return post("/translate", R"({"q":"the cat","source":"en","target":"de"})").status; }
+
+  /// The value of a metric without labels; -1 if it is not there.
+  double metric(const std::string& name) const {
+    const std::string text = "\n" + get("/metrics").body;
+    const size_t at = text.find("\n" + name + " ");
+    return at == std::string::npos ? -1.0 : std::stod(text.substr(at + name.size() + 2));
+  }
+  /// Memory in RAM, KiB.
+  int64_t resident_kib() const { return static_cast<int64_t>(metric("process_resident_memory_bytes") / 1024); }
+
+  /// SIGTERM, and the exit status.
+  int end() {
+    program_.send(SIGTERM);
+    return program_.wait();
+  }
+
+ private:
+  static std::vector<std::string> words(const std::vector<std::string>& more) {
+    std::vector<std::string> all = {"serve", "--model", "en:de=model", "--port", "0"};
+    all.insert(all.end(), more.begin(), more.end());
+    return all;
+  }
+
+  BackgroundProgram program_;
+  uint16_t port_ = 0;
+};
+
+}  // namespace dragoman::test_support
