@@ -7,6 +7,7 @@ namespace {
 
 constexpr std::chrono::duration<double> kSpan{0.5};
 constexpr double kWeightOfNew = 0.3;  // of a span's speed in the mean
+constexpr int64_t kLargeShare = 8;    // a request that costs more than this share of what is in work is a large one
 
 }  // namespace
 
@@ -17,24 +18,45 @@ int64_t estimated_tokens(std::string_view line) {
 }
 
 Admission::Admission(int64_t in_work, std::chrono::duration<double> longest_wait)
-    : in_work_(in_work), longest_wait_(longest_wait) {}
+    : in_work_(in_work), large_cost_(in_work / kLargeShare), longest_wait_(longest_wait) {}
 
-bool Admission::enter(int64_t cost, Clock::time_point now) {
-  const std::lock_guard lock(mutex_);
-  const double most = static_cast<double>(in_work_) + rate_ * longest_wait_.count();
-  if (inside_ > 0 && static_cast<double>(inside_ + cost) > most) {
-    ++refused_;
-    return false;
+// Small requests count whole, so that only the few large ones must be looked at.
+int64_t Admission::before_the_end_of(int64_t cost) const {
+  int64_t sum = cost + inside_ - of_large_;
+  for (const auto& [ticket, left] : large_) {
+    sum += std::min(left, std::max(cost, large_cost_));
   }
-  inside_ += cost;
-  look_at_speed(now);
-  return true;
+  return sum;
 }
 
-void Admission::leave(int64_t cost, bool was_done, Clock::time_point now) {
+std::optional<Admission::Ticket> Admission::enter(int64_t cost, Clock::time_point now) {
+  const std::lock_guard lock(mutex_);
+  const double most = static_cast<double>(in_work_) + rate_ * longest_wait_.count();
+  if (inside_ > 0 && static_cast<double>(before_the_end_of(cost)) > most) {
+    ++refused_;
+    return std::nullopt;
+  }
+  inside_ += cost;
+  const Ticket ticket = next_ticket_++;
+  if (cost > large_cost_) {
+    large_.emplace(ticket, cost);
+    of_large_ += cost;
+  }
+  look_at_speed(now);
+  return ticket;
+}
+
+void Admission::leave(Ticket ticket, int64_t cost, bool was_done, Clock::time_point now) {
   const std::lock_guard lock(mutex_);
   inside_ -= cost;
   done_in_span_ += was_done ? cost : 0;
+  if (const auto found = large_.find(ticket); found != large_.end()) {
+    of_large_ -= cost;
+    found->second -= cost;
+    if (found->second <= 0) {
+      large_.erase(found);
+    }
+  }
   look_at_speed(now);
 }
 

@@ -2,7 +2,9 @@
 
 #include <chrono>
 #include <cstdint>
+#include <map>
 #include <mutex>
+#include <optional>
 #include <string_view>
 
 namespace dragoman::serving {
@@ -10,11 +12,12 @@ namespace dragoman::serving {
 /// What a line costs, in estimated source tokens: bytes / 4 + 2. Known before it is cut into pieces.
 int64_t estimated_tokens(std::string_view line);
 
-/// The bound of the queue: what is admitted is what is in work, and as much again as will be begun within `longest_wait`
-/// at the speed of late. More is refused at once, which costs nobody anything; a client that waits in vain does.
+/// The bound of the queue. A request is let in if what the workers take at a time, and what they do in `longest_wait` at
+/// their speed of late, is more than what will be done before its own end: itself, and of each request there already as
+/// much as itself at most, since requests take turns (TranslationService). So one long text does not keep short ones out.
+/// What is not let in is refused at once, which costs nobody anything; a client that waits in vain does.
 /// The speed is measured while there is enough to do, in spans of half a second. One request is always let in when
-/// nothing else is there, whatever it costs.
-/// Safe for use by any number of threads.
+/// nothing else is there, whatever it costs. Safe for use by any number of threads.
 class Admission {
  public:
   using Clock = std::chrono::steady_clock;
@@ -22,10 +25,13 @@ class Admission {
   /// @param in_work  cost that the workers take at a time
   Admission(int64_t in_work, std::chrono::duration<double> longest_wait);
 
-  /// Counts `cost` in and returns true, or returns false.
-  bool enter(int64_t cost, Clock::time_point now = Clock::now());
-  /// What was let in is done, or given up (then it says nothing about the speed).
-  void leave(int64_t cost, bool was_done, Clock::time_point now = Clock::now());
+  /// Names a request that was let in.
+  using Ticket = uint64_t;
+
+  /// Counts `cost` in, if it is let in.
+  std::optional<Ticket> enter(int64_t cost, Clock::time_point now = Clock::now());
+  /// So much of a request is done, or given up (then it says nothing about the speed).
+  void leave(Ticket ticket, int64_t cost, bool was_done, Clock::time_point now = Clock::now());
 
   int64_t inside() const;
   uint64_t refused() const;
@@ -33,12 +39,17 @@ class Admission {
   double rate() const;
 
  private:
+  int64_t before_the_end_of(int64_t cost) const;
   void look_at_speed(Clock::time_point now);
 
   const int64_t in_work_;
+  const int64_t large_cost_;
   const std::chrono::duration<double> longest_wait_;
   mutable std::mutex mutex_;
   int64_t inside_ = 0;
+  std::map<Ticket, int64_t> large_;  // what is left of requests that cost more than large_cost_
+  int64_t of_large_ = 0;             // their sum
+  Ticket next_ticket_ = 0;
   uint64_t refused_ = 0;
   double rate_ = 0.0;
   Clock::time_point span_begin_ = Clock::now();

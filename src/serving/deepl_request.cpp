@@ -121,6 +121,7 @@ DeeplRequest deepl_request(const RequestFields& fields, ServingContext& context)
   plan_texts(request, fields, context.limits);
   refuse_what_is_not_there(fields);
   choose_model(request, fields);
+  fields.truth("preserve_formatting", false);  // checked; there is no formatting that a model would change
   request.show_billed_characters = fields.truth("show_billed_characters", false);
   request.model_type = one_of(fields, "model_type",
                               {"quality_optimized", "prefer_quality_optimized", "latency_optimized"});

@@ -25,6 +25,7 @@ struct TranslationService::Active {
   TranslationJob job;
   std::vector<Translation> translations;
   Clock::time_point arrived;
+  Admission::Ticket ticket = 0;
   size_t next = 0;     // line to begin
   size_t in_work = 0;  // lines
   std::exception_ptr error;
@@ -51,7 +52,8 @@ void TranslationService::submit(TranslationJob job) {
   for (const std::string& line : job.lines) {
     cost += estimated_tokens(line);
   }
-  if (!admission_.enter(cost)) {
+  const auto ticket = admission_.enter(cost);
+  if (!ticket) {
     throw HttpError(status::kUnavailable, "The server is busy, try again", {{"Retry-After", "1"}});
   }
   if (job.on_admitted) {
@@ -60,6 +62,7 @@ void TranslationService::submit(TranslationJob job) {
   const auto active = std::make_shared<Active>();
   active->translations.resize(job.lines.size());
   active->job = std::move(job);
+  active->ticket = *ticket;
   active->arrived = Clock::now();
   ++jobs_;
   {
@@ -114,7 +117,7 @@ void TranslationService::take(Finished& finished) {
     source_tokens_ += translation.source_pieces.size();
     target_tokens_ += translation.token_scores.size();
   }
-  admission_.leave(cost, active.error == nullptr);
+  admission_.leave(active.ticket, cost, active.error == nullptr);
   active.translations[finished.line] = std::move(finished.translation);
   end_if_done(active);
 }
@@ -194,7 +197,7 @@ void TranslationService::give_up_lines(Active& active, const std::exception_ptr&
     ++counter;
   }
   for (; active.next < active.job.lines.size(); ++active.next) {
-    admission_.leave(estimated_tokens(active.job.lines[active.next]), false);
+    admission_.leave(active.ticket, estimated_tokens(active.job.lines[active.next]), false);
   }
 }
 

@@ -3,6 +3,8 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <deque>
+
 #include "base/files.h"
 #include "base/random.h"
 #include "base/sha256.h"
@@ -29,35 +31,58 @@ using test_support::expect_error;
 // ---- admission
 
 TEST(Admission, TakesWhatIsInWorkAndRefusesTheRest) {
-  Admission admission(100, 2s);
-  EXPECT_TRUE(admission.enter(60));
-  EXPECT_TRUE(admission.enter(40));
+  Admission admission(800, 2s);
+  std::vector<Admission::Ticket> tickets;
+  for (int i = 0; i < 8; ++i) {
+    const auto ticket = admission.enter(100);
+    ASSERT_TRUE(ticket) << i;
+    tickets.push_back(*ticket);
+  }
   EXPECT_FALSE(admission.enter(1));
   EXPECT_EQ(admission.refused(), 1U);
-  admission.leave(40, true);
-  EXPECT_TRUE(admission.enter(40));
-  EXPECT_EQ(admission.inside(), 100);
+  admission.leave(tickets[3], 100, true);
+  EXPECT_TRUE(admission.enter(100));
+  EXPECT_EQ(admission.inside(), 800);
 }
 
-TEST(Admission, OneRequestIsAlwaysTaken) {
-  Admission admission(100, 2s);
-  EXPECT_TRUE(admission.enter(100'000));
-  EXPECT_FALSE(admission.enter(1));
+TEST(Admission, OneRequestIsAlwaysTakenAndKeepsOnlyLargeOnesOut) {
+  Admission admission(800, 2s);
+  const auto huge = admission.enter(100'000);
+  EXPECT_TRUE(huge);
+  EXPECT_FALSE(admission.enter(1000));
+  EXPECT_FALSE(admission.enter(500)) << "its turns take as long as those of the huge one: 1000";
+  int small = 0;
+  while (admission.enter(50)) {
+    ++small;
+  }
+  EXPECT_EQ(small, (800 - 100) / 50);
+  admission.leave(*huge, 99'990, true);
+  EXPECT_TRUE(admission.enter(50)) << "of the huge one only 10 are left";
 }
 
 TEST(Admission, TheQueueHoldsSecondsOfWorkAtTheSpeedMeasured) {
   Admission admission(100, 2s);
   auto now = Admission::Clock::now() + 1s;
-  ASSERT_TRUE(admission.enter(100, now));
+  std::deque<Admission::Ticket> inside;
+  const auto enter = [&] {
+    const auto ticket = admission.enter(10, now);
+    if (ticket) {
+      inside.push_back(*ticket);
+    }
+    return ticket.has_value();
+  };
+  while (enter()) {
+  }
   // 1000 a second, always with enough to do.
   for (int i = 0; i < 1000; ++i) {
     now += 10ms;
-    admission.leave(10, true, now);
-    ASSERT_TRUE(admission.enter(10, now)) << i;
+    admission.leave(inside.front(), 10, true, now);
+    inside.pop_front();
+    ASSERT_TRUE(enter()) << i;
   }
   EXPECT_NEAR(admission.rate(), 1000.0, 50.0);
   int64_t more = 0;
-  while (admission.enter(10, now)) {
+  while (enter()) {
     more += 10;
   }
   EXPECT_NEAR(static_cast<double>(more), 2.0 * admission.rate(), 20.0);
@@ -68,9 +93,10 @@ TEST(Admission, IdleTimeSaysNothingAboutTheSpeed) {
   auto now = Admission::Clock::now() + 1s;
   for (int i = 0; i < 100; ++i) {
     now += 1s;
-    ASSERT_TRUE(admission.enter(10, now));
+    const auto ticket = admission.enter(10, now);
+    ASSERT_TRUE(ticket);
     now += 1ms;
-    admission.leave(10, true, now);
+    admission.leave(*ticket, 10, true, now);
   }
   EXPECT_EQ(admission.rate(), 0.0);
 }
@@ -144,7 +170,7 @@ TEST(Languages, ServedCodesAreMatched) {
 }
 
 TEST(Languages, ModelsAreNamedWithTheirPair) {
-  const ModelSpec spec = model_spec_from("EN:pt_br=a/b=c");
+  const ModelSpec spec = model_spec_from("EN:pt-br=a/b=c");
   EXPECT_EQ(spec.pair, (LanguagePair{"en", "pt-BR"}));
   EXPECT_EQ(spec.folder, "a/b=c");
   expect_error(ErrorKind::kUsage, {"\"my-model\"", "--model en:de=my-model"}, [] { model_spec_from("my-model"); });

@@ -356,8 +356,8 @@ TEST_F(Routes, MetricsAreLinesOfPrometheus) {
 
 TEST_F(Routes, PathsAreNeverFollowed) {
   for (const std::string dots : {"..", "%2e%2e", "%2E.", "..%2f", "....//", "..\\", "%252e%252e", "..;", "%c0%ae%c0%ae"}) {
-    for (const std::string& prefix : {"/", "/assets/", "/download_file/", "/v2/", "/translate/"}) {
-      for (const std::string& file : {"/etc/passwd", "%2fetc%2fpasswd", "/config.json", "\\windows\\win.ini", ""}) {
+    for (const std::string prefix : {"/", "/assets/", "/download_file/", "/v2/", "/translate/"}) {
+      for (const std::string file : {"/etc/passwd", "%2fetc%2fpasswd", "/config.json", "\\windows\\win.ini", ""}) {
         EXPECT_EQ(ask(get(prefix + dots + file)).status, 404) << prefix + dots + file;
       }
     }

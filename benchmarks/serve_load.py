@@ -1,0 +1,393 @@
+#!/usr/bin/env python3
+"""Measures `dragoman serve`: equality with offline translation under cancels, throughput, overload, long mixed load.
+
+    serve_load.py PROGRAM MODEL LINES equal [--requests 100000] [--connections 64]
+    serve_load.py PROGRAM MODEL LINES throughput [--texts 1,16] [--connections 128]
+    serve_load.py PROGRAM MODEL LINES overload [--seconds 60]
+    serve_load.py PROGRAM MODEL LINES soak [--minutes 30]
+
+PROGRAM: build/dragoman; MODEL: a model folder, served as en to de; LINES: a text file, one sentence a line.
+equal       every request has a text of its own; one in ten is asked first on a connection that is closed before the
+            answer. Each answer is compared with `dragoman translate`.
+throughput  all lines through `dragoman translate` and through the server, several rounds in turn; sentences a second.
+            The client runs on the same machine and takes its share of it.
+overload    finds the capacity C by a constant rate, raised until p99 is above 1 s or a request is refused; then 0.5,
+            1, 2 and 4 C, sent by the clock whatever comes back, each for some seconds.
+soak        mixed load at 0.6 C: memory and files open every minute, and the slope of memory after the first third.
+Standard library only. Status 1 when an answer is wrong, lost or doubled.
+"""
+
+import argparse
+import asyncio
+import json
+import pathlib
+import random
+import re
+import signal
+import subprocess
+import sys
+import tempfile
+import time
+import urllib.request
+
+
+class Server:
+    """A server on a free port, until the block ends."""
+
+    def __init__(self, program, model, *more):
+        command = [str(program), "serve", "--model", f"en:de={model}", "--port", "0", *more]
+        self.process = subprocess.Popen(command, stderr=subprocess.PIPE, text=True)
+        self.port = None
+
+    def __enter__(self):
+        for line in self.process.stderr:
+            if found := re.search(r"serving at http://127.0.0.1:(\d+)", line):
+                self.port = int(found[1])
+                return self
+        sys.exit("the server did not start")
+
+    def __exit__(self, *_):
+        self.process.send_signal(signal.SIGTERM)
+        status = self.process.wait(timeout=90)
+        print(f"server ended with status {status}")
+
+    def metric(self, name):
+        with urllib.request.urlopen(f"http://127.0.0.1:{self.port}/metrics") as reply:
+            for line in reply.read().decode().splitlines():
+                if line.startswith(name + " "):
+                    return float(line.split()[-1])
+        return float("nan")
+
+    def memory_mb(self):
+        return self.metric("process_resident_memory_bytes") / 1e6
+
+
+def request_bytes(texts):
+    q = texts[0] if len(texts) == 1 else texts
+    body = json.dumps({"q": q, "source": "en", "target": "de"}).encode()
+    head = f"POST /translate HTTP/1.1\r\nHost: a\r\nContent-Type: application/json\r\nContent-Length: {len(body)}\r\n\r\n"
+    return head.encode() + body
+
+
+class Connection(asyncio.Protocol):
+    """One connection with one request under way at most."""
+
+    def __init__(self):
+        self.buffer = b""
+        self.answer = None
+        self.transport = None
+        self.closed = False
+
+    def connection_made(self, transport):
+        self.transport = transport
+
+    def data_received(self, data):
+        self.buffer += data
+        end = self.buffer.find(b"\r\n\r\n")
+        if end < 0:
+            return
+        head = self.buffer[:end]
+        at = head.lower().find(b"content-length:")
+        length = int(head[at + 15 : head.find(b"\r", at) if head.find(b"\r", at) > 0 else None])
+        if len(self.buffer) < end + 4 + length:
+            return
+        body = self.buffer[end + 4 : end + 4 + length]
+        extra = self.buffer[end + 4 + length :]
+        self.buffer = b""
+        if self.answer is not None and not self.answer.done():
+            # Bytes behind the answer would be a second one.
+            self.answer.set_result((int(head[9:12]) if not extra else -1, body))
+
+    def connection_lost(self, _):
+        self.closed = True
+        if self.answer is not None and not self.answer.done():
+            self.answer.set_result((0, b""))
+
+    def ask(self, data):
+        self.answer = asyncio.get_running_loop().create_future()
+        if self.closed:
+            self.answer.set_result((0, b""))
+        else:
+            self.transport.write(data)
+        return self.answer
+
+
+async def connect(port):
+    _, connection = await asyncio.get_running_loop().create_connection(Connection, "127.0.0.1", port)
+    return connection
+
+
+def offline(program, model, lines):
+    with tempfile.TemporaryDirectory() as folder:
+        path = pathlib.Path(folder)
+        (path / "in").write_text("".join(line + "\n" for line in lines))
+        begin = time.monotonic()
+        subprocess.run(
+            [program, "translate", "--model", model, "--input", path / "in", "--output", path / "out"],
+            check=True,
+            stderr=subprocess.DEVNULL,
+        )
+        seconds = time.monotonic() - begin
+        return (path / "out").read_text().split("\n")[:-1], seconds
+
+
+def percentile(values, percent):
+    values = sorted(values)
+    return values[min(len(values) - 1, int(len(values) * percent / 100))] if values else float("nan")
+
+
+def one_line(values):
+    return "p50 {:.1f} ms, p99 {:.1f} ms, p99.9 {:.1f} ms".format(*(1e3 * percentile(values, p) for p in (50, 99, 99.9)))
+
+
+# ---- equal
+
+
+def distinct(lines, count):
+    return [f"{lines[i % len(lines)]} {i}" for i in range(count)]
+
+
+async def equal_client(port, texts, expected, order, seen, seed):
+    rng = random.Random(seed)
+    connection = await connect(port)
+    for i in order:
+        data = request_bytes([texts[i]])
+        if rng.random() < 0.1:
+            connection.ask(data)
+            await asyncio.sleep(rng.random() * 0.05)
+            connection.transport.abort()
+            connection = await connect(port)
+            seen["cancelled"] += 1
+        while True:
+            status, body = await connection.ask(data)
+            if status != 503:
+                break
+            seen["refused"] += 1
+            await asyncio.sleep(0.05 + 0.1 * rng.random())
+        if status != 200:
+            seen["doubled" if status == -1 else "lost"] += 1
+            connection = await connect(port)
+        elif json.loads(body)["translatedText"] == expected[i]:
+            seen["right"] += 1
+        else:
+            seen["wrong"] += 1
+    connection.transport.close()
+
+
+async def equal(arguments, lines):
+    texts = distinct(lines, arguments.requests)
+    expected, seconds = offline(arguments.program, arguments.model, texts)
+    print(f"offline: {len(texts)} texts in {seconds:.1f} s")
+    seen = dict(right=0, wrong=0, lost=0, doubled=0, cancelled=0, refused=0)
+    with Server(arguments.program, arguments.model) as server:
+        order = iter(range(len(texts)))  # shared: each client takes the next
+        begin = time.monotonic()
+        clients = [equal_client(server.port, texts, expected, order, seen, k) for k in range(arguments.connections)]
+        await asyncio.gather(*clients)
+        seconds = time.monotonic() - begin
+        in_flight = server.metric("dragoman_requests_in_flight")
+    print(f"{arguments.connections} connections, {seconds:.1f} s: {seen}, in flight at the end {in_flight:.0f}")
+    return 0 if seen["right"] == len(texts) else 1
+
+
+# ---- throughput
+
+
+async def throughput_client(port, batches, failures):
+    connection = await connect(port)
+    for batch in batches:
+        while True:
+            status, _ = await connection.ask(request_bytes(batch))
+            if status == 200:
+                break
+            failures.append(status)
+            await asyncio.sleep(0.02)
+    connection.transport.close()
+
+
+async def throughput(arguments, lines):
+    # The queue is long enough for all clients, so that no time goes into refusals.
+    with Server(arguments.program, arguments.model, "--longest-wait", "60", "--request-time", "120") as server:
+        for size in map(int, arguments.texts.split(",")):
+            rates = []
+            for _ in range(arguments.rounds):
+                _, alone = offline(arguments.program, arguments.model, lines)
+                batches = iter([lines[i : i + size] for i in range(0, len(lines), size)])
+                failures = []
+                begin = time.monotonic()
+                await asyncio.gather(
+                    *(throughput_client(server.port, batches, failures) for _ in range(arguments.connections))
+                )
+                served = time.monotonic() - begin
+                rates.append((len(lines) / alone, len(lines) / served))
+                print(
+                    f"{size} texts a request: translate {rates[-1][0]:.0f}, server {rates[-1][1]:.0f} sentences/s, "
+                    f"ratio {alone / served:.3f}, refused {len(failures)}",
+                    flush=True,
+                )
+            ratios = sorted(served / alone for alone, served in rates)
+            print(f"{size} texts a request: median ratio {ratios[len(ratios) // 2]:.3f}")
+    return 0
+
+
+# ---- overload
+
+
+class OpenLoop:
+    """Requests at a constant rate, sent by the clock over a pool of connections."""
+
+    def __init__(self, port, lines):
+        self.port, self.lines = port, lines
+        self.idle = []
+        self.good, self.refused, self.other = [], [], 0
+
+    async def one(self, data, due):
+        connection = self.idle.pop() if self.idle else await connect(self.port)
+        status, _ = await connection.ask(data)
+        seconds = time.monotonic() - due
+        if status == 200:
+            self.good.append(seconds)
+        elif status == 503:
+            self.refused.append(seconds)
+        else:
+            self.other += 1
+        if not connection.closed:
+            self.idle.append(connection)
+
+    async def run(self, rate, seconds):
+        self.good, self.refused, self.other = [], [], 0
+        tasks = set()
+        begin = time.monotonic()
+        for i in range(int(rate * seconds)):
+            due = begin + i / rate
+            if (wait := due - time.monotonic()) > 0:
+                await asyncio.sleep(wait)
+            task = asyncio.create_task(self.one(request_bytes([self.lines[i % len(self.lines)]]), due))
+            tasks.add(task)
+            task.add_done_callback(tasks.discard)
+        sent = time.monotonic() - begin
+        while tasks:
+            await asyncio.wait(tasks, timeout=60)
+        return sent
+
+
+async def find_capacity(loop, seconds):
+    rate, last = 50.0, 0.0
+    while True:
+        await loop.run(rate, seconds)
+        if loop.refused or loop.other or percentile(loop.good, 99) > 1.0:
+            break
+        last, rate = rate, rate * (2.0 if rate < 200 else 1.25)
+    rate = last
+    while True:
+        await loop.run(rate * 1.05, seconds)
+        if loop.refused or loop.other or percentile(loop.good, 99) > 1.0:
+            return rate
+        rate *= 1.05
+
+
+async def overload(arguments, lines):
+    with Server(arguments.program, arguments.model) as server:
+        loop = OpenLoop(server.port, lines)
+        await loop.run(50.0, 3)
+        capacity = await find_capacity(loop, 5)
+        print(f"capacity: {capacity:.0f} requests/s of one sentence")
+        for factor in (0.5, 1.0, 2.0, 4.0):
+            sent = await loop.run(factor * capacity, arguments.seconds)
+            total = len(loop.good) + len(loop.refused) + loop.other
+            print(
+                f"{factor} C = {total / sent:.0f}/s: good {len(loop.good) / sent:.0f}/s ({len(loop.good) / sent / capacity:.2f} C), "
+                f"{one_line(loop.good)}; refused {len(loop.refused) / total:.1%}, {one_line(loop.refused)}; "
+                f"other {loop.other}; {server.memory_mb():.0f} MB",
+                flush=True,
+            )
+        begin = time.monotonic()
+        while True:
+            await loop.run(0.3 * capacity, 0.5)
+            if not loop.refused and percentile(loop.good, 99) < 0.5:
+                break
+        print(f"back to normal {time.monotonic() - begin - 0.5:.1f} s after the last")
+    return 0
+
+
+# ---- soak
+
+
+async def mixed(port, lines, rate, until, failures, seed):
+    """Single texts, batches, HTML, streams, bad requests and clients that go."""
+    rng = random.Random(seed)
+    connection = await connect(port)
+    while time.monotonic() < until:
+        kind = rng.random()
+        data = request_bytes([rng.choice(lines)])
+        expected = {200, 503}
+        if kind < 0.1:
+            data = request_bytes(rng.sample(lines, rng.randint(2, 20)))
+        elif kind < 0.15:
+            data = data.replace(b'"q"', b'"x"')
+            expected = {400}
+        elif kind < 0.2:
+            connection.ask(data)
+            await asyncio.sleep(rng.random() * 0.02)
+            connection.transport.abort()
+            connection = await connect(port)
+            continue
+        status, _ = await connection.ask(data)
+        if status not in expected:
+            failures.append(status)
+        if connection.closed or rng.random() < 0.01:
+            connection.transport.abort()
+            connection = await connect(port)
+        await asyncio.sleep(rng.expovariate(rate))
+    connection.transport.close()
+
+
+async def soak(arguments, lines):
+    with Server(arguments.program, arguments.model) as server:
+        loop = OpenLoop(server.port, lines)
+        capacity = await find_capacity(loop, 3)
+        for connection in loop.idle:
+            connection.transport.close()
+        clients = 32
+        until = time.monotonic() + 60 * arguments.minutes
+        failures = []
+        tasks = [
+            asyncio.create_task(mixed(server.port, lines, 0.3 * capacity / clients, until, failures, k)) for k in range(clients)
+        ]
+        print(f"capacity {capacity:.0f}/s; {clients} clients of mixed requests for {arguments.minutes} minutes")
+        samples = []
+        begin = time.monotonic()
+        while time.monotonic() < until:
+            await asyncio.sleep(min(15, max(1, until - time.monotonic())))
+            samples.append((time.monotonic() - begin, server.memory_mb(), server.metric("process_open_fds")))
+            if len(samples) % 4 == 0:
+                print("{:.0f} s: {:.2f} MB, {:.0f} files open".format(*samples[-1]), flush=True)
+        await asyncio.gather(*tasks)
+        late = [sample for sample in samples if sample[0] > samples[-1][0] / 3]
+        mean_t = sum(t for t, _, _ in late) / len(late)
+        mean_m = sum(m for _, m, _ in late) / len(late)
+        slope = sum((t - mean_t) * (m - mean_m) for t, m, _ in late) / sum((t - mean_t) ** 2 for t, _, _ in late)
+        print(f"slope of memory: {slope * 3600:.2f} MB/h; unexpected answers: {len(failures)}")
+    return 1 if failures else 0
+
+
+def main():
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("program", type=lambda path: pathlib.Path(path).resolve())
+    parser.add_argument("model")
+    parser.add_argument("lines", type=pathlib.Path)
+    parser.add_argument("mode", choices=["equal", "throughput", "overload", "soak"])
+    parser.add_argument("--requests", type=int, default=100_000)
+    parser.add_argument("--connections", type=int, default=0)
+    parser.add_argument("--texts", default="1,16")
+    parser.add_argument("--rounds", type=int, default=3)
+    parser.add_argument("--seconds", type=float, default=60)
+    parser.add_argument("--minutes", type=float, default=30)
+    arguments = parser.parse_args()
+    arguments.connections = arguments.connections or (64 if arguments.mode == "equal" else 128)
+    lines = [line for line in arguments.lines.read_text().split("\n") if line.strip()]
+    return asyncio.run(globals()[arguments.mode](arguments, lines))
+
+
+if __name__ == "__main__":
+    sys.exit(main())
