@@ -66,8 +66,9 @@ void add_serve_command(CLI::App& app, Run& run) {
   CLI::App* command = add_command(app, "serve", "Serve models over HTTP: LibreTranslate and DeepL interfaces, a web page");
   command
       ->add_option("--model", arguments->models,
-                   "Languages and folder of a model, such as en:de=DIR; once for each model")
-      ->type_name("PAIR=DIR")
+                   "Model folder; once for each pair of languages. en:de=DIR names the languages of one that does not "
+                   "know them")
+      ->type_name("DIR")
       ->allow_extra_args(false)
       ->required();
   command->add_option("--host", options.listen.host, "Address to listen at; 0.0.0.0 = every one of this machine");

@@ -82,6 +82,9 @@ json describe(const base::CheckedFolder& folder, Verify verify) {
   if (!model.decoding.empty()) {
     tree["decoding"] = base::parse_json(model.decoding, folder.path_of(kDecodingName));
   }
+  if (!model.languages.empty()) {
+    tree["languages"] = base::parse_json(model.languages, folder.path_of(kLanguagesName));
+  }
   return tree;
 }
 

@@ -25,6 +25,9 @@ ModelFiles read_model_files(const base::CheckedFolder& folder, tensor::FiniteChe
   if (folder.has(kDecodingName)) {
     model.decoding = folder.read(kDecodingName);
   }
+  if (folder.has(kLanguagesName)) {
+    model.languages = folder.read(kLanguagesName);
+  }
   check_data(!model.vocabularies.empty(), "{}: holds no {} file; the folder is incomplete", folder.path().string(),
              kVocabularyExtension);
   model.tensors = tensor::read_safetensors(folder.read(kWeightsName), folder.path_of(kWeightsName), finite);
@@ -47,6 +50,9 @@ void add_model_files(base::FolderWriter& writer, const ModelFiles& model) {
   if (!model.decoding.empty()) {
     writer.add(kDecodingName, model.decoding);
   }
+  if (!model.languages.empty()) {
+    writer.add(kLanguagesName, model.languages);
+  }
   const tensor::SafetensorsImage image = tensor::make_safetensors(model.tensors, {{"format", "dragoman"}});
   writer.add(kWeightsName, image.parts());
 }
@@ -60,7 +66,8 @@ void publish_model_folder(const std::filesystem::path& folder, const ModelFiles&
 void check_is_no_checkpoint(const std::filesystem::path& folder) {
   base::read_published(folder, [&](const base::CheckedFolder& files) {
     for (const auto& [name, record] : files.manifest().files) {
-      base::check_usage(name == kConfigName || name == kWeightsName || name == kDecodingName || is_vocabulary(name),
+      base::check_usage(name == kConfigName || name == kWeightsName || name == kDecodingName ||
+                            name == kLanguagesName || is_vocabulary(name),
                         "{}: holds {}, so it is a checkpoint; name the folder of the model", folder.string(), name);
     }
   });

@@ -15,6 +15,7 @@ namespace dragoman::models {
 inline constexpr const char* kConfigName = "config.json";
 inline constexpr const char* kWeightsName = "model.safetensors";
 inline constexpr const char* kDecodingName = "decoding.json";  // not in every one
+inline constexpr const char* kLanguagesName = "languages.json";  // not in every one
 inline constexpr const char* kVocabularyExtension = ".spm";
 inline constexpr const char* kJointVocabularyName = "vocabulary.spm";  // one for both sides, or
 inline constexpr const char* kSourceVocabularyName = "source.spm";     // one for each side
@@ -27,7 +28,8 @@ struct ModelFiles {
   std::string config;            ///< text of config.json
   tensor::NamedTensors tensors;  ///< of model.safetensors, by parameter path
   VocabularyFiles vocabularies;
-  std::string decoding{};  ///< text of decoding.json: how this model is searched best; empty when there is none
+  std::string decoding{};   ///< text of decoding.json: how this model is searched best; empty when there is none
+  std::string languages{};  ///< text of languages.json (models/languages.h); empty when there is none
 };
 
 /// Reads a model folder or a checkpoint folder. The bytes of each file are compared with the manifest before they are

@@ -8,35 +8,6 @@
 #include "serving/http_message.h"
 
 namespace dragoman::serving {
-namespace {
-
-bool is_letter(char c) {
-  return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z');
-}
-
-bool is_letter_or_digit(char c) {
-  return is_letter(c) || (c >= '0' && c <= '9');
-}
-
-}  // namespace
-
-bool is_language_code(std::string_view code) {
-  const std::string_view language = code.substr(0, code.find('-'));
-  if (language.size() < 2 || language.size() > 3 || !std::ranges::all_of(language, is_letter)) {
-    return false;
-  }
-  for (std::string_view rest = code.substr(language.size()); !rest.empty();) {
-    rest.remove_prefix(1);
-    const std::string_view part = rest.substr(0, rest.find('-'));
-    constexpr size_t kLongestPart = 8;
-    if (part.empty() || part.size() > kLongestPart || !std::ranges::all_of(part, is_letter_or_digit)) {
-      return false;
-    }
-    rest.remove_prefix(part.size());
-  }
-  return true;
-}
-
 std::string tidy_language(std::string_view code) {
   std::string tidy = lower_case(code);
   std::ranges::replace(tidy, '_', '-');

@@ -4,6 +4,7 @@
 
 #include "base/checked_folder.h"
 #include "base/error.h"
+#include "base/published_folder.h"
 #include "decoding/load_translator.h"
 #include "models/model_folder.h"
 
@@ -16,14 +17,40 @@ void add_once(std::vector<std::string>& codes, const std::string& code) {
   }
 }
 
+LanguagePair checked_pair(const LanguagePair& pair, const std::string& place) {
+  for (const std::string& code : {pair.source, pair.target}) {
+    base::check_usage(is_language_code(code), "{}: \"{}\" is no language code; codes are like en, pt-BR, zh-Hans", place,
+                      code);
+  }
+  LanguagePair tidy{tidy_language(pair.source), tidy_language(pair.target)};
+  base::check_usage(tidy.source != tidy.target, "{}: source and target are both {}", place, tidy.source);
+  return tidy;
+}
+
+// The languages that were named, or those that the folder knows.
+LanguagePair pair_of(const ModelSpec& spec, const base::CheckedFolder& folder) {
+  if (!spec.pair.source.empty()) {
+    return spec.pair;
+  }
+  const std::string path = folder.path_of(models::kLanguagesName);
+  base::check_usage(folder.has(models::kLanguagesName),
+                    "{}: does not say its languages; name them: --model en:de={}", spec.folder.string(),
+                    spec.folder.string());
+  return checked_pair(models::languages_from_json(folder.read(models::kLanguagesName), path), path);
+}
+
 // Reads the folder, packs the weights, starts the workers, and has each of them translate.
 ServedModel load_model(const ModelSpec& spec, const LoadOptions& options) {
   const std::vector<std::filesystem::path> folders = {spec.folder};
-  ServedModel model{.pair = spec.pair,
-                    .folder = spec.folder,
-                    .sha256 = base::CheckedFolder(spec.folder).manifest().files.at(models::kWeightsName).sha256,
-                    .translator = decoding::load_ensemble(folders, options.precision),
-                    .search = {}};
+  ServedModel model{.pair = {}, .folder = spec.folder, .sha256 = {}, .translator = {}, .search = {}};
+  base::read_published(spec.folder, [&](const base::CheckedFolder& folder) {
+    const auto weights = folder.manifest().files.find(models::kWeightsName);
+    base::check_data(weights != folder.manifest().files.end(), "{}: has no {}; is it the folder of a model?",
+                     spec.folder.string(), models::kWeightsName);
+    model.pair = pair_of(spec, folder);
+    model.sha256 = weights->second.sha256;
+  });
+  model.translator = decoding::load_ensemble(folders, options.precision);
   model.search = options.search(model.translator->search_defaults());
   model.search.check();
   model.translator->submit({.text = "1 2 3"}, model.search).get();
@@ -35,28 +62,22 @@ ServedModel load_model(const ModelSpec& spec, const LoadOptions& options) {
 ModelSpec model_spec_from(const std::string& text) {
   const size_t equals = text.find('=');
   const size_t colon = text.find(':');
-  base::check_usage(equals != std::string::npos && colon < equals,
-                    "--model is \"{}\", must name the languages of the model: --model en:de={}", text, text);
-  const LanguagePair pair{text.substr(0, colon), text.substr(colon + 1, equals - colon - 1)};
-  for (const std::string& code : {pair.source, pair.target}) {
-    base::check_usage(is_language_code(code), "--model: \"{}\" is no language code; codes are like en, pt-BR, zh-Hans",
-                      code);
+  if (equals == std::string::npos || colon >= equals || text.find('/') < equals) {
+    return {{}, text};
   }
-  const LanguagePair tidy{tidy_language(pair.source), tidy_language(pair.target)};
-  base::check_usage(tidy.source != tidy.target, "--model: source and target are both {}", tidy.source);
   base::check_usage(equals + 1 < text.size(), "--model is \"{}\", the folder is missing", text);
-  return {tidy, text.substr(equals + 1)};
+  return {checked_pair({text.substr(0, colon), text.substr(colon + 1, equals - colon - 1)}, "--model"),
+          text.substr(equals + 1)};
 }
 
 std::shared_ptr<const ServedModels> ServedModels::load(const LoadOptions& options) {
   base::check_usage(!options.models.empty(), "no model is given, one at least is needed");
   std::vector<ServedModel> models;
   for (const ModelSpec& spec : options.models) {
-    for (const ServedModel& earlier : models) {
-      base::check_usage(earlier.pair != spec.pair, "--model: {}:{} is given twice; keep one", spec.pair.source,
-                        spec.pair.target);
-    }
     models.push_back(load_model(spec, options));
+    const LanguagePair& pair = models.back().pair;
+    base::check_usage(std::ranges::count(models, pair, &ServedModel::pair) == 1,
+                      "--model: {}:{} is given twice; keep one", pair.source, pair.target);
   }
   return std::make_shared<ServedModels>(std::move(models));
 }

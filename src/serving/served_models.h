@@ -18,8 +18,9 @@ struct ModelSpec {
   std::filesystem::path folder;
 };
 
-/// What `--model` says: "en:de=DIR". Throws Error(kUsage) for anything else: "--model is \"DIR\", must name its
-/// languages: --model en:de=DIR", for a language that is none, and for source and target alike.
+/// What `--model` says: "en:de=DIR", or "DIR" for a folder that knows its languages (languages.json; they are read when
+/// it is loaded, the pair is empty until then). Throws Error(kUsage) for a language that is none, and for source and
+/// target alike: "--model: source and target are both en".
 ModelSpec model_spec_from(const std::string& text);
 
 /// A model that is served.

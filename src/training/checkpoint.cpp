@@ -41,7 +41,10 @@ NamedTensors named_views(const nn::ParameterSet& parameters, const Tensor& flat,
 }
 
 models::ModelFiles model_files(const models::Transformer& model, const ModelTexts& texts) {
-  return {texts.config, models::named_tensors(model.parameters()), texts.vocabularies};
+  return {.config = texts.config,
+          .tensors = models::named_tensors(model.parameters()),
+          .vocabularies = texts.vocabularies,
+          .languages = texts.languages};
 }
 
 // Copies stored tensors into the views of a flat buffer; the names must be exactly those of the model.
@@ -148,7 +151,7 @@ std::optional<Checkpoint> find_newest_checkpoint(const std::filesystem::path& mo
   return Checkpoint{newest->path,
                     run_state_from_json(folder.read(kStateFile), folder.path_of(kStateFile)),
                     folder.read("recipe.json"),
-                    {std::move(files.config), std::move(files.vocabularies)}};
+                    {std::move(files.config), std::move(files.vocabularies), std::move(files.languages)}};
 }
 
 void load_checkpoint(const Checkpoint& checkpoint, models::Transformer& model, OptimizerTensors& optimizer) {
@@ -197,7 +200,7 @@ ModelTexts average_into(const std::vector<std::filesystem::path>& folders, bool 
   for (const auto& path : folders) {
     const base::CheckedFolder folder(path);
     models::ModelFiles files = models::read_model_files(folder);
-    const ModelTexts its_texts{std::move(files.config), std::move(files.vocabularies)};
+    const ModelTexts its_texts{std::move(files.config), std::move(files.vocabularies), std::move(files.languages)};
     base::check_data(path == folders.front() || its_texts == texts,
                      "{}: configuration or vocabulary differs from {}; only checkpoints of one run can be averaged",
                      path.string(), folders.front().string());

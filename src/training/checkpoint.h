@@ -16,6 +16,7 @@ namespace dragoman::training {
 struct ModelTexts {
   std::string config;  ///< config.json
   models::VocabularyFiles vocabularies;
+  std::string languages{};  ///< languages.json; empty when they are not known
   bool operator==(const ModelTexts&) const = default;
 };
 

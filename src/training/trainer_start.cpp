@@ -4,6 +4,7 @@
 
 #include "base/cpu.h"
 #include "base/error.h"
+#include "models/languages.h"
 #include "training/rank_agreement.h"
 #include "training/run_facts.h"
 #include "training/run_start.h"
@@ -81,6 +82,9 @@ Trainer::Trainer(const TrainOptions& options, distributed::ProcessGroup& process
   options_.model.source_vocab_size = vocabularies.source.size();
   options_.model.target_vocab_size = vocabularies.target.size();
   texts_ = model_texts(vocabularies, options_.model);
+  if (const auto pair = models::languages_of_files(options_.source.front(), options_.target.front())) {
+    texts_.languages = models::languages_json(*pair);
+  }
   corpus_ = std::make_unique<data::EncodedCorpus>(std::move(text), vocabularies.source, vocabularies.target,
                                                   encoding_options(options_), data_exchange(processes_));
   if (checkpoint && options_.batch.fit) {

@@ -228,7 +228,7 @@ TEST_F(Serve, WrongStartsAreToldAndEndInTheirStatus) {
   RunningServer server(program_.folder());
   const auto start = [&](const std::string& words) { return program_.run("serve " + words); };
   expect_failure(start("--model en:de=model --port " + std::to_string(server.port())), 1, {"cannot listen", "--port"});
-  expect_failure(start("--model model"), 2, {"must name its languages", "en:de=model"});
+  expect_failure(start("--model model"), 2, {"does not say its languages", "en:de=model"});
   expect_failure(start("--model en:de=nothing --port 0"), 65, {"nothing"});
   expect_failure(start("--model en:de=model --model EN:DE=model --port 0"), 2, {"given twice"});
   expect_failure(start("--model en:de=model --host nowhere"), 2, {"--host", "nowhere"});

@@ -11,8 +11,6 @@ Needs libretranslatepy and deepl. Ends with status 1 if anything differs.
 import argparse
 import hashlib
 import pathlib
-import re
-import signal
 import subprocess
 import sys
 import tempfile
@@ -20,6 +18,8 @@ import urllib.error
 
 import deepl
 from libretranslatepy import LibreTranslateAPI
+
+from served_model import Server, train
 
 TEXTS = ["The animal didn't cross the street because it was too tired.", "The red car is new.", "Two dogs sleep."]
 failures = []
@@ -31,38 +31,6 @@ def check(name, seen, expected):
     if not is_equal:
         print(f"  seen     {seen!r}\n  expected {expected!r}")
         failures.append(name)
-
-
-def train(program, folder):
-    """A model of the sample corpus that has seen a few batches: what it answers does not matter here."""
-    corpus, model = folder / "corpus", folder / "model"
-    subprocess.run([program, "sample-corpus", "--pair", "en-de", "--seed", "1", "--output", corpus], check=True)
-    subprocess.run(
-        [program, "train", "--preset", "tiny", "--model", model, "--vocab-size", "500", "--max-steps", "20"]
-        + ["--source", corpus / "train.en", "--target", corpus / "train.de"]
-        + ["--valid-source", corpus / "valid.en", "--valid-target", corpus / "valid.de"],
-        check=True,
-        stderr=subprocess.DEVNULL,
-    )
-    return model
-
-
-class Server:
-    """A server on a free port, until the block ends."""
-
-    def __init__(self, program, model, *more):
-        command = [program, "serve", "--model", f"en:de={model}", "--port", "0", *more]
-        self.process = subprocess.Popen(command, stderr=subprocess.PIPE, text=True)
-
-    def __enter__(self):
-        for line in self.process.stderr:
-            if found := re.search(r"serving at (http://\S+)", line):
-                return found[1]
-        sys.exit("the server did not start")
-
-    def __exit__(self, *_):
-        self.process.send_signal(signal.SIGTERM)
-        check("the server ends in status 0", self.process.wait(timeout=60), 0)
 
 
 def offline(program, model):
@@ -128,14 +96,15 @@ def main():
         folder = pathlib.Path(name)
         model = arguments.model or train(program, folder)
         expected = offline(program, model)
-        with Server(program, model) as address:
-            check_libretranslate(address, expected)
-            check_deepl(address, expected, "any")
+        with Server(program, model) as server:
+            check_libretranslate(server.address, expected)
+            check_deepl(server.address, expected, "any")
+        check("the server ends in status", server.status, 0)
         (folder / "keys").write_text(hashlib.sha256(b"secret").hexdigest() + " someone\n")
-        with Server(program, model, "--api-keys", folder / "keys") as address:
-            check_libretranslate(address, expected, "secret")
-            check_deepl(address, expected, "secret")
-            check_keys(address)
+        with Server(program, model, "--api-keys", folder / "keys") as server:
+            check_libretranslate(server.address, expected, "secret")
+            check_deepl(server.address, expected, "secret")
+            check_keys(server.address)
     print(f"clients: {len(failures)} differences")
     return 1 if failures else 0
 

@@ -173,7 +173,8 @@ TEST(Languages, ModelsAreNamedWithTheirPair) {
   const ModelSpec spec = model_spec_from("EN:pt-br=a/b=c");
   EXPECT_EQ(spec.pair, (LanguagePair{"en", "pt-BR"}));
   EXPECT_EQ(spec.folder, "a/b=c");
-  expect_error(ErrorKind::kUsage, {"\"my-model\"", "--model en:de=my-model"}, [] { model_spec_from("my-model"); });
+  EXPECT_EQ(model_spec_from("my-model").folder, "my-model");
+  EXPECT_EQ(model_spec_from("./a:b=c").folder, "./a:b=c") << "a folder by its slash";
   expect_error(ErrorKind::kUsage, {"\"e\" is no language code"}, [] { model_spec_from("e:de=m"); });
   expect_error(ErrorKind::kUsage, {"both en"}, [] { model_spec_from("en:en=m"); });
   expect_error(ErrorKind::kUsage, {"folder is missing"}, [] { model_spec_from("en:de="); });

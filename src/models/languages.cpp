@@ -1,0 +1,76 @@
+#include "models/languages.h"
+
+#include <algorithm>
+#include <nlohmann/json.hpp>
+
+#include "base/error.h"
+#include "base/json.h"
+
+namespace dragoman::models {
+namespace {
+
+bool is_letter(char c) {
+  return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z');
+}
+
+bool is_letter_or_digit(char c) {
+  return is_letter(c) || (c >= '0' && c <= '9');
+}
+
+// ISO 639-1, all of it.
+constexpr std::string_view kTwoLetterCodes =
+    " aa ab ae af ak am an ar as av ay az ba be bg bi bm bn bo br bs ca ce ch co cr cs cu cv cy da de dv dz ee el en eo "
+    "es et eu fa ff fi fj fo fr fy ga gd gl gn gu gv ha he hi ho hr ht hu hy hz ia id ie ig ii ik io is it iu ja jv ka "
+    "kg ki kj kk kl km kn ko kr ks ku kv kw ky la lb lg li ln lo lt lu lv mg mh mi mk ml mn mr ms mt my na nb nd ne ng "
+    "nl nn no nr nv ny oc oj om or os pa pi pl ps pt qu rm rn ro ru rw sa sc sd se sg si sk sl sm sn so sq sr ss st su "
+    "sv sw ta te tg th ti tk tl tn to tr ts tt tw ty ug uk ur uz ve vi vo wa wo xh yi yo za zh zu ";
+
+std::string code_of_file(const std::filesystem::path& file) {
+  const std::string extension = file.extension().string();
+  constexpr size_t kDotAndCode = 3;
+  const std::string code = extension.size() == kDotAndCode ? extension.substr(1) : std::string();
+  return !code.empty() && kTwoLetterCodes.find(" " + code + " ") != std::string_view::npos ? code : std::string();
+}
+
+}  // namespace
+
+bool is_language_code(std::string_view code) {
+  const std::string_view language = code.substr(0, code.find('-'));
+  if (language.size() < 2 || language.size() > 3 || !std::ranges::all_of(language, is_letter)) {
+    return false;
+  }
+  for (std::string_view rest = code.substr(language.size()); !rest.empty();) {
+    rest.remove_prefix(1);
+    const std::string_view part = rest.substr(0, rest.find('-'));
+    constexpr size_t kLongestPart = 8;
+    if (part.empty() || part.size() > kLongestPart || !std::ranges::all_of(part, is_letter_or_digit)) {
+      return false;
+    }
+    rest.remove_prefix(part.size());
+  }
+  return true;
+}
+
+std::optional<LanguagePair> languages_of_files(const std::filesystem::path& source,
+                                               const std::filesystem::path& target) {
+  LanguagePair pair{code_of_file(source), code_of_file(target)};
+  const bool are_known = !pair.source.empty() && !pair.target.empty() && pair.source != pair.target;
+  return are_known ? std::optional(std::move(pair)) : std::nullopt;
+}
+
+std::string languages_json(const LanguagePair& pair) {
+  return base::dump_json({{"source", pair.source}, {"target", pair.target}}) + "\n";
+}
+
+LanguagePair languages_from_json(std::string_view text, std::string_view file_name) {
+  const nlohmann::json tree = base::parse_json(text, file_name);
+  const auto is_code = [&](const char* key) {
+    return tree.contains(key) && tree[key].is_string() && is_language_code(tree[key].get_ref<const std::string&>());
+  };
+  base::check_data(tree.is_object() && tree.size() == 2 && is_code("source") && is_code("target"),
+                   "{}: must be {{\"source\": CODE, \"target\": CODE}} with codes like en or pt-BR; correct it",
+                   file_name);
+  return {tree["source"], tree["target"]};
+}
+
+}  // namespace dragoman::models
