@@ -57,8 +57,9 @@ int print_answer(const CLI::App& app, const CLI::ParseError& error) {
 }
 
 int run_program(int argc, char** argv) {
-  CLI::App app("dragoman: trains, evaluates, translates with and serves the Transformer of \"Attention Is All You Need\"",
-               "dragoman");
+  CLI::App app(
+      "dragoman: trains, evaluates, translates with and serves the Transformer of \"Attention Is All You Need\"",
+      "dragoman");
   app.formatter(std::make_shared<HelpFormat>());
   app.set_version_flag("--version", DRAGOMAN_VERSION);
   app.require_subcommand(1);

@@ -63,7 +63,8 @@ struct ServeArguments {
 void add_serve_command(CLI::App& app, Run& run) {
   auto arguments = std::make_shared<ServeArguments>();
   serving::ServeOptions& options = arguments->options;
-  CLI::App* command = add_command(app, "serve", "Serve models over HTTP: LibreTranslate and DeepL interfaces, a web page");
+  CLI::App* command =
+      add_command(app, "serve", "Serve models over HTTP: LibreTranslate and DeepL interfaces, a web page");
   command
       ->add_option("--model", arguments->models,
                    "Model folder; once for each pair of languages. en:de=DIR names the languages of one that does not "
@@ -92,7 +93,8 @@ void add_serve_command(CLI::App& app, Run& run) {
   add_speed_flags(*command, arguments->batch_tokens, options.workers);
   command
       ->add_option_function<std::string>(
-          "--precision", [arguments](const std::string& name) { arguments->options.load.precision = *ops::precision_from(name); },
+          "--precision",
+          [arguments](const std::string& name) { arguments->options.load.precision = *ops::precision_from(name); },
           "Of the products with weights, converted at load")
       ->check(CLI::IsMember({"float32", "bfloat16", "int8"}))
       ->default_str("float32");

@@ -40,7 +40,8 @@ class RateBucket {
 ///   9f86d081884c7d659a2feaa0c55ad015a3bf4f1b2b0b822cd15d6c15b0f00a08  weblate  600  2000000
 class ApiKeys {
  public:
-  /// Throws Error(kBadData): "keys.txt: line 3: the first word must be the SHA-256 of a key, 64 hexadecimal digits; ...".
+  /// Throws Error(kBadData): "keys.txt: line 3: the first word must be the SHA-256 of a key, 64 hexadecimal digits;
+  /// ...".
   explicit ApiKeys(const std::filesystem::path& file);
 
   enum class Verdict { kGood, kUnknown, kTooMuch };

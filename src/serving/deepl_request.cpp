@@ -34,8 +34,7 @@ void refuse_what_is_not_there(const RequestFields& fields) {
       bad_request(fmt::format("Parameter '{}' is not supported by this server.", name));
     }
   }
-  const std::string formality =
-      one_of(fields, "formality", {"default", "more", "less", "prefer_more", "prefer_less"});
+  const std::string formality = one_of(fields, "formality", {"default", "more", "less", "prefer_more", "prefer_less"});
   if (formality == "more" || formality == "less") {
     bad_request("'formality' is not supported for given 'target_lang'.");
   }
@@ -123,8 +122,8 @@ DeeplRequest deepl_request(const RequestFields& fields, ServingContext& context)
   choose_model(request, fields);
   fields.truth("preserve_formatting", false);  // checked; there is no formatting that a model would change
   request.show_billed_characters = fields.truth("show_billed_characters", false);
-  request.model_type = one_of(fields, "model_type",
-                              {"quality_optimized", "prefer_quality_optimized", "latency_optimized"});
+  request.model_type =
+      one_of(fields, "model_type", {"quality_optimized", "prefer_quality_optimized", "latency_optimized"});
   if (constexpr std::string_view kPrefer = "prefer_"; request.model_type.starts_with(kPrefer)) {
     request.model_type.erase(0, kPrefer.size());
   }

@@ -57,8 +57,7 @@ void admit(ServingContext& context, const Request& request, int64_t characters) 
 }
 
 void translate_deepl(ServingContext& context, const std::shared_ptr<Exchange>& exchange) {
-  const auto request =
-      std::make_shared<const DeeplRequest>(deepl_request(RequestFields(exchange->request()), context));
+  const auto request = std::make_shared<const DeeplRequest>(deepl_request(RequestFields(exchange->request()), context));
   admit(context, exchange->request(),
         std::accumulate(request->characters.begin(), request->characters.end(), int64_t{0}));
   translate_texts(context, *exchange, {.plans = request->plans, .model = request->model, .models = request->models},
@@ -118,9 +117,8 @@ Reply usage(const Request& request, ServingContext& context) {
 }  // namespace
 
 void add_deepl_routes(Router& router, ServingContext& context) {
-  router.add_later("POST", "/v2/translate", kDeeplShape, [&context](const std::shared_ptr<Exchange>& exchange) {
-    translate_deepl(context, exchange);
-  });
+  router.add_later("POST", "/v2/translate", kDeeplShape,
+                   [&context](const std::shared_ptr<Exchange>& exchange) { translate_deepl(context, exchange); });
   const auto add = [&](const std::string& path, Reply (*answer)(const Request&, ServingContext&)) {
     router.add("GET", path, kDeeplShape,
                [&context, answer](const Request& request) { return traced(answer(request, context)); });

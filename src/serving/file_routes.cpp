@@ -63,9 +63,8 @@ Reply download(const Request& request, ServingContext& context) {
 }  // namespace
 
 void add_file_routes(Router& router, ServingContext& context) {
-  router.add_later("POST", "/translate_file", kFileShape, [&context](const std::shared_ptr<Exchange>& exchange) {
-    translate_file(context, exchange);
-  });
+  router.add_later("POST", "/translate_file", kFileShape,
+                   [&context](const std::shared_ptr<Exchange>& exchange) { translate_file(context, exchange); });
   router.add_prefix("GET", std::string(kDownloads), kFileShape,
                     [&context](const Request& request) { return download(request, context); });
 }

@@ -37,11 +37,11 @@ std::optional<std::pair<std::string, size_t>> reference_at(std::string_view text
     return is_character ? std::optional(std::pair(base::encode_utf8(std::u32string(1, code)), end + 1)) : std::nullopt;
   }
   constexpr std::pair<std::string_view, std::string_view> kNamed[] = {
-      {"amp", "&"},      {"lt", "<"},      {"gt", ">"},      {"quot", "\""},    {"apos", "'"},     {"nbsp", "\u00A0"},
-      {"auml", "ä"},     {"ouml", "ö"},    {"uuml", "ü"},    {"Auml", "Ä"},     {"Ouml", "Ö"},     {"Uuml", "Ü"},
-      {"szlig", "ß"},    {"eacute", "é"},  {"egrave", "è"},  {"agrave", "à"},   {"ccedil", "ç"},   {"ecirc", "ê"},
-      {"hellip", "…"},   {"ndash", "–"},   {"mdash", "—"},   {"lsquo", "‘"},    {"rsquo", "’"},    {"ldquo", "“"},
-      {"rdquo", "”"},    {"bdquo", "„"},   {"laquo", "«"},   {"raquo", "»"},    {"euro", "€"},     {"copy", "©"}};
+      {"amp", "&"},    {"lt", "<"},     {"gt", ">"},     {"quot", "\""},  {"apos", "'"},   {"nbsp", "\u00A0"},
+      {"auml", "ä"},   {"ouml", "ö"},   {"uuml", "ü"},   {"Auml", "Ä"},   {"Ouml", "Ö"},   {"Uuml", "Ü"},
+      {"szlig", "ß"},  {"eacute", "é"}, {"egrave", "è"}, {"agrave", "à"}, {"ccedil", "ç"}, {"ecirc", "ê"},
+      {"hellip", "…"}, {"ndash", "–"},  {"mdash", "—"},  {"lsquo", "‘"},  {"rsquo", "’"},  {"ldquo", "“"},
+      {"rdquo", "”"},  {"bdquo", "„"},  {"laquo", "«"},  {"raquo", "»"},  {"euro", "€"},   {"copy", "©"}};
   for (const auto& [known, character] : kNamed) {
     if (name == known) {
       return std::pair(std::string(character), end + 1);
@@ -94,8 +94,9 @@ std::string tag_name(std::string_view tag) {
 }
 
 bool is_void(const std::string& name) {
-  constexpr std::string_view kVoid[] = {"area", "base", "br", "col", "embed", "hr", "img", "input", "link", "meta",
-                                        "source", "track", "wbr"};  // HTML, section 13.1.2: they have no end tag
+  constexpr std::string_view kVoid[] = {
+      "area",  "base", "br",   "col",    "embed", "hr", "img",
+      "input", "link", "meta", "source", "track", "wbr"};  // HTML, section 13.1.2: they have no end tag
   return std::ranges::find(kVoid, name) != std::end(kVoid);
 }
 
@@ -136,8 +137,7 @@ size_t markup_end(std::string_view html, size_t at, const std::vector<std::strin
   }
   const size_t end = tag_end(html, at);
   const std::string_view tag = html.substr(at, end - at);
-  if (is_name_start(rest[1]) && is_left_alone(tag, left_alone) && !tag.ends_with("/>") &&
-      !is_void(tag_name(tag))) {
+  if (is_name_start(rest[1]) && is_left_alone(tag, left_alone) && !tag.ends_with("/>") && !is_void(tag_name(tag))) {
     return element_end(html, tag_name(tag), end);
   }
   return end;

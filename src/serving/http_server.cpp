@@ -28,8 +28,10 @@ constexpr size_t kOtherDescriptors = 32;
 
 Tcp::acceptor listen_at(asio::io_context& io, const Listen& listen) {
   error_code error;
-  const asio::ip::address address = asio::ip::make_address(listen.host == "localhost" ? "127.0.0.1" : listen.host, error);
-  base::check_usage(!error, "--host is \"{}\", must be an address of this machine such as 127.0.0.1 or ::", listen.host);
+  const asio::ip::address address =
+      asio::ip::make_address(listen.host == "localhost" ? "127.0.0.1" : listen.host, error);
+  base::check_usage(!error,
+                    "--host is \"{}\", must be an address of this machine such as 127.0.0.1 or ::", listen.host);
   const Tcp::endpoint endpoint(address, listen.port);
   Tcp::acceptor acceptor(io);
   const auto check = [&] {
@@ -162,9 +164,8 @@ class HttpServer::State {
   // What fits into the socket's buffer is written; nobody waits for a client that is one too many.
   void turn_away(Tcp::socket& socket) {
     ++refused_;
-    const Reply reply{.status = 503,
-                      .body = "{\"error\": \"too many connections\"}\n",
-                      .headers = {{"Retry-After", "1"}}};
+    const Reply reply{
+        .status = 503, .body = "{\"error\": \"too many connections\"}\n", .headers = {{"Retry-After", "1"}}};
     error_code ignored;
     socket.non_blocking(true, ignored);
     socket.write_some(asio::buffer(reply_head(reply, Framing::kLength, false) + reply.body), ignored);

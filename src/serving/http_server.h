@@ -18,7 +18,7 @@ struct Listen {
 
 /// Numbers of the connections, for metrics.
 struct ConnectionCounts {
-  size_t open = 0;       ///< now
+  size_t open = 0;  ///< now
   uint64_t accepted = 0;
   uint64_t refused = 0;  ///< over a limit of connections
 };

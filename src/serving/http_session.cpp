@@ -41,9 +41,8 @@ void HttpSession::start() {
 }
 
 void HttpSession::read() {
-  socket_.async_read_some(asio::buffer(input_), [self = shared_from_this()](const Error& error, size_t size) {
-    self->on_read(error, size);
-  });
+  socket_.async_read_some(asio::buffer(input_),
+                          [self = shared_from_this()](const Error& error, size_t size) { self->on_read(error, size); });
 }
 
 void HttpSession::on_read(const Error& error, size_t size) {
@@ -164,8 +163,7 @@ void HttpSession::begin_stream(uint64_t number, Reply head) {
   }
   keep_alive_ = keep_alive_ && !shared_.draining && !asked_.is_http_1_0;
   phase_ = Phase::kStreaming;
-  shared_.hooks.answered(asked_, head.status,
-                         std::chrono::duration<double>(steady_clock::now() - handled_at_).count());
+  shared_.hooks.answered(asked_, head.status, std::chrono::duration<double>(steady_clock::now() - handled_at_).count());
   write(reply_head(head, asked_.is_http_1_0 ? Framing::kClose : Framing::kChunked, keep_alive_), false);
 }
 

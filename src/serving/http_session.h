@@ -85,7 +85,7 @@ class HttpSession : public std::enable_shared_from_this<HttpSession> {
   std::string input_;
   Phase phase_ = Phase::kReading;
   uint64_t number_ = 0;  // of the request under way
-  Request asked_;  // the request under way, without its body
+  Request asked_;        // the request under way, without its body
   std::weak_ptr<class SessionExchange> exchange_;
   std::chrono::steady_clock::time_point handled_at_;
   bool keep_alive_ = true;

@@ -40,7 +40,8 @@ std::vector<DetectedLanguage> detect_language(std::string_view text, std::span<c
   std::vector<DetectedLanguage> detected;
   for (int i = 0; i < kCandidates; ++i) {
     const std::string* code = served_as(CLD2::LanguageCode(languages[i]), codes);
-    if (code != nullptr && percents[i] > 0 && std::ranges::find(detected, *code, &DetectedLanguage::code) == detected.end()) {
+    if (code != nullptr && percents[i] > 0 &&
+        std::ranges::find(detected, *code, &DetectedLanguage::code) == detected.end()) {
       const double percent = percents[i];
       detected.push_back({*code, is_reliable ? percent : std::min(percent, kUnsure)});
     }

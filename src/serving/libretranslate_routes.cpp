@@ -38,11 +38,11 @@ json answer_of(const AskedTranslation& asked, const std::vector<TranslatedText>&
 void translate(ServingContext& context, const std::shared_ptr<Exchange>& exchange) {
   const auto asked =
       std::make_shared<const AskedTranslation>(asked_translation(RequestFields(exchange->request()), context));
-  translate_texts(context, *exchange, asked->texts_request(),
-                  [exchange, asked](const std::vector<TranslatedText>& texts, const std::exception_ptr& error) {
-                    exchange->reply(error == nullptr ? json_reply(answer_of(*asked, texts))
-                                                     : error_reply(kLibreShape, error));
-                  });
+  translate_texts(
+      context, *exchange, asked->texts_request(),
+      [exchange, asked](const std::vector<TranslatedText>& texts, const std::exception_ptr& error) {
+        exchange->reply(error == nullptr ? json_reply(answer_of(*asked, texts)) : error_reply(kLibreShape, error));
+      });
 }
 
 Reply languages(const ServedModels& models) {
@@ -94,9 +94,8 @@ Reply settings(const ServingContext& context) {
 }  // namespace
 
 void add_libretranslate_routes(Router& router, ServingContext& context) {
-  router.add_later("POST", "/translate", kLibreShape, [&context](const std::shared_ptr<Exchange>& exchange) {
-    translate(context, exchange);
-  });
+  router.add_later("POST", "/translate", kLibreShape,
+                   [&context](const std::shared_ptr<Exchange>& exchange) { translate(context, exchange); });
   router.add("GET", "/languages", kLibreShape, [&context](const Request&) { return languages(*context.models.get()); });
   router.add("POST", "/detect", kLibreShape, [&context](const Request& request) { return detect(request, context); });
   router.add("GET", "/frontend/settings", kLibreShape, [&context](const Request&) { return settings(context); });

@@ -94,7 +94,8 @@ std::vector<FormPart> multipart_parts(std::string_view content_type, std::string
     take_until(body, "\r\n", "does not end");
     std::string_view part = take_until(body, between, "does not end");
     // A part without headers begins with the blank line that would end them.
-    const std::string_view headers = part.starts_with("\r\n") ? "" : take_until(part, "\r\n\r\n", "has a part without headers");
+    const std::string_view headers =
+        part.starts_with("\r\n") ? "" : take_until(part, "\r\n\r\n", "has a part without headers");
     parts.push_back(part_of(headers, part));
     if (parts.size() > kMaxParts) {
       bad_form("has more than 1000 parts");

@@ -33,9 +33,9 @@ std::string framing_lines(const Reply& reply, Framing framing) {
 
 std::string reply_head(const Reply& reply, Framing framing, bool keep_alive) {
   const std::time_t now = std::chrono::system_clock::to_time_t(std::chrono::system_clock::now());
-  std::string head = fmt::format("HTTP/1.1 {} {}\r\nDate: {:%a, %d %b %Y %H:%M:%S} GMT\r\nConnection: {}\r\n",
-                                 reply.status, reason_of(reply.status), fmt::gmtime(now),
-                                 keep_alive ? "keep-alive" : "close");
+  std::string head =
+      fmt::format("HTTP/1.1 {} {}\r\nDate: {:%a, %d %b %Y %H:%M:%S} GMT\r\nConnection: {}\r\n", reply.status,
+                  reason_of(reply.status), fmt::gmtime(now), keep_alive ? "keep-alive" : "close");
   if (!reply.content_type.empty()) {
     head += fmt::format("Content-Type: {}\r\n", reply.content_type);
   }

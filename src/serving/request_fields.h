@@ -29,7 +29,8 @@ class RequestFields {
   /// The value of a field: of a form a string, or an array of strings if it stands several times. Null if it is
   /// missing.
   const nlohmann::json& operator[](std::string_view name) const;
-  /// A field that is text: the first of several in a form. Empty if it is missing or null. Throws HttpError(400): "Invalid request: source parameter is not a string".
+  /// A field that is text: the first of several in a form. Empty if it is missing or null. Throws HttpError(400):
+  /// "Invalid request: source parameter is not a string".
   std::string text(std::string_view name) const;
   /// A field that is one text or many. Throws as `text`, also for what is no text in an array.
   std::vector<std::string> texts(std::string_view name) const;

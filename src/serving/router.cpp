@@ -94,9 +94,8 @@ void Router::handle(const std::shared_ptr<Exchange>& plain) const {
 
 Reply Router::no_route(const Request& request) const {
   std::string allowed;
-  ErrorShape shape = request.path.starts_with("/v2/") || request.path.starts_with("/v3/")
-                         ? ErrorShape::kDeepl
-                         : ErrorShape::kLibreTranslate;
+  ErrorShape shape = request.path.starts_with("/v2/") || request.path.starts_with("/v3/") ? ErrorShape::kDeepl
+                                                                                          : ErrorShape::kLibreTranslate;
   for (const Route& route : routes_) {
     if (leads_to(route, request.path) || request.path == "*") {
       allowed += route.method + (route.method == "GET" ? ", HEAD, " : ", ");

@@ -16,12 +16,12 @@ struct ServeOptions {
   Listen listen;
   HttpLimits http;
   TextLimits texts;
-  int workers = 0;                                   ///< threads of each model; 0 = one a core
-  std::chrono::duration<double> longest_wait{2.0};   ///< seconds of work that may wait; more is refused
-  std::chrono::milliseconds request_time{30000};     ///< until an answer
-  std::chrono::milliseconds drain_time{30000};       ///< for what is under way when the server is to end
-  std::filesystem::path api_keys;                    ///< file of ApiKeys; empty = no key is needed
-  bool allow_other_origins = false;                  ///< CORS
+  int workers = 0;                                  ///< threads of each model; 0 = one a core
+  std::chrono::duration<double> longest_wait{2.0};  ///< seconds of work that may wait; more is refused
+  std::chrono::milliseconds request_time{30000};    ///< until an answer
+  std::chrono::milliseconds drain_time{30000};      ///< for what is under way when the server is to end
+  std::filesystem::path api_keys;                   ///< file of ApiKeys; empty = no key is needed
+  bool allow_other_origins = false;                 ///< CORS
   /// Gets what the server says: a line without its end. Called from several threads, one at a time.
   std::function<void(const std::string&)> say = [](const std::string&) {};
 };

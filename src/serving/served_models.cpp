@@ -19,8 +19,8 @@ void add_once(std::vector<std::string>& codes, const std::string& code) {
 
 LanguagePair checked_pair(const LanguagePair& pair, const std::string& place) {
   for (const std::string& code : {pair.source, pair.target}) {
-    base::check_usage(is_language_code(code), "{}: \"{}\" is no language code; codes are like en, pt-BR, zh-Hans", place,
-                      code);
+    base::check_usage(is_language_code(code), "{}: \"{}\" is no language code; codes are like en, pt-BR, zh-Hans",
+                      place, code);
   }
   LanguagePair tidy{tidy_language(pair.source), tidy_language(pair.target)};
   base::check_usage(tidy.source != tidy.target, "{}: source and target are both {}", place, tidy.source);
@@ -33,9 +33,8 @@ LanguagePair pair_of(const ModelSpec& spec, const base::CheckedFolder& folder) {
     return spec.pair;
   }
   const std::string path = folder.path_of(models::kLanguagesName);
-  base::check_usage(folder.has(models::kLanguagesName),
-                    "{}: does not say its languages; name them: --model en:de={}", spec.folder.string(),
-                    spec.folder.string());
+  base::check_usage(folder.has(models::kLanguagesName), "{}: does not say its languages; name them: --model en:de={}",
+                    spec.folder.string(), spec.folder.string());
   return checked_pair(models::languages_from_json(folder.read(models::kLanguagesName), path), path);
 }
 
@@ -124,7 +123,8 @@ std::string ServedModels::match(std::string_view asked, const std::vector<std::s
   }
   const auto is_kin = [&](const std::string& code) { return base_language(code) == base; };
   // zh-Hant is no zh-Hans: only the bare language stands for any of its kinds.
-  return base == tidy && std::ranges::count_if(codes, is_kin) == 1 ? *std::ranges::find_if(codes, is_kin) : std::string();
+  return base == tidy && std::ranges::count_if(codes, is_kin) == 1 ? *std::ranges::find_if(codes, is_kin)
+                                                                   : std::string();
 }
 
 }  // namespace dragoman::serving

@@ -11,10 +11,7 @@ constexpr size_t kMaxWaitingBytes = size_t{1} << 20;
 }  // namespace
 
 SessionExchange::SessionExchange(const std::shared_ptr<HttpSession>& session, uint64_t number, Request request)
-    : executor_(session->socket_.get_executor()),
-      session_(session),
-      number_(number),
-      request_(std::move(request)) {}
+    : executor_(session->socket_.get_executor()), session_(session), number_(number), request_(std::move(request)) {}
 
 // Runs `action` with the session in its thread, if it still stands.
 template <typename Action>

@@ -45,20 +45,20 @@ void stream(ServingContext& context, const std::shared_ptr<Exchange>& exchange) 
   request.on_admitted = [exchange] {
     exchange->begin_stream({.content_type = "text/event-stream", .headers = {{"Cache-Control", "no-store"}}});
   };
-  translate_texts(context, *exchange, std::move(request),
-                  [exchange, asked](const std::vector<TranslatedText>& texts, const std::exception_ptr& error) {
-                    if (error != nullptr) {
-                      exchange->send(error_event(error));
-                    } else {
-                      json data = {{"translatedText", texts.front().text}};
-                      if (asked->is_auto) {
-                        data["detectedLanguage"] = {{"confidence", asked->source.confidence},
-                                                    {"language", asked->source.code}};
-                      }
-                      exchange->send(event_of("done", data));
-                    }
-                    exchange->end_stream();
-                  });
+  translate_texts(
+      context, *exchange, std::move(request),
+      [exchange, asked](const std::vector<TranslatedText>& texts, const std::exception_ptr& error) {
+        if (error != nullptr) {
+          exchange->send(error_event(error));
+        } else {
+          json data = {{"translatedText", texts.front().text}};
+          if (asked->is_auto) {
+            data["detectedLanguage"] = {{"confidence", asked->source.confidence}, {"language", asked->source.code}};
+          }
+          exchange->send(event_of("done", data));
+        }
+        exchange->end_stream();
+      });
 }
 
 }  // namespace

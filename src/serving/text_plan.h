@@ -21,8 +21,8 @@ struct TextPlan {
   size_t lines() const;
 };
 
-/// Lines are translated one by one, as `dragoman translate` does: LF separates them, a CR before it is dropped. What has
-/// neither letter nor digit (blank lines, emoji) stays as it is.
+/// Lines are translated one by one, as `dragoman translate` does: LF separates them, a CR before it is dropped. What
+/// has neither letter nor digit (blank lines, emoji) stays as it is.
 TextPlan plan_text(std::string_view text);
 
 /// Tags, comments, declarations, and the content of script, style, code, pre, textarea and of what says translate="no"

@@ -6,8 +6,8 @@
 namespace dragoman::serving {
 namespace {
 
-std::vector<TranslatedText> assembled(const std::vector<TextPlan>& plans,
-                                      std::span<const decoding::Translation> lines, size_t alternatives) {
+std::vector<TranslatedText> assembled(const std::vector<TextPlan>& plans, std::span<const decoding::Translation> lines,
+                                      size_t alternatives) {
   std::vector<TranslatedText> texts;
   for (const TextPlan& plan : plans) {
     const auto own = lines.first(plan.lines());

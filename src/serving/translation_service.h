@@ -45,7 +45,7 @@ struct ServiceCounts {
   uint64_t cancelled = 0;
   uint64_t timed_out = 0;
   uint64_t failed = 0;  ///< by an error of the model or the search
-  double rate = 0.0;  ///< estimated tokens a second, as far as it has been busy
+  double rate = 0.0;    ///< estimated tokens a second, as far as it has been busy
 };
 
 /// Shares the models' workers out over requests. Jobs take turns, a line each, so that a request of a hundred texts

@@ -82,8 +82,9 @@ TEST_F(ServeAbuse, SlowClientsDisturbNobodyAndAreClosed) {
   for (int i = 0; i < 600; ++i) {
     slow.push_back(server.connect());
     ASSERT_TRUE(slow.back().is_connected());
-    const std::string begun = i % 3 == 0 ? "" : i % 3 == 1 ? "POST /translate HTTP/1.1\r\nHo"
-                                                : "POST /translate HTTP/1.1\r\nHost: a\r\nContent-Length: 100\r\n\r\n{";
+    const std::string begun = i % 3 == 0   ? ""
+                              : i % 3 == 1 ? "POST /translate HTTP/1.1\r\nHo"
+                                           : "POST /translate HTTP/1.1\r\nHost: a\r\nContent-Length: 100\r\n\r\n{";
     slow.back().send(begun);
   }
   const auto end = std::chrono::steady_clock::now() + 12s;
@@ -141,8 +142,10 @@ TEST_F(ServeAbuse, PipelinedRequestsAreAnsweredInOrder) {
   std::string requests;
   for (int i = 0; i < 20; ++i) {
     const std::string body = fmt::format(R"({{"q":"the cat {}","source":"de","target":"de"}})", i);
-    requests += fmt::format("POST /translate HTTP/1.1\r\nHost: a\r\nContent-Type: application/json\r\n"
-                            "Content-Length: {}\r\n\r\n{}", body.size(), body);
+    requests += fmt::format(
+        "POST /translate HTTP/1.1\r\nHost: a\r\nContent-Type: application/json\r\n"
+        "Content-Length: {}\r\n\r\n{}",
+        body.size(), body);
     requests += "GET /health HTTP/1.1\r\nHost: a\r\n\r\n";
   }
   client.send(requests);
@@ -157,8 +160,10 @@ TEST_F(ServeAbuse, ContinueIsSaidBeforeTheBody) {
   RunningServer server(folder_.path());
   HttpClient client = server.connect();
   const std::string body = R"({"q":"the cat","source":"en","target":"de"})";
-  client.send(fmt::format("POST /translate HTTP/1.1\r\nHost: a\r\nContent-Type: application/json\r\nExpect: 100-continue\r\n"
-                          "Content-Length: {}\r\n\r\n", body.size()));
+  client.send(
+      fmt::format("POST /translate HTTP/1.1\r\nHost: a\r\nContent-Type: application/json\r\nExpect: 100-continue\r\n"
+                  "Content-Length: {}\r\n\r\n",
+                  body.size()));
   EXPECT_EQ(client.receive().status, 100);
   client.send(body);
   EXPECT_EQ(client.receive().status, 200);

@@ -66,8 +66,10 @@ TEST_F(Serve, EveryAnswerIsTheOfflineOneUnderRandomCancels) {
       auto client = std::make_unique<HttpClient>(server.port());
       for (size_t i = next++; i < lines.size(); i = next++) {
         if (random.below(10) == 0) {  // asks, and goes before the answer is there
-          client->send(fmt::format("POST /translate HTTP/1.1\r\nHost: a\r\nContent-Type: application/json\r\n"
-                                   "Content-Length: {}\r\n\r\n{}", request(lines[i]).size(), request(lines[i])));
+          client->send(
+              fmt::format("POST /translate HTTP/1.1\r\nHost: a\r\nContent-Type: application/json\r\n"
+                          "Content-Length: {}\r\n\r\n{}",
+                          request(lines[i]).size(), request(lines[i])));
           std::this_thread::sleep_for(std::chrono::microseconds(random.below(3000)));
           client = std::make_unique<HttpClient>(server.port());
           ++cancelled;
@@ -107,8 +109,10 @@ TEST_F(Serve, AClientThatGoesEndsItsWork) {
   {
     HttpClient client = server.connect();
     const std::string body = request(text);
-    client.send(fmt::format("POST /translate HTTP/1.1\r\nHost: a\r\nContent-Type: application/json\r\n"
-                            "Content-Length: {}\r\n\r\n{}", body.size(), body));
+    client.send(
+        fmt::format("POST /translate HTTP/1.1\r\nHost: a\r\nContent-Type: application/json\r\n"
+                    "Content-Length: {}\r\n\r\n{}",
+                    body.size(), body));
     EXPECT_TRUE(test_support::wait_until([&] { return server.metric("dragoman_requests_in_flight") == 1.0; }));
   }
   const auto begin = std::chrono::steady_clock::now();
@@ -127,7 +131,8 @@ TEST_F(Serve, OverloadIsRefusedAtOnceAndPasses) {
       HttpClient client = server.connect();
       for (int i = 0; i < 40; ++i) {
         const auto begin = std::chrono::steady_clock::now();
-        const HttpAnswer answer = client.ask("POST", "/translate", request("the cat runs and the dog sleeps and the mouse"));
+        const HttpAnswer answer =
+            client.ask("POST", "/translate", request("the cat runs and the dog sleeps and the mouse"));
         ++(answer.status == 200 ? good : answer.status == 503 ? refused : other);
         if (answer.status == 503) {
           EXPECT_EQ(HttpClient::header(answer.head, "retry-after"), "1");
@@ -155,8 +160,10 @@ TEST_F(Serve, TermLetsRequestsUnderWayFinish) {
   HttpClient busy = server.connect();
   HttpClient idle = server.connect();
   const std::string body = request(text);
-  busy.send(fmt::format("POST /translate HTTP/1.1\r\nHost: a\r\nContent-Type: application/json\r\n"
-                        "Content-Length: {}\r\n\r\n{}", body.size(), body));
+  busy.send(
+      fmt::format("POST /translate HTTP/1.1\r\nHost: a\r\nContent-Type: application/json\r\n"
+                  "Content-Length: {}\r\n\r\n{}",
+                  body.size(), body));
   EXPECT_TRUE(test_support::wait_until([&] { return server.metric("dragoman_requests_in_flight") == 1.0; }));
   server.program().send(SIGTERM);
   EXPECT_TRUE(idle.is_closed()) << "an idle connection is closed";
@@ -175,8 +182,10 @@ TEST_F(Serve, ASecondTermEndsAtOnce) {
   }
   HttpClient busy = server.connect();
   const std::string body = request(text);
-  busy.send(fmt::format("POST /translate HTTP/1.1\r\nHost: a\r\nContent-Type: application/json\r\n"
-                        "Content-Length: {}\r\n\r\n{}", body.size(), body));
+  busy.send(
+      fmt::format("POST /translate HTTP/1.1\r\nHost: a\r\nContent-Type: application/json\r\n"
+                  "Content-Length: {}\r\n\r\n{}",
+                  body.size(), body));
   EXPECT_TRUE(test_support::wait_until([&] { return server.metric("dragoman_requests_in_flight") == 1.0; }));
   server.program().send(SIGTERM);
   std::this_thread::sleep_for(50ms);
@@ -214,8 +223,8 @@ TEST_F(Serve, HupLoadsTheNewModelAndKeepsTheOldOneWhenItIsDamaged) {
   std::filesystem::permissions(weights, std::filesystem::perms::owner_all);
   std::ofstream(weights, std::ios::binary | std::ios::trunc) << bytes;
   server.program().send(SIGHUP);
-  EXPECT_TRUE(test_support::wait_until(
-      [&] { return server.program().errors().find("not reloaded") != std::string::npos; }));
+  EXPECT_TRUE(
+      test_support::wait_until([&] { return server.program().errors().find("not reloaded") != std::string::npos; }));
   EXPECT_THAT(server.program().errors(), testing::HasSubstr("model.safetensors"));
   EXPECT_EQ(answer(), new_answer);
   stop = true;

@@ -19,7 +19,9 @@ inline std::vector<FramingCase> framing_cases() {
   const std::string start = line + "Host: a\r\n";
   const std::string hidden = "GET /hidden HTTP/1.1\r\nHost: a\r\n\r\n";
   const std::string chunks = "0\r\n\r\n" + hidden;
-  const auto with = [&](const std::string& headers, const std::string& rest) { return start + headers + "\r\n" + rest; };
+  const auto with = [&](const std::string& headers, const std::string& rest) {
+    return start + headers + "\r\n" + rest;
+  };
   const std::string chunked = "Transfer-Encoding: chunked\r\n";
   std::vector<FramingCase> cases = {
       {"length and chunked", with("Content-Length: 5\r\n" + chunked, chunks)},
@@ -51,7 +53,9 @@ inline std::vector<FramingCase> framing_cases() {
       {"chunked in quotes", with("Transfer-Encoding: \"chunked\"\r\n", chunks)},
       {"xchunked", with("Transfer-Encoding: xchunked\r\n", chunks)},
       {"chunked with a parameter", with("Transfer-Encoding: chunked;q=1\r\n", chunks)},
-      {"chunked with a vertical tab", with("Transfer-Encoding: \x0B" "chunked\r\n", chunks)},
+      {"chunked with a vertical tab", with("Transfer-Encoding: \x0B"
+                                           "chunked\r\n",
+                                           chunks)},
       {"identity", with("Transfer-Encoding: identity\r\nContent-Length: 5\r\n", "hello" + hidden)},
       {"empty coding", with("Transfer-Encoding:\r\n", hidden)},
       {"chunked in HTTP/1.0", "POST /translate HTTP/1.0\r\n" + chunked + "\r\n" + chunks},

@@ -25,8 +25,8 @@ namespace {
 
 using namespace std::chrono_literals;
 using base::ErrorKind;
-using testing::HasSubstr;
 using test_support::expect_error;
+using testing::HasSubstr;
 
 // ---- admission
 
@@ -148,7 +148,8 @@ TEST(Languages, CodesAreCheckedAndTidied) {
   for (const std::string good : {"en", "deu", "pt-BR", "zh-Hant-TW", "EN"}) {
     EXPECT_TRUE(is_language_code(good)) << good;
   }
-  for (const std::string bad : {"", "e", "engl", "en-", "-en", "en_us", "en-toolongpart", "e1", "en--us", "en us", "../x"}) {
+  for (const std::string bad :
+       {"", "e", "engl", "en-", "-en", "en_us", "en-toolongpart", "e1", "en--us", "en us", "../x"}) {
     EXPECT_FALSE(is_language_code(bad)) << bad;
   }
   EXPECT_EQ(tidy_language("PT_br"), "pt-BR");
@@ -238,8 +239,8 @@ TEST(RequestFields, BadMultipartFormsAreRefused) {
   const std::string part = "--b\r\nContent-Disposition: form-data; name=q\r\n\r\nx\r\n";
   EXPECT_EQ(status(type, part + "--b--\r\n"), 200);
   EXPECT_EQ(status("multipart/form-data; boundary=\"b\"", part + "--b--"), 200);
-  for (const std::string& bad : {std::string(), part, part + "--c--", "x" + part, std::string("--b\r\nX: y\r\n\r\nx\r\n--b--"),
-                                 std::string("--b\r\n\r\n--b--")}) {
+  for (const std::string& bad : {std::string(), part, part + "--c--", "x" + part,
+                                 std::string("--b\r\nX: y\r\n\r\nx\r\n--b--"), std::string("--b\r\n\r\n--b--")}) {
     EXPECT_EQ(status(type, bad), 400) << bad;
   }
   EXPECT_EQ(status("multipart/form-data", part), 400);

@@ -40,9 +40,10 @@ std::vector<std::string> read_all(const std::string& bytes, const std::vector<si
 }
 
 TEST(RequestReader, ReadsWholeAndChunkedBodies) {
-  const std::string bytes = request_of("Content-Length: 5\r\n", "hello") +
-                            request_of("Transfer-Encoding: chunked\r\n", "3\r\nabc\r\n4;x=y\r\ndefg\r\n0\r\nT: v\r\n\r\n") +
-                            "GET /languages?a=b HTTP/1.1\r\nHost: b\r\n\r\n";
+  const std::string bytes =
+      request_of("Content-Length: 5\r\n", "hello") +
+      request_of("Transfer-Encoding: chunked\r\n", "3\r\nabc\r\n4;x=y\r\ndefg\r\n0\r\nT: v\r\n\r\n") +
+      "GET /languages?a=b HTTP/1.1\r\nHost: b\r\n\r\n";
   EXPECT_EQ(read_all(bytes, {}),
             (std::vector<std::string>{"POST /translate? hello", "POST /translate? abcdefg", "GET /languages?a=b "}));
 }

@@ -2,6 +2,8 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include "base/files.h"
+#include "base/sha256.h"
 #include "recorded_exchange.h"
 #include "served_tiny_model.h"
 #include "serving/deepl_routes.h"
@@ -13,8 +15,6 @@
 #include "serving/spec_routes.h"
 #include "serving/stream_routes.h"
 #include "support/temporary_folder.h"
-#include "base/files.h"
-#include "base/sha256.h"
 
 namespace dragoman::serving {
 namespace {
@@ -61,7 +61,8 @@ class Routes : public testing::Test {
   }
   // Only `key` opens the server.
   void lock(const std::string& key, const std::string& limits = "") {
-    base::write_file_atomic(folder_.path() / "keys", "# people\n" + base::sha256_hex(key) + " someone " + limits + "\n");
+    base::write_file_atomic(folder_.path() / "keys",
+                            "# people\n" + base::sha256_hex(key) + " someone " + limits + "\n");
     keys_.set(std::make_shared<ApiKeys>(folder_.path() / "keys"));
   }
 
@@ -121,14 +122,16 @@ TEST_F(Routes, LibreTranslateErrorsHaveItsTexts) {
   const auto with = [](json fields) { return post_json("/translate", std::move(fields)); };
   expect_error(with({{"source", "en"}, {"target", "de"}}), 400, "Invalid request: missing q parameter");
   expect_error(with({{"q", ""}, {"source", "en"}, {"target", "de"}}), 400, "Invalid request: missing q parameter");
-  expect_error(with({{"q", json::array()}, {"source", "en"}, {"target", "de"}}), 400, "Invalid request: missing q parameter");
+  expect_error(with({{"q", json::array()}, {"source", "en"}, {"target", "de"}}), 400,
+               "Invalid request: missing q parameter");
   expect_error(with({{"q", "a"}, {"target", "de"}}), 400, "Invalid request: missing source parameter");
   expect_error(with({{"q", "a"}, {"source", "en"}}), 400, "Invalid request: missing target parameter");
   expect_error(with({{"q", "a"}, {"source", "zz"}, {"target", "de"}}), 400, "zz is not supported");
   expect_error(with({{"q", "a"}, {"source", "en"}, {"target", "zz"}}), 400, "zz is not supported");
   expect_error(with({{"q", "a"}, {"source", "de"}, {"target", "pt"}}), 400,
                "Portuguese (Brazil) (pt-BR) is not available as a target language from German (de)");
-  expect_error(with({{"q", "a"}, {"source", "en"}, {"target", "de"}, {"format", "rtf"}}), 400, "rtf format is not supported");
+  expect_error(with({{"q", "a"}, {"source", "en"}, {"target", "de"}, {"format", "rtf"}}), 400,
+               "rtf format is not supported");
   expect_error(with({{"q", "a"}, {"source", "en"}, {"target", "de"}, {"alternatives", 10000}}), 400,
                "Invalid request: alternatives parameter must be <= 16");
   expect_error(with({{"q", "a"}, {"source", "en"}, {"target", "de"}, {"alternatives", "x"}}), 400,
@@ -155,8 +158,7 @@ TEST_F(Routes, CharactersAreCountedNotBytes) {
 }
 
 TEST_F(Routes, LanguagesAreThoseOfTheModels) {
-  EXPECT_EQ(ask_json(get("/languages")),
-            json::parse(R"j([{"code":"en","name":"English","targets":["de","en"]},
+  EXPECT_EQ(ask_json(get("/languages")), json::parse(R"j([{"code":"en","name":"English","targets":["de","en"]},
                             {"code":"de","name":"German","targets":["en","de"]},
                             {"code":"fr","name":"French","targets":["pt-BR","fr"]},
                             {"code":"pt-BR","name":"Portuguese (Brazil)","targets":["pt-BR"]}])j"));
@@ -171,7 +173,8 @@ TEST_F(Routes, AliasesFindTheirLanguage) {
               json({{"translatedText", translated(kCat, 2)}}))
         << target;
   }
-  expect_error(post_json("/translate", {{"q", kCat}, {"source", "fr"}, {"target", "pt-PT"}}), 400, "pt-PT is not supported");
+  expect_error(post_json("/translate", {{"q", kCat}, {"source", "fr"}, {"target", "pt-PT"}}), 400,
+               "pt-PT is not supported");
 }
 
 TEST_F(Routes, DetectsAmongTheServedLanguages) {
@@ -182,14 +185,16 @@ TEST_F(Routes, DetectsAmongTheServedLanguages) {
   EXPECT_EQ(first("Der schnelle braune Fuchs springt über den faulen Hund."), "de");
   EXPECT_EQ(first("Le renard brun saute par-dessus le chien paresseux."), "fr");
   EXPECT_EQ(first("O cachorro não quer brincar com a raposa hoje."), "pt-BR");
-  EXPECT_EQ(ask_json(post_json("/detect", {{"q", "素早い茶色の狐"}}))[0]["confidence"], 0.0) << "Japanese is not served";
+  EXPECT_EQ(ask_json(post_json("/detect", {{"q", "素早い茶色の狐"}}))[0]["confidence"], 0.0)
+      << "Japanese is not served";
   expect_error(post_form("/detect", ""), 400, "Invalid request: missing q parameter");
 }
 
 TEST_F(Routes, HtmlKeepsItsTags) {
   const std::string html = "<p class=\"x\">the cat <b>runs</b> &amp; sleeps<!-- c --></p>";
-  const std::string answer = ask_json(post_json("/translate", {{"q", html}, {"source", "en"}, {"target", "de"}, {"format", "html"}}))
-                                 .at("translatedText");
+  const std::string answer =
+      ask_json(post_json("/translate", {{"q", html}, {"source", "en"}, {"target", "de"}, {"format", "html"}}))
+          .at("translatedText");
   EXPECT_THAT(answer, testing::MatchesRegex("<p class=\"x\">[^<>]* <b>[^<>]*</b> [^<>]*<!-- c --></p>"));
 }
 
@@ -224,8 +229,9 @@ TEST_F(Routes, DeeplTranslatesTextsInOrder) {
                           {{{"detected_source_language", "EN"}, {"text", translated(kCat)}},
                            {{"detected_source_language", "EN"}, {"text", translated(kDog)}}}}};
   EXPECT_EQ(ask_json(post_json("/v2/translate", deepl())), expected);
-  EXPECT_EQ(ask_json(post_form("/v2/translate", "text=the%20cat%20runs&text=" + kDog + "&source_lang=en&target_lang=de")),
-            expected);
+  EXPECT_EQ(
+      ask_json(post_form("/v2/translate", "text=the%20cat%20runs&text=" + kDog + "&source_lang=en&target_lang=de")),
+      expected);
   EXPECT_EQ(ask_json(post_json("/v2/translate", deepl({{"source_lang", nullptr}, {"target_lang", "de"}}))), expected);
 }
 
@@ -318,7 +324,8 @@ TEST_F(Routes, StreamsEndInTheTranslation) {
     std::map<int, std::string> last;
     std::string done;
     std::istringstream lines(reply.body);
-    for (std::string event, data, blank; std::getline(lines, event) && std::getline(lines, data) && std::getline(lines, blank);) {
+    for (std::string event, data, blank;
+         std::getline(lines, event) && std::getline(lines, data) && std::getline(lines, blank);) {
       const json value = json::parse(data.substr(6));
       if (event == "event: token") {
         last[value["line"]] = value["text"];
@@ -355,7 +362,8 @@ TEST_F(Routes, MetricsAreLinesOfPrometheus) {
 }
 
 TEST_F(Routes, PathsAreNeverFollowed) {
-  for (const std::string dots : {"..", "%2e%2e", "%2E.", "..%2f", "....//", "..\\", "%252e%252e", "..;", "%c0%ae%c0%ae"}) {
+  for (const std::string dots :
+       {"..", "%2e%2e", "%2E.", "..%2f", "....//", "..\\", "%252e%252e", "..;", "%c0%ae%c0%ae"}) {
     for (const std::string prefix : {"/", "/assets/", "/download_file/", "/v2/", "/translate/"}) {
       for (const std::string file : {"/etc/passwd", "%2fetc%2fpasswd", "/config.json", "\\windows\\win.ini", ""}) {
         EXPECT_EQ(ask(get(prefix + dots + file)).status, 404) << prefix + dots + file;
@@ -391,8 +399,9 @@ TEST_F(Routes, MalformedJsonIsAnswered) {
       bodies.push_back(good.substr(0, at) + bad + good.substr(at));
     }
   }
-  for (const std::string value : {"1", "true", "[]", "{}", "1e999", "-1", "99999999999999999999", "\"\\ud800\"", "[[\"a\"]]",
-                                  "[null]", "[1,{}]", "\"\\u0000\"", "NaN", "'a'", "0x1", "01", "1.", "\"\xED\xA0\x80\""}) {
+  for (const std::string value :
+       {"1", "true", "[]", "{}", "1e999", "-1", "99999999999999999999", "\"\\ud800\"", "[[\"a\"]]", "[null]", "[1,{}]",
+        "\"\\u0000\"", "NaN", "'a'", "0x1", "01", "1.", "\"\xED\xA0\x80\""}) {
     for (const std::string name : {"q", "source", "target", "alternatives", "format", "api_key"}) {
       bodies.push_back("{\"q\":\"a\",\"source\":\"en\",\"target\":\"de\",\"" + name + "\":" + value + "}");
       bodies.push_back("{\"" + name + "\":" + value + "}");

@@ -52,9 +52,10 @@ TEST(TextPlan, HtmlKeepsMarkupAndItsBlanks) {
 }
 
 TEST(TextPlan, WhatIsNoTextStays) {
-  for (const std::string stays : {"<script>if (a < b) x('</p>')</script>", "<style>b { }</style>", "<!-- a -->", "<!doctype html>",
-                                  "<code>a <b>c</b></code>", "<pre>x\ny</pre>", "<span translate=\"no\">a <span>b</span> c</span>",
-                                  "<?xml version=\"1.0\"?>", "<textarea>t</textarea>"}) {
+  for (const std::string stays :
+       {"<script>if (a < b) x('</p>')</script>", "<style>b { }</style>", "<!-- a -->", "<!doctype html>",
+        "<code>a <b>c</b></code>", "<pre>x\ny</pre>", "<span translate=\"no\">a <span>b</span> c</span>",
+        "<?xml version=\"1.0\"?>", "<textarea>t</textarea>"}) {
     EXPECT_EQ(shouted(plan_html("m " + stays + " n")), "[M] " + stays + " [N]");
   }
   EXPECT_EQ(shouted(plan_html("a<br translate=no>b")), "[A]<br translate=no>[B]") << "br holds nothing";
@@ -64,9 +65,33 @@ TEST(TextPlan, WhatIsNoTextStays) {
 
 // The law of format=html: the tags that come out are those that went in, in their order.
 TEST(TextPlan, TagsOutAreTagsInForAnyText) {
-  const std::vector<std::string> parts = {"<p>", "</p>", "<b class='x'>", "</b>", "<br/>", "word", " ", "\n", "&amp;", "&", "<", ">",
-                                          "\"", "'", "<!--", "-->", "<img alt=\"a>b\">", "ä", "&#60;b&#62;", "<script>", "</script>",
-                                          "1 < 2", "<i", "a=b", "</", "<!x>", "translate=no"};
+  const std::vector<std::string> parts = {"<p>",
+                                          "</p>",
+                                          "<b class='x'>",
+                                          "</b>",
+                                          "<br/>",
+                                          "word",
+                                          " ",
+                                          "\n",
+                                          "&amp;",
+                                          "&",
+                                          "<",
+                                          ">",
+                                          "\"",
+                                          "'",
+                                          "<!--",
+                                          "-->",
+                                          "<img alt=\"a>b\">",
+                                          "ä",
+                                          "&#60;b&#62;",
+                                          "<script>",
+                                          "</script>",
+                                          "1 < 2",
+                                          "<i",
+                                          "a=b",
+                                          "</",
+                                          "<!x>",
+                                          "translate=no"};
   const std::regex tag("<[a-zA-Z/!?][^>]*>");
   base::Random random(3);
   for (int trial = 0; trial < 5000; ++trial) {

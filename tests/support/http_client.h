@@ -35,7 +35,9 @@ class HttpClient {
   }
   ~HttpClient() { close(); }
   HttpClient(HttpClient&& other) noexcept
-      : socket_(std::exchange(other.socket_, -1)), is_connected_(other.is_connected_), input_(std::move(other.input_)) {}
+      : socket_(std::exchange(other.socket_, -1)),
+        is_connected_(other.is_connected_),
+        input_(std::move(other.input_)) {}
   HttpClient& operator=(HttpClient&& other) noexcept {
     std::swap(socket_, other.socket_);
     std::swap(is_connected_, other.is_connected_);
