@@ -13,7 +13,7 @@ throughput  all lines through `dragoman translate` and through the server, sever
             The client runs on the same machine and takes its share of it.
 overload    finds the capacity C by a constant rate, raised until p99 is above 1 s or a request is refused; then 0.5,
             1, 2 and 4 C, sent by the clock whatever comes back, each for some seconds.
-soak        mixed load at 0.6 C: memory and files open every minute, and the slope of memory after the first third.
+soak        mixed load, some 0.6 C of sentences or --rate: memory and files open every minute, and the slope of memory after the first third.
 Standard library only. Status 1 when an answer is wrong, lost or doubled.
 """
 
@@ -344,17 +344,19 @@ async def mixed(port, lines, rate, until, failures, seed):
 
 async def soak(arguments, lines):
     with Server(arguments.program, arguments.model) as server:
-        loop = OpenLoop(server.port, lines)
-        capacity = await find_capacity(loop, 3)
-        for connection in loop.idle:
-            connection.transport.close()
+        rate = arguments.rate
+        if not rate:
+            loop = OpenLoop(server.port, lines)
+            rate = 0.3 * await find_capacity(loop, 3)
+            for connection in loop.idle:
+                connection.transport.close()
         clients = 32
         until = time.monotonic() + 60 * arguments.minutes
         failures = []
         tasks = [
-            asyncio.create_task(mixed(server.port, lines, 0.3 * capacity / clients, until, failures, k)) for k in range(clients)
+            asyncio.create_task(mixed(server.port, lines, rate / clients, until, failures, k)) for k in range(clients)
         ]
-        print(f"capacity {capacity:.0f}/s; {clients} clients of mixed requests for {arguments.minutes} minutes")
+        print(f"{clients} clients, {rate:.0f} mixed requests/s at most, for {arguments.minutes} minutes")
         samples = []
         begin = time.monotonic()
         while time.monotonic() < until:
@@ -383,6 +385,7 @@ def main():
     parser.add_argument("--rounds", type=int, default=3)
     parser.add_argument("--seconds", type=float, default=60)
     parser.add_argument("--minutes", type=float, default=30)
+    parser.add_argument("--rate", type=float, default=0, help="requests/s of soak; 0 = by the capacity found")
     arguments = parser.parse_args()
     arguments.connections = arguments.connections or (64 if arguments.mode == "equal" else 128)
     lines = [line for line in arguments.lines.read_text().split("\n") if line.strip()]
