@@ -4,6 +4,7 @@
     serve_load.py PROGRAM MODEL LINES equal [--requests 100000] [--connections 64]
     serve_load.py PROGRAM MODEL LINES throughput [--texts 1,16] [--connections 128]
     serve_load.py PROGRAM MODEL LINES overload [--seconds 60]
+    serve_load.py PROGRAM MODEL LINES slow [--seconds 20]
     serve_load.py PROGRAM MODEL LINES soak [--minutes 30]
 
 PROGRAM: build/dragoman; MODEL: a model folder, served as en to de; LINES: a text file, one sentence a line.
@@ -13,8 +14,9 @@ throughput  all lines through `dragoman translate` and through the server, sever
             The client runs on the same machine and takes its share of it.
 overload    finds the capacity C by a constant rate, raised until p99 is above 1 s or a request is refused; then 0.5,
             1, 2 and 4 C, sent by the clock whatever comes back, each for some seconds.
+slow        slowhttptest (Debian package) holds 2,000 connections in its modes H, B, R and X; beside it 200 good requests.
 soak        mixed load, some 0.6 C of sentences or --rate: memory and files open every minute, and the slope of memory after the first third.
-Standard library only. Status 1 when an answer is wrong, lost or doubled.
+Standard library only, slow apart. Status 1 when an answer is wrong, lost or doubled.
 """
 
 import argparse
@@ -310,6 +312,49 @@ async def overload(arguments, lines):
     return 0
 
 
+# ---- slow
+
+SLOW_MODES = {
+    "H (headers)": ["-H", "-i", "2"],
+    "B (bodies)": ["-B", "-i", "2", "-s", "8192"],
+    "R (ranges)": ["-R"],
+    "X (reading)": ["-X", "-w", "10", "-y", "20", "-n", "5", "-z", "32", "-k", "3"],
+}
+
+
+async def slow(arguments, lines):
+    failed = 0
+    for name, options in SLOW_MODES.items():
+        with Server(arguments.program, arguments.model) as server:
+            url = f"http://127.0.0.1:{server.port}/" + ("translate" if "-B" in options else "")
+            attack = subprocess.Popen(
+                ["slowhttptest", *options, "-c", "2000", "-r", "1000", "-l", str(int(arguments.seconds)), "-u", url],
+                stdout=subprocess.DEVNULL,
+                stderr=subprocess.DEVNULL,
+            )
+            most, seconds, good = 0.0, [], 0
+            for i in range(200):
+                connection = await connect(server.port)
+                begin = time.monotonic()
+                status, _ = await connection.ask(request_bytes([lines[i % len(lines)]]))
+                seconds.append(time.monotonic() - begin)
+                good += status == 200
+                connection.transport.close()
+                most = max(most, server.metric("dragoman_connections")) if i % 10 == 0 else most
+                await asyncio.sleep(arguments.seconds / 250)
+            attack.wait()
+            begin = time.monotonic()
+            while server.metric("dragoman_connections") > 1 and time.monotonic() - begin < 30:
+                await asyncio.sleep(0.2)
+            failed += good != 200
+            print(
+                f"{name}: {good}/200 good, {one_line(seconds)}; at most {most:.0f} connections, none left "
+                f"{time.monotonic() - begin:.1f} s after; {server.memory_mb():.0f} MB",
+                flush=True,
+            )
+    return 1 if failed else 0
+
+
 # ---- soak
 
 
@@ -378,16 +423,17 @@ def main():
     parser.add_argument("program", type=lambda path: pathlib.Path(path).resolve())
     parser.add_argument("model")
     parser.add_argument("lines", type=pathlib.Path)
-    parser.add_argument("mode", choices=["equal", "throughput", "overload", "soak"])
+    parser.add_argument("mode", choices=["equal", "throughput", "overload", "slow", "soak"])
     parser.add_argument("--requests", type=int, default=100_000)
     parser.add_argument("--connections", type=int, default=0)
     parser.add_argument("--texts", default="1,16")
     parser.add_argument("--rounds", type=int, default=3)
-    parser.add_argument("--seconds", type=float, default=60)
+    parser.add_argument("--seconds", type=float, default=0, help="of each part; 0 = 60, slow: 20")
     parser.add_argument("--minutes", type=float, default=30)
     parser.add_argument("--rate", type=float, default=0, help="requests/s of soak; 0 = by the capacity found")
     arguments = parser.parse_args()
     arguments.connections = arguments.connections or (64 if arguments.mode == "equal" else 128)
+    arguments.seconds = arguments.seconds or (20 if arguments.mode == "slow" else 60)
     lines = [line for line in arguments.lines.read_text().split("\n") if line.strip()]
     return asyncio.run(globals()[arguments.mode](arguments, lines))
 
