@@ -219,7 +219,8 @@ void HttpSession::written(const Error& error) {
     return linger();
   }
   if (!keep_alive_) {
-    return close();
+    phase_ = Phase::kLingering;
+    return reader_.waiting_bytes() > 0 ? linger() : close();
   }
   Error ignored;
   socket_.cancel(ignored);  // the watch
