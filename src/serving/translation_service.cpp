@@ -168,21 +168,22 @@ void TranslationService::begin_line(const std::shared_ptr<Active>& active) {
   if (line == 0) {
     on_begun(std::chrono::duration<double>(Clock::now() - active->arrived).count());
   }
-  const TranslationJob& job = active->job;
-  decoding::TranslationRequest request{.text = job.lines[line], .cancel = job.cancel, .deadline = job.deadline};
-  if (job.on_token) {
-    request.on_token = [on_token = job.on_token, line](const decoding::StreamedToken& token) {
+  const TranslationJob& asked = active->job;
+  decoding::TranslationRequest request{.text = asked.lines[line], .cancel = asked.cancel, .deadline = asked.deadline};
+  if (asked.on_token) {
+    request.on_token = [on_token = asked.on_token, line](const decoding::StreamedToken& token) {
       return on_token(line, token);
     };
   }
-  // The last reference to a job, and with it to its models, must not end in a thread of theirs: it goes by mail.
-  const auto done = [this, active, line](Translation translation, const std::exception_ptr& error) mutable {
+  // The last reference to a job, and with it to its models, must not end in a thread of theirs: it goes by mail. (Named
+  // anew in the capture, or it would be const and the move a copy.)
+  const auto done = [this, job = active, line](Translation translation, const std::exception_ptr& error) mutable {
     const std::lock_guard lock(mutex_);
-    finished_.push_back({std::move(active), line, std::move(translation), error});
+    finished_.push_back({std::move(job), line, std::move(translation), error});
     mail_.notify_one();
   };
   try {
-    job.model->translator->submit(std::move(request), job.options, done);
+    asked.model->translator->submit(std::move(request), asked.options, done);
   } catch (...) {
     const std::lock_guard lock(mutex_);
     finished_.push_back({active, line, {}, std::current_exception()});
