@@ -25,6 +25,9 @@ json codes_for(const std::string& kind, const ServedModels& models) {
 void fill_in(json& node, const ServedModels& models, const TextLimits& limits) {
   if (node.is_object() && node.contains("x-languages")) {
     node["enum"] = codes_for(node["x-languages"].get<std::string>(), models);
+    if (node.value("nullable", false)) {
+      node["enum"].push_back(nullptr);
+    }
     node.erase("x-languages");
   }
   for (const auto& [name, limit] : {std::pair("maxLength", limits.characters), std::pair("maxItems", limits.texts)}) {

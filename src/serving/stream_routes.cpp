@@ -2,6 +2,7 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <nlohmann/json.hpp>
 
 #include "base/json.h"
@@ -34,9 +35,9 @@ void stream(ServingContext& context, const std::shared_ptr<Exchange>& exchange) 
     bad_request("Invalid request: a stream is of one plain text without alternatives");
   }
   TextsRequest request = asked->texts_request();
-  request.beam_size = static_cast<int>(fields.number("beam_size", 0));
-  constexpr int kMostBeams = 16;
-  if (request.beam_size < 0 || request.beam_size > kMostBeams) {
+  constexpr int64_t kMostBeams = 16;
+  request.beam_size = static_cast<int>(std::clamp<int64_t>(fields.number("beam_size", 0), 0, kMostBeams + 1));
+  if (is_given(fields, "beam_size") && (request.beam_size < 1 || request.beam_size > kMostBeams)) {
     bad_request(fmt::format("Invalid request: beam_size parameter must be 1 to {}", kMostBeams));
   }
   request.on_token = [exchange](size_t line, const decoding::StreamedToken& token) {
