@@ -120,9 +120,10 @@ std::vector<int32_t> parse_ids(const json& list) {
 InspectRequest parse_inspect_request(std::string_view body, const decoding::SearchOptions& defaults) {
   const json parsed = base::parse_json(body, "the body", kLimits);
   const Fields fields(parsed, "");
-  fields.check_keys({"model", "text", "target_ids", "beam_size", "alpha", "parts"});
+  fields.check_keys({"source", "target", "text", "target_ids", "beam_size", "alpha", "parts"});
   InspectRequest request;
-  request.model = fields.text("model");
+  request.source = fields.text("source");
+  request.target = fields.text("target");
   request.inspection.text = fields.text("text");
   request.inspection.options = defaults;
   decoding::SearchOptions& options = request.inspection.options;

@@ -33,7 +33,8 @@ struct InspectPart {
 
 /// The body of POST /v1/inspect.
 struct InspectRequest {
-  std::string model;  ///< empty: the first
+  std::string source;  ///< language code; empty, like `target`: of the first model
+  std::string target;
   decoding::InspectionRequest inspection;
   std::vector<InspectPart> parts;
 };

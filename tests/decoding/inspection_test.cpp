@@ -9,7 +9,6 @@
 
 #include "decoding/candidates.h"
 #include "decoding/inspected_head.h"
-#include "decoding/scorer.h"
 #include "support/expect_error.h"
 #include "tiny_model.h"
 #include "tiny_vocabulary.h"
@@ -147,11 +146,7 @@ TEST_P(InspectionOf, LogitsGiveTheScore) {
     const auto row = logits.rows(static_cast<int64_t>(step), static_cast<int64_t>(step) + 1).span<float>();
     sum += row[static_cast<size_t>(inspection_.predicted()[step])] - log_normaliser(row);
   }
-  std::vector<int32_t> target = inspection_.predicted();
-  ASSERT_EQ(target.back(), data::kEosId);
-  target.pop_back();
-  const IdPair pair{inspection_.source(), target};
-  EXPECT_NEAR(sum, score_ids(translator_.model(), {&pair, 1}, {}).front().log_prob, 1e-4);
+  EXPECT_NEAR(sum, translator_.translate({&kText, 1}, options_of(4)).front().score, 1e-4);
 }
 
 TEST_P(InspectionOf, TheBestLeafOfTheBeamTreeIsTheTranslation) {
@@ -166,8 +161,7 @@ TEST_P(InspectionOf, TheBestLeafOfTheBeamTreeIsTheTranslation) {
       score += at.log_prob;
       node = at.parent;
     }
-    ASSERT_EQ(ids.back(), data::kEosId) << "beam " << beam_size;
-    ids.pop_back();
+    std::erase(ids, data::kEosId);
     EXPECT_EQ(ids, translation.ids) << "beam " << beam_size;
     EXPECT_EQ(traced.best.ids, translation.ids) << "beam " << beam_size;
     EXPECT_NEAR(score, translation.score, 1e-4) << "beam " << beam_size;
