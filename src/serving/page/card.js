@@ -60,15 +60,22 @@ export class CardView {
     const largest = Math.max(...parameters.parts.map((part) => part.count));
     replace(this.root, el("h2", { class: "card-title" }, t("card.title", { name })), el("p", { class: "note" }, `${t("card.languages")}: ${pair.source} → ${pair.target}`),
       el("div", { class: "card-view" },
-        best ? el("section", { class: "card wide" }, el("h2", {}, t("card.scores")), el("div", { class: "scores" },
-          [["BLEU", best.bleu, 2], ["chrF", best.chrf, 2], [t("card.perplexity"), best.perplexity, 3]].map(([label, value, digits]) => el("div", {}, el("b", {}, show(value, digits)), label))),
-          el("p", { class: "note" }, t("card.step", { step: count(best.step), time: duration(best.seconds) }))) : null,
-        el("section", { class: "card wide" }, el("h2", {}, t("card.training")), chart(training)),
-        el("section", { class: "card" }, el("h2", {}, t("card.architecture")), facts(Object.entries(config).map(([key, value]) => [key, typeof value === "number" ? String(Number(value.toPrecision(6))) : String(value)]))),
-        el("section", { class: "card" }, el("h2", {}, t("card.parameters")), el("p", { class: "note" }, t("card.total", { count: count(parameters.total) })),
-          el("div", { class: "part-bars" }, parameters.parts.map((part) => [el("span", { class: "mono" }, part.path),
-            el("span", { class: "track" }, el("span", { class: "fill", style: { width: `${(100 * part.count) / largest}%` } })), el("span", { class: "number" }, count(part.count))])),
-          el("h2", { class: "second" }, t("card.search")), facts(Object.entries(search).map(([key, value]) => [key, String(value)])))));
+        el("div", {}, best ? this.scores(best) : null,
+          el("section", { class: "card" }, el("h2", {}, t("card.training")), chart(training)),
+          el("section", { class: "card" }, el("h2", {}, t("card.parameters")), el("p", { class: "note" }, t("card.total", { count: count(parameters.total) })),
+            el("div", { class: "part-bars" }, parameters.parts.map((part) => [el("span", { class: "mono" }, part.path),
+              el("span", { class: "track" }, el("span", { class: "fill", style: { width: `${(100 * part.count) / largest}%` } })), el("span", { class: "number" }, count(part.count))])))),
+        el("section", { class: "card" }, el("h2", {}, t("card.architecture")), facts(Object.entries(config)
+          .filter(([key, value]) => !(key.startsWith("decoder_") && value === 0)) // 0: as in the encoder
+          .map(([key, value]) => [key, typeof value === "number" ? String(Number(value.toPrecision(6))) : String(value)])),
+        el("h2", { class: "second" }, t("card.search")), facts(Object.entries(search).map(([key, value]) => [key, String(value)])))));
+  }
+
+  scores(best) {
+    const values = [["BLEU", best.bleu, 2], ["chrF", best.chrf, 2], [t("card.perplexity"), best.perplexity, 3]];
+    return el("section", { class: "card" }, el("h2", {}, t("card.scores")),
+      el("div", { class: "scores" }, values.map(([label, value, digits]) => el("div", {}, el("b", {}, show(value, digits)), label))),
+      el("p", { class: "note" }, t("card.step", { step: count(best.step), time: duration(best.seconds) })));
   }
 
   refresh() {

@@ -8,7 +8,7 @@ const kFont = 12;
 
 function measure(context, labels) {
   context.font = `${kFont}px system-ui, "Noto Sans CJK SC", sans-serif`;
-  return Math.min(110, Math.max(0, ...labels.map((label) => context.measureText(label).width)));
+  return Math.min(110, Math.max(0, ...labels.map((label) => context.measureText(label).width * 1.08)));
 }
 
 function shorten(context, label, width) {

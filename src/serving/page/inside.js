@@ -6,7 +6,7 @@ import { compare, fromWord, glance } from "/assets/glance.js";
 import { Machine } from "/assets/machine.js";
 import { makePlayer } from "/assets/player.js";
 import { Sentence } from "/assets/sentence.js";
-import { blockOf, findStage, makeStages } from "/assets/stages.js";
+import { blockOf, findStage, lettersOf, makeStages } from "/assets/stages.js";
 import { t } from "/assets/strings.js";
 import { contextView, qkvView, scoresView, softmaxView } from "/assets/view_attention.js";
 import { feedView, normView } from "/assets/view_layers.js";
@@ -18,10 +18,11 @@ const kViews = {
   mask: scoresView, softmax: softmaxView, context: contextView, norm: normView, feed: feedView, feedNorm: normView,
   memory: memoryView, shift: shiftView, choose: chooseView, beam: beamView,
 };
+// Rows of queries are written q and rows of keys k; which letters they are depends on the side.
 const kShapes = {
-  tokens: "[S]", embed: "[S, d_model]", position: "[S, d_model]", qkv: "Q [T, d_k], K, V [S, d_k]", scores: "[T, S]",
-  scale: "[T, S]", mask: "[T, S]", softmax: "[T, S]", context: "[T, d_k]", norm: "[T, d_model]",
-  feed: "[T, d_ff]", feedNorm: "[T, d_model]", memory: "[S, d_model]", shift: "[t, d_model]", choose: "[V]", beam: "[K, t]",
+  tokens: "[S]", embed: "[S, d_model]", position: "[S, d_model]", qkv: "Q [q, d_k], K, V [k, d_k]", scores: "[q, k]",
+  scale: "[q, k]", mask: "[q, k]", softmax: "[q, k]", context: "[q, d_k]", norm: "[q, d_model]",
+  feed: "[q, d_ff]", feedNorm: "[q, d_model]", memory: "[S, d_model]", shift: "[t, d_model]", choose: "[V]", beam: "[K, t]",
 };
 const kExamples = [
   "The animal didn't cross the street because it was too tired.",
@@ -183,9 +184,11 @@ export class InsideView {
   // The letters of the shape and what they are here.
   shape(stage) {
     const n = this.numbers(stage);
-    const shape = kShapes[stage.kind].replace("T,", stage.side === "decoder" || stage.cross ? "T," : "S,");
+    const [queries, keys] = lettersOf(stage);
+    const shape = kShapes[stage.kind].replace(/\bq\b/, queries).replace(/\bk\b/, keys);
+    const letters = new Set([...shape.matchAll(/\[([^\]]*)\]/g)].flatMap((found) => found[1].split(", ")));
     const values = { S: n.S, T: n.T, t: n.t, d_model: n.d_model, d_k: n.d_k, d_ff: n.d_ff, V: n.V, K: n.K };
-    return `${shape}   ${Object.entries(values).filter(([name]) => new RegExp(`(^|[^A-Za-z_])${name}([^A-Za-z_]|$)`).test(shape)).map(([name, value]) => `${name} = ${value}`).join(", ")}`;
+    return `${shape}   ${Object.entries(values).filter(([name]) => letters.has(name)).map(([name, value]) => `${name} = ${value}`).join(", ")}`;
   }
 
   numbers(stage) {

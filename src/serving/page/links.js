@@ -13,6 +13,7 @@ export function links(options) {
   const height = Math.max(left.length, right.length) * kRow;
   const width = 220;
   const arcs = svg("svg", { viewBox: `0 0 ${width} ${height}`, preserveAspectRatio: "none", "aria-hidden": "true", class: "arcs" });
+  arcs.style.setProperty("height", `${height}px`);
   const visible = options.visible ?? left.length;
   let row = Math.min(options.row, visible - 1);
 

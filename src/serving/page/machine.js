@@ -1,6 +1,6 @@
 // Figure 1 of the paper, drawn with this model's sizes and this sentence's values; every block leads to its stage.
 // The window of the drawing moves smoothly to the block that is worked in, and back to the whole.
-import { el, icon, isCalm, kIcons, svg } from "/assets/dom.js";
+import { el, icon, isCalm, kIcons, replace, svg } from "/assets/dom.js";
 import { thumbnail } from "/assets/heatmap.js";
 import { blockOf } from "/assets/stages.js";
 import { show } from "/assets/colour.js";
@@ -42,6 +42,11 @@ function windowOf(block, follows) {
 
 const middle = (block) => block.x + kBlock / 2;
 
+// The words that pieces spell so far.
+function spelled(pieces) {
+  return pieces.join("").replaceAll("\u2581", " ").replace("<s>", "⟨s⟩ ").trim().split(/\s+/);
+}
+
 function wire(points, className = "wire") {
   return svg("path", { d: `M${points.map((p) => p.join(" ")).join("L")}`, class: className, "marker-end": "url(#arrow)" });
 }
@@ -77,7 +82,7 @@ export class Machine {
     this.stage = stage;
     const block = blockOf(stage);
     const layerOf = (side) => (stage.side === side && stage.layer !== undefined ? stage.layer : -1);
-    this.canvas.replaceChildren(
+    replace(this.canvas,
       svg("defs", {}, svg("marker", { id: "arrow", viewBox: "0 0 8 8", refX: 7, refY: 4, markerWidth: 6, markerHeight: 6, orient: "auto" },
         svg("path", { d: "M0 0L8 4L0 8Z", class: "arrow" }))),
       frame(kLeft, 298, 526, sentence.model.encoder_layers, layerOf("encoder"), t("encoder")),
@@ -138,12 +143,12 @@ export class Machine {
     if (name === "e-self") attention(`encoder.layers.${stage.side === "encoder" ? layer : sentence.model.encoder_layers - 1}.self_attention`, {});
     if (name === "d-self" && inDecoder) attention(`decoder.layers.${layer}.self_attention`, { later: begun, hidden: (r, c) => c > r });
     if (name === "d-cross" && inDecoder) attention(`decoder.layers.${layer}.cross_attention`, { later: begun });
-    if (name === "e-input") this.words(group, box, sentence.sourceLabels, "middle");
+    if (name === "e-input") this.words(group, box, sentence.source.text.split(/\s+/));
     if (name === "d-embed") {
-      this.words(group, { ...box, y: 648, h: 40 }, sentence.inputLabels.slice(0, inDecoder ? step + 1 : 1));
+      this.words(group, { ...box, y: 648, h: 40 }, spelled(sentence.target.input_pieces.slice(0, inDecoder ? step + 1 : 1)));
     }
     const ends = inDecoder && stage.kind !== "choose" && stage.kind !== "beam" ? step : step + 1;
-    if (name === "d-output") this.words(group, box, inDecoder ? sentence.targetLabels.slice(0, ends) : []);
+    if (name === "d-output") this.words(group, box, inDecoder ? spelled(sentence.target.pieces.slice(0, ends)) : []);
     if (name === "d-softmax" && inDecoder) this.bars(group, box, sentence.candidates.steps[step], sentence);
     const strip = { "e-feed": "encoder", "d-feed": "decoder" }[name];
     const hidden = strip && sentence.ready({ part: "feed_forward", path: `${strip}.layers.${layer}.feed_forward` });
@@ -156,7 +161,7 @@ export class Machine {
       if (lines.at(-1).length + word.length > 24) lines.push("");
       lines[lines.length - 1] += `${word} `;
     }
-    const shown = lines.length > 3 ? ["… ", ...lines.slice(-2)] : lines;
+    const shown = lines.length > 2 ? [`… ${lines.at(-2)}`, lines.at(-1)] : lines;
     shown.forEach((line, i) => group.append(svg("text", {
       x: middle(box), y: box.y + box.h / 2 + 4 + (i - (shown.length - 1) / 2) * 14, "text-anchor": "middle", class: "words",
     }, line.trim())));

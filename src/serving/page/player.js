@@ -23,8 +23,8 @@ export function makePlayer(getStages, onGo) {
   const detail = el("select", { id: "detail" }), speed = el("select", { id: "speed" });
   const detailLabel = el("label", { for: "detail" }), speedLabel = el("label", { for: "speed" });
   const element = el("div", { class: "player card", role: "group" },
-    el("div", { class: "buttons" }, first, fastBack, back, play, forward, fastForward, last), place,
-    el("div", { class: "choices" }, detailLabel, detail, speedLabel, speed), slider);
+    el("div", { class: "buttons" }, first, fastBack, back, play, forward, fastForward, last),
+    el("div", { class: "choices" }, detailLabel, detail, speedLabel, speed), place, slider);
 
   function tick() {
     const next = neighbour(getStages(), index, 1, detailLevel());

@@ -59,6 +59,12 @@ export function findStage(stages, wanted) {
   return stages.findIndex((stage) => Object.entries(wanted).every(([key, value]) => stage[key] === value));
 }
 
+/// The letters of the rows of queries and of keys in a stage: S source words, T target words.
+export function lettersOf(stage) {
+  if (stage.side !== "decoder") return ["S", "S"];
+  return stage.cross ? ["T", "S"] : ["T", "T"];
+}
+
 /// The block of figure 1 that a stage stands in.
 export function blockOf(stage) {
   const prefix = stage.side === "decoder" ? "d" : "e";

@@ -4,6 +4,7 @@ import { el } from "/assets/dom.js";
 import { heatmap, legend } from "/assets/heatmap.js";
 import { links } from "/assets/links.js";
 import { rowOf } from "/assets/sentence.js";
+import { lettersOf } from "/assets/stages.js";
 import { t } from "/assets/strings.js";
 import { numberStrip, wordMatrix } from "/assets/view_words.js";
 
@@ -45,8 +46,9 @@ function matrix(context, data, name, options = {}) {
 
 export async function qkvView(context) {
   const data = await headData(context);
-  const show = (name, labels, later) => wordMatrix(name.toUpperCase()[0], `[${labels === data.rows ? "T" : "S"}, d_k]`, data.part[name], labels,
+  const show = (name, labels, later) => wordMatrix(name.toUpperCase()[0], `[${name === "query" ? queries : keys}, d_k]`, data.part[name], labels,
     { row: Math.min(data.row, labels.length - 1), later, onRow: (row) => context.go({ row }), rowHeight: 15 });
+  const [queries, keys] = lettersOf(context.stage);
   const keysLater = context.stage.cross ? undefined : data.later;
   return el("div", {}, headPicker(context), el("div", { class: "three" },
     show("query", data.rows, data.later), show("key", data.columns, keysLater), show("value", data.columns, keysLater)));
@@ -89,7 +91,7 @@ export async function contextView(context) {
     order.length < count ? el("p", { class: "note" }, t("context.more", { count: count - order.length })) : null,
     el("div", { class: "weighted-row total" }, el("span", { class: "weighted-weight" }, "="),
       numberStrip(data.rows[row], rowOf(part.context, row), limit, 7))),
-    wordMatrix(t("context.title"), "[T, d_k]", part.context, data.rows, { row, later: data.later, onRow: (chosen) => context.go({ row: chosen }) }));
+    wordMatrix(t("context.title"), `[${lettersOf(context.stage)[0]}, d_k]`, part.context, data.rows, { row, later: data.later, onRow: (chosen) => context.go({ row: chosen }) }));
 }
 
 // One cell: query and key, number by number.

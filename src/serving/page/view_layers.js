@@ -2,6 +2,7 @@
 import { show, signedLimit } from "/assets/colour.js";
 import { el } from "/assets/dom.js";
 import { rowOf } from "/assets/sentence.js";
+import { lettersOf } from "/assets/stages.js";
 import { t } from "/assets/strings.js";
 import { numberStrip, wordMatrix } from "/assets/view_words.js";
 
@@ -30,13 +31,13 @@ export async function normView(context) {
   const named = isPre ? [["x", part.input], ["LayerNorm(x)", part.read], ["Sublayer(LayerNorm(x))", part.change], ["x + …", part.result]]
     : [["x", part.input], ["Sublayer(x)", part.change], ["x + Sublayer(x)", sum], ["LayerNorm(…)", part.result]];
   const before = moments(rowOf(isPre ? part.input : sum, row)), after = moments(rowOf(isPre ? part.read : part.result, row));
-  const n = stage.side === "decoder" ? "[T, d_model]" : "[S, d_model]";
+  const n = `[${lettersOf(stage)[0]}, d_model]`;
   return el("div", {},
     el("div", { class: "sum" }, named.map(([name, values]) => numberStrip(name, rowOf(values, row), signedLimit(values.values), 6))),
     el("p", { class: "finding number" }, t("norm.finding", {
       word: labels[row], mean: show(before.mean), deviation: show(before.deviation), mean2: show(after.mean), deviation2: show(after.deviation),
     })),
-    el("div", { class: "stack-of-maps" }, named.map(([name, values]) => wordMatrix(name, n, values, labels, { row, later, onRow, rowHeight: 11 }))));
+    el("div", { class: "pair-of-maps" }, named.map(([name, values]) => wordMatrix(name, n, values, labels, { row, later, onRow, rowHeight: 11 }))));
 }
 
 export async function feedView(context) {
@@ -48,8 +49,8 @@ export async function feedView(context) {
   const top = active.map((value, i) => [value, i]).sort((a, b) => b[0] - a[0]).slice(0, 8);
   return el("div", {},
     el("p", { class: "finding" }, t("feed.finding", { word: labels[row], working, all: active.length, part: Math.round((100 * working) / active.length) })),
-    wordMatrix("xW₁ + b₁", "[T, d_ff]", part.hidden, labels, { row, later, onRow }),
-    wordMatrix(sentence.model.activation === "relu" ? "max(0, xW₁ + b₁)" : `${sentence.model.activation}(xW₁ + b₁)`, "[T, d_ff]", part.active, labels, { row, later, onRow }),
+    wordMatrix("xW₁ + b₁", `[${lettersOf(stage)[0]}, d_ff]`, part.hidden, labels, { row, later, onRow }),
+    wordMatrix(sentence.model.activation === "relu" ? "max(0, xW₁ + b₁)" : `${sentence.model.activation}(xW₁ + b₁)`, `[${lettersOf(stage)[0]}, d_ff]`, part.active, labels, { row, later, onRow }),
     el("h3", {}, t("feed.top")),
     el("div", { class: "bars" }, top.map(([value, i]) => [el("span", { class: "number" }, `#${i}`),
       el("span", { class: "track" }, el("span", { class: "fill feed", style: { width: `${(100 * Math.max(value, 0)) / Math.max(top[0][0], 1e-9)}%` } })),

@@ -93,7 +93,7 @@ export function beamView({ sentence }) {
       el("caption", { class: "hidden" }, t("beam.table")),
       el("thead", {}, el("tr", {}, [t("beam.rank"), t("beam.text"), "log P", "log P / lp"].map((text) => el("th", { scope: "col" }, text)))),
       el("tbody", {}, finished.map((leaf, rank) => el("tr", {}, el("td", { class: "number" }, rank + 1),
-        el("td", {}, textOf(nodes, leaf.node)), el("td", { class: "number" }, show(leaf.score)), el("td", { class: "number" }, show(leaf.normalised_score)))))),
+        el("td", {}, textOf(nodes, leaf.node) || "∅"), el("td", { class: "number" }, show(leaf.score)), el("td", { class: "number" }, show(leaf.normalised_score)))))),
     el("p", { class: "note" }, t("beam.note", { beam: beamSize, alpha: sentence.beam.alpha })));
 }
 
