@@ -43,7 +43,6 @@ class Fields {
     }
   }
   bool has(const char* key) const { return object_.contains(key) && !object_[key].is_null(); }
-  const json& at(const char* key) const { return object_[key]; }
 
   std::string text(const char* key) const {
     if (!has(key)) {
@@ -63,10 +62,7 @@ class Fields {
                       base::dump_json(value).substr(0, 40), low, high);
     return value.get<int64_t>();
   }
-  double number(const char* key, double otherwise) const {
-    if (!has(key)) {
-      return otherwise;
-    }
+  double number(const char* key) const {
     base::check_usage(object_[key].is_number(), "inspect: {} must be a number", name_of(key));
     return object_[key].get<double>();
   }
@@ -117,20 +113,29 @@ std::vector<int32_t> parse_ids(const json& list) {
 
 }  // namespace
 
-InspectRequest parse_inspect_request(std::string_view body, const decoding::SearchOptions& defaults) {
+void InspectRequest::complete(const decoding::SearchOptions& of_model) {
+  decoding::SearchOptions& options = inspection.options;
+  options = of_model;
+  options.n_best = 1;
+  options.beam_size = static_cast<int>(beam_size.value_or(std::min(of_model.beam_size, kMaxBeam)));
+  options.alpha = alpha.value_or(of_model.alpha);
+}
+
+InspectRequest parse_inspect_request(std::string_view body) {
   const json parsed = base::parse_json(body, "the body", kLimits);
   const Fields fields(parsed, "");
-  fields.check_keys({"source", "target", "text", "target_ids", "beam_size", "alpha", "parts"});
+  fields.check_keys({"source", "target", "api_key", "text", "target_ids", "beam_size", "alpha", "parts"});
   InspectRequest request;
   request.source = fields.text("source");
   request.target = fields.text("target");
   request.inspection.text = fields.text("text");
-  request.inspection.options = defaults;
-  decoding::SearchOptions& options = request.inspection.options;
-  options.n_best = 1;
-  options.beam_size = static_cast<int>(
-      fields.integer("beam_size", std::min(defaults.beam_size, kMaxBeam), 1, kMaxBeam));
-  options.alpha = fields.number("alpha", defaults.alpha);
+  request.api_key = fields.text("api_key");
+  if (fields.has("beam_size")) {
+    request.beam_size = fields.integer("beam_size", 0, 1, kMaxBeam);
+  }
+  if (fields.has("alpha")) {
+    request.alpha = fields.number("alpha");
+  }
   request.inspection.predicted = parse_ids(fields.list("target_ids"));
   const json& parts = fields.list("parts");
   base::check_usage(parts.size() <= kMaxParts, "inspect: {} parts, at most {} at a time", parts.size(), kMaxParts);

@@ -1,5 +1,6 @@
 #pragma once
 
+#include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -35,14 +36,20 @@ struct InspectPart {
 struct InspectRequest {
   std::string source;  ///< language code; empty, like `target`: of the first model
   std::string target;
+  std::string api_key;  ///< where the server asks for one
+  std::optional<int64_t> beam_size;  ///< 1 to 16
+  std::optional<double> alpha;       ///< of the length penalty
   decoding::InspectionRequest inspection;
   std::vector<InspectPart> parts;
+
+  /// Sets the options of the search: those of the model, with what the body asks for in their place.
+  void complete(const decoding::SearchOptions& of_model);
 };
 
-/// Reads the body over the search defaults of the model. Unknown keys are refused, since a misspelt one would be
+/// Reads the body. Unknown keys are refused, since a misspelt one would be
 /// silently without effect.
 /// Throws Error(kUsage): "inspect: parts[0].part is \"heads\"; known: beam, candidates, ...", "inspect: unknown key
 /// \"sentence\"; known: ...", a wrong type, more than 64 parts. Error(kBadData) for what is no JSON.
-InspectRequest parse_inspect_request(std::string_view body, const decoding::SearchOptions& defaults);
+InspectRequest parse_inspect_request(std::string_view body);
 
 }  // namespace dragoman::serving
