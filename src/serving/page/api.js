@@ -13,11 +13,18 @@ async function read(response) {
   return body;
 }
 
+let apiKey = "";
+
+/// The key that requests are sent with from now on, where the server asks for one.
+export function setApiKey(key) {
+  apiKey = key;
+}
+
 async function post(path, body, signal) {
   return read(await fetch(path, {
     method: "POST",
     headers: { "Content-Type": "application/json" },
-    body: JSON.stringify(body),
+    body: JSON.stringify(apiKey ? { ...body, api_key: apiKey } : body),
     signal,
   }));
 }
@@ -25,6 +32,11 @@ async function post(path, body, signal) {
 /// [{code, name, targets: [code]}]
 export async function languages() {
   return read(await fetch("/languages"));
+}
+
+/// What the server asks of its clients: {keyRequired, charLimit, ...}
+export async function settings() {
+  return read(await fetch("/frontend/settings"));
 }
 
 /// {translatedText, alternatives}

@@ -1,7 +1,7 @@
 // The frame of the page: tabs, language, theme, and the pair of languages that all views share.
-import { languages } from "/assets/api.js";
+import { languages, setApiKey, settings } from "/assets/api.js";
 import { CardView } from "/assets/card.js";
-import { icon, kIcons, replace } from "/assets/dom.js";
+import { el, icon, kIcons, replace } from "/assets/dom.js";
 import { InsideView } from "/assets/inside.js";
 import { speak, t } from "/assets/strings.js";
 import { TranslateView } from "/assets/translate.js";
@@ -83,8 +83,16 @@ byId("language").addEventListener("click", () => {
 });
 window.addEventListener("hashchange", () => open(current()));
 
+// A field for the key, which the page forgets when it is closed.
+function askForKey() {
+  const field = el("input", { type: "password", id: "key", autocomplete: "off", "aria-label": t("key"), "data-t-label": "key", placeholder: "API key",
+    on: { change: () => { setApiKey(field.value); views[current()].show({ ...pair }); } } });
+  document.querySelector(".settings").prepend(field);
+}
+
 async function start() {
   try {
+    if ((await settings()).keyRequired) askForKey();
     const list = await languages();
     views.translate.setLanguages(list);
     views.card.setLanguages(list);

@@ -1,5 +1,5 @@
 export const english = {
-  skip: "Skip to the content", views: "Views", heading: "Translate, and watch the Transformer do it", theme: "Light or dark",
+  skip: "Skip to the content", views: "Views", heading: "Translate, and watch the Transformer do it", theme: "Light or dark", key: "API key",
   "tab.translate": "Translate", "tab.inside": "Look inside", "tab.card": "Model card",
   "from.language": "From", "to.language": "To", swap: "Swap the languages",
   "translate.source": "Text to translate", "translate.target": "Translation", "translate.placeholder": "Type or paste a text …",

@@ -1,5 +1,5 @@
 export const chinese = {
-  skip: "跳到正文", views: "视图", heading: "翻译，并观看 Transformer 如何完成", theme: "浅色或深色",
+  skip: "跳到正文", views: "视图", heading: "翻译，并观看 Transformer 如何完成", theme: "浅色或深色", key: "API 密钥",
   "tab.translate": "翻译", "tab.inside": "看看里面", "tab.card": "模型卡片",
   "from.language": "源语言", "to.language": "目标语言", swap: "交换语言",
   "translate.source": "要翻译的文字", "translate.target": "译文", "translate.placeholder": "输入或粘贴文字……",
