@@ -3,7 +3,10 @@
 #include <gtest/gtest.h>
 
 #include <cmath>
+#include <future>
+#include <map>
 
+#include "base/error.h"
 #include "recorded_exchange.h"
 #include "served_tiny_model.h"
 #include "serving/inspect.h"

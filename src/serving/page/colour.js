@@ -33,9 +33,10 @@ export function cssColour(rgb) {
   return `rgb(${rgb[0]} ${rgb[1]} ${rgb[2]})`;
 }
 
-/// Ink that can be read on a colour.
-export function inkOn([red, green, blue]) {
-  return red * 0.299 + green * 0.587 + blue * 0.114 > 140 ? "#14181c" : "#ffffff";
+/// Black or white, whichever has the larger contrast on a colour; it is 4.5 : 1 at least (WCAG 2.1, relative luminance).
+export function inkOn(rgb) {
+  const [red, green, blue] = rgb.map((value) => (value / 255 <= 0.03928 ? value / 255 / 12.92 : ((value / 255 + 0.055) / 1.055) ** 2.4));
+  return 0.2126 * red + 0.7152 * green + 0.0722 * blue > 0.179 ? "#000000" : "#ffffff";
 }
 
 /// The size that the ends of a signed scale stand for: one that 98 % of the numbers do not exceed.

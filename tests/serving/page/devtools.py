@@ -100,7 +100,7 @@ class Browser:
         elif event == "Runtime.consoleAPICalled" and what["type"] in ("error", "assert"):
             self.errors.append("console: " + json.dumps(what["args"])[:300])
         elif event == "Log.entryAdded" and what["entry"]["level"] == "error":
-            self.errors.append(what["entry"]["text"] + " " + what["entry"].get("url", ""))
+            self.errors.append(what["entry"]["text"][:80] + " ... " + what["entry"]["text"][-150:])
         elif event == "Page.javascriptDialogOpening":
             self.errors.append("a dialog opened: " + what["message"])
 
@@ -109,6 +109,12 @@ class Browser:
         answer = self.call("Runtime.evaluate", expression=script, awaitPromise=True, returnByValue=True)
         if "exceptionDetails" in answer:
             raise RuntimeError(answer["exceptionDetails"].get("exception", {}).get("description", script))
+        return answer["result"].get("value")
+
+    def run_on(self, accessible, function):
+        """The value of a JavaScript function called on the element of a node of the accessibility tree."""
+        there = self.call("DOM.resolveNode", backendNodeId=accessible["backendDOMNodeId"])["object"]["objectId"]
+        answer = self.call("Runtime.callFunctionOn", objectId=there, functionDeclaration=function, returnByValue=True)
         return answer["result"].get("value")
 
     def wait(self, script, seconds=30):

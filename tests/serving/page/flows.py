@@ -167,7 +167,7 @@ def check_attention(browser, server):
     browser.wait("document.querySelectorAll('.stage .heads button')[1]?.getAttribute('aria-pressed') === 'true'")
     browser.run("document.querySelector('.stage canvas').focus()")
     before = browser.run("document.querySelector('.stage .readout').textContent")
-    browser.key("ArrowRight")
+    browser.key("ArrowUp")
     browser.wait(f"document.querySelector('.stage .readout').textContent !== {quoted(before)}")
     expect(browser.run("document.querySelectorAll('.thumb').length") == 8, "2 layers of 4 heads at a glance")
     browser.run("document.querySelectorAll('.thumb')[5].click()")
@@ -178,14 +178,15 @@ def check_attention(browser, server):
 def check_output(browser, server):
     look_inside(browser)
     press(browser, "One word on")
+    wait_for_stage(browser, "The encoder is done")
     press(browser, "One word on")
-    go_to(browser, "The next word")
+    wait_for_stage(browser, "The next word")
     status, answer = server.post("/v1/inspect", {"text": SENTENCE, "beam_size": 4, "parts": [
         {"part": "logits", "step": 0}, {"part": "candidates", "count": 12}, {"part": "beam"}]})
     expect(status == 200, f"inspect: {answer}")
     logits, candidates, tree = answer["parts"]
     for temperature in (1.0, 0.5, 2.0):
-        browser.run(f"const s = document.getElementById('temperature'); s.value = {temperature}; s.dispatchEvent(new Event('input')); 0")
+        browser.run(f"(() => {{ const slider = document.getElementById('temperature'); slider.value = {temperature}; slider.dispatchEvent(new Event('input')); }})()")
         shown = browser.run("[...document.querySelectorAll('.candidates:not(.heads-row) .number:not(.note)')].map((node) => node.textContent)")
         total = sum(math.exp(z / temperature) for z in logits["logits"]["values"])
         for text, z in zip(shown, candidates["steps"][0]["logits"]):

@@ -68,6 +68,7 @@ def main():
     parser.add_argument("--program", required=True)
     parser.add_argument("--output", required=True)
     parser.add_argument("--model")
+    parser.add_argument("--only", default="", help="checks whose name holds this")
     arguments = parser.parse_args()
     chromium = find_chromium()
     if chromium is None:
@@ -82,6 +83,8 @@ def main():
 
     def check(name, action):
         nonlocal failed
+        if arguments.only not in name:
+            return
         began = time.time()
         try:
             browser.errors.clear()
