@@ -26,7 +26,7 @@ export function glance(sentence, state, change, onChoose) {
   const kind = state.kind;
   const paths = sentence.attentions(kind);
   const isOn = (layer, head) => state.layer === layer && state.head === head;
-  return el("section", { class: "card panel" },
+  return el("section", { class: `card panel${isWide(sentence) ? " wide" : ""}` },
     el("h2", {}, t("glance.title")), el("p", { class: "note" }, t(`glance.${kind}`)),
     kindPicker(kind, (next) => change({ kind: next })),
     el("div", { class: "scroll", tabindex: 0, role: "group", "aria-label": t("glance.title") }, el("table", { class: "small-multiples" },
@@ -67,6 +67,25 @@ export function compare(sentence, state, change) {
     el("div", { class: "two even" }, side("first"), side("second")));
 }
 
+/// The strongest link of a source word to another word, in all heads of the encoder: {weight, column, place, index}.
+export function strongestLink(sentence, row) {
+  const n = sentence.sourceLabels.length;
+  let best = { weight: -1, column: 0, place: [0, 0], index: 0 };
+  let index = 0;
+  sentence.attentions("encoder").forEach((path, layer) => {
+    for (let head = 0; head < sentence.heads(path); ++head, ++index) {
+      sentence.head(path, head).values.slice(row * n, (row + 1) * n - 1).forEach((weight, column) => {
+        const isWord = /[\p{L}]{3,}|\p{Script=Han}/u.test(sentence.sourceLabels[column]);
+        if (isWord && column !== row && weight > best.weight) best = { weight, column, place: [layer, head], index };
+      });
+    }
+  });
+  return best;
+}
+
+/// Many heads need the whole width of the page.
+const isWide = (sentence) => sentence.model.n_heads > 4;
+
 /// Where one source word looks, in every head of the encoder: a row a head, a column a word.
 export function fromWord(sentence, row, change, onChoose) {
   const paths = sentence.attentions("encoder");
@@ -79,22 +98,16 @@ export function fromWord(sentence, row, change, onChoose) {
       values.push(...sentence.head(path, head).values.slice(row * n, (row + 1) * n));
     }
   });
-  let best = { weight: -1 };
-  values.forEach((weight, i) => {
-    const column = i % n;
-    if (/[\p{L}]{3,}/u.test(sentence.sourceLabels[column]) && column !== row && column < n - 1 && weight > best.weight) {
-      best = { weight, column, place: places[Math.floor(i / n)] };
-    }
-  });
+  const best = strongestLink(sentence, row);
   const word = sentence.sourceLabels[row];
-  return el("section", { class: "card panel" },
+  return el("section", { class: `card panel${isWide(sentence) ? " wide" : ""}` },
     el("h2", {}, t("from.title", { word })), el("p", { class: "note" }, t("from.note")),
     el("div", { class: "word-picker", role: "group", "aria-label": t("from.pick") }, sentence.sourceLabels.slice(0, -1).map((label, i) => el("button", {
       class: "token", "aria-pressed": String(i === row), on: { click: () => change(i) } }, label))),
     best.weight > 0 ? el("p", { class: "finding" }, t("from.finding", {
       word, other: sentence.sourceLabels[best.column], weight: show(best.weight, 2), layer: best.place[0] + 1, head: best.place[1] + 1,
     })) : null,
-    heatmap({ rows: names, columns: sentence.sourceLabels, values, kind: "weights", row: best.weight > 0 ? places.indexOf(best.place) : 0, column: best.column ?? 0, maxCell: 34,
+    heatmap({ rows: names, columns: sentence.sourceLabels, values, kind: "weights", row: best.index, column: best.column, maxCell: 34,
       label: t("from.title", { word }), describe: (r, c, value) => `${t("layer")} ${places[r][0] + 1}, ${t("head")} ${places[r][1] + 1}: ${word} → ${sentence.sourceLabels[c]}: ${show(value, 4)}`,
       onCell: (r) => onChoose("encoder", ...places[r], row) }),
     legend("weights"));

@@ -7,8 +7,8 @@ import { t } from "/assets/strings.js";
 const kFont = 12;
 
 function measure(context, labels) {
-  context.font = `${kFont}px system-ui, "Noto Sans CJK SC", sans-serif`;
-  return Math.min(110, Math.max(0, ...labels.map((label) => context.measureText(label).width * 1.08)));
+  context.font = `600 ${kFont}px system-ui, "Noto Sans CJK SC", sans-serif`;
+  return Math.min(110, Math.max(0, ...labels.map((label) => context.measureText(label).width + 1)));
 }
 
 function shorten(context, label, width) {
@@ -23,7 +23,7 @@ function shorten(context, label, width) {
 ///   describe(r, c, value): the line below; onCell(r, c): a cell was chosen; onRow(r): a row was chosen
 /// @return the element; it draws itself as wide as it is given room
 export function heatmap(options) {
-  const state = { row: options.row ?? 0, column: options.column ?? 0, hover: null };
+  const state = { row: options.row ?? 0, column: options.column ?? (options.onCell ? 0 : -1), hover: null };
   const nColumns = options.rows.length ? options.values.length / options.rows.length : 0;
   const largest = options.largest ?? (options.kind === "signed" ? signedLimit(options.values) : 1);
   const canvas = el("canvas", { tabindex: 0, role: "img", "aria-label": `${options.label}. ${t("map.keys")}` });
@@ -124,7 +124,7 @@ export function heatmap(options) {
       context.strokeRect(place.left - 0.5, y - 0.5, place.cell * nColumns, place.height);
       context.globalAlpha = 1;
     }
-    line.textContent = describe(state.hover?.[0] ?? state.row, state.hover?.[1] ?? state.column);
+    line.textContent = describe(state.hover?.[0] ?? state.row, state.hover?.[1] ?? Math.max(state.column, 0));
   }
 
   function cellAt(event) {

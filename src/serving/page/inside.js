@@ -2,7 +2,7 @@
 import { isAbort } from "/assets/api.js";
 import { announce, el, isCalm, replace } from "/assets/dom.js";
 import { formula } from "/assets/formula.js";
-import { compare, fromWord, glance } from "/assets/glance.js";
+import { compare, fromWord, glance, strongestLink } from "/assets/glance.js";
 import { Machine } from "/assets/machine.js";
 import { makePlayer } from "/assets/player.js";
 import { Sentence } from "/assets/sentence.js";
@@ -24,11 +24,15 @@ const kShapes = {
   scale: "[q, k]", mask: "[q, k]", softmax: "[q, k]", context: "[q, d_k]", norm: "[q, d_model]",
   feed: "[q, d_ff]", feedNorm: "[q, d_model]", memory: "[S, d_model]", shift: "[t, d_model]", choose: "[V]", beam: "[K, t]",
 };
-const kExamples = [
-  "The animal didn't cross the street because it was too tired.",
-  "The animal didn't cross the street because it was too wide.",
-  "Since it was so bulky, the clock broke the jug.",
-];
+// By source language; the first is looked into at once.
+const kExamples = {
+  en: ["The animal didn't cross the street because it was too tired.",
+    "The animal didn't cross the street because it was too wide.", "Since it was so bulky, the clock broke the jug."],
+  de: ["Das Tier überquerte die Straße nicht, weil es zu müde war.", "Zwei junge Hunde spielen im Schnee."],
+  fr: ["L'animal n'a pas traversé la rue parce qu'il était trop fatigué.", "Deux jeunes chiens jouent dans la neige."],
+  es: ["El animal no cruzó la calle porque estaba demasiado cansado.", "Dos perros jóvenes juegan en la nieve."],
+  zh: ["这只动物没有过马路，因为它太累了。", "两只小狗在雪地里玩耍。"],
+};
 
 export class InsideView {
   constructor(root, pair) {
@@ -42,7 +46,7 @@ export class InsideView {
   }
 
   build() {
-    this.input = el("input", { type: "text", id: "inside-text", maxlength: 600, autocomplete: "off", value: this.text ?? kExamples[0] });
+    this.input = el("input", { type: "text", id: "inside-text", maxlength: 600, autocomplete: "off", value: this.text ?? "" });
     this.beam = el("select", { id: "inside-beam" }, [1, 2, 3, 4, 6, 8].map((size) => el("option", { value: size, selected: size === 4 }, size)));
     this.error = el("p", { class: "error", role: "alert" });
     this.stage = el("article", { class: "stage card", "aria-label": t("stage.label") });
@@ -53,17 +57,25 @@ export class InsideView {
         el("label", { for: "inside-text" }, t("inside.sentence")), this.input,
         el("label", { for: "inside-beam", class: "short" }, t("inside.beam")), this.beam,
         el("button", { class: "primary" }, t("inside.go"))),
-      el("div", { class: "examples" }, el("span", { class: "note" }, t("inside.examples")), kExamples.map((text) => el("button", {
-        on: { click: () => { this.input.value = text; this.load(); } } }, text))),
+      this.examples = el("div", { class: "examples" }),
       this.error, this.body, this.below);
     this.player.relabel();
+    this.fillExamples();
+  }
+
+  fillExamples() {
+    const texts = kExamples[this.pair?.source.split("-")[0]] ?? [];
+    replace(this.examples, texts.length ? el("span", { class: "note" }, t("inside.examples")) : null,
+      texts.map((text) => el("button", { on: { click: () => { this.input.value = text; this.load(); } } }, text)));
   }
 
   /// Called when the view is shown; the first time it looks into the sample sentence.
   show(pair) {
     const isOther = pair.source !== this.pair?.source || pair.target !== this.pair?.target;
     this.pair = pair;
-    if (!this.sentence || isOther) this.load();
+    if (isOther) this.fillExamples();
+    this.input.value ||= kExamples[pair.source.split("-")[0]]?.[0] ?? "";
+    if ((!this.sentence || isOther) && this.input.value) this.load();
     else this.render();
   }
 
@@ -82,7 +94,9 @@ export class InsideView {
       const row = pronoun >= 0 ? pronoun : Math.min(1, this.sentence.sourceLabels.length - 1);
       this.word = row;
       Object.assign(this.state, { row, column: 0, head: 0, index: 0 });
-      Object.assign(this.panels, { layer: 0, head: 0, first: [0, 0], second: [0, 1], compareRow: row });
+      const { place } = strongestLink(this.sentence, row);
+      const other = place[0] === 0 && place[1] === 0 ? [0, Math.min(1, this.sentence.model.n_heads - 1)] : [0, 0];
+      Object.assign(this.panels, { layer: 0, head: 0, first: place, second: other, compareRow: row });
       this.body.hidden = false;
       this.render();
     } catch (error) {

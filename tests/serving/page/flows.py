@@ -146,7 +146,8 @@ def head(server, path, which):
 def check_attention(browser, server):
     look_inside(browser)
     go_to(browser, "Soft-max turns scores into weights")
-    part, answer = head(server, "encoder.layers.0.self_attention", 0)
+    chosen = browser.run("[...document.querySelectorAll('.stage .heads button')].findIndex((b) => b.getAttribute('aria-pressed') === 'true')")
+    part, answer = head(server, "encoder.layers.0.self_attention", chosen)
     columns = len(answer["source"]["ids"])
     row = browser.run("[...document.querySelectorAll('.stage .links .from button')].findIndex((b) => b.getAttribute('aria-pressed') === 'true')")
     weights = part["weights"]["values"][row * columns:(row + 1) * columns]
@@ -171,7 +172,7 @@ def check_attention(browser, server):
     browser.wait(f"document.querySelector('.stage .readout').textContent !== {quoted(before)}")
     expect(browser.run("document.querySelectorAll('.thumb').length") == 8, "2 layers of 4 heads at a glance")
     browser.run("document.querySelectorAll('.thumb')[5].click()")
-    browser.wait("document.querySelector('.crumbs').textContent.includes('Layer 2') && document.querySelector('.crumbs').textContent.includes('Head 2')")
+    browser.wait("document.querySelector('.crumbs').textContent.includes('layer 2') && document.querySelector('.crumbs').textContent.includes('Head 2')")
     expect("it" in browser.run("document.querySelector('.panels h2').textContent"), "where \"it\" looks is not shown")
 
 
