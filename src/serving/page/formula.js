@@ -37,7 +37,7 @@ const kFormulas = {
     named("memory"), sup("W", "V")),
   scores: () => row("S", "=", "Q", sup("K", "T"), ",", sub("S", row("i", "j")), "=", sub("q", "i"), "·", sub("k", "j")),
   scale: () => row(scaled()),
-  mask: () => row(sub("S", row("i", "j")), "=", "−", "∞", text("  if  "), "j", ">", "i"),
+  mask: () => row(sub("S", row("i", "j")), "=", "−", "∞", text("\u00a0\u00a0if\u00a0\u00a0"), "j", ">", "i"),
   softmax: () => row(sub("α", row("i", "j")), "=",
     frac(sup("e", sub("s", row("i", "j"))), row(math("munder", mo("∑"), mi("j")), sup("e", sub("s", row("i", "j")))))),
   context: () => row(named("Attention"), bracket("Q", ",", "K", ",", "V"), "=", named("softmax"),

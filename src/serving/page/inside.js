@@ -93,8 +93,8 @@ export class InsideView {
       const pronoun = this.sentence.find(["it", "er", "sie", "es", "它"]);
       const row = pronoun >= 0 ? pronoun : Math.min(1, this.sentence.sourceLabels.length - 1);
       this.word = row;
-      Object.assign(this.state, { row, column: 0, head: 0, index: 0 });
       const { place } = strongestLink(this.sentence, row);
+      Object.assign(this.state, { row, column: 0, head: place[1], index: 0 });
       const other = place[0] === 0 && place[1] === 0 ? [0, Math.min(1, this.sentence.model.n_heads - 1)] : [0, 0];
       Object.assign(this.panels, { layer: 0, head: 0, first: place, second: other, compareRow: row });
       this.body.hidden = false;
@@ -174,7 +174,7 @@ export class InsideView {
 
   breadcrumb(stage) {
     const parts = [[t("crumb.whole"), () => { this.machine.follows = false; this.machine.move(); }]];
-    parts.push([t(stage.side === "decoder" ? "decoder" : "encoder") + (stage.layer !== undefined ? `, ${t("layer")} ${stage.layer + 1}` : ""), () => { this.machine.follows = true; this.machine.move(); }]);
+    parts.push([t(stage.side === "decoder" ? "decoder" : "encoder") + (stage.layer !== undefined ? ` ${t("crumb.layer", { layer: stage.layer + 1 })}` : ""), () => { this.machine.follows = true; this.machine.move(); }]);
     const isHead = ["qkv", "scores", "scale", "mask", "softmax", "context"].includes(stage.kind);
     if (isHead) parts.push([t(stage.cross ? "machine.cross" : stage.side === "decoder" ? "machine.masked" : "machine.self"), () => this.go({ index: findStage(this.stages, { path: stage.path, kind: "softmax", step: stage.step }) })]);
     if (isHead) parts.push([`${t("head")} ${Math.min(this.state.head, this.sentence.heads(stage.path) - 1) + 1}`, null]);

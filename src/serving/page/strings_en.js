@@ -11,7 +11,7 @@ export const english = {
   "translate.noPair": "This server does not translate from {source} to {target}.",
   encoder: "Encoder", decoder: "Decoder", layer: "Layer", head: "Head",
   "inside.sentence": "Sentence", "inside.beam": "Beam", "inside.go": "Look inside", "inside.examples": "Try:",
-  "stage.label": "The stage that is shown", "crumb.label": "Where you are in the machine", "crumb.whole": "Whole machine",
+  "stage.label": "The stage that is shown", "crumb.label": "Where you are in the machine", "crumb.whole": "Whole machine", "crumb.layer": "layer {layer}",
   "place.word": "word {step} of {all}", "place.layer": "layer {layer} of {all}",
   "player.label": "Steps through the machine", "player.progress": "Place in the computation", "player.first": "To the start",
   "player.fastBack": "One word back", "player.back": "One step back", "player.play": "Play", "player.pause": "Pause",

@@ -11,7 +11,7 @@ export const chinese = {
   "translate.noPair": "本服务器不能从 {source} 译到 {target}。",
   encoder: "编码器", decoder: "解码器", layer: "层", head: "头",
   "inside.sentence": "句子", "inside.beam": "束宽", "inside.go": "看看里面", "inside.examples": "试试：",
-  "stage.label": "当前阶段", "crumb.label": "在机器中的位置", "crumb.whole": "整台机器",
+  "stage.label": "当前阶段", "crumb.label": "在机器中的位置", "crumb.whole": "整台机器", "crumb.layer": "第 {layer} 层",
   "place.word": "第 {step} 个词，共 {all} 个", "place.layer": "第 {layer} 层，共 {all} 层",
   "player.label": "逐步走过机器", "player.progress": "计算的进度", "player.first": "回到开头",
   "player.fastBack": "后退一个词", "player.back": "后退一步", "player.play": "播放", "player.pause": "暂停",
