@@ -167,8 +167,8 @@ bool BeamSearch::nothing_better_can_come() const {
 }
 
 int32_t BeamSearch::add_node(const Candidate& candidate) {
-  nodes_.push_back({live_[static_cast<size_t>(candidate.parent)].node, candidate.token_id, candidate.log_prob,
-                    candidate.score});
+  nodes_.push_back(
+      {live_[static_cast<size_t>(candidate.parent)].node, candidate.token_id, candidate.log_prob, candidate.score});
   return static_cast<int32_t>(nodes_.size()) - 1;
 }
 

@@ -9,11 +9,11 @@ namespace dragoman::decoding {
 
 /// One hypothesis that a step of a beam search kept: its parent and one token more.
 struct BeamNode {
-  int32_t parent = -1;     ///< in BeamTree::nodes, before this one; -1: the start of the sentence
-  int32_t step = 0;        ///< 0 = the first token
-  int32_t token_id = 0;    ///< the last token; the end of sentence in a finished hypothesis
-  float log_prob = 0.0F;   ///< of that token, nats
-  double score = 0.0;      ///< what it was ranked by: the sum of the log-probabilities, changed by penalties if any
+  int32_t parent = -1;    ///< in BeamTree::nodes, before this one; -1: the start of the sentence
+  int32_t step = 0;       ///< 0 = the first token
+  int32_t token_id = 0;   ///< the last token; the end of sentence in a finished hypothesis
+  float log_prob = 0.0F;  ///< of that token, nats
+  double score = 0.0;     ///< what it was ranked by: the sum of the log-probabilities, changed by penalties if any
 };
 
 /// A hypothesis that ended.

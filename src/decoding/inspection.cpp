@@ -13,8 +13,8 @@ namespace {
 
 void check_ids(std::span<const int32_t> ids, int32_t vocab_size) {
   for (size_t i = 0; i < ids.size(); ++i) {
-    base::check_usage(ids[i] >= 0 && ids[i] < vocab_size, "inspect: target_ids[{}] is {}, must be in [0, {})", i, ids[i],
-                      vocab_size);
+    base::check_usage(ids[i] >= 0 && ids[i] < vocab_size, "inspect: target_ids[{}] is {}, must be in [0, {})", i,
+                      ids[i], vocab_size);
   }
 }
 

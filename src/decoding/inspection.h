@@ -20,7 +20,7 @@ struct InspectionLimits {
 /// A sentence to look into.
 struct InspectionRequest {
   std::string text;
-  SearchOptions options;               ///< of the search
+  SearchOptions options;                ///< of the search
   std::vector<int32_t> predicted = {};  ///< [T] what the decoder is to have predicted, the end included; empty: search
 };
 

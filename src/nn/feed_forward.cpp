@@ -16,7 +16,7 @@ Variable FeedForward::forward(const Variable& x, int64_t first_row, const Forwar
       ops::activation_dropout(hidden, activation_, context.dropout(dropout_, site_, first_row));  // [N, F]
   context.show(path_, "hidden", hidden.value());
   context.show(path_, "active", active.value());
-  return outer_.forward(active);                                                                  // [N, D]
+  return outer_.forward(active);  // [N, D]
 }
 
 }  // namespace dragoman::nn

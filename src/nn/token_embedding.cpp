@@ -42,7 +42,7 @@ Variable TokenEmbedding::forward(const Tensor& ids, const PackedRows& rows, cons
                  ops::embedding(position_table(embedded.dtype()), rows.positions, 1.0F).value());  // [N, D]
     context.show(path_, "sum", placed.value());
   }
-  return ops::dropout(placed, context.dropout(dropout_, site_, rows.first_row));                        // [N, D]
+  return ops::dropout(placed, context.dropout(dropout_, site_, rows.first_row));  // [N, D]
 }
 
 }  // namespace dragoman::nn

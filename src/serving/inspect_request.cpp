@@ -21,11 +21,9 @@ constexpr base::JsonLimits kLimits{size_t{256} << 10, 8};
 
 const std::map<std::string, PartKind, std::less<>>& part_kinds() {
   static const std::map<std::string, PartKind, std::less<>> kinds = {
-      {"weights", PartKind::kWeights},   {"head", PartKind::kHead},
-      {"residual", PartKind::kResidual}, {"feed_forward", PartKind::kFeedForward},
-      {"embedding", PartKind::kEmbedding}, {"output", PartKind::kOutput},
-      {"candidates", PartKind::kCandidates}, {"logits", PartKind::kLogits},
-      {"beam", PartKind::kBeam}};
+      {"weights", PartKind::kWeights},          {"head", PartKind::kHead},           {"residual", PartKind::kResidual},
+      {"feed_forward", PartKind::kFeedForward}, {"embedding", PartKind::kEmbedding}, {"output", PartKind::kOutput},
+      {"candidates", PartKind::kCandidates},    {"logits", PartKind::kLogits},       {"beam", PartKind::kBeam}};
   return kinds;
 }
 

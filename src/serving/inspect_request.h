@@ -36,7 +36,7 @@ struct InspectPart {
 struct InspectRequest {
   std::string source;  ///< language code; empty, like `target`: of the first model
   std::string target;
-  std::string api_key;  ///< where the server asks for one
+  std::string api_key;               ///< where the server asks for one
   std::optional<int64_t> beam_size;  ///< 1 to 16
   std::optional<double> alpha;       ///< of the length penalty
   decoding::InspectionRequest inspection;

@@ -20,8 +20,8 @@ nlohmann::json rounded(double value) {
 }
 
 void NumberWriter::take(int64_t numbers) {
-  base::check_usage(numbers <= left_,
-                    "inspect: the parts asked for hold more than {} numbers; ask for fewer at a time", max_);
+  base::check_usage(numbers <= left_, "inspect: the parts asked for hold more than {} numbers; ask for fewer at a time",
+                    max_);
   left_ -= numbers;
 }
 

@@ -19,12 +19,9 @@ json point_json(const TrainingPoint& point) {
 }
 
 json point_json(const ValidationPoint& point) {
-  return {{"step", point.step},
-          {"seconds", rounded(point.seconds)},
-          {"loss", rounded(point.loss)},
-          {"perplexity", rounded(point.perplexity)},
-          {"bleu", rounded(point.bleu)},
-          {"chrf", rounded(point.chrf)},
+  return {{"step", point.step},          {"seconds", rounded(point.seconds)},
+          {"loss", rounded(point.loss)}, {"perplexity", rounded(point.perplexity)},
+          {"bleu", rounded(point.bleu)}, {"chrf", rounded(point.chrf)},
           {"is_best", point.is_best}};
 }
 

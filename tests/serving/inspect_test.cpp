@@ -71,7 +71,8 @@ TEST_F(Inspect, EveryPartSaysItsShape) {
   EXPECT_EQ(part({{"part", "weights"}})["attentions"].size(), 6U);
   EXPECT_EQ(part({{"part", "embedding"}, {"path", "encoder.embedding"}})["sum"]["shape"], json({s, 32}));
   EXPECT_EQ(part({{"part", "residual"}, {"path", "encoder.layers.0.feed_forward"}})["change"]["shape"], json({s, 32}));
-  EXPECT_EQ(part({{"part", "feed_forward"}, {"path", "decoder.layers.0.feed_forward"}})["active"]["shape"], json({t, 64}));
+  EXPECT_EQ(part({{"part", "feed_forward"}, {"path", "decoder.layers.0.feed_forward"}})["active"]["shape"],
+            json({t, 64}));
   EXPECT_EQ(part({{"part", "output"}, {"path", "encoder"}})["output"]["shape"], json({s, 32}));
   EXPECT_EQ(part({{"part", "candidates"}, {"count", 5}})["steps"].size(), static_cast<size_t>(t));
 }
