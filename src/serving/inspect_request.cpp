@@ -14,7 +14,7 @@ namespace {
 
 using nlohmann::json;
 
-constexpr size_t kMaxParts = 64;
+constexpr size_t kMostParts = 64;
 constexpr int64_t kMaxCandidates = 100;
 constexpr int kMaxBeam = 16;  // a wider tree is no picture any more
 constexpr base::JsonLimits kLimits{size_t{256} << 10, 8};
@@ -136,7 +136,7 @@ InspectRequest parse_inspect_request(std::string_view body) {
   }
   request.inspection.predicted = parse_ids(fields.list("target_ids"));
   const json& parts = fields.list("parts");
-  base::check_usage(parts.size() <= kMaxParts, "inspect: {} parts, at most {} at a time", parts.size(), kMaxParts);
+  base::check_usage(parts.size() <= kMostParts, "inspect: {} parts, at most {} at a time", parts.size(), kMostParts);
   for (size_t i = 0; i < parts.size(); ++i) {
     request.parts.push_back(parse_part(Fields(parts[i], fmt::format("parts[{}]", i))));
   }
