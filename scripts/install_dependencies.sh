@@ -2,6 +2,7 @@
 # Installs the Debian 12 packages that building and testing dragoman needs.
 #   scripts/install_dependencies.sh            all packages for build and tests
 #   scripts/install_dependencies.sh --peers    also Python, for the checks against other programs
+#   scripts/install_dependencies.sh --browser  also Chromium and Python, for the checks of the web page
 #   scripts/install_dependencies.sh --list     prints the packages, one a line, and installs nothing
 # Does nothing, at once, when everything is there. Runs as root or with sudo.
 set -eu
@@ -14,9 +15,10 @@ list_only=no
 for option in "$@"; do
   case "$option" in
     --peers) packages="$packages python3 python3-venv" ;;
+    --browser) packages="$packages python3 chromium" ;;
     --list) list_only=yes ;;
     *)
-      echo "install_dependencies.sh: unknown option '$option'; known: --peers, --list" >&2
+      echo "install_dependencies.sh: unknown option '$option'; known: --peers, --browser, --list" >&2
       exit 2
       ;;
   esac

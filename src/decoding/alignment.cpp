@@ -10,7 +10,7 @@ namespace dragoman::decoding {
 namespace {
 
 // Adds up the heads of one layer's cross-attention over one sentence.
-class MeanOfHeads : public nn::AttentionObserver {
+class MeanOfHeads : public nn::ForwardObserver {
  public:
   MeanOfHeads(std::string path, Alignment& alignment) : path_(std::move(path)), alignment_(alignment) {}
 

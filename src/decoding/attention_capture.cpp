@@ -6,7 +6,7 @@ namespace dragoman::decoding {
 namespace {
 
 // Sorts what a forward pass shows into the grids of the page. Layers come in order, so each call is the next layer.
-class GridRecorder : public nn::AttentionObserver {
+class GridRecorder : public nn::ForwardObserver {
  public:
   explicit GridRecorder(AttentionPageData& page) : page_(page) {}
 

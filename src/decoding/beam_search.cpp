@@ -167,7 +167,8 @@ bool BeamSearch::nothing_better_can_come() const {
 }
 
 int32_t BeamSearch::add_node(const Candidate& candidate) {
-  nodes_.push_back({live_[static_cast<size_t>(candidate.parent)].node, candidate.token_id, candidate.log_prob});
+  nodes_.push_back(
+      {live_[static_cast<size_t>(candidate.parent)].node, candidate.token_id, candidate.log_prob, candidate.score});
   return static_cast<int32_t>(nodes_.size()) - 1;
 }
 
@@ -209,6 +210,18 @@ Hypothesis BeamSearch::trace(const Finished& finished) const {
   hypothesis.normalised_score = finished.normalised_score;
   hypothesis.finish_reason = finished.reason;
   return hypothesis;
+}
+
+BeamTree BeamSearch::tree() const {
+  BeamTree tree;
+  for (const Node& node : nodes_) {
+    const int32_t step = node.previous < 0 ? 0 : tree.nodes[static_cast<size_t>(node.previous)].step + 1;
+    tree.nodes.push_back({node.previous, step, node.token_id, node.log_prob, node.score});
+  }
+  for (const Finished& finished : finished_) {
+    tree.finished.push_back({finished.node, finished.score, finished.normalised_score, finished.reason});
+  }
+  return tree;
 }
 
 std::vector<Hypothesis> BeamSearch::take_hypotheses() {

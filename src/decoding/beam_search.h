@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <vector>
 
+#include "decoding/beam_tree.h"
 #include "decoding/coverage.h"
 #include "decoding/logits_rules.h"
 #include "decoding/phrase_constraints.h"
@@ -44,12 +45,16 @@ class BeamSearch : public SentenceSearch {
   std::vector<int32_t> agreed_ids() const override;
   std::vector<Hypothesis> take_hypotheses() override;
 
+  /// Everything the search has kept so far.
+  BeamTree tree() const;
+
  private:
   // One generated token; hypotheses share the tokens of their common history.
   struct Node {
     int32_t previous;  // in nodes_, -1 at the start
     int32_t token_id;
     float log_prob;
+    double score;  // what it was ranked by
   };
   struct Live {
     int32_t node;    // its latest token, -1 at the start

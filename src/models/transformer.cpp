@@ -100,7 +100,9 @@ Variable Transformer::encode(const TokenRows& source, const nn::ForwardContext& 
     const auto forward = [x, rows = source.rows, &layer, context] { return layer.forward(x, rows, context); };
     x = run_layer(context, forward);  // [Ns, D]
   }
-  return encoder_norm_ ? encoder_norm_->forward(x) : x;  // [Ns, D]
+  x = encoder_norm_ ? encoder_norm_->forward(x) : x;  // [Ns, D]
+  context.show("encoder", "output", x.value());
+  return x;
 }
 
 Variable Transformer::decode(const TokenRows& target, const std::shared_ptr<DecoderMemory>& memory,
@@ -113,7 +115,9 @@ Variable Transformer::decode(const TokenRows& target, const std::shared_ptr<Deco
     };
     x = run_layer(context, forward);  // [Nt, D]
   }
-  return decoder_norm_ ? decoder_norm_->forward(x) : x;  // [Nt, D]
+  x = decoder_norm_ ? decoder_norm_->forward(x) : x;  // [Nt, D]
+  context.show("decoder", "output", x.value());
+  return x;
 }
 
 Variable Transformer::forward(const TokenRows& source, const TokenRows& target,

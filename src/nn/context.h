@@ -16,13 +16,18 @@ struct PackedRows {
                              ///< how an update is split over replicas and micro-batches
 };
 
-/// Receives attention weights while a model runs, for pictures and alignments.
-class AttentionObserver {
+/// Receives what the modules compute while a model runs, for pictures, alignments and pages that show it at work.
+class ForwardObserver {
  public:
-  virtual ~AttentionObserver() = default;
+  virtual ~ForwardObserver() = default;
   /// @param path  of the attention module, e.g. "decoder.layers.3.cross_attention"
   /// @param weights  [H, T, S] float32 of sentence `sentence` of the batch; rows sum to 1
   virtual void observe(std::string_view path, int64_t sentence, const tensor::Tensor& weights) = 0;
+  /// @param path  of the module;  @param name  of what it computed, as docs/inspect.md lists them
+  /// @param value  rows of the whole batch; shares the memory that the model goes on with
+  virtual void observe_value(std::string_view path, std::string_view name, const tensor::Tensor& value) {
+    static_cast<void>(path), static_cast<void>(name), static_cast<void>(value);
+  }
 };
 
 /// What the backward computes again instead of finding it saved.
@@ -36,12 +41,19 @@ struct ForwardContext {
   bool training = false;
   uint64_t seed = 0;  ///< of the run
   uint32_t step = 0;  ///< update number; with seed, site and row it fixes every dropout mask
-  AttentionObserver* observer = nullptr;
+  ForwardObserver* observer = nullptr;
   Recompute recompute = Recompute::kNone;  ///< changes time and memory of training, not one bit of the result
 
   /// The mask of one dropout site: off unless training.
   ops::Dropout dropout(float probability, uint32_t site, int64_t first_row) const {
     return {training ? probability : 0.0F, seed, step, site, first_row};
+  }
+
+  /// Shows a value to the observer, if there is one.
+  void show(std::string_view path, std::string_view name, const tensor::Tensor& value) const {
+    if (observer != nullptr) {
+      observer->observe_value(path, name, value);
+    }
   }
 };
 

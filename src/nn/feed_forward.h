@@ -21,6 +21,7 @@ class FeedForward {
   Linear outer_;
   ops::Activation activation_;
   float dropout_;
+  std::string path_;
   uint32_t site_;
 };
 

@@ -21,7 +21,9 @@ MultiHeadAttention::MultiHeadAttention(ParameterSet& parameters, const std::stri
 Variable MultiHeadAttention::forward(const Variable& x, AttentionMemory& memory, const ForwardContext& context) const {
   const Variable query = query_.forward(x);                        // [N, H * Dh]   Q W^Q
   const Variable heads = memory.attend(query, x, *this, context);  // [N, H * Dh]   softmax(Q K^T / sqrt(Dh)) V
-  return output_.forward(heads);                                   // [N, D]        Concat(heads) W^O
+  context.show(path_, "query", query.value());
+  context.show(path_, "context", heads.value());
+  return output_.forward(heads);  // [N, D]   Concat(heads) W^O
 }
 
 Variable PackedMemory::attend(const Variable& query, const Variable& input, const MultiHeadAttention& attention,
@@ -29,6 +31,8 @@ Variable PackedMemory::attend(const Variable& query, const Variable& input, cons
   const Variable& source = memory_.defined() ? memory_ : input;  // [Nk, D]
   const Variable key = attention.project_key(source);            // [Nk, H * Dh]   K W^K
   const Variable value = attention.project_value(source);        // [Nk, H * Dh]   V W^V
+  context.show(attention.path(), "key", key.value());
+  context.show(attention.path(), "value", value.value());
   if (context.observer != nullptr) {
     observe(query, key, attention, *context.observer);
   }
@@ -40,7 +44,7 @@ Variable PackedMemory::attend(const Variable& query, const Variable& input, cons
 }
 
 void PackedMemory::observe(const Variable& query, const Variable& key, const MultiHeadAttention& attention,
-                           AttentionObserver& observer) const {
+                           ForwardObserver& observer) const {
   const auto query_offsets = query_rows_.offsets.span<int32_t>();
   const auto key_offsets = key_rows_.offsets.span<int32_t>();
   for (size_t sentence = 0; sentence + 1 < query_offsets.size(); ++sentence) {

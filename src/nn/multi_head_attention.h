@@ -64,7 +64,7 @@ class PackedMemory : public AttentionMemory {
 
  private:
   void observe(const Variable& query, const Variable& key, const MultiHeadAttention& attention,
-               AttentionObserver& observer) const;
+               ForwardObserver& observer) const;
 
   PackedRows query_rows_;
   PackedRows key_rows_;

@@ -5,7 +5,8 @@
 namespace dragoman::nn {
 
 Residual::Residual(ParameterSet& parameters, const std::string& path, const LayerConfig& config)
-    : order_(config.norm_order),
+    : path_(path),
+      order_(config.norm_order),
       norm_(parameters, path + ".norm", config.d_model, config.layer_norm_epsilon),
       dropout_(config.dropout),
       site_(dropout_site(path + ".residual")) {}

@@ -18,14 +18,21 @@ class Residual {
   template <typename Sublayer>
   Variable forward(const Variable& x, Sublayer sublayer, int64_t first_row, const ForwardContext& context) const {
     const ops::Dropout dropout = context.dropout(dropout_, site_, first_row);
-    return order_ == NormOrder::kPre ? add(x, sublayer(norm_.forward(x)), dropout)
-                                     : add_and_norm(x, sublayer(x), dropout);
+    const Variable read = order_ == NormOrder::kPre ? norm_.forward(x) : x;  // [N, D]
+    const Variable change = sublayer(read);                                  // [N, D]
+    const Variable result = order_ == NormOrder::kPre ? add(x, change, dropout) : add_and_norm(x, change, dropout);
+    context.show(path_, "input", x.value());
+    context.show(path_, "read", read.value());
+    context.show(path_, "change", change.value());
+    context.show(path_, "result", result.value());
+    return result;
   }
 
  private:
   Variable add(const Variable& x, const Variable& sublayer, const ops::Dropout& dropout) const;
   Variable add_and_norm(const Variable& x, const Variable& sublayer, const ops::Dropout& dropout) const;
 
+  std::string path_;
   NormOrder order_;
   LayerNorm norm_;
   float dropout_;

@@ -13,6 +13,7 @@ TokenEmbedding::TokenEmbedding(ParameterSet& parameters, const std::string& path
       scale_(std::sqrt(static_cast<float>(config.d_model))),
       dropout_(config.dropout),
       word_dropout_(word_dropout),
+      path_(path),
       site_(dropout_site(path)),
       word_site_(dropout_site(path + ".words")) {
   if (positions.kind == PositionKind::kLearned) {
@@ -35,7 +36,13 @@ Variable TokenEmbedding::forward(const Tensor& ids, const PackedRows& rows, cons
   const Variable words =
       ops::row_dropout(embedded, context.dropout(word_dropout_, word_site_, rows.first_row));           // [N, D]
   const Variable placed = ops::add_positions(words, position_table(embedded.dtype()), rows.positions);  // [N, D]
-  return ops::dropout(placed, context.dropout(dropout_, site_, rows.first_row));                        // [N, D]
+  if (context.observer != nullptr) {
+    context.show(path_, "words", words.value());
+    context.show(path_, "positions",
+                 ops::embedding(position_table(embedded.dtype()), rows.positions, 1.0F).value());  // [N, D]
+    context.show(path_, "sum", placed.value());
+  }
+  return ops::dropout(placed, context.dropout(dropout_, site_, rows.first_row));  // [N, D]
 }
 
 }  // namespace dragoman::nn

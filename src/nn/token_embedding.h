@@ -37,6 +37,7 @@ class TokenEmbedding {
   float scale_;
   float dropout_;
   float word_dropout_;
+  std::string path_;
   uint32_t site_;
   uint32_t word_site_;
 };

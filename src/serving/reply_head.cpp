@@ -12,7 +12,7 @@ namespace {
 constexpr std::string_view kBrowserGuards =
     "X-Content-Type-Options: nosniff\r\n"
     "Content-Security-Policy: default-src 'none'; script-src 'self'; connect-src 'self'; style-src 'self'; "
-    "img-src 'self'; base-uri 'none'; form-action 'none'; frame-ancestors 'none'\r\n"
+    "img-src 'self' data:; base-uri 'none'; form-action 'none'; frame-ancestors 'none'\r\n"
     "Referrer-Policy: no-referrer\r\n";
 
 std::string framing_lines(const Reply& reply, Framing framing) {

@@ -7,6 +7,7 @@
 #include "serving/deepl_routes.h"
 #include "serving/file_routes.h"
 #include "serving/health_routes.h"
+#include "serving/inspect_routes.h"
 #include "serving/libretranslate_routes.h"
 #include "serving/metrics_routes.h"
 #include "serving/page_routes.h"
@@ -48,6 +49,7 @@ class Serving {
         reloader_([this] { reload(); }, [this](const std::string& line) { say(line); }) {
     service_.on_begun = [this](double seconds) { metrics_.add_queue_wait(seconds); };
     add_page_routes(router_);
+    add_inspect_routes(router_, context_);
     add_spec_routes(router_, context_);
     add_health_routes(router_, context_);
     add_metrics_routes(router_, context_, [this] { return server_.counts(); });

@@ -38,6 +38,14 @@ LanguagePair pair_of(const ModelSpec& spec, const base::CheckedFolder& folder) {
   return checked_pair(models::languages_from_json(folder.read(models::kLanguagesName), path), path);
 }
 
+// The last names of the folder: never the whole path, which is nobody's business. "quickstart/model" for a folder that
+// is called as every other.
+std::string card_name(const std::filesystem::path& folder) {
+  const std::filesystem::path path = std::filesystem::weakly_canonical(folder);
+  const std::string name = path.filename().string();
+  return name == "model" ? (path.parent_path().filename() / name).string() : name;
+}
+
 // Reads the folder, packs the weights, starts the workers, and has each of them translate.
 ServedModel load_model(const ModelSpec& spec, const LoadOptions& options) {
   const std::vector<std::filesystem::path> folders = {spec.folder};
@@ -52,6 +60,7 @@ ServedModel load_model(const ModelSpec& spec, const LoadOptions& options) {
   model.translator = decoding::load_ensemble(folders, options.precision);
   model.search = options.search(model.translator->search_defaults());
   model.search.check();
+  model.card = model_card(card_name(spec.folder), *model.translator, options.training_curve(spec.folder));
   model.translator->submit({.text = "1 2 3"}, model.search).get();
   return model;
 }

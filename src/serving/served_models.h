@@ -9,6 +9,7 @@
 #include "decoding/translator.h"
 #include "ops/precision.h"
 #include "serving/languages.h"
+#include "serving/model_card.h"
 
 namespace dragoman::serving {
 
@@ -30,6 +31,7 @@ struct ServedModel {
   std::string sha256;  ///< of its weights, as the manifest has it
   std::shared_ptr<const decoding::Translator> translator;
   decoding::SearchOptions search;  ///< checked; how it translates when a request says nothing else
+  std::string card = "{}";         ///< JSON of GET /v1/model, see model_card
 };
 
 /// How models are loaded.
@@ -39,6 +41,10 @@ struct LoadOptions {
   /// The search of a model, from the defaults of its folder.
   std::function<decoding::SearchOptions(const decoding::SearchOptions&)> search = [](const auto& defaults) {
     return defaults;
+  };
+  /// How a model in a folder was trained, for its card.
+  std::function<TrainingCurve(const std::filesystem::path&)> training_curve = [](const auto&) {
+    return TrainingCurve();
   };
 };
 

@@ -11,7 +11,7 @@ namespace {
 
 constexpr size_t kLongestSide = 60;  // pieces: a larger map is no picture any more
 
-class MapCollector : public nn::AttentionObserver {
+class MapCollector : public nn::ForwardObserver {
  public:
   MapCollector(const models::TransformerConfig& config, std::vector<std::string> source,
                std::vector<std::string> target)

@@ -1,0 +1,80 @@
+#include "serving/inspect_routes.h"
+
+#include <fmt/format.h>
+
+#include "base/error.h"
+#include "serving/inspect.h"
+#include "serving/request_fields.h"
+#include "serving/text_plan.h"
+#include "serving/work_queue.h"
+
+namespace dragoman::serving {
+namespace {
+
+constexpr ErrorShape kShape = ErrorShape::kLibreTranslate;
+constexpr size_t kMostWaiting = 16;
+
+// The model of a pair; of none, the first.
+const ServedModel& asked_model(const ServedModels& models, const std::string& source, const std::string& target) {
+  if (source.empty() && target.empty()) {
+    return models.all().front();
+  }
+  const ServedModel* model = models.find(source, target);
+  if (model == nullptr) {
+    throw HttpError(status::kNotFound, fmt::format("no model from \"{}\" to \"{}\" is served", source, target));
+  }
+  return *model;
+}
+
+// What the client did wrong, in this server's own words.
+[[noreturn]] void refuse(const base::Error& error) {
+  if (error.kind() == base::ErrorKind::kUsage || error.kind() == base::ErrorKind::kBadData) {
+    bad_request(error.what());
+  }
+  throw error;
+}
+
+Reply inspect(const InspectRequest& request, const ServedModel& model) {
+  try {
+    return {.body = inspect_reply(*model.translator, request)};
+  } catch (const base::Error& error) {
+    refuse(error);
+  }
+}
+
+InspectRequest parse(const Request& request) {
+  try {
+    return parse_inspect_request(request.body);
+  } catch (const base::Error& error) {
+    refuse(error);
+  }
+}
+
+void answer_inspect(ServingContext& context, WorkQueue& queue, const std::shared_ptr<Exchange>& exchange) {
+  const auto models = context.models.get();
+  InspectRequest request = parse(exchange->request());
+  const ServedModel& model = asked_model(*models, request.source, request.target);
+  request.complete(model.search);
+  context.admit_key(request.api_key, static_cast<int64_t>(count_characters(request.inspection.text)));
+  queue.submit([exchange, models, &model, request = std::move(request)] {
+    if (!exchange->cancelled().stop_requested()) {
+      answer_errors(exchange, kShape, [&] { exchange->reply(inspect(request, model)); });
+    }
+  });
+}
+
+}  // namespace
+
+void add_inspect_routes(Router& router, ServingContext& context) {
+  const auto queue = std::make_shared<WorkQueue>(kMostWaiting);
+  router.add_later("POST", "/v1/inspect", kShape, [&context, queue](const std::shared_ptr<Exchange>& exchange) {
+    answer_inspect(context, *queue, exchange);
+  });
+  router.add("GET", "/v1/model", kShape, [&context](const Request& request) {
+    const RequestFields fields(request);
+    const auto models = context.models.get();
+    return Reply{.body = asked_model(*models, fields.text("source"), fields.text("target")).card};
+  });
+}
+
+}  // namespace dragoman::serving

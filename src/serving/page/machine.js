@@ -1,0 +1,198 @@
+// Figure 1 of the paper, drawn with this model's sizes and this sentence's values; every block leads to its stage.
+// The window of the drawing moves smoothly to the block that is worked in, and back to the whole.
+import { el, icon, isCalm, kIcons, replace, svg } from "/assets/dom.js";
+import { thumbnail } from "/assets/heatmap.js";
+import { blockOf } from "/assets/stages.js";
+import { show } from "/assets/colour.js";
+import { t } from "/assets/strings.js";
+
+const kWidth = 470, kHeight = 700;
+const kLeft = 62, kRight = 262, kBlock = 146;
+
+// Top edge and height of each block, from figure 1 from below upwards.
+const kBlocks = {
+  "e-input": { x: kLeft, y: 648, h: 40, type: "text" },
+  "e-embed": { x: kLeft, y: 590, h: 30, type: "embed", name: "machine.embed" },
+  "e-position": { x: kLeft, y: 546, h: 26, type: "embed", name: "machine.position" },
+  "e-self": { x: kLeft, y: 436, h: 76, type: "attention", name: "machine.self" },
+  "e-self-norm": { x: kLeft, y: 404, h: 24, type: "norm", name: "machine.norm" },
+  "e-feed": { x: kLeft, y: 344, h: 44, type: "feed", name: "machine.feed" },
+  "e-feed-norm": { x: kLeft, y: 312, h: 24, type: "norm", name: "machine.norm" },
+  "e-memory": { x: kLeft, y: 262, h: 24, type: "norm", name: "machine.memory" },
+  "d-embed": { x: kRight, y: 590, h: 30, type: "embed", name: "machine.shift" },
+  "d-position": { x: kRight, y: 546, h: 26, type: "embed", name: "machine.position" },
+  "d-self": { x: kRight, y: 436, h: 76, type: "attention", name: "machine.masked" },
+  "d-self-norm": { x: kRight, y: 404, h: 24, type: "norm", name: "machine.norm" },
+  "d-cross": { x: kRight, y: 312, h: 76, type: "attention", name: "machine.cross" },
+  "d-cross-norm": { x: kRight, y: 280, h: 24, type: "norm", name: "machine.norm" },
+  "d-feed": { x: kRight, y: 220, h: 44, type: "feed", name: "machine.feed" },
+  "d-feed-norm": { x: kRight, y: 188, h: 24, type: "norm", name: "machine.norm" },
+  "d-softmax": { x: kRight, y: 64, h: 84, type: "out", name: "machine.softmax" },
+  "d-output": { x: kRight, y: 12, h: 34, type: "out" },
+};
+
+// Where the window goes for a stage when it follows.
+function windowOf(block, follows) {
+  if (!follows || !block) return [0, 0, kWidth, kHeight];
+  const { x, y, h } = kBlocks[block];
+  const width = 300, height = (width * kHeight) / kWidth;
+  const top = Math.min(Math.max(y + h / 2 - height / 2, 0), kHeight - height);
+  return [Math.min(Math.max(x - 80, 0), kWidth - width), top, width, height];
+}
+
+const middle = (block) => block.x + kBlock / 2;
+
+// The words that pieces spell so far.
+function spelled(pieces) {
+  return pieces.join("").replaceAll("\u2581", " ").replace("<s>", "⟨s⟩ ").trim().split(/\s+/);
+}
+
+function wire(points, className = "wire") {
+  return svg("path", { d: `M${points.map((p) => p.join(" ")).join("L")}`, class: className, "marker-end": "url(#arrow)" });
+}
+
+function frame(x, top, bottom, layers, current, name) {
+  return svg("g", {},
+    svg("rect", { x: x - 12, y: top, width: kBlock + 24, height: bottom - top, rx: 14, class: "stack" }),
+    svg("text", { x: x < 200 ? x - 20 : x + kBlock + 20, y: (top + bottom) / 2 - 8 * layers - 6, class: "layers", "text-anchor": "middle" }, `${layers}×`),
+    Array.from({ length: layers }, (_, layer) => svg("circle", {
+      cx: x < 200 ? x - 20 : x + kBlock + 20, cy: (top + bottom) / 2 + 8 * layers - layer * 16, r: layer === current ? 5 : 3.4,
+      class: layer === current ? "layer on" : "layer",
+    }, svg("title", {}, `${name} ${layer + 1}`))));
+}
+
+export class Machine {
+  /// @param onBlock(name): a block was chosen
+  constructor(onBlock) {
+    this.onBlock = onBlock;
+    this.follows = false;
+    this.window = [0, 0, kWidth, kHeight];
+    this.canvas = svg("svg", { viewBox: this.window.join(" "), class: "machine", role: "group" });
+    this.whole = el("button", { class: "icon quiet whole", on: { click: () => this.toggle() } }, icon(kIcons.whole));
+    this.element = el("div", { class: "machine-box card" }, this.whole, this.canvas);
+  }
+
+  toggle() {
+    this.follows = !this.follows;
+    this.move();
+  }
+
+  /// Draws the machine at a stage.
+  update(sentence, stage) {
+    this.stage = stage;
+    const block = blockOf(stage);
+    const layerOf = (side) => (stage.side === side && stage.layer !== undefined ? stage.layer : -1);
+    replace(this.canvas,
+      svg("defs", {}, svg("marker", { id: "arrow", viewBox: "0 0 8 8", refX: 7, refY: 4, markerWidth: 6, markerHeight: 6, orient: "auto" },
+        svg("path", { d: "M0 0L8 4L0 8Z", class: "arrow" }))),
+      frame(kLeft, 298, 526, sentence.model.encoder_layers, layerOf("encoder"), t("encoder")),
+      frame(kRight, 174, 526, sentence.model.decoder_layers, layerOf("decoder"), t("decoder")),
+      this.wires(stage),
+      Object.keys(kBlocks).map((name) => this.block(name, sentence, stage, name === block)));
+    this.canvas.setAttribute("aria-label", t("machine.label"));
+    this.whole.setAttribute("aria-label", t("machine.zoom"));
+    this.whole.title = t("machine.zoom");
+    this.move();
+  }
+
+  wires() {
+    const e = middle(kBlocks["e-embed"]), d = middle(kBlocks["d-embed"]);
+    const memory = kBlocks["e-memory"], cross = kBlocks["d-cross"];
+    const column = (x, pairs) => pairs.map(([from, to]) => wire([[x, from], [x, to]]));
+    return svg("g", {},
+      column(e, [[648, 622], [590, 574], [546, 514], [436, 430], [404, 390], [344, 338], [312, 288]]),
+      column(d, [[648, 622], [590, 574], [546, 514], [436, 430], [404, 390], [312, 306], [280, 266], [220, 214], [188, 150], [64, 48]]),
+      wire([[memory.x + kBlock, memory.y + 12], [236, memory.y + 12], [236, cross.y + 38], [cross.x - 2, cross.y + 38]], "wire strong"),
+      wire([[d, 534], [kRight - 5, 534], [kRight - 5, 416], [kRight - 1, 416]], "wire thin"),
+      wire([[e, 534], [kLeft - 5, 534], [kLeft - 5, 416], [kLeft - 1, 416]], "wire thin"));
+  }
+
+  block(name, sentence, stage, isCurrent) {
+    const box = kBlocks[name];
+    const text = box.name ? t(box.name) : "";
+    const group = svg("g", {
+      class: `block ${box.type}${isCurrent ? " on" : ""}`, tabindex: 0, role: "button",
+      "aria-label": text || t(name === "e-input" ? "machine.input" : "machine.output"), "aria-current": isCurrent ? "step" : null,
+      on: {
+        click: () => this.onBlock(name),
+        keydown: (event) => { if (event.key === "Enter" || event.key === " ") { event.preventDefault(); this.onBlock(name); } },
+      },
+    }, svg("rect", { x: box.x, y: box.y, width: kBlock, height: box.h, rx: 8 }));
+    if (text) {
+      group.append(svg("text", { x: middle(box), y: box.h > 40 ? box.y + 15 : box.y + box.h / 2 + 4, "text-anchor": "middle" }, text));
+    }
+    this.fill(group, name, box, sentence, stage);
+    return group;
+  }
+
+  // The live values inside a block.
+  fill(group, name, box, sentence, stage) {
+    const layer = stage.layer ?? 0;
+    const step = stage.step ?? 0;
+    const picture = (canvas, x, y, w, h) => group.append(svg("image", {
+      href: canvas.toDataURL(), x, y, width: w, height: h, preserveAspectRatio: "none", class: "pixels",
+    }));
+    const attention = (path, options) => {
+      const { columns, rows } = sentence.head(path, 0);
+      const values = sentence.mean(path);
+      const w = Math.min(kBlock - 16, 52 * Math.max(1, Math.min(2.4, columns.length / rows.length)));
+      picture(thumbnail({ values, nColumns: columns.length, kind: "weights", largest: 0.6, ...options }), middle(box) - w / 2, box.y + 21, w, 50);
+    };
+    const inDecoder = stage.side === "decoder";
+    const begun = (r) => !inDecoder || r > step;
+    if (name === "e-self") attention(`encoder.layers.${stage.side === "encoder" ? layer : sentence.model.encoder_layers - 1}.self_attention`, {});
+    if (name === "d-self" && inDecoder) attention(`decoder.layers.${layer}.self_attention`, { later: begun, hidden: (r, c) => c > r });
+    if (name === "d-cross" && inDecoder) attention(`decoder.layers.${layer}.cross_attention`, { later: begun });
+    if (name === "e-input") this.words(group, box, sentence.source.text.split(/\s+/));
+    if (name === "d-embed") {
+      this.words(group, { ...box, y: 648, h: 40 }, spelled(sentence.target.input_pieces.slice(0, inDecoder ? step + 1 : 1)));
+    }
+    const ends = inDecoder && stage.kind !== "choose" && stage.kind !== "beam" ? step : step + 1;
+    if (name === "d-output") this.words(group, box, inDecoder ? spelled(sentence.target.pieces.slice(0, ends)) : []);
+    if (name === "d-softmax" && inDecoder) this.bars(group, box, sentence.candidates.steps[step], sentence);
+    const strip = { "e-feed": "encoder", "d-feed": "decoder" }[name];
+    const hidden = strip && sentence.ready({ part: "feed_forward", path: `${strip}.layers.${layer}.feed_forward` });
+    if (hidden) picture(thumbnail({ values: hidden.active.values, nColumns: hidden.active.shape[1], kind: "signed" }), box.x + 8, box.y + 21, kBlock - 16, 17);
+  }
+
+  words(group, box, words) {
+    const lines = [""];
+    for (const word of words) {
+      if (lines.at(-1).length + word.length > 24) lines.push("");
+      lines[lines.length - 1] += `${word} `;
+    }
+    const shown = lines.length > 2 ? [`… ${lines.at(-2)}`, lines.at(-1)] : lines;
+    shown.forEach((line, i) => group.append(svg("text", {
+      x: middle(box), y: box.y + box.h / 2 + 4 + (i - (shown.length - 1) / 2) * 14, "text-anchor": "middle", class: "words",
+    }, line.trim())));
+  }
+
+  bars(group, box, candidates, sentence) {
+    candidates.pieces.slice(0, 4).forEach((piece, i) => {
+      const y = box.y + 22 + i * 15, width = Math.max(1, candidates.probabilities[i] * 62);
+      group.append(
+        svg("text", { x: box.x + 52, y: y + 9, "text-anchor": "end", class: "words" }, piece.replace("\u2581", "").slice(0, 8)),
+        svg("rect", { x: box.x + 56, y, width, height: 10, rx: 2, class: candidates.ids[i] === candidates.chosen_id ? "bar on" : "bar" }),
+        svg("text", { x: box.x + 60 + width, y: y + 9, class: "words number" }, show(candidates.probabilities[i], 2)));
+    });
+  }
+
+  // Moves the window over 500 ms, or at once for those who want less motion.
+  move() {
+    const to = windowOf(this.stage && blockOf(this.stage), this.follows);
+    const from = this.window;
+    this.whole.setAttribute("aria-pressed", String(!this.follows));
+    cancelAnimationFrame(this.frame);
+    const begin = performance.now(), time = isCalm() ? 0 : 500;
+    const tick = (now) => {
+      const part = time ? Math.min((now - begin) / time, 1) : 1;
+      const eased = part < 0.5 ? 4 * part ** 3 : 1 - (-2 * part + 2) ** 3 / 2;
+      this.window = from.map((value, i) => value + (to[i] - value) * eased);
+      this.canvas.setAttribute("viewBox", this.window.join(" "));
+      if (part < 1) this.frame = requestAnimationFrame(tick);
+    };
+    tick(begin);
+  }
+}
+
+export const kBlockNames = Object.keys(kBlocks);

@@ -1,0 +1,86 @@
+// The way through the machine: every stage of a translation in the order it is computed.
+
+/// How fine the steps are; a stage is stopped at when its rank is at most that.
+export const kDetail = { word: 1, layer: 2, all: 3 };
+
+function attentionStages(base, isCross, isMasked) {
+  const names = ["qkv", "scores", "scale", ...(isMasked ? ["mask"] : []), "softmax", "context", "norm"];
+  return names.map((name) => ({
+    ...base, kind: name, cross: isCross, rank: name === "softmax" ? kDetail.layer : kDetail.all,
+  }));
+}
+
+function feedStages(base) {
+  return [
+    { ...base, kind: "feed", rank: kDetail.layer },
+    { ...base, kind: "feedNorm", rank: kDetail.all },
+  ];
+}
+
+/// All stages of a sentence. side: "encoder", "decoder" or "whole"; step: the target token that is being made.
+export function makeStages(sentence) {
+  const { encoder_layers, decoder_layers } = sentence.model;
+  const stages = [
+    { kind: "tokens", side: "encoder", rank: kDetail.word },
+    { kind: "embed", side: "encoder", rank: kDetail.layer },
+    { kind: "position", side: "encoder", rank: kDetail.layer },
+  ];
+  for (let layer = 0; layer < encoder_layers; ++layer) {
+    const path = `encoder.layers.${layer}`;
+    stages.push(...attentionStages({ side: "encoder", layer, path: `${path}.self_attention` }, false, false));
+    stages.push(...feedStages({ side: "encoder", layer, path: `${path}.feed_forward` }));
+  }
+  stages.push({ kind: "memory", side: "encoder", rank: kDetail.word });
+  for (let step = 0; step < sentence.steps; ++step) {
+    const base = { side: "decoder", step };
+    stages.push({ ...base, kind: "shift", rank: kDetail.layer });
+    for (let layer = 0; layer < decoder_layers; ++layer) {
+      const path = `decoder.layers.${layer}`;
+      stages.push(...attentionStages({ ...base, layer, path: `${path}.self_attention` }, false, true));
+      stages.push(...attentionStages({ ...base, layer, path: `${path}.cross_attention` }, true, false));
+      stages.push(...feedStages({ ...base, layer, path: `${path}.feed_forward` }));
+    }
+    stages.push({ ...base, kind: "choose", rank: kDetail.word });
+  }
+  stages.push({ kind: "beam", side: "decoder", step: sentence.steps - 1, rank: kDetail.word });
+  return stages;
+}
+
+/// The next stage to stop at from `index`, forward or back; `index` itself when there is none.
+export function neighbour(stages, index, direction, detail) {
+  for (let i = index + direction; i >= 0 && i < stages.length; i += direction) {
+    if (stages[i].rank <= detail) return i;
+  }
+  return index;
+}
+
+/// The place of a stage with these properties, or -1.
+export function findStage(stages, wanted) {
+  return stages.findIndex((stage) => Object.entries(wanted).every(([key, value]) => stage[key] === value));
+}
+
+/// The letters of the rows of queries and of keys in a stage: S source words, T target words.
+export function lettersOf(stage) {
+  if (stage.side !== "decoder") return ["S", "S"];
+  return stage.cross ? ["T", "S"] : ["T", "T"];
+}
+
+/// The block of figure 1 that a stage stands in.
+export function blockOf(stage) {
+  const prefix = stage.side === "decoder" ? "d" : "e";
+  switch (stage.kind) {
+    case "tokens": return "e-input";
+    case "embed": return "e-embed";
+    case "position": return "e-position";
+    case "memory": return "e-memory";
+    case "shift": return "d-embed";
+    case "choose": return "d-softmax";
+    case "beam": return "d-output";
+    case "feed": return `${prefix}-feed`;
+    case "feedNorm": return `${prefix}-feed-norm`;
+    default: {
+      const block = stage.cross ? "cross" : "self";
+      return stage.kind === "norm" ? `${prefix}-${block}-norm` : `${prefix}-${block}`;
+    }
+  }
+}

@@ -1,0 +1,89 @@
+// Stages of single words: sub-words, embeddings, positions, the encoder's output, the decoder's input.
+import { cssColour, colourOf, show, signedLimit } from "/assets/colour.js";
+import { el, svg } from "/assets/dom.js";
+import { heatmap, legend } from "/assets/heatmap.js";
+import { rowOf } from "/assets/sentence.js";
+import { t } from "/assets/strings.js";
+
+export function tokenList(pieces, ids, chosen, onChoose) {
+  return el("ol", { class: "pieces" }, pieces.map((piece, i) => el("li", {},
+    el("button", { "aria-pressed": String(i === chosen), on: { click: () => onChoose?.(i) } },
+      el("b", {}, piece), el("span", { class: "number" }, ids[i])))));
+}
+
+/// A matrix whose rows are words and whose columns are numbers.
+export function wordMatrix(title, shape, part, labels, options = {}) {
+  const limit = options.largest ?? signedLimit(part.values);
+  return el("section", { class: "matrix" },
+    el("h3", {}, title, " ", el("small", { class: "shape" }, shape)),
+    heatmap({ rows: labels, columns: null, values: part.values, kind: "signed", largest: limit, label: title, ...options }),
+    legend("signed", limit));
+}
+
+/// The first numbers of one row, as coloured fields.
+export function numberStrip(label, values, limit, count = 12) {
+  return el("div", { class: "strip" }, el("span", { class: "strip-label" }, label),
+    el("span", { class: "fields" }, values.slice(0, count).map((value) => el("span", { class: "field number", style: {
+      "border-bottom-color": cssColour(colourOf("signed", value, limit)),
+    } }, show(value, 2))), values.length > count ? el("span", { class: "note" }, `… ${values.length}`) : null));
+}
+
+export function tokensView({ sentence, state, go }) {
+  return el("div", {},
+    el("p", { class: "quote" }, sentence.source.text),
+    tokenList(sentence.source.pieces, sentence.source.ids, state.row, (row) => go({ row })),
+    el("p", { class: "note" }, t("tokens.note", { count: sentence.source.ids.length, size: sentence.model.source_vocab_size })));
+}
+
+export async function embedView({ sentence, state, go }) {
+  const part = await sentence.part({ part: "embedding", path: "encoder.embedding" });
+  const limit = signedLimit(part.words.values);
+  return el("div", {},
+    wordMatrix("X", "[S, d_model]", part.words, sentence.sourceLabels, { row: state.row, onRow: (row) => go({ row }), largest: limit }),
+    numberStrip(sentence.sourceLabels[state.row], rowOf(part.words, state.row), limit));
+}
+
+export async function positionView({ sentence, state, go }) {
+  const part = await sentence.part({ part: "embedding", path: "encoder.embedding" });
+  const limit = signedLimit(part.sum.values);
+  const onRow = (row) => go({ row });
+  const matrix = (title, values) => wordMatrix(title, "[S, d_model]", values, sentence.sourceLabels, { row: state.row, onRow, largest: limit, rowHeight: 12 });
+  const strip = (label, values) => numberStrip(label, rowOf(values, state.row), limit, 8);
+  return el("div", {},
+    waves(part.positions, state.row),
+    el("div", { class: "stack-of-maps" }, matrix("X", part.words), matrix("PE", part.positions), matrix("X + PE", part.sum)),
+    el("div", { class: "sum", role: "group", "aria-label": t("position.sum") },
+      strip(`X  ${sentence.sourceLabels[state.row]}`, part.words), strip(`+ PE  pos = ${state.row}`, part.positions), strip("=", part.sum)));
+}
+
+// Four of the curves that positions are read from, with the sentence's own positions as dots.
+function waves(positions, row) {
+  const [n, width] = positions.shape;
+  const columns = [0, 0.12, 0.25, 0.5].map((part) => Math.min(Math.floor((part * width) / 2) * 2, width - 1));
+  const w = 640, h = 60;
+  return el("figure", { class: "waves" }, columns.map((column, index) => {
+    const points = Array.from({ length: n }, (_, r) => [30 + (r * (w - 60)) / Math.max(n - 1, 1), h / 2 - positions.values[r * width + column] * (h / 2 - 6)]);
+    return svg("svg", { viewBox: `0 0 ${w} ${h}`, role: "img", "aria-label": t("position.wave", { column }) },
+      svg("line", { x1: 30, x2: w - 30, y1: h / 2, y2: h / 2, class: "axis" }),
+      svg("polyline", { points: points.map((p) => p.join(",")).join(" "), class: `wave wave-${index}` }),
+      points.map(([x, y], r) => svg("circle", { cx: x, cy: y, r: r === row ? 6 : 3, class: `wave-dot wave-${index}` })),
+      svg("text", { x: w - 24, y: h / 2 + 4 }, column));
+  }), el("figcaption", { class: "note" }, t("position.caption")));
+}
+
+export async function memoryView({ sentence, state, go }) {
+  const part = await sentence.part({ part: "output", path: "encoder" });
+  return el("div", {}, wordMatrix(t("machine.memory"), "[S, d_model]", part.output, sentence.sourceLabels, { row: state.row, onRow: (row) => go({ row }) }),
+    numberStrip(sentence.sourceLabels[state.row], rowOf(part.output, state.row), signedLimit(part.output.values)));
+}
+
+export async function shiftView({ sentence, stage }) {
+  const part = await sentence.part({ part: "embedding", path: "decoder.embedding" });
+  const { step } = stage;
+  const width = part.sum.shape[1];
+  const written = { shape: [step + 1, width], values: part.sum.values.slice(0, (step + 1) * width) };
+  return el("div", {},
+    el("ol", { class: "pieces growing" }, sentence.target.input_pieces.map((piece, i) => el("li", { class: i > step ? "later" : i === step ? "newest" : "" },
+      el("span", {}, el("b", {}, i > step ? "?" : piece), el("span", { class: "number" }, i > step ? "" : sentence.target.input_ids[i]))))),
+    wordMatrix("X + PE", "[t, d_model]", written, sentence.inputLabels.slice(0, step + 1), { row: step }));
+}

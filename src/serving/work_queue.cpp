@@ -1,0 +1,46 @@
+#include "serving/work_queue.h"
+
+#include "serving/http_message.h"
+#include "tensor/arena.h"
+
+namespace dragoman::serving {
+
+WorkQueue::WorkQueue(size_t most_waiting) : most_waiting_(most_waiting), thread_([this] { run(); }) {}
+
+WorkQueue::~WorkQueue() {
+  {
+    const std::lock_guard lock(mutex_);
+    ending_ = true;
+  }
+  arrived_.notify_one();
+  thread_.join();
+}
+
+void WorkQueue::submit(std::function<void()> job) {
+  {
+    const std::lock_guard lock(mutex_);
+    if (jobs_.size() >= most_waiting_) {
+      throw HttpError(status::kUnavailable, "too many inspections are waiting; try again soon", {{"Retry-After", "1"}});
+    }
+    jobs_.push_back(std::move(job));
+  }
+  arrived_.notify_one();
+}
+
+void WorkQueue::run() {
+  const tensor::ArenaScope arena(std::make_shared<tensor::Arena>());  // its memory is used again by the next job
+  std::unique_lock lock(mutex_);
+  while (true) {
+    arrived_.wait(lock, [this] { return ending_ || !jobs_.empty(); });
+    if (jobs_.empty()) {
+      return;
+    }
+    const std::function<void()> job = std::move(jobs_.front());
+    jobs_.pop_front();
+    lock.unlock();
+    job();
+    lock.lock();
+  }
+}
+
+}  // namespace dragoman::serving

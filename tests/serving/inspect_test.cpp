@@ -1,0 +1,216 @@
+// POST /v1/inspect and GET /v1/model as functions of a request: a random model, no connection.
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <cmath>
+#include <future>
+#include <map>
+
+#include "base/error.h"
+#include "recorded_exchange.h"
+#include "served_tiny_model.h"
+#include "serving/inspect.h"
+#include "serving/inspect_routes.h"
+#include "serving/json_numbers.h"
+#include "serving/page_assets.h"
+#include "serving/work_queue.h"
+
+namespace dragoman::serving {
+namespace {
+
+using nlohmann::json;
+using testing::HasSubstr;
+
+const std::string kText = "the red cat sleeps";
+
+class Inspect : public testing::Test {
+ protected:
+  Inspect() { add_inspect_routes(router_, context_); }
+
+  Reply ask(const Request& request) {
+    const auto exchange = std::make_shared<RecordedExchange>(request);
+    router_.handle(exchange);
+    return exchange->answer();
+  }
+  json inspect(const json& body, int status = 200) {
+    const Reply reply = ask(post_json("/v1/inspect", body));
+    EXPECT_EQ(reply.status, status) << body << "\n" << reply.body.substr(0, 300);
+    return json::parse(reply.body);
+  }
+  json part(const json& wanted) { return inspect({{"text", kText}, {"parts", {wanted}}})["parts"][0]; }
+  void expect_refused(const json& body, const std::string& text) {
+    EXPECT_THAT(inspect(body, 400)["error"].get<std::string>(), HasSubstr(text)) << body;
+  }
+
+  Current<const ServedModels> models_{served_tiny_models({{"en", "de"}, {"de", "en"}})};
+  Current<ApiKeys> keys_{nullptr};
+  TranslationService service_{1, 2048, std::chrono::seconds(5)};
+  Metrics metrics_;
+  ServingContext context_{.models = models_, .keys = keys_, .service = service_, .metrics = metrics_, .limits = {}};
+  Router router_;
+};
+
+TEST_F(Inspect, GivesTheSentenceItsTranslationAndTheShapeOfTheModel) {
+  const json answer = inspect({{"text", kText}, {"source", "en"}, {"target", "de"}});
+  const ServedModel& served = models_.get()->all().front();
+  EXPECT_EQ(answer["target"]["text"], served.translator->translate({&kText, 1}, served.search).front().text);
+  EXPECT_EQ(answer["model"]["d_model"], 32);
+  EXPECT_EQ(answer["source"]["ids"].size(), answer["source"]["pieces"].size());
+  EXPECT_EQ(answer["target"]["input_pieces"][0], "<s>");
+  EXPECT_TRUE(answer["parts"].empty());
+}
+
+TEST_F(Inspect, EveryPartSaysItsShape) {
+  const int64_t s = static_cast<int64_t>(inspect({{"text", kText}})["source"]["ids"].size());
+  const int64_t t = static_cast<int64_t>(inspect({{"text", kText}})["target"]["ids"].size());
+  const json head = part({{"part", "head"}, {"path", "decoder.layers.1.cross_attention"}, {"head", 3}});
+  EXPECT_EQ(head["query"]["shape"], json({t, 8}));
+  EXPECT_EQ(head["key"]["shape"], json({s, 8}));
+  EXPECT_EQ(head["weights"]["shape"], json({t, s}));
+  EXPECT_EQ(head["weights"]["values"].size(), static_cast<size_t>(t * s));
+  EXPECT_EQ(part({{"part", "weights"}})["attentions"].size(), 6U);
+  EXPECT_EQ(part({{"part", "embedding"}, {"path", "encoder.embedding"}})["sum"]["shape"], json({s, 32}));
+  EXPECT_EQ(part({{"part", "residual"}, {"path", "encoder.layers.0.feed_forward"}})["change"]["shape"], json({s, 32}));
+  EXPECT_EQ(part({{"part", "feed_forward"}, {"path", "decoder.layers.0.feed_forward"}})["active"]["shape"],
+            json({t, 64}));
+  EXPECT_EQ(part({{"part", "output"}, {"path", "encoder"}})["output"]["shape"], json({s, 32}));
+  EXPECT_EQ(part({{"part", "candidates"}, {"count", 5}})["steps"].size(), static_cast<size_t>(t));
+}
+
+TEST_F(Inspect, AStepsLogitsGiveItsCandidates) {
+  const json logits = part({{"part", "logits"}, {"step", 1}});
+  const json step = part({{"part", "candidates"}, {"count", 4}})["steps"][1];
+  double sum = 0.0;
+  for (const double logit : logits["logits"]["values"]) {
+    sum += std::exp(logit);
+  }
+  EXPECT_NEAR(std::log(sum), logits["log_sum_exp"].get<double>(), 1e-4);
+  for (size_t i = 0; i < 4; ++i) {
+    const double logit = logits["logits"]["values"][step["ids"][i].get<size_t>()];
+    EXPECT_EQ(logit, step["logits"][i].get<double>()) << "candidate " << i;
+    EXPECT_NEAR(std::exp(logit) / sum, step["probabilities"][i].get<double>(), 1e-5) << "candidate " << i;
+  }
+}
+
+TEST_F(Inspect, TargetIdsAreFollowedWithoutASearch) {
+  const json answer = inspect({{"text", kText}, {"target_ids", {7, 9, 3}}, {"parts", {{{"part", "candidates"}}}}});
+  EXPECT_EQ(answer["target"]["ids"], json({7, 9, 3}));
+  EXPECT_EQ(answer["target"]["input_ids"], json({2, 7, 9}));
+  EXPECT_EQ(answer["parts"][0]["steps"][1]["chosen_id"], 9);
+}
+
+TEST_F(Inspect, TheBeamIsAsWideAsAsked) {
+  const json tree = inspect({{"text", kText}, {"beam_size", 2}, {"parts", {{{"part", "beam"}}}}})["parts"][0];
+  EXPECT_EQ(tree["beam_size"], 2);
+  std::map<int, int> kept;
+  for (const json& node : tree["nodes"]) {
+    EXPECT_LE(++kept[node["step"].get<int>()], 2);
+  }
+  EXPECT_FALSE(tree["finished"].empty());
+}
+
+TEST_F(Inspect, RefusalsAreSentences) {
+  expect_refused({{"text", " "}}, "blank");
+  expect_refused({{"text", kText}, {"sentence", 1}}, "unknown key \"sentence\"");
+  expect_refused({{"text", 5}}, "text must be a string");
+  expect_refused({{"text", kText}, {"beam_size", 17}}, "beam_size is 17, must be a whole number from 1 to 16");
+  expect_refused({{"text", kText}, {"alpha", 99}}, "alpha is 99");
+  expect_refused({{"text", kText}, {"target_ids", {-1}}}, "target_ids[0] must be a token id");
+  expect_refused({{"text", kText}, {"target_ids", {60}}}, "must be in [0, 60)");
+  expect_refused({{"text", kText}, {"parts", {1}}}, "parts[0] must be a JSON object");
+  expect_refused({{"text", kText}, {"parts", {{{"part", "heads"}}}}}, "parts[0].part is \"heads\"; known: beam, ");
+  expect_refused({{"text", kText}, {"parts", {{{"part", "head"}, {"path", "x"}}}}}, "x is no attention of this model");
+  expect_refused({{"text", kText}, {"parts", {{{"part", "logits"}, {"step", 5000}}}}}, "step 5000");
+  expect_refused({{"text", kText}, {"parts", json::array_t(65, {{"part", "beam"}})}}, "65 parts, at most 64");
+  std::string words;
+  for (int i = 0; i < 200; ++i) {
+    words += "cat ";
+  }
+  expect_refused({{"text", words}}, "can be looked into");
+  EXPECT_EQ(ask(post("/v1/inspect", "application/json", "{")).status, 400);
+  EXPECT_EQ(ask(post("/v1/inspect", "application/json", "[]")).status, 400);
+  EXPECT_EQ(inspect({{"text", kText}, {"source", "fr"}, {"target", "de"}}, 404)["error"],
+            "no model from \"fr\" to \"de\" is served");
+}
+
+TEST_F(Inspect, AReplyIsBounded) {
+  const ServedModel& served = models_.get()->all().front();
+  InspectRequest request = parse_inspect_request(json({{"text", kText}, {"parts", {{{"part", "weights"}}}}}).dump());
+  request.complete(served.search);
+  try {
+    inspect_reply(*served.translator, request, {.sentence = {}, .max_numbers = 100});
+    FAIL() << "expected an Error, a reply was made";
+  } catch (const base::Error& error) {
+    EXPECT_THAT(error.what(), HasSubstr("more than 100 numbers; ask for fewer"));
+  }
+}
+
+TEST_F(Inspect, NumbersKeepSixDigits) {
+  EXPECT_EQ(rounded(1.0 / 3.0).dump(), "0.333333");
+  EXPECT_EQ(rounded(123456789.0).dump(), "123457000.0");
+  EXPECT_EQ(rounded(-0.0).dump(), "0.0");
+  EXPECT_TRUE(rounded(NAN).is_null());
+  EXPECT_TRUE(rounded(-INFINITY).is_null());
+}
+
+TEST_F(Inspect, TheCardCountsEveryParameterOnce) {
+  const ServedModel& served = models_.get()->all().front();
+  TrainingCurve curve;
+  for (int step = 0; step < 1000; ++step) {
+    curve.train.push_back({step, 0.5 * step, 1.0 / (1 + step)});
+  }
+  curve.validation.push_back({1000, 500.0, NAN, 2.0, 30.0, 50.0, true});
+  const json card = json::parse(model_card("a <b>", *served.translator, curve));
+  int64_t sum = 0;
+  for (const json& entry : card["parameters"]["parts"]) {
+    sum += entry["count"].get<int64_t>();
+  }
+  EXPECT_EQ(sum, card["parameters"]["total"].get<int64_t>());
+  EXPECT_EQ(card["name"], "a <b>");
+  EXPECT_EQ(card["training"]["train"].size(), 400U);
+  EXPECT_EQ(card["training"]["train"].back()["step"], 999);
+  EXPECT_TRUE(card["training"]["validation"][0]["loss"].is_null());
+  EXPECT_EQ(ask(get("/v1/model", "source=de&target=en")).status, 200);
+  EXPECT_EQ(ask(get("/v1/model", "source=de&target=fr")).status, 404);
+}
+
+TEST(WorkQueue, RefusesWhatItCannotHoldAndDoesTheRestInOrder) {
+  std::promise<void> go;
+  const std::shared_future<void> gone = go.get_future().share();
+  std::vector<int> done;
+  std::promise<void> begun;
+  {
+    WorkQueue queue(2);
+    queue.submit([&] {
+      begun.set_value();
+      gone.wait();
+    });
+    begun.get_future().wait();
+    queue.submit([&] { done.push_back(1); });
+    queue.submit([&] { done.push_back(2); });
+    EXPECT_THROW(queue.submit([&] { done.push_back(3); }), HttpError);
+    go.set_value();
+  }
+  EXPECT_EQ(done, (std::vector<int>{1, 2}));
+}
+
+TEST(PageAssets, NeedNothingFromOutsideAndReadNoMarkup) {
+  const Asset* page = find_asset("/");
+  ASSERT_NE(page, nullptr);
+  EXPECT_EQ(page->content_type, "text/html; charset=utf-8");
+  EXPECT_EQ(find_asset("/assets/index.html"), nullptr);
+  EXPECT_EQ(find_asset("/assets/../index.html"), nullptr);
+  ASSERT_NE(find_asset("/assets/main.js"), nullptr);
+  EXPECT_EQ(find_asset("/assets/main.js")->content_type, "text/javascript; charset=utf-8");
+  for (const char* name : {"/", "/assets/main.js", "/assets/dom.js", "/assets/inside.js", "/assets/translate.js",
+                           "/assets/machine.js", "/assets/base.css"}) {
+    const std::string text(find_asset(name)->bytes);
+    for (const char* forbidden : {"innerHTML", "insertAdjacentHTML", "document.write", "eval(", "src=\"http", "@import",
+                                  "url(http", "style=\"", "onclick="}) {
+      EXPECT_EQ(text.find(forbidden), std::string::npos) << name << " holds " << forbidden;
+    }
+  }
+}
+
+}  // namespace
+}  // namespace dragoman::serving

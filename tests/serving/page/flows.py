@@ -1,0 +1,228 @@
+"""What people do on the page, and that the numbers it shows are the server's."""
+import json
+import math
+import os
+import re
+
+SENTENCE = "The animal didn't cross the street because it was too tired."
+
+
+def expect(condition, text):
+    if not condition:
+        raise AssertionError(text)
+
+
+def quoted(text):
+    return json.dumps(text)
+
+
+def number(text):
+    return float(text.replace("\u2212", "-").replace("%", "").strip())
+
+
+def show_tab(browser, name):
+    browser.run(f"document.getElementById('tab-{name}').click()")
+    browser.wait(f"!document.getElementById('view-{name}').hidden")
+
+
+def translate(browser, text):
+    browser.run("document.getElementById('source').value = ''; document.getElementById('source').focus()")
+    browser.type(text)
+    browser.wait("document.getElementById('output').textContent.trim() !== ''"
+                 " && !document.getElementById('output').classList.contains('waiting')")
+
+
+def check_translate(browser, server, folder):
+    show_tab(browser, "translate")
+    translate(browser, SENTENCE)
+    _, answer = server.post("/translate", {"q": SENTENCE, "source": "en", "target": "de", "alternatives": 3})
+    seen = " ".join(browser.run("document.getElementById('output').textContent").split())
+    expect(seen == " ".join(answer["translatedText"].split()), f"expected {answer['translatedText']!r}, seen {seen!r}")
+
+    # Typing on cancels: the last text wins, whatever the order of the answers.
+    for text in ("A cat", "A cat saw", "A cat saw a dog."):
+        browser.run(f"document.getElementById('source').value = {quoted(text)};"
+                    "document.getElementById('source').dispatchEvent(new Event('input'))")
+    _, answer = server.post("/translate", {"q": "A cat saw a dog.", "source": "en", "target": "de"})
+    browser.wait("document.getElementById('output').textContent.replace(/\\s+/g, ' ').trim() === "
+                 + quoted(answer["translatedText"].strip()))
+
+    # A word that is pointed at, and one that has the focus, lights others up.
+    browser.wait("document.querySelectorAll('#output .word').length > 0")
+    browser.run("document.querySelector('#output .word').focus()")
+    expect(browser.run("document.querySelectorAll('.aligned .word.linked').length") > 0, "no source word lights up")
+    expect(browser.run("document.querySelectorAll('.aligned .word.on, #output .word.on').length") == 1, "one word is on")
+
+    path = os.path.join(folder, "upload.txt")
+    with open(path, "w") as file:
+        file.write("The dog was tired.")
+    root = browser.call("DOM.getDocument")["root"]["nodeId"]
+    node = browser.call("DOM.querySelector", nodeId=root, selector="input[type=file]")["nodeId"]
+    browser.call("DOM.setFileInputFiles", nodeId=node, files=[path])
+    browser.wait("document.getElementById('source').value === 'The dog was tired.'")
+    browser.wait("document.querySelectorAll('.alternatives button').length > 0")
+    other = browser.run("document.querySelector('.alternatives button').textContent")
+    browser.run("document.querySelector('.alternatives button').click()")
+    expect(browser.run("document.getElementById('output').textContent") == other, "an alternative is not taken over")
+    expect(browser.run("document.querySelector('.pair button').disabled"), "de to en is not served, but swap is offered")
+    browser.call("Browser.grantPermissions", permissions=["clipboardReadWrite"])
+    browser.run("document.querySelectorAll('.box:last-child .bar button')[0].click()")
+    browser.wait("navigator.clipboard.readText().then((text) => text === " + quoted(other) + ")")
+
+
+def look_inside(browser, text=SENTENCE):
+    show_tab(browser, "inside")
+    browser.wait("document.getElementById('inside-text') !== null")
+    browser.run(f"document.getElementById('inside-text').value = {quoted(text)};"
+                "document.querySelector('.ask').requestSubmit()")
+    browser.wait("!document.getElementById('view-inside').hasAttribute('aria-busy')"
+                 " && document.querySelector('.stage h2') !== null")
+
+
+def places(browser):
+    now, every = re.match(r"(\d+) / (\d+)", browser.run("document.querySelector('.place').textContent")).groups()
+    return int(now), int(every)
+
+
+def press(browser, label):
+    browser.run(f"[...document.querySelectorAll('.player button')].find((b) => b.getAttribute('aria-label') === {quoted(label)}).click()")
+
+
+def title(browser):
+    return browser.run("document.querySelector('.stage h2').textContent")
+
+
+def wait_for_stage(browser, name):
+    browser.wait(f"document.querySelector('.stage h2').textContent === {quoted(name)}"
+                 " && document.querySelector('.stage-body').childElementCount > 0")
+
+
+def go_to(browser, name):
+    """Steps on until a stage of that title is shown."""
+    for _ in range(80):
+        if title(browser) == name:
+            return
+        before = places(browser)[0]
+        press(browser, "One step on")
+        browser.wait(f"!document.querySelector('.place').textContent.startsWith('{before} ')")
+        browser.run("new Promise((done) => setTimeout(done, 60))")
+    raise AssertionError(f"no stage {name!r} within 80 steps")
+
+
+def check_steps(browser):
+    look_inside(browser)
+    first, every = places(browser)
+    expect(first == 1, f"the first stage is 1, seen {first}")
+    seen = [title(browser)]
+    for _ in range(12):
+        press(browser, "One step on")
+        browser.run("new Promise((done) => setTimeout(done, 80))")
+        seen.append(title(browser))
+    expect(len(set(seen)) >= 11, f"expected 11 different stages, seen {seen}")
+    for expected in reversed(seen[:-1]):
+        press(browser, "One step back")
+        wait_for_stage(browser, expected)
+    browser.run("document.body.focus(); document.activeElement.blur()")
+    browser.key("ArrowRight")
+    wait_for_stage(browser, seen[1])
+    press(browser, "Play")
+    browser.wait(f"!document.querySelector('.place').textContent.startsWith('2 ')", 10)
+    press(browser, "Pause")
+    stopped = places(browser)
+    browser.run("new Promise((done) => setTimeout(done, 2000))")
+    expect(places(browser) == stopped, "it goes on after a pause")
+    press(browser, "To the end")
+    wait_for_stage(browser, "Beam search: several translations at once")
+    expect(places(browser)[0] == every, "the end is the last stage")
+
+
+def head(server, path, which):
+    status, answer = server.post("/v1/inspect", {"text": SENTENCE, "beam_size": 4,
+                                                 "parts": [{"part": "head", "path": path, "head": which}]})
+    expect(status == 200, f"inspect: {answer}")
+    return answer["parts"][0], answer
+
+
+def check_attention(browser, server):
+    look_inside(browser)
+    go_to(browser, "Soft-max turns scores into weights")
+    chosen = browser.run("[...document.querySelectorAll('.stage .heads button')].findIndex((b) => b.getAttribute('aria-pressed') === 'true')")
+    part, answer = head(server, "encoder.layers.0.self_attention", chosen)
+    columns = len(answer["source"]["ids"])
+    row = browser.run("[...document.querySelectorAll('.stage .links .from button')].findIndex((b) => b.getAttribute('aria-pressed') === 'true')")
+    weights = part["weights"]["values"][row * columns:(row + 1) * columns]
+    shown = browser.run("[...document.querySelectorAll('.stage .links .to .weight')].map((node) => node.textContent)")
+    for column in range(columns):
+        expect(abs(number(shown[column]) - weights[column]) < 0.0051, f"weight {column}: {shown[column]} for {weights[column]}")
+
+    # The cell under the matrix: query times key, summed, scaled, soft-maxed.
+    steps = browser.run("[...document.querySelectorAll('.chain b')].map((node) => node.textContent)")
+    column = weights.index(max(weights))
+    width = part["query"]["shape"][1]
+    product = sum(q * k for q, k in zip(part["query"]["values"][row * width:(row + 1) * width],
+                                        part["key"]["values"][column * width:(column + 1) * width]))
+    for text, value in zip(steps, (product, product / math.sqrt(width), weights[column])):
+        expect(abs(number(text) - value) < 0.006 + abs(value) * 1e-3, f"the cell shows {steps}, expected {value}")
+
+    browser.run("document.querySelectorAll('.stage .heads button')[1].click()")
+    browser.wait("document.querySelectorAll('.stage .heads button')[1]?.getAttribute('aria-pressed') === 'true'")
+    browser.run("document.querySelector('.stage canvas').focus()")
+    before = browser.run("document.querySelector('.stage .readout').textContent")
+    browser.key("ArrowUp")
+    browser.wait(f"document.querySelector('.stage .readout').textContent !== {quoted(before)}")
+    expect(browser.run("document.querySelectorAll('.thumb').length") == 8, "2 layers of 4 heads at a glance")
+    browser.run("document.querySelectorAll('.thumb')[5].click()")
+    browser.wait("document.querySelector('.crumbs').textContent.includes('layer 2') && document.querySelector('.crumbs').textContent.includes('Head 2')")
+    expect("it" in browser.run("document.querySelector('.panels h2').textContent"), "where \"it\" looks is not shown")
+
+
+def check_output(browser, server):
+    look_inside(browser)
+    press(browser, "One word on")
+    wait_for_stage(browser, "The encoder is done")
+    press(browser, "One word on")
+    wait_for_stage(browser, "The next word")
+    status, answer = server.post("/v1/inspect", {"text": SENTENCE, "beam_size": 4, "parts": [
+        {"part": "logits", "step": 0}, {"part": "candidates", "count": 12}, {"part": "beam"}]})
+    expect(status == 200, f"inspect: {answer}")
+    logits, candidates, tree = answer["parts"]
+    for temperature in (1.0, 0.5, 2.0):
+        browser.run(f"(() => {{ const slider = document.getElementById('temperature'); slider.value = {temperature}; slider.dispatchEvent(new Event('input')); }})()")
+        shown = browser.run("[...document.querySelectorAll('.candidates:not(.heads-row) .number:not(.note)')].map((node) => node.textContent)")
+        total = sum(math.exp(z / temperature) for z in logits["logits"]["values"])
+        for text, z in zip(shown, candidates["steps"][0]["logits"]):
+            expected = 100 * math.exp(z / temperature) / total
+            expect(abs(number(text) - expected) < 0.06, f"temperature {temperature}: {text} shown for {expected}")
+    press(browser, "To the end")
+    wait_for_stage(browser, "Beam search: several translations at once")
+    best = browser.run("document.querySelector('.ranking tbody td:nth-child(2)').textContent")
+    expect(best == answer["target"]["text"], f"the best of the beam is {best!r}, the translation {answer['target']['text']!r}")
+    expect(browser.run("document.querySelectorAll('.beam .node').length") == len(tree["nodes"]), "a node of the beam is missing")
+
+
+def check_card(browser, server):
+    show_tab(browser, "card")
+    browser.wait("document.querySelector('.part-bars') !== null")
+    card = server.get("/v1/model?source=en&target=de")
+    shown = browser.run("document.querySelector('.card-view').textContent").replace("\u202f", "")
+    expect(str(card["parameters"]["total"]) in shown, f"the number of parameters, {card['parameters']['total']}, is not shown")
+    expect(len(card["training"]["train"]) > 0 and browser.run("document.querySelector('.chart .train') !== null"), "no training curve")
+
+
+def check_languages(browser):
+    keys = browser.run("Promise.all(['en', 'zh'].map((code) => import(`/assets/strings_${code}.js`)))"
+                       ".then(([en, zh]) => [Object.keys(en.english), Object.keys(zh.chinese)])")
+    expect(sorted(keys[0]) == sorted(keys[1]), f"texts in one language alone: {set(keys[0]) ^ set(keys[1])}")
+    values = browser.run("import('/assets/strings_zh.js').then((zh) => zh.chinese)")
+    english = browser.run("import('/assets/strings_en.js').then((en) => en.english)")
+    for key, text in english.items():
+        names = lambda string: sorted(set(re.findall(r"\{(\w+)\}", string)))
+        expect(names(text) == names(values[key]), f"{key}: {names(text)} in English, {names(values[key])} in Chinese")
+    browser.run("document.getElementById('language').click()")
+    expect(browser.run("document.getElementById('tab-inside').textContent") == "看看里面", "the tabs are not Chinese")
+    for tab in ("translate", "inside", "card"):
+        show_tab(browser, tab)
+        browser.run("new Promise((done) => setTimeout(done, 300))")
+        seen = browser.run(f"document.getElementById('view-{tab}').innerText")
+        expect(re.search(r"[\u4e00-\u9fff]", seen) is not None, f"no Chinese in {tab}")
+    browser.run("document.getElementById('language').click()")

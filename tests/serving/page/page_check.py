@@ -1,0 +1,125 @@
+#!/usr/bin/env python3
+"""Uses the web page as people do, in a headless Chromium, against a real server.
+  page_check.py --program build/dragoman --output build/page [--model DIR]
+Leaves pictures of every view in OUTPUT, at 390 and 1280 pixels, light and dark. Exit status 77 when there is no Chromium.
+Without --model it trains one on the sample corpus for some seconds, once.
+"""
+import argparse
+import os
+import sys
+import time
+import traceback
+
+import attacks
+import flows
+import rules
+from devtools import Browser, find_chromium
+from server import Server, make_model
+
+VIEWS = ("translate", "inside", "card")
+STAGES = ("Soft-max turns scores into weights",)
+
+
+def pictures(browser, server, output):
+    for theme in ("light", "dark"):
+        browser.prefer(prefers_color_scheme=theme, prefers_reduced_motion="reduce")
+        for width, height in ((1280, 900), (390, 844)):
+            browser.size(width, height)
+            browser.open(server.address + "/")
+            flows.translate(browser, flows.SENTENCE)
+            browser.wait("document.querySelectorAll('#output .word').length > 0")
+            for view in VIEWS:
+                flows.show_tab(browser, view)
+                if view == "inside":
+                    flows.look_inside(browser)
+                    flows.go_to(browser, STAGES[0])
+                if view == "card":
+                    browser.wait("document.querySelector('.part-bars') !== null")
+                time.sleep(0.3)
+                place = f"{view}-{width}-{theme}"
+                browser.picture(os.path.join(output, f"{place}.png"))
+                rules.check_page(browser, place)
+                if theme == "light" and width == 1280:
+                    rules.check_focus_order(browser, place)
+
+
+def hostile_name(browser, arguments, output):
+    """The name of a model's folder is text too."""
+    folder = os.path.join(output, "<img src=x onerror=window.ran=1>")
+    if not os.path.islink(folder):
+        os.makedirs(folder, exist_ok=True)
+        for name in os.listdir(arguments.model):
+            target = os.path.join(folder, name)
+            if os.path.isfile(os.path.join(arguments.model, name)) and not os.path.exists(target):
+                os.link(os.path.join(arguments.model, name), target)
+    server = Server(arguments.program, folder)
+    try:
+        browser.open(server.address + "/#card")
+        flows.show_tab(browser, "card")
+        browser.wait("document.querySelector('.card-title') !== null")
+        flows.expect("onerror" in browser.run("document.querySelector('.card-title').textContent"), "the name is not shown")
+        attacks.check_nothing_ran(browser, folder, "the model's name")
+    finally:
+        server.close()
+
+
+def main():
+    parser = argparse.ArgumentParser()
+    parser.add_argument("--program", required=True)
+    parser.add_argument("--output", required=True)
+    parser.add_argument("--model")
+    parser.add_argument("--only", default="", help="checks whose name holds this")
+    arguments = parser.parse_args()
+    chromium = find_chromium()
+    if chromium is None:
+        print("skipped: there is no Chromium; scripts/install_dependencies.sh --browser installs it")
+        return 77
+    os.makedirs(arguments.output, exist_ok=True)
+    arguments.output = os.path.abspath(arguments.output)
+    arguments.model = arguments.model or make_model(arguments.program, arguments.output)
+    server = Server(arguments.program, arguments.model)
+    browser = Browser(chromium)
+    failed = 0
+
+    def check(name, action):
+        nonlocal failed
+        if arguments.only not in name:
+            return
+        began = time.time()
+        try:
+            browser.errors.clear()
+            action()
+            flows.expect(not browser.errors, f"the page reports {browser.errors[:5]}")
+            print(f"ok      {name} ({time.time() - began:.1f} s)", flush=True)
+        except (AssertionError, RuntimeError) as error:
+            failed += 1
+            print(f"FAILED  {name}: {error}", flush=True)
+            traceback.print_exc(limit=4)
+
+    try:
+        browser.size(1280, 900)
+        browser.open(server.address + "/")
+        check("translate", lambda: flows.check_translate(browser, server, arguments.output))
+        check("steps", lambda: flows.check_steps(browser))
+        check("attention", lambda: flows.check_attention(browser, server))
+        check("output", lambda: flows.check_output(browser, server))
+        check("card", lambda: flows.check_card(browser, server))
+        check("languages", lambda: flows.check_languages(browser))
+        check("pictures, names, contrast, width, focus", lambda: pictures(browser, server, arguments.output))
+        check("a hostile model name", lambda: hostile_name(browser, arguments, arguments.output))
+        browser.open(server.address + "/")
+
+        def hostile():
+            flows.expect(attacks.check_payloads(browser, server) >= 50, "fewer than 50 payloads")
+            # The server refused what was hostile, and Chromium says so; anything else would be an error.
+            browser.errors[:] = [error for error in browser.errors if "400 (Bad Request)" not in error and "404" not in error]
+        check("50 hostile texts", hostile)
+    finally:
+        browser.close()
+        server.close()
+    print(f"pictures are in {arguments.output}")
+    return 1 if failed else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())

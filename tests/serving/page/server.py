@@ -1,0 +1,62 @@
+"""`dragoman serve` beside the check, and a model to serve."""
+import json
+import os
+import re
+import shutil
+import subprocess
+import time
+import urllib.error
+import urllib.request
+
+
+def make_model(program, folder):
+    """A model that has seen the sample corpus for some seconds: bad translations, but real ones. Made once."""
+    model = os.path.join(folder, "model")
+    if os.path.exists(os.path.join(model, "done")):
+        return model
+    shutil.rmtree(model, ignore_errors=True)
+    corpus = os.path.join(folder, "corpus")
+    run = lambda *words: subprocess.run([program, *words], check=True, stdout=subprocess.DEVNULL, stderr=subprocess.PIPE)
+    run("sample-corpus", "--pair", "en-de", "--seed", "1", "--output", corpus)
+    run("train", "--preset", "tiny-prenorm", "--encoder-layers", "2", "--decoder-layers", "2", "--vocab-size", "1000",
+        "--dropout", "0", "--max-steps", "120", "--warmup-steps", "40", "--learning-rate", "0.002", "--batch-tokens", "1500",
+        "--validate-every", "60", "--model", model,
+        *(word for side, kind in (("source", "train.en"), ("target", "train.de"), ("valid-source", "valid.en"),
+                                  ("valid-target", "valid.de")) for word in (f"--{side}", os.path.join(corpus, kind))))
+    open(os.path.join(model, "done"), "w").close()
+    return model
+
+
+class Server:
+    def __init__(self, program, model):
+        self.process = subprocess.Popen([program, "serve", "--model", f"en:de={model}", "--port", "0"],
+                                        stderr=subprocess.PIPE, stdout=subprocess.DEVNULL, text=True)
+        said = ""
+        end = time.time() + 60
+        while time.time() < end:
+            line = self.process.stderr.readline()
+            said += line
+            found = re.search(r"serving at (http://\S+)", line)
+            if found:
+                self.address = found[1]
+                return
+            if not line:
+                break
+        raise RuntimeError(f"the server did not start: {said}")
+
+    def get(self, path):
+        with urllib.request.urlopen(self.address + path, timeout=60) as answer:
+            return json.load(answer)
+
+    def post(self, path, body):
+        """(status, answer)"""
+        request = urllib.request.Request(self.address + path, json.dumps(body).encode(), {"Content-Type": "application/json"})
+        try:
+            with urllib.request.urlopen(request, timeout=60) as answer:
+                return answer.status, json.load(answer)
+        except urllib.error.HTTPError as error:
+            return error.code, json.load(error)
+
+    def close(self):
+        self.process.terminate()
+        self.process.wait(60)
