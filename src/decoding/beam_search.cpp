@@ -38,6 +38,24 @@ void BeamSearch::append_rows(int32_t slot, std::vector<StepRow>& rows) const {
 
 void BeamSearch::advance(std::span<float> logits) {
   expand_all(logits);
+  take_candidates();
+}
+
+int BeamSearch::best_logits_wanted() const {
+  return rules_.empty() && phrases_.empty() ? best_logits_for(candidates_wanted()) : 0;
+}
+
+void BeamSearch::advance_best(const ops::BestLogits& best, size_t first_row) {
+  candidates_.clear();
+  const int count = static_cast<int>(candidates_wanted());
+  for (size_t row = 0; row < live_.size(); ++row) {
+    const Expansion expansion{static_cast<int32_t>(row), live_[row].score, length_ >= limits_.min_length, count};
+    expand(best.row(first_row + row), expansion, candidates_);
+  }
+  take_candidates();
+}
+
+void BeamSearch::take_candidates() {
   choose_candidates();
   if (candidates_.empty()) {  // nothing may follow: cut here
     return finish_all_live(FinishReason::kLengthLimit);

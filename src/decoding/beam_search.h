@@ -39,6 +39,8 @@ class BeamSearch : public SentenceSearch {
   bool wants_attention() const override { return !coverage_.empty(); }
   void see_attention(const float* weights, int64_t stride) override { coverage_.add(live_.size(), weights, stride); }
   void advance(std::span<float> logits) override;
+  int best_logits_wanted() const override;
+  void advance_best(const ops::BestLogits& best, size_t first_row) override;
   bool done() const override { return live_.empty(); }
   void stop(FinishReason reason) override;
   std::vector<int32_t> agreed_ids() const override;
@@ -69,6 +71,7 @@ class BeamSearch : public SentenceSearch {
   size_t places() const { return std::min(static_cast<size_t>(options_.beam_size), free_places()); }
   size_t candidates_wanted() const;
   void expand_all(std::span<float> logits);
+  void take_candidates();
   void split_candidates();
   void finish(const Live& hypothesis, size_t coverage_row, FinishReason reason);
   void finish_all_live(FinishReason reason);

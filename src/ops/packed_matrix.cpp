@@ -79,6 +79,16 @@ void PackedMatrix::multiply_accumulate(const Tensor& x, Tensor& y) const {
   }
 }
 
+void PackedMatrix::multiply_in_parts(const Tensor& x, const Tensor& bias, const TakePart& take) const {
+  tensor::check_matrix(x, DType::kFloat32, "packed_matrix", "x");
+  base::check_argument(x.dim(1) == rows_, "packed_matrix: x is {}, must have {} columns", x.shape(), rows_);
+  if (bias.defined()) {
+    tensor::check_shape(bias, {columns_}, "packed_matrix", "bias");
+  }
+  const PackedEpilogue epilogue{bias, Activation::kNone};
+  multiply_panels_in_parts({x, panels_, kernel_, epilogue, false}, columns_, take);
+}
+
 void PackedMatrix::check(const Tensor& x, const PackedEpilogue& epilogue, const Tensor& y) const {
   tensor::check_matrix(x, DType::kFloat32, "packed_matrix", "x");
   tensor::check_matrix(y, DType::kFloat32, "packed_matrix", "y");

@@ -1,5 +1,6 @@
 #pragma once
 
+#include <functional>
 #include <span>
 
 #include "ops/activation.h"
@@ -54,6 +55,14 @@ class PackedMatrix {
   void multiply(const Tensor& x, const PackedEpilogue& epilogue, Tensor& y) const;
   /// y += x W.
   void multiply_accumulate(const Tensor& x, Tensor& y) const;
+
+  /// Receives rows row .. row + part.dim(0) and columns column .. column + part.dim(1) of y; `part` [., .] float32 is
+  /// overwritten afterwards.
+  using TakePart = std::function<void(int64_t row, int64_t column, const Tensor& part)>;
+  /// y = x W + bias, the same bits as by `multiply`, in parts small enough to stay in the second-level cache. The parts
+  /// of a row come in the order of their columns; each has kPartColumns but the last.
+  void multiply_in_parts(const Tensor& x, const Tensor& bias, const TakePart& take) const;
+  static constexpr int64_t kPartColumns = 480;  ///< whole panels on every instruction set
 
  private:
   void check(const Tensor& x, const PackedEpilogue& epilogue, const Tensor& y) const;

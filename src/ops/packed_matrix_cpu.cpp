@@ -66,17 +66,28 @@ void pack_weight(const Tensor& weight, bool transposed, ProductKernel kernel, Pa
                        [&](auto format) HWY_ATTR { pack<decltype(format)>(weight, transposed, range, panels); });
 }
 
+// The panels from `column` on, the first of a panel.
+template <class Cells>
+RightPanels panels_from(const PanelStorage& panels, int64_t depth, int64_t column) {
+  const int64_t cells = cells_of<Cells>(depth);
+  RightPanels right{panels.cells.data<float>() + column * cells, cells, 0};
+  if constexpr (IsInt8<Cells>) {
+    right.column_scales = panels.scales.data<float>() + column;
+    right.column_sums = panels.sums.data<int32_t>() + column;
+  }
+  return right;
+}
+
+const float* bias_of(const PanelProduct& product) {
+  return product.epilogue.bias.defined() ? product.epilogue.bias.data<float>() : nullptr;
+}
+
 template <class Cells>
 void multiply_rows(const PanelProduct& product, int64_t row, int64_t rows, LeftScratch<Cells>& scratch, Tensor& y) {
   const int64_t depth = product.x.dim(1), columns = y.dim(1);
   const LeftOperand left{product.x.data<float>(), product.x.stride(0), false};
-  const float* bias = product.epilogue.bias.defined() ? product.epilogue.bias.data<float>() : nullptr;
-  const PanelStorage& panels = product.panels;
-  RightPanels right{panels.cells.data<float>(), cells_of<Cells>(depth), 0};
-  if constexpr (IsInt8<Cells>) {
-    right.column_scales = panels.scales.data<float>();
-    right.column_sums = panels.sums.data<int32_t>();
-  }
+  const float* bias = bias_of(product);
+  RightPanels right = panels_from<Cells>(product.panels, depth, 0);
   scratch.measure(left.at(row, 0), rows, depth);
   int64_t begin = 0;
   do {  // at least once: no depth yields the bias
@@ -104,6 +115,50 @@ void multiply(const PanelProduct& product, Tensor& y) {
   }
 }
 
+// Rows row .. row + rows of the product, a part of the columns after the other.
+template <class Cells>
+void multiply_rows_in_parts(const PanelProduct& product, int64_t row, int64_t rows, int64_t columns,
+                            LeftScratch<Cells>& scratch, Tensor& part, const PackedMatrix::TakePart& take) {
+  const int64_t depth = product.x.dim(1);
+  const LeftOperand left{product.x.data<float>() + row * product.x.stride(0), product.x.stride(0), false};
+  scratch.measure(left, rows, depth);
+  const bool one_block = depth <= block_depth<Cells>();
+  TileArguments tile = placed_block(left, rows, std::min(depth, block_depth<Cells>()), scratch);
+  for (int64_t column = 0; column < columns; column += PackedMatrix::kPartColumns) {
+    const int64_t width = std::min(columns - column, PackedMatrix::kPartColumns);
+    RightPanels right = panels_from<Cells>(product.panels, depth, column);
+    int64_t begin = 0;
+    do {
+      const int64_t some = std::min(depth - begin, block_depth<Cells>());
+      if (!one_block) {
+        tile = placed_block(left.at(0, begin), rows, some, scratch);
+      }
+      right.first = begin / Cells::kDepth;
+      const float* bias = begin + some == depth && bias_of(product) != nullptr ? bias_of(product) + column : nullptr;
+      multiply_placed<Cells>(tile, false, rows, right,
+                             {part.data<float>(), PackedMatrix::kPartColumns, width, bias, begin > 0});
+      begin += some;
+    } while (begin < depth);
+    take(row, column, part.rows(0, rows).columns(0, width));
+  }
+}
+
+template <class Cells>
+void multiply_parts(const PanelProduct& product, int64_t columns, const PackedMatrix::TakePart& take) {
+  static_assert(PackedMatrix::kPartColumns % kPanelColumns == 0);
+  const int64_t rows = product.x.dim(0);
+  LeftScratch<Cells> scratch(false, rows, product.x.dim(1));
+  tensor::Tensor part = tensor::Tensor::empty({std::min(rows, kRowBlock), PackedMatrix::kPartColumns});
+  for (int64_t row = 0; row < rows; row += kRowBlock) {
+    multiply_rows_in_parts<Cells>(product, row, std::min(rows - row, kRowBlock), columns, scratch, part, take);
+  }
+}
+
+void multiply_weight_in_parts(const PanelProduct& product, int64_t columns, const PackedMatrix::TakePart& take) {
+  with_packed_cells_of(product.kernel,
+                       [&](auto cells) HWY_ATTR { multiply_parts<decltype(cells)>(product, columns, take); });
+}
+
 void multiply_weight(const PanelProduct& product, Tensor& y) {
   with_packed_cells_of(product.kernel, [&](auto cells) HWY_ATTR { multiply<decltype(cells)>(product, y); });
 }
@@ -120,6 +175,7 @@ HWY_EXPORT(columns_of_panel);
 HWY_EXPORT(cells_of_panels);
 HWY_EXPORT(pack_weight);
 HWY_EXPORT(multiply_weight);
+HWY_EXPORT(multiply_weight_in_parts);
 
 int64_t panel_columns() {
   return DRAGOMAN_DISPATCH(columns_of_panel)();
@@ -136,6 +192,10 @@ void pack_panels(const Tensor& weight, Transpose transpose, ProductKernel kernel
 
 void multiply_panels(const PanelProduct& product, Tensor& y) {
   DRAGOMAN_DISPATCH(multiply_weight)(product, y);
+}
+
+void multiply_panels_in_parts(const PanelProduct& product, int64_t columns, const PackedMatrix::TakePart& take) {
+  DRAGOMAN_DISPATCH(multiply_weight_in_parts)(product, columns, take);
 }
 
 }  // namespace dragoman::ops

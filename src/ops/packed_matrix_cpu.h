@@ -25,5 +25,7 @@ struct PanelProduct {
   bool accumulate;
 };
 void multiply_panels(const PanelProduct& product, Tensor& y);
+/// The same, `columns` columns in all, in parts (PackedMatrix::multiply_in_parts).
+void multiply_panels_in_parts(const PanelProduct& product, int64_t columns, const PackedMatrix::TakePart& take);
 
 }  // namespace dragoman::ops
