@@ -11,8 +11,8 @@
 namespace dragoman::decoding {
 namespace {
 
-// Extensions of one hypothesis that a step can ask for: the widest beam.
-constexpr int kMaxCount = 128;
+// Extensions of one hypothesis that a step can ask for: twice the widest beam.
+constexpr int kMaxCount = 256;
 
 // Tokens that forbid_tokens can forbid: pad, begin of sentence, unk, the end.
 constexpr int kForbidden = 4;

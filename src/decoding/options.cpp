@@ -65,6 +65,15 @@ int worker_count(int asked) {
   return asked > 0 ? asked : base::cpu_count();
 }
 
+std::string_view name_of(BeamRule rule) {
+  return rule == BeamRule::kFull ? "full" : "shrinking";
+}
+
+BeamRule beam_rule_from(std::string_view name) {
+  base::check_usage(name == "full" || name == "shrinking", "beam_rule is \"{}\", must be shrinking or full", name);
+  return name == "full" ? BeamRule::kFull : BeamRule::kShrinking;
+}
+
 std::string_view name_of(LengthPenalty kind) {
   return kind == LengthPenalty::kGnmt ? "gnmt" : "length";
 }

@@ -28,7 +28,7 @@ BestRow BestLogits::row(size_t index) const {
 
 void best_of_product(const Tensor& x, const Weight& weight, const Tensor& bias, int k, BestLogits& best) {
   if (weight.packed == nullptr) {
-    Tensor logits = Tensor::empty({x.dim(0), weight.variable.dim(0)});  // [R, V]
+    Tensor logits = Tensor::empty({x.dim(0), weight.shape()[0]});  // [R, V]
     multiply_weight(x, weight, Transpose::kYes, bias, logits);
     return best_of_rows(logits, k, best);
   }

@@ -22,6 +22,18 @@ struct PanelStorage {
   Tensor sums;    ///< [N] int32, int8 only: of the packed elements of a column
 };
 
+/// A weight rounded to int8:  w(k, n) = units(k, n) * scales[n], n being its column in y = x W.
+struct QuantisedWeight {
+  Tensor units;   ///< [K, N] int8, or [N, K] with Transpose::kYes; from -127 to 127
+  Tensor scales;  ///< [N] float32, what one unit of a column is worth; 0 for a column of zeros
+};
+
+/// Rounds a weight as PackedMatrix does: the largest element of a column is 127, the others to nearest, halves to even.
+/// @param weight  [K, N] float32 contiguous, or [N, K] with Transpose::kYes
+QuantisedWeight quantise(const Tensor& weight, Transpose transpose);
+/// The weight that the units stand for, float32, in the shape of the units.
+Tensor dequantise(const QuantisedWeight& weight, Transpose transpose);
+
 /// The right operand of products, laid out for this machine's kernels:  y = activation(x W + bias).
 /// The bits of a row of y depend on that row of x alone, whatever the number of rows, and equal those of `gemm_bias`
 /// with the same precision. Any number of threads may multiply at once, and pack different panels at once.
@@ -49,6 +61,12 @@ class PackedMatrix {
   int64_t panels() const;
   /// Packs panels [begin, end) of `weight`, as in the constructor, over what they held. Asks for no memory.
   void pack(const Tensor& weight, Transpose transpose, int64_t begin, int64_t end);
+
+  /// The same from a weight that is int8 already; the matrix must be int8. The bits of products are those of the matrix
+  /// packed from the float32 weight that was quantised.
+  void pack(const QuantisedWeight& weight, Transpose transpose, int64_t begin, int64_t end);
+  /// Column `column` of W as it is packed (rounded), into K floats: the way back for embedding tables.
+  void unpack_column(int64_t column, float* to) const;
 
   /// @param x  [M, K] float32;  @param y  [M, N] float32, overwritten; rows of both may be strided
   /// Throws Error: "packed_matrix: x is [3, 5], must have 4 columns".

@@ -2,6 +2,8 @@
 
 #include "ops/simd.h"
 
+#include <cstring>
+
 #undef HWY_TARGET_INCLUDE
 #define HWY_TARGET_INCLUDE "ops/packed_matrix_cpu.cpp"
 #include <hwy/foreach_target.h>
@@ -64,6 +66,87 @@ void pack(const Tensor& weight, bool transposed, PanelRange range, PanelStorage&
 void pack_weight(const Tensor& weight, bool transposed, ProductKernel kernel, PanelRange range, PanelStorage& panels) {
   with_packed_cells_of(kernel,
                        [&](auto format) HWY_ATTR { pack<decltype(format)>(weight, transposed, range, panels); });
+}
+
+// Four neighbours in k, those beyond the depth 0, as one cell.
+HWY_INLINE float joined_units(const int8_t* units, int64_t distance, int64_t left) {
+  int8_t four[4] = {0, 0, 0, 0};
+  for (int64_t i = 0; i < std::min<int64_t>(left, 4); ++i) {
+    four[i] = units[i * distance];
+  }
+  float cell = 0;
+  std::memcpy(&cell, four, sizeof cell);
+  return cell;
+}
+
+// A panel of int8 from units of which (k, j) is units[k * along + j * across].
+template <class Cells>
+void pack_units_panel(const int8_t* units, int64_t along, int64_t across, const float* scales, int64_t depth,
+                      int64_t columns, float* to, const Int8Columns& made) {
+  const int64_t width = panel_width(columns), cells = cells_of<Cells>(depth);
+  for (int64_t j = 0; j < width; ++j) {
+    int32_t sum = 0;
+    for (int64_t k = 0; j < columns && k < depth; ++k) {
+      sum += units[k * along + j * across];
+    }
+    made.sums[j] = sum;
+    made.scales[j] = j < columns ? scales[j] : 0.0F;
+    for (int64_t cell = 0; cell < cells; ++cell) {
+      const int64_t k = cell * Cells::kDepth;
+      to[cell * width + j] =
+          j < columns && k < depth ? joined_units(units + k * along + j * across, along, depth - k) : 0.0F;
+    }
+  }
+}
+
+template <class Cells>
+void pack_units(const QuantisedWeight& weight, bool transposed, PanelRange range, PanelStorage& panels) {
+  if constexpr (IsInt8<Cells>) {
+    const int64_t depth = weight.units.dim(transposed ? 1 : 0), columns = weight.units.dim(transposed ? 0 : 1);
+    const int64_t stride = weight.units.stride(0), along = transposed ? 1 : stride, across = transposed ? stride : 1;
+    for (int64_t panel = range.begin; panel < range.end; ++panel) {
+      const int64_t column = panel * kPanelColumns;
+      pack_units_panel<Cells>(weight.units.data<int8_t>() + column * across, along, across,
+                              weight.scales.data<float>() + column, depth, std::min(columns - column, kPanelColumns),
+                              panels.cells.data<float>() + column * cells_of<Cells>(depth),
+                              {panels.scales.data<float>() + column, panels.sums.data<int32_t>() + column});
+    }
+  }
+}
+
+void pack_quantised(const QuantisedWeight& weight, bool transposed, ProductKernel kernel, PanelRange range,
+                    PanelStorage& panels) {
+  with_packed_cells_of(kernel,
+                       [&](auto format) HWY_ATTR { pack_units<decltype(format)>(weight, transposed, range, panels); });
+}
+
+template <class Cells>
+void unpack(const PanelStorage& panels, PackedSize size, int64_t column, float* to) {
+  const int64_t first = column / kPanelColumns * kPanelColumns;
+  const int64_t width = panel_width(size.columns - first);
+  const float* cell = panels.cells.data<float>() + first * cells_of<Cells>(size.depth) + column - first;
+  for (int64_t k = 0; k < size.depth; k += Cells::kDepth, cell += width) {
+    const int64_t count = std::min<int64_t>(size.depth - k, Cells::kDepth);
+    if constexpr (IsInt8<Cells>) {
+      int8_t units[4];
+      std::memcpy(units, cell, sizeof units);
+      for (int64_t i = 0; i < count; ++i) {
+        to[k + i] = static_cast<float>(units[i]) * panels.scales.data<float>()[column];
+      }
+    } else if constexpr (Cells::kDepth == 2) {
+      uint16_t halves[2];
+      std::memcpy(halves, cell, sizeof halves);
+      for (int64_t i = 0; i < count; ++i) {
+        to[k + i] = tensor::to_float({halves[i]});
+      }
+    } else {
+      to[k] = *cell;
+    }
+  }
+}
+
+void unpack_column_of(const PanelStorage& panels, ProductKernel kernel, PackedSize size, int64_t column, float* to) {
+  with_packed_cells_of(kernel, [&](auto format) HWY_ATTR { unpack<decltype(format)>(panels, size, column, to); });
 }
 
 // The panels from `column` on, the first of a panel.
@@ -174,6 +257,8 @@ namespace dragoman::ops {
 HWY_EXPORT(columns_of_panel);
 HWY_EXPORT(cells_of_panels);
 HWY_EXPORT(pack_weight);
+HWY_EXPORT(pack_quantised);
+HWY_EXPORT(unpack_column_of);
 HWY_EXPORT(multiply_weight);
 HWY_EXPORT(multiply_weight_in_parts);
 
@@ -188,6 +273,15 @@ int64_t panel_cells(int64_t depth, int64_t columns, ProductKernel kernel) {
 void pack_panels(const Tensor& weight, Transpose transpose, ProductKernel kernel, PanelRange range,
                  PanelStorage& panels) {
   DRAGOMAN_DISPATCH(pack_weight)(weight, transpose == Transpose::kYes, kernel, range, panels);
+}
+
+void pack_quantised_panels(const QuantisedWeight& weight, Transpose transpose, ProductKernel kernel, PanelRange range,
+                           PanelStorage& panels) {
+  DRAGOMAN_DISPATCH(pack_quantised)(weight, transpose == Transpose::kYes, kernel, range, panels);
+}
+
+void unpack_panel_column(const PanelStorage& panels, ProductKernel kernel, PackedSize size, int64_t column, float* to) {
+  DRAGOMAN_DISPATCH(unpack_column_of)(panels, kernel, size, column, to);
 }
 
 void multiply_panels(const PanelProduct& product, Tensor& y) {

@@ -16,6 +16,16 @@ struct PanelRange {
 void pack_panels(const Tensor& weight, Transpose transpose, ProductKernel kernel, PanelRange range,
                  PanelStorage& panels);
 
+/// The same from a weight that is int8 already.
+void pack_quantised_panels(const QuantisedWeight& weight, Transpose transpose, ProductKernel kernel, PanelRange range,
+                           PanelStorage& panels);
+
+/// Column `column` of a packed [depth, columns] matrix, `depth` floats.
+struct PackedSize {
+  int64_t depth, columns;
+};
+void unpack_panel_column(const PanelStorage& panels, ProductKernel kernel, PackedSize size, int64_t column, float* to);
+
 /// y = activation(x panels + bias), or y += x panels; y is not empty.
 struct PanelProduct {
   const Tensor& x;

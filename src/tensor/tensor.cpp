@@ -215,6 +215,25 @@ Tensor Tensor::columns(int64_t begin, int64_t end) const {
   return view;
 }
 
+Tensor Tensor::reinterpret(int64_t byte_offset, const Shape& shape, DType dtype) const {
+  const auto width = static_cast<int64_t>(dtype_bytes(dtype));
+  const int64_t held = size() * static_cast<int64_t>(dtype_bytes(dtype_)), asked = shape.size() * width;
+  base::check_argument(is_contiguous() && byte_offset >= 0 && asked <= held - byte_offset,
+                       "tensor: {} bytes from {} on, asked of {} contiguous ones", asked, byte_offset, held);
+  const int64_t begin = offset_ * static_cast<int64_t>(dtype_bytes(dtype_)) + byte_offset;
+  if (begin % width != 0) {
+    Tensor copy = empty(shape, dtype);
+    std::memcpy(copy.raw_data(), static_cast<const char*>(raw_data()) + byte_offset, static_cast<size_t>(asked));
+    return copy;
+  }
+  Tensor view = *this;
+  view.offset_ = begin / width;
+  view.shape_ = shape;
+  view.strides_ = row_major_strides(shape);
+  view.dtype_ = dtype;
+  return view;
+}
+
 Tensor Tensor::clone() const {
   Tensor copy = empty(shape_, dtype_);
   copy.copy_from(*this);
@@ -222,8 +241,19 @@ Tensor Tensor::clone() const {
 }
 
 Tensor Tensor::to(DType dtype) const {
+  if (dtype == dtype_) {
+    return clone();
+  }
   const Tensor dense = is_contiguous() ? *this : clone();
   Tensor converted = empty(shape_, dtype);
+  if (dtype_ == DType::kBFloat16 && dtype == DType::kFloat32) {  // models are large
+    std::ranges::transform(dense.span<BFloat16>(), converted.data<float>(), to_float);
+    return converted;
+  }
+  if (dtype_ == DType::kFloat32 && dtype == DType::kBFloat16) {
+    std::ranges::transform(dense.span<float>(), converted.data<BFloat16>(), to_bfloat16);
+    return converted;
+  }
   for (int64_t index = 0; index < size(); ++index) {
     set_element(converted, index, element(dense, index));
   }

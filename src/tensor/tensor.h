@@ -69,6 +69,10 @@ class Tensor {
   /// View of columns [begin, end) of a matrix; its rows keep the full row stride.
   Tensor columns(int64_t begin, int64_t end) const;
 
+  /// The same memory from `byte_offset` on as elements of another kind; the tensor must be contiguous. Memory that is
+  /// not aligned for them is copied. Throws Error when the elements would reach beyond it.
+  Tensor reinterpret(int64_t byte_offset, const Shape& shape, DType dtype) const;
+
   /// Contiguous copy, in the current arena.
   Tensor clone() const;
   /// Copy with the elements converted (float32, float64, int32, bfloat16; bfloat16 rounds to nearest even).
