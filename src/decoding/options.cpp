@@ -43,6 +43,8 @@ void SearchOptions::check() const {
                     "give a temperature such as 1",
                     sampling_top_k, sampling_top_p);
   base::check_range("patience", patience, 0.1, 10);
+  base::check_usage(beam_rule == BeamRule::kShrinking || patience == 1.0,
+                    "patience is {}, but beam_rule full has an end of its own; leave patience at 1", patience);
   base::check_range("coverage_penalty", coverage_penalty, 0, 10);
   check_n_best(*this);
 }

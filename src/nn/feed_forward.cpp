@@ -10,10 +10,11 @@ FeedForward::FeedForward(ParameterSet& parameters, const std::string& path, cons
       site_(dropout_site(path + ".activation")) {}
 
 Variable FeedForward::forward(const Variable& x, int64_t first_row, const ForwardContext& context) const {
-  const Variable hidden = inner_.forward(x);  // [N, F]
-  const Variable active =
-      ops::activation_dropout(hidden, activation_, context.dropout(dropout_, site_, first_row));  // [N, F]
-  return outer_.forward(active);                                                                  // [N, D]
+  const ops::Dropout dropout = context.dropout(dropout_, site_, first_row);
+  const Variable active = dropout.probability > 0.0F
+                              ? ops::activation_dropout(inner_.forward(x), activation_, dropout)
+                              : inner_.forward(x, activation_);  // [N, F]
+  return outer_.forward(active);                                 // [N, D]
 }
 
 }  // namespace dragoman::nn

@@ -57,7 +57,47 @@ void add_bias_grad(const Variable& bias, const Tensor& grad_output) {
   bias.add_grad(sums);
 }
 
+// What is multiplied in one pass without recording anything: inference with a packed weight.
+bool multiplies_packed(const Variable& x, const Weight& weight, const Variable& bias) {
+  return weight.packed != nullptr && x.dtype() == DType::kFloat32 &&
+         !autograd::needs_grad({&x, &weight.variable, &bias});
+}
+
+ProductOfSame product_of(const Variable& x, const Weight& weight, const Variable& bias, Activation activation) {
+  check_linear(x, weight, bias, Transpose::kNo);
+  return {&weight.packed->forward(),
+          {bias.defined() ? bias.value() : Tensor(), activation},
+          Tensor::empty({x.dim(0), weight.shape()[1]})};  // [N, Dout]
+}
+
 }  // namespace
+
+Variable linear_activation(const Variable& x, const Weight& weight, const Variable& bias, Activation act) {
+  if (!multiplies_packed(x, weight, bias)) {
+    return activation(linear(x, weight, bias), act);
+  }
+  ProductOfSame product = product_of(x, weight, bias, act);
+  PackedMatrix::multiply_each(x.value(), {&product, 1});
+  return Variable(product.y);
+}
+
+std::vector<Variable> linear_each(const Variable& x, std::span<const LinearMap> maps) {
+  std::vector<Variable> results;
+  std::vector<ProductOfSame> products;
+  for (const LinearMap& map : maps) {
+    if (multiplies_packed(x, map.weight, map.bias)) {
+      products.push_back(product_of(x, map.weight, map.bias, Activation::kNone));
+    }
+  }
+  const bool at_once = products.size() == maps.size();
+  if (at_once) {
+    PackedMatrix::multiply_each(x.value(), products);
+  }
+  for (size_t i = 0; i < maps.size(); ++i) {
+    results.push_back(at_once ? Variable(products[i].y) : linear(x, maps[i].weight, maps[i].bias));
+  }
+  return results;
+}
 
 Variable linear(const Variable& x, const Weight& weight, const Variable& bias, Transpose stored) {
   check_linear(x, weight, bias, stored);

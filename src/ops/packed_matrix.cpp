@@ -137,6 +137,24 @@ void PackedMatrix::multiply(const Tensor& x, const PackedEpilogue& epilogue, Ten
   }
 }
 
+void PackedMatrix::multiply_each(const Tensor& x, std::span<ProductOfSame> products) {
+  for (const ProductOfSame& product : products) {
+    product.matrix->check(x, product.epilogue, product.y);
+    base::check_argument(product.matrix->kernel_ == products.front().matrix->kernel_,
+                         "packed_matrix: products of {} and {} at once", name_of(product.matrix->precision_),
+                         name_of(products.front().matrix->precision_));
+  }
+  if (x.dim(0) > 0 && !products.empty()) {
+    std::vector<PanelProduct> all;
+    std::vector<Tensor> results;
+    for (const ProductOfSame& product : products) {
+      all.push_back({x, product.matrix->panels_, product.matrix->kernel_, product.epilogue, false});
+      results.push_back(product.y);
+    }
+    multiply_panels_of_each(all, results);
+  }
+}
+
 void PackedMatrix::multiply_accumulate(const Tensor& x, Tensor& y) const {
   check(x, {}, y);
   if (y.size() > 0) {

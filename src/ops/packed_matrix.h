@@ -22,6 +22,15 @@ struct PanelStorage {
   Tensor sums;    ///< [N] int32, int8 only: of the packed elements of a column
 };
 
+class PackedMatrix;
+
+/// One of several products of the same rows:  y = x W + bias.
+struct ProductOfSame {
+  const PackedMatrix* matrix;
+  PackedEpilogue epilogue;
+  Tensor y;  ///< [M, N] float32, overwritten
+};
+
 /// A weight rounded to int8:  w(k, n) = units(k, n) * scales[n], n being its column in y = x W.
 struct QuantisedWeight {
   Tensor units;   ///< [K, N] int8, or [N, K] with Transpose::kYes; from -127 to 127
@@ -71,6 +80,9 @@ class PackedMatrix {
   /// @param x  [M, K] float32;  @param y  [M, N] float32, overwritten; rows of both may be strided
   /// Throws Error: "packed_matrix: x is [3, 5], must have 4 columns".
   void multiply(const Tensor& x, const PackedEpilogue& epilogue, Tensor& y) const;
+  /// The same for several matrices, with the bits of `multiply` one by one. Rows of x are rounded once for all of those
+  /// in bfloat16 or int8. Throws Error as `multiply`, and for matrices of different precision.
+  static void multiply_each(const Tensor& x, std::span<ProductOfSame> products);
   /// y += x W.
   void multiply_accumulate(const Tensor& x, Tensor& y) const;
 

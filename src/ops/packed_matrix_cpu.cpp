@@ -184,16 +184,44 @@ void multiply_rows(const PanelProduct& product, int64_t row, int64_t rows, LeftS
   } while (begin < depth);
 }
 
+void activate_rows_of(const PackedEpilogue& epilogue, int64_t begin, int64_t end, Tensor& y) {
+  for (int64_t row = begin; epilogue.activation != Activation::kNone && row < end; ++row) {
+    float* values = y.data<float>() + row * y.stride(0);
+    activate_row(values, y.dim(1), epilogue.activation, values);
+  }
+}
+
+// Rows row .. row + rows of products of the same x, whose depth is one block.
 template <class Cells>
-void multiply(const PanelProduct& product, Tensor& y) {
-  LeftScratch<Cells> scratch(false, product.x.dim(0), product.x.dim(1));
-  const Activation activation = product.epilogue.activation;
-  for (int64_t row = 0; row < y.dim(0); row += kRowBlock) {
-    const int64_t end = std::min(row + kRowBlock, y.dim(0));
-    multiply_rows<Cells>(product, row, end - row, scratch, y);
-    for (int64_t r = row; activation != Activation::kNone && r < end; ++r) {
-      float* values = y.data<float>() + r * y.stride(0);
-      activate_row(values, y.dim(1), activation, values);
+void multiply_rows_of_each(std::span<const PanelProduct> products, int64_t row, int64_t rows,
+                           LeftScratch<Cells>& scratch, std::span<Tensor> results) {
+  const Tensor& x = products.front().x;
+  const int64_t depth = x.dim(1);
+  const LeftOperand left{x.data<float>() + row * x.stride(0), x.stride(0), false};
+  scratch.measure(left, rows, depth);
+  const TileArguments tile = placed_block(left, rows, depth, scratch);
+  for (size_t i = 0; i < products.size(); ++i) {
+    Tensor& y = results[i];
+    multiply_placed<Cells>(tile, false, rows, panels_from<Cells>(products[i].panels, depth, 0),
+                           {y.data<float>() + row * y.stride(0), y.stride(0), y.dim(1), bias_of(products[i]), false});
+  }
+}
+
+template <class Cells>
+void multiply_each(std::span<const PanelProduct> products, std::span<Tensor> results) {
+  const Tensor& x = products.front().x;
+  LeftScratch<Cells> scratch(false, x.dim(0), x.dim(1));
+  const bool together = products.size() > 1 && x.dim(1) <= block_depth<Cells>();
+  for (int64_t row = 0; row < x.dim(0); row += kRowBlock) {
+    const int64_t end = std::min(row + kRowBlock, x.dim(0));
+    if (together) {
+      multiply_rows_of_each<Cells>(products, row, end - row, scratch, results);
+    }
+    for (size_t i = 0; i < products.size(); ++i) {
+      if (!together) {
+        multiply_rows<Cells>(products[i], row, end - row, scratch, results[i]);
+      }
+      activate_rows_of(products[i].epilogue, row, end, results[i]);
     }
   }
 }
@@ -242,8 +270,9 @@ void multiply_weight_in_parts(const PanelProduct& product, int64_t columns, cons
                        [&](auto cells) HWY_ATTR { multiply_parts<decltype(cells)>(product, columns, take); });
 }
 
-void multiply_weight(const PanelProduct& product, Tensor& y) {
-  with_packed_cells_of(product.kernel, [&](auto cells) HWY_ATTR { multiply<decltype(cells)>(product, y); });
+void multiply_weights(std::span<const PanelProduct> products, std::span<Tensor> results) {
+  with_packed_cells_of(products.front().kernel,
+                       [&](auto cells) HWY_ATTR { multiply_each<decltype(cells)>(products, results); });
 }
 
 }  // namespace
@@ -259,7 +288,7 @@ HWY_EXPORT(cells_of_panels);
 HWY_EXPORT(pack_weight);
 HWY_EXPORT(pack_quantised);
 HWY_EXPORT(unpack_column_of);
-HWY_EXPORT(multiply_weight);
+HWY_EXPORT(multiply_weights);
 HWY_EXPORT(multiply_weight_in_parts);
 
 int64_t panel_columns() {
@@ -285,7 +314,11 @@ void unpack_panel_column(const PanelStorage& panels, ProductKernel kernel, Packe
 }
 
 void multiply_panels(const PanelProduct& product, Tensor& y) {
-  DRAGOMAN_DISPATCH(multiply_weight)(product, y);
+  multiply_panels_of_each({&product, 1}, {&y, 1});
+}
+
+void multiply_panels_of_each(std::span<const PanelProduct> products, std::span<Tensor> results) {
+  DRAGOMAN_DISPATCH(multiply_weights)(products, results);
 }
 
 void multiply_panels_in_parts(const PanelProduct& product, int64_t columns, const PackedMatrix::TakePart& take) {

@@ -35,6 +35,8 @@ struct PanelProduct {
   bool accumulate;
 };
 void multiply_panels(const PanelProduct& product, Tensor& y);
+/// Several products of the same x with the same kernel.
+void multiply_panels_of_each(std::span<const PanelProduct> products, std::span<Tensor> results);
 /// The same, `columns` columns in all, in parts (PackedMatrix::multiply_in_parts).
 void multiply_panels_in_parts(const PanelProduct& product, int64_t columns, const PackedMatrix::TakePart& take);
 
