@@ -27,8 +27,19 @@ Variable CachedCrossMemory::attend(const Variable& input, const nn::MultiHeadAtt
   return Variable(heads);
 }
 
+namespace {
+
+// Keys and values are kept in bfloat16 where the products are rounded too: half the memory to hold and to read.
+tensor::DType cache_dtype(const models::Transformer& model) {
+  const nn::WeightPacking* packing = model.parameters().packing();
+  const bool exact = packing == nullptr || packing->precision() == ops::Precision::kFloat32;
+  return exact ? tensor::DType::kFloat32 : tensor::DType::kBFloat16;
+}
+
+}  // namespace
+
 DecoderState::DecoderState(const models::Transformer& model)
-    : model_(model), cache_(model.decoder_layer_count(), model.config().d_model) {
+    : model_(model), cache_(model.decoder_layer_count(), model.config().d_model, cache_dtype(model)) {
   for (size_t layer = 0; layer < model.decoder_layer_count(); ++layer) {
     self_memories_.emplace_back(*this, layer);
     cross_memories_.emplace_back(*this, layer);
@@ -48,7 +59,7 @@ std::vector<int32_t> DecoderState::add(const Variable& memory, std::span<const i
       const int32_t begin = offsets[sentence];
       const int32_t end = offsets[sentence + 1];
       slots_[static_cast<size_t>(added[sentence])].cross.push_back(
-          ops::pack_shared_keys(keys.rows(begin, end), values.rows(begin, end), attention.n_heads()));
+          ops::pack_shared_keys(keys.rows(begin, end), values.rows(begin, end), attention.n_heads(), cache_.dtype()));
     }
   }
   return added;
@@ -191,7 +202,7 @@ std::span<const ops::StepKeys> DecoderState::self_keys(size_t layer) {
   for (const Row& row : rows_) {
     const Table& history = table(row);
     step_keys_.push_back({cache_.keys(layer), cache_.values(layer), history.data(), cache_.stride(),
-                          static_cast<int64_t>(row.position) + 1});
+                          static_cast<int64_t>(row.position) + 1, cache_.dtype()});
   }
   return step_keys_;
 }

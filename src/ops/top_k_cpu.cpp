@@ -39,8 +39,8 @@ float largest_of_kernel(const float* row, int64_t n) {
 
 float sum_of_exponentials_kernel(const float* row, int64_t n, float shift) {
   const RowTag d;
-  const RowVector shifts = hn::Set(d, shift);
-  return sum_row(row, n, [&](RowVector x) HWY_ATTR { return vector_exp(d, hn::Sub(x, shifts)); });
+  const RowVector shifts = hn::Set(d, shift), log2_e = hn::Set(d, kLog2E);
+  return sum_row(row, n, [&](RowVector x) HWY_ATTR { return vector_exp2(d, hn::Mul(hn::Sub(x, shifts), log2_e)); });
 }
 
 }  // namespace dragoman::ops::HWY_NAMESPACE
