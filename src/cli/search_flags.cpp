@@ -36,7 +36,8 @@ SearchFlags::SearchFlags(CLI::App& command) {
       command
           .add_option_function<std::string>(
               "--beam-rule", [this](const std::string& name) { given_.beam_rule = decoding::beam_rule_from(name); },
-              "shrinking = a finished hypothesis takes its place in the beam with it, full = its place is filled again, "
+              "shrinking = a finished hypothesis takes its place in the beam with it, full = its place is filled "
+              "again, "
               "as in transformers; not given: what is stored with the model, else the default")
           ->check(CLI::IsMember({"shrinking", "full"}))
           ->default_str(std::string(decoding::name_of(given_.beam_rule)));

@@ -221,7 +221,8 @@ void add_translate_command(CLI::App& app, Run& run) {
   command
       ->add_option_function<std::string>(
           "--precision", [arguments](const std::string& name) { arguments->precision = ops::precision_from(name); },
-          "Of the products with weights, converted at load; auto = as the folder stores them: float32, which gives what "
+          "Of the products with weights, converted at load; auto = as the folder stores them: float32, which gives "
+          "what "
           "training validates with, unless `quantize` made it")
       ->check(CLI::IsMember({"auto", "float32", "bfloat16", "int8"}))
       ->default_str("auto");

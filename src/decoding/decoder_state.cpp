@@ -21,7 +21,7 @@ Variable CachedSelfMemory::attend(const Variable& input, const nn::MultiHeadAtte
 Variable CachedCrossMemory::attend(const Variable& input, const nn::MultiHeadAttention& attention,
                                    const nn::ForwardContext&) {
   const Variable query = attention.project_query(input);  // [R, H * Dh]
-  Tensor heads = Tensor::empty(query.shape());  // [R, H * Dh]
+  Tensor heads = Tensor::empty(query.shape());            // [R, H * Dh]
   const std::span<const ops::SharedRows> keys = state_.cross_keys(layer_);
   ops::attention_shared(query.value(), keys, attention.n_heads(), heads, state_.attention_of(layer_));
   return Variable(heads);

@@ -71,7 +71,8 @@ Translator load_translator(const std::filesystem::path& folder, std::optional<op
   return {std::move(loaded.model), loaded.vocabularies.source, loaded.vocabularies.target, loaded.defaults};
 }
 
-std::unique_ptr<Translator> load_ensemble(std::span<const std::filesystem::path> folders, std::optional<ops::Precision> precision) {
+std::unique_ptr<Translator> load_ensemble(std::span<const std::filesystem::path> folders,
+                                          std::optional<ops::Precision> precision) {
   base::check_usage(!folders.empty(), "ensemble: no model folder is given, one at least is needed");
   LoadedModel first = load_model(folders.front(), precision);
   ParallelSearch::Models models = {first.model};

@@ -142,7 +142,8 @@ std::string as_text(const json& tree) {
                      tree["folder"].get_ref<const std::string&>(), config_lines(tree["config"]), decoding,
                      tensor_lines(tree["tensors"]), file_lines(tree["files"]),
                      with_separators(tree["parameters"].get<int64_t>()), tree["tensors"].size(),
-                     tree["precision"].get_ref<const std::string&>(), tree["verified"].get<bool>() ? "every file matches the manifest"
+                     tree["precision"].get_ref<const std::string&>(),
+                     tree["verified"].get<bool>() ? "every file matches the manifest"
                                                   : "--verify compares every file with the manifest");
 }
 

@@ -18,10 +18,11 @@ bool is_rounded(const Tensor& tensor) {
 void check_tensor(const nn::Parameter& expected, const Tensor& found, std::string_view file_name) {
   check_tensor_shape(expected, found, file_name);
   const tensor::DType dtype = expected.variable.defined() ? expected.variable.dtype() : tensor::DType::kFloat32;
-  check_data(found.dtype() == dtype || !is_rounded(found),
-             "{}: tensor '{}' is {}: the model was rounded by `dragoman quantize` and can only be translated with; take "
-             "the one that it was made of",
-             file_name, expected.path, tensor::dtype_name(found.dtype()));
+  check_data(
+      found.dtype() == dtype || !is_rounded(found),
+      "{}: tensor '{}' is {}: the model was rounded by `dragoman quantize` and can only be translated with; take "
+      "the one that it was made of",
+      file_name, expected.path, tensor::dtype_name(found.dtype()));
   check_data(found.dtype() == dtype, "{}: tensor '{}' is {}, must be {}; {}", file_name, expected.path,
              tensor::dtype_name(found.dtype()), tensor::dtype_name(dtype), kOtherModel);
 }
@@ -42,7 +43,8 @@ void check_tensors(const nn::ParameterSet& expected, const NamedTensors& found, 
     check_tensor(*parameter, tensor->second, file_name);
   }
   for (const auto& [name, tensor] : found) {
-    check_data(known.contains(name), "{}: tensor '{}' belongs to no part of the model; {}", file_name, name, kOtherModel);
+    check_data(known.contains(name), "{}: tensor '{}' belongs to no part of the model; {}", file_name, name,
+               kOtherModel);
   }
 }
 

@@ -48,10 +48,10 @@ StoredParameter stored_of(const nn::Parameter& parameter, const NamedTensors& te
   check_tensor_shape(parameter, found->second, file_name);
   StoredParameter stored{found->second};
   const DType dtype = stored.values.dtype();
-  check_data(dtype == DType::kFloat32 ||
-                 (parameter.is_matrix_weight && (dtype == DType::kInt8 || dtype == DType::kBFloat16)),
-             "{}: tensor '{}' is {}, must be {}; {}", file_name, parameter.path, tensor::dtype_name(dtype),
-             parameter.is_matrix_weight ? "float32, bfloat16 or int8" : "float32", kOtherModel);
+  check_data(
+      dtype == DType::kFloat32 || (parameter.is_matrix_weight && (dtype == DType::kInt8 || dtype == DType::kBFloat16)),
+      "{}: tensor '{}' is {}, must be {}; {}", file_name, parameter.path, tensor::dtype_name(dtype),
+      parameter.is_matrix_weight ? "float32, bfloat16 or int8" : "float32", kOtherModel);
   if (dtype == DType::kInt8) {
     const auto scales = tensors.find(scales_name(parameter.path));
     stored.scales = scales == tensors.end() ? Tensor() : scales->second;

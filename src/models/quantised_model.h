@@ -7,8 +7,8 @@
 
 namespace dragoman::models {
 
-/// Behind the name of an int8 matrix weight: its scales, float32, one for each column of W in y = x W, which is a row of
-/// an embedding table.
+/// Behind the name of an int8 matrix weight: its scales, float32, one for each column of W in y = x W, which is a row
+/// of an embedding table.
 inline constexpr std::string_view kScalesSuffix = ".scales";
 
 /// What the matrix weights of a file are stored in; float32 where it is anything else.

@@ -15,10 +15,10 @@ using tensor::Tensor;
 struct StepKeys {
   const void* keys = nullptr;
   const void* values = nullptr;
-  const int32_t* row_of_position = nullptr;           ///< nullptr = consecutive rows
-  int64_t stride = 0;                                 ///< elements from one cache row to the next
-  int64_t length = 0;                                 ///< positions to attend to; 0 gives a row of zeros
-  tensor::DType dtype = tensor::DType::kFloat32;      ///< of keys and values: float32, or bfloat16, half the memory
+  const int32_t* row_of_position = nullptr;       ///< nullptr = consecutive rows
+  int64_t stride = 0;                             ///< elements from one cache row to the next
+  int64_t length = 0;                             ///< positions to attend to; 0 gives a row of zeros
+  tensor::DType dtype = tensor::DType::kFloat32;  ///< of keys and values: float32, or bfloat16, half the memory
 };
 
 /// to = from, rounded to nearest even.

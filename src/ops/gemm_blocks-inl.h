@@ -38,7 +38,7 @@ struct RightPanels {
   int64_t cells;  // of a whole panel
   int64_t first;
   const float* column_scales = nullptr;  // of all columns, int8 only
-  const int32_t* column_sums = nullptr;
+  const int32_t* column_starts = nullptr;
 };
 
 struct Result {
@@ -49,7 +49,7 @@ struct Result {
   bool accumulate;
 };
 
-// Depth (in k) of a block. int8 has one alone: the sum of a column that its value takes off is that of all its cells.
+// Depth (in k) of a block. int8 has one alone: what its sums begin with counts once.
 template <class Cells>
 constexpr int64_t block_depth() {
   return IsInt8<Cells> ? int64_t{1} << 40 : kDepthBlock * Cells::kDepth;
@@ -133,7 +133,7 @@ void multiply_placed(TileArguments tile, bool left_transposed, int64_t rows, con
       tile.bias = result.bias == nullptr ? nullptr : result.bias + column;
       if constexpr (IsInt8<Cells>) {
         tile.column_scales = right.column_scales + column;
-        tile.column_sums = right.column_sums + column;
+        tile.column_starts = right.column_starts + column;
       }
       multiply(width);
     }

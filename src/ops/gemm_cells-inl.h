@@ -30,6 +30,7 @@ struct TileArguments;
 struct FloatSums {
   using Sum = Vector;
   static HWY_INLINE Sum zero() { return hn::Zero(Tag()); }
+  static HWY_INLINE Sum start(const TileArguments& /*tile*/, int64_t /*column*/) { return zero(); }
   static HWY_INLINE Sum load(const float* sums) { return hn::LoadU(Tag(), sums); }
   static HWY_INLINE Vector value(Sum sum, const TileArguments& /*tile*/, int64_t /*row*/, int64_t /*column*/) {
     return sum;

@@ -84,7 +84,7 @@ PackedMatrix::PackedMatrix(int64_t rows, int64_t columns, Precision precision)
       panels_{Tensor::empty({panel_cells(rows, columns, kernel_)}), {}, {}} {
   if (precision == Precision::kInt8) {
     panels_.scales = Tensor::empty({panel_cells(1, columns, ProductKernel::kFloat32)});
-    panels_.sums = Tensor::empty({panel_cells(1, columns, ProductKernel::kFloat32)}, DType::kInt32);
+    panels_.starts = Tensor::empty({panel_cells(1, columns, ProductKernel::kFloat32)}, DType::kInt32);
   }
 }
 

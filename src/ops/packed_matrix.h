@@ -19,7 +19,7 @@ struct PackedEpilogue {
 struct PanelStorage {
   Tensor cells;   ///< of 32 bits, in a tensor of float32
   Tensor scales;  ///< [N] float32, int8 only: what one unit of a column is worth
-  Tensor sums;    ///< [N] int32, int8 only: of the packed elements of a column
+  Tensor starts;  ///< [N] int32, int8 only: what the sums of a column begin with
 };
 
 class PackedMatrix;

@@ -39,7 +39,7 @@ void pack_int8_panel(const float* weight, int64_t stride, bool transposed, int64
       transpose_rows(weight + j * stride, stride, count, depth, kLanes, turned.data<float>());
     }
     pack_int8_columns<Cells>(transposed ? turned.data<float>() : weight + j, transposed ? kLanes : stride, depth, count,
-                             width, to + j, {made.scales + j, made.sums + j});
+                             width, to + j, {made.scales + j, made.starts + j});
   }
 }
 
@@ -54,7 +54,7 @@ void pack(const Tensor& weight, bool transposed, PanelRange range, PanelStorage&
     float* to = cells + column * cells_of<Cells>(depth);
     if constexpr (IsInt8<Cells>) {
       pack_int8_panel<Cells>(weight.data<float>() + column * (transposed ? stride : 1), stride, transposed, depth,
-                             count, to, {panels.scales.data<float>() + column, panels.sums.data<int32_t>() + column});
+                             count, to, {panels.scales.data<float>() + column, panels.starts.data<int32_t>() + column});
     } else if (transposed) {
       pack_panel_transposed<Cells>(weight.data<float>() + column * stride, stride, depth, count, to);
     } else {
@@ -89,7 +89,7 @@ void pack_units_panel(const int8_t* units, int64_t along, int64_t across, const 
     for (int64_t k = 0; j < columns && k < depth; ++k) {
       sum += units[k * along + j * across];
     }
-    made.sums[j] = sum;
+    made.starts[j] = -Cells::kOffset * sum;
     made.scales[j] = j < columns ? scales[j] : 0.0F;
     for (int64_t cell = 0; cell < cells; ++cell) {
       const int64_t k = cell * Cells::kDepth;
@@ -109,7 +109,7 @@ void pack_units(const QuantisedWeight& weight, bool transposed, PanelRange range
       pack_units_panel<Cells>(weight.units.data<int8_t>() + column * across, along, across,
                               weight.scales.data<float>() + column, depth, std::min(columns - column, kPanelColumns),
                               panels.cells.data<float>() + column * cells_of<Cells>(depth),
-                              {panels.scales.data<float>() + column, panels.sums.data<int32_t>() + column});
+                              {panels.scales.data<float>() + column, panels.starts.data<int32_t>() + column});
     }
   }
 }
@@ -156,7 +156,7 @@ RightPanels panels_from(const PanelStorage& panels, int64_t depth, int64_t colum
   RightPanels right{panels.cells.data<float>() + column * cells, cells, 0};
   if constexpr (IsInt8<Cells>) {
     right.column_scales = panels.scales.data<float>() + column;
-    right.column_sums = panels.sums.data<int32_t>() + column;
+    right.column_starts = panels.starts.data<int32_t>() + column;
   }
   return right;
 }

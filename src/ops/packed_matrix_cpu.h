@@ -9,7 +9,7 @@ int64_t panel_columns();
 int64_t panel_cells(int64_t depth, int64_t columns, ProductKernel kernel);
 
 /// Packs panels [begin, end) of op(weight) [depth, columns]: one after the other, each row-major. int8 also sets their
-/// scales and sums.
+/// scales and starts.
 struct PanelRange {
   int64_t begin, end;
 };

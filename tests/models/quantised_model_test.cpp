@@ -102,17 +102,21 @@ TEST(QuantisedModel, DamagedTensorsAreNamed) {
     damage(tensors);
     return support::error_of([&] { logits_of_loaded(tensors, Tying::kTarget, Precision::kInt8); });
   };
-  EXPECT_EQ(error_with([&](NamedTensors& tensors) { tensors.erase(name); }),
-            "m/model.safetensors: tensor 'output.bias' is missing; config.json and the weights are of different models");
-  EXPECT_EQ(error_with([&](NamedTensors& tensors) { tensors.erase(weight + ".scales"); }),
-            "m/model.safetensors: tensor 'target_embedding.weight' is int8 and has no 'target_embedding.weight.scales'; "
-            "the file is damaged or hostile");
-  EXPECT_EQ(error_with([&](NamedTensors& tensors) { tensors[weight + ".scales"] = Tensor::zeros({3}); }),
-            "m/model.safetensors: tensor 'target_embedding.weight.scales' is float32 [3], must be float32 [70]; the file "
-            "is damaged or hostile");
-  EXPECT_EQ(error_with([&](NamedTensors& tensors) { tensors[weight + ".scales"] = Tensor::full({70}, -0.5); }),
-            "m/model.safetensors: tensor 'target_embedding.weight.scales': element 0 is -0.5, must not be negative; the "
-            "file is damaged or hostile");
+  EXPECT_EQ(
+      error_with([&](NamedTensors& tensors) { tensors.erase(name); }),
+      "m/model.safetensors: tensor 'output.bias' is missing; config.json and the weights are of different models");
+  EXPECT_EQ(
+      error_with([&](NamedTensors& tensors) { tensors.erase(weight + ".scales"); }),
+      "m/model.safetensors: tensor 'target_embedding.weight' is int8 and has no 'target_embedding.weight.scales'; "
+      "the file is damaged or hostile");
+  EXPECT_EQ(
+      error_with([&](NamedTensors& tensors) { tensors[weight + ".scales"] = Tensor::zeros({3}); }),
+      "m/model.safetensors: tensor 'target_embedding.weight.scales' is float32 [3], must be float32 [70]; the file "
+      "is damaged or hostile");
+  EXPECT_EQ(
+      error_with([&](NamedTensors& tensors) { tensors[weight + ".scales"] = Tensor::full({70}, -0.5); }),
+      "m/model.safetensors: tensor 'target_embedding.weight.scales': element 0 is -0.5, must not be negative; the "
+      "file is damaged or hostile");
   EXPECT_EQ(error_with([&](NamedTensors& tensors) {
               tensors[weight] = tensors[weight].clone();
               tensors[weight].data<int8_t>()[17] = -128;
@@ -122,10 +126,13 @@ TEST(QuantisedModel, DamagedTensorsAreNamed) {
   EXPECT_EQ(error_with([&](NamedTensors& tensors) { tensors["more"] = Tensor::zeros({1}); }),
             "m/model.safetensors: tensor 'more' belongs to no part of the model; config.json and the weights are of "
             "different models");
-  EXPECT_EQ(error_with([&](NamedTensors& tensors) { tensors[name] = tensors[name].to(DType::kBFloat16); }),
-            "m/model.safetensors: tensor 'output.bias' is bfloat16, must be float32; config.json and the weights are of "
-            "different models");
-  EXPECT_EQ(error_with([&](NamedTensors& tensors) { tensors[weight] = Tensor::zeros({2, 2}, DType::kInt8); }),
+  EXPECT_EQ(
+      error_with([&](NamedTensors& tensors) { tensors[name] = tensors[name].to(DType::kBFloat16); }),
+      "m/model.safetensors: tensor 'output.bias' is bfloat16, must be float32; config.json and the weights are of "
+      "different models");
+  EXPECT_EQ(error_with([&](NamedTensors& tensors) {
+              tensors[weight] = Tensor::zeros({2, 2}, DType::kInt8);
+            }),
             "m/model.safetensors: tensor 'target_embedding.weight' has shape [2, 2], config.json asks for [70, 24]; "
             "config.json and the weights are of different models");
 }

@@ -41,8 +41,7 @@ TEST(BestLogits, OfTheProductAreThoseOfTheStoredProduct) {
       BestLogits expected, seen;
       best_of_rows(logits, 6, expected);
       best_of_product(x, weight, bias, 6, seen);
-      expect_same_bits(expected, seen,
-                       fmt::format("{} [{}, {}] x [{}]", name_of(precision), rows, depth, columns));
+      expect_same_bits(expected, seen, fmt::format("{} [{}, {}] x [{}]", name_of(precision), rows, depth, columns));
     }
   }
 }
