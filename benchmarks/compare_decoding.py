@@ -8,7 +8,8 @@ Shapes (base, d256, tiny, deep) have random weights: both sides then write sente
 worth the same work on both. `text` is a model that was trained, a whole file, cutting into pieces and joining included.
 CTranslate2 runs in the best of its ways that are tried here (threads, sentences of a batch), dragoman likewise (tokens in
 work); then several rounds in turn, each in a fresh process on the same cores. Seconds are those of translating, loading
-left out on both sides; in dragoman's they always include reading, cutting and writing text.
+left out on both sides; in dragoman's they always include reading, cutting and writing text. The seconds of loading are
+those of a whole run without input here, and of making the translator there.
 
 Needs ctranslate2, sentencepiece, safetensors and numpy from the package index: in the interpreter named by --python or
 DRAGOMAN_BENCHMARK_PYTHON, or in .venv-benchmarks, which is made on first use. The text that vocabularies are learned from
@@ -96,6 +97,12 @@ class Dragoman:
         for name, value in way.items():
             flags += [f"--{name}", value]
         return [str(flag) for flag in flags]
+
+    def load_seconds(self, job):
+        """Of a whole run that translates nothing."""
+        begin = time.perf_counter()
+        run([self.program, "translate", *self.flags(job, {})], stdin=subprocess.DEVNULL)
+        return time.perf_counter() - begin
 
     def translate(self, job, way):
         if job.single:
@@ -204,13 +211,14 @@ def compare(job, sides, rounds):
     for _ in range(rounds):
         for side, way, found in zip(sides, ways, results):
             found.append(side.translate(job, way))
+    loads = sides[0].load_seconds(job), min(result["load_seconds"] for result in results[1])
     speeds = [[result["speed"] for result in found] for found in results]
     ratio = statistics.median(mine / other for mine, other in zip(*speeds))
-    for side, way, found, rates in zip(sides, ways, results, speeds):
+    for side, way, found, rates, load in zip(sides, ways, results, speeds, loads):
         memory = max(result["peak_mib"] for result in found)
         spread = f"{statistics.median(rates):.0f} tokens/s ({min(rates):.0f} to {max(rates):.0f})"
         how = ", ".join(f"{name} {value}" for name, value in way.items()) or "as it comes"
-        print(f"  {side.name:<12}{spread}{latency_text(found)}, {how}, {memory} MiB")
+        print(f"  {side.name:<12}{spread}{latency_text(found)}, {how}, {memory} MiB, loaded in {load:.2f} s")
     print(f"  ratio       {ratio:.2f}", flush=True)
     return {
         "name": job.name,
@@ -222,6 +230,8 @@ def compare(job, sides, rounds):
         "ratio": round(ratio, 3),
         "ours_mib": max(result["peak_mib"] for result in results[0]),
         "theirs_mib": max(result["peak_mib"] for result in results[1]),
+        "ours_load_seconds": round(loads[0], 3),
+        "theirs_load_seconds": round(loads[1], 3),
         "ours_latencies": [round(latency, 6) for result in results[0] for latency in result["latencies"]],
         "theirs_latencies": [round(latency, 6) for result in results[1] for latency in result["latencies"]],
         "ctranslate2": results[1][0]["ctranslate2"],

@@ -52,12 +52,11 @@ class Memory : public nn::AttentionMemory {
   Memory(Tensor key, Tensor value, ops::AttentionBounds bounds)
       : key_(std::move(key)), value_(std::move(value)), bounds_(std::move(bounds)) {}
 
-  Variable attend(const Variable& query, const Variable&, const nn::MultiHeadAttention& layer,
-                  const nn::ForwardContext&) override {
-    query_ = query;
+  Variable attend(const Variable& input, const nn::MultiHeadAttention& layer, const nn::ForwardContext&) override {
+    query_ = layer.project_query(input);                 // [Nq, 300]  Q W^Q
     projected_key_ = layer.project_key(key_);            // [Nk, 300]  K W^K
     const Variable value = layer.project_value(value_);  // [Nk, 300]  V W^V
-    return ops::attention(query, projected_key_, value, bounds_, {.n_heads = kHeads});
+    return ops::attention(query_, projected_key_, value, bounds_, {.n_heads = kHeads});
   }
 
   // The weights of sentence 0, when all sentences are padded to 10 keys: [6, 12, 10].

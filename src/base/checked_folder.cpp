@@ -79,6 +79,15 @@ std::string CheckedFolder::read(const std::string& name) const {
   return content;
 }
 
+void CheckedFolder::read_into(const std::string& name,
+                              const std::function<std::span<char>(uint64_t size)>& room) const {
+  FileReader reader = open(name);
+  check_size(name, reader.size());
+  const std::span<char> to = room(reader.size());
+  reader.read_exactly(to);
+  check_sha256(name, sha256_hex({to.data(), to.size()}));
+}
+
 void CheckedFolder::verify() const {
   for (const auto& [name, expected] : manifest_.files) {
     FileReader reader = open(name);

@@ -2,7 +2,9 @@
 
 #include <cstdint>
 #include <filesystem>
+#include <functional>
 #include <optional>
+#include <span>
 #include <string>
 #include <vector>
 
@@ -29,6 +31,9 @@ class CheckedFolder {
   /// The bytes of one file. Throws Error(kBadData): not in the manifest, missing, or "m/source.spm: SHA-256 is 12ab...,
   /// the manifest says 34cd...; the file is damaged, take it from a copy or from checkpoints/".
   std::string read(const std::string& name) const;
+  /// The same into memory of the caller's: `room` is called with the size and must give so many bytes. What it gave
+  /// holds anything when this throws.
+  void read_into(const std::string& name, const std::function<std::span<char>(uint64_t size)>& room) const;
   /// Compares every file with the manifest, in pieces, without keeping it. Throws as `read` does.
   void verify() const;
 

@@ -2,6 +2,7 @@
 
 #include <cstdint>
 #include <filesystem>
+#include <span>
 #include <string>
 
 #include "base/file_descriptor.h"
@@ -32,6 +33,8 @@ class FileReader {
   /// Everything from here to the end. Throws when that is more than `max_bytes`, before memory is asked for where the
   /// size is known; also when memory for it is not there.
   std::string read_all(uint64_t max_bytes);
+  /// Fills `to` from here on. Throws unless exactly its bytes are left.
+  void read_exactly(std::span<char> to);
 
  private:
   void check_kind(bool pipes_allowed);

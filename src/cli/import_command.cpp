@@ -5,6 +5,7 @@
 #include "base/error.h"
 #include "base/folder_lock.h"
 #include "cli/command.h"
+#include "cli/new_folder.h"
 #include "cli/text_output.h"
 #include "decoding/search_defaults.h"
 #include "interop/marian_import.h"
@@ -25,18 +26,12 @@ std::string search_of(const interop::MarianSearch& search, std::vector<std::stri
   options.beam_size = search.beam_size;
   options.length_penalty = decoding::LengthPenalty::kLength;
   options.alpha = search.length_penalty;
+  options.beam_rule = decoding::BeamRule::kFull;
   options.check();
   return decoding::search_defaults_json(options);
 } catch (const base::Error& error) {
   notes.push_back(fmt::format("the search that the folder asks for is not taken over: {}", error.what()));
   return "";
-}
-
-void check_is_new(const std::filesystem::path& folder) {
-  std::error_code failed;
-  const bool is_new = !std::filesystem::exists(folder, failed) || std::filesystem::is_empty(folder, failed);
-  base::check_usage(is_new && !failed, "{}: is there already and not an empty folder; name a new one for the model",
-                    folder.string());
 }
 
 int import(const ImportArguments& arguments) {

@@ -32,6 +32,16 @@ SearchFlags::SearchFlags(CLI::App& command) {
           ->default_str(std::string(decoding::name_of(given_.length_penalty)));
   apply_if_given(penalty, &SearchOptions::length_penalty);
   add(command, "--alpha", &SearchOptions::alpha, "Exponent of the length penalty, 0 to 5; 0 = none" + stored);
+  const CLI::Option* rule =
+      command
+          .add_option_function<std::string>(
+              "--beam-rule", [this](const std::string& name) { given_.beam_rule = decoding::beam_rule_from(name); },
+              "shrinking = a finished hypothesis takes its place in the beam with it, full = its place is filled "
+              "again, "
+              "as in transformers; not given: what is stored with the model, else the default")
+          ->check(CLI::IsMember({"shrinking", "full"}))
+          ->default_str(std::string(decoding::name_of(given_.beam_rule)));
+  apply_if_given(rule, &SearchOptions::beam_rule);
   add(command, "--min-length", &SearchOptions::min_length, "Fewest pieces of a translation, 0 to 100000");
   add(command, "--max-length-ratio", &SearchOptions::max_length_ratio,
       "Longest translation in tokens = ratio * source tokens + extra; 0 to 100");

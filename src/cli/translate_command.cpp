@@ -34,7 +34,7 @@ struct TranslateArguments {
   int alignment_layer = -1;
   int64_t batch_tokens = decoding::SearchOptions().batch_tokens;
   int workers = 0;
-  ops::Precision precision = ops::Precision::kFloat32;
+  std::optional<ops::Precision> precision;  // none: as the folder stores the weights
   std::unique_ptr<SearchFlags> flags;
 
   // Over the defaults of the model.
@@ -220,10 +220,12 @@ void add_translate_command(CLI::App& app, Run& run) {
   add_speed_flags(*command, arguments->batch_tokens, arguments->workers);
   command
       ->add_option_function<std::string>(
-          "--precision", [arguments](const std::string& name) { arguments->precision = *ops::precision_from(name); },
-          "Of the products with weights, converted at load; float32 gives what training validates with")
-      ->check(CLI::IsMember({"float32", "bfloat16", "int8"}))
-      ->default_str("float32");
+          "--precision", [arguments](const std::string& name) { arguments->precision = ops::precision_from(name); },
+          "Of the products with weights, converted at load; auto = as the folder stores them: float32, which gives "
+          "what "
+          "training validates with, unless `quantize` made it")
+      ->check(CLI::IsMember({"auto", "float32", "bfloat16", "int8"}))
+      ->default_str("auto");
   command->callback([arguments, &run] {
     // What can be seen to be wrong without the model is refused before it is read; its beam size bounds n_best.
     decoding::SearchOptions search = arguments->search({});

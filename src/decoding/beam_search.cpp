@@ -38,15 +38,36 @@ void BeamSearch::append_rows(int32_t slot, std::vector<StepRow>& rows) const {
 
 void BeamSearch::advance(std::span<float> logits) {
   expand_all(logits);
+  take_candidates();
+}
+
+int BeamSearch::best_logits_wanted() const {
+  return rules_.empty() && phrases_.empty() ? best_logits_for(candidates_wanted()) : 0;
+}
+
+void BeamSearch::advance_best(const ops::BestLogits& best, size_t first_row) {
+  candidates_.clear();
+  const int count = static_cast<int>(candidates_wanted());
+  for (size_t row = 0; row < live_.size(); ++row) {
+    const Expansion expansion{static_cast<int32_t>(row), live_[row].score, length_ >= limits_.min_length, count};
+    expand(best.row(first_row + row), expansion, candidates_);
+  }
+  take_candidates();
+}
+
+void BeamSearch::take_candidates() {
   choose_candidates();
   if (candidates_.empty()) {  // nothing may follow: cut here
     return finish_all_live(FinishReason::kLengthLimit);
   }
   ++length_;
   split_candidates();
-  if (length_ >= limits_.max_length) {
+  if (full() && rule_ends()) {
+    live_.clear();
+  } else if (length_ >= limits_.max_length) {
     finish_all_live(FinishReason::kLengthLimit);
-  } else if (finished_.size() >= static_cast<size_t>(options_.finished_wanted()) || nothing_better_can_come()) {
+  } else if ((!full() && finished_.size() >= static_cast<size_t>(options_.finished_wanted())) ||
+             nothing_better_can_come()) {
     live_.clear();
   }
 }
@@ -56,9 +77,10 @@ size_t BeamSearch::free_places() const {
   return all - std::min(all, finished_.size());
 }
 
-// As many as there are places; with patience above 1, enough to fill the places of those that end in this step.
+// As many as there are places; with patience above 1 or places that are filled again, enough for those of the
+// hypotheses that end in this step.
 size_t BeamSearch::candidates_wanted() const {
-  return options_.finished_wanted() > options_.beam_size ? 2 * places() : places();
+  return full() || options_.finished_wanted() > options_.beam_size ? 2 * places() : places();
 }
 
 void BeamSearch::expand_all(std::span<float> logits) {
@@ -113,7 +135,9 @@ void BeamSearch::split_candidates() {
 }
 
 void BeamSearch::finish(const Live& hypothesis, size_t coverage_row, FinishReason reason) {
-  const double penalty = length_penalty(options_.length_penalty, options_.alpha, std::max<int64_t>(length_, 1));
+  const bool end_is_free = full() && reason == FinishReason::kLengthLimit;
+  const int64_t length = std::max<int64_t>(length_, 1) + (end_is_free ? 1 : 0);
+  const double penalty = length_penalty(options_.length_penalty, options_.alpha, length);
   const double normalised = hypothesis.score / penalty + coverage_.penalty(coverage_row);
   const Finished finished{hypothesis.node, hypothesis.score, normalised, reason,
                           phrases_.complete(hypothesis.progress)};
@@ -121,6 +145,9 @@ void BeamSearch::finish(const Live& hypothesis, size_t coverage_row, FinishReaso
     return x.complete != y.complete ? x.complete : x.normalised_score > y.normalised_score;
   };
   finished_.insert(std::ranges::upper_bound(finished_, finished, ranks_before), finished);
+  if (full() && finished_.size() > beam()) {
+    finished_.pop_back();
+  }
 }
 
 void BeamSearch::finish_all_live(FinishReason reason) {
@@ -162,8 +189,17 @@ bool BeamSearch::nothing_better_can_come() const {
   if (!options_.early_stop || finished_.size() < needed || live_.empty()) {
     return false;
   }
-  const double penalty = length_penalty(options_.length_penalty, options_.alpha, limits_.max_length);
+  const int64_t longest = limits_.max_length + (full() ? 1 : 0);
+  const double penalty = length_penalty(options_.length_penalty, options_.alpha, longest);
   return live_.front().score / penalty < finished_[needed - 1].normalised_score;  // live_ is sorted by score
+}
+
+bool BeamSearch::rule_ends() const {
+  if (finished_.size() < beam() || live_.empty()) {
+    return false;
+  }
+  const double penalty = length_penalty(options_.length_penalty, options_.alpha, length_);
+  return live_.front().score / penalty <= finished_.back().normalised_score;
 }
 
 int32_t BeamSearch::add_node(const Candidate& candidate) {

@@ -30,6 +30,13 @@ namespace dragoman::decoding {
 /// C places in place of beam_size, and at most beam_size of them are live: a place that a finished one takes is filled
 /// by the next best extension while more than beam_size are left. Below 1 the search ends once C are finished.
 ///
+/// BeamRule::kFull is the rule of `generate` of transformers 5 with early_stopping false: the 2 * beam_size best
+/// extensions are ranked; those among the first beam_size that end the sentence are finished, and the beam_size best of
+/// the others live on. The beam_size best finished ones are kept. It is over when so many are there and the best live
+/// sum s satisfies s / lp(length so far) <= the worst of them, though a longer one may be better; or at the longest
+/// length, where live ones are cut and divided by lp of one token more, since their end is free there. The claim holds
+/// with max_length + 1 for the same reason.
+///
 /// With phrases that must appear, the places of a step are shared out by how much of them a hypothesis holds, and the
 /// sentence cannot end before it holds all (see PhraseConstraints).
 class BeamSearch : public SentenceSearch {
@@ -40,6 +47,8 @@ class BeamSearch : public SentenceSearch {
   bool wants_attention() const override { return !coverage_.empty(); }
   void see_attention(const float* weights, int64_t stride) override { coverage_.add(live_.size(), weights, stride); }
   void advance(std::span<float> logits) override;
+  int best_logits_wanted() const override;
+  void advance_best(const ops::BestLogits& best, size_t first_row) override;
   bool done() const override { return live_.empty(); }
   void stop(FinishReason reason) override;
   std::vector<int32_t> agreed_ids() const override;
@@ -71,15 +80,19 @@ class BeamSearch : public SentenceSearch {
   };
 
   size_t free_places() const;
-  size_t places() const { return std::min(static_cast<size_t>(options_.beam_size), free_places()); }
+  bool full() const { return options_.beam_rule == BeamRule::kFull; }
+  size_t places() const { return full() ? beam() : std::min(beam(), free_places()); }
+  size_t beam() const { return static_cast<size_t>(options_.beam_size); }
   size_t candidates_wanted() const;
   void expand_all(std::span<float> logits);
+  void take_candidates();
   void split_candidates();
   void finish(const Live& hypothesis, size_t coverage_row, FinishReason reason);
   void finish_all_live(FinishReason reason);
   void choose_candidates();
   std::vector<int32_t> pieces(int32_t node) const;
   bool nothing_better_can_come() const;
+  bool rule_ends() const;
   int32_t add_node(const Candidate& candidate);
   std::span<const int32_t> history(int32_t node);
   Hypothesis trace(const Finished& finished) const;

@@ -11,8 +11,30 @@
 namespace dragoman::decoding {
 namespace {
 
-// Extensions of one hypothesis that a step can ask for: the widest beam.
-constexpr int kMaxCount = 128;
+// Extensions of one hypothesis that a step can ask for: twice the widest beam.
+constexpr int kMaxCount = 256;
+
+// Tokens that forbid_tokens can forbid: pad, begin of sentence, unk, the end.
+constexpr int kForbidden = 4;
+
+bool is_forbidden(int32_t id, const Expansion& expansion) {
+  return id == data::kPadId || id == data::kBosId || (id == data::kUnkId && !expansion.allow_unk) ||
+         (id == data::kEosId && !expansion.allow_end);
+}
+
+double checked_normaliser(double normaliser) {
+  base::check_argument(std::isfinite(normaliser),
+                       "search: the model's logits have the log-sum-exp {}, it must be finite; the weights may hold "
+                       "NaN or infinity, try another checkpoint",
+                       normaliser);
+  return normaliser;
+}
+
+Candidate candidate_of(int32_t id, float logit, double normaliser, const Expansion& expansion) {
+  // Rounding may put the likeliest token above probability 1; early stopping relies on log-probabilities <= 0.
+  const double log_prob = std::min(0.0, logit - normaliser);
+  return {expansion.parent, id, static_cast<float>(log_prob), expansion.score + log_prob};
+}
 
 bool ranks_before(const Candidate& a, const Candidate& b) {
   if (a.score != b.score) {
@@ -24,12 +46,7 @@ bool ranks_before(const Candidate& a, const Candidate& b) {
 }  // namespace
 
 double log_normaliser(std::span<const float> logits) {
-  const double normaliser = ops::log_sum_exp(logits.data(), static_cast<int64_t>(logits.size()));
-  base::check_argument(std::isfinite(normaliser),
-                       "search: the model's logits have the log-sum-exp {}, it must be finite; the weights may hold "
-                       "NaN or infinity, try another checkpoint",
-                       normaliser);
-  return normaliser;
+  return checked_normaliser(ops::log_sum_exp(logits.data(), static_cast<int64_t>(logits.size())));
 }
 
 void forbid_tokens(std::span<float> logits, bool allow_end, bool allow_unk) {
@@ -52,9 +69,7 @@ void expand(std::span<float> logits, const Expansion& expansion, std::vector<Can
   ops::top_k(logits.data(), static_cast<int64_t>(logits.size()), count, values.data(), ids.data());
   const size_t first = candidates.size();
   const auto add = [&](int32_t id, float logit) {
-    // Rounding may put the likeliest token above probability 1; early stopping relies on log-probabilities <= 0.
-    const double log_prob = std::min(0.0, logit - normaliser);
-    candidates.push_back({expansion.parent, id, static_cast<float>(log_prob), expansion.score + log_prob});
+    candidates.push_back(candidate_of(id, logit, normaliser, expansion));
   };
   for (size_t i = 0; i < static_cast<size_t>(count) && values[i] != kImpossible; ++i) {
     add(ids[i], values[i]);
@@ -64,6 +79,21 @@ void expand(std::span<float> logits, const Expansion& expansion, std::vector<Can
     if (logits[static_cast<size_t>(id)] != kImpossible &&
         std::ranges::find(added, id, &Candidate::token_id) == added.end()) {
       add(id, logits[static_cast<size_t>(id)]);
+    }
+  }
+}
+
+int best_logits_for(size_t count) {
+  return static_cast<int>(std::min(count, static_cast<size_t>(kMaxCount))) + kForbidden;
+}
+
+void expand(const ops::BestRow& best, const Expansion& expansion, std::vector<Candidate>& candidates) {
+  const double normaliser = checked_normaliser(best.log_sum_exp);
+  int missing = std::min(expansion.count, kMaxCount);
+  for (size_t i = 0; i < best.ids.size() && missing > 0 && best.values[i] != kImpossible; ++i) {
+    if (!is_forbidden(best.ids[i], expansion)) {
+      candidates.push_back(candidate_of(best.ids[i], best.values[i], normaliser, expansion));
+      --missing;
     }
   }
 }

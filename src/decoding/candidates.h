@@ -6,6 +6,8 @@
 #include <span>
 #include <vector>
 
+#include "ops/best_logits.h"
+
 namespace dragoman::decoding {
 
 /// Logit of a token that must not be generated.
@@ -43,6 +45,13 @@ struct Expansion {
 /// when fewer have a probability above 0. Then those of `also` that are not among them and have one.
 /// @param logits  [V] of the hypothesis; overwritten by forbid_tokens
 void expand(std::span<float> logits, const Expansion& expansion, std::vector<Candidate>& candidates);
+
+/// So many logits of a row must be known for `count` extensions of it: some of the largest may be forbidden.
+int best_logits_for(size_t count);
+
+/// The same from the largest logits of the hypothesis, best_logits_for(count) of them or all V; no rule has changed
+/// them and `also` is empty. Appends the same candidates.
+void expand(const ops::BestRow& best, const Expansion& expansion, std::vector<Candidate>& candidates);
 
 /// Keeps the `count` best by score, best first; ties: lower parent, then lower token id.
 void prune(std::vector<Candidate>& candidates, size_t count);

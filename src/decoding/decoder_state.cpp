@@ -9,26 +9,37 @@ namespace dragoman::decoding {
 using autograd::Variable;
 using tensor::Tensor;
 
-Variable CachedSelfMemory::attend(const Variable& query, const Variable& input, const nn::MultiHeadAttention& attention,
+Variable CachedSelfMemory::attend(const Variable& input, const nn::MultiHeadAttention& attention,
                                   const nn::ForwardContext&) {
-  const Variable key = attention.project_key(input);      // [R, H * Dh]   K W^K
-  const Variable value = attention.project_value(input);  // [R, H * Dh]   V W^V
+  const auto [query, key, value] = attention.project_all(input);  // [R, H * Dh] each
   state_.store(layer_, key.value(), value.value());
   Tensor heads = Tensor::empty(query.shape());  // [R, H * Dh]
   ops::attention_step(query.value(), state_.self_keys(layer_), attention.n_heads(), heads, nullptr);
   return Variable(heads);
 }
 
-Variable CachedCrossMemory::attend(const Variable& query, const Variable&, const nn::MultiHeadAttention& attention,
+Variable CachedCrossMemory::attend(const Variable& input, const nn::MultiHeadAttention& attention,
                                    const nn::ForwardContext&) {
-  Tensor heads = Tensor::empty(query.shape());  // [R, H * Dh]
+  const Variable query = attention.project_query(input);  // [R, H * Dh]
+  Tensor heads = Tensor::empty(query.shape());            // [R, H * Dh]
   const std::span<const ops::SharedRows> keys = state_.cross_keys(layer_);
   ops::attention_shared(query.value(), keys, attention.n_heads(), heads, state_.attention_of(layer_));
   return Variable(heads);
 }
 
+namespace {
+
+// Keys and values are kept in bfloat16 where the products are rounded too: half the memory to hold and to read.
+tensor::DType cache_dtype(const models::Transformer& model) {
+  const nn::WeightPacking* packing = model.parameters().packing();
+  const bool exact = packing == nullptr || packing->precision() == ops::Precision::kFloat32;
+  return exact ? tensor::DType::kFloat32 : tensor::DType::kBFloat16;
+}
+
+}  // namespace
+
 DecoderState::DecoderState(const models::Transformer& model)
-    : model_(model), cache_(model.decoder_layer_count(), model.config().d_model) {
+    : model_(model), cache_(model.decoder_layer_count(), model.config().d_model, cache_dtype(model)) {
   for (size_t layer = 0; layer < model.decoder_layer_count(); ++layer) {
     self_memories_.emplace_back(*this, layer);
     cross_memories_.emplace_back(*this, layer);
@@ -42,13 +53,13 @@ std::vector<int32_t> DecoderState::add(const Variable& memory, std::span<const i
   }
   for (size_t layer = 0; layer < model_.decoder_layer_count(); ++layer) {
     const nn::MultiHeadAttention& attention = model_.decoder_layer(layer).cross_attention();
-    const Tensor keys = attention.project_key(memory).value();      // [Ns, H * Dh]
-    const Tensor values = attention.project_value(memory).value();  // [Ns, H * Dh]
+    const auto projected = attention.project_keys_and_values(memory);
+    const Tensor &keys = projected.keys.value(), &values = projected.values.value();  // [Ns, H * Dh]
     for (size_t sentence = 0; sentence < added.size(); ++sentence) {
       const int32_t begin = offsets[sentence];
       const int32_t end = offsets[sentence + 1];
       slots_[static_cast<size_t>(added[sentence])].cross.push_back(
-          ops::pack_shared_keys(keys.rows(begin, end), values.rows(begin, end), attention.n_heads()));
+          ops::pack_shared_keys(keys.rows(begin, end), values.rows(begin, end), attention.n_heads(), cache_.dtype()));
     }
   }
   return added;
@@ -191,7 +202,7 @@ std::span<const ops::StepKeys> DecoderState::self_keys(size_t layer) {
   for (const Row& row : rows_) {
     const Table& history = table(row);
     step_keys_.push_back({cache_.keys(layer), cache_.values(layer), history.data(), cache_.stride(),
-                          static_cast<int64_t>(row.position) + 1});
+                          static_cast<int64_t>(row.position) + 1, cache_.dtype()});
   }
   return step_keys_;
 }

@@ -18,8 +18,8 @@ class DecoderState;
 class CachedSelfMemory : public nn::AttentionMemory {
  public:
   CachedSelfMemory(DecoderState& state, size_t layer) : state_(state), layer_(layer) {}
-  autograd::Variable attend(const autograd::Variable& query, const autograd::Variable& input,
-                            const nn::MultiHeadAttention& attention, const nn::ForwardContext& context) override;
+  autograd::Variable attend(const autograd::Variable& input, const nn::MultiHeadAttention& attention,
+                            const nn::ForwardContext& context) override;
 
  private:
   DecoderState& state_;
@@ -30,8 +30,8 @@ class CachedSelfMemory : public nn::AttentionMemory {
 class CachedCrossMemory : public nn::AttentionMemory {
  public:
   CachedCrossMemory(DecoderState& state, size_t layer) : state_(state), layer_(layer) {}
-  autograd::Variable attend(const autograd::Variable& query, const autograd::Variable& input,
-                            const nn::MultiHeadAttention& attention, const nn::ForwardContext& context) override;
+  autograd::Variable attend(const autograd::Variable& input, const nn::MultiHeadAttention& attention,
+                            const nn::ForwardContext& context) override;
 
  private:
   DecoderState& state_;

@@ -19,10 +19,23 @@ void GreedySearch::append_rows(int32_t slot, std::vector<StepRow>& rows) const {
   rows.push_back({slot, 0, hypothesis_.ids.empty() ? data::kBosId : hypothesis_.ids.back()});
 }
 
+Expansion GreedySearch::expansion() const {
+  return {0, rank_score_, static_cast<int64_t>(hypothesis_.ids.size()) >= limits_.min_length, 1};
+}
+
 void GreedySearch::advance(std::span<float> logits) {
-  const auto length = static_cast<int64_t>(hypothesis_.ids.size());
   best_.clear();
-  rules_.expand(hypothesis_.ids, logits, {0, rank_score_, length >= limits_.min_length, 1}, best_);
+  rules_.expand(hypothesis_.ids, logits, expansion(), best_);
+  take_best();
+}
+
+void GreedySearch::advance_best(const ops::BestLogits& best, size_t first_row) {
+  best_.clear();
+  expand(best.row(first_row), expansion(), best_);
+  take_best();
+}
+
+void GreedySearch::take_best() {
   if (best_.empty()) {
     return finish(FinishReason::kLengthLimit);
   }
@@ -34,7 +47,7 @@ void GreedySearch::advance(std::span<float> logits) {
     return finish(FinishReason::kEndOfSentence);
   }
   hypothesis_.ids.push_back(best.token_id);
-  if (length + 1 >= limits_.max_length) {
+  if (static_cast<int64_t>(hypothesis_.ids.size()) >= limits_.max_length) {
     finish(FinishReason::kLengthLimit);
   }
 }

@@ -13,12 +13,16 @@ class GreedySearch : public SentenceSearch {
   void begin(const ScoredPrefix& prefix) override;
   void append_rows(int32_t slot, std::vector<StepRow>& rows) const override;
   void advance(std::span<float> logits) override;
+  int best_logits_wanted() const override { return rules_.empty() ? best_logits_for(1) : 0; }
+  void advance_best(const ops::BestLogits& best, size_t first_row) override;
   bool done() const override { return done_; }
   void stop(FinishReason reason) override { finish(reason); }
   std::vector<int32_t> agreed_ids() const override { return hypothesis_.ids; }
   std::vector<Hypothesis> take_hypotheses() override;
 
  private:
+  Expansion expansion() const;
+  void take_best();
   void finish(FinishReason reason);
 
   SearchOptions options_;

@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <cstring>
 
+#include "ops/attention_step.h"
+
 namespace dragoman::decoding {
 namespace {
 
@@ -32,6 +34,11 @@ void KeyValueCache::release(int32_t row) {
 }
 
 void KeyValueCache::write(size_t layer, int32_t row, const float* key, const float* value) {
+  if (dtype_ == tensor::DType::kBFloat16) {
+    auto* target = layers_[layer].data<tensor::BFloat16>() + row * stride();
+    ops::round_row(key, d_model_, target);
+    return ops::round_row(value, d_model_, target + d_model_);
+  }
   float* target = layers_[layer].data<float>() + row * stride();
   std::copy_n(key, d_model_, target);
   std::copy_n(value, d_model_, target + d_model_);
@@ -40,7 +47,7 @@ void KeyValueCache::write(size_t layer, int32_t row, const float* key, const flo
 void KeyValueCache::grow() {
   const int64_t grown = std::max(kFirstCapacity, 2 * capacity_);
   for (tensor::Tensor& layer : layers_) {
-    tensor::Tensor larger = tensor::Tensor::empty({grown, stride()});
+    tensor::Tensor larger = tensor::Tensor::empty({grown, stride()}, dtype_);
     if (capacity_ > 0) {
       larger.rows(0, capacity_).copy_from(layer);
     }

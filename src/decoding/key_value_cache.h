@@ -13,7 +13,9 @@ namespace dragoman::decoding {
 /// memory stops growing once it fits the work.
 class KeyValueCache {
  public:
-  KeyValueCache(size_t n_layers, int64_t d_model) : layers_(n_layers), d_model_(d_model) {}
+  /// @param dtype  float32 or bfloat16
+  KeyValueCache(size_t n_layers, int64_t d_model, tensor::DType dtype = tensor::DType::kFloat32)
+      : layers_(n_layers), d_model_(d_model), dtype_(dtype) {}
 
   /// The number of a free row that follows `previous` (-1: nothing), which it keeps alive. It is needed until `release`
   /// is called on it. May move the memory (when it grows), so pointers are asked for afterwards.
@@ -23,9 +25,12 @@ class KeyValueCache {
 
   /// Stores one token's key and value, [D] each.
   void write(size_t layer, int32_t row, const float* key, const float* value);
-  /// Key (value) of row r is keys(layer) + r * stride().
-  const float* keys(size_t layer) const { return layers_[layer].data<float>(); }
-  const float* values(size_t layer) const { return keys(layer) + d_model_; }
+  /// Key (value) of row r begins at element r * stride() of this.
+  const void* keys(size_t layer) const { return layers_[layer].raw_data(); }
+  const void* values(size_t layer) const {
+    return static_cast<const char*>(keys(layer)) + static_cast<size_t>(d_model_) * tensor::dtype_bytes(dtype_);
+  }
+  tensor::DType dtype() const { return dtype_; }
   int64_t stride() const { return 2 * d_model_; }
 
   int64_t capacity() const { return capacity_; }
@@ -36,6 +41,7 @@ class KeyValueCache {
 
   std::vector<tensor::Tensor> layers_;  // [rows, 2 D] each: key, then value
   int64_t d_model_;
+  tensor::DType dtype_;
   int64_t capacity_ = 0;
   std::vector<int32_t> free_;      // the last one is handed out next
   std::vector<int32_t> previous_;  // of each row

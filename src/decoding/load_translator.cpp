@@ -2,7 +2,7 @@
 
 #include "base/error.h"
 #include "decoding/search_defaults.h"
-#include "models/model_tensors.h"
+#include "models/quantised_model.h"
 
 namespace dragoman::decoding {
 namespace {
@@ -27,13 +27,19 @@ struct LoadedModel {
   SearchOptions defaults;
 };
 
-LoadedModel load_model(const std::filesystem::path& folder, ops::Precision precision) {
-  const models::ModelFiles files = models::read_model_folder(folder);
+// The file's memory goes back to the system once the weights are packed.
+models::ModelFiles read_apart(const std::filesystem::path& folder) {
+  const tensor::ArenaScope apart(std::make_shared<tensor::Arena>());
+  return models::read_model_folder(folder);
+}
+
+LoadedModel load_model(const std::filesystem::path& folder, std::optional<ops::Precision> precision) {
+  const models::ModelFiles files = read_apart(folder);
   const std::string config_name = (folder / models::kConfigName).string();
   auto model = std::make_shared<models::Transformer>(models::transformer_config_from_json(files.config, config_name));
-  model->parameters().allocate();
-  models::load_tensors(files.tensors, model->parameters(), (folder / models::kWeightsName).string());
-  model->parameters().pack_weights(precision);
+  models::load_for_inference(files.tensors, model->parameters(),
+                             precision.value_or(models::stored_precision(files.tensors)), worker_count(0),
+                             (folder / models::kWeightsName).string());
   const models::TransformerConfig& config = model->config();
   const data::VocabularyPair vocabularies = load_vocabularies(files.vocabularies, folder);
   const bool joint = files.vocabularies.contains(models::kJointVocabularyName);
@@ -60,12 +66,13 @@ data::VocabularyPair load_vocabularies(const models::VocabularyFiles& files, con
   return {load(models::kSourceVocabularyName), load(models::kTargetVocabularyName)};
 }
 
-Translator load_translator(const std::filesystem::path& folder, ops::Precision precision) {
+Translator load_translator(const std::filesystem::path& folder, std::optional<ops::Precision> precision) {
   LoadedModel loaded = load_model(folder, precision);
   return {std::move(loaded.model), loaded.vocabularies.source, loaded.vocabularies.target, loaded.defaults};
 }
 
-std::unique_ptr<Translator> load_ensemble(std::span<const std::filesystem::path> folders, ops::Precision precision) {
+std::unique_ptr<Translator> load_ensemble(std::span<const std::filesystem::path> folders,
+                                          std::optional<ops::Precision> precision) {
   base::check_usage(!folders.empty(), "ensemble: no model folder is given, one at least is needed");
   LoadedModel first = load_model(folders.front(), precision);
   ParallelSearch::Models models = {first.model};

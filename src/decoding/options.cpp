@@ -43,6 +43,8 @@ void SearchOptions::check() const {
                     "give a temperature such as 1",
                     sampling_top_k, sampling_top_p);
   base::check_range("patience", patience, 0.1, 10);
+  base::check_usage(beam_rule == BeamRule::kShrinking || patience == 1.0,
+                    "patience is {}, but beam_rule full has an end of its own; leave patience at 1", patience);
   base::check_range("coverage_penalty", coverage_penalty, 0, 10);
   check_n_best(*this);
 }
@@ -63,6 +65,15 @@ double length_penalty(LengthPenalty kind, double alpha, int64_t length) {
 
 int worker_count(int asked) {
   return asked > 0 ? asked : base::cpu_count();
+}
+
+std::string_view name_of(BeamRule rule) {
+  return rule == BeamRule::kFull ? "full" : "shrinking";
+}
+
+BeamRule beam_rule_from(std::string_view name) {
+  base::check_usage(name == "full" || name == "shrinking", "beam_rule is \"{}\", must be shrinking or full", name);
+  return name == "full" ? BeamRule::kFull : BeamRule::kShrinking;
 }
 
 std::string_view name_of(LengthPenalty kind) {

@@ -17,6 +17,12 @@ enum class LengthPenalty {
 /// Runs of target pieces, none of them empty.
 using Phrases = std::vector<std::vector<int32_t>>;
 
+/// What becomes of a beam when a hypothesis is finished.
+enum class BeamRule {
+  kShrinking,  ///< it takes its place with it: the beam is narrower from then on
+  kFull,       ///< its place is filled again: as many as beam_size live on until the end
+};
+
 /// Everything a translation can be asked for. JSON keys, YAML keys and flags carry these names.
 struct SearchOptions {
   /// Hypotheses kept a sentence. 1 to 128; 1 is greedy search. Default 4 (paper, section 6.1).
@@ -35,6 +41,8 @@ struct SearchOptions {
   /// Translations returned a sentence, best first. 1 to beam_size, and to what patience lets finish; 1 to 128 with
   /// sampling or alternatives. Default 1.
   int n_best = 1;
+  /// Whether finished hypotheses keep a place in the beam (see BeamSearch). Default shrinking.
+  BeamRule beam_rule = BeamRule::kShrinking;
   /// Stop a sentence once no live hypothesis can still enter the n best (see BeamSearch). Never changes the result,
   /// only saves time. Default true.
   bool early_stop = true;
@@ -88,6 +96,10 @@ double length_penalty(LengthPenalty kind, double alpha, int64_t length);
 
 /// Threads for a `workers` option: `asked`, or one a core when it is 0.
 int worker_count(int asked);
+
+/// "shrinking", "full", and back (Error(kUsage) lists the choices).
+std::string_view name_of(BeamRule rule);
+BeamRule beam_rule_from(std::string_view name);
 
 /// "gnmt", "length", and back (Error(kUsage) lists the choices).
 std::string_view name_of(LengthPenalty kind);

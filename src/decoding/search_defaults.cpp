@@ -15,10 +15,11 @@ using nlohmann::json;
 constexpr const char* kBeamSize = "beam_size";
 constexpr const char* kLengthPenalty = "length_penalty";
 constexpr const char* kAlpha = "alpha";
+constexpr const char* kBeamRule = "beam_rule";  // written only where it is not the default
 
 SearchOptions parse(const json& tree, std::string_view file_name) {
   base::check_data(tree.is_object(), "{}: must be a JSON object", file_name);
-  const std::vector<std::string> known = {kAlpha, kBeamSize, kLengthPenalty};
+  const std::vector<std::string> known = {kAlpha, kBeamRule, kBeamSize, kLengthPenalty};
   SearchOptions options;
   for (const auto& [key, value] : tree.items()) {
     if (key == kBeamSize) {
@@ -29,6 +30,9 @@ SearchOptions parse(const json& tree, std::string_view file_name) {
       base::check_data(value.is_string(), "{}: length_penalty must be a string, is {}", file_name,
                        base::dump_json(value));
       options.length_penalty = length_penalty_from(value.get<std::string>());
+    } else if (key == kBeamRule) {
+      base::check_data(value.is_string(), "{}: beam_rule must be a string, is {}", file_name, base::dump_json(value));
+      options.beam_rule = beam_rule_from(value.get<std::string>());
     } else {
       base::check_data(key == kAlpha, "{}: unknown key \"{}\"; did you mean \"{}\"?", file_name, key,
                        models::nearest_name(key, known));
@@ -43,8 +47,11 @@ SearchOptions parse(const json& tree, std::string_view file_name) {
 }  // namespace
 
 std::string search_defaults_json(const SearchOptions& options) {
-  const json tree = {
+  json tree = {
       {kBeamSize, options.beam_size}, {kLengthPenalty, name_of(options.length_penalty)}, {kAlpha, options.alpha}};
+  if (options.beam_rule != SearchOptions{}.beam_rule) {
+    tree[kBeamRule] = name_of(options.beam_rule);
+  }
   return base::dump_json(tree, 2) + "\n";
 }
 

@@ -103,26 +103,48 @@ void SearchLoop::collect_rows() {
   model_.want_attention(attention_wanted);
 }
 
+// What the searches of this step want at most; 0 when one of them must see all logits.
+int SearchLoop::best_logits_wanted() const {
+  int most = 0;
+  for (const Active& active : active_) {
+    const int wanted = active.search->best_logits_wanted();
+    if (wanted == 0) {
+      return 0;
+    }
+    most = std::max(most, wanted);
+  }
+  return most;
+}
+
 void SearchLoop::advance_all() {
-  tensor::Tensor logits = model_.step(rows_);           // [R, V]
+  // A search that could do with the best logits makes the same of all of them, so it does not matter what its
+  // neighbours want.
+  const int wanted = best_logits_wanted();
+  tensor::Tensor logits;  // [R, V]
+  if (wanted > 0) {
+    model_.step_best(rows_, wanted, best_);
+  } else {
+    logits = model_.step(rows_);
+  }
   const tensor::Tensor attention = model_.attention();  // [R, S]
-  const auto vocab_size = static_cast<size_t>(logits.dim(1));
-  std::span<float> rest = logits.span<float>();
   int64_t first_row = 0;
   for (Active& active : active_) {
-    const size_t count = active.row_count * vocab_size;
+    const int64_t end = first_row + static_cast<int64_t>(active.row_count);
     guard(active, [&] {
       if (attention.defined() && active.search->wants_attention()) {
         const int64_t stride = attention.stride(0);
         active.search->see_attention(attention.data<float>() + first_row * stride, stride);
       }
-      active.search->advance(rest.first(count));
+      if (wanted > 0) {
+        active.search->advance_best(best_, static_cast<size_t>(first_row));
+      } else {
+        active.search->advance(logits.rows(first_row, end).span<float>());
+      }
       if (active.request.on_ids && !active.search->done()) {
         active.cancelled = !stream(active.request, active.search->agreed_ids(), active.n_streamed);
       }
     });
-    rest = rest.subspan(count);
-    first_row += static_cast<int64_t>(active.row_count);
+    first_row = end;
   }
 }
 

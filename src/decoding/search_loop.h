@@ -57,6 +57,7 @@ class SearchLoop {
   ScoredPrefix score_prefix(int32_t slot, const SentenceRequest& request, bool with_attention);
   void stop_those_asked();
   void collect_rows();
+  int best_logits_wanted() const;
   void advance_all();
   void remove_finished(std::vector<SearchResult>& results);
 
@@ -65,6 +66,7 @@ class SearchLoop {
   OnError on_error_;
   std::vector<Active> active_;
   std::vector<StepRow> rows_;
+  ops::BestLogits best_;
 };
 
 }  // namespace dragoman::decoding

@@ -36,6 +36,13 @@ class SentenceSearch {
   }
   /// Takes the logits [live hypotheses, V] of that step, row by row; overwrites them.
   virtual void advance(std::span<float> logits) = 0;
+  /// So many of the largest logits of each row are enough for the next step, if `advance_best` is called for it in
+  /// place of `advance`; 0: it must see all logits.
+  virtual int best_logits_wanted() const { return 0; }
+  /// The same step from rows first_row .. first_row + live hypotheses of `best`, which hold at least what was wanted.
+  virtual void advance_best(const ops::BestLogits& best, size_t first_row) {
+    static_cast<void>(best), static_cast<void>(first_row);
+  }
   virtual bool done() const = 0;
   /// Ends the search now. What it would return best is returned as it stands, complete or not, with this reason.
   virtual void stop(FinishReason reason) = 0;

@@ -4,6 +4,10 @@
 
 namespace dragoman::decoding {
 
+void StepModel::step_best(std::span<const StepRow> rows, int k, ops::BestLogits& best) {
+  ops::best_of_rows(step(rows), k, best);
+}
+
 tensor::Tensor StepModel::prefill(int32_t slot, std::span<const int32_t> ids) {
   tensor::Tensor all;  // [ids, V]
   for (size_t i = 0; i < ids.size(); ++i) {

@@ -3,6 +3,7 @@
 #include <cstdint>
 #include <span>
 
+#include "ops/best_logits.h"
 #include "tensor/tensor.h"
 
 namespace dragoman::decoding {
@@ -23,6 +24,9 @@ class StepModel {
   /// one slot stand together.
   /// @return logits [R, V] float32, in the order of `rows`; the caller may write into them
   virtual tensor::Tensor step(std::span<const StepRow> rows) = 0;
+  /// The same step for searches that look at the likeliest tokens alone.
+  /// @param best  receives the k largest logits of each row and its log-sum-exp: of those of `step`, bit for bit
+  virtual void step_best(std::span<const StepRow> rows, int k, ops::BestLogits& best);
   /// Feeds several tokens to the only hypothesis of a slot that has had no step yet; it then goes on as if they had
   /// been fed by as many steps. @return logits [ids.size(), V], a row for each
   virtual tensor::Tensor prefill(int32_t slot, std::span<const int32_t> ids);

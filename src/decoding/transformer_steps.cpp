@@ -17,13 +17,22 @@ std::vector<int32_t> TransformerSteps::add(std::span<const std::span<const int32
 
 tensor::Tensor TransformerSteps::step(std::span<const StepRow> rows) {
   const autograd::NoGrad inference;
+  return model_.logits(decode_step(rows)).value();  // [R, V]
+}
+
+void TransformerSteps::step_best(std::span<const StepRow> rows, int k, ops::BestLogits& best) {
+  const autograd::NoGrad inference;
+  model_.best_logits(decode_step(rows), k, best);
+}
+
+autograd::Variable TransformerSteps::decode_step(std::span<const StepRow> rows) {
   state_->begin_step(rows);
   tensor::Tensor ids = tensor::Tensor::empty({static_cast<int64_t>(rows.size())}, tensor::DType::kInt32);  // [R]
   auto* id = ids.data<int32_t>();
   for (const StepRow& row : rows) {
     *id++ = row.token_id;
   }
-  return run(ids);
+  return decode(ids);
 }
 
 tensor::Tensor TransformerSteps::prefill(int32_t slot, std::span<const int32_t> prefix) {
@@ -31,12 +40,12 @@ tensor::Tensor TransformerSteps::prefill(int32_t slot, std::span<const int32_t> 
   state_->begin_prefill(slot, static_cast<int64_t>(prefix.size()));
   tensor::Tensor ids = tensor::Tensor::empty({static_cast<int64_t>(prefix.size())}, tensor::DType::kInt32);  // [T]
   std::ranges::copy(prefix, ids.data<int32_t>());
-  return run(ids);  // [T, V]
+  return model_.logits(decode(ids)).value();  // [T, V]
 }
 
-tensor::Tensor TransformerSteps::run(const tensor::Tensor& ids) {
+autograd::Variable TransformerSteps::decode(const tensor::Tensor& ids) {
   const models::TokenRows target{ids, {{}, state_->positions(), 0}};
-  return model_.logits(model_.decode(target, state_, {})).value();  // [R, V]
+  return model_.decode(target, state_, {});  // [R, D]
 }
 
 }  // namespace dragoman::decoding

@@ -21,6 +21,7 @@ class TransformerSteps : public SentenceSteps {
 
   std::vector<int32_t> add(std::span<const std::span<const int32_t>> sentences) override;
   tensor::Tensor step(std::span<const StepRow> rows) override;
+  void step_best(std::span<const StepRow> rows, int k, ops::BestLogits& best) override;
   tensor::Tensor prefill(int32_t slot, std::span<const int32_t> ids) override;
   void want_attention(bool wanted) override { state_->want_attention(wanted); }
   tensor::Tensor attention() const override { return state_->attention(); }
@@ -30,8 +31,9 @@ class TransformerSteps : public SentenceSteps {
   const DecoderState& state() const { return *state_; }
 
  private:
-  // The rows that the state has begun, through the decoder.
-  tensor::Tensor run(const tensor::Tensor& ids);
+  // The rows that the state has begun, through the decoder. @return hidden [R, D]
+  autograd::Variable decode(const tensor::Tensor& ids);
+  autograd::Variable decode_step(std::span<const StepRow> rows);
 
   const models::Transformer& model_;
   std::shared_ptr<DecoderState> state_;

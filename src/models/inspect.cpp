@@ -10,6 +10,7 @@
 #include "base/json.h"
 #include "base/published_folder.h"
 #include "models/model_folder.h"
+#include "models/quantised_model.h"
 
 namespace dragoman::models {
 namespace {
@@ -63,7 +64,7 @@ json file_rows(const base::Manifest& manifest) {
 int64_t count_elements(const NamedTensors& tensors) {
   int64_t count = 0;
   for (const auto& [name, tensor] : tensors) {
-    count += tensor.size();
+    count += name.ends_with(kScalesSuffix) ? 0 : tensor.size();  // they are no parameters of the model
   }
   return count;
 }
@@ -78,6 +79,7 @@ json describe(const base::CheckedFolder& folder, Verify verify) {
                {"tensors", tensor_rows(model.tensors)},
                {"files", file_rows(folder.manifest())},
                {"parameters", count_elements(model.tensors)},
+               {"precision", ops::name_of(stored_precision(model.tensors))},
                {"verified", verify == Verify::kYes}};
   if (!model.decoding.empty()) {
     tree["decoding"] = base::parse_json(model.decoding, folder.path_of(kDecodingName));
@@ -139,10 +141,11 @@ std::string config_lines(const json& config) {
 
 std::string as_text(const json& tree) {
   const std::string decoding = tree.contains("decoding") ? "\ndecoding\n" + config_lines(tree["decoding"]) : "";
-  return fmt::format("{}\n\nconfiguration\n{}{}\ntensors\n{}\nfiles\n{}\n{} parameters in {} tensors; {}\n",
+  return fmt::format("{}\n\nconfiguration\n{}{}\ntensors\n{}\nfiles\n{}\n{} parameters in {} tensors of {}; {}\n",
                      tree["folder"].get_ref<const std::string&>(), config_lines(tree["config"]), decoding,
                      tensor_lines(tree["tensors"]), file_lines(tree["files"]),
                      with_separators(tree["parameters"].get<int64_t>()), tree["tensors"].size(),
+                     tree["precision"].get_ref<const std::string&>(),
                      tree["verified"].get<bool>() ? "every file matches the manifest"
                                                   : "--verify compares every file with the manifest");
 }

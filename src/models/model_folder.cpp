@@ -30,7 +30,12 @@ ModelFiles read_model_files(const base::CheckedFolder& folder, tensor::FiniteChe
   }
   check_data(!model.vocabularies.empty(), "{}: holds no {} file; the folder is incomplete", folder.path().string(),
              kVocabularyExtension);
-  model.tensors = tensor::read_safetensors(folder.read(kWeightsName), folder.path_of(kWeightsName), finite);
+  tensor::Tensor weights;  // all bytes of the file; the tensors are views of them
+  folder.read_into(kWeightsName, [&](uint64_t size) {
+    weights = tensor::Tensor::empty({static_cast<int64_t>(size)}, tensor::DType::kInt8);
+    return std::span(reinterpret_cast<char*>(weights.data<int8_t>()), size);
+  });
+  model.tensors = tensor::view_safetensors(weights, folder.path_of(kWeightsName), finite);
   return model;
 }
 

@@ -12,6 +12,12 @@ namespace dragoman::models {
 /// @param file_name  how the error calls the file
 void check_tensors(const nn::ParameterSet& expected, const tensor::NamedTensors& found, std::string_view file_name);
 
+/// Throws Error(kBadData) unless the shape of `found` is that of the parameter.
+void check_tensor_shape(const nn::Parameter& expected, const tensor::Tensor& found, std::string_view file_name);
+
+/// What the errors of this file advise.
+inline constexpr const char* kOtherModel = "config.json and the weights are of different models";
+
 /// The tensors of a model by path; they share its memory.
 tensor::NamedTensors named_tensors(const nn::ParameterSet& parameters);
 

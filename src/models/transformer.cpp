@@ -130,4 +130,9 @@ Variable Transformer::logits(const Variable& hidden) const {
   return ops::linear(hidden, output_weight(), output_bias(), ops::Transpose::kYes);  // [Nt, V]
 }
 
+void Transformer::best_logits(const Variable& hidden, int k, ops::BestLogits& best) const {
+  const Variable bias = output_bias();
+  ops::best_of_product(hidden.value(), output_weight(), bias.defined() ? bias.value() : Tensor(), k, best);
+}
+
 }  // namespace dragoman::models

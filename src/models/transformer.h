@@ -8,6 +8,7 @@
 #include "nn/encoder_layer.h"
 #include "nn/parameters.h"
 #include "nn/token_embedding.h"
+#include "ops/best_logits.h"
 
 namespace dragoman::models {
 
@@ -56,6 +57,8 @@ class Transformer {
   Variable forward(const TokenRows& source, const TokenRows& target, const nn::ForwardContext& context) const;
   /// logits = hidden E^T + b, E [V, D], b [V] where there is one. @return [Nt, V]
   Variable logits(const Variable& hidden) const;
+  /// The k largest of each row of logits and its log-sum-exp, without storing the logits. @param hidden  [Nt, D]
+  void best_logits(const Variable& hidden, int k, ops::BestLogits& best) const;
 
   /// [V, D], with its packed copy where there is one.
   ops::Weight output_weight() const { return output_weight_->weight(); }

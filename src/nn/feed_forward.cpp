@@ -1,6 +1,13 @@
 #include "nn/feed_forward.h"
 
+#include <algorithm>
+
 namespace dragoman::nn {
+namespace {
+
+constexpr int64_t kRowsAtOnce = 128;
+
+}  // namespace
 
 FeedForward::FeedForward(ParameterSet& parameters, const std::string& path, const LayerConfig& config)
     : inner_(parameters, path + ".inner", config.d_model, config.d_ff),
@@ -11,12 +18,29 @@ FeedForward::FeedForward(ParameterSet& parameters, const std::string& path, cons
       site_(dropout_site(path + ".activation")) {}
 
 Variable FeedForward::forward(const Variable& x, int64_t first_row, const ForwardContext& context) const {
-  const Variable hidden = inner_.forward(x);  // [N, F]
-  const Variable active =
-      ops::activation_dropout(hidden, activation_, context.dropout(dropout_, site_, first_row));  // [N, F]
-  context.show(path_, "hidden", hidden.value());
-  context.show(path_, "active", active.value());
-  return outer_.forward(active);  // [N, D]
+  const ops::Dropout dropout = context.dropout(dropout_, site_, first_row);
+  if (dropout.probability > 0.0F || context.observer != nullptr) {
+    const Variable hidden = inner_.forward(x);                                      // [N, F]
+    const Variable active = ops::activation_dropout(hidden, activation_, dropout);  // [N, F]
+    context.show(path_, "hidden", hidden.value());
+    context.show(path_, "active", active.value());
+    return outer_.forward(active);  // [N, D]
+  }
+  if (x.dim(0) > kRowsAtOnce && autograd::Tape::active() == nullptr) {
+    return forward_in_parts(x);
+  }
+  return outer_.forward(inner_.forward(x, activation_));  // [N, D]
+}
+
+// Inference: nobody needs the [N, F] in between, so a few rows of it at a time stay in the second-level cache.
+Variable FeedForward::forward_in_parts(const Variable& x) const {
+  Tensor y = Tensor::empty(x.shape(), x.dtype());  // [N, D]
+  for (int64_t row = 0; row < x.dim(0); row += kRowsAtOnce) {
+    const int64_t end = std::min(x.dim(0), row + kRowsAtOnce);
+    const Variable hidden = inner_.forward(Variable(x.value().rows(row, end)), activation_);  // [rows, F]
+    y.rows(row, end).copy_from(outer_.forward(hidden).value());
+  }
+  return Variable(y);
 }
 
 }  // namespace dragoman::nn

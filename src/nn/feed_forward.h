@@ -17,6 +17,8 @@ class FeedForward {
   Variable forward(const Variable& x, int64_t first_row, const ForwardContext& context) const;
 
  private:
+  Variable forward_in_parts(const Variable& x) const;
+
   Linear inner_;
   Linear outer_;
   ops::Activation activation_;

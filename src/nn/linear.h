@@ -3,6 +3,7 @@
 #include <string>
 
 #include "nn/parameters.h"
+#include "ops/linear.h"
 
 namespace dragoman::nn {
 
@@ -12,6 +13,10 @@ class Linear {
   Linear(ParameterSet& parameters, const std::string& path, int64_t d_in, int64_t d_out);
   /// @return [N, d_out]
   Variable forward(const Variable& input) const;
+  /// activation(forward(input)), in one pass in inference
+  Variable forward(const Variable& input, ops::Activation activation) const;
+  /// For several maps of the same input (ops::linear_each).
+  ops::LinearMap map() const { return {weight_->weight(), bias_->variable}; }
 
  private:
   ParameterHandle weight_;

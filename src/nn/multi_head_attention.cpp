@@ -19,18 +19,37 @@ MultiHeadAttention::MultiHeadAttention(ParameterSet& parameters, const std::stri
 }
 
 Variable MultiHeadAttention::forward(const Variable& x, AttentionMemory& memory, const ForwardContext& context) const {
-  const Variable query = query_.forward(x);                        // [N, H * Dh]   Q W^Q
-  const Variable heads = memory.attend(query, x, *this, context);  // [N, H * Dh]   softmax(Q K^T / sqrt(Dh)) V
-  context.show(path_, "query", query.value());
+  const Variable heads = memory.attend(x, *this, context);  // [N, H * Dh]   softmax(Q K^T / sqrt(Dh)) V
   context.show(path_, "context", heads.value());
   return output_.forward(heads);  // [N, D]   Concat(heads) W^O
 }
 
-Variable PackedMemory::attend(const Variable& query, const Variable& input, const MultiHeadAttention& attention,
+MultiHeadAttention::KeysAndValues MultiHeadAttention::project_keys_and_values(const Variable& input) const {
+  const ops::LinearMap maps[] = {key_.map(), value_.map()};
+  std::vector<Variable> projected = ops::linear_each(input, maps);
+  return {projected[0], projected[1]};
+}
+
+MultiHeadAttention::Projections MultiHeadAttention::project_all(const Variable& input) const {
+  const ops::LinearMap maps[] = {query_.map(), key_.map(), value_.map()};
+  std::vector<Variable> projected = ops::linear_each(input, maps);
+  return {projected[0], projected[1], projected[2]};
+}
+
+MultiHeadAttention::Projections PackedMemory::project(const Variable& input,
+                                                      const MultiHeadAttention& attention) const {
+  if (!memory_.defined()) {
+    return attention.project_all(input);
+  }
+  const Variable query = attention.project_query(input);
+  auto [keys, values] = attention.project_keys_and_values(memory_);
+  return {query, keys, values};
+}
+
+Variable PackedMemory::attend(const Variable& input, const MultiHeadAttention& attention,
                               const ForwardContext& context) {
-  const Variable& source = memory_.defined() ? memory_ : input;  // [Nk, D]
-  const Variable key = attention.project_key(source);            // [Nk, H * Dh]   K W^K
-  const Variable value = attention.project_value(source);        // [Nk, H * Dh]   V W^V
+  const auto [query, key, value] = project(input, attention);  // Q W^Q [Nq, H * Dh]   K W^K, V W^V [Nk, H * Dh]
+  context.show(attention.path(), "query", query.value());
   context.show(attention.path(), "key", key.value());
   context.show(attention.path(), "value", value.value());
   if (context.observer != nullptr) {

@@ -15,9 +15,9 @@ class MultiHeadAttention;
 class AttentionMemory {
  public:
   virtual ~AttentionMemory() = default;
-  /// @param query  [N, H * Dh] projected queries;  @param input  [N, D] what the queries were projected from
+  /// @param input  [N, D] what the queries are projected from, with the projections of `attention`
   /// @return context [N, H * Dh]: softmax(Q K^T / sqrt(Dh)) V
-  virtual Variable attend(const Variable& query, const Variable& input, const MultiHeadAttention& attention,
+  virtual Variable attend(const Variable& input, const MultiHeadAttention& attention,
                           const ForwardContext& context) = 0;
 };
 
@@ -30,9 +30,18 @@ class MultiHeadAttention {
   /// @param x [N, D];  @return [N, D]
   Variable forward(const Variable& x, AttentionMemory& memory, const ForwardContext& context) const;
 
-  /// The projections a memory needs: [N, D] -> [N, H * Dh].
+  /// The projections a memory needs: [N, D] -> [N, H * Dh]. Those of one input are computed together.
+  Variable project_query(const Variable& input) const { return query_.forward(input); }
   Variable project_key(const Variable& input) const { return key_.forward(input); }
   Variable project_value(const Variable& input) const { return value_.forward(input); }
+  struct KeysAndValues {
+    Variable keys, values;
+  };
+  KeysAndValues project_keys_and_values(const Variable& input) const;
+  struct Projections {
+    Variable queries, keys, values;
+  };
+  Projections project_all(const Variable& input) const;
   int n_heads() const { return n_heads_; }
   float weight_dropout() const { return dropout_; }
   uint32_t site() const { return site_; }
@@ -59,10 +68,10 @@ class PackedMemory : public AttentionMemory {
   PackedMemory(const PackedRows& query_rows, const PackedRows& memory_rows, Variable memory)
       : query_rows_(query_rows), key_rows_(memory_rows), memory_(std::move(memory)) {}
 
-  Variable attend(const Variable& query, const Variable& input, const MultiHeadAttention& attention,
-                  const ForwardContext& context) override;
+  Variable attend(const Variable& input, const MultiHeadAttention& attention, const ForwardContext& context) override;
 
  private:
+  MultiHeadAttention::Projections project(const Variable& input, const MultiHeadAttention& attention) const;
   void observe(const Variable& query, const Variable& key, const MultiHeadAttention& attention,
                ForwardObserver& observer) const;
 

@@ -1,10 +1,12 @@
 #include "nn/parameters.h"
 
 #include <algorithm>
+#include <atomic>
 #include <cmath>
 
 #include "base/error.h"
 #include "base/random.h"
+#include "base/worker_pool.h"
 
 namespace dragoman::nn {
 namespace {
@@ -41,6 +43,23 @@ void fill(Tensor values, const Parameter& parameter, base::Random& random) {
   for (T& value : values.span<T>()) {
     value = static_cast<T>(draw(parameter.initializer, parameter.shape, random));
   }
+}
+
+bool is_quantised(const StoredParameter& stored) {
+  return stored.values.dtype() == tensor::DType::kInt8;
+}
+
+Tensor as_float32(const StoredParameter& stored, ops::Transpose transpose) {
+  return is_quantised(stored) ? ops::dequantise({stored.values, stored.scales}, transpose)
+                              : stored.values.to(tensor::DType::kFloat32);
+}
+
+void pack_stored(const StoredParameter& stored, ops::PackedWeight& copy) {
+  if (is_quantised(stored) && copy.layout().precision == ops::Precision::kInt8) {
+    return copy.pack({stored.values, stored.scales});
+  }
+  const bool plain = stored.values.dtype() == tensor::DType::kFloat32;
+  copy.pack(plain ? stored.values : as_float32(stored, copy.layout().stored), 0, copy.panels());
 }
 
 Tensor part_of(const Tensor& flat, const Parameter& parameter) {
@@ -135,6 +154,30 @@ void ParameterSet::pack_weights(ops::Precision precision) {
     set_packing(std::make_shared<WeightPacking>(parameters_, values_, precision, false));
     packing_->pack(0, 1);
   }
+}
+
+void ParameterSet::load_packed(std::span<const StoredParameter> stored, ops::Precision precision, int workers) {
+  base::check_argument(stored.size() == parameters_.size(), "parameters: {} values for {} parameters", stored.size(),
+                       parameters_.size());
+  std::vector<std::unique_ptr<ops::PackedWeight>> copies;
+  for (size_t i = 0; i < stored.size(); ++i) {
+    Parameter& parameter = *parameters_[i];
+    tensor::check_shape(stored[i].values, parameter.shape, "parameters", parameter.path.c_str());
+    const ops::PackedWeightLayout layout{precision, parameter.packed_from, false};
+    copies.push_back(parameter.is_matrix_weight ? std::make_unique<ops::PackedWeight>(parameter.shape, layout)
+                                                : nullptr);
+    parameter.variable =
+        parameter.is_matrix_weight ? Variable() : Variable(as_float32(stored[i], parameter.packed_from));
+  }
+  std::atomic<size_t> next = 0;
+  base::WorkerPool(workers).run([&](int) {
+    for (size_t i = next++; i < copies.size(); i = next++) {
+      if (copies[i] != nullptr) {
+        pack_stored(stored[i], *copies[i]);
+      }
+    }
+  });
+  set_packing(std::make_shared<WeightPacking>(std::move(copies), precision));
 }
 
 void ParameterSet::allocate_packing(ops::Precision precision) {

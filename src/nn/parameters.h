@@ -3,6 +3,7 @@
 #include <cstdint>
 #include <memory>
 #include <optional>
+#include <span>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -40,6 +41,12 @@ struct Parameter {
   ops::Weight weight() const { return {variable, packing == nullptr ? nullptr : packing->copy_of(index)}; }
 };
 
+/// A parameter as a file holds it.
+struct StoredParameter {
+  Tensor values;       ///< float32 or bfloat16, or the units of a matrix weight in int8
+  Tensor scales = {};  ///< int8 only, see ops::QuantisedWeight
+};
+
 /// Parameters are handed to layers by reference-counted pointer, so that layers may share them (tied weights).
 using ParameterHandle = std::shared_ptr<Parameter>;
 
@@ -69,6 +76,11 @@ class ParameterSet {
   void complete_gradients();
   /// Packs the matrix weights for inference; call again after the values changed. Nothing for float64 weights.
   void pack_weights(ops::Precision precision = ops::Precision::kFloat32);
+  /// Fills the set for inference alone: a matrix weight is packed in `precision` and held so only, the others become
+  /// float32 variables. There is no flat buffer then, and what needs one (training, saving) must not be called.
+  /// @param stored  of every parameter, in order, with its shape;  @param workers  threads that pack
+  /// Values are rounded at most once: int8 units go into int8 copies as they are.
+  void load_packed(std::span<const StoredParameter> stored, ops::Precision precision, int workers);
   /// Room for packed copies for training. The products of this set and of those that share its packing then need
   /// copies that are current: packing()->pack after each change of the values.
   void allocate_packing(ops::Precision precision);

@@ -32,7 +32,7 @@ Variable TokenEmbedding::position_table(tensor::DType dtype) const {
 }
 
 Variable TokenEmbedding::forward(const Tensor& ids, const PackedRows& rows, const ForwardContext& context) const {
-  const Variable embedded = ops::embedding(table_->variable, ids, scale_);  // [N, D]
+  const Variable embedded = ops::embedding(table_->weight(), ids, scale_);  // [N, D]
   const Variable words =
       ops::row_dropout(embedded, context.dropout(word_dropout_, word_site_, rows.first_row));           // [N, D]
   const Variable placed = ops::add_positions(words, position_table(embedded.dtype()), rows.positions);  // [N, D]

@@ -22,6 +22,13 @@ WeightPacking::WeightPacking(const std::vector<std::shared_ptr<Parameter>>& para
   }
 }
 
+WeightPacking::WeightPacking(std::vector<std::unique_ptr<ops::PackedWeight>> copies, ops::Precision precision)
+    : values_(std::make_shared<ParameterValues>()), precision_(precision), packed_version_(0) {
+  for (std::unique_ptr<ops::PackedWeight>& copy : copies) {
+    copies_.push_back({{}, {}, std::move(copy)});
+  }
+}
+
 void WeightPacking::pack(int rank, int workers) {
   const uint64_t version = values_->version.load();
   const auto share_of = [&](int64_t done) { return done * workers / total_; };  // who packs the panel that begins there

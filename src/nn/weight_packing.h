@@ -26,6 +26,10 @@ class WeightPacking {
   WeightPacking(const std::vector<std::shared_ptr<Parameter>>& parameters,
                 std::shared_ptr<const ParameterValues> values, ops::Precision precision, bool with_backward);
 
+  /// Packed copies that stand for weights of which nothing else is kept: inference alone. They never grow old.
+  /// @param copies  one a parameter, null for those that are no matrix weights
+  WeightPacking(std::vector<std::unique_ptr<ops::PackedWeight>> copies, ops::Precision precision);
+
   /// Packs the share of worker `rank` of `workers`, about equal work for each; asks for no memory. All workers pack at
   /// once, while nobody writes values. After the last of them the copies are current.
   void pack(int rank, int workers);

@@ -4,6 +4,7 @@
 
 #include "base/error.h"
 #include "ops/attention_shared_cpu.h"
+#include "ops/attention_step.h"
 
 namespace dragoman::ops {
 namespace {
@@ -19,8 +20,9 @@ int64_t head_width(const Tensor& matrix, int n_heads, const char* op, const char
 
 // The queries of one group; `problem` then stands at those of the next.
 void run_group(const SharedRows& group, SharedProblem& problem) {
-  problem.keys = group.keys->keys.data<float>();
-  problem.values = group.keys->values.data<float>();
+  problem.keys = group.keys->keys.raw_data();
+  problem.values = group.keys->values.raw_data();
+  problem.dtype = group.keys->keys.dtype();
   problem.length = group.keys->length;
   for (int64_t row = 0; row < group.rows; row += kSharedQueries) {
     const int64_t count = std::min<int64_t>(group.rows - row, kSharedQueries);
@@ -33,28 +35,51 @@ void run_group(const SharedRows& group, SharedProblem& problem) {
   }
 }
 
-}  // namespace
+Tensor rounded_rows(const Tensor& matrix) {
+  Tensor halves = Tensor::empty(matrix.shape(), DType::kBFloat16);
+  for (int64_t row = 0; row < matrix.dim(0); ++row) {
+    round_row(matrix.data<float>() + row * matrix.stride(0), matrix.dim(1),
+              halves.data<tensor::BFloat16>() + row * halves.stride(0));
+  }
+  return halves;
+}
 
-SharedKeys pack_shared_keys(const Tensor& keys, const Tensor& values, int n_heads) {
-  const int64_t d_head = head_width(keys, n_heads, "pack_shared_keys", "keys");
-  const int64_t d_value = head_width(values, n_heads, "pack_shared_keys", "values");
-  const int64_t length = keys.dim(0), blocks = (length + kKeyBlock - 1) / kKeyBlock;
-  tensor::check_shape(values, {length, values.dim(1)}, "pack_shared_keys", "values");
-  SharedKeys packed{Tensor::empty({n_heads, blocks, d_head, kKeyBlock}), Tensor::empty({n_heads, length, d_value}),
-                    length};
-  auto* key = packed.keys.data<float>();
-  auto* value = packed.values.data<float>();
+template <class T>
+void lay_out(const Tensor& keys, const Tensor& values, SharedKeys& packed) {
+  const int64_t n_heads = packed.keys.dim(0), blocks = packed.keys.dim(1), d_head = packed.keys.dim(2);
+  const int64_t d_value = packed.values.dim(2), length = packed.length;
+  auto* key = packed.keys.data<T>();
+  auto* value = packed.values.data<T>();
   for (int64_t h = 0; h < n_heads; ++h) {
+    const T* from = keys.data<T>() + h * d_head;
     for (int64_t block = 0; block < blocks; ++block) {
       for (int64_t d = 0; d < d_head; ++d) {
         for (int64_t t = block * kKeyBlock; t < (block + 1) * kKeyBlock; ++t) {
-          *key++ = t < length ? keys.data<float>()[t * keys.stride(0) + h * d_head + d] : 0.0F;
+          *key++ = t < length ? from[t * keys.stride(0) + d] : T{};
         }
       }
     }
     for (int64_t t = 0; t < length; ++t) {
-      value = std::copy_n(values.data<float>() + t * values.stride(0) + h * d_value, d_value, value);
+      value = std::copy_n(values.data<T>() + t * values.stride(0) + h * d_value, d_value, value);
     }
+  }
+}
+
+}  // namespace
+
+SharedKeys pack_shared_keys(const Tensor& keys, const Tensor& values, int n_heads, DType dtype) {
+  const int64_t d_head = head_width(keys, n_heads, "pack_shared_keys", "keys");
+  const int64_t d_value = head_width(values, n_heads, "pack_shared_keys", "values");
+  const int64_t length = keys.dim(0), blocks = (length + kKeyBlock - 1) / kKeyBlock;
+  tensor::check_shape(values, {length, values.dim(1)}, "pack_shared_keys", "values");
+  base::check_argument(dtype == DType::kFloat32 || dtype == DType::kBFloat16,
+                       "pack_shared_keys: dtype is {}, must be float32 or bfloat16", tensor::dtype_name(dtype));
+  SharedKeys packed{Tensor::empty({n_heads, blocks, d_head, kKeyBlock}, dtype),
+                    Tensor::empty({n_heads, length, d_value}, dtype), length};
+  if (dtype == DType::kBFloat16) {
+    lay_out<tensor::BFloat16>(rounded_rows(keys), rounded_rows(values), packed);
+  } else {
+    lay_out<float>(keys, values, packed);
   }
   return packed;
 }

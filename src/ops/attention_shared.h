@@ -12,14 +12,16 @@ using tensor::Tensor;
 /// Keys and values of one sentence that many queries will attend to, one decoding step after another, laid out for
 /// that: 16 positions of one component of a key lie side by side, and a head's values follow each other.
 struct SharedKeys {
-  Tensor keys;         ///< [H, ceil(S / 16), Dh, 16] float32, zeros past S
-  Tensor values;       ///< [H, S, Dv] float32
+  Tensor keys;         ///< [H, ceil(S / 16), Dh, 16] float32 or bfloat16, zeros past S
+  Tensor values;       ///< [H, S, Dv] of the same kind
   int64_t length = 0;  ///< S
 };
 
 /// Lays out keys [S, H*Dh] and values [S, H*Dv], float32, rows may be strided.
+/// @param dtype  of the copy: float32, or bfloat16 (rounded to nearest even), half the memory
 /// Throws Error: "pack_shared_keys: values is [3, 8], must be [4, 8]", or a width that n_heads does not divide.
-SharedKeys pack_shared_keys(const Tensor& keys, const Tensor& values, int n_heads);
+SharedKeys pack_shared_keys(const Tensor& keys, const Tensor& values, int n_heads,
+                            tensor::DType dtype = tensor::DType::kFloat32);
 
 /// So many of the next rows of a query attend to these keys.
 struct SharedRows {

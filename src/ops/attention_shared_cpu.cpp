@@ -4,7 +4,7 @@
 #include <hwy/highway.h>
 // The two above must come first.
 #include "ops/attention_shared_cpu.h"
-#include "ops/row_math-inl.h"
+#include "ops/cached_rows-inl.h"
 
 HWY_BEFORE_NAMESPACE();
 namespace dragoman::ops::HWY_NAMESPACE {
@@ -15,8 +15,8 @@ constexpr int64_t kValueVectors = HWY_TARGET == HWY_AVX3 ? 4 : 2;  // of a head 
 
 // weights[q][t] = q_h . k_h of position t / sqrt(Dh) for kBlocks blocks of positions of a head; `query` and `key` point
 // to the head and the first block. Several sums are under way at a time, since each waits for itself.
-template <int kQueries, int kBlocks>
-HWY_INLINE void score_blocks(const SharedProblem& problem, const float* query, const float* key, float* weights) {
+template <class T, int kQueries, int kBlocks>
+HWY_INLINE void score_blocks(const SharedProblem& problem, const float* query, const T* key, float* weights) {
   constexpr int64_t kVectors = kBlocks * kBlockVectors;
   const RowTag d;
   const int64_t block_size = problem.d_head * kKeyBlock;
@@ -32,8 +32,8 @@ HWY_INLINE void score_blocks(const SharedProblem& problem, const float* query, c
       const RowVector factor = hn::Set(d, query[q * problem.query_stride + c]);
       HWY_UNROLL(4)
       for (int64_t v = 0; v < kVectors; ++v) {
-        const float* from = key + v / kBlockVectors * block_size + v % kBlockVectors * kRowLanes;
-        sums[q][v] = hn::MulAdd(factor, hn::LoadU(d, from), sums[q][v]);
+        const T* from = key + v / kBlockVectors * block_size + v % kBlockVectors * kRowLanes;
+        sums[q][v] = hn::MulAdd(factor, load_cached(from), sums[q][v]);
       }
     }
   }
@@ -45,28 +45,28 @@ HWY_INLINE void score_blocks(const SharedProblem& problem, const float* query, c
   }
 }
 
-template <int kQueries>
+template <class T, int kQueries>
 HWY_INLINE void score_head(const SharedProblem& problem, int64_t head) {
   constexpr int kBlocks = kQueries == 1 ? 4 : kQueries == 2 ? 2 : 1;
   const float* query = problem.query + head * problem.d_head;
   const int64_t blocks = (problem.length + kKeyBlock - 1) / kKeyBlock;
-  const float* key = problem.keys + head * blocks * problem.d_head * kKeyBlock;
+  const T* key = static_cast<const T*>(problem.keys) + head * blocks * problem.d_head * kKeyBlock;
   const auto block_at = [&](int64_t block) { return key + block * problem.d_head * kKeyBlock; };
   int64_t block = 0;
   for (; block + kBlocks <= blocks; block += kBlocks) {
-    score_blocks<kQueries, kBlocks>(problem, query, block_at(block), problem.weights + block * kKeyBlock);
+    score_blocks<T, kQueries, kBlocks>(problem, query, block_at(block), problem.weights + block * kKeyBlock);
   }
   for (; block + 2 <= blocks; block += 2) {
-    score_blocks<kQueries, 2>(problem, query, block_at(block), problem.weights + block * kKeyBlock);
+    score_blocks<T, kQueries, 2>(problem, query, block_at(block), problem.weights + block * kKeyBlock);
   }
   for (; block < blocks; ++block) {
-    score_blocks<kQueries, 1>(problem, query, block_at(block), problem.weights + block * kKeyBlock);
+    score_blocks<T, kQueries, 1>(problem, query, block_at(block), problem.weights + block * kKeyBlock);
   }
 }
 
 // context_h[columns] = sum_t weights[q][t] v_h[columns] of position t, in the order of t, for whole vectors.
-template <int kQueries, int64_t kVectors>
-HWY_INLINE void sum_head(const SharedProblem& problem, const float* value, float* context) {
+template <class T, int kQueries, int64_t kVectors>
+HWY_INLINE void sum_head(const SharedProblem& problem, const T* value, float* context) {
   const RowTag d;
   RowVector sums[kQueries][kVectors];
   for (auto& row : sums) {
@@ -80,7 +80,7 @@ HWY_INLINE void sum_head(const SharedProblem& problem, const float* value, float
       const RowVector weight = hn::Set(d, problem.weights[q * problem.width + t]);
       HWY_UNROLL(4)
       for (int64_t v = 0; v < kVectors; ++v) {
-        sums[q][v] = hn::MulAdd(weight, hn::LoadU(d, value + v * kRowLanes), sums[q][v]);
+        sums[q][v] = hn::MulAdd(weight, load_cached(value + v * kRowLanes), sums[q][v]);
       }
     }
   }
@@ -92,15 +92,15 @@ HWY_INLINE void sum_head(const SharedProblem& problem, const float* value, float
 }
 
 // The same for the last columns of a head, fewer than a vector.
-template <int kQueries>
-HWY_INLINE void sum_tail(const SharedProblem& problem, const float* value, int64_t columns, float* context) {
+template <class T, int kQueries>
+HWY_INLINE void sum_tail(const SharedProblem& problem, const T* value, int64_t columns, float* context) {
   const RowTag d;
   const auto mask = hn::FirstN(d, static_cast<size_t>(columns));
   for (int q = 0; q < kQueries; ++q) {
     RowVector sum = hn::Zero(d);
     for (int64_t t = 0; t < problem.length; ++t) {
       const RowVector weight = hn::Set(d, problem.weights[q * problem.width + t]);
-      sum = hn::MulAdd(weight, hn::MaskedLoad(mask, d, value + t * problem.d_value), sum);
+      sum = hn::MulAdd(weight, load_cached_part(value + t * problem.d_value, columns), sum);
     }
     hn::BlendedStore(sum, mask, d, context + q * problem.context_stride);
   }
@@ -116,46 +116,52 @@ void add_to_mean(const SharedProblem& problem) {
   }
 }
 
-template <int kQueries>
+template <class T, int kQueries>
 void attend(const SharedProblem& problem) {
   for (int64_t h = 0; h < problem.n_heads; ++h) {
-    score_head<kQueries>(problem, h);
+    score_head<T, kQueries>(problem, h);
     for (int q = 0; q < kQueries && problem.length > 0; ++q) {
       float* weights = problem.weights + q * problem.width;
-      softmax_of_row(weights, problem.length, weights);
+      attention_softmax_of_row(weights, problem.length, weights);
     }
     if (problem.mean_weights != nullptr) {
       add_to_mean<kQueries>(problem);
     }
-    const float* value = problem.values + h * problem.length * problem.d_value;
+    const T* value = static_cast<const T*>(problem.values) + h * problem.length * problem.d_value;
     float* context = problem.context + h * problem.d_value;
     int64_t column = 0;
     for (; column + kValueVectors * kRowLanes <= problem.d_value; column += kValueVectors * kRowLanes) {
-      sum_head<kQueries, kValueVectors>(problem, value + column, context + column);
+      sum_head<T, kQueries, kValueVectors>(problem, value + column, context + column);
     }
     for (; column + 2 * kRowLanes <= problem.d_value; column += 2 * kRowLanes) {
-      sum_head<kQueries, 2>(problem, value + column, context + column);
+      sum_head<T, kQueries, 2>(problem, value + column, context + column);
     }
     for (; column + kRowLanes <= problem.d_value; column += kRowLanes) {
-      sum_head<kQueries, 1>(problem, value + column, context + column);
+      sum_head<T, kQueries, 1>(problem, value + column, context + column);
     }
     if (column < problem.d_value) {
-      sum_tail<kQueries>(problem, value + column, problem.d_value - column, context + column);
+      sum_tail<T, kQueries>(problem, value + column, problem.d_value - column, context + column);
     }
   }
 }
 
-void attend_to_shared(const SharedProblem& problem, int64_t count) {
+template <class T>
+void attend_with(const SharedProblem& problem, int64_t count) {
   switch (count) {
     case 1:
-      return attend<1>(problem);
+      return attend<T, 1>(problem);
     case 2:
-      return attend<2>(problem);
+      return attend<T, 2>(problem);
     case 3:
-      return attend<3>(problem);
+      return attend<T, 3>(problem);
     default:
-      return attend<kSharedQueries>(problem);
+      return attend<T, kSharedQueries>(problem);
   }
+}
+
+void attend_to_shared(const SharedProblem& problem, int64_t count) {
+  problem.dtype == tensor::DType::kBFloat16 ? attend_with<tensor::BFloat16>(problem, count)
+                                            : attend_with<float>(problem, count);
 }
 
 }  // namespace dragoman::ops::HWY_NAMESPACE

@@ -15,8 +15,9 @@ struct SharedProblem {
   float* context;
   int64_t context_stride;
   float* weights;  // [kSharedQueries, width], overwritten
-  const float* keys;
-  const float* values;
+  const void* keys;
+  const void* values;
+  tensor::DType dtype;  // of both
   int64_t length;
   float* mean_weights;  // of the first query, already zero; null when nobody asks
   int64_t mean_stride;

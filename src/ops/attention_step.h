@@ -9,16 +9,20 @@ namespace dragoman::ops {
 
 using tensor::Tensor;
 
-/// Where one query row finds its keys and values: those of position t are `stride` floats a row from
-/// keys + (row_of_position ? row_of_position[t] : t) * stride, and likewise for values. An index table lets beams share
+/// Where one query row finds its keys and values: those of position t begin at element
+/// (row_of_position ? row_of_position[t] : t) * stride of keys, and likewise of values. An index table lets beams share
 /// and reorder a cache without copying it.
 struct StepKeys {
-  const float* keys = nullptr;
-  const float* values = nullptr;
-  const int32_t* row_of_position = nullptr;  ///< nullptr = consecutive rows
-  int64_t stride = 0;                        ///< floats from one cache row to the next
-  int64_t length = 0;                        ///< positions to attend to; 0 gives a row of zeros
+  const void* keys = nullptr;
+  const void* values = nullptr;
+  const int32_t* row_of_position = nullptr;       ///< nullptr = consecutive rows
+  int64_t stride = 0;                             ///< elements from one cache row to the next
+  int64_t length = 0;                             ///< positions to attend to; 0 gives a row of zeros
+  tensor::DType dtype = tensor::DType::kFloat32;  ///< of keys and values: float32, or bfloat16, half the memory
 };
+
+/// to = from, rounded to nearest even.
+void round_row(const float* from, int64_t size, tensor::BFloat16* to);
 
 /// One decoding step of attention: each row of `query` attends to its own keys.
 ///   context[r] = Concat_h softmax(q_h K_h^T / sqrt(Dh)) V_h

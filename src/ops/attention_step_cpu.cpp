@@ -4,27 +4,30 @@
 #include <hwy/highway.h>
 // The two above must come first.
 #include "ops/attention_step_cpu.h"
-#include "ops/row_math-inl.h"
+#include "ops/cached_rows-inl.h"
+#include "ops/gemm_cells-inl.h"
 
 HWY_BEFORE_NAMESPACE();
 namespace dragoman::ops::HWY_NAMESPACE {
 
-HWY_INLINE const float* row_of_position(const StepKeys& keys, const float* base, int64_t t) {
-  return base + (keys.row_of_position != nullptr ? keys.row_of_position[t] : t) * keys.stride;
+template <class T>
+HWY_INLINE const T* row_of_position(const StepKeys& keys, const void* base, int64_t t) {
+  return static_cast<const T*>(base) + (keys.row_of_position != nullptr ? keys.row_of_position[t] : t) * keys.stride;
 }
 
 // Products of one head's parts of query and key, added up lane by lane.
-HWY_INLINE RowVector head_products(const float* query, const float* key, int64_t d_head) {
+template <class T>
+HWY_INLINE RowVector head_products(const float* query, const T* key, int64_t d_head) {
   const RowTag d;
   const auto lanes = static_cast<int64_t>(hn::Lanes(d));
   RowVector sum = hn::Zero(d);
   int64_t c = 0;
   for (; c + lanes <= d_head; c += lanes) {
-    sum = hn::MulAdd(hn::LoadU(d, query + c), hn::LoadU(d, key + c), sum);
+    sum = hn::MulAdd(hn::LoadU(d, query + c), load_cached(key + c), sum);
   }
   if (c < d_head) {
     const auto mask = hn::FirstN(d, static_cast<size_t>(d_head - c));
-    sum = hn::MulAdd(hn::MaskedLoad(mask, d, query + c), hn::MaskedLoad(mask, d, key + c), sum);
+    sum = hn::MulAdd(hn::MaskedLoad(mask, d, query + c), load_cached_part(key + c, d_head - c), sum);
   }
   return sum;
 }
@@ -51,12 +54,13 @@ HWY_INLINE hn::Vec<hn::Full128<float>> sums_of_four(const RowVector (&x)[4]) {
 }
 
 // scores[h * width + t] = scale * q_h . k_h of position t; position by position, so that a cache row is read once.
+template <class T>
 HWY_INLINE void score_positions(const StepShape& shape, const float* query, const StepKeys& keys, int64_t width,
                                 float* scores) {
   const float scale = 1.0F / std::sqrt(static_cast<float>(shape.d_head));
   const hn::Full128<float> four;
   for (int64_t t = 0; t < keys.length; ++t) {
-    const float* key = row_of_position(keys, keys.keys, t);
+    const T* key = row_of_position<T>(keys, keys.keys, t);
     for (int64_t h = 0; h < shape.n_heads; h += 4) {
       const int64_t heads = std::min<int64_t>(shape.n_heads - h, 4);
       RowVector products[4];
@@ -76,14 +80,14 @@ HWY_INLINE void score_positions(const StepShape& shape, const float* query, cons
 
 // context_h += sum of weights[h][t] v_h over kPositions positions from t on, in the order of t. All heads at once, so
 // that a cache row is read from end to end.
-template <int64_t kPositions>
+template <class T, int64_t kPositions>
 HWY_INLINE void add_values(const StepShape& shape, const StepKeys& keys, int64_t t, const float* weights, int64_t width,
                            float* context) {
   const RowTag d;
   const auto lanes = static_cast<int64_t>(hn::Lanes(d));
-  const float* values[kPositions];
+  const T* values[kPositions];
   for (int64_t i = 0; i < kPositions; ++i) {
-    values[i] = row_of_position(keys, keys.values, t + i);
+    values[i] = row_of_position<T>(keys, keys.values, t + i);
   }
   for (int64_t h = 0; h < shape.n_heads; ++h) {
     RowVector factors[kPositions];
@@ -97,7 +101,7 @@ HWY_INLINE void add_values(const StepShape& shape, const StepKeys& keys, int64_t
       RowVector sum = hn::LoadU(d, context + column);
       HWY_UNROLL(4)
       for (int64_t i = 0; i < kPositions; ++i) {
-        sum = hn::MulAdd(factors[i], hn::LoadU(d, values[i] + column), sum);
+        sum = hn::MulAdd(factors[i], load_cached(values[i] + column), sum);
       }
       hn::StoreU(sum, d, context + column);
     }
@@ -106,26 +110,54 @@ HWY_INLINE void add_values(const StepShape& shape, const StepKeys& keys, int64_t
       RowVector sum = hn::MaskedLoad(mask, d, context + column);
       HWY_UNROLL(4)
       for (int64_t i = 0; i < kPositions; ++i) {
-        sum = hn::MulAdd(factors[i], hn::MaskedLoad(mask, d, values[i] + column), sum);
+        sum = hn::MulAdd(factors[i], load_cached_part(values[i] + column, end - column), sum);
       }
       hn::BlendedStore(sum, mask, d, context + column);
     }
   }
 }
 
-void step_row_kernel(const StepShape& shape, const float* query, const StepKeys& keys, float* weights, float* context) {
+template <class T>
+HWY_INLINE void step_row(const StepShape& shape, const float* query, const StepKeys& keys, float* weights,
+                         float* context) {
   const int64_t width = step_row_width(keys.length);
-  score_positions(shape, query, keys, width, weights);
+  score_positions<T>(shape, query, keys, width, weights);
   for (int64_t h = 0; h < shape.n_heads && keys.length > 0; ++h) {
-    softmax_of_row(weights + h * width, keys.length, weights + h * width);
+    attention_softmax_of_row(weights + h * width, keys.length, weights + h * width);
   }
   std::fill_n(context, shape.n_heads * shape.d_value, 0.0F);
   int64_t t = 0;
   for (; t + 4 <= keys.length; t += 4) {
-    add_values<4>(shape, keys, t, weights, width, context);
+    add_values<T, 4>(shape, keys, t, weights, width, context);
   }
   for (; t < keys.length; ++t) {
-    add_values<1>(shape, keys, t, weights, width, context);
+    add_values<T, 1>(shape, keys, t, weights, width, context);
+  }
+}
+
+void step_row_kernel(const StepShape& shape, const float* query, const StepKeys& keys, float* weights, float* context) {
+  keys.dtype == tensor::DType::kBFloat16 ? step_row<tensor::BFloat16>(shape, query, keys, weights, context)
+                                         : step_row<float>(shape, query, keys, weights, context);
+}
+
+void round_row_kernel(const float* from, int64_t size, tensor::BFloat16* to) {
+  const RowTag d;
+  const hn::Rebind<uint16_t, RowTag> halves;
+  const auto rounded = [&](const float* x) HWY_ATTR {
+    const auto upper = hn::ShiftRight<16>(BFloat16Cells::rounded(hn::LoadU(d, x)));
+    return hn::DemoteTo(halves, hn::BitCast(hn::RebindToSigned<RowTag>(), upper));
+  };
+  const auto lanes = static_cast<int64_t>(hn::Lanes(d));
+  int64_t at = 0;
+  for (; at + lanes <= size; at += lanes) {
+    hn::StoreU(rounded(from + at), halves, reinterpret_cast<uint16_t*>(to + at));
+  }
+  if (at < size) {
+    alignas(64) float part[hn::MaxLanes(RowTag())] = {};
+    alignas(64) uint16_t stored[hn::MaxLanes(RowTag())];
+    std::copy(from + at, from + size, part);
+    hn::StoreU(rounded(part), halves, stored);
+    std::memcpy(to + at, stored, static_cast<size_t>(size - at) * sizeof(uint16_t));
   }
 }
 
@@ -139,12 +171,17 @@ namespace dragoman::ops {
 namespace {
 
 HWY_EXPORT(step_row_kernel);
+HWY_EXPORT(round_row_kernel);
 
 }  // namespace
 
 void attention_step_row(const StepShape& shape, const float* query, const StepKeys& keys, float* weights,
                         float* context) {
   DRAGOMAN_DISPATCH(step_row_kernel)(shape, query, keys, weights, context);
+}
+
+void round_row(const float* from, int64_t size, tensor::BFloat16* to) {
+  DRAGOMAN_DISPATCH(round_row_kernel)(from, size, to);
 }
 
 void mean_over_heads(const StepShape& shape, const float* weights, int64_t length, float* mean) {

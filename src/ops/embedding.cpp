@@ -80,10 +80,24 @@ Variable lookup(const Variable& table, const Tensor& ids, float scale, const cha
                           });
 }
 
+// output[n] = scale * table[ids[n]] of a table [V, D] that is packed alone.
+Tensor gather_packed_rows(const PackedWeight& table, const Tensor& ids, float scale) {
+  const PackedMatrix& columns = table.forward();  // [D, V]
+  check_ids(ids, ids.size(), columns.columns(), "embedding", "ids");
+  Tensor output = Tensor::empty({ids.dim(0), columns.rows()});  // [N, D]
+  for (int64_t n = 0; n < ids.dim(0); ++n) {
+    float* row = output.data<float>() + n * output.stride(0);
+    columns.unpack_column(ids.data<int32_t>()[n], row);
+    scaled_row(row, scale, output.dim(1), row);
+  }
+  return output;
+}
+
 }  // namespace
 
-Variable embedding(const Variable& table, const Tensor& ids, float scale) {
-  return lookup(table, ids, scale, "embedding", "table");
+Variable embedding(const Weight& table, const Tensor& ids, float scale) {
+  return table.variable.defined() ? lookup(table.variable, ids, scale, "embedding", "table")
+                                  : Variable(gather_packed_rows(*table.packed, ids, scale));
 }
 
 Variable select_rows(const Variable& x, const Tensor& ids) {

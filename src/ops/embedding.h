@@ -1,6 +1,7 @@
 #pragma once
 
 #include "autograd/variable.h"
+#include "ops/packed_weight.h"
 
 namespace dragoman::ops {
 
@@ -14,7 +15,8 @@ using tensor::Tensor;
 /// Gradient: table only. Rows are added in the order of the tokens, so the sum is the same in every run.
 /// Throws Error for an id outside the table: "embedding: ids[3] is 12, must be in [0, 10)".
 /// Source: Vaswani et al. 2017, section 3.4.
-Variable embedding(const Variable& table, const Tensor& ids, float scale);
+/// A table without a variable (Weight) is looked up in its packed copy, rounded as that is.
+Variable embedding(const Weight& table, const Tensor& ids, float scale);
 
 /// Adds to each row the vector of its position: output[n] = x[n] + table[positions[n]].
 /// @param x  [N, D];  @param table  [P, D], sinusoidal (asks for no gradient) or learned, same dtype as x

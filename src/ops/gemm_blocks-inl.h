@@ -38,7 +38,7 @@ struct RightPanels {
   int64_t cells;  // of a whole panel
   int64_t first;
   const float* column_scales = nullptr;  // of all columns, int8 only
-  const int32_t* column_sums = nullptr;
+  const int32_t* column_starts = nullptr;
 };
 
 struct Result {
@@ -49,7 +49,7 @@ struct Result {
   bool accumulate;
 };
 
-// Depth (in k) of a block. int8 has one alone: the sum of a column that its value takes off is that of all its cells.
+// Depth (in k) of a block. int8 has one alone: what its sums begin with counts once.
 template <class Cells>
 constexpr int64_t block_depth() {
   return IsInt8<Cells> ? int64_t{1} << 40 : kDepthBlock * Cells::kDepth;
@@ -110,13 +110,20 @@ void place_left(const LeftOperand& left, int64_t rows, int64_t depth, LeftScratc
   }
 }
 
-// C (+)= A B + bias for at most kRowBlock rows, the depth of one block, and all columns of `result`.
+// At most kRowBlock rows of A and the depth of one block, placed for the tiles.
 template <class Cells>
-void multiply_block(const LeftOperand& left, int64_t rows, int64_t depth, const RightPanels& right,
-                    const Result& result, LeftScratch<Cells>& scratch) {
-  TileArguments tile{left.data, left.stride,   1, nullptr,     cells_of<Cells>(depth),
-                     nullptr,   result.stride, 0, result.bias, result.accumulate};
+TileArguments placed_block(const LeftOperand& left, int64_t rows, int64_t depth, LeftScratch<Cells>& scratch) {
+  TileArguments tile{left.data, left.stride, 1, nullptr, cells_of<Cells>(depth), nullptr, 0, 0, nullptr, false};
   place_left(left, rows, depth, scratch, tile);
+  return tile;
+}
+
+// C (+)= A B + bias for a block of A that was placed, and all columns of `result`.
+template <class Cells>
+void multiply_placed(TileArguments tile, bool left_transposed, int64_t rows, const RightPanels& right,
+                     const Result& result) {
+  tile.c_row = result.stride;
+  tile.accumulate = result.accumulate;
   const auto for_each_panel = [&](const auto& multiply) HWY_ATTR {
     for (int64_t column = 0; column < result.columns; column += kPanelColumns) {
       tile.columns = std::min(result.columns - column, kPanelColumns);
@@ -126,7 +133,7 @@ void multiply_block(const LeftOperand& left, int64_t rows, int64_t depth, const 
       tile.bias = result.bias == nullptr ? nullptr : result.bias + column;
       if constexpr (IsInt8<Cells>) {
         tile.column_scales = right.column_scales + column;
-        tile.column_sums = right.column_sums + column;
+        tile.column_starts = right.column_starts + column;
       }
       multiply(width);
     }
@@ -134,11 +141,18 @@ void multiply_block(const LeftOperand& left, int64_t rows, int64_t depth, const 
   if constexpr (InTiles<Cells>) {
     typename Cells::Tiles tiles;
     for_each_panel([&](int64_t width) HWY_ATTR { multiply_panel_of_tiles<Cells>(tiles, tile, rows, width); });
-  } else if (left.transposed) {
+  } else if (left_transposed) {
     for_each_panel([&](int64_t width) HWY_ATTR { multiply_panel_of_blocks<Cells>(tile, rows, width); });
   } else {
     for_each_panel([&](int64_t width) HWY_ATTR { multiply_panel<Cells>(tile, rows, width); });
   }
+}
+
+// C (+)= A B + bias for at most kRowBlock rows, the depth of one block, and all columns of `result`.
+template <class Cells>
+void multiply_block(const LeftOperand& left, int64_t rows, int64_t depth, const RightPanels& right,
+                    const Result& result, LeftScratch<Cells>& scratch) {
+  multiply_placed<Cells>(placed_block(left, rows, depth, scratch), left.transposed, rows, right, result);
 }
 
 }  // namespace HWY_NAMESPACE

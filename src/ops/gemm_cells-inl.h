@@ -30,6 +30,7 @@ struct TileArguments;
 struct FloatSums {
   using Sum = Vector;
   static HWY_INLINE Sum zero() { return hn::Zero(Tag()); }
+  static HWY_INLINE Sum start(const TileArguments& /*tile*/, int64_t /*column*/) { return zero(); }
   static HWY_INLINE Sum load(const float* sums) { return hn::LoadU(Tag(), sums); }
   static HWY_INLINE Vector value(Sum sum, const TileArguments& /*tile*/, int64_t /*row*/, int64_t /*column*/) {
     return sum;
@@ -65,15 +66,6 @@ struct BFloat16Cells : FloatSums {
     return join(hn::ConcatEven(d, high, low), hn::ConcatOdd(d, high, low));
   }
 
- private:
-  static HWY_INLINE Vector first(Vector cells) {
-    const hn::RebindToUnsigned<Tag> bits;
-    return hn::BitCast(Tag(), hn::ShiftLeft<16>(hn::BitCast(bits, cells)));
-  }
-  static HWY_INLINE Vector second(Vector cells) {
-    const hn::RebindToUnsigned<Tag> bits;
-    return hn::BitCast(Tag(), hn::And(hn::BitCast(bits, cells), hn::Set(bits, 0xFFFF0000U)));
-  }
   // The upper halves are the bfloat16; NaN stays NaN whatever its payload.
   static HWY_INLINE hn::Vec<hn::RebindToUnsigned<Tag>> rounded(Vector x) {
     const hn::RebindToUnsigned<Tag> bits;
@@ -82,6 +74,16 @@ struct BFloat16Cells : FloatSums {
     const auto nearest = hn::Add(hn::Add(raw, hn::Set(bits, 0x7FFFU)), odd);
     const auto quiet = hn::Or(raw, hn::Set(bits, 0x00400000U));
     return hn::IfThenElse(hn::RebindMask(bits, hn::IsNaN(x)), quiet, nearest);
+  }
+
+ private:
+  static HWY_INLINE Vector first(Vector cells) {
+    const hn::RebindToUnsigned<Tag> bits;
+    return hn::BitCast(Tag(), hn::ShiftLeft<16>(hn::BitCast(bits, cells)));
+  }
+  static HWY_INLINE Vector second(Vector cells) {
+    const hn::RebindToUnsigned<Tag> bits;
+    return hn::BitCast(Tag(), hn::And(hn::BitCast(bits, cells), hn::Set(bits, 0xFFFF0000U)));
   }
 };
 

@@ -51,12 +51,12 @@ struct TileArguments {
   int64_t columns;    // of c, at most the panel's width
   const float* bias;  // added to each row; null for none
   bool accumulate;
-  // int8 only: what one unit of row r of A (rows are numbered from first_row) and of column j of B is worth, and the
-  // sum of the cells of column j
+  // int8 only: what one unit of row r of A (rows are numbered from first_row) and of column j of B is worth, and what
+  // the sums of column j begin with
   const float* row_scales = nullptr;
   int64_t first_row = 0;
   const float* column_scales = nullptr;
-  const int32_t* column_sums = nullptr;
+  const int32_t* column_starts = nullptr;
 };
 
 // The next rows of the same panel.
@@ -98,7 +98,7 @@ void multiply_tile(const TileArguments& tile) {
   for (int r = 0; r < kRows; ++r) {
 #pragma GCC unroll 3
     for (int v = 0; v < kVectors; ++v) {
-      sums[r][v] = Cells::zero();
+      sums[r][v] = Cells::start(tile, v * kLanes);
     }
   }
   const float* a = tile.a;

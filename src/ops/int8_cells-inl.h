@@ -32,15 +32,15 @@ struct Int8Sums {
 
   using Sum = IntVector;
   static HWY_INLINE Sum zero() { return hn::Zero(IntTag()); }
+  // What the offset adds to the sums of a column is taken off before they begin.
+  static HWY_INLINE Sum start(const TileArguments& tile, int64_t column) {
+    return kOffset == 0 ? zero() : hn::LoadU(IntTag(), tile.column_starts + column);
+  }
   static HWY_INLINE Sum load(const float* sums) { return hn::LoadU(IntTag(), reinterpret_cast<const int32_t*>(sums)); }
 
-  // (sum - offset * column sum) * (worth of the row * worth of the column)
+  // sum * (worth of the row * worth of the column)
   static HWY_INLINE Vector value(Sum sum, const TileArguments& tile, int64_t row, int64_t column) {
     const Tag d;
-    if constexpr (kOffset != 0) {
-      const auto columns = hn::LoadU(IntTag(), tile.column_sums + column);
-      sum = hn::Sub(sum, hn::Mul(columns, hn::Set(IntTag(), kOffset)));
-    }
     const Vector row_scale = hn::Set(d, tile.row_scales[tile.first_row + row]);
     return hn::Mul(hn::ConvertTo(d, sum), hn::Mul(row_scale, hn::LoadU(d, tile.column_scales + column)));
   }
@@ -115,8 +115,8 @@ HWY_INLINE void quantise_row(const float* x, int64_t depth, float per_one, int64
 
 // What packing a panel of int8 makes besides its cells.
 struct Int8Columns {
-  float* scales;  // [width]
-  int32_t* sums;  // [width]
+  float* scales;    // [width]
+  int32_t* starts;  // [width] -offset * the sum of the column
 };
 
 // Packs columns [0, columns) of B [depth, columns], kLanes at a time; `width` cells between packed rows.
@@ -148,7 +148,7 @@ HWY_INLINE void pack_int8_columns(const float* b, int64_t stride, int64_t depth,
     hn::StoreU(hn::BitCast(d, joined), d, packed + cell * width);
   }
   hn::StoreU(worth, d, made.scales);
-  hn::StoreU(sum, IntTag(), made.sums);
+  hn::StoreU(hn::Mul(sum, hn::Set(IntTag(), -Cells::kOffset)), IntTag(), made.starts);
 }
 
 }  // namespace HWY_NAMESPACE

@@ -10,16 +10,18 @@ namespace {
 
 using tensor::DType;
 
-void check_linear(const Variable& x, const Variable& weight, const Variable& bias, Transpose stored) {
+void check_linear(const Variable& x, const Weight& weight, const Variable& bias, Transpose stored) {
   const DType dtype = x.dtype() == DType::kFloat64 ? DType::kFloat64 : DType::kFloat32;
   tensor::check_matrix(x.value(), dtype, "linear", "x");
-  tensor::check_matrix(weight.value(), dtype, "linear", "weight");
+  if (weight.variable.defined()) {
+    tensor::check_matrix(weight.variable.value(), dtype, "linear", "weight");
+  }
+  const tensor::Shape shape = weight.shape();
   const bool turned = stored == Transpose::kYes;
-  base::check_argument(weight.dim(turned ? 1 : 0) == x.dim(1),
-                       "linear: weight is {}, must have {} {} as x has {} columns", weight.shape(), x.dim(1),
-                       turned ? "columns" : "rows", x.dim(1));
+  base::check_argument(shape[turned ? 1 : 0] == x.dim(1), "linear: weight is {}, must have {} {} as x has {} columns",
+                       shape, x.dim(1), turned ? "columns" : "rows", x.dim(1));
   if (bias.defined()) {
-    tensor::check_shape(bias.value(), {weight.dim(turned ? 0 : 1)}, "linear", "bias");
+    tensor::check_shape(bias.value(), {shape[turned ? 0 : 1]}, "linear", "bias");
     base::check_argument(bias.dtype() == dtype, "linear: bias is {}, must be {}", tensor::dtype_name(bias.dtype()),
                          tensor::dtype_name(dtype));
   }
@@ -55,11 +57,51 @@ void add_bias_grad(const Variable& bias, const Tensor& grad_output) {
   bias.add_grad(sums);
 }
 
+// What is multiplied in one pass without recording anything: inference with a packed weight.
+bool multiplies_packed(const Variable& x, const Weight& weight, const Variable& bias) {
+  return weight.packed != nullptr && x.dtype() == DType::kFloat32 &&
+         !autograd::needs_grad({&x, &weight.variable, &bias});
+}
+
+ProductOfSame product_of(const Variable& x, const Weight& weight, const Variable& bias, Activation activation) {
+  check_linear(x, weight, bias, Transpose::kNo);
+  return {&weight.packed->forward(),
+          {bias.defined() ? bias.value() : Tensor(), activation},
+          Tensor::empty({x.dim(0), weight.shape()[1]})};  // [N, Dout]
+}
+
 }  // namespace
 
+Variable linear_activation(const Variable& x, const Weight& weight, const Variable& bias, Activation act) {
+  if (!multiplies_packed(x, weight, bias)) {
+    return activation(linear(x, weight, bias), act);
+  }
+  ProductOfSame product = product_of(x, weight, bias, act);
+  PackedMatrix::multiply_each(x.value(), {&product, 1});
+  return Variable(product.y);
+}
+
+std::vector<Variable> linear_each(const Variable& x, std::span<const LinearMap> maps) {
+  std::vector<Variable> results;
+  std::vector<ProductOfSame> products;
+  for (const LinearMap& map : maps) {
+    if (multiplies_packed(x, map.weight, map.bias)) {
+      products.push_back(product_of(x, map.weight, map.bias, Activation::kNone));
+    }
+  }
+  const bool at_once = products.size() == maps.size();
+  if (at_once) {
+    PackedMatrix::multiply_each(x.value(), products);
+  }
+  for (size_t i = 0; i < maps.size(); ++i) {
+    results.push_back(at_once ? Variable(products[i].y) : linear(x, maps[i].weight, maps[i].bias));
+  }
+  return results;
+}
+
 Variable linear(const Variable& x, const Weight& weight, const Variable& bias, Transpose stored) {
-  check_linear(x, weight.variable, bias, stored);
-  const int64_t d_out = weight.variable.dim(stored == Transpose::kYes ? 0 : 1);
+  check_linear(x, weight, bias, stored);
+  const int64_t d_out = weight.shape()[stored == Transpose::kYes ? 0 : 1];
   Tensor y = Tensor::empty({x.dim(0), d_out}, x.dtype());  // [N, Dout]
   multiply_weight(x.value(), weight, stored, bias.defined() ? bias.value() : Tensor(), y);
   const auto backward = [x, weight, bias, stored](const Tensor& grad_output) {

@@ -1,6 +1,10 @@
 #pragma once
 
+#include <span>
+#include <vector>
+
 #include "autograd/variable.h"
+#include "ops/activation.h"
 #include "ops/packed_weight.h"
 
 namespace dragoman::ops {
@@ -16,5 +20,18 @@ namespace dragoman::ops {
 /// Throws Error: "linear: weight is [64, 32], must have 16 rows as x has 16 columns" (columns when stored = kYes).
 /// Source: Vaswani et al. 2017, section 3.3 (row convention).
 Variable linear(const Variable& x, const Weight& weight, const Variable& bias, Transpose stored = Transpose::kNo);
+
+/// linear, then the activation. In inference with a packed weight both are one pass; otherwise two ops.
+Variable linear_activation(const Variable& x, const Weight& weight, const Variable& bias, Activation activation);
+
+/// One of several affine maps of the same rows.
+struct LinearMap {
+  Weight weight;
+  Variable bias;
+};
+
+/// y_i = x W_i + b_i: the values and gradients of `linear` one by one. In inference with packed weights rows of x are
+/// rounded once for all.  @return y_i [N, Dout_i], in order
+std::vector<Variable> linear_each(const Variable& x, std::span<const LinearMap> maps);
 
 }  // namespace dragoman::ops

@@ -1,5 +1,8 @@
 #include "ops/packed_matrix.h"
 
+#include <algorithm>
+#include <cmath>
+
 #include "base/error.h"
 #include "ops/packed_matrix_cpu.h"
 
@@ -27,7 +30,51 @@ Tensor side_by_side(std::span<const Tensor> weights) {
   return joined;
 }
 
+// How the elements of column n of W lie in a weight stored [K, N] or [N, K].
+struct ColumnWalk {
+  ColumnWalk(const Tensor& weight, Transpose transpose)
+      : depth(weight.dim(transpose == Transpose::kYes ? 1 : 0)),
+        columns(weight.dim(transpose == Transpose::kYes ? 0 : 1)),
+        along(transpose == Transpose::kYes ? 1 : columns),
+        across(transpose == Transpose::kYes ? depth : 1) {}
+  int64_t depth, columns, along, across;
+};
+
 }  // namespace
+
+QuantisedWeight quantise(const Tensor& weight, Transpose transpose) {
+  tensor::check_matrix(weight, DType::kFloat32, "quantise", "weight");
+  base::check_argument(weight.is_contiguous(), "quantise: weight must be contiguous");
+  const ColumnWalk walk(weight, transpose);
+  QuantisedWeight rounded{Tensor::empty(weight.shape(), DType::kInt8), Tensor::empty({walk.columns})};
+  for (int64_t column = 0; column < walk.columns; ++column) {
+    const float* from = weight.data<float>() + column * walk.across;
+    float largest = 0;
+    for (int64_t k = 0; k < walk.depth; ++k) {
+      largest = std::max(largest, std::abs(from[k * walk.along]));
+    }
+    const float worth = largest / 127.0F, per_one = worth > 0 ? 1.0F / worth : 0.0F;
+    rounded.scales.data<float>()[column] = worth;
+    auto* to = rounded.units.data<int8_t>() + column * walk.across;
+    for (int64_t k = 0; k < walk.depth; ++k) {
+      to[k * walk.along] = static_cast<int8_t>(std::nearbyint(from[k * walk.along] * per_one));
+    }
+  }
+  return rounded;
+}
+
+Tensor dequantise(const QuantisedWeight& weight, Transpose transpose) {
+  const ColumnWalk walk(weight.units, transpose);
+  Tensor values = Tensor::empty(weight.units.shape());
+  for (int64_t column = 0; column < walk.columns; ++column) {
+    const auto* from = weight.units.data<int8_t>() + column * walk.across;
+    float* to = values.data<float>() + column * walk.across;
+    for (int64_t k = 0; k < walk.depth; ++k) {
+      to[k * walk.along] = static_cast<float>(from[k * walk.along]) * weight.scales.data<float>()[column];
+    }
+  }
+  return values;
+}
 
 PackedMatrix::PackedMatrix(int64_t rows, int64_t columns, Precision precision)
     : rows_(rows),
@@ -37,7 +84,7 @@ PackedMatrix::PackedMatrix(int64_t rows, int64_t columns, Precision precision)
       panels_{Tensor::empty({panel_cells(rows, columns, kernel_)}), {}, {}} {
   if (precision == Precision::kInt8) {
     panels_.scales = Tensor::empty({panel_cells(1, columns, ProductKernel::kFloat32)});
-    panels_.sums = Tensor::empty({panel_cells(1, columns, ProductKernel::kFloat32)}, DType::kInt32);
+    panels_.starts = Tensor::empty({panel_cells(1, columns, ProductKernel::kFloat32)}, DType::kInt32);
   }
 }
 
@@ -65,10 +112,46 @@ void PackedMatrix::pack(const Tensor& weight, Transpose transpose, int64_t begin
   pack_panels(weight, transpose, kernel_, {begin, end}, panels_);
 }
 
+void PackedMatrix::pack(const QuantisedWeight& weight, Transpose transpose, int64_t begin, int64_t end) {
+  tensor::check_matrix(weight.units, DType::kInt8, "packed_matrix", "units");
+  const bool transposed = transpose == Transpose::kYes;
+  tensor::check_shape(weight.units, transposed ? tensor::Shape{columns_, rows_} : tensor::Shape{rows_, columns_},
+                      "packed_matrix", "units");
+  tensor::check_shape(weight.scales, {columns_}, "packed_matrix", "scales");
+  base::check_argument(precision_ == Precision::kInt8, "packed_matrix: units for a matrix of {}", name_of(precision_));
+  base::check_argument(0 <= begin && begin <= end && end <= panels(),
+                       "packed_matrix: panels {} to {} asked for, there are {}", begin, end, panels());
+  pack_quantised_panels(weight, transpose, kernel_, {begin, end}, panels_);
+}
+
+void PackedMatrix::unpack_column(int64_t column, float* to) const {
+  base::check_argument(0 <= column && column < columns_, "packed_matrix: column {} asked for, there are {}", column,
+                       columns_);
+  unpack_panel_column(panels_, kernel_, {rows_, columns_}, column, to);
+}
+
 void PackedMatrix::multiply(const Tensor& x, const PackedEpilogue& epilogue, Tensor& y) const {
   check(x, epilogue, y);
   if (y.size() > 0) {
     multiply_panels({x, panels_, kernel_, epilogue, false}, y);
+  }
+}
+
+void PackedMatrix::multiply_each(const Tensor& x, std::span<ProductOfSame> products) {
+  for (const ProductOfSame& product : products) {
+    product.matrix->check(x, product.epilogue, product.y);
+    base::check_argument(product.matrix->kernel_ == products.front().matrix->kernel_,
+                         "packed_matrix: products of {} and {} at once", name_of(product.matrix->precision_),
+                         name_of(products.front().matrix->precision_));
+  }
+  if (x.dim(0) > 0 && !products.empty()) {
+    std::vector<PanelProduct> all;
+    std::vector<Tensor> results;
+    for (const ProductOfSame& product : products) {
+      all.push_back({x, product.matrix->panels_, product.matrix->kernel_, product.epilogue, false});
+      results.push_back(product.y);
+    }
+    multiply_panels_of_each(all, results);
   }
 }
 
@@ -77,6 +160,16 @@ void PackedMatrix::multiply_accumulate(const Tensor& x, Tensor& y) const {
   if (y.size() > 0) {
     multiply_panels({x, panels_, kernel_, {}, true}, y);
   }
+}
+
+void PackedMatrix::multiply_in_parts(const Tensor& x, const Tensor& bias, const TakePart& take) const {
+  tensor::check_matrix(x, DType::kFloat32, "packed_matrix", "x");
+  base::check_argument(x.dim(1) == rows_, "packed_matrix: x is {}, must have {} columns", x.shape(), rows_);
+  if (bias.defined()) {
+    tensor::check_shape(bias, {columns_}, "packed_matrix", "bias");
+  }
+  const PackedEpilogue epilogue{bias, Activation::kNone};
+  multiply_panels_in_parts({x, panels_, kernel_, epilogue, false}, columns_, take);
 }
 
 void PackedMatrix::check(const Tensor& x, const PackedEpilogue& epilogue, const Tensor& y) const {

@@ -1,5 +1,6 @@
 #pragma once
 
+#include <functional>
 #include <span>
 
 #include "ops/activation.h"
@@ -18,8 +19,29 @@ struct PackedEpilogue {
 struct PanelStorage {
   Tensor cells;   ///< of 32 bits, in a tensor of float32
   Tensor scales;  ///< [N] float32, int8 only: what one unit of a column is worth
-  Tensor sums;    ///< [N] int32, int8 only: of the packed elements of a column
+  Tensor starts;  ///< [N] int32, int8 only: what the sums of a column begin with
 };
+
+class PackedMatrix;
+
+/// One of several products of the same rows:  y = x W + bias.
+struct ProductOfSame {
+  const PackedMatrix* matrix;
+  PackedEpilogue epilogue;
+  Tensor y;  ///< [M, N] float32, overwritten
+};
+
+/// A weight rounded to int8:  w(k, n) = units(k, n) * scales[n], n being its column in y = x W.
+struct QuantisedWeight {
+  Tensor units;   ///< [K, N] int8, or [N, K] with Transpose::kYes; from -127 to 127
+  Tensor scales;  ///< [N] float32, what one unit of a column is worth; 0 for a column of zeros
+};
+
+/// Rounds a weight as PackedMatrix does: the largest element of a column is 127, the others to nearest, halves to even.
+/// @param weight  [K, N] float32 contiguous, or [N, K] with Transpose::kYes
+QuantisedWeight quantise(const Tensor& weight, Transpose transpose);
+/// The weight that the units stand for, float32, in the shape of the units.
+Tensor dequantise(const QuantisedWeight& weight, Transpose transpose);
 
 /// The right operand of products, laid out for this machine's kernels:  y = activation(x W + bias).
 /// The bits of a row of y depend on that row of x alone, whatever the number of rows, and equal those of `gemm_bias`
@@ -49,11 +71,28 @@ class PackedMatrix {
   /// Packs panels [begin, end) of `weight`, as in the constructor, over what they held. Asks for no memory.
   void pack(const Tensor& weight, Transpose transpose, int64_t begin, int64_t end);
 
+  /// The same from a weight that is int8 already; the matrix must be int8. The bits of products are those of the matrix
+  /// packed from the float32 weight that was quantised.
+  void pack(const QuantisedWeight& weight, Transpose transpose, int64_t begin, int64_t end);
+  /// Column `column` of W as it is packed (rounded), into K floats: the way back for embedding tables.
+  void unpack_column(int64_t column, float* to) const;
+
   /// @param x  [M, K] float32;  @param y  [M, N] float32, overwritten; rows of both may be strided
   /// Throws Error: "packed_matrix: x is [3, 5], must have 4 columns".
   void multiply(const Tensor& x, const PackedEpilogue& epilogue, Tensor& y) const;
+  /// The same for several matrices, with the bits of `multiply` one by one. Rows of x are rounded once for all of those
+  /// in bfloat16 or int8. Throws Error as `multiply`, and for matrices of different precision.
+  static void multiply_each(const Tensor& x, std::span<ProductOfSame> products);
   /// y += x W.
   void multiply_accumulate(const Tensor& x, Tensor& y) const;
+
+  /// Receives rows row .. row + part.dim(0) and columns column .. column + part.dim(1) of y; `part` [., .] float32 is
+  /// overwritten afterwards.
+  using TakePart = std::function<void(int64_t row, int64_t column, const Tensor& part)>;
+  /// y = x W + bias, the same bits as by `multiply`, in parts small enough to stay in the second-level cache. The parts
+  /// of a row come in the order of their columns; each has kPartColumns but the last.
+  void multiply_in_parts(const Tensor& x, const Tensor& bias, const TakePart& take) const;
+  static constexpr int64_t kPartColumns = 480;  ///< whole panels on every instruction set
 
  private:
   void check(const Tensor& x, const PackedEpilogue& epilogue, const Tensor& y) const;

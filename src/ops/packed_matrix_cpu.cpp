@@ -2,6 +2,8 @@
 
 #include "ops/simd.h"
 
+#include <cstring>
+
 #undef HWY_TARGET_INCLUDE
 #define HWY_TARGET_INCLUDE "ops/packed_matrix_cpu.cpp"
 #include <hwy/foreach_target.h>
@@ -37,7 +39,7 @@ void pack_int8_panel(const float* weight, int64_t stride, bool transposed, int64
       transpose_rows(weight + j * stride, stride, count, depth, kLanes, turned.data<float>());
     }
     pack_int8_columns<Cells>(transposed ? turned.data<float>() : weight + j, transposed ? kLanes : stride, depth, count,
-                             width, to + j, {made.scales + j, made.sums + j});
+                             width, to + j, {made.scales + j, made.starts + j});
   }
 }
 
@@ -52,7 +54,7 @@ void pack(const Tensor& weight, bool transposed, PanelRange range, PanelStorage&
     float* to = cells + column * cells_of<Cells>(depth);
     if constexpr (IsInt8<Cells>) {
       pack_int8_panel<Cells>(weight.data<float>() + column * (transposed ? stride : 1), stride, transposed, depth,
-                             count, to, {panels.scales.data<float>() + column, panels.sums.data<int32_t>() + column});
+                             count, to, {panels.scales.data<float>() + column, panels.starts.data<int32_t>() + column});
     } else if (transposed) {
       pack_panel_transposed<Cells>(weight.data<float>() + column * stride, stride, depth, count, to);
     } else {
@@ -66,17 +68,109 @@ void pack_weight(const Tensor& weight, bool transposed, ProductKernel kernel, Pa
                        [&](auto format) HWY_ATTR { pack<decltype(format)>(weight, transposed, range, panels); });
 }
 
+// Four neighbours in k, those beyond the depth 0, as one cell.
+HWY_INLINE float joined_units(const int8_t* units, int64_t distance, int64_t left) {
+  int8_t four[4] = {0, 0, 0, 0};
+  for (int64_t i = 0; i < std::min<int64_t>(left, 4); ++i) {
+    four[i] = units[i * distance];
+  }
+  float cell = 0;
+  std::memcpy(&cell, four, sizeof cell);
+  return cell;
+}
+
+// A panel of int8 from units of which (k, j) is units[k * along + j * across].
+template <class Cells>
+void pack_units_panel(const int8_t* units, int64_t along, int64_t across, const float* scales, int64_t depth,
+                      int64_t columns, float* to, const Int8Columns& made) {
+  const int64_t width = panel_width(columns), cells = cells_of<Cells>(depth);
+  for (int64_t j = 0; j < width; ++j) {
+    int32_t sum = 0;
+    for (int64_t k = 0; j < columns && k < depth; ++k) {
+      sum += units[k * along + j * across];
+    }
+    made.starts[j] = -Cells::kOffset * sum;
+    made.scales[j] = j < columns ? scales[j] : 0.0F;
+    for (int64_t cell = 0; cell < cells; ++cell) {
+      const int64_t k = cell * Cells::kDepth;
+      to[cell * width + j] =
+          j < columns && k < depth ? joined_units(units + k * along + j * across, along, depth - k) : 0.0F;
+    }
+  }
+}
+
+template <class Cells>
+void pack_units(const QuantisedWeight& weight, bool transposed, PanelRange range, PanelStorage& panels) {
+  if constexpr (IsInt8<Cells>) {
+    const int64_t depth = weight.units.dim(transposed ? 1 : 0), columns = weight.units.dim(transposed ? 0 : 1);
+    const int64_t stride = weight.units.stride(0), along = transposed ? 1 : stride, across = transposed ? stride : 1;
+    for (int64_t panel = range.begin; panel < range.end; ++panel) {
+      const int64_t column = panel * kPanelColumns;
+      pack_units_panel<Cells>(weight.units.data<int8_t>() + column * across, along, across,
+                              weight.scales.data<float>() + column, depth, std::min(columns - column, kPanelColumns),
+                              panels.cells.data<float>() + column * cells_of<Cells>(depth),
+                              {panels.scales.data<float>() + column, panels.starts.data<int32_t>() + column});
+    }
+  }
+}
+
+void pack_quantised(const QuantisedWeight& weight, bool transposed, ProductKernel kernel, PanelRange range,
+                    PanelStorage& panels) {
+  with_packed_cells_of(kernel,
+                       [&](auto format) HWY_ATTR { pack_units<decltype(format)>(weight, transposed, range, panels); });
+}
+
+template <class Cells>
+void unpack(const PanelStorage& panels, PackedSize size, int64_t column, float* to) {
+  const int64_t first = column / kPanelColumns * kPanelColumns;
+  const int64_t width = panel_width(size.columns - first);
+  const float* cell = panels.cells.data<float>() + first * cells_of<Cells>(size.depth) + column - first;
+  for (int64_t k = 0; k < size.depth; k += Cells::kDepth, cell += width) {
+    const int64_t count = std::min<int64_t>(size.depth - k, Cells::kDepth);
+    if constexpr (IsInt8<Cells>) {
+      int8_t units[4];
+      std::memcpy(units, cell, sizeof units);
+      for (int64_t i = 0; i < count; ++i) {
+        to[k + i] = static_cast<float>(units[i]) * panels.scales.data<float>()[column];
+      }
+    } else if constexpr (Cells::kDepth == 2) {
+      uint16_t halves[2];
+      std::memcpy(halves, cell, sizeof halves);
+      for (int64_t i = 0; i < count; ++i) {
+        to[k + i] = tensor::to_float({halves[i]});
+      }
+    } else {
+      to[k] = *cell;
+    }
+  }
+}
+
+void unpack_column_of(const PanelStorage& panels, ProductKernel kernel, PackedSize size, int64_t column, float* to) {
+  with_packed_cells_of(kernel, [&](auto format) HWY_ATTR { unpack<decltype(format)>(panels, size, column, to); });
+}
+
+// The panels from `column` on, the first of a panel.
+template <class Cells>
+RightPanels panels_from(const PanelStorage& panels, int64_t depth, int64_t column) {
+  const int64_t cells = cells_of<Cells>(depth);
+  RightPanels right{panels.cells.data<float>() + column * cells, cells, 0};
+  if constexpr (IsInt8<Cells>) {
+    right.column_scales = panels.scales.data<float>() + column;
+    right.column_starts = panels.starts.data<int32_t>() + column;
+  }
+  return right;
+}
+
+const float* bias_of(const PanelProduct& product) {
+  return product.epilogue.bias.defined() ? product.epilogue.bias.data<float>() : nullptr;
+}
+
 template <class Cells>
 void multiply_rows(const PanelProduct& product, int64_t row, int64_t rows, LeftScratch<Cells>& scratch, Tensor& y) {
   const int64_t depth = product.x.dim(1), columns = y.dim(1);
   const LeftOperand left{product.x.data<float>(), product.x.stride(0), false};
-  const float* bias = product.epilogue.bias.defined() ? product.epilogue.bias.data<float>() : nullptr;
-  const PanelStorage& panels = product.panels;
-  RightPanels right{panels.cells.data<float>(), cells_of<Cells>(depth), 0};
-  if constexpr (IsInt8<Cells>) {
-    right.column_scales = panels.scales.data<float>();
-    right.column_sums = panels.sums.data<int32_t>();
-  }
+  const float* bias = bias_of(product);
+  RightPanels right = panels_from<Cells>(product.panels, depth, 0);
   scratch.measure(left.at(row, 0), rows, depth);
   int64_t begin = 0;
   do {  // at least once: no depth yields the bias
@@ -90,22 +184,95 @@ void multiply_rows(const PanelProduct& product, int64_t row, int64_t rows, LeftS
   } while (begin < depth);
 }
 
+void activate_rows_of(const PackedEpilogue& epilogue, int64_t begin, int64_t end, Tensor& y) {
+  for (int64_t row = begin; epilogue.activation != Activation::kNone && row < end; ++row) {
+    float* values = y.data<float>() + row * y.stride(0);
+    activate_row(values, y.dim(1), epilogue.activation, values);
+  }
+}
+
+// Rows row .. row + rows of products of the same x, whose depth is one block.
 template <class Cells>
-void multiply(const PanelProduct& product, Tensor& y) {
-  LeftScratch<Cells> scratch(false, product.x.dim(0), product.x.dim(1));
-  const Activation activation = product.epilogue.activation;
-  for (int64_t row = 0; row < y.dim(0); row += kRowBlock) {
-    const int64_t end = std::min(row + kRowBlock, y.dim(0));
-    multiply_rows<Cells>(product, row, end - row, scratch, y);
-    for (int64_t r = row; activation != Activation::kNone && r < end; ++r) {
-      float* values = y.data<float>() + r * y.stride(0);
-      activate_row(values, y.dim(1), activation, values);
+void multiply_rows_of_each(std::span<const PanelProduct> products, int64_t row, int64_t rows,
+                           LeftScratch<Cells>& scratch, std::span<Tensor> results) {
+  const Tensor& x = products.front().x;
+  const int64_t depth = x.dim(1);
+  const LeftOperand left{x.data<float>() + row * x.stride(0), x.stride(0), false};
+  scratch.measure(left, rows, depth);
+  const TileArguments tile = placed_block(left, rows, depth, scratch);
+  for (size_t i = 0; i < products.size(); ++i) {
+    Tensor& y = results[i];
+    multiply_placed<Cells>(tile, false, rows, panels_from<Cells>(products[i].panels, depth, 0),
+                           {y.data<float>() + row * y.stride(0), y.stride(0), y.dim(1), bias_of(products[i]), false});
+  }
+}
+
+template <class Cells>
+void multiply_each(std::span<const PanelProduct> products, std::span<Tensor> results) {
+  const Tensor& x = products.front().x;
+  LeftScratch<Cells> scratch(false, x.dim(0), x.dim(1));
+  const bool together = products.size() > 1 && x.dim(1) <= block_depth<Cells>();
+  for (int64_t row = 0; row < x.dim(0); row += kRowBlock) {
+    const int64_t end = std::min(row + kRowBlock, x.dim(0));
+    if (together) {
+      multiply_rows_of_each<Cells>(products, row, end - row, scratch, results);
+    }
+    for (size_t i = 0; i < products.size(); ++i) {
+      if (!together) {
+        multiply_rows<Cells>(products[i], row, end - row, scratch, results[i]);
+      }
+      activate_rows_of(products[i].epilogue, row, end, results[i]);
     }
   }
 }
 
-void multiply_weight(const PanelProduct& product, Tensor& y) {
-  with_packed_cells_of(product.kernel, [&](auto cells) HWY_ATTR { multiply<decltype(cells)>(product, y); });
+// Rows row .. row + rows of the product, a part of the columns after the other.
+template <class Cells>
+void multiply_rows_in_parts(const PanelProduct& product, int64_t row, int64_t rows, int64_t columns,
+                            LeftScratch<Cells>& scratch, Tensor& part, const PackedMatrix::TakePart& take) {
+  const int64_t depth = product.x.dim(1);
+  const LeftOperand left{product.x.data<float>() + row * product.x.stride(0), product.x.stride(0), false};
+  scratch.measure(left, rows, depth);
+  const bool one_block = depth <= block_depth<Cells>();
+  TileArguments tile = placed_block(left, rows, std::min(depth, block_depth<Cells>()), scratch);
+  for (int64_t column = 0; column < columns; column += PackedMatrix::kPartColumns) {
+    const int64_t width = std::min(columns - column, PackedMatrix::kPartColumns);
+    RightPanels right = panels_from<Cells>(product.panels, depth, column);
+    int64_t begin = 0;
+    do {
+      const int64_t some = std::min(depth - begin, block_depth<Cells>());
+      if (!one_block) {
+        tile = placed_block(left.at(0, begin), rows, some, scratch);
+      }
+      right.first = begin / Cells::kDepth;
+      const float* bias = begin + some == depth && bias_of(product) != nullptr ? bias_of(product) + column : nullptr;
+      multiply_placed<Cells>(tile, false, rows, right,
+                             {part.data<float>(), PackedMatrix::kPartColumns, width, bias, begin > 0});
+      begin += some;
+    } while (begin < depth);
+    take(row, column, part.rows(0, rows).columns(0, width));
+  }
+}
+
+template <class Cells>
+void multiply_parts(const PanelProduct& product, int64_t columns, const PackedMatrix::TakePart& take) {
+  static_assert(PackedMatrix::kPartColumns % kPanelColumns == 0);
+  const int64_t rows = product.x.dim(0);
+  LeftScratch<Cells> scratch(false, rows, product.x.dim(1));
+  tensor::Tensor part = tensor::Tensor::empty({std::min(rows, kRowBlock), PackedMatrix::kPartColumns});
+  for (int64_t row = 0; row < rows; row += kRowBlock) {
+    multiply_rows_in_parts<Cells>(product, row, std::min(rows - row, kRowBlock), columns, scratch, part, take);
+  }
+}
+
+void multiply_weight_in_parts(const PanelProduct& product, int64_t columns, const PackedMatrix::TakePart& take) {
+  with_packed_cells_of(product.kernel,
+                       [&](auto cells) HWY_ATTR { multiply_parts<decltype(cells)>(product, columns, take); });
+}
+
+void multiply_weights(std::span<const PanelProduct> products, std::span<Tensor> results) {
+  with_packed_cells_of(products.front().kernel,
+                       [&](auto cells) HWY_ATTR { multiply_each<decltype(cells)>(products, results); });
 }
 
 }  // namespace
@@ -119,7 +286,10 @@ namespace dragoman::ops {
 HWY_EXPORT(columns_of_panel);
 HWY_EXPORT(cells_of_panels);
 HWY_EXPORT(pack_weight);
-HWY_EXPORT(multiply_weight);
+HWY_EXPORT(pack_quantised);
+HWY_EXPORT(unpack_column_of);
+HWY_EXPORT(multiply_weights);
+HWY_EXPORT(multiply_weight_in_parts);
 
 int64_t panel_columns() {
   return DRAGOMAN_DISPATCH(columns_of_panel)();
@@ -134,8 +304,25 @@ void pack_panels(const Tensor& weight, Transpose transpose, ProductKernel kernel
   DRAGOMAN_DISPATCH(pack_weight)(weight, transpose == Transpose::kYes, kernel, range, panels);
 }
 
+void pack_quantised_panels(const QuantisedWeight& weight, Transpose transpose, ProductKernel kernel, PanelRange range,
+                           PanelStorage& panels) {
+  DRAGOMAN_DISPATCH(pack_quantised)(weight, transpose == Transpose::kYes, kernel, range, panels);
+}
+
+void unpack_panel_column(const PanelStorage& panels, ProductKernel kernel, PackedSize size, int64_t column, float* to) {
+  DRAGOMAN_DISPATCH(unpack_column_of)(panels, kernel, size, column, to);
+}
+
 void multiply_panels(const PanelProduct& product, Tensor& y) {
-  DRAGOMAN_DISPATCH(multiply_weight)(product, y);
+  multiply_panels_of_each({&product, 1}, {&y, 1});
+}
+
+void multiply_panels_of_each(std::span<const PanelProduct> products, std::span<Tensor> results) {
+  DRAGOMAN_DISPATCH(multiply_weights)(products, results);
+}
+
+void multiply_panels_in_parts(const PanelProduct& product, int64_t columns, const PackedMatrix::TakePart& take) {
+  DRAGOMAN_DISPATCH(multiply_weight_in_parts)(product, columns, take);
 }
 
 }  // namespace dragoman::ops

@@ -9,12 +9,22 @@ int64_t panel_columns();
 int64_t panel_cells(int64_t depth, int64_t columns, ProductKernel kernel);
 
 /// Packs panels [begin, end) of op(weight) [depth, columns]: one after the other, each row-major. int8 also sets their
-/// scales and sums.
+/// scales and starts.
 struct PanelRange {
   int64_t begin, end;
 };
 void pack_panels(const Tensor& weight, Transpose transpose, ProductKernel kernel, PanelRange range,
                  PanelStorage& panels);
+
+/// The same from a weight that is int8 already.
+void pack_quantised_panels(const QuantisedWeight& weight, Transpose transpose, ProductKernel kernel, PanelRange range,
+                           PanelStorage& panels);
+
+/// Column `column` of a packed [depth, columns] matrix, `depth` floats.
+struct PackedSize {
+  int64_t depth, columns;
+};
+void unpack_panel_column(const PanelStorage& panels, ProductKernel kernel, PackedSize size, int64_t column, float* to);
 
 /// y = activation(x panels + bias), or y += x panels; y is not empty.
 struct PanelProduct {
@@ -25,5 +35,9 @@ struct PanelProduct {
   bool accumulate;
 };
 void multiply_panels(const PanelProduct& product, Tensor& y);
+/// Several products of the same x with the same kernel.
+void multiply_panels_of_each(std::span<const PanelProduct> products, std::span<Tensor> results);
+/// The same, `columns` columns in all, in parts (PackedMatrix::multiply_in_parts).
+void multiply_panels_in_parts(const PanelProduct& product, int64_t columns, const PackedMatrix::TakePart& take);
 
 }  // namespace dragoman::ops

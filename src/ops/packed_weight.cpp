@@ -46,6 +46,16 @@ void PackedWeight::pack(const Tensor& weight, int64_t begin, int64_t end) {
   }
 }
 
+void PackedWeight::pack(const QuantisedWeight& weight) {
+  base::check_argument(!backward_, "packed_weight: a quantised weight has no copy for gradients");
+  forward_.pack(weight, layout_.stored, 0, forward_.panels());
+}
+
+tensor::Shape PackedWeight::shape() const {
+  return layout_.stored == Transpose::kYes ? tensor::Shape{forward_.columns(), forward_.rows()}
+                                           : tensor::Shape{forward_.rows(), forward_.columns()};
+}
+
 void multiply_weight(const Tensor& x, const Weight& weight, Transpose stored, const Tensor& bias, Tensor& y) {
   if (weight.packed != nullptr) {
     weight.packed->forward().multiply(x, {bias, Activation::kNone}, y);

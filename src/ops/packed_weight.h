@@ -31,6 +31,11 @@ class PackedWeight {
   /// panels may be packed by different threads at once.
   void pack(const Tensor& weight, int64_t begin, int64_t end);
 
+  /// The forward copy of a weight that was quantised as it is stored; int8 and without the backward copy.
+  void pack(const QuantisedWeight& weight);
+  /// Of the weight as it is stored.
+  tensor::Shape shape() const;
+
   const PackedMatrix& forward() const { return forward_; }  ///< [Din, Dout]
   /// [Dout, Din]; null when there is none.
   const PackedMatrix* backward() const { return backward_ ? &*backward_ : nullptr; }
@@ -42,12 +47,13 @@ class PackedWeight {
   std::optional<PackedMatrix> backward_;
 };
 
-/// A weight as products take it: the variable, and its packed copy where there is one (it must outlive the tape).
-/// Without a copy the product packs the weight at each call, in float32, and gives the same bits as with a float32
-/// copy.
+/// A weight as products take it: the variable, its packed copy (it must outlive the tape), or both. Without a copy the
+/// product packs the weight at each call, in float32, and gives the same bits as with a float32 copy. Without a
+/// variable, which saves its memory, there is inference only.
 struct Weight {
   Weight(Variable weight, const PackedWeight* copy = nullptr) : variable(std::move(weight)), packed(copy) {}
 
+  tensor::Shape shape() const { return variable.defined() ? variable.shape() : packed->shape(); }
   Precision precision() const { return packed == nullptr ? Precision::kFloat32 : packed->layout().precision; }
 
   Variable variable;

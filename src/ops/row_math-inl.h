@@ -145,14 +145,29 @@ HWY_INLINE double log_sum_exp_of_row(const float* row, int64_t columns) {
   return static_cast<double>(shift) + std::log(static_cast<double>(sum));
 }
 
-/// to = softmax of at least one number; `to` may be `row`.
-HWY_INLINE void softmax_of_row(const float* row, int64_t columns, float* to) {
+constexpr float kLog2E = 1.44269504F;
+
+// to = exponential(row - largest) / sum of these, of at least one number.
+template <class Exponential>
+HWY_INLINE void normalise_exponentials(const float* row, int64_t columns, float* to, Exponential exponential) {
   const RowTag d;
   const RowVector largest = hn::Set(d, largest_of_row(row, columns));
-  map_row(row, columns, to, [&](RowVector x) HWY_ATTR { return vector_exp(d, hn::Sub(x, largest)); });
+  map_row(row, columns, to, [&](RowVector x) HWY_ATTR { return exponential(hn::Sub(x, largest)); });
   const float sum = sum_row(to, columns, [](RowVector x) HWY_ATTR { return x; });
   const RowVector inverse = hn::Set(d, 1.0F / sum);
   map_row(to, columns, to, [&](RowVector x) HWY_ATTR { return hn::Mul(x, inverse); });
+}
+
+/// to = softmax of at least one number; `to` may be `row`. Small probabilities are exact in their own size.
+HWY_INLINE void softmax_of_row(const float* row, int64_t columns, float* to) {
+  normalise_exponentials(row, columns, to, [](RowVector x) HWY_ATTR { return vector_exp(RowTag(), x); });
+}
+
+/// The same for weights of attention, exact in the size of the largest: half the work.
+HWY_INLINE void attention_softmax_of_row(const float* row, int64_t columns, float* to) {
+  const RowVector log2_e = hn::Set(RowTag(), kLog2E);
+  normalise_exponentials(row, columns, to,
+                         [&](RowVector x) HWY_ATTR { return vector_exp2(RowTag(), hn::Mul(x, log2_e)); });
 }
 
 }  // namespace dragoman::ops::HWY_NAMESPACE

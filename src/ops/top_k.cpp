@@ -5,6 +5,7 @@
 #include <limits>
 
 #include "base/error.h"
+#include "ops/packed_matrix.h"
 #include "ops/top_k_cpu.h"
 
 namespace dragoman::ops {
@@ -21,6 +22,24 @@ void insert(float value, int32_t id, int size, float* values, int32_t* ids) {
   ids[place] = id;
 }
 
+// Takes those of `row` from `begin` on into the list that belong there; ids count from `first_id`.
+void insert_larger(const float* row, int64_t begin, int64_t n, int32_t first_id, int k, float* values, int32_t* ids) {
+  for (int64_t at = first_above(row, begin, n, values[k - 1]); at < n;
+       at = first_above(row, at + 1, n, values[k - 1])) {
+    insert(row[at], first_id + static_cast<int32_t>(at), k, values, ids);
+  }
+}
+
+// Adds the terms of more elements to sum = sum_j exp(x_j - shift), where `largest` is that of all elements so far.
+void add_exponentials(const float* row, int64_t n, float largest, float& shift, double& sum) {
+  const float next = largest == -std::numeric_limits<float>::infinity() ? 0.0F : largest;
+  if (next != shift) {
+    sum = sum == 0.0 ? 0.0 : sum * std::exp(static_cast<double>(shift) - static_cast<double>(next));
+    shift = next;
+  }
+  sum += static_cast<double>(sum_of_exponentials(row, n, shift));
+}
+
 }  // namespace
 
 void top_k(const float* row, int64_t n, int k, float* values, int32_t* ids) {
@@ -32,9 +51,7 @@ void top_k(const float* row, int64_t n, int k, float* values, int32_t* ids) {
     values[size - 1] = -std::numeric_limits<float>::infinity();
     insert(comparable(size - 1), size - 1, size, values, ids);
   }
-  for (int64_t at = first_above(row, k, n, values[k - 1]); at < n; at = first_above(row, at + 1, n, values[k - 1])) {
-    insert(row[at], static_cast<int32_t>(at), k, values, ids);
-  }
+  insert_larger(row, k, n, 0, k, values, ids);
 }
 
 int32_t argmax(const float* row, int64_t n) {
@@ -43,6 +60,37 @@ int32_t argmax(const float* row, int64_t n) {
   int32_t id = 0;
   top_k(row, n, 1, &value, &id);
   return id;
+}
+
+double log_sum_exp(const float* row, int64_t n) {
+  float largest = -std::numeric_limits<float>::infinity(), shift = 0;
+  double sum = 0;
+  for (int64_t begin = 0; begin < n; begin += PackedMatrix::kPartColumns) {
+    const int64_t part = std::min(n - begin, PackedMatrix::kPartColumns);
+    largest = std::max(largest, largest_of(row + begin, part));
+    add_exponentials(row + begin, part, largest, shift, sum);
+  }
+  return static_cast<double>(shift) + std::log(sum);
+}
+
+void RowSummary::begin(int k, float* values, int32_t* ids) {
+  *this = {};
+  k_ = k;
+  values_ = values;
+  ids_ = ids;
+}
+
+void RowSummary::take(const float* part, int64_t column, int64_t n) {
+  if (column == 0) {
+    top_k(part, n, k_, values_, ids_);
+  } else {
+    insert_larger(part, 0, n, static_cast<int32_t>(column), k_, values_, ids_);
+  }
+  add_exponentials(part, n, values_[0], shift_, sum_);
+}
+
+double RowSummary::log_sum_exp() const {
+  return static_cast<double>(shift_) + std::log(sum_);
 }
 
 }  // namespace dragoman::ops

@@ -14,6 +14,25 @@ void top_k(const float* row, int64_t n, int k, float* values, int32_t* ids);
 int32_t argmax(const float* row, int64_t n);
 
 /// log sum_j exp(row[j]), shifted by the largest so that it never overflows; -infinity for n = 0 or a row of -infinity.
+/// NaN if an element is NaN or +infinity. Equals that of a RowSummary, bit for bit.
 double log_sum_exp(const float* row, int64_t n);
+
+/// The k largest of a row and its log-sum-exp, taken from parts of the row as they are computed. The parts come in the
+/// order of their columns, PackedMatrix::kPartColumns each but the last, so that the bits are those of the whole row.
+class RowSummary {
+ public:
+  /// @param k  at most the columns of the row;  @param values, ids  [k], as `top_k` fills them
+  void begin(int k, float* values, int32_t* ids);
+  /// @param part  n columns, the first of which is number `column`
+  void take(const float* part, int64_t column, int64_t n);
+  double log_sum_exp() const;
+
+ private:
+  int k_ = 0;
+  float* values_ = nullptr;
+  int32_t* ids_ = nullptr;
+  float shift_ = 0;  // the largest element so far
+  double sum_ = 0;   // of exp(element - shift)
+};
 
 }  // namespace dragoman::ops

@@ -33,8 +33,14 @@ int64_t first_above_kernel(const float* row, int64_t begin, int64_t n, float thr
   return at;
 }
 
-double log_sum_exp_kernel(const float* row, int64_t n) {
-  return log_sum_exp_of_row(row, n);
+float largest_of_kernel(const float* row, int64_t n) {
+  return largest_of_row(row, n);
+}
+
+float sum_of_exponentials_kernel(const float* row, int64_t n, float shift) {
+  const RowTag d;
+  const RowVector shifts = hn::Set(d, shift), log2_e = hn::Set(d, kLog2E);
+  return sum_row(row, n, [&](RowVector x) HWY_ATTR { return vector_exp2(d, hn::Mul(hn::Sub(x, shifts), log2_e)); });
 }
 
 }  // namespace dragoman::ops::HWY_NAMESPACE
@@ -49,7 +55,8 @@ namespace dragoman::ops {
 namespace {
 
 HWY_EXPORT(first_above_kernel);
-HWY_EXPORT(log_sum_exp_kernel);
+HWY_EXPORT(largest_of_kernel);
+HWY_EXPORT(sum_of_exponentials_kernel);
 
 }  // namespace
 
@@ -57,8 +64,12 @@ int64_t first_above(const float* row, int64_t begin, int64_t n, float threshold)
   return DRAGOMAN_DISPATCH(first_above_kernel)(row, begin, n, threshold);
 }
 
-double log_sum_exp(const float* row, int64_t n) {
-  return DRAGOMAN_DISPATCH(log_sum_exp_kernel)(row, n);
+float largest_of(const float* row, int64_t n) {
+  return DRAGOMAN_DISPATCH(largest_of_kernel)(row, n);
+}
+
+float sum_of_exponentials(const float* row, int64_t n, float shift) {
+  return DRAGOMAN_DISPATCH(sum_of_exponentials_kernel)(row, n, shift);
 }
 
 }  // namespace dragoman::ops

@@ -60,7 +60,15 @@ Shape shape_of(const SafetensorsEntry& entry, std::string_view file_name) {
   return Shape(std::vector<int64_t>(entry.shape.begin(), entry.shape.end()));
 }
 
-Tensor read_tensor(const SafetensorsEntry& entry, std::string_view data, std::string_view file_name) {
+Tensor copied(std::string_view data, const Shape& shape, DType dtype) {
+  Tensor tensor = Tensor::empty(shape, dtype);
+  std::memcpy(tensor.raw_data(), data.data(), data.size());
+  return tensor;
+}
+
+// `make(shape, dtype)` gives the tensor of these bytes.
+template <typename Make>
+Tensor read_tensor(const SafetensorsEntry& entry, std::string_view data, std::string_view file_name, Make make) {
   const Shape shape = shape_of(entry, file_name);
   if (entry.dtype == "F16") {
     return widen_half(data, shape);
@@ -73,9 +81,7 @@ Tensor read_tensor(const SafetensorsEntry& entry, std::string_view data, std::st
                            std::all_of(data.begin(), data.end(), [](char byte) { return byte == 0 || byte == 1; });
   check_data(valid_bools, "{}: tensor '{}' holds bytes other than 0 and 1 as BOOL; the file is damaged", file_name,
              entry.name);
-  Tensor tensor = Tensor::empty(shape, known->second);
-  std::memcpy(tensor.raw_data(), data.data(), data.size());
-  return tensor;
+  return make(shape, known->second);
 }
 
 /// Exponent bits all ones mean NaN or infinity. A whole block is tested by one sum, which vectorises.
@@ -135,20 +141,38 @@ SafetensorsEntry entry_for(const std::string& name, const Tensor& tensor, uint64
           .end = begin + bytes_of(tensor)};
 }
 
-}  // namespace
-
-NamedTensors read_safetensors(std::string_view file, std::string_view file_name, FiniteCheck finite) {
+// All tensors of a file; `make(bytes, where they begin in the file, shape, dtype)` gives each.
+template <typename Make>
+NamedTensors read_all(std::string_view file, std::string_view file_name, FiniteCheck finite, Make make) {
   const SafetensorsHeader header = parse_safetensors_header(file, file_name);
-  const std::string_view data = file.substr(header.data_begin);
   NamedTensors tensors;
   for (const SafetensorsEntry& entry : header.entries) {
-    Tensor tensor = read_tensor(entry, data.substr(entry.begin, entry.end - entry.begin), file_name);
+    const uint64_t begin = header.data_begin + entry.begin;
+    const std::string_view data = file.substr(begin, entry.end - entry.begin);
+    Tensor tensor = read_tensor(entry, data, file_name,
+                                [&](const Shape& shape, DType dtype) { return make(data, begin, shape, dtype); });
     const int64_t bad = finite == FiniteCheck::kYes ? first_non_finite(tensor) : -1;
     check_data(bad < 0, "{}: tensor '{}': element {} is {}, all values must be finite; take another checkpoint",
                file_name, entry.name, bad, bad < 0 ? "" : value_text(tensor, bad));
     tensors.emplace(entry.name, std::move(tensor));
   }
   return tensors;
+}
+
+}  // namespace
+
+NamedTensors read_safetensors(std::string_view file, std::string_view file_name, FiniteCheck finite) {
+  return read_all(file, file_name, finite, [](std::string_view data, uint64_t, const Shape& shape, DType dtype) {
+    return copied(data, shape, dtype);
+  });
+}
+
+NamedTensors view_safetensors(const Tensor& file, std::string_view file_name, FiniteCheck finite) {
+  const std::span<const int8_t> bytes = file.span<int8_t>();
+  return read_all({reinterpret_cast<const char*>(bytes.data()), bytes.size()}, file_name, finite,
+                  [&](std::string_view, uint64_t begin, const Shape& shape, DType dtype) {
+                    return file.reinterpret(static_cast<int64_t>(begin), shape, dtype);
+                  });
 }
 
 std::vector<std::string_view> SafetensorsImage::parts() const {

@@ -22,6 +22,9 @@ enum class FiniteCheck { kYes, kNo };
 NamedTensors read_safetensors(std::string_view file, std::string_view file_name,
                               FiniteCheck finite = FiniteCheck::kYes);
 
+/// The same of a file held in a contiguous int8 tensor: the tensors are views of its memory, but for F16.
+NamedTensors view_safetensors(const Tensor& file, std::string_view file_name, FiniteCheck finite = FiniteCheck::kYes);
+
 /// A safetensors file laid out but not copied: the header and the memory of the tensors, which it keeps alive.
 /// Fits FolderWriter::add(name, parts).
 struct SafetensorsImage {

@@ -96,6 +96,7 @@ Tensor Tensor::empty(const Shape& shape, DType dtype) {
   base::check_argument(!__builtin_mul_overflow(shape.size(), static_cast<int64_t>(dtype_bytes(dtype)), &bytes),
                        "tensor: {} of {} does not fit 64-bit sizes", shape, dtype_name(dtype));
   tensor.storage_ = std::make_shared<Storage>(Arena::current(), static_cast<size_t>(bytes));
+  tensor.first_ = static_cast<char*>(tensor.storage_->memory);
   tensor.shape_ = shape;
   tensor.strides_ = row_major_strides(shape);
   tensor.dtype_ = dtype;
@@ -133,31 +134,8 @@ bool Tensor::is_contiguous() const {
   return true;
 }
 
-void Tensor::check_dtype(DType asked) const {
-  if (asked != dtype_) [[unlikely]] {  // data() is called once a row: no names on the usual path
-    base::fail(base::ErrorKind::kRuntime, "tensor: asked for {}, holds {}", dtype_name(asked), dtype_name(dtype_));
-  }
-}
-
-void* Tensor::raw_data() {
-  return defined() ? static_cast<char*>(storage_->memory) + static_cast<size_t>(offset_) * dtype_bytes(dtype_)
-                   : nullptr;
-}
-
-const void* Tensor::raw_data() const {
-  return const_cast<Tensor*>(this)->raw_data();
-}
-
-template <typename T>
-T* Tensor::data() {
-  check_dtype(DTypeOf<T>::value);
-  return static_cast<T*>(raw_data());
-}
-
-template <typename T>
-const T* Tensor::data() const {
-  check_dtype(DTypeOf<T>::value);
-  return static_cast<const T*>(raw_data());
+void Tensor::refuse_dtype(DType asked) const {
+  base::fail(base::ErrorKind::kRuntime, "tensor: asked for {}, holds {}", dtype_name(asked), dtype_name(dtype_));
 }
 
 template <typename T>
@@ -198,7 +176,7 @@ Tensor Tensor::rows(int64_t begin, int64_t end) const {
   base::check_argument(rank() >= 1 && 0 <= begin && begin <= end && end <= dim(0), "rows: [{}, {}) of shape {}", begin,
                        end, shape_);
   Tensor view = *this;
-  view.offset_ += begin * stride(0);
+  view.first_ += begin * stride(0) * static_cast<int64_t>(dtype_bytes(dtype_));
   std::array<int64_t, Shape::kMaxRank> dims{};
   std::ranges::copy(shape_.dims(), dims.begin());
   dims[0] = end - begin;
@@ -210,8 +188,26 @@ Tensor Tensor::columns(int64_t begin, int64_t end) const {
   base::check_argument(rank() == 2 && 0 <= begin && begin <= end && end <= dim(1), "columns: [{}, {}) of shape {}",
                        begin, end, shape_);
   Tensor view = *this;
-  view.offset_ += begin;
+  view.first_ += begin * static_cast<int64_t>(dtype_bytes(dtype_));
   view.shape_ = Shape{dim(0), end - begin};
+  return view;
+}
+
+Tensor Tensor::reinterpret(int64_t byte_offset, const Shape& shape, DType dtype) const {
+  const auto width = static_cast<int64_t>(dtype_bytes(dtype));
+  const int64_t held = size() * static_cast<int64_t>(dtype_bytes(dtype_)), asked = shape.size() * width;
+  base::check_argument(is_contiguous() && byte_offset >= 0 && asked <= held - byte_offset,
+                       "tensor: {} bytes from {} on, asked of {} contiguous ones", asked, byte_offset, held);
+  if (reinterpret_cast<uintptr_t>(first_ + byte_offset) % static_cast<uintptr_t>(width) != 0) {
+    Tensor copy = empty(shape, dtype);
+    std::memcpy(copy.raw_data(), first_ + byte_offset, static_cast<size_t>(asked));
+    return copy;
+  }
+  Tensor view = *this;
+  view.first_ += byte_offset;
+  view.shape_ = shape;
+  view.strides_ = row_major_strides(shape);
+  view.dtype_ = dtype;
   return view;
 }
 
@@ -222,8 +218,19 @@ Tensor Tensor::clone() const {
 }
 
 Tensor Tensor::to(DType dtype) const {
+  if (dtype == dtype_) {
+    return clone();
+  }
   const Tensor dense = is_contiguous() ? *this : clone();
   Tensor converted = empty(shape_, dtype);
+  if (dtype_ == DType::kBFloat16 && dtype == DType::kFloat32) {  // models are large
+    std::ranges::transform(dense.span<BFloat16>(), converted.data<float>(), to_float);
+    return converted;
+  }
+  if (dtype_ == DType::kFloat32 && dtype == DType::kBFloat16) {
+    std::ranges::transform(dense.span<float>(), converted.data<BFloat16>(), to_bfloat16);
+    return converted;
+  }
   for (int64_t index = 0; index < size(); ++index) {
     set_element(converted, index, element(dense, index));
   }
@@ -319,8 +326,6 @@ size_t dtype_bytes(DType dtype) {
 
 #define DRAGOMAN_INSTANTIATE(T)                                      \
   template Tensor Tensor::from<T>(std::span<const T>, const Shape&); \
-  template T* Tensor::data<T>();                                     \
-  template const T* Tensor::data<T>() const;                         \
   template std::span<const T> Tensor::span<T>() const;               \
   template std::span<T> Tensor::span<T>();                           \
   template std::vector<T> Tensor::to_vector<T>() const;

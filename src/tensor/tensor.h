@@ -47,11 +47,17 @@ class Tensor {
 
   /// First element. Throws Error when T is not this tensor's dtype: "tensor: asked for float32, holds int32".
   template <typename T>
-  T* data();
+  T* data() {
+    check_dtype(DTypeOf<T>::value);
+    return reinterpret_cast<T*>(first_);
+  }
   template <typename T>
-  const T* data() const;
-  void* raw_data();
-  const void* raw_data() const;
+  const T* data() const {
+    check_dtype(DTypeOf<T>::value);
+    return reinterpret_cast<const T*>(first_);
+  }
+  void* raw_data() { return first_; }
+  const void* raw_data() const { return first_; }
   /// All elements of a contiguous tensor; throws Error for a strided view.
   template <typename T>
   std::span<const T> span() const;
@@ -69,6 +75,10 @@ class Tensor {
   /// View of columns [begin, end) of a matrix; its rows keep the full row stride.
   Tensor columns(int64_t begin, int64_t end) const;
 
+  /// The same memory from `byte_offset` on as elements of another kind; the tensor must be contiguous. Memory that is
+  /// not aligned for them is copied. Throws Error when the elements would reach beyond it.
+  Tensor reinterpret(int64_t byte_offset, const Shape& shape, DType dtype) const;
+
   /// Contiguous copy, in the current arena.
   Tensor clone() const;
   /// Copy with the elements converted (float32, float64, int32, bfloat16; bfloat16 rounds to nearest even).
@@ -81,10 +91,15 @@ class Tensor {
  private:
   struct Storage;
 
-  void check_dtype(DType asked) const;
+  void check_dtype(DType asked) const {
+    if (asked != dtype_) [[unlikely]] {
+      refuse_dtype(asked);
+    }
+  }
+  [[noreturn]] void refuse_dtype(DType asked) const;
 
   std::shared_ptr<Storage> storage_;
-  int64_t offset_ = 0;  // in elements
+  char* first_ = nullptr;  // the first element: kernels ask for it once a row
   Shape shape_{0};
   std::array<int64_t, Shape::kMaxRank> strides_{};
   DType dtype_ = DType::kFloat32;

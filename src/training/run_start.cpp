@@ -3,7 +3,9 @@
 #include <nlohmann/json.hpp>
 #include <ostream>
 
+#include "base/error.h"
 #include "decoding/load_translator.h"
+#include "models/quantised_model.h"
 #include "ops/product_kernel.h"
 #include "training/progress_line.h"
 #include "training/vocabularies.h"
@@ -18,12 +20,25 @@ struct Message {
   models::VocabularyFiles vocabularies;
 };
 
+// A model that `quantize` made is not written over by a training that could not have begun with it.
+void check_is_not_rounded(const std::filesystem::path& folder) {
+  if (!std::filesystem::exists(folder / base::kManifestName)) {
+    return;
+  }
+  const ops::Precision precision = models::stored_precision(models::read_model_folder(folder).tensors);
+  base::check_usage(precision == ops::Precision::kFloat32,
+                    "{}: holds a model rounded to {} by `dragoman quantize`, which cannot be trained; name another "
+                    "folder, or go on with the model that it was made of",
+                    folder.string(), ops::name_of(precision));
+}
+
 Message look_around(const TrainOptions& options, std::ostream& terminal, std::vector<std::string>& notes) {
   std::optional<Checkpoint> checkpoint = find_newest_checkpoint(options.model_folder, notes);
   if (checkpoint) {
     models::VocabularyFiles vocabularies = checkpoint->texts.vocabularies;
     return {std::move(checkpoint), std::move(vocabularies)};
   }
+  check_is_not_rounded(options.model_folder);
   terminal << fmt::format("learning a vocabulary of {} pieces\n", format_count(options.vocabulary.size)) << std::flush;
   return {std::nullopt, model_texts(learn_vocabularies(options, notes), options.model).vocabularies};
 }

@@ -84,6 +84,34 @@ TEST_F(Commands, AnOutputFileGrowsAsideAndAppearsWhole) {
   EXPECT_FALSE(std::filesystem::exists(program_.folder() / "out.tmp"));
 }
 
+// A rounded folder is a model folder: it translates as the model rounded at load, and damage is found.
+TEST_F(Commands, QuantizedFoldersTranslateAsTheModelRoundedAtLoad) {
+  for (const std::string precision : {"int8", "bfloat16"}) {
+    const std::string folder = "model." + precision;
+    const Outcome outcome = program_.run("quantize --model model --output " + folder + " --precision " + precision);
+    ASSERT_EQ(outcome.status, 0) << outcome.err;
+    EXPECT_EQ(outcome.out, "model written to " + folder + " in " + precision + "\n");
+    const Outcome seen = program_.run("translate --json --input in --model " + folder);
+    EXPECT_EQ(seen.status, 0) << seen.err;
+    EXPECT_EQ(seen.out, translate("--json --input in --precision " + precision).out) << precision;
+    EXPECT_NE(program_.run("inspect --verify --model " + folder).out.find("tensors of " + precision),
+              std::string::npos);
+    EXPECT_LT(std::filesystem::file_size(program_.folder() / folder / "model.safetensors"),
+              std::filesystem::file_size(program_.folder() / "model" / "model.safetensors") *
+                  (precision == "int8" ? 5 : 6) / 10);
+    EXPECT_EQ(program_.run("score --source in --target in --model " + folder).status, 0);
+    expect_failure(program_.run("quantize --output again --model " + folder), 65, {"quantize", "model.safetensors"});
+    expect_failure(program_.run("quantize --output " + folder + " --model model"), 2, {"is there already"});
+    expect_failure(program_.run("train --source in --target in --max-steps 1 --model " + folder), 2,
+                   {folder, "rounded to " + precision});
+  }
+  std::string weights = program_.read("model.int8/model.safetensors");
+  weights[weights.size() / 2] ^= 1;
+  program_.write("model.int8/model.safetensors", weights);
+  expect_failure(program_.run("translate --input in --model model.int8"), 65,
+                 {"model.int8/model.safetensors", "SHA-256"});
+}
+
 TEST_F(Commands, EmptyInputGivesEmptyOutput) {
   EXPECT_EQ(translate("").out, "");
   EXPECT_EQ(translate("").status, 0);

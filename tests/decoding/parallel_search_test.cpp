@@ -63,6 +63,25 @@ TEST_P(ParallelSearchLaws, ASentenceAloneEqualsItInAnyBatch) {
   EXPECT_TRUE(differ) << "all translations are equal: the model is too dull to test anything";
 }
 
+// A rule that forbids nothing makes a search look at all logits; without it the likeliest are picked while they are
+// computed.
+TEST_P(ParallelSearchLaws, SearchesThatSeeAllLogitsFindTheSame) {
+  for (const auto precision : {ops::Precision::kFloat32, ops::Precision::kInt8}) {
+    model_->parameters().pack_weights(precision);
+    const ParallelSearch search(model_);
+    const Sources sources = random_sources(30, 13);
+    SearchOptions options = options_of(beam_size_);
+    options.min_length = 2;
+    options.patience = beam_size_ > 1 ? 1.5 : 1.0;
+    const auto expected = search.run(sources, options);
+    options.no_repeat_ngram = 100;
+    const auto seen = search.run(sources, options);
+    for (size_t i = 0; i < sources.size(); ++i) {
+      expect_same(expected[i], seen[i], i);
+    }
+  }
+}
+
 TEST_P(ParallelSearchLaws, WorkersAndBatchSizesChangeNothing) {
   const ParallelSearch search(model_);
   const Sources sources = random_sources(30, 12);

@@ -121,6 +121,90 @@ TEST(Search, TheEndMayComeAsTheLastTokenAllowed) {
   }
 }
 
+// The rule of `generate` of transformers 5 with early_stopping false, written plainly.
+struct Sum {
+  Ids ids;
+  double score = 0.0;
+};
+
+std::vector<Sum> full_search(const std::function<Table(const Ids&)>& next, size_t size, double alpha, int64_t longest) {
+  std::vector<Sum> live = {{}}, finished;
+  const auto keep_best = [&] {
+    std::ranges::stable_sort(finished, std::greater<>(), &Sum::score);
+    finished.resize(std::min(finished.size(), size));
+  };
+  const auto by_length = [&](double sum, int64_t length) { return sum / std::pow(static_cast<double>(length), alpha); };
+  for (int64_t length = 1; length <= longest; ++length) {
+    std::vector<Sum> all;
+    for (const Sum& sum : live) {
+      for (const auto& [id, probability] : next(sum.ids)) {
+        all.push_back(sum);
+        all.back().ids.push_back(id);
+        all.back().score += std::min(0.0, static_cast<double>(static_cast<float>(std::log(probability))));
+      }
+    }
+    std::ranges::stable_sort(all, std::greater<>(), &Sum::score);
+    all.resize(std::min(all.size(), 2 * size));
+    live.clear();
+    for (size_t rank = 0; rank < all.size(); ++rank) {
+      if (all[rank].ids.back() != kEnd && live.size() < size) {
+        live.push_back(all[rank]);
+      } else if (all[rank].ids.back() == kEnd && rank < size) {
+        finished.push_back({all[rank].ids, by_length(all[rank].score, length)});
+      }
+    }
+    keep_best();
+    if (finished.size() == size && by_length(live.front().score, length) <= finished.back().score) {
+      return finished;
+    }
+  }
+  for (const Sum& sum : live) {  // their end is free
+    finished.push_back({sum.ids, by_length(sum.score, longest + 1)});
+  }
+  keep_best();
+  return finished;
+}
+
+TEST(Search, TheFullBeamIsThatOfAPlainSearch) {
+  size_t differ = 0, cut = 0;
+  for (uint64_t seed = 1; seed <= 300; ++seed) {
+    const int size = 2 + static_cast<int>(seed % 4);
+    const double alpha = 0.25 * static_cast<double>(seed % 7);
+    const int64_t longest = 2 + static_cast<int64_t>(seed % 9);
+    const auto next = [&](const Ids& history) {  // nothing that is forbidden
+      return drawn_table(seed, history, kEnd, 40, [&](int32_t id, double uniform) {
+        return std::exp(4.0 * uniform) * (id == kEnd ? 3.0 * static_cast<double>(history.size()) : 1.0) + 1e-9;
+      });
+    };
+    const std::vector<Sum> expected = full_search(next, static_cast<size_t>(size), alpha, longest);
+    TableModel model(40, [&](int32_t, const Ids& history) { return next(history); });
+    SearchOptions options = beam(size, alpha);
+    options.length_penalty = LengthPenalty::kLength;
+    options.beam_rule = BeamRule::kFull;
+    options.n_best = size;
+    const auto shrinking_rule = [&] {
+      SearchOptions other = options;
+      other.beam_rule = BeamRule::kShrinking;
+      return search_one(model, other, {0, longest});
+    }();
+    for (const bool early_stop : {true, false}) {
+      options.early_stop = early_stop;
+      const auto seen = search_one(model, options, {0, longest});
+      ASSERT_EQ(seen.size(), expected.size()) << "seed " << seed;
+      for (size_t rank = 0; rank < seen.size(); ++rank) {
+        Ids ids = expected[rank].ids;
+        std::erase(ids, kEnd);
+        EXPECT_EQ(seen[rank].ids, ids) << "seed " << seed << " rank " << rank;
+        EXPECT_NEAR(seen[rank].normalised_score, expected[rank].score, 1e-4) << "seed " << seed << " rank " << rank;
+        cut += seen[rank].finish_reason == FinishReason::kLengthLimit ? 1 : 0;
+      }
+      differ += seen[0].ids != shrinking_rule[0].ids ? 1 : 0;
+    }
+  }
+  EXPECT_GT(differ, 5U) << "the other rule always finds the same: nothing is tested";
+  EXPECT_GT(cut, 20U) << "nothing reaches the longest length: nothing is tested";
+}
+
 TEST(Search, NothingAllowedCutsInsteadOfCrashing) {
   TableModel model(kVocab, [](int32_t, const Ids&) -> Table { return {{data::kUnkId, 1.0}}; });
   for (const int size : {1, 4}) {

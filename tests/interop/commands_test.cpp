@@ -38,8 +38,10 @@ TEST_F(Commands, AnImportedModelIsTranslatedWithScoredInspectedAndExportedAgain)
   outcome = program_.run("translate --model m --beam-size 1 --max-length-ratio 0 --max-length-extra 22 --input in");
   ASSERT_EQ(outcome.status, 0) << outcome.err;
   EXPECT_EQ(outcome.out, lines_of("greedy_text"));
-  outcome = program_.run("translate --model m --max-length-ratio 0 --max-length-extra 22 --input in");
-  EXPECT_EQ(outcome.out, lines_of("beam_text")) << "beam size and length penalty come from decoding.json";
+  const std::string beam = "translate --model m --max-length-ratio 0 --max-length-extra 22 --input in";
+  EXPECT_EQ(program_.run(beam + " --beam-rule shrinking").out, lines_of("beam_text"))
+      << "beam size and length penalty come from decoding.json";
+  EXPECT_EQ(program_.run(beam).out, program_.run(beam + " --beam-rule full").out) << "so does the rule";
   outcome = program_.run("score --model m --source in --target in");
   EXPECT_EQ(outcome.status, 0) << outcome.err;
   EXPECT_EQ(program_.run("inspect --model m --verify").status, 0);

@@ -68,6 +68,22 @@ TEST(AttentionShared, RowHasTheSameBitsWhateverTheOtherRowsAre) {
   }
 }
 
+// bfloat16 keys and values are read as the float32 numbers they are.
+TEST(AttentionShared, RoundedKeysGiveTheBitsOfTheirNumbers) {
+  for (const int64_t d_head : {5, 16, 33, 64}) {
+    const Tensor keys = strided_copy(matrix(37, 2 * d_head, 1)), values = strided_copy(matrix(37, 2 * d_head, 2));
+    const auto numbers = [](const Tensor& of) { return of.to(DType::kBFloat16).to(DType::kFloat32); };
+    const SharedKeys small = pack_shared_keys(keys, values, 2, DType::kBFloat16);
+    const SharedKeys plain = pack_shared_keys(numbers(keys), numbers(values), 2);
+    const Tensor query = matrix(5, 2 * d_head, 3);
+    Tensor seen = Tensor::empty({5, 2 * d_head}), expected = Tensor::empty({5, 2 * d_head});
+    const SharedRows small_group{&small, 5}, plain_group{&plain, 5};
+    attention_shared(query, {&small_group, 1}, 2, seen);
+    attention_shared(query, {&plain_group, 1}, 2, expected);
+    EXPECT_TRUE(same_bits(seen, expected)) << "heads of " << d_head;
+  }
+}
+
 TEST(AttentionShared, MeanWeightsAreThoseOfTheHeads) {
   const Tensor keys = matrix(20, 24, 1), values = matrix(20, 24, 2), query = matrix(6, 24, 3);
   const SharedKeys packed = pack_shared_keys(keys, values, 3);

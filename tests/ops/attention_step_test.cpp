@@ -88,6 +88,28 @@ TEST(AttentionStep, IndexTableEqualsACacheInThatOrder) {
   EXPECT_TRUE(same_bits(seen, expected));
 }
 
+// bfloat16 rows are read as the float32 numbers they are.
+TEST(AttentionStep, RoundedRowsGiveTheBitsOfTheirNumbers) {
+  for (const int64_t d_head : {5, 16, 33, 64}) {
+    const Tensor rows = matrix(21, 4 * d_head, 7);
+    Tensor halves = Tensor::empty(rows.shape(), DType::kBFloat16);
+    for (int64_t t = 0; t < 21; ++t) {
+      round_row(rows.data<float>() + t * rows.stride(0), rows.dim(1),
+                halves.data<tensor::BFloat16>() + t * halves.stride(0));
+    }
+    const Tensor numbers = rows.to(DType::kBFloat16).to(DType::kFloat32);
+    EXPECT_TRUE(same_bits(halves.to(DType::kFloat32), numbers)) << "round_row";
+    const auto* half = halves.data<tensor::BFloat16>();
+    const StepKeys small{half, half + 2 * d_head, nullptr, 4 * d_head, 21, DType::kBFloat16};
+    const StepKeys plain{numbers.data<float>(), numbers.data<float>() + 2 * d_head, nullptr, 4 * d_head, 21};
+    const Tensor query = matrix(1, 2 * d_head, 1);
+    Tensor seen = Tensor::empty({1, 2 * d_head}), expected = Tensor::empty({1, 2 * d_head});
+    attention_step(query, std::span(&small, 1), 2, seen, nullptr);
+    attention_step(query, std::span(&plain, 1), 2, expected, nullptr);
+    EXPECT_TRUE(same_bits(seen, expected)) << "heads of " << d_head;
+  }
+}
+
 TEST(AttentionStep, MeanWeightsSumToOneAndEndWithTheKeys) {
   const Cache cache(20, 24, 24);
   const std::vector<StepKeys> steps{cache.prefix(20), cache.prefix(3), cache.prefix(0)};

@@ -117,6 +117,48 @@ TEST(PackedMatrix, Int8IsNearTheProduct) {
   EXPECT_LT(std::sqrt(error / size), 0.02) << "of the size of the product";
 }
 
+// Rounding first and packing then gives the matrix that is packed from float32; the packed columns can be read back.
+TEST(PackedMatrix, QuantisedWeightsGiveTheSameMatrix) {
+  for (const auto& [k, n] : {std::pair<int64_t, int64_t>{1, 1}, {4, 16}, {33, 48}, {70, 100}, {513, 97}}) {
+    Tensor weight = random_float32({k, n}, 2);
+    weight.columns(0, 1).fill(0.0);
+    const Tensor x = random_float32({5, k}, 1), turned = transposed(weight);
+    const Tensor expected = multiply(PackedMatrix(weight, Transpose::kNo, Precision::kInt8), x);
+    for (const Transpose stored : {Transpose::kNo, Transpose::kYes}) {
+      const Tensor& source = stored == Transpose::kYes ? turned : weight;
+      const QuantisedWeight quantised = quantise(source, stored);
+      PackedMatrix matrix(k, n, Precision::kInt8);
+      matrix.pack(quantised, stored, 0, matrix.panels());
+      EXPECT_TRUE(same_bits(multiply(matrix, x), expected)) << k << " x " << n;
+      const Tensor back = dequantise(quantised, stored);
+      EXPECT_TRUE(close(back, source, 0.5 / 127)) << k << " x " << n;
+      std::vector<float> column(static_cast<size_t>(k));
+      for (const int64_t j : {int64_t{0}, n / 2, n - 1}) {
+        matrix.unpack_column(j, column.data());
+        for (int64_t i = 0; i < k; ++i) {
+          const int64_t place = stored == Transpose::kYes ? j * k + i : i * n + j;
+          EXPECT_EQ(column[static_cast<size_t>(i)], back.data<float>()[place]) << i << ", " << j;
+        }
+      }
+    }
+  }
+}
+
+TEST(PackedMatrix, ColumnsAreReadBackAsTheyWereRounded) {
+  const Tensor weight = random_float32({37, 101}, 2);
+  for (const Precision precision : {Precision::kFloat32, Precision::kBFloat16}) {
+    const PackedMatrix matrix(weight, Transpose::kNo, precision);
+    const Tensor rounded = precision == Precision::kFloat32 ? weight : weight.to(DType::kBFloat16).to(DType::kFloat32);
+    std::vector<float> column(37);
+    for (const int64_t j : {0, 47, 48, 100}) {
+      matrix.unpack_column(j, column.data());
+      for (int64_t i = 0; i < 37; ++i) {
+        EXPECT_EQ(column[static_cast<size_t>(i)], rounded.data<float>()[i * 101 + j]) << i << ", " << j;
+      }
+    }
+  }
+}
+
 TEST(PackedMatrix, PanelsMayBePackedApartAndAgain) {
   const Tensor x = random_float32({5, 70}, 1), weight = random_float32({70, 333}, 2);
   for (const Precision precision : kPrecisions) {

@@ -1,0 +1,58 @@
+#include <fmt/core.h>
+
+#include <memory>
+
+#include "base/folder_lock.h"
+#include "cli/command.h"
+#include "cli/new_folder.h"
+#include "models/model_folder.h"
+#include "models/model_tensors.h"
+#include "models/quantised_model.h"
+#include "models/transformer.h"
+#include "training/checkpoint.h"
+
+namespace dragoman::cli {
+namespace {
+
+struct QuantizeArguments {
+  std::filesystem::path model;
+  std::filesystem::path output;
+  ops::Precision precision = ops::Precision::kInt8;
+};
+
+int quantize(const QuantizeArguments& arguments) {
+  check_is_new(arguments.output);
+  models::ModelFiles files = models::read_model_folder(arguments.model);
+  const models::Transformer declared(
+      models::transformer_config_from_json(files.config, (arguments.model / models::kConfigName).string()));
+  models::check_tensors(declared.parameters(), files.tensors, (arguments.model / models::kWeightsName).string());
+  files.tensors = models::rounded_tensors(files.tensors, declared.parameters(), arguments.precision);
+  training::make_model_folder(arguments.output);
+  const base::FolderLock lock(arguments.output);
+  models::publish_model_folder(arguments.output, files);
+  fmt::print("{} written to {} in {}\n", arguments.model.string(), arguments.output.string(),
+             ops::name_of(arguments.precision));
+  return 0;
+}
+
+}  // namespace
+
+void add_quantize_command(CLI::App& app, Run& run) {
+  CLI::App* command = add_command(app, "quantize",
+                                  "Write a model with its weight matrices rounded: a smaller file that translates as "
+                                  "with translate --precision, and can be translated with only");
+  const auto arguments = std::make_shared<QuantizeArguments>();
+  command->add_option("--model", arguments->model, "Model or checkpoint folder to read")->type_name("DIR")->required();
+  command->add_option("--output", arguments->output, "Model folder to write; new or empty")
+      ->type_name("DIR")
+      ->required();
+  command
+      ->add_option_function<std::string>(
+          "--precision", [arguments](const std::string& name) { arguments->precision = *ops::precision_from(name); },
+          "int8: a byte a number and a scale a column; bfloat16: two bytes a number")
+      ->check(CLI::IsMember({"int8", "bfloat16"}))
+      ->default_str("int8");
+  command->callback([arguments, &run] { run = [arguments] { return quantize(*arguments); }; });
+}
+
+}  // namespace dragoman::cli

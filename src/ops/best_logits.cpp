@@ -1,0 +1,63 @@
+#include "ops/best_logits.h"
+
+#include <algorithm>
+
+#include "ops/top_k.h"
+
+namespace dragoman::ops {
+namespace {
+
+int clamped(int k, int64_t columns) {
+  return static_cast<int>(std::min<int64_t>(k, columns));
+}
+
+}  // namespace
+
+void BestLogits::resize(int64_t rows, int k) {
+  k_ = k;
+  const auto count = static_cast<size_t>(rows);
+  values_.resize(count * static_cast<size_t>(k));
+  ids_.resize(count * static_cast<size_t>(k));
+  log_sums_.resize(count);
+}
+
+BestRow BestLogits::row(size_t index) const {
+  const auto k = static_cast<size_t>(k_);
+  return {std::span(values_).subspan(index * k, k), std::span(ids_).subspan(index * k, k), log_sums_[index]};
+}
+
+void best_of_product(const Tensor& x, const Weight& weight, const Tensor& bias, int k, BestLogits& best) {
+  if (weight.packed == nullptr) {
+    Tensor logits = Tensor::empty({x.dim(0), weight.shape()[0]});  // [R, V]
+    multiply_weight(x, weight, Transpose::kYes, bias, logits);
+    return best_of_rows(logits, k, best);
+  }
+  const PackedMatrix& matrix = weight.packed->forward();  // [D, V]
+  best.resize(x.dim(0), clamped(k, matrix.columns()));
+  std::vector<RowSummary> rows;
+  matrix.multiply_in_parts(x, bias, [&](int64_t first_row, int64_t column, const Tensor& part) {
+    rows.resize(static_cast<size_t>(part.dim(0)));
+    for (size_t i = 0; i < rows.size(); ++i) {
+      const size_t row = static_cast<size_t>(first_row) + i;
+      const size_t place = row * static_cast<size_t>(best.k_);
+      if (column == 0) {
+        rows[i].begin(best.k_, best.values_.data() + place, best.ids_.data() + place);
+      }
+      const int64_t stride = part.stride(0);
+      rows[i].take(part.data<float>() + static_cast<int64_t>(i) * stride, column, part.dim(1));
+      best.log_sums_[row] = column + part.dim(1) == matrix.columns() ? rows[i].log_sum_exp() : 0.0;
+    }
+  });
+}
+
+void best_of_rows(const Tensor& logits, int k, BestLogits& best) {
+  best.resize(logits.dim(0), clamped(k, logits.dim(1)));
+  for (int64_t row = 0; row < logits.dim(0); ++row) {
+    const float* values = logits.data<float>() + row * logits.stride(0);
+    const auto place = static_cast<size_t>(row * best.k_);
+    top_k(values, logits.dim(1), best.k_, best.values_.data() + place, best.ids_.data() + place);
+    best.log_sums_[static_cast<size_t>(row)] = log_sum_exp(values, logits.dim(1));
+  }
+}
+
+}  // namespace dragoman::ops

@@ -1,0 +1,47 @@
+#pragma once
+
+#include <cstdint>
+#include <span>
+#include <vector>
+
+#include "ops/packed_weight.h"
+
+namespace dragoman::ops {
+
+/// What a search needs of one row of logits when it forbids nothing but a few known tokens.
+struct BestRow {
+  std::span<const float> values;  ///< [k] the largest logits, falling
+  std::span<const int32_t> ids;   ///< [k] of these; equal logits by rising id
+  double log_sum_exp;             ///< of the whole row: log p(id) = logit - this
+};
+
+/// The same of all rows. Kept by the caller, so that its memory is used again.
+class BestLogits {
+ public:
+  /// Room for `rows` rows of k entries each.
+  void resize(int64_t rows, int k);
+  int k() const { return k_; }
+  size_t rows() const { return log_sums_.size(); }
+  BestRow row(size_t index) const;
+
+ private:
+  friend void best_of_product(const Tensor& x, const Weight& weight, const Tensor& bias, int k, BestLogits& best);
+  friend void best_of_rows(const Tensor& logits, int k, BestLogits& best);
+
+  int k_ = 0;
+  std::vector<float> values_;     // [rows, k]
+  std::vector<int32_t> ids_;      // [rows, k]
+  std::vector<double> log_sums_;  // [rows]
+};
+
+/// The k largest of each row of logits = x W^T + bias and its log-sum-exp. With a packed copy of W the logits are
+/// computed a part of the columns at a time and looked at while they are in the cache; they are never stored.
+/// @param x  [R, D];  @param weight  [V, D];  @param bias  [V], undefined for none;  @param k  at least 1; at most V of
+/// them are given
+/// The bits are those of `best_of_rows` of the whole product, and those of a row do not depend on the others.
+void best_of_product(const Tensor& x, const Weight& weight, const Tensor& bias, int k, BestLogits& best);
+
+/// The same of logits [R, V] float32 that are there.
+void best_of_rows(const Tensor& logits, int k, BestLogits& best);
+
+}  // namespace dragoman::ops

@@ -1,0 +1,43 @@
+// Reading of cached keys and values, float32 or bfloat16, for one instruction set. Include after highway.h, inside
+// foreach_target.
+#if defined(DRAGOMAN_OPS_CACHED_ROWS_INL_H_) == defined(HWY_TARGET_TOGGLE)
+#ifdef DRAGOMAN_OPS_CACHED_ROWS_INL_H_
+#undef DRAGOMAN_OPS_CACHED_ROWS_INL_H_
+#else
+#define DRAGOMAN_OPS_CACHED_ROWS_INL_H_
+#endif
+
+#include <hwy/highway.h>
+
+#include <cstring>
+
+#include "ops/row_math-inl.h"
+#include "tensor/dtype.h"
+
+HWY_BEFORE_NAMESPACE();
+namespace dragoman::ops::HWY_NAMESPACE {
+namespace hn = hwy::HWY_NAMESPACE;
+
+HWY_INLINE RowVector load_cached(const float* from) {
+  return hn::LoadU(RowTag(), from);
+}
+
+HWY_INLINE RowVector load_cached(const tensor::BFloat16* from) {
+  const hn::RebindToUnsigned<RowTag> bits;
+  const hn::Rebind<uint16_t, RowTag> halves;
+  const auto upper = hn::PromoteTo(bits, hn::LoadU(halves, reinterpret_cast<const uint16_t*>(from)));
+  return hn::BitCast(RowTag(), hn::ShiftLeft<16>(upper));
+}
+
+// The first `count` numbers of a vector, zeros behind them.
+template <class T>
+HWY_INLINE RowVector load_cached_part(const T* from, int64_t count) {
+  alignas(64) T part[hn::MaxLanes(RowTag())] = {};
+  std::memcpy(part, from, static_cast<size_t>(count) * sizeof(T));
+  return load_cached(part);
+}
+
+}  // namespace dragoman::ops::HWY_NAMESPACE
+HWY_AFTER_NAMESPACE();
+
+#endif
