@@ -99,6 +99,8 @@ export class InsideView {
       Object.assign(this.panels, { layer: 0, head: 0, first: place, second: other, compareRow: row });
       this.body.hidden = false;
       this.render();
+      const embeddings = ["encoder", "decoder"].map((side) => this.sentence.part({ part: "embedding", path: `${side}.embedding` }));
+      Promise.all(embeddings).then(() => this.machine.update(this.sentence, this.current()), () => {}); // only a picture
     } catch (error) {
       if (!isAbort(error)) this.error.textContent = error.message;
     } finally {
@@ -134,7 +136,7 @@ export class InsideView {
       view = el("p", { class: "error", role: "alert" }, error.message);
     }
     if (turn !== this.turn) return;
-    if (stage.kind === "feed") this.machine.update(this.sentence, stage);
+    if (["feed", "norm", "feedNorm", "embed", "position", "memory", "shift"].includes(stage.kind)) this.machine.update(this.sentence, stage);
     this.showStage(stage, view, motion);
   }
 

@@ -42,6 +42,24 @@ function windowOf(block, follows) {
 
 const middle = (block) => block.x + kBlock / 2;
 
+// What a thin block is drawn with once its numbers have been fetched: the part and its matrix.
+function stripOf(name, layer) {
+  const stack = name.startsWith("e-") ? "encoder" : "decoder";
+  const residual = (module) => [{ part: "residual", path: `${stack}.layers.${layer}.${module}` }, "result"];
+  return {
+    "e-embed": [{ part: "embedding", path: "encoder.embedding" }, "words"],
+    "e-position": [{ part: "embedding", path: "encoder.embedding" }, "sum"],
+    "e-self-norm": residual("self_attention"),
+    "e-feed-norm": residual("feed_forward"),
+    "e-memory": [{ part: "output", path: "encoder" }, "output"],
+    "d-embed": [{ part: "embedding", path: "decoder.embedding" }, "words"],
+    "d-position": [{ part: "embedding", path: "decoder.embedding" }, "sum"],
+    "d-self-norm": residual("self_attention"),
+    "d-cross-norm": residual("cross_attention"),
+    "d-feed-norm": residual("feed_forward"),
+  }[name];
+}
+
 // The words that pieces spell so far.
 function spelled(pieces) {
   return pieces.join("").replaceAll("\u2581", " ").replace("<s>", "⟨s⟩ ").trim().split(/\s+/);
@@ -119,7 +137,7 @@ export class Machine {
       },
     }, svg("rect", { x: box.x, y: box.y, width: kBlock, height: box.h, rx: 8 }));
     if (text) {
-      group.append(svg("text", { x: middle(box), y: box.h > 40 ? box.y + 15 : box.y + box.h / 2 + 4, "text-anchor": "middle" }, text));
+      group.append(svg("text", { x: middle(box), y: box.h > 40 ? box.y + 15 : box.y + box.h / 2 + 2, "text-anchor": "middle" }, text));
     }
     this.fill(group, name, box, sentence, stage);
     return group;
@@ -150,9 +168,24 @@ export class Machine {
     const ends = inDecoder && stage.kind !== "choose" && stage.kind !== "beam" ? step : step + 1;
     if (name === "d-output") this.words(group, box, inDecoder ? spelled(sentence.target.pieces.slice(0, ends)) : []);
     if (name === "d-softmax" && inDecoder) this.bars(group, box, sentence.candidates.steps[step], sentence);
+    this.strip(name, box, picture, sentence, stage);
     const strip = { "e-feed": "encoder", "d-feed": "decoder" }[name];
     const hidden = strip && sentence.ready({ part: "feed_forward", path: `${strip}.layers.${layer}.feed_forward` });
     if (hidden) picture(thumbnail({ values: hidden.active.values, nColumns: hidden.active.shape[1], kind: "signed" }), box.x + 8, box.y + 21, kBlock - 16, 17);
+  }
+
+  // The rows of a thin block, as a line of colours along its lower edge.
+  strip(name, box, picture, sentence, stage) {
+    const isDecoder = name.startsWith("d-");
+    if (isDecoder && stage.side !== "decoder") return;
+    const layer = isDecoder || stage.side === "encoder" ? stage.layer ?? 0 : sentence.model.encoder_layers - 1;
+    const wanted = stripOf(name, layer);
+    const part = wanted && sentence.ready(wanted[0])?.[wanted[1]];
+    if (!part) return;
+    const width = part.shape[1];
+    const row = isDecoder ? stage.step : -1;
+    const values = row < 0 ? part.values : part.values.slice(row * width, (row + 1) * width);
+    picture(thumbnail({ values, nColumns: width, kind: "signed" }), box.x + 8, box.y + box.h - 7, kBlock - 16, 5);
   }
 
   words(group, box, words) {
