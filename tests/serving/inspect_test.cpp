@@ -116,7 +116,7 @@ TEST_F(Inspect, RefusalsAreSentences) {
   expect_refused({{"text", kText}, {"beam_size", 17}}, "beam_size is 17, must be a whole number from 1 to 16");
   expect_refused({{"text", kText}, {"alpha", 99}}, "alpha is 99");
   expect_refused({{"text", kText}, {"target_ids", {-1}}}, "target_ids[0] must be a token id");
-  expect_refused({{"text", kText}, {"target_ids", {60}}}, "must be in [0, 60)");
+  expect_refused({{"text", kText}, {"target_ids", {60000}}}, "target_ids[0] is 60000, must be in [0, ");
   expect_refused({{"text", kText}, {"parts", {1}}}, "parts[0] must be a JSON object");
   expect_refused({{"text", kText}, {"parts", {{{"part", "heads"}}}}}, "parts[0].part is \"heads\"; known: beam, ");
   expect_refused({{"text", kText}, {"parts", {{{"part", "head"}, {"path", "x"}}}}}, "x is no attention of this model");
