@@ -19,7 +19,7 @@ function shorten(context, label, width) {
 
 /// @param options rows: labels; columns: labels, or null for numbered columns; values: row-major numbers; kind
 ///   "weights" | "signed"; largest: what full colour stands for; hidden(r, c): true for a cell that is masked;
-///   later(r): true for a row that is not there yet; row, column: what is chosen; label: for screen readers;
+///   maxHeight: pixels for all rows, where cells need not be squares; later(r): true for a row that is not there yet; row, column: what is chosen; label: for screen readers;
 ///   describe(r, c, value): the line below; onCell(r, c): a cell was chosen; onRow(r): a row was chosen
 /// @return the element; it draws itself as wide as it is given room
 export function heatmap(options) {
@@ -46,7 +46,7 @@ export function heatmap(options) {
     const right = options.columns ? Math.min(34, top) : 2;
     const cell = options.columns ? Math.min(options.maxCell ?? 40, (width - left - right) / nColumns)
       : Math.min(14, (width - left - right) / nColumns);
-    const height = options.columns ? cell : Math.min(22, Math.max(9, options.rowHeight ?? 16));
+    const height = options.columns ? Math.min(cell, Math.max(9, (options.maxHeight ?? 1e6) / options.rows.length)) : Math.min(22, Math.max(9, options.rowHeight ?? 16));
     return { width, left, top, cell, height, gap: cell > 9 ? 1 : 0 };
   }
 
@@ -65,7 +65,7 @@ export function heatmap(options) {
     const colour = colourOf(options.kind, at(r, c), largest);
     context.fillStyle = cssColour(colour);
     context.fillRect(x, y, w + (place.gap ? 0 : 0.5), h);
-    if (place.cell >= 34 && options.columns) {
+    if (place.cell >= 34 && place.height >= 18 && options.columns) {
       context.fillStyle = inkOn(colour);
       context.font = "11px system-ui, sans-serif";
       context.textAlign = "center";
