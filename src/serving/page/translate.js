@@ -128,7 +128,8 @@ export class TranslateView {
 
   // Alignments of one line come from the model's cross-attention; a text that is too long has none.
   async align(signal) {
-    const { text, translatedText } = this.result;
+    const result = this.result;
+    const { text, translatedText } = result;
     if (text.trim().includes("\n")) return;
     let reply;
     try {
@@ -140,6 +141,7 @@ export class TranslateView {
       if (isAbort(error)) throw error;
       return;
     }
+    if (this.result !== result) return; // an alternative was taken meanwhile
     this.aligned = reply;
     this.paint();
   }
@@ -202,7 +204,16 @@ export class TranslateView {
   }
 
   async copyText() {
-    await navigator.clipboard.writeText(this.result.translatedText);
+    try {
+      await navigator.clipboard.writeText(this.result.translatedText);
+    } catch { // browsers have no clipboard for addresses without TLS other than this machine's
+      const field = el("textarea", { class: "hidden", "aria-hidden": "true" });
+      field.value = this.result.translatedText;
+      document.body.append(field);
+      field.select();
+      document.execCommand("copy");
+      field.remove();
+    }
     this.copy.textContent = t("translate.copied");
     announce(t("translate.copied"));
     setTimeout(() => { this.copy.textContent = t("translate.copy"); }, 1500);

@@ -148,6 +148,13 @@ class Browser:
         self.call("Input.dispatchKeyEvent", type="keyDown", **base, **text)
         self.call("Input.dispatchKeyEvent", type="keyUp", **base)
 
+    def click(self, selector):
+        """A click with the mouse, in the middle of the first element of that selector."""
+        x, y = self.run(f"(() => {{ const node = document.querySelector({json.dumps(selector)}); node.scrollIntoView({{block: 'center'}});"
+                        " const box = node.getBoundingClientRect(); return [box.x + box.width / 2, box.y + box.height / 2]; })()")
+        for kind in ("mousePressed", "mouseReleased"):
+            self.call("Input.dispatchMouseEvent", type=kind, x=x, y=y, button="left", clickCount=1)
+
     def picture(self, path):
         """The whole page as a PNG."""
         width, height = self.run("[innerWidth, Math.min(document.documentElement.scrollHeight, 8000)]")

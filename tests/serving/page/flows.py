@@ -65,8 +65,8 @@ def check_translate(browser, server, folder):
     browser.run("document.querySelector('.alternatives button').click()")
     expect(browser.run("document.getElementById('output').textContent") == other, "an alternative is not taken over")
     expect(browser.run("document.querySelector('.pair button').disabled"), "de to en is not served, but swap is offered")
-    browser.call("Browser.grantPermissions", permissions=["clipboardReadWrite"])
-    browser.run("document.querySelectorAll('.box:last-child .bar button')[0].click()")
+    browser.call("Browser.grantPermissions", permissions=["clipboardReadWrite", "clipboardSanitizedWrite"])
+    browser.click(".box:last-child .bar button")
     browser.wait("navigator.clipboard.readText().then((text) => text === " + quoted(other) + ")")
 
 
