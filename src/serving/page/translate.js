@@ -133,10 +133,9 @@ export class TranslateView {
     if (text.trim().includes("\n")) return;
     let reply;
     try {
-      const search = await inspect({ ...this.pair, text, parts: [] }, signal);
-      if (search.target.text.trim() !== translatedText.trim()) return;
-      const last = search.model.decoder_layers - 1;
-      reply = await inspect({ ...this.pair, text, target_ids: search.target.ids, parts: [{ part: "weights", path: `decoder.layers.${last}.cross_attention` }] }, signal);
+      const layers = await this.decoderLayers(signal);
+      reply = await inspect({ ...this.pair, text, parts: [{ part: "weights", path: `decoder.layers.${layers - 1}.cross_attention` }] }, signal);
+      if (reply.target.text.trim() !== translatedText.trim()) return; // not searched as one sentence
     } catch (error) {
       if (isAbort(error)) throw error;
       return;
@@ -144,6 +143,17 @@ export class TranslateView {
     if (this.result !== result) return; // an alternative was taken meanwhile
     this.aligned = reply;
     this.paint();
+  }
+
+  // Of the model of this pair; asked for once.
+  async decoderLayers(signal) {
+    const key = `${this.pair.source}:${this.pair.target}`;
+    this.layers ??= new Map();
+    if (!this.layers.has(key)) {
+      const { model } = await inspect({ ...this.pair, text: "1", parts: [] }, signal);
+      this.layers.set(key, model.decoder_layers);
+    }
+    return this.layers.get(key);
   }
 
   paint() {
