@@ -165,9 +165,9 @@ export class Machine {
     if (name === "d-embed") {
       this.words(group, { ...box, y: 648, h: 40 }, spelled(sentence.target.input_pieces.slice(0, inDecoder ? step + 1 : 1)));
     }
-    const ends = inDecoder && stage.kind !== "choose" && stage.kind !== "beam" ? step : step + 1;
+    const ends = inDecoder && stage.kind !== "choose" && stage.kind !== "beam" ? step : step + 1; // words chosen so far
     if (name === "d-output") this.words(group, box, inDecoder ? spelled(sentence.target.pieces.slice(0, ends)) : []);
-    if (name === "d-softmax" && inDecoder) this.bars(group, box, sentence.candidates.steps[step], sentence);
+    if (name === "d-softmax" && inDecoder && ends > 0) this.bars(group, box, sentence.candidates.steps[ends - 1]);
     this.strip(name, box, picture, sentence, stage);
     const strip = { "e-feed": "encoder", "d-feed": "decoder" }[name];
     const hidden = strip && sentence.ready({ part: "feed_forward", path: `${strip}.layers.${layer}.feed_forward` });
@@ -200,11 +200,11 @@ export class Machine {
     }, line.trim())));
   }
 
-  bars(group, box, candidates, sentence) {
+  bars(group, box, candidates) {
     candidates.pieces.slice(0, 4).forEach((piece, i) => {
       const y = box.y + 22 + i * 15, width = Math.max(1, candidates.probabilities[i] * 62);
       group.append(
-        svg("text", { x: box.x + 52, y: y + 9, "text-anchor": "end", class: "words" }, piece.replace("\u2581", "").slice(0, 8)),
+        svg("text", { x: box.x + 52, y: y + 9, "text-anchor": "end", class: "words" }, (piece.replace("\u2581", "") || "␣").slice(0, 8)),
         svg("rect", { x: box.x + 56, y, width, height: 10, rx: 2, class: candidates.ids[i] === candidates.chosen_id ? "bar on" : "bar" }),
         svg("text", { x: box.x + 60 + width, y: y + 9, class: "words number" }, show(candidates.probabilities[i], 2)));
     });
