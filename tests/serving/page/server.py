@@ -20,7 +20,7 @@ def make_model(program, folder):
     run("sample-corpus", "--pair", "en-de", "--seed", "1", "--output", corpus)
     run("train", "--preset", "tiny-prenorm", "--encoder-layers", "2", "--decoder-layers", "2", "--vocab-size", "1000",
         "--dropout", "0", "--max-steps", "120", "--warmup-steps", "40", "--learning-rate", "0.002", "--batch-tokens", "1500",
-        "--validate-every", "60", "--model", model,
+        "--validate-every", "120", "--model", model,
         *(word for side, kind in (("source", "train.en"), ("target", "train.de"), ("valid-source", "valid.en"),
                                   ("valid-target", "valid.de")) for word in (f"--{side}", os.path.join(corpus, kind))))
     open(os.path.join(model, "done"), "w").close()
