@@ -6,13 +6,11 @@
 #include "serving/inspect.h"
 #include "serving/request_fields.h"
 #include "serving/text_plan.h"
-#include "serving/work_queue.h"
 
 namespace dragoman::serving {
 namespace {
 
 constexpr ErrorShape kShape = ErrorShape::kLibreTranslate;
-constexpr size_t kMostWaiting = 16;
 
 // The model of a pair; of none, the first.
 const ServedModel& asked_model(const ServedModels& models, const std::string& source, const std::string& target) {
@@ -65,10 +63,9 @@ void answer_inspect(ServingContext& context, WorkQueue& queue, const std::shared
 
 }  // namespace
 
-void add_inspect_routes(Router& router, ServingContext& context) {
-  const auto queue = std::make_shared<WorkQueue>(kMostWaiting);
-  router.add_later("POST", "/v1/inspect", kShape, [&context, queue](const std::shared_ptr<Exchange>& exchange) {
-    answer_inspect(context, *queue, exchange);
+void add_inspect_routes(Router& router, ServingContext& context, WorkQueue& queue) {
+  router.add_later("POST", "/v1/inspect", kShape, [&context, &queue](const std::shared_ptr<Exchange>& exchange) {
+    answer_inspect(context, queue, exchange);
   });
   router.add("GET", "/v1/model", kShape, [&context](const Request& request) {
     const RequestFields fields(request);

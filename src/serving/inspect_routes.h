@@ -2,13 +2,17 @@
 
 #include "serving/router.h"
 #include "serving/serving_context.h"
+#include "serving/work_queue.h"
 
 namespace dragoman::serving {
 
-/// POST /v1/inspect (docs/inspect.md), computed in a thread of its own, one request after the other; beyond 16 that
-/// wait 503. GET /v1/model?source=en&target=de: the model's card.
-/// Statuses: 400 for what cannot be looked into, 404 for a language pair that is not served.
-/// @param context  outlives the router
-void add_inspect_routes(Router& router, ServingContext& context);
+/// How many inspections may wait; more are refused.
+inline constexpr size_t kMostInspections = 16;
+
+/// POST /v1/inspect (docs/inspect.md), computed in the thread of `queue`, one request after the other. GET
+/// /v1/model?source=en&target=de: the model's card. Statuses: 400 for what cannot be looked into, 404 for a language
+/// pair that is not served.
+/// @param context  outlives the router, as does `queue`, which ends before the connections that it answers
+void add_inspect_routes(Router& router, ServingContext& context, WorkQueue& queue);
 
 }  // namespace dragoman::serving

@@ -49,7 +49,7 @@ class Serving {
         reloader_([this] { reload(); }, [this](const std::string& line) { say(line); }) {
     service_.on_begun = [this](double seconds) { metrics_.add_queue_wait(seconds); };
     add_page_routes(router_);
-    add_inspect_routes(router_, context_);
+    add_inspect_routes(router_, context_, inspections_);
     add_spec_routes(router_, context_);
     add_health_routes(router_, context_);
     add_metrics_routes(router_, context_, [this] { return server_.counts(); });
@@ -107,6 +107,7 @@ class Serving {
   Current<const ServedModels> models_;
   TranslationService service_;
   ServingContext context_;
+  WorkQueue inspections_{kMostInspections};  // like the service, ends before the server that it answers through
   Reloader reloader_;
 };
 

@@ -25,7 +25,7 @@ const std::string kText = "the red cat sleeps";
 
 class Inspect : public testing::Test {
  protected:
-  Inspect() { add_inspect_routes(router_, context_); }
+  Inspect() { add_inspect_routes(router_, context_, queue_); }
 
   Reply ask(const Request& request) {
     const auto exchange = std::make_shared<RecordedExchange>(request);
@@ -48,6 +48,7 @@ class Inspect : public testing::Test {
   Metrics metrics_;
   ServingContext context_{.models = models_, .keys = keys_, .service = service_, .metrics = metrics_, .limits = {}};
   Router router_;
+  WorkQueue queue_{kMostInspections};
 };
 
 TEST_F(Inspect, GivesTheSentenceItsTranslationAndTheShapeOfTheModel) {
