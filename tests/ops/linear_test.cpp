@@ -85,6 +85,32 @@ TEST(Linear, TwoUsesOfAWeightAddTheirGradients) {
       {x, random_tensor({4, 4}, DType::kFloat64, 2), random_tensor({4}, DType::kFloat64, 3)});
 }
 
+TEST(Linear, SeveralMapsOfTheSameRowsHaveTheBitsOfOneByOne) {
+  for (const Precision precision : {Precision::kFloat32, Precision::kBFloat16, Precision::kInt8}) {
+    for (const int64_t depth : {33, 600, 1100}) {
+      const Variable x(random_tensor({150, depth}, DType::kFloat32, 1));
+      std::vector<PackedWeight> copies;
+      std::vector<LinearMap> maps;
+      copies.reserve(3);
+      for (const int64_t columns : {7, 48, 130}) {
+        const Tensor weight = random_tensor({depth, columns}, DType::kFloat32, 2);
+        copies.emplace_back(weight.shape(), PackedWeightLayout{precision, Transpose::kNo, false});
+        copies.back().pack(weight, 0, copies.back().panels());
+        maps.push_back({{Variable(weight), &copies.back()}, Variable(random_tensor({columns}, DType::kFloat32, 3))});
+      }
+      const std::vector<Variable> seen = linear_each(x, maps);
+      for (size_t i = 0; i < maps.size(); ++i) {
+        const Variable expected = linear(x, maps[i].weight, maps[i].bias);
+        EXPECT_EQ(seen[i].value().to_vector<float>(), expected.value().to_vector<float>())
+            << name_of(precision) << ", depth " << depth << ", map " << i;
+        EXPECT_EQ(linear_activation(x, maps[i].weight, maps[i].bias, Activation::kRelu).value().to_vector<float>(),
+                  activation(expected, Activation::kRelu).value().to_vector<float>())
+            << name_of(precision) << ", depth " << depth << ", map " << i;
+      }
+    }
+  }
+}
+
 TEST(Linear, ErrorsNameTheArgument) {
   const Variable x(Tensor::empty({2, 16}));
   EXPECT_THAT(

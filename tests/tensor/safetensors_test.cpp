@@ -2,6 +2,7 @@
 
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <cmath>
 #include <limits>
 
@@ -30,6 +31,18 @@ TEST(Safetensors, WhatIsWrittenIsReadBitForBit) {
   for (uint64_t seed = 0; seed < 200; ++seed) {
     const NamedTensors tensors = random_tensors(seed);
     expect_equal(read_safetensors(make_safetensors(tensors).bytes(), "x"), tensors);
+  }
+}
+
+// Wherever the file lies in memory: what is not aligned there is copied.
+TEST(Safetensors, ViewsOfAFileInMemoryAreItsTensors) {
+  for (uint64_t seed = 0; seed < 60; ++seed) {
+    const NamedTensors tensors = random_tensors(seed);
+    const std::string file = make_safetensors(tensors).bytes();
+    const auto begin = static_cast<int64_t>(seed % 5), size = static_cast<int64_t>(file.size());
+    Tensor memory = Tensor::empty({begin + size}, DType::kInt8);
+    std::copy(file.begin(), file.end(), memory.data<int8_t>() + begin);
+    expect_equal(view_safetensors(memory.rows(begin, begin + size), "x"), tensors);
   }
 }
 
