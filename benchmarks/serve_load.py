@@ -244,6 +244,8 @@ class OpenLoop:
         self.good, self.refused, self.other = [], [], 0
 
     async def one(self, data, due):
+        while self.idle and self.idle[-1].closed:  # the server closes idle ones
+            self.idle.pop()
         connection = self.idle.pop() if self.idle else await connect(self.port)
         status, _ = await connection.ask(data)
         seconds = time.monotonic() - due
