@@ -11,58 +11,7 @@ namespace dragoman::ops::HWY_NAMESPACE {
 
 constexpr int64_t kRowLanes = HWY_MAX_BYTES / sizeof(float);
 constexpr int64_t kBlockVectors = kKeyBlock / kRowLanes;
-// Terms are added up in so many sums apart, in turn, whatever the number of queries: one sum waits for itself.
-constexpr int64_t kChains = HWY_TARGET == HWY_AVX3 ? 2 : 1;
-
-// Of a head at a time, so that sums stay in registers.
-template <int kQueries>
-constexpr int64_t value_vectors() {
-  return HWY_TARGET == HWY_AVX3 && kQueries <= 2 ? 4 : 2;
-}
-
-template <int64_t kSize>
-HWY_INLINE void clear(RowVector (&sums)[kSize]) {
-  for (RowVector& sum : sums) {
-    sum = hn::Zero(RowTag());
-  }
-}
-
-template <int64_t kSize>
-HWY_INLINE RowVector total(const RowVector (&sums)[kChains][kSize], int64_t place) {
-  return kChains == 2 ? hn::Add(sums[0][place], sums[kChains - 1][place]) : sums[0][place];
-}
-
-// Adds the products of component c to the sums of kQueries x kBlocks blocks of positions.
-template <class T, int kQueries, int kBlocks>
-HWY_INLINE void add_component(const SharedProblem& problem, const float* query, const T* key, int64_t c,
-                              RowVector (&sums)[kQueries * kBlocks * kBlockVectors]) {
-  constexpr int64_t kVectors = kBlocks * kBlockVectors;
-  HWY_UNROLL(4)
-  for (int q = 0; q < kQueries; ++q) {
-    const RowVector factor = hn::Set(RowTag(), query[q * problem.query_stride + c]);
-    HWY_UNROLL(4)
-    for (int64_t v = 0; v < kVectors; ++v) {
-      const int64_t block = v / kBlockVectors * problem.d_head + c;
-      const T* from = key + block * kKeyBlock + v % kBlockVectors * kRowLanes;
-      sums[q * kVectors + v] = hn::MulAdd(factor, load_cached(from), sums[q * kVectors + v]);
-    }
-  }
-}
-
-// Adds weighted values of position t to the sums of kQueries x kVectors vectors of columns.
-template <class T, int kQueries, int64_t kVectors>
-HWY_INLINE void add_position(const SharedProblem& problem, const T* value, int64_t t,
-                             RowVector (&sums)[kQueries * kVectors]) {
-  HWY_UNROLL(4)
-  for (int q = 0; q < kQueries; ++q) {
-    const RowVector weight = hn::Set(RowTag(), problem.weights[q * problem.width + t]);
-    HWY_UNROLL(4)
-    for (int64_t v = 0; v < kVectors; ++v) {
-      const RowVector values = load_cached(value + t * problem.d_value + v * kRowLanes);
-      sums[q * kVectors + v] = hn::MulAdd(weight, values, sums[q * kVectors + v]);
-    }
-  }
-}
+constexpr int64_t kValueVectors = HWY_TARGET == HWY_AVX3 ? 4 : 2;  // of a head at a time: sums stay in registers
 
 // weights[q][t] = q_h . k_h of position t / sqrt(Dh) for kBlocks blocks of positions of a head; `query` and `key` point
 // to the head and the first block. Several sums are under way at a time, since each waits for itself.
@@ -70,24 +19,28 @@ template <class T, int kQueries, int kBlocks>
 HWY_INLINE void score_blocks(const SharedProblem& problem, const float* query, const T* key, float* weights) {
   constexpr int64_t kVectors = kBlocks * kBlockVectors;
   const RowTag d;
-  RowVector sums[kChains][kQueries * kVectors];
-  for (auto& chain : sums) {
-    clear(chain);
-  }
-  int64_t c = 0;
-  for (; c + kChains <= problem.d_head; c += kChains) {
-    HWY_UNROLL(2)
-    for (int64_t chain = 0; chain < kChains; ++chain) {
-      add_component<T, kQueries, kBlocks>(problem, query, key, c + chain, sums[chain]);
+  const int64_t block_size = problem.d_head * kKeyBlock;
+  RowVector sums[kQueries][kVectors];
+  for (auto& row : sums) {
+    for (RowVector& sum : row) {
+      sum = hn::Zero(d);
     }
   }
-  for (; c < problem.d_head; ++c) {
-    add_component<T, kQueries, kBlocks>(problem, query, key, c, sums[0]);
+  for (int64_t c = 0; c < problem.d_head; ++c, key += kKeyBlock) {
+    HWY_UNROLL(4)
+    for (int q = 0; q < kQueries; ++q) {
+      const RowVector factor = hn::Set(d, query[q * problem.query_stride + c]);
+      HWY_UNROLL(4)
+      for (int64_t v = 0; v < kVectors; ++v) {
+        const T* from = key + v / kBlockVectors * block_size + v % kBlockVectors * kRowLanes;
+        sums[q][v] = hn::MulAdd(factor, load_cached(from), sums[q][v]);
+      }
+    }
   }
   const auto scale = hn::Set(d, 1.0F / std::sqrt(static_cast<float>(problem.d_head)));
   for (int q = 0; q < kQueries; ++q) {
     for (int64_t v = 0; v < kVectors; ++v) {
-      hn::StoreU(hn::Mul(total(sums, q * kVectors + v), scale), d, weights + q * problem.width + v * kRowLanes);
+      hn::StoreU(hn::Mul(sums[q][v], scale), d, weights + q * problem.width + v * kRowLanes);
     }
   }
 }
@@ -111,27 +64,29 @@ HWY_INLINE void score_head(const SharedProblem& problem, int64_t head) {
   }
 }
 
-// context_h[columns] = sum_t weights[q][t] v_h[columns] of position t for whole vectors.
+// context_h[columns] = sum_t weights[q][t] v_h[columns] of position t, in the order of t, for whole vectors.
 template <class T, int kQueries, int64_t kVectors>
 HWY_INLINE void sum_head(const SharedProblem& problem, const T* value, float* context) {
   const RowTag d;
-  RowVector sums[kChains][kQueries * kVectors];
-  for (auto& chain : sums) {
-    clear(chain);
-  }
-  int64_t t = 0;
-  for (; t + kChains <= problem.length; t += kChains) {
-    HWY_UNROLL(2)
-    for (int64_t chain = 0; chain < kChains; ++chain) {
-      add_position<T, kQueries, kVectors>(problem, value, t + chain, sums[chain]);
+  RowVector sums[kQueries][kVectors];
+  for (auto& row : sums) {
+    for (RowVector& sum : row) {
+      sum = hn::Zero(d);
     }
   }
-  for (; t < problem.length; ++t) {
-    add_position<T, kQueries, kVectors>(problem, value, t, sums[0]);
+  for (int64_t t = 0; t < problem.length; ++t, value += problem.d_value) {
+    HWY_UNROLL(4)
+    for (int q = 0; q < kQueries; ++q) {
+      const RowVector weight = hn::Set(d, problem.weights[q * problem.width + t]);
+      HWY_UNROLL(4)
+      for (int64_t v = 0; v < kVectors; ++v) {
+        sums[q][v] = hn::MulAdd(weight, load_cached(value + v * kRowLanes), sums[q][v]);
+      }
+    }
   }
   for (int q = 0; q < kQueries; ++q) {
     for (int64_t v = 0; v < kVectors; ++v) {
-      hn::StoreU(total(sums, q * kVectors + v), d, context + q * problem.context_stride + v * kRowLanes);
+      hn::StoreU(sums[q][v], d, context + q * problem.context_stride + v * kRowLanes);
     }
   }
 }
@@ -175,9 +130,8 @@ void attend(const SharedProblem& problem) {
     const T* value = static_cast<const T*>(problem.values) + h * problem.length * problem.d_value;
     float* context = problem.context + h * problem.d_value;
     int64_t column = 0;
-    constexpr int64_t kWide = value_vectors<kQueries>();
-    for (; column + kWide * kRowLanes <= problem.d_value; column += kWide * kRowLanes) {
-      sum_head<T, kQueries, kWide>(problem, value + column, context + column);
+    for (; column + kValueVectors * kRowLanes <= problem.d_value; column += kValueVectors * kRowLanes) {
+      sum_head<T, kQueries, kValueVectors>(problem, value + column, context + column);
     }
     for (; column + 2 * kRowLanes <= problem.d_value; column += 2 * kRowLanes) {
       sum_head<T, kQueries, 2>(problem, value + column, context + column);
