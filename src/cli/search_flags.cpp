@@ -83,4 +83,14 @@ void add_speed_flags(CLI::App& command, int64_t& batch_tokens, int& workers) {
   command.add_option("--workers", workers, "Threads, 0 to 1024; 0 = one a core; never changes the result");
 }
 
+void add_precision_flag(CLI::App& command, std::optional<ops::Precision>& precision) {
+  command
+      .add_option_function<std::string>(
+          "--precision", [&precision](const std::string& name) { precision = ops::precision_from(name); },
+          "Of the products with weights, converted at load; auto = as the folder stores them: float32, which gives "
+          "what training validates with, unless `quantize` made it")
+      ->check(CLI::IsMember({"auto", "float32", "bfloat16", "int8"}))
+      ->default_str("auto");
+}
+
 }  // namespace dragoman::cli

@@ -2,10 +2,12 @@
 
 #include <CLI/CLI.hpp>
 #include <functional>
+#include <optional>
 #include <string>
 #include <vector>
 
 #include "decoding/options.h"
+#include "ops/precision.h"
 
 namespace dragoman::cli {
 
@@ -32,5 +34,8 @@ class SearchFlags {
 
 /// Adds --batch-tokens and --workers.
 void add_speed_flags(CLI::App& command, int64_t& batch_tokens, int& workers);
+
+/// Adds --precision. Left empty for `auto`: as the folder stores the weights.
+void add_precision_flag(CLI::App& command, std::optional<ops::Precision>& precision);
 
 }  // namespace dragoman::cli

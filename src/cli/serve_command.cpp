@@ -93,13 +93,7 @@ void add_serve_command(CLI::App& app, Run& run) {
                     "Let web pages from elsewhere use the server (CORS)");
   arguments->flags = std::make_unique<SearchFlags>(*command);
   add_speed_flags(*command, arguments->batch_tokens, options.workers);
-  command
-      ->add_option_function<std::string>(
-          "--precision",
-          [arguments](const std::string& name) { arguments->options.load.precision = *ops::precision_from(name); },
-          "Of the products with weights, converted at load")
-      ->check(CLI::IsMember({"float32", "bfloat16", "int8"}))
-      ->default_str("float32");
+  add_precision_flag(*command, options.load.precision);
   command->callback([arguments, &run] {
     arguments->finish();
     run = [arguments] {

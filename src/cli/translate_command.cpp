@@ -218,14 +218,7 @@ void add_translate_command(CLI::App& app, Run& run) {
       ->type_name("FILE");
   arguments->flags = std::make_unique<SearchFlags>(*command);
   add_speed_flags(*command, arguments->batch_tokens, arguments->workers);
-  command
-      ->add_option_function<std::string>(
-          "--precision", [arguments](const std::string& name) { arguments->precision = ops::precision_from(name); },
-          "Of the products with weights, converted at load; auto = as the folder stores them: float32, which gives "
-          "what "
-          "training validates with, unless `quantize` made it")
-      ->check(CLI::IsMember({"auto", "float32", "bfloat16", "int8"}))
-      ->default_str("auto");
+  add_precision_flag(*command, arguments->precision);
   command->callback([arguments, &run] {
     // What can be seen to be wrong without the model is refused before it is read; its beam size bounds n_best.
     decoding::SearchOptions search = arguments->search({});

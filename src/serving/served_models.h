@@ -3,6 +3,7 @@
 #include <filesystem>
 #include <functional>
 #include <memory>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -37,7 +38,7 @@ struct ServedModel {
 /// How models are loaded.
 struct LoadOptions {
   std::vector<ModelSpec> models;
-  ops::Precision precision = ops::Precision::kFloat32;
+  std::optional<ops::Precision> precision = {};  ///< none: as each folder stores its weights
   /// The search of a model, from the defaults of its folder.
   std::function<decoding::SearchOptions(const decoding::SearchOptions&)> search = [](const auto& defaults) {
     return defaults;
