@@ -6,7 +6,7 @@
 
 namespace dragoman::base {
 
-WorkerPool::WorkerPool(int size) : size_(size) {
+WorkerPool::WorkerPool(int size, std::chrono::microseconds awake) : size_(size), awake_(awake) {
   check_usage(size >= 1 && size <= 1024, "workers: {} asked for, must be 1 to 1024", size);
   for (int rank = 1; rank < size; ++rank) {
     threads_.emplace_back([this, rank] { work(rank); });
@@ -24,6 +24,18 @@ WorkerPool::~WorkerPool() {
   }
 }
 
+template <class Condition>
+bool WorkerPool::comes_true_soon(Condition condition) const {
+  const auto until = std::chrono::steady_clock::now() + awake_;
+  while (!condition()) {
+    if (std::chrono::steady_clock::now() >= until) {
+      return false;
+    }
+    std::this_thread::yield();
+  }
+  return true;
+}
+
 void WorkerPool::run(const std::function<void(int)>& task) {
   {
     const std::lock_guard lock(mutex_);
@@ -33,7 +45,7 @@ void WorkerPool::run(const std::function<void(int)>& task) {
   }
   start_.notify_all();
   run_task(0);
-  {
+  if (!comes_true_soon([this] { return running_ == 0; })) {
     std::unique_lock lock(mutex_);
     done_.wait(lock, [this] { return running_ == 0; });
   }
@@ -55,18 +67,19 @@ void WorkerPool::run_task(int rank) {
 
 void WorkerPool::work(int rank) {
   uint64_t seen = 0;
+  const auto called = [&] { return stopping_ || round_ != seen; };
   for (;;) {
-    {
+    if (!comes_true_soon(called)) {
       std::unique_lock lock(mutex_);
-      start_.wait(lock, [&] { return stopping_ || round_ != seen; });
-      if (stopping_) {
-        return;
-      }
-      seen = round_;
+      start_.wait(lock, called);
     }
+    if (stopping_) {
+      return;
+    }
+    seen = round_;
     run_task(rank);
-    const std::lock_guard lock(mutex_);
     if (--running_ == 0) {
+      const std::lock_guard lock(mutex_);  // the caller may be on its way to sleep
       done_.notify_one();
     }
   }

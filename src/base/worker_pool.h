@@ -1,5 +1,7 @@
 #pragma once
 
+#include <atomic>
+#include <chrono>
 #include <condition_variable>
 #include <exception>
 #include <functional>
@@ -14,7 +16,9 @@ namespace dragoman::base {
 class WorkerPool {
  public:
   /// @param size  number of workers, >= 1. With 1 the caller's thread does the work.
-  explicit WorkerPool(int size);
+  /// @param awake  how long a thread that waits looks on before it sleeps: going to sleep and waking take longer than a
+  /// product of a few rows
+  explicit WorkerPool(int size, std::chrono::microseconds awake = {});
   ~WorkerPool();
   WorkerPool(const WorkerPool&) = delete;
   WorkerPool& operator=(const WorkerPool&) = delete;
@@ -27,15 +31,18 @@ class WorkerPool {
  private:
   void work(int rank);
   void run_task(int rank);
+  template <class Condition>
+  bool comes_true_soon(Condition condition) const;
 
   int size_;
+  std::chrono::microseconds awake_;
   std::mutex mutex_;
   std::condition_variable start_;
   std::condition_variable done_;
   const std::function<void(int)>* task_ = nullptr;
-  uint64_t round_ = 0;
-  int running_ = 0;
-  bool stopping_ = false;
+  std::atomic<uint64_t> round_ = 0;     // changes under the mutex
+  std::atomic<int> running_ = 0;        // falls without it
+  std::atomic<bool> stopping_ = false;  // changes under the mutex
   std::exception_ptr first_error_;
   std::vector<std::thread> threads_;
 };

@@ -83,6 +83,13 @@ void add_speed_flags(CLI::App& command, int64_t& batch_tokens, int& workers) {
   command.add_option("--workers", workers, "Threads, 0 to 1024; 0 = one a core; never changes the result");
 }
 
+void add_team_flag(CLI::App& command, int& threads_per_worker) {
+  command.add_option("--threads-per-worker", threads_per_worker,
+                     "Threads that compute one worker's products together, 0 to 64; for an answer sooner where lines "
+                     "come one at a time: --workers 1 --threads-per-worker 2; 0 = where a read has fewer lines than "
+                     "there are workers, the threads that are left; never changes the result");
+}
+
 void add_precision_flag(CLI::App& command, std::optional<ops::Precision>& precision) {
   command
       .add_option_function<std::string>(

@@ -34,6 +34,8 @@ class SearchFlags {
 
 /// Adds --batch-tokens and --workers.
 void add_speed_flags(CLI::App& command, int64_t& batch_tokens, int& workers);
+/// Adds --threads-per-worker.
+void add_team_flag(CLI::App& command, int& threads_per_worker);
 
 /// Adds --precision. Left empty for `auto`: as the folder stores the weights.
 void add_precision_flag(CLI::App& command, std::optional<ops::Precision>& precision);

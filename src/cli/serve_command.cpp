@@ -23,6 +23,7 @@ struct ServeArguments {
   std::vector<std::string> models;
   serving::ServeOptions options;
   int64_t batch_tokens = decoding::SearchOptions().batch_tokens;
+  int threads_per_worker = 0;
   double longest_wait = 2.0;
   double request_time = 30.0;
   double drain_time = 30.0;
@@ -43,6 +44,7 @@ struct ServeArguments {
       decoding::SearchOptions search = flags->over(defaults);
       search.batch_tokens = batch_tokens;
       search.workers = options.workers;
+      search.threads_per_worker = threads_per_worker;
       return search;
     };
     const auto milliseconds = [](double seconds) {
@@ -93,6 +95,7 @@ void add_serve_command(CLI::App& app, Run& run) {
                     "Let web pages from elsewhere use the server (CORS)");
   arguments->flags = std::make_unique<SearchFlags>(*command);
   add_speed_flags(*command, arguments->batch_tokens, options.workers);
+  add_team_flag(*command, arguments->threads_per_worker);
   add_precision_flag(*command, options.load.precision);
   command->callback([arguments, &run] {
     arguments->finish();

@@ -34,6 +34,7 @@ struct TranslateArguments {
   int alignment_layer = -1;
   int64_t batch_tokens = decoding::SearchOptions().batch_tokens;
   int workers = 0;
+  int threads_per_worker = 0;
   std::optional<ops::Precision> precision;  // none: as the folder stores the weights
   std::unique_ptr<SearchFlags> flags;
 
@@ -45,6 +46,7 @@ struct TranslateArguments {
     options.alignment_layer = alignment_layer;
     options.batch_tokens = batch_tokens;
     options.workers = workers;
+    options.threads_per_worker = threads_per_worker;
     return options;
   }
 };
@@ -218,6 +220,7 @@ void add_translate_command(CLI::App& app, Run& run) {
       ->type_name("FILE");
   arguments->flags = std::make_unique<SearchFlags>(*command);
   add_speed_flags(*command, arguments->batch_tokens, arguments->workers);
+  add_team_flag(*command, arguments->threads_per_worker);
   add_precision_flag(*command, arguments->precision);
   command->callback([arguments, &run] {
     // What can be seen to be wrong without the model is refused before it is read; its beam size bounds n_best.

@@ -85,7 +85,7 @@ DecoderState::Slot& DecoderState::checked_slot(int32_t slot) {
 
 void DecoderState::remove(int32_t slot) {
   Slot& removed = checked_slot(slot);
-  release_tips(removed);
+  cache_.release_all(removed.cache_rows);
   removed.cross.clear();
   removed.live = 0;
   removed.in_use = false;
@@ -109,9 +109,9 @@ void DecoderState::begin_step(std::span<const StepRow> rows) {
 }
 
 // The latest rows of the hypotheses are needed only by what follows them.
-void DecoderState::release_tips(const Slot& slot) {
+void DecoderState::release_tips(Slot& slot) {
   for (size_t hypothesis = 0; hypothesis < slot.live; ++hypothesis) {
-    cache_.release(slot.tables[hypothesis].back());
+    cache_.release(slot.cache_rows, slot.tables[hypothesis].back());
   }
 }
 
@@ -129,7 +129,7 @@ void DecoderState::extend(const StepRow& row, size_t hypothesis) {
     const Table& history = slot.tables[static_cast<size_t>(row.parent)];
     table.assign(history.begin(), history.end());
   }
-  const int32_t cache_row = cache_.take_row(table.empty() ? -1 : table.back());
+  const int32_t cache_row = cache_.take_row(slot.cache_rows, table.empty() ? -1 : table.back());
   table.push_back(cache_row);
   rows_.push_back({row.slot, static_cast<int32_t>(hypothesis), cache_row, static_cast<int32_t>(table.size()) - 1});
 }
@@ -146,9 +146,9 @@ void DecoderState::begin_prefill(int32_t slot, int64_t count) {
   rows_.clear();
   for (int32_t position = 0; position < count; ++position) {
     const int32_t before = table.empty() ? -1 : table.back();
-    const int32_t cache_row = cache_.take_row(before);
+    const int32_t cache_row = cache_.take_row(filled.cache_rows, before);
     if (before >= 0) {
-      cache_.release(before);  // from now on needed by what follows it only
+      cache_.release(filled.cache_rows, before);  // from now on needed by what follows it only
     }
     table.push_back(cache_row);
     rows_.push_back({slot, 0, cache_row, position});

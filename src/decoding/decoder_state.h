@@ -86,6 +86,7 @@ class DecoderState : public models::DecoderMemory {
     std::vector<Table> tables;           // one a hypothesis, the first `live` count
     std::vector<Table> next_tables;      // being built; swapped, so that their memory is reused
     size_t live = 0;
+    CacheRows cache_rows;
   };
   struct Row {
     int32_t slot;
@@ -97,7 +98,7 @@ class DecoderState : public models::DecoderMemory {
   int32_t take_slot();
   Slot& checked_slot(int32_t slot);
   void extend(const StepRow& row, size_t hypothesis);
-  void release_tips(const Slot& slot);
+  void release_tips(Slot& slot);
   const Table& table(const Row& row) const;
   void store(size_t layer, const tensor::Tensor& keys, const tensor::Tensor& values);
   std::span<const ops::StepKeys> self_keys(size_t layer);

@@ -9,15 +9,25 @@ namespace dragoman::decoding {
 namespace {
 
 constexpr int64_t kFirstCapacity = 256;
+constexpr int32_t kRun = 16;  // rows that a sentence takes at a time
 
 }  // namespace
 
-int32_t KeyValueCache::take_row(int32_t previous) {
-  if (free_.empty()) {
-    grow();
+int32_t KeyValueCache::take_row(CacheRows& sentence, int32_t previous) {
+  if (sentence.free.empty()) {
+    if (free_runs_.empty()) {
+      grow();
+    }
+    const int32_t run = free_runs_.back();
+    free_runs_.pop_back();
+    sentence.runs.push_back(run);
+    for (int32_t row = run + kRun; row > run; --row) {
+      sentence.free.push_back(row - 1);
+    }
   }
-  const int32_t row = free_.back();
-  free_.pop_back();
+  const int32_t row = sentence.free.back();
+  sentence.free.pop_back();
+  ++rows_in_use_;
   previous_[static_cast<size_t>(row)] = previous;
   needs_[static_cast<size_t>(row)] = 1;
   if (previous >= 0) {
@@ -26,11 +36,19 @@ int32_t KeyValueCache::take_row(int32_t previous) {
   return row;
 }
 
-void KeyValueCache::release(int32_t row) {
+void KeyValueCache::release(CacheRows& sentence, int32_t row) {
   while (row >= 0 && --needs_[static_cast<size_t>(row)] == 0) {
-    free_.push_back(row);
+    sentence.free.push_back(row);
+    --rows_in_use_;
     row = previous_[static_cast<size_t>(row)];
   }
+}
+
+void KeyValueCache::release_all(CacheRows& sentence) {
+  rows_in_use_ -= static_cast<int64_t>(sentence.runs.size()) * kRun - static_cast<int64_t>(sentence.free.size());
+  free_runs_.insert(free_runs_.end(), sentence.runs.begin(), sentence.runs.end());
+  sentence.runs.clear();
+  sentence.free.clear();
 }
 
 void KeyValueCache::write(size_t layer, int32_t row, const float* key, const float* value) {
@@ -53,8 +71,8 @@ void KeyValueCache::grow() {
     }
     layer = larger;
   }
-  for (int64_t row = grown; row > capacity_; --row) {
-    free_.push_back(static_cast<int32_t>(row - 1));
+  for (int64_t run = grown - kRun; run >= capacity_; run -= kRun) {
+    free_runs_.push_back(static_cast<int32_t>(run));
   }
   previous_.resize(static_cast<size_t>(grown));
   needs_.resize(static_cast<size_t>(grown));

@@ -7,21 +7,29 @@
 
 namespace dragoman::decoding {
 
+/// The cache rows of one sentence: whole runs of neighbours, so that reading a history walks through memory in order.
+struct CacheRows {
+  std::vector<int32_t> free;  // the last one is handed out next
+  std::vector<int32_t> runs;  // the first row of each run
+};
+
 /// Self-attention keys and values of every decoder layer, in rows that stay where they were written. A row holds one
 /// token of one hypothesis; hypotheses that share a history share its rows and name them by number, the same number
-/// in every layer. A row lives as long as a hypothesis or a later row needs it; then it is handed out again, so the
-/// memory stops growing once it fits the work.
+/// in every layer. A row lives as long as a hypothesis or a later row needs it; then its sentence uses it again, and
+/// when the sentence is done another one, so the memory stops growing once it fits the work.
 class KeyValueCache {
  public:
   /// @param dtype  float32 or bfloat16
   KeyValueCache(size_t n_layers, int64_t d_model, tensor::DType dtype = tensor::DType::kFloat32)
       : layers_(n_layers), d_model_(d_model), dtype_(dtype) {}
 
-  /// The number of a free row that follows `previous` (-1: nothing), which it keeps alive. It is needed until `release`
-  /// is called on it. May move the memory (when it grows), so pointers are asked for afterwards.
-  int32_t take_row(int32_t previous);
+  /// The number of a free row of `sentence` that follows `previous` (-1: nothing), which it keeps alive. It is needed
+  /// until `release` is called on it. May move the memory (when it grows), so pointers are asked for afterwards.
+  int32_t take_row(CacheRows& sentence, int32_t previous);
   /// The row is no longer needed by itself: it goes once no row follows it, and so do those before it.
-  void release(int32_t row);
+  void release(CacheRows& sentence, int32_t row);
+  /// All rows of the sentence are free again, whatever needs them.
+  void release_all(CacheRows& sentence);
 
   /// Stores one token's key and value, [D] each.
   void write(size_t layer, int32_t row, const float* key, const float* value);
@@ -34,7 +42,8 @@ class KeyValueCache {
   int64_t stride() const { return 2 * d_model_; }
 
   int64_t capacity() const { return capacity_; }
-  int64_t rows_in_use() const { return capacity_ - static_cast<int64_t>(free_.size()); }
+  /// Rows that some hypothesis needs.
+  int64_t rows_in_use() const { return rows_in_use_; }
 
  private:
   void grow();
@@ -43,9 +52,10 @@ class KeyValueCache {
   int64_t d_model_;
   tensor::DType dtype_;
   int64_t capacity_ = 0;
-  std::vector<int32_t> free_;      // the last one is handed out next
-  std::vector<int32_t> previous_;  // of each row
-  std::vector<int32_t> needs_;     // of each row: those that follow it, and one until it is released
+  int64_t rows_in_use_ = 0;
+  std::vector<int32_t> free_runs_;  // the first row of each; the last one is handed out next
+  std::vector<int32_t> previous_;   // of each row
+  std::vector<int32_t> needs_;      // of each row: those that follow it, and one until it is released
 };
 
 }  // namespace dragoman::decoding

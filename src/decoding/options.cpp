@@ -31,6 +31,7 @@ void SearchOptions::check() const {
   base::check_range("max_length_extra", max_length_extra, 0, 100000);
   base::check_range("batch_tokens", static_cast<double>(batch_tokens), 1, 1000000);
   base::check_range("workers", workers, 0, 1024);
+  base::check_range("threads_per_worker", threads_per_worker, 0, 64);
   base::check_range("alignment_layer", alignment_layer, -1, 511);
   base::check_range("repetition_penalty", repetition_penalty, 1, 10);
   base::check_range("no_repeat_ngram", no_repeat_ngram, 0, 100);

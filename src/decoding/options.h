@@ -50,6 +50,10 @@ struct SearchOptions {
   int64_t batch_tokens = 2048;
   /// Threads, each with sentences of its own. 0 to 1024; 0 = one a core. Default 0. Never changes the result.
   int workers = 0;
+  /// Threads that compute the products of one worker together, for an answer sooner where sentences come one at a time.
+  /// 0 to 64; 0 = a call with fewer sentences than workers gives each the threads that are left. Default 0. Never
+  /// changes the result.
+  int threads_per_worker = 0;
   /// Also align target pieces with source pieces by cross-attention weights. Default false.
   bool alignment = false;
   /// Decoder layer the alignment is read from: 0 = first; -1 = last. Default -1.

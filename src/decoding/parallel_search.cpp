@@ -5,12 +5,32 @@
 #include <numeric>
 
 #include "base/error.h"
-#include "base/worker_pool.h"
 #include "decoding/ensemble_steps.h"
 #include "decoding/length_groups.h"
 #include "decoding/search_loop.h"
+#include "ops/team.h"
 
 namespace dragoman::decoding {
+namespace {
+
+// Between two products of a step there is less to do alone.
+constexpr std::chrono::microseconds kTeamAwake{200};
+
+// While alive, a run counts.
+class CountedRun {
+ public:
+  explicit CountedRun(std::atomic<int>& runs) : runs_(runs), others_(runs++) {}
+  ~CountedRun() { --runs_; }
+  CountedRun(const CountedRun&) = delete;
+  CountedRun& operator=(const CountedRun&) = delete;
+  bool alone() const { return others_ == 0; }
+
+ private:
+  std::atomic<int>& runs_;
+  int others_;
+};
+
+}  // namespace
 
 // One call of run: groups of sentences of similar length, taken by the workers one after another.
 class ParallelSearch::Job {
@@ -26,12 +46,17 @@ class ParallelSearch::Job {
     // one group finishes, the next is already under way.
     const auto asked = static_cast<size_t>(decoding::worker_count(options.workers));
     workers_ = static_cast<int>(std::clamp(sources.size(), size_t{1}, asked));
+    idle_threads_ = static_cast<int>(asked) - workers_;
     const int64_t total = std::accumulate(lengths.begin(), lengths.end(), int64_t{0});
     token_limit_ = std::clamp((total + workers_ - 1) / workers_, int64_t{1}, options.batch_tokens);
     groups_ = group_by_length(lengths, (token_limit_ + 1) / 2);
   }
 
   int worker_count() const { return workers_; }
+  // Of each worker. Threads that have no sentence of their own help the others, unless other runs want the cores.
+  int team_size(bool alone) const {
+    return options_.threads_per_worker > 0 ? options_.threads_per_worker : 1 + (alone ? idle_threads_ / workers_ : 0);
+  }
   std::vector<SearchOutput> take_outputs() { return std::move(outputs_); }
 
   // The whole life of one worker; `steps` has no sentence in it before and after.
@@ -103,6 +128,7 @@ class ParallelSearch::Job {
   std::vector<SearchOutput> outputs_;
   std::vector<LengthGroup> groups_;
   int workers_ = 1;
+  int idle_threads_ = 0;
   int64_t token_limit_ = 1;
   std::mutex mutex_;
   size_t next_ = 0;
@@ -119,10 +145,12 @@ std::vector<SearchOutput> ParallelSearch::run(std::span<const std::vector<int32_
   base::check_argument(requests.empty() || requests.size() == sources.size(), "search: {} requests for {} sentences",
                        requests.size(), sources.size());
   Job job(*this, sources, options, requests);
+  const CountedRun run(runs_);
   base::WorkerPool pool(job.worker_count());
   pool.run([&](int) {
-    std::unique_ptr<SearchWorker> worker = take_worker();
+    std::unique_ptr<SearchWorker> worker = take_worker(job.team_size(run.alone()));
     const tensor::ArenaScope arena(worker->arena);
+    const ops::TeamScope team(worker->team.get());
     try {
       job.work(*worker->steps);
     } catch (...) {
@@ -167,7 +195,15 @@ SearchOutput ParallelSearch::output_of(std::span<const int32_t> source, std::vec
   return output;
 }
 
-std::unique_ptr<SearchWorker> ParallelSearch::take_worker() const {
+std::unique_ptr<SearchWorker> ParallelSearch::take_worker(int threads) const {
+  std::unique_ptr<SearchWorker> worker = idle_or_new_worker();
+  if ((worker->team == nullptr ? 1 : worker->team->size()) != threads) {
+    worker->team = threads == 1 ? nullptr : std::make_unique<base::WorkerPool>(threads, kTeamAwake);
+  }
+  return worker;
+}
+
+std::unique_ptr<SearchWorker> ParallelSearch::idle_or_new_worker() const {
   const std::lock_guard lock(mutex_);
   if (!idle_.empty()) {
     std::unique_ptr<SearchWorker> worker = std::move(idle_.back());
@@ -179,7 +215,7 @@ std::unique_ptr<SearchWorker> ParallelSearch::take_worker() const {
     members.push_back(std::make_unique<TransformerSteps>(*member));
   }
   auto steps = members.size() == 1 ? std::move(members.front()) : std::make_unique<EnsembleSteps>(std::move(members));
-  return std::make_unique<SearchWorker>(SearchWorker{std::make_shared<tensor::Arena>(), std::move(steps)});
+  return std::make_unique<SearchWorker>(SearchWorker{std::make_shared<tensor::Arena>(), std::move(steps), nullptr});
 }
 
 void ParallelSearch::give_back(std::unique_ptr<SearchWorker> worker) const {

@@ -1,11 +1,13 @@
 #pragma once
 
+#include <atomic>
 #include <cstdint>
 #include <memory>
 #include <mutex>
 #include <span>
 #include <vector>
 
+#include "base/worker_pool.h"
 #include "decoding/alignment.h"
 #include "decoding/hypothesis.h"
 #include "decoding/options.h"
@@ -20,10 +22,12 @@ struct SearchOutput {
   std::vector<Alignment> alignments;  ///< one a hypothesis if asked for, else empty
 };
 
-/// A thread's own: an arena, and what steps through the model. It has no sentence in it while it is idle.
+/// A thread's own: an arena, what steps through the model, and the threads it shares products with (null: none). It has
+/// no sentence in it while it is idle.
 struct SearchWorker {
   std::shared_ptr<tensor::Arena> arena;
   std::unique_ptr<SentenceSteps> steps;
+  std::unique_ptr<base::WorkerPool> team;
 };
 
 /// Searches many sentences, ids to ids. Each worker thread has an arena and a decoder state of its own, kept from
@@ -60,13 +64,16 @@ class ParallelSearch {
   SearchOutput output_of(std::span<const int32_t> source, std::vector<Hypothesis> hypotheses,
                          const SearchOptions& options) const;
   /// A worker for a thread of one's own, and back. One that failed with sentences in it is dropped, not kept.
-  std::unique_ptr<SearchWorker> take_worker() const;
+  /// @param threads  of its team, the caller's counted; 1 = it works alone
+  std::unique_ptr<SearchWorker> take_worker(int threads) const;
   void give_back(std::unique_ptr<SearchWorker> worker) const;
 
  private:
   class Job;
+  std::unique_ptr<SearchWorker> idle_or_new_worker() const;
 
   Models models_;
+  mutable std::atomic<int> runs_ = 0;  // under way
   mutable std::mutex mutex_;
   mutable std::vector<std::unique_ptr<SearchWorker>> idle_;
 };

@@ -3,12 +3,14 @@
 #include <algorithm>
 #include <map>
 
+#include "ops/team.h"
+
 namespace dragoman::decoding {
 
 // What one thread holds: a worker, and the tasks under way in it.
 class SearchService::Thread {
  public:
-  Thread(const ParallelSearch& search) : search_(search) { renew(); }
+  Thread(const ParallelSearch& search, int team_size) : search_(search), team_size_(team_size) { renew(); }
   ~Thread() { search_.give_back(std::move(worker_)); }
 
   int64_t tokens() const { return tokens_; }
@@ -16,6 +18,7 @@ class SearchService::Thread {
 
   void admit(std::vector<SearchTask> tasks) {
     const tensor::ArenaScope arena(worker_->arena);
+    const ops::TeamScope team(worker_->team.get());
     std::vector<SearchTask> begun;
     std::vector<std::span<const int32_t>> sources;
     for (SearchTask& task : tasks) {
@@ -41,6 +44,7 @@ class SearchService::Thread {
 
   void step() {
     const tensor::ArenaScope arena(worker_->arena);
+    const ops::TeamScope team(worker_->team.get());
     std::vector<SearchResult> results;
     try {
       loop_->step(results);
@@ -54,7 +58,7 @@ class SearchService::Thread {
 
  private:
   void renew() {
-    worker_ = search_.take_worker();
+    worker_ = search_.take_worker(team_size_);
     loop_ = std::make_unique<SearchLoop>(*worker_->steps, SearchOptions(), OnError::kReport);
   }
 
@@ -111,6 +115,7 @@ class SearchService::Thread {
   }
 
   const ParallelSearch& search_;
+  int team_size_;
   std::unique_ptr<SearchWorker> worker_;
   std::unique_ptr<SearchLoop> loop_;
   std::map<size_t, SearchTask> tasks_;
@@ -118,10 +123,10 @@ class SearchService::Thread {
   int64_t tokens_ = 0;
 };
 
-SearchService::SearchService(const ParallelSearch& search, int workers) : search_(search) {
-  for (int i = 0; i < worker_count(workers); ++i) {
-    threads_.emplace_back([this] {
-      Thread thread(search_);
+SearchService::SearchService(const ParallelSearch& search, const SearchOptions& options) : search_(search) {
+  for (int i = 0; i < worker_count(options.workers); ++i) {
+    threads_.emplace_back([this, team_size = std::max(options.threads_per_worker, 1)] {
+      Thread thread(search_, team_size);
       while (true) {
         std::vector<SearchTask> tasks = take(thread.tokens());
         if (tasks.empty() && thread.idle()) {

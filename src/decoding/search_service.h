@@ -15,7 +15,7 @@ namespace dragoman::decoding {
 /// One sentence to search, and who is told.
 struct SearchTask {
   std::vector<int32_t> source;  ///< ids with the end
-  SearchOptions options;        ///< checked; workers says nothing here
+  SearchOptions options;        ///< checked; those of threads say nothing here
   SentenceRequest request;
   /// Called once, in a thread of the service: with the output, or with the error that the search of this sentence met.
   std::function<void(SearchOutput output, std::exception_ptr error)> done;
@@ -26,8 +26,8 @@ struct SearchTask {
 /// it, and an error in it is its own alone. Safe for use by any number of threads at once.
 class SearchService {
  public:
-  /// @param search  must outlive the service;  @param workers  threads, 0 = one a core
-  SearchService(const ParallelSearch& search, int workers);
+  /// @param search  must outlive the service;  @param options  workers and threads_per_worker (0 = 1) are looked at
+  SearchService(const ParallelSearch& search, const SearchOptions& options);
   /// Waits until every task has been answered.
   ~SearchService();
   SearchService(const SearchService&) = delete;

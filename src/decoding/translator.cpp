@@ -142,7 +142,7 @@ void Translator::submit(TranslationRequest request, const SearchOptions& options
   if (submitted->line().parts.empty()) {
     return submitted->answer();
   }
-  std::call_once(service_started_, [&] { service_ = std::make_unique<SearchService>(search_, options.workers); });
+  std::call_once(service_started_, [&] { service_ = std::make_unique<SearchService>(search_, options); });
   for (size_t part = 0; part < submitted->line().parts.size(); ++part) {
     const EncodedPart& encoded = submitted->line().parts[part];
     service_->submit(

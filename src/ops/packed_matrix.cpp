@@ -5,6 +5,7 @@
 
 #include "base/error.h"
 #include "ops/packed_matrix_cpu.h"
+#include "ops/team_product.h"
 
 namespace dragoman::ops {
 namespace {
@@ -39,6 +40,12 @@ struct ColumnWalk {
         across(transpose == Transpose::kYes ? depth : 1) {}
   int64_t depth, columns, along, across;
 };
+
+void take_parts(const Tensor& y, const PackedMatrix::TakePart& take) {
+  for (int64_t column = 0; column < y.dim(1); column += PackedMatrix::kPartColumns) {
+    take(0, column, y.columns(column, std::min(column + PackedMatrix::kPartColumns, y.dim(1))));
+  }
+}
 
 }  // namespace
 
@@ -133,7 +140,8 @@ void PackedMatrix::unpack_column(int64_t column, float* to) const {
 void PackedMatrix::multiply(const Tensor& x, const PackedEpilogue& epilogue, Tensor& y) const {
   check(x, epilogue, y);
   if (y.size() > 0) {
-    multiply_panels({x, panels_, kernel_, epilogue, false}, y);
+    const PanelProduct product{x, panels_, kernel_, epilogue, false};
+    multiply_with_team({&product, 1}, {&y, 1});
   }
 }
 
@@ -151,7 +159,7 @@ void PackedMatrix::multiply_each(const Tensor& x, std::span<ProductOfSame> produ
       all.push_back({x, product.matrix->panels_, product.matrix->kernel_, product.epilogue, false});
       results.push_back(product.y);
     }
-    multiply_panels_of_each(all, results);
+    multiply_with_team(all, results);
   }
 }
 
@@ -169,6 +177,11 @@ void PackedMatrix::multiply_in_parts(const Tensor& x, const Tensor& bias, const 
     tensor::check_shape(bias, {columns_}, "packed_matrix", "bias");
   }
   const PackedEpilogue epilogue{bias, Activation::kNone};
+  if (is_shared_out(x.size() * columns_)) {
+    Tensor y = Tensor::empty({x.dim(0), columns_});
+    multiply(x, epilogue, y);
+    return take_parts(y, take);
+  }
   multiply_panels_in_parts({x, panels_, kernel_, epilogue, false}, columns_, take);
 }
 

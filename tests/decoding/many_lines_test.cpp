@@ -51,9 +51,10 @@ std::string line_of(size_t number) {
 TEST(ManyLines, ComeOutInOrder) {
   test_support::Program program;
   const auto model = tiny_model(nn::NormOrder::kPre, 1, vocabulary().size());
-  models::publish_model_folder(program.folder() / "model", {.config = models::to_json(model->config()),
-                                                            .tensors = models::named_tensors(model->parameters()),
-                                                            .vocabularies = {{"vocabulary.spm", vocabulary().bytes()}}});
+  models::publish_model_folder(program.folder() / "model",
+                               {.config = models::to_json(model->config()),
+                                .tensors = models::named_tensors(model->parameters()),
+                                .vocabularies = {{"vocabulary.spm", vocabulary().bytes()}}});
   std::string text;
   for (size_t number = 0; number < kLines; ++number) {
     text += line_of(number) + "\n";

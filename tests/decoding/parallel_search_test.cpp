@@ -98,6 +98,26 @@ TEST_P(ParallelSearchLaws, WorkersAndBatchSizesChangeNothing) {
   }
 }
 
+// A vocabulary large enough for its product to be shared out.
+TEST_P(ParallelSearchLaws, ThreadsThatHelpAWorkerChangeNothing) {
+  constexpr uint64_t kVocabSize = 20'000;
+  const auto model = tiny_model(std::get<0>(GetParam()), 3, kVocabSize);
+  for (const auto precision : {ops::Precision::kFloat32, ops::Precision::kInt8}) {
+    model->parameters().pack_weights(precision);
+    const ParallelSearch search(model);
+    const Sources sources = random_sources(6, 14, 12, kVocabSize);
+    const auto expected = search.run(sources, options_of(beam_size_));
+    SearchOptions helped = options_of(beam_size_, 2);
+    helped.threads_per_worker = 3;
+    const auto seen = search.run(sources, helped);
+    for (size_t i = 0; i < sources.size(); ++i) {
+      expect_same(expected[i], seen[i], i);
+      const auto alone = search.run({&sources[i], 1}, options_of(beam_size_, 4));  // three workers have nothing to do
+      expect_same(expected[i], alone.at(0), i);
+    }
+  }
+}
+
 TEST_P(ParallelSearchLaws, WarmRunsAskTheSystemForNothing) {
   const ParallelSearch search(model_);
   const Sources sources = random_sources(30, 13, 40);

@@ -27,8 +27,20 @@ uint64_t inputs() {
   return asked == nullptr ? 2000 : std::strtoull(asked, nullptr, 10);
 }
 
-const std::vector<std::string> kNasty = {"-1",   "1e999", "18446744073709551616", "null", "[[[[", "\"", "\\u0000", "{}",
-                                         "\xFF", "\xF4\x90\x80\x80", "\xE2\x96\x81", std::string(1, '\0'), "\n", ","};
+const std::vector<std::string> kNasty = {"-1",
+                                         "1e999",
+                                         "18446744073709551616",
+                                         "null",
+                                         "[[[[",
+                                         "\"",
+                                         "\\u0000",
+                                         "{}",
+                                         "\xFF",
+                                         "\xF4\x90\x80\x80",
+                                         "\xE2\x96\x81",
+                                         std::string(1, '\0'),
+                                         "\n",
+                                         ","};
 
 // Some bytes changed, removed, repeated or put in.
 std::string mutated(std::string bytes, base::Random& random) {
@@ -118,8 +130,7 @@ TEST(MutatedInputs, VocabularyMap) {
   run("config.json of MarianMT", {config_text},
       [](const std::string& text) { interop::marian_config_from_json(text, "config.json"); });
   const interop::MarianConfig config = interop::marian_config_from_json(config_text, "config.json");
-  const std::string map =
-      R"({"</s>":0,"<unk>":1,"the":2,"\u2581a":3,"\u2581dog":4,"s":5,"\ud83d\ude00":6,"<pad>":7})";
+  const std::string map = R"({"</s>":0,"<unk>":1,"the":2,"\u2581a":3,"\u2581dog":4,"s":5,"\ud83d\ude00":6,"<pad>":7})";
   EXPECT_EQ(interop::marian_vocabulary_from_json(map, "vocab.json", 8, config).pieces.size(), 9U);
   run("vocab.json", {map}, [&](const std::string& text) {
     const auto vocabulary = interop::marian_vocabulary_from_json(text, "vocab.json", 8, config);

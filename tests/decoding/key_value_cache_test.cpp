@@ -1,0 +1,77 @@
+// Laws of the rows that decoding keeps its keys and values in.
+#include "decoding/key_value_cache.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+namespace dragoman::decoding {
+namespace {
+
+std::vector<int32_t> take(KeyValueCache& cache, CacheRows& sentence, int count) {
+  std::vector<int32_t> rows;
+  for (int i = 0; i < count; ++i) {
+    rows.push_back(cache.take_row(sentence, rows.empty() ? -1 : rows.back()));
+  }
+  return rows;
+}
+
+TEST(KeyValueCache, SentencesThatGrowTogetherKeepTheirRowsTogether) {
+  KeyValueCache cache(1, 4);
+  CacheRows sentences[3];
+  std::vector<int32_t> rows[3];
+  for (int position = 0; position < 8; ++position) {
+    for (int s = 0; s < 3; ++s) {
+      rows[s].push_back(cache.take_row(sentences[s], rows[s].empty() ? -1 : rows[s].back()));
+    }
+  }
+  for (const auto& of_sentence : rows) {
+    for (size_t t = 1; t < of_sentence.size(); ++t) {
+      EXPECT_EQ(of_sentence[t], of_sentence[t - 1] + 1) << "position " << t;
+    }
+  }
+}
+
+TEST(KeyValueCache, ARowLivesAsLongAsItOrALaterOneIsNeeded) {
+  KeyValueCache cache(1, 4);
+  CacheRows sentence;
+  const int32_t root = cache.take_row(sentence, -1);
+  const int32_t left = cache.take_row(sentence, root), right = cache.take_row(sentence, root);
+  cache.release(sentence, root);
+  EXPECT_EQ(cache.rows_in_use(), 3);
+  cache.release(sentence, left);
+  EXPECT_EQ(cache.rows_in_use(), 2) << "the right hypothesis needs the root";
+  EXPECT_EQ(cache.take_row(sentence, right), left) << "a free row of the sentence comes before a new one";
+}
+
+TEST(KeyValueCache, MemoryStopsGrowing) {
+  KeyValueCache cache(1, 4);
+  int64_t after_first = 0;
+  for (int round = 0; round < 1000; ++round) {
+    CacheRows first, second;
+    take(cache, first, 20 + round % 7);
+    take(cache, second, 3);
+    cache.release_all(first);
+    cache.release_all(second);
+    EXPECT_EQ(cache.rows_in_use(), 0) << "round " << round;
+    after_first = round == 0 ? cache.capacity() : after_first;
+  }
+  EXPECT_EQ(cache.capacity(), after_first);
+}
+
+TEST(KeyValueCache, GrowingKeepsWhatIsStored) {
+  KeyValueCache cache(2, 2);
+  CacheRows sentence;
+  std::vector<int32_t> rows;
+  for (int t = 0; t < 1000; ++t) {
+    rows.push_back(cache.take_row(sentence, rows.empty() ? -1 : rows.back()));
+    const float key[] = {static_cast<float>(t), 1}, value[] = {static_cast<float>(-t), 2};
+    cache.write(1, rows.back(), key, value);
+  }
+  for (int t = 0; t < 1000; ++t) {
+    EXPECT_EQ(static_cast<const float*>(cache.keys(1))[rows[static_cast<size_t>(t)] * cache.stride()], t);
+    EXPECT_EQ(static_cast<const float*>(cache.values(1))[rows[static_cast<size_t>(t)] * cache.stride()], -t);
+  }
+}
+
+}  // namespace
+}  // namespace dragoman::decoding
