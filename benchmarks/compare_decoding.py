@@ -1,17 +1,18 @@
 #!/usr/bin/env python3
-"""Translates the same lines with the same weights, with CTranslate2 and with dragoman, and prints both speeds.
+"""Translates the same lines with the same weights, with another program and with dragoman, and prints both speeds.
 
-    benchmarks/compare_decoding.py [--only NAME] [--json FILE] [--rounds 3]
+    benchmarks/compare_decoding.py [--peer ctranslate2|transformers] [--only NAME] [--json FILE] [--rounds 3]
     benchmarks/compare_decoding.py --only text --model MODEL --input FILE
 
 Shapes (base, d256, tiny, deep) have random weights: both sides then write sentences of a given length, so that a token is
 worth the same work on both. `text` is a model that was trained, a whole file, cutting into pieces and joining included.
-CTranslate2 runs in the best of its ways that are tried here (threads, sentences of a batch), dragoman likewise (tokens in
-work); then several rounds in turn, each in a fresh process on the same cores. Seconds are those of translating, loading
+The other program runs in the best of its ways that are tried here (threads, sentences of a batch), dragoman likewise
+(tokens in work); then several rounds in turn, each in a fresh process on the same cores. Seconds are those of translating, loading
 left out on both sides; in dragoman's they always include reading, cutting and writing text. The seconds of loading are
 those of a whole run without input here, and of making the translator there.
 
-Needs ctranslate2, sentencepiece, safetensors and numpy from the package index: in the interpreter named by --python or
+Needs ctranslate2, sentencepiece, safetensors and numpy from the package index (torch, transformers, sentencepiece and
+sacremoses for transformers): in the interpreter named by --python or
 DRAGOMAN_BENCHMARK_PYTHON, or in .venv-benchmarks, which is made on first use. The text that vocabularies are learned from
 and lines are taken from is --text (a folder with newstest*.en and .de); without it this ends with status 77.
 """
@@ -31,7 +32,6 @@ import peer_python
 
 HERE = pathlib.Path(__file__).resolve().parent
 REPOSITORY = HERE.parent
-PACKAGES = ("ctranslate2", "sentencepiece", "safetensors", "numpy")
 LENGTH = 30  # tokens of a written sentence with random weights, and about that of the sentences read
 
 SHAPES = {
@@ -147,8 +147,9 @@ class Dragoman:
 
 class CTranslate2:
     name = "CTranslate2"
+    packages = ("ctranslate2", "sentencepiece", "safetensors", "numpy")
 
-    def __init__(self, python, cores):
+    def __init__(self, python, cores, _program):
         self.python, self.cores = python, cores
 
     def ways(self, job):
@@ -186,6 +187,40 @@ class CTranslate2:
             done = run([self.python, HERE / "ctranslate2_decoding.py", json.dumps(task)])
         result = json.loads(done.stdout.strip().splitlines()[-1])
         return {**result, "speed": result["tokens"] / result["seconds"]}
+
+
+class Transformers:
+    """In float32, whatever the row: it has no ready-made int8 for MarianMT on the CPU."""
+
+    name = "transformers"
+    packages = ("torch", "transformers", "sentencepiece", "sacremoses")
+
+    def __init__(self, python, cores, program):
+        self.python, self.cores, self.program = python, cores, program
+
+    def ways(self, job):
+        return [{"batch": 1}] if job.single else [{"batch": 32}, {"batch": 64}]
+
+    def translate(self, job, way):
+        folder = pathlib.Path(str(job.model) + ".hf-marian")
+        if not folder.exists():
+            run([self.program, "export", "--to", "hf-marian", "--model", job.model, folder])
+        task = {
+            "folder": str(folder),
+            "lines": str(job.lines),
+            "threads": self.cores,
+            "beam_size": job.beam,
+            "max_length": 256 if job.text_row else LENGTH,
+            "min_length": 1 if job.text_row else LENGTH,
+            "length_penalty": 1.0,
+            **way,
+        }
+        done = run([self.python, HERE / "transformers_decoding.py", json.dumps(task)])
+        result = json.loads(done.stdout.strip().splitlines()[-1])
+        return {**result, "speed": result["tokens"] / result["seconds"]}
+
+
+PEERS = {"ctranslate2": CTranslate2, "transformers": Transformers}
 
 
 def percentile(values, share):
@@ -234,7 +269,7 @@ def compare(job, sides, rounds):
         "theirs_load_seconds": round(loads[1], 3),
         "ours_latencies": [round(latency, 6) for result in results[0] for latency in result["latencies"]],
         "theirs_latencies": [round(latency, 6) for result in results[1] for latency in result["latencies"]],
-        "ctranslate2": results[1][0]["ctranslate2"],
+        "peer": results[1][0]["version"],
     }
 
 
@@ -264,6 +299,7 @@ def sentences(folder, text, count):
 def main():
     parser = argparse.ArgumentParser(description=__doc__.split("\n\n")[0])
     parser.add_argument("--only", choices=[*WORK, "text"], action="append", help="a row; may be given repeatedly")
+    parser.add_argument("--peer", choices=PEERS, default="ctranslate2", help="the other side (ctranslate2)")
     parser.add_argument("--rounds", type=int, default=3, help="measured rounds of each side (3)")
     parser.add_argument("--json", metavar="FILE", help="write the rows there")
     parser.add_argument("--program", default=REPOSITORY / "build" / "dragoman", help="dragoman (build/dragoman)")
@@ -281,7 +317,8 @@ def main():
     if not any(arguments.text.glob("newstest20*.en")) and names != ["text"]:
         fail(f"skipped: {arguments.text} has no newstest20*.en", 77)
 
-    python = peer_python.find(PACKAGES, arguments.python, fail)
+    peer = PEERS[arguments.peer]
+    python = peer_python.find(peer.packages, arguments.python, fail)
     about = json.loads(run([arguments.program, "benchmark", "--train", "--json", "--shape", "tiny", "--steps", 1]).stdout)
     cores = len(os.sched_getaffinity(0))
     print(f"machine   {about['processor']}, {cores} cores, instruction set {about['isa']}, load {os.getloadavg()[0]:.1f}")
@@ -290,7 +327,7 @@ def main():
     with tempfile.TemporaryDirectory() as temporary:
         folder = arguments.folder or pathlib.Path(temporary)
         folder.mkdir(parents=True, exist_ok=True)
-        sides = Dragoman(str(arguments.program)), CTranslate2(python, cores)
+        sides = Dragoman(str(arguments.program)), peer(python, cores, str(arguments.program))
         for name in names:
             if name == "text":
                 job = Job(name, arguments.model, "int8", 4, False, arguments.input, True)
@@ -302,7 +339,7 @@ def main():
             rows.append(compare(job, sides, arguments.rounds))
     if arguments.json:
         pathlib.Path(arguments.json).write_text(json.dumps(rows, indent=2) + "\n")
-    print(f"{'row':<26}{'dragoman':>10}{'CTranslate2':>13}{'ratio':>8}")
+    print(f"{'row':<26}{'dragoman':>10}{peer.name:>13}{'ratio':>8}")
     for row in rows:
         print(f"{row['name']:<26}{row['ours']:>10.0f}{row['theirs']:>13.0f}{row['ratio']:>8.2f}")
 

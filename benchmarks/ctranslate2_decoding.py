@@ -62,7 +62,7 @@ def main():
                 "latencies": latencies,
                 "load_seconds": load_seconds,
                 "peak_mib": resource.getrusage(resource.RUSAGE_SELF).ru_maxrss // 1024,
-                "ctranslate2": ctranslate2.__version__,
+                "version": f"ctranslate2 {ctranslate2.__version__}",
             }
         )
     )

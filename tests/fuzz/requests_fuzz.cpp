@@ -1,4 +1,4 @@
-// libFuzzer: any bytes as those of a connection, through reader, fields and plans. scripts/fuzz_requests.sh runs it.
+// libFuzzer: any bytes as those of a connection, through reader, fields and plans. scripts/fuzz.sh runs it.
 #include <cstdlib>
 #include <string_view>
 

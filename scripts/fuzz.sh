@@ -1,0 +1,60 @@
+#!/bin/bash
+# Feeds a reader with inputs that libFuzzer makes up, under AddressSanitizer and UBSan.
+#   scripts/fuzz.sh [--keep] TARGET [RUNS]    TARGET: requests, safetensors, config, vocabulary_map or text;
+#                                             RUNS: inputs, 1,000,000 by default
+#   --keep   writes the fewest inputs that reach all that was reached to tests/fuzz/corpus/TARGET.txt, one a line in
+#            hexadecimal; ctest calls the target with each of them
+# Begins with that corpus. Needs clang (Debian: apt-get install clang). Status other than 0 when an input breaks a rule;
+# it is kept in build-fuzz/.
+set -euo pipefail
+cd "$(dirname "$0")/.."
+
+keep=''
+[ "${1:-}" != --keep ] || { keep=yes; shift; }
+target="${1:-}" runs="${2:-1000000}" longest=4096 more=''
+base="src/base/*.cpp"
+data="src/data/vocabulary.cpp src/data/piece_list.cpp src/data/sentencepiece_check.cpp src/data/protobuf.cpp
+  src/data/subword_sampler.cpp"
+case "$target" in
+  requests)
+    longest=8192
+    more="src/serving/request_reader.cpp src/serving/request_head.cpp src/serving/http_message.cpp
+      src/serving/request_fields.cpp src/serving/multipart.cpp src/serving/html_plan.cpp src/serving/text_plan.cpp" ;;
+  safetensors)
+    more="src/tensor/safetensors.cpp src/tensor/safetensors_header.cpp src/tensor/tensor.cpp src/tensor/shape.cpp
+      src/tensor/arena.cpp" ;;
+  config)
+    more="src/models/transformer_config.cpp src/decoding/search_defaults.cpp src/decoding/options.cpp
+      src/interop/marian_config.cpp" ;;
+  vocabulary_map)
+    more="src/interop/marian_vocabulary.cpp src/interop/marian_config.cpp src/models/transformer_config.cpp $data" ;;
+  text)
+    longest=1024
+    more="src/decoding/text_splitter.cpp src/data/vocabulary_trainer.cpp src/data/text_file.cpp $data" ;;
+  *) echo "fuzz.sh: TARGET is '$target', must be requests, safetensors, config, vocabulary_map or text" >&2; exit 2 ;;
+esac
+
+folder="build-fuzz/$target" kept="tests/fuzz/corpus/$target.txt"
+mkdir -p "$folder" "$folder.least"
+python3 - "$kept" "$folder" <<'PYTHON'
+import hashlib, pathlib, sys
+for line in pathlib.Path(sys.argv[1]).read_text().split():
+    data = bytes.fromhex(line)
+    (pathlib.Path(sys.argv[2]) / hashlib.sha1(data).hexdigest()).write_bytes(data)
+PYTHON
+
+# shellcheck disable=SC2046,SC2086  # lists of files and flags
+clang++ -std=c++20 -O1 -g -fsanitize=fuzzer,address,undefined -fno-sanitize-recover=all -Isrc -Itests \
+  "tests/fuzz/${target}_fuzz.cpp" $base $more $(pkg-config --cflags --libs sentencepiece) -lsentencepiece_train \
+  -lfmt -licuuc -licui18n -lcrypto -lgtest -lpthread -o "build-fuzz/${target}_fuzz"
+"build-fuzz/${target}_fuzz" -runs="$runs" -max_len="$longest" -print_final_stats=1 -artifact_prefix=build-fuzz/ "$folder"
+
+if [ -n "$keep" ]; then
+  rm -f "$folder.least"/*
+  "build-fuzz/${target}_fuzz" -merge=1 -max_len=512 "$folder.least" "$folder" 2>/dev/null
+  python3 - "$folder.least" "$kept" <<'PYTHON'
+import pathlib, sys
+lines = sorted((path.read_bytes().hex() for path in pathlib.Path(sys.argv[1]).iterdir()), key=lambda line: (len(line), line))
+pathlib.Path(sys.argv[2]).write_text("".join(line + "\n" for line in lines if line))
+PYTHON
+fi
