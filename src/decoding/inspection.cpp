@@ -55,15 +55,21 @@ std::vector<int32_t> inspected_source(const Translator& translator, const std::s
 
 TracedSearch trace_search(const Translator& translator, std::span<const int32_t> source, const SearchOptions& options,
                           size_t max_tokens) {
-  options.check();
   base::check_usage(!options.samples() && !options.alternatives, "inspect: only a beam search can be looked into");
   const auto length = static_cast<int64_t>(source.size());
   const int64_t longest = options.max_length(length, translator.model().config().max_positions);
+  translator.check(options);
   SentenceRequest request;
   request.source_length = length;
+  if (options.shortlist) {
+    request.allowed = translator.shortlist()->allowed(source, request);
+  }
   BeamSearch search(options, {options.min_length, std::min(longest, static_cast<int64_t>(max_tokens))}, request);
   TransformerSteps steps(translator.model());
   const int32_t slot = steps.add({&source, 1}).front();
+  if (!request.allowed.empty()) {
+    steps.restrict(slot, request.allowed);
+  }
   steps.want_attention(search.wants_attention());
   std::vector<StepRow> rows;
   while (!search.done()) {

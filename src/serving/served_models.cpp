@@ -59,7 +59,7 @@ ServedModel load_model(const ModelSpec& spec, const LoadOptions& options) {
   });
   model.translator = decoding::load_ensemble(folders, options.precision);
   model.search = options.search(model.translator->search_defaults());
-  model.search.check();
+  model.translator->check(model.search);
   model.card = model_card(card_name(spec.folder), *model.translator, options.training_curve(spec.folder));
   model.translator->submit({.text = "1 2 3"}, model.search).get();
   return model;
