@@ -100,6 +100,9 @@ void add_options(CLI::App& command, ShortlistArguments& arguments) {
   command.add_option("--best", options.best,
                      "Target pieces that each source piece allows: the likeliest ones, 1 to 100000");
   command.add_option("--iterations", options.alignment.iterations, "Rounds of the aligner, 1 to 100");
+  command.add_option("--diagonal", options.alignment.diagonal,
+                     "How strongly the aligner holds words in like places together, 0 to 100; 0 = not at all, for "
+                     "languages of another order of words");
   command.add_option("--workers", arguments.workers, "Threads, 0 to 1024; 0 = one a core; never changes the result");
 }
 
