@@ -4,7 +4,7 @@
 #include <cstring>
 
 #include "base/error.h"
-#include "ops/packed_matrix_cpu.h"
+#include "ops/team_product.h"
 
 namespace dragoman::ops {
 namespace {
@@ -105,7 +105,8 @@ Tensor ColumnSubset::multiply(const Tensor& x) const {
   Tensor y = Tensor::empty({x.dim(0), whole_panels(size_)});  // [R, at least size]
   if (y.size() > 0) {
     const PackedEpilogue epilogue{subset_bias_, Activation::kNone};
-    multiply_panels({x, panels_, whole_.kernel(), epilogue, false}, y);
+    const PanelProduct product{x, panels_, whole_.kernel(), epilogue, false};
+    multiply_with_team({&product, 1}, {&y, 1});
   }
   return y;
 }
