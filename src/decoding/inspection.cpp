@@ -72,14 +72,25 @@ TracedSearch trace_search(const Translator& translator, std::span<const int32_t>
   }
   steps.want_attention(search.wants_attention());
   std::vector<StepRow> rows;
+  ops::BestLogits best;
   while (!search.done()) {
     rows.clear();
     search.append_rows(slot, rows);
-    tensor::Tensor logits = steps.step(rows);  // [R, V]
+    const int wanted = search.best_logits_wanted();
+    tensor::Tensor logits;  // [R, V] where the search must see all
+    if (wanted > 0) {
+      steps.step_best(rows, wanted, best);
+    } else {
+      logits = steps.step(rows);
+    }
     if (const tensor::Tensor attention = steps.attention(); attention.defined()) {
       search.see_attention(attention.data<float>(), attention.stride(0));
     }
-    search.advance(logits.span<float>());
+    if (wanted > 0) {
+      search.advance_best(best, 0);
+    } else {
+      search.advance(logits.span<float>());
+    }
   }
   return {search.take_hypotheses().front(), search.tree()};
 }
