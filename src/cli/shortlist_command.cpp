@@ -65,8 +65,7 @@ decoding::LearnedShortlist learn_from_model(const ShortlistArguments& arguments)
     say(fmt::format("translated {} of {} lines\n", begin + count, lines.size()));
   }
   return decoding::learn_shortlist({pairs.size(), [&](uint64_t index) { return pairs[index]; }},
-                                   {translator.source_vocabulary(), translator.target_vocabulary()},
-                                   arguments.options);
+                                   {translator.source_vocabulary(), translator.target_vocabulary()}, arguments.options);
 }
 
 int learn(const ShortlistArguments& arguments) {

@@ -56,8 +56,7 @@ class PairWalk {
 // Which pieces stand together: a bit for each pair of pieces.
 class TogetherBits {
  public:
-  TogetherBits(int32_t sources, int32_t targets)
-      : sources_(sources), words_((static_cast<size_t>(targets) + 63) / 64) {
+  TogetherBits(int32_t sources, int32_t targets) : sources_(sources), words_((static_cast<size_t>(targets) + 63) / 64) {
     base::check_usage(static_cast<size_t>(sources) * words_ * sizeof(uint64_t) <= kMaxBitBytes,
                       "shortlist: vocabularies of {} and {} pieces make more pairs than the aligner holds; use smaller "
                       "vocabularies",

@@ -76,7 +76,10 @@ data::VocabularyPair load_vocabularies(const models::VocabularyFiles& files, con
 
 Translator load_translator(const std::filesystem::path& folder, std::optional<ops::Precision> precision) {
   LoadedModel loaded = load_model(folder, precision);
-  return {{std::move(loaded.model)}, loaded.vocabularies.source, loaded.vocabularies.target, loaded.defaults,
+  return {{std::move(loaded.model)},
+          loaded.vocabularies.source,
+          loaded.vocabularies.target,
+          loaded.defaults,
           std::move(loaded.shortlist)};
 }
 

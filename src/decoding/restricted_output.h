@@ -14,9 +14,9 @@ namespace dragoman::decoding {
 /// The output layer for sentences that may use some pieces only (a shortlist). The columns of the output weight that
 /// any of them may use are kept side by side and multiplied; of its row each hypothesis then sees those of its own
 /// sentence, in the order of their ids. So what a sentence sees are the same bits whatever its neighbours may use.
-/// Columns are added when a sentence comes that needs them, and thrown out when a third is no longer used. Where most of
-/// the vocabulary is in use, or a sentence may use all of it, the whole product is computed instead.
-/// One thread at a time; the model must outlive it.
+/// Columns are added when a sentence comes that needs them, and thrown out when a third is no longer used. Where most
+/// of the vocabulary is in use, or a sentence may use all of it, the whole product is computed instead. One thread at a
+/// time; the model must outlive it.
 class RestrictedOutput {
  public:
   explicit RestrictedOutput(const models::Transformer& model) : model_(model) {}
@@ -65,7 +65,7 @@ class RestrictedOutput {
   bool whole_ = false;
   tensor::Tensor output_;  // [R, V] or [R, columns of the subset]
   std::vector<int32_t> row_slots_;
-  std::vector<float> row_;       // kept for their memory
+  std::vector<float> row_;  // kept for their memory
   std::vector<int32_t> missing_;
 };
 

@@ -52,9 +52,9 @@ class IdSet {
 
 std::vector<int32_t> numbers(const tensor::NamedTensors& tensors, const char* name, const std::string& file_name) {
   const auto found = tensors.find(name);
-  base::check_data(found != tensors.end() && found->second.rank() == 1 &&
-                       found->second.dtype() == tensor::DType::kInt32,
-                   "{}: has no vector of I32 named {}; make it again with dragoman shortlist", file_name, name);
+  base::check_data(
+      found != tensors.end() && found->second.rank() == 1 && found->second.dtype() == tensor::DType::kInt32,
+      "{}: has no vector of I32 named {}; make it again with dragoman shortlist", file_name, name);
   const std::span<const int32_t> values = std::as_const(found->second).span<int32_t>();
   return {values.begin(), values.end()};
 }

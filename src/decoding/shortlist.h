@@ -25,8 +25,8 @@ class Shortlist {
   /// Throws Error(kRuntime) where ids do not rise or are no target pieces.
   Shortlist(int32_t target_pieces, std::vector<int32_t> frequent, const std::vector<std::vector<int32_t>>& lists);
 
-  /// The pieces that the translation of a sentence may hold, rising: the special pieces, the frequent ones, those on the
-  /// lists of its source pieces, and those of the prefix and the phrases that it demands.
+  /// The pieces that the translation of a sentence may hold, rising: the special pieces, the frequent ones, those on
+  /// the lists of its source pieces, and those of the prefix and the phrases that it demands.
   /// @param source  ids with the end, of the source vocabulary
   std::vector<int32_t> allowed(std::span<const int32_t> source, const SentenceRequest& request) const;
 

@@ -85,8 +85,7 @@ LearnedShortlist learn_shortlist(const data::NumberedPairs& pairs, const data::V
                                  const ShortlistOptions& options) {
   options.check();
   const int32_t source_pieces = vocabularies.source.size(), target_pieces = vocabularies.target.size();
-  const data::LexicalModel model =
-      data::learn_lexical_table(pairs, source_pieces, target_pieces, options.alignment);
+  const data::LexicalModel model = data::learn_lexical_table(pairs, source_pieces, target_pieces, options.alignment);
   std::vector<std::vector<int32_t>> lists;
   for (int32_t source = 0; source < source_pieces; ++source) {
     // What stands in the row of begin of sentence came from nothing, not from that piece.

@@ -14,8 +14,8 @@ namespace dragoman::models {
 /// Names of the files that every model folder and every checkpoint holds (docs/checkpoint_format.md).
 inline constexpr const char* kConfigName = "config.json";
 inline constexpr const char* kWeightsName = "model.safetensors";
-inline constexpr const char* kDecodingName = "decoding.json";    // not in every one
-inline constexpr const char* kLanguagesName = "languages.json";  // not in every one
+inline constexpr const char* kDecodingName = "decoding.json";           // not in every one
+inline constexpr const char* kLanguagesName = "languages.json";         // not in every one
 inline constexpr const char* kShortlistName = "shortlist.safetensors";  // not in every one
 inline constexpr const char* kVocabularyExtension = ".spm";
 inline constexpr const char* kJointVocabularyName = "vocabulary.spm";  // one for both sides, or

@@ -21,7 +21,8 @@ int32_t translation_of(int32_t source) {
   return kFirst + 1 + (source - kFirst) * 7 % (kPieces - kFirst - 1);
 }
 
-// Sentences of which each piece is translated by the dictionary, neighbours swapped now and then, a filler now and then.
+// Sentences of which each piece is translated by the dictionary, neighbours swapped now and then, a filler now and
+// then.
 std::vector<SentencePair> corpus(size_t size, uint64_t seed) {
   base::Random random(seed);
   std::vector<SentencePair> pairs(size);

@@ -50,7 +50,8 @@ class ShortlistCommands : public testing::Test {
 };
 
 TEST_F(ShortlistCommands, WithoutAListTranslateNamesTheCommandThatMakesOne) {
-  expect_failure(translate("--shortlist --output out"), 2, {"shortlist", "dragoman shortlist --model DIR --source FILE"});
+  expect_failure(translate("--shortlist --output out"), 2,
+                 {"shortlist", "dragoman shortlist --model DIR --source FILE"});
   EXPECT_FALSE(std::filesystem::exists(program_.folder() / "out"));
 }
 

@@ -84,8 +84,7 @@ std::vector<SearchOutput> search_in_groups(const ParallelSearch& search, const S
 void expect_within_lists(const Shortlist& list, const Sources& sources, const std::vector<SearchOutput>& outputs,
                          std::span<const SentenceRequest> requests = {}) {
   for (size_t i = 0; i < sources.size(); ++i) {
-    const std::vector<int32_t> allowed =
-        list.allowed(sources[i], requests.empty() ? SentenceRequest() : requests[i]);
+    const std::vector<int32_t> allowed = list.allowed(sources[i], requests.empty() ? SentenceRequest() : requests[i]);
     for (const Hypothesis& hypothesis : outputs[i].hypotheses) {
       for (const int32_t id : hypothesis.ids) {
         EXPECT_TRUE(std::ranges::binary_search(allowed, id)) << "sentence " << i << " holds piece " << id;

@@ -50,10 +50,10 @@ TEST(Shortlist, IsReadAsItWasWritten) {
 
 TEST(Shortlist, OfAnotherModelIsRefused) {
   const std::string bytes = small_list().to_bytes();
-  expect_error(ErrorKind::kBadData, {kFile, "is for 7 source and 20 target pieces", "the model has 7 and 30"},
-               [&] { Shortlist::from_bytes(bytes, kFile, {7, 30}); });
-  expect_error(ErrorKind::kBadData, {"the model has 8 and 20"},
-               [&] { Shortlist::from_bytes(bytes, kFile, {8, 20}); });
+  expect_error(ErrorKind::kBadData, {kFile, "is for 7 source and 20 target pieces", "the model has 7 and 30"}, [&] {
+    Shortlist::from_bytes(bytes, kFile, {7, 30});
+  });
+  expect_error(ErrorKind::kBadData, {"the model has 8 and 20"}, [&] { Shortlist::from_bytes(bytes, kFile, {8, 20}); });
 }
 
 // A file with these tensors, one of them put in place of the right one.

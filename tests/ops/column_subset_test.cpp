@@ -73,7 +73,9 @@ TEST(ColumnSubset, RefusesWhatIsNoColumnOrDoesNotFit) {
   ColumnSubset subset(whole, {});
   EXPECT_EQ(support::error_of([&] { subset.append(std::vector<int32_t>{100}); }),
             "column_subset: column 100 asked for, there are 100");
-  EXPECT_EQ(support::error_of([&] { subset.multiply(random_float32({1, 31}, 1)); }),
+  EXPECT_EQ(support::error_of([&] {
+              subset.multiply(random_float32({1, 31}, 1));
+            }),
             "column_subset: x is [1, 31], must have 32 columns");
 }
 
