@@ -162,7 +162,7 @@ TEST_P(ShortlistLaws, SearchesOfAllKindsBesideEachOtherAreAsAlone) {
   const std::vector<SearchOptions> kinds = options_of_all_kinds();
   std::vector<SearchOutput> seen(64);
   {
-    SearchService service(search, 2);
+    SearchService service(search, options_of(1, 2));
     std::vector<std::promise<void>> done(seen.size());
     for (size_t i = 0; i < seen.size(); ++i) {
       service.submit({sources_[i], kinds[i % kinds.size()], {}, [&, i](SearchOutput output, std::exception_ptr) {
