@@ -3,11 +3,13 @@
 #include <gtest/gtest.h>
 
 #include <fstream>
+#include <nlohmann/json.hpp>
 #include <sstream>
 
 #include "models/model_folder.h"
 #include "models/model_tensors.h"
 #include "support/program.h"
+#include "support/running_server.h"
 #include "tiny_model.h"
 #include "tiny_vocabulary.h"
 
@@ -87,6 +89,24 @@ TEST_F(ShortlistCommands, AListOfTheModelsOwnTranslationsChangesNoneOfThem) {
   ASSERT_EQ(learned.status, 0) << learned.err;
   EXPECT_THAT(learned.err, HasSubstr("translated 200 of 200 lines"));
   EXPECT_EQ(translate("--beam-size 1 --shortlist").out, translate("--beam-size 1").out);
+}
+
+TEST_F(ShortlistCommands, ServeTranslatesWithTheListAndDoesNotStartWithoutOne) {
+  expect_failure(program_.run("serve --model en:de=model --port 0 --shortlist"), 2, {"dragoman shortlist --model DIR"});
+  ASSERT_EQ(learn("--source source --target target --frequent 2 --best 3").status, 0);
+  std::istringstream expected(translate("--shortlist").out), lines(program_.read("source"));
+  test_support::RunningServer server(program_.folder(), {"--shortlist"});
+  for (int i = 0; i < 20; ++i) {
+    std::string line, translation;
+    std::getline(lines, line);
+    std::getline(expected, translation);
+    const auto answer =
+        server.post("/translate", nlohmann::json({{"q", line}, {"source", "en"}, {"target", "de"}}).dump());
+    ASSERT_EQ(answer.status, 200) << answer.body;
+    EXPECT_EQ(nlohmann::json::parse(answer.body)["translatedText"], translation) << line;
+  }
+  EXPECT_THAT(server.get("/v1/model?source=en&target=de").body, HasSubstr("\"shortlist\":true"));
+  EXPECT_EQ(server.end(), 0);
 }
 
 TEST_F(ShortlistCommands, DamageIsRefusedByName) {

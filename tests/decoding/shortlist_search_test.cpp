@@ -7,10 +7,12 @@
 #include <numeric>
 
 #include "decoding/candidates.h"
+#include "decoding/inspection.h"
 #include "decoding/parallel_search.h"
 #include "decoding/search_service.h"
 #include "support/expect_error.h"
 #include "tiny_model.h"
+#include "tiny_vocabulary.h"
 
 namespace dragoman::decoding {
 namespace {
@@ -253,6 +255,27 @@ TEST(ShortlistSearch, ThrowsOutColumnsThatNobodyUses) {
     EXPECT_THAT(best.row(0).ids, testing::Each(testing::AllOf(testing::Ge(begin), testing::Lt(begin + 30))));
     EXPECT_LE(steps.restricted_output().columns_kept(), 60) << "from " << begin;
     steps.remove(slot);
+  }
+}
+
+// What the web page shows of a search is the search that translates.
+TEST(ShortlistSearch, ATracedSearchKeepsToTheList) {
+  std::vector<std::vector<int32_t>> lists(static_cast<size_t>(vocabulary().size()));
+  for (size_t id = 0; id < lists.size(); ++id) {
+    lists[id] = {static_cast<int32_t>(id)};
+  }
+  const auto list = std::make_shared<Shortlist>(vocabulary().size(), std::vector<int32_t>{10, 20, 30}, lists);
+  const Translator translator({tiny_model(nn::NormOrder::kPost, 1, vocabulary().size())}, vocabulary(), vocabulary(),
+                              {}, list);
+  SearchOptions options;
+  options.shortlist = true;
+  const std::vector<std::string> lines = {"the cat runs", "a red mouse and the green house"};
+  const auto translations = translator.translate(lines, options);
+  for (size_t i = 0; i < lines.size(); ++i) {
+    const std::vector<int32_t> source = data::encode_source(vocabulary(), lines[i]);
+    const Hypothesis traced = trace_search(translator, source, options, 100).best;
+    EXPECT_EQ(traced.ids, translations[i].ids) << lines[i];
+    EXPECT_EQ(traced.score, translations[i].score) << lines[i];
   }
 }
 
