@@ -77,6 +77,7 @@ int run_program(int argc, char** argv) {
   add_import_command(app, run);
   add_export_command(app, run);
   add_quantize_command(app, run);
+  add_shortlist_command(app, run);
   add_serve_command(app, run);
   add_info_command(app, run);
   add_benchmark_command(app, run);

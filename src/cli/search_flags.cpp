@@ -66,6 +66,10 @@ SearchFlags::SearchFlags(CLI::App& command) {
   add(command, "--sampling-top-p", &SearchOptions::sampling_top_p,
       "Draw among the fewest likeliest pieces that reach p together, above 0, to 1; 1 = all");
   add(command, "--seed", &SearchOptions::seed, "Of the random numbers of sampling");
+  const CLI::Option* shortlist = command.add_flag("--shortlist", given_.shortlist,
+                                                  "Write only what the model's shortlist allows the sentence, which is "
+                                                  "faster; `dragoman shortlist` makes the list");
+  apply_if_given(shortlist, &SearchOptions::shortlist);
   add(command, "--early-stop", &SearchOptions::early_stop,
       "Stop a search once nothing better can come; never changes the result");
 }

@@ -54,7 +54,7 @@ struct TranslateArguments {
 // The search of all lines: of flags and model, and of files whose text the model's vocabulary cuts.
 decoding::SearchOptions search_of(const TranslateArguments& arguments, const decoding::Translator& translator) {
   decoding::SearchOptions options = arguments.search(translator.search_defaults());
-  options.check();
+  translator.check(options);
   if (!arguments.banned.empty()) {
     options.banned = std::make_shared<decoding::Phrases>(
         decoding::banned_phrases(translator.target_vocabulary(), data::read_lines(arguments.banned)));

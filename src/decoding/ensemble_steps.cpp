@@ -66,6 +66,12 @@ tensor::Tensor EnsembleSteps::prefill(int32_t slot, std::span<const int32_t> ids
   return logits.front();
 }
 
+void EnsembleSteps::restrict(int32_t slot, std::span<const int32_t> ids) {
+  for (const auto& member : members_) {
+    member->restrict(slot, ids);
+  }
+}
+
 void EnsembleSteps::remove(int32_t slot) {
   for (const auto& member : members_) {
     member->remove(slot);

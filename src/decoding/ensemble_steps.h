@@ -19,6 +19,7 @@ class EnsembleSteps : public SentenceSteps {
 
   std::vector<int32_t> add(std::span<const std::span<const int32_t>> sentences) override;
   tensor::Tensor step(std::span<const StepRow> rows) override;
+  void restrict(int32_t slot, std::span<const int32_t> ids) override;
   tensor::Tensor prefill(int32_t slot, std::span<const int32_t> ids) override;
   void want_attention(bool wanted) override { members_.front()->want_attention(wanted); }
   tensor::Tensor attention() const override { return members_.front()->attention(); }

@@ -55,25 +55,42 @@ std::vector<int32_t> inspected_source(const Translator& translator, const std::s
 
 TracedSearch trace_search(const Translator& translator, std::span<const int32_t> source, const SearchOptions& options,
                           size_t max_tokens) {
-  options.check();
   base::check_usage(!options.samples() && !options.alternatives, "inspect: only a beam search can be looked into");
   const auto length = static_cast<int64_t>(source.size());
   const int64_t longest = options.max_length(length, translator.model().config().max_positions);
+  translator.check(options);
   SentenceRequest request;
   request.source_length = length;
+  if (options.shortlist) {
+    request.allowed = translator.shortlist()->allowed(source, request);
+  }
   BeamSearch search(options, {options.min_length, std::min(longest, static_cast<int64_t>(max_tokens))}, request);
   TransformerSteps steps(translator.model());
   const int32_t slot = steps.add({&source, 1}).front();
+  if (!request.allowed.empty()) {
+    steps.restrict(slot, request.allowed);
+  }
   steps.want_attention(search.wants_attention());
   std::vector<StepRow> rows;
+  ops::BestLogits best;
   while (!search.done()) {
     rows.clear();
     search.append_rows(slot, rows);
-    tensor::Tensor logits = steps.step(rows);  // [R, V]
+    const int wanted = search.best_logits_wanted();
+    tensor::Tensor logits;  // [R, V] where the search must see all
+    if (wanted > 0) {
+      steps.step_best(rows, wanted, best);
+    } else {
+      logits = steps.step(rows);
+    }
     if (const tensor::Tensor attention = steps.attention(); attention.defined()) {
       search.see_attention(attention.data<float>(), attention.stride(0));
     }
-    search.advance(logits.span<float>());
+    if (wanted > 0) {
+      search.advance_best(best, 0);
+    } else {
+      search.advance(logits.span<float>());
+    }
   }
   return {search.take_hypotheses().front(), search.tree()};
 }

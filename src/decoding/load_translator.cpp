@@ -25,12 +25,19 @@ struct LoadedModel {
   std::shared_ptr<const models::Transformer> model;
   data::VocabularyPair vocabularies;
   SearchOptions defaults;
+  std::shared_ptr<const Shortlist> shortlist;  // null when the folder has none
 };
 
 // The file's memory goes back to the system once the weights are packed.
 models::ModelFiles read_apart(const std::filesystem::path& folder) {
   const tensor::ArenaScope apart(std::make_shared<tensor::Arena>());
   return models::read_model_folder(folder);
+}
+
+std::shared_ptr<const Shortlist> load_shortlist(const std::string& bytes, const std::filesystem::path& folder,
+                                                PieceCounts pieces) {
+  const std::string file_name = (folder / models::kShortlistName).string();
+  return bytes.empty() ? nullptr : std::make_shared<Shortlist>(Shortlist::from_bytes(bytes, file_name, pieces));
 }
 
 LoadedModel load_model(const std::filesystem::path& folder, std::optional<ops::Precision> precision) {
@@ -47,7 +54,8 @@ LoadedModel load_model(const std::filesystem::path& folder, std::optional<ops::P
              config.source_vocab_size);
   check_size(vocabularies.target, folder / (joint ? models::kJointVocabularyName : models::kTargetVocabularyName),
              config.target_vocab_size);
-  return {model, vocabularies, search_defaults_from_json(files.decoding, (folder / models::kDecodingName).string())};
+  return {model, vocabularies, search_defaults_from_json(files.decoding, (folder / models::kDecodingName).string()),
+          load_shortlist(files.shortlist, folder, {vocabularies.source.size(), vocabularies.target.size()})};
 }
 
 }  // namespace
@@ -68,7 +76,11 @@ data::VocabularyPair load_vocabularies(const models::VocabularyFiles& files, con
 
 Translator load_translator(const std::filesystem::path& folder, std::optional<ops::Precision> precision) {
   LoadedModel loaded = load_model(folder, precision);
-  return {std::move(loaded.model), loaded.vocabularies.source, loaded.vocabularies.target, loaded.defaults};
+  return {{std::move(loaded.model)},
+          loaded.vocabularies.source,
+          loaded.vocabularies.target,
+          loaded.defaults,
+          std::move(loaded.shortlist)};
 }
 
 std::unique_ptr<Translator> load_ensemble(std::span<const std::filesystem::path> folders,
@@ -83,7 +95,7 @@ std::unique_ptr<Translator> load_ensemble(std::span<const std::filesystem::path>
     models.push_back(next.model);
   }
   return std::make_unique<Translator>(std::move(models), first.vocabularies.source, first.vocabularies.target,
-                                      first.defaults);
+                                      first.defaults, std::move(first.shortlist));
 }
 
 }  // namespace dragoman::decoding

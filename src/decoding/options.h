@@ -85,6 +85,9 @@ struct SearchOptions {
   bool alternatives = false;
   /// beta of the coverage penalty (see CoverageTable). 0 to 10; 0 = none. Default 0.
   double coverage_penalty = 0.0;
+  /// Generate only what the model's shortlist allows the sentence (see Shortlist), which is faster. Probabilities are
+  /// then those among the allowed pieces. Default false.
+  bool shortlist = false;
 
   /// Throws Error(kUsage) naming field, value and range: "beam_size is 0, must be 1 to 128".
   void check() const;

@@ -111,7 +111,7 @@ class ParallelSearch::Job {
     const std::vector<int32_t> slots = items.empty() ? std::vector<int32_t>() : steps.add(sentences);
     for (size_t i = 0; i < slots.size(); ++i) {
       const SentenceRequest request =
-          completed(requests_.empty() ? SentenceRequest() : requests_[items[i]], sentences[i]);
+          search_.completed(requests_.empty() ? SentenceRequest() : requests_[items[i]], sentences[i], options_);
       loop.add(items[i], slots[i], search_.limits_of(sentences[i].size(), options_, request), request);
     }
     return tokens;
@@ -135,13 +135,20 @@ class ParallelSearch::Job {
   std::atomic<bool> failed_ = false;
 };
 
-std::vector<SearchOutput> ParallelSearch::run(std::span<const std::vector<int32_t>> sources,
-                                              const SearchOptions& options,
-                                              std::span<const SentenceRequest> requests) const {
+void ParallelSearch::check(const SearchOptions& options) const {
   options.check();
   if (options.alignment) {
     check_alignment_layer(model(), options.alignment_layer);
   }
+  base::check_usage(!options.shortlist || shortlist_ != nullptr,
+                    "shortlist: the model has none; make one with dragoman shortlist --model DIR --source FILE, or "
+                    "translate without");
+}
+
+std::vector<SearchOutput> ParallelSearch::run(std::span<const std::vector<int32_t>> sources,
+                                              const SearchOptions& options,
+                                              std::span<const SentenceRequest> requests) const {
+  check(options);
   base::check_argument(requests.empty() || requests.size() == sources.size(), "search: {} requests for {} sentences",
                        requests.size(), sources.size());
   Job job(*this, sources, options, requests);
@@ -180,9 +187,13 @@ SearchLimits ParallelSearch::limits_of(size_t source_length, const SearchOptions
   return {options.min_length, std::max(longest, after_prefix)};
 }
 
-SentenceRequest ParallelSearch::completed(SentenceRequest request, std::span<const int32_t> source) {
+SentenceRequest ParallelSearch::completed(SentenceRequest request, std::span<const int32_t> source,
+                                          const SearchOptions& options) const {
   request.source_length = static_cast<int64_t>(source.size());
   request.random_stream = decoding::random_stream(source);
+  if (options.shortlist) {
+    request.allowed = shortlist_->allowed(source, request);
+  }
   return request;
 }
 

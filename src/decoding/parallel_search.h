@@ -12,6 +12,7 @@
 #include "decoding/hypothesis.h"
 #include "decoding/options.h"
 #include "decoding/sentence_request.h"
+#include "decoding/shortlist.h"
 #include "decoding/transformer_steps.h"
 
 namespace dragoman::decoding {
@@ -40,13 +41,19 @@ class ParallelSearch {
   explicit ParallelSearch(std::shared_ptr<const models::Transformer> model)
       : ParallelSearch(Models{std::move(model)}) {}
   /// Several models that read and write the same ids are searched as one, see EnsembleSteps.
-  explicit ParallelSearch(Models models) : models_(std::move(models)) {}
+  /// @param shortlist  of them, null for none
+  explicit ParallelSearch(Models models, std::shared_ptr<const Shortlist> shortlist = nullptr)
+      : models_(std::move(models)), shortlist_(std::move(shortlist)) {}
 
   /// @param sources  ids with the end, 1 to max_positions each;  @param requests  none, or one a source
   /// @return in the order of `sources`
   /// Throws Error(kUsage) for what the options or a request cannot ask for, and what on_ids throws.
   std::vector<SearchOutput> run(std::span<const std::vector<int32_t>> sources, const SearchOptions& options,
                                 std::span<const SentenceRequest> requests = {}) const;
+
+  /// Throws Error(kUsage) for options that are out of range or do not fit the models: "shortlist: the model has none;
+  /// make one with dragoman shortlist --model DIR --source FILE, or translate without".
+  void check(const SearchOptions& options) const;
 
   /// The first model: alignments are read from it.
   const models::Transformer& model() const { return *models_.front(); }
@@ -59,7 +66,10 @@ class ParallelSearch {
   /// model takes 80 tokens; ...".
   SearchLimits limits_of(size_t source_length, const SearchOptions& options, const SentenceRequest& request) const;
   /// The request as a search wants it: with what is computed from the source.
-  static SentenceRequest completed(SentenceRequest request, std::span<const int32_t> source);
+  SentenceRequest completed(SentenceRequest request, std::span<const int32_t> source,
+                            const SearchOptions& options) const;
+  /// Null for none.
+  const Shortlist* shortlist() const { return shortlist_.get(); }
   /// Alignments added where the options want them.
   SearchOutput output_of(std::span<const int32_t> source, std::vector<Hypothesis> hypotheses,
                          const SearchOptions& options) const;
@@ -73,6 +83,7 @@ class ParallelSearch {
   std::unique_ptr<SearchWorker> idle_or_new_worker() const;
 
   Models models_;
+  std::shared_ptr<const Shortlist> shortlist_;
   mutable std::atomic<int> runs_ = 0;  // under way
   mutable std::mutex mutex_;
   mutable std::vector<std::unique_ptr<SearchWorker>> idle_;

@@ -43,6 +43,9 @@ void SearchLoop::add(size_t sentence, int32_t slot, const SearchLimits& limits, 
   Active& active = active_.back();
   guard(active, [&] {
     active.search = make_search(options, limits, request);
+    if (!request.allowed.empty()) {
+      model_.restrict(slot, request.allowed);
+    }
     if (!request.prefix.empty()) {
       active.search->begin(score_prefix(slot, request, active.search->wants_attention()));
     }
@@ -103,29 +106,25 @@ void SearchLoop::collect_rows() {
   model_.want_attention(attention_wanted);
 }
 
-// What the searches of this step want at most; 0 when one of them must see all logits.
-int SearchLoop::best_logits_wanted() const {
+// Every search is given what it asks for, whatever its neighbours want.
+void SearchLoop::step_model() {
   int most = 0;
+  bool all = false;
   for (const Active& active : active_) {
     const int wanted = active.search->best_logits_wanted();
-    if (wanted == 0) {
-      return 0;
-    }
     most = std::max(most, wanted);
+    all = all || wanted == 0;
   }
-  return most;
+  logits_ = tensor::Tensor();
+  if (!all) {
+    model_.step_best(rows_, most, best_);
+  } else {
+    logits_ = most > 0 ? model_.step_and_best(rows_, most, best_) : model_.step(rows_);
+  }
 }
 
 void SearchLoop::advance_all() {
-  // A search that could do with the best logits makes the same of all of them, so it does not matter what its
-  // neighbours want.
-  const int wanted = best_logits_wanted();
-  tensor::Tensor logits;  // [R, V]
-  if (wanted > 0) {
-    model_.step_best(rows_, wanted, best_);
-  } else {
-    logits = model_.step(rows_);
-  }
+  step_model();
   const tensor::Tensor attention = model_.attention();  // [R, S]
   int64_t first_row = 0;
   for (Active& active : active_) {
@@ -135,10 +134,10 @@ void SearchLoop::advance_all() {
         const int64_t stride = attention.stride(0);
         active.search->see_attention(attention.data<float>() + first_row * stride, stride);
       }
-      if (wanted > 0) {
+      if (active.search->best_logits_wanted() > 0) {
         active.search->advance_best(best_, static_cast<size_t>(first_row));
       } else {
-        active.search->advance(logits.rows(first_row, end).span<float>());
+        active.search->advance(logits_.rows(first_row, end).span<float>());
       }
       if (active.request.on_ids && !active.search->done()) {
         active.cancelled = !stream(active.request, active.search->agreed_ids(), active.n_streamed);

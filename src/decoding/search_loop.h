@@ -57,7 +57,7 @@ class SearchLoop {
   ScoredPrefix score_prefix(int32_t slot, const SentenceRequest& request, bool with_attention);
   void stop_those_asked();
   void collect_rows();
-  int best_logits_wanted() const;
+  void step_model();
   void advance_all();
   void remove_finished(std::vector<SearchResult>& results);
 
@@ -66,7 +66,8 @@ class SearchLoop {
   OnError on_error_;
   std::vector<Active> active_;
   std::vector<StepRow> rows_;
-  ops::BestLogits best_;
+  tensor::Tensor logits_;  // [R, V] of the step, where a search must see all; else undefined
+  ops::BestLogits best_;   // of the step, where a search can do with them
 };
 
 }  // namespace dragoman::decoding

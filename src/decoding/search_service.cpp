@@ -76,9 +76,10 @@ class SearchService::Thread {
 
   void begin(SearchTask task, int32_t slot) {
     const size_t number = next_number_++;
-    const SentenceRequest request = ParallelSearch::completed(task.request, task.source);
+    SentenceRequest request;
     SearchLimits limits;
     try {
+      request = search_.completed(task.request, task.source, task.options);
       limits = search_.limits_of(task.source.size(), task.options, request);
     } catch (...) {
       worker_->steps->remove(slot);

@@ -31,6 +31,8 @@ struct SentenceRequest {
   std::optional<Deadline> deadline = {};
   /// Pieces of the source, the end included: S. Only the coverage penalty reads it.
   int64_t source_length = 0;
+  /// Pieces that the translation may hold, rising; empty = all. Made of the model's shortlist where the options ask.
+  std::vector<int32_t> allowed = {};
   /// Names the sentence to the random numbers, see random_stream.
   uint64_t random_stream = 0;
 

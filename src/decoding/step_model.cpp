@@ -2,10 +2,22 @@
 
 #include <algorithm>
 
+#include "base/error.h"
+
 namespace dragoman::decoding {
 
 void StepModel::step_best(std::span<const StepRow> rows, int k, ops::BestLogits& best) {
   ops::best_of_rows(step(rows), k, best);
+}
+
+tensor::Tensor StepModel::step_and_best(std::span<const StepRow> rows, int k, ops::BestLogits& best) {
+  tensor::Tensor logits = step(rows);  // [R, V]
+  ops::best_of_rows(logits, k, best);
+  return logits;
+}
+
+void StepModel::restrict(int32_t, std::span<const int32_t>) {
+  base::fail(base::ErrorKind::kRuntime, "step model: cannot be restricted to some tokens");
 }
 
 tensor::Tensor StepModel::prefill(int32_t slot, std::span<const int32_t> ids) {

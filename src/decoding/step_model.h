@@ -27,6 +27,12 @@ class StepModel {
   /// The same step for searches that look at the likeliest tokens alone.
   /// @param best  receives the k largest logits of each row and its log-sum-exp: of those of `step`, bit for bit
   virtual void step_best(std::span<const StepRow> rows, int k, ops::BestLogits& best);
+  /// Both of the same step, for searches of both kinds beside each other.
+  virtual tensor::Tensor step_and_best(std::span<const StepRow> rows, int k, ops::BestLogits& best);
+  /// From now on the hypotheses of a slot may use these tokens only, rising ids: the logits of all others are minus
+  /// infinity, and log-sum-exps are over those alone. At most once, before the slot's first step.
+  /// Throws Error where the model cannot: "step model: cannot be restricted to some tokens".
+  virtual void restrict(int32_t slot, std::span<const int32_t> ids);
   /// Feeds several tokens to the only hypothesis of a slot that has had no step yet; it then goes on as if they had
   /// been fed by as many steps. @return logits [ids.size(), V], a row for each
   virtual tensor::Tensor prefill(int32_t slot, std::span<const int32_t> ids);

@@ -3,6 +3,17 @@
 #include <algorithm>
 
 namespace dragoman::decoding {
+namespace {
+
+std::vector<int32_t> slots_of(std::span<const StepRow> rows) {
+  std::vector<int32_t> slots;
+  for (const StepRow& row : rows) {
+    slots.push_back(row.slot);
+  }
+  return slots;
+}
+
+}  // namespace
 
 std::vector<int32_t> TransformerSteps::add(std::span<const std::span<const int32_t>> sentences) {
   const autograd::NoGrad inference;
@@ -17,12 +28,37 @@ std::vector<int32_t> TransformerSteps::add(std::span<const std::span<const int32
 
 tensor::Tensor TransformerSteps::step(std::span<const StepRow> rows) {
   const autograd::NoGrad inference;
-  return model_.logits(decode_step(rows)).value();  // [R, V]
+  const autograd::Variable hidden = decode_step(rows);  // [R, D]
+  if (restricted_.empty()) {
+    return model_.logits(hidden).value();  // [R, V]
+  }
+  restricted_.compute(hidden.value(), slots_of(rows));
+  return restricted_.logits();  // [R, V]
 }
 
 void TransformerSteps::step_best(std::span<const StepRow> rows, int k, ops::BestLogits& best) {
   const autograd::NoGrad inference;
-  model_.best_logits(decode_step(rows), k, best);
+  const autograd::Variable hidden = decode_step(rows);  // [R, D]
+  if (restricted_.empty()) {
+    return model_.best_logits(hidden, k, best);
+  }
+  restricted_.compute(hidden.value(), slots_of(rows));
+  restricted_.best(k, best);
+}
+
+tensor::Tensor TransformerSteps::step_and_best(std::span<const StepRow> rows, int k, ops::BestLogits& best) {
+  if (restricted_.empty()) {
+    return SentenceSteps::step_and_best(rows, k, best);
+  }
+  const autograd::NoGrad inference;
+  restricted_.compute(decode_step(rows).value(), slots_of(rows));
+  restricted_.best(k, best);
+  return restricted_.logits();  // [R, V]
+}
+
+void TransformerSteps::remove(int32_t slot) {
+  state_->remove(slot);
+  restricted_.release(slot);
 }
 
 autograd::Variable TransformerSteps::decode_step(std::span<const StepRow> rows) {
@@ -40,7 +76,12 @@ tensor::Tensor TransformerSteps::prefill(int32_t slot, std::span<const int32_t> 
   state_->begin_prefill(slot, static_cast<int64_t>(prefix.size()));
   tensor::Tensor ids = tensor::Tensor::empty({static_cast<int64_t>(prefix.size())}, tensor::DType::kInt32);  // [T]
   std::ranges::copy(prefix, ids.data<int32_t>());
-  return model_.logits(decode(ids)).value();  // [T, V]
+  const autograd::Variable hidden = decode(ids);  // [T, D]
+  if (restricted_.empty()) {
+    return model_.logits(hidden).value();  // [T, V]
+  }
+  restricted_.compute(hidden.value(), std::vector<int32_t>(prefix.size(), slot));
+  return restricted_.logits();  // [T, V]
 }
 
 autograd::Variable TransformerSteps::decode(const tensor::Tensor& ids) {

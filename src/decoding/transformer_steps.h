@@ -5,6 +5,7 @@
 #include <vector>
 
 #include "decoding/decoder_state.h"
+#include "decoding/restricted_output.h"
 #include "decoding/sentence_steps.h"
 
 namespace dragoman::decoding {
@@ -15,20 +16,23 @@ namespace dragoman::decoding {
 class TransformerSteps : public SentenceSteps {
  public:
   explicit TransformerSteps(const models::Transformer& model)
-      : model_(model), state_(std::make_shared<DecoderState>(model)) {}
+      : model_(model), state_(std::make_shared<DecoderState>(model)), restricted_(model) {}
   TransformerSteps(const TransformerSteps&) = delete;
   TransformerSteps& operator=(const TransformerSteps&) = delete;
 
   std::vector<int32_t> add(std::span<const std::span<const int32_t>> sentences) override;
   tensor::Tensor step(std::span<const StepRow> rows) override;
   void step_best(std::span<const StepRow> rows, int k, ops::BestLogits& best) override;
+  tensor::Tensor step_and_best(std::span<const StepRow> rows, int k, ops::BestLogits& best) override;
+  void restrict(int32_t slot, std::span<const int32_t> ids) override { restricted_.restrict(slot, ids); }
   tensor::Tensor prefill(int32_t slot, std::span<const int32_t> ids) override;
   void want_attention(bool wanted) override { state_->want_attention(wanted); }
   tensor::Tensor attention() const override { return state_->attention(); }
-  void remove(int32_t slot) override { state_->remove(slot); }
+  void remove(int32_t slot) override;
   size_t slots_in_use() const override { return state_->slots_in_use(); }
 
   const DecoderState& state() const { return *state_; }
+  const RestrictedOutput& restricted_output() const { return restricted_; }
 
  private:
   // The rows that the state has begun, through the decoder. @return hidden [R, D]
@@ -37,6 +41,7 @@ class TransformerSteps : public SentenceSteps {
 
   const models::Transformer& model_;
   std::shared_ptr<DecoderState> state_;
+  RestrictedOutput restricted_;
 };
 
 }  // namespace dragoman::decoding

@@ -80,8 +80,11 @@ Translator::Translator(std::shared_ptr<const models::Transformer> model, data::V
     : Translator(ParallelSearch::Models{std::move(model)}, std::move(source), std::move(target), defaults) {}
 
 Translator::Translator(ParallelSearch::Models models, data::Vocabulary source, data::Vocabulary target,
-                       const SearchOptions& defaults)
-    : source_(std::move(source)), target_(std::move(target)), search_(models), defaults_(defaults) {
+                       const SearchOptions& defaults, std::shared_ptr<const Shortlist> shortlist)
+    : source_(std::move(source)),
+      target_(std::move(target)),
+      search_(models, std::move(shortlist)),
+      defaults_(defaults) {
   for (const auto& model : models) {
     check_vocabulary("source", source_.size(), model->config().source_vocab_size);
     check_vocabulary("target", target_.size(), model->config().target_vocab_size);
@@ -133,10 +136,7 @@ std::future<Translation> Translator::submit(TranslationRequest request, const Se
 }
 
 void Translator::submit(TranslationRequest request, const SearchOptions& options, Done done) const {
-  options.check();
-  if (options.alignment) {
-    check_alignment_layer(model(), options.alignment_layer);
-  }
+  check(options);
   EncodedLine line = encode_request(request, source_, target_, static_cast<size_t>(search_.max_positions()));
   const auto submitted = std::make_shared<Submitted>(*this, std::move(request), std::move(line), std::move(done));
   if (submitted->line().parts.empty()) {

@@ -42,8 +42,9 @@ class Translator {
              const SearchOptions& defaults = {});
   /// The same with several models that read and write the same pieces: a token's probability is the mean of theirs
   /// (see EnsembleSteps). Alignments are the first one's.
+  /// @param shortlist  of these vocabularies, for options that ask for one; null = none
   Translator(ParallelSearch::Models models, data::Vocabulary source, data::Vocabulary target,
-             const SearchOptions& defaults = {});
+             const SearchOptions& defaults = {}, std::shared_ptr<const Shortlist> shortlist = nullptr);
 
   /// Translates lines; the results stand in the order given, one a line. A blank line gives an empty translation.
   /// Lines too long for the model are cut into parts (see split_long_text) that are translated apart and joined by a
@@ -67,7 +68,12 @@ class Translator {
   /// must not throw, wait, translate with this translator, or hold the last reference to it.
   void submit(TranslationRequest request, const SearchOptions& options, Done done) const;
 
+  /// Throws Error(kUsage) for options that `translate` would refuse: what can be seen before there is any text.
+  void check(const SearchOptions& options) const { search_.check(options); }
+
   const models::Transformer& model() const { return search_.model(); }
+  /// What sentences are searched with. Null where the folder has no shortlist.
+  const Shortlist* shortlist() const { return search_.shortlist(); }
   /// Of the model's folder: what `dragoman tune` chose, else the defaults of SearchOptions.
   const SearchOptions& search_defaults() const { return defaults_; }
   const data::Vocabulary& source_vocabulary() const { return source_; }

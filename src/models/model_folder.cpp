@@ -12,6 +12,14 @@ bool is_vocabulary(std::string_view name) {
   return name.ends_with(kVocabularyExtension);
 }
 
+// Publishes the model of the folder again, with another file in place of the one it has.
+void store(const std::filesystem::path& folder, std::string ModelFiles::*file, const std::string& content) {
+  check_is_no_checkpoint(folder);
+  ModelFiles model = read_model_folder(folder);
+  model.*file = content;
+  publish_model_folder(folder, model);
+}
+
 }  // namespace
 
 ModelFiles read_model_files(const base::CheckedFolder& folder, tensor::FiniteCheck finite) {
@@ -27,6 +35,9 @@ ModelFiles read_model_files(const base::CheckedFolder& folder, tensor::FiniteChe
   }
   if (folder.has(kLanguagesName)) {
     model.languages = folder.read(kLanguagesName);
+  }
+  if (folder.has(kShortlistName)) {
+    model.shortlist = folder.read(kShortlistName);
   }
   check_data(!model.vocabularies.empty(), "{}: holds no {} file; the folder is incomplete", folder.path().string(),
              kVocabularyExtension);
@@ -58,6 +69,9 @@ void add_model_files(base::FolderWriter& writer, const ModelFiles& model) {
   if (!model.languages.empty()) {
     writer.add(kLanguagesName, model.languages);
   }
+  if (!model.shortlist.empty()) {
+    writer.add(kShortlistName, model.shortlist);
+  }
   const tensor::SafetensorsImage image = tensor::make_safetensors(model.tensors, {{"format", "dragoman"}});
   writer.add(kWeightsName, image.parts());
 }
@@ -72,17 +86,18 @@ void check_is_no_checkpoint(const std::filesystem::path& folder) {
   base::read_published(folder, [&](const base::CheckedFolder& files) {
     for (const auto& [name, record] : files.manifest().files) {
       base::check_usage(name == kConfigName || name == kWeightsName || name == kDecodingName ||
-                            name == kLanguagesName || is_vocabulary(name),
+                            name == kLanguagesName || name == kShortlistName || is_vocabulary(name),
                         "{}: holds {}, so it is a checkpoint; name the folder of the model", folder.string(), name);
     }
   });
 }
 
 void store_decoding(const std::filesystem::path& folder, const std::string& text) {
-  check_is_no_checkpoint(folder);
-  ModelFiles model = read_model_folder(folder);
-  model.decoding = text;
-  publish_model_folder(folder, model);
+  store(folder, &ModelFiles::decoding, text);
+}
+
+void store_shortlist(const std::filesystem::path& folder, const std::string& bytes) {
+  store(folder, &ModelFiles::shortlist, bytes);
 }
 
 }  // namespace dragoman::models

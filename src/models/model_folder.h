@@ -14,8 +14,9 @@ namespace dragoman::models {
 /// Names of the files that every model folder and every checkpoint holds (docs/checkpoint_format.md).
 inline constexpr const char* kConfigName = "config.json";
 inline constexpr const char* kWeightsName = "model.safetensors";
-inline constexpr const char* kDecodingName = "decoding.json";    // not in every one
-inline constexpr const char* kLanguagesName = "languages.json";  // not in every one
+inline constexpr const char* kDecodingName = "decoding.json";           // not in every one
+inline constexpr const char* kLanguagesName = "languages.json";         // not in every one
+inline constexpr const char* kShortlistName = "shortlist.safetensors";  // not in every one
 inline constexpr const char* kVocabularyExtension = ".spm";
 inline constexpr const char* kJointVocabularyName = "vocabulary.spm";  // one for both sides, or
 inline constexpr const char* kSourceVocabularyName = "source.spm";     // one for each side
@@ -30,6 +31,7 @@ struct ModelFiles {
   VocabularyFiles vocabularies;
   std::string decoding{};   ///< text of decoding.json: how this model is searched best; empty when there is none
   std::string languages{};  ///< text of languages.json (models/languages.h); empty when there is none
+  std::string shortlist{};  ///< bytes of shortlist.safetensors (decoding/shortlist.h); empty when there is none
 };
 
 /// Reads a model folder or a checkpoint folder. The bytes of each file are compared with the manifest before they are
@@ -56,5 +58,7 @@ void check_is_no_checkpoint(const std::filesystem::path& folder);
 /// Puts `text` into the model folder as its decoding.json; the model stays as it is. The caller holds the folder's lock
 /// (base::FolderLock). Throws as check_is_no_checkpoint does.
 void store_decoding(const std::filesystem::path& folder, const std::string& text);
+/// The same for shortlist.safetensors.
+void store_shortlist(const std::filesystem::path& folder, const std::string& bytes);
 
 }  // namespace dragoman::models

@@ -1,6 +1,7 @@
 #include "ops/best_logits.h"
 
 #include <algorithm>
+#include <limits>
 
 #include "ops/top_k.h"
 
@@ -24,6 +25,22 @@ void BestLogits::resize(int64_t rows, int k) {
 BestRow BestLogits::row(size_t index) const {
   const auto k = static_cast<size_t>(k_);
   return {std::span(values_).subspan(index * k, k), std::span(ids_).subspan(index * k, k), log_sums_[index]};
+}
+
+void BestLogits::take_row(size_t index, std::span<const float> logits, std::span<const int32_t> ids) {
+  const auto count = static_cast<int64_t>(logits.size());
+  const size_t place = index * static_cast<size_t>(k_);
+  const int known = clamped(k_, count);
+  top_k(logits.data(), count, known, values_.data() + place, ids_.data() + place);
+  for (size_t i = 0; i < static_cast<size_t>(k_); ++i) {
+    if (i >= static_cast<size_t>(known)) {
+      values_[place + i] = -std::numeric_limits<float>::infinity();
+      ids_[place + i] = 0;
+    } else if (!ids.empty()) {
+      ids_[place + i] = ids[static_cast<size_t>(ids_[place + i])];
+    }
+  }
+  log_sums_[index] = log_sum_exp(logits.data(), count);
 }
 
 void best_of_product(const Tensor& x, const Weight& weight, const Tensor& bias, int k, BestLogits& best) {
@@ -54,9 +71,7 @@ void best_of_rows(const Tensor& logits, int k, BestLogits& best) {
   best.resize(logits.dim(0), clamped(k, logits.dim(1)));
   for (int64_t row = 0; row < logits.dim(0); ++row) {
     const float* values = logits.data<float>() + row * logits.stride(0);
-    const auto place = static_cast<size_t>(row * best.k_);
-    top_k(values, logits.dim(1), best.k_, best.values_.data() + place, best.ids_.data() + place);
-    best.log_sums_[static_cast<size_t>(row)] = log_sum_exp(values, logits.dim(1));
+    best.take_row(static_cast<size_t>(row), {values, static_cast<size_t>(logits.dim(1))}, {});
   }
 }
 

@@ -23,10 +23,12 @@ class BestLogits {
   int k() const { return k_; }
   size_t rows() const { return log_sums_.size(); }
   BestRow row(size_t index) const;
+  /// Fills a row from logits of which the i-th is that of token ids[i], rising, or of token i for no ids. With fewer
+  /// than k of them the rest of the row are tokens 0 of minus infinity.
+  void take_row(size_t index, std::span<const float> logits, std::span<const int32_t> ids);
 
  private:
   friend void best_of_product(const Tensor& x, const Weight& weight, const Tensor& bias, int k, BestLogits& best);
-  friend void best_of_rows(const Tensor& logits, int k, BestLogits& best);
 
   int k_ = 0;
   std::vector<float> values_;     // [rows, k]

@@ -65,6 +65,9 @@ class PackedMatrix {
   int64_t rows() const { return rows_; }        ///< K, columns of x
   int64_t columns() const { return columns_; }  ///< N, columns of y
   Precision precision() const { return precision_; }
+  ProductKernel kernel() const { return kernel_; }
+  /// For kernels that copy columns as they are packed.
+  const PanelStorage& storage() const { return panels_; }
 
   /// The copy consists of so many panels, groups of neighbouring columns. All but the last are equally large.
   int64_t panels() const;

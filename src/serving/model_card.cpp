@@ -65,6 +65,7 @@ std::string model_card(const std::string& name, const decoding::Translator& tran
       {{"name", name},
        {"config", json::parse(models::to_json(model.config()))},
        {"parameters", parameters_json(model.parameters())},
+       {"shortlist", translator.shortlist() != nullptr},
        {"search", json::parse(decoding::search_defaults_json(translator.search_defaults()))},
        {"training", {{"train", points_json(curve.train)}, {"validation", points_json(curve.validation)}}}});
 }

@@ -46,6 +46,14 @@ std::string card_name(const std::filesystem::path& folder) {
   return name == "model" ? (path.parent_path().filename() / name).string() : name;
 }
 
+void check_search(const ServedModel& model) {
+  try {
+    model.translator->check(model.search);
+  } catch (const base::Error& error) {
+    base::fail(error.kind(), "{}: {}", model.folder.string(), error.what());
+  }
+}
+
 // Reads the folder, packs the weights, starts the workers, and has each of them translate.
 ServedModel load_model(const ModelSpec& spec, const LoadOptions& options) {
   const std::vector<std::filesystem::path> folders = {spec.folder};
@@ -59,7 +67,7 @@ ServedModel load_model(const ModelSpec& spec, const LoadOptions& options) {
   });
   model.translator = decoding::load_ensemble(folders, options.precision);
   model.search = options.search(model.translator->search_defaults());
-  model.search.check();
+  check_search(model);
   model.card = model_card(card_name(spec.folder), *model.translator, options.training_curve(spec.folder));
   model.translator->submit({.text = "1 2 3"}, model.search).get();
   return model;

@@ -13,6 +13,7 @@
 #include "data/piece_list.h"
 #include "data/sentencepiece_check.h"
 #include "decoding/search_defaults.h"
+#include "decoding/shortlist.h"
 #include "decoding/text_splitter.h"
 #include "decoding/tiny_vocabulary.h"
 #include "interop/marian_vocabulary.h"
@@ -119,6 +120,14 @@ TEST(MutatedInputs, Configurations) {
   manifest.files["config.json"] = {412, std::string(64, 'a')};
   run("manifest.json", {base::to_text(manifest)},
       [](const std::string& text) { base::manifest_from_text(text, "manifest.json"); });
+}
+
+TEST(MutatedInputs, Shortlists) {
+  const decoding::Shortlist list(20, {5, 9}, {{}, {}, {}, {}, {4, 19}, {7}, {}});
+  run("shortlist.safetensors", {list.to_bytes()}, [&](const std::string& bytes) {
+    const auto read = decoding::Shortlist::from_bytes(bytes, "shortlist.safetensors", list.pieces());
+    EXPECT_LE(read.allowed(std::vector<int32_t>{0, 1, 2, 3, 4, 5, 6}, {}).size(), 20U);
+  });
 }
 
 TEST(MutatedInputs, VocabularyMap) {

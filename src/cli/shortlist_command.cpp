@@ -1,0 +1,124 @@
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <memory>
+
+#include "base/error.h"
+#include "base/folder_lock.h"
+#include "cli/command.h"
+#include "cli/text_output.h"
+#include "data/encoded_corpus.h"
+#include "decoding/load_translator.h"
+#include "decoding/shortlist_learner.h"
+#include "models/model_folder.h"
+
+namespace dragoman::cli {
+namespace {
+
+constexpr size_t kChunkLines = 4096;  // translated together
+
+struct ShortlistArguments {
+  std::string model;
+  std::string source;
+  std::string target;  // empty: what the model says itself
+  int workers = 0;
+  decoding::ShortlistOptions options;
+};
+
+data::VocabularyPair vocabularies_of(const ShortlistArguments& arguments) {
+  const models::ModelFiles files = models::read_model_folder(arguments.model);
+  return decoding::load_vocabularies(files.vocabularies, arguments.model);
+}
+
+decoding::LearnedShortlist learn_from_files(const ShortlistArguments& arguments) {
+  const data::VocabularyPair vocabularies = vocabularies_of(arguments);
+  data::EncodingOptions encoding;
+  encoding.threads = arguments.options.alignment.workers;
+  const data::EncodedCorpus corpus(data::ParallelCorpus({arguments.source}, {arguments.target}), vocabularies.source,
+                                   vocabularies.target, encoding);
+  say(corpus.statistics().report() + "\n");
+  const data::NumberedPairs pairs{corpus.size(), [&](uint64_t index) { return corpus.pair(index, 0); }};
+  return decoding::learn_shortlist(pairs, vocabularies, arguments.options);
+}
+
+// Lines that the model translates in parts are left out: nobody knows which part became what.
+void add_pairs(const decoding::Translator& translator, std::span<const std::string> lines, uint64_t first_line,
+               std::vector<data::SentencePair>& pairs) {
+  decoding::SearchOptions greedy = translator.search_defaults();
+  greedy.beam_size = 1;
+  const std::vector<decoding::Translation> translations = translator.translate(lines, greedy);
+  for (size_t i = 0; i < lines.size(); ++i) {
+    std::vector<int32_t> source = data::encode_source(translator.source_vocabulary(), lines[i]);
+    if (translations[i].warning.empty() && !source.empty() && !translations[i].ids.empty()) {
+      pairs.push_back({first_line + i, std::move(source), translations[i].ids});
+    }
+  }
+}
+
+decoding::LearnedShortlist learn_from_model(const ShortlistArguments& arguments) {
+  const decoding::Translator translator = decoding::load_translator(arguments.model);
+  const std::vector<std::string> lines = data::read_lines(arguments.source);
+  std::vector<data::SentencePair> pairs;
+  for (size_t begin = 0; begin < lines.size(); begin += kChunkLines) {
+    const size_t count = std::min(kChunkLines, lines.size() - begin);
+    add_pairs(translator, std::span(lines).subspan(begin, count), begin, pairs);
+    say(fmt::format("translated {} of {} lines\n", begin + count, lines.size()));
+  }
+  return decoding::learn_shortlist({pairs.size(), [&](uint64_t index) { return pairs[index]; }},
+                                   {translator.source_vocabulary(), translator.target_vocabulary()}, arguments.options);
+}
+
+int learn(const ShortlistArguments& arguments) {
+  models::check_is_no_checkpoint(arguments.model);  // what cannot be stored is refused before the work
+  const base::FolderLock lock(arguments.model);
+  const decoding::LearnedShortlist learned =
+      arguments.target.empty() ? learn_from_model(arguments) : learn_from_files(arguments);
+  models::store_shortlist(arguments.model, learned.shortlist.to_bytes());
+  TextOutput("-").write(fmt::format(
+      "{}/{}: from {} pairs of lines, whose translations may use {:.0f} of {} pieces in the mean; {:.3f} % of their "
+      "pieces are among them\n",
+      arguments.model, models::kShortlistName, learned.pairs_used, learned.mean_allowed,
+      learned.shortlist.pieces().target, 100.0 * learned.covered));
+  return 0;
+}
+
+void add_options(CLI::App& command, ShortlistArguments& arguments) {
+  decoding::ShortlistOptions& options = arguments.options;
+  command.add_option("--model", arguments.model, "Model folder; the list is stored in it")
+      ->type_name("DIR")
+      ->required();
+  command.add_option("--source", arguments.source, "Text of the source language, one sentence a line")
+      ->type_name("FILE")
+      ->required();
+  command
+      .add_option("--target", arguments.target,
+                  "Its translation, line by line; not given: the model translates the source text itself")
+      ->type_name("FILE");
+  command.add_option("--frequent", options.frequent,
+                     "Target pieces that every sentence may use: the most frequent ones, 0 to 1000000");
+  command.add_option("--best", options.best,
+                     "Target pieces that each source piece allows: the likeliest ones, 1 to 100000");
+  command.add_option("--iterations", options.alignment.iterations, "Rounds of the aligner, 1 to 100");
+  command.add_option("--diagonal", options.alignment.diagonal,
+                     "How strongly the aligner holds words in like places together, 0 to 100; 0 = not at all, for "
+                     "languages of another order of words");
+  command.add_option("--workers", arguments.workers, "Threads, 0 to 1024; 0 = one a core; never changes the result");
+}
+
+}  // namespace
+
+void add_shortlist_command(CLI::App& app, Run& run) {
+  auto arguments = std::make_shared<ShortlistArguments>();
+  CLI::App* command = add_command(app, "shortlist",
+                                  "Learn which target pieces a source piece can become and store the list in the model "
+                                  "folder, for translate --shortlist and serve --shortlist");
+  add_options(*command, *arguments);
+  command->callback([arguments, &run] {
+    base::check_range("workers", arguments->workers, 0, 1024);
+    arguments->options.alignment.workers = decoding::worker_count(arguments->workers);
+    arguments->options.check();
+    run = [arguments] { return learn(*arguments); };
+  });
+}
+
+}  // namespace dragoman::cli
