@@ -64,8 +64,8 @@ std::vector<int32_t> inspected_source(const Translator& translator, const std::s
   return source;
 }
 
-TracedSearch trace_search(const Translator& translator, std::span<const int32_t> source,
-                          const InspectionRequest& asked, size_t max_tokens) {
+TracedSearch trace_search(const Translator& translator, std::span<const int32_t> source, const InspectionRequest& asked,
+                          size_t max_tokens) {
   const SearchOptions& options = asked.options;
   options.check();
   base::check_usage(!options.samples() && !options.alternatives, "inspect: only a beam search can be looked into");

@@ -51,8 +51,8 @@ struct TracedSearch {
 /// Searches as Translator::translate does, with the first model of an ensemble, for at most `max_tokens` tokens.
 /// @param source  [S] ids, the end included;  @param asked  with the options of the search
 /// Throws Error(kUsage) for options that are not a beam search's, InspectionStopped between two steps.
-TracedSearch trace_search(const Translator& translator, std::span<const int32_t> source,
-                          const InspectionRequest& asked, size_t max_tokens);
+TracedSearch trace_search(const Translator& translator, std::span<const int32_t> source, const InspectionRequest& asked,
+                          size_t max_tokens);
 
 /// The source of a text as the model reads it. @return [S] ids, the end included
 /// Throws Error(kUsage): "inspect: the text is blank; give a sentence", "inspect: the text has 300 tokens, at most 128
