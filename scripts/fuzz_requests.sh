@@ -17,7 +17,8 @@ seed chunks '\377POST /t HTTP/1.1\r\nHost: a\r\nTransfer-Encoding: chunked\r\n\r
 seed parts '\200POST /t HTTP/1.1\r\nHost: a\r\nContent-Type: multipart/form-data; boundary=b\r\nContent-Length: 71\r\n\r\n--b\r\nContent-Disposition: form-data; name=q; filename="x"\r\n\r\ny\r\n--b--\r\n'
 
 sources="tests/fuzz/request_fuzz.cpp src/serving/request_reader.cpp src/serving/request_head.cpp src/serving/http_message.cpp
-src/serving/request_fields.cpp src/serving/multipart.cpp src/serving/html_plan.cpp src/serving/text_plan.cpp
+src/serving/request_fields.cpp src/serving/multipart.cpp src/serving/html_plan.cpp src/serving/html_text.cpp
+src/serving/html_tokens.cpp src/serving/inline_tags.cpp src/serving/sentences.cpp src/serving/tag_words.cpp src/serving/text_plan.cpp
 src/base/json.cpp src/base/utf8.cpp"
 # shellcheck disable=SC2086  # a list of files
 clang++ -std=c++20 -O1 -g -fsanitize=fuzzer,address,undefined -fno-sanitize-recover=all -Isrc $sources \

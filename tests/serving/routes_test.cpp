@@ -2,6 +2,8 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <regex>
+
 #include "base/files.h"
 #include "base/sha256.h"
 #include "recorded_exchange.h"
@@ -195,7 +197,11 @@ TEST_F(Routes, HtmlKeepsItsTags) {
   const std::string answer =
       ask_json(post_json("/translate", {{"q", html}, {"source", "en"}, {"target", "de"}, {"format", "html"}}))
           .at("translatedText");
-  EXPECT_THAT(answer, testing::MatchesRegex("<p class=\"x\">[^<>]* <b>[^<>]*</b> [^<>]*<!-- c --></p>"));
+  EXPECT_THAT(answer, testing::MatchesRegex("<p class=\"x\">[^<>]*<b>[^<>]+</b>[^<>]*<!-- c --></p>"));
+  EXPECT_EQ(std::regex_replace(answer, std::regex("<[^>]*>"), ""), translated("the cat runs & sleeps"))
+      << "one sentence, and no character of it is one of HTML";
+  const json unchanged = {{"q", html}, {"source", "de"}, {"target", "de"}, {"format", "html"}};
+  EXPECT_EQ(ask_json(post_json("/translate", unchanged)).at("translatedText"), html);
 }
 
 TEST_F(Routes, FilesAreTranslatedLineByLineAndFetchedOnce) {
