@@ -44,9 +44,13 @@ bool opens(char32_t c) {
          kind == U_INITIAL_PUNCTUATION;
 }
 
-// What may begin a sentence: no small letter, no digit, no mark.
-bool begins_sentence(char32_t c) {
-  return opens(c) || (u_isalpha(static_cast<UChar32>(c)) != 0 && u_islower(static_cast<UChar32>(c)) == 0);
+// What may begin a sentence at `at`: no small letter, no digit, no mark but those that open.
+bool begins_sentence(std::u32string_view text, size_t at) {
+  while (at < text.size() && opens(text[at])) {
+    ++at;
+  }
+  const UChar32 first = at < text.size() ? static_cast<UChar32>(text[at]) : 0;
+  return u_isalpha(first) != 0 && u_islower(first) == 0;
 }
 
 // True for the full stop at `mark` that shortens the word before it.
@@ -81,7 +85,7 @@ size_t end_behind(std::u32string_view text, size_t mark) {
   if (is_wide_mark(text[mark])) {
     return end;
   }
-  const bool is_end = next > end && begins_sentence(text[next]);
+  const bool is_end = next > end && begins_sentence(text, next);
   return is_end && !(text[mark] == U'.' && is_abbreviation(text, mark)) ? end : 0;
 }
 

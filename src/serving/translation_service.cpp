@@ -209,8 +209,8 @@ void TranslationService::end_if_done(Active& active) {
   const auto done = std::move(active.job.done);
   active.job.done = nullptr;
   if (done) {
+    --jobs_;  // first: who has the answer may look at the metrics
     done(active.error == nullptr ? std::move(active.translations) : std::vector<Translation>(), active.error);
-    --jobs_;
   }
 }
 

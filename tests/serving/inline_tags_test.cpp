@@ -128,7 +128,7 @@ class Fuzz {
   }
 
  private:
-  static constexpr const char* kWords[] = {"ein", "zwei,", "a<b", "&", "猫狗", "x.", "(y)", "-"};
+  static constexpr const char* kWords[] = {"ein", "zwei,", "a<b", "&", "猫狗", "x!", "(Y)", "-"};
   base::Random random_;
   int tag_ = 0;
 };
@@ -164,9 +164,10 @@ TEST(InlineTags, NoneIsLostOrDoubledAndTheTextStays) {
   const std::regex tag("<[^>]*>");
   for (int trial = 0; trial < 20000; ++trial) {
     const std::string html = fuzz.html(0);
-    const TextPlan plan = plan_html(html);
+    const auto sentences = trial % 2 == 0 ? Sentences::kApart : Sentences::kTogether;
+    const TextPlan plan = plan_html(html, {}, sentences);
     EXPECT_EQ(unchanged(plan), html);
-    ASSERT_LE(plan.lines(), 1U) << html;
+    ASSERT_LE(plan.lines(), sentences == Sentences::kApart ? 99U : 1U) << html;
     std::vector<Translation> lines;
     std::string expected;
     for (const TextPlan::Piece& piece : plan.pieces) {
@@ -174,14 +175,16 @@ TEST(InlineTags, NoneIsLostOrDoubledAndTheTextStays) {
         lines.push_back(fuzz.translation(piece.text));
         with_tags += piece.tags.empty() ? 0 : 1;
       }
-      expected += piece.is_line ? escaped_html(lines.front().text) : std::regex_replace(piece.text, tag, "");
+      expected += piece.is_line ? escaped_html(lines.back().text) : std::regex_replace(piece.text, tag, "");
     }
     const std::string out = assemble(plan, lines);
     std::vector<std::string> tags_in = tags_of(html), tags_out = tags_of(out);
     std::ranges::sort(tags_in);
     std::ranges::sort(tags_out);
     ASSERT_EQ(tags_out, tags_in) << html << "\n" << out;
-    EXPECT_EQ(std::regex_replace(out, tag, ""), expected) << html << "\n" << out;
+    if (lines.size() < 2) {  // else the blanks between them depend on how they end
+      EXPECT_EQ(std::regex_replace(out, tag, ""), expected) << html << "\n" << out;
+    }
     expect_well_nested(out);
   }
   EXPECT_GT(with_tags, 1000U);
