@@ -86,7 +86,8 @@ TEST_P(ServeFault, RefusedMemoryFailsItsRequestsAlone) {
     failed_requests += failed;
     EXPECT_EQ(server.get("/health").status, 200) << k;
     if (!GetParam()) {
-      EXPECT_EQ(failed > 0, fired) << k;
+      // Fired and nobody failed: sentences refused together are tried again alone.
+      EXPECT_TRUE(failed == 0 || fired) << k << ": " << failed << " failed without a fault";
       const std::vector<HttpAnswer> next = ask_at_once(server);
       for (size_t i = 0; i < next.size(); ++i) {
         EXPECT_EQ(next[i].body, expected[i].body) << k << ": after the fault";

@@ -224,11 +224,11 @@ TEST_F(Serve, TermLetsWorkOfEveryKindFinish) {
                                            "--max-characters", "900000"});
   HttpClient running = server.connect(), waiting = server.connect(), streaming = server.connect();
   HttpClient inspecting = server.connect(), second_inspection = server.connect(), late = server.connect();
-  send_post(running, "/translate", request(many_lines(4000)));
+  send_post(running, "/translate", request(many_lines(15000)));
   // Others are let in once its speed is known.
   EXPECT_TRUE(test_support::wait_until([&] { return server.metric("dragoman_tokens_per_second") > 0.0; }));
-  send_post(waiting, "/translate", request(many_lines(100)));
-  send_post(streaming, "/v1/stream", request("the cat runs"));
+  send_post(waiting, "/translate", request(many_lines(3000)));
+  send_post(streaming, "/v1/stream", request(many_lines(1000)));
   send_post(inspecting, "/v1/inspect", long_inspection());
   send_post(second_inspection, "/v1/inspect", R"({"text": "the cat"})");
   EXPECT_TRUE(test_support::wait_until([&] { return server.metric("dragoman_requests_in_flight") >= 2.0; }));

@@ -70,7 +70,7 @@ TEST_F(Routes, DeeplCutsSentencesAsAsked) {
     return ask_json(post_json("/v2/translate", body))["translations"][0]["text"].get<std::string>();
   };
   const std::string apart = translated("The cat runs.") + " " + translated("The dog sleeps.");
-  EXPECT_EQ(texts({}), apart);
+  EXPECT_EQ(texts(json::object()), apart);
   EXPECT_EQ(texts({{"split_sentences", "1"}}), apart);
   EXPECT_EQ(texts({{"split_sentences", "nonewlines"}}), apart);
   EXPECT_EQ(texts({{"split_sentences", "0"}}), translated(two));
