@@ -330,10 +330,10 @@ async def overload(arguments, lines):
             )
         begin = time.monotonic()
         while True:
-            await loop.run(0.3 * capacity, 0.5)
-            if not loop.refused and percentile(loop.good, 99) < 0.5:
+            await loop.run(0.3 * capacity, max(0.5, 10 / capacity))  # three requests at least
+            if not loop.refused and percentile(loop.good, 99) < 1.0:
                 break
-        print(f"back to normal {time.monotonic() - begin - 0.5:.1f} s after the last")
+        print(f"back to normal {time.monotonic() - begin:.1f} s after the last; {server.memory_mb():.0f} MB")
     return 0
 
 

@@ -8,7 +8,7 @@ namespace {
 constexpr std::chrono::duration<double> kSpan{0.5};
 constexpr double kWeightOfNew = 0.3;  // of a span's speed in the mean
 constexpr int64_t kLeastInWork = 512;
-constexpr int64_t kLargeShare = 8;    // a request that costs more than this share of what is in work is a large one
+constexpr int64_t kLargeShare = 8;  // a request that costs more than this share of what is in work is a large one
 
 }  // namespace
 

@@ -12,14 +12,14 @@ namespace dragoman::serving {
 /// What a line costs, in estimated source tokens: bytes / 4 + 2. Known before it is cut into pieces.
 int64_t estimated_tokens(std::string_view line);
 
-/// The bound of the queue, and of what is begun. No more is begun than the workers do in `longest_wait`, once their speed
-/// is known, but 512 tokens at least: with more beside it each line would take longer, at a slow model until nobody waits
-/// for it any more, and memory would grow. A request is let in if what the workers take at a time, and what they do in `longest_wait`
-/// at their speed of late, is more than what will be done before its own end: itself, and of each request there already
-/// as much as itself at most, since requests take turns (TranslationService). So one long text does not keep short ones
-/// out. What is not let in is refused at once, which costs nobody anything; a client that waits in vain does. The speed
-/// is measured while there is enough to do, in spans of half a second. One request is always let in when nothing else
-/// is there, whatever it costs. Safe for use by any number of threads.
+/// The bound of the queue, and of what is begun. No more is begun than the workers do in `longest_wait`, once their
+/// speed is known, but 512 tokens at least: with more beside it each line would take longer, at a slow model until
+/// nobody waits for it any more, and memory would grow. A request is let in if what the workers take at a time, and
+/// what they do in `longest_wait` at their speed of late, is more than what will be done before its own end: itself,
+/// and of each request there already as much as itself at most, since requests take turns (TranslationService). So one
+/// long text does not keep short ones out. What is not let in is refused at once, which costs nobody anything; a client
+/// that waits in vain does. The speed is measured while there is enough to do, in spans of half a second. One request
+/// is always let in when nothing else is there, whatever it costs. Safe for use by any number of threads.
 class Admission {
  public:
   using Clock = std::chrono::steady_clock;
