@@ -219,15 +219,16 @@ async def throughput(arguments, lines):
                 _, alone = offline(arguments.program, arguments.model, lines)
                 batches = iter([lines[i : i + size] for i in range(0, len(lines), size)])
                 failures = []
-                begin = time.monotonic()
+                begin, own = time.monotonic(), time.process_time()
                 await asyncio.gather(
                     *(throughput_client(server.port, batches, failures) for _ in range(arguments.connections))
                 )
                 served = time.monotonic() - begin
+                own = (time.process_time() - own) / served
                 rates.append((len(lines) / alone, len(lines) / served))
                 print(
                     f"{size} texts a request: translate {rates[-1][0]:.0f}, server {rates[-1][1]:.0f} sentences/s, "
-                    f"ratio {alone / served:.3f}, refused {len(failures)}",
+                    f"ratio {alone / served:.3f}, refused {len(failures)}; this client took {own:.0%} of a core",
                     flush=True,
                 )
             ratios = sorted(served / alone for alone, served in rates)
