@@ -13,10 +13,10 @@ using Kind = HtmlToken::Kind;
 
 // Elements that stand inside a sentence: HTML's phrasing content, without what is a picture, a control or a program of
 // its own, and older ones.
-constexpr std::string_view kInline[] = {
-    "a",    "abbr", "acronym", "b",    "bdi", "bdo",   "big",    "cite", "data",   "del", "dfn", "em",  "font", "i", "img",
-    "ins",  "kbd",  "label",   "mark", "q",   "s",     "samp",   "small", "span",  "strike", "strong", "sub", "sup", "time",
-    "tt",   "u",    "var",     "wbr"};
+constexpr std::string_view kInline[] = {"a",    "abbr", "acronym", "b",    "bdi",   "bdo",  "big",    "cite",   "data",
+                                        "del",  "dfn",  "em",      "font", "i",     "img",  "ins",    "kbd",    "label",
+                                        "mark", "q",    "s",       "samp", "small", "span", "strike", "strong", "sub",
+                                        "sup",  "time", "tt",      "u",    "var",   "wbr"};
 
 bool contains(std::span<const std::string_view> names, std::string_view name) {
   return std::ranges::find(names, name) != names.end();

@@ -12,10 +12,11 @@ namespace {
 
 // Behind which a full stop ends no sentence; languages together, since none of them is a word of another's.
 constexpr std::u32string_view kAbbreviations[] = {
-    U"mr",   U"mrs", U"ms",  U"dr",  U"prof", U"st",   U"jr",    U"sr",   U"vs",   U"etc", U"inc", U"ltd",  U"co",  U"corp",
-    U"no",   U"nr",  U"fig", U"vol", U"pp",   U"gen",  U"col",   U"capt", U"lt",   U"sgt", U"rev", U"hon",  U"gov", U"sen",
-    U"rep",  U"hr",  U"fr",  U"bzw", U"ca",   U"usw",  U"evtl",  U"ggf",  U"inkl", U"str", U"abs", U"art",  U"bd",  U"vgl",
-    U"sog",  U"mme", U"mlle", U"cf",  U"sra", U"srta", U"approx", U"dept", U"est", U"jan", U"feb", U"aug", U"sept", U"okt", U"nov", U"dez"};
+    U"mr",     U"mrs",  U"ms",  U"dr",  U"prof", U"st",  U"jr",   U"sr",  U"vs",   U"etc",  U"inc",  U"ltd",
+    U"co",     U"corp", U"no",  U"nr",  U"fig",  U"vol", U"pp",   U"gen", U"col",  U"capt", U"lt",   U"sgt",
+    U"rev",    U"hon",  U"gov", U"sen", U"rep",  U"hr",  U"fr",   U"bzw", U"ca",   U"usw",  U"evtl", U"ggf",
+    U"inkl",   U"str",  U"abs", U"art", U"bd",   U"vgl", U"sog",  U"mme", U"mlle", U"cf",   U"sra",  U"srta",
+    U"approx", U"dept", U"est", U"jan", U"feb",  U"aug", U"sept", U"okt", U"nov",  U"dez"};
 
 bool is_letter(char32_t c) {
   return u_isalnum(static_cast<UChar32>(c)) != 0;

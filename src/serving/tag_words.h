@@ -11,7 +11,7 @@ struct TagWord {
   size_t begin = 0;  ///< in bytes of the text
   size_t end = 0;
   bool has_letters = false;  ///< or digits
-  size_t source = 0;  ///< the character of the source, spaces not counted, that it looks at most
+  size_t source = 0;         ///< the character of the source, spaces not counted, that it looks at most
   struct Look {
     size_t source;  ///< a character in the middle of a source piece
     float weight;

@@ -34,8 +34,7 @@ struct TranslationService::Active {
 };
 
 TranslationService::TranslationService(int workers, int64_t batch_tokens, std::chrono::duration<double> longest_wait)
-    : admission_(workers * batch_tokens, longest_wait),
-      thread_([this] { run(); }) {}
+    : admission_(workers * batch_tokens, longest_wait), thread_([this] { run(); }) {}
 
 TranslationService::~TranslationService() {
   {

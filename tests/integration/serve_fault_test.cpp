@@ -46,7 +46,7 @@ class ServeFault : public testing::TestWithParam<bool> {
     }
     return answers;
   }
-  const std::vector<std::string> more_ = {"--longest-wait", "60",   "--workers",    "2",
+  const std::vector<std::string> more_ = {"--longest-wait", "60",    "--workers",    "2",
                                           "--batch-tokens", "50000", "--min-length", "8"};
   test_support::TemporaryFolder folder_;
 };
@@ -63,11 +63,13 @@ TEST_P(ServeFault, RefusedMemoryFailsItsRequestsAlone) {
   for (bool fired = true; fired; ++k) {
     ASSERT_LT(k, 1000);
     const std::filesystem::path log = folder_.path() / fmt::format("fired{}", k);
-    const std::map<std::string, std::string> fault = {
-        {"LD_PRELOAD", DRAGOMAN_FAIL_IO},        {"ASAN_OPTIONS", "verify_asan_link_order=0:detect_leaks=0"},
-        {"FAIL_IO_CALL", "mmap"},                {"FAIL_IO_AT", std::to_string(k + 1)},
-        {"FAIL_IO_ERRNO", "12"},                 {"FAIL_IO_LOG", log.string()},
-        {"FAIL_IO_KEEP", GetParam() ? "1" : "0"}};
+    const std::map<std::string, std::string> fault = {{"LD_PRELOAD", DRAGOMAN_FAIL_IO},
+                                                      {"ASAN_OPTIONS", "verify_asan_link_order=0:detect_leaks=0"},
+                                                      {"FAIL_IO_CALL", "mmap"},
+                                                      {"FAIL_IO_AT", std::to_string(k + 1)},
+                                                      {"FAIL_IO_ERRNO", "12"},
+                                                      {"FAIL_IO_LOG", log.string()},
+                                                      {"FAIL_IO_KEEP", GetParam() ? "1" : "0"}};
     RunningServer server(folder_.path(), more_, fault, DRAGOMAN_PROGRAM, RunningServer::MayFail::kYes);
     if (server.port() == 0) {
       EXPECT_EQ(server.program().wait(), 1) << k << ": " << server.program().errors();
@@ -101,9 +103,8 @@ TEST_P(ServeFault, RefusedMemoryFailsItsRequestsAlone) {
   EXPECT_GT(failed_requests, 0) << "no fault hit a request in " << k << " trials";
 }
 
-INSTANTIATE_TEST_SUITE_P(OnceOrForEver, ServeFault, testing::Bool(), [](const auto& parameter) {
-  return std::string(parameter.param ? "ForEver" : "Once");
-});
+INSTANTIATE_TEST_SUITE_P(OnceOrForEver, ServeFault, testing::Bool(),
+                         [](const auto& parameter) { return std::string(parameter.param ? "ForEver" : "Once"); });
 
 }  // namespace
 }  // namespace dragoman

@@ -61,7 +61,8 @@ TEST(InlineTags, StandAroundTheWordsThatLookAtTheirs) {
   EXPECT_EQ(placed("go <a href=\"x?a&b\"><i>very</i> fast</a> now", "jetzt sehr schnell gehen", {3, 1, 2, 0}),
             "jetzt <a href=\"x?a&b\"><i>sehr</i> schnell</a> gehen");
   EXPECT_EQ(placed("a <b>b</b> c", "x y z w", {0, 1, 1, 2}), "x <b>y z</b> w");
-  EXPECT_EQ(placed("a <b>b c d</b> e", "v w x y z", {0, 1, 4, 2, 3}), "v <b>w x y z</b>") << "most of its own, in one run";
+  EXPECT_EQ(placed("a <b>b c d</b> e", "v w x y z", {0, 1, 4, 2, 3}), "v <b>w x y z</b>")
+      << "most of its own, in one run";
   EXPECT_EQ(placed("a <b>b</b> &amp; c", "w x & z", {0, 1, 1, 3}), "w <b>x</b> &amp; z") << "marks follow no tag";
 }
 

@@ -78,9 +78,9 @@ TEST(TextPlan, SentencesOfALineAreTranslatedApart) {
             (Lines{"He said \"go!\"", "Then (as ever) he went...", "Über alles."}));
   EXPECT_EQ(lines("我来了。你呢？好"), (Lines{"我来了。", "你呢？", "好"}));
   EXPECT_EQ(lines("A bb.\nC dd. E"), (Lines{"A bb.", "C dd.", "E"}));
-  for (const std::string one :
-       {"Mr. Smith and J. R. Brown live at St. James.", "Am 3. Oktober ist z. B. frei.", "It costs 3.50 or 4. maybe",
-        "example.com is it", "What? no.", "A.", "Wait...", "… A", "(A.) - .", "He came. (why) not", "Dr. Müller vs. Prof. Maier"}) {
+  for (const std::string one : {"Mr. Smith and J. R. Brown live at St. James.", "Am 3. Oktober ist z. B. frei.",
+                                "It costs 3.50 or 4. maybe", "example.com is it", "What? no.", "A.", "Wait...", "… A",
+                                "(A.) - .", "He came. (why) not", "Dr. Müller vs. Prof. Maier"}) {
     EXPECT_EQ(lines(one), Lines{one});
   }
   EXPECT_EQ(lines_of(plan_text("A bb. C d.", Sentences::kTogether)), Lines{"A bb. C d."});
