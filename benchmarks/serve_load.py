@@ -13,7 +13,8 @@ equal       every request has a text of its own; one in ten is asked first on a 
 throughput  all lines through `dragoman translate` and through the server, several rounds in turn; sentences a second.
             The client runs on the same machine and takes its share of it.
 overload    finds the capacity C by a constant rate, raised until p99 is above 1 s or a request is refused; then 0.5,
-            1, 2 and 4 C, sent by the clock whatever comes back, each for some seconds.
+            1, 2 and 4 C, sent by the clock whatever comes back, each for some seconds. Takes a model slow enough that
+            the client can send 4 C beside it.
 slow        slowhttptest (Debian package) holds 2,000 connections in its modes H, B, R and X; beside it 200 good requests.
 soak        mixed load, some 0.6 C of sentences or --rate: memory and files open every minute, and the slope of memory after the first third.
 Standard library only, slow apart. Status 1 when an answer is wrong, lost or doubled.
@@ -146,6 +147,8 @@ def one_line(values):
 
 
 def distinct(lines, count):
+    """Texts of one sentence: the server translates several apart, `translate` a line as one."""
+    lines = [line for line in lines if not re.search(r"[.!?]\W*\s\W*[^\W\d_a-z]", line)]
     return [f"{lines[i % len(lines)]} {i}" for i in range(count)]
 
 
@@ -216,15 +219,16 @@ async def throughput(arguments, lines):
                 _, alone = offline(arguments.program, arguments.model, lines)
                 batches = iter([lines[i : i + size] for i in range(0, len(lines), size)])
                 failures = []
-                begin = time.monotonic()
+                begin, own = time.monotonic(), time.process_time()
                 await asyncio.gather(
                     *(throughput_client(server.port, batches, failures) for _ in range(arguments.connections))
                 )
                 served = time.monotonic() - begin
+                own = (time.process_time() - own) / served
                 rates.append((len(lines) / alone, len(lines) / served))
                 print(
                     f"{size} texts a request: translate {rates[-1][0]:.0f}, server {rates[-1][1]:.0f} sentences/s, "
-                    f"ratio {alone / served:.3f}, refused {len(failures)}",
+                    f"ratio {alone / served:.3f}, refused {len(failures)}; this client took {own:.0%} of a core",
                     flush=True,
                 )
             ratios = sorted(served / alone for alone, served in rates)
@@ -241,7 +245,7 @@ class OpenLoop:
     def __init__(self, port, lines):
         self.port, self.lines = port, lines
         self.idle = []
-        self.good, self.refused, self.other = [], [], 0
+        self.good, self.refused, self.other, self.elapsed = [], [], 0, 0.0
 
     async def one(self, data, due):
         while self.idle and self.idle[-1].closed:  # the server closes idle ones
@@ -272,45 +276,65 @@ class OpenLoop:
         sent = time.monotonic() - begin
         while tasks:
             await asyncio.wait(tasks, timeout=60)
+        self.elapsed = time.monotonic() - begin  # with what waited when the last was sent
         return sent
 
 
+async def closed_loop_rate(port, lines, seconds, clients=16):
+    """Answers a second to clients that ask again as soon as they are answered: near the capacity, quickly found."""
+    until, answered = time.monotonic() + seconds, []
+
+    async def client(k):
+        connection = await connect(port)
+        i = k
+        while time.monotonic() < until:
+            if connection.closed:
+                connection = await connect(port)
+            status, _ = await connection.ask(request_bytes([lines[i % len(lines)]]))
+            answered.append(status)
+            i += clients
+        connection.transport.close()
+
+    await asyncio.gather(*(client(k) for k in range(clients)))
+    return answered.count(200) / seconds
+
+
 async def find_capacity(loop, seconds):
-    rate, last = 50.0, 0.0
-    while True:
+    """The last rate, raised by 5 %, at which nothing is refused and p99 is below 1 s."""
+
+    async def holds(rate):
         await loop.run(rate, seconds)
-        if loop.refused or loop.other or percentile(loop.good, 99) > 1.0:
-            break
-        last, rate = rate, rate * (2.0 if rate < 200 else 1.25)
-    rate = last
-    while True:
-        await loop.run(rate * 1.05, seconds)
-        if loop.refused or loop.other or percentile(loop.good, 99) > 1.0:
-            return rate
+        return not loop.refused and not loop.other and percentile(loop.good, 99) <= 1.0
+
+    rate = 0.7 * await closed_loop_rate(loop.port, loop.lines, seconds)
+    while not await holds(rate):
+        rate *= 0.8
+        await asyncio.sleep(2)  # what waits goes
+    while await holds(rate * 1.05):
         rate *= 1.05
+    return rate
 
 
 async def overload(arguments, lines):
     with Server(arguments.program, arguments.model) as server:
         loop = OpenLoop(server.port, lines)
-        await loop.run(50.0, 3)
-        capacity = await find_capacity(loop, 5)
-        print(f"capacity: {capacity:.0f} requests/s of one sentence")
+        capacity = await find_capacity(loop, arguments.step)
+        print(f"capacity: {capacity:.1f} requests/s of one sentence; {server.memory_mb():.0f} MB", flush=True)
         for factor in (0.5, 1.0, 2.0, 4.0):
             sent = await loop.run(factor * capacity, arguments.seconds)
             total = len(loop.good) + len(loop.refused) + loop.other
             print(
-                f"{factor} C = {total / sent:.0f}/s: good {len(loop.good) / sent:.0f}/s ({len(loop.good) / sent / capacity:.2f} C), "
+                f"{factor} C = {total / sent:.1f}/s: good {len(loop.good) / loop.elapsed:.1f}/s ({len(loop.good) / loop.elapsed / capacity:.2f} C), "
                 f"{one_line(loop.good)}; refused {len(loop.refused) / total:.1%}, {one_line(loop.refused)}; "
                 f"other {loop.other}; {server.memory_mb():.0f} MB",
                 flush=True,
             )
         begin = time.monotonic()
         while True:
-            await loop.run(0.3 * capacity, 0.5)
-            if not loop.refused and percentile(loop.good, 99) < 0.5:
+            await loop.run(0.3 * capacity, max(0.5, 10 / capacity))  # three requests at least
+            if not loop.refused and percentile(loop.good, 99) < 1.0:
                 break
-        print(f"back to normal {time.monotonic() - begin - 0.5:.1f} s after the last")
+        print(f"back to normal {time.monotonic() - begin:.1f} s after the last; {server.memory_mb():.0f} MB")
     return 0
 
 
@@ -434,6 +458,7 @@ def main():
     parser.add_argument("--texts", default="1,16")
     parser.add_argument("--rounds", type=int, default=3)
     parser.add_argument("--seconds", type=float, default=0, help="of each part; 0 = 60, slow: 20")
+    parser.add_argument("--step", type=float, default=5, help="seconds of each rate tried for the capacity")
     parser.add_argument("--minutes", type=float, default=30)
     parser.add_argument("--rate", type=float, default=0, help="requests/s of soak; 0 = by the capacity found")
     arguments = parser.parse_args()

@@ -13,7 +13,7 @@
 set -euo pipefail
 program=$(realpath -m "${1:-"$(dirname "$0")/../build/dragoman"}")
 cd "${2:-"$(dirname "$0")/.."}"
-made_at_run_time="build build-examples build-sanitize quickstart multi30k my-model checkpoints"
+made_at_run_time="build build-examples build-sanitize build-thread quickstart multi30k my-model checkpoints"
 missing=0
 links=0
 paths=0

@@ -19,7 +19,9 @@ case "$target" in
   requests)
     longest=8192
     more="src/serving/request_reader.cpp src/serving/request_head.cpp src/serving/http_message.cpp
-      src/serving/request_fields.cpp src/serving/multipart.cpp src/serving/html_plan.cpp src/serving/text_plan.cpp" ;;
+      src/serving/request_fields.cpp src/serving/multipart.cpp src/serving/html_plan.cpp src/serving/html_text.cpp
+      src/serving/html_tokens.cpp src/serving/inline_tags.cpp src/serving/sentences.cpp src/serving/tag_words.cpp
+      src/serving/text_plan.cpp" ;;
   safetensors)
     more="src/tensor/safetensors.cpp src/tensor/safetensors_header.cpp src/tensor/tensor.cpp src/tensor/shape.cpp
       src/tensor/arena.cpp" ;;

@@ -2,6 +2,7 @@
 # Installs what is needed, builds and runs all tests.
 #   scripts/test.sh                         Release in build/, all tests through ctest
 #   scripts/test.sh --sanitize              the same tests under AddressSanitizer and UBSan, in build-sanitize/
+#   scripts/test.sh --threads               the tests of search and server under ThreadSanitizer, in build-thread/
 #   scripts/test.sh --peers [CORPORA]       afterwards compares with other programs (sacreBLEU, TensorBoard, PyTorch,
 #                                           transformers, CTranslate2) in .venv-peers; needs the network once.
 #                                           CORPORA: a folder of parallel texts
@@ -10,11 +11,13 @@ set -euo pipefail
 cd "$(dirname "$0")/.."
 
 sanitize=no
+threads=no
 peers=no
 corpora="../shared/corpora"
 while [ $# -gt 0 ]; do
   case "$1" in
     --sanitize) sanitize=yes ;;
+    --threads) threads=yes ;;
     --peers)
       peers=yes
       if [ $# -gt 1 ] && [[ "$2" != --* ]]; then
@@ -23,7 +26,7 @@ while [ $# -gt 0 ]; do
       fi
       ;;
     *)
-      echo "test.sh: unknown option '$1'; known: --sanitize, --peers [CORPORA]" >&2
+      echo "test.sh: unknown option '$1'; known: --sanitize, --threads, --peers [CORPORA]" >&2
       exit 2
       ;;
   esac
@@ -38,6 +41,14 @@ if [ "$sanitize" = yes ]; then
   configuration+=(-DDRAGOMAN_SANITIZE=ON)
   export ASAN_OPTIONS="halt_on_error=1:detect_leaks=1:strict_string_checks=1${ASAN_OPTIONS:+:$ASAN_OPTIONS}"
   export UBSAN_OPTIONS="halt_on_error=1:print_stacktrace=1${UBSAN_OPTIONS:+:$UBSAN_OPTIONS}"
+fi
+
+tests=()
+if [ "$threads" = yes ]; then
+  build="build-thread"
+  configuration+=(-DDRAGOMAN_SANITIZE=thread -DDRAGOMAN_MPI=OFF)
+  tests=(-R '^(decoding|serving|integration_serve)' -E '^serving_page$')
+  export TSAN_OPTIONS="halt_on_error=1${TSAN_OPTIONS:+:$TSAN_OPTIONS}"
 fi
 
 # The closing summary of --peers; each check prints its own lines and ends with a status other than 0 if it fails.
@@ -77,7 +88,7 @@ else
 fi
 cmake -S . -B "$build" -G Ninja "${configuration[@]}"
 ninja -C "$build" -j "$jobs"
-ctest --test-dir "$build" --output-on-failure --no-tests=error -j "$jobs"
+ctest --test-dir "$build" --output-on-failure --no-tests=error -j "$jobs" "${tests[@]}"
 if [ "$peers" = yes ]; then
   run_peers
 fi

@@ -27,6 +27,7 @@ struct ServeArguments {
   double longest_wait = 2.0;
   double request_time = 30.0;
   double drain_time = 30.0;
+  bool whole_lines = false;
   std::unique_ptr<SearchFlags> flags;
 
   // What can be seen to be wrong without the models is refused before they are read.
@@ -53,6 +54,7 @@ struct ServeArguments {
     options.longest_wait = std::chrono::duration<double>(longest_wait);
     options.request_time = milliseconds(request_time);
     options.drain_time = milliseconds(drain_time);
+    options.texts.sentences = whole_lines ? serving::Sentences::kTogether : serving::Sentences::kApart;
     options.say = [](const std::string& line) {
       const std::time_t now = std::time(nullptr);
       say(fmt::format("{:%Y-%m-%dT%H:%M:%SZ} {}\n", fmt::gmtime(now), line));
@@ -78,6 +80,10 @@ void add_serve_command(CLI::App& app, Run& run) {
       ->required();
   command->add_option("--host", options.listen.host, "Address to listen at; 0.0.0.0 = every one of this machine");
   command->add_option("--port", options.listen.port, "Port to listen at; 0 = one that is free");
+  command->add_flag(
+      "--share-port", options.listen.share_port,
+      "Let other servers of this user that say so too listen at the same port: a new one can start before "
+      "the old one ends");
   command->add_option("--longest-wait", arguments->longest_wait,
                       "Seconds of work that may wait; what would come behind is refused with 503");
   command->add_option("--request-time", arguments->request_time, "Seconds a request may take");
@@ -86,6 +92,9 @@ void add_serve_command(CLI::App& app, Run& run) {
   command->add_option("--max-connections", options.http.connections, "Connections open at a time");
   command->add_option("--max-texts", options.texts.texts, "Texts in one request");
   command->add_option("--max-characters", options.texts.characters, "Characters of one text");
+  command->add_flag("--whole-lines", arguments->whole_lines,
+                    "Translate each line as one, for models that learned from lines of several sentences; else its "
+                    "sentences are translated apart");
   command
       ->add_option("--api-keys", options.api_keys,
                    "File of the keys that open the server: SHA-256, name, requests and characters a minute; without it "

@@ -51,6 +51,20 @@ std::vector<int32_t> DecoderState::add(const Variable& memory, std::span<const i
   for (size_t sentence = 0; sentence + 1 < offsets.size(); ++sentence) {
     added.push_back(take_slot());
   }
+  try {
+    keep_sources(memory, offsets, added);
+  } catch (...) {  // no memory: the slots are free again
+    for (const int32_t slot : added) {
+      remove(slot);
+    }
+    throw;
+  }
+  return added;
+}
+
+// Keys and values of every layer's cross-attention, once for each sentence.
+void DecoderState::keep_sources(const Variable& memory, std::span<const int32_t> offsets,
+                                std::span<const int32_t> added) {
   for (size_t layer = 0; layer < model_.decoder_layer_count(); ++layer) {
     const nn::MultiHeadAttention& attention = model_.decoder_layer(layer).cross_attention();
     const auto projected = attention.project_keys_and_values(memory);
@@ -62,7 +76,6 @@ std::vector<int32_t> DecoderState::add(const Variable& memory, std::span<const i
           ops::pack_shared_keys(keys.rows(begin, end), values.rows(begin, end), attention.n_heads(), cache_.dtype()));
     }
   }
-  return added;
 }
 
 int32_t DecoderState::take_slot() {

@@ -95,6 +95,7 @@ class DecoderState : public models::DecoderMemory {
     int32_t position;
   };
 
+  void keep_sources(const autograd::Variable& memory, std::span<const int32_t> offsets, std::span<const int32_t> added);
   int32_t take_slot();
   Slot& checked_slot(int32_t slot);
   void extend(const StepRow& row, size_t hypothesis);

@@ -27,19 +27,30 @@ std::string value_key(std::string_view path, std::string_view name) {
 // Keeps what the modules show.
 class Inspection::Recorder : public nn::ForwardObserver {
  public:
-  explicit Recorder(Inspection& inspection) : inspection_(inspection) {}
+  Recorder(Inspection& inspection, const InspectionRequest& request) : inspection_(inspection), request_(request) {}
 
   void observe(std::string_view path, int64_t, const tensor::Tensor& weights) override {
     inspection_.attention_paths_.emplace_back(path);
     inspection_.weights_.emplace(path, weights);
   }
   void observe_value(std::string_view path, std::string_view name, const tensor::Tensor& value) override {
+    request_.check_goes_on();
     inspection_.values_.emplace(value_key(path, name), value);
   }
 
  private:
   Inspection& inspection_;
+  const InspectionRequest& request_;
 };
+
+void InspectionRequest::check_goes_on() const {
+  SentenceRequest stops;
+  stops.cancel = cancel;
+  stops.deadline = deadline;
+  if (const auto reason = stops.stop_reason()) {
+    throw InspectionStopped(*reason);
+  }
+}
 
 std::vector<int32_t> inspected_source(const Translator& translator, const std::string& text,
                                       const InspectionLimits& limits) {
@@ -53,8 +64,9 @@ std::vector<int32_t> inspected_source(const Translator& translator, const std::s
   return source;
 }
 
-TracedSearch trace_search(const Translator& translator, std::span<const int32_t> source, const SearchOptions& options,
+TracedSearch trace_search(const Translator& translator, std::span<const int32_t> source, const InspectionRequest& asked,
                           size_t max_tokens) {
+  const SearchOptions& options = asked.options;
   base::check_usage(!options.samples() && !options.alternatives, "inspect: only a beam search can be looked into");
   const auto length = static_cast<int64_t>(source.size());
   const int64_t longest = options.max_length(length, translator.model().config().max_positions);
@@ -74,6 +86,7 @@ TracedSearch trace_search(const Translator& translator, std::span<const int32_t>
   std::vector<StepRow> rows;
   ops::BestLogits best;
   while (!search.done()) {
+    asked.check_goes_on();
     rows.clear();
     search.append_rows(slot, rows);
     const int wanted = search.best_logits_wanted();
@@ -105,7 +118,7 @@ Inspection::Inspection(const Translator& translator, const InspectionRequest& re
                     predicted_.size(), longest);
   check_ids(predicted_, translator.target_vocabulary().size());
   if (predicted_.empty()) {
-    const Hypothesis best = trace_search(translator, source_, request.options, longest).best;
+    const Hypothesis best = trace_search(translator, source_, request, longest).best;
     predicted_ = best.ids;
     if (best.finish_reason == FinishReason::kEndOfSentence) {
       predicted_.push_back(data::kEosId);
@@ -113,7 +126,7 @@ Inspection::Inspection(const Translator& translator, const InspectionRequest& re
   }
   input_ = {data::kBosId};
   input_.insert(input_.end(), predicted_.begin(), predicted_.end() - 1);
-  Recorder recorder(*this);
+  Recorder recorder(*this, request);
   nn::ForwardContext context;
   context.observer = &recorder;
   const autograd::NoGrad inference;

@@ -2,6 +2,8 @@
 
 #include <map>
 #include <optional>
+#include <stdexcept>
+#include <stop_token>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -22,6 +24,22 @@ struct InspectionRequest {
   std::string text;
   SearchOptions options;                ///< of the search
   std::vector<int32_t> predicted = {};  ///< [T] what the decoder is to have predicted, the end included; empty: search
+  std::stop_token cancel = {};          ///< when stop is requested, InspectionStopped is thrown soon
+  std::optional<Deadline> deadline = {};  ///< the same when this time is reached
+
+  /// Throws InspectionStopped when it is to go no further.
+  void check_goes_on() const;
+};
+
+/// Thrown by an inspection that was cancelled or is out of time.
+class InspectionStopped : public std::runtime_error {
+ public:
+  explicit InspectionStopped(FinishReason reason)
+      : std::runtime_error("inspect: ended before it was done"), reason_(reason) {}
+  FinishReason reason() const { return reason_; }  ///< kCancelled or kDeadline
+
+ private:
+  FinishReason reason_;
 };
 
 /// The search of one sentence and all it kept. It is a beam search for beam_size 1 too.
@@ -31,8 +49,9 @@ struct TracedSearch {
 };
 
 /// Searches as Translator::translate does, with the first model of an ensemble, for at most `max_tokens` tokens.
-/// @param source  [S] ids, the end included. Throws Error(kUsage) for options that are not a beam search's.
-TracedSearch trace_search(const Translator& translator, std::span<const int32_t> source, const SearchOptions& options,
+/// @param source  [S] ids, the end included;  @param asked  with the options of the search
+/// Throws Error(kUsage) for options that are not a beam search's, InspectionStopped between two steps.
+TracedSearch trace_search(const Translator& translator, std::span<const int32_t> source, const InspectionRequest& asked,
                           size_t max_tokens);
 
 /// The source of a text as the model reads it. @return [S] ids, the end included
@@ -48,7 +67,8 @@ class Inspection {
  public:
   /// Searches if `request.predicted` is empty, then runs the model once.
   /// Throws Error(kUsage): what inspected_source throws; "inspect: target_ids has 200 tokens, at most 160 ..."; an id
-  /// outside the vocabulary: "inspect: target_ids[2] is 9000, must be in [0, 4000)".
+  /// outside the vocabulary: "inspect: target_ids[2] is 9000, must be in [0, 4000)". Throws InspectionStopped between
+  /// two steps of the search and between two layers.
   Inspection(const Translator& translator, const InspectionRequest& request, const InspectionLimits& limits = {});
 
   const Translator& translator() const { return translator_; }

@@ -10,13 +10,22 @@ namespace dragoman::decoding {
 // What one thread holds: a worker, and the tasks under way in it.
 class SearchService::Thread {
  public:
-  Thread(const ParallelSearch& search, int team_size) : search_(search), team_size_(team_size) { renew(); }
-  ~Thread() { search_.give_back(std::move(worker_)); }
+  Thread(const ParallelSearch& search, int team_size) : search_(search), team_size_(team_size) {}
+  ~Thread() {
+    if (worker_ != nullptr) {
+      search_.give_back(std::move(worker_));
+    }
+  }
 
   int64_t tokens() const { return tokens_; }
   bool idle() const { return tasks_.empty(); }
 
   void admit(std::vector<SearchTask> tasks) {
+    try {
+      renew();
+    } catch (...) {  // no memory for a worker; the next task tries again
+      return fail(tasks, std::current_exception());
+    }
     const tensor::ArenaScope arena(worker_->arena);
     const ops::TeamScope team(worker_->team.get());
     std::vector<SearchTask> begun;
@@ -43,23 +52,38 @@ class SearchService::Thread {
   }
 
   void step() {
-    const tensor::ArenaScope arena(worker_->arena);
-    const ops::TeamScope team(worker_->team.get());
     std::vector<SearchResult> results;
-    try {
-      loop_->step(results);
-    } catch (...) {  // the model itself: nobody's own error
-      fail_all(std::current_exception());
+    std::exception_ptr failure;
+    {
+      const tensor::ArenaScope arena(worker_->arena);
+      const ops::TeamScope team(worker_->team.get());
+      try {
+        loop_->step(results);
+      } catch (...) {  // the model itself: nobody's own error
+        failure = std::current_exception();
+      }
+      for (SearchResult& result : results) {  // what ended before the failure did
+        answer(result);
+      }
     }
-    for (SearchResult& result : results) {
-      answer(result);
+    if (failure != nullptr) {
+      fail_all(failure);
     }
   }
 
  private:
+  // Sees to a worker: at first, and after a failure.
   void renew() {
-    worker_ = search_.take_worker(team_size_);
-    loop_ = std::make_unique<SearchLoop>(*worker_->steps, SearchOptions(), OnError::kReport);
+    if (loop_ == nullptr) {
+      worker_ = search_.take_worker(team_size_);
+      loop_ = std::make_unique<SearchLoop>(*worker_->steps, SearchOptions(), OnError::kReport);
+    }
+  }
+
+  static void fail(const std::vector<SearchTask>& tasks, const std::exception_ptr& error) {
+    for (const SearchTask& task : tasks) {
+      task.done({}, error);
+    }
   }
 
   // Whatever the encoder refused was in one of them: each is tried by itself.
@@ -106,13 +130,17 @@ class SearchService::Thread {
     task.done(std::move(output), result.error);
   }
 
+  // All that is under way ends with the error, and what was searched with is dropped, whatever state it is in.
   void fail_all(const std::exception_ptr& error) {
-    for (const auto& [number, task] : tasks_) {
-      task.done({}, error);
+    loop_.reset();
+    worker_.reset();
+    tokens_ = 0;
+    std::vector<SearchTask> failed;
+    for (auto& [number, task] : tasks_) {
+      failed.push_back(std::move(task));
     }
     tasks_.clear();
-    tokens_ = 0;
-    renew();
+    fail(failed, error);
   }
 
   const ParallelSearch& search_;
@@ -133,7 +161,9 @@ SearchService::SearchService(const ParallelSearch& search, const SearchOptions& 
         if (tasks.empty() && thread.idle()) {
           return;
         }
-        thread.admit(std::move(tasks));
+        if (!tasks.empty()) {
+          thread.admit(std::move(tasks));
+        }
         if (!thread.idle()) {
           thread.step();
         }

@@ -7,7 +7,8 @@ namespace {
 
 constexpr std::chrono::duration<double> kSpan{0.5};
 constexpr double kWeightOfNew = 0.3;  // of a span's speed in the mean
-constexpr int64_t kLargeShare = 8;    // a request that costs more than this share of what is in work is a large one
+constexpr int64_t kLeastInWork = 512;
+constexpr int64_t kLargeShare = 8;  // a request that costs more than this share of what is in work is a large one
 
 }  // namespace
 
@@ -31,7 +32,7 @@ int64_t Admission::before_the_end_of(int64_t cost) const {
 
 std::optional<Admission::Ticket> Admission::enter(int64_t cost, Clock::time_point now) {
   const std::lock_guard lock(mutex_);
-  const double most = static_cast<double>(in_work_) + rate_ * longest_wait_.count();
+  const double most = static_cast<double>(in_work_now()) + rate_ * longest_wait_.count();
   if (inside_ > 0 && static_cast<double>(before_the_end_of(cost)) > most) {
     ++refused_;
     return std::nullopt;
@@ -60,9 +61,19 @@ void Admission::leave(Ticket ticket, int64_t cost, bool was_done, Clock::time_po
   look_at_speed(now);
 }
 
+int64_t Admission::in_work_now() const {
+  const auto at_speed = static_cast<int64_t>(rate_ * longest_wait_.count());
+  return rate_ == 0.0 ? in_work_ : std::min(in_work_, std::max(kLeastInWork, at_speed));
+}
+
+int64_t Admission::in_work() const {
+  const std::lock_guard lock(mutex_);
+  return in_work_now();
+}
+
 // Half of what the workers can hold keeps them busy.
 void Admission::look_at_speed(Clock::time_point now) {
-  is_busy_span_ = is_busy_span_ && inside_ >= in_work_ / 2;
+  is_busy_span_ = is_busy_span_ && inside_ >= in_work_now() / 2;
   const std::chrono::duration<double> seconds = now - span_begin_;
   if (is_busy_span_ && seconds < kSpan) {
     return;
@@ -73,7 +84,7 @@ void Admission::look_at_speed(Clock::time_point now) {
   }
   span_begin_ = now;
   done_in_span_ = 0;
-  is_busy_span_ = inside_ >= in_work_ / 2;
+  is_busy_span_ = inside_ >= in_work_now() / 2;
 }
 
 int64_t Admission::inside() const {

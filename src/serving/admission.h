@@ -12,17 +12,19 @@ namespace dragoman::serving {
 /// What a line costs, in estimated source tokens: bytes / 4 + 2. Known before it is cut into pieces.
 int64_t estimated_tokens(std::string_view line);
 
-/// The bound of the queue. A request is let in if what the workers take at a time, and what they do in `longest_wait`
-/// at their speed of late, is more than what will be done before its own end: itself, and of each request there already
-/// as much as itself at most, since requests take turns (TranslationService). So one long text does not keep short ones
-/// out. What is not let in is refused at once, which costs nobody anything; a client that waits in vain does. The speed
-/// is measured while there is enough to do, in spans of half a second. One request is always let in when nothing else
-/// is there, whatever it costs. Safe for use by any number of threads.
+/// The bound of the queue, and of what is begun. No more is begun than the workers do in `longest_wait`, once their
+/// speed is known, but 512 tokens at least: with more beside it each line would take longer, at a slow model until
+/// nobody waits for it any more, and memory would grow. A request is let in if what the workers take at a time, and
+/// what they do in `longest_wait` at their speed of late, is more than what will be done before its own end: itself,
+/// and of each request there already as much as itself at most, since requests take turns (TranslationService). So one
+/// long text does not keep short ones out. What is not let in is refused at once, which costs nobody anything; a client
+/// that waits in vain does. The speed is measured while there is enough to do, in spans of half a second. One request
+/// is always let in when nothing else is there, whatever it costs. Safe for use by any number of threads.
 class Admission {
  public:
   using Clock = std::chrono::steady_clock;
 
-  /// @param in_work  cost that the workers take at a time
+  /// @param in_work  cost that the workers take at a time, at most
   Admission(int64_t in_work, std::chrono::duration<double> longest_wait);
 
   /// Names a request that was let in.
@@ -33,6 +35,8 @@ class Admission {
   /// So much of a request is done, or given up (then it says nothing about the speed).
   void leave(Ticket ticket, int64_t cost, bool was_done, Clock::time_point now = Clock::now());
 
+  /// Cost that is to be in work at a time, at the speed of late.
+  int64_t in_work() const;
   int64_t inside() const;
   uint64_t refused() const;
   /// Cost a second; 0 until it has been measured.
@@ -40,6 +44,7 @@ class Admission {
 
  private:
   int64_t before_the_end_of(int64_t cost) const;
+  int64_t in_work_now() const;
   void look_at_speed(Clock::time_point now);
 
   const int64_t in_work_;

@@ -103,7 +103,8 @@ AskedTranslation asked_translation(const RequestFields& fields, ServingContext& 
   std::string words;
   size_t characters = 0;
   for (const std::string& text : texts) {
-    asked.plans.push_back(format == "html" ? plan_html(text) : plan_text(text));
+    asked.plans.push_back(format == "html" ? plan_html(text, {}, context.limits.sentences)
+                                           : plan_text(text, context.limits.sentences));
     words += words_of(asked.plans.back());
     characters += count_characters(text);
   }

@@ -67,19 +67,25 @@ void plan_texts(DeeplRequest& request, const RequestFields& fields, const TextLi
   if (texts.size() > limits.texts) {
     bad_request(fmt::format("Too many texts: {}, at most {} are taken.", texts.size(), limits.texts));
   }
-  const bool is_html = !one_of(fields, "tag_handling", {"xml", "html"}).empty();
+  const std::string markup = one_of(fields, "tag_handling", {"xml", "html"});
+  const bool is_html = !markup.empty();
   const std::string version = one_of(fields, "tag_handling_version", {"v1", "v2"});
   request.tag_handling_version = is_html ? (version.empty() ? "v2" : version) : "";
   const std::string split = one_of(fields, "split_sentences", {"0", "1", "nonewlines", "default"});
   const bool joins = split == "0" || split == "nonewlines";
-  const std::vector<std::string> ignored = element_names(fields, "ignore_tags");
+  const Sentences sentences = split == "0" ? Sentences::kTogether : limits.sentences;
+  const MarkupOptions options{.is_xml = markup == "xml",
+                              .left_alone = element_names(fields, "ignore_tags"),
+                              .splitting = element_names(fields, "splitting_tags"),
+                              .non_splitting = element_names(fields, "non_splitting_tags")};
   for (const std::string& text : texts) {
     const size_t characters = count_characters(text);
     if (characters > limits.characters) {
       bad_request(fmt::format("A text has {} characters, at most {} are taken.", characters, limits.characters));
     }
     request.characters.push_back(static_cast<int64_t>(characters));
-    request.plans.push_back(is_html ? plan_html(text, ignored) : plan_text(joins ? joined_lines(text) : text));
+    request.plans.push_back(is_html ? plan_html(text, options, sentences)
+                                    : plan_text(joins ? joined_lines(text) : text, sentences));
   }
 }
 

@@ -35,7 +35,7 @@ std::string url_of(const Request& request, const std::string& name) {
 void translate_file(ServingContext& context, const std::shared_ptr<Exchange>& exchange) {
   const RequestFields fields(exchange->request());
   const std::string text = file_text(fields);
-  TextsRequest request{.plans = {plan_text(text)}, .models = context.models.get()};
+  TextsRequest request{.plans = {plan_text(text, context.limits.sentences)}, .models = context.models.get()};
   DetectedLanguage source;
   request.model = model_between(*request.models, required_text(fields, "source"), required_text(fields, "target"),
                                 words_of(request.plans.front()), source);

@@ -1,177 +1,194 @@
 #include <algorithm>
-#include <charconv>
 #include <optional>
 
-#include "base/utf8.h"
-#include "serving/http_message.h"
+#include "serving/html_text.h"
+#include "serving/tag_words.h"
 #include "serving/text_plan.h"
 
 namespace dragoman::serving {
 namespace {
 
-constexpr std::string_view kBlanks = " \t\n\r\f";
+using Kind = HtmlToken::Kind;
+using Tokens = std::vector<HtmlToken>;
 
-bool is_name_start(char c) {
-  return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z');
-}
+// What bounds the work of putting tags back; a browser's paragraph is far from it.
+constexpr size_t kMostTags = 200;
+constexpr size_t kLongestLine = 5000;
 
-// The character that a reference such as "&amp;" or "&#x27;" stands for, and the length of the reference.
-std::optional<std::pair<std::string, size_t>> reference_at(std::string_view text) {
-  constexpr size_t kLongest = 12;
-  const size_t end = text.substr(0, kLongest).find(';');
-  if (end == std::string_view::npos) {
-    return std::nullopt;
-  }
-  const std::string_view name = text.substr(1, end - 1);
-  if (name.starts_with('#')) {
-    const bool is_hexadecimal = name.size() > 1 && (name[1] == 'x' || name[1] == 'X');
-    const std::string_view digits = name.substr(is_hexadecimal ? 2 : 1);
-    uint32_t code = 0;
-    constexpr int kTen = 10;
-    constexpr int kSixteen = 16;
-    const auto [stop, error] =
-        std::from_chars(digits.data(), digits.data() + digits.size(), code, is_hexadecimal ? kSixteen : kTen);
-    constexpr uint32_t kLastCharacter = 0x10FFFF;
-    const bool is_character = error == std::errc() && stop == digits.data() + digits.size() && !digits.empty() &&
-                              code != 0 && code <= kLastCharacter;
-    return is_character ? std::optional(std::pair(base::encode_utf8(std::u32string(1, code)), end + 1)) : std::nullopt;
-  }
-  constexpr std::pair<std::string_view, std::string_view> kNamed[] = {
-      {"amp", "&"},    {"lt", "<"},     {"gt", ">"},     {"quot", "\""},  {"apos", "'"},   {"nbsp", "\u00A0"},
-      {"auml", "ä"},   {"ouml", "ö"},   {"uuml", "ü"},   {"Auml", "Ä"},   {"Ouml", "Ö"},   {"Uuml", "Ü"},
-      {"szlig", "ß"},  {"eacute", "é"}, {"egrave", "è"}, {"agrave", "à"}, {"ccedil", "ç"}, {"ecirc", "ê"},
-      {"hellip", "…"}, {"ndash", "–"},  {"mdash", "—"},  {"lsquo", "‘"},  {"rsquo", "’"},  {"ldquo", "“"},
-      {"rdquo", "”"},  {"bdquo", "„"},  {"laquo", "«"},  {"raquo", "»"},  {"euro", "€"},   {"copy", "©"}};
-  for (const auto& [known, character] : kNamed) {
-    if (name == known) {
-      return std::pair(std::string(character), end + 1);
+// Tokens [begin, end), between what ends sentences.
+struct Run {
+  size_t begin;
+  size_t end;
+};
+
+// For each token the one that it is a pair with, start tag and end tag; itself for any other. Nothing when the tags of
+// the run are not well nested or too many.
+std::optional<std::vector<size_t>> partners(const Tokens& tokens, const Run& run) {
+  std::vector<size_t> partner(run.end);
+  std::vector<size_t> open;
+  size_t tags = 0;
+  for (size_t i = run.begin; i < run.end; ++i) {
+    partner[i] = i;
+    tags += tokens[i].kind == Kind::kText ? 0 : 1;
+    if (tokens[i].kind == Kind::kStart) {
+      open.push_back(i);
+    } else if (tokens[i].kind == Kind::kEnd) {
+      if (open.empty() || tokens[open.back()].name != tokens[i].name) {
+        return std::nullopt;
+      }
+      partner[i] = open.back();
+      partner[open.back()] = i;
+      open.pop_back();
     }
   }
-  return std::nullopt;
+  return open.empty() && tags <= kMostTags ? std::optional(std::move(partner)) : std::nullopt;
 }
 
-// References read, runs of blanks made one space.
-std::string plain_words(std::string_view text) {
-  std::string words;
-  for (size_t i = 0; i < text.size();) {
-    if (kBlanks.find(text[i]) != std::string_view::npos) {
-      words += words.ends_with(' ') ? "" : " ";
-      ++i;
-    } else if (const auto reference = text[i] == '&' ? reference_at(text.substr(i)) : std::nullopt) {
-      words += reference->first;
-      i += reference->second;
+bool is_blank(const Tokens& tokens, size_t begin, size_t end) {
+  return std::all_of(tokens.begin() + static_cast<ptrdiff_t>(begin), tokens.begin() + static_cast<ptrdiff_t>(end),
+                     [](const HtmlToken& token) {
+                       return token.kind != Kind::kText ||
+                              token.bytes.find_first_not_of(kHtmlBlanks) == std::string_view::npos;
+                     });
+}
+
+// The run without what stands before and behind its words and holds none: blanks, points, elements without words, and
+// the tags of elements around all the rest.
+Run narrowed(const Tokens& tokens, const std::vector<size_t>& partner, Run run) {
+  while (run.begin < run.end) {
+    const size_t front_end = partner[run.begin] + 1;
+    const size_t back_begin = partner[run.end - 1];
+    if (is_blank(tokens, run.begin, front_end)) {
+      run.begin = front_end;
+    } else if (is_blank(tokens, back_begin, run.end)) {
+      run.end = back_begin;
+    } else if (front_end == run.end && back_begin == run.begin && run.end - run.begin > 1) {
+      ++run.begin;
+      --run.end;
     } else {
-      words += text[i++];
+      break;
     }
   }
-  return words;
+  return run;
 }
 
-// Where the tag ends that begins at `at`, behind its ">"; quotes hide a ">". The end of the text if it never ends.
-size_t tag_end(std::string_view html, size_t at) {
-  char quote = 0;
-  for (; at < html.size(); ++at) {
-    const char c = html[at];
-    if (quote != 0) {
-      quote = c == quote ? '\0' : quote;
-    } else if (c == '"' || c == '\'') {
-      quote = c;
-    } else if (c == '>') {
-      return at + 1;
+void add_as_it_is(TextPlan& plan, const Tokens& tokens, const Run& run) {
+  for (size_t i = run.begin; i < run.end; ++i) {
+    plan.pieces.push_back({false, std::string(tokens[i].bytes)});
+  }
+}
+
+// The place of the first of `tags` that belongs behind a sentence end with `before` characters before it; nothing if
+// an element reaches from one side to the other.
+std::optional<size_t> tags_before(const std::vector<InlineTag>& tags, size_t before) {
+  size_t depth = 0, place = 0;
+  for (; place < tags.size(); ++place) {
+    const InlineTag& tag = tags[place];
+    const bool is_left = tag.at < before || (tag.at == before && !tag.after_space);
+    if (!is_left) {
+      break;
+    }
+    depth += tag.kind == InlineTag::Kind::kStart ? 1 : 0;
+    depth -= tag.kind == InlineTag::Kind::kEnd ? 1 : 0;
+  }
+  return depth == 0 ? std::optional(place) : std::nullopt;
+}
+
+// A line as its sentences.
+void add_html_sentences(TextPlan& plan, TextPlan::Piece line) {
+  size_t begin = 0;
+  for (const size_t end : sentence_ends(line.text)) {
+    const std::string sentence = line.text.substr(begin, end - begin);
+    const size_t before = count_without_spaces(sentence);
+    const auto place = tags_before(line.tags, before);
+    if (!place) {
+      continue;
+    }
+    const auto first = line.tags.begin() + static_cast<ptrdiff_t>(*place);
+    plan.pieces.push_back({true, sentence, {line.tags.begin(), first}});
+    begin = std::min(line.text.find_first_not_of(' ', end), line.text.size());
+    plan.pieces.push_back({.text = line.text.substr(end, begin - end), .is_gap = true});
+    line.tags.erase(line.tags.begin(), first);
+    for (InlineTag& tag : line.tags) {
+      tag.at -= before;
     }
   }
-  return html.size();
+  line.text.erase(0, begin);
+  plan.pieces.push_back(std::move(line));
 }
 
-size_t end_behind(std::string_view html, std::string_view mark, size_t at) {
-  const size_t found = html.find(mark, at);
-  return found == std::string_view::npos ? html.size() : found + mark.size();
-}
-
-std::string tag_name(std::string_view tag) {
-  const size_t end = tag.find_first_of(" \t\n\r\f/>", 1);
-  return lower_case(tag.substr(1, std::min(end, tag.size()) - 1));
-}
-
-bool is_void(const std::string& name) {
-  constexpr std::string_view kVoid[] = {
-      "area",  "base", "br",   "col",    "embed", "hr", "img",
-      "input", "link", "meta", "source", "track", "wbr"};  // HTML, section 13.1.2: they have no end tag
-  return std::ranges::find(kVoid, name) != std::end(kVoid);
-}
-
-bool is_left_alone(std::string_view tag, const std::vector<std::string>& more) {
-  constexpr std::string_view kElements[] = {"script", "style", "code", "pre", "textarea"};
-  const std::string text = lower_case(tag);
-  const std::string name = tag_name(tag);
-  return std::ranges::find(kElements, name) != std::end(kElements) || std::ranges::find(more, name) != more.end() ||
-         text.find("translate=\"no\"") != std::string::npos || text.find("translate='no'") != std::string::npos ||
-         text.find("translate=no") != std::string::npos;
-}
-
-// Behind the end tag that belongs to the start tag of `name` before `at`; the same element may stand inside itself.
-size_t element_end(std::string_view html, const std::string& name, size_t at) {
-  int depth = 1;
-  while (depth > 0 && at < html.size()) {
-    at = html.find('<', at);
-    if (at == std::string_view::npos) {
-      return html.size();
+// The words of a run as one line, with the tags that stand inside; the blanks around them apart.
+void add_line(TextPlan& plan, const Tokens& tokens, const Run& run, Sentences sentences) {
+  TextPlan::Piece line{true, {}};
+  for (size_t i = run.begin; i < run.end; ++i) {
+    const HtmlToken& token = tokens[i];
+    if (token.kind == Kind::kText) {
+      append_plain_words(line.text, token.bytes);
+      continue;
     }
-    const std::string_view rest = html.substr(at);
-    const bool is_end = rest.starts_with("</");
-    const bool is_it = tag_name(rest.substr(is_end ? 1 : 0)) == name;
-    depth += !is_it ? 0 : is_end ? -1 : 1;
-    at = is_it ? tag_end(html, at) : at + 1;
+    const auto kind = token.kind == Kind::kStart ? InlineTag::Kind::kStart
+                      : token.kind == Kind::kEnd ? InlineTag::Kind::kEnd
+                                                 : InlineTag::Kind::kPoint;
+    line.tags.push_back({kind, std::string(token.bytes), count_without_spaces(line.text),
+                         line.text.empty() || line.text.ends_with(' ')});
   }
-  return at;
+  line.text.resize(line.text.find_last_not_of(' ') + 1);
+  if (!has_words(line.text)) {
+    return add_as_it_is(plan, tokens, run);
+  }
+  const std::string_view last = tokens[run.end - 1].bytes;
+  const std::string_view all(tokens[run.begin].bytes.data(),
+                             static_cast<size_t>(last.data() + last.size() - tokens[run.begin].bytes.data()));
+  const size_t begin = all.find_first_not_of(kHtmlBlanks);
+  const size_t end = all.find_last_not_of(kHtmlBlanks) + 1;
+  plan.pieces.push_back({false, std::string(all.substr(0, begin))});
+  if (sentences == Sentences::kApart) {
+    add_html_sentences(plan, std::move(line));
+  } else {
+    plan.pieces.push_back(std::move(line));
+  }
+  plan.pieces.push_back({false, std::string(all.substr(end))});
 }
 
-// Where what begins with "<" at `at` ends; `at` itself if it is text.
-size_t markup_end(std::string_view html, size_t at, const std::vector<std::string>& left_alone) {
-  const std::string_view rest = html.substr(at);
-  if (rest.starts_with("<!--")) {
-    return end_behind(html, "-->", at + 4);
+void add_run(TextPlan& plan, const Tokens& tokens, const Run& run, Sentences sentences) {
+  const auto partner = partners(tokens, run);
+  size_t bytes = 0;
+  for (size_t i = run.begin; i < run.end; ++i) {
+    bytes += tokens[i].kind == Kind::kText ? tokens[i].bytes.size() : 0;
   }
-  if (rest.size() < 2 || !(is_name_start(rest[1]) || rest[1] == '/' || rest[1] == '!' || rest[1] == '?')) {
-    return at;
-  }
-  const size_t end = tag_end(html, at);
-  const std::string_view tag = html.substr(at, end - at);
-  if (is_name_start(rest[1]) && is_left_alone(tag, left_alone) && !tag.ends_with("/>") && !is_void(tag_name(tag))) {
-    return element_end(html, tag_name(tag), end);
-  }
-  return end;
-}
-
-void add_text(TextPlan& plan, std::string_view text) {
-  const size_t begin = std::min(text.find_first_not_of(kBlanks), text.size());
-  const size_t end = begin == text.size() ? begin : text.find_last_not_of(kBlanks) + 1;
-  const TextPlan inside = plan_text(plain_words(text.substr(begin, end - begin)));
-  if (inside.lines() != 1) {  // nothing to translate: as it was, references too
-    plan.pieces.push_back({false, std::string(text)});
+  if (!partner || (run.end - run.begin > 1 && bytes > kLongestLine)) {
+    for (size_t i = run.begin; i < run.end; ++i) {
+      tokens[i].kind == Kind::kText ? add_line(plan, tokens, {i, i + 1}, sentences)
+                                    : add_as_it_is(plan, tokens, {i, i + 1});
+    }
     return;
   }
-  plan.pieces.push_back({false, std::string(text.substr(0, begin))});
-  plan.pieces.push_back({true, inside.pieces.front().text});
-  plan.pieces.push_back({false, std::string(text.substr(end))});
+  const Run inside = narrowed(tokens, *partner, run);
+  add_as_it_is(plan, tokens, {run.begin, inside.begin});
+  if (inside.begin < inside.end) {
+    add_line(plan, tokens, inside, sentences);
+  }
+  add_as_it_is(plan, tokens, {inside.end, run.end});
 }
 
 }  // namespace
 
-TextPlan plan_html(std::string_view html, const std::vector<std::string>& left_alone) {
-  TextPlan plan{.pieces = {}, .is_html = true};
-  size_t text_begin = 0;
-  for (size_t at = html.find('<'); at != std::string_view::npos; at = html.find('<', at)) {
-    const size_t end = markup_end(html, at, left_alone);
-    if (end == at) {
-      ++at;
+TextPlan plan_html(std::string_view html, const MarkupOptions& options, Sentences sentences) {
+  TextPlan plan{.pieces = {}, .is_html = true, .original = std::string(html)};
+  const Tokens tokens = html_tokens(html, options);
+  size_t begin = 0;
+  for (size_t i = 0; i <= tokens.size(); ++i) {
+    if (i < tokens.size() && tokens[i].kind != Kind::kBreak) {
       continue;
     }
-    add_text(plan, html.substr(text_begin, at - text_begin));
-    plan.pieces.push_back({false, std::string(html.substr(at, end - at))});
-    text_begin = at = end;
+    if (begin < i) {
+      add_run(plan, tokens, {begin, i}, sentences);
+    }
+    if (i < tokens.size()) {
+      add_as_it_is(plan, tokens, {i, i + 1});
+    }
+    begin = i + 1;
   }
-  add_text(plan, html.substr(text_begin));
   return plan;
 }
 

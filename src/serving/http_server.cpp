@@ -40,6 +40,10 @@ Tcp::acceptor listen_at(asio::io_context& io, const Listen& listen) {
   };
   acceptor.open(endpoint.protocol(), error), check();
   acceptor.set_option(Tcp::acceptor::reuse_address(true), error), check();
+  if (const int yes = 1; listen.share_port) {
+    const int failed = ::setsockopt(acceptor.native_handle(), SOL_SOCKET, SO_REUSEPORT, &yes, sizeof(yes));
+    error.assign(failed == 0 ? 0 : errno, boost::system::system_category()), check();
+  }
   acceptor.bind(endpoint, error), check();
   acceptor.listen(asio::socket_base::max_listen_connections, error), check();
   acceptor.non_blocking(true, error), check();
@@ -88,6 +92,7 @@ class HttpServer::State {
   void drain(std::chrono::milliseconds at_most) {
     asio::post(io_, [this, at_most] {
       shared_.draining = true;
+      welcome_all();
       error_code ignored;
       acceptor_.close(ignored);
       pause_.cancel();
@@ -139,6 +144,19 @@ class HttpServer::State {
       welcome(std::move(socket));
       accept();
     });
+  }
+
+  // Who has connected already would find the connection reset.
+  void welcome_all() {
+    error_code error;
+    while (acceptor_.is_open() && !error) {
+      Tcp::socket socket(io_);
+      acceptor_.accept(socket, error);
+      if (!error) {
+        ++accepted_;
+        welcome(std::move(socket));
+      }
+    }
   }
 
   void welcome(Tcp::socket socket) {

@@ -14,6 +14,9 @@ namespace dragoman::serving {
 struct Listen {
   std::string host = "127.0.0.1";  ///< address of this machine; 0.0.0.0 or :: = all of them
   uint16_t port = 5000;            ///< 0 = any that is free
+  /// Others of this user that say the same may listen there too (SO_REUSEPORT): a new server begins before the old one
+  /// ends.
+  bool share_port = false;
 };
 
 /// Numbers of the connections, for metrics.
@@ -48,8 +51,9 @@ class HttpServer {
   /// Serves until `drain` is through or `stop` is called. The signals SIGTERM and SIGINT call `on_stop`, SIGHUP calls
   /// `on_reload`, in this thread.
   void run(const std::function<void()>& on_stop, const std::function<void()>& on_reload);
-  /// Takes no new connections, closes idle ones, lets requests under way be answered; `run` returns when all are, or
-  /// when `at_most` is over. Any thread.
+  /// Takes the connections that have come, and no more; lets requests under way be answered, and those that come within
+  /// HttpLimits::last_request_time on connections that are open. `run` returns when all are, or when `at_most` is
+  /// over. Any thread.
   void drain(std::chrono::milliseconds at_most);
   /// Closes everything. Any thread.
   void stop();

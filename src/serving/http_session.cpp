@@ -12,7 +12,6 @@ namespace {
 namespace asio = boost::asio;
 using std::chrono::steady_clock;
 
-constexpr size_t kReadBytes = size_t{16} << 10;
 // Bytes of later requests that are read while one is handled; with more the connection is left alone until then.
 constexpr size_t kMaxAheadBytes = size_t{64} << 10;
 constexpr std::chrono::milliseconds kLingerTime{2000};
@@ -34,29 +33,36 @@ void HttpSession::start() {
   Error ignored;
   socket_.set_option(Tcp::no_delay(true), ignored);
   socket_.non_blocking(true, ignored);
-  input_.resize(kReadBytes);
   set_deadline(shared_.limits.head_time);
   timed_ = RequestReader::State::kIdle;
   read();
 }
 
 void HttpSession::read() {
-  socket_.async_read_some(asio::buffer(input_),
-                          [self = shared_from_this()](const Error& error, size_t size) { self->on_read(error, size); });
+  socket_.async_wait(Tcp::socket::wait_read, [self = shared_from_this()](const Error& error) { self->on_read(error); });
 }
 
-void HttpSession::on_read(const Error& error, size_t size) {
+void HttpSession::on_read(const Error& error) {
   if (phase_ == Phase::kClosed || error == asio::error::operation_aborted) {
     return;
   }
-  if (error) {
+  Error failure = error;
+  const size_t size = failure ? 0 : read_some(failure);
+  if (failure == asio::error::would_block) {
+    return read();
+  }
+  if (failure) {
     return close();
   }
   if (phase_ == Phase::kLingering) {
     return read();
   }
-  reader_.add({input_.data(), size});
+  reader_.add({shared_.input.data(), size});
   look();
+}
+
+size_t HttpSession::read_some(Error& error) {
+  return socket_.read_some(asio::buffer(shared_.input), error);
 }
 
 // Goes on from where the reader stands.
@@ -70,9 +76,9 @@ void HttpSession::look() {
     return refuse(reader_.refusal());
   }
   if (state == State::kIdle && shared_.draining) {
-    return close();
-  }
-  if (state != timed_) {
+    timed_ = state;
+    set_deadline(shared_.limits.last_request_time);
+  } else if (state != timed_) {
     timed_ = state;
     set_deadline(state == State::kIdle   ? shared_.limits.idle_time
                  : state == State::kHead ? shared_.limits.head_time
@@ -112,22 +118,22 @@ void HttpSession::handle() {
 // Waits for the client to say or end something while its request is handled.
 void HttpSession::watch() {
   socket_.async_wait(Tcp::socket::wait_read,
-                     [self = shared_from_this()](const Error& error) { self->on_readable(error); });
+                     [self = shared_from_this()](const Error& error) { self->on_watched(error); });
 }
 
-void HttpSession::on_readable(const Error& error) {
+void HttpSession::on_watched(const Error& error) {
   if (error || (phase_ != Phase::kHandling && phase_ != Phase::kStreaming)) {
     return;
   }
   Error failure;
-  const size_t size = socket_.read_some(asio::buffer(input_), failure);
+  const size_t size = read_some(failure);
   if (failure == asio::error::would_block) {
     return watch();
   }
   if (failure) {
     return close();
   }
-  reader_.add({input_.data(), size});
+  reader_.add({shared_.input.data(), size});
   if (reader_.waiting_bytes() < kMaxAheadBytes && reader_.state() != RequestReader::State::kBad) {
     watch();
   }
@@ -259,7 +265,7 @@ void HttpSession::on_deadline() {
 
 void HttpSession::drain() {
   if (phase_ == Phase::kReading && reader_.state() == RequestReader::State::kIdle) {
-    close();
+    set_deadline(shared_.limits.last_request_time);
   }
 }
 

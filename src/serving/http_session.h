@@ -17,6 +17,8 @@ struct SessionShared {
   const HttpLimits& limits;
   HttpHooks hooks;
   bool draining = false;
+  /// What was read just now from any of them: an idle connection has no buffer of its own.
+  std::string input = std::string(size_t{16} << 10, '\0');
 };
 
 /// One connection: reads a request, hands it on, watches for the client going away, writes the answer, and again. Runs
@@ -33,7 +35,7 @@ class HttpSession : public std::enable_shared_from_this<HttpSession> {
   HttpSession& operator=(const HttpSession&) = delete;
 
   void start();
-  /// Closes the connection if no request is under way; else it closes after the answer.
+  /// Closes the connection if no request is under way or comes soon; else it closes after the answer.
   void drain();
   /// Closes it now; whatever is under way is cancelled.
   void close();
@@ -55,11 +57,12 @@ class HttpSession : public std::enable_shared_from_this<HttpSession> {
   };
 
   void read();
-  void on_read(const Error& error, size_t size);
+  void on_read(const Error& error);
   void look();
   void handle();
   void watch();
-  void on_readable(const Error& error);
+  void on_watched(const Error& error);
+  size_t read_some(Error& error);
   void refuse(const Refusal& refusal);
 
   // From SessionExchange, in the session's thread. `number` tells which request is answered.
@@ -82,7 +85,6 @@ class HttpSession : public std::enable_shared_from_this<HttpSession> {
   std::string client_;
   RequestReader reader_;
   RequestReader::State timed_ = RequestReader::State::kDone;  // what the read deadline was set for
-  std::string input_;
   Phase phase_ = Phase::kReading;
   uint64_t number_ = 0;  // of the request under way
   Request asked_;        // the request under way, without its body

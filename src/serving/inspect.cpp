@@ -37,6 +37,7 @@ std::string inspect_reply(const decoding::Translator& translator, const InspectR
   const InspectContext context{inspection, request.inspection, limits.sentence, numbers};
   json parts = json::array();
   for (const InspectPart& part : request.parts) {
+    request.inspection.check_goes_on();
     parts.push_back(inspect_part(part, context));
   }
   const data::Vocabulary& target = translator.target_vocabulary();

@@ -96,7 +96,7 @@ json logits_part(const InspectPart& part, const InspectContext& context) {
 
 json beam_part(const InspectContext& context) {
   const decoding::BeamTree tree = decoding::trace_search(context.inspection.translator(), context.inspection.source(),
-                                                         context.request.options, context.limits.max_target_tokens)
+                                                         context.request, context.limits.max_target_tokens)
                                       .tree;
   context.numbers.take(static_cast<int64_t>(4 * tree.nodes.size()));
   const data::Vocabulary& vocabulary = context.inspection.translator().target_vocabulary();

@@ -34,7 +34,12 @@ const ServedModel& asked_model(const ServedModels& models, const std::string& so
 
 Reply inspect(const InspectRequest& request, const ServedModel& model) {
   try {
+    request.inspection.check_goes_on();  // it may have waited for others
     return {.body = inspect_reply(*model.translator, request)};
+  } catch (const decoding::InspectionStopped& stopped) {
+    const bool is_late = stopped.reason() == decoding::FinishReason::kDeadline;
+    throw HttpError(is_late ? status::kGatewayTimeout : status::kUnavailable,
+                    is_late ? "the inspection took too long" : "the request was cancelled");
   } catch (const base::Error& error) {
     refuse(error);
   }
@@ -54,10 +59,10 @@ void answer_inspect(ServingContext& context, WorkQueue& queue, const std::shared
   const ServedModel& model = asked_model(*models, request.source, request.target);
   request.complete(model.search);
   context.admit_key(request.api_key, static_cast<int64_t>(count_characters(request.inspection.text)));
-  queue.submit([exchange, models, &model, request = std::move(request)] {
-    if (!exchange->cancelled().stop_requested()) {
-      answer_errors(exchange, kShape, [&] { exchange->reply(inspect(request, model)); });
-    }
+  request.inspection.cancel = exchange->cancelled();
+  request.inspection.deadline = std::chrono::steady_clock::now() + context.request_time;
+  queue.submit(exchange->cancelled(), [exchange, models, &model, request = std::move(request)] {
+    answer_errors(exchange, kShape, [&] { exchange->reply(inspect(request, model)); });
   });
 }
 

@@ -17,18 +17,13 @@ std::vector<TranslatedText> assembled(const std::vector<TextPlan>& plans, std::s
   return texts;
 }
 
-std::string unchanged(const TextPlan& plan) {
-  std::string text;
-  for (const TextPlan::Piece& piece : plan.pieces) {
-    text += piece.text;
-  }
-  return text;
-}
-
 decoding::SearchOptions search_of(const TextsRequest& request) {
   decoding::SearchOptions search = request.model->search;
   search.n_best = static_cast<int>(request.alternatives) + 1;
   search.beam_size = std::max(request.beam_size > 0 ? request.beam_size : search.beam_size, search.n_best);
+  search.alignment = std::ranges::any_of(request.plans, &TextPlan::has_tags);
+  // The last layer but one aligns best (Garg et al. 2019, section 4.2).
+  search.alignment_layer = std::max(0, static_cast<int>(request.model->translator->model().decoder_layer_count()) - 2);
   return search;
 }
 

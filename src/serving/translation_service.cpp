@@ -34,9 +34,7 @@ struct TranslationService::Active {
 };
 
 TranslationService::TranslationService(int workers, int64_t batch_tokens, std::chrono::duration<double> longest_wait)
-    : admission_(workers * batch_tokens, longest_wait),
-      most_in_work_(workers * batch_tokens),
-      thread_([this] { run(); }) {}
+    : admission_(workers * batch_tokens, longest_wait), thread_([this] { run(); }) {}
 
 TranslationService::~TranslationService() {
   {
@@ -128,7 +126,8 @@ void TranslationService::feed() {
   if (now - swept_ >= kLookAgain) {
     sweep(now);
   }
-  while (in_work_ < most_in_work_ && !turns_.empty()) {
+  const int64_t most_in_work = admission_.in_work();
+  while (in_work_ < most_in_work && !turns_.empty()) {
     const std::shared_ptr<Active> active = turns_.front();
     turns_.pop_front();
     drop_if_late(*active, now);
@@ -209,8 +208,8 @@ void TranslationService::end_if_done(Active& active) {
   const auto done = std::move(active.job.done);
   active.job.done = nullptr;
   if (done) {
+    --jobs_;  // first: who has the answer may look at the metrics
     done(active.error == nullptr ? std::move(active.translations) : std::vector<Translation>(), active.error);
-    --jobs_;
   }
 }
 

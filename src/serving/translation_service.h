@@ -50,8 +50,8 @@ struct ServiceCounts {
 
 /// Shares the models' workers out over requests. Jobs take turns, a line each, so that a request of a hundred texts
 /// does not keep one of a single sentence waiting; a line joins those in work at the next step (Translator::submit).
-/// Only as many lines are in work as the workers can hold; the rest waits here, where it can be dropped at once.
-/// Admission bounds what waits. Safe for use by any number of threads.
+/// Only as many lines are in work as the workers can hold and do soon (Admission::in_work); the rest waits here, where
+/// it can be dropped at once. Admission bounds what waits. Safe for use by any number of threads.
 class TranslationService {
  public:
   using Clock = std::chrono::steady_clock;
@@ -90,7 +90,6 @@ class TranslationService {
   void end_if_done(Active& job);
 
   Admission admission_;
-  int64_t most_in_work_;
   mutable std::mutex mutex_;
   std::condition_variable mail_;
   std::deque<std::shared_ptr<Active>> arrived_;

@@ -1,5 +1,9 @@
 #include "serving/work_queue.h"
 
+#include <algorithm>
+#include <iterator>
+#include <optional>
+
 #include "serving/http_message.h"
 #include "tensor/arena.h"
 
@@ -16,13 +20,20 @@ WorkQueue::~WorkQueue() {
   thread_.join();
 }
 
-void WorkQueue::submit(std::function<void()> job) {
+void WorkQueue::submit(std::stop_token cancel, std::function<void()> work) {
+  std::deque<Job> dropped;  // their ends are not the lock's business
   {
     const std::lock_guard lock(mutex_);
     if (jobs_.size() >= most_waiting_) {
+      const auto gone = std::stable_partition(jobs_.begin(), jobs_.end(),
+                                              [](const Job& job) { return !job.cancel.stop_requested(); });
+      std::move(gone, jobs_.end(), std::back_inserter(dropped));
+      jobs_.erase(gone, jobs_.end());
+    }
+    if (jobs_.size() >= most_waiting_) {
       throw HttpError(status::kUnavailable, "too many inspections are waiting; try again soon", {{"Retry-After", "1"}});
     }
-    jobs_.push_back(std::move(job));
+    jobs_.push_back({std::move(cancel), std::move(work)});
   }
   arrived_.notify_one();
 }
@@ -35,10 +46,11 @@ void WorkQueue::run() {
     if (jobs_.empty()) {
       return;
     }
-    const std::function<void()> job = std::move(jobs_.front());
+    std::optional<Job> job = std::move(jobs_.front());
     jobs_.pop_front();
     lock.unlock();
-    job();
+    job->work();
+    job.reset();  // with what it holds
     lock.lock();
   }
 }

@@ -4,6 +4,7 @@
 #include <deque>
 #include <functional>
 #include <mutex>
+#include <stop_token>
 #include <thread>
 
 namespace dragoman::serving {
@@ -19,16 +20,22 @@ class WorkQueue {
   WorkQueue(const WorkQueue&) = delete;
   WorkQueue& operator=(const WorkQueue&) = delete;
 
+  /// @param cancel  a job that nobody waits for any more keeps no place in the queue: when room is needed it is dropped
   /// Throws HttpError(503) with Retry-After when the queue is full.
-  void submit(std::function<void()> job);
+  void submit(std::stop_token cancel, std::function<void()> work);
 
  private:
+  struct Job {
+    std::stop_token cancel;
+    std::function<void()> work;
+  };
+
   void run();
 
   size_t most_waiting_;
   std::mutex mutex_;
   std::condition_variable arrived_;
-  std::deque<std::function<void()>> jobs_;
+  std::deque<Job> jobs_;
   bool ending_ = false;
   std::thread thread_;
 };

@@ -151,7 +151,7 @@ TEST_P(InspectionOf, LogitsGiveTheScore) {
 
 TEST_P(InspectionOf, TheBestLeafOfTheBeamTreeIsTheTranslation) {
   for (const int beam_size : {1, 2, 4, 7}) {
-    const TracedSearch traced = trace_search(translator_, inspection_.source(), options_of(beam_size), 60);
+    const TracedSearch traced = trace_search(translator_, inspection_.source(), {"", options_of(beam_size)}, 60);
     const Translation translation = translator_.translate({&kText, 1}, options_of(beam_size)).front();
     std::vector<int32_t> ids;
     double score = 0.0;
@@ -170,7 +170,7 @@ TEST_P(InspectionOf, TheBestLeafOfTheBeamTreeIsTheTranslation) {
 }
 
 TEST_P(InspectionOf, ABeamTreeKeepsAtMostABeamAStepAndScoresFallAlongIt) {
-  const BeamTree tree = trace_search(translator_, inspection_.source(), options_of(4), 60).tree;
+  const BeamTree tree = trace_search(translator_, inspection_.source(), {"", options_of(4)}, 60).tree;
   std::map<int32_t, int> kept;
   for (size_t i = 0; i < tree.nodes.size(); ++i) {
     const BeamNode& node = tree.nodes[i];

@@ -195,6 +195,124 @@ TEST_F(Serve, ASecondTermEndsAtOnce) {
   EXPECT_LT(std::chrono::steady_clock::now() - begin, 2s);
 }
 
+// Sends a request and does not wait for its answer.
+void send_post(HttpClient& client, const std::string& path, const std::string& body) {
+  client.send(
+      fmt::format("POST {} HTTP/1.1\r\nHost: a\r\nContent-Type: application/json\r\nContent-Length: {}\r\n\r\n{}", path,
+                  body.size(), body));
+}
+
+std::string many_lines(int count) {
+  std::string text;
+  for (int i = 0; i < count; ++i) {
+    text += "the cat runs and the dog sleeps and the mouse\n";
+  }
+  return text;
+}
+
+// A second or so of work: a beam tree is searched for each part.
+std::string long_inspection() {
+  const json part = {{"part", "beam"}};
+  return json({{"text", "the cat runs and the dog sleeps"}, {"beam_size", 16}, {"parts", json::array_t(64, part)}})
+      .dump();
+}
+
+// Everything a server can be doing when it is told to end: running, waiting in the queue, streaming, inspecting, with a
+// request on its way, and reading models again.
+TEST_F(Serve, TermLetsWorkOfEveryKindFinish) {
+  RunningServer server(program_.folder(), {"--workers", "1", "--batch-tokens", "64", "--longest-wait", "60",
+                                           "--max-characters", "900000"});
+  HttpClient running = server.connect(), waiting = server.connect(), streaming = server.connect();
+  HttpClient inspecting = server.connect(), second_inspection = server.connect(), late = server.connect();
+  send_post(running, "/translate", request(many_lines(15000)));
+  // Others are let in once its speed is known.
+  EXPECT_TRUE(test_support::wait_until([&] { return server.metric("dragoman_tokens_per_second") > 0.0; }));
+  send_post(waiting, "/translate", request(many_lines(3000)));
+  send_post(streaming, "/v1/stream", request(many_lines(1000)));
+  send_post(inspecting, "/v1/inspect", long_inspection());
+  send_post(second_inspection, "/v1/inspect", R"({"text": "the cat"})");
+  EXPECT_TRUE(test_support::wait_until([&] { return server.metric("dragoman_requests_in_flight") >= 2.0; }));
+  server.program().send(SIGHUP);
+  server.program().send(SIGTERM);
+  EXPECT_TRUE(
+      test_support::wait_until([&] { return server.program().errors().find("stopping") != std::string::npos; }));
+  server.program().send(SIGHUP);
+  send_post(late, "/translate", request("the cat runs"));
+  const std::string expected = offline({"the cat runs and the dog sleeps and the mouse"}).front();
+  for (HttpClient* client : {&running, &waiting}) {
+    const HttpAnswer answer = client->receive();
+    EXPECT_EQ(answer.status, 200);
+    EXPECT_THAT(answer.body, testing::HasSubstr(expected));
+  }
+  EXPECT_THAT(streaming.receive().body, testing::HasSubstr("event: done"));
+  EXPECT_EQ(json::parse(inspecting.receive().body)["parts"].size(), 64U);
+  EXPECT_EQ(second_inspection.receive().status, 200);
+  EXPECT_EQ(late.receive().status, 200) << "it came on a connection that was open";
+  EXPECT_EQ(server.program().wait(), 0) << server.program().errors();
+}
+
+TEST_F(Serve, ASecondTermEndsWorkOfEveryKindAtOnce) {
+  RunningServer server(program_.folder(), {"--max-characters", "900000", "--workers", "1", "--longest-wait", "60"});
+  HttpClient running = server.connect(), waiting = server.connect(), inspecting = server.connect();
+  send_post(running, "/translate", request(many_lines(15000)));
+  EXPECT_TRUE(test_support::wait_until([&] { return server.metric("dragoman_requests_in_flight") == 1.0; }));
+  send_post(waiting, "/v1/stream", request(many_lines(100)));
+  send_post(inspecting, "/v1/inspect", long_inspection());
+  std::this_thread::sleep_for(20ms);
+  server.program().send(SIGTERM);
+  server.program().send(SIGHUP);
+  EXPECT_TRUE(
+      test_support::wait_until([&] { return server.program().errors().find("stopping") != std::string::npos; }));
+  const auto begin = std::chrono::steady_clock::now();
+  server.program().send(SIGTERM);
+  EXPECT_EQ(server.program().wait(), 0) << server.program().errors();
+  EXPECT_LT(std::chrono::steady_clock::now() - begin, 2s);
+}
+
+// Servers follow each other at one port, each ended once the next one serves, while clients ask on.
+TEST_F(Serve, RestartsOneAfterTheOtherLoseNoRequest) {
+  const std::string expected = offline({"the cat runs"}).front();
+  auto server = std::make_unique<RunningServer>(program_.folder(), std::vector<std::string>{"--share-port"});
+  const std::string port = std::to_string(server->port());
+  std::atomic<bool> stop{false};
+  std::atomic<int> right{0}, wrong{0}, again{0};
+  std::vector<std::thread> clients;
+  for (int number = 0; number < 4; ++number) {
+    clients.emplace_back([&, at = server->port()] {
+      auto client = std::make_unique<HttpClient>(at);
+      for (int i = 0; !stop; ++i) {
+        HttpAnswer answer = client->ask("POST", "/translate", request("the cat runs"));
+        // As every client of HTTP does: what was sent on a connection that is just then closed is sent again.
+        if (answer.status == 0) {
+          ++again;
+          client = std::make_unique<HttpClient>(at);
+          answer = client->ask("POST", "/translate", request("the cat runs"));
+        }
+        const bool is_right = answer.status == 200 && json::parse(answer.body)["translatedText"] == expected;
+        ++(is_right ? right : wrong);
+        if (i % 3 == 0 || HttpClient::header(answer.head, "connection") == "close") {
+          client = std::make_unique<HttpClient>(at);
+        }
+      }
+    });
+  }
+  constexpr int kRestarts = 20;
+  for (int restart = 0; restart < kRestarts; ++restart) {
+    auto next =
+        std::make_unique<RunningServer>(program_.folder(), std::vector<std::string>{"--port", port, "--share-port"});
+    EXPECT_EQ(server->end(), 0) << restart;
+    server = std::move(next);
+  }
+  stop = true;
+  for (std::thread& client : clients) {
+    client.join();
+  }
+  EXPECT_EQ(wrong, 0) << "of " << right + wrong;
+  EXPECT_GT(right, 200);
+  EXPECT_LE(again, kRestarts) << "sent again, of " << right;
+  EXPECT_EQ(server->end(), 0);
+}
+
 TEST_F(Serve, HupLoadsTheNewModelAndKeepsTheOldOneWhenItIsDamaged) {
   RunningServer server(program_.folder());
   const auto answer = [&] { return server.post("/translate", request("the cat runs and the dog sleeps.")).body; };

@@ -5,6 +5,7 @@
 #include <cmath>
 #include <future>
 #include <map>
+#include <thread>
 
 #include "base/error.h"
 #include "recorded_exchange.h"
@@ -146,6 +147,62 @@ TEST_F(Inspect, AReplyIsBounded) {
   }
 }
 
+TEST_F(Inspect, EndsWhenNobodyWaitsForItAnyMore) {
+  const ServedModel& served = models_.get()->all().front();
+  // A beam tree is searched for each part: some seconds of work.
+  const json body = {{"text", kText}, {"beam_size", 16}, {"parts", json::array_t(64, {{"part", "beam"}})}};
+  InspectRequest request = parse_inspect_request(body.dump());
+  request.complete(served.search);
+  std::stop_source stop;
+  request.inspection.cancel = stop.get_token();
+  const auto whole = std::chrono::steady_clock::now();
+  inspect_reply(*served.translator, request);
+  const auto undisturbed = std::chrono::steady_clock::now() - whole;
+  std::thread leaving([&] {
+    std::this_thread::sleep_for(undisturbed / 16);
+    stop.request_stop();
+  });
+  const auto begin = std::chrono::steady_clock::now();
+  EXPECT_THROW(inspect_reply(*served.translator, request), decoding::InspectionStopped);
+  EXPECT_LT(std::chrono::steady_clock::now() - begin, undisturbed / 2);
+  leaving.join();
+}
+
+TEST_F(Inspect, TakesAsLongAsARequestMayAndNoLonger) {
+  context_.request_time = std::chrono::milliseconds(0);
+  EXPECT_EQ(inspect({{"text", kText}}, 504)["error"], "the inspection took too long");
+  context_.request_time = std::chrono::seconds(30);
+  inspect({{"text", kText}});
+}
+
+TEST_F(Inspect, TooManyAreRefusedAndThoseWhoseClientLeftKeepNoPlace) {
+  std::promise<void> go, begun;
+  queue_.submit({}, [&] {
+    begun.set_value();
+    go.get_future().wait();
+  });
+  begun.get_future().wait();
+  std::vector<std::shared_ptr<RecordedExchange>> waiting;
+  const Request request = post_json("/v1/inspect", {{"text", kText}});
+  for (size_t i = 0; i < kMostInspections; ++i) {
+    waiting.push_back(std::make_shared<RecordedExchange>(request));
+    router_.handle(waiting.back());
+  }
+  const Reply refused = ask(request);
+  EXPECT_EQ(refused.status, 503);
+  ASSERT_EQ(refused.headers.size(), 1U);
+  EXPECT_EQ(refused.headers[0].name, "Retry-After");
+  waiting.front()->cancel();
+  const auto late = std::make_shared<RecordedExchange>(request);
+  router_.handle(late);
+  EXPECT_EQ(late->answers(), 0U) << "there is a place again: " << late->answer().body;
+  go.set_value();
+  EXPECT_EQ(late->answer().status, 200);
+  for (size_t i = 1; i < kMostInspections; ++i) {
+    EXPECT_EQ(waiting[i]->answer().status, 200) << i;
+  }
+}
+
 TEST_F(Inspect, NumbersKeepSixDigits) {
   EXPECT_EQ(rounded(1.0 / 3.0).dump(), "0.333333");
   EXPECT_EQ(rounded(123456789.0).dump(), "123457000.0");
@@ -182,14 +239,14 @@ TEST(WorkQueue, RefusesWhatItCannotHoldAndDoesTheRestInOrder) {
   std::promise<void> begun;
   {
     WorkQueue queue(2);
-    queue.submit([&] {
+    queue.submit({}, [&] {
       begun.set_value();
       gone.wait();
     });
     begun.get_future().wait();
-    queue.submit([&] { done.push_back(1); });
-    queue.submit([&] { done.push_back(2); });
-    EXPECT_THROW(queue.submit([&] { done.push_back(3); }), HttpError);
+    queue.submit({}, [&] { done.push_back(1); });
+    queue.submit({}, [&] { done.push_back(2); });
+    EXPECT_THROW(queue.submit({}, [&] { done.push_back(3); }), HttpError);
     go.set_value();
   }
   EXPECT_EQ(done, (std::vector<int>{1, 2}));

@@ -88,6 +88,21 @@ TEST(Admission, TheQueueHoldsSecondsOfWorkAtTheSpeedMeasured) {
   EXPECT_NEAR(static_cast<double>(more), 2.0 * admission.rate(), 20.0);
 }
 
+// A slow model gets a small batch, so that what is begun is done soon.
+TEST(Admission, NoMoreIsBegunThanIsDoneSoon) {
+  for (const auto& [speed, in_work] : {std::pair(100, 512), {400, 800}, {5000, 4000}}) {
+    Admission admission(4000, 2s);
+    EXPECT_EQ(admission.in_work(), 4000) << "the speed is not known";
+    auto now = Admission::Clock::now() + 1s;
+    const auto ticket = admission.enter(1'000'000, now);
+    for (int i = 0; i < 100; ++i) {  // ten seconds
+      now += 100ms;
+      admission.leave(*ticket, speed / 10, true, now);
+    }
+    EXPECT_NEAR(static_cast<double>(admission.in_work()), in_work, 0.02 * in_work) << speed << " a second";
+  }
+}
+
 TEST(Admission, IdleTimeSaysNothingAboutTheSpeed) {
   Admission admission(100, 2s);
   auto now = Admission::Clock::now() + 1s;

@@ -1,6 +1,6 @@
-// A shim for LD_PRELOAD that lets the k-th system call of a kind fail, to show what a program does with a full disk or
-// a broken one (the loop of SQLite's I/O tests: k = 1, 2, 3, ... until no fault fires).
-//   FAIL_IO_CALL    write | fsync | rename | close | open | link
+// A shim for LD_PRELOAD that lets the k-th system call of a kind fail, to show what a program does with a full disk, a
+// broken one, or without memory (the loop of SQLite's I/O tests: k = 1, 2, 3, ... until no fault fires).
+//   FAIL_IO_CALL    write | fsync | rename | close | open | link | mmap (of memory that is no file)
 //   FAIL_IO_AT      k, counted over all threads, from 1
 //   FAIL_IO_ERRNO   number to set, 28 (ENOSPC) if not given
 //   FAIL_IO_KEEP    1: every call from the k-th on fails (a disk that stays full); else only the k-th
@@ -9,6 +9,7 @@
 //   FAIL_IO_LOG     this file is created when a fault fires
 #include <dlfcn.h>
 #include <fcntl.h>
+#include <sys/mman.h>
 #include <unistd.h>
 
 #include <atomic>
@@ -98,6 +99,12 @@ int rename(const char* from, const char* to) {
 int renameat2(int from_folder, const char* from, int to_folder, const char* to, unsigned int flags) {
   using Renameat2 = int (*)(int, const char*, int, const char*, unsigned int);
   return fails("rename", to) ? -1 : real<Renameat2>("renameat2")(from_folder, from, to_folder, to, flags);
+}
+
+void* mmap(void* address, size_t bytes, int protection, int flags, int file, off_t offset) {
+  const auto mmap_really = real<void* (*)(void*, size_t, int, int, int, off_t)>("mmap");
+  const bool is_memory = (flags & MAP_ANONYMOUS) != 0 && protection == (PROT_READ | PROT_WRITE) && address == nullptr;
+  return is_memory && fails("mmap", "") ? MAP_FAILED : mmap_really(address, bytes, protection, flags, file, offset);
 }
 
 int link(const char* from, const char* to) {
