@@ -98,7 +98,10 @@ class Translate {
                  arguments_.prefix, lines_);
     }
     output_.finish();
-    return 0;
+    if (failed_ > 0) {
+      say(fmt::format("dragoman: {} of {} lines are not translated; their place in the output is empty\n", failed_, lines_));
+    }
+    return failed_ > 0 ? 1 : 0;
   }
 
  private:
@@ -135,12 +138,16 @@ class Translate {
 
   void answer(std::span<const std::string> lines) {
     const std::vector<decoding::Translation> translations =
-        translator_->translate_requests(requests_of(lines), search_);
+        translator_->translate_requests(requests_of(lines), search_, decoding::OnError::kReport);
     std::string text;
     for (size_t i = 0; i < lines.size(); ++i) {
       ++lines_;
       tokens_ += translations[i].token_scores.size();
       text += format(lines[i], translations[i]);
+      if (!translations[i].error.empty()) {
+        ++failed_;
+        say(fmt::format("dragoman: {} line {} is not translated: {}\n", input_name_, lines_, translations[i].error));
+      }
       if (!translations[i].warning.empty()) {
         say(fmt::format("dragoman: {} line {}: {}\n", input_name_, lines_, translations[i].warning));
       }
@@ -179,6 +186,7 @@ class Translate {
   std::optional<data::LineReader> prefixes_;
   TextOutput output_;
   uint64_t lines_ = 0;
+  uint64_t failed_ = 0;
   uint64_t tokens_ = 0;
 };
 

@@ -57,6 +57,9 @@ std::string json_line(uint64_t line, const std::string& source, const decoding::
   for (const decoding::Translation& alternative : translation.alternatives) {
     tree["alternatives"].push_back(candidate_tree(alternative, soft_alignment));
   }
+  if (!translation.error.empty()) {
+    tree["error"] = translation.error;
+  }
   if (!translation.warning.empty()) {
     tree["warning"] = translation.warning;
   }

@@ -36,8 +36,13 @@ class CountedRun {
 class ParallelSearch::Job {
  public:
   Job(const ParallelSearch& search, std::span<const std::vector<int32_t>> sources, const SearchOptions& options,
-      std::span<const SentenceRequest> requests)
-      : search_(search), sources_(sources), options_(options), requests_(requests), outputs_(sources.size()) {
+      std::span<const SentenceRequest> requests, OnError on_error)
+      : search_(search),
+        sources_(sources),
+        options_(options),
+        requests_(requests),
+        on_error_(on_error),
+        outputs_(sources.size()) {
     std::vector<int64_t> lengths;
     for (const std::vector<int32_t>& source : sources) {
       lengths.push_back(static_cast<int64_t>(source.size()));
@@ -59,14 +64,18 @@ class ParallelSearch::Job {
   }
   std::vector<SearchOutput> take_outputs() { return std::move(outputs_); }
 
+  bool reports_errors() const { return on_error_ == OnError::kReport; }
+
   // The whole life of one worker; `steps` has no sentence in it before and after.
-  void work(SentenceSteps& steps) {
-    SearchLoop loop(steps, options_);
+  // @param under_way  names the sentences in it at any time
+  void work(SentenceSteps& steps, std::vector<size_t>& under_way) {
+    SearchLoop loop(steps, options_, on_error_);
     std::vector<SearchResult> results;
     int64_t tokens = 0;  // source tokens of the sentences under way
     while (!failed_) {
       while (const LengthGroup* group = next_group(loop.empty() ? 0 : tokens)) {
-        tokens += admit(*group, steps, loop);
+        under_way.insert(under_way.end(), group->items.begin(), group->items.end());
+        tokens += admit(*group, steps, loop, under_way);
       }
       if (loop.empty()) {
         return;
@@ -76,11 +85,28 @@ class ParallelSearch::Job {
       for (SearchResult& result : results) {
         tokens -= length(result.sentence);
         keep(result);
+        std::erase(under_way, result.sentence);
       }
     }
   }
 
   void stop_others() { failed_ = true; }
+
+  // The sentences of a worker that failed end with its error; if it had none yet, those do that it would have had next.
+  // @return whether nothing is left to search
+  bool fail(std::vector<size_t> under_way, const std::exception_ptr& error) {
+    if (under_way.empty()) {
+      const LengthGroup* group = next_group(0);
+      if (group == nullptr) {
+        return true;
+      }
+      under_way.assign(group->items.begin(), group->items.end());
+    }
+    for (const size_t sentence : under_way) {
+      outputs_[sentence] = {{}, {}, error};
+    }
+    return false;
+  }
 
  private:
   int64_t length(size_t sentence) const { return static_cast<int64_t>(sources_[sentence].size()); }
@@ -94,37 +120,61 @@ class ParallelSearch::Job {
     return &groups_[next_++];
   }
 
-  // @return the source tokens of the sentences that begin; those cancelled before end here
-  int64_t admit(const LengthGroup& group, SentenceSteps& steps, SearchLoop& loop) {
+  // @return the source tokens of the sentences that begin; those end here that were cancelled before or ask for what
+  // cannot be
+  int64_t admit(const LengthGroup& group, SentenceSteps& steps, SearchLoop& loop, std::vector<size_t>& under_way) {
     std::vector<size_t> items;
     std::vector<std::span<const int32_t>> sentences;
     int64_t tokens = 0;
     for (const size_t sentence : group.items) {
       if (const auto reason = requests_.empty() ? std::nullopt : requests_[sentence].stop_reason()) {
         outputs_[sentence].hypotheses.push_back({{}, {}, 0.0, 0.0, *reason});
+        std::erase(under_way, sentence);
         continue;
       }
       items.push_back(sentence);
       sentences.emplace_back(sources_[sentence]);
-      tokens += length(sentence);
     }
     const std::vector<int32_t> slots = items.empty() ? std::vector<int32_t>() : steps.add(sentences);
     for (size_t i = 0; i < slots.size(); ++i) {
       const SentenceRequest request =
           search_.completed(requests_.empty() ? SentenceRequest() : requests_[items[i]], sentences[i], options_);
-      loop.add(items[i], slots[i], search_.limits_of(sentences[i].size(), options_, request), request);
+      if (const auto limits = limits_of(items[i], request)) {
+        loop.add(items[i], slots[i], *limits, request);
+        tokens += length(items[i]);
+      } else {
+        steps.remove(slots[i]);
+        std::erase(under_way, items[i]);
+      }
     }
     return tokens;
   }
 
+  // None, and the error kept, where a request cannot be met.
+  std::optional<SearchLimits> limits_of(size_t sentence, const SentenceRequest& request) {
+    try {
+      return search_.limits_of(sources_[sentence].size(), options_, request);
+    } catch (...) {
+      if (!reports_errors()) {
+        throw;
+      }
+      outputs_[sentence].error = std::current_exception();
+      return std::nullopt;
+    }
+  }
+
   void keep(SearchResult& result) {
-    outputs_[result.sentence] = search_.output_of(sources_[result.sentence], std::move(result.hypotheses), options_);
+    outputs_[result.sentence] =
+        result.error == nullptr
+            ? search_.output_of(sources_[result.sentence], std::move(result.hypotheses), options_)
+            : SearchOutput{{}, {}, result.error};
   }
 
   const ParallelSearch& search_;
   std::span<const std::vector<int32_t>> sources_;
   SearchOptions options_;
   std::span<const SentenceRequest> requests_;
+  OnError on_error_;
   std::vector<SearchOutput> outputs_;
   std::vector<LengthGroup> groups_;
   int workers_ = 1;
@@ -147,26 +197,37 @@ void ParallelSearch::check(const SearchOptions& options) const {
 
 std::vector<SearchOutput> ParallelSearch::run(std::span<const std::vector<int32_t>> sources,
                                               const SearchOptions& options,
-                                              std::span<const SentenceRequest> requests) const {
+                                              std::span<const SentenceRequest> requests, OnError on_error) const {
   check(options);
   base::check_argument(requests.empty() || requests.size() == sources.size(), "search: {} requests for {} sentences",
                        requests.size(), sources.size());
-  Job job(*this, sources, options, requests);
+  Job job(*this, sources, options, requests, on_error);
   const CountedRun run(runs_);
   base::WorkerPool pool(job.worker_count());
   pool.run([&](int) {
-    std::unique_ptr<SearchWorker> worker = take_worker(job.team_size(run.alone()));
-    const tensor::ArenaScope arena(worker->arena);
-    const ops::TeamScope team(worker->team.get());
-    try {
-      job.work(*worker->steps);
-    } catch (...) {
-      job.stop_others();
-      throw;
+    while (!work(job, job.team_size(run.alone()))) {
     }
-    give_back(std::move(worker));
   });
   return job.take_outputs();
+}
+
+// @return whether nothing is left to search; else the worker failed, and its sentences with it
+bool ParallelSearch::work(Job& job, int team_size) const {
+  std::vector<size_t> under_way;
+  try {
+    std::unique_ptr<SearchWorker> worker = take_worker(team_size);
+    const tensor::ArenaScope arena(worker->arena);
+    const ops::TeamScope team(worker->team.get());
+    job.work(*worker->steps, under_way);
+    give_back(std::move(worker));
+    return true;
+  } catch (...) {
+    if (job.reports_errors()) {
+      return job.fail(std::move(under_way), std::current_exception());
+    }
+    job.stop_others();
+    throw;
+  }
 }
 
 int64_t ParallelSearch::max_positions() const {

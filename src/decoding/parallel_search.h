@@ -11,6 +11,7 @@
 #include "decoding/alignment.h"
 #include "decoding/hypothesis.h"
 #include "decoding/options.h"
+#include "decoding/search_loop.h"
 #include "decoding/sentence_request.h"
 #include "decoding/shortlist.h"
 #include "decoding/transformer_steps.h"
@@ -21,6 +22,7 @@ namespace dragoman::decoding {
 struct SearchOutput {
   std::vector<Hypothesis> hypotheses;
   std::vector<Alignment> alignments;  ///< one a hypothesis if asked for, else empty
+  std::exception_ptr error = nullptr;  ///< why there is nothing, with OnError::kReport
 };
 
 /// A thread's own: an arena, what steps through the model, and the threads it shares products with (null: none). It has
@@ -47,9 +49,12 @@ class ParallelSearch {
 
   /// @param sources  ids with the end, 1 to max_positions each;  @param requests  none, or one a source
   /// @return in the order of `sources`
-  /// Throws Error(kUsage) for what the options or a request cannot ask for, and what on_ids throws.
+  /// Throws Error(kUsage) for what the options cannot ask for. With kThrow also for what a request cannot ask for, and
+  /// what on_ids throws; with kReport these are the sentence's own error, and a worker that fails, for want of memory
+  /// say, fails the sentences that it has under way: the others are searched by a new one.
   std::vector<SearchOutput> run(std::span<const std::vector<int32_t>> sources, const SearchOptions& options,
-                                std::span<const SentenceRequest> requests = {}) const;
+                                std::span<const SentenceRequest> requests = {},
+                                OnError on_error = OnError::kThrow) const;
 
   /// Throws Error(kUsage) for options that are out of range or do not fit the models: "shortlist: the model has none;
   /// make one with dragoman shortlist --model DIR --source FILE, or translate without".
@@ -80,6 +85,7 @@ class ParallelSearch {
 
  private:
   class Job;
+  bool work(Job& job, int team_size) const;
   std::unique_ptr<SearchWorker> idle_or_new_worker() const;
 
   Models models_;

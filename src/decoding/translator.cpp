@@ -19,6 +19,26 @@ std::string missing_phrases(const EncodedPart& part, const Translation& translat
   return missing;
 }
 
+// Why one of the parts of a line failed; empty when none did. A wrong request is thrown on.
+std::string error_of(std::span<const SearchOutput> parts) {
+  const auto failed = std::ranges::find_if(parts, [](const SearchOutput& part) { return part.error != nullptr; });
+  if (failed == parts.end()) {
+    return "";
+  }
+  try {
+    std::rethrow_exception(failed->error);
+  } catch (const base::Error& error) {
+    if (error.kind() == base::ErrorKind::kUsage) {
+      throw;
+    }
+    return error.what();
+  } catch (const std::bad_alloc&) {
+    return "the system refused memory; use smaller batches";
+  } catch (const std::exception& error) {
+    return error.what();
+  }
+}
+
 void check_vocabulary(const char* side, int64_t in_vocabulary, int64_t in_model) {
   base::check_data(in_vocabulary == in_model,
                    "translator: the {} vocabulary has {} pieces, the model was made for {}; use the vocabulary that "
@@ -100,7 +120,7 @@ std::vector<Translation> Translator::translate(std::span<const std::string> line
 }
 
 std::vector<Translation> Translator::translate_requests(std::span<const TranslationRequest> requests,
-                                                        const SearchOptions& options) const {
+                                                        const SearchOptions& options, OnError on_error) const {
   std::vector<EncodedLine> lines;
   std::vector<std::vector<int32_t>> sources;
   std::vector<SentenceRequest> asked;
@@ -111,12 +131,15 @@ std::vector<Translation> Translator::translate_requests(std::span<const Translat
       asked.push_back(part.request);
     }
   }
-  const std::vector<SearchOutput> outputs = search_.run(sources, options, asked);
+  const std::vector<SearchOutput> outputs = search_.run(sources, options, asked, on_error);
   std::vector<Translation> translations;
   size_t first_part = 0;
   for (size_t line = 0; line < lines.size(); ++line) {
     const size_t n_parts = lines[line].parts.size();
-    translations.push_back(finish(requests[line], lines[line], std::span(outputs).subspan(first_part, n_parts)));
+    const std::span<const SearchOutput> parts = std::span(outputs).subspan(first_part, n_parts);
+    std::string error = error_of(parts);
+    translations.push_back(error.empty() ? finish(requests[line], lines[line], parts) : Translation());
+    translations.back().error = std::move(error);
     first_part += n_parts;
   }
   return translations;

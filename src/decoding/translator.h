@@ -28,6 +28,7 @@ struct Translation {
   std::vector<std::string> source_pieces;  ///< what the model read, the end included
   Alignment alignment;                     ///< [pieces, source_pieces] if asked for, else empty
   std::vector<Translation> alternatives;   ///< the next best, n_best - 1 at most; their source_pieces are left empty
+  std::string error;                       ///< empty, or why there is no translation (OnError::kReport)
   std::string warning;                     ///< empty, or what had to be done: "2,310 tokens ...: translated in 3 parts"
 };
 
@@ -54,8 +55,11 @@ class Translator {
 
   /// The same for lines that ask for more than their text: prefixes, phrases, streams, deadlines.
   /// Throws Error(kUsage) for a prefix too long for the model, and what a callback throws.
+  /// @param on_error  kReport: a line that fails for another reason than a wrong request (a callback that throws, a
+  /// worker without memory) has no translation but its `error`, and the others are translated
   std::vector<Translation> translate_requests(std::span<const TranslationRequest> requests,
-                                              const SearchOptions& options) const;
+                                              const SearchOptions& options,
+                                              OnError on_error = OnError::kThrow) const;
 
   /// The same for one line that joins those under way: lines submitted by any threads are translated together, to the
   /// same bytes as alone. The first call starts the threads, options.workers of it; they end with the translator, once

@@ -30,7 +30,9 @@ void look_at(const serving::Request& request, const serving::HttpLimits& limits)
       const serving::TextPlan plain = serving::plan_text(text);
       require(html.pieces.size() <= 3 * text.size() + 3 && plain.pieces.size() <= 2 * text.size() + 1);
       require(serving::unchanged(html) == text);
-      serving::assemble(html, std::vector<decoding::Translation>(html.lines(), {.text = "a b, c"}));
+      decoding::Translation translation;
+      translation.text = "a b, c";
+      serving::assemble(html, std::vector<decoding::Translation>(html.lines(), translation));
     }
     fields.number("alternatives", 0);
   } catch (const serving::HttpError& error) {
