@@ -42,6 +42,7 @@ struct TranslateArguments {
   decoding::SearchOptions search(const decoding::SearchOptions& defaults) const {
     decoding::SearchOptions options = flags->over(defaults);
     options.n_best = std::max(n_best, 1);
+    options.scores = json || n_best > 0;
     options.alignment = json;
     options.alignment_layer = alignment_layer;
     options.batch_tokens = batch_tokens;

@@ -8,7 +8,8 @@ namespace dragoman::decoding {
 
 void GreedySearch::begin(const ScoredPrefix& prefix) {
   hypothesis_.ids = prefix.ids;
-  for (const double log_prob : prefix.log_probs) {
+  for (const double known : prefix.log_probs) {
+    const double log_prob = options_.scores ? known : 0.0;
     hypothesis_.token_scores.push_back(static_cast<float>(log_prob));
     rank_score_ += log_prob;
   }
@@ -39,7 +40,11 @@ void GreedySearch::take_best() {
   if (best_.empty()) {
     return finish(FinishReason::kLengthLimit);
   }
-  const Candidate& best = best_.front();
+  Candidate& best = best_.front();
+  if (!options_.scores) {  // neighbours may have wanted them; whether they did must not be seen
+    best.log_prob = 0.0F;
+    best.score = 0.0;
+  }
   rank_score_ = best.score;
   hypothesis_.score = rules_.penalises() ? hypothesis_.score + best.log_prob : best.score;
   hypothesis_.token_scores.push_back(best.log_prob);

@@ -54,6 +54,9 @@ struct SearchOptions {
   /// 0 to 64; 0 = a call with fewer sentences than workers gives each the threads that are left. Default 0. Never
   /// changes the result.
   int threads_per_worker = 0;
+  /// Log-probabilities are wanted. Without them greedy search never sums over the vocabulary and gives every score as
+  /// 0; pieces and other searches stay as they are. Default true.
+  bool scores = true;
   /// Also align target pieces with source pieces by cross-attention weights. Default false.
   bool alignment = false;
   /// Decoder layer the alignment is read from: 0 = first; -1 = last. Default -1.

@@ -109,12 +109,14 @@ void SearchLoop::collect_rows() {
 // Every search is given what it asks for, whatever its neighbours want.
 void SearchLoop::step_model() {
   int most = 0;
-  bool all = false;
+  bool all = false, log_sums = false;
   for (const Active& active : active_) {
     const int wanted = active.search->best_logits_wanted();
     most = std::max(most, wanted);
     all = all || wanted == 0;
+    log_sums = log_sums || active.search->wants_log_sums();
   }
+  best_.want_log_sums(log_sums);
   logits_ = tensor::Tensor();
   if (!all) {
     model_.step_best(rows_, most, best_);

@@ -39,6 +39,8 @@ class SentenceSearch {
   /// So many of the largest logits of each row are enough for the next step, if `advance_best` is called for it in
   /// place of `advance`; 0: it must see all logits.
   virtual int best_logits_wanted() const { return 0; }
+  /// Whether `advance_best` needs the log-sum-exp of its rows.
+  virtual bool wants_log_sums() const { return true; }
   /// The same step from rows first_row .. first_row + live hypotheses of `best`, which hold at least what was wanted.
   virtual void advance_best(const ops::BestLogits& best, size_t first_row) {
     static_cast<void>(best), static_cast<void>(first_row);

@@ -40,7 +40,7 @@ void BestLogits::take_row(size_t index, std::span<const float> logits, std::span
       ids_[place + i] = ids[static_cast<size_t>(ids_[place + i])];
     }
   }
-  log_sums_[index] = log_sum_exp(logits.data(), count);
+  log_sums_[index] = log_sums_wanted_ ? log_sum_exp(logits.data(), count) : static_cast<double>(values_[place]);
 }
 
 void best_of_product(const Tensor& x, const Weight& weight, const Tensor& bias, int k, BestLogits& best) {
@@ -58,7 +58,7 @@ void best_of_product(const Tensor& x, const Weight& weight, const Tensor& bias, 
       const size_t row = static_cast<size_t>(first_row) + i;
       const size_t place = row * static_cast<size_t>(best.k_);
       if (column == 0) {
-        rows[i].begin(best.k_, best.values_.data() + place, best.ids_.data() + place);
+        rows[i].begin(best.k_, best.values_.data() + place, best.ids_.data() + place, best.log_sums_wanted_);
       }
       const int64_t stride = part.stride(0);
       rows[i].take(part.data<float>() + static_cast<int64_t>(i) * stride, column, part.dim(1));

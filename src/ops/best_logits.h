@@ -12,12 +12,14 @@ namespace dragoman::ops {
 struct BestRow {
   std::span<const float> values;  ///< [k] the largest logits, falling
   std::span<const int32_t> ids;   ///< [k] of these; equal logits by rising id
-  double log_sum_exp;             ///< of the whole row: log p(id) = logit - this
+  double log_sum_exp;             ///< of the whole row: log p(id) = logit - this; the largest logit if not wanted
 };
 
 /// The same of all rows. Kept by the caller, so that its memory is used again.
 class BestLogits {
  public:
+  /// Whether log-sum-exps are to be computed from now on. They are at first.
+  void want_log_sums(bool wanted) { log_sums_wanted_ = wanted; }
   /// Room for `rows` rows of k entries each.
   void resize(int64_t rows, int k);
   int k() const { return k_; }
@@ -31,6 +33,7 @@ class BestLogits {
   friend void best_of_product(const Tensor& x, const Weight& weight, const Tensor& bias, int k, BestLogits& best);
 
   int k_ = 0;
+  bool log_sums_wanted_ = true;
   std::vector<float> values_;     // [rows, k]
   std::vector<int32_t> ids_;      // [rows, k]
   std::vector<double> log_sums_;  // [rows]

@@ -73,9 +73,10 @@ double log_sum_exp(const float* row, int64_t n) {
   return static_cast<double>(shift) + std::log(sum);
 }
 
-void RowSummary::begin(int k, float* values, int32_t* ids) {
+void RowSummary::begin(int k, float* values, int32_t* ids, bool with_sum) {
   *this = {};
   k_ = k;
+  with_sum_ = with_sum;
   values_ = values;
   ids_ = ids;
 }
@@ -86,11 +87,13 @@ void RowSummary::take(const float* part, int64_t column, int64_t n) {
   } else {
     insert_larger(part, 0, n, static_cast<int32_t>(column), k_, values_, ids_);
   }
-  add_exponentials(part, n, values_[0], shift_, sum_);
+  if (with_sum_) {
+    add_exponentials(part, n, values_[0], shift_, sum_);
+  }
 }
 
 double RowSummary::log_sum_exp() const {
-  return static_cast<double>(shift_) + std::log(sum_);
+  return with_sum_ ? static_cast<double>(shift_) + std::log(sum_) : static_cast<double>(values_[0]);
 }
 
 }  // namespace dragoman::ops

@@ -22,13 +22,15 @@ double log_sum_exp(const float* row, int64_t n);
 class RowSummary {
  public:
   /// @param k  at most the columns of the row;  @param values, ids  [k], as `top_k` fills them
-  void begin(int k, float* values, int32_t* ids);
+  /// @param with_sum  false: the log-sum-exp is not wanted, which saves most of the work; the largest stands for it
+  void begin(int k, float* values, int32_t* ids, bool with_sum = true);
   /// @param part  n columns, the first of which is number `column`
   void take(const float* part, int64_t column, int64_t n);
   double log_sum_exp() const;
 
  private:
   int k_ = 0;
+  bool with_sum_ = true;
   float* values_ = nullptr;
   int32_t* ids_ = nullptr;
   float shift_ = 0;  // the largest element so far

@@ -98,6 +98,29 @@ TEST_P(ParallelSearchLaws, WorkersAndBatchSizesChangeNothing) {
   }
 }
 
+TEST_P(ParallelSearchLaws, WithoutScoresThePiecesStay) {
+  for (const auto precision : {ops::Precision::kFloat32, ops::Precision::kInt8}) {
+    model_->parameters().pack_weights(precision);
+    const ParallelSearch search(model_);
+    const Sources sources = random_sources(30, 15);
+    SearchOptions options = options_of(beam_size_);
+    const auto expected = search.run(sources, options);
+    options.scores = false;
+    const auto seen = search.run(sources, options);
+    for (size_t i = 0; i < sources.size(); ++i) {
+      if (beam_size_ > 1) {
+        expect_same(expected[i], seen[i], i);
+        continue;
+      }
+      EXPECT_EQ(expected[i].hypotheses[0].ids, seen[i].hypotheses[0].ids) << "sentence " << i;
+      EXPECT_EQ(expected[i].hypotheses[0].finish_reason, seen[i].hypotheses[0].finish_reason) << "sentence " << i;
+      EXPECT_THAT(seen[i].hypotheses[0].token_scores, testing::Each(0.0F)) << "sentence " << i;
+      EXPECT_EQ(seen[i].hypotheses[0].token_scores.size(), expected[i].hypotheses[0].token_scores.size());
+      EXPECT_EQ(seen[i].hypotheses[0].score, 0.0) << "sentence " << i;
+    }
+  }
+}
+
 // A vocabulary large enough for its product to be shared out.
 TEST_P(ParallelSearchLaws, ThreadsThatHelpAWorkerChangeNothing) {
   constexpr uint64_t kVocabSize = 20'000;

@@ -56,6 +56,23 @@ TEST(BestLogits, WithoutAPackedCopyTheBitsAreThoseOfAFloat32Copy) {
   expect_same_bits(with, without, "no copy");
 }
 
+TEST(BestLogits, WithoutLogSumsTheLargestLogitsStay) {
+  const Tensor x = random_float32({9, 40}, 1), table = random_float32({1700, 40}, 2);
+  PackedWeight copy(table.shape(), {Precision::kFloat32, Transpose::kYes, false});
+  copy.pack(table, 0, copy.panels());
+  for (const Weight& weight : {Weight(Variable(table), &copy), Weight(Variable(table))}) {
+    BestLogits with, without;
+    without.want_log_sums(false);
+    best_of_product(x, weight, {}, 5, with);
+    best_of_product(x, weight, {}, 5, without);
+    for (size_t row = 0; row < with.rows(); ++row) {
+      EXPECT_THAT(without.row(row).ids, testing::ElementsAreArray(with.row(row).ids)) << "row " << row;
+      EXPECT_THAT(without.row(row).values, testing::ElementsAreArray(with.row(row).values)) << "row " << row;
+      EXPECT_EQ(without.row(row).log_sum_exp, with.row(row).values[0]) << "row " << row;
+    }
+  }
+}
+
 TEST(BestLogits, ARowDoesNotDependOnTheOthers) {
   const Tensor x = random_float32({300, 48}, 1), table = random_float32({1000, 48}, 2);
   PackedWeight copy(table.shape(), {Precision::kInt8, Transpose::kYes, false});
