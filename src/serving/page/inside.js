@@ -129,6 +129,7 @@ export class InsideView {
     this.player.update(this.state.index, this.place(stage));
     if (motion !== "cell") this.renderPanels();
     const turn = (this.turn = (this.turn ?? 0) + 1);
+    this.stage.setAttribute("aria-busy", "true"); // what stands there is of another stage
     let view;
     try {
       view = await kViews[stage.kind]({ sentence: this.sentence, stage, state: this.state, go: (change) => this.go(change) });
@@ -138,6 +139,7 @@ export class InsideView {
     if (turn !== this.turn) return;
     if (["feed", "norm", "feedNorm", "embed", "position", "memory", "shift"].includes(stage.kind)) this.machine.update(this.sentence, stage);
     this.showStage(stage, view, motion);
+    this.stage.removeAttribute("aria-busy");
   }
 
   // Where the row of a new attention looks most, so that the cell below it is worth a look.

@@ -80,8 +80,8 @@ def look_inside(browser, text=SENTENCE):
     browser.wait("document.getElementById('inside-text') !== null")
     browser.run(f"document.getElementById('inside-text').value = {quoted(text)};"
                 "document.querySelector('.ask').requestSubmit()")
-    browser.wait("!document.getElementById('view-inside').hasAttribute('aria-busy')"
-                 " && document.querySelector('.stage h2') !== null")
+    browser.wait("!document.getElementById('view-inside').hasAttribute('aria-busy') && document.querySelector('.stage h2') !== null"
+                 " && !document.querySelector('.stage').hasAttribute('aria-busy')")
 
 
 def places(browser):
@@ -91,6 +91,14 @@ def places(browser):
 
 def press(browser, label):
     browser.run(f"[...document.querySelectorAll('.player button')].find((b) => b.getAttribute('aria-label') === {quoted(label)}).click()")
+
+
+def step(browser, label):
+    """Presses the button of a step, and waits until the stage it leads to is shown."""
+    before = places(browser)[0]
+    press(browser, label)
+    browser.wait(f"!document.querySelector('.place').textContent.startsWith('{before} ')"
+                 " && !document.querySelector('.stage').hasAttribute('aria-busy')")
 
 
 def title(browser):
@@ -107,10 +115,7 @@ def go_to(browser, name):
     for _ in range(80):
         if title(browser) == name:
             return
-        before = places(browser)[0]
-        press(browser, "One step on")
-        browser.wait(f"!document.querySelector('.place').textContent.startsWith('{before} ')")
-        browser.run("new Promise((done) => setTimeout(done, 60))")
+        step(browser, "One step on")
     raise AssertionError(f"no stage {name!r} within 80 steps")
 
 
@@ -120,13 +125,12 @@ def check_steps(browser):
     expect(first == 1, f"the first stage is 1, seen {first}")
     seen = [title(browser)]
     for _ in range(12):
-        press(browser, "One step on")
-        browser.run("new Promise((done) => setTimeout(done, 80))")
+        step(browser, "One step on")
         seen.append(title(browser))
     expect(len(set(seen)) >= 11, f"expected 11 different stages, seen {seen}")
     for expected in reversed(seen[:-1]):
-        press(browser, "One step back")
-        wait_for_stage(browser, expected)
+        step(browser, "One step back")
+        expect(title(browser) == expected, f"a step back leads to {title(browser)!r}, expected {expected!r}")
     browser.run("document.body.focus(); document.activeElement.blur()")
     browser.key("ArrowRight")
     wait_for_stage(browser, seen[1])
@@ -227,7 +231,5 @@ def check_languages(browser):
     expect(browser.run("document.getElementById('tab-inside').textContent") == "看看里面", "the tabs are not Chinese")
     for tab in ("translate", "inside", "card"):
         show_tab(browser, tab)
-        browser.run("new Promise((done) => setTimeout(done, 300))")
-        seen = browser.run(f"document.getElementById('view-{tab}').innerText")
-        expect(re.search(r"[\u4e00-\u9fff]", seen) is not None, f"no Chinese in {tab}")
+        browser.wait(f"/[\\u4e00-\\u9fff]/.test(document.getElementById('view-{tab}').innerText)")
     browser.run("document.getElementById('language').click()")
