@@ -273,7 +273,9 @@ TEST(ShortlistSearch, ATracedSearchKeepsToTheList) {
   const auto translations = translator.translate(lines, options);
   for (size_t i = 0; i < lines.size(); ++i) {
     const std::vector<int32_t> source = data::encode_source(vocabulary(), lines[i]);
-    const Hypothesis traced = trace_search(translator, source, options, 100).best;
+    InspectionRequest asked;
+    asked.options = options;
+    const Hypothesis traced = trace_search(translator, source, asked, 100).best;
     EXPECT_EQ(traced.ids, translations[i].ids) << lines[i];
     EXPECT_EQ(traced.score, translations[i].score) << lines[i];
   }

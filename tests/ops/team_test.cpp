@@ -36,13 +36,14 @@ TEST_P(Teams, ProductsKeepTheirBits) {
     const PackedMatrix matrix(random_float32({size.depth, size.columns}, 4), Transpose::kNo, GetParam());
     const PackedMatrix other(random_float32({size.depth, size.columns / 2}, 5), Transpose::kNo, GetParam());
     const auto both = [&] {
-      std::vector<ProductOfSame> products;
-      products.push_back({&matrix, {bias, Activation::kRelu}, Tensor::full({size.rows, size.columns}, 9.0)});
-      products.push_back({&other, {other_bias, Activation::kNone}, Tensor::full({size.rows, size.columns / 2}, 9.0)});
+      const PackedEpilogue relu{bias, Activation::kRelu}, none{other_bias, Activation::kNone};
+      const Tensor of_each = Tensor::full({size.rows, size.columns}, 9.0);
+      const Tensor of_other = Tensor::full({size.rows, size.columns / 2}, 9.0);
+      ProductOfSame products[] = {{&matrix, relu, of_each}, {&other, none, of_other}};
       PackedMatrix::multiply_each(x, products);
       Tensor y = Tensor::full({size.rows, size.columns}, 9.0);
       matrix.multiply(x, {bias, Activation::kNone}, y);
-      return std::vector<Tensor>{products[0].y, products[1].y, y};
+      return std::vector<Tensor>{of_each, of_other, y};
     };
     const std::vector<Tensor> alone = both();
     for (const int threads : {2, 3, 7}) {
