@@ -100,7 +100,8 @@ class Translate {
     }
     output_.finish();
     if (failed_ > 0) {
-      say(fmt::format("dragoman: {} of {} lines are not translated; their place in the output is empty\n", failed_, lines_));
+      say(fmt::format("dragoman: {} of {} lines are not translated; their place in the output is empty\n", failed_,
+                      lines_));
     }
     return failed_ > 0 ? 1 : 0;
   }

@@ -165,9 +165,8 @@ class ParallelSearch::Job {
 
   void keep(SearchResult& result) {
     outputs_[result.sentence] =
-        result.error == nullptr
-            ? search_.output_of(sources_[result.sentence], std::move(result.hypotheses), options_)
-            : SearchOutput{{}, {}, result.error};
+        result.error == nullptr ? search_.output_of(sources_[result.sentence], std::move(result.hypotheses), options_)
+                                : SearchOutput{{}, {}, result.error};
   }
 
   const ParallelSearch& search_;
@@ -196,8 +195,8 @@ void ParallelSearch::check(const SearchOptions& options) const {
 }
 
 std::vector<SearchOutput> ParallelSearch::run(std::span<const std::vector<int32_t>> sources,
-                                              const SearchOptions& options,
-                                              std::span<const SentenceRequest> requests, OnError on_error) const {
+                                              const SearchOptions& options, std::span<const SentenceRequest> requests,
+                                              OnError on_error) const {
   check(options);
   base::check_argument(requests.empty() || requests.size() == sources.size(), "search: {} requests for {} sentences",
                        requests.size(), sources.size());

@@ -21,7 +21,7 @@ namespace dragoman::decoding {
 /// What came out for one source sentence, best first.
 struct SearchOutput {
   std::vector<Hypothesis> hypotheses;
-  std::vector<Alignment> alignments;  ///< one a hypothesis if asked for, else empty
+  std::vector<Alignment> alignments;   ///< one a hypothesis if asked for, else empty
   std::exception_ptr error = nullptr;  ///< why there is nothing, with OnError::kReport
 };
 

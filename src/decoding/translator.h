@@ -58,8 +58,7 @@ class Translator {
   /// @param on_error  kReport: a line that fails for another reason than a wrong request (a callback that throws, a
   /// worker without memory) has no translation but its `error`, and the others are translated
   std::vector<Translation> translate_requests(std::span<const TranslationRequest> requests,
-                                              const SearchOptions& options,
-                                              OnError on_error = OnError::kThrow) const;
+                                              const SearchOptions& options, OnError on_error = OnError::kThrow) const;
 
   /// The same for one line that joins those under way: lines submitted by any threads are translated together, to the
   /// same bytes as alone. The first call starts the threads, options.workers of it; they end with the translator, once

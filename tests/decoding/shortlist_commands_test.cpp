@@ -105,7 +105,8 @@ TEST_F(ShortlistCommands, ServeTranslatesWithTheListAndDoesNotStartWithoutOne) {
     ASSERT_EQ(answer.status, 200) << answer.body;
     EXPECT_EQ(nlohmann::json::parse(answer.body)["translatedText"], translation) << line;
   }
-  EXPECT_THAT(server.connect().ask("GET", "/v1/model?source=en&target=de", "", "").body, HasSubstr("\"shortlist\":true"));
+  EXPECT_THAT(server.connect().ask("GET", "/v1/model?source=en&target=de", "", "").body,
+              HasSubstr("\"shortlist\":true"));
   EXPECT_EQ(server.end(), 0);
 }
 

@@ -19,9 +19,9 @@ extern "C" int LLVMFuzzerTestOneInput(const unsigned char* data, size_t size) {
     const decoding::SearchOptions options = decoding::search_defaults_from_json(text, "decoding.json");
     options.check();
     const std::string written = decoding::search_defaults_json(options);
-    fuzz::require(decoding::search_defaults_json(decoding::search_defaults_from_json(written, "decoding.json")) ==
-                      written,
-                  "search defaults come back as they were written");
+    fuzz::require(
+        decoding::search_defaults_json(decoding::search_defaults_from_json(written, "decoding.json")) == written,
+        "search defaults come back as they were written");
   });
   fuzz::read_or_refuse([&] {
     const std::string written = base::to_text(base::manifest_from_text(text, "manifest.json"));

@@ -28,8 +28,8 @@ class Program {
   ///               Standard input is empty unless redirected.
   /// @param environment  "NAME=value NAME=value" in front of it
   Outcome run(const std::string& words, const std::string& environment = "") const {
-    const std::string command =
-        "cd '" + folder_.path().string() + "' && ( " + environment + " '" DRAGOMAN_PROGRAM "' " + words + " ) </dev/null >.out 2>.err";
+    const std::string command = "cd '" + folder_.path().string() + "' && ( " + environment +
+                                " '" DRAGOMAN_PROGRAM "' " + words + " ) </dev/null >.out 2>.err";
     const int status = std::system(command.c_str());
     return {WIFEXITED(status) ? WEXITSTATUS(status) : 128 + WTERMSIG(status), read(".out"), read(".err")};
   }
