@@ -246,7 +246,8 @@ def compare(job, sides, rounds):
     for _ in range(rounds):
         for side, way, found in zip(sides, ways, results):
             found.append(side.translate(job, way))
-    loads = sides[0].load_seconds(job), min(result["load_seconds"] for result in results[1])
+    theirs = [result["load_seconds"] for result in results[1]]
+    loads = min(sides[0].load_seconds(job) for _ in theirs), min(theirs)
     speeds = [[result["speed"] for result in found] for found in results]
     ratio = statistics.median(mine / other for mine, other in zip(*speeds))
     for side, way, found, rates, load in zip(sides, ways, results, speeds, loads):

@@ -3,9 +3,12 @@
 #include <fcntl.h>
 
 #include <algorithm>
+#include <atomic>
 #include <cerrno>
 #include <charconv>
+#include <cstdint>
 #include <cstring>
+#include <future>
 
 #include "base/error.h"
 #include "base/sha256.h"
@@ -37,6 +40,37 @@ int64_t number_in(const std::string& name, const std::string& prefix) {
   const auto [stop, error] = std::from_chars(begin, end, number);
   const bool is_number = error == std::errc() && stop == end && number >= 0;
   return is_number && name == prefix + std::to_string(number) ? number : -1;
+}
+
+/// Fills `to` and hashes it in another thread meanwhile, since both take about as long; without a thread to be had,
+/// afterwards.
+std::string read_and_hash(FileReader& reader, std::span<char> to) {
+  constexpr size_t kFailed = SIZE_MAX;
+  std::atomic<size_t> there = 0;
+  auto hash = std::async(std::launch::async | std::launch::deferred, [&] {
+    Sha256 sha256;
+    for (size_t done = 0; done < to.size();) {
+      there.wait(done);
+      const size_t end = there;
+      if (end == kFailed) {
+        break;
+      }
+      sha256.update({to.data() + done, end - done});
+      done = end;
+    }
+    return sha256.hex();
+  });
+  const auto tell = [&](size_t bytes) {
+    there = bytes;
+    there.notify_one();
+  };
+  try {
+    reader.read_exactly(to, tell);
+  } catch (...) {
+    tell(kFailed);
+    throw;
+  }
+  return hash.get();
 }
 
 }  // namespace
@@ -84,8 +118,7 @@ void CheckedFolder::read_into(const std::string& name,
   FileReader reader = open(name);
   check_size(name, reader.size());
   const std::span<char> to = room(reader.size());
-  reader.read_exactly(to);
-  check_sha256(name, sha256_hex({to.data(), to.size()}));
+  check_sha256(name, read_and_hash(reader, to));
 }
 
 void CheckedFolder::verify() const {

@@ -2,6 +2,7 @@
 
 #include <cstdint>
 #include <filesystem>
+#include <functional>
 #include <span>
 #include <string>
 
@@ -33,8 +34,10 @@ class FileReader {
   /// Everything from here to the end. Throws when that is more than `max_bytes`, before memory is asked for where the
   /// size is known; also when memory for it is not there.
   std::string read_all(uint64_t max_bytes);
-  /// Fills `to` from here on. Throws unless exactly its bytes are left.
-  void read_exactly(std::span<char> to);
+  /// Fills `to` from here on, in pieces; `on_read` is told how many bytes are there after each. Throws unless exactly
+  /// its bytes are left.
+  void read_exactly(
+      std::span<char> to, const std::function<void(size_t)>& on_read = [](size_t) {});
 
  private:
   void check_kind(bool pipes_allowed);

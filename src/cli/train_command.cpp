@@ -83,6 +83,20 @@ void add_files(Overrides& options) {
   options.add("--model", FIELD(model_folder), "Folder for the model; the same command resumes what it holds")
       ->type_name("DIR")
       ->required();
+  options
+      .add("--initial-model", FIELD(initial_model),
+           "Model to start from, to fit it to other text: its weights, shape and vocabulary")
+      ->type_name("DIR");
+}
+
+// A model that is there has its shape and its vocabulary already.
+void exclude_with_initial_model(CLI::App& command) {
+  for (const char* name :
+       {"--encoder-layers", "--decoder-layers", "--d-model", "--d-ff", "--n-heads", "--norm-order", "--activation",
+        "--positions", "--max-positions", "--tying", "--vocab-size", "--vocab-type", "--joint-vocab",
+        "--character-coverage", "--normalization", "--vocab-lines", "--byte-fallback"}) {
+    command.get_option("--initial-model")->excludes(command.get_option(name));
+  }
 }
 
 void add_architecture(Overrides& options) {
@@ -259,6 +273,7 @@ void add_train_command(CLI::App& app, Run& run) {
   add_vocabulary(*options);
   add_optimization(*options);
   add_run(*options);
+  exclude_with_initial_model(*command);
   command->callback([&run, preset, options] { run = [=] { return train(options->apply(*preset)); }; });
 }
 

@@ -94,8 +94,18 @@ std::string wrong_values(const CLI::Option& option) {
   return "";
 }
 
+std::string excluded_option(const CLI::Option& option) {
+  const auto excluded = option.get_excludes();
+  const auto given = std::ranges::find_if(excluded, [](const CLI::Option* other) { return other->count() > 0; });
+  return given == excluded.end() ? ""
+                                 : fmt::format("{} cannot be given with {}", (*given)->get_name(), option.get_name());
+}
+
 std::string refused_option(const CLI::Option& option, const CLI::ParseError& error) {
   const std::vector<std::string> values = option.results();
+  if (dynamic_cast<const CLI::ExcludesError*>(&error) != nullptr) {
+    return excluded_option(option);
+  }
   if (dynamic_cast<const CLI::ArgumentMismatch*>(&error) != nullptr) {
     return values.size() > 1 ? fmt::format("{} is given {} times, as {}; keep one", option.get_name(), values.size(),
                                            listed(values, "and"))

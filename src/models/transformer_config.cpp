@@ -151,6 +151,15 @@ nn::LayerConfig TransformerConfig::decoder_layer() const {
   return layer;
 }
 
+TransformerConfig with_dropouts_of(TransformerConfig shape, const TransformerConfig& asked) {
+  shape.dropout = asked.dropout;
+  shape.attention_dropout = asked.attention_dropout;
+  shape.activation_dropout = asked.activation_dropout;
+  shape.source_word_dropout = asked.source_word_dropout;
+  shape.target_word_dropout = asked.target_word_dropout;
+  return shape;
+}
+
 std::string to_json(const TransformerConfig& config) {
   return base::dump_json(to_tree(config), 2) + "\n";
 }

@@ -46,6 +46,9 @@ struct TransformerConfig {
   nn::LayerConfig decoder_layer() const;
 };
 
+/// `shape` with the dropouts of `asked`: what a training run makes of a model that it starts from.
+TransformerConfig with_dropouts_of(TransformerConfig shape, const TransformerConfig& asked);
+
 /// JSON text of config.json and back. The reader throws Error(kBadData) for unknown keys (nearest known name
 /// suggested), missing keys, wrong types and whatever check() refuses. decoder_d_ff, decoder_n_heads, output_bias and
 /// the word dropouts may be missing: their defaults, as in models made before there were any.

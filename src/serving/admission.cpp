@@ -18,8 +18,8 @@ int64_t estimated_tokens(std::string_view line) {
   return static_cast<int64_t>(line.size()) / kBytesPerToken + kForEachLine;
 }
 
-Admission::Admission(int64_t in_work, std::chrono::duration<double> longest_wait)
-    : in_work_(in_work), large_cost_(in_work / kLargeShare), longest_wait_(longest_wait) {}
+Admission::Admission(int64_t in_work, std::chrono::duration<double> longest_wait, double first_rate)
+    : in_work_(in_work), large_cost_(in_work / kLargeShare), longest_wait_(longest_wait), rate_(first_rate) {}
 
 // Small requests count whole, so that only the few large ones must be looked at.
 int64_t Admission::before_the_end_of(int64_t cost) const {
@@ -80,7 +80,8 @@ void Admission::look_at_speed(Clock::time_point now) {
   }
   if (is_busy_span_) {
     const double speed = static_cast<double>(done_in_span_) / seconds.count();
-    rate_ = rate_ == 0.0 ? speed : rate_ + kWeightOfNew * (speed - rate_);
+    rate_ = is_measured_ ? rate_ + kWeightOfNew * (speed - rate_) : speed;
+    is_measured_ = true;
   }
   span_begin_ = now;
   done_in_span_ = 0;

@@ -18,14 +18,17 @@ int64_t estimated_tokens(std::string_view line);
 /// what they do in `longest_wait` at their speed of late, is more than what will be done before its own end: itself,
 /// and of each request there already as much as itself at most, since requests take turns (TranslationService). So one
 /// long text does not keep short ones out. What is not let in is refused at once, which costs nobody anything; a client
-/// that waits in vain does. The speed is measured while there is enough to do, in spans of half a second. One request
-/// is always let in when nothing else is there, whatever it costs. Safe for use by any number of threads.
+/// that waits in vain does. The speed is measured while there is enough to do, in spans of half a second; the first
+/// span replaces what was reckoned with before. One request is always let in when nothing else is there, whatever it
+/// costs. Safe for use by any number of threads.
 class Admission {
  public:
   using Clock = std::chrono::steady_clock;
 
   /// @param in_work  cost that the workers take at a time, at most
-  Admission(int64_t in_work, std::chrono::duration<double> longest_wait);
+  /// @param first_rate  cost a second to reckon with until the speed has been measured; 0 = none: until then the
+  ///   workers take all they can hold
+  Admission(int64_t in_work, std::chrono::duration<double> longest_wait, double first_rate = 0.0);
 
   /// Names a request that was let in.
   using Ticket = uint64_t;
@@ -39,7 +42,7 @@ class Admission {
   int64_t in_work() const;
   int64_t inside() const;
   uint64_t refused() const;
-  /// Cost a second; 0 until it has been measured.
+  /// Cost a second, as measured of late; before, what the constructor was told.
   double rate() const;
 
  private:
@@ -56,7 +59,8 @@ class Admission {
   int64_t of_large_ = 0;             // their sum
   Ticket next_ticket_ = 0;
   uint64_t refused_ = 0;
-  double rate_ = 0.0;
+  double rate_;
+  bool is_measured_ = false;  // rate_
   Clock::time_point span_begin_ = Clock::now();
   int64_t done_in_span_ = 0;
   bool is_busy_span_ = false;  // there was enough to do in all of it

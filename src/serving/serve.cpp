@@ -2,6 +2,7 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <mutex>
 
 #include "serving/deepl_routes.h"
@@ -29,6 +30,10 @@ std::shared_ptr<ApiKeys> load_keys(const std::filesystem::path& file) {
   return file.empty() ? nullptr : std::make_shared<ApiKeys>(file);
 }
 
+double slowest_rate(const ServedModels& models) {
+  return std::ranges::min_element(models.all(), {}, &ServedModel::rate)->rate;
+}
+
 // A running server: its parts, in the order they depend on each other.
 class Serving {
  public:
@@ -39,7 +44,7 @@ class Serving {
         keys_(load_keys(options.api_keys)),
         models_(ServedModels::load(options.load)),
         service_(decoding::worker_count(options.workers), models_.get()->all().front().search.batch_tokens,
-                 options.longest_wait),
+                 options.longest_wait, slowest_rate(*models_.get())),
         context_{.models = models_,
                  .keys = keys_,
                  .service = service_,

@@ -1,12 +1,15 @@
 #include "serving/served_models.h"
 
 #include <algorithm>
+#include <chrono>
+#include <future>
 
 #include "base/checked_folder.h"
 #include "base/error.h"
 #include "base/published_folder.h"
 #include "decoding/load_translator.h"
 #include "models/model_folder.h"
+#include "serving/admission.h"
 
 namespace dragoman::serving {
 namespace {
@@ -54,7 +57,24 @@ void check_search(const ServedModel& model) {
   }
 }
 
-// Reads the folder, packs the weights, starts the workers, and has each of them translate.
+// The first text finds everything cold; the others, which every language can copy, tell the speed.
+double warm_up(const ServedModel& model) {
+  constexpr int kTexts = 8;
+  const std::string text = "1 2 3 4 5 6 7 8 9";
+  model.translator->submit({.text = text}, model.search).get();
+  const auto begin = std::chrono::steady_clock::now();
+  std::vector<std::future<decoding::Translation>> translations;
+  for (int i = 0; i < kTexts; ++i) {
+    translations.push_back(model.translator->submit({.text = text}, model.search));
+  }
+  for (auto& translation : translations) {
+    translation.get();
+  }
+  const std::chrono::duration<double> seconds = std::chrono::steady_clock::now() - begin;
+  return static_cast<double>(kTexts * estimated_tokens(text)) / seconds.count();
+}
+
+// Reads the folder, packs the weights, starts the workers, and has them translate.
 ServedModel load_model(const ModelSpec& spec, const LoadOptions& options) {
   const std::vector<std::filesystem::path> folders = {spec.folder};
   ServedModel model{.pair = {}, .folder = spec.folder, .sha256 = {}, .translator = {}, .search = {}};
@@ -69,7 +89,7 @@ ServedModel load_model(const ModelSpec& spec, const LoadOptions& options) {
   model.search = options.search(model.translator->search_defaults());
   check_search(model);
   model.card = model_card(card_name(spec.folder), *model.translator, options.training_curve(spec.folder));
-  model.translator->submit({.text = "1 2 3"}, model.search).get();
+  model.rate = warm_up(model);
   return model;
 }
 

@@ -33,8 +33,9 @@ struct TranslationService::Active {
   bool is_unfinished() const { return next < job.lines.size() || in_work > 0; }
 };
 
-TranslationService::TranslationService(int workers, int64_t batch_tokens, std::chrono::duration<double> longest_wait)
-    : admission_(workers * batch_tokens, longest_wait), thread_([this] { run(); }) {}
+TranslationService::TranslationService(int workers, int64_t batch_tokens, std::chrono::duration<double> longest_wait,
+                                       double first_rate)
+    : admission_(workers * batch_tokens, longest_wait, first_rate), thread_([this] { run(); }) {}
 
 TranslationService::~TranslationService() {
   {

@@ -58,7 +58,9 @@ class TranslationService {
 
   /// @param workers  threads of each model
   /// @param batch_tokens  source tokens in work at a time in one worker
-  TranslationService(int workers, int64_t batch_tokens, std::chrono::duration<double> longest_wait);
+  /// @param first_rate  estimated tokens a second to reckon with at first, see Admission
+  TranslationService(int workers, int64_t batch_tokens, std::chrono::duration<double> longest_wait,
+                     double first_rate = 0.0);
   /// Waits until every job is done. Jobs must have ends: cancel them or give them deadlines.
   ~TranslationService();
   TranslationService(const TranslationService&) = delete;

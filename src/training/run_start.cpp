@@ -15,36 +15,47 @@ namespace {
 
 using Bytes = std::vector<std::uint8_t>;
 
+// What all ranks are told.
 struct Message {
   std::optional<Checkpoint> checkpoint;
   models::VocabularyFiles vocabularies;
+  std::string initial_config;
 };
 
-// A model that `quantize` made is not written over by a training that could not have begun with it.
-void check_is_not_rounded(const std::filesystem::path& folder) {
-  if (!std::filesystem::exists(folder / base::kManifestName)) {
-    return;
-  }
-  const ops::Precision precision = models::stored_precision(models::read_model_folder(folder).tensors);
+// Training could not have begun with a model that `quantize` made, and writes none over.
+void check_is_not_rounded(const models::ModelFiles& model, const std::filesystem::path& folder) {
+  const ops::Precision precision = models::stored_precision(model.tensors);
   base::check_usage(precision == ops::Precision::kFloat32,
                     "{}: holds a model rounded to {} by `dragoman quantize`, which cannot be trained; name another "
                     "folder, or go on with the model that it was made of",
                     folder.string(), ops::name_of(precision));
 }
 
-Message look_around(const TrainOptions& options, std::ostream& terminal, std::vector<std::string>& notes) {
+Message look_around(const TrainOptions& options, std::ostream& terminal, std::vector<std::string>& notes,
+                    tensor::NamedTensors& initial_weights) {
   std::optional<Checkpoint> checkpoint = find_newest_checkpoint(options.model_folder, notes);
   if (checkpoint) {
     models::VocabularyFiles vocabularies = checkpoint->texts.vocabularies;
-    return {std::move(checkpoint), std::move(vocabularies)};
+    std::string config = options.initial_model.empty() ? "" : checkpoint->texts.config;
+    return {std::move(checkpoint), std::move(vocabularies), std::move(config)};
   }
-  check_is_not_rounded(options.model_folder);
+  if (std::filesystem::exists(options.model_folder / base::kManifestName)) {
+    check_is_not_rounded(models::read_model_folder(options.model_folder), options.model_folder);
+  }
+  if (!options.initial_model.empty()) {
+    models::ModelFiles initial = models::read_model_folder(options.initial_model);
+    check_is_not_rounded(initial, options.initial_model);
+    notes.push_back(
+        fmt::format("starting from the weights, shape and vocabulary of {}", options.initial_model.string()));
+    initial_weights = std::move(initial.tensors);
+    return {std::nullopt, std::move(initial.vocabularies), std::move(initial.config)};
+  }
   terminal << fmt::format("learning a vocabulary of {} pieces\n", format_count(options.vocabulary.size)) << std::flush;
-  return {std::nullopt, model_texts(learn_vocabularies(options, notes), options.model).vocabularies};
+  return {std::nullopt, model_texts(learn_vocabularies(options, notes), options.model).vocabularies, ""};
 }
 
 std::string to_bytes(const Message& message) {
-  nlohmann::json tree = {{"vocabularies", nlohmann::json::object()}};
+  nlohmann::json tree = {{"vocabularies", nlohmann::json::object()}, {"initial_config", message.initial_config}};
   for (const auto& [name, bytes] : message.vocabularies) {
     tree["vocabularies"][name] = nlohmann::json::binary(Bytes(bytes.begin(), bytes.end()));
   }
@@ -62,6 +73,7 @@ std::string to_bytes(const Message& message) {
 Message from_bytes(const std::string& bytes) {
   const nlohmann::json tree = nlohmann::json::from_cbor(bytes);
   Message message;
+  message.initial_config = tree.at("initial_config").get<std::string>();
   for (const auto& [name, value] : tree.at("vocabularies").items()) {
     const Bytes& content = value.get_binary();
     message.vocabularies[name] = std::string(content.begin(), content.end());
@@ -80,10 +92,12 @@ Message from_bytes(const std::string& bytes) {
 
 RunStart find_run_start(const TrainOptions& options, distributed::ProcessGroup& processes, std::ostream& terminal,
                         std::vector<std::string>& notes) {
-  const std::string bytes = processes.leads() ? to_bytes(look_around(options, terminal, notes)) : "";
+  tensor::NamedTensors weights;
+  const std::string bytes = processes.leads() ? to_bytes(look_around(options, terminal, notes, weights)) : "";
   Message message = from_bytes(processes.broadcast(bytes));
   data::VocabularyPair vocabularies = decoding::load_vocabularies(message.vocabularies, options.model_folder);
-  return {std::move(message.checkpoint), std::move(vocabularies)};
+  return {std::move(message.checkpoint), std::move(vocabularies), std::move(message.initial_config),
+          std::move(weights)};
 }
 
 ops::Precision precision_of_run(const TrainOptions& options, const std::optional<Checkpoint>& checkpoint) {

@@ -7,6 +7,7 @@
 
 #include "data/vocabulary.h"
 #include "distributed/process_group.h"
+#include "tensor/safetensors.h"
 #include "training/checkpoint.h"
 #include "training/train_options.h"
 
@@ -15,12 +16,16 @@ namespace dragoman::training {
 /// What a run begins with.
 struct RunStart {
   std::optional<Checkpoint> checkpoint;  ///< to resume from; its folder is there for the leading rank
-  data::VocabularyPair vocabularies;     ///< those of the checkpoint, or learned from the training text
+  data::VocabularyPair vocabularies;     ///< of the checkpoint, of the model to start from, or learned from the text
+  std::string initial_config;  ///< config.json of the checkpoint or of TrainOptions::initial_model, else empty
+  tensor::NamedTensors initial_weights;  ///< of TrainOptions::initial_model, for the leading rank of a new run
 };
 
-/// The leading rank looks for the newest checkpoint in the model folder and else learns the vocabularies; the others
-/// are told. What a person should know goes to `notes`, on the leading rank; `terminal` hears now of what takes long.
-/// Throws Error(kBadData) for a checkpoint of another version, or training text that no vocabulary can be learned from.
+/// The leading rank looks for the newest checkpoint in the model folder, else reads the model to start from, else
+/// learns the vocabularies; the others are told. What a person should know goes to `notes`, on the leading rank;
+/// `terminal` hears now of what takes long. Throws Error(kBadData) for a checkpoint of another version, a damaged model
+/// to start from, or training text that no vocabulary can be learned from; Error(kUsage) for a model that `quantize`
+/// rounded.
 RunStart find_run_start(const TrainOptions& options, distributed::ProcessGroup& processes, std::ostream& terminal,
                         std::vector<std::string>& notes);
 

@@ -128,6 +128,10 @@ void TrainOptions::check() const {
   base::check_usage(valid_source.empty() == valid_target.empty(),
                     "train: --valid-source and --valid-target go together");
   base::check_usage(!model_folder.empty(), "train: --model names the folder to write to");
+  std::error_code missing;
+  base::check_usage(initial_model.empty() || !std::filesystem::equivalent(initial_model, model_folder, missing),
+                    "train: --initial-model and --model are both {}; name another folder for the new model",
+                    model_folder.string());
   base::check_usage(joint_vocabulary || model.tying != models::Tying::kAll,
                     "tying \"all\" needs a joint vocabulary; use --tying target with separate vocabularies");
   models::TransformerConfig shape = model;
@@ -167,7 +171,7 @@ void TrainOptions::check() const {
 }
 
 std::string recipe_json(const TrainOptions& options) {
-  const nlohmann::json tree = {
+  nlohmann::json tree = {
       {"vocabulary_type", options.vocabulary.type == data::VocabularyOptions::Type::kBpe ? "bpe" : "unigram"},
       {"vocabulary_size", options.vocabulary.size},
       {"character_coverage", options.vocabulary.character_coverage},
@@ -194,6 +198,9 @@ std::string recipe_json(const TrainOptions& options) {
       {"subword_sampling", options.batch.subword_sampling},
       {"ema_decay", options.run.ema_decay},
       {"seed", options.run.seed}};
+  if (!options.initial_model.empty()) {
+    tree["initial_model"] = options.initial_model.string();
+  }
   return base::dump_json(tree, 2) + "\n";
 }
 

@@ -76,6 +76,10 @@ struct TrainOptions {
   std::vector<std::filesystem::path> source, target;
   std::vector<std::filesystem::path> valid_source, valid_target;
   std::filesystem::path model_folder;
+  /// A model to start from, for instance to fit it to the texts of one field: its weights, shape and vocabularies are
+  /// those of the first update; of `model` the dropouts alone count, of `vocabulary` nothing. Empty = weights are
+  /// drawn.
+  std::filesystem::path initial_model;
   models::TransformerConfig model;          ///< vocabulary sizes are filled in from the trained vocabularies
   std::optional<ops::Precision> precision;  ///< of products with weights; none = what is fastest on this machine
   data::VocabularyOptions vocabulary;

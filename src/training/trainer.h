@@ -19,6 +19,8 @@
 
 namespace dragoman::training {
 
+struct RunStart;
+
 /// Why a run came to its end.
 enum class StopReason { kMaxSteps, kMaxEpochs, kTotalTime, kMaxTime, kEarlyStop, kSignal };
 
@@ -48,7 +50,8 @@ class Trainer {
 
  private:
   Trainer(const TrainOptions& options, std::unique_ptr<distributed::ProcessGroup> alone, std::ostream& terminal);
-  void make_model(bool fresh);
+  void adopt_shape(const std::string& config);
+  void make_model(RunStart& start);
   void restore(const Checkpoint& checkpoint);
   void plan_memory();
   void reserve();

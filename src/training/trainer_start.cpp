@@ -5,6 +5,7 @@
 #include "base/cpu.h"
 #include "base/error.h"
 #include "models/languages.h"
+#include "models/model_tensors.h"
 #include "training/rank_agreement.h"
 #include "training/run_facts.h"
 #include "training/run_start.h"
@@ -76,8 +77,12 @@ Trainer::Trainer(const TrainOptions& options, distributed::ProcessGroup& process
     make_model_folder(options_.model_folder);
     lock_ = std::make_unique<base::FolderLock>(options_.model_folder);
   }
-  const RunStart start = find_run_start(options_, processes_, terminal, notes_);
-  const auto& [checkpoint, vocabularies] = start;
+  RunStart start = find_run_start(options_, processes_, terminal, notes_);
+  const auto& checkpoint = start.checkpoint;
+  const auto& vocabularies = start.vocabularies;
+  if (!start.initial_config.empty()) {
+    adopt_shape(start.initial_config);
+  }
   options_.precision = precision_of_run(options_, checkpoint);
   options_.model.source_vocab_size = vocabularies.source.size();
   options_.model.target_vocab_size = vocabularies.target.size();
@@ -90,7 +95,7 @@ Trainer::Trainer(const TrainOptions& options, distributed::ProcessGroup& process
   if (checkpoint && options_.batch.fit) {
     adopt_fitted_batch(options_.batch, checkpoint->recipe, options_.model_folder.string());
   }
-  make_model(!checkpoint);
+  make_model(start);
   if (!checkpoint) {
     plan_memory();
   }
@@ -110,16 +115,30 @@ Trainer::Trainer(const TrainOptions& options, distributed::ProcessGroup& process
 
 Trainer::~Trainer() = default;
 
-// Weights, replicas and moving average; those of a fresh run are drawn, others are about to be restored.
-void Trainer::make_model(bool fresh) {
+// Of the model to start from, instead of the options.
+void Trainer::adopt_shape(const std::string& config) {
+  const std::string file = (options_.initial_model / models::kConfigName).string();
+  options_.model = models::with_dropouts_of(models::transformer_config_from_json(config, file), options_.model);
+  options_.schedule.d_model = options_.model.d_model;
+  options_.check();
+}
+
+// Weights, replicas and moving average; weights of a new run are drawn, or those to start from; others are about to be
+// restored.
+void Trainer::make_model(RunStart& start) {
   model_ = std::make_unique<models::Transformer>(options_.model);
   if (options_.batch.fit || options_.run.memory > 0) {
     plan_ = plan_tensors(options_, memory_budget(options_.run, processes_.processes_here()),
                          model_->parameters().flat_size());
   }
   model_->parameters().allocate();
-  if (fresh) {
+  if (!start.checkpoint) {
     model_->parameters().initialize(options_.run.seed);
+    if (!start.initial_weights.empty()) {
+      models::load_tensors(start.initial_weights, model_->parameters(),
+                           (options_.initial_model / models::kWeightsName).string());
+      start.initial_weights.clear();
+    }
     processes_.broadcast(model_->parameters().mutable_values().span<float>());  // libraries may differ in the last bit
   }
   replicas_ = std::make_unique<DataParallel>(*model_, options_.loss, options_.adam, processes_,

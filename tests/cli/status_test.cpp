@@ -83,6 +83,7 @@ TEST(Status, WrongUsageIsSaidInOurWords) {
   const std::string evaluate = "evaluate --hypothesis a --reference b ";
   for (const auto& [words, text] : std::vector<std::pair<std::string, std::string>>{
            {evaluate + "--width 3 --width 4", "evaluate: --width is given 2 times, as 3 and 4; keep one"},
+           {"train --model m --d-model 64 --initial-model i", "train: --d-model cannot be given with --initial-model"},
            {evaluate + "--config x --config y", "evaluate: --config is given 2 times, as x and y; keep one"},
            {"evaluate", "evaluate: --hypothesis FILE and --reference FILE are required"},
            {"evaluate --hypothesis a", "evaluate: --reference FILE is required"},

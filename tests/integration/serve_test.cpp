@@ -100,6 +100,13 @@ TEST_F(Serve, EveryAnswerIsTheOfflineOneUnderRandomCancels) {
   EXPECT_EQ(server.end(), 0);
 }
 
+// So that even the first overload is refused by the speed.
+TEST_F(Serve, TheSpeedIsKnownRoughlyAtOnce) {
+  RunningServer server(program_.folder(), {});
+  EXPECT_GT(server.metric("dragoman_tokens_per_second"), 100.0) << "measured with the first texts";
+  EXPECT_EQ(server.end(), 0);
+}
+
 TEST_F(Serve, AClientThatGoesEndsItsWork) {
   RunningServer server(program_.folder(), {"--max-characters", "200000"});
   std::string text;

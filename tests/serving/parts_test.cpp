@@ -103,6 +103,26 @@ TEST(Admission, NoMoreIsBegunThanIsDoneSoon) {
   }
 }
 
+TEST(Admission, WhatItIsToldAtFirstHoldsUntilTheSpeedIsMeasured) {
+  Admission admission(4000, 2s, 300.0);
+  EXPECT_EQ(admission.rate(), 300.0);
+  EXPECT_EQ(admission.in_work(), 600);
+  int64_t entered = 0;
+  auto now = Admission::Clock::now() + 1s;
+  std::deque<Admission::Ticket> inside;
+  for (auto ticket = admission.enter(10, now); ticket; ticket = admission.enter(10, now)) {
+    inside.push_back(*ticket);
+    entered += 10;
+  }
+  EXPECT_EQ(entered, 600 + 600) << "in work, and what is done in 2 s";
+  for (int i = 0; i < 60; ++i) {  // 1000 a second, for 0.6 s
+    now += 10ms;
+    admission.leave(inside.front(), 10, true, now);
+    inside.pop_front();
+  }
+  EXPECT_NEAR(admission.rate(), 1000.0, 50.0) << "not a mean of both";
+}
+
 TEST(Admission, IdleTimeSaysNothingAboutTheSpeed) {
   Admission admission(100, 2s);
   auto now = Admission::Clock::now() + 1s;

@@ -4,6 +4,7 @@
 
 #include <unistd.h>
 
+#include <algorithm>
 #include <cmath>
 #include <fstream>
 #include <limits>
@@ -13,6 +14,7 @@
 #include "base/files.h"
 #include "data/sample_corpus.h"
 #include "models/model_folder.h"
+#include "models/model_tensors.h"
 #include "training/metrics_log.h"
 
 namespace dragoman::training {
@@ -258,6 +260,44 @@ TEST_F(TrainerTest, AnotherRecipeOrTextIsRefused) {
   std::ofstream(run.source.front(), std::ios::app) << "One more line.\n";
   std::ofstream(run.target.front(), std::ios::app) << "Noch eine Zeile.\n";
   EXPECT_NE(message_of(run).find("the training text has changed"), std::string::npos) << message_of(run);
+}
+
+TEST_F(TrainerTest, StartsFromAModelThatIsThere) {
+  train(options("first"), 4);
+  TrainOptions run = options("second");
+  run.initial_model = folder_ / "first";
+  run.model.d_model = 64;  // the shape and the vocabulary are those of the model
+  run.vocabulary.size = 100;
+  run.model.dropout = 0.25F;
+  run.run.seed = 2;
+  {
+    const tensor::NamedTensors expected = models::read_model_folder(run.initial_model).tensors;
+    std::ostringstream terminal;
+    Trainer trainer(run, terminal);
+    for (const auto& [path, values] : models::named_tensors(trainer.model().parameters())) {
+      EXPECT_TRUE(std::ranges::equal(values.span<float>(), expected.at(path).span<float>())) << path;
+    }
+  }
+  train(run, 4);
+  EXPECT_NE(log_.find("starting from the weights, shape and vocabulary of"), std::string::npos) << log_;
+  EXPECT_EQ(base::read_file(folder_ / "first/vocabulary.spm"), base::read_file(folder_ / "second/vocabulary.spm"));
+  const auto config = models::transformer_config_from_json(base::read_file(folder_ / "second/config.json"), "config");
+  EXPECT_EQ(config.d_model, 16);
+  EXPECT_EQ(config.dropout, 0.25F);
+  // What was begun does not need the first model any more.
+  fs::remove_all(folder_ / "first");
+  train(run, 8);
+  EXPECT_NE(log_.find("resuming after step 4"), std::string::npos) << log_;
+}
+
+TEST_F(TrainerTest, AModelToStartFromMustBeOneThatCanBeTrained) {
+  TrainOptions run = options("second");
+  run.initial_model = folder_ / "nothing";
+  EXPECT_NE(message_of(run).find("nothing"), std::string::npos) << message_of(run);
+  train(options("first"), 2);
+  run.initial_model = folder_ / "first";
+  run.model_folder = folder_ / "first/../first";
+  EXPECT_NE(message_of(run).find("name another folder for the new model"), std::string::npos) << message_of(run);
 }
 
 TEST_F(TrainerTest, UnequalTextsAreRefusedBeforeAnything) {
