@@ -3,12 +3,16 @@
 # prints Markdown: a line for each test set and seed, mean and deviation, signatures, the learning curve of the first
 # seed, ten translations.
 #   scripts/train_and_score.sh --source FILE --target FILE --valid-source FILE --valid-target FILE
-#       --test NAME SOURCE TARGET ... [--folder DIR] [--minutes N] [--tokenize 13a] SEED... [-- OPTION OF TRAIN...]
+#       --test NAME SOURCE TARGET ... [--folder DIR] [--minutes N] [--helpers N] [--tokenize 13a] SEED...
+#       [-- OPTION OF TRAIN...]
 #   --test      a test set: its name in the table and its two files; may be given repeatedly
 #   --folder    where models and translations go (default: results); what is printed goes to DIR/results.md as well
 #   --minutes   of training for each seed, all parts together (default: 55, so that tuning and scoring end within an hour)
+#   --helpers   minutes of training for each of two more models, one each way, which make the text larger
+#               (scripts/diversify.sh); the model goes on from the forward one. They are taken off --minutes, and so is
+#               a twentieth for their translations (default: 0, no helpers)
 #   --tokenize  of BLEU, as for dragoman evaluate; zh for Chinese
-# Options of train win over those of this script. What is done is not done again: after an interruption the same command
+# Options of train win over those of this script, but for the minutes. What is done is not done again: after an interruption the same command
 # goes on. PROGRAM names the program (default: build/dragoman). Status 77, that of skipped tests, when a text is not there.
 set -euo pipefail
 program="${PROGRAM:-"$(dirname "$0")/../build/dragoman"}"
@@ -16,7 +20,7 @@ program="${PROGRAM:-"$(dirname "$0")/../build/dragoman"}"
 fail() { echo "train_and_score.sh: $*" >&2; exit 2; }
 need() { [ "$2" -gt "$3" ] || fail "$1 needs $3 value(s)"; }
 
-folder=results minutes=55 tokenize=13a source='' target='' valid_source='' valid_target=''
+folder=results minutes=55 helpers=0 tokenize=13a source='' target='' valid_source='' valid_target=''
 test_names=() test_sources=() test_targets=() seeds=() given=()
 while [ $# -gt 0 ]; do
   case "$1" in
@@ -27,6 +31,7 @@ while [ $# -gt 0 ]; do
     --test) need "$1" $# 3; test_names+=("$2"); test_sources+=("$3"); test_targets+=("$4"); shift 4 ;;
     --folder) need "$1" $# 1; folder="$2"; shift 2 ;;
     --minutes) need "$1" $# 1; minutes="$2"; shift 2 ;;
+    --helpers) need "$1" $# 1; helpers="$2"; shift 2 ;;
     --tokenize) need "$1" $# 1; tokenize="$2"; shift 2 ;;
     --) shift; given=("$@"); break ;;
     -*) fail "unknown option '$1'; the head of this script lists them" ;;
@@ -52,15 +57,36 @@ default() {  # OPTION VALUE: unless it was given
 default --preset tiny-hour
 default --patience 0
 default --tokenize "$tokenize"
-default --total-minutes "$minutes"
 
 # "BLEU|... = 38.84 ..." -> 38.84
 score_in() { sed 's/^[^=]* = \([0-9.]*\).*/\1/' <<<"$1"; }
 
+# Prints the options that a model to start from leaves open, one a line: not those of its shape and vocabulary.
+open_options() {  # OPTION VALUE...
+  local decided=" --encoder-layers --decoder-layers --d-model --d-ff --n-heads --norm-order --activation --positions
+ --max-positions --tying --vocab-size --vocab-type --joint-vocab --character-coverage --normalization --vocab-lines
+ --byte-fallback "
+  while [ $# -gt 0 ]; do
+    case "$1" in
+      --*=*) [[ "$decided" == *[[:space:]]"${1%%=*}"[[:space:]]* ]] || echo "$1"; shift ;;
+      *) [[ "$decided" == *[[:space:]]"$1"[[:space:]]* ]] || printf '%s\n' "$1" "$2"; shift 2 ;;
+    esac
+  done
+}
+
 train_and_tune() {  # MODEL SEED
-  echo "== seed $2: training, $minutes minutes in all its parts" >&2
-  "$program" train --model "$1" --seed "$2" --source "$source" --target "$target" --valid-source "$valid_source" \
-    --valid-target "$valid_target" "${train_options[@]}" >&2
+  local text=(--source "$source" --target "$target") left="$minutes" options=("${train_options[@]}")
+  local validation=(--valid-source "$valid_source" --valid-target "$valid_target")
+  if [ "$helpers" != 0 ]; then
+    PROGRAM="$program" "$(dirname "$0")/diversify.sh" "${text[@]}" "${validation[@]}" --folder "$1.helpers" \
+      --minutes "$helpers" -- --seed "$2" "${train_options[@]}"
+    text=(--source "$1.helpers/train.source" --target "$1.helpers/train.target")
+    left=$(awk -v all="$minutes" -v helpers="$helpers" 'BEGIN { print 0.95 * all - 2 * helpers }')
+    mapfile -t options < <(open_options "${train_options[@]}")
+    options+=(--initial-model "$1.helpers/forward")
+  fi
+  echo "== seed $2: training, $left minutes in all its parts" >&2
+  "$program" train --model "$1" --seed "$2" "${text[@]}" "${validation[@]}" --total-minutes "$left" "${options[@]}" >&2
   echo "== seed $2: tuning the search on the validation text" >&2
   "$program" tune --model "$1" --source "$valid_source" --target "$valid_target" --tokenize "$tokenize" >"$1/tuning.md"
   tail -1 "$1/tuning.md" >&2

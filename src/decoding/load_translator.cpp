@@ -1,5 +1,7 @@
 #include "decoding/load_translator.h"
 
+#include <future>
+
 #include "base/error.h"
 #include "decoding/search_defaults.h"
 #include "models/quantised_model.h"
@@ -42,13 +44,15 @@ std::shared_ptr<const Shortlist> load_shortlist(const std::string& bytes, const 
 
 LoadedModel load_model(const std::filesystem::path& folder, std::optional<ops::Precision> precision) {
   const models::ModelFiles files = read_apart(folder);
+  auto pieces = std::async(std::launch::async | std::launch::deferred,
+                           [&] { return load_vocabularies(files.vocabularies, folder); });
   const std::string config_name = (folder / models::kConfigName).string();
   auto model = std::make_shared<models::Transformer>(models::transformer_config_from_json(files.config, config_name));
   models::load_for_inference(files.tensors, model->parameters(),
                              precision.value_or(models::stored_precision(files.tensors)), worker_count(0),
                              (folder / models::kWeightsName).string());
   const models::TransformerConfig& config = model->config();
-  const data::VocabularyPair vocabularies = load_vocabularies(files.vocabularies, folder);
+  const data::VocabularyPair vocabularies = pieces.get();
   const bool joint = files.vocabularies.contains(models::kJointVocabularyName);
   check_size(vocabularies.source, folder / (joint ? models::kJointVocabularyName : models::kSourceVocabularyName),
              config.source_vocab_size);

@@ -46,6 +46,17 @@ before=$(stat -c %Y.%s runs/seed-1/metrics.jsonl)
 expect "the same text the second time" "$(cat out)" "$(cat again)"
 expect "no training the second time" "$before" "$(stat -c %Y.%s runs/seed-1/metrics.jsonl)"
 
+"$scripts/multi30k.sh" --corpus corpus --folder helped --minutes 0.1 --helpers 0.02 1 -- "${small[@]}" >out 2>err
+expect "status with helpers" 0 $? || cat err
+expect "rows of scores with helpers" 2 "$(grep -cE '^\| test_201[67]_flickr \| 1 \| [0-9.]+ \| [0-9.]+ \| [0-9.]+ \|$' out)"
+expect "pairs of the larger text" "600 600" \
+  "$(wc -l <helped/seed-1.helpers/train.source) $(wc -l <helped/seed-1.helpers/train.target)"
+expect "pairs that are as they were" "" "$(cmp <(head -200 helped/seed-1.helpers/train.source) corpus/train.en)$(
+  cmp <(tail -200 helped/seed-1.helpers/train.target) corpus/train.de)"
+expect "the model goes on from the forward one" 1 "$(grep -c 'starting from the weights.*helpers/forward' err)"
+"$scripts/diversify.sh" --source corpus/train.en >out 2>err
+expect "status of diversify.sh without minutes" 2 $?
+
 files=(--source corpus/train.en --target corpus/train.de --valid-source corpus/val.en --valid-target corpus/val.de)
 study=("$scripts/small_corpus_study.sh" "${files[@]}" --folder study --minutes 0.05 --only baseline --only rdrop-5
   --only batch-512 -- "${small[@]}")
