@@ -10,7 +10,7 @@
 #   --minutes   of training for each seed, all parts together (default: 55, so that tuning and scoring end within an hour)
 #   --helpers   minutes of training for each of two more models, one each way, which make the text larger
 #               (scripts/diversify.sh); the model goes on from the forward one. They are taken off --minutes, and so is
-#               a twentieth for their translations (default: 0, no helpers)
+#               a fiftieth for their translations (default: 0, no helpers)
 #   --tokenize  of BLEU, as for dragoman evaluate; zh for Chinese
 # Options of train win over those of this script, but for the minutes. What is done is not done again: after an interruption the same command
 # goes on. PROGRAM names the program (default: build/dragoman). Status 77, that of skipped tests, when a text is not there.
@@ -81,7 +81,7 @@ train_and_tune() {  # MODEL SEED
     PROGRAM="$program" "$(dirname "$0")/diversify.sh" "${text[@]}" "${validation[@]}" --folder "$1.helpers" \
       --minutes "$helpers" -- --seed "$2" "${train_options[@]}"
     text=(--source "$1.helpers/train.source" --target "$1.helpers/train.target")
-    left=$(awk -v all="$minutes" -v helpers="$helpers" 'BEGIN { print 0.95 * all - 2 * helpers }')
+    left=$(awk -v all="$minutes" -v helpers="$helpers" 'BEGIN { print 0.98 * all - 2 * helpers }')
     mapfile -t options < <(open_options "${train_options[@]}")
     options+=(--initial-model "$1.helpers/forward")
   fi
