@@ -41,6 +41,8 @@ TEST_F(Routes, DeeplRefusesWhatItCannotDo) {
   expect_message(with({{"glossary_id", "x"}}), 404, "Glossary not found");
   expect_message(with({{"glossary_id", "x"}, {"source_lang", nullptr}}), 400,
                  "Use of a glossary requires the source_lang parameter to be specified");
+  EXPECT_EQ(ask(with({{"context", "about cats"}})).status, 200);
+  EXPECT_EQ(ask(with({{"context", json::object()}})).status, 400);
   expect_message(with({{"style_id", "x"}}), 400, "Parameter 'style_id' is not supported by this server.");
   expect_message(post("/v2/translate", "application/json", "nothing"), 400, "Invalid JSON format");
   expect_message(get("/v2/nothing"), 404, "Not found");

@@ -5,6 +5,7 @@
 #include <cmath>
 #include <future>
 #include <map>
+#include <set>
 #include <thread>
 
 #include "base/error.h"
@@ -14,6 +15,7 @@
 #include "serving/inspect_routes.h"
 #include "serving/json_numbers.h"
 #include "serving/page_assets.h"
+#include "serving/spec_document.h"
 #include "serving/work_queue.h"
 
 namespace dragoman::serving {
@@ -211,6 +213,14 @@ TEST_F(Inspect, NumbersKeepSixDigits) {
   EXPECT_TRUE(rounded(-INFINITY).is_null());
 }
 
+std::set<std::string> keys_of(const json& object) {
+  std::set<std::string> keys;
+  for (const auto& [key, value] : object.items()) {
+    keys.insert(key);
+  }
+  return keys;
+}
+
 TEST_F(Inspect, TheCardCountsEveryParameterOnce) {
   const ServedModel& served = models_.get()->all().front();
   TrainingCurve curve;
@@ -228,6 +238,8 @@ TEST_F(Inspect, TheCardCountsEveryParameterOnce) {
   EXPECT_EQ(card["training"]["train"].size(), 400U);
   EXPECT_EQ(card["training"]["train"].back()["step"], 999);
   EXPECT_TRUE(card["training"]["validation"][0]["loss"].is_null());
+  const json described = json::parse(spec_document())["components"]["schemas"]["ModelCard"]["properties"];
+  EXPECT_EQ(keys_of(card), keys_of(described)) << "what /spec says of it";
   EXPECT_EQ(ask(get("/v1/model", "source=de&target=en")).status, 200);
   EXPECT_EQ(ask(get("/v1/model", "source=de&target=fr")).status, 404);
 }
