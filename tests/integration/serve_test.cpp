@@ -130,7 +130,7 @@ TEST_F(Serve, AClientThatGoesEndsItsWork) {
 }
 
 TEST_F(Serve, OverloadIsRefusedAtOnceAndPasses) {
-  RunningServer server(program_.folder(), {"--longest-wait", "0.05", "--batch-tokens", "64", "--workers", "1"});
+  RunningServer server(program_.folder(), {"--longest-wait", "0.001", "--batch-tokens", "64", "--workers", "1"});
   std::atomic<int> good{0}, refused{0}, other{0};
   std::vector<std::thread> clients;
   for (int number = 0; number < 64; ++number) {
