@@ -3,12 +3,9 @@
 #include <fcntl.h>
 
 #include <algorithm>
-#include <atomic>
 #include <cerrno>
 #include <charconv>
-#include <cstdint>
 #include <cstring>
-#include <future>
 
 #include "base/error.h"
 #include "base/sha256.h"
@@ -19,6 +16,7 @@ namespace {
 namespace fs = std::filesystem;
 
 constexpr uint64_t kMaxManifestBytes = uint64_t{1} << 20;
+constexpr size_t kHashedBytes = size_t{1} << 18;
 constexpr const char* kAdvice = "the file is damaged, take it from a copy or from checkpoints/";
 
 FileDescriptor open_folder(const fs::path& folder) {
@@ -40,37 +38,6 @@ int64_t number_in(const std::string& name, const std::string& prefix) {
   const auto [stop, error] = std::from_chars(begin, end, number);
   const bool is_number = error == std::errc() && stop == end && number >= 0;
   return is_number && name == prefix + std::to_string(number) ? number : -1;
-}
-
-/// Fills `to` and hashes it in another thread meanwhile, since both take about as long; without a thread to be had,
-/// afterwards.
-std::string read_and_hash(FileReader& reader, std::span<char> to) {
-  constexpr size_t kFailed = SIZE_MAX;
-  std::atomic<size_t> there = 0;
-  auto hash = std::async(std::launch::async | std::launch::deferred, [&] {
-    Sha256 sha256;
-    for (size_t done = 0; done < to.size();) {
-      there.wait(done);
-      const size_t end = there;
-      if (end == kFailed) {
-        break;
-      }
-      sha256.update({to.data() + done, end - done});
-      done = end;
-    }
-    return sha256.hex();
-  });
-  const auto tell = [&](size_t bytes) {
-    there = bytes;
-    there.notify_one();
-  };
-  try {
-    reader.read_exactly(to, tell);
-  } catch (...) {
-    tell(kFailed);
-    throw;
-  }
-  return hash.get();
 }
 
 }  // namespace
@@ -113,12 +80,25 @@ std::string CheckedFolder::read(const std::string& name) const {
   return content;
 }
 
-void CheckedFolder::read_into(const std::string& name,
-                              const std::function<std::span<char>(uint64_t size)>& room) const {
+void CheckedFolder::stream(const std::string& name,
+                           const std::function<void(uint64_t size, const ReadNext& read)>& use) const {
   FileReader reader = open(name);
   check_size(name, reader.size());
-  const std::span<char> to = room(reader.size());
-  check_sha256(name, read_and_hash(reader, to));
+  Sha256 hash;
+  use(reader.size(), [&](std::span<char> to) {
+    for (std::span<char> piece; !to.empty(); to = to.subspan(piece.size())) {
+      piece = to.first(std::min(to.size(), kHashedBytes));
+      reader.read_next(piece);
+      hash.update({piece.data(), piece.size()});  // while it is in the cache
+    }
+  });
+  reader.check_end();
+  check_sha256(name, hash.hex());
+}
+
+void CheckedFolder::read_into(const std::string& name,
+                              const std::function<std::span<char>(uint64_t size)>& room) const {
+  stream(name, [&](uint64_t size, const ReadNext& read) { read(room(size)); });
 }
 
 void CheckedFolder::verify() const {

@@ -31,7 +31,13 @@ class CheckedFolder {
   /// The bytes of one file. Throws Error(kBadData): not in the manifest, missing, or "m/source.spm: SHA-256 is 12ab...,
   /// the manifest says 34cd...; the file is damaged, take it from a copy or from checkpoints/".
   std::string read(const std::string& name) const;
-  /// The same into memory of the caller's: `room` is called with the size and must give so many bytes. What it gave
+  /// Fills its argument with the next bytes of a file.
+  using ReadNext = std::function<void(std::span<char>)>;
+  /// Hands the bytes of one file out while they are read, for a file too large to be held: `use` is called with its
+  /// size and must read all of it. They are compared with the manifest in the end only, so `use` must expect anything,
+  /// and what it made of them must not be used when this throws. Throws as `read` does.
+  void stream(const std::string& name, const std::function<void(uint64_t size, const ReadNext& read)>& use) const;
+  /// `read` into memory of the caller's: `room` is called with the size and must give so many bytes. What it gave
   /// holds anything when this throws.
   void read_into(const std::string& name, const std::function<std::span<char>(uint64_t size)>& room) const;
   /// Compares every file with the manifest, in pieces, without keeping it. Throws as `read` does.

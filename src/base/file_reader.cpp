@@ -95,18 +95,18 @@ std::string FileReader::read_up_to(uint64_t max_bytes) {
   return content;
 }
 
-void FileReader::read_exactly(std::span<char> to, const std::function<void(size_t)>& on_read) {
-  size_t used = 0;
-  char beyond = 0;
-  while (used < to.size()) {
-    const size_t got = read_some(to.data() + used, std::min(to.size() - used, kPieceBytes));
-    check_data(got > 0, "{}: ends after {} bytes, {} were expected; the file was cut while it was read", path_.string(),
-               used, to.size());
-    used += got;
-    on_read(used);
+void FileReader::read_next(std::span<char> to) {
+  while (!to.empty()) {
+    const size_t got = read_some(to.data(), to.size());
+    check_data(got > 0, "{}: ends before its {} bytes; the file was cut while it was read", path_.string(), size_);
+    to = to.subspan(got);
   }
-  check_data(read_some(&beyond, 1) == 0, "{}: has more than the {} bytes expected; the file grew while it was read",
-             path_.string(), to.size());
+}
+
+void FileReader::check_end() {
+  char beyond = 0;
+  check_data(read_some(&beyond, 1) == 0, "{}: has more than its {} bytes; the file grew while it was read",
+             path_.string(), size_);
 }
 
 std::string FileReader::read_all(uint64_t max_bytes) {

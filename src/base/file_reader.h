@@ -2,7 +2,6 @@
 
 #include <cstdint>
 #include <filesystem>
-#include <functional>
 #include <span>
 #include <string>
 
@@ -34,10 +33,10 @@ class FileReader {
   /// Everything from here to the end. Throws when that is more than `max_bytes`, before memory is asked for where the
   /// size is known; also when memory for it is not there.
   std::string read_all(uint64_t max_bytes);
-  /// Fills `to` from here on, in pieces; `on_read` is told how many bytes are there after each. Throws unless exactly
-  /// its bytes are left.
-  void read_exactly(
-      std::span<char> to, const std::function<void(size_t)>& on_read = [](size_t) {});
+  /// Fills `to` with the next bytes. Throws when there are fewer.
+  void read_next(std::span<char> to);
+  /// Throws unless all has been read.
+  void check_end();
 
  private:
   void check_kind(bool pipes_allowed);

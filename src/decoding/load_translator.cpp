@@ -3,6 +3,7 @@
 #include <future>
 
 #include "base/error.h"
+#include "base/published_folder.h"
 #include "decoding/search_defaults.h"
 #include "models/quantised_model.h"
 
@@ -30,10 +31,20 @@ struct LoadedModel {
   std::shared_ptr<const Shortlist> shortlist;  // null when the folder has none
 };
 
-// The file's memory goes back to the system once the weights are packed.
-models::ModelFiles read_apart(const std::filesystem::path& folder) {
-  const tensor::ArenaScope apart(std::make_shared<tensor::Arena>());
-  return models::read_model_folder(folder);
+// The weights in the memory of the file go back to the system, a few at a time, as they are packed.
+void load_weights(const base::CheckedFolder& folder, models::Transformer& model,
+                  std::optional<ops::Precision> precision) {
+  const std::string file_name = folder.path_of(models::kWeightsName);
+  const auto apart = std::make_shared<tensor::Arena>();
+  folder.stream(models::kWeightsName, [&](uint64_t size, const base::CheckedFolder::ReadNext& read) {
+    tensor::SafetensorsStream file(size, read, file_name);
+    const auto next = [&] {
+      const tensor::ArenaScope scope(apart);
+      return file.next();
+    };
+    models::load_for_inference(next, model.parameters(), precision.value_or(models::stored_precision(file.entries())),
+                               file_name);
+  });
 }
 
 std::shared_ptr<const Shortlist> load_shortlist(const std::string& bytes, const std::filesystem::path& folder,
@@ -42,24 +53,28 @@ std::shared_ptr<const Shortlist> load_shortlist(const std::string& bytes, const 
   return bytes.empty() ? nullptr : std::make_shared<Shortlist>(Shortlist::from_bytes(bytes, file_name, pieces));
 }
 
-LoadedModel load_model(const std::filesystem::path& folder, std::optional<ops::Precision> precision) {
-  const models::ModelFiles files = read_apart(folder);
+LoadedModel load_files(const base::CheckedFolder& folder, std::optional<ops::Precision> precision) {
+  const models::ModelFiles texts = models::read_model_texts(folder);
   auto pieces = std::async(std::launch::async | std::launch::deferred,
-                           [&] { return load_vocabularies(files.vocabularies, folder); });
-  const std::string config_name = (folder / models::kConfigName).string();
-  auto model = std::make_shared<models::Transformer>(models::transformer_config_from_json(files.config, config_name));
-  models::load_for_inference(files.tensors, model->parameters(),
-                             precision.value_or(models::stored_precision(files.tensors)), worker_count(0),
-                             (folder / models::kWeightsName).string());
-  const models::TransformerConfig& config = model->config();
+                           [&] { return load_vocabularies(texts.vocabularies, folder.path()); });
+  const models::TransformerConfig config =
+      models::transformer_config_from_json(texts.config, folder.path_of(models::kConfigName));
+  auto model = std::make_shared<models::Transformer>(config);
+  load_weights(folder, *model, precision);
   const data::VocabularyPair vocabularies = pieces.get();
-  const bool joint = files.vocabularies.contains(models::kJointVocabularyName);
-  check_size(vocabularies.source, folder / (joint ? models::kJointVocabularyName : models::kSourceVocabularyName),
+  const bool joint = texts.vocabularies.contains(models::kJointVocabularyName);
+  check_size(vocabularies.source, folder.path_of(joint ? models::kJointVocabularyName : models::kSourceVocabularyName),
              config.source_vocab_size);
-  check_size(vocabularies.target, folder / (joint ? models::kJointVocabularyName : models::kTargetVocabularyName),
+  check_size(vocabularies.target, folder.path_of(joint ? models::kJointVocabularyName : models::kTargetVocabularyName),
              config.target_vocab_size);
-  return {model, vocabularies, search_defaults_from_json(files.decoding, (folder / models::kDecodingName).string()),
-          load_shortlist(files.shortlist, folder, {vocabularies.source.size(), vocabularies.target.size()})};
+  return {model, vocabularies, search_defaults_from_json(texts.decoding, folder.path_of(models::kDecodingName)),
+          load_shortlist(texts.shortlist, folder.path(), {vocabularies.source.size(), vocabularies.target.size()})};
+}
+
+LoadedModel load_model(const std::filesystem::path& folder, std::optional<ops::Precision> precision) {
+  std::optional<LoadedModel> loaded;
+  base::read_published(folder, [&](const base::CheckedFolder& files) { loaded.emplace(load_files(files, precision)); });
+  return std::move(*loaded);
 }
 
 }  // namespace

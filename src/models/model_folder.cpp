@@ -22,7 +22,7 @@ void store(const std::filesystem::path& folder, std::string ModelFiles::*file, c
 
 }  // namespace
 
-ModelFiles read_model_files(const base::CheckedFolder& folder, tensor::FiniteCheck finite) {
+ModelFiles read_model_texts(const base::CheckedFolder& folder) {
   ModelFiles model;
   model.config = folder.read(kConfigName);
   for (const auto& [name, record] : folder.manifest().files) {
@@ -41,6 +41,11 @@ ModelFiles read_model_files(const base::CheckedFolder& folder, tensor::FiniteChe
   }
   check_data(!model.vocabularies.empty(), "{}: holds no {} file; the folder is incomplete", folder.path().string(),
              kVocabularyExtension);
+  return model;
+}
+
+ModelFiles read_model_files(const base::CheckedFolder& folder, tensor::FiniteCheck finite) {
+  ModelFiles model = read_model_texts(folder);
   tensor::Tensor weights;  // all bytes of the file; the tensors are views of them
   folder.read_into(kWeightsName, [&](uint64_t size) {
     weights = tensor::Tensor::empty({static_cast<int64_t>(size)}, tensor::DType::kInt8);

@@ -44,6 +44,9 @@ ModelFiles read_model_folder(const std::filesystem::path& folder,
 /// The same from a folder opened by the caller, for checkpoints, which hold more files than a model.
 ModelFiles read_model_files(const base::CheckedFolder& folder, tensor::FiniteCheck finite = tensor::FiniteCheck::kYes);
 
+/// All of it but the weights, for those who read them as they come (base::CheckedFolder::stream).
+ModelFiles read_model_texts(const base::CheckedFolder& folder);
+
 /// Adds a model to a folder that is being written. Throws Error(kRuntime) when a value is not finite.
 void add_model_files(base::FolderWriter& writer, const ModelFiles& model);
 

@@ -1,6 +1,8 @@
 #include "models/quantised_model.h"
 
 #include <algorithm>
+#include <future>
+#include <map>
 
 #include "base/error.h"
 #include "models/model_tensors.h"
@@ -42,33 +44,111 @@ void check_units(const nn::Parameter& parameter, const StoredParameter& stored, 
              parameter.path, lowest - units.begin(), kDamaged);
 }
 
-StoredParameter stored_of(const nn::Parameter& parameter, const NamedTensors& tensors, std::string_view file_name) {
-  const auto found = tensors.find(parameter.path);
-  check_data(found != tensors.end(), "{}: tensor '{}' is missing; {}", file_name, parameter.path, kOtherModel);
-  check_tensor_shape(parameter, found->second, file_name);
-  StoredParameter stored{found->second};
-  const DType dtype = stored.values.dtype();
+void check_values(const nn::Parameter& parameter, const Tensor& values, std::string_view file_name) {
+  check_tensor_shape(parameter, values, file_name);
+  const DType dtype = values.dtype();
   check_data(
       dtype == DType::kFloat32 || (parameter.is_matrix_weight && (dtype == DType::kInt8 || dtype == DType::kBFloat16)),
       "{}: tensor '{}' is {}, must be {}; {}", file_name, parameter.path, tensor::dtype_name(dtype),
       parameter.is_matrix_weight ? "float32, bfloat16 or int8" : "float32", kOtherModel);
-  if (dtype == DType::kInt8) {
-    const auto scales = tensors.find(scales_name(parameter.path));
-    stored.scales = scales == tensors.end() ? Tensor() : scales->second;
-    check_units(parameter, stored, file_name);
+}
+
+/// Puts the tensors of a file together to parameters and packs these.
+class Loading {
+ public:
+  Loading(nn::ParameterSet& parameters, ops::Precision precision, std::string_view file_name)
+      : parameters_(parameters.parameters()),
+        packed_(parameters, precision),
+        file_name_(file_name),
+        found_(parameters_.size()) {
+    for (const nn::ParameterHandle& parameter : parameters_) {
+      indices_[parameter->path] = parameter->index;
+      indices_[scales_name(parameter->path)] = parameter->index;
+    }
   }
-  return stored;
+
+  void take(const std::string& name, Tensor tensor) {
+    const auto index = indices_.find(name);
+    const bool is_scales = index != indices_.end() && parameters_[index->second]->path != name;
+    check_data(index != indices_.end() && !(is_scales && found_[index->second].is_packed),
+               "{}: tensor '{}' belongs to no part of the model; {}", file_name_, name, kOtherModel);
+    Found& found = found_[index->second];
+    if (is_scales) {
+      found.stored.scales = std::move(tensor);
+    } else {
+      check_values(*parameters_[index->second], tensor, file_name_);
+      found.stored.values = std::move(tensor);
+    }
+    pack_if_complete(index->second);
+  }
+
+  void finish() {
+    for (size_t i = 0; i < found_.size(); ++i) {
+      const std::string& path = parameters_[i]->path;
+      const StoredParameter& stored = found_[i].stored;
+      check_data(found_[i].is_packed || stored.values.defined(), "{}: tensor '{}' is missing; {}", file_name_, path,
+                 kOtherModel);
+      check_data(found_[i].is_packed, "{}: tensor '{}' is int8 and has no '{}'; {}", file_name_, path,
+                 scales_name(path), kDamaged);
+    }
+    if (packing_.valid()) {
+      packing_.get();
+    }
+    packed_.finish();
+  }
+
+ private:
+  struct Found {
+    StoredParameter stored;
+    bool is_packed = false;  // or about to be; then `stored` is empty
+  };
+
+  // One tensor is packed while the next is read, so that two are in memory.
+  void pack_if_complete(size_t index) {
+    Found& found = found_[index];
+    const bool is_int8 = found.stored.values.defined() && found.stored.values.dtype() == DType::kInt8;
+    if (!found.stored.values.defined() || (is_int8 && !found.stored.scales.defined())) {
+      return;
+    }
+    const nn::Parameter& parameter = *parameters_[index];
+    check_data(is_int8 || !found.stored.scales.defined(), "{}: tensor '{}' belongs to no part of the model; {}",
+               file_name_, scales_name(parameter.path), kOtherModel);
+    if (is_int8) {
+      check_units(parameter, found.stored, file_name_);
+    }
+    if (packing_.valid()) {
+      packing_.get();
+    }
+    found.is_packed = true;
+    packing_ = std::async(std::launch::async | std::launch::deferred,
+                          [this, index, stored = std::exchange(found.stored, {})] { packed_.put(index, stored); });
+  }
+
+  const std::vector<nn::ParameterHandle>& parameters_;
+  nn::PackedLoading packed_;
+  std::string_view file_name_;
+  std::vector<Found> found_;               // of each parameter
+  std::map<std::string, size_t> indices_;  // of parameters, by the names of their tensors
+  std::future<void> packing_;              // last: ends before the rest goes
+};
+
+bool holds(const NamedTensors& tensors, DType dtype) {
+  return std::ranges::any_of(tensors, [&](const auto& named) { return named.second.dtype() == dtype; });
 }
 
 }  // namespace
 
 ops::Precision stored_precision(const NamedTensors& tensors) {
-  const auto any = [&](DType dtype) {
-    return std::ranges::any_of(tensors, [&](const auto& named) { return named.second.dtype() == dtype; });
+  return holds(tensors, DType::kInt8)       ? ops::Precision::kInt8
+         : holds(tensors, DType::kBFloat16) ? ops::Precision::kBFloat16
+                                            : ops::Precision::kFloat32;
+}
+
+ops::Precision stored_precision(const std::vector<tensor::SafetensorsEntry>& entries) {
+  const auto any = [&](std::string_view dtype) {
+    return std::ranges::any_of(entries, [&](const auto& entry) { return entry.dtype == dtype; });
   };
-  return any(DType::kInt8)       ? ops::Precision::kInt8
-         : any(DType::kBFloat16) ? ops::Precision::kBFloat16
-                                 : ops::Precision::kFloat32;
+  return any("I8") ? ops::Precision::kInt8 : any("BF16") ? ops::Precision::kBFloat16 : ops::Precision::kFloat32;
 }
 
 NamedTensors rounded_tensors(const NamedTensors& tensors, const nn::ParameterSet& declared, ops::Precision precision) {
@@ -89,23 +169,13 @@ NamedTensors rounded_tensors(const NamedTensors& tensors, const nn::ParameterSet
   return rounded;
 }
 
-void load_for_inference(const NamedTensors& tensors, nn::ParameterSet& parameters, ops::Precision precision,
-                        int workers, std::string_view file_name) {
-  std::vector<StoredParameter> stored;
-  size_t used = 0;
-  for (const nn::ParameterHandle& parameter : parameters.parameters()) {
-    stored.push_back(stored_of(*parameter, tensors, file_name));
-    used += stored.back().scales.defined() ? 2 : 1;
+void load_for_inference(const NextTensor& next, nn::ParameterSet& parameters, ops::Precision precision,
+                        std::string_view file_name) {
+  Loading loading(parameters, precision, file_name);
+  while (auto named = next()) {
+    loading.take(named->first, std::move(named->second));
   }
-  for (const auto& [name, tensor] : tensors) {
-    const bool known = std::ranges::any_of(parameters.parameters(), [&](const nn::ParameterHandle& parameter) {
-      return name == parameter->path ||
-             (name == scales_name(parameter->path) && tensors.at(parameter->path).dtype() == DType::kInt8);
-    });
-    check_data(used == tensors.size() || known, "{}: tensor '{}' belongs to no part of the model; {}", file_name, name,
-               kOtherModel);
-  }
-  parameters.load_packed(stored, precision, workers);
+  loading.finish();
 }
 
 }  // namespace dragoman::models

@@ -1,12 +1,10 @@
 #include "nn/parameters.h"
 
 #include <algorithm>
-#include <atomic>
 #include <cmath>
 
 #include "base/error.h"
 #include "base/random.h"
-#include "base/worker_pool.h"
 
 namespace dragoman::nn {
 namespace {
@@ -156,30 +154,6 @@ void ParameterSet::pack_weights(ops::Precision precision) {
   }
 }
 
-void ParameterSet::load_packed(std::span<const StoredParameter> stored, ops::Precision precision, int workers) {
-  base::check_argument(stored.size() == parameters_.size(), "parameters: {} values for {} parameters", stored.size(),
-                       parameters_.size());
-  std::vector<std::unique_ptr<ops::PackedWeight>> copies;
-  for (size_t i = 0; i < stored.size(); ++i) {
-    Parameter& parameter = *parameters_[i];
-    tensor::check_shape(stored[i].values, parameter.shape, "parameters", parameter.path.c_str());
-    const ops::PackedWeightLayout layout{precision, parameter.packed_from, false};
-    copies.push_back(parameter.is_matrix_weight ? std::make_unique<ops::PackedWeight>(parameter.shape, layout)
-                                                : nullptr);
-    parameter.variable =
-        parameter.is_matrix_weight ? Variable() : Variable(as_float32(stored[i], parameter.packed_from));
-  }
-  std::atomic<size_t> next = 0;
-  base::WorkerPool(workers).run([&](int) {
-    for (size_t i = next++; i < copies.size(); i = next++) {
-      if (copies[i] != nullptr) {
-        pack_stored(stored[i], *copies[i]);
-      }
-    }
-  });
-  set_packing(std::make_shared<WeightPacking>(std::move(copies), precision));
-}
-
 void ParameterSet::allocate_packing(ops::Precision precision) {
   base::check_argument(values().dtype() == tensor::DType::kFloat32, "parameters: {} weights cannot be packed",
                        tensor::dtype_name(values().dtype()));
@@ -210,6 +184,26 @@ int64_t ParameterSet::count() const {
     count += parameter->shape.size();
   }
   return count;
+}
+
+PackedLoading::PackedLoading(ParameterSet& set, ops::Precision precision)
+    : set_(set), precision_(precision), copies_(set.parameters().size()) {}
+
+void PackedLoading::put(size_t index, const StoredParameter& stored) {
+  Parameter& parameter = *set_.parameters_.at(index);
+  tensor::check_shape(stored.values, parameter.shape, "parameters", parameter.path.c_str());
+  if (!parameter.is_matrix_weight) {
+    parameter.variable = Variable(as_float32(stored, parameter.packed_from));
+    return;
+  }
+  const ops::PackedWeightLayout layout{precision_, parameter.packed_from, false};
+  parameter.variable = Variable();
+  copies_[index] = std::make_unique<ops::PackedWeight>(parameter.shape, layout);
+  pack_stored(stored, *copies_[index]);
+}
+
+void PackedLoading::finish() {
+  set_.set_packing(std::make_shared<WeightPacking>(std::move(copies_), precision_));
 }
 
 }  // namespace dragoman::nn

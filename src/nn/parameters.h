@@ -76,11 +76,6 @@ class ParameterSet {
   void complete_gradients();
   /// Packs the matrix weights for inference; call again after the values changed. Nothing for float64 weights.
   void pack_weights(ops::Precision precision = ops::Precision::kFloat32);
-  /// Fills the set for inference alone: a matrix weight is packed in `precision` and held so only, the others become
-  /// float32 variables. There is no flat buffer then, and what needs one (training, saving) must not be called.
-  /// @param stored  of every parameter, in order, with its shape;  @param workers  threads that pack
-  /// Values are rounded at most once: int8 units go into int8 copies as they are.
-  void load_packed(std::span<const StoredParameter> stored, ops::Precision precision, int workers);
   /// Room for packed copies for training. The products of this set and of those that share its packing then need
   /// copies that are current: packing()->pack after each change of the values.
   void allocate_packing(ops::Precision precision);
@@ -104,6 +99,8 @@ class ParameterSet {
   int64_t count() const;
 
  private:
+  friend class PackedLoading;
+
   void bind_values();
   void set_packing(std::shared_ptr<WeightPacking> packing);
 
@@ -112,6 +109,24 @@ class ParameterSet {
   std::shared_ptr<ParameterValues> values_ = std::make_shared<ParameterValues>();
   Tensor gradients_;
   std::shared_ptr<WeightPacking> packing_;
+};
+
+/// Fills a set for inference alone, a parameter at a time: a matrix weight is packed in `precision` and held so only,
+/// the others become float32 variables. There is no flat buffer then, and what needs one (training, saving) must not be
+/// called. Values are rounded at most once: int8 units go into int8 copies as they are.
+class PackedLoading {
+ public:
+  /// @param set  must outlive this
+  PackedLoading(ParameterSet& set, ops::Precision precision);
+  /// Gives parameter number `index` its values, of its shape. Of different parameters by several threads at once.
+  void put(size_t index, const StoredParameter& stored);
+  /// Hands the packed copies to the set. Needs: every parameter was put.
+  void finish();
+
+ private:
+  ParameterSet& set_;
+  ops::Precision precision_;
+  std::vector<std::unique_ptr<ops::PackedWeight>> copies_;
 };
 
 }  // namespace dragoman::nn

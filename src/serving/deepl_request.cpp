@@ -126,7 +126,7 @@ DeeplRequest deepl_request(const RequestFields& fields, ServingContext& context)
   plan_texts(request, fields, context.limits);
   refuse_what_is_not_there(fields);
   choose_model(request, fields);
-  fields.text("context");                       // checked; no model here reads it
+  fields.text("context");                      // checked; no model here reads it
   fields.truth("preserve_formatting", false);  // checked; there is no formatting that a model would change
   request.show_billed_characters = fields.truth("show_billed_characters", false);
   request.model_type =

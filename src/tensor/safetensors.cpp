@@ -141,6 +141,12 @@ SafetensorsEntry entry_for(const std::string& name, const Tensor& tensor, uint64
           .end = begin + bytes_of(tensor)};
 }
 
+void check_finite(const std::string& name, const Tensor& tensor, std::string_view file_name, FiniteCheck finite) {
+  const int64_t bad = finite == FiniteCheck::kYes ? first_non_finite(tensor) : -1;
+  check_data(bad < 0, "{}: tensor '{}': element {} is {}, all values must be finite; take another checkpoint",
+             file_name, name, bad, bad < 0 ? "" : value_text(tensor, bad));
+}
+
 // All tensors of a file; `make(bytes, where they begin in the file, shape, dtype)` gives each.
 template <typename Make>
 NamedTensors read_all(std::string_view file, std::string_view file_name, FiniteCheck finite, Make make) {
@@ -151,9 +157,7 @@ NamedTensors read_all(std::string_view file, std::string_view file_name, FiniteC
     const std::string_view data = file.substr(begin, entry.end - entry.begin);
     Tensor tensor = read_tensor(entry, data, file_name,
                                 [&](const Shape& shape, DType dtype) { return make(data, begin, shape, dtype); });
-    const int64_t bad = finite == FiniteCheck::kYes ? first_non_finite(tensor) : -1;
-    check_data(bad < 0, "{}: tensor '{}': element {} is {}, all values must be finite; take another checkpoint",
-               file_name, entry.name, bad, bad < 0 ? "" : value_text(tensor, bad));
+    check_finite(entry.name, tensor, file_name, finite);
     tensors.emplace(entry.name, std::move(tensor));
   }
   return tensors;
@@ -173,6 +177,31 @@ NamedTensors view_safetensors(const Tensor& file, std::string_view file_name, Fi
                   [&](std::string_view, uint64_t begin, const Shape& shape, DType dtype) {
                     return file.reinterpret(static_cast<int64_t>(begin), shape, dtype);
                   });
+}
+
+SafetensorsStream::SafetensorsStream(uint64_t file_size, Read read, std::string file_name, FiniteCheck finite)
+    : read_(std::move(read)), file_name_(std::move(file_name)), finite_(finite) {
+  std::string head(std::min(file_size, kSafetensorsLengthBytes), '\0');
+  read_(head);
+  const size_t known = head.size();
+  head.resize(safetensors_data_begin(head, file_size, file_name_));
+  read_(std::span(head).subspan(known));
+  entries_ = parse_safetensors_header(head, file_size, file_name_).entries;
+}
+
+std::optional<std::pair<std::string, Tensor>> SafetensorsStream::next() {
+  if (next_ == entries_.size()) {
+    return std::nullopt;
+  }
+  const SafetensorsEntry& entry = entries_[next_++];
+  const auto bytes = static_cast<int64_t>(entry.end - entry.begin);
+  Tensor file_bytes = Tensor::empty({bytes}, DType::kInt8);
+  const std::span<char> data(reinterpret_cast<char*>(file_bytes.data<int8_t>()), entry.end - entry.begin);
+  read_(data);
+  Tensor tensor = read_tensor(entry, {data.data(), data.size()}, file_name_,
+                              [&](const Shape& shape, DType dtype) { return file_bytes.reinterpret(0, shape, dtype); });
+  check_finite(entry.name, tensor, file_name_, finite_);
+  return std::pair(entry.name, std::move(tensor));
 }
 
 std::vector<std::string_view> SafetensorsImage::parts() const {

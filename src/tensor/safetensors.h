@@ -1,10 +1,15 @@
 #pragma once
 
+#include <functional>
 #include <map>
+#include <optional>
+#include <span>
 #include <string>
 #include <string_view>
+#include <utility>
 #include <vector>
 
+#include "tensor/safetensors_header.h"
 #include "tensor/tensor.h"
 
 namespace dragoman::tensor {
@@ -24,6 +29,29 @@ NamedTensors read_safetensors(std::string_view file, std::string_view file_name,
 
 /// The same of a file held in a contiguous int8 tensor: the tensors are views of its memory, but for F16.
 NamedTensors view_safetensors(const Tensor& file, std::string_view file_name, FiniteCheck finite = FiniteCheck::kYes);
+
+/// Reads the tensors of a safetensors file one after the other, as it comes, so that it is never in memory as a whole.
+/// Checks what read_safetensors checks and throws as it does.
+class SafetensorsStream {
+ public:
+  /// Fills its argument with the next bytes of the file, or throws.
+  using Read = std::function<void(std::span<char>)>;
+
+  /// Reads the header.
+  SafetensorsStream(uint64_t file_size, Read read, std::string file_name, FiniteCheck finite = FiniteCheck::kYes);
+
+  /// What the file holds, in its order.
+  const std::vector<SafetensorsEntry>& entries() const { return entries_; }
+  /// The next tensor and its name, in the current arena; nothing after the last.
+  std::optional<std::pair<std::string, Tensor>> next();
+
+ private:
+  Read read_;
+  std::string file_name_;
+  FiniteCheck finite_;
+  std::vector<SafetensorsEntry> entries_;
+  size_t next_ = 0;
+};
 
 /// A safetensors file laid out but not copied: the header and the memory of the tensors, which it keeps alive.
 /// Fits FolderWriter::add(name, parts).

@@ -17,7 +17,6 @@ namespace {
 using base::check_data;
 using nlohmann::json;
 
-constexpr size_t kLengthBytes = 8;
 constexpr size_t kMaxNameBytes = 256;
 constexpr size_t kMaxAxes = 16;
 constexpr uint64_t kMaxInteger = (uint64_t{1} << 48) - 1;
@@ -41,22 +40,16 @@ struct Place {
 
 uint64_t little_endian_u64(std::string_view bytes) {
   uint64_t value = 0;
-  for (size_t i = kLengthBytes; i-- > 0;) {
+  for (size_t i = kSafetensorsLengthBytes; i-- > 0;) {
     value = value << 8 | static_cast<unsigned char>(bytes[i]);
   }
   return value;
 }
 
 /// The JSON text, once its length is known to lie in the file.
-std::string_view header_text(std::string_view file, std::string_view file_name) {
-  check_data(file.size() >= kLengthBytes, "{}: has {} bytes, a safetensors file has at least 8; {}", file_name,
-             file.size(), kAdvice);
-  const uint64_t length = little_endian_u64(file);
-  check_data(length <= kMaxSafetensorsHeaderBytes, "{}: header length is {}, at most {} is allowed; {}", file_name,
-             length, kMaxSafetensorsHeaderBytes, kAdvice);
-  check_data(length <= file.size() - kLengthBytes, "{}: header length is {}, the file holds {} bytes after it; {}",
-             file_name, length, file.size() - kLengthBytes, kAdvice);
-  std::string_view text = file.substr(kLengthBytes, length);
+std::string_view header_text(std::string_view head, uint64_t file_size, std::string_view file_name) {
+  const uint64_t begin = safetensors_data_begin(head, file_size, file_name);
+  std::string_view text = head.substr(kSafetensorsLengthBytes, begin - kSafetensorsLengthBytes);
   check_data(text.starts_with('{'), "{}: header does not begin with '{{'; {}", file_name, kAdvice);
   text = text.substr(0, text.find_last_not_of(' ') + 1);
   check_data(text.ends_with('}'), "{}: header ends in something else than '}}' and spaces; {}", file_name, kAdvice);
@@ -154,11 +147,27 @@ void check_tiling(const std::vector<SafetensorsEntry>& entries, uint64_t data_by
 
 }  // namespace
 
+uint64_t safetensors_data_begin(std::string_view first_bytes, uint64_t file_size, std::string_view file_name) {
+  check_data(file_size >= kSafetensorsLengthBytes, "{}: has {} bytes, a safetensors file has at least 8; {}", file_name,
+             file_size, kAdvice);
+  const uint64_t length = little_endian_u64(first_bytes);
+  check_data(length <= kMaxSafetensorsHeaderBytes, "{}: header length is {}, at most {} is allowed; {}", file_name,
+             length, kMaxSafetensorsHeaderBytes, kAdvice);
+  check_data(length <= file_size - kSafetensorsLengthBytes,
+             "{}: header length is {}, the file holds {} bytes after it; {}", file_name, length,
+             file_size - kSafetensorsLengthBytes, kAdvice);
+  return kSafetensorsLengthBytes + length;
+}
+
 SafetensorsHeader parse_safetensors_header(std::string_view file, std::string_view file_name) {
-  const std::string_view text = header_text(file, file_name);
+  return parse_safetensors_header(file, file.size(), file_name);
+}
+
+SafetensorsHeader parse_safetensors_header(std::string_view head, uint64_t file_size, std::string_view file_name) {
+  const std::string_view text = header_text(head, file_size, file_name);
   const json tree = base::parse_json(text, file_name, kHeaderLimits);
   SafetensorsHeader header;
-  header.data_begin = kLengthBytes + little_endian_u64(file);
+  header.data_begin = safetensors_data_begin(head, file_size, file_name);
   for (const auto& [name, value] : tree.items()) {
     if (name == kMetadataKey) {
       header.metadata = metadata_from(value, file_name);
@@ -169,7 +178,7 @@ SafetensorsHeader parse_safetensors_header(std::string_view file, std::string_vi
   }
   std::sort(header.entries.begin(), header.entries.end(),
             [](const auto& a, const auto& b) { return std::pair(a.begin, a.end) < std::pair(b.begin, b.end); });
-  check_tiling(header.entries, file.size() - header.data_begin, file_name);
+  check_tiling(header.entries, file_size - header.data_begin, file_name);
   return header;
 }
 
@@ -188,7 +197,7 @@ std::string safetensors_header_bytes(const std::vector<SafetensorsEntry>& entrie
                        "safetensors: {} tensors make a header of {} bytes, at most {} can be read; use fewer tensors",
                        entries.size(), text.size(), kMaxSafetensorsHeaderBytes);
   std::string bytes;
-  for (size_t i = 0; i < kLengthBytes; ++i) {
+  for (size_t i = 0; i < kSafetensorsLengthBytes; ++i) {
     bytes += static_cast<char>(text.size() >> (8 * i) & 0xFF);
   }
   return bytes + text;

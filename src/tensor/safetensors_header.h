@@ -37,6 +37,16 @@ inline constexpr uint64_t kMaxSafetensorsHeaderBytes = uint64_t{16} << 20;
 /// `attacks/` folder.
 SafetensorsHeader parse_safetensors_header(std::string_view file, std::string_view file_name);
 
+/// The same of a file that is not in memory. @param head  its first safetensors_data_begin() bytes, or more
+SafetensorsHeader parse_safetensors_header(std::string_view head, uint64_t file_size, std::string_view file_name);
+
+/// Bytes before the data of a file, from its first 8 bytes (all of it, if it has fewer): 8 + length of the header.
+/// Throws Error(kBadData) when the file cannot have such a header.
+uint64_t safetensors_data_begin(std::string_view first_bytes, uint64_t file_size, std::string_view file_name);
+
+/// Bytes of the length at the beginning of a file.
+inline constexpr uint64_t kSafetensorsLengthBytes = 8;
+
 /// The first bytes of a file with these tensors: 8 bytes length, JSON, spaces up to a multiple of 8.
 /// Needs: names unique, entries tile the data. Throws Error(kRuntime) when the header would be too long to be read.
 std::string safetensors_header_bytes(const std::vector<SafetensorsEntry>& entries,

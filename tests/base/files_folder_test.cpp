@@ -7,6 +7,7 @@
 #include <chrono>
 #include <csignal>
 #include <future>
+#include <span>
 
 #include "base/checked_folder.h"
 #include "base/files.h"
@@ -113,15 +114,28 @@ TEST_F(FilesFolder, DamageIsNamed) {
   write_step(1);
   const fs::path file = step(1) / "file2";
   const std::string content = read_file(file);
+  std::string streamed;
+  const auto stream = [&](uint64_t left_out) {
+    CheckedFolder(step(1)).stream("file2", [&](uint64_t size, const CheckedFolder::ReadNext& read) {
+      streamed.assign(size - left_out, ' ');
+      read(std::span(streamed).first(10));
+      read(std::span(streamed).subspan(10));
+    });
+  };
+  stream(0);
+  EXPECT_EQ(streamed, content);
+  expect_error(ErrorKind::kBadData, {file.native(), "has more than its"}, [&] { stream(1); });
   std::string flipped = content;
   flipped[1000] ^= 1;
   write_file_atomic(file, flipped);
   expect_error(ErrorKind::kBadData, {file.native(), "SHA-256 is", "the manifest says"},
                [&] { CheckedFolder(step(1)).read("file2"); });
   expect_error(ErrorKind::kBadData, {file.native(), "SHA-256 is"}, [&] { CheckedFolder(step(1)).verify(); });
+  expect_error(ErrorKind::kBadData, {file.native(), "SHA-256 is"}, [&] { stream(0); });
   write_file_atomic(file, content + "x");
   expect_error(ErrorKind::kBadData, {file.native(), "bytes, the manifest says"},
                [&] { CheckedFolder(step(1)).read("file2"); });
+  expect_error(ErrorKind::kBadData, {file.native(), "bytes, the manifest says"}, [&] { stream(0); });
   fs::remove(file);
   expect_error(ErrorKind::kBadData, {file.native(), "No such file"}, [&] { CheckedFolder(step(1)).read("file2"); });
   expect_error(ErrorKind::kBadData, {"file9", "not listed"}, [&] { CheckedFolder(step(1)).read("file9"); });

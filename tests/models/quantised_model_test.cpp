@@ -2,6 +2,9 @@
 
 #include <gmock/gmock.h>
 
+#include <algorithm>
+#include <optional>
+
 #include "models/model_tensors.h"
 #include "models/transformer.h"
 #include "support/error_of.h"
@@ -44,9 +47,27 @@ std::vector<float> logits_of(const Transformer& model) {
   return model.logits(model.forward(one_sentence(source), one_sentence(target), {})).value().to_vector<float>();
 }
 
-std::vector<float> logits_of_loaded(const NamedTensors& tensors, Tying tying, Precision precision, int workers = 1) {
+// As the tensors of a file, in the order of their names or backwards.
+void load(const NamedTensors& tensors, Transformer& model, Precision precision, bool backwards = false) {
+  std::vector<std::pair<std::string, Tensor>> left(tensors.begin(), tensors.end());  // the next is the last
+  if (!backwards) {
+    std::ranges::reverse(left);
+  }
+  const auto next = [&]() -> std::optional<std::pair<std::string, Tensor>> {
+    if (left.empty()) {
+      return std::nullopt;
+    }
+    auto named = std::move(left.back());
+    left.pop_back();
+    return named;
+  };
+  load_for_inference(next, model.parameters(), precision, "m/model.safetensors");
+}
+
+std::vector<float> logits_of_loaded(const NamedTensors& tensors, Tying tying, Precision precision,
+                                    bool backwards = false) {
   Transformer model(small_config(tying));
-  load_for_inference(tensors, model.parameters(), precision, workers, "m/model.safetensors");
+  load(tensors, model, precision, backwards);
   return logits_of(model);
 }
 
@@ -55,7 +76,7 @@ TEST(QuantisedModel, Float32LoadedForInferenceIsTheModel) {
     Made made(tying);
     made.model.parameters().pack_weights();
     EXPECT_EQ(logits_of_loaded(made.tensors, tying, Precision::kFloat32), logits_of(made.model));
-    EXPECT_EQ(logits_of_loaded(made.tensors, tying, Precision::kFloat32, 3), logits_of(made.model)) << "3 threads";
+    EXPECT_EQ(logits_of_loaded(made.tensors, tying, Precision::kFloat32, true), logits_of(made.model)) << "backwards";
   }
 }
 
@@ -66,8 +87,9 @@ TEST(QuantisedModel, AFileOfRoundedWeightsIsTheModelRoundedAtLoad) {
     for (const Precision precision : {Precision::kBFloat16, Precision::kInt8}) {
       const NamedTensors rounded = rounded_tensors(made.tensors, made.model.parameters(), precision);
       EXPECT_EQ(stored_precision(rounded), precision);
-      EXPECT_EQ(logits_of_loaded(rounded, tying, precision), logits_of_loaded(made.tensors, tying, precision))
-          << name_of(precision);
+      const std::vector<float> expected = logits_of_loaded(made.tensors, tying, precision);
+      EXPECT_EQ(logits_of_loaded(rounded, tying, precision), expected) << name_of(precision);
+      EXPECT_EQ(logits_of_loaded(rounded, tying, precision, true), expected) << name_of(precision) << ", backwards";
     }
   }
 }
@@ -126,6 +148,9 @@ TEST(QuantisedModel, DamagedTensorsAreNamed) {
   EXPECT_EQ(error_with([&](NamedTensors& tensors) { tensors["more"] = Tensor::zeros({1}); }),
             "m/model.safetensors: tensor 'more' belongs to no part of the model; config.json and the weights are of "
             "different models");
+  EXPECT_EQ(error_with([&](NamedTensors& tensors) { tensors["output.bias.scales"] = Tensor::zeros({70}); }),
+            "m/model.safetensors: tensor 'output.bias.scales' belongs to no part of the model; config.json and the "
+            "weights are of different models");
   EXPECT_EQ(
       error_with([&](NamedTensors& tensors) { tensors[name] = tensors[name].to(DType::kBFloat16); }),
       "m/model.safetensors: tensor 'output.bias' is bfloat16, must be float32; config.json and the weights are of "

@@ -5,7 +5,9 @@
 #include <algorithm>
 #include <cmath>
 #include <limits>
+#include <span>
 
+#include "base/error.h"
 #include "support/expect_error.h"
 #include "support/random_tensors.h"
 #include "tensor/safetensors_header.h"
@@ -43,6 +45,37 @@ TEST(Safetensors, ViewsOfAFileInMemoryAreItsTensors) {
     Tensor memory = Tensor::empty({begin + size}, DType::kInt8);
     std::copy(file.begin(), file.end(), memory.data<int8_t>() + begin);
     expect_equal(view_safetensors(memory.rows(begin, begin + size), "x"), tensors);
+  }
+}
+
+// Of a file said to be of `size` bytes.
+NamedTensors read_stream(const std::string& file, size_t size) {
+  size_t at = 0;
+  const auto read = [&](std::span<char> to) {
+    base::check_data(at + to.size() <= file.size(), "x: ends");
+    file.copy(to.data(), to.size(), at);
+    at += to.size();
+  };
+  SafetensorsStream stream(size, read, "x");
+  NamedTensors tensors;
+  while (auto named = stream.next()) {
+    tensors.insert(std::move(*named));
+  }
+  EXPECT_EQ(tensors.size(), stream.entries().size());
+  EXPECT_EQ(at, size) << "all of it was read";
+  return tensors;
+}
+
+TEST(Safetensors, AStreamGivesTheTensorsOfTheFile) {
+  for (uint64_t seed = 0; seed < 60; ++seed) {
+    const NamedTensors tensors = random_tensors(seed);
+    const std::string file = make_safetensors(tensors).bytes();
+    expect_equal(read_stream(file, file.size()), tensors);
+    for (const size_t size : {size_t{0}, size_t{7}, size_t{8}, file.size() / 2, file.size() - 1}) {
+      EXPECT_THROW(read_stream(file.substr(0, size), size), base::Error) << size << " of " << file.size();
+      EXPECT_THROW(read_stream(file.substr(0, size), file.size()), base::Error) << size << " of " << file.size();
+    }
+    EXPECT_THROW(read_stream(file + "x", file.size() + 1), base::Error);
   }
 }
 
