@@ -1,41 +1,22 @@
 #include "decoding/ensemble_steps.h"
 
-#include <algorithm>
-#include <cmath>
-
 #include "base/error.h"
 #include "decoding/candidates.h"
+#include "ops/vector_math.h"
 
 namespace dragoman::decoding {
-namespace {
-
-// One row of every member; sums in double, so that a likely token keeps log p <= 0 within its rounding.
-void mean_of_row(std::span<const std::span<float>> members, std::vector<double>& normalisers) {
-  normalisers.clear();
-  for (const std::span<float> row : members) {
-    normalisers.push_back(log_normaliser(row));
-  }
-  for (size_t id = 0; id < members.front().size(); ++id) {
-    double sum = 0.0;
-    for (size_t m = 0; m < members.size(); ++m) {
-      sum += std::exp(members[m][id] - normalisers[m]);
-    }
-    members.front()[id] = static_cast<float>(std::log(sum / static_cast<double>(members.size())));
-  }
-}
-
-}  // namespace
 
 void mean_probabilities(std::span<tensor::Tensor> members) {
   const auto n_rows = static_cast<size_t>(members.front().dim(0));
   const auto vocab_size = static_cast<size_t>(members.front().dim(1));
-  std::vector<std::span<float>> rows(members.size());
-  std::vector<double> normalisers;
+  std::vector<std::span<const float>> rows(members.size());
+  std::vector<double> normalisers(members.size());
   for (size_t r = 0; r < n_rows; ++r) {
     for (size_t m = 0; m < members.size(); ++m) {
       rows[m] = members[m].span<float>().subspan(r * vocab_size, vocab_size);
+      normalisers[m] = log_normaliser(rows[m]);
     }
-    mean_of_row(rows, normalisers);
+    ops::log_mean_exp(rows, normalisers, members.front().span<float>().subspan(r * vocab_size, vocab_size));
   }
 }
 

@@ -26,6 +26,14 @@ void axpy(float factor, std::span<const float> x, std::span<float> to);
 /// average += (1 - decay) * (weights - average): exponential moving average; decay in [0, 1).
 void ema_update(std::span<float> average, std::span<const float> weights, double decay);
 
+/// The mean of the distributions that rows of logits stand for, as one of log-probabilities:
+///   to[v] = log((1 / M) sum_m exp(logits[m][v] - normalisers[m])),  normalisers[m] = log sum_v exp(logits[m][v])
+/// added in the order of the rows; -infinity where every row has it. `to` may be one of the rows. All rows of one
+/// length, at least one of them, without NaN. Throws Error: "log_mean_exp: 3 and 4 elements".
+/// The largest term of a sum is taken out of it, so that no probability is too small to be told.
+void log_mean_exp(std::span<const std::span<const float>> logits, std::span<const double> normalisers,
+                  std::span<float> to);
+
 /// The scalars of one Adam update.
 struct AdamScalars {
   double learning_rate = 0;   ///< alpha

@@ -1,6 +1,7 @@
 #include "ops/vector_math.h"
 
 #include <cmath>
+#include <limits>
 
 #include "base/error.h"
 #include "ops/simd.h"
@@ -10,6 +11,9 @@
 #include <hwy/foreach_target.h>
 #include <hwy/highway.h>
 
+#include <hwy/contrib/math/math-inl.h>
+
+#include "ops/exp-inl.h"
 #include "ops/row_math-inl.h"
 #include "ops/vector_math_cpu.h"
 
@@ -66,6 +70,35 @@ void move_towards(float* average, const float* weights, float share, int64_t cou
                [&](RowVector a, RowVector w) HWY_ATTR { return hn::MulAdd(shares, hn::Sub(w, a), a); });
 }
 
+// log p of one member. The normaliser in two floats: a likely token keeps log p <= 0 within the rounding of its logit.
+template <class Part>
+HWY_INLINE RowVector log_probabilities(Part part, const float* logits, double normaliser) {
+  const RowTag d;
+  const auto high = static_cast<float>(normaliser);
+  const auto low = static_cast<float>(normaliser - static_cast<double>(high));
+  return hn::Sub(hn::Sub(part.load(logits), hn::Set(d, high)), hn::Set(d, low));
+}
+
+void log_mean(std::span<const std::span<const float>> logits, std::span<const double> normalisers,
+              std::span<float> to) {
+  const RowTag d;
+  const RowVector impossible = hn::Set(d, -std::numeric_limits<float>::infinity());
+  const RowVector share = hn::Set(d, 1.0F / static_cast<float>(logits.size()));
+  for_each_vector(static_cast<int64_t>(to.size()), [&](auto part, int64_t c) HWY_ATTR {
+    RowVector largest = impossible;
+    for (size_t m = 0; m < logits.size(); ++m) {
+      largest = hn::Max(largest, log_probabilities(part, logits[m].data() + c, normalisers[m]));
+    }
+    RowVector sum = hn::Zero(d);
+    for (size_t m = 0; m < logits.size(); ++m) {
+      const RowVector log_p = log_probabilities(part, logits[m].data() + c, normalisers[m]);
+      sum = hn::Add(sum, vector_exp(d, hn::Sub(log_p, largest)));
+    }
+    const RowVector mean = hn::Add(largest, hn::Log(d, hn::Mul(sum, share)));
+    part.store(hn::IfThenElse(hn::Eq(largest, impossible), impossible, mean), to.data() + c);
+  });
+}
+
 HWY_INLINE RowVector without_denormals(RowVector v) {
   const RowTag d;
   return hn::IfThenElseZero(hn::Ge(hn::Abs(v), hn::Set(d, std::numeric_limits<float>::min())), v);
@@ -108,6 +141,7 @@ HWY_EXPORT(multiply);
 HWY_EXPORT(add_multiple);
 HWY_EXPORT(move_towards);
 HWY_EXPORT(adam);
+HWY_EXPORT(log_mean);
 
 namespace {
 
@@ -141,6 +175,16 @@ void axpy(float factor, std::span<const float> x, std::span<float> to) {
 void ema_update(std::span<float> average, std::span<const float> weights, double decay) {
   const int64_t count = common_size("ema_update", average.size(), weights.size());
   DRAGOMAN_DISPATCH(move_towards)(average.data(), weights.data(), static_cast<float>(1.0 - decay), count);
+}
+
+void log_mean_exp(std::span<const std::span<const float>> logits, std::span<const double> normalisers,
+                  std::span<float> to) {
+  base::check_argument(!logits.empty(), "log_mean_exp: no rows");
+  common_size("log_mean_exp", logits.size(), normalisers.size());
+  for (const std::span<const float> row : logits) {
+    common_size("log_mean_exp", to.size(), row.size());
+  }
+  DRAGOMAN_DISPATCH(log_mean)(logits, normalisers, to);
 }
 
 void adam_update(std::span<float> weights, std::span<const float> grads, std::span<float> moment1,

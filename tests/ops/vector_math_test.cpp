@@ -32,6 +32,55 @@ TEST(VectorMath, SumOfSquaresIsThatOfFloat64) {
   EXPECT_EQ(sum_of_squares(std::vector<float>(100, 3e38F)), 100 * std::pow(static_cast<double>(3e38F), 2));
 }
 
+// log((1 / M) sum_m p_m) in float64.
+double log_mean_of(const std::vector<std::vector<float>>& logits, const std::vector<double>& normalisers, size_t v) {
+  double sum = 0.0;
+  for (size_t m = 0; m < logits.size(); ++m) {
+    sum += std::exp(static_cast<double>(logits[m][v]) - normalisers[m]);
+  }
+  return std::log(sum / static_cast<double>(logits.size()));
+}
+
+TEST(VectorMath, LogMeanExpIsThatOfFloat64) {
+  constexpr float kImpossible = -std::numeric_limits<float>::infinity();
+  for (const int64_t size : {1, 7, 8, 31, 33, 64, 300, 1000}) {
+    for (const size_t n_members : {1, 2, 3, 5}) {
+      std::vector<std::vector<float>> logits;
+      std::vector<double> normalisers;
+      for (size_t m = 0; m < n_members; ++m) {
+        logits.push_back(random_floats(size, 10 * m + 1));
+        scale_in_place(logits.back(), 20.0F);
+        logits.back()[0] += 25.0F;  // a likely one
+        if (size > 5) {
+          logits.back()[3] = kImpossible;
+          logits.back()[4] = m == 0 ? 1.0F : kImpossible;
+          logits.back()[5] = -300.0F;  // its probability is no float
+        }
+        double sum = 0.0;
+        for (const float logit : logits.back()) {
+          sum += std::exp(static_cast<double>(logit));
+        }
+        normalisers.push_back(std::log(sum));
+      }
+      const std::vector<std::span<const float>> rows(logits.begin(), logits.end());
+      std::vector<float> mean(static_cast<size_t>(size));
+      log_mean_exp(rows, normalisers, mean);
+      for (size_t v = 0; v < mean.size(); ++v) {
+        const double expected = log_mean_of(logits, normalisers, v);
+        if (std::isinf(expected)) {
+          EXPECT_EQ(mean[v], kImpossible) << "entry " << v << " of " << size;
+        } else {
+          EXPECT_NEAR(mean[v], expected, 1e-6 + 3e-7 * std::abs(expected)) << "entry " << v << " of " << size;
+        }
+        EXPECT_LE(mean[v], 1e-6F) << "entry " << v << " of " << size;
+      }
+      const std::vector<float> apart = mean;
+      log_mean_exp(rows, normalisers, logits[0]);
+      EXPECT_EQ(logits[0], apart) << "written over the first row";
+    }
+  }
+}
+
 TEST(VectorMath, OneElementThatIsNotFiniteIsSeenAnywhere) {
   for (const int64_t size : kSizes) {
     std::vector<float> x = random_floats(size, 1);
