@@ -81,9 +81,11 @@ void Trainer::average_checkpoints() {
   const ValidationResult result = validated ? validator_->run(*replicas_, *model_, processes_) : ValidationResult{};
   const double score = result.score(options_.run.metric);
   const bool better = !validated || score > state_.best_score;
+  const std::string scores = validated ? fmt::format("BLEU {:.2f}  chrF {:.2f}  perplexity {:.3f}; ", result.bleu,
+                                                     result.chrf, result.sums.perplexity())
+                                       : "";
   report_->event({state_.step, "average",
-                  fmt::format("average of {} checkpoints: BLEU {:.2f}  chrF {:.2f}  perplexity {:.3f}; {}",
-                              folders.size(), result.bleu, result.chrf, result.sums.perplexity(),
+                  fmt::format("average of {} checkpoints: {}{}", folders.size(), scores,
                               better ? "it is the model now" : "the best checkpoint stays the model"),
                   seconds()});
   if (better) {

@@ -219,6 +219,15 @@ TEST_F(TrainerTest, AveragingAtTheEndKeepsTheBetterModel) {
   EXPECT_LT(last_step, average) << "the last step comes before what is said about the end: " << log_;
 }
 
+TEST_F(TrainerTest, WithoutValidationTextTheAverageIsTheModelAndHasNoScores) {
+  TrainOptions run = options("model");
+  run.valid_source.clear();
+  run.valid_target.clear();
+  run.run.average = 2;
+  train(run, 8);
+  EXPECT_NE(log_.find("average of 2 checkpoints: it is the model now"), std::string::npos) << log_;
+}
+
 TEST_F(TrainerTest, ACheckpointIsNotTuned) {
   const TrainOptions run = options("model");
   train(run, 2);
