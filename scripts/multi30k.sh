@@ -1,11 +1,11 @@
 #!/bin/bash
 # Trains on Multi30k (Elliott et al. 2016) and scores test_2016_flickr and test_2017_flickr, one model a seed, each
 # within an hour on two cores; see scripts/train_and_score.sh.
-#   scripts/multi30k.sh [--corpus DIR] [--from en] [--to de] [--folder DIR] [--minutes N] [--helpers N] SEED...
-#       [-- OPTION OF TRAIN...]
+#   scripts/multi30k.sh [--corpus DIR] [--from en] [--to de] [--folder DIR] [--minutes N] [--diversify]
+#       [--lowercase] SEED... [-- OPTION OF TRAIN...]
 #   --corpus   holds train.en, train.de, val.en, ..., test_2017_flickr.de (default: multi30k); status 77 when not there
 #   --folder   where models and results.md go (default: multi30k-FROM-TO)
-#   --minutes, --helpers   of training, as for train_and_score.sh
+#   --minutes, --diversify, --lowercase   as for train_and_score.sh
 # BLEU is lower-cased and cased, on detokenised text cut by 13a; the signatures are printed.
 set -euo pipefail
 

@@ -3,24 +3,25 @@
 # prints Markdown: a line for each test set and seed, mean and deviation, signatures, the learning curve of the first
 # seed, ten translations.
 #   scripts/train_and_score.sh --source FILE --target FILE --valid-source FILE --valid-target FILE
-#       --test NAME SOURCE TARGET ... [--folder DIR] [--minutes N] [--helpers N] [--tokenize 13a] SEED...
+#       --test NAME SOURCE TARGET ... [--folder DIR] [--minutes N] [--diversify] [--lowercase] [--tokenize 13a] SEED...
 #       [-- OPTION OF TRAIN...]
 #   --test      a test set: its name in the table and its two files; may be given repeatedly
 #   --folder    where models and translations go (default: results); what is printed goes to DIR/results.md as well
 #   --minutes   of training for each seed, all parts together (default: 55, so that tuning and scoring end within an hour)
-#   --helpers   minutes of training for each of two more models, one each way, which make the text larger
-#               (scripts/diversify.sh); the model goes on from the forward one. They are taken off --minutes, and so is
-#               a fiftieth for their translations (default: 0, no helpers)
+#   --diversify train in the three stages of scripts/diversify.sh, all of them within --minutes
+#   --lowercase train and score on lower-cased text, as some papers do
 #   --tokenize  of BLEU, as for dragoman evaluate; zh for Chinese
-# Options of train win over those of this script, but for the minutes. What is done is not done again: after an interruption the same command
-# goes on. PROGRAM names the program (default: build/dragoman). Status 77, that of skipped tests, when a text is not there.
+# Beam size and length penalty are those that `dragoman tune` finds on the validation text; one column has those of the
+# paper (beam 4, alpha 0.6) beside them. Options of train win over those of this script, but for the minutes. What is done
+# is not done again: after an interruption the same command goes on. PROGRAM names the program (default: build/dragoman).
+# Status 77, that of skipped tests, when a text is not there.
 set -euo pipefail
 program="${PROGRAM:-"$(dirname "$0")/../build/dragoman"}"
 
 fail() { echo "train_and_score.sh: $*" >&2; exit 2; }
 need() { [ "$2" -gt "$3" ] || fail "$1 needs $3 value(s)"; }
 
-folder=results minutes=55 helpers=0 tokenize=13a source='' target='' valid_source='' valid_target=''
+folder=results minutes=55 diversify='' lowercase='' tokenize=13a source='' target='' valid_source='' valid_target=''
 test_names=() test_sources=() test_targets=() seeds=() given=()
 while [ $# -gt 0 ]; do
   case "$1" in
@@ -31,7 +32,8 @@ while [ $# -gt 0 ]; do
     --test) need "$1" $# 3; test_names+=("$2"); test_sources+=("$3"); test_targets+=("$4"); shift 4 ;;
     --folder) need "$1" $# 1; folder="$2"; shift 2 ;;
     --minutes) need "$1" $# 1; minutes="$2"; shift 2 ;;
-    --helpers) need "$1" $# 1; helpers="$2"; shift 2 ;;
+    --diversify) diversify=yes; shift ;;
+    --lowercase) lowercase=yes; shift ;;
     --tokenize) need "$1" $# 1; tokenize="$2"; shift 2 ;;
     --) shift; given=("$@"); break ;;
     -*) fail "unknown option '$1'; the head of this script lists them" ;;
@@ -61,32 +63,30 @@ default --tokenize "$tokenize"
 # "BLEU|... = 38.84 ..." -> 38.84
 score_in() { sed 's/^[^=]* = \([0-9.]*\).*/\1/' <<<"$1"; }
 
-# Prints the options that a model to start from leaves open, one a line: not those of its shape and vocabulary.
-open_options() {  # OPTION VALUE...
-  local decided=" --encoder-layers --decoder-layers --d-model --d-ff --n-heads --norm-order --activation --positions
- --max-positions --tying --vocab-size --vocab-type --joint-vocab --character-coverage --normalization --vocab-lines
- --byte-fallback "
-  while [ $# -gt 0 ]; do
-    case "$1" in
-      --*=*) [[ "$decided" == *[[:space:]]"${1%%=*}"[[:space:]]* ]] || echo "$1"; shift ;;
-      *) [[ "$decided" == *[[:space:]]"$1"[[:space:]]* ]] || printf '%s\n' "$1" "$2"; shift 2 ;;
-    esac
-  done
+# Prints the name of a lower-cased copy in the folder.
+lowercased() {  # FILE
+  local copy="$folder/lowercased/${1//\//_}"
+  mkdir -p "$folder/lowercased"
+  LC_ALL=C.UTF-8 sed 's/.*/\L&/' "$1" >"$copy"
+  echo "$copy"
 }
+if [ -n "$lowercase" ]; then
+  source=$(lowercased "$source") target=$(lowercased "$target")
+  valid_source=$(lowercased "$valid_source") valid_target=$(lowercased "$valid_target")
+  for i in "${!test_names[@]}"; do
+    test_sources[i]=$(lowercased "${test_sources[$i]}") test_targets[i]=$(lowercased "${test_targets[$i]}")
+  done
+fi
 
 train_and_tune() {  # MODEL SEED
-  local text=(--source "$source" --target "$target") left="$minutes" options=("${train_options[@]}")
-  local validation=(--valid-source "$valid_source" --valid-target "$valid_target")
-  if [ "$helpers" != 0 ]; then
-    PROGRAM="$program" "$(dirname "$0")/diversify.sh" "${text[@]}" "${validation[@]}" --folder "$1.helpers" \
-      --minutes "$helpers" -- --seed "$2" "${train_options[@]}"
-    text=(--source "$1.helpers/train.source" --target "$1.helpers/train.target")
-    left=$(awk -v all="$minutes" -v helpers="$helpers" 'BEGIN { print 0.98 * all - 2 * helpers }')
-    mapfile -t options < <(open_options "${train_options[@]}")
-    options+=(--initial-model "$1.helpers/forward")
+  local text=(--source "$source" --target "$target" --valid-source "$valid_source" --valid-target "$valid_target")
+  if [ -n "$diversify" ]; then
+    PROGRAM="$program" "$(dirname "$0")/diversify.sh" --model "$1" --minutes "$minutes" --tokenize "$tokenize" "${text[@]}" \
+      -- --seed "$2" "${train_options[@]}"
+  else
+    echo "== seed $2: training, $minutes minutes in all its parts" >&2
+    "$program" train --model "$1" --seed "$2" --total-minutes "$minutes" "${text[@]}" "${train_options[@]}" >&2
   fi
-  echo "== seed $2: training, $left minutes in all its parts" >&2
-  "$program" train --model "$1" --seed "$2" "${text[@]}" "${validation[@]}" --total-minutes "$left" "${options[@]}" >&2
   echo "== seed $2: tuning the search on the validation text" >&2
   "$program" tune --model "$1" --source "$valid_source" --target "$valid_target" --tokenize "$tokenize" >"$1/tuning.md"
   tail -1 "$1/tuning.md" >&2
@@ -102,33 +102,37 @@ for seed in "${seeds[@]}"; do
     train_and_tune "$model" "$seed"
     for i in "${!test_names[@]}"; do
       "$program" translate --model "$model" --input "${test_sources[$i]}" --output "$model/${test_names[$i]}.txt"
+      "$program" translate --model "$model" --input "${test_sources[$i]}" --output "$model/${test_names[$i]}.paper.txt" \
+        --beam-size 4 --alpha 0.6
     done
     echo "$((SECONDS - begin)) s of wall time in this part, start, tuning and translating included" | tee "$model/scored" >&2
   fi
   for i in "${!test_names[@]}"; do
-    evaluate=("$program" evaluate --hypothesis "$model/${test_names[$i]}.txt" --reference "${test_targets[$i]}")
-    lower=$("${evaluate[@]}" --tokenize "$tokenize" --metrics bleu --lowercase)
-    cased=$("${evaluate[@]}" --tokenize "$tokenize" --metrics bleu)
-    chrf=$("${evaluate[@]}" --metrics chrf)
-    echo "${test_names[$i]} $seed $(score_in "$lower") $(score_in "$cased") $(score_in "$chrf")" >>"$rows"
+    reference="${test_targets[$i]}" translations="$model/${test_names[$i]}"
+    bleu=("$program" evaluate --reference "$reference" --tokenize "$tokenize" --metrics bleu)
+    lower=$("${bleu[@]}" --lowercase --hypothesis "$translations.txt")
+    paper=$("${bleu[@]}" --lowercase --hypothesis "$translations.paper.txt")
+    cased=$("${bleu[@]}" --hypothesis "$translations.txt")
+    chrf=$("$program" evaluate --reference "$reference" --metrics chrf --hypothesis "$translations.txt")
+    echo "${test_names[$i]} $seed $(score_in "$lower") $(score_in "$paper") $(score_in "$cased") $(score_in "$chrf")" >>"$rows"
     signatures=$(printf '%s\n%s\n%s\n' "$lower" "$cased" "$chrf" | sed 's/ = .*//; s/^ */    /')
   done
 done
 
 first="$folder/seed-${seeds[0]}"
 table() {
-  printf '| test set | seed | BLEU, lower-cased | BLEU, cased | chrF |\n|---|---|---|---|---|\n'
+  printf '| test set | seed | BLEU, lower-cased | the same, beam 4, alpha 0.6 | BLEU, cased | chrF |\n|---|---|---|---|---|---|\n'
   for name in "${test_names[@]}"; do
     awk -v name="$name" '
       $1 == name {
-        print "| " $1 " | " $2 " | " $3 " | " $4 " | " $5 " |"
+        print "| " $1 " | " $2 " | " $3 " | " $4 " | " $5 " | " $6 " |"
         n++
-        for (k = 3; k <= 5; k++) { sum[k] += $k; squares[k] += $k * $k }
+        for (k = 3; k <= 6; k++) { sum[k] += $k; squares[k] += $k * $k }
       }
       END {
         if (n < 2) exit
         line = "| " name " | mean, standard deviation |"
-        for (k = 3; k <= 5; k++) {
+        for (k = 3; k <= 6; k++) {
           variance = (squares[k] - sum[k] * sum[k] / n) / (n - 1)
           line = line sprintf(" %.2f, %.2f |", sum[k] / n, sqrt(variance > 0 ? variance : 0))
         }

@@ -35,7 +35,7 @@ expect "status without a seed" 2 $?
 
 "$scripts/multi30k.sh" --corpus corpus --folder runs --minutes 0.02 1 2 -- "${small[@]}" >out 2>err
 expect "status of multi30k.sh" 0 $? || cat err
-expect "rows of scores" 4 "$(grep -cE '^\| test_201[67]_flickr \| [12] \| [0-9.]+ \| [0-9.]+ \| [0-9.]+ \|$' out)"
+expect "rows of scores" 4 "$(grep -cE '^\| test_201[67]_flickr \| [12] (\| [0-9.]+ ){4}\|$' out)"
 expect "rows of means" 2 "$(grep -cE '^\| test_201[67]_flickr \| mean, standard deviation \|' out)"
 expect "signatures" 3 "$(grep -cE '^    (BLEU|chrF2)\|' out)"
 expect "translations" 10 "$(grep -c '^    translation' out)"
@@ -46,15 +46,32 @@ before=$(stat -c %Y.%s runs/seed-1/metrics.jsonl)
 expect "the same text the second time" "$(cat out)" "$(cat again)"
 expect "no training the second time" "$before" "$(stat -c %Y.%s runs/seed-1/metrics.jsonl)"
 
-"$scripts/multi30k.sh" --corpus corpus --folder helped --minutes 0.1 --helpers 0.02 1 -- "${small[@]}" >out 2>err
-expect "status with helpers" 0 $? || cat err
-expect "rows of scores with helpers" 2 "$(grep -cE '^\| test_201[67]_flickr \| 1 \| [0-9.]+ \| [0-9.]+ \| [0-9.]+ \|$' out)"
-expect "pairs of the larger text" "600 600" \
-  "$(wc -l <helped/seed-1.helpers/train.source) $(wc -l <helped/seed-1.helpers/train.target)"
-expect "pairs that are as they were" "" "$(cmp <(head -200 helped/seed-1.helpers/train.source) corpus/train.en)$(
-  cmp <(tail -200 helped/seed-1.helpers/train.target) corpus/train.de)"
-expect "the model goes on from the forward one" 1 "$(grep -c 'starting from the weights.*helpers/forward' err)"
-"$scripts/diversify.sh" --source corpus/train.en >out 2>err
+# Case must be what --lowercase takes away, so the words of this corpus begin with a capital.
+mkdir cased
+for file in corpus/*; do sed 's/1/Ä/g; s/2/B/g' "$file" >"cased/$(basename "$file")"; done
+"$scripts/multi30k.sh" --corpus cased --folder staged --minutes 0.1 --diversify --lowercase 1 -- "${small[@]}" >out 2>err
+expect "status with three stages" 0 $? || cat err
+expect "rows of scores of three stages" 2 "$(grep -cE '^\| test_201[67]_flickr \| 1 (\| [0-9.]+ ){4}\|$' out)"
+stages=staged/seed-1.stages
+expect "pairs of both directions" "400 400" "$(wc -l <$stages/both.source) $(wc -l <$stages/both.target)"
+expect "pairs of the larger text" "600 600" "$(wc -l <$stages/three.source) $(wc -l <$stages/three-anew.target)"
+expect "pairs that are as they were, in lower case" "" "$(
+  cmp <(head -200 $stages/three.source) <(sed 's/Ä/ä/g; s/B/b/g' cased/train.en)
+  cmp <(tail -200 $stages/three.target) <(sed 's/Ä/ä/g; s/B/b/g' cased/train.de))"
+expect "stages that go on from another" 2 "$(grep -cE 'starting from the weights.*stages/(both|first)$' err)"
+expect "files of hypotheses that are left" 0 "$(find $stages -name '*.hypotheses*' -o -name '*.part' | wc -l)"
+# Of 16 hypotheses the nearest cannot be worse than the likeliest.
+bleu() { "$PROGRAM" evaluate --hypothesis "$1" --reference staged/lowercased/cased_train.de --metrics bleu |
+  sed 's/^[^=]* = \([0-9.]*\).*/\1/'; }
+"$PROGRAM" translate --model $stages/both --input staged/lowercased/cased_train.en --output likeliest 2>err.translate
+expect "BLEU $(bleu $stages/forward) of the nearest is below $(bleu likeliest), that of the likeliest" 1 \
+  "$(awk -v nearest="$(bleu $stages/forward)" -v likeliest="$(bleu likeliest)" 'BEGIN { print (nearest >= likeliest) }')"
+expect "a capital anywhere" 0 "$(cat staged/lowercased/* $stages/forward staged/seed-1/*.txt | grep -c '[ABÄ]')"
+before=$(stat -c %Y.%s $stages/forward $stages/both/metrics.jsonl)
+"$scripts/multi30k.sh" --corpus cased --folder staged --minutes 0.1 --diversify --lowercase 1 -- "${small[@]}" >again 2>err
+expect "the same text of three stages the second time" "$(cat out)" "$(cat again)"
+expect "no stage the second time" "$before" "$(stat -c %Y.%s $stages/forward $stages/both/metrics.jsonl)"
+"$scripts/diversify.sh" --source corpus/train.en --model m >out 2>err
 expect "status of diversify.sh without minutes" 2 $?
 
 files=(--source corpus/train.en --target corpus/train.de --valid-source corpus/val.en --valid-target corpus/val.de)
