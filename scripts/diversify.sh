@@ -4,13 +4,12 @@
 #   first   learns one direction from three texts: the pairs as they are; the source with a translation by `both`; a
 #           translation of the target by `both` with the target (data diversification, Nguyen et al. 2020, arXiv 1911.01986)
 #   model   the same, the source translated anew by `first`
-# A translation is, of 16 hypotheses, the one nearest the known one by sentence BLEU (sequence-level interpolation, Kim and
-# Rush 2016, arXiv 1606.07947, section 3.3).
+# A translation is, of 16 hypotheses, the one nearest the known one (sequence-level interpolation, Kim and Rush 2016, arXiv
+# 1606.07947, section 3.3) by sentence chrF, which weighs what is missing more than BLEU and needs no words.
 #   scripts/diversify.sh --source FILE --target FILE --valid-source FILE --valid-target FILE --model DIR --minutes N
-#       [--tokenize 13a] [-- OPTION OF TRAIN...]
+#       [-- OPTION OF TRAIN...]
 #   --model     where the model goes; the rest goes to DIR.stages
 #   --minutes   for all stages, translating included
-#   --tokenize  of BLEU, as for dragoman evaluate; zh where the target is Chinese, char where either is without spaces
 #   --          what follows goes to every training (default: --preset tiny-hour --patience 0)
 # No other text is looked at but the validation text, by the trainings. What is done is not done again: after an
 # interruption the same command goes on. PROGRAM names the program (default: build/dragoman). Status 77, that of skipped
@@ -25,7 +24,7 @@ rate_first=0.002 rate_model=0.001
 
 fail() { echo "diversify.sh: $*" >&2; exit 2; }
 
-model='' minutes='' source='' target='' valid_source='' valid_target='' tokenize=13a options=()
+model='' minutes='' source='' target='' valid_source='' valid_target='' options=()
 while [ $# -gt 0 ]; do
   [ "$1" = -- ] || [ $# -gt 1 ] || fail "$1 needs a value"
   case "$1" in
@@ -35,7 +34,6 @@ while [ $# -gt 0 ]; do
     --valid-target) valid_target="$2"; shift 2 ;;
     --model) model="$2"; shift 2 ;;
     --minutes) minutes="$2"; shift 2 ;;
-    --tokenize) tokenize="$2"; shift 2 ;;
     --) shift; options=("$@"); break ;;
     *) fail "unknown option '$1'; the head of this script lists them" ;;
   esac
@@ -88,8 +86,7 @@ nearest() {  # HYPOTHESES_IN_MOSES_FORMAT REFERENCE
   awk -F ' \\|\\|\\| ' -v known="$known" -v text="$text" -v reference="$2" '
     BEGIN { while ((getline line < reference) > 0) references[n++] = line }
     { print references[$1] >known; print $2 >text }' "$1"
-  "$program" evaluate --hypothesis "$text" --reference "$known" --metrics bleu --sentence-level --tokenize "$tokenize" \
-    --width 4 | sed 's/^[^=]* = \([0-9.]*\).*/\1/' >"$score"
+  "$program" evaluate --hypothesis "$text" --reference "$known" --metrics chrf --sentence-level --width 4 | sed 's/^[^=]* = \([0-9.]*\).*/\1/' >"$score"
   paste -d '\t' <(awk -F ' \\|\\|\\| ' '{ print $1 }' "$1") "$score" "$text" | awk -F '\t' '
     $1 != line { if (NR > 1) print best; line = $1; best = $3; most = $2 + 0 }
     $2 + 0 > most { best = $3; most = $2 + 0 }

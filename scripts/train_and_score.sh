@@ -81,7 +81,7 @@ fi
 train_and_tune() {  # MODEL SEED
   local text=(--source "$source" --target "$target" --valid-source "$valid_source" --valid-target "$valid_target")
   if [ -n "$diversify" ]; then
-    PROGRAM="$program" "$(dirname "$0")/diversify.sh" --model "$1" --minutes "$minutes" --tokenize "$tokenize" "${text[@]}" \
+    PROGRAM="$program" "$(dirname "$0")/diversify.sh" --model "$1" --minutes "$minutes" "${text[@]}" \
       -- --seed "$2" "${train_options[@]}"
   else
     echo "== seed $2: training, $minutes minutes in all its parts" >&2

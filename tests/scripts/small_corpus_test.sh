@@ -61,11 +61,11 @@ expect "pairs that are as they were, in lower case" "" "$(
 expect "stages that go on from another" 2 "$(grep -cE 'starting from the weights.*stages/(both|first)$' err)"
 expect "files of hypotheses that are left" 0 "$(find $stages -name '*.hypotheses*' -o -name '*.part' | wc -l)"
 # Of 16 hypotheses the nearest cannot be worse than the likeliest.
-bleu() { "$PROGRAM" evaluate --hypothesis "$1" --reference staged/lowercased/cased_train.de --metrics bleu |
+chrf() { "$PROGRAM" evaluate --hypothesis "$1" --reference staged/lowercased/cased_train.de --metrics chrf |
   sed 's/^[^=]* = \([0-9.]*\).*/\1/'; }
 "$PROGRAM" translate --model $stages/both --input staged/lowercased/cased_train.en --output likeliest 2>err.translate
-expect "BLEU $(bleu $stages/forward) of the nearest is below $(bleu likeliest), that of the likeliest" 1 \
-  "$(awk -v nearest="$(bleu $stages/forward)" -v likeliest="$(bleu likeliest)" 'BEGIN { print (nearest >= likeliest) }')"
+expect "chrF $(chrf $stages/forward) of the nearest is below $(chrf likeliest), that of the likeliest" 1 \
+  "$(awk -v nearest="$(chrf $stages/forward)" -v likeliest="$(chrf likeliest)" 'BEGIN { print (nearest >= likeliest) }')"
 expect "a capital anywhere" 0 "$(cat staged/lowercased/* $stages/forward staged/seed-1/*.txt | grep -c '[ABÄ]')"
 before=$(stat -c %Y.%s $stages/forward $stages/both/metrics.jsonl)
 "$scripts/multi30k.sh" --corpus cased --folder staged --minutes 0.1 --diversify --lowercase 1 -- "${small[@]}" >again 2>err
