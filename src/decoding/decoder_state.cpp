@@ -48,10 +48,11 @@ DecoderState::DecoderState(const models::Transformer& model)
 
 std::vector<int32_t> DecoderState::add(const Variable& memory, std::span<const int32_t> offsets) {
   std::vector<int32_t> added;
-  for (size_t sentence = 0; sentence + 1 < offsets.size(); ++sentence) {
-    added.push_back(take_slot());
-  }
+  added.reserve(offsets.size());
   try {
+    for (size_t sentence = 0; sentence + 1 < offsets.size(); ++sentence) {
+      added.push_back(take_slot());
+    }
     keep_sources(memory, offsets, added);
   } catch (...) {  // no memory: the slots are free again
     for (const int32_t slot : added) {
@@ -80,8 +81,11 @@ void DecoderState::keep_sources(const Variable& memory, std::span<const int32_t>
 
 int32_t DecoderState::take_slot() {
   if (free_slots_.empty()) {
-    free_slots_.push_back(static_cast<int32_t>(slots_.size()));
+    if (free_slots_.capacity() <= slots_.size()) {
+      free_slots_.reserve(2 * slots_.size() + 1);  // for all of them: freeing asks for no memory
+    }
     slots_.emplace_back();
+    free_slots_.push_back(static_cast<int32_t>(slots_.size()) - 1);
   }
   const int32_t slot = free_slots_.back();
   free_slots_.pop_back();

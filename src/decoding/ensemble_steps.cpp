@@ -22,9 +22,20 @@ void mean_probabilities(std::span<tensor::Tensor> members) {
 
 std::vector<int32_t> EnsembleSteps::add(std::span<const std::span<const int32_t>> sentences) {
   const std::vector<int32_t> slots = members_.front()->add(sentences);
-  for (const auto& member : std::span(members_).subspan(1)) {
-    // The same calls give the same slots.
-    base::check_argument(member->add(sentences) == slots, "ensemble: its members gave a sentence different slots");
+  size_t n_added = 1;
+  try {
+    for (; n_added < members_.size(); ++n_added) {
+      // The same calls give the same slots.
+      base::check_argument(members_[n_added]->add(sentences) == slots,
+                           "ensemble: its members gave a sentence different slots");
+    }
+  } catch (...) {
+    for (size_t member = 0; member < n_added; ++member) {
+      for (const int32_t slot : slots) {
+        members_[member]->remove(slot);
+      }
+    }
+    throw;
   }
   return slots;
 }

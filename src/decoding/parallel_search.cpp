@@ -292,7 +292,10 @@ std::unique_ptr<SearchWorker> ParallelSearch::idle_or_new_worker() const {
 void ParallelSearch::give_back(std::unique_ptr<SearchWorker> worker) const {
   if (worker->steps->slots_in_use() == 0) {
     const std::lock_guard lock(mutex_);
-    idle_.push_back(std::move(worker));
+    try {
+      idle_.push_back(std::move(worker));
+    } catch (const std::bad_alloc&) {  // one less to use again
+    }
   }
 }
 

@@ -12,7 +12,7 @@ class SearchService::Thread {
  public:
   Thread(const ParallelSearch& search, int team_size) : search_(search), team_size_(team_size) {}
   ~Thread() {
-    if (worker_ != nullptr) {
+    if (worker_ != nullptr && idle()) {
       search_.give_back(std::move(worker_));
     }
   }
@@ -20,34 +20,23 @@ class SearchService::Thread {
   int64_t tokens() const { return tokens_; }
   bool idle() const { return tasks_.empty(); }
 
-  void admit(std::vector<SearchTask> tasks) {
-    try {
-      renew();
-    } catch (...) {  // no memory for a worker; the next task tries again
-      return fail(tasks, std::current_exception());
-    }
-    const tensor::ArenaScope arena(worker_->arena);
-    const ops::TeamScope team(worker_->team.get());
-    std::vector<SearchTask> begun;
-    std::vector<std::span<const int32_t>> sources;
-    for (SearchTask& task : tasks) {
-      if (const auto reason = task.request.stop_reason()) {
-        task.done({{Hypothesis{{}, {}, 0.0, 0.0, *reason}}, {}}, nullptr);
-      } else {
-        begun.push_back(std::move(task));
-      }
-    }
-    for (const SearchTask& task : begun) {
-      sources.emplace_back(task.source);
-    }
+  // Whatever goes wrong, each of the tasks is under way afterwards or has been told.
+  void admit(std::list<SearchTask> tasks) {
     std::vector<int32_t> slots;
     try {
-      slots = sources.empty() ? std::vector<int32_t>() : worker_->steps->add(sources);
+      slots = encode(tasks);
     } catch (...) {
-      return admit_alone(std::move(begun), std::current_exception());
+      return admit_alone(std::move(tasks), std::current_exception());
     }
-    for (size_t i = 0; i < slots.size(); ++i) {
-      begin(std::move(begun[i]), slots[i]);
+    try {
+      for (const int32_t slot : slots) {
+        std::list<SearchTask> first;
+        first.splice(first.begin(), tasks, tasks.begin());
+        begin(first.front(), slot);
+      }
+    } catch (...) {  // nobody knows which slots are in use
+      fail(tasks, std::current_exception());
+      fail_all(std::current_exception());
     }
   }
 
@@ -80,38 +69,59 @@ class SearchService::Thread {
     }
   }
 
-  static void fail(const std::vector<SearchTask>& tasks, const std::exception_ptr& error) {
+  // Ends those that nobody waits for any more. @return a slot for each of the others
+  std::vector<int32_t> encode(std::list<SearchTask>& tasks) {
+    renew();
+    const tensor::ArenaScope arena(worker_->arena);
+    const ops::TeamScope team(worker_->team.get());
+    std::vector<std::span<const int32_t>> sources;
+    for (auto task = tasks.begin(); task != tasks.end();) {
+      if (const auto reason = task->request.stop_reason()) {
+        task->done({{Hypothesis{{}, {}, 0.0, 0.0, *reason}}, {}}, nullptr);
+        task = tasks.erase(task);
+      } else {
+        sources.emplace_back((task++)->source);
+      }
+    }
+    return sources.empty() ? std::vector<int32_t>() : worker_->steps->add(sources);
+  }
+
+  template <typename Tasks>
+  static void fail(const Tasks& tasks, const std::exception_ptr& error) {
     for (const SearchTask& task : tasks) {
       task.done({}, error);
     }
   }
 
-  // Whatever the encoder refused was in one of them: each is tried by itself.
-  void admit_alone(std::vector<SearchTask> tasks, const std::exception_ptr& error) {
-    if (tasks.size() == 1) {
-      return tasks.front().done({}, error);
+  // Whatever the encoder refused was in one of them, or too much for all of them: each is tried by itself.
+  void admit_alone(std::list<SearchTask> tasks, const std::exception_ptr& error) {
+    if (tasks.size() <= 1) {
+      return fail(tasks, error);
     }
-    for (SearchTask& task : tasks) {
-      std::vector<SearchTask> one;
-      one.push_back(std::move(task));
+    while (!tasks.empty()) {
+      std::list<SearchTask> one;
+      one.splice(one.begin(), tasks, tasks.begin());
       admit(std::move(one));
     }
   }
 
-  void begin(SearchTask task, int32_t slot) {
+  // Throws when the slot could not be freed; the task has been told then.
+  void begin(SearchTask& task, int32_t slot) {
+    const tensor::ArenaScope arena(worker_->arena);
+    const ops::TeamScope team(worker_->team.get());
     const size_t number = next_number_++;
-    SentenceRequest request;
-    SearchLimits limits;
+    const auto tokens = static_cast<int64_t>(task.source.size());
     try {
-      request = search_.completed(task.request, task.source, task.options);
-      limits = search_.limits_of(task.source.size(), task.options, request);
+      const SentenceRequest request = search_.completed(task.request, task.source, task.options);
+      const SearchLimits limits = search_.limits_of(task.source.size(), task.options, request);
+      SearchTask& kept = tasks_.emplace(number, std::move(task)).first->second;  // moved only if there is memory
+      loop_->add(number, slot, limits, request, kept.options);
+      tokens_ += tokens;
     } catch (...) {
+      const auto kept = tasks_.extract(number);
+      (kept.empty() ? task : kept.mapped()).done({}, std::current_exception());
       worker_->steps->remove(slot);
-      return task.done({}, std::current_exception());
     }
-    loop_->add(number, slot, limits, request, task.options);
-    tokens_ += static_cast<int64_t>(task.source.size());
-    tasks_.emplace(number, std::move(task));
   }
 
   void answer(SearchResult& result) {
@@ -135,12 +145,10 @@ class SearchService::Thread {
     loop_.reset();
     worker_.reset();
     tokens_ = 0;
-    std::vector<SearchTask> failed;
-    for (auto& [number, task] : tasks_) {
-      failed.push_back(std::move(task));
+    const std::map<size_t, SearchTask> failed = std::exchange(tasks_, {});
+    for (const auto& [number, task] : failed) {
+      task.done({}, error);
     }
-    tasks_.clear();
-    fail(failed, error);
   }
 
   const ParallelSearch& search_;
@@ -153,26 +161,24 @@ class SearchService::Thread {
 };
 
 SearchService::SearchService(const ParallelSearch& search, const SearchOptions& options) : search_(search) {
-  for (int i = 0; i < worker_count(options.workers); ++i) {
-    threads_.emplace_back([this, team_size = std::max(options.threads_per_worker, 1)] {
-      Thread thread(search_, team_size);
-      while (true) {
-        std::vector<SearchTask> tasks = take(thread.tokens());
-        if (tasks.empty() && thread.idle()) {
-          return;
-        }
-        if (!tasks.empty()) {
-          thread.admit(std::move(tasks));
-        }
-        if (!thread.idle()) {
-          thread.step();
-        }
-      }
-    });
+  try {
+    for (int i = 0; i < worker_count(options.workers); ++i) {
+      threads_.emplace_back([this, team_size = std::max(options.threads_per_worker, 1)] {
+        Thread thread(search_, team_size);
+        run(thread);
+      });
+    }
+  } catch (...) {  // the system refuses one of them
+    end();
+    throw;
   }
 }
 
 SearchService::~SearchService() {
+  end();
+}
+
+void SearchService::end() {
   {
     const std::lock_guard lock(mutex_);
     ending_ = true;
@@ -183,30 +189,45 @@ SearchService::~SearchService() {
   }
 }
 
-void SearchService::submit(SearchTask task) {
-  {
-    const std::lock_guard lock(mutex_);
-    waiting_.push_back(std::move(task));
+void SearchService::run(Thread& thread) {
+  while (true) {
+    std::list<SearchTask> tasks = take(thread.tokens());
+    if (tasks.empty() && thread.idle()) {
+      return;
+    }
+    if (!tasks.empty()) {
+      thread.admit(std::move(tasks));
+    }
+    if (!thread.idle()) {
+      thread.step();
+    }
   }
-  arrived_.notify_one();
 }
 
-std::vector<SearchTask> SearchService::take(int64_t tokens) {
+void SearchService::submit(std::list<SearchTask> tasks) {
+  const bool is_one = tasks.size() == 1;
+  {
+    const std::lock_guard lock(mutex_);
+    waiting_.splice(waiting_.end(), tasks);
+  }
+  is_one ? arrived_.notify_one() : arrived_.notify_all();
+}
+
+std::list<SearchTask> SearchService::take(int64_t tokens) {
   std::unique_lock lock(mutex_);
   if (tokens == 0) {
     arrived_.wait(lock, [this] { return ending_ || !waiting_.empty(); });
   }
   // A burst is shared out over the threads; the rest may be taken before the next step.
   const size_t share = (waiting_.size() + threads_.size() - 1) / std::max<size_t>(threads_.size(), 1);
-  std::vector<SearchTask> taken;
+  std::list<SearchTask> taken;
   while (!waiting_.empty() && taken.size() < share) {
     const auto length = static_cast<int64_t>(waiting_.front().source.size());
     if (tokens > 0 && tokens + length > waiting_.front().options.batch_tokens) {
       break;
     }
     tokens += length;
-    taken.push_back(std::move(waiting_.front()));
-    waiting_.pop_front();
+    taken.splice(taken.end(), waiting_, waiting_.begin());
   }
   return taken;
 }

@@ -1,8 +1,8 @@
 #pragma once
 
 #include <condition_variable>
-#include <deque>
 #include <functional>
+#include <list>
 #include <mutex>
 #include <thread>
 #include <vector>
@@ -18,6 +18,7 @@ struct SearchTask {
   SearchOptions options;        ///< checked; those of threads say nothing here
   SentenceRequest request;
   /// Called once, in a thread of the service: with the output, or with the error that the search of this sentence met.
+  /// Must not throw.
   std::function<void(SearchOutput output, std::exception_ptr error)> done;
 };
 
@@ -33,18 +34,21 @@ class SearchService {
   SearchService(const SearchService&) = delete;
   SearchService& operator=(const SearchService&) = delete;
 
-  void submit(SearchTask task);
+  /// Takes over all of them. A list, here and within, so that no memory is asked for where a task could be lost.
+  void submit(std::list<SearchTask> tasks);
 
  private:
   class Thread;
 
   // Tasks for a thread that has `tokens` source tokens under way; waits for one if that is 0. None at the end.
-  std::vector<SearchTask> take(int64_t tokens);
+  std::list<SearchTask> take(int64_t tokens);
+  void run(Thread& thread);
+  void end();
 
   const ParallelSearch& search_;
   std::mutex mutex_;
   std::condition_variable arrived_;
-  std::deque<SearchTask> waiting_;
+  std::list<SearchTask> waiting_;
   bool ending_ = false;
   std::vector<std::thread> threads_;
 };

@@ -166,13 +166,15 @@ void Translator::submit(TranslationRequest request, const SearchOptions& options
     return submitted->answer();
   }
   std::call_once(service_started_, [&] { service_ = std::make_unique<SearchService>(search_, options); });
+  std::list<SearchTask> tasks;
   for (size_t part = 0; part < submitted->line().parts.size(); ++part) {
     const EncodedPart& encoded = submitted->line().parts[part];
-    service_->submit(
+    tasks.push_back(
         {encoded.source, options, encoded.request, [submitted, part](SearchOutput output, std::exception_ptr error) {
            submitted->take(part, std::move(output), error);
          }});
   }
+  service_->submit(std::move(tasks));
 }
 
 // Joins the parts of a line and says what had to be done.

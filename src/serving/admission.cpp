@@ -37,12 +37,12 @@ std::optional<Admission::Ticket> Admission::enter(int64_t cost, Clock::time_poin
     ++refused_;
     return std::nullopt;
   }
-  inside_ += cost;
   const Ticket ticket = next_ticket_++;
   if (cost > large_cost_) {
-    large_.emplace(ticket, cost);
+    large_.emplace(ticket, cost);  // first: the rest asks for no memory
     of_large_ += cost;
   }
+  inside_ += cost;
   look_at_speed(now);
   return ticket;
 }

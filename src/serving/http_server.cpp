@@ -9,6 +9,8 @@
 #include <boost/asio/post.hpp>
 #include <boost/asio/signal_set.hpp>
 #include <map>
+#include <memory>
+#include <thread>
 #include <unordered_map>
 
 #include "base/error.h"
@@ -23,6 +25,7 @@ using Tcp = asio::ip::tcp;
 using boost::system::error_code;
 
 constexpr std::chrono::milliseconds kAcceptPause{20};
+constexpr std::chrono::milliseconds kMemoryPause{5};
 // Files that are not connections: standard streams, listener, event queue, a model being read.
 constexpr size_t kOtherDescriptors = 32;
 
@@ -78,12 +81,17 @@ class HttpServer::State {
   ~State() { close_all(); }
 
   void run(const std::function<void()>& on_stop, const std::function<void()>& on_reload) {
-    wait_for_signal(on_stop, on_reload);
-    accept();
     while (!io_.stopped()) {
       try {
+        if (signal_wait_.expired()) {
+          wait_for_signal(on_stop, on_reload);
+        }
+        if (accept_wait_.expired()) {
+          accept();
+        }
         io_.run();
-      } catch (const std::exception&) {  // out of memory in one connection: the others go on
+      } catch (const std::exception&) {  // out of memory: what was not begun is begun anew
+        std::this_thread::sleep_for(kMemoryPause);
       }
     }
     close_all();
@@ -116,33 +124,46 @@ class HttpServer::State {
   ConnectionCounts counts() const { return {open_, accepted_, refused_}; }
 
  private:
+  // Lives in the handler of what is waited for: gone without a successor, it must be waited for anew.
+  struct Wait {};
+
   void wait_for_signal(const std::function<void()>& on_stop, const std::function<void()>& on_reload) {
-    signals_.async_wait([this, on_stop, on_reload](const error_code& error, int signal) {
+    const auto wait = std::make_shared<Wait>();
+    signals_.async_wait([this, on_stop, on_reload, wait](const error_code& error, int signal) {
       if (error) {
         return;
       }
       signal == SIGHUP ? on_reload() : on_stop();
       wait_for_signal(on_stop, on_reload);
     });
+    signal_wait_ = wait;
   }
 
   void accept() {
-    acceptor_.async_accept([this](const error_code& error, Tcp::socket socket) {
+    if (!acceptor_.is_open()) {
+      return;
+    }
+    const auto wait = std::make_shared<Wait>();
+    acceptor_.async_accept([this, wait](const error_code& error, Tcp::socket socket) {
       if (!acceptor_.is_open()) {
         return;
       }
       if (error) {  // too many files, no memory, a client that left at once: none of them ends the listening
-        pause_.expires_after(kAcceptPause);
-        pause_.async_wait([this](const error_code& cancelled) {
-          if (!cancelled) {
-            accept();
-          }
-        });
-        return;
+        return accept_later(wait);
       }
       ++accepted_;
       welcome(std::move(socket));
       accept();
+    });
+    accept_wait_ = wait;
+  }
+
+  void accept_later(const std::shared_ptr<Wait>& wait) {
+    pause_.expires_after(kAcceptPause);
+    pause_.async_wait([this, wait](const error_code& cancelled) {
+      if (!cancelled) {
+        accept();
+      }
     });
   }
 
@@ -171,10 +192,10 @@ class HttpServer::State {
       }
       return turn_away(socket);
     }
-    ++of_client;
     auto session = std::make_shared<HttpSession>(std::move(socket), client, shared_,
                                                  [this, client](HttpSession* closed) { forget(closed, client); });
     sessions_.emplace(session.get(), session);
+    ++of_client;
     open_ = sessions_.size();
     session->start();
   }
@@ -222,6 +243,8 @@ class HttpServer::State {
   asio::steady_timer pause_;
   asio::steady_timer drain_end_;
   asio::signal_set signals_;
+  std::weak_ptr<Wait> signal_wait_;
+  std::weak_ptr<Wait> accept_wait_;
   size_t max_connections_;
   std::unordered_map<HttpSession*, std::shared_ptr<HttpSession>> sessions_;
   std::map<std::string, size_t> per_client_;

@@ -30,6 +30,10 @@ HttpSession::HttpSession(Tcp::socket socket, std::string client, SessionShared& 
 HttpSession::~HttpSession() = default;
 
 void HttpSession::start() {
+  run_or_close([this] { begin(); });
+}
+
+void HttpSession::begin() {
   Error ignored;
   socket_.set_option(Tcp::no_delay(true), ignored);
   socket_.non_blocking(true, ignored);
@@ -39,7 +43,9 @@ void HttpSession::start() {
 }
 
 void HttpSession::read() {
-  socket_.async_wait(Tcp::socket::wait_read, [self = shared_from_this()](const Error& error) { self->on_read(error); });
+  socket_.async_wait(Tcp::socket::wait_read, [self = shared_from_this()](const Error& error) {
+    self->run_or_close([&] { self->on_read(error); });
+  });
 }
 
 void HttpSession::on_read(const Error& error) {
@@ -87,7 +93,7 @@ void HttpSession::look() {
   if (reader_.take_expectation()) {
     auto line = std::make_shared<std::string>("HTTP/1.1 100 Continue\r\n\r\n");
     asio::async_write(socket_, asio::buffer(*line), [self = shared_from_this(), line](const Error& error, size_t) {
-      error ? self->close() : self->read();
+      self->run_or_close([&] { error ? self->close() : self->read(); });
     });
     return;
   }
@@ -117,8 +123,9 @@ void HttpSession::handle() {
 
 // Waits for the client to say or end something while its request is handled.
 void HttpSession::watch() {
-  socket_.async_wait(Tcp::socket::wait_read,
-                     [self = shared_from_this()](const Error& error) { self->on_watched(error); });
+  socket_.async_wait(Tcp::socket::wait_read, [self = shared_from_this()](const Error& error) {
+    self->run_or_close([&] { self->on_watched(error); });
+  });
 }
 
 void HttpSession::on_watched(const Error& error) {
@@ -198,8 +205,9 @@ void HttpSession::write(std::string bytes, bool is_last, size_t of_stream) {
 void HttpSession::write_next() {
   is_writing_ = true;
   set_deadline(shared_.limits.write_time);
-  asio::async_write(socket_, asio::buffer(output_.front().bytes),
-                    [self = shared_from_this()](const Error& error, size_t) { self->written(error); });
+  asio::async_write(
+      socket_, asio::buffer(output_.front().bytes),
+      [self = shared_from_this()](const Error& error, size_t) { self->run_or_close([&] { self->written(error); }); });
 }
 
 void HttpSession::written(const Error& error) {
@@ -247,7 +255,7 @@ void HttpSession::set_deadline(std::chrono::milliseconds after) {
   timer_.async_wait([self = weak_from_this()](const Error& error) {
     const auto session = self.lock();
     if (!error && session != nullptr && session->timer_.expiry() <= steady_clock::now()) {
-      session->on_deadline();
+      session->run_or_close([&] { session->on_deadline(); });
     }
   });
 }
@@ -265,7 +273,7 @@ void HttpSession::on_deadline() {
 
 void HttpSession::drain() {
   if (phase_ == Phase::kReading && reader_.state() == RequestReader::State::kIdle) {
-    set_deadline(shared_.limits.last_request_time);
+    run_or_close([this] { set_deadline(shared_.limits.last_request_time); });
   }
 }
 

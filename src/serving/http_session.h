@@ -40,6 +40,17 @@ class HttpSession : public std::enable_shared_from_this<HttpSession> {
   /// Closes it now; whatever is under way is cancelled.
   void close();
 
+  /// Does something of this session. Closes it when that fails for want of memory: whatever state it is in, it could
+  /// wait for ever.
+  template <typename Action>
+  void run_or_close(const Action& action) {
+    try {
+      action();
+    } catch (const std::exception&) {
+      close();
+    }
+  }
+
  private:
   friend class SessionExchange;
   enum class Phase {
@@ -56,6 +67,7 @@ class HttpSession : public std::enable_shared_from_this<HttpSession> {
     size_t of_stream;  // bytes that SessionExchange counts
   };
 
+  void begin();
   void read();
   void on_read(const Error& error);
   void look();

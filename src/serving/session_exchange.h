@@ -29,7 +29,7 @@ class SessionExchange : public Exchange {
 
  private:
   template <typename Action>
-  void post(Action action);
+  void post(const Action& action);
 
   boost::asio::any_io_executor executor_;
   std::weak_ptr<HttpSession> session_;

@@ -11,12 +11,29 @@ using decoding::Translation;
 // How often waiting jobs are looked through for those that nobody waits for any more.
 constexpr std::chrono::milliseconds kLookAgain{100};
 
+// Or that there is no memory for it.
+std::exception_ptr error_of(int status, const char* message) noexcept {
+  try {
+    return std::make_exception_ptr(HttpError(status, message));
+  } catch (...) {
+    return std::current_exception();
+  }
+}
+
 std::exception_ptr timed_out() {
-  return std::make_exception_ptr(HttpError(status::kGatewayTimeout, "the translation took too long"));
+  return error_of(status::kGatewayTimeout, "the translation took too long");
 }
 
 std::exception_ptr cancelled() {
-  return std::make_exception_ptr(HttpError(status::kUnavailable, "the request was cancelled"));
+  return error_of(status::kUnavailable, "the request was cancelled");
+}
+
+// With no memory for that either, the end of the job tells its client.
+void tell(const decltype(TranslationJob::done)& done, const std::exception_ptr& error) noexcept {
+  try {
+    done({}, error);
+  } catch (...) {  // NOLINT(bugprone-empty-catch)
+  }
 }
 
 }  // namespace
@@ -51,28 +68,34 @@ void TranslationService::submit(TranslationJob job) {
   for (const std::string& line : job.lines) {
     cost += estimated_tokens(line);
   }
+  Jobs arriving(1);  // all memory is asked for before the admission
+  const auto& active = arriving.front() = std::make_shared<Active>();
+  active->translations.resize(job.lines.size());
   const auto ticket = admission_.enter(cost);
   if (!ticket) {
     throw HttpError(status::kUnavailable, "The server is busy, try again", {{"Retry-After", "1"}});
   }
-  if (job.on_admitted) {
-    job.on_admitted();
+  try {
+    if (job.on_admitted) {
+      job.on_admitted();
+    }
+  } catch (...) {
+    admission_.leave(*ticket, cost, false);
+    throw;
   }
-  const auto active = std::make_shared<Active>();
-  active->translations.resize(job.lines.size());
   active->job = std::move(job);
   active->ticket = *ticket;
   active->arrived = Clock::now();
   ++jobs_;
   {
     const std::lock_guard lock(mutex_);
-    arrived_.push_back(active);
+    arrived_.splice(arrived_.end(), arriving);
   }
   mail_.notify_one();
 }
 
 void TranslationService::run() {
-  std::vector<Finished> finished;
+  std::list<Finished> finished;
   while (take_mail(finished)) {
     for (Finished& line : finished) {
       take(line);
@@ -83,7 +106,7 @@ void TranslationService::run() {
 }
 
 // Waits for something to do. False when all is done for ever.
-bool TranslationService::take_mail(std::vector<Finished>& finished) {
+bool TranslationService::take_mail(std::list<Finished>& finished) {
   std::unique_lock lock(mutex_);
   const auto has_mail = [this] { return !arrived_.empty() || !finished_.empty() || (ending_ && jobs_ == 0); };
   if (turns_.empty()) {
@@ -92,10 +115,7 @@ bool TranslationService::take_mail(std::vector<Finished>& finished) {
     mail_.wait_for(lock, kLookAgain, has_mail);
   }
   std::swap(finished, finished_);
-  for (const auto& job : arrived_) {
-    turns_.push_back(job);
-  }
-  arrived_.clear();
+  turns_.splice(turns_.end(), arrived_);
   return !(ending_ && jobs_ == 0 && finished.empty() && turns_.empty());
 }
 
@@ -129,14 +149,15 @@ void TranslationService::feed() {
   }
   const int64_t most_in_work = admission_.in_work();
   while (in_work_ < most_in_work && !turns_.empty()) {
-    const std::shared_ptr<Active> active = turns_.front();
-    turns_.pop_front();
+    Jobs turn;
+    turn.splice(turn.begin(), turns_, turns_.begin());
+    const std::shared_ptr<Active>& active = turn.front();
     drop_if_late(*active, now);
     if (active->next < active->job.lines.size()) {
       begin_line(active);
     }
     if (active->next < active->job.lines.size()) {
-      turns_.push_back(active);
+      turns_.splice(turns_.end(), turn);
     } else {
       end_if_done(*active);  // one without lines, or given up before any was begun
     }
@@ -162,32 +183,45 @@ void TranslationService::drop_if_late(Active& active, Clock::time_point now) {
 }
 
 void TranslationService::begin_line(const std::shared_ptr<Active>& active) {
+  std::shared_ptr<std::list<Finished>> finished;
+  try {  // where the line will be put once it is done, so that it cannot be lost for want of memory then
+    finished = std::make_shared<std::list<Finished>>(1);
+  } catch (...) {
+    return give_up_lines(*active, std::current_exception(), failed_);
+  }
   const size_t line = active->next++;
   ++active->in_work;
   in_work_ += estimated_tokens(active->job.lines[line]);
   if (line == 0) {
     on_begun(std::chrono::duration<double>(Clock::now() - active->arrived).count());
   }
-  const TranslationJob& asked = active->job;
-  decoding::TranslationRequest request{.text = asked.lines[line], .cancel = asked.cancel, .deadline = asked.deadline};
-  if (asked.on_token) {
-    request.on_token = [on_token = asked.on_token, line](const decoding::StreamedToken& token) {
-      return on_token(line, token);
-    };
-  }
-  // The last reference to a job, and with it to its models, must not end in a thread of theirs: it goes by mail. (Named
-  // anew in the capture, or it would be const and the move a copy.)
-  const auto done = [this, job = active, line](Translation translation, const std::exception_ptr& error) mutable {
-    const std::lock_guard lock(mutex_);
-    finished_.push_back({std::move(job), line, std::move(translation), error});
-    mail_.notify_one();
-  };
+  // The last reference to a job, and with it to its models, must not end in a thread of theirs: it goes by mail.
+  finished->front().job = active;
+  finished->front().line = line;
   try {
-    asked.model->translator->submit(std::move(request), asked.options, done);
+    const TranslationJob& asked = active->job;
+    decoding::TranslationRequest request{.text = asked.lines[line], .cancel = asked.cancel, .deadline = asked.deadline};
+    if (asked.on_token) {
+      request.on_token = [on_token = asked.on_token, line](const decoding::StreamedToken& token) {
+        return on_token(line, token);
+      };
+    }
+    asked.model->translator->submit(std::move(request), asked.options,
+                                    [this, finished](Translation translation, const std::exception_ptr& error) {
+                                      finished->front().translation = std::move(translation);
+                                      finished->front().error = error;
+                                      send_finished(*finished);
+                                    });
   } catch (...) {
-    const std::lock_guard lock(mutex_);
-    finished_.push_back({active, line, {}, std::current_exception()});
+    finished->front().error = std::current_exception();
+    send_finished(*finished);
   }
+}
+
+void TranslationService::send_finished(std::list<Finished>& one) {
+  const std::lock_guard lock(mutex_);
+  finished_.splice(finished_.end(), one);
+  mail_.notify_one();
 }
 
 // The first error is the job's; what is not begun never will be.
@@ -208,9 +242,14 @@ void TranslationService::end_if_done(Active& active) {
   }
   const auto done = std::move(active.job.done);
   active.job.done = nullptr;
-  if (done) {
-    --jobs_;  // first: who has the answer may look at the metrics
+  if (!done) {
+    return;
+  }
+  --jobs_;  // first: who has the answer may look at the metrics
+  try {
     done(active.error == nullptr ? std::move(active.translations) : std::vector<Translation>(), active.error);
+  } catch (...) {
+    tell(done, std::current_exception());
   }
 }
 

@@ -3,7 +3,6 @@
 #include <atomic>
 #include <chrono>
 #include <condition_variable>
-#include <deque>
 #include <exception>
 #include <functional>
 #include <list>
@@ -31,7 +30,7 @@ struct TranslationJob {
   /// Called by `submit` once the job is admitted, before anything is begun. May be empty.
   std::function<void()> on_admitted = {};
   /// Called once, in the service's thread: with a translation for each line, or with the error. Past the deadline that
-  /// is HttpError(504), after a cancel HttpError(503). Must not throw.
+  /// is HttpError(504), after a cancel HttpError(503). When it throws it is called once more, with what it threw.
   std::function<void(std::vector<decoding::Translation> translations, std::exception_ptr error)> done;
 };
 
@@ -76,16 +75,19 @@ class TranslationService {
   struct Active;
   struct Finished {
     std::shared_ptr<Active> job;
-    size_t line;
+    size_t line = 0;
     decoding::Translation translation;
     std::exception_ptr error;
   };
+  // Mail is in lists, whose parts change hands without asking for memory: none is lost when there is none.
+  using Jobs = std::list<std::shared_ptr<Active>>;
 
   void run();
-  bool take_mail(std::vector<Finished>& finished);
+  bool take_mail(std::list<Finished>& finished);
   void take(Finished& finished);
   void feed();
   void begin_line(const std::shared_ptr<Active>& job);
+  void send_finished(std::list<Finished>& one);
   void sweep(Clock::time_point now);
   void drop_if_late(Active& job, Clock::time_point now);
   void give_up_lines(Active& job, const std::exception_ptr& error, std::atomic<uint64_t>& counter);
@@ -94,11 +96,11 @@ class TranslationService {
   Admission admission_;
   mutable std::mutex mutex_;
   std::condition_variable mail_;
-  std::deque<std::shared_ptr<Active>> arrived_;
-  std::vector<Finished> finished_;
+  Jobs arrived_;
+  std::list<Finished> finished_;
   bool ending_ = false;
-  std::deque<std::shared_ptr<Active>> turns_;  // of the thread: jobs with lines that are not begun
-  int64_t in_work_ = 0;                        // of the thread: cost of the lines begun
+  Jobs turns_;           // of the thread: jobs with lines that are not begun
+  int64_t in_work_ = 0;  // of the thread: cost of the lines begun
   std::atomic<int64_t> jobs_{0};
   std::atomic<uint64_t> source_tokens_{0};
   std::atomic<uint64_t> target_tokens_{0};

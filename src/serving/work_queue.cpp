@@ -49,7 +49,10 @@ void WorkQueue::run() {
     std::optional<Job> job = std::move(jobs_.front());
     jobs_.pop_front();
     lock.unlock();
-    job->work();
+    try {
+      job->work();
+    } catch (const std::exception&) {  // no memory to say so either: the exchange says that it was given up
+    }
     job.reset();  // with what it holds
     lock.lock();
   }

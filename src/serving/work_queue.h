@@ -10,7 +10,7 @@
 namespace dragoman::serving {
 
 /// A thread that does jobs one after the other, and a bounded queue before it: for what is too slow for the thread of
-/// the connections and not part of the shared batch. Jobs must not throw.
+/// the connections and not part of the shared batch. A job that throws has ended.
 class WorkQueue {
  public:
   /// @param most_waiting  jobs; one more is refused

@@ -41,8 +41,12 @@ void* Arena::allocate(size_t bytes) {
   }
   char* address = found->second;
   Block& block = blocks_.at(address);
+  const size_t left = block.bytes - bytes;
+  Blocks::node_type rest = left >= kAlignment ? make_block(left) : Blocks::node_type();
   erase_free(address, block);
-  split(address, block, bytes);
+  if (!rest.empty()) {
+    split(address, block, std::move(rest));
+  }
   counters_.live_bytes += block.bytes;
   counters_.peak_bytes = std::max(counters_.peak_bytes, counters_.live_bytes);
   return address;
@@ -76,12 +80,12 @@ void Arena::give_back() {
   const std::lock_guard lock(mutex_);
   std::erase_if(regions_, [this](const std::pair<void*, size_t>& region) {
     char* const first = static_cast<char*>(region.first);
-    const Block block = blocks_.at(first);
-    if (!block.free || block.bytes != region.second) {
+    const auto block = blocks_.find(first);
+    if (!block->second.free || block->second.bytes != region.second) {
       return false;
     }
-    erase_free(first, block);
-    blocks_.erase(first);
+    erase_free(first, block->second);
+    blocks_.erase(block);
     munmap(first, region.second);
     counters_.system_bytes -= region.second;
     return true;
@@ -93,10 +97,22 @@ ArenaCounters Arena::counters() const {
   return counters_;
 }
 
+// A block without an address. Made before anything is changed, for here memory may be refused.
+Arena::Blocks::node_type Arena::make_block(size_t bytes) {
+  FreeBlocks places = {{bytes, nullptr}};
+  Blocks blocks;
+  Block& block = blocks[nullptr];
+  block.bytes = bytes;
+  block.place = places.extract(places.begin());
+  return blocks.extract(blocks.begin());
+}
+
 // Regions grow with what is held already, so that their number stays logarithmic.
 void Arena::grow(size_t bytes) {
   const size_t held = static_cast<size_t>(counters_.system_bytes);
   const size_t region = round_up(std::max({bytes, kSmallestRegion, held / 4}), kHugePage);
+  Blocks::node_type block = make_block(region);
+  regions_.reserve(regions_.size() + 1);
   void* address = mmap(nullptr, region, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
   base::check(address != MAP_FAILED, base::ErrorKind::kRuntime,
               "arena: the system refused {} bytes ({} already held); use smaller batches or a smaller model", region,
@@ -105,44 +121,45 @@ void Arena::grow(size_t bytes) {
   regions_.emplace_back(address, region);
   ++counters_.system_requests;
   counters_.system_bytes += region;
-  Block block{region, true, nullptr, nullptr};
-  insert_free(static_cast<char*>(address), blocks_.emplace(static_cast<char*>(address), block).first->second);
+  block.key() = static_cast<char*>(address);
+  const auto inserted = blocks_.insert(std::move(block)).position;
+  insert_free(inserted->first, inserted->second);
 }
 
 void Arena::insert_free(char* address, Block& block) {
   block.free = true;
-  free_by_size_.emplace(block.bytes, address);
+  block.place.value() = {block.bytes, address};
+  free_by_size_.insert(std::move(block.place));
 }
 
-void Arena::erase_free(char* address, const Block& block) {
-  free_by_size_.erase({block.bytes, address});
-  blocks_.at(address).free = false;
+void Arena::erase_free(char* address, Block& block) {
+  block.free = false;
+  block.place = free_by_size_.extract({block.bytes, address});
 }
 
-void Arena::split(char* address, Block& block, size_t bytes) {
-  if (block.bytes - bytes < kAlignment) {
-    return;
-  }
-  char* rest = address + bytes;
-  Block& remainder = blocks_.emplace(rest, Block{block.bytes - bytes, true, address, block.next}).first->second;
+// Leaves the end of a block in use to `rest`, which is free.
+void Arena::split(char* address, Block& block, Blocks::node_type rest) {
+  block.bytes -= rest.mapped().bytes;
+  rest.key() = address + block.bytes;
+  rest.mapped().previous = address;
+  rest.mapped().next = block.next;
   if (block.next != nullptr) {
-    blocks_.at(block.next).previous = rest;
+    blocks_.at(block.next).previous = rest.key();
   }
-  block.next = rest;
-  block.bytes = bytes;
-  insert_free(rest, remainder);
+  block.next = rest.key();
+  const auto inserted = blocks_.insert(std::move(rest)).position;
+  insert_free(inserted->first, inserted->second);
 }
 
 void Arena::join_with_next(char* address, Block& block) {
   if (block.next == nullptr || !blocks_.at(block.next).free) {
     return;
   }
-  char* next = block.next;
-  const Block joined = blocks_.at(next);
-  erase_free(next, joined);
-  blocks_.erase(next);
-  block.bytes += joined.bytes;
-  block.next = joined.next;
+  const auto joined = blocks_.find(block.next);
+  free_by_size_.erase({joined->second.bytes, joined->first});
+  block.bytes += joined->second.bytes;
+  block.next = joined->second.next;
+  blocks_.erase(joined);
   if (block.next != nullptr) {
     blocks_.at(block.next).previous = address;
   }

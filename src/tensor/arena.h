@@ -44,22 +44,26 @@ class Arena {
   static const std::shared_ptr<Arena>& current();
 
  private:
+  using FreeBlocks = std::set<std::pair<size_t, char*>>;
   struct Block {
-    size_t bytes;
-    bool free;
-    char* previous;  // neighbour at the lower address in the same region; null for the first
-    char* next;      // neighbour at the higher address; null for the last
+    size_t bytes = 0;
+    bool free = false;
+    char* previous = nullptr;     // neighbour at the lower address in the same region; null for the first
+    char* next = nullptr;         // neighbour at the higher address; null for the last
+    FreeBlocks::node_type place;  // in free_by_size_, kept for when it is freed: freeing asks for no memory
   };
+  using Blocks = std::map<char*, Block>;
 
+  static Blocks::node_type make_block(size_t bytes);
   void grow(size_t bytes);
   void insert_free(char* address, Block& block);
-  void erase_free(char* address, const Block& block);
-  void split(char* address, Block& block, size_t bytes);
+  void erase_free(char* address, Block& block);
+  void split(char* address, Block& block, Blocks::node_type rest);
   void join_with_next(char* address, Block& block);
 
   mutable std::mutex mutex_;
-  std::map<char*, Block> blocks_;                    // every block, free or not
-  std::set<std::pair<size_t, char*>> free_by_size_;  // best fit: smallest block that is large enough
+  Blocks blocks_;            // every block, free or not
+  FreeBlocks free_by_size_;  // best fit: smallest block that is large enough
   std::vector<std::pair<void*, size_t>> regions_;
   ArenaCounters counters_;
 };
