@@ -167,10 +167,12 @@ TEST_P(ShortlistLaws, SearchesOfAllKindsBesideEachOtherAreAsAlone) {
     SearchService service(search, options_of(1, 2));
     std::vector<std::promise<void>> done(seen.size());
     for (size_t i = 0; i < seen.size(); ++i) {
-      service.submit({sources_[i], kinds[i % kinds.size()], {}, [&, i](SearchOutput output, std::exception_ptr) {
-                        seen[i] = std::move(output);
-                        done[i].set_value();
-                      }});
+      std::list<SearchTask> one;
+      one.push_back({sources_[i], kinds[i % kinds.size()], {}, [&, i](SearchOutput output, std::exception_ptr) {
+                       seen[i] = std::move(output);
+                       done[i].set_value();
+                     }});
+      service.submit(std::move(one));
     }
     for (std::promise<void>& one : done) {
       one.get_future().wait();

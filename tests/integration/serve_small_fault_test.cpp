@@ -31,14 +31,13 @@ class ServeSmallFault : public testing::TestWithParam<Asked> {
  protected:
   ServeSmallFault() {
     test_support::write_tiny_model(folder_.path() / "model");
-    const std::string names = fmt::format("{} -C -S {} | sed -n '/json_value::destroy/s/^\\([0-9a-f]* [0-9a-f]*\\) .*/\\1/p' > {}",
-                                          DRAGOMAN_NM, DRAGOMAN_PROGRAM, spare_.string());
+    const std::string names =
+        fmt::format("{} -C -S {} | sed -n '/json_value::destroy/s/^\\([0-9a-f]* [0-9a-f]*\\) .*/\\1/p' > {}",
+                    DRAGOMAN_NM, DRAGOMAN_PROGRAM, spare_.string());
     EXPECT_EQ(std::system(names.c_str()), 0) << names;
   }
 
-  static HttpAnswer ask(const RunningServer& server) {
-    return server.post(GetParam().path, GetParam().body.dump());
-  }
+  static HttpAnswer ask(const RunningServer& server) { return server.post(GetParam().path, GetParam().body.dump()); }
   std::map<std::string, std::string> shim() const {
     return {{"LD_PRELOAD", DRAGOMAN_FAIL_NEW},
             {"FAIL_NEW_CONTROL", control_.string()},
@@ -72,7 +71,8 @@ TEST_P(ServeSmallFault, LosesNoRequestAndLives) {
     EXPECT_TRUE(answer.status == 200 || answer.status == 500 || client.is_closed()) << k << ": " << answer.status;
     ASSERT_TRUE(test_support::wait_until([&] {
       return server.program().has_ended() || server.metric("dragoman_requests_in_flight") == 0.0;
-    })) << k << ": a request was lost; refused: " << base::read_file(trace_);
+    })) << k
+        << ": a request was lost; refused: " << base::read_file(trace_);
     ASSERT_FALSE(server.program().has_ended())
         << k << ": " << server.program().errors() << "refused: " << base::read_file(trace_);
     EXPECT_EQ(server.metric("dragoman_queue_tokens"), 0.0) << k;
@@ -93,7 +93,8 @@ TEST_P(ServeSmallFault, LosesNoRequestAndLives) {
 INSTANTIATE_TEST_SUITE_P(
     Routes, ServeSmallFault,
     testing::Values(
-        Asked{"translate", "/translate",
+        Asked{"translate",
+              "/translate",
               {{"q", {"the cat runs", "the dog sleeps\nthe mouse runs"}}, {"source", "en"}, {"target", "de"}}},
         Asked{"html",
               "/translate",

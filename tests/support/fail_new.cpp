@@ -1,7 +1,7 @@
-// A shim for LD_PRELOAD whose operator new fails when a test says so, while the program runs: FAIL_NEW_CONTROL names the
-// file that both map (fault_control.h). What asked for the memory goes to FAIL_NEW_TRACE, a file.
-// Two libraries are left alone, for they end the process themselves when memory is refused to them: SentencePiece, by its
-// copy of protobuf, and nlohmann's json, whose destructor asks for memory. It is part of the program: FAIL_NEW_SPARE names a
+// A shim for LD_PRELOAD whose operator new fails when a test says so, while the program runs: FAIL_NEW_CONTROL names
+// the file that both map (fault_control.h). What asked for the memory goes to FAIL_NEW_TRACE, a file. Two libraries are
+// left alone, for they end the process themselves when memory is refused to them: SentencePiece, by its copy of
+// protobuf, and nlohmann's json, whose destructor asks for memory. It is part of the program: FAIL_NEW_SPARE names a
 // file with the begin and size of each of its functions, in hexadecimal, as nm prints them.
 #include <dlfcn.h>
 #include <execinfo.h>
