@@ -48,7 +48,7 @@ if [ "$threads" = yes ]; then
   build="build-thread"
   configuration+=(-DDRAGOMAN_SANITIZE=thread -DDRAGOMAN_MPI=OFF)
   tests=(-R '^(decoding|serving|integration_serve)' -E '^serving_page$')
-  export TSAN_OPTIONS="halt_on_error=1${TSAN_OPTIONS:+:$TSAN_OPTIONS}"
+  export TSAN_OPTIONS="halt_on_error=1:suppressions=$PWD/tests/support/tsan_suppressions.txt${TSAN_OPTIONS:+:$TSAN_OPTIONS}"
 fi
 
 # The closing summary of --peers; each check prints its own lines and ends with a status other than 0 if it fails.

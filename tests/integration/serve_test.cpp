@@ -227,8 +227,9 @@ std::string long_inspection() {
 // Everything a server can be doing when it is told to end: running, waiting in the queue, streaming, inspecting, with a
 // request on its way, and reading models again.
 TEST_F(Serve, TermLetsWorkOfEveryKindFinish) {
-  RunningServer server(program_.folder(), {"--workers", "1", "--batch-tokens", "64", "--longest-wait", "60",
-                                           "--max-characters", "900000"});
+  RunningServer server(program_.folder(),
+                       {"--workers", "1", "--batch-tokens", "64", "--longest-wait", "120", "--request-time", "120",
+                        "--drain-time", "120", "--max-characters", "900000"});
   HttpClient running = server.connect(), waiting = server.connect(), streaming = server.connect();
   HttpClient inspecting = server.connect(), second_inspection = server.connect(), late = server.connect();
   send_post(running, "/translate", request(many_lines(15000)));
@@ -247,7 +248,7 @@ TEST_F(Serve, TermLetsWorkOfEveryKindFinish) {
   send_post(late, "/translate", request("the cat runs"));
   const std::string expected = offline({"the cat runs and the dog sleeps and the mouse"}).front();
   for (HttpClient* client : {&running, &waiting}) {
-    const HttpAnswer answer = client->receive();
+    const HttpAnswer answer = client->receive(std::chrono::minutes(2));
     EXPECT_EQ(answer.status, 200);
     EXPECT_THAT(answer.body, testing::HasSubstr(expected));
   }
