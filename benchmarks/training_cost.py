@@ -9,6 +9,7 @@ measured in turn, round by round, so that a machine that slows down does not fav
 
 import argparse
 import json
+import os
 import pathlib
 import statistics
 import subprocess
@@ -34,16 +35,32 @@ TABLES = {
     ),
     "vocabulary": ("pieces of the vocabulary", {n: {"vocab-size": n} for n in (2000, 8000, 32000)}),
     "workers": ("workers", {n: {"workers": n} for n in (1, 2)}),
+    "ranks": ("processes of one worker each, connected by TCP", {n: {"workers": 1, "processes": n} for n in (1, 2, 4)}),
 }
+# Sockets also where processes could share memory, so that what a network would carry can be counted.
+MPIRUN = ["mpirun", "--oversubscribe", "--bind-to", "none", "--mca", "btl", "tcp,self", "--mca", "btl_tcp_if_include", "lo"]
+
+
+def loopback_bytes():
+    lines = pathlib.Path("/proc/net/dev").read_text().splitlines()
+    return next(int(line.split()[9]) for line in lines if line.strip().startswith("lo:"))
 
 
 def measure(program, shape, precision, options):
     flags = {"shape": shape, "precision": precision, "steps": 3, "warmup": 1, **sentences(30), **options}
+    processes = flags.pop("processes", None)
     words = [str(part) for name, value in flags.items() for part in (f"--{name}", value)]
-    done = subprocess.run([program, "benchmark", "--train", "--json", *words], capture_output=True, text=True)
+    launcher = [] if processes is None else [*MPIRUN, "-np", str(processes)]
+    environment = {**os.environ, "OMPI_ALLOW_RUN_AS_ROOT": "1", "OMPI_ALLOW_RUN_AS_ROOT_CONFIRM": "1"}
+    before = loopback_bytes()
+    done = subprocess.run(
+        [*launcher, program, "benchmark", "--train", "--json", *words], capture_output=True, text=True, env=environment
+    )
     if done.returncode != 0:
         sys.exit(f"training_cost.py: {' '.join(words)}: {done.stderr.strip()}")
-    return json.loads(done.stdout)
+    result = json.loads(done.stdout)
+    result["carried_bytes"] = (loopback_bytes() - before) / (flags["steps"] + flags["warmup"])  # an update, all ranks
+    return result
 
 
 def median(results, *path):
@@ -63,6 +80,11 @@ def row_of(value, results):
         "gflops_per_second": median(results, "gflops_per_second"),
         "seconds": statistics.median(statistics.median(result["step_seconds"]) for result in results),
         "activation_mib": median(results, "activation_mib"),
+        "processes": results[0]["processes"],
+        "sent_bytes": results[0]["sent_bytes"],
+        "carried_bytes": median(results, "carried_bytes"),
+        "sums_seconds": median(results, "seconds", "between_processes"),
+        "waiting_seconds": median(results, "seconds", "gradients"),
     }
 
 
@@ -76,6 +98,17 @@ def print_table(title, rows):
             f"| {row['gflops_per_second']:.0f} | {row['seconds'] * 1e6 / tokens:,.0f} "
             f"| {row['activation_mib'] * 1e3 / tokens:,.0f} |",
             flush=True,
+        )
+
+
+def print_ranks(rows):
+    """What processes say to each other; see sent_bytes in docs/performance.md."""
+    print("\n| processes | MB a process sends an update | the same, counted on the wire | sums under way, ms | waited for, ms |")
+    print("|---|---|---|---|---|")
+    for row in rows:
+        print(
+            f"| {row['processes']} | {row['sent_bytes'] * 1e-6:.1f} | {row['carried_bytes'] / row['processes'] * 1e-6:.1f} "
+            f"| {row['sums_seconds'] * 1e3:.0f} | {row['waiting_seconds'] * 1e3:.0f} |"
         )
 
 
@@ -104,6 +137,8 @@ def main():
                 f"{first['build']} build, {arguments.shape}, {first['precision']}, {arguments.rounds} rounds"
             )
         print_table(title, report[name])
+        if name == "ranks":
+            print_ranks(report[name])
     if arguments.json:
         pathlib.Path(arguments.json).write_text(json.dumps(report, indent=2) + "\n")
 
