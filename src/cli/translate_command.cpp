@@ -11,8 +11,8 @@
 #include "cli/text_output.h"
 #include "cli/translation_format.h"
 #include "data/text_file.h"
+#include "decoding/banned_phrases.h"
 #include "decoding/load_translator.h"
-#include "decoding/logits_rules.h"
 
 namespace dragoman::cli {
 namespace {
@@ -57,8 +57,8 @@ decoding::SearchOptions search_of(const TranslateArguments& arguments, const dec
   decoding::SearchOptions options = arguments.search(translator.search_defaults());
   translator.check(options);
   if (!arguments.banned.empty()) {
-    options.banned = std::make_shared<decoding::Phrases>(
-        decoding::banned_phrases(translator.target_vocabulary(), data::read_lines(arguments.banned)));
+    options.banned =
+        std::make_shared<decoding::BannedPhrases>(translator.target_vocabulary(), data::read_lines(arguments.banned));
   }
   return options;
 }
@@ -220,7 +220,7 @@ void add_translate_command(CLI::App& app, Run& run) {
                       "Decoder layer that alignments are read from, 0 = first, -1 = last");
   command
       ->add_option("--banned", arguments->banned,
-                   "File of phrases that no translation may hold, one a line, as words and inside words")
+                   "File of phrases that no translation may hold, one a line, as words, inside words, however spelled")
       ->type_name("FILE");
   command
       ->add_option("--terms", arguments->terms,

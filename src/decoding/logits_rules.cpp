@@ -2,10 +2,10 @@
 
 #include <algorithm>
 
+#include "decoding/banned_phrases.h"
+
 namespace dragoman::decoding {
 namespace {
-
-constexpr std::string_view kWordBegin = "\xE2\x96\x81";  // U+2581
 
 // Whether `history` ends with the first run.size() - 1 pieces of `run`.
 bool last_is_next(std::span<const int32_t> history, std::span<const int32_t> run) {
@@ -13,42 +13,11 @@ bool last_is_next(std::span<const int32_t> history, std::span<const int32_t> run
   return history.size() >= before && std::ranges::equal(history.last(before), run.first(before));
 }
 
-// Cut anew from the left, longest piece first, with no mark before the first piece; empty when a character has none.
-std::vector<int32_t> cut_inside_word(const data::Vocabulary& vocabulary, std::string_view spelled) {
-  std::vector<int32_t> ids;
-  while (!spelled.empty()) {
-    size_t length = spelled.size();
-    while (length > 0 && vocabulary.id(spelled.substr(0, length)) == data::kUnkId) {
-      --length;
-    }
-    if (length == 0) {
-      return {};
-    }
-    ids.push_back(vocabulary.id(spelled.substr(0, length)));
-    spelled.remove_prefix(length);
-  }
-  return ids;
-}
-
-void add_phrase(const data::Vocabulary& vocabulary, const std::string& phrase, Phrases& phrases) {
-  const std::vector<int32_t> whole_word = vocabulary.encode(phrase);
-  if (whole_word.empty()) {
-    return;
-  }
-  std::string spelled;
-  for (const int32_t id : whole_word) {
-    spelled += vocabulary.piece(id);
-  }
-  phrases.push_back(whole_word);
-  if (spelled.starts_with(kWordBegin)) {
-    std::vector<int32_t> inside = cut_inside_word(vocabulary, std::string_view(spelled).substr(kWordBegin.size()));
-    if (!inside.empty()) {
-      phrases.push_back(std::move(inside));
-    }
-  }
-}
-
 }  // namespace
+
+bool LogitsRules::bans() const {
+  return options_.banned != nullptr && !options_.banned->empty();
+}
 
 void LogitsRules::expand(std::span<const int32_t> history, std::span<float> logits, Expansion expansion,
                          std::vector<Candidate>& candidates) const {
@@ -107,19 +76,9 @@ void LogitsRules::forbid_repeats(std::span<const int32_t> history, std::span<flo
 }
 
 void LogitsRules::forbid_banned(std::span<const int32_t> history, std::span<float> logits) const {
-  for (const std::vector<int32_t>& run : *options_.banned) {
-    if (last_is_next(history, run)) {
-      logits[static_cast<size_t>(run.back())] = kImpossible;
-    }
+  for (const int32_t id : options_.banned->completing(history)) {
+    logits[static_cast<size_t>(id)] = kImpossible;
   }
-}
-
-Phrases banned_phrases(const data::Vocabulary& vocabulary, std::span<const std::string> phrases) {
-  Phrases runs;
-  for (const std::string& phrase : phrases) {
-    add_phrase(vocabulary, phrase, runs);
-  }
-  return runs;
 }
 
 }  // namespace dragoman::decoding

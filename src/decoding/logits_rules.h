@@ -2,10 +2,8 @@
 
 #include <cstdint>
 #include <span>
-#include <string>
 #include <vector>
 
-#include "data/vocabulary.h"
 #include "decoding/candidates.h"
 #include "decoding/options.h"
 
@@ -16,7 +14,7 @@ namespace dragoman::decoding {
 /// - repetition_penalty, theta: for each id in y, x := x / theta if x > 0, else x * theta (Keskar et al. 2019, CTRL,
 ///   section 4.1; that a negative logit is multiplied is a departure, without it the penalty would be a reward);
 /// - no_repeat_ngram, n: an id that would complete a run of n pieces which y holds already is impossible;
-/// - banned: an id that would complete one of the runs is impossible;
+/// - banned: an id that would complete one of the phrases is impossible (see BannedPhrases);
 /// - disable_unk false: the unknown piece is possible.
 /// Impossible tokens take no probability from others: log p stays the model's (see forbid_tokens). The penalty decides
 /// what a search prefers; the token scores of a hypothesis are the model's, so that `score` agrees with them.
@@ -37,17 +35,12 @@ class LogitsRules {
   void apply(std::span<const int32_t> history, std::span<float> logits) const;
 
  private:
-  bool bans() const { return options_.banned != nullptr && !options_.banned->empty(); }
+  bool bans() const;
   void penalise(std::span<const int32_t> history, std::span<float> logits) const;
   void forbid_repeats(std::span<const int32_t> history, std::span<float> logits) const;
   void forbid_banned(std::span<const int32_t> history, std::span<float> logits) const;
 
   SearchOptions options_;
 };
-
-/// Runs of pieces that spell the phrases: each as a word of its own (its first piece with the word-begin mark U+2581)
-/// and inside a word (without it). Blank phrases are left out. A phrase that is banned can still be spelled by other
-/// pieces than those the vocabulary would cut it into.
-Phrases banned_phrases(const data::Vocabulary& vocabulary, std::span<const std::string> phrases);
 
 }  // namespace dragoman::decoding

@@ -7,6 +7,8 @@
 
 namespace dragoman::decoding {
 
+class BannedPhrases;
+
 /// How the score of a hypothesis is divided, so that long ones are not at a loss. The same alpha means different
 /// searches under different formulas, so the formula is named. len = generated tokens, the sentence end included.
 enum class LengthPenalty {
@@ -67,8 +69,8 @@ struct SearchOptions {
   int no_repeat_ngram = 0;
   /// Never generate the unknown piece. Default true.
   bool disable_unk = true;
-  /// Runs of pieces that must not be generated, see banned_phrases; a run of one is a suppressed token. Null = none.
-  std::shared_ptr<const Phrases> banned;
+  /// Phrases that no translation may hold. Null = none. Default null.
+  std::shared_ptr<const BannedPhrases> banned;
   /// Above 0, tokens are drawn at random from softmax(logits / temperature) instead of searched for, and n_best
   /// samples are returned in the order they were drawn; beam_size, patience and early_stop then say nothing. Below 1
   /// prefers likely tokens, towards 0 it is greedy search. 0 to 100; 0 = no sampling. Default 0.

@@ -46,6 +46,15 @@ void add_part(const TranslationRequest& request, const data::Vocabulary& target,
   line.parts.push_back(std::move(part));
 }
 
+void stream(const TranslationRequest& request, const data::Vocabulary& target, EncodedLine& line) {
+  line.stream = std::make_shared<LineStream>(request.on_token, target, line.parts.size());
+  for (size_t part = 0; part < line.parts.size(); ++part) {
+    line.parts[part].request.on_ids = [all = line.stream, part](std::span<const int32_t> new_ids, bool is_end) {
+      return all->take(part, new_ids, is_end);
+    };
+  }
+}
+
 }  // namespace
 
 EncodedLine encode_request(const TranslationRequest& request, const data::Vocabulary& source,
@@ -62,24 +71,10 @@ EncodedLine encode_request(const TranslationRequest& request, const data::Vocabu
   } else if (!ids.empty()) {
     add_part(request, target, request.text, std::move(ids), line);
   }
-  if (line.parts.size() == 1 && request.on_token) {
-    line.parts.front().request.on_ids = token_stream(request.on_token, target);
+  if (request.on_token && !line.parts.empty()) {
+    stream(request, target, line);
   }
   return line;
-}
-
-std::function<bool(std::span<const int32_t>)> token_stream(std::function<bool(const StreamedToken&)> on_token,
-                                                           const data::Vocabulary& target) {
-  auto ids = std::make_shared<std::vector<int32_t>>();  // so far
-  return [ids, target, on_token = std::move(on_token)](std::span<const int32_t> new_ids) {
-    for (const int32_t id : new_ids) {
-      ids->push_back(id);
-      if (!on_token({ids->size() - 1, id, target.piece(id), target.decode(*ids)})) {
-        return false;
-      }
-    }
-    return true;
-  };
 }
 
 }  // namespace dragoman::decoding

@@ -4,7 +4,7 @@
 #include <vector>
 
 #include "data/vocabulary.h"
-#include "decoding/translation_request.h"
+#include "decoding/line_stream.h"
 
 namespace dragoman::decoding {
 
@@ -17,18 +17,15 @@ struct EncodedPart {
 
 /// A line as searches want it.
 struct EncodedLine {
-  std::vector<EncodedPart> parts;     ///< none for a blank line, several for one too long for the model
-  size_t tokens = 0;                  ///< of the whole line, the end counted
-  std::vector<std::string> warnings;  ///< what cannot be done as asked
+  std::vector<EncodedPart> parts;      ///< none for a blank line, several for one too long for the model
+  size_t tokens = 0;                   ///< of the whole line, the end counted
+  std::vector<std::string> warnings;   ///< what cannot be done as asked
+  std::shared_ptr<LineStream> stream;  ///< of the request's on_token; null without
 };
 
 /// Cuts a request into pieces. Of a line cut in parts, the first takes prefix and phrases, and each the terms it holds.
 /// A phrase with characters that the vocabulary lacks is left out with a warning.
 EncodedLine encode_request(const TranslationRequest& request, const data::Vocabulary& source,
                            const data::Vocabulary& target, size_t max_tokens);
-
-/// Tells `on_token` of the pieces given to it, for SentenceRequest::on_ids.
-std::function<bool(std::span<const int32_t>)> token_stream(std::function<bool(const StreamedToken&)> on_token,
-                                                           const data::Vocabulary& target);
 
 }  // namespace dragoman::decoding

@@ -15,7 +15,7 @@ bool stream(const SentenceRequest& request, std::span<const int32_t> ids, size_t
   }
   const std::span<const int32_t> new_ids = ids.subspan(n_streamed);
   n_streamed = ids.size();
-  return request.on_ids(new_ids);
+  return request.on_ids(new_ids, false);
 }
 
 }  // namespace
@@ -160,7 +160,7 @@ void SearchLoop::remove_finished(std::vector<SearchResult>& results) {
       if (active.error == nullptr) {
         result.hypotheses = active.search->take_hypotheses();
         if (active.request.on_ids) {
-          stream(active.request, result.hypotheses.front().ids, active.n_streamed);
+          active.request.on_ids(std::span(result.hypotheses.front().ids).subspan(active.n_streamed), true);
         }
       }
     });

@@ -22,9 +22,9 @@ struct SentenceRequest {
   /// Runs of pieces that the translation must hold, see PhraseConstraints. 64 at most.
   Phrases phrases = {};
   /// Is given the pieces of the first hypothesis as soon as they are sure: each piece once, in order, several at a time
-  /// in beam search, the prefix too. Together they are the ids of the hypothesis returned. Runs in a worker's thread;
-  /// false cancels the sentence.
-  std::function<bool(std::span<const int32_t> new_ids)> on_ids = {};
+  /// in beam search, the prefix too. Together they are the ids of the hypothesis returned. With the last of them, of
+  /// which there may be none, is_end is true. Runs in a worker's thread; false cancels the sentence.
+  std::function<bool(std::span<const int32_t> new_ids, bool is_end)> on_ids = {};
   /// Ends the search with the best so far, kCancelled, before its next step.
   std::stop_token cancel = {};
   /// The same with kDeadline, once this time is reached.

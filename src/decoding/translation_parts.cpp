@@ -42,10 +42,7 @@ void append_part(Translation& all, const Translation& part) {
   all.normalised_score =
       weighted_mean(all.normalised_score, all.token_scores.size(), part.normalised_score, part.token_scores.size());
   all.score += part.score;
-  if (!all.text.empty() && !part.text.empty()) {
-    all.text += ' ';
-  }
-  all.text += part.text;
+  all.text = joined_text(std::move(all.text), part.text);
   append(all.pieces, part.pieces);
   append(all.ids, part.ids);
   append(all.token_scores, part.token_scores);
@@ -61,6 +58,13 @@ const Translation& alternative_or_last(const Translation& part, size_t rank) {
 }
 
 }  // namespace
+
+std::string joined_text(std::string before, const std::string& part) {
+  if (!before.empty() && !part.empty()) {
+    before += ' ';
+  }
+  return before += part;
+}
 
 Translation join_parts(std::vector<Translation> parts) {
   if (parts.size() == 1) {

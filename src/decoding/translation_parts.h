@@ -1,5 +1,6 @@
 #pragma once
 
+#include <string>
 #include <vector>
 
 #include "decoding/translator.h"
@@ -12,5 +13,8 @@ namespace dragoman::decoding {
 /// one was.
 /// @return an empty translation for no parts, the part itself for one
 Translation join_parts(std::vector<Translation> parts);
+
+/// Two texts with a space between them; one of them where the other is empty.
+std::string joined_text(std::string before, const std::string& part);
 
 }  // namespace dragoman::decoding

@@ -32,8 +32,8 @@ struct TranslationRequest {
   std::shared_ptr<const TermTable> terms = {};
   /// Is told every token of the translation once, in order, as soon as it is sure: at once in greedy search and
   /// sampling (of the first sample); in beam search when all hypotheses share it. The last text is the translation's.
-  /// Runs in a worker's thread, and must not translate with the same translator. False cancels. A line translated in
-  /// parts gives its tokens at the end; a callback that throws fails the call.
+  /// Runs in a worker's thread, and must not translate with the same translator. False cancels. Of a line
+  /// translated in parts, a part is told of when those before it have ended. A callback that throws fails the call.
   std::function<bool(const StreamedToken&)> on_token = {};
   /// When stop is requested, the translation is the best so far, with kCancelled.
   std::stop_token cancel = {};

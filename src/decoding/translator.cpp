@@ -51,12 +51,8 @@ void check_vocabulary(const char* side, int64_t in_vocabulary, int64_t in_model)
 // A request under way: as many tasks as its line has parts. The last to be done answers.
 class Translator::Submitted {
  public:
-  Submitted(const Translator& translator, TranslationRequest request, EncodedLine line, Done done)
-      : translator_(translator),
-        request_(std::move(request)),
-        line_(std::move(line)),
-        done_(std::move(done)),
-        outputs_(line_.parts.size()) {}
+  Submitted(const Translator& translator, EncodedLine line, Done done)
+      : translator_(translator), line_(std::move(line)), done_(std::move(done)), outputs_(line_.parts.size()) {}
 
   const EncodedLine& line() const { return line_; }
 
@@ -76,7 +72,7 @@ class Translator::Submitted {
     Translation translation;
     try {
       if (error_ == nullptr) {
-        translation = translator_.finish(request_, line_, outputs_);
+        translation = translator_.finish(line_, outputs_);
       }
     } catch (...) {
       error_ = std::current_exception();
@@ -86,7 +82,6 @@ class Translator::Submitted {
 
  private:
   const Translator& translator_;
-  TranslationRequest request_;
   EncodedLine line_;
   Done done_;
   std::mutex mutex_;
@@ -138,17 +133,17 @@ std::vector<Translation> Translator::translate_requests(std::span<const Translat
     const size_t n_parts = lines[line].parts.size();
     const std::span<const SearchOutput> parts = std::span(outputs).subspan(first_part, n_parts);
     std::string error = error_of(parts);
-    translations.push_back(error.empty() ? finish(requests[line], lines[line], parts) : Translation());
+    translations.push_back(error.empty() ? finish(lines[line], parts) : Translation());
     translations.back().error = std::move(error);
     first_part += n_parts;
   }
   return translations;
 }
 
-std::future<Translation> Translator::submit(TranslationRequest request, const SearchOptions& options) const {
+std::future<Translation> Translator::submit(const TranslationRequest& request, const SearchOptions& options) const {
   const auto promise = std::make_shared<std::promise<Translation>>();
   std::future<Translation> future = promise->get_future();
-  submit(std::move(request), options, [promise](Translation translation, const std::exception_ptr& error) {
+  submit(request, options, [promise](Translation translation, const std::exception_ptr& error) {
     if (error != nullptr) {
       promise->set_exception(error);
     } else {
@@ -158,10 +153,10 @@ std::future<Translation> Translator::submit(TranslationRequest request, const Se
   return future;
 }
 
-void Translator::submit(TranslationRequest request, const SearchOptions& options, Done done) const {
+void Translator::submit(const TranslationRequest& request, const SearchOptions& options, Done done) const {
   check(options);
   EncodedLine line = encode_request(request, source_, target_, static_cast<size_t>(search_.max_positions()));
-  const auto submitted = std::make_shared<Submitted>(*this, std::move(request), std::move(line), std::move(done));
+  const auto submitted = std::make_shared<Submitted>(*this, std::move(line), std::move(done));
   if (submitted->line().parts.empty()) {
     return submitted->answer();
   }
@@ -178,8 +173,7 @@ void Translator::submit(TranslationRequest request, const SearchOptions& options
 }
 
 // Joins the parts of a line and says what had to be done.
-Translation Translator::finish(const TranslationRequest& request, const EncodedLine& line,
-                               std::span<const SearchOutput> outputs) const {
+Translation Translator::finish(const EncodedLine& line, std::span<const SearchOutput> outputs) const {
   std::vector<Translation> parts;
   std::vector<std::string> warnings = line.warnings;
   for (size_t part = 0; part < outputs.size(); ++part) {
@@ -194,8 +188,8 @@ Translation Translator::finish(const TranslationRequest& request, const EncodedL
     warnings.push_back(fmt::format("{} tokens, the model takes {}: translated in {} parts", line.tokens,
                                    search_.max_positions(), outputs.size()));
   }
-  if (split && request.on_token) {
-    token_stream(request.on_token, target_)(translation.ids);
+  if (line.stream != nullptr) {
+    line.stream->end();
   }
   translation.warning = fmt::format("{}", fmt::join(warnings, "; "));
   return translation;

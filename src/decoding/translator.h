@@ -64,12 +64,12 @@ class Translator {
   /// same bytes as alone. The first call starts the threads, options.workers of it; they end with the translator, once
   /// all is answered.
   /// @return the translation, or the error of this line alone. Wrong options are thrown at once, as Error(kUsage).
-  std::future<Translation> submit(TranslationRequest request, const SearchOptions& options) const;
+  std::future<Translation> submit(const TranslationRequest& request, const SearchOptions& options) const;
   /// What is told of a line submitted: its translation and null, or an empty one and the error.
   using Done = std::function<void(Translation translation, std::exception_ptr error)>;
   /// The same without a future: `done` is called once, in a worker's thread, or in the caller's for a blank line. It
   /// must not throw, wait, translate with this translator, or hold the last reference to it.
-  void submit(TranslationRequest request, const SearchOptions& options, Done done) const;
+  void submit(const TranslationRequest& request, const SearchOptions& options, Done done) const;
 
   /// Throws Error(kUsage) for options that `translate` would refuse: what can be seen before there is any text.
   void check(const SearchOptions& options) const { search_.check(options); }
@@ -87,8 +87,7 @@ class Translator {
  private:
   class Submitted;
 
-  Translation finish(const TranslationRequest& request, const EncodedLine& line,
-                     std::span<const SearchOutput> outputs) const;
+  Translation finish(const EncodedLine& line, std::span<const SearchOutput> outputs) const;
   Translation build(std::span<const int32_t> source, const SearchOutput& output) const;
   Translation build_candidate(const Hypothesis& hypothesis) const;
 

@@ -4,6 +4,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include "decoding/banned_phrases.h"
 #include "table_model.h"
 #include "tiny_vocabulary.h"
 
@@ -34,7 +35,7 @@ SearchOptions with_beam(int size) {
 TEST(LogitsRules, NothingAskedIsNoRule) {
   EXPECT_TRUE(LogitsRules(SearchOptions()).empty());
   SearchOptions options;
-  options.banned = std::make_shared<Phrases>();
+  options.banned = std::make_shared<BannedPhrases>(vocabulary(), std::vector<std::string>{" "});
   EXPECT_TRUE(LogitsRules(options).empty());
 }
 
@@ -67,19 +68,6 @@ TEST(LogitsRules, NoRunOfPiecesComesTwice) {
   EXPECT_EQ(forbidden(3, {kA, kB, kC, kA, kB}), Ids{kC});
   EXPECT_EQ(forbidden(3, {kA, kB, kC, kB}), Ids{});
   EXPECT_EQ(forbidden(3, {kA}), Ids{});
-}
-
-TEST(LogitsRules, BannedRunsCannotBeCompleted) {
-  SearchOptions options;
-  options.banned = std::make_shared<Phrases>(Phrases{{kC}, {kA, kB}});
-  const std::vector<float> logits(kVocab, 1.0F);
-  const auto impossible = [&](const Ids& history, int32_t id) {
-    return applied(options, history, logits)[static_cast<size_t>(id)] == -INFINITY;
-  };
-  EXPECT_TRUE(impossible({}, kC));
-  EXPECT_FALSE(impossible({}, kB));
-  EXPECT_TRUE(impossible({kB, kA}, kB));
-  EXPECT_FALSE(impossible({kA, kA, kB}, kB));
 }
 
 // What beam and greedy search make of the rules: a model that would say "a" for ever.
@@ -148,18 +136,6 @@ TEST(LogitsRules, EverythingForbiddenCutsInsteadOfCrashing) {
     const Hypothesis cut = search_one(model, options, {0, 10}).at(0);
     EXPECT_EQ(cut.ids, (Ids{kA, kB})) << "beam " << size;
     EXPECT_EQ(cut.finish_reason, FinishReason::kLengthLimit) << "beam " << size;
-  }
-}
-
-TEST(BannedPhrases, AreCutAsWordsAndInsideWords) {
-  const std::vector<std::string> phrases = {"cat", " ", "the red cat"};
-  const Phrases runs = banned_phrases(vocabulary(), phrases);
-  ASSERT_EQ(runs.size(), 4U);
-  EXPECT_EQ(runs[0], vocabulary().encode("cat"));
-  EXPECT_EQ(vocabulary().decode(runs[2]), "the red cat");
-  for (const size_t inside : {size_t{1}, size_t{3}}) {
-    EXPECT_FALSE(vocabulary().piece(runs[inside].front()).starts_with("\xE2\x96\x81"));
-    EXPECT_EQ(vocabulary().decode(runs[inside]), phrases[inside - 1]);
   }
 }
 

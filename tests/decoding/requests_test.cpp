@@ -154,9 +154,12 @@ TEST_P(Requests, AStreamGivesEachTokenOnceInOrderAndChangesNothing) {
   std::vector<SentenceRequest> requests(sources_.size());
   std::vector<Ids> streamed(sources_.size());
   std::vector<int> calls(sources_.size(), 0);
+  std::vector<char> ended(sources_.size(), 0);
   for (size_t i = 0; i < sources_.size(); ++i) {
-    requests[i].on_ids = [&, i](std::span<const int32_t> new_ids) {
-      EXPECT_FALSE(new_ids.empty());
+    requests[i].on_ids = [&, i](std::span<const int32_t> new_ids, bool is_end) {
+      EXPECT_FALSE(new_ids.empty() && !is_end);
+      EXPECT_FALSE(ended[i]) << "sentence " << i;
+      ended[i] = is_end;
       streamed[i].insert(streamed[i].end(), new_ids.begin(), new_ids.end());
       ++calls[i];
       return true;
@@ -167,6 +170,7 @@ TEST_P(Requests, AStreamGivesEachTokenOnceInOrderAndChangesNothing) {
   int early = 0;
   for (size_t i = 0; i < sources_.size(); ++i) {
     EXPECT_EQ(streamed[i], outputs[i].hypotheses[0].ids) << "sentence " << i;
+    EXPECT_TRUE(ended[i]) << "sentence " << i;
     expect_same(silent[i].hypotheses, outputs[i].hypotheses, i);
     early += calls[i] > 1 ? 1 : 0;
   }
@@ -183,12 +187,12 @@ TEST_P(Requests, CancellingOneLeavesTheOthersAsTheyAre) {
   std::stop_source during;
   Ids streamed;
   requests[7].cancel = during.get_token();
-  requests[7].on_ids = [&](std::span<const int32_t> new_ids) {
+  requests[7].on_ids = [&](std::span<const int32_t> new_ids, bool) {
     streamed.insert(streamed.end(), new_ids.begin(), new_ids.end());
     during.request_stop();
     return true;
   };
-  requests[9].on_ids = [](std::span<const int32_t>) { return false; };
+  requests[9].on_ids = [](std::span<const int32_t>, bool) { return false; };
   requests[11].deadline = std::chrono::steady_clock::now() + std::chrono::hours(1);
   const auto outputs = search_.run(sources_, options_, requests);
   for (size_t i = 0; i < sources_.size(); ++i) {
@@ -210,7 +214,7 @@ TEST_P(Requests, ACallbackThatThrowsFailsTheCallAndDoesNotStick) {
   const auto expected = search_.run(sources_, options_);
   std::vector<SentenceRequest> requests(sources_.size());
   for (SentenceRequest& request : requests) {
-    request.on_ids = [](std::span<const int32_t>) -> bool { throw std::runtime_error("mine"); };
+    request.on_ids = [](std::span<const int32_t>, bool) -> bool { throw std::runtime_error("mine"); };
   }
   EXPECT_THROW(search_.run(sources_, options_, requests), std::runtime_error);
   const auto again = search_.run(sources_, options_);

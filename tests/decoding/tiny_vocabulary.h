@@ -26,7 +26,8 @@ inline std::string random_line(base::Random& random, uint64_t words) {
   return line;
 }
 
-inline data::Vocabulary learn_vocabulary() {
+/// 60 pieces of words, and those of all bytes where asked.
+inline data::Vocabulary learn_vocabulary(bool byte_fallback = false) {
   const std::filesystem::path path =
       std::filesystem::path(testing::TempDir()) / ("dragoman_tiny_vocabulary." + std::to_string(getpid()));
   base::Random random(1);
@@ -36,7 +37,8 @@ inline data::Vocabulary learn_vocabulary() {
   }
   file.close();
   data::VocabularyOptions options;
-  options.size = 60;
+  options.size = byte_fallback ? 60 + 256 : 60;
+  options.byte_fallback = byte_fallback;
   data::Vocabulary vocabulary = data::train_vocabulary({path}, options).vocabulary;
   std::filesystem::remove(path);
   return vocabulary;
