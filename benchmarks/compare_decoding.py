@@ -86,7 +86,7 @@ class Dragoman:
     def ways(self, job):
         if job.single:
             return [{}]
-        return [{"batch-tokens": tokens} for tokens in (1024, 2048, 4096)]
+        return [{"batch-tokens": tokens} for tokens in (256, 512, 1024, 2048)]
 
     def flags(self, job, way):
         flags = ["--model", job.model, "--precision", job.precision, "--beam-size", job.beam]

@@ -1,5 +1,7 @@
 #include "decoding/ensemble_steps.h"
 
+#include <ranges>
+
 #include "base/error.h"
 #include "decoding/candidates.h"
 #include "ops/vector_math.h"
@@ -31,7 +33,7 @@ std::vector<int32_t> EnsembleSteps::add(std::span<const std::span<const int32_t>
     }
   } catch (...) {
     for (size_t member = 0; member < n_added; ++member) {
-      for (const int32_t slot : slots) {
+      for (const int32_t slot : std::views::reverse(slots)) {
         members_[member]->remove(slot);
       }
     }

@@ -8,7 +8,8 @@
 namespace dragoman::decoding {
 namespace {
 
-constexpr int64_t kFirstCapacity = 256;
+// Enough for most work, since growing copies everything; rows that are never written take addresses but no memory.
+constexpr int64_t kFirstCapacity = 4096;
 constexpr int32_t kRun = 16;  // rows that a sentence takes at a time
 
 }  // namespace

@@ -48,8 +48,9 @@ struct SearchOptions {
   /// Stop a sentence once no live hypothesis can still enter the n best (see BeamSearch). Never changes the result,
   /// only saves time. Default true.
   bool early_stop = true;
-  /// Source tokens in work at a time in one worker. 1 to 1,000,000. Default 2048. Never changes the result.
-  int64_t batch_tokens = 2048;
+  /// Source tokens in work at a time in one worker. 1 to 1,000,000. Default 1024. Never changes the result; with more,
+  /// keys and values leave the cache, with fewer, products of small models are less efficient.
+  int64_t batch_tokens = 1024;
   /// Threads, each with sentences of its own. 0 to 1024; 0 = one a core. Default 0. Never changes the result.
   int workers = 0;
   /// Threads that compute the products of one worker together, for an answer sooner where sentences come one at a time.

@@ -1,6 +1,7 @@
 #include "decoding/transformer_steps.h"
 
 #include <algorithm>
+#include <ranges>
 
 namespace dragoman::decoding {
 namespace {
@@ -13,9 +14,41 @@ std::vector<int32_t> slots_of(std::span<const StepRow> rows) {
   return slots;
 }
 
+// Tokens that the encoder takes at a time. More do not make its products faster, but push each other's rows out of the
+// cache and ask for fresh memory.
+constexpr size_t kEncodedTokens = 512;
+
+// How many of the first sentences have kEncodedTokens together, at least one.
+size_t encoded_together(std::span<const std::span<const int32_t>> sentences) {
+  size_t count = 0, tokens = 0;
+  while (count < sentences.size() && (count == 0 || tokens + sentences[count].size() <= kEncodedTokens)) {
+    tokens += sentences[count++].size();
+  }
+  return count;
+}
+
 }  // namespace
 
 std::vector<int32_t> TransformerSteps::add(std::span<const std::span<const int32_t>> sentences) {
+  std::vector<int32_t> slots;
+  slots.reserve(sentences.size());
+  try {
+    while (!sentences.empty()) {
+      const size_t count = encoded_together(sentences);
+      const std::vector<int32_t> encoded = encode(sentences.first(count));
+      slots.insert(slots.end(), encoded.begin(), encoded.end());
+      sentences = sentences.subspan(count);
+    }
+  } catch (...) {  // the slots are free again, the last first, so that the next are as if nothing had been added
+    for (const int32_t slot : std::views::reverse(slots)) {
+      remove(slot);
+    }
+    throw;
+  }
+  return slots;
+}
+
+std::vector<int32_t> TransformerSteps::encode(std::span<const std::span<const int32_t>> sentences) {
   const autograd::NoGrad inference;
   std::vector<int32_t> ids;
   std::vector<int32_t> offsets = {0};

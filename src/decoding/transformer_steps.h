@@ -35,6 +35,7 @@ class TransformerSteps : public SentenceSteps {
   const RestrictedOutput& restricted_output() const { return restricted_; }
 
  private:
+  std::vector<int32_t> encode(std::span<const std::span<const int32_t>> sentences);
   // The rows that the state has begun, through the decoder. @return hidden [R, D]
   autograd::Variable decode(const tensor::Tensor& ids);
   autograd::Variable decode_step(std::span<const StepRow> rows);

@@ -19,11 +19,13 @@ int64_t head_width(const Tensor& matrix, int n_heads, const char* op, const char
 }
 
 // The queries of one group; `problem` then stands at those of the next.
-void run_group(const SharedRows& group, SharedProblem& problem) {
+void run_group(const SharedRows& group, const SharedRows* next, SharedProblem& problem) {
   problem.keys = group.keys->keys.raw_data();
   problem.values = group.keys->values.raw_data();
   problem.dtype = group.keys->keys.dtype();
   problem.length = group.keys->length;
+  problem.next_keys = next == nullptr ? nullptr : next->keys->keys.raw_data();
+  problem.next_values = next == nullptr ? nullptr : next->keys->values.raw_data();
   for (int64_t row = 0; row < group.rows; row += kSharedQueries) {
     const int64_t count = std::min<int64_t>(group.rows - row, kSharedQueries);
     attention_shared_kernel(problem, count);
@@ -119,8 +121,8 @@ void attention_shared(const Tensor& query, std::span<const SharedRows> groups, i
     problem.mean_weights = mean_weights->data<float>();
     problem.mean_stride = mean_weights->stride(0);
   }
-  for (const SharedRows& group : groups) {
-    run_group(group, problem);
+  for (size_t group = 0; group < groups.size(); ++group) {
+    run_group(groups[group], group + 1 < groups.size() ? &groups[group + 1] : nullptr, problem);
   }
 }
 

@@ -13,10 +13,34 @@ constexpr int64_t kRowLanes = HWY_MAX_BYTES / sizeof(float);
 constexpr int64_t kBlockVectors = kKeyBlock / kRowLanes;
 constexpr int64_t kValueVectors = HWY_TARGET == HWY_AVX3 ? 4 : 2;  // of a head at a time: sums stay in registers
 
+template <class T>
+constexpr int64_t kLineVectors = 64 / sizeof(T) / kRowLanes;  // of a cache line
+
+// Keys or values of a head, and of the head (perhaps of the next sentence) that is computed after it. While one is read,
+// the same place of the next is asked for: a head is about a page, and at its end the processor stops guessing.
+template <class T>
+struct HeadData {
+  const T* now;
+  const T* next;
+
+  HeadData operator+(int64_t offset) const { return {now + offset, next + offset}; }
+};
+
+// The `head`th of those that stand `size` elements apart.
+template <class T>
+HWY_INLINE HeadData<T> head_data(const SharedProblem& problem, const void* heads, const void* next_heads, int64_t head,
+                                 int64_t size) {
+  const T* now = static_cast<const T*>(heads) + head * size;
+  if (head + 1 < problem.n_heads) {
+    return {now, now + size};
+  }
+  return {now, next_heads != nullptr ? static_cast<const T*>(next_heads) : now};
+}
+
 // weights[q][t] = q_h . k_h of position t / sqrt(Dh) for kBlocks blocks of positions of a head; `query` and `key` point
 // to the head and the first block. Several sums are under way at a time, since each waits for itself.
 template <class T, int kQueries, int kBlocks>
-HWY_INLINE void score_blocks(const SharedProblem& problem, const float* query, const T* key, float* weights) {
+HWY_INLINE void score_blocks(const SharedProblem& problem, const float* query, HeadData<T> key, float* weights) {
   constexpr int64_t kVectors = kBlocks * kBlockVectors;
   const RowTag d;
   const int64_t block_size = problem.d_head * kKeyBlock;
@@ -26,13 +50,16 @@ HWY_INLINE void score_blocks(const SharedProblem& problem, const float* query, c
       sum = hn::Zero(d);
     }
   }
-  for (int64_t c = 0; c < problem.d_head; ++c, key += kKeyBlock) {
+  for (int64_t c = 0; c < problem.d_head; ++c, key = key + kKeyBlock) {
+    for (int64_t block = 0; block < kBlocks; ++block) {
+      __builtin_prefetch(key.next + block * block_size);
+    }
     HWY_UNROLL(4)
     for (int q = 0; q < kQueries; ++q) {
       const RowVector factor = hn::Set(d, query[q * problem.query_stride + c]);
       HWY_UNROLL(4)
       for (int64_t v = 0; v < kVectors; ++v) {
-        const T* from = key + v / kBlockVectors * block_size + v % kBlockVectors * kRowLanes;
+        const T* from = key.now + v / kBlockVectors * block_size + v % kBlockVectors * kRowLanes;
         sums[q][v] = hn::MulAdd(factor, load_cached(from), sums[q][v]);
       }
     }
@@ -50,7 +77,8 @@ HWY_INLINE void score_head(const SharedProblem& problem, int64_t head) {
   constexpr int kBlocks = kQueries == 1 ? 4 : kQueries == 2 ? 2 : 1;
   const float* query = problem.query + head * problem.d_head;
   const int64_t blocks = (problem.length + kKeyBlock - 1) / kKeyBlock;
-  const T* key = static_cast<const T*>(problem.keys) + head * blocks * problem.d_head * kKeyBlock;
+  const auto key =
+      head_data<T>(problem, problem.keys, problem.next_keys, head, blocks * problem.d_head * kKeyBlock);
   const auto block_at = [&](int64_t block) { return key + block * problem.d_head * kKeyBlock; };
   int64_t block = 0;
   for (; block + kBlocks <= blocks; block += kBlocks) {
@@ -66,7 +94,7 @@ HWY_INLINE void score_head(const SharedProblem& problem, int64_t head) {
 
 // context_h[columns] = sum_t weights[q][t] v_h[columns] of position t, in the order of t, for whole vectors.
 template <class T, int kQueries, int64_t kVectors>
-HWY_INLINE void sum_head(const SharedProblem& problem, const T* value, float* context) {
+HWY_INLINE void sum_head(const SharedProblem& problem, HeadData<T> value, float* context) {
   const RowTag d;
   RowVector sums[kQueries][kVectors];
   for (auto& row : sums) {
@@ -74,13 +102,16 @@ HWY_INLINE void sum_head(const SharedProblem& problem, const T* value, float* co
       sum = hn::Zero(d);
     }
   }
-  for (int64_t t = 0; t < problem.length; ++t, value += problem.d_value) {
+  for (int64_t t = 0; t < problem.length; ++t, value = value + problem.d_value) {
+    for (int64_t v = 0; v < kVectors; v += kLineVectors<T>) {
+      __builtin_prefetch(value.next + v * kRowLanes);
+    }
     HWY_UNROLL(4)
     for (int q = 0; q < kQueries; ++q) {
       const RowVector weight = hn::Set(d, problem.weights[q * problem.width + t]);
       HWY_UNROLL(4)
       for (int64_t v = 0; v < kVectors; ++v) {
-        sums[q][v] = hn::MulAdd(weight, load_cached(value + v * kRowLanes), sums[q][v]);
+        sums[q][v] = hn::MulAdd(weight, load_cached(value.now + v * kRowLanes), sums[q][v]);
       }
     }
   }
@@ -127,7 +158,7 @@ void attend(const SharedProblem& problem) {
     if (problem.mean_weights != nullptr) {
       add_to_mean<kQueries>(problem);
     }
-    const T* value = static_cast<const T*>(problem.values) + h * problem.length * problem.d_value;
+    const auto value = head_data<T>(problem, problem.values, problem.next_values, h, problem.length * problem.d_value);
     float* context = problem.context + h * problem.d_value;
     int64_t column = 0;
     for (; column + kValueVectors * kRowLanes <= problem.d_value; column += kValueVectors * kRowLanes) {
@@ -140,7 +171,7 @@ void attend(const SharedProblem& problem) {
       sum_head<T, kQueries, 1>(problem, value + column, context + column);
     }
     if (column < problem.d_value) {
-      sum_tail<T, kQueries>(problem, value + column, problem.d_value - column, context + column);
+      sum_tail<T, kQueries>(problem, value.now + column, problem.d_value - column, context + column);
     }
   }
 }

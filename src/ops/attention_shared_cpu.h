@@ -19,6 +19,8 @@ struct SharedProblem {
   const void* values;
   tensor::DType dtype;  // of both
   int64_t length;
+  const void* next_keys;  // of the group that comes after this one, asked for ahead; null behind the last
+  const void* next_values;
   float* mean_weights;  // of the first query, already zero; null when nobody asks
   int64_t mean_stride;
 };

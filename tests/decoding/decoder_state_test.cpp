@@ -155,6 +155,30 @@ TEST(DecoderState, RowsDoNotDependOnTheirNeighbours) {
   }
 }
 
+// More sentences than the encoder takes at a time, with one among the last that is refused: nothing of them stays, and
+// the slots given next are those of a state that never saw them, which the members of an ensemble rely on.
+TEST(DecoderState, SentencesThatCannotAllBeAddedLeaveNothing) {
+  const auto model = tiny_model(nn::NormOrder::kPost);
+  const auto sources = random_sources(150, 9);
+  TransformerSteps steps(*model), fresh(*model);
+  const auto before = add(steps, {sources[0], sources[1], sources[2]});
+  add(fresh, {sources[0], sources[1], sources[2]});
+  steps.remove(before[1]);
+  fresh.remove(before[1]);
+  auto refused = sources;
+  refused[140] = {4, 1'000'000, 5};
+  EXPECT_THROW(add(steps, refused), base::Error);
+  EXPECT_EQ(steps.slots_in_use(), 2U);
+  const auto slots = add(steps, sources);
+  EXPECT_EQ(slots, add(fresh, sources));
+  const Ids input = {data::kBosId, 33, 12, 40};
+  for (const size_t i : {0, 75, 149}) {  // of the first, a middle and the last encoded together
+    TransformerSteps alone(*model);
+    const int32_t slot = add(alone, {sources[i]}).at(0);
+    EXPECT_EQ(step_logits(steps, slots[i], input), step_logits(alone, slot, input)) << "sentence " << i;
+  }
+}
+
 TEST(DecoderState, WrongSlotsAndParentsAreNamed) {
   const auto model = tiny_model(nn::NormOrder::kPost);
   TransformerSteps steps(*model);

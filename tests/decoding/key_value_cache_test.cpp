@@ -62,12 +62,12 @@ TEST(KeyValueCache, GrowingKeepsWhatIsStored) {
   KeyValueCache cache(2, 2);
   CacheRows sentence;
   std::vector<int32_t> rows;
-  for (int t = 0; t < 1000; ++t) {
+  for (int t = 0; t < 10'000; ++t) {
     rows.push_back(cache.take_row(sentence, rows.empty() ? -1 : rows.back()));
     const float key[] = {static_cast<float>(t), 1}, value[] = {static_cast<float>(-t), 2};
     cache.write(1, rows.back(), key, value);
   }
-  for (int t = 0; t < 1000; ++t) {
+  for (int t = 0; t < 10'000; ++t) {
     EXPECT_EQ(static_cast<const float*>(cache.keys(1))[rows[static_cast<size_t>(t)] * cache.stride()], t);
     EXPECT_EQ(static_cast<const float*>(cache.values(1))[rows[static_cast<size_t>(t)] * cache.stride()], -t);
   }
