@@ -33,6 +33,23 @@ std::string row(const training::TunedSearch& result) {
                      decoding::name_of(result.search.length_penalty), result.search.alpha, result.bleu, result.chrf);
 }
 
+std::string described(const training::TunedSearch& result) {
+  return fmt::format("beam size {}, {} length penalty, alpha {}: BLEU {:.2f}, chrF {:.2f}", result.search.beam_size,
+                     decoding::name_of(result.search.length_penalty), result.search.alpha, result.bleu, result.chrf);
+}
+
+// The best beside the usual search, when they are not the same.
+std::string comparison(const training::SearchChoice& choice, double significance) {
+  if (choice.best == choice.usual) {
+    return "";
+  }
+  return fmt::format("best:  {}\nusual: {}\nby paired bootstrap p = {:.4f}: {}\n", described(*choice.best),
+                     described(*choice.usual), choice.p_value,
+                     choice.taken == choice.best
+                         ? "the best is taken"
+                         : fmt::format("may be chance (more than {}), the usual search is kept", significance));
+}
+
 int tune(const TuneArguments& arguments) {
   const training::SearchTuning& tuning = arguments.tuning;
   std::optional<base::FolderLock> lock;  // what cannot be stored is refused before the work
@@ -47,16 +64,14 @@ int tune(const TuneArguments& arguments) {
   output.write("| beam size | length penalty | alpha | BLEU | chrF |\n|---|---|---|---|---|\n");
   const auto results = training::try_searches(translator, sources, references, tuning,
                                               [&](const auto& result) { output.write(row(result)); });
-  const training::TunedSearch& best = training::best_search(results, tuning.metric);
-  const std::string chosen =
-      fmt::format("beam size {}, {} length penalty, alpha {}: BLEU {:.2f}, chrF {:.2f}", best.search.beam_size,
-                  decoding::name_of(best.search.length_penalty), best.search.alpha, best.bleu, best.chrf);
+  const training::SearchChoice choice = training::choose_search(results, references, tuning);
+  output.write("\n" + comparison(choice, tuning.significance));
   if (arguments.dry_run) {
-    output.write(fmt::format("\nbest: {}\n", chosen));
+    output.write(fmt::format("would store: {}\n", described(*choice.taken)));
     return 0;
   }
-  models::store_decoding(arguments.model, decoding::search_defaults_json(best.search));
-  output.write(fmt::format("\n{}/{}: {}\n", arguments.model, models::kDecodingName, chosen));
+  models::store_decoding(arguments.model, decoding::search_defaults_json(choice.taken->search));
+  output.write(fmt::format("{}/{}: {}\n", arguments.model, models::kDecodingName, described(*choice.taken)));
   return 0;
 }
 
@@ -81,6 +96,9 @@ void add_options(CLI::App& command, TuneArguments& arguments) {
   command.add_option("--tokenize", arguments.tokenize, "How BLEU cuts words; zh for Chinese")
       ->check(CLI::IsMember({"13a", "intl", "zh", "char", "none"}));
   command.add_flag("--lowercase", tuning.lowercase, "Ignore the difference of upper and lower case");
+  command.add_option("--significance", tuning.significance,
+                     "Keep the usual search (beam 4, alpha 0.6) unless the best beats it by paired bootstrap with p at "
+                     "most this, 0 to 1; 1 = take the best in any case");
   command.add_flag("--dry-run", arguments.dry_run, "Only print; store nothing");
   add_speed_flags(command, tuning.search.batch_tokens, tuning.search.workers);
 }

@@ -8,21 +8,26 @@
 namespace dragoman::training {
 namespace {
 
-// Every beam size with every alpha, cheapest beam first.
+bool is_usual(const decoding::SearchOptions& search, const SearchTuning& tuning) {
+  return search.beam_size == tuning.search.beam_size && (search.beam_size == 1 || search.alpha == tuning.search.alpha);
+}
+
+// The usual search, then every other beam size with every alpha, cheapest beam first.
 std::vector<decoding::SearchOptions> searches_of(const SearchTuning& tuning) {
   std::vector<int> beam_sizes = tuning.beam_sizes;
   std::ranges::sort(beam_sizes);
   beam_sizes.erase(std::ranges::unique(beam_sizes).begin(), beam_sizes.end());
-  std::vector<decoding::SearchOptions> searches;
+  std::vector<decoding::SearchOptions> searches = {tuning.search};
   for (const int beam_size : beam_sizes) {
     for (const double alpha : tuning.alphas) {
       decoding::SearchOptions search = tuning.search;
       search.beam_size = beam_size;
-      search.alpha = alpha;
-      searches.push_back(search);
+      search.alpha = beam_size == 1 ? tuning.search.alpha : alpha;  // greedy search compares no lengths
+      if (!is_usual(search, tuning)) {
+        searches.push_back(search);
+      }
       if (beam_size == 1) {
-        searches.back().alpha = tuning.search.alpha;
-        break;  // greedy search compares no lengths
+        break;
       }
     }
   }
@@ -34,6 +39,7 @@ std::vector<decoding::SearchOptions> searches_of(const SearchTuning& tuning) {
 void SearchTuning::check() const {
   base::check_usage(!beam_sizes.empty() && !alphas.empty(), "tune: name at least one beam size and one alpha");
   base::check_usage(metric != ValidationMetric::kLoss, "tune: metric is \"loss\", must be one of bleu, chrf");
+  base::check_usage(significance >= 0.0 && significance <= 1.0, "tune: significance is {}, must be 0 to 1", significance);
   for (const decoding::SearchOptions& tried : searches_of(*this)) {
     tried.check();
   }
@@ -55,14 +61,29 @@ std::vector<TunedSearch> try_searches(const decoding::Translator& translator, st
     const auto bleu =
         evaluation::corpus_bleu(texts, {references}, {.tokenize = tuning.tokenize, .lowercase = tuning.lowercase});
     const auto chrf = evaluation::corpus_chrf(texts, {references}, {.lowercase = tuning.lowercase});
-    results.push_back({search, bleu.score, chrf.score});
+    results.push_back({search, std::move(texts), bleu.score, chrf.score});
     done(results.back());
   }
   return results;
 }
 
-const TunedSearch& best_search(std::span<const TunedSearch> results, ValidationMetric metric) {
-  return *std::ranges::max_element(results, {}, [&](const TunedSearch& result) { return result.score(metric); });
+SearchChoice choose_search(std::span<const TunedSearch> results, const std::vector<std::string>& references,
+                           const SearchTuning& tuning) {
+  const TunedSearch& usual = results.front();
+  const TunedSearch& best =
+      *std::ranges::max_element(results, {}, [&](const TunedSearch& result) { return result.score(tuning.metric); });
+  if (&best == &usual) {
+    return {&usual, &usual, 1.0, &usual};
+  }
+  evaluation::EvaluateOptions options;
+  options.metrics = {tuning.metric == ValidationMetric::kChrf ? evaluation::MetricKind::kChrf
+                                                              : evaluation::MetricKind::kBleu};
+  options.lowercase = tuning.lowercase;
+  options.tokenize = tuning.tokenize;
+  const evaluation::Report report =
+      evaluation::evaluate({{"usual", usual.texts}, {"best", best.texts}}, {{"references", references}}, options);
+  const double p_value = report.systems.at(1).scores.at(0).p_value.value();
+  return {&best, &usual, p_value, p_value <= tuning.significance ? &best : &usual};
 }
 
 }  // namespace dragoman::training

@@ -179,11 +179,13 @@ TEST_F(Commands, TuneStoresTheSearchThatScoresBest) {
   // The references are what beam 3 finds, so that it scores 100.
   program_.write("target", translate("--input source --beam-size 3 --alpha 0.4").out);
   const std::string command =
-      "tune --model model --source source --target target --metric chrf --beam-sizes 3,1 --alphas 0,0.4";
+      "tune --model model --source source --target target --metric chrf --beam-sizes 3,1 --alphas 0,0.4 "
+      "--significance 1";
   const Outcome dry = program_.run(command + " --dry-run");
   ASSERT_EQ(dry.status, 0) << dry.err;
   EXPECT_FALSE(std::filesystem::exists(program_.folder() / "model" / "decoding.json"));
-  EXPECT_EQ(count_lines(dry.out), 2U + 3U + 2U) << "greedy search once, beam 3 with each alpha: " << dry.out;
+  EXPECT_EQ(count_lines(dry.out), 2U + 4U + 1U + 4U)
+      << "the usual search, greedy search once, beam 3 with each alpha; best, usual, p and choice: " << dry.out;
   const std::string weights = program_.read("model/model.safetensors");
   const Outcome tuned = program_.run(command);
   ASSERT_EQ(tuned.status, 0) << tuned.err;
