@@ -55,7 +55,8 @@ std::vector<int32_t> DecoderState::add(const Variable& memory, std::span<const i
       added.push_back(take_slot());
     }
     keep_sources(memory, offsets, added);
-  } catch (...) {  // no memory: the slots are free again, the last first, so that the next are as if none had been taken
+  } catch (
+      ...) {  // no memory: the slots are free again, the last first, so that the next are as if none had been taken
     for (const int32_t slot : std::views::reverse(added)) {
       remove(slot);
     }

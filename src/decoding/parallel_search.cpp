@@ -47,14 +47,16 @@ class ParallelSearch::Job {
     for (const std::vector<int32_t>& source : sources) {
       lengths.push_back(static_cast<int64_t>(source.size()));
     }
-    // Few sentences are shared out, so that no worker stays idle. Groups have half of what a worker may hold: while
-    // one group finishes, the next is already under way.
+    // Few sentences are shared out, so that no worker stays idle. Groups have at most half of what a worker may hold:
+    // while one group finishes, the next is already under way.
     const auto asked = static_cast<size_t>(decoding::worker_count(options.workers));
     workers_ = static_cast<int>(std::clamp(sources.size(), size_t{1}, asked));
     idle_threads_ = static_cast<int>(asked) - workers_;
-    const int64_t total = std::accumulate(lengths.begin(), lengths.end(), int64_t{0});
-    token_limit_ = std::clamp((total + workers_ - 1) / workers_, int64_t{1}, options.batch_tokens);
-    groups_ = group_by_length(lengths, (token_limit_ + 1) / 2);
+    groups_ = group_by_length(lengths, (options.batch_tokens + 1) / 2, workers_);
+    if (groups_.size() > static_cast<size_t>(workers_)) {
+      const int64_t total = std::accumulate(lengths.begin(), lengths.end(), int64_t{0});
+      one_group_ = total / static_cast<int64_t>(groups_.size()) * 9 / 8;  // they are nearly equal
+    }
   }
 
   int worker_count() const { return workers_; }
@@ -111,10 +113,10 @@ class ParallelSearch::Job {
  private:
   int64_t length(size_t sentence) const { return static_cast<int64_t>(sources_[sentence].size()); }
 
-  // The next group that fits beside `tokens`; any group fits beside nothing.
+  // The next group for a worker with `tokens` under way.
   const LengthGroup* next_group(int64_t tokens) {
     const std::lock_guard lock(mutex_);
-    if (next_ == groups_.size() || (tokens > 0 && tokens + groups_[next_].tokens > token_limit_)) {
+    if (next_ == groups_.size() || tokens > one_group_) {
       return nullptr;
     }
     return &groups_[next_++];
@@ -178,7 +180,7 @@ class ParallelSearch::Job {
   std::vector<LengthGroup> groups_;
   int workers_ = 1;
   int idle_threads_ = 0;
-  int64_t token_limit_ = 1;
+  int64_t one_group_ = 0;  // tokens beside which a worker takes another group; 0: none, as each has one
   std::mutex mutex_;
   size_t next_ = 0;
   std::atomic<bool> failed_ = false;

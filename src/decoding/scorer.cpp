@@ -88,12 +88,12 @@ IdPair encode_pair(const data::Vocabulary& source_vocabulary, const data::Vocabu
 }
 
 // Pairs of two blank lines have nothing to score and are left out.
-std::vector<LengthGroup> make_groups(std::span<const IdPair> pairs, int64_t max_tokens) {
+std::vector<LengthGroup> make_groups(std::span<const IdPair> pairs, int64_t max_tokens, int n_workers) {
   std::vector<int64_t> lengths;
   for (const IdPair& pair : pairs) {
     lengths.push_back(static_cast<int64_t>(pair.source.size() + pair.target.size()));
   }
-  std::vector<LengthGroup> groups = group_by_length(lengths, max_tokens);
+  std::vector<LengthGroup> groups = group_by_length(lengths, max_tokens, n_workers);
   for (LengthGroup& group : groups) {
     std::erase_if(group.items, [&](size_t item) { return lengths[item] == 0; });
   }
@@ -112,11 +112,11 @@ void ScoreOptions::check() const {
 std::vector<PairScore> score_ids(const models::Transformer& model, std::span<const IdPair> pairs,
                                  const ScoreOptions& options) {
   options.check();
-  const std::vector<LengthGroup> groups = make_groups(pairs, options.batch_tokens);
+  const int most = worker_count(options.workers);
+  const std::vector<LengthGroup> groups = make_groups(pairs, options.batch_tokens, most);
   std::vector<PairScore> scores(pairs.size());
   std::atomic<size_t> next = 0;
-  const auto most = static_cast<size_t>(worker_count(options.workers));
-  base::WorkerPool pool(static_cast<int>(std::clamp(groups.size(), size_t{1}, most)));
+  base::WorkerPool pool(static_cast<int>(std::clamp(groups.size(), size_t{1}, static_cast<size_t>(most))));
   pool.run([&](int) {
     const tensor::ArenaScope arena(std::make_shared<tensor::Arena>());
     for (size_t group = next++; group < groups.size(); group = next++) {

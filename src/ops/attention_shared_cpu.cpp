@@ -16,8 +16,8 @@ constexpr int64_t kValueVectors = HWY_TARGET == HWY_AVX3 ? 4 : 2;  // of a head 
 template <class T>
 constexpr int64_t kLineVectors = 64 / sizeof(T) / kRowLanes;  // of a cache line
 
-// Keys or values of a head, and of the head (perhaps of the next sentence) that is computed after it. While one is read,
-// the same place of the next is asked for: a head is about a page, and at its end the processor stops guessing.
+// Keys or values of a head, and of the head (perhaps of the next sentence) that is computed after it. While one is
+// read, the same place of the next is asked for: a head is about a page, and at its end the processor stops guessing.
 template <class T>
 struct HeadData {
   const T* now;
@@ -77,8 +77,7 @@ HWY_INLINE void score_head(const SharedProblem& problem, int64_t head) {
   constexpr int kBlocks = kQueries == 1 ? 4 : kQueries == 2 ? 2 : 1;
   const float* query = problem.query + head * problem.d_head;
   const int64_t blocks = (problem.length + kKeyBlock - 1) / kKeyBlock;
-  const auto key =
-      head_data<T>(problem, problem.keys, problem.next_keys, head, blocks * problem.d_head * kKeyBlock);
+  const auto key = head_data<T>(problem, problem.keys, problem.next_keys, head, blocks * problem.d_head * kKeyBlock);
   const auto block_at = [&](int64_t block) { return key + block * problem.d_head * kKeyBlock; };
   int64_t block = 0;
   for (; block + kBlocks <= blocks; block += kBlocks) {

@@ -47,7 +47,7 @@ std::vector<TunedSearch> try_searches(const decoding::Translator& translator, st
 
 /// The search that scores highest beside the usual one.
 struct SearchChoice {
-  const TunedSearch* best;   ///< of equals the first: the usual one, then the cheapest
+  const TunedSearch* best;  ///< of equals the first: the usual one, then the cheapest
   const TunedSearch* usual;
   double p_value;            ///< that so large a difference is chance, by paired bootstrap; 1 when they are the same
   const TunedSearch* taken;  ///< the best if it is the better one by `SearchTuning::significance`, else the usual one

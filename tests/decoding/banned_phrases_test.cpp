@@ -68,8 +68,13 @@ Ids random_ids(base::Random& random) {
 }
 
 TEST(BannedPhrases, AreFoundWhateverPiecesSpellThem) {
-  const std::vector<Texts> lists = {{"the"},          {"s"},          {"cat", "he", "at, the"}, {"ee", "eee"},
-                                    {"red cat sleeps"}, {"t t", "t the"}, {"a", "ma", "mama"}};
+  const std::vector<Texts> lists = {{"the"},
+                                    {"s"},
+                                    {"cat", "he", "at, the"},
+                                    {"ee", "eee"},
+                                    {"red cat sleeps"},
+                                    {"t t", "t the"},
+                                    {"a", "ma", "mama"}};
   base::Random random(3);
   for (const Texts& phrases : lists) {
     const BannedPhrases banned(vocabulary(), phrases);
@@ -102,8 +107,8 @@ TEST(BannedPhrases, AreFoundInBytesToo) {
   const Ids begun = bytes.encode("caf\xC3\xA9");
   const auto whole = banned.completing(std::span(begun).first(begun.size() - 1));
   EXPECT_THAT(std::vector(whole.begin(), whole.end()), testing::Contains(bytes.id("<0xA9>")));
-  const Ids letters = {bytes.id("<0x72>"), bytes.id("<0x65>"), bytes.id("<0x64>"), bytes.id("<0x0A>"),
-                       bytes.id("<0x63>"), bytes.id("<0x61>")};
+  const Ids letters = {bytes.id("<0x72>"), bytes.id("<0x65>"), bytes.id("<0x64>"),
+                       bytes.id("<0x0A>"), bytes.id("<0x63>"), bytes.id("<0x61>")};
   const auto end = banned.completing(letters);
   EXPECT_THAT(std::vector(end.begin(), end.end()), testing::Contains(bytes.id("<0x74>"))) << "a line feed is a space";
 }
