@@ -12,6 +12,7 @@
 #include "ops/product_kernel.h"
 #include "training/product_speed.h"
 #include "training/throughput.h"
+#include "training/translation_speed.h"
 
 namespace dragoman::cli {
 namespace {
@@ -21,6 +22,7 @@ constexpr double kMiB = 1024.0 * 1024.0;
 struct BenchmarkOptions {
   bool train = false;
   bool gemm = false;
+  bool translate = false;
   bool json = false;
   std::string shape = "base";
   std::string precision = "auto";
@@ -32,7 +34,10 @@ struct BenchmarkOptions {
   int encoder_layers = -1;
   int decoder_layers = -1;
   int workers = 0;
+  int64_t sentences = 0;  // 0 = as the training or the translation has it
+  int64_t warmup = -1;    // -1 likewise
   training::ThroughputOptions training;
+  training::TranslationSpeedOptions translation;
 };
 
 const char* build_type() {
@@ -68,13 +73,33 @@ training::ThroughputOptions training_of(const BenchmarkOptions& options, int def
   training::ThroughputOptions training = options.training;
   training.model = model_of(options);
   training.recompute = training::recompute_from(options.recompute);
+  training.sentences = options.sentences == 0 ? training.sentences : options.sentences;
+  training.warmup = options.warmup < 0 ? training.warmup : options.warmup;
   training.workers.workers = options.workers == 0 ? default_workers : options.workers;
+  base::check_usage(options.precision != "int8",
+                    "benchmark: int8 is for --translate; training takes float32 or bfloat16");
   training.workers.precision = ops::precision_from(options.precision).value_or(ops::fastest_precision());
   training.check();
   return training;
 }
 
-nlohmann::json machine_json(const training::WorkerOptions& options) {
+// Lengths and runs are said by the same flags as those of training.
+training::TranslationSpeedOptions translation_of(const BenchmarkOptions& options) {
+  training::TranslationSpeedOptions translation = options.translation;
+  translation.model = model_of(options);
+  translation.precision =
+      options.precision == "auto" ? ops::Precision::kInt8 : ops::precision_from(options.precision).value();
+  translation.search.workers = decoding::worker_count(options.workers);
+  translation.sentences = options.sentences == 0 ? translation.sentences : options.sentences;
+  translation.warmup = options.warmup < 0 ? translation.warmup : options.warmup;
+  translation.source_length = options.training.source_length;
+  translation.target_length = options.training.target_length;
+  translation.runs = options.training.steps;
+  translation.check();
+  return translation;
+}
+
+nlohmann::json machine_json(int workers, ops::Precision precision) {
   return {{"dragoman", DRAGOMAN_VERSION},
           {"processor", base::cpu_model_name()},
           {"cores", base::cpu_count()},
@@ -82,15 +107,21 @@ nlohmann::json machine_json(const training::WorkerOptions& options) {
           {"machine_isa", base::isa_name(base::machine_isa())},
           {"compiler", __VERSION__},
           {"build", build_type()},
-          {"workers", options.workers},
-          {"precision", ops::name_of(options.precision)}};
+          {"workers", workers},
+          {"precision", ops::name_of(precision)}};
 }
 
-void print_machine(const training::WorkerOptions& options) {
+void print_machine(int workers, ops::Precision precision) {
   fmt::print("machine      {}, {} cores, instruction set {} (machine: {})\n", base::cpu_model_name(), base::cpu_count(),
              base::isa_name(base::active_isa()), base::isa_name(base::machine_isa()));
   fmt::print("program      dragoman {}, compiler {}, {} build, {} workers, {} products\n", DRAGOMAN_VERSION,
-             __VERSION__, build_type(), options.workers, ops::name_of(options.precision));
+             __VERSION__, build_type(), workers, ops::name_of(precision));
+}
+
+void print_model(const models::TransformerConfig& model, int64_t parameters) {
+  fmt::print("model        {}+{} layers, d_model {}, d_ff {}, {} heads, vocabulary {}, {:.1f} M parameters\n",
+             model.encoder_layers, model.decoder_layers, model.d_model, model.d_ff, model.n_heads,
+             model.target_vocab_size, static_cast<double>(parameters) * 1e-6);
 }
 
 // Largest memory of this process so far, in MiB.
@@ -100,7 +131,7 @@ uint64_t peak_mib() {
 
 void print_training_json(const training::ThroughputOptions& options, int processes,
                          const training::Throughput& measured) {
-  nlohmann::json row = machine_json(options.workers);
+  nlohmann::json row = machine_json(options.workers.workers, options.workers.precision);
   row["parameters"] = measured.parameters;
   row["target_tokens"] = measured.target_tokens;
   row["step_seconds"] = measured.step_seconds;
@@ -129,10 +160,8 @@ void print_training(const training::ThroughputOptions& options, int processes, c
   const auto [fastest, slowest] = std::minmax_element(measured.step_seconds.begin(), measured.step_seconds.end());
   const auto& times = measured.times;
   const auto percent = [&](double part) { return 100 * part / std::max(times.total(), 1e-12); };
-  print_machine(options.workers);
-  fmt::print("model        {}+{} layers, d_model {}, d_ff {}, {} heads, vocabulary {}, {:.1f} M parameters\n",
-             options.model.encoder_layers, options.model.decoder_layers, options.model.d_model, options.model.d_ff,
-             options.model.n_heads, options.model.target_vocab_size, static_cast<double>(measured.parameters) * 1e-6);
+  print_machine(options.workers.workers, options.workers.precision);
+  print_model(options.model, measured.parameters);
   fmt::print("update       {} sentences, {} source + {} target tokens each; {} warm-up, {} measured\n", sentences,
              source_length, target_length, options.warmup, options.steps);
   fmt::print("step         median {:.1f} ms (fastest {:.1f}, slowest {:.1f})\n", measured.median_seconds() * 1e3,
@@ -177,7 +206,7 @@ int benchmark_products(const BenchmarkOptions& options) {
   const int64_t tokens = std::max<int64_t>(training.sentences * training.target_length / training.workers.workers, 1);
   const auto speeds = training::measure_products(training.model, tokens, training.workers);
   if (options.json) {
-    nlohmann::json report = machine_json(training.workers);
+    nlohmann::json report = machine_json(training.workers.workers, training.workers.precision);
     for (const training::ProductSpeed& speed : speeds) {
       report["products"].push_back({{"use", speed.use},
                                     {"pass", speed.pass},
@@ -189,7 +218,7 @@ int benchmark_products(const BenchmarkOptions& options) {
     fmt::print("{}\n", base::dump_json(report));
     return 0;
   }
-  print_machine(training.workers);
+  print_machine(training.workers.workers, training.workers.precision);
   fmt::print("{:<22}{:<9}{:>6} x {:>6} x {:>6}{:>12}\n", "product", "pass", "rows", "depth", "columns", "GFLOP/s");
   for (const training::ProductSpeed& speed : speeds) {
     fmt::print("{:<22}{:<9}{:>6} x {:>6} x {:>7}{:>11.1f}\n", speed.use, speed.pass, speed.rows, speed.depth,
@@ -198,9 +227,63 @@ int benchmark_products(const BenchmarkOptions& options) {
   return 0;
 }
 
+void print_translation_json(const training::TranslationSpeedOptions& options,
+                            const training::TranslationSpeed& measured) {
+  nlohmann::json row = machine_json(options.search.workers, options.precision);
+  row["parameters"] = measured.parameters;
+  row["beam_size"] = options.search.beam_size;
+  row["batch_tokens"] = options.search.batch_tokens;
+  row["target_tokens"] = measured.target_tokens;
+  row["run_seconds"] = measured.run_seconds;
+  row["tokens_per_second"] = measured.tokens_per_second();
+  row["gflops_per_second"] = measured.gflops_per_second();
+  row["product_gflops_per_second"] = measured.product_gflops_per_second;
+  row["peak_mib"] = peak_mib();
+  row["step_rows"] = measured.step_rows;
+  for (const training::StepCost& cost : measured.step_costs) {
+    row["steps"].push_back({{"position", cost.position}, {"seconds", cost.seconds}});
+  }
+  fmt::print("{}\n", base::dump_json(row));
+}
+
+void print_translation(const training::TranslationSpeedOptions& options, const training::TranslationSpeed& measured) {
+  const auto [fastest, slowest] = std::minmax_element(measured.run_seconds.begin(), measured.run_seconds.end());
+  print_machine(options.search.workers, options.precision);
+  print_model(options.model, measured.parameters);
+  fmt::print(
+      "run          {} sentences, {} source + {} target tokens each, beam {}, {} tokens in work; {} warm-up, {} "
+      "measured\n",
+      options.sentences, options.source_length, options.target_length, options.search.beam_size,
+      options.search.batch_tokens, options.warmup, options.runs);
+  fmt::print("time         median {:.2f} s (fastest {:.2f}, slowest {:.2f})\n", measured.median_seconds(), *fastest,
+             *slowest);
+  fmt::print(
+      "speed        {:.0f} target tokens/s, {:.1f} GFLOP/s of matrix work, {:.0f}% of the fastest product alone "
+      "({:.0f} GFLOP/s)\n",
+      measured.tokens_per_second(), measured.gflops_per_second(),
+      100 * measured.gflops_per_second() / measured.product_gflops_per_second, measured.product_gflops_per_second);
+  fmt::print("memory       {} MiB at most\n", peak_mib());
+  fmt::print("step         of {} rows, one worker; positions up to: ms\n            ", measured.step_rows);
+  for (const training::StepCost& cost : measured.step_costs) {
+    fmt::print(" {}: {:.2f}", cost.position, cost.seconds * 1e3);
+  }
+  fmt::print("\n");
+}
+
+int benchmark_translation(const BenchmarkOptions& options) {
+  const training::TranslationSpeedOptions translation = translation_of(options);
+  const training::TranslationSpeed measured = training::measure_translation(translation);
+  (options.json ? print_translation_json : print_translation)(translation, measured);
+  return 0;
+}
+
 int run_benchmark(const BenchmarkOptions& options) {
   check_release_build();
-  base::check_usage(options.train != options.gemm, "benchmark: give one of --train and --gemm");
+  base::check_usage(options.train + options.gemm + options.translate == 1,
+                    "benchmark: give one of --train, --translate and --gemm");
+  if (options.translate) {
+    return benchmark_translation(options);
+  }
   return options.train ? benchmark_training(options) : benchmark_products(options);
 }
 
@@ -219,24 +302,33 @@ void add_shape_flags(CLI::App& command, BenchmarkOptions& options) {
 void add_benchmark_command(CLI::App& app, Run& run) {
   auto options = std::make_shared<BenchmarkOptions>();
   options->training.adam.clip_norm = 1.0;
-  CLI::App* command = add_command(app, "benchmark", "Measure the speed of training or of its matrix products");
+  CLI::App* command =
+      add_command(app, "benchmark", "Measure the speed of training, of translating, or of matrix products");
   command->add_flag("--train", options->train, "train on random sentences: target tokens a second");
-  command->add_flag("--gemm", options->gemm, "time the matrix products of the model alone");
+  command->add_flag("--translate", options->translate,
+                    "translate random sentences with random weights: target tokens a second, and what a step costs as "
+                    "the output grows");
+  command->add_flag("--gemm", options->gemm, "time the matrix products of the model's training alone");
   add_shape_flags(*command, *options);
   training::ThroughputOptions& training = options->training;
-  command->add_option("--sentences", training.sentences,
-                      "sentence pairs of one update, over all workers and processes");
+  command->add_option(
+      "--sentences", options->sentences,
+      "sentence pairs of one update, over all workers and processes (0 = 32), or sentences of one run of "
+      "--translate (0 = 256)");
   command->add_option("--source-length", training.source_length, "tokens of each source sentence");
   command->add_option("--target-length", training.target_length, "tokens of each target sentence");
-  command->add_option("--steps", training.steps, "updates measured");
-  command->add_option("--warmup", training.warmup, "updates before the measured ones");
+  command->add_option("--steps", training.steps, "updates or runs measured");
+  command->add_option("--warmup", options->warmup, "updates (-1 = 2) or runs (-1 = 1) before the measured ones");
   command->add_option("--workers", options->workers, "threads of a process, one replica each; 0 = one a core");
   command
       ->add_option("--precision", options->precision,
-                   "of the operands of matrix products; auto = the fastest of this machine")
-      ->check(CLI::IsMember({"auto", "float32", "bfloat16"}));
+                   "of the operands of matrix products; auto = the fastest of this machine, int8 to translate")
+      ->check(CLI::IsMember({"auto", "float32", "bfloat16", "int8"}));
   command->add_option("--recompute", options->recompute, "what the backward computes again to save memory")
       ->check(CLI::IsMember({"none", "layers"}));
+  command->add_option("--beam-size", options->translation.search.beam_size, "of --translate; 1 = greedy");
+  command->add_option("--batch-tokens", options->translation.search.batch_tokens,
+                      "of --translate: source tokens in work at a time in one worker");
   command->add_flag("--json", options->json, "print one JSON object");
   command->callback([&run, options] { run = [options] { return run_benchmark(*options); }; });
 }

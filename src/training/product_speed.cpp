@@ -1,11 +1,13 @@
 #include "training/product_speed.h"
 
 #include <algorithm>
+#include <memory>
 
 #include "base/error.h"
 #include "base/lap.h"
 #include "base/worker_pool.h"
 #include "ops/gemm.h"
+#include "ops/packed_weight.h"
 
 namespace dragoman::training {
 namespace {
@@ -21,11 +23,20 @@ struct Weight {
   bool stored_transposed;  // [d_out, d_in], as the embedding that serves as output weight
 };
 
+// The products that a model consists of.
+std::vector<Weight> weights_of(const models::TransformerConfig& model) {
+  return {{"attention projection", model.d_model, model.d_model, false},
+          {"feed-forward inner", model.d_model, model.d_ff, false},
+          {"feed-forward outer", model.d_ff, model.d_model, false},
+          {"output", model.d_model, model.target_vocab_size, true}};
+}
+
 // x [N, Din], W [Din, Dout] or its transpose, y [N, Dout].
 struct Operands {
   Tensor x, weight, y, grad_weight;
   Transpose transposed;
   ops::Precision precision;
+  std::shared_ptr<const ops::PackedWeight> packed = nullptr;
 };
 
 Operands make_operands(const Weight& weight, int64_t tokens, ops::Precision precision) {
@@ -51,6 +62,17 @@ void weight_gradient(Operands& o) {
   const bool transposed = o.transposed == Transpose::kYes;
   ops::gemm(transposed ? o.y : o.x, Transpose::kYes, transposed ? o.x : o.y, Transpose::kNo, o.grad_weight,
             o.precision);
+}
+
+void packed_forward(Operands& o) {
+  ops::multiply_weight(o.x, ops::Weight({}, o.packed.get()), o.transposed, {}, o.y);
+}
+
+std::shared_ptr<const ops::PackedWeight> pack(const Operands& operands) {
+  const auto packed = std::make_shared<ops::PackedWeight>(
+      operands.weight.shape(), ops::PackedWeightLayout{operands.precision, operands.transposed, false});
+  packed->pack(operands.weight, 0, packed->panels());
+  return packed;
 }
 
 double seconds_of(base::WorkerPool& pool, std::vector<Operands>& operands, void (*product)(Operands&), int repeats) {
@@ -80,13 +102,9 @@ double best_gflops(base::WorkerPool& pool, std::vector<Operands>& operands, void
 std::vector<ProductSpeed> measure_products(const models::TransformerConfig& model, int64_t tokens,
                                            const WorkerOptions& workers, double seconds) {
   base::check_usage(tokens >= 1, "tokens is {}, must be at least 1", tokens);
-  const Weight weights[] = {{"attention projection", model.d_model, model.d_model, false},
-                            {"feed-forward inner", model.d_model, model.d_ff, false},
-                            {"feed-forward outer", model.d_ff, model.d_model, false},
-                            {"output", model.d_model, model.target_vocab_size, true}};
   base::WorkerPool pool(workers.workers);
   std::vector<ProductSpeed> speeds;
-  for (const Weight& weight : weights) {
+  for (const Weight& weight : weights_of(model)) {
     const int64_t rows =
         weight.stored_transposed ? std::min<int64_t>(tokens, 256) : tokens;  // the loss works in chunks
     const double flops = 2.0 * static_cast<double>(rows) * static_cast<double>(weight.d_in * weight.d_out);
@@ -98,6 +116,25 @@ std::vector<ProductSpeed> measure_products(const models::TransformerConfig& mode
     speeds.push_back({weight.use, "forward", rows, weight.d_in, weight.d_out, measure(forward)});
     speeds.push_back({weight.use, "input", rows, weight.d_out, weight.d_in, measure(input_gradient)});
     speeds.push_back({weight.use, "weight", weight.d_in, rows, weight.d_out, measure(weight_gradient)});
+  }
+  return speeds;
+}
+
+std::vector<ProductSpeed> measure_packed_products(const models::TransformerConfig& model, int64_t rows,
+                                                  ops::Precision precision, int workers, double seconds) {
+  base::check_usage(rows >= 1, "rows is {}, must be at least 1", rows);
+  base::WorkerPool pool(workers);
+  std::vector<ProductSpeed> speeds;
+  for (const Weight& weight : weights_of(model)) {
+    const double flops = 2.0 * static_cast<double>(rows) * static_cast<double>(weight.d_in * weight.d_out);
+    std::vector<Operands> operands(static_cast<size_t>(workers));
+    pool.run([&](int rank) { operands[static_cast<size_t>(rank)] = make_operands(weight, rows, precision); });
+    const auto packed = pack(operands.front());
+    for (Operands& of_worker : operands) {
+      of_worker.packed = packed;
+    }
+    speeds.push_back({weight.use, "packed", rows, weight.d_in, weight.d_out,
+                      best_gflops(pool, operands, packed_forward, seconds, flops)});
   }
   return speeds;
 }

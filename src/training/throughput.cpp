@@ -10,13 +10,8 @@
 namespace dragoman::training {
 namespace {
 
-constexpr int32_t kFirstWord = 4;  // below stand the special ids
-constexpr int kBatches = 4;        // used in turn
+constexpr int kBatches = 4;  // used in turn
 constexpr double kSecondsOfProduct = 0.05;
-
-void check_positive(const char* name, int64_t value) {
-  base::check_usage(value >= 1, "{} is {}, must be at least 1", name, value);
-}
 
 std::vector<int32_t> random_ids(int64_t count, int64_t vocab_size, std::mt19937_64& random) {
   std::vector<int32_t> ids(static_cast<size_t>(count));
@@ -48,13 +43,13 @@ constexpr Shape kShapes[] = {
 
 }  // namespace
 
-void ThroughputOptions::check() const {
-  check_positive("sentences", sentences);
+void check_positive(const char* name, int64_t value) {
+  base::check_usage(value >= 1, "{} is {}, must be at least 1", name, value);
+}
+
+void check_random_sentences(const models::TransformerConfig& model, int64_t source_length, int64_t target_length) {
   check_positive("source_length", source_length);
   check_positive("target_length", target_length);
-  check_positive("steps", steps);
-  check_positive("workers", workers.workers);
-  base::check_usage(warmup >= 0, "warmup is {}, must not be negative", warmup);
   const int64_t longest = std::max(source_length, target_length);
   base::check_usage(longest <= model.max_positions, "a sentence of {} tokens, but max_positions is {}", longest,
                     model.max_positions);
@@ -62,6 +57,14 @@ void ThroughputOptions::check() const {
   base::check_usage(vocab_size > kFirstWord, "vocabulary of {}, must be more than the {} special ids", vocab_size,
                     kFirstWord);
   model.check();
+}
+
+void ThroughputOptions::check() const {
+  check_positive("sentences", sentences);
+  check_positive("steps", steps);
+  check_positive("workers", workers.workers);
+  base::check_usage(warmup >= 0, "warmup is {}, must not be negative", warmup);
+  check_random_sentences(model, source_length, target_length);
 }
 
 double median(std::vector<double> values) {
@@ -75,14 +78,21 @@ double Throughput::median_seconds() const {
   return median(step_seconds);
 }
 
-double training_flops(const models::TransformerConfig& model, int64_t source_length, int64_t target_length) {
+double translation_flops(const models::TransformerConfig& model, int64_t source_length, int64_t target_length,
+                         int64_t n_hypotheses) {
   const auto d = static_cast<double>(model.d_model), f = static_cast<double>(model.d_ff);
   const auto s = static_cast<double>(source_length), t = static_cast<double>(target_length);
   const double encoder = model.encoder_layers * ((8 * d * d + 4 * d * f) * s + 4 * d * s * s);
+  const double cross_keys = model.decoder_layers * 4 * d * d * s;
   const double attention = 4 * d * (t * (t + 1) / 2 + s * t);
-  const double decoder = model.decoder_layers * (4 * d * d * s + (12 * d * d + 4 * d * f) * t + attention);
+  const double decoder = model.decoder_layers * ((12 * d * d + 4 * d * f) * t + attention);
   const double output = 2 * d * static_cast<double>(model.target_vocab_size) * t;
-  return 3 * (encoder + decoder + output);  // backward: one product for the input and one for the weight
+  return encoder + cross_keys + static_cast<double>(n_hypotheses) * (decoder + output);
+}
+
+double training_flops(const models::TransformerConfig& model, int64_t source_length, int64_t target_length) {
+  // The backward has one product for the input and one for the weight.
+  return 3 * translation_flops(model, source_length, target_length, 1);
 }
 
 models::TransformerConfig benchmark_shape(const std::string& name) {

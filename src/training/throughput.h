@@ -9,6 +9,15 @@
 
 namespace dragoman::training {
 
+/// The least id of random sentences: below stand the special ids.
+inline constexpr int32_t kFirstWord = 4;
+
+/// Throws Error(kUsage): "steps is 0, must be at least 1".
+void check_positive(const char* name, int64_t value);
+/// Whether random sentences of these lengths, end included, can be given to that model. Throws Error(kUsage):
+/// "a sentence of 2000 tokens, but max_positions is 1024".
+void check_random_sentences(const models::TransformerConfig& model, int64_t source_length, int64_t target_length);
+
 /// What a throughput measurement trains: random sentences, all equally long.
 struct ThroughputOptions {
   models::TransformerConfig model;
@@ -44,12 +53,17 @@ struct Throughput {
   double gflops_per_second() const { return flops * 1e-9 / median_seconds(); }
 };
 
-/// Useful matrix work of training on one sentence pair, in floating-point operations (2 per multiply-add), three times
-/// the forward pass; causal attention counts the triangle it needs, T(T + 1)/2. With D = d_model, F = d_ff:
+/// Useful matrix work of translating a sentence, in floating-point operations (2 per multiply-add), when each of
+/// `n_hypotheses` grows to `target_length` tokens, with keys and values of the past kept. With D = d_model, F = d_ff:
 ///   encoder   Le (8 D^2 + 4 D F) S + Le 4 D S^2
-///   decoder   Ld 4 D^2 S + Ld (12 D^2 + 4 D F) T + Ld 4 D T(T + 1)/2 + Ld 4 D S T
-///   output    2 D V T
+///   decoder   Ld 4 D^2 S + hypotheses (Ld (12 D^2 + 4 D F) T + Ld 4 D T(T + 1)/2 + Ld 4 D S T)
+///   output    hypotheses 2 D V T
 /// Biases, layer norms, softmax and embedding look-ups count nothing.
+double translation_flops(const models::TransformerConfig& model, int64_t source_length, int64_t target_length,
+                         int64_t n_hypotheses);
+
+/// The same of training on one sentence pair: three times the forward pass, which is that of one hypothesis (causal
+/// attention counts the triangle it needs).
 double training_flops(const models::TransformerConfig& model, int64_t source_length, int64_t target_length);
 
 /// The shapes that benchmarks are known by: "base" (6+6 layers, 512/2048, 8 heads, vocabulary 32,000), "d256" (3+3,

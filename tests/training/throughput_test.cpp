@@ -4,6 +4,7 @@
 
 #include "base/error.h"
 #include "training/product_speed.h"
+#include "training/translation_speed.h"
 
 namespace dragoman::training {
 namespace {
@@ -40,6 +41,15 @@ TEST(TrainingFlops, OneTokenByHand) {
   const double encoder = 2 * (4 * d * d + 2 * d * f + 2 * d);
   const double decoder = 2 * (8 * d * d + 2 * d * f + 4 * d);
   EXPECT_DOUBLE_EQ(training_flops(model, 1, 1), 3 * (encoder + decoder + 2 * d * v));
+}
+
+// Each hypothesis costs as much as the first; the source is read once.
+TEST(TranslationFlops, HypothesesShareTheSource) {
+  const models::TransformerConfig model = benchmark_shape("base");
+  const auto flops = [&](int64_t n_hypotheses) { return translation_flops(model, 30, 30, n_hypotheses) / 30 / kMega; };
+  EXPECT_NEAR(flops(1), 122, 0.5);
+  EXPECT_NEAR(flops(4), 354, 0.5);
+  EXPECT_NEAR(flops(3) - flops(2), flops(2) - flops(1), 1e-6);
 }
 
 TEST(TrainingFlops, LayersAddUp) {
@@ -96,6 +106,43 @@ TEST(Throughput, RefusesWhatCannotBeMeasured) {
             "a sentence of 2000 tokens, but max_positions is 1024");
   EXPECT_EQ(message([](auto& options) { options.model.target_vocab_size = 4; }),
             "vocabulary of 4, must be more than the 4 special ids");
+}
+
+TEST(TranslationSpeed, MeasuresEveryRunAndStep) {
+  for (const auto precision : {ops::Precision::kFloat32, ops::Precision::kInt8}) {
+    TranslationSpeedOptions options;
+    options.model = small_options().model;
+    options.precision = precision;
+    options.search.beam_size = 2;
+    options.search.workers = 2;
+    options.search.batch_tokens = 12;
+    options.sentences = 9;
+    options.source_length = 4;
+    options.target_length = 11;
+    options.runs = 3;
+    const TranslationSpeed measured = measure_translation(options);
+    EXPECT_EQ(measured.run_seconds.size(), 3U);
+    EXPECT_EQ(measured.target_tokens, 9 * 11) << "every translation is as long as was asked for";
+    EXPECT_DOUBLE_EQ(measured.flops, 9 * translation_flops(options.model, 4, 11, 2));
+    EXPECT_GT(measured.product_gflops_per_second, 0.0);
+    EXPECT_EQ(measured.step_rows, 3 * 2) << "12 tokens in work are 3 sentences of 4, with a beam of 2";
+    std::vector<int64_t> positions;
+    for (const StepCost& cost : measured.step_costs) {
+      positions.push_back(cost.position);
+      EXPECT_GT(cost.seconds, 0.0) << "position " << cost.position;
+    }
+    EXPECT_EQ(positions, (std::vector<int64_t>{1, 2, 4, 8, 11}));
+  }
+}
+
+TEST(TranslationSpeed, RefusesWhatCannotBeMeasured) {
+  TranslationSpeedOptions options;
+  options.model = small_options().model;
+  options.runs = 0;
+  EXPECT_THROW(measure_translation(options), base::Error);
+  options.runs = 1;
+  options.target_length = 2000;
+  EXPECT_THROW(measure_translation(options), base::Error);
 }
 
 TEST(BenchmarkShape, UnknownNameListsTheKnown) {
