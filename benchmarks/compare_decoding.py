@@ -8,8 +8,8 @@ Shapes (base, d256, tiny, deep) have random weights: both sides then write sente
 worth the same work on both. `text` is a model that was trained, a whole file, cutting into pieces and joining included.
 The other program runs in the best of its ways that are tried here (threads, sentences of a batch), dragoman likewise
 (tokens in work); then several rounds in turn, each in a fresh process on the same cores. Seconds are those of translating, loading
-left out on both sides; in dragoman's they always include reading, cutting and writing text. The seconds of loading are
-those of a whole run without input here, and of making the translator there.
+left out on both sides; in dragoman's they always include reading, cutting and writing text and the first, cold steps. The
+seconds of loading are those of a whole run without input here, and of making tokenizer and translator there.
 
 Needs ctranslate2, sentencepiece, safetensors and numpy from the package index (torch, transformers, sentencepiece and
 sacremoses for transformers): in the interpreter named by --python or

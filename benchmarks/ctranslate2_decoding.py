@@ -19,8 +19,8 @@ def main():
     job = json.loads(sys.argv[1])
     with open(job["lines"], encoding="utf-8", newline="\n") as file:
         lines = [line.rstrip("\n") for line in file]
-    pieces = sentencepiece.SentencePieceProcessor(model_file=job["vocabulary"])
     begin = time.perf_counter()
+    pieces = sentencepiece.SentencePieceProcessor(model_file=job["vocabulary"])
     translator = ctranslate2.Translator(
         job["folder"],
         compute_type=job["compute_type"],
