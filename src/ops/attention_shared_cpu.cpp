@@ -18,6 +18,7 @@ constexpr int64_t kLineVectors = 64 / sizeof(T) / kRowLanes;  // of a cache line
 
 // Keys or values of a head, and of the head (perhaps of the next sentence) that is computed after it. While one is
 // read, the same place of the next is asked for: a head is about a page, and at its end the processor stops guessing.
+// The next one may be shorter; asking for what is behind it does no harm.
 template <class T>
 struct HeadData {
   const T* now;
