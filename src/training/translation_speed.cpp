@@ -67,7 +67,8 @@ std::vector<double> step_seconds(const models::Transformer& model, const Transla
 std::vector<StepCost> costs_by_position(const std::vector<double>& seconds) {
   std::vector<StepCost> costs;
   for (size_t begin = 0, end = 1; begin < seconds.size(); begin = end, end = std::min(2 * end, seconds.size())) {
-    const auto first = seconds.begin() + static_cast<ptrdiff_t>(begin), last = seconds.begin() + static_cast<ptrdiff_t>(end);
+    const auto first = seconds.begin() + static_cast<ptrdiff_t>(begin),
+               last = seconds.begin() + static_cast<ptrdiff_t>(end);
     costs.push_back({static_cast<int64_t>(end), median({first, last})});
   }
   return costs;
@@ -95,13 +96,13 @@ TranslationSpeed measure_translation(const TranslationSpeedOptions& options) {
   model->parameters().pack_weights(options.precision);
   TranslationSpeed measured;
   measured.parameters = model->parameters().count();
-  measured.flops = static_cast<double>(options.sentences) *
-                   translation_flops(options.model, options.source_length, options.target_length,
-                                     options.search.beam_size);
+  measured.flops =
+      static_cast<double>(options.sentences) *
+      translation_flops(options.model, options.source_length, options.target_length, options.search.beam_size);
   measured.step_rows = sentences_under_way(options) * options.search.beam_size;
-  measured.product_gflops_per_second = best_product_speed(
-      measure_packed_products(options.model, measured.step_rows, options.precision,
-                              decoding::worker_count(options.search.workers), kSecondsOfProduct));
+  measured.product_gflops_per_second =
+      best_product_speed(measure_packed_products(options.model, measured.step_rows, options.precision,
+                                                 decoding::worker_count(options.search.workers), kSecondsOfProduct));
 
   decoding::SearchOptions search = options.search;
   search.min_length = static_cast<int>(options.target_length) - 1;

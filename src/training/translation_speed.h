@@ -34,21 +34,21 @@ struct StepCost {
 
 /// What was measured.
 struct TranslationSpeed {
-  std::vector<double> run_seconds;  ///< in the order of the runs
-  int64_t target_tokens = 0;        ///< of one run
-  double flops = 0.0;               ///< matrix work of one run, see translation_flops
+  std::vector<double> run_seconds;         ///< in the order of the runs
+  int64_t target_tokens = 0;               ///< of one run
+  double flops = 0.0;                      ///< matrix work of one run, see translation_flops
   double product_gflops_per_second = 0.0;  ///< of the fastest of the model's products alone, with as many rows
   int64_t parameters = 0;
-  int64_t step_rows = 0;               ///< hypotheses of one step of `step_costs`
-  std::vector<StepCost> step_costs;    ///< positions 1, 2, 4, ... and the last; one worker, the others idle
+  int64_t step_rows = 0;             ///< hypotheses of one step of `step_costs`
+  std::vector<StepCost> step_costs;  ///< positions 1, 2, 4, ... and the last; one worker, the others idle
 
   double median_seconds() const;
   double tokens_per_second() const { return static_cast<double>(target_tokens) / median_seconds(); }
   double gflops_per_second() const { return flops * 1e-9 / median_seconds(); }
 };
 
-/// Translates, ids to ids, `warmup + runs` times; then feeds `target_length` tokens, step by step, to as many sentences as
-/// `batch_tokens` holds.
+/// Translates, ids to ids, `warmup + runs` times; then feeds `target_length` tokens, step by step, to as many sentences
+/// as `batch_tokens` holds.
 TranslationSpeed measure_translation(const TranslationSpeedOptions& options);
 
 }  // namespace dragoman::training
