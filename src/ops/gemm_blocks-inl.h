@@ -39,6 +39,8 @@ struct RightPanels {
   int64_t first;
   const float* column_scales = nullptr;  // of all columns, int8 only
   const int32_t* column_starts = nullptr;
+
+  const float* panel(int64_t column, int64_t width) const { return panels + column * cells + first * width; }
 };
 
 struct Result {
@@ -128,23 +130,25 @@ void multiply_placed(TileArguments tile, bool left_transposed, int64_t rows, con
     for (int64_t column = 0; column < result.columns; column += kPanelColumns) {
       tile.columns = std::min(result.columns - column, kPanelColumns);
       const int64_t width = panel_width(tile.columns);
-      tile.panel = right.panels + column * right.cells + right.first * width;
+      tile.panel = right.panel(column, width);
       tile.c = result.c + column;
       tile.bias = result.bias == nullptr ? nullptr : result.bias + column;
       if constexpr (IsInt8<Cells>) {
         tile.column_scales = right.column_scales + column;
         tile.column_starts = right.column_starts + column;
       }
-      multiply(width);
+      const int64_t next = column + kPanelColumns;
+      multiply(width, panel_width(result.columns - next) == width ? right.panel(next, width) : nullptr);
     }
   };
   if constexpr (InTiles<Cells>) {
     typename Cells::Tiles tiles;
-    for_each_panel([&](int64_t width) HWY_ATTR { multiply_panel_of_tiles<Cells>(tiles, tile, rows, width); });
+    for_each_panel([&](int64_t width, const float*)
+                       HWY_ATTR { multiply_panel_of_tiles<Cells>(tiles, tile, rows, width); });
   } else if (left_transposed) {
-    for_each_panel([&](int64_t width) HWY_ATTR { multiply_panel_of_blocks<Cells>(tile, rows, width); });
+    for_each_panel([&](int64_t width, const float*) HWY_ATTR { multiply_panel_of_blocks<Cells>(tile, rows, width); });
   } else {
-    for_each_panel([&](int64_t width) HWY_ATTR { multiply_panel<Cells>(tile, rows, width); });
+    for_each_panel([&](int64_t width, const float* next) HWY_ATTR { multiply_panel<Cells>(tile, rows, width, next); });
   }
 }
 

@@ -51,6 +51,10 @@ struct TileArguments {
   int64_t columns;    // of c, at most the panel's width
   const float* bias;  // added to each row; null for none
   bool accumulate;
+  // What comes from memory next is asked for while this tile is computed: `ahead_lines` vectors of each cell of the
+  // next panel, as wide as this one, the first at ahead + k * width. Without it the first tile of a panel waits.
+  const float* ahead = nullptr;
+  int64_t ahead_lines = 0;
   // int8 only: what one unit of row r of A (rows are numbered from first_row) and of column j of B is worth, and what
   // the sums of column j begin with
   const float* row_scales = nullptr;
@@ -103,7 +107,11 @@ void multiply_tile(const TileArguments& tile) {
   }
   const float* a = tile.a;
   const float* panel = tile.panel;
-  for (int64_t k = 0; k < tile.depth; ++k, a += tile.a_depth, panel += kVectors * kLanes) {
+  const float* ahead = tile.ahead;
+  for (int64_t k = 0; k < tile.depth; ++k, a += tile.a_depth, panel += kVectors * kLanes, ahead += kVectors * kLanes) {
+    for (int64_t line = 0; line < tile.ahead_lines; ++line) {
+      __builtin_prefetch(ahead + line * kLanes, 0, 2);  // into the second-level cache: the first is full
+    }
     Vector columns[kVectors];
 #pragma GCC unroll 3
     for (int v = 0; v < kVectors; ++v) {
@@ -155,11 +163,18 @@ HWY_INLINE int64_t rows_of_tile(int64_t left) {
   return left >= 2 * kTileRows ? kTileRows : left > kTileRows ? (left + 1) / 2 : left;
 }
 
-// One panel times `rows` rows of A; `tile` describes the first row.
+// One panel times `rows` rows of A; `tile` describes the first row. The panel at `next`, unless it is null, is asked
+// for by its tiles in equal parts.
 template <class Cells>
-HWY_INLINE void multiply_panel(TileArguments tile, int64_t rows, int64_t width) {
+HWY_INLINE void multiply_panel(TileArguments tile, int64_t rows, int64_t width, const float* next) {
+  const int64_t tiles = (rows + kTileRows - 1) / kTileRows;
+  int64_t lines = next == nullptr ? 0 : width / kLanes;
+  const int64_t lines_a_tile = (lines + tiles - 1) / tiles;
   while (rows > 0) {
     const int64_t count = rows_of_tile(rows);
+    tile.ahead_lines = std::min(lines, lines_a_tile);
+    lines -= tile.ahead_lines;
+    tile.ahead = next == nullptr ? tile.panel : next + lines * kLanes;
     tile_function<Cells>(count, width)(tile);
     skip_rows(tile, count);
     rows -= count;

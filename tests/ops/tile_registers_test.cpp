@@ -1,0 +1,80 @@
+// The instructions of AMX themselves, on processors without them too: support/tile_trap.h.
+
+#include <gtest/gtest.h>
+
+#include <optional>
+
+#include "base/cpu.h"
+#include "ops/packed_matrix_cpu.h"
+#include "support/tensors.h"
+#include "support/tile_trap.h"
+
+namespace dragoman::ops {
+namespace {
+
+using support::close;
+using support::random_tensor;
+using support::same_bits;
+using tensor::DType;
+
+struct Case {
+  int64_t rows, depth, columns;
+};
+
+// One tile and less, several with rests, and depths that are no multiple of what a tile row holds.
+constexpr Case kCases[] = {{1, 1, 1}, {16, 32, 16}, {17, 64, 48}, {33, 70, 49}, {40, 130, 100}, {130, 200, 33}};
+
+class TileRegisters : public testing::Test {
+ protected:
+  void SetUp() override {
+    if (base::machine_isa() < base::Isa::kBf16) {
+      GTEST_SKIP() << "operands are packed by instructions of AVX-512 BF16, which this processor has not";
+    }
+    if (base::machine_isa() < base::Isa::kAmx) {
+      trap_.emplace();
+    }
+  }
+
+  static Tensor product(const Case& size, ProductKernel kernel) {
+    const Tensor x = random_tensor({size.rows, size.depth}, DType::kFloat32, 1);
+    const Tensor weight = random_tensor({size.depth, size.columns}, DType::kFloat32, 2);
+    const Tensor bias = random_tensor({size.columns}, DType::kFloat32, 3);
+    const int64_t padded = panel_cells(1, size.columns, ProductKernel::kFloat32);
+    PanelStorage panels{Tensor::empty({panel_cells(size.depth, size.columns, kernel)}), Tensor::empty({padded}),
+                        Tensor::empty({padded}, DType::kInt32)};
+    pack_panels(weight, Transpose::kNo, kernel, {0, (size.columns + panel_columns() - 1) / panel_columns()}, panels);
+    Tensor y = Tensor::full({size.rows, size.columns}, 9.0);
+    multiply_panels({x, panels, kernel, PackedEpilogue{bias}, false}, y);
+    return y;
+  }
+
+  std::optional<support::TileTrap> trap_;
+};
+
+TEST_F(TileRegisters, Int8HasTheBitsOfTilesInMemory) {
+  for (const Case& size : kCases) {
+    const int64_t before = support::TileTrap::count();
+    EXPECT_TRUE(same_bits(product(size, ProductKernel::kInt8Amx), product(size, ProductKernel::kInt8EmulatedAmx)))
+        << size.rows << " x " << size.depth << " x " << size.columns;
+    EXPECT_EQ(trap_.has_value(), support::TileTrap::count() > before) << "instructions of AMX were not met";
+  }
+}
+
+// The instruction sums even and odd products apart, so the last bits differ.
+TEST_F(TileRegisters, BFloat16IsThatOfTilesInMemoryButForRounding) {
+  for (const Case& size : kCases) {
+    EXPECT_TRUE(
+        close(product(size, ProductKernel::kBFloat16Amx), product(size, ProductKernel::kBFloat16EmulatedAmx), 2e-6))
+        << size.rows << " x " << size.depth << " x " << size.columns;
+  }
+}
+
+// What a row becomes must not depend on its neighbours.
+TEST_F(TileRegisters, ARowIsTheSameAlone) {
+  for (const ProductKernel kernel : {ProductKernel::kBFloat16Amx, ProductKernel::kInt8Amx}) {
+    EXPECT_TRUE(same_bits(product({1, 130, 100}, kernel), product({40, 130, 100}, kernel).rows(0, 1)));
+  }
+}
+
+}  // namespace
+}  // namespace dragoman::ops
