@@ -30,17 +30,24 @@ Variable CachedCrossMemory::attend(const Variable& input, const nn::MultiHeadAtt
 
 namespace {
 
-// Keys and values are kept in bfloat16 where the products are rounded too: half the memory to hold and to read.
+// Keys and values are rounded where the products are: less memory to hold, and to read in every step.
 tensor::DType cache_dtype(const models::Transformer& model) {
   const nn::WeightPacking* packing = model.parameters().packing();
-  const bool exact = packing == nullptr || packing->precision() == ops::Precision::kFloat32;
-  return exact ? tensor::DType::kFloat32 : tensor::DType::kBFloat16;
+  switch (packing == nullptr ? ops::Precision::kFloat32 : packing->precision()) {
+    case ops::Precision::kInt8:
+      return tensor::DType::kInt8;
+    case ops::Precision::kBFloat16:
+      return tensor::DType::kBFloat16;
+    default:
+      return tensor::DType::kFloat32;
+  }
 }
 
 }  // namespace
 
 DecoderState::DecoderState(const models::Transformer& model)
-    : model_(model), cache_(model.decoder_layer_count(), model.config().d_model, cache_dtype(model)) {
+    : model_(model),
+      cache_(model.decoder_layer_count(), model.config().d_model, model.config().n_heads, cache_dtype(model)) {
   for (size_t layer = 0; layer < model.decoder_layer_count(); ++layer) {
     self_memories_.emplace_back(*this, layer);
     cross_memories_.emplace_back(*this, layer);

@@ -3,8 +3,6 @@
 #include <algorithm>
 #include <cstring>
 
-#include "ops/attention_step.h"
-
 namespace dragoman::decoding {
 namespace {
 
@@ -53,6 +51,15 @@ void KeyValueCache::release_all(CacheRows& sentence) {
 }
 
 void KeyValueCache::write(size_t layer, int32_t row, const float* key, const float* value) {
+  if (dtype_ == tensor::DType::kInt8) {
+    auto* target = layers_[layer].data<int8_t>() + row * stride();
+    for (const float* from : {key, value}) {
+      ops::quantise_heads(from, n_heads_, d_model_ / n_heads_, target, units_.data());
+      std::memcpy(target + d_model_, units_.data(), units_.size() * sizeof(float));
+      target += half_row();
+    }
+    return;
+  }
   if (dtype_ == tensor::DType::kBFloat16) {
     auto* target = layers_[layer].data<tensor::BFloat16>() + row * stride();
     ops::round_row(key, d_model_, target);

@@ -3,6 +3,7 @@
 #include <cstdint>
 #include <vector>
 
+#include "ops/attention_step.h"
 #include "tensor/tensor.h"
 
 namespace dragoman::decoding {
@@ -19,9 +20,9 @@ struct CacheRows {
 /// when the sentence is done another one, so the memory stops growing once it fits the work.
 class KeyValueCache {
  public:
-  /// @param dtype  float32 or bfloat16
-  KeyValueCache(size_t n_layers, int64_t d_model, tensor::DType dtype = tensor::DType::kFloat32)
-      : layers_(n_layers), d_model_(d_model), dtype_(dtype) {}
+  /// @param dtype  float32, bfloat16, or int8, where each head of a row is scaled by itself
+  KeyValueCache(size_t n_layers, int64_t d_model, int n_heads = 1, tensor::DType dtype = tensor::DType::kFloat32)
+      : layers_(n_layers), d_model_(d_model), n_heads_(n_heads), dtype_(dtype), units_(static_cast<size_t>(n_heads)) {}
 
   /// The number of a free row of `sentence` that follows `previous` (-1: nothing), which it keeps alive. It is needed
   /// until `release` is called on it. May move the memory (when it grows), so pointers are asked for afterwards.
@@ -36,10 +37,10 @@ class KeyValueCache {
   /// Key (value) of row r begins at element r * stride() of this.
   const void* keys(size_t layer) const { return layers_[layer].raw_data(); }
   const void* values(size_t layer) const {
-    return static_cast<const char*>(keys(layer)) + static_cast<size_t>(d_model_) * tensor::dtype_bytes(dtype_);
+    return static_cast<const char*>(keys(layer)) + static_cast<size_t>(half_row()) * tensor::dtype_bytes(dtype_);
   }
   tensor::DType dtype() const { return dtype_; }
-  int64_t stride() const { return 2 * d_model_; }
+  int64_t stride() const { return 2 * half_row(); }
 
   int64_t capacity() const { return capacity_; }
   /// Rows that some hypothesis needs.
@@ -47,10 +48,14 @@ class KeyValueCache {
 
  private:
   void grow();
+  // Elements of a key or value, with its units (ops::StepKeys).
+  int64_t half_row() const { return ops::cached_row_elements(d_model_, n_heads_, dtype_); }
 
-  std::vector<tensor::Tensor> layers_;  // [rows, 2 D] each: key, then value
+  std::vector<tensor::Tensor> layers_;  // [rows, stride()] each: key, then value
   int64_t d_model_;
+  int n_heads_;
   tensor::DType dtype_;
+  std::vector<float> units_;  // [H] of the row that is written
   int64_t capacity_ = 0;
   int64_t rows_in_use_ = 0;
   std::vector<int32_t> free_runs_;  // the first row of each; the last one is handed out next

@@ -23,6 +23,10 @@ void run_group(const SharedRows& group, const SharedRows* next, SharedProblem& p
   problem.keys = group.keys->keys.raw_data();
   problem.values = group.keys->values.raw_data();
   problem.dtype = group.keys->keys.dtype();
+  if (problem.dtype == DType::kInt8) {
+    problem.key_scales = group.keys->key_scales.data<float>();
+    problem.value_scales = group.keys->value_scales.data<float>();
+  }
   problem.length = group.keys->length;
   problem.next_keys = next == nullptr ? nullptr : next->keys->keys.raw_data();
   problem.next_values = next == nullptr ? nullptr : next->keys->values.raw_data();
@@ -44,6 +48,23 @@ Tensor rounded_rows(const Tensor& matrix) {
               halves.data<tensor::BFloat16>() + row * halves.stride(0));
   }
   return halves;
+}
+
+// Each head of each row of `matrix` in int8, what their units are worth in scales [H, rows of it or more], zero past
+// them.
+Tensor quantised_heads(const Tensor& matrix, int n_heads, Tensor& scales) {
+  const int64_t size = matrix.dim(1) / n_heads;
+  Tensor units = Tensor::empty(matrix.shape(), DType::kInt8);
+  Tensor of_row = Tensor::empty({n_heads});
+  scales.zero();
+  for (int64_t row = 0; row < matrix.dim(0); ++row) {
+    quantise_heads(matrix.data<float>() + row * matrix.stride(0), n_heads, size,
+                   units.data<int8_t>() + row * units.stride(0), of_row.data<float>());
+    for (int64_t h = 0; h < n_heads; ++h) {
+      scales.data<float>()[h * scales.stride(0) + row] = of_row.data<float>()[h];
+    }
+  }
+  return units;
 }
 
 template <class T>
@@ -74,11 +95,19 @@ SharedKeys pack_shared_keys(const Tensor& keys, const Tensor& values, int n_head
   const int64_t d_value = head_width(values, n_heads, "pack_shared_keys", "values");
   const int64_t length = keys.dim(0), blocks = (length + kKeyBlock - 1) / kKeyBlock;
   tensor::check_shape(values, {length, values.dim(1)}, "pack_shared_keys", "values");
-  base::check_argument(dtype == DType::kFloat32 || dtype == DType::kBFloat16,
-                       "pack_shared_keys: dtype is {}, must be float32 or bfloat16", tensor::dtype_name(dtype));
+  base::check_argument(dtype == DType::kFloat32 || dtype == DType::kBFloat16 || dtype == DType::kInt8,
+                       "pack_shared_keys: dtype is {}, must be float32, bfloat16 or int8", tensor::dtype_name(dtype));
   SharedKeys packed{Tensor::empty({n_heads, blocks, d_head, kKeyBlock}, dtype),
-                    Tensor::empty({n_heads, length, d_value}, dtype), length};
-  if (dtype == DType::kBFloat16) {
+                    Tensor::empty({n_heads, length, d_value}, dtype),
+                    length,
+                    {},
+                    {}};
+  if (dtype == DType::kInt8) {
+    packed.key_scales = Tensor::empty({n_heads, blocks * kKeyBlock});
+    packed.value_scales = Tensor::empty({n_heads, blocks * kKeyBlock});
+    lay_out<int8_t>(quantised_heads(keys, n_heads, packed.key_scales),
+                    quantised_heads(values, n_heads, packed.value_scales), packed);
+  } else if (dtype == DType::kBFloat16) {
     lay_out<tensor::BFloat16>(rounded_rows(keys), rounded_rows(values), packed);
   } else {
     lay_out<float>(keys, values, packed);

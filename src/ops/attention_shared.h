@@ -12,13 +12,17 @@ using tensor::Tensor;
 /// Keys and values of one sentence that many queries will attend to, one decoding step after another, laid out for
 /// that: 16 positions of one component of a key lie side by side, and a head's values follow each other.
 struct SharedKeys {
-  Tensor keys;         ///< [H, ceil(S / 16), Dh, 16] float32 or bfloat16, zeros past S
-  Tensor values;       ///< [H, S, Dv] of the same kind
-  int64_t length = 0;  ///< S
+  Tensor keys;          ///< [H, ceil(S / 16), Dh, 16] float32, bfloat16 or int8, zeros past S
+  Tensor values;        ///< [H, S, Dv] of the same kind
+  int64_t length = 0;   ///< S
+  Tensor key_scales;    ///< [H, ceil(S / 16) * 16] float32, int8 only: what one unit of a key is worth
+  Tensor value_scales;  ///< the same of the values
 };
 
 /// Lays out keys [S, H*Dh] and values [S, H*Dv], float32, rows may be strided.
-/// @param dtype  of the copy: float32, or bfloat16 (rounded to nearest even), half the memory
+/// @param dtype  of the copy: float32; bfloat16 (rounded to nearest even), half the memory; or int8, a quarter, each
+/// head
+///   of a key or value scaled so that its largest number is 127
 /// Throws Error: "pack_shared_keys: values is [3, 8], must be [4, 8]", or a width that n_heads does not divide.
 SharedKeys pack_shared_keys(const Tensor& keys, const Tensor& values, int n_heads,
                             tensor::DType dtype = tensor::DType::kFloat32);

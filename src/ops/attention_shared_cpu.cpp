@@ -3,6 +3,8 @@
 #include <hwy/foreach_target.h>
 #include <hwy/highway.h>
 // The two above must come first.
+#include <type_traits>
+
 #include "ops/attention_shared_cpu.h"
 #include "ops/cached_rows-inl.h"
 
@@ -38,10 +40,15 @@ HWY_INLINE HeadData<T> head_data(const SharedProblem& problem, const void* heads
   return {now, next_heads != nullptr ? static_cast<const T*>(next_heads) : now};
 }
 
-// weights[q][t] = q_h . k_h of position t / sqrt(Dh) for kBlocks blocks of positions of a head; `query` and `key` point
-// to the head and the first block. Several sums are under way at a time, since each waits for itself.
+template <class T>
+constexpr bool kIsScaled = std::is_same_v<T, int8_t>;
+
+// weights[q][t] = q_h . k_h of position t / sqrt(Dh) for kBlocks blocks of positions of a head; `query`, `key` and
+// `key_scales` (int8 only) point to the head and the first block. Several sums are under way at a time, since each
+// waits for itself.
 template <class T, int kQueries, int kBlocks>
-HWY_INLINE void score_blocks(const SharedProblem& problem, const float* query, HeadData<T> key, float* weights) {
+HWY_INLINE void score_blocks(const SharedProblem& problem, const float* query, HeadData<T> key, const float* key_scales,
+                             float* weights) {
   constexpr int64_t kVectors = kBlocks * kBlockVectors;
   const RowTag d;
   const int64_t block_size = problem.d_head * kKeyBlock;
@@ -68,7 +75,11 @@ HWY_INLINE void score_blocks(const SharedProblem& problem, const float* query, H
   const auto scale = hn::Set(d, 1.0F / std::sqrt(static_cast<float>(problem.d_head)));
   for (int q = 0; q < kQueries; ++q) {
     for (int64_t v = 0; v < kVectors; ++v) {
-      hn::StoreU(hn::Mul(sums[q][v], scale), d, weights + q * problem.width + v * kRowLanes);
+      RowVector score = hn::Mul(sums[q][v], scale);
+      if constexpr (kIsScaled<T>) {
+        score = hn::Mul(score, hn::LoadU(d, key_scales + v * kRowLanes));
+      }
+      hn::StoreU(score, d, weights + q * problem.width + v * kRowLanes);
     }
   }
 }
@@ -79,16 +90,30 @@ HWY_INLINE void score_head(const SharedProblem& problem, int64_t head) {
   const float* query = problem.query + head * problem.d_head;
   const int64_t blocks = (problem.length + kKeyBlock - 1) / kKeyBlock;
   const auto key = head_data<T>(problem, problem.keys, problem.next_keys, head, blocks * problem.d_head * kKeyBlock);
-  const auto block_at = [&](int64_t block) { return key + block * problem.d_head * kKeyBlock; };
   int64_t block = 0;
-  for (; block + kBlocks <= blocks; block += kBlocks) {
-    score_blocks<T, kQueries, kBlocks>(problem, query, block_at(block), problem.weights + block * kKeyBlock);
-  }
-  for (; block + 2 <= blocks; block += 2) {
-    score_blocks<T, kQueries, 2>(problem, query, block_at(block), problem.weights + block * kKeyBlock);
-  }
-  for (; block < blocks; ++block) {
-    score_blocks<T, kQueries, 1>(problem, query, block_at(block), problem.weights + block * kKeyBlock);
+  const auto score = [&]<int kCount>(std::integral_constant<int, kCount>) HWY_ATTR {
+    for (; block + kCount <= blocks; block += kCount) {
+      const float* scales = kIsScaled<T> ? problem.key_scales + (head * blocks + block) * kKeyBlock : nullptr;
+      score_blocks<T, kQueries, kCount>(problem, query, key + block * problem.d_head * kKeyBlock, scales,
+                                        problem.weights + block * kKeyBlock);
+    }
+  };
+  score(std::integral_constant<int, kBlocks>());
+  score(std::integral_constant<int, 2>());
+  score(std::integral_constant<int, 1>());
+}
+
+// weights[q][t] *= what one unit of the values of position t is worth
+template <int kQueries>
+HWY_INLINE void scale_weights(const SharedProblem& problem, int64_t head) {
+  const RowTag d;
+  const int64_t padded = (problem.length + kKeyBlock - 1) / kKeyBlock * kKeyBlock;
+  const float* scales = problem.value_scales + head * padded;
+  for (int q = 0; q < kQueries; ++q) {
+    float* weights = problem.weights + q * problem.width;
+    for (int64_t t = 0; t < padded; t += kRowLanes) {
+      hn::StoreU(hn::Mul(hn::LoadU(d, weights + t), hn::LoadU(d, scales + t)), d, weights + t);
+    }
   }
 }
 
@@ -158,6 +183,9 @@ void attend(const SharedProblem& problem) {
     if (problem.mean_weights != nullptr) {
       add_to_mean<kQueries>(problem);
     }
+    if constexpr (kIsScaled<T>) {
+      scale_weights<kQueries>(problem, h);
+    }
     const auto value = head_data<T>(problem, problem.values, problem.next_values, h, problem.length * problem.d_value);
     float* context = problem.context + h * problem.d_value;
     int64_t column = 0;
@@ -191,8 +219,14 @@ void attend_with(const SharedProblem& problem, int64_t count) {
 }
 
 void attend_to_shared(const SharedProblem& problem, int64_t count) {
-  problem.dtype == tensor::DType::kBFloat16 ? attend_with<tensor::BFloat16>(problem, count)
-                                            : attend_with<float>(problem, count);
+  switch (problem.dtype) {
+    case tensor::DType::kInt8:
+      return attend_with<int8_t>(problem, count);
+    case tensor::DType::kBFloat16:
+      return attend_with<tensor::BFloat16>(problem, count);
+    default:
+      return attend_with<float>(problem, count);
+  }
 }
 
 }  // namespace dragoman::ops::HWY_NAMESPACE

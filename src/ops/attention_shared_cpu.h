@@ -17,7 +17,9 @@ struct SharedProblem {
   float* weights;  // [kSharedQueries, width], overwritten
   const void* keys;
   const void* values;
-  tensor::DType dtype;  // of both
+  tensor::DType dtype;        // of both
+  const float* key_scales;    // [n_heads, length in whole blocks], int8 only
+  const float* value_scales;  // the same
   int64_t length;
   const void* next_keys;  // of the group that comes after this one, asked for ahead; null behind the last
   const void* next_values;

@@ -27,9 +27,10 @@ int64_t check_rows(std::span<const StepKeys> rows, const Tensor& query) {
                        "attention_step: {} rows of keys for {} queries", rows.size(), query.dim(0));
   int64_t longest = 0;
   for (size_t row = 0; row < rows.size(); ++row) {
-    base::check_argument(rows[row].dtype == DType::kFloat32 || rows[row].dtype == DType::kBFloat16,
-                         "attention_step: row {} has keys of {}, must be float32 or bfloat16", row,
-                         tensor::dtype_name(rows[row].dtype));
+    const DType dtype = rows[row].dtype;
+    base::check_argument(dtype == DType::kFloat32 || dtype == DType::kBFloat16 || dtype == DType::kInt8,
+                         "attention_step: row {} has keys of {}, must be float32, bfloat16 or int8", row,
+                         tensor::dtype_name(dtype));
     base::check_argument(rows[row].length >= 0, "attention_step: row {} has length {}, must be >= 0", row,
                          rows[row].length);
     longest = std::max(longest, rows[row].length);

@@ -11,18 +11,29 @@ using tensor::Tensor;
 
 /// Where one query row finds its keys and values: those of position t begin at element
 /// (row_of_position ? row_of_position[t] : t) * stride of keys, and likewise of values. An index table lets beams share
-/// and reorder a cache without copying it.
+/// and reorder a cache without copying it. In int8 a row's numbers are followed by n_heads float32, what one unit of
+/// each head is worth.
 struct StepKeys {
   const void* keys = nullptr;
   const void* values = nullptr;
   const int32_t* row_of_position = nullptr;       ///< nullptr = consecutive rows
   int64_t stride = 0;                             ///< elements from one cache row to the next
   int64_t length = 0;                             ///< positions to attend to; 0 gives a row of zeros
-  tensor::DType dtype = tensor::DType::kFloat32;  ///< of keys and values: float32, or bfloat16, half the memory
+  tensor::DType dtype = tensor::DType::kFloat32;  ///< of keys and values: float32, bfloat16 or int8
 };
 
 /// to = from, rounded to nearest even.
 void round_row(const float* from, int64_t size, tensor::BFloat16* to);
+
+/// Rounds each head of a row [H*Dh] to int8: to = from / unit, to nearest even, with the unit that makes the largest
+/// magnitude of the head 127 (0 where all its numbers are 0).
+/// @param units  [H], overwritten
+void quantise_heads(const float* from, int n_heads, int64_t d_head, int8_t* to, float* units);
+
+/// Elements of dtype that a cache row of `width` numbers takes, the units of int8 included.
+constexpr int64_t cached_row_elements(int64_t width, int n_heads, tensor::DType dtype) {
+  return dtype == tensor::DType::kInt8 ? width + n_heads * static_cast<int64_t>(sizeof(float)) : width;
+}
 
 /// One decoding step of attention: each row of `query` attends to its own keys.
 ///   context[r] = Concat_h softmax(q_h K_h^T / sqrt(Dh)) V_h

@@ -3,9 +3,11 @@
 #include <hwy/foreach_target.h>
 #include <hwy/highway.h>
 // The two above must come first.
+#include <type_traits>
+
 #include "ops/attention_step_cpu.h"
 #include "ops/cached_rows-inl.h"
-#include "ops/gemm_cells-inl.h"
+#include "ops/int8_cells-inl.h"
 
 HWY_BEFORE_NAMESPACE();
 namespace dragoman::ops::HWY_NAMESPACE {
@@ -17,12 +19,18 @@ HWY_INLINE const T* row_of_position(const StepKeys& keys, const void* base, int6
   return static_cast<const T*>(base) + (keys.row_of_position != nullptr ? keys.row_of_position[t] : t) * keys.stride;
 }
 
+// Where the unit of a head of an int8 row lies, perhaps between alignments; the key or value, of `width` numbers,
+// begins at `row`.
+HWY_INLINE const int8_t* unit_of_head(const int8_t* row, int64_t width, int64_t head) {
+  return row + width + head * static_cast<int64_t>(sizeof(float));
+}
+
 // Asks for a cache row that is read soon: rows of beams lie apart, and the processor does not guess where the next is.
 template <class T>
-HWY_INLINE void prefetch_row(const StepKeys& keys, const void* base, int64_t t, int64_t columns) {
+HWY_INLINE void prefetch_row(const StepKeys& keys, const void* base, int64_t t, int64_t elements) {
   if (t < keys.length) {
     const auto* row = reinterpret_cast<const char*>(row_of_position<T>(keys, base, t));
-    for (int64_t byte = 0; byte < columns * static_cast<int64_t>(sizeof(T)); byte += 64) {
+    for (int64_t byte = 0; byte < elements * static_cast<int64_t>(sizeof(T)); byte += 64) {
       __builtin_prefetch(row + byte);
     }
   }
@@ -72,9 +80,11 @@ HWY_INLINE void score_positions(const StepShape& shape, const float* query, cons
                                 float* scores) {
   const float scale = 1.0F / std::sqrt(static_cast<float>(shape.d_head));
   const hn::Full128<float> four;
+  const int64_t d_model = shape.n_heads * shape.d_head;
+  const int64_t elements = cached_row_elements(d_model, static_cast<int>(shape.n_heads), keys.dtype);
   for (int64_t t = 0; t < keys.length; ++t) {
     const T* key = row_of_position<T>(keys, keys.keys, t);
-    prefetch_row<T>(keys, keys.keys, t + kAhead, shape.n_heads * shape.d_head);
+    prefetch_row<T>(keys, keys.keys, t + kAhead, elements);
     for (int64_t h = 0; h < shape.n_heads; h += 4) {
       const int64_t heads = std::min<int64_t>(shape.n_heads - h, 4);
       RowVector products[4];
@@ -84,7 +94,13 @@ HWY_INLINE void score_positions(const StepShape& shape, const float* query, cons
         products[i] = head_products(query + column, key + column, shape.d_head);
       }
       alignas(16) float sums[4];
-      hn::Store(hn::Mul(sums_of_four(products), hn::Set(four, scale)), four, sums);
+      auto scaled = hn::Mul(sums_of_four(products), hn::Set(four, scale));
+      if constexpr (std::is_same_v<T, int8_t>) {
+        alignas(16) float units[4] = {};
+        std::memcpy(units, unit_of_head(key, d_model, h), static_cast<size_t>(heads) * sizeof(float));
+        scaled = hn::Mul(scaled, hn::Load(four, units));
+      }
+      hn::Store(scaled, four, sums);
       for (int64_t i = 0; i < heads; ++i) {
         scores[(h + i) * width + t] = sums[i];
       }
@@ -99,16 +115,24 @@ HWY_INLINE void add_values(const StepShape& shape, const StepKeys& keys, int64_t
                            float* context) {
   const RowTag d;
   const auto lanes = static_cast<int64_t>(hn::Lanes(d));
+  const int64_t d_model = shape.n_heads * shape.d_value;
+  const int64_t elements = cached_row_elements(d_model, static_cast<int>(shape.n_heads), keys.dtype);
   const T* values[kPositions];
   for (int64_t i = 0; i < kPositions; ++i) {
     values[i] = row_of_position<T>(keys, keys.values, t + i);
-    prefetch_row<T>(keys, keys.values, t + i + kAhead, shape.n_heads * shape.d_value);
+    prefetch_row<T>(keys, keys.values, t + i + kAhead, elements);
   }
   for (int64_t h = 0; h < shape.n_heads; ++h) {
     RowVector factors[kPositions];
     HWY_UNROLL(4)
     for (int64_t i = 0; i < kPositions; ++i) {
-      factors[i] = hn::Set(d, weights[h * width + t + i]);
+      float weight = weights[h * width + t + i];
+      if constexpr (std::is_same_v<T, int8_t>) {
+        float unit;
+        std::memcpy(&unit, unit_of_head(values[i], d_model, h), sizeof unit);
+        weight *= unit;
+      }
+      factors[i] = hn::Set(d, weight);
     }
     int64_t column = h * shape.d_value;
     const int64_t end = column + shape.d_value;
@@ -151,8 +175,28 @@ HWY_INLINE void step_row(const StepShape& shape, const float* query, const StepK
 }
 
 void step_row_kernel(const StepShape& shape, const float* query, const StepKeys& keys, float* weights, float* context) {
-  keys.dtype == tensor::DType::kBFloat16 ? step_row<tensor::BFloat16>(shape, query, keys, weights, context)
-                                         : step_row<float>(shape, query, keys, weights, context);
+  switch (keys.dtype) {
+    case tensor::DType::kInt8:
+      return step_row<int8_t>(shape, query, keys, weights, context);
+    case tensor::DType::kBFloat16:
+      return step_row<tensor::BFloat16>(shape, query, keys, weights, context);
+    default:
+      return step_row<float>(shape, query, keys, weights, context);
+  }
+}
+
+void quantise_heads_kernel(const float* from, int n_heads, int64_t size, int8_t* to, float* units) {
+  const int64_t whole = size / kLanes * kLanes;
+  for (int h = 0; h < n_heads; ++h, from += size, to += size) {
+    units[h] = largest_magnitude(from, size) / kInt8Largest;
+    const float per_one = units[h] > 0 ? 1.0F / units[h] : 0.0F;
+    quantise_row<Int8Cells>(from, whole, per_one, whole / Int8Cells::kDepth, reinterpret_cast<float*>(to));
+    if (whole < size) {
+      alignas(64) float last[kLanes / Int8Cells::kDepth];
+      quantise_row<Int8Cells>(from + whole, size - whole, per_one, kLanes / Int8Cells::kDepth, last);
+      std::memcpy(to + whole, last, static_cast<size_t>(size - whole));
+    }
+  }
 }
 
 void round_row_kernel(const float* from, int64_t size, tensor::BFloat16* to) {
@@ -187,6 +231,7 @@ namespace {
 
 HWY_EXPORT(step_row_kernel);
 HWY_EXPORT(round_row_kernel);
+HWY_EXPORT(quantise_heads_kernel);
 
 }  // namespace
 
@@ -197,6 +242,10 @@ void attention_step_row(const StepShape& shape, const float* query, const StepKe
 
 void round_row(const float* from, int64_t size, tensor::BFloat16* to) {
   DRAGOMAN_DISPATCH(round_row_kernel)(from, size, to);
+}
+
+void quantise_heads(const float* from, int n_heads, int64_t d_head, int8_t* to, float* units) {
+  DRAGOMAN_DISPATCH(quantise_heads_kernel)(from, n_heads, d_head, to, units);
 }
 
 void mean_over_heads(const StepShape& shape, const float* weights, int64_t length, float* mean) {

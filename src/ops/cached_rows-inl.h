@@ -1,5 +1,5 @@
-// Reading of cached keys and values, float32 or bfloat16, for one instruction set. Include after highway.h, inside
-// foreach_target.
+// Reading of cached keys and values, float32, bfloat16 or int8 (as whole numbers), for one instruction set. Include
+// after highway.h, inside foreach_target.
 #if defined(DRAGOMAN_OPS_CACHED_ROWS_INL_H_) == defined(HWY_TARGET_TOGGLE)
 #ifdef DRAGOMAN_OPS_CACHED_ROWS_INL_H_
 #undef DRAGOMAN_OPS_CACHED_ROWS_INL_H_
@@ -27,6 +27,12 @@ HWY_INLINE RowVector load_cached(const tensor::BFloat16* from) {
   const hn::Rebind<uint16_t, RowTag> halves;
   const auto upper = hn::PromoteTo(bits, hn::LoadU(halves, reinterpret_cast<const uint16_t*>(from)));
   return hn::BitCast(RowTag(), hn::ShiftLeft<16>(upper));
+}
+
+HWY_INLINE RowVector load_cached(const int8_t* from) {
+  const hn::RebindToSigned<RowTag> whole;
+  const hn::Rebind<int8_t, RowTag> bytes;
+  return hn::ConvertTo(RowTag(), hn::PromoteTo(whole, hn::LoadU(bytes, from)));
 }
 
 // The first `count` numbers of a vector, zeros behind them.

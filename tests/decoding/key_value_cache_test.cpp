@@ -4,6 +4,8 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <cstring>
+
 namespace dragoman::decoding {
 namespace {
 
@@ -71,6 +73,24 @@ TEST(KeyValueCache, GrowingKeepsWhatIsStored) {
     EXPECT_EQ(static_cast<const float*>(cache.keys(1))[rows[static_cast<size_t>(t)] * cache.stride()], t);
     EXPECT_EQ(static_cast<const float*>(cache.values(1))[rows[static_cast<size_t>(t)] * cache.stride()], -t);
   }
+}
+
+TEST(KeyValueCache, Int8HoldsTheUnitOfEachHeadBehindItsNumbers) {
+  KeyValueCache cache(1, 4, 2, tensor::DType::kInt8);
+  CacheRows sentence;
+  const float key[] = {127, -5, 0.5F, 0.125F}, value[] = {0, 0, -254, 2};
+  cache.take_row(sentence, -1);
+  const int32_t row = cache.take_row(sentence, -1);
+  cache.write(0, row, key, value);
+  const auto check = [&](const void* base, std::vector<int> numbers, std::vector<float> units) {
+    const auto* half = static_cast<const int8_t*>(base) + row * cache.stride();
+    EXPECT_EQ(std::vector<int>(half, half + 4), numbers);
+    std::vector<float> seen(2);
+    std::memcpy(seen.data(), half + 4, 8);
+    EXPECT_EQ(seen, units);
+  };
+  check(cache.keys(0), {127, -5, 127, 32}, {1.0F, 0.5F / 127});
+  check(cache.values(0), {0, 0, -127, 1}, {0.0F, 2.0F});
 }
 
 }  // namespace

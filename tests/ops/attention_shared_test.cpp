@@ -2,8 +2,11 @@
 
 #include <gmock/gmock.h>
 
+#include <algorithm>
+
 #include "ops/attention.h"
 #include "support/error_of.h"
+#include "support/int8_heads.h"
 #include "support/tensors.h"
 
 namespace dragoman::ops {
@@ -11,6 +14,7 @@ namespace {
 
 using autograd::Variable;
 using support::close;
+using support::in_units;
 using support::random_tensor;
 using support::same_bits;
 using support::strided_copy;
@@ -57,14 +61,18 @@ TEST(AttentionShared, EveryGroupAttendsToItsOwnKeys) {
 }
 
 TEST(AttentionShared, RowHasTheSameBitsWhateverTheOtherRowsAre) {
-  const SharedKeys keys = pack_shared_keys(matrix(37, 64, 1), matrix(37, 64, 2), 2);
-  const Tensor query = matrix(7, 64, 3);
-  Tensor together = Tensor::empty({7, 64}), alone = Tensor::empty({1, 64});
-  const SharedRows all{&keys, 7}, one{&keys, 1};
-  attention_shared(query, {&all, 1}, 2, together);
-  for (int64_t r = 0; r < 7; ++r) {
-    attention_shared(query.rows(r, r + 1), {&one, 1}, 2, alone);
-    EXPECT_TRUE(same_bits(alone, together.rows(r, r + 1).clone())) << "row " << r;
+  for (const DType dtype : {DType::kFloat32, DType::kBFloat16, DType::kInt8}) {
+    const SharedKeys keys = pack_shared_keys(matrix(37, 64, 1), matrix(37, 64, 2), 2, dtype);
+    const SharedKeys others = pack_shared_keys(matrix(5, 64, 4), matrix(5, 64, 5), 2, dtype);
+    const Tensor query = matrix(9, 64, 3);
+    Tensor together = Tensor::empty({9, 64}), alone = Tensor::empty({1, 64});
+    const std::vector<SharedRows> all = {{&keys, 7}, {&others, 2}};
+    const SharedRows one{&keys, 1};
+    attention_shared(query, all, 2, together);
+    for (int64_t r = 0; r < 7; ++r) {
+      attention_shared(query.rows(r, r + 1), {&one, 1}, 2, alone);
+      EXPECT_TRUE(same_bits(alone, together.rows(r, r + 1).clone())) << tensor::dtype_name(dtype) << ", row " << r;
+    }
   }
 }
 
@@ -81,6 +89,24 @@ TEST(AttentionShared, RoundedKeysGiveTheBitsOfTheirNumbers) {
     attention_shared(query, {&small_group, 1}, 2, seen);
     attention_shared(query, {&plain_group, 1}, 2, expected);
     EXPECT_TRUE(same_bits(seen, expected)) << "heads of " << d_head;
+  }
+}
+
+TEST(AttentionShared, Int8KeysAreReadAsMultiplesOfTheirUnit) {
+  for (const int64_t d_head : {1, 5, 16, 33, 64}) {
+    Tensor keys = matrix(37, 2 * d_head, 1);
+    const Tensor values = strided_copy(matrix(37, 2 * d_head, 2));
+    std::fill_n(keys.data<float>() + 3 * 2 * d_head, d_head, 0.0F);  // no unit
+    const SharedKeys small = pack_shared_keys(strided_copy(keys), values, 2, DType::kInt8);
+    const SharedKeys plain = pack_shared_keys(in_units(keys, d_head), in_units(values, d_head), 2);
+    const Tensor query = matrix(9, 2 * d_head, 3);
+    Tensor seen = Tensor::empty({9, 2 * d_head}), expected = Tensor::empty({9, 2 * d_head});
+    Tensor mean = Tensor::empty({9, 37}), expected_mean = Tensor::empty({9, 37});
+    const SharedRows small_group{&small, 9}, plain_group{&plain, 9};
+    attention_shared(query, {&small_group, 1}, 2, seen, &mean);
+    attention_shared(query, {&plain_group, 1}, 2, expected, &expected_mean);
+    EXPECT_TRUE(close(seen, expected, 1e-5)) << "heads of " << d_head;
+    EXPECT_TRUE(close(mean, expected_mean, 1e-5)) << "heads of " << d_head;
   }
 }
 

@@ -2,10 +2,12 @@
 
 #include <gmock/gmock.h>
 
+#include <cstring>
 #include <numeric>
 
 #include "ops/attention.h"
 #include "support/error_of.h"
+#include "support/int8_heads.h"
 #include "support/tensors.h"
 
 namespace dragoman::ops {
@@ -107,6 +109,31 @@ TEST(AttentionStep, RoundedRowsGiveTheBitsOfTheirNumbers) {
     attention_step(query, std::span(&small, 1), 2, seen, nullptr);
     attention_step(query, std::span(&plain, 1), 2, expected, nullptr);
     EXPECT_TRUE(same_bits(seen, expected)) << "heads of " << d_head;
+  }
+}
+
+TEST(AttentionStep, Int8RowsAreReadAsMultiplesOfTheirUnit) {
+  constexpr int kHeads = 5;
+  constexpr int64_t kLength = 21;
+  for (const int64_t d_head : {1, 5, 16, 33, 64}) {
+    const int64_t width = kHeads * d_head, half = cached_row_elements(width, kHeads, DType::kInt8);
+    Tensor rows = matrix(kLength, 2 * width, 7);
+    std::fill_n(rows.data<float>() + 3 * 2 * width, d_head, 0.0F);  // no unit
+    Tensor units = Tensor::empty({kLength, 2 * half}, DType::kInt8);
+    for (int64_t part = 0; part < 2 * kLength; ++part) {  // keys and values in turn
+      int8_t* to = units.data<int8_t>() + part * half;
+      float of_heads[kHeads];
+      quantise_heads(rows.data<float>() + part * width, kHeads, d_head, to, of_heads);
+      std::memcpy(to + width, of_heads, sizeof of_heads);
+    }
+    const Tensor numbers = support::in_units(rows, d_head);
+    const StepKeys small{units.data<int8_t>(), units.data<int8_t>() + half, nullptr, 2 * half, kLength, DType::kInt8};
+    const StepKeys plain{numbers.data<float>(), numbers.data<float>() + width, nullptr, 2 * width, kLength};
+    const Tensor query = matrix(1, width, 1);
+    Tensor seen = Tensor::empty({1, width}), expected = Tensor::empty({1, width});
+    attention_step(query, std::span(&small, 1), kHeads, seen, nullptr);
+    attention_step(query, std::span(&plain, 1), kHeads, expected, nullptr);
+    EXPECT_TRUE(close(seen, expected, 1e-5)) << "heads of " << d_head;
   }
 }
 

@@ -77,8 +77,15 @@ class TileTrap {
       return false;
     }
     const int r = (code[1] & 0x80) != 0 ? 0 : 8, x = (code[1] & 0x40) != 0 ? 0 : 8, b = (code[1] & 0x20) != 0 ? 0 : 8;
-    found = {static_cast<Instruction::Prefix>(code[2] & 3), code[3], code[4] >> 6, ((code[4] >> 3) & 7) + r,
-             (code[4] & 7) + b, (~code[2] >> 3) & 15, nullptr, 0, 5};
+    found = {static_cast<Instruction::Prefix>(code[2] & 3),
+             code[3],
+             code[4] >> 6,
+             ((code[4] >> 3) & 7) + r,
+             (code[4] & 7) + b,
+             (~code[2] >> 3) & 15,
+             nullptr,
+             0,
+             5};
     if (found.mod != 3) {
       locate(context, code, x, b, found);
     }
