@@ -27,8 +27,8 @@ constexpr Case kCases[] = {{1, 1, 1}, {16, 32, 16}, {17, 64, 48}, {33, 70, 49}, 
 class TileRegisters : public testing::Test {
  protected:
   void SetUp() override {
-    if (base::machine_isa() < base::Isa::kBf16) {
-      GTEST_SKIP() << "operands are packed by instructions of AVX-512 BF16, which this processor has not";
+    if (base::active_isa() < base::Isa::kBf16) {
+      GTEST_SKIP() << "operands are packed by instructions of AVX-512 BF16, which this processor or the cap has not";
     }
     if (base::machine_isa() < base::Isa::kAmx) {
       trap_.emplace();
