@@ -9,7 +9,7 @@ worth the same work on both. `text` is a model that was trained, a whole file, c
 The other program runs in the best of its ways that are tried here (threads, sentences of a batch), dragoman likewise
 (tokens in work); then several rounds in turn, each in a fresh process on the same cores. Seconds are those of translating, loading
 left out on both sides; in dragoman's they always include reading, cutting and writing text and the first, cold steps. The
-seconds of loading are those of a whole run without input here, and of making tokenizer and translator there.
+seconds of loading are those of making the translator in a process that has started, tokenizer included, on both sides.
 
 Needs ctranslate2, sentencepiece, safetensors and numpy from the package index (torch, transformers, sentencepiece and
 sacremoses for transformers): in the interpreter named by --python or
@@ -99,10 +99,9 @@ class Dragoman:
         return [str(flag) for flag in flags]
 
     def load_seconds(self, job):
-        """Of a whole run that translates nothing."""
-        begin = time.perf_counter()
-        run([self.program, "translate", *self.flags(job, {})], stdin=subprocess.DEVNULL)
-        return time.perf_counter() - begin
+        """Of a run that translates nothing."""
+        done = run([self.program, "translate", *self.flags(job, {})], stdin=subprocess.DEVNULL)
+        return float(re.search(r"loading the model took ([\d.]+) s", done.stderr).group(1))
 
     def translate(self, job, way):
         if job.single:
@@ -254,7 +253,7 @@ def compare(job, sides, rounds):
         memory = max(result["peak_mib"] for result in found)
         spread = f"{statistics.median(rates):.0f} tokens/s ({min(rates):.0f} to {max(rates):.0f})"
         how = ", ".join(f"{name} {value}" for name, value in way.items()) or "as it comes"
-        print(f"  {side.name:<12}{spread}{latency_text(found)}, {how}, {memory} MiB, loaded in {load:.2f} s")
+        print(f"  {side.name:<12}{spread}{latency_text(found)}, {how}, {memory} MiB, loaded in {load:.3f} s")
     print(f"  ratio       {ratio:.2f}", flush=True)
     return {
         "name": job.name,

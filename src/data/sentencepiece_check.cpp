@@ -5,6 +5,7 @@
 #include <cmath>
 #include <cstring>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "base/error.h"
@@ -59,6 +60,29 @@ struct TrieUnit {
   uint32_t offset() const { return (bits >> 10) << ((bits & 0x200) >> 6); }
 };
 
+constexpr uint32_t kNoUnit = 0xFFFFFFFF;
+
+// The units that a step from each base can reach: a unit is reached by its own label, from the base unit ^ label.
+class TrieSteps {
+ public:
+  explicit TrieSteps(const std::vector<TrieUnit>& units) : first_(units.size(), kNoUnit), next_(units.size(), kNoUnit) {
+    for (uint32_t unit = 0; unit < units.size(); ++unit) {
+      const uint32_t label = units[unit].label(), base = unit ^ label;
+      if (label <= 0xFF && base < units.size()) {  // a greater label marks a text
+        next_[unit] = std::exchange(first_[base], unit);
+      }
+    }
+  }
+
+  // kNoUnit after the last.
+  uint32_t first(uint32_t base) const { return first_[base]; }
+  uint32_t next(uint32_t unit) const { return next_[unit]; }
+
+ private:
+  std::vector<uint32_t> first_;  // of each base
+  std::vector<uint32_t> next_;   // of each unit
+};
+
 // The precompiled character map: uint32 size of the trie in bytes, trie units, then NUL-terminated replacements.
 // A lookup goes from unit p to base = p ^ offset and then to base ^ byte, so the whole block of 256 units around each
 // reachable base must lie in the table; a leaf's value is a position in the replacements.
@@ -76,6 +100,7 @@ void check_character_map(std::string_view map, std::string_view name) {
   std::vector<TrieUnit> units(trie_bytes / 4);
   std::memcpy(units.data(), map.data() + 4, trie_bytes);
 
+  const TrieSteps steps(units);
   std::vector<bool> seen(units.size(), false);
   std::vector<uint32_t> pending{0};
   seen[0] = true;
@@ -85,9 +110,8 @@ void check_character_map(std::string_view map, std::string_view name) {
     const uint32_t base_unit = at ^ units[at].offset();
     require((base_unit | 0xFFu) < units.size(), "a step leads outside");
     if (units[at].has_leaf()) require(units[base_unit].value() < replacements.size(), "a text lies outside");
-    for (uint32_t byte = 0; byte < 256; ++byte) {
-      const uint32_t child = base_unit ^ byte;
-      if (units[child].label() != byte || seen[child]) continue;
+    for (uint32_t child = steps.first(base_unit); child != kNoUnit; child = steps.next(child)) {
+      if (seen[child]) continue;
       seen[child] = true;
       pending.push_back(child);
     }

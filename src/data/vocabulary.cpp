@@ -3,6 +3,7 @@
 #include <sentencepiece_processor.h>
 
 #include <algorithm>
+#include <mutex>
 #include <optional>
 #include <unordered_map>
 #include <utility>
@@ -56,14 +57,22 @@ std::string fit(std::string_view text) {
 }  // namespace
 
 struct Vocabulary::Model {
+  // What cutting text at random takes.
+  struct Sampling {
+    SubwordSampler sampler;
+    std::vector<int32_t> byte_ids;  // [256] when unknown characters become bytes, else empty
+
+    void append(const SubwordSampler::Segment& segment, std::vector<int32_t>& ids) const;
+  };
+
   std::string serialized;
   std::string sha256;
   SentencePieceSummary summary;
   sentencepiece::SentencePieceProcessor processor;
-  std::vector<int32_t> byte_ids;  // [256] when unknown characters become bytes, else empty
-  std::unique_ptr<SubwordSampler> sampler;
   std::vector<std::string> listed;  // [size] the piece list, empty when there is none
   std::unordered_map<std::string_view, int32_t> listed_ids;
+  mutable std::once_flag sampling_once;  // made when it is first asked for: translating never does
+  mutable std::optional<Sampling> sampling_made;
 
   void check_special_ids(std::string_view name) const;
   void read_list(std::string_view name);
@@ -72,10 +81,10 @@ struct Vocabulary::Model {
   int32_t id_of(std::string_view piece, int32_t sentencepiece_id) const;
   std::vector<int32_t> encode_listed(std::string_view text) const;
   std::vector<std::string> spelled(std::span<const int32_t> ids) const;
-  void build_sampler();
+  const Sampling& sampling() const;
+  Sampling make_sampling() const;
   // The text as the pieces spell it, spaces as U+2581.
   std::string normalized(std::string_view text) const;
-  void append(const SubwordSampler::Segment& segment, std::vector<int32_t>& ids) const;
   void check_id(int32_t id) const;
 };
 
@@ -130,9 +139,14 @@ std::vector<std::string> Vocabulary::Model::spelled(std::span<const int32_t> ids
   return pieces;
 }
 
-void Vocabulary::Model::build_sampler() {
+const Vocabulary::Model::Sampling& Vocabulary::Model::sampling() const {
+  std::call_once(sampling_once, [this] { sampling_made.emplace(make_sampling()); });
+  return *sampling_made;
+}
+
+Vocabulary::Model::Sampling Vocabulary::Model::make_sampling() const {
   std::vector<ScoredPiece> pieces;
-  if (summary.byte_fallback) byte_ids.resize(256, kUnkId);
+  std::vector<int32_t> byte_ids(summary.byte_fallback ? 256 : 0, kUnkId);
   for (int id = 0; id < processor.GetPieceSize(); ++id) {
     const std::string& text = processor.IdToPiece(id);
     if (processor.IsByte(id)) {
@@ -143,7 +157,17 @@ void Vocabulary::Model::build_sampler() {
     }
   }
   const auto kind = summary.is_bpe ? SubwordSampler::Model::kBpe : SubwordSampler::Model::kUnigram;
-  sampler = std::make_unique<SubwordSampler>(kind, std::move(pieces), kUnkId);
+  return {.sampler = SubwordSampler(kind, std::move(pieces), kUnkId), .byte_ids = std::move(byte_ids)};
+}
+
+void Vocabulary::Model::Sampling::append(const SubwordSampler::Segment& segment, std::vector<int32_t>& ids) const {
+  if (segment.id != kUnkId) {
+    ids.push_back(segment.id);
+  } else if (!byte_ids.empty()) {
+    for (const char byte : segment.text) ids.push_back(byte_ids[static_cast<uint8_t>(byte)]);
+  } else if (ids.empty() || ids.back() != kUnkId) {  // a run of unknown characters is one unk, as in SentencePiece
+    ids.push_back(kUnkId);
+  }
 }
 
 std::string Vocabulary::Model::normalized(std::string_view text) const {
@@ -159,16 +183,6 @@ std::string Vocabulary::Model::normalized(std::string_view text) const {
     }
   }
   return spelled;
-}
-
-void Vocabulary::Model::append(const SubwordSampler::Segment& segment, std::vector<int32_t>& ids) const {
-  if (segment.id != kUnkId) {
-    ids.push_back(segment.id);
-  } else if (!byte_ids.empty()) {
-    for (const char byte : segment.text) ids.push_back(byte_ids[static_cast<uint8_t>(byte)]);
-  } else if (ids.empty() || ids.back() != kUnkId) {  // a run of unknown characters is one unk, as in SentencePiece
-    ids.push_back(kUnkId);
-  }
 }
 
 void Vocabulary::Model::check_id(int32_t id) const {
@@ -188,7 +202,6 @@ Vocabulary Vocabulary::from_bytes(std::string_view serialized, std::string_view 
   model->sha256 = base::sha256_hex(serialized);
   model->read_list(name);
   if (model->listed.empty()) model->check_special_ids(name);
-  model->build_sampler();
   return Vocabulary(std::move(model));
 }
 
@@ -212,7 +225,8 @@ std::vector<int32_t> Vocabulary::encode(std::string_view text) const {
 std::vector<int32_t> Vocabulary::encode_sampled(std::string_view text, double alpha, base::Random& random) const {
   const std::string normalized = model_->normalized(text);
   std::vector<int32_t> ids;
-  for (const auto& segment : model_->sampler->sample(normalized, alpha, random)) model_->append(segment, ids);
+  const Model::Sampling& sampling = model_->sampling();
+  for (const auto& segment : sampling.sampler.sample(normalized, alpha, random)) sampling.append(segment, ids);
   return ids;
 }
 

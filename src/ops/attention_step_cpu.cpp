@@ -57,8 +57,8 @@ HWY_INLINE RowVector head_products(const float* query, const T* key, int64_t d_h
 HWY_INLINE hn::Vec<hn::Full128<float>> sums_of_four(const RowVector (&x)[4]) {
   const RowTag d;
   const hn::Repartition<double, RowTag> pairs;
-  const auto fold = [&](RowVector a,
-                        RowVector b) HWY_ATTR {  // of each block of four: a0 + a2, b0 + b2, a1 + a3, b1 + b3
+  // Of each block of four: a0 + a2, b0 + b2, a1 + a3, b1 + b3.
+  const auto fold = [&](RowVector a, RowVector b) HWY_ATTR {
     return hn::BitCast(pairs, hn::Add(hn::InterleaveLower(d, a, b), hn::InterleaveUpper(d, a, b)));
   };
   const auto first = fold(x[0], x[1]), second = fold(x[2], x[3]);

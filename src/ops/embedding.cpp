@@ -1,6 +1,9 @@
 #include "ops/embedding.h"
 
+#include <algorithm>
 #include <cmath>
+#include <span>
+#include <vector>
 
 #include "base/error.h"
 #include "ops/check_ids.h"
@@ -93,6 +96,38 @@ Tensor gather_packed_rows(const PackedWeight& table, const Tensor& ids, float sc
   return output;
 }
 
+// 10000^(-2i / D) for each pair i of columns; an odd D ends with half a pair
+std::vector<double> position_rates(int64_t d_model) {
+  std::vector<double> rates;
+  for (int64_t column = 0; column < d_model; column += 2) {
+    rates.push_back(std::pow(10000.0, -static_cast<double>(column) / static_cast<double>(d_model)));
+  }
+  return rates;
+}
+
+// Sine and cosine of position * rate, for each rate.
+struct Angles {
+  Angles(int64_t position, const std::vector<double>& rates) : sines(rates.size()), cosines(rates.size()) {
+    for (size_t i = 0; i < rates.size(); ++i) {
+      const double angle = static_cast<double>(position) * rates[i];
+      sines[i] = std::sin(angle);
+      cosines[i] = std::cos(angle);
+    }
+  }
+
+  std::vector<double> sines, cosines;
+};
+
+// PE(a + b) of those of a and b: sin(a + b) = sin a cos b + cos a sin b, cos(a + b) = cos a cos b - sin a sin b.
+void write_sum(const Angles& a, const Angles& b, std::span<float> row) {
+  for (size_t i = 0; i < a.sines.size(); ++i) {
+    row[2 * i] = static_cast<float>(a.sines[i] * b.cosines[i] + a.cosines[i] * b.sines[i]);
+    if (2 * i + 1 < row.size()) {
+      row[2 * i + 1] = static_cast<float>(a.cosines[i] * b.cosines[i] - a.sines[i] * b.sines[i]);
+    }
+  }
+}
+
 }  // namespace
 
 Variable embedding(const Weight& table, const Tensor& ids, float scale) {
@@ -123,14 +158,18 @@ Variable add_positions(const Variable& x, const Variable& table, const Tensor& p
 Tensor sinusoidal_positions(int64_t n_positions, int64_t d_model) {
   base::check_argument(n_positions >= 0 && d_model >= 0, "sinusoidal_positions: [{}, {}], sizes must be >= 0",
                        n_positions, d_model);
+  constexpr int64_t kBlock = 32;  // sines and cosines are computed of every 32nd position and of the offsets 0 to 31
+  const std::vector<double> rates = position_rates(d_model);  // [D / 2]
+  std::vector<Angles> offsets;
+  for (int64_t offset = 0; offset < std::min(kBlock, n_positions); ++offset) {
+    offsets.emplace_back(offset, rates);
+  }
   Tensor table = Tensor::empty({n_positions, d_model});
-  for (int64_t column = 0; column < d_model; ++column) {
-    const double exponent = static_cast<double>(column - column % 2) / static_cast<double>(d_model);  // 2i / D
-    const double rate = std::pow(10000.0, -exponent);
-    for (int64_t position = 0; position < n_positions; ++position) {
-      const double angle = static_cast<double>(position) * rate;
-      table.data<float>()[position * d_model + column] =
-          static_cast<float>(column % 2 == 0 ? std::sin(angle) : std::cos(angle));
+  for (int64_t first = 0; first < n_positions; first += kBlock) {
+    const Angles start(first, rates);
+    for (int64_t position = first; position < std::min(first + kBlock, n_positions); ++position) {
+      write_sum(start, offsets[static_cast<size_t>(position - first)],
+                table.span<float>().subspan(static_cast<size_t>(position * d_model), static_cast<size_t>(d_model)));
     }
   }
   return table;

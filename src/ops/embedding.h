@@ -28,6 +28,7 @@ Variable add_positions(const Variable& x, const Variable& table, const Tensor& p
 
 /// The fixed position vectors of the paper, computed in double and rounded once:
 ///   PE(pos, 2i) = sin(pos / 10000^(2i / D)),  PE(pos, 2i + 1) = cos(pos / 10000^(2i / D))
+/// PE(pos + k) is a linear function of PE(pos), as the paper says: most rows are made of two others, without a sine.
 /// @return [n_positions, d_model] float32. An odd d_model ends with a sine.
 /// Throws Error for negative sizes. Source: Vaswani et al. 2017, section 3.5.
 Tensor sinusoidal_positions(int64_t n_positions, int64_t d_model);

@@ -51,13 +51,24 @@ TEST(SentencePieceCheck, RefusesHostilePieces) {
 TEST(SentencePieceCheck, RefusesATrieThatLeadsOutside) {
   const std::string good = toy_vocabulary().bytes();
   std::string map = std::string("\x00\x04\x00\x00", 4) + std::string(1024, '\0') + std::string("x\0", 2);
+  const auto put = [](std::string& changed, size_t index, uint32_t unit) {
+    for (size_t i = 0; i < 4; ++i) changed[4 + 4 * index + i] = static_cast<char>(unit >> (8 * i));
+  };
   const auto with_root = [&](uint32_t unit) {
     std::string changed = map;
-    for (size_t i = 0; i < 4; ++i) changed[4 + i] = static_cast<char>(unit >> (8 * i));
+    put(changed, 0, unit);
+    return good + message(3, message(2, changed));
+  };
+  const auto with_step = [&](uint32_t label) {  // from base 1, to a unit whose own step leads far away
+    std::string changed = map;
+    put(changed, 0, 1 << 10);
+    put(changed, 1 ^ 'a', 0x7FFFFC00 | label);
     return good + message(3, message(2, changed));
   };
   EXPECT_THAT(refusal(with_root(0xFFFFFC00)), testing::HasSubstr("a step leads outside"));
   EXPECT_THAT(refusal(with_root(0x00000400 | 0x200)), testing::HasSubstr("a step leads outside"));
+  EXPECT_THAT(refusal(with_step('a')), testing::HasSubstr("a step leads outside"));
+  EXPECT_NO_THROW(check_sentencepiece_model(with_step('b'), "x.spm")) << "no text comes there";
   EXPECT_THAT(refusal(good + message(3, message(2, "abc"))), testing::HasSubstr("cut short"));
   EXPECT_THAT(refusal(good + message(3, message(2, map.substr(0, 500)))), testing::HasSubstr("impossible size"));
 }

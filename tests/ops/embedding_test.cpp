@@ -83,8 +83,8 @@ TEST(Embedding, RefusesIdsOutsideTheTable) {
 }
 
 TEST(SinusoidalPositions, AreThoseOfThePaper) {
-  const Tensor table = sinusoidal_positions(50, 6);
-  for (int64_t position = 0; position < 50; ++position) {
+  const Tensor table = sinusoidal_positions(1000, 6);
+  for (int64_t position = 0; position < 1000; ++position) {
     for (int64_t i = 0; i < 3; ++i) {
       const double angle = static_cast<double>(position) / std::pow(10000.0, 2.0 * static_cast<double>(i) / 6.0);
       EXPECT_FLOAT_EQ(table.data<float>()[position * 6 + 2 * i], static_cast<float>(std::sin(angle)));
