@@ -1,6 +1,8 @@
 #include "models/quantised_model.h"
 
 #include <algorithm>
+#include <chrono>
+#include <deque>
 #include <future>
 #include <map>
 
@@ -53,6 +55,74 @@ void check_values(const nn::Parameter& parameter, const Tensor& values, std::str
       parameter.is_matrix_weight ? "float32, bfloat16 or int8" : "float32", kOtherModel);
 }
 
+/// Packs parameters beside its caller, who reads more meanwhile: the largest of a model takes as long as many small
+/// ones.
+class PackingLine {
+ public:
+  explicit PackingLine(nn::PackedLoading& packed) : packed_(packed) {}
+
+  void add(size_t index, StoredParameter stored) {
+    batch_.bytes += static_cast<size_t>(stored.values.size()) * tensor::dtype_bytes(stored.values.dtype());
+    batch_.parameters.emplace_back(index, std::move(stored));
+    if (batch_.bytes >= kBatchBytes) {
+      start();
+    }
+  }
+
+  // Throws what packing threw.
+  void finish() {
+    start();
+    while (!line_.empty()) {
+      wait_for_first();
+    }
+  }
+
+ private:
+  static constexpr size_t kBatchBytes = size_t{1} << 20;
+  static constexpr size_t kMostBytesBehind = size_t{64} << 20;  // of batches that wait for the one that is packed
+
+  struct Batch {
+    std::vector<std::pair<size_t, StoredParameter>> parameters;  // with their numbers
+    size_t bytes = 0;
+  };
+  struct Started {
+    std::shared_future<void> packed;
+    size_t bytes;
+  };
+
+  // Batches are packed one after the other. Waits while many are not, so that memory stays bounded.
+  void start() {
+    while (!line_.empty() && (is_done() || bytes_ - line_.front().bytes > kMostBytesBehind)) {
+      wait_for_first();
+    }
+    const size_t bytes = batch_.bytes;
+    std::shared_future<void> before = line_.empty() ? std::shared_future<void>() : line_.back().packed;
+    auto pack = [this, before = std::move(before), batch = std::exchange(batch_, {})]() mutable {
+      if (before.valid()) {
+        std::exchange(before, {}).get();  // throws what packing that threw
+      }
+      for (auto& [index, stored] : batch.parameters) {
+        packed_.put(index, std::exchange(stored, {}));
+      }
+    };
+    line_.push_back({std::async(std::launch::async | std::launch::deferred, std::move(pack)).share(), bytes});
+    bytes_ += bytes;
+  }
+
+  bool is_done() const { return line_.front().packed.wait_for(std::chrono::seconds(0)) == std::future_status::ready; }
+
+  void wait_for_first() {
+    line_.front().packed.get();
+    bytes_ -= line_.front().bytes;
+    line_.pop_front();
+  }
+
+  nn::PackedLoading& packed_;
+  Batch batch_;               // not started yet
+  std::deque<Started> line_;  // the first is being packed
+  size_t bytes_ = 0;          // of those in the line
+};
+
 /// Puts the tensors of a file together to parameters and packs these.
 class Loading {
  public:
@@ -91,9 +161,7 @@ class Loading {
       check_data(found_[i].is_packed, "{}: tensor '{}' is int8 and has no '{}'; {}", file_name_, path,
                  scales_name(path), kDamaged);
     }
-    if (packing_.valid()) {
-      packing_.get();
-    }
+    line_.finish();
     packed_.finish();
   }
 
@@ -103,7 +171,6 @@ class Loading {
     bool is_packed = false;  // or about to be; then `stored` is empty
   };
 
-  // One tensor is packed while the next is read, so that two are in memory.
   void pack_if_complete(size_t index) {
     Found& found = found_[index];
     const bool is_int8 = found.stored.values.defined() && found.stored.values.dtype() == DType::kInt8;
@@ -116,12 +183,8 @@ class Loading {
     if (is_int8) {
       check_units(parameter, found.stored, file_name_);
     }
-    if (packing_.valid()) {
-      packing_.get();
-    }
     found.is_packed = true;
-    packing_ = std::async(std::launch::async | std::launch::deferred,
-                          [this, index, stored = std::exchange(found.stored, {})] { packed_.put(index, stored); });
+    line_.add(index, std::exchange(found.stored, {}));
   }
 
   const std::vector<nn::ParameterHandle>& parameters_;
@@ -129,7 +192,7 @@ class Loading {
   std::string_view file_name_;
   std::vector<Found> found_;               // of each parameter
   std::map<std::string, size_t> indices_;  // of parameters, by the names of their tensors
-  std::future<void> packing_;              // last: ends before the rest goes
+  PackingLine line_{packed_};              // last: ends before the rest goes
 };
 
 bool holds(const NamedTensors& tensors, DType dtype) {
