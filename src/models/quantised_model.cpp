@@ -79,7 +79,7 @@ class PackingLine {
 
  private:
   static constexpr size_t kBatchBytes = size_t{1} << 20;
-  static constexpr size_t kMostBytesBehind = size_t{64} << 20;  // of batches that wait for the one that is packed
+  static constexpr size_t kMostBytesBehind = size_t{32} << 20;  // of batches that wait for the one that is packed
 
   struct Batch {
     std::vector<std::pair<size_t, StoredParameter>> parameters;  // with their numbers
