@@ -5,7 +5,8 @@
 #           translation of the target by `both` with the target (data diversification, Nguyen et al. 2020, arXiv 1911.01986)
 #   model   the same, the source translated anew by `first`
 # A translation is, of 16 hypotheses, the one nearest the known one (sequence-level interpolation, Kim and Rush 2016, arXiv
-# 1606.07947, section 3.3) by sentence chrF, which weighs what is missing more than BLEU and needs no words.
+# 1606.07947, section 3.3) by sentence chrF, which weighs what is missing more than BLEU and needs no words. Hypotheses that
+# go round in circles are left out.
 #   scripts/diversify.sh --source FILE --target FILE --valid-source FILE --valid-target FILE --model DIR --minutes N
 #       [-- OPTION OF TRAIN...]
 #   --model     where the model goes; the rest goes to DIR.stages
@@ -80,18 +81,25 @@ stage() {  # DIR SHARE_OF_MINUTES SOURCE TARGET OPTION...: trains DIR
     --valid-source "$valid_source" --valid-target "$valid_target" "$@" >&2
 }
 
-# Puts "text, score, line" side by side and keeps the best of each line.
+# Prints, for each line of REFERENCE, the hypothesis nearest to it. One that says the same four times over ("lummmmm", "as
+# if as if as if as if") is none to learn from: a model that learns from few of them writes many. Where all are such, the
+# line itself is printed.
 nearest() {  # HYPOTHESES_IN_MOSES_FORMAT REFERENCE
-  local known="$1.known" text="$1.text" score="$1.score"
+  local known="$1.known" text="$1.text" score="$1.score" circles="$1.circles"
   awk -F ' \\|\\|\\| ' -v known="$known" -v text="$text" -v reference="$2" '
     BEGIN { while ((getline line < reference) > 0) references[n++] = line }
     { print references[$1] >known; print $2 >text }' "$1"
   "$program" evaluate --hypothesis "$text" --reference "$known" --metrics chrf --sentence-level --width 4 | sed 's/^[^=]* = \([0-9.]*\).*/\1/' >"$score"
-  paste -d '\t' <(awk -F ' \\|\\|\\| ' '{ print $1 }' "$1") "$score" "$text" | awk -F '\t' '
-    $1 != line { if (NR > 1) print best; line = $1; best = $3; most = $2 + 0 }
-    $2 + 0 > most { best = $3; most = $2 + 0 }
-    END { print best }'
-  rm "$known" "$text" "$score"
+  { LC_ALL=C.UTF-8 grep -nE '(.{1,20})\1{3}' "$text" || true; } | cut -d : -f 1 >"$circles"
+  paste -d '\t' <(awk -F ' \\|\\|\\| ' '{ print $1 }' "$1") "$score" "$text" | awk -F '\t' \
+    -v circles="$circles" -v reference="$2" '
+    BEGIN {
+      while ((getline number < circles) > 0) skipped[number]
+      while ((getline line < reference) > 0) { best[n + 0] = line; most[n++] = -1 }
+    }
+    !(NR in skipped) && $2 + 0 > most[$1] { best[$1] = $3; most[$1] = $2 + 0 }
+    END { for (i = 0; i < n; ++i) print best[i] }'
+  rm "$known" "$text" "$score" "$circles"
 }
 
 translate() {  # MODEL SOURCE REFERENCE OUTPUT
