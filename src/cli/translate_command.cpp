@@ -24,6 +24,8 @@ constexpr size_t kChunkBytes = size_t{4} << 20;
 
 struct TranslateArguments {
   std::vector<std::string> models;
+  std::string reverse_model;  // empty: none
+  double reverse_weight = decoding::SearchOptions().reverse_weight;
   std::string input;   // empty or "-": standard input
   std::string output;  // empty or "-": standard output
   std::string banned;  // empty: nothing is banned
@@ -46,6 +48,7 @@ struct TranslateArguments {
     options.scores = json || n_best > 0;
     options.alignment = json;
     options.alignment_layer = alignment_layer;
+    options.reverse_weight = reverse_weight;
     options.batch_tokens = batch_tokens;
     options.workers = workers;
     options.threads_per_worker = threads_per_worker;
@@ -57,6 +60,11 @@ struct TranslateArguments {
 decoding::SearchOptions search_of(const TranslateArguments& arguments, const decoding::Translator& translator) {
   decoding::SearchOptions options = arguments.search(translator.search_defaults());
   translator.check(options);
+  base::check_usage(
+      arguments.reverse_model.empty() || decoding::Reranker::applies(options),
+      "--reverse-model chooses among the hypotheses of a beam search: beam_size is {}, reverse_weight {}; "
+      "give a beam size of 2 or more and a weight above 0, without sampling and --alternatives",
+      options.beam_size, options.reverse_weight);
   if (!arguments.banned.empty()) {
     options.banned =
         std::make_shared<decoding::BannedPhrases>(translator.target_vocabulary(), data::read_lines(arguments.banned));
@@ -66,7 +74,7 @@ decoding::SearchOptions search_of(const TranslateArguments& arguments, const dec
 
 std::unique_ptr<decoding::Translator> load(const TranslateArguments& arguments) {
   const std::vector<std::filesystem::path> folders(arguments.models.begin(), arguments.models.end());
-  return decoding::load_ensemble(folders, arguments.precision);
+  return decoding::load_ensemble(folders, arguments.precision, arguments.reverse_model);
 }
 
 class Translate {
@@ -208,6 +216,15 @@ void add_translate_command(CLI::App& app, Run& run) {
       ->type_name("DIR")
       ->allow_extra_args(false)
       ->required();
+  command
+      ->add_option(
+          "--reverse-model", arguments->reverse_model,
+          "Folder of a model that translates the other way: of the hypotheses, the one is chosen that it would "
+          "also translate back well")
+      ->type_name("DIR");
+  command->add_option(
+      "--reverse-weight", arguments->reverse_weight,
+      "With --reverse-model: weight of the log-probability of the source given the translation, 0 to 10");
   command->add_option("--input", arguments->input, "File to translate, one sentence a line; - = standard input")
       ->type_name("FILE");
   command

@@ -35,6 +35,9 @@ json candidate_tree(const decoding::Translation& candidate, bool soft_alignment)
                {"normalised_score", six_decimals(candidate.normalised_score)},
                {"finish_reason", decoding::name_of(candidate.finish_reason)},
                {"alignment", candidate.alignment.source_of_target}};
+  if (candidate.reverse_score) {
+    tree["reverse_score"] = six_decimals(*candidate.reverse_score);
+  }
   tree["token_scores"] = json::array();
   for (const float score : candidate.token_scores) {
     tree["token_scores"].push_back(six_decimals(score));
@@ -68,8 +71,10 @@ std::string json_line(uint64_t line, const std::string& source, const decoding::
 
 std::string moses_lines(uint64_t line, const decoding::Translation& translation) {
   const auto format = [line](const decoding::Translation& candidate) {
-    return fmt::format("{} ||| {} ||| log_prob={:.6f} tokens={} ||| {:.6f}\n", line - 1, candidate.text,
-                       candidate.score, candidate.token_scores.size(), candidate.normalised_score);
+    const std::string reverse =
+        candidate.reverse_score ? fmt::format(" reverse_log_prob={:.6f}", *candidate.reverse_score) : "";
+    return fmt::format("{} ||| {} ||| log_prob={:.6f} tokens={}{} ||| {:.6f}\n", line - 1, candidate.text,
+                       candidate.score, candidate.token_scores.size(), reverse, candidate.normalised_score);
   };
   std::string lines = format(translation);
   for (const decoding::Translation& alternative : translation.alternatives) {

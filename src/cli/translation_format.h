@@ -8,13 +8,13 @@
 namespace dragoman::cli {
 
 /// One JSON object on one line: line, source, source_tokens, text, tokens, token_scores, score, normalised_score,
-/// finish_reason, alignment (source token of each token), attention (matrix, with `soft_alignment`), alternatives, and
-/// warning if there is one. Scores are natural logarithms with six decimals.
+/// finish_reason, reverse_score (with a reverse model), alignment (source token of each token), attention (matrix, with
+/// `soft_alignment`), alternatives, and warning if there is one. Scores are natural logarithms with six decimals.
 std::string json_line(uint64_t line, const std::string& source, const decoding::Translation& translation,
                       bool soft_alignment);
 
 /// Moses format, one line a candidate, best first: "LINE ||| text ||| log_prob=SUM tokens=N ||| NORMALISED", lines
-/// counted from 0.
+/// counted from 0; with a reverse model "tokens=N reverse_log_prob=SUM".
 std::string moses_lines(uint64_t line, const decoding::Translation& translation);
 
 }  // namespace dragoman::cli

@@ -77,6 +77,17 @@ LoadedModel load_model(const std::filesystem::path& folder, std::optional<ops::P
   return std::move(*loaded);
 }
 
+// Null for an empty folder name.
+std::shared_ptr<const Reranker> load_reranker(const std::filesystem::path& folder,
+                                              std::optional<ops::Precision> precision) {
+  if (folder.empty()) {
+    return nullptr;
+  }
+  LoadedModel reverse = load_model(folder, precision);
+  return std::make_shared<Reranker>(std::move(reverse.model), std::move(reverse.vocabularies.source),
+                                    std::move(reverse.vocabularies.target));
+}
+
 }  // namespace
 
 data::VocabularyPair load_vocabularies(const models::VocabularyFiles& files, const std::filesystem::path& folder) {
@@ -103,7 +114,8 @@ Translator load_translator(const std::filesystem::path& folder, std::optional<op
 }
 
 std::unique_ptr<Translator> load_ensemble(std::span<const std::filesystem::path> folders,
-                                          std::optional<ops::Precision> precision) {
+                                          std::optional<ops::Precision> precision,
+                                          const std::filesystem::path& reverse) {
   base::check_usage(!folders.empty(), "ensemble: no model folder is given, one at least is needed");
   LoadedModel first = load_model(folders.front(), precision);
   ParallelSearch::Models models = {first.model};
@@ -114,7 +126,7 @@ std::unique_ptr<Translator> load_ensemble(std::span<const std::filesystem::path>
     models.push_back(next.model);
   }
   return std::make_unique<Translator>(std::move(models), first.vocabularies.source, first.vocabularies.target,
-                                      first.defaults, std::move(first.shortlist));
+                                      first.defaults, std::move(first.shortlist), load_reranker(reverse, precision));
 }
 
 }  // namespace dragoman::decoding

@@ -21,9 +21,11 @@ data::VocabularyPair load_vocabularies(const models::VocabularyFiles& files, con
 Translator load_translator(const std::filesystem::path& folder, std::optional<ops::Precision> precision = {});
 
 /// The same for several folders, searched as one model with the search defaults and the shortlist of the first.
-/// Throws Error(kBadData) when they do not read and write the same pieces, by the SHA-256 of their vocabularies:
-/// "DIR-B: its target vocabulary is not that of DIR-A; ...".
+/// @param reverse  folder of a model of the other direction that reranks (see Reranker); empty = none. Its vocabulary
+/// is its own affair. Throws Error(kBadData) when they do not read and write the same pieces, by the SHA-256 of their
+/// vocabularies: "DIR-B: its target vocabulary is not that of DIR-A; ...".
 std::unique_ptr<Translator> load_ensemble(std::span<const std::filesystem::path> folders,
-                                          std::optional<ops::Precision> precision = {});
+                                          std::optional<ops::Precision> precision = {},
+                                          const std::filesystem::path& reverse = {});
 
 }  // namespace dragoman::decoding

@@ -47,6 +47,7 @@ void SearchOptions::check() const {
   base::check_usage(beam_rule == BeamRule::kShrinking || patience == 1.0,
                     "patience is {}, but beam_rule full has an end of its own; leave patience at 1", patience);
   base::check_range("coverage_penalty", coverage_penalty, 0, 10);
+  base::check_range("reverse_weight", reverse_weight, 0, 10);
   check_n_best(*this);
 }
 

@@ -91,6 +91,9 @@ struct SearchOptions {
   bool alternatives = false;
   /// beta of the coverage penalty (see CoverageTable). 0 to 10; 0 = none. Default 0.
   double coverage_penalty = 0.0;
+  /// Weight of log p(source | translation) where the translator has a reverse model (see Reranker). 0 to 10; 0 = the
+  /// order of the search stays. Default 0.3.
+  double reverse_weight = 0.3;
   /// Generate only what the model's shortlist allows the sentence (see Shortlist), which is faster. Probabilities are
   /// then those among the allowed pieces. Default false.
   bool shortlist = false;

@@ -78,15 +78,6 @@ void score_group(const models::Transformer& model, std::span<const IdPair> pairs
   }
 }
 
-IdPair encode_pair(const data::Vocabulary& source_vocabulary, const data::Vocabulary& target_vocabulary,
-                   const std::string& source, const std::string& target) {
-  IdPair pair{data::encode_source(source_vocabulary, source), target_vocabulary.encode(target)};
-  if (pair.source.empty() && !pair.target.empty()) {
-    pair.source = {data::kEosId};
-  }
-  return pair;
-}
-
 // Pairs of two blank lines have nothing to score and are left out.
 std::vector<LengthGroup> make_groups(std::span<const IdPair> pairs, int64_t max_tokens, int n_workers) {
   std::vector<int64_t> lengths;
@@ -107,6 +98,15 @@ void ScoreOptions::check() const {
   base::check_usage(batch_tokens >= 1 && batch_tokens <= 1000000, "batch_tokens is {}, must be 1 to 1000000",
                     batch_tokens);
   base::check_usage(workers >= 0 && workers <= 1024, "workers is {}, must be 0 to 1024", workers);
+}
+
+IdPair encode_pair(const data::Vocabulary& source_vocabulary, const data::Vocabulary& target_vocabulary,
+                   const std::string& source, const std::string& target) {
+  IdPair pair{data::encode_source(source_vocabulary, source), target_vocabulary.encode(target)};
+  if (pair.source.empty() && !pair.target.empty()) {
+    pair.source = {data::kEosId};
+  }
+  return pair;
 }
 
 std::vector<PairScore> score_ids(const models::Transformer& model, std::span<const IdPair> pairs,

@@ -35,13 +35,17 @@ struct IdPair {
   std::vector<int32_t> target;
 };
 
+/// The pair of two lines. A blank source reads as a lone sentence end; two blank lines are a pair of two empty sides.
+IdPair encode_pair(const data::Vocabulary& source_vocabulary, const data::Vocabulary& target_vocabulary,
+                   const std::string& source, const std::string& target);
+
 /// Scores pairs with teacher forcing: log p(target, end | source), the whole target fed at once.
 /// @return in the order given; a pair of two empty sides scores nothing. A score does not depend on the other pairs.
 std::vector<PairScore> score_ids(const models::Transformer& model, std::span<const IdPair> pairs,
                                  const ScoreOptions& options);
 
 /// The same for pairs of lines.
-/// @return in the order given. A blank source reads as a lone sentence end; two blank lines score nothing.
+/// @return in the order given. Two blank lines score nothing.
 /// Throws Error(kBadData) for a line too long for the model: "target line 7: 1,300 tokens, the model takes 1,024; ...",
 /// or unequal numbers of lines. A score does not depend on the other pairs.
 std::vector<PairScore> score_pairs(const models::Transformer& model, const data::Vocabulary& source_vocabulary,

@@ -3,7 +3,7 @@
 #include <string>
 #include <vector>
 
-#include "decoding/translator.h"
+#include "decoding/translation.h"
 
 namespace dragoman::decoding {
 

@@ -19,14 +19,10 @@ std::string missing_phrases(const EncodedPart& part, const Translation& translat
   return missing;
 }
 
-// Why one of the parts of a line failed; empty when none did. A wrong request is thrown on.
-std::string error_of(std::span<const SearchOutput> parts) {
-  const auto failed = std::ranges::find_if(parts, [](const SearchOutput& part) { return part.error != nullptr; });
-  if (failed == parts.end()) {
-    return "";
-  }
+// Why a line failed. A wrong request is thrown on.
+std::string message_of(const std::exception_ptr& failure) {
   try {
-    std::rethrow_exception(failed->error);
+    std::rethrow_exception(failure);
   } catch (const base::Error& error) {
     if (error.kind() == base::ErrorKind::kUsage) {
       throw;
@@ -37,6 +33,12 @@ std::string error_of(std::span<const SearchOutput> parts) {
   } catch (const std::exception& error) {
     return error.what();
   }
+}
+
+// Why one of the parts of a line failed; empty when none did.
+std::string error_of(std::span<const SearchOutput> parts) {
+  const auto failed = std::ranges::find_if(parts, [](const SearchOutput& part) { return part.error != nullptr; });
+  return failed == parts.end() ? "" : message_of(failed->error);
 }
 
 void check_vocabulary(const char* side, int64_t in_vocabulary, int64_t in_model) {
@@ -51,8 +53,12 @@ void check_vocabulary(const char* side, int64_t in_vocabulary, int64_t in_model)
 // A request under way: as many tasks as its line has parts. The last to be done answers.
 class Translator::Submitted {
  public:
-  Submitted(const Translator& translator, EncodedLine line, Done done)
-      : translator_(translator), line_(std::move(line)), done_(std::move(done)), outputs_(line_.parts.size()) {}
+  Submitted(const Translator& translator, EncodedLine line, const SearchOptions& options, Done done)
+      : translator_(translator),
+        line_(std::move(line)),
+        options_(options),
+        done_(std::move(done)),
+        outputs_(line_.parts.size()) {}
 
   const EncodedLine& line() const { return line_; }
 
@@ -72,7 +78,9 @@ class Translator::Submitted {
     Translation translation;
     try {
       if (error_ == nullptr) {
-        translation = translator_.finish(line_, outputs_);
+        std::vector<Translation> parts = translator_.build_parts(line_, outputs_);
+        translator_.rerank({&line_, 1}, {&parts, 1}, options_, 1);
+        translation = translator_.finish(line_, std::move(parts));
       }
     } catch (...) {
       error_ = std::current_exception();
@@ -83,6 +91,7 @@ class Translator::Submitted {
  private:
   const Translator& translator_;
   EncodedLine line_;
+  SearchOptions options_;
   Done done_;
   std::mutex mutex_;
   std::vector<SearchOutput> outputs_;
@@ -95,11 +104,13 @@ Translator::Translator(std::shared_ptr<const models::Transformer> model, data::V
     : Translator(ParallelSearch::Models{std::move(model)}, std::move(source), std::move(target), defaults) {}
 
 Translator::Translator(ParallelSearch::Models models, data::Vocabulary source, data::Vocabulary target,
-                       const SearchOptions& defaults, std::shared_ptr<const Shortlist> shortlist)
+                       const SearchOptions& defaults, std::shared_ptr<const Shortlist> shortlist,
+                       std::shared_ptr<const Reranker> reranker)
     : source_(std::move(source)),
       target_(std::move(target)),
       search_(models, std::move(shortlist)),
-      defaults_(defaults) {
+      defaults_(defaults),
+      reranker_(std::move(reranker)) {
   for (const auto& model : models) {
     check_vocabulary("source", source_.size(), model->config().source_vocab_size);
     check_vocabulary("target", target_.size(), model->config().target_vocab_size);
@@ -116,26 +127,49 @@ std::vector<Translation> Translator::translate(std::span<const std::string> line
 
 std::vector<Translation> Translator::translate_requests(std::span<const TranslationRequest> requests,
                                                         const SearchOptions& options, OnError on_error) const {
+  check(options);
   std::vector<EncodedLine> lines;
   std::vector<std::vector<int32_t>> sources;
   std::vector<SentenceRequest> asked;
   for (const TranslationRequest& request : requests) {
-    lines.push_back(encode_request(request, source_, target_, static_cast<size_t>(search_.max_positions())));
+    lines.push_back(encode(request, options));
     for (const EncodedPart& part : lines.back().parts) {
       sources.push_back(part.source);
       asked.push_back(part.request);
     }
   }
-  const std::vector<SearchOutput> outputs = search_.run(sources, options, asked, on_error);
-  std::vector<Translation> translations;
+  const std::vector<SearchOutput> outputs = search_.run(sources, searched_with(options), asked, on_error);
+  std::vector<std::vector<Translation>> parts(lines.size());
+  std::vector<std::string> errors(lines.size());
   size_t first_part = 0;
   for (size_t line = 0; line < lines.size(); ++line) {
-    const size_t n_parts = lines[line].parts.size();
-    const std::span<const SearchOutput> parts = std::span(outputs).subspan(first_part, n_parts);
-    std::string error = error_of(parts);
-    translations.push_back(error.empty() ? finish(lines[line], parts) : Translation());
-    translations.back().error = std::move(error);
-    first_part += n_parts;
+    const auto of_line = std::span(outputs).subspan(first_part, lines[line].parts.size());
+    errors[line] = error_of(of_line);
+    parts[line] = errors[line].empty() ? build_parts(lines[line], of_line) : std::vector<Translation>();
+    first_part += of_line.size();
+  }
+  // What fails in a line alone is its own error where errors are to be reported.
+  const auto with_line = [&](size_t line, const auto& work) {
+    try {
+      work();
+    } catch (...) {
+      if (on_error == OnError::kThrow) {
+        throw;
+      }
+      errors[line] = message_of(std::current_exception());
+    }
+  };
+  if (!rerank_together(lines, parts, options, on_error)) {
+    for (size_t line = 0; line < lines.size(); ++line) {
+      with_line(line, [&] { rerank({&lines[line], 1}, {&parts[line], 1}, options, 1); });
+    }
+  }
+  std::vector<Translation> translations(lines.size());
+  for (size_t line = 0; line < lines.size(); ++line) {
+    if (errors[line].empty()) {
+      with_line(line, [&] { translations[line] = finish(lines[line], std::move(parts[line])); });
+    }
+    translations[line].error = std::move(errors[line]);
   }
   return translations;
 }
@@ -155,8 +189,7 @@ std::future<Translation> Translator::submit(const TranslationRequest& request, c
 
 void Translator::submit(const TranslationRequest& request, const SearchOptions& options, Done done) const {
   check(options);
-  EncodedLine line = encode_request(request, source_, target_, static_cast<size_t>(search_.max_positions()));
-  const auto submitted = std::make_shared<Submitted>(*this, std::move(line), std::move(done));
+  const auto submitted = std::make_shared<Submitted>(*this, encode(request, options), options, std::move(done));
   if (submitted->line().parts.empty()) {
     return submitted->answer();
   }
@@ -164,30 +197,84 @@ void Translator::submit(const TranslationRequest& request, const SearchOptions& 
   std::list<SearchTask> tasks;
   for (size_t part = 0; part < submitted->line().parts.size(); ++part) {
     const EncodedPart& encoded = submitted->line().parts[part];
-    tasks.push_back(
-        {encoded.source, options, encoded.request, [submitted, part](SearchOutput output, std::exception_ptr error) {
-           submitted->take(part, std::move(output), error);
-         }});
+    tasks.push_back({encoded.source, searched_with(options), encoded.request,
+                     [submitted, part](SearchOutput output, std::exception_ptr error) {
+                       submitted->take(part, std::move(output), error);
+                     }});
   }
   service_->submit(std::move(tasks));
 }
 
-// Joins the parts of a line and says what had to be done.
-Translation Translator::finish(const EncodedLine& line, std::span<const SearchOutput> outputs) const {
-  std::vector<Translation> parts;
-  std::vector<std::string> warnings = line.warnings;
-  for (size_t part = 0; part < outputs.size(); ++part) {
-    parts.push_back(build(line.parts[part].source, outputs[part]));
-    if (const std::string missing = missing_phrases(line.parts[part], parts.back()); !missing.empty()) {
-      warnings.push_back(fmt::format("the translation ended without {}", missing));
+// Where hypotheses are reranked, no token is sure before.
+EncodedLine Translator::encode(const TranslationRequest& request, const SearchOptions& options) const {
+  EncodedLine line = encode_request(request, source_, target_, static_cast<size_t>(search_.max_positions()));
+  if (reranks(options)) {
+    for (EncodedPart& part : line.parts) {
+      part.request.on_ids = nullptr;
     }
   }
-  const bool split = parts.size() > 1;
-  Translation translation = join_parts(std::move(parts));
-  if (split) {
-    warnings.push_back(fmt::format("{} tokens, the model takes {}: translated in {} parts", line.tokens,
-                                   search_.max_positions(), outputs.size()));
+  return line;
+}
+
+SearchOptions Translator::searched_with(const SearchOptions& options) const {
+  return reranks(options) ? Reranker::widened(options) : options;
+}
+
+std::vector<Translation> Translator::build_parts(const EncodedLine& line, std::span<const SearchOutput> outputs) const {
+  std::vector<Translation> parts;
+  for (size_t part = 0; part < outputs.size(); ++part) {
+    parts.push_back(build(line.parts[part].source, outputs[part]));
   }
+  return parts;
+}
+
+// @param parts  of each line; a line with an error has none
+void Translator::rerank(std::span<const EncodedLine> lines, std::span<std::vector<Translation>> parts,
+                        const SearchOptions& options, int workers) const {
+  if (!reranks(options)) {
+    return;
+  }
+  std::vector<std::string> texts;
+  std::vector<Translation*> translations;
+  for (size_t line = 0; line < lines.size(); ++line) {
+    for (size_t part = 0; part < parts[line].size(); ++part) {
+      texts.push_back(lines[line].parts[part].text);
+      translations.push_back(&parts[line][part]);
+    }
+  }
+  reranker_->rank(texts, translations, options, workers);
+}
+
+// @return false where it failed and errors are to be reported: by whose lines it failed, trying each alone tells
+bool Translator::rerank_together(std::span<const EncodedLine> lines, std::span<std::vector<Translation>> parts,
+                                 const SearchOptions& options, OnError on_error) const {
+  try {
+    rerank(lines, parts, options, options.workers);
+    return true;
+  } catch (...) {
+    if (on_error == OnError::kThrow) {
+      throw;
+    }
+    return false;
+  }
+}
+
+// Joins the parts of a line and says what had to be done.
+Translation Translator::finish(const EncodedLine& line, std::vector<Translation> parts) const {
+  std::vector<std::string> warnings = line.warnings;
+  for (size_t part = 0; part < parts.size(); ++part) {
+    if (const std::string missing = missing_phrases(line.parts[part], parts[part]); !missing.empty()) {
+      warnings.push_back(fmt::format("the translation ended without {}", missing));
+    }
+    if (line.stream != nullptr && !line.parts[part].request.on_ids) {
+      line.stream->take(part, parts[part].ids, true);
+    }
+  }
+  if (parts.size() > 1) {
+    warnings.push_back(fmt::format("{} tokens, the model takes {}: translated in {} parts", line.tokens,
+                                   search_.max_positions(), parts.size()));
+  }
+  Translation translation = join_parts(std::move(parts));
   if (line.stream != nullptr) {
     line.stream->end();
   }

@@ -12,25 +12,11 @@
 #include "data/vocabulary.h"
 #include "decoding/parallel_search.h"
 #include "decoding/request_encoder.h"
+#include "decoding/reranker.h"
 #include "decoding/search_service.h"
+#include "decoding/translation.h"
 
 namespace dragoman::decoding {
-
-/// The translation of one line.
-struct Translation {
-  std::string text;                 ///< one line of valid UTF-8
-  std::vector<std::string> pieces;  ///< sub-words of the translation, without the end; spaces are U+2581
-  std::vector<int32_t> ids;         ///< their ids
-  std::vector<float> token_scores;  ///< log-probability (nats) of each piece, and of the end if it was generated
-  double score = 0.0;               ///< sum of the log-probabilities
-  double normalised_score = 0.0;    ///< score / length penalty: what the search ranks by
-  FinishReason finish_reason = FinishReason::kEndOfSentence;
-  std::vector<std::string> source_pieces;  ///< what the model read, the end included
-  Alignment alignment;                     ///< [pieces, source_pieces] if asked for, else empty
-  std::vector<Translation> alternatives;   ///< the next best, n_best - 1 at most; their source_pieces are left empty
-  std::string error;                       ///< empty, or why there is no translation (OnError::kReport)
-  std::string warning;                     ///< empty, or what had to be done: "2,310 tokens ...: translated in 3 parts"
-};
 
 /// Text in, text out. Holds a model and its vocabularies, or several models as one; safe for use by any number of
 /// threads at once.
@@ -44,8 +30,11 @@ class Translator {
   /// The same with several models that read and write the same pieces: a token's probability is the mean of theirs
   /// (see EnsembleSteps). Alignments are the first one's.
   /// @param shortlist  of these vocabularies, for options that ask for one; null = none
+  /// @param reranker  puts the hypotheses of a beam search into its order, where options.reverse_weight is above 0;
+  /// null = none. Streams then tell all of a part when it is finished.
   Translator(ParallelSearch::Models models, data::Vocabulary source, data::Vocabulary target,
-             const SearchOptions& defaults = {}, std::shared_ptr<const Shortlist> shortlist = nullptr);
+             const SearchOptions& defaults = {}, std::shared_ptr<const Shortlist> shortlist = nullptr,
+             std::shared_ptr<const Reranker> reranker = nullptr);
 
   /// Translates lines; the results stand in the order given, one a line. A blank line gives an empty translation.
   /// Lines too long for the model are cut into parts (see split_long_text) that are translated apart and joined by a
@@ -87,7 +76,15 @@ class Translator {
  private:
   class Submitted;
 
-  Translation finish(const EncodedLine& line, std::span<const SearchOutput> outputs) const;
+  EncodedLine encode(const TranslationRequest& request, const SearchOptions& options) const;
+  bool reranks(const SearchOptions& options) const { return reranker_ != nullptr && Reranker::applies(options); }
+  SearchOptions searched_with(const SearchOptions& options) const;
+  std::vector<Translation> build_parts(const EncodedLine& line, std::span<const SearchOutput> outputs) const;
+  void rerank(std::span<const EncodedLine> lines, std::span<std::vector<Translation>> parts,
+              const SearchOptions& options, int workers) const;
+  bool rerank_together(std::span<const EncodedLine> lines, std::span<std::vector<Translation>> parts,
+                       const SearchOptions& options, OnError on_error) const;
+  Translation finish(const EncodedLine& line, std::vector<Translation> parts) const;
   Translation build(std::span<const int32_t> source, const SearchOutput& output) const;
   Translation build_candidate(const Hypothesis& hypothesis) const;
 
@@ -95,6 +92,7 @@ class Translator {
   data::Vocabulary target_;
   ParallelSearch search_;
   SearchOptions defaults_;
+  std::shared_ptr<const Reranker> reranker_;  // null = none
   mutable std::once_flag service_started_;
   mutable std::unique_ptr<SearchService> service_;  // ends before what it searches with
 };

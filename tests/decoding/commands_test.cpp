@@ -135,6 +135,33 @@ TEST_F(Commands, JsonHoldsTokensScoresAndAlignment) {
   EXPECT_NEAR(first["score"].get<double>(), sum, 1e-4);
 }
 
+TEST_F(Commands, AReverseModelChoosesAmongTheHypotheses) {
+  const auto reverse = tiny_model(nn::NormOrder::kPre, 2, vocabulary().size());
+  models::publish_model_folder(program_.folder() / "reverse",
+                               {.config = models::to_json(reverse->config()),
+                                .tensors = models::named_tensors(reverse->parameters()),
+                                .vocabularies = {{"vocabulary.spm", vocabulary().bytes()}}});
+  const std::string with_reverse = "--input in --reverse-model reverse --reverse-weight 0.7 ";
+  const Outcome outcome = translate(with_reverse + "--json");
+  ASSERT_EQ(outcome.status, 0) << outcome.err;
+  const json first = json::parse(outcome.out.substr(0, outcome.out.find('\n')));
+  EXPECT_LT(first["reverse_score"].get<double>(), 0.0);
+  const std::string plain = translate(with_reverse).out;
+  EXPECT_EQ(plain.substr(0, plain.find('\n')), first["text"].get<std::string>());
+  const std::vector<std::filesystem::path> folders = {program_.folder() / "model"};
+  const auto translator = load_ensemble(folders, {}, program_.folder() / "reverse");
+  SearchOptions options;
+  options.reverse_weight = 0.7;
+  const std::string line = "the cat runs";
+  EXPECT_EQ(translator->translate({&line, 1}, options).at(0).text, first["text"].get<std::string>());
+  EXPECT_NE(translate(with_reverse + "--nbest 2").out.find(" reverse_log_prob=-"), std::string::npos);
+  for (const std::string wrong :
+       {"--beam-size 1", "--reverse-weight 0", "--sampling-temperature 1", "--alternatives"}) {
+    expect_failure(translate("--input in --reverse-model reverse " + wrong), 2, {"--reverse-model", "beam size of 2"});
+  }
+  expect_failure(translate("--input in --reverse-model nowhere"), 65, {"nowhere"});
+}
+
 TEST_F(Commands, NBestListsAreInMosesFormat) {
   const Outcome outcome = translate("--input in --nbest 3");
   ASSERT_EQ(outcome.status, 0) << outcome.err;

@@ -70,6 +70,7 @@ TEST(SearchOptions, RefusesWhatIsOutOfRangeAndSaysTheRange) {
       {[](SearchOptions& o) { o.patience = 0.5, o.n_best = 3; },
        "n_best is 3, but a search with patience 0.5 ends with 2"},
       {[](SearchOptions& o) { o.coverage_penalty = -1; }, "coverage_penalty is -1, must be 0 to 10"},
+      {[](SearchOptions& o) { o.reverse_weight = 11; }, "reverse_weight is 11, must be 0 to 10"},
       {[](SearchOptions& o) { o.sampling_temperature = 1, o.n_best = 129; }, "n_best is 129, must be 1 to 128"},
       {[](SearchOptions& o) { o.n_best = 5; }, "n_best is 5, must be 1 to beam_size (4)"},
       {[](SearchOptions& o) { o.batch_tokens = 0; }, "batch_tokens is 0, must be 1 to 1000000"},
