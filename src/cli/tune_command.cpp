@@ -29,8 +29,9 @@ struct TuneArguments {
 };
 
 std::string row(const training::TunedSearch& result) {
-  return fmt::format("| {} | {} | {} | {:.2f} | {:.2f} |\n", result.search.beam_size,
-                     decoding::name_of(result.search.length_penalty), result.search.alpha, result.bleu, result.chrf);
+  return fmt::format("| {} | {} | {} | {:.2f} | {:.2f} | {} |\n", result.search.beam_size,
+                     decoding::name_of(result.search.length_penalty), result.search.alpha, result.bleu, result.chrf,
+                     result.cut);
 }
 
 std::string described(const training::TunedSearch& result) {
@@ -61,7 +62,8 @@ int tune(const TuneArguments& arguments) {
   const std::vector<std::string> sources = data::read_lines(arguments.source);
   const std::vector<std::string> references = data::read_lines(arguments.target);
   TextOutput output("-");
-  output.write("| beam size | length penalty | alpha | BLEU | chrF |\n|---|---|---|---|---|\n");
+  output.write(
+      "| beam size | length penalty | alpha | BLEU | chrF | cut at the longest length |\n|---|---|---|---|---|---|\n");
   const auto results = training::try_searches(translator, sources, references, tuning,
                                               [&](const auto& result) { output.write(row(result)); });
   const training::SearchChoice choice = training::choose_search(results, references, tuning);

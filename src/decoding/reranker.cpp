@@ -21,7 +21,8 @@ void add_reverse_score(Translation& candidate, double reverse_score, const Searc
 // @param reverse_scores  of the translation and its alternatives; none where they stay in their order
 void reorder(Translation& translation, std::span<const PairScore> reverse_scores, const SearchOptions& options) {
   std::vector<Translation> candidates;
-  candidates.reserve(1 + translation.alternatives.size());  // nothing after this asks for memory and could be refused it
+  candidates.reserve(1 +
+                     translation.alternatives.size());  // nothing after this asks for memory and could be refused it
   std::vector<std::string> source_pieces = std::move(translation.source_pieces);
   std::vector<Translation> alternatives = std::move(translation.alternatives);
   candidates.push_back(std::move(translation));

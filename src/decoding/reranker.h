@@ -36,9 +36,9 @@ class Reranker {
   static SearchOptions widened(SearchOptions options);
 
   /// Ranks translations[i] and its alternatives, hypotheses for texts[i], anew; the best becomes the translation, and
-  /// options.n_best of them are kept. Sets their normalised_score and reverse_score. One hypothesis alone is not scored; a list
-  /// with a pair too long for the reverse model stays in the order of the search; one that is ranked already stays so.
-  /// When it throws, for want of memory say, each list is as it was or ranked.
+  /// options.n_best of them are kept. Sets their normalised_score and reverse_score. One hypothesis alone is not
+  /// scored; a list with a pair too long for the reverse model stays in the order of the search; one that is ranked
+  /// already stays so. When it throws, for want of memory say, each list is as it was or ranked.
   /// @param workers  threads, 0 = one a core; never changes the result
   void rank(std::span<const std::string> texts, std::span<Translation* const> translations,
             const SearchOptions& options, int workers) const;

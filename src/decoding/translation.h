@@ -17,7 +17,8 @@ struct Translation {
   std::vector<int32_t> ids;         ///< their ids
   std::vector<float> token_scores;  ///< log-probability (nats) of each piece, and of the end if it was generated
   double score = 0.0;               ///< sum of the log-probabilities
-  double normalised_score = 0.0;    ///< score / length penalty: what the search ranks by; with a reverse model see Reranker
+  double normalised_score =
+      0.0;  ///< score / length penalty: what the search ranks by; with a reverse model see Reranker
   std::optional<double> reverse_score;  ///< log p(source | text) in nats by the reverse model, where one was asked
   FinishReason finish_reason = FinishReason::kEndOfSentence;
   std::vector<std::string> source_pieces;  ///< what the model read, the end included

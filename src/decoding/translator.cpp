@@ -41,6 +41,23 @@ std::string error_of(std::span<const SearchOutput> parts) {
   return failed == parts.end() ? "" : message_of(failed->error);
 }
 
+// Calls work(line) for each line without an error. What it throws is that line's error, or thrown on with kThrow.
+template <typename Work>
+void for_each_good_line(std::vector<std::string>& errors, OnError on_error, const Work& work) {
+  for (size_t line = 0; line < errors.size(); ++line) {
+    try {
+      if (errors[line].empty()) {
+        work(line);
+      }
+    } catch (...) {
+      if (on_error == OnError::kThrow) {
+        throw;
+      }
+      errors[line] = message_of(std::current_exception());
+    }
+  }
+}
+
 void check_vocabulary(const char* side, int64_t in_vocabulary, int64_t in_model) {
   base::check_data(in_vocabulary == in_model,
                    "translator: the {} vocabulary has {} pieces, the model was made for {}; use the vocabulary that "
@@ -148,27 +165,15 @@ std::vector<Translation> Translator::translate_requests(std::span<const Translat
     parts[line] = errors[line].empty() ? build_parts(lines[line], of_line) : std::vector<Translation>();
     first_part += of_line.size();
   }
-  // What fails in a line alone is its own error where errors are to be reported.
-  const auto with_line = [&](size_t line, const auto& work) {
-    try {
-      work();
-    } catch (...) {
-      if (on_error == OnError::kThrow) {
-        throw;
-      }
-      errors[line] = message_of(std::current_exception());
-    }
-  };
   if (!rerank_together(lines, parts, options, on_error)) {
-    for (size_t line = 0; line < lines.size(); ++line) {
-      with_line(line, [&] { rerank({&lines[line], 1}, {&parts[line], 1}, options, 1); });
-    }
+    for_each_good_line(errors, on_error, [&](size_t line) {
+      rerank({&lines[line], 1}, {&parts[line], 1}, options, 1);
+    });
   }
   std::vector<Translation> translations(lines.size());
+  for_each_good_line(errors, on_error,
+                     [&](size_t line) { translations[line] = finish(lines[line], std::move(parts[line])); });
   for (size_t line = 0; line < lines.size(); ++line) {
-    if (errors[line].empty()) {
-      with_line(line, [&] { translations[line] = finish(lines[line], std::move(parts[line])); });
-    }
     translations[line].error = std::move(errors[line]);
   }
   return translations;

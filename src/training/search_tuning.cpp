@@ -56,13 +56,15 @@ std::vector<TunedSearch> try_searches(const decoding::Translator& translator, st
   std::vector<TunedSearch> results;
   for (const decoding::SearchOptions& search : searches_of(tuning)) {
     std::vector<std::string> texts;
+    size_t cut = 0;
     for (const decoding::Translation& translation : translator.translate(sources, search)) {
       texts.push_back(translation.text);
+      cut += translation.finish_reason == decoding::FinishReason::kLengthLimit ? 1 : 0;
     }
     const auto bleu =
         evaluation::corpus_bleu(texts, {references}, {.tokenize = tuning.tokenize, .lowercase = tuning.lowercase});
     const auto chrf = evaluation::corpus_chrf(texts, {references}, {.lowercase = tuning.lowercase});
-    results.push_back({search, std::move(texts), bleu.score, chrf.score});
+    results.push_back({search, std::move(texts), bleu.score, chrf.score, cut});
     done(results.back());
   }
   return results;

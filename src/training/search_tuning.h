@@ -32,6 +32,7 @@ struct TunedSearch {
   std::vector<std::string> texts;
   double bleu = 0.0;  ///< 0 to 100
   double chrf = 0.0;  ///< 0 to 100
+  size_t cut = 0;     ///< translations that were cut at the longest length; most of them go round in circles
 
   double score(ValidationMetric metric) const { return metric == ValidationMetric::kChrf ? chrf : bleu; }
 };

@@ -213,6 +213,12 @@ TEST_F(Commands, TuneStoresTheSearchThatScoresBest) {
   EXPECT_FALSE(std::filesystem::exists(program_.folder() / "model" / "decoding.json"));
   EXPECT_EQ(count_lines(dry.out), 2U + 4U + 1U + 4U)
       << "the usual search, greedy search once, beam 3 with each alpha; best, usual, p and choice: " << dry.out;
+  const std::string usual = translate("--input source --json --beam-size 4 --alpha 0.6").out;
+  size_t cut = 0;
+  for (size_t at = usual.find("length_limit"); at != std::string::npos; at = usual.find("length_limit", at + 1)) {
+    ++cut;
+  }
+  EXPECT_THAT(dry.out, testing::ContainsRegex(fmt::format("\n. 4 . gnmt . 0.6 . [0-9.]+ . [0-9.]+ . {} .\n", cut)));
   const std::string weights = program_.read("model/model.safetensors");
   const Outcome tuned = program_.run(command);
   ASSERT_EQ(tuned.status, 0) << tuned.err;

@@ -19,13 +19,10 @@ class Reranking : public testing::Test {
   static std::shared_ptr<models::Transformer> model(uint64_t seed, int64_t max_positions = 80) {
     return tiny_model(nn::NormOrder::kPost, seed, vocabulary().size(), max_positions);
   }
-  static Translator with_reverse(const std::shared_ptr<models::Transformer>& reverse, int64_t max_positions = 80) {
-    return {{model(1, max_positions)},
-            vocabulary(),
-            vocabulary(),
-            {},
-            nullptr,
-            std::make_shared<Reranker>(reverse, vocabulary(), vocabulary())};
+  static Translator with_reverse(const std::shared_ptr<models::Transformer>& forward,
+                                 const std::shared_ptr<models::Transformer>& reverse) {
+    return {{forward}, vocabulary(), vocabulary(),
+            {},        nullptr,      std::make_shared<Reranker>(reverse, vocabulary(), vocabulary())};
   }
   static std::vector<std::string> random_lines(size_t count) {
     base::Random random(4);
@@ -41,9 +38,10 @@ class Reranking : public testing::Test {
     return all;
   }
 
+  std::shared_ptr<models::Transformer> forward_ = model(1);
   std::shared_ptr<models::Transformer> reverse_ = model(2);
-  Translator plain_{model(1), vocabulary(), vocabulary()};
-  Translator reranking_ = with_reverse(reverse_);
+  Translator plain_{forward_, vocabulary(), vocabulary()};
+  Translator reranking_ = with_reverse(forward_, reverse_);
   SearchOptions options_ = [] {
     SearchOptions options;
     options.max_length_extra = 10;
@@ -76,8 +74,8 @@ TEST_F(Reranking, HypothesesStandInTheOrderOfTheFormula) {
       EXPECT_EQ(hypothesis.score, same.score) << "line " << i;
       const double reverse =
           score_pairs(*reverse_, vocabulary(), vocabulary(), {&hypothesis.text, 1}, {&lines[i], 1}, {}).at(0).log_prob;
-      const double penalty = length_penalty(options_.length_penalty, options_.alpha,
-                                            static_cast<int64_t>(hypothesis.token_scores.size()));
+      const double penalty =
+          length_penalty(options_.length_penalty, options_.alpha, static_cast<int64_t>(hypothesis.token_scores.size()));
       EXPECT_EQ(hypothesis.reverse_score, reverse) << "line " << i;
       EXPECT_NEAR(hypothesis.normalised_score, (same.score + 0.7 * reverse) / penalty, 1e-9) << "line " << i;
       EXPECT_LE(hypothesis.normalised_score, last) << "line " << i;
@@ -102,19 +100,24 @@ TEST_F(Reranking, AllHypothesesAreLookedAtHoweverFewAreWanted) {
   }
 }
 
-TEST_F(Reranking, ALineGetsTheSameAloneInABatchAndSubmitted) {
+TEST_F(Reranking, ALineGetsTheSameAloneInABatchAndSubmittedInEveryPrecision) {
   const std::vector<std::string> lines = random_lines(30);
-  options_.workers = 1;
-  const auto together = reranking_.translate(lines, options_);
-  options_.workers = 2;
-  const auto by_two = reranking_.translate(lines, options_);
-  for (size_t i = 0; i < lines.size(); ++i) {
-    const auto alone = reranking_.translate({&lines[i], 1}, options_).at(0);
-    const auto submitted = reranking_.submit({.text = lines[i]}, options_).get();
-    for (const Translation& seen : {by_two[i], alone, submitted}) {
-      EXPECT_EQ(seen.text, together[i].text) << "line " << i;
-      EXPECT_EQ(seen.normalised_score, together[i].normalised_score) << "line " << i;
-      EXPECT_EQ(seen.reverse_score, together[i].reverse_score) << "line " << i;
+  for (const auto precision : {ops::Precision::kFloat32, ops::Precision::kBFloat16, ops::Precision::kInt8}) {
+    forward_->parameters().pack_weights(precision);
+    reverse_->parameters().pack_weights(precision);
+    const Translator translator = with_reverse(forward_, reverse_);
+    options_.workers = 1;
+    const auto together = translator.translate(lines, options_);
+    options_.workers = 2;
+    const auto by_two = translator.translate(lines, options_);
+    for (size_t i = 0; i < lines.size(); ++i) {
+      const auto alone = translator.translate({&lines[i], 1}, options_).at(0);
+      const auto submitted = translator.submit({.text = lines[i]}, options_).get();
+      for (const Translation& seen : {by_two[i], alone, submitted}) {
+        EXPECT_EQ(seen.text, together[i].text) << "line " << i << " in " << name_of(precision);
+        EXPECT_EQ(seen.normalised_score, together[i].normalised_score) << "line " << i << " in " << name_of(precision);
+        EXPECT_EQ(seen.reverse_score, together[i].reverse_score) << "line " << i << " in " << name_of(precision);
+      }
     }
   }
 }
@@ -139,7 +142,7 @@ TEST_F(Reranking, LeavesTheOrderOfTheSearchWhereItDoesNotApply) {
 }
 
 TEST_F(Reranking, APairTooLongForTheReverseModelKeepsItsOrder) {
-  const Translator translator = with_reverse(model(2, 12));
+  const Translator translator = with_reverse(forward_, model(2, 12));
   const std::vector<std::string> lines = {"the cat", "the cat runs and the dog sleeps and the red mouse runs"};
   options_.max_length_ratio = 0;
   const auto expected = plain_.translate(lines, options_);
