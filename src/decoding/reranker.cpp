@@ -1,6 +1,8 @@
 #include "decoding/reranker.h"
 
 #include <algorithm>
+#include <functional>
+#include <iterator>
 
 #include "decoding/scorer.h"
 
