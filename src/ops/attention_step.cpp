@@ -45,6 +45,32 @@ void check_mean_weights(const Tensor& mean_weights, int64_t n_rows, int64_t long
                        longest);
 }
 
+bool of_one_sentence(const StepKeys& x, const StepKeys& y) {
+  return x.row_of_position != nullptr && y.row_of_position != nullptr && x.keys == y.keys && x.values == y.values &&
+         x.stride == y.stride && x.dtype == y.dtype && x.length == y.length && x.length > 0 &&
+         x.row_of_position[0] == y.row_of_position[0];
+}
+
+// How many of `rows` begin alike, as the hypotheses of a sentence do, at most kStepRows.
+int64_t rows_together(std::span<const StepKeys> rows) {
+  int64_t count = 1;
+  while (count < std::min<int64_t>(kStepRows, std::ssize(rows)) &&
+         of_one_sentence(rows.front(), rows[static_cast<size_t>(count)])) {
+    ++count;
+  }
+  return count;
+}
+
+// Positions from the first on that all of them read from the same cache rows.
+int64_t shared_positions(std::span<const StepKeys> rows) {
+  int64_t shared = rows.size() > 1 ? rows.front().length : 0;
+  for (const StepKeys& keys : rows.subspan(1)) {
+    const int32_t* const first = rows.front().row_of_position;
+    shared = std::mismatch(first, first + shared, keys.row_of_position).first - first;
+  }
+  return shared;
+}
+
 }  // namespace
 
 void attention_step(const Tensor& query, std::span<const StepKeys> rows, int n_heads, Tensor& context,
@@ -55,16 +81,20 @@ void attention_step(const Tensor& query, std::span<const StepKeys> rows, int n_h
     check_mean_weights(*mean_weights, query.dim(0), longest);
     mean_weights->zero();
   }
-  Tensor weights = Tensor::empty({n_heads * step_row_width(longest)});  // [H, L padded]
+  const int64_t weights_size = n_heads * step_row_width(longest);
+  Tensor weights = Tensor::empty({kStepRows, weights_size});  // [rows together, H * L padded]
   const StepShape shape{n_heads, query.dim(1) / n_heads, context.dim(1) / n_heads};
-  for (int64_t r = 0; r < query.dim(0); ++r) {
-    const StepKeys& keys = rows[static_cast<size_t>(r)];
-    attention_step_row(shape, query.data<float>() + r * query.stride(0), keys, weights.data<float>(),
-                       context.data<float>() + r * context.stride(0));
-    if (mean_weights != nullptr) {
-      mean_over_heads(shape, weights.data<float>(), keys.length,
-                      mean_weights->data<float>() + r * mean_weights->stride(0));
+  for (int64_t r = 0; r < query.dim(0);) {
+    const std::span<const StepKeys> left = rows.subspan(static_cast<size_t>(r));
+    const int64_t count = rows_together(left);
+    attention_step_rows(shape, {query.data<float>() + r * query.stride(0), query.stride(0), left.data(), count,
+                                shared_positions(left.first(static_cast<size_t>(count))), weights.data<float>(),
+                                weights_size, context.data<float>() + r * context.stride(0), context.stride(0)});
+    for (int64_t i = 0; i < count && mean_weights != nullptr; ++i) {
+      mean_over_heads(shape, weights.data<float>() + i * weights_size, left[static_cast<size_t>(i)].length,
+                      mean_weights->data<float>() + (r + i) * mean_weights->stride(0));
     }
+    r += count;
   }
 }
 

@@ -36,21 +36,31 @@ HWY_INLINE void prefetch_row(const StepKeys& keys, const void* base, int64_t t, 
   }
 }
 
-// Products of one head's parts of query and key, added up lane by lane.
-template <class T>
-HWY_INLINE RowVector head_products(const float* query, const T* key, int64_t d_head) {
+// Products of one head's parts of kQueries queries and a key, added up lane by lane; the key is read once.
+template <class T, int kQueries>
+HWY_INLINE void head_products(const float* query, int64_t query_stride, const T* key, int64_t d_head,
+                              RowVector (&sums)[kQueries]) {
   const RowTag d;
   const auto lanes = static_cast<int64_t>(hn::Lanes(d));
-  RowVector sum = hn::Zero(d);
+  for (RowVector& sum : sums) {
+    sum = hn::Zero(d);
+  }
   int64_t c = 0;
   for (; c + lanes <= d_head; c += lanes) {
-    sum = hn::MulAdd(hn::LoadU(d, query + c), load_cached(key + c), sum);
+    const RowVector part = load_cached(key + c);
+    HWY_UNROLL(4)
+    for (int q = 0; q < kQueries; ++q) {
+      sums[q] = hn::MulAdd(hn::LoadU(d, query + q * query_stride + c), part, sums[q]);
+    }
   }
   if (c < d_head) {
     const auto mask = hn::FirstN(d, static_cast<size_t>(d_head - c));
-    sum = hn::MulAdd(hn::MaskedLoad(mask, d, query + c), load_cached_part(key + c, d_head - c), sum);
+    const RowVector part = load_cached_part(key + c, d_head - c);
+    HWY_UNROLL(4)
+    for (int q = 0; q < kQueries; ++q) {
+      sums[q] = hn::MulAdd(hn::MaskedLoad(mask, d, query + q * query_stride + c), part, sums[q]);
+    }
   }
-  return sum;
 }
 
 // The sums of the lanes of four vectors, in one vector of four: half the shuffles of four sums apart.
@@ -74,114 +84,162 @@ HWY_INLINE hn::Vec<hn::Full128<float>> sums_of_four(const RowVector (&x)[4]) {
 #endif
 }
 
-// scores[h * width + t] = scale * q_h . k_h of position t; position by position, so that a cache row is read once.
-template <class T>
-HWY_INLINE void score_positions(const StepShape& shape, const float* query, const StepKeys& keys, int64_t width,
-                                float* scores) {
+// weights[h * width + t] = scale * q_h . k_h of positions [begin, end), for kQueries rows from `first` on that share
+// them; position by position, so that a cache row is read once.
+template <class T, int kQueries>
+HWY_INLINE void score_positions(const StepShape& shape, const StepRows& rows, int64_t first, int64_t begin,
+                                int64_t end) {
   const float scale = 1.0F / std::sqrt(static_cast<float>(shape.d_head));
   const hn::Full128<float> four;
+  const StepKeys& keys = rows.keys[first];
+  const float* query = rows.query + first * rows.query_stride;
+  const int64_t width = step_row_width(keys.length);
   const int64_t d_model = shape.n_heads * shape.d_head;
   const int64_t elements = cached_row_elements(d_model, static_cast<int>(shape.n_heads), keys.dtype);
-  for (int64_t t = 0; t < keys.length; ++t) {
+  for (int64_t t = begin; t < end; ++t) {
     const T* key = row_of_position<T>(keys, keys.keys, t);
     prefetch_row<T>(keys, keys.keys, t + kAhead, elements);
     for (int64_t h = 0; h < shape.n_heads; h += 4) {
       const int64_t heads = std::min<int64_t>(shape.n_heads - h, 4);
-      RowVector products[4];
+      RowVector products[4][kQueries];
       HWY_UNROLL(4)
       for (int64_t i = 0; i < 4; ++i) {
         const int64_t column = (h + std::min(i, heads - 1)) * shape.d_head;
-        products[i] = head_products(query + column, key + column, shape.d_head);
+        head_products<T, kQueries>(query + column, rows.query_stride, key + column, shape.d_head, products[i]);
       }
-      alignas(16) float sums[4];
-      auto scaled = hn::Mul(sums_of_four(products), hn::Set(four, scale));
+      auto scales = hn::Set(four, scale);
       if constexpr (std::is_same_v<T, int8_t>) {
         alignas(16) float units[4] = {};
         std::memcpy(units, unit_of_head(key, d_model, h), static_cast<size_t>(heads) * sizeof(float));
-        scaled = hn::Mul(scaled, hn::Load(four, units));
+        scales = hn::Mul(scales, hn::Load(four, units));
       }
-      hn::Store(scaled, four, sums);
-      for (int64_t i = 0; i < heads; ++i) {
-        scores[(h + i) * width + t] = sums[i];
+      HWY_UNROLL(4)
+      for (int q = 0; q < kQueries; ++q) {
+        const RowVector of_row[4] = {products[0][q], products[1][q], products[2][q], products[3][q]};
+        alignas(16) float sums[4];
+        hn::Store(hn::Mul(sums_of_four(of_row), scales), four, sums);
+        float* weights = rows.weights + (first + q) * rows.weights_stride + h * width + t;
+        for (int64_t i = 0; i < heads; ++i) {
+          weights[i * width] = sums[i];
+        }
       }
     }
   }
 }
 
-// context_h += sum of weights[h][t] v_h over kPositions positions from t on, in the order of t. All heads at once, so
-// that a cache row is read from end to end.
-template <class T, int64_t kPositions>
-HWY_INLINE void add_values(const StepShape& shape, const StepKeys& keys, int64_t t, const float* weights, int64_t width,
-                           float* context) {
+// context_h += sum of weights[h][t] v_h over kPositions positions from t on, in the order of t, for kQueries rows from
+// `first` on that share them. All heads at once, so that a cache row is read from end to end.
+template <class T, int kQueries, int64_t kPositions>
+HWY_INLINE void add_values(const StepShape& shape, const StepRows& rows, int64_t first, int64_t t) {
   const RowTag d;
   const auto lanes = static_cast<int64_t>(hn::Lanes(d));
+  const StepKeys& keys = rows.keys[first];
+  const int64_t width = step_row_width(keys.length);
   const int64_t d_model = shape.n_heads * shape.d_value;
   const int64_t elements = cached_row_elements(d_model, static_cast<int>(shape.n_heads), keys.dtype);
+  const float* weights = rows.weights + first * rows.weights_stride;
+  float* context = rows.context + first * rows.context_stride;
   const T* values[kPositions];
   for (int64_t i = 0; i < kPositions; ++i) {
     values[i] = row_of_position<T>(keys, keys.values, t + i);
     prefetch_row<T>(keys, keys.values, t + i + kAhead, elements);
   }
   for (int64_t h = 0; h < shape.n_heads; ++h) {
-    RowVector factors[kPositions];
+    RowVector factors[kQueries][kPositions];
     HWY_UNROLL(4)
     for (int64_t i = 0; i < kPositions; ++i) {
-      float weight = weights[h * width + t + i];
+      float unit = 1.0F;
       if constexpr (std::is_same_v<T, int8_t>) {
-        float unit;
         std::memcpy(&unit, unit_of_head(values[i], d_model, h), sizeof unit);
-        weight *= unit;
       }
-      factors[i] = hn::Set(d, weight);
+      HWY_UNROLL(4)
+      for (int q = 0; q < kQueries; ++q) {
+        factors[q][i] = hn::Set(d, weights[q * rows.weights_stride + h * width + t + i] * unit);
+      }
     }
+    const auto add = [&](auto part, int64_t column, const auto& load) HWY_ATTR {
+      RowVector parts[kPositions];
+      HWY_UNROLL(4)
+      for (int64_t i = 0; i < kPositions; ++i) {
+        parts[i] = load(values[i] + column);
+      }
+      HWY_UNROLL(4)
+      for (int q = 0; q < kQueries; ++q) {
+        float* to = context + q * rows.context_stride + column;
+        RowVector sum = part.load(to);
+        HWY_UNROLL(4)
+        for (int64_t i = 0; i < kPositions; ++i) {
+          sum = hn::MulAdd(factors[q][i], parts[i], sum);
+        }
+        part.store(sum, to);
+      }
+    };
     int64_t column = h * shape.d_value;
     const int64_t end = column + shape.d_value;
     for (; column + lanes <= end; column += lanes) {
-      RowVector sum = hn::LoadU(d, context + column);
-      HWY_UNROLL(4)
-      for (int64_t i = 0; i < kPositions; ++i) {
-        sum = hn::MulAdd(factors[i], load_cached(values[i] + column), sum);
-      }
-      hn::StoreU(sum, d, context + column);
+      add(WholeVector(), column, [](const T* from) HWY_ATTR { return load_cached(from); });
     }
     if (column < end) {
-      const auto mask = hn::FirstN(d, static_cast<size_t>(end - column));
-      RowVector sum = hn::MaskedLoad(mask, d, context + column);
-      HWY_UNROLL(4)
-      for (int64_t i = 0; i < kPositions; ++i) {
-        sum = hn::MulAdd(factors[i], load_cached_part(values[i] + column, end - column), sum);
-      }
-      hn::BlendedStore(sum, mask, d, context + column);
+      add(PartVector{hn::FirstN(d, static_cast<size_t>(end - column))}, column,
+          [&](const T* from) HWY_ATTR { return load_cached_part(from, end - column); });
     }
+  }
+}
+
+// Adds positions [begin, end) for kQueries rows that share them.
+template <class T, int kQueries>
+HWY_INLINE void add_positions(const StepShape& shape, const StepRows& rows, int64_t first, int64_t begin, int64_t end) {
+  int64_t t = begin;
+  for (; t + 4 <= end; t += 4) {
+    add_values<T, kQueries, 4>(shape, rows, first, t);
+  }
+  for (; t < end; ++t) {
+    add_values<T, kQueries, 1>(shape, rows, first, t);
+  }
+}
+
+// What rows share first, then what each has alone.
+template <class T, int kQueries>
+void step_rows(const StepShape& shape, const StepRows& rows) {
+  const int64_t length = rows.keys->length;
+  score_positions<T, kQueries>(shape, rows, 0, 0, rows.shared);
+  for (int64_t r = 0; r < kQueries; ++r) {
+    score_positions<T, 1>(shape, rows, r, rows.shared, length);
+    float* weights = rows.weights + r * rows.weights_stride;
+    for (int64_t h = 0; h < shape.n_heads && length > 0; ++h, weights += step_row_width(length)) {
+      attention_softmax_of_row(weights, length, weights);
+    }
+    std::fill_n(rows.context + r * rows.context_stride, shape.n_heads * shape.d_value, 0.0F);
+  }
+  add_positions<T, kQueries>(shape, rows, 0, 0, rows.shared);
+  for (int64_t r = 0; r < kQueries; ++r) {
+    add_positions<T, 1>(shape, rows, r, rows.shared, length);
   }
 }
 
 template <class T>
-HWY_INLINE void step_row(const StepShape& shape, const float* query, const StepKeys& keys, float* weights,
-                         float* context) {
-  const int64_t width = step_row_width(keys.length);
-  score_positions<T>(shape, query, keys, width, weights);
-  for (int64_t h = 0; h < shape.n_heads && keys.length > 0; ++h) {
-    attention_softmax_of_row(weights + h * width, keys.length, weights + h * width);
-  }
-  std::fill_n(context, shape.n_heads * shape.d_value, 0.0F);
-  int64_t t = 0;
-  for (; t + 4 <= keys.length; t += 4) {
-    add_values<T, 4>(shape, keys, t, weights, width, context);
-  }
-  for (; t < keys.length; ++t) {
-    add_values<T, 1>(shape, keys, t, weights, width, context);
+void step_rows_with(const StepShape& shape, const StepRows& rows) {
+  static_assert(kStepRows == 4);
+  switch (rows.count) {
+    case 1:
+      return step_rows<T, 1>(shape, rows);
+    case 2:
+      return step_rows<T, 2>(shape, rows);
+    case 3:
+      return step_rows<T, 3>(shape, rows);
+    default:
+      return step_rows<T, 4>(shape, rows);
   }
 }
 
-void step_row_kernel(const StepShape& shape, const float* query, const StepKeys& keys, float* weights, float* context) {
-  switch (keys.dtype) {
+void step_rows_kernel(const StepShape& shape, const StepRows& rows) {
+  switch (rows.keys->dtype) {
     case tensor::DType::kInt8:
-      return step_row<int8_t>(shape, query, keys, weights, context);
+      return step_rows_with<int8_t>(shape, rows);
     case tensor::DType::kBFloat16:
-      return step_row<tensor::BFloat16>(shape, query, keys, weights, context);
+      return step_rows_with<tensor::BFloat16>(shape, rows);
     default:
-      return step_row<float>(shape, query, keys, weights, context);
+      return step_rows_with<float>(shape, rows);
   }
 }
 
@@ -229,15 +287,14 @@ HWY_AFTER_NAMESPACE();
 namespace dragoman::ops {
 namespace {
 
-HWY_EXPORT(step_row_kernel);
+HWY_EXPORT(step_rows_kernel);
 HWY_EXPORT(round_row_kernel);
 HWY_EXPORT(quantise_heads_kernel);
 
 }  // namespace
 
-void attention_step_row(const StepShape& shape, const float* query, const StepKeys& keys, float* weights,
-                        float* context) {
-  DRAGOMAN_DISPATCH(step_row_kernel)(shape, query, keys, weights, context);
+void attention_step_rows(const StepShape& shape, const StepRows& rows) {
+  DRAGOMAN_DISPATCH(step_rows_kernel)(shape, rows);
 }
 
 void round_row(const float* from, int64_t size, tensor::BFloat16* to) {

@@ -140,17 +140,13 @@ HWY_INLINE void multiply_tiles(typename Cells::Tiles& tiles, const TileArguments
 // C (+)= sums + bias for `rows` rows, `width` sums apart.
 template <class Cells>
 HWY_INLINE void store_sums(const TileArguments& tile, const float* sums, int64_t rows, int64_t width) {
-  const Tag d;
-  for (int64_t r = 0; r < rows; ++r, sums += width) {
-    float* row = tile.c + r * tile.c_row;
-    for (int64_t j = 0; j < tile.columns; j += kLanes) {
-      const auto inside = hn::FirstN(d, static_cast<size_t>(std::min(tile.columns - j, kLanes)));
-      Vector sum = Cells::value(Cells::load(sums + j), tile, r, j);
-      sum = tile.accumulate ? hn::Add(hn::MaskedLoad(inside, d, row + j), sum) : sum;
-      sum = tile.bias != nullptr ? hn::Add(sum, hn::MaskedLoad(inside, d, tile.bias + j)) : sum;
-      hn::BlendedStore(sum, inside, d, row + j);
+  with_addends_of(tile, [&](auto accumulate, auto bias) HWY_ATTR {
+    for (int64_t r = 0; r < rows; ++r) {
+      for_each_vector(tile.columns, [&](auto part, int64_t column) HWY_ATTR {
+        store_vector<Cells, accumulate, bias>(part, Cells::load(sums + r * width + column), tile, r, column);
+      });
     }
-  }
+  });
 }
 
 template <class Cells, int kVectors>

@@ -35,6 +35,11 @@ struct FloatSums {
   static HWY_INLINE Vector value(Sum sum, const TileArguments& /*tile*/, int64_t /*row*/, int64_t /*column*/) {
     return sum;
   }
+  // value(...) + addend
+  static HWY_INLINE Vector plus(Sum sum, const TileArguments& /*tile*/, int64_t /*row*/, int64_t /*column*/,
+                                Vector addend) {
+    return hn::Add(sum, addend);
+  }
 };
 
 struct Float32Cells : FloatSums {

@@ -5,6 +5,7 @@
 #include <hwy/highway.h>
 #include <algorithm>
 #include <cstdint>
+#include <type_traits>
 
 #if defined(DRAGOMAN_OPS_GEMM_TILE_INL_H_) == defined(HWY_TARGET_TOGGLE)
 #ifdef DRAGOMAN_OPS_GEMM_TILE_INL_H_
@@ -14,6 +15,7 @@
 #endif
 
 #include "ops/gemm_cells-inl.h"
+#include "ops/row_math-inl.h"
 
 HWY_BEFORE_NAMESPACE();
 namespace dragoman::ops {
@@ -70,28 +72,50 @@ HWY_INLINE void skip_rows(TileArguments& tile, int64_t count) {
   tile.first_row += count;
 }
 
+// Calls store(accumulate, with_bias) with std::bool_constants that say what is added to the sums of `tile`.
+template <class Store>
+HWY_INLINE void with_addends_of(const TileArguments& tile, const Store& store) {
+  if (tile.accumulate) {
+    return tile.bias != nullptr ? store(std::true_type(), std::true_type())
+                                : store(std::true_type(), std::false_type());
+  }
+  tile.bias != nullptr ? store(std::false_type(), std::true_type()) : store(std::false_type(), std::false_type());
+}
+
+// c = sums (+ c) (+ bias) for a vector of row `r`, or part of one, that begins in `column`. What is added first is
+// added by Cells, so that no compiler chooses whether product and sum are rounded once or twice.
+template <class Cells, bool kAccumulate, bool kBias, class Part>
+HWY_INLINE void store_vector(const Part& part, typename Cells::Sum sum, const TileArguments& tile, int64_t r,
+                             int64_t column) {
+  float* const to = tile.c + r * tile.c_row + column;
+  if constexpr (kAccumulate) {
+    const Vector total = Cells::plus(sum, tile, r, column, part.load(to));
+    part.store(kBias ? hn::Add(total, part.load(tile.bias + column)) : total, to);
+  } else if constexpr (kBias) {
+    part.store(Cells::plus(sum, tile, r, column, part.load(tile.bias + column)), to);
+  } else {
+    part.store(Cells::value(sum, tile, r, column), to);
+  }
+}
+
+// `tile` is a copy, which no store can change: its members are read once, not for each vector.
 template <class Cells, int kRows, int kVectors>
-HWY_INLINE void store_tile(const TileArguments& tile, const typename Cells::Sum (&sums)[kRows][kVectors]) {
-  const Tag d;
-  const auto last = hn::FirstN(d, static_cast<size_t>(tile.columns - (kVectors - 1) * kLanes));
+HWY_INLINE void store_tile(const TileArguments tile, const typename Cells::Sum (&sums)[kRows][kVectors]) {
+  const bool whole = tile.columns == kVectors * kLanes;
+  const PartVector last{hn::FirstN(Tag(), static_cast<size_t>(tile.columns - (kVectors - 1) * kLanes))};
+  with_addends_of(tile, [&](auto accumulate, auto bias) HWY_ATTR {
 #pragma GCC unroll 8
-  for (int r = 0; r < kRows; ++r) {
-    float* row = tile.c + r * tile.c_row;
+    for (int r = 0; r < kRows; ++r) {
 #pragma GCC unroll 3
-    for (int v = 0; v < kVectors; ++v) {
-      const bool whole = v + 1 < kVectors || tile.columns == kVectors * kLanes;
-      const Vector product = Cells::value(sums[r][v], tile, r, v * kLanes);
-      if (whole) {
-        Vector sum = tile.accumulate ? hn::Add(hn::LoadU(d, row + v * kLanes), product) : product;
-        sum = tile.bias != nullptr ? hn::Add(sum, hn::LoadU(d, tile.bias + v * kLanes)) : sum;
-        hn::StoreU(sum, d, row + v * kLanes);
-      } else {
-        Vector sum = tile.accumulate ? hn::Add(hn::MaskedLoad(last, d, row + v * kLanes), product) : product;
-        sum = tile.bias != nullptr ? hn::Add(sum, hn::MaskedLoad(last, d, tile.bias + v * kLanes)) : sum;
-        hn::BlendedStore(sum, last, d, row + v * kLanes);
+      for (int v = 0; v < kVectors; ++v) {
+        if (v + 1 < kVectors || whole) {
+          store_vector<Cells, accumulate, bias>(WholeVector(), sums[r][v], tile, r, v * kLanes);
+        } else {
+          store_vector<Cells, accumulate, bias>(last, sums[r][v], tile, r, v * kLanes);
+        }
       }
     }
-  }
+  });
 }
 
 template <class Cells, int kRows, int kVectors>

@@ -40,9 +40,17 @@ struct Int8Sums {
 
   // sum * (worth of the row * worth of the column)
   static HWY_INLINE Vector value(Sum sum, const TileArguments& tile, int64_t row, int64_t column) {
+    return hn::Mul(hn::ConvertTo(Tag(), sum), worth(tile, row, column));
+  }
+  // The same and an addend, rounded once.
+  static HWY_INLINE Vector plus(Sum sum, const TileArguments& tile, int64_t row, int64_t column, Vector addend) {
+    return hn::MulAdd(hn::ConvertTo(Tag(), sum), worth(tile, row, column), addend);
+  }
+
+ private:
+  static HWY_INLINE Vector worth(const TileArguments& tile, int64_t row, int64_t column) {
     const Tag d;
-    const Vector row_scale = hn::Set(d, tile.row_scales[tile.first_row + row]);
-    return hn::Mul(hn::ConvertTo(d, sum), hn::Mul(row_scale, hn::LoadU(d, tile.column_scales + column)));
+    return hn::Mul(hn::Set(d, tile.row_scales[tile.first_row + row]), hn::LoadU(d, tile.column_scales + column));
   }
 };
 

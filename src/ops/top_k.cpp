@@ -11,25 +11,6 @@
 namespace dragoman::ops {
 namespace {
 
-// Puts (value, id) into its place in the falling list, behind equals; the last entry drops out.
-void insert(float value, int32_t id, int size, float* values, int32_t* ids) {
-  int place = size - 1;
-  for (; place > 0 && values[place - 1] < value; --place) {
-    values[place] = values[place - 1];
-    ids[place] = ids[place - 1];
-  }
-  values[place] = value;
-  ids[place] = id;
-}
-
-// Takes those of `row` from `begin` on into the list that belong there; ids count from `first_id`.
-void insert_larger(const float* row, int64_t begin, int64_t n, int32_t first_id, int k, float* values, int32_t* ids) {
-  for (int64_t at = first_above(row, begin, n, values[k - 1]); at < n;
-       at = first_above(row, at + 1, n, values[k - 1])) {
-    insert(row[at], first_id + static_cast<int32_t>(at), k, values, ids);
-  }
-}
-
 // Adds the terms of more elements to sum = sum_j exp(x_j - shift), where `largest` is that of all elements so far.
 void add_exponentials(const float* row, int64_t n, float largest, float& shift, double& sum) {
   const float next = largest == -std::numeric_limits<float>::infinity() ? 0.0F : largest;
@@ -49,9 +30,9 @@ void top_k(const float* row, int64_t n, int k, float* values, int32_t* ids) {
   };
   for (int size = 1; size <= k; ++size) {
     values[size - 1] = -std::numeric_limits<float>::infinity();
-    insert(comparable(size - 1), size - 1, size, values, ids);
+    FallingList{size, values, ids}.insert(comparable(size - 1), size - 1);
   }
-  insert_larger(row, k, n, 0, k, values, ids);
+  insert_larger(row, k, n, 0, {k, values, ids});
 }
 
 int32_t argmax(const float* row, int64_t n) {
@@ -85,7 +66,7 @@ void RowSummary::take(const float* part, int64_t column, int64_t n) {
   if (column == 0) {
     top_k(part, n, k_, values_, ids_);
   } else {
-    insert_larger(part, 0, n, static_cast<int32_t>(column), k_, values_, ids_);
+    insert_larger(part, 0, n, static_cast<int32_t>(column), {k_, values_, ids_});
   }
   if (with_sum_) {
     add_exponentials(part, n, values_[0], shift_, sum_);

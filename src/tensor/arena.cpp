@@ -34,10 +34,14 @@ Arena::~Arena() {
 void* Arena::allocate(size_t bytes) {
   bytes = round_up(std::max<size_t>(bytes, 1), kAlignment);
   const std::lock_guard lock(mutex_);
-  auto found = free_by_size_.lower_bound({bytes, nullptr});
+  if (char* waiting = take_waiting(bytes)) {
+    count_live(bytes);
+    return waiting;
+  }
+  auto found = find_free(bytes);
   if (found == free_by_size_.end()) {
     grow(bytes);
-    found = free_by_size_.lower_bound({bytes, nullptr});
+    found = find_free(bytes);
   }
   char* address = found->second;
   Block& block = blocks_.at(address);
@@ -47,37 +51,35 @@ void* Arena::allocate(size_t bytes) {
   if (!rest.empty()) {
     split(address, block, std::move(rest));
   }
-  counters_.live_bytes += block.bytes;
-  counters_.peak_bytes = std::max(counters_.peak_bytes, counters_.live_bytes);
+  count_live(block.bytes);
   return address;
 }
 
 void Arena::release(void* pointer) {
   const std::lock_guard lock(mutex_);
   char* address = static_cast<char*>(pointer);
-  Block* block = &blocks_.at(address);
-  counters_.live_bytes -= block->bytes;
-  block->free = true;
-  join_with_next(address, *block);
-  if (block->previous != nullptr && blocks_.at(block->previous).free) {
-    address = block->previous;
-    block = &blocks_.at(address);
-    erase_free(address, *block);
-    join_with_next(address, *block);
+  Block& block = blocks_.at(address);
+  counters_.live_bytes -= block.bytes;
+  if (block.bytes > kWaitingBytes) {
+    return join(address, block);
   }
-  insert_free(address, *block);
+  if (waiting_count_ == kMostWaiting) {
+    join_waiting(1);
+  }
+  waiting_[waiting_count_++] = {block.bytes, address};
 }
 
 void Arena::reserve(size_t bytes) {
   const std::lock_guard lock(mutex_);
   bytes = round_up(bytes, kAlignment);
-  if (free_by_size_.lower_bound({bytes, nullptr}) == free_by_size_.end()) {
+  if (find_free(bytes) == free_by_size_.end()) {
     grow(bytes);
   }
 }
 
 void Arena::give_back() {
   const std::lock_guard lock(mutex_);
+  join_waiting(waiting_count_);
   std::erase_if(regions_, [this](const std::pair<void*, size_t>& region) {
     char* const first = static_cast<char*>(region.first);
     const auto block = blocks_.find(first);
@@ -95,6 +97,42 @@ void Arena::give_back() {
 ArenaCounters Arena::counters() const {
   const std::lock_guard lock(mutex_);
   return counters_;
+}
+
+void Arena::count_live(size_t bytes) {
+  counters_.live_bytes += bytes;
+  counters_.peak_bytes = std::max(counters_.peak_bytes, counters_.live_bytes);
+}
+
+// The latest of just that size, which is the likeliest to be in the processor's cache; null for none.
+char* Arena::take_waiting(size_t bytes) {
+  for (size_t i = waiting_count_; i-- > 0;) {
+    if (waiting_[i].bytes == bytes) {
+      char* const address = waiting_[i].address;
+      std::copy(waiting_.begin() + i + 1, waiting_.begin() + waiting_count_--, waiting_.begin() + i);
+      return address;
+    }
+  }
+  return nullptr;
+}
+
+// The smallest free block that is large enough. The system is asked for more only when those that wait do not help.
+Arena::FreeBlocks::iterator Arena::find_free(size_t bytes) {
+  auto found = free_by_size_.lower_bound({bytes, nullptr});
+  if (found == free_by_size_.end() && waiting_count_ > 0) {
+    join_waiting(waiting_count_);
+    found = free_by_size_.lower_bound({bytes, nullptr});
+  }
+  return found;
+}
+
+// Makes the `count` that have waited longest free for all.
+void Arena::join_waiting(size_t count) {
+  for (size_t i = 0; i < count; ++i) {
+    join(waiting_[i].address, blocks_.at(waiting_[i].address));
+  }
+  std::copy(waiting_.begin() + count, waiting_.begin() + waiting_count_, waiting_.begin());
+  waiting_count_ -= count;
 }
 
 // A block without an address. Made before anything is changed, for here memory may be refused.
@@ -149,6 +187,20 @@ void Arena::split(char* address, Block& block, Blocks::node_type rest) {
   block.next = rest.key();
   const auto inserted = blocks_.insert(std::move(rest)).position;
   insert_free(inserted->first, inserted->second);
+}
+
+// Makes a block free, one with its free neighbours.
+void Arena::join(char* address, Block& block) {
+  block.free = true;
+  join_with_next(address, block);
+  if (block.previous == nullptr || !blocks_.at(block.previous).free) {
+    return insert_free(address, block);
+  }
+  Block& previous = blocks_.at(block.previous);
+  char* const first = block.previous;
+  erase_free(first, previous);
+  join_with_next(first, previous);
+  insert_free(first, previous);
 }
 
 void Arena::join_with_next(char* address, Block& block) {

@@ -1,5 +1,6 @@
 #pragma once
 
+#include <array>
 #include <cstddef>
 #include <cstdint>
 #include <map>
@@ -19,10 +20,11 @@ struct ArenaCounters {
 };
 
 /// A caching allocator: takes large regions (huge pages advised) from the system, hands out 64-byte aligned blocks
-/// by best fit, joins neighbours when they come back, and returns nothing before it dies or is told to. Touching fresh
-/// memory costs about 12 times reusing it on the machines this runs on, so each worker keeps one arena for life.
-/// Thread-safe; meant to be used by one thread at a time, so the lock is never contended.
-/// Blocks keep the arena alive (tensor storage holds a shared pointer to it).
+/// by best fit, joins neighbours when they come back, and returns nothing before it dies or is told to. A few small
+/// blocks that came back last wait as they are for a request of just their size, for a step of a model asks for the
+/// same sizes again and again. Touching fresh memory costs about 12 times reusing it on the machines this runs on, so
+/// each worker keeps one arena for life. Thread-safe; meant to be used by one thread at a time, so the lock is never
+/// contended. Blocks keep the arena alive (tensor storage holds a shared pointer to it).
 class Arena {
  public:
   Arena() = default;
@@ -54,7 +56,20 @@ class Arena {
   };
   using Blocks = std::map<char*, Block>;
 
+  // A block that came back and waits: not free yet for best fit and neighbours.
+  struct Waiting {
+    size_t bytes;
+    char* address;
+  };
+  static constexpr size_t kMostWaiting = 16;
+  static constexpr size_t kWaitingBytes = size_t{256} << 10;  // larger ones cost little beside what is done with them
+
   static Blocks::node_type make_block(size_t bytes);
+  void count_live(size_t bytes);
+  char* take_waiting(size_t bytes);
+  FreeBlocks::iterator find_free(size_t bytes);
+  void join_waiting(size_t count);
+  void join(char* address, Block& block);
   void grow(size_t bytes);
   void insert_free(char* address, Block& block);
   void erase_free(char* address, Block& block);
@@ -62,8 +77,10 @@ class Arena {
   void join_with_next(char* address, Block& block);
 
   mutable std::mutex mutex_;
-  Blocks blocks_;            // every block, free or not
-  FreeBlocks free_by_size_;  // best fit: smallest block that is large enough
+  Blocks blocks_;                                   // every block, free or not
+  FreeBlocks free_by_size_;                         // best fit: smallest block that is large enough
+  std::array<Waiting, kMostWaiting> waiting_ = {};  // the latest last
+  size_t waiting_count_ = 0;
   std::vector<std::pair<void*, size_t>> regions_;
   ArenaCounters counters_;
 };

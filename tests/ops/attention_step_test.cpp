@@ -36,6 +36,36 @@ struct Cache {
   int64_t keys;
 };
 
+// Rows [keys | values] of `numbers` as a cache of that type holds them.
+Tensor cached(const Tensor& numbers, int n_heads, DType dtype) {
+  const int64_t width = numbers.dim(1) / 2, half = cached_row_elements(width, n_heads, dtype);
+  Tensor cache = Tensor::empty({numbers.dim(0), 2 * half}, dtype);
+  std::vector<float> units(static_cast<size_t>(n_heads));
+  for (int64_t part = 0; part < 2 * numbers.dim(0); ++part) {  // keys and values in turn
+    const float* from = numbers.data<float>() + part * width;
+    switch (dtype) {
+      case DType::kInt8:
+        quantise_heads(from, n_heads, width / n_heads, cache.data<int8_t>() + part * half, units.data());
+        std::memcpy(cache.data<int8_t>() + part * half + width, units.data(), units.size() * sizeof(float));
+        break;
+      case DType::kBFloat16:
+        round_row(from, width, cache.data<tensor::BFloat16>() + part * half);
+        break;
+      default:
+        std::copy_n(from, width, cache.data<float>() + part * half);
+    }
+  }
+  return cache;
+}
+
+// Keys of `length` positions in such a cache.
+StepKeys keys_in(const Tensor& cache, const int32_t* row_of_position, int64_t length) {
+  const int64_t half = cache.dim(1) / 2;
+  const auto* keys = static_cast<const char*>(cache.raw_data());
+  const auto* values = keys + half * static_cast<int64_t>(tensor::dtype_bytes(cache.dtype()));
+  return {keys, values, row_of_position, cache.dim(1), length, cache.dtype()};
+}
+
 TEST(AttentionStep, GrowingPrefixesGiveTheRowsOfCausalAttention) {
   constexpr int64_t kLength = 70;
   for (const auto& [n_heads, d_head, d_value] :
@@ -90,19 +120,45 @@ TEST(AttentionStep, IndexTableEqualsACacheInThatOrder) {
   EXPECT_TRUE(same_bits(seen, expected));
 }
 
+// Hypotheses of two sentences, which are computed together where they read the same cache rows. In int8 the bytes of
+// the cache are what they are: units of heads are floats.
+TEST(AttentionStep, RowsThatShareAHistoryHaveTheBitsOfRowsAlone) {
+  constexpr int kHeads = 5;
+  const std::vector<std::vector<int32_t>> tables{{0, 1, 2, 3, 4, 5, 6}, {0, 1, 2, 3, 4, 7, 8},   {0, 1, 2, 3, 4, 5, 9},
+                                                 {0, 1, 2, 3, 4, 5, 6}, {0, 10, 11, 3, 4, 5, 6}, {0, 1, 2, 3, 4, 12, 6},
+                                                 {9, 8, 7, 6, 5, 4, 3}, {9, 8, 7, 6, 5, 14, 13}, {9, 8, 2}};
+  const auto n_rows = static_cast<int64_t>(tables.size());
+  for (const DType dtype : {DType::kFloat32, DType::kBFloat16, DType::kInt8}) {
+    for (const int64_t d_head : {5, 16, 33, 64}) {
+      const int64_t width = kHeads * d_head;
+      const Tensor cache = cached(matrix(15, 2 * width, 7), kHeads, dtype);
+      std::vector<StepKeys> steps;
+      for (const std::vector<int32_t>& table : tables) {
+        steps.push_back(keys_in(cache, table.data(), std::ssize(table)));
+      }
+      const Tensor query = matrix(n_rows, width, 1);
+      Tensor together = Tensor::empty({n_rows, width}), alone = Tensor::empty({1, width});
+      Tensor weights = Tensor::empty({n_rows, 7}), weights_alone = Tensor::empty({1, 7});
+      attention_step(query, steps, kHeads, together, &weights);
+      for (int64_t r = 0; r < n_rows; ++r) {
+        attention_step(query.rows(r, r + 1), std::span(steps).subspan(static_cast<size_t>(r), 1), kHeads, alone,
+                       &weights_alone);
+        EXPECT_TRUE(same_bits(alone, together.rows(r, r + 1).clone()))
+            << tensor::dtype_name(dtype) << ", heads of " << d_head << ", row " << r;
+        EXPECT_TRUE(same_bits(weights_alone, weights.rows(r, r + 1).clone())) << "weights of row " << r;
+      }
+    }
+  }
+}
+
 // bfloat16 rows are read as the float32 numbers they are.
 TEST(AttentionStep, RoundedRowsGiveTheBitsOfTheirNumbers) {
   for (const int64_t d_head : {5, 16, 33, 64}) {
     const Tensor rows = matrix(21, 4 * d_head, 7);
-    Tensor halves = Tensor::empty(rows.shape(), DType::kBFloat16);
-    for (int64_t t = 0; t < 21; ++t) {
-      round_row(rows.data<float>() + t * rows.stride(0), rows.dim(1),
-                halves.data<tensor::BFloat16>() + t * halves.stride(0));
-    }
+    const Tensor halves = cached(rows, 2, DType::kBFloat16);
     const Tensor numbers = rows.to(DType::kBFloat16).to(DType::kFloat32);
     EXPECT_TRUE(same_bits(halves.to(DType::kFloat32), numbers)) << "round_row";
-    const auto* half = halves.data<tensor::BFloat16>();
-    const StepKeys small{half, half + 2 * d_head, nullptr, 4 * d_head, 21, DType::kBFloat16};
+    const StepKeys small = keys_in(halves, nullptr, 21);
     const StepKeys plain{numbers.data<float>(), numbers.data<float>() + 2 * d_head, nullptr, 4 * d_head, 21};
     const Tensor query = matrix(1, 2 * d_head, 1);
     Tensor seen = Tensor::empty({1, 2 * d_head}), expected = Tensor::empty({1, 2 * d_head});
@@ -116,18 +172,12 @@ TEST(AttentionStep, Int8RowsAreReadAsMultiplesOfTheirUnit) {
   constexpr int kHeads = 5;
   constexpr int64_t kLength = 21;
   for (const int64_t d_head : {1, 5, 16, 33, 64}) {
-    const int64_t width = kHeads * d_head, half = cached_row_elements(width, kHeads, DType::kInt8);
+    const int64_t width = kHeads * d_head;
     Tensor rows = matrix(kLength, 2 * width, 7);
     std::fill_n(rows.data<float>() + 3 * 2 * width, d_head, 0.0F);  // no unit
-    Tensor units = Tensor::empty({kLength, 2 * half}, DType::kInt8);
-    for (int64_t part = 0; part < 2 * kLength; ++part) {  // keys and values in turn
-      int8_t* to = units.data<int8_t>() + part * half;
-      float of_heads[kHeads];
-      quantise_heads(rows.data<float>() + part * width, kHeads, d_head, to, of_heads);
-      std::memcpy(to + width, of_heads, sizeof of_heads);
-    }
+    const Tensor units = cached(rows, kHeads, DType::kInt8);
     const Tensor numbers = support::in_units(rows, d_head);
-    const StepKeys small{units.data<int8_t>(), units.data<int8_t>() + half, nullptr, 2 * half, kLength, DType::kInt8};
+    const StepKeys small = keys_in(units, nullptr, kLength);
     const StepKeys plain{numbers.data<float>(), numbers.data<float>() + width, nullptr, 2 * width, kLength};
     const Tensor query = matrix(1, width, 1);
     Tensor seen = Tensor::empty({1, width}), expected = Tensor::empty({1, width});

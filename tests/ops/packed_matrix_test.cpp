@@ -94,7 +94,7 @@ TEST(PackedMatrix, Int8IsExactInUnitsOfRowsAndColumns) {
           sum += row.units[i] * column.units[i];
         }
         expected.data<float>()[r * n + j] =
-            static_cast<float>(sum) * (row.worth * column.worth) + bias.data<float>()[j];
+            std::fma(static_cast<float>(sum), row.worth * column.worth, bias.data<float>()[j]);
       }
     }
     const PackedMatrix straight(strided_copy(weight), Transpose::kNo, Precision::kInt8);
