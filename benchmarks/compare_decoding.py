@@ -10,6 +10,7 @@ The other program runs in the best of its ways that are tried here (threads, sen
 (tokens in work); then several rounds in turn, each in a fresh process on the same cores. Seconds are those of translating, loading
 left out on both sides; in dragoman's they always include reading, cutting and writing text and the first, cold steps. The
 seconds of loading are those of making the translator in a process that has started, tokenizer included, on both sides.
+Batches of random weights work for several seconds, so that the cold steps of one side (the other warms up) count little.
 
 Needs ctranslate2, sentencepiece, safetensors and numpy from the package index (torch, transformers, sentencepiece and
 sacremoses for transformers): in the interpreter named by --python or
@@ -42,18 +43,18 @@ SHAPES = {
 }
 # name of a row: shape, precision, beam, one at a time or not, sentences
 WORK = {
-    "base-int8-greedy": ("base", "int8", 1, False, 256),
-    "base-int8-beam4": ("base", "int8", 4, False, 128),
+    "base-int8-greedy": ("base", "int8", 1, False, 1024),
+    "base-int8-beam4": ("base", "int8", 4, False, 512),
     "base-int8-greedy-single": ("base", "int8", 1, True, 24),
     "base-int8-beam4-single": ("base", "int8", 4, True, 24),
-    "base-float32-greedy": ("base", "float32", 1, False, 128),
-    "base-float32-beam4": ("base", "float32", 4, False, 64),
-    "d256-int8-greedy": ("d256", "int8", 1, False, 1024),
-    "d256-int8-beam4": ("d256", "int8", 4, False, 512),
-    "tiny-int8-greedy": ("tiny", "int8", 1, False, 2048),
-    "tiny-int8-beam4": ("tiny", "int8", 4, False, 1024),
-    "deep-int8-greedy": ("deep", "int8", 1, False, 256),
-    "deep-int8-beam4": ("deep", "int8", 4, False, 128),
+    "base-float32-greedy": ("base", "float32", 1, False, 384),
+    "base-float32-beam4": ("base", "float32", 4, False, 192),
+    "d256-int8-greedy": ("d256", "int8", 1, False, 4096),
+    "d256-int8-beam4": ("d256", "int8", 4, False, 2048),
+    "tiny-int8-greedy": ("tiny", "int8", 1, False, 7000),
+    "tiny-int8-beam4": ("tiny", "int8", 4, False, 4096),
+    "deep-int8-greedy": ("deep", "int8", 1, False, 1024),
+    "deep-int8-beam4": ("deep", "int8", 4, False, 512),
 }
 
 
