@@ -41,9 +41,10 @@ constexpr int64_t cached_row_elements(int64_t width, int n_heads, tensor::DType 
 /// @param context  [R, H*Dv], overwritten;  @param mean_weights  nullptr, or [R, L] with L >= the largest length:
 /// receives
 ///   the weights averaged over the heads, zero past a row's length
-/// A row has the same bits whatever the other rows are. Equals `attention` up to rounding. No gradient: inference only.
-/// Throws Error: "attention_step: 3 rows of keys for 4 queries", or shapes that do not fit n_heads.
-/// Source: Vaswani et al. 2017, section 3.2.1.
+/// Rows that stand together and begin with the same cache row, as hypotheses of a sentence do, read what they share
+/// once. A row has the same bits whatever the other rows are. Equals `attention` up to rounding. No gradient: inference
+/// only. Throws Error: "attention_step: 3 rows of keys for 4 queries", or shapes that do not fit n_heads. Source:
+/// Vaswani et al. 2017, section 3.2.1.
 void attention_step(const Tensor& query, std::span<const StepKeys> rows, int n_heads, Tensor& context,
                     Tensor* mean_weights);
 
