@@ -34,6 +34,7 @@ import peer_python
 HERE = pathlib.Path(__file__).resolve().parent
 REPOSITORY = HERE.parent
 LENGTH = 30  # tokens of a written sentence with random weights, and about that of the sentences read
+TRIES = 2  # of each way of working, before the best of them is measured
 
 SHAPES = {
     "base": {"d-model": 512, "d-ff": 2048, "n-heads": 8, "encoder-layers": 6, "decoder-layers": 6, "vocab-size": 32000},
@@ -235,8 +236,11 @@ def latency_text(results):
 
 
 def best_way(side, job):
-    tried = [(side.translate(job, way)["speed"], index) for index, way in enumerate(side.ways(job))]
-    return side.ways(job)[max(tried)[1]]
+    """The way with the fastest of its tries, which take turns: what else the machine does seldom slows all of one way."""
+    ways = side.ways(job)
+    speeds = [[side.translate(job, way)["speed"] for way in ways] for _ in range(TRIES if len(ways) > 1 else 0)]
+    fastest = [max(of_way) for of_way in zip(*speeds)]
+    return ways[fastest.index(max(fastest))] if fastest else ways[0]
 
 
 def compare(job, sides, rounds):
