@@ -1,10 +1,10 @@
 #pragma once
 
+#include <cstddef>
 #include <cstdint>
 #include <span>
 #include <vector>
 
-#include "base/random.h"
 #include "decoding/options.h"
 
 namespace dragoman::decoding {
@@ -15,24 +15,29 @@ namespace dragoman::decoding {
 class Sampler {
  public:
   explicit Sampler(const SearchOptions& options);
-  /// @param logits  [V]; minus infinity = impossible;  @param uniform  in [0, 1)
+  /// @param logits  [V], V >= 1, no NaN; minus infinity = impossible;  @param uniform  in [0, 1)
   /// @return a token, or -1 when none is possible
   int32_t draw(std::span<const float> logits, double uniform);
 
  private:
   struct Weighted {
+    float weight;
     int32_t id;
-    double weight;  // proportional to the probability
   };
-  static bool likelier(const Weighted& a, const Weighted& b);  // ties to the lower id
-  void collect(std::span<const float> logits);
-  void keep_top_k();
-  void keep_top_p();
+  void keep_nucleus(std::span<const float> logits);
+  void keep_likeliest(std::span<const float> logits, size_t count);
+  void keep_share(double wanted);
+  void rank_from(float least, size_t count);
+  size_t draw_index(std::span<const float> weights, double uniform);
 
-  double temperature_;
+  float sharpness_;  // 1 / temperature
   size_t top_k_;
   double top_p_;
-  std::vector<Weighted> kept_;
+  std::vector<float> weights_;    // [V] in proportion to the probabilities, that of the likeliest is 1
+  std::vector<int32_t> ids_;      // the likeliest first
+  std::vector<float> kept_;       // their weights, of as many as are kept
+  std::vector<Weighted> ranked_;  // kept for its memory, as are those below
+  std::vector<double> sums_;      // of blocks of weights
 };
 
 }  // namespace dragoman::decoding

@@ -26,6 +26,12 @@ void axpy(float factor, std::span<const float> x, std::span<float> to);
 /// average += (1 - decay) * (weights - average): exponential moving average; decay in [0, 1).
 void ema_update(std::span<float> average, std::span<const float> weights, double decay);
 
+/// to[i] = exp((x[i] - shift) * factor): what softmax(factor * x) is proportional to, at most 1 where shift is the
+/// largest of x. 0 for minus infinity; relative error about 2e-7 and what rounding (x - shift) * factor makes of it.
+/// `to` may be x.
+/// @param factor  positive;  no NaN. Throws Error: "exp_weights: 3 and 4 elements".
+void exp_weights(std::span<const float> x, float shift, float factor, std::span<float> to);
+
 /// The mean of the distributions that rows of logits stand for, as one of log-probabilities:
 ///   to[v] = log((1 / M) sum_m exp(logits[m][v] - normalisers[m])),  normalisers[m] = log sum_v exp(logits[m][v])
 /// added in the order of the rows; -infinity where every row has it. `to` may be one of the rows. All rows of one

@@ -70,6 +70,12 @@ void move_towards(float* average, const float* weights, float share, int64_t cou
                [&](RowVector a, RowVector w) HWY_ATTR { return hn::MulAdd(shares, hn::Sub(w, a), a); });
 }
 
+void exponentials(const float* x, float shift, float factor, float* to, int64_t count) {
+  const RowTag d;
+  const RowVector shifts = hn::Set(d, shift), factors = hn::Set(d, factor);
+  map_row(x, count, to, [&](RowVector v) HWY_ATTR { return vector_exp(d, hn::Mul(hn::Sub(v, shifts), factors)); });
+}
+
 // log p of one member. The normaliser in two floats: a likely token keeps log p <= 0 within the rounding of its logit.
 template <class Part>
 HWY_INLINE RowVector log_probabilities(Part part, const float* logits, double normaliser) {
@@ -140,6 +146,7 @@ HWY_EXPORT(add);
 HWY_EXPORT(multiply);
 HWY_EXPORT(add_multiple);
 HWY_EXPORT(move_towards);
+HWY_EXPORT(exponentials);
 HWY_EXPORT(adam);
 HWY_EXPORT(log_mean);
 
@@ -175,6 +182,11 @@ void axpy(float factor, std::span<const float> x, std::span<float> to) {
 void ema_update(std::span<float> average, std::span<const float> weights, double decay) {
   const int64_t count = common_size("ema_update", average.size(), weights.size());
   DRAGOMAN_DISPATCH(move_towards)(average.data(), weights.data(), static_cast<float>(1.0 - decay), count);
+}
+
+void exp_weights(std::span<const float> x, float shift, float factor, std::span<float> to) {
+  const int64_t count = common_size("exp_weights", to.size(), x.size());
+  DRAGOMAN_DISPATCH(exponentials)(x.data(), shift, factor, to.data(), count);
 }
 
 void log_mean_exp(std::span<const std::span<const float>> logits, std::span<const double> normalisers,

@@ -2,6 +2,9 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <algorithm>
+#include <functional>
+#include <numeric>
 #include <set>
 
 #include "decoding/parallel_search.h"
@@ -86,6 +89,76 @@ TEST(Sampler, TopKAndTopPNeverLeaveTheirSet) {
   SearchOptions both = top_k;
   both.sampling_top_p = 0.5;  // of what top-k leaves: 0.4 / 0.7 is enough
   EXPECT_LT(chi_square(both, kFive, {1, 0, 0, 0, 0}, 1000), kUnlikely);
+}
+
+// Probabilities of a whole vocabulary, some nearly nothing, the likeliest not first.
+std::vector<double> many_probabilities(size_t size) {
+  std::vector<double> probabilities;
+  double sum = 0.0;
+  for (size_t id = 0; id < size; ++id) {
+    probabilities.push_back(std::exp(-0.005 * static_cast<double>((id * 37) % size)));
+    sum += probabilities.back();
+  }
+  for (double& p : probabilities) {
+    p /= sum;
+  }
+  return probabilities;
+}
+
+// What top-k, then top-p leave of probabilities, renormalised, by sorting all of them.
+std::vector<double> cut(const std::vector<double>& probabilities, size_t k, double top_p) {
+  std::vector<size_t> order(probabilities.size());
+  std::iota(order.begin(), order.end(), size_t{0});
+  std::ranges::stable_sort(order, std::greater(), [&](size_t id) { return probabilities[id]; });
+  order.resize(std::min(k, order.size()));
+  double sum = 0.0, reached = 0.0;
+  for (const size_t id : order) {
+    sum += probabilities[id];
+  }
+  std::vector<double> kept(probabilities.size(), 0.0);
+  for (size_t i = 0; i < order.size() && reached < top_p * sum; ++i) {
+    kept[order[i]] = probabilities[order[i]];
+    reached += probabilities[order[i]];
+  }
+  for (double& p : kept) {
+    p /= reached;
+  }
+  return kept;
+}
+
+TEST(Sampler, EveryUniformFindsItsTokenInALargeVocabulary) {
+  constexpr size_t kVocab = 2000;
+  const std::vector<double> probabilities = many_probabilities(kVocab);
+  const std::vector<float> logits = logits_of(probabilities);
+  for (const auto& [k, p] : std::vector<std::pair<int, double>>{{0, 1.0},
+                                                                {5, 1.0},
+                                                                {1024, 1.0},
+                                                                {1025, 1.0},
+                                                                {1999, 1.0},
+                                                                {0, 0.01},
+                                                                {0, 0.9},
+                                                                {0, 0.99999},
+                                                                {40, 0.5},
+                                                                {1200, 0.8}}) {
+    SearchOptions options = sampling(1.0);
+    options.sampling_top_k = k;
+    options.sampling_top_p = p;
+    Sampler sampler(options);
+    const std::vector<double> expected = cut(probabilities, k == 0 ? kVocab : static_cast<size_t>(k), p);
+    std::vector<double> seen(kVocab);
+    constexpr int kDraws = 5000;  // evenly spaced: each token comes as often as its share of [0, 1), give or take one
+    for (int i = 0; i < kDraws; ++i) {
+      seen[static_cast<size_t>(sampler.draw(logits, (i + 0.5) / kDraws))] += 1.0;
+    }
+    for (size_t id = 0; id < kVocab; ++id) {
+      ASSERT_NEAR(seen[id], expected[id] * kDraws, 1.5) << "token " << id << ", top_k " << k << ", top_p " << p;
+    }
+  }
+}
+
+TEST(Sampler, TheColdestDrawIsTheLikeliest) {
+  Sampler sampler(sampling(1e-300));
+  EXPECT_EQ(sampler.draw(std::vector<float>{1.0F, 3.0F, 2.999999F, -INFINITY}, 0.999999), 1);
 }
 
 TEST(Sampler, TiesAreCutByTheLowerId) {

@@ -32,6 +32,29 @@ TEST(VectorMath, SumOfSquaresIsThatOfFloat64) {
   EXPECT_EQ(sum_of_squares(std::vector<float>(100, 3e38F)), 100 * std::pow(static_cast<double>(3e38F), 2));
 }
 
+TEST(VectorMath, ExpWeightsAreThoseOfFloat64) {
+  for (const int64_t size : kSizes) {
+    std::vector<float> x = random_floats(size, 1);
+    if (size > 1) {
+      x[1] = -std::numeric_limits<float>::infinity();
+    }
+    for (const float factor : {0.01F, 1.0F, 7.5F, 1e30F}) {
+      const float shift = x.empty() ? 0.0F : std::ranges::max(x);
+      std::vector<float> weights(x.size());
+      exp_weights(x, shift, factor, weights);
+      for (size_t i = 0; i < x.size(); ++i) {
+        const double power = (static_cast<double>(x[i]) - shift) * factor;
+        const double expected = power < -87 ? 0.0 : std::exp(power);
+        ASSERT_NEAR(weights[i], expected, 1e-6 * expected + 1e-37)
+            << "entry " << i << " of " << size << ", factor " << factor;
+      }
+      std::vector<float> in_place = x;
+      exp_weights(in_place, shift, factor, in_place);
+      EXPECT_EQ(in_place, weights) << size << " elements, factor " << factor;
+    }
+  }
+}
+
 // log((1 / M) sum_m p_m) in float64.
 double log_mean_of(const std::vector<std::vector<float>>& logits, const std::vector<double>& normalisers, size_t v) {
   double sum = 0.0;
