@@ -1,39 +1,10 @@
 #include "decoding/banned_phrases.h"
 
-#include <charconv>
 #include <queue>
 
+#include "decoding/phrases.h"
+
 namespace dragoman::decoding {
-namespace {
-
-constexpr std::string_view kSpacePiece = "\xE2\x96\x81";  // U+2581
-constexpr std::string_view kBytePiece = "<0x";            // <0x41>, with byte fallback
-
-char with_plain_space(char byte) {
-  return byte == '\n' || byte == '\r' || byte == '\0' ? ' ' : byte;  // as Vocabulary::decode
-}
-
-// What a piece adds to the text; nothing for a special piece.
-std::string text_of(const data::Vocabulary& vocabulary, int32_t id) {
-  if (id <= data::kEosId) {
-    return "";
-  }
-  const std::string_view piece = vocabulary.piece(id);
-  unsigned byte = 0;
-  if (vocabulary.has_byte_fallback() && piece.starts_with(kBytePiece) && piece.ends_with('>') &&
-      std::from_chars(piece.data() + kBytePiece.size(), piece.data() + piece.size() - 1, byte, 16).ec == std::errc()) {
-    return {with_plain_space(static_cast<char>(byte))};
-  }
-  std::string text;
-  for (size_t at = 0; at < piece.size();) {
-    const bool space = piece.substr(at).starts_with(kSpacePiece);
-    text.push_back(space ? ' ' : with_plain_space(piece[at]));
-    at += space ? kSpacePiece.size() : 1;
-  }
-  return text;
-}
-
-}  // namespace
 
 BannedPhrases::BannedPhrases(const data::Vocabulary& target, std::span<const std::string> phrases) : states_(1) {
   for (const std::string& phrase : phrases) {
@@ -42,7 +13,7 @@ BannedPhrases::BannedPhrases(const data::Vocabulary& target, std::span<const std
   link();
   texts_.reserve(static_cast<size_t>(target.size()));
   for (int32_t id = 0; id < target.size(); ++id) {
-    texts_.push_back(text_of(target, id));
+    texts_.push_back(piece_text(target, id));
   }
   completing_ = std::make_unique<Completing[]>(states_.size());
 }

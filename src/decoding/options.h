@@ -16,9 +16,6 @@ enum class LengthPenalty {
   kLength,  ///< len^alpha: the mean log-probability for alpha = 1
 };
 
-/// Runs of target pieces, none of them empty.
-using Phrases = std::vector<std::vector<int32_t>>;
-
 /// What becomes of a beam when a hypothesis is finished.
 enum class BeamRule {
   kShrinking,  ///< it takes its place with it: the beam is narrower from then on

@@ -15,11 +15,16 @@ bool has_unknown(const std::vector<int32_t>& ids) {
 }
 
 void demand(const std::string& phrase, const data::Vocabulary& target, EncodedPart& part, EncodedLine& line) {
-  std::vector<int32_t> ids = target.encode(phrase);
+  const std::vector<int32_t> ids = target.encode(phrase);
   if (has_unknown(ids)) {
     line.warnings.push_back(fmt::format("\"{}\" has characters that the model does not know: not demanded", phrase));
-  } else if (!ids.empty() && std::ranges::find(part.request.phrases, ids) == part.request.phrases.end()) {
-    part.request.phrases.push_back(std::move(ids));
+    return;
+  }
+  Phrases& phrases = part.request.phrases;
+  if (Phrase cut = make_phrase(target, ids);
+      !cut.text.empty() && std::ranges::find(phrases.all, cut) == phrases.all.end()) {
+    phrases.all.push_back(std::move(cut));
+    phrases.text_of = [target](int32_t id) { return piece_text(target, id); };
     part.phrase_texts.push_back(phrase);
   }
 }

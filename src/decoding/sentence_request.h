@@ -10,6 +10,7 @@
 
 #include "decoding/hypothesis.h"
 #include "decoding/options.h"
+#include "decoding/phrases.h"
 
 namespace dragoman::decoding {
 
@@ -19,7 +20,7 @@ using Deadline = std::chrono::steady_clock::time_point;
 struct SentenceRequest {
   /// Pieces that the translation must begin with; they count towards its length.
   std::vector<int32_t> prefix = {};
-  /// Runs of pieces that the translation must hold, see PhraseConstraints. 64 at most.
+  /// What the translation must hold, see PhraseConstraints. 64 at most.
   Phrases phrases = {};
   /// Is given the pieces of the first hypothesis as soon as they are sure: each piece once, in order, several at a time
   /// in beam search, the prefix too. Together they are the ids of the hypothesis returned. With the last of them, of

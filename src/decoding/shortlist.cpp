@@ -114,8 +114,12 @@ std::vector<int32_t> Shortlist::allowed(std::span<const int32_t> source, const S
   set.add(kSpecial);
   set.add(frequent_);
   set.add(request.prefix);
-  for (const std::vector<int32_t>& phrase : request.phrases) {
-    set.add(phrase);
+  for (const Phrase& phrase : request.phrases.all) {
+    for (const int32_t id : phrase.next) {
+      if (id >= 0) {
+        set.add({&id, 1});
+      }
+    }
   }
   for (const int32_t piece : source) {
     set.add(list(piece));

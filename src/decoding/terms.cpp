@@ -4,6 +4,7 @@
 
 #include "base/error.h"
 #include "base/utf8.h"
+#include "decoding/scripts.h"
 
 namespace dragoman::decoding {
 namespace {
@@ -16,13 +17,6 @@ std::string trimmed(std::string_view text) {
 
 bool continues_character(char byte) {
   return (static_cast<unsigned char>(byte) & 0xC0) == 0x80;
-}
-
-// A character that words of scripts with spaces are made of. Beyond ASCII that is anything from U+00C0 up to where
-// scripts without spaces begin, general punctuation (U+2000 to U+206F) left out.
-bool is_word_character(char32_t c) {
-  const bool ascii = (c >= U'0' && c <= U'9') || (c >= U'A' && c <= U'Z') || (c >= U'a' && c <= U'z');
-  return ascii || (c >= 0xC0 && c < 0x2E80 && !(c >= 0x2000 && c <= 0x206F));
 }
 
 // Whether a word goes on across `place`.

@@ -21,7 +21,7 @@ class TermTable {
 
   /// Target phrases of the terms found in a line, each once, in the order found. At each place the longest term counts,
   /// and terms do not overlap. Letters must match as they are. A term does not begin or end inside a word; scripts
-  /// written without spaces (U+2E80 and above) have no such borders.
+  /// written without spaces, and Korean, have no such borders (see is_word_character).
   std::vector<std::string> find(std::string_view line) const;
   bool empty() const { return targets_.empty(); }
 

@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "base/error.h"
+#include "decoding/phrase_constraints.h"
 #include "decoding/translation_parts.h"
 
 namespace dragoman::decoding {
@@ -10,9 +11,14 @@ namespace {
 
 // The phrases that a translation cut before its end does not hold.
 std::string missing_phrases(const EncodedPart& part, const Translation& translation) {
+  const PhraseConstraints phrases(part.request.phrases);
+  PhraseProgress progress;
+  for (const int32_t id : translation.ids) {
+    progress = phrases.extend(progress, id);
+  }
   std::string missing;
   for (size_t i = 0; i < part.phrase_texts.size(); ++i) {
-    if (std::ranges::search(translation.ids, part.request.phrases[i]).empty()) {
+    if (phrases.lacks(progress, i)) {
       missing += fmt::format("{}\"{}\"", missing.empty() ? "" : ", ", part.phrase_texts[i]);
     }
   }

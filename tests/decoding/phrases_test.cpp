@@ -8,6 +8,7 @@
 #include "base/random.h"
 #include "decoding/phrase_constraints.h"
 #include "decoding/terms.h"
+#include "id_phrases.h"
 #include "support/error_of.h"
 #include "table_model.h"
 
@@ -25,10 +26,10 @@ Table random_table(uint64_t seed, const Ids& history) {
 }
 
 std::vector<Hypothesis> search_with(StepModel& model, const SearchOptions& options, const SearchLimits& limits,
-                                    const Phrases& phrases) {
+                                    const std::vector<Ids>& phrases) {
   SearchLoop loop(model, options);
   SentenceRequest request;
-  request.phrases = phrases;
+  request.phrases = phrases_of(phrases);
   loop.add(0, 0, limits, request);
   std::vector<SearchResult> results;
   while (!loop.empty()) {
@@ -50,7 +51,7 @@ PhraseProgress after(const PhraseConstraints& phrases, const Ids& ids) {
 }
 
 TEST(PhraseConstraints, FollowAPhraseLoseItAndFindItAgain) {
-  const PhraseConstraints phrases({{4, 4, 5}, {6, 7}});
+  const PhraseConstraints phrases(phrases_of({{4, 4, 5}, {6, 7}}));
   EXPECT_EQ(phrases.met_tokens(after(phrases, {4})), 1);
   EXPECT_EQ(phrases.met_tokens(after(phrases, {4, 6})), 1) << "the first is lost, the second begun";
   EXPECT_EQ(phrases.met_tokens(after(phrases, {4, 4, 4})), 2) << "4 4 is still a beginning";
@@ -61,7 +62,7 @@ TEST(PhraseConstraints, FollowAPhraseLoseItAndFindItAgain) {
 }
 
 TEST(PhraseConstraints, WantTheNextPieceOrEveryFirstOne) {
-  const PhraseConstraints phrases({{4, 5}, {4, 6}, {7}});
+  const PhraseConstraints phrases(phrases_of({{4, 5}, {4, 6}, {7}}));
   const auto wanted = [&](const Ids& ids) {
     Ids tokens;
     phrases.append_wanted(after(phrases, ids), tokens);
@@ -75,23 +76,22 @@ TEST(PhraseConstraints, WantTheNextPieceOrEveryFirstOne) {
 
 TEST(PhraseConstraints, ProgressIsWhatTheTextHolds) {
   base::Random random(5);
-  const Phrases two = {{4, 5, 4, 4}, {5, 4, 5}};
-  const PhraseConstraints phrases(two);
+  const std::vector<Ids> two = {{4, 5, 4, 4}, {5, 4, 5}};
+  const PhraseConstraints phrases(phrases_of(two));
   for (int round = 0; round < 500; ++round) {
     Ids ids;
     for (int i = 0; i < 12; ++i) {
       ids.push_back(static_cast<int32_t>(4 + random.below(2)));
     }
-    if (phrases.complete(after(phrases, ids))) {
-      EXPECT_TRUE(holds(ids, two[0]) && holds(ids, two[1])) << "round " << round;
-    }
+    EXPECT_EQ(phrases.complete(after(phrases, ids)), holds(ids, two[0]) && holds(ids, two[1])) << "round " << round;
   }
 }
 
 TEST(PhraseConstraints, RefuseTooManyAndEmptyOnes) {
-  EXPECT_THAT(support::error_of([] { PhraseConstraints phrases(Phrases(65, {4})); }),
+  EXPECT_THAT(support::error_of([] { PhraseConstraints phrases(phrases_of(std::vector<Ids>(65, {4}))); }),
               testing::HasSubstr("phrases: 65 are demanded of one sentence, at most 64 can be"));
-  EXPECT_THAT(support::error_of([] { PhraseConstraints phrases(Phrases(1)); }), testing::HasSubstr("one is empty"));
+  EXPECT_THAT(support::error_of([] { PhraseConstraints phrases(phrases_of({{}})); }),
+              testing::HasSubstr("one is empty"));
 }
 
 TEST(ShareOut, DealsOneToEachBankInTurnFullestFirst) {
@@ -118,7 +118,7 @@ TEST(ShareOut, DealsOneToEachBankInTurnFullestFirst) {
 TEST(Phrases, AlwaysAppearAndScoresAreTheModels) {
   for (uint64_t seed = 0; seed < 80; ++seed) {
     base::Random random(seed);
-    Phrases phrases;
+    std::vector<Ids> phrases;
     for (uint64_t p = 0; p < 1 + seed % 3; ++p) {
       Ids phrase;
       for (uint64_t i = 0; i < 1 + random.below(3); ++i) {
@@ -192,6 +192,7 @@ TEST(TermTable, FindsWholeWordsTheLongestFirst) {
                                           "",
                                           "\xE7\x8C\xAB\tKatze",
                                           "caf\xC3\xA9\tKaffeehaus",
+                                          "\xE0\xB9\x81\xE0\xB8\xA1\xE0\xB8\xA7\tcat",
                                           " cat \t Katze "};
   const TermTable terms(lines, "terms.tsv");
   const auto found = [&](const char* line) { return terms.find(line); };
@@ -201,6 +202,7 @@ TEST(TermTable, FindsWholeWordsTheLongestFirst) {
                                                          "es Haus",
                                                          "Haus"}));
   EXPECT_EQ(found("\xE9\xBB\x91\xE7\x8C\xAB\xE3\x81\x8C"), Texts{"Katze"}) << "no borders in Japanese";
+  EXPECT_EQ(found("\xE0\xB8\x81\xE0\xB9\x81\xE0\xB8\xA1\xE0\xB8\xA7\xE0\xB8\x81"), Texts{"cat"}) << "nor in Thai";
   EXPECT_EQ(found("caf\xC3\xA9s caf\xC3\xA9"), Texts{"Kaffeehaus"});
   EXPECT_EQ(found("cat\xC3\xA9 House"), Texts{}) << "letters must match, and e acute is one";
   EXPECT_EQ(found("a cat; \xE7\x8C\xAB"), Texts{"Katze"}) << "each phrase once";

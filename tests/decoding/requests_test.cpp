@@ -9,6 +9,7 @@
 #include "decoding/ensemble_steps.h"
 #include "decoding/parallel_search.h"
 #include "decoding/scorer.h"
+#include "id_phrases.h"
 #include "support/error_of.h"
 #include "table_model.h"
 #include "tiny_model.h"
@@ -232,9 +233,11 @@ TEST(RequestsTogether, DoNotDependOnNeighbours) {
   options.coverage_penalty = 0.2;
   options.patience = 2;
   std::vector<SentenceRequest> requests(sources.size());
+  std::vector<Ids> phrases(sources.size());
   for (size_t i = 0; i < sources.size(); ++i) {
     requests[i].prefix = Ids(i % 3, 9);
-    requests[i].phrases = Phrases(i % 4, {static_cast<int32_t>(10 + i), 44});
+    phrases[i] = {static_cast<int32_t>(10 + i), 44};
+    requests[i].phrases = phrases_of(std::vector<Ids>(i % 4, phrases[i]));
   }
   const auto together = search.run(sources, options, requests);
   options.workers = 2;
@@ -244,7 +247,7 @@ TEST(RequestsTogether, DoNotDependOnNeighbours) {
     expect_same(together[i].hypotheses, small[i].hypotheses, i);
     expect_same(search.run({&sources[i], 1}, options, {&requests[i], 1}).at(0).hypotheses, together[i].hypotheses, i);
     if (!requests[i].phrases.empty() && together[i].hypotheses[0].finish_reason != FinishReason::kPhrasesMissing) {
-      EXPECT_FALSE(std::ranges::search(together[i].hypotheses[0].ids, requests[i].phrases[0]).empty());
+      EXPECT_FALSE(std::ranges::search(together[i].hypotheses[0].ids, phrases[i]).empty());
     }
   }
 }

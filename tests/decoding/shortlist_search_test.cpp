@@ -10,6 +10,7 @@
 #include "decoding/inspection.h"
 #include "decoding/parallel_search.h"
 #include "decoding/search_service.h"
+#include "id_phrases.h"
 #include "support/expect_error.h"
 #include "tiny_model.h"
 #include "tiny_vocabulary.h"
@@ -192,9 +193,15 @@ TEST_P(ShortlistLaws, PrefixesAndPhrasesAreAllowed) {
   const ParallelSearch search = search_with(list);
   base::Random random(6);
   std::vector<SentenceRequest> requests(sources_.size());
+  std::vector<std::vector<int32_t>> wanted(sources_.size());
   for (size_t i = 0; i < requests.size(); ++i) {
     const auto piece = [&] { return static_cast<int32_t>(4 + random.below(kVocabSize - 4)); };
-    (i % 2 == 0 ? requests[i].prefix : requests[i].phrases.emplace_back()) = {piece(), piece()};
+    wanted[i] = {piece(), piece()};
+    if (i % 2 == 0) {
+      requests[i].prefix = wanted[i];
+    } else {
+      requests[i].phrases = phrases_of({wanted[i]});
+    }
   }
   SearchOptions options = options_of(6);
   options.n_best = 1;
@@ -202,8 +209,7 @@ TEST_P(ShortlistLaws, PrefixesAndPhrasesAreAllowed) {
   expect_within_lists(*list, sources_, outputs, requests);
   for (size_t i = 0; i < outputs.size(); ++i) {
     const std::vector<int32_t>& ids = outputs[i].hypotheses.at(0).ids;
-    const std::vector<int32_t>& wanted = i % 2 == 0 ? requests[i].prefix : requests[i].phrases[0];
-    EXPECT_FALSE(std::ranges::search(ids, wanted).empty()) << "sentence " << i;
+    EXPECT_FALSE(std::ranges::search(ids, wanted[i]).empty()) << "sentence " << i;
     EXPECT_TRUE(same(search.run({&sources_[i], 1}, options, {&requests[i], 1}).at(0), outputs[i])) << "sentence " << i;
   }
 }

@@ -8,6 +8,7 @@
 
 #include "data/encoded_corpus.h"
 #include "decoding/shortlist_learner.h"
+#include "id_phrases.h"
 #include "support/expect_error.h"
 #include "support/temporary_folder.h"
 #include "tensor/safetensors.h"
@@ -33,7 +34,7 @@ TEST(Shortlist, AllowsSpecialFrequentListedAndDemandedPieces) {
   EXPECT_THAT(list.allowed(source, {}), ElementsAre(0, 1, 2, 3, 4, 5, 7, 9, 19));
   SentenceRequest request;
   request.prefix = {18, 5};
-  request.phrases = {{12, 13}, {11}};
+  request.phrases = phrases_of({{12, 13}, {11}});
   EXPECT_THAT(list.allowed({}, request), ElementsAre(0, 1, 2, 3, 5, 9, 11, 12, 13, 18));
 }
 

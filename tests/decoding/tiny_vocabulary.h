@@ -26,22 +26,30 @@ inline std::string random_line(base::Random& random, uint64_t words) {
   return line;
 }
 
-/// 60 pieces of words, and those of all bytes where asked.
-inline data::Vocabulary learn_vocabulary(bool byte_fallback = false) {
+inline data::Vocabulary learn_from(const std::vector<std::string>& lines, const data::VocabularyOptions& options) {
   const std::filesystem::path path =
       std::filesystem::path(testing::TempDir()) / ("dragoman_tiny_vocabulary." + std::to_string(getpid()));
-  base::Random random(1);
   std::ofstream file(path);
-  for (int line = 0; line < 300; ++line) {
-    file << random_line(random, 1 + random.below(12)) << '\n';
+  for (const std::string& line : lines) {
+    file << line << '\n';
   }
   file.close();
-  data::VocabularyOptions options;
-  options.size = byte_fallback ? 60 + 256 : 60;
-  options.byte_fallback = byte_fallback;
   data::Vocabulary vocabulary = data::train_vocabulary({path}, options).vocabulary;
   std::filesystem::remove(path);
   return vocabulary;
+}
+
+/// 60 pieces of words, and those of all bytes where asked.
+inline data::Vocabulary learn_vocabulary(bool byte_fallback = false) {
+  base::Random random(1);
+  std::vector<std::string> lines;
+  for (int line = 0; line < 300; ++line) {
+    lines.push_back(random_line(random, 1 + random.below(12)));
+  }
+  data::VocabularyOptions options;
+  options.size = byte_fallback ? 60 + 256 : 60;
+  options.byte_fallback = byte_fallback;
+  return learn_from(lines, options);
 }
 
 /// 60 pieces learned from random lines.
