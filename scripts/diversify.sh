@@ -4,6 +4,8 @@
 #   first   learns one direction from three texts: the pairs as they are; the source with a translation by `both`; a
 #           translation of the target by `both` with the target (data diversification, Nguyen et al. 2020, arXiv 1911.01986)
 #   model   the same, the source translated anew by `first`
+# `first` cuts its texts anew, at random, each time it reads them (subword regularisation, Kudo 2018, arXiv 1804.10959); the
+# others read text as it will be when they translate.
 # A translation is, of 16 hypotheses, the one nearest the known one (sequence-level interpolation, Kim and Rush 2016, arXiv
 # 1606.07947, section 3.3) by sentence chrF, which weighs what is missing more than BLEU and needs no words. Hypotheses that
 # go round in circles are left out.
@@ -11,7 +13,8 @@
 #       [-- OPTION OF TRAIN...]
 #   --model     where the model goes; the rest goes to DIR.stages
 #   --minutes   for all stages, translating included
-#   --          what follows goes to every training (default: --preset tiny-hour --patience 0)
+#   --          what follows goes to every training (default: --preset tiny-hour --patience 0); with --subword-sampling or
+#               --vocab-type it is they that say how each of them cuts its texts
 # No other text is looked at but the validation text, by the trainings. What is done is not done again: after an
 # interruption the same command goes on. PROGRAM names the program (default: build/dragoman). Status 77, that of skipped
 # tests, when a text is not there.
@@ -19,9 +22,9 @@ set -euo pipefail
 program="${PROGRAM:-"$(dirname "$0")/../build/dragoman"}"
 
 # Of --minutes; on two cores translating 29,000 pairs three times takes the rest of an hour.
-share_both=0.26 share_first=0.43 share_model=0.21
-# The preset's peak is 0.003; a model that goes on from another needs less.
-rate_first=0.002 rate_model=0.001
+share_both=0.27 share_first=0.46 share_model=0.22
+# Peak rates; that of `both` is the preset's, 0.003.
+rate_first=0.004 rate_model=0.001
 
 fail() { echo "diversify.sh: $*" >&2; exit 2; }
 
@@ -47,12 +50,15 @@ for file in "$source" "$target" "$valid_source" "$valid_target"; do
   [ -e "$file" ] || { echo "diversify.sh: skipped: $file is not there" >&2; exit 77; }
 done
 
-default() {  # OPTION VALUE: unless it was given
+given() {  # OPTION
   local option
   for option in "${options[@]}"; do
     [[ "$option" != "$1" && "$option" != "$1="* ]] || return 0
   done
-  options+=("$1" "$2")
+  return 1
+}
+default() {  # OPTION VALUE: unless it was given
+  given "$1" || options+=("$1" "$2")
 }
 default --preset tiny-hour
 default --patience 0
@@ -71,6 +77,8 @@ open_options() {  # OPTION VALUE...
   done
 }
 mapfile -t later_options < <(open_options "${options[@]}")
+sampling=(--subword-sampling 0.5)
+if given --subword-sampling || given --vocab-type; then sampling=(); fi
 
 stage() {  # DIR SHARE_OF_MINUTES SOURCE TARGET OPTION...: trains DIR
   local folder="$1" share="$2" from="$3" to="$4" part
@@ -90,7 +98,7 @@ nearest() {  # HYPOTHESES_IN_MOSES_FORMAT REFERENCE
     BEGIN { while ((getline line < reference) > 0) references[n++] = line }
     { print references[$1] >known; print $2 >text }' "$1"
   "$program" evaluate --hypothesis "$text" --reference "$known" --metrics chrf --sentence-level --width 4 | sed 's/^[^=]* = \([0-9.]*\).*/\1/' >"$score"
-  { LC_ALL=C.UTF-8 grep -nE '(.{1,20})\1{3}' "$text" || true; } | cut -d : -f 1 >"$circles"
+  { LC_ALL=C.UTF-8 grep -anP '(.{1,20})\1{3}' "$text" || true; } | cut -d : -f 1 >"$circles"
   paste -d '\t' <(awk -F ' \\|\\|\\| ' '{ print $1 }' "$1") "$score" "$text" | awk -F '\t' \
     -v circles="$circles" -v reference="$2" '
     BEGIN {
@@ -123,7 +131,7 @@ translate "$stages/both" "$target" "$source" "$stages/backward"
 cat "$source" "$source" "$stages/backward" >"$stages/three.source"
 cat "$target" "$stages/forward" "$target" >"$stages/three.target"
 stage "$stages/first" $share_first "$stages/three.source" "$stages/three.target" --initial-model "$stages/both" \
-  --learning-rate $rate_first "${later_options[@]}"
+  --learning-rate $rate_first "${sampling[@]}" "${later_options[@]}"
 
 translate "$stages/first" "$source" "$target" "$stages/forward-anew"
 cat "$target" "$stages/forward-anew" "$target" >"$stages/three-anew.target"

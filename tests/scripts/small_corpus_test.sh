@@ -59,6 +59,9 @@ expect "pairs that are as they were, in lower case" "" "$(
   cmp <(head -200 $stages/three.source) <(sed 's/Ä/ä/g; s/B/b/g' cased/train.en)
   cmp <(tail -200 $stages/three.target) <(sed 's/Ä/ä/g; s/B/b/g' cased/train.de))"
 expect "stages that go on from another" 2 "$(grep -cE 'starting from the weights.*stages/(both|first)$' err)"
+sampling_of() { grep -ho '"subword_sampling": [0-9.]*' "$1"/checkpoints/step-*/recipe.json | sort -u | cut -d ' ' -f 2; }
+expect "sub-word sampling of both, first, model" "0.0 0.5 0.0" \
+  "$(sampling_of $stages/both) $(sampling_of $stages/first) $(sampling_of staged/seed-1)"
 expect "files of hypotheses that are left" 0 "$(find $stages -name '*.hypotheses*' -o -name '*.part' | wc -l)"
 # Of 16 hypotheses the nearest cannot be worse than the likeliest, where that one does not go round in circles.
 "$PROGRAM" translate --model $stages/both --input staged/lowercased/cased_train.en --output likeliest 2>err.translate
@@ -78,6 +81,7 @@ expect "no stage the second time" "$before" "$(stat -c %Y.%s $stages/forward $st
 cat >circling <<'END'
 #!/bin/bash
 [ "$1" != evaluate ] || exec "$REAL" "$@"
+echo "$@" >>calls
 while [ $# -gt 0 ]; do
   case "$1" in --model) mkdir -p "$2" ;; --input) input="$2" ;; --output) output="$2" ;; esac
   shift
@@ -94,6 +98,13 @@ expect "status of diversify.sh with hypotheses in circles" 0 $? || cat err
 expect "sound hypotheses, and known lines where there is none" \
   "$(paste corpus/train.en corpus/train.de | awk -F '\t' '{ split($1, word, " "); print NR % 2 ? "0 " word[2] : $2 }')" \
   "$(cat circles.stages/forward)"
+expect "trainings that sample sub-words" circles.stages/first \
+  "$(grep -e '--subword-sampling 0.5' calls | grep -oe '--model [^ ]*' | cut -d ' ' -f 2)"
+rm -r calls circles circles.stages
+PROGRAM=./circling "$scripts/diversify.sh" --model circles --minutes 1 --source corpus/train.en \
+  --target corpus/train.de --valid-source corpus/val.en --valid-target corpus/val.de -- --vocab-type bpe >out 2>err
+expect "status of diversify.sh with other sub-words" 0 $? || cat err
+expect "trainings that sample other sub-words" "3 0" "$(grep -c '^train' calls) $(grep -c -e --subword-sampling calls)"
 "$scripts/diversify.sh" --source corpus/train.en --model m >out 2>err
 expect "status of diversify.sh without minutes" 2 $?
 
