@@ -9,7 +9,7 @@ namespace dragoman::decoding {
 
 AlternativesSearch::AlternativesSearch(const SearchOptions& options, const SearchLimits& limits,
                                        const SentenceRequest& request)
-    : options_(options), limits_(limits), request_(request), rules_(options) {}
+    : options_(options), limits_(limits), request_(request), rules_(options), phrases_(request.phrases) {}
 
 void AlternativesSearch::append_rows(int32_t slot, std::vector<StepRow>& rows) const {
   if (!branched_) {
@@ -72,25 +72,29 @@ void AlternativesSearch::advance(std::span<float> logits) {
 void AlternativesSearch::branch(std::span<float> logits) {
   branched_ = true;
   std::vector<Candidate> candidates;
-  const bool allow_end = static_cast<int64_t>(prefix_.ids.size()) >= limits_.min_length && request_.phrases.empty();
+  const bool allow_end = static_cast<int64_t>(prefix_.ids.size()) >= limits_.min_length && holds_phrases(prefix_);
   rules_.expand(prefix_.ids, logits, {0, 0.0, allow_end, options_.n_best}, candidates);
   for (const Candidate& candidate : candidates) {
     add_branch(candidate);
   }
   if (candidates.empty()) {  // nothing may follow
-    add_finished(prefix_, false, FinishReason::kLengthLimit);
+    add_cut(prefix_);
   }
+}
+
+bool AlternativesSearch::holds_phrases(const ScoredPrefix& prefix) const {
+  return phrases_.complete(phrases_.progress_of(prefix.ids));
 }
 
 void AlternativesSearch::add_branch(const Candidate& candidate) {
   ScoredPrefix prefix = prefix_;
   prefix.log_probs.push_back(candidate.log_prob);
   if (candidate.token_id == data::kEosId) {
-    return add_finished(prefix, true, FinishReason::kEndOfSentence);
+    return add_finished(prefix, FinishReason::kEndOfSentence);
   }
   prefix.ids.push_back(candidate.token_id);
   if (static_cast<int64_t>(prefix.ids.size()) >= limits_.max_length) {
-    return add_finished(prefix, false, FinishReason::kLengthLimit);
+    return add_cut(prefix);
   }
   SearchOptions options = options_;
   options.alternatives = false;
@@ -103,12 +107,17 @@ void AlternativesSearch::add_branch(const Candidate& candidate) {
   branches_.push_back(std::move(branch));
 }
 
-void AlternativesSearch::add_finished(const ScoredPrefix& prefix, bool ended, FinishReason reason) {
+void AlternativesSearch::add_cut(const ScoredPrefix& prefix) {
+  add_finished(prefix, holds_phrases(prefix) ? FinishReason::kLengthLimit : FinishReason::kPhrasesMissing);
+}
+
+void AlternativesSearch::add_finished(const ScoredPrefix& prefix, FinishReason reason) {
   Branch branch;
   branch.hypothesis.ids = prefix.ids;
   branch.hypothesis.token_scores.assign(prefix.log_probs.begin(), prefix.log_probs.end());
   branch.hypothesis.score = std::accumulate(prefix.log_probs.begin(), prefix.log_probs.end(), 0.0);
-  const auto length = std::max<size_t>(prefix.ids.size() + (ended ? 1 : 0), 1);
+  const size_t end = reason == FinishReason::kEndOfSentence ? 1 : 0;
+  const size_t length = std::max<size_t>(prefix.ids.size() + end, 1);
   branch.hypothesis.normalised_score =
       branch.hypothesis.score / length_penalty(options_.length_penalty, options_.alpha, static_cast<int64_t>(length));
   branch.hypothesis.finish_reason = reason;
@@ -122,7 +131,7 @@ bool AlternativesSearch::done() const {
 void AlternativesSearch::stop(FinishReason reason) {
   if (!branched_) {
     branched_ = true;
-    return add_finished(prefix_, false, reason);
+    return add_finished(prefix_, reason);
   }
   for (Branch& branch : branches_) {
     if (branch.live()) {

@@ -4,13 +4,15 @@
 #include <vector>
 
 #include "decoding/logits_rules.h"
+#include "decoding/phrase_constraints.h"
 #include "decoding/sentence_search.h"
 
 namespace dragoman::decoding {
 
 /// The n_best likeliest next tokens after the prefix, each continued by a search of its own (samples, greedy or beam
 /// search, as the options say) that returns its best. All of them go through the model in the same steps, beside other
-/// sentences. Hypotheses come in the order of the probability of their next token, not of their scores.
+/// sentences. Hypotheses come in the order of the probability of their next token, not of their scores. The end of the
+/// sentence is one of these tokens only where the prefix holds every phrase that is demanded.
 class AlternativesSearch : public SentenceSearch {
  public:
   AlternativesSearch(const SearchOptions& options, const SearchLimits& limits, const SentenceRequest& request);
@@ -34,13 +36,16 @@ class AlternativesSearch : public SentenceSearch {
 
   void branch(std::span<float> logits);
   void add_branch(const Candidate& candidate);
-  void add_finished(const ScoredPrefix& prefix, bool ended, FinishReason reason);
+  bool holds_phrases(const ScoredPrefix& prefix) const;
+  void add_cut(const ScoredPrefix& prefix);
+  void add_finished(const ScoredPrefix& prefix, FinishReason reason);
   size_t row_count(const Branch& branch) const;
 
   SearchOptions options_;
   SearchLimits limits_;
   SentenceRequest request_;
   LogitsRules rules_;
+  PhraseConstraints phrases_;
   ScoredPrefix prefix_;
   std::vector<Branch> branches_;
   bool branched_ = false;

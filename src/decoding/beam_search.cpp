@@ -20,10 +20,10 @@ BeamSearch::BeamSearch(const SearchOptions& options, const SearchLimits& limits,
 void BeamSearch::begin(const ScoredPrefix& prefix) {
   for (size_t i = 0; i < prefix.ids.size(); ++i) {
     const double score = live_[0].score + prefix.log_probs[i];
-    live_[0] = {add_node({0, prefix.ids[i], static_cast<float>(prefix.log_probs[i]), score}), 0, score,
-                phrases_.extend(live_[0].progress, prefix.ids[i])};
+    live_[0] = {add_node({0, prefix.ids[i], static_cast<float>(prefix.log_probs[i]), score}), 0, score};
     ++length_;
   }
+  live_[0].progress = phrases_.progress_of(prefix.ids);
   if (wants_attention() && !prefix.attention.empty()) {
     coverage_.add(1, prefix.attention.data(), 0);
   }

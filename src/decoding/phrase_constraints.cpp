@@ -62,6 +62,14 @@ PhraseProgress PhraseConstraints::extend(const PhraseProgress& progress, int32_t
   return next;
 }
 
+PhraseProgress PhraseConstraints::progress_of(std::span<const int32_t> ids) const {
+  PhraseProgress progress;
+  for (const int32_t token_id : ids) {
+    progress = extend(progress, token_id);
+  }
+  return progress;
+}
+
 void PhraseConstraints::append_wanted(const PhraseProgress& progress, std::vector<int32_t>& tokens) const {
   const std::string_view text = begun(progress);
   for (size_t p = 0; p < phrases_.all.size(); ++p) {

@@ -32,6 +32,8 @@ class PhraseConstraints {
   bool empty() const { return phrases_.empty(); }
   /// Progress after one more token.
   PhraseProgress extend(const PhraseProgress& progress, int32_t token_id) const;
+  /// Progress of a hypothesis of these tokens.
+  PhraseProgress progress_of(std::span<const int32_t> ids) const;
   /// Appends the tokens that bring a hypothesis further, each once.
   void append_wanted(const PhraseProgress& progress, std::vector<int32_t>& tokens) const;
   /// Pieces of phrases held: the bank. Of a phrase in the making those count that `append_wanted` would have written.

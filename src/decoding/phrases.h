@@ -10,7 +10,8 @@
 
 namespace dragoman::decoding {
 
-/// A phrase that a translation must hold. It does where this text stands in the text of its pieces, however they cut it.
+/// A phrase that a translation must hold. It does where this text stands in the text of its pieces, however they cut
+/// it.
 struct Phrase {
   std::string text;           ///< UTF-8, " house": a space stands before every word, the first of a line too
   std::vector<int32_t> next;  ///< [bytes of text] the piece to write on with when so many bytes are there, -1 = none

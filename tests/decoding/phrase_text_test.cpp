@@ -14,7 +14,8 @@ using Ids = std::vector<int32_t>;
 
 // Sentences of words of one to three Chinese characters, without spaces.
 data::Vocabulary learn_chinese(bool byte_fallback) {
-  const std::vector<std::string> words = {"国王", "王后", "国", "人", "老人", "来了", "看见", "我们", "红", "苹果", "吃"};
+  const std::vector<std::string> words = {"国王", "王后", "国", "人",   "老人", "来了",
+                                          "看见", "我们", "红", "苹果", "吃"};
   base::Random random(2);
   std::vector<std::string> lines;
   for (int line = 0; line < 400; ++line) {

@@ -42,30 +42,22 @@ bool holds(const Ids& ids, const Ids& phrase) {
   return !std::ranges::search(ids, phrase).empty();
 }
 
-PhraseProgress after(const PhraseConstraints& phrases, const Ids& ids) {
-  PhraseProgress progress;
-  for (const int32_t id : ids) {
-    progress = phrases.extend(progress, id);
-  }
-  return progress;
-}
-
 TEST(PhraseConstraints, FollowAPhraseLoseItAndFindItAgain) {
   const PhraseConstraints phrases(phrases_of({{4, 4, 5}, {6, 7}}));
-  EXPECT_EQ(phrases.met_tokens(after(phrases, {4})), 1);
-  EXPECT_EQ(phrases.met_tokens(after(phrases, {4, 6})), 1) << "the first is lost, the second begun";
-  EXPECT_EQ(phrases.met_tokens(after(phrases, {4, 4, 4})), 2) << "4 4 is still a beginning";
-  EXPECT_EQ(phrases.met_tokens(after(phrases, {4, 4, 4, 5})), 3);
-  EXPECT_FALSE(phrases.complete(after(phrases, {4, 4, 5, 6})));
-  EXPECT_TRUE(phrases.complete(after(phrases, {6, 7, 9, 4, 4, 5})));
-  EXPECT_TRUE(phrases.complete(after(phrases, {4, 4, 5, 6, 7, 8, 8}))) << "what is met stays met";
+  EXPECT_EQ(phrases.met_tokens(phrases.progress_of(Ids{4})), 1);
+  EXPECT_EQ(phrases.met_tokens(phrases.progress_of(Ids{4, 6})), 1) << "the first is lost, the second begun";
+  EXPECT_EQ(phrases.met_tokens(phrases.progress_of(Ids{4, 4, 4})), 2) << "4 4 is still a beginning";
+  EXPECT_EQ(phrases.met_tokens(phrases.progress_of(Ids{4, 4, 4, 5})), 3);
+  EXPECT_FALSE(phrases.complete(phrases.progress_of(Ids{4, 4, 5, 6})));
+  EXPECT_TRUE(phrases.complete(phrases.progress_of(Ids{6, 7, 9, 4, 4, 5})));
+  EXPECT_TRUE(phrases.complete(phrases.progress_of(Ids{4, 4, 5, 6, 7, 8, 8}))) << "what is met stays met";
 }
 
 TEST(PhraseConstraints, WantTheNextPieceOrEveryFirstOne) {
   const PhraseConstraints phrases(phrases_of({{4, 5}, {4, 6}, {7}}));
   const auto wanted = [&](const Ids& ids) {
     Ids tokens;
-    phrases.append_wanted(after(phrases, ids), tokens);
+    phrases.append_wanted(phrases.progress_of(ids), tokens);
     return tokens;
   };
   EXPECT_EQ(wanted({}), (Ids{4, 7}));
@@ -83,7 +75,8 @@ TEST(PhraseConstraints, ProgressIsWhatTheTextHolds) {
     for (int i = 0; i < 12; ++i) {
       ids.push_back(static_cast<int32_t>(4 + random.below(2)));
     }
-    EXPECT_EQ(phrases.complete(after(phrases, ids)), holds(ids, two[0]) && holds(ids, two[1])) << "round " << round;
+    EXPECT_EQ(phrases.complete(phrases.progress_of(ids)), holds(ids, two[0]) && holds(ids, two[1]))
+        << "round " << round;
   }
 }
 
@@ -173,6 +166,48 @@ TEST(Phrases, TooLittleRoomIsSaid) {
   const Hypothesis cut = search_with(model, options, {0, 2}, {{4, 5, 6}}).at(0);
   EXPECT_EQ(cut.finish_reason, FinishReason::kPhrasesMissing);
   EXPECT_EQ(name_of(cut.finish_reason), "phrases_missing");
+}
+
+// What may follow the prefix 4 if `phrase` is demanded: its end, 5 or 6.
+std::vector<Hypothesis> alternatives_after_4(const Ids& phrase, int64_t max_length) {
+  TableModel model(kVocab, [](int32_t, const Ids& history) {
+    return history.size() <= 1 ? Table{{data::kEosId, 0.5}, {5, 0.3}, {6, 0.2}} : Table{{data::kEosId, 0.9}, {5, 0.1}};
+  });
+  SearchOptions options;
+  options.alternatives = true;
+  options.n_best = 3;
+  SearchLoop loop(model, options);
+  SentenceRequest request;
+  request.prefix = {4};
+  request.phrases = phrases_of({phrase});
+  loop.add(0, 0, {0, max_length}, request);
+  std::vector<SearchResult> results;
+  while (!loop.empty()) {
+    loop.step(results);
+  }
+  return results.at(0).hypotheses;
+}
+
+TEST(Phrases, AlternativesEndWhereThePrefixHoldsThem) {
+  const auto held = alternatives_after_4({4}, 8);
+  ASSERT_EQ(held.size(), 3U);
+  EXPECT_EQ(held[0].ids, Ids({4}));
+  EXPECT_EQ(held[0].finish_reason, FinishReason::kEndOfSentence);
+  const auto lacked = alternatives_after_4({5}, 8);
+  ASSERT_EQ(lacked.size(), 2U) << "no alternative ends before the phrase";
+  for (const Hypothesis& hypothesis : lacked) {
+    EXPECT_TRUE(holds(hypothesis.ids, {5}));
+    EXPECT_EQ(hypothesis.finish_reason, FinishReason::kEndOfSentence);
+  }
+}
+
+TEST(Phrases, AlternativesThatAreCutBeforeThemSaySo) {
+  const auto cut = alternatives_after_4({5}, 2);
+  ASSERT_EQ(cut.size(), 2U);
+  EXPECT_EQ(cut[0].ids, Ids({4, 5}));
+  EXPECT_EQ(cut[0].finish_reason, FinishReason::kLengthLimit);
+  EXPECT_EQ(cut[1].ids, Ids({4, 6}));
+  EXPECT_EQ(cut[1].finish_reason, FinishReason::kPhrasesMissing);
 }
 
 TEST(Phrases, SamplingRefusesThem) {
