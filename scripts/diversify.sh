@@ -5,7 +5,8 @@
 #           translation of the target by `both` with the target (data diversification, Nguyen et al. 2020, arXiv 1911.01986)
 #   model   the same, the source translated anew by `first`
 # `first` cuts its texts anew, at random, each time it reads them (subword regularisation, Kudo 2018, arXiv 1804.10959); the
-# others read text as it will be when they translate.
+# others read text as it will be when they translate. Of the last one the checkpoint or the average of the last ten is the model
+# that has the least validation loss; of the others the checkpoint of the highest BLEU goes on.
 # A translation is, of 16 hypotheses, the one nearest the known one (sequence-level interpolation, Kim and Rush 2016, arXiv
 # 1606.07947, section 3.3) by sentence chrF, which weighs what is missing more than BLEU and needs no words. Hypotheses that
 # go round in circles are left out.
@@ -14,7 +15,7 @@
 #   --model     where the model goes; the rest goes to DIR.stages
 #   --minutes   for all stages, translating included
 #   --          what follows goes to every training (default: --preset tiny-hour --patience 0); with --subword-sampling or
-#               --vocab-type it is they that say how each of them cuts its texts
+#               --vocab-type it is they that say how each of them cuts its texts, with --metric and --average how the last ends
 # No other text is looked at but the validation text, by the trainings. What is done is not done again: after an
 # interruption the same command goes on. PROGRAM names the program (default: build/dragoman). Status 77, that of skipped
 # tests, when a text is not there.
@@ -79,6 +80,11 @@ open_options() {  # OPTION VALUE...
 mapfile -t later_options < <(open_options "${options[@]}")
 sampling=(--subword-sampling 0.5)
 if given --subword-sampling || given --vocab-type; then sampling=(); fi
+# Validations of a nearly finished model differ by chance in BLEU, and the highest of twenty is one of a high rate as often as
+# not; the loss tells better.
+ending=()
+given --metric || ending+=(--metric loss)
+given --average || ending+=(--average 10)
 
 stage() {  # DIR SHARE_OF_MINUTES SOURCE TARGET OPTION...: trains DIR
   local folder="$1" share="$2" from="$3" to="$4" part
@@ -136,4 +142,4 @@ stage "$stages/first" $share_first "$stages/three.source" "$stages/three.target"
 translate "$stages/first" "$source" "$target" "$stages/forward-anew"
 cat "$target" "$stages/forward-anew" "$target" >"$stages/three-anew.target"
 stage "$model" $share_model "$stages/three.source" "$stages/three-anew.target" --initial-model "$stages/first" \
-  --learning-rate $rate_model "${later_options[@]}"
+  --learning-rate $rate_model "${ending[@]}" "${later_options[@]}"

@@ -100,11 +100,14 @@ expect "sound hypotheses, and known lines where there is none" \
   "$(cat circles.stages/forward)"
 expect "trainings that sample sub-words" circles.stages/first \
   "$(grep -e '--subword-sampling 0.5' calls | grep -oe '--model [^ ]*' | cut -d ' ' -f 2)"
+expect "trainings whose end the loss chooses" circles \
+  "$(grep -e '--metric loss --average 10' calls | grep -oe '--model [^ ]*' | cut -d ' ' -f 2)"
 rm -r calls circles circles.stages
 PROGRAM=./circling "$scripts/diversify.sh" --model circles --minutes 1 --source corpus/train.en \
-  --target corpus/train.de --valid-source corpus/val.en --valid-target corpus/val.de -- --vocab-type bpe >out 2>err
-expect "status of diversify.sh with other sub-words" 0 $? || cat err
+  --target corpus/train.de --valid-source corpus/val.en --valid-target corpus/val.de -- --vocab-type bpe --metric chrf --average=3 >out 2>err
+expect "status of diversify.sh with other options" 0 $? || cat err
 expect "trainings that sample other sub-words" "3 0" "$(grep -c '^train' calls) $(grep -c -e --subword-sampling calls)"
+expect "trainings with another end" "3 0" "$(grep -c -e '--metric chrf --average=3' calls) $(grep -c -e '--metric loss' calls)"
 "$scripts/diversify.sh" --source corpus/train.en --model m >out 2>err
 expect "status of diversify.sh without minutes" 2 $?
 
