@@ -89,12 +89,18 @@ concept IsInt8 = requires {
 
 HWY_INLINE float largest_magnitude(const float* x, int64_t size) {
   const Tag d;
-  Vector largest = hn::Zero(d);
-  for (int64_t i = 0; i < size; i += kLanes) {
-    const auto inside = hn::FirstN(d, static_cast<size_t>(size - i));
-    largest = hn::Max(largest, hn::Abs(size - i >= kLanes ? hn::LoadU(d, x + i) : hn::MaskedLoad(inside, d, x + i)));
+  Vector largest[4] = {hn::Zero(d), hn::Zero(d), hn::Zero(d), hn::Zero(d)};  // each waits for itself alone
+  int64_t i = 0;
+  for (; i + 4 * kLanes <= size; i += 4 * kLanes) {
+    for (int64_t v = 0; v < 4; ++v) {
+      largest[v] = hn::Max(largest[v], hn::Abs(hn::LoadU(d, x + i + v * kLanes)));
+    }
   }
-  return hn::GetLane(hn::MaxOfLanes(d, largest));
+  for (; i < size; i += kLanes) {
+    const auto inside = hn::FirstN(d, static_cast<size_t>(size - i));
+    largest[0] = hn::Max(largest[0], hn::Abs(hn::MaskedLoad(inside, d, x + i)));
+  }
+  return hn::GetLane(hn::MaxOfLanes(d, hn::Max(hn::Max(largest[0], largest[1]), hn::Max(largest[2], largest[3]))));
 }
 
 // Rounds `depth` floats of a row to int8, in `row_cells` cells (a multiple of kLanes / 4); those beyond are 0.

@@ -11,9 +11,11 @@
 namespace dragoman::ops {
 namespace {
 
+constexpr float kLowest = -std::numeric_limits<float>::infinity();
+
 // Adds the terms of more elements to sum = sum_j exp(x_j - shift), where `largest` is that of all elements so far.
 void add_exponentials(const float* row, int64_t n, float largest, float& shift, double& sum) {
-  const float next = largest == -std::numeric_limits<float>::infinity() ? 0.0F : largest;
+  const float next = largest == kLowest ? 0.0F : largest;
   if (next != shift) {
     sum = sum == 0.0 ? 0.0 : sum * std::exp(static_cast<double>(shift) - static_cast<double>(next));
     shift = next;
@@ -25,11 +27,14 @@ void add_exponentials(const float* row, int64_t n, float largest, float& shift, 
 
 void top_k(const float* row, int64_t n, int k, float* values, int32_t* ids) {
   base::check_argument(1 <= k && k <= n, "top_k: k is {}, must be in [1, {}]", k, n);
-  const auto comparable = [&](int64_t index) {
-    return std::isnan(row[index]) ? -std::numeric_limits<float>::infinity() : row[index];
-  };
+  if (const float floor = floor_of_largest(row, n, k); floor > kLowest) {
+    std::fill_n(values, k, std::nextafter(floor, kLowest));  // these drop out
+    std::fill_n(ids, k, 0);
+    return insert_larger(row, 0, n, 0, {k, values, ids});
+  }
+  const auto comparable = [&](int64_t index) { return std::isnan(row[index]) ? kLowest : row[index]; };
   for (int size = 1; size <= k; ++size) {
-    values[size - 1] = -std::numeric_limits<float>::infinity();
+    values[size - 1] = kLowest;
     FallingList{size, values, ids}.insert(comparable(size - 1), size - 1);
   }
   insert_larger(row, k, n, 0, {k, values, ids});
@@ -44,7 +49,7 @@ int32_t argmax(const float* row, int64_t n) {
 }
 
 double log_sum_exp(const float* row, int64_t n) {
-  float largest = -std::numeric_limits<float>::infinity(), shift = 0;
+  float largest = kLowest, shift = 0;
   double sum = 0;
   for (int64_t begin = 0; begin < n; begin += PackedMatrix::kPartColumns) {
     const int64_t part = std::min(n - begin, PackedMatrix::kPartColumns);

@@ -28,6 +28,9 @@ struct FallingList {
 /// @param first_id  the id of row[0]
 void insert_larger(const float* row, int64_t begin, int64_t n, int32_t first_id, const FallingList& list);
 
+/// A number that at least k of the row are not below; -infinity where none is found quickly.
+float floor_of_largest(const float* row, int64_t n, int k);
+
 /// The largest element; -infinity for none. NaN may or may not be passed over.
 float largest_of(const float* row, int64_t n);
 
