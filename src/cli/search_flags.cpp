@@ -31,7 +31,7 @@ SearchFlags::SearchFlags(CLI::App& command) {
           ->check(CLI::IsMember({"gnmt", "length"}))
           ->default_str(std::string(decoding::name_of(given_.length_penalty)));
   apply_if_given(penalty, &SearchOptions::length_penalty);
-  add(command, "--alpha", &SearchOptions::alpha, "Exponent of the length penalty, 0 to 5; 0 = none" + stored);
+  add(command, "--alpha", &SearchOptions::alpha, "Exponent of the length penalty, -5 to 5; 0 = none" + stored);
   const CLI::Option* rule =
       command
           .add_option_function<std::string>(

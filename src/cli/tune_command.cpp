@@ -89,7 +89,7 @@ void add_options(CLI::App& command, TuneArguments& arguments) {
   command.add_option("--beam-sizes", tuning.beam_sizes, "Beam sizes to try, separated by commas; each 1 to 128")
       ->delimiter(',')
       ->default_str(fmt::format("{}", fmt::join(tuning.beam_sizes, ",")));
-  command.add_option("--alphas", tuning.alphas, "Exponents of the length penalty to try, separated by commas; 0 to 5")
+  command.add_option("--alphas", tuning.alphas, "Exponents of the length penalty to try, separated by commas; -5 to 5")
       ->delimiter(',')
       ->default_str(fmt::format("{}", fmt::join(tuning.alphas, ",")));
   command.add_option("--length-penalty", arguments.length_penalty, "gnmt = ((5 + len) / 6)^alpha, length = len^alpha")

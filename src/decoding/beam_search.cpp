@@ -190,7 +190,8 @@ bool BeamSearch::nothing_better_can_come() const {
     return false;
   }
   const int64_t longest = limits_.max_length + (full() ? 1 : 0);
-  const double penalty = length_penalty(options_.length_penalty, options_.alpha, longest);
+  const double penalty = std::max(length_penalty(options_.length_penalty, options_.alpha, length_),
+                                  length_penalty(options_.length_penalty, options_.alpha, longest));
   return live_.front().score / penalty < finished_[needed - 1].normalised_score;  // live_ is sorted by score
 }
 

@@ -20,11 +20,11 @@ namespace dragoman::decoding {
 /// kLengthLimit), or earlier when that provably changes nothing:
 ///
 /// Claim: if n_best hypotheses are finished, the n_best-th has normalised score w, and every live sum s satisfies
-/// s / lp(max_length) < w, then no later hypothesis enters the n best.
+/// s / m < w, m being the larger of lp(length so far) and lp(max_length), then no later hypothesis enters the n best.
 /// Proof: a descendant of length L <= max_length has sum s' <= s <= 0, because log-probabilities are <= 0. lp is
-/// positive and does not fall with L (alpha >= 0), so s' / lp(L) <= s / lp(L) <= s / lp(max_length) < w. A coverage
-/// penalty only takes from the left side, since it is <= 0 (CoverageTable), and so does a repetition penalty >= 1
-/// (LogitsRules). Patience is not in the claim: it only says when else the search ends.
+/// positive and either does not fall (alpha >= 0) or does not rise with L, so s' / lp(L) <= s / lp(L) <= s / m < w. A
+/// coverage penalty only takes from the left side, since it is <= 0 (CoverageTable), and so does a repetition penalty
+/// >= 1 (LogitsRules). Patience is not in the claim: it only says when else the search ends.
 ///
 /// Patience (Kasai et al. 2022): C = round(patience * beam_size) finished hypotheses are waited for. Above 1 there are
 /// C places in place of beam_size, and at most beam_size of them are live: a place that a finished one takes is filled

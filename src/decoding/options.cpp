@@ -25,7 +25,7 @@ void check_n_best(const SearchOptions& options) {
 
 void SearchOptions::check() const {
   base::check_range("beam_size", beam_size, 1, 128);
-  base::check_range("alpha", alpha, 0, 5);
+  base::check_range("alpha", alpha, -5, 5);
   base::check_range("min_length", min_length, 0, 100000);
   base::check_range("max_length_ratio", max_length_ratio, 0, 100);
   base::check_range("max_length_extra", max_length_extra, 0, 100000);

@@ -28,7 +28,8 @@ struct SearchOptions {
   int beam_size = 4;
   /// Formula that divides the sum of log-probabilities. Default gnmt.
   LengthPenalty length_penalty = LengthPenalty::kGnmt;
-  /// Exponent of the length penalty. 0 to 5; 0 = no penalty. Default 0.6 (paper, section 6.1).
+  /// Exponent of the length penalty. -5 to 5; 0 = no penalty, below 0 the long ones are at a greater loss, which keeps
+  /// a reverse model, whose share grows with length, from making translations longer. Default 0.6 (paper, section 6.1).
   double alpha = 0.6;
   /// Fewest pieces of a translation, its end not counted. 0 to 100,000. Default 0.
   int min_length = 0;
@@ -104,7 +105,8 @@ struct SearchOptions {
   int64_t max_length(int64_t source_length, int64_t max_positions) const;
 };
 
-/// The divisor of a score. @param length  generated tokens, >= 1. Positive, and not falling in `length` for alpha >= 0.
+/// The divisor of a score. @param length  generated tokens, >= 1. Positive, and not falling in `length` for alpha >= 0,
+/// not rising for alpha <= 0.
 double length_penalty(LengthPenalty kind, double alpha, int64_t length);
 
 /// Threads for a `workers` option: `asked`, or one a core when it is 0.

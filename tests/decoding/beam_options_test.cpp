@@ -68,7 +68,7 @@ TEST(BeamOptions, EarlyStopIsSafeWithPatienceCoverageAndRepetitionPenalty) {
     LookingTable model(seed, 4);
     SearchOptions options;
     options.beam_size = 4;
-    options.alpha = 0.25 * static_cast<double>(seed % 5);
+    options.alpha = 0.25 * static_cast<double>(seed % 8) - 0.75;
     options.length_penalty = seed % 2 == 0 ? LengthPenalty::kGnmt : LengthPenalty::kLength;
     options.n_best = 1 + static_cast<int>(seed % 2);
     options.patience = std::array{1.0, 2.0, 0.5}[seed % 3];

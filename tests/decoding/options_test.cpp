@@ -56,8 +56,8 @@ TEST(SearchOptions, RefusesWhatIsOutOfRangeAndSaysTheRange) {
   };
   const Case cases[] = {
       {[](SearchOptions& o) { o.beam_size = 0; }, "beam_size is 0, must be 1 to 128"},
-      {[](SearchOptions& o) { o.alpha = -0.5; }, "alpha is -0.5, must be 0 to 5"},
-      {[](SearchOptions& o) { o.alpha = std::nan(""); }, "alpha is nan, must be 0 to 5"},
+      {[](SearchOptions& o) { o.alpha = -5.5; }, "alpha is -5.5, must be -5 to 5"},
+      {[](SearchOptions& o) { o.alpha = std::nan(""); }, "alpha is nan, must be -5 to 5"},
       {[](SearchOptions& o) { o.min_length = -1; }, "min_length is -1, must be 0 to 100000"},
       {[](SearchOptions& o) { o.max_length_ratio = 101; }, "max_length_ratio is 101, must be 0 to 100"},
       {[](SearchOptions& o) { o.max_length_extra = -1; }, "max_length_extra is -1, must be 0 to 100000"},

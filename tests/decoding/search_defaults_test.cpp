@@ -34,7 +34,7 @@ TEST(SearchDefaults, WhatCannotBeIsNamedWithTheFile) {
       {"{\"beam_size\": 99999999999999}", "decoding.json: beam_size must be an integer, is 99999999999999"},
       {"{\"beam_size\": 0}", "decoding.json: beam_size is 0, must be 1 to 128"},
       {"{\"alpha\": \"much\"}", "decoding.json: alpha must be a number, is \"much\""},
-      {"{\"alpha\": -1}", "decoding.json: alpha is -1, must be 0 to 5"},
+      {"{\"alpha\": -6}", "decoding.json: alpha is -6, must be -5 to 5"},
       {"{\"length_penalty\": 1}", "decoding.json: length_penalty must be a string, is 1"},
       {"{\"length_penalty\": \"wu\"}", "decoding.json: length_penalty is \"wu\", must be one of gnmt, length"},
       {"{", "decoding.json"},

@@ -81,7 +81,7 @@ TEST(SearchTuning, WhatCannotBeTriedIsRefused) {
   EXPECT_EQ(message([](SearchTuning&) {}), "no error");
   EXPECT_EQ(message([](SearchTuning& t) { t.beam_sizes.clear(); }), "tune: name at least one beam size and one alpha");
   EXPECT_EQ(message([](SearchTuning& t) { t.beam_sizes = {4, 200}; }), "beam_size is 200, must be 1 to 128");
-  EXPECT_EQ(message([](SearchTuning& t) { t.alphas = {0.5, 9}; }), "alpha is 9, must be 0 to 5");
+  EXPECT_EQ(message([](SearchTuning& t) { t.alphas = {0.5, 9}; }), "alpha is 9, must be -5 to 5");
   EXPECT_THAT(message([](SearchTuning& t) { t.metric = ValidationMetric::kLoss; }), testing::HasSubstr("loss"));
   EXPECT_EQ(message([](SearchTuning& t) { t.significance = 2; }), "tune: significance is 2, must be 0 to 1");
 }
