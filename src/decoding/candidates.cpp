@@ -5,7 +5,6 @@
 #include <cmath>
 
 #include "base/error.h"
-#include "data/vocabulary.h"
 #include "ops/top_k.h"
 
 namespace dragoman::decoding {
@@ -13,9 +12,6 @@ namespace {
 
 // Extensions of one hypothesis that a step can ask for: twice the widest beam.
 constexpr int kMaxCount = 256;
-
-// Tokens that forbid_tokens can forbid: pad, begin of sentence, unk, the end.
-constexpr int kForbidden = 4;
 
 bool is_forbidden(int32_t id, const Expansion& expansion) {
   return id == data::kPadId || id == data::kBosId || (id == data::kUnkId && !expansion.allow_unk) ||
@@ -84,7 +80,7 @@ void expand(std::span<float> logits, const Expansion& expansion, std::vector<Can
 }
 
 int best_logits_for(size_t count) {
-  return static_cast<int>(std::min(count, static_cast<size_t>(kMaxCount))) + kForbidden;
+  return static_cast<int>(std::min(count, static_cast<size_t>(kMaxCount))) + kFirstAllowed;
 }
 
 void expand(const ops::BestRow& best, const Expansion& expansion, std::vector<Candidate>& candidates) {

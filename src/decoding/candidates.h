@@ -6,6 +6,7 @@
 #include <span>
 #include <vector>
 
+#include "data/vocabulary.h"
 #include "ops/best_logits.h"
 
 namespace dragoman::decoding {
@@ -45,6 +46,9 @@ struct Expansion {
 /// when fewer have a probability above 0. Then those of `also` that are not among them and have one.
 /// @param logits  [V] of the hypothesis; overwritten by forbid_tokens
 void expand(std::span<float> logits, const Expansion& expansion, std::vector<Candidate>& candidates);
+
+/// Only tokens before this one are ever forbidden.
+constexpr int32_t kFirstAllowed = data::kEosId + 1;
 
 /// So many logits of a row must be known for `count` extensions of it: some of the largest may be forbidden.
 int best_logits_for(size_t count);

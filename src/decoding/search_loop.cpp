@@ -116,7 +116,11 @@ void SearchLoop::step_model() {
     all = all || wanted == 0;
     log_sums = log_sums || active.search->wants_log_sums();
   }
-  best_.want_log_sums(log_sums);
+  if (log_sums) {
+    best_.want_log_sums();
+  } else {
+    best_.want_choice(kFirstAllowed);
+  }
   logits_ = tensor::Tensor();
   if (!all) {
     model_.step_best(rows_, most, best_);

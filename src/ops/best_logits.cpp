@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <limits>
 
+#include "ops/logit_screen.h"
 #include "ops/top_k.h"
 
 namespace dragoman::ops {
@@ -40,7 +41,7 @@ void BestLogits::take_row(size_t index, std::span<const float> logits, std::span
       ids_[place + i] = ids[static_cast<size_t>(ids_[place + i])];
     }
   }
-  log_sums_[index] = log_sums_wanted_ ? log_sum_exp(logits.data(), count) : static_cast<double>(values_[place]);
+  log_sums_[index] = log_sums_wanted() ? log_sum_exp(logits.data(), count) : static_cast<double>(values_[place]);
 }
 
 void best_of_product(const Tensor& x, const Weight& weight, const Tensor& bias, int k, BestLogits& best) {
@@ -50,6 +51,9 @@ void best_of_product(const Tensor& x, const Weight& weight, const Tensor& bias, 
     return best_of_rows(logits, k, best);
   }
   const PackedMatrix& matrix = weight.packed->forward();  // [D, V]
+  if (const LogitScreen* screen = best.chosen_from_ > 0 ? weight.packed->screen() : nullptr) {
+    return screen->best(x, matrix, bias, best.chosen_from_, best);
+  }
   best.resize(x.dim(0), clamped(k, matrix.columns()));
   std::vector<RowSummary> rows;
   matrix.multiply_in_parts(x, bias, [&](int64_t first_row, int64_t column, const Tensor& part) {
@@ -58,7 +62,7 @@ void best_of_product(const Tensor& x, const Weight& weight, const Tensor& bias, 
       const size_t row = static_cast<size_t>(first_row) + i;
       const size_t place = row * static_cast<size_t>(best.k_);
       if (column == 0) {
-        rows[i].begin(best.k_, best.values_.data() + place, best.ids_.data() + place, best.log_sums_wanted_);
+        rows[i].begin(best.k_, best.values_.data() + place, best.ids_.data() + place, best.log_sums_wanted());
       }
       const int64_t stride = part.stride(0);
       rows[i].take(part.data<float>() + static_cast<int64_t>(i) * stride, column, part.dim(1));

@@ -18,8 +18,12 @@ struct BestRow {
 /// The same of all rows. Kept by the caller, so that its memory is used again.
 class BestLogits {
  public:
-  /// Whether log-sum-exps are to be computed from now on. They are at first.
-  void want_log_sums(bool wanted) { log_sums_wanted_ = wanted; }
+  /// Rows are to hold the k largest logits and the log-sum-exp from now on, as at first.
+  void want_log_sums() { chosen_from_ = 0; }
+  /// From now on there is only a choice to be made, and no log-sum-exp. Rows hold the largest logit of the tokens from
+  /// `first` on and, of those before, each that is larger: first + 1 entries at least, not all of them the largest.
+  /// @param first  at least 1
+  void want_choice(int32_t first) { chosen_from_ = first; }
   /// Room for `rows` rows of k entries each.
   void resize(int64_t rows, int k);
   int k() const { return k_; }
@@ -32,8 +36,10 @@ class BestLogits {
  private:
   friend void best_of_product(const Tensor& x, const Weight& weight, const Tensor& bias, int k, BestLogits& best);
 
+  bool log_sums_wanted() const { return chosen_from_ == 0; }
+
   int k_ = 0;
-  bool log_sums_wanted_ = true;
+  int32_t chosen_from_ = 0;       // 0: no choice
   std::vector<float> values_;     // [rows, k]
   std::vector<int32_t> ids_;      // [rows, k]
   std::vector<double> log_sums_;  // [rows]
@@ -42,8 +48,9 @@ class BestLogits {
 /// The k largest of each row of logits = x W^T + bias and its log-sum-exp. With a packed copy of W the logits are
 /// computed a part of the columns at a time and looked at while they are in the cache; they are never stored.
 /// @param x  [R, D];  @param weight  [V, D];  @param bias  [V], undefined for none;  @param k  at least 1; at most V of
-/// them are given
-/// The bits are those of `best_of_rows` of the whole product, and those of a row do not depend on the others.
+/// them are given; for a choice, one more than the tokens before the first
+/// The bits are those of `best_of_rows` of the whole product, and those of a row do not depend on the others. Where
+/// only a choice is wanted, most of a product in float32 may be spared (LogitScreen).
 void best_of_product(const Tensor& x, const Weight& weight, const Tensor& bias, int k, BestLogits& best);
 
 /// The same of logits [R, V] float32 that are there.

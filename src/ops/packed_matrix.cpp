@@ -105,6 +105,14 @@ PackedMatrix PackedMatrix::concatenate(std::span<const Tensor> weights) {
   return PackedMatrix(side_by_side(weights));
 }
 
+PackedMatrix PackedMatrix::rounded(const PackedMatrix& matrix) {
+  base::check_argument(matrix.precision_ == Precision::kFloat32, "packed_matrix: rounded from {}, must be float32",
+                       name_of(matrix.precision_));
+  PackedMatrix units(matrix.rows_, matrix.columns_, Precision::kInt8);
+  pack_rounded_panels(matrix.panels_, {matrix.rows_, matrix.columns_}, units.kernel_, units.panels_);
+  return units;
+}
+
 int64_t PackedMatrix::panels() const {
   return (columns_ + panel_columns() - 1) / panel_columns();
 }
@@ -168,6 +176,14 @@ void PackedMatrix::multiply_accumulate(const Tensor& x, Tensor& y) const {
   if (y.size() > 0) {
     multiply_panels({x, panels_, kernel_, {}, true}, y);
   }
+}
+
+float PackedMatrix::multiply_column(const float* x, const Tensor& bias, int64_t column) const {
+  base::check_argument(precision_ == Precision::kFloat32, "packed_matrix: a column of {} alone, must be float32",
+                       name_of(precision_));
+  base::check_argument(0 <= column && column < columns_, "packed_matrix: column {} asked for, there are {}", column,
+                       columns_);
+  return multiply_panel_column(panels_, {rows_, columns_}, x, bias.defined() ? bias.data<float>() : nullptr, column);
 }
 
 void PackedMatrix::multiply_in_parts(const Tensor& x, const Tensor& bias, const TakePart& take) const {

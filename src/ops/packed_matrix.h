@@ -62,6 +62,9 @@ class PackedMatrix {
   /// Throws Error: "packed_matrix: weight 1 has 32 rows, weight 0 has 64", and when there is none.
   static PackedMatrix concatenate(std::span<const Tensor> weights);
 
+  /// The same matrix in int8; `matrix` must be float32. The bits are those of the weight packed in int8.
+  static PackedMatrix rounded(const PackedMatrix& matrix);
+
   int64_t rows() const { return rows_; }        ///< K, columns of x
   int64_t columns() const { return columns_; }  ///< N, columns of y
   Precision precision() const { return precision_; }
@@ -88,6 +91,10 @@ class PackedMatrix {
   static void multiply_each(const Tensor& x, std::span<ProductOfSame> products);
   /// y += x W.
   void multiply_accumulate(const Tensor& x, Tensor& y) const;
+
+  /// One element of  x W + bias  for one row x [K], with the bits that `multiply` gives it; the matrix must be float32.
+  /// Reads K lines of memory, as far apart as the rows of a panel.  @param bias  [N] float32, undefined for none
+  float multiply_column(const float* x, const Tensor& bias, int64_t column) const;
 
   /// Receives rows row .. row + part.dim(0) and columns column .. column + part.dim(1) of y; `part` [., .] float32 is
   /// overwritten afterwards.

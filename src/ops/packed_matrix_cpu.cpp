@@ -120,6 +120,23 @@ void pack_quantised(const QuantisedWeight& weight, bool transposed, ProductKerne
                        [&](auto format) HWY_ATTR { pack_units<decltype(format)>(weight, transposed, range, panels); });
 }
 
+// Panels of float32 are row-major, as a weight is.
+template <class Cells>
+void pack_rounded(const PanelStorage& from, PackedSize size, PanelStorage& panels) {
+  if constexpr (IsInt8<Cells>) {
+    for (int64_t column = 0; column < size.columns; column += kPanelColumns) {
+      const int64_t count = std::min(size.columns - column, kPanelColumns);
+      pack_int8_panel<Cells>(from.cells.data<float>() + column * size.depth, panel_width(count), false, size.depth,
+                             count, panels.cells.data<float>() + column * cells_of<Cells>(size.depth),
+                             {panels.scales.data<float>() + column, panels.starts.data<int32_t>() + column});
+    }
+  }
+}
+
+void pack_rounded_weight(const PanelStorage& from, PackedSize size, ProductKernel kernel, PanelStorage& panels) {
+  with_packed_cells_of(kernel, [&](auto format) HWY_ATTR { pack_rounded<decltype(format)>(from, size, panels); });
+}
+
 template <class Cells>
 void unpack(const PanelStorage& panels, PackedSize size, int64_t column, float* to) {
   const int64_t first = column / kPanelColumns * kPanelColumns;
@@ -147,6 +164,23 @@ void unpack(const PanelStorage& panels, PackedSize size, int64_t column, float* 
 
 void unpack_column_of(const PanelStorage& panels, ProductKernel kernel, PackedSize size, int64_t column, float* to) {
   with_packed_cells_of(kernel, [&](auto format) HWY_ATTR { unpack<decltype(format)>(panels, size, column, to); });
+}
+
+// One lane of multiply_tile and store_vector.
+float multiply_column(const PanelStorage& panels, PackedSize size, const float* x, const float* bias, int64_t column) {
+  const hn::CappedTag<float, 1> d;
+  const int64_t first = column / kPanelColumns * kPanelColumns;
+  const int64_t width = panel_width(size.columns - first);
+  const float* cell = panels.cells.data<float>() + first * size.depth + column - first;
+  auto element = hn::Zero(d);
+  for (int64_t begin = 0; begin < size.depth; begin += kDepthBlock) {
+    auto sum = hn::Zero(d);
+    for (int64_t k = begin; k < std::min(begin + kDepthBlock, size.depth); ++k) {
+      sum = hn::MulAdd(hn::Set(d, x[k]), hn::LoadU(d, cell + k * width), sum);
+    }
+    element = begin == 0 ? sum : hn::Add(sum, element);
+  }
+  return hn::GetLane(bias == nullptr ? element : hn::Add(element, hn::LoadU(d, bias + column)));
 }
 
 // The panels from `column` on, the first of a panel.
@@ -287,7 +321,9 @@ HWY_EXPORT(columns_of_panel);
 HWY_EXPORT(cells_of_panels);
 HWY_EXPORT(pack_weight);
 HWY_EXPORT(pack_quantised);
+HWY_EXPORT(pack_rounded_weight);
 HWY_EXPORT(unpack_column_of);
+HWY_EXPORT(multiply_column);
 HWY_EXPORT(multiply_weights);
 HWY_EXPORT(multiply_weight_in_parts);
 
@@ -307,6 +343,15 @@ void pack_panels(const Tensor& weight, Transpose transpose, ProductKernel kernel
 void pack_quantised_panels(const QuantisedWeight& weight, Transpose transpose, ProductKernel kernel, PanelRange range,
                            PanelStorage& panels) {
   DRAGOMAN_DISPATCH(pack_quantised)(weight, transpose == Transpose::kYes, kernel, range, panels);
+}
+
+void pack_rounded_panels(const PanelStorage& from, PackedSize size, ProductKernel kernel, PanelStorage& panels) {
+  DRAGOMAN_DISPATCH(pack_rounded_weight)(from, size, kernel, panels);
+}
+
+float multiply_panel_column(const PanelStorage& panels, PackedSize size, const float* x, const float* bias,
+                            int64_t column) {
+  return DRAGOMAN_DISPATCH(multiply_column)(panels, size, x, bias, column);
 }
 
 void unpack_panel_column(const PanelStorage& panels, ProductKernel kernel, PackedSize size, int64_t column, float* to) {

@@ -20,11 +20,20 @@ void pack_panels(const Tensor& weight, Transpose transpose, ProductKernel kernel
 void pack_quantised_panels(const QuantisedWeight& weight, Transpose transpose, ProductKernel kernel, PanelRange range,
                            PanelStorage& panels);
 
-/// Column `column` of a packed [depth, columns] matrix, `depth` floats.
 struct PackedSize {
   int64_t depth, columns;
 };
+
+/// The same from a [depth, columns] matrix that is packed in float32; all panels.
+void pack_rounded_panels(const PanelStorage& from, PackedSize size, ProductKernel kernel, PanelStorage& panels);
+
+/// Column `column` of a packed [depth, columns] matrix, `depth` floats.
 void unpack_panel_column(const PanelStorage& panels, ProductKernel kernel, PackedSize size, int64_t column, float* to);
+
+/// Element `column` of  x panels + bias  for one row x, float32 alone; the bits of multiply_panels.
+/// @param bias  null for none
+float multiply_panel_column(const PanelStorage& panels, PackedSize size, const float* x, const float* bias,
+                            int64_t column);
 
 /// y = activation(x panels + bias), or y += x panels; y is not empty.
 struct PanelProduct {

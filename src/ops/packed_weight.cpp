@@ -1,11 +1,16 @@
 #include "ops/packed_weight.h"
 
 #include <algorithm>
+#include <mutex>
 
 #include "base/error.h"
+#include "ops/logit_screen.h"
+#include "tensor/arena.h"
 
 namespace dragoman::ops {
 namespace {
+
+constexpr int64_t kLeastScreened = 1024;  // columns
 
 PackedMatrix room(const tensor::Shape& shape, Transpose transpose, Precision precision) {
   base::check_argument(shape.rank() == 2, "packed_weight: the weight is {}, must be a matrix", shape);
@@ -23,11 +28,29 @@ void pack_some(PackedMatrix& matrix, const Tensor& weight, Transpose transpose, 
 
 }  // namespace
 
+struct PackedWeight::LazyScreen {
+  std::once_flag made;
+  std::optional<LogitScreen> screen;
+};
+
 PackedWeight::PackedWeight(const tensor::Shape& shape, const PackedWeightLayout& layout)
     : layout_(layout), forward_(room(shape, layout.stored, layout.precision)) {
   if (layout.with_backward) {
     backward_ = room(shape, turned(layout.stored), layout.precision);
+  } else if (layout.precision == Precision::kFloat32 && forward_.columns() >= kLeastScreened && LogitScreen::pays()) {
+    screen_ = std::make_shared<LazyScreen>();
   }
+}
+
+const LogitScreen* PackedWeight::screen() const {
+  if (screen_ == nullptr) {
+    return nullptr;
+  }
+  std::call_once(screen_->made, [&] {
+    const tensor::ArenaScope own(std::make_shared<tensor::Arena>());  // it outlives the arena of whoever asks first
+    screen_->screen.emplace(forward_);
+  });
+  return &*screen_->screen;
 }
 
 int64_t PackedWeight::panels() const {
@@ -40,6 +63,7 @@ int64_t PackedWeight::panel_size(int64_t index) const {
 }
 
 void PackedWeight::pack(const Tensor& weight, int64_t begin, int64_t end) {
+  base::check_argument(screen_ == nullptr || !screen_->screen, "packed_weight: packed again after choices were made");
   pack_some(forward_, weight, layout_.stored, begin, end);
   if (backward_) {
     pack_some(*backward_, weight, turned(layout_.stored), begin - forward_.panels(), end - forward_.panels());

@@ -1,5 +1,6 @@
 #pragma once
 
+#include <memory>
 #include <optional>
 
 #include "autograd/variable.h"
@@ -8,6 +9,8 @@
 namespace dragoman::ops {
 
 using autograd::Variable;
+
+class LogitScreen;
 
 /// Which copies a packed weight holds.
 struct PackedWeightLayout {
@@ -40,11 +43,18 @@ class PackedWeight {
   /// [Dout, Din]; null when there is none.
   const PackedMatrix* backward() const { return backward_ ? &*backward_ : nullptr; }
   const PackedWeightLayout& layout() const { return layout_; }
+  /// For choices by the product; made when it is first asked for, after which the weight must not be packed again. Null
+  /// where it does not pay: other than float32, with a copy for gradients, few columns, no fast int8. Safe in any
+  /// thread.
+  const LogitScreen* screen() const;
 
  private:
+  struct LazyScreen;
+
   PackedWeightLayout layout_;
   PackedMatrix forward_;
   std::optional<PackedMatrix> backward_;
+  std::shared_ptr<LazyScreen> screen_;  // null where it does not pay
 };
 
 /// A weight as products take it: the variable, its packed copy (it must outlive the tape), or both. Without a copy the

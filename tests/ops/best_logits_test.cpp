@@ -2,6 +2,7 @@
 
 #include <gmock/gmock.h>
 
+#include <algorithm>
 #include <cmath>
 
 #include "ops/top_k.h"
@@ -56,19 +57,30 @@ TEST(BestLogits, WithoutAPackedCopyTheBitsAreThoseOfAFloat32Copy) {
   expect_same_bits(with, without, "no copy");
 }
 
-TEST(BestLogits, WithoutLogSumsTheLargestLogitsStay) {
-  const Tensor x = random_float32({9, 40}, 1), table = random_float32({1700, 40}, 2);
-  PackedWeight copy(table.shape(), {Precision::kFloat32, Transpose::kYes, false});
-  copy.pack(table, 0, copy.panels());
-  for (const Weight& weight : {Weight(Variable(table), &copy), Weight(Variable(table))}) {
-    BestLogits with, without;
-    without.want_log_sums(false);
-    best_of_product(x, weight, {}, 5, with);
-    best_of_product(x, weight, {}, 5, without);
-    for (size_t row = 0; row < with.rows(); ++row) {
-      EXPECT_THAT(without.row(row).ids, testing::ElementsAreArray(with.row(row).ids)) << "row " << row;
-      EXPECT_THAT(without.row(row).values, testing::ElementsAreArray(with.row(row).values)) << "row " << row;
-      EXPECT_EQ(without.row(row).log_sum_exp, with.row(row).values[0]) << "row " << row;
+// With and without a packed copy, in precisions with a screen and without: what remains when tokens before the first
+// are struck out begins with the same token.
+TEST(BestLogits, AChoiceIsTheLargestThatIsLeft) {
+  constexpr int32_t kFirst = 4;
+  const Tensor x = random_float32({29, 40}, 1), table = random_float32({1700, 40}, 2);
+  for (const Precision precision : {Precision::kFloat32, Precision::kInt8}) {
+    PackedWeight copy(table.shape(), {precision, Transpose::kYes, false});
+    copy.pack(table, 0, copy.panels());
+    for (const Weight& weight : {Weight(Variable(table), &copy), Weight(Variable(table))}) {
+      BestLogits all, choice;
+      choice.want_choice(kFirst);
+      best_of_product(x, weight, {}, 2 * kFirst, all);
+      best_of_product(x, weight, {}, kFirst + 1, choice);
+      for (size_t row = 0; row < all.rows(); ++row) {
+        const auto left = [&](const BestRow& best, int32_t from) {
+          const auto place = static_cast<size_t>(
+              std::ranges::find_if(best.ids, [&](int32_t id) { return id >= from; }) - best.ids.begin());
+          return std::pair(best.ids[place], best.values[place]);
+        };
+        for (const int32_t from : {0, 1, 3, kFirst}) {
+          EXPECT_EQ(left(choice.row(row), from), left(all.row(row), from)) << "from " << from << ", row " << row;
+        }
+        EXPECT_EQ(choice.row(row).log_sum_exp, choice.row(row).values[0]) << "row " << row;
+      }
     }
   }
 }

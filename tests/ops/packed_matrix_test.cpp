@@ -2,6 +2,7 @@
 
 #include <gmock/gmock.h>
 
+#include <bit>
 #include <cmath>
 
 #include "base/error.h"
@@ -156,6 +157,32 @@ TEST(PackedMatrix, ColumnsAreReadBackAsTheyWereRounded) {
         EXPECT_EQ(column[static_cast<size_t>(i)], rounded.data<float>()[i * 101 + j]) << i << ", " << j;
       }
     }
+  }
+}
+
+TEST(PackedMatrix, AColumnAloneHasItsBits) {
+  for (const int64_t depth : {1, 37, 512, 513, 1100}) {
+    const Tensor x = random_float32({3, depth}, 1), weight = random_float32({depth, 101}, 2);
+    const PackedMatrix matrix(weight);
+    for (const Tensor& bias : {Tensor(), random_float32({101}, 3)}) {
+      const Tensor y = multiply(matrix, x, {bias, Activation::kNone});
+      for (int64_t i = 0; i < y.size(); ++i) {
+        const int64_t row = i / 101, column = i % 101;
+        const float expected = y.data<float>()[i];
+        const float seen = matrix.multiply_column(x.data<float>() + row * depth, bias, column);
+        ASSERT_EQ(std::bit_cast<uint32_t>(seen), std::bit_cast<uint32_t>(expected))
+            << seen << ", expected " << expected << " at " << row << ", " << column << ", depth " << depth;
+      }
+    }
+  }
+}
+
+TEST(PackedMatrix, RoundedIsTheWeightPackedInInt8) {
+  for (const int64_t columns : {1, 47, 100, 333}) {
+    const Tensor x = random_float32({5, 70}, 1), weight = random_float32({70, columns}, 2);
+    const PackedMatrix rounded = PackedMatrix::rounded(PackedMatrix(weight));
+    EXPECT_TRUE(same_bits(multiply(rounded, x), multiply(PackedMatrix(weight, Transpose::kNo, Precision::kInt8), x)))
+        << columns << " columns";
   }
 }
 
