@@ -44,18 +44,18 @@ SHAPES = {
 }
 # name of a row: shape, precision, beam, one at a time or not, sentences
 WORK = {
-    "base-int8-greedy": ("base", "int8", 1, False, 1024),
-    "base-int8-beam4": ("base", "int8", 4, False, 512),
+    "base-int8-greedy": ("base", "int8", 1, False, 2048),
+    "base-int8-beam4": ("base", "int8", 4, False, 1024),
     "base-int8-greedy-single": ("base", "int8", 1, True, 24),
     "base-int8-beam4-single": ("base", "int8", 4, True, 24),
-    "base-float32-greedy": ("base", "float32", 1, False, 384),
-    "base-float32-beam4": ("base", "float32", 4, False, 192),
-    "d256-int8-greedy": ("d256", "int8", 1, False, 4096),
-    "d256-int8-beam4": ("d256", "int8", 4, False, 2048),
-    "tiny-int8-greedy": ("tiny", "int8", 1, False, 7000),
-    "tiny-int8-beam4": ("tiny", "int8", 4, False, 4096),
-    "deep-int8-greedy": ("deep", "int8", 1, False, 1024),
-    "deep-int8-beam4": ("deep", "int8", 4, False, 512),
+    "base-float32-greedy": ("base", "float32", 1, False, 768),
+    "base-float32-beam4": ("base", "float32", 4, False, 256),
+    "d256-int8-greedy": ("d256", "int8", 1, False, 7600),
+    "d256-int8-beam4": ("d256", "int8", 4, False, 4096),
+    "tiny-int8-greedy": ("tiny", "int8", 1, False, 7600),
+    "tiny-int8-beam4": ("tiny", "int8", 4, False, 7600),
+    "deep-int8-greedy": ("deep", "int8", 1, False, 3072),
+    "deep-int8-beam4": ("deep", "int8", 4, False, 1024),
 }
 
 
