@@ -42,9 +42,11 @@ std::string where_time_went(const UpdateTimes& times, double seconds) {
 void Trainer::finish(StopReason reason) {
   report_->finish_line();  // the last step stands above what is said about the end
   const bool ended = reason != StopReason::kSignal && reason != StopReason::kMaxTime;
-  const bool unseen = state_.step > first_step_ && state_.step % options_.run.validate_every != 0;
+  const bool unseen = state_.step > 0 && state_.step % options_.run.validate_every != 0;
   if (ended && unseen && validator_->has_data()) {
-    validate();  // the checkpoint is written: a run that goes on from it after all has not seen this
+    // The checkpoint is written: a run that goes on from it after all has not seen this. A finished run that is started
+    // again does it again, for the average is to be compared with it.
+    validate();
   }
   if (!validator_->has_data() || !std::filesystem::exists(options_.model_folder / "manifest.json")) {
     publish();

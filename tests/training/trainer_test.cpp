@@ -219,6 +219,22 @@ TEST_F(TrainerTest, AveragingAtTheEndKeepsTheBetterModel) {
   EXPECT_LT(last_step, average) << "the last step comes before what is said about the end: " << log_;
 }
 
+// The last update is not one that is followed by a validation; while the loss falls, the average is better than the last
+// that was, and worse than the end.
+TEST_F(TrainerTest, AFinishedRunThatIsStartedAgainKeepsItsModel) {
+  TrainOptions run = options("model");
+  run.run.average = 2;
+  run.run.metric = ValidationMetric::kLoss;
+  run.run.ema_decay = 0.0;
+  run.schedule.warmup_steps = 1;
+  train(run, 14);
+  ASSERT_NE(log_.find("the best checkpoint stays the model"), std::string::npos) << log_;
+  const std::string model = base::sha256_file(run.model_folder / "model.safetensors");
+  train(run, 14);
+  EXPECT_NE(log_.find("the best checkpoint stays the model"), std::string::npos) << log_;
+  EXPECT_EQ(base::sha256_file(run.model_folder / "model.safetensors"), model) << log_;
+}
+
 TEST_F(TrainerTest, WithoutValidationTextTheAverageIsTheModelAndHasNoScores) {
   TrainOptions run = options("model");
   run.valid_source.clear();
