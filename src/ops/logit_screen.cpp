@@ -53,8 +53,8 @@ class Candidates {
   }
   // Whether those found are all that can be the largest; false as well for a row that is not finite.
   bool can_tell() const { return std::isfinite(error_) && found_.size() <= kMostCandidates; }
-  // The largest by `exact(id)`, the lower id of equals; computed in falling order of what they are in int8, until none of
-  // the others can reach it.
+  // The largest by `exact(id)`, the lower id of equals; computed in falling order of what they are in int8, until none
+  // of the others can reach it.
   template <class Exact>
   Candidate largest(const Exact& exact) {
     std::ranges::sort(found_, std::greater<>(), &Candidate::logit);

@@ -25,15 +25,15 @@ class LogitScreen {
   /// Whether int8 is so much faster here than float32 that it pays.
   static bool pays();
 
-  /// Fills the rows of `best` with k = first + 1 entries: the logits of the tokens before `first` and the largest of the
-  /// others, the lowest token of equals; no log-sum-exp.
+  /// Fills the rows of `best` with k = first + 1 entries: the logits of the tokens before `first` and the largest of
+  /// the others, the lowest token of equals; no log-sum-exp.
   /// @param x  [R, D];  @param matrix  the one that this was made of;  @param bias  [V], undefined for none
   /// The logits have the bits of `matrix.multiply`. A row that is not finite, or of which very many tokens can be the
   /// largest, is multiplied by the whole matrix.
   void best(const Tensor& x, const PackedMatrix& matrix, const Tensor& bias, int32_t first, BestLogits& best) const;
 
-  /// How far a logit of a row x [D] is from its logit by the product in int8, at most, when no bias is larger than this.
-  /// NaN or infinity where an element of the row or of a weight is not finite.
+  /// How far a logit of a row x [D] is from its logit by the product in int8, at most, when no bias is larger than
+  /// this. NaN or infinity where an element of the row or of a weight is not finite.
   double error_of(const float* x, double largest_bias) const;
   /// [D, V] int8.
   const PackedMatrix& rounded() const { return rounded_; }

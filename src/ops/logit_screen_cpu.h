@@ -15,8 +15,8 @@ struct Rounding {
 /// Of a row of x, rounded as products in int8 round it. NaN where an element is not finite.
 Rounding rounding_of_row(const float* x, int64_t n);
 
-/// The largest of both among the columns of a matrix packed in float32, rounded with these scales [columns]. Infinity where an
-/// element is not finite.
+/// The largest of both among the columns of a matrix packed in float32, rounded with these scales [columns]. Infinity
+/// where an element is not finite.
 Rounding largest_column_rounding(const PanelStorage& panels, PackedSize size, const float* scales);
 
 /// Writes first_id + i for those of n numbers, in their order, that are at least `floor`; NaN is not.

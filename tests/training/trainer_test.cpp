@@ -219,8 +219,8 @@ TEST_F(TrainerTest, AveragingAtTheEndKeepsTheBetterModel) {
   EXPECT_LT(last_step, average) << "the last step comes before what is said about the end: " << log_;
 }
 
-// The last update is not one that is followed by a validation; while the loss falls, the average is better than the last
-// that was, and worse than the end.
+// The last update is not one that is followed by a validation; while the loss falls, the average is better than the
+// last that was, and worse than the end.
 TEST_F(TrainerTest, AFinishedRunThatIsStartedAgainKeepsItsModel) {
   TrainOptions run = options("model");
   run.run.average = 2;
