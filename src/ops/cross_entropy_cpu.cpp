@@ -75,6 +75,52 @@ HWY_INLINE float exponentials(Float* row, int64_t columns, float shift) {
   return hn::GetLane(hn::SumOfLanes(d, hn::Add(hn::Add(sums[0], sums[1]), hn::Add(sums[2], sums[3]))));
 }
 
+// What exponentials are taken relative to; rows of -infinity alone have no largest.
+HWY_INLINE float shift_of(float largest) {
+  return std::isinf(largest) && largest < 0 ? 0.0F : largest;
+}
+
+RowLoss loss_of(const RowSums& sums, int64_t n_classes, float label_smoothing) {
+  const double log_sum = std::log(static_cast<double>(sums.sum)), shift = shift_of(sums.largest);
+  RowLoss loss;
+  loss.correct = sums.correct;
+  loss.log_sum_exp = shift + log_sum;
+  loss.nll = shift - sums.wanted + log_sum;  // in this order a difference of large logits is exact
+  const double mean_nll = shift - sums.total / static_cast<double>(n_classes) + log_sum;
+  loss.smoothed = label_smoothing > 0 ? (1.0 - label_smoothing) * loss.nll + label_smoothing * mean_nll : loss.nll;
+  return loss;
+}
+
+void add_part(const float* logits, int64_t columns, int64_t target, RowSums& sums) {
+  const RowScan scan = scan_row(logits, columns);
+  const float before = sums.largest;
+  sums.largest = std::max(before, scan.largest);
+  const float shift = shift_of(sums.largest);
+  sums.sum = sums.sum * std::exp(before - shift) + exponentials<false>(logits, columns, shift);
+  sums.total += scan.sum;
+  sums.correct = sums.correct && sums.largest == before;
+  if (target >= 0 && target < columns) {
+    sums.wanted = logits[target];
+    sums.correct = sums.wanted == sums.largest && sums.largest > before &&
+                   std::find(logits, logits + target, sums.wanted) == logits + target;
+  }
+}
+
+void part_to_gradient(float* logits, int64_t columns, int64_t target, const RowSums& sums, int64_t n_classes,
+                      const LossOptions& options) {
+  const RowTag d;
+  const double spread = options.gradient_scale * options.label_smoothing / static_cast<double>(n_classes);
+  const RowVector scale = hn::Set(d, static_cast<float>(options.gradient_scale / sums.sum));
+  const RowVector offset = hn::Set(d, static_cast<float>(spread));
+  const RowVector log2e = hn::Set(d, std::numbers::log2e_v<float>), shift = hn::Set(d, shift_of(sums.largest));
+  map_row(logits, columns, logits, [&](RowVector x) HWY_ATTR {
+    return hn::MulSub(vector_exp2(d, hn::Mul(hn::Sub(x, shift), log2e)), scale, offset);
+  });
+  if (target >= 0 && target < columns) {
+    logits[target] -= static_cast<float>(options.gradient_scale * (1.0 - options.label_smoothing));
+  }
+}
+
 // The loss, and the sum of the exponentials; with kStore these replace the row.
 struct LossAndSum {
   RowLoss loss;
@@ -85,16 +131,9 @@ template <bool kStore, class Float>
 HWY_INLINE LossAndSum loss_of_row(Float* logits, int64_t n_classes, int32_t target, float label_smoothing) {
   const RowScan scan = scan_row(logits, n_classes);
   const float wanted = logits[target];
-  RowLoss loss;
-  loss.correct = wanted == scan.largest && std::find(logits, logits + target, wanted) == logits + target;
-  const float shift = std::isinf(scan.largest) && scan.largest < 0 ? 0.0F : scan.largest;
-  const float sum = exponentials<kStore>(logits, n_classes, shift);
-  const double log_sum = std::log(static_cast<double>(sum));
-  loss.log_sum_exp = shift + log_sum;
-  loss.nll = static_cast<double>(shift) - wanted + log_sum;  // in this order a difference of large logits is exact
-  const double mean_nll = shift - static_cast<double>(scan.sum) / static_cast<double>(n_classes) + log_sum;
-  loss.smoothed = label_smoothing > 0 ? (1.0 - label_smoothing) * loss.nll + label_smoothing * mean_nll : loss.nll;
-  return {loss, sum};
+  const bool correct = wanted == scan.largest && std::find(logits, logits + target, wanted) == logits + target;
+  const float sum = exponentials<kStore>(logits, n_classes, shift_of(scan.largest));
+  return {loss_of({scan.largest, sum, scan.sum, wanted, correct}, n_classes, label_smoothing), sum};
 }
 
 RowLoss loss_kernel(const float* logits, int64_t n_classes, int32_t target, float label_smoothing) {
@@ -122,6 +161,9 @@ namespace {
 
 HWY_EXPORT(loss_kernel);
 HWY_EXPORT(loss_and_gradient_kernel);
+HWY_EXPORT(add_part);
+HWY_EXPORT(loss_of);
+HWY_EXPORT(part_to_gradient);
 
 }  // namespace
 
@@ -131,6 +173,19 @@ RowLoss cross_entropy_row(const float* logits, int64_t n_classes, int32_t target
 
 RowLoss cross_entropy_row_gradient(float* logits, int64_t n_classes, int32_t target, const LossOptions& options) {
   return DRAGOMAN_DISPATCH(loss_and_gradient_kernel)(logits, n_classes, target, options);
+}
+
+void add_to_row_sums(const float* logits, int64_t columns, int64_t target, RowSums& sums) {
+  DRAGOMAN_DISPATCH(add_part)(logits, columns, target, sums);
+}
+
+RowLoss loss_of_row_sums(const RowSums& sums, int64_t n_classes, float label_smoothing) {
+  return DRAGOMAN_DISPATCH(loss_of)(sums, n_classes, label_smoothing);
+}
+
+void logits_to_gradient(float* logits, int64_t columns, int64_t target, const RowSums& sums, int64_t n_classes,
+                        const LossOptions& options) {
+  DRAGOMAN_DISPATCH(part_to_gradient)(logits, columns, target, sums, n_classes, options);
 }
 
 }  // namespace dragoman::ops

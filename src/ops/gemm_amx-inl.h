@@ -25,8 +25,10 @@ namespace hn = hwy::HWY_NAMESPACE;
 #if HWY_TARGET == HWY_AVX3
 constexpr int kTileSide = 16;          // rows of a tile register, and cells of 32 bits in a row
 constexpr int kTilesDown = 2;          // of C at a time
+constexpr int64_t kTileDepth = 128;    // cells
 constexpr int kATile = 6, kBTile = 7;  // registers; those below hold sums
-static_assert(kTilesDown * kTileVectors <= kATile && kLanes == kTileSide && kRowBlock % (kTilesDown * kTileSide) == 0);
+static_assert(kTilesDown * kTileVectors <= kATile && kLanes == kTileSide &&
+              kRowsOfTiles % (kTilesDown * kTileSide) == 0);
 
 // The eight tile registers of this thread, all of 16 rows of 64 bytes, while this object lives. Assembly, because
 // intrinsics would need a target attribute on every function they are inlined into.
@@ -113,31 +115,57 @@ class SoftwareTiles {
   std::array<Tile, 8> tiles_;
 };
 
-// sums [kDown * 16, kVectors * 16] = A B for a panel of kVectors * 16 columns.
+// Where the sums of a group of tiles begin, and where they go.
+struct TileSums {
+  const float* begin;  // null for zeros
+  int64_t begin_row;   // from one row to the next; 0 where all rows begin alike
+  float* end;
+  int64_t end_row;
+};
+
+// end [kDown * 16, kVectors * 16] = begin + A B for a panel of kVectors * 16 columns.
 template <class Cells, int kDown, int kVectors>
-HWY_INLINE void multiply_tiles(typename Cells::Tiles& tiles, const TileArguments& tile, float* sums) {
+HWY_INLINE void multiply_tiles(typename Cells::Tiles& tiles, const TileArguments& tile, const TileSums& sums) {
   constexpr int64_t kWidth = kVectors * kTileSide;
   const auto for_each_sum = [&]<int... kSums>(std::integer_sequence<int, kSums...>, const auto& function) {
-    (function(std::integral_constant<int, kSums>()), ...);
+    (function(std::integral_constant<int, kSums / kVectors>(), std::integral_constant<int, kSums % kVectors>()), ...);
   };
   constexpr std::make_integer_sequence<int, kDown * kVectors> kAll;
-  for_each_sum(kAll, [&](auto sum) { tiles.template zero<sum()>(); });
+  for_each_sum(kAll, [&](auto row, auto column) {
+    constexpr int kSum = row() * kVectors + column();
+    if (sums.begin == nullptr) {
+      tiles.template zero<kSum>();
+    } else {
+      tiles.template load<kSum>(sums.begin + row() * kTileSide * sums.begin_row + column() * kTileSide, sums.begin_row);
+    }
+  });
   for (int64_t k = 0; k < tile.depth; k += kTileSide) {
-    for_each_sum(kAll, [&](auto sum) {
-      constexpr int kRow = sum() / kVectors, kColumn = sum() % kVectors;
-      if constexpr (kColumn == 0) {
-        tiles.template load<kATile>(tile.a + kRow * kTileSide * tile.a_row + k, tile.a_row);
+    for_each_sum(kAll, [&](auto row, auto place) {
+      // Odd rows go from right to left, so that they begin with the tile of B that is there.
+      constexpr int kColumn = row() % 2 == 0 ? place() : kVectors - 1 - place();
+      if constexpr (place() == 0) {
+        tiles.template load<kATile>(tile.a + row() * kTileSide * tile.a_row + k, tile.a_row);
       }
-      tiles.template load<kBTile>(tile.panel + k * kWidth + kColumn * kTileSide, kWidth);
-      Cells::template multiply_add_tiles<sum()>(tiles);
+      if constexpr (row() == 0 || place() > 0) {
+        tiles.template load<kBTile>(tile.panel + k * kWidth + kColumn * kTileSide, kWidth);
+      }
+      Cells::template multiply_add_tiles<row() * kVectors + kColumn>(tiles);
     });
   }
-  for_each_sum(kAll, [&](auto sum) {
-    tiles.template store<sum()>(sums + sum() / kVectors * kTileSide * kWidth + sum() % kVectors * kTileSide, kWidth);
+  for_each_sum(kAll, [&](auto row, auto column) {
+    tiles.template store<row() * kVectors + column()>(
+        sums.end + row() * kTileSide * sums.end_row + column() * kTileSide, sums.end_row);
   });
 }
 
-// C (+)= sums + bias for `rows` rows, `width` sums apart.
+template <class Cells, int kVectors>
+HWY_INLINE void multiply_tiles_of_rows(typename Cells::Tiles& tiles, const TileArguments& tile, int64_t rows,
+                                       const TileSums& sums) {
+  rows > kTileSide ? multiply_tiles<Cells, kTilesDown, kVectors>(tiles, tile, sums)
+                   : multiply_tiles<Cells, 1, kVectors>(tiles, tile, sums);
+}
+
+// C = value of the sums (+ C) (+ bias) for `rows` rows, `width` sums apart.
 template <class Cells>
 HWY_INLINE void store_sums(const TileArguments& tile, const float* sums, int64_t rows, int64_t width) {
   with_addends_of(tile, [&](auto accumulate, auto bias) HWY_ATTR {
@@ -149,26 +177,51 @@ HWY_INLINE void store_sums(const TileArguments& tile, const float* sums, int64_t
   });
 }
 
+HWY_INLINE void copy_rows(const float* from, int64_t from_row, int64_t rows, int64_t columns, float* to,
+                          int64_t to_row) {
+  for (int64_t r = 0; r < rows; ++r) {
+    for_each_vector(columns, [&](auto part, int64_t column) HWY_ATTR {
+      part.store(part.load(from + r * from_row + column), to + r * to_row + column);
+    });
+  }
+}
+
+// At most kTilesDown * 16 rows of a panel. Sums of floating point begin with what is there, C or the bias.
+template <class Cells, int kVectors>
+HWY_INLINE void multiply_rows_of_tiles(typename Cells::Tiles& tiles, const TileArguments& tile, int64_t rows) {
+  constexpr int64_t kWidth = kVectors * kTileSide;
+  alignas(64) float beside[kTilesDown * kTileSide * kWidth];
+  if constexpr (IsInt8<Cells>) {
+    multiply_tiles_of_rows<Cells, kVectors>(tiles, tile, rows, {nullptr, 0, beside, kWidth});
+    store_sums<Cells>(tile, beside, rows, kWidth);
+  } else {
+    const float* begin = tile.accumulate ? tile.c : tile.bias;
+    const int64_t begin_row = tile.accumulate ? tile.c_row : 0;
+    if (rows % kTileSide == 0 && tile.columns == kWidth) {
+      return multiply_tiles_of_rows<Cells, kVectors>(tiles, tile, rows, {begin, begin_row, tile.c, tile.c_row});
+    }
+    if (begin != nullptr) {
+      copy_rows(begin, begin_row, rows, tile.columns, beside, kWidth);
+    }
+    const float* copied = begin == nullptr ? nullptr : beside;
+    multiply_tiles_of_rows<Cells, kVectors>(tiles, tile, rows, {copied, kWidth, beside, kWidth});
+    copy_rows(beside, kWidth, rows, tile.columns, tile.c, tile.c_row);
+  }
+}
+
 template <class Cells, int kVectors>
 HWY_INLINE void multiply_panel_of_vectors(typename Cells::Tiles& tiles, TileArguments tile, int64_t rows) {
-  alignas(64) float sums[kTilesDown * kTileSide * kVectors * kTileSide];
   while (rows > 0) {
     const int64_t count = std::min<int64_t>(rows, kTilesDown * kTileSide);
-    if (count > kTileSide) {
-      multiply_tiles<Cells, kTilesDown, kVectors>(tiles, tile, sums);
-    } else {
-      multiply_tiles<Cells, 1, kVectors>(tiles, tile, sums);
-    }
-    store_sums<Cells>(tile, sums, count, kVectors * kTileSide);
+    multiply_rows_of_tiles<Cells, kVectors>(tiles, tile, count);
     skip_rows(tile, count);
     rows -= count;
   }
 }
 
-// One panel times `rows` rows of A, packed row by row with room for whole tiles; `tile` describes the first row.
 template <class Cells>
-HWY_INLINE void multiply_panel_of_tiles(typename Cells::Tiles& tiles, const TileArguments& tile, int64_t rows,
-                                        int64_t width) {
+HWY_INLINE void multiply_part_of_panel(typename Cells::Tiles& tiles, const TileArguments& tile, int64_t rows,
+                                       int64_t width) {
   switch (width / kLanes) {
     case 1:
       return multiply_panel_of_vectors<Cells, 1>(tiles, tile, rows);
@@ -177,6 +230,23 @@ HWY_INLINE void multiply_panel_of_tiles(typename Cells::Tiles& tiles, const Tile
     default:
       return multiply_panel_of_vectors<Cells, kTileVectors>(tiles, tile, rows);
   }
+}
+
+// One panel times `rows` rows of A, packed row by row with room for whole tiles; `tile` describes the first row. In
+// floating point a part of the depth after the other, so that a part of the panel stays in the first-level cache.
+template <class Cells>
+HWY_INLINE void multiply_panel_of_tiles(typename Cells::Tiles& tiles, TileArguments tile, int64_t rows, int64_t width) {
+  const int64_t whole = tile.depth, most = IsInt8<Cells> ? whole : kTileDepth;
+  int64_t begin = 0;
+  do {  // at least once: no depth yields the bias
+    tile.depth = std::min(whole - begin, most);
+    multiply_part_of_panel<Cells>(tiles, tile, rows, width);
+    begin += tile.depth;
+    tile.a += tile.depth;
+    tile.panel += tile.depth * width;
+    tile.accumulate = true;
+    tile.bias = nullptr;
+  } while (begin < whole);
 }
 
 // Packed as by the instructions of AVX-512 BF16, which every processor with AMX has.

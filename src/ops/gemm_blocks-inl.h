@@ -47,7 +47,7 @@ struct Result {
   float* c;
   int64_t stride;
   int64_t columns;
-  const float* bias;  // [columns], added to each row; null for none
+  const float* bias;  // [columns], added to each row; null for none, and where it accumulates
   bool accumulate;
 };
 
@@ -57,18 +57,24 @@ constexpr int64_t block_depth() {
   return IsInt8<Cells> ? int64_t{1} << 40 : kDepthBlock * Cells::kDepth;
 }
 
+// Rows of a block of A.
+template <class Cells>
+constexpr int64_t row_block() {
+  return InTiles<Cells> ? kRowsOfTiles : kRowBlock;
+}
+
 // Room for one packed block of A.
 template <class Cells>
 class LeftScratch {
  public:
   LeftScratch(bool transposed, int64_t rows, int64_t depth) {
     if (transposed || Cells::kDepth > 1) {
-      const int64_t lines = (std::min(rows, kRowBlock) + kGroup - 1) / kGroup * kGroup;
+      const int64_t lines = (std::min(rows, row_block<Cells>()) + kGroup - 1) / kGroup * kGroup;
       cells_ = tensor::Tensor::empty({lines * row_cells(std::min(depth, block_depth<Cells>()))});
     }
   }
   float* data() { return cells_.defined() ? cells_.data<float>() : nullptr; }
-  // int8 only: finds the unit of each of at most kRowBlock whole rows, before their first block is packed.
+  // int8 only: finds the unit of each of at most row_block whole rows, before their first block is packed.
   void measure(const LeftOperand& left, int64_t rows, int64_t depth) {
     if constexpr (IsInt8<Cells>) {
       for (int64_t row = 0; row < rows; ++row) {
@@ -77,13 +83,16 @@ class LeftScratch {
     }
   }
   const float* units() const { return units_; }
-  // Distance of packed rows, whole vectors.
-  static int64_t row_cells(int64_t depth) { return (cells_of<Cells>(depth) + kLanes - 1) / kLanes * kLanes; }
+  // Distance of packed rows, whole vectors. Rows of a tile that are a power of two apart would compete for a few lines
+  // of the cache, hence the one more.
+  static int64_t row_cells(int64_t depth) {
+    return (cells_of<Cells>(depth) + kLanes - 1) / kLanes * kLanes + (InTiles<Cells> ? kLanes : 0);
+  }
 
  private:
   static constexpr int64_t kGroup = InTiles<Cells> ? 32 : kTileRows;  // rows that tiles read, there or not
   tensor::Tensor cells_;
-  float units_[IsInt8<Cells> ? kRowBlock : 1];
+  float units_[IsInt8<Cells> ? row_block<Cells>() : 1];
 };
 
 // Packs a block of A unless its cells can be read where they lie; `tile` then says where they are.
@@ -112,7 +121,7 @@ void place_left(const LeftOperand& left, int64_t rows, int64_t depth, LeftScratc
   }
 }
 
-// At most kRowBlock rows of A and the depth of one block, placed for the tiles.
+// At most row_block rows of A and the depth of one block, placed for the tiles.
 template <class Cells>
 TileArguments placed_block(const LeftOperand& left, int64_t rows, int64_t depth, LeftScratch<Cells>& scratch) {
   TileArguments tile{left.data, left.stride, 1, nullptr, cells_of<Cells>(depth), nullptr, 0, 0, nullptr, false};
@@ -152,7 +161,7 @@ void multiply_placed(TileArguments tile, bool left_transposed, int64_t rows, con
   }
 }
 
-// C (+)= A B + bias for at most kRowBlock rows, the depth of one block, and all columns of `result`.
+// C (+)= A B + bias for at most row_block rows, the depth of one block, and all columns of `result`.
 template <class Cells>
 void multiply_block(const LeftOperand& left, int64_t rows, int64_t depth, const RightPanels& right,
                     const Result& result, LeftScratch<Cells>& scratch) {

@@ -210,18 +210,22 @@ template <class Cells>
 HWY_INLINE void pack_left_turned(const float* a, int64_t stride, int64_t depth, int64_t rows, int64_t row_cells,
                                  float* packed) {
   const Tag d;
-  alignas(64) float lines[kLanes * kRowBlock];
+  constexpr int64_t kLine = 8 * kLanes;  // rows turned at a time
+  alignas(64) float lines[kLanes * kLine];
   const int64_t cells = (depth + Cells::kDepth - 1) / Cells::kDepth;
   for (int64_t begin = 0; begin < cells; begin += kLanes) {
     const int64_t count = std::min(kLanes, cells - begin);
-    for (int64_t k = 0; k < count; ++k) {
-      const int64_t line = (begin + k) * Cells::kDepth;
-      for (int64_t row = 0; row < rows; row += kLanes) {
-        hn::Store(load_cells<Cells>(a + line * stride + row, stride, depth - line, rows - row), d,
-                  lines + k * kRowBlock + row);
+    for (int64_t first = 0; first < rows; first += kLine) {
+      const int64_t some = std::min(rows - first, kLine);
+      for (int64_t k = 0; k < count; ++k) {
+        const int64_t line = (begin + k) * Cells::kDepth;
+        for (int64_t row = 0; row < some; row += kLanes) {
+          hn::Store(load_cells<Cells>(a + line * stride + first + row, stride, depth - line, some - row), d,
+                    lines + k * kLine + row);
+        }
       }
+      transpose_rows(lines, kLine, count, some, row_cells, packed + first * row_cells + begin);
     }
-    transpose_rows(lines, kRowBlock, count, rows, row_cells, packed + begin);
   }
 }
 

@@ -30,6 +30,7 @@ constexpr int kTileRows = 6, kTileVectors = 2;  // 12 sums, 2 columns, 1 broadca
 constexpr int64_t kPanelColumns = kTileVectors * kLanes;
 constexpr int64_t kDepthBlock = 512;                        // cells: a panel of a block stays in the second-level cache
 constexpr int64_t kRowBlock = 128 / kTileRows * kTileRows;  // of A, kept in the second-level cache
+constexpr int64_t kRowsOfTiles = 480;  // the same for tile registers: what they read of B counts more
 
 // Cells that a packed depth takes.
 template <class Cells>
@@ -51,8 +52,8 @@ struct TileArguments {
   float* c;            // element (r, j) at c[r * c_row + j]
   int64_t c_row;
   int64_t columns;    // of c, at most the panel's width
-  const float* bias;  // added to each row; null for none
-  bool accumulate;
+  const float* bias;  // added to each row; null for none, and where it accumulates
+  bool accumulate;    // adds to what C holds
   // What comes from memory next is asked for while this tile is computed: `ahead_lines` vectors of each cell of the
   // next panel, as wide as this one, the first at ahead + k * width. Without it the first tile of a panel waits.
   const float* ahead = nullptr;
@@ -76,21 +77,19 @@ HWY_INLINE void skip_rows(TileArguments& tile, int64_t count) {
 template <class Store>
 HWY_INLINE void with_addends_of(const TileArguments& tile, const Store& store) {
   if (tile.accumulate) {
-    return tile.bias != nullptr ? store(std::true_type(), std::true_type())
-                                : store(std::true_type(), std::false_type());
+    return store(std::true_type(), std::false_type());
   }
   tile.bias != nullptr ? store(std::false_type(), std::true_type()) : store(std::false_type(), std::false_type());
 }
 
-// c = sums (+ c) (+ bias) for a vector of row `r`, or part of one, that begins in `column`. What is added first is
-// added by Cells, so that no compiler chooses whether product and sum are rounded once or twice.
+// c = sums, + c or + bias for a vector of row `r`, or part of one, that begins in `column`. Cells add, so that no
+// compiler chooses whether product and sum are rounded once or twice.
 template <class Cells, bool kAccumulate, bool kBias, class Part>
 HWY_INLINE void store_vector(const Part& part, typename Cells::Sum sum, const TileArguments& tile, int64_t r,
                              int64_t column) {
   float* const to = tile.c + r * tile.c_row + column;
   if constexpr (kAccumulate) {
-    const Vector total = Cells::plus(sum, tile, r, column, part.load(to));
-    part.store(kBias ? hn::Add(total, part.load(tile.bias + column)) : total, to);
+    part.store(Cells::plus(sum, tile, r, column, part.load(to)), to);
   } else if constexpr (kBias) {
     part.store(Cells::plus(sum, tile, r, column, part.load(tile.bias + column)), to);
   } else {

@@ -1,11 +1,13 @@
 #include "ops/linear_cross_entropy.h"
 
 #include <algorithm>
+#include <vector>
 
 #include "base/error.h"
 #include "ops/check_ids.h"
 #include "ops/cross_entropy_cpu.h"
 #include "ops/logit_chunks.h"
+#include "ops/logit_parts.h"
 #include "ops/reference/cross_entropy.h"
 
 namespace dragoman::ops {
@@ -23,6 +25,12 @@ struct Sums {
   double smoothed = 0;
   double nll = 0;
   int64_t correct = 0;
+
+  void add(const RowLoss& loss) {
+    smoothed += loss.smoothed;
+    nll += loss.nll;
+    correct += loss.correct ? 1 : 0;
+  }
 };
 
 // Adds the losses of a chunk. When learning, the logits are replaced by their gradient.
@@ -32,10 +40,78 @@ void add_losses(const int32_t* targets, const LossOptions& options, bool learnin
     T* row = logits.data<T>() + n * logits.stride(0);
     const RowLoss loss = learning ? cross_entropy_row_gradient(row, logits.dim(1), targets[n], options)
                                   : cross_entropy_row(row, logits.dim(1), targets[n], options.label_smoothing);
-    sums.smoothed += loss.smoothed;
-    sums.nll += loss.nll;
-    sums.correct += loss.correct ? 1 : 0;
+    sums.add(loss);
   }
+}
+
+// What the loss of a call is computed from.
+struct LossInputs {
+  const Tensor& hidden;    // [N, D]
+  const int32_t* targets;  // [N]
+  const Weight& weight;
+  const Variable& bias;
+  const LossOptions& options;
+};
+
+// Some tokens after the others, all logits of each at once.
+Sums losses_in_chunks(const LossInputs& inputs, bool learning, const Tensor& grad_hidden) {
+  const auto add = inputs.hidden.dtype() == DType::kFloat64 ? add_losses<double> : add_losses<float>;
+  const int64_t n_tokens = inputs.hidden.dim(0);
+  LogitChunks chunks(inputs.weight, inputs.bias, n_tokens);
+  Sums sums;
+  for (int64_t begin = 0; begin < n_tokens; begin += LogitChunks::kRows) {
+    const int64_t end = std::min(begin + LogitChunks::kRows, n_tokens);
+    const Tensor chunk = inputs.hidden.rows(begin, end);  // [C, D]
+    Tensor logits = chunks.compute(chunk);                // [C, V]
+    add(inputs.targets + begin, inputs.options, learning, logits, sums);
+    if (learning) {
+      Tensor grad = grad_hidden.defined() ? grad_hidden.rows(begin, end) : Tensor();  // [C, D]
+      chunks.backward(chunk, logits, grad.defined() ? &grad : nullptr);
+    }
+  }
+  return sums;
+}
+
+// The sums of C rows of logits, which exist in parts only.
+std::vector<RowSums> row_sums(const LogitParts& logits, const Tensor& hidden, const int32_t* targets) {
+  std::vector<RowSums> sums(static_cast<size_t>(hidden.dim(0)));
+  logits.compute(hidden, [&](int64_t column, const Tensor& part) {
+    for (size_t n = 0; n < sums.size(); ++n) {
+      add_to_row_sums(part.data<float>() + static_cast<int64_t>(n) * part.stride(0), part.dim(1), targets[n] - column,
+                      sums[n]);
+    }
+  });
+  return sums;
+}
+
+// Some tokens after the others, their logits in parts: once for the sums over the classes, and once more for the
+// gradients.
+Sums losses_in_parts(const LossInputs& inputs, bool learning, const Tensor& grad_hidden) {
+  const LogitParts logits(inputs.weight, inputs.bias);
+  const int64_t n_tokens = inputs.hidden.dim(0), n_classes = inputs.weight.shape()[0];
+  Sums sums;
+  for (int64_t begin = 0; begin < n_tokens; begin += LogitParts::kRows) {
+    const int64_t end = std::min(begin + LogitParts::kRows, n_tokens);
+    const Tensor chunk = inputs.hidden.rows(begin, end);  // [C, D]
+    const int32_t* targets = inputs.targets + begin;
+    const std::vector<RowSums> rows = row_sums(logits, chunk, targets);
+    for (const RowSums& row : rows) {
+      sums.add(loss_of_row_sums(row, n_classes, inputs.options.label_smoothing));
+    }
+    if (!learning) {
+      continue;
+    }
+    Tensor grad = grad_hidden.defined() ? grad_hidden.rows(begin, end) : Tensor();  // [C, D]
+    LogitParts::Backward backward(logits, chunk, grad.defined() ? &grad : nullptr);
+    logits.compute(chunk, [&](int64_t column, Tensor& part) {
+      for (size_t n = 0; n < rows.size(); ++n) {
+        logits_to_gradient(part.data<float>() + static_cast<int64_t>(n) * part.stride(0), part.dim(1),
+                           targets[n] - column, rows[n], n_classes, inputs.options);
+      }
+      backward.add(column, part);
+    });
+  }
+  return sums;
 }
 
 }  // namespace
@@ -46,23 +122,12 @@ LossResult linear_cross_entropy(const Variable& hidden, const Weight& weight, co
   check_ids(targets, hidden.dim(0), weight.variable.dim(0), "linear_cross_entropy", "targets");
   check_loss_options(options, "linear_cross_entropy");
   const bool learning = autograd::needs_grad({&hidden, &weight.variable, &bias});
-  const auto add = hidden.dtype() == DType::kFloat64 ? add_losses<double> : add_losses<float>;
   Tensor grad_hidden;
   if (learning && hidden.requires_grad()) {
     grad_hidden = Tensor::empty(hidden.shape(), hidden.dtype());  // [N, D]
   }
-  LogitChunks chunks(weight, bias, hidden.dim(0));
-  Sums sums;
-  for (int64_t begin = 0; begin < hidden.dim(0); begin += LogitChunks::kRows) {
-    const int64_t end = std::min(begin + LogitChunks::kRows, hidden.dim(0));
-    const Tensor chunk = hidden.value().rows(begin, end);  // [C, D]
-    Tensor logits = chunks.compute(chunk);                 // [C, V]
-    add(targets.data<int32_t>() + begin, options, learning, logits, sums);
-    if (learning) {
-      Tensor grad = grad_hidden.defined() ? grad_hidden.rows(begin, end) : Tensor();  // [C, D]
-      chunks.backward(chunk, logits, grad.defined() ? &grad : nullptr);
-    }
-  }
+  const auto losses = LogitParts::pays(weight) ? losses_in_parts : losses_in_chunks;
+  const Sums sums = losses({hidden.value(), targets.data<int32_t>(), weight, bias, options}, learning, grad_hidden);
   const auto backward = [hidden, grad_hidden](const Tensor& grad_loss) {
     base::check_argument(grad_loss.item() == 1.0,
                          "linear_cross_entropy: the gradient of the loss is {}, must be 1; use gradient_scale",

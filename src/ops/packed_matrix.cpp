@@ -178,6 +178,20 @@ void PackedMatrix::multiply_accumulate(const Tensor& x, Tensor& y) const {
   }
 }
 
+void PackedMatrix::multiply_rows(const Tensor& x, int64_t first_row, bool accumulate, Tensor& y) const {
+  tensor::check_matrix(x, DType::kFloat32, "packed_matrix", "x");
+  tensor::check_matrix(y, DType::kFloat32, "packed_matrix", "y");
+  tensor::check_shape(y, {x.dim(0), columns_}, "packed_matrix", "y");
+  base::check_argument(precision_ != Precision::kInt8,
+                       "packed_matrix: some rows of int8 alone, must be float32 or bfloat16");
+  base::check_argument(first_row >= 0 && first_row % kPartColumns == 0 && first_row + x.dim(1) <= rows_,
+                       "packed_matrix: rows {} to {} asked for, there are {}; the first must be a multiple of {}",
+                       first_row, first_row + x.dim(1), rows_, kPartColumns);
+  if (y.size() > 0) {
+    multiply_panels({x, panels_, kernel_, {}, accumulate, {first_row, rows_}}, y);
+  }
+}
+
 float PackedMatrix::multiply_column(const float* x, const Tensor& bias, int64_t column) const {
   base::check_argument(precision_ == Precision::kFloat32, "packed_matrix: a column of {} alone, must be float32",
                        name_of(precision_));

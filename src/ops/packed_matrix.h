@@ -91,6 +91,10 @@ class PackedMatrix {
   static void multiply_each(const Tensor& x, std::span<ProductOfSame> products);
   /// y += x W.
   void multiply_accumulate(const Tensor& x, Tensor& y) const;
+  /// y = x W[first_row .. first_row + x.dim(1)), or y += that: what the columns of a part (multiply_in_parts of the
+  /// transposed matrix) add to the product. first_row is a multiple of kPartColumns; not in int8.
+  /// Throws Error: "packed_matrix: rows 3 to 5 asked for, there are 4; the first must be a multiple of 480".
+  void multiply_rows(const Tensor& x, int64_t first_row, bool accumulate, Tensor& y) const;
 
   /// One element of  x W + bias  for one row x [K], with the bits that `multiply` gives it; the matrix must be float32.
   /// Reads K lines of memory, as far apart as the rows of a panel.  @param bias  [N] float32, undefined for none

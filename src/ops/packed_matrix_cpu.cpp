@@ -172,15 +172,15 @@ float multiply_column(const PanelStorage& panels, PackedSize size, const float* 
   const int64_t first = column / kPanelColumns * kPanelColumns;
   const int64_t width = panel_width(size.columns - first);
   const float* cell = panels.cells.data<float>() + first * size.depth + column - first;
-  auto element = hn::Zero(d);
+  auto element = bias == nullptr ? hn::Zero(d) : hn::LoadU(d, bias + column);
   for (int64_t begin = 0; begin < size.depth; begin += kDepthBlock) {
     auto sum = hn::Zero(d);
     for (int64_t k = begin; k < std::min(begin + kDepthBlock, size.depth); ++k) {
       sum = hn::MulAdd(hn::Set(d, x[k]), hn::LoadU(d, cell + k * width), sum);
     }
-    element = begin == 0 ? sum : hn::Add(sum, element);
+    element = begin > 0 || bias != nullptr ? hn::Add(sum, element) : sum;
   }
-  return hn::GetLane(bias == nullptr ? element : hn::Add(element, hn::LoadU(d, bias + column)));
+  return hn::GetLane(element);
 }
 
 // The panels from `column` on, the first of a panel.
@@ -204,15 +204,15 @@ void multiply_rows(const PanelProduct& product, int64_t row, int64_t rows, LeftS
   const int64_t depth = product.x.dim(1), columns = y.dim(1);
   const LeftOperand left{product.x.data<float>(), product.x.stride(0), false};
   const float* bias = bias_of(product);
-  RightPanels right = panels_from<Cells>(product.panels, depth, 0);
+  RightPanels right = panels_from<Cells>(product.panels, product.rows.all > 0 ? product.rows.all : depth, 0);
   scratch.measure(left.at(row, 0), rows, depth);
   int64_t begin = 0;
   do {  // at least once: no depth yields the bias
     const int64_t part = std::min(depth - begin, block_depth<Cells>());
-    right.first = begin / Cells::kDepth;
+    right.first = (product.rows.first + begin) / Cells::kDepth;
     multiply_block<Cells>(left.at(row, begin), rows, part, right,
-                          {y.data<float>() + row * y.stride(0), y.stride(0), columns,
-                           begin + part == depth ? bias : nullptr, product.accumulate || begin > 0},
+                          {y.data<float>() + row * y.stride(0), y.stride(0), columns, begin == 0 ? bias : nullptr,
+                           product.accumulate || begin > 0},
                           scratch);
     begin += part;
   } while (begin < depth);
@@ -246,8 +246,8 @@ void multiply_each(std::span<const PanelProduct> products, std::span<Tensor> res
   const Tensor& x = products.front().x;
   LeftScratch<Cells> scratch(false, x.dim(0), x.dim(1));
   const bool together = products.size() > 1 && x.dim(1) <= block_depth<Cells>();
-  for (int64_t row = 0; row < x.dim(0); row += kRowBlock) {
-    const int64_t end = std::min(row + kRowBlock, x.dim(0));
+  for (int64_t row = 0; row < x.dim(0); row += row_block<Cells>()) {
+    const int64_t end = std::min(row + row_block<Cells>(), x.dim(0));
     if (together) {
       multiply_rows_of_each<Cells>(products, row, end - row, scratch, results);
     }
@@ -279,7 +279,7 @@ void multiply_rows_in_parts(const PanelProduct& product, int64_t row, int64_t ro
         tile = placed_block(left.at(0, begin), rows, some, scratch);
       }
       right.first = begin / Cells::kDepth;
-      const float* bias = begin + some == depth && bias_of(product) != nullptr ? bias_of(product) + column : nullptr;
+      const float* bias = begin == 0 && bias_of(product) != nullptr ? bias_of(product) + column : nullptr;
       multiply_placed<Cells>(tile, false, rows, right,
                              {part.data<float>(), PackedMatrix::kPartColumns, width, bias, begin > 0});
       begin += some;
@@ -291,11 +291,14 @@ void multiply_rows_in_parts(const PanelProduct& product, int64_t row, int64_t ro
 template <class Cells>
 void multiply_parts(const PanelProduct& product, int64_t columns, const PackedMatrix::TakePart& take) {
   static_assert(PackedMatrix::kPartColumns % kPanelColumns == 0);
+  static_assert(IsInt8<Cells> || PackedMatrix::kPartColumns % (Cells::kDepth * Cells::kMultiple) == 0,
+                "a part of the depth begins with whole cells");
   const int64_t rows = product.x.dim(0);
   LeftScratch<Cells> scratch(false, rows, product.x.dim(1));
-  tensor::Tensor part = tensor::Tensor::empty({std::min(rows, kRowBlock), PackedMatrix::kPartColumns});
-  for (int64_t row = 0; row < rows; row += kRowBlock) {
-    multiply_rows_in_parts<Cells>(product, row, std::min(rows - row, kRowBlock), columns, scratch, part, take);
+  constexpr int64_t kRows = row_block<Cells>();
+  tensor::Tensor part = tensor::Tensor::empty({std::min(rows, kRows), PackedMatrix::kPartColumns});
+  for (int64_t row = 0; row < rows; row += kRows) {
+    multiply_rows_in_parts<Cells>(product, row, std::min(rows - row, kRows), columns, scratch, part, take);
   }
 }
 

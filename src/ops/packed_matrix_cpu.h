@@ -35,6 +35,12 @@ void unpack_panel_column(const PanelStorage& panels, ProductKernel kernel, Packe
 float multiply_panel_column(const PanelStorage& panels, PackedSize size, const float* x, const float* bias,
                             int64_t column);
 
+/// Which rows of the packed matrix are multiplied.
+struct PanelRows {
+  int64_t first = 0;  ///< a multiple of PackedMatrix::kPartColumns
+  int64_t all = 0;    ///< of the packed matrix; 0 where x has a column for each
+};
+
 /// y = activation(x panels + bias), or y += x panels; y is not empty.
 struct PanelProduct {
   const Tensor& x;
@@ -42,6 +48,7 @@ struct PanelProduct {
   ProductKernel kernel;
   const PackedEpilogue& epilogue;
   bool accumulate;
+  PanelRows rows = {};
 };
 void multiply_panels(const PanelProduct& product, Tensor& y);
 /// Several products of the same x with the same kernel.

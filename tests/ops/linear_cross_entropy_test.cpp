@@ -106,6 +106,61 @@ TEST(LinearCrossEntropy, CountsCorrectTokensAndUnsmoothedLoss) {
   EXPECT_EQ(result.correct, 1) << "class 1 is the lowest id of the largest logits";
 }
 
+PackedWeight packed(const Tensor& weight, Precision precision) {
+  PackedWeight copy(weight.shape(), {precision, Transpose::kYes, true});
+  copy.pack(weight, 0, copy.panels());
+  return copy;
+}
+
+// With a packed copy in bfloat16, where logits may come in parts (LogitParts): several chunks of tokens, several parts
+// of classes, rests of both. The gradients are products of rounded numbers, the gradient of the bias is not.
+TEST(LinearCrossEntropy, BFloat16IsTheLossOfItsLogits) {
+  for (const auto& [n_tokens, n_classes, d_model] :
+       std::vector<std::array<int64_t, 3>>{{1, 7, 5}, {33, 480, 64}, {500, 1303, 33}, {961, 500, 32}}) {
+    const auto inputs = inputs_of(n_tokens, n_classes, d_model, DType::kFloat32);
+    const Tensor targets = targets_of(n_tokens, n_classes);
+    const PackedWeight copy = packed(inputs[1], Precision::kBFloat16);
+    Tensor logits = Tensor::empty({n_tokens, n_classes});
+    copy.forward().multiply(inputs[0], {inputs[2]}, logits);
+    const auto loss_of_logits = [&](const std::vector<Variable>& in) {
+      return cross_entropy(in[0], targets, kOptions);
+    };
+    const Outcome exact = outcome_of(loss_of_logits, {logits.to(DType::kFloat64)});
+    const auto with_copy = [&](const std::vector<Variable>& in) {
+      return linear_cross_entropy(in[0], {in[1], &copy}, in[2], targets, kOptions).loss;
+    };
+    const Outcome seen = outcome_of(with_copy, inputs);
+    EXPECT_NEAR(seen.loss / exact.loss, 1.0, 1e-6) << "N=" << n_tokens << ", V=" << n_classes;
+    const Tensor& grad_logits = exact.gradients[0];
+    Tensor grad_hidden = Tensor::empty(inputs[0].shape(), DType::kFloat64);
+    gemm(grad_logits, Transpose::kNo, inputs[1].to(DType::kFloat64), Transpose::kNo, grad_hidden);
+    EXPECT_TRUE(close(seen.gradients[0], grad_hidden, 2e-2)) << "hidden, N=" << n_tokens << ", V=" << n_classes;
+    Tensor grad_weight = Tensor::empty(inputs[1].shape(), DType::kFloat64);
+    gemm(grad_logits, Transpose::kYes, inputs[0].to(DType::kFloat64), Transpose::kNo, grad_weight);
+    EXPECT_TRUE(close(seen.gradients[1], grad_weight, 2e-2)) << "weight, N=" << n_tokens << ", V=" << n_classes;
+    Tensor grad_bias = Tensor::empty({n_classes, 1}, DType::kFloat64);
+    gemm(grad_logits, Transpose::kYes, Tensor::full({n_tokens, 1}, 1.0, DType::kFloat64), Transpose::kNo, grad_bias);
+    EXPECT_TRUE(close(seen.gradients[2], grad_bias.reshape({n_classes}), 1e-5)) << "bias, N=" << n_tokens;
+    const double untaped = with_copy({Variable(inputs[0]), Variable(inputs[1]), Variable(inputs[2])}).value().item();
+    EXPECT_EQ(untaped, seen.loss) << "without a tape, N=" << n_tokens;
+  }
+}
+
+// Two largest logits are equal, in one part of the classes or in two.
+TEST(LinearCrossEntropy, OfEqualLogitsTheLowestIdCounts) {
+  const int64_t n_classes = 1000;
+  for (const auto& [first, second] : std::vector<std::array<int32_t, 2>>{{3, 5}, {3, 700}, {500, 999}, {0, 480}}) {
+    Tensor weight = Tensor::zeros({n_classes, 1});
+    weight.data<float>()[first] = weight.data<float>()[second] = 2.0F;
+    const PackedWeight copy = packed(weight, Precision::kBFloat16);
+    const Tensor targets = Tensor::from(std::vector<int32_t>{second, first, 900}, {3});
+    const LossResult result =
+        linear_cross_entropy(Variable(Tensor::full({3, 1}, 1.0)), {Variable(weight), &copy}, Variable(), targets, {});
+    EXPECT_EQ(result.correct, 1) << first << " and " << second;
+    EXPECT_NEAR(result.nll, 3 * std::log(2 * std::exp(2.0) + 998) - 4, 1e-4) << first << " and " << second;
+  }
+}
+
 TEST(LinearCrossEntropy, AddsToTheGradientOfATiedWeight) {
   const Tensor targets = targets_of(4, 5), ids = targets_of(4, 5);
   const auto tied = [&](const std::vector<Variable>& in) {

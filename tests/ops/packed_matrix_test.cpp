@@ -211,6 +211,24 @@ TEST(PackedMatrix, ABitOfARowDoesNotDependOnTheOtherRows) {
   }
 }
 
+TEST(PackedMatrix, PartsOfTheDepthAddUpToTheProduct) {
+  constexpr int64_t kPart = PackedMatrix::kPartColumns;
+  for (const Precision precision : {Precision::kFloat32, Precision::kBFloat16}) {
+    for (const int64_t depth : {kPart, 2 * kPart, 1000L, 1303L}) {
+      const Tensor x = random_float32({37, depth}, 1);
+      const PackedMatrix matrix(random_float32({depth, 70}, 2), Transpose::kNo, precision);
+      Tensor sum = Tensor::full({37, 70}, 9.0), row = Tensor::full({1, 70}, 9.0);
+      for (int64_t first = 0; first < depth; first += kPart) {
+        const Tensor part = x.columns(first, std::min(first + kPart, depth));
+        matrix.multiply_rows(part, first, first > 0, sum);
+        matrix.multiply_rows(part.rows(36, 37), first, first > 0, row);
+      }
+      EXPECT_TRUE(close(sum, multiply(matrix, x), 2e-6)) << "depth " << depth << ", " << name_of(precision);
+      EXPECT_TRUE(same_bits(row, sum.rows(36, 37))) << "a row alone, depth " << depth << ", " << name_of(precision);
+    }
+  }
+}
+
 TEST(PackedMatrix, EpilogueIsBiasThenActivation) {
   const Tensor x = random_float32({11, 40}, 1), weight = random_float32({40, 70}, 2), bias = random_float32({70}, 3);
   const PackedMatrix matrix(weight);
@@ -260,6 +278,13 @@ TEST(PackedMatrix, ErrorsNameTheArgument) {
         multiply(matrix, Tensor::zeros({3, 5}));
       },
       testing::ThrowsMessage<base::Error>("packed_matrix: x is [3, 5], must have 4 columns"));
+  Tensor y = Tensor::zeros({3, 6});
+  EXPECT_THAT(
+      [&] {
+        matrix.multiply_rows(Tensor::zeros({3, 2}), 3, false, y);
+      },
+      testing::ThrowsMessage<base::Error>(
+          "packed_matrix: rows 3 to 5 asked for, there are 4; the first must be a multiple of 480"));
   EXPECT_THAT(
       [&] {
         multiply(matrix, Tensor::zeros({3, 4}), {Tensor::zeros({5})});

@@ -1,0 +1,50 @@
+#pragma once
+
+#include <functional>
+
+#include "ops/packed_weight.h"
+
+namespace dragoman::ops {
+
+/// The output layer, logits = hidden weight^T + bias, for losses that go through the classes in parts: some columns of
+/// the logits of some tokens stay in the second-level cache until the next part overwrites them. A loss that needs sums
+/// over all classes first computes the logits twice. That pays where products are much faster than memory, which is
+/// with AMX; elsewhere LogitChunks computes them once.
+class LogitParts {
+ public:
+  /// Tokens that are multiplied at a time. More would leave the cache, fewer would read and write the gradient of the
+  /// weight more often.
+  static constexpr int64_t kRows = 480;
+
+  /// Whether the products with this weight are so fast.
+  static bool pays(const Weight& weight);
+
+  /// @param weight  [V, D], with a packed copy, for the gradient too where one is wanted;  @param bias  [V] or undefined
+  LogitParts(const Weight& weight, const Variable& bias) : weight_(weight), bias_(bias) {}
+
+  /// Receives columns column .. column + part.dim(1) of the logits: part [C, .], which it may overwrite.
+  using TakePart = std::function<void(int64_t column, Tensor& part)>;
+  /// All parts of the logits, in the order of their columns.  @param hidden  [C, D], C <= kRows
+  void compute(const Tensor& hidden, const TakePart& take) const;
+
+  /// The gradients of the logits of a chunk of tokens, a part after the other, each once.
+  class Backward {
+   public:
+    /// @param grad_hidden  [C, D], overwritten; null when nobody asks for it
+    Backward(const LogitParts& logits, const Tensor& hidden, Tensor* grad_hidden);
+    /// Adds what the part adds to the gradients of hidden, weight and bias.  @param grad_part  [C, .]
+    void add(int64_t column, const Tensor& grad_part);
+
+   private:
+    const Weight& weight_;
+    const Tensor& hidden_;
+    Tensor* grad_hidden_;
+    autograd::GradTarget weight_grad_, bias_grad_;  // tensors undefined where nobody asks
+  };
+
+ private:
+  const Weight& weight_;
+  const Variable& bias_;
+};
+
+}  // namespace dragoman::ops
