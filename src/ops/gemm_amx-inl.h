@@ -25,7 +25,8 @@ namespace hn = hwy::HWY_NAMESPACE;
 #if HWY_TARGET == HWY_AVX3
 constexpr int kTileSide = 16;          // rows of a tile register, and cells of 32 bits in a row
 constexpr int kTilesDown = 2;          // of C at a time
-constexpr int64_t kTileDepth = 128;    // cells
+constexpr int64_t kTileDepth = 128;    // cells: the tiles of so much depth of a panel stay in the first-level cache
+constexpr int64_t kFewRows = 64;       // so few do not hide that a panel comes from memory
 constexpr int kATile = 6, kBTile = 7;  // registers; those below hold sums
 static_assert(kTilesDown * kTileVectors <= kATile && kLanes == kTileSide &&
               kRowsOfTiles % (kTilesDown * kTileSide) == 0);
@@ -123,9 +124,45 @@ struct TileSums {
   int64_t end_row;
 };
 
+// Asks for what comes next, a little in each of the steps of 16 cells that a group of tiles takes: the vectors of the
+// next panel as TileArguments says, and the part of C that comes after this one. Without it a store to memory that was
+// not used for long waits for each line of it.
+template <int kDown, int kVectors>
+class TilesAhead {
+ public:
+  TilesAhead(const TileArguments& tile, const float* c)
+      : tile_(tile),
+        ahead_(tile.ahead),
+        c_(c),
+        rows_left_(c == nullptr ? 0 : kDown * kTileSide),
+        rows_a_step_((kDown * kTileSide * kTileSide + tile.depth - 1) / std::max<int64_t>(tile.depth, 1)) {}
+
+  HWY_INLINE void step() {
+    for (int64_t row = 0; tile_.ahead_lines > 0 && row < kTileSide; ++row, ahead_ += kVectors * kTileSide) {
+      for (int64_t line = 0; line < tile_.ahead_lines; ++line) {
+        __builtin_prefetch(ahead_ + line * kTileSide, 0, 2);  // into the second-level cache: the first is full
+      }
+    }
+    for (int64_t row = std::min(rows_left_, rows_a_step_); row > 0; --row, --rows_left_, c_ += tile_.c_row) {
+      for (int64_t v = 0; v < kVectors; ++v) {
+        __builtin_prefetch(c_ + v * kTileSide, 0, 2);
+      }
+    }
+  }
+
+ private:
+  const TileArguments& tile_;
+  const float* ahead_;
+  const float* c_;
+  int64_t rows_left_;
+  const int64_t rows_a_step_;
+};
+
 // end [kDown * 16, kVectors * 16] = begin + A B for a panel of kVectors * 16 columns.
 template <class Cells, int kDown, int kVectors>
-HWY_INLINE void multiply_tiles(typename Cells::Tiles& tiles, const TileArguments& tile, const TileSums& sums) {
+HWY_INLINE void multiply_tiles(typename Cells::Tiles& tiles, const TileArguments& tile, const TileSums& sums,
+                               const float* next_c) {
+  TilesAhead<kDown, kVectors> ahead(tile, next_c);
   constexpr int64_t kWidth = kVectors * kTileSide;
   const auto for_each_sum = [&]<int... kSums>(std::integer_sequence<int, kSums...>, const auto& function) {
     (function(std::integral_constant<int, kSums / kVectors>(), std::integral_constant<int, kSums % kVectors>()), ...);
@@ -140,6 +177,7 @@ HWY_INLINE void multiply_tiles(typename Cells::Tiles& tiles, const TileArguments
     }
   });
   for (int64_t k = 0; k < tile.depth; k += kTileSide) {
+    ahead.step();
     for_each_sum(kAll, [&](auto row, auto place) {
       // Odd rows go from right to left, so that they begin with the tile of B that is there.
       constexpr int kColumn = row() % 2 == 0 ? place() : kVectors - 1 - place();
@@ -160,9 +198,9 @@ HWY_INLINE void multiply_tiles(typename Cells::Tiles& tiles, const TileArguments
 
 template <class Cells, int kVectors>
 HWY_INLINE void multiply_tiles_of_rows(typename Cells::Tiles& tiles, const TileArguments& tile, int64_t rows,
-                                       const TileSums& sums) {
-  rows > kTileSide ? multiply_tiles<Cells, kTilesDown, kVectors>(tiles, tile, sums)
-                   : multiply_tiles<Cells, 1, kVectors>(tiles, tile, sums);
+                                       const TileSums& sums, const float* next_c) {
+  rows > kTileSide ? multiply_tiles<Cells, kTilesDown, kVectors>(tiles, tile, sums, next_c)
+                   : multiply_tiles<Cells, 1, kVectors>(tiles, tile, sums, next_c);
 }
 
 // C = value of the sums (+ C) (+ bias) for `rows` rows, `width` sums apart.
@@ -188,32 +226,46 @@ HWY_INLINE void copy_rows(const float* from, int64_t from_row, int64_t rows, int
 
 // At most kTilesDown * 16 rows of a panel. Sums of floating point begin with what is there, C or the bias.
 template <class Cells, int kVectors>
-HWY_INLINE void multiply_rows_of_tiles(typename Cells::Tiles& tiles, const TileArguments& tile, int64_t rows) {
+HWY_INLINE void multiply_rows_of_tiles(typename Cells::Tiles& tiles, const TileArguments& tile, int64_t rows,
+                                       const float* next_c) {
   constexpr int64_t kWidth = kVectors * kTileSide;
   alignas(64) float beside[kTilesDown * kTileSide * kWidth];
   if constexpr (IsInt8<Cells>) {
-    multiply_tiles_of_rows<Cells, kVectors>(tiles, tile, rows, {nullptr, 0, beside, kWidth});
+    multiply_tiles_of_rows<Cells, kVectors>(tiles, tile, rows, {nullptr, 0, beside, kWidth}, next_c);
     store_sums<Cells>(tile, beside, rows, kWidth);
   } else {
     const float* begin = tile.accumulate ? tile.c : tile.bias;
     const int64_t begin_row = tile.accumulate ? tile.c_row : 0;
     if (rows % kTileSide == 0 && tile.columns == kWidth) {
-      return multiply_tiles_of_rows<Cells, kVectors>(tiles, tile, rows, {begin, begin_row, tile.c, tile.c_row});
+      return multiply_tiles_of_rows<Cells, kVectors>(tiles, tile, rows, {begin, begin_row, tile.c, tile.c_row}, next_c);
     }
     if (begin != nullptr) {
       copy_rows(begin, begin_row, rows, tile.columns, beside, kWidth);
     }
     const float* copied = begin == nullptr ? nullptr : beside;
-    multiply_tiles_of_rows<Cells, kVectors>(tiles, tile, rows, {copied, kWidth, beside, kWidth});
+    multiply_tiles_of_rows<Cells, kVectors>(tiles, tile, rows, {copied, kWidth, beside, kWidth}, next_c);
     copy_rows(beside, kWidth, rows, tile.columns, tile.c, tile.c_row);
   }
 }
 
+// A part of the depth of one panel. `lines` vectors of each cell of the next panel are asked for in equal parts by the
+// groups of tiles; the part of C that comes next is in the first part of the depth.
 template <class Cells, int kVectors>
-HWY_INLINE void multiply_panel_of_vectors(typename Cells::Tiles& tiles, TileArguments tile, int64_t rows) {
+HWY_INLINE void multiply_panel_of_vectors(typename Cells::Tiles& tiles, TileArguments tile, int64_t rows, bool first) {
+  constexpr int64_t kRows = kTilesDown * kTileSide;
+  const int64_t groups = (rows + kRows - 1) / kRows;
+  // Where many rows use a panel its lines come early enough by themselves.
+  int64_t lines = tile.ahead == nullptr || rows > kFewRows ? 0 : kVectors;
+  const int64_t lines_a_group = (lines + groups - 1) / groups;
+  const float* const next_panel = tile.ahead;
+  const float* const next_columns = tile.c + kVectors * kTileSide;
   while (rows > 0) {
-    const int64_t count = std::min<int64_t>(rows, kTilesDown * kTileSide);
-    multiply_rows_of_tiles<Cells, kVectors>(tiles, tile, count);
+    const int64_t count = std::min(rows, kRows);
+    tile.ahead_lines = std::min(lines, lines_a_group);
+    lines -= tile.ahead_lines;
+    tile.ahead = next_panel + lines * kTileSide;
+    const float* const next_c = rows > count ? tile.c + count * tile.c_row : next_columns;
+    multiply_rows_of_tiles<Cells, kVectors>(tiles, tile, count, first ? next_c : nullptr);
     skip_rows(tile, count);
     rows -= count;
   }
@@ -221,26 +273,29 @@ HWY_INLINE void multiply_panel_of_vectors(typename Cells::Tiles& tiles, TileArgu
 
 template <class Cells>
 HWY_INLINE void multiply_part_of_panel(typename Cells::Tiles& tiles, const TileArguments& tile, int64_t rows,
-                                       int64_t width) {
+                                       int64_t width, bool first) {
   switch (width / kLanes) {
     case 1:
-      return multiply_panel_of_vectors<Cells, 1>(tiles, tile, rows);
+      return multiply_panel_of_vectors<Cells, 1>(tiles, tile, rows, first);
     case 2:
-      return multiply_panel_of_vectors<Cells, 2>(tiles, tile, rows);
+      return multiply_panel_of_vectors<Cells, 2>(tiles, tile, rows, first);
     default:
-      return multiply_panel_of_vectors<Cells, kTileVectors>(tiles, tile, rows);
+      return multiply_panel_of_vectors<Cells, kTileVectors>(tiles, tile, rows, first);
   }
 }
 
 // One panel times `rows` rows of A, packed row by row with room for whole tiles; `tile` describes the first row. In
-// floating point a part of the depth after the other, so that a part of the panel stays in the first-level cache.
+// floating point a part of the depth after the other, so that a part of the panel stays in the first-level cache. The
+// panel at `next`, unless it is null, is asked for meanwhile.
 template <class Cells>
-HWY_INLINE void multiply_panel_of_tiles(typename Cells::Tiles& tiles, TileArguments tile, int64_t rows, int64_t width) {
+HWY_INLINE void multiply_panel_of_tiles(typename Cells::Tiles& tiles, TileArguments tile, int64_t rows, int64_t width,
+                                        const float* next) {
   const int64_t whole = tile.depth, most = IsInt8<Cells> ? whole : kTileDepth;
   int64_t begin = 0;
   do {  // at least once: no depth yields the bias
     tile.depth = std::min(whole - begin, most);
-    multiply_part_of_panel<Cells>(tiles, tile, rows, width);
+    tile.ahead = next == nullptr ? nullptr : next + begin * width;
+    multiply_part_of_panel<Cells>(tiles, tile, rows, width, begin == 0);
     begin += tile.depth;
     tile.a += tile.depth;
     tile.panel += tile.depth * width;

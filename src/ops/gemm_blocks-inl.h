@@ -152,8 +152,8 @@ void multiply_placed(TileArguments tile, bool left_transposed, int64_t rows, con
   };
   if constexpr (InTiles<Cells>) {
     typename Cells::Tiles tiles;
-    for_each_panel([&](int64_t width, const float*)
-                       HWY_ATTR { multiply_panel_of_tiles<Cells>(tiles, tile, rows, width); });
+    for_each_panel([&](int64_t width, const float* next)
+                       HWY_ATTR { multiply_panel_of_tiles<Cells>(tiles, tile, rows, width, next); });
   } else if (left_transposed) {
     for_each_panel([&](int64_t width, const float*) HWY_ATTR { multiply_panel_of_blocks<Cells>(tile, rows, width); });
   } else {

@@ -30,7 +30,7 @@ constexpr int kTileRows = 6, kTileVectors = 2;  // 12 sums, 2 columns, 1 broadca
 constexpr int64_t kPanelColumns = kTileVectors * kLanes;
 constexpr int64_t kDepthBlock = 512;                        // cells: a panel of a block stays in the second-level cache
 constexpr int64_t kRowBlock = 128 / kTileRows * kTileRows;  // of A, kept in the second-level cache
-constexpr int64_t kRowsOfTiles = 480;  // the same for tile registers: what they read of B counts more
+constexpr int64_t kRowsOfTiles = 256;  // the same for tile registers, which wait for B more than for A
 
 // Cells that a packed depth takes.
 template <class Cells>

@@ -1,5 +1,6 @@
 #include "ops/linear.h"
 
+#include <algorithm>
 #include <span>
 
 #include "base/error.h"
@@ -57,6 +58,19 @@ void add_bias_grad(const Variable& bias, const Tensor& grad_output) {
   bias.add_grad(sums);
 }
 
+// y = x W + b, which was computed:  dx = dy W^T,  dW = x^T dy,  db = sum of the rows of dy
+Variable record_linear(const Variable& x, const Weight& weight, const Variable& bias, Transpose stored, Tensor y) {
+  const auto backward = [x, weight, bias, stored](const Tensor& grad_output) {
+    if (x.requires_grad()) {
+      auto [grad, accumulate] = x.grad_target();
+      multiply_weight_backward(grad_output, weight, stored, accumulate, grad);
+    }
+    add_weight_grad(x.value(), grad_output, weight, stored);
+    add_bias_grad(bias, grad_output);
+  };
+  return autograd::record("linear", std::move(y), {&x, &weight.variable, &bias}, backward);
+}
+
 // What is multiplied in one pass without recording anything: inference with a packed weight.
 bool multiplies_packed(const Variable& x, const Weight& weight, const Variable& bias) {
   return weight.packed != nullptr && x.dtype() == DType::kFloat32 &&
@@ -83,18 +97,20 @@ Variable linear_activation(const Variable& x, const Weight& weight, const Variab
 
 std::vector<Variable> linear_each(const Variable& x, std::span<const LinearMap> maps) {
   std::vector<Variable> results;
+  if (x.dtype() != DType::kFloat32 ||
+      !std::ranges::all_of(maps, [](const LinearMap& map) { return map.weight.packed; })) {
+    for (const LinearMap& map : maps) {
+      results.push_back(linear(x, map.weight, map.bias));
+    }
+    return results;
+  }
   std::vector<ProductOfSame> products;
   for (const LinearMap& map : maps) {
-    if (multiplies_packed(x, map.weight, map.bias)) {
-      products.push_back(product_of(x, map.weight, map.bias, Activation::kNone));
-    }
+    products.push_back(product_of(x, map.weight, map.bias, Activation::kNone));
   }
-  const bool at_once = products.size() == maps.size();
-  if (at_once) {
-    PackedMatrix::multiply_each(x.value(), products);
-  }
+  PackedMatrix::multiply_each(x.value(), products);
   for (size_t i = 0; i < maps.size(); ++i) {
-    results.push_back(at_once ? Variable(products[i].y) : linear(x, maps[i].weight, maps[i].bias));
+    results.push_back(record_linear(x, maps[i].weight, maps[i].bias, Transpose::kNo, products[i].y));
   }
   return results;
 }
@@ -104,16 +120,7 @@ Variable linear(const Variable& x, const Weight& weight, const Variable& bias, T
   const int64_t d_out = weight.shape()[stored == Transpose::kYes ? 0 : 1];
   Tensor y = Tensor::empty({x.dim(0), d_out}, x.dtype());  // [N, Dout]
   multiply_weight(x.value(), weight, stored, bias.defined() ? bias.value() : Tensor(), y);
-  const auto backward = [x, weight, bias, stored](const Tensor& grad_output) {
-    // y = x W + b:  dx = dy W^T,  dW = x^T dy,  db = sum of the rows of dy
-    if (x.requires_grad()) {
-      auto [grad, accumulate] = x.grad_target();
-      multiply_weight_backward(grad_output, weight, stored, accumulate, grad);
-    }
-    add_weight_grad(x.value(), grad_output, weight, stored);
-    add_bias_grad(bias, grad_output);
-  };
-  return autograd::record("linear", y, {&x, &weight.variable, &bias}, backward);
+  return record_linear(x, weight, bias, stored, std::move(y));
 }
 
 }  // namespace dragoman::ops

@@ -1,5 +1,6 @@
 #include "ops/logit_parts.h"
 
+#include "base/error.h"
 #include "ops/vector_math.h"
 
 namespace dragoman::ops {
@@ -22,6 +23,8 @@ bool LogitParts::pays(const Weight& weight) {
 void LogitParts::compute(const Tensor& hidden, const TakePart& take) const {
   const Tensor bias = bias_.defined() ? bias_.value() : Tensor();
   weight_.packed->forward().multiply_in_parts(hidden, bias, [&](int64_t, int64_t column, const Tensor& part) {
+    base::check_argument(part.dim(0) == hidden.dim(0), "logit_parts: {} tokens came in parts of {}, must be at most {}",
+                         hidden.dim(0), part.dim(0), kRows);
     Tensor logits = part;  // [C, .]
     take(column, logits);
   });

@@ -12,14 +12,15 @@ namespace dragoman::ops {
 /// with AMX; elsewhere LogitChunks computes them once.
 class LogitParts {
  public:
-  /// Tokens that are multiplied at a time. More would leave the cache, fewer would read and write the gradient of the
-  /// weight more often.
-  static constexpr int64_t kRows = 480;
+  /// Tokens that are multiplied at a time, not more than the products take at once where this pays. More would leave
+  /// the cache, fewer would read and write the gradient of the weight more often.
+  static constexpr int64_t kRows = 256;
 
   /// Whether the products with this weight are so fast.
   static bool pays(const Weight& weight);
 
-  /// @param weight  [V, D], with a packed copy, for the gradient too where one is wanted;  @param bias  [V] or undefined
+  /// @param weight  [V, D], with a packed copy, for the gradient too where one is wanted;  @param bias  [V] or
+  /// undefined
   LogitParts(const Weight& weight, const Variable& bias) : weight_(weight), bias_(bias) {}
 
   /// Receives columns column .. column + part.dim(1) of the logits: part [C, .], which it may overwrite.
