@@ -26,7 +26,7 @@ namespace hn = hwy::HWY_NAMESPACE;
 constexpr int kTileSide = 16;          // rows of a tile register, and cells of 32 bits in a row
 constexpr int kTilesDown = 2;          // of C at a time
 constexpr int64_t kTileDepth = 128;    // cells: the tiles of so much depth of a panel stay in the first-level cache
-constexpr int64_t kFewRows = 64;       // so few do not hide that a panel comes from memory
+constexpr int64_t kFewRows = 160;      // so few do not hide that a panel comes from memory
 constexpr int kATile = 6, kBTile = 7;  // registers; those below hold sums
 static_assert(kTilesDown * kTileVectors <= kATile && kLanes == kTileSide &&
               kRowsOfTiles % (kTilesDown * kTileSide) == 0);

@@ -13,9 +13,10 @@ struct LossResult {
 
 /// The output layer and its loss in one, without ever holding all logits:
 ///   loss = cross_entropy(hidden weight^T + bias, targets, options)
-/// Tokens go through in chunks of at most 256. When a tape records, the gradients of a chunk are computed at once
-/// while its logits are in cache: the gradient of hidden is kept for the backward pass, the gradients of weight and
-/// bias are added to their buffers in this very call. Therefore the gradient that arrives at `loss` must be 1: call
+/// Tokens go through in chunks of at most 256 (LogitChunks); where a packed copy is multiplied by AMX, the classes of a
+/// chunk do too, in parts (LogitParts). When a tape records, the gradients of a chunk are computed at once while its
+/// logits are in cache: the gradient of hidden is kept for the backward pass, the gradients of weight and bias are
+/// added to their buffers in this very call. Therefore the gradient that arrives at `loss` must be 1: call
 /// Tape::backward(loss) without a scale and put 1 / tokens into options.gradient_scale.
 /// @param hidden  [N, D] float32 or float64;  @param weight  [V, D] (the embedding table when tied); the
 /// products use its packed copy where there is one, in its precision
