@@ -248,8 +248,8 @@ HWY_INLINE void multiply_rows_of_tiles(typename Cells::Tiles& tiles, const TileA
   }
 }
 
-// A part of the depth of one panel. `lines` vectors of each cell of the next panel are asked for in equal parts by the
-// groups of tiles; the part of C that comes next is in the first part of the depth.
+// A part of the depth of one panel. The groups of tiles ask for the next panel in equal parts; those of the first part
+// of the depth also for the C that comes next, which is then there for the others.
 template <class Cells, int kVectors>
 HWY_INLINE void multiply_panel_of_vectors(typename Cells::Tiles& tiles, TileArguments tile, int64_t rows, bool first) {
   constexpr int64_t kRows = kTilesDown * kTileSide;

@@ -126,7 +126,7 @@ LossResult linear_cross_entropy(const Variable& hidden, const Weight& weight, co
   if (learning && hidden.requires_grad()) {
     grad_hidden = Tensor::empty(hidden.shape(), hidden.dtype());  // [N, D]
   }
-  const auto losses = LogitParts::pays(weight) ? losses_in_parts : losses_in_chunks;
+  const auto losses = LogitParts::pays(weight, learning) ? losses_in_parts : losses_in_chunks;
   const Sums sums = losses({hidden.value(), targets.data<int32_t>(), weight, bias, options}, learning, grad_hidden);
   const auto backward = [hidden, grad_hidden](const Tensor& grad_loss) {
     base::check_argument(grad_loss.item() == 1.0,

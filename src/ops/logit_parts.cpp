@@ -12,8 +12,8 @@ autograd::GradTarget target_of(const Variable& variable) {
 
 }  // namespace
 
-bool LogitParts::pays(const Weight& weight) {
-  if (weight.packed == nullptr) {
+bool LogitParts::pays(const Weight& weight, bool learning) {
+  if (weight.packed == nullptr || (learning && weight.packed->backward() == nullptr)) {
     return false;
   }
   const ProductKernel kernel = weight.packed->forward().kernel();

@@ -16,11 +16,11 @@ class LogitParts {
   /// the cache, fewer would read and write the gradient of the weight more often.
   static constexpr int64_t kRows = 256;
 
-  /// Whether the products with this weight are so fast.
-  static bool pays(const Weight& weight);
+  /// Whether the products with this weight are so fast, those of the gradient too if `learning`.
+  static bool pays(const Weight& weight, bool learning);
 
-  /// @param weight  [V, D], with a packed copy, for the gradient too where one is wanted;  @param bias  [V] or
-  /// undefined
+  /// @param weight  [V, D], with a packed copy, and one for the gradient where Backward is used
+  /// @param bias  [V] or undefined
   LogitParts(const Weight& weight, const Variable& bias) : weight_(weight), bias_(bias) {}
 
   /// Receives columns column .. column + part.dim(1) of the logits: part [C, .], which it may overwrite.
