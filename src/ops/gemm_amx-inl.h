@@ -1,7 +1,7 @@
-// Tiles of a matrix product, bfloat16 or int8, in the tile registers of AMX. Include after highway.h, inside
-// foreach_target. A is packed row by row, B in the panels of gemm_tile-inl.h, both padded with zeros to whole tiles of
-// 16 cells of depth. Every element of C is a chain over k of the same instructions, whatever the tile it falls into and
-// the number of rows.
+// Tiles of a matrix product, bfloat16 or int8 or the parts of float32 (SplitFloat32Cells), in the tile registers of
+// AMX. Include after highway.h, inside foreach_target. A is packed row by row, B in the panels of gemm_tile-inl.h, both
+// padded with zeros to whole tiles of 16 cells of depth. Every element of C is a chain over k of the same instructions,
+// whatever the tile it falls into and the number of rows.
 
 #include <hwy/highway.h>
 #include <algorithm>
@@ -15,6 +15,7 @@
 #define DRAGOMAN_OPS_GEMM_AMX_INL_H_
 #endif
 
+#include "ops/gemm_split-inl.h"
 #include "ops/int8_cells-inl.h"
 
 HWY_BEFORE_NAMESPACE();
@@ -90,25 +91,35 @@ class SoftwareTiles {
       std::copy_n(tiles_[kTile][r].begin(), kTileSide, rows + r * stride);
     }
   }
+  // As Intel's manual has it: the tile's own sums begin with zeros, those of first and second numbers apart.
   template <int kSum>
   void multiply_add_bfloat16() {
-    multiply_add<kSum, BFloat16Cells>();
+    const Tag d;
+    for_each_row_of<kSum>([&](const float* a, float* sums) HWY_ATTR {
+      Vector firsts = hn::Zero(d), seconds = hn::Zero(d);
+      for (int k = 0; k < kTileSide; ++k) {
+        BFloat16Cells::multiply_add_apart(hn::Set(d, a[k]), hn::LoadU(d, tiles_[kBTile][k].data()), firsts, seconds);
+      }
+      hn::StoreU(hn::Add(hn::LoadU(d, sums), hn::Add(firsts, seconds)), d, sums);
+    });
   }
   template <int kSum>
   void multiply_add_int8() {
-    multiply_add<kSum, Int8Cells>();
+    const Tag d;
+    for_each_row_of<kSum>([&](const float* a, float* sums) HWY_ATTR {
+      auto sum = Int8Cells::load(sums);
+      for (int k = 0; k < kTileSide; ++k) {
+        sum = Int8Cells::multiply_add(hn::Set(d, a[k]), hn::LoadU(d, tiles_[kBTile][k].data()), sum);
+      }
+      hn::StoreU(hn::BitCast(d, sum), d, sums);
+    });
   }
 
  private:
-  template <int kSum, class Cells>
-  void multiply_add() {
-    const Tag d;
+  template <int kSum, class Function>
+  void for_each_row_of(const Function& function) {
     for (int r = 0; r < kTileSide; ++r) {
-      auto sum = Cells::load(tiles_[kSum][r].data());
-      for (int k = 0; k < kTileSide; ++k) {
-        sum = Cells::multiply_add(hn::Set(d, tiles_[kATile][r][k]), hn::LoadU(d, tiles_[kBTile][k].data()), sum);
-      }
-      hn::StoreU(hn::BitCast(d, sum), d, tiles_[kSum][r].data());
+      function(tiles_[kATile][r].data(), tiles_[kSum][r].data());
     }
   }
 
@@ -124,10 +135,10 @@ struct TileSums {
   int64_t end_row;
 };
 
-// Asks for what comes next, a little in each of the steps of 16 cells that a group of tiles takes: the vectors of the
-// next panel as TileArguments says, and the part of C that comes after this one. Without it a store to memory that was
-// not used for long waits for each line of it.
-template <int kDown, int kVectors>
+// Asks for what comes next, a little in each of the steps that a group of tiles takes: the vectors of the next panel as
+// TileArguments says, and the part of C that comes after this one. Without it a store to memory that was not used for
+// long waits for each line of it.
+template <class Cells, int kDown, int kVectors>
 class TilesAhead {
  public:
   TilesAhead(const TileArguments& tile, const float* c)
@@ -135,7 +146,7 @@ class TilesAhead {
         ahead_(tile.ahead),
         c_(c),
         rows_left_(c == nullptr ? 0 : kDown * kTileSide),
-        rows_a_step_((kDown * kTileSide * kTileSide + tile.depth - 1) / std::max<int64_t>(tile.depth, 1)) {}
+        rows_a_step_((kDown * kTileSide * Cells::kStep + tile.depth - 1) / std::max<int64_t>(tile.depth, 1)) {}
 
   HWY_INLINE void step() {
     for (int64_t row = 0; tile_.ahead_lines > 0 && row < kTileSide; ++row, ahead_ += kVectors * kTileSide) {
@@ -158,17 +169,35 @@ class TilesAhead {
   const int64_t rows_a_step_;
 };
 
+// Calls function(row, column) with std::integral_constants for all tiles of a group of sums, row by row.
+template <int kVectors, int... kSums, class Function>
+HWY_INLINE void for_each_sum(std::integer_sequence<int, kSums...>, const Function& function) {
+  (function(std::integral_constant<int, kSums / kVectors>(), std::integral_constant<int, kSums % kVectors>()), ...);
+}
+
+// Adds the product of kDown tiles of A, the first at `a`, and kVectors tiles of B, the first at `b`, to the sums.
+template <class Cells, int kDown, int kVectors>
+HWY_INLINE void multiply_add_group(typename Cells::Tiles& tiles, const float* a, int64_t a_row, const float* b) {
+  for_each_sum<kVectors>(std::make_integer_sequence<int, kDown * kVectors>(), [&](auto row, auto place) HWY_ATTR {
+    // Odd rows go from right to left, so that they begin with the tile of B that is there.
+    constexpr int kColumn = row() % 2 == 0 ? place() : kVectors - 1 - place();
+    if constexpr (place() == 0) {
+      tiles.template load<kATile>(a + row() * kTileSide * a_row, a_row);
+    }
+    if constexpr (row() == 0 || place() > 0) {
+      tiles.template load<kBTile>(b + kColumn * kTileSide, kVectors * kTileSide);
+    }
+    Cells::template multiply_add_tiles<row() * kVectors + kColumn>(tiles);
+  });
+}
+
 // end [kDown * 16, kVectors * 16] = begin + A B for a panel of kVectors * 16 columns.
 template <class Cells, int kDown, int kVectors>
 HWY_INLINE void multiply_tiles(typename Cells::Tiles& tiles, const TileArguments& tile, const TileSums& sums,
                                const float* next_c) {
-  TilesAhead<kDown, kVectors> ahead(tile, next_c);
-  constexpr int64_t kWidth = kVectors * kTileSide;
-  const auto for_each_sum = [&]<int... kSums>(std::integer_sequence<int, kSums...>, const auto& function) {
-    (function(std::integral_constant<int, kSums / kVectors>(), std::integral_constant<int, kSums % kVectors>()), ...);
-  };
+  TilesAhead<Cells, kDown, kVectors> ahead(tile, next_c);
   constexpr std::make_integer_sequence<int, kDown * kVectors> kAll;
-  for_each_sum(kAll, [&](auto row, auto column) {
+  for_each_sum<kVectors>(kAll, [&](auto row, auto column) HWY_ATTR {
     constexpr int kSum = row() * kVectors + column();
     if (sums.begin == nullptr) {
       tiles.template zero<kSum>();
@@ -176,21 +205,11 @@ HWY_INLINE void multiply_tiles(typename Cells::Tiles& tiles, const TileArguments
       tiles.template load<kSum>(sums.begin + row() * kTileSide * sums.begin_row + column() * kTileSide, sums.begin_row);
     }
   });
-  for (int64_t k = 0; k < tile.depth; k += kTileSide) {
+  for (int64_t k = 0; k < tile.depth; k += Cells::kStep) {
     ahead.step();
-    for_each_sum(kAll, [&](auto row, auto place) {
-      // Odd rows go from right to left, so that they begin with the tile of B that is there.
-      constexpr int kColumn = row() % 2 == 0 ? place() : kVectors - 1 - place();
-      if constexpr (place() == 0) {
-        tiles.template load<kATile>(tile.a + row() * kTileSide * tile.a_row + k, tile.a_row);
-      }
-      if constexpr (row() == 0 || place() > 0) {
-        tiles.template load<kBTile>(tile.panel + k * kWidth + kColumn * kTileSide, kWidth);
-      }
-      Cells::template multiply_add_tiles<row() * kVectors + kColumn>(tiles);
-    });
+    Cells::template multiply_add_step<kDown, kVectors>(tiles, tile, k);
   }
-  for_each_sum(kAll, [&](auto row, auto column) {
+  for_each_sum<kVectors>(kAll, [&](auto row, auto column) HWY_ATTR {
     tiles.template store<row() * kVectors + column()>(
         sums.end + row() * kTileSide * sums.end_row + column() * kTileSide, sums.end_row);
   });
@@ -271,22 +290,22 @@ HWY_INLINE void multiply_panel_of_vectors(typename Cells::Tiles& tiles, TileArgu
   }
 }
 
-template <class Cells>
-HWY_INLINE void multiply_part_of_panel(typename Cells::Tiles& tiles, const TileArguments& tile, int64_t rows,
-                                       int64_t width, bool first) {
+// Calls `function` with the vectors of a panel `width` columns wide, a std::integral_constant.
+template <class Function>
+HWY_INLINE void with_vectors_of(int64_t width, const Function& function) {
   switch (width / kLanes) {
     case 1:
-      return multiply_panel_of_vectors<Cells, 1>(tiles, tile, rows, first);
+      return function(std::integral_constant<int, 1>());
     case 2:
-      return multiply_panel_of_vectors<Cells, 2>(tiles, tile, rows, first);
+      return function(std::integral_constant<int, 2>());
     default:
-      return multiply_panel_of_vectors<Cells, kTileVectors>(tiles, tile, rows, first);
+      return function(std::integral_constant<int, kTileVectors>());
   }
 }
 
 // One panel times `rows` rows of A, packed row by row with room for whole tiles; `tile` describes the first row. In
-// floating point a part of the depth after the other, so that a part of the panel stays in the first-level cache. The
-// panel at `next`, unless it is null, is asked for meanwhile.
+// bfloat16 a part of the depth after the other, so that a part of the panel stays in the first-level cache. The panel
+// at `next`, unless it is null, is asked for meanwhile.
 template <class Cells>
 HWY_INLINE void multiply_panel_of_tiles(typename Cells::Tiles& tiles, TileArguments tile, int64_t rows, int64_t width,
                                         const float* next) {
@@ -295,7 +314,9 @@ HWY_INLINE void multiply_panel_of_tiles(typename Cells::Tiles& tiles, TileArgume
   do {  // at least once: no depth yields the bias
     tile.depth = std::min(whole - begin, most);
     tile.ahead = next == nullptr ? nullptr : next + begin * width;
-    multiply_part_of_panel<Cells>(tiles, tile, rows, width, begin == 0);
+    with_vectors_of(width, [&](auto vectors) HWY_ATTR {
+      multiply_panel_of_vectors<Cells, vectors()>(tiles, tile, rows, begin == 0);
+    });
     begin += tile.depth;
     tile.a += tile.depth;
     tile.panel += tile.depth * width;
@@ -304,9 +325,35 @@ HWY_INLINE void multiply_panel_of_tiles(typename Cells::Tiles& tiles, TileArgume
   } while (begin < whole);
 }
 
+// The same for float32, whose blocks are no deeper than kDepthBlock: the next panel is split meanwhile.
+template <class Cells>
+HWY_INLINE void multiply_split_panel(typename Cells::Tiles& tiles, TileArguments tile, int64_t rows, int64_t width,
+                                     const float* next, SplitPanels& panels) {
+  const int64_t depth = tile.depth, groups = (rows + kTilesDown * kTileSide - 1) / (kTilesDown * kTileSide);
+  tile.depth = cells_of<SplitFloat32Cells>(depth);
+  const int64_t products =
+      std::max<int64_t>(groups * tile.depth / Cells::kStep * std::ssize(SplitFloat32Cells::kProducts), 1);
+  tile.cells_to_split = (tile.depth / SplitFloat32Cells::kParts + products - 1) / products;
+  tile.next_split = &panels.next_split();
+  with_vectors_of(width, [&](auto vectors) HWY_ATTR {
+    tile.panel = panels.take<vectors()>(tile.panel, next, depth);
+    multiply_panel_of_vectors<Cells, vectors()>(tiles, tile, rows, true);
+  });
+}
+
+// A step of multiply_tiles takes the 16 cells of one tile.
+template <class Cells>
+struct WholeCells {
+  static constexpr int64_t kStep = kTileSide;  // cells
+  template <int kDown, int kVectors, class Tiles>
+  static HWY_INLINE void multiply_add_step(Tiles& tiles, const TileArguments& tile, int64_t k) {
+    multiply_add_group<Cells, kDown, kVectors>(tiles, tile.a + k, tile.a_row, tile.panel + k * kVectors * kTileSide);
+  }
+};
+
 // Packed as by the instructions of AVX-512 BF16, which every processor with AMX has.
 template <class TileRegisters>
-struct BFloat16InTiles : BFloat16DotCells {
+struct BFloat16InTiles : BFloat16DotCells, WholeCells<BFloat16InTiles<TileRegisters>> {
   static constexpr int64_t kMultiple = kTileSide;
   using Tiles = TileRegisters;
   template <int kSum>
@@ -316,12 +363,34 @@ struct BFloat16InTiles : BFloat16DotCells {
 };
 
 template <class TileRegisters>
-struct Int8InTiles : Int8Cells {
+struct Int8InTiles : Int8Cells, WholeCells<Int8InTiles<TileRegisters>> {
   static constexpr int64_t kMultiple = kTileSide;
   using Tiles = TileRegisters;
   template <int kSum>
   static HWY_INLINE void multiply_add_tiles(Tiles& tiles) {
     tiles.template multiply_add_int8<kSum>();
+  }
+};
+
+// B is packed as float32, A split. A step takes all parts of a group.
+template <class TileRegisters>
+struct Float32InTiles : Float32Cells {
+  using Left = SplitFloat32Cells;
+  static constexpr int64_t kStep = Left::kParts * kTileSide;
+  using Tiles = TileRegisters;
+  template <int kSum>
+  static HWY_INLINE void multiply_add_tiles(Tiles& tiles) {
+    tiles.template multiply_add_bfloat16<kSum>();
+  }
+  template <int kDown, int kVectors>
+  static HWY_INLINE void multiply_add_step(Tiles& tiles, const TileArguments& tile, int64_t k) {
+#pragma GCC unroll 6
+    for (const auto [left, right] : Left::kProducts) {
+      multiply_add_group<Float32InTiles, kDown, kVectors>(tiles, tile.a + k + left * kTileSide, tile.a_row,
+                                                          tile.panel + (k + right * kTileSide) * kVectors * kTileSide);
+      // In between, where it costs little: after all six it would wait for them.
+      tile.next_split->template advance<kVectors>(tile.cells_to_split);
+    }
   }
 };
 #else
@@ -331,11 +400,19 @@ template <class>
 using BFloat16InTiles = BFloat16Cells;
 template <class>
 using Int8InTiles = Int8Cells;
+template <class>
+using Float32InTiles = Float32Cells;
 #endif
 
 template <class Cells>
 concept InTiles = requires {
   typename Cells::Tiles;
+};
+
+// Multiplies float32 in parts.
+template <class Cells>
+concept IsSplit = requires {
+  typename Cells::Left;
 };
 
 // Calls `function` with the format that `kernel` multiplies: one of floating point.
@@ -344,6 +421,10 @@ HWY_INLINE void with_cells_of(ProductKernel kernel, const Function& function) {
   switch (kernel) {
     case ProductKernel::kFloat32:
       return function(Float32Cells());
+    case ProductKernel::kFloat32Amx:
+      return function(Float32InTiles<HardwareTiles>());
+    case ProductKernel::kFloat32EmulatedAmx:
+      return function(Float32InTiles<SoftwareTiles>());
     case ProductKernel::kBFloat16Widened:
       return function(BFloat16Cells());
     case ProductKernel::kBFloat16Dot:

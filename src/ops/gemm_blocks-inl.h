@@ -63,12 +63,25 @@ constexpr int64_t row_block() {
   return InTiles<Cells> ? kRowsOfTiles : kRowBlock;
 }
 
+// The format in which A is packed.
+template <class Cells>
+struct LeftOf {
+  using Format = Cells;
+};
+template <class Cells>
+requires IsSplit<Cells>
+struct LeftOf<Cells> {
+  using Format = typename Cells::Left;
+};
+
 // Room for one packed block of A.
 template <class Cells>
 class LeftScratch {
  public:
+  using Format = typename LeftOf<Cells>::Format;
+
   LeftScratch(bool transposed, int64_t rows, int64_t depth) {
-    if (transposed || Cells::kDepth > 1) {
+    if (transposed || Format::kDepth > 1) {
       const int64_t lines = (std::min(rows, row_block<Cells>()) + kGroup - 1) / kGroup * kGroup;
       cells_ = tensor::Tensor::empty({lines * row_cells(std::min(depth, block_depth<Cells>()))});
     }
@@ -86,7 +99,7 @@ class LeftScratch {
   // Distance of packed rows, whole vectors. Rows of a tile that are a power of two apart would compete for a few lines
   // of the cache, hence the one more.
   static int64_t row_cells(int64_t depth) {
-    return (cells_of<Cells>(depth) + kLanes - 1) / kLanes * kLanes + (InTiles<Cells> ? kLanes : 0);
+    return (cells_of<Format>(depth) + kLanes - 1) / kLanes * kLanes + (InTiles<Cells> ? kLanes : 0);
   }
 
  private:
@@ -113,10 +126,11 @@ void place_left(const LeftOperand& left, int64_t rows, int64_t depth, LeftScratc
     tile.a = scratch.data();
     tile.a_row = 1;
     tile.a_depth = kTileRows;
-  } else if constexpr (Cells::kDepth > 1) {
+  } else if constexpr (LeftScratch<Cells>::Format::kDepth > 1) {
+    using Format = typename LeftScratch<Cells>::Format;
     tile.a = scratch.data();
     tile.a_row = LeftScratch<Cells>::row_cells(depth);
-    const auto pack = left.transposed ? pack_left_turned<Cells> : pack_left<Cells>;
+    const auto pack = left.transposed ? pack_left_turned<Format> : pack_left<Format>;
     pack(left.data, left.stride, depth, rows, tile.a_row, scratch.data());
   }
 }
@@ -150,7 +164,12 @@ void multiply_placed(TileArguments tile, bool left_transposed, int64_t rows, con
       multiply(width, panel_width(result.columns - next) == width ? right.panel(next, width) : nullptr);
     }
   };
-  if constexpr (InTiles<Cells>) {
+  if constexpr (IsSplit<Cells>) {
+    typename Cells::Tiles tiles;
+    SplitPanels panels;
+    for_each_panel([&](int64_t width, const float* next)
+                       HWY_ATTR { multiply_split_panel<Cells>(tiles, tile, rows, width, next, panels); });
+  } else if constexpr (InTiles<Cells>) {
     typename Cells::Tiles tiles;
     for_each_panel([&](int64_t width, const float* next)
                        HWY_ATTR { multiply_panel_of_tiles<Cells>(tiles, tile, rows, width, next); });

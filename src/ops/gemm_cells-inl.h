@@ -2,7 +2,8 @@
 // foreach_target. Operands are packed as cells of 32 bits: one float32, or two bfloat16 that are neighbours in k, the
 // first in the lower half, or four int8 (int8_cells-inl.h). A format says how many k a cell holds, how cells are made
 // of float32, how a product of cells joins a sum, and what a sum is worth; tiles, panels and blocks are the same for
-// all.
+// all. Packed depths are padded with zeros to groups of kMultiple cells. A format of several parts has kParts such
+// groups for the same k, one after the other.
 
 #include <hwy/highway.h>
 #include <cstdint>
@@ -28,6 +29,7 @@ struct TileArguments;
 
 // Sums that are the elements of the product.
 struct FloatSums {
+  static constexpr int64_t kParts = 1;
   using Sum = Vector;
   static HWY_INLINE Sum zero() { return hn::Zero(Tag()); }
   static HWY_INLINE Sum start(const TileArguments& /*tile*/, int64_t /*column*/) { return zero(); }
@@ -43,8 +45,8 @@ struct FloatSums {
 };
 
 struct Float32Cells : FloatSums {
-  static constexpr int64_t kDepth = 1;     // k of one cell
-  static constexpr int64_t kMultiple = 1;  // packed depths are padded to a multiple of so many cells
+  static constexpr int64_t kDepth = 1;  // k of one cell
+  static constexpr int64_t kMultiple = 1;
   static HWY_INLINE Vector multiply_add(Vector a, Vector b, Vector sum) { return hn::MulAdd(a, b, sum); }
 };
 
@@ -57,6 +59,12 @@ struct BFloat16Cells : FloatSums {
     return hn::MulAdd(second(a), second(b), hn::MulAdd(first(a), first(b), sum));
   }
 
+  // The same with a sum for the first numbers of cells and one for the second.
+  static HWY_INLINE void multiply_add_apart(Vector a, Vector b, Vector& firsts, Vector& seconds) {
+    firsts = hn::MulAdd(first(a), first(b), firsts);
+    seconds = hn::MulAdd(second(a), second(b), seconds);
+  }
+
   // Lane i holds low[i] and above it high[i], rounded to nearest even.
   static HWY_INLINE Vector join(Vector low, Vector high) {
     const Tag d;
@@ -65,10 +73,15 @@ struct BFloat16Cells : FloatSums {
     return hn::BitCast(d, hn::Or(hn::ShiftRight<16>(rounded(low)), hn::And(rounded(high), upper)));
   }
 
-  // The 2 * kLanes floats of `low` and `high`, which follow each other, as kLanes cells.
-  static HWY_INLINE Vector join_neighbours(Vector low, Vector high) {
+  // Stores the cells of join(low, high); formats of several parts store each `distance` after the one before.
+  static HWY_INLINE void store_joined(Vector low, Vector high, float* to, int64_t /*distance*/) {
+    hn::StoreU(join(low, high), Tag(), to);
+  }
+
+  // The same for the 2 * kLanes floats of `low` and `high`, which follow each other, as kLanes cells.
+  static HWY_INLINE void store_neighbours(Vector low, Vector high, float* to, int64_t distance) {
     const Tag d;
-    return join(hn::ConcatEven(d, high, low), hn::ConcatOdd(d, high, low));
+    store_joined(hn::ConcatEven(d, high, low), hn::ConcatOdd(d, high, low), to, distance);
   }
 
   // The upper halves are the bfloat16; NaN stays NaN whatever its payload.
@@ -115,6 +128,14 @@ struct BFloat16DotCells : FloatSums {
     return words;
   }
 
+  static HWY_INLINE void store_joined(Vector low, Vector high, float* to, int64_t /*distance*/) {
+    hn::StoreU(join(low, high), Tag(), to);
+  }
+  static HWY_INLINE void store_neighbours(Vector low, Vector high, float* to, int64_t /*distance*/) {
+    hn::StoreU(join_neighbours(low, high), Tag(), to);
+  }
+
+ private:
   static HWY_INLINE Vector join_neighbours(Vector low, Vector high) {
     Vector cells;
     asm("vcvtne2ps2bf16 %1, %2, %0" : "=v"(cells.raw) : "v"(low.raw), "v"(high.raw));
@@ -124,6 +145,52 @@ struct BFloat16DotCells : FloatSums {
 #else
 using BFloat16DotCells = BFloat16Cells;
 #endif
+
+// float32 as the sum of three bfloat16, for tile registers, which multiply no wider numbers:
+//   x = part 0 + part 1 + part 2,   |part 1| <= 2^-8 |x|,  |part 2| <= 2^-17 |x|
+// exactly, since 24 bits are three times 8. Of the nine products of parts of a and b six are summed; the three others
+// are together below 2^-23 of a b, which is what float32 rounds off (Henry, Tang and Heinecke 2019, "Leveraging the
+// bfloat16 artificial intelligence datatype for higher-precision computations", arXiv 1904.06376). What of a part is
+// below 2^-126 is lost; infinity, and what bfloat16 rounds to it, above 3.39e38, becomes NaN.
+struct SplitFloat32Cells : FloatSums {
+  static constexpr int64_t kDepth = 2;
+  static constexpr int64_t kMultiple = 16;
+  static constexpr int64_t kParts = 3;
+  static constexpr struct {
+    int left, right;
+  } kProducts[] = {{2, 0}, {1, 1}, {0, 2}, {1, 0}, {0, 1}, {0, 0}};  // of parts, in the order in which they are summed
+
+  static HWY_INLINE void store_joined(Vector low, Vector high, float* to, int64_t distance) {
+    for (int part = 0; part + 1 < kParts; ++part, to += distance) {
+      const Vector near_low = nearest(low), near_high = nearest(high);
+      store_upper_halves(near_low, near_high, to);
+      low = hn::Sub(low, near_low);
+      high = hn::Sub(high, near_high);
+    }
+    store_upper_halves(low, high, to);
+  }
+
+  static HWY_INLINE void store_neighbours(Vector low, Vector high, float* to, int64_t distance) {
+    const Tag d;
+    store_joined(hn::ConcatEven(d, high, low), hn::ConcatOdd(d, high, low), to, distance);
+  }
+
+ private:
+  using Bits = hn::RebindToUnsigned<Tag>;
+
+  // The nearest bfloat16; halves away from zero.
+  static HWY_INLINE Vector nearest(Vector x) {
+    const Bits bits;
+    const auto raised = hn::Add(hn::BitCast(bits, x), hn::Set(bits, 0x8000U));
+    return hn::BitCast(Tag(), hn::And(raised, hn::Set(bits, 0xFFFF0000U)));
+  }
+  static HWY_INLINE void store_upper_halves(Vector low, Vector high, float* to) {
+    const Bits bits;
+    const hn::Repartition<uint16_t, Tag> halves;
+    const auto lower = hn::ShiftRight<16>(hn::BitCast(bits, low));
+    hn::StoreU(hn::BitCast(Tag(), hn::OddEven(hn::BitCast(halves, high), hn::BitCast(halves, lower))), Tag(), to);
+  }
+};
 
 }  // namespace HWY_NAMESPACE
 }  // namespace dragoman::ops

@@ -23,17 +23,19 @@ namespace hn = hwy::HWY_NAMESPACE;
 
 constexpr int64_t kPackChunk = 8;  // rows read side by side: few enough lines at power-of-two strides for the L1 cache
 
-// `count` columns (at most kLanes) of the cell whose first k is row `row`; `left` rows are left from there on.
+// Stores `count` columns (at most kLanes) of the cell whose first k is row `row`, part after part `distance` apart;
+// `left` rows are left from there on.
 template <class Cells>
-HWY_INLINE Vector load_cells(const float* row, int64_t stride, int64_t left, int64_t count) {
+HWY_INLINE void store_cells(const float* row, int64_t stride, int64_t left, int64_t count, float* to,
+                            int64_t distance) {
   const Tag d;
   const auto load = [&](const float* from) HWY_ATTR {
     return count >= kLanes ? hn::LoadU(d, from) : hn::MaskedLoad(hn::FirstN(d, static_cast<size_t>(count)), d, from);
   };
   if constexpr (Cells::kDepth == 1) {
-    return load(row);
+    hn::StoreU(load(row), d, to);
   } else {
-    return Cells::join(load(row), left > 1 ? load(row + stride) : hn::Zero(d));
+    Cells::store_joined(load(row), left > 1 ? load(row + stride) : hn::Zero(d), to, distance);
   }
 }
 
@@ -49,11 +51,10 @@ HWY_INLINE void clear_padding(float* panel, int64_t depth, int64_t width) {
 // Packs columns [0, columns) of B [depth, columns]; the padding of the panel is left as it is.
 template <class Cells>
 HWY_INLINE void pack_part_of_panel(const float* b, int64_t stride, int64_t depth, int64_t columns, float* packed) {
-  const Tag d;
   const int64_t width = panel_width(columns);
   for (int64_t k = 0; k < depth; k += Cells::kDepth, b += Cells::kDepth * stride, packed += width) {
     for (int64_t j = 0; j < columns; j += kLanes) {
-      hn::StoreU(load_cells<Cells>(b + j, stride, depth - k, columns - j), d, packed + j);
+      store_cells<Cells>(b + j, stride, depth - k, columns - j, packed + j, 0);
     }
   }
 }
@@ -87,17 +88,19 @@ template <class Cells>
 HWY_INLINE void pack_left(const float* a, int64_t stride, int64_t depth, int64_t rows, int64_t row_cells,
                           float* packed) {
   const Tag d;
+  const auto store = [&](Vector low, Vector high, int64_t k)
+                         HWY_ATTR { Cells::store_neighbours(low, high, packed + k / 2 * Cells::kParts, kLanes); };
   for (int64_t row = 0; row < rows; ++row, a += stride, packed += row_cells) {
     int64_t k = 0;
     for (; k + 2 * kLanes <= depth; k += 2 * kLanes) {
-      hn::StoreU(Cells::join_neighbours(hn::LoadU(d, a + k), hn::LoadU(d, a + k + kLanes)), d, packed + k / 2);
+      store(hn::LoadU(d, a + k), hn::LoadU(d, a + k + kLanes), k);
     }
     if (k < depth) {
       const int64_t left = depth - k;
       const auto low = hn::FirstN(d, static_cast<size_t>(std::min(left, kLanes)));
       const auto high = hn::FirstN(d, static_cast<size_t>(std::max<int64_t>(left - kLanes, 0)));
       const Vector second = left > kLanes ? hn::MaskedLoad(high, d, a + k + kLanes) : hn::Zero(d);
-      hn::StoreU(Cells::join_neighbours(hn::MaskedLoad(low, d, a + k), second), d, packed + k / 2);
+      store(hn::MaskedLoad(low, d, a + k), second, k);
     }
   }
 }
@@ -172,7 +175,6 @@ HWY_INLINE void pack_panel_transposed(const float* b, int64_t stride, int64_t de
 // block at [k * kTileRows + r].
 template <class Cells>
 HWY_INLINE void pack_left_transposed(const float* a, int64_t stride, int64_t depth, int64_t rows, float* packed) {
-  const Tag d;
   constexpr int64_t kLine = (kRowBlock + kLanes - 1) / kLanes * kLanes;
   alignas(64) float lines[Cells::kDepth == 1 ? 1 : kPackChunk * kLine];
   const int64_t cells = cells_of<Cells>(depth);
@@ -184,8 +186,8 @@ HWY_INLINE void pack_left_transposed(const float* a, int64_t stride, int64_t dep
       for (int64_t k = begin; k < end; ++k) {
         for (int64_t row = 0; row < rows; row += kLanes) {
           const int64_t line = k * Cells::kDepth;
-          hn::Store(load_cells<Cells>(a + line * stride + row, stride, depth - line, rows - row), d,
-                    lines + (k - begin) * kLine + row);
+          store_cells<Cells>(a + line * stride + row, stride, depth - line, rows - row,
+                             lines + (k - begin) * kLine + row, 0);
         }
       }
       from = lines;
@@ -209,22 +211,24 @@ HWY_INLINE void pack_left_transposed(const float* a, int64_t stride, int64_t dep
 template <class Cells>
 HWY_INLINE void pack_left_turned(const float* a, int64_t stride, int64_t depth, int64_t rows, int64_t row_cells,
                                  float* packed) {
-  const Tag d;
   constexpr int64_t kLine = 8 * kLanes;  // rows turned at a time
-  alignas(64) float lines[kLanes * kLine];
+  constexpr int64_t kPart = kLanes * kLine;
+  alignas(64) float lines[Cells::kParts * kPart];
   const int64_t cells = (depth + Cells::kDepth - 1) / Cells::kDepth;
-  for (int64_t begin = 0; begin < cells; begin += kLanes) {
+  for (int64_t begin = 0; begin < cells; begin += kLanes, packed += Cells::kParts * kLanes) {
     const int64_t count = std::min(kLanes, cells - begin);
     for (int64_t first = 0; first < rows; first += kLine) {
       const int64_t some = std::min(rows - first, kLine);
       for (int64_t k = 0; k < count; ++k) {
         const int64_t line = (begin + k) * Cells::kDepth;
         for (int64_t row = 0; row < some; row += kLanes) {
-          hn::Store(load_cells<Cells>(a + line * stride + first + row, stride, depth - line, some - row), d,
-                    lines + k * kLine + row);
+          store_cells<Cells>(a + line * stride + first + row, stride, depth - line, some - row, lines + k * kLine + row,
+                             kPart);
         }
       }
-      transpose_rows(lines, kLine, count, some, row_cells, packed + first * row_cells + begin);
+      for (int64_t part = 0; part < Cells::kParts; ++part) {
+        transpose_rows(lines + part * kPart, kLine, count, some, row_cells, packed + first * row_cells + part * kLanes);
+      }
     }
   }
 }

@@ -36,13 +36,15 @@ constexpr int64_t kRowsOfTiles = 256;  // the same for tile registers, which wai
 template <class Cells>
 HWY_INLINE int64_t cells_of(int64_t depth) {
   constexpr int64_t kWhole = Cells::kDepth * Cells::kMultiple;
-  return (depth + kWhole - 1) / kWhole * Cells::kMultiple;
+  return (depth + kWhole - 1) / kWhole * Cells::kMultiple * Cells::kParts;
 }
 
 // Columns a panel holds in memory when `columns` are left: whole vectors, at most kPanelColumns.
 HWY_INLINE int64_t panel_width(int64_t columns) {
   return std::min((columns + kLanes - 1) / kLanes * kLanes, kPanelColumns);
 }
+
+class PanelSplit;
 
 struct TileArguments {
   const float* a;  // cell (r, k) at a[r * a_row + k * a_depth]
@@ -58,6 +60,9 @@ struct TileArguments {
   // next panel, as wide as this one, the first at ahead + k * width. Without it the first tile of a panel waits.
   const float* ahead = nullptr;
   int64_t ahead_lines = 0;
+  // float32 in tile registers only: the next panel, and how many cells of it are split with each group of tiles
+  PanelSplit* next_split = nullptr;
+  int64_t cells_to_split = 0;
   // int8 only: what one unit of row r of A (rows are numbered from first_row) and of column j of B is worth, and what
   // the sums of column j begin with
   const float* row_scales = nullptr;

@@ -28,6 +28,7 @@ template <int32_t kOffsetOfA>
 struct Int8Sums {
   static constexpr int64_t kDepth = 4;
   static constexpr int64_t kMultiple = 1;
+  static constexpr int64_t kParts = 1;
   static constexpr int32_t kOffset = kOffsetOfA;  // added to the elements of A, not to those of B
 
   using Sum = IntVector;

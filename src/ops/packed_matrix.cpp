@@ -197,7 +197,8 @@ float PackedMatrix::multiply_column(const float* x, const Tensor& bias, int64_t 
                        name_of(precision_));
   base::check_argument(0 <= column && column < columns_, "packed_matrix: column {} asked for, there are {}", column,
                        columns_);
-  return multiply_panel_column(panels_, {rows_, columns_}, x, bias.defined() ? bias.data<float>() : nullptr, column);
+  return multiply_panel_column(panels_, kernel_, {rows_, columns_}, x, bias.defined() ? bias.data<float>() : nullptr,
+                               column);
 }
 
 void PackedMatrix::multiply_in_parts(const Tensor& x, const Tensor& bias, const TakePart& take) const {

@@ -166,21 +166,67 @@ void unpack_column_of(const PanelStorage& panels, ProductKernel kernel, PackedSi
   with_packed_cells_of(kernel, [&](auto format) HWY_ATTR { unpack<decltype(format)>(panels, size, column, to); });
 }
 
+// Where a column is packed: its first number, its place in the vector of that, and the distance to the next.
+struct PlaceOfColumn {
+  const float* first;
+  int64_t lane, width;
+};
+
 // One lane of multiply_tile and store_vector.
-float multiply_column(const PanelStorage& panels, PackedSize size, const float* x, const float* bias, int64_t column) {
+float multiply_one(const float* x, const PlaceOfColumn& place, int64_t depth, const float* bias) {
   const hn::CappedTag<float, 1> d;
-  const int64_t first = column / kPanelColumns * kPanelColumns;
-  const int64_t width = panel_width(size.columns - first);
-  const float* cell = panels.cells.data<float>() + first * size.depth + column - first;
-  auto element = bias == nullptr ? hn::Zero(d) : hn::LoadU(d, bias + column);
-  for (int64_t begin = 0; begin < size.depth; begin += kDepthBlock) {
+  auto element = bias == nullptr ? hn::Zero(d) : hn::LoadU(d, bias);
+  for (int64_t begin = 0; begin < depth; begin += kDepthBlock) {
     auto sum = hn::Zero(d);
-    for (int64_t k = begin; k < std::min(begin + kDepthBlock, size.depth); ++k) {
-      sum = hn::MulAdd(hn::Set(d, x[k]), hn::LoadU(d, cell + k * width), sum);
+    for (int64_t k = begin; k < std::min(begin + kDepthBlock, depth); ++k) {
+      sum = hn::MulAdd(hn::Set(d, x[k]), hn::LoadU(d, place.first + k * place.width), sum);
     }
     element = begin > 0 || bias != nullptr ? hn::Add(sum, element) : sum;
   }
   return hn::GetLane(element);
+}
+
+// The same by tiles, since other instructions round otherwise: those of the vector of columns that holds this one, as a
+// panel of its own.
+template <class Cells>
+float multiply_one_in_tiles(const float* x, const PlaceOfColumn& place, int64_t depth, const float* bias) {
+  const Tag d;
+  Tensor panel = Tensor::empty({depth, kLanes});
+  for (int64_t k = 0; k < depth; ++k) {
+    hn::StoreU(hn::LoadU(d, place.first - place.lane + k * place.width), d, panel.data<float>() + k * kLanes);
+  }
+  const LeftOperand left{x, depth, false};
+  LeftScratch<Cells> scratch(false, 1, depth);
+  RightPanels right{panel.data<float>(), depth, 0};
+  const float* first_bias = bias == nullptr ? nullptr : bias - place.lane;
+  float elements[kLanes] = {};
+  int64_t begin = 0;
+  do {  // at least once: no depth yields the bias
+    const int64_t part = std::min(depth - begin, block_depth<Cells>());
+    right.first = begin;
+    multiply_block<Cells>(left.at(0, begin), 1, part, right,
+                          {elements, kLanes, place.lane + 1, begin == 0 ? first_bias : nullptr, begin > 0}, scratch);
+    begin += part;
+  } while (begin < depth);
+  return elements[place.lane];
+}
+
+float multiply_column(const PanelStorage& panels, ProductKernel kernel, PackedSize size, const float* x,
+                      const float* bias, int64_t column) {
+  const int64_t panel = column / kPanelColumns * kPanelColumns, in_panel = column - panel;
+  const float* const its_bias = bias == nullptr ? nullptr : bias + column;
+  float element = 0;
+  with_cells_of(kernel, [&](auto format) HWY_ATTR {
+    using Cells = decltype(format);
+    const PlaceOfColumn place{panels.cells.data<float>() + panel * size.depth + in_panel, in_panel % kLanes,
+                              panel_width(size.columns - panel)};
+    if constexpr (IsSplit<Cells>) {
+      element = multiply_one_in_tiles<Cells>(x, place, size.depth, its_bias);
+    } else if constexpr (Cells::kDepth == 1) {
+      element = multiply_one(x, place, size.depth, its_bias);
+    }
+  });
+  return element;
 }
 
 // The panels from `column` on, the first of a panel.
@@ -352,9 +398,9 @@ void pack_rounded_panels(const PanelStorage& from, PackedSize size, ProductKerne
   DRAGOMAN_DISPATCH(pack_rounded_weight)(from, size, kernel, panels);
 }
 
-float multiply_panel_column(const PanelStorage& panels, PackedSize size, const float* x, const float* bias,
-                            int64_t column) {
-  return DRAGOMAN_DISPATCH(multiply_column)(panels, size, x, bias, column);
+float multiply_panel_column(const PanelStorage& panels, ProductKernel kernel, PackedSize size, const float* x,
+                            const float* bias, int64_t column) {
+  return DRAGOMAN_DISPATCH(multiply_column)(panels, kernel, size, x, bias, column);
 }
 
 void unpack_panel_column(const PanelStorage& panels, ProductKernel kernel, PackedSize size, int64_t column, float* to) {

@@ -32,8 +32,8 @@ void unpack_panel_column(const PanelStorage& panels, ProductKernel kernel, Packe
 
 /// Element `column` of  x panels + bias  for one row x, float32 alone; the bits of multiply_panels.
 /// @param bias  null for none
-float multiply_panel_column(const PanelStorage& panels, PackedSize size, const float* x, const float* bias,
-                            int64_t column);
+float multiply_panel_column(const PanelStorage& panels, ProductKernel kernel, PackedSize size, const float* x,
+                            const float* bias, int64_t column);
 
 /// Which rows of the packed matrix are multiplied.
 struct PanelRows {

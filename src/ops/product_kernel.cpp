@@ -31,30 +31,27 @@ std::optional<Precision> precision_from(std::string_view name) {
 
 namespace {
 
-ProductKernel int8_kernel() {
-  const base::Isa isa = base::active_isa();
-  if (isa == base::Isa::kAmx) {
-    return base::amx_is_emulated() ? ProductKernel::kInt8EmulatedAmx : ProductKernel::kInt8Amx;
+// The kernel of tile registers, or `other` where there are none.
+ProductKernel in_tiles(ProductKernel hardware, ProductKernel emulated, ProductKernel other) {
+  if (base::active_isa() < base::Isa::kAmx) {
+    return other;
   }
-  return isa >= base::Isa::kVnni ? ProductKernel::kInt8Dot : ProductKernel::kInt8Widened;
+  return base::amx_is_emulated() ? emulated : hardware;
 }
 
 }  // namespace
 
 ProductKernel product_kernel(Precision precision) {
-  if (precision == Precision::kFloat32) {
-    return ProductKernel::kFloat32;
-  }
-  if (precision == Precision::kInt8) {
-    return int8_kernel();
-  }
-  switch (base::active_isa()) {
-    case base::Isa::kAmx:
-      return base::amx_is_emulated() ? ProductKernel::kBFloat16EmulatedAmx : ProductKernel::kBFloat16Amx;
-    case base::Isa::kBf16:
-      return ProductKernel::kBFloat16Dot;
+  const base::Isa isa = base::active_isa();
+  switch (precision) {
+    case Precision::kFloat32:
+      return in_tiles(ProductKernel::kFloat32Amx, ProductKernel::kFloat32EmulatedAmx, ProductKernel::kFloat32);
+    case Precision::kBFloat16:
+      return in_tiles(ProductKernel::kBFloat16Amx, ProductKernel::kBFloat16EmulatedAmx,
+                      isa >= base::Isa::kBf16 ? ProductKernel::kBFloat16Dot : ProductKernel::kBFloat16Widened);
     default:
-      return ProductKernel::kBFloat16Widened;
+      return in_tiles(ProductKernel::kInt8Amx, ProductKernel::kInt8EmulatedAmx,
+                      isa >= base::Isa::kVnni ? ProductKernel::kInt8Dot : ProductKernel::kInt8Widened);
   }
 }
 

@@ -7,6 +7,8 @@ namespace dragoman::ops {
 /// How this processor computes a matrix product of some precision.
 enum class ProductKernel {
   kFloat32,              ///< fused multiply-adds
+  kFloat32Amx,           ///< AMX: three bfloat16 a number, six products
+  kFloat32EmulatedAmx,   ///< the same code with tiles in memory, for tests
   kBFloat16Widened,      ///< bfloat16 widened to float32, fused multiply-adds: correct anywhere, no faster than float32
   kBFloat16Dot,          ///< AVX-512 BF16
   kBFloat16Amx,          ///< AMX

@@ -1,0 +1,98 @@
+// Panels of float32 on their way into the parts that tile registers multiply (SplitFloat32Cells). Include after highway.h,
+// inside foreach_target.
+
+#include <hwy/highway.h>
+#include <algorithm>
+#include <cstdint>
+
+#if defined(DRAGOMAN_OPS_GEMM_SPLIT_INL_H_) == defined(HWY_TARGET_TOGGLE)
+#ifdef DRAGOMAN_OPS_GEMM_SPLIT_INL_H_
+#undef DRAGOMAN_OPS_GEMM_SPLIT_INL_H_
+#else
+#define DRAGOMAN_OPS_GEMM_SPLIT_INL_H_
+#endif
+
+#include "ops/gemm_tile-inl.h"
+
+HWY_BEFORE_NAMESPACE();
+namespace dragoman::ops {
+namespace HWY_NAMESPACE {
+namespace hn = hwy::HWY_NAMESPACE;
+
+// One panel, split cell after cell: two neighbours in k of all columns.
+class PanelSplit {
+ public:
+  PanelSplit() = default;
+  // @param to  room for cells_of<SplitFloat32Cells>(depth) lines as wide as the panel
+  PanelSplit(const float* panel, int64_t depth, float* to) : row_(panel), rows_left_(depth), to_(to) {}
+
+  // Splits the next `cells` cells of a panel of kVectors vectors, or those that are left.
+  template <int kVectors>
+  HWY_INLINE void advance(int64_t cells) {
+    constexpr int64_t kWidth = kVectors * kLanes, kGroup = SplitFloat32Cells::kMultiple;
+    // Copies, since the compiler must suppose that a store of vectors changes the members.
+    const float* row = row_;
+    float* to = to_;
+    int64_t rows_left = rows_left_, cell = cell_;
+    for (; cells > 0 && (rows_left > 0 || cell > 0); --cells, rows_left -= 2, row += 2 * kWidth, to += kWidth) {
+      for (int64_t column = 0; column < kWidth; column += kLanes) {
+        __builtin_prefetch(row + kRowsAhead * kWidth + column);
+        __builtin_prefetch(row + (kRowsAhead + 1) * kWidth + column);
+        const Vector first = rows_left > 0 ? hn::LoadU(Tag(), row + column) : hn::Zero(Tag());
+        const Vector second = rows_left > 1 ? hn::LoadU(Tag(), row + kWidth + column) : hn::Zero(Tag());
+        SplitFloat32Cells::store_joined(first, second, to + column, kGroup * kWidth);
+      }
+      if (++cell == kGroup) {  // the other parts of this group come before the next
+        cell = 0;
+        to += (SplitFloat32Cells::kParts - 1) * kGroup * kWidth;
+      }
+    }
+    row_ = row;
+    to_ = to;
+    rows_left_ = rows_left;
+    cell_ = cell;
+  }
+
+ private:
+  static constexpr int64_t kRowsAhead = 16;
+
+  const float* row_ = nullptr;
+  int64_t rows_left_ = 0;
+  int64_t cell_ = 0;  // in its group, which is padded with zeros
+  float* to_ = nullptr;
+};
+
+// Two panels in parts: one is multiplied while the next is split. They are split at each use, because parts take half as
+// much memory again, which would take longer to arrive than splitting takes beside tile registers, which leave the vector
+// units idle.
+class SplitPanels {
+ public:
+  // Splits what is not yet split of the panel at `panel` and returns its parts. The panel at `next`, unless it is null, is
+  // the one that next_split() splits from now on.
+  template <int kVectors>
+  const float* take(const float* panel, const float* next, int64_t depth) {
+    if (panel_ahead_ != panel) {
+      ahead_ = PanelSplit(panel, depth, parts_[side_]);
+    }
+    ahead_.advance<kVectors>(cells_of<SplitFloat32Cells>(depth));
+    const float* const parts = parts_[side_];
+    side_ = 1 - side_;
+    panel_ahead_ = next;
+    ahead_ = next == nullptr ? PanelSplit() : PanelSplit(next, depth, parts_[side_]);
+    return parts;
+  }
+  PanelSplit& next_split() { return ahead_; }
+
+ private:
+  // Of a block of kDepthBlock k, two to a cell.
+  alignas(64) float parts_[2][kDepthBlock / 2 * SplitFloat32Cells::kParts * kPanelColumns];
+  int side_ = 0;
+  const float* panel_ahead_ = nullptr;
+  PanelSplit ahead_;
+};
+
+}  // namespace HWY_NAMESPACE
+}  // namespace dragoman::ops
+HWY_AFTER_NAMESPACE();
+
+#endif  // per-target include guard
