@@ -1,5 +1,5 @@
-// Panels of float32 on their way into the parts that tile registers multiply (SplitFloat32Cells). Include after highway.h,
-// inside foreach_target.
+// Panels of float32 on their way into the parts that tile registers multiply (SplitFloat32Cells). Include after
+// highway.h, inside foreach_target.
 
 #include <hwy/highway.h>
 #include <algorithm>
@@ -62,13 +62,13 @@ class PanelSplit {
   float* to_ = nullptr;
 };
 
-// Two panels in parts: one is multiplied while the next is split. They are split at each use, because parts take half as
-// much memory again, which would take longer to arrive than splitting takes beside tile registers, which leave the vector
-// units idle.
+// Two panels in parts: one is multiplied while the next is split. They are split at each use, because parts take half
+// as much memory again, which would take longer to arrive than splitting takes beside tile registers, which leave the
+// vector units idle.
 class SplitPanels {
  public:
-  // Splits what is not yet split of the panel at `panel` and returns its parts. The panel at `next`, unless it is null, is
-  // the one that next_split() splits from now on.
+  // Splits what is not yet split of the panel at `panel` and returns its parts. The panel at `next`, unless it is null,
+  // is the one that next_split() splits from now on.
   template <int kVectors>
   const float* take(const float* panel, const float* next, int64_t depth) {
     if (panel_ahead_ != panel) {

@@ -4,6 +4,7 @@
 
 #include <bit>
 #include <cmath>
+#include <limits>
 
 #include "base/error.h"
 #include "support/tensors.h"
@@ -78,15 +79,53 @@ TEST(Gemm, ABitOfARowDoesNotDependOnTheOtherRows) {
   }
 }
 
-TEST(Gemm, BFloat16HidesNoNotANumber) {
+TEST(Gemm, HidesNoNotANumber) {
   for (const uint32_t bits : {0x7FC00000U, 0x7FFFFFFFU, 0x7F800001U, 0xFFFFFFFFU}) {
     for (const Transpose transpose : {Transpose::kNo, Transpose::kYes}) {
-      Tensor a = Tensor::full({40, 40}, 1.0), c = Tensor::empty({40, 40});
-      a.data<float>()[5 * 40 + 7] = std::bit_cast<float>(bits);
-      gemm(a, transpose, Tensor::full({40, 40}, 1.0), Transpose::kNo, c, Precision::kBFloat16);
-      const int64_t row = transpose == Transpose::kNo ? 5 : 7;
-      EXPECT_TRUE(std::isnan(c.data<float>()[row * 40])) << std::hex << bits;
-      EXPECT_EQ(c.data<float>()[(row + 1) * 40], 40.0F);
+      for (const Precision precision : kPrecisions) {
+        Tensor a = Tensor::full({40, 40}, 1.0), c = Tensor::empty({40, 40});
+        a.data<float>()[5 * 40 + 7] = std::bit_cast<float>(bits);
+        gemm(a, transpose, Tensor::full({40, 40}, 1.0), Transpose::kNo, c, precision);
+        const int64_t row = transpose == Transpose::kNo ? 5 : 7;
+        EXPECT_TRUE(std::isnan(c.data<float>()[row * 40])) << std::hex << bits << ", " << name_of(precision);
+        EXPECT_EQ(c.data<float>()[(row + 1) * 40], 40.0F);
+      }
+    }
+  }
+}
+
+TEST(Gemm, WhatOverflowsIsNotFinite) {
+  Tensor a = Tensor::full({3, 40}, 1.0), c = Tensor::empty({3, 20});
+  a.data<float>()[40] = std::numeric_limits<float>::infinity();
+  gemm(a, Transpose::kNo, Tensor::full({40, 20}, 1.0), Transpose::kNo, c);
+  EXPECT_EQ(c.data<float>()[0], 40.0F);
+  EXPECT_FALSE(std::isfinite(c.data<float>()[20])) << "an infinite operand came out as " << c.data<float>()[20];
+}
+
+// float32 is float32 however it is computed: the error of a sum of K products is below K 2^-24 of their magnitudes.
+TEST(Gemm, Float32KeepsAllBitsOfOperandsOfAnyMagnitude) {
+  constexpr int64_t kDepth = 300;
+  Tensor a = random_tensor({20, kDepth}, DType::kFloat32, 9), b = random_tensor({kDepth, 50}, DType::kFloat32, 10);
+  for (int64_t i = 0; i < a.size(); ++i) {
+    a.data<float>()[i] *= std::ldexp(1.0F, static_cast<int>(i % 41 - 20));
+  }
+  for (int64_t i = 0; i < b.size(); ++i) {
+    b.data<float>()[i] *= std::ldexp(1.0F, static_cast<int>(i % 37 - 18));
+  }
+  Tensor c = Tensor::empty({20, 50});
+  gemm(a, Transpose::kNo, b, Transpose::kNo, c);
+  for (int64_t row = 0; row < 20; ++row) {
+    for (int64_t column = 0; column < 50; ++column) {
+      double sum = 0, magnitude = 0;
+      for (int64_t k = 0; k < kDepth; ++k) {
+        const double term = static_cast<double>(a.data<float>()[row * kDepth + k]) * b.data<float>()[k * 50 + column];
+        sum += term;
+        magnitude += std::abs(term);
+      }
+      const double error = std::abs(c.data<float>()[row * 50 + column] - sum);
+      ASSERT_LE(error, std::ldexp(kDepth * magnitude, -24)) << "row " << row << ", column " << column;
+      ASSERT_LE(error, std::ldexp(16 * magnitude, -24))
+          << "more than rounding explains, row " << row << ", column " << column;
     }
   }
 }
