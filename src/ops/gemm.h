@@ -19,7 +19,8 @@ constexpr Transpose turned(Transpose transpose) {
 /// @param a  [M, K], or [K, M] with Transpose::kYes;  @param b  [K, N], or [N, K];  @param c  [M, N]
 /// float32 (kernel) or float64 (plain loops), all three alike; rows may be strided (column views).
 /// @param precision  of the operands while float32 matrices are multiplied; the sums are float32 always
-/// K = 0 yields zeros. c must not overlap a or b.
+/// With AMX float32 is multiplied as three bfloat16 a number, to the accuracy of float32; an infinite operand gives NaN
+/// then. K = 0 yields zeros. c must not overlap a or b.
 /// The bits of a row of C depend on that row of op(A) and on B alone, whatever M is.
 /// Throws Error naming the argument: "gemm: b is [3, 4], must be [5, 4]".
 void gemm(const Tensor& a, Transpose transpose_a, const Tensor& b, Transpose transpose_b, Tensor& c,
