@@ -325,20 +325,19 @@ HWY_INLINE void multiply_panel_of_tiles(typename Cells::Tiles& tiles, TileArgume
   } while (begin < whole);
 }
 
-// The same for float32, whose blocks are no deeper than kDepthBlock: the next panel is split meanwhile.
+// The same for float32, whose blocks are no deeper than kDepthBlock: the next panel, of any width, is split meanwhile.
 template <class Cells>
 HWY_INLINE void multiply_split_panel(typename Cells::Tiles& tiles, TileArguments tile, int64_t rows, int64_t width,
-                                     const float* next, SplitPanels& panels) {
+                                     const NextPanel& next, SplitPanels& panels) {
   const int64_t depth = tile.depth, groups = (rows + kTilesDown * kTileSide - 1) / (kTilesDown * kTileSide);
+  tile.panel = panels.take({tile.panel, width}, next, depth);
   tile.depth = cells_of<SplitFloat32Cells>(depth);
   const int64_t products =
       std::max<int64_t>(groups * tile.depth / Cells::kStep * std::ssize(SplitFloat32Cells::kProducts), 1);
   tile.cells_to_split = (tile.depth / SplitFloat32Cells::kParts + products - 1) / products;
   tile.next_split = &panels.next_split();
-  with_vectors_of(width, [&](auto vectors) HWY_ATTR {
-    tile.panel = panels.take<vectors()>(tile.panel, next, depth);
-    multiply_panel_of_vectors<Cells, vectors()>(tiles, tile, rows, true);
-  });
+  with_vectors_of(width,
+                  [&](auto vectors) HWY_ATTR { multiply_panel_of_vectors<Cells, vectors()>(tiles, tile, rows, true); });
 }
 
 // A step of multiply_tiles takes the 16 cells of one tile.
@@ -386,10 +385,11 @@ struct Float32InTiles : Float32Cells {
   static HWY_INLINE void multiply_add_step(Tiles& tiles, const TileArguments& tile, int64_t k) {
 #pragma GCC unroll 6
     for (const auto [left, right] : Left::kProducts) {
-      multiply_add_group<Float32InTiles, kDown, kVectors>(tiles, tile.a + k + left * kTileSide, tile.a_row,
-                                                          tile.panel + (k + right * kTileSide) * kVectors * kTileSide);
+      multiply_add_group<Float32InTiles, kDown, kVectors>(
+          tiles, tile.a + k + left * kTileSide, tile.a_row,
+          tile.panel + right * PanelSplit::kDistance + k / Left::kParts * kVectors * kTileSide);
       // In between, where it costs little: after all six it would wait for them.
-      tile.next_split->template advance<kVectors>(tile.cells_to_split);
+      tile.next_split->advance(tile.cells_to_split);
     }
   }
 };

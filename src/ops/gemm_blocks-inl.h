@@ -37,10 +37,12 @@ struct RightPanels {
   const float* panels;
   int64_t cells;  // of a whole panel
   int64_t first;
+  NextPanel after = {};                  // the first panel of the block that comes next, if that is as deep
   const float* column_scales = nullptr;  // of all columns, int8 only
   const int32_t* column_starts = nullptr;
 
   const float* panel(int64_t column, int64_t width) const { return panels + column * cells + first * width; }
+  NextPanel first_panel(int64_t columns) const { return {panel(0, panel_width(columns)), panel_width(columns)}; }
 };
 
 struct Result {
@@ -96,6 +98,7 @@ class LeftScratch {
     }
   }
   const float* units() const { return units_; }
+  SplitPanels& split_panels() { return split_panels_; }
   // Distance of packed rows, whole vectors. Rows of a tile that are a power of two apart would compete for a few lines
   // of the cache, hence the one more.
   static int64_t row_cells(int64_t depth) {
@@ -106,6 +109,8 @@ class LeftScratch {
   static constexpr int64_t kGroup = InTiles<Cells> ? 32 : kTileRows;  // rows that tiles read, there or not
   tensor::Tensor cells_;
   float units_[IsInt8<Cells> ? row_block<Cells>() : 1];
+  struct None {};
+  std::conditional_t<IsSplit<Cells>, SplitPanels, None> split_panels_;
 };
 
 // Packs a block of A unless its cells can be read where they lie; `tile` then says where they are.
@@ -146,7 +151,7 @@ TileArguments placed_block(const LeftOperand& left, int64_t rows, int64_t depth,
 // C (+)= A B + bias for a block of A that was placed, and all columns of `result`.
 template <class Cells>
 void multiply_placed(TileArguments tile, bool left_transposed, int64_t rows, const RightPanels& right,
-                     const Result& result) {
+                     const Result& result, LeftScratch<Cells>& scratch) {
   tile.c_row = result.stride;
   tile.accumulate = result.accumulate;
   const auto for_each_panel = [&](const auto& multiply) HWY_ATTR {
@@ -160,15 +165,19 @@ void multiply_placed(TileArguments tile, bool left_transposed, int64_t rows, con
         tile.column_scales = right.column_scales + column;
         tile.column_starts = right.column_starts + column;
       }
-      const int64_t next = column + kPanelColumns;
-      multiply(width, panel_width(result.columns - next) == width ? right.panel(next, width) : nullptr);
+      const int64_t next = column + kPanelColumns, next_width = panel_width(result.columns - next);
+      if constexpr (IsSplit<Cells>) {
+        multiply(width, next < result.columns ? NextPanel{right.panel(next, next_width), next_width} : right.after);
+      } else {
+        multiply(width, next_width == width ? right.panel(next, width) : nullptr);
+      }
     }
   };
   if constexpr (IsSplit<Cells>) {
     typename Cells::Tiles tiles;
-    SplitPanels panels;
-    for_each_panel([&](int64_t width, const float* next)
-                       HWY_ATTR { multiply_split_panel<Cells>(tiles, tile, rows, width, next, panels); });
+    for_each_panel([&](int64_t width, const NextPanel& next) HWY_ATTR {
+      multiply_split_panel<Cells>(tiles, tile, rows, width, next, scratch.split_panels());
+    });
   } else if constexpr (InTiles<Cells>) {
     typename Cells::Tiles tiles;
     for_each_panel([&](int64_t width, const float* next)
@@ -184,7 +193,7 @@ void multiply_placed(TileArguments tile, bool left_transposed, int64_t rows, con
 template <class Cells>
 void multiply_block(const LeftOperand& left, int64_t rows, int64_t depth, const RightPanels& right,
                     const Result& result, LeftScratch<Cells>& scratch) {
-  multiply_placed<Cells>(placed_block(left, rows, depth, scratch), left.transposed, rows, right, result);
+  multiply_placed<Cells>(placed_block(left, rows, depth, scratch), left.transposed, rows, right, result, scratch);
 }
 
 }  // namespace HWY_NAMESPACE

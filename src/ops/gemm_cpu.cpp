@@ -44,12 +44,13 @@ void run_blocks(const GemmArguments& product, bool accumulate) {
     for (int64_t begin = 0; begin < product.depth; begin += kDepth) {
       const int64_t depth = std::min(product.depth - begin, kDepth);
       pack_right<Cells>(product, column, columns, begin, depth, panels.data<float>());
-      const RightPanels right{panels.data<float>(), cells_of<Cells>(depth), 0};
+      RightPanels right{panels.data<float>(), cells_of<Cells>(depth), 0};
       const LeftOperand left{product.a, product.a_stride, product.a_transposed};
       for (int64_t row = 0; row < product.rows; row += row_block<Cells>()) {
         const Result result{product.c + row * product.c_stride + column, product.c_stride, columns,
                             begin == 0 && product.bias != nullptr ? product.bias + column : nullptr,
                             accumulate || begin > 0};
+        right.after = row + row_block<Cells>() < product.rows ? right.first_panel(columns) : NextPanel();
         multiply_block<Cells>(left.at(row, begin), std::min(product.rows - row, row_block<Cells>()), depth, right,
                               result, scratch);
       }

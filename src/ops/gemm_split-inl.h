@@ -19,17 +19,44 @@ namespace dragoman::ops {
 namespace HWY_NAMESPACE {
 namespace hn = hwy::HWY_NAMESPACE;
 
+// A panel that is multiplied after another one, and how wide it is; null for none.
+struct NextPanel {
+  const float* panel = nullptr;
+  int64_t width = 0;
+};
+
 // One panel, split cell after cell: two neighbours in k of all columns.
 class PanelSplit {
  public:
   PanelSplit() = default;
-  // @param to  room for cells_of<SplitFloat32Cells>(depth) lines as wide as the panel
-  PanelSplit(const float* panel, int64_t depth, float* to) : row_(panel), rows_left_(depth), to_(to) {}
+  // @param to  room for the parts, each kDistance after the one before
+  PanelSplit(const NextPanel& panel, int64_t depth, float* to)
+      : row_(panel.panel), width_(panel.width), rows_left_(depth), to_(to) {}
 
-  // Splits the next `cells` cells of a panel of kVectors vectors, or those that are left.
-  template <int kVectors>
+  // A multiple of the size of a page: what is stored at once are lines of the same place in a page, with which fewer
+  // loads of tiles can be mistaken for loads of what is being stored.
+  static constexpr int64_t kDistance = kDepthBlock / 2 * kPanelColumns;
+
+  // Splits the next `cells` cells, or those that are left.
   HWY_INLINE void advance(int64_t cells) {
-    constexpr int64_t kWidth = kVectors * kLanes, kGroup = SplitFloat32Cells::kMultiple;
+    switch (width_ / kLanes) {
+      case 0:
+        return;
+      case 1:
+        return split<1>(cells);
+      case 2:
+        return split<2>(cells);
+      default:
+        return split<kTileVectors>(cells);
+    }
+  }
+
+ private:
+  static constexpr int64_t kRowsAhead = 16;
+
+  template <int kVectors>
+  HWY_INLINE void split(int64_t cells) {
+    constexpr int64_t kWidth = kVectors * kLanes;
     // Copies, since the compiler must suppose that a store of vectors changes the members.
     const float* row = row_;
     float* to = to_;
@@ -40,12 +67,9 @@ class PanelSplit {
         __builtin_prefetch(row + (kRowsAhead + 1) * kWidth + column);
         const Vector first = rows_left > 0 ? hn::LoadU(Tag(), row + column) : hn::Zero(Tag());
         const Vector second = rows_left > 1 ? hn::LoadU(Tag(), row + kWidth + column) : hn::Zero(Tag());
-        SplitFloat32Cells::store_joined(first, second, to + column, kGroup * kWidth);
+        SplitFloat32Cells::store_joined(first, second, to + column, kDistance);
       }
-      if (++cell == kGroup) {  // the other parts of this group come before the next
-        cell = 0;
-        to += (SplitFloat32Cells::kParts - 1) * kGroup * kWidth;
-      }
+      cell = (cell + 1) % SplitFloat32Cells::kMultiple;
     }
     row_ = row;
     to_ = to;
@@ -53,10 +77,8 @@ class PanelSplit {
     cell_ = cell;
   }
 
- private:
-  static constexpr int64_t kRowsAhead = 16;
-
   const float* row_ = nullptr;
+  int64_t width_ = 0;
   int64_t rows_left_ = 0;
   int64_t cell_ = 0;  // in its group, which is padded with zeros
   float* to_ = nullptr;
@@ -67,25 +89,24 @@ class PanelSplit {
 // vector units idle.
 class SplitPanels {
  public:
-  // Splits what is not yet split of the panel at `panel` and returns its parts. The panel at `next`, unless it is null,
-  // is the one that next_split() splits from now on.
-  template <int kVectors>
-  const float* take(const float* panel, const float* next, int64_t depth) {
-    if (panel_ahead_ != panel) {
+  // Splits what is not yet split of `panel` and returns its parts. `next`, as deep, is the one that next_split() splits
+  // from now on, and that comes next unless there is none.
+  const float* take(const NextPanel& panel, const NextPanel& next, int64_t depth) {
+    if (panel_ahead_ != panel.panel) {
       ahead_ = PanelSplit(panel, depth, parts_[side_]);
     }
-    ahead_.advance<kVectors>(cells_of<SplitFloat32Cells>(depth));
+    ahead_.advance(cells_of<SplitFloat32Cells>(depth));  // more than it has
     const float* const parts = parts_[side_];
     side_ = 1 - side_;
-    panel_ahead_ = next;
-    ahead_ = next == nullptr ? PanelSplit() : PanelSplit(next, depth, parts_[side_]);
+    panel_ahead_ = next.panel;
+    ahead_ = PanelSplit(next, depth, parts_[side_]);
     return parts;
   }
   PanelSplit& next_split() { return ahead_; }
 
  private:
   // Of a block of kDepthBlock k, two to a cell.
-  alignas(64) float parts_[2][kDepthBlock / 2 * SplitFloat32Cells::kParts * kPanelColumns];
+  alignas(64) float parts_[2][SplitFloat32Cells::kParts * PanelSplit::kDistance];
   int side_ = 0;
   const float* panel_ahead_ = nullptr;
   PanelSplit ahead_;

@@ -252,10 +252,15 @@ void multiply_rows(const PanelProduct& product, int64_t row, int64_t rows, LeftS
   const float* bias = bias_of(product);
   RightPanels right = panels_from<Cells>(product.panels, product.rows.all > 0 ? product.rows.all : depth, 0);
   scratch.measure(left.at(row, 0), rows, depth);
+  const auto go_to = [&](int64_t k) { right.first = (product.rows.first + k) / Cells::kDepth; };
+  const bool last_rows = row + rows == product.x.dim(0);
   int64_t begin = 0;
   do {  // at least once: no depth yields the bias
-    const int64_t part = std::min(depth - begin, block_depth<Cells>());
-    right.first = (product.rows.first + begin) / Cells::kDepth;
+    const int64_t part = std::min(depth - begin, block_depth<Cells>()), end = begin + part;
+    go_to(end < depth ? end : 0);
+    const bool as_deep = std::min(end < depth ? depth - end : depth, block_depth<Cells>()) == part;
+    right.after = as_deep && !(last_rows && end == depth) ? right.first_panel(columns) : NextPanel();
+    go_to(begin);
     multiply_block<Cells>(left.at(row, begin), rows, part, right,
                           {y.data<float>() + row * y.stride(0), y.stride(0), columns, begin == 0 ? bias : nullptr,
                            product.accumulate || begin > 0},
@@ -282,8 +287,14 @@ void multiply_rows_of_each(std::span<const PanelProduct> products, int64_t row, 
   const TileArguments tile = placed_block(left, rows, depth, scratch);
   for (size_t i = 0; i < products.size(); ++i) {
     Tensor& y = results[i];
-    multiply_placed<Cells>(tile, false, rows, panels_from<Cells>(products[i].panels, depth, 0),
-                           {y.data<float>() + row * y.stride(0), y.stride(0), y.dim(1), bias_of(products[i]), false});
+    RightPanels right = panels_from<Cells>(products[i].panels, depth, 0);
+    if (i + 1 < products.size() || row + rows < x.dim(0)) {
+      const size_t next = (i + 1) % products.size();  // after the last one the first, with other rows
+      right.after = panels_from<Cells>(products[next].panels, depth, 0).first_panel(results[next].dim(1));
+    }
+    multiply_placed<Cells>(tile, false, rows, right,
+                           {y.data<float>() + row * y.stride(0), y.stride(0), y.dim(1), bias_of(products[i]), false},
+                           scratch);
   }
 }
 
@@ -318,6 +329,9 @@ void multiply_rows_in_parts(const PanelProduct& product, int64_t row, int64_t ro
   for (int64_t column = 0; column < columns; column += PackedMatrix::kPartColumns) {
     const int64_t width = std::min(columns - column, PackedMatrix::kPartColumns);
     RightPanels right = panels_from<Cells>(product.panels, depth, column);
+    if (one_block && column + width < columns) {
+      right.after = panels_from<Cells>(product.panels, depth, column + width).first_panel(columns - column - width);
+    }
     int64_t begin = 0;
     do {
       const int64_t some = std::min(depth - begin, block_depth<Cells>());
@@ -327,7 +341,7 @@ void multiply_rows_in_parts(const PanelProduct& product, int64_t row, int64_t ro
       right.first = begin / Cells::kDepth;
       const float* bias = begin == 0 && bias_of(product) != nullptr ? bias_of(product) + column : nullptr;
       multiply_placed<Cells>(tile, false, rows, right,
-                             {part.data<float>(), PackedMatrix::kPartColumns, width, bias, begin > 0});
+                             {part.data<float>(), PackedMatrix::kPartColumns, width, bias, begin > 0}, scratch);
       begin += some;
     } while (begin < depth);
     take(row, column, part.rows(0, rows).columns(0, width));
