@@ -102,7 +102,7 @@ TEST(Gemm, WhatOverflowsIsNotFinite) {
   EXPECT_FALSE(std::isfinite(c.data<float>()[20])) << "an infinite operand came out as " << c.data<float>()[20];
 }
 
-// float32 is float32 however it is computed: the error of a sum of K products is below K 2^-24 of their magnitudes.
+// float32 is float32 however it is computed: what is lost is rounding, of which a part of the K = 300 steps cancels.
 TEST(Gemm, Float32KeepsAllBitsOfOperandsOfAnyMagnitude) {
   constexpr int64_t kDepth = 300;
   Tensor a = random_tensor({20, kDepth}, DType::kFloat32, 9), b = random_tensor({kDepth, 50}, DType::kFloat32, 10);
@@ -123,9 +123,7 @@ TEST(Gemm, Float32KeepsAllBitsOfOperandsOfAnyMagnitude) {
         magnitude += std::abs(term);
       }
       const double error = std::abs(c.data<float>()[row * 50 + column] - sum);
-      ASSERT_LE(error, std::ldexp(kDepth * magnitude, -24)) << "row " << row << ", column " << column;
-      ASSERT_LE(error, std::ldexp(16 * magnitude, -24))
-          << "more than rounding explains, row " << row << ", column " << column;
+      ASSERT_LE(error, std::ldexp(16 * magnitude, -24)) << "row " << row << ", column " << column;
     }
   }
 }
