@@ -16,6 +16,7 @@ Variable recompute(const char* name, std::function<Variable()> part) {
     return once;
   }
   Variable output(once.value(), true);
+  output.set_rounded(once.rounded());
   const bool check_finite = outer->check_finite();
   outer->push(name, output, [part = std::move(part), check_finite](const Tensor& grad_output) {
     Tape tape;

@@ -29,9 +29,19 @@ void add_elements(T* __restrict sum, const T* __restrict part, int64_t size) {
   }
 }
 
+// In float32; each sum is rounded.
+void add_halves(Tensor& sum, const Tensor& part) {
+  std::ranges::transform(sum.span<tensor::BFloat16>(), part.span<tensor::BFloat16>(), sum.data<tensor::BFloat16>(),
+                         [](tensor::BFloat16 a, tensor::BFloat16 b) {
+                           return tensor::to_bfloat16(tensor::to_float(a) + tensor::to_float(b));
+                         });
+}
+
 void add_in_place(Tensor& sum, const Tensor& part) {
   if (sum.dtype() == tensor::DType::kFloat64) {
     add_elements(sum.data<double>(), part.data<double>(), sum.size());
+  } else if (is_bfloat16(sum)) {
+    add_halves(sum, part);
   } else {
     add_elements(sum.data<float>(), part.data<float>(), sum.size());
   }
@@ -39,6 +49,9 @@ void add_in_place(Tensor& sum, const Tensor& part) {
 
 bool all_finite(const Tensor& values) {
   const auto finite = [](auto value) { return std::isfinite(value); };
+  if (is_bfloat16(values)) {
+    return std::ranges::all_of(values.span<tensor::BFloat16>(), finite, tensor::to_float);
+  }
   return values.dtype() == tensor::DType::kFloat64 ? std::ranges::all_of(values.span<double>(), finite)
                                                    : std::ranges::all_of(values.span<float>(), finite);
 }

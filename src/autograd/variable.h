@@ -34,6 +34,11 @@ class Variable {
   tensor::DType dtype() const { return value().dtype(); }
   bool requires_grad() const { return state_ != nullptr && state_->requires_grad; }
 
+  /// The value in bfloat16, where the op that made it has rounded it in passing for products that will ask for that;
+  /// undefined elsewhere.
+  const Tensor& rounded() const { return state_->rounded; }
+  void set_rounded(Tensor rounded) { state_->rounded = std::move(rounded); }
+
   bool has_grad() const { return state_->has_grad; }
   /// Throws Error when backward has not reached this variable: "gradient asked for before it was computed".
   const Tensor& grad() const;
@@ -52,6 +57,7 @@ class Variable {
  private:
   struct State {
     Tensor value;
+    Tensor rounded;
     Tensor grad;
     bool requires_grad = false;
     bool has_grad = false;

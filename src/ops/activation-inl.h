@@ -68,8 +68,9 @@ struct Silu {
   }
 };
 
-/// to[c] = activation(from[c]); `to` may be `from`.
-HWY_INLINE void activate_row(const float* from, int64_t columns, Activation activation, float* to) {
+/// to[c] = activation(from[c]) for rows of float32 or bfloat16; `to` may be `from`.
+template <class Element>
+HWY_INLINE void activate_row(const Element* from, int64_t columns, Activation activation, Element* to) {
   switch (activation) {
     case Activation::kNone:
       return map_row(from, columns, to, [](RowVector x) HWY_ATTR { return x; });

@@ -9,16 +9,16 @@ namespace {
 using tensor::DType;
 
 Variable apply(const char* op, const Variable& x, Activation activation, const Dropout& dropout) {
-  const DType dtype = x.dtype() == DType::kFloat64 ? DType::kFloat64 : DType::kFloat32;
+  const DType dtype = tensor::is_bfloat16(x.value()) || x.dtype() == DType::kFloat64 ? x.dtype() : DType::kFloat32;
   tensor::check_matrix(x.value(), dtype, op, "x");
   Tensor y = Tensor::empty(x.shape(), dtype);  // [N, D]
   dtype == DType::kFloat64 ? reference::activation(x.value(), activation, dropout, y)
-                           : activation_float32(x.value(), activation, dropout, y);
+                           : activation_cpu(x.value(), activation, dropout, y);
   const Tensor saved = activation == Activation::kRelu ? y : x.value();
   return autograd::record(op, y, {&x}, [x, saved, activation, dropout, dtype](const Tensor& grad_output) {
     Tensor grad_x = Tensor::empty(saved.shape(), dtype);  // y = f(x) * scales:  dx = dy * scales * f'(x)
     dtype == DType::kFloat64 ? reference::activation_backward(saved, grad_output, activation, dropout, grad_x)
-                             : activation_backward_float32(saved, grad_output, activation, dropout, grad_x);
+                             : activation_backward_cpu(saved, grad_output, activation, dropout, grad_x);
     x.add_grad(grad_x);
   });
 }

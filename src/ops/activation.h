@@ -14,7 +14,7 @@ enum class Activation {
 };
 
 /// Applies a nonlinearity to each element.
-/// @param x  [N, D]  float32 or float64; rows may be strided
+/// @param x  [N, D]  float32, float64 or bfloat16, which is computed with in float32; rows may be strided
 /// @return [N, D]; x itself for kNone. NaN stays NaN.   float32: within 2e-7 max(1, |x|) of the formula.
 /// Saves for backward: y for kRelu, else x (shared, not copied).   Gradients: x; that of ReLU at 0 is 0.
 Variable activation(const Variable& x, Activation activation);

@@ -62,7 +62,9 @@ void check_width(const Tensor& matrix, int n_heads, const char* argument) {
 
 void check_query_and_key(const Tensor& query, const Tensor& key, const AttentionBounds& bounds,
                          const AttentionOptions& options) {
-  check_float(query, "attention", "query");
+  if (!is_bfloat16(query)) {
+    check_float(query, "attention", "query");
+  }
   tensor::check_matrix(query, query.dtype(), "attention", "query");
   tensor::check_matrix(key, query.dtype(), "attention", "key");
   base::check_argument(query.dim(1) == key.dim(1),
@@ -108,9 +110,10 @@ Tensor attention_weights(const Tensor& query, const Tensor& key, const Attention
   check_query_and_key(query, key, bounds, options);
   base::check_argument(bounds.query_offsets.dim(0) == 2, "attention_weights: bounds of {} sentences, must be 1",
                        bounds.query_offsets.dim(0) - 1);
-  Tensor weights = Tensor::empty({options.n_heads, query.dim(0), key.dim(0)}, query.dtype());  // [H, T, S]
   const AttentionInputs inputs{query, key, {}, bounds, options};
   const bool exact = query.dtype() == DType::kFloat64;
+  Tensor weights = Tensor::empty({options.n_heads, query.dim(0), key.dim(0)},
+                                 exact ? DType::kFloat64 : DType::kFloat32);  // [H, T, S]
   (exact ? reference::attention_weights_forward : attention_weights_forward)(inputs, weights);
   return exact ? weights.to(DType::kFloat32) : weights;
 }

@@ -5,6 +5,24 @@
 // The two above must come first.
 #include "ops/attention_kernel-inl.h"
 
+HWY_BEFORE_NAMESPACE();
+namespace dragoman::ops::HWY_NAMESPACE {
+
+void widen_rows(MatrixView<const tensor::BFloat16> from, int64_t rows, int64_t columns, MatrixView<float> to) {
+  for (int64_t row = 0; row < rows; ++row) {
+    map_row(from.row(row), columns, to.row(row), [](RowVector v) HWY_ATTR { return v; });
+  }
+}
+
+void round_rows(MatrixView<const float> from, int64_t rows, int64_t columns, MatrixView<tensor::BFloat16> to) {
+  for (int64_t row = 0; row < rows; ++row) {
+    map_row(from.row(row), columns, to.row(row), [](RowVector v) HWY_ATTR { return v; });
+  }
+}
+
+}  // namespace dragoman::ops::HWY_NAMESPACE
+HWY_AFTER_NAMESPACE();
+
 #if HWY_ONCE
 #include <utility>
 
@@ -17,6 +35,8 @@ namespace {
 HWY_EXPORT(head_forward);
 HWY_EXPORT(head_backward);
 HWY_EXPORT(head_weights);
+HWY_EXPORT(widen_rows);
+HWY_EXPORT(round_rows);
 
 int64_t longest(const Tensor& offsets) {
   int64_t length = 0;
@@ -52,23 +72,76 @@ class ScratchOwner {
 
 template <typename T, typename AnyTensor>
 MatrixView<T> view_of(AnyTensor& matrix) {
-  return matrix.defined() ? MatrixView<T>{matrix.template data<float>(), matrix.stride(0)} : MatrixView<T>{};
+  return {matrix.template data<std::remove_const_t<T>>(), matrix.stride(0)};
 }
+
+// Rows of one head, in float32. Those of a bfloat16 matrix have a copy, one head's at a time.
+class HeadInput {
+ public:
+  // @param most_rows  of a head;  @param width  columns of a head
+  HeadInput(const Tensor& matrix, int64_t most_rows, int64_t width) : matrix_(matrix), width_(width) {
+    if (matrix.defined() && is_bfloat16(matrix)) {
+      copy_ = Tensor::empty({most_rows, width});
+    }
+  }
+
+  MatrixView<const float> rows(int64_t first, int64_t count, int64_t head) {
+    if (!matrix_.defined()) {
+      return {};
+    }
+    if (!copy_.defined()) {
+      return view_of<const float>(matrix_).part(first, head * width_);
+    }
+    const auto from = view_of<const tensor::BFloat16>(matrix_).part(first, head * width_);
+    DRAGOMAN_DISPATCH(widen_rows)(from, count, width_, view_of<float>(copy_));
+    return {copy_.data<float>(), width_};
+  }
+
+ private:
+  const Tensor& matrix_;
+  int64_t width_;
+  Tensor copy_;
+};
+
+// The same for what is written: `finish` brings the rows of the head that `rows` was asked for to the matrix.
+class HeadOutput {
+ public:
+  HeadOutput(Tensor& matrix, int64_t most_rows, int64_t width) : matrix_(matrix), width_(width) {
+    if (is_bfloat16(matrix)) {
+      copy_ = Tensor::empty({most_rows, width});
+    }
+  }
+
+  MatrixView<float> rows(int64_t first, int64_t head) {
+    return copy_.defined() ? view_of<float>(copy_) : view_of<float>(matrix_).part(first, head * width_);
+  }
+  void finish(int64_t first, int64_t count, int64_t head) {
+    if (copy_.defined()) {
+      const auto to = view_of<tensor::BFloat16>(matrix_).part(first, head * width_);
+      DRAGOMAN_DISPATCH(round_rows)({copy_.data<float>(), width_}, count, width_, to);
+    }
+  }
+
+ private:
+  Tensor& matrix_;
+  int64_t width_;
+  Tensor copy_;
+};
 
 // The heads of a call, one after another.
 class Heads {
  public:
   Heads(const AttentionInputs& inputs, float* stats)
       : inputs_(inputs),
-        query_(view_of<const float>(inputs.query)),
-        key_(view_of<const float>(inputs.key)),
-        value_(view_of<const float>(inputs.value)),
+        query_(inputs.query, longest(inputs.bounds.query_offsets), inputs.d_head()),
+        key_(inputs.key, longest(inputs.bounds.key_offsets), inputs.d_head()),
+        value_(inputs.value, longest(inputs.bounds.key_offsets), inputs.d_value()),
         stats_(stats),
         dropout_(weight_dropout(inputs.options)) {}
 
   /// Calls visit(HeadProblem, first key row) for each head of each sentence.
   template <typename Visit>
-  void for_each(Visit visit) const {
+  void for_each(Visit visit) {
     const auto queries = inputs_.bounds.query_offsets.span<int32_t>();
     const auto keys = inputs_.bounds.key_offsets.span<int32_t>();
     const int64_t n_rows = inputs_.query.dim(0);
@@ -80,9 +153,9 @@ class Heads {
       p.n_keys = keys[sentence + 1] - first_key;
       p.key_mask = key_mask_ == nullptr ? nullptr : key_mask_ + first_key;
       for (p.head = 0; p.head < p.n_heads; ++p.head) {
-        p.query = query_.part(p.first_query, p.head * p.d_head);
-        p.key = key_.part(first_key, p.head * p.d_head);
-        p.value = value_.part(first_key, p.head * p.d_value);
+        p.query = query_.rows(p.first_query, p.n_queries, p.head);
+        p.key = key_.rows(first_key, p.n_keys, p.head);
+        p.value = value_.rows(first_key, p.n_keys, p.head);
         if (stats_ != nullptr) {
           p.largest = stats_ + p.head * n_rows + p.first_query;
           p.inverse_sum = p.largest + p.n_heads * n_rows;
@@ -104,7 +177,7 @@ class Heads {
   }
 
   const AttentionInputs& inputs_;
-  const MatrixView<const float> query_, key_, value_;
+  HeadInput query_, key_, value_;
   float* const stats_;  // [2, H, Nq]
   const bool* const key_mask_ = inputs_.bounds.key_mask.defined() ? inputs_.bounds.key_mask.data<bool>() : nullptr;
   const Dropout dropout_;
@@ -114,22 +187,27 @@ class Heads {
 
 void attention_forward(const AttentionInputs& inputs, Tensor& context, Tensor& stats) {
   const ScratchOwner scratch(inputs, false);
-  const MatrixView<float> output = view_of<float>(context);
+  HeadOutput output(context, longest(inputs.bounds.query_offsets), inputs.d_value());
   Heads(inputs, stats.data<float>()).for_each([&](const HeadProblem& p, int64_t) {
-    DRAGOMAN_DISPATCH(head_forward)(p, scratch.get(), output.part(p.first_query, p.head * p.d_value));
+    DRAGOMAN_DISPATCH(head_forward)(p, scratch.get(), output.rows(p.first_query, p.head));
+    output.finish(p.first_query, p.n_queries, p.head);
   });
 }
 
 void attention_backward(const AttentionInputs& inputs, Tensor stats, const Tensor& grad_context,
                         AttentionGradients& gradients) {
   const ScratchOwner scratch(inputs, true);
-  const auto output = view_of<const float>(grad_context);
-  const auto query = view_of<float>(gradients.query), key = view_of<float>(gradients.key);
-  const auto value = view_of<float>(gradients.value);
+  const int64_t n_queries = longest(inputs.bounds.query_offsets), n_keys = longest(inputs.bounds.key_offsets);
+  HeadInput output(grad_context, n_queries, inputs.d_value());
+  HeadOutput query(gradients.query, n_queries, inputs.d_head()), key(gradients.key, n_keys, inputs.d_head());
+  HeadOutput value(gradients.value, n_keys, inputs.d_value());
   Heads(inputs, stats.data<float>()).for_each([&](const HeadProblem& p, int64_t first_key) {
-    const HeadGradients grads{query.part(p.first_query, p.head * p.d_head), key.part(first_key, p.head * p.d_head),
-                              value.part(first_key, p.head * p.d_value)};
-    DRAGOMAN_DISPATCH(head_backward)(p, scratch.get(), output.part(p.first_query, p.head * p.d_value), grads);
+    const HeadGradients grads{query.rows(p.first_query, p.head), key.rows(first_key, p.head),
+                              value.rows(first_key, p.head)};
+    DRAGOMAN_DISPATCH(head_backward)(p, scratch.get(), output.rows(p.first_query, p.n_queries, p.head), grads);
+    query.finish(p.first_query, p.n_queries, p.head);
+    key.finish(first_key, p.n_keys, p.head);
+    value.finish(first_key, p.n_keys, p.head);
   });
 }
 

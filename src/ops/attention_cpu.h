@@ -4,7 +4,8 @@
 
 namespace dragoman::ops {
 
-/// What the kernels of `attention` read; shapes and offsets are checked already.
+/// What the kernels of `attention` read; shapes and offsets are checked already. All three are float32, or all three
+/// bfloat16, which is computed with in float32; what is made of them has their type.
 struct AttentionInputs {
   Tensor query;  ///< [Nq, H*Dh]
   Tensor key;    ///< [Nk, H*Dh]
@@ -32,7 +33,7 @@ inline Dropout weight_dropout(const AttentionOptions& options) {
 }
 
 /// Overwrites context [Nq, H*Dv] and stats [2, H, Nq]: the largest product q . k of each head and row, and 1 / (sum of
-/// exp of the scores less the largest), 0 for a row with nothing to attend to. float32.
+/// exp of the scores less the largest), 0 for a row with nothing to attend to; stats are float32.
 void attention_forward(const AttentionInputs& inputs, Tensor& context, Tensor& stats);
 /// Overwrites the gradients of the three inputs; computes the weights again with the stats of the forward.
 void attention_backward(const AttentionInputs& inputs, Tensor stats, const Tensor& grad_context,

@@ -258,24 +258,7 @@ void quantise_heads_kernel(const float* from, int n_heads, int64_t size, int8_t*
 }
 
 void round_row_kernel(const float* from, int64_t size, tensor::BFloat16* to) {
-  const RowTag d;
-  const hn::Rebind<uint16_t, RowTag> halves;
-  const auto rounded = [&](const float* x) HWY_ATTR {
-    const auto upper = hn::ShiftRight<16>(BFloat16Cells::rounded(hn::LoadU(d, x)));
-    return hn::DemoteTo(halves, hn::BitCast(hn::RebindToSigned<RowTag>(), upper));
-  };
-  const auto lanes = static_cast<int64_t>(hn::Lanes(d));
-  int64_t at = 0;
-  for (; at + lanes <= size; at += lanes) {
-    hn::StoreU(rounded(from + at), halves, reinterpret_cast<uint16_t*>(to + at));
-  }
-  if (at < size) {
-    alignas(64) float part[hn::MaxLanes(RowTag())] = {};
-    alignas(64) uint16_t stored[hn::MaxLanes(RowTag())];
-    std::copy(from + at, from + size, part);
-    hn::StoreU(rounded(part), halves, stored);
-    std::memcpy(to + at, stored, static_cast<size_t>(size - at) * sizeof(uint16_t));
-  }
+  map_row(from, size, to, [](RowVector v) HWY_ATTR { return v; });
 }
 
 }  // namespace dragoman::ops::HWY_NAMESPACE

@@ -12,7 +12,6 @@
 #include <cstring>
 
 #include "ops/row_math-inl.h"
-#include "tensor/dtype.h"
 
 HWY_BEFORE_NAMESPACE();
 namespace dragoman::ops::HWY_NAMESPACE {
@@ -22,11 +21,8 @@ HWY_INLINE RowVector load_cached(const float* from) {
   return hn::LoadU(RowTag(), from);
 }
 
-HWY_INLINE RowVector load_cached(const tensor::BFloat16* from) {
-  const hn::RebindToUnsigned<RowTag> bits;
-  const hn::Rebind<uint16_t, RowTag> halves;
-  const auto upper = hn::PromoteTo(bits, hn::LoadU(halves, reinterpret_cast<const uint16_t*>(from)));
-  return hn::BitCast(RowTag(), hn::ShiftLeft<16>(upper));
+HWY_INLINE RowVector load_cached(const BFloat16* from) {
+  return load_widened(from);
 }
 
 HWY_INLINE RowVector load_cached(const int8_t* from) {

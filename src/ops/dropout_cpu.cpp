@@ -18,15 +18,20 @@ void fill_row_scales(const Dropout& dropout, int64_t row, int64_t columns, float
   for_each_vector(columns, [&](auto vector, int64_t c) HWY_ATTR { vector.store(masks.factors(c), scales + c); });
 }
 
-void drop_rows(const Tensor& x, const Dropout& dropout, Tensor& y) {
+template <class Element>
+void drop(const Tensor& x, const Dropout& dropout, Tensor& y) {
   RowMasks masks(dropout, x.dim(1));
   for (int64_t row = 0; row < x.dim(0); ++row) {
     masks.make(row);
     const float* from = x.data<float>() + row * x.stride(0);
-    float* to = y.data<float>() + row * y.stride(0);
+    Element* to = y.data<Element>() + row * y.stride(0);
     for_each_vector(x.dim(1), [&](auto vector, int64_t c)
                                   HWY_ATTR { vector.store(hn::Mul(vector.load(from + c), masks.factors(c)), to + c); });
   }
+}
+
+void drop_rows(const Tensor& x, const Dropout& dropout, Tensor& y) {
+  (is_bfloat16(y) ? drop<BFloat16> : drop<float>)(x, dropout, y);
 }
 
 }  // namespace

@@ -27,8 +27,12 @@ void check_product(const Product& product) {
   const auto& [a, a_transposed, b, b_transposed, bias, c, accumulate, precision] = product;
   base::check_argument(precision != Precision::kInt8, "gemm: precision is int8, which needs a PackedMatrix");
   const DType dtype = c.dtype() == DType::kFloat64 ? DType::kFloat64 : DType::kFloat32;
-  tensor::check_matrix(a, dtype, "gemm", "a");
-  tensor::check_matrix(b, dtype, "gemm", "b");
+  const auto operand_type = [&](const Tensor& operand) {
+    const bool halves = is_bfloat16(operand) && precision == Precision::kBFloat16 && dtype == DType::kFloat32;
+    return halves ? DType::kBFloat16 : dtype;
+  };
+  tensor::check_matrix(a, operand_type(a), "gemm", "a");
+  tensor::check_matrix(b, operand_type(b), "gemm", "b");
   tensor::check_matrix(c, dtype, "gemm", "c");
   const int64_t rows = a.dim(a_transposed ? 1 : 0), depth = a.dim(a_transposed ? 0 : 1);
   const int64_t columns = b.dim(b_transposed ? 0 : 1);
@@ -63,12 +67,8 @@ void multiply_float64(const Product& product) {
 void multiply_float32(const Product& product) {
   const auto& [a, a_transposed, b, b_transposed, bias, c, accumulate, precision] = product;
   const GemmArguments arguments{
-      .a = a.data<float>(),
-      .a_stride = a.stride(0),
-      .a_transposed = a_transposed,
-      .b = b.data<float>(),
-      .b_stride = b.stride(0),
-      .b_transposed = b_transposed,
+      .a = StoredOperand::of(a, a_transposed),
+      .b = StoredOperand::of(b, b_transposed),
       .c = c.data<float>(),
       .c_stride = c.stride(0),
       .rows = c.dim(0),

@@ -135,17 +135,24 @@ struct TileSums {
   int64_t end_row;
 };
 
+// The part of the result that is touched after this one; `data` null for none.
+struct NextResult {
+  const char* data = nullptr;
+  int64_t row = 0;  // bytes from one row to the next
+};
+
 // Asks for what comes next, a little in each of the steps that a group of tiles takes: the vectors of the next panel as
-// TileArguments says, and the part of C that comes after this one. Without it a store to memory that was not used for
-// long waits for each line of it.
+// TileArguments says, and the part of the result that comes after this one. Without it a store to memory that was not
+// used for long waits for each line of it.
 template <class Cells, int kDown, int kVectors>
 class TilesAhead {
  public:
-  TilesAhead(const TileArguments& tile, const float* c)
+  TilesAhead(const TileArguments& tile, const NextResult& next)
       : tile_(tile),
         ahead_(tile.ahead),
-        c_(c),
-        rows_left_(c == nullptr ? 0 : kDown * kTileSide),
+        next_(next),
+        lines_(tile.rounded == nullptr ? kVectors : (kVectors + 1) / 2),
+        rows_left_(next.data == nullptr ? 0 : kDown * kTileSide),
         rows_a_step_((kDown * kTileSide * Cells::kStep + tile.depth - 1) / std::max<int64_t>(tile.depth, 1)) {}
 
   HWY_INLINE void step() {
@@ -154,17 +161,19 @@ class TilesAhead {
         __builtin_prefetch(ahead_ + line * kTileSide, 0, 2);  // into the second-level cache: the first is full
       }
     }
-    for (int64_t row = std::min(rows_left_, rows_a_step_); row > 0; --row, --rows_left_, c_ += tile_.c_row) {
-      for (int64_t v = 0; v < kVectors; ++v) {
-        __builtin_prefetch(c_ + v * kTileSide, 0, 2);
+    for (int64_t row = std::min(rows_left_, rows_a_step_); row > 0; --row, --rows_left_, next_.data += next_.row) {
+      for (int64_t line = 0; line < lines_; ++line) {
+        __builtin_prefetch(next_.data + line * kLineBytes, 0, 2);
       }
     }
   }
 
  private:
+  static constexpr int64_t kLineBytes = kTileSide * sizeof(float);
   const TileArguments& tile_;
   const float* ahead_;
-  const float* c_;
+  NextResult next_;
+  const int64_t lines_;
   int64_t rows_left_;
   const int64_t rows_a_step_;
 };
@@ -194,8 +203,8 @@ HWY_INLINE void multiply_add_group(typename Cells::Tiles& tiles, const float* a,
 // end [kDown * 16, kVectors * 16] = begin + A B for a panel of kVectors * 16 columns.
 template <class Cells, int kDown, int kVectors>
 HWY_INLINE void multiply_tiles(typename Cells::Tiles& tiles, const TileArguments& tile, const TileSums& sums,
-                               const float* next_c) {
-  TilesAhead<Cells, kDown, kVectors> ahead(tile, next_c);
+                               const NextResult& next) {
+  TilesAhead<Cells, kDown, kVectors> ahead(tile, next);
   constexpr std::make_integer_sequence<int, kDown * kVectors> kAll;
   for_each_sum<kVectors>(kAll, [&](auto row, auto column) HWY_ATTR {
     constexpr int kSum = row() * kVectors + column();
@@ -217,9 +226,9 @@ HWY_INLINE void multiply_tiles(typename Cells::Tiles& tiles, const TileArguments
 
 template <class Cells, int kVectors>
 HWY_INLINE void multiply_tiles_of_rows(typename Cells::Tiles& tiles, const TileArguments& tile, int64_t rows,
-                                       const TileSums& sums, const float* next_c) {
-  rows > kTileSide ? multiply_tiles<Cells, kTilesDown, kVectors>(tiles, tile, sums, next_c)
-                   : multiply_tiles<Cells, 1, kVectors>(tiles, tile, sums, next_c);
+                                       const TileSums& sums, const NextResult& next) {
+  rows > kTileSide ? multiply_tiles<Cells, kTilesDown, kVectors>(tiles, tile, sums, next)
+                   : multiply_tiles<Cells, 1, kVectors>(tiles, tile, sums, next);
 }
 
 // C = value of the sums (+ C) (+ bias) for `rows` rows, `width` sums apart.
@@ -243,49 +252,78 @@ HWY_INLINE void copy_rows(const float* from, int64_t from_row, int64_t rows, int
   }
 }
 
+// Which part of the depth is multiplied.
+struct DepthPart {
+  bool first, last;
+};
+
 // At most kTilesDown * 16 rows of a panel. Sums of floating point begin with what is there, C or the bias.
 template <class Cells, int kVectors>
 HWY_INLINE void multiply_rows_of_tiles(typename Cells::Tiles& tiles, const TileArguments& tile, int64_t rows,
-                                       const float* next_c) {
+                                       DepthPart part, const NextResult& next) {
   constexpr int64_t kWidth = kVectors * kTileSide;
   alignas(64) float beside[kTilesDown * kTileSide * kWidth];
   if constexpr (IsInt8<Cells>) {
-    multiply_tiles_of_rows<Cells, kVectors>(tiles, tile, rows, {nullptr, 0, beside, kWidth}, next_c);
+    multiply_tiles_of_rows<Cells, kVectors>(tiles, tile, rows, {nullptr, 0, beside, kWidth}, next);
     store_sums<Cells>(tile, beside, rows, kWidth);
   } else {
-    const float* begin = tile.accumulate ? tile.c : tile.bias;
-    const int64_t begin_row = tile.accumulate ? tile.c_row : 0;
-    if (rows % kTileSide == 0 && tile.columns == kWidth) {
-      return multiply_tiles_of_rows<Cells, kVectors>(tiles, tile, rows, {begin, begin_row, tile.c, tile.c_row}, next_c);
+    const bool whole = rows % kTileSide == 0 && tile.columns == kWidth;
+    TileSums sums{tile.sums, kWidth, tile.sums, kWidth};
+    if (part.first) {
+      sums.begin = tile.accumulate ? tile.c : tile.bias;
+      sums.begin_row = tile.accumulate ? tile.c_row : 0;
+      if (sums.begin != nullptr && !whole) {
+        copy_rows(sums.begin, sums.begin_row, rows, tile.columns, beside, kWidth);
+        sums.begin = beside;
+        sums.begin_row = kWidth;
+      }
     }
-    if (begin != nullptr) {
-      copy_rows(begin, begin_row, rows, tile.columns, beside, kWidth);
+    const bool direct = whole && tile.rounded == nullptr;
+    if (part.last) {
+      sums.end = direct ? tile.c : beside;
+      sums.end_row = direct ? tile.c_row : kWidth;
     }
-    const float* copied = begin == nullptr ? nullptr : beside;
-    multiply_tiles_of_rows<Cells, kVectors>(tiles, tile, rows, {copied, kWidth, beside, kWidth}, next_c);
-    copy_rows(beside, kWidth, rows, tile.columns, tile.c, tile.c_row);
+    multiply_tiles_of_rows<Cells, kVectors>(tiles, tile, rows, sums, next);
+    if (!part.last || direct) {
+      return;
+    }
+    tile.rounded == nullptr ? copy_rows(beside, kWidth, rows, tile.columns, tile.c, tile.c_row)
+                            : round_rows<Cells>(beside, kWidth, rows, tile);
   }
 }
 
-// A part of the depth of one panel. The groups of tiles ask for the next panel in equal parts; those of the first part
-// of the depth also for the C that comes next, which is then there for the others.
+// Where the result is written from row `row` of the panel and from `column` on.
+HWY_INLINE NextResult result_of(const TileArguments& tile, int64_t row, int64_t column) {
+  if (tile.rounded != nullptr) {
+    return {reinterpret_cast<const char*>(tile.rounded + row * tile.rounded_row + column),
+            tile.rounded_row * static_cast<int64_t>(sizeof(BFloat16))};
+  }
+  return {reinterpret_cast<const char*>(tile.c + row * tile.c_row + column),
+          tile.c_row * static_cast<int64_t>(sizeof(float))};
+}
+
+// A part of the depth of one panel. The groups of tiles ask for the next panel in equal parts; where they begin with C,
+// or else where they end there, also for the part of it that comes next.
 template <class Cells, int kVectors>
-HWY_INLINE void multiply_panel_of_vectors(typename Cells::Tiles& tiles, TileArguments tile, int64_t rows, bool first) {
+HWY_INLINE void multiply_panel_of_vectors(typename Cells::Tiles& tiles, TileArguments tile, int64_t rows,
+                                          DepthPart part) {
   constexpr int64_t kRows = kTilesDown * kTileSide;
   const int64_t groups = (rows + kRows - 1) / kRows;
   // Where many rows use a panel its lines come early enough by themselves.
   int64_t lines = tile.ahead == nullptr || rows > kFewRows ? 0 : kVectors;
   const int64_t lines_a_group = (lines + groups - 1) / groups;
   const float* const next_panel = tile.ahead;
-  const float* const next_columns = tile.c + kVectors * kTileSide;
+  const bool touches = tile.accumulate ? part.first : part.last;
+  const NextResult next_columns = touches ? result_of(tile, 0, kVectors * kTileSide) : NextResult();
   while (rows > 0) {
     const int64_t count = std::min(rows, kRows);
     tile.ahead_lines = std::min(lines, lines_a_group);
     lines -= tile.ahead_lines;
     tile.ahead = next_panel + lines * kTileSide;
-    const float* const next_c = rows > count ? tile.c + count * tile.c_row : next_columns;
-    multiply_rows_of_tiles<Cells, kVectors>(tiles, tile, count, first ? next_c : nullptr);
+    const NextResult next = touches && rows > count ? result_of(tile, count, 0) : next_columns;
+    multiply_rows_of_tiles<Cells, kVectors>(tiles, tile, count, part, next);
     skip_rows(tile, count);
+    tile.sums += count * kVectors * kTileSide;
     rows -= count;
   }
 }
@@ -315,13 +353,11 @@ HWY_INLINE void multiply_panel_of_tiles(typename Cells::Tiles& tiles, TileArgume
     tile.depth = std::min(whole - begin, most);
     tile.ahead = next == nullptr ? nullptr : next + begin * width;
     with_vectors_of(width, [&](auto vectors) HWY_ATTR {
-      multiply_panel_of_vectors<Cells, vectors()>(tiles, tile, rows, begin == 0);
+      multiply_panel_of_vectors<Cells, vectors()>(tiles, tile, rows, {begin == 0, begin + tile.depth == whole});
     });
     begin += tile.depth;
     tile.a += tile.depth;
     tile.panel += tile.depth * width;
-    tile.accumulate = true;
-    tile.bias = nullptr;
   } while (begin < whole);
 }
 
@@ -336,8 +372,9 @@ HWY_INLINE void multiply_split_panel(typename Cells::Tiles& tiles, TileArguments
       std::max<int64_t>(groups * tile.depth / Cells::kStep * std::ssize(SplitFloat32Cells::kProducts), 1);
   tile.cells_to_split = (tile.depth / SplitFloat32Cells::kParts + products - 1) / products;
   tile.next_split = &panels.next_split();
-  with_vectors_of(width,
-                  [&](auto vectors) HWY_ATTR { multiply_panel_of_vectors<Cells, vectors()>(tiles, tile, rows, true); });
+  with_vectors_of(width, [&](auto vectors) HWY_ATTR {
+    multiply_panel_of_vectors<Cells, vectors()>(tiles, tile, rows, {true, true});
+  });
 }
 
 // A step of multiply_tiles takes the 16 cells of one tile.

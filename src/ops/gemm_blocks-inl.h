@@ -13,6 +13,7 @@
 #define DRAGOMAN_OPS_GEMM_BLOCKS_INL_H_
 #endif
 
+#include "ops/gemm_cpu.h"
 #include "ops/gemm_pack-inl.h"
 #include "tensor/tensor.h"
 
@@ -20,17 +21,16 @@ HWY_BEFORE_NAMESPACE();
 namespace dragoman::ops {
 namespace HWY_NAMESPACE {
 
-// op(A) as stored: row r of op(A) begins at data + r * stride, or is column r when transposed.
-struct LeftOperand {
-  const float* data;
-  int64_t stride;
-  bool transposed;
-
-  // The part whose first element is (row, k).
-  LeftOperand at(int64_t row, int64_t k) const {
-    return {transposed ? data + k * stride + row : data + row * stride + k, stride, transposed};
+// Calls function(pointer to the first element), of float or, where cells hold that, of BFloat16.
+template <class Cells, class Function>
+HWY_INLINE void with_elements_of(const StoredOperand& operand, const Function& function) {
+  if constexpr (HoldsHalves<Cells>) {
+    if (!operand.is_float()) {
+      return function(operand.halves());
+    }
   }
-};
+  function(operand.floats());
+}
 
 // Panels of B: the panel of column j begins at panels + j * cells; those before `first` belong to earlier blocks.
 struct RightPanels {
@@ -51,12 +51,17 @@ struct Result {
   int64_t columns;
   const float* bias;  // [columns], added to each row; null for none, and where it accumulates
   bool accumulate;
+  BFloat16* rounded = nullptr;  // where the elements go in place of C, and the distance of its rows
+  int64_t rounded_stride = 0;
 };
 
 // Depth (in k) of a block. int8 has one alone: what its sums begin with counts once.
 template <class Cells>
 constexpr int64_t block_depth() {
-  return IsInt8<Cells> ? int64_t{1} << 40 : kDepthBlock * Cells::kDepth;
+  if constexpr (IsInt8<Cells>) {
+    return int64_t{1} << 40;
+  }
+  return (InTiles<Cells> && HoldsHalves<Cells> ? 2 : 1) * kDepthBlock * Cells::kDepth;
 }
 
 // Rows of a block of A.
@@ -76,7 +81,7 @@ struct LeftOf<Cells> {
   using Format = typename Cells::Left;
 };
 
-// Room for one packed block of A.
+// Room for one packed block of A, and for the sums of a panel that are not in C yet.
 template <class Cells>
 class LeftScratch {
  public:
@@ -87,17 +92,22 @@ class LeftScratch {
       const int64_t lines = (std::min(rows, row_block<Cells>()) + kGroup - 1) / kGroup * kGroup;
       cells_ = tensor::Tensor::empty({lines * row_cells(std::min(depth, block_depth<Cells>()))});
     }
+    if constexpr (HoldsHalves<Cells>) {
+      sums_ =
+          tensor::Tensor::empty({std::min((rows + kGroup - 1) / kGroup * kGroup, row_block<Cells>()), kPanelColumns});
+    }
   }
   float* data() { return cells_.defined() ? cells_.data<float>() : nullptr; }
   // int8 only: finds the unit of each of at most row_block whole rows, before their first block is packed.
-  void measure(const LeftOperand& left, int64_t rows, int64_t depth) {
+  void measure(const StoredOperand& left, int64_t rows, int64_t depth) {
     if constexpr (IsInt8<Cells>) {
       for (int64_t row = 0; row < rows; ++row) {
-        units_[row] = largest_magnitude(left.data + row * left.stride, depth) / kInt8Largest;
+        units_[row] = largest_magnitude(left.floats() + row * left.stride, depth) / kInt8Largest;
       }
     }
   }
   const float* units() const { return units_; }
+  float* sums() { return sums_.defined() ? sums_.data<float>() : nullptr; }
   SplitPanels& split_panels() { return split_panels_; }
   // Distance of packed rows, whole vectors. Rows of a tile that are a power of two apart would compete for a few lines
   // of the cache, hence the one more.
@@ -108,26 +118,43 @@ class LeftScratch {
  private:
   static constexpr int64_t kGroup = InTiles<Cells> ? 32 : kTileRows;  // rows that tiles read, there or not
   tensor::Tensor cells_;
+  tensor::Tensor sums_;  // bfloat16 only
   float units_[IsInt8<Cells> ? row_block<Cells>() : 1];
   struct None {};
   std::conditional_t<IsSplit<Cells>, SplitPanels, None> split_panels_;
 };
 
+// True if `rows` rows of A are cells as they lie, no row or cell too few for whole tiles.
+template <class Cells>
+bool is_placed(const StoredOperand& left, int64_t rows, int64_t depth) {
+  if constexpr (InTiles<Cells> && HoldsHalves<Cells>) {
+    return !left.is_float() && !left.transposed && rows % kLanes == 0 && left.stride <= 1024 &&
+           left.stride % Cells::kDepth == 0 && depth % (Cells::kDepth * Cells::kMultiple) == 0;
+  }
+  return false;
+}
+
 // Packs a block of A unless its cells can be read where they lie; `tile` then says where they are.
 template <class Cells>
-void place_left(const LeftOperand& left, int64_t rows, int64_t depth, LeftScratch<Cells>& scratch,
+void place_left(const StoredOperand& left, int64_t rows, int64_t depth, LeftScratch<Cells>& scratch,
                 TileArguments& tile) {
+  if (is_placed<Cells>(left, rows, depth)) {
+    tile.a_row = left.stride / Cells::kDepth;
+    return;
+  }
   if constexpr (IsInt8<Cells>) {
     tile.a = scratch.data();
     tile.a_row = LeftScratch<Cells>::row_cells(depth);
     tile.row_scales = scratch.units();
     for (int64_t row = 0; row < rows; ++row) {
       const float unit = scratch.units()[row];
-      quantise_row<Cells>(left.data + row * left.stride, depth, unit > 0 ? 1.0F / unit : 0.0F, tile.a_row,
+      quantise_row<Cells>(left.floats() + row * left.stride, depth, unit > 0 ? 1.0F / unit : 0.0F, tile.a_row,
                           scratch.data() + row * tile.a_row);
     }
   } else if (left.transposed && !InTiles<Cells>) {
-    pack_left_transposed<Cells>(left.data, left.stride, depth, rows, scratch.data());
+    with_elements_of<Cells>(left, [&](const auto* a) HWY_ATTR {
+      pack_left_transposed<Cells>(a, left.stride, depth, rows, scratch.data());
+    });
     tile.a = scratch.data();
     tile.a_row = 1;
     tile.a_depth = kTileRows;
@@ -135,15 +162,17 @@ void place_left(const LeftOperand& left, int64_t rows, int64_t depth, LeftScratc
     using Format = typename LeftScratch<Cells>::Format;
     tile.a = scratch.data();
     tile.a_row = LeftScratch<Cells>::row_cells(depth);
-    const auto pack = left.transposed ? pack_left_turned<Format> : pack_left<Format>;
-    pack(left.data, left.stride, depth, rows, tile.a_row, scratch.data());
+    with_elements_of<Format>(left, [&](const auto* a) HWY_ATTR {
+      left.transposed ? pack_left_turned<Format>(a, left.stride, depth, rows, tile.a_row, scratch.data())
+                      : pack_left<Format>(a, left.stride, depth, rows, tile.a_row, scratch.data());
+    });
   }
 }
 
 // At most row_block rows of A and the depth of one block, placed for the tiles.
 template <class Cells>
-TileArguments placed_block(const LeftOperand& left, int64_t rows, int64_t depth, LeftScratch<Cells>& scratch) {
-  TileArguments tile{left.data, left.stride, 1, nullptr, cells_of<Cells>(depth), nullptr, 0, 0, nullptr, false};
+TileArguments placed_block(const StoredOperand& left, int64_t rows, int64_t depth, LeftScratch<Cells>& scratch) {
+  TileArguments tile{left.floats(), left.stride, 1, nullptr, cells_of<Cells>(depth), nullptr, 0, 0, nullptr, false};
   place_left(left, rows, depth, scratch, tile);
   return tile;
 }
@@ -154,12 +183,20 @@ void multiply_placed(TileArguments tile, bool left_transposed, int64_t rows, con
                      const Result& result, LeftScratch<Cells>& scratch) {
   tile.c_row = result.stride;
   tile.accumulate = result.accumulate;
+  tile.rounded_row = result.rounded_stride;
+  tile.sums = scratch.sums();
   const auto for_each_panel = [&](const auto& multiply) HWY_ATTR {
     for (int64_t column = 0; column < result.columns; column += kPanelColumns) {
       tile.columns = std::min(result.columns - column, kPanelColumns);
       const int64_t width = panel_width(tile.columns);
       tile.panel = right.panel(column, width);
-      tile.c = result.c + column;
+      if (result.rounded != nullptr) {
+        tile.rounded = result.rounded + column;
+        tile.c = scratch.sums();
+        tile.c_row = width;
+      } else {
+        tile.c = result.c + column;
+      }
       tile.bias = result.bias == nullptr ? nullptr : result.bias + column;
       if constexpr (IsInt8<Cells>) {
         tile.column_scales = right.column_scales + column;
@@ -185,13 +222,18 @@ void multiply_placed(TileArguments tile, bool left_transposed, int64_t rows, con
   } else if (left_transposed) {
     for_each_panel([&](int64_t width, const float*) HWY_ATTR { multiply_panel_of_blocks<Cells>(tile, rows, width); });
   } else {
-    for_each_panel([&](int64_t width, const float* next) HWY_ATTR { multiply_panel<Cells>(tile, rows, width, next); });
+    for_each_panel([&](int64_t width, const float* next) HWY_ATTR {
+      multiply_panel<Cells>(tile, rows, width, next);
+      if (tile.rounded != nullptr) {
+        round_rows<Cells>(scratch.sums(), width, rows, tile);
+      }
+    });
   }
 }
 
 // C (+)= A B + bias for at most row_block rows, the depth of one block, and all columns of `result`.
 template <class Cells>
-void multiply_block(const LeftOperand& left, int64_t rows, int64_t depth, const RightPanels& right,
+void multiply_block(const StoredOperand& left, int64_t rows, int64_t depth, const RightPanels& right,
                     const Result& result, LeftScratch<Cells>& scratch) {
   multiply_placed<Cells>(placed_block(left, rows, depth, scratch), left.transposed, rows, right, result, scratch);
 }

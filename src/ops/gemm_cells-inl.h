@@ -7,6 +7,7 @@
 
 #include <hwy/highway.h>
 #include <cstdint>
+#include <type_traits>
 
 #if defined(DRAGOMAN_OPS_GEMM_CELLS_INL_H_) == defined(HWY_TARGET_TOGGLE)
 #ifdef DRAGOMAN_OPS_GEMM_CELLS_INL_H_
@@ -14,6 +15,8 @@
 #else
 #define DRAGOMAN_OPS_GEMM_CELLS_INL_H_
 #endif
+
+#include "ops/bfloat16-inl.h"
 
 HWY_BEFORE_NAMESPACE();
 namespace dragoman::ops {
@@ -70,7 +73,7 @@ struct BFloat16Cells : FloatSums {
     const Tag d;
     const hn::RebindToUnsigned<Tag> bits;
     const auto upper = hn::Set(bits, 0xFFFF0000U);
-    return hn::BitCast(d, hn::Or(hn::ShiftRight<16>(rounded(low)), hn::And(rounded(high), upper)));
+    return hn::BitCast(d, hn::Or(hn::ShiftRight<16>(rounded_bits(low)), hn::And(rounded_bits(high), upper)));
   }
 
   // Stores the cells of join(low, high); formats of several parts store each `distance` after the one before.
@@ -84,15 +87,8 @@ struct BFloat16Cells : FloatSums {
     store_joined(hn::ConcatEven(d, high, low), hn::ConcatOdd(d, high, low), to, distance);
   }
 
-  // The upper halves are the bfloat16; NaN stays NaN whatever its payload.
-  static HWY_INLINE hn::Vec<hn::RebindToUnsigned<Tag>> rounded(Vector x) {
-    const hn::RebindToUnsigned<Tag> bits;
-    const auto raw = hn::BitCast(bits, x);
-    const auto odd = hn::And(hn::ShiftRight<16>(raw), hn::Set(bits, 1U));
-    const auto nearest = hn::Add(hn::Add(raw, hn::Set(bits, 0x7FFFU)), odd);
-    const auto quiet = hn::Or(raw, hn::Set(bits, 0x00400000U));
-    return hn::IfThenElse(hn::RebindMask(bits, hn::IsNaN(x)), quiet, nearest);
-  }
+  // Stores kLanes numbers, rounded as by join.
+  static HWY_INLINE void store_halves(Vector x, BFloat16* to) { store_rounded(x, to); }
 
  private:
   static HWY_INLINE Vector first(Vector cells) {
@@ -133,6 +129,10 @@ struct BFloat16DotCells : FloatSums {
   }
   static HWY_INLINE void store_neighbours(Vector low, Vector high, float* to, int64_t /*distance*/) {
     hn::StoreU(join_neighbours(low, high), Tag(), to);
+  }
+  static HWY_INLINE void store_halves(Vector x, BFloat16* to) {
+    const hn::Half<Tag> half;
+    hn::StoreU(hn::LowerHalf(half, join_neighbours(x, hn::Zero(Tag()))), half, reinterpret_cast<float*>(to));
   }
 
  private:
@@ -191,6 +191,10 @@ struct SplitFloat32Cells : FloatSums {
     hn::StoreU(hn::BitCast(Tag(), hn::OddEven(hn::BitCast(halves, high), hn::BitCast(halves, lower))), Tag(), to);
   }
 };
+
+// Cells that hold bfloat16 as it is stored.
+template <class Cells>
+concept HoldsHalves = Cells::kDepth == 2 && Cells::kParts == 1;
 
 }  // namespace HWY_NAMESPACE
 }  // namespace dragoman::ops

@@ -1,7 +1,6 @@
 #include "ops/gemm_cpu.h"
 
 #include "ops/simd.h"
-#include "tensor/tensor.h"
 
 #undef HWY_TARGET_INCLUDE
 #define HWY_TARGET_INCLUDE "ops/gemm_cpu.cpp"
@@ -18,19 +17,18 @@ namespace {
 // Of B, so many columns x kDepthBlock cells are packed in the third-level cache.
 constexpr int64_t kColumnBlock = 2112 / kPanelColumns * kPanelColumns;
 
+// All panels of B [depth, columns].
 template <class Cells>
-void pack_right(const GemmArguments& product, int64_t column, int64_t columns, int64_t depth_begin, int64_t depth,
-                float* panels) {
-  if (!product.b_transposed) {
-    const float* from = product.b + depth_begin * product.b_stride + column;
-    pack_panels<Cells>(from, product.b_stride, depth, columns, panels);
-    return;
-  }
-  for (int64_t j = 0; j < columns; j += kPanelColumns) {
-    const float* rows = product.b + (column + j) * product.b_stride + depth_begin;
-    pack_panel_transposed<Cells>(rows, product.b_stride, depth, std::min(columns - j, kPanelColumns),
-                                 panels + j * cells_of<Cells>(depth));
-  }
+void pack_right(const StoredOperand& b, int64_t depth, int64_t columns, float* panels) {
+  with_elements_of<Cells>(b, [&](const auto* from) HWY_ATTR {
+    if (!b.transposed) {
+      return pack_panels<Cells>(from, b.stride, depth, columns, panels);
+    }
+    for (int64_t j = 0; j < columns; j += kPanelColumns) {
+      pack_panel_transposed<Cells>(from + j * b.stride, b.stride, depth, std::min(columns - j, kPanelColumns),
+                                   panels + j * cells_of<Cells>(depth));
+    }
+  });
 }
 
 template <class Cells>
@@ -38,20 +36,19 @@ void run_blocks(const GemmArguments& product, bool accumulate) {
   constexpr int64_t kDepth = block_depth<Cells>();
   const int64_t widest = (std::min(product.columns, kColumnBlock) + kLanes - 1) / kLanes * kLanes;
   tensor::Tensor panels = tensor::Tensor::empty({widest * cells_of<Cells>(std::min(product.depth, kDepth))});
-  LeftScratch<Cells> scratch(product.a_transposed, product.rows, product.depth);
+  LeftScratch<Cells> scratch(product.a.transposed, product.rows, product.depth);
   for (int64_t column = 0; column < product.columns; column += kColumnBlock) {
     const int64_t columns = std::min(product.columns - column, kColumnBlock);
     for (int64_t begin = 0; begin < product.depth; begin += kDepth) {
       const int64_t depth = std::min(product.depth - begin, kDepth);
-      pack_right<Cells>(product, column, columns, begin, depth, panels.data<float>());
+      pack_right<Cells>(product.b.at(begin, column), depth, columns, panels.data<float>());
       RightPanels right{panels.data<float>(), cells_of<Cells>(depth), 0};
-      const LeftOperand left{product.a, product.a_stride, product.a_transposed};
       for (int64_t row = 0; row < product.rows; row += row_block<Cells>()) {
         const Result result{product.c + row * product.c_stride + column, product.c_stride, columns,
                             begin == 0 && product.bias != nullptr ? product.bias + column : nullptr,
                             accumulate || begin > 0};
         right.after = row + row_block<Cells>() < product.rows ? right.first_panel(columns) : NextPanel();
-        multiply_block<Cells>(left.at(row, begin), std::min(product.rows - row, row_block<Cells>()), depth, right,
+        multiply_block<Cells>(product.a.at(row, begin), std::min(product.rows - row, row_block<Cells>()), depth, right,
                               result, scratch);
       }
     }

@@ -1,6 +1,6 @@
-// Packing of float32 operands into cells for the tiles of gemm_tile-inl.h, for one instruction set. Include after
-// highway.h, inside foreach_target. Depths count k, `stride` floats between rows as stored; cells beyond the depth
-// or the columns are 0.
+// Packing of operands into cells for the tiles of gemm_tile-inl.h, for one instruction set. Include after highway.h,
+// inside foreach_target. Operands are float32, or bfloat16 for cells that hold these. Depths count k, `stride` elements
+// between rows as stored; cells beyond the depth or the columns are 0.
 
 #include <hwy/highway.h>
 #include <algorithm>
@@ -22,6 +22,27 @@ namespace HWY_NAMESPACE {
 namespace hn = hwy::HWY_NAMESPACE;
 
 constexpr int64_t kPackChunk = 8;  // rows read side by side: few enough lines at power-of-two strides for the L1 cache
+
+// The first `count` of a vector of bfloat16, each in the lower half of 32 bits, zeros behind them.
+HWY_INLINE auto load_some_halves(const BFloat16* from, int64_t count) {
+  if (count >= kLanes) {
+    return load_halves(from);
+  }
+  BFloat16 some[kLanes] = {};
+  std::copy_n(from, count, some);
+  return load_halves(some);
+}
+
+template <class Cells>
+HWY_INLINE void store_cells(const BFloat16* row, int64_t stride, int64_t left, int64_t count, float* to,
+                            int64_t /*distance*/) {
+  static_assert(HoldsHalves<Cells>);
+  auto cells = load_some_halves(row, count);
+  if (left > 1) {
+    cells = hn::Or(cells, hn::ShiftLeft<16>(load_some_halves(row + stride, count)));
+  }
+  hn::StoreU(hn::BitCast(Tag(), cells), Tag(), to);
+}
 
 // Stores `count` columns (at most kLanes) of the cell whose first k is row `row`, part after part `distance` apart;
 // `left` rows are left from there on.
@@ -49,8 +70,8 @@ HWY_INLINE void clear_padding(float* panel, int64_t depth, int64_t width) {
 }
 
 // Packs columns [0, columns) of B [depth, columns]; the padding of the panel is left as it is.
-template <class Cells>
-HWY_INLINE void pack_part_of_panel(const float* b, int64_t stride, int64_t depth, int64_t columns, float* packed) {
+template <class Cells, class Element>
+HWY_INLINE void pack_part_of_panel(const Element* b, int64_t stride, int64_t depth, int64_t columns, float* packed) {
   const int64_t width = panel_width(columns);
   for (int64_t k = 0; k < depth; k += Cells::kDepth, b += Cells::kDepth * stride, packed += width) {
     for (int64_t j = 0; j < columns; j += kLanes) {
@@ -59,15 +80,15 @@ HWY_INLINE void pack_part_of_panel(const float* b, int64_t stride, int64_t depth
   }
 }
 
-template <class Cells>
-HWY_INLINE void pack_panel(const float* b, int64_t stride, int64_t depth, int64_t columns, float* packed) {
+template <class Cells, class Element>
+HWY_INLINE void pack_panel(const Element* b, int64_t stride, int64_t depth, int64_t columns, float* packed) {
   pack_part_of_panel<Cells>(b, stride, depth, columns, packed);
   clear_padding<Cells>(packed, depth, panel_width(columns));
 }
 
 // All panels of B [depth, columns]: a few rows of B at a time, each read from end to end.
-template <class Cells>
-HWY_INLINE void pack_panels(const float* b, int64_t stride, int64_t depth, int64_t columns, float* packed) {
+template <class Cells, class Element>
+HWY_INLINE void pack_panels(const Element* b, int64_t stride, int64_t depth, int64_t columns, float* packed) {
   constexpr int64_t kChunk = kPackChunk * Cells::kDepth;
   const int64_t cells = cells_of<Cells>(depth);
   for (int64_t k = 0; k < depth; k += kChunk) {
@@ -79,6 +100,19 @@ HWY_INLINE void pack_panels(const float* b, int64_t stride, int64_t depth, int64
   }
   for (int64_t column = 0; column < columns; column += kPanelColumns) {
     clear_padding<Cells>(packed + column * cells, depth, panel_width(std::min(columns - column, kPanelColumns)));
+  }
+}
+
+// The same for rows that are bfloat16 already.
+template <class Cells>
+HWY_INLINE void pack_left(const BFloat16* a, int64_t stride, int64_t depth, int64_t rows, int64_t row_cells,
+                          float* packed) {
+  static_assert(HoldsHalves<Cells>);
+  const int64_t padding = (depth + 2 * kLanes - 1) / (2 * kLanes) * (2 * kLanes) - depth;
+  for (int64_t row = 0; row < rows; ++row, a += stride, packed += row_cells) {
+    auto* const to = reinterpret_cast<char*>(packed);
+    std::memcpy(to, a, static_cast<size_t>(depth) * sizeof(BFloat16));
+    std::memset(to + static_cast<size_t>(depth) * sizeof(BFloat16), 0, static_cast<size_t>(padding) * sizeof(BFloat16));
   }
 }
 
@@ -152,8 +186,8 @@ HWY_INLINE void transpose_rows(const float* from, int64_t stride, int64_t rows, 
 }
 
 // pack_panel from B^T: row j of `b` is column j of B.
-template <class Cells>
-HWY_INLINE void pack_panel_transposed(const float* b, int64_t stride, int64_t depth, int64_t columns, float* packed) {
+template <class Cells, class Element>
+HWY_INLINE void pack_panel_transposed(const Element* b, int64_t stride, int64_t depth, int64_t columns, float* packed) {
   const int64_t width = panel_width(columns);
   for (int64_t j = 0; j < width; j += kLanes) {
     const int64_t rows = std::min(columns - j, kLanes);
@@ -173,16 +207,19 @@ HWY_INLINE void pack_panel_transposed(const float* b, int64_t stride, int64_t de
 
 // Packs at most kRowBlock rows of A given as A^T [depth, rows]: block after block of kTileRows rows, cell (r, k) of a
 // block at [k * kTileRows + r].
-template <class Cells>
-HWY_INLINE void pack_left_transposed(const float* a, int64_t stride, int64_t depth, int64_t rows, float* packed) {
+template <class Cells, class Element>
+HWY_INLINE void pack_left_transposed(const Element* a, int64_t stride, int64_t depth, int64_t rows, float* packed) {
   constexpr int64_t kLine = (kRowBlock + kLanes - 1) / kLanes * kLanes;
   alignas(64) float lines[Cells::kDepth == 1 ? 1 : kPackChunk * kLine];
   const int64_t cells = cells_of<Cells>(depth);
   for (int64_t begin = 0; begin < cells; begin += kPackChunk) {
     const int64_t end = std::min(begin + kPackChunk, cells);
-    const float* from = a + begin * stride;
-    int64_t from_stride = stride;
-    if constexpr (Cells::kDepth > 1) {
+    const float* from = lines;
+    int64_t from_stride = kLine;
+    if constexpr (Cells::kDepth == 1) {
+      from = a + begin * stride;
+      from_stride = stride;
+    } else {
       for (int64_t k = begin; k < end; ++k) {
         for (int64_t row = 0; row < rows; row += kLanes) {
           const int64_t line = k * Cells::kDepth;
@@ -190,8 +227,6 @@ HWY_INLINE void pack_left_transposed(const float* a, int64_t stride, int64_t dep
                              lines + (k - begin) * kLine + row, 0);
         }
       }
-      from = lines;
-      from_stride = kLine;
     }
     int64_t row = 0;
     for (; row + kTileRows <= rows; row += kTileRows) {
@@ -208,8 +243,8 @@ HWY_INLINE void pack_left_transposed(const float* a, int64_t stride, int64_t dep
 }
 
 // Packs rows of A given as A^T [depth, rows] as pack_left does, `row_cells` apart.
-template <class Cells>
-HWY_INLINE void pack_left_turned(const float* a, int64_t stride, int64_t depth, int64_t rows, int64_t row_cells,
+template <class Cells, class Element>
+HWY_INLINE void pack_left_turned(const Element* a, int64_t stride, int64_t depth, int64_t rows, int64_t row_cells,
                                  float* packed) {
   constexpr int64_t kLine = 8 * kLanes;  // rows turned at a time
   constexpr int64_t kPart = kLanes * kLine;

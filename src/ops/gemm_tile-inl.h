@@ -60,6 +60,13 @@ struct TileArguments {
   // next panel, as wide as this one, the first at ahead + k * width. Without it the first tile of a panel waits.
   const float* ahead = nullptr;
   int64_t ahead_lines = 0;
+  // Where elements go as bfloat16 in place of C: (r, j) to rounded[r * rounded_row + j]; null for C. In tile registers
+  // only, else the whole panel is rounded afterwards.
+  BFloat16* rounded = nullptr;
+  int64_t rounded_row = 0;
+  // bfloat16 in tile registers only: where the sums of a part of the depth wait for the next part, rows as wide as the
+  // panel
+  float* sums = nullptr;
   // float32 in tile registers only: the next panel, and how many cells of it are split with each group of tiles
   PanelSplit* next_split = nullptr;
   int64_t cells_to_split = 0;
@@ -75,7 +82,27 @@ struct TileArguments {
 HWY_INLINE void skip_rows(TileArguments& tile, int64_t count) {
   tile.a += count * tile.a_row;
   tile.c += count * tile.c_row;
+  tile.rounded += count * tile.rounded_row;
   tile.first_row += count;
+}
+
+// The sums of rows of `tile`, `width` apart, as bfloat16.
+template <class Cells>
+HWY_INLINE void round_rows(const float* sums, int64_t width, int64_t rows, const TileArguments& tile) {
+  if constexpr (HoldsHalves<Cells>) {
+    for (int64_t r = 0; r < rows; ++r) {
+      const float* const from = sums + r * width;
+      BFloat16* const to = tile.rounded + r * tile.rounded_row;
+      int64_t column = 0;
+      for (; column + kLanes <= tile.columns; column += kLanes) {
+        Cells::store_halves(hn::LoadU(Tag(), from + column), to + column);
+      }
+      if (column < tile.columns) {
+        const PartVector last{hn::FirstN(Tag(), static_cast<size_t>(tile.columns - column))};
+        last.store(last.load(from + column), to + column);
+      }
+    }
+  }
 }
 
 // Calls store(accumulate, with_bias) with std::bool_constants that say what is added to the sums of `tile`.

@@ -29,7 +29,8 @@ void check_norm(const char* op, const Variable& x, const Variable& gain, const V
 
 void check_residual(const char* op, const Variable& residual, const Variable& sublayer, const Dropout& dropout) {
   tensor::check_matrix(residual.value(), float_type(residual), op, "residual");
-  tensor::check_matrix(sublayer.value(), float_type(residual), op, "sublayer");
+  const bool rounded = is_bfloat16(sublayer.value()) && residual.dtype() == DType::kFloat32;
+  tensor::check_matrix(sublayer.value(), rounded ? DType::kBFloat16 : float_type(residual), op, "sublayer");
   tensor::check_shape(sublayer.value(), residual.shape(), op, "sublayer");
   check_dropout(dropout, op);
 }
@@ -74,6 +75,10 @@ Tensor norm_backward(const SavedNorm& saved, const Tensor& grad_output, const Dr
   return grads.x;
 }
 
+Tensor in_type(const Tensor& grad, DType dtype) {
+  return grad.dtype() == dtype ? grad : grad.to(dtype);
+}
+
 // s = residual + sublayer * scales:  d residual = ds,  d sublayer = ds * scales
 void residual_backward(const Variable& residual, const Variable& sublayer, const Dropout& dropout,
                        const Tensor& grad_sum) {
@@ -82,10 +87,10 @@ void residual_backward(const Variable& residual, const Variable& sublayer, const
     return;
   }
   if (dropout.probability == 0.0F) {
-    sublayer.add_grad(grad_sum);
+    sublayer.add_grad(in_type(grad_sum, sublayer.dtype()));
     return;
   }
-  Tensor grad_sublayer = Tensor::empty(grad_sum.shape(), grad_sum.dtype());  // [N, D]
+  Tensor grad_sublayer = Tensor::empty(grad_sum.shape(), sublayer.dtype());  // [N, D]
   grad_sum.dtype() == DType::kFloat64 ? reference::dropout_rows(grad_sum, dropout, grad_sublayer)
                                       : dropout_rows(grad_sum, dropout, grad_sublayer);
   sublayer.add_grad(grad_sublayer);
@@ -124,7 +129,9 @@ Variable residual_dropout_layer_norm(const Variable& residual, const Variable& s
   Tensor sum = Tensor::empty(residual.shape(), dtype);        // [N, D]
   Tensor y = Tensor::empty(residual.shape(), dtype);          // [N, D]
   Tensor stats = Tensor::empty({residual.dim(0), 2}, dtype);  // [N, 2]
-  const LayerNormForward norm{sum, gain.value(), bias.value(), epsilon, y, stats};
+  Tensor rounded = is_bfloat16(sublayer.value()) ? Tensor::empty(residual.shape(), DType::kBFloat16) : Tensor();
+  const LayerNormForward norm{
+      sum, gain.value(), bias.value(), epsilon, y, stats, rounded.defined() ? &rounded : nullptr};
   if (dtype == DType::kFloat64) {
     reference::residual_dropout(residual.value(), sublayer.value(), dropout, sum);
     reference::layer_norm(norm);
@@ -132,15 +139,16 @@ Variable residual_dropout_layer_norm(const Variable& residual, const Variable& s
     residual_dropout_layer_norm_float32(residual.value(), sublayer.value(), dropout, sum, norm);
   }
   const SavedNorm saved{sum, stats, gain, bias};
-  return autograd::record("residual_dropout_layer_norm", y, {&residual, &sublayer, &gain, &bias},
-                          [residual, sublayer, dropout, saved](const Tensor& grad_output) {
-                            const bool drops = dropout.probability > 0.0F;
-                            Tensor grad_sublayer = drops ? Tensor::empty(saved.x.shape(), saved.x.dtype()) : Tensor();
-                            const Tensor grad_sum =
-                                norm_backward(saved, grad_output, dropout, drops ? &grad_sublayer : nullptr);
-                            residual.add_grad(grad_sum);
-                            sublayer.add_grad(drops ? grad_sublayer : grad_sum);
-                          });
+  const auto backward = [residual, sublayer, dropout, saved](const Tensor& grad_output) {
+    const bool drops = dropout.probability > 0.0F;
+    Tensor grad_sublayer = drops ? Tensor::empty(saved.x.shape(), sublayer.dtype()) : Tensor();
+    const Tensor grad_sum = norm_backward(saved, grad_output, dropout, drops ? &grad_sublayer : nullptr);
+    residual.add_grad(grad_sum);
+    sublayer.add_grad(drops ? grad_sublayer : in_type(grad_sum, sublayer.dtype()));
+  };
+  Variable result = autograd::record("residual_dropout_layer_norm", y, {&residual, &sublayer, &gain, &bias}, backward);
+  result.set_rounded(rounded);
+  return result;
 }
 
 }  // namespace dragoman::ops

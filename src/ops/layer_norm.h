@@ -17,13 +17,14 @@ using autograd::Variable;
 Variable layer_norm(const Variable& x, const Variable& gain, const Variable& bias, float epsilon);
 
 /// residual + dropout(sublayer): the residual connection of the pre-norm order.
-/// @param residual, sublayer  [N, D]   float32 or float64
+/// @param residual, sublayer  [N, D]   float32 or float64; sublayer may be bfloat16 beside a float32 residual
 /// Saves nothing for backward.   Gradients: residual, sublayer.   Throws Error for unlike shapes.
 /// Source: Vaswani et al. 2017, section 5.4 (residual dropout).
 Variable residual_dropout(const Variable& residual, const Variable& sublayer, const Dropout& dropout);
 
 /// LayerNorm(residual + dropout(sublayer)) in one pass: the post-norm order. Equals the composition of
-/// `residual_dropout` and `layer_norm`, bit for bit.
+/// `residual_dropout` and `layer_norm`, bit for bit. Where sublayer is bfloat16 the result comes rounded too
+/// (Variable::rounded), for the products that follow.
 /// Saves for backward: the sum (4*N*D bytes), mean and 1/deviation of each row.   Gradients: all four Variables.
 /// Source: Vaswani et al. 2017, sections 3.1 and 5.4.
 Variable residual_dropout_layer_norm(const Variable& residual, const Variable& sublayer, const Variable& gain,

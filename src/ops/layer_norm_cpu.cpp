@@ -17,12 +17,14 @@ namespace {
 // Rows that go through the backward together: gain, bias and their gradients are read once for all.
 constexpr int kRowsAtOnce = hn::MaxLanes(RowTag()) >= 16 ? 4 : 2;
 
-const float* row_of(const Tensor& matrix, int64_t row) {
-  return matrix.data<float>() + row * matrix.stride(0);
+template <class Element = float>
+const Element* row_of(const Tensor& matrix, int64_t row) {
+  return matrix.data<Element>() + row * matrix.stride(0);
 }
 
-float* row_of(Tensor& matrix, int64_t row) {
-  return matrix.data<float>() + row * matrix.stride(0);
+template <class Element = float>
+Element* row_of(Tensor& matrix, int64_t row) {
+  return matrix.data<Element>() + row * matrix.stride(0);
 }
 
 HWY_INLINE void norm_row(const LayerNormForward& norm, int64_t row) {
@@ -32,6 +34,7 @@ HWY_INLINE void norm_row(const LayerNormForward& norm, int64_t row) {
   const float* gain = norm.gain.data<float>();
   const float* bias = norm.bias.data<float>();
   float* y = row_of(norm.y, row);
+  BFloat16* rounded = norm.rounded == nullptr ? nullptr : row_of<BFloat16>(*norm.rounded, row);
   const float mean = sum_row(x, width, [](RowVector v) HWY_ATTR { return v; }) / static_cast<float>(width);
   const RowVector means = hn::Set(d, mean);
   const float variance = sum_row(x, width,
@@ -44,7 +47,11 @@ HWY_INLINE void norm_row(const LayerNormForward& norm, int64_t row) {
   const RowVector factors = hn::Set(d, factor);
   for_each_vector(width, [&](auto vector, int64_t c) HWY_ATTR {
     const RowVector normal = hn::Mul(hn::Sub(vector.load(x + c), means), factors);
-    vector.store(hn::MulAdd(normal, vector.load(gain + c), vector.load(bias + c)), y + c);
+    const RowVector result = hn::MulAdd(normal, vector.load(gain + c), vector.load(bias + c));
+    vector.store(result, y + c);
+    if (rounded != nullptr) {
+      vector.store(result, rounded + c);
+    }
   });
   float* stats = row_of(norm.stats, row);
   stats[0] = mean;
@@ -64,7 +71,7 @@ struct DroppedGradient {
 };
 
 // `dropped` null = no dropout.
-template <int kRows, bool kDrops>
+template <int kRows, bool kDrops, class Element>
 HWY_INLINE void norm_rows_backward(const LayerNormBackward& norm, int64_t first, DroppedGradient* dropped) {
   const RowTag d;
   const int64_t width = norm.x.dim(1);
@@ -102,10 +109,10 @@ HWY_INLINE void norm_rows_backward(const LayerNormBackward& norm, int64_t first,
     const RowVector mean_scaled = hn::Mul(hn::SumOfLanes(d, scaled_sums[i]), share);
     const RowVector mean_projected = hn::Mul(hn::SumOfLanes(d, projected_sums[i]), share);
     float* grad_x = row_of(norm.grad_x, first + i);
-    float* grad_dropped = nullptr;
+    Element* grad_dropped = nullptr;
     if constexpr (kDrops) {
       dropped->masks.make(first + i);
-      grad_dropped = row_of(dropped->grad, first + i);
+      grad_dropped = row_of<Element>(dropped->grad, first + i);
     }
     for_each_vector(width, [&](auto vector, int64_t c) HWY_ATTR {
       const RowVector normal = hn::Mul(hn::Sub(vector.load(x[i] + c), means[i]), factors[i]);
@@ -120,16 +127,16 @@ HWY_INLINE void norm_rows_backward(const LayerNormBackward& norm, int64_t first,
   }
 }
 
-template <bool kDrops>
+template <bool kDrops, class Element = float>
 HWY_INLINE void norm_all_rows_backward(const LayerNormBackward& norm, DroppedGradient* dropped) {
   norm.grad_gain.zero();
   norm.grad_bias.zero();
   int64_t row = 0;
   for (; row + kRowsAtOnce <= norm.x.dim(0); row += kRowsAtOnce) {
-    norm_rows_backward<kRowsAtOnce, kDrops>(norm, row, dropped);
+    norm_rows_backward<kRowsAtOnce, kDrops, Element>(norm, row, dropped);
   }
   for (; row < norm.x.dim(0); ++row) {
-    norm_rows_backward<1, kDrops>(norm, row, dropped);
+    norm_rows_backward<1, kDrops, Element>(norm, row, dropped);
   }
 }
 
@@ -139,18 +146,20 @@ void norm_backward(const LayerNormBackward& norm) {
 
 void norm_and_dropout_backward(const LayerNormBackward& norm, const Dropout& dropout, Tensor& grad_dropped) {
   DroppedGradient dropped{RowMasks(dropout, norm.x.dim(1)), grad_dropped};
-  norm_all_rows_backward<true>(norm, &dropped);
+  is_bfloat16(grad_dropped) ? norm_all_rows_backward<true, BFloat16>(norm, &dropped)
+                            : norm_all_rows_backward<true>(norm, &dropped);
 }
 
 // Calls `after(row)` when a row of the sum is ready.
-template <class After>
-HWY_INLINE void add_rows(const Tensor& residual, const Tensor& sublayer, const Dropout& dropout, Tensor& sum,
-                         After after) {
+template <class Element, class After>
+HWY_INLINE void add_rows_of(const Tensor& residual, const Tensor& sublayer, const Dropout& dropout, Tensor& sum,
+                            After after) {
   const int64_t width = sum.dim(1);
   const bool drops = dropout.probability > 0.0F;
   RowMasks masks(dropout, width);
   for (int64_t row = 0; row < sum.dim(0); ++row) {
-    const float *left = row_of(residual, row), *right = row_of(sublayer, row);
+    const float* left = row_of(residual, row);
+    const Element* right = row_of<Element>(sublayer, row);
     float* to = row_of(sum, row);
     if (drops) {
       masks.make(row);
@@ -164,6 +173,13 @@ HWY_INLINE void add_rows(const Tensor& residual, const Tensor& sublayer, const D
     }
     after(row);
   }
+}
+
+template <class After>
+HWY_INLINE void add_rows(const Tensor& residual, const Tensor& sublayer, const Dropout& dropout, Tensor& sum,
+                         After after) {
+  is_bfloat16(sublayer) ? add_rows_of<BFloat16>(residual, sublayer, dropout, sum, after)
+                        : add_rows_of<float>(residual, sublayer, dropout, sum, after);
 }
 
 void add_dropped_rows(const Tensor& residual, const Tensor& sublayer, const Dropout& dropout, Tensor& sum) {

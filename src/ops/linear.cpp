@@ -4,6 +4,7 @@
 #include <span>
 
 #include "base/error.h"
+#include "ops/activation_cpu.h"
 #include "ops/vector_math.h"
 
 namespace dragoman::ops {
@@ -13,7 +14,8 @@ using tensor::DType;
 
 void check_linear(const Variable& x, const Weight& weight, const Variable& bias, Transpose stored) {
   const DType dtype = x.dtype() == DType::kFloat64 ? DType::kFloat64 : DType::kFloat32;
-  tensor::check_matrix(x.value(), dtype, "linear", "x");
+  const bool halves = is_bfloat16(x.value()) && weight.precision() == Precision::kBFloat16;
+  tensor::check_matrix(x.value(), halves ? DType::kBFloat16 : dtype, "linear", "x");
   if (weight.variable.defined()) {
     tensor::check_matrix(weight.variable.value(), dtype, "linear", "weight");
   }
@@ -33,17 +35,21 @@ void add_row(std::span<float> sums, const float* row) {
   add_in_place(sums, {row, sums.size()});
 }
 
+void add_row(std::span<float> sums, const tensor::BFloat16* row) {
+  add_in_place(sums, {row, sums.size()});
+}
+
 void add_row(std::span<double> sums, const double* row) {
   for (size_t column = 0; column < sums.size(); ++column) {
     sums[column] += row[column];
   }
 }
 
-template <typename T>
+template <typename T, typename Element = T>
 void sum_rows(const Tensor& matrix, Tensor& sums) {
   sums.zero();
   const std::span<T> to = sums.span<T>();
-  const T* from = matrix.data<T>();
+  const auto* from = matrix.data<Element>();
   for (int64_t row = 0; row < matrix.dim(0); ++row) {
     add_row(to, from + row * matrix.stride(0));
   }
@@ -54,51 +60,92 @@ void add_bias_grad(const Variable& bias, const Tensor& grad_output) {
     return;
   }
   Tensor sums = Tensor::empty(bias.shape(), bias.dtype());  // [Dout]
-  sums.dtype() == DType::kFloat64 ? sum_rows<double>(grad_output, sums) : sum_rows<float>(grad_output, sums);
+  const auto sum = is_bfloat16(grad_output)          ? sum_rows<float, tensor::BFloat16>
+                   : sums.dtype() == DType::kFloat64 ? sum_rows<double>
+                                                     : sum_rows<float>;
+  sum(grad_output, sums);
   bias.add_grad(sums);
 }
 
-// y = x W + b, which was computed:  dx = dy W^T,  dW = x^T dy,  db = sum of the rows of dy
+// What products take for x: where they are in bfloat16, x as it was rounded before.
+const Tensor& operand(const Variable& x, const Weight& weight) {
+  return weight.precision() == Precision::kBFloat16 && x.rounded().defined() ? x.rounded() : x.value();
+}
+
+// Rows that go from op to op while a training computes in bfloat16 are bfloat16 themselves: what limits is their way to
+// memory and back.
+DType result_type(const Variable& x, const Weight& weight, const Variable& bias) {
+  const bool halves = weight.precision() == Precision::kBFloat16 && x.dtype() != DType::kFloat64 &&
+                      autograd::needs_grad({&x, &weight.variable, &bias});
+  return halves ? DType::kBFloat16 : x.dtype();
+}
+
+// dx = dy W^T
+void add_input_grad(const Variable& x, const Tensor& grad_output, const Weight& weight, Transpose stored) {
+  if (!x.requires_grad()) {
+    return;
+  }
+  if (is_bfloat16(x.value())) {
+    Tensor grad = Tensor::empty(x.shape(), DType::kBFloat16);  // [N, Din]
+    multiply_weight_backward(grad_output, weight, stored, false, grad);
+    return x.add_grad(grad);
+  }
+  auto [grad, accumulate] = x.grad_target();
+  multiply_weight_backward(grad_output, weight, stored, accumulate, grad);
+}
+
+// y = x W + b:  dx = dy W^T,  dW = x^T dy,  db = sum of the rows of dy
+void linear_backward(const Variable& x, const Weight& weight, const Variable& bias, Transpose stored,
+                     const Tensor& grad_output) {
+  add_input_grad(x, grad_output, weight, stored);
+  add_weight_grad(operand(x, weight), grad_output, weight, stored);
+  add_bias_grad(bias, grad_output);
+}
+
+// y = x W + b, which was computed.
 Variable record_linear(const Variable& x, const Weight& weight, const Variable& bias, Transpose stored, Tensor y) {
   const auto backward = [x, weight, bias, stored](const Tensor& grad_output) {
-    if (x.requires_grad()) {
-      auto [grad, accumulate] = x.grad_target();
-      multiply_weight_backward(grad_output, weight, stored, accumulate, grad);
-    }
-    add_weight_grad(x.value(), grad_output, weight, stored);
-    add_bias_grad(bias, grad_output);
+    linear_backward(x, weight, bias, stored, grad_output);
   };
   return autograd::record("linear", std::move(y), {&x, &weight.variable, &bias}, backward);
 }
 
-// What is multiplied in one pass without recording anything: inference with a packed weight.
-bool multiplies_packed(const Variable& x, const Weight& weight, const Variable& bias) {
-  return weight.packed != nullptr && x.dtype() == DType::kFloat32 &&
-         !autograd::needs_grad({&x, &weight.variable, &bias});
+// y = ReLU(x W + b), which was computed; y tells where the ReLU let through.
+Variable record_linear_relu(const Variable& x, const Weight& weight, const Variable& bias, Tensor y) {
+  const auto backward = [x, weight, bias, y](const Tensor& grad_output) {
+    Tensor grad = Tensor::empty(y.shape(), y.dtype());  // [N, Dout], before the ReLU
+    activation_backward_cpu(y, grad_output, Activation::kRelu, {}, grad);
+    linear_backward(x, weight, bias, Transpose::kNo, grad);
+  };
+  return autograd::record("linear_activation", y, {&x, &weight.variable, &bias}, backward);
+}
+
+bool multiplies_packed(const Variable& x, const Weight& weight) {
+  return weight.packed != nullptr && x.dtype() != DType::kFloat64;
 }
 
 ProductOfSame product_of(const Variable& x, const Weight& weight, const Variable& bias, Activation activation) {
   check_linear(x, weight, bias, Transpose::kNo);
   return {&weight.packed->forward(),
           {bias.defined() ? bias.value() : Tensor(), activation},
-          Tensor::empty({x.dim(0), weight.shape()[1]})};  // [N, Dout]
+          Tensor::empty({x.dim(0), weight.shape()[1]}, result_type(x, weight, bias))};  // [N, Dout]
 }
 
 }  // namespace
 
 Variable linear_activation(const Variable& x, const Weight& weight, const Variable& bias, Activation act) {
-  if (!multiplies_packed(x, weight, bias)) {
+  const bool learns = autograd::needs_grad({&x, &weight.variable, &bias});
+  if (!multiplies_packed(x, weight) || (learns && act != Activation::kRelu)) {
     return activation(linear(x, weight, bias), act);
   }
   ProductOfSame product = product_of(x, weight, bias, act);
-  PackedMatrix::multiply_each(x.value(), {&product, 1});
-  return Variable(product.y);
+  PackedMatrix::multiply_each(operand(x, weight), {&product, 1});
+  return learns ? record_linear_relu(x, weight, bias, product.y) : Variable(product.y);
 }
 
 std::vector<Variable> linear_each(const Variable& x, std::span<const LinearMap> maps) {
   std::vector<Variable> results;
-  if (x.dtype() != DType::kFloat32 ||
-      !std::ranges::all_of(maps, [](const LinearMap& map) { return map.weight.packed; })) {
+  if (!std::ranges::all_of(maps, [&](const LinearMap& map) { return multiplies_packed(x, map.weight); })) {
     for (const LinearMap& map : maps) {
       results.push_back(linear(x, map.weight, map.bias));
     }
@@ -108,7 +155,7 @@ std::vector<Variable> linear_each(const Variable& x, std::span<const LinearMap> 
   for (const LinearMap& map : maps) {
     products.push_back(product_of(x, map.weight, map.bias, Activation::kNone));
   }
-  PackedMatrix::multiply_each(x.value(), products);
+  PackedMatrix::multiply_each(maps.empty() ? x.value() : operand(x, maps.front().weight), products);
   for (size_t i = 0; i < maps.size(); ++i) {
     results.push_back(record_linear(x, maps[i].weight, maps[i].bias, Transpose::kNo, products[i].y));
   }
@@ -118,8 +165,8 @@ std::vector<Variable> linear_each(const Variable& x, std::span<const LinearMap> 
 Variable linear(const Variable& x, const Weight& weight, const Variable& bias, Transpose stored) {
   check_linear(x, weight, bias, stored);
   const int64_t d_out = weight.shape()[stored == Transpose::kYes ? 0 : 1];
-  Tensor y = Tensor::empty({x.dim(0), d_out}, x.dtype());  // [N, Dout]
-  multiply_weight(x.value(), weight, stored, bias.defined() ? bias.value() : Tensor(), y);
+  Tensor y = Tensor::empty({x.dim(0), d_out}, result_type(x, weight, bias));  // [N, Dout]
+  multiply_weight(operand(x, weight), weight, stored, bias.defined() ? bias.value() : Tensor(), y);
   return record_linear(x, weight, bias, stored, std::move(y));
 }
 

@@ -47,6 +47,7 @@ void add_losses(const int32_t* targets, const LossOptions& options, bool learnin
 // What the loss of a call is computed from.
 struct LossInputs {
   const Tensor& hidden;    // [N, D]
+  const Tensor& rounded;   // the same in bfloat16, or undefined
   const int32_t* targets;  // [N]
   const Weight& weight;
   const Variable& bias;
@@ -75,10 +76,10 @@ Sums losses_in_chunks(const LossInputs& inputs, bool learning, const Tensor& gra
 // The sums of C rows of logits, which exist in parts only.
 std::vector<RowSums> row_sums(const LogitParts& logits, const Tensor& hidden, const int32_t* targets) {
   std::vector<RowSums> sums(static_cast<size_t>(hidden.dim(0)));
-  logits.compute(hidden, [&](int64_t column, const Tensor& part) {
-    for (size_t n = 0; n < sums.size(); ++n) {
-      add_to_row_sums(part.data<float>() + static_cast<int64_t>(n) * part.stride(0), part.dim(1), targets[n] - column,
-                      sums[n]);
+  logits.compute(hidden, [&](int64_t row, int64_t column, const Tensor& part) {
+    for (int64_t n = 0; n < part.dim(0); ++n) {
+      add_to_row_sums(part.data<float>() + n * part.stride(0), part.dim(1), targets[row + n] - column,
+                      sums[static_cast<size_t>(row + n)]);
     }
   });
   return sums;
@@ -89,10 +90,11 @@ std::vector<RowSums> row_sums(const LogitParts& logits, const Tensor& hidden, co
 Sums losses_in_parts(const LossInputs& inputs, bool learning, const Tensor& grad_hidden) {
   const LogitParts logits(inputs.weight, inputs.bias);
   const int64_t n_tokens = inputs.hidden.dim(0), n_classes = inputs.weight.shape()[0];
+  const Tensor hidden = inputs.rounded.defined() ? inputs.rounded : inputs.hidden.to(DType::kBFloat16);  // [N, D]
   Sums sums;
-  for (int64_t begin = 0; begin < n_tokens; begin += LogitParts::kRows) {
-    const int64_t end = std::min(begin + LogitParts::kRows, n_tokens);
-    const Tensor chunk = inputs.hidden.rows(begin, end);  // [C, D]
+  for (int64_t begin = 0; begin < n_tokens; begin += LogitParts::kTokens) {
+    const int64_t end = std::min(begin + LogitParts::kTokens, n_tokens);
+    const Tensor chunk = hidden.rows(begin, end);  // [C, D]
     const int32_t* targets = inputs.targets + begin;
     const std::vector<RowSums> rows = row_sums(logits, chunk, targets);
     for (const RowSums& row : rows) {
@@ -103,12 +105,12 @@ Sums losses_in_parts(const LossInputs& inputs, bool learning, const Tensor& grad
     }
     Tensor grad = grad_hidden.defined() ? grad_hidden.rows(begin, end) : Tensor();  // [C, D]
     LogitParts::Backward backward(logits, chunk, grad.defined() ? &grad : nullptr);
-    logits.compute(chunk, [&](int64_t column, Tensor& part) {
-      for (size_t n = 0; n < rows.size(); ++n) {
-        logits_to_gradient(part.data<float>() + static_cast<int64_t>(n) * part.stride(0), part.dim(1),
-                           targets[n] - column, rows[n], n_classes, inputs.options);
+    logits.compute(chunk, [&](int64_t row, int64_t column, Tensor& part) {
+      for (int64_t n = 0; n < part.dim(0); ++n) {
+        logits_to_gradient(part.data<float>() + n * part.stride(0), part.dim(1), targets[row + n] - column,
+                           rows[static_cast<size_t>(row + n)], n_classes, inputs.options);
       }
-      backward.add(column, part);
+      backward.add(row, column, part);
     });
   }
   return sums;
@@ -127,7 +129,8 @@ LossResult linear_cross_entropy(const Variable& hidden, const Weight& weight, co
     grad_hidden = Tensor::empty(hidden.shape(), hidden.dtype());  // [N, D]
   }
   const auto losses = LogitParts::pays(weight, learning) ? losses_in_parts : losses_in_chunks;
-  const Sums sums = losses({hidden.value(), targets.data<int32_t>(), weight, bias, options}, learning, grad_hidden);
+  const Sums sums =
+      losses({hidden.value(), hidden.rounded(), targets.data<int32_t>(), weight, bias, options}, learning, grad_hidden);
   const auto backward = [hidden, grad_hidden](const Tensor& grad_loss) {
     base::check_argument(grad_loss.item() == 1.0,
                          "linear_cross_entropy: the gradient of the loss is {}, must be 1; use gradient_scale",

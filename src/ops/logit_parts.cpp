@@ -1,6 +1,9 @@
 #include "ops/logit_parts.h"
 
+#include <algorithm>
+
 #include "base/error.h"
+#include "ops/attention_step_cpu.h"
 #include "ops/vector_math.h"
 
 namespace dragoman::ops {
@@ -21,13 +24,20 @@ bool LogitParts::pays(const Weight& weight, bool learning) {
 }
 
 void LogitParts::compute(const Tensor& hidden, const TakePart& take) const {
+  base::check_argument(hidden.dim(0) <= kTokens, "logit_parts: {} tokens at once, must be at most {}", hidden.dim(0),
+                       kTokens);
+  const PackedMatrix& weight = weight_.packed->forward();
   const Tensor bias = bias_.defined() ? bias_.value() : Tensor();
-  weight_.packed->forward().multiply_in_parts(hidden, bias, [&](int64_t, int64_t column, const Tensor& part) {
-    base::check_argument(part.dim(0) == hidden.dim(0), "logit_parts: {} tokens came in parts of {}, must be at most {}",
-                         hidden.dim(0), part.dim(0), kRows);
-    Tensor logits = part;  // [C, .]
-    take(column, logits);
-  });
+  Tensor room = Tensor::empty({std::min(kRows, hidden.dim(0)), PackedMatrix::kPartColumns});
+  for (int64_t column = 0; column < weight.columns(); column += PackedMatrix::kPartColumns) {
+    const int64_t width = std::min(PackedMatrix::kPartColumns, weight.columns() - column);
+    for (int64_t row = 0; row < hidden.dim(0); row += kRows) {
+      const int64_t end = std::min(row + kRows, hidden.dim(0));
+      Tensor part = room.rows(0, end - row).columns(0, width);
+      weight.multiply_columns(hidden.rows(row, end), bias, column, part);
+      take(row, column, part);
+    }
+  }
 }
 
 LogitParts::Backward::Backward(const LogitParts& logits, const Tensor& hidden, Tensor* grad_hidden)
@@ -35,26 +45,47 @@ LogitParts::Backward::Backward(const LogitParts& logits, const Tensor& hidden, T
       hidden_(hidden),
       grad_hidden_(grad_hidden),
       weight_grad_(target_of(logits.weight_.variable)),
-      bias_grad_(target_of(logits.bias_)) {}
+      bias_grad_(target_of(logits.bias_)),
+      rounded_(Tensor::empty({hidden.dim(0), PackedMatrix::kPartColumns}, tensor::DType::kBFloat16)) {}
 
-void LogitParts::Backward::add(int64_t column, const Tensor& grad_part) {
-  const int64_t end = column + grad_part.dim(1);
-  if (grad_hidden_ != nullptr) {  // dhidden = dlogits W
-    weight_.packed->backward()->multiply_rows(grad_part, column, column > 0, *grad_hidden_);
+void LogitParts::Backward::add(int64_t row, int64_t column, const Tensor& grad_part) {
+  const int64_t end = row + grad_part.dim(0);
+  Tensor rounded = rounded_.rows(row, end).columns(0, grad_part.dim(1));
+  for (int64_t n = 0; n < grad_part.dim(0); ++n) {
+    round_row(grad_part.data<float>() + n * grad_part.stride(0), grad_part.dim(1),
+              rounded.data<tensor::BFloat16>() + n * rounded.stride(0));
   }
+  if (grad_hidden_ != nullptr) {  // dhidden = dlogits W
+    Tensor grad = grad_hidden_->rows(row, end);
+    weight_.packed->backward()->multiply_rows(rounded, column, column > 0, grad);
+  }
+  add_to_bias(row, column, grad_part);
+  if (end == hidden_.dim(0)) {
+    add_columns(column, rounded_.columns(0, grad_part.dim(1)));
+  }
+}
+
+// Sums of what is not rounded yet.
+void LogitParts::Backward::add_to_bias(int64_t row, int64_t column, const Tensor& grad_part) {
+  if (!bias_grad_.tensor.defined()) {
+    return;
+  }
+  Tensor sums = bias_grad_.tensor.rows(column, column + grad_part.dim(1));
+  if (row == 0 && !bias_grad_.accumulate) {
+    sums.zero();
+  }
+  for (int64_t n = 0; n < grad_part.dim(0); ++n) {
+    add_in_place(sums.span<float>(), grad_part.rows(n, n + 1).span<float>());
+  }
+}
+
+// The gradient of the weight of these classes, from those of all tokens.
+void LogitParts::Backward::add_columns(int64_t column, const Tensor& grad_columns) {
+  const int64_t end = column + grad_columns.dim(1);
   if (weight_grad_.tensor.defined()) {  // dW = dlogits^T hidden
     Tensor rows = weight_grad_.tensor.rows(column, end);
-    (weight_grad_.accumulate ? gemm_accumulate : gemm)(grad_part, Transpose::kYes, hidden_, Transpose::kNo, rows,
+    (weight_grad_.accumulate ? gemm_accumulate : gemm)(grad_columns, Transpose::kYes, hidden_, Transpose::kNo, rows,
                                                        weight_.precision());
-  }
-  if (bias_grad_.tensor.defined()) {
-    Tensor sums = bias_grad_.tensor.rows(column, end);
-    if (!bias_grad_.accumulate) {
-      sums.zero();
-    }
-    for (int64_t n = 0; n < grad_part.dim(0); ++n) {
-      add_in_place(sums.span<float>(), grad_part.rows(n, n + 1).span<float>());
-    }
   }
 }
 

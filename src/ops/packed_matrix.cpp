@@ -173,13 +173,14 @@ void PackedMatrix::multiply_each(const Tensor& x, std::span<ProductOfSame> produ
 
 void PackedMatrix::multiply_accumulate(const Tensor& x, Tensor& y) const {
   check(x, {}, y);
+  tensor::check_matrix(y, DType::kFloat32, "packed_matrix", "y");
   if (y.size() > 0) {
     multiply_panels({x, panels_, kernel_, {}, true}, y);
   }
 }
 
 void PackedMatrix::multiply_rows(const Tensor& x, int64_t first_row, bool accumulate, Tensor& y) const {
-  tensor::check_matrix(x, DType::kFloat32, "packed_matrix", "x");
+  tensor::check_matrix(x, allowed_type(x), "packed_matrix", "x");
   tensor::check_matrix(y, DType::kFloat32, "packed_matrix", "y");
   tensor::check_shape(y, {x.dim(0), columns_}, "packed_matrix", "y");
   base::check_argument(precision_ != Precision::kInt8,
@@ -189,6 +190,21 @@ void PackedMatrix::multiply_rows(const Tensor& x, int64_t first_row, bool accumu
                        first_row, first_row + x.dim(1), rows_, kPartColumns);
   if (y.size() > 0) {
     multiply_panels({x, panels_, kernel_, {}, accumulate, {first_row, rows_}}, y);
+  }
+}
+
+void PackedMatrix::multiply_columns(const Tensor& x, const Tensor& bias, int64_t first_column, Tensor& y) const {
+  tensor::check_matrix(x, allowed_type(x), "packed_matrix", "x");
+  tensor::check_matrix(y, allowed_type(y), "packed_matrix", "y");
+  base::check_argument(x.dim(1) == rows_, "packed_matrix: x is {}, must have {} columns", x.shape(), rows_);
+  const int64_t end = first_column + y.dim(1);
+  tensor::check_shape(y, {x.dim(0), y.dim(1)}, "packed_matrix", "y");
+  base::check_argument(first_column >= 0 && first_column % kPartColumns == 0 && end <= columns_,
+                       "packed_matrix: columns {} to {} asked for, there are {}; the first must be a multiple of {}",
+                       first_column, end, columns_, kPartColumns);
+  const PackedEpilogue epilogue{bias.defined() ? bias.rows(first_column, end) : Tensor(), Activation::kNone};
+  if (y.size() > 0) {
+    multiply_panels({x, panels_, kernel_, epilogue, false, {}, first_column}, y);
   }
 }
 
@@ -216,9 +232,13 @@ void PackedMatrix::multiply_in_parts(const Tensor& x, const Tensor& bias, const 
   multiply_panels_in_parts({x, panels_, kernel_, epilogue, false}, columns_, take);
 }
 
+DType PackedMatrix::allowed_type(const Tensor& matrix) const {
+  return is_bfloat16(matrix) && precision_ == Precision::kBFloat16 ? DType::kBFloat16 : DType::kFloat32;
+}
+
 void PackedMatrix::check(const Tensor& x, const PackedEpilogue& epilogue, const Tensor& y) const {
-  tensor::check_matrix(x, DType::kFloat32, "packed_matrix", "x");
-  tensor::check_matrix(y, DType::kFloat32, "packed_matrix", "y");
+  tensor::check_matrix(x, allowed_type(x), "packed_matrix", "x");
+  tensor::check_matrix(y, allowed_type(y), "packed_matrix", "y");
   base::check_argument(x.dim(1) == rows_, "packed_matrix: x is {}, must have {} columns", x.shape(), rows_);
   tensor::check_shape(y, {x.dim(0), columns_}, "packed_matrix", "y");
   if (epilogue.bias.defined()) {

@@ -28,7 +28,7 @@ class PackedMatrix;
 struct ProductOfSame {
   const PackedMatrix* matrix;
   PackedEpilogue epilogue;
-  Tensor y;  ///< [M, N] float32, overwritten
+  Tensor y;  ///< [M, N] float32 or bfloat16, overwritten
 };
 
 /// A weight rounded to int8:  w(k, n) = units(k, n) * scales[n], n being its column in y = x W.
@@ -44,6 +44,8 @@ QuantisedWeight quantise(const Tensor& weight, Transpose transpose);
 Tensor dequantise(const QuantisedWeight& weight, Transpose transpose);
 
 /// The right operand of products, laid out for this machine's kernels:  y = activation(x W + bias).
+/// A matrix in bfloat16 also takes rows x that are bfloat16, which give the bits of the same numbers in float32, and
+/// writes y as bfloat16: the sums, with the bias, rounded once, then the activation of that.
 /// The bits of a row of y depend on that row of x alone, whatever the number of rows, and equal those of `gemm_bias`
 /// with the same precision. Any number of threads may multiply at once, and pack different panels at once.
 /// Holds a copy: 4 * K * N bytes in float32, half in bfloat16, a quarter in int8, N rounded up to whole vectors.
@@ -83,18 +85,24 @@ class PackedMatrix {
   /// Column `column` of W as it is packed (rounded), into K floats: the way back for embedding tables.
   void unpack_column(int64_t column, float* to) const;
 
-  /// @param x  [M, K] float32;  @param y  [M, N] float32, overwritten; rows of both may be strided
+  /// @param x  [M, K];  @param y  [M, N], overwritten; rows of both may be strided. Each float32, or bfloat16 where the
+  /// matrix is.
   /// Throws Error: "packed_matrix: x is [3, 5], must have 4 columns".
   void multiply(const Tensor& x, const PackedEpilogue& epilogue, Tensor& y) const;
   /// The same for several matrices, with the bits of `multiply` one by one. Rows of x are rounded once for all of those
   /// in bfloat16 or int8. Throws Error as `multiply`, and for matrices of different precision.
   static void multiply_each(const Tensor& x, std::span<ProductOfSame> products);
-  /// y += x W.
+  /// y += x W.  @param y  float32
   void multiply_accumulate(const Tensor& x, Tensor& y) const;
-  /// y = x W[first_row .. first_row + x.dim(1)), or y += that: what the columns of a part (multiply_in_parts of the
-  /// transposed matrix) add to the product. first_row is a multiple of kPartColumns; not in int8.
+  /// y = x W[first_row .. first_row + x.dim(1)), or y += that: what the columns of a part (multiply_columns of the
+  /// transposed matrix) add to the product. first_row is a multiple of kPartColumns; not in int8. y is float32.
   /// Throws Error: "packed_matrix: rows 3 to 5 asked for, there are 4; the first must be a multiple of 480".
   void multiply_rows(const Tensor& x, int64_t first_row, bool accumulate, Tensor& y) const;
+
+  /// Columns first_column .. first_column + y.dim(1) of x W + bias, with the bits of `multiply`. first_column is a
+  /// multiple of kPartColumns.  @param x  float32 or bfloat16, as in `multiply`;  @param bias  [K], of all columns
+  /// Throws Error: "packed_matrix: columns 480 to 960 asked for, there are 900".
+  void multiply_columns(const Tensor& x, const Tensor& bias, int64_t first_column, Tensor& y) const;
 
   /// One element of  x W + bias  for one row x [K], with the bits that `multiply` gives it; the matrix must be float32.
   /// Reads K lines of memory, as far apart as the rows of a panel.  @param bias  [N] float32, undefined for none
@@ -109,6 +117,7 @@ class PackedMatrix {
   static constexpr int64_t kPartColumns = 480;  ///< whole panels on every instruction set
 
  private:
+  tensor::DType allowed_type(const Tensor& matrix) const;
   void check(const Tensor& x, const PackedEpilogue& epilogue, const Tensor& y) const;
 
   int64_t rows_;

@@ -195,7 +195,7 @@ float multiply_one_in_tiles(const float* x, const PlaceOfColumn& place, int64_t 
   for (int64_t k = 0; k < depth; ++k) {
     hn::StoreU(hn::LoadU(d, place.first - place.lane + k * place.width), d, panel.data<float>() + k * kLanes);
   }
-  const LeftOperand left{x, depth, false};
+  const StoredOperand left{x, depth, false};
   LeftScratch<Cells> scratch(false, 1, depth);
   RightPanels right{panel.data<float>(), depth, 0};
   const float* first_bias = bias == nullptr ? nullptr : bias - place.lane;
@@ -245,12 +245,14 @@ const float* bias_of(const PanelProduct& product) {
   return product.epilogue.bias.defined() ? product.epilogue.bias.data<float>() : nullptr;
 }
 
+// Rows row .. row + rows of the product into `to`, its first row.
 template <class Cells>
-void multiply_rows(const PanelProduct& product, int64_t row, int64_t rows, LeftScratch<Cells>& scratch, Tensor& y) {
-  const int64_t depth = product.x.dim(1), columns = y.dim(1);
-  const LeftOperand left{product.x.data<float>(), product.x.stride(0), false};
+void multiply_rows(const PanelProduct& product, int64_t row, int64_t rows, LeftScratch<Cells>& scratch, Tensor to) {
+  const int64_t depth = product.x.dim(1), columns = to.dim(1);
+  const StoredOperand left = StoredOperand::of(product.x, false);
   const float* bias = bias_of(product);
-  RightPanels right = panels_from<Cells>(product.panels, product.rows.all > 0 ? product.rows.all : depth, 0);
+  RightPanels right =
+      panels_from<Cells>(product.panels, product.rows.all > 0 ? product.rows.all : depth, product.first_column);
   scratch.measure(left.at(row, 0), rows, depth);
   const auto go_to = [&](int64_t k) { right.first = (product.rows.first + k) / Cells::kDepth; };
   const bool last_rows = row + rows == product.x.dim(0);
@@ -261,19 +263,42 @@ void multiply_rows(const PanelProduct& product, int64_t row, int64_t rows, LeftS
     const bool as_deep = std::min(end < depth ? depth - end : depth, block_depth<Cells>()) == part;
     right.after = as_deep && !(last_rows && end == depth) ? right.first_panel(columns) : NextPanel();
     go_to(begin);
-    multiply_block<Cells>(left.at(row, begin), rows, part, right,
-                          {y.data<float>() + row * y.stride(0), y.stride(0), columns, begin == 0 ? bias : nullptr,
-                           product.accumulate || begin > 0},
-                          scratch);
+    multiply_block<Cells>(
+        left.at(row, begin), rows, part, right,
+        {to.data<float>(), to.stride(0), columns, begin == 0 ? bias : nullptr, product.accumulate || begin > 0},
+        scratch);
     begin += part;
   } while (begin < depth);
 }
 
-void activate_rows_of(const PackedEpilogue& epilogue, int64_t begin, int64_t end, Tensor& y) {
-  for (int64_t row = begin; epilogue.activation != Activation::kNone && row < end; ++row) {
-    float* values = y.data<float>() + row * y.stride(0);
-    activate_row(values, y.dim(1), epilogue.activation, values);
+template <class Element>
+void activate(const PackedEpilogue& epilogue, Tensor rows) {
+  for (int64_t row = 0; row < rows.dim(0); ++row) {
+    Element* values = rows.data<Element>() + row * rows.stride(0);
+    activate_row(values, rows.dim(1), epilogue.activation, values);
   }
+}
+
+void activate_rows_of(const PackedEpilogue& epilogue, Tensor rows) {
+  if (epilogue.activation != Activation::kNone) {
+    is_bfloat16(rows) ? activate<BFloat16>(epilogue, rows) : activate<float>(epilogue, rows);
+  }
+}
+
+// Rows of float32 into rows of bfloat16.
+void round_rows(const Tensor& from, Tensor to) {
+  for (int64_t row = 0; row < to.dim(0); ++row) {
+    map_row(from.data<float>() + row * from.stride(0), to.dim(1), to.data<BFloat16>() + row * to.stride(0),
+            [](RowVector v) HWY_ATTR { return v; });
+  }
+}
+
+// All columns of `y`.
+Result result_in(Tensor y, const float* bias, bool accumulate) {
+  if (is_bfloat16(y)) {
+    return {nullptr, 0, y.dim(1), bias, accumulate, y.data<BFloat16>(), y.stride(0)};
+  }
+  return {y.data<float>(), y.stride(0), y.dim(1), bias, accumulate};
 }
 
 // Rows row .. row + rows of products of the same x, whose depth is one block.
@@ -282,18 +307,18 @@ void multiply_rows_of_each(std::span<const PanelProduct> products, int64_t row, 
                            LeftScratch<Cells>& scratch, std::span<Tensor> results) {
   const Tensor& x = products.front().x;
   const int64_t depth = x.dim(1);
-  const LeftOperand left{x.data<float>() + row * x.stride(0), x.stride(0), false};
+  const StoredOperand left = StoredOperand::of(x, false).at(row, 0);
   scratch.measure(left, rows, depth);
   const TileArguments tile = placed_block(left, rows, depth, scratch);
   for (size_t i = 0; i < products.size(); ++i) {
-    Tensor& y = results[i];
-    RightPanels right = panels_from<Cells>(products[i].panels, depth, 0);
+    const Tensor y = results[i].rows(row, row + rows);
+    RightPanels right = panels_from<Cells>(products[i].panels, depth, products[i].first_column);
     if (i + 1 < products.size() || row + rows < x.dim(0)) {
       const size_t next = (i + 1) % products.size();  // after the last one the first, with other rows
-      right.after = panels_from<Cells>(products[next].panels, depth, 0).first_panel(results[next].dim(1));
+      right.after = panels_from<Cells>(products[next].panels, depth, products[next].first_column)
+                        .first_panel(results[next].dim(1));
     }
-    multiply_placed<Cells>(tile, false, rows, right,
-                           {y.data<float>() + row * y.stride(0), y.stride(0), y.dim(1), bias_of(products[i]), false},
+    multiply_placed<Cells>(tile, false, rows, right, result_in(y, bias_of(products[i]), products[i].accumulate),
                            scratch);
   }
 }
@@ -302,17 +327,23 @@ template <class Cells>
 void multiply_each(std::span<const PanelProduct> products, std::span<Tensor> results) {
   const Tensor& x = products.front().x;
   LeftScratch<Cells> scratch(false, x.dim(0), x.dim(1));
-  const bool together = products.size() > 1 && x.dim(1) <= block_depth<Cells>();
+  const bool placed_once = x.dim(1) <= block_depth<Cells>() && products.front().rows.all == 0;
   for (int64_t row = 0; row < x.dim(0); row += row_block<Cells>()) {
     const int64_t end = std::min(row + row_block<Cells>(), x.dim(0));
-    if (together) {
+    if (placed_once) {
       multiply_rows_of_each<Cells>(products, row, end - row, scratch, results);
     }
     for (size_t i = 0; i < products.size(); ++i) {
-      if (!together) {
-        multiply_rows<Cells>(products[i], row, end - row, scratch, results[i]);
+      const Tensor y = results[i].rows(row, end);
+      if (!placed_once) {
+        const bool rounds = is_bfloat16(y);
+        const Tensor sums = rounds ? Tensor::empty(y.shape()) : y;
+        multiply_rows<Cells>(products[i], row, end - row, scratch, sums);
+        if (rounds) {
+          round_rows(sums, y);
+        }
       }
-      activate_rows_of(products[i].epilogue, row, end, results[i]);
+      activate_rows_of(products[i].epilogue, y);
     }
   }
 }
@@ -322,7 +353,7 @@ template <class Cells>
 void multiply_rows_in_parts(const PanelProduct& product, int64_t row, int64_t rows, int64_t columns,
                             LeftScratch<Cells>& scratch, Tensor& part, const PackedMatrix::TakePart& take) {
   const int64_t depth = product.x.dim(1);
-  const LeftOperand left{product.x.data<float>() + row * product.x.stride(0), product.x.stride(0), false};
+  const StoredOperand left = StoredOperand::of(product.x, false).at(row, 0);
   scratch.measure(left, rows, depth);
   const bool one_block = depth <= block_depth<Cells>();
   TileArguments tile = placed_block(left, rows, std::min(depth, block_depth<Cells>()), scratch);

@@ -49,6 +49,7 @@ struct PanelProduct {
   const PackedEpilogue& epilogue;
   bool accumulate;
   PanelRows rows = {};
+  int64_t first_column = 0;  ///< of the packed matrix, for column 0 of y: the first of a panel
 };
 void multiply_panels(const PanelProduct& product, Tensor& y);
 /// Several products of the same x with the same kernel.

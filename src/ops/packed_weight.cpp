@@ -95,6 +95,10 @@ void multiply_weight_backward(const Tensor& grad_y, const Weight& weight, Transp
   const PackedMatrix* packed = weight.packed == nullptr ? nullptr : weight.packed->backward();
   if (packed != nullptr) {
     accumulate ? packed->multiply_accumulate(grad_y, grad_x) : packed->multiply(grad_y, {}, grad_x);
+  } else if (is_bfloat16(grad_x)) {
+    Tensor unrounded = Tensor::empty(grad_x.shape());
+    multiply_weight_backward(grad_y, weight, stored, accumulate, unrounded);
+    grad_x.copy_from(unrounded.to(grad_x.dtype()));
   } else {
     (accumulate ? gemm_accumulate : gemm)(grad_y, Transpose::kNo, weight.variable.value(), turned(stored), grad_x,
                                           weight.precision());

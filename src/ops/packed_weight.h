@@ -72,7 +72,7 @@ struct Weight {
 
 /// y = x W + bias for W stored as `stored` says.  @param bias  undefined for none
 void multiply_weight(const Tensor& x, const Weight& weight, Transpose stored, const Tensor& bias, Tensor& y);
-/// dx = dy W^T, or dx += dy W^T.
+/// dx = dy W^T, or dx += dy W^T, which must be float32 then.
 void multiply_weight_backward(const Tensor& grad_y, const Weight& weight, Transpose stored, bool accumulate,
                               Tensor& grad_x);
 /// dW = x^T dy, added to the gradient of the weight, straight into its buffer. Nothing unless it asks for one.

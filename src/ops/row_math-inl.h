@@ -8,10 +8,12 @@
 
 #include <hwy/highway.h>
 
+#include <algorithm>
 #include <cmath>
 #include <cstdint>
 #include <limits>
 
+#include "ops/bfloat16-inl.h"
 #include "ops/exp-inl.h"
 
 HWY_BEFORE_NAMESPACE();
@@ -20,16 +22,32 @@ namespace hn = hwy::HWY_NAMESPACE;
 using RowTag = hn::ScalableTag<float>;
 using RowVector = hn::Vec<RowTag>;
 
-/// How for_each_vector wants a vector of a row read and written: whole, or its first lanes only.
+/// How for_each_vector wants a vector of a row read and written: whole, or its first lanes only. Rows of bfloat16 are
+/// widened and rounded on the way.
 struct WholeVector {
   HWY_INLINE RowVector load(const float* from) const { return hn::LoadU(RowTag(), from); }
+  HWY_INLINE RowVector load(const BFloat16* from) const { return load_widened(from); }
   HWY_INLINE void store(RowVector v, float* to) const { hn::StoreU(v, RowTag(), to); }
+  HWY_INLINE void store(RowVector v, BFloat16* to) const { store_rounded(v, to); }
 };
 
 struct PartVector {
   hn::Mask<RowTag> mask;
   HWY_INLINE RowVector load(const float* from) const { return hn::MaskedLoad(mask, RowTag(), from); }
+  HWY_INLINE RowVector load(const BFloat16* from) const {
+    BFloat16 part[hn::MaxLanes(RowTag())] = {};
+    std::copy_n(from, count(), part);
+    return load_widened(part);
+  }
   HWY_INLINE void store(RowVector v, float* to) const { hn::BlendedStore(v, mask, RowTag(), to); }
+  HWY_INLINE void store(RowVector v, BFloat16* to) const {
+    BFloat16 part[hn::MaxLanes(RowTag())];
+    store_rounded(v, part);
+    std::copy_n(part, count(), to);
+  }
+
+ private:
+  HWY_INLINE size_t count() const { return hn::CountTrue(RowTag(), mask); }
 };
 
 /// Calls visit(WholeVector or PartVector, first column) for every vector of a row, in order.
@@ -70,34 +88,17 @@ HWY_INLINE float sum_row(const float* row, int64_t columns, F f) {
   return hn::GetLane(hn::SumOfLanes(d, hn::Add(hn::Add(sum0, sum1), hn::Add(sum2, sum3))));
 }
 
-/// to[c] = f(from[c]), lane by lane.
-template <class F>
-HWY_INLINE void map_row(const float* from, int64_t columns, float* to, F f) {
-  const RowTag d;
-  const auto lanes = static_cast<int64_t>(hn::Lanes(d));
-  int64_t c = 0;
-  for (; c + lanes <= columns; c += lanes) {
-    hn::StoreU(f(hn::LoadU(d, from + c)), d, to + c);
-  }
-  if (c < columns) {
-    const auto mask = hn::FirstN(d, static_cast<size_t>(columns - c));
-    hn::BlendedStore(f(hn::MaskedLoad(mask, d, from + c)), mask, d, to + c);
-  }
+/// to[c] = f(from[c]), lane by lane, for rows of float32 or bfloat16. `to` may be `from`.
+template <class From, class To, class F>
+HWY_INLINE void map_row(const From* from, int64_t columns, To* to, F f) {
+  for_each_vector(columns, [&](auto vector, int64_t c) HWY_ATTR { vector.store(f(vector.load(from + c)), to + c); });
 }
 
 /// to[c] = f(left[c], right[c]), lane by lane. `to` may be one of the inputs.
-template <class F>
-HWY_INLINE void map_two_rows(const float* left, const float* right, int64_t columns, float* to, F f) {
-  const RowTag d;
-  const auto lanes = static_cast<int64_t>(hn::Lanes(d));
-  int64_t c = 0;
-  for (; c + lanes <= columns; c += lanes) {
-    hn::StoreU(f(hn::LoadU(d, left + c), hn::LoadU(d, right + c)), d, to + c);
-  }
-  if (c < columns) {
-    const auto mask = hn::FirstN(d, static_cast<size_t>(columns - c));
-    hn::BlendedStore(f(hn::MaskedLoad(mask, d, left + c), hn::MaskedLoad(mask, d, right + c)), mask, d, to + c);
-  }
+template <class Left, class Right, class To, class F>
+HWY_INLINE void map_two_rows(const Left* left, const Right* right, int64_t columns, To* to, F f) {
+  for_each_vector(columns, [&](auto vector, int64_t c)
+                               HWY_ATTR { vector.store(f(vector.load(left + c), vector.load(right + c)), to + c); });
 }
 
 /// sum_c left[c] * right[c] in float lanes and a fixed order.

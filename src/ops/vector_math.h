@@ -3,6 +3,8 @@
 #include <cstdint>
 #include <span>
 
+#include "tensor/dtype.h"
+
 namespace dragoman::ops {
 
 /// Sum of x^2 in float64, in a fixed order.
@@ -16,6 +18,7 @@ bool all_finite(std::span<const float> x);
 
 /// to += from.
 void add_in_place(std::span<float> to, std::span<const float> from);
+void add_in_place(std::span<float> to, std::span<const tensor::BFloat16> from);
 
 /// to *= factor.
 void scale_in_place(std::span<float> to, float factor);

@@ -54,6 +54,10 @@ void add(float* to, const float* from, int64_t count) {
   map_two_rows(to, from, count, to, [](RowVector a, RowVector b) HWY_ATTR { return hn::Add(a, b); });
 }
 
+void add_widened(float* to, const BFloat16* from, int64_t count) {
+  map_two_rows(to, from, count, to, [](RowVector a, RowVector b) HWY_ATTR { return hn::Add(a, b); });
+}
+
 void multiply(float* to, float factor, int64_t count) {
   const RowVector factors = hn::Set(RowTag(), factor);
   map_row(to, count, to, [&](RowVector a) HWY_ATTR { return hn::Mul(a, factors); });
@@ -143,6 +147,7 @@ namespace dragoman::ops {
 HWY_EXPORT(squares);
 HWY_EXPORT(finite);
 HWY_EXPORT(add);
+HWY_EXPORT(add_widened);
 HWY_EXPORT(multiply);
 HWY_EXPORT(add_multiple);
 HWY_EXPORT(move_towards);
@@ -169,6 +174,10 @@ bool all_finite(std::span<const float> x) {
 
 void add_in_place(std::span<float> to, std::span<const float> from) {
   DRAGOMAN_DISPATCH(add)(to.data(), from.data(), common_size("add_in_place", to.size(), from.size()));
+}
+
+void add_in_place(std::span<float> to, std::span<const tensor::BFloat16> from) {
+  DRAGOMAN_DISPATCH(add_widened)(to.data(), from.data(), common_size("add_in_place", to.size(), from.size()));
 }
 
 void scale_in_place(std::span<float> to, float factor) {

@@ -109,6 +109,10 @@ class Tensor {
 BFloat16 to_bfloat16(float value);
 float to_float(BFloat16 value);
 
+inline bool is_bfloat16(const Tensor& tensor) {
+  return tensor.dtype() == DType::kBFloat16;
+}
+
 /// Throws Error naming `op` and `argument` unless the tensor has this shape: "linear: bias is [3], must be [4]".
 void check_shape(const Tensor& tensor, const Shape& expected, const char* op, const char* argument);
 /// Throws Error unless rank and dtype are as asked and, for rank 2 and above, rows are dense in the last axis.

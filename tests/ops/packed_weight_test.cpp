@@ -52,6 +52,7 @@ TEST(PackedWeight, Float32CopiesGiveTheBitsOfNone) {
   }
 }
 
+// What is recorded comes out in bfloat16, and so does its gradient; without a tape it is float32.
 TEST(PackedWeight, BFloat16ProductsMultiplyRoundedOperands) {
   for (const int64_t n : {1, 8, 33, 301}) {
     const Tensor x = random_tensor({n, 65}, DType::kFloat32, 1), weight = random_tensor({65, 50}, DType::kFloat32, 2);
@@ -62,7 +63,7 @@ TEST(PackedWeight, BFloat16ProductsMultiplyRoundedOperands) {
     Tensor expected = Tensor::empty({n, 50}, DType::kFloat64);
     gemm_bias(rounded(x), Transpose::kNo, rounded(weight), Transpose::kNo, bias.to(DType::kFloat64), expected);
     EXPECT_TRUE(close(y, expected, 2e-6)) << n << " rows";
-    const auto seen = gradients(function, {x, weight, bias}, grad_y);
+    const auto seen = gradients(function, {x, weight, bias}, grad_y.to(DType::kBFloat16));
     Tensor grad_x = Tensor::empty({n, 65}, DType::kFloat64), grad_weight = Tensor::empty({65, 50}, DType::kFloat64);
     gemm(rounded(grad_y), Transpose::kNo, rounded(weight), Transpose::kYes, grad_x);
     gemm(rounded(x), Transpose::kYes, rounded(grad_y), Transpose::kNo, grad_weight);

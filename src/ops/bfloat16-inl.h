@@ -1,0 +1,49 @@
+// bfloat16 in memory as vectors of float32, for one instruction set. Include after highway.h, inside foreach_target.
+#if defined(DRAGOMAN_OPS_BFLOAT16_INL_H_) == defined(HWY_TARGET_TOGGLE)
+#ifdef DRAGOMAN_OPS_BFLOAT16_INL_H_
+#undef DRAGOMAN_OPS_BFLOAT16_INL_H_
+#else
+#define DRAGOMAN_OPS_BFLOAT16_INL_H_
+#endif
+
+#include <hwy/highway.h>
+
+#include <cstdint>
+
+#include "tensor/dtype.h"
+
+HWY_BEFORE_NAMESPACE();
+namespace dragoman::ops::HWY_NAMESPACE {
+namespace hn = hwy::HWY_NAMESPACE;
+using tensor::BFloat16;
+
+/// A vector of bfloat16, each in the lower half of 32 bits.
+HWY_INLINE hn::Vec<hn::ScalableTag<uint32_t>> load_halves(const BFloat16* from) {
+  const hn::ScalableTag<uint32_t> bits;
+  const hn::Rebind<uint16_t, decltype(bits)> halves;
+  return hn::PromoteTo(bits, hn::LoadU(halves, reinterpret_cast<const uint16_t*>(from)));
+}
+
+HWY_INLINE hn::Vec<hn::ScalableTag<float>> load_widened(const BFloat16* from) {
+  return hn::BitCast(hn::ScalableTag<float>(), hn::ShiftLeft<16>(load_halves(from)));
+}
+
+/// Lanes whose upper halves are x rounded to nearest, ties to even; NaN stays NaN whatever its payload.
+HWY_INLINE hn::Vec<hn::ScalableTag<uint32_t>> rounded_bits(hn::Vec<hn::ScalableTag<float>> x) {
+  const hn::ScalableTag<uint32_t> bits;
+  const auto raw = hn::BitCast(bits, x);
+  const auto odd = hn::And(hn::ShiftRight<16>(raw), hn::Set(bits, 1U));
+  const auto nearest = hn::Add(hn::Add(raw, hn::Set(bits, 0x7FFFU)), odd);
+  const auto quiet = hn::Or(raw, hn::Set(bits, 0x00400000U));
+  return hn::IfThenElse(hn::RebindMask(bits, hn::IsNaN(x)), quiet, nearest);
+}
+
+HWY_INLINE void store_rounded(hn::Vec<hn::ScalableTag<float>> x, BFloat16* to) {
+  const hn::Rebind<uint16_t, hn::ScalableTag<uint32_t>> halves;
+  hn::StoreU(hn::TruncateTo(halves, hn::ShiftRight<16>(rounded_bits(x))), halves, reinterpret_cast<uint16_t*>(to));
+}
+
+}  // namespace dragoman::ops::HWY_NAMESPACE
+HWY_AFTER_NAMESPACE();
+
+#endif
