@@ -30,7 +30,7 @@ constexpr int64_t kTileDepth = 128;    // cells: the tiles of so much depth of a
 constexpr int64_t kFewRows = 160;      // so few do not hide that a panel comes from memory
 constexpr int kATile = 6, kBTile = 7;  // registers; those below hold sums
 static_assert(kTilesDown * kTileVectors <= kATile && kLanes == kTileSide &&
-              kRowsOfTiles % (kTilesDown * kTileSide) == 0);
+              kMostRowsOfTiles % (kTilesDown * kTileSide) == 0);
 
 // The eight tile registers of this thread, all of 16 rows of 64 bytes, while this object lives. Assembly, because
 // intrinsics would need a target attribute on every function they are inlined into.

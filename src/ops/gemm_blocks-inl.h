@@ -64,10 +64,27 @@ constexpr int64_t block_depth() {
   return (InTiles<Cells> && HoldsHalves<Cells> ? 2 : 1) * kDepthBlock * Cells::kDepth;
 }
 
-// Rows of a block of A.
+// Rows that a tile takes.
 template <class Cells>
-constexpr int64_t row_block() {
-  return InTiles<Cells> ? kRowsOfTiles : kRowBlock;
+constexpr int64_t tile_rows() {
+  return InTiles<Cells> ? 2 * kLanes : kTileRows;
+}
+
+// Most rows of a block of A.
+template <class Cells>
+constexpr int64_t most_rows() {
+  return InTiles<Cells> ? kMostRowsOfTiles : kMostRows;
+}
+
+// Rows of the next block of A when `left` are left. A block of few rows would read all of B for little: rows somewhat
+// above the usual number are one block, up to twice as many two halves.
+template <class Cells>
+HWY_INLINE int64_t rows_of_block(int64_t left) {
+  constexpr int64_t kUsual = InTiles<Cells> ? kRowsOfTiles : kRowBlock, kRows = tile_rows<Cells>();
+  if (left <= most_rows<Cells>()) {
+    return left;
+  }
+  return left < 2 * kUsual ? (left / 2 + kRows - 1) / kRows * kRows : kUsual;
 }
 
 // The format in which A is packed.
@@ -89,16 +106,15 @@ class LeftScratch {
 
   LeftScratch(bool transposed, int64_t rows, int64_t depth) {
     if (transposed || Format::kDepth > 1) {
-      const int64_t lines = (std::min(rows, row_block<Cells>()) + kGroup - 1) / kGroup * kGroup;
+      const int64_t lines = whole_tiles(rows);
       cells_ = tensor::Tensor::empty({lines * row_cells(std::min(depth, block_depth<Cells>()))});
     }
     if constexpr (HoldsHalves<Cells>) {
-      sums_ =
-          tensor::Tensor::empty({std::min((rows + kGroup - 1) / kGroup * kGroup, row_block<Cells>()), kPanelColumns});
+      sums_ = tensor::Tensor::empty({whole_tiles(rows), kPanelColumns});
     }
   }
   float* data() { return cells_.defined() ? cells_.data<float>() : nullptr; }
-  // int8 only: finds the unit of each of at most row_block whole rows, before their first block is packed.
+  // int8 only: finds the unit of each of at most most_rows whole rows, before their first block is packed.
   void measure(const StoredOperand& left, int64_t rows, int64_t depth) {
     if constexpr (IsInt8<Cells>) {
       for (int64_t row = 0; row < rows; ++row) {
@@ -116,10 +132,15 @@ class LeftScratch {
   }
 
  private:
-  static constexpr int64_t kGroup = InTiles<Cells> ? 32 : kTileRows;  // rows that tiles read, there or not
+  // Rows that tiles read, there or not.
+  static int64_t whole_tiles(int64_t rows) {
+    constexpr int64_t kRows = tile_rows<Cells>();
+    return (std::min(rows, most_rows<Cells>()) + kRows - 1) / kRows * kRows;
+  }
+
   tensor::Tensor cells_;
   tensor::Tensor sums_;  // bfloat16 only
-  float units_[IsInt8<Cells> ? row_block<Cells>() : 1];
+  float units_[IsInt8<Cells> ? most_rows<Cells>() : 1];
   struct None {};
   std::conditional_t<IsSplit<Cells>, SplitPanels, None> split_panels_;
 };
@@ -169,7 +190,7 @@ void place_left(const StoredOperand& left, int64_t rows, int64_t depth, LeftScra
   }
 }
 
-// At most row_block rows of A and the depth of one block, placed for the tiles.
+// At most most_rows rows of A and the depth of one block, placed for the tiles.
 template <class Cells>
 TileArguments placed_block(const StoredOperand& left, int64_t rows, int64_t depth, LeftScratch<Cells>& scratch) {
   TileArguments tile{left.floats(), left.stride, 1, nullptr, cells_of<Cells>(depth), nullptr, 0, 0, nullptr, false};
@@ -231,7 +252,7 @@ void multiply_placed(TileArguments tile, bool left_transposed, int64_t rows, con
   }
 }
 
-// C (+)= A B + bias for at most row_block rows, the depth of one block, and all columns of `result`.
+// C (+)= A B + bias for at most most_rows rows, the depth of one block, and all columns of `result`.
 template <class Cells>
 void multiply_block(const StoredOperand& left, int64_t rows, int64_t depth, const RightPanels& right,
                     const Result& result, LeftScratch<Cells>& scratch) {

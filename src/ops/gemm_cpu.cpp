@@ -17,6 +17,17 @@ namespace {
 // Of B, so many columns x kDepthBlock cells are packed in the third-level cache.
 constexpr int64_t kColumnBlock = 2112 / kPanelColumns * kPanelColumns;
 
+// Depth of a block. Where C stays in the second-level cache, tiles go on from there at little cost, and of a short part
+// of A and B the packed copies stay there as well.
+template <class Cells>
+int64_t depth_of_block(const GemmArguments& product) {
+  constexpr int64_t kSmall = 1 << 18;  // elements of C
+  if (InTiles<Cells> && HoldsHalves<Cells> && product.rows * product.columns <= kSmall) {
+    return kDepthBlock / 4 * Cells::kDepth;
+  }
+  return block_depth<Cells>();
+}
+
 // All panels of B [depth, columns].
 template <class Cells>
 void pack_right(const StoredOperand& b, int64_t depth, int64_t columns, float* panels) {
@@ -33,23 +44,23 @@ void pack_right(const StoredOperand& b, int64_t depth, int64_t columns, float* p
 
 template <class Cells>
 void run_blocks(const GemmArguments& product, bool accumulate) {
-  constexpr int64_t kDepth = block_depth<Cells>();
+  const int64_t most = depth_of_block<Cells>(product);
   const int64_t widest = (std::min(product.columns, kColumnBlock) + kLanes - 1) / kLanes * kLanes;
-  tensor::Tensor panels = tensor::Tensor::empty({widest * cells_of<Cells>(std::min(product.depth, kDepth))});
+  tensor::Tensor panels = tensor::Tensor::empty({widest * cells_of<Cells>(std::min(product.depth, most))});
   LeftScratch<Cells> scratch(product.a.transposed, product.rows, product.depth);
   for (int64_t column = 0; column < product.columns; column += kColumnBlock) {
     const int64_t columns = std::min(product.columns - column, kColumnBlock);
-    for (int64_t begin = 0; begin < product.depth; begin += kDepth) {
-      const int64_t depth = std::min(product.depth - begin, kDepth);
+    for (int64_t begin = 0; begin < product.depth; begin += most) {
+      const int64_t depth = std::min(product.depth - begin, most);
       pack_right<Cells>(product.b.at(begin, column), depth, columns, panels.data<float>());
       RightPanels right{panels.data<float>(), cells_of<Cells>(depth), 0};
-      for (int64_t row = 0; row < product.rows; row += row_block<Cells>()) {
+      for (int64_t row = 0, rows = 0; row < product.rows; row += rows) {
+        rows = rows_of_block<Cells>(product.rows - row);
         const Result result{product.c + row * product.c_stride + column, product.c_stride, columns,
                             begin == 0 && product.bias != nullptr ? product.bias + column : nullptr,
                             accumulate || begin > 0};
-        right.after = row + row_block<Cells>() < product.rows ? right.first_panel(columns) : NextPanel();
-        multiply_block<Cells>(product.a.at(row, begin), std::min(product.rows - row, row_block<Cells>()), depth, right,
-                              result, scratch);
+        right.after = row + rows < product.rows ? right.first_panel(columns) : NextPanel();
+        multiply_block<Cells>(product.a.at(row, begin), rows, depth, right, result, scratch);
       }
     }
   }

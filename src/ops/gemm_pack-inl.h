@@ -205,11 +205,11 @@ HWY_INLINE void pack_panel_transposed(const Element* b, int64_t stride, int64_t 
   }
 }
 
-// Packs at most kRowBlock rows of A given as A^T [depth, rows]: block after block of kTileRows rows, cell (r, k) of a
+// Packs at most kMostRows rows of A given as A^T [depth, rows]: block after block of kTileRows rows, cell (r, k) of a
 // block at [k * kTileRows + r].
 template <class Cells, class Element>
 HWY_INLINE void pack_left_transposed(const Element* a, int64_t stride, int64_t depth, int64_t rows, float* packed) {
-  constexpr int64_t kLine = (kRowBlock + kLanes - 1) / kLanes * kLanes;
+  constexpr int64_t kLine = (kMostRows + kLanes - 1) / kLanes * kLanes;
   alignas(64) float lines[Cells::kDepth == 1 ? 1 : kPackChunk * kLine];
   const int64_t cells = cells_of<Cells>(depth);
   for (int64_t begin = 0; begin < cells; begin += kPackChunk) {

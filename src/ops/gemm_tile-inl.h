@@ -30,7 +30,9 @@ constexpr int kTileRows = 6, kTileVectors = 2;  // 12 sums, 2 columns, 1 broadca
 constexpr int64_t kPanelColumns = kTileVectors * kLanes;
 constexpr int64_t kDepthBlock = 512;                        // cells: a panel of a block stays in the second-level cache
 constexpr int64_t kRowBlock = 128 / kTileRows * kTileRows;  // of A, kept in the second-level cache
-constexpr int64_t kRowsOfTiles = 256;  // the same for tile registers, which wait for B more than for A
+constexpr int64_t kMostRows = kRowBlock * 5 / 4 / kTileRows * kTileRows;  // where another block would have few
+// The same for tile registers, which wait for B more than for A.
+constexpr int64_t kRowsOfTiles = 256, kMostRowsOfTiles = 320;
 
 // Cells that a packed depth takes.
 template <class Cells>

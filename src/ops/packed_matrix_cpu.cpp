@@ -328,8 +328,8 @@ void multiply_each(std::span<const PanelProduct> products, std::span<Tensor> res
   const Tensor& x = products.front().x;
   LeftScratch<Cells> scratch(false, x.dim(0), x.dim(1));
   const bool placed_once = x.dim(1) <= block_depth<Cells>() && products.front().rows.all == 0;
-  for (int64_t row = 0; row < x.dim(0); row += row_block<Cells>()) {
-    const int64_t end = std::min(row + row_block<Cells>(), x.dim(0));
+  for (int64_t row = 0, end = 0; row < x.dim(0); row = end) {
+    end = row + rows_of_block<Cells>(x.dim(0) - row);
     if (placed_once) {
       multiply_rows_of_each<Cells>(products, row, end - row, scratch, results);
     }
@@ -386,10 +386,10 @@ void multiply_parts(const PanelProduct& product, int64_t columns, const PackedMa
                 "a part of the depth begins with whole cells");
   const int64_t rows = product.x.dim(0);
   LeftScratch<Cells> scratch(false, rows, product.x.dim(1));
-  constexpr int64_t kRows = row_block<Cells>();
-  tensor::Tensor part = tensor::Tensor::empty({std::min(rows, kRows), PackedMatrix::kPartColumns});
-  for (int64_t row = 0; row < rows; row += kRows) {
-    multiply_rows_in_parts<Cells>(product, row, std::min(rows - row, kRows), columns, scratch, part, take);
+  Tensor part = Tensor::empty({std::min(rows, most_rows<Cells>()), PackedMatrix::kPartColumns});
+  for (int64_t row = 0, count = 0; row < rows; row += count) {
+    count = rows_of_block<Cells>(rows - row);
+    multiply_rows_in_parts<Cells>(product, row, count, columns, scratch, part, take);
   }
 }
 
