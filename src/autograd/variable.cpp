@@ -80,7 +80,8 @@ void Variable::clear_grad() {
 
 void Variable::bind_grad(Tensor buffer) {
   base::check_argument(buffer.shape() == shape() && buffer.dtype() == dtype(),
-                       "variable: gradient buffer of shape {} for a variable of shape {}", buffer.shape(), shape());
+                       "variable: gradient buffer of shape {} ({}) for a variable of shape {} ({})", buffer.shape(),
+                       tensor::dtype_name(buffer.dtype()), shape(), tensor::dtype_name(dtype()));
   state_->grad = std::move(buffer);
   state_->bound = true;
   state_->has_grad = false;

@@ -199,9 +199,11 @@ void PackedMatrix::multiply_columns(const Tensor& x, const Tensor& bias, int64_t
   base::check_argument(x.dim(1) == rows_, "packed_matrix: x is {}, must have {} columns", x.shape(), rows_);
   const int64_t end = first_column + y.dim(1);
   tensor::check_shape(y, {x.dim(0), y.dim(1)}, "packed_matrix", "y");
-  base::check_argument(first_column >= 0 && first_column % kPartColumns == 0 && end <= columns_,
-                       "packed_matrix: columns {} to {} asked for, there are {}; the first must be a multiple of {}",
-                       first_column, end, columns_, kPartColumns);
+  const bool whole = first_column % kPartColumns == 0 && (end % kPartColumns == 0 || end == columns_);
+  base::check_argument(
+      first_column >= 0 && whole && end <= columns_,
+      "packed_matrix: columns {} to {} asked for, there are {}; must be whole parts of {}, but the last", first_column,
+      end, columns_, kPartColumns);
   const PackedEpilogue epilogue{bias.defined() ? bias.rows(first_column, end) : Tensor(), Activation::kNone};
   if (y.size() > 0) {
     multiply_panels({x, panels_, kernel_, epilogue, false, {}, first_column}, y);

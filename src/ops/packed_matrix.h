@@ -99,9 +99,10 @@ class PackedMatrix {
   /// Throws Error: "packed_matrix: rows 3 to 5 asked for, there are 4; the first must be a multiple of 480".
   void multiply_rows(const Tensor& x, int64_t first_row, bool accumulate, Tensor& y) const;
 
-  /// Columns first_column .. first_column + y.dim(1) of x W + bias, with the bits of `multiply`. first_column is a
-  /// multiple of kPartColumns.  @param x  float32 or bfloat16, as in `multiply`;  @param bias  [K], of all columns
-  /// Throws Error: "packed_matrix: columns 480 to 960 asked for, there are 900".
+  /// Columns first_column .. first_column + y.dim(1) of x W + bias, with the bits of `multiply`. Both are multiples of
+  /// kPartColumns, but for the last columns.  @param x  float32 or bfloat16, as in `multiply`;  @param bias  [N], of
+  /// all Throws Error: "packed_matrix: columns 480 to 960 asked for, there are 900; must be whole parts of 480, but the
+  /// last".
   void multiply_columns(const Tensor& x, const Tensor& bias, int64_t first_column, Tensor& y) const;
 
   /// One element of  x W + bias  for one row x [K], with the bits that `multiply` gives it; the matrix must be float32.

@@ -155,5 +155,35 @@ TEST(Recompute, MemoryFallsToOnePart) {
   EXPECT_LT(2 * computed_again, kept) << "48 tensors against 8 inputs and 6 tensors of one part";
 }
 
+// Products take the companion, whether what made it is computed once or twice.
+TEST(Recompute, TheRoundedCompanionComesAlong) {
+  const Variable x = leaf({0.3F, 0.7F});
+  const Tensor companion = x.value().to(tensor::DType::kBFloat16);  // [2]
+  const auto part = [&] {
+    Variable y = square(x);
+    y.set_rounded(companion);
+    return y;
+  };
+  Tape tape;
+  const TapeScope scope(&tape);
+  const Variable y = recompute("part", part);
+  ASSERT_TRUE(y.rounded().defined());
+  EXPECT_EQ(y.rounded().raw_data(), companion.raw_data());
+}
+
+// y = x handed on in bfloat16, as between recorded products.
+TEST(Recompute, GradientsInBFloat16ReachWhatIsOutside) {
+  const Variable x(leaf({1.0F, 2.0F}).value().to(tensor::DType::kBFloat16), true);
+  Tape tape;
+  const TapeScope scope(&tape);
+  const auto part = [&] {
+    return record("handed_on", x.value().clone(), {&x}, [x](const Tensor& grad_output) { x.add_grad(grad_output); });
+  };
+  const Variable y = recompute("part", part);
+  ASSERT_EQ(y.dtype(), tensor::DType::kBFloat16);
+  tape.backward_from(y, leaf({3.0F, -4.0F}).value().to(tensor::DType::kBFloat16));
+  EXPECT_EQ(x.grad().to(tensor::DType::kFloat32).to_vector<float>(), (std::vector<float>{3.0F, -4.0F}));
+}
+
 }  // namespace
 }  // namespace dragoman::autograd

@@ -15,6 +15,7 @@ using support::check_gradients;
 using support::close;
 using support::gradients;
 using support::random_tensor;
+using support::rounded;
 using support::same_bits;
 using support::strided_copy;
 using tensor::DType;
@@ -64,6 +65,52 @@ TEST_P(Activations, NaNStaysAndExtremesAreFinite) {
   const Tensor x = Tensor::from(std::vector<float>{std::nanf(""), -huge, huge, 0.0F}, {1, 4});
   const std::vector<float> y = activation(Variable(x), GetParam()).value().to_vector<float>();
   EXPECT_TRUE(std::isnan(y[0]));
+  EXPECT_EQ(y[1], GetParam() == Activation::kNone ? -huge : 0.0F);
+  EXPECT_EQ(y[2], huge);
+  EXPECT_EQ(y[3], 0.0F);
+}
+
+// bfloat16 is read as it is, computed with in float32 and rounded once.
+TEST_P(Activations, BFloat16IsTheFloat32ResultRounded) {
+  const auto function = [](const std::vector<Variable>& v) { return activation(v[0], GetParam()); };
+  for (const int64_t columns : {1, 7, 16, 31, 33, 64, 300}) {
+    const Tensor x = wide_range(9, columns).to(DType::kBFloat16);
+    const Tensor grad_y = random_tensor({9, columns}, DType::kBFloat16, 3);
+    const Tensor wide_x = x.to(DType::kFloat32), wide_grad_y = grad_y.to(DType::kFloat32);
+    const Tensor view = strided_copy(x);
+    EXPECT_TRUE(
+        same_bits(function({Variable(view)}).value(), function({Variable(wide_x)}).value().to(DType::kBFloat16)))
+        << columns << " columns";
+    EXPECT_TRUE(same_bits(gradients(function, {view}, grad_y)[0],
+                          gradients(function, {wide_x}, wide_grad_y)[0].to(DType::kBFloat16)))
+        << "gradient, " << columns << " columns";
+  }
+}
+
+// With dropout it is rounded twice, after each of the two ops that it stands for.
+TEST_P(Activations, BFloat16WithDropoutIsTheCompositionOfRoundedResults) {
+  const auto fused = [](const std::vector<Variable>& v) { return activation_dropout(v[0], GetParam(), kSome); };
+  const auto alone = [](const std::vector<Variable>& v) { return activation(v[0], GetParam()); };
+  const auto dropped = [](const Tensor& x) { return rounded(dropout(Variable(x.to(DType::kFloat32)), kSome).value()); };
+  for (const int64_t columns : {1, 7, 16, 31, 33, 64, 300}) {
+    const Tensor x = wide_range(9, columns).to(DType::kBFloat16);
+    const Tensor grad_y = random_tensor({9, columns}, DType::kBFloat16, 3);
+    const Tensor y = fused({Variable(strided_copy(x))}).value();
+    EXPECT_EQ(y.dtype(), DType::kBFloat16);
+    EXPECT_TRUE(close(y, dropped(alone({Variable(x)}).value()), 0)) << columns << " columns";
+    const Tensor grad = gradients(fused, {strided_copy(x)}, grad_y)[0];
+    EXPECT_EQ(grad.dtype(), DType::kBFloat16);
+    const Tensor expected = gradients(alone, {x.to(DType::kFloat32)}, dropped(grad_y))[0];
+    EXPECT_TRUE(close(grad, rounded(expected), 0)) << "gradient, " << columns << " columns";
+  }
+}
+
+TEST_P(Activations, NaNStaysAndExtremesAreFiniteInBFloat16) {
+  const float huge = std::ldexp(1.0F, 120);
+  const Tensor x = Tensor::from(std::vector<float>{std::nanf(""), -huge, huge, 0.0F}, {1, 4}).to(DType::kBFloat16);
+  const Tensor result = activation(Variable(x), GetParam()).value();
+  const std::vector<float> y = result.to(DType::kFloat32).to_vector<float>();
+  EXPECT_TRUE(std::isnan(y[0])) << "came out as " << y[0];
   EXPECT_EQ(y[1], GetParam() == Activation::kNone ? -huge : 0.0F);
   EXPECT_EQ(y[2], huge);
   EXPECT_EQ(y[3], 0.0F);

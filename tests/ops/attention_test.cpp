@@ -116,6 +116,57 @@ TEST(Attention, KernelMatchesReferenceWithMaskAndDropout) {
   compare_with_reference(batch, options, "mask, dropout, causal");
 }
 
+// Everything is computed in float32 on widened rows; context and gradients are rounded once. The inputs as column
+// views.
+void expect_float32_of_widened(const Batch& batch, const AttentionOptions& options, const std::string& label) {
+  const auto halves = [](const Tensor& x) { return support::strided_copy(x.to(DType::kBFloat16)); };
+  const std::vector<Tensor> inputs = {halves(batch.query), halves(batch.key), halves(batch.value)};
+  std::vector<Tensor> wide;
+  for (const Tensor& input : inputs) {
+    wide.push_back(input.to(DType::kFloat32));
+  }
+  const Tensor grad_context = random_tensor({batch.query.dim(0), batch.value.dim(1)}, DType::kBFloat16, 4);
+  const auto function = function_of(batch.bounds, options);
+  const auto value = [&](const std::vector<Tensor>& of) {
+    return function({Variable(of[0]), Variable(of[1]), Variable(of[2])}).value();
+  };
+  EXPECT_TRUE(same_bits(value(inputs), value(wide).to(DType::kBFloat16))) << label;
+  const auto seen = support::gradients(function, inputs, grad_context);
+  const auto expected = support::gradients(function, wide, grad_context.to(DType::kFloat32));
+  const char* names[] = {"query", "key", "value"};
+  for (size_t input = 0; input < 3; ++input) {
+    EXPECT_TRUE(same_bits(seen[input], expected[input].to(DType::kBFloat16)))
+        << label << ", gradient of " << names[input];
+  }
+}
+
+TEST(Attention, BFloat16IsTheFloat32ResultRounded) {
+  const AttentionOptions dropping{.n_heads = 2, .dropout = {.probability = 0.3F, .seed = 8, .first_row = 100}};
+  for (const int64_t d_head : {1, 7, 16, 31, 64}) {
+    const std::string label = "Dh=" + std::to_string(d_head);
+    Batch batch = make_batch({7, 1, 33, 0, 60}, {31, 5, 64, 3, 17}, 2 * d_head, 2 * (d_head + 3));
+    expect_float32_of_widened(batch, {.n_heads = 2}, label);
+    expect_float32_of_widened(batch, dropping, "dropout, " + label);
+    batch.bounds.key_mask = mask_of(120, 4);
+    expect_float32_of_widened(batch, {.n_heads = 2}, "mask, " + label);
+    const Batch square = make_batch({31, 1, 50, 100}, {31, 1, 50, 100}, 2 * d_head, 2 * d_head);
+    expect_float32_of_widened(square, {.n_heads = 2, .causal = true}, "causal, " + label);
+  }
+}
+
+TEST(Attention, RowsOfBFloat16WithNothingToAttendToAreZeroWithZeroGradient) {
+  Batch batch = make_batch({2, 3, 2}, {0, 3, 2}, 8, 8);
+  batch.bounds.key_mask = Tensor::from(std::vector<int32_t>{0, 0, 0, 1, 1}, {5}).to(DType::kBool);
+  EXPECT_TRUE(close(value_of(batch, {.n_heads = 2}, DType::kBFloat16).rows(0, 5), Tensor::zeros({5, 8}), 0.0));
+  const auto halves = [](const Tensor& x) { return x.to(DType::kBFloat16); };
+  const auto grads = support::gradients(function_of(batch.bounds, {.n_heads = 2}),
+                                        {halves(batch.query), halves(batch.key), halves(batch.value)},
+                                        halves(Tensor::full({7, 8}, 1.0)));
+  EXPECT_TRUE(close(grads[0].rows(0, 5), Tensor::zeros({5, 8}), 0.0)) << "gradient of the queries";
+  EXPECT_TRUE(close(grads[1].rows(0, 3), Tensor::zeros({3, 8}), 0.0)) << "gradient of the keys";
+  EXPECT_TRUE(close(grads[2].rows(0, 3), Tensor::zeros({3, 8}), 0.0)) << "gradient of the values";
+}
+
 TEST(Attention, LargeScoresStayFinite) {
   Batch batch = make_batch({5}, {9}, 16, 16);
   batch.query = multiply(Variable(batch.query), Variable(Tensor::full({1}, 300.0, DType::kFloat64))).value();
@@ -220,6 +271,29 @@ TEST(AttentionWeights, RowsSumToOneAndObeyTheCausalMask) {
   }
   EXPECT_TRUE(
       close(weights, attention_weights(batch.query, batch.key, batch.bounds, {.n_heads = 3, .causal = true}), 1e-6));
+}
+
+TEST(AttentionWeights, OfBFloat16AreThoseOfTheSameNumbersInFloat32) {
+  const Batch batch = make_batch({9}, {17}, 12, 12);
+  const Tensor query = batch.query.to(DType::kBFloat16), key = batch.key.to(DType::kBFloat16);
+  const Tensor expected =
+      attention_weights(query.to(DType::kFloat32), key.to(DType::kFloat32), batch.bounds, {.n_heads = 3});
+  EXPECT_TRUE(same_bits(attention_weights(query, key, batch.bounds, {.n_heads = 3}), expected));
+}
+
+TEST(Attention, TakesOneTypeForAll) {
+  const Batch batch = make_batch({2, 3}, {2, 4}, 8, 8);
+  const auto error_for = [&](DType query, DType key, DType value) {
+    return support::error_of([&] {
+      attention(Variable(batch.query.to(query)), Variable(batch.key.to(key)), Variable(batch.value.to(value)),
+                batch.bounds, {});
+    });
+  };
+  constexpr DType kHalf = DType::kBFloat16, kWhole = DType::kFloat32;
+  EXPECT_EQ(error_for(kHalf, kWhole, kWhole), "attention: key is float32, must be bfloat16");
+  EXPECT_EQ(error_for(kWhole, kHalf, kWhole), "attention: key is bfloat16, must be float32");
+  EXPECT_EQ(error_for(kHalf, kHalf, kWhole), "attention: value is float32, must be bfloat16");
+  EXPECT_EQ(error_for(kHalf, kHalf, kHalf), "no error");
 }
 
 std::string error_of(const Batch& batch, const AttentionOptions& options) {

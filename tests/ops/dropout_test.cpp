@@ -75,6 +75,29 @@ TEST(Dropout, Float32AgreesWithFloat64AndGradientsWithFiniteDifferences) {
                     support::gradients(function, {x}, weights)[0], 1e-6));
 }
 
+TEST(Dropout, RowsIntoBFloat16AreTheFloat32ResultRounded) {
+  for (const int64_t columns : {1, 7, 16, 31, 33, 64, 300}) {
+    const Tensor x = strided_copy(random_tensor({5, columns}, DType::kFloat32));
+    Tensor exact = Tensor::empty({5, columns});
+    Tensor wide = Tensor::full({5, columns + 4}, 9.0, DType::kBFloat16), y = wide.columns(1, 1 + columns);
+    dropout_rows(x, kThird, exact);
+    dropout_rows(x, kThird, y);
+    EXPECT_TRUE(same_bits(y, exact.to(DType::kBFloat16))) << columns << " columns";
+    for (const int64_t beside : {int64_t{0}, columns + 1, columns + 3}) {
+      EXPECT_TRUE(close(wide.columns(beside, beside + 1), Tensor::full({5, 1}, 9.0), 0))
+          << "wrote beside the view of " << columns << " columns";
+    }
+  }
+}
+
+TEST(Dropout, TheOpItselfTakesNoBFloat16) {
+  EXPECT_THAT(
+      [&] {
+        dropout(Variable(Tensor::zeros({2, 3}, DType::kBFloat16)), kThird);
+      },
+      testing::ThrowsMessage<base::Error>("dropout: x is bfloat16, must be float32"));
+}
+
 TEST(Dropout, ProbabilityZeroIsTheIdentityAndOthersAreChecked) {
   const Variable x(random_tensor({2, 3}, DType::kFloat32));
   EXPECT_EQ(dropout(x, {}).value().raw_data(), x.value().raw_data());

@@ -7,6 +7,7 @@
 #include <limits>
 
 #include "base/error.h"
+#include "support/error_of.h"
 #include "support/tensors.h"
 
 namespace dragoman::ops {
@@ -14,6 +15,7 @@ namespace {
 
 using support::close;
 using support::random_tensor;
+using support::rounded;
 using support::same_bits;
 using support::strided_copy;
 using tensor::DType;
@@ -59,6 +61,48 @@ TEST_P(GemmSizes, KernelAgreesWithDoubleLoopsForEveryTranspose) {
   }
 }
 
+// An operand with the number formats in which it may come, and where its rows may lie: tiles read rows of bfloat16
+// where they are when these begin an even number of elements apart.
+std::vector<Tensor> ways_to_lie(const Tensor& operand) {
+  const Tensor halves = operand.to(DType::kBFloat16);
+  const int64_t to_even = operand.dim(1) % 2;
+  return {operand, halves, strided_copy(halves, 4 + to_even), strided_copy(halves, 6 + to_even, 1),
+          strided_copy(halves, 5 + to_even)};
+}
+
+TEST_P(GemmSizes, BFloat16OperandsGiveTheBitsOfTheSameNumbersInFloat32) {
+  const auto [m, n, k] = GetParam();
+  const Tensor bias = random_tensor({n}, DType::kFloat32, 4), old = random_tensor({m, n}, DType::kFloat32, 3);
+  for (const Transpose ta : {Transpose::kNo, Transpose::kYes}) {
+    for (const Transpose tb : {Transpose::kNo, Transpose::kYes}) {
+      const Tensor a = rounded(random_tensor(shape_of(ta, m, k), DType::kFloat32, 1));
+      const Tensor b = rounded(random_tensor(shape_of(tb, k, n), DType::kFloat32, 2));
+      Tensor product = Tensor::empty({m, n}), biased = Tensor::empty({m, n}), sum = old.clone();
+      gemm(a, ta, b, tb, product, Precision::kBFloat16);
+      gemm_bias(a, ta, b, tb, bias, biased, Precision::kBFloat16);
+      gemm_accumulate(a, ta, b, tb, sum, Precision::kBFloat16);
+      const std::vector<Tensor> as = ways_to_lie(a), bs = ways_to_lie(b);
+      for (size_t i = 1; i < as.size() + bs.size(); ++i) {  // each with both of the other's number formats
+        const size_t of_a = i < as.size() ? i : i % 2, of_b = i < as.size() ? i % 2 : i - as.size();
+        const auto label = [&, ta = ta, tb = tb] {
+          return testing::Message() << "way " << of_a << " of a, " << of_b << " of b, transposes "
+                                    << static_cast<int>(ta) << static_cast<int>(tb);
+        };
+        Tensor c = strided_copy(old);
+        gemm_accumulate(as[of_a], ta, bs[of_b], tb, c, Precision::kBFloat16);
+        EXPECT_TRUE(same_bits(c, sum)) << "accumulated, " << label();
+        gemm(as[of_a], ta, bs[of_b], tb, c, Precision::kBFloat16);
+        EXPECT_TRUE(same_bits(c, product)) << label();
+        gemm_bias(as[of_a], ta, bs[of_b], tb, bias, c, Precision::kBFloat16);
+        EXPECT_TRUE(same_bits(c, biased)) << "with bias, " << label();
+      }
+    }
+  }
+}
+
+INSTANTIATE_TEST_SUITE_P(WholeTiles, GemmSizes,
+                         testing::Values(Sizes{16, 48, 32}, Sizes{32, 20, 64}, Sizes{48, 50, 1024}, Sizes{272, 50, 288},
+                                         Sizes{40, 17, 64}, Sizes{32, 33, 1056}, Sizes{16, 20, 2112}));
 INSTANTIATE_TEST_SUITE_P(OddSizes, GemmSizes,
                          testing::Values(Sizes{1, 1, 1}, Sizes{1, 7, 31}, Sizes{7, 31, 33}, Sizes{8, 48, 64},
                                          Sizes{9, 49, 65}, Sizes{31, 16, 1}, Sizes{33, 300, 7}, Sizes{130, 97, 513},
@@ -75,6 +119,34 @@ TEST(Gemm, ABitOfARowDoesNotDependOnTheOtherRows) {
       gemm(a.rows(70 - m, 70), Transpose::kNo, b, Transpose::kNo, some, precision);
       ASSERT_TRUE(same_bits(some, all.rows(70 - m, 70)))
           << "m = " << m << ", precision " << static_cast<int>(precision);
+    }
+  }
+}
+
+// Of 608 columns rows are read where they lie if there are whole tiles of them, else packed.
+TEST(Gemm, ABitOfARowOfBFloat16DoesNotDependOnTheOtherRows) {
+  const Tensor a = random_tensor({80, 608}, DType::kBFloat16, 4), b = random_tensor({608, 100}, DType::kFloat32, 5);
+  Tensor all = Tensor::empty({80, 100});
+  gemm(a, Transpose::kNo, b, Transpose::kNo, all, Precision::kBFloat16);
+  for (int64_t m = 1; m <= 80; ++m) {
+    Tensor some = Tensor::empty({m, 100});
+    gemm(a.rows(80 - m, 80), Transpose::kNo, b, Transpose::kNo, some, Precision::kBFloat16);
+    ASSERT_TRUE(same_bits(some, all.rows(80 - m, 80))) << "m = " << m;
+  }
+}
+
+TEST(Gemm, HidesNoNotANumberInBFloat16) {
+  for (const uint16_t bits : {0x7FC0, 0x7FFF, 0x7F81, 0xFFFF}) {
+    for (const Transpose transpose : {Transpose::kNo, Transpose::kYes}) {
+      for (const int64_t size : {40, 64}) {
+        Tensor a = Tensor::full({size, size}, 1.0, DType::kBFloat16), c = Tensor::empty({size, size});
+        a.data<tensor::BFloat16>()[5 * size + 7].bits = bits;
+        gemm(a, transpose, Tensor::full({size, size}, 1.0, DType::kBFloat16), Transpose::kNo, c, Precision::kBFloat16);
+        const int64_t row = transpose == Transpose::kNo ? 5 : 7;
+        EXPECT_TRUE(std::isnan(c.data<float>()[row * size]))
+            << std::hex << bits << " came out as " << c.data<float>()[row * size];
+        EXPECT_EQ(c.data<float>()[(row + 1) * size], static_cast<float>(size));
+      }
     }
   }
 }
@@ -171,6 +243,22 @@ TEST(Gemm, ErrorsNameTheArgument) {
         gemm(Tensor::empty({2, 5}), Transpose::kNo, Tensor::empty({5, 4}), Transpose::kNo, c, Precision::kInt8);
       },
       testing::ThrowsMessage<base::Error>("gemm: precision is int8, which needs a PackedMatrix"));
+}
+
+// Precision::kFloat32 would have to widen first, and float64 has loops of its own.
+TEST(Gemm, BFloat16IsRefusedWhereItIsNotMultiplied) {
+  const Tensor a = Tensor::zeros({2, 5}), b = Tensor::zeros({5, 4});
+  const Tensor half_a = a.to(DType::kBFloat16), half_b = b.to(DType::kBFloat16);
+  const auto error_of = [](const Tensor& left, const Tensor& right, DType result, Precision precision) {
+    Tensor c = Tensor::zeros({2, 4}, result);
+    return support::error_of([&] { gemm(left, Transpose::kNo, right, Transpose::kNo, c, precision); });
+  };
+  EXPECT_EQ(error_of(half_a, b, DType::kFloat32, Precision::kFloat32), "gemm: a is bfloat16, must be float32");
+  EXPECT_EQ(error_of(a, half_b, DType::kFloat32, Precision::kFloat32), "gemm: b is bfloat16, must be float32");
+  EXPECT_EQ(error_of(half_a, half_b, DType::kBFloat16, Precision::kBFloat16), "gemm: c is bfloat16, must be float32");
+  EXPECT_EQ(error_of(half_a, b.to(DType::kFloat64), DType::kFloat64, Precision::kBFloat16),
+            "gemm: a is bfloat16, must be float64");
+  EXPECT_EQ(error_of(half_a, half_b, DType::kFloat32, Precision::kBFloat16), "no error");
 }
 
 }  // namespace

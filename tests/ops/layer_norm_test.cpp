@@ -4,6 +4,7 @@
 
 #include "base/error.h"
 #include "ops/linear.h"
+#include "support/error_of.h"
 #include "support/gradient_check.h"
 
 namespace dragoman::ops {
@@ -132,6 +133,73 @@ TEST(LayerNorm, ARowDoesNotDependOnTheOthers) {
     EXPECT_TRUE(
         same_bits(value_of(kNorm, {inputs[0].rows(row, row + 1), inputs[1], inputs[2]}), all.rows(row, row + 1)));
   }
+}
+
+// The ops on a residual, by their dropout.
+Function residual_with(const Dropout& dropout) {
+  return [=](const std::vector<Variable>& v) { return residual_dropout(v[0], v[1], dropout); };
+}
+
+Function fused_with(const Dropout& dropout) {
+  return [=](const std::vector<Variable>& v) {
+    return residual_dropout_layer_norm(v[0], v[1], v[2], v[3], kEpsilon, dropout);
+  };
+}
+
+// What a sublayer gives in bfloat16 is widened without loss; its gradient alone is rounded.
+void expect_float32_of_widened(const Function& function, std::vector<Tensor> inputs, const std::string& label) {
+  const Tensor weights = random_tensor(inputs[0].shape(), DType::kFloat32, 9);
+  inputs[1] = inputs[1].to(DType::kBFloat16).to(DType::kFloat32);
+  const Tensor value = value_of(function, inputs);
+  const auto expected = gradients(function, inputs, weights);
+  inputs[1] = strided_copy(inputs[1].to(DType::kBFloat16));
+  EXPECT_TRUE(same_bits(value_of(function, inputs), value)) << label;
+  const auto seen = gradients(function, inputs, weights);
+  for (size_t which = 0; which < inputs.size(); ++which) {
+    EXPECT_TRUE(same_bits(seen[which], which == 1 ? expected[which].to(DType::kBFloat16) : expected[which]))
+        << "gradient " << which << ", " << label;
+  }
+}
+
+TEST(LayerNorm, ASublayerInBFloat16GivesTheBitsOfTheSameNumbersInFloat32) {
+  for (const int64_t width : {1, 7, 16, 31, 33, 64, 300}) {
+    for (const Dropout& dropout : {kSome, Dropout{}}) {
+      const std::vector<Tensor> inputs = as_float32(residual_inputs(13, width));
+      const std::string label = "width " + std::to_string(width) + ", dropout " + std::to_string(dropout.probability);
+      expect_float32_of_widened(residual_with(dropout), {inputs[0], inputs[1]}, label);
+      expect_float32_of_widened(fused_with(dropout), inputs, "normalised, " + label);
+    }
+  }
+}
+
+TEST(LayerNorm, TheResultComesRoundedTooAfterASublayerInBFloat16) {
+  for (const int64_t width : {7, 16, 33, 300}) {
+    for (const Dropout& dropout : {kSome, Dropout{}}) {
+      const std::vector<Tensor> inputs = as_float32(residual_inputs(13, width));
+      std::vector<Variable> variables(inputs.begin(), inputs.end());
+      EXPECT_FALSE(fused_with(dropout)(variables).rounded().defined()) << "products after float32 take float32";
+      variables[1] = Variable(inputs[1].to(DType::kBFloat16));
+      const Variable y = fused_with(dropout)(variables);
+      ASSERT_TRUE(y.rounded().defined()) << "width " << width;
+      EXPECT_TRUE(same_bits(y.rounded(), y.value().to(DType::kBFloat16))) << "width " << width;
+      EXPECT_FALSE(residual_with(dropout)(variables).rounded().defined()) << "no product takes the sum";
+    }
+  }
+}
+
+TEST(LayerNorm, OnlyTheSublayerMayBeBFloat16) {
+  const Variable x(Tensor::zeros({2, 4})), halves(Tensor::zeros({2, 4}, DType::kBFloat16)), four(Tensor::zeros({4}));
+  const Variable exact(Tensor::zeros({2, 4}, DType::kFloat64));
+  EXPECT_EQ(support::error_of([&] { residual_dropout(halves, x, {}); }),
+            "residual_dropout: residual is bfloat16, must be float32");
+  EXPECT_EQ(support::error_of([&] { residual_dropout(halves, halves, {}); }),
+            "residual_dropout: residual is bfloat16, must be float32");
+  EXPECT_EQ(support::error_of([&] { residual_dropout(exact, halves, {}); }),
+            "residual_dropout: sublayer is bfloat16, must be float64");
+  EXPECT_EQ(support::error_of([&] { residual_dropout_layer_norm(halves, x, four, four, kEpsilon, {}); }),
+            "residual_dropout_layer_norm: residual is bfloat16, must be float32");
+  EXPECT_EQ(support::error_of([&] { layer_norm(halves, four, four, kEpsilon); }),
+            "layer_norm: x is bfloat16, must be float32");
 }
 
 TEST(LayerNorm, ErrorsNameTheArgument) {

@@ -78,6 +78,11 @@ TEST(RowDropout, ProbabilityZeroIsTheIdentityAndOthersAreChecked) {
   EXPECT_EQ(row_dropout(x, {}).value().raw_data(), x.value().raw_data());
   EXPECT_THAT([&] { row_dropout(x, {.probability = 1.5F}); },
               testing::ThrowsMessage<base::Error>("row_dropout: probability is 1.5, must be in [0, 1)"));
+  EXPECT_THAT(
+      [&] {
+        row_dropout(Variable(Tensor::zeros({2, 3}, DType::kBFloat16)), kThird);
+      },
+      testing::ThrowsMessage<base::Error>("row_dropout: x is bfloat16, must be float32"));
 }
 
 }  // namespace

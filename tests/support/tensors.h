@@ -24,10 +24,16 @@ inline Tensor random_tensor(const Shape& shape, DType dtype = DType::kFloat64, u
   return Tensor::from(values, shape).to(dtype);
 }
 
-/// A view of equal elements whose rows are `extra` elements further apart: a column view of a wider matrix.
-inline Tensor strided_copy(const Tensor& matrix, int64_t extra = 5) {
+/// The numbers rounded to bfloat16, held in float32.
+inline Tensor rounded(const Tensor& x) {
+  return x.to(DType::kBFloat16).to(DType::kFloat32);
+}
+
+/// A view of equal elements whose rows are `extra` elements further apart: a column view of a wider matrix, from column
+/// `first` on.
+inline Tensor strided_copy(const Tensor& matrix, int64_t extra = 5, int64_t first = 2) {
   Tensor wide = Tensor::full({matrix.dim(0), matrix.dim(1) + extra}, 7.0, matrix.dtype());
-  Tensor view = wide.columns(2, 2 + matrix.dim(1));
+  Tensor view = wide.columns(first, first + matrix.dim(1));
   view.copy_from(matrix);
   return view;
 }
@@ -54,9 +60,15 @@ inline testing::AssertionResult close(const Tensor& actual, const Tensor& expect
   return testing::AssertionSuccess();
 }
 
-/// Every bit equal.
+/// Every bit equal, and the type: float32 or bfloat16.
 inline testing::AssertionResult same_bits(const Tensor& actual, const Tensor& expected) {
-  const std::vector<float> seen = actual.to_vector<float>(), wanted = expected.to_vector<float>();
+  if (actual.dtype() != expected.dtype()) {
+    return testing::AssertionFailure() << tensor::dtype_name(actual.dtype()) << ", expected "
+                                       << tensor::dtype_name(expected.dtype());
+  }
+  // Widening loses no bit of bfloat16.
+  const auto bits_of = [](const Tensor& x) { return (is_bfloat16(x) ? x.to(DType::kFloat32) : x).to_vector<float>(); };
+  const std::vector<float> seen = bits_of(actual), wanted = bits_of(expected);
   for (size_t index = 0; index < std::min(seen.size(), wanted.size()); ++index) {
     if (std::bit_cast<uint32_t>(seen[index]) != std::bit_cast<uint32_t>(wanted[index])) {
       return testing::AssertionFailure() << "element " << index << " of " << actual.shape().to_string() << " is "
