@@ -2,6 +2,7 @@
 #include <gmock/gmock.h>
 
 #include <algorithm>
+#include <cmath>
 
 #include "ops/packed_matrix.h"
 #include "ops/team.h"
@@ -140,6 +141,24 @@ TEST(BFloat16PackedMatrix, ABitOfARowDoesNotDependOnTheOtherRows) {
   }
 }
 
+TEST(BFloat16PackedMatrix, HidesNoNotANumber) {
+  for (const uint16_t bits : {0x7FC0, 0x7FFF, 0x7F81, 0xFFFF}) {
+    for (const int64_t depth : {40, 64, 2112}) {
+      Tensor x = Tensor::full({16, depth}, 1.0, DType::kBFloat16);
+      x.data<tensor::BFloat16>()[5 * depth + 7].bits = bits;
+      const PackedMatrix matrix = packed(Tensor::full({depth, 20}, 1.0));
+      for (const DType dtype : {DType::kFloat32, DType::kBFloat16}) {
+        const Tensor y = multiply(matrix, x, {{}, Activation::kRelu}, dtype).to(DType::kFloat32);  // [16, 20]
+        for (int64_t column = 0; column < 20; ++column) {
+          const float seen = y.data<float>()[5 * 20 + column];
+          ASSERT_TRUE(std::isnan(seen)) << std::hex << bits << " came out as " << seen << " in column " << column;
+        }
+        EXPECT_EQ(y.data<float>()[6 * 20], static_cast<float>(depth)) << "a row beside it";
+      }
+    }
+  }
+}
+
 TEST(BFloat16PackedMatrix, SomeColumnsHaveTheBitsOfTheProduct) {
   constexpr int64_t kPart = PackedMatrix::kPartColumns;
   for (const Precision precision : {Precision::kFloat32, Precision::kBFloat16, Precision::kInt8}) {
@@ -236,6 +255,7 @@ TEST(BFloat16PackedMatrix, IsRefusedByMatricesOfOtherPrecisions) {
     EXPECT_EQ(error_of([&] { matrix.multiply_columns(half_x, {}, 0, y); }), of_x) << name_of(precision);
     EXPECT_EQ(error_of([&] { matrix.multiply_columns(x, {}, 0, half_y); }), of_y) << name_of(precision);
     EXPECT_EQ(error_of([&] { matrix.multiply_rows(half_x, 0, false, y); }), of_x) << name_of(precision);
+    EXPECT_EQ(error_of([&] { matrix.multiply_in_parts(half_x, {}, {}); }), of_x) << name_of(precision);
   }
 }
 
