@@ -161,6 +161,11 @@ class TilesAhead {
         __builtin_prefetch(ahead_ + line * kTileSide, 0, 2);  // into the second-level cache: the first is full
       }
     }
+    for (RowsAhead* const rows : tile_.rows_ahead) {
+      if (rows != nullptr) {
+        rows->step();
+      }
+    }
     for (int64_t row = std::min(rows_left_, rows_a_step_); row > 0; --row, --rows_left_, next_.data += next_.row) {
       for (int64_t line = 0; line < lines_; ++line) {
         __builtin_prefetch(next_.data + line * kLineBytes, 0, 2);

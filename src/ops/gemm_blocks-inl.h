@@ -5,6 +5,7 @@
 #include <hwy/highway.h>
 #include <algorithm>
 #include <cstdint>
+#include <span>
 
 #if defined(DRAGOMAN_OPS_GEMM_BLOCKS_INL_H_) == defined(HWY_TARGET_TOGGLE)
 #ifdef DRAGOMAN_OPS_GEMM_BLOCKS_INL_H_
@@ -190,6 +191,24 @@ void place_left(const StoredOperand& left, int64_t rows, int64_t depth, LeftScra
   }
 }
 
+// The rows of A that come after `row`, where tiles read them as they lie; else none.
+template <class Cells>
+RowsAhead rows_after(const StoredOperand& left, int64_t row, int64_t all_rows, int64_t depth) {
+  const int64_t rows = rows_of_block<Cells>(all_rows - row);
+  if (!is_placed<Cells>(left, rows, depth)) {
+    return {};
+  }
+  constexpr auto kBytes = static_cast<int64_t>(sizeof(BFloat16));
+  return {left.at(row, 0).halves(), rows, left.stride * kBytes, depth * kBytes};
+}
+
+// Steps that tiles take for a product of so many rows, columns and cells of depth.
+template <class Cells>
+int64_t tile_steps(int64_t rows, int64_t columns, int64_t cells) {
+  const auto parts = [](int64_t size, int64_t part) { return (size + part - 1) / part; };
+  return parts(columns, kPanelColumns) * parts(rows, tile_rows<Cells>()) * parts(cells, kLanes);
+}
+
 // At most most_rows rows of A and the depth of one block, placed for the tiles.
 template <class Cells>
 TileArguments placed_block(const StoredOperand& left, int64_t rows, int64_t depth, LeftScratch<Cells>& scratch) {
@@ -253,10 +272,15 @@ void multiply_placed(TileArguments tile, bool left_transposed, int64_t rows, con
 }
 
 // C (+)= A B + bias for at most most_rows rows, the depth of one block, and all columns of `result`.
+// @param ahead  what comes next of both operands
 template <class Cells>
 void multiply_block(const StoredOperand& left, int64_t rows, int64_t depth, const RightPanels& right,
-                    const Result& result, LeftScratch<Cells>& scratch) {
-  multiply_placed<Cells>(placed_block(left, rows, depth, scratch), left.transposed, rows, right, result, scratch);
+                    const Result& result, LeftScratch<Cells>& scratch, std::span<RowsAhead> ahead = {}) {
+  TileArguments tile = placed_block(left, rows, depth, scratch);
+  for (size_t i = 0; i < ahead.size(); ++i) {
+    tile.rows_ahead[i] = &ahead[i];
+  }
+  multiply_placed<Cells>(tile, left.transposed, rows, right, result, scratch);
 }
 
 }  // namespace HWY_NAMESPACE

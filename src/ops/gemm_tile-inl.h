@@ -48,6 +48,40 @@ HWY_INLINE int64_t panel_width(int64_t columns) {
 
 class PanelSplit;
 
+// Rows of an operand that come after those being multiplied, asked for some lines at a time: read in short pieces, or as
+// they are packed, they would be waited for one after the other.
+class RowsAhead {
+ public:
+  RowsAhead() = default;
+  // @param row_bytes  from one row to the next, of which the first `bytes` are used
+  RowsAhead(const void* first, int64_t rows, int64_t row_bytes, int64_t bytes)
+      : row_(static_cast<const char*>(first)), rows_left_(rows), row_bytes_(row_bytes), bytes_(bytes) {}
+
+  // All of them in so many steps.
+  void spread(int64_t steps) {
+    const int64_t lines = rows_left_ * ((bytes_ + kLine - 1) / kLine);
+    lines_a_step_ = (lines + steps - 1) / std::max<int64_t>(steps, 1);
+  }
+  HWY_INLINE void step() {
+    for (int64_t lines = lines_a_step_; lines > 0 && rows_left_ > 0; --lines) {
+      __builtin_prefetch(row_ + place_, 0, 2);
+      place_ += kLine;
+      if (place_ >= bytes_) {
+        place_ = 0;
+        row_ += row_bytes_;
+        --rows_left_;
+      }
+    }
+  }
+
+ private:
+  static constexpr int64_t kLine = 64;
+  const char* row_ = nullptr;
+  int64_t rows_left_ = 0, row_bytes_ = 0, bytes_ = 0;
+  int64_t place_ = 0;  // in the row
+  int64_t lines_a_step_ = 0;
+};
+
 struct TileArguments {
   const float* a;  // cell (r, k) at a[r * a_row + k * a_depth]
   int64_t a_row, a_depth;
@@ -62,6 +96,7 @@ struct TileArguments {
   // next panel, as wide as this one, the first at ahead + k * width. Without it the first tile of a panel waits.
   const float* ahead = nullptr;
   int64_t ahead_lines = 0;
+  RowsAhead* rows_ahead[2] = {nullptr, nullptr};  // in tile registers only; null for none
   // Where elements go as bfloat16 in place of C: (r, j) to rounded[r * rounded_row + j]; null for C. In tile registers
   // only, else the whole panel is rounded afterwards.
   BFloat16* rounded = nullptr;

@@ -309,9 +309,14 @@ void multiply_rows_of_each(std::span<const PanelProduct> products, int64_t row, 
   const int64_t depth = x.dim(1);
   const StoredOperand left = StoredOperand::of(x, false).at(row, 0);
   scratch.measure(left, rows, depth);
-  const TileArguments tile = placed_block(left, rows, depth, scratch);
+  TileArguments tile = placed_block(left, rows, depth, scratch);
+  RowsAhead ahead = rows_after<Cells>(StoredOperand::of(x, false), row + rows, x.dim(0), depth);
   for (size_t i = 0; i < products.size(); ++i) {
     const Tensor y = results[i].rows(row, row + rows);
+    if (i + 1 == products.size()) {
+      ahead.spread(tile_steps<Cells>(rows, y.dim(1), tile.depth));
+      tile.rows_ahead[0] = &ahead;
+    }
     RightPanels right = panels_from<Cells>(products[i].panels, depth, products[i].first_column);
     if (i + 1 < products.size() || row + rows < x.dim(0)) {
       const size_t next = (i + 1) % products.size();  // after the last one the first, with other rows

@@ -211,6 +211,24 @@ TEST(PackedMatrix, ABitOfARowDoesNotDependOnTheOtherRows) {
   }
 }
 
+// However many rows make a block, and whatever is left for the last ones.
+TEST(PackedMatrix, BlocksOfRowsKeepTheBits) {
+  const Tensor x = random_float32({840, 70}, 4);
+  for (const Precision precision : kPrecisions) {
+    const PackedMatrix matrix(random_float32({70, 50}, 5), Transpose::kNo, precision);
+    const Tensor all = multiply(matrix, x);
+    EXPECT_TRUE(same_bits(multiply(matrix, x.rows(839, 840)), all.rows(839, 840))) << "the last row alone";
+    for (const int64_t m : {127, 129, 156, 161, 200, 255, 257, 272, 320, 321, 500, 512, 577, 832, 839}) {
+      EXPECT_TRUE(same_bits(multiply(matrix, x.rows(0, m)), all.rows(0, m))) << m << " rows, " << name_of(precision);
+      Tensor parts = Tensor::empty({m, 50});
+      matrix.multiply_in_parts(x.rows(0, m), {}, [&](int64_t row, int64_t column, const Tensor& part) {
+        parts.rows(row, row + part.dim(0)).columns(column, column + part.dim(1)).copy_from(part);
+      });
+      EXPECT_TRUE(same_bits(parts, all.rows(0, m))) << m << " rows in parts, " << name_of(precision);
+    }
+  }
+}
+
 TEST(PackedMatrix, PartsOfTheDepthAddUpToTheProduct) {
   constexpr int64_t kPart = PackedMatrix::kPartColumns;
   for (const Precision precision : {Precision::kFloat32, Precision::kBFloat16}) {
