@@ -44,8 +44,8 @@ void pack_right(const StoredOperand& b, int64_t depth, int64_t columns, float* p
   });
 }
 
-// What the next block of the depth takes of A and B, both stored with a row for each k, to be asked for during the steps
-// of this one; nothing where C and the packed copies leave it no room in the second-level cache.
+// What the next block of the depth takes of A and B, both stored with a row for each k, to be asked for during the
+// steps of this one; nothing where C and the packed copies leave it no room in the second-level cache.
 template <class Cells>
 std::array<RowsAhead, 2> next_depth(const GemmArguments& product, int64_t begin, int64_t depth, int64_t steps) {
   constexpr int64_t kSmall = 1 << 16;  // elements of C

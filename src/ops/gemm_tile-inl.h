@@ -48,8 +48,8 @@ HWY_INLINE int64_t panel_width(int64_t columns) {
 
 class PanelSplit;
 
-// Rows of an operand that come after those being multiplied, asked for some lines at a time: read in short pieces, or as
-// they are packed, they would be waited for one after the other.
+// Rows of an operand that come after those being multiplied, asked for some lines at a time: read in short pieces, or
+// as they are packed, they would be waited for one after the other.
 class RowsAhead {
  public:
   RowsAhead() = default;
