@@ -4,45 +4,11 @@
 #include <hwy/highway.h>
 // The two above must come first.
 #include <algorithm>
-#include <numbers>
 
-#include "ops/cross_entropy_cpu.h"
-#include "ops/row_math-inl.h"
+#include "ops/row_sums-inl.h"
 
 HWY_BEFORE_NAMESPACE();
 namespace dragoman::ops::HWY_NAMESPACE {
-
-constexpr int kSums = 4;  // independent sums hide the latency of additions
-
-// What the first pass over a row finds.
-struct RowScan {
-  float largest;
-  float sum;
-};
-
-RowScan scan_row(const float* row, int64_t columns) {
-  const RowTag d;
-  const auto lanes = static_cast<int64_t>(hn::Lanes(d));
-  const RowVector lowest = hn::Set(d, -std::numeric_limits<float>::infinity()), zero = hn::Zero(d);
-  RowVector largest[kSums] = {lowest, lowest, lowest, lowest}, sums[kSums] = {zero, zero, zero, zero};
-  int64_t c = 0;
-  for (; c + kSums * lanes <= columns; c += kSums * lanes) {
-    HWY_UNROLL(4)
-    for (int i = 0; i < kSums; ++i) {
-      const RowVector x = hn::LoadU(d, row + c + i * lanes);
-      largest[i] = hn::Max(x, largest[i]);
-      sums[i] = hn::Add(sums[i], x);
-    }
-  }
-  for (; c < columns; c += lanes) {
-    const auto mask = hn::FirstN(d, static_cast<size_t>(columns - c));
-    const RowVector x = hn::MaskedLoad(mask, d, row + c);
-    largest[0] = hn::Max(hn::IfThenElse(mask, x, lowest), largest[0]);
-    sums[0] = hn::Add(sums[0], x);
-  }
-  return {hn::GetLane(hn::MaxOfLanes(d, hn::Max(hn::Max(largest[0], largest[1]), hn::Max(largest[2], largest[3])))),
-          hn::GetLane(hn::SumOfLanes(d, hn::Add(hn::Add(sums[0], sums[1]), hn::Add(sums[2], sums[3]))))};
-}
 
 // Sum of exp(x - shift) over a row; with kStore the exponentials replace the row.
 template <bool kStore, class Float>
@@ -75,13 +41,8 @@ HWY_INLINE float exponentials(Float* row, int64_t columns, float shift) {
   return hn::GetLane(hn::SumOfLanes(d, hn::Add(hn::Add(sums[0], sums[1]), hn::Add(sums[2], sums[3]))));
 }
 
-// What exponentials are taken relative to; rows of -infinity alone have no largest.
-HWY_INLINE float shift_of(float largest) {
-  return std::isinf(largest) && largest < 0 ? 0.0F : largest;
-}
-
 RowLoss loss_of(const RowSums& sums, int64_t n_classes, float label_smoothing) {
-  const double log_sum = std::log(static_cast<double>(sums.sum)), shift = shift_of(sums.largest);
+  const double log_sum = std::log(sums.sum), shift = shift_of(sums.largest);
   RowLoss loss;
   loss.correct = sums.correct;
   loss.log_sum_exp = shift + log_sum;
@@ -92,18 +53,8 @@ RowLoss loss_of(const RowSums& sums, int64_t n_classes, float label_smoothing) {
 }
 
 void add_part(const float* logits, int64_t columns, int64_t target, RowSums& sums) {
-  const RowScan scan = scan_row(logits, columns);
-  const float before = sums.largest;
-  sums.largest = std::max(before, scan.largest);
-  const float shift = shift_of(sums.largest);
-  sums.sum = sums.sum * std::exp(before - shift) + exponentials<false>(logits, columns, shift);
-  sums.total += scan.sum;
-  sums.correct = sums.correct && sums.largest == before;
-  if (target >= 0 && target < columns) {
-    sums.wanted = logits[target];
-    sums.correct = sums.wanted == sums.largest && sums.largest > before &&
-                   std::find(logits, logits + target, sums.wanted) == logits + target;
-  }
+  const float shift = begin_part(logits, columns, target, sums).shift;
+  sums.sum += static_cast<double>(exponentials<false>(logits, columns, shift));
 }
 
 void part_to_gradient(float* logits, int64_t columns, int64_t target, const RowSums& sums, int64_t n_classes,
@@ -112,7 +63,8 @@ void part_to_gradient(float* logits, int64_t columns, int64_t target, const RowS
   const double spread = options.gradient_scale * options.label_smoothing / static_cast<double>(n_classes);
   const RowVector scale = hn::Set(d, static_cast<float>(options.gradient_scale / sums.sum));
   const RowVector offset = hn::Set(d, static_cast<float>(spread));
-  const RowVector log2e = hn::Set(d, std::numbers::log2e_v<float>), shift = hn::Set(d, shift_of(sums.largest));
+  const RowVector log2e = hn::Set(d, std::numbers::log2e_v<float>);
+  const RowVector shift = hn::Set(d, static_cast<float>(shift_of(sums.largest)));
   map_row(logits, columns, logits, [&](RowVector x) HWY_ATTR {
     return hn::MulSub(vector_exp2(d, hn::Mul(hn::Sub(x, shift), log2e)), scale, offset);
   });
@@ -133,7 +85,9 @@ HWY_INLINE LossAndSum loss_of_row(Float* logits, int64_t n_classes, int32_t targ
   const float wanted = logits[target];
   const bool correct = wanted == scan.largest && std::find(logits, logits + target, wanted) == logits + target;
   const float sum = exponentials<kStore>(logits, n_classes, shift_of(scan.largest));
-  return {loss_of({scan.largest, sum, scan.sum, wanted, correct}, n_classes, label_smoothing), sum};
+  const RowSums sums{static_cast<double>(scan.largest), static_cast<double>(sum), static_cast<double>(scan.sum),
+                     static_cast<double>(wanted), correct};
+  return {loss_of(sums, n_classes, label_smoothing), sum};
 }
 
 RowLoss loss_kernel(const float* logits, int64_t n_classes, int32_t target, float label_smoothing) {

@@ -24,10 +24,10 @@ RowLoss cross_entropy_row_gradient(float* logits, int64_t n_classes, int32_t tar
 
 /// What is known of a row of logits whose parts come one after the other, in the order of their columns.
 struct RowSums {
-  float largest = -std::numeric_limits<float>::infinity();
-  float sum = 0;         ///< of exp(logit - largest)
+  double largest = -std::numeric_limits<double>::infinity();
+  double sum = 0;        ///< of exp(logit - largest)
   double total = 0;      ///< of the logits
-  float wanted = 0;      ///< the logit of the target
+  double wanted = 0;     ///< the logit of the target
   bool correct = false;  ///< so far the target is the lowest id of the largest logits
 };
 

@@ -44,23 +44,25 @@ void pack_right(const StoredOperand& b, int64_t depth, int64_t columns, float* p
   });
 }
 
-// What the next block of the depth takes of A and B, both stored with a row for each k, to be asked for during the
-// steps of this one; nothing where C and the packed copies leave it no room in the second-level cache.
+// Rows of an operand as it is stored, to be asked for within so many steps.
+RowsAhead rows_ahead(const StoredOperand& first, int64_t rows, int64_t columns, int64_t steps) {
+  const auto bytes = static_cast<int64_t>(first.is_float() ? sizeof(float) : sizeof(BFloat16));
+  RowsAhead ahead(first.data, rows, first.stride * bytes, columns * bytes);
+  ahead.spread(steps);
+  return ahead;
+}
+
+// What the block of the depth that begins at `begin` takes of A and B where both are stored with a row for each k, as
+// for the gradient of a weight; nothing where C and the packed copies leave it no room in the second-level cache.
 template <class Cells>
-std::array<RowsAhead, 2> next_depth(const GemmArguments& product, int64_t begin, int64_t depth, int64_t steps) {
+std::array<RowsAhead, 2> block_ahead(const GemmArguments& product, int64_t begin, int64_t depth, int64_t steps) {
   constexpr int64_t kSmall = 1 << 16;  // elements of C
-  if (!InTiles<Cells> || depth <= 0 || product.rows * product.columns > kSmall) {
+  const bool by_depth = product.a.transposed && !product.b.transposed;
+  if (!InTiles<Cells> || depth <= 0 || !by_depth || product.rows * product.columns > kSmall) {
     return {};
   }
-  const auto rows_of = [&](const StoredOperand& from, int64_t columns) {
-    const auto bytes = static_cast<int64_t>(from.is_float() ? sizeof(float) : sizeof(BFloat16));
-    RowsAhead ahead(from.data, depth, from.stride * bytes, columns * bytes);
-    ahead.spread(steps);
-    return from.transposed ? RowsAhead() : ahead;
-  };
-  StoredOperand a = product.a.at(0, begin);
-  a.transposed = !a.transposed;
-  return {rows_of(a, product.rows), rows_of(product.b.at(begin, 0), product.columns)};
+  return {rows_ahead(product.a.at(0, begin), depth, product.rows, steps),
+          rows_ahead(product.b.at(begin, 0), depth, product.columns, steps)};
 }
 
 template <class Cells>
@@ -76,8 +78,8 @@ void run_blocks(const GemmArguments& product, bool accumulate) {
       pack_right<Cells>(product.b.at(begin, column), depth, columns, panels.data<float>());
       RightPanels right{panels.data<float>(), cells_of<Cells>(depth), 0};
       std::array<RowsAhead, 2> ahead =
-          next_depth<Cells>(product, begin + depth, std::min(product.depth - begin - depth, most),
-                            tile_steps<Cells>(product.rows, columns, cells_of<Cells>(depth)));
+          block_ahead<Cells>(product, begin + depth, std::min(product.depth - begin - depth, most),
+                             tile_steps<Cells>(product.rows, columns, cells_of<Cells>(depth)));
       for (int64_t row = 0, rows = 0; row < product.rows; row += rows) {
         rows = rows_of_block<Cells>(product.rows - row);
         const Result result{product.c + row * product.c_stride + column, product.c_stride, columns,

@@ -2,29 +2,26 @@
 
 #include <algorithm>
 #include <cmath>
+#include <vector>
 
 #include "base/error.h"
 #include "ops/check_ids.h"
-#include "ops/cross_entropy_cpu.h"
 #include "ops/logit_chunks.h"
+#include "ops/logit_parts.h"
 #include "ops/rdrop_cross_entropy_cpu.h"
-#include "ops/reference/cross_entropy.h"
 #include "ops/reference/rdrop_cross_entropy.h"
 
 namespace dragoman::ops {
 namespace {
 
 // One name for both dtypes: the float32 kernel and the float64 reference.
-using ops::cross_entropy_row;
-using ops::divergence_row;
+using ops::add_to_rdrop_sums;
 using ops::rdrop_row_gradient;
-using reference::cross_entropy_row;
-using reference::divergence_row;
+using reference::add_to_rdrop_sums;
 using reference::rdrop_row_gradient;
 using tensor::DType;
 
 constexpr const char* kOp = "rdrop_cross_entropy";
-constexpr int64_t kChunkTokens = LogitChunks::kRows / 2;
 
 void check_inputs(const Variable& first, const Variable& second, const Variable& weight, const Variable& bias,
                   const RdropOptions& options) {
@@ -36,57 +33,170 @@ void check_inputs(const Variable& first, const Variable& second, const Variable&
                        kOp, options.alpha);
 }
 
-// Adds the losses of a chunk of C tokens. When learning, the logits are replaced by their gradient.
-// logits: [2C, V], rows 0 .. C - 1 of the first pass, rows C .. 2C - 1 of the second.
+// What the loss of a call is computed from.
+struct RdropInputs {
+  const Tensor& first;     // [N, D]
+  const Tensor& second;    // [N, D]
+  const int32_t* targets;  // [N]
+  const Weight& weight;
+  const Variable& bias;
+  const RdropOptions& options;
+
+  int64_t n_tokens() const { return first.dim(0); }
+  int64_t n_classes() const { return weight.shape()[0]; }
+  // @param target  its place among the logits given
+  RdropRowGradient row_gradient(int64_t target) const {
+    const LossOptions& loss = options.cross_entropy;
+    return {target, n_classes(), loss.label_smoothing, loss.gradient_scale / 2,
+            loss.gradient_scale * options.alpha / 4};
+  }
+};
+
+// The gradients of both passes, undefined unless learning.
+struct RdropGradients {
+  Tensor first, second;  // [N, D]
+  bool learning() const { return first.defined(); }
+};
+
+// Adds the losses of a token, all of whose logits are in `sums`.
+RdropRow add_token(const RdropSums& sums, const RdropInputs& inputs, RdropResult& result) {
+  const float smoothing = inputs.options.cross_entropy.label_smoothing;
+  const RowLoss loss_p = loss_of_row_sums(sums.p, inputs.n_classes(), smoothing);
+  const RowLoss loss_q = loss_of_row_sums(sums.q, inputs.n_classes(), smoothing);
+  const RdropRow row = rdrop_row_of_sums(sums, loss_p, loss_q);
+  result.smoothed += (loss_p.smoothed + loss_q.smoothed) / 2;
+  result.nll += (loss_p.nll + loss_q.nll) / 2;
+  result.divergence += (row.kl_pq + row.kl_qp) / 2;
+  result.correct += loss_p.correct ? 1 : 0;
+  return row;
+}
+
+// Rows of both passes in one matrix: blocks of kPairs tokens, or those left, of the first pass, each with the same
+// tokens of the second below. One product for both is faster than two of half the rows, above all that for the gradient
+// of weight.
+class PairedRows {
+ public:
+  static constexpr int64_t kPairs = LogitChunks::kRows / 2;
+  static_assert(kPairs == LogitParts::kRows / 2, "a block comes at once");
+
+  // @param tokens  most that are gathered at a time
+  PairedRows(const Tensor& first, const Tensor& second, int64_t tokens)
+      : first_(first),
+        second_(second),
+        rows_(Tensor::empty({2 * std::min(tokens, first.dim(0)), first.dim(1)}, first.dtype())) {}
+
+  // Tokens [begin, end): [2C, D]
+  Tensor gather(int64_t begin, int64_t end) {
+    for_each_block(begin, end, [&](int64_t token, int64_t count, int64_t row) {
+      rows_.rows(row, row + count).copy_from(first_.rows(token, token + count));
+      rows_.rows(row + count, row + 2 * count).copy_from(second_.rows(token, token + count));
+    });
+    return rows_.rows(0, 2 * (end - begin));
+  }
+  // The way back.  @param grad  [2C, D]
+  static void scatter(const Tensor& grad, int64_t begin, int64_t end, const RdropGradients& to) {
+    for_each_block(begin, end, [&](int64_t token, int64_t count, int64_t row) {
+      to.first.rows(token, token + count).copy_from(grad.rows(row, row + count));
+      to.second.rows(token, token + count).copy_from(grad.rows(row + count, row + 2 * count));
+    });
+  }
+
+ private:
+  template <class Block>
+  static void for_each_block(int64_t begin, int64_t end, const Block& block) {
+    for (int64_t token = begin; token < end; token += kPairs) {
+      block(token, std::min(kPairs, end - token), 2 * (token - begin));
+    }
+  }
+
+  const Tensor& first_;
+  const Tensor& second_;
+  Tensor rows_;
+};
+
+// Calls visit(token of the block, its logits in the first pass, those in the second) for a block, or some columns of
+// it.
+template <typename T, class Visit>
+void for_each_pair(Tensor& block, const Visit& visit) {
+  const int64_t pairs = block.dim(0) / 2;
+  for (int64_t n = 0; n < pairs; ++n) {
+    visit(n, block.data<T>() + n * block.stride(0), block.data<T>() + (pairs + n) * block.stride(0));
+  }
+}
+
+// A block of tokens after the other, all logits of each at once; they are replaced by their gradient.
 template <typename T>
-void add_losses_and_divergence(const int32_t* targets, const RdropOptions& options, bool learning, Tensor& logits,
-                               RdropResult& result) {
-  const int64_t tokens = logits.dim(0) / 2, n_classes = logits.dim(1);
-  const LossOptions& loss = options.cross_entropy;
-  for (int64_t n = 0; n < tokens; ++n) {
-    T* logits_p = logits.data<T>() + n * logits.stride(0);
-    T* logits_q = logits.data<T>() + (tokens + n) * logits.stride(0);
-    const RowLoss loss_p = cross_entropy_row(logits_p, n_classes, targets[n], loss.label_smoothing);
-    const RowLoss loss_q = cross_entropy_row(logits_q, n_classes, targets[n], loss.label_smoothing);
-    RdropRow row{loss_p.log_sum_exp, loss_q.log_sum_exp};
-    divergence_row(logits_p, logits_q, n_classes, row);
-    result.smoothed += (loss_p.smoothed + loss_q.smoothed) / 2;
-    result.nll += (loss_p.nll + loss_q.nll) / 2;
-    result.divergence += (row.kl_pq + row.kl_qp) / 2;
-    result.correct += loss_p.correct ? 1 : 0;
-    if (learning) {
-      const RdropRowGradient gradient{targets[n], loss.label_smoothing, loss.gradient_scale / 2,
-                                      loss.gradient_scale * options.alpha / 4};
-      rdrop_row_gradient(row, gradient, n_classes, logits_p, logits_q);
+void losses_in_chunks(const RdropInputs& inputs, const RdropGradients& gradients, RdropResult& result) {
+  LogitChunks chunks(inputs.weight, inputs.bias, 2 * inputs.n_tokens());
+  PairedRows pairs(inputs.first, inputs.second, PairedRows::kPairs);
+  for (int64_t begin = 0; begin < inputs.n_tokens(); begin += PairedRows::kPairs) {
+    const int64_t end = std::min(begin + PairedRows::kPairs, inputs.n_tokens());
+    const Tensor hidden = pairs.gather(begin, end);  // [2C, D]
+    Tensor logits = chunks.compute(hidden);          // [2C, V]
+    for_each_pair<T>(logits, [&](int64_t n, T* logits_p, T* logits_q) {
+      const int32_t target = inputs.targets[begin + n];
+      RdropSums sums;
+      add_to_rdrop_sums(logits_p, logits_q, logits.dim(1), target, sums);
+      const RdropRow row = add_token(sums, inputs, result);
+      if (gradients.learning()) {
+        rdrop_row_gradient(row, inputs.row_gradient(target), logits.dim(1), logits_p, logits_q);
+      }
+    });
+    if (gradients.learning()) {
+      Tensor grad = Tensor::empty(hidden.shape(), hidden.dtype());  // [2C, D]
+      chunks.backward(hidden, logits, &grad);
+      PairedRows::scatter(grad, begin, end, gradients);
     }
   }
 }
 
-// One matrix product for both passes is faster than two of half the rows, above all that for the gradient of weight.
-class PairedChunks {
- public:
-  PairedChunks(const Variable& first, const Variable& second)
-      : first_(first), second_(second), hidden_(buffer()), grad_hidden_(buffer()) {}
+// The sums of C tokens, whose logits exist in parts only.
+std::vector<RdropSums> sums_of_parts(const LogitParts& logits, const Tensor& hidden, const int32_t* targets) {
+  std::vector<RdropSums> sums(static_cast<size_t>(hidden.dim(0) / 2));
+  logits.compute(hidden, [&](int64_t row, int64_t column, Tensor& part) {
+    for_each_pair<float>(part, [&](int64_t n, const float* logits_p, const float* logits_q) {
+      const int64_t token = row / 2 + n;
+      add_to_rdrop_sums(logits_p, logits_q, part.dim(1), targets[token] - column, sums[static_cast<size_t>(token)]);
+    });
+  });
+  return sums;
+}
 
-  // Rows [begin, end) of both passes below each other: [2C, D]
-  Tensor gather(int64_t begin, int64_t end) {
-    const int64_t tokens = end - begin;
-    hidden_.rows(0, tokens).copy_from(first_.value().rows(begin, end));
-    hidden_.rows(tokens, 2 * tokens).copy_from(second_.value().rows(begin, end));
-    return hidden_.rows(0, 2 * tokens);
+// Some blocks of tokens after the others, their logits in parts: once for the sums over the classes, and once more for
+// the gradients.
+void losses_in_parts(const RdropInputs& inputs, const RdropGradients& gradients, RdropResult& result) {
+  constexpr int64_t kTokens = LogitParts::kTokens / 2;
+  const LogitParts logits(inputs.weight, inputs.bias);
+  PairedRows pairs(inputs.first, inputs.second, kTokens);
+  for (int64_t begin = 0; begin < inputs.n_tokens(); begin += kTokens) {
+    const int64_t end = std::min(begin + kTokens, inputs.n_tokens());
+    const Tensor hidden = pairs.gather(begin, end);  // [2C, D] bfloat16
+    const int32_t* targets = inputs.targets + begin;
+    std::vector<RdropRow> rows;
+    for (const RdropSums& sums : sums_of_parts(logits, hidden, targets)) {
+      rows.push_back(add_token(sums, inputs, result));
+    }
+    if (!gradients.learning()) {
+      continue;
+    }
+    Tensor grad = Tensor::empty(hidden.shape());  // [2C, D]
+    LogitParts::Backward backward(logits, hidden, &grad);
+    logits.compute(hidden, [&](int64_t row, int64_t column, Tensor& part) {
+      for_each_pair<float>(part, [&](int64_t n, float* logits_p, float* logits_q) {
+        const int64_t token = row / 2 + n;
+        rdrop_row_gradient(rows[static_cast<size_t>(token)], inputs.row_gradient(targets[token] - column), part.dim(1),
+                           logits_p, logits_q);
+      });
+      backward.add(row, column, part);
+    });
+    PairedRows::scatter(grad, begin, end, gradients);
   }
-  // Where the gradient of gather's result goes: [2C, D]
-  Tensor gradient(int64_t tokens) { return grad_hidden_.rows(0, 2 * tokens); }
+}
 
- private:
-  Tensor buffer() const {
-    return Tensor::empty({2 * std::min(kChunkTokens, first_.dim(0)), first_.dim(1)}, first_.dtype());
-  }
-  const Variable& first_;
-  const Variable& second_;
-  Tensor hidden_;
-  Tensor grad_hidden_;
-};
+// What products in bfloat16 take for a pass.
+Tensor rounded(const Variable& pass) {
+  return pass.rounded().defined() ? pass.rounded() : pass.value().to(DType::kBFloat16);
+}
 
 }  // namespace
 
@@ -95,34 +205,23 @@ RdropResult rdrop_cross_entropy(const Variable& first, const Variable& second, c
   check_inputs(first, second, weight.variable, bias, options);
   check_ids(targets, first.dim(0), weight.variable.dim(0), kOp, "targets");
   const bool learning = autograd::needs_grad({&first, &second, &weight.variable, &bias});
-  const auto add =
-      first.dtype() == DType::kFloat64 ? add_losses_and_divergence<double> : add_losses_and_divergence<float>;
-  const int64_t n_tokens = first.dim(0);
-  Tensor grad_first, grad_second;
+  RdropGradients gradients;
   if (learning) {
-    grad_first = Tensor::empty(first.shape(), first.dtype());   // [N, D]
-    grad_second = Tensor::empty(first.shape(), first.dtype());  // [N, D]
+    gradients = {Tensor::empty(first.shape(), first.dtype()), Tensor::empty(second.shape(), second.dtype())};
   }
-  LogitChunks chunks(weight, bias, 2 * n_tokens);
-  PairedChunks pairs(first, second);
+  const bool in_parts = LogitParts::pays(weight, learning);
+  const Tensor rows_p = in_parts ? rounded(first) : first.value();    // [N, D]
+  const Tensor rows_q = in_parts ? rounded(second) : second.value();  // [N, D]
+  const auto losses = in_parts                           ? losses_in_parts
+                      : first.dtype() == DType::kFloat64 ? losses_in_chunks<double>
+                                                         : losses_in_chunks<float>;
   RdropResult result;
-  for (int64_t begin = 0; begin < n_tokens; begin += kChunkTokens) {
-    const int64_t end = std::min(begin + kChunkTokens, n_tokens), tokens = end - begin;
-    const Tensor hidden = pairs.gather(begin, end);  // [2C, D]
-    Tensor logits = chunks.compute(hidden);          // [2C, V]
-    add(targets.data<int32_t>() + begin, options, learning, logits, result);
-    if (learning) {
-      Tensor grad = pairs.gradient(tokens);  // [2C, D]
-      chunks.backward(hidden, logits, &grad);
-      grad_first.rows(begin, end).copy_from(grad.rows(0, tokens));
-      grad_second.rows(begin, end).copy_from(grad.rows(tokens, 2 * tokens));
-    }
-  }
-  const auto backward = [first, second, grad_first, grad_second](const Tensor& grad_loss) {
+  losses({rows_p, rows_q, targets.data<int32_t>(), weight, bias, options}, gradients, result);
+  const auto backward = [first, second, gradients](const Tensor& grad_loss) {
     base::check_argument(grad_loss.item() == 1.0, "{}: the gradient of the loss is {}, must be 1; use gradient_scale",
                          kOp, grad_loss.item());
-    first.add_grad(grad_first);
-    second.add_grad(grad_second);
+    first.add_grad(gradients.first);
+    second.add_grad(gradients.second);
   };
   const double loss = options.cross_entropy.gradient_scale * (result.smoothed + options.alpha / 2 * result.divergence);
   result.loss = autograd::record(kOp, Tensor::full({}, loss, first.dtype()), {&first, &second, &weight.variable, &bias},

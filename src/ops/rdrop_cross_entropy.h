@@ -23,8 +23,9 @@ struct RdropResult {
 ///   loss = gradient_scale * sum_n { (CE(p_n) + CE(q_n)) / 2 + alpha / 2 * (KL(p_n || q_n) + KL(q_n || p_n)) / 2 }
 /// where CE is the label-smoothed cross-entropy of ops::cross_entropy. This is half the loss of the paper, so that
 /// alpha means what it means there and the loss stays comparable with that of one pass.
-/// Like ops::linear_cross_entropy it goes through the tokens in chunks (here of 128, with the logits of both passes)
-/// and computes gradients in the forward; the gradient that arrives at `loss` must be 1.
+/// Like ops::linear_cross_entropy it goes through the tokens in chunks (here of 128, with the logits of both passes),
+/// or with AMX and a weight packed in bfloat16 through the classes in parts, and computes gradients in the forward; the
+/// gradient that arrives at `loss` must be 1.
 /// @param first, second  [N, D] float32 or float64, row n of both belongs to the same token;  @param weight  [V, D]
 /// @param bias  [V] or undefined;  @param targets  [N] int32, each in [0, V)
 /// Saves for backward: the gradients of first and second, 8*N*D bytes.   Gradients: first, second (both distributions

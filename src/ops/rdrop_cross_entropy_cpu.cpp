@@ -4,31 +4,39 @@
 #include <hwy/highway.h>
 // The two above must come first.
 #include "ops/rdrop_cross_entropy_cpu.h"
-#include "ops/row_math-inl.h"
+#include "ops/row_sums-inl.h"
 
 HWY_BEFORE_NAMESPACE();
 namespace dragoman::ops::HWY_NAMESPACE {
 
-void divergence_kernel(const float* logits_p, const float* logits_q, int64_t n_classes, RdropRow& row) {
+void add_parts(const float* logits_p, const float* logits_q, int64_t columns, int64_t target, RdropSums& sums) {
   const RowTag d;
   const auto lanes = static_cast<int64_t>(hn::Lanes(d));
-  const RowVector log_sum_p = hn::Set(d, static_cast<float>(row.log_sum_exp_p));
-  const RowVector log_sum_q = hn::Set(d, static_cast<float>(row.log_sum_exp_q));
-  RowVector both = hn::Zero(d), forward = hn::Zero(d);  // sums of (p - q) (log p - log q), of p (log p - log q)
-  for (int64_t v = 0; v < n_classes; v += lanes) {
-    const auto mask = hn::FirstN(d, static_cast<size_t>(n_classes - v));
-    const RowVector log_p = hn::Sub(hn::MaskedLoad(mask, d, logits_p + v), log_sum_p);
-    const RowVector log_q = hn::Sub(hn::MaskedLoad(mask, d, logits_q + v), log_sum_q);
-    const RowVector p = vector_exp(d, log_p), q = vector_exp(d, log_q);
-    const RowVector ratio = hn::IfThenElseZero(mask, hn::Sub(log_p, log_q));
-    both = hn::MulAdd(hn::Sub(p, q), ratio, both);
-    forward = hn::MulAdd(p, ratio, forward);
+  const PartOfRow part_p = begin_part(logits_p, columns, target, sums.p);
+  const PartOfRow part_q = begin_part(logits_q, columns, target, sums.q);
+  const RowVector log2e = hn::Set(d, std::numbers::log2e_v<float>);
+  const RowVector shift_p = hn::Set(d, part_p.shift), shift_q = hn::Set(d, part_q.shift);
+  RowVector sum_p = hn::Zero(d), sum_q = hn::Zero(d), difference_p = hn::Zero(d), difference_q = hn::Zero(d);
+  for (int64_t v = 0; v < columns; v += lanes) {
+    const auto mask = hn::FirstN(d, static_cast<size_t>(columns - v));
+    const RowVector x = hn::MaskedLoad(mask, d, logits_p + v), y = hn::MaskedLoad(mask, d, logits_q + v);
+    const RowVector p = hn::IfThenElseZero(mask, vector_exp2(d, hn::Mul(hn::Sub(x, shift_p), log2e)));
+    const RowVector q = hn::IfThenElseZero(mask, vector_exp2(d, hn::Mul(hn::Sub(y, shift_q), log2e)));
+    const RowVector difference = hn::Sub(x, y);
+    sum_p = hn::Add(sum_p, p);
+    sum_q = hn::Add(sum_q, q);
+    difference_p = hn::MulAdd(p, difference, difference_p);
+    difference_q = hn::MulAdd(q, difference, difference_q);
   }
-  row.kl_pq = hn::GetLane(hn::SumOfLanes(d, forward));
-  row.kl_qp = hn::GetLane(hn::SumOfLanes(d, both)) - row.kl_pq;
+  const auto total = [&](RowVector lanes_of)
+                         HWY_ATTR { return static_cast<double>(hn::GetLane(hn::SumOfLanes(d, lanes_of))); };
+  sums.p.sum += total(sum_p);
+  sums.q.sum += total(sum_q);
+  sums.difference_p = sums.difference_p * part_p.rescale + total(difference_p);
+  sums.difference_q = sums.difference_q * part_q.rescale + total(difference_q);
 }
 
-void gradient_kernel(const RdropRow& row, const RdropRowGradient& options, int64_t n_classes, float* logits_p,
+void gradient_kernel(const RdropRow& row, const RdropRowGradient& options, int64_t columns, float* logits_p,
                      float* logits_q) {
   const RowTag d;
   const auto lanes = static_cast<int64_t>(hn::Lanes(d));
@@ -36,9 +44,10 @@ void gradient_kernel(const RdropRow& row, const RdropRowGradient& options, int64
   const RowVector log_sum_p = set(row.log_sum_exp_p), log_sum_q = set(row.log_sum_exp_q);
   const RowVector kl_pq = set(row.kl_pq), kl_qp = set(row.kl_qp);
   const RowVector scale = set(options.cross_entropy_scale), divergence_scale = set(options.divergence_scale);
-  const RowVector spread = set(options.cross_entropy_scale * options.label_smoothing / static_cast<double>(n_classes));
-  for (int64_t v = 0; v < n_classes; v += lanes) {
-    const auto mask = hn::FirstN(d, static_cast<size_t>(n_classes - v));
+  const RowVector spread =
+      set(options.cross_entropy_scale * options.label_smoothing / static_cast<double>(options.n_classes));
+  for (int64_t v = 0; v < columns; v += lanes) {
+    const auto mask = hn::FirstN(d, static_cast<size_t>(columns - v));
     const RowVector log_p = hn::Sub(hn::MaskedLoad(mask, d, logits_p + v), log_sum_p);
     const RowVector log_q = hn::Sub(hn::MaskedLoad(mask, d, logits_q + v), log_sum_q);
     const RowVector p = vector_exp(d, log_p), q = vector_exp(d, log_q);
@@ -48,9 +57,11 @@ void gradient_kernel(const RdropRow& row, const RdropRowGradient& options, int64
     hn::BlendedStore(hn::MulAdd(divergence_scale, pull_p, hn::MulSub(scale, p, spread)), mask, d, logits_p + v);
     hn::BlendedStore(hn::MulAdd(divergence_scale, pull_q, hn::MulSub(scale, q, spread)), mask, d, logits_q + v);
   }
-  const auto wanted = static_cast<float>(options.cross_entropy_scale * (1.0 - options.label_smoothing));
-  logits_p[options.target] -= wanted;
-  logits_q[options.target] -= wanted;
+  if (options.target >= 0 && options.target < columns) {
+    const auto wanted = static_cast<float>(options.cross_entropy_scale * (1.0 - options.label_smoothing));
+    logits_p[options.target] -= wanted;
+    logits_q[options.target] -= wanted;
+  }
 }
 
 }  // namespace dragoman::ops::HWY_NAMESPACE
@@ -62,18 +73,24 @@ HWY_AFTER_NAMESPACE();
 namespace dragoman::ops {
 namespace {
 
-HWY_EXPORT(divergence_kernel);
+HWY_EXPORT(add_parts);
 HWY_EXPORT(gradient_kernel);
 
 }  // namespace
 
-void divergence_row(const float* logits_p, const float* logits_q, int64_t n_classes, RdropRow& row) {
-  DRAGOMAN_DISPATCH(divergence_kernel)(logits_p, logits_q, n_classes, row);
+void add_to_rdrop_sums(const float* logits_p, const float* logits_q, int64_t columns, int64_t target, RdropSums& sums) {
+  DRAGOMAN_DISPATCH(add_parts)(logits_p, logits_q, columns, target, sums);
 }
 
-void rdrop_row_gradient(const RdropRow& row, const RdropRowGradient& options, int64_t n_classes, float* logits_p,
+RdropRow rdrop_row_of_sums(const RdropSums& sums, const RowLoss& loss_p, const RowLoss& loss_q) {
+  const double between = loss_p.log_sum_exp - loss_q.log_sum_exp;
+  return {loss_p.log_sum_exp, loss_q.log_sum_exp, std::max(sums.difference_p / sums.p.sum - between, 0.0),
+          std::max(between - sums.difference_q / sums.q.sum, 0.0)};
+}
+
+void rdrop_row_gradient(const RdropRow& row, const RdropRowGradient& options, int64_t columns, float* logits_p,
                         float* logits_q) {
-  DRAGOMAN_DISPATCH(gradient_kernel)(row, options, n_classes, logits_p, logits_q);
+  DRAGOMAN_DISPATCH(gradient_kernel)(row, options, columns, logits_p, logits_q);
 }
 
 }  // namespace dragoman::ops

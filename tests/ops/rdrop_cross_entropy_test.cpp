@@ -43,16 +43,20 @@ support::Function fused(const Tensor& targets, const RdropOptions& options = kOp
   };
 }
 
-// (CE(p) + CE(q)) / 2 + alpha / 4 * sum (p - q) (log p - log q), from ops that are tested by themselves.
+// (CE(p) + CE(q)) / 2 + alpha / 4 * sum (p - q) (log p - log q) of the logits of both passes, from ops that are tested
+// by themselves.
+Variable composition_of_logits(const Variable& logits_p, const Variable& logits_q, const Tensor& targets) {
+  const LossOptions& loss = kOptions.cross_entropy;
+  const Variable log_p = log_softmax(logits_p), log_q = log_softmax(logits_q);
+  const Variable divergence = sum(multiply(subtract(exp(log_p), exp(log_q)), subtract(log_p, log_q)));
+  const Variable both = add(cross_entropy(logits_p, targets, loss), cross_entropy(logits_q, targets, loss));
+  return add(scale(both, 0.5), scale(divergence, kOptions.alpha / 4 * loss.gradient_scale));
+}
+
 support::Function composition(const Tensor& targets) {
   return [=](const std::vector<Variable>& in) {
-    const LossOptions& loss = kOptions.cross_entropy;
-    const Variable logits_p = matmul(in[0], Transpose::kNo, in[2], Transpose::kYes);
-    const Variable logits_q = matmul(in[1], Transpose::kNo, in[2], Transpose::kYes);
-    const Variable log_p = log_softmax(logits_p), log_q = log_softmax(logits_q);
-    const Variable divergence = sum(multiply(subtract(exp(log_p), exp(log_q)), subtract(log_p, log_q)));
-    const Variable both = add(cross_entropy(logits_p, targets, loss), cross_entropy(logits_q, targets, loss));
-    return add(scale(both, 0.5), scale(divergence, kOptions.alpha / 4 * loss.gradient_scale));
+    return composition_of_logits(matmul(in[0], Transpose::kNo, in[2], Transpose::kYes),
+                                 matmul(in[1], Transpose::kNo, in[2], Transpose::kYes), targets);
   };
 }
 
@@ -109,6 +113,49 @@ TEST(RdropCrossEntropy, KernelMatchesReference) {
       EXPECT_TRUE(close(seen.gradients[input], exact.gradients[input], 1e-5))
           << "N=" << n_tokens << ", V=" << n_classes << ", input " << input;
     }
+  }
+}
+
+// a^T b in float64, or a b.
+Tensor product(const Tensor& a, Transpose transpose, const Tensor& b) {
+  Tensor c = Tensor::empty({a.dim(transpose == Transpose::kYes ? 1 : 0), b.dim(1)}, DType::kFloat64);
+  gemm(a, transpose, b.to(DType::kFloat64), Transpose::kNo, c);
+  return c;
+}
+
+// With a packed copy in bfloat16, where logits may come in parts (LogitParts): several chunks of tokens, several parts
+// of classes, rests of both. The gradients are products of rounded numbers.
+TEST(RdropCrossEntropy, BFloat16IsTheLossOfItsLogits) {
+  for (const auto& [n_tokens, n_classes, d_model] :
+       std::vector<std::array<int64_t, 3>>{{1, 7, 5}, {33, 480, 64}, {128, 50, 32}, {700, 1303, 33}, {513, 500, 32}}) {
+    const auto inputs = inputs_of(n_tokens, n_classes, d_model, DType::kFloat32);
+    const Tensor targets = targets_of(n_tokens, n_classes);
+    PackedWeight copy(inputs[2].shape(), {Precision::kBFloat16, Transpose::kYes, true});
+    copy.pack(inputs[2], 0, copy.panels());
+    const auto logits_of = [&](const Tensor& hidden) {
+      Tensor logits = Tensor::empty({hidden.dim(0), inputs[2].dim(0)});
+      copy.forward().multiply(hidden, {}, logits);
+      return logits.to(DType::kFloat64);
+    };
+    const auto of_logits = [&](const std::vector<Variable>& in) {
+      return composition_of_logits(in[0], in[1], targets);
+    };
+    const auto with_copy = [&](const std::vector<Variable>& in) {
+      return rdrop_cross_entropy(in[0], in[1], {in[2], &copy}, Variable(), targets, kOptions).loss;
+    };
+    const Outcome exact = outcome_of(of_logits, {logits_of(inputs[0]), logits_of(inputs[1])});
+    const Outcome seen = outcome_of(with_copy, inputs);
+    const auto label = [&, n = n_tokens, v = n_classes] { return testing::Message() << "N=" << n << ", V=" << v; };
+    EXPECT_NEAR(seen.loss / exact.loss, 1.0, 2e-6) << label();
+    for (const size_t pass : {0, 1}) {
+      const Tensor grad_hidden = product(exact.gradients[pass], Transpose::kNo, inputs[2]);
+      EXPECT_TRUE(close(seen.gradients[pass], grad_hidden, 2e-2)) << "hidden of pass " << pass << ", " << label();
+    }
+    Tensor grad_weight = product(exact.gradients[0], Transpose::kYes, inputs[0]);
+    gemm_accumulate(exact.gradients[1], Transpose::kYes, inputs[1].to(DType::kFloat64), Transpose::kNo, grad_weight);
+    EXPECT_TRUE(close(seen.gradients[2], grad_weight, 2e-2)) << "weight, " << label();
+    const double untaped = with_copy({Variable(inputs[0]), Variable(inputs[1]), Variable(inputs[2])}).value().item();
+    EXPECT_EQ(untaped, seen.loss) << "without a tape, " << label();
   }
 }
 
