@@ -24,12 +24,13 @@ struct AttentionBounds {
 
 /// Scaled dot-product attention of each head within each sentence, on packed rows:
 ///   context = softmax(Q K^T / sqrt(Dh)) V
-/// @param query  [Nq, H*Dh] float32, float64 or bfloat16 (computed with in float32), all alike;  @param key  [Nk,
-/// H*Dh];  @param value  [Nk, H*Dv]. Head h has the
-///   columns h*Dh .. (h+1)*Dh. Column views (row stride larger than the width) are welcome.
+/// @param query  [Nq, H*Dh] float32, float64 or bfloat16
+/// @param key  [Nk, H*Dh];  @param value  [Nk, H*Dv]: of the same type. Head h has the columns h*Dh .. (h+1)*Dh. Column
+///   views (row stride larger than the width) are welcome.
 /// @return context [Nq, H*Dv] of the same type. A row with nothing to attend to is all zeros with zero gradient, not
-/// NaN. A row has the
-///   same bits whatever other sentences are in the batch and whatever comes after it (causal).
+///   NaN. A row has the same bits whatever other sentences are in the batch and whatever comes after it (causal).
+/// bfloat16 is computed with in float32. With AMX, where Dh and Dv are multiples of 32, weights and the gradients of
+/// scores are rounded to bfloat16 before they are multiplied.
 /// Dropout: weight of (query row n, head h, key s of the sentence) is element (row n*H + h, column s) of the mask.
 /// Saves for backward: two numbers of the softmax of each row and head, 8*Nq*H bytes; the weights are computed again.
 /// Gradients: query, key, value.

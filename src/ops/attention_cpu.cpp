@@ -4,42 +4,29 @@
 #include <hwy/highway.h>
 // The two above must come first.
 #include "ops/attention_kernel-inl.h"
+#include "ops/attention_rows-inl.h"
 
 HWY_BEFORE_NAMESPACE();
 namespace dragoman::ops::HWY_NAMESPACE {
 
-// Asks for the same columns of as many rows behind these: those of the next sentence, which come when all heads of this
-// one are done. Pieces of rows this short are not foreseen by the processor.
-void ask_for_next(MatrixView<const tensor::BFloat16> rows, int64_t count, int64_t columns) {
-  for (int64_t row = count; row < 2 * count; ++row) {
-    const auto* const first = reinterpret_cast<const char*>(rows.row(row));
-    for (int64_t byte = 0; byte < columns * static_cast<int64_t>(sizeof(tensor::BFloat16)); byte += 64) {
-      __builtin_prefetch(first + byte, 0, 2);
-    }
-  }
-}
-
-void widen_rows(MatrixView<const tensor::BFloat16> from, int64_t rows, int64_t columns, MatrixView<float> to) {
+void widen_rows(MatrixView<const BFloat16> from, int64_t rows, int64_t columns, MatrixView<float> to) {
   ask_for_next(from, rows, columns);
   for (int64_t row = 0; row < rows; ++row) {
     map_row(from.row(row), columns, to.row(row), [](RowVector v) HWY_ATTR { return v; });
   }
 }
 
-void round_rows(MatrixView<const float> from, int64_t rows, int64_t columns, MatrixView<tensor::BFloat16> to) {
-  ask_for_next({to.data, to.stride}, rows, columns);
-  for (int64_t row = 0; row < rows; ++row) {
-    map_row(from.row(row), columns, to.row(row), [](RowVector v) HWY_ATTR { return v; });
-  }
+void round_output(MatrixView<const float> from, int64_t rows, int64_t columns, MatrixView<BFloat16> to) {
+  round_rows(from, rows, columns, to);
 }
 
 }  // namespace dragoman::ops::HWY_NAMESPACE
 HWY_AFTER_NAMESPACE();
 
 #if HWY_ONCE
-#include <utility>
-
 #include "ops/attention_cpu.h"
+#include "ops/attention_heads.h"
+#include "ops/attention_tiles.h"
 #include "ops/simd.h"
 
 namespace dragoman::ops {
@@ -49,44 +36,7 @@ HWY_EXPORT(head_forward);
 HWY_EXPORT(head_backward);
 HWY_EXPORT(head_weights);
 HWY_EXPORT(widen_rows);
-HWY_EXPORT(round_rows);
-
-int64_t longest(const Tensor& offsets) {
-  int64_t length = 0;
-  const auto ends = offsets.span<int32_t>();
-  for (size_t index = 1; index < ends.size(); ++index) {
-    length = std::max<int64_t>(length, ends[index] - ends[index - 1]);
-  }
-  return length;
-}
-
-// Owns the memory behind a HeadScratch large enough for every sentence of the batch.
-class ScratchOwner {
- public:
-  ScratchOwner(const AttentionInputs& inputs, bool backward) {
-    const int64_t width = std::min(padded_to_vectors(longest(inputs.bounds.query_offsets)), kQueryBlock);
-    const int64_t n_keys = longest(inputs.bounds.key_offsets);
-    const int64_t drops = inputs.options.dropout.probability > 0 ? 1 : 0;
-    const int64_t gradients = backward ? 1 : 0;
-    memory_ =
-        Tensor::empty({inputs.d_head() + gradients * inputs.d_value() + (1 + gradients + 2 * drops) * n_keys, width});
-    float* next = memory_.data<float>();
-    const auto take = [&](int64_t rows) { return std::exchange(next, next + rows * width); };
-    scratch_ = {take(inputs.d_head()), take(gradients * inputs.d_value()),
-                take(n_keys),          take(gradients * n_keys),
-                take(drops * n_keys),  take(drops * n_keys)};
-  }
-  const HeadScratch& get() const { return scratch_; }
-
- private:
-  Tensor memory_;
-  HeadScratch scratch_{};
-};
-
-template <typename T, typename AnyTensor>
-MatrixView<T> view_of(AnyTensor& matrix) {
-  return {matrix.template data<std::remove_const_t<T>>(), matrix.stride(0)};
-}
+HWY_EXPORT(round_output);
 
 // Rows of one head, in float32. Those of a bfloat16 matrix have a copy, one head's at a time.
 class HeadInput {
@@ -131,7 +81,7 @@ class HeadOutput {
   void finish(int64_t first, int64_t count, int64_t head) {
     if (copy_.defined()) {
       const auto to = view_of<tensor::BFloat16>(matrix_).part(first, head * width_);
-      DRAGOMAN_DISPATCH(round_rows)({copy_.data<float>(), width_}, count, width_, to);
+      DRAGOMAN_DISPATCH(round_output)({copy_.data<float>(), width_}, count, width_, to);
     }
   }
 
@@ -141,93 +91,66 @@ class HeadOutput {
   Tensor copy_;
 };
 
-// The heads of a call, one after another.
-class Heads {
+// The rows of a head of all three inputs.
+class HeadInputs {
  public:
-  Heads(const AttentionInputs& inputs, float* stats)
-      : inputs_(inputs),
-        query_(inputs.query, longest(inputs.bounds.query_offsets), inputs.d_head()),
+  explicit HeadInputs(const AttentionInputs& inputs)
+      : query_(inputs.query, longest(inputs.bounds.query_offsets), inputs.d_head()),
         key_(inputs.key, longest(inputs.bounds.key_offsets), inputs.d_head()),
-        value_(inputs.value, longest(inputs.bounds.key_offsets), inputs.d_value()),
-        stats_(stats),
-        dropout_(weight_dropout(inputs.options)) {}
+        value_(inputs.value, longest(inputs.bounds.key_offsets), inputs.d_value()) {}
 
-  /// Calls visit(HeadProblem, first key row) for each head of each sentence.
-  template <typename Visit>
-  void for_each(Visit visit) {
-    const auto queries = inputs_.bounds.query_offsets.span<int32_t>();
-    const auto keys = inputs_.bounds.key_offsets.span<int32_t>();
-    const int64_t n_rows = inputs_.query.dim(0);
-    HeadProblem p = any_head();
-    for (size_t sentence = 0; sentence + 1 < queries.size(); ++sentence) {
-      const int64_t first_key = keys[sentence];
-      p.first_query = queries[sentence];
-      p.n_queries = queries[sentence + 1] - p.first_query;
-      p.n_keys = keys[sentence + 1] - first_key;
-      p.key_mask = key_mask_ == nullptr ? nullptr : key_mask_ + first_key;
-      for (p.head = 0; p.head < p.n_heads; ++p.head) {
-        p.query = query_.rows(p.first_query, p.n_queries, p.head);
-        p.key = key_.rows(first_key, p.n_keys, p.head);
-        p.value = value_.rows(first_key, p.n_keys, p.head);
-        if (stats_ != nullptr) {
-          p.largest = stats_ + p.head * n_rows + p.first_query;
-          p.inverse_sum = p.largest + p.n_heads * n_rows;
-        }
-        visit(p, first_key);
-      }
-    }
+  HeadRows<const float> rows(const HeadProblem& p) {
+    return {query_.rows(p.first_query, p.n_queries, p.head), key_.rows(p.first_key, p.n_keys, p.head),
+            value_.rows(p.first_key, p.n_keys, p.head)};
   }
 
  private:
-  HeadProblem any_head() const {
-    HeadProblem p;
-    p.d_head = inputs_.d_head();
-    p.d_value = inputs_.d_value();
-    p.n_heads = inputs_.n_heads();
-    p.causal = inputs_.options.causal;
-    p.dropout = dropout_.probability > 0 ? &dropout_ : nullptr;
-    return p;
-  }
-
-  const AttentionInputs& inputs_;
   HeadInput query_, key_, value_;
-  float* const stats_;  // [2, H, Nq]
-  const bool* const key_mask_ = inputs_.bounds.key_mask.defined() ? inputs_.bounds.key_mask.data<bool>() : nullptr;
-  const Dropout dropout_;
 };
 
 }  // namespace
 
 void attention_forward(const AttentionInputs& inputs, Tensor& context, Tensor& stats) {
-  const ScratchOwner scratch(inputs, false);
+  if (attends_in_tiles(inputs)) {
+    return attention_forward_in_tiles(product_kernel(Precision::kBFloat16), inputs, context, stats);
+  }
+  const HeadScratchOwner scratch(inputs, false);
+  HeadInputs in(inputs);
   HeadOutput output(context, longest(inputs.bounds.query_offsets), inputs.d_value());
-  Heads(inputs, stats.data<float>()).for_each([&](const HeadProblem& p, int64_t) {
-    DRAGOMAN_DISPATCH(head_forward)(p, scratch.get(), output.rows(p.first_query, p.head));
+  Heads(inputs, stats.data<float>()).for_each([&](const HeadProblem& p) {
+    DRAGOMAN_DISPATCH(head_forward)(p, in.rows(p), scratch.get(), output.rows(p.first_query, p.head));
     output.finish(p.first_query, p.n_queries, p.head);
   });
 }
 
 void attention_backward(const AttentionInputs& inputs, Tensor stats, const Tensor& grad_context,
                         AttentionGradients& gradients) {
-  const ScratchOwner scratch(inputs, true);
+  if (attends_in_tiles(inputs)) {
+    return attention_backward_in_tiles(product_kernel(Precision::kBFloat16), inputs, stats, grad_context, gradients);
+  }
+  const HeadScratchOwner scratch(inputs, true);
   const int64_t n_queries = longest(inputs.bounds.query_offsets), n_keys = longest(inputs.bounds.key_offsets);
+  HeadInputs in(inputs);
   HeadInput output(grad_context, n_queries, inputs.d_value());
   HeadOutput query(gradients.query, n_queries, inputs.d_head()), key(gradients.key, n_keys, inputs.d_head());
   HeadOutput value(gradients.value, n_keys, inputs.d_value());
-  Heads(inputs, stats.data<float>()).for_each([&](const HeadProblem& p, int64_t first_key) {
-    const HeadGradients grads{query.rows(p.first_query, p.head), key.rows(first_key, p.head),
-                              value.rows(first_key, p.head)};
-    DRAGOMAN_DISPATCH(head_backward)(p, scratch.get(), output.rows(p.first_query, p.n_queries, p.head), grads);
+  Heads(inputs, stats.data<float>()).for_each([&](const HeadProblem& p) {
+    const HeadRows<float> grads{query.rows(p.first_query, p.head), key.rows(p.first_key, p.head),
+                                value.rows(p.first_key, p.head)};
+    DRAGOMAN_DISPATCH(head_backward)
+    (p, in.rows(p), scratch.get(), output.rows(p.first_query, p.n_queries, p.head), grads);
     query.finish(p.first_query, p.n_queries, p.head);
-    key.finish(first_key, p.n_keys, p.head);
-    value.finish(first_key, p.n_keys, p.head);
+    key.finish(p.first_key, p.n_keys, p.head);
+    value.finish(p.first_key, p.n_keys, p.head);
   });
 }
 
 void attention_weights_forward(const AttentionInputs& inputs, Tensor& weights) {
-  const ScratchOwner scratch(inputs, false);
-  Heads(inputs, nullptr).for_each([&](const HeadProblem& p, int64_t) {
-    DRAGOMAN_DISPATCH(head_weights)(p, scratch.get(), weights.data<float>() + p.head * p.n_queries * p.n_keys);
+  const HeadScratchOwner scratch(inputs, false);
+  HeadInputs in(inputs);
+  Heads(inputs, nullptr).for_each([&](const HeadProblem& p) {
+    DRAGOMAN_DISPATCH(head_weights)
+    (p, in.rows(p), scratch.get(), weights.data<float>() + p.head * p.n_queries * p.n_keys);
   });
 }
 

@@ -5,7 +5,7 @@
 namespace dragoman::ops {
 
 /// What the kernels of `attention` read; shapes and offsets are checked already. All three are float32, or all three
-/// bfloat16, which is computed with in float32; what is made of them has their type.
+/// bfloat16; what is made of them has their type.
 struct AttentionInputs {
   Tensor query;  ///< [Nq, H*Dh]
   Tensor key;    ///< [Nk, H*Dh]

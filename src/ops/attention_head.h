@@ -40,9 +40,8 @@ struct HeadScratch {
 
 // One head of one sentence.
 struct HeadProblem {
-  MatrixView<const float> query, key, value;  // [T, Dh], [S, Dh], [S, Dv]
-  int64_t n_queries = 0, n_keys = 0, d_head = 0, d_value = 0;
-  int64_t first_query = 0, head = 0, n_heads = 1;
+  int64_t n_queries = 0, n_keys = 0, d_head = 0, d_value = 0;  // T, S, Dh, Dv
+  int64_t first_query = 0, first_key = 0, head = 0, n_heads = 1;
   const bool* key_mask = nullptr;  // [S]: true = may be attended to; nullptr = all
   bool causal = false;
   const Dropout* dropout = nullptr;  // nullptr = none
@@ -59,8 +58,10 @@ struct HeadProblem {
   float power_scale() const { return std::numbers::log2e_v<float> * score_scale(); }
 };
 
-struct HeadGradients {
-  MatrixView<float> query, key, value;
+// The rows of a head that are read, or with T not const those of its gradients: [T, Dh], [S, Dh], [S, Dv].
+template <typename T>
+struct HeadRows {
+  MatrixView<T> query, key, value;
 };
 
 }  // namespace dragoman::ops

@@ -11,7 +11,6 @@
 #include <algorithm>
 
 #include "ops/attention_softmax-inl.h"
-#include "ops/dropout-inl.h"
 #include "ops/small_gemm-inl.h"
 #include "ops/transpose-inl.h"
 
@@ -36,45 +35,27 @@ HWY_INLINE void keys_times_queries(const HeadProblem& p, const QueryBlock& block
 }
 
 // scratch.weights = softmax(Q K^T / sqrt(Dh))^T
-HWY_INLINE void weight_block(const HeadProblem& p, const HeadScratch& scratch, const QueryBlock& block) {
-  transpose(p.query.row(block.begin), p.query.stride, block.rows(), p.d_head, scratch.queries, block.width);
-  keys_times_queries(p, block, p.key, p.d_head, scratch.queries, scratch.weights);
-  for_each_lanes(p, block, [&](const QueryLanes& lanes) HWY_ATTR {
-    softmax_lanes(p, block, lanes, scratch.weights + lanes.column);
-  });
+HWY_INLINE void weight_block(const HeadProblem& p, const HeadRows<const float>& in, const HeadScratch& scratch,
+                             const QueryBlock& block) {
+  transpose(in.query.row(block.begin), in.query.stride, block.rows(), p.d_head, scratch.queries, block.width);
+  keys_times_queries(p, block, in.key, p.d_head, scratch.queries, scratch.weights);
+  softmax_block(p, scratch, block);
 }
 
-// scratch.factors [S, W]: the dropout factors of the block.
-HWY_INLINE void fill_factors(const HeadProblem& p, const HeadScratch& scratch, const QueryBlock& block) {
-  RowMasks masks(*p.dropout, block.n_keys);
-  for (int64_t t = block.begin; t < block.end; ++t) {
-    masks.make((p.first_query + t) * p.n_heads + p.head);
-    float* to = scratch.row_factors + (t - block.begin) * block.n_keys;
-    for_each_vector(block.n_keys, [&](auto vector, int64_t s) HWY_ATTR { vector.store(masks.factors(s), to + s); });
-  }
-  transpose(scratch.row_factors, block.n_keys, block.rows(), block.n_keys, scratch.factors, block.width);
-}
-
-void head_forward(const HeadProblem& p, const HeadScratch& scratch, MatrixView<float> context) {
+void head_forward(const HeadProblem& p, const HeadRows<const float>& in, const HeadScratch& scratch,
+                  MatrixView<float> context) {
   for (int64_t begin = 0; begin < p.n_queries; begin += kQueryBlock) {
     const QueryBlock block = query_block(p, begin);
-    weight_block(p, scratch, block);
-    if (p.dropout != nullptr) {
-      const FloatTag d;
-      fill_factors(p, scratch, block);
-      for (int64_t i = 0; i < block.n_keys * block.width; i += kFloatLanes) {
-        hn::StoreU(hn::Mul(hn::LoadU(d, scratch.weights + i), hn::LoadU(d, scratch.factors + i)), d,
-                   scratch.weights + i);
-      }
-    }
+    weight_block(p, in, scratch, block);
+    drop_weights(p, scratch, block);
     small_gemm({.m = block.rows(),
                 .n = p.d_value,
                 .k = block.n_keys,
                 .a = scratch.weights,
                 .a_row = 1,
                 .a_column = block.width,
-                .b = p.value.data,
-                .b_row = p.value.stride,
+                .b = in.value.data,
+                .b_row = in.value.stride,
                 .c = context.row(begin),
                 .c_row = context.stride,
                 .triangle = p.causal ? Triangle::kLowerA : Triangle::kNone,
@@ -83,10 +64,10 @@ void head_forward(const HeadProblem& p, const HeadScratch& scratch, MatrixView<f
 }
 
 // weights [T, S]
-void head_weights(const HeadProblem& p, const HeadScratch& scratch, float* weights) {
+void head_weights(const HeadProblem& p, const HeadRows<const float>& in, const HeadScratch& scratch, float* weights) {
   for (int64_t begin = 0; begin < p.n_queries; begin += kQueryBlock) {
     const QueryBlock block = query_block(p, begin);
-    weight_block(p, scratch, block);
+    weight_block(p, in, scratch, block);
     for (int64_t t = begin; t < block.end; ++t) {
       for (int64_t s = 0; s < p.n_keys; ++s) {
         weights[t * p.n_keys + s] = s < block.n_keys ? scratch.weights[s * block.width + t - begin] : 0.0F;
@@ -95,23 +76,16 @@ void head_weights(const HeadProblem& p, const HeadScratch& scratch, float* weigh
   }
 }
 
-// Of weight_block and the dropout in head_forward: fills scratch.weights with the dropped weights and
-// scratch.grad_weights with the gradient of the scores.
-HWY_INLINE void weight_block_backward(const HeadProblem& p, const HeadScratch& scratch, const QueryBlock& block,
-                                      MatrixView<const float> grad_context) {
-  transpose(p.query.row(block.begin), p.query.stride, block.rows(), p.d_head, scratch.queries, block.width);
-  keys_times_queries(p, block, p.key, p.d_head, scratch.queries, scratch.weights);
+// Of weight_block and drop_weights: fills scratch.weights with the dropped weights and scratch.grad_weights with the
+// gradient of the scores.
+HWY_INLINE void weight_block_backward(const HeadProblem& p, const HeadRows<const float>& in, const HeadScratch& scratch,
+                                      const QueryBlock& block, MatrixView<const float> grad_context) {
+  transpose(in.query.row(block.begin), in.query.stride, block.rows(), p.d_head, scratch.queries, block.width);
+  keys_times_queries(p, block, in.key, p.d_head, scratch.queries, scratch.weights);
   transpose(grad_context.row(block.begin), grad_context.stride, block.rows(), p.d_value, scratch.grad_context,
             block.width);
-  keys_times_queries(p, block, p.value, p.d_value, scratch.grad_context, scratch.grad_weights);
-  if (p.dropout != nullptr) {
-    fill_factors(p, scratch, block);
-    for_each_lanes(p, block,
-                   [&](const QueryLanes& lanes) HWY_ATTR { softmax_lanes_backward<true>(p, block, lanes, scratch); });
-    return;
-  }
-  for_each_lanes(p, block,
-                 [&](const QueryLanes& lanes) HWY_ATTR { softmax_lanes_backward<false>(p, block, lanes, scratch); });
+  keys_times_queries(p, block, in.value, p.d_value, scratch.grad_context, scratch.grad_weights);
+  softmax_block_backward(p, scratch, block);
 }
 
 // to [S, width of right] (+)= left [S, W] right [T, ...]: gradients of keys and values
@@ -138,26 +112,26 @@ HWY_INLINE void clear_rows(MatrixView<float> matrix, int64_t begin, int64_t end,
 }
 
 // Overwrites the gradients of all rows of the head.
-void head_backward(const HeadProblem& p, const HeadScratch& scratch, MatrixView<const float> grad_context,
-                   const HeadGradients& gradients) {
+void head_backward(const HeadProblem& p, const HeadRows<const float>& in, const HeadScratch& scratch,
+                   MatrixView<const float> grad_context, const HeadRows<float>& gradients) {
   const int64_t first_block = p.visible(std::min(kQueryBlock, p.n_queries));  // keys that it overwrites
   const int64_t untouched = p.n_queries > 0 ? first_block : 0;
   clear_rows(gradients.key, untouched, p.n_keys, p.d_head);
   clear_rows(gradients.value, untouched, p.n_keys, p.d_value);
   for (int64_t begin = 0; begin < p.n_queries; begin += kQueryBlock) {
     const QueryBlock block = query_block(p, begin);
-    weight_block_backward(p, scratch, block, grad_context);
+    weight_block_backward(p, in, scratch, block, grad_context);
     // context = weights V:  dV += weights^T dContext;   scores = Q K^T:  dK += dScores^T Q,  dQ = dScores K
     add_key_gradient(p, block, scratch.weights, grad_context, p.d_value, gradients.value);
-    add_key_gradient(p, block, scratch.grad_weights, p.query, p.d_head, gradients.key);
+    add_key_gradient(p, block, scratch.grad_weights, in.query, p.d_head, gradients.key);
     small_gemm({.m = block.rows(),
                 .n = p.d_head,
                 .k = block.n_keys,
                 .a = scratch.grad_weights,
                 .a_row = 1,
                 .a_column = block.width,
-                .b = p.key.data,
-                .b_row = p.key.stride,
+                .b = in.key.data,
+                .b_row = in.key.stride,
                 .c = gradients.query.row(begin),
                 .c_row = gradients.query.stride,
                 .triangle = p.causal ? Triangle::kLowerA : Triangle::kNone,

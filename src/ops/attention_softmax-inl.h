@@ -12,7 +12,9 @@
 #include <limits>
 
 #include "ops/attention_head.h"
+#include "ops/dropout-inl.h"
 #include "ops/exp-inl.h"
+#include "ops/transpose-inl.h"
 
 HWY_BEFORE_NAMESPACE();
 namespace dragoman::ops::HWY_NAMESPACE {
@@ -167,6 +169,49 @@ HWY_INLINE void softmax_lanes_backward(const HeadProblem& p, const QueryBlock& b
     hn::StoreU(zero, d, weights + s * width);
     hn::StoreU(zero, d, grads + s * width);
   }
+}
+
+// Turns scratch.weights from scores into weights.
+HWY_INLINE void softmax_block(const HeadProblem& p, const HeadScratch& scratch, const QueryBlock& block) {
+  for_each_lanes(p, block, [&](const QueryLanes& lanes) HWY_ATTR {
+    softmax_lanes(p, block, lanes, scratch.weights + lanes.column);
+  });
+}
+
+// scratch.factors [S, W]: the dropout factors of the block.
+HWY_INLINE void fill_factors(const HeadProblem& p, const HeadScratch& scratch, const QueryBlock& block) {
+  RowMasks masks(*p.dropout, block.n_keys);
+  for (int64_t t = block.begin; t < block.end; ++t) {
+    masks.make((p.first_query + t) * p.n_heads + p.head);
+    float* to = scratch.row_factors + (t - block.begin) * block.n_keys;
+    for_each_vector(block.n_keys, [&](auto vector, int64_t s) HWY_ATTR { vector.store(masks.factors(s), to + s); });
+  }
+  transpose(scratch.row_factors, block.n_keys, block.rows(), block.n_keys, scratch.factors, block.width);
+}
+
+// scratch.weights *= the dropout factors, if there are any.
+HWY_INLINE void drop_weights(const HeadProblem& p, const HeadScratch& scratch, const QueryBlock& block) {
+  if (p.dropout == nullptr) {
+    return;
+  }
+  const FloatTag d;
+  fill_factors(p, scratch, block);
+  for (int64_t i = 0; i < block.n_keys * block.width; i += kFloatLanes) {
+    hn::StoreU(hn::Mul(hn::LoadU(d, scratch.weights + i), hn::LoadU(d, scratch.factors + i)), d, scratch.weights + i);
+  }
+}
+
+// Of the scores in scratch.weights and the gradient of the dropped weights in scratch.grad_weights: makes of them the
+// dropped weights and the gradient of the scores.
+HWY_INLINE void softmax_block_backward(const HeadProblem& p, const HeadScratch& scratch, const QueryBlock& block) {
+  if (p.dropout != nullptr) {
+    fill_factors(p, scratch, block);
+    for_each_lanes(p, block,
+                   [&](const QueryLanes& lanes) HWY_ATTR { softmax_lanes_backward<true>(p, block, lanes, scratch); });
+    return;
+  }
+  for_each_lanes(p, block,
+                 [&](const QueryLanes& lanes) HWY_ATTR { softmax_lanes_backward<false>(p, block, lanes, scratch); });
 }
 
 }  // namespace dragoman::ops::HWY_NAMESPACE

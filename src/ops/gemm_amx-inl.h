@@ -5,7 +5,6 @@
 
 #include <hwy/highway.h>
 #include <algorithm>
-#include <array>
 #include <cstdint>
 
 #if defined(DRAGOMAN_OPS_GEMM_AMX_INL_H_) == defined(HWY_TARGET_TOGGLE)
@@ -16,7 +15,7 @@
 #endif
 
 #include "ops/gemm_split-inl.h"
-#include "ops/int8_cells-inl.h"
+#include "ops/tile_registers-inl.h"
 
 HWY_BEFORE_NAMESPACE();
 namespace dragoman::ops {
@@ -24,108 +23,11 @@ namespace HWY_NAMESPACE {
 namespace hn = hwy::HWY_NAMESPACE;
 
 #if HWY_TARGET == HWY_AVX3
-constexpr int kTileSide = 16;          // rows of a tile register, and cells of 32 bits in a row
-constexpr int kTilesDown = 2;          // of C at a time
-constexpr int64_t kTileDepth = 128;    // cells: the tiles of so much depth of a panel stay in the first-level cache
-constexpr int64_t kFewRows = 160;      // so few do not hide that a panel comes from memory
-constexpr int kATile = 6, kBTile = 7;  // registers; those below hold sums
+constexpr int kTilesDown = 2;        // of C at a time
+constexpr int64_t kTileDepth = 128;  // cells: the tiles of so much depth of a panel stay in the first-level cache
+constexpr int64_t kFewRows = 160;    // so few do not hide that a panel comes from memory
 static_assert(kTilesDown * kTileVectors <= kATile && kLanes == kTileSide &&
               kMostRowsOfTiles % (kTilesDown * kTileSide) == 0);
-
-// The eight tile registers of this thread, all of 16 rows of 64 bytes, while this object lives. Assembly, because
-// intrinsics would need a target attribute on every function they are inlined into.
-class HardwareTiles {
- public:
-  HardwareTiles() {
-    alignas(64) struct {
-      uint8_t palette = 1, start_row = 0, reserved[14] = {};
-      uint16_t row_bytes[16] = {64, 64, 64, 64, 64, 64, 64, 64};
-      uint8_t rows[16] = {16, 16, 16, 16, 16, 16, 16, 16};
-    } const configuration;
-    asm volatile("ldtilecfg %0" : : "m"(configuration));
-  }
-  ~HardwareTiles() { asm volatile("tilerelease"); }
-  HardwareTiles(const HardwareTiles&) = delete;
-  HardwareTiles& operator=(const HardwareTiles&) = delete;
-
-  template <int kTile>
-  HWY_INLINE void zero() {
-    asm volatile("tilezero %%tmm%c0" : : "i"(kTile));
-  }
-  // Rows of 16 cells, `stride` cells apart.
-  template <int kTile>
-  HWY_INLINE void load(const float* rows, int64_t stride) {
-    asm volatile("tileloadd (%0,%1,1), %%tmm%c2" : : "r"(rows), "r"(stride * 4), "i"(kTile) : "memory");
-  }
-  template <int kTile>
-  HWY_INLINE void store(float* rows, int64_t stride) {
-    asm volatile("tilestored %%tmm%c2, (%0,%1,1)" : : "r"(rows), "r"(stride * 4), "i"(kTile) : "memory");
-  }
-  // sum += A B
-  template <int kSum>
-  HWY_INLINE void multiply_add_bfloat16() {
-    asm volatile("tdpbf16ps %%tmm%c0, %%tmm%c1, %%tmm%c2" : : "i"(kBTile), "i"(kATile), "i"(kSum));
-  }
-  template <int kSum>
-  HWY_INLINE void multiply_add_int8() {
-    asm volatile("tdpbssd %%tmm%c0, %%tmm%c1, %%tmm%c2" : : "i"(kBTile), "i"(kATile), "i"(kSum));
-  }
-};
-
-// The same in memory, for tests on processors without AMX.
-class SoftwareTiles {
- public:
-  template <int kTile>
-  void zero() {
-    tiles_[kTile] = {};
-  }
-  template <int kTile>
-  void load(const float* rows, int64_t stride) {
-    for (int r = 0; r < kTileSide; ++r) {
-      std::copy_n(rows + r * stride, kTileSide, tiles_[kTile][r].begin());
-    }
-  }
-  template <int kTile>
-  void store(float* rows, int64_t stride) {
-    for (int r = 0; r < kTileSide; ++r) {
-      std::copy_n(tiles_[kTile][r].begin(), kTileSide, rows + r * stride);
-    }
-  }
-  // As Intel's manual has it: the tile's own sums begin with zeros, those of first and second numbers apart.
-  template <int kSum>
-  void multiply_add_bfloat16() {
-    const Tag d;
-    for_each_row_of<kSum>([&](const float* a, float* sums) HWY_ATTR {
-      Vector firsts = hn::Zero(d), seconds = hn::Zero(d);
-      for (int k = 0; k < kTileSide; ++k) {
-        BFloat16Cells::multiply_add_apart(hn::Set(d, a[k]), hn::LoadU(d, tiles_[kBTile][k].data()), firsts, seconds);
-      }
-      hn::StoreU(hn::Add(hn::LoadU(d, sums), hn::Add(firsts, seconds)), d, sums);
-    });
-  }
-  template <int kSum>
-  void multiply_add_int8() {
-    const Tag d;
-    for_each_row_of<kSum>([&](const float* a, float* sums) HWY_ATTR {
-      auto sum = Int8Cells::load(sums);
-      for (int k = 0; k < kTileSide; ++k) {
-        sum = Int8Cells::multiply_add(hn::Set(d, a[k]), hn::LoadU(d, tiles_[kBTile][k].data()), sum);
-      }
-      hn::StoreU(hn::BitCast(d, sum), d, sums);
-    });
-  }
-
- private:
-  template <int kSum, class Function>
-  void for_each_row_of(const Function& function) {
-    for (int r = 0; r < kTileSide; ++r) {
-      function(tiles_[kATile][r].data(), tiles_[kSum][r].data());
-    }
-  }
-
-  using Tile = std::array<std::array<float, kTileSide>, kTileSide>;
-  std::array<Tile, 8> tiles_;
-};
 
 // Where the sums of a group of tiles begin, and where they go.
 struct TileSums {
@@ -182,28 +84,6 @@ class TilesAhead {
   int64_t rows_left_;
   const int64_t rows_a_step_;
 };
-
-// Calls function(row, column) with std::integral_constants for all tiles of a group of sums, row by row.
-template <int kVectors, int... kSums, class Function>
-HWY_INLINE void for_each_sum(std::integer_sequence<int, kSums...>, const Function& function) {
-  (function(std::integral_constant<int, kSums / kVectors>(), std::integral_constant<int, kSums % kVectors>()), ...);
-}
-
-// Adds the product of kDown tiles of A, the first at `a`, and kVectors tiles of B, the first at `b`, to the sums.
-template <class Cells, int kDown, int kVectors>
-HWY_INLINE void multiply_add_group(typename Cells::Tiles& tiles, const float* a, int64_t a_row, const float* b) {
-  for_each_sum<kVectors>(std::make_integer_sequence<int, kDown * kVectors>(), [&](auto row, auto place) HWY_ATTR {
-    // Odd rows go from right to left, so that they begin with the tile of B that is there.
-    constexpr int kColumn = row() % 2 == 0 ? place() : kVectors - 1 - place();
-    if constexpr (place() == 0) {
-      tiles.template load<kATile>(a + row() * kTileSide * a_row, a_row);
-    }
-    if constexpr (row() == 0 || place() > 0) {
-      tiles.template load<kBTile>(b + kColumn * kTileSide, kVectors * kTileSide);
-    }
-    Cells::template multiply_add_tiles<row() * kVectors + kColumn>(tiles);
-  });
-}
 
 // end [kDown * 16, kVectors * 16] = begin + A B for a panel of kVectors * 16 columns.
 template <class Cells, int kDown, int kVectors>
@@ -388,19 +268,15 @@ struct WholeCells {
   static constexpr int64_t kStep = kTileSide;  // cells
   template <int kDown, int kVectors, class Tiles>
   static HWY_INLINE void multiply_add_step(Tiles& tiles, const TileArguments& tile, int64_t k) {
-    multiply_add_group<Cells, kDown, kVectors>(tiles, tile.a + k, tile.a_row, tile.panel + k * kVectors * kTileSide);
+    constexpr int64_t kWidth = kVectors * kTileSide;
+    multiply_add_group<Cells, kDown, kVectors>(tiles, tile.a + k, tile.a_row, tile.panel + k * kWidth, kWidth);
   }
 };
 
 // Packed as by the instructions of AVX-512 BF16, which every processor with AMX has.
 template <class TileRegisters>
-struct BFloat16InTiles : BFloat16DotCells, WholeCells<BFloat16InTiles<TileRegisters>> {
+struct BFloat16InTiles : BFloat16DotCells, BFloat16Tiles<TileRegisters>, WholeCells<BFloat16InTiles<TileRegisters>> {
   static constexpr int64_t kMultiple = kTileSide;
-  using Tiles = TileRegisters;
-  template <int kSum>
-  static HWY_INLINE void multiply_add_tiles(Tiles& tiles) {
-    tiles.template multiply_add_bfloat16<kSum>();
-  }
 };
 
 template <class TileRegisters>
@@ -415,29 +291,23 @@ struct Int8InTiles : Int8Cells, WholeCells<Int8InTiles<TileRegisters>> {
 
 // B is packed as float32, A split. A step takes all parts of a group.
 template <class TileRegisters>
-struct Float32InTiles : Float32Cells {
+struct Float32InTiles : Float32Cells, BFloat16Tiles<TileRegisters> {
   using Left = SplitFloat32Cells;
   static constexpr int64_t kStep = Left::kParts * kTileSide;
-  using Tiles = TileRegisters;
-  template <int kSum>
-  static HWY_INLINE void multiply_add_tiles(Tiles& tiles) {
-    tiles.template multiply_add_bfloat16<kSum>();
-  }
   template <int kDown, int kVectors>
-  static HWY_INLINE void multiply_add_step(Tiles& tiles, const TileArguments& tile, int64_t k) {
+  static HWY_INLINE void multiply_add_step(TileRegisters& tiles, const TileArguments& tile, int64_t k) {
+    constexpr int64_t kWidth = kVectors * kTileSide;
 #pragma GCC unroll 6
     for (const auto [left, right] : Left::kProducts) {
       multiply_add_group<Float32InTiles, kDown, kVectors>(
           tiles, tile.a + k + left * kTileSide, tile.a_row,
-          tile.panel + right * PanelSplit::kDistance + k / Left::kParts * kVectors * kTileSide);
+          tile.panel + right * PanelSplit::kDistance + k / Left::kParts * kWidth, kWidth);
       // In between, where it costs little: after all six it would wait for them.
       tile.next_split->advance(tile.cells_to_split);
     }
   }
 };
 #else
-using HardwareTiles = void;
-using SoftwareTiles = void;
 template <class>
 using BFloat16InTiles = BFloat16Cells;
 template <class>

@@ -113,6 +113,13 @@ struct BFloat16DotCells : FloatSums {
     return sum;
   }
 
+  // The floats of `low` and then those of `high`, which follow each other, as cells.
+  static HWY_INLINE Vector join_neighbours(Vector low, Vector high) {
+    Vector cells;
+    asm("vcvtne2ps2bf16 %1, %2, %0" : "=v"(cells.raw) : "v"(low.raw), "v"(high.raw));
+    return cells;
+  }
+
   static HWY_INLINE Vector join(Vector low, Vector high) {
     const hn::RebindToUnsigned<Tag> bits;
     // The conversion gives all of low, then all of high; lane i takes words i and 32 / 2 + i.
@@ -133,13 +140,6 @@ struct BFloat16DotCells : FloatSums {
   static HWY_INLINE void store_halves(Vector x, BFloat16* to) {
     const hn::Half<Tag> half;
     hn::StoreU(hn::LowerHalf(half, join_neighbours(x, hn::Zero(Tag()))), half, reinterpret_cast<float*>(to));
-  }
-
- private:
-  static HWY_INLINE Vector join_neighbours(Vector low, Vector high) {
-    Vector cells;
-    asm("vcvtne2ps2bf16 %1, %2, %0" : "=v"(cells.raw) : "v"(low.raw), "v"(high.raw));
-    return cells;
   }
 };
 #else

@@ -19,8 +19,7 @@ bool LogitParts::pays(const Weight& weight, bool learning) {
   if (weight.packed == nullptr || (learning && weight.packed->backward() == nullptr)) {
     return false;
   }
-  const ProductKernel kernel = weight.packed->forward().kernel();
-  return kernel == ProductKernel::kBFloat16Amx || kernel == ProductKernel::kBFloat16EmulatedAmx;
+  return has_bfloat16_tiles(weight.packed->forward().kernel());
 }
 
 void LogitParts::compute(const Tensor& hidden, const TakePart& take) const {

@@ -22,6 +22,11 @@ enum class ProductKernel {
 /// The fastest kernel that base::active_isa() allows.
 ProductKernel product_kernel(Precision precision);
 
+/// Whether `kernel` multiplies stored bfloat16 in tiles, of AMX or in memory.
+constexpr bool has_bfloat16_tiles(ProductKernel kernel) {
+  return kernel == ProductKernel::kBFloat16Amx || kernel == ProductKernel::kBFloat16EmulatedAmx;
+}
+
 /// What "auto" means here: bfloat16 where the processor multiplies it, float32 elsewhere, where widening would make
 /// bfloat16 the slower one.
 Precision fastest_precision();

@@ -1,5 +1,5 @@
-// Sums over the classes of a row of logits that comes in parts. Included once per instruction set from files that Highway
-// compiles several times; hence no #pragma once.
+// Sums over the classes of a row of logits that comes in parts. Included once per instruction set from files that
+// Highway compiles several times; hence no #pragma once.
 #if defined(DRAGOMAN_OPS_ROW_SUMS_INL_H_) == defined(HWY_TARGET_TOGGLE)
 #ifdef DRAGOMAN_OPS_ROW_SUMS_INL_H_
 #undef DRAGOMAN_OPS_ROW_SUMS_INL_H_

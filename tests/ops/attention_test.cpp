@@ -5,6 +5,7 @@
 #include <cmath>
 #include <limits>
 
+#include "ops/attention_tiles.h"
 #include "ops/elementwise.h"
 #include "ops/gemm.h"
 #include "ops/softmax.h"
@@ -116,8 +117,25 @@ TEST(Attention, KernelMatchesReferenceWithMaskAndDropout) {
   compare_with_reference(batch, options, "mask, dropout, causal");
 }
 
-// Everything is computed in float32 on widened rows; context and gradients are rounded once. The inputs as column
-// views.
+bool is_in_tiles(const Batch& batch, const AttentionOptions& options) {
+  const auto halves = [](const Tensor& x) { return x.to(DType::kBFloat16); };
+  return attends_in_tiles({halves(batch.query), halves(batch.key), halves(batch.value), batch.bounds, options});
+}
+
+// |seen - expected| / |expected| of all elements together
+double relative_error(const Tensor& seen, const Tensor& expected) {
+  const auto numbers = [](const Tensor& of) { return of.to(DType::kFloat64).to_vector<double>(); };
+  const auto left = numbers(seen), right = numbers(expected);
+  double difference = 0, norm = 0;
+  for (size_t index = 0; index < left.size(); ++index) {
+    difference += (left[index] - right[index]) * (left[index] - right[index]);
+    norm += right[index] * right[index];
+  }
+  return norm > 0 ? std::sqrt(difference / norm) : std::sqrt(difference);
+}
+
+// Everything is computed in float32 on widened rows; context and gradients are rounded once. In tiles the weights and
+// the gradients of scores are rounded as well, each by at most 2^-9 of itself. The inputs as column views.
 void expect_float32_of_widened(const Batch& batch, const AttentionOptions& options, const std::string& label) {
   const auto halves = [](const Tensor& x) { return support::strided_copy(x.to(DType::kBFloat16)); };
   const std::vector<Tensor> inputs = {halves(batch.query), halves(batch.key), halves(batch.value)};
@@ -130,13 +148,20 @@ void expect_float32_of_widened(const Batch& batch, const AttentionOptions& optio
   const auto value = [&](const std::vector<Tensor>& of) {
     return function({Variable(of[0]), Variable(of[1]), Variable(of[2])}).value();
   };
-  EXPECT_TRUE(same_bits(value(inputs), value(wide).to(DType::kBFloat16))) << label;
+  const bool in_tiles = is_in_tiles(batch, options);
+  const auto expect_rounded = [&](const Tensor& seen, const Tensor& exact, const std::string& what) {
+    if (in_tiles) {
+      EXPECT_LT(relative_error(seen, exact), 1.0 / 256) << what << " in tiles, " << label;
+    } else {
+      EXPECT_TRUE(same_bits(seen, exact.to(DType::kBFloat16))) << what << ", " << label;
+    }
+  };
+  expect_rounded(value(inputs), value(wide), "context");
   const auto seen = support::gradients(function, inputs, grad_context);
   const auto expected = support::gradients(function, wide, grad_context.to(DType::kFloat32));
   const char* names[] = {"query", "key", "value"};
   for (size_t input = 0; input < 3; ++input) {
-    EXPECT_TRUE(same_bits(seen[input], expected[input].to(DType::kBFloat16)))
-        << label << ", gradient of " << names[input];
+    expect_rounded(seen[input], expected[input], std::string("gradient of ") + names[input]);
   }
 }
 
@@ -151,6 +176,23 @@ TEST(Attention, BFloat16IsTheFloat32ResultRounded) {
     expect_float32_of_widened(batch, {.n_heads = 2}, "mask, " + label);
     const Batch square = make_batch({31, 1, 50, 100}, {31, 1, 50, 100}, 2 * d_head, 2 * d_head);
     expect_float32_of_widened(square, {.n_heads = 2, .causal = true}, "causal, " + label);
+  }
+}
+
+// Heads of whole tiles, where there are tile registers.
+TEST(Attention, BFloat16InTilesIsNearTheFloat32Result) {
+  const AttentionOptions dropping{
+      .n_heads = 2, .causal = true, .dropout = {.probability = 0.3F, .seed = 8, .first_row = 100}};
+  for (const int64_t d_head : {32, 64}) {
+    const std::string label = "Dh=" + std::to_string(d_head);
+    Batch batch = make_batch({7, 1, 33, 0, 60, 3}, {31, 5, 64, 3, 17, 0}, 2 * d_head, 64);
+    EXPECT_EQ(is_in_tiles(batch, {.n_heads = 2}), has_bfloat16_tiles(product_kernel(Precision::kBFloat16)));
+    expect_float32_of_widened(batch, {.n_heads = 2}, label);
+    batch.bounds.key_mask = mask_of(120, 4);
+    expect_float32_of_widened(batch, {.n_heads = 2}, "mask, " + label);
+    const Batch square = make_batch({31, 1, 50, 150}, {31, 1, 50, 150}, 2 * d_head, 2 * d_head);
+    expect_float32_of_widened(square, {.n_heads = 2, .causal = true}, "causal, " + label);
+    expect_float32_of_widened(square, dropping, "causal, dropout, " + label);
   }
 }
 
@@ -214,33 +256,45 @@ TEST(Attention, NotANumberIsNotHidden) {
   EXPECT_TRUE(std::isnan(value_of(batch, {}, DType::kFloat32).data<float>()[0]));
 }
 
-TEST(Attention, SentenceAloneHasTheBitsItHasInABatch) {
+void expect_same_alone(DType dtype) {
+  const AttentionOptions options{.n_heads = 2};
   const Batch batch = make_batch({5, 61, 17}, {9, 40, 64}, 64, 64);
-  const Tensor together = value_of(batch, {.n_heads = 2}, DType::kFloat32);
+  const Tensor together = value_of(batch, options, dtype);
   int64_t query = 0, key = 0;
   for (const auto& [t, s] : std::vector<std::pair<int64_t, int64_t>>{{5, 9}, {61, 40}, {17, 64}}) {
     const Batch alone{batch.query.rows(query, query + t),
                       batch.key.rows(key, key + s),
                       batch.value.rows(key, key + s),
                       {offsets_of({t}), offsets_of({s}), {}}};
-    EXPECT_TRUE(same_bits(value_of(alone, {.n_heads = 2}, DType::kFloat32), together.rows(query, query + t).clone()));
+    EXPECT_TRUE(same_bits(value_of(alone, options, dtype), together.rows(query, query + t).clone()))
+        << t << " queries, " << s << " keys, " << tensor::dtype_name(dtype);
     query += t;
     key += s;
   }
 }
 
-TEST(Attention, LaterKeysChangeNothingEarlier) {
+TEST(Attention, SentenceAloneHasTheBitsItHasInABatch) {
+  expect_same_alone(DType::kFloat32);
+  expect_same_alone(DType::kBFloat16);
+}
+
+void expect_same_without_later_keys(DType dtype) {
   const AttentionOptions options{.n_heads = 2, .causal = true};
-  const Batch whole = make_batch({70}, {70}, 32, 32);
-  const Tensor context = value_of(whole, options, DType::kFloat32);
+  const Batch whole = make_batch({70}, {70}, 64, 64);
+  const Tensor context = value_of(whole, options, dtype);
   for (const int64_t length : {1, 15, 16, 17, 48, 49, 69}) {
     const Batch prefix{whole.query.rows(0, length),
                        whole.key.rows(0, length),
                        whole.value.rows(0, length),
                        {offsets_of({length}), offsets_of({length}), {}}};
-    EXPECT_TRUE(same_bits(value_of(prefix, options, DType::kFloat32), context.rows(0, length).clone()))
-        << "length " << length;
+    EXPECT_TRUE(same_bits(value_of(prefix, options, dtype), context.rows(0, length).clone()))
+        << "length " << length << ", " << tensor::dtype_name(dtype);
   }
+}
+
+TEST(Attention, LaterKeysChangeNothingEarlier) {
+  expect_same_without_later_keys(DType::kFloat32);
+  expect_same_without_later_keys(DType::kBFloat16);
 }
 
 TEST(Attention, DropoutMaskDoesNotDependOnHowRowsAreSplit) {

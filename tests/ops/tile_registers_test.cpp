@@ -5,6 +5,7 @@
 #include <optional>
 
 #include "base/cpu.h"
+#include "ops/attention_tiles.h"
 #include "ops/packed_matrix_cpu.h"
 #include "support/tensors.h"
 #include "support/tile_trap.h"
@@ -68,6 +69,27 @@ TEST_F(TileRegisters, FloatingPointHasTheBitsOfTilesInMemory) {
     EXPECT_TRUE(same_bits(product(size, ProductKernel::kFloat32Amx), product(size, ProductKernel::kFloat32EmulatedAmx)))
         << "float32, " << size.rows << " x " << size.depth << " x " << size.columns;
     EXPECT_EQ(trap_.has_value(), support::TileTrap::count() > before) << "instructions of AMX were not met";
+  }
+}
+
+TEST_F(TileRegisters, AttentionHasTheBitsOfTilesInMemory) {
+  const Tensor offsets = Tensor::from(std::vector<int32_t>{0, 7, 7, 40, 110}, {5});
+  const auto rows = [](int64_t width, uint64_t seed) { return random_tensor({110, width}, DType::kBFloat16, seed); };
+  const AttentionInputs inputs{rows(64, 1), rows(64, 2), rows(128, 3), {offsets, offsets, {}}, {.n_heads = 2}};
+  const Tensor grad_context = rows(128, 4);
+  const auto all_of = [&](ProductKernel kernel) {
+    Tensor context = Tensor::empty({110, 128}, DType::kBFloat16), stats = Tensor::empty({2, 2, 110});
+    attention_forward_in_tiles(kernel, inputs, context, stats);
+    AttentionGradients gradients{rows(64, 5), rows(64, 5), rows(128, 5)};
+    attention_backward_in_tiles(kernel, inputs, stats, grad_context, gradients);
+    return std::vector<Tensor>{context, gradients.query, gradients.key, gradients.value};
+  };
+  const int64_t before = support::TileTrap::count();
+  const auto seen = all_of(ProductKernel::kBFloat16Amx), expected = all_of(ProductKernel::kBFloat16EmulatedAmx);
+  EXPECT_EQ(trap_.has_value(), support::TileTrap::count() > before) << "instructions of AMX were not met";
+  const char* names[] = {"context", "gradient of query", "gradient of key", "gradient of value"};
+  for (size_t index = 0; index < seen.size(); ++index) {
+    EXPECT_TRUE(same_bits(seen[index], expected[index])) << names[index];
   }
 }
 
