@@ -49,7 +49,8 @@ class HeadScratchOwner {
         gradients_(backward ? 1 : 0),
         memory_((inputs.d_head() + gradients_ * inputs.d_value() + (1 + gradients_ + 2 * drops_) * n_keys_) * width_) {
     const auto take = [&](int64_t rows) { return memory_.take(rows * width_); };
-    scratch_ = {take(inputs.d_head()), take(gradients_ * inputs.d_value()), take(n_keys_), take(gradients_ * n_keys_),
+    scratch_ = {take(inputs.d_head()),  take(gradients_ * inputs.d_value()),
+                take(n_keys_),          take(gradients_ * n_keys_),
                 take(drops_ * n_keys_), take(drops_ * n_keys_)};
   }
   const HeadScratch& get() const { return scratch_; }

@@ -15,8 +15,8 @@ constexpr int64_t padded_to_depth(int64_t count) {
 }
 
 // Work space of one head in tiles, one for all heads of a call. Operands are cells of two bfloat16, as in
-// attention_tiles-inl.h. S and the padded number of queries W are whole tiles; S/2 and W/2 are so after padding to their
-// depth.
+// attention_tiles-inl.h. S and the padded number of queries W are whole tiles; S/2 and W/2 are so after padding to
+// their depth.
 struct TileScratch {
   HeadScratch head;      // transposed queries and gradients of context are cells, [Dh/2, W] and [Dv/2, W]
   float* keys;           // [S, Dh/2]

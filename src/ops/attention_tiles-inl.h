@@ -28,7 +28,9 @@ namespace hn = hwy::HWY_NAMESPACE;
 
 #if HWY_TARGET == HWY_AVX3
 // Cells of two bfloat16, as float32.
-HWY_INLINE const float* cells(const BFloat16* row) { return reinterpret_cast<const float*>(row); }
+HWY_INLINE const float* cells(const BFloat16* row) {
+  return reinterpret_cast<const float*>(row);
+}
 
 // Left operand [rows, columns / 2] of rows along the depth.
 HWY_INLINE void copy_cells(MatrixView<const BFloat16> from, int64_t rows, int64_t columns, float* to) {
@@ -49,17 +51,14 @@ HWY_INLINE void transpose_cells(MatrixView<const BFloat16> from, int64_t rows, i
 }
 
 // Right operand [padded_to_depth(rows) / 2, columns] of rows that are the depth; missing ones count as 0. Of each 32
-// columns the first 16 are those of the lower halves of blocks of 8: what is made of them is put in order by round_joined.
+// columns the order is that of store_unpacked: what is made of them is put in order by round_joined.
 HWY_INLINE void join_rows(MatrixView<const BFloat16> from, int64_t rows, int64_t columns, float* to) {
-  const hn::ScalableTag<uint16_t> d;
   const auto load = [&](int64_t row, int64_t c) HWY_ATTR {
-    return row < rows ? hn::LoadU(d, reinterpret_cast<const uint16_t*>(from.row(row)) + c) : hn::Zero(d);
+    return row < rows ? load_row(from.row(row) + c) : hn::Zero(hn::ScalableTag<uint16_t>());
   };
   for (int64_t row = 0; row < padded_to_depth(rows); row += 2) {
-    for (int64_t c = 0; c < columns; c += kDepthOfTile, to += 2 * kTileSide) {
-      const auto first = load(row, c), second = load(row + 1, c);
-      hn::StoreU(hn::BitCast(FloatTag(), hn::InterleaveLower(d, first, second)), FloatTag(), to);
-      hn::StoreU(hn::BitCast(FloatTag(), hn::InterleaveUpper(d, first, second)), FloatTag(), to + kTileSide);
+    for (int64_t c = 0; c < columns; c += kDepthOfTile, to += kDepthOfTile) {
+      store_unpacked(load(row, c), load(row + 1, c), to);
     }
   }
 }
@@ -110,8 +109,8 @@ HWY_INLINE void round_transposed(const float* from, int64_t rows, int64_t width,
 struct TileProduct {
   const float* a;  // [rows, depth] cells
   int64_t a_row;
-  const float* b;  // [depth, columns] cells
-  float* c;        // [rows, columns]
+  const float* b;                // [depth, columns] cells
+  float* c;                      // [rows, columns]
   int64_t rows, columns, depth;  // rows are computed in whole tiles; the others are multiples of their side
   bool accumulate = false;
 };

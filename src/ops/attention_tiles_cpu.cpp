@@ -48,8 +48,8 @@ void backward_in_tiles(ProductKernel kernel, const AttentionInputs& inputs, floa
       const HeadRows<BFloat16> to{query.part(p.first_query, p.head * p.d_head),
                                   key.part(p.first_key, p.head * p.d_head),
                                   value.part(p.first_key, p.head * p.d_value)};
-      head_backward_in_tiles(tiles, p, rows_of(inputs, p), scratch.get(),
-                             grad.part(p.first_query, p.head * p.d_value), to);
+      head_backward_in_tiles(tiles, p, rows_of(inputs, p), scratch.get(), grad.part(p.first_query, p.head * p.d_value),
+                             to);
     });
   });
 }
@@ -76,14 +76,16 @@ HWY_EXPORT(forward_in_tiles);
 HWY_EXPORT(backward_in_tiles);
 
 // Rows are whole cells apart.
-bool has_whole_cells(const Tensor& matrix) { return matrix.stride(0) % 2 == 0; }
+bool has_whole_cells(const Tensor& matrix) {
+  return matrix.stride(0) % 2 == 0;
+}
 
 }  // namespace
 
 bool attends_in_tiles(const AttentionInputs& inputs) {
   return is_bfloat16(inputs.query) && has_bfloat16_tiles(product_kernel(Precision::kBFloat16)) &&
-         inputs.d_head() % kDepthOfTile == 0 && inputs.d_value() % kDepthOfTile == 0 &&
-         has_whole_cells(inputs.query) && has_whole_cells(inputs.key) && has_whole_cells(inputs.value);
+         inputs.d_head() % kDepthOfTile == 0 && inputs.d_value() % kDepthOfTile == 0 && has_whole_cells(inputs.query) &&
+         has_whole_cells(inputs.key) && has_whole_cells(inputs.value);
 }
 
 void attention_forward_in_tiles(ProductKernel kernel, const AttentionInputs& inputs, Tensor& context, Tensor& stats) {

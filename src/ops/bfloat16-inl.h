@@ -28,6 +28,22 @@ HWY_INLINE hn::Vec<hn::ScalableTag<float>> load_widened(const BFloat16* from) {
   return hn::BitCast(hn::ScalableTag<float>(), hn::ShiftLeft<16>(load_halves(from)));
 }
 
+using Halves = hn::Vec<hn::ScalableTag<uint16_t>>;
+
+/// A vector of bfloat16 as it lies, twice as many as there are floats in one.
+HWY_INLINE Halves load_row(const BFloat16* from) {
+  return hn::LoadU(hn::ScalableTag<uint16_t>(), reinterpret_cast<const uint16_t*>(from));
+}
+
+/// Stores pairs of what two rows have in each column, first those of the lower halves of all blocks of 8 columns, then
+/// those of the upper halves: one instruction each, where the order of the columns would take three.
+HWY_INLINE void store_unpacked(Halves first, Halves second, float* to) {
+  const hn::ScalableTag<uint16_t> halves;
+  const hn::ScalableTag<float> d;
+  hn::StoreU(hn::BitCast(d, hn::InterleaveLower(halves, first, second)), d, to);
+  hn::StoreU(hn::BitCast(d, hn::InterleaveUpper(halves, first, second)), d, to + hn::MaxLanes(d));
+}
+
 /// Lanes whose upper halves are x rounded to nearest, ties to even; NaN stays NaN whatever its payload.
 HWY_INLINE hn::Vec<hn::ScalableTag<uint32_t>> rounded_bits(hn::Vec<hn::ScalableTag<float>> x) {
   const hn::ScalableTag<uint32_t> bits;

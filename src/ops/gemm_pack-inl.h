@@ -6,6 +6,7 @@
 #include <algorithm>
 #include <cstdint>
 #include <cstring>
+#include <type_traits>
 
 #if defined(DRAGOMAN_OPS_GEMM_PACK_INL_H_) == defined(HWY_TARGET_TOGGLE)
 #ifdef DRAGOMAN_OPS_GEMM_PACK_INL_H_
@@ -242,6 +243,26 @@ HWY_INLINE void pack_left_transposed(const Element* a, int64_t stride, int64_t d
   }
 }
 
+// Of A^T [2 * kLanes, rows] in bfloat16: cells of kLanes pairs of its rows, turned, `row_cells` apart. `lines` has room
+// for kLanes lines of `rows` cells.
+// @param rows  a multiple of 2 * kLanes
+HWY_INLINE void pack_turned_pairs(const BFloat16* a, int64_t stride, int64_t rows, float* lines, int64_t row_cells,
+                                  float* packed) {
+  for (int64_t k = 0; k < kLanes; ++k) {
+    const BFloat16* const first = a + 2 * k * stride;
+    for (int64_t row = 0; row < rows; row += 2 * kLanes) {
+      store_unpacked(load_row(first + row), load_row(first + stride + row), lines + k * rows + row);
+    }
+  }
+  for (int64_t row = 0; row < rows; row += 2 * kLanes) {
+    for (int64_t column = 0; column < kLanes; column += 4) {
+      const float* const lower = lines + row + column;
+      transpose_four_columns(lower, rows, row_cells, packed + (row + 2 * column) * row_cells);
+      transpose_four_columns(lower + kLanes, rows, row_cells, packed + (row + 2 * column + 4) * row_cells);
+    }
+  }
+}
+
 // Packs rows of A given as A^T [depth, rows] as pack_left does, `row_cells` apart.
 template <class Cells, class Element>
 HWY_INLINE void pack_left_turned(const Element* a, int64_t stride, int64_t depth, int64_t rows, int64_t row_cells,
@@ -254,6 +275,13 @@ HWY_INLINE void pack_left_turned(const Element* a, int64_t stride, int64_t depth
     const int64_t count = std::min(kLanes, cells - begin);
     for (int64_t first = 0; first < rows; first += kLine) {
       const int64_t some = std::min(rows - first, kLine);
+      if constexpr (std::is_same_v<Element, BFloat16>) {
+        if (some % (2 * kLanes) == 0 && (begin + kLanes) * Cells::kDepth <= depth) {
+          pack_turned_pairs(a + begin * Cells::kDepth * stride + first, stride, some, lines, row_cells,
+                            packed + first * row_cells);
+          continue;
+        }
+      }
       for (int64_t k = 0; k < count; ++k) {
         const int64_t line = (begin + k) * Cells::kDepth;
         for (int64_t row = 0; row < some; row += kLanes) {

@@ -138,8 +138,8 @@ HWY_INLINE void for_each_sum(std::integer_sequence<int, kSums...>, const Functio
   (function(std::integral_constant<int, kSums / kVectors>(), std::integral_constant<int, kSums % kVectors>()), ...);
 }
 
-// Adds the product of kDown tiles of A, the first at `a`, and kVectors tiles of B, the first at `b`, to the sums. Rows of
-// cells are a_row and b_row apart.
+// Adds the product of kDown tiles of A, the first at `a`, and kVectors tiles of B, the first at `b`, to the sums. Rows
+// of cells are a_row and b_row apart.
 template <class Cells, int kDown, int kVectors>
 HWY_INLINE void multiply_add_group(typename Cells::Tiles& tiles, const float* a, int64_t a_row, const float* b,
                                    int64_t b_row) {
