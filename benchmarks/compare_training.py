@@ -43,17 +43,17 @@ TEXT_BATCH_TOKENS = (4096, 8192)  # tried for one update of a text
 SHAPES = {
     "base": {
         "shape": {"d_model": 512, "d_ff": 2048, "n_heads": 8, "layers": 6, "vocab_size": 32000},
-        "sentences": (32, 128),
+        "sentences": (32, 128, 256),
         "steps": 3,
     },
     "d256": {
         "shape": {"d_model": 256, "d_ff": 1024, "n_heads": 4, "layers": 3, "vocab_size": 8000},
-        "sentences": (32, 128),
+        "sentences": (32, 128, 256),
         "steps": 12,
     },
     "tiny": {
         "shape": {"d_model": 128, "d_ff": 256, "n_heads": 4, "layers": 4, "vocab_size": 10000},
-        "sentences": (32, 128),
+        "sentences": (32, 128, 256),
         "steps": 16,
     },
 }
