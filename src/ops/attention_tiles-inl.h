@@ -85,7 +85,7 @@ HWY_INLINE void round_cells(const float* from, int64_t rows, int64_t width, floa
   for (int64_t row = 0; row < rows; ++row, from += width) {
     for (int64_t c = 0; c < width; c += kDepthOfTile, to += kTileSide) {
       const auto high = c + kTileSide < width ? hn::LoadU(d, from + c + kTileSide) : hn::Zero(d);
-      BFloat16DotCells::store_neighbours(hn::LoadU(d, from + c), high, to, 0);
+      hn::StoreU(BFloat16DotCells::join_neighbours(hn::LoadU(d, from + c), high), d, to);
     }
   }
 }

@@ -304,6 +304,7 @@ struct Float32InTiles : Float32Cells, BFloat16Tiles<TileRegisters> {
           tile.panel + right * PanelSplit::kDistance + k / Left::kParts * kWidth, kWidth);
       // In between, where it costs little: after all six it would wait for them.
       tile.next_split->advance(tile.cells_to_split);
+      tile.next_left->step();
     }
   }
 };

@@ -6,6 +6,8 @@
 #include <algorithm>
 #include <cstdint>
 #include <span>
+#include <utility>
+#include <variant>
 
 #if defined(DRAGOMAN_OPS_GEMM_BLOCKS_INL_H_) == defined(HWY_TARGET_TOGGLE)
 #ifdef DRAGOMAN_OPS_GEMM_BLOCKS_INL_H_
@@ -126,6 +128,27 @@ class LeftScratch {
   const float* units() const { return units_; }
   float* sums() { return sums_.defined() ? sums_.data<float>() : nullptr; }
   SplitPanels& split_panels() { return split_panels_; }
+
+  // float32 in tiles only: splits what is not yet split of `left` and returns its parts. `next`, unless it has no rows,
+  // is split while the tiles take so many steps, and comes next.
+  float* take(const LeftBlock& left, const LeftBlock& next, int64_t steps) requires IsSplit<Cells> {
+    if (!(left == left_ahead_)) {
+      split_left_.start(left, data(), row_cells(left.depth));
+    }
+    split_left_.finish();
+    float* const parts = data();
+    left_ahead_ = next;
+    if (next.rows > 0 && !(next == left)) {
+      std::swap(cells_, other_cells_);
+      if (!cells_.defined()) {
+        cells_ = tensor::Tensor::empty(other_cells_.shape());
+      }
+      split_left_.start(next, data(), row_cells(next.depth));
+      split_left_.spread(steps * std::ssize(Format::kProducts));
+    }
+    return parts;
+  }
+  LeftSplit& split_left() { return split_left_; }
   // Distance of packed rows, whole vectors. Rows of a tile that are a power of two apart would compete for a few lines
   // of the cache, hence the one more.
   static int64_t row_cells(int64_t depth) {
@@ -142,8 +165,13 @@ class LeftScratch {
   tensor::Tensor cells_;
   tensor::Tensor sums_;  // bfloat16 only
   float units_[IsInt8<Cells> ? most_rows<Cells>() : 1];
-  struct None {};
-  std::conditional_t<IsSplit<Cells>, SplitPanels, None> split_panels_;
+  // float32 in tiles only; what is ahead is split into cells_, while the block before lies in other_cells_
+  template <class T>
+  using IfSplit = std::conditional_t<IsSplit<Cells>, T, std::monostate>;
+  IfSplit<SplitPanels> split_panels_;
+  IfSplit<LeftSplit> split_left_;
+  LeftBlock left_ahead_;
+  tensor::Tensor other_cells_;
 };
 
 // True if `rows` rows of A are cells as they lie, no row or cell too few for whole tiles.
@@ -158,8 +186,8 @@ bool is_placed(const StoredOperand& left, int64_t rows, int64_t depth) {
 
 // Packs a block of A unless its cells can be read where they lie; `tile` then says where they are.
 template <class Cells>
-void place_left(const StoredOperand& left, int64_t rows, int64_t depth, LeftScratch<Cells>& scratch,
-                TileArguments& tile) {
+void place_left(const LeftBlock& block, LeftScratch<Cells>& scratch, TileArguments& tile) {
+  const auto& [left, rows, depth] = block;
   if (is_placed<Cells>(left, rows, depth)) {
     tile.a_row = left.stride / Cells::kDepth;
     return;
@@ -180,13 +208,12 @@ void place_left(const StoredOperand& left, int64_t rows, int64_t depth, LeftScra
     tile.a = scratch.data();
     tile.a_row = 1;
     tile.a_depth = kTileRows;
-  } else if constexpr (LeftScratch<Cells>::Format::kDepth > 1) {
-    using Format = typename LeftScratch<Cells>::Format;
+  } else if constexpr (Cells::kDepth > 1) {
     tile.a = scratch.data();
     tile.a_row = LeftScratch<Cells>::row_cells(depth);
-    with_elements_of<Format>(left, [&](const auto* a) HWY_ATTR {
-      left.transposed ? pack_left_turned<Format>(a, left.stride, depth, rows, tile.a_row, scratch.data())
-                      : pack_left<Format>(a, left.stride, depth, rows, tile.a_row, scratch.data());
+    with_elements_of<Cells>(left, [&](const auto* a) HWY_ATTR {
+      left.transposed ? pack_left_turned<Cells>(a, left.stride, depth, rows, tile.a_row, scratch.data())
+                      : pack_left<Cells>(a, left.stride, depth, rows, tile.a_row, scratch.data());
     });
   }
 }
@@ -209,11 +236,25 @@ int64_t tile_steps(int64_t rows, int64_t columns, int64_t cells) {
   return parts(columns, kPanelColumns) * parts(rows, tile_rows<Cells>()) * parts(cells, kLanes);
 }
 
-// At most most_rows rows of A and the depth of one block, placed for the tiles.
+// What comes after a block of A: the block that is placed next, and the columns that the tiles multiply until then.
+struct AfterBlock {
+  LeftBlock left = {};
+  int64_t columns = 0;
+};
+
+// At most most_rows rows of A, placed for the tiles.
 template <class Cells>
-TileArguments placed_block(const StoredOperand& left, int64_t rows, int64_t depth, LeftScratch<Cells>& scratch) {
-  TileArguments tile{left.floats(), left.stride, 1, nullptr, cells_of<Cells>(depth), nullptr, 0, 0, nullptr, false};
-  place_left(left, rows, depth, scratch, tile);
+TileArguments placed_block(const LeftBlock& left, LeftScratch<Cells>& scratch, const AfterBlock& after = {}) {
+  const auto& [operand, rows, depth] = left;
+  TileArguments tile{operand.floats(), operand.stride, 1, nullptr, cells_of<Cells>(depth), nullptr, 0, 0,
+                     nullptr,          false};
+  if constexpr (IsSplit<Cells>) {
+    tile.a = scratch.take(left, after.left, tile_steps<Cells>(rows, after.columns, (depth + 1) / 2));
+    tile.a_row = LeftScratch<Cells>::row_cells(depth);
+    tile.next_left = &scratch.split_left();
+  } else {
+    place_left(left, scratch, tile);
+  }
   return tile;
 }
 
@@ -271,16 +312,17 @@ void multiply_placed(TileArguments tile, bool left_transposed, int64_t rows, con
   }
 }
 
-// C (+)= A B + bias for at most most_rows rows, the depth of one block, and all columns of `result`.
+// C (+)= A B + bias for at most most_rows rows and all columns of `result`.
+// @param next   the block of A that comes after this one
 // @param ahead  what comes next of both operands
 template <class Cells>
-void multiply_block(const StoredOperand& left, int64_t rows, int64_t depth, const RightPanels& right,
-                    const Result& result, LeftScratch<Cells>& scratch, std::span<RowsAhead> ahead = {}) {
-  TileArguments tile = placed_block(left, rows, depth, scratch);
+void multiply_block(const LeftBlock& left, const RightPanels& right, const Result& result, LeftScratch<Cells>& scratch,
+                    const LeftBlock& next = {}, std::span<RowsAhead> ahead = {}) {
+  TileArguments tile = placed_block(left, scratch, {next, result.columns});
   for (size_t i = 0; i < ahead.size(); ++i) {
     tile.rows_ahead[i] = &ahead[i];
   }
-  multiply_placed<Cells>(tile, left.transposed, rows, right, result, scratch);
+  multiply_placed<Cells>(tile, left.operand.transposed, left.rows, right, result, scratch);
 }
 
 }  // namespace HWY_NAMESPACE

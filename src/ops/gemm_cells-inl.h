@@ -76,15 +76,10 @@ struct BFloat16Cells : FloatSums {
     return hn::BitCast(d, hn::Or(hn::ShiftRight<16>(rounded_bits(low)), hn::And(rounded_bits(high), upper)));
   }
 
-  // Stores the cells of join(low, high); formats of several parts store each `distance` after the one before.
-  static HWY_INLINE void store_joined(Vector low, Vector high, float* to, int64_t /*distance*/) {
-    hn::StoreU(join(low, high), Tag(), to);
-  }
-
-  // The same for the 2 * kLanes floats of `low` and `high`, which follow each other, as kLanes cells.
-  static HWY_INLINE void store_neighbours(Vector low, Vector high, float* to, int64_t distance) {
+  // The 2 * kLanes floats of `low` and `high`, which follow each other, as kLanes cells.
+  static HWY_INLINE Vector join_neighbours(Vector low, Vector high) {
     const Tag d;
-    store_joined(hn::ConcatEven(d, high, low), hn::ConcatOdd(d, high, low), to, distance);
+    return join(hn::ConcatEven(d, high, low), hn::ConcatOdd(d, high, low));
   }
 
   // Stores kLanes numbers, rounded as by join.
@@ -113,7 +108,6 @@ struct BFloat16DotCells : FloatSums {
     return sum;
   }
 
-  // The floats of `low` and then those of `high`, which follow each other, as cells.
   static HWY_INLINE Vector join_neighbours(Vector low, Vector high) {
     Vector cells;
     asm("vcvtne2ps2bf16 %1, %2, %0" : "=v"(cells.raw) : "v"(low.raw), "v"(high.raw));
@@ -131,12 +125,6 @@ struct BFloat16DotCells : FloatSums {
     return words;
   }
 
-  static HWY_INLINE void store_joined(Vector low, Vector high, float* to, int64_t /*distance*/) {
-    hn::StoreU(join(low, high), Tag(), to);
-  }
-  static HWY_INLINE void store_neighbours(Vector low, Vector high, float* to, int64_t /*distance*/) {
-    hn::StoreU(join_neighbours(low, high), Tag(), to);
-  }
   static HWY_INLINE void store_halves(Vector x, BFloat16* to) {
     const hn::Half<Tag> half;
     hn::StoreU(hn::LowerHalf(half, join_neighbours(x, hn::Zero(Tag()))), half, reinterpret_cast<float*>(to));
@@ -160,6 +148,7 @@ struct SplitFloat32Cells : FloatSums {
     int left, right;
   } kProducts[] = {{2, 0}, {1, 1}, {0, 2}, {1, 0}, {0, 1}, {0, 0}};  // of parts, in the order in which they are summed
 
+  // Stores lanes of low[i] and above it high[i], part after part `distance` apart.
   static HWY_INLINE void store_joined(Vector low, Vector high, float* to, int64_t distance) {
     for (int part = 0; part + 1 < kParts; ++part, to += distance) {
       const Vector near_low = nearest(low), near_high = nearest(high);
@@ -170,6 +159,7 @@ struct SplitFloat32Cells : FloatSums {
     store_upper_halves(low, high, to);
   }
 
+  // The same for the 2 * kLanes floats of `low` and `high`, which follow each other.
   static HWY_INLINE void store_neighbours(Vector low, Vector high, float* to, int64_t distance) {
     const Tag d;
     store_joined(hn::ConcatEven(d, high, low), hn::ConcatOdd(d, high, low), to, distance);

@@ -71,22 +71,32 @@ void run_blocks(const GemmArguments& product, bool accumulate) {
   const int64_t widest = (std::min(product.columns, kColumnBlock) + kLanes - 1) / kLanes * kLanes;
   tensor::Tensor panels = tensor::Tensor::empty({widest * cells_of<Cells>(std::min(product.depth, most))});
   LeftScratch<Cells> scratch(product.a.transposed, product.rows, product.depth);
+  const auto left_at = [&](int64_t row, int64_t begin) {
+    return LeftBlock{product.a.at(row, begin), rows_of_block<Cells>(product.rows - row),
+                     std::min(product.depth - begin, most)};
+  };
   for (int64_t column = 0; column < product.columns; column += kColumnBlock) {
     const int64_t columns = std::min(product.columns - column, kColumnBlock);
-    for (int64_t begin = 0; begin < product.depth; begin += most) {
+    for (int64_t begin = 0, end = 0; begin < product.depth; begin = end) {
       const int64_t depth = std::min(product.depth - begin, most);
+      end = begin + depth;
+      // After the last rows.
+      const LeftBlock first_left = end < product.depth                  ? left_at(0, end)
+                                   : column + columns < product.columns ? left_at(0, 0)
+                                                                        : LeftBlock();
       pack_right<Cells>(product.b.at(begin, column), depth, columns, panels.data<float>());
       RightPanels right{panels.data<float>(), cells_of<Cells>(depth), 0};
-      std::array<RowsAhead, 2> ahead =
-          block_ahead<Cells>(product, begin + depth, std::min(product.depth - begin - depth, most),
-                             tile_steps<Cells>(product.rows, columns, cells_of<Cells>(depth)));
-      for (int64_t row = 0, rows = 0; row < product.rows; row += rows) {
-        rows = rows_of_block<Cells>(product.rows - row);
+      std::array<RowsAhead, 2> ahead = block_ahead<Cells>(product, end, std::min(product.depth - end, most),
+                                                          tile_steps<Cells>(product.rows, columns, right.cells));
+      for (int64_t row = 0, next_row = 0; row < product.rows; row = next_row) {
+        const LeftBlock left = left_at(row, begin);
+        next_row = row + left.rows;
+        const bool last = next_row == product.rows;
         const Result result{product.c + row * product.c_stride + column, product.c_stride, columns,
                             begin == 0 && product.bias != nullptr ? product.bias + column : nullptr,
                             accumulate || begin > 0};
-        right.after = row + rows < product.rows ? right.first_panel(columns) : NextPanel();
-        multiply_block<Cells>(product.a.at(row, begin), rows, depth, right, result, scratch, ahead);
+        right.after = last ? NextPanel() : right.first_panel(columns);
+        multiply_block<Cells>(left, right, result, scratch, last ? first_left : left_at(next_row, begin), ahead);
       }
     }
   }

@@ -35,8 +35,7 @@ HWY_INLINE auto load_some_halves(const BFloat16* from, int64_t count) {
 }
 
 template <class Cells>
-HWY_INLINE void store_cells(const BFloat16* row, int64_t stride, int64_t left, int64_t count, float* to,
-                            int64_t /*distance*/) {
+HWY_INLINE void store_cells(const BFloat16* row, int64_t stride, int64_t left, int64_t count, float* to) {
   static_assert(HoldsHalves<Cells>);
   auto cells = load_some_halves(row, count);
   if (left > 1) {
@@ -45,11 +44,9 @@ HWY_INLINE void store_cells(const BFloat16* row, int64_t stride, int64_t left, i
   hn::StoreU(hn::BitCast(Tag(), cells), Tag(), to);
 }
 
-// Stores `count` columns (at most kLanes) of the cell whose first k is row `row`, part after part `distance` apart;
-// `left` rows are left from there on.
+// Stores `count` columns (at most kLanes) of the cell whose first k is row `row`; `left` rows are left from there on.
 template <class Cells>
-HWY_INLINE void store_cells(const float* row, int64_t stride, int64_t left, int64_t count, float* to,
-                            int64_t distance) {
+HWY_INLINE void store_cells(const float* row, int64_t stride, int64_t left, int64_t count, float* to) {
   const Tag d;
   const auto load = [&](const float* from) HWY_ATTR {
     return count >= kLanes ? hn::LoadU(d, from) : hn::MaskedLoad(hn::FirstN(d, static_cast<size_t>(count)), d, from);
@@ -57,7 +54,7 @@ HWY_INLINE void store_cells(const float* row, int64_t stride, int64_t left, int6
   if constexpr (Cells::kDepth == 1) {
     hn::StoreU(load(row), d, to);
   } else {
-    Cells::store_joined(load(row), left > 1 ? load(row + stride) : hn::Zero(d), to, distance);
+    hn::StoreU(Cells::join(load(row), left > 1 ? load(row + stride) : hn::Zero(d)), d, to);
   }
 }
 
@@ -76,7 +73,7 @@ HWY_INLINE void pack_part_of_panel(const Element* b, int64_t stride, int64_t dep
   const int64_t width = panel_width(columns);
   for (int64_t k = 0; k < depth; k += Cells::kDepth, b += Cells::kDepth * stride, packed += width) {
     for (int64_t j = 0; j < columns; j += kLanes) {
-      store_cells<Cells>(b + j, stride, depth - k, columns - j, packed + j, 0);
+      store_cells<Cells>(b + j, stride, depth - k, columns - j, packed + j);
     }
   }
 }
@@ -124,7 +121,7 @@ HWY_INLINE void pack_left(const float* a, int64_t stride, int64_t depth, int64_t
                           float* packed) {
   const Tag d;
   const auto store = [&](Vector low, Vector high, int64_t k)
-                         HWY_ATTR { Cells::store_neighbours(low, high, packed + k / 2 * Cells::kParts, kLanes); };
+                         HWY_ATTR { hn::StoreU(Cells::join_neighbours(low, high), d, packed + k / 2); };
   for (int64_t row = 0; row < rows; ++row, a += stride, packed += row_cells) {
     int64_t k = 0;
     for (; k + 2 * kLanes <= depth; k += 2 * kLanes) {
@@ -225,7 +222,7 @@ HWY_INLINE void pack_left_transposed(const Element* a, int64_t stride, int64_t d
         for (int64_t row = 0; row < rows; row += kLanes) {
           const int64_t line = k * Cells::kDepth;
           store_cells<Cells>(a + line * stride + row, stride, depth - line, rows - row,
-                             lines + (k - begin) * kLine + row, 0);
+                             lines + (k - begin) * kLine + row);
         }
       }
     }
@@ -268,10 +265,9 @@ template <class Cells, class Element>
 HWY_INLINE void pack_left_turned(const Element* a, int64_t stride, int64_t depth, int64_t rows, int64_t row_cells,
                                  float* packed) {
   constexpr int64_t kLine = 8 * kLanes;  // rows turned at a time
-  constexpr int64_t kPart = kLanes * kLine;
-  alignas(64) float lines[Cells::kParts * kPart];
+  alignas(64) float lines[kLanes * kLine];
   const int64_t cells = (depth + Cells::kDepth - 1) / Cells::kDepth;
-  for (int64_t begin = 0; begin < cells; begin += kLanes, packed += Cells::kParts * kLanes) {
+  for (int64_t begin = 0; begin < cells; begin += kLanes, packed += kLanes) {
     const int64_t count = std::min(kLanes, cells - begin);
     for (int64_t first = 0; first < rows; first += kLine) {
       const int64_t some = std::min(rows - first, kLine);
@@ -285,13 +281,11 @@ HWY_INLINE void pack_left_turned(const Element* a, int64_t stride, int64_t depth
       for (int64_t k = 0; k < count; ++k) {
         const int64_t line = (begin + k) * Cells::kDepth;
         for (int64_t row = 0; row < some; row += kLanes) {
-          store_cells<Cells>(a + line * stride + first + row, stride, depth - line, some - row, lines + k * kLine + row,
-                             kPart);
+          store_cells<Cells>(a + line * stride + first + row, stride, depth - line, some - row,
+                             lines + k * kLine + row);
         }
       }
-      for (int64_t part = 0; part < Cells::kParts; ++part) {
-        transpose_rows(lines + part * kPart, kLine, count, some, row_cells, packed + first * row_cells + part * kLanes);
-      }
+      transpose_rows(lines, kLine, count, some, row_cells, packed + first * row_cells);
     }
   }
 }

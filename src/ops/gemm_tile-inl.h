@@ -47,6 +47,7 @@ HWY_INLINE int64_t panel_width(int64_t columns) {
 }
 
 class PanelSplit;
+class LeftSplit;
 
 // Rows of an operand that come after those being multiplied, asked for some lines at a time: read in short pieces, or
 // as they are packed, they would be waited for one after the other.
@@ -104,9 +105,11 @@ struct TileArguments {
   // bfloat16 in tile registers only: where the sums of a part of the depth wait for the next part, rows as wide as the
   // panel
   float* sums = nullptr;
-  // float32 in tile registers only: the next panel, and how many cells of it are split with each group of tiles
+  // float32 in tile registers only: the next panel, and how many cells of it are split with each group of tiles; the
+  // next rows of A
   PanelSplit* next_split = nullptr;
   int64_t cells_to_split = 0;
+  LeftSplit* next_left = nullptr;
   // int8 only: what one unit of row r of A (rows are numbered from first_row) and of column j of B is worth, and what
   // the sums of column j begin with
   const float* row_scales = nullptr;

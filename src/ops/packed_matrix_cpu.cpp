@@ -204,7 +204,7 @@ float multiply_one_in_tiles(const float* x, const PlaceOfColumn& place, int64_t 
   do {  // at least once: no depth yields the bias
     const int64_t part = std::min(depth - begin, block_depth<Cells>());
     right.first = begin;
-    multiply_block<Cells>(left.at(0, begin), 1, part, right,
+    multiply_block<Cells>({left.at(0, begin), 1, part}, right,
                           {elements, kLanes, place.lane + 1, begin == 0 ? first_bias : nullptr, begin > 0}, scratch);
     begin += part;
   } while (begin < depth);
@@ -246,8 +246,10 @@ const float* bias_of(const PanelProduct& product) {
 }
 
 // Rows row .. row + rows of the product into `to`, its first row.
+// @param next_row  the first of the rows of x that are multiplied next
 template <class Cells>
-void multiply_rows(const PanelProduct& product, int64_t row, int64_t rows, LeftScratch<Cells>& scratch, Tensor to) {
+void multiply_rows(const PanelProduct& product, int64_t row, int64_t rows, int64_t next_row,
+                   LeftScratch<Cells>& scratch, Tensor to) {
   const int64_t depth = product.x.dim(1), columns = to.dim(1);
   const StoredOperand left = StoredOperand::of(product.x, false);
   const float* bias = bias_of(product);
@@ -255,19 +257,23 @@ void multiply_rows(const PanelProduct& product, int64_t row, int64_t rows, LeftS
       panels_from<Cells>(product.panels, product.rows.all > 0 ? product.rows.all : depth, product.first_column);
   scratch.measure(left.at(row, 0), rows, depth);
   const auto go_to = [&](int64_t k) { right.first = (product.rows.first + k) / Cells::kDepth; };
-  const bool last_rows = row + rows == product.x.dim(0);
+  const int64_t next_rows = rows_of_block<Cells>(product.x.dim(0) - next_row);
+  const auto left_at = [&](int64_t first, int64_t count, int64_t begin) {
+    return LeftBlock{left.at(first, begin), count, std::min(depth - begin, block_depth<Cells>())};
+  };
   int64_t begin = 0;
   do {  // at least once: no depth yields the bias
-    const int64_t part = std::min(depth - begin, block_depth<Cells>()), end = begin + part;
+    const LeftBlock block = left_at(row, rows, begin);
+    const int64_t end = begin + block.depth;
+    const LeftBlock next = end < depth ? left_at(row, rows, end) : left_at(next_row, next_rows, 0);
     go_to(end < depth ? end : 0);
-    const bool as_deep = std::min(end < depth ? depth - end : depth, block_depth<Cells>()) == part;
-    right.after = as_deep && !(last_rows && end == depth) ? right.first_panel(columns) : NextPanel();
+    right.after = next.rows > 0 && next.depth == block.depth ? right.first_panel(columns) : NextPanel();
     go_to(begin);
     multiply_block<Cells>(
-        left.at(row, begin), rows, part, right,
+        block, right,
         {to.data<float>(), to.stride(0), columns, begin == 0 ? bias : nullptr, product.accumulate || begin > 0},
-        scratch);
-    begin += part;
+        scratch, next);
+    begin = end;
   } while (begin < depth);
 }
 
@@ -307,18 +313,26 @@ void multiply_rows_of_each(std::span<const PanelProduct> products, int64_t row, 
                            LeftScratch<Cells>& scratch, std::span<Tensor> results) {
   const Tensor& x = products.front().x;
   const int64_t depth = x.dim(1);
-  const StoredOperand left = StoredOperand::of(x, false).at(row, 0);
-  scratch.measure(left, rows, depth);
-  TileArguments tile = placed_block(left, rows, depth, scratch);
-  RowsAhead ahead = rows_after<Cells>(StoredOperand::of(x, false), row + rows, x.dim(0), depth);
+  const StoredOperand left = StoredOperand::of(x, false);
+  const int64_t next_row = row + rows, rows_left = x.dim(0) - next_row;
+  scratch.measure(left.at(row, 0), rows, depth);
+  AfterBlock after;
+  if (rows_left > 0) {
+    after.left = {left.at(next_row, 0), rows_of_block<Cells>(rows_left), depth};
+  }
+  for (const Tensor& result : results) {
+    after.columns += result.dim(1);
+  }
+  TileArguments tile = placed_block({left.at(row, 0), rows, depth}, scratch, after);
+  RowsAhead ahead = rows_after<Cells>(left, next_row, x.dim(0), depth);
   for (size_t i = 0; i < products.size(); ++i) {
-    const Tensor y = results[i].rows(row, row + rows);
+    const Tensor y = results[i].rows(row, next_row);
     if (i + 1 == products.size()) {
       ahead.spread(tile_steps<Cells>(rows, y.dim(1), tile.depth));
       tile.rows_ahead[0] = &ahead;
     }
     RightPanels right = panels_from<Cells>(products[i].panels, depth, products[i].first_column);
-    if (i + 1 < products.size() || row + rows < x.dim(0)) {
+    if (i + 1 < products.size() || rows_left > 0) {
       const size_t next = (i + 1) % products.size();  // after the last one the first, with other rows
       right.after = panels_from<Cells>(products[next].panels, depth, products[next].first_column)
                         .first_panel(results[next].dim(1));
@@ -343,7 +357,7 @@ void multiply_each(std::span<const PanelProduct> products, std::span<Tensor> res
       if (!placed_once) {
         const bool rounds = is_bfloat16(y);
         const Tensor sums = rounds ? Tensor::empty(y.shape()) : y;
-        multiply_rows<Cells>(products[i], row, end - row, scratch, sums);
+        multiply_rows<Cells>(products[i], row, end - row, i + 1 < products.size() ? row : end, scratch, sums);
         if (rounds) {
           round_rows(sums, y);
         }
@@ -361,7 +375,7 @@ void multiply_rows_in_parts(const PanelProduct& product, int64_t row, int64_t ro
   const StoredOperand left = StoredOperand::of(product.x, false).at(row, 0);
   scratch.measure(left, rows, depth);
   const bool one_block = depth <= block_depth<Cells>();
-  TileArguments tile = placed_block(left, rows, std::min(depth, block_depth<Cells>()), scratch);
+  TileArguments tile = placed_block({left, rows, std::min(depth, block_depth<Cells>())}, scratch);
   for (int64_t column = 0; column < columns; column += PackedMatrix::kPartColumns) {
     const int64_t width = std::min(columns - column, PackedMatrix::kPartColumns);
     RightPanels right = panels_from<Cells>(product.panels, depth, column);
@@ -372,7 +386,7 @@ void multiply_rows_in_parts(const PanelProduct& product, int64_t row, int64_t ro
     do {
       const int64_t some = std::min(depth - begin, block_depth<Cells>());
       if (!one_block) {
-        tile = placed_block(left.at(0, begin), rows, some, scratch);
+        tile = placed_block({left.at(0, begin), rows, some}, scratch);
       }
       right.first = begin / Cells::kDepth;
       const float* bias = begin == 0 && bias_of(product) != nullptr ? bias_of(product) + column : nullptr;

@@ -87,16 +87,16 @@ HWY_INLINE void transpose_sixteen_rows(Load load, float* to, int64_t to_stride) 
 HWY_INLINE void transpose(const float* from, int64_t from_stride, int64_t n_rows, int64_t n_columns, float* to,
                           int64_t to_stride) {
   const hn::ScalableTag<float> d;
-  constexpr auto kLanes = static_cast<int64_t>(hn::MaxLanes(d));
+  constexpr auto kWidth = static_cast<int64_t>(hn::MaxLanes(d));
   int64_t step = 0;
   for (int64_t r = 0; r < to_stride; r += step) {
-    step = kLanes == 16 && r + 16 <= to_stride ? 16 : 4;
+    step = kWidth == 16 && r + 16 <= to_stride ? 16 : 4;
     int64_t c = 0;
-    for (; c + kLanes <= n_columns; c += kLanes) {
+    for (; c + kWidth <= n_columns; c += kWidth) {
       const auto load = [&](int64_t i) HWY_ATTR {
         return r + i < n_rows ? hn::LoadU(d, from + (r + i) * from_stride + c) : hn::Zero(d);
       };
-      if constexpr (kLanes == 16) {
+      if constexpr (kWidth == 16) {
         if (step == 16) {
           transpose_sixteen_rows(load, to + c * to_stride + r, to_stride);
           continue;

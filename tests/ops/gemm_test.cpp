@@ -107,7 +107,7 @@ INSTANTIATE_TEST_SUITE_P(OddSizes, GemmSizes,
                          testing::Values(Sizes{1, 1, 1}, Sizes{1, 7, 31}, Sizes{7, 31, 33}, Sizes{8, 48, 64},
                                          Sizes{9, 49, 65}, Sizes{31, 16, 1}, Sizes{33, 300, 7}, Sizes{130, 97, 513},
                                          Sizes{64, 2100, 20}, Sizes{3, 64, 1100}, Sizes{330, 33, 64}, Sizes{601, 33, 7},
-                                         Sizes{40, 70, 2063}));
+                                         Sizes{40, 70, 2063}, Sizes{340, 40, 530}, Sizes{20, 2120, 520}));
 
 TEST(Gemm, ABitOfARowDoesNotDependOnTheOtherRows) {
   const Tensor a = random_tensor({70, 600}, DType::kFloat32, 4), b = random_tensor({600, 100}, DType::kFloat32, 5);
