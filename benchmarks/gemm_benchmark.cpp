@@ -1,7 +1,7 @@
 // Speed of the float32 products on one thread, in floating-point operations a second.
 #include <benchmark/benchmark.h>
 
-#include "ops/packed_matrix.h"
+#include "kernels/cpu/gemm/packed_matrix.h"
 
 #ifndef NDEBUG
 #error "benchmarks are built in Release: a debug build's numbers mean nothing"

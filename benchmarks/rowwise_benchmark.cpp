@@ -1,11 +1,11 @@
 // Speed of the float32 ops of a training step that are no products of weights, on one thread, forward and backward.
 #include <benchmark/benchmark.h>
 
+#include "kernels/cpu/output/cross_entropy_cpu.h"
+#include "kernels/cpu/simd/vector_math.h"
 #include "ops/activation.h"
 #include "ops/attention.h"
-#include "ops/cross_entropy_cpu.h"
 #include "ops/layer_norm.h"
-#include "ops/vector_math.h"
 
 #ifndef NDEBUG
 #error "benchmarks are built in Release: a debug build's numbers mean nothing"

@@ -1,5 +1,5 @@
 # Writes a .cpp that holds the files of the web page: cmake -DOUTPUT=x.cpp -DFILES="a.html|b.js" -P embed_files.cmake
-# It defines dragoman::serving::page_files(), declared in src/serving/page_files.h.
+# It defines dragoman::serving::page_files(), declared in src/serving/page/page_files.h.
 set(type_html "text/html; charset=utf-8")
 set(type_css "text/css; charset=utf-8")
 set(type_js "text/javascript; charset=utf-8")
@@ -22,7 +22,7 @@ foreach(file IN LISTS FILES)
   math(EXPR index "${index} + 1")
 endforeach()
 file(WRITE ${OUTPUT}.new "// Made by cmake/embed_files.cmake from src/serving/page/.
-#include \"serving/page_files.h\"
+#include \"serving/page/page_files.h\"
 
 namespace dragoman::serving {
 namespace {

@@ -7,7 +7,7 @@ add_library(dragoman_all INTERFACE)
 add_library(dragoman::dragoman ALIAS dragoman_all)
 set_target_properties(dragoman_all PROPERTIES EXPORT_NAME dragoman)
 set(dragoman_targets dragoman_all)
-foreach(folder base tensor autograd ops nn models data evaluation distributed decoding training interop serving)
+foreach(folder base tensor kernels autograd ops nn models data evaluation report distributed decoding training benchmark interop serving)
   target_link_libraries(dragoman_all INTERFACE dragoman_${folder})
   list(APPEND dragoman_targets dragoman_${folder})
   install(DIRECTORY ${PROJECT_SOURCE_DIR}/src/${folder} DESTINATION ${CMAKE_INSTALL_INCLUDEDIR}/dragoman

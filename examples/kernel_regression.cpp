@@ -26,7 +26,7 @@ namespace {
 using dragoman::autograd::Tape;
 using dragoman::autograd::TapeScope;
 using dragoman::autograd::Variable;
-using dragoman::ops::Transpose;
+using dragoman::kernels::Transpose;
 using dragoman::tensor::DType;
 using dragoman::tensor::Tensor;
 namespace ops = dragoman::ops;

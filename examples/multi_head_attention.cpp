@@ -49,7 +49,7 @@ Tensor offsets_of(const std::vector<int64_t>& lengths) {
 // Keys and values as rows, and which of them each sentence may see. The layer asks it to attend.
 class Memory : public nn::AttentionMemory {
  public:
-  Memory(Tensor key, Tensor value, ops::AttentionBounds bounds)
+  Memory(Tensor key, Tensor value, kernels::AttentionBounds bounds)
       : key_(std::move(key)), value_(std::move(value)), bounds_(std::move(bounds)) {}
 
   Variable attend(const Variable& input, const nn::MultiHeadAttention& layer, const nn::ForwardContext&) override {
@@ -61,14 +61,14 @@ class Memory : public nn::AttentionMemory {
 
   // The weights of sentence 0, when all sentences are padded to 10 keys: [6, 12, 10].
   Tensor weights_of_first() const {
-    const ops::AttentionBounds first{offsets_of({kQueries}), offsets_of({kKeys}), bounds_.key_mask.rows(0, kKeys)};
+    const kernels::AttentionBounds first{offsets_of({kQueries}), offsets_of({kKeys}), bounds_.key_mask.rows(0, kKeys)};
     return ops::attention_weights(query_.value().rows(0, kQueries), projected_key_.value().rows(0, kKeys), first,
                                   {.n_heads = kHeads});
   }
 
  private:
   Variable key_, value_;
-  ops::AttentionBounds bounds_;
+  kernels::AttentionBounds bounds_;
   Variable query_, projected_key_;
 };
 

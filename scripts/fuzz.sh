@@ -13,26 +13,26 @@ keep=''
 [ "${1:-}" != --keep ] || { keep=yes; shift; }
 target="${1:-}" runs="${2:-1000000}" longest=4096 more=''
 base="src/base/*.cpp"
-data="src/data/vocabulary.cpp src/data/piece_list.cpp src/data/sentencepiece_check.cpp src/data/protobuf.cpp
-  src/data/subword_sampler.cpp"
+data="src/data/vocabulary/vocabulary.cpp src/data/vocabulary/piece_list.cpp src/data/vocabulary/sentencepiece_check.cpp src/base/protobuf.cpp
+  src/data/vocabulary/subword_sampler.cpp"
 case "$target" in
   requests)
     longest=8192
-    more="src/serving/request_reader.cpp src/serving/request_head.cpp src/serving/http_message.cpp
-      src/serving/request_fields.cpp src/serving/multipart.cpp src/serving/html_plan.cpp src/serving/html_text.cpp
-      src/serving/html_tokens.cpp src/serving/inline_tags.cpp src/serving/sentences.cpp src/serving/tag_words.cpp
-      src/serving/text_plan.cpp" ;;
+    more="src/serving/http/request_reader.cpp src/serving/http/request_head.cpp src/serving/http/http_message.cpp
+      src/serving/http/request_fields.cpp src/serving/http/multipart.cpp src/serving/text/text_plan_html.cpp src/serving/text/html_text.cpp
+      src/serving/text/html_tokens.cpp src/serving/text/inline_tags.cpp src/serving/text/sentences.cpp src/serving/text/tag_words.cpp
+      src/serving/text/text_plan.cpp" ;;
   safetensors)
     more="src/tensor/safetensors.cpp src/tensor/safetensors_header.cpp src/tensor/tensor.cpp src/tensor/shape.cpp
       src/tensor/arena.cpp" ;;
   config)
-    more="src/models/transformer_config.cpp src/decoding/search_defaults.cpp src/decoding/options.cpp
+    more="src/models/transformer_config.cpp src/decoding/search/search_defaults.cpp src/decoding/search/options.cpp
       src/interop/marian_config.cpp" ;;
   vocabulary_map)
     more="src/interop/marian_vocabulary.cpp src/interop/marian_config.cpp src/models/transformer_config.cpp $data" ;;
   text)
     longest=1024
-    more="src/decoding/text_splitter.cpp src/data/vocabulary_trainer.cpp src/data/text_file.cpp $data" ;;
+    more="src/decoding/text_splitter.cpp src/data/vocabulary/vocabulary_trainer.cpp src/data/text/text_file.cpp $data" ;;
   *) echo "fuzz.sh: TARGET is '$target', must be requests, safetensors, config, vocabulary_map or text" >&2; exit 2 ;;
 esac
 

@@ -9,6 +9,7 @@
 #include <limits>
 #include <sstream>
 
+#include "base/ascii.h"
 #include "base/error.h"
 
 namespace dragoman::base {
@@ -18,12 +19,6 @@ namespace fs = std::filesystem;
 
 constexpr std::array<std::string_view, 4> kUnits = {"kib", "mib", "gib", "tib"};
 constexpr uint64_t kUnlimited = std::numeric_limits<uint64_t>::max();
-
-std::string lower_case(std::string_view text) {
-  std::string lower(text);
-  std::ranges::transform(lower, lower.begin(), [](unsigned char c) { return std::tolower(c); });
-  return lower;
-}
 
 // The number that a file consists of; `otherwise` when there is no such file or it holds a word ("max").
 uint64_t number_in(const fs::path& path, uint64_t otherwise) {
@@ -94,7 +89,7 @@ uint64_t left_by_all_groups(const fs::path& root) {
 }  // namespace
 
 uint64_t parse_size(std::string_view option, std::string_view text) {
-  const std::string lower = lower_case(text);
+  const std::string lower = ascii_lower_case(text);
   char* end = nullptr;
   const double number = std::isdigit(static_cast<unsigned char>(lower.empty() ? '\0' : lower.front())) != 0
                             ? std::strtod(lower.c_str(), &end)

@@ -6,9 +6,10 @@
 #include "cli/command.h"
 #include "cli/search_flags.h"
 #include "cli/text_output.h"
-#include "data/text_file.h"
-#include "decoding/attention_capture.h"
+#include "data/text/text_file.h"
+#include "decoding/inspection/attention_capture.h"
 #include "decoding/load_translator.h"
+#include "report/attention_page.h"
 
 namespace dragoman::cli {
 namespace {
@@ -32,9 +33,9 @@ int draw(const AttentionArguments& arguments) {
   const decoding::Translator translator = decoding::load_translator(arguments.model);
   const std::string text = data::clean_line(arguments.text).text;
   const auto translations = translator.translate({&text, 1}, arguments.search(translator.search_defaults()));
-  decoding::AttentionPageData page = decoding::capture_attention(translator, text, translations.front());
+  report::AttentionPageData page = decoding::capture_attention(translator, text, translations.front());
   page.from_word = arguments.from_word;
-  base::write_file_atomic(arguments.output, decoding::attention_page(page));
+  base::write_file_atomic(arguments.output, report::attention_page(page));
   TextOutput("-").write(fmt::format("{}\nattention of {} encoder and {} decoder layers: {}\n",
                                     translations.front().text, page.encoder_self.size(), page.decoder_self.size(),
                                     arguments.output));

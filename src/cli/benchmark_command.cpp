@@ -8,11 +8,12 @@
 #include "base/error.h"
 #include "base/json.h"
 #include "base/memory.h"
+#include "benchmark/product_speed.h"
+#include "benchmark/throughput.h"
+#include "benchmark/translation_speed.h"
 #include "cli/command.h"
-#include "ops/product_kernel.h"
-#include "training/product_speed.h"
-#include "training/throughput.h"
-#include "training/translation_speed.h"
+#include "distributed/join_processes.h"
+#include "kernels/product_kernel.h"
 
 namespace dragoman::cli {
 namespace {
@@ -36,8 +37,8 @@ struct BenchmarkOptions {
   int workers = 0;
   int64_t sentences = 0;  // 0 = as the training or the translation has it
   int64_t warmup = -1;    // -1 likewise
-  training::ThroughputOptions training;
-  training::TranslationSpeedOptions translation;
+  benchmark::ThroughputOptions training;
+  benchmark::TranslationSpeedOptions translation;
 };
 
 const char* build_type() {
@@ -57,7 +58,7 @@ void check_release_build() {
 }
 
 models::TransformerConfig model_of(const BenchmarkOptions& options) {
-  models::TransformerConfig model = training::benchmark_shape(options.shape);
+  models::TransformerConfig model = benchmark::benchmark_shape(options.shape);
   const auto set = [](auto& field, auto value, auto unset) { field = value == unset ? field : value; };
   set(model.source_vocab_size, options.vocab_size, 0);
   set(model.target_vocab_size, options.vocab_size, 0);
@@ -69,8 +70,8 @@ models::TransformerConfig model_of(const BenchmarkOptions& options) {
   return model;
 }
 
-training::ThroughputOptions training_of(const BenchmarkOptions& options, int default_workers) {
-  training::ThroughputOptions training = options.training;
+benchmark::ThroughputOptions training_of(const BenchmarkOptions& options, int default_workers) {
+  benchmark::ThroughputOptions training = options.training;
   training.model = model_of(options);
   training.recompute = training::recompute_from(options.recompute);
   training.sentences = options.sentences == 0 ? training.sentences : options.sentences;
@@ -78,17 +79,17 @@ training::ThroughputOptions training_of(const BenchmarkOptions& options, int def
   training.workers.workers = options.workers == 0 ? default_workers : options.workers;
   base::check_usage(options.precision != "int8",
                     "benchmark: int8 is for --translate; training takes float32 or bfloat16");
-  training.workers.precision = ops::precision_from(options.precision).value_or(ops::fastest_precision());
+  training.workers.precision = kernels::precision_from(options.precision).value_or(kernels::fastest_precision());
   training.check();
   return training;
 }
 
 // Lengths and runs are said by the same flags as those of training.
-training::TranslationSpeedOptions translation_of(const BenchmarkOptions& options) {
-  training::TranslationSpeedOptions translation = options.translation;
+benchmark::TranslationSpeedOptions translation_of(const BenchmarkOptions& options) {
+  benchmark::TranslationSpeedOptions translation = options.translation;
   translation.model = model_of(options);
   translation.precision =
-      options.precision == "auto" ? ops::Precision::kInt8 : ops::precision_from(options.precision).value();
+      options.precision == "auto" ? kernels::Precision::kInt8 : kernels::precision_from(options.precision).value();
   translation.search.workers = decoding::worker_count(options.workers);
   translation.sentences = options.sentences == 0 ? translation.sentences : options.sentences;
   translation.warmup = options.warmup < 0 ? translation.warmup : options.warmup;
@@ -99,7 +100,7 @@ training::TranslationSpeedOptions translation_of(const BenchmarkOptions& options
   return translation;
 }
 
-nlohmann::json machine_json(int workers, ops::Precision precision) {
+nlohmann::json machine_json(int workers, kernels::Precision precision) {
   return {{"dragoman", DRAGOMAN_VERSION},
           {"processor", base::cpu_model_name()},
           {"cores", base::cpu_count()},
@@ -108,14 +109,14 @@ nlohmann::json machine_json(int workers, ops::Precision precision) {
           {"compiler", __VERSION__},
           {"build", build_type()},
           {"workers", workers},
-          {"precision", ops::name_of(precision)}};
+          {"precision", kernels::name_of(precision)}};
 }
 
-void print_machine(int workers, ops::Precision precision) {
+void print_machine(int workers, kernels::Precision precision) {
   fmt::print("machine      {}, {} cores, instruction set {} (machine: {})\n", base::cpu_model_name(), base::cpu_count(),
              base::isa_name(base::active_isa()), base::isa_name(base::machine_isa()));
   fmt::print("program      dragoman {}, compiler {}, {} build, {} workers, {} products\n", DRAGOMAN_VERSION,
-             __VERSION__, build_type(), workers, ops::name_of(precision));
+             __VERSION__, build_type(), workers, kernels::name_of(precision));
 }
 
 void print_model(const models::TransformerConfig& model, int64_t parameters) {
@@ -129,8 +130,8 @@ uint64_t peak_mib() {
   return base::peak_resident_memory() >> 20;
 }
 
-void print_training_json(const training::ThroughputOptions& options, int processes,
-                         const training::Throughput& measured) {
+void print_training_json(const benchmark::ThroughputOptions& options, int processes,
+                         const benchmark::Throughput& measured) {
   nlohmann::json row = machine_json(options.workers.workers, options.workers.precision);
   row["parameters"] = measured.parameters;
   row["target_tokens"] = measured.target_tokens;
@@ -154,7 +155,7 @@ void print_training_json(const training::ThroughputOptions& options, int process
   fmt::print("{}\n", base::dump_json(row));
 }
 
-void print_training(const training::ThroughputOptions& options, int processes, const training::Throughput& measured) {
+void print_training(const benchmark::ThroughputOptions& options, int processes, const benchmark::Throughput& measured) {
   const auto& [sentences, source_length, target_length] =
       std::tie(options.sentences, options.source_length, options.target_length);
   const auto [fastest, slowest] = std::minmax_element(measured.step_seconds.begin(), measured.step_seconds.end());
@@ -193,8 +194,8 @@ void print_training(const training::ThroughputOptions& options, int processes, c
 // Started by mpirun, the processes train together and the leading one speaks.
 int benchmark_training(const BenchmarkOptions& options) {
   const auto processes = distributed::join_processes({});
-  const training::ThroughputOptions training = training_of(options, processes->default_workers());
-  const training::Throughput measured = training::measure_training(training, *processes);
+  const benchmark::ThroughputOptions training = training_of(options, processes->default_workers());
+  const benchmark::Throughput measured = benchmark::measure_training(training, *processes);
   if (processes->leads()) {
     (options.json ? print_training_json : print_training)(training, processes->size(), measured);
   }
@@ -202,12 +203,12 @@ int benchmark_training(const BenchmarkOptions& options) {
 }
 
 int benchmark_products(const BenchmarkOptions& options) {
-  const training::ThroughputOptions training = training_of(options, base::cpu_count());
+  const benchmark::ThroughputOptions training = training_of(options, base::cpu_count());
   const int64_t tokens = std::max<int64_t>(training.sentences * training.target_length / training.workers.workers, 1);
-  const auto speeds = training::measure_products(training.model, tokens, training.workers);
+  const auto speeds = benchmark::measure_products(training.model, tokens, training.workers);
   if (options.json) {
     nlohmann::json report = machine_json(training.workers.workers, training.workers.precision);
-    for (const training::ProductSpeed& speed : speeds) {
+    for (const benchmark::ProductSpeed& speed : speeds) {
       report["products"].push_back({{"use", speed.use},
                                     {"pass", speed.pass},
                                     {"rows", speed.rows},
@@ -220,15 +221,15 @@ int benchmark_products(const BenchmarkOptions& options) {
   }
   print_machine(training.workers.workers, training.workers.precision);
   fmt::print("{:<22}{:<9}{:>6} x {:>6} x {:>6}{:>12}\n", "product", "pass", "rows", "depth", "columns", "GFLOP/s");
-  for (const training::ProductSpeed& speed : speeds) {
+  for (const benchmark::ProductSpeed& speed : speeds) {
     fmt::print("{:<22}{:<9}{:>6} x {:>6} x {:>7}{:>11.1f}\n", speed.use, speed.pass, speed.rows, speed.depth,
                speed.columns, speed.gflops_per_second);
   }
   return 0;
 }
 
-void print_translation_json(const training::TranslationSpeedOptions& options,
-                            const training::TranslationSpeed& measured) {
+void print_translation_json(const benchmark::TranslationSpeedOptions& options,
+                            const benchmark::TranslationSpeed& measured) {
   nlohmann::json row = machine_json(options.search.workers, options.precision);
   row["parameters"] = measured.parameters;
   row["beam_size"] = options.search.beam_size;
@@ -240,13 +241,13 @@ void print_translation_json(const training::TranslationSpeedOptions& options,
   row["product_gflops_per_second"] = measured.product_gflops_per_second;
   row["peak_mib"] = peak_mib();
   row["step_rows"] = measured.step_rows;
-  for (const training::StepCost& cost : measured.step_costs) {
+  for (const benchmark::StepCost& cost : measured.step_costs) {
     row["steps"].push_back({{"position", cost.position}, {"seconds", cost.seconds}});
   }
   fmt::print("{}\n", base::dump_json(row));
 }
 
-void print_translation(const training::TranslationSpeedOptions& options, const training::TranslationSpeed& measured) {
+void print_translation(const benchmark::TranslationSpeedOptions& options, const benchmark::TranslationSpeed& measured) {
   const auto [fastest, slowest] = std::minmax_element(measured.run_seconds.begin(), measured.run_seconds.end());
   print_machine(options.search.workers, options.precision);
   print_model(options.model, measured.parameters);
@@ -264,15 +265,15 @@ void print_translation(const training::TranslationSpeedOptions& options, const t
       100 * measured.gflops_per_second() / measured.product_gflops_per_second, measured.product_gflops_per_second);
   fmt::print("memory       {} MiB at most\n", peak_mib());
   fmt::print("step         of {} rows, one worker; positions up to: ms\n            ", measured.step_rows);
-  for (const training::StepCost& cost : measured.step_costs) {
+  for (const benchmark::StepCost& cost : measured.step_costs) {
     fmt::print(" {}: {:.2f}", cost.position, cost.seconds * 1e3);
   }
   fmt::print("\n");
 }
 
 int benchmark_translation(const BenchmarkOptions& options) {
-  const training::TranslationSpeedOptions translation = translation_of(options);
-  const training::TranslationSpeed measured = training::measure_translation(translation);
+  const benchmark::TranslationSpeedOptions translation = translation_of(options);
+  const benchmark::TranslationSpeed measured = benchmark::measure_translation(translation);
   (options.json ? print_translation_json : print_translation)(translation, measured);
   return 0;
 }
@@ -310,7 +311,7 @@ void add_benchmark_command(CLI::App& app, Run& run) {
                     "the output grows");
   command->add_flag("--gemm", options->gemm, "time the matrix products of the model's training alone");
   add_shape_flags(*command, *options);
-  training::ThroughputOptions& training = options->training;
+  benchmark::ThroughputOptions& training = options->training;
   command->add_option(
       "--sentences", options->sentences,
       "sentence pairs of one update, over all workers and processes (0 = 32), or sentences of one run of "

@@ -4,7 +4,7 @@
 
 #include "cli/command.h"
 #include "cli/text_output.h"
-#include "decoding/search_defaults.h"
+#include "decoding/search/search_defaults.h"
 #include "interop/marian_export.h"
 
 namespace dragoman::cli {

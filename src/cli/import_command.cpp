@@ -7,7 +7,7 @@
 #include "cli/command.h"
 #include "cli/new_folder.h"
 #include "cli/text_output.h"
-#include "decoding/search_defaults.h"
+#include "decoding/search/search_defaults.h"
 #include "interop/marian_import.h"
 #include "training/checkpoint.h"
 

@@ -17,7 +17,7 @@ namespace {
 struct QuantizeArguments {
   std::filesystem::path model;
   std::filesystem::path output;
-  ops::Precision precision = ops::Precision::kInt8;
+  kernels::Precision precision = kernels::Precision::kInt8;
 };
 
 int quantize(const QuantizeArguments& arguments) {
@@ -31,7 +31,7 @@ int quantize(const QuantizeArguments& arguments) {
   const base::FolderLock lock(arguments.output);
   models::publish_model_folder(arguments.output, files);
   fmt::print("{} written to {} in {}\n", arguments.model.string(), arguments.output.string(),
-             ops::name_of(arguments.precision));
+             kernels::name_of(arguments.precision));
   return 0;
 }
 
@@ -48,7 +48,8 @@ void add_quantize_command(CLI::App& app, Run& run) {
       ->required();
   command
       ->add_option_function<std::string>(
-          "--precision", [arguments](const std::string& name) { arguments->precision = *ops::precision_from(name); },
+          "--precision",
+          [arguments](const std::string& name) { arguments->precision = *kernels::precision_from(name); },
           "int8: a byte a number and a scale a column; bfloat16: two bytes a number")
       ->check(CLI::IsMember({"int8", "bfloat16"}))
       ->default_str("int8");

@@ -4,7 +4,7 @@
 
 #include "cli/command.h"
 #include "cli/text_output.h"
-#include "data/sample_corpus.h"
+#include "data/sample/sample_corpus.h"
 
 namespace dragoman::cli {
 namespace {

@@ -6,7 +6,7 @@
 #include "cli/command.h"
 #include "cli/search_flags.h"
 #include "cli/text_output.h"
-#include "data/text_file.h"
+#include "data/text/text_file.h"
 #include "decoding/load_translator.h"
 #include "decoding/scorer.h"
 

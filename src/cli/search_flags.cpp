@@ -94,10 +94,10 @@ void add_team_flag(CLI::App& command, int& threads_per_worker) {
                      "there are workers, the threads that are left; never changes the result");
 }
 
-void add_precision_flag(CLI::App& command, std::optional<ops::Precision>& precision) {
+void add_precision_flag(CLI::App& command, std::optional<kernels::Precision>& precision) {
   command
       .add_option_function<std::string>(
-          "--precision", [&precision](const std::string& name) { precision = ops::precision_from(name); },
+          "--precision", [&precision](const std::string& name) { precision = kernels::precision_from(name); },
           "Of the products with weights, converted at load; auto = as the folder stores them: float32, which gives "
           "what training validates with, unless `quantize` made it")
       ->check(CLI::IsMember({"auto", "float32", "bfloat16", "int8"}))

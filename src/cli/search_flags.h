@@ -6,8 +6,8 @@
 #include <string>
 #include <vector>
 
-#include "decoding/options.h"
-#include "ops/precision.h"
+#include "decoding/search/options.h"
+#include "kernels/precision.h"
 
 namespace dragoman::cli {
 
@@ -38,6 +38,6 @@ void add_speed_flags(CLI::App& command, int64_t& batch_tokens, int& workers);
 void add_team_flag(CLI::App& command, int& threads_per_worker);
 
 /// Adds --precision. Left empty for `auto`: as the folder stores the weights.
-void add_precision_flag(CLI::App& command, std::optional<ops::Precision>& precision);
+void add_precision_flag(CLI::App& command, std::optional<kernels::Precision>& precision);
 
 }  // namespace dragoman::cli

@@ -7,7 +7,6 @@
 #include "cli/command.h"
 #include "cli/search_flags.h"
 #include "cli/text_output.h"
-#include "cli/training_curve.h"
 #include "serving/serve.h"
 
 namespace dragoman::cli {
@@ -59,7 +58,6 @@ struct ServeArguments {
       const std::time_t now = std::time(nullptr);
       say(fmt::format("{:%Y-%m-%dT%H:%M:%SZ} {}\n", fmt::gmtime(now), line));
     };
-    options.load.training_curve = read_training_curve;
     options.load.search({}).check();
   }
 };

@@ -5,6 +5,7 @@
 #include "base/memory.h"
 #include "base/signals.h"
 #include "cli/command.h"
+#include "distributed/join_processes.h"
 #include "training/trainer.h"
 
 namespace dragoman::cli {
@@ -222,7 +223,7 @@ void add_run(Overrides& options) {
       "What the backward computes again to save memory: layers keep their input alone; the result is the same");
   options.add_choice(
       "--precision", {"auto", "float32", "bfloat16"}, "auto",
-      [](TrainOptions& o, const std::string& name) { o.precision = ops::precision_from(name); },
+      [](TrainOptions& o, const std::string& name) { o.precision = kernels::precision_from(name); },
       "Of the operands of matrix products; auto = the fastest of this machine, or what the run began with");
   options.add("--workers", FIELD(run.workers), "Replicas of this process, one thread each; 0 = one a core");
   options.add("--check-ranks-every", FIELD(run.check_ranks_every),

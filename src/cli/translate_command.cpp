@@ -11,9 +11,9 @@
 #include "cli/search_flags.h"
 #include "cli/text_output.h"
 #include "cli/translation_format.h"
-#include "data/text_file.h"
-#include "decoding/banned_phrases.h"
+#include "data/text/text_file.h"
 #include "decoding/load_translator.h"
+#include "decoding/search/banned_phrases.h"
 
 namespace dragoman::cli {
 namespace {
@@ -38,7 +38,7 @@ struct TranslateArguments {
   int64_t batch_tokens = decoding::SearchOptions().batch_tokens;
   int workers = 0;
   int threads_per_worker = 0;
-  std::optional<ops::Precision> precision;  // none: as the folder stores the weights
+  std::optional<kernels::Precision> precision;  // none: as the folder stores the weights
   std::unique_ptr<SearchFlags> flags;
 
   // Over the defaults of the model.

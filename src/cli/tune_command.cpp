@@ -8,9 +8,9 @@
 #include "cli/command.h"
 #include "cli/search_flags.h"
 #include "cli/text_output.h"
-#include "data/text_file.h"
+#include "data/text/text_file.h"
 #include "decoding/load_translator.h"
-#include "decoding/search_defaults.h"
+#include "decoding/search/search_defaults.h"
 #include "models/model_folder.h"
 #include "training/search_tuning.h"
 

@@ -10,7 +10,6 @@
 #include <string_view>
 
 #include "cli/help_format.h"
-#include "cli/yaml_config.h"
 #include "models/transformer_config.h"
 
 namespace dragoman::cli {
@@ -149,6 +148,18 @@ std::string without_command(const CLI::App& app, const std::vector<std::string>&
 }
 
 }  // namespace
+
+std::vector<std::string> option_names(const CLI::App& command) {
+  std::vector<std::string> names;
+  for (const CLI::Option* option : command.get_options()) {
+    for (const std::string& name : option->get_lnames()) {
+      if (name != "help" && name != "config") {
+        names.push_back(name);
+      }
+    }
+  }
+  return names;
+}
 
 std::string broken_rule(const CLI::Option& option, const std::string& value) {
   const std::string type = option.get_type_name();

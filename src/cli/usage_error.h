@@ -20,4 +20,7 @@ std::string describe_usage_error(const CLI::App& app, const CLI::ParseError& err
 /// What is wrong with the values of a command line that CLI11 took (see broken_rule); empty when nothing is.
 std::string describe_wrong_value(const CLI::App& command);
 
+/// The long names of the command's options, without dashes; --help and --config are left out.
+std::vector<std::string> option_names(const CLI::App& command);
+
 }  // namespace dragoman::cli

@@ -9,8 +9,8 @@
 #include "base/files.h"
 #include "cli/command.h"
 #include "cli/text_output.h"
-#include "data/text_file.h"
-#include "data/vocabulary_trainer.h"
+#include "data/text/text_file.h"
+#include "data/vocabulary/vocabulary_trainer.h"
 
 namespace dragoman::cli {
 namespace {

@@ -76,18 +76,6 @@ void set_option(CLI::Option& option, const std::string& key, const std::vector<s
 
 }  // namespace
 
-std::vector<std::string> option_names(const CLI::App& command) {
-  std::vector<std::string> names;
-  for (const CLI::Option* option : command.get_options()) {
-    for (const std::string& name : option->get_lnames()) {
-      if (name != "help" && name != "config") {
-        names.push_back(name);
-      }
-    }
-  }
-  return names;
-}
-
 void apply_yaml_config(CLI::App& command, const std::filesystem::path& path) {
   const std::string file = path.string();
   const YAML::Node tree = parse_yaml(read_config(file), file);

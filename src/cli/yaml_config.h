@@ -12,7 +12,4 @@ namespace dragoman::cli {
 /// nested values, bad YAML, a file that cannot be read or has more than 1 MiB.
 void apply_yaml_config(CLI::App& command, const std::filesystem::path& path);
 
-/// The long names of the command's options, without dashes; --help and --config are left out.
-std::vector<std::string> option_names(const CLI::App& command);
-
 }  // namespace dragoman::cli

@@ -5,7 +5,7 @@
 #include <utility>
 
 #include "base/error.h"
-#include "data/vocabulary.h"
+#include "data/vocabulary/vocabulary.h"
 
 namespace dragoman::data {
 namespace {

@@ -6,9 +6,9 @@
 #include <vector>
 
 #include "data/batch.h"
-#include "data/corpus.h"
 #include "data/exchange.h"
-#include "data/vocabulary.h"
+#include "data/text/corpus.h"
+#include "data/vocabulary/vocabulary.h"
 
 namespace dragoman::data {
 

@@ -8,7 +8,7 @@
 
 #include "base/error.h"
 #include "base/worker_pool.h"
-#include "data/vocabulary.h"
+#include "data/vocabulary/vocabulary.h"
 
 namespace dragoman::data {
 namespace {

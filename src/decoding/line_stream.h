@@ -7,7 +7,7 @@
 #include <string>
 #include <vector>
 
-#include "data/vocabulary.h"
+#include "data/vocabulary/vocabulary.h"
 #include "decoding/translation_request.h"
 
 namespace dragoman::decoding {

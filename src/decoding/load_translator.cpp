@@ -4,7 +4,7 @@
 
 #include "base/error.h"
 #include "base/published_folder.h"
-#include "decoding/search_defaults.h"
+#include "decoding/search/search_defaults.h"
 #include "models/quantised_model.h"
 
 namespace dragoman::decoding {
@@ -33,7 +33,7 @@ struct LoadedModel {
 
 // The weights in the memory of the file go back to the system, a few at a time, as they are packed.
 void load_weights(const base::CheckedFolder& folder, models::Transformer& model,
-                  std::optional<ops::Precision> precision) {
+                  std::optional<kernels::Precision> precision) {
   const std::string file_name = folder.path_of(models::kWeightsName);
   const auto apart = std::make_shared<tensor::Arena>();
   folder.stream(models::kWeightsName, [&](uint64_t size, const base::CheckedFolder::ReadNext& read) {
@@ -53,7 +53,7 @@ std::shared_ptr<const Shortlist> load_shortlist(const std::string& bytes, const 
   return bytes.empty() ? nullptr : std::make_shared<Shortlist>(Shortlist::from_bytes(bytes, file_name, pieces));
 }
 
-LoadedModel load_files(const base::CheckedFolder& folder, std::optional<ops::Precision> precision) {
+LoadedModel load_files(const base::CheckedFolder& folder, std::optional<kernels::Precision> precision) {
   const models::ModelFiles texts = models::read_model_texts(folder);
   auto pieces = std::async(std::launch::async | std::launch::deferred,
                            [&] { return load_vocabularies(texts.vocabularies, folder.path()); });
@@ -71,7 +71,7 @@ LoadedModel load_files(const base::CheckedFolder& folder, std::optional<ops::Pre
           load_shortlist(texts.shortlist, folder.path(), {vocabularies.source.size(), vocabularies.target.size()})};
 }
 
-LoadedModel load_model(const std::filesystem::path& folder, std::optional<ops::Precision> precision) {
+LoadedModel load_model(const std::filesystem::path& folder, std::optional<kernels::Precision> precision) {
   std::optional<LoadedModel> loaded;
   base::read_published(folder, [&](const base::CheckedFolder& files) { loaded.emplace(load_files(files, precision)); });
   return std::move(*loaded);
@@ -79,7 +79,7 @@ LoadedModel load_model(const std::filesystem::path& folder, std::optional<ops::P
 
 // Null for an empty folder name.
 std::shared_ptr<const Reranker> load_reranker(const std::filesystem::path& folder,
-                                              std::optional<ops::Precision> precision) {
+                                              std::optional<kernels::Precision> precision) {
   if (folder.empty()) {
     return nullptr;
   }
@@ -104,7 +104,7 @@ data::VocabularyPair load_vocabularies(const models::VocabularyFiles& files, con
   return {load(models::kSourceVocabularyName), load(models::kTargetVocabularyName)};
 }
 
-Translator load_translator(const std::filesystem::path& folder, std::optional<ops::Precision> precision) {
+Translator load_translator(const std::filesystem::path& folder, std::optional<kernels::Precision> precision) {
   LoadedModel loaded = load_model(folder, precision);
   return {{std::move(loaded.model)},
           loaded.vocabularies.source,
@@ -114,7 +114,7 @@ Translator load_translator(const std::filesystem::path& folder, std::optional<op
 }
 
 std::unique_ptr<Translator> load_ensemble(std::span<const std::filesystem::path> folders,
-                                          std::optional<ops::Precision> precision,
+                                          std::optional<kernels::Precision> precision,
                                           const std::filesystem::path& reverse) {
   base::check_usage(!folders.empty(), "ensemble: no model folder is given, one at least is needed");
   LoadedModel first = load_model(folders.front(), precision);

@@ -3,7 +3,7 @@
 #include <filesystem>
 #include <optional>
 
-#include "data/vocabulary.h"
+#include "data/vocabulary/vocabulary.h"
 #include "decoding/translator.h"
 #include "models/model_folder.h"
 
@@ -18,14 +18,14 @@ data::VocabularyPair load_vocabularies(const models::VocabularyFiles& files, con
 /// @param precision  of the products with weights, the rest is float32; none: as the folder stores them
 /// Throws Error(kBadData) naming the file for whatever does not fit (see models::read_model_folder):
 /// "DIR/vocabulary.spm: has 17 pieces, the model was made for 20; ...".
-Translator load_translator(const std::filesystem::path& folder, std::optional<ops::Precision> precision = {});
+Translator load_translator(const std::filesystem::path& folder, std::optional<kernels::Precision> precision = {});
 
 /// The same for several folders, searched as one model with the search defaults and the shortlist of the first.
 /// @param reverse  folder of a model of the other direction that reranks (see Reranker); empty = none. Its vocabulary
 /// is its own affair. Throws Error(kBadData) when they do not read and write the same pieces, by the SHA-256 of their
 /// vocabularies: "DIR-B: its target vocabulary is not that of DIR-A; ...".
 std::unique_ptr<Translator> load_ensemble(std::span<const std::filesystem::path> folders,
-                                          std::optional<ops::Precision> precision = {},
+                                          std::optional<kernels::Precision> precision = {},
                                           const std::filesystem::path& reverse = {});
 
 }  // namespace dragoman::decoding

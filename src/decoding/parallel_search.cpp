@@ -5,10 +5,10 @@
 #include <numeric>
 
 #include "base/error.h"
-#include "decoding/ensemble_steps.h"
 #include "decoding/length_groups.h"
-#include "decoding/search_loop.h"
-#include "ops/team.h"
+#include "decoding/search/search_loop.h"
+#include "decoding/steps/ensemble_steps.h"
+#include "kernels/team.h"
 
 namespace dragoman::decoding {
 namespace {
@@ -218,7 +218,7 @@ bool ParallelSearch::work(Job& job, int team_size) const {
   try {
     std::unique_ptr<SearchWorker> worker = take_worker(team_size);
     const tensor::ArenaScope arena(worker->arena);
-    const ops::TeamScope team(worker->team.get());
+    const kernels::TeamScope team(worker->team.get());
     job.work(*worker->steps, under_way);
     give_back(std::move(worker));
     return true;

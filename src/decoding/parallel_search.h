@@ -8,13 +8,13 @@
 #include <vector>
 
 #include "base/worker_pool.h"
-#include "decoding/alignment.h"
-#include "decoding/hypothesis.h"
-#include "decoding/options.h"
-#include "decoding/search_loop.h"
-#include "decoding/sentence_request.h"
+#include "decoding/search/hypothesis.h"
+#include "decoding/search/options.h"
+#include "decoding/search/search_loop.h"
+#include "decoding/search/sentence_request.h"
 #include "decoding/shortlist.h"
-#include "decoding/transformer_steps.h"
+#include "decoding/steps/alignment.h"
+#include "decoding/steps/transformer_steps.h"
 
 namespace dragoman::decoding {
 

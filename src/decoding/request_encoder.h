@@ -3,7 +3,7 @@
 #include <string>
 #include <vector>
 
-#include "data/vocabulary.h"
+#include "data/vocabulary/vocabulary.h"
 #include "decoding/line_stream.h"
 
 namespace dragoman::decoding {

@@ -5,9 +5,9 @@
 #include <string>
 #include <vector>
 
-#include "data/vocabulary.h"
-#include "decoding/options.h"
+#include "data/vocabulary/vocabulary.h"
 #include "decoding/scorer.h"
+#include "decoding/search/options.h"
 #include "decoding/translation.h"
 #include "models/transformer.h"
 

@@ -5,9 +5,9 @@
 
 #include "base/error.h"
 #include "base/worker_pool.h"
-#include "decoding/candidates.h"
 #include "decoding/length_groups.h"
-#include "decoding/options.h"
+#include "decoding/search/candidates.h"
+#include "decoding/search/options.h"
 
 namespace dragoman::decoding {
 namespace {

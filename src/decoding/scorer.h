@@ -5,7 +5,7 @@
 #include <string>
 #include <vector>
 
-#include "data/vocabulary.h"
+#include "data/vocabulary/vocabulary.h"
 #include "models/transformer.h"
 
 namespace dragoman::decoding {

@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <map>
 
-#include "ops/team.h"
+#include "kernels/team.h"
 
 namespace dragoman::decoding {
 
@@ -45,7 +45,7 @@ class SearchService::Thread {
     std::exception_ptr failure;
     {
       const tensor::ArenaScope arena(worker_->arena);
-      const ops::TeamScope team(worker_->team.get());
+      const kernels::TeamScope team(worker_->team.get());
       try {
         loop_->step(results);
       } catch (...) {  // the model itself: nobody's own error
@@ -73,7 +73,7 @@ class SearchService::Thread {
   std::vector<int32_t> encode(std::list<SearchTask>& tasks) {
     renew();
     const tensor::ArenaScope arena(worker_->arena);
-    const ops::TeamScope team(worker_->team.get());
+    const kernels::TeamScope team(worker_->team.get());
     std::vector<std::span<const int32_t>> sources;
     for (auto task = tasks.begin(); task != tasks.end();) {
       if (const auto reason = task->request.stop_reason()) {
@@ -108,7 +108,7 @@ class SearchService::Thread {
   // Throws when the slot could not be freed; the task has been told then.
   void begin(SearchTask& task, int32_t slot) {
     const tensor::ArenaScope arena(worker_->arena);
-    const ops::TeamScope team(worker_->team.get());
+    const kernels::TeamScope team(worker_->team.get());
     const size_t number = next_number_++;
     const auto tokens = static_cast<int64_t>(task.source.size());
     try {

@@ -8,7 +8,7 @@
 #include <vector>
 
 #include "decoding/parallel_search.h"
-#include "decoding/search_loop.h"
+#include "decoding/search/search_loop.h"
 
 namespace dragoman::decoding {
 

@@ -6,7 +6,7 @@
 #include <limits>
 
 #include "base/error.h"
-#include "data/vocabulary.h"
+#include "data/vocabulary/vocabulary.h"
 #include "tensor/safetensors.h"
 
 namespace dragoman::decoding {

@@ -6,7 +6,7 @@
 #include <string_view>
 #include <vector>
 
-#include "decoding/sentence_request.h"
+#include "decoding/search/sentence_request.h"
 
 namespace dragoman::decoding {
 

@@ -1,7 +1,7 @@
 #pragma once
 
 #include "data/lexical_table.h"
-#include "data/vocabulary.h"
+#include "data/vocabulary/vocabulary.h"
 #include "decoding/shortlist.h"
 
 namespace dragoman::decoding {

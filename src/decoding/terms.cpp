@@ -4,7 +4,7 @@
 
 #include "base/error.h"
 #include "base/utf8.h"
-#include "decoding/scripts.h"
+#include "decoding/search/scripts.h"
 
 namespace dragoman::decoding {
 namespace {

@@ -4,7 +4,7 @@
 #include <string_view>
 #include <vector>
 
-#include "data/vocabulary.h"
+#include "data/vocabulary/vocabulary.h"
 
 namespace dragoman::decoding {
 

@@ -5,8 +5,8 @@
 #include <string>
 #include <vector>
 
-#include "decoding/alignment.h"
-#include "decoding/hypothesis.h"
+#include "decoding/search/hypothesis.h"
+#include "decoding/steps/alignment.h"
 
 namespace dragoman::decoding {
 

@@ -7,7 +7,7 @@
 #include <string>
 #include <vector>
 
-#include "decoding/sentence_request.h"
+#include "decoding/search/sentence_request.h"
 #include "decoding/terms.h"
 
 namespace dragoman::decoding {

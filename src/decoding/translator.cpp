@@ -3,7 +3,7 @@
 #include <algorithm>
 
 #include "base/error.h"
-#include "decoding/phrase_constraints.h"
+#include "decoding/search/phrase_constraints.h"
 #include "decoding/translation_parts.h"
 
 namespace dragoman::decoding {

@@ -9,7 +9,7 @@
 #include <string>
 #include <vector>
 
-#include "data/vocabulary.h"
+#include "data/vocabulary/vocabulary.h"
 #include "decoding/parallel_search.h"
 #include "decoding/request_encoder.h"
 #include "decoding/reranker.h"

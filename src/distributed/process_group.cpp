@@ -1,37 +1,21 @@
 #include "distributed/process_group.h"
 
 #include <algorithm>
-#include <cstdlib>
 #include <cstring>
 #include <functional>
 
 #include "base/cpu.h"
 #include "base/error.h"
-#include "distributed/mpi_communicator.h"
 
 namespace dragoman::distributed {
 namespace {
 
 constexpr size_t kPieceBytes = size_t{16} << 20;  // of a broadcast: bounds the copies that are held
 
-// Set by Open MPI's mpirun, and by other launchers that speak PMIx (srun --mpi=pmix), for every process they start.
-bool was_started_in_a_group() {
-  const char* size = std::getenv("OMPI_COMM_WORLD_SIZE");
-  return size != nullptr ? std::atoi(size) > 1 : std::getenv("PMIX_RANK") != nullptr;
-}
-
 }  // namespace
 
 int ProcessGroup::default_workers() const {
   return std::max(1, base::cpu_count() / processes_here());
-}
-
-std::unique_ptr<ProcessGroup> join_processes(const JoinOptions& options) {
-  base::check_range("rank_timeout", options.timeout_seconds, 1.0, 3600.0);
-  if (!was_started_in_a_group()) {
-    return std::make_unique<SingleProcess>();
-  }
-  return make_mpi_communicator(options);
 }
 
 void ProcessGroup::broadcast_bytes(std::span<std::byte> bytes, int root) {

@@ -1,3 +1,5 @@
+#include "distributed/thread_communicator.h"
+
 #include <algorithm>
 #include <array>
 #include <condition_variable>
@@ -6,7 +8,6 @@
 #include <utility>
 
 #include "base/error.h"
-#include "distributed/communicator.h"
 
 namespace dragoman::distributed {
 
@@ -58,11 +59,6 @@ struct ThreadCommunicator::Meeting {
   std::deque<Sum> sums;                    // by tag; references stay valid
   uint64_t complete_sums = 0;              // counts the sums for which all ranks have arrived
 };
-
-Part part_of(int64_t size, int rank, int ranks) {
-  const auto border = [&](int64_t index) { return index == ranks ? size : size * index / ranks / 16 * 16; };
-  return {border(rank), border(rank + 1)};
-}
 
 std::vector<std::unique_ptr<ThreadCommunicator>> ThreadCommunicator::make_group(int size, Communicator* outside) {
   base::check_argument(size >= 1, "communicator: a group of {} ranks", size);

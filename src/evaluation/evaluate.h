@@ -1,6 +1,5 @@
 #pragma once
 
-#include <filesystem>
 #include <memory>
 #include <optional>
 #include <string>
@@ -9,6 +8,7 @@
 
 #include "evaluation/bleu.h"
 #include "evaluation/chrf.h"
+#include "evaluation/read_text.h"
 #include "evaluation/report.h"
 
 namespace dragoman::evaluation {
@@ -37,16 +37,6 @@ struct EvaluateOptions {
   uint64_t seed = 12345;        ///< of the bootstrap; sacreBLEU's default
   int width = 2;  ///< digits printed after the point, 0 to 15 (sacreBLEU: 1 on its command line, 2 from Python)
 };
-
-/// One text and where it came from.
-struct Text {
-  std::string name;  ///< the file, as shown in tables
-  std::vector<std::string> lines;
-};
-
-/// Reads a text: LF ends a line, white space at its end is dropped, ill-formed UTF-8 becomes U+FFFD.
-/// Throws Error(kBadData) as base::read_file does.
-Text read_text(const std::filesystem::path& path);
 
 /// Scores translations against references.
 /// @param systems  one: its scores, with intervals if asked for. Several: the first is the baseline, every other is

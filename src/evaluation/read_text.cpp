@@ -1,6 +1,7 @@
+#include "evaluation/read_text.h"
+
 #include "base/files.h"
 #include "base/utf8.h"
-#include "evaluation/evaluate.h"
 #include "evaluation/text.h"
 
 namespace dragoman::evaluation {

@@ -66,11 +66,13 @@ class Keys {
   const std::string& file_name_;
 };
 
-ops::Activation activation_of(const Keys& keys, const std::string& file_name) {
+kernels::Activation activation_of(const Keys& keys, const std::string& file_name) {
   const std::string name = keys.text("activation_function");
   check_data(name == "relu" || name == "gelu" || name == "swish" || name == "silu",
              "{}: activation_function is \"{}\", dragoman has relu, gelu, swish (also called silu)", file_name, name);
-  return name == "relu" ? ops::Activation::kRelu : name == "gelu" ? ops::Activation::kGelu : ops::Activation::kSilu;
+  return name == "relu"   ? kernels::Activation::kRelu
+         : name == "gelu" ? kernels::Activation::kGelu
+                          : kernels::Activation::kSilu;
 }
 
 void check_supported(const Keys& keys, const std::string& file_name) {
@@ -145,8 +147,8 @@ MarianSearch marian_search_from_json(std::string_view text, const std::string& f
           keys.number("length_penalty", 1.0)};
 }
 
-std::string_view marian_name_of(ops::Activation activation) {
-  return activation == ops::Activation::kSilu ? "swish" : models::name_of(activation);
+std::string_view marian_name_of(kernels::Activation activation) {
+  return activation == kernels::Activation::kSilu ? "swish" : models::name_of(activation);
 }
 
 }  // namespace dragoman::interop

@@ -35,6 +35,6 @@ struct MarianSearch {
 MarianSearch marian_search_from_json(std::string_view text, const std::string& file_name);
 
 /// Marian's name of an activation: "relu", "gelu", "swish".
-std::string_view marian_name_of(ops::Activation activation);
+std::string_view marian_name_of(kernels::Activation activation);
 
 }  // namespace dragoman::interop

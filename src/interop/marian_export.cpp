@@ -7,7 +7,7 @@
 #include "base/error.h"
 #include "base/folder_writer.h"
 #include "base/json.h"
-#include "data/vocabulary.h"
+#include "data/vocabulary/vocabulary.h"
 #include "interop/marian_config.h"
 #include "interop/marian_export_vocabulary.h"
 #include "interop/marian_tensors.h"

@@ -5,8 +5,8 @@
 
 #include "base/error.h"
 #include "base/json.h"
-#include "data/piece_list.h"
-#include "data/vocabulary.h"
+#include "data/vocabulary/piece_list.h"
+#include "data/vocabulary/vocabulary.h"
 
 namespace dragoman::interop {
 namespace {

@@ -6,8 +6,8 @@
 
 #include "base/error.h"
 #include "base/files.h"
-#include "data/sentencepiece_check.h"
-#include "data/vocabulary.h"
+#include "data/vocabulary/sentencepiece_check.h"
+#include "data/vocabulary/vocabulary.h"
 #include "interop/marian_tensors.h"
 #include "interop/marian_vocabulary.h"
 #include "models/model_tensors.h"

@@ -8,10 +8,10 @@
 
 #include "base/error.h"
 #include "base/json.h"
-#include "data/piece_list.h"
-#include "data/protobuf.h"
-#include "data/sentencepiece_check.h"
-#include "data/vocabulary.h"
+#include "base/protobuf.h"
+#include "data/vocabulary/piece_list.h"
+#include "data/vocabulary/sentencepiece_check.h"
+#include "data/vocabulary/vocabulary.h"
 
 namespace dragoman::interop {
 namespace {
@@ -56,15 +56,15 @@ void check_special(const std::vector<std::string>& pieces, int64_t id, const cha
 std::vector<std::string_view> written_pieces(std::string_view spm, std::string_view name) {
   constexpr uint64_t kUnknown = 2, kControl = 3, kUnused = 5;  // SentencePiece.Type
   std::vector<std::string_view> pieces;
-  data::FieldReader model(spm, name);
-  for (data::Field field; model.next(field);) {
-    if (field.number != 1 || field.type != data::Field::kBytes) {
+  base::FieldReader model(spm, name);
+  for (base::Field field; model.next(field);) {
+    if (field.number != 1 || field.type != base::Field::kBytes) {
       continue;
     }
     std::string_view piece;
     uint64_t type = 1;
-    data::FieldReader entry(field.bytes, name);
-    for (data::Field part; entry.next(part);) {
+    base::FieldReader entry(field.bytes, name);
+    for (base::Field part; entry.next(part);) {
       piece = part.number == 1 ? part.bytes : piece;
       type = part.number == 3 ? part.value : type;
     }

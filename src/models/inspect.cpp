@@ -79,7 +79,7 @@ json describe(const base::CheckedFolder& folder, Verify verify) {
                {"tensors", tensor_rows(model.tensors)},
                {"files", file_rows(folder.manifest())},
                {"parameters", count_elements(model.tensors)},
-               {"precision", ops::name_of(stored_precision(model.tensors))},
+               {"precision", kernels::name_of(stored_precision(model.tensors))},
                {"verified", verify == Verify::kYes}};
   if (!model.decoding.empty()) {
     tree["decoding"] = base::parse_json(model.decoding, folder.path_of(kDecodingName));

@@ -26,7 +26,7 @@ std::string scales_name(const std::string& path) {
 
 // Columns of W in y = x W.
 int64_t columns_of(const nn::Parameter& parameter) {
-  return parameter.shape[parameter.packed_from == ops::Transpose::kYes ? 0 : 1];
+  return parameter.shape[parameter.packed_from == kernels::Transpose::kYes ? 0 : 1];
 }
 
 void check_units(const nn::Parameter& parameter, const StoredParameter& stored, std::string_view file_name) {
@@ -126,7 +126,7 @@ class PackingLine {
 /// Puts the tensors of a file together to parameters and packs these.
 class Loading {
  public:
-  Loading(nn::ParameterSet& parameters, ops::Precision precision, std::string_view file_name)
+  Loading(nn::ParameterSet& parameters, kernels::Precision precision, std::string_view file_name)
       : parameters_(parameters.parameters()),
         packed_(parameters, precision),
         file_name_(file_name),
@@ -201,38 +201,41 @@ bool holds(const NamedTensors& tensors, DType dtype) {
 
 }  // namespace
 
-ops::Precision stored_precision(const NamedTensors& tensors) {
-  return holds(tensors, DType::kInt8)       ? ops::Precision::kInt8
-         : holds(tensors, DType::kBFloat16) ? ops::Precision::kBFloat16
-                                            : ops::Precision::kFloat32;
+kernels::Precision stored_precision(const NamedTensors& tensors) {
+  return holds(tensors, DType::kInt8)       ? kernels::Precision::kInt8
+         : holds(tensors, DType::kBFloat16) ? kernels::Precision::kBFloat16
+                                            : kernels::Precision::kFloat32;
 }
 
-ops::Precision stored_precision(const std::vector<tensor::SafetensorsEntry>& entries) {
+kernels::Precision stored_precision(const std::vector<tensor::SafetensorsEntry>& entries) {
   const auto any = [&](std::string_view dtype) {
     return std::ranges::any_of(entries, [&](const auto& entry) { return entry.dtype == dtype; });
   };
-  return any("I8") ? ops::Precision::kInt8 : any("BF16") ? ops::Precision::kBFloat16 : ops::Precision::kFloat32;
+  return any("I8")     ? kernels::Precision::kInt8
+         : any("BF16") ? kernels::Precision::kBFloat16
+                       : kernels::Precision::kFloat32;
 }
 
-NamedTensors rounded_tensors(const NamedTensors& tensors, const nn::ParameterSet& declared, ops::Precision precision) {
+NamedTensors rounded_tensors(const NamedTensors& tensors, const nn::ParameterSet& declared,
+                             kernels::Precision precision) {
   NamedTensors rounded = tensors;
   for (const nn::ParameterHandle& parameter : declared.parameters()) {
     Tensor& weight = rounded.at(parameter->path);
-    if (!parameter->is_matrix_weight || precision == ops::Precision::kFloat32) {
+    if (!parameter->is_matrix_weight || precision == kernels::Precision::kFloat32) {
       continue;
     }
-    if (precision == ops::Precision::kBFloat16) {
+    if (precision == kernels::Precision::kBFloat16) {
       weight = weight.to(DType::kBFloat16);
       continue;
     }
-    const ops::QuantisedWeight quantised = ops::quantise(weight, parameter->packed_from);
+    const kernels::QuantisedWeight quantised = kernels::quantise(weight, parameter->packed_from);
     weight = quantised.units;
     rounded[scales_name(parameter->path)] = quantised.scales;
   }
   return rounded;
 }
 
-void load_for_inference(const NextTensor& next, nn::ParameterSet& parameters, ops::Precision precision,
+void load_for_inference(const NextTensor& next, nn::ParameterSet& parameters, kernels::Precision precision,
                         std::string_view file_name) {
   Loading loading(parameters, precision, file_name);
   while (auto named = next()) {

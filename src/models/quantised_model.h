@@ -17,13 +17,13 @@ namespace dragoman::models {
 inline constexpr std::string_view kScalesSuffix = ".scales";
 
 /// What the matrix weights of a file are stored in; float32 where it is anything else.
-ops::Precision stored_precision(const tensor::NamedTensors& tensors);
-ops::Precision stored_precision(const std::vector<tensor::SafetensorsEntry>& entries);
+kernels::Precision stored_precision(const tensor::NamedTensors& tensors);
+kernels::Precision stored_precision(const std::vector<tensor::SafetensorsEntry>& entries);
 
-/// The tensors of a model with its matrix weights rounded to bfloat16, or to int8 with scales (ops::quantise).
+/// The tensors of a model with its matrix weights rounded to bfloat16, or to int8 with scales (kernels::quantise).
 /// @param declared  the parameters of that model;  @param tensors  float32, checked by `check_tensors`
 tensor::NamedTensors rounded_tensors(const tensor::NamedTensors& tensors, const nn::ParameterSet& declared,
-                                     ops::Precision precision);
+                                     kernels::Precision precision);
 
 /// Gives the next tensor of a file and its name; nothing after the last.
 using NextTensor = std::function<std::optional<std::pair<std::string, tensor::Tensor>>()>;
@@ -32,7 +32,7 @@ using NextTensor = std::function<std::optional<std::pair<std::string, tensor::Te
 /// Each is packed in another thread while the next is read.
 /// Throws Error(kBadData) as check_tensors does, and "m/model.safetensors: tensor 'output.weight' is int8 and has no
 /// 'output.weight.scales'; the file is damaged or hostile".
-void load_for_inference(const NextTensor& next, nn::ParameterSet& parameters, ops::Precision precision,
+void load_for_inference(const NextTensor& next, nn::ParameterSet& parameters, kernels::Precision precision,
                         std::string_view file_name);
 
 }  // namespace dragoman::models

@@ -12,7 +12,7 @@ namespace {
 nn::ParameterHandle declare_table(nn::ParameterSet& parameters, const std::string& path, int64_t vocab_size,
                                   int64_t d_model) {
   return parameters.declare_weight(path, {vocab_size, d_model}, nn::Initializer::kNormalEmbedding,
-                                   ops::Transpose::kYes);
+                                   kernels::Transpose::kYes);
 }
 
 // The memories of training and scoring: every layer sees the same rows.
@@ -127,10 +127,10 @@ Variable Transformer::forward(const TokenRows& source, const TokenRows& target,
 }
 
 Variable Transformer::logits(const Variable& hidden) const {
-  return ops::linear(hidden, output_weight(), output_bias(), ops::Transpose::kYes);  // [Nt, V]
+  return ops::linear(hidden, output_weight(), output_bias(), kernels::Transpose::kYes);  // [Nt, V]
 }
 
-void Transformer::best_logits(const Variable& hidden, int k, ops::BestLogits& best) const {
+void Transformer::best_logits(const Variable& hidden, int k, kernels::BestLogits& best) const {
   const Variable bias = output_bias();
   ops::best_of_product(hidden.value(), output_weight(), bias.defined() ? bias.value() : Tensor(), k, best);
 }

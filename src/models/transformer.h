@@ -58,7 +58,7 @@ class Transformer {
   /// logits = hidden E^T + b, E [V, D], b [V] where there is one. @return [Nt, V]
   Variable logits(const Variable& hidden) const;
   /// The k largest of each row of logits and its log-sum-exp, without storing the logits. @param hidden  [Nt, D]
-  void best_logits(const Variable& hidden, int k, ops::BestLogits& best) const;
+  void best_logits(const Variable& hidden, int k, kernels::BestLogits& best) const;
 
   /// [V, D], with its packed copy where there is one.
   ops::Weight output_weight() const { return output_weight_->weight(); }

@@ -19,8 +19,8 @@ struct Name {
 };
 
 constexpr Name<nn::NormOrder> kNormOrders[] = {{nn::NormOrder::kPost, "post"}, {nn::NormOrder::kPre, "pre"}};
-constexpr Name<ops::Activation> kActivations[] = {
-    {ops::Activation::kRelu, "relu"}, {ops::Activation::kGelu, "gelu"}, {ops::Activation::kSilu, "silu"}};
+constexpr Name<kernels::Activation> kActivations[] = {
+    {kernels::Activation::kRelu, "relu"}, {kernels::Activation::kGelu, "gelu"}, {kernels::Activation::kSilu, "silu"}};
 constexpr Name<nn::PositionKind> kPositionKinds[] = {{nn::PositionKind::kSinusoidal, "sinusoidal"},
                                                      {nn::PositionKind::kLearned, "learned"}};
 constexpr Name<Tying> kTyings[] = {{Tying::kNone, "none"}, {Tying::kTarget, "target"}, {Tying::kAll, "all"}};
@@ -204,7 +204,7 @@ TransformerConfig transformer_config_from_json(std::string_view text, std::strin
 std::string_view name_of(nn::NormOrder order) {
   return find_name(kNormOrders, order);
 }
-std::string_view name_of(ops::Activation activation) {
+std::string_view name_of(kernels::Activation activation) {
   return find_name(kActivations, activation);
 }
 std::string_view name_of(nn::PositionKind kind) {
@@ -216,7 +216,7 @@ std::string_view name_of(Tying tying) {
 nn::NormOrder norm_order_from(std::string_view name) {
   return find_value(kNormOrders, "norm_order", name);
 }
-ops::Activation activation_from(std::string_view name) {
+kernels::Activation activation_from(std::string_view name) {
   return find_value(kActivations, "activation", name);
 }
 nn::PositionKind position_kind_from(std::string_view name) {

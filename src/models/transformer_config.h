@@ -28,7 +28,7 @@ struct TransformerConfig {
   int64_t decoder_d_ff = 0;  ///< of the decoder alone; 0 = d_ff
   int decoder_n_heads = 0;   ///< of the decoder alone; 0 = n_heads
   nn::NormOrder norm_order = nn::NormOrder::kPost;
-  ops::Activation activation = ops::Activation::kRelu;
+  kernels::Activation activation = kernels::Activation::kRelu;
   nn::PositionKind positions = nn::PositionKind::kSinusoidal;
   int64_t max_positions = 1024;  ///< longest source or target in tokens, sentence end included
   Tying tying = Tying::kAll;
@@ -57,11 +57,11 @@ TransformerConfig transformer_config_from_json(std::string_view text, std::strin
 
 /// Names of enumerators as they stand in JSON and on the command line, and back (Error(kUsage) lists the choices).
 std::string_view name_of(nn::NormOrder order);
-std::string_view name_of(ops::Activation activation);
+std::string_view name_of(kernels::Activation activation);
 std::string_view name_of(nn::PositionKind kind);
 std::string_view name_of(Tying tying);
 nn::NormOrder norm_order_from(std::string_view name);
-ops::Activation activation_from(std::string_view name);
+kernels::Activation activation_from(std::string_view name);
 nn::PositionKind position_kind_from(std::string_view name);
 Tying tying_from(std::string_view name);
 

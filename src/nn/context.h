@@ -45,7 +45,7 @@ struct ForwardContext {
   Recompute recompute = Recompute::kNone;  ///< changes time and memory of training, not one bit of the result
 
   /// The mask of one dropout site: off unless training.
-  ops::Dropout dropout(float probability, uint32_t site, int64_t first_row) const {
+  kernels::Dropout dropout(float probability, uint32_t site, int64_t first_row) const {
     return {training ? probability : 0.0F, seed, step, site, first_row};
   }
 

@@ -18,7 +18,7 @@ FeedForward::FeedForward(ParameterSet& parameters, const std::string& path, cons
       site_(dropout_site(path + ".activation")) {}
 
 Variable FeedForward::forward(const Variable& x, int64_t first_row, const ForwardContext& context) const {
-  const ops::Dropout dropout = context.dropout(dropout_, site_, first_row);
+  const kernels::Dropout dropout = context.dropout(dropout_, site_, first_row);
   if (dropout.probability > 0.0F || context.observer != nullptr) {
     const Variable hidden = inner_.forward(x);                                      // [N, F]
     const Variable active = ops::activation_dropout(hidden, activation_, dropout);  // [N, F]

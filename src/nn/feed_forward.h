@@ -21,7 +21,7 @@ class FeedForward {
 
   Linear inner_;
   Linear outer_;
-  ops::Activation activation_;
+  kernels::Activation activation_;
   float dropout_;
   std::string path_;
   uint32_t site_;

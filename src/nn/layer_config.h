@@ -18,7 +18,7 @@ struct LayerConfig {
   int64_t d_ff = 2048;
   int n_heads = 8;
   NormOrder norm_order = NormOrder::kPost;
-  ops::Activation activation = ops::Activation::kRelu;
+  kernels::Activation activation = kernels::Activation::kRelu;
   float dropout = 0.1F;             ///< on sub-layer outputs and on embeddings
   float attention_dropout = 0.0F;   ///< on attention weights
   float activation_dropout = 0.0F;  ///< after the activation of the feed-forward

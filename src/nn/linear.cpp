@@ -12,7 +12,7 @@ Variable Linear::forward(const Variable& input) const {
   return ops::linear(input, weight_->weight(), bias_->variable);  // [N, d_out]
 }
 
-Variable Linear::forward(const Variable& input, ops::Activation activation) const {
+Variable Linear::forward(const Variable& input, kernels::Activation activation) const {
   return ops::linear_activation(input, weight_->weight(), bias_->variable, activation);  // [N, d_out]
 }
 

@@ -14,7 +14,7 @@ class Linear {
   /// @return [N, d_out]
   Variable forward(const Variable& input) const;
   /// activation(forward(input)), in one pass in inference
-  Variable forward(const Variable& input, ops::Activation activation) const;
+  Variable forward(const Variable& input, kernels::Activation activation) const;
   /// For several maps of the same input (ops::linear_each).
   ops::LinearMap map() const { return {weight_->weight(), bias_->variable}; }
 

@@ -55,8 +55,8 @@ Variable PackedMemory::attend(const Variable& input, const MultiHeadAttention& a
   if (context.observer != nullptr) {
     observe(query, key, attention, *context.observer);
   }
-  const ops::AttentionBounds bounds{query_rows_.offsets, key_rows_.offsets, {}};
-  const ops::AttentionOptions options{
+  const kernels::AttentionBounds bounds{query_rows_.offsets, key_rows_.offsets, {}};
+  const kernels::AttentionOptions options{
       attention.n_heads(), causal_,
       context.dropout(attention.weight_dropout(), attention.site(), query_rows_.first_row)};
   return ops::attention(query, key, value, bounds, options);  // [Nq, H * Dh]

@@ -43,17 +43,26 @@ void fill(Tensor values, const Parameter& parameter, base::Random& random) {
   }
 }
 
+std::vector<WeightSource> sources_of(const std::vector<ParameterHandle>& parameters) {
+  std::vector<WeightSource> sources;
+  for (const ParameterHandle& parameter : parameters) {
+    sources.push_back(
+        {parameter->variable.value(), parameter->path, parameter->is_matrix_weight, parameter->packed_from});
+  }
+  return sources;
+}
+
 bool is_quantised(const StoredParameter& stored) {
   return stored.values.dtype() == tensor::DType::kInt8;
 }
 
-Tensor as_float32(const StoredParameter& stored, ops::Transpose transpose) {
-  return is_quantised(stored) ? ops::dequantise({stored.values, stored.scales}, transpose)
+Tensor as_float32(const StoredParameter& stored, kernels::Transpose transpose) {
+  return is_quantised(stored) ? kernels::dequantise({stored.values, stored.scales}, transpose)
                               : stored.values.to(tensor::DType::kFloat32);
 }
 
 void pack_stored(const StoredParameter& stored, ops::PackedWeight& copy) {
-  if (is_quantised(stored) && copy.layout().precision == ops::Precision::kInt8) {
+  if (is_quantised(stored) && copy.layout().precision == kernels::Precision::kInt8) {
     return copy.pack({stored.values, stored.scales});
   }
   const bool plain = stored.values.dtype() == tensor::DType::kFloat32;
@@ -81,7 +90,7 @@ ParameterHandle ParameterSet::declare(std::string path, const tensor::Shape& sha
 }
 
 ParameterHandle ParameterSet::declare_weight(std::string path, const tensor::Shape& shape, Initializer initializer,
-                                             ops::Transpose packed_from) {
+                                             kernels::Transpose packed_from) {
   ParameterHandle parameter = declare(std::move(path), shape, initializer);
   parameter->is_matrix_weight = true;
   parameter->packed_from = packed_from;
@@ -147,17 +156,17 @@ void ParameterSet::complete_gradients() {
   }
 }
 
-void ParameterSet::pack_weights(ops::Precision precision) {
+void ParameterSet::pack_weights(kernels::Precision precision) {
   if (values().dtype() == tensor::DType::kFloat32) {
-    set_packing(std::make_shared<WeightPacking>(parameters_, values_, precision, false));
+    set_packing(std::make_shared<WeightPacking>(sources_of(parameters_), values_, precision, false));
     packing_->pack(0, 1);
   }
 }
 
-void ParameterSet::allocate_packing(ops::Precision precision) {
+void ParameterSet::allocate_packing(kernels::Precision precision) {
   base::check_argument(values().dtype() == tensor::DType::kFloat32, "parameters: {} weights cannot be packed",
                        tensor::dtype_name(values().dtype()));
-  set_packing(std::make_shared<WeightPacking>(parameters_, values_, precision, true));
+  set_packing(std::make_shared<WeightPacking>(sources_of(parameters_), values_, precision, true));
 }
 
 void ParameterSet::share_packing(const ParameterSet& other) {
@@ -186,7 +195,7 @@ int64_t ParameterSet::count() const {
   return count;
 }
 
-PackedLoading::PackedLoading(ParameterSet& set, ops::Precision precision)
+PackedLoading::PackedLoading(ParameterSet& set, kernels::Precision precision)
     : set_(set), precision_(precision), copies_(set.parameters().size()) {}
 
 void PackedLoading::put(size_t index, const StoredParameter& stored) {

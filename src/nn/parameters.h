@@ -30,9 +30,10 @@ struct Parameter {
   std::string path;  ///< "encoder.layers.0.self_attention.query.weight": what files are keyed by
   tensor::Shape shape;
   Initializer initializer = Initializer::kZeros;
-  bool is_matrix_weight = false;                     ///< used in matrix products: worth packing
-  ops::Transpose packed_from = ops::Transpose::kNo;  ///< kYes: stored [d_out, d_in] (embeddings used as output weight)
-  int64_t offset = 0;                                ///< first element in the flat buffers
+  bool is_matrix_weight = false;  ///< used in matrix products: worth packing
+  kernels::Transpose packed_from =
+      kernels::Transpose::kNo;  ///< kYes: stored [d_out, d_in] (embeddings used as output weight)
+  int64_t offset = 0;           ///< first element in the flat buffers
   Variable variable;
   size_t index = 0;                              ///< number of this parameter in its set
   std::shared_ptr<const WeightPacking> packing;  ///< null when nothing is packed
@@ -44,7 +45,7 @@ struct Parameter {
 /// A parameter as a file holds it.
 struct StoredParameter {
   Tensor values;       ///< float32 or bfloat16, or the units of a matrix weight in int8
-  Tensor scales = {};  ///< int8 only, see ops::QuantisedWeight
+  Tensor scales = {};  ///< int8 only, see kernels::QuantisedWeight
 };
 
 /// Parameters are handed to layers by reference-counted pointer, so that layers may share them (tied weights).
@@ -60,7 +61,7 @@ class ParameterSet {
   ParameterHandle declare(std::string path, const tensor::Shape& shape, Initializer initializer);
   /// `declare` for a [d_in, d_out] weight, or [d_out, d_in] with packed_from = kYes.
   ParameterHandle declare_weight(std::string path, const tensor::Shape& shape, Initializer initializer,
-                                 ops::Transpose packed_from = ops::Transpose::kNo);
+                                 kernels::Transpose packed_from = kernels::Transpose::kNo);
 
   /// Gives every parameter its part of a new zeroed buffer. float32, or float64 for checks.
   void allocate(tensor::DType dtype = tensor::DType::kFloat32);
@@ -75,10 +76,10 @@ class ParameterSet {
   /// Zeroes the gradients that no backward reached since clear_gradients, so that the flat buffer is whole.
   void complete_gradients();
   /// Packs the matrix weights for inference; call again after the values changed. Nothing for float64 weights.
-  void pack_weights(ops::Precision precision = ops::Precision::kFloat32);
+  void pack_weights(kernels::Precision precision = kernels::Precision::kFloat32);
   /// Room for packed copies for training. The products of this set and of those that share its packing then need
   /// copies that are current: packing()->pack after each change of the values.
-  void allocate_packing(ops::Precision precision);
+  void allocate_packing(kernels::Precision precision);
   /// Uses the packed copies of a set whose values are shared.
   void share_packing(const ParameterSet& other);
   /// Null when there are no packed copies.
@@ -117,7 +118,7 @@ class ParameterSet {
 class PackedLoading {
  public:
   /// @param set  must outlive this
-  PackedLoading(ParameterSet& set, ops::Precision precision);
+  PackedLoading(ParameterSet& set, kernels::Precision precision);
   /// Gives parameter number `index` its values, of its shape. Of different parameters by several threads at once.
   void put(size_t index, const StoredParameter& stored);
   /// Hands the packed copies to the set. Needs: every parameter was put.
@@ -125,7 +126,7 @@ class PackedLoading {
 
  private:
   ParameterSet& set_;
-  ops::Precision precision_;
+  kernels::Precision precision_;
   std::vector<std::unique_ptr<ops::PackedWeight>> copies_;
 };
 

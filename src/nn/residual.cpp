@@ -11,11 +11,11 @@ Residual::Residual(ParameterSet& parameters, const std::string& path, const Laye
       dropout_(config.dropout),
       site_(dropout_site(path + ".residual")) {}
 
-Variable Residual::add(const Variable& x, const Variable& sublayer, const ops::Dropout& dropout) const {
+Variable Residual::add(const Variable& x, const Variable& sublayer, const kernels::Dropout& dropout) const {
   return ops::residual_dropout(x, sublayer, dropout);  // [N, D]
 }
 
-Variable Residual::add_and_norm(const Variable& x, const Variable& sublayer, const ops::Dropout& dropout) const {
+Variable Residual::add_and_norm(const Variable& x, const Variable& sublayer, const kernels::Dropout& dropout) const {
   return ops::residual_dropout_layer_norm(x, sublayer, norm_.gain(), norm_.bias(), norm_.epsilon(), dropout);  // [N, D]
 }
 

@@ -17,7 +17,7 @@ class Residual {
   /// @param first_row  see PackedRows
   template <typename Sublayer>
   Variable forward(const Variable& x, Sublayer sublayer, int64_t first_row, const ForwardContext& context) const {
-    const ops::Dropout dropout = context.dropout(dropout_, site_, first_row);
+    const kernels::Dropout dropout = context.dropout(dropout_, site_, first_row);
     const Variable read = order_ == NormOrder::kPre ? norm_.forward(x) : x;  // [N, D]
     const Variable change = sublayer(read);                                  // [N, D]
     const Variable result = order_ == NormOrder::kPre ? add(x, change, dropout) : add_and_norm(x, change, dropout);
@@ -29,8 +29,8 @@ class Residual {
   }
 
  private:
-  Variable add(const Variable& x, const Variable& sublayer, const ops::Dropout& dropout) const;
-  Variable add_and_norm(const Variable& x, const Variable& sublayer, const ops::Dropout& dropout) const;
+  Variable add(const Variable& x, const Variable& sublayer, const kernels::Dropout& dropout) const;
+  Variable add_and_norm(const Variable& x, const Variable& sublayer, const kernels::Dropout& dropout) const;
 
   std::string path_;
   NormOrder order_;

@@ -1,19 +1,17 @@
 #include "nn/weight_packing.h"
 
 #include "base/error.h"
-#include "nn/parameters.h"
 
 namespace dragoman::nn {
 
-WeightPacking::WeightPacking(const std::vector<std::shared_ptr<Parameter>>& parameters,
-                             std::shared_ptr<const ParameterValues> values, ops::Precision precision,
-                             bool with_backward)
+WeightPacking::WeightPacking(std::vector<WeightSource> weights, std::shared_ptr<const ParameterValues> values,
+                             kernels::Precision precision, bool with_backward)
     : values_(std::move(values)), precision_(precision), packed_version_(values_->version.load() - 1) {
-  for (const std::shared_ptr<Parameter>& parameter : parameters) {
-    Copy copy{parameter->variable.value(), parameter->path, nullptr};
-    if (parameter->is_matrix_weight) {
+  for (WeightSource& weight : weights) {
+    Copy copy{std::move(weight), nullptr};
+    if (copy.source.is_matrix) {
       copy.packed = std::make_unique<ops::PackedWeight>(
-          parameter->shape, ops::PackedWeightLayout{precision, parameter->packed_from, with_backward});
+          copy.source.values.shape(), ops::PackedWeightLayout{precision, copy.source.stored, with_backward});
       for (int64_t panel = 0; panel < copy.packed->panels(); ++panel) {
         total_ += copy.packed->panel_size(panel);
       }
@@ -22,10 +20,10 @@ WeightPacking::WeightPacking(const std::vector<std::shared_ptr<Parameter>>& para
   }
 }
 
-WeightPacking::WeightPacking(std::vector<std::unique_ptr<ops::PackedWeight>> copies, ops::Precision precision)
+WeightPacking::WeightPacking(std::vector<std::unique_ptr<ops::PackedWeight>> copies, kernels::Precision precision)
     : values_(std::make_shared<ParameterValues>()), precision_(precision), packed_version_(0) {
   for (std::unique_ptr<ops::PackedWeight>& copy : copies) {
-    copies_.push_back({{}, {}, std::move(copy)});
+    copies_.push_back({{}, std::move(copy)});
   }
 }
 
@@ -42,7 +40,7 @@ void WeightPacking::pack(int rank, int workers) {
       done += copy.packed->panel_size(panel);
     }
     if (begin < end) {
-      copy.packed->pack(copy.weight, begin, end);
+      copy.packed->pack(copy.source.values, begin, end);
     }
   }
   if (shares_.fetch_add(1) + 1 == workers) {
@@ -56,7 +54,7 @@ const ops::PackedWeight* WeightPacking::copy_of(size_t index) const {
   base::check_argument(copy.packed == nullptr || current(),
                        "parameters: the packed copy of {} is older than its values; pack the weights after changing "
                        "them",
-                       copy.path);
+                       copy.source.path);
   return copy.packed.get();
 }
 

@@ -1,17 +1,9 @@
 #pragma once
 
-#include "autograd/variable.h"
 #include "ops/dropout.h"
+#include "ops/types.h"
 
 namespace dragoman::ops {
-
-/// The nonlinearity of a feed-forward layer.
-enum class Activation {
-  kNone,  ///< x
-  kRelu,  ///< max(0, x)
-  kGelu,  ///< x Phi(x), Phi = cumulative normal distribution (the erf form; Hendrycks and Gimpel 2016, section 2)
-  kSilu,  ///< x / (1 + exp(-x)) (Elfwing et al. 2017; "swish")
-};
 
 /// Applies a nonlinearity to each element.
 /// @param x  [N, D]  float32, float64 or bfloat16, which is computed with in float32; rows may be strided

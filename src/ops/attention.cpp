@@ -3,14 +3,12 @@
 #include <span>
 
 #include "base/error.h"
-#include "ops/attention_cpu.h"
-#include "ops/check_ids.h"
-#include "ops/reference/attention.h"
+#include "kernels/check_ids.h"
+#include "kernels/cpu/attention/attention_cpu.h"
+#include "kernels/reference/attention.h"
 
 namespace dragoman::ops {
 namespace {
-
-using tensor::DType;
 
 // Offsets must start at 0, not fall, and end at the number of rows.
 void check_offsets(const Tensor& offsets, int64_t n_rows, const char* argument) {
@@ -63,7 +61,7 @@ void check_width(const Tensor& matrix, int n_heads, const char* argument) {
 void check_query_and_key(const Tensor& query, const Tensor& key, const AttentionBounds& bounds,
                          const AttentionOptions& options) {
   if (!is_bfloat16(query)) {
-    check_float(query, "attention", "query");
+    kernels::check_float(query, "attention", "query");
   }
   tensor::check_matrix(query, query.dtype(), "attention", "query");
   tensor::check_matrix(key, query.dtype(), "attention", "key");
@@ -79,7 +77,7 @@ void check_value(const Tensor& value, const Tensor& key, const AttentionOptions&
   base::check_argument(value.dim(0) == key.dim(0), "attention: {} rows of values for {} rows of keys; must be equal",
                        value.dim(0), key.dim(0));
   check_width(value, options.n_heads, "value");
-  check_dropout(options.dropout, "attention");
+  kernels::check_dropout(options.dropout, "attention");
 }
 
 }  // namespace
@@ -88,16 +86,17 @@ Variable attention(const Variable& query, const Variable& key, const Variable& v
                    const AttentionOptions& options) {
   check_query_and_key(query.value(), key.value(), bounds, options);
   check_value(value.value(), key.value(), options);
-  const AttentionInputs inputs{query.value(), key.value(), value.value(), bounds, options};
+  const kernels::AttentionInputs inputs{query.value(), key.value(), value.value(), bounds, options};
   const bool exact = query.dtype() == DType::kFloat64;
   Tensor context = Tensor::empty({query.dim(0), value.dim(1)}, query.dtype());           // [Nq, H*Dv]
   Tensor stats = exact ? Tensor() : Tensor::empty({2, inputs.n_heads(), query.dim(0)});  // [2, H, Nq]
-  exact ? reference::attention_forward(inputs, context) : attention_forward(inputs, context, stats);
+  exact ? kernels::reference::attention_forward(inputs, context) : kernels::attention_forward(inputs, context, stats);
   const auto backward = [=](const Tensor& grad_context) {
-    AttentionGradients gradients{Tensor::empty(query.shape(), query.dtype()), Tensor::empty(key.shape(), key.dtype()),
-                                 Tensor::empty(value.shape(), value.dtype())};
-    exact ? reference::attention_backward(inputs, grad_context, gradients)
-          : attention_backward(inputs, stats, grad_context, gradients);  // of attention_forward
+    kernels::AttentionGradients gradients{Tensor::empty(query.shape(), query.dtype()),
+                                          Tensor::empty(key.shape(), key.dtype()),
+                                          Tensor::empty(value.shape(), value.dtype())};
+    exact ? kernels::reference::attention_backward(inputs, grad_context, gradients)
+          : kernels::attention_backward(inputs, stats, grad_context, gradients);  // of attention_forward
     query.add_grad(gradients.query);
     key.add_grad(gradients.key);
     value.add_grad(gradients.value);
@@ -110,11 +109,11 @@ Tensor attention_weights(const Tensor& query, const Tensor& key, const Attention
   check_query_and_key(query, key, bounds, options);
   base::check_argument(bounds.query_offsets.dim(0) == 2, "attention_weights: bounds of {} sentences, must be 1",
                        bounds.query_offsets.dim(0) - 1);
-  const AttentionInputs inputs{query, key, {}, bounds, options};
+  const kernels::AttentionInputs inputs{query, key, {}, bounds, options};
   const bool exact = query.dtype() == DType::kFloat64;
   Tensor weights = Tensor::empty({options.n_heads, query.dim(0), key.dim(0)},
                                  exact ? DType::kFloat64 : DType::kFloat32);  // [H, T, S]
-  (exact ? reference::attention_weights_forward : attention_weights_forward)(inputs, weights);
+  (exact ? kernels::reference::attention_weights_forward : kernels::attention_weights_forward)(inputs, weights);
   return exact ? weights.to(DType::kFloat32) : weights;
 }
 

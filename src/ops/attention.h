@@ -1,26 +1,9 @@
 #pragma once
 
-#include "autograd/variable.h"
 #include "ops/dropout.h"
+#include "ops/types.h"
 
 namespace dragoman::ops {
-
-using autograd::Variable;
-using tensor::Tensor;
-
-struct AttentionOptions {
-  int n_heads = 1;       ///< H; divides the widths of query, key and value
-  bool causal = false;   ///< query t of a sentence sees keys 0 .. t; needs as many keys as queries in each sentence
-  Dropout dropout = {};  ///< on the attention weights; first_row counts query rows
-};
-
-/// Which rows belong together: sentence b has query rows query_offsets[b] .. query_offsets[b + 1] and key rows
-/// likewise.
-struct AttentionBounds {
-  Tensor query_offsets;  ///< [B + 1] int32, from 0 up to Nq
-  Tensor key_offsets;    ///< [B + 1] int32, from 0 up to Nk
-  Tensor key_mask = {};  ///< [Nk] bool, true = may be attended to; undefined = all
-};
 
 /// Scaled dot-product attention of each head within each sentence, on packed rows:
 ///   context = softmax(Q K^T / sqrt(Dh)) V

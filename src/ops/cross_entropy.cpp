@@ -1,20 +1,18 @@
 #include "ops/cross_entropy.h"
 
 #include "base/error.h"
-#include "ops/check_ids.h"
-#include "ops/cross_entropy_cpu.h"
-#include "ops/reference/cross_entropy.h"
+#include "kernels/check_ids.h"
+#include "kernels/cpu/output/cross_entropy_cpu.h"
+#include "kernels/reference/cross_entropy.h"
 
 namespace dragoman::ops {
 namespace {
 
 // One name for both dtypes: the float32 kernel and the float64 reference.
-using ops::cross_entropy_row;
-using ops::cross_entropy_row_gradient;
-using reference::cross_entropy_row;
-using reference::cross_entropy_row_gradient;
-using tensor::DType;
-
+using kernels::cross_entropy_row;
+using kernels::cross_entropy_row_gradient;
+using kernels::reference::cross_entropy_row;
+using kernels::reference::cross_entropy_row_gradient;
 // The sum of the smoothed losses.
 template <typename T>
 double forward(const Tensor& logits, const Tensor& targets, const LossOptions& options) {
@@ -39,10 +37,10 @@ Tensor backward(const Tensor& logits, const Tensor& targets, const LossOptions& 
 }  // namespace
 
 Variable cross_entropy(const Variable& logits, const Tensor& targets, const LossOptions& options) {
-  check_float(logits.value(), "cross_entropy", "logits");
+  kernels::check_float(logits.value(), "cross_entropy", "logits");
   tensor::check_matrix(logits.value(), logits.dtype(), "cross_entropy", "logits");
-  check_ids(targets, logits.dim(0), logits.dim(1), "cross_entropy", "targets");
-  check_loss_options(options, "cross_entropy");
+  kernels::check_ids(targets, logits.dim(0), logits.dim(1), "cross_entropy", "targets");
+  kernels::check_loss_options(options, "cross_entropy");
   const bool exact = logits.dtype() == DType::kFloat64;
   const double sum = (exact ? forward<double> : forward<float>)(logits.value(), targets, options);
   return autograd::record(
@@ -53,11 +51,6 @@ Variable cross_entropy(const Variable& logits, const Tensor& targets, const Loss
         logits.add_grad((exact ? backward<double> : backward<float>)(logits.value(), targets,
                                                                      scaled));  // of forward
       });
-}
-
-void check_loss_options(const LossOptions& options, const char* op) {
-  base::check_argument(options.label_smoothing >= 0 && options.label_smoothing < 1,
-                       "{}: label_smoothing is {}, must be in [0, 1)", op, options.label_smoothing);
 }
 
 }  // namespace dragoman::ops

@@ -1,19 +1,8 @@
 #pragma once
 
-#include "autograd/variable.h"
+#include "ops/types.h"
 
 namespace dragoman::ops {
-
-using autograd::Variable;
-using tensor::Tensor;
-
-struct LossOptions {
-  float label_smoothing = 0;  ///< epsilon in [0, 1): share of the target that is spread over all classes; 0 = none
-  double gradient_scale = 1;  ///< factor on the loss and its gradients, e.g. 1 / number of target tokens of the update
-};
-
-/// Throws Error naming `op` unless label_smoothing is in [0, 1): "cross_entropy: label_smoothing is 1.5, must be ...".
-void check_loss_options(const LossOptions& options, const char* op);
 
 /// Label-smoothed cross-entropy in nats, summed over the tokens and multiplied by gradient_scale:
 ///   p = softmax(logits[n]);  loss_n = (1 - epsilon) * -log p[target] + epsilon * (1 / V) * sum_v -log p[v]

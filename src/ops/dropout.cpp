@@ -1,28 +1,22 @@
 #include "ops/dropout.h"
 
 #include "base/error.h"
-#include "ops/reference/dropout.h"
+#include "kernels/cpu/rows/dropout_cpu.h"
+#include "kernels/reference/dropout.h"
 
 namespace dragoman::ops {
 namespace {
 
-using tensor::DType;
-
 Tensor drop(const Tensor& x, const Dropout& dropout) {
   Tensor y = Tensor::empty(x.shape(), x.dtype());  // [N, D]
-  x.dtype() == DType::kFloat64 ? reference::dropout_rows(x, dropout, y) : dropout_rows(x, dropout, y);
+  x.dtype() == DType::kFloat64 ? kernels::reference::dropout_rows(x, dropout, y) : kernels::dropout_rows(x, dropout, y);
   return y;
 }
 
 }  // namespace
 
-void check_dropout(const Dropout& dropout, const char* op) {
-  base::check_argument(dropout.probability >= 0.0F && dropout.probability < 1.0F,
-                       "{}: probability is {}, must be in [0, 1)", op, dropout.probability);
-}
-
 Variable dropout(const Variable& x, const Dropout& dropout) {
-  check_dropout(dropout, "dropout");
+  kernels::check_dropout(dropout, "dropout");
   if (dropout.probability == 0.0F) {
     return x;
   }

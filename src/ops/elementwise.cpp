@@ -4,15 +4,13 @@
 #include <utility>
 
 #include "base/error.h"
-#include "ops/check_ids.h"
+#include "kernels/check_ids.h"
 
 namespace dragoman::ops {
 namespace {
 
-using tensor::DType;
-
 void check_operand(const Tensor& x, const char* op, const char* argument) {
-  check_float(x, op, argument);
+  kernels::check_float(x, op, argument);
   base::check_argument(x.is_contiguous(), "{}: {} {} is a strided view; clone it first", op, argument, x.shape());
 }
 

@@ -1,11 +1,8 @@
 #pragma once
 
-#include "autograd/variable.h"
+#include "ops/types.h"
 
 namespace dragoman::ops {
-
-using autograd::Variable;
-using tensor::Tensor;
 
 // Element by element, float32 or float64. Operands have the same shape, or one of them is a single element ([1] or
 // scalar) that is used everywhere; its gradient is the sum over all elements. Inputs must be contiguous.

@@ -6,20 +6,18 @@
 #include <vector>
 
 #include "base/error.h"
-#include "ops/check_ids.h"
-#include "ops/embedding_cpu.h"
-#include "ops/reference/embedding.h"
+#include "kernels/check_ids.h"
+#include "kernels/cpu/rows/embedding_cpu.h"
+#include "kernels/reference/embedding.h"
 
 namespace dragoman::ops {
 namespace {
 
-using tensor::DType;
-
 // One name for both dtypes: the float32 kernel and the float64 reference.
-using ops::scaled_row;
-using ops::scaled_row_accumulate;
-using reference::scaled_row;
-using reference::scaled_row_accumulate;
+using kernels::scaled_row;
+using kernels::scaled_row_accumulate;
+using kernels::reference::scaled_row;
+using kernels::reference::scaled_row_accumulate;
 
 // output[n] = scale * table[ids[n]]
 template <typename T>
@@ -74,9 +72,9 @@ void scatter_into_gradient(const Variable& table, const Tensor& rows, const Tens
 }
 
 Variable lookup(const Variable& table, const Tensor& ids, float scale, const char* op, const char* table_name) {
-  check_float(table.value(), op, table_name);
+  kernels::check_float(table.value(), op, table_name);
   tensor::check_matrix(table.value(), table.dtype(), op, table_name);
-  check_ids(ids, ids.size(), table.dim(0), op, "ids");
+  kernels::check_ids(ids, ids.size(), table.dim(0), op, "ids");
   return autograd::record(op, gather_rows(table.value(), ids, scale), {&table},
                           [table, ids, scale](const Tensor& grad_output) {
                             scatter_into_gradient(table, grad_output, ids, scale);  // of gather_rows
@@ -86,7 +84,7 @@ Variable lookup(const Variable& table, const Tensor& ids, float scale, const cha
 // output[n] = scale * table[ids[n]] of a table [V, D] that is packed alone.
 Tensor gather_packed_rows(const PackedWeight& table, const Tensor& ids, float scale) {
   const PackedMatrix& columns = table.forward();  // [D, V]
-  check_ids(ids, ids.size(), columns.columns(), "embedding", "ids");
+  kernels::check_ids(ids, ids.size(), columns.columns(), "embedding", "ids");
   Tensor output = Tensor::empty({ids.dim(0), columns.rows()});  // [N, D]
   for (int64_t n = 0; n < ids.dim(0); ++n) {
     float* row = output.data<float>() + n * output.stride(0);
@@ -141,12 +139,12 @@ Variable select_rows(const Variable& x, const Tensor& ids) {
 
 Variable add_positions(const Variable& x, const Variable& table, const Tensor& positions) {
   constexpr const char* kOp = "add_positions";
-  check_float(x.value(), kOp, "x");
+  kernels::check_float(x.value(), kOp, "x");
   tensor::check_matrix(x.value(), x.dtype(), kOp, "x");
   tensor::check_matrix(table.value(), x.dtype(), kOp, "table");
   base::check_argument(table.dim(1) == x.dim(1), "add_positions: table has width {}, x has width {}; must be equal",
                        table.dim(1), x.dim(1));
-  check_ids(positions, x.dim(0), table.dim(0), kOp, "positions");
+  kernels::check_ids(positions, x.dim(0), table.dim(0), kOp, "positions");
   Tensor output = gather_rows(table.value(), positions, 1.0F);  // [N, D]
   (x.dtype() == DType::kFloat64 ? rows_accumulate<double> : rows_accumulate<float>)(x.value(), output);
   return autograd::record(kOp, std::move(output), {&x, &table}, [x, table, positions](const Tensor& grad_output) {

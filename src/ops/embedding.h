@@ -1,12 +1,9 @@
 #pragma once
 
-#include "autograd/variable.h"
 #include "ops/packed_weight.h"
+#include "ops/types.h"
 
 namespace dragoman::ops {
-
-using autograd::Variable;
-using tensor::Tensor;
 
 /// Looks up one row of the table for each token and scales it: output[n] = scale * table[ids[n]].
 /// @param table  [V, D] float32 or float64;  @param ids  [N] int32, each in [0, V)

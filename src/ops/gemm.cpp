@@ -3,13 +3,12 @@
 #include <algorithm>
 
 #include "base/error.h"
-#include "ops/gemm_cpu.h"
-#include "ops/reference/gemm.h"
+#include "kernels/cpu/gemm/gemm_cpu.h"
+#include "kernels/reference/gemm.h"
 
 namespace dragoman::ops {
 namespace {
 
-using tensor::DType;
 using tensor::Shape;
 
 struct Product {
@@ -60,25 +59,25 @@ void multiply_float64(const Product& product) {
   if (!product.accumulate) {
     start_rows<double>(product.bias, product.c);
   }
-  reference::gemm_accumulate(product.a, product.a_transposed ? Transpose::kYes : Transpose::kNo, product.b,
-                             product.b_transposed ? Transpose::kYes : Transpose::kNo, product.c);
+  kernels::reference::gemm_accumulate(product.a, product.a_transposed ? Transpose::kYes : Transpose::kNo, product.b,
+                                      product.b_transposed ? Transpose::kYes : Transpose::kNo, product.c);
 }
 
 void multiply_float32(const Product& product) {
   const auto& [a, a_transposed, b, b_transposed, bias, c, accumulate, precision] = product;
-  const GemmArguments arguments{
-      .a = StoredOperand::of(a, a_transposed),
-      .b = StoredOperand::of(b, b_transposed),
+  const kernels::GemmArguments arguments{
+      .a = kernels::StoredOperand::of(a, a_transposed),
+      .b = kernels::StoredOperand::of(b, b_transposed),
       .c = c.data<float>(),
       .c_stride = c.stride(0),
       .rows = c.dim(0),
       .columns = c.dim(1),
       .depth = a.dim(a_transposed ? 0 : 1),
       .bias = bias == nullptr ? nullptr : bias->data<float>(),
-      .kernel = product_kernel(precision),
+      .kernel = kernels::product_kernel(precision),
   };
   if (arguments.depth > 0) {
-    accumulate ? gemm_kernel_accumulate(arguments) : gemm_kernel(arguments);
+    accumulate ? kernels::gemm_kernel_accumulate(arguments) : kernels::gemm_kernel(arguments);
   } else if (!accumulate) {
     start_rows<float>(bias, c);
   }

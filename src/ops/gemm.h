@@ -1,19 +1,8 @@
 #pragma once
 
-#include "ops/precision.h"
-#include "tensor/tensor.h"
+#include "ops/types.h"
 
 namespace dragoman::ops {
-
-using tensor::Tensor;
-
-/// Whether a matrix enters a product as it is or transposed.
-enum class Transpose { kNo, kYes };
-
-/// The other one.
-constexpr Transpose turned(Transpose transpose) {
-  return transpose == Transpose::kYes ? Transpose::kNo : Transpose::kYes;
-}
 
 /// Matrix product, overwriting:  C = op(A) op(B), op(X) = X or X^T.
 /// @param a  [M, K], or [K, M] with Transpose::kYes;  @param b  [K, N], or [N, K];  @param c  [M, N]

@@ -1,14 +1,13 @@
 #include "ops/layer_norm.h"
 
 #include "base/error.h"
-#include "ops/layer_norm_cpu.h"
-#include "ops/reference/dropout.h"
-#include "ops/reference/layer_norm.h"
+#include "kernels/cpu/rows/dropout_cpu.h"
+#include "kernels/cpu/rows/layer_norm_cpu.h"
+#include "kernels/reference/dropout.h"
+#include "kernels/reference/layer_norm.h"
 
 namespace dragoman::ops {
 namespace {
-
-using tensor::DType;
 
 DType float_type(const Variable& variable) {
   return variable.dtype() == DType::kFloat64 ? DType::kFloat64 : DType::kFloat32;
@@ -32,7 +31,7 @@ void check_residual(const char* op, const Variable& residual, const Variable& su
   const bool rounded = is_bfloat16(sublayer.value()) && residual.dtype() == DType::kFloat32;
   tensor::check_matrix(sublayer.value(), rounded ? DType::kBFloat16 : float_type(residual), op, "sublayer");
   tensor::check_shape(sublayer.value(), residual.shape(), op, "sublayer");
-  check_dropout(dropout, op);
+  kernels::check_dropout(dropout, op);
 }
 
 // What the backward of a layer norm needs; the sum or input x, its statistics, and where gradients go.
@@ -59,16 +58,17 @@ struct NormGradients {
 // With dropout, grad_dropped [N, D] = dx * mask.
 Tensor norm_backward(const SavedNorm& saved, const Tensor& grad_output, const Dropout& dropout, Tensor* grad_dropped) {
   NormGradients grads(saved);
-  const LayerNormBackward norm{saved.x, saved.stats, saved.gain.value(), grad_output, grads.x, grads.gain, grads.bias};
+  const kernels::LayerNormBackward norm{saved.x, saved.stats, saved.gain.value(), grad_output,
+                                        grads.x, grads.gain,  grads.bias};
   if (saved.x.dtype() == DType::kFloat64) {
-    reference::layer_norm_backward(norm);
+    kernels::reference::layer_norm_backward(norm);
     if (grad_dropped != nullptr) {
-      reference::dropout_rows(grads.x, dropout, *grad_dropped);
+      kernels::reference::dropout_rows(grads.x, dropout, *grad_dropped);
     }
   } else if (grad_dropped != nullptr) {
-    residual_dropout_layer_norm_backward_float32(norm, dropout, *grad_dropped);
+    kernels::residual_dropout_layer_norm_backward_float32(norm, dropout, *grad_dropped);
   } else {
-    layer_norm_backward_float32(norm);
+    kernels::layer_norm_backward_float32(norm);
   }
   saved.gain.add_grad(grads.gain);
   saved.bias.add_grad(grads.bias);
@@ -91,8 +91,8 @@ void residual_backward(const Variable& residual, const Variable& sublayer, const
     return;
   }
   Tensor grad_sublayer = Tensor::empty(grad_sum.shape(), sublayer.dtype());  // [N, D]
-  grad_sum.dtype() == DType::kFloat64 ? reference::dropout_rows(grad_sum, dropout, grad_sublayer)
-                                      : dropout_rows(grad_sum, dropout, grad_sublayer);
+  grad_sum.dtype() == DType::kFloat64 ? kernels::reference::dropout_rows(grad_sum, dropout, grad_sublayer)
+                                      : kernels::dropout_rows(grad_sum, dropout, grad_sublayer);
   sublayer.add_grad(grad_sublayer);
 }
 
@@ -102,8 +102,8 @@ Variable layer_norm(const Variable& x, const Variable& gain, const Variable& bia
   check_norm("layer_norm", x, gain, bias, epsilon);
   Tensor y = Tensor::empty(x.shape(), x.dtype());          // [N, D]
   Tensor stats = Tensor::empty({x.dim(0), 2}, x.dtype());  // [N, 2]
-  const LayerNormForward norm{x.value(), gain.value(), bias.value(), epsilon, y, stats};
-  x.dtype() == DType::kFloat64 ? reference::layer_norm(norm) : layer_norm_float32(norm);
+  const kernels::LayerNormForward norm{x.value(), gain.value(), bias.value(), epsilon, y, stats};
+  x.dtype() == DType::kFloat64 ? kernels::reference::layer_norm(norm) : kernels::layer_norm_float32(norm);
   const SavedNorm saved{x.value(), stats, gain, bias};
   return autograd::record("layer_norm", y, {&x, &gain, &bias}, [x, saved](const Tensor& grad_output) {
     x.add_grad(norm_backward(saved, grad_output, {}, nullptr));
@@ -113,8 +113,9 @@ Variable layer_norm(const Variable& x, const Variable& gain, const Variable& bia
 Variable residual_dropout(const Variable& residual, const Variable& sublayer, const Dropout& dropout) {
   check_residual("residual_dropout", residual, sublayer, dropout);
   Tensor sum = Tensor::empty(residual.shape(), residual.dtype());  // [N, D]
-  sum.dtype() == DType::kFloat64 ? reference::residual_dropout(residual.value(), sublayer.value(), dropout, sum)
-                                 : residual_dropout_float32(residual.value(), sublayer.value(), dropout, sum);
+  sum.dtype() == DType::kFloat64
+      ? kernels::reference::residual_dropout(residual.value(), sublayer.value(), dropout, sum)
+      : kernels::residual_dropout_float32(residual.value(), sublayer.value(), dropout, sum);
   return autograd::record("residual_dropout", sum, {&residual, &sublayer},
                           [residual, sublayer, dropout](const Tensor& grad_output) {
                             residual_backward(residual, sublayer, dropout, grad_output);
@@ -130,13 +131,13 @@ Variable residual_dropout_layer_norm(const Variable& residual, const Variable& s
   Tensor y = Tensor::empty(residual.shape(), dtype);          // [N, D]
   Tensor stats = Tensor::empty({residual.dim(0), 2}, dtype);  // [N, 2]
   Tensor rounded = is_bfloat16(sublayer.value()) ? Tensor::empty(residual.shape(), DType::kBFloat16) : Tensor();
-  const LayerNormForward norm{
+  const kernels::LayerNormForward norm{
       sum, gain.value(), bias.value(), epsilon, y, stats, rounded.defined() ? &rounded : nullptr};
   if (dtype == DType::kFloat64) {
-    reference::residual_dropout(residual.value(), sublayer.value(), dropout, sum);
-    reference::layer_norm(norm);
+    kernels::reference::residual_dropout(residual.value(), sublayer.value(), dropout, sum);
+    kernels::reference::layer_norm(norm);
   } else {
-    residual_dropout_layer_norm_float32(residual.value(), sublayer.value(), dropout, sum, norm);
+    kernels::residual_dropout_layer_norm_float32(residual.value(), sublayer.value(), dropout, sum, norm);
   }
   const SavedNorm saved{sum, stats, gain, bias};
   const auto backward = [residual, sublayer, dropout, saved](const Tensor& grad_output) {

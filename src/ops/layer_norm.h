@@ -1,11 +1,9 @@
 #pragma once
 
-#include "autograd/variable.h"
 #include "ops/dropout.h"
+#include "ops/types.h"
 
 namespace dragoman::ops {
-
-using autograd::Variable;
 
 /// Normalises each row to mean 0 and variance 1, then scales and shifts each column:
 ///   y = (x - mean(x)) / sqrt(var(x) + epsilon) * gain + bias,  var = mean((x - mean(x))^2), not with D - 1

@@ -4,13 +4,11 @@
 #include <span>
 
 #include "base/error.h"
-#include "ops/activation_cpu.h"
-#include "ops/vector_math.h"
+#include "kernels/cpu/rows/activation_cpu.h"
+#include "kernels/cpu/simd/vector_math.h"
 
 namespace dragoman::ops {
 namespace {
-
-using tensor::DType;
 
 void check_linear(const Variable& x, const Weight& weight, const Variable& bias, Transpose stored) {
   const DType dtype = x.dtype() == DType::kFloat64 ? DType::kFloat64 : DType::kFloat32;
@@ -32,11 +30,11 @@ void check_linear(const Variable& x, const Weight& weight, const Variable& bias,
 
 // sums += row, for both types of element.
 void add_row(std::span<float> sums, const float* row) {
-  add_in_place(sums, {row, sums.size()});
+  kernels::add_in_place(sums, {row, sums.size()});
 }
 
 void add_row(std::span<float> sums, const tensor::BFloat16* row) {
-  add_in_place(sums, {row, sums.size()});
+  kernels::add_in_place(sums, {row, sums.size()});
 }
 
 void add_row(std::span<double> sums, const double* row) {
@@ -114,7 +112,7 @@ Variable record_linear(const Variable& x, const Weight& weight, const Variable& 
 Variable record_linear_relu(const Variable& x, const Weight& weight, const Variable& bias, Tensor y) {
   const auto backward = [x, weight, bias, y](const Tensor& grad_output) {
     Tensor grad = Tensor::empty(y.shape(), y.dtype());  // [N, Dout], before the ReLU
-    activation_backward_cpu(y, grad_output, Activation::kRelu, {}, grad);
+    kernels::activation_backward_cpu(y, grad_output, Activation::kRelu, {}, grad);
     linear_backward(x, weight, bias, Transpose::kNo, grad);
   };
   return autograd::record("linear_activation", y, {&x, &weight.variable, &bias}, backward);

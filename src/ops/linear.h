@@ -3,9 +3,9 @@
 #include <span>
 #include <vector>
 
-#include "autograd/variable.h"
 #include "ops/activation.h"
 #include "ops/packed_weight.h"
+#include "ops/types.h"
 
 namespace dragoman::ops {
 

@@ -4,29 +4,27 @@
 #include <vector>
 
 #include "base/error.h"
-#include "ops/check_ids.h"
-#include "ops/cross_entropy_cpu.h"
+#include "kernels/check_ids.h"
+#include "kernels/cpu/output/cross_entropy_cpu.h"
+#include "kernels/reference/cross_entropy.h"
 #include "ops/logit_chunks.h"
 #include "ops/logit_parts.h"
-#include "ops/reference/cross_entropy.h"
 
 namespace dragoman::ops {
 namespace {
 
 // One name for both dtypes: the float32 kernel and the float64 reference.
-using ops::cross_entropy_row;
-using ops::cross_entropy_row_gradient;
-using reference::cross_entropy_row;
-using reference::cross_entropy_row_gradient;
-using tensor::DType;
-
+using kernels::cross_entropy_row;
+using kernels::cross_entropy_row_gradient;
+using kernels::reference::cross_entropy_row;
+using kernels::reference::cross_entropy_row_gradient;
 // The sums of one call so far.
 struct Sums {
   double smoothed = 0;
   double nll = 0;
   int64_t correct = 0;
 
-  void add(const RowLoss& loss) {
+  void add(const kernels::RowLoss& loss) {
     smoothed += loss.smoothed;
     nll += loss.nll;
     correct += loss.correct ? 1 : 0;
@@ -38,8 +36,8 @@ template <typename T>
 void add_losses(const int32_t* targets, const LossOptions& options, bool learning, Tensor& logits, Sums& sums) {
   for (int64_t n = 0; n < logits.dim(0); ++n) {
     T* row = logits.data<T>() + n * logits.stride(0);
-    const RowLoss loss = learning ? cross_entropy_row_gradient(row, logits.dim(1), targets[n], options)
-                                  : cross_entropy_row(row, logits.dim(1), targets[n], options.label_smoothing);
+    const kernels::RowLoss loss = learning ? cross_entropy_row_gradient(row, logits.dim(1), targets[n], options)
+                                           : cross_entropy_row(row, logits.dim(1), targets[n], options.label_smoothing);
     sums.add(loss);
   }
 }
@@ -74,12 +72,12 @@ Sums losses_in_chunks(const LossInputs& inputs, bool learning, const Tensor& gra
 }
 
 // The sums of C rows of logits, which exist in parts only.
-std::vector<RowSums> row_sums(const LogitParts& logits, const Tensor& hidden, const int32_t* targets) {
-  std::vector<RowSums> sums(static_cast<size_t>(hidden.dim(0)));
+std::vector<kernels::RowSums> row_sums(const LogitParts& logits, const Tensor& hidden, const int32_t* targets) {
+  std::vector<kernels::RowSums> sums(static_cast<size_t>(hidden.dim(0)));
   logits.compute(hidden, [&](int64_t row, int64_t column, const Tensor& part) {
     for (int64_t n = 0; n < part.dim(0); ++n) {
-      add_to_row_sums(part.data<float>() + n * part.stride(0), part.dim(1), targets[row + n] - column,
-                      sums[static_cast<size_t>(row + n)]);
+      kernels::add_to_row_sums(part.data<float>() + n * part.stride(0), part.dim(1), targets[row + n] - column,
+                               sums[static_cast<size_t>(row + n)]);
     }
   });
   return sums;
@@ -96,9 +94,9 @@ Sums losses_in_parts(const LossInputs& inputs, bool learning, const Tensor& grad
     const int64_t end = std::min(begin + LogitParts::kTokens, n_tokens);
     const Tensor chunk = hidden.rows(begin, end);  // [C, D]
     const int32_t* targets = inputs.targets + begin;
-    const std::vector<RowSums> rows = row_sums(logits, chunk, targets);
-    for (const RowSums& row : rows) {
-      sums.add(loss_of_row_sums(row, n_classes, inputs.options.label_smoothing));
+    const std::vector<kernels::RowSums> rows = row_sums(logits, chunk, targets);
+    for (const kernels::RowSums& row : rows) {
+      sums.add(kernels::loss_of_row_sums(row, n_classes, inputs.options.label_smoothing));
     }
     if (!learning) {
       continue;
@@ -107,8 +105,8 @@ Sums losses_in_parts(const LossInputs& inputs, bool learning, const Tensor& grad
     LogitParts::Backward backward(logits, chunk, grad.defined() ? &grad : nullptr);
     logits.compute(chunk, [&](int64_t row, int64_t column, Tensor& part) {
       for (int64_t n = 0; n < part.dim(0); ++n) {
-        logits_to_gradient(part.data<float>() + n * part.stride(0), part.dim(1), targets[row + n] - column,
-                           rows[static_cast<size_t>(row + n)], n_classes, inputs.options);
+        kernels::logits_to_gradient(part.data<float>() + n * part.stride(0), part.dim(1), targets[row + n] - column,
+                                    rows[static_cast<size_t>(row + n)], n_classes, inputs.options);
       }
       backward.add(row, column, part);
     });
@@ -121,8 +119,8 @@ Sums losses_in_parts(const LossInputs& inputs, bool learning, const Tensor& grad
 LossResult linear_cross_entropy(const Variable& hidden, const Weight& weight, const Variable& bias,
                                 const Tensor& targets, const LossOptions& options) {
   LogitChunks::check(hidden.value(), weight.variable, bias, "linear_cross_entropy");
-  check_ids(targets, hidden.dim(0), weight.variable.dim(0), "linear_cross_entropy", "targets");
-  check_loss_options(options, "linear_cross_entropy");
+  kernels::check_ids(targets, hidden.dim(0), weight.variable.dim(0), "linear_cross_entropy", "targets");
+  kernels::check_loss_options(options, "linear_cross_entropy");
   const bool learning = autograd::needs_grad({&hidden, &weight.variable, &bias});
   Tensor grad_hidden;
   if (learning && hidden.requires_grad()) {

@@ -3,18 +3,16 @@
 #include <algorithm>
 
 #include "base/error.h"
-#include "ops/check_ids.h"
-#include "ops/embedding_cpu.h"
-#include "ops/reference/embedding.h"
+#include "kernels/check_ids.h"
+#include "kernels/cpu/rows/embedding_cpu.h"
+#include "kernels/reference/embedding.h"
 
 namespace dragoman::ops {
 namespace {
 
 // One name for both dtypes: the float32 kernel and the float64 reference.
-using ops::scaled_row_accumulate;
-using reference::scaled_row_accumulate;
-using tensor::DType;
-
+using kernels::scaled_row_accumulate;
+using kernels::reference::scaled_row_accumulate;
 template <typename T>
 void add_to_rows(const Tensor& bias, Tensor& rows) {
   for (int64_t n = 0; n < rows.dim(0); ++n) {
@@ -37,7 +35,7 @@ LogitChunks::LogitChunks(const Weight& weight, const Variable& bias, int64_t row
       logits_(Tensor::empty({std::min(kRows, rows), weight.variable.dim(0)}, weight.variable.dtype())) {}
 
 void LogitChunks::check(const Tensor& hidden, const Variable& weight, const Variable& bias, const char* op) {
-  check_float(hidden, op, "hidden");
+  kernels::check_float(hidden, op, "hidden");
   tensor::check_matrix(hidden, hidden.dtype(), op, "hidden");
   tensor::check_matrix(weight.value(), hidden.dtype(), op, "weight");
   base::check_argument(hidden.dim(1) == weight.dim(1),

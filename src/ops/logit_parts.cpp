@@ -3,8 +3,9 @@
 #include <algorithm>
 
 #include "base/error.h"
-#include "ops/attention_step_cpu.h"
-#include "ops/vector_math.h"
+#include "kernels/cpu/attention/attention_step_cpu.h"
+#include "kernels/cpu/simd/vector_math.h"
+#include "ops/gemm.h"
 
 namespace dragoman::ops {
 namespace {
@@ -19,7 +20,7 @@ bool LogitParts::pays(const Weight& weight, bool learning) {
   if (weight.packed == nullptr || (learning && weight.packed->backward() == nullptr)) {
     return false;
   }
-  return has_bfloat16_tiles(weight.packed->forward().kernel());
+  return kernels::has_bfloat16_tiles(weight.packed->forward().kernel());
 }
 
 void LogitParts::compute(const Tensor& hidden, const TakePart& take) const {
@@ -27,9 +28,9 @@ void LogitParts::compute(const Tensor& hidden, const TakePart& take) const {
                        kTokens);
   const PackedMatrix& weight = weight_.packed->forward();
   const Tensor bias = bias_.defined() ? bias_.value() : Tensor();
-  Tensor room = Tensor::empty({std::min(kRows, hidden.dim(0)), PackedMatrix::kPartColumns});
-  for (int64_t column = 0; column < weight.columns(); column += PackedMatrix::kPartColumns) {
-    const int64_t width = std::min(PackedMatrix::kPartColumns, weight.columns() - column);
+  Tensor room = Tensor::empty({std::min(kRows, hidden.dim(0)), kernels::kPartColumns});
+  for (int64_t column = 0; column < weight.columns(); column += kernels::kPartColumns) {
+    const int64_t width = std::min(kernels::kPartColumns, weight.columns() - column);
     for (int64_t row = 0; row < hidden.dim(0); row += kRows) {
       const int64_t end = std::min(row + kRows, hidden.dim(0));
       Tensor part = room.rows(0, end - row).columns(0, width);
@@ -45,14 +46,14 @@ LogitParts::Backward::Backward(const LogitParts& logits, const Tensor& hidden, T
       grad_hidden_(grad_hidden),
       weight_grad_(target_of(logits.weight_.variable)),
       bias_grad_(target_of(logits.bias_)),
-      rounded_(Tensor::empty({hidden.dim(0), PackedMatrix::kPartColumns}, tensor::DType::kBFloat16)) {}
+      rounded_(Tensor::empty({hidden.dim(0), kernels::kPartColumns}, tensor::DType::kBFloat16)) {}
 
 void LogitParts::Backward::add(int64_t row, int64_t column, const Tensor& grad_part) {
   const int64_t end = row + grad_part.dim(0);
   Tensor rounded = rounded_.rows(row, end).columns(0, grad_part.dim(1));
   for (int64_t n = 0; n < grad_part.dim(0); ++n) {
-    round_row(grad_part.data<float>() + n * grad_part.stride(0), grad_part.dim(1),
-              rounded.data<tensor::BFloat16>() + n * rounded.stride(0));
+    kernels::round_row(grad_part.data<float>() + n * grad_part.stride(0), grad_part.dim(1),
+                       rounded.data<tensor::BFloat16>() + n * rounded.stride(0));
   }
   if (grad_hidden_ != nullptr) {  // dhidden = dlogits W
     Tensor grad = grad_hidden_->rows(row, end);
@@ -74,7 +75,7 @@ void LogitParts::Backward::add_to_bias(int64_t row, int64_t column, const Tensor
     sums.zero();
   }
   for (int64_t n = 0; n < grad_part.dim(0); ++n) {
-    add_in_place(sums.span<float>(), grad_part.rows(n, n + 1).span<float>());
+    kernels::add_in_place(sums.span<float>(), grad_part.rows(n, n + 1).span<float>());
   }
 }
 

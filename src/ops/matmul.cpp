@@ -22,12 +22,12 @@ Variable matmul(const Variable& a, Transpose transpose_a, const Variable& b, Tra
   const auto backward = [a, transpose_a, b, transpose_b](const Tensor& grad_output) {
     // Y = op(A) op(B):  d op(A) = dY op(B)^T,  d op(B) = op(A)^T dY
     if (transpose_a == Transpose::kNo) {
-      add_product_to_grad(a, grad_output, Transpose::kNo, b.value(), turned(transpose_b));
+      add_product_to_grad(a, grad_output, Transpose::kNo, b.value(), kernels::flipped(transpose_b));
     } else {
       add_product_to_grad(a, b.value(), transpose_b, grad_output, Transpose::kYes);
     }
     if (transpose_b == Transpose::kNo) {
-      add_product_to_grad(b, a.value(), turned(transpose_a), grad_output, Transpose::kNo);
+      add_product_to_grad(b, a.value(), kernels::flipped(transpose_a), grad_output, Transpose::kNo);
     } else {
       add_product_to_grad(b, grad_output, Transpose::kYes, a.value(), transpose_a);
     }

@@ -1,11 +1,9 @@
 #pragma once
 
-#include "autograd/variable.h"
 #include "ops/gemm.h"
+#include "ops/types.h"
 
 namespace dragoman::ops {
-
-using autograd::Variable;
 
 /// Matrix product with gradients:  Y = op(A) op(B), op(X) = X or X^T.
 /// @param a  [M, K], or [K, M] with Transpose::kYes;  @param b  [K, N], or [N, K].  float32 or float64

@@ -4,7 +4,7 @@
 #include <mutex>
 
 #include "base/error.h"
-#include "ops/logit_screen.h"
+#include "kernels/cpu/output/logit_screen.h"
 #include "tensor/arena.h"
 
 namespace dragoman::ops {
@@ -30,19 +30,20 @@ void pack_some(PackedMatrix& matrix, const Tensor& weight, Transpose transpose, 
 
 struct PackedWeight::LazyScreen {
   std::once_flag made;
-  std::optional<LogitScreen> screen;
+  std::optional<kernels::LogitScreen> screen;
 };
 
 PackedWeight::PackedWeight(const tensor::Shape& shape, const PackedWeightLayout& layout)
     : layout_(layout), forward_(room(shape, layout.stored, layout.precision)) {
   if (layout.with_backward) {
-    backward_ = room(shape, turned(layout.stored), layout.precision);
-  } else if (layout.precision == Precision::kFloat32 && forward_.columns() >= kLeastScreened && LogitScreen::pays()) {
+    backward_ = room(shape, kernels::flipped(layout.stored), layout.precision);
+  } else if (layout.precision == Precision::kFloat32 && forward_.columns() >= kLeastScreened &&
+             kernels::LogitScreen::pays()) {
     screen_ = std::make_shared<LazyScreen>();
   }
 }
 
-const LogitScreen* PackedWeight::screen() const {
+const kernels::LogitScreen* PackedWeight::screen() const {
   if (screen_ == nullptr) {
     return nullptr;
   }
@@ -66,7 +67,7 @@ void PackedWeight::pack(const Tensor& weight, int64_t begin, int64_t end) {
   base::check_argument(screen_ == nullptr || !screen_->screen, "packed_weight: packed again after choices were made");
   pack_some(forward_, weight, layout_.stored, begin, end);
   if (backward_) {
-    pack_some(*backward_, weight, turned(layout_.stored), begin - forward_.panels(), end - forward_.panels());
+    pack_some(*backward_, weight, kernels::flipped(layout_.stored), begin - forward_.panels(), end - forward_.panels());
   }
 }
 
@@ -100,8 +101,8 @@ void multiply_weight_backward(const Tensor& grad_y, const Weight& weight, Transp
     multiply_weight_backward(grad_y, weight, stored, accumulate, unrounded);
     grad_x.copy_from(unrounded.to(grad_x.dtype()));
   } else {
-    (accumulate ? gemm_accumulate : gemm)(grad_y, Transpose::kNo, weight.variable.value(), turned(stored), grad_x,
-                                          weight.precision());
+    (accumulate ? gemm_accumulate : gemm)(grad_y, Transpose::kNo, weight.variable.value(), kernels::flipped(stored),
+                                          grad_x, weight.precision());
   }
 }
 

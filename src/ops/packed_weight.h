@@ -3,14 +3,18 @@
 #include <memory>
 #include <optional>
 
-#include "autograd/variable.h"
-#include "ops/packed_matrix.h"
+#include "kernels/cpu/gemm/packed_matrix.h"
+#include "ops/types.h"
+
+namespace dragoman::kernels {
+class LogitScreen;
+}
 
 namespace dragoman::ops {
 
-using autograd::Variable;
-
-class LogitScreen;
+using kernels::PackedMatrix;
+using kernels::ProductOfSame;
+using kernels::QuantisedWeight;
 
 /// Which copies a packed weight holds.
 struct PackedWeightLayout {
@@ -46,7 +50,7 @@ class PackedWeight {
   /// For choices by the product; made when it is first asked for, after which the weight must not be packed again. Null
   /// where it does not pay: other than float32, with a copy for gradients, few columns, no fast int8. Safe in any
   /// thread.
-  const LogitScreen* screen() const;
+  const kernels::LogitScreen* screen() const;
 
  private:
   struct LazyScreen;

@@ -5,22 +5,20 @@
 #include <vector>
 
 #include "base/error.h"
-#include "ops/check_ids.h"
+#include "kernels/check_ids.h"
+#include "kernels/cpu/output/rdrop_cross_entropy_cpu.h"
+#include "kernels/reference/rdrop_cross_entropy.h"
 #include "ops/logit_chunks.h"
 #include "ops/logit_parts.h"
-#include "ops/rdrop_cross_entropy_cpu.h"
-#include "ops/reference/rdrop_cross_entropy.h"
 
 namespace dragoman::ops {
 namespace {
 
 // One name for both dtypes: the float32 kernel and the float64 reference.
-using ops::add_to_rdrop_sums;
-using ops::rdrop_row_gradient;
-using reference::add_to_rdrop_sums;
-using reference::rdrop_row_gradient;
-using tensor::DType;
-
+using kernels::add_to_rdrop_sums;
+using kernels::rdrop_row_gradient;
+using kernels::reference::add_to_rdrop_sums;
+using kernels::reference::rdrop_row_gradient;
 constexpr const char* kOp = "rdrop_cross_entropy";
 
 void check_inputs(const Variable& first, const Variable& second, const Variable& weight, const Variable& bias,
@@ -28,7 +26,7 @@ void check_inputs(const Variable& first, const Variable& second, const Variable&
   LogitChunks::check(first.value(), weight, bias, kOp);
   tensor::check_shape(second.value(), first.shape(), kOp, "second");
   tensor::check_matrix(second.value(), first.dtype(), kOp, "second");
-  check_loss_options(options.cross_entropy, kOp);
+  kernels::check_loss_options(options.cross_entropy, kOp);
   base::check_argument(options.alpha >= 0 && std::isfinite(options.alpha), "{}: alpha is {}, must be >= 0 and finite",
                        kOp, options.alpha);
 }
@@ -45,7 +43,7 @@ struct RdropInputs {
   int64_t n_tokens() const { return first.dim(0); }
   int64_t n_classes() const { return weight.shape()[0]; }
   // @param target  its place among the logits given
-  RdropRowGradient row_gradient(int64_t target) const {
+  kernels::RdropRowGradient row_gradient(int64_t target) const {
     const LossOptions& loss = options.cross_entropy;
     return {target, n_classes(), loss.label_smoothing, loss.gradient_scale / 2,
             loss.gradient_scale * options.alpha / 4};
@@ -59,11 +57,11 @@ struct RdropGradients {
 };
 
 // Adds the losses of a token, all of whose logits are in `sums`.
-RdropRow add_token(const RdropSums& sums, const RdropInputs& inputs, RdropResult& result) {
+kernels::RdropRow add_token(const kernels::RdropSums& sums, const RdropInputs& inputs, RdropResult& result) {
   const float smoothing = inputs.options.cross_entropy.label_smoothing;
-  const RowLoss loss_p = loss_of_row_sums(sums.p, inputs.n_classes(), smoothing);
-  const RowLoss loss_q = loss_of_row_sums(sums.q, inputs.n_classes(), smoothing);
-  const RdropRow row = rdrop_row_of_sums(sums, loss_p, loss_q);
+  const kernels::RowLoss loss_p = kernels::loss_of_row_sums(sums.p, inputs.n_classes(), smoothing);
+  const kernels::RowLoss loss_q = kernels::loss_of_row_sums(sums.q, inputs.n_classes(), smoothing);
+  const kernels::RdropRow row = kernels::rdrop_row_of_sums(sums, loss_p, loss_q);
   result.smoothed += (loss_p.smoothed + loss_q.smoothed) / 2;
   result.nll += (loss_p.nll + loss_q.nll) / 2;
   result.divergence += (row.kl_pq + row.kl_qp) / 2;
@@ -135,9 +133,9 @@ void losses_in_chunks(const RdropInputs& inputs, const RdropGradients& gradients
     Tensor logits = chunks.compute(hidden);          // [2C, V]
     for_each_pair<T>(logits, [&](int64_t n, T* logits_p, T* logits_q) {
       const int32_t target = inputs.targets[begin + n];
-      RdropSums sums;
+      kernels::RdropSums sums;
       add_to_rdrop_sums(logits_p, logits_q, logits.dim(1), target, sums);
-      const RdropRow row = add_token(sums, inputs, result);
+      const kernels::RdropRow row = add_token(sums, inputs, result);
       if (gradients.learning()) {
         rdrop_row_gradient(row, inputs.row_gradient(target), logits.dim(1), logits_p, logits_q);
       }
@@ -151,8 +149,8 @@ void losses_in_chunks(const RdropInputs& inputs, const RdropGradients& gradients
 }
 
 // The sums of C tokens, whose logits exist in parts only.
-std::vector<RdropSums> sums_of_parts(const LogitParts& logits, const Tensor& hidden, const int32_t* targets) {
-  std::vector<RdropSums> sums(static_cast<size_t>(hidden.dim(0) / 2));
+std::vector<kernels::RdropSums> sums_of_parts(const LogitParts& logits, const Tensor& hidden, const int32_t* targets) {
+  std::vector<kernels::RdropSums> sums(static_cast<size_t>(hidden.dim(0) / 2));
   logits.compute(hidden, [&](int64_t row, int64_t column, Tensor& part) {
     for_each_pair<float>(part, [&](int64_t n, const float* logits_p, const float* logits_q) {
       const int64_t token = row / 2 + n;
@@ -172,8 +170,8 @@ void losses_in_parts(const RdropInputs& inputs, const RdropGradients& gradients,
     const int64_t end = std::min(begin + kTokens, inputs.n_tokens());
     const Tensor hidden = pairs.gather(begin, end);  // [2C, D] bfloat16
     const int32_t* targets = inputs.targets + begin;
-    std::vector<RdropRow> rows;
-    for (const RdropSums& sums : sums_of_parts(logits, hidden, targets)) {
+    std::vector<kernels::RdropRow> rows;
+    for (const kernels::RdropSums& sums : sums_of_parts(logits, hidden, targets)) {
       rows.push_back(add_token(sums, inputs, result));
     }
     if (!gradients.learning()) {
@@ -203,7 +201,7 @@ Tensor rounded(const Variable& pass) {
 RdropResult rdrop_cross_entropy(const Variable& first, const Variable& second, const Weight& weight,
                                 const Variable& bias, const Tensor& targets, const RdropOptions& options) {
   check_inputs(first, second, weight.variable, bias, options);
-  check_ids(targets, first.dim(0), weight.variable.dim(0), kOp, "targets");
+  kernels::check_ids(targets, first.dim(0), weight.variable.dim(0), kOp, "targets");
   const bool learning = autograd::needs_grad({&first, &second, &weight.variable, &bias});
   RdropGradients gradients;
   if (learning) {

@@ -1,21 +1,19 @@
 #include "ops/row_dropout.h"
 
-#include "ops/embedding_cpu.h"
-#include "ops/reference/dropout.h"
-#include "ops/reference/embedding.h"
+#include "kernels/cpu/rows/embedding_cpu.h"
+#include "kernels/reference/dropout.h"
+#include "kernels/reference/embedding.h"
 
 namespace dragoman::ops {
 namespace {
 
 // One name for both dtypes: the float32 kernel and the float64 reference.
-using ops::scaled_row;
-using reference::scaled_row;
-using tensor::DType;
-
+using kernels::scaled_row;
+using kernels::reference::scaled_row;
 template <typename T>
 void drop_rows(const Tensor& x, const Dropout& dropout, Tensor& y) {
   for (int64_t n = 0; n < x.dim(0); ++n) {
-    const auto factor = static_cast<T>(reference::dropout_factor(dropout, n, 0));
+    const auto factor = static_cast<T>(kernels::reference::dropout_factor(dropout, n, 0));
     scaled_row(x.data<T>() + n * x.stride(0), factor, x.dim(1), y.data<T>() + n * y.stride(0));
   }
 }
@@ -29,7 +27,7 @@ Tensor drop_whole_rows(const Tensor& x, const Dropout& dropout) {
 }  // namespace
 
 Variable row_dropout(const Variable& x, const Dropout& dropout) {
-  check_dropout(dropout, "row_dropout");
+  kernels::check_dropout(dropout, "row_dropout");
   if (dropout.probability == 0.0F) {
     return x;
   }

@@ -1,13 +1,11 @@
 #include "ops/softmax.h"
 
-#include "ops/check_ids.h"
-#include "ops/reference/softmax.h"
-#include "ops/softmax_cpu.h"
+#include "kernels/check_ids.h"
+#include "kernels/cpu/rows/softmax_cpu.h"
+#include "kernels/reference/softmax.h"
 
 namespace dragoman::ops {
 namespace {
-
-using tensor::DType;
 
 const float* row_of(const Tensor& matrix, int64_t row) {
   return matrix.data<float>() + row * matrix.stride(0);
@@ -25,9 +23,10 @@ struct Kind {
   void (*exact_backward)(const Tensor& output, const Tensor& grad_output, Tensor& grad);
 };
 
-constexpr Kind kSoftmax{"softmax", softmax_row, softmax_row_backward, reference::softmax, reference::softmax_backward};
-constexpr Kind kLogSoftmax{"log_softmax", log_softmax_row, log_softmax_row_backward, reference::log_softmax,
-                           reference::log_softmax_backward};
+constexpr Kind kSoftmax{"softmax", kernels::softmax_row, kernels::softmax_row_backward, kernels::reference::softmax,
+                        kernels::reference::softmax_backward};
+constexpr Kind kLogSoftmax{"log_softmax", kernels::log_softmax_row, kernels::log_softmax_row_backward,
+                           kernels::reference::log_softmax, kernels::reference::log_softmax_backward};
 
 void forward(const Kind& kind, const Tensor& x, Tensor& output) {
   if (x.dtype() == DType::kFloat64) {
@@ -52,7 +51,7 @@ Tensor backward(const Kind& kind, const Tensor& output, const Tensor& grad_outpu
 }
 
 Variable apply(const Kind& kind, const Variable& x) {
-  check_float(x.value(), kind.op, "x");
+  kernels::check_float(x.value(), kind.op, "x");
   tensor::check_matrix(x.value(), x.dtype(), kind.op, "x");
   Tensor output = Tensor::empty(x.shape(), x.dtype());  // [N, C]
   forward(kind, x.value(), output);

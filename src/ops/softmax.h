@@ -1,11 +1,8 @@
 #pragma once
 
-#include "autograd/variable.h"
+#include "ops/types.h"
 
 namespace dragoman::ops {
-
-using autograd::Variable;
-using tensor::Tensor;
 
 /// Probabilities of each row: softmax(x)[n][c] = exp(x[n][c] - m) / sum_j exp(x[n][j] - m), m the largest of the row.
 /// @param x  [N, C] float32 or float64;  @return [N, C]. C = 0 gives an empty result.

@@ -5,18 +5,18 @@
 #include <algorithm>
 #include <mutex>
 
-#include "serving/deepl_routes.h"
-#include "serving/file_routes.h"
-#include "serving/health_routes.h"
-#include "serving/inspect_routes.h"
-#include "serving/libretranslate_routes.h"
-#include "serving/metrics_routes.h"
-#include "serving/page_routes.h"
-#include "serving/reloader.h"
-#include "serving/router.h"
-#include "serving/serving_context.h"
-#include "serving/spec_routes.h"
-#include "serving/stream_routes.h"
+#include "serving/http/router.h"
+#include "serving/routes/deepl_routes.h"
+#include "serving/routes/file_routes.h"
+#include "serving/routes/health_routes.h"
+#include "serving/routes/inspect_routes.h"
+#include "serving/routes/libretranslate_routes.h"
+#include "serving/routes/metrics_routes.h"
+#include "serving/routes/page_routes.h"
+#include "serving/routes/spec_routes.h"
+#include "serving/routes/stream_routes.h"
+#include "serving/service/reloader.h"
+#include "serving/service/serving_context.h"
 
 namespace dragoman::serving {
 namespace {

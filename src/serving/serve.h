@@ -4,9 +4,9 @@
 #include <functional>
 #include <string>
 
-#include "serving/http_server.h"
-#include "serving/served_models.h"
-#include "serving/text_limits.h"
+#include "serving/http/http_server.h"
+#include "serving/service/served_models.h"
+#include "serving/text/text_limits.h"
 
 namespace dragoman::serving {
 

@@ -5,6 +5,7 @@
 #include <array>
 
 #include "autograd/variable.h"
+#include "report/svg_heat_map.h"
 
 namespace dragoman::training {
 namespace {
@@ -28,7 +29,7 @@ class MapCollector : public nn::ForwardObserver {
     }
   }
 
-  std::vector<HeatMap> maps() { return std::move(maps_); }
+  std::vector<report::HeatMap> maps() { return std::move(maps_); }
 
  private:
   // [H, T, S] -> [T, S]
@@ -43,7 +44,7 @@ class MapCollector : public nn::ForwardObserver {
 
   std::string self_path_, cross_path_;
   std::vector<std::string> source_, target_;
-  std::vector<HeatMap> maps_;
+  std::vector<report::HeatMap> maps_;
 };
 
 std::vector<std::string> pieces_of(const data::Vocabulary& vocabulary, std::span<const int32_t> ids) {
@@ -61,7 +62,7 @@ models::TokenRows single(std::span<const int32_t> ids) {
 
 }  // namespace
 
-std::vector<HeatMap> attention_maps(const models::Transformer& model, const Validator& validator) {
+std::vector<report::HeatMap> attention_maps(const models::Transformer& model, const Validator& validator) {
   const std::vector<int32_t> source = data::encode_source(validator.source_vocabulary(), validator.sources().front());
   std::vector<int32_t> target = validator.target_vocabulary().encode(validator.references().front());
   if (source.empty() || source.size() > kLongestSide || target.size() > kLongestSide) {

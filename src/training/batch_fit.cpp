@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <optional>
 
-#include "data/vocabulary.h"
+#include "data/vocabulary/vocabulary.h"
 
 namespace dragoman::training {
 namespace {

@@ -7,7 +7,8 @@
 
 #include "base/error.h"
 #include "base/lap.h"
-#include "ops/vector_math.h"
+#include "distributed/thread_communicator.h"
+#include "kernels/cpu/simd/vector_math.h"
 
 namespace dragoman::training {
 
@@ -175,7 +176,7 @@ double DataParallel::gradient_norm(Worker& worker) {
   const std::span<const float> gradients = worker.replica->parameters().gradients().span<float>();
   double sum = 0.0;
   for (const auto [begin, end] : worker.gradients->shares()) {
-    sum += ops::sum_of_squares(gradients.subspan(static_cast<size_t>(begin), static_cast<size_t>(end - begin)));
+    sum += kernels::sum_of_squares(gradients.subspan(static_cast<size_t>(begin), static_cast<size_t>(end - begin)));
   }
   worker.communicator->all_reduce_sum(std::span<double>(&sum, 1));
   return std::sqrt(sum);

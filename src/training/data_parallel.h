@@ -15,8 +15,8 @@ namespace dragoman::training {
 
 /// How a process computes.
 struct WorkerOptions {
-  int workers = 1;                                      ///< threads of this process
-  ops::Precision precision = ops::Precision::kFloat32;  ///< of products with weights and of their gradients
+  int workers = 1;                                              ///< threads of this process
+  kernels::Precision precision = kernels::Precision::kFloat32;  ///< of products with weights and of their gradients
 };
 
 /// Where the first worker spent an update, in seconds.

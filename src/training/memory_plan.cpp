@@ -5,7 +5,7 @@
 
 #include "base/error.h"
 #include "base/memory.h"
-#include "decoding/options.h"
+#include "decoding/search/options.h"
 
 namespace dragoman::training {
 namespace {
@@ -112,7 +112,7 @@ MemoryPlan plan_tensors(const TrainOptions& options, const MemoryBudget& budget,
   plan.weights = static_cast<uint64_t>(elements) * kFloat;
   plan.optimizer = (options.run.ema_decay > 0.0 ? 3 : 2) * plan.weights;
   plan.gradients = static_cast<uint64_t>(options.run.workers) * plan.weights;
-  const bool half = options.precision == ops::Precision::kBFloat16;
+  const bool half = options.precision == kernels::Precision::kBFloat16;
   plan.packed = (half ? 1 : 2) * plan.weights;  // for the forward and for the backward
   plan.averaging = averaging_bytes(options.run, plan.weights);
   check_standing(plan);

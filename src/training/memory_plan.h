@@ -6,7 +6,7 @@
 #include <utility>
 #include <vector>
 
-#include "data/corpus.h"
+#include "data/text/corpus.h"
 #include "training/batch_fit.h"
 #include "training/train_options.h"
 

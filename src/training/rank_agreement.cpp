@@ -8,7 +8,7 @@
 #include "base/error.h"
 #include "base/json.h"
 #include "base/sha256.h"
-#include "data/corpus.h"
+#include "data/text/corpus.h"
 #include "training/vocabularies.h"
 
 namespace dragoman::training {

@@ -27,7 +27,7 @@ struct Rows {
 };
 
 LossSums one_pass(const models::Transformer& model, const Rows& rows, const nn::ForwardContext& context,
-                  const ops::LossOptions& options, Variable& loss) {
+                  const kernels::LossOptions& options, Variable& loss) {
   const Variable hidden = model.forward(rows.source, rows.target, context);  // [Nt, D]
   const ops::LossResult result =
       ops::linear_cross_entropy(hidden, model.output_weight(), model.output_bias(), rows.expected, options);
@@ -64,7 +64,8 @@ LossSums Replica::forward_backward(const data::Batch& shard, const UpdateKey& ke
   tape.on_final(on_final);
   const autograd::TapeScope recording(&tape);
   Variable loss;
-  const ops::LossOptions options{static_cast<float>(key.label_smoothing), 1.0 / static_cast<double>(key.update_tokens)};
+  const kernels::LossOptions options{static_cast<float>(key.label_smoothing),
+                                     1.0 / static_cast<double>(key.update_tokens)};
   const LossSums sums = key.rdrop > 0.0 ? two_passes(*model_, Rows(shard), context, {options, key.rdrop}, loss)
                                         : one_pass(*model_, Rows(shard), context, options, loss);
   seconds.forward += lap();

@@ -5,8 +5,8 @@
 #include <vector>
 
 #include "data/encoded_corpus.h"
+#include "report/training_report.h"
 #include "training/memory_plan.h"
-#include "training/report.h"
 #include "training/train_options.h"
 #include "training/validator.h"
 
@@ -14,8 +14,9 @@ namespace dragoman::training {
 
 /// The tables of the report: model, data, training, machine, and memory where it is planned.
 /// @param options  with vocabulary sizes and workers filled in
-std::vector<ReportFactGroup> run_facts(const TrainOptions& options, int64_t parameters,
-                                       const data::CorpusStatistics& corpus, const std::optional<MemoryPlan>& plan);
+std::vector<report::ReportFactGroup> run_facts(const TrainOptions& options, int64_t parameters,
+                                               const data::CorpusStatistics& corpus,
+                                               const std::optional<MemoryPlan>& plan);
 
 /// What a person should be told before the first update: a model too large for its text, normalisation that loses
 /// characters of the target text, a tokenizer that does not suit the validation text.

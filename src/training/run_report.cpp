@@ -11,6 +11,7 @@
 #include "base/files.h"
 #include "base/json.h"
 #include "base/utf8.h"
+#include "report/svg_heat_map.h"
 
 namespace dragoman::training {
 namespace {
@@ -27,16 +28,16 @@ std::string now_text() {
   return text;
 }
 
-ProgressLineOptions line_options(const TrainOptions& options) {
-  ProgressLineOptions line = progress_line_options_for(STDERR_FILENO);
+report::ProgressLineOptions line_options(const TrainOptions& options) {
+  report::ProgressLineOptions line = report::progress_line_options_for(STDERR_FILENO);
   line.plain_every_steps = options.run.log_every;
   line.plain_interval_seconds = 0;
   return line;
 }
 
-nlohmann::json to_tree(const SampleSet& set) {
+nlohmann::json to_tree(const report::SampleSet& set) {
   nlohmann::json samples = nlohmann::json::array();
-  for (const SampleTranslation& sample : set.samples) {
+  for (const report::SampleTranslation& sample : set.samples) {
     samples.push_back({{"source", sample.source}, {"reference", sample.reference}, {"hypothesis", sample.hypothesis}});
   }
   return {{"step", set.step}, {"samples", samples}};
@@ -46,7 +47,7 @@ nlohmann::json to_tree(const SampleSet& set) {
 
 FolderReport::FolderReport(const TrainOptions& options, int64_t resume_step, std::ostream& terminal)
     : folder_(options.model_folder),
-      metrics_(folder_ / "metrics.jsonl", resume_step),
+      metrics_(folder_ / report::kMetricsName, resume_step),
       tensorboard_(folder_, resume_step),
       line_(terminal, line_options(options)) {
   data_.title = "Training report";
@@ -63,11 +64,11 @@ void FolderReport::warning(const std::string& text) {
   data_.warnings.push_back(text);
 }
 
-void FolderReport::progress(const Progress& progress) {
+void FolderReport::progress(const report::Progress& progress) {
   line_.update(progress);
 }
 
-void FolderReport::train_row(const TrainRow& row) {
+void FolderReport::train_row(const report::TrainRow& row) {
   metrics_.append(row);
   tensorboard_.scalar("train/loss", row.step, row.loss);
   tensorboard_.scalar("train/learning_rate", row.step, row.learning_rate);
@@ -78,8 +79,8 @@ void FolderReport::train_row(const TrainRow& row) {
   }
 }
 
-void FolderReport::validation(const ValidationRow& row, const ValidationResult& result, const Validator& validator,
-                              std::vector<HeatMap> attention) {
+void FolderReport::validation(const report::ValidationRow& row, const ValidationResult& result,
+                              const Validator& validator, std::vector<report::HeatMap> attention) {
   metrics_.append(row);
   tensorboard_.scalar("validation/loss", row.step, row.loss);
   tensorboard_.scalar("validation/perplexity", row.step, row.perplexity);
@@ -92,16 +93,16 @@ void FolderReport::validation(const ValidationRow& row, const ValidationResult& 
                             row.is_best ? "  (best so far)" : ""));
 }
 
-void FolderReport::checkpoint(const CheckpointRow& row) {
+void FolderReport::checkpoint(const report::CheckpointRow& row) {
   metrics_.append(row);
 }
 
-void FolderReport::memory(const MemoryRow& row, const std::string& text) {
+void FolderReport::memory(const report::MemoryRow& row, const std::string& text) {
   metrics_.append(row);
   line_.message(text);
 }
 
-void FolderReport::event(const EventRow& row) {
+void FolderReport::event(const report::EventRow& row) {
   metrics_.append(row);
   line_.message(row.text);
 }
@@ -109,12 +110,12 @@ void FolderReport::event(const EventRow& row) {
 void FolderReport::write(const std::string& status) {
   data_.status = status;
   data_.updated = now_text();
-  data_.metrics = read_metrics(folder_ / "metrics.jsonl");
-  write_report(folder_ / "report.html", data_);
+  data_.metrics = report::read_metrics(folder_ / report::kMetricsName);
+  report::write_report(folder_ / "report.html", data_);
 }
 
 void FolderReport::keep_samples(int64_t step, const ValidationResult& result, const Validator& validator) {
-  SampleSet set;
+  report::SampleSet set;
   set.step = step;
   const size_t count = std::min(kSampleSentences, result.translations.size());
   for (size_t index = 0; index < count; ++index) {
@@ -123,7 +124,7 @@ void FolderReport::keep_samples(int64_t step, const ValidationResult& result, co
   tensorboard_.text("validation/sample", step, set.samples.empty() ? "" : set.samples.front().hypothesis);
   data_.samples.push_back(std::move(set));
   nlohmann::json tree = nlohmann::json::array();
-  for (const SampleSet& kept : data_.samples) {
+  for (const report::SampleSet& kept : data_.samples) {
     tree.push_back(to_tree(kept));
   }
   base::write_file_atomic(folder_ / kSamplesFile, base::dump_json(tree, 1) + "\n");
@@ -135,7 +136,7 @@ void FolderReport::load_samples(int64_t resume_step) try {
     return;
   }
   for (const auto& set : base::parse_json(base::read_file(folder_ / kSamplesFile), kSamplesFile)) {
-    SampleSet samples;
+    report::SampleSet samples;
     samples.step = set.at("step").get<int64_t>();
     for (const auto& sample : set.at("samples")) {
       samples.samples.push_back({sample.at("source"), sample.at("reference"), sample.at("hypothesis")});

@@ -5,11 +5,12 @@
 #include <string>
 #include <vector>
 
-#include "training/metrics_log.h"
-#include "training/progress_line.h"
-#include "training/report.h"
+#include "report/metrics_log.h"
+#include "report/progress_line.h"
+#include "report/svg_heat_map.h"
+#include "report/tensorboard.h"
+#include "report/training_report.h"
 #include "training/run_state.h"
-#include "training/tensorboard.h"
 #include "training/train_options.h"
 #include "training/validator.h"
 
@@ -23,16 +24,17 @@ class RunReport {
   virtual void message(const std::string&) {}
   /// A warning: shown now and in the report.
   virtual void warning(const std::string&) {}
-  virtual void facts(std::vector<ReportFactGroup>) {}
+  virtual void facts(std::vector<report::ReportFactGroup>) {}
 
-  virtual void progress(const Progress&) {}
-  virtual void train_row(const TrainRow&) {}
+  virtual void progress(const report::Progress&) {}
+  virtual void train_row(const report::TrainRow&) {}
   /// @param attention  maps of the first validation sentence
-  virtual void validation(const ValidationRow&, const ValidationResult&, const Validator&, std::vector<HeatMap>) {}
-  virtual void checkpoint(const CheckpointRow&) {}
+  virtual void validation(const report::ValidationRow&, const ValidationResult&, const Validator&,
+                          std::vector<report::HeatMap>) {}
+  virtual void checkpoint(const report::CheckpointRow&) {}
   /// @param text  the plan for a person
-  virtual void memory(const MemoryRow&, const std::string&) {}
-  virtual void event(const EventRow&) {}
+  virtual void memory(const report::MemoryRow&, const std::string&) {}
+  virtual void event(const report::EventRow&) {}
   /// Writes report.html with this status: "training", "finished", ...
   virtual void write(const std::string&) {}
   virtual void finish_line() {}
@@ -47,14 +49,14 @@ class FolderReport : public RunReport {
 
   void message(const std::string& text) override;
   void warning(const std::string& text) override;
-  void facts(std::vector<ReportFactGroup> groups) override { data_.facts = std::move(groups); }
-  void progress(const Progress& progress) override;
-  void train_row(const TrainRow& row) override;
-  void validation(const ValidationRow& row, const ValidationResult& result, const Validator& validator,
-                  std::vector<HeatMap> attention) override;
-  void checkpoint(const CheckpointRow& row) override;
-  void memory(const MemoryRow& row, const std::string& text) override;
-  void event(const EventRow& row) override;
+  void facts(std::vector<report::ReportFactGroup> groups) override { data_.facts = std::move(groups); }
+  void progress(const report::Progress& progress) override;
+  void train_row(const report::TrainRow& row) override;
+  void validation(const report::ValidationRow& row, const ValidationResult& result, const Validator& validator,
+                  std::vector<report::HeatMap> attention) override;
+  void checkpoint(const report::CheckpointRow& row) override;
+  void memory(const report::MemoryRow& row, const std::string& text) override;
+  void event(const report::EventRow& row) override;
   void write(const std::string& status) override;
   void finish_line() override { line_.finish(); }
 
@@ -63,10 +65,10 @@ class FolderReport : public RunReport {
   void keep_samples(int64_t step, const ValidationResult& result, const Validator& validator);
 
   std::filesystem::path folder_;
-  MetricsLog metrics_;
-  TensorBoardWriter tensorboard_;
-  ProgressLine line_;
-  ReportData data_;
+  report::MetricsLog metrics_;
+  report::TensorBoardWriter tensorboard_;
+  report::ProgressLine line_;
+  report::ReportData data_;
 };
 
 }  // namespace dragoman::training

@@ -5,9 +5,9 @@
 
 #include "base/error.h"
 #include "decoding/load_translator.h"
+#include "kernels/product_kernel.h"
 #include "models/quantised_model.h"
-#include "ops/product_kernel.h"
-#include "training/progress_line.h"
+#include "report/progress_line.h"
 #include "training/vocabularies.h"
 
 namespace dragoman::training {
@@ -24,11 +24,11 @@ struct Message {
 
 // Training could not have begun with a model that `quantize` made, and writes none over.
 void check_is_not_rounded(const models::ModelFiles& model, const std::filesystem::path& folder) {
-  const ops::Precision precision = models::stored_precision(model.tensors);
-  base::check_usage(precision == ops::Precision::kFloat32,
+  const kernels::Precision precision = models::stored_precision(model.tensors);
+  base::check_usage(precision == kernels::Precision::kFloat32,
                     "{}: holds a model rounded to {} by `dragoman quantize`, which cannot be trained; name another "
                     "folder, or go on with the model that it was made of",
-                    folder.string(), ops::name_of(precision));
+                    folder.string(), kernels::name_of(precision));
 }
 
 Message look_around(const TrainOptions& options, std::ostream& terminal, std::vector<std::string>& notes,
@@ -50,7 +50,8 @@ Message look_around(const TrainOptions& options, std::ostream& terminal, std::ve
     initial_weights = std::move(initial.tensors);
     return {std::nullopt, std::move(initial.vocabularies), std::move(initial.config)};
   }
-  terminal << fmt::format("learning a vocabulary of {} pieces\n", format_count(options.vocabulary.size)) << std::flush;
+  terminal << fmt::format("learning a vocabulary of {} pieces\n", report::format_count(options.vocabulary.size))
+           << std::flush;
   return {std::nullopt, model_texts(learn_vocabularies(options, notes), options.model).vocabularies, ""};
 }
 
@@ -100,15 +101,15 @@ RunStart find_run_start(const TrainOptions& options, distributed::ProcessGroup& 
           std::move(weights)};
 }
 
-ops::Precision precision_of_run(const TrainOptions& options, const std::optional<Checkpoint>& checkpoint) {
+kernels::Precision precision_of_run(const TrainOptions& options, const std::optional<Checkpoint>& checkpoint) {
   if (options.precision) {
     return *options.precision;
   }
-  std::optional<ops::Precision> begun;
+  std::optional<kernels::Precision> begun;
   if (checkpoint) {
-    begun = ops::precision_from(nlohmann::json::parse(checkpoint->recipe).value("precision", "float32"));
+    begun = kernels::precision_from(nlohmann::json::parse(checkpoint->recipe).value("precision", "float32"));
   }
-  return begun.value_or(ops::fastest_precision());
+  return begun.value_or(kernels::fastest_precision());
 }
 
 void restore_tensors(const Checkpoint& checkpoint, distributed::ProcessGroup& processes, models::Transformer& model,

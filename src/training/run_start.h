@@ -5,7 +5,7 @@
 #include <string>
 #include <vector>
 
-#include "data/vocabulary.h"
+#include "data/vocabulary/vocabulary.h"
 #include "distributed/process_group.h"
 #include "tensor/safetensors.h"
 #include "training/checkpoint.h"
@@ -30,7 +30,7 @@ RunStart find_run_start(const TrainOptions& options, distributed::ProcessGroup& 
                         std::vector<std::string>& notes);
 
 /// The precision that was asked for; with "auto" the one the run began with, or else the fastest of this machine.
-ops::Precision precision_of_run(const TrainOptions& options, const std::optional<Checkpoint>& checkpoint);
+kernels::Precision precision_of_run(const TrainOptions& options, const std::optional<Checkpoint>& checkpoint);
 
 /// Fills weights and optimizer from the checkpoint: the leading rank reads it, the others are told.
 void restore_tensors(const Checkpoint& checkpoint, distributed::ProcessGroup& processes, models::Transformer& model,

@@ -138,7 +138,7 @@ void TrainOptions::check() const {
   shape.source_vocab_size = shape.target_vocab_size = kAnyVocabularySize;  // the true ones are known after learning
   shape.check();
   schedule.check();
-  base::check_usage(precision != ops::Precision::kInt8,
+  base::check_usage(precision != kernels::Precision::kInt8,
                     "precision is int8, which is for translating; train in float32 or bfloat16");
   base::check_range("beta1", adam.beta1, 0.0, 0.9999);
   base::check_range("beta2", adam.beta2, 0.0, 0.99999);
@@ -180,7 +180,7 @@ std::string recipe_json(const TrainOptions& options) {
       {"vocabulary_lines", options.vocabulary.max_lines},
       {"joint_vocabulary", options.joint_vocabulary},
       {"model", nlohmann::json::parse(models::to_json(options.model))},
-      {"precision", options.precision ? ops::name_of(*options.precision) : "auto"},
+      {"precision", options.precision ? kernels::name_of(*options.precision) : "auto"},
       {"schedule", name_of(options.schedule.kind)},
       {"learning_rate", options.schedule.learning_rate},
       {"warmup_steps", options.schedule.warmup_steps},

@@ -6,10 +6,10 @@
 #include <string>
 #include <vector>
 
-#include "data/vocabulary_trainer.h"
+#include "data/vocabulary/vocabulary_trainer.h"
 #include "evaluation/tokenizer.h"
+#include "kernels/precision.h"
 #include "models/transformer_config.h"
-#include "ops/precision.h"
 #include "training/schedule.h"
 
 namespace dragoman::training {
@@ -80,8 +80,8 @@ struct TrainOptions {
   /// those of the first update; of `model` the dropouts alone count, of `vocabulary` nothing. Empty = weights are
   /// drawn.
   std::filesystem::path initial_model;
-  models::TransformerConfig model;          ///< vocabulary sizes are filled in from the trained vocabularies
-  std::optional<ops::Precision> precision;  ///< of products with weights; none = what is fastest on this machine
+  models::TransformerConfig model;              ///< vocabulary sizes are filled in from the trained vocabularies
+  std::optional<kernels::Precision> precision;  ///< of products with weights; none = what is fastest on this machine
   data::VocabularyOptions vocabulary;
   bool joint_vocabulary = true;
   ScheduleOptions schedule;

@@ -7,7 +7,8 @@
 
 #include "base/error.h"
 #include "base/lap.h"
-#include "ops/vector_math.h"
+#include "kernels/cpu/simd/vector_math.h"
+#include "report/svg_heat_map.h"
 #include "training/attention_maps.h"
 #include "training/rank_agreement.h"
 
@@ -95,7 +96,7 @@ void Trainer::update_average() {
     // Early on the average follows fast, or it would remember the random start for long.
     const double updates = static_cast<double>(state_.applied_updates);
     const double decay = std::min(options_.run.ema_decay, (1.0 + updates) / (10.0 + updates));
-    ops::ema_update(average_.span<float>(), model_->parameters().values().span<float>(), decay);
+    kernels::ema_update(average_.span<float>(), model_->parameters().values().span<float>(), decay);
   }
 }
 
@@ -141,7 +142,7 @@ void Trainer::validate() {
   report_->validation({state_.step, epoch(), result.sums.nll_per_token(), result.sums.perplexity(), result.bleu,
                        result.chrf, best, seconds()},
                       result, *validator_,
-                      processes_.leads() ? attention_maps(*model_, *validator_) : std::vector<HeatMap>());
+                      processes_.leads() ? attention_maps(*model_, *validator_) : std::vector<report::HeatMap>());
   swap_average();
   if (plan_ && plan_->gives_back()) {
     reserve();
@@ -173,7 +174,7 @@ void Trainer::save() {
   if (!processes_.leads()) {
     return;
   }
-  base::check(ops::all_finite(model_->parameters().values().span<float>()), base::ErrorKind::kRuntime,
+  base::check(kernels::all_finite(model_->parameters().values().span<float>()), base::ErrorKind::kRuntime,
               "train: a weight is not finite at step {}; nothing is saved, the last checkpoint is intact", state_.step);
   state_.seconds = seconds();
   state_.batcher = batcher_->state().dump();
@@ -228,7 +229,7 @@ double Trainer::window_speed() const {
 }
 
 double Trainer::window_kl() const {
-  return options_.loss.rdrop > 0.0 ? state_.window.kl_per_token() : kNotMeasured;
+  return options_.loss.rdrop > 0.0 ? state_.window.kl_per_token() : report::kNotMeasured;
 }
 
 // By the speed of this process so far, validations included, or by the limits on time.

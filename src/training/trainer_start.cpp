@@ -203,9 +203,9 @@ void Trainer::describe() {
   const int64_t parameters = model_->parameters().count();
   const auto& counts = corpus_->statistics();
   report_->message(counts.report());
-  report_->message(fmt::format("model: {} ({} parameters), {}, {} on {}", options_.preset, format_count(parameters),
-                               replicas_text(processes_.size(), options_.run.workers),
-                               ops::name_of(*options_.precision), base::isa_name(base::active_isa())));
+  report_->message(fmt::format("model: {} ({} parameters), {}, {} on {}", options_.preset,
+                               report::format_count(parameters), replicas_text(processes_.size(), options_.run.workers),
+                               kernels::name_of(*options_.precision), base::isa_name(base::active_isa())));
   for (const std::string& warning : run_warnings(options_, parameters, counts, *validator_)) {
     report_->warning(warning);
   }

@@ -3,7 +3,7 @@
 #include <array>
 #include <sstream>
 
-#include "data/text_file.h"
+#include "data/text/text_file.h"
 #include "decoding/translator.h"
 #include "evaluation/evaluate.h"
 

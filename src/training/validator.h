@@ -6,7 +6,7 @@
 #include <vector>
 
 #include "data/encoded_corpus.h"
-#include "decoding/options.h"
+#include "decoding/search/options.h"
 #include "training/data_parallel.h"
 #include "training/train_options.h"
 

@@ -4,8 +4,8 @@
 
 #include "base/error.h"
 #include "base/utf8.h"
-#include "data/text_file.h"
-#include "data/vocabulary_trainer.h"
+#include "data/text/text_file.h"
+#include "data/vocabulary/vocabulary_trainer.h"
 #include "models/model_folder.h"
 
 namespace dragoman::training {

@@ -3,7 +3,7 @@
 #include <string>
 #include <vector>
 
-#include "data/vocabulary.h"
+#include "data/vocabulary/vocabulary.h"
 #include "training/checkpoint.h"
 #include "training/train_options.h"
 

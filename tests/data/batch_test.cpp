@@ -5,7 +5,7 @@
 #include <map>
 #include <numeric>
 
-#include "data/vocabulary.h"
+#include "data/vocabulary/vocabulary.h"
 #include "data_test_support.h"
 
 namespace dragoman::data {

@@ -1,4 +1,4 @@
-#include "data/corpus.h"
+#include "data/text/corpus.h"
 
 #include "data/encoded_corpus.h"
 #include "data_test_support.h"

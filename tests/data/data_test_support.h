@@ -12,7 +12,7 @@
 
 #include "base/error.h"
 #include "base/random.h"
-#include "data/vocabulary_trainer.h"
+#include "data/vocabulary/vocabulary_trainer.h"
 
 namespace dragoman::data {
 

@@ -6,7 +6,7 @@
 #include <algorithm>
 
 #include "base/random.h"
-#include "data/vocabulary.h"
+#include "data/vocabulary/vocabulary.h"
 #include "support/expect_error.h"
 
 namespace dragoman::data {

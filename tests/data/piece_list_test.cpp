@@ -1,10 +1,10 @@
-#include "data/piece_list.h"
+#include "data/vocabulary/piece_list.h"
 
 #include <gmock/gmock.h>
 
 #include <algorithm>
 
-#include "data/protobuf.h"
+#include "base/protobuf.h"
 #include "data_test_support.h"
 
 namespace dragoman::data {
@@ -124,7 +124,8 @@ TEST_P(PieceList, BadListsAreRefusedWithFileAndPiece) {
   const auto read = [](const std::string& bytes) {
     return error_of(ErrorKind::kBadData, [&] { Vocabulary::from_bytes(bytes, "x.spm"); });
   };
-  EXPECT_THAT(read(listed_.bytes() + bytes_field(7, "more")), testing::HasSubstr("not at the end"));
+  EXPECT_THAT(read(listed_.bytes() + base::ProtobufMessage().add_bytes(7, "more").bytes()),
+              testing::HasSubstr("not at the end"));
   EXPECT_THAT(read(listed_.bytes().substr(0, listed_.bytes().size() - 1)), testing::HasSubstr("cut short"));
   EXPECT_THAT(error_of(ErrorKind::kBadData, [&] { with_piece_list(listed_.bytes(), pieces_, "x.spm"); }),
               testing::HasSubstr("has a piece list already"));

@@ -1,4 +1,4 @@
-#include "data/sample_corpus.h"
+#include "data/sample/sample_corpus.h"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>

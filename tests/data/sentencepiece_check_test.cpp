@@ -1,4 +1,4 @@
-#include "data/sentencepiece_check.h"
+#include "data/vocabulary/sentencepiece_check.h"
 
 #include <gmock/gmock.h>
 

@@ -1,4 +1,4 @@
-#include "data/text_file.h"
+#include "data/text/text_file.h"
 
 #include <fcntl.h>
 #include <sys/stat.h>

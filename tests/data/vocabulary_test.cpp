@@ -1,4 +1,4 @@
-#include "data/vocabulary.h"
+#include "data/vocabulary/vocabulary.h"
 
 #include <gmock/gmock.h>
 
@@ -9,8 +9,8 @@
 
 #include "base/files.h"
 #include "base/utf8.h"
-#include "data/subword_sampler.h"
-#include "data/text_file.h"
+#include "data/text/text_file.h"
+#include "data/vocabulary/subword_sampler.h"
 #include "data_test_support.h"
 
 namespace dragoman::data {

@@ -1,12 +1,12 @@
 // Banned phrases against a plain search of the text that pieces spell.
-#include "decoding/banned_phrases.h"
+#include "decoding/search/banned_phrases.h"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
 #include <thread>
 
-#include "decoding/logits_rules.h"
+#include "decoding/search/logits_rules.h"
 #include "table_model.h"
 #include "tiny_vocabulary.h"
 

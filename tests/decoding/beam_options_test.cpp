@@ -3,8 +3,8 @@
 #include <gtest/gtest.h>
 
 #include "base/random.h"
-#include "decoding/coverage.h"
 #include "decoding/parallel_search.h"
+#include "decoding/search/coverage.h"
 #include "table_model.h"
 #include "tiny_model.h"
 

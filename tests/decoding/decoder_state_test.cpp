@@ -1,11 +1,11 @@
 // Laws of cached decoding with a real (tiny, random) Transformer.
-#include "decoding/decoder_state.h"
+#include "decoding/steps/decoder_state.h"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
 #include "base/error.h"
-#include "decoding/transformer_steps.h"
+#include "decoding/steps/transformer_steps.h"
 #include "tiny_model.h"
 
 namespace dragoman::decoding {

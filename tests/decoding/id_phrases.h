@@ -5,7 +5,7 @@
 #include <vector>
 
 #include "base/utf8.h"
-#include "decoding/phrases.h"
+#include "decoding/search/phrases.h"
 
 namespace dragoman::decoding {
 

@@ -1,5 +1,5 @@
 // What the page that looks inside is made of: the numbers must be the model's own, and agree with each other.
-#include "decoding/inspection.h"
+#include "decoding/inspection/inspection.h"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
@@ -7,8 +7,8 @@
 #include <cmath>
 #include <numeric>
 
-#include "decoding/candidates.h"
-#include "decoding/inspected_head.h"
+#include "decoding/inspection/inspected_head.h"
+#include "decoding/search/candidates.h"
 #include "support/expect_error.h"
 #include "tiny_model.h"
 #include "tiny_vocabulary.h"

@@ -1,10 +1,10 @@
 // Rules over logits and tables written by hand.
-#include "decoding/logits_rules.h"
+#include "decoding/search/logits_rules.h"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-#include "decoding/banned_phrases.h"
+#include "decoding/search/banned_phrases.h"
 #include "table_model.h"
 #include "tiny_vocabulary.h"
 

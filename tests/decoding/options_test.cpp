@@ -1,4 +1,4 @@
-#include "decoding/options.h"
+#include "decoding/search/options.h"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>

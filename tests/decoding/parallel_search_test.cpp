@@ -8,8 +8,8 @@
 #include <numeric>
 
 #include "base/error.h"
-#include "decoding/beam_search.h"
-#include "decoding/search_loop.h"
+#include "decoding/search/beam_search.h"
+#include "decoding/search/search_loop.h"
 #include "tiny_model.h"
 
 namespace dragoman::decoding {
@@ -66,7 +66,7 @@ TEST_P(ParallelSearchLaws, ASentenceAloneEqualsItInAnyBatch) {
 // A rule that forbids nothing makes a search look at all logits; without it the likeliest are picked while they are
 // computed.
 TEST_P(ParallelSearchLaws, SearchesThatSeeAllLogitsFindTheSame) {
-  for (const auto precision : {ops::Precision::kFloat32, ops::Precision::kInt8}) {
+  for (const auto precision : {kernels::Precision::kFloat32, kernels::Precision::kInt8}) {
     model_->parameters().pack_weights(precision);
     const ParallelSearch search(model_);
     const Sources sources = random_sources(30, 13);
@@ -101,7 +101,7 @@ TEST_P(ParallelSearchLaws, WorkersAndBatchSizesChangeNothing) {
 // The vocabulary is large enough for greedy search to leave out most of the product in float32.
 TEST_P(ParallelSearchLaws, WithoutScoresThePiecesStay) {
   const auto model = tiny_model(std::get<0>(GetParam()), 3, 2000);
-  for (const auto precision : {ops::Precision::kFloat32, ops::Precision::kInt8}) {
+  for (const auto precision : {kernels::Precision::kFloat32, kernels::Precision::kInt8}) {
     model->parameters().pack_weights(precision);
     const ParallelSearch search(model);
     const Sources sources = random_sources(30, 15);
@@ -127,7 +127,7 @@ TEST_P(ParallelSearchLaws, WithoutScoresThePiecesStay) {
 TEST_P(ParallelSearchLaws, ThreadsThatHelpAWorkerChangeNothing) {
   constexpr uint64_t kVocabSize = 20'000;
   const auto model = tiny_model(std::get<0>(GetParam()), 3, kVocabSize);
-  for (const auto precision : {ops::Precision::kFloat32, ops::Precision::kInt8}) {
+  for (const auto precision : {kernels::Precision::kFloat32, kernels::Precision::kInt8}) {
     model->parameters().pack_weights(precision);
     const ParallelSearch search(model);
     const Sources sources = random_sources(6, 14, 12, kVocabSize);

@@ -3,8 +3,8 @@
 #include <gtest/gtest.h>
 
 #include "base/utf8.h"
-#include "decoding/phrase_constraints.h"
-#include "decoding/scripts.h"
+#include "decoding/search/phrase_constraints.h"
+#include "decoding/search/scripts.h"
 #include "tiny_vocabulary.h"
 
 namespace dragoman::decoding {

@@ -6,7 +6,7 @@
 
 #include "base/error.h"
 #include "base/random.h"
-#include "decoding/phrase_constraints.h"
+#include "decoding/search/phrase_constraints.h"
 #include "decoding/terms.h"
 #include "id_phrases.h"
 #include "support/error_of.h"

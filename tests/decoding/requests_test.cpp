@@ -6,9 +6,9 @@
 #include <cmath>
 
 #include "base/error.h"
-#include "decoding/ensemble_steps.h"
 #include "decoding/parallel_search.h"
 #include "decoding/scorer.h"
+#include "decoding/steps/ensemble_steps.h"
 #include "id_phrases.h"
 #include "support/error_of.h"
 #include "table_model.h"

@@ -102,7 +102,8 @@ TEST_F(Reranking, AllHypothesesAreLookedAtHoweverFewAreWanted) {
 
 TEST_F(Reranking, ALineGetsTheSameAloneInABatchAndSubmittedInEveryPrecision) {
   const std::vector<std::string> lines = random_lines(30);
-  for (const auto precision : {ops::Precision::kFloat32, ops::Precision::kBFloat16, ops::Precision::kInt8}) {
+  for (const auto precision :
+       {kernels::Precision::kFloat32, kernels::Precision::kBFloat16, kernels::Precision::kInt8}) {
     forward_->parameters().pack_weights(precision);
     reverse_->parameters().pack_weights(precision);
     const Translator translator = with_reverse(forward_, reverse_);

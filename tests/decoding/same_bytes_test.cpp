@@ -6,7 +6,7 @@
 #include <fstream>
 #include <set>
 
-#include "data/vocabulary_trainer.h"
+#include "data/vocabulary/vocabulary_trainer.h"
 #include "decoding/parallel_search.h"
 #include "tiny_model.h"
 
@@ -49,7 +49,8 @@ size_t count_differences(const std::vector<SearchOutput>& expected, const std::v
 
 void expect_same_everywhere(models::Transformer& model, const std::shared_ptr<models::Transformer>& shared,
                             const Sources& sources, int beam_size) {
-  for (const auto precision : {ops::Precision::kFloat32, ops::Precision::kBFloat16, ops::Precision::kInt8}) {
+  for (const auto precision :
+       {kernels::Precision::kFloat32, kernels::Precision::kBFloat16, kernels::Precision::kInt8}) {
     model.parameters().pack_weights(precision);
     const ParallelSearch search(shared);
     const auto alone = search_in_groups(search, sources, 1, options_of(beam_size, 1));

@@ -8,7 +8,7 @@
 #include <set>
 
 #include "decoding/parallel_search.h"
-#include "decoding/sampler.h"
+#include "decoding/search/sampler.h"
 #include "table_model.h"
 #include "tiny_model.h"
 

@@ -1,4 +1,4 @@
-#include "decoding/search_defaults.h"
+#include "decoding/search/search_defaults.h"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>

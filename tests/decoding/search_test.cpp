@@ -4,7 +4,7 @@
 
 #include "base/error.h"
 #include "base/random.h"
-#include "decoding/beam_search.h"
+#include "decoding/search/beam_search.h"
 #include "table_model.h"
 
 namespace dragoman::decoding {

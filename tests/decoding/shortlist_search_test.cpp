@@ -6,9 +6,9 @@
 #include <future>
 #include <numeric>
 
-#include "decoding/candidates.h"
-#include "decoding/inspection.h"
+#include "decoding/inspection/inspection.h"
 #include "decoding/parallel_search.h"
+#include "decoding/search/candidates.h"
 #include "decoding/search_service.h"
 #include "id_phrases.h"
 #include "support/expect_error.h"
@@ -96,7 +96,7 @@ void expect_within_lists(const Shortlist& list, const Sources& sources, const st
   }
 }
 
-class ShortlistLaws : public testing::TestWithParam<ops::Precision> {
+class ShortlistLaws : public testing::TestWithParam<kernels::Precision> {
  protected:
   ShortlistLaws() { model_->parameters().pack_weights(GetParam()); }
   ParallelSearch search_with(const List& list) const { return ParallelSearch({model_}, list); }
@@ -105,7 +105,8 @@ class ShortlistLaws : public testing::TestWithParam<ops::Precision> {
   Sources sources_ = random_sources(150, 21, 40, kVocabSize);
 };
 INSTANTIATE_TEST_SUITE_P(Precisions, ShortlistLaws,
-                         testing::Values(ops::Precision::kFloat32, ops::Precision::kBFloat16, ops::Precision::kInt8),
+                         testing::Values(kernels::Precision::kFloat32, kernels::Precision::kBFloat16,
+                                         kernels::Precision::kInt8),
                          [](const auto& precision) { return std::string(name_of(precision.param)); });
 
 // Alone a sentence uses some columns, among 7 more of them, among 64 the whole product.
@@ -234,7 +235,7 @@ TEST(ShortlistScores, AreAmongTheAllowedPieces) {
   const int32_t slot = steps.add({&sentence, 1}).front();
   steps.restrict(slot, allowed);
   const StepRow row{slot, 0, data::kBosId};
-  ops::BestLogits best;
+  kernels::BestLogits best;
   tensor::Tensor logits = steps.step_and_best({&row, 1}, 10, best);  // [1, V]
   double sum = 0.0;
   for (int32_t id = 0; id < kVocabSize; ++id) {
@@ -258,7 +259,7 @@ TEST(ShortlistSearch, ThrowsOutColumnsThatNobodyUses) {
     std::iota(allowed.begin(), allowed.end(), begin);
     steps.restrict(slot, allowed);
     const StepRow row{slot, 0, data::kBosId};
-    ops::BestLogits best;
+    kernels::BestLogits best;
     steps.step_best({&row, 1}, 5, best);
     EXPECT_THAT(best.row(0).ids, testing::Each(testing::AllOf(testing::Ge(begin), testing::Lt(begin + 30))));
     EXPECT_LE(steps.restricted_output().columns_kept(), 60) << "from " << begin;

@@ -6,8 +6,8 @@
 #include <vector>
 
 #include "base/random.h"
-#include "data/vocabulary.h"
-#include "decoding/search_loop.h"
+#include "data/vocabulary/vocabulary.h"
+#include "decoding/search/search_loop.h"
 
 namespace dragoman::decoding {
 

@@ -4,7 +4,7 @@
 #include <vector>
 
 #include "base/random.h"
-#include "data/vocabulary.h"
+#include "data/vocabulary/vocabulary.h"
 #include "models/transformer.h"
 
 namespace dragoman::decoding {

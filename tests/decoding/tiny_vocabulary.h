@@ -9,7 +9,7 @@
 #include <vector>
 
 #include "base/random.h"
-#include "data/vocabulary_trainer.h"
+#include "data/vocabulary/vocabulary_trainer.h"
 
 namespace dragoman::decoding {
 

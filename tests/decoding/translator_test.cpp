@@ -6,9 +6,10 @@
 
 #include "base/error.h"
 #include "base/utf8.h"
-#include "decoding/attention_capture.h"
+#include "decoding/inspection/attention_capture.h"
 #include "decoding/scorer.h"
 #include "decoding/text_splitter.h"
+#include "report/attention_page.h"
 #include "tiny_model.h"
 #include "tiny_vocabulary.h"
 
@@ -242,15 +243,15 @@ TEST(AttentionCapture, FillsEveryGridOfThePage) {
   const Translator translator = make_translator();
   const std::string line = "the red cat sleeps";
   const Translation translation = translator.translate({&line, 1}, options_of()).at(0);
-  const AttentionPageData page = capture_attention(translator, line, translation);
-  for (const AttentionGrid* grid : {&page.encoder_self, &page.decoder_self, &page.cross}) {
+  const report::AttentionPageData page = capture_attention(translator, line, translation);
+  for (const report::AttentionGrid* grid : {&page.encoder_self, &page.decoder_self, &page.cross}) {
     ASSERT_EQ(grid->size(), 2U) << "layers";
     ASSERT_EQ(grid->front().size(), 4U) << "heads";
   }
   EXPECT_EQ(page.decoder_pieces.size(), page.target_pieces.size());
   EXPECT_EQ(page.encoder_self[1][3].size(), page.source_pieces.size() * page.source_pieces.size());
   EXPECT_EQ(page.cross[0][0].size(), page.target_pieces.size() * page.source_pieces.size());
-  EXPECT_THAT(attention_page(page), testing::HasSubstr("<html"));
+  EXPECT_THAT(report::attention_page(page), testing::HasSubstr("<html"));
   EXPECT_THROW(capture_attention(translator, "  ", translation), base::Error);
 }
 

@@ -7,6 +7,7 @@
 #include "base/error.h"
 #include "base/random.h"
 #include "base/worker_pool.h"
+#include "distributed/thread_communicator.h"
 
 namespace dragoman::distributed {
 namespace {

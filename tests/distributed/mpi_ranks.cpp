@@ -8,7 +8,9 @@
 
 #include "base/random.h"
 #include "base/worker_pool.h"
+#include "distributed/join_processes.h"
 #include "distributed/process_group.h"
+#include "distributed/thread_communicator.h"
 
 namespace dragoman::distributed {
 namespace {

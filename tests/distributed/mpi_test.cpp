@@ -1,6 +1,7 @@
 #include "support/mpirun.h"
 
 #include "base/error.h"
+#include "distributed/join_processes.h"
 #include "distributed/process_group.h"
 #include "distributed/rank_watch.h"
 #include "support/temporary_folder.h"

@@ -4,6 +4,7 @@
 #include <cstdlib>
 
 #include "base/error.h"
+#include "distributed/join_processes.h"
 #include "distributed/process_group.h"
 
 namespace dragoman::distributed {

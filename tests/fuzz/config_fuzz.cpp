@@ -1,6 +1,6 @@
 // Any bytes as each of the JSON files of a model folder. What is read can be written, and read again to the same.
 #include "base/manifest.h"
-#include "decoding/search_defaults.h"
+#include "decoding/search/search_defaults.h"
 #include "fuzz.h"
 #include "interop/marian_config.h"
 #include "models/transformer_config.h"

@@ -3,9 +3,9 @@
 #include <string_view>
 
 #include "base/utf8.h"
-#include "serving/request_fields.h"
-#include "serving/request_reader.h"
-#include "serving/text_plan.h"
+#include "serving/http/request_fields.h"
+#include "serving/http/request_reader.h"
+#include "serving/text/text_plan.h"
 
 namespace {
 

@@ -177,10 +177,10 @@ TEST_F(TrainBadInput, TwentyNonFiniteGradientsEndTheRunAndNothingNonFiniteIsSave
                         command("model", 1000, {{"weight-decay", "1"}, {"learning-rate", "100"}, {"keep-last", "99"}}));
   EXPECT_EQ(run.wait(), kFailed) << run.errors();
   EXPECT_NE(last_line(run.errors()).find("20 updates in a row had gradients that are not finite"), std::string::npos);
-  const training::MetricsHistory history = training::read_metrics(path("model/metrics.jsonl"));
-  const auto skipped = std::ranges::count(history.events, "skipped_update", &training::EventRow::name);
+  const report::MetricsHistory history = report::read_metrics(path("model/metrics.jsonl"));
+  const auto skipped = std::ranges::count(history.events, "skipped_update", &report::EventRow::name);
   EXPECT_EQ(skipped, 20);
-  for (const training::TrainRow& row : history.train) {
+  for (const report::TrainRow& row : history.train) {
     const bool was_skipped = row.step > static_cast<int64_t>(history.train.size()) - skipped + 1;
     EXPECT_EQ(std::isnan(row.loss), was_skipped) << "step " << row.step << " shows the loss " << row.loss;
   }

@@ -48,7 +48,7 @@ class TrainRanks : public test_support::TrainingRuns {
 
   std::vector<double> loss_values(const std::string& model) const {
     std::vector<double> values;
-    for (const training::TrainRow& row : training::read_metrics(path(model) / "metrics.jsonl").train) {
+    for (const report::TrainRow& row : report::read_metrics(path(model) / "metrics.jsonl").train) {
       values.push_back(row.loss);
     }
     return values;

@@ -31,7 +31,7 @@ class TrainSignal : public test_support::TrainingRuns {
   static bool is_ready(const BackgroundProgram& run) { return run.errors().find("model: ") != std::string::npos; }
 
   int64_t last_logged_step(const std::string& model) const {
-    const auto rows = training::read_metrics(path(model) / "metrics.jsonl").train;
+    const auto rows = report::read_metrics(path(model) / "metrics.jsonl").train;
     return rows.empty() ? 0 : rows.back().step;
   }
 };

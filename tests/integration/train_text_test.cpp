@@ -80,7 +80,7 @@ TEST_F(TrainText, TheBestOrLastCheckpointsAreAveraged) {
                  {"learning-rate", "3e-2"},
                  {"keep-last", "6"}}));
   std::map<double, std::string> by_loss;
-  for (const training::ValidationRow& row : training::read_metrics(path("model") / "metrics.jsonl").validation) {
+  for (const report::ValidationRow& row : report::read_metrics(path("model") / "metrics.jsonl").validation) {
     by_loss[row.loss] = "model/checkpoints/step-" + std::to_string(row.step);
   }
   ASSERT_EQ(by_loss.size(), 6U);
@@ -157,7 +157,7 @@ TEST_F(TrainText, ChineseKeepsItsPunctuationAndIsScoredByCharacters) {
   EXPECT_EQ(run.wait(), 0) << run.errors();
   EXPECT_EQ(run.errors().find("--normalization"), std::string::npos) << run.errors();
   EXPECT_EQ(run.errors().find("--tokenize"), std::string::npos) << run.errors();
-  EXPECT_EQ(training::read_metrics(path("model") / "metrics.jsonl").validation.size(), 1U);
+  EXPECT_EQ(report::read_metrics(path("model") / "metrics.jsonl").validation.size(), 1U);
   const Outcome there_and_back =
       program_.run("vocab --model model/vocabulary.spm --encode <train.target | '" DRAGOMAN_PROGRAM
                    "' vocab --model model/vocabulary.spm --decode");

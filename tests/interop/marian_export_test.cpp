@@ -5,7 +5,7 @@
 #include <algorithm>
 
 #include "base/random.h"
-#include "data/vocabulary_trainer.h"
+#include "data/vocabulary/vocabulary_trainer.h"
 #include "marian_folders.h"
 #include "ops/softmax.h"
 #include "support/expect_error.h"

@@ -8,7 +8,7 @@
 
 #include "base/files.h"
 #include "base/json.h"
-#include "data/vocabulary.h"
+#include "data/vocabulary/vocabulary.h"
 #include "interop/marian_import.h"
 #include "interop/marian_vocabulary.h"
 #include "models/model_tensors.h"

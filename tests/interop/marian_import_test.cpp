@@ -6,7 +6,7 @@
 #include <algorithm>
 #include <functional>
 
-#include "data/piece_list.h"
+#include "data/vocabulary/piece_list.h"
 #include "marian_folders.h"
 #include "support/expect_error.h"
 #include "support/temporary_folder.h"

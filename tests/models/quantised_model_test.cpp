@@ -12,7 +12,7 @@
 namespace dragoman::models {
 namespace {
 
-using ops::Precision;
+using kernels::Precision;
 using tensor::DType;
 using tensor::NamedTensors;
 using tensor::Tensor;

@@ -48,7 +48,7 @@ TEST(TransformerConfig, JsonRoundTripKeepsEveryField) {
   config.decoder_n_heads = 4;
   config.output_bias = true;
   config.norm_order = nn::NormOrder::kPre;
-  config.activation = ops::Activation::kSilu;
+  config.activation = kernels::Activation::kSilu;
   config.positions = nn::PositionKind::kLearned;
   config.tying = Tying::kTarget;
   config.attention_dropout = 0.05F;

@@ -178,7 +178,7 @@ TEST_P(TransformerLaws, GradientsOfTheWholeModelMatchFiniteDifferences) {
   config.encoder_layers = config.decoder_layers = 1;
   config.positions = nn::PositionKind::kLearned;
   config.max_positions = 8;
-  config.activation = ops::Activation::kGelu;  // smooth: a kink would spoil the differences
+  config.activation = kernels::Activation::kGelu;  // smooth: a kink would spoil the differences
   config.output_bias = true;
   config.decoder_d_ff = 10;
   config.decoder_n_heads = 4;

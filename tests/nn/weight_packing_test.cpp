@@ -20,7 +20,8 @@ struct Model {
   explicit Model(uint64_t seed = 1)
       : first(parameters, "first", 40, 70),
         second(parameters, "second", 70, 130),
-        output(parameters.declare_weight("output", {90, 130}, Initializer::kNormalEmbedding, ops::Transpose::kYes)) {
+        output(
+            parameters.declare_weight("output", {90, 130}, Initializer::kNormalEmbedding, kernels::Transpose::kYes)) {
     parameters.allocate();
     parameters.initialize(seed);
   }
@@ -28,7 +29,7 @@ struct Model {
   Tensor forward(const Tensor& x) const {
     const Variable hidden = second.forward(first.forward(Variable(x)));
     Tensor logits = Tensor::empty({x.dim(0), 90});
-    ops::multiply_weight(hidden.value(), output->weight(), ops::Transpose::kYes, {}, logits);
+    ops::multiply_weight(hidden.value(), output->weight(), kernels::Transpose::kYes, {}, logits);
     return logits;
   }
 
@@ -48,7 +49,7 @@ TEST(WeightPacking, AnyNumberOfWorkersPacksTheSameCopies) {
   Model model;
   const Tensor expected = model.forward(input());
   for (const int workers : {1, 2, 3, 7, 40}) {
-    model.parameters.allocate_packing(ops::Precision::kFloat32);
+    model.parameters.allocate_packing(kernels::Precision::kFloat32);
     WeightPacking& packing = *model.parameters.packing();
     std::vector<std::thread> threads;
     for (int rank = 0; rank < workers; ++rank) {
@@ -65,7 +66,7 @@ TEST(WeightPacking, AnyNumberOfWorkersPacksTheSameCopies) {
 TEST(WeightPacking, ChangedValuesAreNeverUsedWithOldCopies) {
   Model model, other(2);
   const auto use = [&] { return support::error_of([&] { model.forward(input()); }); };
-  model.parameters.allocate_packing(ops::Precision::kFloat32);
+  model.parameters.allocate_packing(kernels::Precision::kFloat32);
   EXPECT_EQ(use(), kOld) << "not packed yet";
   model.parameters.packing()->pack(0, 1);
   EXPECT_EQ(use(), "no error");
@@ -82,7 +83,7 @@ TEST(WeightPacking, ChangedValuesAreNeverUsedWithOldCopies) {
 TEST(WeightPacking, ReplicasUseTheSharedCopies) {
   Model model, replica;
   replica.parameters.share_values(model.parameters);
-  model.parameters.allocate_packing(ops::Precision::kFloat32);
+  model.parameters.allocate_packing(kernels::Precision::kFloat32);
   replica.parameters.share_packing(model.parameters);
   model.parameters.packing()->pack(0, 1);
   EXPECT_TRUE(same_bits(replica.forward(input()), model.forward(input())));
@@ -95,7 +96,7 @@ TEST(WeightPacking, ReplicasUseTheSharedCopies) {
 
 TEST(WeightPacking, PackingAgainAsksForNoMemory) {
   Model model;
-  model.parameters.allocate_packing(ops::Precision::kFloat32);
+  model.parameters.allocate_packing(kernels::Precision::kFloat32);
   const auto live = [] { return tensor::Arena::current()->counters().live_bytes; };
   const auto peak = [] { return tensor::Arena::current()->counters().peak_bytes; };
   const uint64_t live_before = live(), peak_before = peak();
@@ -107,7 +108,7 @@ TEST(WeightPacking, PackingAgainAsksForNoMemory) {
 TEST(WeightPacking, Float64WeightsCannotBePacked) {
   Model model;
   model.parameters.allocate(DType::kFloat64);
-  EXPECT_EQ(support::error_of([&] { model.parameters.allocate_packing(ops::Precision::kFloat32); }),
+  EXPECT_EQ(support::error_of([&] { model.parameters.allocate_packing(kernels::Precision::kFloat32); }),
             "parameters: float64 weights cannot be packed");
 }
 

@@ -5,7 +5,7 @@
 #include <cmath>
 #include <limits>
 
-#include "ops/attention_tiles.h"
+#include "kernels/cpu/attention/attention_tiles.h"
 #include "ops/elementwise.h"
 #include "ops/gemm.h"
 #include "ops/softmax.h"
@@ -119,7 +119,8 @@ TEST(Attention, KernelMatchesReferenceWithMaskAndDropout) {
 
 bool is_in_tiles(const Batch& batch, const AttentionOptions& options) {
   const auto halves = [](const Tensor& x) { return x.to(DType::kBFloat16); };
-  return attends_in_tiles({halves(batch.query), halves(batch.key), halves(batch.value), batch.bounds, options});
+  return kernels::attends_in_tiles(
+      {halves(batch.query), halves(batch.key), halves(batch.value), batch.bounds, options});
 }
 
 // |seen - expected| / |expected| of all elements together
@@ -186,7 +187,8 @@ TEST(Attention, BFloat16InTilesIsNearTheFloat32Result) {
   for (const int64_t d_head : {32, 64}) {
     const std::string label = "Dh=" + std::to_string(d_head);
     Batch batch = make_batch({7, 1, 33, 0, 60, 3}, {31, 5, 64, 3, 17, 0}, 2 * d_head, 64);
-    EXPECT_EQ(is_in_tiles(batch, {.n_heads = 2}), has_bfloat16_tiles(product_kernel(Precision::kBFloat16)));
+    EXPECT_EQ(is_in_tiles(batch, {.n_heads = 2}),
+              kernels::has_bfloat16_tiles(kernels::product_kernel(Precision::kBFloat16)));
     expect_float32_of_widened(batch, {.n_heads = 2}, label);
     batch.bounds.key_mask = mask_of(120, 4);
     expect_float32_of_widened(batch, {.n_heads = 2}, "mask, " + label);

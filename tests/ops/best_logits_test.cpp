@@ -5,7 +5,7 @@
 #include <algorithm>
 #include <cmath>
 
-#include "ops/top_k.h"
+#include "kernels/cpu/output/top_k.h"
 #include "support/error_of.h"
 #include "support/tensors.h"
 
@@ -20,7 +20,7 @@ void expect_same_bits(const BestLogits& expected, const BestLogits& seen, const 
   ASSERT_EQ(expected.rows(), seen.rows()) << what;
   ASSERT_EQ(expected.k(), seen.k()) << what;
   for (size_t row = 0; row < expected.rows(); ++row) {
-    const BestRow a = expected.row(row), b = seen.row(row);
+    const kernels::BestRow a = expected.row(row), b = seen.row(row);
     EXPECT_THAT(b.ids, testing::ElementsAreArray(a.ids)) << what << ", row " << row;
     EXPECT_THAT(b.values, testing::ElementsAreArray(a.values)) << what << ", row " << row;
     EXPECT_EQ(b.log_sum_exp, a.log_sum_exp) << what << ", row " << row;
@@ -40,9 +40,10 @@ TEST(BestLogits, OfTheProductAreThoseOfTheStoredProduct) {
       Tensor logits = Tensor::empty({rows, columns});
       multiply_weight(x, weight, Transpose::kYes, bias, logits);
       BestLogits expected, seen;
-      best_of_rows(logits, 6, expected);
+      kernels::best_of_rows(logits, 6, expected);
       best_of_product(x, weight, bias, 6, seen);
-      expect_same_bits(expected, seen, fmt::format("{} [{}, {}] x [{}]", name_of(precision), rows, depth, columns));
+      expect_same_bits(expected, seen,
+                       fmt::format("{} [{}, {}] x [{}]", kernels::name_of(precision), rows, depth, columns));
     }
   }
 }
@@ -71,7 +72,7 @@ TEST(BestLogits, AChoiceIsTheLargestThatIsLeft) {
       best_of_product(x, weight, {}, 2 * kFirst, all);
       best_of_product(x, weight, {}, kFirst + 1, choice);
       for (size_t row = 0; row < all.rows(); ++row) {
-        const auto left = [&](const BestRow& best, int32_t from) {
+        const auto left = [&](const kernels::BestRow& best, int32_t from) {
           const auto place = static_cast<size_t>(
               std::ranges::find_if(best.ids, [&](int32_t id) { return id >= from; }) - best.ids.begin());
           return std::pair(best.ids[place], best.values[place]);
@@ -94,7 +95,7 @@ TEST(BestLogits, ARowDoesNotDependOnTheOthers) {
   best_of_product(x, weight, {}, 8, all);
   for (const int64_t row : {0, 127, 128, 299}) {
     best_of_product(x.rows(row, row + 1), weight, {}, 8, one);
-    const BestRow expected = one.row(0), seen = all.row(static_cast<size_t>(row));
+    const kernels::BestRow expected = one.row(0), seen = all.row(static_cast<size_t>(row));
     EXPECT_THAT(seen.ids, testing::ElementsAreArray(expected.ids)) << "row " << row;
     EXPECT_THAT(seen.values, testing::ElementsAreArray(expected.values)) << "row " << row;
     EXPECT_EQ(seen.log_sum_exp, expected.log_sum_exp) << "row " << row;
@@ -104,7 +105,7 @@ TEST(BestLogits, ARowDoesNotDependOnTheOthers) {
 TEST(BestLogits, GiveAllOfASmallVocabularyAndNoRows) {
   const Tensor logits = Tensor::from(std::vector<float>{1, 3, 2}, {1, 3});
   BestLogits best;
-  best_of_rows(logits, 10, best);
+  kernels::best_of_rows(logits, 10, best);
   EXPECT_EQ(best.k(), 3);
   EXPECT_THAT(best.row(0).ids, testing::ElementsAre(1, 2, 0));
   best_of_product(Tensor::empty({0, 4}), Weight(Variable(random_float32({8, 4}, 1))), {}, 2, best);
@@ -120,13 +121,13 @@ TEST(BestLogits, ASummaryOfPartsIsThatOfTheRow) {
       row.data<float>()[place] = odd;
       std::vector<float> values(3), expected_values(3);
       std::vector<int32_t> ids(3), expected_ids(3);
-      RowSummary summary;
+      kernels::RowSummary summary;
       summary.begin(3, values.data(), ids.data());
-      for (int64_t column = 0; column < 1301; column += PackedMatrix::kPartColumns) {
-        summary.take(row.data<float>() + column, column, std::min(1301 - column, PackedMatrix::kPartColumns));
+      for (int64_t column = 0; column < 1301; column += kernels::kPartColumns) {
+        summary.take(row.data<float>() + column, column, std::min(1301 - column, kernels::kPartColumns));
       }
-      top_k(row.data<float>(), 1301, 3, expected_values.data(), expected_ids.data());
-      const double expected = log_sum_exp(row.data<float>(), 1301), seen = summary.log_sum_exp();
+      kernels::top_k(row.data<float>(), 1301, 3, expected_values.data(), expected_ids.data());
+      const double expected = kernels::log_sum_exp(row.data<float>(), 1301), seen = summary.log_sum_exp();
       EXPECT_EQ(ids, expected_ids) << odd << " at " << place;
       EXPECT_EQ(values, expected_values) << odd << " at " << place;
       EXPECT_TRUE(seen == expected || (std::isnan(seen) && std::isnan(expected)))

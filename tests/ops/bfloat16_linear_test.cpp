@@ -1,6 +1,7 @@
 // Rows of bfloat16 between recorded products: linear maps with weights that are packed in bfloat16.
 #include <gmock/gmock.h>
 
+#include "ops/gemm.h"
 #include "ops/linear.h"
 #include "support/error_of.h"
 #include "support/gradient_check.h"

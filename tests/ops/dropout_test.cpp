@@ -3,7 +3,8 @@
 #include <gmock/gmock.h>
 
 #include "base/error.h"
-#include "ops/reference/dropout.h"
+#include "kernels/cpu/rows/dropout_cpu.h"
+#include "kernels/reference/dropout.h"
 #include "support/gradient_check.h"
 
 namespace dragoman::ops {
@@ -21,10 +22,10 @@ TEST(Dropout, MaskIsTheDefinedOneForEveryWidth) {
   for (const int64_t columns : {1, 7, 8, 31, 33, 64, 65, 300}) {
     for (const int64_t row : {0L, 5L, 4294967290L}) {
       std::vector<float> scales(static_cast<size_t>(columns) + 1, -1.0F);
-      dropout_row_scales(kThird, row, columns, scales.data());
+      kernels::dropout_row_scales(kThird, row, columns, scales.data());
       for (int64_t column = 0; column < columns; ++column) {
         ASSERT_EQ(scales[static_cast<size_t>(column)],
-                  static_cast<float>(reference::dropout_factor(kThird, row, column)))
+                  static_cast<float>(kernels::reference::dropout_factor(kThird, row, column)))
             << "row " << row << ", column " << column << " of " << columns;
       }
       EXPECT_EQ(scales.back(), -1.0F) << "wrote past the row of " << columns;
@@ -80,8 +81,8 @@ TEST(Dropout, RowsIntoBFloat16AreTheFloat32ResultRounded) {
     const Tensor x = strided_copy(random_tensor({5, columns}, DType::kFloat32));
     Tensor exact = Tensor::empty({5, columns});
     Tensor wide = Tensor::full({5, columns + 4}, 9.0, DType::kBFloat16), y = wide.columns(1, 1 + columns);
-    dropout_rows(x, kThird, exact);
-    dropout_rows(x, kThird, y);
+    kernels::dropout_rows(x, kThird, exact);
+    kernels::dropout_rows(x, kThird, y);
     EXPECT_TRUE(same_bits(y, exact.to(DType::kBFloat16))) << columns << " columns";
     for (const int64_t beside : {int64_t{0}, columns + 1, columns + 3}) {
       EXPECT_TRUE(close(wide.columns(beside, beside + 1), Tensor::full({5, 1}, 9.0), 0))

@@ -159,7 +159,7 @@ TEST(Gemm, HidesNoNotANumber) {
         a.data<float>()[5 * 40 + 7] = std::bit_cast<float>(bits);
         gemm(a, transpose, Tensor::full({40, 40}, 1.0), Transpose::kNo, c, precision);
         const int64_t row = transpose == Transpose::kNo ? 5 : 7;
-        EXPECT_TRUE(std::isnan(c.data<float>()[row * 40])) << std::hex << bits << ", " << name_of(precision);
+        EXPECT_TRUE(std::isnan(c.data<float>()[row * 40])) << std::hex << bits << ", " << kernels::name_of(precision);
         EXPECT_EQ(c.data<float>()[(row + 1) * 40], 40.0F);
       }
     }

@@ -4,6 +4,7 @@
 
 #include "base/error.h"
 #include "base/memory.h"
+#include "kernels/cpu/simd/vector_math.h"
 #include "ops/activation.h"
 #include "ops/attention.h"
 #include "ops/cross_entropy.h"
@@ -14,7 +15,6 @@
 #include "ops/linear.h"
 #include "ops/matmul.h"
 #include "ops/softmax.h"
-#include "ops/vector_math.h"
 #include "support/gradient_check.h"
 
 namespace dragoman::ops {
@@ -136,7 +136,7 @@ TEST_F(LargeTensorOps, SumsOverMoreThanTwoToThe31Elements) {
   Tensor flat = Tensor::empty({(int64_t{1} << 31) + 1000});
   flat.data<float>()[0] = 2;
   flat.data<float>()[flat.size() - 1] = 3;
-  EXPECT_EQ(sum_of_squares(flat.span<float>()), 13.0);
+  EXPECT_EQ(kernels::sum_of_squares(flat.span<float>()), 13.0);
 }
 
 }  // namespace

@@ -102,10 +102,10 @@ TEST(Linear, SeveralMapsOfTheSameRowsHaveTheBitsOfOneByOne) {
       for (size_t i = 0; i < maps.size(); ++i) {
         const Variable expected = linear(x, maps[i].weight, maps[i].bias);
         EXPECT_EQ(seen[i].value().to_vector<float>(), expected.value().to_vector<float>())
-            << name_of(precision) << ", depth " << depth << ", map " << i;
+            << kernels::name_of(precision) << ", depth " << depth << ", map " << i;
         EXPECT_EQ(linear_activation(x, maps[i].weight, maps[i].bias, Activation::kRelu).value().to_vector<float>(),
                   activation(expected, Activation::kRelu).value().to_vector<float>())
-            << name_of(precision) << ", depth " << depth << ", map " << i;
+            << kernels::name_of(precision) << ", depth " << depth << ", map " << i;
       }
     }
   }

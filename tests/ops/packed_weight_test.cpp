@@ -2,6 +2,7 @@
 
 #include <gmock/gmock.h>
 
+#include "ops/gemm.h"
 #include "ops/linear.h"
 #include "ops/linear_cross_entropy.h"
 #include "support/error_of.h"

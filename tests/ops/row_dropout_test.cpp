@@ -3,7 +3,7 @@
 #include <gmock/gmock.h>
 
 #include "base/error.h"
-#include "ops/reference/dropout.h"
+#include "kernels/reference/dropout.h"
 #include "support/gradient_check.h"
 
 namespace dragoman::ops {
@@ -22,7 +22,7 @@ TEST(RowDropout, EachRowIsDroppedOrScaledAsAWhole) {
   const Tensor y = row_dropout(Variable(x), kThird).value();
   int64_t dropped = 0;
   for (int64_t row = 0; row < 300; ++row) {
-    const auto factor = static_cast<float>(reference::dropout_factor(kThird, row, 0));
+    const auto factor = static_cast<float>(kernels::reference::dropout_factor(kThird, row, 0));
     dropped += factor == 0.0F;
     for (int64_t column = 0; column < 37; ++column) {
       ASSERT_EQ(y.data<float>()[row * 37 + column], factor * x.data<float>()[row * 37 + column])

@@ -50,7 +50,7 @@ def check(name, seen, expected):
 
 
 def check_sample(program):
-    writer = pathlib.Path(program).resolve().parent / "tests" / "training" / "training_tensorboard_sample"
+    writer = pathlib.Path(program).resolve().parent / "tests" / "report" / "report_tensorboard_sample"
     with tempfile.TemporaryDirectory() as folder:
         subprocess.run([writer, folder], check=True)
         values = [(step, (100.0 if step <= 6 else 200.0) + step) for step in range(1, 13)]

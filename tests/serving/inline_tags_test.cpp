@@ -1,5 +1,5 @@
 // Tags of a sentence in its translation: none lost, none doubled, well nested, around the words that look at them.
-#include "serving/inline_tags.h"
+#include "serving/text/inline_tags.h"
 
 #include <gtest/gtest.h>
 
@@ -10,8 +10,8 @@
 #include "base/random.h"
 #include "decoding/tiny_vocabulary.h"
 #include "served_tiny_model.h"
-#include "serving/html_text.h"
-#include "serving/text_plan.h"
+#include "serving/text/html_text.h"
+#include "serving/text/text_plan.h"
 
 namespace dragoman::serving {
 namespace {

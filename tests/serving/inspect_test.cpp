@@ -11,12 +11,13 @@
 #include "base/error.h"
 #include "recorded_exchange.h"
 #include "served_tiny_model.h"
-#include "serving/inspect.h"
-#include "serving/inspect_routes.h"
-#include "serving/json_numbers.h"
-#include "serving/page_assets.h"
-#include "serving/spec_document.h"
-#include "serving/work_queue.h"
+#include "serving/inspect/inspect.h"
+#include "serving/inspect/json_numbers.h"
+#include "serving/page/page_assets.h"
+#include "serving/routes/inspect_routes.h"
+#include "serving/routes/spec_document.h"
+#include "serving/service/model_card.h"
+#include "serving/service/work_queue.h"
 
 namespace dragoman::serving {
 namespace {
@@ -223,12 +224,13 @@ std::set<std::string> keys_of(const json& object) {
 
 TEST_F(Inspect, TheCardCountsEveryParameterOnce) {
   const ServedModel& served = models_.get()->all().front();
-  TrainingCurve curve;
+  report::MetricsHistory history;
   for (int step = 0; step < 1000; ++step) {
-    curve.train.push_back({step, 0.5 * step, 1.0 / (1 + step)});
+    history.train.push_back({.step = step, .loss = 1.0 / (1 + step), .seconds = 0.5 * step});
   }
-  curve.validation.push_back({1000, 500.0, NAN, 2.0, 30.0, 50.0, true});
-  const json card = json::parse(model_card("a <b>", *served.translator, curve));
+  history.validation.push_back(
+      {.step = 1000, .loss = NAN, .perplexity = 2.0, .bleu = 30.0, .chrf = 50.0, .is_best = true, .seconds = 500.0});
+  const json card = json::parse(model_card("a <b>", *served.translator, history));
   int64_t sum = 0;
   for (const json& entry : card["parameters"]["parts"]) {
     sum += entry["count"].get<int64_t>();

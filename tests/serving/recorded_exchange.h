@@ -4,7 +4,7 @@
 #include <mutex>
 #include <nlohmann/json.hpp>
 
-#include "serving/http_message.h"
+#include "serving/http/http_message.h"
 
 namespace dragoman::serving {
 

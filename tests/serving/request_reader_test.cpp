@@ -1,5 +1,5 @@
 // Bytes to requests: what is taken, what is refused, and that neither depends on how the bytes arrive.
-#include "serving/request_reader.h"
+#include "serving/http/request_reader.h"
 
 #include <fmt/format.h>
 #include <gtest/gtest.h>

@@ -2,7 +2,7 @@
 
 #include "decoding/tiny_model.h"
 #include "decoding/tiny_vocabulary.h"
-#include "serving/served_models.h"
+#include "serving/service/served_models.h"
 
 namespace dragoman::serving {
 

@@ -1,5 +1,5 @@
 // The queue between requests and workers: turns, bounds, cancels, deadlines.
-#include "serving/translation_service.h"
+#include "serving/service/translation_service.h"
 
 #include <gtest/gtest.h>
 
@@ -7,7 +7,7 @@
 
 #include "base/random.h"
 #include "served_tiny_model.h"
-#include "serving/http_message.h"
+#include "serving/http/http_message.h"
 
 namespace dragoman::serving {
 namespace {

@@ -1,5 +1,5 @@
 // What of a text is translated, and that the rest stays.
-#include "serving/text_plan.h"
+#include "serving/text/text_plan.h"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>

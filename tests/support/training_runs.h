@@ -14,10 +14,10 @@
 #include "base/checked_folder.h"
 #include "base/random.h"
 #include "base/sha256.h"
+#include "report/metrics_log.h"
 #include "support/background_program.h"
 #include "support/program.h"
 #include "training/checkpoint.h"
-#include "training/metrics_log.h"
 
 namespace dragoman::test_support {
 
@@ -115,7 +115,7 @@ class TrainingRuns : public testing::Test {
   /// Loss of each row of metrics.jsonl, as hexadecimal floats.
   std::vector<std::string> losses(const std::string& model) const {
     std::vector<std::string> texts;
-    for (const training::TrainRow& row : training::read_metrics(path(model) / "metrics.jsonl").train) {
+    for (const report::TrainRow& row : report::read_metrics(path(model) / "metrics.jsonl").train) {
       texts.push_back(fmt::format("{}: {:a}", row.step, row.loss));
     }
     return texts;

@@ -52,7 +52,7 @@ struct Recipe {
   models::TransformerConfig config = small_config();
   double rdrop = 0.0;
   nn::Recompute recompute = nn::Recompute::kNone;
-  ops::Precision precision = ops::Precision::kFloat32;
+  kernels::Precision precision = kernels::Precision::kFloat32;
 };
 
 // Weights after `steps` updates, two batches each.
@@ -98,7 +98,7 @@ TEST(DataParallel, AnyNumberOfWorkersSeesTheSameLossWithRdropAndWordDropout) {
 // Rounding the operands to 8 bits moves the loss a little; the weights, moments and sums stay float32.
 TEST(DataParallel, BFloat16LearnsAsFloat32Does) {
   double exact = 0.0, rounded = 0.0, again = 0.0;
-  const Recipe recipe{.precision = ops::Precision::kBFloat16};
+  const Recipe recipe{.precision = kernels::Precision::kBFloat16};
   const std::vector<float> weights = train(2, 60, &rounded, recipe);
   EXPECT_NE(weights, train(2, 60, &exact)) << "nothing was rounded";
   EXPECT_NEAR(rounded, exact, 0.01 * exact);

@@ -2,6 +2,7 @@
 #include <iostream>
 
 #include "base/error.h"
+#include "distributed/join_processes.h"
 #include "distributed/process_group.h"
 #include "training/trainer.h"
 

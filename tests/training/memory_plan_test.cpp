@@ -2,7 +2,7 @@
 
 #include <gtest/gtest.h>
 
-#include "decoding/options.h"
+#include "decoding/search/options.h"
 #include "support/expect_error.h"
 
 namespace dragoman::training {
@@ -62,7 +62,7 @@ TEST(MemoryPlan, NamesEveryTensor) {
   EXPECT_EQ(plan.peak(), 40 * kMiB + plan.activations);
   options.run.ema_decay = 0.9;
   EXPECT_EQ(planned(options, 1000).optimizer, 12 * kMiB) << "with the moving average";
-  options.precision = ops::Precision::kBFloat16;
+  options.precision = kernels::Precision::kBFloat16;
   EXPECT_EQ(planned(options, 1000).packed, 4 * kMiB);
 }
 

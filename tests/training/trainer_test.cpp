@@ -12,10 +12,10 @@
 
 #include "base/error.h"
 #include "base/files.h"
-#include "data/sample_corpus.h"
+#include "data/sample/sample_corpus.h"
 #include "models/model_folder.h"
 #include "models/model_tensors.h"
-#include "training/metrics_log.h"
+#include "report/metrics_log.h"
 
 namespace dragoman::training {
 namespace {
@@ -88,7 +88,7 @@ std::string checkpoint_hash(const fs::path& model, int64_t step, const char* fil
 
 std::vector<double> losses(const fs::path& model) {
   std::vector<double> losses;
-  for (const TrainRow& row : read_metrics(model / "metrics.jsonl").train) {
+  for (const report::TrainRow& row : report::read_metrics(model / "metrics.jsonl").train) {
     losses.push_back(row.loss);
   }
   return losses;
@@ -143,9 +143,9 @@ TEST_F(TrainerTest, ABatchFittedToMemoryIsKeptWhenTheRunIsResumed) {
   resumed.run.memory = plan.peak() - plan.activations / 2;
   train(resumed, 2);
   EXPECT_NE(log_.find("activations grow by"), std::string::npos) << log_;
-  const MetricsHistory history = read_metrics(resumed.model_folder / "metrics.jsonl");
+  const report::MetricsHistory history = report::read_metrics(resumed.model_folder / "metrics.jsonl");
   ASSERT_EQ(history.memory.size(), 1U);
-  const MemoryRow cut = history.memory[0];
+  const report::MemoryRow cut = history.memory[0];
   EXPECT_GT(cut.accumulate, 1) << "half of the activations fit";
   EXPECT_GE(cut.batch_tokens * cut.accumulate, 20'000);
   resumed.run.memory *= 100;
@@ -173,7 +173,7 @@ TEST_F(TrainerTest, TheFolderHoldsWhatIsPromised) {
                            "report.html", "checkpoints/step-4/manifest.json", "checkpoints/step-14/state.json"}) {
     EXPECT_TRUE(fs::exists(run.model_folder / file)) << file;
   }
-  const MetricsHistory history = read_metrics(run.model_folder / "metrics.jsonl");
+  const report::MetricsHistory history = report::read_metrics(run.model_folder / "metrics.jsonl");
   EXPECT_EQ(history.train.size(), 14U);
   ASSERT_EQ(history.validation.size(), 4U);
   EXPECT_EQ(history.validation.back().step, 14) << "the last weights are looked at, between two validations or not";
@@ -188,8 +188,8 @@ TEST_F(TrainerTest, RdropNamesBothPartsOfTheLoss) {
   EXPECT_EQ(log_.find(" kl "), std::string::npos) << log_;
   train(rdrop, 4);
   EXPECT_NE(log_.find(" kl "), std::string::npos) << log_;
-  const TrainRow without = read_metrics(plain.model_folder / "metrics.jsonl").train.front();
-  const TrainRow with = read_metrics(rdrop.model_folder / "metrics.jsonl").train.front();
+  const report::TrainRow without = report::read_metrics(plain.model_folder / "metrics.jsonl").train.front();
+  const report::TrainRow with = report::read_metrics(rdrop.model_folder / "metrics.jsonl").train.front();
   EXPECT_TRUE(std::isnan(without.kl));
   EXPECT_GT(with.kl, 0.0);
   EXPECT_NEAR(with.loss, without.loss, 0.05 * without.loss) << "the loss is the cross-entropy, mean of both passes";

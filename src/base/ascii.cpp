@@ -1,0 +1,34 @@
+#include "base/ascii.h"
+
+#include <algorithm>
+
+namespace dragoman::base {
+namespace {
+
+char lower(char c) {
+  return c >= 'A' && c <= 'Z' ? static_cast<char>(c - 'A' + 'a') : c;
+}
+
+char upper(char c) {
+  return c >= 'a' && c <= 'z' ? static_cast<char>(c - 'a' + 'A') : c;
+}
+
+}  // namespace
+
+std::string ascii_lower_case(std::string_view text) {
+  std::string result(text);
+  std::ranges::transform(result, result.begin(), lower);
+  return result;
+}
+
+std::string ascii_upper_case(std::string_view text) {
+  std::string result(text);
+  std::ranges::transform(result, result.begin(), upper);
+  return result;
+}
+
+bool equal_ignoring_ascii_case(std::string_view a, std::string_view b) {
+  return std::ranges::equal(a, b, {}, lower, lower);
+}
+
+}  // namespace dragoman::base

@@ -1,0 +1,17 @@
+#pragma once
+
+#include <string>
+#include <string_view>
+
+namespace dragoman::base {
+
+/// Returns `text` with the ASCII letters A to Z in lower case. Other bytes stay; the locale has no influence.
+std::string ascii_lower_case(std::string_view text);
+
+/// Returns `text` with the ASCII letters a to z in upper case. Other bytes stay; the locale has no influence.
+std::string ascii_upper_case(std::string_view text);
+
+/// Whether `a` and `b` are equal when the case of ASCII letters is ignored.
+bool equal_ignoring_ascii_case(std::string_view a, std::string_view b);
+
+}  // namespace dragoman::base

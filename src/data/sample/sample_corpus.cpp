@@ -1,0 +1,239 @@
+#include "data/sample/sample_corpus.h"
+
+#include <algorithm>
+#include <string_view>
+#include <unordered_set>
+
+#include "base/error.h"
+#include "base/files.h"
+
+namespace dragoman::data {
+
+namespace {
+
+using sample::SentenceGrammar;
+
+using WordSet = std::unordered_set<std::string>;
+
+enum class Part { kTrain, kValid, kTest };
+
+// Streams of random numbers, one for each purpose.
+constexpr uint64_t kTrainStream = 1;
+constexpr uint64_t kHeldOutStream = 2;
+
+// From this size on all words of the lexicon are used; below, one noun of each class for each 200 sentences.
+constexpr int64_t kFullLexiconSize = 10'000;
+constexpr int64_t kSentencesPerNoun = 200;
+
+int64_t test_size(int64_t size) {
+  return std::clamp<int64_t>(size / 20, 10, 1'000);
+}
+int64_t valid_size(int64_t size) {
+  return std::clamp<int64_t>(size / 40, 10, 500);
+}
+
+size_t class_limit(int64_t size) {
+  return size >= kFullLexiconSize ? 0 : size_t(std::max<int64_t>(3, size / kSentencesPerNoun));
+}
+
+// FNV-1a: a hash that is the same on every machine, unlike std::hash.
+uint64_t stable_hash(std::string_view text) {
+  uint64_t hash = 0xcbf29ce484222325;
+  for (const char c : text) {
+    hash = (hash ^ static_cast<unsigned char>(c)) * 0x100000001b3;
+  }
+  return hash;
+}
+
+void check_options(const SampleCorpusOptions& options) {
+  base::check_usage(options.pair == "en-de", "sample-corpus: --pair {} is unknown; choose one of: en-de", options.pair);
+  base::check_usage(options.size >= kSampleCorpusMinSize && options.size <= kSampleCorpusMaxSize,
+                    "sample-corpus: --size {} is outside {}..{}; choose a number of sentence pairs in that range",
+                    options.size, kSampleCorpusMinSize, kSampleCorpusMaxSize);
+}
+
+// Draws sentence pairs, keeps the new ones and sends each to the part that its key belongs to.
+class CorpusMaker {
+ public:
+  explicit CorpusMaker(const SampleCorpusOptions& options)
+      : options_(options), lexicon_(class_limit(options.size)), grammar_(lexicon_) {
+    example_ = grammar_.well_known_example();
+  }
+
+  SampleCorpus make() {
+    SampleCorpus corpus;
+    const int64_t n_test = test_size(options_.size);
+    const int64_t n_valid = valid_size(options_.size);
+    fill_train(corpus.train, size_t(options_.size - n_test - n_valid));
+    for (const sample::SentencePair& pair : corpus.train) {
+      add_words(pair.english, english_words_);
+      add_words(pair.german, german_words_);
+    }
+    for (const sample::SentencePair& pair : example_) {
+      add_held_out(corpus.test, pair);
+    }
+    fill_held_out(corpus, size_t(n_valid), size_t(n_test));
+    return corpus;
+  }
+
+ private:
+  void fill_train(std::vector<sample::SentencePair>& train, size_t wanted) {
+    base::Random random(options_.seed, kTrainStream);
+    for (int64_t attempt = 0; train.size() < wanted; ++attempt) {
+      check_attempts(attempt);
+      for (sample::SentencePair& pair : grammar_.draw(random)) {
+        if (train.size() < wanted && part_of(pair.key) == Part::kTrain && is_new(pair)) {
+          train.push_back(std::move(pair));
+        }
+      }
+    }
+  }
+
+  void fill_held_out(SampleCorpus& corpus, size_t n_valid, size_t n_test) {
+    base::Random random(options_.seed, kHeldOutStream);
+    for (int64_t attempt = 0; corpus.valid.size() < n_valid || corpus.test.size() < n_test; ++attempt) {
+      check_attempts(attempt);
+      for (const sample::SentencePair& pair : grammar_.draw(random)) {
+        const Part part = part_of(pair.key);
+        if (part == Part::kValid && corpus.valid.size() < n_valid) {
+          add_held_out(corpus.valid, pair);
+        } else if (part == Part::kTest && corpus.test.size() < n_test) {
+          add_held_out(corpus.test, pair);
+        }
+      }
+    }
+  }
+
+  void add_held_out(std::vector<sample::SentencePair>& part, const sample::SentencePair& pair) {
+    if (all_known(pair.english, english_words_) && all_known(pair.german, german_words_) && is_new(pair)) {
+      part.push_back(pair);
+    }
+  }
+
+  // Small corpora have few keys, so more of them are held out.
+  Part part_of(const std::string& key) const {
+    if (key == example_.front().key) {
+      return Part::kTest;
+    }
+    const double share = options_.size < 2'000 ? 0.2 : 0.06;
+    const double place = base::Random(options_.seed, stable_hash(key)).uniform();
+    return place < share ? Part::kTest : place < 2 * share ? Part::kValid : Part::kTrain;
+  }
+
+  // Remembers the pair. Both sides must be new.
+  bool is_new(const sample::SentencePair& pair) {
+    if (seen_.contains(pair.english) || seen_.contains(pair.german)) {
+      return false;
+    }
+    seen_.insert(pair.english);
+    seen_.insert(pair.german);
+    return true;
+  }
+
+  static void add_words(std::string_view sentence, WordSet& words) {
+    for (const std::string_view word : sample::split_words(sentence)) {
+      words.emplace(word);
+    }
+  }
+
+  static bool all_known(std::string_view sentence, const WordSet& words) {
+    return std::ranges::all_of(sample::split_words(sentence),
+                               [&](std::string_view word) { return words.contains(std::string(word)); });
+  }
+
+  void check_attempts(int64_t attempt) const {
+    base::check(attempt < 100 * kSampleCorpusMaxSize, base::ErrorKind::kRuntime,
+                "sample-corpus: --size {} --seed {}: the grammar yields too few different sentences; try another seed",
+                options_.size, options_.seed);
+  }
+
+  const SampleCorpusOptions& options_;
+  sample::Lexicon lexicon_;
+  SentenceGrammar grammar_;
+  std::vector<sample::SentencePair> example_;
+  WordSet seen_, english_words_, german_words_;
+};
+
+// Where the word "it" (upper or lower case) stands in the sentence.
+void find_it(std::string_view english, PronounRow& row) {
+  const std::vector<std::string_view> words = sample::split_words(english);
+  const auto found = std::ranges::find_if(words, [](std::string_view word) {
+    return word == "it" || word == "It" || word == "it." || word == "it," || word == "it?";
+  });
+  base::check_argument(found != words.end(), "sample-corpus: no 'it' in '{}'", english);
+  row.it_word = found - words.begin();
+  row.it_byte = found->data() - english.data();
+}
+
+std::vector<PronounRow> pronoun_rows(const std::vector<sample::SentencePair>& test) {
+  std::vector<PronounRow> rows;
+  for (size_t i = 0; i < test.size(); ++i) {
+    if (const auto& coreference = test[i].coreference; coreference.has_value()) {
+      PronounRow row;
+      row.line = int64_t(i) + 1;
+      row.pronoun = coreference->pronoun;
+      row.antecedent_english = coreference->antecedent_english;
+      row.antecedent_german = coreference->antecedent_german;
+      row.rival_english = coreference->rival_english;
+      row.rival_german = coreference->rival_german;
+      row.pattern = coreference->pattern;
+      find_it(test[i].english, row);
+      rows.push_back(std::move(row));
+    }
+  }
+  return rows;
+}
+
+void write_part(const std::filesystem::path& folder, const std::string& name,
+                const std::vector<sample::SentencePair>& part) {
+  std::string english, german;
+  for (const sample::SentencePair& pair : part) {
+    english += pair.english + '\n';
+    german += pair.german + '\n';
+  }
+  base::write_file_atomic(folder / (name + ".en"), english);
+  base::write_file_atomic(folder / (name + ".de"), german);
+}
+
+int64_t count_words(const std::vector<sample::SentencePair>& part, std::string sample::SentencePair::*side) {
+  WordSet words;
+  for (const sample::SentencePair& pair : part) {
+    for (std::string_view word : sample::split_words(pair.*side)) {
+      word = word.substr(0, word.find_last_not_of(".,?") + 1);
+      words.emplace(word);
+    }
+  }
+  return int64_t(words.size());
+}
+
+void make_folder(const std::filesystem::path& folder) {
+  std::error_code error;
+  std::filesystem::create_directories(folder, error);
+  base::check(!error, base::ErrorKind::kCannotWrite, "{}: cannot make the folder: {}; choose another --output",
+              folder.string(), error.message());
+}
+
+}  // namespace
+
+SampleCorpus make_sample_corpus(const SampleCorpusOptions& options) {
+  check_options(options);
+  return CorpusMaker(options).make();
+}
+
+SampleCorpusSummary write_sample_corpus(const SampleCorpusOptions& options) {
+  const SampleCorpus corpus = make_sample_corpus(options);
+  const std::vector<PronounRow> rows = pronoun_rows(corpus.test);
+  make_folder(options.output);
+  write_part(options.output, "train", corpus.train);
+  write_part(options.output, "valid", corpus.valid);
+  write_part(options.output, "test", corpus.test);
+  base::write_file_atomic(options.output / kPronounFileName, format_pronoun_rows(rows));
+  return {int64_t(corpus.train.size()),
+          int64_t(corpus.valid.size()),
+          int64_t(corpus.test.size()),
+          int64_t(rows.size()),
+          count_words(corpus.train, &sample::SentencePair::english),
+          count_words(corpus.train, &sample::SentencePair::german)};
+}
+
+}  // namespace dragoman::data

@@ -1,0 +1,28 @@
+#pragma once
+
+#include <string_view>
+
+#include "decoding/inspection/inspection.h"
+
+namespace dragoman::decoding {
+
+/// One head of one attention, from its queries to its context (paper, section 3.2.1). T rows look at S columns; in
+/// self-attention S = T. All float32.
+struct InspectedHead {
+  tensor::Tensor query;    ///< [T, Dh]
+  tensor::Tensor key;      ///< [S, Dh]
+  tensor::Tensor value;    ///< [S, Dh]
+  tensor::Tensor scores;   ///< [T, S] Q K^T
+  tensor::Tensor scaled;   ///< [T, S] Q K^T / sqrt(Dh)
+  tensor::Tensor weights;  ///< [T, S] softmax over the columns that the mask lets through
+  tensor::Tensor context;  ///< [T, Dh] weights V
+  bool causal = false;     ///< row t sees the columns 0 .. t
+};
+
+/// @param path  of the attention, "encoder.layers.0.self_attention";  @param head  from 0
+/// Queries, keys, values, weights and context are the model's. It never keeps the scores: they are computed here from
+/// its queries and keys, summed in double. Throws Error(kUsage): "inspect: head 8, but decoder.layers.0.cross_attention
+/// has 8; count from 0", and what Inspection::weights throws.
+InspectedHead inspect_head(const Inspection& inspection, std::string_view path, int64_t head);
+
+}  // namespace dragoman::decoding

@@ -1,0 +1,38 @@
+#pragma once
+
+#include "decoding/search/logits_rules.h"
+#include "decoding/search/sentence_search.h"
+
+namespace dragoman::decoding {
+
+/// Takes the most probable token at each step (ties: the lower id): what beam search with beam_size 1 finds.
+class GreedySearch : public SentenceSearch {
+ public:
+  GreedySearch(const SearchOptions& options, const SearchLimits& limits)
+      : options_(options), limits_(limits), rules_(options) {}
+  void begin(const ScoredPrefix& prefix) override;
+  void append_rows(int32_t slot, std::vector<StepRow>& rows) const override;
+  void advance(std::span<float> logits) override;
+  int best_logits_wanted() const override { return rules_.empty() ? best_logits_for(1) : 0; }
+  bool wants_log_sums() const override { return options_.scores; }
+  void advance_best(const kernels::BestLogits& best, size_t first_row) override;
+  bool done() const override { return done_; }
+  void stop(FinishReason reason) override { finish(reason); }
+  std::vector<int32_t> agreed_ids() const override { return hypothesis_.ids; }
+  std::vector<Hypothesis> take_hypotheses() override;
+
+ private:
+  Expansion expansion() const;
+  void take_best();
+  void finish(FinishReason reason);
+
+  SearchOptions options_;
+  SearchLimits limits_;
+  LogitsRules rules_;
+  Hypothesis hypothesis_;
+  double rank_score_ = 0.0;      // the sum that penalties went into
+  std::vector<Candidate> best_;  // at most one; kept for its memory
+  bool done_ = false;
+};
+
+}  // namespace dragoman::decoding

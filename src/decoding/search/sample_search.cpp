@@ -1,0 +1,103 @@
+#include "decoding/search/sample_search.h"
+
+#include <algorithm>
+
+#include "data/vocabulary/vocabulary.h"
+
+namespace dragoman::decoding {
+
+SampleSearch::SampleSearch(const SearchOptions& options, const SearchLimits& limits, uint64_t random_stream)
+    : options_(options), limits_(limits), rules_(options), sampler_(options) {
+  for (int k = 0; k < options.n_best; ++k) {
+    // An odd factor keeps the streams of the samples apart.
+    const uint64_t stream = random_stream + 0x9E3779B97F4A7C15ULL * static_cast<uint64_t>(k);
+    samples_.push_back({{}, base::Random(options.seed, stream)});
+    live_.push_back(static_cast<size_t>(k));
+    row_.push_back(0);
+  }
+}
+
+void SampleSearch::begin(const ScoredPrefix& prefix) {
+  for (Sample& sample : samples_) {
+    sample.hypothesis.ids = prefix.ids;
+    for (const double log_prob : prefix.log_probs) {
+      sample.hypothesis.token_scores.push_back(static_cast<float>(log_prob));
+      sample.hypothesis.score += log_prob;
+    }
+  }
+}
+
+void SampleSearch::append_rows(int32_t slot, std::vector<StepRow>& rows) const {
+  const size_t count = first_step_ ? 1 : live_.size();  // before the first draw all samples are one hypothesis
+  for (size_t i = 0; i < count; ++i) {
+    const std::vector<int32_t>& ids = samples_[live_[i]].hypothesis.ids;
+    rows.push_back({slot, row_[i], ids.empty() ? data::kBosId : ids.back()});
+  }
+}
+
+void SampleSearch::advance(std::span<float> logits) {
+  const size_t vocab_size = first_step_ ? logits.size() : logits.size() / live_.size();
+  std::vector<size_t> next_live;
+  std::vector<int32_t> next_row;
+  for (size_t i = 0; i < live_.size(); ++i) {
+    const size_t row = first_step_ ? 0 : i;
+    const std::span<const float> row_logits = logits.subspan(row * vocab_size, vocab_size);
+    Sample& sample = samples_[live_[i]];
+    if (extend(sample, row_logits, log_normaliser(row_logits))) {
+      next_live.push_back(live_[i]);
+      next_row.push_back(static_cast<int32_t>(row));
+    }
+  }
+  live_.swap(next_live);
+  row_.swap(next_row);
+  first_step_ = false;
+}
+
+bool SampleSearch::extend(Sample& sample, std::span<const float> logits, double normaliser) {
+  Hypothesis& hypothesis = sample.hypothesis;
+  const auto length = static_cast<int64_t>(hypothesis.ids.size());
+  logits_.assign(logits.begin(), logits.end());
+  rules_.apply(hypothesis.ids, logits_);
+  forbid_tokens(logits_, length >= limits_.min_length, !options_.disable_unk);
+  const int32_t token = sampler_.draw(logits_, sample.random.uniform());
+  if (token < 0) {
+    finish(hypothesis, FinishReason::kLengthLimit);
+    return false;
+  }
+  const double log_prob = std::min(0.0, logits[static_cast<size_t>(token)] - normaliser);
+  hypothesis.score += log_prob;
+  hypothesis.token_scores.push_back(static_cast<float>(log_prob));
+  if (token == data::kEosId) {
+    finish(hypothesis, FinishReason::kEndOfSentence);
+    return false;
+  }
+  hypothesis.ids.push_back(token);
+  if (length + 1 >= limits_.max_length) {
+    finish(hypothesis, FinishReason::kLengthLimit);
+    return false;
+  }
+  return true;
+}
+
+void SampleSearch::finish(Hypothesis& hypothesis, FinishReason reason) const {
+  const auto length = static_cast<int64_t>(std::max<size_t>(hypothesis.token_scores.size(), 1));
+  hypothesis.finish_reason = reason;
+  hypothesis.normalised_score = hypothesis.score / length_penalty(options_.length_penalty, options_.alpha, length);
+}
+
+void SampleSearch::stop(FinishReason reason) {
+  for (const size_t sample : live_) {
+    finish(samples_[sample].hypothesis, reason);
+  }
+  live_.clear();
+}
+
+std::vector<Hypothesis> SampleSearch::take_hypotheses() {
+  std::vector<Hypothesis> hypotheses;
+  for (Sample& sample : samples_) {
+    hypotheses.push_back(std::move(sample.hypothesis));
+  }
+  return hypotheses;
+}
+
+}  // namespace dragoman::decoding

@@ -1,0 +1,179 @@
+#include "decoding/search/search_loop.h"
+
+#include <algorithm>
+
+#include "data/vocabulary/vocabulary.h"
+#include "decoding/search/candidates.h"
+#include "decoding/search/make_search.h"
+
+namespace dragoman::decoding {
+namespace {
+
+// Hands out the pieces from `n_streamed` on. @return false when the sentence is to be cancelled
+bool stream(const SentenceRequest& request, std::span<const int32_t> ids, size_t& n_streamed) {
+  if (ids.size() <= n_streamed) {
+    return true;
+  }
+  const std::span<const int32_t> new_ids = ids.subspan(n_streamed);
+  n_streamed = ids.size();
+  return request.on_ids(new_ids, false);
+}
+
+}  // namespace
+
+// Runs something of one sentence; its error ends that sentence or is thrown on.
+template <typename Action>
+void SearchLoop::guard(Active& active, const Action& action) const {
+  try {
+    action();
+  } catch (...) {
+    if (on_error_ == OnError::kThrow) {
+      throw;
+    }
+    active.error = std::current_exception();
+  }
+}
+
+void SearchLoop::add(size_t sentence, int32_t slot, const SearchLimits& limits, const SentenceRequest& request) {
+  add(sentence, slot, limits, request, options_);
+}
+
+void SearchLoop::add(size_t sentence, int32_t slot, const SearchLimits& limits, const SentenceRequest& request,
+                     const SearchOptions& options) {
+  active_.push_back({sentence, slot, nullptr, request});
+  Active& active = active_.back();
+  guard(active, [&] {
+    active.search = make_search(options, limits, request);
+    if (!request.allowed.empty()) {
+      model_.restrict(slot, request.allowed);
+    }
+    if (!request.prefix.empty()) {
+      active.search->begin(score_prefix(slot, request, active.search->wants_attention()));
+    }
+  });
+}
+
+// Feeds begin of sentence and all of the prefix but its last piece, which the first step will feed, in one pass.
+ScoredPrefix SearchLoop::score_prefix(int32_t slot, const SentenceRequest& request, bool with_attention) {
+  ScoredPrefix prefix{request.prefix, {}, {}};
+  std::vector<int32_t> input = {data::kBosId};
+  input.insert(input.end(), request.prefix.begin(), request.prefix.end() - 1);
+  model_.want_attention(with_attention);
+  const tensor::Tensor logits = model_.prefill(slot, input);  // [T, V]
+  const auto vocab_size = static_cast<size_t>(logits.dim(1));
+  for (size_t i = 0; i < input.size(); ++i) {
+    const std::span<const float> row = logits.span<float>().subspan(i * vocab_size, vocab_size);
+    prefix.log_probs.push_back(std::min(0.0, row[static_cast<size_t>(request.prefix[i])] - log_normaliser(row)));
+  }
+  if (const tensor::Tensor weights = model_.attention(); with_attention && weights.defined()) {  // [T, S]
+    prefix.attention.assign(static_cast<size_t>(weights.dim(1)), 0.0F);
+    for (size_t i = 0; i < weights.span<float>().size(); ++i) {
+      prefix.attention[i % prefix.attention.size()] += weights.span<float>()[i];
+    }
+  }
+  return prefix;
+}
+
+void SearchLoop::step(std::vector<SearchResult>& results) {
+  stop_those_asked();
+  remove_finished(results);
+  if (active_.empty()) {
+    return;
+  }
+  collect_rows();
+  advance_all();
+  remove_finished(results);
+}
+
+void SearchLoop::stop_those_asked() {
+  for (Active& active : active_) {
+    const std::optional<FinishReason> reason =
+        active.cancelled ? FinishReason::kCancelled : active.request.stop_reason();
+    if (reason && active.error == nullptr) {
+      active.search->stop(*reason);
+    }
+  }
+}
+
+void SearchLoop::collect_rows() {
+  rows_.clear();
+  bool attention_wanted = false;
+  for (Active& active : active_) {
+    const size_t before = rows_.size();
+    active.search->append_rows(active.slot, rows_);
+    active.row_count = rows_.size() - before;
+    attention_wanted = attention_wanted || active.search->wants_attention();
+  }
+  model_.want_attention(attention_wanted);
+}
+
+// Every search is given what it asks for, whatever its neighbours want.
+void SearchLoop::step_model() {
+  int most = 0;
+  bool all = false, log_sums = false;
+  for (const Active& active : active_) {
+    const int wanted = active.search->best_logits_wanted();
+    most = std::max(most, wanted);
+    all = all || wanted == 0;
+    log_sums = log_sums || active.search->wants_log_sums();
+  }
+  if (log_sums) {
+    best_.want_log_sums();
+  } else {
+    best_.want_choice(kFirstAllowed);
+  }
+  logits_ = tensor::Tensor();
+  if (!all) {
+    model_.step_best(rows_, most, best_);
+  } else {
+    logits_ = most > 0 ? model_.step_and_best(rows_, most, best_) : model_.step(rows_);
+  }
+}
+
+void SearchLoop::advance_all() {
+  step_model();
+  const tensor::Tensor attention = model_.attention();  // [R, S]
+  int64_t first_row = 0;
+  for (Active& active : active_) {
+    const int64_t end = first_row + static_cast<int64_t>(active.row_count);
+    guard(active, [&] {
+      if (attention.defined() && active.search->wants_attention()) {
+        const int64_t stride = attention.stride(0);
+        active.search->see_attention(attention.data<float>() + first_row * stride, stride);
+      }
+      if (active.search->best_logits_wanted() > 0) {
+        active.search->advance_best(best_, static_cast<size_t>(first_row));
+      } else {
+        active.search->advance(logits_.rows(first_row, end).span<float>());
+      }
+      if (active.request.on_ids && !active.search->done()) {
+        active.cancelled = !stream(active.request, active.search->agreed_ids(), active.n_streamed);
+      }
+    });
+    first_row = end;
+  }
+}
+
+void SearchLoop::remove_finished(std::vector<SearchResult>& results) {
+  const auto finished = [](const Active& active) { return active.error != nullptr || active.search->done(); };
+  for (Active& active : active_) {
+    if (!finished(active)) {
+      continue;
+    }
+    SearchResult result{active.sentence, {}};
+    guard(active, [&] {
+      if (active.error == nullptr) {
+        result.hypotheses = active.search->take_hypotheses();
+        if (active.request.on_ids) {
+          active.request.on_ids(std::span(result.hypotheses.front().ids).subspan(active.n_streamed), true);
+        }
+      }
+    });
+    result.error = active.error;
+    results.push_back(std::move(result));
+    model_.remove(active.slot);
+  }
+  std::erase_if(active_, finished);
+}
+
+}  // namespace dragoman::decoding

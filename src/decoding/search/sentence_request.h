@@ -1,0 +1,48 @@
+#pragma once
+
+#include <chrono>
+#include <cstdint>
+#include <functional>
+#include <optional>
+#include <span>
+#include <stop_token>
+#include <vector>
+
+#include "decoding/search/hypothesis.h"
+#include "decoding/search/options.h"
+#include "decoding/search/phrases.h"
+
+namespace dragoman::decoding {
+
+using Deadline = std::chrono::steady_clock::time_point;
+
+/// What one sentence asks for beside the options that it shares with others.
+struct SentenceRequest {
+  /// Pieces that the translation must begin with; they count towards its length.
+  std::vector<int32_t> prefix = {};
+  /// What the translation must hold, see PhraseConstraints. 64 at most.
+  Phrases phrases = {};
+  /// Is given the pieces of the first hypothesis as soon as they are sure: each piece once, in order, several at a time
+  /// in beam search, the prefix too. Together they are the ids of the hypothesis returned. With the last of them, of
+  /// which there may be none, is_end is true. Runs in a worker's thread; false cancels the sentence.
+  std::function<bool(std::span<const int32_t> new_ids, bool is_end)> on_ids = {};
+  /// Ends the search with the best so far, kCancelled, before its next step.
+  std::stop_token cancel = {};
+  /// The same with kDeadline, once this time is reached.
+  std::optional<Deadline> deadline = {};
+  /// Pieces of the source, the end included: S. Only the coverage penalty reads it.
+  int64_t source_length = 0;
+  /// Pieces that the translation may hold, rising; empty = all. Made of the model's shortlist where the options ask.
+  std::vector<int32_t> allowed = {};
+  /// Names the sentence to the random numbers, see random_stream.
+  uint64_t random_stream = 0;
+
+  /// Why the search is to end now, if it is.
+  std::optional<FinishReason> stop_reason() const;
+};
+
+/// A number made of the source pieces, so that what is drawn for a line depends neither on its neighbours nor on its
+/// place among them: the same line always gets the same samples, unless the seed changes. FNV-1a, 64 bits.
+uint64_t random_stream(std::span<const int32_t> source);
+
+}  // namespace dragoman::decoding

@@ -1,0 +1,68 @@
+#include "decoding/steps/alignment.h"
+
+#include <algorithm>
+#include <string>
+
+#include "base/error.h"
+#include "data/vocabulary/vocabulary.h"
+
+namespace dragoman::decoding {
+namespace {
+
+// Adds up the heads of one layer's cross-attention over one sentence.
+class MeanOfHeads : public nn::ForwardObserver {
+ public:
+  MeanOfHeads(std::string path, Alignment& alignment) : path_(std::move(path)), alignment_(alignment) {}
+
+  void observe(std::string_view path, int64_t, const tensor::Tensor& weights) override {
+    if (path != path_) {
+      return;
+    }
+    const int64_t n_heads = weights.dim(0);
+    const std::span<const float> values = weights.span<float>();  // [H, T, S]
+    for (size_t i = 0; i < values.size(); ++i) {
+      alignment_.weights[i % alignment_.weights.size()] += values[i] / static_cast<float>(n_heads);
+    }
+  }
+
+ private:
+  std::string path_;
+  Alignment& alignment_;
+};
+
+}  // namespace
+
+void check_alignment_layer(const models::Transformer& model, int layer) {
+  const auto count = static_cast<int>(model.decoder_layer_count());
+  base::check_usage(layer >= -1 && layer < count,
+                    "alignment_layer is {}, the model has {} decoder layers: give 0 to {}, or -1 for the last", layer,
+                    count, count - 1);
+}
+
+Alignment align(const models::Transformer& model, std::span<const int32_t> source, std::span<const int32_t> target,
+                int layer) {
+  check_alignment_layer(model, layer);
+  Alignment alignment;
+  alignment.target_length = static_cast<int64_t>(target.size());
+  alignment.source_length = static_cast<int64_t>(source.size());
+  if (target.empty()) {
+    return alignment;
+  }
+  alignment.weights.assign(target.size() * source.size(), 0.0F);
+  std::vector<int32_t> input = {data::kBosId};
+  input.insert(input.end(), target.begin(), target.end() - 1);
+  const size_t chosen = layer < 0 ? model.decoder_layer_count() - 1 : static_cast<size_t>(layer);
+  MeanOfHeads observer(model.decoder_layer(chosen).cross_attention().path(), alignment);
+  nn::ForwardContext context;
+  context.observer = &observer;
+  const autograd::NoGrad inference;
+  model.forward(models::one_sentence(source), models::one_sentence(input), context);
+  const auto pieces = static_cast<ptrdiff_t>(std::max<size_t>(source.size() - 1, 1));
+  for (auto row = alignment.weights.begin(); row != alignment.weights.end();
+       row += static_cast<ptrdiff_t>(source.size())) {
+    alignment.source_of_target.push_back(static_cast<int32_t>(std::max_element(row, row + pieces) - row));
+  }
+  return alignment;
+}
+
+}  // namespace dragoman::decoding

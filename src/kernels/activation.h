@@ -1,0 +1,13 @@
+#pragma once
+
+namespace dragoman::kernels {
+
+/// The nonlinearity of a feed-forward layer.
+enum class Activation {
+  kNone,  ///< x
+  kRelu,  ///< max(0, x)
+  kGelu,  ///< x Phi(x), Phi = cumulative normal distribution (the erf form; Hendrycks and Gimpel 2016, section 2)
+  kSilu,  ///< x / (1 + exp(-x)) (Elfwing et al. 2017; "swish")
+};
+
+}  // namespace dragoman::kernels

@@ -1,0 +1,14 @@
+#pragma once
+
+#include "kernels/types.h"
+
+namespace dragoman::kernels {
+
+/// Throws Error unless `ids` is [size] int32, contiguous, with every element in [0, limit):
+/// "embedding: ids[3] is 12, must be in [0, 10)".
+void check_ids(const tensor::Tensor& ids, int64_t size, int64_t limit, const char* op, const char* argument);
+
+/// Throws Error unless the dtype is float32 or float64, the two that differentiable ops run on.
+void check_float(const tensor::Tensor& tensor, const char* op, const char* argument);
+
+}  // namespace dragoman::kernels

@@ -1,0 +1,41 @@
+#pragma once
+
+#include <cstdint>
+
+#include "kernels/product_kernel.h"
+#include "tensor/tensor.h"
+
+namespace dragoman::kernels {
+
+/// An operand of a product as it lies in memory: float32, or bfloat16 where the kernel multiplies that.
+struct StoredOperand {
+  const void* data;
+  int64_t stride;   ///< elements between rows as stored
+  bool transposed;  ///< the product takes the transpose of what is stored
+  tensor::DType dtype = tensor::DType::kFloat32;
+
+  static StoredOperand of(const tensor::Tensor& matrix, bool transposed) {
+    return {matrix.raw_data(), matrix.stride(0), transposed, matrix.dtype()};
+  }
+  const float* floats() const { return static_cast<const float*>(data); }
+  const tensor::BFloat16* halves() const { return static_cast<const tensor::BFloat16*>(data); }
+  bool is_float() const { return dtype == tensor::DType::kFloat32; }
+
+  /// The part whose first element is (row, column) of what the product takes.
+  StoredOperand at(int64_t row, int64_t column) const {
+    const int64_t offset = transposed ? column * stride + row : row * stride + column;
+    return {is_float() ? static_cast<const void*>(floats() + offset) : halves() + offset, stride, transposed, dtype};
+  }
+};
+
+/// A product as the kernel sees it: sizes are at least 1.
+struct GemmArguments {
+  StoredOperand a, b;
+  float* c;
+  int64_t c_stride;  ///< floats between rows
+  int64_t rows, columns, depth;
+  const float* bias = nullptr;  ///< [columns], added to each row
+  ProductKernel kernel = ProductKernel::kFloat32;
+};
+
+}  // namespace dragoman::kernels

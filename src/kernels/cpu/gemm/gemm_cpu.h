@@ -1,0 +1,12 @@
+#pragma once
+
+#include "kernels/cpu/gemm/gemm_arguments.h"
+
+namespace dragoman::kernels {
+
+/// C = op(A) op(B) + bias.
+void gemm_kernel(const GemmArguments& product);
+/// C += op(A) op(B) + bias.
+void gemm_kernel_accumulate(const GemmArguments& product);
+
+}  // namespace dragoman::kernels

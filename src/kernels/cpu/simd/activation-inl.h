@@ -1,0 +1,89 @@
+// Included once per instruction set from files that Highway compiles several times; hence no #pragma once.
+#if defined(DRAGOMAN_KERNELS_ACTIVATION_INL_H_) == defined(HWY_TARGET_TOGGLE)
+#ifdef DRAGOMAN_KERNELS_ACTIVATION_INL_H_
+#undef DRAGOMAN_KERNELS_ACTIVATION_INL_H_
+#else
+#define DRAGOMAN_KERNELS_ACTIVATION_INL_H_
+#endif
+
+#include "kernels/activation.h"
+#include "kernels/cpu/simd/row_math-inl.h"
+
+HWY_BEFORE_NAMESPACE();
+namespace dragoman::kernels::HWY_NAMESPACE {
+
+/// exp(-x^2 / 2) and the cumulative normal distribution Phi(x), absolute error below 2e-7.
+/// Phi(-|x|) = poly(t) exp(-x^2 / 2) / 2, t = 1 / (1 + 0.3275911 |x| / sqrt(2)): Abramowitz and Stegun 1964, 7.1.26.
+struct NormalDistribution {
+  RowVector bell;
+  RowVector cumulative;
+};
+
+HWY_INLINE NormalDistribution normal_distribution(RowVector x) {
+  const RowTag d;
+  const RowVector one = hn::Set(d, 1.0F);
+  const RowVector bell = vector_exp(d, hn::Mul(hn::Mul(x, x), hn::Set(d, -0.5F)));
+  const RowVector t = hn::Div(one, hn::MulAdd(hn::Abs(x), hn::Set(d, 0.231641888F), one));
+  RowVector poly = hn::Set(d, 0.5F * 1.061405429F);
+  poly = hn::MulAdd(poly, t, hn::Set(d, 0.5F * -1.453152027F));
+  poly = hn::MulAdd(poly, t, hn::Set(d, 0.5F * 1.421413741F));
+  poly = hn::MulAdd(poly, t, hn::Set(d, 0.5F * -0.284496736F));
+  poly = hn::MulAdd(poly, t, hn::Set(d, 0.5F * 0.254829592F));
+  const RowVector tail = hn::Mul(hn::Mul(poly, t), bell);
+  return {bell, hn::IfThenElse(hn::Lt(x, hn::Zero(d)), tail, hn::Sub(one, tail))};
+}
+
+/// 1 / (1 + exp(-x)); with the exponential of -|x| only, so that it falls to 0 far below.
+HWY_INLINE RowVector sigmoid(RowVector x) {
+  const RowTag d;
+  const RowVector one = hn::Set(d, 1.0F);
+  const RowVector small = vector_exp(d, hn::Neg(hn::Abs(x)));
+  return hn::Div(hn::IfThenElse(hn::Lt(x, hn::Zero(d)), small, one), hn::Add(one, small));
+}
+
+struct Relu {
+  static HWY_INLINE RowVector value(RowVector x) {
+    const RowTag d;
+    return hn::IfThenZeroElse(hn::Lt(x, hn::Zero(d)), x);  // NaN stays NaN
+  }
+};
+
+struct Gelu {
+  static HWY_INLINE RowVector value(RowVector x) { return hn::Mul(x, normal_distribution(x).cumulative); }
+  /// Phi(x) + x phi(x), phi(x) = exp(-x^2 / 2) / sqrt(2 pi).
+  static HWY_INLINE RowVector slope(RowVector x) {
+    const RowTag d;
+    const NormalDistribution normal = normal_distribution(x);
+    return hn::MulAdd(hn::Mul(x, hn::Set(d, 0.398942280F)), normal.bell, normal.cumulative);
+  }
+};
+
+struct Silu {
+  static HWY_INLINE RowVector value(RowVector x) { return hn::Mul(x, sigmoid(x)); }
+  /// s (1 + x (1 - s)), s = sigmoid(x).
+  static HWY_INLINE RowVector slope(RowVector x) {
+    const RowTag d;
+    const RowVector one = hn::Set(d, 1.0F), s = sigmoid(x);
+    return hn::Mul(s, hn::MulAdd(x, hn::Sub(one, s), one));
+  }
+};
+
+/// to[c] = activation(from[c]) for rows of float32 or bfloat16; `to` may be `from`.
+template <class Element>
+HWY_INLINE void activate_row(const Element* from, int64_t columns, Activation activation, Element* to) {
+  switch (activation) {
+    case Activation::kNone:
+      return map_row(from, columns, to, [](RowVector x) HWY_ATTR { return x; });
+    case Activation::kRelu:
+      return map_row(from, columns, to, [](RowVector x) HWY_ATTR { return Relu::value(x); });
+    case Activation::kGelu:
+      return map_row(from, columns, to, [](RowVector x) HWY_ATTR { return Gelu::value(x); });
+    case Activation::kSilu:
+      return map_row(from, columns, to, [](RowVector x) HWY_ATTR { return Silu::value(x); });
+  }
+}
+
+}  // namespace dragoman::kernels::HWY_NAMESPACE
+HWY_AFTER_NAMESPACE();
+
+#endif

@@ -1,0 +1,65 @@
+// bfloat16 in memory as vectors of float32, for one instruction set. Include after highway.h, inside foreach_target.
+#if defined(DRAGOMAN_KERNELS_BFLOAT16_INL_H_) == defined(HWY_TARGET_TOGGLE)
+#ifdef DRAGOMAN_KERNELS_BFLOAT16_INL_H_
+#undef DRAGOMAN_KERNELS_BFLOAT16_INL_H_
+#else
+#define DRAGOMAN_KERNELS_BFLOAT16_INL_H_
+#endif
+
+#include <hwy/highway.h>
+
+#include <cstdint>
+
+#include "tensor/dtype.h"
+
+HWY_BEFORE_NAMESPACE();
+namespace dragoman::kernels::HWY_NAMESPACE {
+namespace hn = hwy::HWY_NAMESPACE;
+using tensor::BFloat16;
+
+/// A vector of bfloat16, each in the lower half of 32 bits.
+HWY_INLINE hn::Vec<hn::ScalableTag<uint32_t>> load_halves(const BFloat16* from) {
+  const hn::ScalableTag<uint32_t> bits;
+  const hn::Rebind<uint16_t, decltype(bits)> halves;
+  return hn::PromoteTo(bits, hn::LoadU(halves, reinterpret_cast<const uint16_t*>(from)));
+}
+
+HWY_INLINE hn::Vec<hn::ScalableTag<float>> load_widened(const BFloat16* from) {
+  return hn::BitCast(hn::ScalableTag<float>(), hn::ShiftLeft<16>(load_halves(from)));
+}
+
+using Halves = hn::Vec<hn::ScalableTag<uint16_t>>;
+
+/// A vector of bfloat16 as it lies, twice as many as there are floats in one.
+HWY_INLINE Halves load_row(const BFloat16* from) {
+  return hn::LoadU(hn::ScalableTag<uint16_t>(), reinterpret_cast<const uint16_t*>(from));
+}
+
+/// Stores pairs of what two rows have in each column, first those of the lower halves of all blocks of 8 columns, then
+/// those of the upper halves: one instruction each, where the order of the columns would take three.
+HWY_INLINE void store_unpacked(Halves first, Halves second, float* to) {
+  const hn::ScalableTag<uint16_t> halves;
+  const hn::ScalableTag<float> d;
+  hn::StoreU(hn::BitCast(d, hn::InterleaveLower(halves, first, second)), d, to);
+  hn::StoreU(hn::BitCast(d, hn::InterleaveUpper(halves, first, second)), d, to + hn::MaxLanes(d));
+}
+
+/// Lanes whose upper halves are x rounded to nearest, ties to even; NaN stays NaN whatever its payload.
+HWY_INLINE hn::Vec<hn::ScalableTag<uint32_t>> rounded_bits(hn::Vec<hn::ScalableTag<float>> x) {
+  const hn::ScalableTag<uint32_t> bits;
+  const auto raw = hn::BitCast(bits, x);
+  const auto odd = hn::And(hn::ShiftRight<16>(raw), hn::Set(bits, 1U));
+  const auto nearest = hn::Add(hn::Add(raw, hn::Set(bits, 0x7FFFU)), odd);
+  const auto quiet = hn::Or(raw, hn::Set(bits, 0x00400000U));
+  return hn::IfThenElse(hn::RebindMask(bits, hn::IsNaN(x)), quiet, nearest);
+}
+
+HWY_INLINE void store_rounded(hn::Vec<hn::ScalableTag<float>> x, BFloat16* to) {
+  const hn::Rebind<uint16_t, hn::ScalableTag<uint32_t>> halves;
+  hn::StoreU(hn::TruncateTo(halves, hn::ShiftRight<16>(rounded_bits(x))), halves, reinterpret_cast<uint16_t*>(to));
+}
+
+}  // namespace dragoman::kernels::HWY_NAMESPACE
+HWY_AFTER_NAMESPACE();
+
+#endif

@@ -1,0 +1,14 @@
+#pragma once
+
+#include "kernels/activation.h"
+#include "kernels/dropout.h"
+#include "kernels/types.h"
+
+namespace dragoman::kernels::reference {
+
+/// The kernels of kernels/cpu/rows/activation_cpu.h in plain float64 loops: their definition.
+void activation(const Tensor& x, Activation activation, const Dropout& dropout, Tensor& y);
+void activation_backward(const Tensor& saved, const Tensor& grad_y, Activation activation, const Dropout& dropout,
+                         Tensor& grad_x);
+
+}  // namespace dragoman::kernels::reference

@@ -1,0 +1,14 @@
+#pragma once
+
+#include <cstdint>
+
+namespace dragoman::kernels::reference {
+
+// The row operations of kernels/cpu/rows/embedding_cpu.h in plain double loops.
+
+/// to[0 .. width) = scale * from[0 .. width).
+void scaled_row(const double* from, double scale, int64_t width, double* to);
+/// to[0 .. width) += scale * from[0 .. width).
+void scaled_row_accumulate(const double* from, double scale, int64_t width, double* to);
+
+}  // namespace dragoman::kernels::reference

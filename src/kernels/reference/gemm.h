@@ -1,0 +1,11 @@
+#pragma once
+
+#include "kernels/transpose.h"
+#include "kernels/types.h"
+
+namespace dragoman::kernels::reference {
+
+/// C += op(A) op(B) in plain float64 loops; the definition of ops::gemm_accumulate, which checks the shapes.
+void gemm_accumulate(const Tensor& a, Transpose transpose_a, const Tensor& b, Transpose transpose_b, Tensor& c);
+
+}  // namespace dragoman::kernels::reference

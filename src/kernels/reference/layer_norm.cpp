@@ -1,0 +1,66 @@
+#include "kernels/reference/layer_norm.h"
+
+#include <cmath>
+
+#include "kernels/reference/dropout.h"
+
+namespace dragoman::kernels::reference {
+
+void layer_norm(const LayerNormForward& norm) {
+  const int64_t width = norm.x.dim(1);
+  const double* gain = norm.gain.data<double>();
+  const double* bias = norm.bias.data<double>();
+  for (int64_t row = 0; row < norm.x.dim(0); ++row) {
+    const double* x = norm.x.data<double>() + row * norm.x.stride(0);
+    double* y = norm.y.data<double>() + row * norm.y.stride(0);
+    double mean = 0, variance = 0;
+    for (int64_t c = 0; c < width; ++c) {
+      mean += x[c] / static_cast<double>(width);
+    }
+    for (int64_t c = 0; c < width; ++c) {
+      variance += (x[c] - mean) * (x[c] - mean) / static_cast<double>(width);
+    }
+    const double factor = 1.0 / std::sqrt(variance + static_cast<double>(norm.epsilon));
+    for (int64_t c = 0; c < width; ++c) {
+      y[c] = (x[c] - mean) * factor * gain[c] + bias[c];
+    }
+    norm.stats.data<double>()[2 * row] = mean;
+    norm.stats.data<double>()[2 * row + 1] = factor;
+  }
+}
+
+void layer_norm_backward(const LayerNormBackward& norm) {
+  const int64_t width = norm.x.dim(1);
+  norm.grad_gain.zero();
+  norm.grad_bias.zero();
+  for (int64_t row = 0; row < norm.x.dim(0); ++row) {
+    const double* x = norm.x.data<double>() + row * norm.x.stride(0);
+    const double* grad_y = norm.grad_y.data<double>() + row * norm.grad_y.stride(0);
+    double* grad_x = norm.grad_x.data<double>() + row * norm.grad_x.stride(0);
+    const double mean = norm.stats.data<double>()[2 * row], factor = norm.stats.data<double>()[2 * row + 1];
+    double mean_scaled = 0, mean_projected = 0;
+    for (int64_t c = 0; c < width; ++c) {
+      const double normal = (x[c] - mean) * factor, scaled = grad_y[c] * norm.gain.data<double>()[c];
+      mean_scaled += scaled / static_cast<double>(width);
+      mean_projected += scaled * normal / static_cast<double>(width);
+      norm.grad_gain.data<double>()[c] += grad_y[c] * normal;
+      norm.grad_bias.data<double>()[c] += grad_y[c];
+    }
+    for (int64_t c = 0; c < width; ++c) {
+      const double normal = (x[c] - mean) * factor, scaled = grad_y[c] * norm.gain.data<double>()[c];
+      grad_x[c] = factor * (scaled - mean_scaled - normal * mean_projected);
+    }
+  }
+}
+
+void residual_dropout(const Tensor& residual, const Tensor& sublayer, const Dropout& dropout, Tensor& sum) {
+  for (int64_t row = 0; row < sum.dim(0); ++row) {
+    const double* left = residual.data<double>() + row * residual.stride(0);
+    const double* right = sublayer.data<double>() + row * sublayer.stride(0);
+    for (int64_t c = 0; c < sum.dim(1); ++c) {
+      sum.data<double>()[row * sum.stride(0) + c] = left[c] + right[c] * dropout_factor(dropout, row, c);
+    }
+  }
+}
+
+}  // namespace dragoman::kernels::reference

@@ -1,0 +1,165 @@
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cmath>
+
+#include "report/html.h"
+#include "report/progress_line.h"
+#include "report/svg_chart.h"
+#include "report/training_report_parts.h"
+
+namespace dragoman::report::report_parts {
+namespace {
+
+constexpr double kLossSmoothing = 0.9;      // weight of the past in the train loss curve
+constexpr size_t kSmoothFrom = 30;          // shorter curves are shown as they are
+constexpr double kPerplexityCeiling = 1e3;  // an untrained model's perplexity would flatten the rest
+
+template <typename Row>
+ChartSeries series(std::string name, const std::vector<Row>& rows, double Row::*value) {
+  ChartSeries result;
+  result.name = std::move(name);
+  for (const Row& row : rows) {
+    result.x.push_back(static_cast<double>(row.step));
+    result.y.push_back(row.*value);
+  }
+  return result;
+}
+
+bool has_values(const ChartSeries& series) {
+  return std::any_of(series.y.begin(), series.y.end(), [](double y) { return std::isfinite(y); });
+}
+
+/// The chart with its caption and key.
+std::string figure(const Chart& chart) {
+  std::string html = "<figure><figcaption><span>" + escape_html(chart.title) + "</span>";
+  for (size_t i = 0; i < chart.series.size() && chart.series.size() > 1; ++i) {
+    html += fmt::format(R"(<span class="key series-{}">{}</span>)", i, escape_html(chart.series[i].name));
+  }
+  return html + "</figcaption>" + line_chart(chart) + "</figure>\n";
+}
+
+Chart loss_chart(const MetricsHistory& metrics) {
+  Chart chart;
+  chart.title = "Loss, nats per target token";
+  chart.series.push_back(series("training", metrics.train, &TrainRow::loss));
+  ChartSeries validation = series("validation", metrics.validation, &ValidationRow::loss);
+  if (metrics.train.size() >= kSmoothFrom) {
+    chart.series[0].y = smoothed(chart.series[0].y, kLossSmoothing);
+    chart.series[0].name = "training (smoothed)";
+  }
+  if (has_values(validation)) {
+    chart.series.push_back(std::move(validation));
+    chart.best = ChartBest::kLowest;
+  }
+  return chart;
+}
+
+Chart perplexity_chart(const MetricsHistory& metrics) {
+  Chart chart;
+  chart.title = "Validation perplexity";
+  chart.best = ChartBest::kLowest;
+  chart.series.push_back(series("perplexity", metrics.validation, &ValidationRow::perplexity));
+  for (double& value : chart.series[0].y) {
+    value = value > kPerplexityCeiling ? kNotMeasured : value;
+  }
+  return chart;
+}
+
+Chart quality_chart(const MetricsHistory& metrics) {
+  Chart chart;
+  chart.title = "Translation quality on validation";
+  chart.starts_at_zero = true;
+  chart.best = ChartBest::kHighest;
+  ChartSeries chrf = series("chrF", metrics.validation, &ValidationRow::chrf);
+  ChartSeries bleu = series("BLEU", metrics.validation, &ValidationRow::bleu);
+  if (has_values(chrf)) {
+    chart.series.push_back(std::move(chrf));
+  }
+  chart.series.push_back(std::move(bleu));
+  return chart;
+}
+
+Chart train_chart(std::string title, const MetricsHistory& metrics, double TrainRow::*value) {
+  Chart chart;
+  chart.title = std::move(title);
+  chart.starts_at_zero = true;
+  chart.series.push_back(series(chart.title, metrics.train, value));
+  return chart;
+}
+
+std::string tile(std::string_view name, const std::string& value, const std::string& detail) {
+  return fmt::format(R"(<div><dt>{}</dt><dd>{}<span class="detail">{}</span></dd></div>)", name, escape_html(value),
+                     escape_html(detail));
+}
+
+/// The best validation by `value`, or null.
+const ValidationRow* best_row(const std::vector<ValidationRow>& rows, double ValidationRow::*value,
+                              bool is_lower_better) {
+  const ValidationRow* best = nullptr;
+  for (const ValidationRow& row : rows) {
+    const bool is_first = best == nullptr && std::isfinite(row.*value);
+    if (is_first || (best != nullptr && (is_lower_better ? row.*value < best->*value : row.*value > best->*value))) {
+      best = &row;
+    }
+  }
+  return best;
+}
+
+std::string best_tile(const MetricsHistory& metrics, std::string_view name, double ValidationRow::*value,
+                      bool is_lower_better) {
+  const ValidationRow* best = best_row(metrics.validation, value, is_lower_better);
+  return best == nullptr ? "" : tile(name, fmt::format("{:.2f}", best->*value), "at step " + format_count(best->step));
+}
+
+/// The middle one of the measured speeds: robust against the slow first steps.
+double median_speed(const std::vector<TrainRow>& rows) {
+  std::vector<double> speeds;
+  for (const TrainRow& row : rows) {
+    if (std::isfinite(row.tokens_per_second)) {
+      speeds.push_back(row.tokens_per_second);
+    }
+  }
+  if (speeds.empty()) {
+    return kNotMeasured;
+  }
+  const auto middle = speeds.begin() + static_cast<std::ptrdiff_t>(speeds.size() / 2);
+  std::nth_element(speeds.begin(), middle, speeds.end());
+  return *middle;
+}
+
+}  // namespace
+
+std::string headline(const MetricsHistory& metrics) {
+  std::string tiles = best_tile(metrics, "Best BLEU", &ValidationRow::bleu, false) +
+                      best_tile(metrics, "Best chrF", &ValidationRow::chrf, false) +
+                      best_tile(metrics, "Lowest perplexity", &ValidationRow::perplexity, true);
+  if (!metrics.train.empty()) {
+    const TrainRow& last = metrics.train.back();
+    tiles += tile("Updates", format_count(last.step), fmt::format("{:.1f} epochs", last.epoch));
+    tiles += tile("Training time", format_duration(last.seconds), "");
+    const double speed = median_speed(metrics.train);
+    if (std::isfinite(speed)) {
+      tiles += tile("Target tokens a second", format_count(std::llround(speed)), "median");
+    }
+  }
+  return tiles.empty() ? "" : "<dl class=\"headline\">" + tiles + "</dl>\n";
+}
+
+std::string curves(const MetricsHistory& metrics) {
+  std::string html = "<section><h2>Curves</h2>\n<div class=\"grid-of-charts\">\n";
+  html += figure(loss_chart(metrics));
+  html += figure(quality_chart(metrics));
+  html += figure(perplexity_chart(metrics));
+  html += figure(train_chart("Learning rate", metrics, &TrainRow::learning_rate));
+  html += figure(train_chart("Target tokens a second", metrics, &TrainRow::tokens_per_second));
+  html += figure(train_chart("Gradient norm before clipping", metrics, &TrainRow::grad_norm));
+  const Chart divergence =
+      train_chart("R-Drop: divergence of the two passes, nats per target token", metrics, &TrainRow::kl);
+  if (has_values(divergence.series[0])) {
+    html += figure(divergence);
+  }
+  return html + "</div></section>\n";
+}
+
+}  // namespace dragoman::report::report_parts

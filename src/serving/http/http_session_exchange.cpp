@@ -1,0 +1,70 @@
+#include "serving/http/http_session.h"
+
+#include <boost/asio/dispatch.hpp>
+#include <thread>
+
+namespace dragoman::serving {
+namespace {
+
+// What a slow reader of a stream may leave unread.
+constexpr size_t kMaxWaitingBytes = size_t{1} << 20;
+
+}  // namespace
+
+SessionExchange::SessionExchange(const std::shared_ptr<HttpSession>& session, uint64_t number, Request request)
+    : executor_(session->socket_.get_executor()), session_(session), number_(number), request_(std::move(request)) {}
+
+// Runs `action` with the session in its thread, if it still stands. An action that were lost would leave a client
+// waiting for ever: where there is no memory to post it, it waits for memory.
+template <typename Action>
+void SessionExchange::post(const Action& action) {
+  while (true) {
+    try {
+      return boost::asio::dispatch(executor_, [session = session_, action] {
+        if (const auto standing = session.lock()) {
+          standing->run_or_close([&] { action(*standing); });
+        }
+      });
+    } catch (const std::bad_alloc&) {
+      std::this_thread::sleep_for(kMemoryPause);
+    }
+  }
+}
+
+SessionExchange::~SessionExchange() {
+  if (!answered_) {
+    post([number = number_](HttpSession& session) {
+      session.answer(number, {.status = 500, .body = "{\"error\": \"the request was given up\"}\n"});
+    });
+  }
+}
+
+void SessionExchange::reply(Reply reply) {
+  const auto held = std::make_shared<Reply>(std::move(reply));
+  if (!answered_.exchange(true)) {
+    post([number = number_, held](HttpSession& session) { session.answer(number, std::move(*held)); });
+  }
+}
+
+void SessionExchange::begin_stream(Reply head) {
+  const auto held = std::make_shared<Reply>(std::move(head));
+  post([number = number_, held](HttpSession& session) { session.begin_stream(number, std::move(*held)); });
+}
+
+bool SessionExchange::send(std::string piece) {
+  if (answered_ || stop_.stop_requested() || waiting_bytes_ + piece.size() > kMaxWaitingBytes) {
+    return false;
+  }
+  const auto held = std::make_shared<std::string>(std::move(piece));
+  waiting_bytes_ += held->size();
+  post([number = number_, held](HttpSession& session) { session.send(number, std::move(*held)); });
+  return true;
+}
+
+void SessionExchange::end_stream() {
+  if (!answered_.exchange(true)) {
+    post([number = number_](HttpSession& session) { session.end_stream(number); });
+  }
+}
+
+}  // namespace dragoman::serving

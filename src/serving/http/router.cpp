@@ -1,0 +1,126 @@
+#include "serving/http/router.h"
+
+#include <algorithm>
+#include <nlohmann/json.hpp>
+
+namespace dragoman::serving {
+namespace {
+
+using nlohmann::json;
+
+// Adds a header to whatever is answered.
+class WithHeader : public Exchange {
+ public:
+  WithHeader(std::shared_ptr<Exchange> exchange, Header header)
+      : exchange_(std::move(exchange)), header_(std::move(header)) {}
+  const Request& request() const override { return exchange_->request(); }
+  void reply(Reply reply) override {
+    reply.headers.push_back(header_);
+    exchange_->reply(std::move(reply));
+  }
+  void begin_stream(Reply head) override {
+    head.headers.push_back(header_);
+    exchange_->begin_stream(std::move(head));
+  }
+  bool send(std::string piece) override { return exchange_->send(std::move(piece)); }
+  void end_stream() override { exchange_->end_stream(); }
+  std::stop_token cancelled() const override { return exchange_->cancelled(); }
+
+ private:
+  std::shared_ptr<Exchange> exchange_;
+  Header header_;
+};
+
+Reply shaped(ErrorShape shape, int status, const std::string& message, std::vector<Header> headers) {
+  Reply reply = json_reply({{shape == ErrorShape::kDeepl ? "message" : "error", message}}, status);
+  reply.headers = std::move(headers);
+  return reply;
+}
+
+}  // namespace
+
+Reply error_reply(ErrorShape shape, const std::exception_ptr& error) {
+  try {
+    std::rethrow_exception(error);
+  } catch (const HttpError& known) {
+    return shaped(shape, known.status(), known.what(), known.headers());
+  } catch (...) {
+    return shaped(shape, status::kInternal, "internal error", {});
+  }
+}
+
+void answer_errors(const std::shared_ptr<Exchange>& exchange, ErrorShape shape, const std::function<void()>& action) {
+  try {
+    action();
+  } catch (...) {
+    exchange->reply(error_reply(shape, std::current_exception()));
+  }
+}
+
+void Router::add(const std::string& method, const std::string& path, ErrorShape shape,
+                 std::function<Reply(const Request&)> answer) {
+  add_later(method, path, shape, [answer = std::move(answer)](const std::shared_ptr<Exchange>& exchange) {
+    exchange->reply(answer(exchange->request()));
+  });
+}
+
+void Router::add_later(const std::string& method, const std::string& path, ErrorShape shape, Handler handler) {
+  routes_.push_back({method, path, false, shape, std::move(handler)});
+}
+
+void Router::add_prefix(const std::string& method, const std::string& prefix, ErrorShape shape,
+                        std::function<Reply(const Request&)> answer) {
+  add(method, prefix, shape, std::move(answer));
+  routes_.back().is_prefix = true;
+}
+
+bool Router::leads_to(const Route& route, const std::string& path) {
+  return route.is_prefix ? path.starts_with(route.path) : path == route.path;
+}
+
+void Router::handle(const std::shared_ptr<Exchange>& plain) const {
+  const auto exchange = allow_other_origins_
+                            ? std::make_shared<WithHeader>(plain, Header{"Access-Control-Allow-Origin", "*"})
+                            : std::shared_ptr<Exchange>(plain);
+  const Request& request = exchange->request();
+  const std::string method = request.method == "HEAD" ? "GET" : request.method;
+  for (const Route& route : routes_) {
+    if (route.method == method && leads_to(route, request.path)) {
+      return answer_errors(exchange, route.shape, [&] { route.handler(exchange); });
+    }
+  }
+  exchange->reply(no_route(request));
+}
+
+Reply Router::no_route(const Request& request) const {
+  std::string allowed;
+  ErrorShape shape = request.path.starts_with("/v2/") || request.path.starts_with("/v3/") ? ErrorShape::kDeepl
+                                                                                          : ErrorShape::kLibreTranslate;
+  for (const Route& route : routes_) {
+    if (leads_to(route, request.path) || request.path == "*") {
+      allowed += route.method + (route.method == "GET" ? ", HEAD, " : ", ");
+      shape = route.shape;
+    }
+  }
+  if (allowed.empty()) {
+    return shaped(shape, status::kNotFound, "Not found", {});
+  }
+  const Header allow{"Allow", allowed + "OPTIONS"};
+  if (request.method != "OPTIONS") {
+    return shaped(shape, status::kMethodNotAllowed, "Method not allowed", {allow});
+  }
+  Reply reply{.status = status::kNoContent, .content_type = "", .headers = {allow}};
+  if (allow_other_origins_) {
+    reply.headers.push_back({"Access-Control-Allow-Methods", "GET, POST"});
+    reply.headers.push_back({"Access-Control-Allow-Headers", "Authorization, Content-Type"});
+    reply.headers.push_back({"Access-Control-Max-Age", "86400"});
+  }
+  return reply;
+}
+
+std::string Router::label_of(const Request& request) const {
+  const auto found = std::ranges::find_if(routes_, [&](const Route& route) { return leads_to(route, request.path); });
+  return found == routes_.end() ? "other" : found->path;
+}
+
+}  // namespace dragoman::serving

@@ -1,0 +1,166 @@
+#include "serving/inspect/inspect_parts.h"
+
+#include <cmath>
+
+#include "base/error.h"
+#include "decoding/inspection/inspected_head.h"
+#include "decoding/search/candidates.h"
+#include "kernels/cpu/output/top_k.h"
+
+namespace dragoman::serving {
+namespace {
+
+using decoding::Inspection;
+using nlohmann::json;
+using tensor::Tensor;
+
+json weights_part(const InspectPart& part, const InspectContext& context) {
+  json result = json::array();
+  for (const std::string& path : context.inspection.attention_paths()) {
+    if (part.path.empty() || part.path == path) {
+      json entry = context.numbers.tensor(context.inspection.weights(path));
+      entry["path"] = path;
+      result.push_back(std::move(entry));
+    }
+  }
+  if (result.empty()) {
+    context.inspection.weights(part.path);  // says what there is
+  }
+  return {{"attentions", std::move(result)}};
+}
+
+json head_part(const InspectPart& part, const InspectContext& context) {
+  const decoding::InspectedHead head = decoding::inspect_head(context.inspection, part.path, part.head);
+  NumberWriter& numbers = context.numbers;
+  return {{"path", part.path},
+          {"head", part.head},
+          {"causal", head.causal},
+          {"query", numbers.tensor(head.query)},
+          {"key", numbers.tensor(head.key)},
+          {"value", numbers.tensor(head.value)},
+          {"scores", numbers.tensor(head.scores)},
+          {"scaled", numbers.tensor(head.scaled)},
+          {"weights", numbers.tensor(head.weights)},
+          {"context", numbers.tensor(head.context)}};
+}
+
+// The values that the module at part.path shows under these names.
+json values_part(const InspectPart& part, const InspectContext& context, std::initializer_list<const char*> names) {
+  json result = {{"path", part.path}};
+  for (const char* name : names) {
+    result[name] = context.numbers.tensor(context.inspection.value(part.path, name));
+  }
+  return result;
+}
+
+json candidates_part(const InspectPart& part, const InspectContext& context) {
+  const Inspection& inspection = context.inspection;
+  const auto n_steps = static_cast<int64_t>(inspection.predicted().size());
+  const Tensor logits = inspection.logits(0, n_steps);  // [T, V]
+  const int64_t vocab_size = logits.dim(1);
+  const auto count = static_cast<size_t>(std::min(part.count, vocab_size));
+  const data::Vocabulary& vocabulary = inspection.translator().target_vocabulary();
+  json steps = json::array();
+  for (int64_t step = 0; step < n_steps; ++step) {
+    context.numbers.take(static_cast<int64_t>(3 * count));
+    const Tensor row = logits.rows(step, step + 1);
+    const double normaliser = decoding::log_normaliser(row.span<float>());
+    std::vector<float> values(count);
+    std::vector<int32_t> ids(count);
+    kernels::top_k(row.data<float>(), vocab_size, static_cast<int>(count), values.data(), ids.data());
+    json shown = json::array(), probabilities = json::array();
+    for (const float value : values) {
+      shown.push_back(rounded(value));
+      probabilities.push_back(rounded(std::exp(value - normaliser)));
+    }
+    const int32_t chosen = inspection.predicted()[static_cast<size_t>(step)];
+    const double chosen_logit = row.span<float>()[static_cast<size_t>(chosen)];
+    steps.push_back({{"ids", ids},
+                     {"pieces", pieces_json(vocabulary, ids)},
+                     {"logits", std::move(shown)},
+                     {"probabilities", std::move(probabilities)},
+                     {"log_sum_exp", rounded(normaliser)},
+                     {"chosen_id", chosen},
+                     {"chosen_logit", rounded(chosen_logit)},
+                     {"chosen_probability", rounded(std::exp(chosen_logit - normaliser))}});
+  }
+  return {{"vocab_size", vocab_size}, {"steps", std::move(steps)}};
+}
+
+json logits_part(const InspectPart& part, const InspectContext& context) {
+  const Tensor logits = context.inspection.logits(part.step, part.step + 1);
+  return {{"step", part.step},
+          {"logits", context.numbers.tensor(logits)},
+          {"log_sum_exp", rounded(decoding::log_normaliser(logits.span<float>()))}};
+}
+
+json beam_part(const InspectContext& context) {
+  const decoding::BeamTree tree = decoding::trace_search(context.inspection.translator(), context.inspection.source(),
+                                                         context.request, context.limits.max_target_tokens)
+                                      .tree;
+  context.numbers.take(static_cast<int64_t>(4 * tree.nodes.size()));
+  const data::Vocabulary& vocabulary = context.inspection.translator().target_vocabulary();
+  json nodes = json::array(), finished = json::array();
+  for (const decoding::BeamNode& node : tree.nodes) {
+    nodes.push_back({{"parent", node.parent},
+                     {"step", node.step},
+                     {"id", node.token_id},
+                     {"piece", vocabulary.piece(node.token_id)},
+                     {"log_prob", rounded(node.log_prob)},
+                     {"score", rounded(node.score)}});
+  }
+  for (const decoding::BeamLeaf& leaf : tree.finished) {
+    finished.push_back({{"node", leaf.node},
+                        {"score", rounded(leaf.score)},
+                        {"normalised_score", rounded(leaf.normalised_score)},
+                        {"finish_reason", decoding::name_of(leaf.reason)}});
+  }
+  const decoding::SearchOptions& options = context.request.options;
+  return {{"beam_size", options.beam_size},
+          {"alpha", options.alpha},
+          {"length_penalty", decoding::name_of(options.length_penalty)},
+          {"nodes", std::move(nodes)},
+          {"finished", std::move(finished)}};
+}
+
+json content(const InspectPart& part, const InspectContext& context) {
+  switch (part.kind) {
+    case PartKind::kWeights:
+      return weights_part(part, context);
+    case PartKind::kHead:
+      return head_part(part, context);
+    case PartKind::kResidual:
+      return values_part(part, context, {"input", "read", "change", "result"});
+    case PartKind::kFeedForward:
+      return values_part(part, context, {"hidden", "active"});
+    case PartKind::kEmbedding:
+      return values_part(part, context, {"words", "positions", "sum"});
+    case PartKind::kOutput:
+      return values_part(part, context, {"output"});
+    case PartKind::kCandidates:
+      return candidates_part(part, context);
+    case PartKind::kLogits:
+      return logits_part(part, context);
+    case PartKind::kBeam:
+      return beam_part(context);
+  }
+  return {};
+}
+
+}  // namespace
+
+json pieces_json(const data::Vocabulary& vocabulary, std::span<const int32_t> ids) {
+  json pieces = json::array();
+  for (const int32_t id : ids) {
+    pieces.push_back(vocabulary.piece(id));
+  }
+  return pieces;
+}
+
+json inspect_part(const InspectPart& part, const InspectContext& context) {
+  json result = content(part, context);
+  result["part"] = part.name;
+  return result;
+}
+
+}  // namespace dragoman::serving

@@ -1,0 +1,18 @@
+#pragma once
+
+#include <span>
+#include <string_view>
+
+namespace dragoman::serving {
+
+/// A file of the web page, compiled into the program.
+struct Asset {
+  std::string_view path;          ///< "/assets/page.js"; "/" is the page itself
+  std::string_view content_type;  ///< "text/javascript; charset=utf-8"
+  std::string_view bytes;
+};
+
+/// All files of src/serving/page/, index.html as "/". Defined in a source that cmake/embed_files.cmake makes of them.
+std::span<const Asset> page_files();
+
+}  // namespace dragoman::serving

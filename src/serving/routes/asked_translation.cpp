@@ -1,0 +1,118 @@
+#include "serving/routes/asked_translation.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+
+namespace dragoman::serving {
+namespace {
+
+// CR LF and CR become LF: the line ends of forms, which browsers write so.
+std::string with_plain_line_ends(const std::string& text) {
+  std::string plain;
+  for (size_t i = 0; i < text.size(); ++i) {
+    if (text[i] != '\r') {
+      plain += text[i];
+    } else if (i + 1 == text.size() || text[i + 1] != '\n') {
+      plain += '\n';
+    }
+  }
+  return plain;
+}
+
+std::vector<std::string> texts_asked(const RequestFields& fields, const TextLimits& limits, bool& is_batch) {
+  is_batch = fields.is_json() && fields["q"].is_array();
+  std::vector<std::string> texts = is_batch ? fields.texts("q") : std::vector{fields.text("q")};
+  if (texts.empty() || (!is_batch && texts.front().empty())) {
+    bad_request("Invalid request: missing q parameter");
+  }
+  if (texts.size() > limits.texts) {
+    bad_request(fmt::format("Invalid request: request ({}) exceeds text limit ({})", texts.size(), limits.texts));
+  }
+  for (std::string& text : texts) {
+    text = fields.is_json() ? text : with_plain_line_ends(text);
+    if (const size_t characters = count_characters(text); characters > limits.characters) {
+      bad_request(fmt::format("Invalid request: request ({}) exceeds text limit ({})", characters, limits.characters));
+    }
+  }
+  return texts;
+}
+
+size_t alternatives_asked(const RequestFields& fields, const TextLimits& limits) {
+  const int64_t alternatives = std::max<int64_t>(fields.number("alternatives", 0), 0);
+  if (alternatives > static_cast<int64_t>(limits.alternatives)) {
+    bad_request(fmt::format("Invalid request: alternatives parameter must be <= {}", limits.alternatives));
+  }
+  return static_cast<size_t>(alternatives);
+}
+
+// Languages that are the target or lead to it.
+std::vector<std::string> languages_towards(const ServedModels& models, const std::string& target) {
+  std::vector<std::string> codes;
+  for (const ServedModel& model : models.all()) {
+    if (model.pair.target == target) {
+      codes.push_back(model.pair.source);
+    }
+  }
+  codes.push_back(target);
+  return codes;
+}
+
+}  // namespace
+
+std::string required_text(const RequestFields& fields, const char* name) {
+  std::string value = fields.text(name);
+  if (value.empty()) {
+    bad_request(fmt::format("Invalid request: missing {} parameter", name));
+  }
+  return value;
+}
+
+const ServedModel* model_between(const ServedModels& models, const std::string& source, const std::string& target,
+                                 const std::string& words, DetectedLanguage& detected) {
+  const std::vector<std::string> languages = models.languages();
+  const std::string to = ServedModels::match(target, languages);
+  const bool is_auto = source == "auto";
+  const std::string from = is_auto ? std::string() : ServedModels::match(source, languages);
+  if (to.empty() || (!is_auto && from.empty())) {
+    bad_request(fmt::format("{} is not supported", !is_auto && from.empty() ? source : target));
+  }
+  constexpr double kSure = 100.0;
+  detected = is_auto ? detect_language(words, languages_towards(models, to)).front() : DetectedLanguage{from, kSure};
+  if (detected.code == to) {
+    return nullptr;
+  }
+  const ServedModel* model = models.find(detected.code, to);
+  if (model == nullptr) {
+    bad_request(fmt::format("{} ({}) is not available as a target language from {} ({})", language_name(to), to,
+                            language_name(detected.code), detected.code));
+  }
+  return model;
+}
+
+AskedTranslation asked_translation(const RequestFields& fields, ServingContext& context) {
+  AskedTranslation asked;
+  const std::vector<std::string> texts = texts_asked(fields, context.limits, asked.is_batch);
+  const std::string source = required_text(fields, "source");
+  const std::string target = required_text(fields, "target");
+  asked.alternatives = alternatives_asked(fields, context.limits);
+  const std::string format = fields.text("format");
+  if (!format.empty() && format != "text" && format != "html") {
+    bad_request(fmt::format("{} format is not supported", format));
+  }
+  std::string words;
+  size_t characters = 0;
+  for (const std::string& text : texts) {
+    asked.plans.push_back(format == "html" ? plan_html(text, {}, context.limits.sentences)
+                                           : plan_text(text, context.limits.sentences));
+    words += words_of(asked.plans.back());
+    characters += count_characters(text);
+  }
+  asked.is_auto = source == "auto";
+  asked.models = context.models.get();
+  asked.model = model_between(*asked.models, source, target, words, asked.source);
+  context.admit_key(fields.text("api_key"), static_cast<int64_t>(characters));
+  return asked;
+}
+
+}  // namespace dragoman::serving

@@ -1,0 +1,73 @@
+#include "serving/routes/file_routes.h"
+
+#include <algorithm>
+#include <nlohmann/json.hpp>
+
+#include "base/ascii.h"
+#include "base/utf8.h"
+#include "serving/routes/asked_translation.h"
+
+namespace dragoman::serving {
+namespace {
+
+constexpr ErrorShape kFileShape = ErrorShape::kLibreTranslate;
+constexpr std::string_view kDownloads = "/download_file/";
+
+std::string file_text(const RequestFields& fields) {
+  const auto found = std::ranges::find(fields.uploads(), "file", &Upload::field);
+  if (found == fields.uploads().end()) {
+    bad_request("Invalid request: missing file parameter");
+  }
+  if (found->file_name.empty()) {
+    bad_request("Invalid request: empty file");
+  }
+  if (!base::ascii_lower_case(found->file_name).ends_with(".txt")) {
+    bad_request("Invalid request: file format not supported");
+  }
+  return base::repair_utf8(found->bytes);
+}
+
+// Where the client finds the file: under the name by which it called this server.
+std::string url_of(const Request& request, const std::string& name) {
+  const std::string_view host = request.header("Host");
+  return (host.empty() ? std::string() : "http://" + std::string(host)) + std::string(kDownloads) + name;
+}
+
+void translate_file(ServingContext& context, const std::shared_ptr<Exchange>& exchange) {
+  const RequestFields fields(exchange->request());
+  const std::string text = file_text(fields);
+  TextsRequest request{.plans = {plan_text(text, context.limits.sentences)}, .models = context.models.get()};
+  DetectedLanguage source;
+  request.model = model_between(*request.models, required_text(fields, "source"), required_text(fields, "target"),
+                                words_of(request.plans.front()), source);
+  context.admit_key(fields.text("api_key"), static_cast<int64_t>(count_characters(text)));
+  translate_texts(context, *exchange, std::move(request),
+                  [exchange, &context](const std::vector<TranslatedText>& texts, const std::exception_ptr& error) {
+                    if (error != nullptr) {
+                      return exchange->reply(error_reply(kFileShape, error));
+                    }
+                    const std::string name = context.files.keep(texts.front().text);
+                    exchange->reply(json_reply({{"translatedFileUrl", url_of(exchange->request(), name)}}));
+                  });
+}
+
+Reply download(const Request& request, ServingContext& context) {
+  const auto bytes = context.files.find(request.path.substr(kDownloads.size()));
+  if (!bytes) {
+    throw HttpError(status::kNotFound, "File not found");
+  }
+  return {.content_type = "text/plain; charset=utf-8",
+          .body = *bytes,
+          .headers = {{"Content-Disposition", "attachment; filename=\"translation.txt\""}}};
+}
+
+}  // namespace
+
+void add_file_routes(Router& router, ServingContext& context) {
+  router.add_later("POST", "/translate_file", kFileShape,
+                   [&context](const std::shared_ptr<Exchange>& exchange) { translate_file(context, exchange); });
+  router.add_prefix("GET", std::string(kDownloads), kFileShape,
+                    [&context](const Request& request) { return download(request, context); });
+}
+
+}  // namespace dragoman::serving

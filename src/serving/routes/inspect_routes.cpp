@@ -1,0 +1,82 @@
+#include "serving/routes/inspect_routes.h"
+
+#include <fmt/format.h>
+
+#include "base/error.h"
+#include "serving/http/request_fields.h"
+#include "serving/inspect/inspect.h"
+#include "serving/text/text_plan.h"
+
+namespace dragoman::serving {
+namespace {
+
+constexpr ErrorShape kShape = ErrorShape::kLibreTranslate;
+
+// The model of a pair; of none, the first.
+const ServedModel& asked_model(const ServedModels& models, const std::string& source, const std::string& target) {
+  if (source.empty() && target.empty()) {
+    return models.all().front();
+  }
+  const ServedModel* model = models.find(source, target);
+  if (model == nullptr) {
+    throw HttpError(status::kNotFound, fmt::format("no model from \"{}\" to \"{}\" is served", source, target));
+  }
+  return *model;
+}
+
+// What the client did wrong, in this server's own words.
+[[noreturn]] void refuse(const base::Error& error) {
+  if (error.kind() == base::ErrorKind::kUsage || error.kind() == base::ErrorKind::kBadData) {
+    bad_request(error.what());
+  }
+  throw error;
+}
+
+Reply inspect(const InspectRequest& request, const ServedModel& model) {
+  try {
+    request.inspection.check_goes_on();  // it may have waited for others
+    return {.body = inspect_reply(*model.translator, request)};
+  } catch (const decoding::InspectionStopped& stopped) {
+    const bool is_late = stopped.reason() == decoding::FinishReason::kDeadline;
+    throw HttpError(is_late ? status::kGatewayTimeout : status::kUnavailable,
+                    is_late ? "the inspection took too long" : "the request was cancelled");
+  } catch (const base::Error& error) {
+    refuse(error);
+  }
+}
+
+InspectRequest parse(const Request& request) {
+  try {
+    return parse_inspect_request(request.body);
+  } catch (const base::Error& error) {
+    refuse(error);
+  }
+}
+
+void answer_inspect(ServingContext& context, WorkQueue& queue, const std::shared_ptr<Exchange>& exchange) {
+  const auto models = context.models.get();
+  InspectRequest request = parse(exchange->request());
+  const ServedModel& model = asked_model(*models, request.source, request.target);
+  request.complete(model.search);
+  context.admit_key(request.api_key, static_cast<int64_t>(count_characters(request.inspection.text)));
+  request.inspection.cancel = exchange->cancelled();
+  request.inspection.deadline = std::chrono::steady_clock::now() + context.request_time;
+  queue.submit(exchange->cancelled(), [exchange, models, &model, request = std::move(request)] {
+    answer_errors(exchange, kShape, [&] { exchange->reply(inspect(request, model)); });
+  });
+}
+
+}  // namespace
+
+void add_inspect_routes(Router& router, ServingContext& context, WorkQueue& queue) {
+  router.add_later("POST", "/v1/inspect", kShape, [&context, &queue](const std::shared_ptr<Exchange>& exchange) {
+    answer_inspect(context, queue, exchange);
+  });
+  router.add("GET", "/v1/model", kShape, [&context](const Request& request) {
+    const RequestFields fields(request);
+    const auto models = context.models.get();
+    return Reply{.body = asked_model(*models, fields.text("source"), fields.text("target")).card};
+  });
+}
+
+}  // namespace dragoman::serving

@@ -1,0 +1,75 @@
+#include "serving/routes/metrics_routes.h"
+
+#include <fmt/format.h>
+
+#include <filesystem>
+
+#include "base/memory.h"
+
+namespace dragoman::serving {
+namespace {
+
+std::string models_text(const ServedModels& models) {
+  std::vector<std::pair<std::string, double>> values;
+  for (const ServedModel& model : models.all()) {
+    values.emplace_back(fmt::format("sha256=\"{}\",source=\"{}\",target=\"{}\"", label_value(model.sha256),
+                                    label_value(model.pair.source), label_value(model.pair.target)),
+                        1.0);
+  }
+  return metric_text("dragoman_model_info", "Models served.", "gauge", values);
+}
+
+std::string service_text(const ServiceCounts& counts) {
+  const auto number = [](auto value) { return static_cast<double>(value); };
+  return metric_text("dragoman_requests_in_flight", "Translation requests admitted and not answered.", "gauge",
+                     {{"", number(counts.jobs)}}) +
+         metric_text("dragoman_queue_tokens", "Estimated source tokens admitted and not translated.", "gauge",
+                     {{"", number(counts.waiting_cost)}}) +
+         metric_text("dragoman_tokens_per_second", "Estimated source tokens a second while busy.", "gauge",
+                     {{"", counts.rate}}) +
+         metric_text("dragoman_cancelled_total", "Requests whose client went away.", "counter",
+                     {{"", number(counts.cancelled)}}) +
+         metric_text("dragoman_tokens_total", "Tokens read and written.", "counter",
+                     {{"direction=\"source\"", number(counts.source_tokens)},
+                      {"direction=\"target\"", number(counts.target_tokens)}}) +
+         metric_text("dragoman_failed_total", "Translations that failed by an error of their own.", "counter",
+                     {{"", number(counts.failed)}});
+}
+
+std::string rejected_text(const ServiceCounts& counts, const ConnectionCounts& connections) {
+  return metric_text("dragoman_rejected_total", "Refused for lack of capacity or time.", "counter",
+                     {{"reason=\"queue\"", static_cast<double>(counts.rejected)},
+                      {"reason=\"deadline\"", static_cast<double>(counts.timed_out)},
+                      {"reason=\"connections\"", static_cast<double>(connections.refused)}});
+}
+
+double open_descriptors() {
+  std::error_code ignored;
+  std::filesystem::directory_iterator files("/proc/self/fd", ignored);
+  return static_cast<double>(std::distance(begin(files), end(files)));
+}
+
+std::string process_text(const ConnectionCounts& connections) {
+  return metric_text("dragoman_connections", "Connections open.", "gauge",
+                     {{"", static_cast<double>(connections.open)}}) +
+         metric_text("dragoman_connections_total", "Connections accepted.", "counter",
+                     {{"", static_cast<double>(connections.accepted)}}) +
+         metric_text("process_resident_memory_bytes", "Memory in RAM.", "gauge",
+                     {{"", static_cast<double>(base::resident_memory())}}) +
+         metric_text("process_open_fds", "Files open.", "gauge", {{"", open_descriptors()}});
+}
+
+}  // namespace
+
+void add_metrics_routes(Router& router, ServingContext& context, std::function<ConnectionCounts()> connections) {
+  router.add("GET", "/metrics", ErrorShape::kLibreTranslate,
+             [&context, connections = std::move(connections)](const Request&) {
+               const ServiceCounts counts = context.service.counts();
+               const ConnectionCounts open = connections();
+               return Reply{.content_type = "text/plain; version=0.0.4; charset=utf-8",
+                            .body = context.metrics.text() + service_text(counts) + rejected_text(counts, open) +
+                                    models_text(*context.models.get()) + process_text(open)};
+             });
+}
+
+}  // namespace dragoman::serving

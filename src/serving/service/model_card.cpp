@@ -1,0 +1,74 @@
+#include "serving/service/model_card.h"
+
+#include <algorithm>
+#include <nlohmann/json.hpp>
+
+#include "base/json.h"
+#include "decoding/search/search_defaults.h"
+#include "serving/inspect/json_numbers.h"
+
+namespace dragoman::serving {
+namespace {
+
+using nlohmann::json;
+
+constexpr size_t kMaxPoints = 400;
+
+json point_json(const report::TrainRow& point) {
+  return {{"step", point.step}, {"seconds", rounded(point.seconds)}, {"loss", rounded(point.loss)}};
+}
+
+json point_json(const report::ValidationRow& point) {
+  return {{"step", point.step},          {"seconds", rounded(point.seconds)},
+          {"loss", rounded(point.loss)}, {"perplexity", rounded(point.perplexity)},
+          {"bleu", rounded(point.bleu)}, {"chrf", rounded(point.chrf)},
+          {"is_best", point.is_best}};
+}
+
+// Evenly chosen ones of too many, first and last included.
+template <typename Point>
+json points_json(const std::vector<Point>& points) {
+  json result = json::array();
+  const size_t count = std::min(points.size(), kMaxPoints);
+  for (size_t i = 0; i < count; ++i) {
+    result.push_back(point_json(points[count < 2 ? 0 : i * (points.size() - 1) / (count - 1)]));
+  }
+  return result;
+}
+
+// "encoder.layers.3.feed_forward.inner.weight" belongs to "encoder.layers.3", all else to its first name.
+std::string part_of(const std::string& path) {
+  const size_t layers = path.find(".layers.");
+  return layers == std::string::npos ? path.substr(0, path.find('.'))
+                                     : path.substr(0, path.find('.', layers + std::string_view(".layers.").size()));
+}
+
+json parameters_json(const nn::ParameterSet& parameters) {
+  json parts = json::array();
+  for (const nn::ParameterHandle& parameter : parameters.parameters()) {
+    const std::string part = part_of(parameter->path);
+    const auto same = std::ranges::find_if(parts, [&](const json& entry) { return entry["path"] == part; });
+    if (same == parts.end()) {
+      parts.push_back({{"path", part}, {"count", parameter->shape.size()}});
+    } else {
+      (*same)["count"] = (*same)["count"].get<int64_t>() + parameter->shape.size();
+    }
+  }
+  return {{"total", parameters.count()}, {"parts", std::move(parts)}};
+}
+
+}  // namespace
+
+std::string model_card(const std::string& name, const decoding::Translator& translator,
+                       const report::MetricsHistory& history) {
+  const models::Transformer& model = translator.model();
+  return base::dump_json(
+      {{"name", name},
+       {"config", json::parse(models::to_json(model.config()))},
+       {"parameters", parameters_json(model.parameters())},
+       {"shortlist", translator.shortlist() != nullptr},
+       {"search", json::parse(decoding::search_defaults_json(translator.search_defaults()))},
+       {"training", {{"train", points_json(history.train)}, {"validation", points_json(history.validation)}}}});
+}
+
+}  // namespace dragoman::serving

@@ -1,0 +1,177 @@
+#include "serving/service/served_models.h"
+
+#include <algorithm>
+#include <chrono>
+#include <future>
+
+#include "base/checked_folder.h"
+#include "base/error.h"
+#include "base/published_folder.h"
+#include "decoding/load_translator.h"
+#include "models/model_folder.h"
+#include "serving/service/admission.h"
+#include "serving/service/model_card.h"
+
+namespace dragoman::serving {
+namespace {
+
+void add_once(std::vector<std::string>& codes, const std::string& code) {
+  if (std::ranges::find(codes, code) == codes.end()) {
+    codes.push_back(code);
+  }
+}
+
+LanguagePair checked_pair(const LanguagePair& pair, const std::string& place) {
+  for (const std::string& code : {pair.source, pair.target}) {
+    base::check_usage(is_language_code(code), "{}: \"{}\" is no language code; codes are like en, pt-BR, zh-Hans",
+                      place, code);
+  }
+  LanguagePair tidy{tidy_language(pair.source), tidy_language(pair.target)};
+  base::check_usage(tidy.source != tidy.target, "{}: source and target are both {}", place, tidy.source);
+  return tidy;
+}
+
+// The languages that were named, or those that the folder knows.
+LanguagePair pair_of(const ModelSpec& spec, const base::CheckedFolder& folder) {
+  if (!spec.pair.source.empty()) {
+    return spec.pair;
+  }
+  const std::string path = folder.path_of(models::kLanguagesName);
+  base::check_usage(folder.has(models::kLanguagesName), "{}: does not say its languages; name them: --model en:de={}",
+                    spec.folder.string(), spec.folder.string());
+  return checked_pair(models::languages_from_json(folder.read(models::kLanguagesName), path), path);
+}
+
+// The last names of the folder: never the whole path, which is nobody's business. "quickstart/model" for a folder that
+// is called as every other.
+std::string card_name(const std::filesystem::path& folder) {
+  const std::filesystem::path path = std::filesystem::weakly_canonical(folder);
+  const std::string name = path.filename().string();
+  return name == "model" ? (path.parent_path().filename() / name).string() : name;
+}
+
+void check_search(const ServedModel& model) {
+  try {
+    model.translator->check(model.search);
+  } catch (const base::Error& error) {
+    base::fail(error.kind(), "{}: {}", model.folder.string(), error.what());
+  }
+}
+
+// The first text finds everything cold; the others, which every language can copy, tell the speed.
+double warm_up(const ServedModel& model) {
+  constexpr int kTexts = 8;
+  const std::string text = "1 2 3 4 5 6 7 8 9";
+  model.translator->submit({.text = text}, model.search).get();
+  const auto begin = std::chrono::steady_clock::now();
+  std::vector<std::future<decoding::Translation>> translations;
+  for (int i = 0; i < kTexts; ++i) {
+    translations.push_back(model.translator->submit({.text = text}, model.search));
+  }
+  for (auto& translation : translations) {
+    translation.get();
+  }
+  const std::chrono::duration<double> seconds = std::chrono::steady_clock::now() - begin;
+  return static_cast<double>(kTexts * estimated_tokens(text)) / seconds.count();
+}
+
+// How the model in `folder` was trained. Empty where metrics.jsonl cannot be read: a server does not stop for it.
+report::MetricsHistory history_of(const std::filesystem::path& folder) {
+  try {
+    return report::read_metrics(folder / report::kMetricsName);
+  } catch (const base::Error&) {
+    return {};
+  }
+}
+
+// Reads the folder, packs the weights, starts the workers, and has them translate.
+ServedModel load_model(const ModelSpec& spec, const LoadOptions& options) {
+  const std::vector<std::filesystem::path> folders = {spec.folder};
+  ServedModel model{.pair = {}, .folder = spec.folder, .sha256 = {}, .translator = {}, .search = {}};
+  base::read_published(spec.folder, [&](const base::CheckedFolder& folder) {
+    const auto weights = folder.manifest().files.find(models::kWeightsName);
+    base::check_data(weights != folder.manifest().files.end(), "{}: has no {}; is it the folder of a model?",
+                     spec.folder.string(), models::kWeightsName);
+    model.pair = pair_of(spec, folder);
+    model.sha256 = weights->second.sha256;
+  });
+  model.translator = decoding::load_ensemble(folders, options.precision);
+  model.search = options.search(model.translator->search_defaults());
+  check_search(model);
+  model.card = model_card(card_name(spec.folder), *model.translator, history_of(spec.folder));
+  model.rate = warm_up(model);
+  return model;
+}
+
+}  // namespace
+
+ModelSpec model_spec_from(const std::string& text) {
+  const size_t equals = text.find('=');
+  const size_t colon = text.find(':');
+  if (equals == std::string::npos || colon >= equals || text.find('/') < equals) {
+    return {{}, text};
+  }
+  base::check_usage(equals + 1 < text.size(), "--model is \"{}\", the folder is missing", text);
+  return {checked_pair({text.substr(0, colon), text.substr(colon + 1, equals - colon - 1)}, "--model"),
+          text.substr(equals + 1)};
+}
+
+std::shared_ptr<const ServedModels> ServedModels::load(const LoadOptions& options) {
+  base::check_usage(!options.models.empty(), "no model is given, one at least is needed");
+  std::vector<ServedModel> models;
+  for (const ModelSpec& spec : options.models) {
+    models.push_back(load_model(spec, options));
+    const LanguagePair& pair = models.back().pair;
+    base::check_usage(std::ranges::count(models, pair, &ServedModel::pair) == 1,
+                      "--model: {}:{} is given twice; keep one", pair.source, pair.target);
+  }
+  return std::make_shared<ServedModels>(std::move(models));
+}
+
+const ServedModel* ServedModels::find(std::string_view source, std::string_view target) const {
+  const std::string from = match(source, sources());
+  const std::string to = match(target, targets());
+  const auto found = std::ranges::find(models_, LanguagePair{from, to}, &ServedModel::pair);
+  return found == models_.end() ? nullptr : &*found;
+}
+
+std::vector<std::string> ServedModels::sources() const {
+  std::vector<std::string> codes;
+  for (const ServedModel& model : models_) {
+    add_once(codes, model.pair.source);
+  }
+  return codes;
+}
+
+std::vector<std::string> ServedModels::targets() const {
+  std::vector<std::string> codes;
+  for (const ServedModel& model : models_) {
+    add_once(codes, model.pair.target);
+  }
+  return codes;
+}
+
+std::vector<std::string> ServedModels::languages() const {
+  std::vector<std::string> codes = sources();
+  for (const std::string& code : targets()) {
+    add_once(codes, code);
+  }
+  return codes;
+}
+
+std::string ServedModels::match(std::string_view asked, const std::vector<std::string>& codes) {
+  const std::string tidy = tidy_language(asked);
+  if (std::ranges::find(codes, tidy) != codes.end()) {
+    return tidy;
+  }
+  const std::string base = base_language(tidy);
+  if (base != tidy && std::ranges::find(codes, base) != codes.end()) {
+    return base;
+  }
+  const auto is_kin = [&](const std::string& code) { return base_language(code) == base; };
+  // zh-Hant is no zh-Hans: only the bare language stands for any of its kinds.
+  return base == tidy && std::ranges::count_if(codes, is_kin) == 1 ? *std::ranges::find_if(codes, is_kin)
+                                                                   : std::string();
+}
+
+}  // namespace dragoman::serving

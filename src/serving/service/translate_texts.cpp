@@ -1,0 +1,69 @@
+#include "serving/service/translate_texts.h"
+
+#include <algorithm>
+#include <span>
+
+namespace dragoman::serving {
+namespace {
+
+std::vector<TranslatedText> assembled(const std::vector<TextPlan>& plans, std::span<const decoding::Translation> lines,
+                                      size_t alternatives) {
+  std::vector<TranslatedText> texts;
+  for (const TextPlan& plan : plans) {
+    const auto own = lines.first(plan.lines());
+    texts.push_back({assemble(plan, own), alternatives_of(plan, own, alternatives)});
+    lines = lines.subspan(own.size());
+  }
+  return texts;
+}
+
+decoding::SearchOptions search_of(const TextsRequest& request) {
+  decoding::SearchOptions search = request.model->search;
+  search.n_best = static_cast<int>(request.alternatives) + 1;
+  search.beam_size = std::max(request.beam_size > 0 ? request.beam_size : search.beam_size, search.n_best);
+  search.alignment = std::ranges::any_of(request.plans, &TextPlan::has_tags);
+  // The last layer but one aligns best (Garg et al. 2019, section 4.2).
+  search.alignment_layer = std::max(0, static_cast<int>(request.model->translator->model().decoder_layer_count()) - 2);
+  return search;
+}
+
+void answer_unchanged(const TextsRequest& request, const TextsDone& done) {
+  std::vector<TranslatedText> texts;
+  for (const TextPlan& plan : request.plans) {
+    texts.push_back({unchanged(plan), {}});
+  }
+  if (request.on_admitted) {
+    request.on_admitted();
+  }
+  done(std::move(texts), nullptr);
+}
+
+}  // namespace
+
+void translate_texts(ServingContext& context, const Exchange& exchange, TextsRequest request, TextsDone done) {
+  if (request.model == nullptr) {
+    return answer_unchanged(request, done);
+  }
+  TranslationJob job;
+  job.models = request.models;
+  job.model = request.model;
+  job.options = search_of(request);
+  job.on_token = std::move(request.on_token);
+  job.on_admitted = std::move(request.on_admitted);
+  for (const TextPlan& plan : request.plans) {
+    for (const TextPlan::Piece& piece : plan.pieces) {
+      if (piece.is_line) {
+        job.lines.push_back(piece.text);
+      }
+    }
+  }
+  job.cancel = exchange.cancelled();
+  job.deadline = TranslationService::Clock::now() + context.request_time;
+  job.done = [plans = std::move(request.plans), alternatives = request.alternatives, done = std::move(done)](
+                 const std::vector<decoding::Translation>& lines, const std::exception_ptr& error) {
+    done(error == nullptr ? assembled(plans, lines, alternatives) : std::vector<TranslatedText>(), error);
+  };
+  context.service.submit(std::move(job));
+}
+
+}  // namespace dragoman::serving

@@ -1,0 +1,268 @@
+#include "serving/service/translation_service.h"
+
+#include "serving/http/http_message.h"
+
+namespace dragoman::serving {
+namespace {
+
+using decoding::FinishReason;
+using decoding::Translation;
+
+// How often waiting jobs are looked through for those that nobody waits for any more.
+constexpr std::chrono::milliseconds kLookAgain{100};
+
+// Or that there is no memory for it.
+std::exception_ptr error_of(int status, const char* message) noexcept {
+  try {
+    return std::make_exception_ptr(HttpError(status, message));
+  } catch (...) {
+    return std::current_exception();
+  }
+}
+
+std::exception_ptr timed_out() {
+  return error_of(status::kGatewayTimeout, "the translation took too long");
+}
+
+std::exception_ptr cancelled() {
+  return error_of(status::kUnavailable, "the request was cancelled");
+}
+
+// With no memory for that either, the end of the job tells its client.
+void tell(const decltype(TranslationJob::done)& done, const std::exception_ptr& error) noexcept {
+  try {
+    done({}, error);
+  } catch (...) {  // NOLINT(bugprone-empty-catch)
+  }
+}
+
+}  // namespace
+
+struct TranslationService::Active {
+  TranslationJob job;
+  std::vector<Translation> translations;
+  Clock::time_point arrived;
+  Admission::Ticket ticket = 0;
+  size_t next = 0;     // line to begin
+  size_t in_work = 0;  // lines
+  std::exception_ptr error;
+
+  bool is_unfinished() const { return next < job.lines.size() || in_work > 0; }
+};
+
+TranslationService::TranslationService(int workers, int64_t batch_tokens, std::chrono::duration<double> longest_wait,
+                                       double first_rate)
+    : admission_(workers * batch_tokens, longest_wait, first_rate), thread_([this] { run(); }) {}
+
+TranslationService::~TranslationService() {
+  {
+    const std::lock_guard lock(mutex_);
+    ending_ = true;
+  }
+  mail_.notify_one();
+  thread_.join();
+}
+
+void TranslationService::submit(TranslationJob job) {
+  int64_t cost = 0;
+  for (const std::string& line : job.lines) {
+    cost += estimated_tokens(line);
+  }
+  Jobs arriving(1);  // all memory is asked for before the admission
+  const auto& active = arriving.front() = std::make_shared<Active>();
+  active->translations.resize(job.lines.size());
+  const auto ticket = admission_.enter(cost);
+  if (!ticket) {
+    throw HttpError(status::kUnavailable, "The server is busy, try again", {{"Retry-After", "1"}});
+  }
+  try {
+    if (job.on_admitted) {
+      job.on_admitted();
+    }
+  } catch (...) {
+    admission_.leave(*ticket, cost, false);
+    throw;
+  }
+  active->job = std::move(job);
+  active->ticket = *ticket;
+  active->arrived = Clock::now();
+  ++jobs_;
+  {
+    const std::lock_guard lock(mutex_);
+    arrived_.splice(arrived_.end(), arriving);
+  }
+  mail_.notify_one();
+}
+
+void TranslationService::run() {
+  std::list<Finished> finished;
+  while (take_mail(finished)) {
+    for (Finished& line : finished) {
+      take(line);
+    }
+    finished.clear();
+    feed();
+  }
+}
+
+// Waits for something to do. False when all is done for ever.
+bool TranslationService::take_mail(std::list<Finished>& finished) {
+  std::unique_lock lock(mutex_);
+  const auto has_mail = [this] { return !arrived_.empty() || !finished_.empty() || (ending_ && jobs_ == 0); };
+  if (turns_.empty()) {
+    mail_.wait(lock, has_mail);
+  } else {
+    mail_.wait_for(lock, kLookAgain, has_mail);
+  }
+  std::swap(finished, finished_);
+  turns_.splice(turns_.end(), arrived_);
+  return !(ending_ && jobs_ == 0 && finished.empty() && turns_.empty());
+}
+
+void TranslationService::take(Finished& finished) {
+  Active& active = *finished.job;
+  const int64_t cost = estimated_tokens(active.job.lines[finished.line]);
+  in_work_ -= cost;
+  --active.in_work;
+  const Translation& translation = finished.translation;
+  const FinishReason reason = translation.finish_reason;
+  if (finished.error != nullptr) {
+    give_up_lines(active, finished.error, failed_);
+  } else if (reason == FinishReason::kDeadline) {
+    give_up_lines(active, timed_out(), timed_out_);
+  } else if (reason == FinishReason::kCancelled) {
+    give_up_lines(active, cancelled(), cancelled_);
+  } else {
+    source_tokens_ += translation.source_pieces.size();
+    target_tokens_ += translation.token_scores.size();
+  }
+  admission_.leave(active.ticket, cost, active.error == nullptr);
+  active.translations[finished.line] = std::move(finished.translation);
+  end_if_done(active);
+}
+
+// One line of each job in turn, as long as the workers have room.
+void TranslationService::feed() {
+  const Clock::time_point now = Clock::now();
+  if (now - swept_ >= kLookAgain) {
+    sweep(now);
+  }
+  const int64_t most_in_work = admission_.in_work();
+  while (in_work_ < most_in_work && !turns_.empty()) {
+    Jobs turn;
+    turn.splice(turn.begin(), turns_, turns_.begin());
+    const std::shared_ptr<Active>& active = turn.front();
+    drop_if_late(*active, now);
+    if (active->next < active->job.lines.size()) {
+      begin_line(active);
+    }
+    if (active->next < active->job.lines.size()) {
+      turns_.splice(turns_.end(), turn);
+    } else {
+      end_if_done(*active);  // one without lines, or given up before any was begun
+    }
+  }
+}
+
+// Ends the waiting of those that nobody waits for any more.
+void TranslationService::sweep(Clock::time_point now) {
+  swept_ = now;
+  std::erase_if(turns_, [&](const std::shared_ptr<Active>& active) {
+    drop_if_late(*active, now);
+    end_if_done(*active);
+    return active->next == active->job.lines.size();
+  });
+}
+
+void TranslationService::drop_if_late(Active& active, Clock::time_point now) {
+  if (active.job.cancel.stop_requested()) {
+    give_up_lines(active, cancelled(), cancelled_);
+  } else if (now >= active.job.deadline) {
+    give_up_lines(active, timed_out(), timed_out_);
+  }
+}
+
+void TranslationService::begin_line(const std::shared_ptr<Active>& active) {
+  std::shared_ptr<std::list<Finished>> finished;
+  try {  // where the line will be put once it is done, so that it cannot be lost for want of memory then
+    finished = std::make_shared<std::list<Finished>>(1);
+  } catch (...) {
+    return give_up_lines(*active, std::current_exception(), failed_);
+  }
+  const size_t line = active->next++;
+  ++active->in_work;
+  in_work_ += estimated_tokens(active->job.lines[line]);
+  if (line == 0) {
+    on_begun(std::chrono::duration<double>(Clock::now() - active->arrived).count());
+  }
+  // The last reference to a job, and with it to its models, must not end in a thread of theirs: it goes by mail.
+  finished->front().job = active;
+  finished->front().line = line;
+  try {
+    const TranslationJob& asked = active->job;
+    decoding::TranslationRequest request{.text = asked.lines[line], .cancel = asked.cancel, .deadline = asked.deadline};
+    if (asked.on_token) {
+      request.on_token = [on_token = asked.on_token, line](const decoding::StreamedToken& token) {
+        return on_token(line, token);
+      };
+    }
+    asked.model->translator->submit(std::move(request), asked.options,
+                                    [this, finished](Translation translation, const std::exception_ptr& error) {
+                                      finished->front().translation = std::move(translation);
+                                      finished->front().error = error;
+                                      send_finished(*finished);
+                                    });
+  } catch (...) {
+    finished->front().error = std::current_exception();
+    send_finished(*finished);
+  }
+}
+
+void TranslationService::send_finished(std::list<Finished>& one) {
+  const std::lock_guard lock(mutex_);
+  finished_.splice(finished_.end(), one);
+  mail_.notify_one();
+}
+
+// The first error is the job's; what is not begun never will be.
+void TranslationService::give_up_lines(Active& active, const std::exception_ptr& error,
+                                       std::atomic<uint64_t>& counter) {
+  if (active.error == nullptr) {
+    active.error = error;
+    ++counter;
+  }
+  for (; active.next < active.job.lines.size(); ++active.next) {
+    admission_.leave(active.ticket, estimated_tokens(active.job.lines[active.next]), false);
+  }
+}
+
+void TranslationService::end_if_done(Active& active) {
+  if (active.is_unfinished()) {
+    return;
+  }
+  const auto done = std::move(active.job.done);
+  active.job.done = nullptr;
+  if (!done) {
+    return;
+  }
+  --jobs_;  // first: who has the answer may look at the metrics
+  try {
+    done(active.error == nullptr ? std::move(active.translations) : std::vector<Translation>(), active.error);
+  } catch (...) {
+    tell(done, std::current_exception());
+  }
+}
+
+ServiceCounts TranslationService::counts() const {
+  return {.waiting_cost = admission_.inside(),
+          .jobs = jobs_,
+          .source_tokens = source_tokens_,
+          .target_tokens = target_tokens_,
+          .rejected = admission_.refused(),
+          .cancelled = cancelled_,
+          .timed_out = timed_out_,
+          .failed = failed_,
+          .rate = admission_.rate()};
+}
+
+}  // namespace dragoman::serving

@@ -1,0 +1,281 @@
+#include "serving/text/inline_tags.h"
+
+#include <algorithm>
+
+#include "serving/text/html_text.h"
+
+namespace dragoman::serving {
+namespace {
+
+// An element, or a point. The elements inside it have the numbers behind its own, up to `end`.
+struct Node {
+  size_t first_tag = 0;
+  size_t last_tag = 0;  // its end tag; the same for a point
+  size_t parent = 0;
+  size_t end = 0;
+  size_t source_begin = 0;  // characters of the source
+  size_t source_end = 0;
+  size_t begin = 0;  // words of the translation
+  size_t stop = 0;   // the same as `begin`: it stands before a word, and holds none
+  bool is_placed = false;
+
+  bool has_words() const { return source_end > source_begin; }
+};
+
+class Placement {
+ public:
+  Placement(std::span<const InlineTag> tags, const AlignedText& sentence)
+      : tags_(tags), text_(sentence.text), words_(tag_words(sentence)) {
+    read_tags(count_without_spaces(sentence.source));
+    for (const TagWord& word : words_) {
+      owners_.push_back(innermost(word.source));
+    }
+    nodes_[0].stop = words_.size();
+    for (size_t node = 0; node < nodes_.size(); ++node) {
+      place_children(node);
+    }
+  }
+
+  std::string text() const {
+    std::string result = gap(0);
+    write(0, result);
+    return result + gap(words_.size());
+  }
+
+ private:
+  // Node 0 is the whole sentence; the others stand in the order of their first tags.
+  void read_tags(size_t n_source) {
+    nodes_.push_back({.last_tag = tags_.size(), .source_end = n_source});
+    size_t open = 0;
+    for (size_t tag = 0; tag < tags_.size(); ++tag) {
+      if (tags_[tag].kind == InlineTag::Kind::kEnd) {
+        nodes_[open].last_tag = tag;
+        nodes_[open].source_end = tags_[tag].at;
+        nodes_[open].end = nodes_.size();
+        open = nodes_[open].parent;
+        continue;
+      }
+      nodes_.push_back({.first_tag = tag,
+                        .last_tag = tag,
+                        .parent = open,
+                        .end = nodes_.size() + 1,
+                        .source_begin = tags_[tag].at,
+                        .source_end = tags_[tag].at});
+      open = tags_[tag].kind == InlineTag::Kind::kStart ? nodes_.size() - 1 : open;
+    }
+    nodes_[0].end = nodes_.size();
+  }
+
+  // The node that a character of the source stands in, the smallest.
+  size_t innermost(size_t character) const {
+    size_t found = 0;
+    for (size_t node = 1; node < nodes_.size(); ++node) {
+      if (nodes_[node].source_begin <= character && character < nodes_[node].source_end) {
+        found = node;
+      }
+    }
+    return found;
+  }
+
+  std::vector<size_t> children(size_t parent) const {
+    std::vector<size_t> found;
+    for (size_t node = parent + 1; node < nodes_[parent].end; node = nodes_[node].end) {
+      found.push_back(node);
+    }
+    return found;
+  }
+
+  // The elements in one element. 0 stands for none of them.
+  struct Level {
+    size_t begin;  // words
+    size_t stop;
+    std::vector<size_t> children;
+    std::vector<size_t> wanted;  // the child that each word looks at; of all words of the sentence
+    std::vector<size_t> taken;   // the child that holds it
+  };
+
+  // Elements first, so that the rest finds its place between them.
+  void place_children(size_t parent) {
+    Level level{nodes_[parent].begin, nodes_[parent].stop, children(parent), {}, std::vector<size_t>(words_.size(), 0)};
+    for (const size_t owner : owners_) {
+      const auto behind = std::ranges::upper_bound(level.children, owner);
+      const size_t child = behind == level.children.begin() ? 0 : *(behind - 1);
+      level.wanted.push_back(child != 0 && owner < nodes_[child].end ? child : 0);
+    }
+    for (const size_t child : level.children) {
+      if (has_all_words(child)) {
+        put(child, level.begin, level.stop, level);
+      } else if (nodes_[child].has_words()) {
+        take_best_run(child, level);
+      }
+    }
+    for (const size_t child : level.children) {
+      if (nodes_[child].has_words() && !nodes_[child].is_placed) {
+        take_nearest_word(child, level);
+      }
+    }
+    for (const size_t child : level.children) {
+      if (!nodes_[child].is_placed) {
+        stand_between(child, level);
+      }
+    }
+  }
+
+  // An element around all of another, or of the sentence.
+  bool has_all_words(size_t child) const {
+    const Node& parent = nodes_[nodes_[child].parent];
+    return parent.has_words() && nodes_[child].source_begin == parent.source_begin &&
+           nodes_[child].source_end == parent.source_end && parent.stop > parent.begin;
+  }
+
+  // The run of words that has most of the element's own and fewest others, and none of its neighbours'. Marks between
+  // words say nothing: models look at all kinds of places for them.
+  void take_best_run(size_t child, Level& level) {
+    int best = 0, sum = 0;
+    bool has_own = false;
+    size_t begin = level.begin, best_begin = 0, best_stop = 0;
+    for (size_t word = level.begin; word < level.stop; ++word) {
+      const size_t wanted = words_[word].has_letters ? level.wanted[word] : 0;
+      const bool is_others = wanted != 0 && wanted != child;
+      if (is_others || sum < 0 || !has_own) {
+        sum = 0;
+        has_own = false;
+        begin = word;
+      }
+      has_own = has_own || wanted == child;
+      sum += is_others || !words_[word].has_letters ? 0 : wanted == child ? 1 : -1;
+      if (sum > best) {
+        best = sum;
+        best_begin = begin;
+        best_stop = word + 1;
+      }
+    }
+    if (best > 0) {
+      put(child, best_begin, best_stop, level);
+    }
+  }
+
+  // How much a word looks at an element; of words that say nothing, the nearest most.
+  static float weight_on(const Node& node, const TagWord& word) {
+    if (word.looks.empty()) {
+      const size_t distance = word.source < node.source_begin ? node.source_begin - word.source
+                              : word.source < node.source_end ? 0
+                                                              : word.source - node.source_end + 1;
+      return 1.0F / static_cast<float>(1 + distance);
+    }
+    float weight = 0.0F;
+    for (const TagWord::Look& look : word.looks) {
+      weight += node.source_begin <= look.source && look.source < node.source_end ? look.weight : 0.0F;
+    }
+    return weight;
+  }
+
+  // A mark only where there is no word left.
+  void take_nearest_word(size_t child, Level& level) {
+    for (const bool has_letters : {true, false}) {
+      float most = 0.0F;
+      size_t nearest = level.stop;
+      for (size_t word = level.begin; word < level.stop; ++word) {
+        const bool is_free = level.taken[word] == 0 && words_[word].has_letters == has_letters;
+        const float weight = is_free ? weight_on(nodes_[child], words_[word]) : 0.0F;
+        if (weight > most) {
+          most = weight;
+          nearest = word;
+        }
+      }
+      if (nearest < level.stop) {
+        return put(child, nearest, nearest + 1, level);
+      }
+    }
+  }
+
+  // Where the fewest words before it look behind it, and the reverse.
+  void stand_between(size_t child, Level& level) {
+    int wrong = 0, fewest = 0;
+    size_t best = level.begin;
+    for (size_t place = level.begin + 1; place <= level.stop; ++place) {
+      const TagWord& before = words_[place - 1];
+      wrong += !before.has_letters ? 0 : before.source < nodes_[child].source_begin ? -1 : 1;
+      const bool is_inside =
+          place < level.stop && level.taken[place] != 0 && level.taken[place - 1] == level.taken[place];
+      if (wrong < fewest && !is_inside) {
+        fewest = wrong;
+        best = place;
+      }
+    }
+    put(child, best, best, level);
+  }
+
+  void put(size_t node, size_t begin, size_t stop, Level& level) {
+    nodes_[node].begin = begin;
+    nodes_[node].stop = stop;
+    nodes_[node].is_placed = true;
+    std::fill(level.taken.begin() + static_cast<ptrdiff_t>(begin), level.taken.begin() + static_cast<ptrdiff_t>(stop),
+              node);
+  }
+
+  // What stands before a word: the spaces, or nothing; behind the last word for their number.
+  std::string gap(size_t word) const {
+    const size_t begin = word == 0 ? 0 : words_[word - 1].end;
+    const size_t end = word == words_.size() ? text_.size() : words_[word].begin;
+    return escaped_html(text_.substr(begin, end - begin));
+  }
+
+  std::string all_tags(const Node& node) const {
+    std::string bytes;
+    for (size_t tag = node.first_tag; tag <= node.last_tag; ++tag) {
+      bytes += tags_[tag].bytes;
+    }
+    return bytes;
+  }
+
+  // The inside of an element, without the spaces around it.
+  void write(size_t parent, std::string& result) const {
+    const Node& around = nodes_[parent];
+    const std::vector<size_t> own = children(parent);
+    const auto write_points = [&](size_t word, bool after_space) {
+      for (const size_t child : own) {
+        const Node& node = nodes_[child];
+        if (node.begin == node.stop && node.begin == word && tags_[node.first_tag].after_space == after_space) {
+          result += all_tags(node);
+        }
+      }
+    };
+    for (size_t word = around.begin; word <= around.stop;) {
+      write_points(word, false);
+      if (word > around.begin && word < around.stop) {
+        result += gap(word);
+      }
+      write_points(word, true);
+      word = word < around.stop ? write_word(own, word, result) : word + 1;
+    }
+  }
+
+  // A word, or the element that begins with it. @return the next word
+  size_t write_word(const std::vector<size_t>& own, size_t word, std::string& result) const {
+    for (const size_t child : own) {
+      if (nodes_[child].begin <= word && word < nodes_[child].stop) {
+        result += tags_[nodes_[child].first_tag].bytes;
+        write(child, result);
+        result += tags_[nodes_[child].last_tag].bytes;
+        return nodes_[child].stop;
+      }
+    }
+    result += escaped_html(text_.substr(words_[word].begin, words_[word].end - words_[word].begin));
+    return word + 1;
+  }
+
+  std::span<const InlineTag> tags_;
+  std::string_view text_;
+  std::vector<TagWord> words_;
+  std::vector<size_t> owners_;  // of each word, the innermost node it looks at
+  std::vector<Node> nodes_;
+};
+
+}  // namespace
+
+std::string with_tags(std::span<const InlineTag> tags, const AlignedText& sentence) {
+  return Placement(tags, sentence).text();
+}
+
+}  // namespace dragoman::serving

@@ -1,0 +1,131 @@
+#include "serving/text/text_plan.h"
+
+#include <unicode/uchar.h>
+
+#include <algorithm>
+
+#include "base/utf8.h"
+#include "serving/text/html_text.h"
+
+namespace dragoman::serving {
+namespace {
+
+// The best translation of a line, or its `rank`-th alternative.
+const decoding::Translation& chosen_of(const decoding::Translation& line, size_t rank) {
+  const size_t last = std::min(rank, line.alternatives.size());
+  return last == 0 ? line : line.alternatives[last - 1];
+}
+
+// A line as it stands in the text.
+std::string line_text(const TextPlan::Piece& piece, const decoding::Translation& line, size_t rank, bool is_html) {
+  const decoding::Translation& chosen = chosen_of(line, rank);
+  if (!piece.tags.empty()) {
+    return with_tags(piece.tags, {piece.text, chosen.text, line.source_pieces, chosen.pieces, chosen.alignment});
+  }
+  return is_html ? escaped_html(chosen.text) : chosen.text;
+}
+
+// What stands behind a translated sentence when another follows.
+std::string gap_behind(std::string_view sentence, const std::string& blanks) {
+  constexpr std::string_view kWide[] = {"。", "！", "？", "」", "』", "”"};
+  const bool is_wide = std::ranges::any_of(kWide, [&](std::string_view mark) { return sentence.ends_with(mark); });
+  return is_wide ? std::string() : blanks.empty() ? " " : blanks;
+}
+
+void add_sentences(TextPlan& plan, std::string_view line, Sentences sentences) {
+  size_t begin = 0;
+  for (const size_t end : sentences == Sentences::kApart ? sentence_ends(line) : std::vector<size_t>()) {
+    const size_t next = line.find_first_not_of(kHtmlBlanks, end);
+    plan.pieces.push_back({true, std::string(line.substr(begin, end - begin))});
+    plan.pieces.push_back({.text = std::string(line.substr(end, next - end)), .is_gap = true});
+    begin = next;
+  }
+  const std::string_view rest = line.substr(begin);
+  plan.pieces.push_back({has_words(rest), std::string(rest)});
+}
+
+}  // namespace
+
+bool has_words(std::string_view text) {
+  return std::ranges::any_of(base::decode_utf8(text),
+                             [](char32_t c) { return u_isalnum(static_cast<UChar32>(c)) != 0; });
+}
+
+size_t TextPlan::lines() const {
+  return static_cast<size_t>(std::ranges::count(pieces, true, &Piece::is_line));
+}
+
+bool TextPlan::has_tags() const {
+  return std::ranges::any_of(pieces, [](const Piece& piece) { return !piece.tags.empty(); });
+}
+
+std::string unchanged(const TextPlan& plan) {
+  if (plan.is_html) {
+    return plan.original;
+  }
+  std::string text;
+  for (const TextPlan::Piece& piece : plan.pieces) {
+    text += piece.text;
+  }
+  return text;
+}
+
+TextPlan plan_text(std::string_view text, Sentences sentences) {
+  TextPlan plan;
+  while (true) {
+    const size_t end = std::min(text.find('\n'), text.size());
+    std::string_view line = text.substr(0, end);
+    line.remove_suffix(line.ends_with('\r') ? 1 : 0);
+    add_sentences(plan, line, sentences);
+    if (end == text.size()) {
+      return plan;
+    }
+    plan.pieces.push_back({false, "\n"});
+    text.remove_prefix(end + 1);
+  }
+}
+
+std::string assemble(const TextPlan& plan, std::span<const decoding::Translation> lines, size_t rank) {
+  std::string result;
+  size_t line = 0;
+  for (const TextPlan::Piece& piece : plan.pieces) {
+    if (piece.is_gap) {
+      result += gap_behind(chosen_of(lines[line - 1], rank).text, piece.text);
+    } else if (!piece.is_line) {
+      result += piece.text;
+    } else {
+      result += line_text(piece, lines[line++], rank, plan.is_html);
+    }
+  }
+  return result;
+}
+
+std::vector<std::string> alternatives_of(const TextPlan& plan, std::span<const decoding::Translation> lines,
+                                         size_t count) {
+  const std::string best = assemble(plan, lines);
+  std::vector<std::string> texts;
+  for (size_t rank = 1; rank <= count; ++rank) {
+    std::string text = assemble(plan, lines, rank);
+    if (text != best && std::ranges::find(texts, text) == texts.end()) {
+      texts.push_back(std::move(text));
+    }
+  }
+  return texts;
+}
+
+std::string words_of(const TextPlan& plan) {
+  std::string words;
+  for (const TextPlan::Piece& piece : plan.pieces) {
+    words += piece.is_line ? piece.text + " " : "";
+  }
+  return words;
+}
+
+size_t count_characters(std::string_view text) {
+  constexpr unsigned kContinuationMask = 0xC0;
+  constexpr unsigned kContinuation = 0x80;
+  return static_cast<size_t>(std::ranges::count_if(
+      text, [](char c) { return (static_cast<unsigned char>(c) & kContinuationMask) != kContinuation; }));
+}
+
+}  // namespace dragoman::serving

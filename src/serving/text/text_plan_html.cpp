@@ -1,0 +1,195 @@
+#include <algorithm>
+#include <optional>
+
+#include "serving/text/html_text.h"
+#include "serving/text/tag_words.h"
+#include "serving/text/text_plan.h"
+
+namespace dragoman::serving {
+namespace {
+
+using Kind = HtmlToken::Kind;
+using Tokens = std::vector<HtmlToken>;
+
+// What bounds the work of putting tags back; a browser's paragraph is far from it.
+constexpr size_t kMostTags = 200;
+constexpr size_t kLongestLine = 5000;
+
+// Tokens [begin, end), between what ends sentences.
+struct Run {
+  size_t begin;
+  size_t end;
+};
+
+// For each token the one that it is a pair with, start tag and end tag; itself for any other. Nothing when the tags of
+// the run are not well nested or too many.
+std::optional<std::vector<size_t>> partners(const Tokens& tokens, const Run& run) {
+  std::vector<size_t> partner(run.end);
+  std::vector<size_t> open;
+  size_t tags = 0;
+  for (size_t i = run.begin; i < run.end; ++i) {
+    partner[i] = i;
+    tags += tokens[i].kind == Kind::kText ? 0 : 1;
+    if (tokens[i].kind == Kind::kStart) {
+      open.push_back(i);
+    } else if (tokens[i].kind == Kind::kEnd) {
+      if (open.empty() || tokens[open.back()].name != tokens[i].name) {
+        return std::nullopt;
+      }
+      partner[i] = open.back();
+      partner[open.back()] = i;
+      open.pop_back();
+    }
+  }
+  return open.empty() && tags <= kMostTags ? std::optional(std::move(partner)) : std::nullopt;
+}
+
+bool is_blank(const Tokens& tokens, size_t begin, size_t end) {
+  return std::all_of(tokens.begin() + static_cast<ptrdiff_t>(begin), tokens.begin() + static_cast<ptrdiff_t>(end),
+                     [](const HtmlToken& token) {
+                       return token.kind != Kind::kText ||
+                              token.bytes.find_first_not_of(kHtmlBlanks) == std::string_view::npos;
+                     });
+}
+
+// The run without what stands before and behind its words and holds none: blanks, points, elements without words, and
+// the tags of elements around all the rest.
+Run narrowed(const Tokens& tokens, const std::vector<size_t>& partner, Run run) {
+  while (run.begin < run.end) {
+    const size_t front_end = partner[run.begin] + 1;
+    const size_t back_begin = partner[run.end - 1];
+    if (is_blank(tokens, run.begin, front_end)) {
+      run.begin = front_end;
+    } else if (is_blank(tokens, back_begin, run.end)) {
+      run.end = back_begin;
+    } else if (front_end == run.end && back_begin == run.begin && run.end - run.begin > 1) {
+      ++run.begin;
+      --run.end;
+    } else {
+      break;
+    }
+  }
+  return run;
+}
+
+void add_as_it_is(TextPlan& plan, const Tokens& tokens, const Run& run) {
+  for (size_t i = run.begin; i < run.end; ++i) {
+    plan.pieces.push_back({false, std::string(tokens[i].bytes)});
+  }
+}
+
+// The place of the first of `tags` that belongs behind a sentence end with `before` characters before it; nothing if
+// an element reaches from one side to the other.
+std::optional<size_t> tags_before(const std::vector<InlineTag>& tags, size_t before) {
+  size_t depth = 0, place = 0;
+  for (; place < tags.size(); ++place) {
+    const InlineTag& tag = tags[place];
+    const bool is_left = tag.at < before || (tag.at == before && !tag.after_space);
+    if (!is_left) {
+      break;
+    }
+    depth += tag.kind == InlineTag::Kind::kStart ? 1 : 0;
+    depth -= tag.kind == InlineTag::Kind::kEnd ? 1 : 0;
+  }
+  return depth == 0 ? std::optional(place) : std::nullopt;
+}
+
+// A line as its sentences.
+void add_html_sentences(TextPlan& plan, TextPlan::Piece line) {
+  size_t begin = 0;
+  for (const size_t end : sentence_ends(line.text)) {
+    const std::string sentence = line.text.substr(begin, end - begin);
+    const size_t before = count_without_spaces(sentence);
+    const auto place = tags_before(line.tags, before);
+    if (!place) {
+      continue;
+    }
+    const auto first = line.tags.begin() + static_cast<ptrdiff_t>(*place);
+    plan.pieces.push_back({true, sentence, {line.tags.begin(), first}});
+    begin = std::min(line.text.find_first_not_of(' ', end), line.text.size());
+    plan.pieces.push_back({.text = line.text.substr(end, begin - end), .is_gap = true});
+    line.tags.erase(line.tags.begin(), first);
+    for (InlineTag& tag : line.tags) {
+      tag.at -= before;
+    }
+  }
+  line.text.erase(0, begin);
+  plan.pieces.push_back(std::move(line));
+}
+
+// The words of a run as one line, with the tags that stand inside; the blanks around them apart.
+void add_line(TextPlan& plan, const Tokens& tokens, const Run& run, Sentences sentences) {
+  TextPlan::Piece line{true, {}};
+  for (size_t i = run.begin; i < run.end; ++i) {
+    const HtmlToken& token = tokens[i];
+    if (token.kind == Kind::kText) {
+      append_plain_words(line.text, token.bytes);
+      continue;
+    }
+    const auto kind = token.kind == Kind::kStart ? InlineTag::Kind::kStart
+                      : token.kind == Kind::kEnd ? InlineTag::Kind::kEnd
+                                                 : InlineTag::Kind::kPoint;
+    line.tags.push_back({kind, std::string(token.bytes), count_without_spaces(line.text),
+                         line.text.empty() || line.text.ends_with(' ')});
+  }
+  line.text.resize(line.text.find_last_not_of(' ') + 1);
+  if (!has_words(line.text)) {
+    return add_as_it_is(plan, tokens, run);
+  }
+  const std::string_view last = tokens[run.end - 1].bytes;
+  const std::string_view all(tokens[run.begin].bytes.data(),
+                             static_cast<size_t>(last.data() + last.size() - tokens[run.begin].bytes.data()));
+  const size_t begin = all.find_first_not_of(kHtmlBlanks);
+  const size_t end = all.find_last_not_of(kHtmlBlanks) + 1;
+  plan.pieces.push_back({false, std::string(all.substr(0, begin))});
+  if (sentences == Sentences::kApart) {
+    add_html_sentences(plan, std::move(line));
+  } else {
+    plan.pieces.push_back(std::move(line));
+  }
+  plan.pieces.push_back({false, std::string(all.substr(end))});
+}
+
+void add_run(TextPlan& plan, const Tokens& tokens, const Run& run, Sentences sentences) {
+  const auto partner = partners(tokens, run);
+  size_t bytes = 0;
+  for (size_t i = run.begin; i < run.end; ++i) {
+    bytes += tokens[i].kind == Kind::kText ? tokens[i].bytes.size() : 0;
+  }
+  if (!partner || (run.end - run.begin > 1 && bytes > kLongestLine)) {
+    for (size_t i = run.begin; i < run.end; ++i) {
+      tokens[i].kind == Kind::kText ? add_line(plan, tokens, {i, i + 1}, sentences)
+                                    : add_as_it_is(plan, tokens, {i, i + 1});
+    }
+    return;
+  }
+  const Run inside = narrowed(tokens, *partner, run);
+  add_as_it_is(plan, tokens, {run.begin, inside.begin});
+  if (inside.begin < inside.end) {
+    add_line(plan, tokens, inside, sentences);
+  }
+  add_as_it_is(plan, tokens, {inside.end, run.end});
+}
+
+}  // namespace
+
+TextPlan plan_html(std::string_view html, const MarkupOptions& options, Sentences sentences) {
+  TextPlan plan{.pieces = {}, .is_html = true, .original = std::string(html)};
+  const Tokens tokens = html_tokens(html, options);
+  size_t begin = 0;
+  for (size_t i = 0; i <= tokens.size(); ++i) {
+    if (i < tokens.size() && tokens[i].kind != Kind::kBreak) {
+      continue;
+    }
+    if (begin < i) {
+      add_run(plan, tokens, {begin, i}, sentences);
+    }
+    if (i < tokens.size()) {
+      add_as_it_is(plan, tokens, {i, i + 1});
+    }
+    begin = i + 1;
+  }
+  return plan;
+}
+
+}  // namespace dragoman::serving
