@@ -11,7 +11,7 @@ Speed is target tokens a second: those of one update over the median time of an 
 Adam), on random sentences that are all equally long, so that neither side computes padding. Each side first tries its
 ways of working (sentences of one update; PyTorch also: one process with a thread a core, or a process a core with a
 part of the batch each) and then runs in its best one, several rounds in turn with the other side, each in a fresh
-process. What both were allowed is in docs/performance.md.
+process. What both were allowed is in docs/performance.md and docs/log/2026-11-21-training-zen5.md.
 
 With --text the sentences are those of a parallel text, with its mix of lengths, cut into the pieces that dragoman has
 learned from it. dragoman is then its command `train` as users run it, packed batches, reading and all; PyTorch gets the

@@ -102,7 +102,7 @@ def print_table(title, rows):
 
 
 def print_ranks(rows):
-    """What processes say to each other; see sent_bytes in docs/performance.md."""
+    """What processes say to each other; see sent_bytes in docs/training_on_many_machines.md."""
     print("\n| processes | MB a process sends an update | the same, counted on the wire | sums under way, ms | waited for, ms |")
     print("|---|---|---|---|---|")
     for row in rows:

@@ -45,7 +45,7 @@ struct Throughput {
   double flops = 0.0;                   ///< matrix work of one update, see training_flops
   int64_t parameters = 0;
   uint64_t gradient_bytes = 0;    ///< summed over the workers, as the next
-  int64_t sent_bytes = 0;         ///< that a process sends to others for one update, see docs/performance.md
+  int64_t sent_bytes = 0;         ///< a process sends to others for one update, see docs/training_on_many_machines.md
   uint64_t activation_bytes = 0;  ///< most that the passes held at once: what the backward needs, and scratch
 
   double median_seconds() const;
