@@ -11,6 +11,7 @@
 #      left out.
 # Prints page, line and what is missing; status 1 if anything is, 2 for wrong use.
 set -euo pipefail
+export LC_ALL=C.UTF-8  # text is UTF-8, numbers have a point, order is that of bytes
 program=$(realpath -m "${1:-"$(dirname "$0")/../build/dragoman"}")
 cd "${2:-"$(dirname "$0")/.."}"
 made_at_run_time="build build-examples build-sanitize build-thread quickstart multi30k my-model checkpoints"
@@ -149,6 +150,6 @@ find . \( -path './build*' -o -path './.*' \) -prune -o -type f \( -name '*.h' -
   sed 's/^[[:space:]]*//; s/[[:space:]]*$//' >"$sources"
 while IFS= read -r page; do
   check_page "$page"
-done < <(find . -name '*.md' -not -path './build*' -not -path './.*' | sed 's#^\./##' | LC_ALL=C sort)
+done < <(find . -name '*.md' -not -path './build*' -not -path './.*' | sed 's#^\./##' | sort)
 echo "docs: $links links, $paths paths, $commands commands, $quoted lines of code checked, $missing missing"
 [ "$missing" -eq 0 ]

@@ -6,6 +6,7 @@
 # own, or is named after the header that declares it: trainer_start.cpp belongs to trainer.h.
 # Prints every line that breaks a rule and ends with status 1 if there is any.
 set -eu
+export LC_ALL=C.UTF-8  # text is UTF-8, numbers have a point, order is that of bytes
 src=${1:-"$(dirname "$0")/../src"}
 if [ ! -d "$src" ]; then
   echo "check_layers.sh: $src is not a folder; give the path of src/" >&2
@@ -13,7 +14,7 @@ if [ ! -d "$src" ]; then
 fi
 
 cd "$src"
-find . -type f \( -name '*.h' -o -name '*.cpp' -o -name '*.cu' -o -name '*.inc' \) | LC_ALL=C sort |
+find . -type f \( -name '*.h' -o -name '*.cpp' -o -name '*.cu' -o -name '*.inc' \) | sort |
   awk '
     BEGIN {
       allow["base"] = ""

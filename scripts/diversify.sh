@@ -20,6 +20,7 @@
 # interruption the same command goes on. PROGRAM names the program (default: build/dragoman). Status 77, that of skipped
 # tests, when a text is not there.
 set -euo pipefail
+export LC_ALL=C.UTF-8  # text is UTF-8, numbers have a point, order is that of bytes
 program="${PROGRAM:-"$(dirname "$0")/../build/dragoman"}"
 
 # Of --minutes; on two cores translating 29,000 pairs three times takes the rest of an hour.
@@ -104,7 +105,7 @@ nearest() {  # HYPOTHESES_IN_MOSES_FORMAT REFERENCE
     BEGIN { while ((getline line < reference) > 0) references[n++] = line }
     { print references[$1] >known; print $2 >text }' "$1"
   "$program" evaluate --hypothesis "$text" --reference "$known" --metrics chrf --sentence-level --width 4 | sed 's/^[^=]* = \([0-9.]*\).*/\1/' >"$score"
-  { LC_ALL=C.UTF-8 grep -anP '(.{1,20})\1{3}' "$text" || true; } | cut -d : -f 1 >"$circles"
+  { grep -anP '(.{1,20})\1{3}' "$text" || true; } | cut -d : -f 1 >"$circles"
   paste -d '\t' <(awk -F ' \\|\\|\\| ' '{ print $1 }' "$1") "$score" "$text" | awk -F '\t' \
     -v circles="$circles" -v reference="$2" '
     BEGIN {

@@ -1,6 +1,7 @@
 #!/bin/sh
 # Formats all C++ files by .clang-format, or with --check only says which ones differ (status 1 if any).
 set -eu
+export LC_ALL=C.UTF-8  # text is UTF-8, numbers have a point, order is that of bytes
 cd "$(dirname "$0")/.."
 
 mode=apply

@@ -10,6 +10,7 @@
 # Needs root and debootstrap (Debian: apt-get install debootstrap). The mounts live in a namespace of their own and end
 # with the script. Prints how long each command took. Status 1 when a command failed, 2 for wrong use.
 set -euo pipefail
+export LC_ALL=C.UTF-8  # text is UTF-8, numbers have a point, order is that of bytes
 checkout=$(realpath "$(dirname "$0")/..")
 suite=bookworm
 
@@ -41,6 +42,7 @@ trap clean_up EXIT
 trap 'exit 130' INT
 trap 'exit 143' TERM
 
+# shellcheck disable=SC2317  # called by `timed`
 # Runs a command whose mounts and processes end with it; waits in a way that leaves this script open to signals.
 contained() {  # COMMAND...
   local outcome=0
@@ -48,12 +50,12 @@ contained() {  # COMMAND...
   child=$!
   wait "$child" || outcome=$?
   child=''
-  return $outcome
+  return "$outcome"
 }
 
 # "ADDRESS SUITE COMPONENT" of each Debian 12 archive that this machine's apt uses; nothing on another system.
 sources=$(apt-get indextargets --format "\$(REPO_URI) \$(RELEASE) \$(COMPONENT)" 'Created-By: Packages' 2>/dev/null |
-  grep -E " $suite(-updates|-security)? main\$" | LC_ALL=C sort -u || true)
+  grep -E " $suite(-updates|-security)? main\$" | sort -u || true)
 
 copy_settings() {
   local file

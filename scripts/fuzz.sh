@@ -7,6 +7,7 @@
 # Begins with that corpus. Needs clang (Debian: apt-get install clang). Status other than 0 when an input breaks a rule;
 # it is kept in build-fuzz/.
 set -euo pipefail
+export LC_ALL=C.UTF-8  # text is UTF-8, numbers have a point, order is that of bytes
 cd "$(dirname "$0")/.."
 
 keep=''

@@ -6,10 +6,12 @@
 #   scripts/install_dependencies.sh --list     prints the packages, one a line, and installs nothing
 # Does nothing, at once, when everything is there. Runs as root or with sudo.
 set -eu
+export LC_ALL=C.UTF-8  # text is UTF-8, numbers have a point, order is that of bytes
 
 packages="cmake ninja-build g++ pkg-config git ccache
 libhwy-dev libsentencepiece-dev libcli11-dev libyaml-cpp-dev nlohmann-json3-dev libfmt-dev
-libssl-dev libicu-dev libboost-dev libcld2-dev libopenmpi-dev openmpi-bin iproute2 libgtest-dev libgmock-dev"
+libssl-dev libicu-dev libboost-dev libcld2-dev libopenmpi-dev openmpi-bin iproute2 libgtest-dev libgmock-dev
+locales"
 
 list_only=no
 for option in "$@"; do

@@ -8,6 +8,7 @@
 #   --minutes, --diversify, --lowercase   as for train_and_score.sh
 # BLEU is lower-cased and cased, on detokenised text cut by 13a; the signatures are printed.
 set -euo pipefail
+export LC_ALL=C.UTF-8  # text is UTF-8, numbers have a point, order is that of bytes
 
 corpus=multi30k from=en to=de folder='' rest=() train_options=()
 while [ $# -gt 0 ]; do

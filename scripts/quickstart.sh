@@ -4,6 +4,7 @@
 # chrF and how often the German pronoun is right, and writes a report to open in a browser.
 #   scripts/quickstart.sh [FOLDER]     default: quickstart/. A second run resumes or repeats what is missing.
 set -euo pipefail
+export LC_ALL=C.UTF-8  # text is UTF-8, numbers have a point, order is that of bytes
 cd "$(dirname "$0")/.."
 
 folder="${1:-quickstart}"

@@ -12,6 +12,7 @@
 # A lever that is done is not trained again, one that was interrupted goes on: run the same command. PROGRAM names the
 # program (default: build/dragoman). Status 77, that of skipped tests, when a text is not there.
 set -euo pipefail
+export LC_ALL=C.UTF-8  # text is UTF-8, numbers have a point, order is that of bytes
 program="${PROGRAM:-"$(dirname "$0")/../build/dragoman"}"
 
 # What all trainings share. Its cosine ends with the time given, whatever the machine's speed.
@@ -105,11 +106,13 @@ score_of() {  # MODEL METRIC OPTION...
 study() {  # NAME OPTION...
   local name="$1" model="$folder/$1" options
   shift
+  # shellcheck disable=SC2086  # a list of words
   mapfile -t options < <(merged $baseline --tokenize "$tokenize" "${given[@]}" "$@")
   echo "== $name: training, $minutes minutes in all its parts" >&2
   "$program" train --model "$model" --source "$source" --target "$target" --valid-source "$valid_source" \
     --valid-target "$valid_target" --total-minutes "$minutes" "${options[@]}" >&2
   "$program" translate --model "$model" --input "$valid_source" --output "$model/validation.txt"
+  # shellcheck disable=SC2016  # backticks of Markdown
   printf '| %s | `%s` | %s | %.1f | %.2f | %.2f | %.2f | %.2f |\n' "$name" "${*:-$baseline}" \
     "$(last_number "$model" '"kind":"checkpoint"' step)" "$(last_number "$model" '"epoch":' epoch)" \
     "$(best_number "$model" bleu || echo nan)" "$(score_of "$model" bleu --tokenize "$tokenize")" \

@@ -7,6 +7,7 @@
 #                                           transformers, CTranslate2) in .venv-peers; needs the network once.
 #                                           CORPORA: a folder of parallel texts
 # DRAGOMAN_JOBS=N limits compilers and tests at a time (default: all processors).
+# The tests run under the caller's locale, so this script sets none.
 set -euo pipefail
 cd "$(dirname "$0")/.."
 

@@ -16,6 +16,7 @@
 # is not done again: after an interruption the same command goes on. PROGRAM names the program (default: build/dragoman).
 # Status 77, that of skipped tests, when a text is not there.
 set -euo pipefail
+export LC_ALL=C.UTF-8  # text is UTF-8, numbers have a point, order is that of bytes
 program="${PROGRAM:-"$(dirname "$0")/../build/dragoman"}"
 
 fail() { echo "train_and_score.sh: $*" >&2; exit 2; }
@@ -61,13 +62,13 @@ default --patience 0
 default --tokenize "$tokenize"
 
 # "BLEU|... = 38.84 ..." -> 38.84
-score_in() { sed 's/^[^=]* = \([0-9.]*\).*/\1/' <<<"$1"; }
+score_in() { printf '%s\n' "$1" | sed 's/^[^=]* = \([0-9.]*\).*/\1/'; }
 
 # Prints the name of a lower-cased copy in the folder.
 lowercased() {  # FILE
   local copy="$folder/lowercased/${1//\//_}"
   mkdir -p "$folder/lowercased"
-  LC_ALL=C.UTF-8 sed 's/.*/\L&/' "$1" >"$copy"
+  sed 's/.*/\L&/' "$1" >"$copy"
   echo "$copy"
 }
 if [ -n "$lowercase" ]; then

@@ -3,6 +3,7 @@
 #   check_docs_test.sh REPOSITORY
 # shellcheck disable=SC2016  # backticks are what the pages hold
 set -eu
+export LC_ALL=C.UTF-8  # text is UTF-8, numbers have a point, order is that of bytes
 check="$1/scripts/check_docs.sh"
 folder=$(mktemp -d)
 trap 'rm -rf "$folder"' EXIT

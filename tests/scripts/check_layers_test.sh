@@ -2,6 +2,7 @@
 # scripts/check_layers.sh must accept what the table allows and refuse the rest.
 #   check_layers_test.sh REPOSITORY
 set -eu
+export LC_ALL=C.UTF-8  # text is UTF-8, numbers have a point, order is that of bytes
 check="$1/scripts/check_layers.sh"
 folder=$(mktemp -d)
 trap 'rm -rf "$folder"' EXIT

@@ -3,12 +3,13 @@
 # what they print, that they go on where they were stopped, and what they say when something is missing.
 #   tests/scripts/small_corpus_test.sh PROGRAM ROOT
 set -uo pipefail
+export LC_ALL=C.UTF-8  # text is UTF-8, numbers have a point, order is that of bytes
 PROGRAM=$(realpath "$1")
 export PROGRAM
 scripts="$(realpath "$2")/scripts"
 work=$(mktemp -d)
 trap 'rm -rf "$work"' EXIT
-cd "$work"
+cd "$work" || exit 1
 failed=0
 
 expect() {  # WHAT EXPECTED SEEN
@@ -40,7 +41,7 @@ expect "rows of means" 2 "$(grep -cE '^\| test_201[67]_flickr \| mean, standard 
 expect "signatures" 3 "$(grep -cE '^    (BLEU|chrF2)\|' out)"
 expect "translations" 10 "$(grep -c '^    translation' out)"
 expect "the printed text in the folder" "$(cat out)" "$(cat runs/results.md)"
-expect "a tuned search" 1 "$(ls runs/seed-1/decoding.json | wc -l)"
+expect "a tuned search" 1 "$(find runs/seed-1 -name decoding.json | wc -l)"
 before=$(stat -c %Y.%s runs/seed-1/metrics.jsonl)
 "$scripts/multi30k.sh" --corpus corpus --folder runs --minutes 0.02 1 2 -- "${small[@]}" >again 2>err
 expect "the same text the second time" "$(cat out)" "$(cat again)"
@@ -131,6 +132,7 @@ done
 "${study[@]}" >out 2>err
 expect "status of the study" 0 $? || cat err
 expect "a line a lever" 3 "$(grep -cE '^\| (baseline|rdrop-5|batch-512) \| `' out)"
+# shellcheck disable=SC2016  # backticks of Markdown
 expect "the options of the lever" 1 "$(grep -cE '^\| rdrop-5 \| `--rdrop 5` \| [0-9]+ \| [0-9.]+ \|' out)"
 expect "no number is missing" 0 "$(grep -c '| *|' out)"
 expect "the lever's batch" '"batch_tokens": 512' \
