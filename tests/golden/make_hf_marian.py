@@ -86,10 +86,10 @@ def write_vocabularies(folder, variant, normalization):
                         "target_vocab.json": numbered(fill(target), None, drop)}
         sizes = [len(v) for v in vocabularies.values()]
     for name, vocabulary in vocabularies.items():
-        (folder / name).write_text(json.dumps(vocabulary, ensure_ascii=False, indent=0) + "\n")
+        (folder / name).write_text(json.dumps(vocabulary, ensure_ascii=False, indent=0) + "\n", encoding="utf-8")
     settings = dict(tokenizer_class="MarianTokenizer", source_lang="en", target_lang="de", model_max_length=512,
                     clean_up_tokenization_spaces=False, separate_vocabs=bool(variant.get("separate")))
-    (folder / "tokenizer_config.json").write_text(json.dumps(settings, indent=2) + "\n")
+    (folder / "tokenizer_config.json").write_text(json.dumps(settings, indent=2) + "\n", encoding="utf-8")
     return sizes
 
 
@@ -229,7 +229,7 @@ def write_expected(folder, model, tokenizer, sentences, sources):
                          beam_text=text_of(tokenizer, beam), beam_score=round(score, 6),
                          transformers_beam=generate(model, ids, 4)))
     expected = dict(max_length=MAX_LENGTH, forced=forced, sentences=rows)
-    (folder / "expected.json").write_text(json.dumps(expected, ensure_ascii=False, indent=0) + "\n")
+    (folder / "expected.json").write_text(json.dumps(expected, ensure_ascii=False, indent=0) + "\n", encoding="utf-8")
     return rows
 
 

@@ -24,7 +24,7 @@ OPUS_LIKE = dict(config=dict(encoder_layers=2, decoder_layers=2), dtype=torch.fl
 
 
 def run(program, *arguments, **options):
-    done = subprocess.run([program, *map(str, arguments)], capture_output=True, text=True, **options)
+    done = subprocess.run([program, *map(str, arguments)], capture_output=True, encoding="utf-8", **options)
     if done.returncode != 0:
         sys.exit(f"dragoman {' '.join(map(str, arguments))}: status {done.returncode}: {done.stderr}")
     return done.stdout
@@ -153,7 +153,7 @@ def train(program, root, options):
         corpus / "train.de", "--valid-source", corpus / "valid.en", "--valid-target", corpus / "valid.de", "--max-steps", 600,
         "--validate-every", 600, "--batch-tokens", 1500, "--vocab-size", 400, "--d-model", 32, "--d-ff", 64,
         "--encoder-layers", 2, "--decoder-layers", 1, "--n-heads", 4, "--warmup-steps", 50, *options)
-    return model, (corpus / "test.en").read_text().split("\n")
+    return model, (corpus / "test.en").read_text(encoding="utf-8").split("\n")
 
 
 def main():

@@ -54,7 +54,7 @@ def random_tensors(generator):
 
 
 def run(program, *arguments):
-    return subprocess.run([program, *arguments], check=True, capture_output=True, text=True).stdout.splitlines()
+    return subprocess.run([program, *arguments], check=True, capture_output=True, encoding="utf-8").stdout.splitlines()
 
 
 def compare(what, expected, seen):

@@ -28,7 +28,7 @@ class Server:
         self.address = self.status = None
 
     def __enter__(self):
-        self.process = subprocess.Popen(self.command, stderr=subprocess.PIPE, text=True)
+        self.process = subprocess.Popen(self.command, stderr=subprocess.PIPE, encoding="utf-8")
         for line in self.process.stderr:
             if found := re.search(r"serving at (http://\S+)", line):
                 self.address = found[1]

@@ -35,7 +35,7 @@ def check(name, seen, expected):
 
 def offline(program, model):
     text = "\n".join(TEXTS) + "\n"
-    done = subprocess.run([program, "translate", "--model", model], input=text, capture_output=True, text=True, check=True)
+    done = subprocess.run([program, "translate", "--model", model], input=text, capture_output=True, encoding="utf-8", check=True)
     return done.stdout.splitlines()
 
 
@@ -100,7 +100,7 @@ def main():
             check_libretranslate(server.address, expected)
             check_deepl(server.address, expected, "any")
         check("the server ends in status", server.status, 0)
-        (folder / "keys").write_text(hashlib.sha256(b"secret").hexdigest() + " someone\n")
+        (folder / "keys").write_text(hashlib.sha256(b"secret").hexdigest() + " someone\n", encoding="utf-8")
         with Server(program, model, "--api-keys", folder / "keys") as server:
             check_libretranslate(server.address, expected, "secret")
             check_deepl(server.address, expected, "secret")

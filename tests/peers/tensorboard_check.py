@@ -74,7 +74,7 @@ def comparable(points):
 
 
 def check_model(folder):
-    rows = [json.loads(line) for line in (folder / "metrics.jsonl").read_text().splitlines()]
+    rows = [json.loads(line) for line in (folder / "metrics.jsonl").read_text(encoding="utf-8").splitlines()]
     is_equal = True
     for kind, keys in CURVES.items():
         for key in keys:

@@ -54,7 +54,7 @@ def check_translate(browser, server, folder):
     expect(browser.run("document.querySelectorAll('.aligned .word.on, #output .word.on').length") == 1, "one word is on")
 
     path = os.path.join(folder, "upload.txt")
-    with open(path, "w") as file:
+    with open(path, "w", encoding="utf-8") as file:
         file.write("The dog was tired.")
     root = browser.call("DOM.getDocument")["root"]["nodeId"]
     node = browser.call("DOM.querySelector", nodeId=root, selector="input[type=file]")["nodeId"]

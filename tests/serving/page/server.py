@@ -30,7 +30,7 @@ def make_model(program, folder):
 class Server:
     def __init__(self, program, model):
         self.process = subprocess.Popen([program, "serve", "--model", f"en:de={model}", "--port", "0"],
-                                        stderr=subprocess.PIPE, stdout=subprocess.DEVNULL, text=True)
+                                        stderr=subprocess.PIPE, stdout=subprocess.DEVNULL, encoding="utf-8")
         said = ""
         end = time.time() + 60
         while time.time() < end:
