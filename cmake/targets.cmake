@@ -58,7 +58,7 @@ function(dragoman_test name)
   endforeach()
   target_link_libraries(${target} PRIVATE GTest::gtest_main GTest::gmock ${ARG_PACKAGES})
   target_compile_definitions(${target} PRIVATE DRAGOMAN_TEST_DATA="${CMAKE_CURRENT_SOURCE_DIR}"
-    DRAGOMAN_CORPORA="${PROJECT_SOURCE_DIR}/../shared/corpora" DRAGOMAN_PROGRAM="${CMAKE_BINARY_DIR}/dragoman")
+    DRAGOMAN_CORPORA="${DRAGOMAN_CORPORA}" DRAGOMAN_PROGRAM="${CMAKE_BINARY_DIR}/dragoman")
   if(NOT ARG_TIMEOUT)
     set(ARG_TIMEOUT 600)  # generous: shared machines stall
   endif()

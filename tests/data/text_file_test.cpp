@@ -6,6 +6,7 @@
 
 #include "base/utf8.h"
 #include "data_test_support.h"
+#include "support/corpora.h"
 
 namespace dragoman::data {
 namespace {
@@ -126,8 +127,11 @@ TEST(TextFile, PipesHandOutEachLineAtOnce) {
 }
 
 TEST(TextFile, CountsLinesOfRealTextAsWcDoes) {
-  const auto path = std::filesystem::path(DRAGOMAN_CORPORA) / "wmt-news-en-de" / "newstest2009.de";
-  if (!std::filesystem::exists(path)) GTEST_SKIP() << "no corpora at " << DRAGOMAN_CORPORA;
+  const std::string name = "wmt-news-en-de/newstest2009.de";
+  if (const std::string missing = test_support::missing_corpora({name}); !missing.empty()) {
+    GTEST_SKIP() << missing;
+  }
+  const auto path = test_support::corpus_file(name);
   FILE* const counter = popen(("wc -l < " + path.string()).c_str(), "r");
   unsigned long expected = 0;
   ASSERT_EQ(fscanf(counter, "%lu", &expected), 1);

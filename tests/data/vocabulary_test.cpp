@@ -12,6 +12,7 @@
 #include "data/text/text_file.h"
 #include "data/vocabulary/subword_sampler.h"
 #include "data_test_support.h"
+#include "support/corpora.h"
 
 namespace dragoman::data {
 namespace {
@@ -213,11 +214,14 @@ TEST(Vocabulary, TrainingRefusesWhatCannotWork) {
 
 // On real text: ASCII lines come back as they were but for white space; all lines come back normalised.
 TEST(Vocabulary, RealTextComesBack) {
-  const auto folder = std::filesystem::path(DRAGOMAN_CORPORA) / "multi30k";
-  if (!std::filesystem::exists(folder)) GTEST_SKIP() << "no corpora at " << DRAGOMAN_CORPORA;
+  const std::string names[] = {"multi30k/val.en", "multi30k/val.de", "multi30k/val.fr"};
+  if (const std::string missing = test_support::missing_corpora({names[0], names[1], names[2]}); !missing.empty()) {
+    GTEST_SKIP() << missing;
+  }
   VocabularyOptions options;
   options.size = 2000;
-  const std::vector<std::filesystem::path> files = {folder / "val.en", folder / "val.de", folder / "val.fr"};
+  const std::vector<std::filesystem::path> files = {
+      test_support::corpus_file(names[0]), test_support::corpus_file(names[1]), test_support::corpus_file(names[2])};
   const Vocabulary vocabulary = train_vocabulary(files, options).vocabulary;
   for (const auto& file : files) {
     for (const std::string& line : read_lines(file)) {

@@ -8,6 +8,7 @@
 
 #include "data/vocabulary/vocabulary_trainer.h"
 #include "decoding/parallel_search.h"
+#include "support/corpora.h"
 #include "tiny_model.h"
 
 namespace dragoman::decoding {
@@ -90,12 +91,12 @@ std::vector<std::string> first_lines(const std::filesystem::path& path, size_t c
 }
 
 TEST(SameBytes, TwoThousandSentencesOfRealText) {
-  const std::filesystem::path corpora = DRAGOMAN_CORPORA;
-  const std::filesystem::path news = corpora / "wmt-news-en-de" / "newstest2014.en";
-  const std::filesystem::path captions = corpora / "multi30k" / "test_2016_flickr.en";
-  if (!std::filesystem::exists(news) || !std::filesystem::exists(captions)) {
-    GTEST_SKIP() << "no corpora at " << corpora;
+  const std::string names[] = {"wmt-news-en-de/newstest2014.en", "multi30k/test_2016_flickr.en"};
+  if (const std::string missing = test_support::missing_corpora({names[0], names[1]}); !missing.empty()) {
+    GTEST_SKIP() << missing;
   }
+  const std::filesystem::path news = test_support::corpus_file(names[0]);
+  const std::filesystem::path captions = test_support::corpus_file(names[1]);
   data::VocabularyOptions vocabulary_options;
   vocabulary_options.size = 500;
   const data::Vocabulary vocabulary = data::train_vocabulary({captions}, vocabulary_options).vocabulary;

@@ -14,6 +14,7 @@
 #include "evaluation/chrf.h"
 #include "evaluation/evaluate.h"
 #include "evaluation/ngrams.h"
+#include "support/corpora.h"
 
 namespace dragoman::evaluation {
 namespace {
@@ -186,10 +187,11 @@ TEST(Metrics, OptionsOutOfRangeAreRefused) {
 }
 
 TEST(Metrics, ACopyOfARealTestSetScoresHundredAndADamagedOneLess) {
-  std::ifstream file(std::string(DRAGOMAN_CORPORA) + "/multi30k/test_2016_flickr.de");
-  if (!file) {
-    GTEST_SKIP() << "no corpora in " << DRAGOMAN_CORPORA;
+  const std::string name = "multi30k/test_2016_flickr.de";
+  if (const std::string missing = test_support::missing_corpora({name}); !missing.empty()) {
+    GTEST_SKIP() << missing;
   }
+  std::ifstream file(test_support::corpus_file(name));
   Strings reference;
   for (std::string line; std::getline(file, line);) {
     reference.push_back(line);
