@@ -229,7 +229,7 @@ bool kill_while(const std::function<void()>& write, uint64_t& span_us, Random& r
     write();
     ::_exit(0);
   }
-  ::usleep(static_cast<useconds_t>(random.below(span_us)));
+  ::usleep(static_cast<useconds_t>(random.below(span_us)));  // the random moment
   ::kill(child, SIGKILL);
   int status = 0;
   ::waitpid(child, &status, 0);

@@ -27,7 +27,7 @@ TEST_P(WorkerPools, EachRankRunsOnceARound) {
 TEST_P(WorkerPools, RoundsFarApartWakeThoseAsleep) {
   WorkerPool pool(3, GetParam());
   for (int round = 0; round < 3; ++round) {
-    std::this_thread::sleep_for(microseconds(2000));
+    std::this_thread::sleep_for(microseconds(2000));  // in which nothing happens: the workers fall asleep
     std::atomic<int> runs = 0;
     pool.run([&](int) { ++runs; });
     EXPECT_EQ(runs, 3);

@@ -70,6 +70,7 @@ TEST_F(Serve, EveryAnswerIsTheOfflineOneUnderRandomCancels) {
               fmt::format("POST /translate HTTP/1.1\r\nHost: a\r\nContent-Type: application/json\r\n"
                           "Content-Length: {}\r\n\r\n{}",
                           request(lines[i]).size(), request(lines[i])));
+          // A random moment of its work, so no condition to wait for.
           std::this_thread::sleep_for(std::chrono::microseconds(random.below(3000)));
           client = std::make_unique<HttpClient>(server.port());
           ++cancelled;
@@ -195,7 +196,8 @@ TEST_F(Serve, ASecondTermEndsAtOnce) {
                   body.size(), body));
   EXPECT_TRUE(test_support::wait_until([&] { return server.metric("dragoman_requests_in_flight") == 1.0; }));
   server.program().send(SIGTERM);
-  std::this_thread::sleep_for(50ms);
+  EXPECT_TRUE(
+      test_support::wait_until([&] { return server.program().errors().find("stopping") != std::string::npos; }));
   const auto begin = std::chrono::steady_clock::now();
   server.program().send(SIGTERM);
   EXPECT_EQ(server.program().wait(), 0);
@@ -266,7 +268,8 @@ TEST_F(Serve, ASecondTermEndsWorkOfEveryKindAtOnce) {
   EXPECT_TRUE(test_support::wait_until([&] { return server.metric("dragoman_requests_in_flight") == 1.0; }));
   send_post(waiting, "/v1/stream", request(many_lines(100)));
   send_post(inspecting, "/v1/inspect", long_inspection());
-  std::this_thread::sleep_for(20ms);
+  // The request for the metric comes after the inspection, so that one has begun too.
+  EXPECT_TRUE(test_support::wait_until([&] { return server.metric("dragoman_requests_in_flight") == 2.0; }));
   server.program().send(SIGTERM);
   server.program().send(SIGHUP);
   EXPECT_TRUE(

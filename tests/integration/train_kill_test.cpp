@@ -35,7 +35,7 @@ class TrainKill : public test_support::TrainingRuns {
   void halt_while_writing(const BackgroundProgram& run, const std::string& model, base::Random& random) const {
     wait_until([&] {
       if (is_writing(model)) {
-        std::this_thread::sleep_for(std::chrono::microseconds(random.below(3000)));
+        std::this_thread::sleep_for(std::chrono::microseconds(random.below(3000)));  // the random moment
         run.send(SIGSTOP);
         if (is_writing(model)) {
           return true;

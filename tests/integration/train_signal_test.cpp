@@ -44,6 +44,7 @@ TEST_F(TrainSignal, StoppedAtAnyMomentAndResumedIsTheRunNeverStopped) {
     const int signal = attempt % 2 == 0 ? SIGINT : SIGTERM;
     BackgroundProgram run(program_.folder(), run_command("stopped"));
     ASSERT_TRUE(wait_until([&] { return is_ready(run) || run.has_ended(); })) << run.errors();
+    // A random moment of its work, so no condition to wait for.
     std::this_thread::sleep_for(std::chrono::microseconds(random.below(150'000)));
     run.send(signal);
     const int status = run.wait();
@@ -81,9 +82,10 @@ TEST_F(TrainSignal, ASecondSignalEndsAtOnce) {
     // One update of a hundred thousand batches: minutes.
     BackgroundProgram run(program_.folder(), command("model", 10, {{"accumulate", "4096"}, {"batch-tokens", "3000"}}));
     ASSERT_TRUE(wait_until([&] { return is_ready(run); })) << run.errors();
-    std::this_thread::sleep_for(std::chrono::milliseconds(pause));
+    const auto begun = run.processor_time() + std::chrono::milliseconds(pause);
+    ASSERT_TRUE(wait_until([&] { return run.processor_time() > begun; })) << run.errors();
     run.send(SIGINT);
-    std::this_thread::sleep_for(std::chrono::milliseconds(100));
+    std::this_thread::sleep_for(std::chrono::milliseconds(100));  // in which nothing must happen
     if (run.has_ended() && pause < 2000) {
       continue;  // perhaps the update had not begun
     }
@@ -115,11 +117,12 @@ TEST_F(TrainSignal, BeforeTheFirstUpdateASignalEndsAtOnceAndLeavesNothing) {
   program_.write("long.target", random_words(40'000, 2));
   const auto words =
       command("model", 1'000'000, {{"source", "long.source"}, {"target", "long.target"}, {"vocab-size", "8000"}});
-  for (const int milliseconds : {0, 100, 300, 1000}) {  // from reading the text to learning the vocabulary
+  // Of processor time, from reading the text to learning the vocabulary.
+  for (const int milliseconds : {0, 100, 300, 1000}) {
     const int signal = milliseconds % 200 == 0 ? SIGINT : SIGTERM;
     BackgroundProgram run(program_.folder(), words);
     ASSERT_TRUE(wait_until([&] { return run.catches_interrupts(); })) << run.errors();
-    std::this_thread::sleep_for(std::chrono::milliseconds(milliseconds));
+    ASSERT_TRUE(wait_until([&] { return run.processor_time() >= std::chrono::milliseconds(milliseconds); }));
     EXPECT_FALSE(is_ready(run)) << "the text is too short for this test";
     const auto start = std::chrono::steady_clock::now();
     run.send(signal);

@@ -162,7 +162,7 @@ TEST_F(Inspect, EndsWhenNobodyWaitsForItAnyMore) {
   inspect_reply(*served.translator, request);
   const auto undisturbed = std::chrono::steady_clock::now() - whole;
   std::thread leaving([&] {
-    std::this_thread::sleep_for(undisturbed / 16);
+    std::this_thread::sleep_for(undisturbed / 16);  // a moment within the work, which tells nothing of its progress
     stop.request_stop();
   });
   const auto begin = std::chrono::steady_clock::now();

@@ -4,10 +4,12 @@
 #include <gtest/gtest.h>
 
 #include <future>
+#include <optional>
 
 #include "base/random.h"
 #include "served_tiny_model.h"
 #include "serving/http/http_message.h"
+#include "support/wait_until.h"
 
 namespace dragoman::serving {
 namespace {
@@ -44,6 +46,14 @@ class Service : public testing::Test {
     service.submit(std::move(job));
     return promise->get_future();
   }
+  /// Returns: the outcome to come; nothing when there is no room for the lines in the queue yet.
+  std::optional<std::future<Outcome>> try_submit(TranslationService& service, const std::vector<std::string>& lines) {
+    try {
+      return submit(service, job_of(lines));
+    } catch (const HttpError&) {
+      return std::nullopt;
+    }
+  }
   std::string alone(const std::string& line) const {
     return models_->all().front().translator->translate({&line, 1}, models_->all().front().search).front().text;
   }
@@ -62,14 +72,9 @@ TEST_F(Service, AnswersAreThoseOfEachLineAlone) {
       line = decoding::random_line(random, random.below(9));
     }
     jobs.push_back(lines);
-    while (true) {  // the speed is not known at first, so the queue is short
-      try {
-        outcomes.push_back(submit(service, job_of(lines)));
-        break;
-      } catch (const HttpError&) {
-        std::this_thread::sleep_for(1ms);
-      }
-    }
+    std::optional<std::future<Outcome>> taken;  // the speed is not known at first, so the queue is short
+    ASSERT_TRUE(test_support::wait_until([&] { return (taken = try_submit(service, lines)).has_value(); }));
+    outcomes.push_back(std::move(*taken));
   }
   for (size_t i = 0; i < jobs.size(); ++i) {
     const Outcome outcome = outcomes[i].get();
@@ -99,14 +104,10 @@ TEST_F(Service, ASmallRequestDoesNotWaitForABigOne) {
   // A first request makes room: only an empty server takes a request of any size.
   auto slow = submit(service, std::move(big));
   std::optional<std::future<Outcome>> quick;
-  while (!quick) {
-    try {
-      quick = submit(service, job_of({"the cat"}));
-    } catch (const HttpError&) {
-      std::this_thread::sleep_for(1ms);
-    }
-    ASSERT_NE(slow.wait_for(0s), std::future_status::ready) << "the big request was through before a small one got in";
-  }
+  const auto is_through = [&] { return slow.wait_for(0s) == std::future_status::ready; };
+  ASSERT_TRUE(
+      test_support::wait_until([&] { return (quick = try_submit(service, {"the cat"})).has_value() || is_through(); }));
+  ASSERT_FALSE(is_through()) << "the big request was through before a small one got in";
   EXPECT_EQ(quick->get().second, nullptr);
   EXPECT_LT(last_line, lines.size() - 20) << "the small one came last";
   EXPECT_EQ(slow.get().second, nullptr);

@@ -4,33 +4,21 @@
 #include <gtest/gtest.h>
 #include <signal.h>
 #include <sys/wait.h>
+#include <time.h>
 #include <unistd.h>
 
 #include <chrono>
 #include <filesystem>
 #include <fstream>
-#include <functional>
 #include <iterator>
 #include <map>
 #include <string>
-#include <thread>
 #include <vector>
 
 #include "support/program.h"
+#include "support/wait_until.h"
 
 namespace dragoman::test_support {
-
-/// Looks every 0.2 ms until `condition` holds; false when it does not within a minute.
-inline bool wait_until(const std::function<bool()>& condition) {
-  const auto end = std::chrono::steady_clock::now() + std::chrono::minutes(1);
-  while (!condition()) {
-    if (std::chrono::steady_clock::now() > end) {
-      return false;
-    }
-    std::this_thread::sleep_for(std::chrono::microseconds(200));
-  }
-  return true;
-}
 
 /// dragoman, or another program, running beside the test in a folder given, to be stopped, killed or waited for. Killed
 /// at the end.
@@ -84,6 +72,15 @@ class BackgroundProgram {
       }
     }
     return false;
+  }
+
+  /// Processor time of all its threads so far, as a measure of its progress that a busy machine does not change.
+  std::chrono::milliseconds processor_time() const {
+    clockid_t clock = 0;
+    timespec time{};
+    ::clock_getcpuclockid(child_, &clock);
+    ::clock_gettime(clock, &time);
+    return std::chrono::milliseconds(time.tv_sec * 1000 + time.tv_nsec / 1'000'000);
   }
 
   /// What it wrote to standard error so far.
