@@ -8,6 +8,7 @@
 #include <unistd.h>
 
 #include <chrono>
+#include <cstdint>
 #include <filesystem>
 #include <fstream>
 #include <iterator>
@@ -19,6 +20,18 @@
 #include "support/wait_until.h"
 
 namespace dragoman::test_support {
+
+/// Returns: a size in KiB of /proc/PROCESS/status, such as "RssAnon" (memory in RAM that is no file's) or "VmHWM" (the
+/// most memory in RAM so far); -1 if it is not there.
+inline int64_t status_kib(pid_t process, const std::string& name) {
+  std::ifstream file("/proc/" + std::to_string(process) + "/status");
+  for (std::string line; std::getline(file, line);) {
+    if (line.starts_with(name + ":")) {
+      return std::stoll(line.substr(name.size() + 1));
+    }
+  }
+  return -1;
+}
 
 /// dragoman, or another program, running beside the test in a folder given, to be stopped, killed or waited for. Killed
 /// at the end.

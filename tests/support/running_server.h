@@ -60,8 +60,6 @@ class RunningServer {
     const size_t at = text.find("\n" + name + " ");
     return at == std::string::npos ? -1.0 : std::stod(text.substr(at + name.size() + 2));
   }
-  /// Memory in RAM, KiB.
-  int64_t resident_kib() const { return static_cast<int64_t>(metric("process_resident_memory_bytes") / 1024); }
 
   /// SIGTERM, and the exit status.
   int end() {
