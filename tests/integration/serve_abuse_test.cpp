@@ -89,15 +89,17 @@ int64_t memory_after(int floods, const RunningServer& server, pid_t process) {
 
 TEST_F(ServeAbuse, FloodsAreCutAndMemoryStays) {
   const char* const asan = std::getenv("ASAN_OPTIONS");  // which must not keep what was freed
-  RunningServer server(folder_.path(), {},
+  // One worker: a second one takes some MiB with its first translation, and under load that may come at any time.
+  RunningServer server(folder_.path(), {"--workers", "1"},
                        {{"ASAN_OPTIONS", fmt::format("{}:quarantine_size_mb=1", asan == nullptr ? "" : asan)}});
   const pid_t process = server.program().id();
   server.translate();
   const int64_t before = test_support::status_kib(process, "VmHWM");
-  flood(server);  // from here on every thread has its heap, and every buffer its size
+  flood(server);  // from here on every thread has its heap
   const int64_t first = memory_after(4, server, process);
   const int64_t second = memory_after(4, server, process);
-  EXPECT_LE(second - first, 512) << "KiB more after four further floods; " << first << " KiB after the first ones";
+  RecordProperty("kib_more", std::to_string(second - first));
+  EXPECT_LE(second - first, 256) << "KiB more after four further floods; " << first << " KiB after the first ones";
   EXPECT_LE(test_support::status_kib(process, "VmHWM") - before, 16 * 1024) << "KiB at the peak of floods of 64 MiB";
   EXPECT_EQ(server.end(), 0);
 }
