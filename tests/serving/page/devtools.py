@@ -125,6 +125,14 @@ class Browser:
             time.sleep(0.03)
         raise RuntimeError(f"waited {seconds} s in vain for: {script}")
 
+    def wait_until_still(self):
+        """Until two frames pass in which the page does not change."""
+        self.wait("""new Promise(done => {
+            const before = document.body.outerHTML;
+            requestAnimationFrame(() => requestAnimationFrame(() =>
+                done(before === document.body.outerHTML && document.getAnimations().length === 0)));
+        })""")
+
     def open(self, address):
         self.call("Page.navigate", url="about:blank")
         self.call("Page.navigate", url=address)

@@ -35,7 +35,7 @@ def pictures(browser, server, output):
                     flows.go_to(browser, STAGES[0])
                 if view == "card":
                     browser.wait("document.querySelector('.part-bars') !== null")
-                time.sleep(0.3)
+                browser.wait_until_still()
                 place = f"{view}-{width}-{theme}"
                 browser.picture(os.path.join(output, f"{place}.png"))
                 rules.check_page(browser, place)
