@@ -89,7 +89,7 @@ else
 fi
 cmake -S . -B "$build" -G Ninja "${configuration[@]}"
 ninja -C "$build" -j "$jobs"
-ctest --test-dir "$build" --output-on-failure --no-tests=error -j "$jobs" "${tests[@]}"
+ctest --test-dir "$build" --output-on-failure --no-tests=error --output-junit tests.xml -j "$jobs" "${tests[@]}"
 if [ "$peers" = yes ]; then
   run_peers
 fi

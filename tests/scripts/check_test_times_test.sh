@@ -6,7 +6,6 @@ export LC_ALL=C.UTF-8  # text is UTF-8, numbers have a point, order is that of b
 check=$(realpath "$1/scripts/check_test_times.sh")
 folder=$(mktemp -d)
 trap 'rm -rf "$folder"' EXIT
-mkdir -p "$folder/Testing/Temporary"
 cat >"$folder/CTestTestfile.cmake" <<'END'
 add_test(quick "true")
 add_test(long.avx2 "true")
@@ -26,13 +25,17 @@ expect() {
 }
 
 expect 2 "is not there"
-times="$folder/Testing/Temporary/CTestCostData.txt"
-printf '%s\n' 'quick 2 0.5' 'long.avx2 1 10.4' 'labelled 1 60' '---' 'quick' >"$times"
+# write NAME SECONDS STATUS...: what ctest writes.
+write() {
+  printf '<?xml version="1.0" encoding="UTF-8"?>\n<testsuite name="Linux"\n' >"$folder/tests.xml"
+  printf '\t<testcase name="%s" classname="x" time="%s" status="%s">\n' "$@" >>"$folder/tests.xml"
+}
+write quick 0.5 run long.avx2 10.4 run labelled 60 run
 expect 1 "long.avx2 took 10.4 s and is not labelled slow"
 expect 1 "3 tests, 1 above 10 s without the label; those without it take 11 s in all"
 expect 0 "3 tests, 0 above 10.5 s" --seconds 10.5
 expect 2 "must be a number" --seconds x
-printf '%s\n' 'quick 2 0.5' 'long.avx2 0 10.4' 'labelled 1 6' '---' >"$times"
+write quick 0.5 run long.avx2 10.4 notrun labelled 6 run
 expect 0 "note: labelled is labelled slow and took 6.0 s"
 expect 0 "2 tests, 0 above 10 s"
 echo "check_test_times: all cases as expected"
