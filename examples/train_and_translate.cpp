@@ -5,8 +5,8 @@
 
 #include <iostream>
 
-#include "dragoman/data/sample_corpus.h"
-#include "dragoman/data/text_file.h"
+#include "dragoman/data/sample/sample_corpus.h"
+#include "dragoman/data/text/text_file.h"
 #include "dragoman/decoding/load_translator.h"
 #include "dragoman/evaluation/evaluate.h"
 #include "dragoman/training/trainer.h"
