@@ -10,7 +10,7 @@
 namespace dragoman::autograd {
 namespace {
 
-using support::error_of;
+using test_support::error_of;
 
 Variable leaf(std::vector<float> values) {
   const auto size = static_cast<int64_t>(values.size());

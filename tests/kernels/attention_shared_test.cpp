@@ -13,12 +13,12 @@ namespace dragoman::kernels {
 namespace {
 
 using autograd::Variable;
-using support::close;
-using support::in_units;
-using support::random_tensor;
-using support::same_bits;
-using support::strided_copy;
 using tensor::DType;
+using test_support::close;
+using test_support::in_units;
+using test_support::random_tensor;
+using test_support::same_bits;
+using test_support::strided_copy;
 
 Tensor matrix(int64_t rows, int64_t columns, uint64_t seed) {
   return random_tensor({rows, columns}, DType::kFloat32, seed);
@@ -138,18 +138,18 @@ TEST(AttentionShared, NoKeysGiveZeros) {
 }
 
 TEST(AttentionShared, NamesWhatDoesNotFit) {
-  EXPECT_EQ(support::error_of([] {
+  EXPECT_EQ(test_support::error_of([] {
               pack_shared_keys(Tensor::zeros({4, 8}), Tensor::zeros({3, 8}), 2);
             }),
             "pack_shared_keys: values is [3, 8], must be [4, 8]");
-  EXPECT_EQ(support::error_of([] {
+  EXPECT_EQ(test_support::error_of([] {
               pack_shared_keys(Tensor::zeros({4, 8}), Tensor::zeros({4, 8}), 3);
             }),
             "pack_shared_keys: keys has width 8, which 3 heads do not divide");
   const SharedKeys keys = pack_shared_keys(Tensor::zeros({4, 8}), Tensor::zeros({4, 8}), 2);
   const SharedRows group{&keys, 3};
   Tensor context = Tensor::empty({4, 8});
-  EXPECT_EQ(support::error_of([&] {
+  EXPECT_EQ(test_support::error_of([&] {
               attention_shared(Tensor::zeros({4, 8}), {&group, 1}, 2, context);
             }),
             "attention_shared: groups of 3 rows for 4 queries and 4 rows of context");

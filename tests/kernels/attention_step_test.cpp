@@ -14,10 +14,10 @@ namespace dragoman::kernels {
 namespace {
 
 using autograd::Variable;
-using support::close;
-using support::random_tensor;
-using support::same_bits;
 using tensor::DType;
+using test_support::close;
+using test_support::random_tensor;
+using test_support::same_bits;
 
 Tensor matrix(int64_t rows, int64_t columns, uint64_t seed) {
   return random_tensor({rows, columns}, DType::kFloat32, seed);
@@ -176,7 +176,7 @@ TEST(AttentionStep, Int8RowsAreReadAsMultiplesOfTheirUnit) {
     Tensor rows = matrix(kLength, 2 * width, 7);
     std::fill_n(rows.data<float>() + 3 * 2 * width, d_head, 0.0F);  // no unit
     const Tensor units = cached(rows, kHeads, DType::kInt8);
-    const Tensor numbers = support::in_units(rows, d_head);
+    const Tensor numbers = test_support::in_units(rows, d_head);
     const StepKeys small = keys_in(units, nullptr, kLength);
     const StepKeys plain{numbers.data<float>(), numbers.data<float>() + width, nullptr, 2 * width, kLength};
     const Tensor query = matrix(1, width, 1);
@@ -217,7 +217,7 @@ TEST(AttentionStep, NamesWhatDoesNotFit) {
   const std::vector<StepKeys> steps(3, cache.prefix(4));
   Tensor context = Tensor::empty({4, 8}), narrow = Tensor::empty({3, 2});
   const auto error = [&](int64_t rows, int n_heads, Tensor& to, Tensor* weights) {
-    return support::error_of([&] { attention_step(Tensor::zeros({rows, 8}), steps, n_heads, to, weights); });
+    return test_support::error_of([&] { attention_step(Tensor::zeros({rows, 8}), steps, n_heads, to, weights); });
   };
   EXPECT_EQ(error(4, 2, context, nullptr), "attention_step: 3 rows of keys for 4 queries");
   EXPECT_THAT(error(4, 3, context, nullptr), testing::HasSubstr("which 3 heads do not divide"));

@@ -13,13 +13,13 @@
 namespace dragoman::kernels {
 namespace {
 
-using support::close;
-using support::error_of;
-using support::random_tensor;
-using support::rounded;
-using support::same_bits;
-using support::strided_copy;
 using tensor::DType;
+using test_support::close;
+using test_support::error_of;
+using test_support::random_tensor;
+using test_support::rounded;
+using test_support::same_bits;
+using test_support::strided_copy;
 
 constexpr Activation kActivations[] = {Activation::kNone, Activation::kRelu, Activation::kGelu, Activation::kSilu};
 

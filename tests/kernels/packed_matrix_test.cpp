@@ -13,11 +13,11 @@
 namespace dragoman::kernels {
 namespace {
 
-using support::close;
-using support::random_tensor;
-using support::same_bits;
-using support::strided_copy;
 using tensor::DType;
+using test_support::close;
+using test_support::random_tensor;
+using test_support::same_bits;
+using test_support::strided_copy;
 
 Tensor multiply(const PackedMatrix& matrix, const Tensor& x, const PackedEpilogue& epilogue = {}) {
   Tensor y = Tensor::full({x.dim(0), matrix.columns()}, 9.0);

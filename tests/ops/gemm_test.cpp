@@ -13,13 +13,13 @@
 namespace dragoman::ops {
 namespace {
 
-using support::close;
-using support::random_tensor;
-using support::rounded;
-using support::same_bits;
-using support::strided_copy;
 using tensor::DType;
 using tensor::Shape;
+using test_support::close;
+using test_support::random_tensor;
+using test_support::rounded;
+using test_support::same_bits;
+using test_support::strided_copy;
 
 struct Sizes {
   int64_t m, n, k;
@@ -251,7 +251,7 @@ TEST(Gemm, BFloat16IsRefusedWhereItIsNotMultiplied) {
   const Tensor half_a = a.to(DType::kBFloat16), half_b = b.to(DType::kBFloat16);
   const auto error_of = [](const Tensor& left, const Tensor& right, DType result, Precision precision) {
     Tensor c = Tensor::zeros({2, 4}, result);
-    return support::error_of([&] { gemm(left, Transpose::kNo, right, Transpose::kNo, c, precision); });
+    return test_support::error_of([&] { gemm(left, Transpose::kNo, right, Transpose::kNo, c, precision); });
   };
   EXPECT_EQ(error_of(half_a, b, DType::kFloat32, Precision::kFloat32), "gemm: a is bfloat16, must be float32");
   EXPECT_EQ(error_of(a, half_b, DType::kFloat32, Precision::kFloat32), "gemm: b is bfloat16, must be float32");

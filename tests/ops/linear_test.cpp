@@ -9,11 +9,11 @@
 namespace dragoman::ops {
 namespace {
 
-using support::check_gradients;
-using support::close;
-using support::gradients;
-using support::random_tensor;
 using tensor::DType;
+using test_support::check_gradients;
+using test_support::close;
+using test_support::gradients;
+using test_support::random_tensor;
 
 Variable linear_of(const std::vector<Variable>& inputs) {
   return linear(inputs[0], inputs[1], inputs.size() > 2 ? inputs[2] : Variable());

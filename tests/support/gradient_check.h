@@ -9,7 +9,7 @@
 #include "autograd/variable.h"
 #include "support/tensors.h"
 
-namespace dragoman::support {
+namespace dragoman::test_support {
 
 using autograd::Variable;
 using Function = std::function<Variable(const std::vector<Variable>&)>;
@@ -78,4 +78,4 @@ inline void check_gradients(const Function& function, const std::vector<Tensor>&
   }
 }
 
-}  // namespace dragoman::support
+}  // namespace dragoman::test_support

@@ -5,7 +5,7 @@
 
 #include "tensor/tensor.h"
 
-namespace dragoman::support {
+namespace dragoman::test_support {
 
 /// `matrix` with each head of each row rounded to whole multiples of its largest magnitude / 127.
 inline tensor::Tensor in_units(const tensor::Tensor& matrix, int64_t d_head) {
@@ -26,4 +26,4 @@ inline tensor::Tensor in_units(const tensor::Tensor& matrix, int64_t d_head) {
   return rounded;
 }
 
-}  // namespace dragoman::support
+}  // namespace dragoman::test_support

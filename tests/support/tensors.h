@@ -10,7 +10,7 @@
 #include "base/random.h"
 #include "tensor/tensor.h"
 
-namespace dragoman::support {
+namespace dragoman::test_support {
 
 using tensor::DType;
 using tensor::Shape;
@@ -80,4 +80,4 @@ inline testing::AssertionResult same_bits(const Tensor& actual, const Tensor& ex
              : testing::AssertionFailure() << seen.size() << " elements, expected " << wanted.size();
 }
 
-}  // namespace dragoman::support
+}  // namespace dragoman::test_support

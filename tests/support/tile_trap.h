@@ -11,7 +11,7 @@
 
 #include "tensor/tensor.h"
 
-namespace dragoman::support {
+namespace dragoman::test_support {
 
 /// While this object lives, a processor without AMX carries out its instructions by a handler of SIGILL, so that the
 /// assembly itself runs, encoded as it is: configuration, tile registers, strides, order of operands. Slow. Of one
@@ -267,4 +267,4 @@ class TileTrap {
   struct sigaction before_ = {};
 };
 
-}  // namespace dragoman::support
+}  // namespace dragoman::test_support
