@@ -103,16 +103,13 @@ class Tape {
   /// Tells on_final that the node pushed next takes these; ops call autograd::record instead.
   void note_inputs(std::initializer_list<const Variable*> inputs);
   size_t size() const { return nodes_.size(); }
-  /// When on, backward throws Error at the first non-finite gradient and names the op that made it.
-  void set_check_finite(bool on) { check_finite_ = on; }
-  bool check_finite() const { return check_finite_; }
 
   /// The tape that ops of this thread record on; null when nothing is recorded.
   static Tape* active();
 
  private:
   struct Node {
-    const char* op;
+    const char* op;  // its name, for debuggers
     Variable output;
     Backward backward;
   };
@@ -124,7 +121,6 @@ class Tape {
 
   std::vector<Node> nodes_;
   Tape* outer_ = nullptr;
-  bool check_finite_ = false;
   FinalHook final_hook_;
   std::vector<FirstUse> first_uses_;  // in the order of nodes
 };

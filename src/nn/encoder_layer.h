@@ -13,7 +13,7 @@ class EncoderLayer {
  public:
   EncoderLayer(ParameterSet& parameters, const std::string& path, const LayerConfig& config);
   /// @param x [Ns, D];  @return [Ns, D]
-  Variable forward(Variable x, const PackedRows& rows, const ForwardContext& context) const;
+  Variable forward(Variable x, const RaggedRows& rows, const ForwardContext& context) const;
 
  private:
   MultiHeadAttention self_attention_;

@@ -30,7 +30,7 @@ struct Parameter {
   std::string path;  ///< "encoder.layers.0.self_attention.query.weight": what files are keyed by
   tensor::Shape shape;
   Initializer initializer = Initializer::kZeros;
-  bool is_matrix_weight = false;  ///< used in matrix products: worth packing
+  bool is_matrix_weight = false;  ///< used in matrix products, and so packed
   kernels::Transpose packed_from =
       kernels::Transpose::kNo;  ///< kYes: stored [d_out, d_in] (embeddings used as output weight)
   int64_t offset = 0;           ///< first element in the flat buffers
@@ -44,7 +44,7 @@ struct Parameter {
 
 /// A parameter as a file holds it.
 struct StoredParameter {
-  Tensor values;       ///< float32 or bfloat16, or the units of a matrix weight in int8
+  Tensor values;       ///< float32 or bfloat16, or the int8 values of a quantized matrix weight
   Tensor scales = {};  ///< int8 only, see kernels::QuantisedWeight
 };
 
@@ -114,7 +114,7 @@ class ParameterSet {
 
 /// Fills a set for inference alone, a parameter at a time: a matrix weight is packed in `precision` and held so only,
 /// the others become float32 variables. There is no flat buffer then, and what needs one (training, saving) must not be
-/// called. Values are rounded at most once: int8 units go into int8 copies as they are.
+/// called. Values are rounded at most once: int8 values go into int8 copies as they are.
 class PackedLoading {
  public:
   /// @param set  must outlive this

@@ -14,7 +14,7 @@ class Residual {
   Residual(ParameterSet& parameters, const std::string& path, const LayerConfig& config);
 
   /// @param x  [N, D];  @param sublayer  called with [N, D] (normalised first in pre-norm), returns [N, D]
-  /// @param first_row  see PackedRows
+  /// @param first_row  see RaggedRows
   template <typename Sublayer>
   Variable forward(const Variable& x, Sublayer sublayer, int64_t first_row, const ForwardContext& context) const {
     const kernels::Dropout dropout = context.dropout(dropout_, site_, first_row);

@@ -26,7 +26,7 @@ class TokenEmbedding {
   TokenEmbedding(ParameterSet& parameters, const std::string& path, ParameterHandle table, const LayerConfig& config,
                  const PositionConfig& positions, float word_dropout = 0.0F);
   /// @param ids  [N] int32;  @return [N, D]
-  Variable forward(const Tensor& ids, const PackedRows& rows, const ForwardContext& context) const;
+  Variable forward(const Tensor& ids, const RaggedRows& rows, const ForwardContext& context) const;
 
  private:
   Variable position_table(tensor::DType dtype) const;

@@ -14,7 +14,4 @@ Variable softmax(const Variable& x);
 /// @param x  [N, C] float32 or float64;  @return [N, C].  Saves for backward: the result.
 Variable log_softmax(const Variable& x);
 
-/// log_softmax of each row of a float32 matrix; `log_probs` may be `logits` itself. For decoding.
-void log_softmax_rows(const Tensor& logits, Tensor& log_probs);
-
 }  // namespace dragoman::ops

@@ -15,8 +15,8 @@ namespace {
 using autograd::Variable;
 using tensor::DType;
 using test_support::close;
-using test_support::in_units;
 using test_support::random_tensor;
+using test_support::rounded_heads;
 using test_support::same_bits;
 using test_support::strided_copy;
 
@@ -96,9 +96,9 @@ TEST(AttentionShared, Int8KeysAreReadAsMultiplesOfTheirUnit) {
   for (const int64_t d_head : {1, 5, 16, 33, 64}) {
     Tensor keys = matrix(37, 2 * d_head, 1);
     const Tensor values = strided_copy(matrix(37, 2 * d_head, 2));
-    std::fill_n(keys.data<float>() + 3 * 2 * d_head, d_head, 0.0F);  // no unit
+    std::fill_n(keys.data<float>() + 3 * 2 * d_head, d_head, 0.0F);  // scale 0
     const SharedKeys small = pack_shared_keys(strided_copy(keys), values, 2, DType::kInt8);
-    const SharedKeys plain = pack_shared_keys(in_units(keys, d_head), in_units(values, d_head), 2);
+    const SharedKeys plain = pack_shared_keys(rounded_heads(keys, d_head), rounded_heads(values, d_head), 2);
     const Tensor query = matrix(9, 2 * d_head, 3);
     Tensor seen = Tensor::empty({9, 2 * d_head}), expected = Tensor::empty({9, 2 * d_head});
     Tensor mean = Tensor::empty({9, 37}), expected_mean = Tensor::empty({9, 37});

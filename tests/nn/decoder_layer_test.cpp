@@ -22,9 +22,9 @@ struct Decoder {
     randomise(parameters, dtype);
   }
 
-  Variable forward(const Variable& x, const PackedRows& rows, const Variable& source, const PackedRows& source_rows,
+  Variable forward(const Variable& x, const RaggedRows& rows, const Variable& source, const RaggedRows& source_rows,
                    const ForwardContext& context = {}) const {
-    PackedMemory self(rows, true), cross(rows, source_rows, source);
+    RaggedKeyValues self(rows, Attend::kCausal), cross(rows, source_rows, source);
     return layer.forward(x, self, cross, rows.first_row, context);
   }
 
@@ -95,7 +95,7 @@ TEST(DecoderLayer, AShardIsTheSameRowsOfTheWhole) {
 }
 
 // Keeps the keys and values of one sentence and adds those of each new row, as a cache does.
-class GrowingMemory : public AttentionMemory {
+class GrowingKeyValues : public KeyValueSource {
  public:
   Variable attend(const Variable& input, const MultiHeadAttention& attention, const ForwardContext&) override {
     const auto [query, key, value] = attention.project_all(input);
@@ -120,9 +120,9 @@ TEST(DecoderLayer, RowAfterRowFromACacheEqualsTheWholeSentence) {
     const Tensor x = random_tensor({5, 6});
     const Variable source(random_tensor({4, 6}, DType::kFloat64, 2));
     const Tensor whole = model.forward(Variable(x), rows_of({5}), source, rows_of({4})).value();
-    GrowingMemory self;
+    GrowingKeyValues self;
     for (int64_t row = 0; row < 5; ++row) {
-      PackedMemory cross(rows_of({1}), rows_of({4}), source);
+      RaggedKeyValues cross(rows_of({1}), rows_of({4}), source);
       const Tensor step = model.layer.forward(Variable(x.rows(row, row + 1)), self, cross, row, {}).value();
       EXPECT_TRUE(close(step, whole.rows(row, row + 1), 1e-14)) << "row " << row;
     }

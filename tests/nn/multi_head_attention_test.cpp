@@ -19,15 +19,15 @@ struct Attention {
     randomise(parameters, dtype);
   }
 
-  Variable self(const Variable& x, const PackedRows& rows, bool causal, const ForwardContext& context = {}) const {
-    PackedMemory memory(rows, causal);
-    return layer.forward(x, memory, context);
+  Variable self(const Variable& x, const RaggedRows& rows, Attend attend, const ForwardContext& context = {}) const {
+    RaggedKeyValues key_values(rows, attend);
+    return layer.forward(x, key_values, context);
   }
 
-  Variable cross(const Variable& x, const PackedRows& rows, const Variable& source, const PackedRows& source_rows,
+  Variable cross(const Variable& x, const RaggedRows& rows, const Variable& source, const RaggedRows& source_rows,
                  const ForwardContext& context = {}) const {
-    PackedMemory memory(rows, source_rows, source);
-    return layer.forward(x, memory, context);
+    RaggedKeyValues key_values(rows, source_rows, source);
+    return layer.forward(x, key_values, context);
   }
 
   ParameterSet parameters;
@@ -52,11 +52,11 @@ TEST(MultiHeadAttention, SelfAttentionIsTheFormulaWithinEachSentence) {
   const Attention model(small_config());
   const Formulas formulas(model.parameters);
   const Tensor x = random_tensor({6, 6});
-  for (const bool causal : {false, true}) {
+  for (const Attend attend : {Attend::kWholeSentence, Attend::kCausal}) {
     const Tensor expected = by_sentence({2, 4}, {2, 4}, x, x, [&](const Matrix& part, const Matrix& memory) {
-      return formulas.attention("part", part, memory, 2, causal);
+      return formulas.attention("part", part, memory, 2, attend == Attend::kCausal);
     });
-    EXPECT_TRUE(close(model.self(Variable(x), rows_of({2, 4}), causal).value(), expected, 1e-13)) << causal;
+    EXPECT_TRUE(close(model.self(Variable(x), rows_of({2, 4}), attend).value(), expected, 1e-13));
   }
 }
 
@@ -74,10 +74,10 @@ TEST(MultiHeadAttention, CrossAttentionIsTheFormulaWithTheRowsOfTheSameSentence)
 TEST(MultiHeadAttention, BackwardMatchesCentralDifferences) {
   for (const LayerConfig& config : {small_config(), dropout_config()}) {
     const Attention model(config);
-    for (const bool causal : {false, true}) {
+    for (const Attend attend : {Attend::kWholeSentence, Attend::kCausal}) {
       check_layer_gradients(model.parameters,
                             [&](const auto& inputs) {
-                              return model.self(inputs[0], rows_of({2, 4}, 5), causal, training_context());
+                              return model.self(inputs[0], rows_of({2, 4}, 5), attend, training_context());
                             },
                             {random_tensor({6, 6})});
     }
@@ -93,10 +93,12 @@ TEST(MultiHeadAttention, BackwardMatchesCentralDifferences) {
 TEST(MultiHeadAttention, DropoutOfAShardIsThatOfTheSameRowsOfTheWhole) {
   const Attention model(dropout_config(), DType::kFloat32);
   const Tensor x = random_tensor({6, 6}, DType::kFloat32);
-  const Tensor whole = model.self(Variable(x), rows_of({2, 4}, 100), true, training_context()).value();
+  const Tensor whole = model.self(Variable(x), rows_of({2, 4}, 100), Attend::kCausal, training_context()).value();
   const Variable shard(x.rows(2, 6));
-  EXPECT_TRUE(same_bits(model.self(shard, rows_of({4}, 102), true, training_context()).value(), whole.rows(2, 6)));
-  EXPECT_FALSE(same_bits(model.self(shard, rows_of({4}, 100), true, training_context()).value(), whole.rows(2, 6)));
+  EXPECT_TRUE(
+      same_bits(model.self(shard, rows_of({4}, 102), Attend::kCausal, training_context()).value(), whole.rows(2, 6)));
+  EXPECT_FALSE(
+      same_bits(model.self(shard, rows_of({4}, 100), Attend::kCausal, training_context()).value(), whole.rows(2, 6)));
 }
 
 TEST(MultiHeadAttention, ProjectionsOfOneInputTogetherAreThoseOneByOne) {
@@ -125,7 +127,7 @@ TEST(MultiHeadAttention, TheObserverSeesTheWeightsOfEachSentence) {
   ForwardContext context;
   context.observer = &weights;
   const Variable x(random_tensor({6, 6}, DType::kFloat32));
-  const Tensor observed = model.self(x, rows_of({2, 4}), true, context).value();
+  const Tensor observed = model.self(x, rows_of({2, 4}), Attend::kCausal, context).value();
   ASSERT_EQ(weights.seen.size(), 2U);
   const Tensor last = weights.seen[1];  // [H, T, S]
   ASSERT_EQ(last.shape(), (tensor::Shape{2, 4, 4}));
@@ -139,7 +141,8 @@ TEST(MultiHeadAttention, TheObserverSeesTheWeightsOfEachSentence) {
     }
     EXPECT_NEAR(sum, 1, 1e-5);
   }
-  EXPECT_TRUE(same_bits(observed, model.self(x, rows_of({2, 4}), true).value())) << "looking changes nothing";
+  EXPECT_TRUE(same_bits(observed, model.self(x, rows_of({2, 4}), Attend::kCausal).value()))
+      << "looking changes nothing";
 }
 
 TEST(MultiHeadAttention, RefusesAWidthThatIsNoMultipleOfTheHeads) {

@@ -47,7 +47,7 @@ inline void randomise(ParameterSet& parameters, tensor::DType dtype = tensor::DT
 }
 
 /// The rows of sentences of these lengths.
-inline PackedRows rows_of(const std::vector<int32_t>& lengths, int64_t first_row = 0) {
+inline RaggedRows rows_of(const std::vector<int32_t>& lengths, int64_t first_row = 0) {
   std::vector<int32_t> offsets{0}, positions;
   for (const int32_t length : lengths) {
     offsets.push_back(offsets.back() + length);

@@ -37,7 +37,7 @@ Tensor ids() {
   return Tensor::from(std::vector<int32_t>{4, 2, 4, 8, 0, 2, 1}, {7});
 }
 
-PackedRows rows(int64_t first_row = 0) {
+RaggedRows rows(int64_t first_row = 0) {
   return rows_of({3, 4}, first_row);
 }
 
@@ -90,7 +90,7 @@ TEST(TokenEmbedding, DropoutOfAShardIsThatOfTheSameRowsOfTheWhole) {
 TEST(TokenEmbedding, ADroppedWordLeavesItsPosition) {
   const Embedding model(small_config(), PositionKind::kLearned, 0.5F);
   const std::vector<int32_t> word(200, 3);
-  const PackedRows alone = rows_of(std::vector<int32_t>(200, 1));
+  const RaggedRows alone = rows_of(std::vector<int32_t>(200, 1));
   const Matrix seen = matrix_of(model.layer.forward(Tensor::from(word, {200}), alone, training_context()).value());
   const Matrix positions = matrix_of(model.parameters.find("embedding.positions").variable.value());
   const auto dropped = std::ranges::count(seen, positions[0]);

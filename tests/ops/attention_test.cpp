@@ -118,9 +118,9 @@ TEST(Attention, KernelMatchesReferenceWithMaskAndDropout) {
 }
 
 bool is_in_tiles(const Batch& batch, const AttentionOptions& options) {
-  const auto halves = [](const Tensor& x) { return x.to(DType::kBFloat16); };
+  const auto to_bfloat16 = [](const Tensor& x) { return x.to(DType::kBFloat16); };
   return kernels::attends_in_tiles(
-      {halves(batch.query), halves(batch.key), halves(batch.value), batch.bounds, options});
+      {to_bfloat16(batch.query), to_bfloat16(batch.key), to_bfloat16(batch.value), batch.bounds, options});
 }
 
 // |seen - expected| / |expected| of all elements together
@@ -138,8 +138,8 @@ double relative_error(const Tensor& seen, const Tensor& expected) {
 // Everything is computed in float32 on widened rows; context and gradients are rounded once. In tiles the weights and
 // the gradients of scores are rounded as well, each by at most 2^-9 of itself. The inputs as column views.
 void expect_float32_of_widened(const Batch& batch, const AttentionOptions& options, const std::string& label) {
-  const auto halves = [](const Tensor& x) { return test_support::strided_copy(x.to(DType::kBFloat16)); };
-  const std::vector<Tensor> inputs = {halves(batch.query), halves(batch.key), halves(batch.value)};
+  const auto to_bfloat16 = [](const Tensor& x) { return test_support::strided_copy(x.to(DType::kBFloat16)); };
+  const std::vector<Tensor> inputs = {to_bfloat16(batch.query), to_bfloat16(batch.key), to_bfloat16(batch.value)};
   std::vector<Tensor> wide;
   for (const Tensor& input : inputs) {
     wide.push_back(input.to(DType::kFloat32));
@@ -202,10 +202,11 @@ TEST(Attention, RowsOfBFloat16WithNothingToAttendToAreZeroWithZeroGradient) {
   Batch batch = make_batch({2, 3, 2}, {0, 3, 2}, 8, 8);
   batch.bounds.key_mask = Tensor::from(std::vector<int32_t>{0, 0, 0, 1, 1}, {5}).to(DType::kBool);
   EXPECT_TRUE(close(value_of(batch, {.n_heads = 2}, DType::kBFloat16).rows(0, 5), Tensor::zeros({5, 8}), 0.0));
-  const auto halves = [](const Tensor& x) { return x.to(DType::kBFloat16); };
-  const auto grads = test_support::gradients(function_of(batch.bounds, {.n_heads = 2}),
-                                             {halves(batch.query), halves(batch.key), halves(batch.value)},
-                                             halves(Tensor::full({7, 8}, 1.0)));
+  const auto to_bfloat16 = [](const Tensor& x) { return x.to(DType::kBFloat16); };
+  const auto grads =
+      test_support::gradients(function_of(batch.bounds, {.n_heads = 2}),
+                              {to_bfloat16(batch.query), to_bfloat16(batch.key), to_bfloat16(batch.value)},
+                              to_bfloat16(Tensor::full({7, 8}, 1.0)));
   EXPECT_TRUE(close(grads[0].rows(0, 5), Tensor::zeros({5, 8}), 0.0)) << "gradient of the queries";
   EXPECT_TRUE(close(grads[1].rows(0, 3), Tensor::zeros({3, 8}), 0.0)) << "gradient of the keys";
   EXPECT_TRUE(close(grads[2].rows(0, 3), Tensor::zeros({3, 8}), 0.0)) << "gradient of the values";

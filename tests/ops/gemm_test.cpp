@@ -64,10 +64,10 @@ TEST_P(GemmSizes, KernelAgreesWithDoubleLoopsForEveryTranspose) {
 // An operand with the number formats in which it may come, and where its rows may lie: tiles read rows of bfloat16
 // where they are when these begin an even number of elements apart.
 std::vector<Tensor> ways_to_lie(const Tensor& operand) {
-  const Tensor halves = operand.to(DType::kBFloat16);
+  const Tensor narrow = operand.to(DType::kBFloat16);
   const int64_t to_even = operand.dim(1) % 2;
-  return {operand, halves, strided_copy(halves, 4 + to_even), strided_copy(halves, 6 + to_even, 1),
-          strided_copy(halves, 5 + to_even)};
+  return {operand, narrow, strided_copy(narrow, 4 + to_even), strided_copy(narrow, 6 + to_even, 1),
+          strided_copy(narrow, 5 + to_even)};
 }
 
 TEST_P(GemmSizes, BFloat16OperandsGiveTheBitsOfTheSameNumbersInFloat32) {

@@ -14,6 +14,7 @@
 #include "ops/layer_norm.h"
 #include "ops/linear.h"
 #include "ops/matmul.h"
+#include "ops/residual.h"
 #include "ops/softmax.h"
 #include "support/gradient_check.h"
 

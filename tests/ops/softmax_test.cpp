@@ -81,13 +81,6 @@ TEST(Softmax, NotANumberIsNotHidden) {
   }
 }
 
-TEST(LogSoftmaxRows, WorksInPlaceAndEqualsTheOp) {
-  Tensor logits = logits_of(4, 33, 5).to(DType::kFloat32);
-  const Tensor expected = log_softmax(Variable(logits.clone())).value();
-  log_softmax_rows(logits, logits);
-  EXPECT_TRUE(test_support::same_bits(logits, expected));
-}
-
 TEST(Softmax, RefusesWhatIsNoFloatMatrix) {
   EXPECT_EQ(test_support::error_of([] { softmax(Variable(Tensor::zeros({3}))); }),
             "softmax: x is [3], must be a matrix");

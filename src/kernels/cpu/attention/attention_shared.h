@@ -13,8 +13,8 @@ struct SharedKeys {
   Tensor keys;          ///< [H, ceil(S / 16), Dh, 16] float32, bfloat16 or int8, zeros past S
   Tensor values;        ///< [H, S, Dv] of the same kind
   int64_t length = 0;   ///< S
-  Tensor key_scales;    ///< [H, ceil(S / 16) * 16] float32, int8 only: what one unit of a key is worth
-  Tensor value_scales;  ///< the same of the values
+  Tensor key_scales;    ///< [H, ceil(S / 16) * 16] float32, int8 only: the scale of each key
+  Tensor value_scales;  ///< the scale of each value, likewise
 };
 
 /// Lays out keys [S, H*Dh] and values [S, H*Dv], float32, rows may be strided.

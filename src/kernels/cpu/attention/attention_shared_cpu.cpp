@@ -103,7 +103,7 @@ HWY_INLINE void score_head(const SharedProblem& problem, int64_t head) {
   score(std::integral_constant<int, 1>());
 }
 
-// weights[q][t] *= what one unit of the values of position t is worth
+// weights[q][t] *= scale of the value of position t
 template <int kQueries>
 HWY_INLINE void scale_weights(const SharedProblem& problem, int64_t head) {
   const RowTag d;

@@ -9,8 +9,8 @@ namespace dragoman::kernels {
 
 /// Where one query row finds its keys and values: those of position t begin at element
 /// (row_of_position ? row_of_position[t] : t) * stride of keys, and likewise of values. An index table lets beams share
-/// and reorder a cache without copying it. In int8 a row's numbers are followed by n_heads float32, what one unit of
-/// each head is worth.
+/// and reorder a cache without copying it. In int8 the values of a row are followed by n_heads float32, the scale
+/// of each head.
 struct StepKeys {
   const void* keys = nullptr;
   const void* values = nullptr;
@@ -23,12 +23,12 @@ struct StepKeys {
 /// to = from, rounded to nearest even.
 void round_row(const float* from, int64_t size, tensor::BFloat16* to);
 
-/// Rounds each head of a row [H*Dh] to int8: to = from / unit, to nearest even, with the unit that makes the largest
-/// magnitude of the head 127 (0 where all its numbers are 0).
-/// @param units  [H], overwritten
-void quantise_heads(const float* from, int n_heads, int64_t d_head, int8_t* to, float* units);
+/// Quantizes each head of a row [H*Dh] to int8: to = from / scale, rounded to nearest even. The scale makes the largest
+/// magnitude of the head 127; it is 0 if all numbers of the head are 0.
+/// @param scales  [H], overwritten
+void quantise_heads(const float* from, int n_heads, int64_t d_head, int8_t* to, float* scales);
 
-/// Elements of dtype that a cache row of `width` numbers takes, the units of int8 included.
+/// Returns: the number of elements of `dtype` in a cache row of `width` numbers, the scales of int8 included.
 constexpr int64_t cached_row_elements(int64_t width, int n_heads, tensor::DType dtype) {
   return dtype == tensor::DType::kInt8 ? width + n_heads * static_cast<int64_t>(sizeof(float)) : width;
 }

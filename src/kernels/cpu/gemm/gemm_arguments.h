@@ -18,13 +18,13 @@ struct StoredOperand {
     return {matrix.raw_data(), matrix.stride(0), transposed, matrix.dtype()};
   }
   const float* floats() const { return static_cast<const float*>(data); }
-  const tensor::BFloat16* halves() const { return static_cast<const tensor::BFloat16*>(data); }
+  const tensor::BFloat16* bfloat16s() const { return static_cast<const tensor::BFloat16*>(data); }
   bool is_float() const { return dtype == tensor::DType::kFloat32; }
 
   /// The part whose first element is (row, column) of what the product takes.
   StoredOperand at(int64_t row, int64_t column) const {
     const int64_t offset = transposed ? column * stride + row : row * stride + column;
-    return {is_float() ? static_cast<const void*>(floats() + offset) : halves() + offset, stride, transposed, dtype};
+    return {is_float() ? static_cast<const void*>(floats() + offset) : bfloat16s() + offset, stride, transposed, dtype};
   }
 };
 

@@ -27,9 +27,9 @@ namespace HWY_NAMESPACE {
 // Calls function(pointer to the first element), of float or, where cells hold that, of BFloat16.
 template <class Cells, class Function>
 HWY_INLINE void with_elements_of(const StoredOperand& operand, const Function& function) {
-  if constexpr (HoldsHalves<Cells>) {
+  if constexpr (HoldsBFloat16<Cells>) {
     if (!operand.is_float()) {
-      return function(operand.halves());
+      return function(operand.bfloat16s());
     }
   }
   function(operand.floats());
@@ -64,7 +64,7 @@ constexpr int64_t block_depth() {
   if constexpr (IsInt8<Cells>) {
     return int64_t{1} << 40;
   }
-  return (InTiles<Cells> && HoldsHalves<Cells> ? 2 : 1) * kDepthBlock * Cells::kDepth;
+  return (InTiles<Cells> && HoldsBFloat16<Cells> ? 2 : 1) * kDepthBlock * Cells::kDepth;
 }
 
 // Rows that a tile takes.
@@ -112,20 +112,20 @@ class LeftScratch {
       const int64_t lines = whole_tiles(rows);
       cells_ = tensor::Tensor::empty({lines * row_cells(std::min(depth, block_depth<Cells>()))});
     }
-    if constexpr (HoldsHalves<Cells>) {
+    if constexpr (HoldsBFloat16<Cells>) {
       sums_ = tensor::Tensor::empty({whole_tiles(rows), kPanelColumns});
     }
   }
   float* data() { return cells_.defined() ? cells_.data<float>() : nullptr; }
-  // int8 only: finds the unit of each of at most most_rows whole rows, before their first block is packed.
+  // int8 only: finds the scale of each of at most most_rows whole rows, before their first block is packed.
   void measure(const StoredOperand& left, int64_t rows, int64_t depth) {
     if constexpr (IsInt8<Cells>) {
       for (int64_t row = 0; row < rows; ++row) {
-        units_[row] = largest_magnitude(left.floats() + row * left.stride, depth) / kInt8Largest;
+        row_scales_[row] = largest_magnitude(left.floats() + row * left.stride, depth) / kInt8Largest;
       }
     }
   }
-  const float* units() const { return units_; }
+  const float* row_scales() const { return row_scales_; }
   float* sums() { return sums_.defined() ? sums_.data<float>() : nullptr; }
   SplitPanels& split_panels() { return split_panels_; }
 
@@ -164,7 +164,7 @@ class LeftScratch {
 
   tensor::Tensor cells_;
   tensor::Tensor sums_;  // bfloat16 only
-  float units_[IsInt8<Cells> ? most_rows<Cells>() : 1];
+  float row_scales_[IsInt8<Cells> ? most_rows<Cells>() : 1];
   // float32 in tiles only; what is ahead is split into cells_, while the block before lies in other_cells_
   template <class T>
   using IfSplit = std::conditional_t<IsSplit<Cells>, T, std::monostate>;
@@ -177,7 +177,7 @@ class LeftScratch {
 // True if `rows` rows of A are cells as they lie, no row or cell too few for whole tiles.
 template <class Cells>
 bool is_placed(const StoredOperand& left, int64_t rows, int64_t depth) {
-  if constexpr (InTiles<Cells> && HoldsHalves<Cells>) {
+  if constexpr (InTiles<Cells> && HoldsBFloat16<Cells>) {
     return !left.is_float() && !left.transposed && rows % kLanes == 0 && left.stride <= 1024 &&
            left.stride % Cells::kDepth == 0 && depth % (Cells::kDepth * Cells::kMultiple) == 0;
   }
@@ -195,10 +195,10 @@ void place_left(const LeftBlock& block, LeftScratch<Cells>& scratch, TileArgumen
   if constexpr (IsInt8<Cells>) {
     tile.a = scratch.data();
     tile.a_row = LeftScratch<Cells>::row_cells(depth);
-    tile.row_scales = scratch.units();
+    tile.row_scales = scratch.row_scales();
     for (int64_t row = 0; row < rows; ++row) {
-      const float unit = scratch.units()[row];
-      quantise_row<Cells>(left.floats() + row * left.stride, depth, unit > 0 ? 1.0F / unit : 0.0F, tile.a_row,
+      const float scale = scratch.row_scales()[row];
+      quantise_row<Cells>(left.floats() + row * left.stride, depth, scale > 0 ? 1.0F / scale : 0.0F, tile.a_row,
                           scratch.data() + row * tile.a_row);
     }
   } else if (left.transposed && !InTiles<Cells>) {
@@ -226,7 +226,7 @@ RowsAhead rows_after(const StoredOperand& left, int64_t row, int64_t all_rows, i
     return {};
   }
   constexpr auto kBytes = static_cast<int64_t>(sizeof(BFloat16));
-  return {left.at(row, 0).halves(), rows, left.stride * kBytes, depth * kBytes};
+  return {left.at(row, 0).bfloat16s(), rows, left.stride * kBytes, depth * kBytes};
 }
 
 // Steps that tiles take for a product of so many rows, columns and cells of depth.

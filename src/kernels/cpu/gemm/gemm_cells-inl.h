@@ -1,7 +1,7 @@
 // What the tiles of a matrix product multiply, for one instruction set. Include after highway.h, inside
 // foreach_target. Operands are packed as cells of 32 bits: one float32, or two bfloat16 that are neighbours in k, the
 // first in the lower half, or four int8 (int8_cells-inl.h). A format says how many k a cell holds, how cells are made
-// of float32, how a product of cells joins a sum, and what a sum is worth; tiles, panels and blocks are the same for
+// of float32, how a product of cells joins a sum, and the value of a sum; tiles, panels and blocks are the same for
 // all. Packed depths are padded with zeros to groups of kMultiple cells. A format of several parts has kParts such
 // groups for the same k, one after the other.
 
@@ -83,7 +83,7 @@ struct BFloat16Cells : FloatSums {
   }
 
   // Stores kLanes numbers, rounded as by join.
-  static HWY_INLINE void store_halves(Vector x, BFloat16* to) { store_rounded(x, to); }
+  static HWY_INLINE void store_bfloat16(Vector x, BFloat16* to) { store_rounded(x, to); }
 
  private:
   static HWY_INLINE Vector first(Vector cells) {
@@ -125,7 +125,7 @@ struct BFloat16DotCells : FloatSums {
     return words;
   }
 
-  static HWY_INLINE void store_halves(Vector x, BFloat16* to) {
+  static HWY_INLINE void store_bfloat16(Vector x, BFloat16* to) {
     const hn::Half<Tag> half;
     hn::StoreU(hn::LowerHalf(half, join_neighbours(x, hn::Zero(Tag()))), half, reinterpret_cast<float*>(to));
   }
@@ -152,11 +152,11 @@ struct SplitFloat32Cells : FloatSums {
   static HWY_INLINE void store_joined(Vector low, Vector high, float* to, int64_t distance) {
     for (int part = 0; part + 1 < kParts; ++part, to += distance) {
       const Vector near_low = nearest(low), near_high = nearest(high);
-      store_upper_halves(near_low, near_high, to);
+      store_upper_words(near_low, near_high, to);
       low = hn::Sub(low, near_low);
       high = hn::Sub(high, near_high);
     }
-    store_upper_halves(low, high, to);
+    store_upper_words(low, high, to);
   }
 
   // The same for the 2 * kLanes floats of `low` and `high`, which follow each other.
@@ -168,23 +168,23 @@ struct SplitFloat32Cells : FloatSums {
  private:
   using Bits = hn::RebindToUnsigned<Tag>;
 
-  // The nearest bfloat16; halves away from zero.
+  // The nearest bfloat16; ties away from zero.
   static HWY_INLINE Vector nearest(Vector x) {
     const Bits bits;
     const auto raised = hn::Add(hn::BitCast(bits, x), hn::Set(bits, 0x8000U));
     return hn::BitCast(Tag(), hn::And(raised, hn::Set(bits, 0xFFFF0000U)));
   }
-  static HWY_INLINE void store_upper_halves(Vector low, Vector high, float* to) {
+  static HWY_INLINE void store_upper_words(Vector low, Vector high, float* to) {
     const Bits bits;
-    const hn::Repartition<uint16_t, Tag> halves;
+    const hn::Repartition<uint16_t, Tag> words;
     const auto lower = hn::ShiftRight<16>(hn::BitCast(bits, low));
-    hn::StoreU(hn::BitCast(Tag(), hn::OddEven(hn::BitCast(halves, high), hn::BitCast(halves, lower))), Tag(), to);
+    hn::StoreU(hn::BitCast(Tag(), hn::OddEven(hn::BitCast(words, high), hn::BitCast(words, lower))), Tag(), to);
   }
 };
 
 // Cells that hold bfloat16 as it is stored.
 template <class Cells>
-concept HoldsHalves = Cells::kDepth == 2 && Cells::kParts == 1;
+concept HoldsBFloat16 = Cells::kDepth == 2 && Cells::kParts == 1;
 
 }  // namespace HWY_NAMESPACE
 }  // namespace dragoman::kernels

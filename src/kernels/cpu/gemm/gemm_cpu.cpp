@@ -24,7 +24,7 @@ constexpr int64_t kColumnBlock = 2112 / kPanelColumns * kPanelColumns;
 template <class Cells>
 int64_t depth_of_block(const GemmArguments& product) {
   constexpr int64_t kSmall = 1 << 18;  // elements of C
-  if (InTiles<Cells> && HoldsHalves<Cells> && product.rows * product.columns <= kSmall) {
+  if (InTiles<Cells> && HoldsBFloat16<Cells> && product.rows * product.columns <= kSmall) {
     return kDepthBlock / 4 * Cells::kDepth;
   }
   return block_depth<Cells>();

@@ -110,7 +110,7 @@ struct TileArguments {
   PanelSplit* next_split = nullptr;
   int64_t cells_to_split = 0;
   LeftSplit* next_left = nullptr;
-  // int8 only: what one unit of row r of A (rows are numbered from first_row) and of column j of B is worth, and what
+  // int8 only: the scales of row r of A (rows are numbered from first_row) and of column j of B, and what
   // the sums of column j begin with
   const float* row_scales = nullptr;
   int64_t first_row = 0;
@@ -129,13 +129,13 @@ HWY_INLINE void skip_rows(TileArguments& tile, int64_t count) {
 // The sums of rows of `tile`, `width` apart, as bfloat16.
 template <class Cells>
 HWY_INLINE void round_rows(const float* sums, int64_t width, int64_t rows, const TileArguments& tile) {
-  if constexpr (HoldsHalves<Cells>) {
+  if constexpr (HoldsBFloat16<Cells>) {
     for (int64_t r = 0; r < rows; ++r) {
       const float* const from = sums + r * width;
       BFloat16* const to = tile.rounded + r * tile.rounded_row;
       int64_t column = 0;
       for (; column + kLanes <= tile.columns; column += kLanes) {
-        Cells::store_halves(hn::LoadU(Tag(), from + column), to + column);
+        Cells::store_bfloat16(hn::LoadU(Tag(), from + column), to + column);
       }
       if (column < tile.columns) {
         const PartVector last{hn::FirstN(Tag(), static_cast<size_t>(tile.columns - column))};

@@ -19,10 +19,11 @@ struct ProductOfSame {
   Tensor y;  ///< [M, N] float32 or bfloat16, overwritten
 };
 
-/// Rounds a weight as PackedMatrix does: the largest element of a column is 127, the others to nearest, halves to even.
+/// Quantizes a weight as PackedMatrix does: the scale of a column makes its largest magnitude 127, and values are
+/// rounded to nearest, ties to even.
 /// @param weight  [K, N] float32 contiguous, or [N, K] with Transpose::kYes
 QuantisedWeight quantise(const Tensor& weight, Transpose transpose);
-/// The weight that the units stand for, float32, in the shape of the units.
+/// Returns: values * scales as float32, in the shape of the values.
 Tensor dequantise(const QuantisedWeight& weight, Transpose transpose);
 
 /// The right operand of products, laid out for this machine's kernels:  y = activation(x W + bias).

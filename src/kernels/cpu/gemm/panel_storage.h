@@ -24,14 +24,14 @@ struct PackedEpilogue {
 /// A packed right operand in memory.
 struct PanelStorage {
   Tensor cells;   ///< of 32 bits, in a tensor of float32
-  Tensor scales;  ///< [N] float32, int8 only: what one unit of a column is worth
+  Tensor scales;  ///< [N] float32, int8 only: the scale of each column
   Tensor starts;  ///< [N] int32, int8 only: what the sums of a column begin with
 };
 
-/// A weight rounded to int8:  w(k, n) = units(k, n) * scales[n], n being its column in y = x W.
+/// A weight rounded to int8:  w(k, n) = values(k, n) * scales[n], n being its column in y = x W.
 struct QuantisedWeight {
-  Tensor units;   ///< [K, N] int8, or [N, K] with Transpose::kYes; from -127 to 127
-  Tensor scales;  ///< [N] float32, what one unit of a column is worth; 0 for a column of zeros
+  Tensor values;  ///< [K, N] int8, or [N, K] with Transpose::kYes; from -127 to 127
+  Tensor scales;  ///< [N] float32, the scale of each column; 0 for a column of zeros
 };
 
 }  // namespace dragoman::kernels

@@ -28,7 +28,7 @@ HWY_INLINE void store_blocks(D d, V x, float* to, int64_t stride) {
   }
 }
 
-// A vector of each of the four rows load(0) to load(3), turned round within blocks of four columns: block b of
+// A vector of each of the four rows load(0) to load(3), transposed within blocks of four columns: block b of
 // columns[i] is column 4 b + i of the four rows.
 template <class Load, class V>
 HWY_INLINE void transpose_blocks(Load load, V (&columns)[4]) {
