@@ -14,6 +14,6 @@ namespace dragoman::autograd {
 /// @param name  for messages
 /// @param part  must compute the same both times, and must own what it refers to: it lives until the backward.
 /// Without an active tape this is `part()`.
-Variable recompute(const char* name, std::function<Variable()> part);
+[[nodiscard]] Variable recompute(const char* name, std::function<Variable()> part);
 
 }  // namespace dragoman::autograd

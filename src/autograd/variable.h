@@ -105,7 +105,7 @@ class Tape {
   size_t size() const { return nodes_.size(); }
 
   /// The tape that ops of this thread record on; null when nothing is recorded.
-  static Tape* active();
+  [[nodiscard]] static Tape* active();
 
  private:
   struct Node {
@@ -126,7 +126,7 @@ class Tape {
 };
 
 /// While alive, ops of this thread record on `tape`; null switches recording off.
-class TapeScope {
+class [[nodiscard]] TapeScope {
  public:
   explicit TapeScope(Tape* tape);
   ~TapeScope();
@@ -138,16 +138,17 @@ class TapeScope {
 };
 
 /// While alive, nothing is recorded: inference.
-class NoGrad : public TapeScope {
+class [[nodiscard]] NoGrad : public TapeScope {
  public:
   NoGrad() : TapeScope(nullptr) {}
 };
 
 /// True if an op on these inputs must be recorded: a tape is active and an input asks for its gradient.
-bool needs_grad(std::initializer_list<const Variable*> inputs);
+[[nodiscard]] bool needs_grad(std::initializer_list<const Variable*> inputs);
 
 /// Wraps the value an op computed. If the op must be recorded, the result asks for its gradient and `backward` goes
 /// on the tape; otherwise `backward` is dropped. An op is: check, compute, `return record(...)`.
-Variable record(const char* op, Tensor value, std::initializer_list<const Variable*> inputs, Tape::Backward backward);
+[[nodiscard]] Variable record(const char* op, Tensor value, std::initializer_list<const Variable*> inputs,
+                              Tape::Backward backward);
 
 }  // namespace dragoman::autograd

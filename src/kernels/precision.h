@@ -12,9 +12,9 @@ namespace dragoman::kernels {
 enum class Precision { kFloat32, kBFloat16, kInt8 };
 
 /// "float32", "bfloat16" or "int8".
-std::string_view name_of(Precision precision);
+[[nodiscard]] std::string_view name_of(Precision precision);
 /// The precision of that name; none for "auto", which leaves the choice to the machine.
 /// Throws Error(kUsage): "precision is "half", must be one of auto, float32, bfloat16, int8".
-std::optional<Precision> precision_from(std::string_view name);
+[[nodiscard]] std::optional<Precision> precision_from(std::string_view name);
 
 }  // namespace dragoman::kernels

@@ -20,7 +20,7 @@ enum class ProductKernel {
 };
 
 /// The fastest kernel that base::active_isa() allows.
-ProductKernel product_kernel(Precision precision);
+[[nodiscard]] ProductKernel product_kernel(Precision precision);
 
 /// Whether `kernel` multiplies stored bfloat16 in tiles, of AMX or in memory.
 constexpr bool has_bfloat16_tiles(ProductKernel kernel) {
@@ -29,6 +29,6 @@ constexpr bool has_bfloat16_tiles(ProductKernel kernel) {
 
 /// What "auto" means here: bfloat16 where the processor multiplies it, float32 elsewhere, where widening would make
 /// bfloat16 the slower one.
-Precision fastest_precision();
+[[nodiscard]] Precision fastest_precision();
 
 }  // namespace dragoman::kernels

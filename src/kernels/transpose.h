@@ -6,7 +6,7 @@ namespace dragoman::kernels {
 enum class Transpose { kNo, kYes };
 
 /// The other one.
-constexpr Transpose flipped(Transpose transpose) {
+[[nodiscard]] constexpr Transpose flipped(Transpose transpose) {
   return transpose == Transpose::kYes ? Transpose::kNo : Transpose::kYes;
 }
 

@@ -43,7 +43,7 @@ struct ForwardContext {
   Recompute recompute = Recompute::kNone;  ///< changes time and memory of training, but no bit of the result
 
   /// Returns: the dropout of one site; its probability is 0 unless `training`.
-  kernels::Dropout dropout(float probability, uint32_t site, int64_t first_row) const {
+  [[nodiscard]] kernels::Dropout dropout(float probability, uint32_t site, int64_t first_row) const {
     return {training ? probability : 0.0F, seed, step, site, first_row};
   }
 
@@ -56,6 +56,6 @@ struct ForwardContext {
 };
 
 /// Returns: the number of the place `path` in the model where dropout acts, the 32-bit FNV-1a hash of the path.
-uint32_t dropout_site(std::string_view path);
+[[nodiscard]] uint32_t dropout_site(std::string_view path);
 
 }  // namespace dragoman::nn

@@ -58,10 +58,10 @@ using ParameterHandle = std::shared_ptr<Parameter>;
 class ParameterSet {
  public:
   /// Layers call this while they are built. Throws Error for a path declared twice.
-  ParameterHandle declare(std::string path, const tensor::Shape& shape, Initializer initializer);
+  [[nodiscard]] ParameterHandle declare(std::string path, const tensor::Shape& shape, Initializer initializer);
   /// `declare` for a [d_in, d_out] weight, or [d_out, d_in] with packed_from = kYes.
-  ParameterHandle declare_weight(std::string path, const tensor::Shape& shape, Initializer initializer,
-                                 kernels::Transpose packed_from = kernels::Transpose::kNo);
+  [[nodiscard]] ParameterHandle declare_weight(std::string path, const tensor::Shape& shape, Initializer initializer,
+                                               kernels::Transpose packed_from = kernels::Transpose::kNo);
 
   /// Gives every parameter its part of a new zeroed buffer. float32, or float64 for checks.
   void allocate(tensor::DType dtype = tensor::DType::kFloat32);
@@ -87,7 +87,7 @@ class ParameterSet {
 
   const std::vector<ParameterHandle>& parameters() const { return parameters_; }
   /// Throws Error naming the path when there is no such parameter.
-  const Parameter& find(std::string_view path) const;
+  [[nodiscard]] const Parameter& find(std::string_view path) const;
   /// [total] flat values, to be read.
   const Tensor& values() const { return values_->flat; }
   /// [total] flat values, to be written now: packed copies made so far count as old from this call on. Do not keep

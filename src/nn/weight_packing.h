@@ -41,13 +41,13 @@ class WeightPacking {
   /// once, while nobody writes values. After the last of them the copies are current.
   void pack(int rank, int workers);
   /// False when the values were written since the copies were made.
-  bool current() const { return packed_version_.load() == values_->version.load(); }
+  [[nodiscard]] bool current() const { return packed_version_.load() == values_->version.load(); }
   kernels::Precision precision() const { return precision_; }
 
   /// The copy of parameter number `index`; null if it is no matrix weight.
   /// Throws Error when it is older than the values: "parameters: the packed copy of embedding.weight is older than its
   /// values; pack the weights after changing them".
-  const ops::PackedWeight* copy_of(size_t index) const;
+  [[nodiscard]] const ops::PackedWeight* copy_of(size_t index) const;
 
  private:
   struct Copy {

@@ -28,7 +28,7 @@ Variable add_positions(const Variable& x, const Variable& table, const Tensor& p
 /// PE(pos + k) is a linear function of PE(pos), as the paper says: most rows are made of two others, without a sine.
 /// @return [n_positions, d_model] float32. An odd d_model ends with a sine.
 /// Throws Error for negative sizes. Source: Vaswani et al. 2017, section 3.5.
-Tensor sinusoidal_positions(int64_t n_positions, int64_t d_model);
+[[nodiscard]] Tensor sinusoidal_positions(int64_t n_positions, int64_t d_model);
 
 /// Picks rows: output[n] = x[ids[n]], e.g. the last token of each sentence.
 /// @param x  [M, D] float32 or float64;  @param ids  [N] int32, each in [0, M), repeats allowed

@@ -17,6 +17,7 @@ void check_norm(const char* op, const Variable& x, const Variable& gain, const V
 /// Undoes y = (x - mean) * rstd * gain + bias: adds to the gradients of gain and bias and returns the gradient of x.
 ///   n = (x - mean) * rstd,  g = dy * gain,  dx = (g - mean(g) - n * mean(g * n)) * rstd
 /// @param grad_dropped  [N, D], overwritten with dx * mask of `dropout`; null if not requested
-Tensor norm_backward(const SavedNorm& saved, const Tensor& grad_output, const Dropout& dropout, Tensor* grad_dropped);
+[[nodiscard]] Tensor norm_backward(const SavedNorm& saved, const Tensor& grad_output, const Dropout& dropout,
+                                   Tensor* grad_dropped);
 
 }  // namespace dragoman::ops

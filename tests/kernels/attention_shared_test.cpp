@@ -139,11 +139,11 @@ TEST(AttentionShared, NoKeysGiveZeros) {
 
 TEST(AttentionShared, NamesWhatDoesNotFit) {
   EXPECT_EQ(test_support::error_of([] {
-              pack_shared_keys(Tensor::zeros({4, 8}), Tensor::zeros({3, 8}), 2);
+              static_cast<void>(pack_shared_keys(Tensor::zeros({4, 8}), Tensor::zeros({3, 8}), 2));
             }),
             "pack_shared_keys: values is [3, 8], must be [4, 8]");
   EXPECT_EQ(test_support::error_of([] {
-              pack_shared_keys(Tensor::zeros({4, 8}), Tensor::zeros({4, 8}), 3);
+              static_cast<void>(pack_shared_keys(Tensor::zeros({4, 8}), Tensor::zeros({4, 8}), 3));
             }),
             "pack_shared_keys: keys has width 8, which 3 heads do not divide");
   const SharedKeys keys = pack_shared_keys(Tensor::zeros({4, 8}), Tensor::zeros({4, 8}), 2);

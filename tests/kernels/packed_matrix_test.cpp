@@ -316,9 +316,9 @@ TEST(PackedMatrix, ErrorsNameTheArgument) {
       },
       testing::ThrowsMessage<base::Error>("packed_matrix: weight is float64, must be float32"));
   const std::vector<Tensor> unlike = {Tensor::zeros({64, 2}), Tensor::zeros({32, 2})};
-  EXPECT_THAT([&] { PackedMatrix::concatenate(unlike); },
+  EXPECT_THAT([&] { static_cast<void>(PackedMatrix::concatenate(unlike)); },
               testing::ThrowsMessage<base::Error>("packed_matrix: weight 1 has 32 rows, weight 0 has 64"));
-  EXPECT_THROW(PackedMatrix::concatenate({}), base::Error);
+  EXPECT_THROW(static_cast<void>(PackedMatrix::concatenate({})), base::Error);
   EXPECT_THAT(
       [] {
         PackedMatrix(4, 6, Precision::kFloat32).pack(Tensor::zeros({6, 4}), Transpose::kNo, 0, 1);

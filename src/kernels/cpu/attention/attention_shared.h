@@ -21,8 +21,8 @@ struct SharedKeys {
 /// @param dtype  of the copy: float32; bfloat16 (rounded to nearest even), half the memory; or int8, a quarter, each
 ///   head of a key or value scaled so that its largest number is 127
 /// Throws Error: "pack_shared_keys: values is [3, 8], must be [4, 8]", or a width that n_heads does not divide.
-SharedKeys pack_shared_keys(const Tensor& keys, const Tensor& values, int n_heads,
-                            tensor::DType dtype = tensor::DType::kFloat32);
+[[nodiscard]] SharedKeys pack_shared_keys(const Tensor& keys, const Tensor& values, int n_heads,
+                                          tensor::DType dtype = tensor::DType::kFloat32);
 
 /// So many of the next rows of a query attend to these keys.
 struct SharedRows {

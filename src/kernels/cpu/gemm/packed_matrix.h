@@ -22,9 +22,9 @@ struct ProductOfSame {
 /// Quantizes a weight as PackedMatrix does: the scale of a column makes its largest magnitude 127, and values are
 /// rounded to nearest, ties to even.
 /// @param weight  [K, N] float32 contiguous, or [N, K] with Transpose::kYes
-QuantisedWeight quantise(const Tensor& weight, Transpose transpose);
+[[nodiscard]] QuantisedWeight quantise(const Tensor& weight, Transpose transpose);
 /// Returns: values * scales as float32, in the shape of the values.
-Tensor dequantise(const QuantisedWeight& weight, Transpose transpose);
+[[nodiscard]] Tensor dequantise(const QuantisedWeight& weight, Transpose transpose);
 
 /// The right operand of products, laid out for this machine's kernels:  y = activation(x W + bias).
 /// A matrix in bfloat16 also takes rows x that are bfloat16, which give the bits of the same numbers in float32, and
@@ -45,10 +45,10 @@ class PackedMatrix {
 
   /// Several weights [K, Ni] side by side as one [K, N1 + N2 + ...]: one product instead of many.
   /// Throws Error: "packed_matrix: weight 1 has 32 rows, weight 0 has 64", and when there is none.
-  static PackedMatrix concatenate(std::span<const Tensor> weights);
+  [[nodiscard]] static PackedMatrix concatenate(std::span<const Tensor> weights);
 
   /// The same matrix in int8; `matrix` must be float32. The bits are those of the weight packed in int8.
-  static PackedMatrix rounded(const PackedMatrix& matrix);
+  [[nodiscard]] static PackedMatrix rounded(const PackedMatrix& matrix);
 
   int64_t rows() const { return rows_; }        ///< K, columns of x
   int64_t columns() const { return columns_; }  ///< N, columns of y
