@@ -17,7 +17,7 @@ namespace dragoman::kernels::HWY_NAMESPACE {
 namespace hn = hwy::HWY_NAMESPACE;
 using tensor::BFloat16;
 
-/// A vector of bfloat16, each in the lower half of 32 bits.
+/// Returns: a vector of bfloat16, each in the lower half of a 32-bit lane.
 HWY_INLINE hn::Vec<hn::ScalableTag<uint32_t>> load_bfloat16(const BFloat16* from) {
   const hn::ScalableTag<uint32_t> bits;
   const hn::Rebind<uint16_t, decltype(bits)> words;
@@ -30,13 +30,13 @@ HWY_INLINE hn::Vec<hn::ScalableTag<float>> load_widened(const BFloat16* from) {
 
 using BFloat16Vector = hn::Vec<hn::ScalableTag<uint16_t>>;
 
-/// A vector of bfloat16 as it lies, twice as many as there are floats in one.
+/// Returns: a vector of bfloat16 as stored, with twice as many elements as a vector of floats.
 HWY_INLINE BFloat16Vector load_row(const BFloat16* from) {
   return hn::LoadU(hn::ScalableTag<uint16_t>(), reinterpret_cast<const uint16_t*>(from));
 }
 
-/// Stores pairs of what two rows have in each column, first those of the lower halves of all blocks of 8 columns, then
-/// those of the upper halves: one instruction each, where the order of the columns would take three.
+/// Stores pairs of the elements of two rows, one pair for each column. The pairs of the lower halves of all blocks of 8
+/// columns come first, then the pairs of the upper halves. This takes one instruction each; column order takes three.
 HWY_INLINE void store_unpacked(BFloat16Vector first, BFloat16Vector second, float* to) {
   const hn::ScalableTag<uint16_t> words;
   const hn::ScalableTag<float> d;
@@ -44,7 +44,7 @@ HWY_INLINE void store_unpacked(BFloat16Vector first, BFloat16Vector second, floa
   hn::StoreU(hn::BitCast(d, hn::InterleaveUpper(words, first, second)), d, to + hn::MaxLanes(d));
 }
 
-/// Lanes whose upper halves are x rounded to nearest, ties to even; NaN stays NaN whatever its payload.
+/// Returns: lanes whose upper halves are x rounded to nearest, ties to even. NaN stays NaN with any payload.
 HWY_INLINE hn::Vec<hn::ScalableTag<uint32_t>> rounded_bits(hn::Vec<hn::ScalableTag<float>> x) {
   const hn::ScalableTag<uint32_t> bits;
   const auto raw = hn::BitCast(bits, x);
