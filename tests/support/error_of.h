@@ -7,7 +7,7 @@
 
 namespace dragoman::test_support {
 
-/// The text of the base::Error that `action` throws; "no error" if it throws none.
+/// Returns: the text of the base::Error that `action` throws; "no error" if it throws none.
 inline std::string error_of(const std::function<void()>& action) {
   try {
     action();

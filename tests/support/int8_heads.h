@@ -7,7 +7,7 @@
 
 namespace dragoman::test_support {
 
-/// `matrix` with each head of each row rounded to whole multiples of its largest magnitude / 127.
+/// Returns: `matrix` with each head of each row rounded to multiples of its scale, its largest magnitude / 127.
 inline tensor::Tensor rounded_heads(const tensor::Tensor& matrix, int64_t d_head) {
   tensor::Tensor rounded = matrix.clone();
   for (int64_t row = 0; row < matrix.dim(0); ++row) {
