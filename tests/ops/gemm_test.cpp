@@ -245,7 +245,7 @@ TEST(Gemm, ErrorsNameTheArgument) {
       testing::ThrowsMessage<base::Error>("gemm: precision is int8, which needs a PackedMatrix"));
 }
 
-// Precision::kFloat32 would have to widen first, and float64 has loops of its own.
+// Precision::kFloat32 would have to widen first, and float64 has separate loops.
 TEST(Gemm, BFloat16IsRefusedWhereItIsNotMultiplied) {
   const Tensor a = Tensor::zeros({2, 5}), b = Tensor::zeros({5, 4});
   const Tensor half_a = a.to(DType::kBFloat16), half_b = b.to(DType::kBFloat16);

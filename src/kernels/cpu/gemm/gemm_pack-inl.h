@@ -24,7 +24,7 @@ namespace hn = hwy::HWY_NAMESPACE;
 
 constexpr int64_t kPackChunk = 8;  // rows read side by side: few enough lines at power-of-two strides for the L1 cache
 
-// The first `count` of a vector of bfloat16, each in the lower half of 32 bits, zeros behind them.
+// Returns the first `count` of a vector of bfloat16, each in the lower half of a 32-bit lane, followed by zeros.
 HWY_INLINE auto load_some_bfloat16(const BFloat16* from, int64_t count) {
   if (count >= kLanes) {
     return load_bfloat16(from);
@@ -84,7 +84,7 @@ HWY_INLINE void pack_panel(const Element* b, int64_t stride, int64_t depth, int6
   clear_padding<Cells>(packed, depth, panel_width(columns));
 }
 
-// All panels of B [depth, columns]: a few rows of B at a time, each read from end to end.
+// Packs all panels of B [depth, columns], a few rows of B at a time, each read from end to end.
 template <class Cells, class Element>
 HWY_INLINE void pack_panels(const Element* b, int64_t stride, int64_t depth, int64_t columns, float* packed) {
   constexpr int64_t kChunk = kPackChunk * Cells::kDepth;
@@ -101,7 +101,7 @@ HWY_INLINE void pack_panels(const Element* b, int64_t stride, int64_t depth, int
   }
 }
 
-// The same for rows that are bfloat16 already.
+// Packs rows that are already bfloat16.
 template <class Cells>
 HWY_INLINE void pack_left(const BFloat16* a, int64_t stride, int64_t depth, int64_t rows, int64_t row_cells,
                           float* packed) {

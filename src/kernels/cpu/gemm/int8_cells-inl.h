@@ -33,7 +33,7 @@ struct Int8Sums {
 
   using Sum = IntVector;
   static HWY_INLINE Sum zero() { return hn::Zero(IntTag()); }
-  // What the offset adds to the sums of a column is taken off before they begin.
+  // The initial sums of a column cancel the contribution of the offset.
   static HWY_INLINE Sum start(const TileArguments& tile, int64_t column) {
     return kOffset == 0 ? zero() : hn::LoadU(IntTag(), tile.column_starts + column);
   }
@@ -43,7 +43,7 @@ struct Int8Sums {
   static HWY_INLINE Vector value(Sum sum, const TileArguments& tile, int64_t row, int64_t column) {
     return hn::Mul(hn::ConvertTo(Tag(), sum), scale(tile, row, column));
   }
-  // The same and an addend, rounded once.
+  // Adds an addend to the value, rounded once.
   static HWY_INLINE Vector plus(Sum sum, const TileArguments& tile, int64_t row, int64_t column, Vector addend) {
     return hn::MulAdd(hn::ConvertTo(Tag(), sum), scale(tile, row, column), addend);
   }
@@ -104,7 +104,7 @@ HWY_INLINE float largest_magnitude(const float* x, int64_t size) {
   return hn::GetLane(hn::MaxOfLanes(d, hn::Max(hn::Max(largest[0], largest[1]), hn::Max(largest[2], largest[3]))));
 }
 
-// Rounds `depth` floats of a row to int8, in `row_cells` cells (a multiple of kLanes / 4); those beyond are 0.
+// Quantizes `depth` floats of a row to int8, in `row_cells` cells (a multiple of kLanes / 4). Cells beyond are 0.
 template <class Cells>
 HWY_INLINE void quantise_row(const float* x, int64_t depth, float inverse_scale, int64_t row_cells, float* cells) {
   const Tag d;
@@ -128,7 +128,7 @@ HWY_INLINE void quantise_row(const float* x, int64_t depth, float inverse_scale,
   }
 }
 
-// What packing a panel of int8 makes besides its cells.
+// The outputs of packing a panel of int8, besides its cells.
 struct Int8Columns {
   float* scales;    // [width]
   int32_t* starts;  // [width] -offset * the sum of the column

@@ -186,8 +186,8 @@ float multiply_one(const float* x, const PlaceOfColumn& place, int64_t depth, co
   return hn::GetLane(element);
 }
 
-// The same by tiles, since other instructions round otherwise: those of the vector of columns that holds this one, as a
-// panel of its own.
+// The same by tiles, since other instructions round differently. Multiplies the vector of columns that holds this
+// column, as a separate panel.
 template <class Cells>
 float multiply_one_in_tiles(const float* x, const PlaceOfColumn& place, int64_t depth, const float* bias) {
   const Tag d;
