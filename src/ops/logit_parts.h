@@ -12,8 +12,8 @@ namespace dragoman::ops {
 /// than memory, as with AMX. Otherwise LogitChunks computes them once.
 class LogitParts {
  public:
-  /// The number of tokens that share one pass over the weight: each part of the weight and of its gradient is read and
-  /// written once for all of them.
+  /// The number of tokens that share one pass over the weight. Each part of the weight is read once for all of them,
+  /// and each part of its gradient is written once.
   static constexpr int64_t kTokens = 1024;
   /// The number of tokens whose logits exist at the same time.
   static constexpr int64_t kRows = 256;

@@ -49,8 +49,8 @@ class PackedWeight {
   const PackedMatrix* backward() const { return backward_ ? &*backward_ : nullptr; }
   const PackedWeightLayout& layout() const { return layout_; }
   /// Returns: the screen for choices among the logits of this weight. It is built by the first call; after that the
-  /// weight must not be packed again. The result is null if a screen saves no time: for a precision other than float32,
-  /// with a copy for gradients, with few columns, or without fast int8.
+  /// weight must not be packed again. The result is null if a screen saves no time: if the precision is not float32,
+  /// there is a copy for gradients, columns are few, or int8 is slow.
   /// Threads: any.
   const kernels::LogitScreen* screen() const;
 

@@ -7,8 +7,8 @@
 
 namespace dragoman::kernels {
 
-/// Holds keys and values of one sentence in the layout that decoding steps read: 16 positions of one component of a key
-/// are contiguous, and the values of a head are contiguous.
+/// Holds keys and values of one sentence in the layout that decoding steps read. 16 positions of one component of a key
+/// are contiguous. The values of a head are contiguous.
 struct SharedKeys {
   Tensor keys;          ///< [H, ceil(S / 16), Dh, 16] float32, bfloat16 or int8, zeros past S
   Tensor values;        ///< [H, S, Dv] of the same kind

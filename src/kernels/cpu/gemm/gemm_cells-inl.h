@@ -1,9 +1,9 @@
 // The cells that the tiles of a matrix product multiply, for one instruction set. Include after highway.h, inside
 // foreach_target. Operands are packed as cells of 32 bits: one float32, or two bfloat16 that are neighbours in k, the
-// first in the lower half, or four int8 (int8_cells-inl.h). A format tells how many k a cell holds, how cells are made
-// from float32, how a product of cells joins a sum, and the value of a sum; tiles, panels and blocks are the same for
-// all. Packed depths are padded with zeros to groups of kMultiple cells. A format of several parts has kParts such
-// groups for the same k, one after the other.
+// first in the lower half, or four int8 (int8_cells-inl.h). A format defines the number of k in a cell, how cells are
+// made from float32, how a product of cells joins a sum, and the value of a sum. Tiles, panels and blocks are shared by
+// all formats. Packed depths are padded with zeros to groups of kMultiple cells. A format of several parts has kParts
+// such groups for the same k, one after the other.
 
 #include <hwy/highway.h>
 #include <cstdint>
@@ -136,9 +136,9 @@ using BFloat16DotCells = BFloat16Cells;
 
 // float32 as the sum of three bfloat16, for tile registers, which multiply no wider numbers:
 //   x = part 0 + part 1 + part 2,   |part 1| <= 2^-8 |x|,  |part 2| <= 2^-17 |x|
-// exactly, since 24 bits are three times 8. Of the nine products of parts of a and b six are summed; the three others
-// are together below 2^-23 of a b, which is what float32 rounds off (Henry, Tang and Heinecke 2019, "Leveraging the
-// bfloat16 artificial intelligence datatype for higher-precision computations", arXiv 1904.06376). The rest of a
+// exactly, since 24 bits are three times 8. Of the nine products of parts of a and b, six are summed. The other
+// three are together below 2^-23 of a b, which is what float32 rounds off (Henry, Tang and Heinecke 2019, "Leveraging
+// the bfloat16 artificial intelligence datatype for higher-precision computations", arXiv 1904.06376). The rest of a
 // part below 2^-126 is lost. Infinity becomes NaN, and so do numbers above 3.39e38, which bfloat16 rounds to infinity.
 struct SplitFloat32Cells : FloatSums {
   static constexpr int64_t kDepth = 2;

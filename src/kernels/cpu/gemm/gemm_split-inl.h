@@ -125,8 +125,8 @@ struct LeftBlock {
 };
 
 #if HWY_TARGET == HWY_AVX3
-// One block of A, split a piece at a time: 32 neighbours in k of a row; or, of A^T, two rows of it at 16 columns, or
-// one part of 32 rows transposed.
+// One block of A, split a piece at a time. A piece is 32 neighbours in k of a row. Of A^T, it is two rows at 16
+// columns, or one part of 32 rows transposed.
 class LeftSplit {
  public:
   // Begins with another block.

@@ -1,6 +1,6 @@
 // Tiles of a matrix product with packed column panels, for one instruction set. Include after highway.h, inside
-// foreach_target. Every element of C is the sum over blocks of kDepthBlock cells of a chain of multiply-adds in the
-// order of k, whatever the tile it falls into, the number of rows and, in float32, the vector width.
+// foreach_target. Every element of C is the sum, over blocks of kDepthBlock cells, of a chain of multiply-adds in
+// the order of k. It does not depend on the tile, on the number of rows or, in float32, on the vector width.
 
 #include <hwy/highway.h>
 #include <algorithm>

@@ -1,6 +1,6 @@
 // int8 operands of matrix products, for one instruction set. Include after highway.h, inside foreach_target. A cell is
 // four int8 that are neighbours in k, the first in the lowest byte. Rows of A and columns of B are scaled so that their
-// largest element is 127; sums of products are int32 and exact, so every instruction set gives the same bits.
+// largest magnitude is 127. Sums of products are int32 and exact, so that every instruction set gives the same bits.
 
 #include <hwy/highway.h>
 #include <cstdint>

@@ -15,8 +15,8 @@ struct Rounding {
 /// Returns: the Rounding of a row of x, rounded as in int8 products; NaN if an element is not finite.
 Rounding rounding_of_row(const float* x, int64_t n);
 
-/// Returns: the largest `kept` and the largest `lost` of the columns of a matrix packed in float32, rounded with these
-/// scales [columns]; infinity if an element is not finite.
+/// Returns: the largest `kept` and the largest `lost` of the columns of a matrix packed in float32. The columns are
+/// rounded with `scales` [columns]. The result is infinity if an element is not finite.
 Rounding largest_column_rounding(const PanelStorage& panels, PackedSize size, const float* scales);
 
 /// Writes first_id + i for each of n numbers that is at least `floor`, in order. NaN is skipped.
