@@ -15,17 +15,17 @@ nn::ParameterHandle declare_table(nn::ParameterSet& parameters, const std::strin
                                    kernels::Transpose::kYes);
 }
 
-// The memories of training and scoring: every layer sees the same rows.
-class PackedDecoderMemory : public DecoderMemory {
+// Keys and values in training and scoring: every layer sees the same rows.
+class RaggedDecoderKeyValues : public DecoderKeyValues {
  public:
-  PackedDecoderMemory(const nn::PackedRows& target, const nn::PackedRows& source, const Variable& memory)
-      : self_(target, true), cross_(target, source, memory) {}
-  nn::AttentionMemory& self_attention(size_t) override { return self_; }
-  nn::AttentionMemory& cross_attention(size_t) override { return cross_; }
+  RaggedDecoderKeyValues(const nn::RaggedRows& target, const nn::RaggedRows& source, const Variable& memory)
+      : self_(target, nn::Attend::kCausal), cross_(target, source, memory) {}
+  nn::KeyValueSource& self_attention(size_t) override { return self_; }
+  nn::KeyValueSource& cross_attention(size_t) override { return cross_; }
 
  private:
-  nn::PackedMemory self_;
-  nn::PackedMemory cross_;
+  nn::RaggedKeyValues self_;
+  nn::RaggedKeyValues cross_;
 };
 
 std::string layer_path(const char* stack, int layer) {
@@ -105,7 +105,7 @@ Variable Transformer::encode(const TokenRows& source, const nn::ForwardContext& 
   return x;
 }
 
-Variable Transformer::decode(const TokenRows& target, const std::shared_ptr<DecoderMemory>& memory,
+Variable Transformer::decode(const TokenRows& target, const std::shared_ptr<DecoderKeyValues>& memory,
                              const nn::ForwardContext& context) const {
   Variable x = target_embedding_.forward(target.ids, target.rows, context);  // [Nt, D]
   for (size_t layer = 0; layer < decoder_layers_.size(); ++layer) {
@@ -122,8 +122,9 @@ Variable Transformer::decode(const TokenRows& target, const std::shared_ptr<Deco
 
 Variable Transformer::forward(const TokenRows& source, const TokenRows& target,
                               const nn::ForwardContext& context) const {
-  const Variable memory = encode(source, context);                                                          // [Ns, D]
-  return decode(target, std::make_shared<PackedDecoderMemory>(target.rows, source.rows, memory), context);  // [Nt, D]
+  const Variable memory = encode(source, context);  // [Ns, D]
+  return decode(target, std::make_shared<RaggedDecoderKeyValues>(target.rows, source.rows, memory),
+                context);  // [Nt, D]
 }
 
 Variable Transformer::logits(const Variable& hidden) const {

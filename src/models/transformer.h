@@ -18,7 +18,7 @@ using tensor::Tensor;
 /// One side of a packed batch as tensors. No padding: sentence b is rows offsets[b] .. offsets[b + 1].
 struct TokenRows {
   Tensor ids;           ///< [N] int32
-  nn::PackedRows rows;  ///< offsets [B + 1], positions [N]
+  nn::RaggedRows rows;  ///< offsets [B + 1], positions [N]
 };
 
 /// Builds TokenRows from ids and offsets; positions count from 0 in each sentence.
@@ -28,11 +28,11 @@ TokenRows make_token_rows(std::span<const int32_t> ids, std::span<const int32_t>
 TokenRows one_sentence(std::span<const int32_t> ids);
 
 /// What the decoder attends to, one pair per layer: whole sequences in training, caches in decoding.
-class DecoderMemory {
+class DecoderKeyValues {
  public:
-  virtual ~DecoderMemory() = default;
-  virtual nn::AttentionMemory& self_attention(size_t layer) = 0;
-  virtual nn::AttentionMemory& cross_attention(size_t layer) = 0;
+  virtual ~DecoderKeyValues() = default;
+  virtual nn::KeyValueSource& self_attention(size_t layer) = 0;
+  virtual nn::KeyValueSource& cross_attention(size_t layer) = 0;
 };
 
 /// The encoder-decoder Transformer of "Attention Is All You Need" (Vaswani et al. 2017), figure 1.
@@ -51,7 +51,7 @@ class Transformer {
   /// @param target  rows of the decoder's input (begin of sentence, then the words so far)
   /// @param memory  shared, since a recorded decoder needs it again in the backward (nn::Recompute)
   /// @return hidden [Nt, D], what the output projection is applied to
-  Variable decode(const TokenRows& target, const std::shared_ptr<DecoderMemory>& memory,
+  Variable decode(const TokenRows& target, const std::shared_ptr<DecoderKeyValues>& memory,
                   const nn::ForwardContext& context) const;
   /// Teacher-forced: encode, then decode all target rows at once. @return hidden [Nt, D]
   Variable forward(const TokenRows& source, const TokenRows& target, const nn::ForwardContext& context) const;

@@ -86,7 +86,7 @@ class Arena {
 };
 
 /// While alive, new tensors of this thread come from `arena`.
-class ArenaScope {
+class [[nodiscard]] ArenaScope {
  public:
   explicit ArenaScope(std::shared_ptr<Arena> arena);
   ~ArenaScope();

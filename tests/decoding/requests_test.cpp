@@ -111,7 +111,7 @@ TEST_P(Requests, TranslationsBeginWithTheirPrefixAndScoreAgrees) {
 TEST_P(Requests, APrefixLongerThanTheModelIsRefused) {
   std::vector<SentenceRequest> requests(1);
   requests[0].prefix.assign(80, 7);
-  EXPECT_THAT(support::error_of([&] {
+  EXPECT_THAT(test_support::error_of([&] {
                 search_.run({sources_.data(), 1}, options_, requests);
               }),
               testing::HasSubstr("prefix: 80 pieces, the model takes 80 tokens"));

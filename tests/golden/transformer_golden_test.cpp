@@ -5,6 +5,7 @@
 #include "base/files.h"
 #include "models/transformer.h"
 #include "ops/linear_cross_entropy.h"
+#include "support/tiny_config.h"
 #include "tensor/safetensors.h"
 #include "training/data_parallel.h"
 
@@ -42,12 +43,9 @@ class GoldenRun : public testing::TestWithParam<Golden> {
   }
 
   static models::TransformerConfig config() {
-    models::TransformerConfig config;
-    config.source_vocab_size = config.target_vocab_size = 29;
+    models::TransformerConfig config = test_support::tiny_config(29);
     config.d_model = 16;
     config.d_ff = 40;
-    config.n_heads = 4;
-    config.encoder_layers = config.decoder_layers = 2;
     config.norm_order = GetParam().order;
     config.tying = GetParam().tying;
     config.dropout = 0.0F;

@@ -14,6 +14,7 @@
 #include "models/transformer.h"
 #include "support/expect_error.h"
 #include "support/temporary_folder.h"
+#include "support/tiny_config.h"
 
 namespace dragoman::models {
 namespace {
@@ -24,14 +25,13 @@ using tensor::NamedTensors;
 using tensor::Tensor;
 using test_support::expect_error;
 
+// Every cut and every fault is tried: the fewer bytes the better.
 TransformerConfig tiny_config() {
-  TransformerConfig config;
-  config.source_vocab_size = config.target_vocab_size = 11;
+  TransformerConfig config = test_support::tiny_config(11);
   config.d_model = 8;
   config.d_ff = 16;
   config.n_heads = 2;
   config.encoder_layers = 1;
-  config.decoder_layers = 2;
   return config;
 }
 

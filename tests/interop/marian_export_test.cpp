@@ -11,6 +11,7 @@
 #include "support/expect_error.h"
 #include "support/temporary_folder.h"
 #include "support/tensors.h"
+#include "support/tiny_config.h"
 
 namespace dragoman::interop {
 namespace {
@@ -42,13 +43,8 @@ class ModelToExport : public testing::Test {
 
   // A model with random weights, as dragoman trains them.
   models::ModelFiles files(Tying tying, const std::function<void(models::TransformerConfig&)>& change = {}) {
-    models::TransformerConfig config;
-    config.source_vocab_size = source_.size();
+    models::TransformerConfig config = test_support::tiny_config(source_.size());
     config.target_vocab_size = tying == Tying::kAll ? source_.size() : target_.size();
-    config.d_model = 16;
-    config.d_ff = 24;
-    config.n_heads = 2;
-    config.encoder_layers = 2;
     config.decoder_layers = 1;
     config.max_positions = 40;
     config.tying = tying;
@@ -207,11 +203,11 @@ TEST_P(StoredFolders, ExportUndoesImport) {
       continue;
     }
     ASSERT_TRUE(exported.tensors.contains(path)) << path;
-    EXPECT_TRUE(support::close(exported.tensors.at(path), tensor.to(tensor::DType::kFloat32), 1e-12)) << path;
+    EXPECT_TRUE(test_support::close(exported.tensors.at(path), tensor.to(tensor::DType::kFloat32), 1e-12)) << path;
   }
   if (!apart) {
-    EXPECT_TRUE(support::close(exported.tensors.at("final_logits_bias"),
-                               stored.at("final_logits_bias").to(tensor::DType::kFloat32), 1e-12));
+    EXPECT_TRUE(test_support::close(exported.tensors.at("final_logits_bias"),
+                                    stored.at("final_logits_bias").to(tensor::DType::kFloat32), 1e-12));
   }
 }
 

@@ -7,17 +7,17 @@
 #include "models/transformer.h"
 #include "ops/embedding.h"
 #include "support/tensors.h"
+#include "support/tiny_config.h"
 
 namespace dragoman::interop {
 namespace {
 
-using support::random_tensor;
 using tensor::DType;
 using tensor::Tensor;
+using test_support::random_tensor;
 
 models::TransformerConfig unequal_config() {
-  models::TransformerConfig config;
-  config.source_vocab_size = config.target_vocab_size = 30;
+  models::TransformerConfig config = test_support::tiny_config(30);
   config.d_model = 8;
   config.d_ff = 12;
   config.decoder_d_ff = 10;
@@ -74,7 +74,8 @@ TEST(MarianTensors, ThereAndBackIsTheSame) {
   for (const TensorPair& pair : layer_tensors(config)) {
     const Tensor ours = random_tensor(pair.shape, DType::kFloat32, ++seed);
     const Tensor marians = to_marian(pair, ours, dragoman_components(config.d_model));
-    EXPECT_TRUE(support::same_bits(from_marian(pair, marians, marian_components(config.d_model)), ours)) << pair.ours;
+    EXPECT_TRUE(test_support::same_bits(from_marian(pair, marians, marian_components(config.d_model)), ours))
+        << pair.ours;
     if (pair.shape.rank() == 2) {
       EXPECT_EQ(marians.shape(), (tensor::Shape{pair.shape[1], pair.shape[0]})) << pair.marians;
     }

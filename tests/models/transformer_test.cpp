@@ -7,6 +7,7 @@
 #include "base/random.h"
 #include "ops/linear_cross_entropy.h"
 #include "ops/matmul.h"
+#include "support/tiny_config.h"
 
 namespace dragoman::models {
 namespace {
@@ -38,13 +39,8 @@ TokenRows rows_of(const Sentences& sentences) {
 }
 
 TransformerConfig config_of(nn::NormOrder order) {
-  TransformerConfig config;
-  config.source_vocab_size = config.target_vocab_size = 44;
-  config.d_model = 32;
-  config.d_ff = 48;
-  config.n_heads = 4;
+  TransformerConfig config = test_support::tiny_config(44);
   config.encoder_layers = 3;
-  config.decoder_layers = 2;
   config.norm_order = order;
   config.dropout = 0.3F;
   config.attention_dropout = 0.1F;

@@ -10,8 +10,8 @@ namespace dragoman::decoding {
 using autograd::Variable;
 using tensor::Tensor;
 
-Variable CachedSelfMemory::attend(const Variable& input, const nn::MultiHeadAttention& attention,
-                                  const nn::ForwardContext&) {
+Variable CachedSelfKeyValues::attend(const Variable& input, const nn::MultiHeadAttention& attention,
+                                     const nn::ForwardContext&) {
   const auto [query, key, value] = attention.project_all(input);  // [R, H * Dh] each
   state_.store(layer_, key.value(), value.value());
   Tensor heads = Tensor::empty(query.shape());  // [R, H * Dh]
@@ -19,8 +19,8 @@ Variable CachedSelfMemory::attend(const Variable& input, const nn::MultiHeadAtte
   return Variable(heads);
 }
 
-Variable CachedCrossMemory::attend(const Variable& input, const nn::MultiHeadAttention& attention,
-                                   const nn::ForwardContext&) {
+Variable CachedCrossKeyValues::attend(const Variable& input, const nn::MultiHeadAttention& attention,
+                                      const nn::ForwardContext&) {
   const Variable query = attention.project_query(input);  // [R, H * Dh]
   Tensor heads = Tensor::empty(query.shape());            // [R, H * Dh]
   const std::span<const kernels::SharedRows> keys = state_.cross_keys(layer_);
@@ -49,8 +49,8 @@ DecoderState::DecoderState(const models::Transformer& model)
     : model_(model),
       cache_(model.decoder_layer_count(), model.config().d_model, model.config().n_heads, cache_dtype(model)) {
   for (size_t layer = 0; layer < model.decoder_layer_count(); ++layer) {
-    self_memories_.emplace_back(*this, layer);
-    cross_memories_.emplace_back(*this, layer);
+    self_key_values_.emplace_back(*this, layer);
+    cross_key_values_.emplace_back(*this, layer);
   }
 }
 

@@ -15,9 +15,9 @@ namespace dragoman::decoding {
 class DecoderState;
 
 /// Causal self-attention of one layer over the cache: projects the new rows, stores them, attends to the history.
-class CachedSelfMemory : public nn::AttentionMemory {
+class CachedSelfKeyValues : public nn::KeyValueSource {
  public:
-  CachedSelfMemory(DecoderState& state, size_t layer) : state_(state), layer_(layer) {}
+  CachedSelfKeyValues(DecoderState& state, size_t layer) : state_(state), layer_(layer) {}
   autograd::Variable attend(const autograd::Variable& input, const nn::MultiHeadAttention& attention,
                             const nn::ForwardContext& context) override;
 
@@ -27,9 +27,9 @@ class CachedSelfMemory : public nn::AttentionMemory {
 };
 
 /// Cross-attention of one layer over keys and values that were projected when the sentence came.
-class CachedCrossMemory : public nn::AttentionMemory {
+class CachedCrossKeyValues : public nn::KeyValueSource {
  public:
-  CachedCrossMemory(DecoderState& state, size_t layer) : state_(state), layer_(layer) {}
+  CachedCrossKeyValues(DecoderState& state, size_t layer) : state_(state), layer_(layer) {}
   autograd::Variable attend(const autograd::Variable& input, const nn::MultiHeadAttention& attention,
                             const nn::ForwardContext& context) override;
 
@@ -42,7 +42,7 @@ class CachedCrossMemory : public nn::AttentionMemory {
 /// hypotheses), and for each hypothesis a table that names the cache row of every position. When a beam is reordered
 /// only tables of integers are copied; cache rows stay in place. Slots are refilled when a sentence is done.
 /// One thread at a time; the model must outlive it. Memory comes from the arena current when it is first needed.
-class DecoderState : public models::DecoderMemory {
+class DecoderState : public models::DecoderKeyValues {
  public:
   explicit DecoderState(const models::Transformer& model);
   DecoderState(const DecoderState&) = delete;
@@ -64,8 +64,8 @@ class DecoderState : public models::DecoderMemory {
   /// [R] int32: the position each row of this step stands at.
   tensor::Tensor positions() const;
 
-  nn::AttentionMemory& self_attention(size_t layer) override { return self_memories_[layer]; }
-  nn::AttentionMemory& cross_attention(size_t layer) override { return cross_memories_[layer]; }
+  nn::KeyValueSource& self_attention(size_t layer) override { return self_key_values_[layer]; }
+  nn::KeyValueSource& cross_attention(size_t layer) override { return cross_key_values_[layer]; }
 
   /// From now on the weights of the last layer's cross-attention are kept after each forward pass, or no longer.
   void want_attention(bool wanted);
@@ -76,8 +76,8 @@ class DecoderState : public models::DecoderMemory {
   size_t slots_in_use() const { return slots_.size() - free_slots_.size(); }
 
  private:
-  friend class CachedSelfMemory;
-  friend class CachedCrossMemory;
+  friend class CachedSelfKeyValues;
+  friend class CachedCrossKeyValues;
 
   using Table = std::vector<int32_t>;  // [t] cache row of position t
   struct Slot {
@@ -115,8 +115,8 @@ class DecoderState : public models::DecoderMemory {
   std::vector<kernels::SharedRows> shared_rows_;
   bool attention_wanted_ = false;
   tensor::Tensor attention_;
-  std::vector<CachedSelfMemory> self_memories_;
-  std::vector<CachedCrossMemory> cross_memories_;
+  std::vector<CachedSelfKeyValues> self_key_values_;
+  std::vector<CachedCrossKeyValues> cross_key_values_;
 };
 
 }  // namespace dragoman::decoding

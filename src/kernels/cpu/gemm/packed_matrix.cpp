@@ -60,21 +60,21 @@ QuantisedWeight quantise(const Tensor& weight, Transpose transpose) {
     for (int64_t k = 0; k < walk.depth; ++k) {
       largest = std::max(largest, std::abs(from[k * walk.along]));
     }
-    const float worth = largest / 127.0F, per_one = worth > 0 ? 1.0F / worth : 0.0F;
-    rounded.scales.data<float>()[column] = worth;
-    auto* to = rounded.units.data<int8_t>() + column * walk.across;
+    const float scale = largest / 127.0F, inverse_scale = scale > 0 ? 1.0F / scale : 0.0F;
+    rounded.scales.data<float>()[column] = scale;
+    auto* to = rounded.values.data<int8_t>() + column * walk.across;
     for (int64_t k = 0; k < walk.depth; ++k) {
-      to[k * walk.along] = static_cast<int8_t>(std::nearbyint(from[k * walk.along] * per_one));
+      to[k * walk.along] = static_cast<int8_t>(std::nearbyint(from[k * walk.along] * inverse_scale));
     }
   }
   return rounded;
 }
 
 Tensor dequantise(const QuantisedWeight& weight, Transpose transpose) {
-  const ColumnWalk walk(weight.units, transpose);
-  Tensor values = Tensor::empty(weight.units.shape());
+  const ColumnWalk walk(weight.values, transpose);
+  Tensor values = Tensor::empty(weight.values.shape());
   for (int64_t column = 0; column < walk.columns; ++column) {
-    const auto* from = weight.units.data<int8_t>() + column * walk.across;
+    const auto* from = weight.values.data<int8_t>() + column * walk.across;
     float* to = values.data<float>() + column * walk.across;
     for (int64_t k = 0; k < walk.depth; ++k) {
       to[k * walk.along] = static_cast<float>(from[k * walk.along]) * weight.scales.data<float>()[column];
@@ -108,9 +108,9 @@ PackedMatrix PackedMatrix::concatenate(std::span<const Tensor> weights) {
 PackedMatrix PackedMatrix::rounded(const PackedMatrix& matrix) {
   base::check_argument(matrix.precision_ == Precision::kFloat32, "packed_matrix: rounded from {}, must be float32",
                        name_of(matrix.precision_));
-  PackedMatrix units(matrix.rows_, matrix.columns_, Precision::kInt8);
-  pack_rounded_panels(matrix.panels_, {matrix.rows_, matrix.columns_}, units.kernel_, units.panels_);
-  return units;
+  PackedMatrix result(matrix.rows_, matrix.columns_, Precision::kInt8);
+  pack_rounded_panels(matrix.panels_, {matrix.rows_, matrix.columns_}, result.kernel_, result.panels_);
+  return result;
 }
 
 int64_t PackedMatrix::panels() const {
@@ -128,12 +128,13 @@ void PackedMatrix::pack(const Tensor& weight, Transpose transpose, int64_t begin
 }
 
 void PackedMatrix::pack(const QuantisedWeight& weight, Transpose transpose, int64_t begin, int64_t end) {
-  tensor::check_matrix(weight.units, DType::kInt8, "packed_matrix", "units");
+  tensor::check_matrix(weight.values, DType::kInt8, "packed_matrix", "values");
   const bool transposed = transpose == Transpose::kYes;
-  tensor::check_shape(weight.units, transposed ? tensor::Shape{columns_, rows_} : tensor::Shape{rows_, columns_},
-                      "packed_matrix", "units");
+  tensor::check_shape(weight.values, transposed ? tensor::Shape{columns_, rows_} : tensor::Shape{rows_, columns_},
+                      "packed_matrix", "values");
   tensor::check_shape(weight.scales, {columns_}, "packed_matrix", "scales");
-  base::check_argument(precision_ == Precision::kInt8, "packed_matrix: units for a matrix of {}", name_of(precision_));
+  base::check_argument(precision_ == Precision::kInt8, "packed_matrix: int8 values for a matrix of {}",
+                       name_of(precision_));
   base::check_argument(0 <= begin && begin <= end && end <= panels(),
                        "packed_matrix: panels {} to {} asked for, there are {}", begin, end, panels());
   pack_quantised_panels(weight, transpose, kernel_, {begin, end}, panels_);
