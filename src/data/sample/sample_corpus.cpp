@@ -6,6 +6,7 @@
 
 #include "base/error.h"
 #include "base/files.h"
+#include "base/hash.h"
 
 namespace dragoman::data {
 
@@ -34,15 +35,6 @@ int64_t valid_size(int64_t size) {
 
 size_t class_limit(int64_t size) {
   return size >= kFullLexiconSize ? 0 : size_t(std::max<int64_t>(3, size / kSentencesPerNoun));
-}
-
-// FNV-1a: a hash that is the same on every machine, unlike std::hash.
-uint64_t stable_hash(std::string_view text) {
-  uint64_t hash = 0xcbf29ce484222325;
-  for (const char c : text) {
-    hash = (hash ^ static_cast<unsigned char>(c)) * 0x100000001b3;
-  }
-  return hash;
 }
 
 void check_options(const SampleCorpusOptions& options) {
@@ -116,7 +108,7 @@ class CorpusMaker {
       return Part::kTest;
     }
     const double share = options_.size < 2'000 ? 0.2 : 0.06;
-    const double place = base::Random(options_.seed, stable_hash(key)).uniform();
+    const double place = base::Random(options_.seed, base::fnv1a_64(key)).uniform();
     return place < share ? Part::kTest : place < 2 * share ? Part::kValid : Part::kTrain;
   }
 
