@@ -48,8 +48,7 @@ TEST_F(JsonFieldsTest, WrongTypesAreNamedWithTheirValue) {
   expect_refused("config.json: rate must be an integer, is 0.5",
                  [&] { static_cast<void>(fields_.integer<int>("rate")); });
   expect_refused("config.json: name must be a number, is \"x\"", [&] { static_cast<void>(fields_.number("name")); });
-  expect_refused("config.json: width must be true or false, is 512",
-                 [&] { static_cast<void>(fields_.flag("width")); });
+  expect_refused("config.json: width must be true or false, is 512", [&] { static_cast<void>(fields_.flag("width")); });
   expect_refused("config.json: part must be a list, is {", [&] { static_cast<void>(fields_.list("part")); });
   expect_refused("config.json: part.head must be a number, is \"first\"",
                  [&] { static_cast<void>(fields_.object("part").number("head")); });
@@ -66,8 +65,9 @@ TEST_F(JsonFieldsTest, IntegersThatDoNotFitAreRefused) {
 
 TEST_F(JsonFieldsTest, UnknownKeysSuggestTheNearestOne) {
   EXPECT_NO_THROW(fields_.object("part").check_known({"head"}));
-  expect_refused("config.json: unknown key \"part.head\"; did you mean \"heads\"?",
-                 [&] { fields_.object("part").check_known({"heads", "step"}); });
+  expect_refused("config.json: unknown key \"part.head\"; did you mean \"heads\"?", [&] {
+    fields_.object("part").check_known({"heads", "step"});
+  });
 }
 
 TEST(JsonFields, TheKindOfErrorsIsTheCallers) {

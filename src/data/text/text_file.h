@@ -6,6 +6,8 @@
 #include <string_view>
 #include <vector>
 
+#include "base/file_descriptor.h"
+
 namespace dragoman::data {
 
 /// Lines longer than this are refused by readers that must hold a whole line.
@@ -20,21 +22,6 @@ struct CleanLine {
 /// The rules for every line that enters dragoman: one final CR is dropped, NUL becomes a space, invalid UTF-8 becomes
 /// U+FFFD. U+0085, U+2028, VT, FF and inner CR stay inside the line. @param raw  the bytes before LF.
 CleanLine clean_line(std::string_view raw);
-
-/// A file descriptor that closes itself. Not copyable.
-class Descriptor {
- public:
-  /// @param owned  false for standard input: left open.
-  explicit Descriptor(int value, bool owned = true) : value_(value), owned_(owned) {}
-  Descriptor(Descriptor&& other) noexcept;
-  Descriptor& operator=(Descriptor&&) = delete;
-  ~Descriptor();
-  int get() const { return value_; }
-
- private:
-  int value_;
-  bool owned_;
-};
 
 /// Streams lines from a file, a pipe or a terminal; memory is one line and a buffer of 1 MiB. Only LF ends a line; a
 /// final line without LF counts. Hands out each line as soon as its LF has arrived. Not safe for two threads at once.
@@ -62,7 +49,7 @@ class LineReader {
   bool fill();
   void hand_out(std::string_view raw, std::string& line);
 
-  Descriptor descriptor_;
+  base::FileDescriptor file_;
   std::string name_;
   std::string buffer_;
   size_t begin_ = 0;  // start of the bytes not handed out
@@ -92,7 +79,7 @@ class LineIndex {
 
  private:
   std::filesystem::path path_;
-  Descriptor descriptor_;
+  base::FileDescriptor file_;
   std::vector<uint64_t> starts_;  // [lines + 1]; the last entry is where the next line would start
 };
 
