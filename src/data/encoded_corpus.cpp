@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cstring>
 #include <future>
+#include <limits>
 #include <optional>
 #include <type_traits>
 #include <utility>
@@ -17,12 +18,11 @@ constexpr uint64_t kLinesPerPart = 2048;
 constexpr uint64_t kMaxLineBytesToEncode = uint64_t{1} << 20;  // a line above 1 MiB is too long for any max_length
 
 void check_options(const EncodingOptions& options) {
-  base::check_usage(options.max_length >= 1 && options.max_length <= 1'000'000,
-                    "corpus: max length is {} pieces, it must be 1 to 1000000", options.max_length);
-  base::check_usage(options.source_sampling >= 0 && options.target_sampling >= 0,
-                    "corpus: sub-word sampling is {} and {}, it must not be negative", options.source_sampling,
-                    options.target_sampling);
-  base::check_usage(options.threads >= 1, "corpus: {} threads, at least 1 is needed", options.threads);
+  constexpr double kInfinity = std::numeric_limits<double>::infinity();
+  base::check_range("corpus: max_length", options.max_length, 1, 1'000'000);
+  base::check_range("corpus: source_sampling", options.source_sampling, 0, kInfinity);
+  base::check_range("corpus: target_sampling", options.target_sampling, 0, kInfinity);
+  base::check_range("corpus: threads", options.threads, 1, 1024);
 }
 
 std::optional<DropReason> reason_to_drop(size_t source_pieces, size_t target_pieces, size_t max_length) {

@@ -39,9 +39,8 @@ size_t class_limit(int64_t size) {
 
 void check_options(const SampleCorpusOptions& options) {
   base::check_usage(options.pair == "en-de", "sample-corpus: --pair {} is unknown; choose one of: en-de", options.pair);
-  base::check_usage(options.size >= kSampleCorpusMinSize && options.size <= kSampleCorpusMaxSize,
-                    "sample-corpus: --size {} is outside {}..{}; choose a number of sentence pairs in that range",
-                    options.size, kSampleCorpusMinSize, kSampleCorpusMaxSize);
+  base::check_range("sample-corpus: --size", static_cast<double>(options.size), kSampleCorpusMinSize,
+                    kSampleCorpusMaxSize);
 }
 
 // Draws sentence pairs, keeps the new ones and sends each to the part that its key belongs to.

@@ -45,7 +45,7 @@ struct SampleCorpusSummary {
 ///   - each English sentence has exactly one German translation;
 ///   - the same options yield the same sentences on every machine.
 /// Throws Error(kUsage): "sample-corpus: --pair fr-xx is unknown; choose one of: en-de",
-/// "sample-corpus: --size 0 is outside 100..200000".
+/// "sample-corpus: --size is 0, must be 100 to 200000".
 SampleCorpus make_sample_corpus(const SampleCorpusOptions& options);
 
 /// Writes make_sample_corpus to train.en, train.de, valid.en, valid.de, test.en, test.de (UTF-8, one sentence a line)

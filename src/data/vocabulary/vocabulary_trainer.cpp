@@ -24,12 +24,10 @@ constexpr std::string_view kUnknownMark = "\xE2\x96\x85";  // U+2585
 constexpr uint64_t kLineStream = 0x6C696E6573;             // its own random stream: "lines"
 
 void check_options(const VocabularyOptions& options) {
-  base::check_usage(options.size >= 5 && options.size <= 1'000'000,
-                    "vocabulary: size is {}, it must be 5 to 1000000 pieces", options.size);
-  base::check_usage(options.character_coverage >= 0.98 && options.character_coverage <= 1,
-                    "vocabulary: character coverage is {}, it must be 0.98 to 1", options.character_coverage);
+  base::check_range("vocabulary: size", options.size, 5, 1'000'000);
+  base::check_range("vocabulary: character coverage", options.character_coverage, 0.98, 1);
   base::check_usage(std::count(kNormalizations.begin(), kNormalizations.end(), options.normalization) == 1,
-                    "vocabulary: normalization is \"{}\", it must be one of {}", options.normalization,
+                    "vocabulary: normalization is \"{}\", must be one of {}", options.normalization,
                     fmt::join(kNormalizations, ", "));
 }
 
