@@ -1,20 +1,22 @@
 #include "data/encoded_corpus.h"
 
 #include <algorithm>
+#include <atomic>
 #include <cstring>
-#include <future>
 #include <limits>
 #include <optional>
 #include <type_traits>
 #include <utility>
 
 #include "base/error.h"
+#include "base/worker_pool.h"
 #include "data/random_stream.h"
 
 namespace dragoman::data {
 namespace {
 
 constexpr uint64_t kLinesPerPart = 2048;
+constexpr uint64_t kPartsPerWorker = 8;                        // of one round
 constexpr uint64_t kMaxLineBytesToEncode = uint64_t{1} << 20;  // a line above 1 MiB is too long for any max_length
 
 void check_options(const EncodingOptions& options) {
@@ -42,6 +44,9 @@ std::string bytes_of(const std::vector<T>& values) {
 
 template <typename T>
 void append_bytes(const std::string& bytes, std::vector<T>& values) {
+  base::check(bytes.size() % sizeof(T) == 0, base::ErrorKind::kRuntime,
+              "corpus: another rank sent {} bytes, must be a multiple of {}; do all ranks run the same program?",
+              bytes.size(), sizeof(T));
   const size_t before = values.size();
   values.resize(before + bytes.size() / sizeof(T));
   std::memcpy(values.data() + before, bytes.data(), (values.size() - before) * sizeof(T));
@@ -117,21 +122,25 @@ EncodedCorpus::EncodedCorpus(ParallelCorpus corpus, Vocabulary source, Vocabular
   base::check_data(size() > 0, "{}; nothing is left to use", one_line(statistics_.report()));
 }
 
-// Parts are encoded side by side and taken in order, so the threads do not change the result.
+// Workers encode parts side by side. The parts are appended in the order of the lines, so the number of threads does
+// not change the result. Of a round of parts each worker takes the next one that is free, and few workers wait.
 void EncodedCorpus::encode_lines_of_this_rank() {
   const uint64_t last = exchange_.end(corpus_.size());
-  for (uint64_t begin = exchange_.begin(corpus_.size()); begin < last;) {
-    std::vector<std::future<Part>> others;
-    const uint64_t own_end = std::min(begin + kLinesPerPart, last);
-    uint64_t end = own_end;
-    for (int thread = 1; thread < options_.threads && end < last; ++thread) {
-      const uint64_t part_end = std::min(end + kLinesPerPart, last);
-      others.push_back(std::async(std::launch::async, &EncodedCorpus::encode_lines, this, end, part_end));
-      end = part_end;
+  const uint64_t lines_per_round = kLinesPerPart * kPartsPerWorker * static_cast<uint64_t>(options_.threads);
+  base::WorkerPool workers(options_.threads);
+  for (uint64_t begin = exchange_.begin(corpus_.size()); begin < last; begin += lines_per_round) {
+    const uint64_t lines = std::min(lines_per_round, last - begin);
+    std::vector<std::optional<Part>> parts((lines + kLinesPerPart - 1) / kLinesPerPart);
+    std::atomic<size_t> next = 0;
+    workers.run([&](int) {
+      for (size_t part = next++; part < parts.size(); part = next++) {
+        const uint64_t first = part * kLinesPerPart;
+        parts[part] = encode_lines(begin + first, begin + std::min(first + kLinesPerPart, lines));
+      }
+    });
+    for (const std::optional<Part>& part : parts) {
+      take(*part);
     }
-    take(encode_lines(begin, own_end));
-    for (auto& other : others) take(other.get());
-    begin = end;
   }
 }
 
@@ -237,13 +246,6 @@ std::vector<int32_t> EncodedCorpus::encode_side(const Vocabulary& vocabulary, co
     if (ids.size() <= static_cast<size_t>(options_.max_length)) return ids;
   }
   return vocabulary.encode(text);
-}
-
-std::vector<std::vector<int32_t>> encode_sources(const Vocabulary& vocabulary, std::span<const std::string> lines) {
-  std::vector<std::vector<int32_t>> sentences;
-  sentences.reserve(lines.size());
-  for (const std::string& line : lines) sentences.push_back(encode_source(vocabulary, line));
-  return sentences;
 }
 
 std::vector<Batch> all_batches(const EncodedCorpus& corpus, int64_t batch_tokens) {

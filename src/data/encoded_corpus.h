@@ -108,9 +108,6 @@ class EncodedCorpus {
   IdStore target_ids_;
 };
 
-/// Ids of each line as the encoder reads them (encode_source): for validation and test text. Blank lines give no ids.
-std::vector<std::vector<int32_t>> encode_sources(const Vocabulary& vocabulary, std::span<const std::string> lines);
-
 /// The whole corpus as batches in a fixed order, without sampling: for validation loss and scoring.
 std::vector<Batch> all_batches(const EncodedCorpus& corpus, int64_t batch_tokens);
 
