@@ -8,6 +8,7 @@
 #include <unordered_map>
 #include <utility>
 
+#include "base/ascii.h"
 #include "base/error.h"
 #include "base/files.h"
 #include "base/utf8.h"
@@ -41,12 +42,6 @@ std::string with_plain_spaces(std::string_view spelled) {
     at += space ? kSpace.size() : 1;
   }
   return plain;
-}
-
-// Without spaces at both ends.
-std::string trimmed(const std::string& text) {
-  const size_t begin = text.find_first_not_of(' ');
-  return begin == std::string::npos ? "" : text.substr(begin, text.find_last_not_of(' ') - begin + 1);
 }
 
 std::string fit(std::string_view text) {
@@ -237,7 +232,7 @@ std::string Vocabulary::decode(std::span<const int32_t> ids) const {
                                        : model_->processor.Decode(std::vector<int>(ids.begin(), ids.end()), &text);
   base::check_argument(status.ok(), "vocabulary: SentencePiece cannot decode {} ids: {}", ids.size(),
                        status.ToString());
-  return as_one_line(has_piece_list() ? trimmed(with_plain_spaces(text)) : std::move(text));
+  return as_one_line(has_piece_list() ? std::string(base::trim(with_plain_spaces(text), " ")) : std::move(text));
 }
 
 std::string Vocabulary::normalize(std::string_view text) const {
