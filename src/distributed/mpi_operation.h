@@ -15,13 +15,14 @@ namespace dragoman::distributed {
 /// Throws Error(kRuntime) for a call of MPI that failed: "MPI_Isend: MPI_ERR_COMM: invalid communicator".
 void check_mpi(int code, const char* call);
 
-/// Messages under way that end together. Used by the engine's thread alone.
+/// The messages in flight that are waited for together. Threads: the thread of the engine only.
 class MpiRequests {
  public:
+  /// Begins to send or to receive `count` bytes, in several messages above kMaxMessageBytes.
   void send(const void* bytes, size_t count, int to, int tag);
   void receive(void* bytes, size_t count, int from, int tag);
-  /// Lets MPI work; true when all have ended. Never waits.
-  bool done();
+  /// Lets MPI make progress. Returns true if all messages have ended. Never waits.
+  [[nodiscard]] bool done();
 
  private:
   std::vector<MPI_Request> requests_;

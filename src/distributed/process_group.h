@@ -29,7 +29,8 @@ class ProcessGroup : public Communicator {
   virtual std::string name_of(int rank) const = 0;
 
   /// What every rank brings, by rank; lengths may differ.
-  virtual std::vector<std::string> all_gather(std::string_view mine, Line line = Line::kTraining) = 0;
+  virtual std::vector<std::string> all_gather(std::string_view mine, Line line) = 0;
+  std::vector<std::string> all_gather(std::string_view mine) { return all_gather(mine, Line::kTraining); }
   /// Every rank's `values` become those of `root`. Equal lengths.
   void broadcast(std::span<float> values, int root = 0) { broadcast_bytes(std::as_writable_bytes(values), root); }
   void broadcast(std::span<double> values, int root = 0) { broadcast_bytes(std::as_writable_bytes(values), root); }
@@ -62,6 +63,7 @@ class SingleProcess : public ProcessGroup {
   int size() const override { return 1; }
   int processes_here() const override { return 1; }
   std::string name_of(int) const override { return "rank 0"; }
+  using ProcessGroup::all_gather;
   std::vector<std::string> all_gather(std::string_view mine, Line) override { return {std::string(mine)}; }
   void begin_sum(std::span<float>, int) override {}
   void end_sums() override {}
