@@ -31,10 +31,18 @@ SecondByteRange second_byte_range(uint8_t lead) {
 }
 
 size_t sequence_length(uint8_t lead) {
-  if (lead < 0x80) return 1;
-  if (lead >= 0xC2 && lead <= 0xDF) return 2;
-  if (lead >= 0xE0 && lead <= 0xEF) return 3;
-  if (lead >= 0xF0 && lead <= 0xF4) return 4;
+  if (lead < 0x80) {
+    return 1;
+  }
+  if (lead >= 0xC2 && lead <= 0xDF) {
+    return 2;
+  }
+  if (lead >= 0xE0 && lead <= 0xEF) {
+    return 3;
+  }
+  if (lead >= 0xF0 && lead <= 0xF4) {
+    return 4;
+  }
   return 0;  // a continuation byte, or one that never occurs
 }
 
@@ -44,9 +52,13 @@ size_t ascii_run(std::string_view text, size_t at) {
   for (; at + 8 <= text.size(); at += 8) {
     uint64_t word;
     std::memcpy(&word, text.data() + at, sizeof word);
-    if ((word & 0x8080808080808080u) != 0) break;
+    if ((word & 0x8080808080808080u) != 0) {
+      break;
+    }
   }
-  while (at < text.size() && static_cast<uint8_t>(text[at]) < 0x80) ++at;
+  while (at < text.size() && static_cast<uint8_t>(text[at]) < 0x80) {
+    ++at;
+  }
   return at - start;
 }
 
@@ -74,14 +86,22 @@ void append_utf8(char32_t code_point, std::string& out) {
 CodePoint code_point_at(std::string_view text, size_t at) {
   const auto lead = static_cast<uint8_t>(text[at]);
   const size_t length = sequence_length(lead);
-  if (length == 1) return {lead, 1, true};
-  if (length == 0) return {0xFFFD, 1, false};
+  if (length == 1) {
+    return {lead, 1, true};
+  }
+  if (length == 0) {
+    return {0xFFFD, 1, false};
+  }
   char32_t code_point = lead & (0x7Fu >> length);
   for (size_t i = 1; i < length; ++i) {
     const SecondByteRange range = i == 1 ? second_byte_range(lead) : SecondByteRange{0x80, 0xBF};
-    if (at + i >= text.size()) return {0xFFFD, i, false};
+    if (at + i >= text.size()) {
+      return {0xFFFD, i, false};
+    }
     const auto byte = static_cast<uint8_t>(text[at + i]);
-    if (byte < range.low || byte > range.high) return {0xFFFD, i, false};
+    if (byte < range.low || byte > range.high) {
+      return {0xFFFD, i, false};
+    }
     code_point = (code_point << 6) | (byte & 0x3Fu);
   }
   return {code_point, length, true};
@@ -90,7 +110,9 @@ CodePoint code_point_at(std::string_view text, size_t at) {
 bool is_valid_utf8(std::string_view text) {
   for (size_t at = ascii_run(text, 0); at < text.size(); at += ascii_run(text, at)) {
     const CodePoint next = code_point_at(text, at);
-    if (!next.is_valid) return false;
+    if (!next.is_valid) {
+      return false;
+    }
     at += next.bytes;
   }
   return true;
@@ -140,7 +162,9 @@ std::vector<std::string> split_lines(std::string_view text) {
     const size_t end = text.find('\n');
     std::string_view line = text.substr(0, end);
     text.remove_prefix(end == std::string_view::npos ? text.size() : end + 1);
-    if (line.ends_with('\r')) line.remove_suffix(1);
+    if (line.ends_with('\r')) {
+      line.remove_suffix(1);
+    }
     lines.emplace_back(line);
   }
   return lines;

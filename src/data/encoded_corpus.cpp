@@ -28,10 +28,18 @@ void check_options(const EncodingOptions& options) {
 }
 
 std::optional<DropReason> reason_to_drop(size_t source_pieces, size_t target_pieces, size_t max_length) {
-  if (source_pieces == 0) return DropReason::kSourceEmpty;
-  if (target_pieces == 0) return DropReason::kTargetEmpty;
-  if (source_pieces > max_length) return DropReason::kSourceTooLong;
-  if (target_pieces > max_length) return DropReason::kTargetTooLong;
+  if (source_pieces == 0) {
+    return DropReason::kSourceEmpty;
+  }
+  if (target_pieces == 0) {
+    return DropReason::kTargetEmpty;
+  }
+  if (source_pieces > max_length) {
+    return DropReason::kSourceTooLong;
+  }
+  if (target_pieces > max_length) {
+    return DropReason::kTargetTooLong;
+  }
   return std::nullopt;
 }
 
@@ -65,7 +73,9 @@ std::string one_line(const std::string& report) {
 
 void IdStore::append(std::span<const int32_t> ids) {
   if (narrow_) {
-    for (const int32_t id : ids) narrow_ids_.push_back(static_cast<uint16_t>(id));
+    for (const int32_t id : ids) {
+      narrow_ids_.push_back(static_cast<uint16_t>(id));
+    }
   } else {
     wide_ids_.insert(wide_ids_.end(), ids.begin(), ids.end());
   }
@@ -76,13 +86,17 @@ void IdStore::append(const IdStore& other) {
   const uint64_t before = narrow_ids_.size() + wide_ids_.size();
   narrow_ids_.insert(narrow_ids_.end(), other.narrow_ids_.begin(), other.narrow_ids_.end());
   wide_ids_.insert(wide_ids_.end(), other.wide_ids_.begin(), other.wide_ids_.end());
-  for (const uint64_t end : other.ends_) ends_.push_back(before + end);
+  for (const uint64_t end : other.ends_) {
+    ends_.push_back(before + end);
+  }
 }
 
 std::vector<int32_t> IdStore::get(size_t index) const {
   const auto begin = static_cast<std::ptrdiff_t>(index == 0 ? 0 : ends_[index - 1]);
   const auto end = static_cast<std::ptrdiff_t>(ends_[index]);
-  if (narrow_) return {narrow_ids_.begin() + begin, narrow_ids_.begin() + end};
+  if (narrow_) {
+    return {narrow_ids_.begin() + begin, narrow_ids_.begin() + end};
+  }
   return {wide_ids_.begin() + begin, wide_ids_.begin() + end};
 }
 
@@ -118,7 +132,9 @@ EncodedCorpus::EncodedCorpus(ParallelCorpus corpus, Vocabulary source, Vocabular
       target_ids_(target_vocabulary_.size()) {
   check_options(options);
   encode_lines_of_this_rank();
-  if (exchange_.size > 1) take_parts_of_others();
+  if (exchange_.size > 1) {
+    take_parts_of_others();
+  }
   base::check_data(size() > 0, "{}; nothing is left to use", one_line(statistics_.report()));
 }
 
@@ -158,7 +174,9 @@ void EncodedCorpus::take_parts_of_others() {
 
 EncodedCorpus::Part EncodedCorpus::encode_lines(uint64_t begin, uint64_t end) const {
   Part part(source_vocabulary_.size(), target_vocabulary_.size());
-  for (uint64_t line = begin; line < end; ++line) encode_line(line, part);
+  for (uint64_t line = begin; line < end; ++line) {
+    encode_line(line, part);
+  }
   return part;
 }
 
@@ -177,7 +195,9 @@ void EncodedCorpus::encode_line(uint64_t line, Part& part) const {
   const std::vector<int32_t> source_ids = source_vocabulary_.encode(source.text);
   const std::vector<int32_t> target_ids = target_vocabulary_.encode(target.text);
   const auto reason = reason_to_drop(source_ids.size(), target_ids.size(), static_cast<size_t>(options_.max_length));
-  if (reason) return statistics.drop(*reason, corpus_.place(line));
+  if (reason) {
+    return statistics.drop(*reason, corpus_.place(line));
+  }
   ++statistics.kept;
   statistics.source_tokens += source_ids.size() + 1;
   statistics.target_tokens += target_ids.size() + 1;
@@ -191,10 +211,14 @@ void EncodedCorpus::encode_line(uint64_t line, Part& part) const {
 void EncodedCorpus::take(const Part& part) {
   statistics_.add(part.statistics);
   kept_.insert(kept_.end(), part.kept.begin(), part.kept.end());
-  if (!cached_) return;
+  if (!cached_) {
+    return;
+  }
   source_ids_.append(part.source_ids);
   target_ids_.append(part.target_ids);
-  if (source_ids_.bytes() + target_ids_.bytes() <= options_.cache_bytes) return;
+  if (source_ids_.bytes() + target_ids_.bytes() <= options_.cache_bytes) {
+    return;
+  }
   cached_ = false;
   source_ids_.clear();
   target_ids_.clear();
@@ -233,7 +257,9 @@ EncodedCorpus::Window EncodedCorpus::window(std::span<const uint32_t> indices, u
   if (exchange_.size > 1) {
     const std::vector<std::string> parts = exchange_.all_gather(bytes_of(window.sizes));
     window.sizes.clear();
-    for (const std::string& part : parts) append_bytes(part, window.sizes);
+    for (const std::string& part : parts) {
+      append_bytes(part, window.sizes);
+    }
   }
   return window;
 }
@@ -243,7 +269,9 @@ std::vector<int32_t> EncodedCorpus::encode_side(const Vocabulary& vocabulary, co
   if (alpha > 0) {
     base::Random random(options_.seed, stream);
     std::vector<int32_t> ids = vocabulary.encode_sampled(text, alpha, random);
-    if (ids.size() <= static_cast<size_t>(options_.max_length)) return ids;
+    if (ids.size() <= static_cast<size_t>(options_.max_length)) {
+      return ids;
+    }
   }
   return vocabulary.encode(text);
 }
@@ -251,7 +279,9 @@ std::vector<int32_t> EncodedCorpus::encode_side(const Vocabulary& vocabulary, co
 std::vector<Batch> all_batches(const EncodedCorpus& corpus, int64_t batch_tokens) {
   std::vector<SentencePair> pairs;
   pairs.reserve(corpus.size());
-  for (uint64_t index = 0; index < corpus.size(); ++index) pairs.push_back(corpus.pair(index, 0));
+  for (uint64_t index = 0; index < corpus.size(); ++index) {
+    pairs.push_back(corpus.pair(index, 0));
+  }
   return cut_batches(pairs, batch_tokens);
 }
 

@@ -45,18 +45,24 @@ std::vector<uint64_t> find_line_starts(const base::FileDescriptor& file, const s
          (at = static_cast<const char*>(std::memchr(at, '\n', static_cast<size_t>(end - at)))) != nullptr;) {
       ++at;
       starts.push_back(offset + static_cast<uint64_t>(at - buffer.data()));
-      if (at == end) break;
+      if (at == end) {
+        break;
+      }
     }
     offset += got;
   }
-  if (starts.back() < offset) starts.push_back(offset + 1);  // as if the final line had its LF
+  if (starts.back() < offset) {
+    starts.push_back(offset + 1);  // as if the final line had its LF
+  }
   return starts;
 }
 
 }  // namespace
 
 CleanLine clean_line(std::string_view raw) {
-  if (raw.ends_with('\r')) raw.remove_suffix(1);
+  if (raw.ends_with('\r')) {
+    raw.remove_suffix(1);
+  }
   const bool fit = raw.find('\0') == std::string_view::npos && base::is_valid_utf8(raw);
   return {fit ? std::string(raw) : base::repair_utf8(raw), !fit};
 }
@@ -78,7 +84,9 @@ bool LineReader::next(std::string& line) {
     base::check_data(pending <= kMaxLineBytes, "{}: line {} is longer than {} bytes; is this a text file?", name_,
                      lines_read_ + 1, kMaxLineBytes);
     if (!fill()) {
-      if (pending == 0) return false;
+      if (pending == 0) {
+        return false;
+      }
       hand_out(std::string_view(buffer_).substr(begin_), line);
       begin_ = buffer_.size();
       return true;
@@ -88,14 +96,18 @@ bool LineReader::next(std::string& line) {
 }
 
 bool LineReader::ready() const {
-  if (ended_ || buffer_.find('\n', begin_) != std::string::npos) return true;
+  if (ended_ || buffer_.find('\n', begin_) != std::string::npos) {
+    return true;
+  }
   struct pollfd input = {file_.get(), POLLIN, 0};
   return poll(&input, 1, 0) > 0;
 }
 
 // Moves the pending bytes to the front of the buffer and reads more behind them. @return false at the end.
 bool LineReader::fill() {
-  if (ended_) return false;
+  if (ended_) {
+    return false;
+  }
   buffer_.erase(0, begin_);
   begin_ = 0;
   const size_t pending = buffer_.size();
@@ -134,7 +146,9 @@ CleanLine LineIndex::read(uint64_t line) const {
 std::vector<std::string> read_lines(const std::filesystem::path& path) {
   LineReader reader(path);
   std::vector<std::string> lines;
-  for (std::string line; reader.next(line);) lines.push_back(line);
+  for (std::string line; reader.next(line);) {
+    lines.push_back(line);
+  }
   base::check_data(!lines.empty(), "{}: is empty; {}", path.string(), kWanted);
   return lines;
 }

@@ -27,8 +27,12 @@ class PieceTrie {
     uint32_t node = 0;
     for (size_t length = 1; length <= text.size(); ++length) {
       node = child(node, static_cast<uint8_t>(text[length - 1]));
-      if (node == 0) return;
-      if (piece_at_[node] >= 0) found(length, static_cast<size_t>(piece_at_[node]));
+      if (node == 0) {
+        return;
+      }
+      if (piece_at_[node] >= 0) {
+        found(length, static_cast<size_t>(piece_at_[node]));
+      }
     }
   }
 
