@@ -18,11 +18,11 @@ std::vector<SentencePair> random_pairs(size_t count, uint64_t longest, base::Ran
     pairs[i].source.resize(1 + random.below(longest));
     pairs[i].target.resize(1 + random.below(longest));
     for (int32_t& id : pairs[i].source) {
-id = static_cast<int32_t>(4 + random.below(100));
-}
+      id = static_cast<int32_t>(4 + random.below(100));
+    }
     for (int32_t& id : pairs[i].target) {
-id = static_cast<int32_t>(4 + random.below(100));
-}
+      id = static_cast<int32_t>(4 + random.below(100));
+    }
     pairs[i].source.push_back(kEosId);
   }
   return pairs;
@@ -80,8 +80,8 @@ TEST(Batch, CutBatchesHoldEachPairOnceWithinTheBudget) {
     }
     ASSERT_EQ(seen.size(), pairs.size());
     for (const auto& [line, times] : seen) {
-ASSERT_EQ(times, 1) << "line " << line;
-}
+      ASSERT_EQ(times, 1) << "line " << line;
+    }
   }
 }
 
@@ -114,8 +114,8 @@ TEST(Batch, ShardsJoinedAreTheBatch) {
     const uint64_t longest = 1 + random.below(20);
     Batch batch;
     for (const SentencePair& pair : random_pairs(1 + random.below(40), longest, random)) {
-append(batch, pair);
-}
+      append(batch, pair);
+    }
     batch.epoch = 3;
     const int shards = 1 + static_cast<int>(random.below(6));
     const BatchShare share = split(batch, shards);
@@ -130,8 +130,8 @@ append(batch, pair);
       ASSERT_EQ(part.first_target_row, joined.target_tokens());
       ASSERT_EQ(part.epoch, 3u);
       for (int32_t b = 0; b < part.sentences(); ++b) {
-append(joined, pair_of(part, b));
-}
+        append(joined, pair_of(part, b));
+      }
       const int64_t tokens = part.source_tokens() + part.target_tokens();
       const int64_t fair = (batch.source_tokens() + batch.target_tokens()) / shards;
       ASSERT_LE(std::abs(tokens - fair), static_cast<int64_t>(2 * (longest + 1)))
@@ -153,8 +153,8 @@ TEST(Batch, MoreShardsThanSentencesLeaveSomeEmpty) {
   ASSERT_EQ(parts.size(), 3u);
   EXPECT_EQ(parts[0].sentences() + parts[1].sentences() + parts[2].sentences(), 1);
   for (const Batch& part : parts) {
-EXPECT_EQ(part.source_offsets.front(), 0);
-}
+    EXPECT_EQ(part.source_offsets.front(), 0);
+  }
   error_of(base::ErrorKind::kRuntime, [&] { split(batch, 0); });
 }
 

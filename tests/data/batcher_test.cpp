@@ -80,8 +80,8 @@ TEST_F(BatcherLaws, TheSeedAloneDecidesTheOrder) {
     Batcher batcher(corpus, options);
     std::vector<decltype(content(Batch()))> batches;
     for (int i = 0; i < 200; ++i) {
-batches.push_back(content(batcher.next().shards.front()));
-}
+      batches.push_back(content(batcher.next().shards.front()));
+    }
     return batches;
   };
   const auto expected = first_batches(1, true);
@@ -130,11 +130,11 @@ class Ranks {
   void run(const std::function<void(int)>& task) const {
     std::vector<std::thread> threads;
     for (int rank = 0; rank < size_; ++rank) {
-threads.emplace_back(task, rank);
-}
+      threads.emplace_back(task, rank);
+    }
     for (std::thread& thread : threads) {
-thread.join();
-}
+      thread.join();
+    }
   }
 
  private:
@@ -178,8 +178,8 @@ TEST_F(BatcherLaws, RanksTogetherHaveTheBatchesOfOneProcess) {
       options.own_shards = kShardsEach;
       Batcher batcher(corpus, options);
       for (int batch = 0; batch < kBatches; ++batch) {
-shares[static_cast<size_t>(rank)].push_back(batcher.next());
-}
+        shares[static_cast<size_t>(rank)].push_back(batcher.next());
+      }
     });
     Batcher batcher(alone, small_batches());
     for (size_t at = 0; at < kBatches; ++at) {
@@ -222,8 +222,8 @@ TEST_F(BatcherLaws, TextThatChangesWhileInUseIsFound) {
   Batcher batcher(corpus, small_batches(false));
   const std::string error = error_of(ErrorKind::kBadData, [&] {
     for (int batch = 0; batch < 1000; ++batch) {
-batcher.next();
-}
+      batcher.next();
+    }
   });
   EXPECT_NE(error.find("must not change while it is in use"), std::string::npos) << error;
 }
@@ -291,8 +291,8 @@ TEST_F(BatcherLaws, ErrorsOfTheBackgroundThreadReachTheCaller) {
   std::filesystem::resize_file(source_, 1);
   const std::string text = error_of(ErrorKind::kBadData, [&] {
     for (int i = 0; i < 1000; ++i) {
-batcher.next();
-}
+      batcher.next();
+    }
   });
   EXPECT_THAT(text, testing::HasSubstr("x.en"));
 }

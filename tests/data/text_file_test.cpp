@@ -17,8 +17,8 @@ std::vector<std::string> lines_by_reader(const std::filesystem::path& path) {
   LineReader reader(path);
   std::vector<std::string> lines;
   for (std::string line; reader.next(line);) {
-lines.push_back(line);
-}
+    lines.push_back(line);
+  }
   return lines;
 }
 
@@ -26,8 +26,8 @@ std::vector<std::string> lines_by_index(const std::filesystem::path& path) {
   const LineIndex index(path);
   std::vector<std::string> lines;
   for (uint64_t line = 0; line < index.size(); ++line) {
-lines.push_back(index.read(line).text);
-}
+    lines.push_back(index.read(line).text);
+  }
   return lines;
 }
 
@@ -63,8 +63,8 @@ TEST(TextFile, ReaderAndIndexAgreeOnRandomBytes) {
   for (int trial = 0; trial < 100; ++trial) {
     std::string bytes(1 + random.below(300), '\0');
     for (char& byte : bytes) {
-byte = "\n\n\r a\xC3\xA4\xFF\0z"[random.below(10)];
-}
+      byte = "\n\n\r a\xC3\xA4\xFF\0z"[random.below(10)];
+    }
     const auto path = folder.write("random.txt", bytes);
     const auto lines = lines_by_reader(path);
     ASSERT_EQ(lines, lines_by_index(path)) << testing::PrintToString(bytes);

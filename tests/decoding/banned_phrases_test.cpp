@@ -146,11 +146,11 @@ TEST(BannedPhrases, NoSearchSpellsThem) {
     table[data::kEosId] = text == wanted ? 100.0 : 0.002;
     double sum = 0.0;
     for (const auto& [id, weight] : table) {
-sum += weight;
-}
+      sum += weight;
+    }
     for (auto& [id, weight] : table) {
-weight /= sum;
-}
+      weight /= sum;
+    }
     return table;
   };
   for (const int beam : {1, 4}) {
