@@ -88,9 +88,13 @@ BatchShare make_share(PairSource& pairs, const BatchPlan& plan, const BatcherOpt
     for (size_t pair = borders[static_cast<size_t>(shard)]; pair < borders[static_cast<size_t>(shard) + 1]; ++pair) {
       share.source_tokens += static_cast<int32_t>(plan[pair].source_tokens);
       share.target_tokens += static_cast<int32_t>(plan[pair].target_tokens);
-      if (own) append(batch, pairs.take(plan[pair]));
+      if (own) {
+        append(batch, pairs.take(plan[pair]));
+      }
     }
-    if (own) share.shards.push_back(std::move(batch));
+    if (own) {
+      share.shards.push_back(std::move(batch));
+    }
   }
   return share;
 }
@@ -138,14 +142,18 @@ void Batcher::enter_window() {
   } else {
     window_ = make_window(*corpus_, options_, start, nullptr);
   }
-  if (!options_.prefetch) return;
+  if (!options_.prefetch) {
+    return;
+  }
   Order order = window_.end.epoch == window_.start.epoch ? window_.order : nullptr;
   upcoming_ = std::async(std::launch::async, &Batcher::make_window, std::cref(*corpus_), options_, window_.end,
                          std::move(order));
 }
 
 BatchShare Batcher::next() {
-  if (window_.batches.empty()) enter_window();
+  if (window_.batches.empty()) {
+    enter_window();
+  }
   base::check_data(position_.batch < window_.batches.size(),
                    "batcher: batch {} of a window with {} was saved; the checkpoint is damaged or the data changed",
                    position_.batch, window_.batches.size());

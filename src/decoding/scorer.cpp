@@ -95,9 +95,8 @@ std::vector<LengthGroup> make_groups(std::span<const IdPair> pairs, int64_t max_
 }  // namespace
 
 void ScoreOptions::check() const {
-  base::check_usage(batch_tokens >= 1 && batch_tokens <= 1000000, "batch_tokens is {}, must be 1 to 1000000",
-                    batch_tokens);
-  base::check_usage(workers >= 0 && workers <= 1024, "workers is {}, must be 0 to 1024", workers);
+  base::check_range("batch_tokens", static_cast<double>(batch_tokens), 1, 1'000'000);
+  base::check_range("workers", workers, 0, 1024);
 }
 
 IdPair encode_pair(const data::Vocabulary& source_vocabulary, const data::Vocabulary& target_vocabulary,

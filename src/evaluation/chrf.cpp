@@ -116,11 +116,9 @@ void count_orders(const Symbols& reference, const Symbols& hypothesis, NgramMatc
 }  // namespace
 
 Chrf::Chrf(const ChrfOptions& options) : options_(options) {
-  base::check_usage(options.char_order >= 1 && options.char_order <= kHighestOrder,
-                    "chrf-char-order: must be 1 to {}, got {}", kHighestOrder, options.char_order);
-  base::check_usage(options.word_order >= 0 && options.word_order <= kHighestOrder,
-                    "chrf-word-order: must be 0 to {}, got {}", kHighestOrder, options.word_order);
-  base::check_usage(options.beta >= 1 && options.beta <= 100, "chrf-beta: must be 1 to 100, got {}", options.beta);
+  base::check_range("chrf-char-order", options.char_order, 1, kHighestOrder);
+  base::check_range("chrf-word-order", options.word_order, 0, kHighestOrder);
+  base::check_range("chrf-beta", options.beta, 1, 100);
 }
 
 std::string Chrf::name() const {

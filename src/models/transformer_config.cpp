@@ -2,10 +2,11 @@
 
 #include <algorithm>
 #include <nlohmann/json.hpp>
-#include <numeric>
+#include <vector>
 
 #include "base/error.h"
 #include "base/json.h"
+#include "base/json_fields.h"
 
 namespace dragoman::models {
 namespace {
@@ -65,48 +66,22 @@ json to_tree(const TransformerConfig& config) {
           {"layer_norm_epsilon", config.layer_norm_epsilon}};
 }
 
-// Fills in what older files lack, then checks that every key is there and known.
-void complete_keys(json& tree, std::string_view file_name) {
+// Refuses unknown keys and fills in those that older files lack.
+void complete_keys(json& tree, const std::string& file_name) {
   const json known = to_tree({});
+  std::vector<std::string> names;
+  for (const auto& [key, unused] : known.items()) {
+    names.push_back(key);
+  }
+  base::JsonFields(tree, file_name).check_known(names);
   for (const char* added_later :
        {"source_word_dropout", "target_word_dropout", "decoder_d_ff", "decoder_n_heads", "output_bias"}) {
     tree.emplace(added_later, known[added_later]);
   }
-  std::vector<std::string> names;
-  for (const auto& [key, value] : known.items()) {
-    names.push_back(key);
-  }
-  for (const auto& [key, value] : tree.items()) {
-    base::check_data(known.contains(key), "{}: unknown key \"{}\"; did you mean \"{}\"?", file_name, key,
-                     nearest_name(key, names));
-  }
-  for (const std::string& name : names) {
-    base::check_data(tree.contains(name), "{}: key \"{}\" is missing", file_name, name);
-  }
 }
 
-template <typename Integer>
-Integer integer(const json& tree, const char* key, std::string_view file_name) {
-  const json& value = tree[key];
-  base::check_data(value.is_number_integer() && value <= json(int64_t{1} << 31) && value >= json(-1),
-                   "{}: {} must be an integer, is {}", file_name, key, base::dump_json(value));
-  return value.get<Integer>();
-}
-
-float number(const json& tree, const char* key, std::string_view file_name) {
-  base::check_data(tree[key].is_number(), "{}: {} must be a number, is {}", file_name, key, base::dump_json(tree[key]));
-  return tree[key].get<float>();
-}
-
-bool truth(const json& tree, const char* key, std::string_view file_name) {
-  base::check_data(tree[key].is_boolean(), "{}: {} must be true or false, is {}", file_name, key,
-                   base::dump_json(tree[key]));
-  return tree[key].get<bool>();
-}
-
-std::string text_value(const json& tree, const char* key, std::string_view file_name) {
-  base::check_data(tree[key].is_string(), "{}: {} must be a string, is {}", file_name, key, base::dump_json(tree[key]));
-  return tree[key].get<std::string>();
+float number(const base::JsonFields& fields, const char* key) {
+  return static_cast<float>(fields.number(key));
 }
 
 }  // namespace
@@ -166,32 +141,33 @@ std::string to_json(const TransformerConfig& config) {
 
 TransformerConfig transformer_config_from_json(std::string_view text, std::string_view file_name) try {
   json tree = base::parse_json(text, file_name);
-  base::check_data(tree.is_object(), "{}: must be a JSON object", file_name);
-  complete_keys(tree, file_name);
-  base::check_data(tree["architecture"] == "transformer", "{}: architecture is {}, this program knows \"transformer\"",
-                   file_name, base::dump_json(tree["architecture"]));
+  complete_keys(tree, std::string(file_name));
+  const base::JsonFields fields(tree, std::string(file_name));
+  base::check_data(fields.value("architecture") == "transformer",
+                   "{}: architecture is {}, this program knows \"transformer\"", file_name,
+                   base::dump_json(tree["architecture"]));
   TransformerConfig config;
-  config.source_vocab_size = integer<int64_t>(tree, "source_vocab_size", file_name);
-  config.target_vocab_size = integer<int64_t>(tree, "target_vocab_size", file_name);
-  config.d_model = integer<int64_t>(tree, "d_model", file_name);
-  config.d_ff = integer<int64_t>(tree, "d_ff", file_name);
-  config.n_heads = integer<int>(tree, "n_heads", file_name);
-  config.encoder_layers = integer<int>(tree, "encoder_layers", file_name);
-  config.decoder_layers = integer<int>(tree, "decoder_layers", file_name);
-  config.decoder_d_ff = integer<int64_t>(tree, "decoder_d_ff", file_name);
-  config.decoder_n_heads = integer<int>(tree, "decoder_n_heads", file_name);
-  config.norm_order = norm_order_from(text_value(tree, "norm_order", file_name));
-  config.activation = activation_from(text_value(tree, "activation", file_name));
-  config.positions = position_kind_from(text_value(tree, "positions", file_name));
-  config.max_positions = integer<int64_t>(tree, "max_positions", file_name);
-  config.tying = tying_from(text_value(tree, "tying", file_name));
-  config.output_bias = truth(tree, "output_bias", file_name);
-  config.dropout = number(tree, "dropout", file_name);
-  config.attention_dropout = number(tree, "attention_dropout", file_name);
-  config.activation_dropout = number(tree, "activation_dropout", file_name);
-  config.source_word_dropout = number(tree, "source_word_dropout", file_name);
-  config.target_word_dropout = number(tree, "target_word_dropout", file_name);
-  config.layer_norm_epsilon = number(tree, "layer_norm_epsilon", file_name);
+  config.source_vocab_size = fields.integer<int64_t>("source_vocab_size");
+  config.target_vocab_size = fields.integer<int64_t>("target_vocab_size");
+  config.d_model = fields.integer<int64_t>("d_model");
+  config.d_ff = fields.integer<int64_t>("d_ff");
+  config.n_heads = fields.integer<int>("n_heads");
+  config.encoder_layers = fields.integer<int>("encoder_layers");
+  config.decoder_layers = fields.integer<int>("decoder_layers");
+  config.decoder_d_ff = fields.integer<int64_t>("decoder_d_ff");
+  config.decoder_n_heads = fields.integer<int>("decoder_n_heads");
+  config.norm_order = norm_order_from(fields.text("norm_order"));
+  config.activation = activation_from(fields.text("activation"));
+  config.positions = position_kind_from(fields.text("positions"));
+  config.max_positions = fields.integer<int64_t>("max_positions");
+  config.tying = tying_from(fields.text("tying"));
+  config.output_bias = fields.flag("output_bias");
+  config.dropout = number(fields, "dropout");
+  config.attention_dropout = number(fields, "attention_dropout");
+  config.activation_dropout = number(fields, "activation_dropout");
+  config.source_word_dropout = number(fields, "source_word_dropout");
+  config.target_word_dropout = number(fields, "target_word_dropout");
+  config.layer_norm_epsilon = number(fields, "layer_norm_epsilon");
   config.check();
   return config;
 } catch (const base::Error& error) {
@@ -224,23 +200,6 @@ nn::PositionKind position_kind_from(std::string_view name) {
 }
 Tying tying_from(std::string_view name) {
   return find_value(kTyings, "tying", name);
-}
-
-std::string nearest_name(std::string_view name, const std::vector<std::string>& known) {
-  const auto distance = [&](const std::string& other) {
-    std::vector<size_t> row(other.size() + 1);
-    std::iota(row.begin(), row.end(), size_t{0});
-    for (size_t i = 0; i < name.size(); ++i) {
-      size_t diagonal = std::exchange(row[0], i + 1);
-      for (size_t j = 0; j < other.size(); ++j) {
-        const size_t replaced = diagonal + (name[i] == other[j] ? 0 : 1);
-        diagonal = row[j + 1];
-        row[j + 1] = std::min({replaced, row[j] + 1, diagonal + 1});
-      }
-    }
-    return row.back();
-  };
-  return known.empty() ? "" : *std::ranges::min_element(known, {}, distance);
 }
 
 }  // namespace dragoman::models

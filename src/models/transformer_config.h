@@ -2,7 +2,6 @@
 
 #include <string>
 #include <string_view>
-#include <vector>
 
 #include "nn/layer_config.h"
 #include "nn/token_embedding.h"
@@ -64,8 +63,5 @@ nn::NormOrder norm_order_from(std::string_view name);
 kernels::Activation activation_from(std::string_view name);
 nn::PositionKind position_kind_from(std::string_view name);
 Tying tying_from(std::string_view name);
-
-/// The known name closest to `name` by edit distance, for "did you mean".
-std::string nearest_name(std::string_view name, const std::vector<std::string>& known);
 
 }  // namespace dragoman::models

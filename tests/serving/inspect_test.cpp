@@ -118,7 +118,7 @@ TEST_F(Inspect, RefusalsAreSentences) {
   expect_refused({{"text", " "}}, "blank");
   expect_refused({{"text", kText}, {"sentence", 1}}, "unknown key \"sentence\"");
   expect_refused({{"text", 5}}, "text must be a string");
-  expect_refused({{"text", kText}, {"beam_size", 17}}, "beam_size is 17, must be a whole number from 1 to 16");
+  expect_refused({{"text", kText}, {"beam_size", 17}}, "beam_size must be an integer from 1 to 16, is 17");
   expect_refused({{"text", kText}, {"alpha", 99}}, "alpha is 99");
   expect_refused({{"text", kText}, {"target_ids", {-1}}}, "target_ids[0] must be a token id");
   expect_refused({{"text", kText}, {"target_ids", {60000}}}, "target_ids[0] is 60000, must be in [0, ");

@@ -36,12 +36,6 @@ bool is_digit(char c) {
   return c >= '0' && c <= '9';
 }
 
-std::string_view trimmed(std::string_view value) {
-  const size_t begin = value.find_first_not_of(" \t");
-  return begin == std::string_view::npos ? std::string_view()
-                                         : value.substr(begin, value.find_last_not_of(" \t") - begin + 1);
-}
-
 // Reads the lines of one head and remembers what concerns its framing.
 class HeadCheck {
  public:
@@ -100,7 +94,7 @@ class HeadCheck {
     if (colon == std::string_view::npos || !is_token(line.substr(0, colon))) {
       return refuse(400, "a header is not NAME: value");
     }
-    const std::string_view value = trimmed(line.substr(colon + 1));
+    const std::string_view value = base::trim(line.substr(colon + 1), " \t");
     if (!std::ranges::all_of(value, is_value_character)) {
       return refuse(400, "a header holds a control character");
     }

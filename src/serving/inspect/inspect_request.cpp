@@ -2,16 +2,17 @@
 
 #include <fmt/ranges.h>
 
-#include <algorithm>
 #include <map>
 #include <nlohmann/json.hpp>
 
 #include "base/error.h"
 #include "base/json.h"
+#include "base/json_fields.h"
 
 namespace dragoman::serving {
 namespace {
 
+using base::JsonFields;
 using nlohmann::json;
 
 constexpr size_t kMostParts = 64;
@@ -27,61 +28,22 @@ const std::map<std::string, PartKind, std::less<>>& part_kinds() {
   return kinds;
 }
 
-// An object of a request, read key by key.
-class Fields {
- public:
-  Fields(const json& object, std::string place) : object_(object), place_(std::move(place)) {
-    base::check_usage(object.is_object(), "inspect: {} must be a JSON object", place_.empty() ? "the body" : place_);
-  }
+JsonFields fields_of(const json& object, std::string place) {
+  return {object, "inspect", base::ErrorKind::kUsage, std::move(place)};
+}
 
-  void check_keys(const std::vector<std::string>& known) const {
-    for (const auto& [key, value] : object_.items()) {
-      base::check_usage(std::ranges::find(known, key) != known.end(), "inspect: unknown key \"{}\"; known: {}",
-                        name_of(key), fmt::join(known, ", "));
-    }
-  }
-  bool has(const char* key) const { return object_.contains(key) && !object_[key].is_null(); }
+int64_t integer_or(const JsonFields& fields, const char* key, int64_t otherwise, int64_t low, int64_t high) {
+  return fields.has(key) ? fields.integer(key, low, high) : otherwise;
+}
 
-  std::string text(const char* key) const {
-    if (!has(key)) {
-      return {};
-    }
-    base::check_usage(object_[key].is_string(), "inspect: {} must be a string", name_of(key));
-    return object_[key].get<std::string>();
-  }
-  int64_t integer(const char* key, int64_t otherwise, int64_t low, int64_t high) const {
-    if (!has(key)) {
-      return otherwise;
-    }
-    const json& value = object_[key];
-    const bool fits = value.is_number_integer() && value.get<double>() >= static_cast<double>(low) &&
-                      value.get<double>() <= static_cast<double>(high);
-    base::check_usage(fits, "inspect: {} is {}, must be a whole number from {} to {}", name_of(key),
-                      base::dump_json(value).substr(0, 40), low, high);
-    return value.get<int64_t>();
-  }
-  double number(const char* key) const {
-    base::check_usage(object_[key].is_number(), "inspect: {} must be a number", name_of(key));
-    return object_[key].get<double>();
-  }
-  const json& list(const char* key) const {
-    static const json kNone = json::array();
-    if (!has(key)) {
-      return kNone;
-    }
-    base::check_usage(object_[key].is_array(), "inspect: {} must be a list", name_of(key));
-    return object_[key];
-  }
-  std::string name_of(const std::string& key) const { return place_.empty() ? key : place_ + "." + key; }
+const json& list_or_none(const JsonFields& fields, const char* key) {
+  static const json kNone = json::array();
+  return fields.has(key) ? fields.list(key) : kNone;
+}
 
- private:
-  const json& object_;
-  std::string place_;
-};
-
-InspectPart parse_part(const Fields& fields) {
-  fields.check_keys({"part", "path", "head", "step", "count"});
-  const std::string name = fields.text("part");
+InspectPart parse_part(const JsonFields& fields) {
+  fields.check_known({"part", "path", "head", "step", "count"});
+  const std::string name = fields.text("part", "");
   const auto kind = part_kinds().find(name);
   if (kind == part_kinds().end()) {
     std::vector<std::string> known;
@@ -92,10 +54,10 @@ InspectPart parse_part(const Fields& fields) {
                fmt::join(known, ", "));
   }
   InspectPart part{kind->second, name};
-  part.path = fields.text("path");
-  part.head = fields.integer("head", 0, 0, 1 << 20);
-  part.step = fields.integer("step", 0, 0, 1 << 20);
-  part.count = fields.integer("count", part.count, 1, kMaxCandidates);
+  part.path = fields.text("path", "");
+  part.head = integer_or(fields, "head", 0, 0, 1 << 20);
+  part.step = integer_or(fields, "step", 0, 0, 1 << 20);
+  part.count = integer_or(fields, "count", part.count, 1, kMaxCandidates);
   return part;
 }
 
@@ -121,24 +83,24 @@ void InspectRequest::complete(const decoding::SearchOptions& of_model) {
 
 InspectRequest parse_inspect_request(std::string_view body) {
   const json parsed = base::parse_json(body, "the body", kLimits);
-  const Fields fields(parsed, "");
-  fields.check_keys({"source", "target", "api_key", "text", "target_ids", "beam_size", "alpha", "parts"});
+  const JsonFields fields = fields_of(parsed, "");
+  fields.check_known({"source", "target", "api_key", "text", "target_ids", "beam_size", "alpha", "parts"});
   InspectRequest request;
-  request.source = fields.text("source");
-  request.target = fields.text("target");
-  request.inspection.text = fields.text("text");
-  request.api_key = fields.text("api_key");
+  request.source = fields.text("source", "");
+  request.target = fields.text("target", "");
+  request.inspection.text = fields.text("text", "");
+  request.api_key = fields.text("api_key", "");
   if (fields.has("beam_size")) {
-    request.beam_size = fields.integer("beam_size", 0, 1, kMaxBeam);
+    request.beam_size = fields.integer("beam_size", 1, kMaxBeam);
   }
   if (fields.has("alpha")) {
     request.alpha = fields.number("alpha");
   }
-  request.inspection.predicted = parse_ids(fields.list("target_ids"));
-  const json& parts = fields.list("parts");
+  request.inspection.predicted = parse_ids(list_or_none(fields, "target_ids"));
+  const json& parts = list_or_none(fields, "parts");
   base::check_usage(parts.size() <= kMostParts, "inspect: {} parts, at most {} at a time", parts.size(), kMostParts);
   for (size_t i = 0; i < parts.size(); ++i) {
-    request.parts.push_back(parse_part(Fields(parts[i], fmt::format("parts[{}]", i))));
+    request.parts.push_back(parse_part(fields_of(parts[i], fmt::format("parts[{}]", i))));
   }
   return request;
 }
