@@ -1,4 +1,4 @@
-#include "models/inspect.h"
+#include "models/folder_description.h"
 
 #include <fmt/format.h>
 
@@ -152,7 +152,7 @@ std::string as_text(const json& tree) {
 
 }  // namespace
 
-Inspection inspect_folder(const std::filesystem::path& folder, Verify verify) {
+FolderDescription describe_folder(const std::filesystem::path& folder, Verify verify) {
   json tree;
   base::read_published(folder, [&](const base::CheckedFolder& files) { tree = describe(files, verify); });
   return {.text = as_text(tree), .json = base::dump_json(tree, 2) + "\n"};
