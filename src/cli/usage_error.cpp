@@ -10,7 +10,7 @@
 #include <string_view>
 
 #include "cli/help_format.h"
-#include "models/transformer_config.h"
+#include "models/transformer/transformer_config.h"
 
 namespace dragoman::cli {
 namespace {

@@ -8,7 +8,7 @@
 #include "base/error.h"
 #include "base/files.h"
 #include "cli/usage_error.h"
-#include "models/transformer_config.h"
+#include "models/transformer/transformer_config.h"
 
 namespace dragoman::cli {
 namespace {

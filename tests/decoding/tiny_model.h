@@ -5,7 +5,7 @@
 
 #include "base/random.h"
 #include "data/vocabulary/vocabulary.h"
-#include "models/transformer.h"
+#include "models/transformer/transformer.h"
 
 namespace dragoman::decoding {
 

@@ -3,7 +3,7 @@
 #include <cmath>
 
 #include "base/files.h"
-#include "models/transformer.h"
+#include "models/transformer/transformer.h"
 #include "ops/linear_cross_entropy.h"
 #include "tensor/safetensors.h"
 #include "training/data_parallel.h"

@@ -6,7 +6,7 @@
 #include <optional>
 
 #include "models/model_tensors.h"
-#include "models/transformer.h"
+#include "models/transformer/transformer.h"
 #include "support/error_of.h"
 
 namespace dragoman::models {

@@ -5,7 +5,7 @@
 
 #include "base/error.h"
 #include "base/json.h"
-#include "models/transformer_config.h"
+#include "models/transformer/transformer_config.h"
 
 namespace dragoman::decoding {
 namespace {

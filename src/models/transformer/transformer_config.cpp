@@ -1,4 +1,4 @@
-#include "models/transformer_config.h"
+#include "models/transformer/transformer_config.h"
 
 #include <algorithm>
 #include <nlohmann/json.hpp>
@@ -41,7 +41,7 @@ Enum find_value(const Name<Enum> (&names)[N], const char* key, std::string_view 
 }
 
 json to_tree(const TransformerConfig& config) {
-  return {{"architecture", "transformer"},
+  return {{"architecture", TransformerConfig::kArchitecture},
           {"source_vocab_size", config.source_vocab_size},
           {"target_vocab_size", config.target_vocab_size},
           {"d_model", config.d_model},
@@ -168,7 +168,7 @@ TransformerConfig transformer_config_from_json(std::string_view text, std::strin
   json tree = base::parse_json(text, file_name);
   base::check_data(tree.is_object(), "{}: must be a JSON object", file_name);
   complete_keys(tree, file_name);
-  base::check_data(tree["architecture"] == "transformer", "{}: architecture is {}, this program knows \"transformer\"",
+  base::check_data(tree["architecture"] == TransformerConfig::kArchitecture, "{}: architecture is {}, this program knows \"transformer\"",
                    file_name, base::dump_json(tree["architecture"]));
   TransformerConfig config;
   config.source_vocab_size = integer<int64_t>(tree, "source_vocab_size", file_name);
