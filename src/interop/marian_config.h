@@ -4,7 +4,7 @@
 #include <string>
 #include <string_view>
 
-#include "models/transformer_config.h"
+#include "models/transformer/transformer_config.h"
 
 namespace dragoman::interop {
 

@@ -11,8 +11,9 @@
 #include "interop/marian_tensors.h"
 #include "interop/marian_vocabulary.h"
 #include "models/model_tensors.h"
-#include "models/transformer.h"
+#include "models/model.h"
 #include "ops/embedding.h"
+#include "models/architectures/architectures.h"
 
 namespace dragoman::interop {
 namespace {
@@ -237,7 +238,7 @@ ImportedModel import_marian(const fs::path& folder) {
   model.source_vocab_size = static_cast<int64_t>(ids.source.pieces.size());
   model.target_vocab_size = static_cast<int64_t>(ids.target.pieces.size());
   model.tying = tying_of(config);
-  models::check_tensors(models::Transformer(model).parameters(), imported.files.tensors, source.file());
+  models::check_tensors(models::make_model(model)->parameters(), imported.files.tensors, source.file());
   imported.files.config = models::to_json(model);
   const bool has_generation = is_there(folder / kGenerationName);
   imported.search =

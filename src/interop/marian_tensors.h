@@ -5,7 +5,7 @@
 #include <string>
 #include <vector>
 
-#include "models/transformer_config.h"
+#include "models/transformer/transformer_config.h"
 #include "tensor/safetensors.h"
 
 namespace dragoman::interop {

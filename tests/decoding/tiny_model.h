@@ -5,7 +5,7 @@
 
 #include "base/random.h"
 #include "data/vocabulary/vocabulary.h"
-#include "models/transformer.h"
+#include "models/transformer/transformer.h"
 #include "support/tiny_config.h"
 
 namespace dragoman::decoding {
@@ -25,7 +25,7 @@ inline std::shared_ptr<models::Transformer> tiny_model(nn::NormOrder order, uint
   for (float& value : model->parameters().mutable_values().span<float>()) {
     value *= 1.5F;
   }
-  tensor::Tensor end = model->output_weight().variable.value().rows(data::kEosId, data::kEosId + 1);  // [1, D]
+  tensor::Tensor end = model->output().weight.variable.value().rows(data::kEosId, data::kEosId + 1);  // [1, D]
   for (float& value : end.span<float>()) {
     value *= 3.0F;
   }

@@ -11,7 +11,7 @@
 #include "base/random.h"
 #include "models/folder_description.h"
 #include "models/model_tensors.h"
-#include "models/transformer.h"
+#include "models/transformer/transformer.h"
 #include "support/expect_error.h"
 #include "support/temporary_folder.h"
 #include "support/tiny_config.h"

@@ -76,8 +76,8 @@ INSTANTIATE_TEST_SUITE_P(Tyings, EachTying, testing::Values(Tying::kAll, Tying::
 std::vector<float> log_probs(const models::Transformer& model, const std::vector<int32_t>& source,
                              const std::vector<int32_t>& target) {
   const autograd::NoGrad inference;
-  const auto hidden = model.forward(models::one_sentence(source), models::one_sentence(target), {});
-  return ops::log_softmax(model.logits(hidden)).value().to_vector<float>();
+  const auto hidden = model.forward({models::one_sentence(source), models::one_sentence(target)}, {});
+  return ops::log_softmax(model.output().logits(hidden)).value().to_vector<float>();
 }
 
 TEST_P(EachTying, ImportedAgainItIsTheSameModel) {

@@ -12,7 +12,7 @@
 #include "interop/marian_import.h"
 #include "interop/marian_vocabulary.h"
 #include "models/model_tensors.h"
-#include "models/transformer.h"
+#include "models/transformer/transformer.h"
 
 namespace dragoman::interop {
 

@@ -4,7 +4,7 @@
 
 #include <set>
 
-#include "models/transformer.h"
+#include "models/transformer/transformer.h"
 #include "ops/embedding.h"
 #include "support/tensors.h"
 #include "support/tiny_config.h"

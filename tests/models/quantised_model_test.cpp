@@ -6,7 +6,7 @@
 #include <optional>
 
 #include "models/model_tensors.h"
-#include "models/transformer.h"
+#include "models/transformer/transformer.h"
 #include "support/error_of.h"
 #include "support/tiny_config.h"
 
@@ -43,7 +43,7 @@ struct Made {
 std::vector<float> logits_of(const Transformer& model) {
   const autograd::NoGrad inference;
   const std::vector<int32_t> source = {9, 5, 69, 3}, target = {2, 8, 44};
-  return model.logits(model.forward(one_sentence(source), one_sentence(target), {})).value().to_vector<float>();
+  return model.output().logits(model.forward({one_sentence(source), one_sentence(target)}, {})).value().to_vector<float>();
 }
 
 // As the tensors of a file, in the order of their names or backwards.

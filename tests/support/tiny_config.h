@@ -2,7 +2,7 @@
 
 #include <cstdint>
 
-#include "models/transformer_config.h"
+#include "models/transformer/transformer_config.h"
 
 namespace dragoman::test_support {
 

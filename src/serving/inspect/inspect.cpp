@@ -1,6 +1,7 @@
 #include "serving/inspect/inspect.h"
 
 #include "base/json.h"
+#include "models/transformer/transformer_config.h"
 #include "serving/inspect/inspect_parts.h"
 
 namespace dragoman::serving {
@@ -8,8 +9,13 @@ namespace {
 
 using nlohmann::json;
 
-// Sizes in the letters of docs/notation.md; the page draws by them.
-json model_json(const models::TransformerConfig& config) {
+// Sizes in the letters of docs/notation.md; the page draws by them. Of another architecture: what config.json says.
+json model_json(const models::ModelConfig& any) {
+  const auto* shape = any.get_if<models::TransformerConfig>();
+  if (shape == nullptr) {
+    return json::parse(any.to_json());
+  }
+  const models::TransformerConfig& config = *shape;
   const nn::LayerConfig encoder = config.encoder_layer(), decoder = config.decoder_layer();
   return {{"d_model", config.d_model},
           {"d_ff", encoder.d_ff},

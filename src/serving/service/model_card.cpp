@@ -61,10 +61,10 @@ json parameters_json(const nn::ParameterSet& parameters) {
 
 std::string model_card(const std::string& name, const decoding::Translator& translator,
                        const report::MetricsHistory& history) {
-  const models::Transformer& model = translator.model();
+  const models::Model& model = translator.model();
   return base::dump_json(
       {{"name", name},
-       {"config", json::parse(models::to_json(model.config()))},
+       {"config", json::parse(model.config().to_json())},
        {"parameters", parameters_json(model.parameters())},
        {"shortlist", translator.shortlist() != nullptr},
        {"search", json::parse(decoding::search_defaults_json(translator.search_defaults()))},

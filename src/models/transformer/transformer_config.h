@@ -3,6 +3,7 @@
 #include <string>
 #include <string_view>
 
+#include "models/model_config.h"
 #include "nn/layer_config.h"
 #include "nn/token_embedding.h"
 
@@ -17,6 +18,8 @@ enum class Tying {
 
 /// An encoder-decoder Transformer, complete and checked. JSON keys and flags carry the same names.
 struct TransformerConfig {
+  static constexpr std::string_view kArchitecture = "transformer";
+
   int64_t source_vocab_size = 0;
   int64_t target_vocab_size = 0;
   int64_t d_model = 512;
@@ -41,6 +44,7 @@ struct TransformerConfig {
 
   /// Throws Error(kUsage) naming field, rule and value: "d_model is 100, must be a multiple of n_heads (8)".
   void check() const;
+  ModelSizes sizes() const { return {source_vocab_size, target_vocab_size, d_model, max_positions}; }
   nn::LayerConfig encoder_layer() const;
   nn::LayerConfig decoder_layer() const;
 };

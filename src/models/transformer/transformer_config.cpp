@@ -1,4 +1,4 @@
-#include "models/transformer_config.h"
+#include "models/transformer/transformer_config.h"
 
 #include <algorithm>
 #include <nlohmann/json.hpp>
@@ -42,7 +42,7 @@ Enum find_value(const Name<Enum> (&names)[N], const char* key, std::string_view 
 }
 
 json to_tree(const TransformerConfig& config) {
-  return {{"architecture", "transformer"},
+  return {{"architecture", TransformerConfig::kArchitecture},
           {"source_vocab_size", config.source_vocab_size},
           {"target_vocab_size", config.target_vocab_size},
           {"d_model", config.d_model},
@@ -143,7 +143,7 @@ TransformerConfig transformer_config_from_json(std::string_view text, std::strin
   json tree = base::parse_json(text, file_name);
   complete_keys(tree, std::string(file_name));
   const base::JsonFields fields(tree, std::string(file_name));
-  base::check_data(fields.value("architecture") == "transformer",
+  base::check_data(fields.value("architecture") == TransformerConfig::kArchitecture,
                    "{}: architecture is {}, this program knows \"transformer\"", file_name,
                    base::dump_json(tree["architecture"]));
   TransformerConfig config;

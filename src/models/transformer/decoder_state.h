@@ -4,13 +4,14 @@
 #include <span>
 #include <vector>
 
-#include "decoding/search/step_model.h"
-#include "decoding/steps/key_value_cache.h"
+#include "models/generation.h"
+#include "models/transformer/decoder_key_values.h"
+#include "models/transformer/key_value_cache.h"
 #include "kernels/cpu/attention/attention_shared.h"
 #include "kernels/cpu/attention/attention_step.h"
-#include "models/transformer.h"
+#include "nn/decoder_layer.h"
 
-namespace dragoman::decoding {
+namespace dragoman::models {
 
 class DecoderState;
 
@@ -41,10 +42,11 @@ class CachedCrossKeyValues : public nn::KeyValueSource {
 /// All that decoding remembers between steps. A slot is one sentence: its encoder keys and values (shared by its
 /// hypotheses), and for each hypothesis a table that names the cache row of every position. When a beam is reordered
 /// only tables of integers are copied; cache rows stay in place. Slots are refilled when a sentence is done.
-/// One thread at a time; the model must outlive it. Memory comes from the arena current when it is first needed.
-class DecoderState : public models::DecoderKeyValues {
+/// One thread at a time; the layers must outlive it. Memory comes from the arena current when it is first needed.
+class DecoderState : public DecoderKeyValues {
  public:
-  explicit DecoderState(const models::Transformer& model);
+  /// @param layers  of the decoder, one at least;  @param d_model  D;  @param dtype  of the cached keys and values
+  DecoderState(std::span<const nn::DecoderLayer> layers, int64_t d_model, tensor::DType dtype);
   DecoderState(const DecoderState&) = delete;
   DecoderState& operator=(const DecoderState&) = delete;
 
@@ -55,7 +57,7 @@ class DecoderState : public models::DecoderKeyValues {
   /// Frees the slot and its cache rows. Throws Error for a slot that is not in use.
   void remove(int32_t slot);
 
-  /// Makes the hypotheses follow `rows` (see StepModel::step) and takes a cache row for each. Throws Error when a slot
+  /// Makes the hypotheses follow `rows` (see Generation::step) and takes a cache row for each. Throws Error when a slot
   /// is not in use or a parent does not exist: "decoder state: slot 3 has 4 hypotheses, parent is 4".
   void begin_step(std::span<const StepRow> rows);
   /// Takes `count` cache rows for the only hypothesis of a slot that has had no step yet, a row of the next forward
@@ -106,7 +108,7 @@ class DecoderState : public models::DecoderKeyValues {
   std::span<const kernels::SharedRows> cross_keys(size_t layer);
   tensor::Tensor* attention_of(size_t layer);
 
-  const models::Transformer& model_;
+  std::span<const nn::DecoderLayer> layers_;
   KeyValueCache cache_;
   std::vector<Slot> slots_;
   std::vector<int32_t> free_slots_;
@@ -119,4 +121,4 @@ class DecoderState : public models::DecoderKeyValues {
   std::vector<CachedCrossKeyValues> cross_key_values_;
 };
 
-}  // namespace dragoman::decoding
+}  // namespace dragoman::models

@@ -1,10 +1,9 @@
-#include "models/transformer.h"
+#include "models/transformer/transformer.h"
 
 #include <algorithm>
 
 #include "autograd/recompute.h"
 #include "base/error.h"
-#include "ops/linear.h"
 
 namespace dragoman::models {
 namespace {
@@ -39,28 +38,6 @@ Variable run_layer(const nn::ForwardContext& context, Layer layer) {
 }
 
 }  // namespace
-
-TokenRows one_sentence(std::span<const int32_t> ids) {
-  const int32_t offsets[] = {0, static_cast<int32_t>(ids.size())};
-  return make_token_rows(ids, offsets);
-}
-
-TokenRows make_token_rows(std::span<const int32_t> ids, std::span<const int32_t> offsets, int64_t first_row) {
-  const auto n_rows = static_cast<int64_t>(ids.size());
-  base::check_argument(!offsets.empty() && offsets.front() == 0 && offsets.back() == n_rows,
-                       "token rows: offsets must run from 0 to the number of ids ({})", n_rows);
-  std::vector<int32_t> positions(ids.size());
-  for (size_t sentence = 0; sentence + 1 < offsets.size(); ++sentence) {
-    base::check_argument(offsets[sentence] <= offsets[sentence + 1], "token rows: offsets fall at sentence {}",
-                         sentence);
-    for (int32_t row = offsets[sentence]; row < offsets[sentence + 1]; ++row) {
-      positions[static_cast<size_t>(row)] = row - offsets[sentence];
-    }
-  }
-  return {
-      Tensor::from(ids, {n_rows}),
-      {Tensor::from(offsets, {static_cast<int64_t>(offsets.size())}), Tensor::from(positions, {n_rows}), first_row}};
-}
 
 Transformer::Transformer(const TransformerConfig& config)
     : config_((config.check(), config)),
@@ -120,20 +97,42 @@ Variable Transformer::decode(const TokenRows& target, const std::shared_ptr<Deco
   return x;
 }
 
-Variable Transformer::forward(const TokenRows& source, const TokenRows& target,
-                              const nn::ForwardContext& context) const {
+Variable Transformer::forward(const ModelInput& input, const nn::ForwardContext& context) const {
+  const auto& [source, target] = input;
   const Variable memory = encode(source, context);  // [Ns, D]
   return decode(target, std::make_shared<RaggedDecoderKeyValues>(target.rows, source.rows, memory),
                 context);  // [Nt, D]
 }
 
-Variable Transformer::logits(const Variable& hidden) const {
-  return ops::linear(hidden, output_weight(), output_bias(), kernels::Transpose::kYes);  // [Nt, V]
+OutputLayer Transformer::output() const {
+  return {output_weight_->weight(), output_bias_ == nullptr ? Variable() : output_bias_->variable};
 }
 
-void Transformer::best_logits(const Variable& hidden, int k, kernels::BestLogits& best) const {
-  const Variable bias = output_bias();
-  ops::best_of_product(hidden.value(), output_weight(), bias.defined() ? bias.value() : Tensor(), k, best);
+std::unique_ptr<Generation> Transformer::begin_generation() const {
+  return std::make_unique<TransformerGeneration>(*this);
+}
+
+double Transformer::forward_flops(int64_t source_length, int64_t target_length) const {
+  return models::forward_flops(transformer_config(), source_length, target_length);
+}
+
+std::vector<std::string> Transformer::cross_attention_paths() const {
+  std::vector<std::string> paths;
+  for (const nn::DecoderLayer& layer : decoder_layers_) {
+    paths.push_back(layer.cross_attention().path());
+  }
+  return paths;
+}
+
+double forward_flops(const TransformerConfig& config, int64_t source_length, int64_t target_length) {
+  const auto d = static_cast<double>(config.d_model), f = static_cast<double>(config.d_ff);
+  const auto s = static_cast<double>(source_length), t = static_cast<double>(target_length);
+  const double encoder = config.encoder_layers * ((8 * d * d + 4 * d * f) * s + 4 * d * s * s);
+  const double cross_keys = config.decoder_layers * 4 * d * d * s;
+  const double attention = 4 * d * (t * (t + 1) / 2 + s * t);
+  const double decoder = config.decoder_layers * ((12 * d * d + 4 * d * f) * t + attention);
+  const double output = 2 * d * static_cast<double>(config.target_vocab_size) * t;
+  return encoder + cross_keys + decoder + output;
 }
 
 }  // namespace dragoman::models

@@ -6,7 +6,7 @@
 #include "kernels/cpu/attention/attention_step.h"
 #include "tensor/tensor.h"
 
-namespace dragoman::decoding {
+namespace dragoman::models {
 
 /// The cache rows of one sentence: whole runs of neighbours, so that reading a history walks through memory in order.
 struct CacheRows {
@@ -63,4 +63,4 @@ class KeyValueCache {
   std::vector<int32_t> needs_;      // of each row: those that follow it, and one until it is released
 };
 
-}  // namespace dragoman::decoding
+}  // namespace dragoman::models

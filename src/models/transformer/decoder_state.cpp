@@ -1,11 +1,11 @@
-#include "decoding/steps/decoder_state.h"
+#include "models/transformer/decoder_state.h"
 
 #include <algorithm>
 #include <ranges>
 
 #include "base/error.h"
 
-namespace dragoman::decoding {
+namespace dragoman::models {
 
 using autograd::Variable;
 using tensor::Tensor;
@@ -28,27 +28,9 @@ Variable CachedCrossKeyValues::attend(const Variable& input, const nn::MultiHead
   return Variable(heads);
 }
 
-namespace {
-
-// Keys and values are rounded where the products are: less memory to hold, and to read in every step.
-tensor::DType cache_dtype(const models::Transformer& model) {
-  const nn::WeightPacking* packing = model.parameters().packing();
-  switch (packing == nullptr ? kernels::Precision::kFloat32 : packing->precision()) {
-    case kernels::Precision::kInt8:
-      return tensor::DType::kInt8;
-    case kernels::Precision::kBFloat16:
-      return tensor::DType::kBFloat16;
-    default:
-      return tensor::DType::kFloat32;
-  }
-}
-
-}  // namespace
-
-DecoderState::DecoderState(const models::Transformer& model)
-    : model_(model),
-      cache_(model.decoder_layer_count(), model.config().d_model, model.config().n_heads, cache_dtype(model)) {
-  for (size_t layer = 0; layer < model.decoder_layer_count(); ++layer) {
+DecoderState::DecoderState(std::span<const nn::DecoderLayer> layers, int64_t d_model, tensor::DType dtype)
+    : layers_(layers), cache_(layers.size(), d_model, layers.front().cross_attention().n_heads(), dtype) {
+  for (size_t layer = 0; layer < layers.size(); ++layer) {
     self_key_values_.emplace_back(*this, layer);
     cross_key_values_.emplace_back(*this, layer);
   }
@@ -75,8 +57,8 @@ std::vector<int32_t> DecoderState::add(const Variable& memory, std::span<const i
 // Keys and values of every layer's cross-attention, once for each sentence.
 void DecoderState::keep_sources(const Variable& memory, std::span<const int32_t> offsets,
                                 std::span<const int32_t> added) {
-  for (size_t layer = 0; layer < model_.decoder_layer_count(); ++layer) {
-    const nn::MultiHeadAttention& attention = model_.decoder_layer(layer).cross_attention();
+  for (size_t layer = 0; layer < layers_.size(); ++layer) {
+    const nn::MultiHeadAttention& attention = layers_[layer].cross_attention();
     const auto projected = attention.project_keys_and_values(memory);
     const Tensor &keys = projected.keys.value(), &values = projected.values.value();  // [Ns, H * Dh]
     for (size_t sentence = 0; sentence < added.size(); ++sentence) {
@@ -189,7 +171,7 @@ void DecoderState::want_attention(bool wanted) {
 
 // Where the weights of this layer's cross-attention go, for as many sources as the rows have.
 Tensor* DecoderState::attention_of(size_t layer) {
-  if (!attention_wanted_ || layer + 1 != model_.decoder_layer_count()) {
+  if (!attention_wanted_ || layer + 1 != layers_.size()) {
     return nullptr;
   }
   int64_t longest = 0;
@@ -246,4 +228,4 @@ std::span<const kernels::SharedRows> DecoderState::cross_keys(size_t layer) {
   return shared_rows_;
 }
 
-}  // namespace dragoman::decoding
+}  // namespace dragoman::models

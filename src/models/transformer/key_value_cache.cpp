@@ -1,9 +1,9 @@
-#include "decoding/steps/key_value_cache.h"
+#include "models/transformer/key_value_cache.h"
 
 #include <algorithm>
 #include <cstring>
 
-namespace dragoman::decoding {
+namespace dragoman::models {
 namespace {
 
 // Enough for most work, since growing copies everything; rows that are never written take addresses but no memory.
@@ -87,4 +87,4 @@ void KeyValueCache::grow() {
   capacity_ = grown;
 }
 
-}  // namespace dragoman::decoding
+}  // namespace dragoman::models
