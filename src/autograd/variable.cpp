@@ -55,7 +55,7 @@ Variable::Variable(Tensor value, bool requires_grad) : state_(std::make_shared<S
 
 const Tensor& Variable::grad() const {
   base::check_argument(state_ != nullptr && state_->has_grad,
-                       "variable: gradient asked for before it was computed; run Tape::backward first");
+                       "variable: gradient requested before it was computed; run Tape::backward first");
   return state_->grad;
 }
 

@@ -40,7 +40,7 @@ class Variable {
   void set_rounded(Tensor rounded) { state_->rounded = std::move(rounded); }
 
   bool has_grad() const { return state_->has_grad; }
-  /// Throws: Error if backward has not reached this variable: "variable: gradient asked for before it was computed; run
+  /// Throws: Error if backward has not reached this variable: "variable: gradient requested before it was computed; run
   /// Tape::backward first".
   const Tensor& grad() const;
   /// Discards the gradient. A bound buffer stays, and the next gradient overwrites it.

@@ -279,20 +279,20 @@ TEST(BFloat16PackedMatrix, ErrorsNameTheColumnsAndRowsAskedFor) {
     return error_of([&] { matrix.multiply_columns(rows, {}, first, y); });
   };
   EXPECT_EQ(columns_error(x, 480, {3, 480}),
-            "packed_matrix: columns 480 to 960 asked for, there are 900; must be whole parts of 480, but the last");
+            "packed_matrix: columns 480 to 960 requested, there are 900; must be whole parts of 480, but the last");
   EXPECT_EQ(columns_error(x, 48, {3, 48}),
-            "packed_matrix: columns 48 to 96 asked for, there are 900; must be whole parts of 480, but the last");
+            "packed_matrix: columns 48 to 96 requested, there are 900; must be whole parts of 480, but the last");
   EXPECT_EQ(columns_error(x, -480, {3, 480}),
-            "packed_matrix: columns -480 to 0 asked for, there are 900; must be whole parts of 480, but the last");
+            "packed_matrix: columns -480 to 0 requested, there are 900; must be whole parts of 480, but the last");
   EXPECT_EQ(columns_error(x, 480, {3, 100}),
-            "packed_matrix: columns 480 to 580 asked for, there are 900; must be whole parts of 480, but the last")
+            "packed_matrix: columns 480 to 580 requested, there are 900; must be whole parts of 480, but the last")
       << "they end inside a panel";
   EXPECT_EQ(columns_error(x, 480, {3, 420}), "no error");
   EXPECT_EQ(columns_error(x, 0, {2, 480}), "packed_matrix: y is [2, 480], must be [3, 480]");
   EXPECT_EQ(columns_error(x.columns(0, 3), 0, {3, 480}), "packed_matrix: x is [3, 3], must have 4 columns");
   Tensor y = Tensor::zeros({3, 900});
   EXPECT_EQ(error_of([&] { matrix.multiply_rows(x, 480, false, y); }),
-            "packed_matrix: rows 480 to 484 asked for, there are 4; the first must be a multiple of 480");
+            "packed_matrix: rows 480 to 484 requested, there are 4; the first must be a multiple of 480");
   EXPECT_EQ(error_of([&] { matrix.multiply(x.columns(0, 3), {}, y); }),
             "packed_matrix: x is [3, 3], must have 4 columns");
 }

@@ -72,7 +72,7 @@ TEST(ColumnSubset, RefusesWhatIsNoColumnOrDoesNotFit) {
   const PackedMatrix whole(random_float32({32, 100}, 2));
   ColumnSubset subset(whole, {});
   EXPECT_EQ(test_support::error_of([&] { subset.append(std::vector<int32_t>{100}); }),
-            "column_subset: column 100 asked for, there are 100");
+            "column_subset: column 100 requested, there are 100");
   EXPECT_EQ(test_support::error_of([&] {
               subset.multiply(random_float32({1, 31}, 1));
             }),

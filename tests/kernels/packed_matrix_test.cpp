@@ -304,7 +304,7 @@ TEST(PackedMatrix, ErrorsNameTheArgument) {
         matrix.multiply_rows(Tensor::zeros({3, 2}), 3, false, y);
       },
       testing::ThrowsMessage<base::Error>(
-          "packed_matrix: rows 3 to 5 asked for, there are 4; the first must be a multiple of 480"));
+          "packed_matrix: rows 3 to 5 requested, there are 4; the first must be a multiple of 480"));
   EXPECT_THAT(
       [&] {
         multiply(matrix, Tensor::zeros({3, 4}), {Tensor::zeros({5})});
@@ -328,7 +328,7 @@ TEST(PackedMatrix, ErrorsNameTheArgument) {
       [] {
         PackedMatrix(4, 6, Precision::kFloat32).pack(Tensor::zeros({4, 6}), Transpose::kNo, 0, 2);
       },
-      testing::ThrowsMessage<base::Error>("packed_matrix: panels 0 to 2 asked for, there are 1"));
+      testing::ThrowsMessage<base::Error>("packed_matrix: panels 0 to 2 requested, there are 1"));
 }
 
 }  // namespace

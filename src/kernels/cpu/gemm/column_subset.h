@@ -22,7 +22,7 @@ class ColumnSubset {
   /// Removes all columns.
   void clear() { size_ = 0; }
   /// Appends columns of W. Copying is fastest if their numbers rise.
-  /// Throws: Error, "column_subset: column 32000 asked for, there are 32000".
+  /// Throws: Error, "column_subset: column 32000 requested, there are 32000".
   void append(std::span<const int32_t> columns);
   /// @param x  [R, K] float32;  @return [R, at least size()]; column i belongs to the i-th appended column, and columns
   /// from size() on are undefined

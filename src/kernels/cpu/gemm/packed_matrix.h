@@ -84,13 +84,13 @@ class PackedMatrix {
   /// Computes y = x W[first_row .. first_row + x.dim(1)), or adds it to y. The columns of a part, from multiply_columns
   /// of the transposed matrix, add this to the product.
   /// Requires: first_row is a multiple of kPartColumns; the matrix is not int8; y is float32.
-  /// Throws: Error, "packed_matrix: rows 3 to 5 asked for, there are 4; the first must be a multiple of 480".
+  /// Throws: Error, "packed_matrix: rows 3 to 5 requested, there are 4; the first must be a multiple of 480".
   void multiply_rows(const Tensor& x, int64_t first_row, bool accumulate, Tensor& y) const;
 
   /// Computes columns first_column .. first_column + y.dim(1) of x W + bias, with the bits of `multiply`. first_column
   /// and y.dim(1) are multiples of kPartColumns, except for the last columns.
   /// @param x  float32 or bfloat16, as in `multiply`;  @param bias  [N], of all columns
-  /// Throws: Error, "packed_matrix: columns 480 to 960 asked for, there are 900; must be whole parts of 480, but the
+  /// Throws: Error, "packed_matrix: columns 480 to 960 requested, there are 900; must be whole parts of 480, but the
   /// last".
   void multiply_columns(const Tensor& x, const Tensor& bias, int64_t first_column, Tensor& y) const;
 
