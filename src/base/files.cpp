@@ -115,8 +115,8 @@ FileWriter::~FileWriter() {
   }
 }
 
-// Two writers at once would mix their bytes: the first keeps a lock on PATH.tmp. One that has just ended may rename
-// the file between our opening and locking it, so that it has to be opened again.
+// Two writers at once would mix their bytes, so a writer holds a lock on PATH.tmp. A writer that ends may rename
+// the file between the opening and the locking here. The file is then opened again.
 WriteFailure FileWriter::open_aside() {
   do {
     file_ = FileDescriptor(::open(aside_.c_str(), O_WRONLY | O_CREAT | O_CLOEXEC, 0666));

@@ -76,7 +76,7 @@ json parse_json(std::string_view text, std::string_view name, const JsonLimits& 
   check_data(is_valid_utf8(text), "{}: JSON is not valid UTF-8; save it as UTF-8", name);
   check_data(!text.starts_with("\xEF\xBB\xBF"), "{}: JSON begins with a byte order mark; save it as UTF-8 without one",
              name);
-  // The library takes a NUL for the end and would not look at what follows.
+  // The library stops at a NUL and would ignore the rest.
   check_data(text.find('\0') == std::string_view::npos, "{}: byte {}: JSON holds a NUL; correct the file", name,
              text.find('\0') + 1);
   check_depth(text, name, limits.max_depth);
