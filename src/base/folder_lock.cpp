@@ -16,7 +16,7 @@ namespace {
 
 constexpr const char* kLockName = ".lock";
 
-/// The process id that the owner left, or "unknown" in the instant before it has written it.
+// The process id that the owner left, or "unknown" in the instant before it has written it.
 std::string owner(int file) {
   std::string text(20, '\0');
   const ssize_t got = ::pread(file, text.data(), text.size(), 0);
