@@ -105,7 +105,7 @@ void FileReader::check_size(uint64_t bytes, uint64_t max_bytes) const {
 
 std::string FileReader::read_up_to(uint64_t max_bytes) {
   std::string content;
-  content.resize(size_ + 1);  // one more byte shows the end without a second look
+  content.resize(size_ + 1);  // with one more byte the first read finds the end
   size_t used = 0;
   while (const size_t got = read_some(file_, std::span(content).subspan(used), path_.string())) {
     used += got;

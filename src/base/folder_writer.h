@@ -29,7 +29,7 @@ class FolderWriter {
   /// Writes one file whose content lies in several places, such as a header and the memory of tensors, without a copy.
   void add(const std::string& name, std::span<const std::string_view> parts);
   /// Writes the manifest and renames FOLDER.tmp to FOLDER. An old FOLDER is swapped with the new one in one step and
-  /// then removed, so that readers find one of the two at every moment.
+  /// then removed. So readers find one of the two at every moment.
   void commit();
 
  private:

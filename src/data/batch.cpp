@@ -40,7 +40,7 @@ Batch slice(const Batch& batch, int32_t begin, int32_t end) {
   return part;
 }
 
-// How many of the sorted pairs, from the first, fit into one batch; at least one.
+// The number of sorted pairs, from the first, that fit into one batch; at least one.
 size_t fitting(std::span<const PairSize> pairs, int64_t budget) {
   int64_t source = 0, target = 0;
   size_t count = 0;

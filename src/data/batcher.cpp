@@ -41,13 +41,13 @@ std::vector<uint32_t> permutation(uint64_t count, uint64_t seed, uint64_t epoch)
   return order;
 }
 
-// Where a batch stands.
+// The position of a batch.
 struct Place {
   uint64_t epoch;
   bool ends_epoch;
 };
 
-// Pairs of a window as they are wanted: encoded with it, or now.
+// The pairs of a window: those that are encoded already, and others encoded on request.
 class PairSource {
  public:
   PairSource(const EncodedCorpus& corpus, std::span<const uint32_t> indices, EncodedCorpus::Window& window,
@@ -73,7 +73,7 @@ class PairSource {
   uint64_t epoch_;
 };
 
-// The shards that this process wants of a planned batch.
+// The shards of a planned batch that this process computes.
 BatchShare make_share(PairSource& pairs, const BatchPlan& plan, const BatcherOptions& options, const Place& place) {
   const std::vector<size_t> borders = shard_borders(plan, options.shards);
   BatchShare share;
@@ -134,7 +134,7 @@ Batcher::Window Batcher::make_window(const EncodedCorpus& corpus, const BatcherO
   return window;
 }
 
-// Makes the window that holds position_, or takes it from the background thread, and starts on the one after it.
+// Enters the window of position_, which may have been prefetched, and prefetches the next one.
 void Batcher::enter_window() {
   const Position start{position_.epoch, position_.sentence, 0};
   if (upcoming_.valid()) {

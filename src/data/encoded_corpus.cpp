@@ -43,7 +43,7 @@ std::optional<DropReason> reason_to_drop(size_t source_pieces, size_t target_pie
   return std::nullopt;
 }
 
-// Plain numbers as another rank of the same program reads them.
+// The bytes of plain numbers, which another rank of the same program reads.
 template <typename T>
 std::string bytes_of(const std::vector<T>& values) {
   static_assert(std::is_trivially_copyable_v<T>);
@@ -139,7 +139,7 @@ EncodedCorpus::EncodedCorpus(ParallelCorpus corpus, Vocabulary source, Vocabular
 }
 
 // Workers encode parts side by side. The parts are appended in the order of the lines, so the number of threads does
-// not change the result. Of a round of parts each worker takes the next one that is free, and few workers wait.
+// not change the result. Each worker takes the next free part of a round, so workers rarely wait.
 void EncodedCorpus::encode_lines_of_this_rank() {
   const uint64_t last = exchange_.end(corpus_.size());
   const uint64_t lines_per_round = kLinesPerPart * kPartsPerWorker * static_cast<uint64_t>(options_.threads);
@@ -160,7 +160,7 @@ void EncodedCorpus::encode_lines_of_this_rank() {
   }
 }
 
-// The parts follow each other in the order of the ranks, so the whole is that of a process alone.
+// The parts are in the order of the ranks, so the result is that of a single process.
 void EncodedCorpus::take_parts_of_others() {
   const std::vector<std::string> statistics = exchange_.all_gather(statistics_.to_json());
   const std::vector<std::string> kept = exchange_.all_gather(bytes_of(kept_));

@@ -65,8 +65,8 @@ struct LexicalModel {
 /// Learns p(t | s) by expectation maximisation. The model of a pair with source pieces s_1 .. s_m, without eos, and
 /// target pieces t_1 .. t_n is
 ///   p(t_j) = p0 p(t_j | null) + (1 - p0) sum_i a(i | j) p(t_j | s_i),   a(i | j) ~ exp(-lambda |i / m - j / n|)
-/// Row kBosId of the table belongs to null. Expected counts are summed as integers in units of 2^-32, so the result
-/// depends neither on the number of workers nor on the order of the pairs.
+/// Row kBosId of the table belongs to null. Expected counts are summed as integers in units of 2^-32. So the result
+/// does not depend on the number of workers and the order of the pairs.
 /// @param source_pieces, target_pieces  sizes of the vocabularies
 /// Throws: Error(kUsage) for options out of range, and for vocabularies whose table of pairs needs more than 4 GiB.
 /// Source: lambda = 0 is IBM model 1, Brown et al. 1993, section 4.1; lambda > 0 is the reparameterised model 2 of Dyer

@@ -11,7 +11,7 @@ namespace {
 class MpiCommunicator : public ProcessGroup {
  public:
   explicit MpiCommunicator(const JoinOptions& options) : engine_(options) {}
-  // Nobody leaves before all are ready to: who leaves has no pulse any more.
+  // All ranks leave together, because a rank that has left sends no more signs of life.
   ~MpiCommunicator() override { barrier(); }
 
   int rank() const override { return engine_.rank(); }

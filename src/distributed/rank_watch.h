@@ -6,8 +6,8 @@ namespace dragoman::distributed {
 
 /// A detector of silent ranks, from the times of their last signs of life. Rank 0 watches all others, and they watch
 /// rank 0, so the number of messages is linear in the number of ranks. Times are seconds of a monotonic clock. The
-/// other ranks report a silent rank 0 one after another, 2 seconds apart and at most 8 seconds later, so that the error
-/// is printed once.
+/// other ranks report a silent rank 0 one after another, 2 seconds apart and at most 8 seconds later. So the error is
+/// printed once.
 class RankWatch {
  public:
   /// @param timeout  allowed seconds of silence

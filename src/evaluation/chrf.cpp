@@ -19,7 +19,7 @@ constexpr size_t kColumnsPerOrder = 3;
 
 constexpr int kHighestOrder = 16;
 
-/// One sentence, both ways that chrF++ looks at it.
+// One sentence, both ways that chrF++ looks at it.
 struct Sentence {
   Symbols characters;
   Symbols words;
@@ -34,7 +34,7 @@ bool is_one_character(std::string_view word) {
                        [](char c) { return (static_cast<unsigned char>(c) & 0xC0) != 0x80; }) == 1;
 }
 
-/// Words with one punctuation mark set apart: the last character, or else the first ("(hi)" gives "(hi" and ")").
+// Words with one punctuation mark set apart: the last character, or else the first ("(hi)" gives "(hi" and ")").
 std::vector<std::string_view> words_without_punctuation(std::string_view line) {
   std::vector<std::string_view> result;
   for (const std::string_view word : split_words(line)) {
@@ -74,7 +74,7 @@ Sentence read_sentence(const ChrfOptions& options, std::string_view line, Vocabu
   return sentence;
 }
 
-/// The F-score in the arithmetic of `Real`: double for a text, float for a resample of it.
+// The F-score in the arithmetic of `Real`: double for a text, float for a resample of it.
 template <typename Real, typename Count>
 Real f_score(std::span<const Count> counts, int beta) {
   Real precision = 0;

@@ -21,9 +21,9 @@ std::string with_piece_list(std::string_view spm, const std::vector<std::string>
 std::string without_piece_list(std::string_view spm, std::string_view name);
 
 /// Returns the list of `spm`; empty if `spm` has no list. Requires: `spm` has passed check_sentencepiece_model.
-/// Throws: Error(kBadData) if the list is not at the end of the file or does not begin with the four special pieces, or
-/// if a piece occurs twice, is empty, is longer than 4,096 bytes or is not UTF-8, "source.spm: piece list: piece 7 is
-/// 'the', as is piece 5; ...".
+/// Throws: Error(kBadData) if the list is not at the end of the file or does not begin with the four special pieces;
+/// also if a piece occurs twice, is empty, is longer than 4,096 bytes or is not UTF-8, "source.spm: piece list: piece 7
+/// is 'the', as is piece 5; ...".
 std::vector<std::string> read_piece_list(std::string_view spm, std::string_view name);
 
 }  // namespace dragoman::data

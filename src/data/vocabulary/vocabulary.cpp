@@ -54,10 +54,10 @@ std::string fit(std::string_view text) {
 }  // namespace
 
 struct Vocabulary::Model {
-  // What cutting text at random takes.
+  // The sampler of random segmentations.
   struct Sampling {
     SubwordSampler sampler;
-    std::vector<int32_t> byte_ids;  // [256] when unknown characters become bytes, else empty
+    std::vector<int32_t> byte_ids;  // [256] when unknown characters become bytes, otherwise empty
 
     void append(const SubwordSampler::Segment& segment, std::vector<int32_t>& ids) const;
   };
@@ -66,9 +66,9 @@ struct Vocabulary::Model {
   std::string sha256;
   SentencePieceSummary summary;
   sentencepiece::SentencePieceProcessor processor;
-  std::vector<std::string> listed;  // [size] the piece list, empty when there is none
+  std::vector<std::string> listed;  // [size] the piece list; may be empty
   std::unordered_map<std::string_view, int32_t> listed_ids;
-  mutable std::once_flag sampling_once;  // made when it is first asked for: translating never does
+  mutable std::once_flag sampling_once;  // created on the first request; translation never needs it
   mutable std::optional<Sampling> sampling_made;
 
   void check_special_ids(std::string_view name) const;
