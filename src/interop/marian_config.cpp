@@ -55,7 +55,7 @@ class Keys {
     return tree_[key].get<std::string>();
   }
 
-  // For what changes the model and exists here in one way only.
+  // For keys that change the model and have a single supported value.
   void require_flag(const char* key, bool wanted) const {
     check_data(flag(key, wanted) == wanted, "{}: {} is {}, dragoman imports models with {} only", file_name_, key,
                !wanted, wanted);
@@ -107,7 +107,7 @@ models::TransformerConfig read_shape(const Keys& keys, const std::string& file_n
   model.source_vocab_size = keys.integer("vocab_size", 4, kMaxVocabulary);
   model.target_vocab_size =
       keys.has("decoder_vocab_size") ? keys.integer("decoder_vocab_size", 4, kMaxVocabulary) : model.source_vocab_size;
-  // The same numbers stand for "as in the encoder" in files of this program.
+  // In our configuration equal numbers are written as "as in the encoder".
   model.decoder_n_heads = model.decoder_n_heads == model.n_heads ? 0 : model.decoder_n_heads;
   model.decoder_d_ff = model.decoder_d_ff == model.d_ff ? 0 : model.decoder_d_ff;
   return model;
