@@ -1,4 +1,4 @@
-#include "serving/inspect/inspect.h"
+#include "serving/inspect/inspect_reply.h"
 
 #include "base/json.h"
 #include "serving/inspect/inspect_parts.h"
@@ -8,7 +8,7 @@ namespace {
 
 using nlohmann::json;
 
-// Sizes in the letters of docs/notation.md; the page draws by them.
+// The sizes of docs/notation.md, from which the page draws the model.
 json model_json(const models::TransformerConfig& config) {
   const nn::LayerConfig encoder = config.encoder_layer(), decoder = config.decoder_layer();
   return {{"d_model", config.d_model},
@@ -30,7 +30,7 @@ json model_json(const models::TransformerConfig& config) {
 
 }  // namespace
 
-std::string inspect_reply(const decoding::Translator& translator, const InspectRequest& request,
+std::string inspect_reply(const decoding::Translator& translator, const InspectBody& request,
                           const InspectReplyLimits& limits) {
   const decoding::Inspection inspection(translator, request.inspection, limits.sentence);
   NumberWriter numbers(limits.max_numbers);
