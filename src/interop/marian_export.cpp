@@ -26,7 +26,7 @@ using tensor::Tensor;
 struct Sides {
   ExportedVocabulary source;
   ExportedVocabulary target;
-  bool joint = true;  // one list of pieces for both
+  bool joint = true;  // both sides have one list of pieces
 };
 
 template <typename Value>

@@ -110,7 +110,7 @@ TEST_P(EachTying, ImportedAgainItIsTheSameModel) {
   ASSERT_EQ(seen.size(), target.size() * size_after);
   for (size_t row = 0; row < target.size(); ++row) {
     for (int32_t id = data::kUnkId; id < target_before.size(); ++id) {
-      // our <s> became Marian's <pad>, which is pad when it comes back
+      // our <s> became Marian's <pad>, which is imported as <pad>
       const int32_t there = id == data::kBosId ? data::kPadId : before_to_after(target_before, target_after, id);
       ASSERT_NEAR(seen[row * size_after + static_cast<size_t>(there)],
                   expected[row * size_before + static_cast<size_t>(id)], 1e-4)
@@ -180,7 +180,7 @@ TEST_F(ModelToExport, AFolderThatIsThereIsLeftAlone) {
   EXPECT_TRUE(fs::is_empty(there));
 }
 
-// Import, then export: what came in goes out, but for the type of its numbers.
+// Import, then export: the output equals the input except for the type of the numbers.
 class StoredFolders : public testing::TestWithParam<std::string> {};
 INSTANTIATE_TEST_SUITE_P(All, StoredFolders, testing::ValuesIn(kStoredFolders),
                          [](const auto& folder) { return folder.param; });
@@ -192,7 +192,7 @@ TEST_P(StoredFolders, ExportUndoesImport) {
   EXPECT_EQ(exported.texts.at("source.spm"), base::read_file(folder / "source.spm"));
   EXPECT_EQ(exported.texts.at("target.spm"), base::read_file(folder / "target.spm"));
   const bool apart = fs::exists(folder / "target_vocab.json");
-  if (!apart) {  // two vocabularies get another place for <pad>
+  if (!apart) {  // with two vocabularies <pad> has another id
     EXPECT_EQ(json::parse(exported.texts.at("vocab.json")), json_of(folder / "vocab.json"));
   }
   const std::string name = (folder / "model.safetensors").string();

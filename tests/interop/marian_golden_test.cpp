@@ -1,4 +1,4 @@
-// Imported models against what transformers computed with the same folders (tests/golden/make_hf_marian.py).
+// Imported models compared with the results of transformers for these folders (tests/golden/make_hf_marian.py).
 #include <gtest/gtest.h>
 
 #include "decoding/translator.h"
@@ -34,8 +34,7 @@ class StoredFolder : public testing::TestWithParam<std::string> {
     options.length_penalty = decoding::LengthPenalty::kLength;
     options.alpha = 1.0;
     options.max_length_ratio = 0.0;
-    options.max_length_extra =
-        expected_["max_length"].get<int>() - 2;  // without the start and the end put there by force
+    options.max_length_extra = expected_["max_length"].get<int>() - 2;  // without the start and the forced end
     return decoding::Translator(model_, source_, target_).translate(lines(), options);
   }
 

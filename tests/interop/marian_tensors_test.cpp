@@ -85,7 +85,8 @@ TEST(MarianTensors, ThereAndBackIsTheSame) {
 TEST(MarianTensors, AMatrixIsTransposedAndItsResidualSidePermuted) {
   const Tensor marians = random_tensor({3, 4}, DType::kFloat32, 1);  // [Dout, Din]
   const std::vector<int64_t> components = marian_components(4);      // 0 2 1 3
-  const Tensor reads = from_marian({"o", "m", {4, 3}, true, false}, marians, components);
+  const Tensor reads =
+      from_marian({.ours = "o", .marians = "m", .shape = {4, 3}, .residual_in = true}, marians, components);
   ASSERT_EQ(reads.shape(), (tensor::Shape{4, 3}));
   for (int64_t in = 0; in < 4; ++in) {
     for (int64_t out = 0; out < 3; ++out) {

@@ -11,7 +11,7 @@
 #include "base/error.h"
 #include "recorded_exchange.h"
 #include "served_tiny_model.h"
-#include "serving/inspect/inspect.h"
+#include "serving/inspect/inspect_reply.h"
 #include "serving/inspect/json_numbers.h"
 #include "serving/page/page_assets.h"
 #include "serving/routes/inspect_routes.h"
@@ -140,7 +140,7 @@ TEST_F(Inspect, RefusalsAreSentences) {
 
 TEST_F(Inspect, AReplyIsBounded) {
   const ServedModel& served = models_.get()->all().front();
-  InspectRequest request = parse_inspect_request(json({{"text", kText}, {"parts", {{{"part", "weights"}}}}}).dump());
+  InspectBody request = parse_inspect_body(json({{"text", kText}, {"parts", {{{"part", "weights"}}}}}).dump());
   request.complete(served.search);
   try {
     inspect_reply(*served.translator, request, {.sentence = {}, .max_numbers = 100});
@@ -154,7 +154,7 @@ TEST_F(Inspect, EndsWhenNobodyWaitsForItAnyMore) {
   const ServedModel& served = models_.get()->all().front();
   // A beam tree is searched for each part: some seconds of work.
   const json body = {{"text", kText}, {"beam_size", 16}, {"parts", json::array_t(64, {{"part", "beam"}})}};
-  InspectRequest request = parse_inspect_request(body.dump());
+  InspectBody request = parse_inspect_body(body.dump());
   request.complete(served.search);
   std::stop_source stop;
   request.inspection.cancel = stop.get_token();
@@ -162,7 +162,7 @@ TEST_F(Inspect, EndsWhenNobodyWaitsForItAnyMore) {
   inspect_reply(*served.translator, request);
   const auto undisturbed = std::chrono::steady_clock::now() - whole;
   std::thread leaving([&] {
-    std::this_thread::sleep_for(undisturbed / 16);  // a moment within the work, which tells nothing of its progress
+    std::this_thread::sleep_for(undisturbed / 16);  // a moment within the work, which has no visible progress
     stop.request_stop();
   });
   const auto begin = std::chrono::steady_clock::now();

@@ -41,7 +41,7 @@ void answer_unchanged(const TextsRequest& request, const TextsDone& done) {
 
 }  // namespace
 
-void translate_texts(ServingContext& context, const Exchange& exchange, TextsRequest request, TextsDone done) {
+void translate_texts(ServingContext& context, const HttpExchange& exchange, TextsRequest request, TextsDone done) {
   if (request.model == nullptr) {
     return answer_unchanged(request, done);
   }

@@ -1,4 +1,4 @@
-#include "serving/inspect/inspect_request.h"
+#include "serving/inspect/inspect_body.h"
 
 #include <fmt/ranges.h>
 
@@ -17,7 +17,7 @@ using nlohmann::json;
 
 constexpr size_t kMostParts = 64;
 constexpr int64_t kMaxCandidates = 100;
-constexpr int kMaxBeam = 16;  // a wider tree is no picture any more
+constexpr int kMaxBeam = 16;  // a wider tree cannot be drawn clearly
 constexpr base::JsonLimits kLimits{size_t{256} << 10, 8};
 
 const std::map<std::string, PartKind, std::less<>>& part_kinds() {
@@ -73,7 +73,7 @@ std::vector<int32_t> parse_ids(const json& list) {
 
 }  // namespace
 
-void InspectRequest::complete(const decoding::SearchOptions& of_model) {
+void InspectBody::complete(const decoding::SearchOptions& of_model) {
   decoding::SearchOptions& options = inspection.options;
   options = of_model;
   options.n_best = 1;
@@ -81,11 +81,11 @@ void InspectRequest::complete(const decoding::SearchOptions& of_model) {
   options.alpha = alpha.value_or(of_model.alpha);
 }
 
-InspectRequest parse_inspect_request(std::string_view body) {
+InspectBody parse_inspect_body(std::string_view body) {
   const json parsed = base::parse_json(body, "the body", kLimits);
   const JsonFields fields = fields_of(parsed, "");
   fields.check_known({"source", "target", "api_key", "text", "target_ids", "beam_size", "alpha", "parts"});
-  InspectRequest request;
+  InspectBody request;
   request.source = fields.text("source", "");
   request.target = fields.text("target", "");
   request.inspection.text = fields.text("text", "");

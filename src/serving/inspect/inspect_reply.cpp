@@ -1,4 +1,4 @@
-#include "serving/inspect/inspect.h"
+#include "serving/inspect/inspect_reply.h"
 
 #include "base/json.h"
 #include "models/transformer/transformer_config.h"
@@ -36,7 +36,7 @@ json model_json(const models::ModelConfig& any) {
 
 }  // namespace
 
-std::string inspect_reply(const decoding::Translator& translator, const InspectRequest& request,
+std::string inspect_reply(const decoding::Translator& translator, const InspectBody& request,
                           const InspectReplyLimits& limits) {
   const decoding::Inspection inspection(translator, request.inspection, limits.sentence);
   NumberWriter numbers(limits.max_numbers);
