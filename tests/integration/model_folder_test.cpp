@@ -102,7 +102,8 @@ TEST_F(ModelFolder, AThousandDamagedFoldersAreRefused) {
     SCOPED_TRACE(file.filename().string() + (i % 4 == 0 ? " cut at " : " flipped at ") + std::to_string(at));
     expect_error(ErrorKind::kBadData, {file.string()}, [&] { read_model_folder(root()); });
     if (i % 50 == 0) {
-      expect_error(ErrorKind::kBadData, {file.string()}, [&] { describe_folder(root(), Verify::kYes); });
+      expect_error(ErrorKind::kBadData, {file.string()},
+                   [&] { static_cast<void>(describe_folder(root(), Verify::kYes)); });
     }
     base::write_file_atomic(file, content);
   }
@@ -217,9 +218,9 @@ TEST_F(ModelFolder, DescriptionWithoutVerifyDoesNotReadOtherFiles) {
   writer.add("optimizer.safetensors", "large");
   writer.commit();
   base::write_file_atomic(root() / "step-1/optimizer.safetensors", "lorge");
-  EXPECT_NO_THROW(describe_folder(root() / "step-1", Verify::kNo));
+  EXPECT_NO_THROW(static_cast<void>(describe_folder(root() / "step-1", Verify::kNo)));
   expect_error(ErrorKind::kBadData, {"optimizer.safetensors", "SHA-256"},
-               [&] { describe_folder(root() / "step-1", Verify::kYes); });
+               [&] { static_cast<void>(describe_folder(root() / "step-1", Verify::kYes)); });
 }
 
 }  // namespace

@@ -143,7 +143,7 @@ TEST_F(Inspect, AReplyIsBounded) {
   InspectBody request = parse_inspect_body(json({{"text", kText}, {"parts", {{{"part", "weights"}}}}}).dump());
   request.complete(served.search);
   try {
-    inspect_reply(*served.translator, request, {.sentence = {}, .max_numbers = 100});
+    static_cast<void>(inspect_reply(*served.translator, request, {.sentence = {}, .max_numbers = 100}));
     FAIL() << "expected an Error, a reply was made";
   } catch (const base::Error& error) {
     EXPECT_THAT(error.what(), HasSubstr("more than 100 numbers; ask for fewer"));
@@ -159,7 +159,7 @@ TEST_F(Inspect, EndsWhenNobodyWaitsForItAnyMore) {
   std::stop_source stop;
   request.inspection.cancel = stop.get_token();
   const auto whole = std::chrono::steady_clock::now();
-  inspect_reply(*served.translator, request);
+  static_cast<void>(inspect_reply(*served.translator, request));
   const auto undisturbed = std::chrono::steady_clock::now() - whole;
   std::thread leaving([&] {
     std::this_thread::sleep_for(undisturbed / 16);  // a moment within the work, which has no visible progress

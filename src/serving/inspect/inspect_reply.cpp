@@ -36,20 +36,20 @@ json model_json(const models::ModelConfig& any) {
 
 }  // namespace
 
-std::string inspect_reply(const decoding::Translator& translator, const InspectBody& request,
+std::string inspect_reply(const decoding::Translator& translator, const InspectBody& body,
                           const InspectReplyLimits& limits) {
-  const decoding::Inspection inspection(translator, request.inspection, limits.sentence);
+  const decoding::Inspection inspection(translator, body.inspection, limits.sentence);
   NumberWriter numbers(limits.max_numbers);
-  const InspectContext context{inspection, request.inspection, limits.sentence, numbers};
+  const InspectContext context{inspection, body.inspection, limits.sentence, numbers};
   json parts = json::array();
-  for (const InspectPart& part : request.parts) {
-    request.inspection.check_goes_on();
+  for (const InspectPart& part : body.parts) {
+    body.inspection.check_goes_on();
     parts.push_back(inspect_part(part, context));
   }
   const data::Vocabulary& target = translator.target_vocabulary();
   return base::dump_json({{"model", model_json(translator.model().config())},
                           {"source",
-                           {{"text", request.inspection.text},
+                           {{"text", body.inspection.text},
                             {"ids", inspection.source()},
                             {"pieces", pieces_json(translator.source_vocabulary(), inspection.source())}}},
                           {"target",

@@ -17,7 +17,7 @@ struct InspectReplyLimits {
 /// parts (docs/inspect.md). Every number is one that the model computes. The model runs on the calling thread.
 /// Throws: Error(kUsage): "inspect: the text is blank; give a sentence". decoding::InspectionStopped after a cancel or
 ///         the deadline.
-[[nodiscard]] std::string inspect_reply(const decoding::Translator& translator, const InspectBody& request,
+[[nodiscard]] std::string inspect_reply(const decoding::Translator& translator, const InspectBody& body,
                                         const InspectReplyLimits& limits = {});
 
 }  // namespace dragoman::serving

@@ -32,10 +32,10 @@ const ServedModel& asked_model(const ServedModels& models, const std::string& so
   throw error;
 }
 
-Reply inspect(const InspectBody& request, const ServedModel& model) {
+Reply inspect(const InspectBody& body, const ServedModel& model) {
   try {
-    request.inspection.check_goes_on();  // it may have waited in the queue
-    return {.body = inspect_reply(*model.translator, request)};
+    body.inspection.check_goes_on();  // it may have waited in the queue
+    return {.body = inspect_reply(*model.translator, body)};
   } catch (const decoding::InspectionStopped& stopped) {
     const bool is_late = stopped.reason() == decoding::FinishReason::kDeadline;
     throw HttpError(is_late ? status::kGatewayTimeout : status::kUnavailable,
@@ -55,14 +55,14 @@ InspectBody parse(const Request& request) {
 
 void answer_inspect(ServingContext& context, WorkQueue& queue, const std::shared_ptr<HttpExchange>& exchange) {
   const auto models = context.models.get();
-  InspectBody request = parse(exchange->request());
-  const ServedModel& model = asked_model(*models, request.source, request.target);
-  request.complete(model.search);
-  context.admit_key(request.api_key, static_cast<int64_t>(count_characters(request.inspection.text)));
-  request.inspection.cancel = exchange->cancelled();
-  request.inspection.deadline = std::chrono::steady_clock::now() + context.request_time;
-  queue.submit(exchange->cancelled(), [exchange, models, &model, request = std::move(request)] {
-    answer_errors(exchange, kShape, [&] { exchange->reply(inspect(request, model)); });
+  InspectBody body = parse(exchange->request());
+  const ServedModel& model = asked_model(*models, body.source, body.target);
+  body.complete(model.search);
+  context.admit_key(body.api_key, static_cast<int64_t>(count_characters(body.inspection.text)));
+  body.inspection.cancel = exchange->cancelled();
+  body.inspection.deadline = std::chrono::steady_clock::now() + context.request_time;
+  queue.submit(exchange->cancelled(), [exchange, models, &model, body = std::move(body)] {
+    answer_errors(exchange, kShape, [&] { exchange->reply(inspect(body, model)); });
   });
 }
 
