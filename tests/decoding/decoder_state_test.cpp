@@ -137,6 +137,26 @@ TEST_P(DecoderStateLaws, RefilledSlotEqualsFreshState) {
   EXPECT_EQ(step_logits(steps, refilled.at(0), input), step_logits(fresh, add(fresh, {sources[3]}).at(0), input));
 }
 
+// int8 keys and values have a scale for each head of the decoder, which may have more heads than the encoder.
+TEST(DecoderState, AnInt8CacheFollowsTheHeadsOfTheDecoder) {
+  models::TransformerConfig config = test_support::tiny_config();
+  config.decoder_n_heads = 2 * config.n_heads;
+  models::Transformer model(config);
+  model.parameters().allocate();
+  model.parameters().initialize(7);
+  const auto logits_in = [&](kernels::Precision precision) {
+    model.parameters().pack_weights(precision);
+    ModelSteps steps(model);
+    return step_logits(steps, add(steps, random_sources(1, 3)).at(0), {data::kBosId, 5, 6, 7, 8, 9});
+  };
+  const auto exact = logits_in(kernels::Precision::kFloat32), rounded = logits_in(kernels::Precision::kInt8);
+  for (size_t step = 0; step < exact.size(); ++step) {
+    for (size_t v = 0; v < exact[step].size(); ++v) {
+      EXPECT_NEAR(rounded[step][v], exact[step][v], 0.15) << "step " << step << ", token " << v;
+    }
+  }
+}
+
 TEST(DecoderState, RowsDoNotDependOnTheirNeighbours) {
   const auto model = tiny_model(nn::NormOrder::kPost);
   const auto sources = random_sources(9, 8);
