@@ -117,8 +117,9 @@ void loss(benchmark::State& state) {
   for (auto iteration : state) {
     for (int64_t n = 0; n < logits.dim(0); ++n) {
       float* row = logits.data<float>() + n * logits.stride(0);
-      benchmark::DoNotOptimize(state.range(2) != 0 ? cross_entropy_row_gradient(row, logits.dim(1), 7, {0.1F, 1.0})
-                                                   : cross_entropy_row(row, logits.dim(1), 7, 0.1F));
+      benchmark::DoNotOptimize(state.range(2) != 0
+                                   ? kernels::cross_entropy_row_gradient(row, logits.dim(1), 7, {0.1F, 1.0})
+                                   : kernels::cross_entropy_row(row, logits.dim(1), 7, 0.1F));
     }
   }
 }
@@ -134,7 +135,8 @@ void adam(benchmark::State& state) {
   Tensor weights = waves(shape, 1.1), first = Tensor::zeros(shape), second = Tensor::zeros(shape);
   const Tensor gradients = waves(shape, 1.2);
   for (auto iteration : state) {
-    adam_update(weights.span<float>(), gradients.span<float>(), first.span<float>(), second.span<float>(), {1e-4});
+    kernels::adam_update(weights.span<float>(), gradients.span<float>(), first.span<float>(), second.span<float>(),
+                         {1e-4});
   }
 }
 

@@ -22,6 +22,7 @@ using dragoman::autograd::Variable;
 using dragoman::base::Random;
 using dragoman::tensor::DType;
 using dragoman::tensor::Tensor;
+namespace kernels = dragoman::kernels;
 namespace nn = dragoman::nn;
 namespace ops = dragoman::ops;
 
