@@ -150,7 +150,7 @@ TEST_P(EachVocabulary, BlankTextHasNoIds) {
 TEST_P(EachVocabulary, IdsOutOfRangeAreErrors) {
   for (const int32_t id : {-1, vocabulary_.size(), 1 << 30}) {
     const std::vector<int32_t> ids{4, id};
-    EXPECT_THAT(error_of(ErrorKind::kRuntime, [&] { vocabulary_.decode(ids); }),
+    EXPECT_THAT(error_of(ErrorKind::kRuntime, [&] { static_cast<void>(vocabulary_.decode(ids)); }),
                 testing::HasSubstr("id " + std::to_string(id)));
     error_of(ErrorKind::kRuntime, [&] { vocabulary_.piece(id); });
   }
