@@ -4,6 +4,7 @@
 
 #include "base/folder_lock.h"
 #include "cli/command.h"
+#include "cli/field_flags.h"
 #include "cli/new_folder.h"
 #include "models/model_folder.h"
 #include "models/model_tensors.h"
@@ -46,13 +47,8 @@ void add_quantize_command(CLI::App& app, Run& run) {
   command->add_option("--output", arguments->output, "Model folder to write; new or empty")
       ->type_name("DIR")
       ->required();
-  command
-      ->add_option_function<std::string>(
-          "--precision",
-          [arguments](const std::string& name) { arguments->precision = *kernels::precision_from(name); },
-          "int8: a byte a number and a scale a column; bfloat16: two bytes a number")
-      ->check(CLI::IsMember({"int8", "bfloat16"}))
-      ->default_str("int8");
+  add_choice(*command, "--precision", arguments->precision,
+             "int8: a byte a number and a scale a column; bfloat16: two bytes a number", {"int8", "bfloat16"});
   command->callback([arguments, &run] { run = [arguments] { return quantize(*arguments); }; });
 }
 

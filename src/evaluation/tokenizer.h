@@ -4,6 +4,8 @@
 #include <string>
 #include <string_view>
 
+#include "base/names.h"
+
 namespace dragoman::evaluation {
 
 /// How BLEU cuts a line into words. The names are sacreBLEU's and appear in signatures.
@@ -15,12 +17,20 @@ enum class Tokenizer {
   kNone,  ///< split at white space only: for text that is tokenised already
 };
 
-/// "13a", "intl", "zh", "char" or "none".
-std::string_view tokenizer_name(Tokenizer tokenizer);
-
-/// The tokenizer of that name. Throws Error(kUsage):
-/// "tokenize: no tokenizer is called '13b'; choose one of 13a, intl, zh, char, none".
-Tokenizer parse_tokenizer(std::string_view name);
+constexpr base::Names<Tokenizer> names_of(Tokenizer) {
+  return {"tokenize",
+          {{Tokenizer::k13a, "13a"},
+           {Tokenizer::kIntl, "intl"},
+           {Tokenizer::kZh, "zh"},
+           {Tokenizer::kChar, "char"},
+           {Tokenizer::kNone, "none"}}};
+}
+constexpr std::string_view tokenizer_name(Tokenizer tokenizer) {
+  return base::name_of(tokenizer);
+}
+inline Tokenizer parse_tokenizer(std::string_view name) {
+  return base::from_name<Tokenizer>(name);
+}
 
 /// Cuts one line into words.
 /// @param line  well-formed UTF-8 without white space at its end

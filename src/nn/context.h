@@ -3,6 +3,7 @@
 #include <cstdint>
 #include <string_view>
 
+#include "base/names.h"
 #include "ops/dropout.h"
 #include "tensor/tensor.h"
 
@@ -35,6 +36,10 @@ enum class Recompute {
   kNone,
   kLayers,  ///< a layer keeps its input alone, [N, D], and runs its forward once more in the backward
 };
+
+constexpr base::Names<Recompute> names_of(Recompute) {
+  return {"recompute", {{Recompute::kNone, "none"}, {Recompute::kLayers, "layers"}}};
+}
 
 /// What a forward pass needs besides its inputs. Default: inference, no dropout.
 struct ForwardContext {

@@ -12,6 +12,10 @@ enum class NormOrder {
   kPre,   ///< x + Dropout(Sublayer(LayerNorm(x))): trains deep stacks without warm-up (Wang et al. 2019)
 };
 
+constexpr base::Names<NormOrder> names_of(NormOrder) {
+  return {"norm_order", {{NormOrder::kPost, "post"}, {NormOrder::kPre, "pre"}}};
+}
+
 /// What encoder and decoder layers need to know; models::TransformerConfig fills it.
 struct LayerConfig {
   int64_t d_model = 512;

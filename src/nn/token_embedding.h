@@ -13,6 +13,10 @@ enum class PositionKind {
   kLearned,     ///< one trained row a position (paper, table 3, row E)
 };
 
+constexpr base::Names<PositionKind> names_of(PositionKind) {
+  return {"positions", {{PositionKind::kSinusoidal, "sinusoidal"}, {PositionKind::kLearned, "learned"}}};
+}
+
 struct PositionConfig {
   PositionKind kind = PositionKind::kSinusoidal;
   int64_t max_positions = 1024;  ///< rows of the table: the longest sequence the model can take
