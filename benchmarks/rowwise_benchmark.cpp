@@ -6,6 +6,7 @@
 #include "ops/activation.h"
 #include "ops/attention.h"
 #include "ops/layer_norm.h"
+#include "ops/residual.h"
 
 #ifndef NDEBUG
 #error "benchmarks are built in Release: a debug build's numbers mean nothing"

@@ -48,7 +48,7 @@ Tensor offsets_of(const std::vector<int64_t>& lengths) {
 }
 
 // Keys and values as rows, and which of them each sentence may see. The layer asks it to attend.
-class Memory : public nn::AttentionMemory {
+class Memory : public nn::KeyValueSource {
  public:
   Memory(Tensor key, Tensor value, kernels::AttentionBounds bounds)
       : key_(std::move(key)), value_(std::move(value)), bounds_(std::move(bounds)) {}

@@ -43,6 +43,10 @@ find . -type f \( -name '*.h' -o -name '*.cpp' -o -name '*.cu' -o -name '*.inc' 
       inside["kernels/cpu/output"] = "kernels/cpu/gemm"
       inside["kernels/reference"] = "kernels"
 
+      inside["models"] = ""
+      inside["models/transformer"] = "models"
+      inside["models/architectures"] = "models/transformer"
+
       inside["data/text"] = ""
       inside["data/vocabulary"] = "data/text"
       inside["data"] = "data/vocabulary"

@@ -27,10 +27,10 @@ case "$target" in
     more="src/tensor/safetensors.cpp src/tensor/safetensors_header.cpp src/tensor/tensor.cpp src/tensor/shape.cpp
       src/tensor/arena.cpp" ;;
   config)
-    more="src/models/transformer_config.cpp src/decoding/search/search_defaults.cpp src/decoding/search/options.cpp
+    more="src/models/transformer/transformer_config.cpp src/decoding/search/search_defaults.cpp src/decoding/search/options.cpp
       src/interop/marian_config.cpp" ;;
   vocabulary_map)
-    more="src/interop/marian_vocabulary.cpp src/interop/marian_config.cpp src/models/transformer_config.cpp $data" ;;
+    more="src/interop/marian_vocabulary.cpp src/interop/marian_config.cpp src/models/transformer/transformer_config.cpp $data" ;;
   text)
     longest=1024
     more="src/decoding/text_splitter.cpp src/data/vocabulary/vocabulary_trainer.cpp src/data/text/text_file.cpp $data" ;;

@@ -17,10 +17,8 @@ Variable recompute(const char* name, std::function<Variable()> part) {
   }
   Variable output(once.value(), true);
   output.set_rounded(once.rounded());
-  const bool check_finite = outer->check_finite();
-  outer->push(name, output, [part = std::move(part), check_finite](const Tensor& grad_output) {
+  outer->push(name, output, [part = std::move(part)](const Tensor& grad_output) {
     Tape tape;
-    tape.set_check_finite(check_finite);
     Variable again;
     {
       const TapeScope recorded(&tape);

@@ -1,7 +1,6 @@
 #include "autograd/variable.h"
 
 #include <algorithm>
-#include <cmath>
 #include <utility>
 
 #include "base/error.h"
@@ -30,7 +29,7 @@ void add_elements(T* __restrict sum, const T* __restrict part, int64_t size) {
 }
 
 // In float32; each sum is rounded.
-void add_halves(Tensor& sum, const Tensor& part) {
+void add_bfloat16(Tensor& sum, const Tensor& part) {
   std::ranges::transform(sum.span<tensor::BFloat16>(), part.span<tensor::BFloat16>(), sum.data<tensor::BFloat16>(),
                          [](tensor::BFloat16 a, tensor::BFloat16 b) {
                            return tensor::to_bfloat16(tensor::to_float(a) + tensor::to_float(b));
@@ -41,19 +40,10 @@ void add_in_place(Tensor& sum, const Tensor& part) {
   if (sum.dtype() == tensor::DType::kFloat64) {
     add_elements(sum.data<double>(), part.data<double>(), sum.size());
   } else if (is_bfloat16(sum)) {
-    add_halves(sum, part);
+    add_bfloat16(sum, part);
   } else {
     add_elements(sum.data<float>(), part.data<float>(), sum.size());
   }
-}
-
-bool all_finite(const Tensor& values) {
-  const auto finite = [](auto value) { return std::isfinite(value); };
-  if (is_bfloat16(values)) {
-    return std::ranges::all_of(values.span<tensor::BFloat16>(), finite, tensor::to_float);
-  }
-  return values.dtype() == tensor::DType::kFloat64 ? std::ranges::all_of(values.span<double>(), finite)
-                                                   : std::ranges::all_of(values.span<float>(), finite);
 }
 
 }  // namespace
@@ -65,7 +55,7 @@ Variable::Variable(Tensor value, bool requires_grad) : state_(std::make_shared<S
 
 const Tensor& Variable::grad() const {
   base::check_argument(state_ != nullptr && state_->has_grad,
-                       "variable: gradient asked for before it was computed; run Tape::backward first");
+                       "variable: gradient requested before it was computed; run Tape::backward first");
   return state_->grad;
 }
 
@@ -149,8 +139,6 @@ void Tape::backward_from(const Variable& output, Tensor grad_output) {
     if (!node.output.has_grad()) {
       continue;  // not on the way to the loss
     }
-    base::check_argument(!check_finite_ || all_finite(node.output.grad()), "backward: gradient of {} is not finite",
-                         node.op);
     node.backward(node.output.grad());
     node.output.clear_grad();
     declare_final(nodes_.size());

@@ -13,14 +13,14 @@ namespace dragoman::autograd {
 using tensor::Tensor;
 class Tape;
 
-/// Where the gradient of a variable is to be written: `accumulate` says whether the buffer holds an earlier part.
+/// The buffer for the gradient of a variable. `accumulate` is set if the buffer holds an earlier part of the gradient.
 struct GradTarget {
   Tensor tensor;
   bool accumulate;
 };
 
-/// A tensor that may ask for its gradient. Copies share the tensor and the gradient.
-/// Not safe for use from two threads; replicas of a model share values through tensors, not variables.
+/// A tensor that may require a gradient. Copies share the tensor and the gradient.
+/// Threads: one thread at a time. Replicas of a model share values through tensors, not through variables.
 class Variable {
  public:
   Variable() = default;
@@ -34,24 +34,26 @@ class Variable {
   tensor::DType dtype() const { return value().dtype(); }
   bool requires_grad() const { return state_ != nullptr && state_->requires_grad; }
 
-  /// The value in bfloat16, where the op that made it has rounded it in passing for products that will ask for that;
-  /// undefined elsewhere.
+  /// Returns: the value in bfloat16, if the op that computed it also rounded it for the products that follow; otherwise
+  /// undefined.
   const Tensor& rounded() const { return state_->rounded; }
   void set_rounded(Tensor rounded) { state_->rounded = std::move(rounded); }
 
   bool has_grad() const { return state_->has_grad; }
-  /// Throws Error when backward has not reached this variable: "gradient asked for before it was computed".
+  /// Throws: Error if backward has not reached this variable: "variable: gradient requested before it was computed; run
+  /// Tape::backward first".
   const Tensor& grad() const;
-  /// Forgets the gradient; a bound buffer stays and will be overwritten.
+  /// Discards the gradient. A bound buffer stays, and the next gradient overwrites it.
   void clear_grad();
-  /// Parameters: write gradients into this tensor of equal shape and dtype, for ever.
+  /// Binds a buffer of equal shape and dtype, into which all later gradients are written. Parameters use this.
   void bind_grad(Tensor buffer);
 
-  /// Adds `grad` to the gradient; takes it over when it is the first. Does nothing unless requires_grad().
-  /// Throws Error when shape or dtype differ: "gradient of shape [2, 3] for a variable of shape [2, 4]"; and when the
-  /// gradient was declared final (Tape::on_final), as grad_target does.
+  /// Adds `grad` to the gradient, or keeps it if it is the first part. Does nothing unless requires_grad().
+  /// Throws: Error if shape or dtype differ: "variable: gradient of shape [2, 3] (float32) for a variable of shape [2,
+  /// 4] (float32)". Error if the gradient was declared final (Tape::on_final).
   void add_grad(Tensor grad) const;
-  /// The buffer for kernels that can write or accumulate by themselves. Marks the gradient as present.
+  /// Returns: the buffer, for kernels that write or accumulate gradients themselves. Marks the gradient as present.
+  /// Throws: Error if the gradient was declared final (Tape::on_final).
   GradTarget grad_target() const;
 
  private:
@@ -71,48 +73,47 @@ class Variable {
   std::shared_ptr<State> state_;
 };
 
-/// Records what was computed, so that gradients can flow back through it in reverse order. A node holds one closure
-/// and goes away as soon as it has run, so memory falls while backward proceeds. No recursion: the order of recording
-/// is already topological. One tape belongs to one thread.
+/// Records ops, so that backward can walk them in reverse order. A node holds one closure and is freed as soon as it
+/// has run, so that memory falls while backward proceeds. There is no recursion: the order of recording is topological.
+/// Threads: one tape belongs to one thread.
 class Tape {
  public:
-  /// Given the gradient of the output, adds to the gradients of the inputs.
+  /// Adds to the gradients of the inputs, given the gradient of the output.
   using Backward = std::function<void(const Tensor& grad_output)>;
 
   Tape() = default;
-  /// A tape that keeps no nodes, and so nothing that ops save; they compute as if recorded. What they use counts as
-  /// used by the node that is pushed on `outer` next (see `recompute`).
+  /// Makes a tape that keeps no nodes, and so frees what ops save. Ops compute as if they were recorded. Their inputs
+  /// count as inputs of the node that is pushed on `outer` next (see `recompute`).
   explicit Tape(Tape& outer) : outer_(&outer) {}
   Tape(const Tape&) = delete;
   Tape& operator=(const Tape&) = delete;
 
-  /// Computes d `loss` / d v for each recorded variable v that asks for it, and empties the tape.
-  /// @param loss  one element; its own gradient is 1 (or `scale`, e.g. 1 / number of target tokens).
+  /// Computes d `loss` / d v for each recorded variable v that requires a gradient, and empties the tape.
+  /// @param loss  one element
+  /// @param scale  the gradient of `loss` itself, such as 1 / number of target tokens
   void backward(const Variable& loss, double scale = 1.0);
-  /// The same from any variable, whose own gradient is `grad_output`.
+  /// Computes gradients from any variable, whose own gradient is `grad_output`.
   void backward_from(const Variable& output, Tensor grad_output);
 
-  /// During backward, `hook` is told of each variable with a bound gradient (a parameter) that is used on this tape, as
-  /// soon as its gradient is final: after the backward of the earliest op that took it. So gradients can travel while
-  /// others are still computed. To be set before recording, on the last tape that adds to these gradients.
+  /// Sets the hook that backward calls for each variable of this tape with a bound gradient (a parameter) as soon as
+  /// the gradient is final. The gradient is final after the backward of the earliest op that uses the variable.
+  /// Gradients can then be sent while others are still computed. Requires: nothing is recorded yet, and no later tape
+  /// adds to these gradients.
   using FinalHook = std::function<void(const Variable&)>;
   void on_final(FinalHook hook) { final_hook_ = std::move(hook); }
 
-  /// Appends one node; ops call autograd::record instead.
+  /// Appends one node. Ops call autograd::record instead.
   void push(const char* op, Variable output, Backward backward);
-  /// Tells on_final that the node pushed next takes these; ops call autograd::record instead.
+  /// Notes the inputs of the node that is pushed next, for on_final. Ops call autograd::record instead.
   void note_inputs(std::initializer_list<const Variable*> inputs);
   size_t size() const { return nodes_.size(); }
-  /// When on, backward throws Error at the first non-finite gradient and names the op that made it.
-  void set_check_finite(bool on) { check_finite_ = on; }
-  bool check_finite() const { return check_finite_; }
 
-  /// The tape that ops of this thread record on; null when nothing is recorded.
-  static Tape* active();
+  /// Returns: the tape that ops of this thread record on; null if nothing is recorded.
+  [[nodiscard]] static Tape* active();
 
  private:
   struct Node {
-    const char* op;
+    const char* op;  // its name, for debuggers
     Variable output;
     Backward backward;
   };
@@ -124,13 +125,12 @@ class Tape {
 
   std::vector<Node> nodes_;
   Tape* outer_ = nullptr;
-  bool check_finite_ = false;
   FinalHook final_hook_;
   std::vector<FirstUse> first_uses_;  // in the order of nodes
 };
 
-/// While alive, ops of this thread record on `tape`; null switches recording off.
-class TapeScope {
+/// While alive, ops of this thread record on `tape`. Null switches recording off.
+class [[nodiscard]] TapeScope {
  public:
   explicit TapeScope(Tape* tape);
   ~TapeScope();
@@ -141,17 +141,19 @@ class TapeScope {
   Tape* previous_;
 };
 
-/// While alive, nothing is recorded: inference.
-class NoGrad : public TapeScope {
+/// While alive, nothing is recorded. Inference uses this.
+class [[nodiscard]] NoGrad : public TapeScope {
  public:
   NoGrad() : TapeScope(nullptr) {}
 };
 
-/// True if an op on these inputs must be recorded: a tape is active and an input asks for its gradient.
-bool needs_grad(std::initializer_list<const Variable*> inputs);
+/// Returns: true if an op on these inputs must be recorded, which is if a tape is active and an input requires a
+/// gradient.
+[[nodiscard]] bool needs_grad(std::initializer_list<const Variable*> inputs);
 
-/// Wraps the value an op computed. If the op must be recorded, the result asks for its gradient and `backward` goes
-/// on the tape; otherwise `backward` is dropped. An op is: check, compute, `return record(...)`.
-Variable record(const char* op, Tensor value, std::initializer_list<const Variable*> inputs, Tape::Backward backward);
+/// Wraps the value that an op computed. If the op must be recorded, the result requires a gradient and `backward` is
+/// pushed on the tape. Otherwise `backward` is dropped. An op checks, computes, and returns record(...).
+[[nodiscard]] Variable record(const char* op, Tensor value, std::initializer_list<const Variable*> inputs,
+                              Tape::Backward backward);
 
 }  // namespace dragoman::autograd

@@ -27,6 +27,12 @@ std::string ascii_upper_case(std::string_view text) {
   return result;
 }
 
+std::string_view trim(std::string_view text, std::string_view removed) {
+  const size_t begin = text.find_first_not_of(removed);
+  return begin == std::string_view::npos ? text.substr(text.size())
+                                         : text.substr(begin, text.find_last_not_of(removed) - begin + 1);
+}
+
 bool equal_ignoring_ascii_case(std::string_view a, std::string_view b) {
   return std::ranges::equal(a, b, {}, lower, lower);
 }

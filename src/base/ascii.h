@@ -5,13 +5,16 @@
 
 namespace dragoman::base {
 
-/// Returns `text` with the ASCII letters A to Z in lower case. Other bytes stay; the locale has no influence.
+/// Returns `text` with the ASCII letters A to Z in lower case. Other bytes stay. The locale has no influence.
 std::string ascii_lower_case(std::string_view text);
 
-/// Returns `text` with the ASCII letters a to z in upper case. Other bytes stay; the locale has no influence.
+/// Returns `text` with the ASCII letters a to z in upper case. Other bytes stay. The locale has no influence.
 std::string ascii_upper_case(std::string_view text);
 
-/// Whether `a` and `b` are equal when the case of ASCII letters is ignored.
+/// Returns `text` without the leading and trailing bytes that are in `removed`. The result is a view into `text`.
+std::string_view trim(std::string_view text, std::string_view removed);
+
+/// Returns true if `a` and `b` are equal when the case of ASCII letters is ignored.
 bool equal_ignoring_ascii_case(std::string_view a, std::string_view b);
 
 }  // namespace dragoman::base

@@ -27,7 +27,7 @@ FileDescriptor open_folder(const fs::path& folder) {
   return descriptor;
 }
 
-/// The number behind `prefix`, or -1 when the name is anything else ("step-007" and "step-5.tmp" are).
+// The number behind `prefix`, or -1 for any other name, such as "step-007" or "step-5.tmp".
 int64_t number_in(const std::string& name, const std::string& prefix) {
   if (!name.starts_with(prefix)) {
     return -1;

@@ -13,25 +13,27 @@ enum class Isa {
   kAmx,     ///< + tile matrix products in bfloat16 and int8
 };
 
+/// Returns the name of an instruction set, as DRAGOMAN_ISA writes it: "avx512".
 const char* isa_name(Isa isa);
 
-/// The best instruction set of this machine, not above the cap in the environment variable
-/// DRAGOMAN_ISA=avx2|avx512|vnni|bf16|amx. Read once; every kernel dispatches on this value alone.
-/// DRAGOMAN_ISA=amx-emulated is kAmx with amx_is_emulated() where the machine has at least kBf16, else no cap.
-/// Throws Error(kUsage) for an unknown name, Error(kRuntime) on a processor without AVX2 and FMA.
+/// Returns the best instruction set of this machine, up to the cap in the environment variable
+/// DRAGOMAN_ISA=avx2|avx512|vnni|bf16|amx. The variable is read once. Every kernel dispatches on this value alone.
+/// DRAGOMAN_ISA=amx-emulated selects kAmx and amx_is_emulated() if the machine has at least kBf16; otherwise it is no
+/// cap. Throws: Error(kUsage) for an unknown name; Error(kRuntime) on a processor without AVX2 and FMA.
 Isa active_isa();
 
-/// Whether kernels for AMX shall keep their tiles in memory: slow, for tests on machines without AMX.
+/// Returns true if kernels for AMX must keep their tiles in memory. This is slow and serves tests on machines without
+/// AMX.
 bool amx_is_emulated();
 
-/// The best instruction set of this machine, whatever the cap. Asks the system for the use of AMX's tile registers,
-/// which Linux grants to a process that asks (5.16 or later).
+/// Returns the best instruction set of this machine without the cap. Requests the tile registers of AMX from the
+/// system; Linux 5.16 and later grant them to a process on request.
 Isa machine_isa();
 
-/// "AMD EPYC ...", as the kernel reports it.
+/// Returns the name of the processor as the Linux kernel reports it: "AMD EPYC ...".
 std::string cpu_model_name();
 
-/// Processors this process may run on.
+/// Returns the number of processors that this process may run on.
 int cpu_count();
 
 }  // namespace dragoman::base

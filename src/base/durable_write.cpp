@@ -98,7 +98,7 @@ WriteFailure try_sync_folder(const std::filesystem::path& folder) {
   if (!descriptor.is_open()) {
     return {"open", errno};
   }
-  // Some network file systems do not know fsync of a folder and say EINVAL: there is nothing more to do there.
+  // Some network file systems have no fsync of a folder and return EINVAL, which is not an error here.
   const bool done = ::fsync(descriptor.get()) == 0 || errno == EINVAL;
   return done ? WriteFailure{} : WriteFailure{"fsync", errno};
 }

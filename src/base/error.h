@@ -16,8 +16,10 @@ enum class ErrorKind {
   kCannotWrite = 74,  ///< disk full, no permission, input/output error
 };
 
-/// The one exception type of dragoman. The text says: operation or file, argument or line, broken rule,
-/// value seen, what to try. Example: "attention: query has width 64, key has width 32; both must be n_heads * d_head".
+/// The exception that reports errors to the user. The text names the operation or file, the argument or line, the
+/// broken rule, the value seen, and what to try: "attention: query has width 64, key has width 32; both must be n_heads
+/// * d_head". Two other exception types exist and stay inside their folders: decoding::InspectionStopped ends an
+/// inspection, and serving::HttpError carries the status of a reply.
 class Error : public std::runtime_error {
  public:
   Error(ErrorKind kind, const std::string& text) : std::runtime_error(text), kind_(kind) {}
@@ -28,13 +30,13 @@ class Error : public std::runtime_error {
   ErrorKind kind_;
 };
 
-/// Throws Error(kind) with the formatted text. `fail` never returns.
+/// Throws Error(kind) with the formatted text, and so never returns.
 template <typename... Args>
 [[noreturn]] void fail(ErrorKind kind, fmt::format_string<Args...> text, Args&&... args) {
   throw Error(kind, fmt::format(text, std::forward<Args>(args)...));
 }
 
-/// Throws Error(kind) unless `condition` holds; the text is formatted only then.
+/// Throws Error(kind) unless `condition` holds. The text is formatted only for the error.
 template <typename... Args>
 void check(bool condition, ErrorKind kind, fmt::format_string<Args...> text, Args&&... args) {
   if (!condition) [[unlikely]] {
@@ -42,24 +44,24 @@ void check(bool condition, ErrorKind kind, fmt::format_string<Args...> text, Arg
   }
 }
 
-/// `check` for what a caller passes to an op: wrong shapes, types, ranges (ErrorKind::kRuntime).
+/// Checks an argument of an op: its shape, type or range (ErrorKind::kRuntime).
 template <typename... Args>
 void check_argument(bool condition, fmt::format_string<Args...> text, Args&&... args) {
   check(condition, ErrorKind::kRuntime, text, std::forward<Args>(args)...);
 }
 
-/// `check` for options and configuration (ErrorKind::kUsage, exit status 2).
+/// Checks an option or a configuration (ErrorKind::kUsage, exit status 2).
 template <typename... Args>
 void check_usage(bool condition, fmt::format_string<Args...> text, Args&&... args) {
   check(condition, ErrorKind::kUsage, text, std::forward<Args>(args)...);
 }
 
-/// An option must lie in [low, high]; NaN does not. Throws Error(kUsage): "beam_size is 0, must be 1 to 128".
+/// Checks that an option lies in [low, high]; NaN does not. Throws: Error(kUsage), "beam_size is 0, must be 1 to 128".
 inline void check_range(const char* name, double value, double low, double high) {
   check_usage(value >= low && value <= high, "{} is {}, must be {} to {}", name, value, low, high);
 }
 
-/// `check` for corpora and model files (ErrorKind::kBadData, exit status 65).
+/// Checks a corpus or a model file (ErrorKind::kBadData, exit status 65).
 template <typename... Args>
 void check_data(bool condition, fmt::format_string<Args...> text, Args&&... args) {
   check(condition, ErrorKind::kBadData, text, std::forward<Args>(args)...);

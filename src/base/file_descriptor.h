@@ -6,7 +6,7 @@
 
 namespace dragoman::base {
 
-/// Owns one descriptor of the operating system and closes it. Not thread safe; movable, never copied.
+/// The owner of one descriptor of the operating system, which it closes. Threads: one thread at a time.
 class FileDescriptor {
  public:
   explicit FileDescriptor(int descriptor = -1) : descriptor_(descriptor) {}
@@ -25,7 +25,7 @@ class FileDescriptor {
 
   bool is_open() const { return descriptor_ >= 0; }
   int get() const { return descriptor_; }
-  /// Gives the descriptor away: the caller closes it (and looks at what close says).
+  /// Returns the descriptor and gives up its ownership. The caller closes it and checks the result of close(2).
   int release() { return std::exchange(descriptor_, -1); }
 
  private:

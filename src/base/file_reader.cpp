@@ -15,12 +15,12 @@ namespace {
 
 constexpr size_t kPieceBytes = size_t{1} << 20;
 
-/// O_NONBLOCK keeps the opening of a pipe without a writer, put where a file should be, from hanging.
-int open_in_folder(int folder, const std::string& name, SymbolicLinks links) {
+// O_NONBLOCK keeps the opening of a pipe without a writer, put in the place of a file, from hanging.
+FileDescriptor open_in_folder(int folder, const std::string& name, SymbolicLinks links) {
   const bool is_plain = !name.empty() && name != "." && name != ".." && name.find('/') == std::string::npos;
-  check_data(is_plain, "'{}': a file of a folder is named without path; remove the slashes", name);
+  check_data(is_plain, "'{}': the name of a file in a folder must not contain a path; remove the slashes", name);
   const int follow = links == SymbolicLinks::kRefuse ? O_NOFOLLOW : 0;
-  return ::openat(folder, name.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK | follow);
+  return FileDescriptor(::openat(folder, name.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK | follow));
 }
 
 void check_opened(const FileDescriptor& file, const std::filesystem::path& path) {
@@ -36,42 +36,65 @@ void check_opened(const FileDescriptor& file, const std::filesystem::path& path)
 
 }  // namespace
 
-FileReader::FileReader(const std::filesystem::path& path)
-    : path_(path), file_(::open(path.c_str(), O_RDONLY | O_CLOEXEC)) {
-  check_opened(file_, path_);
-  check_kind(true);
+FileDescriptor open_for_reading(const std::filesystem::path& path, int flags) {
+  FileDescriptor file(::open(path.c_str(), O_RDONLY | O_CLOEXEC | flags));
+  check_opened(file, path);
+  return file;
+}
+
+struct stat status_of(const FileDescriptor& file, const std::string& name) {
+  struct stat status {};
+  const bool known = ::fstat(file.get(), &status) == 0;
+  const int error = errno;
+  check_data(known, "{}: cannot read its size: {}; check the file system", name, std::strerror(error));
+  return status;
+}
+
+size_t read_some(const FileDescriptor& file, std::span<char> to, const std::string& name) {
+  ssize_t got = 0;
+  do {
+    got = ::read(file.get(), to.data(), to.size());
+  } while (got < 0 && errno == EINTR);
+  const int error = errno;
+  check_data(got >= 0, "{}: cannot read: {}; check the disk or the pipe", name, std::strerror(error));
+  return static_cast<size_t>(got);
+}
+
+void read_exactly_at(const FileDescriptor& file, std::span<char> to, uint64_t offset, const std::string& name) {
+  while (!to.empty()) {
+    const ssize_t got = ::pread(file.get(), to.data(), to.size(), static_cast<off_t>(offset));
+    const int error = errno;
+    if (got < 0 && error == EINTR) {
+      continue;
+    }
+    check_data(got >= 0, "{}: cannot read: {}; check the disk or the pipe", name, std::strerror(error));
+    check_data(got > 0, "{}: ends before byte {}; the file shrank while it was in use", name, offset + to.size());
+    offset += static_cast<uint64_t>(got);
+    to = to.subspan(static_cast<size_t>(got));
+  }
+}
+
+FileReader::FileReader(const std::filesystem::path& path) : path_(path), file_(open_for_reading(path)) {
+  check_kind(Pipes::kAllow);
 }
 
 FileReader::FileReader(int folder, const std::string& name, const std::filesystem::path& path, SymbolicLinks links)
     : path_(path), file_(open_in_folder(folder, name, links)) {
   check_opened(file_, path_);
-  check_kind(false);
+  check_kind(Pipes::kRefuse);
 }
 
-void FileReader::check_kind(bool pipes_allowed) {
-  struct stat status {};
-  const bool known = ::fstat(file_.get(), &status) == 0;
-  const int error = errno;
-  check_data(known, "{}: cannot read its size: {}; check the file system", path_.string(), std::strerror(error));
+void FileReader::check_kind(Pipes pipes) {
+  const struct stat status = status_of(file_, path_.string());
   check_data(!S_ISDIR(status.st_mode), "{}: is a directory; give the path of a file", path_.string());
-  const bool readable = S_ISREG(status.st_mode) || (pipes_allowed && S_ISFIFO(status.st_mode));
-  check_data(readable, "{}: is not a regular file; give the path of a file", path_.string());
+  const bool is_readable = S_ISREG(status.st_mode) || (pipes == Pipes::kAllow && S_ISFIFO(status.st_mode));
+  check_data(is_readable, "{}: is not a regular file; give the path of a file", path_.string());
   size_ = S_ISREG(status.st_mode) ? static_cast<uint64_t>(status.st_size) : 0;
-}
-
-size_t FileReader::read_some(char* buffer, size_t bytes) {
-  ssize_t got = 0;
-  do {
-    got = ::read(file_.get(), buffer, bytes);
-  } while (got < 0 && errno == EINTR);
-  const int error = errno;
-  check_data(got >= 0, "{}: cannot read: {}; check the disk", path_.string(), std::strerror(error));
-  return static_cast<size_t>(got);
 }
 
 bool FileReader::read_piece(std::string& piece) {
   piece.resize(kPieceBytes);
-  piece.resize(read_some(piece.data(), kPieceBytes));
+  piece.resize(read_some(file_, piece, path_.string()));
   return !piece.empty();
 }
 
@@ -82,9 +105,9 @@ void FileReader::check_size(uint64_t bytes, uint64_t max_bytes) const {
 
 std::string FileReader::read_up_to(uint64_t max_bytes) {
   std::string content;
-  content.resize(size_ + 1);  // one more byte shows the end without a second look
+  content.resize(size_ + 1);  // with one more byte the first read finds the end
   size_t used = 0;
-  while (const size_t got = read_some(content.data() + used, content.size() - used)) {
+  while (const size_t got = read_some(file_, std::span(content).subspan(used), path_.string())) {
     used += got;
     check_size(used, max_bytes);  // the file may grow while it is read
     if (used == content.size()) {
@@ -97,7 +120,7 @@ std::string FileReader::read_up_to(uint64_t max_bytes) {
 
 void FileReader::read_next(std::span<char> to) {
   while (!to.empty()) {
-    const size_t got = read_some(to.data(), to.size());
+    const size_t got = read_some(file_, to, path_.string());
     check_data(got > 0, "{}: ends before its {} bytes; the file was cut while it was read", path_.string(), size_);
     to = to.subspan(got);
   }
@@ -105,8 +128,8 @@ void FileReader::read_next(std::span<char> to) {
 
 void FileReader::check_end() {
   char beyond = 0;
-  check_data(read_some(&beyond, 1) == 0, "{}: has more than its {} bytes; the file grew while it was read",
-             path_.string(), size_);
+  check_data(read_some(file_, {&beyond, 1}, path_.string()) == 0,
+             "{}: has more than its {} bytes; the file grew while it was read", path_.string(), size_);
 }
 
 std::string FileReader::read_all(uint64_t max_bytes) {

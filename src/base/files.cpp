@@ -15,7 +15,7 @@ namespace {
 
 namespace fs = std::filesystem;
 
-/// The file that a chain of symbolic links ends at, so that the links stay links.
+// The file that a chain of symbolic links ends at, so that the links stay links.
 fs::path link_target(const fs::path& path) {
   std::error_code ignored;
   const bool is_link = fs::is_symlink(path, ignored);
@@ -43,16 +43,16 @@ WriteFailure replace_file(const fs::path& path, std::span<const std::string_view
   return try_sync_folder(parent_folder(path));
 }
 
-/// A pipe or device has no old content to protect and cannot be renamed over.
+// A pipe or device has no old content to protect and cannot be renamed over.
 void write_straight(const fs::path& path, std::string_view content) {
   const FileDescriptor file(::open(path.c_str(), O_WRONLY | O_CLOEXEC));
   check_written(file.is_open() ? write_all(file.get(), content) : WriteFailure{"open", errno}, path);
 }
 
-/// What stands at a path that is to be written.
+// What stands at a path that is to be written.
 struct Destination {
-  bool is_regular = true;  ///< or nothing stands there yet
-  mode_t mode = 0;         ///< of the file to replace; 0 = none
+  bool is_regular = true;  // or nothing stands there yet
+  mode_t mode = 0;         // of the file to replace; 0 = none
 };
 
 Destination look_at(const fs::path& path) {
@@ -115,8 +115,8 @@ FileWriter::~FileWriter() {
   }
 }
 
-// Two writers at once would mix their bytes: the first keeps a lock on PATH.tmp. One that has just ended may rename
-// the file between our opening and locking it, so that it has to be opened again.
+// Two writers at once would mix their bytes, so a writer holds a lock on PATH.tmp. A writer that ends may rename
+// the file between the opening and the locking here. The file is then opened again.
 WriteFailure FileWriter::open_aside() {
   do {
     file_ = FileDescriptor(::open(aside_.c_str(), O_WRONLY | O_CREAT | O_CLOEXEC, 0666));

@@ -16,7 +16,7 @@ namespace {
 
 constexpr const char* kLockName = ".lock";
 
-/// The process id that the owner left, or "unknown" in the instant before it has written it.
+// The process id that the owner left, or "unknown" in the instant before it has written it.
 std::string owner(int file) {
   std::string text(20, '\0');
   const ssize_t got = ::pread(file, text.data(), text.size(), 0);
@@ -48,7 +48,7 @@ FolderLock::FolderLock(const std::filesystem::path& folder) {
         "{}: in use by process {}; wait for it, stop it, or choose another folder", folder.string(),
         owner(file_.get()));
   check_written(error == 0 ? WriteFailure{} : WriteFailure{"lock", error}, path);
-  // The id is for the message above only: a disk too full for it does not make the lock weaker.
+  // Only the message above uses the id. The lock holds also if a full disk cannot store the id.
   const std::string id = std::to_string(::getpid()) + "\n";
   [[maybe_unused]] const bool noted =
       ::ftruncate(file_.get(), 0) == 0 && ::pwrite(file_.get(), id.data(), id.size(), 0) > 0;

@@ -38,13 +38,13 @@ WriteFailure try_make_empty(const fs::path& folder) {
   return ::mkdir(folder.c_str(), 0777) == 0 ? WriteFailure{} : WriteFailure{"make the folder", errno};
 }
 
-/// Swaps two names in one step. ENOSYS or EINVAL: this kernel or file system cannot.
+// Swaps two names in one step. ENOSYS or EINVAL: this kernel or file system cannot.
 WriteFailure try_exchange(const fs::path& a, const fs::path& b) {
   const int result = ::renameat2(AT_FDCWD, a.c_str(), AT_FDCWD, b.c_str(), RENAME_EXCHANGE);
   return result == 0 ? WriteFailure{} : WriteFailure{"rename", errno};
 }
 
-/// The folders in `parent` whose names end in `suffix`.
+// The folders in `parent` whose names end in `suffix`.
 std::vector<fs::path> folders_ending(const fs::path& parent, const char* suffix) {
   std::vector<fs::path> found;
   std::error_code error;

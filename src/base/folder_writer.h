@@ -10,26 +10,26 @@
 
 namespace dragoman::base {
 
-/// Writes a folder of files so that it is there whole or not at all, whatever happens: FOLDER.tmp is made, each file
-/// is written and fsynced in it, manifest.json last, the folder fsynced, renamed to FOLDER, and the parent fsynced.
-/// A writer that dies without commit() leaves at most one FOLDER.tmp, which recover_folders removes.
-/// Every step is retried on transient errors; then Error(kCannotWrite), and what was there before is untouched.
-/// Not thread safe. Needs: no other process writes the same folder (FolderLock).
+/// A writer of a folder of files that after any crash exists either as a whole or not at all. The steps are: create
+/// FOLDER.tmp, write and fsync each file and manifest.json last, fsync the folder, rename it to FOLDER, fsync the
+/// parent. A process that dies before `commit` leaves at most one FOLDER.tmp, which recover_folders removes. Every step
+/// is retried after transient errors. Throws: Error(kCannotWrite); the old FOLDER is then unchanged. Requires: no other
+/// process writes the folder (FolderLock). Threads: one thread at a time.
 class FolderWriter {
  public:
-  /// Makes an empty FOLDER.tmp (and the parents), removing one left by a run that died.
+  /// Creates an empty FOLDER.tmp and its parents, and removes a FOLDER.tmp that a dead process left.
   explicit FolderWriter(const std::filesystem::path& folder, const RetryPolicy& retry = {});
-  /// Removes FOLDER.tmp unless committed.
+  /// Removes FOLDER.tmp unless `commit` has been called.
   ~FolderWriter();
   FolderWriter(const FolderWriter&) = delete;
   FolderWriter& operator=(const FolderWriter&) = delete;
 
-  /// Writes one file; `name` must pass is_file_name and be new.
+  /// Writes one file. Requires: is_file_name(name), and `name` is new.
   void add(const std::string& name, std::string_view content);
-  /// The same for content that lies in several places (a header and the memory of tensors), without copying it.
+  /// Writes one file whose content lies in several places, such as a header and the memory of tensors, without a copy.
   void add(const std::string& name, std::span<const std::string_view> parts);
-  /// Writes the manifest and gives the folder its final name. A folder that had the name is swapped with the new one
-  /// in one step and then removed, so that readers find one of the two at every moment.
+  /// Writes the manifest and renames FOLDER.tmp to FOLDER. An old FOLDER is swapped with the new one in one step and
+  /// then removed. So readers find one of the two at every moment.
   void commit();
 
  private:
@@ -42,13 +42,13 @@ class FolderWriter {
   bool committed_ = false;
 };
 
-/// Removes a folder with all its files so that, killed halfway, no damaged one stays under its name: it is renamed to
-/// FOLDER.tmp first, which recover_folders looks after. Throws Error(kCannotWrite) when the rename fails.
+/// Removes a folder with its content. The folder is first renamed to FOLDER.tmp, so a kill in between leaves no damaged
+/// FOLDER, and recover_folders removes the rest. Throws: Error(kCannotWrite) if the rename fails.
 void remove_folder(const std::filesystem::path& folder);
 
-/// Tidies `parent` after a crash: a FOLDER.tmp that is complete (its files match its manifest) and whose FOLDER is
-/// missing gets its final name; every other *.tmp and *.replaced folder in `parent` is removed. Needs: the caller
-/// holds the lock. Nothing happens when `parent` does not exist.
+/// Cleans up `parent` after a crash. A FOLDER.tmp whose files match its manifest is renamed to FOLDER if FOLDER is
+/// missing. Every other *.tmp and *.replaced folder in `parent` is removed. Does nothing if `parent` does not exist.
+/// Requires: the caller holds the lock (FolderLock).
 void recover_folders(const std::filesystem::path& parent);
 
 }  // namespace dragoman::base

@@ -14,7 +14,7 @@ using nlohmann::json;
 
 constexpr size_t kMaxMessageBytes = 300;
 
-/// Counts brackets outside strings, without recursion and before any tree exists.
+// Counts brackets outside strings, without recursion and before any tree exists.
 void check_depth(std::string_view text, std::string_view name, int max_depth) {
   int depth = 0;
   bool in_string = false;
@@ -35,7 +35,7 @@ void check_depth(std::string_view text, std::string_view name, int max_depth) {
   }
 }
 
-/// The library's text without its "[json.exception.parse_error.101] " and without a quote of megabytes.
+// The library's text without its "[json.exception.parse_error.101] " and without a quote of megabytes.
 std::string short_message(const json::exception& error) {
   std::string_view text = error.what();
   if (const size_t end = text.find("] "); text.starts_with('[') && end != std::string_view::npos) {
@@ -45,7 +45,7 @@ std::string short_message(const json::exception& error) {
   return repair_utf8(text.substr(0, kMaxMessageBytes)) + (is_long ? "..." : "");
 }
 
-/// Refuses a key that its object already has; JSON libraries silently keep one of the two.
+// Refuses a key that its object already has; JSON libraries silently keep one of the two.
 class DuplicateKeyCheck {
  public:
   explicit DuplicateKeyCheck(std::string_view name) : name_(name) {}
@@ -76,7 +76,7 @@ json parse_json(std::string_view text, std::string_view name, const JsonLimits& 
   check_data(is_valid_utf8(text), "{}: JSON is not valid UTF-8; save it as UTF-8", name);
   check_data(!text.starts_with("\xEF\xBB\xBF"), "{}: JSON begins with a byte order mark; save it as UTF-8 without one",
              name);
-  // The library takes a NUL for the end and would not look at what follows.
+  // The library stops at a NUL and would ignore the rest.
   check_data(text.find('\0') == std::string_view::npos, "{}: byte {}: JSON holds a NUL; correct the file", name,
              text.find('\0') + 1);
   check_depth(text, name, limits.max_depth);

@@ -5,7 +5,8 @@
 
 namespace dragoman::base {
 
-/// A stopwatch that is read again and again: each call returns the seconds since the one before, or since construction.
+/// A stopwatch for consecutive intervals. Each call returns the seconds since the previous call, the first call those
+/// since construction.
 class Lap {
  public:
   double operator()() {

@@ -48,7 +48,7 @@ void check_version(const json& tree, std::string_view file_name) {
              file_name, dump_json(version), kFormatVersion);
 }
 
-/// Anything that reads back as the same manifest but is not its one text was changed behind our back.
+// A text that parses to the same manifest but is not the one text of it has been changed.
 void check_exact(std::string_view text, std::string_view expected, std::string_view file_name) {
   const auto end = text.begin() + static_cast<std::ptrdiff_t>(std::min(text.size(), expected.size()));
   const auto differs = std::mismatch(text.begin(), end, expected.begin()).first;

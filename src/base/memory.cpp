@@ -46,12 +46,12 @@ struct GroupFiles {
   const char* folder;  // below sys/fs/cgroup
   const char* limit;
   const char* usage;
-  const char* file_cache;  // in memory.stat: given back when others need it
+  const char* file_cache;  // in memory.stat: reclaimable by the system
 };
 constexpr GroupFiles kVersion1 = {"memory", "memory.limit_in_bytes", "memory.usage_in_bytes", "total_inactive_file"};
 constexpr GroupFiles kVersion2 = {"", "memory.max", "memory.current", "inactive_file"};
 
-// What the group at `path` and those around it leave.
+// The memory that the group at `path` and its parents leave.
 uint64_t left_by_groups(const fs::path& top, fs::path path, const GroupFiles& files) {
   uint64_t left = kUnlimited;
   while (true) {

@@ -25,7 +25,9 @@ void put_little_endian(std::string& bytes, Unsigned value) {
 }  // namespace
 
 bool FieldReader::next(Field& field) {
-  if (rest_.empty()) return false;
+  if (rest_.empty()) {
+    return false;
+  }
   const uint64_t tag = varint();
   field = {};
   field.number = tag >> 3;
@@ -66,7 +68,9 @@ uint64_t FieldReader::varint() {
   for (int shift = 0; shift < 64; shift += 7) {
     const auto byte = static_cast<uint8_t>(take(1)[0]);
     value |= static_cast<uint64_t>(byte & 0x7F) << shift;
-    if (byte < 0x80) return value;
+    if (byte < 0x80) {
+      return value;
+    }
   }
   require(false, "has a number of more than 10 bytes");
   return 0;
@@ -75,7 +79,9 @@ uint64_t FieldReader::varint() {
 uint64_t FieldReader::fixed(size_t count) {
   const std::string_view bytes = take(count);
   uint64_t value = 0;
-  for (size_t i = count; i-- > 0;) value = value << 8 | static_cast<uint8_t>(bytes[i]);
+  for (size_t i = count; i-- > 0;) {
+    value = value << 8 | static_cast<uint8_t>(bytes[i]);
+  }
   return value;
 }
 

@@ -6,7 +6,7 @@
 
 namespace dragoman::base {
 
-/// How errors about files that no program wrote in good faith end.
+/// The end of the messages about files that no correct program has written.
 inline constexpr const char* kDamaged = "the file is damaged or hostile";
 
 /// One field of a protocol buffer message. Source: protobuf.dev, "Encoding".
@@ -17,15 +17,16 @@ struct Field {
   std::string_view bytes;  ///< kBytes
 };
 
-/// Walks the fields of one message, never beyond its end, and allocates nothing.
+/// A reader of the fields of one message. It never reads beyond the end of the message and allocates no memory.
 class FieldReader {
  public:
   /// @param name  the file named in errors
   FieldReader(std::string_view message, std::string_view name) : message_(message), rest_(message), name_(name) {}
 
-  /// False at the end. Throws Error(kBadData): "x.spm: is cut short; the file is damaged or hostile".
-  bool next(Field& field);
-  /// Bytes of the message before the field that comes next.
+  /// Reads the next field. Returns false at the end of the message.
+  /// Throws: Error(kBadData), "x.spm: is cut short; the file is damaged or hostile".
+  [[nodiscard]] bool next(Field& field);
+  /// Returns the number of bytes before the next field.
   size_t position() const { return message_.size() - rest_.size(); }
 
  private:
@@ -39,14 +40,15 @@ class FieldReader {
   std::string_view name_;
 };
 
-/// Builds one protobuf message field by field (encoding: protobuf.dev, "Encoding"; all numbers little-endian).
-/// `field` is the number that the message's definition gives. Fields come out in the order of the calls.
+/// A writer of one protocol buffer message. The fields are written in the order of the calls, and all numbers are
+/// little-endian. `field` is the number of the field in the definition of the message.
+/// Source: protobuf.dev, "Encoding".
 class ProtobufMessage {
  public:
   ProtobufMessage& add_varint(uint32_t field, uint64_t value);
   ProtobufMessage& add_double(uint32_t field, double value);
   ProtobufMessage& add_float(uint32_t field, float value);
-  /// A string, bytes or an embedded message.
+  /// Adds a string, bytes or an embedded message.
   ProtobufMessage& add_bytes(uint32_t field, std::string_view value);
   ProtobufMessage& add_message(uint32_t field, const ProtobufMessage& value) { return add_bytes(field, value.bytes()); }
 

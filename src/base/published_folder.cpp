@@ -21,7 +21,7 @@ bool lacks_hard_links(int error) {
   return error == EPERM || error == ENOTSUP || error == ENOSYS || error == EMLINK || error == EXDEV;
 }
 
-/// Puts a second name for the file `from` over `to` in one step.
+// Puts a second name for the file `from` over `to` in one step.
 WriteFailure try_link_over(const fs::path& from, const fs::path& to) {
   const fs::path link = to.parent_path() / kLinkName;
   remove_quietly(link);
@@ -42,7 +42,7 @@ void put_over(const fs::path& from, const fs::path& to, const RetryPolicy& retry
   check_written(failure, to);
 }
 
-/// The manifest directly in `folder`, if there is a sound one.
+// The manifest directly in `folder`, if there is a sound one.
 std::optional<Manifest> manifest_in(const fs::path& folder) {
   try {
     return CheckedFolder(folder).manifest();
@@ -59,7 +59,7 @@ void remove_unlisted(const fs::path& folder, const std::optional<Manifest>& old,
   }
 }
 
-/// Step 2 and 3 of publish_files. May be repeated from its start at any point.
+// Step 2 and 3 of publish_files. May be repeated from its start at any point.
 void put_next_in_place(const fs::path& folder, const RetryPolicy& retry) {
   const fs::path next = folder / kNextName;
   const Manifest manifest = CheckedFolder(next).manifest();
@@ -79,7 +79,7 @@ void put_next_in_place(const fs::path& folder, const RetryPolicy& retry) {
   remove_quietly(done);
 }
 
-/// What a reader can see of a publication: every step of one that hides a file from a reader changes this.
+// What a reader can see of a publication: every step of one that hides a file from a reader changes this.
 struct Moment {
   std::optional<Manifest> top, next;
   bool operator==(const Moment&) const = default;
@@ -89,7 +89,7 @@ Moment moment_of(const fs::path& folder) {
   return {manifest_in(folder), manifest_in(folder / kNextName)};
 }
 
-/// Tries the set in .next. False if there is none, or if it goes away meanwhile.
+// Tries the set in .next. False if there is none, or if it goes away meanwhile.
 bool read_next(const fs::path& folder, const std::function<void(const CheckedFolder&)>& read) {
   try {
     read(CheckedFolder(folder / kNextName));

@@ -8,24 +8,26 @@
 
 namespace dragoman::base {
 
-/// Replaces the set of files directly in `folder`, under fixed names, while others may be reading them, so that a
-/// whole set can be read at every moment and after `kill -9` at any moment:
-///   1. the set is written to FOLDER/.next.tmp and becomes FOLDER/.next in one rename: from here on it counts;
-///   2. each file of .next is hard-linked (or copied) over its name in FOLDER, manifest.json last;
-///   3. files that only the old manifest names are removed; .next is renamed away and deleted.
-/// Other files in FOLDER are not touched. Needs: one writer (FolderLock). Throws Error(kCannotWrite); the
-/// old set (before step 2) or the new one can then be read.
-/// @param fill  adds the files of the set to the writer; must not commit
+/// Replaces the set of files directly in `folder`, under fixed names, while other processes may read them. Readers find
+/// a complete set at every moment, also after `kill -9`:
+///   1. The set is written to FOLDER/.next.tmp, which one rename turns into FOLDER/.next. From here on the new set
+///   counts.
+///   2. Each file of .next is hard-linked or copied to its name in FOLDER, manifest.json last.
+///   3. Files that only the old manifest names are removed. Then .next is renamed and deleted.
+/// Other files in FOLDER stay unchanged.
+/// @param fill  adds the files of the set to the writer
+/// Requires: one writer (FolderLock); `fill` does not commit.
+/// Throws: Error(kCannotWrite). Before step 2 the old set can then be read, afterwards the new one.
 void publish_files(const std::filesystem::path& folder, const std::function<void(FolderWriter&)>& fill,
                    const RetryPolicy& retry = {});
 
-/// Ends a publication that a crash cut short: goes on from step 2 if .next is there and whole, else removes it.
-/// For the next writer; readers need it not.
+/// Completes a publication that a crash has interrupted. Continues with step 2 if .next is complete; otherwise removes
+/// .next. Writers call it; readers do not need it. Requires: one writer (FolderLock).
 void finish_publication(const std::filesystem::path& folder, const RetryPolicy& retry = {});
 
-/// Calls `read` with the files directly in `folder`. When that throws an Error because a writer is (or died) between
-/// the renames of step 2, `read` is called again with the complete set in .next, or with the new files once the
-/// writer is through. An error that is not of that kind goes to the caller.
+/// Calls `read` with the files directly in `folder`. `read` may throw an Error because a writer is between the renames
+/// of step 2, or has died there. Then `read` is called again with the complete set in .next, or with the new files
+/// after the writer has finished. Any other error is passed on to the caller.
 void read_published(const std::filesystem::path& folder, const std::function<void(const CheckedFolder&)>& read);
 
 }  // namespace dragoman::base

@@ -5,26 +5,26 @@
 
 namespace dragoman::base {
 
-/// Philox4x32-10: a counter-based generator. The same (key, counter) gives the same four words on every machine,
-/// thread and device, so a dropout mask is regenerated in the backward instead of stored.
-/// Source: Salmon et al. 2011, "Parallel random numbers: as easy as 1, 2, 3"; constants from its Random123 code.
-/// @return four independent uniform 32-bit words.
-std::array<uint32_t, 4> philox4x32(std::array<uint32_t, 4> counter, std::array<uint32_t, 2> key);
+/// Returns four independent uniform 32-bit words of the counter-based generator Philox4x32-10. Equal keys and counters
+/// give equal words on every machine, thread and device. So the backward regenerates a dropout mask instead of storing
+/// it. Source: Salmon et al. 2011, "Parallel random numbers: as easy as 1, 2, 3"; constants from its Random123 code.
+[[nodiscard]] std::array<uint32_t, 4> philox4x32(std::array<uint32_t, 4> counter, std::array<uint32_t, 2> key);
 
-/// A stream of uniform numbers drawn from Philox: `Random(seed, stream)` always yields the same sequence.
-/// Cheap to make: give each purpose (shuffle of epoch 3, initial value of one tensor) its own stream.
-/// Not safe for use from two threads at once.
+/// A stream of random numbers from Philox. Equal seeds and streams give equal sequences. Construction is cheap, so each
+/// purpose, such as the shuffle of epoch 3 or the initial values of one tensor, has its own stream.
+/// Threads: one thread at a time.
 class Random {
  public:
   explicit Random(uint64_t seed, uint64_t stream = 0) : seed_(seed), stream_(stream) {}
 
   uint32_t next_u32();
   uint64_t next_u64();
-  /// Uniform in [0, bound), without modulo bias (Lemire 2019). bound >= 1.
+  /// Returns a uniform number in [0, bound), without modulo bias. Requires: bound >= 1.
+  /// Source: Lemire 2019, "Fast random integer generation in an interval".
   uint64_t below(uint64_t bound);
-  /// Uniform in [0, 1), 53 bits.
+  /// Returns a uniform number in [0, 1) with 53 random bits.
   double uniform();
-  /// Normal with mean 0 and standard deviation 1 (Box-Muller).
+  /// Returns a normally distributed number with mean 0 and standard deviation 1 (Box-Muller transform).
   double normal();
 
  private:
@@ -35,7 +35,8 @@ class Random {
   int used_ = 4;
 };
 
-/// Fisher-Yates shuffle of [first, last) driven by `random`; the same everywhere, unlike std::shuffle.
+/// Permutes [first, last) at random by the Fisher-Yates shuffle. Unlike std::shuffle, the result depends on `random`
+/// alone and not on the standard library.
 template <typename Iterator>
 void shuffle(Iterator first, Iterator last, Random& random) {
   for (auto left = last - first; left > 1; --left) {

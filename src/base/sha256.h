@@ -9,7 +9,8 @@ struct evp_md_ctx_st;
 
 namespace dragoman::base {
 
-/// SHA-256 of bytes that come in pieces (FIPS 180-4, through OpenSSL). Not safe for use from two threads at once.
+/// The SHA-256 hash of bytes that arrive in pieces, computed by OpenSSL. Threads: one thread at a time.
+/// Source: FIPS 180-4, section 6.2.
 class Sha256 {
  public:
   Sha256();
@@ -18,18 +19,18 @@ class Sha256 {
   Sha256& operator=(const Sha256&) = delete;
 
   void update(std::string_view bytes);
-  /// The digest in lower-case hexadecimal, 64 characters. Ends the object's use.
+  /// Returns the hash as 64 lower-case hexadecimal digits. No other call may follow.
   std::string hex();
 
  private:
   evp_md_ctx_st* context_;
 };
 
-/// SHA-256 in lower-case hexadecimal of bytes in memory.
+/// Returns the SHA-256 hash of `bytes` in lower-case hexadecimal digits.
 std::string sha256_hex(std::string_view bytes);
 
-/// SHA-256 of a file, read in pieces: its size does not matter for memory.
-/// Throws Error(kBadData) like read_file.
+/// Returns the SHA-256 hash of a file. The file is read in pieces, so a large file needs no more memory.
+/// Throws: Error(kBadData), as read_file.
 std::string sha256_file(const std::filesystem::path& path);
 
 }  // namespace dragoman::base

@@ -4,20 +4,20 @@
 
 namespace dragoman::base {
 
-/// While alive, SIGINT and SIGTERM ask for a clean stop instead of ending the process: the first is remembered, to be
-/// looked at between steps; the second ends the process at once with 128 + its number (130 or 143).
-/// Restores the handlers it found. One at a time in a process: the constructor throws Error for a second one.
-/// Thread safety: requested() and exit_status() may be called from any thread.
-class StopSignals {
+/// A scope in which SIGINT and SIGTERM request a clean stop instead of ending the process. The first signal is stored
+/// and read between steps. The second one ends the process at once with status 130 (SIGINT) or 143 (SIGTERM). The
+/// destructor restores the previous handlers. Throws: Error if the process already has such an object. Threads: any
+/// thread may call requested() and exit_status().
+class [[nodiscard]] StopSignals {
  public:
   StopSignals();
   ~StopSignals();
   StopSignals(const StopSignals&) = delete;
   StopSignals& operator=(const StopSignals&) = delete;
 
-  /// True once a signal has come.
+  /// Returns true after the first signal.
   bool requested() const;
-  /// Exit status for that signal: 130 (SIGINT), 143 (SIGTERM); 0 while none has come.
+  /// Returns the exit status for the first signal, 130 (SIGINT) or 143 (SIGTERM), and 0 before it.
   int exit_status() const;
 
  private:
@@ -25,13 +25,13 @@ class StopSignals {
   struct sigaction old_terminate_ {};
 };
 
-/// While alive, SIGINT and SIGTERM end the process at once with status 130 or 143, after `message` on standard error:
-/// for long work with nothing to save, wherever it is (inside a foreign library, in other threads). A StopSignals made
-/// meanwhile takes over for its lifetime, without a moment between the two. Restores the handlers it found. One at a
-/// time in a process: the constructor throws Error for a second one.
-class EndOnSignal {
+/// A scope in which SIGINT and SIGTERM write `message` to standard error and end the process at once with status 130 or
+/// 143. It serves long work with nothing to save, also inside foreign libraries and in other threads. A StopSignals
+/// inside the scope takes over for its lifetime, without a gap between the two. The destructor restores the previous
+/// handlers. Throws: Error if the process already has such an object.
+class [[nodiscard]] EndOnSignal {
  public:
-  /// @param message  ends in LF; must live for the whole process, such as a literal
+  /// Requires: `message` ends in LF and lives as long as the process, as a literal does.
   explicit EndOnSignal(const char* message);
   ~EndOnSignal();
   EndOnSignal(const EndOnSignal&) = delete;

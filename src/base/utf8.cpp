@@ -8,13 +8,6 @@ namespace {
 
 constexpr std::string_view kReplacement = "\xEF\xBF\xBD";  // U+FFFD
 
-// One step of decoding: a well-formed character, or the maximal ill-formed part that becomes one U+FFFD.
-struct Step {
-  char32_t code_point;
-  size_t length;  // bytes used, at least 1
-  bool valid;
-};
-
 // The allowed first continuation byte depends on the lead byte: it excludes overlong forms (E0, F0), surrogates (ED)
 // and values above U+10FFFF (F4). Unicode 15, table 3-7.
 struct SecondByteRange {
@@ -38,27 +31,19 @@ SecondByteRange second_byte_range(uint8_t lead) {
 }
 
 size_t sequence_length(uint8_t lead) {
-  if (lead < 0x80) return 1;
-  if (lead >= 0xC2 && lead <= 0xDF) return 2;
-  if (lead >= 0xE0 && lead <= 0xEF) return 3;
-  if (lead >= 0xF0 && lead <= 0xF4) return 4;
-  return 0;  // a continuation byte, or one that never occurs
-}
-
-Step decode_one(std::string_view text, size_t at) {
-  const auto lead = static_cast<uint8_t>(text[at]);
-  const size_t length = sequence_length(lead);
-  if (length == 1) return {lead, 1, true};
-  if (length == 0) return {0xFFFD, 1, false};
-  char32_t code_point = lead & (0x7Fu >> length);
-  for (size_t i = 1; i < length; ++i) {
-    const SecondByteRange range = i == 1 ? second_byte_range(lead) : SecondByteRange{0x80, 0xBF};
-    if (at + i >= text.size()) return {0xFFFD, i, false};
-    const auto byte = static_cast<uint8_t>(text[at + i]);
-    if (byte < range.low || byte > range.high) return {0xFFFD, i, false};
-    code_point = (code_point << 6) | (byte & 0x3Fu);
+  if (lead < 0x80) {
+    return 1;
   }
-  return {code_point, length, true};
+  if (lead >= 0xC2 && lead <= 0xDF) {
+    return 2;
+  }
+  if (lead >= 0xE0 && lead <= 0xEF) {
+    return 3;
+  }
+  if (lead >= 0xF0 && lead <= 0xF4) {
+    return 4;
+  }
+  return 0;  // a continuation byte, or one that never occurs
 }
 
 // The number of leading ASCII bytes of text[at...], eight at a time.
@@ -67,9 +52,13 @@ size_t ascii_run(std::string_view text, size_t at) {
   for (; at + 8 <= text.size(); at += 8) {
     uint64_t word;
     std::memcpy(&word, text.data() + at, sizeof word);
-    if ((word & 0x8080808080808080u) != 0) break;
+    if ((word & 0x8080808080808080u) != 0) {
+      break;
+    }
   }
-  while (at < text.size() && static_cast<uint8_t>(text[at]) < 0x80) ++at;
+  while (at < text.size() && static_cast<uint8_t>(text[at]) < 0x80) {
+    ++at;
+  }
   return at - start;
 }
 
@@ -94,11 +83,37 @@ void append_utf8(char32_t code_point, std::string& out) {
 
 }  // namespace
 
+CodePoint code_point_at(std::string_view text, size_t at) {
+  const auto lead = static_cast<uint8_t>(text[at]);
+  const size_t length = sequence_length(lead);
+  if (length == 1) {
+    return {lead, 1, true};
+  }
+  if (length == 0) {
+    return {0xFFFD, 1, false};
+  }
+  char32_t code_point = lead & (0x7Fu >> length);
+  for (size_t i = 1; i < length; ++i) {
+    const SecondByteRange range = i == 1 ? second_byte_range(lead) : SecondByteRange{0x80, 0xBF};
+    if (at + i >= text.size()) {
+      return {0xFFFD, i, false};
+    }
+    const auto byte = static_cast<uint8_t>(text[at + i]);
+    if (byte < range.low || byte > range.high) {
+      return {0xFFFD, i, false};
+    }
+    code_point = (code_point << 6) | (byte & 0x3Fu);
+  }
+  return {code_point, length, true};
+}
+
 bool is_valid_utf8(std::string_view text) {
   for (size_t at = ascii_run(text, 0); at < text.size(); at += ascii_run(text, at)) {
-    const Step step = decode_one(text, at);
-    if (!step.valid) return false;
-    at += step.length;
+    const CodePoint next = code_point_at(text, at);
+    if (!next.is_valid) {
+      return false;
+    }
+    at += next.bytes;
   }
   return true;
 }
@@ -107,15 +122,15 @@ std::string repair_utf8(std::string_view text) {
   std::string repaired;
   repaired.reserve(text.size());
   for (size_t at = 0; at < text.size();) {
-    const Step step = decode_one(text, at);
-    if (!step.valid) {
+    const CodePoint next = code_point_at(text, at);
+    if (!next.is_valid) {
       repaired.append(kReplacement);
-    } else if (step.code_point == 0) {
+    } else if (next.value == 0) {
       repaired.push_back(' ');
     } else {
-      repaired.append(text.substr(at, step.length));
+      repaired.append(text.substr(at, next.bytes));
     }
-    at += step.length;
+    at += next.bytes;
   }
   return repaired;
 }
@@ -124,9 +139,9 @@ std::u32string decode_utf8(std::string_view text) {
   std::u32string code_points;
   code_points.reserve(text.size());
   for (size_t at = 0; at < text.size();) {
-    const Step step = decode_one(text, at);
-    code_points.push_back(step.code_point);
-    at += step.length;
+    const CodePoint next = code_point_at(text, at);
+    code_points.push_back(next.value);
+    at += next.bytes;
   }
   return code_points;
 }
@@ -147,7 +162,9 @@ std::vector<std::string> split_lines(std::string_view text) {
     const size_t end = text.find('\n');
     std::string_view line = text.substr(0, end);
     text.remove_prefix(end == std::string_view::npos ? text.size() : end + 1);
-    if (line.ends_with('\r')) line.remove_suffix(1);
+    if (line.ends_with('\r')) {
+      line.remove_suffix(1);
+    }
     lines.emplace_back(line);
   }
   return lines;

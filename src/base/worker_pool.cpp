@@ -7,7 +7,7 @@
 namespace dragoman::base {
 
 WorkerPool::WorkerPool(int size, std::chrono::microseconds awake) : size_(size), awake_(awake) {
-  check_usage(size >= 1 && size <= 1024, "workers: {} asked for, must be 1 to 1024", size);
+  check_range("workers", size, 1, 1024);
   for (int rank = 1; rank < size; ++rank) {
     threads_.emplace_back([this, rank] { work(rank); });
   }

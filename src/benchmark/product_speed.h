@@ -3,7 +3,7 @@
 #include <string>
 #include <vector>
 
-#include "models/transformer_config.h"
+#include "models/transformer/transformer_config.h"
 #include "training/data_parallel.h"
 
 namespace dragoman::benchmark {

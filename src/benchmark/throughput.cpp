@@ -6,6 +6,8 @@
 #include "base/error.h"
 #include "base/lap.h"
 #include "benchmark/product_speed.h"
+#include "models/architectures/architectures.h"
+#include "models/transformer/transformer.h"
 
 namespace dragoman::benchmark {
 namespace {
@@ -79,14 +81,9 @@ double Throughput::median_seconds() const {
 
 double translation_flops(const models::TransformerConfig& model, int64_t source_length, int64_t target_length,
                          int64_t n_hypotheses) {
-  const auto d = static_cast<double>(model.d_model), f = static_cast<double>(model.d_ff);
-  const auto s = static_cast<double>(source_length), t = static_cast<double>(target_length);
-  const double encoder = model.encoder_layers * ((8 * d * d + 4 * d * f) * s + 4 * d * s * s);
-  const double cross_keys = model.decoder_layers * 4 * d * d * s;
-  const double attention = 4 * d * (t * (t + 1) / 2 + s * t);
-  const double decoder = model.decoder_layers * ((12 * d * d + 4 * d * f) * t + attention);
-  const double output = 2 * d * static_cast<double>(model.target_vocab_size) * t;
-  return encoder + cross_keys + static_cast<double>(n_hypotheses) * (decoder + output);
+  const double of_source = models::forward_flops(model, source_length, 0);
+  const double of_pair = models::forward_flops(model, source_length, target_length);
+  return of_source + static_cast<double>(n_hypotheses) * (of_pair - of_source);
 }
 
 double training_flops(const models::TransformerConfig& model, int64_t source_length, int64_t target_length) {
@@ -114,10 +111,10 @@ models::TransformerConfig benchmark_shape(const std::string& name) {
 
 Throughput measure_training(const ThroughputOptions& options, distributed::ProcessGroup& processes) {
   options.check();
-  models::Transformer model(options.model);
-  model.parameters().allocate();
-  model.parameters().initialize(options.seed);
-  training::DataParallel trainer(model, options.loss, options.adam, processes, options.workers);
+  const std::unique_ptr<models::Model> model = models::make_model(options.model);
+  model->parameters().allocate();
+  model->parameters().initialize(options.seed);
+  training::DataParallel trainer(*model, options.loss, options.adam, processes, options.workers);
   trainer.set_recompute(options.recompute);
   std::mt19937_64 random(options.seed);
   std::vector<data::Batch> batches;
@@ -131,8 +128,8 @@ Throughput measure_training(const ThroughputOptions& options, distributed::Proce
   measured.target_tokens = batches.front().target_tokens();
   measured.flops = static_cast<double>(options.sentences) *
                    training_flops(options.model, options.source_length, options.target_length);
-  measured.parameters = model.parameters().count();
-  measured.sent_bytes = 2 * (processes.size() - 1) * model.parameters().values().size() *
+  measured.parameters = model->parameters().count();
+  measured.sent_bytes = 2 * (processes.size() - 1) * model->parameters().values().size() *
                         static_cast<int64_t>(sizeof(float)) / processes.size();
   std::vector<uint64_t> before;  // gradients and tables of each worker
   for (int rank = 0; rank < options.workers.workers; ++rank) {

@@ -9,7 +9,8 @@
 #include "benchmark/throughput.h"
 #include "data/vocabulary/vocabulary.h"
 #include "decoding/parallel_search.h"
-#include "models/transformer.h"
+#include "models/model.h"
+#include "models/architectures/architectures.h"
 
 namespace dragoman::benchmark {
 namespace {
@@ -40,8 +41,8 @@ int64_t sentences_under_way(const TranslationSpeedOptions& options) {
 }
 
 // Seconds of each step from the first to the last position; hypotheses stay where they are, tokens are random.
-std::vector<double> step_seconds(const models::Transformer& model, const TranslationSpeedOptions& options) {
-  decoding::TransformerSteps steps(model);
+std::vector<double> step_seconds(const models::Model& model, const TranslationSpeedOptions& options) {
+  decoding::ModelSteps steps(model);
   const std::vector<Ids> sources = random_sources(options, sentences_under_way(options));
   const std::vector<int32_t> slots = steps.add(std::vector<std::span<const int32_t>>(sources.begin(), sources.end()));
   base::Random random(options.seed + 1);
@@ -88,7 +89,7 @@ double TranslationSpeed::median_seconds() const {
 
 TranslationSpeed measure_translation(const TranslationSpeedOptions& options) {
   options.check();
-  const auto model = std::make_shared<models::Transformer>(options.model);
+  const auto model = std::shared_ptr<models::Model>(models::make_model(options.model));
   model->parameters().allocate();
   model->parameters().initialize(options.seed);
   model->parameters().pack_weights(options.precision);

@@ -5,7 +5,7 @@
 
 #include "decoding/search/options.h"
 #include "kernels/precision.h"
-#include "models/transformer_config.h"
+#include "models/transformer/transformer_config.h"
 
 namespace dragoman::benchmark {
 

@@ -4,7 +4,7 @@
 #include <string>
 
 #include "cli/command.h"
-#include "models/inspect.h"
+#include "models/folder_description.h"
 
 namespace dragoman::cli {
 namespace {
@@ -16,9 +16,9 @@ struct InspectOptions {
 };
 
 int inspect(const InspectOptions& options) {
-  const models::Inspection inspection =
-      models::inspect_folder(options.model, options.verify ? models::Verify::kYes : models::Verify::kNo);
-  fmt::print("{}", options.json ? inspection.json : inspection.text);
+  const models::FolderDescription description =
+      models::describe_folder(options.model, options.verify ? models::Verify::kYes : models::Verify::kNo);
+  fmt::print("{}", options.json ? description.json : description.text);
   return 0;
 }
 

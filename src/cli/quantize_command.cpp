@@ -8,8 +8,9 @@
 #include "models/model_folder.h"
 #include "models/model_tensors.h"
 #include "models/quantised_model.h"
-#include "models/transformer.h"
+#include "models/model.h"
 #include "training/checkpoint.h"
+#include "models/architectures/architectures.h"
 
 namespace dragoman::cli {
 namespace {
@@ -23,10 +24,10 @@ struct QuantizeArguments {
 int quantize(const QuantizeArguments& arguments) {
   check_is_new(arguments.output);
   models::ModelFiles files = models::read_model_folder(arguments.model);
-  const models::Transformer declared(
-      models::transformer_config_from_json(files.config, (arguments.model / models::kConfigName).string()));
-  models::check_tensors(declared.parameters(), files.tensors, (arguments.model / models::kWeightsName).string());
-  files.tensors = models::rounded_tensors(files.tensors, declared.parameters(), arguments.precision);
+  const std::unique_ptr<models::Model> declared = models::make_model(
+      models::config_from_json(files.config, (arguments.model / models::kConfigName).string()));
+  models::check_tensors(declared->parameters(), files.tensors, (arguments.model / models::kWeightsName).string());
+  files.tensors = models::rounded_tensors(files.tensors, declared->parameters(), arguments.precision);
   training::make_model_folder(arguments.output);
   const base::FolderLock lock(arguments.output);
   models::publish_model_folder(arguments.output, files);

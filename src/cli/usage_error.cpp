@@ -9,8 +9,8 @@
 #include <cstdlib>
 #include <string_view>
 
+#include "base/nearest_name.h"
 #include "cli/help_format.h"
-#include "models/transformer_config.h"
 
 namespace dragoman::cli {
 namespace {
@@ -47,7 +47,7 @@ std::string rule_of_choice(const std::vector<std::string>& choices, const std::s
     return "";
   }
   const std::string list = "must be " + listed(choices, "or");
-  return choices.size() == 1 ? list : list + "; did you mean " + models::nearest_name(value, choices) + "?";
+  return choices.size() == 1 ? list : list + "; did you mean " + base::nearest_name(value, choices) + "?";
 }
 
 // "--width", as CLI11 puts it at the start or in the middle of its messages.
@@ -122,7 +122,7 @@ std::string unknown_option(const std::string& argument, std::vector<std::string>
     name.insert(0, "--");
   }
   const std::string name = argument.substr(0, argument.find('='));
-  return fmt::format("{}: unknown option; did you mean {}?", name, models::nearest_name(name, known));
+  return fmt::format("{}: unknown option; did you mean {}?", name, base::nearest_name(name, known));
 }
 
 std::string unexpected_argument(const CLI::App& command, const std::string& argument) {
@@ -144,7 +144,7 @@ std::string without_command(const CLI::App& app, const std::vector<std::string>&
     known.push_back(command->get_name());
   }
   return fmt::format("unknown command \"{}\"; did you mean {}?", arguments.front(),
-                     models::nearest_name(arguments.front(), known));
+                     base::nearest_name(arguments.front(), known));
 }
 
 }  // namespace

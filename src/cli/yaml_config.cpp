@@ -7,8 +7,8 @@
 
 #include "base/error.h"
 #include "base/files.h"
+#include "base/nearest_name.h"
 #include "cli/usage_error.h"
-#include "models/transformer_config.h"
 
 namespace dragoman::cli {
 namespace {
@@ -38,7 +38,7 @@ std::string known_key(const YAML::Node& name, const std::vector<std::string>& kn
   std::string key = name.Scalar();
   std::ranges::replace(key, '_', '-');
   check_usage(std::ranges::find(known, key) != known.end(), "{}: unknown key \"{}\"; did you mean \"{}\"?", place,
-              name.Scalar(), models::nearest_name(key, known));
+              name.Scalar(), base::nearest_name(key, known));
   return key;
 }
 

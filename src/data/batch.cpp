@@ -17,7 +17,9 @@ Batch slice(const Batch& batch, int32_t begin, int32_t end) {
   };
   const auto rebased = [&](const std::vector<int32_t>& offsets) {
     std::vector<int32_t> part = rows(offsets, begin, end + 1);
-    for (int32_t& offset : part) offset -= offsets[static_cast<size_t>(begin)];
+    for (int32_t& offset : part) {
+      offset -= offsets[static_cast<size_t>(begin)];
+    }
     return part;
   };
   const auto first = static_cast<size_t>(begin), last = static_cast<size_t>(end);
@@ -38,14 +40,16 @@ Batch slice(const Batch& batch, int32_t begin, int32_t end) {
   return part;
 }
 
-// How many of the sorted pairs, from the first, fit into one batch; at least one.
+// The number of sorted pairs, from the first, that fit into one batch; at least one.
 size_t fitting(std::span<const PairSize> pairs, int64_t budget) {
   int64_t source = 0, target = 0;
   size_t count = 0;
   for (const PairSize& pair : pairs) {
     source += pair.source_tokens;
     target += pair.target_tokens;
-    if (count > 0 && std::max(source, target) > budget) break;
+    if (count > 0 && std::max(source, target) > budget) {
+      break;
+    }
     ++count;
   }
   return count;
@@ -53,7 +57,9 @@ size_t fitting(std::span<const PairSize> pairs, int64_t budget) {
 
 size_t count_batches(std::span<const PairSize> pairs, int64_t budget) {
   size_t batches = 0;
-  for (; !pairs.empty(); ++batches) pairs = pairs.subspan(fitting(pairs, budget));
+  for (; !pairs.empty(); ++batches) {
+    pairs = pairs.subspan(fitting(pairs, budget));
+  }
   return batches;
 }
 
@@ -116,7 +122,9 @@ std::vector<size_t> shard_borders(std::span<const PairSize> pairs, int shards) {
     const int64_t wanted = tokens_before.back() * shard / shards;
     size_t end = borders.back();
     // Take the next sentence as long as that brings the cut nearer to its place.
-    while (end < pairs.size() && tokens_before[end] + tokens_before[end + 1] <= 2 * wanted) ++end;
+    while (end < pairs.size() && tokens_before[end] + tokens_before[end + 1] <= 2 * wanted) {
+      ++end;
+    }
     borders.push_back(end);
   }
   borders.push_back(pairs.size());
@@ -135,11 +143,15 @@ BatchShare split(const Batch& batch, int shards) {
 
 std::vector<Batch> cut_batches(const std::vector<SentencePair>& pairs, int64_t batch_tokens) {
   std::vector<PairSize> sizes;
-  for (const SentencePair& pair : pairs) sizes.push_back({sizes.size(), pair.source_tokens(), pair.target_tokens()});
+  for (const SentencePair& pair : pairs) {
+    sizes.push_back({sizes.size(), pair.source_tokens(), pair.target_tokens()});
+  }
   std::vector<Batch> batches;
   for (const BatchPlan& plan : plan_batches(std::move(sizes), batch_tokens)) {
     Batch& batch = batches.emplace_back();
-    for (const PairSize& pair : plan) append(batch, pairs[pair.position]);
+    for (const PairSize& pair : plan) {
+      append(batch, pairs[pair.position]);
+    }
   }
   return batches;
 }

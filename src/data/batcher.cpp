@@ -41,13 +41,13 @@ std::vector<uint32_t> permutation(uint64_t count, uint64_t seed, uint64_t epoch)
   return order;
 }
 
-// Where a batch stands.
+// The position of a batch.
 struct Place {
   uint64_t epoch;
   bool ends_epoch;
 };
 
-// Pairs of a window as they are wanted: encoded with it, or now.
+// The pairs of a window: those that are encoded already, and others encoded on request.
 class PairSource {
  public:
   PairSource(const EncodedCorpus& corpus, std::span<const uint32_t> indices, EncodedCorpus::Window& window,
@@ -73,7 +73,7 @@ class PairSource {
   uint64_t epoch_;
 };
 
-// The shards that this process wants of a planned batch.
+// The shards of a planned batch that this process computes.
 BatchShare make_share(PairSource& pairs, const BatchPlan& plan, const BatcherOptions& options, const Place& place) {
   const std::vector<size_t> borders = shard_borders(plan, options.shards);
   BatchShare share;
@@ -88,9 +88,13 @@ BatchShare make_share(PairSource& pairs, const BatchPlan& plan, const BatcherOpt
     for (size_t pair = borders[static_cast<size_t>(shard)]; pair < borders[static_cast<size_t>(shard) + 1]; ++pair) {
       share.source_tokens += static_cast<int32_t>(plan[pair].source_tokens);
       share.target_tokens += static_cast<int32_t>(plan[pair].target_tokens);
-      if (own) append(batch, pairs.take(plan[pair]));
+      if (own) {
+        append(batch, pairs.take(plan[pair]));
+      }
     }
-    if (own) share.shards.push_back(std::move(batch));
+    if (own) {
+      share.shards.push_back(std::move(batch));
+    }
   }
   return share;
 }
@@ -130,7 +134,7 @@ Batcher::Window Batcher::make_window(const EncodedCorpus& corpus, const BatcherO
   return window;
 }
 
-// Makes the window that holds position_, or takes it from the background thread, and starts on the one after it.
+// Enters the window of position_, which may have been prefetched, and prefetches the next one.
 void Batcher::enter_window() {
   const Position start{position_.epoch, position_.sentence, 0};
   if (upcoming_.valid()) {
@@ -138,14 +142,18 @@ void Batcher::enter_window() {
   } else {
     window_ = make_window(*corpus_, options_, start, nullptr);
   }
-  if (!options_.prefetch) return;
+  if (!options_.prefetch) {
+    return;
+  }
   Order order = window_.end.epoch == window_.start.epoch ? window_.order : nullptr;
   upcoming_ = std::async(std::launch::async, &Batcher::make_window, std::cref(*corpus_), options_, window_.end,
                          std::move(order));
 }
 
 BatchShare Batcher::next() {
-  if (window_.batches.empty()) enter_window();
+  if (window_.batches.empty()) {
+    enter_window();
+  }
   base::check_data(position_.batch < window_.batches.size(),
                    "batcher: batch {} of a window with {} was saved; the checkpoint is damaged or the data changed",
                    position_.batch, window_.batches.size());

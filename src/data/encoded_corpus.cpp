@@ -1,39 +1,49 @@
 #include "data/encoded_corpus.h"
 
 #include <algorithm>
+#include <atomic>
 #include <cstring>
-#include <future>
+#include <limits>
 #include <optional>
 #include <type_traits>
 #include <utility>
 
 #include "base/error.h"
+#include "base/worker_pool.h"
 #include "data/random_stream.h"
 
 namespace dragoman::data {
 namespace {
 
 constexpr uint64_t kLinesPerPart = 2048;
+constexpr uint64_t kPartsPerWorker = 8;                        // of one round
 constexpr uint64_t kMaxLineBytesToEncode = uint64_t{1} << 20;  // a line above 1 MiB is too long for any max_length
 
 void check_options(const EncodingOptions& options) {
-  base::check_usage(options.max_length >= 1 && options.max_length <= 1'000'000,
-                    "corpus: max length is {} pieces, it must be 1 to 1000000", options.max_length);
-  base::check_usage(options.source_sampling >= 0 && options.target_sampling >= 0,
-                    "corpus: sub-word sampling is {} and {}, it must not be negative", options.source_sampling,
-                    options.target_sampling);
-  base::check_usage(options.threads >= 1, "corpus: {} threads, at least 1 is needed", options.threads);
+  constexpr double kInfinity = std::numeric_limits<double>::infinity();
+  base::check_range("corpus: max_length", options.max_length, 1, 1'000'000);
+  base::check_range("corpus: source_sampling", options.source_sampling, 0, kInfinity);
+  base::check_range("corpus: target_sampling", options.target_sampling, 0, kInfinity);
+  base::check_range("corpus: threads", options.threads, 1, 1024);
 }
 
 std::optional<DropReason> reason_to_drop(size_t source_pieces, size_t target_pieces, size_t max_length) {
-  if (source_pieces == 0) return DropReason::kSourceEmpty;
-  if (target_pieces == 0) return DropReason::kTargetEmpty;
-  if (source_pieces > max_length) return DropReason::kSourceTooLong;
-  if (target_pieces > max_length) return DropReason::kTargetTooLong;
+  if (source_pieces == 0) {
+    return DropReason::kSourceEmpty;
+  }
+  if (target_pieces == 0) {
+    return DropReason::kTargetEmpty;
+  }
+  if (source_pieces > max_length) {
+    return DropReason::kSourceTooLong;
+  }
+  if (target_pieces > max_length) {
+    return DropReason::kTargetTooLong;
+  }
   return std::nullopt;
 }
 
-// Plain numbers as another rank of the same program reads them.
+// The bytes of plain numbers, which another rank of the same program reads.
 template <typename T>
 std::string bytes_of(const std::vector<T>& values) {
   static_assert(std::is_trivially_copyable_v<T>);
@@ -42,6 +52,9 @@ std::string bytes_of(const std::vector<T>& values) {
 
 template <typename T>
 void append_bytes(const std::string& bytes, std::vector<T>& values) {
+  base::check(bytes.size() % sizeof(T) == 0, base::ErrorKind::kRuntime,
+              "corpus: another rank sent {} bytes, must be a multiple of {}; do all ranks run the same program?",
+              bytes.size(), sizeof(T));
   const size_t before = values.size();
   values.resize(before + bytes.size() / sizeof(T));
   std::memcpy(values.data() + before, bytes.data(), (values.size() - before) * sizeof(T));
@@ -60,7 +73,9 @@ std::string one_line(const std::string& report) {
 
 void IdStore::append(std::span<const int32_t> ids) {
   if (narrow_) {
-    for (const int32_t id : ids) narrow_ids_.push_back(static_cast<uint16_t>(id));
+    for (const int32_t id : ids) {
+      narrow_ids_.push_back(static_cast<uint16_t>(id));
+    }
   } else {
     wide_ids_.insert(wide_ids_.end(), ids.begin(), ids.end());
   }
@@ -71,13 +86,17 @@ void IdStore::append(const IdStore& other) {
   const uint64_t before = narrow_ids_.size() + wide_ids_.size();
   narrow_ids_.insert(narrow_ids_.end(), other.narrow_ids_.begin(), other.narrow_ids_.end());
   wide_ids_.insert(wide_ids_.end(), other.wide_ids_.begin(), other.wide_ids_.end());
-  for (const uint64_t end : other.ends_) ends_.push_back(before + end);
+  for (const uint64_t end : other.ends_) {
+    ends_.push_back(before + end);
+  }
 }
 
 std::vector<int32_t> IdStore::get(size_t index) const {
   const auto begin = static_cast<std::ptrdiff_t>(index == 0 ? 0 : ends_[index - 1]);
   const auto end = static_cast<std::ptrdiff_t>(ends_[index]);
-  if (narrow_) return {narrow_ids_.begin() + begin, narrow_ids_.begin() + end};
+  if (narrow_) {
+    return {narrow_ids_.begin() + begin, narrow_ids_.begin() + end};
+  }
   return {wide_ids_.begin() + begin, wide_ids_.begin() + end};
 }
 
@@ -113,29 +132,35 @@ EncodedCorpus::EncodedCorpus(ParallelCorpus corpus, Vocabulary source, Vocabular
       target_ids_(target_vocabulary_.size()) {
   check_options(options);
   encode_lines_of_this_rank();
-  if (exchange_.size > 1) take_parts_of_others();
+  if (exchange_.size > 1) {
+    take_parts_of_others();
+  }
   base::check_data(size() > 0, "{}; nothing is left to use", one_line(statistics_.report()));
 }
 
-// Parts are encoded side by side and taken in order, so the threads do not change the result.
+// Workers encode parts side by side. The parts are appended in the order of the lines, so the number of threads does
+// not change the result. Each worker takes the next free part of a round, so workers rarely wait.
 void EncodedCorpus::encode_lines_of_this_rank() {
   const uint64_t last = exchange_.end(corpus_.size());
-  for (uint64_t begin = exchange_.begin(corpus_.size()); begin < last;) {
-    std::vector<std::future<Part>> others;
-    const uint64_t own_end = std::min(begin + kLinesPerPart, last);
-    uint64_t end = own_end;
-    for (int thread = 1; thread < options_.threads && end < last; ++thread) {
-      const uint64_t part_end = std::min(end + kLinesPerPart, last);
-      others.push_back(std::async(std::launch::async, &EncodedCorpus::encode_lines, this, end, part_end));
-      end = part_end;
+  const uint64_t lines_per_round = kLinesPerPart * kPartsPerWorker * static_cast<uint64_t>(options_.threads);
+  base::WorkerPool workers(options_.threads);
+  for (uint64_t begin = exchange_.begin(corpus_.size()); begin < last; begin += lines_per_round) {
+    const uint64_t lines = std::min(lines_per_round, last - begin);
+    std::vector<std::optional<Part>> parts((lines + kLinesPerPart - 1) / kLinesPerPart);
+    std::atomic<size_t> next = 0;
+    workers.run([&](int) {
+      for (size_t part = next++; part < parts.size(); part = next++) {
+        const uint64_t first = part * kLinesPerPart;
+        parts[part] = encode_lines(begin + first, begin + std::min(first + kLinesPerPart, lines));
+      }
+    });
+    for (const std::optional<Part>& part : parts) {
+      take(*part);
     }
-    take(encode_lines(begin, own_end));
-    for (auto& other : others) take(other.get());
-    begin = end;
   }
 }
 
-// The parts follow each other in the order of the ranks, so the whole is that of a process alone.
+// The parts are in the order of the ranks, so the result is that of a single process.
 void EncodedCorpus::take_parts_of_others() {
   const std::vector<std::string> statistics = exchange_.all_gather(statistics_.to_json());
   const std::vector<std::string> kept = exchange_.all_gather(bytes_of(kept_));
@@ -149,7 +174,9 @@ void EncodedCorpus::take_parts_of_others() {
 
 EncodedCorpus::Part EncodedCorpus::encode_lines(uint64_t begin, uint64_t end) const {
   Part part(source_vocabulary_.size(), target_vocabulary_.size());
-  for (uint64_t line = begin; line < end; ++line) encode_line(line, part);
+  for (uint64_t line = begin; line < end; ++line) {
+    encode_line(line, part);
+  }
   return part;
 }
 
@@ -168,7 +195,9 @@ void EncodedCorpus::encode_line(uint64_t line, Part& part) const {
   const std::vector<int32_t> source_ids = source_vocabulary_.encode(source.text);
   const std::vector<int32_t> target_ids = target_vocabulary_.encode(target.text);
   const auto reason = reason_to_drop(source_ids.size(), target_ids.size(), static_cast<size_t>(options_.max_length));
-  if (reason) return statistics.drop(*reason, corpus_.place(line));
+  if (reason) {
+    return statistics.drop(*reason, corpus_.place(line));
+  }
   ++statistics.kept;
   statistics.source_tokens += source_ids.size() + 1;
   statistics.target_tokens += target_ids.size() + 1;
@@ -182,10 +211,14 @@ void EncodedCorpus::encode_line(uint64_t line, Part& part) const {
 void EncodedCorpus::take(const Part& part) {
   statistics_.add(part.statistics);
   kept_.insert(kept_.end(), part.kept.begin(), part.kept.end());
-  if (!cached_) return;
+  if (!cached_) {
+    return;
+  }
   source_ids_.append(part.source_ids);
   target_ids_.append(part.target_ids);
-  if (source_ids_.bytes() + target_ids_.bytes() <= options_.cache_bytes) return;
+  if (source_ids_.bytes() + target_ids_.bytes() <= options_.cache_bytes) {
+    return;
+  }
   cached_ = false;
   source_ids_.clear();
   target_ids_.clear();
@@ -224,7 +257,9 @@ EncodedCorpus::Window EncodedCorpus::window(std::span<const uint32_t> indices, u
   if (exchange_.size > 1) {
     const std::vector<std::string> parts = exchange_.all_gather(bytes_of(window.sizes));
     window.sizes.clear();
-    for (const std::string& part : parts) append_bytes(part, window.sizes);
+    for (const std::string& part : parts) {
+      append_bytes(part, window.sizes);
+    }
   }
   return window;
 }
@@ -234,22 +269,19 @@ std::vector<int32_t> EncodedCorpus::encode_side(const Vocabulary& vocabulary, co
   if (alpha > 0) {
     base::Random random(options_.seed, stream);
     std::vector<int32_t> ids = vocabulary.encode_sampled(text, alpha, random);
-    if (ids.size() <= static_cast<size_t>(options_.max_length)) return ids;
+    if (ids.size() <= static_cast<size_t>(options_.max_length)) {
+      return ids;
+    }
   }
   return vocabulary.encode(text);
-}
-
-std::vector<std::vector<int32_t>> encode_sources(const Vocabulary& vocabulary, std::span<const std::string> lines) {
-  std::vector<std::vector<int32_t>> sentences;
-  sentences.reserve(lines.size());
-  for (const std::string& line : lines) sentences.push_back(encode_source(vocabulary, line));
-  return sentences;
 }
 
 std::vector<Batch> all_batches(const EncodedCorpus& corpus, int64_t batch_tokens) {
   std::vector<SentencePair> pairs;
   pairs.reserve(corpus.size());
-  for (uint64_t index = 0; index < corpus.size(); ++index) pairs.push_back(corpus.pair(index, 0));
+  for (uint64_t index = 0; index < corpus.size(); ++index) {
+    pairs.push_back(corpus.pair(index, 0));
+  }
   return cut_batches(pairs, batch_tokens);
 }
 

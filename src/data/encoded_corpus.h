@@ -12,24 +12,26 @@
 
 namespace dragoman::data {
 
-/// How lines become ids, and which are left out.
+/// Options for encoding lines as ids and for dropping pairs.
 struct EncodingOptions {
-  /// Pairs with more pieces than this on a side (bos and eos not counted) are dropped; 1 to 1,000,000.
+  /// Longest side of a pair in pieces, without bos and eos; 1 to 1,000,000. Longer pairs are dropped.
   int32_t max_length = 256;
 
-  /// Memory for the ids of all kept pairs, in bytes. A corpus that needs more is read from disk and encoded again
-  /// whenever a pair is wanted. 0 = never keep.
+  /// Bytes of memory for the ids of all kept pairs. For a larger corpus each requested pair is read from disk and
+  /// encoded again. 0 disables the cache.
   uint64_t cache_bytes = uint64_t{1} << 30;
 
-  /// Sub-word sampling of each side, anew in each epoch (Vocabulary::encode_sampled); 0 = the best cut always.
+  /// Strength of the sub-word sampling of each side in each epoch (Vocabulary::encode_sampled). 0 always takes the best
+  /// segmentation.
   double source_sampling = 0;
   double target_sampling = 0;
 
-  uint64_t seed = 1;  ///< of the sampling
-  int threads = 1;    ///< for the first pass over the corpus; does not change the result
+  uint64_t seed = 1;  ///< seed of the sampling
+  int threads = 1;    ///< threads of the first pass, 1 to 1024; does not change the result
 };
 
-/// Many short lists of ids in one block, 2 bytes an id when the vocabulary allows, else 4.
+/// A store of many short lists of ids in one block of memory. An id takes 2 bytes for vocabularies of up to 65,536
+/// pieces, otherwise 4.
 class IdStore {
  public:
   explicit IdStore(int32_t vocabulary_size) : narrow_(vocabulary_size <= 65536) {}
@@ -47,14 +49,13 @@ class IdStore {
   std::vector<uint64_t> ends_;
 };
 
-/// The pairs of a corpus that are fit for use, as ids, by index 0 ... size() - 1.
-/// Made by one pass over the corpus that counts what is kept and dropped, and how long each pair is. Of several
-/// processes each encodes its part of the lines in that pass, and keeps no ids: it reads the pairs of its own batches
-/// again as they are wanted. Immutable afterwards: safe for use by any number of threads. Memory: 16 bytes a kept pair,
-/// and, alone, the ids if they fit.
+/// The kept pairs of a corpus as ids, by index 0 ... size() - 1. The constructor encodes all lines once and counts the
+/// kept and dropped pairs and the lengths. With several processes each one encodes its part of the lines and keeps no
+/// ids; requested pairs are read and encoded again. Memory: 16 bytes a kept pair, and for a single process the ids if
+/// they fit into the cache. Threads: any number; the object is immutable after construction.
 class EncodedCorpus {
  public:
-  /// Throws Error(kUsage) for options out of range; Error(kBadData) when no pair is left:
+  /// Throws: Error(kUsage) for options out of range; Error(kBadData) if no pair is kept,
   /// "corpus: 100 pairs of lines read, 0 kept, ...; nothing is left to use".
   EncodedCorpus(ParallelCorpus corpus, Vocabulary source, Vocabulary target, const EncodingOptions& options,
                 Exchange exchange = {});
@@ -65,18 +66,19 @@ class EncodedCorpus {
   int32_t max_length() const { return options_.max_length; }
   bool cached() const { return cached_; }
 
-  /// One pair. With sampling its cut depends on (seed, epoch, line, side) alone. A sampled cut above max_length is
-  /// replaced by the best cut. Throws Error(kBadData) if the files have changed.
-  SentencePair pair(uint64_t index, uint64_t epoch) const;
+  /// Returns one pair. With sampling the segmentation depends on (seed, epoch, line, side) alone. A sampled
+  /// segmentation above max_length is replaced by the best one. Throws: Error(kBadData) if the files have changed.
+  [[nodiscard]] SentencePair pair(uint64_t index, uint64_t epoch) const;
 
-  /// Some pairs in an order of their own: how long all of them are, and those that had to be encoded to know it.
+  /// The lengths of some pairs in a given order, and the pairs that were encoded to measure them.
   struct Window {
-    std::vector<PairSize> sizes;      ///< [count], position i = the i-th index
-    uint64_t first_encoded = 0;       ///< position of the first of
-    std::vector<SentencePair> pairs;  ///< encoded here already; none without sampling
+    std::vector<PairSize> sizes;      ///< [count], position i belongs to the i-th index
+    uint64_t first_encoded = 0;       ///< position of the first pair in `pairs`
+    std::vector<SentencePair> pairs;  ///< pairs that this process has encoded; empty without sampling
   };
-  /// With sampling each of several processes encodes its part of the indices; all must ask for the same ones, in turn.
-  Window window(std::span<const uint32_t> indices, uint64_t epoch) const;
+  /// Returns the lengths of the pairs with these indices. With sampling each process encodes its part of the indices.
+  /// Requires: all processes make the same calls in the same order.
+  [[nodiscard]] Window window(std::span<const uint32_t> indices, uint64_t epoch) const;
 
  private:
   // A pair that is fit for use; its best cut.
@@ -108,10 +110,7 @@ class EncodedCorpus {
   IdStore target_ids_;
 };
 
-/// Ids of each line as the encoder reads them (encode_source): for validation and test text. Blank lines give no ids.
-std::vector<std::vector<int32_t>> encode_sources(const Vocabulary& vocabulary, std::span<const std::string> lines);
-
-/// The whole corpus as batches in a fixed order, without sampling: for validation loss and scoring.
-std::vector<Batch> all_batches(const EncodedCorpus& corpus, int64_t batch_tokens);
+/// Returns the whole corpus as batches in a fixed order and without sampling, for validation and scoring.
+[[nodiscard]] std::vector<Batch> all_batches(const EncodedCorpus& corpus, int64_t batch_tokens);
 
 }  // namespace dragoman::data

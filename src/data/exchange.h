@@ -7,15 +7,16 @@
 
 namespace dragoman::data {
 
-/// How processes that train one model share the reading: each encodes its part of the lines and tells the others what
-/// came of it. All of them make the same calls in the same order. The default is a process alone.
+/// The way in which the processes of one training run share the encoding of a corpus. Each process encodes its part of
+/// the lines and sends the result to the others. The default is a single process. Requires: all processes make the same
+/// calls in the same order.
 struct Exchange {
   int rank = 0;
   int size = 1;
-  /// What every rank brings, by rank.
+  /// Returns the bytes that each rank contributes, by rank.
   std::function<std::vector<std::string>(const std::string& mine)> all_gather;
 
-  /// Of `count` things those in [begin(count), end(count)) fall to this rank.
+  /// Return the range [begin(count), end(count)) of `count` items that this rank processes.
   uint64_t begin(uint64_t count) const { return count * static_cast<uint64_t>(rank) / static_cast<uint64_t>(size); }
   uint64_t end(uint64_t count) const { return count * static_cast<uint64_t>(rank + 1) / static_cast<uint64_t>(size); }
 };

@@ -27,7 +27,7 @@ std::span<const int32_t> without_end(const std::vector<int32_t>& ids) {
   return !all.empty() && all.back() == kEosId ? all.first(all.size() - 1) : all;
 }
 
-// Every stride-th pair, shared out over the workers.
+// Every stride-th pair, distributed over the workers.
 class PairWalk {
  public:
   PairWalk(const NumberedPairs& pairs, int workers) : pairs_(pairs), pool_(workers) {}
@@ -53,7 +53,7 @@ class PairWalk {
   base::WorkerPool pool_;
 };
 
-// Which pieces stand together: a bit for each pair of pieces.
+// The pieces that occur together, with one bit for each pair of pieces.
 class TogetherBits {
  public:
   TogetherBits(int32_t sources, int32_t targets) : sources_(sources), words_((static_cast<size_t>(targets) + 63) / 64) {
@@ -151,7 +151,7 @@ class Expectation {
   std::vector<uint64_t> counts_;  // in units of 2^-32
 };
 
-// Notes which pieces stand together, in as many pairs as the table may have entries for. @return the stride
+// Records the pieces that occur together, in as many pairs as the table has room for. Returns the stride.
 uint64_t note_together(PairWalk& walk, uint64_t max_entries, TogetherBits& bits) {
   for (uint64_t stride = 1;; stride *= 2) {
     bits.clear();
@@ -208,7 +208,7 @@ void LexicalOptions::check() const {
 
 LexicalTable::LexicalTable(std::vector<uint64_t> starts, std::vector<int32_t> targets)
     : starts_(std::move(starts)), targets_(std::move(targets)), probabilities_(targets_.size()) {
-  for (int32_t source = 0; source < sources(); ++source) {  // at first all are as likely
+  for (int32_t source = 0; source < sources(); ++source) {  // at first all are equally likely
     const uint64_t begin = starts_[static_cast<size_t>(source)], end = starts_[static_cast<size_t>(source) + 1];
     std::fill(probabilities_.begin() + static_cast<ptrdiff_t>(begin),
               probabilities_.begin() + static_cast<ptrdiff_t>(end), 1.0F / static_cast<float>(end - begin));

@@ -6,6 +6,7 @@
 #include "base/published_folder.h"
 #include "decoding/search/search_defaults.h"
 #include "models/quantised_model.h"
+#include "models/architectures/architectures.h"
 
 namespace dragoman::decoding {
 namespace {
@@ -25,14 +26,14 @@ void check_same(const char* side, const data::Vocabulary& first, const data::Voc
 }
 
 struct LoadedModel {
-  std::shared_ptr<const models::Transformer> model;
+  std::shared_ptr<const models::Model> model;
   data::VocabularyPair vocabularies;
   SearchOptions defaults;
   std::shared_ptr<const Shortlist> shortlist;  // null when the folder has none
 };
 
 // The weights in the memory of the file go back to the system, a few at a time, as they are packed.
-void load_weights(const base::CheckedFolder& folder, models::Transformer& model,
+void load_weights(const base::CheckedFolder& folder, models::Model& model,
                   std::optional<kernels::Precision> precision) {
   const std::string file_name = folder.path_of(models::kWeightsName);
   const auto apart = std::make_shared<tensor::Arena>();
@@ -57,16 +58,16 @@ LoadedModel load_files(const base::CheckedFolder& folder, std::optional<kernels:
   const models::ModelFiles texts = models::read_model_texts(folder);
   auto pieces = std::async(std::launch::async | std::launch::deferred,
                            [&] { return load_vocabularies(texts.vocabularies, folder.path()); });
-  const models::TransformerConfig config =
-      models::transformer_config_from_json(texts.config, folder.path_of(models::kConfigName));
-  auto model = std::make_shared<models::Transformer>(config);
+  const models::ModelConfig config =
+      models::config_from_json(texts.config, folder.path_of(models::kConfigName));
+  const std::shared_ptr<models::Model> model = models::make_model(config);
   load_weights(folder, *model, precision);
   const data::VocabularyPair vocabularies = pieces.get();
   const bool joint = texts.vocabularies.contains(models::kJointVocabularyName);
   check_size(vocabularies.source, folder.path_of(joint ? models::kJointVocabularyName : models::kSourceVocabularyName),
-             config.source_vocab_size);
+             config.sizes().source_vocab_size);
   check_size(vocabularies.target, folder.path_of(joint ? models::kJointVocabularyName : models::kTargetVocabularyName),
-             config.target_vocab_size);
+             config.sizes().target_vocab_size);
   return {model, vocabularies, search_defaults_from_json(texts.decoding, folder.path_of(models::kDecodingName)),
           load_shortlist(texts.shortlist, folder.path(), {vocabularies.source.size(), vocabularies.target.size()})};
 }

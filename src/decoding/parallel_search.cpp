@@ -232,9 +232,9 @@ bool ParallelSearch::work(Job& job, int team_size) const {
 }
 
 int64_t ParallelSearch::max_positions() const {
-  int64_t least = model().config().max_positions;
+  int64_t least = model().config().sizes().max_positions;
   for (const auto& member : models_) {
-    least = std::min<int64_t>(least, member->config().max_positions);
+    least = std::min<int64_t>(least, member->config().sizes().max_positions);
   }
   return least;
 }
@@ -285,7 +285,7 @@ std::unique_ptr<SearchWorker> ParallelSearch::idle_or_new_worker() const {
   }
   std::vector<std::unique_ptr<SentenceSteps>> members;
   for (const auto& member : models_) {
-    members.push_back(std::make_unique<TransformerSteps>(*member));
+    members.push_back(std::make_unique<ModelSteps>(*member));
   }
   auto steps = members.size() == 1 ? std::move(members.front()) : std::make_unique<EnsembleSteps>(std::move(members));
   return std::make_unique<SearchWorker>(SearchWorker{std::make_shared<tensor::Arena>(), std::move(steps), nullptr});

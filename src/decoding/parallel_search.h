@@ -14,7 +14,7 @@
 #include "decoding/search/sentence_request.h"
 #include "decoding/shortlist.h"
 #include "decoding/steps/alignment.h"
-#include "decoding/steps/transformer_steps.h"
+#include "decoding/steps/model_steps.h"
 
 namespace dragoman::decoding {
 
@@ -39,8 +39,8 @@ struct SearchWorker {
 /// Safe for use by any number of threads at once.
 class ParallelSearch {
  public:
-  using Models = std::vector<std::shared_ptr<const models::Transformer>>;
-  explicit ParallelSearch(std::shared_ptr<const models::Transformer> model)
+  using Models = std::vector<std::shared_ptr<const models::Model>>;
+  explicit ParallelSearch(std::shared_ptr<const models::Model> model)
       : ParallelSearch(Models{std::move(model)}) {}
   /// Several models that read and write the same ids are searched as one, see EnsembleSteps.
   /// @param shortlist  of them, null for none
@@ -61,7 +61,7 @@ class ParallelSearch {
   void check(const SearchOptions& options) const;
 
   /// The first model: alignments are read from it.
-  const models::Transformer& model() const { return *models_.front(); }
+  const models::Model& model() const { return *models_.front(); }
   /// The longest sentence that all models take.
   int64_t max_positions() const;
   /// Of all idle workers together; tests read it.

@@ -9,7 +9,7 @@
 #include "decoding/scorer.h"
 #include "decoding/search/options.h"
 #include "decoding/translation.h"
-#include "models/transformer.h"
+#include "models/model.h"
 
 namespace dragoman::decoding {
 
@@ -27,7 +27,7 @@ namespace dragoman::decoding {
 class Reranker {
  public:
   /// @param reverse  from the language of the translations to that of the sources, packed for inference
-  Reranker(std::shared_ptr<const models::Transformer> reverse, data::Vocabulary source, data::Vocabulary target)
+  Reranker(std::shared_ptr<const models::Model> reverse, data::Vocabulary source, data::Vocabulary target)
       : reverse_(std::move(reverse)), source_(std::move(source)), target_(std::move(target)) {}
 
   /// Whether a search of these options is reranked: a beam search for the best, with a reverse_weight above 0.
@@ -47,7 +47,7 @@ class Reranker {
   // Of the translation and its alternatives, in this order; none where they stay as they are.
   std::vector<IdPair> pairs_of(const Translation& translation, const std::string& text) const;
 
-  std::shared_ptr<const models::Transformer> reverse_;
+  std::shared_ptr<const models::Model> reverse_;
   data::Vocabulary source_;
   data::Vocabulary target_;
 };

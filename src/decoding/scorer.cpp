@@ -31,13 +31,13 @@ struct PackedIds {
 };
 
 // log p of every row's expected token; `hidden` [N, D].
-std::vector<double> token_log_probs(const models::Transformer& model, const tensor::Tensor& hidden,
+std::vector<double> token_log_probs(const models::Model& model, const tensor::Tensor& hidden,
                                     std::span<const int32_t> expected) {
   std::vector<double> log_probs;
   const int64_t n_rows = hidden.dim(0);
   for (int64_t begin = 0; begin < n_rows; begin += kLogitRows) {
     const int64_t end = std::min(n_rows, begin + kLogitRows);
-    const tensor::Tensor logits = model.logits(autograd::Variable(hidden.rows(begin, end))).value();  // [rows, V]
+    const tensor::Tensor logits = model.output().logits(autograd::Variable(hidden.rows(begin, end))).value();  // [rows, V]
     const auto vocab_size = static_cast<size_t>(logits.dim(1));
     const std::span<const float> values = logits.span<float>();
     for (int64_t row = begin; row < end; ++row) {
@@ -49,7 +49,7 @@ std::vector<double> token_log_probs(const models::Transformer& model, const tens
   return log_probs;
 }
 
-void score_group(const models::Transformer& model, std::span<const IdPair> pairs, const LengthGroup& group,
+void score_group(const models::Model& model, std::span<const IdPair> pairs, const LengthGroup& group,
                  std::vector<PairScore>& scores) {
   const autograd::NoGrad inference;
   PackedIds source;
@@ -64,10 +64,9 @@ void score_group(const models::Transformer& model, std::span<const IdPair> pairs
     expected.insert(expected.end(), pairs[item].target.begin(), pairs[item].target.end());
     expected.push_back(data::kEosId);
   }
-  const tensor::Tensor hidden = model
-                                    .forward(models::make_token_rows(source.ids, source.offsets),
-                                             models::make_token_rows(input.ids, input.offsets), {})
-                                    .value();  // [Nt, D]
+  const models::ModelInput rows{models::make_token_rows(source.ids, source.offsets),
+                                models::make_token_rows(input.ids, input.offsets)};
+  const tensor::Tensor hidden = model.forward(rows, {}).value();  // [Nt, D]
   const std::vector<double> log_probs = token_log_probs(model, hidden, expected);
   for (size_t i = 0; i < group.items.size(); ++i) {
     PairScore& score = scores[group.items[i]];
@@ -95,9 +94,8 @@ std::vector<LengthGroup> make_groups(std::span<const IdPair> pairs, int64_t max_
 }  // namespace
 
 void ScoreOptions::check() const {
-  base::check_usage(batch_tokens >= 1 && batch_tokens <= 1000000, "batch_tokens is {}, must be 1 to 1000000",
-                    batch_tokens);
-  base::check_usage(workers >= 0 && workers <= 1024, "workers is {}, must be 0 to 1024", workers);
+  base::check_range("batch_tokens", static_cast<double>(batch_tokens), 1, 1'000'000);
+  base::check_range("workers", workers, 0, 1024);
 }
 
 IdPair encode_pair(const data::Vocabulary& source_vocabulary, const data::Vocabulary& target_vocabulary,
@@ -109,7 +107,7 @@ IdPair encode_pair(const data::Vocabulary& source_vocabulary, const data::Vocabu
   return pair;
 }
 
-std::vector<PairScore> score_ids(const models::Transformer& model, std::span<const IdPair> pairs,
+std::vector<PairScore> score_ids(const models::Model& model, std::span<const IdPair> pairs,
                                  const ScoreOptions& options) {
   options.check();
   const int most = worker_count(options.workers);
@@ -126,7 +124,7 @@ std::vector<PairScore> score_ids(const models::Transformer& model, std::span<con
   return scores;
 }
 
-std::vector<PairScore> score_pairs(const models::Transformer& model, const data::Vocabulary& source_vocabulary,
+std::vector<PairScore> score_pairs(const models::Model& model, const data::Vocabulary& source_vocabulary,
                                    const data::Vocabulary& target_vocabulary, std::span<const std::string> sources,
                                    std::span<const std::string> targets, const ScoreOptions& options) {
   base::check_data(sources.size() == targets.size(),
@@ -135,8 +133,8 @@ std::vector<PairScore> score_pairs(const models::Transformer& model, const data:
   std::vector<IdPair> pairs;
   for (size_t line = 0; line < sources.size(); ++line) {
     pairs.push_back(encode_pair(source_vocabulary, target_vocabulary, sources[line], targets[line]));
-    check_length("source", line, pairs[line].source.size(), model.config().max_positions);
-    check_length("target", line, pairs[line].target.size() + 1, model.config().max_positions);
+    check_length("source", line, pairs[line].source.size(), model.config().sizes().max_positions);
+    check_length("target", line, pairs[line].target.size() + 1, model.config().sizes().max_positions);
   }
   return score_ids(model, pairs, options);
 }

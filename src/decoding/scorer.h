@@ -6,7 +6,7 @@
 #include <vector>
 
 #include "data/vocabulary/vocabulary.h"
-#include "models/transformer.h"
+#include "models/model.h"
 
 namespace dragoman::decoding {
 
@@ -41,14 +41,14 @@ IdPair encode_pair(const data::Vocabulary& source_vocabulary, const data::Vocabu
 
 /// Scores pairs with teacher forcing: log p(target, end | source), the whole target fed at once.
 /// @return in the order given; a pair of two empty sides scores nothing. A score does not depend on the other pairs.
-std::vector<PairScore> score_ids(const models::Transformer& model, std::span<const IdPair> pairs,
+std::vector<PairScore> score_ids(const models::Model& model, std::span<const IdPair> pairs,
                                  const ScoreOptions& options);
 
 /// The same for pairs of lines.
 /// @return in the order given. Two blank lines score nothing.
 /// Throws Error(kBadData) for a line too long for the model: "target line 7: 1,300 tokens, the model takes 1,024; ...",
 /// or unequal numbers of lines. A score does not depend on the other pairs.
-std::vector<PairScore> score_pairs(const models::Transformer& model, const data::Vocabulary& source_vocabulary,
+std::vector<PairScore> score_pairs(const models::Model& model, const data::Vocabulary& source_vocabulary,
                                    const data::Vocabulary& target_vocabulary, std::span<const std::string> sources,
                                    std::span<const std::string> targets, const ScoreOptions& options);
 

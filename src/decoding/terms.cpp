@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "base/ascii.h"
 #include "base/error.h"
 #include "base/utf8.h"
 #include "decoding/search/scripts.h"
@@ -9,11 +10,7 @@
 namespace dragoman::decoding {
 namespace {
 
-std::string trimmed(std::string_view text) {
-  const size_t begin = text.find_first_not_of(" \t");
-  return begin == std::string_view::npos ? std::string()
-                                         : std::string(text.substr(begin, text.find_last_not_of(" \t") - begin + 1));
-}
+constexpr std::string_view kBlanks = " \t";
 
 bool continues_character(char byte) {
   return (static_cast<unsigned char>(byte) & 0xC0) == 0x80;
@@ -37,12 +34,13 @@ bool inside_word(std::string_view text, size_t place) {
 
 TermTable::TermTable(std::span<const std::string> lines, std::string_view name) {
   for (size_t i = 0; i < lines.size(); ++i) {
-    if (trimmed(lines[i]).empty()) {
+    if (base::trim(lines[i], kBlanks).empty()) {
       continue;
     }
     const size_t tab = lines[i].find('\t');
-    const std::string source = trimmed(std::string_view(lines[i]).substr(0, tab));
-    const std::string target = tab == std::string::npos ? "" : trimmed(std::string_view(lines[i]).substr(tab + 1));
+    const std::string source(base::trim(std::string_view(lines[i]).substr(0, tab), kBlanks));
+    const std::string target(
+        tab == std::string::npos ? "" : base::trim(std::string_view(lines[i]).substr(tab + 1), kBlanks));
     base::check_data(!source.empty() && !target.empty(),
                      "{} line {}: \"{}\" has no tab with text on both sides; a line is a source term, a tab, and the "
                      "phrase that translates it",

@@ -2,6 +2,8 @@
 
 #include <array>
 
+#include "base/ascii.h"
+
 namespace dragoman::decoding {
 namespace {
 
@@ -62,12 +64,6 @@ size_t place_to_cut(std::string_view text) {
   return best;
 }
 
-std::string_view trim(std::string_view text) {
-  const size_t begin = text.find_first_not_of(' ');
-  return begin == std::string_view::npos ? std::string_view()
-                                         : text.substr(begin, text.find_last_not_of(' ') - begin + 1);
-}
-
 }  // namespace
 
 std::vector<std::string> split_long_text(const data::Vocabulary& vocabulary, std::string_view text, size_t max_tokens) {
@@ -81,7 +77,7 @@ std::vector<std::string> split_long_text(const data::Vocabulary& vocabulary, std
       parts.emplace_back(part);
       continue;
     }
-    for (const std::string_view half : {trim(part.substr(place)), trim(part.substr(0, place))}) {
+    for (const std::string_view half : {base::trim(part.substr(place), " "), base::trim(part.substr(0, place), " ")}) {
       if (!half.empty()) {
         waiting.push_back(half);
       }

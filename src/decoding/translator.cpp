@@ -122,7 +122,7 @@ class Translator::Submitted {
   std::exception_ptr error_;
 };
 
-Translator::Translator(std::shared_ptr<const models::Transformer> model, data::Vocabulary source,
+Translator::Translator(std::shared_ptr<const models::Model> model, data::Vocabulary source,
                        data::Vocabulary target, const SearchOptions& defaults)
     : Translator(ParallelSearch::Models{std::move(model)}, std::move(source), std::move(target), defaults) {}
 
@@ -135,8 +135,8 @@ Translator::Translator(ParallelSearch::Models models, data::Vocabulary source, d
       defaults_(defaults),
       reranker_(std::move(reranker)) {
   for (const auto& model : models) {
-    check_vocabulary("source", source_.size(), model->config().source_vocab_size);
-    check_vocabulary("target", target_.size(), model->config().target_vocab_size);
+    check_vocabulary("source", source_.size(), model->config().sizes().source_vocab_size);
+    check_vocabulary("target", target_.size(), model->config().sizes().target_vocab_size);
   }
 }
 
@@ -321,13 +321,6 @@ Translation Translator::build_candidate(const Hypothesis& hypothesis) const {
   candidate.normalised_score = hypothesis.normalised_score;
   candidate.finish_reason = hypothesis.finish_reason;
   return candidate;
-}
-
-std::shared_ptr<const models::Transformer> make_inference_model(const models::Transformer& model) {
-  auto copy = std::make_shared<models::Transformer>(model.config());
-  copy->parameters().share_values(model.parameters());
-  copy->parameters().pack_weights();
-  return copy;
 }
 
 }  // namespace dragoman::decoding

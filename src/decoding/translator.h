@@ -25,7 +25,7 @@ class Translator {
   /// `model` should be packed for inference (see make_inference_model); it is faster and gives each sentence the same
   /// bits in any batch. Throws Error(kBadData) when a vocabulary's size is not the model's.
   /// @param defaults  how this model is searched when nobody says otherwise
-  Translator(std::shared_ptr<const models::Transformer> model, data::Vocabulary source, data::Vocabulary target,
+  Translator(std::shared_ptr<const models::Model> model, data::Vocabulary source, data::Vocabulary target,
              const SearchOptions& defaults = {});
   /// The same with several models that read and write the same pieces: a token's probability is the mean of theirs
   /// (see EnsembleSteps). Alignments are the first one's.
@@ -63,7 +63,7 @@ class Translator {
   /// Throws Error(kUsage) for options that `translate` would refuse: what can be seen before there is any text.
   void check(const SearchOptions& options) const { search_.check(options); }
 
-  const models::Transformer& model() const { return search_.model(); }
+  const models::Model& model() const { return search_.model(); }
   /// What sentences are searched with. Null where the folder has no shortlist.
   const Shortlist* shortlist() const { return search_.shortlist(); }
   /// Of the model's folder: what `dragoman tune` chose, else the defaults of SearchOptions.
@@ -96,9 +96,5 @@ class Translator {
   mutable std::once_flag service_started_;
   mutable std::unique_ptr<SearchService> service_;  // ends before what it searches with
 };
-
-/// A second Transformer on the values of `model`, packed for inference: for validation while `model` trains. Its
-/// packed copies are of this moment; make another after the next update. Gradients are not shared.
-std::shared_ptr<const models::Transformer> make_inference_model(const models::Transformer& model);
 
 }  // namespace dragoman::decoding

@@ -3,18 +3,15 @@
 #include <deque>
 #include <mutex>
 
-#include "base/error.h"
 #include "distributed/mpi_engine.h"
 
 namespace dragoman::distributed {
 namespace {
 
-constexpr size_t kMaxBytes = size_t{1} << 30;  // MPI counts in int
-
 class MpiCommunicator : public ProcessGroup {
  public:
   explicit MpiCommunicator(const JoinOptions& options) : engine_(options) {}
-  // Nobody leaves before all are ready to: who leaves has no pulse any more.
+  // All ranks leave together, because a rank that has left sends no more signs of life.
   ~MpiCommunicator() override { barrier(); }
 
   int rank() const override { return engine_.rank(); }
@@ -22,8 +19,8 @@ class MpiCommunicator : public ProcessGroup {
   int processes_here() const override { return engine_.processes_here(); }
   std::string name_of(int rank) const override { return engine_.name_of(rank); }
 
+  using ProcessGroup::all_gather;
   std::vector<std::string> all_gather(std::string_view mine, Line line) override {
-    base::check_argument(mine.size() <= kMaxBytes, "mpi: {} bytes in one message, at most {}", mine.size(), kMaxBytes);
     MpiGather gather(mine, line);
     engine_.begin(gather);
     engine_.wait_for(gather);
@@ -31,8 +28,6 @@ class MpiCommunicator : public ProcessGroup {
   }
 
   void begin_sum(std::span<float> values, int tag) override {
-    base::check_argument(values.size_bytes() <= kMaxBytes, "mpi: a sum of {} bytes, at most {}", values.size_bytes(),
-                         kMaxBytes);
     MpiSum* sum = nullptr;
     {
       const std::lock_guard lock(mutex_);

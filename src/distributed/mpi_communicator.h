@@ -6,9 +6,9 @@
 
 namespace dragoman::distributed {
 
-/// The processes that mpirun started, over MPI (docs/decisions/mpi.md). A thread of its own makes all calls of MPI, so
-/// sums go on while the caller computes. Throws Error as join_processes does. In a build without MPI there is nothing
-/// behind it but the error that says so.
-std::unique_ptr<ProcessGroup> make_mpi_communicator(const JoinOptions& options);
+/// Returns the group of the processes that mpirun has started (docs/decisions/mpi.md). One thread makes all calls of
+/// MPI, so sums overlap the computation of the caller. Throws: Error as join_processes. A build without MPI always
+/// throws.
+[[nodiscard]] std::unique_ptr<ProcessGroup> make_mpi_communicator(const JoinOptions& options);
 
 }  // namespace dragoman::distributed

@@ -15,12 +15,12 @@ namespace {
 using namespace std::chrono_literals;
 
 constexpr auto kStartLimit = 60s;
-constexpr double kSpinSeconds = 0.5e-3;      // after the last movement, while somebody waits
-constexpr auto kShortRest = 50us;            // between looks while somebody waits
-constexpr auto kLongRest = 200us;            // while the sums are under way and everybody computes
-constexpr auto kIdleRest = 50ms;             // when there is nothing but the pulse
-constexpr double kOwnWordsFirst = 1.0;       // seconds that rank 0 gives itself before it speaks for another rank
-constexpr double kLeaderSpeaksWithin = 4.0;  // seconds after which a failing rank speaks for itself
+constexpr double kSpinSeconds = 0.5e-3;      // after the last message, while a thread waits
+constexpr auto kShortRest = 50us;            // between polls while a thread waits
+constexpr auto kLongRest = 200us;            // between polls while sums are in flight and all threads compute
+constexpr auto kIdleRest = 50ms;             // between polls without operations
+constexpr double kOwnWordsFirst = 1.0;       // seconds that rank 0 waits before it reports the error of another rank
+constexpr double kLeaderSpeaksWithin = 4.0;  // seconds after which a failing rank reports its own error
 constexpr auto kEndLimit = 5s;               // for MPI to end all processes
 
 double clock_seconds() {
@@ -111,7 +111,7 @@ void MpiEngine::end_all(int status, const std::string& text) {
     failure_ = {status, text};
     to_engine_.notify_one();
   }
-  // The engine ends the process, or mpirun does; if it is stuck, so does this.
+  // The engine or mpirun ends the process. This thread ends it if both are stuck.
   std::this_thread::sleep_for(std::chrono::duration<double>(kLeaderSpeaksWithin) + 2 * kEndLimit);
   std::fprintf(stderr, "dragoman: %s: %s\n", name_of(rank_).c_str(), text.c_str());
   ::_exit(status);
@@ -191,7 +191,7 @@ void MpiEngine::take_new_operations(std::unique_lock<std::mutex>& lock) {
   lock.lock();
 }
 
-// @return whether any is done now
+// Returns true if an operation has ended.
 bool MpiEngine::advance_operations() {
   const size_t before = operations_.size();
   std::erase_if(operations_, [&](MpiOperation* operation) {
@@ -243,7 +243,7 @@ void MpiEngine::look_after_the_others() {
   act_on_failure();
 }
 
-// Ends the run when this rank or, as rank 0 is told, another one cannot go on.
+// Ends the run after a fatal error of this rank, or of another rank if this one is rank 0.
 void MpiEngine::act_on_failure() {
   std::optional<Failure> own;
   {
@@ -270,7 +270,7 @@ void MpiEngine::act_on_failure() {
   }
 }
 
-// Says why, then ends all processes.
+// Prints the error and ends all processes.
 void MpiEngine::end_run(int status, const std::string& text) {
   const std::string line = "dragoman: " + text + "\n";
   [[maybe_unused]] const ssize_t ignored = ::write(STDERR_FILENO, line.data(), line.size());

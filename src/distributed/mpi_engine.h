@@ -12,14 +12,15 @@
 
 namespace dragoman::distributed {
 
-/// The one thread of the process that calls MPI. Others hand it operations; it advances them all, so that sums go on
-/// while their owners compute, and it keeps the pulse. It looks often while somebody waits for an operation, seldom
-/// while everybody computes, and hardly ever when nothing is under way.
+/// The thread that makes all calls of MPI in a process. Other threads submit operations, and the engine advances all of
+/// them, so that sums overlap the computation. It also sends and receives the signs of life (MpiPulse). It polls often
+/// while a thread waits for an operation, less often while all threads compute, and rarely without operations.
+/// Threads: any thread may call the functions.
 class MpiEngine {
  public:
-  /// Starts MPI and returns when all ranks have done so. Throws Error(kRuntime) when they do not within a minute.
+  /// Starts MPI and returns after all ranks have started it. Throws: Error(kRuntime) if this takes more than a minute.
   explicit MpiEngine(const JoinOptions& options);
-  /// Ends MPI. All operations must be done.
+  /// Ends MPI. Requires: all operations are done.
   ~MpiEngine();
   MpiEngine(const MpiEngine&) = delete;
   MpiEngine& operator=(const MpiEngine&) = delete;
@@ -29,14 +30,15 @@ class MpiEngine {
   int processes_here() const { return processes_here_; }
   std::string name_of(int rank) const;
 
-  /// Begins an operation; it must live until it is done. Any thread.
+  /// Begins an operation. Requires: the operation outlives its end.
   void begin(MpiOperation& operation);
+  /// Waits for the end of an operation.
   void wait_for(const MpiOperation& operation);
-  /// Until no sum is under way.
+  /// Waits for the end of all sums.
   void wait_for_sums();
-  /// Seconds since the last call in which at least one sum was under way.
+  /// Returns the seconds since the last call during which at least one sum was in flight.
   double take_sum_seconds();
-  /// As ProcessGroup::end_all.
+  /// Ends all processes, as ProcessGroup::end_all.
   [[noreturn]] void end_all(int status, const std::string& text);
 
  private:
@@ -69,13 +71,13 @@ class MpiEngine {
   bool started_ = false;
   bool leaving_ = false;
   bool left_ = false;
-  std::optional<Failure> failure_;  // that this process asked to end with
+  std::optional<Failure> failure_;  // with which this process ends all others
   int waiting_ = 0;                 // threads
   int sums_under_way_ = 0;
-  double sums_since_ = 0.0;  // clock when the first of them began
+  double sums_since_ = 0.0;  // start of the first of them
   double sum_seconds_ = 0.0;
 
-  // The engine's thread alone:
+  // Used only by the thread of the engine:
   std::vector<MpiOperation*> operations_;
   std::optional<MpiPulse> pulse_;
   double idle_since_ = 0.0;

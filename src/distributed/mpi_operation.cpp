@@ -4,6 +4,7 @@
 #include <array>
 
 #include "base/error.h"
+#include "distributed/message_pieces.h"
 #include "distributed/mpi_tags.h"
 
 namespace dragoman::distributed {
@@ -19,13 +20,21 @@ void check_mpi(int code, const char* call) {
 }
 
 void MpiRequests::send(const void* bytes, size_t count, int to, int tag) {
-  MPI_Request& request = requests_.emplace_back();
-  check_mpi(MPI_Isend(bytes, static_cast<int>(count), MPI_BYTE, to, tag, MPI_COMM_WORLD, &request), "MPI_Isend");
+  for_each_piece(count, kMaxMessageBytes, [&](size_t offset, size_t length) {
+    MPI_Request& request = requests_.emplace_back();
+    check_mpi(MPI_Isend(static_cast<const char*>(bytes) + offset, static_cast<int>(length), MPI_BYTE, to, tag,
+                        MPI_COMM_WORLD, &request),
+              "MPI_Isend");
+  });
 }
 
 void MpiRequests::receive(void* bytes, size_t count, int from, int tag) {
-  MPI_Request& request = requests_.emplace_back();
-  check_mpi(MPI_Irecv(bytes, static_cast<int>(count), MPI_BYTE, from, tag, MPI_COMM_WORLD, &request), "MPI_Irecv");
+  for_each_piece(count, kMaxMessageBytes, [&](size_t offset, size_t length) {
+    MPI_Request& request = requests_.emplace_back();
+    check_mpi(MPI_Irecv(static_cast<char*>(bytes) + offset, static_cast<int>(length), MPI_BYTE, from, tag,
+                        MPI_COMM_WORLD, &request),
+              "MPI_Irecv");
+  });
 }
 
 bool MpiRequests::done() {

@@ -12,36 +12,37 @@
 
 namespace dragoman::distributed {
 
-/// Throws Error(kRuntime) for a call of MPI that failed: "MPI_Isend: MPI_ERR_COMM: invalid communicator".
+/// Checks the result of a call of MPI. Throws: Error(kRuntime), "MPI_Isend: MPI_ERR_COMM: invalid communicator".
 void check_mpi(int code, const char* call);
 
-/// Messages under way that end together. Used by the engine's thread alone.
+/// The messages in flight that are waited for together. Threads: the thread of the engine only.
 class MpiRequests {
  public:
+  /// Begins to send or to receive `count` bytes, in several messages above kMaxMessageBytes.
   void send(const void* bytes, size_t count, int to, int tag);
   void receive(void* bytes, size_t count, int from, int tag);
-  /// Lets MPI work; true when all have ended. Never waits.
-  bool done();
+  /// Lets MPI make progress. Returns true if all messages have ended. Never waits.
+  [[nodiscard]] bool done();
 
  private:
   std::vector<MPI_Request> requests_;
 };
 
-/// Something that all ranks do together, in steps that never wait. Made by any thread, started and advanced by the
-/// engine's.
+/// A collective operation of all ranks, in steps that never wait.
+/// Threads: any thread constructs it; only the thread of the engine starts and advances it.
 class MpiOperation {
  public:
   virtual ~MpiOperation() = default;
   virtual void start(int rank, int size) = 0;
-  /// Goes on as far as the messages allow. @return true when done
+  /// Advances as far as the received messages allow. Returns true after the last step.
   virtual bool advance() = 0;
-  /// Sums of gradients are waited for together, everything else one by one.
+  /// Returns true for sums of gradients, which are waited for together. Other operations are waited for one by one.
   virtual bool is_sum() const = 0;
 
-  bool done = false;  // guarded by the engine
+  bool done = false;  // guarded by the mutex of the engine
 };
 
-/// Everyone's bytes to everyone.
+/// The all-gather of byte strings.
 class MpiGather : public MpiOperation {
  public:
   MpiGather(std::string_view mine, Line line) : mine_(mine), line_(line) {}
@@ -64,12 +65,12 @@ class MpiGather : public MpiOperation {
   MpiRequests requests_;
 };
 
-/// The sum of float buffers, in rank order on every rank: first each rank gets its part of everybody's values and adds
-/// them up (reduce-scatter), then it hands the sum out (all-gather). Each rank sends and receives
-/// 2 (P - 1) / P times the bytes of the buffer. Kept and used again, so that its scratch stays.
+/// The all-reduce sum of float buffers, added in rank order. First each rank receives its part of the values of all
+/// ranks and adds them (reduce-scatter). Then it sends the sum to all ranks (all-gather). Each rank sends and receives
+/// 2 (P - 1) / P times the bytes of the buffer. An object is reused for the next sum, so its scratch memory is kept.
 class MpiSum : public MpiOperation {
  public:
-  /// @param tag  as Communicator::begin_sum
+  /// Sets the buffer of the next sum. @param tag  as in Communicator::begin_sum
   void prepare(std::span<float> values, int tag);
   void start(int rank, int size) override;
   bool advance() override;
@@ -86,7 +87,7 @@ class MpiSum : public MpiOperation {
   int rank_ = 0;
   int size_ = 0;
   Stage stage_ = Stage::kParts;
-  std::vector<float> scratch_;  // [P][longest part]: what the others bring for this rank's part
+  std::vector<float> scratch_;  // [P][longest part]: the values of all ranks for the part of this rank
   MpiRequests requests_;
 };
 

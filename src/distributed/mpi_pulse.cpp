@@ -38,7 +38,7 @@ std::vector<int> MpiPulse::beat(double now) {
 void MpiPulse::send_signs_of_life() {
   for (int other = 0; other < size_; ++other) {
     const bool due = rank_ == 0 ? other != 0 : other == 0;
-    int sent = 0;  // the one before: a rank that takes nothing gets nothing more
+    int sent = 0;  // the previous sign: a rank that receives nothing is sent nothing more
     MPI_Request& request = sends_[static_cast<size_t>(other)];
     if (due && MPI_Test(&request, &sent, MPI_STATUS_IGNORE) == MPI_SUCCESS && sent != 0) {
       check_mpi(MPI_Isend(&alive_, sizeof alive_.status, MPI_BYTE, other, mpi_tags::kPulse, MPI_COMM_WORLD, &request),

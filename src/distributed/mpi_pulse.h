@@ -10,28 +10,29 @@
 
 namespace dragoman::distributed {
 
-/// Signs of life between the ranks, and the last words of one that fails. Every rank tells rank 0 once a second that
-/// its process runs, and rank 0 tells all others; RankWatch judges. A busy rank is alive: the engine's thread beats
-/// while the others compute, validate or write. Used by the engine's thread alone.
+/// The exchange of signs of life between the ranks, and of the error of a failing rank. Every rank sends a sign of life
+/// to rank 0 once a second, and rank 0 sends one to all others. RankWatch finds the silent ranks. A busy rank counts as
+/// alive, because the thread of the engine sends the signs while other threads compute, validate or write. Threads: the
+/// thread of the engine only.
 class MpiPulse {
  public:
   MpiPulse(int rank, int size, double timeout, double now);
-  /// Takes back what is still to be received; before MPI_Finalize.
+  /// Cancels the open receive. Requires: MPI_Finalize has not been called.
   ~MpiPulse();
   MpiPulse(const MpiPulse&) = delete;
   MpiPulse& operator=(const MpiPulse&) = delete;
 
-  /// Sends and receives what is due. @return ranks that have been silent for too long
-  std::vector<int> beat(double now);
+  /// Sends and receives the due messages. Returns the ranks that have been silent for too long.
+  [[nodiscard]] std::vector<int> beat(double now);
 
-  /// Tells rank 0 why this rank cannot go on.
+  /// Sends the error of this rank to rank 0.
   void send_last_words(int status, const std::string& text);
   struct LastWords {
     int rank;
     int status;
     std::string text;
   };
-  /// What a failing rank has told rank 0; the first if there are several.
+  /// Returns the first error that a failing rank has sent to rank 0.
   const std::optional<LastWords>& last_words() const { return last_words_; }
 
  private:

@@ -2,10 +2,10 @@
 
 #include "distributed/process_group.h"
 
-/// Which message is which. Messages of one sender and tag arrive in the order they were sent.
+/// The tags of the messages. Messages of one sender with one tag arrive in the order of sending.
 namespace dragoman::distributed::mpi_tags {
 
-inline constexpr int kPulse = 1;  ///< "I live", or why I end
+inline constexpr int kPulse = 1;  ///< a sign of life, or the error of a failing rank
 inline int sizes(Line line) {
   return 2 + 2 * static_cast<int>(line);
 }

@@ -14,12 +14,12 @@ namespace dragoman::distributed {
 struct ThreadCommunicator::Meeting {
   Meeting(int ranks, Communicator* world) : size(ranks), outside(world), doubles(static_cast<size_t>(ranks)) {}
 
-  // What all ranks bring under one tag.
+  // The buffers of all ranks for one tag.
   struct Sum {
     std::vector<float*> buffers;
     size_t length = 0;
     int arrived = 0;
-    int taken = 0;  // ranks that have added up their share
+    int taken = 0;  // ranks that have added their share
   };
 
   // A reusable barrier: the last rank to arrive opens the next round.
@@ -55,7 +55,7 @@ struct ThreadCommunicator::Meeting {
   int arrived = 0;
   uint64_t rounds = 0;
   bool abandoned = false;
-  std::vector<std::span<double>> doubles;  // what each rank brings to all_reduce_sum
+  std::vector<std::span<double>> doubles;  // the values of each rank in all_reduce_sum
   std::deque<Sum> sums;                    // by tag; references stay valid
   uint64_t complete_sums = 0;              // counts the sums for which all ranks have arrived
 };
@@ -130,11 +130,11 @@ void ThreadCommunicator::end_sums() {
   }
   meeting_->wait();  // the others may read this rank's values until here
   if (meeting_->outside != nullptr) {
-    meeting_->outside->end_sums();  // all shares have set out by now
+    meeting_->outside->end_sums();  // all shares have been sent
   }
 }
 
-// Adds up this rank's share of every sum that all ranks have begun. Returns whether there was one.
+// Adds the share of this rank for every sum that all ranks have begun. Returns true if there was one.
 bool ThreadCommunicator::add_complete_sums() {
   std::vector<std::pair<int, Meeting::Sum*>> complete;  // by tag
   {

@@ -7,15 +7,16 @@
 
 namespace dragoman::distributed {
 
-/// Replicas as threads of one process. All members live as long as the shared meeting point. Each rank adds up its own
-/// share of a sum once all have begun it: in a later call of begin_sum, or in end_sums.
-///
-/// With `outside`, the group is one process of several: every share goes on, as soon as it is added up, to be summed
-/// over the processes, whose groups must have the same size. Everything else stays within the group.
+/// The communicator between replicas that are threads of one process. After all ranks have begun a sum, each rank adds
+/// its own share of it, in a later call of begin_sum or in end_sums. With `outside` the group belongs to one of several
+/// processes. Each share is then also summed over the processes, as soon as it is complete. All other calls stay within
+/// the group.
 class ThreadCommunicator : public Communicator {
  public:
-  /// One communicator per rank, all connected. @param outside  must outlive them
-  static std::vector<std::unique_ptr<ThreadCommunicator>> make_group(int size, Communicator* outside = nullptr);
+  /// Returns one communicator for each rank. Requires: `outside` outlives the communicators, and the groups of all
+  /// processes have equal sizes.
+  [[nodiscard]] static std::vector<std::unique_ptr<ThreadCommunicator>> make_group(int size,
+                                                                                   Communicator* outside = nullptr);
 
   int rank() const override { return rank_; }
   int size() const override;
@@ -34,7 +35,7 @@ class ThreadCommunicator : public Communicator {
 
   int rank_;
   std::shared_ptr<Meeting> meeting_;
-  std::vector<int> begun_;  // tags of sums that this rank has begun and not added up yet
+  std::vector<int> begun_;  // tags of sums that this rank has begun and not yet added
 };
 
 }  // namespace dragoman::distributed

@@ -34,7 +34,7 @@ Symbols word_numbers(const BleuOptions& options, std::string_view line, Vocabula
   return vocabulary.numbers(split_words(words));
 }
 
-/// The reference length nearest to the hypothesis'; of two equally near the shorter.
+// The reference length nearest to the hypothesis'; of two equally near the shorter.
 int64_t closest_length(size_t length, std::span<const Symbols> references) {
   const auto target = static_cast<int64_t>(length);
   auto best = static_cast<int64_t>(references.front().size());
@@ -63,7 +63,7 @@ struct Precisions {
   size_t effective_order = kOrders;
 };
 
-/// Precisions in the arithmetic of `Real`: double for a corpus, float for a resample of it.
+// Precisions in the arithmetic of `Real`: double for a corpus, float for a resample of it.
 template <typename Real, typename Count>
 Precisions smoothed_precisions(std::span<const Count> sums, const BleuOptions& options, double smooth_value) {
   Precisions result;

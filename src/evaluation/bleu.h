@@ -9,15 +9,16 @@
 
 namespace dragoman::evaluation {
 
-/// What stands in for the precision of an order without any match. Chen and Cherry 2014, section 3.
+/// The replacement of the precision of an order without any match. Source: Chen and Cherry 2014, section 3.
 enum class Smoothing {
-  kExponential,  ///< method 3: 1/2, 1/4, ... matches for the first, second ... such order ("exp", mteval-v13a)
+  kExponential,  ///< method 3: 1/2, 1/4, ... matches for the first, second, ... such order (mteval-v13a)
   kFloor,        ///< method 1: `smooth_value` matches (default 0.1)
   kAddK,         ///< method 2: `smooth_value` (default 1) added to matches and totals of every order above 1
   kNone,         ///< the score becomes 0
 };
 
-/// "exp", "floor", "add-k", "none". parse_smoothing throws Error(kUsage) for another name, listing these.
+/// Convert between methods and their names: "exp", "floor", "add-k", "none". Throws: Error(kUsage) with these names,
+/// for any other name.
 std::string_view smoothing_name(Smoothing smoothing);
 Smoothing parse_smoothing(std::string_view name);
 
@@ -26,10 +27,10 @@ struct BleuOptions {
   bool lowercase = false;
   Smoothing smoothing = Smoothing::kExponential;
   std::optional<double> smooth_value = std::nullopt;  ///< for floor and add-k; unset = the default of the method
-  bool effective_order = false;  ///< leave out orders longer than the hypothesis; for single sentences
+  bool effective_order = false;  ///< ignore orders longer than the hypothesis; for single sentences
 };
 
-/// BLEU with its parts.
+/// A BLEU score and its parts.
 struct BleuScore {
   static constexpr size_t kMaxOrder = 4;
 
@@ -37,18 +38,18 @@ struct BleuScore {
   std::array<double, kMaxOrder> precisions{};  ///< percent, smoothed
   double brevity_penalty = 0.0;                ///< (0, 1]; 0 for an empty hypothesis
   int64_t hypothesis_length = 0;               ///< words
-  int64_t reference_length = 0;                ///< words; of the closest reference where there are several
+  int64_t reference_length = 0;                ///< words of the closest reference
 
-  /// hypothesis_length / reference_length; 0 without reference words.
+  /// Returns hypothesis_length / reference_length, or 0 without reference words.
   double ratio() const;
-  /// "67.8/42.1/30.0/21.1 (BP = 1.000 ratio = 1.012 hyp_len = 12103 ref_len = 11965)"
+  /// Returns "67.8/42.1/30.0/21.1 (BP = 1.000 ratio = 1.012 hyp_len = 12103 ref_len = 11965)"
   std::string details() const;
 };
 
-/// Corpus BLEU: geometric mean of clipped n-gram precisions of orders 1 to 4, times the brevity penalty.
+/// Corpus BLEU: the geometric mean of the clipped n-gram precisions of orders 1 to 4, times the brevity penalty.
 ///   BLEU = 100 BP exp(1/4 sum_n log p_n),   BP = min(1, exp(1 - r/c))
-/// Counts of a sentence: hypothesis length, reference length, matches of order 1 to 4, n-grams of order 1 to 4.
-/// Source: Papineni et al. 2002, section 2.3; details (tokenisation, smoothing, rounding) as in sacreBLEU 2.6.
+/// The columns of a sentence are: hypothesis length, reference length, matches of order 1 to 4, n-grams of order 1
+/// to 4. Source: Papineni et al. 2002, section 2.3; tokenisation, smoothing and rounding as in sacreBLEU 2.6.
 class Bleu final : public Metric {
  public:
   explicit Bleu(const BleuOptions& options);

@@ -19,7 +19,7 @@ constexpr size_t kColumnsPerOrder = 3;
 
 constexpr int kHighestOrder = 16;
 
-/// One sentence, both ways that chrF++ looks at it.
+// One sentence, both ways that chrF++ looks at it.
 struct Sentence {
   Symbols characters;
   Symbols words;
@@ -34,7 +34,7 @@ bool is_one_character(std::string_view word) {
                        [](char c) { return (static_cast<unsigned char>(c) & 0xC0) != 0x80; }) == 1;
 }
 
-/// Words with one punctuation mark set apart: the last character, or else the first ("(hi)" gives "(hi" and ")").
+// Words with one punctuation mark set apart: the last character, or else the first ("(hi)" gives "(hi" and ")").
 std::vector<std::string_view> words_without_punctuation(std::string_view line) {
   std::vector<std::string_view> result;
   for (const std::string_view word : split_words(line)) {
@@ -74,7 +74,7 @@ Sentence read_sentence(const ChrfOptions& options, std::string_view line, Vocabu
   return sentence;
 }
 
-/// The F-score in the arithmetic of `Real`: double for a text, float for a resample of it.
+// The F-score in the arithmetic of `Real`: double for a text, float for a resample of it.
 template <typename Real, typename Count>
 Real f_score(std::span<const Count> counts, int beta) {
   Real precision = 0;
@@ -116,11 +116,9 @@ void count_orders(const Symbols& reference, const Symbols& hypothesis, NgramMatc
 }  // namespace
 
 Chrf::Chrf(const ChrfOptions& options) : options_(options) {
-  base::check_usage(options.char_order >= 1 && options.char_order <= kHighestOrder,
-                    "chrf-char-order: must be 1 to {}, got {}", kHighestOrder, options.char_order);
-  base::check_usage(options.word_order >= 0 && options.word_order <= kHighestOrder,
-                    "chrf-word-order: must be 0 to {}, got {}", kHighestOrder, options.word_order);
-  base::check_usage(options.beta >= 1 && options.beta <= 100, "chrf-beta: must be 1 to 100, got {}", options.beta);
+  base::check_range("chrf-char-order", options.char_order, 1, kHighestOrder);
+  base::check_range("chrf-word-order", options.word_order, 0, kHighestOrder);
+  base::check_range("chrf-beta", options.beta, 1, 100);
 }
 
 std::string Chrf::name() const {

@@ -5,19 +5,19 @@
 namespace dragoman::evaluation {
 
 struct ChrfOptions {
-  int char_order = 6;  ///< longest character n-gram, at least 1
-  int word_order = 0;  ///< longest word n-gram; 0 = chrF, 2 = chrF++
-  int beta = 2;        ///< recall weighs beta times as much as precision; at least 1
+  int char_order = 6;  ///< longest character n-gram, 1 to 16
+  int word_order = 0;  ///< longest word n-gram, 0 to 16; 0 = chrF, 2 = chrF++
+  int beta = 2;        ///< weight of recall relative to precision, 1 to 100
   bool lowercase = false;
 };
 
-/// Corpus chrF: F-score of character n-grams (and word n-grams) with precision and recall averaged over the orders.
+/// Corpus chrF: the F-score of character and word n-grams, with precision and recall averaged over the orders.
 ///   chrF = 100 (1 + beta^2) P R / (beta^2 P + R)
-/// White space is left out of character n-grams; for word n-grams one ASCII punctuation mark is cut off each word,
-/// the last one or else the first. Orders that hypothesis or reference lacks do not enter the averages. With several
-/// references, each sentence takes the one of best F-score.
-/// Counts of a sentence: for each order, characters first: n-grams of hypothesis, of reference, matched.
-/// Source: Popovic 2015 (chrF), Popovic 2017 (chrF++); details as in sacreBLEU 2.6.
+/// Character n-grams contain no white space. For word n-grams one ASCII punctuation mark at the end of a word, or
+/// otherwise at its start, becomes a separate word. The averages leave out the orders that hypothesis or reference does
+/// not have. With several references each sentence uses the reference with the best F-score. The columns of a sentence
+/// are, for each order and characters first: n-grams of the hypothesis, n-grams of the reference, matches. Source:
+/// Popovic 2015 (chrF), Popovic 2017 (chrF++); details as in sacreBLEU 2.6.
 class Chrf final : public Metric {
  public:
   explicit Chrf(const ChrfOptions& options);

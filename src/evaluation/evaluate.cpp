@@ -37,7 +37,7 @@ std::unique_ptr<Metric> make_metric(MetricKind kind, const EvaluateOptions& opti
 
 void check_options(const EvaluateOptions& options, size_t n_systems) {
   base::check_usage(!options.metrics.empty(), "metrics: none was given; choose from bleu, chrf, chrf++");
-  base::check_usage(options.width >= 0 && options.width <= 15, "width: must be 0 to 15 digits, got {}", options.width);
+  base::check_range("width", options.width, 0, 15);
   base::check_usage(options.resamples >= 2, "confidence-n: must be at least 2 resamples, got {}", options.resamples);
   const bool statistics = options.confidence || n_systems > 1;
   base::check_usage(!(options.sentence_level && statistics),
@@ -64,7 +64,7 @@ void check_lines(const std::vector<Text>& systems, const std::vector<Text>& refe
   base::check_data(!first.lines.empty(), "evaluate: {} has no lines; there is nothing to score", first.name);
 }
 
-/// sacreBLEU's alarm: detokenised text does not end " ." in a hundred lines.
+// sacreBLEU's alarm: detokenised text does not end " ." in a hundred lines.
 void warn_of_tokenized_text(const Text& system, std::vector<std::string>& warnings) {
   constexpr auto kTooMany = 100;
   const auto tokenized = std::count_if(system.lines.begin(), system.lines.end(),
@@ -119,7 +119,7 @@ void score_sentences(const Metric& metric, const CountTable& counts, size_t n_re
   }
 }
 
-/// The first table is the baseline's.
+// The first table is the baseline's.
 void compare_systems(const Metric& metric, const std::vector<CountTable>& tables, size_t n_references, Report& report) {
   std::vector<Counted> candidates;
   for (const CountTable& table : tables) {

@@ -13,46 +13,46 @@
 
 namespace dragoman::evaluation {
 
-/// Which metrics can be asked for; the names on the command line are "bleu", "chrf", "chrf++".
+/// The metrics, whose names on the command line are "bleu", "chrf" and "chrf++".
 enum class MetricKind {
   kBleu,
   kChrf,          ///< characters 1 to 6
   kChrfPlusPlus,  ///< characters 1 to 6 and words 1 to 2
 };
 
-/// Metrics from a comma-separated list, each at most once. Throws Error(kUsage):
+/// Returns the metrics of a comma-separated list, each at most once. Throws: Error(kUsage),
 /// "metrics: 'ter' is not known; choose from bleu, chrf, chrf++".
 std::vector<MetricKind> parse_metrics(std::string_view list);
 
-/// Everything that `dragoman evaluate` lets one choose.
+/// The options of `dragoman evaluate`.
 struct EvaluateOptions {
   std::vector<MetricKind> metrics = {MetricKind::kBleu, MetricKind::kChrf};
   bool lowercase = false;                         ///< for all metrics
   Tokenizer tokenize = Tokenizer::k13a;           ///< BLEU only
   Smoothing smoothing = Smoothing::kExponential;  ///< BLEU only
-  std::optional<double> smooth_value;             ///< BLEU with floor or add-k; unset = the method's default
-  bool sentence_level = false;  ///< one score a line instead of one for the text; BLEU then uses the effective order
-  bool confidence = false;      ///< 95 % interval by bootstrap; one system only
-  int resamples = 1000;         ///< of the bootstrap, for intervals and for comparing systems; at least 2
-  uint64_t seed = 12345;        ///< of the bootstrap; sacreBLEU's default
-  int width = 2;  ///< digits printed after the point, 0 to 15 (sacreBLEU: 1 on its command line, 2 from Python)
+  std::optional<double> smooth_value;             ///< BLEU with floor or add-k; unset = the default of the method
+  bool sentence_level = false;                    ///< one score for each line; BLEU then uses the effective order
+  bool confidence = false;                        ///< 95 % interval by bootstrap; one system only
+  int resamples = 1000;                           ///< samples of the bootstrap, at least 2
+  uint64_t seed = 12345;                          ///< seed of the bootstrap; the default is that of sacreBLEU
+  int width = 2;  ///< printed digits after the point, 0 to 15 (sacreBLEU: 1 on its command line, 2 in Python)
 };
 
 /// Scores translations against references.
-/// @param systems  one: its scores, with intervals if asked for. Several: the first is the baseline, every other is
-///                 compared with it by paired bootstrap.
-/// @param references  at least one; all texts have the same number of lines, at least one
-/// Throws Error(kBadData) for unequal line counts ("evaluate: out.de has 999 lines, test.de has 1000; ..."),
-/// Error(kUsage) for options that exclude each other or are out of range.
+/// @param systems     one system, or a baseline and the systems that are compared with it by paired bootstrap
+/// @param references  at least one
+/// Throws: Error(kBadData) for texts without lines or with unequal line counts, "evaluate: out.de has 999 lines,
+/// test.de has 1000; ..."; Error(kUsage) for options that exclude each other or are out of range.
 Report evaluate(const std::vector<Text>& systems, const std::vector<Text>& references,
                 const EvaluateOptions& options = {});
 
-/// Corpus BLEU of a text in one call. `signature` of the result tells how it was computed.
+/// A score of a whole text. The signature contains the options of the metric.
 struct CorpusScore {
   double score = 0.0;     ///< 0 to 100
   std::string details;    ///< BLEU's precisions and lengths; empty for chrF
   std::string signature;  ///< "nrefs:1|case:mixed|eff:no|tok:13a|smooth:exp|version:2.6.0"
 };
+/// Return BLEU and chrF of a text.
 CorpusScore corpus_bleu(Lines hypothesis, const std::vector<Lines>& references, const BleuOptions& options = {});
 CorpusScore corpus_chrf(Lines hypothesis, const std::vector<Lines>& references, const ChrfOptions& options = {});
 

@@ -8,11 +8,11 @@
 
 namespace dragoman::evaluation {
 
-/// The lines of one text. White space at the end of a line never counts.
+/// The lines of one text. All metrics ignore white space at the end of a line.
 using Lines = std::span<const std::string>;
 
-/// Sufficient statistics of a text: one row of counts a sentence. The score of a corpus, or of any sample of its
-/// sentences, is a function of the sum of the rows; nothing else of the text is needed.
+/// The sufficient statistics of a text: one row of counts for each sentence. The score of a corpus, or of any sample of
+/// its sentences, is a function of the sum of the rows.
 class CountTable {
  public:
   CountTable(size_t rows, size_t columns) : columns_(columns), values_(rows * columns, 0) {}
@@ -28,7 +28,8 @@ class CountTable {
   std::vector<int64_t> values_;
 };
 
-/// How a score was computed, as "key:value" pairs joined by "|". Two scores are comparable only if these agree.
+/// The options of a score as "key:value" pairs, joined by "|". Two scores are comparable only if their signatures
+/// agree.
 struct Signature {
   std::vector<std::pair<std::string, std::string>> entries;
 
@@ -36,46 +37,49 @@ struct Signature {
   std::string text() const;
 };
 
-/// What the statistical test adds to a signature; resamples = 0 means that none was made.
+/// The part of a signature that describes the statistical test. resamples = 0 means no test.
 struct Resampling {
   int resamples = 0;
   uint64_t seed = 12345;
 };
 
-/// The sacreBLEU release whose definitions are followed and whose signatures are printed.
+/// The release of sacreBLEU whose definitions and signatures are used.
 inline constexpr const char* kSignatureVersion = "2.6.0";
 
-/// A metric over texts. Counting sees strings, scoring sees only counts. Immutable, so safe to share.
+/// A metric over texts. Counting reads strings; scoring reads only counts. Threads: any number; the object is
+/// immutable.
 class Metric {
  public:
   virtual ~Metric() = default;
 
-  /// "BLEU", "chrF2", "chrF2++".
+  /// Returns the name of the metric: "BLEU", "chrF2", "chrF2++".
   virtual std::string name() const = 0;
 
-  /// One row of counts for each line of `hypothesis`. Every reference has as many lines; there is at least one.
+  /// Returns one row of counts for each line of `hypothesis`. Requires: at least one reference, and equal line counts.
   virtual CountTable count(Lines hypothesis, std::span<const Lines> references) const = 0;
 
-  /// The score, 0 to 100, of the summed counts, in double precision.
+  /// Returns the score of the summed counts, 0 to 100, in double precision.
   virtual double score(std::span<const int64_t> sums) const = 0;
 
-  /// The score of a resampled corpus. sacreBLEU computes those in float32; so does this, to print the same digits.
+  /// Returns the score of a resampled corpus. As in sacreBLEU it is computed in float32, so that equal digits are
+  /// printed.
   virtual double resampled_score(std::span<const float> sums) const = 0;
 
-  /// True if the mean of resampled scores is taken in float32 too.
+  /// Returns true if the mean of resampled scores is also computed in float32.
   virtual bool resamples_in_float32() const = 0;
 
-  /// What is printed after the score; may be empty.
+  /// Returns the text behind the score; may be empty.
   virtual std::string details(std::span<const int64_t> sums) const = 0;
 
+  /// Returns the signature of the score.
   virtual Signature signature(size_t n_references, const Resampling& resampling) const = 0;
 
  protected:
-  /// The entries that open every signature: nrefs and, where a test was made, bs and seed.
+  /// Returns the first entries of every signature: nrefs, and with a test also bs and seed.
   static Signature open_signature(size_t n_references, const Resampling& resampling);
 };
 
-/// Throws Error(kBadData) unless there is a line, a reference, and every reference has as many lines as `hypothesis`:
+/// Checks that there is a line and a reference, and that all line counts are equal. Throws: Error(kBadData),
 /// "evaluate: the hypothesis has 1000 lines, reference 1 has 999; they must correspond line by line".
 void check_same_lines(Lines hypothesis, std::span<const Lines> references);
 

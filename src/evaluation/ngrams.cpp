@@ -10,7 +10,7 @@ uint64_t ngram_key(uint32_t prefix, uint32_t last) {
   return uint64_t{prefix} << 32 | last;
 }
 
-/// Multiplicative hashing (Knuth, TAOCP 3, section 6.4); the upper half of the product is the well-mixed one.
+// Multiplicative hashing (Knuth, TAOCP 3, section 6.4); the upper half of the product is the well-mixed one.
 size_t hash_key(uint64_t key) {
   return static_cast<size_t>((key * 0x9E3779B97F4A7C15ULL) >> 32);
 }
@@ -68,7 +68,7 @@ void NgramMatcher::reserve(std::span<const Symbols> references) {
   mask_ = slots - 1;
 }
 
-/// The entry of `key`, or the free one where it belongs. At most half the entries are ever in use.
+// The entry of `key`, or the free one where it belongs. At most half the entries are ever in use.
 NgramMatcher::Entry& NgramMatcher::slot(uint64_t key) {
   size_t at = hash_key(key) & mask_;
   while (entries_[at].pass >= first_pass_of_order_ && entries_[at].key != key) {

@@ -9,10 +9,10 @@
 
 namespace dragoman::evaluation {
 
-/// One sentence as numbers: a word's number in a `Vocabulary`, or a character's code point.
+/// One sentence as numbers: the numbers of its words in a `Vocabulary`, or the code points of its characters.
 using Symbols = std::vector<uint32_t>;
 
-/// Gives each different word a number, from 0 in order of first sight. Not safe for use from two threads at once.
+/// A numbering of distinct words, from 0 in the order of their first occurrence. Threads: one thread at a time.
 class Vocabulary {
  public:
   uint32_t number(std::string_view word);
@@ -25,28 +25,28 @@ class Vocabulary {
   std::unordered_map<std::string, uint32_t, Hash, std::equal_to<>> numbers_;
 };
 
-/// n-grams of order n (1 or more) in a sentence of `length` symbols.
+/// Returns the number of n-grams in a sentence of `length` symbols. Requires: n >= 1.
 inline int64_t ngram_count(size_t length, size_t n) {
   return length < n ? 0 : static_cast<int64_t>(length - n + 1);
 }
 
-/// Counts the n-grams that a hypothesis shares with its references. Exact for any length: an n-gram is known by the
-/// number of its first n-1 symbols' n-gram and its last symbol, never by a hash alone.
-/// Keeps its scratch memory between calls: one object a thread.
+/// A counter of the n-grams that a hypothesis shares with its references. The counts are exact for any length: the key
+/// of an n-gram is the number of the n-gram of its first n-1 symbols and its last symbol, and not only a hash. The
+/// scratch memory is kept between calls. Threads: one thread at a time.
 class NgramMatcher {
  public:
-  /// matches[n-1] = sum over n-grams g of order n of min(count(g, hypothesis), max over references r of count(g, r)),
-  /// for n from 1 to matches.size(); "clipped counts" in Papineni et al. 2002, section 2.1.1.
+  /// Computes the clipped counts matches[n-1] = sum over n-grams g of order n of min(count(g, hypothesis), max over
+  /// references r of count(g, r)), for n from 1 to matches.size(). Source: Papineni et al. 2002, section 2.1.1.
   void count(std::span<const Symbols> references, const Symbols& hypothesis, std::span<int64_t> matches);
 
  private:
   static constexpr uint32_t kUnknown = UINT32_MAX;
   struct Entry {
     uint64_t key = 0;
-    uint64_t pass = 0;   // the last pass over a sentence that touched the entry; an older order's entry is free
+    uint64_t pass = 0;   // the last pass over a sentence that used the entry; an entry of an older order is free
     uint32_t id = 0;     // number of this n-gram among those of its order
     uint32_t seen = 0;   // occurrences in the sentence of `pass`
-    uint32_t limit = 0;  // the most occurrences in one reference
+    uint32_t limit = 0;  // the largest number of occurrences in one reference
   };
 
   void reserve(std::span<const Symbols> references);

@@ -7,7 +7,7 @@
 namespace dragoman::evaluation {
 namespace {
 
-/// numpy's SeedSequence: spreads the seed over a pool of four words, then stretches the pool to any length.
+// numpy's SeedSequence: spreads the seed over a pool of four words, then stretches the pool to any length.
 class SeedSequence {
  public:
   explicit SeedSequence(uint64_t seed) {
@@ -25,7 +25,7 @@ class SeedSequence {
     }
   }
 
-  /// Eight words as four 64-bit numbers, the low word of each first.
+  // Eight words as four 64-bit numbers, the low word of each first.
   std::array<uint64_t, 4> state() const {
     std::array<uint64_t, 4> result{};
     uint32_t multiplier = 0x8B51F9DD;

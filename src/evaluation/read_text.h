@@ -6,14 +6,14 @@
 
 namespace dragoman::evaluation {
 
-/// One text and where it came from.
+/// One text and its origin.
 struct Text {
-  std::string name;  ///< the file, as shown in tables
+  std::string name;  ///< the name of the file in tables
   std::vector<std::string> lines;
 };
 
-/// Reads a text: LF ends a line, white space at its end is dropped, ill-formed UTF-8 becomes U+FFFD.
-/// Throws Error(kBadData) as base::read_file does.
-Text read_text(const std::filesystem::path& path);
+/// Reads a text. LF ends a line, white space at the end of a line is removed, and ill-formed UTF-8 becomes U+FFFD.
+/// Throws: Error(kBadData) as base::read_file.
+[[nodiscard]] Text read_text(const std::filesystem::path& path);
 
 }  // namespace dragoman::evaluation

@@ -20,7 +20,7 @@ std::string confidence_text(const Interval& interval, int width) {
   return "μ = " + fixed(interval.mean, width) + " ± " + fixed(interval.half_width, width);
 }
 
-/// A text of mean 0 gets no interval, as in sacreBLEU.
+// A text of mean 0 gets no interval, as in sacreBLEU.
 bool shows_interval(const MetricScore& score) {
   return score.interval.has_value() && score.interval->mean > 0.0;
 }
@@ -52,7 +52,7 @@ std::string align(std::string_view text, size_t width, Align alignment) {
 
 using Row = std::vector<std::string>;
 
-/// Lines of a table: rows[0] is the heading; each further entry may be several text lines of one table row.
+// Lines of a table: rows[0] is the heading; each further entry may be several text lines of one table row.
 class Table {
  public:
   explicit Table(Row heading) : rows_{{std::move(heading)}} {}
@@ -115,7 +115,7 @@ std::string system_label(const Report& report, size_t index) {
   return (index == 0 ? "Baseline: " : "") + report.systems[index].name;
 }
 
-/// One row: names and scores; below them, except for the baseline, the p-values.
+// One row: names and scores; below them, except for the baseline, the p-values.
 std::vector<Row> system_rows(const Report& report, size_t index) {
   Row scores{system_label(report, index)};
   Row p_values{""};
@@ -152,7 +152,7 @@ std::string comparison_text(const Report& report) {
   return text;
 }
 
-/// The lines moved right so that their "=" stand in one column.
+// The lines moved right so that their "=" stand in one column.
 std::string aligned_lines(const Report& report) {
   std::vector<std::string> lines;
   size_t widest = 0;
@@ -204,7 +204,7 @@ Json comparison_json(const Report& report) {
   return systems;
 }
 
-/// File names may hold any bytes: ill-formed ones become U+FFFD instead of an exception.
+// File names may hold any bytes: ill-formed ones become U+FFFD instead of an exception.
 std::string dump(const Json& json, int indent) {
   return json.dump(indent, ' ', false, Json::error_handler_t::replace);
 }

@@ -9,20 +9,20 @@
 
 namespace dragoman::evaluation {
 
-/// One metric's score of one text or one sentence.
+/// The score of one text or one sentence by one metric.
 struct MetricScore {
   std::string name;
   double score = 0.0;                ///< 0 to 100
-  std::optional<Interval> interval;  ///< where asked for
+  std::optional<Interval> interval;  ///< set if requested
   std::string details;               ///< printed after the score; empty for chrF
   Signature signature;
 };
 
-/// One metric's score of one system that was compared with a baseline.
+/// The score by one metric of a system that is compared with a baseline.
 struct ComparedScore {
   double score = 0.0;
   Interval interval;
-  std::optional<double> p_value;  ///< unset for the baseline itself
+  std::optional<double> p_value;  ///< unset for the baseline
 };
 
 struct ComparedSystem {
@@ -30,27 +30,28 @@ struct ComparedSystem {
   std::vector<ComparedScore> scores;  ///< in the order of Report::scores
 };
 
-/// What `evaluate` found.
+/// The result of `evaluate`.
 struct Report {
   int width = 2;                        ///< digits after the point
-  bool sentence_level = false;          ///< `scores` holds one entry a line
-  std::vector<MetricScore> scores;      ///< the first system's: one entry a metric, or one a line
-  std::vector<ComparedSystem> systems;  ///< baseline and the others; empty unless systems were compared
-  Resampling resampling;                ///< of the intervals and the comparison
-  std::vector<std::string> warnings;    ///< for the person; not part of the scores
+  bool sentence_level = false;          ///< `scores` holds one entry for each line
+  std::vector<MetricScore> scores;      ///< of the first system, one entry for each metric or line
+  std::vector<ComparedSystem> systems;  ///< baseline and other systems; empty without a comparison
+  Resampling resampling;                ///< used for the intervals and the comparison
+  std::vector<std::string> warnings;    ///< messages for the user; not part of the scores
 };
 
-/// The line that sacreBLEU prints, signature included:
+/// Returns the line that sacreBLEU prints, with the signature:
 ///   BLEU|nrefs:1|...|version:2.6.0 = 39.16 70.1/45.5/32.0/23.0 (BP = 1.000 ratio = 1.002 hyp_len = ... ref_len = ...)
 std::string score_line(const MetricScore& score, int width);
 
-/// The report for reading: sacreBLEU's lines aligned at "=", one line a sentence, or a table of compared systems with
-/// their p-values (* marks p <= 0.05) and signatures. Ends with LF. Warnings are not included.
+/// Returns the report as text that ends with LF: the lines of sacreBLEU aligned at "=", one line for each sentence, or
+/// a table of the compared systems. The table has p-values, of which * marks p <= 0.05, and signatures. The text has no
+/// warnings.
 std::string render_text(const Report& report);
 
-/// The report for programs, with sacreBLEU's keys: one object (or an array, for several metrics) with name, score,
-/// signature, confidence values and the signature's entries; one object a line at sentence level; for compared
-/// systems an array of {system, BLEU: {score, p_value, mean, ci}, ...}. Ends with LF.
+/// Returns the report as JSON that ends with LF, with the keys of sacreBLEU. One object, or an array for several
+/// metrics, has name, score, signature, confidence values and the entries of the signature. At sentence level each line
+/// is one object. Compared systems are an array of {system, BLEU: {score, p_value, mean, ci}, ...}.
 std::string render_json(const Report& report);
 
 }  // namespace dragoman::evaluation

@@ -22,7 +22,7 @@ std::vector<float> as_floats(const CountTable& table) {
   return values;
 }
 
-/// numpy's pairwise summation (Higham 2002, section 4.2) with its blocks of 128 and eight partial sums.
+// numpy's pairwise summation (Higham 2002, section 4.2) with its blocks of 128 and eight partial sums.
 template <typename Real>
 Real numpy_sum(std::span<const Real> values) {
   const size_t n = values.size();
@@ -57,7 +57,7 @@ Real numpy_mean(const std::vector<Real>& values) {
   return numpy_sum<Real>(values) / static_cast<Real>(values.size());
 }
 
-/// Half the distance between the ends of the middle 95 % of sorted scores.
+// Half the distance between the ends of the middle 95 % of sorted scores.
 template <typename Real>
 Real half_width(const std::vector<Real>& sorted) {
   const size_t lower = sorted.size() / 40;

@@ -5,7 +5,9 @@
 
 #include <algorithm>
 
+#include "base/ascii.h"
 #include "base/error.h"
+#include "base/utf8.h"
 
 namespace dragoman::evaluation {
 namespace {
@@ -18,19 +20,7 @@ bool is_continuation(unsigned char byte) {
   return (byte & 0xC0) == 0x80;
 }
 
-/// Code point of the whole two- or three-byte sequence at `at`, or 0 where none starts: white space needs no more.
-char32_t short_sequence(std::string_view text, size_t at) {
-  const auto byte = [&](size_t i) { return static_cast<unsigned char>(at + i < text.size() ? text[at + i] : '\0'); };
-  if (byte(0) >= 0xC2 && byte(0) < 0xE0 && is_continuation(byte(1))) {
-    return static_cast<char32_t>((byte(0) & 0x1F) << 6 | (byte(1) & 0x3F));
-  }
-  if (byte(0) >= 0xE0 && byte(0) < 0xF0 && is_continuation(byte(1)) && is_continuation(byte(2))) {
-    return static_cast<char32_t>((byte(0) & 0x0F) << 12 | (byte(1) & 0x3F) << 6 | (byte(2) & 0x3F));
-  }
-  return 0;
-}
-
-/// Bytes of the white space that starts at `at`; 0 if none does.
+// Bytes of the white-space character at `at`, or 0 for another character. No other lead bytes begin white space.
 size_t space_bytes(std::string_view text, size_t at) {
   const auto first = static_cast<unsigned char>(text[at]);
   if (first < 0x80) {
@@ -39,7 +29,8 @@ size_t space_bytes(std::string_view text, size_t at) {
   if (first != 0xC2 && (first < 0xE1 || first > 0xE3)) {
     return 0;
   }
-  return is_space(short_sequence(text, at)) ? (first == 0xC2 ? 2 : 3) : 0;
+  const base::CodePoint next = base::code_point_at(text, at);
+  return next.is_valid && is_space(next.value) ? next.bytes : 0;
 }
 
 }  // namespace
@@ -100,14 +91,11 @@ std::vector<std::string_view> split_words(std::string_view text) {
 }
 
 std::string lower_case(std::string_view text) {
+  if (std::all_of(text.begin(), text.end(), [](char c) { return static_cast<unsigned char>(c) < 0x80; })) {
+    return base::ascii_lower_case(text);
+  }
   std::string lowered;
   lowered.reserve(text.size());
-  if (std::all_of(text.begin(), text.end(), [](char c) { return static_cast<unsigned char>(c) < 0x80; })) {
-    for (const char c : text) {
-      lowered += c >= 'A' && c <= 'Z' ? static_cast<char>(c + ('a' - 'A')) : c;
-    }
-    return lowered;
-  }
   UErrorCode status = U_ZERO_ERROR;
   icu::StringByteSink<std::string> sink(&lowered);
   icu::CaseMap::utf8ToLower("", 0, icu::StringPiece(text.data(), static_cast<int32_t>(text.size())), sink, nullptr,

@@ -6,40 +6,39 @@
 
 namespace dragoman::evaluation {
 
-/// How BLEU cuts a line into words. The names are sacreBLEU's and appear in signatures.
+/// The tokenizers of BLEU. Their names are those of sacreBLEU and appear in signatures.
 enum class Tokenizer {
-  k13a,   ///< mteval-v13a of NIST, what published WMT scores use
+  k13a,   ///< mteval-v13a of NIST, used by published WMT scores
   kIntl,  ///< mteval-v14 with --international-tokenization: Unicode punctuation and symbols
-  kZh,    ///< each Chinese character alone, the rest as in 13a
-  kChar,  ///< each character alone
-  kNone,  ///< split at white space only: for text that is tokenised already
+  kZh,    ///< each Chinese character is a word, other text as in 13a
+  kChar,  ///< each character is a word
+  kNone,  ///< split at white space only, for tokenised text
 };
 
-/// "13a", "intl", "zh", "char" or "none".
+/// Returns the name of a tokenizer: "13a", "intl", "zh", "char" or "none".
 std::string_view tokenizer_name(Tokenizer tokenizer);
 
-/// The tokenizer of that name. Throws Error(kUsage):
+/// Returns the tokenizer with a name. Throws: Error(kUsage),
 /// "tokenize: no tokenizer is called '13b'; choose one of 13a, intl, zh, char, none".
 Tokenizer parse_tokenizer(std::string_view name);
 
-/// Cuts one line into words.
-/// @param line  well-formed UTF-8 without white space at its end
-/// @return the words with white space between them (any amount; `split_words` gives the list).
+/// Returns the words of one line with any amount of white space between them. `split_words` gives their list.
+/// Requires: `line` is well-formed UTF-8 without white space at its end.
 /// Source: Post 2018, "A Call for Clarity in Reporting BLEU Scores"; sacreBLEU 2.6.
 std::string tokenize(Tokenizer tokenizer, std::string_view line);
 
-/// True if more than a third of the characters of the first lines, white space aside, are Chinese ideographs: a text
-/// that only `kZh` and `kChar` cut into words.
+/// Returns true if more than a third of the characters of the first lines, without white space, are Chinese ideographs.
+/// Only `kZh` and `kChar` split such a text into words.
 bool is_mostly_chinese(std::span<const std::string> lines);
 
-/// The rules one by one; see the enumeration.
+/// Return the words of a line by the rules of one tokenizer each.
 std::string tokenize_13a(std::string_view line);
 std::string tokenize_intl(std::string_view line);
 std::string tokenize_zh(std::string_view line);
 std::string tokenize_char(std::string_view line);
 
-/// The language-dependent part of mteval-v13a, shared by 13a and zh: sets apart ASCII punctuation except ' , - .,
-/// then period and comma unless a digit stands on that side, then a dash after a digit.
+/// Applies the language-dependent part of mteval-v13a, which 13a and zh share. It separates ASCII punctuation except '
+/// , - . from words, then period and comma unless a digit stands on that side, then a dash after a digit.
 std::string separate_western_punctuation(std::string_view line);
 
 }  // namespace dragoman::evaluation

@@ -11,7 +11,7 @@ bool is_period_or_comma(char c) {
   return c == '.' || c == ',';
 }
 
-/// ASCII punctuation and space, without ' , - . which depend on their neighbours.
+// ASCII punctuation and space, without ' , - . which depend on their neighbours.
 bool always_stands_alone(char c) {
   return (c >= '{' && c <= '~') || (c >= '[' && c <= '`') || (c >= ' ' && c <= '&') || (c >= '(' && c <= '+') ||
          (c >= ':' && c <= '@') || c == '/';
@@ -30,9 +30,9 @@ std::string set_apart(std::string_view line) {
   return result;
 }
 
-/// Scans as a regular expression of two characters does: a pair that matched is consumed, so pairs never overlap.
-/// Working on bytes is exact: the rules test ASCII characters, and a space put beside a whole pair of bytes never
-/// falls inside a longer UTF-8 sequence, because one of the two bytes is ASCII and stands at the sequence's edge.
+// Scans as a regular expression of two characters does: a pair that matched is consumed, so pairs never overlap.
+// Working on bytes is exact: the rules test ASCII characters, and a space put beside a whole pair of bytes never
+// falls inside a longer UTF-8 sequence, because one of the two bytes is ASCII and stands at the sequence's edge.
 template <typename Matches>
 std::string rewrite_pairs(std::string_view line, Matches matches, bool space_before, bool space_after) {
   std::string result;

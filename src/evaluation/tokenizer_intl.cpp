@@ -19,7 +19,7 @@ bool is_symbol(char32_t c) {
   return has_category(c, U_GC_S_MASK);
 }
 
-/// Punctuation after a character that is no number: "x," becomes "x , ". Matched pairs never overlap.
+// Punctuation after a character that is no number: "x," becomes "x , ". Matched pairs never overlap.
 std::u32string separate_after_non_number(const std::u32string& line) {
   std::u32string result;
   size_t at = 0;
@@ -34,7 +34,7 @@ std::u32string separate_after_non_number(const std::u32string& line) {
   return result;
 }
 
-/// Punctuation before a character that is no number: ",x" becomes " , x". Matched pairs never overlap.
+// Punctuation before a character that is no number: ",x" becomes " , x". Matched pairs never overlap.
 std::u32string separate_before_non_number(const std::u32string& line) {
   std::u32string result;
   size_t at = 0;

@@ -9,9 +9,9 @@
 namespace dragoman::evaluation {
 namespace {
 
-/// The ranges that sacreBLEU sets apart, as its code behaves. Two of its entries were meant for the planes above
-/// U+FFFF but are written with four hexadecimal digits and a further character, so that they compare as
-/// U+2001..U+2A6D and U+2F81..U+2FA1; scores are comparable only if everyone keeps that.
+// The ranges that sacreBLEU sets apart, as its code behaves. Two of its entries were meant for the planes above
+// U+FFFF but are written with four hexadecimal digits and a further character, so that they compare as
+// U+2001..U+2A6D and U+2F81..U+2FA1; scores are comparable only with the same ranges.
 constexpr std::array<std::pair<char32_t, char32_t>, 17> kChineseRanges = {{
     {0x2001, 0x2A6D},  // meant: extension B. Takes in general punctuation, arrows and mathematical signs
     {0x2E80, 0x2EFF},  // radicals, supplement

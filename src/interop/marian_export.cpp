@@ -12,7 +12,8 @@
 #include "interop/marian_export_vocabulary.h"
 #include "interop/marian_tensors.h"
 #include "models/model_tensors.h"
-#include "models/transformer.h"
+#include "models/model.h"
+#include "models/architectures/architectures.h"
 
 namespace dragoman::interop {
 namespace {
@@ -25,7 +26,7 @@ using tensor::Tensor;
 struct Sides {
   ExportedVocabulary source;
   ExportedVocabulary target;
-  bool joint = true;  // one list of pieces for both
+  bool joint = true;  // both sides have one list of pieces
 };
 
 template <typename Value>
@@ -203,7 +204,7 @@ ExportedModel export_marian(const models::ModelFiles& model, const fs::path& fol
   const std::string config_name = (folder / models::kConfigName).string();
   const models::TransformerConfig config = models::transformer_config_from_json(model.config, config_name);
   check_representable(config, config_name);
-  models::check_tensors(models::Transformer(config).parameters(), model.tensors,
+  models::check_tensors(models::make_model(config)->parameters(), model.tensors,
                         (folder / models::kWeightsName).string());
   const Sides sides = export_sides(model, folder, config.tying);
   const bool merged = pad_is_start(model.tensors, config.tying);

@@ -9,27 +9,29 @@
 
 namespace dragoman::interop {
 
-/// One side's vocabulary as a MarianMT folder has it.
+/// The vocabulary of one side of a MarianMT folder.
 struct ExportedVocabulary {
   std::string spm;                     ///< the SentencePiece model, without a piece list
-  std::vector<std::string> pieces;     ///< by Marian's id
-  std::vector<int64_t> ours;           ///< our id of each of Marian's
-  std::vector<int64_t> never_written;  ///< Marian's ids that our search never writes, <pad> the last of them
+  std::vector<std::string> pieces;     ///< the piece of each of Marian's ids
+  std::vector<int64_t> ours;           ///< our id of each of Marian's ids
+  std::vector<int64_t> never_written;  ///< Marian's ids that our search never writes; the last one is <pad>
 };
 
-/// Where <pad> stands.
+/// The id of <pad>.
 enum class PadPlace {
-  kLast,   ///< as in the OPUS-MT models: when both sides have one vocabulary
-  kThird,  ///< when both sides must have the same pad id but not the same number of pieces
+  kLast,   ///< the last id, as in the OPUS-MT models: for one vocabulary of both sides
+  kThird,  ///< the third id: both sides have one pad id but different numbers of pieces
 };
 
-/// Renumbers a vocabulary: </s> is 0, <unk> 1, then the pieces in our order. Marian's <pad> is what its decoder is fed
-/// first, so it is our <s>; our <pad>, which is in no sentence but has a share in every softmax, stays under the name
-/// <unused>, unless the model was imported and both are one (@param merge_pad).
-/// Throws Error(kBadData) naming the file when the vocabulary has pieces called so.
-ExportedVocabulary export_vocabulary(std::string_view spm, const std::string& file_name, PadPlace pad, bool merge_pad);
+/// Renumbers a vocabulary: </s> gets 0, <unk> gets 1, then the pieces follow in our order. The first input of Marian's
+/// decoder is <pad>, so our <s> becomes <pad>. Our <pad> is in no sentence but has a share in every softmax, so it
+/// stays under the name <unused>.
+/// Throws: Error(kBadData) with the file, if the vocabulary has such names as pieces.
+/// @param merge_pad  our <pad> and <s> are one token, as in an imported model; then there is no <unused>
+[[nodiscard]] ExportedVocabulary export_vocabulary(std::string_view spm, const std::string& file_name, PadPlace pad,
+                                                   bool merge_pad);
 
-/// The text of vocab.json.
-std::string vocabulary_json(const ExportedVocabulary& vocabulary);
+/// Returns the text of vocab.json.
+[[nodiscard]] std::string vocabulary_json(const ExportedVocabulary& vocabulary);
 
 }  // namespace dragoman::interop

@@ -11,8 +11,9 @@
 #include "interop/marian_tensors.h"
 #include "interop/marian_vocabulary.h"
 #include "models/model_tensors.h"
-#include "models/transformer.h"
+#include "models/model.h"
 #include "ops/embedding.h"
+#include "models/architectures/architectures.h"
 
 namespace dragoman::interop {
 namespace {
@@ -29,7 +30,7 @@ constexpr const char* kVocabularyName = "vocab.json";
 constexpr const char* kTargetVocabularyName = "target_vocab.json";
 constexpr const char* kFinalBias = "final_logits_bias";
 
-// Makes the probability of an id zero; finite, as all values of a model must be.
+// An output bias that makes a probability zero. It is finite, as all values of a model must be.
 constexpr float kNever = -1e9F;
 
 bool is_there(const fs::path& path) {
@@ -41,12 +42,12 @@ std::string read_json(const fs::path& folder, const char* name) {
   return base::read_file(folder / name, kMaxJsonBytes);
 }
 
-// The tensors of the folder, each to be asked for by name; what nobody asked for is an error.
+// The tensors of the folder, read by name. `check_all_used` refuses a tensor that was never read.
 class TensorSource {
  public:
   explicit TensorSource(const fs::path& folder) : file_((folder / kWeightsName).string()) {
     check_data(is_there(folder / kWeightsName) || !is_there(folder / "pytorch_model.bin"),
-               "{}: is not there, only pytorch_model.bin, which is a program and not read; load the model with "
+               "{}: is missing; pytorch_model.bin is a program and is not read. Load the model with "
                "transformers and save it with save_pretrained",
                file_);
     tensors_ = tensor::read_safetensors(base::read_file(file_), file_);
@@ -55,8 +56,8 @@ class TensorSource {
   bool has(const std::string& name) const { return tensors_.contains(name); }
   const std::string& file() const { return file_; }
 
-  // float32, of this shape.
-  Tensor take(const std::string& name, const tensor::Shape& shape) {
+  // Returns a tensor of this shape as float32.
+  Tensor get(const std::string& name, const tensor::Shape& shape) {
     const auto found = tensors_.find(name);
     check_data(found != tensors_.end(), "{}: tensor '{}' is missing; config.json asks for it with shape {}", file_,
                name, shape.to_string());
@@ -67,28 +68,28 @@ class TensorSource {
     check_data(
         dtype == tensor::DType::kFloat32 || dtype == tensor::DType::kBFloat16 || dtype == tensor::DType::kFloat64,
         "{}: tensor '{}' is {}, must be a floating-point type", file_, name, tensor::dtype_name(dtype));
-    taken_.insert(name);
+    used_.insert(name);
     return dtype == tensor::DType::kFloat32 ? seen : seen.to(tensor::DType::kFloat32);
   }
 
-  // Several names of one tensor: those that are there must hold the same values.
-  Tensor take_shared(const std::vector<std::string>& names, const tensor::Shape& shape) {
+  // Returns a tensor with several names. All that exist must have the same values.
+  Tensor get_shared(const std::vector<std::string>& names, const tensor::Shape& shape) {
     Tensor first;
     for (const std::string& name : names) {
       if (!has(name)) {
         continue;
       }
-      const Tensor tensor = take(name, shape);
+      const Tensor tensor = get(name, shape);
       check_data(!first.defined() || std::ranges::equal(first.span<float>(), tensor.span<float>()),
                  "{}: tensor '{}' differs from '{}', config.json says that they are one", file_, name, names.front());
       first = tensor;
     }
-    return first.defined() ? first : take(names.front(), shape);  // which throws
+    return first.defined() ? first : get(names.front(), shape);  // throws
   }
 
-  void check_all_taken() const {
+  void check_all_used() const {
     for (const auto& [name, tensor] : tensors_) {
-      check_data(taken_.contains(name), "{}: tensor '{}' {} belongs to no part of a MarianMT model of this config.json",
+      check_data(used_.contains(name), "{}: tensor '{}' {} belongs to no part of a MarianMT model of this config.json",
                  file_, name, tensor.shape().to_string());
     }
   }
@@ -96,44 +97,44 @@ class TensorSource {
  private:
   std::string file_;
   tensor::NamedTensors tensors_;
-  std::set<std::string> taken_;
+  std::set<std::string> used_;
 };
 
-// Embeddings and output weight as Marian has them, [V, D].
+// Embeddings and output weight in Marian's layout, [V, D].
 struct Tables {
   Tensor source;
   Tensor target;
   Tensor output;
 };
 
-Tables take_tables(TensorSource& source, const MarianConfig& config) {
+Tables read_tables(TensorSource& source, const MarianConfig& config) {
   const std::string shared = "model.shared.weight", head = "lm_head.weight";
   const std::string encoder = "model.encoder.embed_tokens.weight", decoder = "model.decoder.embed_tokens.weight";
   const tensor::Shape source_shape{config.model.source_vocab_size, config.model.d_model};
   const tensor::Shape target_shape{config.model.target_vocab_size, config.model.d_model};
   if (config.share_embeddings && config.tie_output) {
-    const Tensor one = source.take_shared({shared, encoder, decoder, head}, source_shape);
+    const Tensor one = source.get_shared({shared, encoder, decoder, head}, source_shape);
     return {one, one, one};
   }
-  // Without tie_word_embeddings transformers ties nothing: a shared table counts where a file has no other.
+  // Without tie_word_embeddings transformers ties nothing: a shared table is used only if the file has no other.
   const bool has_shared = config.share_embeddings && source.has(shared);
-  const Tensor fallback = has_shared ? source.take(shared, source_shape) : Tensor();
+  const Tensor fallback = has_shared ? source.get(shared, source_shape) : Tensor();
   const auto table = [&](const std::string& name, const tensor::Shape& shape) {
-    return has_shared && !source.has(name) ? fallback : source.take(name, shape);
+    return has_shared && !source.has(name) ? fallback : source.get(name, shape);
   };
   if (config.tie_output) {
-    const Tensor target = source.take_shared({decoder, head}, target_shape);
-    return {source.take(encoder, source_shape), target, target};
+    const Tensor target = source.get_shared({decoder, head}, target_shape);
+    return {source.get(encoder, source_shape), target, target};
   }
-  return {table(encoder, source_shape), table(decoder, target_shape), source.take(head, target_shape)};
+  return {table(encoder, source_shape), table(decoder, target_shape), source.get(head, target_shape)};
 }
 
-// Positions are computed, here as there; a file that stores them must store those.
+// Both programs compute the positions. If a file stores positions, they must be the sinusoids.
 void check_positions(TensorSource& source, const std::string& name, const models::TransformerConfig& model) {
   if (!source.has(name)) {
     return;
   }
-  const Tensor seen = source.take(name, {model.max_positions, model.d_model});
+  const Tensor seen = source.get(name, {model.max_positions, model.d_model});
   const std::vector<int64_t> rows = all_of(model.max_positions), halves = dragoman_components(model.d_model);
   const Tensor expected = gathered(ops::sinusoidal_positions(model.max_positions, model.d_model), rows, halves);
   for (int64_t i = 0; i < seen.size(); ++i) {
@@ -144,13 +145,13 @@ void check_positions(TensorSource& source, const std::string& name, const models
   }
 }
 
-// An output bias for our ids. One of ours is a second name of the id that the decoder starts with: it must never take
-// part in the softmax.
+// Returns the output bias for our ids. Our <s> is a second id of the token that the decoder starts with, so its
+// probability must be zero.
 Tensor import_bias(TensorSource& source, const MarianVocabulary& target) {
   const auto size = static_cast<int64_t>(target.marian_ids.size());
   Tensor bias = Tensor::zeros({size});
   if (source.has(kFinalBias)) {
-    bias = gathered(source.take(kFinalBias, {1, size - 1}).reshape({size - 1}), target.marian_ids);
+    bias = gathered(source.get(kFinalBias, {1, size - 1}).reshape({size - 1}), target.marian_ids);
   }
   bias.data<float>()[data::kBosId] = kNever;
   return bias;
@@ -177,7 +178,7 @@ struct Vocabularies {
 tensor::NamedTensors import_tensors(TensorSource& source, const MarianConfig& config, const Vocabularies& ids) {
   const int64_t d_model = config.model.d_model;
   const std::vector<int64_t> components = marian_components(d_model);
-  const Tables tables = take_tables(source, config);
+  const Tables tables = read_tables(source, config);
   Tensor source_table = gathered(tables.source, ids.source.marian_ids, components);  // [V + 1, D]
   Tensor target_table = gathered(tables.target, ids.target.marian_ids, components);  // [V + 1, D]
   tensor::NamedTensors tensors;
@@ -187,7 +188,7 @@ tensor::NamedTensors import_tensors(TensorSource& source, const MarianConfig& co
     if (tying == models::Tying::kNone) {
       tensors["output.weight"] = gathered(tables.output, ids.target.marian_ids, components);  // [V + 1, D]
     }
-    if (!config.scale_embedding) {  // our embeddings are always scaled
+    if (!config.scale_embedding) {  // dragoman always scales the embeddings
       divide(source_table, std::sqrt(static_cast<float>(d_model)));
       divide(target_table, std::sqrt(static_cast<float>(d_model)));
     }
@@ -197,12 +198,12 @@ tensor::NamedTensors import_tensors(TensorSource& source, const MarianConfig& co
   tensors["output.bias"] = import_bias(source, ids.target);
   for (const TensorPair& pair : layer_tensors(config.model)) {
     const bool matrix = pair.shape.rank() == 2;
-    const Tensor marians = source.take(pair.marians, matrix ? tensor::Shape{pair.shape[1], pair.shape[0]} : pair.shape);
+    const Tensor marians = source.get(pair.marians, matrix ? tensor::Shape{pair.shape[1], pair.shape[0]} : pair.shape);
     tensors[pair.ours] = from_marian(pair, marians, components);
   }
   check_positions(source, "model.encoder.embed_positions.weight", config.model);
   check_positions(source, "model.decoder.embed_positions.weight", config.model);
-  source.check_all_taken();
+  source.check_all_used();
   return tensors;
 }
 
@@ -237,7 +238,7 @@ ImportedModel import_marian(const fs::path& folder) {
   model.source_vocab_size = static_cast<int64_t>(ids.source.pieces.size());
   model.target_vocab_size = static_cast<int64_t>(ids.target.pieces.size());
   model.tying = tying_of(config);
-  models::check_tensors(models::Transformer(model).parameters(), imported.files.tensors, source.file());
+  models::check_tensors(models::make_model(model)->parameters(), imported.files.tensors, source.file());
   imported.files.config = models::to_json(model);
   const bool has_generation = is_there(folder / kGenerationName);
   imported.search =

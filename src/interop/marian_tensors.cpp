@@ -9,40 +9,60 @@ namespace {
 
 using tensor::Tensor;
 
-// A part of a layer under both names, its matrix [d_in, d_out] and which sides of it are the residual stream.
+// A module of a layer: both names, its matrix [d_in, d_out], and which sides of the matrix are the residual stream.
 struct Part {
   std::string ours;
   std::string marians;
   int64_t d_in;
   int64_t d_out;
-  bool residual_in;
-  bool residual_out;
+  bool residual_in = false;
+  bool residual_out = false;
 };
 
 void add_linear(const Part& part, std::vector<TensorPair>& pairs) {
-  pairs.push_back(
-      {part.ours + ".weight", part.marians + ".weight", {part.d_in, part.d_out}, part.residual_in, part.residual_out});
-  pairs.push_back({part.ours + ".bias", part.marians + ".bias", {part.d_out}, false, part.residual_out});
+  pairs.push_back({.ours = part.ours + ".weight",
+                   .marians = part.marians + ".weight",
+                   .shape = {part.d_in, part.d_out},
+                   .residual_in = part.residual_in,
+                   .residual_out = part.residual_out});
+  pairs.push_back({.ours = part.ours + ".bias",
+                   .marians = part.marians + ".bias",
+                   .shape = {part.d_out},
+                   .residual_out = part.residual_out});
 }
 
 void add_norm(const std::string& ours, const std::string& marians, int64_t d, std::vector<TensorPair>& pairs) {
-  pairs.push_back({ours + ".norm.gain", marians + ".weight", {d}, false, true});
-  pairs.push_back({ours + ".norm.bias", marians + ".bias", {d}, false, true});
+  pairs.push_back({.ours = ours + ".norm.gain", .marians = marians + ".weight", .shape = {d}, .residual_out = true});
+  pairs.push_back({.ours = ours + ".norm.bias", .marians = marians + ".bias", .shape = {d}, .residual_out = true});
 }
 
-// Queries, keys and values are components of heads, which are numbered alike.
+// Queries, keys and values are components of heads. Both programs number them in one order.
 void add_attention(const std::string& ours, const std::string& marians, int64_t d, std::vector<TensorPair>& pairs) {
-  add_linear({ours + ".query", marians + ".q_proj", d, d, true, false}, pairs);
-  add_linear({ours + ".key", marians + ".k_proj", d, d, true, false}, pairs);
-  add_linear({ours + ".value", marians + ".v_proj", d, d, true, false}, pairs);
-  add_linear({ours + ".output", marians + ".out_proj", d, d, false, true}, pairs);
+  add_linear({.ours = ours + ".query", .marians = marians + ".q_proj", .d_in = d, .d_out = d, .residual_in = true},
+             pairs);
+  add_linear({.ours = ours + ".key", .marians = marians + ".k_proj", .d_in = d, .d_out = d, .residual_in = true},
+             pairs);
+  add_linear({.ours = ours + ".value", .marians = marians + ".v_proj", .d_in = d, .d_out = d, .residual_in = true},
+             pairs);
+  add_linear({.ours = ours + ".output", .marians = marians + ".out_proj", .d_in = d, .d_out = d, .residual_out = true},
+             pairs);
   add_norm(ours, marians + "_layer_norm", d, pairs);
 }
 
 void add_feed_forward(const std::string& ours, const std::string& layer, const nn::LayerConfig& config,
                       std::vector<TensorPair>& pairs) {
-  add_linear({ours + ".inner", layer + ".fc1", config.d_model, config.d_ff, true, false}, pairs);
-  add_linear({ours + ".outer", layer + ".fc2", config.d_ff, config.d_model, false, true}, pairs);
+  add_linear({.ours = ours + ".inner",
+              .marians = layer + ".fc1",
+              .d_in = config.d_model,
+              .d_out = config.d_ff,
+              .residual_in = true},
+             pairs);
+  add_linear({.ours = ours + ".outer",
+              .marians = layer + ".fc2",
+              .d_in = config.d_ff,
+              .d_out = config.d_model,
+              .residual_out = true},
+             pairs);
   add_norm(ours, layer + ".final_layer_norm", config.d_model, pairs);
 }
 

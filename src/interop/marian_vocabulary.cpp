@@ -19,7 +19,7 @@ namespace {
 using base::check_data;
 using nlohmann::json;
 
-// The pieces in the order of their ids; every id has one.
+// Returns the pieces in the order of their ids. Each id has one piece.
 std::vector<std::string> pieces_by_id(const json& tree, const std::string& file_name, int64_t size) {
   check_data(tree.is_object(), "{}: must be a JSON object of pieces and ids", file_name);
   check_data(static_cast<int64_t>(tree.size()) == size,
@@ -52,7 +52,7 @@ void check_special(const std::vector<std::string>& pieces, int64_t id, const cha
   check_data(piece == name, "{}: id {} is '{}', config.json calls it {}", file_name, id, piece, name);
 }
 
-// The pieces that a SentencePiece model cuts text into: all but control pieces, <unk> and unused ones.
+// Returns the pieces that a SentencePiece model writes: all but control pieces, <unk> and unused ones.
 std::vector<std::string_view> written_pieces(std::string_view spm, std::string_view name) {
   constexpr uint64_t kUnknown = 2, kControl = 3, kUnused = 5;  // SentencePiece.Type
   std::vector<std::string_view> pieces;
@@ -112,7 +112,7 @@ std::string with_marian_ids(std::string_view spm, const std::string& file_name, 
                                 missing, written.size()));
   }
   std::string listed = data::with_piece_list(bare, vocabulary.pieces, file_name);
-  data::Vocabulary::from_bytes(listed, file_name);  // what translate will do
+  data::Vocabulary::from_bytes(listed, file_name);  // as `translate` does
   return listed;
 }
 

@@ -5,26 +5,29 @@
 
 namespace dragoman::kernels {
 
+/// The options of `attention`.
 struct AttentionOptions {
-  int n_heads = 1;       ///< H; divides the widths of query, key and value
-  bool causal = false;   ///< query t of a sentence sees keys 0 .. t; needs as many keys as queries in each sentence
+  int n_heads = 1;  ///< H; divides the widths of query, key and value
+  bool causal =
+      false;  ///< query t of a sentence sees keys 0 .. t; each sentence must have equal numbers of keys and queries
   Dropout dropout = {};  ///< on the attention weights; first_row counts query rows
 };
 
-/// Which rows belong together: sentence b has query rows query_offsets[b] .. query_offsets[b + 1] and key rows
-/// likewise.
+/// Tells which rows of a ragged batch form a sentence. Sentence b has the query rows query_offsets[b] ..
+/// query_offsets[b + 1], and key rows likewise.
 struct AttentionBounds {
   Tensor query_offsets;  ///< [B + 1] int32, from 0 up to Nq
   Tensor key_offsets;    ///< [B + 1] int32, from 0 up to Nk
   Tensor key_mask = {};  ///< [Nk] bool, true = may be attended to; undefined = all
 };
 
-/// What the kernels of `attention` read; shapes and offsets are checked already. All three are float32, or all three
-/// bfloat16; what is made of them has their type.
+/// The inputs of the attention kernels. Query, key and value are all float32 or all bfloat16, and results have their
+/// type.
+/// Requires: shapes and offsets were checked.
 struct AttentionInputs {
   Tensor query;  ///< [Nq, H*Dh]
   Tensor key;    ///< [Nk, H*Dh]
-  Tensor value;  ///< [Nk, H*Dv]; undefined when only weights are asked for
+  Tensor value;  ///< [Nk, H*Dv]; undefined if only weights are requested
   AttentionBounds bounds;
   AttentionOptions options;
 
@@ -34,13 +37,14 @@ struct AttentionInputs {
   int64_t n_sentences() const { return bounds.query_offsets.dim(0) - 1; }
 };
 
+/// The gradients of the inputs of attention.
 struct AttentionGradients {
   Tensor query;  ///< [Nq, H*Dh]
   Tensor key;    ///< [Nk, H*Dh]
   Tensor value;  ///< [Nk, H*Dv]
 };
 
-/// Row of the dropout mask for (query row, head): the mask of H heads takes H rows for each query row.
+/// Returns: the dropout of the weights. Its mask has H rows for each query row, one for each head.
 inline Dropout weight_dropout(const AttentionOptions& options) {
   Dropout dropout = options.dropout;
   dropout.first_row *= options.n_heads;

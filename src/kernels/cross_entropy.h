@@ -5,12 +5,13 @@
 
 namespace dragoman::kernels {
 
+/// The options of a cross-entropy loss.
 struct LossOptions {
-  float label_smoothing = 0;  ///< epsilon in [0, 1): share of the target that is spread over all classes; 0 = none
+  float label_smoothing = 0;  ///< epsilon in [0, 1): share of the target spread over all classes; 0 = none
   double gradient_scale = 1;  ///< factor on the loss and its gradients, e.g. 1 / number of target tokens of the update
 };
 
-/// Throws Error naming `op` unless label_smoothing is in [0, 1): "cross_entropy: label_smoothing is 1.5, must be ...".
+/// Throws: Error naming `op` unless label_smoothing is in [0, 1): "cross_entropy: label_smoothing is 1.5, must be ...".
 void check_loss_options(const LossOptions& options, const char* op);
 
 /// The loss of one token.
@@ -21,7 +22,7 @@ struct RowLoss {
   bool correct = false;    ///< the target is the lowest id of the largest logits
 };
 
-/// What is known of a row of logits whose parts come one after the other, in the order of their columns.
+/// The sums of a row of logits over the parts seen so far. Parts arrive in the order of their columns.
 struct RowSums {
   double largest = -std::numeric_limits<double>::infinity();
   double sum = 0;        ///< of exp(logit - largest)

@@ -4,8 +4,9 @@
 
 namespace dragoman::kernels {
 
-/// Which elements an op drops. The mask is a pure function of these fields and the place (row, column), so it is
-/// regenerated in the backward instead of stored, and does not depend on threads, devices or batch neighbours.
+/// Selects the elements that an op drops. The mask is a pure function of these fields and of (row, column). The
+/// backward generates it again instead of storing it. It does not depend on threads, devices or other rows of the
+/// batch.
 ///   element (row r, column c) is kept iff u16 >= round(probability * 65536), where u16 is half-word c % 8 (low half of
 ///   each word first) of philox4x32 with counter {c / 8, first_row + r (mod 2^32), site, step} and key = seed (low,
 ///   high word). Kept values are multiplied by 65536 / (65536 - round(probability * 65536)).
@@ -14,11 +15,12 @@ struct Dropout {
   float probability = 0;  ///< of dropping, in [0, 1); 0 = the op does nothing
   uint64_t seed = 0;      ///< of the whole run
   uint32_t step = 0;      ///< training step
-  uint32_t site = 0;      ///< which dropout of the model
-  int64_t first_row = 0;  ///< row number of row 0 in the whole batch, for parts of a batch
+  uint32_t site = 0;      ///< number of the place in the model
+  int64_t first_row = 0;  ///< number of row 0 in the whole batch, for parts of a batch
 };
 
-/// Throws Error unless the probability is in [0, 1); `op` starts the message.
+/// Throws: Error unless the probability is in [0, 1): "dropout: probability is 1.5, must be in [0, 1)". `op` starts the
+/// message.
 void check_dropout(const Dropout& dropout, const char* op);
 
 }  // namespace dragoman::kernels

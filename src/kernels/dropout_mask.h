@@ -7,12 +7,12 @@
 
 namespace dragoman::kernels {
 
-/// Half-words below this are dropped. At most 65535, so that the scale stays finite.
+/// Returns: the threshold below which half-words are dropped. It is at most 65535, so that the scale stays finite.
 inline uint32_t dropout_threshold(const Dropout& dropout) {
   return static_cast<uint32_t>(std::min(std::lround(static_cast<double>(dropout.probability) * 65536.0), 65535L));
 }
 
-/// Factor of kept values.
+/// Returns: the factor of kept values.
 inline double dropout_scale(const Dropout& dropout) {
   return 65536.0 / (65536.0 - dropout_threshold(dropout));
 }

@@ -4,20 +4,21 @@
 
 namespace dragoman::kernels {
 
-/// What one layer norm computes. float32 for the kernels here, float64 for those in reference/.
+/// Inputs and outputs of one layer norm. The CPU kernels take float32, the reference takes float64.
 struct LayerNormForward {
   const Tensor& x;     ///< [N, D]
   const Tensor& gain;  ///< [D]
   const Tensor& bias;  ///< [D]
   float epsilon;
   Tensor& y;                  ///< [N, D], overwritten
-  Tensor& stats;              ///< [N, 2] mean and 1 / deviation, overwritten
-  Tensor* rounded = nullptr;  ///< [N, D] bfloat16: y once more, overwritten; null where nobody asks
+  Tensor& stats;              ///< [N, 2], overwritten: mean, and rstd = 1 / sqrt(variance + epsilon)
+  Tensor* rounded = nullptr;  ///< [N, D] bfloat16, overwritten with y rounded; null if not requested
 };
 
+/// Inputs and outputs of the backward of one layer norm.
 struct LayerNormBackward {
   const Tensor& x;
-  const Tensor& stats;
+  const Tensor& stats;  ///< mean and rstd of each row, from the forward
   const Tensor& gain;
   const Tensor& grad_y;
   Tensor& grad_x;     ///< [N, D], overwritten

@@ -6,15 +6,15 @@
 
 namespace dragoman::kernels {
 
-/// Number format of the operands of a matrix product; sums are float32 always.
-/// bfloat16 keeps the range of float32 and 8 of its 24 bits; operands are rounded to nearest even as they are packed.
-/// int8 is for weights of inference (PackedMatrix says how it rounds).
+/// The number format of the operands of a matrix product. Sums of float32 and bfloat16 are always float32.
+/// bfloat16 keeps the range of float32 and 8 of its 24 bits. Operands are rounded to nearest even when they are packed.
+/// int8 is for weights in inference; PackedMatrix describes its rounding.
 enum class Precision { kFloat32, kBFloat16, kInt8 };
 
-/// "float32", "bfloat16" or "int8".
-std::string_view name_of(Precision precision);
-/// The precision of that name; none for "auto", which leaves the choice to the machine.
-/// Throws Error(kUsage): "precision is "half", must be one of auto, float32, bfloat16, int8".
-std::optional<Precision> precision_from(std::string_view name);
+/// Returns: "float32", "bfloat16" or "int8".
+[[nodiscard]] std::string_view name_of(Precision precision);
+/// Returns: the precision of this name; none for "auto", which selects fastest_precision().
+/// Throws: Error(kUsage), "precision is "half", must be one of auto, float32, bfloat16, int8".
+[[nodiscard]] std::optional<Precision> precision_from(std::string_view name);
 
 }  // namespace dragoman::kernels

@@ -4,10 +4,10 @@
 
 namespace dragoman::kernels {
 
-/// How this processor computes a matrix product of some precision.
+/// The kernels of matrix products, of which a processor supports some.
 enum class ProductKernel {
   kFloat32,              ///< fused multiply-adds
-  kFloat32Amx,           ///< AMX: three bfloat16 a number, six products
+  kFloat32Amx,           ///< AMX: each number as three bfloat16, six products
   kFloat32EmulatedAmx,   ///< the same code with tiles in memory, for tests
   kBFloat16Widened,      ///< bfloat16 widened to float32, fused multiply-adds: correct anywhere, no faster than float32
   kBFloat16Dot,          ///< AVX-512 BF16
@@ -19,16 +19,16 @@ enum class ProductKernel {
   kInt8EmulatedAmx,      ///< the same code with tiles in memory, for tests
 };
 
-/// The fastest kernel that base::active_isa() allows.
-ProductKernel product_kernel(Precision precision);
+/// Returns: the fastest kernel for this precision that base::active_isa() allows.
+[[nodiscard]] ProductKernel product_kernel(Precision precision);
 
-/// Whether `kernel` multiplies stored bfloat16 in tiles, of AMX or in memory.
+/// Returns: whether `kernel` multiplies stored bfloat16 in tiles, of AMX or in memory.
 constexpr bool has_bfloat16_tiles(ProductKernel kernel) {
   return kernel == ProductKernel::kBFloat16Amx || kernel == ProductKernel::kBFloat16EmulatedAmx;
 }
 
-/// What "auto" means here: bfloat16 where the processor multiplies it, float32 elsewhere, where widening would make
-/// bfloat16 the slower one.
-Precision fastest_precision();
+/// Returns: the precision of "auto" on this machine. It is bfloat16 if the processor multiplies bfloat16, otherwise
+/// float32, because widening makes bfloat16 slower.
+[[nodiscard]] Precision fastest_precision();
 
 }  // namespace dragoman::kernels

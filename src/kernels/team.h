@@ -4,18 +4,19 @@
 
 namespace dragoman::kernels {
 
-/// While alive, products with packed matrices that this thread asks for are shared out over the threads of `team`, each
-/// computing some of the columns: how several cores translate one sentence. Bits do not change.
-/// @param team  null or of size 1: nothing is shared; used by one thread at a time
-class TeamScope {
+/// While alive, the threads of `team` share the products with packed matrices of this thread. Each thread computes some
+/// of the columns, so that several cores translate one sentence. Bits do not change.
+/// @param team  null or of size 1: nothing is shared
+/// Threads: one thread at a time may use a team.
+class [[nodiscard]] TeamScope {
  public:
   explicit TeamScope(base::WorkerPool* team);
   ~TeamScope();
   TeamScope(const TeamScope&) = delete;
   TeamScope& operator=(const TeamScope&) = delete;
 
-  /// The team of the innermost scope of this thread, null when it works alone.
-  static base::WorkerPool* current();
+  /// Returns: the team of the innermost scope of this thread; null if there is none.
+  [[nodiscard]] static base::WorkerPool* current();
 
  private:
   base::WorkerPool* previous_;

@@ -2,11 +2,11 @@
 
 namespace dragoman::kernels {
 
-/// Whether a matrix enters a product as it is or transposed.
+/// Tells whether a product takes a matrix as stored or transposed.
 enum class Transpose { kNo, kYes };
 
-/// The other one.
-constexpr Transpose flipped(Transpose transpose) {
+/// Returns: the other value.
+[[nodiscard]] constexpr Transpose flipped(Transpose transpose) {
   return transpose == Transpose::kYes ? Transpose::kNo : Transpose::kYes;
 }
 

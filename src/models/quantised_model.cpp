@@ -29,7 +29,7 @@ int64_t columns_of(const nn::Parameter& parameter) {
   return parameter.shape[parameter.packed_from == kernels::Transpose::kYes ? 0 : 1];
 }
 
-void check_units(const nn::Parameter& parameter, const StoredParameter& stored, std::string_view file_name) {
+void check_int8_values(const nn::Parameter& parameter, const StoredParameter& stored, std::string_view file_name) {
   const std::string scales = scales_name(parameter.path);
   check_data(stored.scales.defined(), "{}: tensor '{}' is int8 and has no '{}'; {}", file_name, parameter.path, scales,
              kDamaged);
@@ -40,10 +40,10 @@ void check_units(const nn::Parameter& parameter, const StoredParameter& stored, 
   const auto negative = std::ranges::find_if(worths, [](float worth) { return worth < 0.0F; });
   check_data(negative == worths.end(), "{}: tensor '{}': element {} is {}, must not be negative; {}", file_name, scales,
              negative - worths.begin(), negative == worths.end() ? 0.0F : *negative, kDamaged);
-  const auto units = stored.values.span<int8_t>();
-  const auto lowest = std::ranges::find(units, int8_t{-128});
-  check_data(lowest == units.end(), "{}: tensor '{}': element {} is -128, must be from -127 to 127; {}", file_name,
-             parameter.path, lowest - units.begin(), kDamaged);
+  const auto values = stored.values.span<int8_t>();
+  const auto lowest = std::ranges::find(values, int8_t{-128});
+  check_data(lowest == values.end(), "{}: tensor '{}': element {} is -128, must be from -127 to 127; {}", file_name,
+             parameter.path, lowest - values.begin(), kDamaged);
 }
 
 void check_values(const nn::Parameter& parameter, const Tensor& values, std::string_view file_name) {
@@ -181,7 +181,7 @@ class Loading {
     check_data(is_int8 || !found.stored.scales.defined(), "{}: tensor '{}' belongs to no part of the model; {}",
                file_name_, scales_name(parameter.path), kOtherModel);
     if (is_int8) {
-      check_units(parameter, found.stored, file_name_);
+      check_int8_values(parameter, found.stored, file_name_);
     }
     found.is_packed = true;
     line_.add(index, std::exchange(found.stored, {}));
@@ -229,7 +229,7 @@ NamedTensors rounded_tensors(const NamedTensors& tensors, const nn::ParameterSet
       continue;
     }
     const kernels::QuantisedWeight quantised = kernels::quantise(weight, parameter->packed_from);
-    weight = quantised.units;
+    weight = quantised.values;
     rounded[scales_name(parameter->path)] = quantised.scales;
   }
   return rounded;

@@ -10,10 +10,12 @@ DecoderLayer::DecoderLayer(ParameterSet& parameters, const std::string& path, co
       feed_forward_(parameters, path + ".feed_forward", config),
       feed_forward_residual_(parameters, path + ".feed_forward", config) {}
 
-Variable DecoderLayer::forward(Variable x, AttentionMemory& self_memory, AttentionMemory& cross_memory,
+Variable DecoderLayer::forward(Variable x, KeyValueSource& self_key_values, KeyValueSource& cross_key_values,
                                int64_t first_row, const ForwardContext& context) const {
-  const auto attend_to_self = [&](const Variable& h) { return self_attention_.forward(h, self_memory, context); };
-  const auto attend_to_source = [&](const Variable& h) { return cross_attention_.forward(h, cross_memory, context); };
+  const auto attend_to_self = [&](const Variable& h) { return self_attention_.forward(h, self_key_values, context); };
+  const auto attend_to_source = [&](const Variable& h) {
+    return cross_attention_.forward(h, cross_key_values, context);
+  };
   const auto feed_forward = [&](const Variable& h) { return feed_forward_.forward(h, first_row, context); };
   x = self_attention_residual_.forward(x, attend_to_self, first_row, context);     // [Nt, D]
   x = cross_attention_residual_.forward(x, attend_to_source, first_row, context);  // [Nt, D]

@@ -8,13 +8,14 @@
 
 namespace dragoman::nn {
 
-/// Causal self-attention, cross-attention over the encoder's output, feed-forward, each inside a residual connection
-/// (paper, section 3.1, "Decoder"). The same forward trains (packed memories) and decodes (cached memories).
+/// Computes causal self-attention, cross-attention over the encoder's output and feed-forward, each inside a residual
+/// connection. The same forward trains (RaggedKeyValues) and decodes (a cache).
+/// Source: Vaswani et al. 2017, section 3.1, "Decoder".
 class DecoderLayer {
  public:
   DecoderLayer(ParameterSet& parameters, const std::string& path, const LayerConfig& config);
   /// @param x [Nt, D];  @return [Nt, D]
-  Variable forward(Variable x, AttentionMemory& self_memory, AttentionMemory& cross_memory, int64_t first_row,
+  Variable forward(Variable x, KeyValueSource& self_key_values, KeyValueSource& cross_key_values, int64_t first_row,
                    const ForwardContext& context) const;
 
   const MultiHeadAttention& cross_attention() const { return cross_attention_; }

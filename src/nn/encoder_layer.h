@@ -8,12 +8,13 @@
 
 namespace dragoman::nn {
 
-/// Self-attention, then feed-forward, each inside a residual connection (paper, section 3.1, "Encoder").
+/// Computes self-attention, then feed-forward, each inside a residual connection.
+/// Source: Vaswani et al. 2017, section 3.1, "Encoder".
 class EncoderLayer {
  public:
   EncoderLayer(ParameterSet& parameters, const std::string& path, const LayerConfig& config);
   /// @param x [Ns, D];  @return [Ns, D]
-  Variable forward(Variable x, const PackedRows& rows, const ForwardContext& context) const;
+  Variable forward(Variable x, const RaggedRows& rows, const ForwardContext& context) const;
 
  private:
   MultiHeadAttention self_attention_;

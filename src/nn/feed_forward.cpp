@@ -32,7 +32,7 @@ Variable FeedForward::forward(const Variable& x, int64_t first_row, const Forwar
   return outer_.forward(inner_.forward(x, activation_));  // [N, D]
 }
 
-// Inference: nobody needs the [N, F] in between, so a few rows of it at a time stay in the second-level cache.
+// Inference: the hidden [N, F] is not kept, so that a few of its rows at a time stay in the second-level cache.
 Variable FeedForward::forward_in_parts(const Variable& x) const {
   Tensor y = Tensor::empty(x.shape(), x.dtype());  // [N, D]
   for (int64_t row = 0; row < x.dim(0); row += kRowsAtOnce) {

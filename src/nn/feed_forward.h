@@ -8,8 +8,8 @@
 
 namespace dragoman::nn {
 
-/// FFN(x) = activation(x W1 + b1) W2 + b2 (paper, section 3.3, eq. 2; its activation is ReLU).
-/// Departs from it: GELU and SiLU can be chosen, and dropout may follow the activation.
+/// Computes FFN(x) = activation(x W1 + b1) W2 + b2. The activation of the paper is ReLU; GELU and SiLU can be chosen,
+/// and dropout may follow the activation. Source: Vaswani et al. 2017, section 3.3, eq. (2).
 class FeedForward {
  public:
   FeedForward(ParameterSet& parameters, const std::string& path, const LayerConfig& config);

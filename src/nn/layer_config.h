@@ -6,13 +6,13 @@
 
 namespace dragoman::nn {
 
-/// Where the layer normalisation of a sub-layer stands.
+/// The place of the layer normalisation of a sub-layer.
 enum class NormOrder {
-  kPost,  ///< LayerNorm(x + Dropout(Sublayer(x))): the paper, section 3.1
+  kPost,  ///< LayerNorm(x + Dropout(Sublayer(x))): Vaswani et al. 2017, section 3.1
   kPre,   ///< x + Dropout(Sublayer(LayerNorm(x))): trains deep stacks without warm-up (Wang et al. 2019)
 };
 
-/// What encoder and decoder layers need to know; models::TransformerConfig fills it.
+/// The configuration of encoder and decoder layers. models::TransformerConfig fills it.
 struct LayerConfig {
   int64_t d_model = 512;
   int64_t d_ff = 2048;

@@ -6,8 +6,9 @@
 
 namespace dragoman::nn {
 
-/// Layer normalisation over the last axis: gain * (x - mean) / sqrt(variance + epsilon) + bias (Ba et al. 2016, eq. 4).
-/// Parameters PATH.gain, PATH.bias [D]. The paper names no epsilon; ours is in the configuration (default 1e-5).
+/// Normalises over the last axis: gain * (x - mean) / sqrt(variance + epsilon) + bias.
+/// The parameters are PATH.gain [D] and PATH.bias [D]. The paper names no epsilon; LayerConfig::layer_norm_epsilon sets
+/// it. Source: Ba et al. 2016, eq. (4).
 class LayerNorm {
  public:
   LayerNorm(ParameterSet& parameters, const std::string& path, int64_t d_model, float epsilon);

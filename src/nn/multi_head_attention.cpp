@@ -18,8 +18,9 @@ MultiHeadAttention::MultiHeadAttention(ParameterSet& parameters, const std::stri
                     config.d_model, config.n_heads);
 }
 
-Variable MultiHeadAttention::forward(const Variable& x, AttentionMemory& memory, const ForwardContext& context) const {
-  const Variable heads = memory.attend(x, *this, context);  // [N, H * Dh]   softmax(Q K^T / sqrt(Dh)) V
+Variable MultiHeadAttention::forward(const Variable& x, KeyValueSource& key_values,
+                                     const ForwardContext& context) const {
+  const Variable heads = key_values.attend(x, *this, context);  // [N, H * Dh]   softmax(Q K^T / sqrt(Dh)) V
   context.show(path_, "context", heads.value());
   return output_.forward(heads);  // [N, D]   Concat(heads) W^O
 }
@@ -36,18 +37,18 @@ MultiHeadAttention::Projections MultiHeadAttention::project_all(const Variable& 
   return {projected[0], projected[1], projected[2]};
 }
 
-MultiHeadAttention::Projections PackedMemory::project(const Variable& input,
-                                                      const MultiHeadAttention& attention) const {
-  if (!memory_.defined()) {
+MultiHeadAttention::Projections RaggedKeyValues::project(const Variable& input,
+                                                         const MultiHeadAttention& attention) const {
+  if (!encoded_.defined()) {
     return attention.project_all(input);
   }
   const Variable query = attention.project_query(input);
-  auto [keys, values] = attention.project_keys_and_values(memory_);
+  auto [keys, values] = attention.project_keys_and_values(encoded_);
   return {query, keys, values};
 }
 
-Variable PackedMemory::attend(const Variable& input, const MultiHeadAttention& attention,
-                              const ForwardContext& context) {
+Variable RaggedKeyValues::attend(const Variable& input, const MultiHeadAttention& attention,
+                                 const ForwardContext& context) {
   const auto [query, key, value] = project(input, attention);  // Q W^Q [Nq, H * Dh]   K W^K, V W^V [Nk, H * Dh]
   context.show(attention.path(), "query", query.value());
   context.show(attention.path(), "key", key.value());
@@ -57,13 +58,13 @@ Variable PackedMemory::attend(const Variable& input, const MultiHeadAttention& a
   }
   const kernels::AttentionBounds bounds{query_rows_.offsets, key_rows_.offsets, {}};
   const kernels::AttentionOptions options{
-      attention.n_heads(), causal_,
+      attention.n_heads(), attend_ == Attend::kCausal,
       context.dropout(attention.weight_dropout(), attention.site(), query_rows_.first_row)};
   return ops::attention(query, key, value, bounds, options);  // [Nq, H * Dh]
 }
 
-void PackedMemory::observe(const Variable& query, const Variable& key, const MultiHeadAttention& attention,
-                           ForwardObserver& observer) const {
+void RaggedKeyValues::observe(const Variable& query, const Variable& key, const MultiHeadAttention& attention,
+                              ForwardObserver& observer) const {
   const auto query_offsets = query_rows_.offsets.span<int32_t>();
   const auto key_offsets = key_rows_.offsets.span<int32_t>();
   for (size_t sentence = 0; sentence + 1 < query_offsets.size(); ++sentence) {
@@ -71,8 +72,9 @@ void PackedMemory::observe(const Variable& query, const Variable& key, const Mul
     const Tensor k = key.value().rows(key_offsets[sentence], key_offsets[sentence + 1]);        // [S, H * Dh]
     const Tensor t = Tensor::from(std::vector<int32_t>{0, static_cast<int32_t>(q.dim(0))}, {2});
     const Tensor s = Tensor::from(std::vector<int32_t>{0, static_cast<int32_t>(k.dim(0))}, {2});
-    observer.observe(attention.path(), static_cast<int64_t>(sentence),
-                     ops::attention_weights(q, k, {t, s, {}}, {attention.n_heads(), causal_, {}}));  // [H, T, S]
+    observer.observe(
+        attention.path(), static_cast<int64_t>(sentence),
+        ops::attention_weights(q, k, {t, s, {}}, {attention.n_heads(), attend_ == Attend::kCausal, {}}));  // [H, T, S]
   }
 }
 

@@ -10,27 +10,31 @@ namespace dragoman::nn {
 
 class MultiHeadAttention;
 
-/// Where the keys and values that a query row attends to come from. Training and scoring look at whole packed
-/// sequences (PackedMemory); decoding looks at a cache. The layers above are the same code for both.
-class AttentionMemory {
+/// Supplies the keys and values that the query rows attend to. Training and scoring project them from whole sentences
+/// (RaggedKeyValues). Decoding reads them from a cache. The layers above are the same code for both.
+class KeyValueSource {
  public:
-  virtual ~AttentionMemory() = default;
-  /// @param input  [N, D] what the queries are projected from, with the projections of `attention`
-  /// @return context [N, H * Dh]: softmax(Q K^T / sqrt(Dh)) V
+  virtual ~KeyValueSource() = default;
+  /// Returns: the context [N, H * Dh], softmax(Q K^T / sqrt(Dh)) V.
+  /// @param input  [N, D]; the queries are projected from it with the weights of `attention`
   virtual Variable attend(const Variable& input, const MultiHeadAttention& attention,
                           const ForwardContext& context) = 0;
 };
 
-/// MultiHead(Q, K, V) = Concat(head_1 .. head_H) W^O, head_i = Attention(Q W_i^Q, K W_i^K, V W_i^V)
-/// (paper, section 3.2.2). Parameters PATH.{query,key,value,output}.{weight,bias}; the H projections of one kind are
-/// the columns of one matrix. Departs from the paper: projections have a bias.
+/// Computes MultiHead(Q, K, V) = Concat(head_1 .. head_H) W^O, head_i = Attention(Q W_i^Q, K W_i^K, V W_i^V).
+/// The parameters are PATH.{query,key,value,output}.{weight,bias}. The H projections of one kind are the columns of
+/// one matrix. Unlike in the paper, projections have a bias.
+/// Source: Vaswani et al. 2017, section 3.2.2.
 class MultiHeadAttention {
  public:
+  /// Throws: Error unless n_heads divides d_model: "decoder.layers.0.self_attention: d_model 6 is not a multiple of
+  /// n_heads 4".
   MultiHeadAttention(ParameterSet& parameters, const std::string& path, const LayerConfig& config);
   /// @param x [N, D];  @return [N, D]
-  Variable forward(const Variable& x, AttentionMemory& memory, const ForwardContext& context) const;
+  Variable forward(const Variable& x, KeyValueSource& key_values, const ForwardContext& context) const;
 
-  /// The projections a memory needs: [N, D] -> [N, H * Dh]. Those of one input are computed together.
+  /// The projections that a KeyValueSource needs, [N, D] -> [N, H * Dh]. Several projections of one input are computed
+  /// together.
   Variable project_query(const Variable& input) const { return query_.forward(input); }
   Variable project_key(const Variable& input) const { return key_.forward(input); }
   Variable project_value(const Variable& input) const { return value_.forward(input); }
@@ -58,15 +62,21 @@ class MultiHeadAttention {
   uint32_t site_;
 };
 
-/// Keys and values projected from packed rows: the input itself (self-attention) or the encoder's output
+/// The keys that a query sees in self-attention.
+enum class Attend {
+  kWholeSentence,
+  kCausal,  ///< its own row and earlier rows of its sentence
+};
+
+/// Projects keys and values from ragged rows: from the input itself (self-attention) or from the encoder's output
 /// (cross-attention). Attention never crosses the border of a sentence.
-class PackedMemory : public AttentionMemory {
+class RaggedKeyValues : public KeyValueSource {
  public:
-  /// Self-attention over the queries' own rows; causal: a row sees itself and earlier rows.
-  PackedMemory(const PackedRows& rows, bool causal) : query_rows_(rows), key_rows_(rows), causal_(causal) {}
-  /// Cross-attention: sentence b of the queries sees all rows of sentence b of `memory` [Ns, D].
-  PackedMemory(const PackedRows& query_rows, const PackedRows& memory_rows, Variable memory)
-      : query_rows_(query_rows), key_rows_(memory_rows), memory_(std::move(memory)) {}
+  /// Self-attention over the rows of the queries.
+  RaggedKeyValues(const RaggedRows& rows, Attend attend) : query_rows_(rows), key_rows_(rows), attend_(attend) {}
+  /// Cross-attention: sentence b of the queries sees all rows of sentence b of `encoded` [Ns, D].
+  RaggedKeyValues(const RaggedRows& query_rows, const RaggedRows& encoded_rows, Variable encoded)
+      : query_rows_(query_rows), key_rows_(encoded_rows), encoded_(std::move(encoded)) {}
 
   Variable attend(const Variable& input, const MultiHeadAttention& attention, const ForwardContext& context) override;
 
@@ -75,10 +85,10 @@ class PackedMemory : public AttentionMemory {
   void observe(const Variable& query, const Variable& key, const MultiHeadAttention& attention,
                ForwardObserver& observer) const;
 
-  PackedRows query_rows_;
-  PackedRows key_rows_;
-  Variable memory_;  // undefined in self-attention
-  bool causal_ = false;
+  RaggedRows query_rows_;
+  RaggedRows key_rows_;
+  Variable encoded_;  // undefined in self-attention
+  Attend attend_ = Attend::kWholeSentence;
 };
 
 }  // namespace dragoman::nn

@@ -4,21 +4,13 @@
 #include <cmath>
 
 #include "base/error.h"
+#include "base/hash.h"
 #include "base/random.h"
 
 namespace dragoman::nn {
 namespace {
 
 constexpr int64_t kAlignment = 16;  // elements: 64 bytes of float32
-
-// FNV-1a: a stream number that depends on the path alone.
-uint64_t path_hash(std::string_view path) {
-  uint64_t hash = 0xcbf29ce484222325;
-  for (const char letter : path) {
-    hash = (hash ^ static_cast<unsigned char>(letter)) * 0x100000001b3;
-  }
-  return hash;
-}
 
 double draw(Initializer initializer, const tensor::Shape& shape, base::Random& random) {
   switch (initializer) {
@@ -125,7 +117,7 @@ Tensor& ParameterSet::mutable_values() {
 void ParameterSet::initialize(uint64_t seed) {
   const Tensor& values = mutable_values();
   for (const ParameterHandle& parameter : parameters_) {
-    base::Random random(seed, path_hash(parameter->path));
+    base::Random random(seed, base::fnv1a_64(parameter->path));
     if (values.dtype() == tensor::DType::kFloat64) {
       fill<double>(parameter->variable.value(), *parameter, random);
     } else {

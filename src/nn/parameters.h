@@ -16,87 +16,92 @@ namespace dragoman::nn {
 using autograd::Variable;
 using tensor::Tensor;
 
-/// How a parameter is filled before training.
+/// Selects the initial values of a parameter.
 enum class Initializer {
   kZeros,
   kOnes,
   kXavierUniform,    ///< U(-a, a), a = sqrt(6 / (d_in + d_out)) (Glorot & Bengio 2010, eq. 16)
-  kNormalEmbedding,  ///< N(0, 1 / D): with the embedding scaled by sqrt(D) each component has variance 1
+  kNormalEmbedding,  ///< N(0, 1 / D): scaled by sqrt(D), each component of an embedding has variance 1
 };
 
 /// One tensor of the model. `variable` is undefined until ParameterSet::allocate or share_values. A weight matrix may
-/// also have copies packed for this machine; layers hand both to the products and never ask which form is used.
+/// also have copies packed for this machine. Layers pass both to the products, which choose.
 struct Parameter {
-  std::string path;  ///< "encoder.layers.0.self_attention.query.weight": what files are keyed by
+  std::string path;  ///< "encoder.layers.0.self_attention.query.weight", the key in files
   tensor::Shape shape;
   Initializer initializer = Initializer::kZeros;
-  bool is_matrix_weight = false;  ///< used in matrix products: worth packing
+  bool is_matrix_weight = false;  ///< used in matrix products, and so packed
   kernels::Transpose packed_from =
-      kernels::Transpose::kNo;  ///< kYes: stored [d_out, d_in] (embeddings used as output weight)
+      kernels::Transpose::kNo;  ///< kYes: stored as [d_out, d_in] (an embedding used as output weight)
   int64_t offset = 0;           ///< first element in the flat buffers
   Variable variable;
   size_t index = 0;                              ///< number of this parameter in its set
-  std::shared_ptr<const WeightPacking> packing;  ///< null when nothing is packed
+  std::shared_ptr<const WeightPacking> packing;  ///< null if nothing is packed
 
-  /// The variable and its packed copy. Throws Error when the copy is older than the values.
+  /// Returns: the variable and its packed copy. Throws: Error if the copy is older than the values; see
+  /// WeightPacking::copy_of.
   ops::Weight weight() const { return {variable, packing == nullptr ? nullptr : packing->copy_of(index)}; }
 };
 
-/// A parameter as a file holds it.
+/// A parameter as stored in a file.
 struct StoredParameter {
-  Tensor values;       ///< float32 or bfloat16, or the units of a matrix weight in int8
+  Tensor values;       ///< float32 or bfloat16, or the int8 values of a quantized matrix weight
   Tensor scales = {};  ///< int8 only, see kernels::QuantisedWeight
 };
 
-/// Parameters are handed to layers by reference-counted pointer, so that layers may share them (tied weights).
+/// Layers hold parameters by reference-counted pointer, so that layers may share them (tied weights).
 using ParameterHandle = std::shared_ptr<Parameter>;
 
-/// All parameters of one model, in order of declaration, in one flat buffer (each begins at a multiple of 64 bytes;
-/// the gaps are zero). Optimizer, averaging, hashing and gradient sums work on the flat buffers; layers and files
-/// on the named views. Replicas of a model each have a ParameterSet and share the values, not the gradients.
-/// Whoever writes values gets them from mutable_values(), so that packed copies made before are known to be old.
+/// Holds all parameters of one model in one flat buffer, in order of declaration. Each parameter begins at a multiple
+/// of 64 bytes of float32; the gaps are zero. Optimizer, averaging, hashing and gradient sums work on the flat buffers.
+/// Layers and files use the named views. Each replica of a model has a ParameterSet; replicas share the values, but not
+/// the gradients.
+/// Requires: values are written only through mutable_values(), which marks packed copies as old.
 class ParameterSet {
  public:
-  /// Layers call this while they are built. Throws Error for a path declared twice.
-  ParameterHandle declare(std::string path, const tensor::Shape& shape, Initializer initializer);
-  /// `declare` for a [d_in, d_out] weight, or [d_out, d_in] with packed_from = kYes.
-  ParameterHandle declare_weight(std::string path, const tensor::Shape& shape, Initializer initializer,
-                                 kernels::Transpose packed_from = kernels::Transpose::kNo);
+  /// Declares a parameter. Layers call this in their constructors.
+  /// Throws: Error for a path declared twice: "parameters: output.weight is declared twice".
+  [[nodiscard]] ParameterHandle declare(std::string path, const tensor::Shape& shape, Initializer initializer);
+  /// Declares a weight [d_in, d_out], or [d_out, d_in] with packed_from = kYes.
+  [[nodiscard]] ParameterHandle declare_weight(std::string path, const tensor::Shape& shape, Initializer initializer,
+                                               kernels::Transpose packed_from = kernels::Transpose::kNo);
 
-  /// Gives every parameter its part of a new zeroed buffer. float32, or float64 for checks.
+  /// Gives every parameter its part of a new zeroed buffer of float32, or of float64 for checks.
   void allocate(tensor::DType dtype = tensor::DType::kFloat32);
   /// Uses the buffer of a set with the same declarations.
   void share_values(const ParameterSet& other);
-  /// Fills the values; each tensor draws from its own stream, so adding a layer does not change the others.
+  /// Fills the values. Each tensor has a separate random stream, so that a new layer does not change other layers.
   void initialize(uint64_t seed);
-  /// Gives every parameter a gradient buffer and asks for gradients.
+  /// Gives every parameter a gradient buffer. From then on parameters require gradients.
   void allocate_gradients();
-  /// Forgets the gradients: the next backward overwrites them.
+  /// Discards the gradients. The next backward overwrites them.
   void clear_gradients();
-  /// Zeroes the gradients that no backward reached since clear_gradients, so that the flat buffer is whole.
+  /// Zeroes the gradients that no backward reached since clear_gradients, so that the flat buffer is complete.
   void complete_gradients();
-  /// Packs the matrix weights for inference; call again after the values changed. Nothing for float64 weights.
+  /// Packs the matrix weights for inference. After a change of the values it must be called again. Does nothing for
+  /// float64 weights.
   void pack_weights(kernels::Precision precision = kernels::Precision::kFloat32);
-  /// Room for packed copies for training. The products of this set and of those that share its packing then need
-  /// copies that are current: packing()->pack after each change of the values.
+  /// Allocates packed copies for training. From then on the products of this set, and of sets that share its packing,
+  /// require current copies: call packing()->pack after each change of the values.
+  /// Throws: Error, "parameters: float64 weights cannot be packed".
   void allocate_packing(kernels::Precision precision);
   /// Uses the packed copies of a set whose values are shared.
   void share_packing(const ParameterSet& other);
-  /// Null when there are no packed copies.
+  /// Returns: the packed copies; null if there are none.
   WeightPacking* packing() const { return packing_.get(); }
 
   const std::vector<ParameterHandle>& parameters() const { return parameters_; }
-  /// Throws Error naming the path when there is no such parameter.
-  const Parameter& find(std::string_view path) const;
-  /// [total] flat values, to be read.
+  /// Throws: Error if there is no such parameter: "parameters: there is no output.bias".
+  [[nodiscard]] const Parameter& find(std::string_view path) const;
+  /// Returns: the flat values [total], for reading.
   const Tensor& values() const { return values_->flat; }
-  /// [total] flat values, to be written now: packed copies made so far count as old from this call on. Do not keep
-  /// the reference.
+  /// Returns: the flat values [total], for writing at once. From this call on, existing packed copies count as old.
+  /// Requires: the caller does not keep the reference.
   Tensor& mutable_values();
   Tensor& gradients() { return gradients_; }
-  /// Elements of the flat buffers, gaps counted; known before they are allocated.
+  /// Returns: the number of elements of the flat buffers, gaps included. It is known before they are allocated.
   int64_t flat_size() const { return total_; }
-  /// Number of trained numbers, gaps not counted.
+  /// Returns: the number of elements of all parameters, without gaps.
   int64_t count() const;
 
  private:
@@ -112,16 +117,18 @@ class ParameterSet {
   std::shared_ptr<WeightPacking> packing_;
 };
 
-/// Fills a set for inference alone, a parameter at a time: a matrix weight is packed in `precision` and held so only,
-/// the others become float32 variables. There is no flat buffer then, and what needs one (training, saving) must not be
-/// called. Values are rounded at most once: int8 units go into int8 copies as they are.
+/// Fills a set for inference, one parameter at a time. A matrix weight is kept only in packed form, in `precision`.
+/// Other parameters become float32 variables. Values are rounded at most once: int8 values are packed into int8 copies
+/// unchanged.
+/// Requires: nothing uses the flat buffer of the set, as training and saving do, because there is none.
 class PackedLoading {
  public:
-  /// @param set  must outlive this
+  /// Requires: `set` outlives this object.
   PackedLoading(ParameterSet& set, kernels::Precision precision);
-  /// Gives parameter number `index` its values, of its shape. Of different parameters by several threads at once.
+  /// Sets the values of parameter number `index`, in its shape.
+  /// Threads: several threads may set different parameters at once.
   void put(size_t index, const StoredParameter& stored);
-  /// Hands the packed copies to the set. Needs: every parameter was put.
+  /// Gives the packed copies to the set. Requires: `put` was called for every parameter.
   void finish();
 
  private:

@@ -1,6 +1,6 @@
 #include "nn/residual.h"
 
-#include "ops/layer_norm.h"
+#include "ops/residual.h"
 
 namespace dragoman::nn {
 

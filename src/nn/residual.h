@@ -8,13 +8,14 @@
 
 namespace dragoman::nn {
 
-/// The connection around every sub-layer, written once.
+/// Computes the residual connection around a sub-layer, with dropout and layer norm, in post-norm or pre-norm order.
+/// Source: Vaswani et al. 2017, sections 3.1 and 5.4 (post-norm); Wang et al. 2019 (pre-norm).
 class Residual {
  public:
   Residual(ParameterSet& parameters, const std::string& path, const LayerConfig& config);
 
-  /// @param x  [N, D];  @param sublayer  called with [N, D] (normalised first in pre-norm), returns [N, D]
-  /// @param first_row  see PackedRows
+  /// @param x  [N, D];  @param sublayer  maps [N, D] to [N, D]; in pre-norm its input is normalised
+  /// @param first_row  see RaggedRows;  @return [N, D]
   template <typename Sublayer>
   Variable forward(const Variable& x, Sublayer sublayer, int64_t first_row, const ForwardContext& context) const {
     const kernels::Dropout dropout = context.dropout(dropout_, site_, first_row);

@@ -31,7 +31,7 @@ Variable TokenEmbedding::position_table(tensor::DType dtype) const {
   return Variable(dtype == sinusoids_.dtype() ? sinusoids_ : sinusoids_.to(dtype));  // [P, D]
 }
 
-Variable TokenEmbedding::forward(const Tensor& ids, const PackedRows& rows, const ForwardContext& context) const {
+Variable TokenEmbedding::forward(const Tensor& ids, const RaggedRows& rows, const ForwardContext& context) const {
   const Variable embedded = ops::embedding(table_->weight(), ids, scale_);  // [N, D]
   const Variable words =
       ops::row_dropout(embedded, context.dropout(word_dropout_, word_site_, rows.first_row));           // [N, D]

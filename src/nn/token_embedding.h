@@ -8,25 +8,27 @@
 
 namespace dragoman::nn {
 
+/// The kind of position vectors.
 enum class PositionKind {
-  kSinusoidal,  ///< PE(pos, 2i) = sin(pos / 10000^(2i/D)), PE(pos, 2i+1) = cos of the same (paper, section 3.5)
-  kLearned,     ///< one trained row a position (paper, table 3, row E)
+  kSinusoidal,  ///< PE(pos, 2i) = sin(pos / 10000^(2i/D)), PE(pos, 2i+1) = cos of the same angle (paper, section 3.5)
+  kLearned,     ///< one trained row for each position (paper, table 3, row E)
 };
 
+/// The table of position vectors.
 struct PositionConfig {
   PositionKind kind = PositionKind::kSinusoidal;
-  int64_t max_positions = 1024;  ///< rows of the table: the longest sequence the model can take
+  int64_t max_positions = 1024;  ///< rows of the table, and so the largest length of a sentence
 };
 
-/// x = dropout(word_dropout(table[id] * sqrt(D)) + position) (paper, sections 3.4, 3.5 and 5.4; word dropout is an
-/// addition: ops::row_dropout).
+/// Computes x = dropout(word_dropout(table[id] * sqrt(D)) + position). The paper has no word dropout
+/// (ops::row_dropout). Source: Vaswani et al. 2017, sections 3.4, 3.5 and 5.4.
 class TokenEmbedding {
  public:
-  /// @param table  [V, D], shared when weights are tied. Learned positions are the parameter PATH.positions [P, D].
+  /// @param table  [V, D], shared if weights are tied. Learned positions are the parameter PATH.positions [P, D].
   TokenEmbedding(ParameterSet& parameters, const std::string& path, ParameterHandle table, const LayerConfig& config,
                  const PositionConfig& positions, float word_dropout = 0.0F);
   /// @param ids  [N] int32;  @return [N, D]
-  Variable forward(const Tensor& ids, const PackedRows& rows, const ForwardContext& context) const;
+  Variable forward(const Tensor& ids, const RaggedRows& rows, const ForwardContext& context) const;
 
  private:
   Variable position_table(tensor::DType dtype) const;

@@ -29,7 +29,7 @@ WeightPacking::WeightPacking(std::vector<std::unique_ptr<ops::PackedWeight>> cop
 
 void WeightPacking::pack(int rank, int workers) {
   const uint64_t version = values_->version.load();
-  const auto share_of = [&](int64_t done) { return done * workers / total_; };  // who packs the panel that begins there
+  const auto share_of = [&](int64_t done) { return done * workers / total_; };  // rank that packs the panel at `done`
   int64_t done = 0;
   for (Copy& copy : copies_) {
     const int64_t panels = copy.packed == nullptr ? 0 : copy.packed->panels();

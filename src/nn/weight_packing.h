@@ -9,58 +9,59 @@
 
 namespace dragoman::nn {
 
-/// The flat buffer of a model's weights, shared by its replicas, and how often it was written.
+/// The flat buffer of the weights of a model, shared by its replicas.
 struct ParameterValues {
-  tensor::Tensor flat;  ///< [total]
-  std::atomic<uint64_t> version = 0;
+  tensor::Tensor flat;                ///< [total]
+  std::atomic<uint64_t> version = 0;  ///< number of times that the values were written
 };
 
-/// What a packed copy is made of.
+/// The weight that a packed copy is made from.
 struct WeightSource {
-  tensor::Tensor values;   ///< [Din, Dout], or [Dout, Din] for Transpose::kYes; any shape unless it is a matrix weight
+  tensor::Tensor values;   ///< [Din, Dout], or [Dout, Din] for Transpose::kYes; any shape if it is no matrix weight
   std::string path;        ///< for errors: "embedding.weight"
   bool is_matrix = false;  ///< used in matrix products
   kernels::Transpose stored = kernels::Transpose::kNo;
 };
 
-/// Packed copies of all weight matrices of a model. The replicas of a model share one: each copy is made once after
-/// the weights have changed, by all workers together. Copies know the version of the values they were made of, so
-/// that an old one is never used.
+/// Holds packed copies of all weight matrices of a model. All replicas of a model share them. After a change of the
+/// weights, all workers together pack each copy once. The version of the values is kept with the copies, so that old
+/// copies are never used.
 class WeightPacking {
  public:
-  /// Room for the copies of those weights that are matrices; nothing is packed yet.
-  /// @param weights  one a parameter, views of `values`
+  /// Allocates the copies of the weights that are matrices. Nothing is packed yet.
+  /// @param weights  one for each parameter, views of `values`
   WeightPacking(std::vector<WeightSource> weights, std::shared_ptr<const ParameterValues> values,
                 kernels::Precision precision, bool with_backward);
 
-  /// Packed copies that stand for weights of which nothing else is kept: inference alone. They never grow old.
-  /// @param copies  one a parameter, null for those that are no matrix weights
+  /// Takes packed copies of weights that exist only in packed form, for inference. These copies never become old.
+  /// @param copies  one for each parameter; null if it is no matrix weight
   WeightPacking(std::vector<std::unique_ptr<ops::PackedWeight>> copies, kernels::Precision precision);
 
-  /// Packs the share of worker `rank` of `workers`, about equal work for each; asks for no memory. All workers pack at
-  /// once, while nobody writes values. After the last of them the copies are current.
+  /// Packs the share of worker `rank` of `workers`. Shares are about equal work. Allocates nothing. The copies are
+  /// current after the last worker has packed its share. Threads: all workers may pack at once. Requires: no thread
+  /// writes values meanwhile.
   void pack(int rank, int workers);
-  /// False when the values were written since the copies were made.
-  bool current() const { return packed_version_.load() == values_->version.load(); }
+  /// Returns: false if the values were written after the copies were packed.
+  [[nodiscard]] bool current() const { return packed_version_.load() == values_->version.load(); }
   kernels::Precision precision() const { return precision_; }
 
-  /// The copy of parameter number `index`; null if it is no matrix weight.
-  /// Throws Error when it is older than the values: "parameters: the packed copy of embedding.weight is older than its
-  /// values; pack the weights after changing them".
-  const ops::PackedWeight* copy_of(size_t index) const;
+  /// Returns: the copy of parameter number `index`; null if it is no matrix weight.
+  /// Throws: Error if the copy is older than the values: "parameters: the packed copy of embedding.weight is older than
+  /// its values; pack the weights after changing them".
+  [[nodiscard]] const ops::PackedWeight* copy_of(size_t index) const;
 
  private:
   struct Copy {
     WeightSource source;
-    std::unique_ptr<ops::PackedWeight> packed;  // null unless it is a matrix weight
+    std::unique_ptr<ops::PackedWeight> packed;  // null if it is no matrix weight
   };
 
   std::shared_ptr<const ParameterValues> values_;
   kernels::Precision precision_;
-  std::vector<Copy> copies_;  // one a parameter
-  int64_t total_ = 0;         // numbers in all panels
+  std::vector<Copy> copies_;  // one for each parameter
+  int64_t total_ = 0;         // elements of all panels
   std::atomic<uint64_t> packed_version_;
-  std::atomic<int> shares_ = 0;  // packed since the values were written
+  std::atomic<int> shares_ = 0;  // number of shares packed since the values were written
 };
 
 }  // namespace dragoman::nn

@@ -90,13 +90,20 @@ Variable attention(const Variable& query, const Variable& key, const Variable& v
   const bool exact = query.dtype() == DType::kFloat64;
   Tensor context = Tensor::empty({query.dim(0), value.dim(1)}, query.dtype());           // [Nq, H*Dv]
   Tensor stats = exact ? Tensor() : Tensor::empty({2, inputs.n_heads(), query.dim(0)});  // [2, H, Nq]
-  exact ? kernels::reference::attention_forward(inputs, context) : kernels::attention_forward(inputs, context, stats);
+  if (exact) {
+    kernels::reference::attention_forward(inputs, context);
+  } else {
+    kernels::attention_forward(inputs, context, stats);
+  }
   const auto backward = [=](const Tensor& grad_context) {
     kernels::AttentionGradients gradients{Tensor::empty(query.shape(), query.dtype()),
                                           Tensor::empty(key.shape(), key.dtype()),
                                           Tensor::empty(value.shape(), value.dtype())};
-    exact ? kernels::reference::attention_backward(inputs, grad_context, gradients)
-          : kernels::attention_backward(inputs, stats, grad_context, gradients);  // of attention_forward
+    if (exact) {
+      kernels::reference::attention_backward(inputs, grad_context, gradients);
+    } else {
+      kernels::attention_backward(inputs, stats, grad_context, gradients);
+    }
     query.add_grad(gradients.query);
     key.add_grad(gradients.key);
     value.add_grad(gradients.value);
@@ -113,8 +120,12 @@ Tensor attention_weights(const Tensor& query, const Tensor& key, const Attention
   const bool exact = query.dtype() == DType::kFloat64;
   Tensor weights = Tensor::empty({options.n_heads, query.dim(0), key.dim(0)},
                                  exact ? DType::kFloat64 : DType::kFloat32);  // [H, T, S]
-  (exact ? kernels::reference::attention_weights_forward : kernels::attention_weights_forward)(inputs, weights);
-  return exact ? weights.to(DType::kFloat32) : weights;
+  if (exact) {
+    kernels::reference::attention_weights_forward(inputs, weights);
+    return weights.to(DType::kFloat32);
+  }
+  kernels::attention_weights_forward(inputs, weights);
+  return weights;
 }
 
 }  // namespace dragoman::ops

@@ -27,8 +27,8 @@ void check_product(const Product& product) {
   base::check_argument(precision != Precision::kInt8, "gemm: precision is int8, which needs a PackedMatrix");
   const DType dtype = c.dtype() == DType::kFloat64 ? DType::kFloat64 : DType::kFloat32;
   const auto operand_type = [&](const Tensor& operand) {
-    const bool halves = is_bfloat16(operand) && precision == Precision::kBFloat16 && dtype == DType::kFloat32;
-    return halves ? DType::kBFloat16 : dtype;
+    const bool takes_bfloat16 = is_bfloat16(operand) && precision == Precision::kBFloat16 && dtype == DType::kFloat32;
+    return takes_bfloat16 ? DType::kBFloat16 : dtype;
   };
   tensor::check_matrix(a, operand_type(a), "gemm", "a");
   tensor::check_matrix(b, operand_type(b), "gemm", "b");
@@ -77,7 +77,11 @@ void multiply_float32(const Product& product) {
       .kernel = kernels::product_kernel(precision),
   };
   if (arguments.depth > 0) {
-    accumulate ? kernels::gemm_kernel_accumulate(arguments) : kernels::gemm_kernel(arguments);
+    if (accumulate) {
+      kernels::gemm_kernel_accumulate(arguments);
+    } else {
+      kernels::gemm_kernel(arguments);
+    }
   } else if (!accumulate) {
     start_rows<float>(bias, c);
   }

@@ -12,17 +12,18 @@ namespace {
 
 void check_linear(const Variable& x, const Weight& weight, const Variable& bias, Transpose stored) {
   const DType dtype = x.dtype() == DType::kFloat64 ? DType::kFloat64 : DType::kFloat32;
-  const bool halves = is_bfloat16(x.value()) && weight.precision() == Precision::kBFloat16;
-  tensor::check_matrix(x.value(), halves ? DType::kBFloat16 : dtype, "linear", "x");
+  const bool takes_bfloat16 = is_bfloat16(x.value()) && weight.precision() == Precision::kBFloat16;
+  tensor::check_matrix(x.value(), takes_bfloat16 ? DType::kBFloat16 : dtype, "linear", "x");
   if (weight.variable.defined()) {
     tensor::check_matrix(weight.variable.value(), dtype, "linear", "weight");
   }
   const tensor::Shape shape = weight.shape();
-  const bool turned = stored == Transpose::kYes;
-  base::check_argument(shape[turned ? 1 : 0] == x.dim(1), "linear: weight is {}, must have {} {} as x has {} columns",
-                       shape, x.dim(1), turned ? "columns" : "rows", x.dim(1));
+  const bool transposed = stored == Transpose::kYes;
+  base::check_argument(shape[transposed ? 1 : 0] == x.dim(1),
+                       "linear: weight is {}, must have {} {} as x has {} columns", shape, x.dim(1),
+                       transposed ? "columns" : "rows", x.dim(1));
   if (bias.defined()) {
-    tensor::check_shape(bias.value(), {shape[turned ? 0 : 1]}, "linear", "bias");
+    tensor::check_shape(bias.value(), {shape[transposed ? 0 : 1]}, "linear", "bias");
     base::check_argument(bias.dtype() == dtype, "linear: bias is {}, must be {}", tensor::dtype_name(bias.dtype()),
                          tensor::dtype_name(dtype));
   }
@@ -73,9 +74,9 @@ const Tensor& operand(const Variable& x, const Weight& weight) {
 // Rows that go from op to op while a training computes in bfloat16 are bfloat16 themselves: what limits is their way to
 // memory and back.
 DType result_type(const Variable& x, const Weight& weight, const Variable& bias) {
-  const bool halves = weight.precision() == Precision::kBFloat16 && x.dtype() != DType::kFloat64 &&
-                      autograd::needs_grad({&x, &weight.variable, &bias});
-  return halves ? DType::kBFloat16 : x.dtype();
+  const bool gives_bfloat16 = weight.precision() == Precision::kBFloat16 && x.dtype() != DType::kFloat64 &&
+                              autograd::needs_grad({&x, &weight.variable, &bias});
+  return gives_bfloat16 ? DType::kBFloat16 : x.dtype();
 }
 
 // dx = dy W^T

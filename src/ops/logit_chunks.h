@@ -4,27 +4,28 @@
 
 namespace dragoman::ops {
 
-/// The output layer, logits = hidden weight^T + bias, for losses that go through the tokens in chunks: the logits of
-/// one chunk live in a buffer that the next one overwrites, so all logits never exist together. The loss turns the
-/// logits of a chunk into their gradient and hands them back while they are in cache.
+/// Computes the output layer, logits = hidden weight^T + bias, for losses that process the tokens in chunks. Each chunk
+/// overwrites the logits of the previous chunk, so that all logits never exist together. The loss overwrites the logits
+/// of a chunk with their gradient and passes them to `backward` while they are in the cache.
 class LogitChunks {
  public:
-  /// Rows of logits that exist at the same time. Fewer would read and write the gradient of a large weight more often
-  /// than its products take, more would push the logits out of the cache.
+  /// The number of rows of logits that exist at the same time. With fewer rows, reading and writing the gradient of a
+  /// large weight would take longer than its products. More rows would not fit into the cache.
   static constexpr int64_t kRows = 256;
 
   /// @param weight  [V, D] float32 or float64; a packed copy is used;  @param bias  [V] or undefined
-  /// @param rows  largest chunk that will come, at most kRows
+  /// @param rows  of the largest chunk, at most kRows
   LogitChunks(const Weight& weight, const Variable& bias, int64_t rows);
 
-  /// Throws Error naming `op` unless hidden [N, D], weight [V, D] and bias [V] fit together.
+  /// Throws: Error naming `op` unless hidden [N, D], weight [V, D] and bias [V] fit together.
   static void check(const Tensor& hidden, const Variable& weight, const Variable& bias, const char* op);
 
   /// @param hidden  [C, D], C <= kRows;  @return [C, V], valid until the next call
   Tensor compute(const Tensor& hidden);
 
-  /// Gradients of the last compute(hidden): adds those of weight and bias to their buffers where they are asked for.
-  /// @param grad_hidden  [C, D], overwritten; null when nobody asks for it
+  /// Computes the gradients of the last compute(hidden). The gradients of weight and bias are added to their buffers,
+  /// if they are required.
+  /// @param grad_hidden  [C, D], overwritten; null if not required
   void backward(const Tensor& hidden, const Tensor& grad_logits, Tensor* grad_hidden) const;
 
  private:

@@ -5,7 +5,7 @@
 #include "base/error.h"
 #include "kernels/cpu/attention/attention_step_cpu.h"
 #include "kernels/cpu/simd/vector_math.h"
-#include "ops/gemm.h"
+#include "ops/product_grad.h"
 
 namespace dragoman::ops {
 namespace {
@@ -83,9 +83,8 @@ void LogitParts::Backward::add_to_bias(int64_t row, int64_t column, const Tensor
 void LogitParts::Backward::add_columns(int64_t column, const Tensor& grad_columns) {
   const int64_t end = column + grad_columns.dim(1);
   if (weight_grad_.tensor.defined()) {  // dW = dlogits^T hidden
-    Tensor rows = weight_grad_.tensor.rows(column, end);
-    (weight_grad_.accumulate ? gemm_accumulate : gemm)(grad_columns, Transpose::kYes, hidden_, Transpose::kNo, rows,
-                                                       weight_.precision());
+    gemm_to_grad({weight_grad_.tensor.rows(column, end), weight_grad_.accumulate}, grad_columns, Transpose::kYes,
+                 hidden_, Transpose::kNo, weight_.precision());
   }
 }
 

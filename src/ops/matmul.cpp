@@ -1,18 +1,9 @@
 #include "ops/matmul.h"
 
+#include "ops/gemm.h"
+#include "ops/product_grad.h"
+
 namespace dragoman::ops {
-void add_product_to_grad(const Variable& variable, const Tensor& a, Transpose transpose_a, const Tensor& b,
-                         Transpose transpose_b) {
-  if (!variable.requires_grad()) {
-    return;
-  }
-  auto [grad, accumulate] = variable.grad_target();
-  if (accumulate) {
-    gemm_accumulate(a, transpose_a, b, transpose_b, grad);
-  } else {
-    gemm(a, transpose_a, b, transpose_b, grad);
-  }
-}
 
 Variable matmul(const Variable& a, Transpose transpose_a, const Variable& b, Transpose transpose_b) {
   const int64_t rows = a.value().rank() == 2 ? a.dim(transpose_a == Transpose::kYes ? 1 : 0) : 0;

@@ -5,6 +5,8 @@
 
 #include "base/error.h"
 #include "kernels/cpu/output/logit_screen.h"
+#include "ops/gemm.h"
+#include "ops/product_grad.h"
 #include "tensor/arena.h"
 
 namespace dragoman::ops {
@@ -48,7 +50,7 @@ const kernels::LogitScreen* PackedWeight::screen() const {
     return nullptr;
   }
   std::call_once(screen_->made, [&] {
-    const tensor::ArenaScope own(std::make_shared<tensor::Arena>());  // it outlives the arena of whoever asks first
+    const tensor::ArenaScope own(std::make_shared<tensor::Arena>());  // it outlives the arena of the first caller
     screen_->screen.emplace(forward_);
   });
   return &*screen_->screen;
@@ -95,25 +97,25 @@ void multiply_weight_backward(const Tensor& grad_y, const Weight& weight, Transp
                               Tensor& grad_x) {
   const PackedMatrix* packed = weight.packed == nullptr ? nullptr : weight.packed->backward();
   if (packed != nullptr) {
-    accumulate ? packed->multiply_accumulate(grad_y, grad_x) : packed->multiply(grad_y, {}, grad_x);
+    if (accumulate) {
+      packed->multiply_accumulate(grad_y, grad_x);
+    } else {
+      packed->multiply(grad_y, {}, grad_x);
+    }
   } else if (is_bfloat16(grad_x)) {
     Tensor unrounded = Tensor::empty(grad_x.shape());
     multiply_weight_backward(grad_y, weight, stored, accumulate, unrounded);
     grad_x.copy_from(unrounded.to(grad_x.dtype()));
   } else {
-    (accumulate ? gemm_accumulate : gemm)(grad_y, Transpose::kNo, weight.variable.value(), kernels::flipped(stored),
-                                          grad_x, weight.precision());
+    gemm_to_grad({grad_x, accumulate}, grad_y, Transpose::kNo, weight.variable.value(), kernels::flipped(stored),
+                 weight.precision());
   }
 }
 
 void add_weight_grad(const Tensor& x, const Tensor& grad_y, const Weight& weight, Transpose stored) {
-  if (!weight.variable.requires_grad()) {
-    return;
-  }
-  auto [grad, accumulate] = weight.variable.grad_target();
-  const bool turn = stored == Transpose::kYes;  // dW^T = dy^T x
-  (accumulate ? gemm_accumulate : gemm)(turn ? grad_y : x, Transpose::kYes, turn ? x : grad_y, Transpose::kNo, grad,
-                                        weight.precision());
+  const bool transposed = stored == Transpose::kYes;  // dW^T = dy^T x
+  add_product_to_grad(weight.variable, transposed ? grad_y : x, Transpose::kYes, transposed ? x : grad_y,
+                      Transpose::kNo, weight.precision());
 }
 
 }  // namespace dragoman::ops

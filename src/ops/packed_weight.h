@@ -16,40 +16,42 @@ using kernels::PackedMatrix;
 using kernels::ProductOfSame;
 using kernels::QuantisedWeight;
 
-/// Which copies a packed weight holds.
+/// Selects the copies that a packed weight holds.
 struct PackedWeightLayout {
-  Precision precision = Precision::kFloat32;  ///< of every product with this weight, its gradient's included
+  Precision precision = Precision::kFloat32;  ///< of every product with this weight, including its gradient
   Transpose stored = Transpose::kNo;  ///< kYes: the weight is [Dout, Din], as an embedding used as output weight
-  bool with_backward = false;         ///< also the copy for dx = dy W^T
+  bool with_backward = false;         ///< also hold the copy for dx = dy W^T
 };
 
-/// A weight W [Din, Dout] packed for y = x W and, for training, dx = dy W^T. The copies are of the moment of `pack`:
-/// whoever changes the weight packs it again (nn::WeightPacking keeps watch over this).
+/// Holds a weight W [Din, Dout] packed for y = x W and, in training, for dx = dy W^T. The copies hold the values at the
+/// time of `pack`. After a change of the weight it must be packed again; nn::WeightPacking checks this.
 class PackedWeight {
  public:
-  /// Room for a weight of this shape (as stored). Throws Error unless it is a matrix.
+  /// Allocates room for a weight of this shape, as stored.
+  /// Throws: Error unless the shape is a matrix: "packed_weight: the weight is [3], must be a matrix".
   PackedWeight(const tensor::Shape& shape, const PackedWeightLayout& layout);
 
-  /// Panels of all copies together, and the numbers that one of panel `index` holds: what the work of packing is
-  /// shared by.
+  /// Returns: the number of panels of all copies. Threads share the work of packing by panels.
   int64_t panels() const;
+  /// Returns: the number of elements of panel `index`.
   int64_t panel_size(int64_t index) const;
-  /// Packs panels [begin, end), those of the forward copy first, over what they held. Asks for no memory. Different
-  /// panels may be packed by different threads at once.
+  /// Overwrites panels [begin, end). The panels of the forward copy come first. Allocates nothing.
+  /// Threads: several threads may pack different panels at once.
   void pack(const Tensor& weight, int64_t begin, int64_t end);
 
-  /// The forward copy of a weight that was quantised as it is stored; int8 and without the backward copy.
+  /// Packs the forward copy of a weight that was quantized as stored. Requires: int8, without the backward copy.
   void pack(const QuantisedWeight& weight);
-  /// Of the weight as it is stored.
+  /// Returns: the shape of the weight as stored.
   tensor::Shape shape() const;
 
   const PackedMatrix& forward() const { return forward_; }  ///< [Din, Dout]
-  /// [Dout, Din]; null when there is none.
+  /// Returns: the copy [Dout, Din] for gradients; null if there is none.
   const PackedMatrix* backward() const { return backward_ ? &*backward_ : nullptr; }
   const PackedWeightLayout& layout() const { return layout_; }
-  /// For choices by the product; made when it is first asked for, after which the weight must not be packed again. Null
-  /// where it does not pay: other than float32, with a copy for gradients, few columns, no fast int8. Safe in any
-  /// thread.
+  /// Returns: the screen for choices among the logits of this weight. It is built by the first call; after that the
+  /// weight must not be packed again. The result is null if a screen saves no time: if the precision is not float32,
+  /// there is a copy for gradients, columns are few, or int8 is slow.
+  /// Threads: any.
   const kernels::LogitScreen* screen() const;
 
  private:
@@ -58,12 +60,12 @@ class PackedWeight {
   PackedWeightLayout layout_;
   PackedMatrix forward_;
   std::optional<PackedMatrix> backward_;
-  std::shared_ptr<LazyScreen> screen_;  // null where it does not pay
+  std::shared_ptr<LazyScreen> screen_;  // null if it saves no time
 };
 
-/// A weight as products take it: the variable, its packed copy (it must outlive the tape), or both. Without a copy the
-/// product packs the weight at each call, in float32, and gives the same bits as with a float32 copy. Without a
-/// variable, which saves its memory, there is inference only.
+/// A weight as an operand of products: the variable, its packed copy, or both. Without a copy, each product packs the
+/// weight in float32, with the bits of a float32 copy. Without a variable, which saves memory, there is inference only.
+/// Requires: the copy outlives the tape.
 struct Weight {
   Weight(Variable weight, const PackedWeight* copy = nullptr) : variable(std::move(weight)), packed(copy) {}
 
@@ -74,12 +76,13 @@ struct Weight {
   const PackedWeight* packed;
 };
 
-/// y = x W + bias for W stored as `stored` says.  @param bias  undefined for none
+/// Computes y = x W + bias, with W stored as `stored` tells.  @param bias  undefined for none
 void multiply_weight(const Tensor& x, const Weight& weight, Transpose stored, const Tensor& bias, Tensor& y);
-/// dx = dy W^T, or dx += dy W^T, which must be float32 then.
+/// Computes dx = dy W^T, or dx += dy W^T if `accumulate` is set; dx must then be float32.
 void multiply_weight_backward(const Tensor& grad_y, const Weight& weight, Transpose stored, bool accumulate,
                               Tensor& grad_x);
-/// dW = x^T dy, added to the gradient of the weight, straight into its buffer. Nothing unless it asks for one.
+/// Adds dW = x^T dy to the gradient of the weight, directly in its buffer. Does nothing unless the weight requires a
+/// gradient.
 void add_weight_grad(const Tensor& x, const Tensor& grad_y, const Weight& weight, Transpose stored);
 
 }  // namespace dragoman::ops

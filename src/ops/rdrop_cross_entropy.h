@@ -5,33 +5,35 @@
 
 namespace dragoman::ops {
 
+/// The options of rdrop_cross_entropy.
 struct RdropOptions {
   LossOptions cross_entropy;  ///< label smoothing, and the factor on the whole loss
   double alpha = 5;  ///< weight of the divergence as in the paper, >= 0; 0 = cross-entropy of both passes alone
 };
 
+/// The loss of rdrop_cross_entropy and the sums over its tokens.
 struct RdropResult {
-  Variable loss;          ///< scalar: what is to be minimised
+  Variable loss;          ///< scalar: the loss to be minimised
   double smoothed = 0;    ///< label-smoothed cross-entropy summed over tokens, mean of both passes, not scaled
   double nll = 0;         ///< sum of -log p(target), mean of both passes
   double divergence = 0;  ///< sum over tokens of (KL(p || q) + KL(q || p)) / 2 in nats, without alpha, not scaled
   int64_t correct = 0;    ///< tokens whose most probable class in the first pass is the target
 };
 
-/// Output layer and loss of R-Drop in one. The model has seen every sentence twice, under two dropout masks; with
-/// p_n = softmax(first[n] weight^T + bias) and q_n = softmax(second[n] weight^T + bias),
+/// Computes the output layer and the loss of R-Drop together. The model has seen every sentence twice, under two
+/// dropout masks. With p_n = softmax(first[n] weight^T + bias) and q_n = softmax(second[n] weight^T + bias),
 ///   loss = gradient_scale * sum_n { (CE(p_n) + CE(q_n)) / 2 + alpha / 2 * (KL(p_n || q_n) + KL(q_n || p_n)) / 2 }
-/// where CE is the label-smoothed cross-entropy of ops::cross_entropy. This is half the loss of the paper, so that
-/// alpha means what it means there and the loss stays comparable with that of one pass.
-/// Like ops::linear_cross_entropy it goes through the tokens in chunks (here of 128, with the logits of both passes),
-/// or with AMX and a weight packed in bfloat16 through the classes in parts, and computes gradients in the forward; the
-/// gradient that arrives at `loss` must be 1.
-/// @param first, second  [N, D] float32 or float64, row n of both belongs to the same token;  @param weight  [V, D]
+/// where CE is the label-smoothed cross-entropy of ops::cross_entropy. This is half the loss of the paper. Alpha keeps
+/// its meaning, and the loss stays comparable with the loss of one pass. As in ops::linear_cross_entropy, tokens are
+/// processed in chunks, here of 128 with the logits of both passes. With AMX and a weight packed in bfloat16, the
+/// classes are processed in parts. Gradients are computed in the forward, so that the gradient that arrives at `loss`
+/// must be 1.
+/// @param first, second  [N, D] float32 or float64; row n of both belongs to the same token;  @param weight  [V, D]
 /// @param bias  [V] or undefined;  @param targets  [N] int32, each in [0, V)
 /// Saves for backward: the gradients of first and second, 8*N*D bytes.   Gradients: first, second (both distributions
 /// move, as in the authors' code), weight, bias.
-/// Throws Error: "rdrop_cross_entropy: second is [3, 4], must be [2, 4]", "rdrop_cross_entropy: alpha is -1, must be
-/// >= 0 and finite", and in backward as linear_cross_entropy.
+/// Throws: Error, "rdrop_cross_entropy: second is [3, 4], must be [2, 4]", "rdrop_cross_entropy: alpha is -1, must be
+/// >= 0 and finite"; in backward as linear_cross_entropy does.
 /// Source: Wu et al. 2021, "R-Drop: Regularized Dropout for Neural Networks", equations 2 to 4 (arXiv 2106.14448).
 RdropResult rdrop_cross_entropy(const Variable& first, const Variable& second, const Weight& weight,
                                 const Variable& bias, const Tensor& targets, const RdropOptions& options);

@@ -70,11 +70,4 @@ Variable log_softmax(const Variable& x) {
   return apply(kLogSoftmax, x);
 }
 
-void log_softmax_rows(const Tensor& logits, Tensor& log_probs) {
-  tensor::check_matrix(logits, DType::kFloat32, "log_softmax_rows", "logits");
-  tensor::check_matrix(log_probs, DType::kFloat32, "log_softmax_rows", "log_probs");
-  tensor::check_shape(log_probs, logits.shape(), "log_softmax_rows", "log_probs");
-  forward(kLogSoftmax, logits, log_probs);
-}
-
 }  // namespace dragoman::ops

@@ -4,17 +4,16 @@
 
 namespace dragoman::ops {
 
-/// Probabilities of each row: softmax(x)[n][c] = exp(x[n][c] - m) / sum_j exp(x[n][j] - m), m the largest of the row.
+/// Computes the probabilities of each row: softmax(x)[n][c] = exp(x[n][c] - m) / sum_j exp(x[n][j] - m), with m the
+/// largest of the row.
 /// @param x  [N, C] float32 or float64;  @return [N, C]. C = 0 gives an empty result.
 /// Saves for backward: the result. A row with NaN, or with +infinity, becomes NaN.
-/// Relative error of the float32 kernel about 1e-6. Throws Error unless x is a matrix.
+/// The relative error of the float32 kernel is about 1e-6.
+/// Throws: Error unless x is a matrix: "softmax: x is [3], must be a matrix".
 Variable softmax(const Variable& x);
 
-/// Natural logarithm of softmax, without ever leaving the logarithmic scale: x[n][c] - log sum_j exp(x[n][j]).
+/// Computes the natural logarithm of softmax without an exponential of the result: x[n][c] - log sum_j exp(x[n][j]).
 /// @param x  [N, C] float32 or float64;  @return [N, C].  Saves for backward: the result.
 Variable log_softmax(const Variable& x);
-
-/// log_softmax of each row of a float32 matrix; `log_probs` may be `logits` itself. For decoding.
-void log_softmax_rows(const Tensor& logits, Tensor& log_probs);
 
 }  // namespace dragoman::ops

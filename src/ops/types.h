@@ -7,7 +7,6 @@
 #include "kernels/precision.h"
 #include "kernels/transpose.h"
 #include "kernels/types.h"
-#include "ops/types.h"
 
 namespace dragoman::ops {
 

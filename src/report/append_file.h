@@ -8,16 +8,16 @@
 
 namespace dragoman::report {
 
-/// A file that only grows, record by record. Each record is handed to the system in full before `append` returns, so
-/// that `kill -9` loses none; a record that could not be written whole (full disk) is taken back.
-/// Not thread safe; one owner.
+/// A file to which records are appended. `append` returns after the system has accepted the whole record, so `kill -9`
+/// loses none. A partly written record, for example on a full disk, is removed. Requires: one writer of the file.
+/// Threads: one thread at a time.
 class AppendFile {
  public:
-  /// Opens or creates. Throws Error(kCannotWrite): "metrics.jsonl: cannot open for appending: Permission denied
-  /// (errno 13); choose a folder that you may write to".
+  /// Opens or creates the file. Throws: Error(kCannotWrite), "metrics.jsonl: cannot open for appending: Permission
+  /// denied (errno 13); choose a folder that you may write to".
   explicit AppendFile(const std::filesystem::path& path);
 
-  /// Adds `record` at the end. Throws Error(kCannotWrite) after a few tries; the file then ends as before the call.
+  /// Appends `record`. Throws: Error(kCannotWrite) after several tries; the file is then unchanged.
   void append(std::string_view record);
 
   const std::filesystem::path& path() const { return path_; }

@@ -5,21 +5,21 @@
 
 namespace dragoman::report {
 
-/// Attention weights of one kind: [layer][head] -> row-major matrix, rows = queries, columns = keys.
+/// Attention weights of one kind, by [layer][head], as row-major matrices. Rows are queries and columns are keys.
 using AttentionGrid = std::vector<std::vector<std::vector<float>>>;
 
-/// What the page of `dragoman attention` shows. A grid may be empty: its part of the page is then left out.
+/// The data of the page of `dragoman attention`. An empty grid leaves out its part of the page.
 struct AttentionPageData {
-  std::string title;        ///< of the page; empty: "Attention"
-  std::string source_text;  ///< as the user gave it
+  std::string title;        ///< title of the page; empty means "Attention"
+  std::string source_text;  ///< the input of the user
   std::string translation;
-  std::vector<std::string> source_pieces;   ///< S, the end token included
-  std::vector<std::string> decoder_pieces;  ///< T, what the decoder reads: begin token, then the target shifted by one
-  std::vector<std::string> target_pieces;   ///< T, what the decoder predicts there; the end token included
+  std::vector<std::string> source_pieces;   ///< S, with the end token
+  std::vector<std::string> decoder_pieces;  ///< T, input of the decoder: begin token, then the target
+  std::vector<std::string> target_pieces;   ///< T, predictions of the decoder, with the end token
   AttentionGrid encoder_self;               ///< matrices [S, S]
   AttentionGrid decoder_self;               ///< matrices [T, T], rows and columns named by decoder_pieces
   AttentionGrid cross;                      ///< matrices [T, S], rows named by target_pieces
-  std::string from_word;  ///< the page opens with where this source word looks, layer by layer; empty: left out
+  std::string from_word;  ///< the page begins with the attention from this source word; empty leaves it out
 };
 
 }  // namespace dragoman::report

@@ -6,8 +6,8 @@
 
 namespace dragoman::report {
 
-/// Encoder self-attention of `data` from the piece that spells `data.from_word`: one figure a layer, as HTML.
-/// Throws Error(kUsage): "attention: no piece of the sentence spells 'it'; its pieces are The, animal, ...".
+/// Returns HTML with one figure for each layer: the encoder self-attention from the piece that equals `data.from_word`.
+/// Throws: Error(kUsage), "attention: no piece of the sentence spells 'it'; its pieces are The, animal, ...".
 std::string attention_from_word(const AttentionPageData& data);
 
 }  // namespace dragoman::report

@@ -5,13 +5,13 @@
 /// The fixed texts of the attention page.
 namespace dragoman::report::attention_page_parts {
 
-/// Style sheet; colours for light and dark.
+/// Returns the style sheet, with colours for light and dark pages.
 std::string_view style_sheet();
 
-/// The elements that the script fills.
+/// Returns the elements that the script fills.
 std::string_view body();
 
-/// The script, in two pieces that stand in one element: what draws, and what reacts.
+/// Return the two pieces of the script: the drawing and the event handlers. Both stand in one element.
 std::string_view drawing_script();
 std::string_view interaction_script();
 

@@ -59,7 +59,7 @@ double middle_of(size_t token) {
   return kTop + kLine * (static_cast<double>(token) + 0.5);
 }
 
-/// Opacity of a weight: small ones stay visible; a weight that is not finite is left empty.
+// Opacity of a weight: small ones stay visible; a weight that is not finite is left empty.
 double shade(float weight) {
   return std::isfinite(weight) ? std::pow(std::clamp(static_cast<double>(weight), 0.0, 1.0), 0.65) : 0.0;
 }

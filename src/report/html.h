@@ -7,8 +7,8 @@
 
 namespace dragoman::report {
 
-/// `text` made safe between tags and inside quoted attributes of HTML, XML and SVG: & < > " ' become entities,
-/// ill-formed UTF-8 becomes U+FFFD, control characters that XML forbids become spaces.
+/// Returns `text` in a form that is safe between tags and inside quoted attributes of HTML, XML and SVG. The characters
+/// & < > " ' become entities, ill-formed UTF-8 becomes U+FFFD, and control characters that XML forbids become spaces.
 /// Source: HTML Living Standard, section 13.1.2 (attributes) and 13.3 (escaping a string); XML 1.0, section 2.2 (Char).
 inline std::string escape_html(std::string_view text) {
   std::string escaped;
@@ -38,9 +38,9 @@ inline std::string escape_html(std::string_view text) {
   return escaped;
 }
 
-/// `json` made safe as the content of a script element: < > & and the line separators U+2028, U+2029 become \u escapes,
-/// which JSON reads back as the same characters. Nothing in it can close the element or open a comment.
-/// Needs: `json` is JSON text (these characters stand only inside its strings).
+/// Returns `json` in a form that is safe as the content of a script element. The characters < > & and the line
+/// separators U+2028 and U+2029 become \u escapes, which JSON parsers convert back. So the text cannot close the
+/// element or open a comment. Requires: `json` is JSON text, in which these characters occur only inside strings.
 /// Source: HTML Living Standard, section 4.12.1.3 (restrictions for contents of script elements).
 inline std::string escape_json_for_script(std::string_view json) {
   std::string escaped;

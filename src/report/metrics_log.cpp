@@ -64,7 +64,7 @@ Json to_json(const MemoryRow& row) {
   return json;
 }
 
-/// One line, LF included; text that is not UTF-8 is repaired rather than refused.
+// One line, LF included; text that is not UTF-8 is repaired rather than refused.
 std::string line_of(const Json& row) {
   return row.dump(-1, ' ', false, Json::error_handler_t::replace) + "\n";
 }
@@ -122,7 +122,7 @@ MemoryRow memory_row(const nlohmann::json& row, int64_t step) {
   return memory;
 }
 
-/// Files row `json` under its kind. False: not a row of this format.
+// Files row `json` under its kind. False: not a row of this format.
 bool add_row(const nlohmann::json& json, MetricsHistory& history) {
   const auto step_value = json.is_object() ? json.find("step") : json.end();
   if (!json.is_object() || step_value == json.end() || !step_value->is_number_integer()) {
@@ -146,7 +146,7 @@ bool add_row(const nlohmann::json& json, MetricsHistory& history) {
   return true;
 }
 
-/// The row in `line`, or nothing if it is damaged.
+// The row in `line`, or nothing if it is damaged.
 std::optional<nlohmann::json> parse_row(std::string_view line, const std::string& name) {
   try {
     return base::parse_json(line, name);
@@ -155,7 +155,7 @@ std::optional<nlohmann::json> parse_row(std::string_view line, const std::string
   }
 }
 
-/// Calls `visit(line)` for each line of `text`, LF included; a last line without one comes without.
+// Calls `visit(line)` for each line of `text`, LF included; a last line without one comes without.
 template <typename Visit>
 void for_each_line(std::string_view text, Visit visit) {
   while (!text.empty()) {
@@ -165,14 +165,14 @@ void for_each_line(std::string_view text, Visit visit) {
   }
 }
 
-/// True if a run that goes on after `resume_step` keeps `line`.
+// True if a run that goes on after `resume_step` keeps `line`.
 bool is_kept(std::string_view line, const std::string& name, int64_t resume_step) {
   MetricsHistory ignored;
   const auto row = line.ends_with('\n') ? parse_row(line, name) : std::nullopt;
   return row.has_value() && add_row(*row, ignored) && (*row)["step"].get<int64_t>() <= resume_step;
 }
 
-/// Removes from `path` what a run that goes on after `resume_step` would write again. Returns `path`.
+// Removes from `path` what a run that goes on after `resume_step` would write again. Returns `path`.
 const std::filesystem::path& trim(const std::filesystem::path& path, int64_t resume_step) {
   if (!std::filesystem::exists(path)) {
     return path;

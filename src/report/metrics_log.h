@@ -11,12 +11,12 @@
 
 namespace dragoman::report {
 
-/// The file of a model folder that holds the metrics of its training.
+/// The name of the file with the metrics of the training, in a model folder.
 inline constexpr const char* kMetricsName = "metrics.jsonl";
 
 inline constexpr double kNotMeasured = std::numeric_limits<double>::quiet_NaN();
 
-/// One row of each kind of metrics.jsonl. A number that is not finite is written as null and read as NaN.
+/// The rows of metrics.jsonl, one type for each kind. A number that is not finite is written as null and read as NaN.
 struct TrainRow {
   int64_t step = 0;
   double epoch = 0.0;
@@ -24,7 +24,7 @@ struct TrainRow {
   double learning_rate = kNotMeasured;
   double tokens_per_second = kNotMeasured;  ///< target tokens
   double grad_norm = kNotMeasured;          ///< before clipping
-  double seconds = 0.0;                     ///< training time so far, all runs together
+  double seconds = 0.0;                     ///< training time over all runs
   double kl = kNotMeasured;  ///< R-Drop: divergence of the two passes, nats per target token, not in loss
 };
 
@@ -35,7 +35,7 @@ struct ValidationRow {
   double perplexity = kNotMeasured;
   double bleu = kNotMeasured;  ///< 0 to 100
   double chrf = kNotMeasured;  ///< 0 to 100
-  bool is_best = false;        ///< better than every one before it
+  bool is_best = false;        ///< better than all earlier validations
   double seconds = 0.0;
 };
 
@@ -48,11 +48,11 @@ struct CheckpointRow {
 struct EventRow {
   int64_t step = 0;
   std::string name;  ///< "start", "resume", "skipped_update", "early_stop", "finish", ...
-  std::string text;  ///< for a person
+  std::string text;  ///< message for the user
   double seconds = 0.0;
 };
 
-/// How memory is planned, in bytes by name (MemoryPlan::parts).
+/// The plan of the memory, in bytes by name (MemoryPlan::parts).
 struct MemoryRow {
   int64_t step = 0;
   int64_t batch_tokens = 0;
@@ -61,31 +61,32 @@ struct MemoryRow {
   double seconds = 0.0;
 };
 
-/// What a metrics.jsonl holds, each kind in the order written.
+/// The content of a metrics.jsonl, each kind of row in the order of writing.
 struct MetricsHistory {
   std::vector<TrainRow> train;
   std::vector<ValidationRow> validation;
   std::vector<CheckpointRow> checkpoints;
   std::vector<EventRow> events;
   std::vector<MemoryRow> memory;
-  int64_t damaged_lines = 0;  ///< left out: torn by a kill, or not a row of this format
+  int64_t damaged_lines = 0;  ///< number of lines that are cut short or no valid row
 };
 
-/// Reads a metrics.jsonl; a damaged line (a torn last one above all) is left out and counted. A missing file is an
-/// empty history. Throws Error(kBadData) if it is there and cannot be read.
-MetricsHistory read_metrics(const std::filesystem::path& path);
+/// Reads a metrics.jsonl. A damaged line, such as a last line that was cut short, is left out and counted. A missing
+/// file gives an empty history. Throws: Error(kBadData) if an existing file cannot be read.
+[[nodiscard]] MetricsHistory read_metrics(const std::filesystem::path& path);
 
-/// Appends to metrics.jsonl: one JSON object a line with the fields of its row and "kind" (train, validation,
-/// checkpoint, event or memory), each line handed to the system before `append` returns. Not thread safe.
+/// A writer of metrics.jsonl. Each line is one JSON object with the fields of its row and "kind": train, validation,
+/// checkpoint, event or memory. `append` returns after the system has accepted the line.
+/// Threads: one thread at a time.
 ///   {"kind":"train","step":50,"epoch":0.25,"loss":7.1,"learning_rate":1e-4,"tokens_per_second":4200.0,...}
 class MetricsLog {
  public:
-  /// Opens `path` for a run that goes on after `resume_step` (0: from the start). Rows of later steps and damaged lines
-  /// are removed first, by an atomic rewrite, so that the file reads as one run that never stopped.
-  /// Throws Error(kCannotWrite or kBadData).
+  /// Opens `path` for a run that resumes after `resume_step`, or starts with 0. An atomic rewrite first removes the
+  /// rows of later steps and damaged lines, so the file is that of an uninterrupted run. Throws: Error(kCannotWrite) or
+  /// Error(kBadData).
   MetricsLog(const std::filesystem::path& path, int64_t resume_step);
 
-  /// Throws Error(kCannotWrite); the file then ends with the last whole line.
+  /// Append a row. Throw: Error(kCannotWrite); the file then ends with the last complete line.
   void append(const TrainRow& row);
   void append(const ValidationRow& row);
   void append(const CheckpointRow& row);

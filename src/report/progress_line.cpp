@@ -16,7 +16,7 @@ namespace {
 
 constexpr std::string_view kClearToEnd = "\x1b[K";  // ECMA-48, erase in line
 constexpr int64_t kMinute = 60, kHour = 60 * kMinute, kDay = 24 * kHour;
-constexpr double kLongestShown = 1e4 * kDay;  // beyond it the estimate means nothing
+constexpr double kLongestShown = 1e4 * kDay;  // a longer estimate is meaningless
 
 double steady_seconds() {
   return std::chrono::duration<double>(std::chrono::steady_clock::now().time_since_epoch()).count();
@@ -120,7 +120,7 @@ ProgressLine::~ProgressLine() {
   try {
     finish();
   } catch (...) {
-    // A stream set to throw must not end the program from a destructor; the line is for a person's eyes only.
+    // A stream that throws must not end the program from a destructor. Losing the line does no harm.
   }
 }
 

@@ -36,7 +36,7 @@ struct Point {
   double x, y;
 };
 
-/// A run of points without gaps.
+// A run of points without gaps.
 using Stretch = std::vector<Point>;
 
 std::vector<Stretch> stretches_of(const ChartSeries& series) {
@@ -52,7 +52,7 @@ std::vector<Stretch> stretches_of(const ChartSeries& series) {
   return stretches;
 }
 
-/// Every k-th point and the last, so that at most about `limit` remain.
+// Every k-th point and the last, so that at most about `limit` remain.
 Stretch thinned(const Stretch& points, size_t limit) {
   const size_t every = (points.size() + limit - 1) / limit;
   Stretch kept;
@@ -80,7 +80,7 @@ std::optional<Point> best_point(const ChartSeries& series, ChartBest kind) {
   return best;
 }
 
-/// Maps data to the drawing.
+// Maps data to the drawing.
 class Axes {
  public:
   explicit Axes(const Chart& chart) {
@@ -107,7 +107,7 @@ class Axes {
   double y(double value) const { return kTop + kPlotHeight - (value - y_.low) / (y_.high - y_.low) * kPlotHeight; }
 
  private:
-  /// Adds a margin (a fraction of the span; never across 0); a single value gets `alone` on both sides.
+  // Adds a margin (a fraction of the span; never across 0); a single value gets `alone` on both sides.
   static void widen(Range& range, double margin, double alone) {
     const bool is_positive = range.low >= 0.0;
     const double span = range.high - range.low;
@@ -174,7 +174,7 @@ void draw_series(const Chart& chart, size_t index, const Axes& axes, std::string
   svg += "</g>";
 }
 
-/// The last value of each series at its height right of the plot, moved apart where two would overlap.
+// The last value of each series at its height right of the plot, moved apart where two would overlap.
 void draw_end_labels(const Chart& chart, const Axes& axes, std::string& svg) {
   struct Label {
     double y;
@@ -212,7 +212,7 @@ void draw_best(const Chart& chart, const Axes& axes, std::string& svg) {
       format_value(best->y), escape_html(chart.x_label), format_value(best->x));
 }
 
-/// What the drawing says, in words.
+// What the drawing says, in words.
 std::string description(const Chart& chart, bool is_empty) {
   std::string text = "Line chart: " + chart.title;
   for (const ChartSeries& series : chart.series) {
@@ -225,13 +225,13 @@ std::string description(const Chart& chart, bool is_empty) {
   return is_empty ? text + "; no values yet" : text;
 }
 
-/// 0.0005 -> "5e-4": shorter than printf's "5e-04".
+// 0.0005 -> "5e-4": shorter than printf's "5e-04".
 std::string with_exponent(double value, int digits) {
   const double exponent = std::floor(std::log10(std::abs(value)) + 1e-9);
   return fmt::format("{:.{}g}e{}", value / std::pow(10.0, exponent), digits, static_cast<int>(exponent));
 }
 
-/// 1, 2, 5 or 10: the nearest to `factor` (1 to 10) by ratio.
+// 1, 2, 5 or 10: the nearest to `factor` (1 to 10) by ratio.
 double round_step(double factor) {
   if (factor < std::sqrt(1.0 * 2.0)) {
     return 1.0;

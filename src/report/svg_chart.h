@@ -6,17 +6,18 @@
 
 namespace dragoman::report {
 
-/// Round numbers (1, 2 or 5 times a power of ten apart) that lie in [low, high], about `target` of them, ascending.
-/// low = high yields that one value; an end that is not finite yields none.
+/// Returns about `target` round numbers in [low, high], in increasing order. Their distance is 1, 2 or 5 times a power
+/// of ten. low = high gives this one value; an end that is not finite gives an empty result.
 std::vector<double> nice_ticks(double low, double high, int target = 5);
 
-/// A number for an axis, short: 0.0005 -> "5e-4", 1500 -> "1.5k", 2000000 -> "2M", 0.25 -> "0.25".
+/// Returns a short number for an axis: 0.0005 -> "5e-4", 1500 -> "1.5k", 2000000 -> "2M", 0.25 -> "0.25".
 std::string format_tick(double value);
 
-/// A number for reading off: four significant digits, whole from 10,000 on (with commas), "n/a" if not finite.
+/// Returns a number with four significant digits. Numbers from 10,000 on are integers with commas; a number that is not
+/// finite is "n/a".
 std::string format_value(double value);
 
-/// One curve. x ascends; a y that is not finite leaves a gap.
+/// One curve. A y that is not finite is a gap. Requires: x increases.
 struct ChartSeries {
   std::string name;
   std::vector<double> x, y;
@@ -24,24 +25,25 @@ struct ChartSeries {
 
 enum class ChartBest { kNone, kLowest, kHighest };
 
-/// A line chart.
+/// The data of a line chart.
 struct Chart {
   std::string title;
   std::string x_label = "step";
   std::string y_label;
   std::vector<ChartSeries> series;
   bool starts_at_zero = false;        ///< the y axis includes 0
-  ChartBest best = ChartBest::kNone;  ///< point of the last series to mark and name
+  ChartBest best = ChartBest::kNone;  ///< the point of the last series that is marked
 };
 
-/// The chart as one inline <svg> element (well-formed XML, no outside resources): axes with round ticks, a line a
-/// series, points with <title> tooltips, the last value of each series beside its end, a text alternative in
-/// aria-label. Colours come from the page's style (classes "series-0", "series-1", ...). Long series are thinned to
-/// what the width can show. Without any finite point it says so.
+/// Returns the chart as one inline <svg> element, which is well-formed XML without external resources. It has axes with
+/// round ticks, one line for each series, points with <title> tooltips and a text alternative in aria-label. The last
+/// value of each series stands beside its end. The style sheet of the page sets the colours of the classes "series-0",
+/// "series-1", .... Long series are thinned to the resolution of the chart. A chart without finite points says so.
 std::string line_chart(const Chart& chart);
 
-/// A trailing exponential mean with bias correction, for showing noisy values: s = w s + (1 - w) y. Values that are not
-/// finite pass through and are left out of the mean. Source: Kingma & Ba 2015, section 3 (the correction).
+/// Returns the exponential moving average of noisy values with bias correction: s = w s + (1 - w) y. Values that are
+/// not finite stay in the result and are left out of the average. Source: Kingma and Ba 2015, "Adam", section 3, for
+/// the bias correction.
 std::vector<double> smoothed(const std::vector<double>& values, double weight);
 
 }  // namespace dragoman::report

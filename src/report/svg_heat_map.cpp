@@ -23,7 +23,7 @@ double label_width(const std::vector<std::string>& labels) {
   return std::min(kMaxLabel, static_cast<double>(longest) * kCharacterWidth);
 }
 
-/// `label` cut to what fits beside the map.
+// `label` cut to what fits beside the map.
 std::string short_label(const std::string& label) {
   constexpr auto kMaxCharacters = static_cast<size_t>(kMaxLabel / kCharacterWidth);
   std::u32string characters = base::decode_utf8(label);

@@ -5,17 +5,17 @@
 
 namespace dragoman::report {
 
-/// A matrix as a heat map.
+/// The data of a heat map.
 struct HeatMap {
   std::string title;
-  std::string row_axis, column_axis;  ///< what rows and columns are: "target", "source"
+  std::string row_axis, column_axis;  ///< names of the axes: "target", "source"
   std::vector<std::string> row_labels, column_labels;
   std::vector<float> weights;  ///< row-major, [rows, columns], shown from 0 (empty) to 1 (full colour)
 };
 
-/// The heat map as one inline <svg> element with a <title> tooltip on each cell; a weight that is not finite
-/// stands out in the second colour. Throws Error(kRuntime) if the sizes disagree:
-/// "heat map 'cross': 12 weights, but 3 row labels x 5 column labels; give one weight a cell".
+/// Returns the heat map as one inline <svg> element with a <title> tooltip on each cell. A weight that is not finite
+/// has the second colour. Throws: Error(kRuntime) if the sizes are inconsistent, "heat map 'cross': 12 weights, but 3
+/// row labels x 5 column labels; give one weight a cell".
 std::string heat_map(const HeatMap& map);
 
 }  // namespace dragoman::report

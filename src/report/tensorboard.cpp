@@ -41,7 +41,7 @@ std::string host_name() {
   return name.data();
 }
 
-/// Seconds in the name of an event file, or 0.
+// Seconds in the name of an event file, or 0.
 int64_t seconds_in_name(const std::string& name) {
   int64_t seconds = 0;
   if (name.starts_with(kFilePrefix)) {
@@ -50,8 +50,8 @@ int64_t seconds_in_name(const std::string& name) {
   return seconds;
 }
 
-/// The path of a new event file. TensorBoard reads a folder's files in the order of their names, so the time in the
-/// name moves past that of any file already there, even one written in this second or under a wrong clock.
+// The path of a new event file. TensorBoard reads a folder's files in the order of their names, so the time in the
+// name moves past that of any file already there, even one written in this second or under a wrong clock.
 fs::path new_event_path(const fs::path& folder) {
   auto seconds = static_cast<int64_t>(wall_time());
   if (fs::is_directory(folder)) {

@@ -7,12 +7,12 @@
 
 namespace dragoman::report {
 
-/// The report as one self-contained HTML page: no script, no outside resource, well-formed as XML after the doctype.
-/// All text is escaped. Light and dark follow the reader's system; narrow windows get one column.
-/// Throws Error(kRuntime) as heat_map does.
+/// Returns the report as one self-contained HTML page without scripts and external resources. After the doctype the
+/// page is well-formed XML. All text is escaped. The page follows the light or dark mode of the system, and narrow
+/// windows have one column. Throws: Error(kRuntime) as heat_map.
 std::string render_report(const ReportData& data);
 
-/// Writes render_report(data) atomically. Throws Error(kCannotWrite).
+/// Writes render_report(data) to `path` atomically. Throws: Error(kCannotWrite).
 void write_report(const std::filesystem::path& path, const ReportData& data);
 
 }  // namespace dragoman::report

@@ -30,7 +30,7 @@ bool has_values(const ChartSeries& series) {
   return std::any_of(series.y.begin(), series.y.end(), [](double y) { return std::isfinite(y); });
 }
 
-/// The chart with its caption and key.
+// The chart with its caption and key.
 std::string figure(const Chart& chart) {
   std::string html = "<figure><figcaption><span>" + escape_html(chart.title) + "</span>";
   for (size_t i = 0; i < chart.series.size() && chart.series.size() > 1; ++i) {
@@ -93,7 +93,7 @@ std::string tile(std::string_view name, const std::string& value, const std::str
                      escape_html(detail));
 }
 
-/// The best validation by `value`, or null.
+// The best validation by `value`, or null.
 const ValidationRow* best_row(const std::vector<ValidationRow>& rows, double ValidationRow::*value,
                               bool is_lower_better) {
   const ValidationRow* best = nullptr;
@@ -112,7 +112,7 @@ std::string best_tile(const MetricsHistory& metrics, std::string_view name, doub
   return best == nullptr ? "" : tile(name, fmt::format("{:.2f}", best->*value), "at step " + format_count(best->step));
 }
 
-/// The middle one of the measured speeds: robust against the slow first steps.
+// The middle one of the measured speeds: robust against the slow first steps.
 double median_speed(const std::vector<TrainRow>& rows) {
   std::vector<double> speeds;
   for (const TrainRow& row : rows) {

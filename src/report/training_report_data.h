@@ -9,7 +9,7 @@
 
 namespace dragoman::report {
 
-/// One line of a table of facts: "parameters", "3,452,160".
+/// One row of a table of facts: "parameters", "3,452,160".
 struct ReportFact {
   std::string name, value;
 };
@@ -19,29 +19,29 @@ struct ReportFactGroup {
   std::vector<ReportFact> facts;
 };
 
-/// One sentence as the model translated it at some validation.
+/// One sentence and its translation at one validation.
 struct SampleTranslation {
   std::string source, reference, hypothesis;
 };
 
-/// The samples of one validation. The same sentences, in the same order, at each validation.
+/// The samples of one validation. Requires: all validations have equal sentences in equal order.
 struct SampleSet {
   int64_t step = 0;
   std::vector<SampleTranslation> samples;
 };
 
-/// A drawing made elsewhere in dragoman. `svg` is put into the page as it is: never text from outside.
+/// A figure for the report. `svg` is inserted into the page unescaped, so it must not contain text of users.
 struct ReportFigure {
   std::string title, caption;
   std::string svg;
 };
 
-/// Everything the report shows; each part may be empty.
+/// The data of the report. Each part may be empty.
 struct ReportData {
   std::string title = "Training report";
   std::string subtitle;               ///< "tiny, English to German"
   std::string status;                 ///< "training", "finished", "stopped early", ...
-  std::string updated;                ///< date and time, as shown
+  std::string updated;                ///< date and time as text
   std::vector<std::string> warnings;  ///< "the model is large for the data: ..."
   std::vector<ReportFactGroup> facts;
   MetricsHistory metrics;

@@ -9,24 +9,24 @@
 /// The parts that render_report puts together; each returns "" when it has nothing to show.
 namespace dragoman::report::report_parts {
 
-/// The style sheet. Colours as custom properties, once for light and once for dark; text contrast >= 4.5 : 1 in both
-/// (Web Content Accessibility Guidelines 2.2, criterion 1.4.3).
+/// Returns the style sheet. The colours are custom properties for the light and the dark mode. The contrast of text is
+/// at least 4.5 : 1 in both. Source: Web Content Accessibility Guidelines 2.2, criterion 1.4.3.
 std::string_view style_sheet();
 
-/// A row of the few numbers that matter most: best BLEU and chrF, perplexity, step, speed.
+/// Returns a row with the most important numbers: best BLEU and chrF, perplexity, step, speed.
 std::string headline(const MetricsHistory& metrics);
 
-/// Loss, perplexity, BLEU and chrF, learning rate, tokens per second and gradient norm over steps.
+/// Returns charts of loss, perplexity, BLEU and chrF, learning rate, tokens per second and gradient norm over steps.
 std::string curves(const MetricsHistory& metrics);
 
-/// Each sentence with its newest translation; the earlier ones, newest first, folded away.
+/// Returns each sentence with its newest translation. Earlier translations are collapsed, newest first.
 std::string samples(const std::vector<SampleSet>& sets);
 
 std::string figures(const std::vector<ReportFigure>& figures);
 std::string attention_maps(const std::vector<HeatMap>& maps);
 std::string facts(const std::vector<ReportFactGroup>& groups);
 
-/// The run's diary: start, resumes, early stop, and what else was logged as an event.
+/// Returns the list of events: start, resumes, early stop, and all other logged events.
 std::string events(const MetricsHistory& metrics);
 
 }  // namespace dragoman::report::report_parts

@@ -19,7 +19,7 @@ std::string step_name(const SampleSet& set) {
   return "step " + format_count(set.step);
 }
 
-/// The validations before the last, newest first, where the translation changed; long histories keep an even choice.
+// The validations before the last, newest first, where the translation changed; long histories keep an even choice.
 std::string earlier(const std::vector<SampleSet>& sets, size_t sentence) {
   std::vector<std::string> entries;
   for (size_t i = 0; i + 1 < sets.size(); ++i) {

@@ -34,12 +34,12 @@ double slowest_rate(const ServedModels& models) {
   return std::ranges::min_element(models.all(), {}, &ServedModel::rate)->rate;
 }
 
-// A running server: its parts, in the order they depend on each other.
+// A running server. Each part depends only on the parts before it.
 class Serving {
  public:
   explicit Serving(const ServeOptions& options)
       : options_(options),
-        router_(options.allow_other_origins),
+        router_(options.allow_other_origins ? OtherOrigins::kAllowed : OtherOrigins::kRefused),
         server_(options.listen, options.http, hooks()),
         keys_(load_keys(options.api_keys)),
         models_(ServedModels::load(options.load)),
@@ -76,7 +76,7 @@ class Serving {
 
  private:
   HttpHooks hooks() {
-    return {.handle = [this](std::shared_ptr<Exchange> exchange) { router_.handle(exchange); },
+    return {.handle = [this](std::shared_ptr<HttpExchange> exchange) { router_.handle(exchange); },
             .answered = [this](const Request& request, int status,
                                double seconds) { metrics_.add_request(router_.label_of(request), status, seconds); }};
   }
@@ -86,7 +86,7 @@ class Serving {
     options_.say(line);
   }
 
-  // Everything new beside the old, which goes when the last request that has it is answered.
+  // Loads keys and models beside the current ones, which live until the last request that uses them is answered.
   void reload() {
     const auto keys = load_keys(options_.api_keys);
     const auto models = ServedModels::load(options_.load);
@@ -99,7 +99,7 @@ class Serving {
     if (!context_.is_ready.exchange(false)) {
       return server_.stop();
     }
-    say("stopping: what is under way will be answered");
+    say("stopping: the requests under way will be answered");
     server_.drain(options_.drain_time);
   }
 
@@ -107,12 +107,12 @@ class Serving {
   std::mutex saying_;
   Metrics metrics_;
   Router router_;
-  HttpServer server_;  // listens before the models are loaded, so that a taken port is told at once
+  HttpServer server_;  // listens before the models are loaded, so that a port in use is reported at once
   Current<ApiKeys> keys_;
   Current<const ServedModels> models_;
   TranslationService service_;
   ServingContext context_;
-  WorkQueue inspections_{kMostInspections};  // like the service, ends before the server that it answers through
+  WorkQueue inspections_{kMostInspections};  // ends before the server, through which it answers
   Reloader reloader_;
 };
 

@@ -10,25 +10,26 @@
 
 namespace dragoman::serving {
 
-/// Everything `dragoman serve` can be told.
+/// The options of `dragoman serve`.
 struct ServeOptions {
   LoadOptions load;
   Listen listen;
   HttpLimits http;
   TextLimits texts;
-  int workers = 0;                                  ///< threads of each model; 0 = one a core
+  int workers = 0;                                  ///< threads of each model; 0 = one for each core
   std::chrono::duration<double> longest_wait{2.0};  ///< seconds of work that may wait; more is refused
-  std::chrono::milliseconds request_time{30000};    ///< until an answer
-  std::chrono::milliseconds drain_time{30000};      ///< for what is under way when the server is to end
+  std::chrono::milliseconds request_time{30000};    ///< limit for the answer to a request
+  std::chrono::milliseconds drain_time{30000};      ///< limit for the requests under way when the server stops
   std::filesystem::path api_keys;                   ///< file of ApiKeys; empty = no key is needed
-  bool allow_other_origins = false;                 ///< CORS
-  /// Gets what the server says: a line without its end. Called from several threads, one at a time.
+  bool allow_other_origins = false;                 ///< CORS, see OtherOrigins
+  /// Called with each line of the server's log, without the line end. Threads: several threads call it, one at a time.
   std::function<void(const std::string&)> say = [](const std::string&) {};
 };
 
-/// Loads the models, serves until SIGTERM or SIGINT, and returns when all that was under way is answered. A second
-/// signal ends the waiting. SIGHUP loads the models again, beside those that serve, and replaces them when that worked.
-/// Throws Error for models that cannot be loaded and an address that cannot be listened at.
+/// Loads the models and serves until SIGTERM or SIGINT. Returns when all requests under way are answered; a second
+/// signal cancels them. SIGHUP loads the models again beside the current ones, and replaces them if all could be
+/// loaded.
+/// Throws: Error for a model that cannot be loaded and for an address at which the server cannot listen.
 void serve(const ServeOptions& options);
 
 }  // namespace dragoman::serving

@@ -11,20 +11,20 @@
 
 namespace dragoman::tensor {
 
-/// What an arena has done so far; tests read it to show that a warm step asks the system for nothing.
+/// The counters of an arena. Tests use them to show that a step after warm-up requests no memory from the system.
 struct ArenaCounters {
-  uint64_t system_requests = 0;  ///< times memory was asked from the system
-  uint64_t system_bytes = 0;     ///< bytes held from the system
-  uint64_t live_bytes = 0;       ///< bytes handed out now
-  uint64_t peak_bytes = 0;       ///< most bytes handed out at once
+  uint64_t system_requests = 0;  ///< number of requests to the system
+  uint64_t system_bytes = 0;     ///< bytes obtained from the system
+  uint64_t live_bytes = 0;       ///< allocated bytes
+  uint64_t peak_bytes = 0;       ///< peak of the allocated bytes
 };
 
-/// A caching allocator: takes large regions (huge pages advised) from the system, hands out 64-byte aligned blocks
-/// by best fit, joins neighbours when they come back, and returns nothing before it dies or is told to. A few small
-/// blocks that came back last wait as they are for a request of just their size, for a step of a model asks for the
-/// same sizes again and again. Touching fresh memory costs about 12 times reusing it on the machines this runs on, so
-/// each worker keeps one arena for life. Thread-safe; meant to be used by one thread at a time, so the lock is never
-/// contended. Blocks keep the arena alive (tensor storage holds a shared pointer to it).
+/// A caching allocator. It obtains large regions, with huge pages advised, from the system and allocates 64-byte
+/// aligned blocks by best fit. Free neighbours are merged. Regions return to the system only in give_back() and in the
+/// destructor. The last small freed blocks are kept unmerged for requests of exactly their size, because a step of a
+/// model requests equal sizes again and again. Touching new memory takes about 12 times as long as reusing it, so each
+/// worker keeps one arena for its lifetime. Blocks keep the arena alive: the storage of a tensor holds a shared pointer
+/// to the arena. Threads: any number, but the lock is meant to be uncontended: one thread at a time.
 class Arena {
  public:
   Arena() = default;
@@ -32,17 +32,18 @@ class Arena {
   Arena(const Arena&) = delete;
   Arena& operator=(const Arena&) = delete;
 
-  /// A block of at least `bytes`, aligned to 64 bytes, not initialised. Throws Error: "arena: the system refused
+  /// Returns an uninitialised block of at least `bytes`, aligned to 64 bytes. Throws: Error, "arena: the system refused
   /// N bytes (M already held); use smaller batches".
   void* allocate(size_t bytes);
   void release(void* block);
-  /// Makes sure that `bytes` more can be handed out in one piece without asking the system.
+  /// Ensures that one further block of `bytes` can be allocated without a request to the system.
   void reserve(size_t bytes);
-  /// Returns to the system the regions that nothing lies in.
+  /// Returns all empty regions to the system.
   void give_back();
   ArenaCounters counters() const;
 
-  /// The arena that new tensors of this thread come from: the innermost ArenaScope, else one shared by the process.
+  /// Returns the arena for new tensors of this thread: that of the innermost ArenaScope, otherwise one shared by the
+  /// process.
   static const std::shared_ptr<Arena>& current();
 
  private:
@@ -86,7 +87,7 @@ class Arena {
 };
 
 /// While alive, new tensors of this thread come from `arena`.
-class ArenaScope {
+class [[nodiscard]] ArenaScope {
  public:
   explicit ArenaScope(std::shared_ptr<Arena> arena);
   ~ArenaScope();

@@ -3,12 +3,12 @@
 #include <fmt/ranges.h>
 
 #include <algorithm>
-#include <array>
 #include <bit>
 #include <cstring>
 #include <utility>
 
 #include "base/error.h"
+#include "tensor/dtype_info.h"
 #include "tensor/safetensors_header.h"
 
 namespace dragoman::tensor {
@@ -18,18 +18,7 @@ using base::check_data;
 
 static_assert(std::endian::native == std::endian::little, "safetensors data is little-endian and is copied as it is");
 
-constexpr std::array<std::pair<std::string_view, DType>, 6> kDTypes{{{"F32", DType::kFloat32},
-                                                                     {"BF16", DType::kBFloat16},
-                                                                     {"I8", DType::kInt8},
-                                                                     {"I32", DType::kInt32},
-                                                                     {"BOOL", DType::kBool},
-                                                                     {"F64", DType::kFloat64}}};
-
-std::string_view file_name_of(DType dtype) {
-  return std::find_if(kDTypes.begin(), kDTypes.end(), [&](const auto& known) { return known.second == dtype; })->first;
-}
-
-/// IEEE 754 half precision; every value of it is a float.
+// IEEE 754 half precision; every value of it is a float.
 float half_to_float(uint16_t bits) {
   const uint32_t sign = static_cast<uint32_t>(bits & 0x8000U) << 16;
   const uint32_t exponent = bits >> 10 & 0x1FU;
@@ -73,30 +62,35 @@ Tensor read_tensor(const SafetensorsEntry& entry, std::string_view data, std::st
   if (entry.dtype == "F16") {
     return widen_half(data, shape);
   }
-  const auto* const known =
-      std::find_if(kDTypes.begin(), kDTypes.end(), [&](const auto& pair) { return pair.first == entry.dtype; });
-  check_data(known != kDTypes.end(), "{}: tensor '{}' has dtype {}, dragoman reads F32, F16, BF16, F64, I8, I32, BOOL",
-             file_name, entry.name, entry.dtype);
-  const bool valid_bools = known->second != DType::kBool ||
-                           std::all_of(data.begin(), data.end(), [](char byte) { return byte == 0 || byte == 1; });
+  const auto* const known = std::ranges::find(kDTypeTable, entry.dtype, &DTypeInfo::tag);
+  check_data(known != kDTypeTable.end(),
+             "{}: tensor '{}' has dtype {}, dragoman reads F32, F16, BF16, F64, I8, I32, BOOL", file_name, entry.name,
+             entry.dtype);
+  const bool valid_bools =
+      known->dtype != DType::kBool || std::ranges::all_of(data, [](char byte) { return byte == 0 || byte == 1; });
   check_data(valid_bools, "{}: tensor '{}' holds bytes other than 0 and 1 as BOOL; the file is damaged", file_name,
              entry.name);
-  return make(shape, known->second);
+  return make(shape, known->dtype);
 }
 
-/// Exponent bits all ones mean NaN or infinity. A whole block is tested by one sum, which vectorises.
+// Exponent bits all ones mean NaN or infinity. A whole block is tested by one sum, which vectorises.
 template <typename Bits>
 int64_t first_with_exponent(const void* data, int64_t size, Bits mask) {
   constexpr int64_t kBlock = 1024;
-  const Bits* const bits = static_cast<const Bits*>(data);
+  const auto* const bytes = static_cast<const char*>(data);
+  const auto is_found = [&](int64_t index) {
+    Bits bits;  // the elements are no objects of type Bits: memcpy reads them without breaking aliasing rules
+    std::memcpy(&bits, bytes + index * static_cast<int64_t>(sizeof bits), sizeof bits);
+    return (bits & mask) == mask;
+  };
   for (int64_t begin = 0; begin < size; begin += kBlock) {
     const int64_t end = std::min(size, begin + kBlock);
     Bits found = 0;
     for (int64_t i = begin; i < end; ++i) {
-      found |= static_cast<Bits>((bits[i] & mask) == mask);
+      found |= static_cast<Bits>(is_found(i));
     }
     for (int64_t i = begin; found != 0 && i < end; ++i) {
-      if ((bits[i] & mask) == mask) {
+      if (is_found(i)) {
         return i;
       }
     }
@@ -135,7 +129,7 @@ Tensor checked_for_file(const std::string& name, const Tensor& tensor, FiniteChe
 SafetensorsEntry entry_for(const std::string& name, const Tensor& tensor, uint64_t begin) {
   const auto dims = tensor.shape().dims();
   return {.name = name,
-          .dtype = std::string(file_name_of(tensor.dtype())),
+          .dtype = std::string(dtype_info(tensor.dtype()).tag),
           .shape = {dims.begin(), dims.end()},
           .begin = begin,
           .end = begin + bytes_of(tensor)};

@@ -24,14 +24,14 @@ constexpr const char* kMetadataKey = "__metadata__";
 constexpr const char* kAdvice = "the file is damaged or hostile";
 constexpr base::JsonLimits kHeaderLimits{.max_bytes = kMaxSafetensorsHeaderBytes, .max_depth = 3};
 
-/// Bits of one element of every dtype of the format; dragoman computes with some of them only.
+// Bits of one element of every dtype of the format; dragoman computes with some of them only.
 constexpr std::array<std::pair<std::string_view, uint64_t>, 21> kDTypeBits{{
     {"BOOL", 8},    {"F4", 4},      {"F6_E2M3", 6}, {"F6_E3M2", 6}, {"U8", 8},   {"I8", 8},    {"F8_E5M2", 8},
     {"F8_E4M3", 8}, {"F8_E8M0", 8}, {"I16", 16},    {"U16", 16},    {"F16", 16}, {"BF16", 16}, {"I32", 32},
     {"U32", 32},    {"F32", 32},    {"C64", 64},    {"F64", 64},    {"I64", 64}, {"U64", 64},  {"F8_E4M3FNUZ", 8},
 }};
 
-/// The file and tensor that a message is about.
+// The file and tensor that a message is about.
 struct Place {
   std::string_view file;
   std::string_view tensor;
@@ -46,7 +46,7 @@ uint64_t little_endian_u64(std::string_view bytes) {
   return value;
 }
 
-/// The JSON text, once its length is known to lie in the file.
+// The JSON text, once its length is known to lie in the file.
 std::string_view header_text(std::string_view head, uint64_t file_size, std::string_view file_name) {
   const uint64_t begin = safetensors_data_begin(head, file_size, file_name);
   std::string_view text = head.substr(kSafetensorsLengthBytes, begin - kSafetensorsLengthBytes);
@@ -89,7 +89,7 @@ uint64_t dtype_bits(const std::string& dtype, const Place& place) {
   return found->second;
 }
 
-/// Bytes that shape and dtype ask for; products are checked, so no file can make them wrap around.
+// Bytes that shape and dtype ask for; products are checked, so no file can make them wrap around.
 uint64_t bytes_of(const SafetensorsEntry& entry, const Place& place) {
   uint64_t bits = dtype_bits(entry.dtype, place);
   for (const uint64_t axis : entry.shape) {
@@ -133,7 +133,7 @@ std::map<std::string, std::string> metadata_from(const json& tree, std::string_v
   return metadata;
 }
 
-/// First begin 0, each begin the end before it, last end the end of the file: no overlap, no hole, nothing behind.
+// First begin 0, each begin the end before it, last end the end of the file: no overlap, no hole, nothing behind.
 void check_tiling(const std::vector<SafetensorsEntry>& entries, uint64_t data_bytes, std::string_view file_name) {
   uint64_t end = 0;
   for (const SafetensorsEntry& entry : entries) {

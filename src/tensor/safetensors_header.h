@@ -48,7 +48,8 @@ uint64_t safetensors_data_begin(std::string_view first_bytes, uint64_t file_size
 inline constexpr uint64_t kSafetensorsLengthBytes = 8;
 
 /// The first bytes of a file with these tensors: 8 bytes length, JSON, spaces up to a multiple of 8.
-/// Needs: names unique, entries tile the data. Throws Error(kRuntime) when the header would be too long to be read.
+/// Requires: the names are unique, and the entries tile the data.
+/// Throws: Error(kRuntime) if the header exceeds kMaxSafetensorsHeaderBytes.
 std::string safetensors_header_bytes(const std::vector<SafetensorsEntry>& entries,
                                      const std::map<std::string, std::string>& metadata);
 

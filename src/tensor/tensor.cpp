@@ -6,6 +6,7 @@
 #include <cstring>
 
 #include "base/error.h"
+#include "tensor/dtype_info.h"
 
 namespace dragoman::tensor {
 
@@ -31,45 +32,34 @@ std::array<int64_t, Shape::kMaxRank> row_major_strides(const Shape& shape) {
   return strides;
 }
 
-double element(const Tensor& tensor, int64_t index) {
-  switch (tensor.dtype()) {
-    case DType::kFloat32:
-      return tensor.data<float>()[index];
-    case DType::kFloat64:
-      return tensor.data<double>()[index];
-    case DType::kInt32:
-      return tensor.data<int32_t>()[index];
-    case DType::kInt8:
-      return tensor.data<int8_t>()[index];
-    case DType::kBool:
-      return tensor.data<bool>()[index] ? 1.0 : 0.0;
-    case DType::kBFloat16:
-      return to_float(tensor.data<BFloat16>()[index]);
+template <typename T>
+double to_double(T value) {
+  if constexpr (std::is_same_v<T, BFloat16>) {
+    return to_float(value);
+  } else {
+    return static_cast<double>(value);
   }
-  return 0.0;
+}
+
+template <typename T>
+T from_double(double value) {
+  if constexpr (std::is_same_v<T, BFloat16>) {
+    return to_bfloat16(static_cast<float>(value));
+  } else if constexpr (std::is_same_v<T, bool>) {
+    return value != 0.0;
+  } else {
+    return static_cast<T>(value);
+  }
+}
+
+double element(const Tensor& tensor, int64_t index) {
+  return visit_dtype(tensor.dtype(),
+                     [&]<typename T>(std::type_identity<T>) { return to_double(tensor.data<T>()[index]); });
 }
 
 void set_element(Tensor& tensor, int64_t index, double value) {
-  switch (tensor.dtype()) {
-    case DType::kFloat32:
-      tensor.data<float>()[index] = static_cast<float>(value);
-      break;
-    case DType::kFloat64:
-      tensor.data<double>()[index] = value;
-      break;
-    case DType::kInt32:
-      tensor.data<int32_t>()[index] = static_cast<int32_t>(value);
-      break;
-    case DType::kInt8:
-      tensor.data<int8_t>()[index] = static_cast<int8_t>(value);
-      break;
-    case DType::kBool:
-      tensor.data<bool>()[index] = value != 0.0;
-      break;
-    case DType::kBFloat16:
-      tensor.data<BFloat16>()[index] = to_bfloat16(static_cast<float>(value));
-      break;
-  }
+  visit_dtype(tensor.dtype(),
+              [&]<typename T>(std::type_identity<T>) { tensor.data<T>()[index] = from_double<T>(value); });
 }
 
 // Calls `visit(begin of a dense run, begin in a contiguous copy)` for each run along the last axis.
@@ -291,37 +281,11 @@ void check_matrix(const Tensor& tensor, DType dtype, const char* op, const char*
 }
 
 std::string_view dtype_name(DType dtype) {
-  switch (dtype) {
-    case DType::kFloat32:
-      return "float32";
-    case DType::kBFloat16:
-      return "bfloat16";
-    case DType::kInt8:
-      return "int8";
-    case DType::kInt32:
-      return "int32";
-    case DType::kBool:
-      return "bool";
-    case DType::kFloat64:
-      return "float64";
-  }
-  return "unknown";
+  return dtype_info(dtype).name;
 }
 
 size_t dtype_bytes(DType dtype) {
-  switch (dtype) {
-    case DType::kFloat32:
-    case DType::kInt32:
-      return 4;
-    case DType::kBFloat16:
-      return 2;
-    case DType::kFloat64:
-      return 8;
-    case DType::kInt8:
-    case DType::kBool:
-      return 1;
-  }
-  return 1;
+  return dtype_info(dtype).bytes;
 }
 
 #define DRAGOMAN_INSTANTIATE(T)                                      \

@@ -11,19 +11,19 @@
 
 namespace dragoman::tensor {
 
-/// A row-major n-dimensional array: shape, strides (in elements), dtype and a shared piece of arena memory.
-/// Copying a Tensor shares the memory; views (`reshape`, `rows`, `columns`) never copy. Use `clone` to copy.
-/// Thread safety: as a shared pointer; two threads may read the same elements, not write them.
+/// A row-major n-dimensional array: shape, strides in elements, dtype and shared memory of an arena.
+/// A copy of a Tensor and the views (`reshape`, `rows`, `columns`) share the memory. `clone` copies the memory.
+/// Threads: as a shared pointer. Several threads may read one element, but not write it.
 class Tensor {
  public:
-  /// No memory, shape [0]; `defined()` is false.
+  /// Constructs an undefined tensor without memory, with shape [0].
   Tensor() = default;
 
-  /// Memory from Arena::current(), not initialised.
+  /// Returns a tensor with uninitialised memory of Arena::current().
   static Tensor empty(const Shape& shape, DType dtype = DType::kFloat32);
   static Tensor zeros(const Shape& shape, DType dtype = DType::kFloat32);
   static Tensor full(const Shape& shape, double value, DType dtype = DType::kFloat32);
-  /// Copies `values`; throws Error when their number is not shape.size().
+  /// Returns a tensor with a copy of `values`. Throws: Error unless their number is shape.size().
   template <typename T>
   static Tensor from(std::span<const T> values, const Shape& shape);
   template <typename T>
@@ -35,17 +35,18 @@ class Tensor {
   DType dtype() const { return dtype_; }
   const Shape& shape() const { return shape_; }
   int rank() const { return shape_.rank(); }
-  /// Size of one axis.
+  /// Returns the size of one axis.
   int64_t dim(int axis) const { return shape_[axis]; }
-  /// Distance in elements between neighbours along an axis.
+  /// Returns the distance in elements between neighbours along an axis.
   int64_t stride(int axis) const { return strides_[static_cast<size_t>(axis)]; }
-  /// Number of elements.
+  /// Returns the number of elements.
   int64_t size() const { return shape_.size(); }
   bool is_contiguous() const;
-  /// True if another tensor holds the same memory, so that writing here would be seen there.
+  /// Returns true if another tensor shares the memory.
   bool is_shared() const { return storage_.use_count() > 1; }
 
-  /// First element. Throws Error when T is not this tensor's dtype: "tensor: asked for float32, holds int32".
+  /// Returns the first element. Throws: Error if T is not the dtype of the tensor, "tensor: asked for float32, holds
+  /// int32".
   template <typename T>
   T* data() {
     check_dtype(DTypeOf<T>::value);
@@ -58,32 +59,32 @@ class Tensor {
   }
   void* raw_data() { return first_; }
   const void* raw_data() const { return first_; }
-  /// All elements of a contiguous tensor; throws Error for a strided view.
+  /// Returns all elements of a contiguous tensor. Throws: Error for a strided view.
   template <typename T>
   std::span<const T> span() const;
   template <typename T>
   std::span<T> span();
   template <typename T>
   std::vector<T> to_vector() const;
-  /// The one element of a scalar or size-1 float tensor, as double.
+  /// Returns the only element of a float tensor with one element, as double.
   double item() const;
 
-  /// The same elements under another shape of equal size; needs contiguous memory.
+  /// Returns a view with another shape of equal size. Requires: the tensor is contiguous.
   Tensor reshape(const Shape& shape) const;
-  /// View of rows [begin, end) along axis 0.
+  /// Returns a view of the rows [begin, end) of axis 0.
   Tensor rows(int64_t begin, int64_t end) const;
-  /// View of columns [begin, end) of a matrix; its rows keep the full row stride.
+  /// Returns a view of the columns [begin, end) of a matrix. The row stride is unchanged.
   Tensor columns(int64_t begin, int64_t end) const;
 
-  /// The same memory from `byte_offset` on as elements of another kind; the tensor must be contiguous. Memory that is
-  /// not aligned for them is copied. Throws Error when the elements would reach beyond it.
+  /// Returns a view of the memory from `byte_offset` as elements of another dtype. Memory with the wrong alignment is
+  /// copied. Requires: the tensor is contiguous. Throws: Error if the elements exceed the memory.
   Tensor reinterpret(int64_t byte_offset, const Shape& shape, DType dtype) const;
 
-  /// Contiguous copy, in the current arena.
+  /// Returns a contiguous copy in the current arena.
   Tensor clone() const;
-  /// Copy with the elements converted (float32, float64, int32, bfloat16; bfloat16 rounds to nearest even).
+  /// Returns a copy with converted elements. Conversion to bfloat16 rounds to nearest even.
   Tensor to(DType dtype) const;
-  /// Overwrites all elements; shapes and dtypes must be equal.
+  /// Overwrites all elements. Requires: equal shapes and dtypes.
   void copy_from(const Tensor& source);
   void fill(double value);
   void zero() { fill(0.0); }
@@ -105,7 +106,7 @@ class Tensor {
   DType dtype_ = DType::kFloat32;
 };
 
-/// Round to nearest even, and back. NaN stays NaN.
+/// Convert between float32 and bfloat16, with rounding to nearest even. NaN stays NaN.
 BFloat16 to_bfloat16(float value);
 float to_float(BFloat16 value);
 
@@ -113,9 +114,9 @@ inline bool is_bfloat16(const Tensor& tensor) {
   return tensor.dtype() == DType::kBFloat16;
 }
 
-/// Throws Error naming `op` and `argument` unless the tensor has this shape: "linear: bias is [3], must be [4]".
+/// Checks the shape of an argument of an op. Throws: Error, "linear: bias is [3], must be [4]".
 void check_shape(const Tensor& tensor, const Shape& expected, const char* op, const char* argument);
-/// Throws Error unless rank and dtype are as asked and, for rank 2 and above, rows are dense in the last axis.
+/// Checks that an argument of an op is a matrix with a dtype and dense rows. Throws: Error.
 void check_matrix(const Tensor& tensor, DType dtype, const char* op, const char* argument);
 
 }  // namespace dragoman::tensor

@@ -12,24 +12,28 @@ namespace {
 
 constexpr size_t kLongestSide = 60;  // pieces: a larger map is no picture any more
 
+// Keeps the weights of the encoder's self-attention and of cross-attention that were shown last: those of the last layers.
 class MapCollector : public nn::ForwardObserver {
  public:
-  MapCollector(const models::TransformerConfig& config, std::vector<std::string> source,
-               std::vector<std::string> target)
-      : source_(std::move(source)), target_(std::move(target)) {
-    self_path_ = fmt::format("encoder.layers.{}.self_attention", config.encoder_layers - 1);
-    cross_path_ = fmt::format("decoder.layers.{}.cross_attention", config.decoder_layers - 1);
-  }
-
   void observe(std::string_view path, int64_t, const tensor::Tensor& weights) override {
-    if (path == self_path_) {
-      maps_.push_back({"Encoder self-attention, last layer", "source", "source", source_, source_, mean(weights)});
-    } else if (path == cross_path_) {
-      maps_.push_back({"Cross-attention, last layer", "target", "source", target_, source_, mean(weights)});
+    if (path.starts_with("encoder.") && path.ends_with(".self_attention")) {
+      self_ = mean(weights);
+    } else if (path.ends_with(".cross_attention")) {
+      cross_ = mean(weights);
     }
   }
 
-  std::vector<report::HeatMap> maps() { return std::move(maps_); }
+  // Without the maps that the model does not have.
+  std::vector<report::HeatMap> maps(const std::vector<std::string>& source, const std::vector<std::string>& target) {
+    std::vector<report::HeatMap> maps;
+    if (!self_.empty()) {
+      maps.push_back({"Encoder self-attention, last layer", "source", "source", source, source, std::move(self_)});
+    }
+    if (!cross_.empty()) {
+      maps.push_back({"Cross-attention, last layer", "target", "source", target, source, std::move(cross_)});
+    }
+    return maps;
+  }
 
  private:
   // [H, T, S] -> [T, S]
@@ -42,9 +46,8 @@ class MapCollector : public nn::ForwardObserver {
     return mean;
   }
 
-  std::string self_path_, cross_path_;
-  std::vector<std::string> source_, target_;
-  std::vector<report::HeatMap> maps_;
+  std::vector<float> self_;   // [S, S]
+  std::vector<float> cross_;  // [T, S]
 };
 
 std::vector<std::string> pieces_of(const data::Vocabulary& vocabulary, std::span<const int32_t> ids) {
@@ -55,14 +58,9 @@ std::vector<std::string> pieces_of(const data::Vocabulary& vocabulary, std::span
   return pieces;
 }
 
-models::TokenRows single(std::span<const int32_t> ids) {
-  const std::array<int32_t, 2> offsets{0, static_cast<int32_t>(ids.size())};
-  return models::make_token_rows(ids, offsets);
-}
-
 }  // namespace
 
-std::vector<report::HeatMap> attention_maps(const models::Transformer& model, const Validator& validator) {
+std::vector<report::HeatMap> attention_maps(const models::Model& model, const Validator& validator) {
   const std::vector<int32_t> source = data::encode_source(validator.source_vocabulary(), validator.sources().front());
   std::vector<int32_t> target = validator.target_vocabulary().encode(validator.references().front());
   if (source.empty() || source.size() > kLongestSide || target.size() > kLongestSide) {
@@ -71,12 +69,12 @@ std::vector<report::HeatMap> attention_maps(const models::Transformer& model, co
   std::vector<std::string> rows = pieces_of(validator.target_vocabulary(), target);
   rows.emplace_back("end");
   target.insert(target.begin(), data::kBosId);
-  MapCollector collector(model.config(), pieces_of(validator.source_vocabulary(), source), std::move(rows));
+  MapCollector collector;
   nn::ForwardContext context;
   context.observer = &collector;
   const autograd::NoGrad inference;
-  model.forward(single(source), single(target), context);
-  return collector.maps();
+  model.forward({models::one_sentence(source), models::one_sentence(target)}, context);
+  return collector.maps(pieces_of(validator.source_vocabulary(), source), rows);
 }
 
 }  // namespace dragoman::training

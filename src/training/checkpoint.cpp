@@ -12,6 +12,7 @@
 #include "models/model_folder.h"
 #include "models/model_tensors.h"
 #include "tensor/safetensors.h"
+#include "models/architectures/architectures.h"
 
 namespace dragoman::training {
 namespace {
@@ -40,7 +41,7 @@ NamedTensors named_views(const nn::ParameterSet& parameters, const Tensor& flat,
   return named;
 }
 
-models::ModelFiles model_files(const models::Transformer& model, const ModelTexts& texts) {
+models::ModelFiles model_files(const models::Model& model, const ModelTexts& texts) {
   return {.config = texts.config,
           .tensors = models::named_tensors(model.parameters()),
           .vocabularies = texts.vocabularies,
@@ -122,7 +123,7 @@ std::vector<int64_t> list_checkpoints(const std::filesystem::path& model_folder)
   return steps;
 }
 
-void save_checkpoint(const std::filesystem::path& model_folder, const models::Transformer& model,
+void save_checkpoint(const std::filesystem::path& model_folder, const models::Model& model,
                      const OptimizerTensors& optimizer, const Checkpoint& contents) {
   const nn::ParameterSet& parameters = model.parameters();
   NamedTensors state = named_views(parameters, optimizer.first_moment, kFirstMomentPrefix);
@@ -154,7 +155,7 @@ std::optional<Checkpoint> find_newest_checkpoint(const std::filesystem::path& mo
                     {std::move(files.config), std::move(files.vocabularies), std::move(files.languages)}};
 }
 
-void load_checkpoint(const Checkpoint& checkpoint, models::Transformer& model, OptimizerTensors& optimizer) {
+void load_checkpoint(const Checkpoint& checkpoint, models::Model& model, OptimizerTensors& optimizer) {
   const base::CheckedFolder folder(checkpoint.folder);
   nn::ParameterSet& parameters = model.parameters();
   models::load_tensors(read_tensors(folder, models::kWeightsName), parameters, folder.path_of(models::kWeightsName));
@@ -167,7 +168,7 @@ void load_checkpoint(const Checkpoint& checkpoint, models::Transformer& model, O
   }
 }
 
-void publish_model(const std::filesystem::path& model_folder, const models::Transformer& model,
+void publish_model(const std::filesystem::path& model_folder, const models::Model& model,
                    const ModelTexts& texts) {
   models::publish_model_folder(model_folder, model_files(model, texts));
 }
@@ -191,7 +192,7 @@ void prune_checkpoints(const std::filesystem::path& model_folder, const std::map
 }
 
 ModelTexts average_into(const std::vector<std::filesystem::path>& folders, bool use_average,
-                        models::Transformer& model) {
+                        models::Model& model) {
   base::check_usage(!folders.empty(), "average: no folders are given");
   nn::ParameterSet& parameters = model.parameters();
   Tensor& values = parameters.mutable_values();
@@ -225,11 +226,11 @@ void write_average(const std::vector<std::filesystem::path>& folders, bool use_a
   const base::CheckedFolder first(folders.front());
   make_model_folder(output);
   const base::FolderLock lock(output);
-  models::Transformer model(
-      models::transformer_config_from_json(first.read(models::kConfigName), first.path_of(models::kConfigName)));
-  model.parameters().allocate();
-  const ModelTexts texts = average_into(folders, use_average, model);
-  publish_model(output, model, texts);
+  const std::unique_ptr<models::Model> model = models::make_model(
+      models::config_from_json(first.read(models::kConfigName), first.path_of(models::kConfigName)));
+  model->parameters().allocate();
+  const ModelTexts texts = average_into(folders, use_average, *model);
+  publish_model(output, *model, texts);
 }
 
 }  // namespace dragoman::training

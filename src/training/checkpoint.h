@@ -7,7 +7,7 @@
 #include <vector>
 
 #include "models/model_folder.h"
-#include "models/transformer.h"
+#include "models/model.h"
 #include "training/run_state.h"
 
 namespace dragoman::training {
@@ -47,7 +47,7 @@ std::vector<int64_t> list_checkpoints(const std::filesystem::path& model_folder)
 
 /// Writes checkpoints/step-N aside, fsyncs, renames (docs/checkpoint_format.md). Throws Error(kCannotWrite); the
 /// checkpoints that are there stay untouched.
-void save_checkpoint(const std::filesystem::path& model_folder, const models::Transformer& model,
+void save_checkpoint(const std::filesystem::path& model_folder, const models::Model& model,
                      const OptimizerTensors& optimizer, const Checkpoint& contents);
 
 /// The newest checkpoint whose every file matches its manifest; damaged ones are reported through `notes` and passed
@@ -56,10 +56,10 @@ std::optional<Checkpoint> find_newest_checkpoint(const std::filesystem::path& mo
                                                  std::vector<std::string>& notes);
 
 /// Fills the weights of `model` and the tensors of `optimizer` from a checkpoint found before.
-void load_checkpoint(const Checkpoint& checkpoint, models::Transformer& model, OptimizerTensors& optimizer);
+void load_checkpoint(const Checkpoint& checkpoint, models::Model& model, OptimizerTensors& optimizer);
 
 /// Makes the top of the model folder this model (docs/checkpoint_format.md says how readers never see a mixture).
-void publish_model(const std::filesystem::path& model_folder, const models::Transformer& model,
+void publish_model(const std::filesystem::path& model_folder, const models::Model& model,
                    const ModelTexts& texts);
 
 /// Which checkpoints stay.
@@ -90,7 +90,7 @@ std::map<int64_t, double> checkpoint_scores(const std::filesystem::path& model_f
 /// @param use_average  take the moving average of a checkpoint instead of its weights, where it has one
 /// @return the texts that all of them share
 ModelTexts average_into(const std::vector<std::filesystem::path>& folders, bool use_average,
-                        models::Transformer& model);
+                        models::Model& model);
 
 /// `average_into`, written as a model folder of its own. Throws Error(kRuntime) when a run is using that folder.
 void write_average(const std::vector<std::filesystem::path>& folders, bool use_average,

@@ -62,7 +62,7 @@ int64_t count_target_tokens(std::span<const data::BatchShare> batches) {
 
 }  // namespace
 
-DataParallel::DataParallel(models::Transformer& model, const LossOptions& loss, const AdamOptions& adam,
+DataParallel::DataParallel(models::Model& model, const LossOptions& loss, const AdamOptions& adam,
                            distributed::ProcessGroup& processes, const WorkerOptions& options)
     : model_(model),
       processes_(processes),

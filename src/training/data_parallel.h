@@ -52,7 +52,7 @@ class DataParallel {
  public:
   /// @param model  whose weights are trained; every process has its own, with the same bits; must outlive this
   /// @param processes  must outlive this
-  DataParallel(models::Transformer& model, const LossOptions& loss, const AdamOptions& adam,
+  DataParallel(models::Model& model, const LossOptions& loss, const AdamOptions& adam,
                distributed::ProcessGroup& processes, const WorkerOptions& options);
   ~DataParallel();
   DataParallel(const DataParallel&) = delete;
@@ -97,7 +97,7 @@ class DataParallel {
   LossSums sum_over_all() const;
   void pack_weights();
 
-  models::Transformer& model_;
+  models::Model& model_;
   distributed::ProcessGroup& processes_;
   LossOptions loss_;
   double clip_norm_;

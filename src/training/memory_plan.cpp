@@ -26,7 +26,7 @@ uint64_t times(double share, uint64_t bytes) {
 }
 
 // Packed weights of the decoding copy; keys and values of the source tokens in work, and of their hypotheses at their
-// longest, in a cache that doubles as it grows and is copied then (decoding::KeyValueCache).
+// longest, in a cache that doubles as it grows and is copied then (models::KeyValueCache).
 uint64_t validation_bytes(const TrainOptions& options, const MemoryPlan& plan, double source_length) {
   const decoding::SearchOptions search;
   const models::TransformerConfig& model = options.model;

@@ -3,6 +3,7 @@
 #include "base/lap.h"
 #include "ops/linear_cross_entropy.h"
 #include "ops/rdrop_cross_entropy.h"
+#include "models/architectures/architectures.h"
 
 namespace dragoman::training {
 namespace {
@@ -26,29 +27,31 @@ struct Rows {
   tensor::Tensor expected;  // [Nt] int32
 };
 
-LossSums one_pass(const models::Transformer& model, const Rows& rows, const nn::ForwardContext& context,
+LossSums one_pass(const models::Model& model, const Rows& rows, const nn::ForwardContext& context,
                   const kernels::LossOptions& options, Variable& loss) {
-  const Variable hidden = model.forward(rows.source, rows.target, context);  // [Nt, D]
+  const Variable hidden = model.forward({rows.source, rows.target}, context);  // [Nt, D]
+  const models::OutputLayer output = model.output();
   const ops::LossResult result =
-      ops::linear_cross_entropy(hidden, model.output_weight(), model.output_bias(), rows.expected, options);
+      ops::linear_cross_entropy(hidden, output.weight, output.bias, rows.expected, options);
   loss = result.loss;
   return {result.loss.value().item() / options.gradient_scale, result.nll, rows.expected.dim(0), result.correct};
 }
 
-LossSums two_passes(const models::Transformer& model, const Rows& rows, nn::ForwardContext context,
+LossSums two_passes(const models::Model& model, const Rows& rows, nn::ForwardContext context,
                     const ops::RdropOptions& options, Variable& loss) {
-  const Variable first = model.forward(rows.source, rows.target, context);  // [Nt, D]
+  const Variable first = model.forward({rows.source, rows.target}, context);  // [Nt, D]
   context.step |= kSecondPass;
-  const Variable second = model.forward(rows.source, rows.target, context);  // [Nt, D]
+  const Variable second = model.forward({rows.source, rows.target}, context);  // [Nt, D]
+  const models::OutputLayer output = model.output();
   const ops::RdropResult result =
-      ops::rdrop_cross_entropy(first, second, model.output_weight(), model.output_bias(), rows.expected, options);
+      ops::rdrop_cross_entropy(first, second, output.weight, output.bias, rows.expected, options);
   loss = result.loss;
   return {result.smoothed, result.nll, rows.expected.dim(0), result.correct, result.divergence};
 }
 
 }  // namespace
 
-Replica::Replica(models::Transformer& shared) : model_(std::make_unique<models::Transformer>(shared.config())) {
+Replica::Replica(models::Model& shared) : model_(models::make_model(shared.config())) {
   model_->parameters().share_values(shared.parameters());
   model_->parameters().allocate_gradients();
 }

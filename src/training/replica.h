@@ -3,7 +3,7 @@
 #include <memory>
 
 #include "data/batch.h"
-#include "models/transformer.h"
+#include "models/model.h"
 #include "training/loss_sums.h"
 
 namespace dragoman::training {
@@ -29,7 +29,7 @@ struct PassSeconds {
 class Replica {
  public:
   /// @param shared  the model whose weights are used; must outlive this.
-  explicit Replica(models::Transformer& shared);
+  explicit Replica(models::Model& shared);
 
   /// Adds the gradient of (sum of smoothed cross-entropy) / update_tokens over one shard. With R-Drop the shard goes
   /// through the model twice under different dropout masks (ops::rdrop_cross_entropy); the sums of the loss are then
@@ -43,7 +43,7 @@ class Replica {
   nn::ParameterSet& parameters() { return model_->parameters(); }
 
  private:
-  std::unique_ptr<models::Transformer> model_;
+  std::unique_ptr<models::Model> model_;
 };
 
 }  // namespace dragoman::training

@@ -112,7 +112,7 @@ kernels::Precision precision_of_run(const TrainOptions& options, const std::opti
   return begun.value_or(kernels::fastest_precision());
 }
 
-void restore_tensors(const Checkpoint& checkpoint, distributed::ProcessGroup& processes, models::Transformer& model,
+void restore_tensors(const Checkpoint& checkpoint, distributed::ProcessGroup& processes, models::Model& model,
                      OptimizerTensors& optimizer) {
   if (processes.leads()) {
     load_checkpoint(checkpoint, model, optimizer);

@@ -33,7 +33,7 @@ RunStart find_run_start(const TrainOptions& options, distributed::ProcessGroup& 
 kernels::Precision precision_of_run(const TrainOptions& options, const std::optional<Checkpoint>& checkpoint);
 
 /// Fills weights and optimizer from the checkpoint: the leading rank reads it, the others are told.
-void restore_tensors(const Checkpoint& checkpoint, distributed::ProcessGroup& processes, models::Transformer& model,
+void restore_tensors(const Checkpoint& checkpoint, distributed::ProcessGroup& processes, models::Model& model,
                      OptimizerTensors& optimizer);
 
 }  // namespace dragoman::training

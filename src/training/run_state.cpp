@@ -4,6 +4,7 @@
 
 #include "base/error.h"
 #include "base/json.h"
+#include "base/json_fields.h"
 
 namespace dragoman::training {
 
@@ -37,33 +38,32 @@ std::string to_json(const RunState& state) {
 
 RunState run_state_from_json(std::string_view text, std::string_view file_name) try {
   const nlohmann::json tree = base::parse_json(text, file_name);
+  const base::JsonFields fields(tree, std::string(file_name));
   RunState state;
-  tree.at("step").get_to(state.step);
-  tree.at("applied_updates").get_to(state.applied_updates);
-  tree.at("skipped_in_a_row").get_to(state.skipped_in_a_row);
-  tree.at("seconds").get_to(state.seconds);
-  tree.at("target_tokens").get_to(state.target_tokens);
-  tree.at("best_step").get_to(state.best_step);
-  tree.at("best_score").get_to(state.best_score);
-  tree.at("stale_validations").get_to(state.stale_validations);
-  for (const auto& [step, score] : tree.at("scores").items()) {
-    state.scores[std::stoll(step)] = score.get<double>();
+  state.step = fields.integer<int64_t>("step");
+  state.applied_updates = fields.integer<int64_t>("applied_updates");
+  state.skipped_in_a_row = fields.integer<int64_t>("skipped_in_a_row");
+  state.seconds = fields.number("seconds");
+  state.target_tokens = fields.integer<int64_t>("target_tokens");
+  state.best_step = fields.integer<int64_t>("best_step");
+  state.best_score = fields.number("best_score");
+  state.stale_validations = fields.integer<int64_t>("stale_validations");
+  const base::JsonFields scores = fields.object("scores");
+  for (const auto& [step, unused] : fields.value("scores").items()) {
+    state.scores[std::stoll(step)] = scores.number(step);
   }
-  state.batcher = tree.at("batcher").dump();
-  tree.at("fingerprint").get_to(state.fingerprint);
-  state.processes = tree.value("processes", 1);  // older checkpoints: there was one
-  tree.at("workers").get_to(state.workers);
-  const nlohmann::json& window = tree.at("window");
-  window.at("loss").get_to(state.window.loss);
-  window.at("nll").get_to(state.window.nll);
-  window.at("kl").get_to(state.window.kl);
-  window.at("tokens").get_to(state.window.tokens);
-  window.at("correct").get_to(state.window.correct);
-  window.at("start").get_to(state.window_start);
+  state.batcher = fields.value("batcher").dump();
+  state.fingerprint = fields.text("fingerprint");
+  state.processes = fields.has("processes") ? fields.integer<int>("processes") : 1;  // older checkpoints: there was one
+  state.workers = fields.integer<int>("workers");
+  const base::JsonFields window = fields.object("window");
+  state.window.loss = window.number("loss");
+  state.window.nll = window.number("nll");
+  state.window.kl = window.number("kl");
+  state.window.tokens = window.integer<int64_t>("tokens");
+  state.window.correct = window.integer<int64_t>("correct");
+  state.window_start = window.number("start");
   return state;
-} catch (const nlohmann::json::exception& error) {
-  base::fail(base::ErrorKind::kBadData, "{}: {}; the checkpoint was not written by this version of dragoman", file_name,
-             error.what());
 } catch (const std::logic_error& error) {
   base::fail(base::ErrorKind::kBadData, "{}: a step number is not a number ({})", file_name, error.what());
 }

@@ -9,7 +9,7 @@
 #include "data/vocabulary/vocabulary_trainer.h"
 #include "evaluation/tokenizer.h"
 #include "kernels/precision.h"
-#include "models/transformer_config.h"
+#include "models/transformer/transformer_config.h"
 #include "training/schedule.h"
 
 namespace dragoman::training {

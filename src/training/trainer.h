@@ -8,7 +8,7 @@
 #include "base/signals.h"
 #include "data/batcher.h"
 #include "data/encoded_corpus.h"
-#include "models/transformer.h"
+#include "models/model.h"
 #include "training/checkpoint.h"
 #include "training/data_parallel.h"
 #include "training/memory_plan.h"
@@ -44,7 +44,7 @@ class Trainer {
   const RunState& state() const { return state_; }
   /// How memory is shared out; nothing unless options ask for it (RunOptions::memory, BatchOptions::fit).
   const std::optional<MemoryPlan>& plan() const { return plan_; }
-  models::Transformer& model() { return *model_; }
+  models::Model& model() { return *model_; }
   /// 0, or 130 / 143 when a signal ended the run after saving.
   int exit_status() const { return exit_status_; }
 
@@ -83,7 +83,7 @@ class Trainer {
   ModelTexts texts_;                        // what goes into every folder beside the tensors
   std::unique_ptr<data::EncodedCorpus> corpus_;
   std::unique_ptr<data::Batcher> batcher_;
-  std::unique_ptr<models::Transformer> model_;
+  std::unique_ptr<models::Model> model_;
   std::unique_ptr<DataParallel> replicas_;
   std::unique_ptr<Validator> validator_;
   std::unique_ptr<RunReport> report_;

@@ -11,6 +11,7 @@
 #include "training/run_start.h"
 #include "training/trainer.h"
 #include "training/vocabularies.h"
+#include "models/architectures/architectures.h"
 
 namespace dragoman::training {
 namespace {
@@ -126,7 +127,7 @@ void Trainer::adopt_shape(const std::string& config) {
 // Weights, replicas and moving average; weights of a new run are drawn, or those to start from; others are about to be
 // restored.
 void Trainer::make_model(RunStart& start) {
-  model_ = std::make_unique<models::Transformer>(options_.model);
+  model_ = models::make_model(options_.model);
   if (options_.batch.fit || options_.run.memory > 0) {
     plan_ = plan_tensors(options_, memory_budget(options_.run, processes_.processes_here()),
                          model_->parameters().flat_size());

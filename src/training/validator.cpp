@@ -6,6 +6,7 @@
 #include "data/text/text_file.h"
 #include "decoding/translator.h"
 #include "evaluation/evaluate.h"
+#include "models/architectures/architectures.h"
 
 namespace dragoman::training {
 namespace {
@@ -63,7 +64,7 @@ Validator::Validator(const TrainOptions& options, const data::Vocabulary& source
   references_ = read_all(options.valid_target);
 }
 
-ValidationResult Validator::run(DataParallel& replicas, const models::Transformer& model,
+ValidationResult Validator::run(DataParallel& replicas, const models::Model& model,
                                 distributed::ProcessGroup& processes) const {
   ValidationResult result;
   result.sums = replicas.evaluate(batches_);
@@ -81,7 +82,7 @@ ValidationResult Validator::run(DataParallel& replicas, const models::Transforme
 }
 
 // Each process translates a contiguous part of the sentences.
-std::vector<std::string> Validator::translate(const models::Transformer& model,
+std::vector<std::string> Validator::translate(const models::Model& model,
                                               distributed::ProcessGroup& processes) const {
   const auto border = [&](int rank) {
     return sources_.size() * static_cast<size_t>(rank) / static_cast<size_t>(processes.size());
@@ -91,7 +92,7 @@ std::vector<std::string> Validator::translate(const models::Transformer& model,
   search.beam_size = beam_size_;
   search.workers = workers_;
   search.batch_tokens = search_tokens_;
-  const decoding::Translator translator(decoding::make_inference_model(model), source_vocabulary_, target_vocabulary_);
+  const decoding::Translator translator(models::make_inference_model(model), source_vocabulary_, target_vocabulary_);
   std::string lines;
   for (const decoding::Translation& translation :
        translator.translate(std::span(sources_).subspan(begin, end - begin), search)) {

@@ -35,7 +35,7 @@ class Validator {
   bool has_data() const { return !sources_.empty(); }
   /// The processes share the work and all get the same result.
   /// @param model  whose weights `replicas` share
-  ValidationResult run(DataParallel& replicas, const models::Transformer& model,
+  ValidationResult run(DataParallel& replicas, const models::Model& model,
                        distributed::ProcessGroup& processes) const;
 
   /// From now on translates with `search_tokens` source tokens in work in a worker, and before it does, makes the
@@ -51,7 +51,7 @@ class Validator {
   const data::Vocabulary& target_vocabulary() const { return target_vocabulary_; }
 
  private:
-  std::vector<std::string> translate(const models::Transformer& model, distributed::ProcessGroup& processes) const;
+  std::vector<std::string> translate(const models::Model& model, distributed::ProcessGroup& processes) const;
 
   data::Vocabulary source_vocabulary_;
   data::Vocabulary target_vocabulary_;

@@ -11,7 +11,9 @@ const std::string kReplacement = "\xEF\xBF\xBD";
 
 TEST(Utf8, AcceptsEveryScalarValueAndRoundTripsIt) {
   for (char32_t c = 1; c <= 0x10FFFF; ++c) {
-    if (c >= 0xD800 && c <= 0xDFFF) continue;
+    if (c >= 0xD800 && c <= 0xDFFF) {
+      continue;
+    }
     const std::string text = encode_utf8(std::u32string(1, c));
     ASSERT_TRUE(is_valid_utf8(text)) << "U+" << std::hex << static_cast<uint32_t>(c);
     ASSERT_EQ(decode_utf8(text), std::u32string(1, c)) << "U+" << std::hex << static_cast<uint32_t>(c);
@@ -30,7 +32,9 @@ TEST(Utf8, RefusesOverlongFormsSurrogatesAndValuesBeyondTheLast) {
 TEST(Utf8, ReplacesMaximalSubparts) {
   const auto expect = [](const std::string& bytes, int replaced, const std::string& tail) {
     std::string expected;
-    for (int i = 0; i < replaced; ++i) expected += kReplacement;
+    for (int i = 0; i < replaced; ++i) {
+      expected += kReplacement;
+    }
     EXPECT_EQ(repair_utf8(bytes), expected + tail) << testing::PrintToString(bytes);
   };
   expect("\xC0\xAF\xE0\x80\xBF\xF0\x81\x82\x41", 8, "A");
@@ -47,7 +51,9 @@ TEST(Utf8, RepairOfRandomBytesIsValidAndIdempotent) {
   Random random(7);
   for (int trial = 0; trial < 20000; ++trial) {
     std::string bytes(random.below(24), '\0');
-    for (char& byte : bytes) byte = static_cast<char>(random.below(2) ? random.below(256) : 0x80 + random.below(128));
+    for (char& byte : bytes) {
+      byte = static_cast<char>(random.below(2) ? random.below(256) : 0x80 + random.below(128));
+    }
     const std::string repaired = repair_utf8(bytes);
     ASSERT_TRUE(is_valid_utf8(repaired)) << testing::PrintToString(bytes);
     ASSERT_EQ(repair_utf8(repaired), repaired) << testing::PrintToString(bytes);

@@ -79,7 +79,9 @@ TEST_F(BatcherLaws, TheSeedAloneDecidesTheOrder) {
     options.seed = seed;
     Batcher batcher(corpus, options);
     std::vector<decltype(content(Batch()))> batches;
-    for (int i = 0; i < 200; ++i) batches.push_back(content(batcher.next().shards.front()));
+    for (int i = 0; i < 200; ++i) {
+      batches.push_back(content(batcher.next().shards.front()));
+    }
     return batches;
   };
   const auto expected = first_batches(1, true);
@@ -127,8 +129,12 @@ class Ranks {
   /// Calls task(rank) for all ranks at once.
   void run(const std::function<void(int)>& task) const {
     std::vector<std::thread> threads;
-    for (int rank = 0; rank < size_; ++rank) threads.emplace_back(task, rank);
-    for (std::thread& thread : threads) thread.join();
+    for (int rank = 0; rank < size_; ++rank) {
+      threads.emplace_back(task, rank);
+    }
+    for (std::thread& thread : threads) {
+      thread.join();
+    }
   }
 
  private:
@@ -171,7 +177,9 @@ TEST_F(BatcherLaws, RanksTogetherHaveTheBatchesOfOneProcess) {
       options.first_shard = rank * kShardsEach;
       options.own_shards = kShardsEach;
       Batcher batcher(corpus, options);
-      for (int batch = 0; batch < kBatches; ++batch) shares[static_cast<size_t>(rank)].push_back(batcher.next());
+      for (int batch = 0; batch < kBatches; ++batch) {
+        shares[static_cast<size_t>(rank)].push_back(batcher.next());
+      }
     });
     Batcher batcher(alone, small_batches());
     for (size_t at = 0; at < kBatches; ++at) {
@@ -213,7 +221,9 @@ TEST_F(BatcherLaws, TextThatChangesWhileInUseIsFound) {
   folder_.write("x.en", text);
   Batcher batcher(corpus, small_batches(false));
   const std::string error = error_of(ErrorKind::kBadData, [&] {
-    for (int batch = 0; batch < 1000; ++batch) batcher.next();
+    for (int batch = 0; batch < 1000; ++batch) {
+      batcher.next();
+    }
   });
   EXPECT_NE(error.find("must not change while it is in use"), std::string::npos) << error;
 }
@@ -280,7 +290,9 @@ TEST_F(BatcherLaws, ErrorsOfTheBackgroundThreadReachTheCaller) {
   batcher.next();
   std::filesystem::resize_file(source_, 1);
   const std::string text = error_of(ErrorKind::kBadData, [&] {
-    for (int i = 0; i < 1000; ++i) batcher.next();
+    for (int i = 0; i < 1000; ++i) {
+      batcher.next();
+    }
   });
   EXPECT_THAT(text, testing::HasSubstr("x.en"));
 }

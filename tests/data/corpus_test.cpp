@@ -122,7 +122,9 @@ TEST(Corpus, ALineOfAHundredThousandTokensIsDroppedAndNothingElse) {
   const Vocabulary vocabulary = toy_vocabulary();
   const TemporaryFolder folder;
   std::string huge;
-  for (int i = 0; i < 100000; ++i) huge += "haus ";
+  for (int i = 0; i < 100000; ++i) {
+    huge += "haus ";
+  }
   const std::string larger(size_t{2} << 20, 'h');  // above what is encoded at all
   const EncodedCorpus encoded(ParallelCorpus({folder.write("s", "haus\n" + huge + "\nhund\n" + larger + "\nrot\n")},
                                              {folder.write("t", "eins\nzwei\n" + huge + "\ndrei\nvier\n")}),

@@ -120,7 +120,7 @@ TEST(LexicalTable, RefusesOptionsOutOfRange) {
   options.null_probability = 1.0;
   test_support::expect_error(base::ErrorKind::kUsage, {"null_probability is 1"}, [&] { options.check(); });
   test_support::expect_error(base::ErrorKind::kUsage, {"1000000 and 1000000"},
-                             [] { learn_lexical_table({}, 1000000, 1000000, {}); });
+                             [] { static_cast<void>(learn_lexical_table({}, 1000000, 1000000, {})); });
 }
 
 }  // namespace

@@ -15,7 +15,9 @@ using base::ErrorKind;
 // The pieces of a vocabulary in another order, some missing, some added: as if another program had numbered them.
 std::vector<std::string> renumbered(const Vocabulary& vocabulary) {
   std::vector<std::string> pieces;
-  for (int32_t id = kEosId + 1; id < vocabulary.size(); ++id) pieces.push_back(vocabulary.piece(id));
+  for (int32_t id = kEosId + 1; id < vocabulary.size(); ++id) {
+    pieces.push_back(vocabulary.piece(id));
+  }
   std::ranges::reverse(pieces);
   pieces.erase(std::ranges::find(pieces, "\xE2\x96\x81haus"));
   pieces.insert(pieces.begin() + 3, "Z");

@@ -240,8 +240,8 @@ TEST(SampleCorpus, NamesWhatIsWrongWithTheOptions) {
   EXPECT_THAT(error_of(unknown_pair), HasSubstr("fr-xx"));
   EXPECT_THAT(error_of(unknown_pair), HasSubstr("en-de"));
   for (const int64_t size : {int64_t{0}, int64_t{-5}, kSampleCorpusMinSize - 1, kSampleCorpusMaxSize + 1}) {
-    EXPECT_THAT(error_of(options_of(size)), HasSubstr("--size " + std::to_string(size)));
-    EXPECT_THAT(error_of(options_of(size)), HasSubstr("100..200000"));
+    EXPECT_THAT(error_of(options_of(size)), HasSubstr("--size is " + std::to_string(size)));
+    EXPECT_THAT(error_of(options_of(size)), HasSubstr("100 to 200000"));
   }
 }
 

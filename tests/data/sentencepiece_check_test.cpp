@@ -15,7 +15,9 @@ std::string refusal(const std::string& bytes) {
 
 std::string varint(uint64_t value) {
   std::string out;
-  for (; value >= 0x80; value >>= 7) out.push_back(static_cast<char>(value | 0x80));
+  for (; value >= 0x80; value >>= 7) {
+    out.push_back(static_cast<char>(value | 0x80));
+  }
   out.push_back(static_cast<char>(value));
   return out;
 }
@@ -52,7 +54,9 @@ TEST(SentencePieceCheck, RefusesATrieThatLeadsOutside) {
   const std::string good = toy_vocabulary().bytes();
   std::string map = std::string("\x00\x04\x00\x00", 4) + std::string(1024, '\0') + std::string("x\0", 2);
   const auto put = [](std::string& changed, size_t index, uint32_t unit) {
-    for (size_t i = 0; i < 4; ++i) changed[4 + 4 * index + i] = static_cast<char>(unit >> (8 * i));
+    for (size_t i = 0; i < 4; ++i) {
+      changed[4 + 4 * index + i] = static_cast<char>(unit >> (8 * i));
+    }
   };
   const auto with_root = [&](uint32_t unit) {
     std::string changed = map;
@@ -80,13 +84,15 @@ TEST(SentencePieceCheck, CutsAtEveryPlaceAndFlippedBitsNeverCrash) {
   const auto survive = [&](const std::string& bytes) {
     try {
       const Vocabulary vocabulary = Vocabulary::from_bytes(bytes, "bad.spm");
-      vocabulary.decode(vocabulary.encode("der hund läuft \xEF\xBC\xA1 nicht"));
+      static_cast<void>(vocabulary.decode(vocabulary.encode("der hund läuft \xEF\xBC\xA1 nicht")));
     } catch (const base::Error& error) {
       ++refused;
       EXPECT_THAT(error.what(), testing::HasSubstr(error.kind() == ErrorKind::kBadData ? "bad.spm" : "vocabulary"));
     }
   };
-  for (int trial = 0; trial < 300; ++trial) survive(good.substr(0, random.below(good.size())));
+  for (int trial = 0; trial < 300; ++trial) {
+    survive(good.substr(0, random.below(good.size())));
+  }
   EXPECT_GT(refused, 250);
   for (int trial = 0; trial < 700; ++trial) {
     std::string bytes = good;

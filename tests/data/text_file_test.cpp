@@ -16,14 +16,18 @@ using base::ErrorKind;
 std::vector<std::string> lines_by_reader(const std::filesystem::path& path) {
   LineReader reader(path);
   std::vector<std::string> lines;
-  for (std::string line; reader.next(line);) lines.push_back(line);
+  for (std::string line; reader.next(line);) {
+    lines.push_back(line);
+  }
   return lines;
 }
 
 std::vector<std::string> lines_by_index(const std::filesystem::path& path) {
   const LineIndex index(path);
   std::vector<std::string> lines;
-  for (uint64_t line = 0; line < index.size(); ++line) lines.push_back(index.read(line).text);
+  for (uint64_t line = 0; line < index.size(); ++line) {
+    lines.push_back(index.read(line).text);
+  }
   return lines;
 }
 
@@ -58,7 +62,9 @@ TEST(TextFile, ReaderAndIndexAgreeOnRandomBytes) {
   base::Random random(3);
   for (int trial = 0; trial < 100; ++trial) {
     std::string bytes(1 + random.below(300), '\0');
-    for (char& byte : bytes) byte = "\n\n\r a\xC3\xA4\xFF\0z"[random.below(10)];
+    for (char& byte : bytes) {
+      byte = "\n\n\r a\xC3\xA4\xFF\0z"[random.below(10)];
+    }
     const auto path = folder.write("random.txt", bytes);
     const auto lines = lines_by_reader(path);
     ASSERT_EQ(lines, lines_by_index(path)) << testing::PrintToString(bytes);
@@ -106,7 +112,7 @@ TEST(TextFile, AFileThatShrinksIsAnError) {
   const LineIndex index(path);
   std::filesystem::resize_file(path, 6);
   EXPECT_EQ(index.read(0).text, "one");
-  EXPECT_THAT(error_of(ErrorKind::kBadData, [&] { index.read(2); }), testing::HasSubstr("shrank"));
+  EXPECT_THAT(error_of(ErrorKind::kBadData, [&] { static_cast<void>(index.read(2)); }), testing::HasSubstr("shrank"));
 }
 
 TEST(TextFile, PipesHandOutEachLineAtOnce) {

@@ -29,7 +29,9 @@ std::string squeezed(std::string_view text) {
       out.push_back(' ');
     }
   }
-  if (out.ends_with(' ')) out.pop_back();
+  if (out.ends_with(' ')) {
+    out.pop_back();
+  }
   return out;
 }
 
@@ -38,7 +40,9 @@ std::string random_line(base::Random& random) {
                                                  "\xFF",   "<s>",  "</s>", "<unk>",       "\t",    "\xE2\x96\x81",
                                                  "<0x41>", "漢",   "é",    "\xE2\x80\xA8"};
   std::string line;
-  for (uint64_t i = random.below(12); i > 0; --i) line += parts[random.below(parts.size())];
+  for (uint64_t i = random.below(12); i > 0; --i) {
+    line += parts[random.below(parts.size())];
+  }
   return line;
 }
 
@@ -58,7 +62,9 @@ TEST_P(EachVocabulary, SpecialPiecesAreAlwaysTheFirstFour) {
   EXPECT_EQ(vocabulary_.piece(kEosId), "</s>");
   EXPECT_EQ(vocabulary_.is_bpe(), GetParam().first == Type::kBpe);
   EXPECT_EQ(vocabulary_.has_byte_fallback(), GetParam().second);
-  for (int32_t id = 0; id < vocabulary_.size(); ++id) ASSERT_EQ(vocabulary_.id(vocabulary_.piece(id)), id);
+  for (int32_t id = 0; id < vocabulary_.size(); ++id) {
+    ASSERT_EQ(vocabulary_.id(vocabulary_.piece(id)), id);
+  }
 }
 
 TEST_P(EachVocabulary, DecodeUndoesEncode) {
@@ -112,11 +118,17 @@ TEST_P(EachVocabulary, SamplingRepeatsWithItsSeedInAnyThread) {
   };
   std::vector<std::vector<int32_t>> seen(4);
   std::vector<std::thread> threads;  // first, for whoever samples first makes what sampling takes
-  for (auto& result : seen) threads.emplace_back([&result, &draw] { result = draw(1); });
-  for (auto& thread : threads) thread.join();
+  for (auto& result : seen) {
+    threads.emplace_back([&result, &draw] { result = draw(1); });
+  }
+  for (auto& thread : threads) {
+    thread.join();
+  }
   const auto expected = draw(1);
   EXPECT_NE(draw(2), expected);
-  for (const auto& result : seen) EXPECT_EQ(result, expected);
+  for (const auto& result : seen) {
+    EXPECT_EQ(result, expected);
+  }
 }
 
 TEST_P(EachVocabulary, ModelBytesRoundTrip) {
@@ -138,7 +150,7 @@ TEST_P(EachVocabulary, BlankTextHasNoIds) {
 TEST_P(EachVocabulary, IdsOutOfRangeAreErrors) {
   for (const int32_t id : {-1, vocabulary_.size(), 1 << 30}) {
     const std::vector<int32_t> ids{4, id};
-    EXPECT_THAT(error_of(ErrorKind::kRuntime, [&] { vocabulary_.decode(ids); }),
+    EXPECT_THAT(error_of(ErrorKind::kRuntime, [&] { static_cast<void>(vocabulary_.decode(ids)); }),
                 testing::HasSubstr("id " + std::to_string(id)));
     error_of(ErrorKind::kRuntime, [&] { vocabulary_.piece(id); });
   }
@@ -149,7 +161,9 @@ TEST(Vocabulary, BytePiecesNeverBreakALine) {
   base::Random random(16);
   for (int trial = 0; trial < 500; ++trial) {
     std::vector<int32_t> ids(random.below(20));
-    for (int32_t& id : ids) id = static_cast<int32_t>(random.below(static_cast<uint64_t>(vocabulary.size())));
+    for (int32_t& id : ids) {
+      id = static_cast<int32_t>(random.below(static_cast<uint64_t>(vocabulary.size())));
+    }
     const std::string text = vocabulary.decode(ids);
     ASSERT_TRUE(base::is_valid_utf8(text));
     ASSERT_EQ(text.find_first_of(std::string("\n\r\0", 3)), std::string::npos);
@@ -254,14 +268,18 @@ TEST(SubwordSampler, LatticeDrawsEachCutInProportion) {
   const double alpha = 0.7;
   const std::map<std::vector<int32_t>, double> score = {{{4, 5, 6}, -4.5}, {{7, 6}, -3.7}, {{4, 8}, -4.0}, {{9}, -4.0}};
   double total = 0;
-  for (const auto& [cut, sum] : score) total += std::exp(alpha * sum);
+  for (const auto& [cut, sum] : score) {
+    total += std::exp(alpha * sum);
+  }
   const SubwordSampler sampler(SubwordSampler::Model::kUnigram, pieces, kUnkId);
   base::Random random(17);
   std::map<std::vector<int32_t>, int> seen;
   const int draws = 100000;
   for (int i = 0; i < draws; ++i) {
     std::vector<int32_t> ids;
-    for (const auto& segment : sampler.sample("abc", alpha, random)) ids.push_back(segment.id);
+    for (const auto& segment : sampler.sample("abc", alpha, random)) {
+      ids.push_back(segment.id);
+    }
     ++seen[ids];
   }
   ASSERT_EQ(seen.size(), score.size());

@@ -145,8 +145,12 @@ TEST(BannedPhrases, NoSearchSpellsThem) {
     }
     table[data::kEosId] = text == wanted ? 100.0 : 0.002;
     double sum = 0.0;
-    for (const auto& [id, weight] : table) sum += weight;
-    for (auto& [id, weight] : table) weight /= sum;
+    for (const auto& [id, weight] : table) {
+      sum += weight;
+    }
+    for (auto& [id, weight] : table) {
+      weight /= sum;
+    }
     return table;
   };
   for (const int beam : {1, 4}) {

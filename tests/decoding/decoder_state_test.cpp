@@ -1,11 +1,11 @@
 // Laws of cached decoding with a real (tiny, random) Transformer.
-#include "decoding/steps/decoder_state.h"
+#include "models/transformer/decoder_state.h"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
 #include "base/error.h"
-#include "decoding/steps/transformer_steps.h"
+#include "decoding/steps/model_steps.h"
 #include "tiny_model.h"
 
 namespace dragoman::decoding {
@@ -17,7 +17,7 @@ std::vector<float> row_of(const tensor::Tensor& matrix, int64_t row) {
   return matrix.rows(row, row + 1).to_vector<float>();
 }
 
-std::vector<int32_t> add(TransformerSteps& steps, const std::vector<Ids>& sources) {
+std::vector<int32_t> add(ModelSteps& steps, const std::vector<Ids>& sources) {
   return steps.add(std::vector<std::span<const int32_t>>(sources.begin(), sources.end()));
 }
 
@@ -26,14 +26,17 @@ tensor::Tensor teacher_forced(const models::Transformer& model, const Ids& sourc
   const autograd::NoGrad inference;
   const Ids source_offsets = {0, static_cast<int32_t>(source.size())};
   const Ids input_offsets = {0, static_cast<int32_t>(input.size())};
-  return model
-      .logits(model.forward(models::make_token_rows(source, source_offsets),
-                            models::make_token_rows(input, input_offsets), {}))
-      .value();
+  const models::ModelInput rows{models::make_token_rows(source, source_offsets),
+                                models::make_token_rows(input, input_offsets)};
+  return model.output().logits(model.forward(rows, {})).value();
+}
+
+const models::DecoderState& state_of(const ModelSteps& steps) {
+  return dynamic_cast<const models::TransformerGeneration&>(steps.generation()).state();
 }
 
 // Logits of each step when `input` is fed token by token into one slot.
-std::vector<std::vector<float>> step_logits(TransformerSteps& steps, int32_t slot, const Ids& input) {
+std::vector<std::vector<float>> step_logits(ModelSteps& steps, int32_t slot, const Ids& input) {
   std::vector<std::vector<float>> logits;
   for (const int32_t id : input) {
     const StepRow row{slot, 0, id};
@@ -49,7 +52,7 @@ TEST_P(DecoderStateLaws, CachedEqualsUncached) {
   const auto model = tiny_model(GetParam());
   const Ids input = {data::kBosId, 7, 30, 11, 11, 42, 5, 8, 23, 49, 4, 17};
   for (const Ids& source : random_sources(5, 3)) {
-    TransformerSteps steps(*model);
+    ModelSteps steps(*model);
     const auto cached = step_logits(steps, add(steps, {source}).at(0), input);
     const tensor::Tensor whole = teacher_forced(*model, source, input);
     for (size_t t = 0; t < input.size(); ++t) {
@@ -76,7 +79,7 @@ TEST_P(DecoderStateLaws, LaterTokensChangeNothingEarlier) {
 TEST_P(DecoderStateLaws, ReorderedBeamsSeeTheirOwnHistory) {
   const auto model = tiny_model(GetParam());
   const Ids source = random_sources(1, 5).at(0);
-  TransformerSteps steps(*model);
+  ModelSteps steps(*model);
   const int32_t slot = add(steps, {source}).at(0);
   base::Random random(6);
   std::vector<Ids> histories = {{}};
@@ -93,7 +96,7 @@ TEST_P(DecoderStateLaws, ReorderedBeamsSeeTheirOwnHistory) {
     }
     const tensor::Tensor logits = steps.step(rows);
     for (size_t i = 0; i < width; ++i) {
-      TransformerSteps alone(*model);
+      ModelSteps alone(*model);
       const auto expected = step_logits(alone, add(alone, {source}).at(0), next[i]).back();
       ASSERT_EQ(row_of(logits, static_cast<int64_t>(i)), expected) << "step " << step << " hypothesis " << i;
     }
@@ -104,7 +107,7 @@ TEST_P(DecoderStateLaws, ReorderedBeamsSeeTheirOwnHistory) {
 // Four hypotheses follow the first of the four before: only their common history and their own tokens are kept.
 TEST_P(DecoderStateLaws, RowsOfDeadHypothesesAreUsedAgain) {
   const auto model = tiny_model(GetParam());
-  TransformerSteps steps(*model);
+  ModelSteps steps(*model);
   const int32_t slot = add(steps, random_sources(1, 5)).at(0);
   for (int32_t step = 0; step < 10; ++step) {
     std::vector<StepRow> rows;
@@ -112,32 +115,52 @@ TEST_P(DecoderStateLaws, RowsOfDeadHypothesesAreUsedAgain) {
       rows.push_back({slot, 0, 4 + i});
     }
     steps.step(rows);
-    EXPECT_EQ(steps.state().cache().rows_in_use(), step + 4) << "step " << step;
+    EXPECT_EQ(state_of(steps).cache().rows_in_use(), step + 4) << "step " << step;
   }
   steps.remove(slot);
-  EXPECT_EQ(steps.state().cache().rows_in_use(), 0);
+  EXPECT_EQ(state_of(steps).cache().rows_in_use(), 0);
 }
 
 TEST_P(DecoderStateLaws, RefilledSlotEqualsFreshState) {
   const auto model = tiny_model(GetParam());
   const auto sources = random_sources(6, 7);
   const Ids input = {data::kBosId, 5, 6, 7, 8};
-  TransformerSteps steps(*model);
+  ModelSteps steps(*model);
   const auto slots = add(steps, {sources[0], sources[1], sources[2]});
   step_logits(steps, slots[1], {data::kBosId, 20, 21, 22, 23, 24, 25});
   steps.remove(slots[1]);
-  EXPECT_EQ(steps.state().slots_in_use(), 2U);
-  EXPECT_EQ(steps.state().cache().rows_in_use(), 0);
+  EXPECT_EQ(state_of(steps).slots_in_use(), 2U);
+  EXPECT_EQ(state_of(steps).cache().rows_in_use(), 0);
   const auto refilled = add(steps, {sources[3]});
   EXPECT_EQ(refilled.at(0), slots[1]) << "a freed slot is used again";
-  TransformerSteps fresh(*model);
+  ModelSteps fresh(*model);
   EXPECT_EQ(step_logits(steps, refilled.at(0), input), step_logits(fresh, add(fresh, {sources[3]}).at(0), input));
+}
+
+// int8 keys and values have a scale for each head of the decoder, which may have more heads than the encoder.
+TEST(DecoderState, AnInt8CacheFollowsTheHeadsOfTheDecoder) {
+  models::TransformerConfig config = test_support::tiny_config();
+  config.decoder_n_heads = 2 * config.n_heads;
+  models::Transformer model(config);
+  model.parameters().allocate();
+  model.parameters().initialize(7);
+  const auto logits_in = [&](kernels::Precision precision) {
+    model.parameters().pack_weights(precision);
+    ModelSteps steps(model);
+    return step_logits(steps, add(steps, random_sources(1, 3)).at(0), {data::kBosId, 5, 6, 7, 8, 9});
+  };
+  const auto exact = logits_in(kernels::Precision::kFloat32), rounded = logits_in(kernels::Precision::kInt8);
+  for (size_t step = 0; step < exact.size(); ++step) {
+    for (size_t v = 0; v < exact[step].size(); ++v) {
+      EXPECT_NEAR(rounded[step][v], exact[step][v], 0.15) << "step " << step << ", token " << v;
+    }
+  }
 }
 
 TEST(DecoderState, RowsDoNotDependOnTheirNeighbours) {
   const auto model = tiny_model(nn::NormOrder::kPost);
   const auto sources = random_sources(9, 8);
-  TransformerSteps together(*model);
+  ModelSteps together(*model);
   const auto slots = add(together, sources);
   const Ids input = {data::kBosId, 33, 12, 40};
   for (const int32_t id : input) {
@@ -147,7 +170,7 @@ TEST(DecoderState, RowsDoNotDependOnTheirNeighbours) {
     }
     const tensor::Tensor logits = together.step(rows);
     for (size_t i = 0; i < sources.size(); ++i) {
-      TransformerSteps alone(*model);
+      ModelSteps alone(*model);
       const int32_t slot = add(alone, {sources[i]}).at(0);
       const Ids so_far(input.begin(), std::ranges::find(input, id) + 1);
       ASSERT_EQ(row_of(logits, static_cast<int64_t>(i)), step_logits(alone, slot, so_far).back()) << "sentence " << i;
@@ -160,7 +183,7 @@ TEST(DecoderState, RowsDoNotDependOnTheirNeighbours) {
 TEST(DecoderState, SentencesThatCannotAllBeAddedLeaveNothing) {
   const auto model = tiny_model(nn::NormOrder::kPost);
   const auto sources = random_sources(150, 9);
-  TransformerSteps steps(*model), fresh(*model);
+  ModelSteps steps(*model), fresh(*model);
   const auto before = add(steps, {sources[0], sources[1], sources[2]});
   add(fresh, {sources[0], sources[1], sources[2]});
   steps.remove(before[1]);
@@ -173,7 +196,7 @@ TEST(DecoderState, SentencesThatCannotAllBeAddedLeaveNothing) {
   EXPECT_EQ(slots, add(fresh, sources));
   const Ids input = {data::kBosId, 33, 12, 40};
   for (const size_t i : {0, 75, 149}) {  // of the first, a middle and the last encoded together
-    TransformerSteps alone(*model);
+    ModelSteps alone(*model);
     const int32_t slot = add(alone, {sources[i]}).at(0);
     EXPECT_EQ(step_logits(steps, slots[i], input), step_logits(alone, slot, input)) << "sentence " << i;
   }
@@ -181,7 +204,7 @@ TEST(DecoderState, SentencesThatCannotAllBeAddedLeaveNothing) {
 
 TEST(DecoderState, WrongSlotsAndParentsAreNamed) {
   const auto model = tiny_model(nn::NormOrder::kPost);
-  TransformerSteps steps(*model);
+  ModelSteps steps(*model);
   const int32_t slot = add(steps, random_sources(1, 9)).at(0);
   const auto message_of = [&](const StepRow& row) {
     try {

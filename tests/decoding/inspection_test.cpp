@@ -129,7 +129,7 @@ TEST_P(InspectionOf, TheEmbeddingIsTheWordsPlusThePositions) {
 TEST_P(InspectionOf, LogitsAreThoseOfTheDecoderStepByStep) {
   const auto steps = static_cast<int64_t>(inspection_.predicted().size());
   const Tensor logits = inspection_.logits(0, steps);  // [T, V]
-  TransformerSteps decoder(translator_.model());
+  ModelSteps decoder(translator_.model());
   const std::span<const int32_t> source = inspection_.source();
   const int32_t slot = decoder.add({&source, 1}).front();
   for (int64_t step = 0; step < steps; ++step) {

@@ -1,5 +1,5 @@
 // Laws of the rows that decoding keeps its keys and values in.
-#include "decoding/steps/key_value_cache.h"
+#include "models/transformer/key_value_cache.h"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
@@ -9,7 +9,7 @@
 namespace dragoman::decoding {
 namespace {
 
-std::vector<int32_t> take(KeyValueCache& cache, CacheRows& sentence, int count) {
+std::vector<int32_t> take(models::KeyValueCache& cache, models::CacheRows& sentence, int count) {
   std::vector<int32_t> rows;
   for (int i = 0; i < count; ++i) {
     rows.push_back(cache.take_row(sentence, rows.empty() ? -1 : rows.back()));
@@ -18,8 +18,8 @@ std::vector<int32_t> take(KeyValueCache& cache, CacheRows& sentence, int count) 
 }
 
 TEST(KeyValueCache, SentencesThatGrowTogetherKeepTheirRowsTogether) {
-  KeyValueCache cache(1, 4);
-  CacheRows sentences[3];
+  models::KeyValueCache cache(1, 4);
+  models::CacheRows sentences[3];
   std::vector<int32_t> rows[3];
   for (int position = 0; position < 8; ++position) {
     for (int s = 0; s < 3; ++s) {
@@ -34,8 +34,8 @@ TEST(KeyValueCache, SentencesThatGrowTogetherKeepTheirRowsTogether) {
 }
 
 TEST(KeyValueCache, ARowLivesAsLongAsItOrALaterOneIsNeeded) {
-  KeyValueCache cache(1, 4);
-  CacheRows sentence;
+  models::KeyValueCache cache(1, 4);
+  models::CacheRows sentence;
   const int32_t root = cache.take_row(sentence, -1);
   const int32_t left = cache.take_row(sentence, root), right = cache.take_row(sentence, root);
   cache.release(sentence, root);
@@ -46,10 +46,10 @@ TEST(KeyValueCache, ARowLivesAsLongAsItOrALaterOneIsNeeded) {
 }
 
 TEST(KeyValueCache, MemoryStopsGrowing) {
-  KeyValueCache cache(1, 4);
+  models::KeyValueCache cache(1, 4);
   int64_t after_first = 0;
   for (int round = 0; round < 1000; ++round) {
-    CacheRows first, second;
+    models::CacheRows first, second;
     take(cache, first, 20 + round % 7);
     take(cache, second, 3);
     cache.release_all(first);
@@ -61,8 +61,8 @@ TEST(KeyValueCache, MemoryStopsGrowing) {
 }
 
 TEST(KeyValueCache, GrowingKeepsWhatIsStored) {
-  KeyValueCache cache(2, 2);
-  CacheRows sentence;
+  models::KeyValueCache cache(2, 2);
+  models::CacheRows sentence;
   std::vector<int32_t> rows;
   for (int t = 0; t < 10'000; ++t) {
     rows.push_back(cache.take_row(sentence, rows.empty() ? -1 : rows.back()));
@@ -76,8 +76,8 @@ TEST(KeyValueCache, GrowingKeepsWhatIsStored) {
 }
 
 TEST(KeyValueCache, Int8HoldsTheUnitOfEachHeadBehindItsNumbers) {
-  KeyValueCache cache(1, 4, 2, tensor::DType::kInt8);
-  CacheRows sentence;
+  models::KeyValueCache cache(1, 4, 2, tensor::DType::kInt8);
+  models::CacheRows sentence;
   const float key[] = {127, -5, 0.5F, 0.125F}, value[] = {0, 0, -254, 2};
   cache.take_row(sentence, -1);
   const int32_t row = cache.take_row(sentence, -1);

@@ -162,7 +162,7 @@ TEST(ParallelSearch, BeamOfOneIsGreedy) {
   const SearchOptions options = options_of(1);
   const auto greedy = ParallelSearch(model).run(sources, options);
   for (size_t i = 0; i < sources.size(); ++i) {
-    TransformerSteps steps(*model);
+    ModelSteps steps(*model);
     const std::span<const int32_t> source = sources[i];
     const int32_t slot = steps.add({&source, 1}).at(0);
     BeamSearch search(options, {0, options.max_length(static_cast<int64_t>(source.size()), 80)});

@@ -81,9 +81,9 @@ TEST(PhraseConstraints, ProgressIsWhatTheTextHolds) {
 }
 
 TEST(PhraseConstraints, RefuseTooManyAndEmptyOnes) {
-  EXPECT_THAT(support::error_of([] { PhraseConstraints phrases(phrases_of(std::vector<Ids>(65, {4}))); }),
+  EXPECT_THAT(test_support::error_of([] { PhraseConstraints phrases(phrases_of(std::vector<Ids>(65, {4}))); }),
               testing::HasSubstr("phrases: 65 are demanded of one sentence, at most 64 can be"));
-  EXPECT_THAT(support::error_of([] { PhraseConstraints phrases(phrases_of({{}})); }),
+  EXPECT_THAT(test_support::error_of([] { PhraseConstraints phrases(phrases_of({{}})); }),
               testing::HasSubstr("one is empty"));
 }
 
@@ -214,7 +214,7 @@ TEST(Phrases, SamplingRefusesThem) {
   TableModel model(kVocab, [](int32_t, const Ids& history) { return random_table(3, history); });
   SearchOptions options;
   options.sampling_temperature = 1.0;
-  EXPECT_THAT(support::error_of([&] {
+  EXPECT_THAT(test_support::error_of([&] {
                 search_with(model, options, {0, 9}, {{4}});
               }),
               testing::HasSubstr("phrases: sampling cannot"));
@@ -246,7 +246,7 @@ TEST(TermTable, FindsWholeWordsTheLongestFirst) {
 TEST(TermTable, NamesALineThatIsNone) {
   for (const char* line : {"Haus", "\tHaus", "house\t "}) {
     const std::vector<std::string> lines = {"a\tb", line};
-    EXPECT_THAT(support::error_of([&] { TermTable(lines, "terms.tsv"); }),
+    EXPECT_THAT(test_support::error_of([&] { TermTable(lines, "terms.tsv"); }),
                 testing::HasSubstr("terms.tsv line 2: \"" + std::string(line) + "\" has no tab"));
   }
 }

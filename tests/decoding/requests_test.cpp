@@ -40,8 +40,8 @@ TEST(Prefill, EqualsStepsBitForBit) {
   const auto model = tiny_model(nn::NormOrder::kPre);
   const Ids input = {data::kBosId, 7, 30, 11, 11, 42, 5};
   for (const Ids& source : random_sources(4, 41)) {
-    TransformerSteps at_once(*model);
-    TransformerSteps by_steps(*model);
+    ModelSteps at_once(*model);
+    ModelSteps by_steps(*model);
     const std::span<const int32_t> sentence = source;
     const int32_t slot = at_once.add({&sentence, 1}).at(0);
     by_steps.add({&sentence, 1});
@@ -111,7 +111,7 @@ TEST_P(Requests, TranslationsBeginWithTheirPrefixAndScoreAgrees) {
 TEST_P(Requests, APrefixLongerThanTheModelIsRefused) {
   std::vector<SentenceRequest> requests(1);
   requests[0].prefix.assign(80, 7);
-  EXPECT_THAT(support::error_of([&] {
+  EXPECT_THAT(test_support::error_of([&] {
                 search_.run({sources_.data(), 1}, options_, requests);
               }),
               testing::HasSubstr("prefix: 80 pieces, the model takes 80 tokens"));
@@ -293,8 +293,8 @@ TEST(Ensemble, ScoresAreTheLogOfTheMeanOfTheMembers) {
     const Hypothesis& best = outputs[i].hypotheses[0];
     expect_same(search.run({&sources[i], 1}, options, {&requests[i], 1}).at(0).hypotheses, outputs[i].hypotheses, i);
     const Ids empty;
-    TransformerSteps first(*a);
-    TransformerSteps second(*b);
+    ModelSteps first(*a);
+    ModelSteps second(*b);
     const std::span<const int32_t> source = sources[i];
     const int32_t slot = first.add({&source, 1}).at(0);
     second.add({&source, 1});

@@ -181,7 +181,7 @@ TEST_F(Reranking, ACallbackThatThrowsFailsItsLineAlone) {
 
 TEST_F(Reranking, WrongOptionsAreRefused) {
   options_.n_best = 5;
-  EXPECT_THAT(support::error_of([&] { reranking_.translate({}, options_); }),
+  EXPECT_THAT(test_support::error_of([&] { reranking_.translate({}, options_); }),
               testing::HasSubstr("n_best is 5, must be 1 to beam_size (4)"));
 }
 

@@ -229,7 +229,7 @@ TEST_P(ShortlistLaws, EnsemblesKeepToTheList) {
 // The probabilities of a step sum to 1 over what is allowed.
 TEST(ShortlistScores, AreAmongTheAllowedPieces) {
   const auto model = tiny_model(nn::NormOrder::kPost, 1, kVocabSize);
-  TransformerSteps steps(*model);
+  ModelSteps steps(*model);
   const std::vector<int32_t> source = {9, 8, 7, data::kEosId}, allowed = {0, 1, 2, 3, 50, 51, 400, 699};
   const std::span<const int32_t> sentence(source);
   const int32_t slot = steps.add({&sentence, 1}).front();
@@ -250,7 +250,7 @@ TEST(ShortlistScores, AreAmongTheAllowedPieces) {
 
 TEST(ShortlistSearch, ThrowsOutColumnsThatNobodyUses) {
   const auto model = tiny_model(nn::NormOrder::kPost, 1, kVocabSize);
-  TransformerSteps steps(*model);
+  ModelSteps steps(*model);
   const std::vector<int32_t> source = {9, data::kEosId};
   const std::span<const int32_t> sentence(source);
   for (int32_t begin = 4; begin + 30 < kVocabSize; begin += 30) {  // each sentence may use others

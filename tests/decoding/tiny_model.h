@@ -5,21 +5,15 @@
 
 #include "base/random.h"
 #include "data/vocabulary/vocabulary.h"
-#include "models/transformer.h"
+#include "models/transformer/transformer.h"
+#include "support/tiny_config.h"
 
 namespace dragoman::decoding {
 
-/// A random Transformer of 2 + 2 layers, small enough for tests: d_model 32, 4 heads.
+/// A random Transformer of the tiny configuration.
 inline std::shared_ptr<models::Transformer> tiny_model(nn::NormOrder order, uint64_t seed = 1, int64_t vocab_size = 50,
                                                        int64_t max_positions = 80) {
-  models::TransformerConfig config;
-  config.source_vocab_size = vocab_size;
-  config.target_vocab_size = vocab_size;
-  config.d_model = 32;
-  config.d_ff = 64;
-  config.n_heads = 4;
-  config.encoder_layers = 2;
-  config.decoder_layers = 2;
+  models::TransformerConfig config = test_support::tiny_config(vocab_size);
   config.norm_order = order;
   config.tying = models::Tying::kNone;  // tied and untrained, a model would repeat what it reads
   config.max_positions = max_positions;
@@ -31,7 +25,7 @@ inline std::shared_ptr<models::Transformer> tiny_model(nn::NormOrder order, uint
   for (float& value : model->parameters().mutable_values().span<float>()) {
     value *= 1.5F;
   }
-  tensor::Tensor end = model->output_weight().variable.value().rows(data::kEosId, data::kEosId + 1);  // [1, D]
+  tensor::Tensor end = model->output().weight.variable.value().rows(data::kEosId, data::kEosId + 1);  // [1, D]
   for (float& value : end.span<float>()) {
     value *= 3.0F;
   }

@@ -145,8 +145,8 @@ TEST_F(TranslationRequests, ErrorsOfOneReachItsOwnFutureOnly) {
     auto also_good = translator_.submit({.text = line}, options_);
     EXPECT_EQ(good.get().text, expected.text);
     EXPECT_THROW(throwing.get(), std::runtime_error);
-    EXPECT_THAT(support::error_of([&] { too_long.get(); }), testing::HasSubstr("the model takes 80 tokens"));
-    EXPECT_THAT(support::error_of([&] { impossible.get(); }), testing::HasSubstr("phrases: sampling"));
+    EXPECT_THAT(test_support::error_of([&] { too_long.get(); }), testing::HasSubstr("the model takes 80 tokens"));
+    EXPECT_THAT(test_support::error_of([&] { impossible.get(); }), testing::HasSubstr("phrases: sampling"));
     EXPECT_EQ(also_good.get().score, expected.score);
   }
   SearchOptions wrong = options_;

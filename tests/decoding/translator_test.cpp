@@ -9,6 +9,7 @@
 #include "decoding/inspection/attention_capture.h"
 #include "decoding/scorer.h"
 #include "decoding/text_splitter.h"
+#include "models/architectures/architectures.h"
 #include "report/attention_page.h"
 #include "tiny_model.h"
 #include "tiny_vocabulary.h"
@@ -116,7 +117,7 @@ TEST(Translator, RefusesAVocabularyOfAnotherModel) {
 TEST(Translator, InferenceCopyTranslatesAsTheModelItCopies) {
   const auto model = tiny_model(nn::NormOrder::kPre, 5, vocabulary().size());
   const Translator direct(model, vocabulary(), vocabulary());
-  const Translator copied(make_inference_model(*model), vocabulary(), vocabulary());
+  const Translator copied(models::make_inference_model(*model), vocabulary(), vocabulary());
   const std::string line = "the green mouse runs and the dog sleeps";
   const auto expected = direct.translate({&line, 1}, options_of()).at(0);
   const auto seen = copied.translate({&line, 1}, options_of()).at(0);

@@ -3,7 +3,7 @@
 #include "decoding/search/search_defaults.h"
 #include "fuzz.h"
 #include "interop/marian_config.h"
-#include "models/transformer_config.h"
+#include "models/transformer/transformer_config.h"
 
 extern "C" int LLVMFuzzerTestOneInput(const unsigned char* data, size_t size) {
   using namespace dragoman;

@@ -17,7 +17,7 @@
 #include "decoding/text_splitter.h"
 #include "decoding/tiny_vocabulary.h"
 #include "interop/marian_vocabulary.h"
-#include "models/transformer_config.h"
+#include "models/transformer/transformer_config.h"
 #include "support/random_tensors.h"
 
 namespace dragoman {

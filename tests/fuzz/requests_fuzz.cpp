@@ -32,9 +32,9 @@ void look_at(const serving::Request& request, const serving::HttpLimits& limits)
       require(serving::unchanged(html) == text);
       decoding::Translation translation;
       translation.text = "a b, c";
-      serving::assemble(html, std::vector<decoding::Translation>(html.lines(), translation));
+      static_cast<void>(serving::assemble(html, std::vector<decoding::Translation>(html.lines(), translation)));
     }
-    fields.number("alternatives", 0);
+    static_cast<void>(fields.number("alternatives", 0));
   } catch (const serving::HttpError& error) {
     require(error.status() == serving::status::kBadRequest);
   }
@@ -55,7 +55,7 @@ extern "C" int LLVMFuzzerTestOneInput(const unsigned char* data, size_t size) {
     reader.add(rest.substr(0, piece));
     rest.remove_prefix(std::min(piece, rest.size()));
     while (reader.state() == RequestReader::State::kDone) {
-      look_at(reader.take(), limits);
+      look_at(reader.take_request(), limits);
     }
   }
   if (reader.state() == RequestReader::State::kBad) {

@@ -3,8 +3,9 @@
 #include <cmath>
 
 #include "base/files.h"
-#include "models/transformer.h"
+#include "models/transformer/transformer.h"
 #include "ops/linear_cross_entropy.h"
+#include "support/tiny_config.h"
 #include "tensor/safetensors.h"
 #include "training/data_parallel.h"
 
@@ -42,12 +43,9 @@ class GoldenRun : public testing::TestWithParam<Golden> {
   }
 
   static models::TransformerConfig config() {
-    models::TransformerConfig config;
-    config.source_vocab_size = config.target_vocab_size = 29;
+    models::TransformerConfig config = test_support::tiny_config(29);
     config.d_model = 16;
     config.d_ff = 40;
-    config.n_heads = 4;
-    config.encoder_layers = config.decoder_layers = 2;
     config.norm_order = GetParam().order;
     config.tying = GetParam().tying;
     config.dropout = 0.0F;
@@ -92,10 +90,10 @@ TEST_P(GoldenRun, LogitsAndAllGradientsEqualPyTorch) {
   const auto n_tokens = static_cast<int64_t>(batch_.target_output.size());
   autograd::Tape tape;
   const autograd::TapeScope recording(&tape);
-  const autograd::Variable hidden = model_.forward(source, target, {});
-  expect_close(model_.logits(hidden).value(), stored("logits"), "logits");
+  const autograd::Variable hidden = model_.forward({source, target}, {});
+  expect_close(model_.output().logits(hidden).value(), stored("logits"), "logits");
   const auto loss =
-      ops::linear_cross_entropy(hidden, model_.output_weight(), {}, Tensor::from(batch_.target_output, {n_tokens}),
+      ops::linear_cross_entropy(hidden, model_.output().weight, {}, Tensor::from(batch_.target_output, {n_tokens}),
                                 {kSmoothing, 1.0 / static_cast<double>(n_tokens)})
           .loss;
   EXPECT_NEAR(loss.value().item(), stored("losses").data<float>()[0], kTolerance);

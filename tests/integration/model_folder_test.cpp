@@ -9,11 +9,12 @@
 #include "base/files.h"
 #include "base/json.h"
 #include "base/random.h"
-#include "models/inspect.h"
+#include "models/folder_description.h"
 #include "models/model_tensors.h"
-#include "models/transformer.h"
+#include "models/transformer/transformer.h"
 #include "support/expect_error.h"
 #include "support/temporary_folder.h"
+#include "support/tiny_config.h"
 
 namespace dragoman::models {
 namespace {
@@ -24,14 +25,13 @@ using tensor::NamedTensors;
 using tensor::Tensor;
 using test_support::expect_error;
 
+// Every cut and every fault is tried: the fewer bytes the better.
 TransformerConfig tiny_config() {
-  TransformerConfig config;
-  config.source_vocab_size = config.target_vocab_size = 11;
+  TransformerConfig config = test_support::tiny_config(11);
   config.d_model = 8;
   config.d_ff = 16;
   config.n_heads = 2;
   config.encoder_layers = 1;
-  config.decoder_layers = 2;
   return config;
 }
 
@@ -102,7 +102,8 @@ TEST_F(ModelFolder, AThousandDamagedFoldersAreRefused) {
     SCOPED_TRACE(file.filename().string() + (i % 4 == 0 ? " cut at " : " flipped at ") + std::to_string(at));
     expect_error(ErrorKind::kBadData, {file.string()}, [&] { read_model_folder(root()); });
     if (i % 50 == 0) {
-      expect_error(ErrorKind::kBadData, {file.string()}, [&] { inspect_folder(root(), Verify::kYes); });
+      expect_error(ErrorKind::kBadData, {file.string()},
+                   [&] { static_cast<void>(describe_folder(root(), Verify::kYes)); });
     }
     base::write_file_atomic(file, content);
   }
@@ -188,16 +189,16 @@ TEST_F(ModelFolder, ValuesThatAreNotFiniteAreNeverSavedAndNeverLoaded) {
   }
 }
 
-TEST_F(ModelFolder, InspectionListsTensorsConfigurationAndChecksums) {
-  const Inspection inspection = inspect_folder(root(), Verify::kYes);
-  const nlohmann::json tree = base::parse_json(inspection.json, "inspection");
+TEST_F(ModelFolder, DescriptionListsTensorsConfigurationAndChecksums) {
+  const FolderDescription description = describe_folder(root(), Verify::kYes);
+  const nlohmann::json tree = base::parse_json(description.json, "description");
   EXPECT_EQ(tree["parameters"], model_->parameters().count());
   EXPECT_EQ(tree["config"]["d_model"], 8);
   EXPECT_EQ(tree["verified"], true);
   EXPECT_EQ(tree["tensors"].size(), model_->parameters().parameters().size());
   for (const auto& row : tree["tensors"]) {
     const auto& name = row["name"].get_ref<const std::string&>();
-    EXPECT_NE(inspection.text.find(name), std::string::npos);
+    EXPECT_NE(description.text.find(name), std::string::npos);
     double sum = 0;
     for (const float value : model_->parameters().find(name).variable.value().to_vector<float>()) {
       sum += static_cast<double>(value) * value;
@@ -207,19 +208,19 @@ TEST_F(ModelFolder, InspectionListsTensorsConfigurationAndChecksums) {
   for (const auto& row : tree["files"]) {
     const std::string name = row["name"];
     EXPECT_EQ(row["sha256"], base::sha256_file(root() / name)) << name;
-    EXPECT_NE(inspection.text.find(row["sha256"].get<std::string>()), std::string::npos) << name;
+    EXPECT_NE(description.text.find(row["sha256"].get<std::string>()), std::string::npos) << name;
   }
 }
 
-TEST_F(ModelFolder, InspectionWithoutVerifyDoesNotReadOtherFiles) {
+TEST_F(ModelFolder, DescriptionWithoutVerifyDoesNotReadOtherFiles) {
   base::FolderWriter writer(root() / "step-1");
   add_model_files(writer, files_of(*model_));
   writer.add("optimizer.safetensors", "large");
   writer.commit();
   base::write_file_atomic(root() / "step-1/optimizer.safetensors", "lorge");
-  EXPECT_NO_THROW(inspect_folder(root() / "step-1", Verify::kNo));
+  EXPECT_NO_THROW(static_cast<void>(describe_folder(root() / "step-1", Verify::kNo)));
   expect_error(ErrorKind::kBadData, {"optimizer.safetensors", "SHA-256"},
-               [&] { inspect_folder(root() / "step-1", Verify::kYes); });
+               [&] { static_cast<void>(describe_folder(root() / "step-1", Verify::kYes)); });
 }
 
 }  // namespace

@@ -1,4 +1,4 @@
-// The commands import and export as programs, and what other commands do with an imported model.
+// The commands import and export as programs, and other commands with an imported model.
 #include <gtest/gtest.h>
 
 #include "marian_folders.h"

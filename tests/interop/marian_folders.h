@@ -12,7 +12,7 @@
 #include "interop/marian_import.h"
 #include "interop/marian_vocabulary.h"
 #include "models/model_tensors.h"
-#include "models/transformer.h"
+#include "models/transformer/transformer.h"
 
 namespace dragoman::interop {
 
@@ -31,7 +31,7 @@ inline void write_text(const std::filesystem::path& path, const std::string& tex
   std::ofstream(path, std::ios::binary) << text;
 }
 
-/// A model of these files, packed as load_translator does.
+/// Returns a model of these files, packed as by load_translator.
 inline std::shared_ptr<models::Transformer> model_of(const models::ModelFiles& files) {
   auto model = std::make_shared<models::Transformer>(models::transformer_config_from_json(files.config, "config.json"));
   model->parameters().allocate();
@@ -40,7 +40,7 @@ inline std::shared_ptr<models::Transformer> model_of(const models::ModelFiles& f
   return model;
 }
 
-/// Marian's id of each of ours, for one side of a folder.
+/// Returns Marian's id of each of our ids, for one side of a folder.
 inline std::vector<int64_t> marian_ids(const std::filesystem::path& folder, const char* side) {
   const MarianConfig config = marian_config_from_json(base::read_file(folder / "config.json"), "config.json");
   const bool target = std::string(side) == "target";
@@ -58,7 +58,7 @@ inline std::vector<int64_t> mapped(const std::vector<int32_t>& ours, const std::
   return marians;
 }
 
-/// Our id of each of Marian's.
+/// Returns our id of each of Marian's ids.
 inline std::vector<int32_t> our_ids(const std::vector<int64_t>& marian_ids) {
   std::vector<int32_t> ours(marian_ids.size() - 1);
   for (size_t id = 0; id < marian_ids.size(); ++id) {

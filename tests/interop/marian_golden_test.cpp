@@ -1,4 +1,4 @@
-// Imported models against what transformers computed with the same folders (tests/golden/make_hf_marian.py).
+// Imported models compared with the results of transformers for these folders (tests/golden/make_hf_marian.py).
 #include <gtest/gtest.h>
 
 #include "decoding/translator.h"
@@ -34,8 +34,7 @@ class StoredFolder : public testing::TestWithParam<std::string> {
     options.length_penalty = decoding::LengthPenalty::kLength;
     options.alpha = 1.0;
     options.max_length_ratio = 0.0;
-    options.max_length_extra =
-        expected_["max_length"].get<int>() - 2;  // without the start and the end put there by force
+    options.max_length_extra = expected_["max_length"].get<int>() - 2;  // without the start and the forced end
     return decoding::Translator(model_, source_, target_).translate(lines(), options);
   }
 
@@ -74,7 +73,7 @@ TEST_P(StoredFolder, LogitsEqualThoseOfTransformers) {
     }
     const autograd::NoGrad inference;
     const tensor::Tensor seen =
-        model_->logits(model_->forward(models::one_sentence(source), models::one_sentence(target), {})).value();
+        model_->output().logits(model_->forward({models::one_sentence(source), models::one_sentence(target)}, {})).value();
     const tensor::Tensor& expected = stored.at("logits." + std::to_string(sentence));
     ASSERT_EQ(seen.dim(0), expected.dim(0));
     ASSERT_EQ(seen.dim(1), expected.dim(1) + 1);

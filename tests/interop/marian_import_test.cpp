@@ -1,4 +1,4 @@
-// Folders that are broken, hostile, of different models, or of models that dragoman does not have.
+// Folders that are broken or hostile, mix models, or have models that dragoman does not support.
 #include "interop/marian_import.h"
 
 #include <gtest/gtest.h>
@@ -47,7 +47,7 @@ class BrokenFolder : public testing::Test {
   }
 
   void expect_refused(const std::vector<std::string>& parts) const {
-    expect_error(ErrorKind::kBadData, parts, [&] { import_marian(folder()); });
+    expect_error(ErrorKind::kBadData, parts, [&] { static_cast<void>(import_marian(folder())); });
   }
 
   // config.json with one key changed must be refused with the key, its value and what is supported.
@@ -214,7 +214,7 @@ TEST_F(BrokenFolder, SecondNamesOfTheTableAreReadAndMustAgree) {
   expect_refused({"model.safetensors", "lm_head.weight", "differs from 'model.shared.weight'"});
 }
 
-// transformers 4 writes the shared table alone, transformers 5 every table.
+// transformers 4 writes only the shared table, transformers 5 writes every table.
 TEST_F(BrokenFolder, UntiedTablesMayBeWrittenOnce) {
   copy("gelu_untied");
   change_tensors([](auto& tensors) {

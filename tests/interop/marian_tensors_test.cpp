@@ -4,20 +4,20 @@
 
 #include <set>
 
-#include "models/transformer.h"
+#include "models/transformer/transformer.h"
 #include "ops/embedding.h"
 #include "support/tensors.h"
+#include "support/tiny_config.h"
 
 namespace dragoman::interop {
 namespace {
 
-using support::random_tensor;
 using tensor::DType;
 using tensor::Tensor;
+using test_support::random_tensor;
 
 models::TransformerConfig unequal_config() {
-  models::TransformerConfig config;
-  config.source_vocab_size = config.target_vocab_size = 30;
+  models::TransformerConfig config = test_support::tiny_config(30);
   config.d_model = 8;
   config.d_ff = 12;
   config.decoder_d_ff = 10;
@@ -74,7 +74,8 @@ TEST(MarianTensors, ThereAndBackIsTheSame) {
   for (const TensorPair& pair : layer_tensors(config)) {
     const Tensor ours = random_tensor(pair.shape, DType::kFloat32, ++seed);
     const Tensor marians = to_marian(pair, ours, dragoman_components(config.d_model));
-    EXPECT_TRUE(support::same_bits(from_marian(pair, marians, marian_components(config.d_model)), ours)) << pair.ours;
+    EXPECT_TRUE(test_support::same_bits(from_marian(pair, marians, marian_components(config.d_model)), ours))
+        << pair.ours;
     if (pair.shape.rank() == 2) {
       EXPECT_EQ(marians.shape(), (tensor::Shape{pair.shape[1], pair.shape[0]})) << pair.marians;
     }
@@ -84,7 +85,8 @@ TEST(MarianTensors, ThereAndBackIsTheSame) {
 TEST(MarianTensors, AMatrixIsTransposedAndItsResidualSidePermuted) {
   const Tensor marians = random_tensor({3, 4}, DType::kFloat32, 1);  // [Dout, Din]
   const std::vector<int64_t> components = marian_components(4);      // 0 2 1 3
-  const Tensor reads = from_marian({"o", "m", {4, 3}, true, false}, marians, components);
+  const Tensor reads =
+      from_marian({.ours = "o", .marians = "m", .shape = {4, 3}, .residual_in = true}, marians, components);
   ASSERT_EQ(reads.shape(), (tensor::Shape{4, 3}));
   for (int64_t in = 0; in < 4; ++in) {
     for (int64_t out = 0; out < 3; ++out) {

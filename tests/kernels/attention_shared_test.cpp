@@ -13,12 +13,12 @@ namespace dragoman::kernels {
 namespace {
 
 using autograd::Variable;
-using support::close;
-using support::in_units;
-using support::random_tensor;
-using support::same_bits;
-using support::strided_copy;
 using tensor::DType;
+using test_support::close;
+using test_support::random_tensor;
+using test_support::rounded_heads;
+using test_support::same_bits;
+using test_support::strided_copy;
 
 Tensor matrix(int64_t rows, int64_t columns, uint64_t seed) {
   return random_tensor({rows, columns}, DType::kFloat32, seed);
@@ -96,9 +96,9 @@ TEST(AttentionShared, Int8KeysAreReadAsMultiplesOfTheirUnit) {
   for (const int64_t d_head : {1, 5, 16, 33, 64}) {
     Tensor keys = matrix(37, 2 * d_head, 1);
     const Tensor values = strided_copy(matrix(37, 2 * d_head, 2));
-    std::fill_n(keys.data<float>() + 3 * 2 * d_head, d_head, 0.0F);  // no unit
+    std::fill_n(keys.data<float>() + 3 * 2 * d_head, d_head, 0.0F);  // scale 0
     const SharedKeys small = pack_shared_keys(strided_copy(keys), values, 2, DType::kInt8);
-    const SharedKeys plain = pack_shared_keys(in_units(keys, d_head), in_units(values, d_head), 2);
+    const SharedKeys plain = pack_shared_keys(rounded_heads(keys, d_head), rounded_heads(values, d_head), 2);
     const Tensor query = matrix(9, 2 * d_head, 3);
     Tensor seen = Tensor::empty({9, 2 * d_head}), expected = Tensor::empty({9, 2 * d_head});
     Tensor mean = Tensor::empty({9, 37}), expected_mean = Tensor::empty({9, 37});
@@ -138,18 +138,18 @@ TEST(AttentionShared, NoKeysGiveZeros) {
 }
 
 TEST(AttentionShared, NamesWhatDoesNotFit) {
-  EXPECT_EQ(support::error_of([] {
-              pack_shared_keys(Tensor::zeros({4, 8}), Tensor::zeros({3, 8}), 2);
+  EXPECT_EQ(test_support::error_of([] {
+              static_cast<void>(pack_shared_keys(Tensor::zeros({4, 8}), Tensor::zeros({3, 8}), 2));
             }),
             "pack_shared_keys: values is [3, 8], must be [4, 8]");
-  EXPECT_EQ(support::error_of([] {
-              pack_shared_keys(Tensor::zeros({4, 8}), Tensor::zeros({4, 8}), 3);
+  EXPECT_EQ(test_support::error_of([] {
+              static_cast<void>(pack_shared_keys(Tensor::zeros({4, 8}), Tensor::zeros({4, 8}), 3));
             }),
             "pack_shared_keys: keys has width 8, which 3 heads do not divide");
   const SharedKeys keys = pack_shared_keys(Tensor::zeros({4, 8}), Tensor::zeros({4, 8}), 2);
   const SharedRows group{&keys, 3};
   Tensor context = Tensor::empty({4, 8});
-  EXPECT_EQ(support::error_of([&] {
+  EXPECT_EQ(test_support::error_of([&] {
               attention_shared(Tensor::zeros({4, 8}), {&group, 1}, 2, context);
             }),
             "attention_shared: groups of 3 rows for 4 queries and 4 rows of context");

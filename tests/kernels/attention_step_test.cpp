@@ -14,10 +14,10 @@ namespace dragoman::kernels {
 namespace {
 
 using autograd::Variable;
-using support::close;
-using support::random_tensor;
-using support::same_bits;
 using tensor::DType;
+using test_support::close;
+using test_support::random_tensor;
+using test_support::same_bits;
 
 Tensor matrix(int64_t rows, int64_t columns, uint64_t seed) {
   return random_tensor({rows, columns}, DType::kFloat32, seed);
@@ -40,13 +40,13 @@ struct Cache {
 Tensor cached(const Tensor& numbers, int n_heads, DType dtype) {
   const int64_t width = numbers.dim(1) / 2, half = cached_row_elements(width, n_heads, dtype);
   Tensor cache = Tensor::empty({numbers.dim(0), 2 * half}, dtype);
-  std::vector<float> units(static_cast<size_t>(n_heads));
-  for (int64_t part = 0; part < 2 * numbers.dim(0); ++part) {  // keys and values in turn
+  std::vector<float> scales(static_cast<size_t>(n_heads));
+  for (int64_t part = 0; part < 2 * numbers.dim(0); ++part) {  // keys and values alternate
     const float* from = numbers.data<float>() + part * width;
     switch (dtype) {
       case DType::kInt8:
-        quantise_heads(from, n_heads, width / n_heads, cache.data<int8_t>() + part * half, units.data());
-        std::memcpy(cache.data<int8_t>() + part * half + width, units.data(), units.size() * sizeof(float));
+        quantise_heads(from, n_heads, width / n_heads, cache.data<int8_t>() + part * half, scales.data());
+        std::memcpy(cache.data<int8_t>() + part * half + width, scales.data(), scales.size() * sizeof(float));
         break;
       case DType::kBFloat16:
         round_row(from, width, cache.data<tensor::BFloat16>() + part * half);
@@ -121,7 +121,7 @@ TEST(AttentionStep, IndexTableEqualsACacheInThatOrder) {
 }
 
 // Hypotheses of two sentences, which are computed together where they read the same cache rows. In int8 the bytes of
-// the cache are what they are: units of heads are floats.
+// the cache are what they are: scales of heads are floats.
 TEST(AttentionStep, RowsThatShareAHistoryHaveTheBitsOfRowsAlone) {
   constexpr int kHeads = 5;
   const std::vector<std::vector<int32_t>> tables{{0, 1, 2, 3, 4, 5, 6}, {0, 1, 2, 3, 4, 7, 8},   {0, 1, 2, 3, 4, 5, 9},
@@ -155,10 +155,10 @@ TEST(AttentionStep, RowsThatShareAHistoryHaveTheBitsOfRowsAlone) {
 TEST(AttentionStep, RoundedRowsGiveTheBitsOfTheirNumbers) {
   for (const int64_t d_head : {5, 16, 33, 64}) {
     const Tensor rows = matrix(21, 4 * d_head, 7);
-    const Tensor halves = cached(rows, 2, DType::kBFloat16);
+    const Tensor narrow = cached(rows, 2, DType::kBFloat16);
     const Tensor numbers = rows.to(DType::kBFloat16).to(DType::kFloat32);
-    EXPECT_TRUE(same_bits(halves.to(DType::kFloat32), numbers)) << "round_row";
-    const StepKeys small = keys_in(halves, nullptr, 21);
+    EXPECT_TRUE(same_bits(narrow.to(DType::kFloat32), numbers)) << "round_row";
+    const StepKeys small = keys_in(narrow, nullptr, 21);
     const StepKeys plain{numbers.data<float>(), numbers.data<float>() + 2 * d_head, nullptr, 4 * d_head, 21};
     const Tensor query = matrix(1, 2 * d_head, 1);
     Tensor seen = Tensor::empty({1, 2 * d_head}), expected = Tensor::empty({1, 2 * d_head});
@@ -174,10 +174,10 @@ TEST(AttentionStep, Int8RowsAreReadAsMultiplesOfTheirUnit) {
   for (const int64_t d_head : {1, 5, 16, 33, 64}) {
     const int64_t width = kHeads * d_head;
     Tensor rows = matrix(kLength, 2 * width, 7);
-    std::fill_n(rows.data<float>() + 3 * 2 * width, d_head, 0.0F);  // no unit
-    const Tensor units = cached(rows, kHeads, DType::kInt8);
-    const Tensor numbers = support::in_units(rows, d_head);
-    const StepKeys small = keys_in(units, nullptr, kLength);
+    std::fill_n(rows.data<float>() + 3 * 2 * width, d_head, 0.0F);  // scale 0
+    const Tensor quantised = cached(rows, kHeads, DType::kInt8);
+    const Tensor numbers = test_support::rounded_heads(rows, d_head);
+    const StepKeys small = keys_in(quantised, nullptr, kLength);
     const StepKeys plain{numbers.data<float>(), numbers.data<float>() + width, nullptr, 2 * width, kLength};
     const Tensor query = matrix(1, width, 1);
     Tensor seen = Tensor::empty({1, width}), expected = Tensor::empty({1, width});
@@ -217,7 +217,7 @@ TEST(AttentionStep, NamesWhatDoesNotFit) {
   const std::vector<StepKeys> steps(3, cache.prefix(4));
   Tensor context = Tensor::empty({4, 8}), narrow = Tensor::empty({3, 2});
   const auto error = [&](int64_t rows, int n_heads, Tensor& to, Tensor* weights) {
-    return support::error_of([&] { attention_step(Tensor::zeros({rows, 8}), steps, n_heads, to, weights); });
+    return test_support::error_of([&] { attention_step(Tensor::zeros({rows, 8}), steps, n_heads, to, weights); });
   };
   EXPECT_EQ(error(4, 2, context, nullptr), "attention_step: 3 rows of keys for 4 queries");
   EXPECT_THAT(error(4, 3, context, nullptr), testing::HasSubstr("which 3 heads do not divide"));

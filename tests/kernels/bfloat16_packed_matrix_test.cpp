@@ -13,13 +13,13 @@
 namespace dragoman::kernels {
 namespace {
 
-using support::close;
-using support::error_of;
-using support::random_tensor;
-using support::rounded;
-using support::same_bits;
-using support::strided_copy;
 using tensor::DType;
+using test_support::close;
+using test_support::error_of;
+using test_support::random_tensor;
+using test_support::rounded;
+using test_support::same_bits;
+using test_support::strided_copy;
 
 constexpr Activation kActivations[] = {Activation::kNone, Activation::kRelu, Activation::kGelu, Activation::kSilu};
 
@@ -40,10 +40,10 @@ Tensor multiply(const PackedMatrix& matrix, const Tensor& x, const PackedEpilogu
 // Numbers of bfloat16 in every way that products take them: as float32, and as bfloat16 whose rows tiles read where
 // they lie (the second and third), or do not.
 std::vector<Tensor> ways_to_lie(const Tensor& x) {
-  const Tensor halves = x.to(DType::kBFloat16);
+  const Tensor narrow = x.to(DType::kBFloat16);
   const int64_t to_even = x.dim(1) % 2;
-  return {x, halves, strided_copy(halves, 4 + to_even), strided_copy(halves, 6 + to_even, 1),
-          strided_copy(halves, 5 + to_even)};
+  return {x, narrow, strided_copy(narrow, 4 + to_even), strided_copy(narrow, 6 + to_even, 1),
+          strided_copy(narrow, 5 + to_even)};
 }
 
 // Rows that are whole tiles and not, more than a block of them; depths of one block and of several.
@@ -167,9 +167,9 @@ TEST(BFloat16PackedMatrix, SomeColumnsHaveTheBitsOfTheProduct) {
     for (const auto& [rows, depth] : {std::pair<int64_t, int64_t>{19, 70}, {32, 96}, {272, 33}, {16, 2112}}) {
       const Tensor bias = random_float32({1000}, 3);
       const PackedMatrix matrix(random_float32({depth, 1000}, 2), Transpose::kNo, precision);
-      const bool halves = precision == Precision::kBFloat16;
-      for (const DType in : {DType::kFloat32, halves ? DType::kBFloat16 : DType::kFloat32}) {
-        for (const DType out : {DType::kFloat32, halves ? DType::kBFloat16 : DType::kFloat32}) {
+      const bool narrow = precision == Precision::kBFloat16;
+      for (const DType in : {DType::kFloat32, narrow ? DType::kBFloat16 : DType::kFloat32}) {
+        for (const DType out : {DType::kFloat32, narrow ? DType::kBFloat16 : DType::kFloat32}) {
           const Tensor x = random_float32({rows, depth}, 1).to(in);
           for (const Tensor& addend : {Tensor(), bias}) {
             const Tensor whole = multiply(matrix, x, {addend}, out);
@@ -279,20 +279,20 @@ TEST(BFloat16PackedMatrix, ErrorsNameTheColumnsAndRowsAskedFor) {
     return error_of([&] { matrix.multiply_columns(rows, {}, first, y); });
   };
   EXPECT_EQ(columns_error(x, 480, {3, 480}),
-            "packed_matrix: columns 480 to 960 asked for, there are 900; must be whole parts of 480, but the last");
+            "packed_matrix: columns 480 to 960 requested, there are 900; must be whole parts of 480, but the last");
   EXPECT_EQ(columns_error(x, 48, {3, 48}),
-            "packed_matrix: columns 48 to 96 asked for, there are 900; must be whole parts of 480, but the last");
+            "packed_matrix: columns 48 to 96 requested, there are 900; must be whole parts of 480, but the last");
   EXPECT_EQ(columns_error(x, -480, {3, 480}),
-            "packed_matrix: columns -480 to 0 asked for, there are 900; must be whole parts of 480, but the last");
+            "packed_matrix: columns -480 to 0 requested, there are 900; must be whole parts of 480, but the last");
   EXPECT_EQ(columns_error(x, 480, {3, 100}),
-            "packed_matrix: columns 480 to 580 asked for, there are 900; must be whole parts of 480, but the last")
+            "packed_matrix: columns 480 to 580 requested, there are 900; must be whole parts of 480, but the last")
       << "they end inside a panel";
   EXPECT_EQ(columns_error(x, 480, {3, 420}), "no error");
   EXPECT_EQ(columns_error(x, 0, {2, 480}), "packed_matrix: y is [2, 480], must be [3, 480]");
   EXPECT_EQ(columns_error(x.columns(0, 3), 0, {3, 480}), "packed_matrix: x is [3, 3], must have 4 columns");
   Tensor y = Tensor::zeros({3, 900});
   EXPECT_EQ(error_of([&] { matrix.multiply_rows(x, 480, false, y); }),
-            "packed_matrix: rows 480 to 484 asked for, there are 4; the first must be a multiple of 480");
+            "packed_matrix: rows 480 to 484 requested, there are 4; the first must be a multiple of 480");
   EXPECT_EQ(error_of([&] { matrix.multiply(x.columns(0, 3), {}, y); }),
             "packed_matrix: x is [3, 3], must have 4 columns");
 }

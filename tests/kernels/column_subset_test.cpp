@@ -12,7 +12,7 @@ namespace dragoman::kernels {
 namespace {
 
 Tensor random_float32(const tensor::Shape& shape, uint64_t seed) {
-  return support::random_tensor(shape, tensor::DType::kFloat32, seed);
+  return test_support::random_tensor(shape, tensor::DType::kFloat32, seed);
 }
 
 size_t count_differences(const Tensor& whole, const Tensor& part, const std::vector<int32_t>& columns) {
@@ -71,9 +71,9 @@ TEST(ColumnSubset, HoldsNothingAtFirstAndNeedsNoBias) {
 TEST(ColumnSubset, RefusesWhatIsNoColumnOrDoesNotFit) {
   const PackedMatrix whole(random_float32({32, 100}, 2));
   ColumnSubset subset(whole, {});
-  EXPECT_EQ(support::error_of([&] { subset.append(std::vector<int32_t>{100}); }),
-            "column_subset: column 100 asked for, there are 100");
-  EXPECT_EQ(support::error_of([&] {
+  EXPECT_EQ(test_support::error_of([&] { subset.append(std::vector<int32_t>{100}); }),
+            "column_subset: column 100 requested, there are 100");
+  EXPECT_EQ(test_support::error_of([&] {
               subset.multiply(random_float32({1, 31}, 1));
             }),
             "column_subset: x is [1, 31], must have 32 columns");

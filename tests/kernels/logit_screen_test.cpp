@@ -19,7 +19,7 @@ constexpr int32_t kFirst = 4;
 constexpr float kInfinity = std::numeric_limits<float>::infinity();
 
 Tensor random_float32(const tensor::Shape& shape, uint64_t seed) {
-  return support::random_tensor(shape, tensor::DType::kFloat32, seed);
+  return test_support::random_tensor(shape, tensor::DType::kFloat32, seed);
 }
 
 // Few large elements among many small ones, which int8 rounds badly.
@@ -179,7 +179,7 @@ TEST(LogitScreen, AWeightIsNotPackedAgainOnceItHasOne) {
   copy.pack(table, 0, copy.panels());
   copy.pack(table, 0, copy.panels());
   ASSERT_NE(copy.screen(), nullptr);
-  EXPECT_THAT(support::error_of([&] { copy.pack(table, 0, 1); }), testing::HasSubstr("packed again"));
+  EXPECT_THAT(test_support::error_of([&] { copy.pack(table, 0, 1); }), testing::HasSubstr("packed again"));
 }
 
 }  // namespace

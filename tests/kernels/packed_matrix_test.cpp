@@ -13,11 +13,11 @@
 namespace dragoman::kernels {
 namespace {
 
-using support::close;
-using support::random_tensor;
-using support::same_bits;
-using support::strided_copy;
 using tensor::DType;
+using test_support::close;
+using test_support::random_tensor;
+using test_support::same_bits;
+using test_support::strided_copy;
 
 Tensor multiply(const PackedMatrix& matrix, const Tensor& x, const PackedEpilogue& epilogue = {}) {
   Tensor y = Tensor::full({x.dim(0), matrix.columns()}, 9.0);
@@ -32,27 +32,27 @@ Tensor random_float32(const tensor::Shape& shape, uint64_t seed) {
 constexpr Precision kPrecisions[] = {Precision::kFloat32, Precision::kBFloat16, Precision::kInt8};
 
 Tensor transposed(const Tensor& matrix) {
-  Tensor turned = Tensor::empty({matrix.dim(1), matrix.dim(0)});
+  Tensor result = Tensor::empty({matrix.dim(1), matrix.dim(0)});
   for (int64_t i = 0; i < matrix.dim(0); ++i) {
     for (int64_t j = 0; j < matrix.dim(1); ++j) {
-      turned.data<float>()[j * matrix.dim(0) + i] = matrix.data<float>()[i * matrix.stride(0) + j];
+      result.data<float>()[j * matrix.dim(0) + i] = matrix.data<float>()[i * matrix.stride(0) + j];
     }
   }
-  return turned;
+  return result;
 }
 
 TEST(PackedMatrix, ProductHasTheBitsOfGemmForOddSizes) {
   for (const auto& [k, n] :
        {std::pair<int64_t, int64_t>{1, 1}, {7, 31}, {33, 48}, {64, 49}, {300, 7}, {513, 97}, {1100, 130}, {2063, 20}}) {
     const Tensor x = random_float32({19, k}, 1), weight = random_float32({k, n}, 2), bias = random_float32({n}, 3);
-    const Tensor turned = transposed(weight);
+    const Tensor weight_transposed = transposed(weight);
     for (const Precision precision : {Precision::kFloat32, Precision::kBFloat16}) {
       Tensor expected = Tensor::empty({19, n});
       ops::gemm_bias(x, Transpose::kNo, weight, Transpose::kNo, bias, expected, precision);
       const PackedMatrix straight(strided_copy(weight), Transpose::kNo, precision);
       EXPECT_TRUE(same_bits(multiply(straight, strided_copy(x), {bias}), expected)) << k << " x " << n;
-      const PackedMatrix turned_back(turned, Transpose::kYes, precision);
-      EXPECT_TRUE(same_bits(multiply(turned_back, x, {bias}), expected)) << k << " x " << n;
+      const PackedMatrix from_transposed(weight_transposed, Transpose::kYes, precision);
+      EXPECT_TRUE(same_bits(multiply(from_transposed, x, {bias}), expected)) << k << " x " << n;
       Tensor sum = expected.clone(), expected_sum = expected.clone();
       ops::gemm_accumulate(x, Transpose::kNo, weight, Transpose::kNo, expected_sum, precision);
       straight.multiply_accumulate(x, sum);
@@ -61,20 +61,20 @@ TEST(PackedMatrix, ProductHasTheBitsOfGemmForOddSizes) {
   }
 }
 
-// Elements in units of their row, and what a unit is worth.
+// Elements quantized to int8, and their scale.
 struct Rounded {
-  std::vector<int32_t> units;
-  float worth;
+  std::vector<int32_t> values;
+  float scale;
 };
 
 Rounded rounded(const float* values, int64_t count, int64_t stride) {
   Rounded result{{}, 0.0F};
   for (int64_t i = 0; i < count; ++i) {
-    result.worth = std::max(result.worth, std::abs(values[i * stride]) / 127.0F);
+    result.scale = std::max(result.scale, std::abs(values[i * stride]) / 127.0F);
   }
   for (int64_t i = 0; i < count; ++i) {
-    const float per_one = result.worth > 0.0F ? 1.0F / result.worth : 0.0F;
-    result.units.push_back(static_cast<int32_t>(std::nearbyint(values[i * stride] * per_one)));
+    const float inverse_scale = result.scale > 0.0F ? 1.0F / result.scale : 0.0F;
+    result.values.push_back(static_cast<int32_t>(std::nearbyint(values[i * stride] * inverse_scale)));
   }
   return result;
 }
@@ -93,17 +93,17 @@ TEST(PackedMatrix, Int8IsExactInUnitsOfRowsAndColumns) {
       for (int64_t j = 0; j < n; ++j) {
         const Rounded column = rounded(weight.data<float>() + j, k, n);
         int32_t sum = 0;
-        for (size_t i = 0; i < row.units.size(); ++i) {
-          sum += row.units[i] * column.units[i];
+        for (size_t i = 0; i < row.values.size(); ++i) {
+          sum += row.values[i] * column.values[i];
         }
         expected.data<float>()[r * n + j] =
-            std::fma(static_cast<float>(sum), row.worth * column.worth, bias.data<float>()[j]);
+            std::fma(static_cast<float>(sum), row.scale * column.scale, bias.data<float>()[j]);
       }
     }
     const PackedMatrix straight(strided_copy(weight), Transpose::kNo, Precision::kInt8);
     EXPECT_TRUE(same_bits(multiply(straight, strided_copy(x), {bias}), expected)) << k << " x " << n;
-    const PackedMatrix turned(transposed(weight), Transpose::kYes, Precision::kInt8);
-    EXPECT_TRUE(same_bits(multiply(turned, x, {bias}), expected)) << k << " x " << n << " stored transposed";
+    const PackedMatrix weight_transposed(transposed(weight), Transpose::kYes, Precision::kInt8);
+    EXPECT_TRUE(same_bits(multiply(weight_transposed, x, {bias}), expected)) << k << " x " << n << " stored transposed";
   }
 }
 
@@ -125,10 +125,10 @@ TEST(PackedMatrix, QuantisedWeightsGiveTheSameMatrix) {
   for (const auto& [k, n] : {std::pair<int64_t, int64_t>{1, 1}, {4, 16}, {33, 48}, {70, 100}, {513, 97}}) {
     Tensor weight = random_float32({k, n}, 2);
     weight.columns(0, 1).fill(0.0);
-    const Tensor x = random_float32({5, k}, 1), turned = transposed(weight);
+    const Tensor x = random_float32({5, k}, 1), weight_transposed = transposed(weight);
     const Tensor expected = multiply(PackedMatrix(weight, Transpose::kNo, Precision::kInt8), x);
     for (const Transpose stored : {Transpose::kNo, Transpose::kYes}) {
-      const Tensor& source = stored == Transpose::kYes ? turned : weight;
+      const Tensor& source = stored == Transpose::kYes ? weight_transposed : weight;
       const QuantisedWeight quantised = quantise(source, stored);
       PackedMatrix matrix(k, n, Precision::kInt8);
       matrix.pack(quantised, stored, 0, matrix.panels());
@@ -304,7 +304,7 @@ TEST(PackedMatrix, ErrorsNameTheArgument) {
         matrix.multiply_rows(Tensor::zeros({3, 2}), 3, false, y);
       },
       testing::ThrowsMessage<base::Error>(
-          "packed_matrix: rows 3 to 5 asked for, there are 4; the first must be a multiple of 480"));
+          "packed_matrix: rows 3 to 5 requested, there are 4; the first must be a multiple of 480"));
   EXPECT_THAT(
       [&] {
         multiply(matrix, Tensor::zeros({3, 4}), {Tensor::zeros({5})});
@@ -316,9 +316,9 @@ TEST(PackedMatrix, ErrorsNameTheArgument) {
       },
       testing::ThrowsMessage<base::Error>("packed_matrix: weight is float64, must be float32"));
   const std::vector<Tensor> unlike = {Tensor::zeros({64, 2}), Tensor::zeros({32, 2})};
-  EXPECT_THAT([&] { PackedMatrix::concatenate(unlike); },
+  EXPECT_THAT([&] { static_cast<void>(PackedMatrix::concatenate(unlike)); },
               testing::ThrowsMessage<base::Error>("packed_matrix: weight 1 has 32 rows, weight 0 has 64"));
-  EXPECT_THROW(PackedMatrix::concatenate({}), base::Error);
+  EXPECT_THROW(static_cast<void>(PackedMatrix::concatenate({})), base::Error);
   EXPECT_THAT(
       [] {
         PackedMatrix(4, 6, Precision::kFloat32).pack(Tensor::zeros({6, 4}), Transpose::kNo, 0, 1);
@@ -328,7 +328,7 @@ TEST(PackedMatrix, ErrorsNameTheArgument) {
       [] {
         PackedMatrix(4, 6, Precision::kFloat32).pack(Tensor::zeros({4, 6}), Transpose::kNo, 0, 2);
       },
-      testing::ThrowsMessage<base::Error>("packed_matrix: panels 0 to 2 asked for, there are 1"));
+      testing::ThrowsMessage<base::Error>("packed_matrix: panels 0 to 2 requested, there are 1"));
 }
 
 }  // namespace

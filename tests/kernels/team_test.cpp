@@ -11,9 +11,9 @@
 namespace dragoman::kernels {
 namespace {
 
-using support::random_tensor;
-using support::same_bits;
 using tensor::DType;
+using test_support::random_tensor;
+using test_support::same_bits;
 
 struct Size {
   int64_t rows, depth, columns;

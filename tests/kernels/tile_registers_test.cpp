@@ -13,9 +13,9 @@
 namespace dragoman::kernels {
 namespace {
 
-using support::random_tensor;
-using support::same_bits;
 using tensor::DType;
+using test_support::random_tensor;
+using test_support::same_bits;
 
 struct Case {
   int64_t rows, depth, columns;
@@ -48,27 +48,27 @@ class TileRegisters : public testing::Test {
     return y;
   }
 
-  std::optional<support::TileTrap> trap_;
+  std::optional<test_support::TileTrap> trap_;
 };
 
 TEST_F(TileRegisters, Int8HasTheBitsOfTilesInMemory) {
   for (const Case& size : kCases) {
-    const int64_t before = support::TileTrap::count();
+    const int64_t before = test_support::TileTrap::count();
     EXPECT_TRUE(same_bits(product(size, ProductKernel::kInt8Amx), product(size, ProductKernel::kInt8EmulatedAmx)))
         << size.rows << " x " << size.depth << " x " << size.columns;
-    EXPECT_EQ(trap_.has_value(), support::TileTrap::count() > before) << "instructions of AMX were not met";
+    EXPECT_EQ(trap_.has_value(), test_support::TileTrap::count() > before) << "instructions of AMX were not met";
   }
 }
 
 TEST_F(TileRegisters, FloatingPointHasTheBitsOfTilesInMemory) {
   for (const Case& size : kCases) {
-    const int64_t before = support::TileTrap::count();
+    const int64_t before = test_support::TileTrap::count();
     EXPECT_TRUE(
         same_bits(product(size, ProductKernel::kBFloat16Amx), product(size, ProductKernel::kBFloat16EmulatedAmx)))
         << "bfloat16, " << size.rows << " x " << size.depth << " x " << size.columns;
     EXPECT_TRUE(same_bits(product(size, ProductKernel::kFloat32Amx), product(size, ProductKernel::kFloat32EmulatedAmx)))
         << "float32, " << size.rows << " x " << size.depth << " x " << size.columns;
-    EXPECT_EQ(trap_.has_value(), support::TileTrap::count() > before) << "instructions of AMX were not met";
+    EXPECT_EQ(trap_.has_value(), test_support::TileTrap::count() > before) << "instructions of AMX were not met";
   }
 }
 
@@ -84,9 +84,9 @@ TEST_F(TileRegisters, AttentionHasTheBitsOfTilesInMemory) {
     attention_backward_in_tiles(kernel, inputs, stats, grad_context, gradients);
     return std::vector<Tensor>{context, gradients.query, gradients.key, gradients.value};
   };
-  const int64_t before = support::TileTrap::count();
+  const int64_t before = test_support::TileTrap::count();
   const auto seen = all_of(ProductKernel::kBFloat16Amx), expected = all_of(ProductKernel::kBFloat16EmulatedAmx);
-  EXPECT_EQ(trap_.has_value(), support::TileTrap::count() > before) << "instructions of AMX were not met";
+  EXPECT_EQ(trap_.has_value(), test_support::TileTrap::count() > before) << "instructions of AMX were not met";
   const char* names[] = {"context", "gradient of query", "gradient of key", "gradient of value"};
   for (size_t index = 0; index < seen.size(); ++index) {
     EXPECT_TRUE(same_bits(seen[index], expected[index])) << names[index];

@@ -76,9 +76,9 @@ TEST(TopK, RefusesAnImpossibleK) {
   const std::vector<float> row(4);
   float value = 0;
   int32_t id = 0;
-  EXPECT_EQ(support::error_of([&] { top_k(row.data(), 4, 5, &value, &id); }), "top_k: k is 5, must be in [1, 4]");
-  EXPECT_EQ(support::error_of([&] { top_k(row.data(), 4, 0, &value, &id); }), "top_k: k is 0, must be in [1, 4]");
-  EXPECT_EQ(support::error_of([&] { argmax(row.data(), 0); }), "argmax: the row is empty, must have elements");
+  EXPECT_EQ(test_support::error_of([&] { top_k(row.data(), 4, 5, &value, &id); }), "top_k: k is 5, must be in [1, 4]");
+  EXPECT_EQ(test_support::error_of([&] { top_k(row.data(), 4, 0, &value, &id); }), "top_k: k is 0, must be in [1, 4]");
+  EXPECT_EQ(test_support::error_of([&] { argmax(row.data(), 0); }), "argmax: the row is empty, must have elements");
 }
 
 TEST(LogSumExp, MatchesDoublePrecision) {

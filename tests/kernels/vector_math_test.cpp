@@ -11,8 +11,8 @@
 namespace dragoman::kernels {
 namespace {
 
-using support::random_tensor;
 using tensor::DType;
+using test_support::random_tensor;
 
 constexpr int64_t kSizes[] = {0, 1, 7, 8, 31, 33, 64, 300, 1000};
 

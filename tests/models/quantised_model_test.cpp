@@ -6,8 +6,9 @@
 #include <optional>
 
 #include "models/model_tensors.h"
-#include "models/transformer.h"
+#include "models/transformer/transformer.h"
 #include "support/error_of.h"
+#include "support/tiny_config.h"
 
 namespace dragoman::models {
 namespace {
@@ -18,11 +19,9 @@ using tensor::NamedTensors;
 using tensor::Tensor;
 
 TransformerConfig small_config(Tying tying) {
-  TransformerConfig config;
-  config.source_vocab_size = config.target_vocab_size = 70;
+  TransformerConfig config = test_support::tiny_config(70);
   config.d_model = 24;
   config.d_ff = 50;
-  config.n_heads = 4;
   config.encoder_layers = config.decoder_layers = 1;
   config.positions = nn::PositionKind::kLearned;
   config.max_positions = 20;
@@ -44,7 +43,7 @@ struct Made {
 std::vector<float> logits_of(const Transformer& model) {
   const autograd::NoGrad inference;
   const std::vector<int32_t> source = {9, 5, 69, 3}, target = {2, 8, 44};
-  return model.logits(model.forward(one_sentence(source), one_sentence(target), {})).value().to_vector<float>();
+  return model.output().logits(model.forward({one_sentence(source), one_sentence(target)}, {})).value().to_vector<float>();
 }
 
 // As the tensors of a file, in the order of their names or backwards.
@@ -122,7 +121,7 @@ TEST(QuantisedModel, DamagedTensorsAreNamed) {
   const auto error_with = [&](const std::function<void(NamedTensors&)>& damage) {
     NamedTensors tensors = whole;
     damage(tensors);
-    return support::error_of([&] { logits_of_loaded(tensors, Tying::kTarget, Precision::kInt8); });
+    return test_support::error_of([&] { logits_of_loaded(tensors, Tying::kTarget, Precision::kInt8); });
   };
   EXPECT_EQ(
       error_with([&](NamedTensors& tensors) { tensors.erase(name); }),
@@ -165,7 +164,7 @@ TEST(QuantisedModel, DamagedTensorsAreNamed) {
 TEST(QuantisedModel, CannotBeLoadedToTrain) {
   Made made;
   const NamedTensors rounded = rounded_tensors(made.tensors, made.model.parameters(), Precision::kBFloat16);
-  EXPECT_THAT(support::error_of([&] { load_tensors(rounded, made.model.parameters(), "m/model.safetensors"); }),
+  EXPECT_THAT(test_support::error_of([&] { load_tensors(rounded, made.model.parameters(), "m/model.safetensors"); }),
               testing::HasSubstr("rounded by `dragoman quantize`"));
 }
 

@@ -1,9 +1,9 @@
-#include "models/transformer_config.h"
+#include "models/transformer/transformer_config.h"
 
 #include <gtest/gtest.h>
 
 #include "base/error.h"
-#include "models/transformer.h"
+#include "models/transformer/transformer.h"
 
 namespace dragoman::models {
 namespace {
@@ -86,7 +86,7 @@ TEST(TransformerConfig, TheDecoderTakesTheShapeOfTheEncoderUnlessToldOtherwise) 
   EXPECT_EQ(config.encoder_layer().n_heads, 8);
   const Transformer model(config);
   EXPECT_EQ(model.parameters().find("decoder.layers.0.feed_forward.inner.weight").shape, (tensor::Shape{512, 96}));
-  EXPECT_EQ(model.decoder_layer(0).cross_attention().n_heads(), 2);
+  EXPECT_EQ(model.decoder_layers()[0].cross_attention().n_heads(), 2);
 }
 
 TEST(TransformerConfig, UnknownKeySuggestsTheNearestOne) {

@@ -1,4 +1,4 @@
-#include "models/transformer.h"
+#include "models/transformer/transformer.h"
 
 #include <gtest/gtest.h>
 
@@ -7,6 +7,7 @@
 #include "base/random.h"
 #include "ops/linear_cross_entropy.h"
 #include "ops/matmul.h"
+#include "support/tiny_config.h"
 
 namespace dragoman::models {
 namespace {
@@ -38,13 +39,8 @@ TokenRows rows_of(const Sentences& sentences) {
 }
 
 TransformerConfig config_of(nn::NormOrder order) {
-  TransformerConfig config;
-  config.source_vocab_size = config.target_vocab_size = 44;
-  config.d_model = 32;
-  config.d_ff = 48;
-  config.n_heads = 4;
+  TransformerConfig config = test_support::tiny_config(44);
   config.encoder_layers = 3;
-  config.decoder_layers = 2;
   config.norm_order = order;
   config.dropout = 0.3F;
   config.attention_dropout = 0.1F;
@@ -60,7 +56,7 @@ class TransformerLaws : public testing::TestWithParam<nn::NormOrder> {
   }
 
   Tensor logits(const Sentences& source, const Sentences& target) const {
-    return model_.logits(model_.forward(rows_of(source), rows_of(target), {})).value();
+    return model_.output().logits(model_.forward({rows_of(source), rows_of(target)}, {})).value();
   }
 
   Transformer model_;
@@ -103,7 +99,7 @@ TEST_P(TransformerLaws, PackedWeightsComputeTheSameModel) {
 TEST_P(TransformerLaws, DropoutFollowsSeedStepAndRowAlone) {
   const Sentences source = random_sentences({5, 7}, 2), target = random_sentences({4, 9}, 3);
   const auto run = [&](uint64_t seed, uint32_t step) {
-    return model_.forward(rows_of(source), rows_of(target), {true, seed, step, nullptr}).value().to_vector<float>();
+    return model_.forward({rows_of(source), rows_of(target)}, {true, seed, step, nullptr}).value().to_vector<float>();
   };
   EXPECT_EQ(run(1, 1), run(1, 1));
   EXPECT_NE(run(1, 1), run(1, 2));
@@ -115,7 +111,7 @@ TEST_P(TransformerLaws, DropoutFollowsSeedStepAndRowAlone) {
   target_shard.rows.first_row = target.offsets[1];
   const std::vector<float> whole = run(5, 9);
   const std::vector<float> shard =
-      model_.forward(source_shard, target_shard, {true, 5, 9, nullptr}).value().to_vector<float>();
+      model_.forward({source_shard, target_shard}, {true, 5, 9, nullptr}).value().to_vector<float>();
   const size_t skipped = static_cast<size_t>(target.offsets[1]) * 32;
   for (size_t index = 0; index < shard.size(); ++index) {
     ASSERT_NEAR(shard[index], whole[skipped + index], 1e-4) << "element " << index;
@@ -131,8 +127,8 @@ TEST_P(TransformerLaws, RecomputedLayersGiveTheSameGradientsBitForBit) {
     model_.parameters().allocate_gradients();
     autograd::Tape tape;
     const autograd::TapeScope recording(&tape);
-    const Variable hidden = model_.forward(rows_of(source), rows_of(target), {true, 1, 1, nullptr, recompute});
-    tape.backward(ops::linear_cross_entropy(hidden, model_.output_weight(), {}, expected, {0.1F, 0.25}).loss);
+    const Variable hidden = model_.forward({rows_of(source), rows_of(target)}, {true, 1, 1, nullptr, recompute});
+    tape.backward(ops::linear_cross_entropy(hidden, model_.output().weight, {}, expected, {0.1F, 0.25}).loss);
     return model_.parameters().gradients().to_vector<float>();
   };
   const std::vector<float> kept = gradients(nn::Recompute::kNone), again = gradients(nn::Recompute::kLayers);
@@ -153,7 +149,7 @@ TEST_P(TransformerLaws, TheOutputBiasIsAddedToEveryLogit) {
   Transformer biased(config);
   biased.parameters().allocate();
   biased.parameters().initialize(1);
-  Tensor bias = biased.output_bias().value();  // [V]
+  Tensor bias = biased.output().bias.value();  // [V]
   for (int64_t id = 0; id < bias.size(); ++id) {
     bias.data<float>()[id] = static_cast<float>(id) - 7.5F;
   }
@@ -161,7 +157,7 @@ TEST_P(TransformerLaws, TheOutputBiasIsAddedToEveryLogit) {
     if (packed) {
       biased.parameters().pack_weights();
     }
-    const Tensor seen = biased.logits(biased.forward(rows_of(source), rows_of(target), {})).value();  // [N, V]
+    const Tensor seen = biased.output().logits(biased.forward({rows_of(source), rows_of(target)}, {})).value();  // [N, V]
     for (int64_t index = 0; index < seen.size(); ++index) {
       ASSERT_NEAR(seen.data<float>()[index], plain.data<float>()[index] + static_cast<float>(index % 44) - 7.5F, 2e-4)
           << "logit " << index << (packed ? ", packed" : "");
@@ -189,8 +185,8 @@ TEST_P(TransformerLaws, GradientsOfTheWholeModelMatchFiniteDifferences) {
   const Sentences source = random_sentences({3, 2}, 2), target = random_sentences({2, 4}, 3);
   const Tensor expected = Tensor::from(random_sentences({6}, 5).ids, {6});
   const auto loss_of = [&] {
-    const Variable hidden = model.forward(rows_of(source), rows_of(target), {true, 1, 1, nullptr});
-    return ops::linear_cross_entropy(hidden, model.output_weight(), model.output_bias(), expected, {0.1F, 0.25}).loss;
+    const Variable hidden = model.forward({rows_of(source), rows_of(target)}, {true, 1, 1, nullptr});
+    return ops::linear_cross_entropy(hidden, model.output().weight, model.output().bias, expected, {0.1F, 0.25}).loss;
   };
   {
     autograd::Tape tape;

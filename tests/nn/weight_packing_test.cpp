@@ -11,9 +11,9 @@
 namespace dragoman::nn {
 namespace {
 
-using support::random_tensor;
-using support::same_bits;
 using tensor::DType;
+using test_support::random_tensor;
+using test_support::same_bits;
 
 // Two layers and an output weight, with their values.
 struct Model {
@@ -65,7 +65,7 @@ TEST(WeightPacking, AnyNumberOfWorkersPacksTheSameCopies) {
 
 TEST(WeightPacking, ChangedValuesAreNeverUsedWithOldCopies) {
   Model model, other(2);
-  const auto use = [&] { return support::error_of([&] { model.forward(input()); }); };
+  const auto use = [&] { return test_support::error_of([&] { model.forward(input()); }); };
   model.parameters.allocate_packing(kernels::Precision::kFloat32);
   EXPECT_EQ(use(), kOld) << "not packed yet";
   model.parameters.packing()->pack(0, 1);
@@ -88,9 +88,9 @@ TEST(WeightPacking, ReplicasUseTheSharedCopies) {
   model.parameters.packing()->pack(0, 1);
   EXPECT_TRUE(same_bits(replica.forward(input()), model.forward(input())));
   replica.parameters.mutable_values();
-  EXPECT_EQ(support::error_of([&] { model.forward(input()); }), kOld);
+  EXPECT_EQ(test_support::error_of([&] { model.forward(input()); }), kOld);
   Model stranger;
-  EXPECT_EQ(support::error_of([&] { stranger.parameters.share_packing(model.parameters); }),
+  EXPECT_EQ(test_support::error_of([&] { stranger.parameters.share_packing(model.parameters); }),
             "parameters: packed copies of other values cannot be shared");
 }
 
@@ -108,7 +108,7 @@ TEST(WeightPacking, PackingAgainAsksForNoMemory) {
 TEST(WeightPacking, Float64WeightsCannotBePacked) {
   Model model;
   model.parameters.allocate(DType::kFloat64);
-  EXPECT_EQ(support::error_of([&] { model.parameters.allocate_packing(kernels::Precision::kFloat32); }),
+  EXPECT_EQ(test_support::error_of([&] { model.parameters.allocate_packing(kernels::Precision::kFloat32); }),
             "parameters: float64 weights cannot be packed");
 }
 

@@ -11,14 +11,14 @@
 namespace dragoman::ops {
 namespace {
 
-using support::check_gradients;
-using support::close;
-using support::gradients;
-using support::random_tensor;
-using support::rounded;
-using support::same_bits;
-using support::strided_copy;
 using tensor::DType;
+using test_support::check_gradients;
+using test_support::close;
+using test_support::gradients;
+using test_support::random_tensor;
+using test_support::rounded;
+using test_support::same_bits;
+using test_support::strided_copy;
 
 constexpr Dropout kSome{.probability = 0.3F, .seed = 1, .step = 2, .site = 3, .first_row = 4};
 

@@ -15,10 +15,10 @@
 namespace dragoman::ops {
 namespace {
 
-using support::close;
-using support::random_tensor;
-using support::same_bits;
 using tensor::DType;
+using test_support::close;
+using test_support::random_tensor;
+using test_support::same_bits;
 using testing::HasSubstr;
 
 // Packed queries, keys and values of sentences with the given lengths.
@@ -55,7 +55,7 @@ Tensor mask_of(int64_t n_keys, int64_t hide_every) {
   return mask;
 }
 
-support::Function function_of(const AttentionBounds& bounds, const AttentionOptions& options) {
+test_support::Function function_of(const AttentionBounds& bounds, const AttentionOptions& options) {
   return [=](const std::vector<Variable>& in) { return attention(in[0], in[1], in[2], bounds, options); };
 }
 
@@ -71,10 +71,10 @@ void compare_with_reference(const Batch& batch, const AttentionOptions& options,
       << label;
   const Tensor weights = random_tensor({batch.query.dim(0), batch.value.dim(1)}, DType::kFloat64, 4);
   const auto function = function_of(batch.bounds, options);
-  const auto view = [](const Tensor& tensor) { return support::strided_copy(tensor.to(DType::kFloat32)); };
-  const auto exact = support::gradients(function, {batch.query, batch.key, batch.value}, weights);
-  const auto fast = support::gradients(function, {view(batch.query), view(batch.key), view(batch.value)},
-                                       weights.to(DType::kFloat32));
+  const auto view = [](const Tensor& tensor) { return test_support::strided_copy(tensor.to(DType::kFloat32)); };
+  const auto exact = test_support::gradients(function, {batch.query, batch.key, batch.value}, weights);
+  const auto fast = test_support::gradients(function, {view(batch.query), view(batch.key), view(batch.value)},
+                                            weights.to(DType::kFloat32));
   const char* names[] = {"query", "key", "value"};
   for (size_t input = 0; input < 3; ++input) {
     EXPECT_TRUE(close(fast[input], exact[input], 5e-6)) << label << ", gradient of " << names[input];
@@ -84,14 +84,14 @@ void compare_with_reference(const Batch& batch, const AttentionOptions& options,
 TEST(Attention, BackwardMatchesCentralDifferences) {
   const Batch batch = make_batch({3, 1, 2}, {2, 4, 1}, 4, 6);
   AttentionOptions options{.n_heads = 2};
-  support::check_gradients(function_of(batch.bounds, options), {batch.query, batch.key, batch.value});
+  test_support::check_gradients(function_of(batch.bounds, options), {batch.query, batch.key, batch.value});
   options.dropout = {.probability = 0.4F, .seed = 5, .step = 1, .site = 9, .first_row = 3};
   AttentionBounds masked = batch.bounds;
   masked.key_mask = mask_of(7, 3);
-  support::check_gradients(function_of(masked, options), {batch.query, batch.key, batch.value});
+  test_support::check_gradients(function_of(masked, options), {batch.query, batch.key, batch.value});
   const Batch square = make_batch({3, 4}, {3, 4}, 4, 2);
-  support::check_gradients(function_of(square.bounds, {.n_heads = 2, .causal = true}),
-                           {square.query, square.key, square.value});
+  test_support::check_gradients(function_of(square.bounds, {.n_heads = 2, .causal = true}),
+                                {square.query, square.key, square.value});
 }
 
 TEST(Attention, KernelMatchesReference) {
@@ -118,9 +118,9 @@ TEST(Attention, KernelMatchesReferenceWithMaskAndDropout) {
 }
 
 bool is_in_tiles(const Batch& batch, const AttentionOptions& options) {
-  const auto halves = [](const Tensor& x) { return x.to(DType::kBFloat16); };
+  const auto to_bfloat16 = [](const Tensor& x) { return x.to(DType::kBFloat16); };
   return kernels::attends_in_tiles(
-      {halves(batch.query), halves(batch.key), halves(batch.value), batch.bounds, options});
+      {to_bfloat16(batch.query), to_bfloat16(batch.key), to_bfloat16(batch.value), batch.bounds, options});
 }
 
 // |seen - expected| / |expected| of all elements together
@@ -138,8 +138,8 @@ double relative_error(const Tensor& seen, const Tensor& expected) {
 // Everything is computed in float32 on widened rows; context and gradients are rounded once. In tiles the weights and
 // the gradients of scores are rounded as well, each by at most 2^-9 of itself. The inputs as column views.
 void expect_float32_of_widened(const Batch& batch, const AttentionOptions& options, const std::string& label) {
-  const auto halves = [](const Tensor& x) { return support::strided_copy(x.to(DType::kBFloat16)); };
-  const std::vector<Tensor> inputs = {halves(batch.query), halves(batch.key), halves(batch.value)};
+  const auto to_bfloat16 = [](const Tensor& x) { return test_support::strided_copy(x.to(DType::kBFloat16)); };
+  const std::vector<Tensor> inputs = {to_bfloat16(batch.query), to_bfloat16(batch.key), to_bfloat16(batch.value)};
   std::vector<Tensor> wide;
   for (const Tensor& input : inputs) {
     wide.push_back(input.to(DType::kFloat32));
@@ -158,8 +158,8 @@ void expect_float32_of_widened(const Batch& batch, const AttentionOptions& optio
     }
   };
   expect_rounded(value(inputs), value(wide), "context");
-  const auto seen = support::gradients(function, inputs, grad_context);
-  const auto expected = support::gradients(function, wide, grad_context.to(DType::kFloat32));
+  const auto seen = test_support::gradients(function, inputs, grad_context);
+  const auto expected = test_support::gradients(function, wide, grad_context.to(DType::kFloat32));
   const char* names[] = {"query", "key", "value"};
   for (size_t input = 0; input < 3; ++input) {
     expect_rounded(seen[input], expected[input], std::string("gradient of ") + names[input]);
@@ -202,10 +202,11 @@ TEST(Attention, RowsOfBFloat16WithNothingToAttendToAreZeroWithZeroGradient) {
   Batch batch = make_batch({2, 3, 2}, {0, 3, 2}, 8, 8);
   batch.bounds.key_mask = Tensor::from(std::vector<int32_t>{0, 0, 0, 1, 1}, {5}).to(DType::kBool);
   EXPECT_TRUE(close(value_of(batch, {.n_heads = 2}, DType::kBFloat16).rows(0, 5), Tensor::zeros({5, 8}), 0.0));
-  const auto halves = [](const Tensor& x) { return x.to(DType::kBFloat16); };
-  const auto grads = support::gradients(function_of(batch.bounds, {.n_heads = 2}),
-                                        {halves(batch.query), halves(batch.key), halves(batch.value)},
-                                        halves(Tensor::full({7, 8}, 1.0)));
+  const auto to_bfloat16 = [](const Tensor& x) { return x.to(DType::kBFloat16); };
+  const auto grads =
+      test_support::gradients(function_of(batch.bounds, {.n_heads = 2}),
+                              {to_bfloat16(batch.query), to_bfloat16(batch.key), to_bfloat16(batch.value)},
+                              to_bfloat16(Tensor::full({7, 8}, 1.0)));
   EXPECT_TRUE(close(grads[0].rows(0, 5), Tensor::zeros({5, 8}), 0.0)) << "gradient of the queries";
   EXPECT_TRUE(close(grads[1].rows(0, 3), Tensor::zeros({3, 8}), 0.0)) << "gradient of the keys";
   EXPECT_TRUE(close(grads[2].rows(0, 3), Tensor::zeros({3, 8}), 0.0)) << "gradient of the values";
@@ -243,9 +244,9 @@ TEST(Attention, RowWithNothingToAttendToIsZeroWithZeroGradient) {
     batch.bounds.key_mask = Tensor::from(std::vector<int32_t>{0, 0, 0, 1, 1}, {5}).to(DType::kBool);
     const Tensor context = value_of(batch, {.n_heads = 2}, dtype);
     EXPECT_TRUE(close(context.rows(0, 5), Tensor::zeros({5, 8}), 0.0));
-    const auto grads = support::gradients(function_of(batch.bounds, {.n_heads = 2}),
-                                          {batch.query.to(dtype), batch.key.to(dtype), batch.value.to(dtype)},
-                                          Tensor::full({7, 8}, 1.0, dtype));
+    const auto grads = test_support::gradients(function_of(batch.bounds, {.n_heads = 2}),
+                                               {batch.query.to(dtype), batch.key.to(dtype), batch.value.to(dtype)},
+                                               Tensor::full({7, 8}, 1.0, dtype));
     EXPECT_TRUE(close(grads[0].rows(0, 5), Tensor::zeros({5, 8}), 0.0));
     EXPECT_TRUE(close(grads[1].rows(0, 3), Tensor::zeros({3, 8}), 0.0));
     EXPECT_TRUE(close(grads[2].rows(0, 3), Tensor::zeros({3, 8}), 0.0));
@@ -340,7 +341,7 @@ TEST(AttentionWeights, OfBFloat16AreThoseOfTheSameNumbersInFloat32) {
 TEST(Attention, TakesOneTypeForAll) {
   const Batch batch = make_batch({2, 3}, {2, 4}, 8, 8);
   const auto error_for = [&](DType query, DType key, DType value) {
-    return support::error_of([&] {
+    return test_support::error_of([&] {
       attention(Variable(batch.query.to(query)), Variable(batch.key.to(key)), Variable(batch.value.to(value)),
                 batch.bounds, {});
     });
@@ -353,7 +354,7 @@ TEST(Attention, TakesOneTypeForAll) {
 }
 
 std::string error_of(const Batch& batch, const AttentionOptions& options) {
-  return support::error_of([&] { value_of(batch, options, DType::kFloat32); });
+  return test_support::error_of([&] { value_of(batch, options, DType::kFloat32); });
 }
 
 TEST(Attention, NamesWhatDoesNotFit) {

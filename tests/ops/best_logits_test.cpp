@@ -13,7 +13,7 @@ namespace dragoman::ops {
 namespace {
 
 Tensor random_float32(const tensor::Shape& shape, uint64_t seed) {
-  return support::random_tensor(shape, tensor::DType::kFloat32, seed);
+  return test_support::random_tensor(shape, tensor::DType::kFloat32, seed);
 }
 
 void expect_same_bits(const BestLogits& expected, const BestLogits& seen, const std::string& what) {

@@ -11,13 +11,13 @@ namespace {
 
 using autograd::Tape;
 using autograd::TapeScope;
-using support::error_of;
-using support::gradients;
-using support::random_tensor;
-using support::rounded;
-using support::same_bits;
-using support::strided_copy;
 using tensor::DType;
+using test_support::error_of;
+using test_support::gradients;
+using test_support::random_tensor;
+using test_support::rounded;
+using test_support::same_bits;
+using test_support::strided_copy;
 
 constexpr DType kBoth[] = {DType::kFloat32, DType::kBFloat16};
 
@@ -51,7 +51,7 @@ Tensor sum_of_rows(const Tensor& matrix) {
 }
 
 // As a training records it.
-Tensor recorded(const support::Function& function, const std::vector<Tensor>& inputs) {
+Tensor recorded(const test_support::Function& function, const std::vector<Tensor>& inputs) {
   Tape tape;
   const TapeScope scope(&tape);
   std::vector<Variable> variables;

@@ -11,10 +11,10 @@
 namespace dragoman::ops {
 namespace {
 
-using support::close;
-using support::error_of;
-using support::random_tensor;
 using tensor::DType;
+using test_support::close;
+using test_support::error_of;
+using test_support::random_tensor;
 
 Tensor targets_of(int64_t n_tokens, int64_t n_classes) {
   std::vector<int32_t> targets;
@@ -24,7 +24,7 @@ Tensor targets_of(int64_t n_tokens, int64_t n_classes) {
   return Tensor::from(targets, {n_tokens});
 }
 
-support::Function loss_of(const Tensor& targets, const LossOptions& options) {
+test_support::Function loss_of(const Tensor& targets, const LossOptions& options) {
   return [=](const std::vector<Variable>& in) { return cross_entropy(in[0], targets, options); };
 }
 
@@ -43,21 +43,21 @@ TEST(CrossEntropy, IsTheSmoothedSumOfLogProbabilities) {
 
 TEST(CrossEntropy, BackwardMatchesCentralDifferences) {
   for (const float smoothing : {0.0F, 0.1F}) {
-    support::check_gradients(loss_of(targets_of(4, 6), {smoothing, 0.7}), {random_tensor({4, 6})});
+    test_support::check_gradients(loss_of(targets_of(4, 6), {smoothing, 0.7}), {random_tensor({4, 6})});
   }
 }
 
 TEST(CrossEntropy, KernelMatchesReference) {
   for (const int64_t n_classes : {1, 7, 31, 33, 64, 300, 10000}) {
     const Tensor logits = random_tensor({5, n_classes}), targets = targets_of(5, n_classes);
-    const Tensor small = support::strided_copy(logits.to(DType::kFloat32));
+    const Tensor small = test_support::strided_copy(logits.to(DType::kFloat32));
     for (const float smoothing : {0.0F, 0.1F}) {
       const auto loss = loss_of(targets, {smoothing, 2.0});
       const std::string label = "V=" + std::to_string(n_classes) + ", smoothing " + std::to_string(smoothing);
       EXPECT_NEAR(loss({Variable(small)}).value().item(), loss({Variable(logits)}).value().item(), 1e-4) << label;
       const Tensor one = Tensor::full({}, 1.0, DType::kFloat64);
-      const Tensor expected = support::gradients(loss, {logits}, one)[0];
-      const Tensor seen = support::gradients(loss, {small}, one.to(DType::kFloat32))[0];
+      const Tensor expected = test_support::gradients(loss, {logits}, one)[0];
+      const Tensor seen = test_support::gradients(loss, {small}, one.to(DType::kFloat32))[0];
       if (n_classes == 1) {
         EXPECT_NEAR(seen.to_vector<float>()[0], 0.0, 1e-6) << label;
       } else {
@@ -73,7 +73,7 @@ TEST(CrossEntropy, ExtremesStayFinite) {
   const Tensor targets = Tensor::from(std::vector<int32_t>{1, 2}, {2});
   const auto loss = loss_of(targets, {});
   EXPECT_NEAR(loss({Variable(logits)}).value().item(), 1000 + std::log(2.0), 1e-3);
-  const Tensor grad = support::gradients(loss, {logits}, Tensor::full({}, 1.0))[0];
+  const Tensor grad = test_support::gradients(loss, {logits}, Tensor::full({}, 1.0))[0];
   EXPECT_TRUE(close(grad, Tensor::from(std::vector<float>{1, -1, 0, 0, 0.5F, -0.5F}, {2, 3}), 1e-6));
 }
 
@@ -83,7 +83,7 @@ TEST(CrossEntropy, NotANumberIsNotHidden) {
     logits.data<float>()[17] = bad;
     const auto loss = loss_of(targets_of(1, 40), {0.1F, 1.0});
     EXPECT_TRUE(std::isnan(loss({Variable(logits)}).value().item())) << bad;
-    EXPECT_TRUE(std::isnan(support::gradients(loss, {logits}, Tensor::full({}, 1.0))[0].data<float>()[0])) << bad;
+    EXPECT_TRUE(std::isnan(test_support::gradients(loss, {logits}, Tensor::full({}, 1.0))[0].data<float>()[0])) << bad;
   }
 }
 

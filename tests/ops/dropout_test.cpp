@@ -1,20 +1,25 @@
 #include "ops/dropout.h"
 
-#include <gmock/gmock.h>
+#include <gtest/gtest.h>
 
-#include "base/error.h"
+#include <array>
+#include <string>
+
 #include "kernels/cpu/rows/dropout_cpu.h"
 #include "kernels/reference/dropout.h"
+#include "ops/row_dropout.h"
+#include "support/error_of.h"
 #include "support/gradient_check.h"
 
 namespace dragoman::ops {
 namespace {
 
-using support::close;
-using support::random_tensor;
-using support::same_bits;
-using support::strided_copy;
 using tensor::DType;
+using test_support::close;
+using test_support::error_of;
+using test_support::random_tensor;
+using test_support::same_bits;
+using test_support::strided_copy;
 
 constexpr Dropout kThird{.probability = 1.0F / 3, .seed = 0x123456789ABCDEF0, .step = 7, .site = 3, .first_row = 11};
 
@@ -44,36 +49,59 @@ TEST(Dropout, DropsTheAskedShareAndKeepsTheMean) {
   EXPECT_NEAR(zeros / 200000.0, 1.0 / 3, 0.005);
 }
 
-TEST(Dropout, EachFieldChangesTheMask) {
-  const Variable ones(Tensor::full({4, 64}, 1.0));
-  const Tensor y = dropout(ones, kThird).value();
-  for (int field = 0; field < 4; ++field) {
-    Dropout other = kThird;
-    field == 0   ? other.seed += uint64_t{1} << 32
-    : field == 1 ? ++other.step
-    : field == 2 ? ++other.site
-                 : ++other.first_row;
-    EXPECT_FALSE(same_bits(dropout(ones, other).value(), y)) << "field " << field;
+// What holds for both ops, which differ in what a mask drops: elements or rows.
+using Op = Variable (*)(const Variable&, const Dropout&);
+
+struct NamedOp {
+  std::string name;
+  Op op;
+};
+
+class DropoutLaws : public testing::TestWithParam<NamedOp> {
+ protected:
+  static Tensor apply(const Tensor& x, const Dropout& dropout = kThird) {
+    return GetParam().op(Variable(x), dropout).value();
+  }
+};
+INSTANTIATE_TEST_SUITE_P(Ops, DropoutLaws,
+                         testing::Values(NamedOp{"dropout", dropout}, NamedOp{"row_dropout", row_dropout}),
+                         [](const auto& named) { return named.param.name; });
+
+TEST_P(DropoutLaws, EachFieldChangesTheMask) {
+  const Tensor ones = Tensor::full({64, 4}, 1.0), y = apply(ones);
+  std::array<Dropout, 4> others{kThird, kThird, kThird, kThird};
+  others[0].seed += uint64_t{1} << 32;
+  others[1].step += 1;
+  others[2].site += 1;
+  others[3].first_row += 1;
+  for (size_t field = 0; field < others.size(); ++field) {
+    EXPECT_FALSE(same_bits(apply(ones, others[field]), y)) << "field " << field;
   }
 }
 
-TEST(Dropout, PartsOfABatchDropWhatTheWholeDrops) {
+TEST_P(DropoutLaws, PartsOfABatchDropWhatTheWholeDrops) {
   const Tensor x = random_tensor({9, 40}, DType::kFloat32);
-  const Tensor whole = dropout(Variable(x), kThird).value();
   Dropout from_four = kThird;
   from_four.first_row += 4;
-  EXPECT_TRUE(same_bits(dropout(Variable(strided_copy(x).rows(4, 9)), from_four).value(), whole.rows(4, 9)));
+  EXPECT_TRUE(same_bits(apply(strided_copy(x).rows(4, 9), from_four), apply(x).rows(4, 9)));
 }
 
-TEST(Dropout, Float32AgreesWithFloat64AndGradientsWithFiniteDifferences) {
-  const Tensor x = random_tensor({5, 37});
-  EXPECT_TRUE(
-      close(dropout(Variable(x.to(DType::kFloat32)), kThird).value(), dropout(Variable(x), kThird).value(), 1e-6));
-  const auto function = [](const std::vector<Variable>& inputs) { return dropout(inputs[0], kThird); };
-  support::check_gradients(function, {x});
-  const Tensor weights = random_tensor({5, 37}, DType::kFloat64, 5);
-  EXPECT_TRUE(close(support::gradients(function, {x.to(DType::kFloat32)}, weights.to(DType::kFloat32))[0],
-                    support::gradients(function, {x}, weights)[0], 1e-6));
+TEST_P(DropoutLaws, Float32AgreesWithFloat64AndGradientsWithFiniteDifferences) {
+  const Tensor x = random_tensor({9, 37});
+  EXPECT_TRUE(close(apply(x.to(DType::kFloat32)), apply(x), 1e-6));
+  const auto function = [](const std::vector<Variable>& inputs) { return GetParam().op(inputs[0], kThird); };
+  test_support::check_gradients(function, {x});
+  const Tensor weights = random_tensor({9, 37}, DType::kFloat64, 5);
+  EXPECT_TRUE(close(test_support::gradients(function, {x.to(DType::kFloat32)}, weights.to(DType::kFloat32))[0],
+                    test_support::gradients(function, {x}, weights)[0], 1e-6));
+}
+
+TEST_P(DropoutLaws, ProbabilityZeroIsTheIdentityAndOthersAreChecked) {
+  const auto& [name, op] = GetParam();
+  const Variable x(random_tensor({2, 3}, DType::kFloat32)), narrow(Tensor::zeros({2, 3}, DType::kBFloat16));
+  EXPECT_EQ(op(x, {}).value().raw_data(), x.value().raw_data());
+  EXPECT_EQ(error_of([&] { op(x, {.probability = 1.5F}); }), name + ": probability is 1.5, must be in [0, 1)");
+  EXPECT_EQ(error_of([&] { op(narrow, kThird); }), name + ": x is bfloat16, must be float32");
 }
 
 TEST(Dropout, RowsIntoBFloat16AreTheFloat32ResultRounded) {
@@ -89,21 +117,6 @@ TEST(Dropout, RowsIntoBFloat16AreTheFloat32ResultRounded) {
           << "wrote beside the view of " << columns << " columns";
     }
   }
-}
-
-TEST(Dropout, TheOpItselfTakesNoBFloat16) {
-  EXPECT_THAT(
-      [&] {
-        dropout(Variable(Tensor::zeros({2, 3}, DType::kBFloat16)), kThird);
-      },
-      testing::ThrowsMessage<base::Error>("dropout: x is bfloat16, must be float32"));
-}
-
-TEST(Dropout, ProbabilityZeroIsTheIdentityAndOthersAreChecked) {
-  const Variable x(random_tensor({2, 3}, DType::kFloat32));
-  EXPECT_EQ(dropout(x, {}).value().raw_data(), x.value().raw_data());
-  EXPECT_THAT([&] { dropout(x, {.probability = 1.5F}); },
-              testing::ThrowsMessage<base::Error>("dropout: probability is 1.5, must be in [0, 1)"));
 }
 
 }  // namespace

@@ -8,8 +8,8 @@
 namespace dragoman::ops {
 namespace {
 
-using support::random_tensor;
 using tensor::DType;
+using test_support::random_tensor;
 
 using Binary = Variable (*)(const Variable&, const Variable&);
 using Unary = Variable (*)(const Variable&);
@@ -19,18 +19,19 @@ TEST(Elementwise, BinaryBackwardMatchesCentralDifferences) {
   const Tensor one = random_tensor({1}, DType::kFloat64, 3);
   for (const Binary op : {add, subtract, multiply}) {
     const auto function = [&](const std::vector<Variable>& in) { return op(in[0], in[1]); };
-    support::check_gradients(function, {a, b});
-    support::check_gradients(function, {a, one});
-    support::check_gradients(function, {one, b});
-    support::check_gradients([&](const std::vector<Variable>& in) { return op(in[0], in[0]); }, {a});
+    test_support::check_gradients(function, {a, b});
+    test_support::check_gradients(function, {a, one});
+    test_support::check_gradients(function, {one, b});
+    test_support::check_gradients([&](const std::vector<Variable>& in) { return op(in[0], in[0]); }, {a});
   }
 }
 
 TEST(Elementwise, UnaryBackwardMatchesCentralDifferences) {
   for (const Unary op : {square, exp, sum, mean}) {
-    support::check_gradients([&](const std::vector<Variable>& in) { return op(in[0]); }, {random_tensor({3, 4})});
+    test_support::check_gradients([&](const std::vector<Variable>& in) { return op(in[0]); }, {random_tensor({3, 4})});
   }
-  support::check_gradients([](const std::vector<Variable>& in) { return scale(in[0], -2.5); }, {random_tensor({3, 4})});
+  test_support::check_gradients([](const std::vector<Variable>& in) { return scale(in[0], -2.5); },
+                                {random_tensor({3, 4})});
 }
 
 TEST(Elementwise, ComputesWhatTheNamesSay) {
@@ -49,14 +50,14 @@ TEST(Elementwise, ComputesWhatTheNamesSay) {
 
 TEST(Elementwise, NamesWhatDoesNotFit) {
   const Variable a(Tensor::zeros({2, 3})), b(Tensor::zeros({3, 2}));
-  EXPECT_EQ(support::error_of([&] { add(a, b); }),
+  EXPECT_EQ(test_support::error_of([&] { add(a, b); }),
             "add: left is [2, 3], right is [3, 2]; shapes must be equal or one side a single element");
-  EXPECT_EQ(support::error_of([&] {
+  EXPECT_EQ(test_support::error_of([&] {
               multiply(a, Variable(Tensor::zeros({2, 3}, DType::kFloat64)));
             }),
             "multiply: left is float32, right is float64; must be equal");
-  EXPECT_EQ(support::error_of([&] { mean(Variable(Tensor::zeros({0}))); }), "mean: x is [0], must have elements");
-  EXPECT_THAT(support::error_of([&] {
+  EXPECT_EQ(test_support::error_of([&] { mean(Variable(Tensor::zeros({0}))); }), "mean: x is [0], must have elements");
+  EXPECT_THAT(test_support::error_of([&] {
                 square(Variable(Tensor::zeros({2, 4}).columns(0, 2)));
               }),
               testing::HasSubstr("strided view"));

@@ -10,10 +10,10 @@
 namespace dragoman::ops {
 namespace {
 
-using support::close;
-using support::error_of;
-using support::random_tensor;
 using tensor::DType;
+using test_support::close;
+using test_support::error_of;
+using test_support::random_tensor;
 using testing::HasSubstr;
 
 Tensor ids_of(const std::vector<int32_t>& ids) {
@@ -29,10 +29,10 @@ TEST(Embedding, PicksAndScalesRows) {
 TEST(Embedding, BackwardMatchesCentralDifferences) {
   const Tensor table = random_tensor({5, 3});
   const Tensor ids = ids_of({4, 1, 4, 0});
-  support::check_gradients([&](const auto& in) { return embedding(in[0], ids, 1.7F); }, {table});
-  support::check_gradients([&](const auto& in) { return select_rows(in[0], ids); }, {table});
-  support::check_gradients([&](const auto& in) { return add_positions(in[0], in[1], ids); },
-                           {random_tensor({4, 3}, DType::kFloat64, 2), table});
+  test_support::check_gradients([&](const auto& in) { return embedding(in[0], ids, 1.7F); }, {table});
+  test_support::check_gradients([&](const auto& in) { return select_rows(in[0], ids); }, {table});
+  test_support::check_gradients([&](const auto& in) { return add_positions(in[0], in[1], ids); },
+                                {random_tensor({4, 3}, DType::kFloat64, 2), table});
 }
 
 TEST(Embedding, KernelMatchesReferenceForAllWidths) {
@@ -42,8 +42,8 @@ TEST(Embedding, KernelMatchesReferenceForAllWidths) {
     const auto lookup = [&](const std::vector<Variable>& in) { return embedding(in[0], ids, 0.5F); };
     const Tensor small = table.to(DType::kFloat32);
     EXPECT_TRUE(close(lookup({Variable(small)}).value(), lookup({Variable(table)}).value(), 1e-6)) << "D=" << width;
-    EXPECT_TRUE(close(support::gradients(lookup, {small}, weights.to(DType::kFloat32))[0],
-                      support::gradients(lookup, {table}, weights)[0], 1e-6))
+    EXPECT_TRUE(close(test_support::gradients(lookup, {small}, weights.to(DType::kFloat32))[0],
+                      test_support::gradients(lookup, {table}, weights)[0], 1e-6))
         << "D=" << width;
   }
 }

@@ -13,13 +13,13 @@
 namespace dragoman::ops {
 namespace {
 
-using support::close;
-using support::random_tensor;
-using support::rounded;
-using support::same_bits;
-using support::strided_copy;
 using tensor::DType;
 using tensor::Shape;
+using test_support::close;
+using test_support::random_tensor;
+using test_support::rounded;
+using test_support::same_bits;
+using test_support::strided_copy;
 
 struct Sizes {
   int64_t m, n, k;
@@ -64,10 +64,10 @@ TEST_P(GemmSizes, KernelAgreesWithDoubleLoopsForEveryTranspose) {
 // An operand with the number formats in which it may come, and where its rows may lie: tiles read rows of bfloat16
 // where they are when these begin an even number of elements apart.
 std::vector<Tensor> ways_to_lie(const Tensor& operand) {
-  const Tensor halves = operand.to(DType::kBFloat16);
+  const Tensor narrow = operand.to(DType::kBFloat16);
   const int64_t to_even = operand.dim(1) % 2;
-  return {operand, halves, strided_copy(halves, 4 + to_even), strided_copy(halves, 6 + to_even, 1),
-          strided_copy(halves, 5 + to_even)};
+  return {operand, narrow, strided_copy(narrow, 4 + to_even), strided_copy(narrow, 6 + to_even, 1),
+          strided_copy(narrow, 5 + to_even)};
 }
 
 TEST_P(GemmSizes, BFloat16OperandsGiveTheBitsOfTheSameNumbersInFloat32) {
@@ -245,13 +245,13 @@ TEST(Gemm, ErrorsNameTheArgument) {
       testing::ThrowsMessage<base::Error>("gemm: precision is int8, which needs a PackedMatrix"));
 }
 
-// Precision::kFloat32 would have to widen first, and float64 has loops of its own.
+// Precision::kFloat32 would have to widen first, and float64 has separate loops.
 TEST(Gemm, BFloat16IsRefusedWhereItIsNotMultiplied) {
   const Tensor a = Tensor::zeros({2, 5}), b = Tensor::zeros({5, 4});
   const Tensor half_a = a.to(DType::kBFloat16), half_b = b.to(DType::kBFloat16);
   const auto error_of = [](const Tensor& left, const Tensor& right, DType result, Precision precision) {
     Tensor c = Tensor::zeros({2, 4}, result);
-    return support::error_of([&] { gemm(left, Transpose::kNo, right, Transpose::kNo, c, precision); });
+    return test_support::error_of([&] { gemm(left, Transpose::kNo, right, Transpose::kNo, c, precision); });
   };
   EXPECT_EQ(error_of(half_a, b, DType::kFloat32, Precision::kFloat32), "gemm: a is bfloat16, must be float32");
   EXPECT_EQ(error_of(a, half_b, DType::kFloat32, Precision::kFloat32), "gemm: b is bfloat16, must be float32");

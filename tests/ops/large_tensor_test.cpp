@@ -14,18 +14,19 @@
 #include "ops/layer_norm.h"
 #include "ops/linear.h"
 #include "ops/matmul.h"
+#include "ops/residual.h"
 #include "ops/softmax.h"
 #include "support/gradient_check.h"
 
 namespace dragoman::ops {
 namespace {
 
-using support::Function;
-using support::gradients;
-using support::random_tensor;
-using support::same_bits;
 using tensor::DType;
 using tensor::Shape;
+using test_support::Function;
+using test_support::gradients;
+using test_support::random_tensor;
+using test_support::same_bits;
 
 constexpr int64_t kRows = 20;
 constexpr int64_t kStride = int64_t{1} << 27;  // elements: row 16 begins at 2^31

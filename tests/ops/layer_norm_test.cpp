@@ -4,20 +4,21 @@
 
 #include "base/error.h"
 #include "ops/linear.h"
+#include "ops/residual.h"
 #include "support/error_of.h"
 #include "support/gradient_check.h"
 
 namespace dragoman::ops {
 namespace {
 
-using support::check_gradients;
-using support::close;
-using support::Function;
-using support::gradients;
-using support::random_tensor;
-using support::same_bits;
-using support::strided_copy;
 using tensor::DType;
+using test_support::check_gradients;
+using test_support::close;
+using test_support::Function;
+using test_support::gradients;
+using test_support::random_tensor;
+using test_support::same_bits;
+using test_support::strided_copy;
 
 constexpr float kEpsilon = 1e-5F;
 constexpr Dropout kSome{.probability = 0.25F, .seed = 5, .step = 6, .site = 7, .first_row = 8};
@@ -188,17 +189,17 @@ TEST(LayerNorm, TheResultComesRoundedTooAfterASublayerInBFloat16) {
 }
 
 TEST(LayerNorm, OnlyTheSublayerMayBeBFloat16) {
-  const Variable x(Tensor::zeros({2, 4})), halves(Tensor::zeros({2, 4}, DType::kBFloat16)), four(Tensor::zeros({4}));
+  const Variable x(Tensor::zeros({2, 4})), narrow(Tensor::zeros({2, 4}, DType::kBFloat16)), four(Tensor::zeros({4}));
   const Variable exact(Tensor::zeros({2, 4}, DType::kFloat64));
-  EXPECT_EQ(support::error_of([&] { residual_dropout(halves, x, {}); }),
+  EXPECT_EQ(test_support::error_of([&] { residual_dropout(narrow, x, {}); }),
             "residual_dropout: residual is bfloat16, must be float32");
-  EXPECT_EQ(support::error_of([&] { residual_dropout(halves, halves, {}); }),
+  EXPECT_EQ(test_support::error_of([&] { residual_dropout(narrow, narrow, {}); }),
             "residual_dropout: residual is bfloat16, must be float32");
-  EXPECT_EQ(support::error_of([&] { residual_dropout(exact, halves, {}); }),
+  EXPECT_EQ(test_support::error_of([&] { residual_dropout(exact, narrow, {}); }),
             "residual_dropout: sublayer is bfloat16, must be float64");
-  EXPECT_EQ(support::error_of([&] { residual_dropout_layer_norm(halves, x, four, four, kEpsilon, {}); }),
+  EXPECT_EQ(test_support::error_of([&] { residual_dropout_layer_norm(narrow, x, four, four, kEpsilon, {}); }),
             "residual_dropout_layer_norm: residual is bfloat16, must be float32");
-  EXPECT_EQ(support::error_of([&] { layer_norm(halves, four, four, kEpsilon); }),
+  EXPECT_EQ(test_support::error_of([&] { layer_norm(narrow, four, four, kEpsilon); }),
             "layer_norm: x is bfloat16, must be float32");
 }
 

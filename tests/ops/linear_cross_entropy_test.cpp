@@ -4,58 +4,28 @@
 
 #include <cmath>
 
+#include "loss_outcome.h"
 #include "ops/elementwise.h"
 #include "ops/embedding.h"
 #include "ops/linear.h"
 #include "ops/matmul.h"
 #include "support/error_of.h"
-#include "support/gradient_check.h"
 
 namespace dragoman::ops {
 namespace {
 
-using support::close;
-using support::random_tensor;
 using tensor::DType;
-
-Tensor targets_of(int64_t n_tokens, int64_t n_classes) {
-  std::vector<int32_t> targets;
-  for (int64_t n = 0; n < n_tokens; ++n) {
-    targets.push_back(static_cast<int32_t>(n * n % n_classes));
-  }
-  return Tensor::from(targets, {n_tokens});
-}
+using test_support::close;
+using test_support::random_tensor;
 
 constexpr LossOptions kOptions{0.1F, 0.25};
-
-// Loss and gradients of hidden, weight and bias.
-struct Outcome {
-  double loss = 0;
-  std::vector<Tensor> gradients;
-};
-
-Outcome outcome_of(const support::Function& function, const std::vector<Tensor>& inputs) {
-  std::vector<Variable> variables;
-  for (const Tensor& input : inputs) {
-    variables.emplace_back(input, true);
-  }
-  autograd::Tape tape;
-  const autograd::TapeScope scope(&tape);
-  const Variable loss = function(variables);
-  tape.backward(loss);
-  Outcome outcome{loss.value().item(), {}};
-  for (const Variable& variable : variables) {
-    outcome.gradients.push_back(variable.grad());
-  }
-  return outcome;
-}
 
 std::vector<Tensor> inputs_of(int64_t n_tokens, int64_t n_classes, int64_t d_model, DType dtype) {
   return {random_tensor({n_tokens, d_model}, dtype, 1), random_tensor({n_classes, d_model}, dtype, 2),
           random_tensor({n_classes}, dtype, 3)};
 }
 
-support::Function fused(const Tensor& targets) {
+test_support::Function fused(const Tensor& targets) {
   return [=](const std::vector<Variable>& in) {
     return linear_cross_entropy(in[0], in[1], in.size() > 2 ? in[2] : Variable(), targets, kOptions).loss;
   };
@@ -63,8 +33,8 @@ support::Function fused(const Tensor& targets) {
 
 TEST(LinearCrossEntropy, BackwardMatchesCentralDifferences) {
   const auto inputs = inputs_of(4, 5, 3, DType::kFloat64);
-  support::check_gradients(fused(targets_of(4, 5)), inputs);
-  support::check_gradients(fused(targets_of(4, 5)), {inputs[0], inputs[1]});
+  test_support::check_gradients(fused(targets_of(4, 5)), inputs);
+  test_support::check_gradients(fused(targets_of(4, 5)), {inputs[0], inputs[1]});
 }
 
 // 600 tokens make three chunks, the last one partial.
@@ -166,7 +136,7 @@ TEST(LinearCrossEntropy, AddsToTheGradientOfATiedWeight) {
   const auto tied = [&](const std::vector<Variable>& in) {
     return linear_cross_entropy(embedding(in[0], ids, 2.0F), in[0], Variable(), targets, kOptions).loss;
   };
-  support::check_gradients(tied, {random_tensor({5, 3})});
+  test_support::check_gradients(tied, {random_tensor({5, 3})});
 }
 
 TEST(LinearCrossEntropy, GivesTheSameLossWithoutATape) {
@@ -181,13 +151,13 @@ TEST(LinearCrossEntropy, RefusesAScaledGradient) {
   autograd::Tape tape;
   const autograd::TapeScope scope(&tape);
   const Variable loss = linear_cross_entropy(hidden, weight, Variable(), targets_of(1, 3), {}).loss;
-  EXPECT_EQ(support::error_of([&] { tape.backward(loss, 0.5); }),
+  EXPECT_EQ(test_support::error_of([&] { tape.backward(loss, 0.5); }),
             "linear_cross_entropy: the gradient of the loss is 0.5, must be 1; use gradient_scale");
 }
 
 TEST(LinearCrossEntropy, NamesWhatDoesNotFit) {
   const auto error = [](const Tensor& weight, const Tensor& bias, const Tensor& targets) {
-    return support::error_of([&] {
+    return test_support::error_of([&] {
       linear_cross_entropy(Variable(Tensor::zeros({2, 4})), Variable(weight), Variable(bias), targets, {});
     });
   };

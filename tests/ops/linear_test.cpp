@@ -9,11 +9,11 @@
 namespace dragoman::ops {
 namespace {
 
-using support::check_gradients;
-using support::close;
-using support::gradients;
-using support::random_tensor;
 using tensor::DType;
+using test_support::check_gradients;
+using test_support::close;
+using test_support::gradients;
+using test_support::random_tensor;
 
 Variable linear_of(const std::vector<Variable>& inputs) {
   return linear(inputs[0], inputs[1], inputs.size() > 2 ? inputs[2] : Variable());
@@ -29,17 +29,17 @@ TEST(Linear, AWeightStoredTransposedIsTheSameMapWithTheSameGradients) {
   const auto stored_transposed = [](const std::vector<Variable>& inputs) {
     return linear(inputs[0], inputs[1], inputs.size() > 2 ? inputs[2] : Variable(), Transpose::kYes);
   };
-  const Tensor x = random_tensor({3, 4}, DType::kFloat64, 1), turned = random_tensor({5, 4}, DType::kFloat64, 2);
+  const Tensor x = random_tensor({3, 4}, DType::kFloat64, 1), transposed = random_tensor({5, 4}, DType::kFloat64, 2);
   const Tensor bias = random_tensor({5}, DType::kFloat64, 3);
-  check_gradients(stored_transposed, {x, turned, bias});
-  check_gradients(stored_transposed, {x, turned});
+  check_gradients(stored_transposed, {x, transposed, bias});
+  check_gradients(stored_transposed, {x, transposed});
   Tensor weight = Tensor::empty({4, 5}, DType::kFloat64);
   for (int64_t in = 0; in < 4; ++in) {
     for (int64_t out = 0; out < 5; ++out) {
-      weight.data<double>()[in * 5 + out] = turned.data<double>()[out * 4 + in];
+      weight.data<double>()[in * 5 + out] = transposed.data<double>()[out * 4 + in];
     }
   }
-  EXPECT_TRUE(close(stored_transposed({Variable(x), Variable(turned), Variable(bias)}).value(),
+  EXPECT_TRUE(close(stored_transposed({Variable(x), Variable(transposed), Variable(bias)}).value(),
                     linear_of({Variable(x), Variable(weight), Variable(bias)}).value(), 1e-14));
 }
 

@@ -11,11 +11,11 @@
 namespace dragoman::ops {
 namespace {
 
-using support::close;
-using support::gradients;
-using support::random_tensor;
-using support::same_bits;
 using tensor::DType;
+using test_support::close;
+using test_support::gradients;
+using test_support::random_tensor;
+using test_support::same_bits;
 
 PackedWeight packed(const Tensor& weight, const PackedWeightLayout& layout) {
   PackedWeight copy(weight.shape(), layout);
@@ -96,7 +96,8 @@ TEST(PackedWeight, ALossUsesTheCopyOfATransposedWeight) {
 }
 
 TEST(PackedWeight, NamesWhatIsNoMatrix) {
-  EXPECT_EQ(support::error_of([] { PackedWeight({3}, {}); }), "packed_weight: the weight is [3], must be a matrix");
+  EXPECT_EQ(test_support::error_of([] { PackedWeight({3}, {}); }),
+            "packed_weight: the weight is [3], must be a matrix");
 }
 
 }  // namespace

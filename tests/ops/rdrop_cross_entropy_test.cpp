@@ -2,29 +2,21 @@
 
 #include <gmock/gmock.h>
 
+#include "loss_outcome.h"
 #include "ops/elementwise.h"
 #include "ops/linear_cross_entropy.h"
 #include "ops/matmul.h"
 #include "ops/softmax.h"
 #include "support/error_of.h"
-#include "support/gradient_check.h"
 
 namespace dragoman::ops {
 namespace {
 
-using support::close;
-using support::random_tensor;
 using tensor::DType;
+using test_support::close;
+using test_support::random_tensor;
 
 constexpr RdropOptions kOptions{{0.1F, 0.25}, 3.0};
-
-Tensor targets_of(int64_t n_tokens, int64_t n_classes) {
-  std::vector<int32_t> targets;
-  for (int64_t n = 0; n < n_tokens; ++n) {
-    targets.push_back(static_cast<int32_t>(n * n % n_classes));
-  }
-  return Tensor::from(targets, {n_tokens});
-}
 
 // The hidden rows of both passes, and the weight.
 std::vector<Tensor> inputs_of(int64_t n_tokens, int64_t n_classes, int64_t d_model, DType dtype) {
@@ -37,7 +29,7 @@ Variable bias_of(const std::vector<Variable>& in) {
   return in.size() > 3 ? in[3] : Variable();
 }
 
-support::Function fused(const Tensor& targets, const RdropOptions& options = kOptions) {
+test_support::Function fused(const Tensor& targets, const RdropOptions& options = kOptions) {
   return [=](const std::vector<Variable>& in) {
     return rdrop_cross_entropy(in[0], in[1], in[2], bias_of(in), targets, options).loss;
   };
@@ -53,42 +45,20 @@ Variable composition_of_logits(const Variable& logits_p, const Variable& logits_
   return add(scale(both, 0.5), scale(divergence, kOptions.alpha / 4 * loss.gradient_scale));
 }
 
-support::Function composition(const Tensor& targets) {
+test_support::Function composition(const Tensor& targets) {
   return [=](const std::vector<Variable>& in) {
     return composition_of_logits(matmul(in[0], Transpose::kNo, in[2], Transpose::kYes),
                                  matmul(in[1], Transpose::kNo, in[2], Transpose::kYes), targets);
   };
 }
 
-// Loss and gradients of first, second and weight.
-struct Outcome {
-  double loss = 0;
-  std::vector<Tensor> gradients;
-};
-
-Outcome outcome_of(const support::Function& function, const std::vector<Tensor>& inputs) {
-  std::vector<Variable> variables;
-  for (const Tensor& input : inputs) {
-    variables.emplace_back(input, true);
-  }
-  autograd::Tape tape;
-  const autograd::TapeScope scope(&tape);
-  const Variable loss = function(variables);
-  tape.backward(loss);
-  Outcome outcome{loss.value().item(), {}};
-  for (const Variable& variable : variables) {
-    outcome.gradients.push_back(variable.grad());
-  }
-  return outcome;
-}
-
 TEST(RdropCrossEntropy, BackwardMatchesCentralDifferences) {
   const auto inputs = inputs_of(4, 5, 3, DType::kFloat64);
-  support::check_gradients(fused(targets_of(4, 5)), inputs);
-  support::check_gradients(fused(targets_of(4, 5), {{0.0F, 1.0}, 0.0}), inputs);
+  test_support::check_gradients(fused(targets_of(4, 5)), inputs);
+  test_support::check_gradients(fused(targets_of(4, 5), {{0.0F, 1.0}, 0.0}), inputs);
   auto with_bias = inputs;
   with_bias.push_back(random_tensor({5}, DType::kFloat64, 4));
-  support::check_gradients(fused(targets_of(4, 5)), with_bias);
+  test_support::check_gradients(fused(targets_of(4, 5)), with_bias);
 }
 
 // 300 tokens make three chunks, the last one partial.
@@ -222,7 +192,7 @@ TEST(RdropCrossEntropy, NoTokensGiveZero) {
 
 TEST(RdropCrossEntropy, NamesWhatDoesNotFit) {
   const auto error = [](const Tensor& second, const Tensor& weight, const RdropOptions& options) {
-    return support::error_of([&] {
+    return test_support::error_of([&] {
       rdrop_cross_entropy(Variable(Tensor::zeros({2, 4})), Variable(second), Variable(weight), {}, targets_of(2, 3),
                           options);
     });
@@ -239,7 +209,7 @@ TEST(RdropCrossEntropy, RefusesAScaledGradient) {
   autograd::Tape tape;
   const autograd::TapeScope scope(&tape);
   const Variable loss = rdrop_cross_entropy(hidden, hidden, weight, {}, targets_of(1, 3), {}).loss;
-  EXPECT_EQ(support::error_of([&] { tape.backward(loss, 0.5); }),
+  EXPECT_EQ(test_support::error_of([&] { tape.backward(loss, 0.5); }),
             "rdrop_cross_entropy: the gradient of the loss is 0.5, must be 1; use gradient_scale");
 }
 

@@ -5,8 +5,8 @@
 
 namespace dragoman::serving {
 
-/// Bytes that are to be refused: the status, and the connection is closed. Behind each stands what a server that read
-/// it differently would take for a second request.
+/// Bytes that must be refused with this status, after which the connection is closed. Behind each are bytes that a more
+/// lenient server would read as a second request.
 struct FramingCase {
   std::string what;
   std::string bytes;

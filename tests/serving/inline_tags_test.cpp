@@ -1,4 +1,4 @@
-// Tags of a sentence in its translation: none lost, none doubled, well nested, around the words that look at them.
+// Tags of a sentence in its translation: none lost, none doubled, well nested, around the words that attend to theirs.
 #include "serving/text/inline_tags.h"
 
 #include <gtest/gtest.h>
@@ -28,7 +28,7 @@ std::vector<std::string> words_in(const std::string& text) {
   return words;
 }
 
-// A translation of which the word at t looks at the word looks[t] of the source; words are pieces.
+// A translation whose word t attends to the source word looks[t]. Each word is one piece.
 Translation translated(const std::string& source, const std::string& text, const std::vector<size_t>& looks) {
   Translation translation;
   translation.text = text;
@@ -46,7 +46,7 @@ Translation translated(const std::string& source, const std::string& text, const
   return translation;
 }
 
-// The translation of a text that is one line.
+// Returns the translation of a text with one line.
 std::string placed(const std::string& html, const std::string& text, const std::vector<size_t>& looks) {
   const TextPlan plan = plan_html(html);
   EXPECT_EQ(plan.lines(), 1U) << html;
@@ -183,7 +183,7 @@ TEST(InlineTags, NoneIsLostOrDoubledAndTheTextStays) {
     std::ranges::sort(tags_in);
     std::ranges::sort(tags_out);
     ASSERT_EQ(tags_out, tags_in) << html << "\n" << out;
-    if (lines.size() < 2) {  // else the blanks between them depend on how they end
+    if (lines.size() < 2) {  // otherwise the blanks between them depend on their ends
       EXPECT_EQ(std::regex_replace(out, tag, ""), expected) << html << "\n" << out;
     }
     expect_well_nested(out);
@@ -191,7 +191,7 @@ TEST(InlineTags, NoneIsLostOrDoubledAndTheTextStays) {
   EXPECT_GT(with_tags, 1000U);
 }
 
-// The law of one sentence: without its tags it is the translation of the sentence without tags.
+// The law of one sentence: its translation without the tags equals the translation of the sentence without tags.
 TEST(InlineTags, ASentenceWithTagsIsTheSentenceWithout) {
   const auto translator = tiny_translator();
   decoding::SearchOptions aligned;

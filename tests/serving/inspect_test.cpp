@@ -11,7 +11,7 @@
 #include "base/error.h"
 #include "recorded_exchange.h"
 #include "served_tiny_model.h"
-#include "serving/inspect/inspect.h"
+#include "serving/inspect/inspect_reply.h"
 #include "serving/inspect/json_numbers.h"
 #include "serving/page/page_assets.h"
 #include "serving/routes/inspect_routes.h"
@@ -118,7 +118,7 @@ TEST_F(Inspect, RefusalsAreSentences) {
   expect_refused({{"text", " "}}, "blank");
   expect_refused({{"text", kText}, {"sentence", 1}}, "unknown key \"sentence\"");
   expect_refused({{"text", 5}}, "text must be a string");
-  expect_refused({{"text", kText}, {"beam_size", 17}}, "beam_size is 17, must be a whole number from 1 to 16");
+  expect_refused({{"text", kText}, {"beam_size", 17}}, "beam_size must be an integer from 1 to 16, is 17");
   expect_refused({{"text", kText}, {"alpha", 99}}, "alpha is 99");
   expect_refused({{"text", kText}, {"target_ids", {-1}}}, "target_ids[0] must be a token id");
   expect_refused({{"text", kText}, {"target_ids", {60000}}}, "target_ids[0] is 60000, must be in [0, ");
@@ -140,10 +140,10 @@ TEST_F(Inspect, RefusalsAreSentences) {
 
 TEST_F(Inspect, AReplyIsBounded) {
   const ServedModel& served = models_.get()->all().front();
-  InspectRequest request = parse_inspect_request(json({{"text", kText}, {"parts", {{{"part", "weights"}}}}}).dump());
+  InspectBody request = parse_inspect_body(json({{"text", kText}, {"parts", {{{"part", "weights"}}}}}).dump());
   request.complete(served.search);
   try {
-    inspect_reply(*served.translator, request, {.sentence = {}, .max_numbers = 100});
+    static_cast<void>(inspect_reply(*served.translator, request, {.sentence = {}, .max_numbers = 100}));
     FAIL() << "expected an Error, a reply was made";
   } catch (const base::Error& error) {
     EXPECT_THAT(error.what(), HasSubstr("more than 100 numbers; ask for fewer"));
@@ -154,15 +154,15 @@ TEST_F(Inspect, EndsWhenNobodyWaitsForItAnyMore) {
   const ServedModel& served = models_.get()->all().front();
   // A beam tree is searched for each part: some seconds of work.
   const json body = {{"text", kText}, {"beam_size", 16}, {"parts", json::array_t(64, {{"part", "beam"}})}};
-  InspectRequest request = parse_inspect_request(body.dump());
+  InspectBody request = parse_inspect_body(body.dump());
   request.complete(served.search);
   std::stop_source stop;
   request.inspection.cancel = stop.get_token();
   const auto whole = std::chrono::steady_clock::now();
-  inspect_reply(*served.translator, request);
+  static_cast<void>(inspect_reply(*served.translator, request));
   const auto undisturbed = std::chrono::steady_clock::now() - whole;
   std::thread leaving([&] {
-    std::this_thread::sleep_for(undisturbed / 16);  // a moment within the work, which tells nothing of its progress
+    std::this_thread::sleep_for(undisturbed / 16);  // a moment within the work, which has no visible progress
     stop.request_stop();
   });
   const auto begin = std::chrono::steady_clock::now();

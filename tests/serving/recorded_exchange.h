@@ -1,26 +1,32 @@
 #pragma once
 
+#include <gtest/gtest.h>
+
+#include <algorithm>
 #include <condition_variable>
 #include <mutex>
 #include <nlohmann/json.hpp>
 
 #include "serving/http/http_message.h"
+#include "serving/http/reply_head.h"
 
 namespace dragoman::serving {
 
-/// An exchange without a connection: keeps what it was answered.
-class RecordedExchange : public Exchange {
+/// An exchange without a connection. It keeps its answers.
+class RecordedExchange : public HttpExchange {
  public:
   explicit RecordedExchange(Request request) : request_(std::move(request)) {}
 
   const Request& request() const override { return request_; }
   void reply(Reply reply) override {
     const std::lock_guard lock(mutex_);
+    expect_headers_are_sent(reply);
     answers_.push_back(std::move(reply));
     changed_.notify_all();
   }
   void begin_stream(Reply head) override {
     const std::lock_guard lock(mutex_);
+    expect_headers_are_sent(head);
     stream_ = std::move(head);
   }
   bool send(std::string piece) override {
@@ -32,7 +38,7 @@ class RecordedExchange : public Exchange {
   std::stop_token cancelled() const override { return stop_.get_token(); }
 
   void cancel() { stop_.request_stop(); }
-  /// Waits for the answer, half a minute at most; a status of 0 says that none came.
+  /// Waits for the answer, at most half a minute. Returns status 0 if there is none.
   Reply answer() {
     std::unique_lock lock(mutex_);
     changed_.wait_for(lock, std::chrono::seconds(30), [this] { return !answers_.empty(); });
@@ -44,6 +50,11 @@ class RecordedExchange : public Exchange {
   }
 
  private:
+  // A connection would silently leave such a header out.
+  static void expect_headers_are_sent(const Reply& reply) {
+    EXPECT_TRUE(std::ranges::all_of(reply.headers, is_one_line)) << "a header has a line end";
+  }
+
   Request request_;
   std::stop_source stop_;
   std::mutex mutex_;

@@ -1,4 +1,4 @@
-// Bytes to requests: what is taken, what is refused, and that neither depends on how the bytes arrive.
+// Bytes to requests: which are read, which are refused, and that the pieces in which they arrive do not matter.
 #include "serving/http/request_reader.h"
 
 #include <fmt/format.h>
@@ -18,7 +18,7 @@ std::string request_of(const std::string& headers, const std::string& body = "")
   return "POST /translate HTTP/1.1\r\nHost: a\r\n" + headers + "\r\n" + body;
 }
 
-// All requests in `bytes`, given in pieces of `sizes` (then the rest at once); a refusal as "400".
+// Returns all requests in `bytes`, which arrive in pieces of `sizes` and then the rest; a refusal is its status.
 std::vector<std::string> read_all(const std::string& bytes, const std::vector<size_t>& sizes) {
   RequestReader reader(kLimits);
   std::vector<std::string> seen;
@@ -28,7 +28,7 @@ std::vector<std::string> read_all(const std::string& bytes, const std::vector<si
     reader.add(std::string_view(bytes).substr(at, size));
     at += size;
     while (reader.state() == State::kDone) {
-      const Request request = reader.take();
+      const Request request = reader.take_request();
       seen.push_back(request.method + " " + request.path + "?" + request.query + " " + request.body);
     }
     if (reader.state() == State::kBad) {
@@ -81,7 +81,7 @@ TEST(RequestReader, TrailersAreNoHeaders) {
   RequestReader reader(kLimits);
   reader.add(request_of("Transfer-Encoding: chunked\r\n", "1\r\na\r\n0\r\nAuthorization: DeepL-Auth-Key x\r\n\r\n"));
   ASSERT_EQ(reader.state(), State::kDone);
-  EXPECT_EQ(reader.take().header("Authorization"), "");
+  EXPECT_EQ(reader.take_request().header("Authorization"), "");
 }
 
 TEST(RequestReader, LimitsAreExact) {
@@ -132,8 +132,8 @@ TEST(RequestReader, AnEndlessChunkedBodyIsCutAtTheLimit) {
 TEST(RequestReader, AskedForContinueOnce) {
   RequestReader reader(kLimits);
   reader.add(request_of("Expect: 100-continue\r\nContent-Length: 2\r\n"));
-  EXPECT_TRUE(reader.take_expectation());
-  EXPECT_FALSE(reader.take_expectation());
+  EXPECT_TRUE(reader.clear_expectation());
+  EXPECT_FALSE(reader.clear_expectation());
   reader.add("ok");
   EXPECT_EQ(reader.state(), State::kDone);
 }
@@ -143,7 +143,7 @@ TEST(RequestReader, KeepsTheConnectionAsHttpSays) {
     RequestReader reader(kLimits);
     reader.add(bytes);
     EXPECT_EQ(reader.state(), State::kDone) << bytes;
-    reader.take();
+    reader.take_request();
     return reader.keep_alive();
   };
   EXPECT_TRUE(keeps("GET / HTTP/1.1\r\nHost: a\r\n\r\n"));
@@ -152,7 +152,7 @@ TEST(RequestReader, KeepsTheConnectionAsHttpSays) {
   EXPECT_TRUE(keeps("GET / HTTP/1.0\r\nConnection: keep-alive\r\n\r\n"));
 }
 
-// Bytes that are nearly requests: whatever comes, the reader ends in a state and holds no more than its limits.
+// Bytes that are nearly requests: the reader always ends in a state and holds no more than its limits.
 TEST(RequestReader, RandomDamageIsTakenOrRefused) {
   base::Random random(11);
   const std::string good = request_of("Content-Type: application/json\r\nContent-Length: 5\r\n", "hello") +

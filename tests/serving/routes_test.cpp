@@ -248,14 +248,14 @@ TEST_F(Routes, OptionsTellsWhatThereIsAndCorsOnlyWhenAllowed) {
   for (const Header& header : reply.headers) {
     EXPECT_NE(header.name, "Access-Control-Allow-Origin");
   }
-  Router open(true);
+  Router open(OtherOrigins::kAllowed);
   add_health_routes(open, context_);
   const auto exchange = std::make_shared<RecordedExchange>(get("/health"));
   open.handle(exchange);
   EXPECT_EQ(exchange->answer().headers.front().value, "*");
 }
 
-// What is no JSON, or not fit to be read, and what has wrong types: always an answer in the interface's shape.
+// Malformed JSON and wrong types always get an answer in the shape of the interface.
 TEST_F(Routes, MalformedJsonIsAnswered) {
   const std::string good = R"({"q":"the cat runs","source":"en","target":"de","alternatives":1,"format":"text"})";
   std::vector<std::string> bodies;
@@ -286,7 +286,7 @@ TEST_F(Routes, MalformedJsonIsAnswered) {
     const Reply reply = ask(post("/translate", "application/json", body));
     EXPECT_TRUE(reply.status == 400 || reply.status == 200) << reply.status << " for " << body.substr(0, 200);
     refused += reply.status == 400 ? 1 : 0;
-    const json answer = json::parse(reply.body, nullptr, false);
+    const json answer = json::parse(reply.body, nullptr, /*allow_exceptions=*/false);
     EXPECT_TRUE(answer.is_object() && answer.contains(reply.status == 200 ? "translatedText" : "error")) << reply.body;
   }
   EXPECT_GT(refused, bodies.size() * 8 / 10);

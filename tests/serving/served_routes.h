@@ -22,7 +22,7 @@ namespace dragoman::serving {
 using nlohmann::json;
 using testing::HasSubstr;
 
-/// All routes but those of the look inside, as functions of a request: no connection, random models.
+/// All routes except inspection, as functions of a request: no connection, random models.
 class Routes : public testing::Test {
  protected:
   Routes() {
@@ -48,7 +48,7 @@ class Routes : public testing::Test {
     const Reply reply = ask(request);
     EXPECT_EQ(reply.status, status) << request.path << " " << request.body << "\n" << reply.body;
     EXPECT_EQ(reply.content_type, "application/json");
-    return json::parse(reply.body, nullptr, false);
+    return json::parse(reply.body, nullptr, /*allow_exceptions=*/false);
   }
   void expect_error(const Request& request, int status, const std::string& text) {
     EXPECT_EQ(ask_json(request, status), json({{"error", text}})) << request.body;
@@ -60,7 +60,7 @@ class Routes : public testing::Test {
     const ServedModel& served = models_.get()->all()[model];
     return served.translator->translate({&line, 1}, served.search).front().text;
   }
-  // Only `key` opens the server.
+  // After this call the server accepts only `key`.
   void lock(const std::string& key, const std::string& limits = "") {
     base::write_file_atomic(folder_.path() / "keys",
                             "# people\n" + base::sha256_hex(key) + " someone " + limits + "\n");
@@ -79,7 +79,7 @@ class Routes : public testing::Test {
 inline const std::string kCat = "the cat runs";
 inline const std::string kDog = "the dog sleeps and the mouse runs.";
 
-/// A request of DeepL for two texts, with more fields.
+/// Returns a body of DeepL with two texts, with `more` fields.
 inline json deepl(const json& more = json::object()) {
   json body = {{"text", {kCat, kDog}}, {"source_lang", "EN"}, {"target_lang", "DE"}};
   body.update(more);

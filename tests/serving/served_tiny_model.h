@@ -6,14 +6,14 @@
 
 namespace dragoman::serving {
 
-/// A random model that translates words of tests/decoding/tiny_vocabulary.h into such words.
+/// Returns a random model that translates words of tests/decoding/tiny_vocabulary.h into such words.
 inline std::shared_ptr<const decoding::Translator> tiny_translator(uint64_t seed = 1) {
   const data::Vocabulary& vocabulary = decoding::vocabulary();
   return std::make_shared<decoding::Translator>(decoding::tiny_model(nn::NormOrder::kPre, seed, vocabulary.size()),
                                                 vocabulary, vocabulary);
 }
 
-/// Such models under these pairs.
+/// Returns one such model for each pair.
 inline std::shared_ptr<const ServedModels> served_tiny_models(const std::vector<LanguagePair>& pairs) {
   std::vector<ServedModel> models;
   for (const LanguagePair& pair : pairs) {

@@ -101,7 +101,7 @@ TEST_F(Service, ASmallRequestDoesNotWaitForABigOne) {
     last_line = std::max(last_line.load(), line);
     return true;
   };
-  // A first request makes room: only an empty server takes a request of any size.
+  // The first request ends the special case of an empty server, which admits a request of any size.
   auto slow = submit(service, std::move(big));
   std::optional<std::future<Outcome>> quick;
   const auto is_through = [&] { return slow.wait_for(0s) == std::future_status::ready; };
@@ -162,7 +162,8 @@ TEST_F(Service, AnErrorIsOfItsJobAlone) {
   EXPECT_EQ(service.counts().failed, 1U);
 }
 
-// The models of the last job go in the service's own thread, which may wait for theirs; never in one of theirs.
+// The models of the last job end in the thread of the service, which may wait for the models' threads; never in one of
+// those.
 TEST_F(Service, EndsWithTheLastJobAndItsModels) {
   for (int trial = 0; trial < 40; ++trial) {
     models_ = served_tiny_models({{"en", "de"}});

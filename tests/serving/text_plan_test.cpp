@@ -1,4 +1,4 @@
-// What of a text is translated, and that the rest stays.
+// Which parts of a text are translated, and that the rest is unchanged.
 #include "serving/text/text_plan.h"
 
 #include <gmock/gmock.h>
@@ -21,7 +21,7 @@ std::vector<std::string> lines_of(const TextPlan& plan) {
   return lines;
 }
 
-// Every line in capitals and brackets. Nothing is aligned: its words go straight through the source.
+// Every line in capitals and brackets. There is no alignment, so words are aligned by their relative positions.
 std::string shouted(const TextPlan& plan) {
   std::vector<decoding::Translation> translations;
   for (std::string line : lines_of(plan)) {
@@ -135,7 +135,7 @@ TEST(TextPlan, WhatIsNoTextStays) {
        {"<script>if (a < b) x('</p>')</script>", "<style>b { }</style>", "<!-- a", "<!doctype html>",
         "<code>a <b>c</b></code>", "<pre>x\ny</pre>", "<span translate=\"no\">a <span>b</span> c</span>",
         "<?xml version=\"1.0\"?>", "<textarea>t</textarea>"}) {
-    const bool ends = stays != "<!-- a";  // else it takes the rest with it
+    const bool ends = stays != "<!-- a";  // otherwise it includes the rest
     EXPECT_EQ(shouted(plan_html("m " + stays + " n")), "[M] " + stays + (ends ? " [N]" : " n"));
   }
   EXPECT_EQ(shouted(plan_html("a<br translate=no>b")), "[A]<br translate=no>[B]") << "br holds nothing";
@@ -143,7 +143,7 @@ TEST(TextPlan, WhatIsNoTextStays) {
   EXPECT_EQ(shouted(plan_html("a <pre>never ended")), "[A] <pre>never ended");
 }
 
-// The law of format=html: the tags that come out are those that went in, and well nested when they were.
+// The law of format=html: the output has each tag of the input once, and is well nested if the input is.
 TEST(TextPlan, TagsOutAreTagsInForAnyText) {
   const std::vector<std::string> parts = {"<p>",
                                           "</p>",

@@ -21,8 +21,8 @@
 
 namespace dragoman::test_support {
 
-/// Returns: a size in KiB of /proc/PROCESS/status, such as "RssAnon" (memory in RAM that is no file's) or "VmHWM" (the
-/// most memory in RAM so far); -1 if it is not there.
+/// Returns: a size in KiB of /proc/PROCESS/status; -1 if it is not there. "RssAnon" is the resident memory without
+/// files. "VmHWM" is the largest resident memory so far.
 inline int64_t status_kib(pid_t process, const std::string& name) {
   std::ifstream file("/proc/" + std::to_string(process) + "/status");
   for (std::string line; std::getline(file, line);) {
@@ -33,11 +33,11 @@ inline int64_t status_kib(pid_t process, const std::string& name) {
   return -1;
 }
 
-/// dragoman, or another program, running beside the test in a folder given, to be stopped, killed or waited for. Killed
-/// at the end.
+/// Runs dragoman, or another program, in a folder beside the test, which can stop it, kill it or wait for it. The
+/// destructor kills it.
 class BackgroundProgram {
  public:
-  /// @param words  what follows the program's name, one argument each
+  /// @param words  the arguments of the program
   /// @param environment  variables set for it in addition
   BackgroundProgram(const std::filesystem::path& folder, const std::vector<std::string>& words,
                     const std::map<std::string, std::string>& environment = {},
@@ -68,7 +68,7 @@ class BackgroundProgram {
     return ended_;
   }
 
-  /// Exit status; 128 + its number when a signal ended it, as in a shell.
+  /// Returns: the exit status; 128 + the number of the signal if a signal ended it, as in a shell.
   int wait() {
     if (!ended_) {
       ended_ = ::waitpid(child_, &status_, 0) == child_;
@@ -76,7 +76,7 @@ class BackgroundProgram {
     return WIFEXITED(status_) ? WEXITSTATUS(status_) : 128 + WTERMSIG(status_);
   }
 
-  /// True once it has a handler of its own for SIGINT.
+  /// Returns: true once it handles SIGINT.
   bool catches_interrupts() const {
     std::ifstream file("/proc/" + std::to_string(child_) + "/status");
     for (std::string line; std::getline(file, line);) {
@@ -87,7 +87,7 @@ class BackgroundProgram {
     return false;
   }
 
-  /// Processor time of all its threads so far, as a measure of its progress that a busy machine does not change.
+  /// Returns: the processor time of all its threads so far, a measure of progress that a busy machine does not change.
   std::chrono::milliseconds processor_time() const {
     clockid_t clock = 0;
     timespec time{};
@@ -96,7 +96,7 @@ class BackgroundProgram {
     return std::chrono::milliseconds(time.tv_sec * 1000 + time.tv_nsec / 1'000'000);
   }
 
-  /// What it wrote to standard error so far.
+  /// Returns: its standard error so far.
   std::string errors() const {
     std::ifstream file(errors_, std::ios::binary);
     return {std::istreambuf_iterator<char>(file), std::istreambuf_iterator<char>()};

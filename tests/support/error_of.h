@@ -5,9 +5,9 @@
 
 #include "base/error.h"
 
-namespace dragoman::support {
+namespace dragoman::test_support {
 
-/// The text of the base::Error that `action` throws; "no error" if it throws none.
+/// Returns: the text of the base::Error that `action` throws; "no error" if it throws none.
 inline std::string error_of(const std::function<void()>& action) {
   try {
     action();
@@ -17,4 +17,4 @@ inline std::string error_of(const std::function<void()>& action) {
   return "no error";
 }
 
-}  // namespace dragoman::support
+}  // namespace dragoman::test_support

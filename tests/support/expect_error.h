@@ -10,8 +10,8 @@
 
 namespace dragoman::test_support {
 
-/// Runs `action`, which must throw base::Error of this kind with a text that holds every one of `parts`.
-/// Returns the text, for further looks.
+/// Runs `action`, which must throw base::Error of this kind with a text that contains each of `parts`.
+/// Returns: the text of the error.
 inline std::string expect_error(base::ErrorKind kind, const std::vector<std::string>& parts,
                                 const std::function<void()>& action) {
   try {

@@ -8,12 +8,12 @@
 
 namespace dragoman::test_support {
 
-/// What a test and the program with fail_new before it share: a file, mapped by both.
+/// The memory that a test shares with a program run under fail_new: a file mapped by both.
 struct FaultControl {
   std::atomic<long> fail_in{0};  ///< the k-th allocation from now on fails, once; 0: none
   std::atomic<long> fired{0};    ///< faults so far
 
-  /// The file's, made if it is not there; null when it cannot be mapped.
+  /// Returns: the memory of a file, which is created if missing; null if it cannot be mapped.
   static FaultControl* at(const char* path) {
     const int file = ::open(path, O_RDWR | O_CREAT | O_CLOEXEC, 0600);
     if (file < 0 || ::ftruncate(file, sizeof(FaultControl)) != 0) {

@@ -9,12 +9,12 @@
 #include "autograd/variable.h"
 #include "support/tensors.h"
 
-namespace dragoman::support {
+namespace dragoman::test_support {
 
 using autograd::Variable;
 using Function = std::function<Variable(const std::vector<Variable>&)>;
 
-/// sum(weights * y), recorded without any op, so that ops are checked one at a time.
+/// Returns: sum(weights * y), recorded without another op, so that ops are checked one at a time.
 inline Variable weighted_sum(const Variable& y, const Tensor& weights) {
   const std::vector<double> left = y.value().to_vector<double>(), right = weights.to_vector<double>();
   double sum = 0;
@@ -25,7 +25,7 @@ inline Variable weighted_sum(const Variable& y, const Tensor& weights) {
                           [y, weights](const Tensor&) { y.add_grad(weights.clone()); });
 }
 
-/// The gradients of sum(weights * function(inputs)) by backward, in the order of `inputs`. Any float dtype.
+/// Returns: the gradients of sum(weights * function(inputs)) by backward, in the order of `inputs`, in any float dtype.
 inline std::vector<Tensor> gradients(const Function& function, const std::vector<Tensor>& inputs,
                                      const Tensor& weights) {
   std::vector<Variable> variables;
@@ -46,8 +46,8 @@ inline std::vector<Tensor> gradients(const Function& function, const std::vector
 }
 
 /// Compares the backward of `function` with central differences, in float64, for every element of every input.
-/// The output is weighted with fixed random numbers (a single element with 1). Fails naming input and element unless
-/// |analytic - numeric| <= tolerance * max(1, |numeric|).
+/// The output is weighted with fixed random numbers, or with 1 if it is a single element. Fails naming input and
+/// element unless |analytic - numeric| <= tolerance * max(1, |numeric|).
 inline void check_gradients(const Function& function, const std::vector<Tensor>& inputs, double tolerance = 1e-6) {
   const auto evaluate = [&](const std::vector<Tensor>& at) {
     std::vector<Variable> variables;
@@ -78,4 +78,4 @@ inline void check_gradients(const Function& function, const std::vector<Tensor>&
   }
 }
 
-}  // namespace dragoman::support
+}  // namespace dragoman::test_support

@@ -5,10 +5,10 @@
 
 #include "tensor/tensor.h"
 
-namespace dragoman::support {
+namespace dragoman::test_support {
 
-/// `matrix` with each head of each row rounded to whole multiples of its largest magnitude / 127.
-inline tensor::Tensor in_units(const tensor::Tensor& matrix, int64_t d_head) {
+/// Returns: `matrix` with each head of each row rounded to multiples of its scale, its largest magnitude / 127.
+inline tensor::Tensor rounded_heads(const tensor::Tensor& matrix, int64_t d_head) {
   tensor::Tensor rounded = matrix.clone();
   for (int64_t row = 0; row < matrix.dim(0); ++row) {
     for (int64_t begin = 0; begin < matrix.dim(1); begin += d_head) {
@@ -17,13 +17,13 @@ inline tensor::Tensor in_units(const tensor::Tensor& matrix, int64_t d_head) {
       for (int64_t c = 0; c < d_head; ++c) {
         largest = std::max(largest, std::abs(head[c]));
       }
-      const float unit = largest / 127.0F;
+      const float scale = largest / 127.0F;
       for (int64_t c = 0; c < d_head; ++c) {
-        head[c] = unit == 0.0F ? 0.0F : std::nearbyint(head[c] * (1.0F / unit)) * unit;
+        head[c] = scale == 0.0F ? 0.0F : std::nearbyint(head[c] * (1.0F / scale)) * scale;
       }
     }
   }
   return rounded;
 }
 
-}  // namespace dragoman::support
+}  // namespace dragoman::test_support

@@ -14,14 +14,14 @@
 
 namespace dragoman::test_support {
 
-/// What a run of the program gave back. A signal shows as status 128 + its number, as in a shell.
+/// The outcome of a run of the program. If a signal ended it, the status is 128 + its number, as in a shell.
 struct Outcome {
   int status = -1;
   std::string out;  ///< standard output
   std::string err;  ///< standard error
 };
 
-/// Runs dragoman in a folder of its own, which goes away with the object.
+/// Runs dragoman in a temporary folder, which the destructor removes.
 class Program {
  public:
   /// @param words  what a shell would get after "dragoman": redirections and pipes work.
@@ -49,7 +49,7 @@ class Program {
   TemporaryFolder folder_;
 };
 
-/// Expects this exit status and every one of `parts` in what went to standard error.
+/// Expects this exit status, and each of `parts` in standard error.
 inline void expect_failure(const Outcome& outcome, int status, std::initializer_list<std::string_view> parts) {
   EXPECT_EQ(outcome.status, status) << outcome.err;
   for (const std::string_view part : parts) {

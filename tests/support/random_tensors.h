@@ -8,7 +8,7 @@
 
 namespace dragoman::test_support {
 
-/// A tensor of random shape, dtype and (finite) bits.
+/// Returns: a tensor of random shape, dtype and finite values.
 inline tensor::Tensor random_tensor(base::Random& random) {
   using tensor::DType;
   constexpr DType kTypes[] = {DType::kFloat32, DType::kBFloat16, DType::kInt8,
@@ -26,7 +26,7 @@ inline tensor::Tensor random_tensor(base::Random& random) {
   return tensor;
 }
 
-/// Up to seven random tensors; their names hold what JSON must escape.
+/// Returns: up to seven random tensors, with names that JSON must escape.
 inline tensor::NamedTensors random_tensors(uint64_t seed) {
   base::Random random(seed);
   tensor::NamedTensors tensors;
@@ -36,7 +36,7 @@ inline tensor::NamedTensors random_tensors(uint64_t seed) {
   return tensors;
 }
 
-/// The bytes of a contiguous tensor.
+/// Returns: the bytes of a contiguous tensor.
 inline std::string_view bytes_of(const tensor::Tensor& tensor) {
   return {static_cast<const char*>(tensor.raw_data()),
           static_cast<size_t>(tensor.size()) * tensor::dtype_bytes(tensor.dtype())};

@@ -8,7 +8,7 @@
 
 namespace dragoman::test_support {
 
-/// An empty folder of its own, removed with all it holds at the end of the test.
+/// Makes an empty folder, and removes it with its content at the end of the test.
 class TemporaryFolder {
  public:
   TemporaryFolder() {

@@ -10,13 +10,13 @@
 #include "base/random.h"
 #include "tensor/tensor.h"
 
-namespace dragoman::support {
+namespace dragoman::test_support {
 
 using tensor::DType;
 using tensor::Shape;
 using tensor::Tensor;
 
-/// Uniform in [-1, 1), the same for the same seed.
+/// Returns: random numbers, uniform in [-1, 1), that depend on `seed` alone.
 inline Tensor random_tensor(const Shape& shape, DType dtype = DType::kFloat64, uint64_t seed = 1) {
   base::Random random(seed);
   std::vector<double> values(static_cast<size_t>(shape.size()));
@@ -24,13 +24,13 @@ inline Tensor random_tensor(const Shape& shape, DType dtype = DType::kFloat64, u
   return Tensor::from(values, shape).to(dtype);
 }
 
-/// The numbers rounded to bfloat16, held in float32.
+/// Returns: the numbers rounded to bfloat16, in float32.
 inline Tensor rounded(const Tensor& x) {
   return x.to(DType::kBFloat16).to(DType::kFloat32);
 }
 
-/// A view of equal elements whose rows are `extra` elements further apart: a column view of a wider matrix, from column
-/// `first` on.
+/// Returns: a view of equal elements whose rows are `extra` elements further apart. It is a column view of a wider
+/// matrix, from column `first` on.
 inline Tensor strided_copy(const Tensor& matrix, int64_t extra = 5, int64_t first = 2) {
   Tensor wide = Tensor::full({matrix.dim(0), matrix.dim(1) + extra}, 7.0, matrix.dtype());
   Tensor view = wide.columns(first, first + matrix.dim(1));
@@ -38,7 +38,7 @@ inline Tensor strided_copy(const Tensor& matrix, int64_t extra = 5, int64_t firs
   return view;
 }
 
-/// Largest |actual - expected| must stay within `tolerance` times the largest |expected| (at least 1e-30).
+/// Succeeds if every |actual - expected| is at most `tolerance` times the largest |expected| (at least 1e-30).
 inline testing::AssertionResult close(const Tensor& actual, const Tensor& expected, double tolerance) {
   if (actual.shape() != expected.shape()) {
     return testing::AssertionFailure() << "shape " << actual.shape().to_string() << ", expected "
@@ -60,7 +60,7 @@ inline testing::AssertionResult close(const Tensor& actual, const Tensor& expect
   return testing::AssertionSuccess();
 }
 
-/// Every bit equal, and the type: float32 or bfloat16.
+/// Succeeds if type and every bit are equal, for float32 and bfloat16.
 inline testing::AssertionResult same_bits(const Tensor& actual, const Tensor& expected) {
   if (actual.dtype() != expected.dtype()) {
     return testing::AssertionFailure() << tensor::dtype_name(actual.dtype()) << ", expected "
@@ -80,4 +80,4 @@ inline testing::AssertionResult same_bits(const Tensor& actual, const Tensor& ex
              : testing::AssertionFailure() << seen.size() << " elements, expected " << wanted.size();
 }
 
-}  // namespace dragoman::support
+}  // namespace dragoman::test_support

@@ -11,9 +11,9 @@
 
 #include "tensor/tensor.h"
 
-namespace dragoman::support {
+namespace dragoman::test_support {
 
-/// While this object lives, a processor without AMX carries out its instructions by a handler of SIGILL, so that the
+/// While alive, lets a processor without AMX run AMX instructions by a handler of SIGILL, so that the
 /// assembly itself runs, encoded as it is: configuration, tile registers, strides, order of operands. Slow. Of one
 /// thread. Decoded and computed as in Intel's "Intel 64 and IA-32 Architectures Software Developer's Manual", volume 2:
 /// LDTILECFG, TILERELEASE, TILEZERO, TILELOADD, TILESTORED, TDPBF16PS, TDPBSSD. Everything else is an illegal
@@ -267,4 +267,4 @@ class TileTrap {
   struct sigaction before_ = {};
 };
 
-}  // namespace dragoman::support
+}  // namespace dragoman::test_support

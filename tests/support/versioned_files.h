@@ -9,7 +9,7 @@
 
 namespace dragoman::test_support {
 
-/// Three files whose content says which version they are of, so that a mixture of versions is seen.
+/// Returns: the content of one of three files. It tells its version, so that a mixture of versions is found.
 inline std::string content_of(int version, int file, size_t bytes) {
   std::string text = std::to_string(version) + ":" + std::to_string(file) + ":";
   text.resize(bytes, static_cast<char>('a' + (version + file) % 26));
@@ -22,7 +22,7 @@ inline void add_version(base::FolderWriter& writer, int version, size_t bytes = 
   }
 }
 
-/// The version in a folder; fails the test when its files are of several.
+/// Returns: the version in a folder. Fails the test if its files are of several versions.
 inline int version_in(const base::CheckedFolder& folder) {
   const std::string first = folder.read("file0");
   const int version = std::stoi(first);

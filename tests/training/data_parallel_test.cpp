@@ -7,17 +7,14 @@
 #include <map>
 
 #include "base/random.h"
+#include "models/transformer/transformer.h"
+#include "support/tiny_config.h"
 
 namespace dragoman::training {
 namespace {
 
 models::TransformerConfig small_config() {
-  models::TransformerConfig config;
-  config.source_vocab_size = config.target_vocab_size = 50;
-  config.d_model = 32;
-  config.d_ff = 64;
-  config.n_heads = 4;
-  config.encoder_layers = config.decoder_layers = 2;
+  models::TransformerConfig config = test_support::tiny_config();
   config.dropout = 0.2F;
   config.attention_dropout = 0.1F;
   config.activation_dropout = 0.1F;

@@ -8,17 +8,18 @@
 
 namespace dragoman::data::sample {
 
-/// Generates sentence pairs: about 60 % with a pronoun whose antecedent only meaning tells, the rest plain sentences
-/// that show the words, genders, plurals and an "it" that stands for nothing (it was raining).
-/// Deterministic: the same words and the same `random` yield the same pairs. Const and safe to share between threads.
+/// A generator of sentence pairs. About 60 % have a pronoun whose antecedent follows from the meaning alone. The others
+/// are plain sentences with the words, genders, plurals and an "it" without an antecedent (it was raining). Equal words
+/// and an equal `random` give equal pairs. Threads: any number; the object is immutable.
 class SentenceGrammar {
  public:
   explicit SentenceGrammar(const Lexicon& lexicon) : lexicon_(lexicon) {}
 
-  /// One plain sentence, or two that differ only in the clause with "it" and in what "it" stands for.
+  /// Returns one plain sentence, or two sentences that differ only in the clause with "it" and in the antecedent of
+  /// "it".
   std::vector<SentencePair> draw(base::Random& random) const;
 
-  /// "The animal didn't cross the street because it was too tired." and the same with "too wide".
+  /// Returns "The animal didn't cross the street because it was too tired." and its version with "too wide".
   std::vector<SentencePair> well_known_example() const;
 
  private:

@@ -25,12 +25,12 @@ class Lexicon {
   Lexicon(const Lexicon&) = delete;
   Lexicon& operator=(const Lexicon&) = delete;
 
-  /// The nouns of a semantic class such as "animal", "road" or "container". Throws Error(kRuntime) for an unknown
+  /// The nouns of a semantic class such as "animal", "road" or "container". Throws: Error(kRuntime) for an unknown
   /// class.
   const std::vector<const Noun*>& nouns(std::string_view noun_class) const;
   /// The adjectives that may stand before any noun of the class without telling which noun a pronoun means.
   const std::vector<const Adjective*>& attributes(std::string_view noun_class) const;
-  /// The adjective with this English word. Throws Error(kRuntime) for an unknown one.
+  /// The adjective with this English word. Throws: Error(kRuntime) for an unknown one.
   const Adjective& adjective(std::string_view english) const;
   const std::vector<Adverbial>& adverbials() const { return adverbials_; }
   const std::map<std::string, Noun, std::less<>>& all_nouns() const { return nouns_; }

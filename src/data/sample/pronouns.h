@@ -26,7 +26,7 @@ struct PronounRow {
 };
 
 /// The rows as tab-separated text, and back. `name` is the file named in errors.
-/// Throws Error(kBadData): "test.pronouns.tsv: line 3 has 4 columns instead of 9; write the sample corpus again".
+/// Throws: Error(kBadData): "test.pronouns.tsv: line 3 has 4 columns instead of 9; write the sample corpus again".
 std::string format_pronoun_rows(std::span<const PronounRow> rows);
 std::vector<PronounRow> parse_pronoun_rows(std::string_view text, std::string_view name);
 
@@ -48,11 +48,11 @@ struct PronounAccuracy {
 /// and no other one of er, sie, es, ihn, ihm, ihr. The clause runs from the first word that joins clauses (weil, da,
 /// obwohl, bis, sobald, aber, und) to the next comma or stop, so that an "es" of "gab es" cannot count.
 /// A hypothesis without such a clause is wrong. Lines without a row are not looked at.
-/// Throws Error(kBadData) if a row names a line that is not there:
+/// Throws: Error(kBadData) if a row names a line that is not there:
 /// "pronoun accuracy: a row speaks of line 900 but there are 899 hypotheses; translate the whole of test.en".
 PronounAccuracy pronoun_accuracy(std::span<const std::string> hypotheses, std::span<const PronounRow> rows);
 
-/// pronoun_accuracy of a file against FOLDER/test.pronouns.tsv. Throws Error(kBadData) for unreadable files too.
+/// pronoun_accuracy of a file against FOLDER/test.pronouns.tsv. Throws: Error(kBadData) for unreadable files too.
 PronounAccuracy check_pronouns(const std::filesystem::path& hypothesis, const std::filesystem::path& corpus_folder);
 
 /// "pronoun accuracy 98.44 % (630 of 640)" and one line for each pronoun and each pattern.

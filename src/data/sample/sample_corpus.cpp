@@ -6,6 +6,7 @@
 
 #include "base/error.h"
 #include "base/files.h"
+#include "base/hash.h"
 
 namespace dragoman::data {
 
@@ -36,20 +37,10 @@ size_t class_limit(int64_t size) {
   return size >= kFullLexiconSize ? 0 : size_t(std::max<int64_t>(3, size / kSentencesPerNoun));
 }
 
-// FNV-1a: a hash that is the same on every machine, unlike std::hash.
-uint64_t stable_hash(std::string_view text) {
-  uint64_t hash = 0xcbf29ce484222325;
-  for (const char c : text) {
-    hash = (hash ^ static_cast<unsigned char>(c)) * 0x100000001b3;
-  }
-  return hash;
-}
-
 void check_options(const SampleCorpusOptions& options) {
   base::check_usage(options.pair == "en-de", "sample-corpus: --pair {} is unknown; choose one of: en-de", options.pair);
-  base::check_usage(options.size >= kSampleCorpusMinSize && options.size <= kSampleCorpusMaxSize,
-                    "sample-corpus: --size {} is outside {}..{}; choose a number of sentence pairs in that range",
-                    options.size, kSampleCorpusMinSize, kSampleCorpusMaxSize);
+  base::check_range("sample-corpus: --size", static_cast<double>(options.size), kSampleCorpusMinSize,
+                    kSampleCorpusMaxSize);
 }
 
 // Draws sentence pairs, keeps the new ones and sends each to the part that its key belongs to.
@@ -116,7 +107,7 @@ class CorpusMaker {
       return Part::kTest;
     }
     const double share = options_.size < 2'000 ? 0.2 : 0.06;
-    const double place = base::Random(options_.seed, stable_hash(key)).uniform();
+    const double place = base::Random(options_.seed, base::fnv1a_64(key)).uniform();
     return place < share ? Part::kTest : place < 2 * share ? Part::kValid : Part::kTrain;
   }
 

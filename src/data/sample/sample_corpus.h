@@ -15,42 +15,42 @@ inline constexpr int64_t kSampleCorpusMaxSize = 200'000;
 
 /// Options of `dragoman sample-corpus`.
 struct SampleCorpusOptions {
-  std::string pair = "en-de";  ///< languages; only en-de so far
-  /// Sentence pairs in all, 100 to 200,000: 5 % at most 1,000 are the test part, 2.5 % at most 500 the validation part
-  /// (each at least 10), the rest is the training part. Small corpora use fewer words.
+  std::string pair = "en-de";  ///< languages; en-de is the only choice
+  /// Number of sentence pairs, 100 to 200,000. The test part has 5 % of them, between 10 and 1,000, and the validation
+  /// part 2.5 %, between 10 and 500. All others are the training part. Small corpora use fewer words.
   int64_t size = 30'000;
-  uint64_t seed = 1;             ///< another seed, other sentences and another division into parts
-  std::filesystem::path output;  ///< folder, made if missing
+  uint64_t seed = 1;             ///< selects the sentences and the division into parts
+  std::filesystem::path output;  ///< folder, created if missing
 };
 
-/// The three parts of a corpus. No English and no German sentence occurs twice, in any part.
+/// The three parts of a corpus. Every English and every German sentence occurs once in all parts together.
 struct SampleCorpus {
   std::vector<sample::SentencePair> train, valid, test;
 };
 
-/// What was written, for the command line to print.
+/// The numbers that the command line prints.
 struct SampleCorpusSummary {
   int64_t train = 0, valid = 0, test = 0;  ///< sentence pairs
   int64_t pronouns = 0;                    ///< test sentences whose pronoun is checked
-  int64_t english_words = 0;               ///< distinct words, upper and lower case told apart
+  int64_t english_words = 0;               ///< distinct words, case-sensitive
   int64_t german_words = 0;
 };
 
-/// Generates English-German sentence pairs with a grammar whose "it" takes its meaning from the sentence:
+/// Generates English-German sentence pairs. Only the meaning of the sentence tells what "it" refers to:
 /// "The animal didn't cross the street because it was too tired." (es, das Tier) or "... too wide." (sie, die Straße).
-/// German must choose er, sie or es after the gender of what "it" stands for, so the corpus measures coreference.
-/// The sentence "The animal didn't cross the street ..." is in the test part, both ways, whenever its words are known.
-///   - no pair of nouns of a test sentence occurs in training within the same sentence pattern;
-///   - every word of valid and test occurs in train, on each side;
-///   - each English sentence has exactly one German translation;
-///   - the same options yield the same sentences on every machine.
-/// Throws Error(kUsage): "sample-corpus: --pair fr-xx is unknown; choose one of: en-de",
-/// "sample-corpus: --size 0 is outside 100..200000".
+/// German chooses er, sie or es by the gender of the antecedent of "it", so the corpus measures coreference. The test
+/// part has both versions of "The animal didn't cross the street ..." if the lexicon has its words.
+///   - No pair of nouns of a test sentence occurs in training within one sentence pattern.
+///   - Every word of the validation and test parts occurs in the training part, on each side.
+///   - Each English sentence has exactly one German translation.
+///   - Equal options give equal sentences on every machine.
+/// Throws: Error(kUsage), "sample-corpus: --pair fr-xx is unknown; choose one of: en-de",
+/// "sample-corpus: --size is 0, must be 100 to 200000".
 SampleCorpus make_sample_corpus(const SampleCorpusOptions& options);
 
-/// Writes make_sample_corpus to train.en, train.de, valid.en, valid.de, test.en, test.de (UTF-8, one sentence a line)
-/// and test.pronouns.tsv (see PronounRow) in options.output, each file whole or not at all.
-/// Throws also Error(kCannotWrite).
+/// Writes the result of make_sample_corpus to options.output: train.en, train.de, valid.en, valid.de, test.en and
+/// test.de in UTF-8 with one sentence a line, and test.pronouns.tsv (PronounRow). After a crash each file is complete
+/// or missing. Throws: as make_sample_corpus, and Error(kCannotWrite).
 SampleCorpusSummary write_sample_corpus(const SampleCorpusOptions& options);
 
 }  // namespace dragoman::data

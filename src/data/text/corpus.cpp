@@ -26,7 +26,9 @@ const char* drop_reason_text(DropReason reason) {
 
 void CorpusStatistics::drop(DropReason reason, const std::string& example) {
   const auto index = static_cast<size_t>(reason);
-  if (dropped[index]++ == 0) examples[index] = example;
+  if (dropped[index]++ == 0) {
+    examples[index] = example;
+  }
 }
 
 uint64_t CorpusStatistics::dropped_total() const {
@@ -37,7 +39,9 @@ void CorpusStatistics::add(const CorpusStatistics& later) {
   read += later.read;
   kept += later.kept;
   for (size_t i = 0; i < kDropReasonCount; ++i) {
-    if (dropped[i] == 0) examples[i] = later.examples[i];
+    if (dropped[i] == 0) {
+      examples[i] = later.examples[i];
+    }
     dropped[i] += later.dropped[i];
   }
   repaired_source += later.repaired_source;
@@ -72,7 +76,9 @@ CorpusStatistics CorpusStatistics::from_json(const std::string& text) {
 std::string CorpusStatistics::report() const {
   std::string text = fmt::format("corpus: {} pairs of lines read, {} kept, {} dropped", read, kept, dropped_total());
   for (size_t i = 0; i < kDropReasonCount; ++i) {
-    if (dropped[i] == 0) continue;
+    if (dropped[i] == 0) {
+      continue;
+    }
     text += fmt::format("\ncorpus: {} dropped: {} (first: {})", dropped[i],
                         drop_reason_text(static_cast<DropReason>(i)), examples[i]);
   }
@@ -115,7 +121,9 @@ uint64_t ParallelCorpus::line_bytes(const std::vector<LineIndex>& files, uint64_
 
 uint64_t ParallelCorpus::bytes() const {
   uint64_t total = 0;
-  for (size_t file = 0; file < sources_.size(); ++file) total += sources_[file].bytes() + targets_[file].bytes();
+  for (size_t file = 0; file < sources_.size(); ++file) {
+    total += sources_[file].bytes() + targets_[file].bytes();
+  }
   return total;
 }
 

@@ -3,14 +3,15 @@
 #include <fcntl.h>
 #include <poll.h>
 #include <sys/stat.h>
-#include <unistd.h>
 
 #include <algorithm>
 #include <cerrno>
 #include <cstring>
+#include <span>
 #include <utility>
 
 #include "base/error.h"
+#include "base/file_reader.h"
 #include "base/utf8.h"
 
 namespace dragoman::data {
@@ -19,81 +20,56 @@ namespace {
 constexpr size_t kBufferBytes = size_t{1} << 20;
 constexpr const char* kWanted = "give a text file with one sentence a line";
 
-struct stat status_of(const Descriptor& descriptor, const std::string& name) {
-  struct stat status {};
-  base::check_data(fstat(descriptor.get(), &status) == 0, "{}: cannot be examined: {}; check the path", name,
-                   std::strerror(errno));
-  return status;
-}
-
-// @param flags  O_NONBLOCK: do not wait for the writer of a named pipe
-Descriptor open_text(const std::filesystem::path& path, int flags = 0) {
-  Descriptor descriptor(open(path.c_str(), O_RDONLY | O_CLOEXEC | flags));
-  base::check_data(descriptor.get() >= 0, "{}: cannot open for reading: {}; check the path and its permissions",
-                   path.string(), std::strerror(errno));
-  base::check_data(!S_ISDIR(status_of(descriptor, path.string()).st_mode), "{}: is a directory; {}", path.string(),
+base::FileDescriptor open_text(const std::filesystem::path& path, int flags = 0) {
+  base::FileDescriptor file = base::open_for_reading(path, flags);
+  base::check_data(!S_ISDIR(base::status_of(file, path.string()).st_mode), "{}: is a directory; {}", path.string(),
                    kWanted);
-  return descriptor;
+  return file;
 }
 
-// read(2) that survives interruptions. @return bytes read, 0 at the end.
-size_t read_some(const Descriptor& descriptor, char* to, size_t count, const std::string& name) {
-  for (;;) {
-    const ssize_t got = read(descriptor.get(), to, count);
-    if (got >= 0) return static_cast<size_t>(got);
-    base::check_data(errno == EINTR, "{}: reading failed: {}; check the disk or the pipe", name, std::strerror(errno));
-  }
+// A descriptor of the same open file, so that closing it leaves `descriptor` open.
+base::FileDescriptor copy_of(int descriptor, const std::string& name) {
+  base::FileDescriptor copy(fcntl(descriptor, F_DUPFD_CLOEXEC, 0));
+  base::check_data(copy.is_open(), "{}: cannot open for reading: {}; check that it is open", name,
+                   std::strerror(errno));
+  return copy;
 }
 
-// pread(2) of exactly `count` bytes.
-void read_exactly_at(const Descriptor& descriptor, char* to, size_t count, uint64_t offset, const std::string& name) {
-  while (count > 0) {
-    const ssize_t got = pread(descriptor.get(), to, count, static_cast<off_t>(offset));
-    if (got < 0 && errno == EINTR) continue;
-    base::check_data(got >= 0, "{}: reading failed: {}; check the disk", name, std::strerror(errno));
-    base::check_data(got > 0, "{}: ends before byte {}; the file shrank while it was in use", name, offset + count);
-    to += got;
-    offset += static_cast<uint64_t>(got);
-    count -= static_cast<size_t>(got);
-  }
-}
-
-std::vector<uint64_t> find_line_starts(const Descriptor& descriptor, const std::string& name) {
+std::vector<uint64_t> find_line_starts(const base::FileDescriptor& file, const std::string& name) {
   std::vector<uint64_t> starts{0};
   std::string buffer(kBufferBytes, '\0');
   uint64_t offset = 0;
-  while (const size_t got = read_some(descriptor, buffer.data(), buffer.size(), name)) {
+  while (const size_t got = base::read_some(file, buffer, name)) {
     const char* const end = buffer.data() + got;
     for (const char* at = buffer.data();
          (at = static_cast<const char*>(std::memchr(at, '\n', static_cast<size_t>(end - at)))) != nullptr;) {
       ++at;
       starts.push_back(offset + static_cast<uint64_t>(at - buffer.data()));
-      if (at == end) break;
+      if (at == end) {
+        break;
+      }
     }
     offset += got;
   }
-  if (starts.back() < offset) starts.push_back(offset + 1);  // as if the final line had its LF
+  if (starts.back() < offset) {
+    starts.push_back(offset + 1);  // as if the final line had its LF
+  }
   return starts;
 }
 
 }  // namespace
 
 CleanLine clean_line(std::string_view raw) {
-  if (raw.ends_with('\r')) raw.remove_suffix(1);
+  if (raw.ends_with('\r')) {
+    raw.remove_suffix(1);
+  }
   const bool fit = raw.find('\0') == std::string_view::npos && base::is_valid_utf8(raw);
   return {fit ? std::string(raw) : base::repair_utf8(raw), !fit};
 }
 
-Descriptor::Descriptor(Descriptor&& other) noexcept
-    : value_(other.value_), owned_(std::exchange(other.owned_, false)) {}
+LineReader::LineReader(const std::filesystem::path& path) : file_(open_text(path)), name_(path.string()) {}
 
-Descriptor::~Descriptor() {
-  if (owned_ && value_ >= 0) close(value_);
-}
-
-LineReader::LineReader(const std::filesystem::path& path) : descriptor_(open_text(path)), name_(path.string()) {}
-
-LineReader::LineReader(int descriptor, std::string name) : descriptor_(descriptor, false), name_(std::move(name)) {}
+LineReader::LineReader(int descriptor, std::string name) : file_(copy_of(descriptor, name)), name_(std::move(name)) {}
 
 bool LineReader::next(std::string& line) {
   size_t searched = begin_;
@@ -108,7 +84,9 @@ bool LineReader::next(std::string& line) {
     base::check_data(pending <= kMaxLineBytes, "{}: line {} is longer than {} bytes; is this a text file?", name_,
                      lines_read_ + 1, kMaxLineBytes);
     if (!fill()) {
-      if (pending == 0) return false;
+      if (pending == 0) {
+        return false;
+      }
       hand_out(std::string_view(buffer_).substr(begin_), line);
       begin_ = buffer_.size();
       return true;
@@ -118,19 +96,23 @@ bool LineReader::next(std::string& line) {
 }
 
 bool LineReader::ready() const {
-  if (ended_ || buffer_.find('\n', begin_) != std::string::npos) return true;
-  struct pollfd input = {descriptor_.get(), POLLIN, 0};
+  if (ended_ || buffer_.find('\n', begin_) != std::string::npos) {
+    return true;
+  }
+  struct pollfd input = {file_.get(), POLLIN, 0};
   return poll(&input, 1, 0) > 0;
 }
 
 // Moves the pending bytes to the front of the buffer and reads more behind them. @return false at the end.
 bool LineReader::fill() {
-  if (ended_) return false;
+  if (ended_) {
+    return false;
+  }
   buffer_.erase(0, begin_);
   begin_ = 0;
   const size_t pending = buffer_.size();
   buffer_.resize(pending + kBufferBytes);
-  const size_t got = read_some(descriptor_, buffer_.data() + pending, kBufferBytes, name_);
+  const size_t got = base::read_some(file_, std::span(buffer_).subspan(pending), name_);
   buffer_.resize(pending + got);
   ended_ = got == 0;
   return !ended_;
@@ -143,12 +125,12 @@ void LineReader::hand_out(std::string_view raw, std::string& line) {
   line = std::move(clean.text);
 }
 
-LineIndex::LineIndex(const std::filesystem::path& path) : path_(path), descriptor_(open_text(path, O_NONBLOCK)) {
-  const struct stat status = status_of(descriptor_, path.string());
+LineIndex::LineIndex(const std::filesystem::path& path) : path_(path), file_(open_text(path, O_NONBLOCK)) {
+  const struct stat status = base::status_of(file_, path.string());
   base::check_data(S_ISREG(status.st_mode), "{}: is not a regular file, and training reads it out of order; {}",
                    path.string(), kWanted);
   base::check_data(status.st_size > 0, "{}: is empty; {}", path.string(), kWanted);
-  starts_ = find_line_starts(descriptor_, path.string());
+  starts_ = find_line_starts(file_, path.string());
 }
 
 CleanLine LineIndex::read(uint64_t line) const {
@@ -157,14 +139,16 @@ CleanLine LineIndex::read(uint64_t line) const {
   base::check_data(length <= kMaxLineBytes, "{}: line {} is longer than {} bytes; is this a text file?", path_.string(),
                    line + 1, kMaxLineBytes);
   std::string raw(length, '\0');
-  read_exactly_at(descriptor_, raw.data(), raw.size(), starts_[line], path_.string());
+  base::read_exactly_at(file_, raw, starts_[line], path_.string());
   return clean_line(raw);
 }
 
 std::vector<std::string> read_lines(const std::filesystem::path& path) {
   LineReader reader(path);
   std::vector<std::string> lines;
-  for (std::string line; reader.next(line);) lines.push_back(line);
+  for (std::string line; reader.next(line);) {
+    lines.push_back(line);
+  }
   base::check_data(!lines.empty(), "{}: is empty; {}", path.string(), kWanted);
   return lines;
 }

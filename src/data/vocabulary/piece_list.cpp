@@ -55,7 +55,9 @@ void check_list(const std::vector<std::string>& pieces, std::string_view name) {
   std::unordered_map<std::string_view, size_t> ids;
   for (size_t id = 0; id < pieces.size(); ++id) {
     check_listed_piece(pieces, id, name);
-    if (id < kSpecialPieces.size()) continue;  // an ordinary piece may be spelled like a special one
+    if (id < kSpecialPieces.size()) {
+      continue;  // an ordinary piece may be spelled like a special one
+    }
     const auto [place, is_new] = ids.emplace(pieces[id], id);
     base::check_data(is_new, "{}: piece list: piece {} is '{}', as is piece {}; {}", name, id, pieces[id],
                      place->second, base::kDamaged);
@@ -68,7 +70,9 @@ std::string with_piece_list(std::string_view spm, const std::vector<std::string>
   check_list(pieces, name);
   base::check_data(find_list(spm, name).begin == std::string_view::npos, "{}: has a piece list already", name);
   base::ProtobufMessage list;
-  for (const std::string& piece : pieces) list.add_bytes(kPieceField, piece);
+  for (const std::string& piece : pieces) {
+    list.add_bytes(kPieceField, piece);
+  }
   return std::string(spm) + base::ProtobufMessage().add_message(kListField, list).bytes();
 }
 
@@ -79,7 +83,9 @@ std::string without_piece_list(std::string_view spm, std::string_view name) {
 std::vector<std::string> read_piece_list(std::string_view spm, std::string_view name) {
   const ListPlace place = find_list(spm, name);
   std::vector<std::string> pieces;
-  if (place.begin == std::string_view::npos) return pieces;
+  if (place.begin == std::string_view::npos) {
+    return pieces;
+  }
   base::FieldReader reader(place.content, name);
   for (base::Field field; reader.next(field);) {
     if (field.number == kPieceField && field.type == base::Field::kBytes && pieces.size() <= size_t{kMaxPieces}) {

@@ -24,7 +24,9 @@ void check_piece(std::string_view message, std::string_view name, SentencePieceS
   std::string_view piece;
   base::FieldReader reader(message, name);
   for (base::Field field; reader.next(field);) {
-    if (field.number == 1 && field.type == base::Field::kBytes) piece = field.bytes;
+    if (field.number == 1 && field.type == base::Field::kBytes) {
+      piece = field.bytes;
+    }
     if (field.number == 2 && field.type == base::Field::kFixed32) {
       const float score = std::bit_cast<float>(static_cast<uint32_t>(field.value));
       base::check_data(std::isfinite(score), "{}: the score of piece {} is {}; {}", name, index, score, base::kDamaged);
@@ -47,7 +49,9 @@ void check_trainer_spec(std::string_view message, std::string_view name, Sentenc
                        "{}: has model type {}; only unigram (1) and BPE (2) are supported", name, field.value);
       summary.is_bpe = field.value == 2;
     }
-    if (field.number == 35 && field.type == base::Field::kVarint) summary.byte_fallback = field.value != 0;
+    if (field.number == 35 && field.type == base::Field::kVarint) {
+      summary.byte_fallback = field.value != 0;
+    }
   }
 }
 
@@ -87,7 +91,9 @@ class TrieSteps {
 // A lookup goes from unit p to base = p ^ offset and then to base ^ byte, so the whole block of 256 units around each
 // reachable base must lie in the table; a leaf's value is a position in the replacements.
 void check_character_map(std::string_view map, std::string_view name) {
-  if (map.empty()) return;  // normalisation "identity"
+  if (map.empty()) {
+    return;  // normalisation "identity"
+  }
   const auto require = [name](bool condition, const char* what) {
     base::check_data(condition, "{}: normalisation table: {}; {}", name, what, base::kDamaged);
   };
@@ -109,9 +115,13 @@ void check_character_map(std::string_view map, std::string_view name) {
     pending.pop_back();
     const uint32_t base_unit = at ^ units[at].offset();
     require((base_unit | 0xFFu) < units.size(), "a step leads outside");
-    if (units[at].has_leaf()) require(units[base_unit].value() < replacements.size(), "a text lies outside");
+    if (units[at].has_leaf()) {
+      require(units[base_unit].value() < replacements.size(), "a text lies outside");
+    }
     for (uint32_t child = steps.first(base_unit); child != kNoUnit; child = steps.next(child)) {
-      if (seen[child]) continue;
+      if (seen[child]) {
+        continue;
+      }
       seen[child] = true;
       pending.push_back(child);
     }
@@ -122,7 +132,9 @@ void check_character_map(std::string_view map, std::string_view name) {
 void check_normalizer_spec(std::string_view message, std::string_view name) {
   base::FieldReader reader(message, name);
   for (base::Field field; reader.next(field);) {
-    if (field.number == 2 && field.type == base::Field::kBytes) check_character_map(field.bytes, name);
+    if (field.number == 2 && field.type == base::Field::kBytes) {
+      check_character_map(field.bytes, name);
+    }
   }
 }
 
@@ -136,10 +148,18 @@ SentencePieceSummary check_sentencepiece_model(std::string_view serialized, std:
   SentencePieceSummary summary;
   base::FieldReader reader(serialized, name);
   for (base::Field field; reader.next(field);) {
-    if (field.type != base::Field::kBytes) continue;
-    if (field.number == 1) check_piece(field.bytes, name, summary);
-    if (field.number == 2) check_trainer_spec(field.bytes, name, summary);
-    if (field.number == 3 || field.number == 5) check_normalizer_spec(field.bytes, name);
+    if (field.type != base::Field::kBytes) {
+      continue;
+    }
+    if (field.number == 1) {
+      check_piece(field.bytes, name, summary);
+    }
+    if (field.number == 2) {
+      check_trainer_spec(field.bytes, name, summary);
+    }
+    if (field.number == 3 || field.number == 5) {
+      check_normalizer_spec(field.bytes, name);
+    }
   }
   base::check_data(summary.pieces >= kMinPieces,
                    "{}: has {} pieces, at least {} are needed; is this a SentencePiece model?", name, summary.pieces,

@@ -20,7 +20,9 @@ size_t character_length(char lead) {
 // log(exp(a) + exp(b)) without overflow.
 double log_add(double a, double b) {
   const double high = std::max(a, b);
-  if (high == -std::numeric_limits<double>::infinity()) return high;
+  if (high == -std::numeric_limits<double>::infinity()) {
+    return high;
+  }
   return high + std::log1p(std::exp(std::min(a, b) - high));
 }
 
@@ -54,7 +56,9 @@ struct Lattice {
       const LatticeEdge& edge = edges[static_cast<size_t>(i)];
       taken = i;
       left -= std::exp(log_sum[end - edge.length] + edge.weight - log_sum[end]);
-      if (left < 0) break;
+      if (left < 0) {
+        break;
+      }
     }
     return edges[static_cast<size_t>(taken)];
   }
@@ -88,7 +92,9 @@ std::vector<Symbol> split_characters(std::string_view text) {
     symbols.push_back({text.substr(at, length), index - 1, index + 1});
     at += length;
   }
-  if (!symbols.empty()) symbols.back().next = -1;
+  if (!symbols.empty()) {
+    symbols.back().next = -1;
+  }
   return symbols;
 }
 
@@ -100,13 +106,17 @@ std::string_view joined(std::string_view left, std::string_view right) {
 
 PieceTrie::PieceTrie(const std::vector<ScoredPiece>& pieces) {
   size_t bytes = 1;
-  for (const ScoredPiece& piece : pieces) bytes += piece.text.size();
+  for (const ScoredPiece& piece : pieces) {
+    bytes += piece.text.size();
+  }
   edges_.resize(std::bit_ceil(2 * bytes));
   mask_ = edges_.size() - 1;
   piece_at_.push_back(-1);
   for (size_t i = 0; i < pieces.size(); ++i) {
     uint32_t node = 0;
-    for (const char byte : pieces[i].text) node = child_or_new(node, static_cast<uint8_t>(byte));
+    for (const char byte : pieces[i].text) {
+      node = child_or_new(node, static_cast<uint8_t>(byte));
+    }
     piece_at_[node] = static_cast<int32_t>(i);
   }
 }
@@ -115,14 +125,18 @@ int32_t PieceTrie::find(std::string_view text) const {
   uint32_t node = 0;
   for (const char byte : text) {
     node = child(node, static_cast<uint8_t>(byte));
-    if (node == 0) return -1;
+    if (node == 0) {
+      return -1;
+    }
   }
   return piece_at_[node];
 }
 
 size_t PieceTrie::slot_of(uint64_t key) const {
   size_t slot = (key * 0x9E3779B97F4A7C15u >> 20) & mask_;  // Fibonacci hashing
-  while (edges_[slot].key != 0 && edges_[slot].key != key) slot = (slot + 1) & mask_;
+  while (edges_[slot].key != 0 && edges_[slot].key != key) {
+    slot = (slot + 1) & mask_;
+  }
   return slot;
 }
 
@@ -143,7 +157,9 @@ uint32_t PieceTrie::child_or_new(uint32_t node, uint8_t byte) {
 SubwordSampler::SubwordSampler(Model model, std::vector<ScoredPiece> pieces, int32_t unk_id)
     : model_(model), pieces_(std::move(pieces)), trie_(pieces_), unk_id_(unk_id) {
   double worst = 0;
-  for (const ScoredPiece& piece : pieces_) worst = std::min(worst, static_cast<double>(piece.score));
+  for (const ScoredPiece& piece : pieces_) {
+    worst = std::min(worst, static_cast<double>(piece.score));
+  }
   unk_score_ = worst - kUnknownPenalty;
 }
 
@@ -163,7 +179,9 @@ std::vector<SubwordSampler::Segment> SubwordSampler::sample_lattice(std::string_
       covered |= length == step;
       lattice.add(at, length, pieces_[piece].id, alpha * static_cast<double>(pieces_[piece].score));
     });
-    if (!covered) lattice.add(at, step, unk_id_, alpha * unk_score_);
+    if (!covered) {
+      lattice.add(at, step, unk_id_, alpha * unk_score_);
+    }
     at += step;
   }
   std::vector<Segment> segments;
@@ -181,30 +199,42 @@ std::vector<SubwordSampler::Segment> SubwordSampler::sample_merges(std::string_v
   std::vector<Symbol> symbols = split_characters(text);
   std::priority_queue<Merge> merges;
   const auto propose = [&](int32_t left, int32_t right) {
-    if (left < 0 || right < 0) return;
+    if (left < 0 || right < 0) {
+      return;
+    }
     const std::string_view merged =
         joined(symbols[static_cast<size_t>(left)].text, symbols[static_cast<size_t>(right)].text);
     const int32_t piece = trie_.find(merged);
-    if (piece >= 0) merges.push({pieces_[static_cast<size_t>(piece)].score, left, right, merged.size()});
+    if (piece >= 0) {
+      merges.push({pieces_[static_cast<size_t>(piece)].score, left, right, merged.size()});
+    }
   };
-  for (size_t i = 1; i < symbols.size(); ++i) propose(static_cast<int32_t>(i) - 1, static_cast<int32_t>(i));
+  for (size_t i = 1; i < symbols.size(); ++i) {
+    propose(static_cast<int32_t>(i) - 1, static_cast<int32_t>(i));
+  }
   while (!merges.empty()) {
     const Merge merge = merges.top();
     merges.pop();
     Symbol& left = symbols[static_cast<size_t>(merge.left)];
     Symbol& right = symbols[static_cast<size_t>(merge.right)];
     const bool stale = left.text.empty() || right.text.empty() || left.text.size() + right.text.size() != merge.length;
-    if (stale || (dropout > 0 && random.uniform() < dropout)) continue;
+    if (stale || (dropout > 0 && random.uniform() < dropout)) {
+      continue;
+    }
     left.text = joined(left.text, right.text);
     left.next = right.next;
-    if (right.next >= 0) symbols[static_cast<size_t>(right.next)].previous = merge.left;
+    if (right.next >= 0) {
+      symbols[static_cast<size_t>(right.next)].previous = merge.left;
+    }
     right.text = {};
     propose(left.previous, merge.left);
     propose(merge.left, left.next);
   }
   std::vector<Segment> segments;
   for (const Symbol& symbol : symbols) {
-    if (symbol.text.empty()) continue;
+    if (symbol.text.empty()) {
+      continue;
+    }
     const int32_t piece = trie_.find(symbol.text);
     segments.push_back({symbol.text, piece < 0 ? unk_id_ : pieces_[static_cast<size_t>(piece)].id});
   }

@@ -9,31 +9,36 @@
 
 namespace dragoman::data {
 
-/// A piece that text may be cut into, and its score in the sub-word model.
+/// A piece of the sub-word model and its score.
 struct ScoredPiece {
   std::string text;
   float score = 0;  ///< log probability (unigram) or minus the rank of the merge (BPE)
   int32_t id = 0;
 };
 
-/// Finds pieces at a position of a text: a trie with its edges in one hash table. Read-only after construction.
+/// A trie that finds the pieces at a position of a text. The edges are in one hash table.
+/// Threads: any number; the object is immutable after construction.
 class PieceTrie {
  public:
   explicit PieceTrie(const std::vector<ScoredPiece>& pieces);
 
-  /// Calls found(length in bytes, index of the piece) for each piece that `text` starts with, shortest first.
+  /// Calls found(length in bytes, index of the piece) for each piece that is a prefix of `text`, shortest first.
   template <typename Found>
   void for_each_prefix(std::string_view text, Found&& found) const {
     uint32_t node = 0;
     for (size_t length = 1; length <= text.size(); ++length) {
       node = child(node, static_cast<uint8_t>(text[length - 1]));
-      if (node == 0) return;
-      if (piece_at_[node] >= 0) found(length, static_cast<size_t>(piece_at_[node]));
+      if (node == 0) {
+        return;
+      }
+      if (piece_at_[node] >= 0) {
+        found(length, static_cast<size_t>(piece_at_[node]));
+      }
     }
   }
 
-  /// The index of the piece that equals `text`, or -1.
-  int32_t find(std::string_view text) const;
+  /// Returns the index of the piece that equals `text`, or -1.
+  [[nodiscard]] int32_t find(std::string_view text) const;
 
  private:
   struct Edge {
@@ -50,30 +55,30 @@ class PieceTrie {
   std::vector<int32_t> piece_at_;  // [nodes], -1 where no piece ends
 };
 
-/// Draws one of the many ways to cut a text into pieces, so that a model sees several of them (sub-word
-/// regularisation). Unlike SentencePiece's own sampler, whose random state is hidden in each thread, all randomness
-/// comes from the caller, so a draw can be repeated. Immutable: safe for use by any number of threads.
+/// A sampler of segmentations of a text into pieces, for sub-word regularisation. The sampler of SentencePiece hides
+/// its random state in each thread. Here all randomness comes from the caller, so a draw can be repeated. Threads: any
+/// number; the object is immutable.
 class SubwordSampler {
  public:
   enum class Model { kUnigram, kBpe };
 
-  /// @param pieces  the normal pieces, without control, unknown and byte pieces.  @param unk_id  for uncovered
-  /// characters.
+  /// @param pieces  the normal pieces, without control, unknown and byte pieces
+  /// @param unk_id  the id of uncovered characters
   SubwordSampler(Model model, std::vector<ScoredPiece> pieces, int32_t unk_id);
 
-  /// A stretch of the text and its piece.
+  /// A part of the text and the id of its piece.
   struct Segment {
     std::string_view text;
     int32_t id;
   };
 
-  /// Cuts `normalized` (text as the pieces spell it: spaces are U+2581).
-  /// Unigram: P(cut) ~ exp(alpha * sum of scores), drawn exactly by forward filtering and backward sampling; alpha
-  /// towards 0 is uniform, large alpha the best cut (Kudo 2018, "Subword Regularization", section 3.3, l = infinity).
-  /// BPE: each merge, when it is its turn, is skipped with probability alpha; 0 is the ordinary cut (Provilkov 2020,
-  /// "BPE-Dropout", algorithm 1, with SentencePiece's rule that a skipped merge is not tried again).
-  /// One uncovered character is one segment with unk_id.
-  std::vector<Segment> sample(std::string_view normalized, double alpha, base::Random& random) const;
+  /// Returns a random segmentation of `normalized`, in which spaces are U+2581. An uncovered character is one segment
+  /// with unk_id. Unigram: P(segmentation) ~ exp(alpha * sum of scores), drawn exactly by forward filtering and
+  /// backward sampling. alpha near 0 is uniform, and a large alpha gives the best segmentation. BPE: each merge is
+  /// skipped with probability alpha and then not tried again, as in SentencePiece. alpha 0 gives the ordinary
+  /// segmentation. Source: Kudo 2018, "Subword Regularization", section 3.3, l = infinity; Provilkov et al. 2020,
+  /// "BPE-Dropout", algorithm 1.
+  [[nodiscard]] std::vector<Segment> sample(std::string_view normalized, double alpha, base::Random& random) const;
 
  private:
   std::vector<Segment> sample_lattice(std::string_view text, double alpha, base::Random& random) const;

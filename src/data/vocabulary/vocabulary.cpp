@@ -8,6 +8,7 @@
 #include <unordered_map>
 #include <utility>
 
+#include "base/ascii.h"
 #include "base/error.h"
 #include "base/files.h"
 #include "base/utf8.h"
@@ -22,7 +23,9 @@ constexpr std::string_view kSpace = "\xE2\x96\x81";  // U+2581, how pieces spell
 
 // The value of a byte piece such as "<0x0A>".
 std::optional<char> byte_of_piece(std::string_view piece) {
-  if (piece.size() != 6 || !piece.starts_with("<0x") || piece.back() != '>') return std::nullopt;
+  if (piece.size() != 6 || !piece.starts_with("<0x") || piece.back() != '>') {
+    return std::nullopt;
+  }
   return static_cast<char>(std::stoi(std::string(piece.substr(3, 2)), nullptr, 16));
 }
 
@@ -43,12 +46,6 @@ std::string with_plain_spaces(std::string_view spelled) {
   return plain;
 }
 
-// Without spaces at both ends.
-std::string trimmed(const std::string& text) {
-  const size_t begin = text.find_first_not_of(' ');
-  return begin == std::string::npos ? "" : text.substr(begin, text.find_last_not_of(' ') - begin + 1);
-}
-
 std::string fit(std::string_view text) {
   return base::is_valid_utf8(text) && text.find('\0') == std::string_view::npos ? std::string(text)
                                                                                 : base::repair_utf8(text);
@@ -57,10 +54,10 @@ std::string fit(std::string_view text) {
 }  // namespace
 
 struct Vocabulary::Model {
-  // What cutting text at random takes.
+  // The sampler of random segmentations.
   struct Sampling {
     SubwordSampler sampler;
-    std::vector<int32_t> byte_ids;  // [256] when unknown characters become bytes, else empty
+    std::vector<int32_t> byte_ids;  // [256] when unknown characters become bytes, otherwise empty
 
     void append(const SubwordSampler::Segment& segment, std::vector<int32_t>& ids) const;
   };
@@ -69,9 +66,9 @@ struct Vocabulary::Model {
   std::string sha256;
   SentencePieceSummary summary;
   sentencepiece::SentencePieceProcessor processor;
-  std::vector<std::string> listed;  // [size] the piece list, empty when there is none
+  std::vector<std::string> listed;  // [size] the piece list; may be empty
   std::unordered_map<std::string_view, int32_t> listed_ids;
-  mutable std::once_flag sampling_once;  // made when it is first asked for: translating never does
+  mutable std::once_flag sampling_once;  // created on the first request; translation never needs it
   mutable std::optional<Sampling> sampling_made;
 
   void check_special_ids(std::string_view name) const;
@@ -98,7 +95,9 @@ void Vocabulary::Model::check_special_ids(std::string_view name) const {
 
 void Vocabulary::Model::read_list(std::string_view name) {
   listed = read_piece_list(serialized, name);
-  for (size_t id = kEosId + 1; id < listed.size(); ++id) listed_ids.emplace(listed[id], static_cast<int32_t>(id));
+  for (size_t id = kEosId + 1; id < listed.size(); ++id) {
+    listed_ids.emplace(listed[id], static_cast<int32_t>(id));
+  }
 }
 
 int32_t Vocabulary::Model::size() const {
@@ -106,7 +105,9 @@ int32_t Vocabulary::Model::size() const {
 }
 
 int32_t Vocabulary::Model::id_of(std::string_view piece, int32_t sentencepiece_id) const {
-  if (listed.empty()) return sentencepiece_id;
+  if (listed.empty()) {
+    return sentencepiece_id;
+  }
   const auto found = listed_ids.find(piece);
   return found == listed_ids.end() ? kUnkId : found->second;
 }
@@ -125,7 +126,9 @@ std::vector<int32_t> Vocabulary::Model::encode_listed(std::string_view text) con
   const auto status = processor.Encode(text, &pieces);
   base::check_argument(status.ok(), "vocabulary: SentencePiece cannot encode a line of {} bytes: {}", text.size(),
                        status.ToString());
-  for (const std::string& piece : pieces) ids.push_back(id_of(piece, kUnkId));
+  for (const std::string& piece : pieces) {
+    ids.push_back(id_of(piece, kUnkId));
+  }
   return ids;
 }
 
@@ -133,8 +136,12 @@ std::vector<int32_t> Vocabulary::Model::encode_listed(std::string_view text) con
 std::vector<std::string> Vocabulary::Model::spelled(std::span<const int32_t> ids) const {
   std::vector<std::string> pieces;
   for (const int32_t id : ids) {
-    if (id > kEosId) pieces.push_back(listed[static_cast<size_t>(id)]);
-    if (id == kUnkId) pieces.push_back(processor.IdToPiece(processor.unk_id()));
+    if (id > kEosId) {
+      pieces.push_back(listed[static_cast<size_t>(id)]);
+    }
+    if (id == kUnkId) {
+      pieces.push_back(processor.IdToPiece(processor.unk_id()));
+    }
   }
   return pieces;
 }
@@ -151,7 +158,9 @@ Vocabulary::Model::Sampling Vocabulary::Model::make_sampling() const {
     const std::string& text = processor.IdToPiece(id);
     if (processor.IsByte(id)) {
       const std::optional<char> byte = byte_of_piece(text);
-      if (byte && !byte_ids.empty()) byte_ids[static_cast<uint8_t>(*byte)] = id_of(text, id);
+      if (byte && !byte_ids.empty()) {
+        byte_ids[static_cast<uint8_t>(*byte)] = id_of(text, id);
+      }
     } else if (!processor.IsControl(id) && !processor.IsUnknown(id) && !processor.IsUnused(id)) {
       pieces.push_back({text, processor.GetScore(id), id_of(text, id)});
     }
@@ -164,7 +173,9 @@ void Vocabulary::Model::Sampling::append(const SubwordSampler::Segment& segment,
   if (segment.id != kUnkId) {
     ids.push_back(segment.id);
   } else if (!byte_ids.empty()) {
-    for (const char byte : segment.text) ids.push_back(byte_ids[static_cast<uint8_t>(byte)]);
+    for (const char byte : segment.text) {
+      ids.push_back(byte_ids[static_cast<uint8_t>(byte)]);
+    }
   } else if (ids.empty() || ids.back() != kUnkId) {  // a run of unknown characters is one unk, as in SentencePiece
     ids.push_back(kUnkId);
   }
@@ -201,7 +212,9 @@ Vocabulary Vocabulary::from_bytes(std::string_view serialized, std::string_view 
   model->serialized = serialized;
   model->sha256 = base::sha256_hex(serialized);
   model->read_list(name);
-  if (model->listed.empty()) model->check_special_ids(name);
+  if (model->listed.empty()) {
+    model->check_special_ids(name);
+  }
   return Vocabulary(std::move(model));
 }
 
@@ -214,7 +227,9 @@ int32_t Vocabulary::size() const {
 }
 
 std::vector<int32_t> Vocabulary::encode(std::string_view text) const {
-  if (has_piece_list()) return model_->encode_listed(fit(text));
+  if (has_piece_list()) {
+    return model_->encode_listed(fit(text));
+  }
   std::vector<int> ids;
   const auto status = model_->processor.Encode(fit(text), &ids);
   base::check_argument(status.ok(), "vocabulary: SentencePiece cannot encode a line of {} bytes: {}", text.size(),
@@ -226,18 +241,22 @@ std::vector<int32_t> Vocabulary::encode_sampled(std::string_view text, double al
   const std::string normalized = model_->normalized(text);
   std::vector<int32_t> ids;
   const Model::Sampling& sampling = model_->sampling();
-  for (const auto& segment : sampling.sampler.sample(normalized, alpha, random)) sampling.append(segment, ids);
+  for (const auto& segment : sampling.sampler.sample(normalized, alpha, random)) {
+    sampling.append(segment, ids);
+  }
   return ids;
 }
 
 std::string Vocabulary::decode(std::span<const int32_t> ids) const {
-  for (const int32_t id : ids) model_->check_id(id);
+  for (const int32_t id : ids) {
+    model_->check_id(id);
+  }
   std::string text;
   const auto status = has_piece_list() ? model_->processor.Decode(model_->spelled(ids), &text)
                                        : model_->processor.Decode(std::vector<int>(ids.begin(), ids.end()), &text);
   base::check_argument(status.ok(), "vocabulary: SentencePiece cannot decode {} ids: {}", ids.size(),
                        status.ToString());
-  return as_one_line(has_piece_list() ? trimmed(with_plain_spaces(text)) : std::move(text));
+  return as_one_line(has_piece_list() ? std::string(base::trim(with_plain_spaces(text), " ")) : std::move(text));
 }
 
 std::string Vocabulary::normalize(std::string_view text) const {
@@ -251,7 +270,9 @@ const std::string& Vocabulary::piece(int32_t id) const {
 }
 
 int32_t Vocabulary::id(std::string_view piece) const {
-  if (!has_piece_list()) return model_->processor.PieceToId(piece);
+  if (!has_piece_list()) {
+    return model_->processor.PieceToId(piece);
+  }
   const auto& listed = model_->listed;
   const auto special = std::find(listed.begin(), listed.begin() + kEosId + 1, piece);
   return special <= listed.begin() + kEosId ? static_cast<int32_t>(special - listed.begin())
@@ -280,7 +301,9 @@ const std::string& Vocabulary::sha256() const {
 
 std::vector<int32_t> encode_source(const Vocabulary& vocabulary, std::string_view text) {
   std::vector<int32_t> ids = vocabulary.encode(text);
-  if (!ids.empty()) ids.push_back(kEosId);
+  if (!ids.empty()) {
+    ids.push_back(kEosId);
+  }
   return ids;
 }
 

@@ -12,60 +12,64 @@
 
 namespace dragoman::data {
 
-/// The special pieces, the same in every vocabulary.
+/// The ids of the special pieces, which are equal in all vocabularies.
 constexpr int32_t kPadId = 0;
 constexpr int32_t kUnkId = 1;
 constexpr int32_t kBosId = 2;
 constexpr int32_t kEosId = 3;
 
-/// Text to piece ids and back, by a SentencePiece model (Kudo and Richardson 2018). Ids never include bos or eos unless
-/// the caller adds them; `encode_source` below is the one place that does.
-/// A model with a piece list (data/vocabulary/piece_list.h; imported models) numbers pieces as the list does; what is
-/// said here of ids is true of both kinds. Text that begins with a language code of the list, such as >>fra<<, gets its
-/// id first. Immutable; copies share one model; safe for use by any number of threads.
+/// A converter between text and piece ids, with a SentencePiece model. Ids contain no bos and eos; only `encode_source`
+/// adds eos.
+/// An imported model has a piece list (data/vocabulary/piece_list.h), which numbers its pieces. If a text begins with a
+/// language code of the list, such as >>fra<<, the first id is the id of this code.
+/// Copies share one model. Threads: any number; the object is immutable.
+/// Source: Kudo and Richardson 2018, "SentencePiece".
 class Vocabulary {
  public:
   /// Reads a serialised SentencePiece model after `check_sentencepiece_model`.
-  /// The caller has compared its SHA-256 with the manifest before: SentencePiece trusts what it parses.
-  /// @param name  the file named in errors. Throws Error(kBadData): damaged, a bad piece list, or without one special
-  /// ids other than 0, 1, 2, 3: "source.spm: pad, unk, bos, eos are -1, 0, 1, 2, they must be 0, 1, 2, 3; train the
-  /// vocabulary with dragoman".
+  /// @param name  the file, for errors
+  /// Requires: the SHA-256 hash of `serialized` has been compared with the manifest, because SentencePiece trusts its
+  /// input. Throws: Error(kBadData) for a damaged model, a wrong piece list or, without a list, special ids other than
+  /// 0, 1, 2, 3, "source.spm: pad, unk, bos, eos are -1, 0, 1, 2, they must be 0, 1, 2, 3; train the vocabulary with
+  /// dragoman".
   static Vocabulary from_bytes(std::string_view serialized, std::string_view name);
 
-  /// from_bytes of a whole file.
+  /// Reads a file as from_bytes.
   static Vocabulary from_file(const std::filesystem::path& path);
 
-  /// Pieces, the four special ones included.
+  /// Returns the number of pieces, with the four special ones.
   int32_t size() const;
 
-  /// The best cut of one line; empty for blank text. Any bytes are accepted (repaired first).
-  std::vector<int32_t> encode(std::string_view text) const;
+  /// Returns the best segmentation of one line; empty for blank text. Invalid UTF-8 is repaired first.
+  [[nodiscard]] std::vector<int32_t> encode(std::string_view text) const;
 
-  /// A random cut, drawn with `random` alone. @param alpha  unigram: smoothing (0 = uniform, large = best cut; Kudo
-  /// 2018 uses 0.1 to 0.5); BPE: probability of skipping a merge (0 = the best cut; Provilkov 2020 use 0.1).
-  std::vector<int32_t> encode_sampled(std::string_view text, double alpha, base::Random& random) const;
+  /// Returns a random segmentation, which depends on `text`, `alpha` and `random` alone.
+  /// @param alpha  unigram: 0 is uniform, a large value gives the best segmentation; Kudo 2018 uses 0.1 to 0.5.
+  ///               BPE: the probability of skipping a merge, 0 for the best segmentation; Provilkov et al. 2020 use
+  ///               0.1.
+  [[nodiscard]] std::vector<int32_t> encode_sampled(std::string_view text, double alpha, base::Random& random) const;
 
-  /// Text of the ids: always one line of valid UTF-8. Special pieces vanish, unk becomes " \u2047 ". With a piece list
-  /// without spaces at both ends.
-  /// Throws Error(kRuntime) for an id outside [0, size()).
-  std::string decode(std::span<const int32_t> ids) const;
+  /// Returns the text of the ids, which is one line of valid UTF-8. Special pieces are left out, and unk becomes
+  /// " \u2047 ". With a piece list the text has no spaces at its ends.
+  /// Throws: Error(kRuntime) for an id outside [0, size()).
+  [[nodiscard]] std::string decode(std::span<const int32_t> ids) const;
 
-  /// `text` as the sub-word model sees it: normalised, white space squeezed. decode(encode(x)) = normalize(x) when
-  /// every character is covered.
-  std::string normalize(std::string_view text) const;
+  /// Returns the normalised text that the sub-word model segments, with single spaces. If every character of x is
+  /// covered, decode(encode(x)) = normalize(x).
+  [[nodiscard]] std::string normalize(std::string_view text) const;
 
-  /// The piece of an id; spaces are U+2581. Throws Error(kRuntime) for an id outside [0, size()).
+  /// Returns the piece of an id, in which spaces are U+2581. Throws: Error(kRuntime) for an id outside [0, size()).
   const std::string& piece(int32_t id) const;
 
-  /// The id of a piece, kUnkId when there is none.
+  /// Returns the id of a piece, or kUnkId for an unknown piece.
   int32_t id(std::string_view piece) const;
 
-  /// True when ids follow a piece list and not the order of the SentencePiece model.
+  /// Returns true if a piece list, and not the SentencePiece model, numbers the pieces.
   bool has_piece_list() const;
   bool is_bpe() const;
   bool has_byte_fallback() const;
 
-  /// The serialised model, byte for byte as given, and its SHA-256 in hexadecimal.
+  /// Return the serialised model, byte for byte as given, and its SHA-256 hash in hexadecimal digits.
   const std::string& bytes() const;
   const std::string& sha256() const;
 
@@ -76,14 +80,14 @@ class Vocabulary {
   std::shared_ptr<const Model> model_;
 };
 
-/// The vocabularies of both sides; the same one twice when joint.
+/// The vocabularies of both sides, which are copies of one vocabulary if it is joint.
 struct VocabularyPair {
   Vocabulary source;
   Vocabulary target;
 };
 
-/// What the encoder reads for a line: its pieces, then eos. Training, scoring and translation all use this one.
-/// An empty result (no eos) means blank text, which is not translated at all.
-std::vector<int32_t> encode_source(const Vocabulary& vocabulary, std::string_view text);
+/// Returns the input of the encoder for one line: the ids of its pieces and eos. Training, scoring and translation all
+/// use this function. A blank line gives an empty result without eos and is not translated.
+[[nodiscard]] std::vector<int32_t> encode_source(const Vocabulary& vocabulary, std::string_view text);
 
 }  // namespace dragoman::data

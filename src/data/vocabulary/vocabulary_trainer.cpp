@@ -24,12 +24,10 @@ constexpr std::string_view kUnknownMark = "\xE2\x96\x85";  // U+2585
 constexpr uint64_t kLineStream = 0x6C696E6573;             // its own random stream: "lines"
 
 void check_options(const VocabularyOptions& options) {
-  base::check_usage(options.size >= 5 && options.size <= 1'000'000,
-                    "vocabulary: size is {}, it must be 5 to 1000000 pieces", options.size);
-  base::check_usage(options.character_coverage >= 0.98 && options.character_coverage <= 1,
-                    "vocabulary: character coverage is {}, it must be 0.98 to 1", options.character_coverage);
+  base::check_range("vocabulary: size", options.size, 5, 1'000'000);
+  base::check_range("vocabulary: character coverage", options.character_coverage, 0.98, 1);
   base::check_usage(std::count(kNormalizations.begin(), kNormalizations.end(), options.normalization) == 1,
-                    "vocabulary: normalization is \"{}\", it must be one of {}", options.normalization,
+                    "vocabulary: normalization is \"{}\", must be one of {}", options.normalization,
                     fmt::join(kNormalizations, ", "));
 }
 
@@ -39,7 +37,9 @@ bool in_range(char32_t c, char32_t first, char32_t last) {
 
 // False for white space, controls and what the normalisation turns into spaces.
 bool is_visible(char32_t c) {
-  if (c <= 0xA0) return in_range(c, 0x21, 0x7E);
+  if (c <= 0xA0) {
+    return in_range(c, 0x21, 0x7E);
+  }
   return !(c == 0xAD || c == 0x1680 || c == 0x180E || in_range(c, 0x2000, 0x200F) || in_range(c, 0x2028, 0x202F) ||
            in_range(c, 0x205F, 0x206F) || c == 0x2581 || c == 0x3000 || c == 0xFEFF || in_range(c, 0xFFF9, 0xFFFD));
 }
@@ -47,14 +47,18 @@ bool is_visible(char32_t c) {
 // SentencePiece passes over lines that are long or hold its own mark for unknown text, and ends the process when its
 // unigram trainer is left without any character: it is only given lines that it will use.
 bool is_usable(const std::string& line) {
-  if (line.size() > kMaxLineBytesToLearn || line.find(kUnknownMark) != std::string::npos) return false;
+  if (line.size() > kMaxLineBytesToLearn || line.find(kUnknownMark) != std::string::npos) {
+    return false;
+  }
   const std::u32string code_points = base::decode_utf8(line);
   return std::any_of(code_points.begin(), code_points.end(), is_visible);
 }
 
 uint64_t count_lines(const std::vector<std::filesystem::path>& files) {
   uint64_t lines = 0;
-  for (const auto& file : files) lines += LineIndex(file).size();
+  for (const auto& file : files) {
+    lines += LineIndex(file).size();
+  }
   return lines;
 }
 
@@ -83,7 +87,9 @@ class LineFeed : public sentencepiece::SentenceIterator {
   }
 
   void rethrow() const {
-    if (error_) std::rethrow_exception(error_);
+    if (error_) {
+      std::rethrow_exception(error_);
+    }
   }
   uint64_t lines_used() const { return used_; }
 
@@ -93,17 +99,25 @@ class LineFeed : public sentencepiece::SentenceIterator {
     while (wanted_ > 0 && read_line()) {
       const bool taken = wanted_ >= unseen_ || random_.below(unseen_) < wanted_;
       --unseen_;
-      if (!taken) continue;
+      if (!taken) {
+        continue;
+      }
       --wanted_;
-      if (is_usable(line_)) return true;
+      if (is_usable(line_)) {
+        return true;
+      }
     }
     return false;
   }
 
   bool read_line() {
     for (;;) {
-      if (reader_ && reader_->next(line_)) return true;
-      if (next_file_ == files_.size()) return false;
+      if (reader_ && reader_->next(line_)) {
+        return true;
+      }
+      if (next_file_ == files_.size()) {
+        return false;
+      }
       reader_.emplace(files_[next_file_++]);
     }
   }
@@ -142,7 +156,9 @@ std::unordered_map<std::string, std::string> trainer_arguments(const VocabularyO
 std::string reason_of(const sentencepiece::util::Status& status) {
   const std::string text = status.ToString();
   const size_t end = text.rfind("] "), begin = text.find(") [");
-  if (end == std::string::npos || begin == std::string::npos) return text;
+  if (end == std::string::npos || begin == std::string::npos) {
+    return text;
+  }
   return end + 2 < text.size() ? text.substr(end + 2) : text.substr(begin + 2);
 }
 
@@ -163,7 +179,9 @@ TrainedVocabulary train_vocabulary(const std::vector<std::filesystem::path>& fil
   check_options(options);
   base::check_usage(!files.empty(), "vocabulary: no file to learn from; name at least one");
   std::vector<std::string> names;
-  for (const auto& file : files) names.push_back(file.string());
+  for (const auto& file : files) {
+    names.push_back(file.string());
+  }
   const std::string all_names = fmt::format("{}", fmt::join(names, ", "));
 
   LineFeed feed(files, options.max_lines, options.seed);
@@ -173,7 +191,9 @@ TrainedVocabulary train_vocabulary(const std::vector<std::filesystem::path>& fil
   std::string serialized;
   const auto status = sentencepiece::SentencePieceTrainer::Train(trainer_arguments(options), &feed, &serialized);
   feed.rethrow();
-  if (!status.ok()) fail_training(status, options, all_names, feed.lines_used());
+  if (!status.ok()) {
+    fail_training(status, options, all_names, feed.lines_used());
+  }
 
   TrainedVocabulary trained{Vocabulary::from_bytes(serialized, "vocabulary of " + all_names), feed.lines_used(), ""};
   if (trained.vocabulary.size() < options.size) {

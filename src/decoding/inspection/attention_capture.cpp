@@ -38,7 +38,7 @@ report::AttentionPageData capture_attention(const Translator& translator, const 
                                             const Translation& translation) {
   const std::vector<int32_t> source = data::encode_source(translator.source_vocabulary(), text);
   base::check_usage(!source.empty(), "attention: the text is blank; give a sentence");
-  const auto limit = static_cast<size_t>(translator.model().config().max_positions);
+  const auto limit = static_cast<size_t>(translator.model().config().sizes().max_positions);
   base::check_usage(source.size() <= limit, "attention: the text has {} tokens, the model takes {}; give a shorter one",
                     source.size(), limit);
   std::vector<int32_t> predicted = translation.ids;  // [T]
@@ -58,7 +58,7 @@ report::AttentionPageData capture_attention(const Translator& translator, const 
   nn::ForwardContext context;
   context.observer = &recorder;
   const autograd::NoGrad inference;
-  translator.model().forward(models::one_sentence(source), models::one_sentence(input), context);
+  translator.model().forward({models::one_sentence(source), models::one_sentence(input)}, context);
   return page;
 }
 

@@ -5,11 +5,20 @@
 #include <algorithm>
 
 #include "base/error.h"
+#include "models/transformer/transformer_config.h"
 #include "data/text/text_file.h"
 #include "decoding/search/beam_search.h"
 
 namespace dragoman::decoding {
 namespace {
+
+// For an error about a path: ", and this model has 6 encoder and 6 decoder layers" where there are such layers.
+std::string layers_of(const models::ModelConfig& config) {
+  const auto* shape = config.get_if<models::TransformerConfig>();
+  return shape == nullptr ? ""
+                          : fmt::format(", and this model has {} encoder and {} decoder layers", shape->encoder_layers,
+                                        shape->decoder_layers);
+}
 
 void check_ids(std::span<const int32_t> ids, int32_t vocab_size) {
   for (size_t i = 0; i < ids.size(); ++i) {
@@ -55,7 +64,7 @@ void InspectionRequest::check_goes_on() const {
 std::vector<int32_t> inspected_source(const Translator& translator, const std::string& text,
                                       const InspectionLimits& limits) {
   std::vector<int32_t> source = data::encode_source(translator.source_vocabulary(), data::clean_line(text).text);
-  const auto positions = static_cast<size_t>(translator.model().config().max_positions);
+  const auto positions = static_cast<size_t>(translator.model().config().sizes().max_positions);
   const size_t longest = std::min(limits.max_source_tokens, positions);
   base::check_usage(!source.empty(), "inspect: the text is blank; give a sentence");
   base::check_usage(source.size() <= longest,
@@ -69,7 +78,7 @@ TracedSearch trace_search(const Translator& translator, std::span<const int32_t>
   const SearchOptions& options = asked.options;
   base::check_usage(!options.samples() && !options.alternatives, "inspect: only a beam search can be looked into");
   const auto length = static_cast<int64_t>(source.size());
-  const int64_t longest = options.max_length(length, translator.model().config().max_positions);
+  const int64_t longest = options.max_length(length, translator.model().config().sizes().max_positions);
   translator.check(options);
   SentenceRequest request;
   request.source_length = length;
@@ -77,7 +86,7 @@ TracedSearch trace_search(const Translator& translator, std::span<const int32_t>
     request.allowed = translator.shortlist()->allowed(source, request);
   }
   BeamSearch search(options, {options.min_length, std::min(longest, static_cast<int64_t>(max_tokens))}, request);
-  TransformerSteps steps(translator.model());
+  ModelSteps steps(translator.model());
   const int32_t slot = steps.add({&source, 1}).front();
   if (!request.allowed.empty()) {
     steps.restrict(slot, request.allowed);
@@ -112,7 +121,7 @@ Inspection::Inspection(const Translator& translator, const InspectionRequest& re
     : translator_(translator),
       source_(inspected_source(translator, request.text, limits)),
       predicted_(request.predicted) {
-  const auto positions = static_cast<size_t>(translator.model().config().max_positions);
+  const auto positions = static_cast<size_t>(translator.model().config().sizes().max_positions);
   const size_t longest = std::min(limits.max_target_tokens, positions);
   base::check_usage(predicted_.size() <= longest, "inspect: target_ids has {} tokens, at most {} can be looked into",
                     predicted_.size(), longest);
@@ -130,7 +139,7 @@ Inspection::Inspection(const Translator& translator, const InspectionRequest& re
   nn::ForwardContext context;
   context.observer = &recorder;
   const autograd::NoGrad inference;
-  translator.model().forward(models::one_sentence(source_), models::one_sentence(input_), context);
+  translator.model().forward({models::one_sentence(source_), models::one_sentence(input_)}, context);
 }
 
 std::string Inspection::translation() const {
@@ -141,9 +150,8 @@ tensor::Tensor Inspection::value(std::string_view path, std::string_view name) c
   const auto found = values_.find(value_key(path, name));
   base::check_usage(found != values_.end(),
                     "inspect: {} shows no {}; paths are those of the parameters, such as "
-                    "encoder.layers.0.self_attention, and this model has {} encoder and {} decoder layers",
-                    path, name, translator_.model().config().encoder_layers,
-                    translator_.model().config().decoder_layers);
+                    "encoder.layers.0.self_attention{}",
+                    path, name, layers_of(translator_.model().config()));
   return found->second.to(tensor::DType::kFloat32);
 }
 
@@ -159,7 +167,7 @@ tensor::Tensor Inspection::logits(int64_t begin, int64_t end) const {
   base::check_usage(begin >= 0 && begin < end && end <= steps, "inspect: step {} is not in [0, {})", begin, steps);
   const autograd::NoGrad inference;
   const tensor::Tensor hidden = value("decoder", "output").rows(begin, end).clone();  // [T, D]
-  return translator_.model().logits(autograd::Variable(hidden)).value();              // [T, V]
+  return translator_.model().output().logits(autograd::Variable(hidden)).value();              // [T, V]
 }
 
 }  // namespace dragoman::decoding

@@ -1,5 +1,7 @@
 #include "decoding/search/sentence_request.h"
 
+#include "base/hash.h"
+
 namespace dragoman::decoding {
 
 std::optional<FinishReason> SentenceRequest::stop_reason() const {
@@ -13,13 +15,11 @@ std::optional<FinishReason> SentenceRequest::stop_reason() const {
 }
 
 uint64_t random_stream(std::span<const int32_t> source) {
-  uint64_t hash = 0xCBF29CE484222325ULL;
+  base::Fnv1a64 hash;
   for (const int32_t id : source) {
-    for (int byte = 0; byte < 4; ++byte) {
-      hash = (hash ^ ((static_cast<uint32_t>(id) >> (8 * byte)) & 0xFFU)) * 0x100000001B3ULL;
-    }
+    hash.add_little_endian(static_cast<uint32_t>(id));
   }
-  return hash;
+  return hash.value();
 }
 
 }  // namespace dragoman::decoding

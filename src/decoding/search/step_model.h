@@ -3,18 +3,13 @@
 #include <cstdint>
 #include <span>
 
+#include "models/generation.h"
 #include "ops/best_logits.h"
 #include "tensor/tensor.h"
 
 namespace dragoman::decoding {
 
-/// One hypothesis that asks for its next token.
-struct StepRow {
-  int32_t slot;      ///< the sentence
-  int32_t parent;    ///< the hypothesis it extends: its place among the rows this slot had in the step before
-                     ///< (0 in the first step)
-  int32_t token_id;  ///< its latest token, begin of sentence in the first step
-};
+using models::StepRow;
 
 /// What a search needs of a model: the next token's logits. Searches are tested with tables written by hand.
 class StepModel {

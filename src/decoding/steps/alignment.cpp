@@ -32,14 +32,16 @@ class MeanOfHeads : public nn::ForwardObserver {
 
 }  // namespace
 
-void check_alignment_layer(const models::Transformer& model, int layer) {
-  const auto count = static_cast<int>(model.decoder_layer_count());
+void check_alignment_layer(const models::Model& model, int layer) {
+  const auto count = static_cast<int>(model.cross_attention_paths().size());
+  base::check_usage(count > 0, "alignment: a model of architecture {} has no cross-attention to read it from",
+                    model.config().architecture());
   base::check_usage(layer >= -1 && layer < count,
                     "alignment_layer is {}, the model has {} decoder layers: give 0 to {}, or -1 for the last", layer,
                     count, count - 1);
 }
 
-Alignment align(const models::Transformer& model, std::span<const int32_t> source, std::span<const int32_t> target,
+Alignment align(const models::Model& model, std::span<const int32_t> source, std::span<const int32_t> target,
                 int layer) {
   check_alignment_layer(model, layer);
   Alignment alignment;
@@ -51,12 +53,12 @@ Alignment align(const models::Transformer& model, std::span<const int32_t> sourc
   alignment.weights.assign(target.size() * source.size(), 0.0F);
   std::vector<int32_t> input = {data::kBosId};
   input.insert(input.end(), target.begin(), target.end() - 1);
-  const size_t chosen = layer < 0 ? model.decoder_layer_count() - 1 : static_cast<size_t>(layer);
-  MeanOfHeads observer(model.decoder_layer(chosen).cross_attention().path(), alignment);
+  const std::vector<std::string> paths = model.cross_attention_paths();
+  MeanOfHeads observer(layer < 0 ? paths.back() : paths[static_cast<size_t>(layer)], alignment);
   nn::ForwardContext context;
   context.observer = &observer;
   const autograd::NoGrad inference;
-  model.forward(models::one_sentence(source), models::one_sentence(input), context);
+  model.forward({models::one_sentence(source), models::one_sentence(input)}, context);
   const auto pieces = static_cast<ptrdiff_t>(std::max<size_t>(source.size() - 1, 1));
   for (auto row = alignment.weights.begin(); row != alignment.weights.end();
        row += static_cast<ptrdiff_t>(source.size())) {

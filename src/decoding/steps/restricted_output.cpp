@@ -16,7 +16,7 @@ constexpr double kMostKept = 1.5;
 }  // namespace
 
 void RestrictedOutput::restrict(int32_t slot, std::span<const int32_t> ids) {
-  const auto vocab_size = static_cast<int32_t>(model_.config().target_vocab_size);
+  const auto vocab_size = static_cast<int32_t>(model_.config().sizes().target_vocab_size);
   base::check_argument(!ids.empty() && ids.front() >= 0 && ids.back() < vocab_size &&
                            std::ranges::adjacent_find(ids, std::ranges::greater_equal()) == ids.end(),
                        "restricted output: the {} pieces of slot {} do not rise from 0 to {}", ids.size(), slot,
@@ -55,13 +55,13 @@ RestrictedOutput::Slot* RestrictedOutput::slot_of(int32_t slot) {
 
 void RestrictedOutput::compute(const tensor::Tensor& hidden, std::vector<int32_t> slots) {
   row_slots_ = std::move(slots);
-  const bool packed = model_.output_weight().packed != nullptr;
+  const bool packed = model_.output().weight.packed != nullptr;
   const bool all_restricted =
       std::ranges::all_of(row_slots_, [this](int32_t slot) { return slot_of(slot) != nullptr; });
   whole_ = !packed || !all_restricted ||
-           static_cast<double>(used_) > kMostColumns * static_cast<double>(model_.config().target_vocab_size);
+           static_cast<double>(used_) > kMostColumns * static_cast<double>(model_.config().sizes().target_vocab_size);
   if (whole_) {
-    output_ = model_.logits(autograd::Variable(hidden)).value();  // [R, V]
+    output_ = model_.output().logits(autograd::Variable(hidden)).value();  // [R, V]
     return;
   }
   begin_subset();
@@ -76,9 +76,9 @@ void RestrictedOutput::compute(const tensor::Tensor& hidden, std::vector<int32_t
 // Makes the subset, or makes it small again.
 void RestrictedOutput::begin_subset() {
   if (!subset_) {
-    const autograd::Variable bias = model_.output_bias();
-    subset_.emplace(model_.output_weight().packed->forward(), bias.defined() ? bias.value() : tensor::Tensor());
-    place_.assign(static_cast<size_t>(model_.config().target_vocab_size), -1);
+    const autograd::Variable bias = model_.output().bias;
+    subset_.emplace(model_.output().weight.packed->forward(), bias.defined() ? bias.value() : tensor::Tensor());
+    place_.assign(static_cast<size_t>(model_.config().sizes().target_vocab_size), -1);
     layout_ = 1;
   }
   if (static_cast<double>(subset_->size()) > kMostKept * static_cast<double>(used_)) {
@@ -135,7 +135,7 @@ std::span<const float> RestrictedOutput::row_of(size_t row) {
 
 tensor::Tensor RestrictedOutput::logits() {
   const auto rows = static_cast<int64_t>(row_slots_.size());
-  tensor::Tensor all = tensor::Tensor::full({rows, model_.config().target_vocab_size}, kImpossible);  // [R, V]
+  tensor::Tensor all = tensor::Tensor::full({rows, model_.config().sizes().target_vocab_size}, kImpossible);  // [R, V]
   for (size_t row = 0; row < row_slots_.size(); ++row) {
     float* to = all.data<float>() + static_cast<int64_t>(row) * all.stride(0);
     const std::span<const float> values = row_of(row);
@@ -149,7 +149,7 @@ tensor::Tensor RestrictedOutput::logits() {
 
 void RestrictedOutput::best(int k, kernels::BestLogits& best) {
   best.resize(static_cast<int64_t>(row_slots_.size()),
-              static_cast<int>(std::min<int64_t>(k, model_.config().target_vocab_size)));
+              static_cast<int>(std::min<int64_t>(k, model_.config().sizes().target_vocab_size)));
   for (size_t row = 0; row < row_slots_.size(); ++row) {
     const Slot* slot = slot_of(row_slots_[row]);
     best.take_row(row, row_of(row), slot == nullptr ? std::span<const int32_t>() : slot->ids);

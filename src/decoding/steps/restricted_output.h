@@ -6,7 +6,7 @@
 #include <vector>
 
 #include "kernels/cpu/gemm/column_subset.h"
-#include "models/transformer.h"
+#include "models/model.h"
 #include "ops/best_logits.h"
 
 namespace dragoman::decoding {
@@ -19,7 +19,7 @@ namespace dragoman::decoding {
 /// time; the model must outlive it.
 class RestrictedOutput {
  public:
-  explicit RestrictedOutput(const models::Transformer& model) : model_(model) {}
+  explicit RestrictedOutput(const models::Model& model) : model_(model) {}
   RestrictedOutput(const RestrictedOutput&) = delete;
   RestrictedOutput& operator=(const RestrictedOutput&) = delete;
 
@@ -53,7 +53,7 @@ class RestrictedOutput {
   void place(Slot& slot);
   std::span<const float> row_of(size_t row);
 
-  const models::Transformer& model_;
+  const models::Model& model_;
   std::vector<Slot> slots_;
   size_t n_restricted_ = 0;
   std::vector<int32_t> uses_;   // [V] slots that may use a piece

@@ -59,6 +59,7 @@ void activation_backward(const Tensor& saved, const Tensor& grad_y, Activation a
                          Tensor& grad_x) {
   for (int64_t row = 0; row < saved.dim(0); ++row) {
     for (int64_t c = 0; c < saved.dim(1); ++c) {
+      // undoes y = value(x) * dropout factor
       grad_x.data<double>()[row * grad_x.stride(0) + c] =
           grad_y.data<double>()[row * grad_y.stride(0) + c] *
           slope(activation, saved.data<double>()[row * saved.stride(0) + c]) * dropout_factor(dropout, row, c);

@@ -121,16 +121,16 @@ void attention_backward(const AttentionInputs& inputs, const Tensor& grad_contex
     const Row weights = weights_of(inputs, place);
     const Row scales = dropout_scales(inputs, place);
     const double* grad_output = head_row(grad_context, place.query_row, place.head, n_heads);
-    Row grad_weights(weights.size());  // of the undropped weights
-    double mean = 0;                   // sum_s weight * grad_weight: the pull of the softmax's denominator
+    Row grad_weights(weights.size());  // before dropout
+    double mean = 0;                   // sum_s weight * grad_weight, from the denominator of the softmax
     for (size_t s = 0; s < weights.size(); ++s) {
       const int64_t row = place.first_key + static_cast<int64_t>(s);
       const double* value = head_row(inputs.value, row, place.head, n_heads);
       double* grad_value = head_row(gradients.value, row, place.head, n_heads);
       for (int64_t d = 0; d < inputs.d_value(); ++d) {
-        grad_value[d] += weights[s] * scales[s] * grad_output[d];
+        grad_value[d] += weights[s] * scales[s] * grad_output[d];  // undoes output = sum_s weight * scale * value
       }
-      grad_weights[s] = scales[s] * dot(grad_output, value, inputs.d_value());
+      grad_weights[s] = scales[s] * dot(grad_output, value, inputs.d_value());  // likewise
       mean += weights[s] * grad_weights[s];
     }
     const double* query = head_row(inputs.query, place.query_row, place.head, n_heads);
@@ -139,9 +139,9 @@ void attention_backward(const AttentionInputs& inputs, const Tensor& grad_contex
       const int64_t row = place.first_key + static_cast<int64_t>(s);
       const double* key = head_row(inputs.key, row, place.head, n_heads);
       double* grad_key = head_row(gradients.key, row, place.head, n_heads);
-      const double grad_score = weights[s] * (grad_weights[s] - mean) * score_scale(inputs);
+      const double grad_score = weights[s] * (grad_weights[s] - mean) * score_scale(inputs);  // undoes weights_of
       for (int64_t d = 0; d < inputs.d_head(); ++d) {
-        grad_query[d] += grad_score * key[d];
+        grad_query[d] += grad_score * key[d];  // undoes score = query . key
         grad_key[d] += grad_score * query[d];
       }
     }

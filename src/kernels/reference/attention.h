@@ -4,8 +4,8 @@
 
 namespace dragoman::kernels::reference {
 
-// float64; the definition that the kernels of kernels/cpu/attention/attention_cpu.h are tested against. Same contracts,
-// but nothing is kept between forward and backward.
+// The definition of the kernels in kernels/cpu/attention/attention_cpu.h, in plain float64 loops. The contracts are the
+// same, but the backward needs no stats of the forward.
 
 void attention_forward(const AttentionInputs& inputs, Tensor& context);
 void attention_backward(const AttentionInputs& inputs, const Tensor& grad_context, AttentionGradients& gradients);

@@ -26,6 +26,7 @@ RowLoss cross_entropy_row_gradient(double* logits, int64_t n_classes, int32_t ta
   const double spread = options.label_smoothing / static_cast<double>(n_classes);
   for (int64_t v = 0; v < n_classes; ++v) {
     const double wanted = spread + (v == target ? 1.0 - options.label_smoothing : 0.0);
+    // undoes smoothed = log_sum_exp - sum_v wanted[v] * logits[v]
     logits[v] = options.gradient_scale * (std::exp(logits[v] - loss.log_sum_exp) - wanted);
   }
   return loss;

@@ -4,7 +4,7 @@
 
 namespace dragoman::kernels::reference {
 
-// The row operations of kernels/cpu/output/cross_entropy_cpu.h in plain double loops; same contracts.
+// The definition of the row operations in kernels/cpu/output/cross_entropy_cpu.h, in plain float64 loops.
 
 RowLoss cross_entropy_row(const double* logits, int64_t n_classes, int32_t target, float label_smoothing);
 RowLoss cross_entropy_row_gradient(double* logits, int64_t n_classes, int32_t target, const LossOptions& options);

@@ -4,11 +4,11 @@
 
 namespace dragoman::kernels::reference {
 
-// The row operations of kernels/cpu/rows/embedding_cpu.h in plain double loops.
+// The definition of the row operations in kernels/cpu/rows/embedding_cpu.h, in plain float64 loops.
 
-/// to[0 .. width) = scale * from[0 .. width).
+/// Computes to[0 .. width) = scale * from[0 .. width).
 void scaled_row(const double* from, double scale, int64_t width, double* to);
-/// to[0 .. width) += scale * from[0 .. width).
+/// Computes to[0 .. width) += scale * from[0 .. width).
 void scaled_row_accumulate(const double* from, double scale, int64_t width, double* to);
 
 }  // namespace dragoman::kernels::reference

@@ -20,12 +20,12 @@ void layer_norm(const LayerNormForward& norm) {
     for (int64_t c = 0; c < width; ++c) {
       variance += (x[c] - mean) * (x[c] - mean) / static_cast<double>(width);
     }
-    const double factor = 1.0 / std::sqrt(variance + static_cast<double>(norm.epsilon));
+    const double rstd = 1.0 / std::sqrt(variance + static_cast<double>(norm.epsilon));
     for (int64_t c = 0; c < width; ++c) {
-      y[c] = (x[c] - mean) * factor * gain[c] + bias[c];
+      y[c] = (x[c] - mean) * rstd * gain[c] + bias[c];
     }
     norm.stats.data<double>()[2 * row] = mean;
-    norm.stats.data<double>()[2 * row + 1] = factor;
+    norm.stats.data<double>()[2 * row + 1] = rstd;
   }
 }
 
@@ -37,18 +37,20 @@ void layer_norm_backward(const LayerNormBackward& norm) {
     const double* x = norm.x.data<double>() + row * norm.x.stride(0);
     const double* grad_y = norm.grad_y.data<double>() + row * norm.grad_y.stride(0);
     double* grad_x = norm.grad_x.data<double>() + row * norm.grad_x.stride(0);
-    const double mean = norm.stats.data<double>()[2 * row], factor = norm.stats.data<double>()[2 * row + 1];
-    double mean_scaled = 0, mean_projected = 0;
+    const double mean = norm.stats.data<double>()[2 * row], rstd = norm.stats.data<double>()[2 * row + 1];
+    double mean_scaled = 0, mean_projected = 0;  // means over the row of g = dy * gain, and of g * normal
     for (int64_t c = 0; c < width; ++c) {
-      const double normal = (x[c] - mean) * factor, scaled = grad_y[c] * norm.gain.data<double>()[c];
+      const double normal = (x[c] - mean) * rstd;
+      const double scaled = grad_y[c] * norm.gain.data<double>()[c];  // undoes y = normal * gain + bias
       mean_scaled += scaled / static_cast<double>(width);
       mean_projected += scaled * normal / static_cast<double>(width);
-      norm.grad_gain.data<double>()[c] += grad_y[c] * normal;
-      norm.grad_bias.data<double>()[c] += grad_y[c];
+      norm.grad_gain.data<double>()[c] += grad_y[c] * normal;  // undoes normal * gain
+      norm.grad_bias.data<double>()[c] += grad_y[c];           // undoes + bias
     }
     for (int64_t c = 0; c < width; ++c) {
-      const double normal = (x[c] - mean) * factor, scaled = grad_y[c] * norm.gain.data<double>()[c];
-      grad_x[c] = factor * (scaled - mean_scaled - normal * mean_projected);
+      const double normal = (x[c] - mean) * rstd, scaled = grad_y[c] * norm.gain.data<double>()[c];
+      // undoes normal = (x - mean) * rstd; the two means come from mean(x) and from rstd(x)
+      grad_x[c] = rstd * (scaled - mean_scaled - normal * mean_projected);
     }
   }
 }

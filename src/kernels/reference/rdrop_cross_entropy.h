@@ -4,7 +4,7 @@
 
 namespace dragoman::kernels::reference {
 
-// The row operations of kernels/cpu/output/rdrop_cross_entropy_cpu.h in plain double loops; same contracts.
+// The definition of the row operations in kernels/cpu/output/rdrop_cross_entropy_cpu.h, in plain float64 loops.
 
 void add_to_rdrop_sums(const double* logits_p, const double* logits_q, int64_t columns, int64_t target,
                        RdropSums& sums);

@@ -45,12 +45,12 @@ void softmax(const Tensor& x, Tensor& probs) {
 
 void softmax_backward(const Tensor& probs, const Tensor& grad_output, Tensor& grad) {
   for (int64_t n = 0; n < probs.dim(0); ++n) {
-    double mean = 0;
+    double mean = 0;  // of grad_output under probs, from the denominator of the softmax
     for (int64_t c = 0; c < probs.dim(1); ++c) {
       mean += row_of(probs, n)[c] * row_of(grad_output, n)[c];
     }
     for (int64_t c = 0; c < probs.dim(1); ++c) {
-      row_of(grad, n)[c] = row_of(probs, n)[c] * (row_of(grad_output, n)[c] - mean);
+      row_of(grad, n)[c] = row_of(probs, n)[c] * (row_of(grad_output, n)[c] - mean);  // undoes exp(x) / sum exp(x)
     }
   }
 }
@@ -62,6 +62,7 @@ void log_softmax_backward(const Tensor& log_probs, const Tensor& grad_output, Te
       total += row_of(grad_output, n)[c];
     }
     for (int64_t c = 0; c < log_probs.dim(1); ++c) {
+      // undoes x - log sum exp(x)
       row_of(grad, n)[c] = row_of(grad_output, n)[c] - std::exp(row_of(log_probs, n)[c]) * total;
     }
   }

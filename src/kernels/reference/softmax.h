@@ -4,8 +4,8 @@
 
 namespace dragoman::kernels::reference {
 
-// float64 matrices; the definition that the kernels of kernels/cpu/rows/softmax_cpu.h are tested against. All
-// overwrite.
+// The definition of the kernels in kernels/cpu/rows/softmax_cpu.h, on float64 matrices in plain loops. All functions
+// overwrite their last argument.
 
 void softmax(const Tensor& x, Tensor& probs);
 void log_softmax(const Tensor& x, Tensor& log_probs);

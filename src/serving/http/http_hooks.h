@@ -7,11 +7,11 @@
 
 namespace dragoman::serving {
 
-/// What a connection leads to, beside the routes.
+/// The functions that the connections of a server call.
 struct HttpHooks {
-  Handler handle;  ///< called for every request, in the thread that runs the server
-  /// Told of every answer: the request, its status, and the seconds from its last byte to its answer. Requests that
-  /// cannot be read are told with an empty method.
+  Handler handle;  ///< called for each request, in the thread that runs the server
+  /// Called for each answer with the request, the status, and the seconds from the last byte of the request to the
+  /// answer. For a request that cannot be read the method is empty.
   std::function<void(const Request&, int status, double seconds)> answered = [](const Request&, int, double) {};
 };
 

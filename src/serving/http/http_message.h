@@ -12,7 +12,7 @@
 
 namespace dragoman::serving {
 
-/// The statuses that routes name.
+/// The HTTP statuses that routes use.
 namespace status {
 inline constexpr int kOk = 200;
 inline constexpr int kNoContent = 204;
@@ -28,43 +28,44 @@ inline constexpr int kUnavailable = 503;
 inline constexpr int kGatewayTimeout = 504;
 }  // namespace status
 
+/// One header of a request or a reply.
 struct Header {
   std::string name;
   std::string value;
 };
 
-/// One HTTP request as routes see it. Nothing in it comes from a library.
+/// One HTTP request as routes see it. It has no type of an HTTP library.
 struct Request {
   std::string method;           ///< "POST"
   std::string path;             ///< up to the question mark, as sent: "/translate"
-  std::string query = {};       ///< behind it, as sent: "source=en&target=de"
-  std::vector<Header> headers;  ///< in order; names in any case
+  std::string query = {};       ///< after the question mark, as sent: "source=en&target=de"
+  std::vector<Header> headers;  ///< in the order sent; names in any case
   std::string body = {};
   bool is_http_1_0 = false;
-  std::string client = {};  ///< address of the other side: "127.0.0.1"
+  std::string client = {};  ///< address of the client: "127.0.0.1"
 
-  /// The value of the first header of that name, in any case; empty if there is none.
-  std::string_view header(std::string_view name) const;
-  /// The media type of the body in lower case, without parameters: "application/json"; empty if there is none.
-  std::string media_type() const;
+  /// Returns the value of the first header with this name, in any case. Empty if there is none.
+  [[nodiscard]] std::string_view header(std::string_view name) const;
+  /// Returns the media type of the body in lower case, without parameters: "application/json". Empty if there is none.
+  [[nodiscard]] std::string media_type() const;
 };
 
-/// What a route answers.
+/// The answer of a route.
 struct Reply {
   int status = 200;
   std::string content_type = "application/json";
   std::string body = {};
-  std::vector<Header> headers = {};  ///< beside Content-Type, Content-Length, Date and those that guard browsers
+  std::vector<Header> headers = {};  ///< more headers; `reply_head` lists those that every answer has
 };
 
-/// `value` as one line of JSON; invalid UTF-8 becomes U+FFFD.
-Reply json_reply(const nlohmann::json& value, int status = 200);
+/// Returns a reply with `value` as one line of JSON. Invalid UTF-8 becomes U+FFFD.
+[[nodiscard]] Reply json_reply(const nlohmann::json& value, int status = 200);
 
-/// "Not Found" for 404; empty for a status that this server never sends.
-std::string_view reason_of(int status);
+/// Returns the reason phrase of a status: "Not Found" for 404. Empty for a status that this server never sends.
+[[nodiscard]] std::string_view reason_of(int status);
 
-/// What is wrong with a request, for the client: the status and one sentence. Routes throw it; the router and the
-/// routes that answer later put it into the shape of the imitated interface.
+/// An error of a request, for the client: the status and one sentence. Routes throw it. The router, and the routes that
+/// answer later, give it the shape of the imitated interface (`error_reply`).
 class HttpError : public std::runtime_error {
  public:
   HttpError(int status, const std::string& message, std::vector<Header> headers = {})
@@ -77,28 +78,30 @@ class HttpError : public std::runtime_error {
   std::vector<Header> headers_;
 };
 
-/// Throws HttpError(400, message).
+/// Throws: HttpError(400, message), always.
 [[noreturn]] void bad_request(const std::string& message);
 
 /// A request under way and the only way to answer it: `reply` once, or `begin_stream`, any number of `send`, and
-/// `end_stream`. All may be called from any thread; what comes after the answer, or after the client has gone, is
-/// dropped. An exchange that goes without an answer is answered with status 500.
-class Exchange {
+/// `end_stream`. Calls after the answer, or after the client has disconnected, have no effect. An exchange that is
+/// destroyed without an answer answers with status 500.
+/// Threads: safe for use by any number of threads.
+class HttpExchange {
  public:
-  virtual ~Exchange() = default;
+  virtual ~HttpExchange() = default;
   virtual const Request& request() const = 0;
   virtual void reply(Reply reply) = 0;
-  /// Sends status and headers of `head`; its body is not looked at.
+  /// Sends the status and the headers of `head`. Its body is not sent.
   virtual void begin_stream(Reply head) = 0;
-  /// @return false once nobody reads any more, or too slowly
+  /// Sends a piece of the body.
+  /// Returns: false if the client has disconnected, or reads so slowly that the piece is dropped.
   virtual bool send(std::string piece) = 0;
   virtual void end_stream() = 0;
-  /// Stops when the client goes away before it is answered.
+  /// Returns a token that stops when the client disconnects before the answer.
   virtual std::stop_token cancelled() const = 0;
 };
 
-/// Takes a request and sees to its answer, now or later. Runs in a thread that serves all connections, so it must
-/// return soon.
-using Handler = std::function<void(std::shared_ptr<Exchange>)>;
+/// A function that answers a request, before it returns or later.
+/// Threads: it runs in the thread that serves all connections, so it must return soon.
+using Handler = std::function<void(std::shared_ptr<HttpExchange>)>;
 
 }  // namespace dragoman::serving

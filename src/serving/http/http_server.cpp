@@ -25,7 +25,7 @@ using Tcp = asio::ip::tcp;
 using boost::system::error_code;
 
 constexpr std::chrono::milliseconds kAcceptPause{20};
-// Files that are not connections: standard streams, listener, event queue, a model being read.
+// Descriptors that are not connections: standard streams, listener, event queue, a model being read.
 constexpr size_t kOtherDescriptors = 32;
 
 Tcp::acceptor listen_at(asio::io_context& io, const Listen& listen) {
@@ -52,7 +52,7 @@ Tcp::acceptor listen_at(asio::io_context& io, const Listen& listen) {
   return acceptor;
 }
 
-// As many files as the system lets this process have; the connections that leaves room for.
+// Raises the limit of open descriptors. Returns the number of connections that it allows, at most `connections`.
 size_t raise_descriptor_limit(size_t connections) {
   rlimit limit{};
   if (::getrlimit(RLIMIT_NOFILE, &limit) != 0) {
@@ -89,7 +89,7 @@ class HttpServer::State {
           accept();
         }
         io_.run();
-      } catch (const std::exception&) {  // out of memory: what was not begun is begun anew
+      } catch (const std::exception&) {  // out of memory: the loop begins again what was not begun
         std::this_thread::sleep_for(kMemoryPause);
       }
     }
@@ -123,7 +123,7 @@ class HttpServer::State {
   ConnectionCounts counts() const { return {open_, accepted_, refused_}; }
 
  private:
-  // Lives in the handler of what is waited for: gone without a successor, it must be waited for anew.
+  // Lives in the handler of a wait. If it expires, no wait is pending, and a new one must begin.
   struct Wait {};
 
   void wait_for_signal(const std::function<void()>& on_stop, const std::function<void()>& on_reload) {
@@ -147,7 +147,7 @@ class HttpServer::State {
       if (!acceptor_.is_open()) {
         return;
       }
-      if (error) {  // too many files, no memory, a client that left at once: none of them ends the listening
+      if (error) {  // too many files, no memory, or a client that left at once: the server listens on
         return accept_later(wait);
       }
       ++accepted_;
@@ -166,7 +166,7 @@ class HttpServer::State {
     });
   }
 
-  // Who has connected already would find the connection reset.
+  // Otherwise connections that wait at the port would be reset.
   void welcome_all() {
     error_code error;
     while (acceptor_.is_open() && !error) {
@@ -199,14 +199,14 @@ class HttpServer::State {
     session->start();
   }
 
-  // What fits into the socket's buffer is written; nobody waits for a client that is one too many.
+  // Writes what fits into the buffer of the socket and does not wait for the client.
   void turn_away(Tcp::socket& socket) {
     ++refused_;
     const Reply reply{
         .status = 503, .body = "{\"error\": \"too many connections\"}\n", .headers = {{"Retry-After", "1"}}};
     error_code ignored;
     socket.non_blocking(true, ignored);
-    socket.write_some(asio::buffer(reply_head(reply, Framing::kLength, false) + reply.body), ignored);
+    socket.write_some(asio::buffer(reply_head(reply, Framing::kLength, Connection::kClose) + reply.body), ignored);
     socket.shutdown(Tcp::socket::shutdown_send, ignored);
   }
 

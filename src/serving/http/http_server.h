@@ -9,46 +9,49 @@
 
 namespace dragoman::serving {
 
-/// Where a server listens.
+/// The address at which a server listens.
 struct Listen {
-  std::string host = "127.0.0.1";  ///< address of this machine; 0.0.0.0 or :: = all of them
-  uint16_t port = 5000;            ///< 0 = any that is free
-  /// Others of this user that say the same may listen there too (SO_REUSEPORT): a new server begins before the old one
-  /// ends.
+  std::string host = "127.0.0.1";  ///< address of this machine; 0.0.0.0 or :: = all addresses
+  uint16_t port = 5000;            ///< 0 = any free port
+  /// Other servers of the same user that set this may listen at the port too (SO_REUSEPORT). So a new server can begin
+  /// before the old one ends.
   bool share_port = false;
 };
 
-/// Numbers of the connections, for metrics.
+/// The numbers of connections, for the metrics.
 struct ConnectionCounts {
   size_t open = 0;  ///< now
   uint64_t accepted = 0;
-  uint64_t refused = 0;  ///< over a limit of connections
+  uint64_t refused = 0;  ///< beyond a limit of connections
 };
 
-/// An HTTP/1.1 server: one thread, any number of connections, each with a limit and a deadline for everything it can
-/// do (HttpLimits). Bytes become requests in RequestReader; the handler answers through Exchange from any thread.
-/// A connection whose client goes away cancels its exchange. Requests on one connection are answered in order.
+/// An HTTP/1.1 server: one thread and any number of connections. HttpLimits bounds the bytes and the time of each
+/// connection. RequestReader turns bytes into requests; the handler answers through HttpExchange from any thread.
+/// If a client disconnects, its exchange is cancelled. Requests on one connection are answered in order.
 class HttpServer {
  public:
-  /// Listens at once. Throws Error(kUsage) for an address that is none, Error(kRuntime) for one that is not free:
-  /// "127.0.0.1:5000: cannot listen: Address already in use; choose another --port".
+  /// Listens before it returns.
+  /// Throws: Error(kUsage): "--host is "x", must be an address of this machine such as 127.0.0.1 or ::".
+  ///         Error(kRuntime): "127.0.0.1:5000: cannot listen: Address already in use; choose another --port or --host".
   HttpServer(const Listen& listen, const HttpLimits& limits, HttpHooks hooks);
   ~HttpServer();
   HttpServer(const HttpServer&) = delete;
   HttpServer& operator=(const HttpServer&) = delete;
 
-  /// The port listened at.
-  uint16_t port() const;
-  /// Serves until `drain` is through or `stop` is called. The signals SIGTERM and SIGINT call `on_stop`, SIGHUP calls
-  /// `on_reload`, in this thread.
+  /// Returns the port at which the server listens.
+  [[nodiscard]] uint16_t port() const;
+  /// Serves until `drain` has finished or `stop` is called. The signals SIGTERM and SIGINT call `on_stop`, SIGHUP calls
+  /// `on_reload`, both in the calling thread.
   void run(const std::function<void()>& on_stop, const std::function<void()>& on_reload);
-  /// Takes the connections that have come, and no more; lets requests under way be answered, and those that come within
-  /// HttpLimits::last_request_time on connections that are open. `run` returns when all are, or when `at_most` is
-  /// over. Any thread.
+  /// Accepts the connections that wait at the port, then stops listening. Requests under way are answered, and so are
+  /// requests that open connections send within HttpLimits::last_request_time. `run` returns when all are answered, or
+  /// after `at_most`.
+  /// Threads: any thread may call it.
   void drain(std::chrono::milliseconds at_most);
-  /// Closes everything. Any thread.
+  /// Closes all connections; `run` returns. Threads: any thread may call it.
   void stop();
-  ConnectionCounts counts() const;
+  /// Threads: any thread may call it.
+  [[nodiscard]] ConnectionCounts counts() const;
 
  private:
   class State;

@@ -3,15 +3,14 @@
 #include <boost/asio/error.hpp>
 #include <boost/asio/write.hpp>
 
-#include "serving/http/reply_head.h"
-
 namespace dragoman::serving {
 namespace {
 
 namespace asio = boost::asio;
 using std::chrono::steady_clock;
 
-// Bytes of later requests that are read while one is handled; with more the connection is left alone until then.
+// Bytes of later requests that are read while a request is handled. Beyond them the session stops reading until the
+// answer.
 constexpr size_t kMaxAheadBytes = size_t{64} << 10;
 constexpr std::chrono::milliseconds kLingerTime{2000};
 
@@ -70,7 +69,7 @@ size_t HttpSession::read_some(Error& error) {
   return socket_.read_some(asio::buffer(shared_.input), error);
 }
 
-// Goes on from where the reader stands.
+// Continues according to the state of the reader.
 void HttpSession::look() {
   using State = RequestReader::State;
   const State state = reader_.state();
@@ -89,7 +88,7 @@ void HttpSession::look() {
                  : state == State::kHead ? shared_.limits.head_time
                                          : shared_.limits.body_time);
   }
-  if (reader_.take_expectation()) {
+  if (reader_.clear_expectation()) {
     auto line = std::make_shared<std::string>("HTTP/1.1 100 Continue\r\n\r\n");
     asio::async_write(socket_, asio::buffer(*line), [self = shared_from_this(), line](const Error& error, size_t) {
       self->run_or_close([&] { error ? self->close() : self->read(); });
@@ -104,7 +103,7 @@ void HttpSession::handle() {
   phase_ = Phase::kHandling;
   timed_ = RequestReader::State::kDone;
   handled_at_ = steady_clock::now();
-  Request request = reader_.take();
+  Request request = reader_.take_request();
   request.client = client_;
   asked_ = {.method = request.method, .path = request.path, .headers = {}, .is_http_1_0 = request.is_http_1_0};
   ++number_;
@@ -120,7 +119,7 @@ void HttpSession::handle() {
   }
 }
 
-// Waits for the client to say or end something while its request is handled.
+// Waits for input or a disconnect of the client while its request is handled.
 void HttpSession::watch() {
   socket_.async_wait(Tcp::socket::wait_read, [self = shared_from_this()](const Error& error) {
     self->run_or_close([&] { self->on_watched(error); });
@@ -148,10 +147,10 @@ void HttpSession::on_watched(const Error& error) {
 void HttpSession::refuse(const Refusal& refusal) {
   shared_.hooks.answered({}, refusal.status, 0.0);
   Reply reply{.status = refusal.status};
-  reply.body = "{\"error\": \"" + refusal.message + "\"}\n";  // own words: nothing in them needs escaping
+  reply.body = "{\"error\": \"" + refusal.message + "\"}\n";  // a text of this program: nothing in it needs escaping
   keep_alive_ = false;
   phase_ = Phase::kLingering;
-  write(reply_head(reply, Framing::kLength, false) + reply.body, true);
+  write(reply_head(reply, Framing::kLength, Connection::kClose) + reply.body, Piece::kLast);
 }
 
 void HttpSession::answer(uint64_t number, Reply reply) {
@@ -164,9 +163,9 @@ void HttpSession::answer(uint64_t number, Reply reply) {
   const std::chrono::duration<double> seconds = steady_clock::now() - handled_at_;
   shared_.hooks.answered(asked_, reply.status, seconds.count());
   keep_alive_ = keep_alive_ && !shared_.draining;
-  std::string bytes = reply_head(reply, Framing::kLength, keep_alive_);
+  std::string bytes = reply_head(reply, Framing::kLength, connection());
   phase_ = Phase::kWriting;
-  write(head_only_ ? std::move(bytes) : std::move(bytes) + reply.body, true);
+  write(head_only_ ? std::move(bytes) : std::move(bytes) + reply.body, Piece::kLast);
 }
 
 void HttpSession::begin_stream(uint64_t number, Reply head) {
@@ -176,25 +175,30 @@ void HttpSession::begin_stream(uint64_t number, Reply head) {
   keep_alive_ = keep_alive_ && !shared_.draining && !asked_.is_http_1_0;
   phase_ = Phase::kStreaming;
   shared_.hooks.answered(asked_, head.status, std::chrono::duration<double>(steady_clock::now() - handled_at_).count());
-  write(reply_head(head, asked_.is_http_1_0 ? Framing::kClose : Framing::kChunked, keep_alive_), false);
+  const Framing framing = asked_.is_http_1_0 ? Framing::kClose : Framing::kChunked;
+  write(reply_head(head, framing, connection()), Piece::kMore);
 }
 
 void HttpSession::send(uint64_t number, std::string piece) {
   if (number == number_ && phase_ == Phase::kStreaming) {
     const size_t size = piece.size();
-    write(asked_.is_http_1_0 ? std::move(piece) : chunk_of(piece), false, size);
+    write(asked_.is_http_1_0 ? std::move(piece) : chunk_of(piece), Piece::kMore, size);
   }
 }
 
 void HttpSession::end_stream(uint64_t number) {
   if (number == number_ && phase_ == Phase::kStreaming) {
     phase_ = Phase::kWriting;
-    write(asked_.is_http_1_0 ? std::string() : std::string(kLastChunk), true);
+    write(asked_.is_http_1_0 ? std::string() : std::string(kLastChunk), Piece::kLast);
   }
 }
 
-void HttpSession::write(std::string bytes, bool is_last, size_t of_stream) {
-  is_last_ = is_last;
+Connection HttpSession::connection() const {
+  return keep_alive_ ? Connection::kKeepAlive : Connection::kClose;
+}
+
+void HttpSession::write(std::string bytes, Piece piece, size_t of_stream) {
+  is_last_ = piece == Piece::kLast;
   output_.push_back({std::move(bytes), of_stream});
   if (!is_writing_) {
     write_next();
@@ -241,7 +245,7 @@ void HttpSession::written(const Error& error) {
   look();
 }
 
-// A connection closed over unread bytes is reset, and the client may never read why.
+// A connection that is closed with unread bytes is reset, and then the client may not be able to read the answer.
 void HttpSession::linger() {
   Error ignored;
   socket_.shutdown(Tcp::socket::shutdown_send, ignored);
@@ -265,7 +269,7 @@ void HttpSession::on_deadline() {
   if (phase_ == Phase::kReading && is_in_request && !is_writing_) {
     Error ignored;
     socket_.cancel(ignored);  // the read
-    return refuse({408, "the request did not come in time"});
+    return refuse({408, "the request was not complete in time"});
   }
   close();
 }

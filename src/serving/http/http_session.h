@@ -10,40 +10,42 @@
 #include <memory>
 
 #include "serving/http/http_hooks.h"
+#include "serving/http/reply_head.h"
 #include "serving/http/request_reader.h"
 
 namespace dragoman::serving {
 
-/// What the sessions of a server share. Outlives them.
+/// The state that all sessions of a server share. Requires: it outlives the sessions.
 struct SessionShared {
   const HttpLimits& limits;
   HttpHooks hooks;
   bool draining = false;
-  /// What was read just now from any of them: an idle connection has no buffer of its own.
+  /// The bytes read last, from any session. An idle connection has no buffer.
   std::string input = std::string(size_t{16} << 10, '\0');
 };
 
-/// One connection: reads a request, hands it on, watches for the client going away, writes the answer, and again. Runs
-/// in the one thread of its io_context; only what SessionExchange posts comes from other threads.
+/// One connection: it reads a request, calls the handler, watches whether the client disconnects, writes the answer and
+/// begins again.
+/// Threads: it runs in the one thread of its io_context. SessionExchange posts what other threads send.
 class HttpSession : public std::enable_shared_from_this<HttpSession> {
  public:
   using Tcp = boost::asio::ip::tcp;
   using Error = boost::system::error_code;
 
-  /// @param closed  called once, when the connection has ended
+  /// @param closed  is called once, when the connection has ended
   HttpSession(Tcp::socket socket, std::string client, SessionShared& shared, std::function<void(HttpSession*)> closed);
   ~HttpSession();
   HttpSession(const HttpSession&) = delete;
   HttpSession& operator=(const HttpSession&) = delete;
 
   void start();
-  /// Closes the connection if no request is under way or comes soon; else it closes after the answer.
+  /// Closes the connection after the answer if a request is under way or comes soon. Otherwise closes it soon.
   void drain();
-  /// Closes it now; whatever is under way is cancelled.
+  /// Closes the connection now and cancels the request under way.
   void close();
 
-  /// Does something of this session. Closes it when that fails for want of memory: whatever state it is in, it could
-  /// wait for ever.
+  /// Calls `action`, and closes the session if it throws. Without memory the state of the session is unknown, and the
+  /// session could wait for ever.
   template <typename Action>
   void run_or_close(const Action& action) {
     try {
@@ -56,17 +58,20 @@ class HttpSession : public std::enable_shared_from_this<HttpSession> {
  private:
   friend class SessionExchange;
   enum class Phase {
-    kReading,    // waits for a request, or is in one
-    kHandling,   // the request is whole, its answer is not there
+    kReading,    // waits for a request, or reads one
+    kHandling,   // the request is complete, the answer is not known
     kStreaming,  // the answer comes in pieces
-    kWriting,    // the answer is whole and is written
-    kLingering,  // all is said; what the client still sends is thrown away, so that it reads what it was told
+    kWriting,    // the answer is complete and is being written
+    kLingering,  // the answer is written; later input is discarded, so that the client can read the answer
     kClosed,
   };
 
+  // Whether more of the answer follows.
+  enum class Piece { kMore, kLast };
+
   struct Output {
     std::string bytes;
-    size_t of_stream;  // bytes that SessionExchange counts
+    size_t of_stream;  // number of bytes that SessionExchange counts
   };
 
   void begin();
@@ -79,13 +84,14 @@ class HttpSession : public std::enable_shared_from_this<HttpSession> {
   size_t read_some(Error& error);
   void refuse(const Refusal& refusal);
 
-  // From SessionExchange, in the session's thread. `number` tells which request is answered.
+  // Called by SessionExchange in the session's thread. `number` is the number of the request that is answered.
   void answer(uint64_t number, Reply reply);
   void begin_stream(uint64_t number, Reply head);
   void send(uint64_t number, std::string piece);
   void end_stream(uint64_t number);
 
-  void write(std::string bytes, bool is_last, size_t of_stream = 0);
+  Connection connection() const;
+  void write(std::string bytes, Piece piece, size_t of_stream = 0);
   void write_next();
   void written(const Error& error);
   void linger();
@@ -98,9 +104,9 @@ class HttpSession : public std::enable_shared_from_this<HttpSession> {
   std::function<void(HttpSession*)> closed_;
   std::string client_;
   RequestReader reader_;
-  RequestReader::State timed_ = RequestReader::State::kDone;  // what the read deadline was set for
+  RequestReader::State timed_ = RequestReader::State::kDone;  // the state for which the read deadline was set
   Phase phase_ = Phase::kReading;
-  uint64_t number_ = 0;  // of the request under way
+  uint64_t number_ = 0;  // number of the request under way
   Request asked_;        // the request under way, without its body
   std::weak_ptr<class SessionExchange> exchange_;
   std::chrono::steady_clock::time_point handled_at_;
@@ -108,12 +114,12 @@ class HttpSession : public std::enable_shared_from_this<HttpSession> {
   bool head_only_ = false;
   std::deque<Output> output_;
   bool is_writing_ = false;
-  bool is_last_ = false;  // all of the answer is in output_
+  bool is_last_ = false;  // output_ holds the whole rest of the answer
 };
 
-/// The exchange of one request of a session. Holds the connection weakly: an answer that comes after it has ended
-/// reaches nobody. The request's number goes with every answer, and the session compares it.
-class SessionExchange : public Exchange {
+/// The exchange of one request of a session. It holds the session weakly: an answer after the end of the session is
+/// dropped. The number of the request goes with every answer, and the session compares it.
+class SessionExchange : public HttpExchange {
  public:
   SessionExchange(const std::shared_ptr<HttpSession>& session, uint64_t number, Request request);
   ~SessionExchange() override;
@@ -125,9 +131,9 @@ class SessionExchange : public Exchange {
   void end_stream() override;
   std::stop_token cancelled() const override { return stop_.get_token(); }
 
-  /// The client has gone.
+  /// Stops the token of `cancelled`. Called when the client has disconnected.
   void cancel() { stop_.request_stop(); }
-  /// Bytes of a stream that were written out.
+  /// Subtracts the bytes of a stream that were written.
   void sent(size_t bytes) { waiting_bytes_ -= bytes; }
 
  private:

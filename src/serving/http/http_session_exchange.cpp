@@ -6,7 +6,7 @@
 namespace dragoman::serving {
 namespace {
 
-// What a slow reader of a stream may leave unread.
+// Bytes of a stream that may wait for a slow client.
 constexpr size_t kMaxWaitingBytes = size_t{1} << 20;
 
 }  // namespace
@@ -14,8 +14,8 @@ constexpr size_t kMaxWaitingBytes = size_t{1} << 20;
 SessionExchange::SessionExchange(const std::shared_ptr<HttpSession>& session, uint64_t number, Request request)
     : executor_(session->socket_.get_executor()), session_(session), number_(number), request_(std::move(request)) {}
 
-// Runs `action` with the session in its thread, if it still stands. An action that were lost would leave a client
-// waiting for ever: where there is no memory to post it, it waits for memory.
+// Runs `action` with the session in the session's thread, if the session still exists. A lost action would leave the
+// client waiting for ever, so without memory to post it the caller waits for memory.
 template <typename Action>
 void SessionExchange::post(const Action& action) {
   while (true) {
@@ -34,7 +34,7 @@ void SessionExchange::post(const Action& action) {
 SessionExchange::~SessionExchange() {
   if (!answered_) {
     post([number = number_](HttpSession& session) {
-      session.answer(number, {.status = 500, .body = "{\"error\": \"the request was given up\"}\n"});
+      session.answer(number, {.status = 500, .body = "{\"error\": \"the request was not answered\"}\n"});
     });
   }
 }

@@ -14,7 +14,7 @@ constexpr size_t kMaxParts = 1000;
   bad_request(fmt::format("Invalid request: the multipart form {}", what));
 }
 
-// The value of a parameter of a header: of `form-data; name="q"` for name. With or without quotes.
+// Returns the value of a parameter of a header, with or without quotes: q of `form-data; name="q"` for name.
 std::string parameter_of(std::string_view header, std::string_view name, bool& found) {
   size_t at = 0;
   found = false;
@@ -46,8 +46,8 @@ std::string parameter_of(std::string_view header, std::string_view name, bool& f
   return {};
 }
 
-// `text` up to `end`; the rest stays in `text`.
-std::string_view take_until(std::string_view& text, std::string_view end, std::string_view complaint) {
+// Removes from `text` everything up to and with `end`. Returns the part before `end`.
+std::string_view cut_until(std::string_view& text, std::string_view end, std::string_view complaint) {
   const size_t at = text.find(end);
   if (at == std::string_view::npos) {
     bad_form(complaint);
@@ -57,7 +57,7 @@ std::string_view take_until(std::string_view& text, std::string_view end, std::s
   return taken;
 }
 
-FormPart part_of(std::string_view headers, std::string_view bytes) {
+FormPart parsed_part(std::string_view headers, std::string_view bytes) {
   FormPart part;
   bool has_name = false;
   while (!headers.empty()) {
@@ -93,12 +93,12 @@ std::vector<FormPart> multipart_parts(std::string_view content_type, std::string
   }
   body.remove_prefix(between.size() - 2);
   while (!body.starts_with("--")) {
-    take_until(body, "\r\n", "does not end");
-    std::string_view part = take_until(body, between, "does not end");
-    // A part without headers begins with the blank line that would end them.
+    cut_until(body, "\r\n", "does not end");
+    std::string_view part = cut_until(body, between, "does not end");
+    // A part without headers begins with the blank line that ends the headers.
     const std::string_view headers =
-        part.starts_with("\r\n") ? "" : take_until(part, "\r\n\r\n", "has a part without headers");
-    parts.push_back(part_of(headers, part));
+        part.starts_with("\r\n") ? "" : cut_until(part, "\r\n\r\n", "has a part without headers");
+    parts.push_back(parsed_part(headers, part));
     if (parts.size() > kMaxParts) {
       bad_form("has more than 1000 parts");
     }

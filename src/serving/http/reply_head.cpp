@@ -4,11 +4,12 @@
 #include <fmt/format.h>
 
 #include <chrono>
+#include <ctime>
 
 namespace dragoman::serving {
 namespace {
 
-// Everything from this server and nothing from elsewhere; see docs/serving.md.
+// Browsers load from this server only; see docs/serving.md.
 constexpr std::string_view kBrowserGuards =
     "X-Content-Type-Options: nosniff\r\n"
     "Content-Security-Policy: default-src 'none'; script-src 'self'; connect-src 'self'; style-src 'self'; "
@@ -31,17 +32,23 @@ std::string framing_lines(const Reply& reply, Framing framing) {
 
 }  // namespace
 
-std::string reply_head(const Reply& reply, Framing framing, bool keep_alive) {
+bool is_one_line(const Header& header) {
+  constexpr const char* kLineEnds = "\r\n";
+  return header.name.find_first_of(kLineEnds) == std::string::npos &&
+         header.value.find_first_of(kLineEnds) == std::string::npos;
+}
+
+std::string reply_head(const Reply& reply, Framing framing, Connection connection) {
   const std::time_t now = std::chrono::system_clock::to_time_t(std::chrono::system_clock::now());
-  std::string head =
-      fmt::format("HTTP/1.1 {} {}\r\nDate: {:%a, %d %b %Y %H:%M:%S} GMT\r\nConnection: {}\r\n", reply.status,
-                  reason_of(reply.status), fmt::gmtime(now), keep_alive ? "keep-alive" : "close");
+  std::string head = fmt::format("HTTP/1.1 {} {}\r\nDate: {:%a, %d %b %Y %H:%M:%S} GMT\r\nConnection: {}\r\n",
+                                 reply.status, reason_of(reply.status), fmt::gmtime(now),
+                                 connection == Connection::kKeepAlive ? "keep-alive" : "close");
   if (!reply.content_type.empty()) {
     head += fmt::format("Content-Type: {}\r\n", reply.content_type);
   }
   head += framing_lines(reply, framing);
   for (const Header& header : reply.headers) {
-    if ((header.name + header.value).find_first_of("\r\n") == std::string::npos) {
+    if (is_one_line(header)) {
       head += fmt::format("{}: {}\r\n", header.name, header.value);
     }
   }

@@ -7,22 +7,30 @@
 
 namespace dragoman::serving {
 
-/// How the end of a body is told.
+/// How an answer shows where its body ends.
 enum class Framing {
-  kLength,   ///< Content-Length, of reply.body
-  kChunked,  ///< in chunks, for streams
-  kClose,    ///< it ends with the connection, for streams to HTTP/1.0
+  kLength,   ///< by Content-Length, the size of reply.body
+  kChunked,  ///< by chunks, for streams
+  kClose,    ///< by the end of the connection, for streams to HTTP/1.0
 };
 
-/// Status line and headers of an answer, up to and with the blank line: Date, Content-Type, framing, Connection, those
-/// of the reply, and those that guard browsers (X-Content-Type-Options, Content-Security-Policy: nothing from
-/// elsewhere, no inline script or style; Referrer-Policy). A header of the reply that holds a CR or LF is left out.
-std::string reply_head(const Reply& reply, Framing framing, bool keep_alive);
+/// Whether the connection stays open after the answer.
+enum class Connection { kKeepAlive, kClose };
 
-/// One chunk: size in hexadecimal, line end, the bytes, line end. Nothing for no bytes, which would end the body.
-std::string chunk_of(std::string_view bytes);
+/// Returns whether a header has neither CR nor LF. `reply_head` leaves out all others, since they would split the
+/// answer. No route makes such a header; the tests check that.
+[[nodiscard]] bool is_one_line(const Header& header);
 
-/// What ends a chunked body.
+/// Returns the status line and the headers of an answer, including the blank line. The headers are Date, Connection,
+/// Content-Type, the framing, those of the reply, and three for browsers: X-Content-Type-Options, Referrer-Policy, and
+/// a Content-Security-Policy that allows nothing from other servers, no inline script and no inline style.
+[[nodiscard]] std::string reply_head(const Reply& reply, Framing framing, Connection connection);
+
+/// Returns one chunk: size in hexadecimal, line end, the bytes, line end. Empty for no bytes, since an empty chunk
+/// would end the body.
+[[nodiscard]] std::string chunk_of(std::string_view bytes);
+
+/// The chunk that ends a body.
 inline constexpr std::string_view kLastChunk = "0\r\n\r\n";
 
 }  // namespace dragoman::serving

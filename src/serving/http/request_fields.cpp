@@ -31,7 +31,7 @@ std::string text_of(std::string_view name, const json& value) {
   bad_request(fmt::format("Invalid request: {} parameter is not a string", name));
 }
 
-// An object, or no request in JSON at all. What exactly is wrong with the text does not concern the imitated servers.
+// Reads a JSON object. All errors have one text, as in the imitated servers.
 json object_of(std::string_view body) {
   json value;
   try {
@@ -142,7 +142,7 @@ std::vector<std::string> RequestFields::texts(std::string_view name) const {
   return result;
 }
 
-// A number or truth value of JSON as a form would have it.
+// Returns a number or a truth value of JSON as the text that a form has.
 std::string RequestFields::plain(std::string_view name) const {
   const json& value = (*this)[name];
   return value.is_number() || value.is_boolean() ? base::dump_json(value) : text(name);

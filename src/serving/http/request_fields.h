@@ -11,33 +11,36 @@ namespace dragoman::serving {
 
 /// A file of a multipart form.
 struct Upload {
-  std::string field;      ///< name of the form's field
-  std::string file_name;  ///< as the client calls it; never used as a path
+  std::string field;      ///< name of the field
+  std::string file_name;  ///< as sent by the client; never used as a path
   std::string bytes;
 };
 
-/// The fields of a request, wherever the client has put them: a JSON object, a urlencoded or multipart form (with a GET
-/// too), and the query. With a JSON body the query is not looked at. All text is valid UTF-8: what is not becomes
-/// U+FFFD. A field unknown to a route is nobody's business.
+/// The fields of a request. They come from a JSON object, or from a urlencoded or multipart form (also of a GET) and
+/// the query. With a JSON body the query is ignored. All text is valid UTF-8: invalid bytes become U+FFFD. Fields that
+/// a route does not know have no effect.
 class RequestFields {
  public:
-  /// Throws HttpError(400, "Invalid JSON format") for a body that says it is JSON and is no object or not fit to be
-  /// read (base::parse_json, 32 deep at most), HttpError(400) for a multipart form that is none.
+  /// Throws: HttpError(400): "Invalid JSON format" for a body of type JSON that is no object, nests deeper than 32
+  ///         levels, or is refused by base::parse_json. HttpError(400) as multipart_parts.
   explicit RequestFields(const Request& request);
 
   bool is_json() const { return is_json_; }
-  /// The value of a field: of a form a string, or an array of strings if it stands several times. Null if it is
-  /// missing.
+  /// Returns the value of a field, or null if the field is missing. A value of a form is a string, or an array of
+  /// strings if the form has the field several times.
   const nlohmann::json& operator[](std::string_view name) const;
-  /// A field that is text: the first of several in a form. Empty if it is missing or null. Throws HttpError(400):
-  /// "Invalid request: source parameter is not a string".
-  std::string text(std::string_view name) const;
-  /// A field that is one text or many. Throws as `text`, also for what is no text in an array.
-  std::vector<std::string> texts(std::string_view name) const;
-  /// A whole number, also as text; `missing` if it is missing, null or empty. Throws HttpError(400): "Invalid request:
-  /// alternatives parameter is not a number".
-  int64_t number(std::string_view name, int64_t missing) const;
-  /// true, "true", "1" or 1; the reverse; `missing`. Throws HttpError(400) for anything else.
+  /// Returns a text, the first one if a form has several. Empty if the field is missing or null.
+  /// Throws: HttpError(400): "Invalid request: source parameter is not a string".
+  [[nodiscard]] std::string text(std::string_view name) const;
+  /// Returns a text, or all texts of an array.
+  /// Throws: HttpError(400) as `text`, also for an array with another value than a text.
+  [[nodiscard]] std::vector<std::string> texts(std::string_view name) const;
+  /// Returns a whole number, also one written as text. `missing` if the field is missing, null or empty.
+  /// Throws: HttpError(400): "Invalid request: alternatives parameter is not a number".
+  [[nodiscard]] int64_t number(std::string_view name, int64_t missing) const;
+  /// Returns true for true, "true", "1" and 1, and false for false, "false", "0" and 0. `missing` if the field is
+  /// missing.
+  /// Throws: HttpError(400) for any other value.
   bool truth(std::string_view name, bool missing) const;
   const std::vector<Upload>& uploads() const { return uploads_; }
 
@@ -52,10 +55,11 @@ class RequestFields {
   std::vector<Upload> uploads_;
 };
 
-/// Whether a field is there and not null, empty text or an empty array.
-bool is_given(const RequestFields& fields, std::string_view name);
+/// Returns whether a field exists and is not null, an empty text or an empty array.
+[[nodiscard]] bool is_given(const RequestFields& fields, std::string_view name);
 
-/// "a%20b+c" as in forms and queries: "a b c". A percent sign without two digits behind it stands for itself.
-std::string percent_decoded(std::string_view text);
+/// Decodes text of a form or a query: "a%20b+c" becomes "a b c". A percent sign that two hexadecimal digits do not
+/// follow stays as it is.
+[[nodiscard]] std::string percent_decoded(std::string_view text);
 
 }  // namespace dragoman::serving

@@ -36,12 +36,6 @@ bool is_digit(char c) {
   return c >= '0' && c <= '9';
 }
 
-std::string_view trimmed(std::string_view value) {
-  const size_t begin = value.find_first_not_of(" \t");
-  return begin == std::string_view::npos ? std::string_view()
-                                         : value.substr(begin, value.find_last_not_of(" \t") - begin + 1);
-}
-
 // Reads the lines of one head and remembers what concerns its framing.
 class HeadCheck {
  public:
@@ -79,7 +73,7 @@ class HeadCheck {
     const std::string_view target = line.substr(method_end + 1, target_end - method_end - 1);
     const std::string_view version = line.substr(target_end + 1);
     if (target.size() > limits_.target_bytes) {
-      refuse(414, fmt::format("the target has {} bytes, at most {} are taken", target.size(), limits_.target_bytes));
+      refuse(414, fmt::format("the target has {} bytes, at most {} are allowed", target.size(), limits_.target_bytes));
     } else if (!(target.starts_with('/') || target == "*") || !std::ranges::all_of(target, is_visible) ||
                target.find('#') != std::string_view::npos) {
       refuse(400, "the target must be a path that begins with /");
@@ -95,14 +89,14 @@ class HeadCheck {
       return refuse(431, fmt::format("the request has more than {} headers", limits_.fields));
     }
     if (line.starts_with(' ') || line.starts_with('\t')) {
-      return refuse(400, "a header goes on in a second line");
+      return refuse(400, "a header continues on a second line; write it on one line");
     }
     if (colon == std::string_view::npos || !is_token(line.substr(0, colon))) {
       return refuse(400, "a header is not NAME: value");
     }
-    const std::string_view value = trimmed(line.substr(colon + 1));
+    const std::string_view value = base::trim(line.substr(colon + 1), " \t");
     if (!std::ranges::all_of(value, is_value_character)) {
-      return refuse(400, "a header holds a control character");
+      return refuse(400, "a header has a control character");
     }
     known_field(line.substr(0, colon), value);
   }
@@ -111,20 +105,20 @@ class HeadCheck {
     if (base::equal_ignoring_ascii_case(name, "Host")) {
       if (++n_hosts_ > 1 || !std::ranges::all_of(value, is_visible) ||
           value.find_first_of("/?#@\\,<>\"'") != std::string_view::npos) {
-        refuse(400, "Host must stand once and be a name or address");
+        refuse(400, "Host must appear once and be a name or address");
       }
     } else if (base::equal_ignoring_ascii_case(name, "Content-Length")) {
       constexpr size_t kMostDigits = 18;
       if (++n_lengths_ > 1 || value.empty() || value.size() > kMostDigits || !std::ranges::all_of(value, is_digit)) {
-        refuse(400, "Content-Length must stand once and be a plain number");
+        refuse(400, "Content-Length must appear once and be a plain number");
       }
     } else if (base::equal_ignoring_ascii_case(name, "Transfer-Encoding")) {
       if (++n_codings_ > 1 || !base::equal_ignoring_ascii_case(value, "chunked")) {
-        refuse(400, "Transfer-Encoding must stand once and be chunked");
+        refuse(400, "Transfer-Encoding must appear once and be chunked");
       }
     } else if (base::equal_ignoring_ascii_case(name, "Content-Encoding") &&
                !base::equal_ignoring_ascii_case(value, "identity")) {
-      refuse(415, "Content-Encoding is not taken: send the body as it is");
+      refuse(415, "Content-Encoding is not supported: send the body uncompressed");
     } else if (base::equal_ignoring_ascii_case(name, "Expect") &&
                !base::equal_ignoring_ascii_case(value, "100-continue")) {
       refuse(417, "Expect must be 100-continue");
@@ -133,7 +127,7 @@ class HeadCheck {
 
   void whole_head() {
     if (n_codings_ > 0 && n_lengths_ > 0) {
-      refuse(400, "Content-Length and Transfer-Encoding stand together");
+      refuse(400, "Content-Length and Transfer-Encoding appear together");
     } else if (n_codings_ > 0 && is_old_) {
       refuse(400, "HTTP/1.0 has no Transfer-Encoding");
     } else if (n_hosts_ == 0 && !is_old_) {

@@ -51,7 +51,7 @@ class RequestReader::Parser {
     }
   }
 
-  Request take() {
+  Request take_request() {
     Request request = std::move(request_);
     request.body = std::move(parser_->get().body());
     keep_alive_ = parser_->keep_alive();
@@ -66,7 +66,7 @@ class RequestReader::Parser {
   Refusal refusal_;
   bool expects_ = false;
   bool keep_alive_ = false;
-  std::string buffer_;  // bytes that no request has taken
+  std::string buffer_;  // bytes that belong to no request yet
 
  private:
   void refuse(Refusal refusal) {
@@ -96,12 +96,12 @@ class RequestReader::Parser {
     state_ = State::kBody;
     put(size);  // the head alone
     if (state_ == State::kBody) {
-      take_head();
+      keep_head();
     }
   }
 
-  // Before the body is read: what comes in a trailer behind it must not pass for a header.
-  void take_head() {
+  // Called before the body is read: a trailer behind the body must not become a header.
+  void keep_head() {
     const auto& message = parser_->get();
     request_ = {.method = text_of(message.method_string()), .path = text_of(message.target()), .headers = {}};
     if (const size_t mark = request_.path.find('?'); mark != std::string::npos) {
@@ -124,7 +124,7 @@ class RequestReader::Parser {
     }
   }
 
-  // Gives the parser up to `size` bytes of the buffer. False when it wants more than there are.
+  // Gives the parser up to `size` bytes of the buffer. Returns false if the parser needs more bytes.
   bool put(size_t size) {
     boost::beast::error_code error;
     const size_t used = size == 0 ? 0 : parser_->put(boost::asio::buffer(buffer_.data(), size), error);
@@ -135,7 +135,7 @@ class RequestReader::Parser {
       refuse(refusal_of(error, limits_));
       return false;
     }
-    // What is left over is a chunk's first line that has not come whole: as long as a head at most.
+    // The rest is an incomplete first line of a chunk. It may be as long as a head.
     if (used == 0 && buffer_.size() > limits_.head_bytes) {
       refuse({400, "a line between chunks is too long"});
     }
@@ -144,8 +144,8 @@ class RequestReader::Parser {
 
   const HttpLimits& limits_;
   std::optional<http::request_parser<http::string_body>> parser_;
-  Request request_;      // of the head read last
-  size_t searched_ = 0;  // no end of the head begins before this
+  Request request_;      // built from the head read last
+  size_t searched_ = 0;  // the end of the head does not begin before this offset
 };
 
 RequestReader::RequestReader(const HttpLimits& limits) : parser_(std::make_unique<Parser>(limits)) {}
@@ -164,12 +164,12 @@ const Refusal& RequestReader::refusal() const {
   return parser_->refusal_;
 }
 
-bool RequestReader::take_expectation() {
+bool RequestReader::clear_expectation() {
   return std::exchange(parser_->expects_, false);
 }
 
-Request RequestReader::take() {
-  return parser_->take();
+Request RequestReader::take_request() {
+  return parser_->take_request();
 }
 
 bool RequestReader::keep_alive() const {

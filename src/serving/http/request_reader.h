@@ -9,37 +9,37 @@
 
 namespace dragoman::serving {
 
-/// Turns the bytes of one connection into requests, one after another, without sockets or clocks. The head is checked
-/// by `check_request_head` and then parsed by Boost.Beast, which also reads the body, whole or in chunks.
+/// Turns the bytes of one connection into requests, one after another. It knows no socket and no clock. Each head is
+/// checked by `check_request_head`. Boost.Beast then parses the head and reads the body, plain or in chunks.
 class RequestReader {
  public:
   enum class State {
-    kIdle,  ///< no byte of a request has come
-    kHead,  ///< in request line and headers
-    kBody,  ///< in the body
-    kDone,  ///< a request is whole: `take` it
-    kBad,   ///< nothing more can be read from this connection: answer `refusal` and close
+    kIdle,  ///< no byte of a request has arrived
+    kHead,  ///< within the request line and the headers
+    kBody,  ///< within the body
+    kDone,  ///< a request is complete; `take_request` returns it
+    kBad,   ///< the connection cannot be read any further; answer `refusal` and close it
   };
 
-  /// @param limits  must outlive the reader
+  /// Requires: `limits` outlives the reader.
   explicit RequestReader(const HttpLimits& limits);
   ~RequestReader();
   RequestReader(const RequestReader&) = delete;
   RequestReader& operator=(const RequestReader&) = delete;
 
-  /// Adds what was read and looks how far it leads. Bytes behind a whole request wait for the next.
+  /// Reads on with these bytes. Bytes after a complete request are kept for the next one.
   State add(std::string_view bytes);
-  State state() const;
-  /// Of kBad.
-  const Refusal& refusal() const;
-  /// True once for a request that waits for "100 Continue" before it sends its body.
-  bool take_expectation();
-  /// The request of kDone; then looks at the bytes behind it. `client` is left to the caller.
-  Request take();
-  /// Of the request last taken: whether its connection may go on.
-  bool keep_alive() const;
-  /// Bytes that are held behind the request taken.
-  size_t waiting_bytes() const;
+  [[nodiscard]] State state() const;
+  /// Returns the reason for kBad.
+  [[nodiscard]] const Refusal& refusal() const;
+  /// Returns whether the request waits for "100 Continue" before it sends its body. True once for each such request.
+  [[nodiscard]] bool clear_expectation();
+  /// Returns the request of kDone, without `client`, and reads on with the bytes after it.
+  Request take_request();
+  /// Returns whether the connection may stay open after the request taken last.
+  [[nodiscard]] bool keep_alive() const;
+  /// Returns the number of bytes kept after the request taken last.
+  [[nodiscard]] size_t waiting_bytes() const;
 
  private:
   class Parser;

@@ -8,10 +8,10 @@ namespace {
 
 using nlohmann::json;
 
-// Adds a header to whatever is answered.
-class WithHeader : public Exchange {
+// Adds a header to every answer.
+class WithHeader : public HttpExchange {
  public:
-  WithHeader(std::shared_ptr<Exchange> exchange, Header header)
+  WithHeader(std::shared_ptr<HttpExchange> exchange, Header header)
       : exchange_(std::move(exchange)), header_(std::move(header)) {}
   const Request& request() const override { return exchange_->request(); }
   void reply(Reply reply) override {
@@ -27,7 +27,7 @@ class WithHeader : public Exchange {
   std::stop_token cancelled() const override { return exchange_->cancelled(); }
 
  private:
-  std::shared_ptr<Exchange> exchange_;
+  std::shared_ptr<HttpExchange> exchange_;
   Header header_;
 };
 
@@ -49,7 +49,8 @@ Reply error_reply(ErrorShape shape, const std::exception_ptr& error) {
   }
 }
 
-void answer_errors(const std::shared_ptr<Exchange>& exchange, ErrorShape shape, const std::function<void()>& action) {
+void answer_errors(const std::shared_ptr<HttpExchange>& exchange, ErrorShape shape,
+                   const std::function<void()>& action) {
   try {
     action();
   } catch (...) {
@@ -59,13 +60,14 @@ void answer_errors(const std::shared_ptr<Exchange>& exchange, ErrorShape shape, 
 
 void Router::add(const std::string& method, const std::string& path, ErrorShape shape,
                  std::function<Reply(const Request&)> answer) {
-  add_later(method, path, shape, [answer = std::move(answer)](const std::shared_ptr<Exchange>& exchange) {
+  add_later(method, path, shape, [answer = std::move(answer)](const std::shared_ptr<HttpExchange>& exchange) {
     exchange->reply(answer(exchange->request()));
   });
 }
 
 void Router::add_later(const std::string& method, const std::string& path, ErrorShape shape, Handler handler) {
-  routes_.push_back({method, path, false, shape, std::move(handler)});
+  routes_.push_back(
+      {.method = method, .path = path, .is_prefix = false, .shape = shape, .handler = std::move(handler)});
 }
 
 void Router::add_prefix(const std::string& method, const std::string& prefix, ErrorShape shape,
@@ -78,10 +80,10 @@ bool Router::leads_to(const Route& route, const std::string& path) {
   return route.is_prefix ? path.starts_with(route.path) : path == route.path;
 }
 
-void Router::handle(const std::shared_ptr<Exchange>& plain) const {
-  const auto exchange = allow_other_origins_
+void Router::handle(const std::shared_ptr<HttpExchange>& plain) const {
+  const auto exchange = other_origins_ == OtherOrigins::kAllowed
                             ? std::make_shared<WithHeader>(plain, Header{"Access-Control-Allow-Origin", "*"})
-                            : std::shared_ptr<Exchange>(plain);
+                            : std::shared_ptr<HttpExchange>(plain);
   const Request& request = exchange->request();
   const std::string method = request.method == "HEAD" ? "GET" : request.method;
   for (const Route& route : routes_) {
@@ -110,7 +112,7 @@ Reply Router::no_route(const Request& request) const {
     return shaped(shape, status::kMethodNotAllowed, "Method not allowed", {allow});
   }
   Reply reply{.status = status::kNoContent, .content_type = "", .headers = {allow}};
-  if (allow_other_origins_) {
+  if (other_origins_ == OtherOrigins::kAllowed) {
     reply.headers.push_back({"Access-Control-Allow-Methods", "GET, POST"});
     reply.headers.push_back({"Access-Control-Allow-Headers", "Authorization, Content-Type"});
     reply.headers.push_back({"Access-Control-Max-Age", "86400"});

@@ -9,39 +9,44 @@
 
 namespace dragoman::serving {
 
-/// Which interface a route belongs to, and so how its errors look.
+/// The interface to which a route belongs. It decides the shape of the route's errors.
 enum class ErrorShape {
   kLibreTranslate,  ///< {"error": "text"}
   kDeepl,           ///< {"message": "text"}
 };
 
-/// The answer to a request that failed: the status and message of an HttpError, 500 and "internal error" for anything
-/// else, whose text is not for clients.
-Reply error_reply(ErrorShape shape, const std::exception_ptr& error);
+/// Returns the answer to a request that failed: status and message of an HttpError. Any other error becomes 500
+/// "internal error", since its text is not meant for clients.
+[[nodiscard]] Reply error_reply(ErrorShape shape, const std::exception_ptr& error);
 
-/// Calls `action`; what it throws becomes the answer.
-void answer_errors(const std::shared_ptr<Exchange>& exchange, ErrorShape shape, const std::function<void()>& action);
+/// Calls `action`, and answers with `error_reply` if it throws.
+void answer_errors(const std::shared_ptr<HttpExchange>& exchange, ErrorShape shape,
+                   const std::function<void()>& action);
 
-/// Leads requests to routes by method and path. Paths are compared as they were sent; no percent sign in them is read,
-/// no dot followed. HEAD goes where GET goes, OPTIONS is answered with what there is.
+/// Whether pages of other sites may read the answers (CORS): with kAllowed all answers carry
+/// Access-Control-Allow-Origin: *, never with credentials.
+enum class OtherOrigins { kRefused, kAllowed };
+
+/// Finds the route of a request by method and path. Paths are compared byte by byte as sent: percent signs are not
+/// decoded and dots are not resolved. HEAD finds the route of GET. OPTIONS is answered with the methods of the path.
 class Router {
  public:
-  /// @param allow_other_origins  answers carry Access-Control-Allow-Origin: *, never with credentials
-  explicit Router(bool allow_other_origins = false) : allow_other_origins_(allow_other_origins) {}
+  explicit Router(OtherOrigins other_origins = OtherOrigins::kRefused) : other_origins_(other_origins) {}
 
-  /// A route that is answered at once.
+  /// Adds a route that answers at once.
   void add(const std::string& method, const std::string& path, ErrorShape shape,
            std::function<Reply(const Request&)> answer);
-  /// A route that sees to its answer itself; what it throws is answered here.
+  /// Adds a route that may answer later. If `handler` throws, the router answers with `error_reply`.
   void add_later(const std::string& method, const std::string& path, ErrorShape shape, Handler handler);
-  /// The same for all paths that begin so: "/assets/".
+  /// Adds a route that answers at once, for all paths with this beginning: "/assets/".
   void add_prefix(const std::string& method, const std::string& prefix, ErrorShape shape,
                   std::function<Reply(const Request&)> answer);
 
-  /// Answers, or sees to it. 404 for a path that nobody has, 405 with Allow for a method that the path does not take.
-  void handle(const std::shared_ptr<Exchange>& exchange) const;
-  /// The route's own path for a label of metrics, never what a client made up: "/translate", "/assets/", "other".
-  std::string label_of(const Request& request) const;
+  /// Calls the route of a request. An unknown path gets 404, a method that the path does not have gets 405 with Allow.
+  void handle(const std::shared_ptr<HttpExchange>& exchange) const;
+  /// Returns the path of the route as a label for metrics: "/translate", "/assets/". For an unknown path it is "other",
+  /// so that clients cannot create labels.
+  [[nodiscard]] std::string label_of(const Request& request) const;
 
  private:
   struct Route {
@@ -55,7 +60,7 @@ class Router {
   static bool leads_to(const Route& route, const std::string& path);
   Reply no_route(const Request& request) const;
 
-  bool allow_other_origins_;
+  OtherOrigins other_origins_;
   std::vector<Route> routes_;
 };
 

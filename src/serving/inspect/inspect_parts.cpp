@@ -24,7 +24,7 @@ json weights_part(const InspectPart& part, const InspectContext& context) {
     }
   }
   if (result.empty()) {
-    context.inspection.weights(part.path);  // says what there is
+    context.inspection.weights(part.path);  // throws, with the paths that exist
   }
   return {{"attentions", std::move(result)}};
 }
@@ -44,7 +44,7 @@ json head_part(const InspectPart& part, const InspectContext& context) {
           {"context", numbers.tensor(head.context)}};
 }
 
-// The values that the module at part.path shows under these names.
+// Returns the values with these names that the module at part.path shows.
 json values_part(const InspectPart& part, const InspectContext& context, std::initializer_list<const char*> names) {
   json result = {{"path", part.path}};
   for (const char* name : names) {
@@ -62,7 +62,7 @@ json candidates_part(const InspectPart& part, const InspectContext& context) {
   const data::Vocabulary& vocabulary = inspection.translator().target_vocabulary();
   json steps = json::array();
   for (int64_t step = 0; step < n_steps; ++step) {
-    context.numbers.take(static_cast<int64_t>(3 * count));
+    context.numbers.count(static_cast<int64_t>(3 * count));
     const Tensor row = logits.rows(step, step + 1);
     const double normaliser = decoding::log_normaliser(row.span<float>());
     std::vector<float> values(count);
@@ -98,7 +98,7 @@ json beam_part(const InspectContext& context) {
   const decoding::BeamTree tree = decoding::trace_search(context.inspection.translator(), context.inspection.source(),
                                                          context.request, context.limits.max_target_tokens)
                                       .tree;
-  context.numbers.take(static_cast<int64_t>(4 * tree.nodes.size()));
+  context.numbers.count(static_cast<int64_t>(4 * tree.nodes.size()));
   const data::Vocabulary& vocabulary = context.inspection.translator().target_vocabulary();
   json nodes = json::array(), finished = json::array();
   for (const decoding::BeamNode& node : tree.nodes) {

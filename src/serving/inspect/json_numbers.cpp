@@ -16,17 +16,17 @@ nlohmann::json rounded(double value) {
   const auto end = std::to_chars(text.begin(), text.end(), value, std::chars_format::general, 6).ptr;
   double result = 0.0;
   std::from_chars(text.begin(), end, result);
-  return result == 0.0 ? 0.0 : result;  // without a sign
+  return result == 0.0 ? 0.0 : result;  // negative zero becomes zero
 }
 
-void NumberWriter::take(int64_t numbers) {
+void NumberWriter::count(int64_t numbers) {
   base::check_usage(numbers <= left_, "inspect: the parts asked for hold more than {} numbers; ask for fewer at a time",
                     max_);
   left_ -= numbers;
 }
 
 nlohmann::json NumberWriter::tensor(const tensor::Tensor& values) {
-  take(values.size());
+  count(values.size());
   auto numbers = nlohmann::json::array();
   for (const float value : values.span<float>()) {
     numbers.push_back(rounded(value));

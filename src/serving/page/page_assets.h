@@ -6,7 +6,7 @@
 
 namespace dragoman::serving {
 
-/// The file at this path of the server; null if there is none.
-const Asset* find_asset(std::string_view path);
+/// Returns the file at this path of the server, or null if there is none.
+[[nodiscard]] const Asset* find_asset(std::string_view path);
 
 }  // namespace dragoman::serving

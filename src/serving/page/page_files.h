@@ -12,7 +12,8 @@ struct Asset {
   std::string_view bytes;
 };
 
-/// All files of src/serving/page/, index.html as "/". Defined in a source that cmake/embed_files.cmake makes of them.
-std::span<const Asset> page_files();
+/// Returns all files of src/serving/page/, index.html as "/". cmake/embed_files.cmake writes the source that defines
+/// it.
+[[nodiscard]] std::span<const Asset> page_files();
 
 }  // namespace dragoman::serving

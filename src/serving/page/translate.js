@@ -162,7 +162,7 @@ export class TranslateView {
     this.count.textContent = t("translate.count", { count: [...this.source.value].length });
     for (const button of [this.copy, this.save, this.inside]) button.disabled = !result;
     replace(this.output, result?.translatedText ?? "");
-    const alternatives = (result?.alternatives ?? []).filter((text) => text !== result.translatedText);
+    const alternatives = (result?.alternatives ?? []).filter((text) => text.trim() && text !== result.translatedText);
     replace(this.more,
       this.aligned && result ? this.alignment() : null,
       alternatives.length ? el("section", { class: "card" }, el("h2", {}, t("translate.alternatives")),

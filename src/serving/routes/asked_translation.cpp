@@ -7,7 +7,7 @@
 namespace dragoman::serving {
 namespace {
 
-// CR LF and CR become LF: the line ends of forms, which browsers write so.
+// CR LF and CR become LF: browsers write CR LF in forms.
 std::string with_plain_line_ends(const std::string& text) {
   std::string plain;
   for (size_t i = 0; i < text.size(); ++i) {
@@ -46,7 +46,7 @@ size_t alternatives_asked(const RequestFields& fields, const TextLimits& limits)
   return static_cast<size_t>(alternatives);
 }
 
-// Languages that are the target or lead to it.
+// Returns the target and all languages with a model to it.
 std::vector<std::string> languages_towards(const ServedModels& models, const std::string& target) {
   std::vector<std::string> codes;
   for (const ServedModel& model : models.all()) {

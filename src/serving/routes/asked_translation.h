@@ -11,33 +11,34 @@
 
 namespace dragoman::serving {
 
-/// What LibreTranslate's fields ask for, checked: q, source, target, format, alternatives. Other routes that take the
-/// same fields share it.
+/// A checked request with LibreTranslate's fields: q, source, target, format, alternatives. All routes that take these
+/// fields share it.
 struct AskedTranslation {
   std::vector<TextPlan> plans;
   std::shared_ptr<const ServedModels> models;
-  const ServedModel* model = nullptr;  ///< null when source and target are one language
-  bool is_batch = false;               ///< q was an array, and so is the answer
-  bool is_auto = false;                ///< the source was to be detected
-  DetectedLanguage source;             ///< as served
+  const ServedModel* model = nullptr;  ///< null if source and target are one language
+  bool is_batch = false;               ///< q is an array, so the answer is one too
+  bool is_auto = false;                ///< the source language was detected
+  DetectedLanguage source;             ///< the code under which it is served
   size_t alternatives = 0;
 
   TextsRequest texts_request() const { return {plans, model, models, alternatives}; }
 };
 
-/// Reads and checks the fields, and lets the key pass (ServingContext::admit_key).
-/// Throws HttpError with LibreTranslate's texts: 400 "Invalid request: missing q parameter", "zz is not supported",
-/// "Invalid request: request (6000) exceeds text limit (5000)", 403 "Invalid API key", 429.
-AskedTranslation asked_translation(const RequestFields& fields, ServingContext& context);
+/// Reads and checks the fields, and checks the key (ServingContext::admit_key).
+/// Throws: HttpError with LibreTranslate's texts: 400 "Invalid request: missing q parameter", "zz is not supported",
+///         "Invalid request: request (6000) exceeds text limit (5000)", 403 "Invalid API key", 429.
+[[nodiscard]] AskedTranslation asked_translation(const RequestFields& fields, ServingContext& context);
 
-/// The model between two languages as clients write them; null when they are one. `source` may be "auto": then it is
-/// detected in `words` among the languages that lead to the target.
-/// @param detected  is set to the source, with confidence 100 unless it was detected
-/// Throws HttpError(400): "zz is not supported", "French (fr) is not available as a target language from German (de)".
-const ServedModel* model_between(const ServedModels& models, const std::string& source, const std::string& target,
-                                 const std::string& words, DetectedLanguage& detected);
+/// Returns the model between two languages, as clients write them, or null if they are one language. If `source` is
+/// "auto", the language of `words` is detected among the languages that have a model to the target.
+/// Throws: HttpError(400): "zz is not supported", "French (fr) is not available as a target language from German (de)".
+/// @param detected  is set to the source; its confidence is 100 unless it was detected
+[[nodiscard]] const ServedModel* model_between(const ServedModels& models, const std::string& source,
+                                               const std::string& target, const std::string& words,
+                                               DetectedLanguage& detected);
 
-/// The value of a field that must be there. Throws HttpError(400): "Invalid request: missing source parameter".
-std::string required_text(const RequestFields& fields, const char* name);
+/// Returns the value of a required field. Throws: HttpError(400): "Invalid request: missing source parameter".
+[[nodiscard]] std::string required_text(const RequestFields& fields, const char* name);
 
 }  // namespace dragoman::serving

@@ -13,7 +13,7 @@ namespace {
   bad_request(fmt::format("Value for '{}' not supported.", name));
 }
 
-// A field that must be one of some words, or missing.
+// Reads a field that must be one of these words or missing.
 std::string one_of(const RequestFields& fields, const char* name, std::initializer_list<std::string_view> words) {
   const std::string value = fields.text(name);
   if (!value.empty() && std::ranges::find(words, value) == words.end()) {
@@ -41,7 +41,7 @@ void refuse_what_is_not_there(const RequestFields& fields) {
   }
 }
 
-// Names of elements: an array, several values of a form, or one text with commas.
+// Reads names of elements: an array, several values of a form, or one text with commas.
 std::vector<std::string> element_names(const RequestFields& fields, const char* name) {
   std::vector<std::string> names;
   for (const std::string& value : fields.texts(name)) {
@@ -54,7 +54,7 @@ std::vector<std::string> element_names(const RequestFields& fields, const char* 
   return names;
 }
 
-// One sentence over several lines is one line to the model.
+// Joins the lines, so that a sentence over several lines is one line for the model.
 std::string joined_lines(std::string text) {
   std::ranges::replace(text, '\n', ' ');
   return text;
@@ -66,7 +66,7 @@ void plan_texts(DeeplRequest& request, const RequestFields& fields, const TextLi
     bad_request("Parameter 'text' not specified.");
   }
   if (texts.size() > limits.texts) {
-    bad_request(fmt::format("Too many texts: {}, at most {} are taken.", texts.size(), limits.texts));
+    bad_request(fmt::format("Too many texts: {}, at most {} are allowed.", texts.size(), limits.texts));
   }
   const std::string markup = one_of(fields, "tag_handling", {"xml", "html"});
   const bool is_html = !markup.empty();
@@ -82,7 +82,7 @@ void plan_texts(DeeplRequest& request, const RequestFields& fields, const TextLi
   for (const std::string& text : texts) {
     const size_t characters = count_characters(text);
     if (characters > limits.characters) {
-      bad_request(fmt::format("A text has {} characters, at most {} are taken.", characters, limits.characters));
+      bad_request(fmt::format("A text has {} characters, at most {} are allowed.", characters, limits.characters));
     }
     request.characters.push_back(static_cast<int64_t>(characters));
     request.plans.push_back(is_html ? plan_html(text, options, sentences)
@@ -90,7 +90,7 @@ void plan_texts(DeeplRequest& request, const RequestFields& fields, const TextLi
   }
 }
 
-// Language codes of DeepL are checked before they are looked for, so that the message names the right field.
+// Codes are checked before a model is searched, so that the message names the right field.
 void choose_model(DeeplRequest& request, const RequestFields& fields) {
   const std::string target = fields.text("target_lang");
   const std::string source = fields.text("source_lang");
@@ -127,8 +127,8 @@ DeeplRequest deepl_request(const RequestFields& fields, ServingContext& context)
   plan_texts(request, fields, context.limits);
   refuse_what_is_not_there(fields);
   choose_model(request, fields);
-  fields.text("context");                      // checked; no model here reads it
-  fields.truth("preserve_formatting", false);  // checked; there is no formatting that a model would change
+  static_cast<void>(fields.text("context"));   // checked, but no model reads it
+  fields.truth("preserve_formatting", false);  // checked, but no model changes the formatting
   request.show_billed_characters = fields.truth("show_billed_characters", false);
   request.model_type =
       one_of(fields, "model_type", {"quality_optimized", "prefer_quality_optimized", "latency_optimized"});

@@ -7,24 +7,24 @@
 
 namespace dragoman::serving {
 
-/// What the fields of POST /v2/translate ask for, checked.
+/// A checked request of POST /v2/translate.
 struct DeeplRequest {
   std::vector<TextPlan> plans;
   std::vector<int64_t> characters;  ///< of each text
   std::shared_ptr<const ServedModels> models;
-  const ServedModel* model = nullptr;  ///< null when source and target are one language
-  std::string source;                  ///< upper case, as the answer has it
+  const ServedModel* model = nullptr;  ///< null if source and target are one language
+  std::string source;                  ///< in upper case, as in the answer
   bool show_billed_characters = false;
-  std::string model_type;            ///< as the answer has it; empty = not asked for
-  std::string tag_handling_version;  ///< the same
+  std::string model_type;            ///< as in the answer; empty = not requested
+  std::string tag_handling_version;  ///< as in the answer; empty = not requested
 };
 
-/// Reads and checks the fields. What would change the translation and cannot be done is refused, not passed over:
-/// glossaries, styles, translation memories, instructions, formality more and less.
-/// Throws HttpError(400): "Parameter 'text' not specified.", "Value for 'target_lang' not supported.", and the like.
-DeeplRequest deepl_request(const RequestFields& fields, ServingContext& context);
+/// Reads and checks the fields. Fields that would change the translation and are not supported are refused, not
+/// ignored: glossaries, styles, translation memories, instructions, formality more and less.
+/// Throws: HttpError(400): "Parameter 'text' not specified.", "Value for 'target_lang' not supported.".
+[[nodiscard]] DeeplRequest deepl_request(const RequestFields& fields, ServingContext& context);
 
-/// The key of "Authorization: DeepL-Auth-Key KEY"; empty if there is none.
-std::string deepl_key(const Request& request);
+/// Returns the key of "Authorization: DeepL-Auth-Key KEY". Empty if there is none.
+[[nodiscard]] std::string deepl_key(const Request& request);
 
 }  // namespace dragoman::serving

@@ -16,10 +16,10 @@ namespace {
 using nlohmann::json;
 
 constexpr ErrorShape kDeeplShape = ErrorShape::kDeepl;
-// What DeepL says where there is no limit.
+// The limit in DeepL's answers if there is no limit.
 constexpr int64_t kUnlimited = 1'000'000'000'000;
 
-// The same, findable in logs of both sides.
+// Returns an identifier that both sides can write into their logs.
 Reply traced(Reply reply) {
   std::random_device device;
   reply.headers.push_back({"X-Trace-ID", fmt::format("{:08x}{:08x}", device(), device())});
@@ -44,7 +44,7 @@ json answer_of(const DeeplRequest& request, const std::vector<TranslatedText>& t
   return {{"translations", translations}};
 }
 
-// DeepL's own words for what the key said.
+// Converts errors of the key to the statuses and texts of DeepL.
 void admit(ServingContext& context, const Request& request, int64_t characters) {
   try {
     context.admit_key(deepl_key(request), characters);
@@ -57,7 +57,7 @@ void admit(ServingContext& context, const Request& request, int64_t characters) 
   }
 }
 
-void translate_deepl(ServingContext& context, const std::shared_ptr<Exchange>& exchange) {
+void translate_deepl(ServingContext& context, const std::shared_ptr<HttpExchange>& exchange) {
   const auto request = std::make_shared<const DeeplRequest>(deepl_request(RequestFields(exchange->request()), context));
   admit(context, exchange->request(),
         std::accumulate(request->characters.begin(), request->characters.end(), int64_t{0}));
@@ -119,7 +119,7 @@ Reply usage(const Request& request, ServingContext& context) {
 
 void add_deepl_routes(Router& router, ServingContext& context) {
   router.add_later("POST", "/v2/translate", kDeeplShape,
-                   [&context](const std::shared_ptr<Exchange>& exchange) { translate_deepl(context, exchange); });
+                   [&context](const std::shared_ptr<HttpExchange>& exchange) { translate_deepl(context, exchange); });
   const auto add = [&](const std::string& path, Reply (*answer)(const Request&, ServingContext&)) {
     router.add("GET", path, kDeeplShape,
                [&context, answer](const Request& request) { return traced(answer(request, context)); });

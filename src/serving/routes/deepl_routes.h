@@ -5,9 +5,9 @@
 
 namespace dragoman::serving {
 
-/// The interface of DeepL, version 2, as far as a server without glossaries has it (docs/serving.md): POST
-/// /v2/translate, GET /v2/languages, /v2/usage, /v2/glossary-language-pairs, /v2/glossaries and GET /v3/languages.
-/// Every answer of these carries X-Trace-ID.
+/// Adds the interface of DeepL, version 2, without glossaries (docs/serving.md): POST /v2/translate, GET /v2/languages,
+/// /v2/usage, /v2/glossary-language-pairs, /v2/glossaries and /v3/languages. Each answer has the header X-Trace-ID.
+/// Requires: `context` outlives the router.
 void add_deepl_routes(Router& router, ServingContext& context);
 
 }  // namespace dragoman::serving

@@ -27,13 +27,13 @@ std::string file_text(const RequestFields& fields) {
   return base::repair_utf8(found->bytes);
 }
 
-// Where the client finds the file: under the name by which it called this server.
+// Returns the address of the file, with the host name that the client used.
 std::string url_of(const Request& request, const std::string& name) {
   const std::string_view host = request.header("Host");
   return (host.empty() ? std::string() : "http://" + std::string(host)) + std::string(kDownloads) + name;
 }
 
-void translate_file(ServingContext& context, const std::shared_ptr<Exchange>& exchange) {
+void translate_file(ServingContext& context, const std::shared_ptr<HttpExchange>& exchange) {
   const RequestFields fields(exchange->request());
   const std::string text = file_text(fields);
   TextsRequest request{.plans = {plan_text(text, context.limits.sentences)}, .models = context.models.get()};
@@ -65,7 +65,7 @@ Reply download(const Request& request, ServingContext& context) {
 
 void add_file_routes(Router& router, ServingContext& context) {
   router.add_later("POST", "/translate_file", kFileShape,
-                   [&context](const std::shared_ptr<Exchange>& exchange) { translate_file(context, exchange); });
+                   [&context](const std::shared_ptr<HttpExchange>& exchange) { translate_file(context, exchange); });
   router.add_prefix("GET", std::string(kDownloads), kFileShape,
                     [&context](const Request& request) { return download(request, context); });
 }

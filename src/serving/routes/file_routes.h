@@ -5,9 +5,10 @@
 
 namespace dragoman::serving {
 
-/// Translation of files as LibreTranslate has it: POST /translate_file (multipart: file, source, target, api_key) gives
-/// {"translatedFileUrl": URL}, GET /download_file/NAME the file. Text files (.txt) of UTF-8, as long as a body may be,
-/// line by line.
+/// Adds LibreTranslate's translation of files. POST /translate_file (multipart: file, source, target, api_key) answers
+/// {"translatedFileUrl": URL}, and GET /download_file/NAME answers the file. A file is UTF-8 text (.txt), no longer
+/// than a body, and is translated line by line.
+/// Requires: `context` outlives the router.
 void add_file_routes(Router& router, ServingContext& context);
 
 }  // namespace dragoman::serving

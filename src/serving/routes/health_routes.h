@@ -5,8 +5,9 @@
 
 namespace dragoman::serving {
 
-/// GET /health ({"status": "ok"}; 503 while draining), GET /v2/health/live and /v2/health/ready (KServe: a status and
-/// no body).
+/// Adds GET /health, which answers {"status": "ok"}, or 503 while the server is starting or stopping. Adds GET
+/// /v2/health/live and /v2/health/ready of KServe, which answer with a status and no body.
+/// Requires: `context` outlives the router.
 void add_health_routes(Router& router, ServingContext& context);
 
 }  // namespace dragoman::serving

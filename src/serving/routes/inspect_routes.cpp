@@ -4,7 +4,7 @@
 
 #include "base/error.h"
 #include "serving/http/request_fields.h"
-#include "serving/inspect/inspect.h"
+#include "serving/inspect/inspect_reply.h"
 #include "serving/text/text_plan.h"
 
 namespace dragoman::serving {
@@ -12,7 +12,7 @@ namespace {
 
 constexpr ErrorShape kShape = ErrorShape::kLibreTranslate;
 
-// The model of a pair; of none, the first.
+// Returns the model of a pair, or the first model if no pair is given.
 const ServedModel& asked_model(const ServedModels& models, const std::string& source, const std::string& target) {
   if (source.empty() && target.empty()) {
     return models.all().front();
@@ -24,7 +24,7 @@ const ServedModel& asked_model(const ServedModels& models, const std::string& so
   return *model;
 }
 
-// What the client did wrong, in this server's own words.
+// Answers errors of the client with 400 and their text, and rethrows all others.
 [[noreturn]] void refuse(const base::Error& error) {
   if (error.kind() == base::ErrorKind::kUsage || error.kind() == base::ErrorKind::kBadData) {
     bad_request(error.what());
@@ -32,10 +32,10 @@ const ServedModel& asked_model(const ServedModels& models, const std::string& so
   throw error;
 }
 
-Reply inspect(const InspectRequest& request, const ServedModel& model) {
+Reply inspect(const InspectBody& body, const ServedModel& model) {
   try {
-    request.inspection.check_goes_on();  // it may have waited for others
-    return {.body = inspect_reply(*model.translator, request)};
+    body.inspection.check_goes_on();  // it may have waited in the queue
+    return {.body = inspect_reply(*model.translator, body)};
   } catch (const decoding::InspectionStopped& stopped) {
     const bool is_late = stopped.reason() == decoding::FinishReason::kDeadline;
     throw HttpError(is_late ? status::kGatewayTimeout : status::kUnavailable,
@@ -45,31 +45,31 @@ Reply inspect(const InspectRequest& request, const ServedModel& model) {
   }
 }
 
-InspectRequest parse(const Request& request) {
+InspectBody parse(const Request& request) {
   try {
-    return parse_inspect_request(request.body);
+    return parse_inspect_body(request.body);
   } catch (const base::Error& error) {
     refuse(error);
   }
 }
 
-void answer_inspect(ServingContext& context, WorkQueue& queue, const std::shared_ptr<Exchange>& exchange) {
+void answer_inspect(ServingContext& context, WorkQueue& queue, const std::shared_ptr<HttpExchange>& exchange) {
   const auto models = context.models.get();
-  InspectRequest request = parse(exchange->request());
-  const ServedModel& model = asked_model(*models, request.source, request.target);
-  request.complete(model.search);
-  context.admit_key(request.api_key, static_cast<int64_t>(count_characters(request.inspection.text)));
-  request.inspection.cancel = exchange->cancelled();
-  request.inspection.deadline = std::chrono::steady_clock::now() + context.request_time;
-  queue.submit(exchange->cancelled(), [exchange, models, &model, request = std::move(request)] {
-    answer_errors(exchange, kShape, [&] { exchange->reply(inspect(request, model)); });
+  InspectBody body = parse(exchange->request());
+  const ServedModel& model = asked_model(*models, body.source, body.target);
+  body.complete(model.search);
+  context.admit_key(body.api_key, static_cast<int64_t>(count_characters(body.inspection.text)));
+  body.inspection.cancel = exchange->cancelled();
+  body.inspection.deadline = std::chrono::steady_clock::now() + context.request_time;
+  queue.submit(exchange->cancelled(), [exchange, models, &model, body = std::move(body)] {
+    answer_errors(exchange, kShape, [&] { exchange->reply(inspect(body, model)); });
   });
 }
 
 }  // namespace
 
 void add_inspect_routes(Router& router, ServingContext& context, WorkQueue& queue) {
-  router.add_later("POST", "/v1/inspect", kShape, [&context, &queue](const std::shared_ptr<Exchange>& exchange) {
+  router.add_later("POST", "/v1/inspect", kShape, [&context, &queue](const std::shared_ptr<HttpExchange>& exchange) {
     answer_inspect(context, queue, exchange);
   });
   router.add("GET", "/v1/model", kShape, [&context](const Request& request) {

@@ -35,7 +35,7 @@ json answer_of(const AskedTranslation& asked, const std::vector<TranslatedText>&
   return answer;
 }
 
-void translate(ServingContext& context, const std::shared_ptr<Exchange>& exchange) {
+void translate(ServingContext& context, const std::shared_ptr<HttpExchange>& exchange) {
   const auto asked =
       std::make_shared<const AskedTranslation>(asked_translation(RequestFields(exchange->request()), context));
   translate_texts(
@@ -78,7 +78,7 @@ Reply detect(const Request& request, ServingContext& context) {
 Reply settings(const ServingContext& context) {
   const auto models = context.models.get();
   const std::string target = models->targets().front();
-  constexpr int kPageWaits = 500;  // milliseconds, of LibreTranslate's own page
+  constexpr int kPageWaits = 500;  // milliseconds that LibreTranslate's page waits
   return json_reply({{"charLimit", context.limits.characters},
                      {"frontendTimeout", kPageWaits},
                      {"apiKeys", context.keys.get() != nullptr},
@@ -95,7 +95,7 @@ Reply settings(const ServingContext& context) {
 
 void add_libretranslate_routes(Router& router, ServingContext& context) {
   router.add_later("POST", "/translate", kLibreShape,
-                   [&context](const std::shared_ptr<Exchange>& exchange) { translate(context, exchange); });
+                   [&context](const std::shared_ptr<HttpExchange>& exchange) { translate(context, exchange); });
   router.add("GET", "/languages", kLibreShape, [&context](const Request&) { return languages(*context.models.get()); });
   router.add("POST", "/detect", kLibreShape, [&context](const Request& request) { return detect(request, context); });
   router.add("GET", "/frontend/settings", kLibreShape, [&context](const Request&) { return settings(context); });

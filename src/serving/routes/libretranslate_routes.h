@@ -5,10 +5,10 @@
 
 namespace dragoman::serving {
 
-/// The interface of LibreTranslate, with its fields, shapes, statuses and error texts (docs/serving.md):
-/// POST /translate, GET /languages, POST /detect, GET /health, GET /frontend/settings, POST /translate_file,
-/// GET /download_file/..., POST /suggest.
-/// @param context  outlives the router
+/// Adds the interface of LibreTranslate, with its fields, shapes, statuses and error texts (docs/serving.md): POST
+/// /translate, GET /languages, POST /detect, GET /frontend/settings and POST /suggest. Its other routes are in
+/// file_routes.h and health_routes.h.
+/// Requires: `context` outlives the router.
 void add_libretranslate_routes(Router& router, ServingContext& context);
 
 }  // namespace dragoman::serving

@@ -8,8 +8,9 @@
 
 namespace dragoman::serving {
 
-/// GET /metrics: Prometheus text format 0.0.4 (docs/serving.md lists the names).
-/// @param connections  of the server that serves it
+/// Adds GET /metrics in Prometheus text format 0.0.4; docs/serving.md lists the names.
+/// Requires: `context` outlives the router.
+/// @param connections  returns the connections of the server
 void add_metrics_routes(Router& router, ServingContext& context, std::function<ConnectionCounts()> connections);
 
 }  // namespace dragoman::serving

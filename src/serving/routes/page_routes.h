@@ -4,7 +4,7 @@
 
 namespace dragoman::serving {
 
-/// GET / and GET /assets/...: the web page, from the program itself (find_asset). No file is ever opened.
+/// Adds GET / and GET /assets/..., the web page. Its files are part of the program (find_asset); no file is opened.
 void add_page_routes(Router& router);
 
 }  // namespace dragoman::serving

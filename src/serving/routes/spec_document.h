@@ -4,8 +4,8 @@
 
 namespace dragoman::serving {
 
-/// The OpenAPI 3.0 document of the server, as JSON, before its languages are filled in: a string with "x-languages" is
-/// to be one of those (source-or-auto, target; in capitals as DeepL writes them).
-std::string_view spec_document();
+/// Returns the OpenAPI 3.0 document of the server as JSON, without the languages. A string schema with "x-languages"
+/// gets the served languages as its values: source-or-auto or target, in capitals as DeepL writes them.
+[[nodiscard]] std::string_view spec_document();
 
 }  // namespace dragoman::serving

@@ -23,7 +23,7 @@ json codes_for(const std::string& kind, const ServedModels& models) {
   return codes;
 }
 
-// Goes through the document, which is this program's own and not deep.
+// Visits the whole document. It is part of the program and not deep, so recursion is safe.
 void fill_in(json& node, const ServedModels& models, const TextLimits& limits) {
   if (node.is_object() && node.contains("x-languages")) {
     node["enum"] = codes_for(node["x-languages"].get<std::string>(), models);

@@ -5,7 +5,8 @@
 
 namespace dragoman::serving {
 
-/// GET /spec: what this server answers, as an OpenAPI 3.0 document, with the languages and limits it has now.
+/// Adds GET /spec, the OpenAPI 3.0 document of this server with its current languages and limits.
+/// Requires: `context` outlives the router.
 void add_spec_routes(Router& router, const ServingContext& context);
 
 }  // namespace dragoman::serving

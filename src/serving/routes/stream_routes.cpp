@@ -28,11 +28,11 @@ json token_data(size_t line, const decoding::StreamedToken& token) {
   return {{"line", line}, {"position", token.position}, {"piece", token.piece}, {"text", token.text}};
 }
 
-void stream(ServingContext& context, const std::shared_ptr<Exchange>& exchange) {
+void stream(ServingContext& context, const std::shared_ptr<HttpExchange>& exchange) {
   const RequestFields fields(exchange->request());
   const auto asked = std::make_shared<const AskedTranslation>(asked_translation(fields, context));
   if (asked->is_batch || asked->alternatives > 0 || fields.text("format") == "html") {
-    bad_request("Invalid request: a stream is of one plain text without alternatives");
+    bad_request("Invalid request: a stream takes one plain text without alternatives");
   }
   TextsRequest request = asked->texts_request();
   constexpr int64_t kMostBeams = 16;
@@ -66,7 +66,7 @@ void stream(ServingContext& context, const std::shared_ptr<Exchange>& exchange) 
 
 void add_stream_routes(Router& router, ServingContext& context) {
   router.add_later("POST", "/v1/stream", ErrorShape::kLibreTranslate,
-                   [&context](const std::shared_ptr<Exchange>& exchange) { stream(context, exchange); });
+                   [&context](const std::shared_ptr<HttpExchange>& exchange) { stream(context, exchange); });
 }
 
 }  // namespace dragoman::serving

@@ -6,9 +6,9 @@ namespace dragoman::serving {
 namespace {
 
 constexpr std::chrono::duration<double> kSpan{0.5};
-constexpr double kWeightOfNew = 0.3;  // of a span's speed in the mean
+constexpr double kWeightOfNew = 0.3;  // weight of a new span in the mean speed
 constexpr int64_t kLeastInWork = 512;
-constexpr int64_t kLargeShare = 8;  // a request that costs more than this share of what is in work is a large one
+constexpr int64_t kLargeShare = 8;  // a request is large if it costs more than 1/8 of `in_work`
 
 }  // namespace
 
@@ -21,7 +21,7 @@ int64_t estimated_tokens(std::string_view line) {
 Admission::Admission(int64_t in_work, std::chrono::duration<double> longest_wait, double first_rate)
     : in_work_(in_work), large_cost_(in_work / kLargeShare), longest_wait_(longest_wait), rate_(first_rate) {}
 
-// Small requests count whole, so that only the few large ones must be looked at.
+// Small requests count with their whole cost, so that the loop visits only the few large ones.
 int64_t Admission::before_the_end_of(int64_t cost) const {
   int64_t sum = cost + inside_ - of_large_;
   for (const auto& [ticket, left] : large_) {
@@ -39,7 +39,7 @@ std::optional<Admission::Ticket> Admission::enter(int64_t cost, Clock::time_poin
   }
   const Ticket ticket = next_ticket_++;
   if (cost > large_cost_) {
-    large_.emplace(ticket, cost);  // first: the rest asks for no memory
+    large_.emplace(ticket, cost);  // first, since the rest allocates no memory
     of_large_ += cost;
   }
   inside_ += cost;
@@ -47,10 +47,10 @@ std::optional<Admission::Ticket> Admission::enter(int64_t cost, Clock::time_poin
   return ticket;
 }
 
-void Admission::leave(Ticket ticket, int64_t cost, bool was_done, Clock::time_point now) {
+void Admission::leave(Ticket ticket, int64_t cost, Outcome outcome, Clock::time_point now) {
   const std::lock_guard lock(mutex_);
   inside_ -= cost;
-  done_in_span_ += was_done ? cost : 0;
+  done_in_span_ += outcome == Outcome::kDone ? cost : 0;
   if (const auto found = large_.find(ticket); found != large_.end()) {
     of_large_ -= cost;
     found->second -= cost;
@@ -71,7 +71,7 @@ int64_t Admission::in_work() const {
   return in_work_now();
 }
 
-// Half of what the workers can hold keeps them busy.
+// Half of the work that the workers can hold keeps them busy.
 void Admission::look_at_speed(Clock::time_point now) {
   is_busy_span_ = is_busy_span_ && inside_ >= in_work_now() / 2;
   const std::chrono::duration<double> seconds = now - span_begin_;

@@ -9,41 +9,49 @@
 
 namespace dragoman::serving {
 
-/// What a line costs, in estimated source tokens: bytes / 4 + 2. Known before it is cut into pieces.
-int64_t estimated_tokens(std::string_view line);
+/// Returns the cost of a line in estimated source tokens: bytes / 4 + 2. It is known before the line is encoded.
+[[nodiscard]] int64_t estimated_tokens(std::string_view line);
 
-/// The bound of the queue, and of what is begun. No more is begun than the workers do in `longest_wait`, once their
-/// speed is known, but 512 tokens at least: with more beside it each line would take longer, at a slow model until
-/// nobody waits for it any more, and memory would grow. A request is let in if what the workers take at a time, and
-/// what they do in `longest_wait` at their speed of late, is more than what will be done before its own end: itself,
-/// and of each request there already as much as itself at most, since requests take turns (TranslationService). So one
-/// long text does not keep short ones out. What is not let in is refused at once, which costs nobody anything; a client
-/// that waits in vain does. The speed is measured while there is enough to do, in spans of half a second; the first
-/// span replaces what was reckoned with before. One request is always let in when nothing else is there, whatever it
-/// costs. Safe for use by any number of threads.
+/// Decides which requests are admitted to the queue, and bounds the work that is begun.
+///
+/// Work. The cost in work is at most what the workers do in `longest_wait` at the measured speed, but at least 512
+/// tokens. With more work each line would take longer, at a slow model beyond its deadline, and memory would grow.
+///
+/// Admission. A request has a capacity: the cost in work, plus what the workers do in `longest_wait`. It is admitted if
+/// the cost that will be done before its own end fits into the capacity. That cost is its own, plus at most as much of
+/// each request present, since requests take turns (TranslationService). So one long text does not keep short ones out.
+/// A request that is not admitted is refused at once. A request is always admitted if no other one is present.
+///
+/// Speed. It is measured in spans of half a second in which there is enough work. The first span replaces `first_rate`.
+/// Threads: safe for use by any number of threads.
 class Admission {
  public:
   using Clock = std::chrono::steady_clock;
 
-  /// @param in_work  cost that the workers take at a time, at most
-  /// @param first_rate  cost a second to reckon with until the speed has been measured; 0 = none: until then the
-  ///   workers take all they can hold
+  /// How a line of a request ended. Lines that were given up do not count in the measured speed.
+  enum class Outcome { kDone, kGivenUp };
+
+  /// @param in_work  largest cost that the workers can hold at a time
+  /// @param first_rate  assumed cost per second until the speed is measured; 0 = unknown: until then only `in_work`
+  ///   bounds the work
   Admission(int64_t in_work, std::chrono::duration<double> longest_wait, double first_rate = 0.0);
 
-  /// Names a request that was let in.
+  /// The number of an admitted request.
   using Ticket = uint64_t;
 
-  /// Counts `cost` in, if it is let in.
-  std::optional<Ticket> enter(int64_t cost, Clock::time_point now = Clock::now());
-  /// So much of a request is done, or given up (then it says nothing about the speed).
-  void leave(Ticket ticket, int64_t cost, bool was_done, Clock::time_point now = Clock::now());
+  /// Admits a request of this cost. Returns: its ticket, or nothing if the request is refused.
+  [[nodiscard]] std::optional<Ticket> enter(int64_t cost, Clock::time_point now = Clock::now());
+  /// Removes a part of the cost of a request, which was done or given up.
+  void leave(Ticket ticket, int64_t cost, Outcome outcome, Clock::time_point now = Clock::now());
 
-  /// Cost that is to be in work at a time, at the speed of late.
-  int64_t in_work() const;
-  int64_t inside() const;
-  uint64_t refused() const;
-  /// Cost a second, as measured of late; before, what the constructor was told.
-  double rate() const;
+  /// Returns the cost that may be in work at a time, at the measured speed.
+  [[nodiscard]] int64_t in_work() const;
+  /// Returns the cost of the admitted requests that is neither done nor given up.
+  [[nodiscard]] int64_t inside() const;
+  /// Returns the number of refused requests.
+  [[nodiscard]] uint64_t refused() const;
+  /// Returns the measured cost per second, or `first_rate` before the first measurement.
+  [[nodiscard]] double rate() const;
 
  private:
   int64_t before_the_end_of(int64_t cost) const;
@@ -55,15 +63,15 @@ class Admission {
   const std::chrono::duration<double> longest_wait_;
   mutable std::mutex mutex_;
   int64_t inside_ = 0;
-  std::map<Ticket, int64_t> large_;  // what is left of requests that cost more than large_cost_
-  int64_t of_large_ = 0;             // their sum
+  std::map<Ticket, int64_t> large_;  // remaining cost of each request that cost more than large_cost_
+  int64_t of_large_ = 0;             // sum of large_
   Ticket next_ticket_ = 0;
   uint64_t refused_ = 0;
   double rate_;
-  bool is_measured_ = false;  // rate_
+  bool is_measured_ = false;  // rate_ is a measurement
   Clock::time_point span_begin_ = Clock::now();
   int64_t done_in_span_ = 0;
-  bool is_busy_span_ = false;  // there was enough to do in all of it
+  bool is_busy_span_ = false;  // there was enough work during the whole span
 };
 
 }  // namespace dragoman::serving

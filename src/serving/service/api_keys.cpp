@@ -63,7 +63,7 @@ ApiKeys::ApiKeys(const std::filesystem::path& file) {
     base::check_data(words.size() > 1 && words.size() <= kMostWords,
                      "{}: must be HASH NAME [REQUESTS CHARACTERS], has {} words", place, words.size());
     const Key key{RateBucket(limit_of(words, 2, place)), RateBucket(limit_of(words, 3, place))};
-    base::check_data(keys_.emplace(words.front(), key).second, "{}: this key stands twice; keep one", place);
+    base::check_data(keys_.emplace(words.front(), key).second, "{}: this key appears twice; keep one", place);
   }
 }
 
@@ -79,8 +79,8 @@ ApiKeys::Verdict ApiKeys::use(std::string_view key, int64_t characters, RateBuck
   if (!known.characters.has(characters, now) || !has_requests) {
     return Verdict::kTooMuch;
   }
-  known.requests.take(1);
-  known.characters.take(characters);
+  known.requests.spend(1);
+  known.characters.spend(characters);
   known.used_characters += characters;
   return Verdict::kGood;
 }

@@ -25,7 +25,7 @@ json point_json(const report::ValidationRow& point) {
           {"is_best", point.is_best}};
 }
 
-// Evenly chosen ones of too many, first and last included.
+// Returns at most kMaxPoints points, evenly chosen, with the first and the last one.
 template <typename Point>
 json points_json(const std::vector<Point>& points) {
   json result = json::array();
@@ -36,8 +36,8 @@ json points_json(const std::vector<Point>& points) {
   return result;
 }
 
-// "encoder.layers.3.feed_forward.inner.weight" belongs to "encoder.layers.3", all else to its first name.
-std::string part_of(const std::string& path) {
+// Returns "encoder.layers.3" for "encoder.layers.3.feed_forward.inner.weight", and the first name for all other paths.
+std::string module_of(const std::string& path) {
   const size_t layers = path.find(".layers.");
   return layers == std::string::npos ? path.substr(0, path.find('.'))
                                      : path.substr(0, path.find('.', layers + std::string_view(".layers.").size()));
@@ -46,7 +46,7 @@ std::string part_of(const std::string& path) {
 json parameters_json(const nn::ParameterSet& parameters) {
   json parts = json::array();
   for (const nn::ParameterHandle& parameter : parameters.parameters()) {
-    const std::string part = part_of(parameter->path);
+    const std::string part = module_of(parameter->path);
     const auto same = std::ranges::find_if(parts, [&](const json& entry) { return entry["path"] == part; });
     if (same == parts.end()) {
       parts.push_back({{"path", part}, {"count", parameter->shape.size()}});
@@ -61,10 +61,10 @@ json parameters_json(const nn::ParameterSet& parameters) {
 
 std::string model_card(const std::string& name, const decoding::Translator& translator,
                        const report::MetricsHistory& history) {
-  const models::Transformer& model = translator.model();
+  const models::Model& model = translator.model();
   return base::dump_json(
       {{"name", name},
-       {"config", json::parse(models::to_json(model.config()))},
+       {"config", json::parse(model.config().to_json())},
        {"parameters", parameters_json(model.parameters())},
        {"shortlist", translator.shortlist() != nullptr},
        {"search", json::parse(decoding::search_defaults_json(translator.search_defaults()))},

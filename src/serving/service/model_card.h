@@ -7,12 +7,12 @@
 
 namespace dragoman::serving {
 
-/// The JSON of GET /v1/model: name, architecture, numbers of parameters by part, search defaults, training curve.
-/// At most 400 points of each curve are kept: evenly chosen, with the first and the last.
-/// @param history  how the model was trained; empty where its folder does not say
+/// Returns the JSON of GET /v1/model: name, configuration, number of parameters by module, search defaults and training
+/// curves. A curve has at most 400 points, evenly chosen, with the first and the last one.
 ///   {"name": "quickstart", "config": {...}, "parameters": {"total": 878592, "parts": [{"path": "embedding", ...}]},
 ///    "search": {"beam_size": 4, ...}, "training": {"train": [...], "validation": [...]}}
-std::string model_card(const std::string& name, const decoding::Translator& translator,
-                       const report::MetricsHistory& history);
+/// @param history  the training of the model; empty if its folder has no metrics
+[[nodiscard]] std::string model_card(const std::string& name, const decoding::Translator& translator,
+                                     const report::MetricsHistory& history);
 
 }  // namespace dragoman::serving

@@ -16,7 +16,7 @@ void Reloader::ask() {
   is_asked_ = true;
   if (!is_running_) {
     if (thread_.joinable()) {
-      thread_.join();  // it is at its end
+      thread_.join();  // its run has ended
     }
     is_running_ = true;
     thread_ = std::thread([this] { run(); });
@@ -35,7 +35,7 @@ void Reloader::run() {
     try {
       reload_();
     } catch (const std::exception& error) {
-      say_(std::string("not reloaded, what was there serves on: ") + error.what());
+      say_(std::string("not reloaded, the current models and keys stay: ") + error.what());
     }
   }
 }

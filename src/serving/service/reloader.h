@@ -8,13 +8,14 @@
 
 namespace dragoman::serving {
 
-/// Does something slow in a thread of its own when asked to, one time after the other; asked again meanwhile, it does
-/// it once more afterwards. What it throws is said and changes nothing.
+/// Runs a slow function in a separate thread on request, one run at a time. Requests during a run cause one more run
+/// after it. An exception of the function is reported by `say` and has no other effect.
+/// Threads: any thread may call `ask`.
 class Reloader {
  public:
-  /// @param reload  @param say  gets one line when reload throws
+  /// @param say  is called with one line if `reload` throws
   Reloader(std::function<void()> reload, std::function<void(const std::string&)> say);
-  /// Waits for a reload under way.
+  /// Waits for the run under way.
   ~Reloader();
   Reloader(const Reloader&) = delete;
   Reloader& operator=(const Reloader&) = delete;

@@ -31,7 +31,7 @@ LanguagePair checked_pair(const LanguagePair& pair, const std::string& place) {
   return tidy;
 }
 
-// The languages that were named, or those that the folder knows.
+// Returns the languages of the option, or those of the folder.
 LanguagePair pair_of(const ModelSpec& spec, const base::CheckedFolder& folder) {
   if (!spec.pair.source.empty()) {
     return spec.pair;
@@ -42,8 +42,8 @@ LanguagePair pair_of(const ModelSpec& spec, const base::CheckedFolder& folder) {
   return checked_pair(models::languages_from_json(folder.read(models::kLanguagesName), path), path);
 }
 
-// The last names of the folder: never the whole path, which is nobody's business. "quickstart/model" for a folder that
-// is called as every other.
+// Returns the last names of the folder. Clients must not see the whole path. A folder with a common name also shows its
+// parent: "quickstart/model".
 std::string card_name(const std::filesystem::path& folder) {
   const std::filesystem::path path = std::filesystem::weakly_canonical(folder);
   const std::string name = path.filename().string();
@@ -58,7 +58,7 @@ void check_search(const ServedModel& model) {
   }
 }
 
-// The first text finds everything cold; the others, which every language can copy, tell the speed.
+// The first text warms the memory. The others, which have no words of a language, measure the speed.
 double warm_up(const ServedModel& model) {
   constexpr int kTexts = 8;
   const std::string text = "1 2 3 4 5 6 7 8 9";
@@ -75,7 +75,7 @@ double warm_up(const ServedModel& model) {
   return static_cast<double>(kTexts * estimated_tokens(text)) / seconds.count();
 }
 
-// How the model in `folder` was trained. Empty where metrics.jsonl cannot be read: a server does not stop for it.
+// Reads the training of the model in `folder`. Empty if metrics.jsonl cannot be read: the server starts without it.
 report::MetricsHistory history_of(const std::filesystem::path& folder) {
   try {
     return report::read_metrics(folder / report::kMetricsName);
@@ -84,7 +84,7 @@ report::MetricsHistory history_of(const std::filesystem::path& folder) {
   }
 }
 
-// Reads the folder, packs the weights, starts the workers, and has them translate.
+// Reads the folder, packs the weights, starts the workers and translates the warm-up texts.
 ServedModel load_model(const ModelSpec& spec, const LoadOptions& options) {
   const std::vector<std::filesystem::path> folders = {spec.folder};
   ServedModel model{.pair = {}, .folder = spec.folder, .sha256 = {}, .translator = {}, .search = {}};
@@ -117,7 +117,7 @@ ModelSpec model_spec_from(const std::string& text) {
 }
 
 std::shared_ptr<const ServedModels> ServedModels::load(const LoadOptions& options) {
-  base::check_usage(!options.models.empty(), "no model is given, one at least is needed");
+  base::check_usage(!options.models.empty(), "no model is given; give at least one --model");
   std::vector<ServedModel> models;
   for (const ModelSpec& spec : options.models) {
     models.push_back(load_model(spec, options));
@@ -169,7 +169,7 @@ std::string ServedModels::match(std::string_view asked, const std::vector<std::s
     return base;
   }
   const auto is_kin = [&](const std::string& code) { return base_language(code) == base; };
-  // zh-Hant is no zh-Hans: only the bare language stands for any of its kinds.
+  // zh-Hant is not zh-Hans: only a code without script and country may match a longer one.
   return base == tidy && std::ranges::count_if(codes, is_kin) == 1 ? *std::ranges::find_if(codes, is_kin)
                                                                    : std::string();
 }

@@ -15,8 +15,8 @@
 
 namespace dragoman::serving {
 
-/// Something that is replaced as a whole while others use it; who has got it keeps it. Safe for use by any number of
-/// threads.
+/// A shared value that can be replaced while it is in use. Callers of `get` keep the value that they got.
+/// Threads: safe for use by any number of threads.
 template <typename Value>
 class Current {
  public:
@@ -35,20 +35,20 @@ class Current {
   std::shared_ptr<Value> value_;
 };
 
-/// What routes work with. Outlives them.
+/// The parts of the server that routes use. Requires: it outlives the routes.
 struct ServingContext {
-  Current<const ServedModels>& models;  ///< that new requests get
+  Current<const ServedModels>& models;  ///< the models for new requests
   Current<ApiKeys>& keys;               ///< null = no key is needed
   TranslationService& service;
   Metrics& metrics;
   TextLimits limits;
-  std::chrono::milliseconds request_time{30000};  ///< until an answer, from the request's last byte
+  std::chrono::milliseconds request_time{30000};  ///< limit from the last byte of a request to its answer
   TranslatedFiles files = {};
-  std::atomic<int64_t> characters{0};  ///< taken for translation since the start
-  std::atomic<bool> is_ready{false};   ///< warm, and not draining
+  std::atomic<int64_t> characters{0};  ///< characters admitted since the start
+  std::atomic<bool> is_ready{false};   ///< the models are warm and the server is not draining
 
-  /// Lets a request with so many characters pass and counts them. Throws HttpError: 403 for a key that is missing or
-  /// unknown, 429 with Retry-After for one that is used too much.
+  /// Checks the key of a request with this number of characters, and counts the characters.
+  /// Throws: HttpError(403): "Invalid API key". HttpError(429) with Retry-After for a key beyond its limits.
   void admit_key(std::string_view key, int64_t characters_of_request);
 };
 

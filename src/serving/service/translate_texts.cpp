@@ -21,9 +21,10 @@ decoding::SearchOptions search_of(const TextsRequest& request) {
   decoding::SearchOptions search = request.model->search;
   search.n_best = static_cast<int>(request.alternatives) + 1;
   search.beam_size = std::max(request.beam_size > 0 ? request.beam_size : search.beam_size, search.n_best);
-  search.alignment = std::ranges::any_of(request.plans, &TextPlan::has_tags);
-  // The last layer but one aligns best (Garg et al. 2019, section 4.2).
-  search.alignment_layer = std::max(0, static_cast<int>(request.model->translator->model().decoder_layer_count()) - 2);
+  // Without cross-attention, tags are placed as if the translation went straight through the source.
+  const auto layers = static_cast<int>(request.model->translator->model().cross_attention_paths().size());
+  search.alignment = layers > 0 && std::ranges::any_of(request.plans, &TextPlan::has_tags);
+  search.alignment_layer = std::max(0, layers - 2);  // the last layer but one aligns best (Garg et al. 2019, section 4.2)
   return search;
 }
 
@@ -40,7 +41,7 @@ void answer_unchanged(const TextsRequest& request, const TextsDone& done) {
 
 }  // namespace
 
-void translate_texts(ServingContext& context, const Exchange& exchange, TextsRequest request, TextsDone done) {
+void translate_texts(ServingContext& context, const HttpExchange& exchange, TextsRequest request, TextsDone done) {
   if (request.model == nullptr) {
     return answer_unchanged(request, done);
   }

@@ -11,30 +11,30 @@
 
 namespace dragoman::serving {
 
-/// Texts of one request, and how they are to be translated.
+/// The texts of one request and the options for their translation.
 struct TextsRequest {
   std::vector<TextPlan> plans;
-  const ServedModel* model = nullptr;  ///< null = source and target are one language: texts come back as they are
+  const ServedModel* model = nullptr;  ///< null = source and target are one language: the texts stay unchanged
   std::shared_ptr<const ServedModels> models;
   size_t alternatives = 0;  ///< of each text
-  int beam_size = 0;        ///< 0 = the model's own
-  /// See TranslationJob; lines are those of the plans, counted through.
+  int beam_size = 0;        ///< 0 = the default of the model
+  /// See TranslationJob. `line` counts the lines of all plans.
   std::function<bool(size_t line, const decoding::StreamedToken&)> on_token = {};
-  /// Called once it is sure that the request will be worked on, before the first token. May be empty.
+  /// Called when the request is admitted, before the first token. May be empty.
   std::function<void()> on_admitted = {};
 };
 
-/// One text translated.
+/// The translation of one text.
 struct TranslatedText {
   std::string text;
   std::vector<std::string> alternatives;
 };
 
-/// Called once, with a result for each text or with the error. May be called before translate_texts returns.
+/// Called once, with a result for each text or with the error. It may be called before `translate_texts` returns.
 using TextsDone = std::function<void(std::vector<TranslatedText> texts, std::exception_ptr error)>;
 
-/// Translates texts together with those of other requests. They are cancelled when `exchange` is.
-/// Throws HttpError(503) when the server has too much to do.
-void translate_texts(ServingContext& context, const Exchange& exchange, TextsRequest request, TextsDone done);
+/// Translates texts in the batch that all requests share. If `exchange` is cancelled, the translation is cancelled.
+/// Throws: HttpError(503): "The server is busy, try again", if the queue is full.
+void translate_texts(ServingContext& context, const HttpExchange& exchange, TextsRequest request, TextsDone done);
 
 }  // namespace dragoman::serving

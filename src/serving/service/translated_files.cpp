@@ -8,7 +8,7 @@
 namespace dragoman::serving {
 
 std::string TranslatedFiles::keep(std::string bytes, Clock::time_point now) {
-  std::random_device device;  // of the system; 128 bits
+  std::random_device device;  // random bits of the system; 128 are used
   const std::string name = fmt::format("{:08x}{:08x}{:08x}{:08x}.txt", device(), device(), device(), device());
   const std::lock_guard lock(mutex_);
   bytes_ += bytes.size();

@@ -8,17 +8,19 @@
 
 namespace dragoman::serving {
 
-/// Files that were translated and wait to be fetched, in memory. Each has a name that cannot be guessed and goes after
-/// ten minutes, or earlier when newer ones need the room. Safe for use by any number of threads.
+/// Translated files in memory that wait for their download. Each has a name that cannot be guessed. A file is removed
+/// after ten minutes, or earlier if newer files need the memory.
+/// Threads: safe for use by any number of threads.
 class TranslatedFiles {
  public:
   using Clock = std::chrono::steady_clock;
   static constexpr size_t kMostBytes = size_t{32} << 20;
   static constexpr std::chrono::minutes kLifetime{10};
 
-  /// Keeps a text. @return the name to fetch it by: 32 hexadecimal digits and ".txt"
-  std::string keep(std::string bytes, Clock::time_point now = Clock::now());
-  std::optional<std::string> find(const std::string& name, Clock::time_point now = Clock::now());
+  /// Keeps a file. Returns: its name, 32 hexadecimal digits and ".txt".
+  [[nodiscard]] std::string keep(std::string bytes, Clock::time_point now = Clock::now());
+  /// Returns the bytes of a file, or nothing if there is none of this name any more.
+  [[nodiscard]] std::optional<std::string> find(const std::string& name, Clock::time_point now = Clock::now());
 
  private:
   struct File {

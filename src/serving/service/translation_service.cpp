@@ -8,10 +8,10 @@ namespace {
 using decoding::FinishReason;
 using decoding::Translation;
 
-// How often waiting jobs are looked through for those that nobody waits for any more.
+// The time between two searches for waiting jobs that are cancelled or late.
 constexpr std::chrono::milliseconds kLookAgain{100};
 
-// Or that there is no memory for it.
+// Returns the HttpError, or std::bad_alloc if there is no memory for it.
 std::exception_ptr error_of(int status, const char* message) noexcept {
   try {
     return std::make_exception_ptr(HttpError(status, message));
@@ -28,7 +28,7 @@ std::exception_ptr cancelled() {
   return error_of(status::kUnavailable, "the request was cancelled");
 }
 
-// With no memory for that either, the end of the job tells its client.
+// Without memory for `done` the destructor of the exchange answers the client.
 void tell(const decltype(TranslationJob::done)& done, const std::exception_ptr& error) noexcept {
   try {
     done({}, error);
@@ -43,8 +43,8 @@ struct TranslationService::Active {
   std::vector<Translation> translations;
   Clock::time_point arrived;
   Admission::Ticket ticket = 0;
-  size_t next = 0;     // line to begin
-  size_t in_work = 0;  // lines
+  size_t next = 0;     // the line to begin next
+  size_t in_work = 0;  // number of lines
   std::exception_ptr error;
 
   bool is_unfinished() const { return next < job.lines.size() || in_work > 0; }
@@ -68,7 +68,7 @@ void TranslationService::submit(TranslationJob job) {
   for (const std::string& line : job.lines) {
     cost += estimated_tokens(line);
   }
-  Jobs arriving(1);  // all memory is asked for before the admission
+  Jobs arriving(1);  // all memory is allocated before the admission
   const auto& active = arriving.front() = std::make_shared<Active>();
   active->translations.resize(job.lines.size());
   const auto ticket = admission_.enter(cost);
@@ -80,7 +80,7 @@ void TranslationService::submit(TranslationJob job) {
       job.on_admitted();
     }
   } catch (...) {
-    admission_.leave(*ticket, cost, false);
+    admission_.leave(*ticket, cost, Admission::Outcome::kGivenUp);
     throw;
   }
   active->job = std::move(job);
@@ -96,17 +96,17 @@ void TranslationService::submit(TranslationJob job) {
 
 void TranslationService::run() {
   std::list<Finished> finished;
-  while (take_mail(finished)) {
+  while (receive_mail(finished)) {
     for (Finished& line : finished) {
-      take(line);
+      record(line);
     }
     finished.clear();
     feed();
   }
 }
 
-// Waits for something to do. False when all is done for ever.
-bool TranslationService::take_mail(std::list<Finished>& finished) {
+// Waits for mail. Returns false if the service ends and all jobs are done.
+bool TranslationService::receive_mail(std::list<Finished>& finished) {
   std::unique_lock lock(mutex_);
   const auto has_mail = [this] { return !arrived_.empty() || !finished_.empty() || (ending_ && jobs_ == 0); };
   if (turns_.empty()) {
@@ -119,7 +119,7 @@ bool TranslationService::take_mail(std::list<Finished>& finished) {
   return !(ending_ && jobs_ == 0 && finished.empty() && turns_.empty());
 }
 
-void TranslationService::take(Finished& finished) {
+void TranslationService::record(Finished& finished) {
   Active& active = *finished.job;
   const int64_t cost = estimated_tokens(active.job.lines[finished.line]);
   in_work_ -= cost;
@@ -136,12 +136,13 @@ void TranslationService::take(Finished& finished) {
     source_tokens_ += translation.source_pieces.size();
     target_tokens_ += translation.token_scores.size();
   }
-  admission_.leave(active.ticket, cost, active.error == nullptr);
+  admission_.leave(active.ticket, cost,
+                   active.error == nullptr ? Admission::Outcome::kDone : Admission::Outcome::kGivenUp);
   active.translations[finished.line] = std::move(finished.translation);
   end_if_done(active);
 }
 
-// One line of each job in turn, as long as the workers have room.
+// Begins one line of each job in turn while Admission allows more work.
 void TranslationService::feed() {
   const Clock::time_point now = Clock::now();
   if (now - swept_ >= kLookAgain) {
@@ -159,12 +160,12 @@ void TranslationService::feed() {
     if (active->next < active->job.lines.size()) {
       turns_.splice(turns_.end(), turn);
     } else {
-      end_if_done(*active);  // one without lines, or given up before any was begun
+      end_if_done(*active);  // a job without lines, or given up before a line was begun
     }
   }
 }
 
-// Ends the waiting of those that nobody waits for any more.
+// Gives up the waiting jobs that are cancelled or late.
 void TranslationService::sweep(Clock::time_point now) {
   swept_ = now;
   std::erase_if(turns_, [&](const std::shared_ptr<Active>& active) {
@@ -184,7 +185,7 @@ void TranslationService::drop_if_late(Active& active, Clock::time_point now) {
 
 void TranslationService::begin_line(const std::shared_ptr<Active>& active) {
   std::shared_ptr<std::list<Finished>> finished;
-  try {  // where the line will be put once it is done, so that it cannot be lost for want of memory then
+  try {  // the place for the result is allocated now, so that no result is lost if memory is exhausted later
     finished = std::make_shared<std::list<Finished>>(1);
   } catch (...) {
     return give_up_lines(*active, std::current_exception(), failed_);
@@ -195,7 +196,7 @@ void TranslationService::begin_line(const std::shared_ptr<Active>& active) {
   if (line == 0) {
     on_begun(std::chrono::duration<double>(Clock::now() - active->arrived).count());
   }
-  // The last reference to a job, and with it to its models, must not end in a thread of theirs: it goes by mail.
+  // The last reference to a job and its models must not end in a thread of these models, so the job is sent by mail.
   finished->front().job = active;
   finished->front().line = line;
   try {
@@ -224,7 +225,7 @@ void TranslationService::send_finished(std::list<Finished>& one) {
   mail_.notify_one();
 }
 
-// The first error is the job's; what is not begun never will be.
+// The first error becomes the error of the job. Its waiting lines are never begun.
 void TranslationService::give_up_lines(Active& active, const std::exception_ptr& error,
                                        std::atomic<uint64_t>& counter) {
   if (active.error == nullptr) {
@@ -232,7 +233,7 @@ void TranslationService::give_up_lines(Active& active, const std::exception_ptr&
     ++counter;
   }
   for (; active.next < active.job.lines.size(); ++active.next) {
-    admission_.leave(active.ticket, estimated_tokens(active.job.lines[active.next]), false);
+    admission_.leave(active.ticket, estimated_tokens(active.job.lines[active.next]), Admission::Outcome::kGivenUp);
   }
 }
 
@@ -245,7 +246,7 @@ void TranslationService::end_if_done(Active& active) {
   if (!done) {
     return;
   }
-  --jobs_;  // first: who has the answer may look at the metrics
+  --jobs_;  // first: a client with the answer may read the metrics
   try {
     done(active.error == nullptr ? std::move(active.translations) : std::vector<Translation>(), active.error);
   } catch (...) {

@@ -17,58 +17,60 @@
 
 namespace dragoman::serving {
 
-/// What one request wants translated.
+/// The lines of one request and the options for their translation.
 struct TranslationJob {
   std::shared_ptr<const ServedModels> models;  ///< kept until the job is done
-  const ServedModel* model = nullptr;          ///< one of them
-  std::vector<std::string> lines;              ///< translated apart, together with those of other jobs
+  const ServedModel* model = nullptr;          ///< one of `models`
+  std::vector<std::string> lines;              ///< each is translated by itself, in a batch with lines of other jobs
   decoding::SearchOptions options;
   std::stop_token cancel = {};
   std::chrono::steady_clock::time_point deadline = {};
-  /// See TranslationRequest::on_token; `line` counts from 0. May be empty.
+  /// See TranslationRequest::on_token. `line` counts from 0. May be empty.
   std::function<bool(size_t line, const decoding::StreamedToken&)> on_token = {};
-  /// Called by `submit` once the job is admitted, before anything is begun. May be empty.
+  /// Called by `submit` when the job is admitted, before any line is begun. May be empty.
   std::function<void()> on_admitted = {};
-  /// Called once, in the service's thread: with a translation for each line, or with the error. Past the deadline that
-  /// is HttpError(504), after a cancel HttpError(503). When it throws it is called once more, with what it threw.
+  /// Called once, with a translation for each line or with the error. The error is HttpError(504) after the deadline
+  /// and HttpError(503) after a cancel. If `done` throws, it is called once more, with its own exception.
+  /// Threads: it runs in the thread of the service.
   std::function<void(std::vector<decoding::Translation> translations, std::exception_ptr error)> done;
 };
 
-/// How much is under way and was done.
+/// The counters of the service.
 struct ServiceCounts {
-  int64_t waiting_cost = 0;  ///< estimated tokens admitted and not translated yet, those in work too
-  int64_t jobs = 0;          ///< admitted and not done
+  int64_t waiting_cost = 0;  ///< estimated tokens admitted and not translated yet, with those in work
+  int64_t jobs = 0;          ///< jobs admitted and not done
   uint64_t source_tokens = 0;
   uint64_t target_tokens = 0;
   uint64_t rejected = 0;
   uint64_t cancelled = 0;
   uint64_t timed_out = 0;
-  uint64_t failed = 0;  ///< by an error of the model or the search
-  double rate = 0.0;    ///< estimated tokens a second, as far as it has been busy
+  uint64_t failed = 0;  ///< jobs ended by an error of the model or the search
+  double rate = 0.0;    ///< estimated tokens per second while busy
 };
 
-/// Shares the models' workers out over requests. Jobs take turns, a line each, so that a request of a hundred texts
-/// does not keep one of a single sentence waiting; a line joins those in work at the next step (Translator::submit).
-/// Only as many lines are in work as the workers can hold and do soon (Admission::in_work); the rest waits here, where
-/// it can be dropped at once. Admission bounds what waits. Safe for use by any number of threads.
+/// The queue between the requests and the workers of the models. Jobs take turns, one line each, so that a request with
+/// a hundred texts does not delay one with a single sentence. A line joins the running batch at its next step
+/// (Translator::submit). Admission bounds the lines in work; the other lines wait here, where a cancel drops them at
+/// once. Admission also bounds the lines that wait.
+/// Threads: safe for use by any number of threads.
 class TranslationService {
  public:
   using Clock = std::chrono::steady_clock;
 
   /// @param workers  threads of each model
-  /// @param batch_tokens  source tokens in work at a time in one worker
-  /// @param first_rate  estimated tokens a second to reckon with at first, see Admission
+  /// @param batch_tokens  largest number of source tokens in work in one worker
+  /// @param first_rate  assumed estimated tokens per second, see Admission
   TranslationService(int workers, int64_t batch_tokens, std::chrono::duration<double> longest_wait,
                      double first_rate = 0.0);
-  /// Waits until every job is done. Jobs must have ends: cancel them or give them deadlines.
+  /// Waits until every job is done. Requires: every job is cancelled or has a deadline.
   ~TranslationService();
   TranslationService(const TranslationService&) = delete;
   TranslationService& operator=(const TranslationService&) = delete;
 
-  /// Throws HttpError(503) with Retry-After when there is too much to do already.
+  /// Adds a job. Throws: HttpError(503): "The server is busy, try again", with Retry-After, if the job is not admitted.
   void submit(TranslationJob job);
-  ServiceCounts counts() const;
-  /// Is told how long a job waited for its first line to be begun, in seconds. Set before the first submit.
+  [[nodiscard]] ServiceCounts counts() const;
+  /// Called with the seconds from `submit` to the begin of a job's first line. Requires: set before the first `submit`.
   std::function<void(double seconds)> on_begun = [](double) {};
 
  private:
@@ -79,12 +81,12 @@ class TranslationService {
     decoding::Translation translation;
     std::exception_ptr error;
   };
-  // Mail is in lists, whose parts change hands without asking for memory: none is lost when there is none.
+  // Mail is in lists: splicing a node allocates no memory, so no message is lost if memory is exhausted.
   using Jobs = std::list<std::shared_ptr<Active>>;
 
   void run();
-  bool take_mail(std::list<Finished>& finished);
-  void take(Finished& finished);
+  bool receive_mail(std::list<Finished>& finished);
+  void record(Finished& finished);
   void feed();
   void begin_line(const std::shared_ptr<Active>& job);
   void send_finished(std::list<Finished>& one);
@@ -99,15 +101,15 @@ class TranslationService {
   Jobs arrived_;
   std::list<Finished> finished_;
   bool ending_ = false;
-  Jobs turns_;           // of the thread: jobs with lines that are not begun
-  int64_t in_work_ = 0;  // of the thread: cost of the lines begun
+  Jobs turns_;           // jobs with lines that are not begun; used by the thread only
+  int64_t in_work_ = 0;  // cost of the lines in work; used by the thread only
   std::atomic<int64_t> jobs_{0};
   std::atomic<uint64_t> source_tokens_{0};
   std::atomic<uint64_t> target_tokens_{0};
   std::atomic<uint64_t> cancelled_{0};
   std::atomic<uint64_t> timed_out_{0};
   std::atomic<uint64_t> failed_{0};
-  Clock::time_point swept_ = Clock::now();  // of the thread
+  Clock::time_point swept_ = Clock::now();  // used by the thread only
   std::thread thread_;
 };
 

@@ -21,7 +21,7 @@ WorkQueue::~WorkQueue() {
 }
 
 void WorkQueue::submit(std::stop_token cancel, std::function<void()> work) {
-  std::deque<Job> dropped;  // their ends are not the lock's business
+  std::deque<Job> dropped;  // destroyed without the lock
   {
     const std::lock_guard lock(mutex_);
     if (jobs_.size() >= most_waiting_) {
@@ -39,7 +39,7 @@ void WorkQueue::submit(std::stop_token cancel, std::function<void()> work) {
 }
 
 void WorkQueue::run() {
-  const tensor::ArenaScope arena(std::make_shared<tensor::Arena>());  // its memory is used again by the next job
+  const tensor::ArenaScope arena(std::make_shared<tensor::Arena>());  // keeps the memory for the next job
   std::unique_lock lock(mutex_);
   while (true) {
     arrived_.wait(lock, [this] { return ending_ || !jobs_.empty(); });
@@ -51,9 +51,9 @@ void WorkQueue::run() {
     lock.unlock();
     try {
       job->work();
-    } catch (const std::exception&) {  // no memory to say so either: the exchange says that it was given up
+    } catch (const std::exception&) {  // the exchange answers when it is destroyed
     }
-    job.reset();  // with what it holds
+    job.reset();  // destroys it without the lock
     lock.lock();
   }
 }

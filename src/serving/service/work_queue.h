@@ -9,19 +9,20 @@
 
 namespace dragoman::serving {
 
-/// A thread that does jobs one after the other, and a bounded queue before it: for what is too slow for the thread of
-/// the connections and not part of the shared batch. A job that throws has ended.
+/// A bounded queue with one thread that runs jobs one after another. It is for work that is too slow for the thread of
+/// the connections and not part of the shared batch. An exception ends its job and nothing else.
+/// Threads: safe for use by any number of threads.
 class WorkQueue {
  public:
-  /// @param most_waiting  jobs; one more is refused
+  /// @param most_waiting  largest number of waiting jobs; one more is refused
   explicit WorkQueue(size_t most_waiting);
-  /// Does what is waiting, then ends.
+  /// Runs the waiting jobs, then ends.
   ~WorkQueue();
   WorkQueue(const WorkQueue&) = delete;
   WorkQueue& operator=(const WorkQueue&) = delete;
 
-  /// @param cancel  a job that nobody waits for any more keeps no place in the queue: when room is needed it is dropped
-  /// Throws HttpError(503) with Retry-After when the queue is full.
+  /// Adds a job. If the queue is full, cancelled jobs are dropped first.
+  /// Throws: HttpError(503): "too many inspections are waiting; try again soon", with Retry-After.
   void submit(std::stop_token cancel, std::function<void()> work);
 
  private:

@@ -8,7 +8,7 @@
 namespace dragoman::serving {
 namespace {
 
-// The character that a reference such as "&amp;" or "&#x27;" stands for, and the length of the reference.
+// The character of a reference such as "&amp;" or "&#x27;", and the length of the reference.
 std::optional<std::pair<std::string, size_t>> reference_at(std::string_view text) {
   constexpr size_t kLongest = 12;
   const size_t end = text.substr(0, kLongest).find(';');

@@ -5,14 +5,14 @@
 
 namespace dragoman::serving {
 
-/// What HTML calls white space.
+/// The white space of HTML.
 inline constexpr std::string_view kHtmlBlanks = " \t\n\r\f";
 
-/// Appends the words of `html`, text without markup, to `words`: character references read, each run of blanks one
-/// space, and none at the beginning of `words`. References that are none, or unknown, stand for themselves.
+/// Appends `html`, text without markup, to `words`. Character references are decoded; unknown ones stay as they are.
+/// Each run of blanks becomes one space, and `words` does not begin with a space.
 void append_plain_words(std::string& words, std::string_view html);
 
-/// `text` with & < > as references.
-std::string escaped_html(std::string_view text);
+/// Returns `text` with &, < and > as character references.
+[[nodiscard]] std::string escaped_html(std::string_view text);
 
 }  // namespace dragoman::serving

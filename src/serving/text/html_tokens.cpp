@@ -11,8 +11,8 @@ namespace {
 
 using Kind = HtmlToken::Kind;
 
-// Elements that stand inside a sentence: HTML's phrasing content, without what is a picture, a control or a program of
-// its own, and older ones.
+// Elements inside a sentence: the phrasing content of HTML and older elements, without embedded pictures, controls and
+// programs.
 constexpr std::string_view kInline[] = {"a",    "abbr", "acronym", "b",    "bdi",   "bdo",  "big",    "cite",   "data",
                                         "del",  "dfn",  "em",      "font", "i",     "img",  "ins",    "kbd",    "label",
                                         "mark", "q",    "s",       "samp", "small", "span", "strike", "strong", "sub",
@@ -30,7 +30,7 @@ bool is_name_start(char c) {
   return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z');
 }
 
-// Where the tag ends that begins at `at`, behind its ">"; quotes hide a ">". The end of the text if it never ends.
+// Returns the offset behind the ">" of the tag at `at`, or the end of the text. A ">" in quotes does not count.
 size_t tag_end(std::string_view html, size_t at) {
   char quote = 0;
   for (; at < html.size(); ++at) {
@@ -59,7 +59,7 @@ std::string tag_name(std::string_view tag) {
 bool is_void(const std::string& name) {
   constexpr std::string_view kVoid[] = {
       "area",  "base", "br",   "col",    "embed", "hr", "img",
-      "input", "link", "meta", "source", "track", "wbr"};  // HTML, section 13.1.2: they have no end tag
+      "input", "link", "meta", "source", "track", "wbr"};  // elements without an end tag: HTML, section 13.1.2
   return std::ranges::find(kVoid, name) != std::end(kVoid);
 }
 
@@ -72,7 +72,7 @@ bool is_left_alone(std::string_view tag, const std::vector<std::string>& more) {
          text.find("translate=no") != std::string::npos;
 }
 
-// Behind the end tag that belongs to the start tag of `name` before `at`; the same element may stand inside itself.
+// Returns the offset behind the end tag of the element `name` that began before `at`. Elements may be nested.
 size_t element_end(std::string_view html, const std::string& name, size_t at) {
   int depth = 1;
   while (depth > 0 && at < html.size()) {
@@ -89,7 +89,7 @@ size_t element_end(std::string_view html, const std::string& name, size_t at) {
   return at;
 }
 
-// What begins with "<" at the front of `rest`; kText and no bytes if that is no markup.
+// Returns the markup at the front of `rest`, which begins with "<". If it is none, returns kText without bytes.
 HtmlToken markup_at(std::string_view rest, const MarkupOptions& options) {
   if (rest.starts_with("<!--")) {
     const std::string_view comment = rest.substr(0, end_behind(rest, "-->", 4));
@@ -121,7 +121,7 @@ bool is_blank(std::string_view text) {
   return text.find_first_not_of(kHtmlBlanks) == std::string_view::npos;
 }
 
-// In XML, elements between which no words stand are blocks: their tags end sentences.
+// In XML, elements without words beside them are blocks: their tags end sentences.
 void break_at_blocks(std::vector<HtmlToken>& tokens, const std::vector<std::string>& non_splitting) {
   struct Element {
     bool has_words = false;

@@ -6,34 +6,33 @@
 
 namespace dragoman::serving {
 
-/// How markup is read.
+/// The options for reading markup.
 struct MarkupOptions {
-  /// XML knows no names of its own: an element is part of a sentence when words stand beside it in the element around.
+  /// XML has no predefined elements. An element is part of a sentence if words stand beside it in its parent element.
   bool is_xml = false;
-  /// Names of elements, in lower case: whose content stays as it is, beside those that always do; that end a sentence;
-  /// that never do.
-  std::vector<std::string> left_alone = {};
-  std::vector<std::string> splitting = {};
-  std::vector<std::string> non_splitting = {};
+  std::vector<std::string> left_alone = {};     ///< elements, in lower case, whose content is not translated
+  std::vector<std::string> splitting = {};      ///< elements that end a sentence
+  std::vector<std::string> non_splitting = {};  ///< elements that never end a sentence
 };
 
-/// A part of a text with markup. All parts together are the text, byte for byte.
+/// A part of a text with markup. All tokens together are the text, byte for byte.
 struct HtmlToken {
   enum class Kind {
     kText,
     kStart,  ///< a start tag that may stand inside a sentence
     kEnd,    ///< its end tag
-    kPoint,  ///< what holds no words and may stand inside a sentence: <img>, <wbr>, <x/>, a comment
-    kBreak,  ///< ends a sentence: tags of blocks, declarations, elements whose content stays, what never ends
+    kPoint,  ///< markup without words that may stand inside a sentence: <img>, <wbr>, <x/>, a comment
+    kBreak,  ///< ends a sentence: tags of blocks, declarations, untranslated elements, markup without an end
   };
   Kind kind;
   std::string_view bytes;
-  std::string name = {};  ///< of a tag, lower case
+  std::string name = {};  ///< of a tag, in lower case
 };
 
-/// Cuts a text into words and markup. Tags are those of HTML, section 13.1.2, read leniently: a "<" that begins no tag
-/// is text, quotes hide a ">". Content of script, style, code, pre, textarea and of elements that say translate="no" is
-/// one kBreak with their tags.
-std::vector<HtmlToken> html_tokens(std::string_view html, const MarkupOptions& options);
+/// Cuts a text into words and markup. Tags are read leniently: a "<" that begins no tag is text, and a ">" in quotes
+/// ends no tag. The elements script, style, code, pre, textarea and those with translate="no" become one kBreak with
+/// their content.
+/// Source: HTML Living Standard, section 13.1.2.
+[[nodiscard]] std::vector<HtmlToken> html_tokens(std::string_view html, const MarkupOptions& options);
 
 }  // namespace dragoman::serving

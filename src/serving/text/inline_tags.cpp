@@ -7,16 +7,16 @@
 namespace dragoman::serving {
 namespace {
 
-// An element, or a point. The elements inside it have the numbers behind its own, up to `end`.
+// An element or a point. The elements inside it have the next numbers, up to `end`.
 struct Node {
   size_t first_tag = 0;
-  size_t last_tag = 0;  // its end tag; the same for a point
+  size_t last_tag = 0;  // its end tag; first_tag for a point
   size_t parent = 0;
   size_t end = 0;
   size_t source_begin = 0;  // characters of the source
   size_t source_end = 0;
   size_t begin = 0;  // words of the translation
-  size_t stop = 0;   // the same as `begin`: it stands before a word, and holds none
+  size_t stop = 0;   // equal to `begin`: the node has no word and stands before that word
   bool is_placed = false;
 
   bool has_words() const { return source_end > source_begin; }
@@ -43,7 +43,7 @@ class Placement {
   }
 
  private:
-  // Node 0 is the whole sentence; the others stand in the order of their first tags.
+  // Node 0 is the whole sentence. The others are in the order of their first tags.
   void read_tags(size_t n_source) {
     nodes_.push_back({.last_tag = tags_.size(), .source_end = n_source});
     size_t open = 0;
@@ -66,7 +66,7 @@ class Placement {
     nodes_[0].end = nodes_.size();
   }
 
-  // The node that a character of the source stands in, the smallest.
+  // Returns the smallest node that has this character of the source.
   size_t innermost(size_t character) const {
     size_t found = 0;
     for (size_t node = 1; node < nodes_.size(); ++node) {
@@ -85,16 +85,16 @@ class Placement {
     return found;
   }
 
-  // The elements in one element. 0 stands for none of them.
+  // The elements inside one element. 0 means none.
   struct Level {
     size_t begin;  // words
     size_t stop;
     std::vector<size_t> children;
-    std::vector<size_t> wanted;  // the child that each word looks at; of all words of the sentence
-    std::vector<size_t> taken;   // the child that holds it
+    std::vector<size_t> wanted;  // for each word of the sentence, the child to which it attends
+    std::vector<size_t> taken;   // for each word, the child that has it
   };
 
-  // Elements first, so that the rest finds its place between them.
+  // Elements first: the points are placed between them.
   void place_children(size_t parent) {
     Level level{nodes_[parent].begin, nodes_[parent].stop, children(parent), {}, std::vector<size_t>(words_.size(), 0)};
     for (const size_t owner : owners_) {
@@ -106,12 +106,12 @@ class Placement {
       if (has_all_words(child)) {
         put(child, level.begin, level.stop, level);
       } else if (nodes_[child].has_words()) {
-        take_best_run(child, level);
+        place_at_best_run(child, level);
       }
     }
     for (const size_t child : level.children) {
       if (nodes_[child].has_words() && !nodes_[child].is_placed) {
-        take_nearest_word(child, level);
+        place_at_nearest_word(child, level);
       }
     }
     for (const size_t child : level.children) {
@@ -121,16 +121,16 @@ class Placement {
     }
   }
 
-  // An element around all of another, or of the sentence.
+  // An element around the whole content of its parent.
   bool has_all_words(size_t child) const {
     const Node& parent = nodes_[nodes_[child].parent];
     return parent.has_words() && nodes_[child].source_begin == parent.source_begin &&
            nodes_[child].source_end == parent.source_end && parent.stop > parent.begin;
   }
 
-  // The run of words that has most of the element's own and fewest others, and none of its neighbours'. Marks between
-  // words say nothing: models look at all kinds of places for them.
-  void take_best_run(size_t child, Level& level) {
+  // Gives the element the free run of words with the most words that attend to it and the fewest others. Punctuation
+  // does not count, since its attention is unreliable.
+  void place_at_best_run(size_t child, Level& level) {
     int best = 0, sum = 0;
     bool has_own = false;
     size_t begin = level.begin, best_begin = 0, best_stop = 0;
@@ -155,7 +155,7 @@ class Placement {
     }
   }
 
-  // How much a word looks at an element; of words that say nothing, the nearest most.
+  // Returns the attention weight of a word for an element. Without weights, nearer words get more.
   static float weight_on(const Node& node, const TagWord& word) {
     if (word.looks.empty()) {
       const size_t distance = word.source < node.source_begin ? node.source_begin - word.source
@@ -170,8 +170,8 @@ class Placement {
     return weight;
   }
 
-  // A mark only where there is no word left.
-  void take_nearest_word(size_t child, Level& level) {
+  // Punctuation is used only if no word is free.
+  void place_at_nearest_word(size_t child, Level& level) {
     for (const bool has_letters : {true, false}) {
       float most = 0.0F;
       size_t nearest = level.stop;
@@ -189,7 +189,7 @@ class Placement {
     }
   }
 
-  // Where the fewest words before it look behind it, and the reverse.
+  // Chooses the place with the fewest words on the wrong side: before it, but attending behind it, and the reverse.
   void stand_between(size_t child, Level& level) {
     int wrong = 0, fewest = 0;
     size_t best = level.begin;
@@ -214,7 +214,7 @@ class Placement {
               node);
   }
 
-  // What stands before a word: the spaces, or nothing; behind the last word for their number.
+  // Returns the spaces before a word. The number of words stands for the end of the sentence.
   std::string gap(size_t word) const {
     const size_t begin = word == 0 ? 0 : words_[word - 1].end;
     const size_t end = word == words_.size() ? text_.size() : words_[word].begin;
@@ -229,29 +229,31 @@ class Placement {
     return bytes;
   }
 
-  // The inside of an element, without the spaces around it.
+  // Writes the content of an element, without the spaces around it.
   void write(size_t parent, std::string& result) const {
     const Node& around = nodes_[parent];
     const std::vector<size_t> own = children(parent);
-    const auto write_points = [&](size_t word, bool after_space) {
+    enum class Place { kBeforeSpace, kAfterSpace };
+    const auto write_points = [&](size_t word, Place place) {
       for (const size_t child : own) {
         const Node& node = nodes_[child];
-        if (node.begin == node.stop && node.begin == word && tags_[node.first_tag].after_space == after_space) {
+        if (node.begin == node.stop && node.begin == word &&
+            tags_[node.first_tag].after_space == (place == Place::kAfterSpace)) {
           result += all_tags(node);
         }
       }
     };
     for (size_t word = around.begin; word <= around.stop;) {
-      write_points(word, false);
+      write_points(word, Place::kBeforeSpace);
       if (word > around.begin && word < around.stop) {
         result += gap(word);
       }
-      write_points(word, true);
+      write_points(word, Place::kAfterSpace);
       word = word < around.stop ? write_word(own, word, result) : word + 1;
     }
   }
 
-  // A word, or the element that begins with it. @return the next word
+  // Writes a word, or the element that begins with it. Returns the next word.
   size_t write_word(const std::vector<size_t>& own, size_t word, std::string& result) const {
     for (const size_t child : own) {
       if (nodes_[child].begin <= word && word < nodes_[child].stop) {
@@ -268,7 +270,7 @@ class Placement {
   std::span<const InlineTag> tags_;
   std::string_view text_;
   std::vector<TagWord> words_;
-  std::vector<size_t> owners_;  // of each word, the innermost node it looks at
+  std::vector<size_t> owners_;  // for each word, the innermost node to which it attends
   std::vector<Node> nodes_;
 };
 

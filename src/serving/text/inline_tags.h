@@ -9,20 +9,22 @@
 
 namespace dragoman::serving {
 
-/// A tag that stands inside a sentence, and where. The tags of a sentence are well nested.
+/// A tag inside a sentence and its place. The tags of a sentence are well nested.
 struct InlineTag {
   enum class Kind { kStart, kEnd, kPoint };
   Kind kind;
-  std::string bytes;         ///< as they came, and as they go
-  size_t at = 0;             ///< characters of the sentence before it, spaces not counted
-  bool after_space = false;  ///< a space, or nothing, stands before it
+  std::string bytes;         ///< the markup, which never changes
+  size_t at = 0;             ///< number of characters of the sentence before the tag, without spaces
+  bool after_space = false;  ///< the tag follows a space or begins the sentence
 };
 
-/// The translation with the tags of its source, each once and well nested, as HTML. An element stands around those
-/// words of the translation that look at its words most: of each run of words the one with the most that do and the
-/// fewest that do not. One that no word looks at gets the word that looks at it most, while there is one left; one
-/// without words, and what is a point, stands where it parts the words most like in the source. Words are runs of
-/// letters and digits, or single characters of any other kind and of scripts that are written without spaces.
-std::string with_tags(std::span<const InlineTag> tags, const AlignedText& sentence);
+/// Returns the translation as HTML with the tags of its source, each once and well nested.
+/// - A word attends to the source word with the largest attention weight. An element surrounds the run of words that
+///   has the most words attending to the element, and the fewest attending elsewhere.
+/// - If no word attends to an element, it surrounds the free word with the largest attention weight for it, if any.
+/// - An element without words, and a kPoint, stands where it divides the words most as in the source.
+/// A word is a run of letters and digits. Every other character, and each character of a script without spaces, is a
+/// word by itself.
+[[nodiscard]] std::string with_tags(std::span<const InlineTag> tags, const AlignedText& sentence);
 
 }  // namespace dragoman::serving

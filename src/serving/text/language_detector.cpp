@@ -11,12 +11,12 @@
 namespace dragoman::serving {
 namespace {
 
-constexpr int kCandidates = 3;  // of the library
+constexpr int kCandidates = 3;  // number of languages that the library returns
 constexpr double kUnsure = 50.0;
-// More tells nothing new.
+// More text does not change the result.
 constexpr size_t kMostBytes = size_t{64} << 10;
 
-// The code of `codes` that a detected language is: itself, or its base (the library says zh and zh-Hant).
+// Returns the one of `codes` that a detected language means: the language, or its base. The library has zh and zh-Hant.
 const std::string* served_as(const std::string& detected, std::span<const std::string> codes) {
   const std::string tidy = tidy_language(detected);
   const auto same = std::ranges::find(codes, tidy);

@@ -10,7 +10,8 @@
 namespace dragoman::serving {
 namespace {
 
-// Behind which a full stop ends no sentence; languages together, since none of them is a word of another's.
+// Abbreviations behind which a full stop ends no sentence. One list for all languages: none of them is a word
+// elsewhere.
 constexpr std::u32string_view kAbbreviations[] = {
     U"mr",     U"mrs",  U"ms",  U"dr",  U"prof", U"st",  U"jr",   U"sr",  U"vs",   U"etc",  U"inc",  U"ltd",
     U"co",     U"corp", U"no",  U"nr",  U"fig",  U"vol", U"pp",   U"gen", U"col",  U"capt", U"lt",   U"sgt",
@@ -45,7 +46,7 @@ bool opens(char32_t c) {
          kind == U_INITIAL_PUNCTUATION;
 }
 
-// What may begin a sentence at `at`: no small letter, no digit, no mark but those that open.
+// Returns whether a sentence may begin at `at`: not with a small letter, a digit, or a mark other than an opening one.
 bool begins_sentence(std::u32string_view text, size_t at) {
   while (at < text.size() && opens(text[at])) {
     ++at;
@@ -54,7 +55,7 @@ bool begins_sentence(std::u32string_view text, size_t at) {
   return u_isalpha(first) != 0 && u_islower(first) == 0;
 }
 
-// True for the full stop at `mark` that shortens the word before it.
+// Returns whether the full stop at `mark` belongs to an abbreviation.
 bool is_abbreviation(std::u32string_view text, size_t mark) {
   size_t begin = mark;
   while (begin > 0 && is_letter(text[begin - 1])) {
@@ -70,7 +71,7 @@ bool is_abbreviation(std::u32string_view text, size_t mark) {
   return std::ranges::find(kAbbreviations, word) != std::end(kAbbreviations);
 }
 
-// Where a sentence ends whose last mark is at `mark`; 0 if none does.
+// Returns the end of the sentence whose last mark is at `mark`, or 0 if no sentence ends there.
 size_t end_behind(std::u32string_view text, size_t mark) {
   size_t end = mark + 1;
   while (end < text.size() && closes(text[end])) {
@@ -95,12 +96,12 @@ size_t end_behind(std::u32string_view text, size_t mark) {
 std::vector<size_t> sentence_ends(std::string_view line) {
   const std::u32string text = base::decode_utf8(line);
   std::vector<size_t> ends;
-  bool has_words = false;  // since the last end
+  bool has_words = false;  // a letter or digit follows the last end
   size_t last_word = text.size();
   while (last_word > 0 && !is_letter(text[last_word - 1])) {
     --last_word;
   }
-  size_t bytes = 0;  // of the characters before `at`
+  size_t bytes = 0;  // number of bytes before `at`
   for (size_t at = 0; at < last_word;) {
     has_words = has_words || is_letter(text[at]);
     const bool is_last_mark = is_mark(text[at]) && (at + 1 == text.size() || !is_mark(text[at + 1]));

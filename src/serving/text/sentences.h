@@ -6,14 +6,18 @@
 
 namespace dragoman::serving {
 
-/// Whether a line is cut into its sentences: models learn from sentences, and drop what stands behind the first.
+/// Whether a line is cut into its sentences. A model that was trained on single sentences drops everything after the
+/// first one.
 enum class Sentences { kApart, kTogether };
 
-/// Where the sentences of a line end: the places behind their last bytes, the line's end not among them; blanks follow.
-/// A sentence ends with . ! ? or … and what closes quotes and brackets, when blanks and then a capital letter, a letter
-/// of a script without capitals, or what opens quotes and brackets follow; and behind 。！？ whatever follows. A full
-/// stop behind one letter, behind a number of one or two digits and behind common abbreviations (Mr, z.B., ...) ends
-/// none. Both sides of an end have a letter or digit. @param line  valid UTF-8
-std::vector<size_t> sentence_ends(std::string_view line);
+/// Returns the ends of the sentences of a line, each as the offset behind the last byte, without the end of the line.
+/// - A sentence ends with . ! ? or …, and the closing quotes and brackets behind it. It needs blanks behind it, and
+/// then a
+///   capital letter, a letter of a script without capitals, or an opening quote or bracket.
+/// - A sentence also ends behind 。！？, whatever follows.
+/// - A full stop behind a single letter, a number of one or two digits or a common abbreviation (Mr, z.B.) ends none.
+/// - Both sides of an end have a letter or a digit.
+/// Requires: `line` is valid UTF-8.
+[[nodiscard]] std::vector<size_t> sentence_ends(std::string_view line);
 
 }  // namespace dragoman::serving

@@ -10,13 +10,13 @@
 namespace dragoman::serving {
 namespace {
 
-constexpr char32_t kPieceSpace = 0x2581;  // how sub-words write a space
+constexpr char32_t kPieceSpace = 0x2581;  // the space of sub-words
 
 bool is_space(char32_t c) {
   return c == kPieceSpace || u_isUWhiteSpace(static_cast<UChar32>(c)) != 0;
 }
 
-// Letters and digits of scripts with spaces between words make words together; everything else stands alone.
+// Letters and digits of scripts with spaces between words join to words. Every other character is a word by itself.
 bool joins(char32_t c) {
   const auto code = static_cast<UChar32>(c);
   UErrorCode error = U_ZERO_ERROR;
@@ -24,13 +24,16 @@ bool joins(char32_t c) {
   return (u_isalnum(code) != 0 || is_mark) && uscript_breaksBetweenLetters(uscript_getScript(code, &error)) == 0;
 }
 
-// The pieces of one side laid over the characters of its text. Where their characters differ in number (normalised
-// text, unknown ones) they are stretched.
+// Only the source ends with </s>, which stands for no character.
+enum class Side { kSource, kTarget };
+
+// The pieces of one side laid over the characters of its text. If the numbers of characters differ (normalised text,
+// unknown characters), the pieces are stretched.
 struct Layout {
-  Layout(std::span<const std::string> pieces, size_t characters, bool has_end) : ends(pieces.size(), 0) {
+  Layout(std::span<const std::string> pieces, size_t characters, Side side) : ends(pieces.size(), 0) {
     size_t sum = 0;
     for (size_t i = 0; i < pieces.size(); ++i) {
-      sum += has_end && pieces[i] == "</s>" ? 0 : count_without_spaces(pieces[i]);
+      sum += side == Side::kSource && pieces[i] == "</s>" ? 0 : count_without_spaces(pieces[i]);
       ends[i] = sum;
     }
     for (size_t& end : ends) {
@@ -48,7 +51,7 @@ struct Layout {
   std::vector<size_t> ends;  // characters before the end of each piece
 };
 
-// Fills in what the word made of the characters [begin, end) looks at.
+// Sets the source characters to which the word of the characters [begin, end) attends.
 void look(TagWord& word, size_t begin, size_t end, const Layout& target, const Layout& source,
           const decoding::Alignment& alignment) {
   const auto n_source = static_cast<size_t>(alignment.source_length);
@@ -106,12 +109,12 @@ std::vector<TagWord> tag_words(const AlignedText& sentence) {
                           alignment.target_length == static_cast<int64_t>(sentence.pieces.size()) &&
                           alignment.source_length == static_cast<int64_t>(sentence.source_pieces.size()) &&
                           alignment.weights.size() == sentence.pieces.size() * sentence.source_pieces.size();
-  const Layout target(sentence.pieces, n_target, false);
-  const Layout source(sentence.source_pieces, n_source, true);
+  const Layout target(sentence.pieces, n_target, Side::kTarget);
+  const Layout source(sentence.source_pieces, n_source, Side::kSource);
   size_t begin = 0;
   for (TagWord& word : words) {
     const size_t end = begin + count_without_spaces(sentence.text.substr(word.begin, word.end - word.begin));
-    word.source = begin * n_source / std::max<size_t>(n_target, 1);  // straight through
+    word.source = begin * n_source / std::max<size_t>(n_target, 1);  // by its relative position
     if (is_aligned && target.piece_of(begin) < target.ends.size()) {
       look(word, begin, end, target, source, alignment);
     }

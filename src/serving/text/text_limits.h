@@ -6,7 +6,7 @@
 
 namespace dragoman::serving {
 
-/// What one request may ask for, and how its texts are cut.
+/// The limits of one request, and the way in which its texts are cut.
 struct TextLimits {
   size_t texts = 128;        ///< in one request
   size_t characters = 5000;  ///< of each text

@@ -16,7 +16,7 @@ const decoding::Translation& chosen_of(const decoding::Translation& line, size_t
   return last == 0 ? line : line.alternatives[last - 1];
 }
 
-// A line as it stands in the text.
+// Returns a line as it is written in the text.
 std::string line_text(const TextPlan::Piece& piece, const decoding::Translation& line, size_t rank, bool is_html) {
   const decoding::Translation& chosen = chosen_of(line, rank);
   if (!piece.tags.empty()) {
@@ -25,7 +25,7 @@ std::string line_text(const TextPlan::Piece& piece, const decoding::Translation&
   return is_html ? escaped_html(chosen.text) : chosen.text;
 }
 
-// What stands behind a translated sentence when another follows.
+// Returns the blanks between a translated sentence and the next one.
 std::string gap_behind(std::string_view sentence, const std::string& blanks) {
   constexpr std::string_view kWide[] = {"。", "！", "？", "」", "』", "”"};
   const bool is_wide = std::ranges::any_of(kWide, [&](std::string_view mark) { return sentence.ends_with(mark); });

@@ -12,54 +12,60 @@
 
 namespace dragoman::serving {
 
-/// A text cut into what is translated and what stays as it is.
+/// A text cut into the lines that are translated and the parts that stay unchanged.
 struct TextPlan {
   struct Piece {
     bool is_line = false;
-    std::string text;                  ///< the line, or what stays
-    std::vector<InlineTag> tags = {};  ///< that stand inside the line
-    bool is_gap = false;               ///< blanks, or nothing, between two sentences
+    std::string text;                  ///< the line, or the unchanged part
+    std::vector<InlineTag> tags = {};  ///< tags inside the line
+    bool is_gap = false;               ///< the part between two sentences: blanks, or nothing
   };
   std::vector<Piece> pieces;
   bool is_html = false;
-  std::string original = {};  ///< of HTML: as it came
+  std::string original = {};  ///< the whole text, for HTML only
 
-  size_t lines() const;
-  /// True when tags stand inside a line, so that the translations must be aligned.
-  bool has_tags() const;
+  /// Returns the number of lines to translate.
+  [[nodiscard]] size_t lines() const;
+  /// Returns whether a line has tags inside. Then its translation needs an alignment.
+  [[nodiscard]] bool has_tags() const;
 };
 
-/// What is translated as one: a sentence of a line, or the whole line. LF separates lines, a CR before it is dropped.
-/// What has neither letter nor digit (blank lines, emoji) stays as it is. Below, "line" is either.
-TextPlan plan_text(std::string_view text, Sentences sentences = Sentences::kApart);
+/// Plans the translation of a plain text. LF separates lines; a CR before it is dropped. A line of the plan is a
+/// sentence or, with kTogether, a line of the text. Text without letters and digits (blank lines, emoji) stays
+/// unchanged.
+[[nodiscard]] TextPlan plan_text(std::string_view text, Sentences sentences = Sentences::kApart);
 
-/// Markup (HtmlToken) stays byte for byte. Between what ends a sentence, text is translated as a line, or as sentences
-/// where no element reaches from one into the next; its character references are read before and < > & written as
-/// references after, blanks at its ends kept and those inside made single spaces. Tags around the whole line stay
-/// around it; tags inside it are put into its translation (with_tags) when they are well nested, 200 at most and the
-/// line has 5,000 bytes at most, else the text between them is translated piece by piece. So the tags that come out are
-/// those that went in, well nested as they were.
-TextPlan plan_html(std::string_view html, const MarkupOptions& options = {}, Sentences sentences = Sentences::kApart);
+/// Plans the translation of a text with markup (HtmlToken), which stays byte for byte.
+/// - The text between two kBreak is one line. It is cut into sentences if no element reaches from one into the next.
+/// - Character references are decoded before the translation; <, > and & are encoded after it. Blanks at the ends of a
+///   line are kept, runs of blanks inside become one space.
+/// - Tags around a whole line stay around it. Tags inside are placed in the translation (with_tags) if they are well
+///   nested, at most 200, and the line has at most 5,000 bytes. Otherwise the text between them is translated in
+///   pieces.
+/// So the output has each tag of the input once, and is well nested if the input is.
+[[nodiscard]] TextPlan plan_html(std::string_view html, const MarkupOptions& options = {},
+                                 Sentences sentences = Sentences::kApart);
 
-/// The text as it came; of a plain text the line ends are LF.
-std::string unchanged(const TextPlan& plan);
+/// Returns the original text. The line ends of a plain text become LF.
+[[nodiscard]] std::string unchanged(const TextPlan& plan);
 
-/// The text with its lines replaced. Between sentences stand the blanks that stood there, a space where none stood,
-/// and nothing behind a wide full stop. @param lines  one translation for each line of the plan, in order
-/// @param rank  0 = the best translation of each line, k = its k-th alternative, or its last if it has fewer
-std::string assemble(const TextPlan& plan, std::span<const decoding::Translation> lines, size_t rank = 0);
+/// Returns the text with its lines replaced by translations. The blanks between two sentences are kept. If there are
+/// none, a space is added, except behind a wide full stop.
+/// Requires: one translation for each line of the plan, in order.
+/// @param rank  0 = the best translation of each line; k = its k-th alternative, or its last one if it has fewer
+[[nodiscard]] std::string assemble(const TextPlan& plan, std::span<const decoding::Translation> lines, size_t rank = 0);
 
-/// The next best texts, at most `count`, none of them twice or the same as the best.
-std::vector<std::string> alternatives_of(const TextPlan& plan, std::span<const decoding::Translation> lines,
-                                         size_t count);
+/// Returns at most `count` next best texts. All differ from each other and from the best text.
+[[nodiscard]] std::vector<std::string> alternatives_of(const TextPlan& plan,
+                                                       std::span<const decoding::Translation> lines, size_t count);
 
-/// The lines of the plan, a space between them: what its language is told from.
-std::string words_of(const TextPlan& plan);
+/// Returns the lines of the plan, joined by spaces. The language is detected from this text.
+[[nodiscard]] std::string words_of(const TextPlan& plan);
 
-/// True for text with a letter or digit: without one there is nothing to translate.
-bool has_words(std::string_view text);
+/// Returns whether a text has a letter or a digit. Other texts are not translated.
+[[nodiscard]] bool has_words(std::string_view text);
 
-/// Characters (code points) of valid UTF-8.
-size_t count_characters(std::string_view text);
+/// Returns the number of code points of valid UTF-8.
+[[nodiscard]] size_t count_characters(std::string_view text);
 
 }  // namespace dragoman::serving

@@ -11,18 +11,18 @@ namespace {
 using Kind = HtmlToken::Kind;
 using Tokens = std::vector<HtmlToken>;
 
-// What bounds the work of putting tags back; a browser's paragraph is far from it.
+// Limits for placing tags. Usual paragraphs are far below them.
 constexpr size_t kMostTags = 200;
 constexpr size_t kLongestLine = 5000;
 
-// Tokens [begin, end), between what ends sentences.
+// Tokens [begin, end) between two breaks.
 struct Run {
   size_t begin;
   size_t end;
 };
 
-// For each token the one that it is a pair with, start tag and end tag; itself for any other. Nothing when the tags of
-// the run are not well nested or too many.
+// Returns for each start tag its end tag and the reverse, and for every other token the token. Returns nothing if the
+// tags of the run are not well nested or too many.
 std::optional<std::vector<size_t>> partners(const Tokens& tokens, const Run& run) {
   std::vector<size_t> partner(run.end);
   std::vector<size_t> open;
@@ -52,8 +52,8 @@ bool is_blank(const Tokens& tokens, size_t begin, size_t end) {
                      });
 }
 
-// The run without what stands before and behind its words and holds none: blanks, points, elements without words, and
-// the tags of elements around all the rest.
+// Returns the run without the tokens around its words: blanks, points, elements without words, and the tags of elements
+// around the whole rest.
 Run narrowed(const Tokens& tokens, const std::vector<size_t>& partner, Run run) {
   while (run.begin < run.end) {
     const size_t front_end = partner[run.begin] + 1;
@@ -78,8 +78,8 @@ void add_as_it_is(TextPlan& plan, const Tokens& tokens, const Run& run) {
   }
 }
 
-// The place of the first of `tags` that belongs behind a sentence end with `before` characters before it; nothing if
-// an element reaches from one side to the other.
+// Returns the index of the first tag that belongs behind a sentence end with `before` characters before it. Returns
+// nothing if an element reaches across the end.
 std::optional<size_t> tags_before(const std::vector<InlineTag>& tags, size_t before) {
   size_t depth = 0, place = 0;
   for (; place < tags.size(); ++place) {
@@ -94,7 +94,7 @@ std::optional<size_t> tags_before(const std::vector<InlineTag>& tags, size_t bef
   return depth == 0 ? std::optional(place) : std::nullopt;
 }
 
-// A line as its sentences.
+// Adds a line, cut into its sentences.
 void add_html_sentences(TextPlan& plan, TextPlan::Piece line) {
   size_t begin = 0;
   for (const size_t end : sentence_ends(line.text)) {
@@ -117,7 +117,7 @@ void add_html_sentences(TextPlan& plan, TextPlan::Piece line) {
   plan.pieces.push_back(std::move(line));
 }
 
-// The words of a run as one line, with the tags that stand inside; the blanks around them apart.
+// Adds the words of a run as one line with its inner tags. The blanks around the line are separate pieces.
 void add_line(TextPlan& plan, const Tokens& tokens, const Run& run, Sentences sentences) {
   TextPlan::Piece line{true, {}};
   for (size_t i = run.begin; i < run.end; ++i) {

@@ -62,7 +62,7 @@ def check_translate(browser, server, folder):
     browser.wait("document.getElementById('source').value === 'The dog was tired.'")
     # Until the answer to the file is there, the alternatives on show are those of the text before it.
     _, answer = server.post("/translate", {"q": "The dog was tired.", "source": "en", "target": "de", "alternatives": 3})
-    others = [text for text in answer["alternatives"] if text != answer["translatedText"]]
+    others = [text for text in answer["alternatives"] if text.strip() and text != answer["translatedText"]]
     browser.wait("JSON.stringify([...document.querySelectorAll('.alternatives button')].map((button) => button.textContent)) === "
                  + quoted(json.dumps(others, ensure_ascii=False, separators=(",", ":"))))
     other = others[0]
@@ -73,6 +73,22 @@ def check_translate(browser, server, folder):
     browser.call("Browser.grantPermissions", permissions=["clipboardReadWrite", "clipboardSanitizedWrite"])
     browser.click(".box:last-child .bar button")
     browser.wait("navigator.clipboard.readText().then((text) => text === " + quoted(other) + ")")
+
+
+def check_blank_alternatives(browser):
+    """A model may have a blank alternative: it must not become a button without a name."""
+    show_tab(browser, "translate")
+    browser.run("window.realFetch = window.fetch; window.fetch = (path, options) => path === '/translate'"
+                " ? Promise.resolve(new Response(JSON.stringify({translatedText: 'best', alternatives: ['', ' ', 'best', 'next']}),"
+                " {status: 200, headers: {'Content-Type': 'application/json'}}))"
+                " : window.realFetch(path, options)")
+    try:
+        translate(browser, "A cat.")
+        browser.wait("document.getElementById('output').textContent.trim() === 'best'")
+        seen = browser.run("[...document.querySelectorAll('.alternatives button')].map((button) => button.textContent).join('|')")
+        expect(seen == "next", f"expected the alternative 'next' alone, seen {seen!r}")
+    finally:
+        browser.run("window.fetch = window.realFetch; delete window.realFetch")
 
 
 def look_inside(browser, text=SENTENCE):

@@ -100,6 +100,7 @@ def main():
         browser.size(1280, 900)
         browser.open(server.address + "/")
         check("translate", lambda: flows.check_translate(browser, server, arguments.output))
+        check("blank alternatives", lambda: flows.check_blank_alternatives(browser))
         check("steps", lambda: flows.check_steps(browser))
         check("attention", lambda: flows.check_attention(browser, server))
         check("output", lambda: flows.check_output(browser, server))

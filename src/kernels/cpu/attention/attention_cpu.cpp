@@ -66,7 +66,7 @@ class HeadInput {
   Tensor copy_;
 };
 
-// The same for what is written: `finish` brings the rows of the head that `rows` was asked for to the matrix.
+// The same for results: `finish` copies the rows of the head of the last call of `rows` to the matrix.
 class HeadOutput {
  public:
   HeadOutput(Tensor& matrix, int64_t most_rows, int64_t width) : matrix_(matrix), width_(width) {

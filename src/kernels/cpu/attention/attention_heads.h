@@ -11,7 +11,7 @@
 
 namespace dragoman::kernels {
 
-/// Rows of the longest sentence.
+/// Returns: the number of rows of the longest sentence.
 /// @param offsets  [B + 1] int32
 inline int64_t longest(const Tensor& offsets) {
   int64_t length = 0;
@@ -27,7 +27,7 @@ MatrixView<T> view_of(AnyTensor& matrix) {
   return {matrix.template data<std::remove_const_t<T>>(), matrix.stride(0)};
 }
 
-/// Memory that is given out in parts, one after the other.
+/// Owns a block of memory and hands it out in parts, one after the other.
 class ScratchMemory {
  public:
   explicit ScratchMemory(int64_t floats) : memory_(Tensor::empty({floats})), next_(memory_.data<float>()) {}
@@ -38,8 +38,8 @@ class ScratchMemory {
   float* next_;
 };
 
-/// Owns the memory behind a HeadScratch large enough for every sentence of the batch, whose matrices with a row a key
-/// have whole tiles of rows.
+/// Owns the memory of a HeadScratch that is large enough for every sentence of the batch. Matrices with one row for
+/// each key are padded to whole tiles of rows.
 class HeadScratchOwner {
  public:
   HeadScratchOwner(const AttentionInputs& inputs, bool backward)
@@ -63,14 +63,14 @@ class HeadScratchOwner {
   HeadScratch scratch_{};
 };
 
-/// The heads of a call, one after another.
+/// Iterates over the heads of a call.
 class Heads {
  public:
   /// @param stats  [2, H, Nq]; nullptr for none
   Heads(const AttentionInputs& inputs, float* stats)
       : inputs_(inputs), stats_(stats), dropout_(weight_dropout(inputs.options)) {}
 
-  /// Calls visit(HeadProblem) for each head of each sentence.
+  /// Calls visit(HeadProblem) for each head of each sentence, in order.
   template <typename Visit>
   void for_each(Visit visit) const {
     const auto queries = inputs_.bounds.query_offsets.span<int32_t>();

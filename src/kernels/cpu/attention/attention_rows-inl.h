@@ -17,8 +17,8 @@
 HWY_BEFORE_NAMESPACE();
 namespace dragoman::kernels::HWY_NAMESPACE {
 
-// Asks for the same columns of as many rows behind these: those of the next sentence, which come when all heads of this
-// one are done. Pieces of rows this short are not foreseen by the processor.
+// Prefetches the same columns of an equal number of following rows, which belong to the next sentence. The hardware
+// prefetcher does not follow pieces of rows this short.
 HWY_INLINE void ask_for_next(MatrixView<const BFloat16> rows, int64_t count, int64_t columns) {
   for (int64_t row = count; row < 2 * count; ++row) {
     const auto* const first = reinterpret_cast<const char*>(rows.row(row));

@@ -42,29 +42,29 @@ void run_group(const SharedRows& group, const SharedRows* next, SharedProblem& p
 }
 
 Tensor rounded_rows(const Tensor& matrix) {
-  Tensor halves = Tensor::empty(matrix.shape(), DType::kBFloat16);
+  Tensor rounded = Tensor::empty(matrix.shape(), DType::kBFloat16);
   for (int64_t row = 0; row < matrix.dim(0); ++row) {
     round_row(matrix.data<float>() + row * matrix.stride(0), matrix.dim(1),
-              halves.data<tensor::BFloat16>() + row * halves.stride(0));
+              rounded.data<tensor::BFloat16>() + row * rounded.stride(0));
   }
-  return halves;
+  return rounded;
 }
 
-// Each head of each row of `matrix` in int8, what their units are worth in scales [H, rows of it or more], zero past
-// them.
+// Returns each head of each row of `matrix` in int8. `scales` [H, rows or more] receives the scales, zero past the
+// rows.
 Tensor quantised_heads(const Tensor& matrix, int n_heads, Tensor& scales) {
   const int64_t size = matrix.dim(1) / n_heads;
-  Tensor units = Tensor::empty(matrix.shape(), DType::kInt8);
+  Tensor quantised = Tensor::empty(matrix.shape(), DType::kInt8);
   Tensor of_row = Tensor::empty({n_heads});
   scales.zero();
   for (int64_t row = 0; row < matrix.dim(0); ++row) {
     quantise_heads(matrix.data<float>() + row * matrix.stride(0), n_heads, size,
-                   units.data<int8_t>() + row * units.stride(0), of_row.data<float>());
+                   quantised.data<int8_t>() + row * quantised.stride(0), of_row.data<float>());
     for (int64_t h = 0; h < n_heads; ++h) {
       scales.data<float>()[h * scales.stride(0) + row] = of_row.data<float>()[h];
     }
   }
-  return units;
+  return quantised;
 }
 
 template <class T>

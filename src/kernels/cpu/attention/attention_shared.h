@@ -7,38 +7,40 @@
 
 namespace dragoman::kernels {
 
-/// Keys and values of one sentence that many queries will attend to, one decoding step after another, laid out for
-/// that: 16 positions of one component of a key lie side by side, and a head's values follow each other.
+/// Holds keys and values of one sentence in the layout that decoding steps read. 16 positions of one component of a key
+/// are contiguous. The values of a head are contiguous.
 struct SharedKeys {
   Tensor keys;          ///< [H, ceil(S / 16), Dh, 16] float32, bfloat16 or int8, zeros past S
   Tensor values;        ///< [H, S, Dv] of the same kind
   int64_t length = 0;   ///< S
-  Tensor key_scales;    ///< [H, ceil(S / 16) * 16] float32, int8 only: what one unit of a key is worth
-  Tensor value_scales;  ///< the same of the values
+  Tensor key_scales;    ///< [H, ceil(S / 16) * 16] float32, int8 only: the scale of each key
+  Tensor value_scales;  ///< the scale of each value, likewise
 };
 
-/// Lays out keys [S, H*Dh] and values [S, H*Dv], float32, rows may be strided.
-/// @param dtype  of the copy: float32; bfloat16 (rounded to nearest even), half the memory; or int8, a quarter, each
-///   head of a key or value scaled so that its largest number is 127
-/// Throws Error: "pack_shared_keys: values is [3, 8], must be [4, 8]", or a width that n_heads does not divide.
-SharedKeys pack_shared_keys(const Tensor& keys, const Tensor& values, int n_heads,
-                            tensor::DType dtype = tensor::DType::kFloat32);
+/// Copies keys [S, H*Dh] and values [S, H*Dv], float32, into SharedKeys. Rows may be strided.
+/// @param dtype  of the copy: float32; bfloat16, rounded to nearest even, with half the memory; or int8, with a quarter
+///   of the memory, where the scale of each head of a key or value makes its largest magnitude 127
+/// Throws: Error, "pack_shared_keys: values is [3, 8], must be [4, 8]", or a width that n_heads does not divide.
+[[nodiscard]] SharedKeys pack_shared_keys(const Tensor& keys, const Tensor& values, int n_heads,
+                                          tensor::DType dtype = tensor::DType::kFloat32);
 
-/// So many of the next rows of a query attend to these keys.
+/// The number of next query rows that attend to `keys`.
 struct SharedRows {
   const SharedKeys* keys;
   int64_t rows;
 };
 
-/// Attention of each row of `query` to the keys of its group, without a mask:
+/// Computes attention of each row of `query` to all keys of its group:
 ///   context[r] = Concat_h softmax(q_h K_h^T / sqrt(Dh)) V_h
-/// Rows of a group, the hypotheses of a sentence, are computed together, so that keys and values are read once.
+/// The rows of a group are the hypotheses of a sentence. They are computed together, so that keys and values are read
+/// once.
 /// @param query  [R, H*Dh] float32, rows may be strided;  @param groups  R rows in all
 /// @param context  [R, H*Dv], overwritten; zeros for a group without keys
-/// @param mean_weights  nullptr, or [R, L] with L >= the largest S: receives the weights averaged over the heads, zero
-///   past a row's keys
-/// A row has the same bits whatever the other rows are. Equals `attention` up to rounding. No gradient: inference only.
-/// Throws Error: "attention_shared: groups of 3 rows for 4 queries", or widths that do not fit the keys.
+/// @param mean_weights  nullptr, or [R, L] with L >= the largest S, overwritten with the weights averaged over the
+/// heads;
+///   zero past the keys of a row
+/// A row has the same bits in any batch. The result equals `attention` up to rounding. There is no gradient.
+/// Throws: Error, "attention_shared: groups of 3 rows for 4 queries", or widths that do not fit the keys.
 /// Source: Vaswani et al. 2017, section 3.2.1.
 void attention_shared(const Tensor& query, std::span<const SharedRows> groups, int n_heads, Tensor& context,
                       Tensor* mean_weights = nullptr);

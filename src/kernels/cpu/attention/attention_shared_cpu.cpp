@@ -18,9 +18,9 @@ constexpr int64_t kValueVectors = HWY_TARGET == HWY_AVX3 ? 4 : 2;  // of a head 
 template <class T>
 constexpr int64_t kLineVectors = 64 / sizeof(T) / kRowLanes;  // of a cache line
 
-// Keys or values of a head, and of the head (perhaps of the next sentence) that is computed after it. While one is
-// read, the same place of the next is asked for: a head is about a page, and at its end the processor stops guessing.
-// The next one may be shorter; asking for what is behind it does no harm.
+// Keys or values of a head, and of the next head, which may belong to the next sentence. While a head is read, the same
+// offset of the next head is prefetched: a head is about a page, at whose end the hardware prefetcher stops. The next
+// head may be shorter; a prefetch behind its end does no harm.
 template <class T>
 struct HeadData {
   const T* now;
@@ -103,7 +103,7 @@ HWY_INLINE void score_head(const SharedProblem& problem, int64_t head) {
   score(std::integral_constant<int, 1>());
 }
 
-// weights[q][t] *= what one unit of the values of position t is worth
+// weights[q][t] *= scale of the value of position t
 template <int kQueries>
 HWY_INLINE void scale_weights(const SharedProblem& problem, int64_t head) {
   const RowTag d;

@@ -19,15 +19,15 @@ struct SharedProblem {
   const void* values;
   tensor::DType dtype;        // of both
   const float* key_scales;    // [n_heads, length in whole blocks], int8 only
-  const float* value_scales;  // the same
+  const float* value_scales;  // likewise
   int64_t length;
-  const void* next_keys;  // of the group that comes after this one, asked for ahead; null behind the last
+  const void* next_keys;  // of the next group, to be prefetched; null for the last group
   const void* next_values;
-  float* mean_weights;  // of the first query, already zero; null when nobody asks
+  float* mean_weights;  // of the first query, zeroed by the caller; null if not requested
   int64_t mean_stride;
 };
 
-/// The first `count` queries (1 to kSharedQueries) of the problem.
+/// Computes the first `count` queries (1 to kSharedQueries) of the problem.
 void attention_shared_kernel(const SharedProblem& problem, int64_t count);
 
 }  // namespace dragoman::kernels

@@ -7,10 +7,10 @@
 
 namespace dragoman::kernels {
 
-/// Where one query row finds its keys and values: those of position t begin at element
-/// (row_of_position ? row_of_position[t] : t) * stride of keys, and likewise of values. An index table lets beams share
-/// and reorder a cache without copying it. In int8 a row's numbers are followed by n_heads float32, what one unit of
-/// each head is worth.
+/// Locates the keys and values of one query row. The key of position t begins at element
+/// (row_of_position ? row_of_position[t] : t) * stride of keys, and its value likewise. The index table lets beams
+/// share and reorder a cache without copying it. In int8 the values of a row are followed by n_heads float32, the scale
+/// of each head.
 struct StepKeys {
   const void* keys = nullptr;
   const void* values = nullptr;
@@ -20,29 +20,29 @@ struct StepKeys {
   tensor::DType dtype = tensor::DType::kFloat32;  ///< of keys and values: float32, bfloat16 or int8
 };
 
-/// to = from, rounded to nearest even.
+/// Rounds a row to bfloat16, to nearest even.
 void round_row(const float* from, int64_t size, tensor::BFloat16* to);
 
-/// Rounds each head of a row [H*Dh] to int8: to = from / unit, to nearest even, with the unit that makes the largest
-/// magnitude of the head 127 (0 where all its numbers are 0).
-/// @param units  [H], overwritten
-void quantise_heads(const float* from, int n_heads, int64_t d_head, int8_t* to, float* units);
+/// Quantizes each head of a row [H*Dh] to int8: to = from / scale, rounded to nearest even. The scale makes the largest
+/// magnitude of the head 127; it is 0 if all numbers of the head are 0.
+/// @param scales  [H], overwritten
+void quantise_heads(const float* from, int n_heads, int64_t d_head, int8_t* to, float* scales);
 
-/// Elements of dtype that a cache row of `width` numbers takes, the units of int8 included.
+/// Returns: the number of elements of `dtype` in a cache row of `width` numbers, the scales of int8 included.
 constexpr int64_t cached_row_elements(int64_t width, int n_heads, tensor::DType dtype) {
   return dtype == tensor::DType::kInt8 ? width + n_heads * static_cast<int64_t>(sizeof(float)) : width;
 }
 
-/// One decoding step of attention: each row of `query` attends to its own keys.
+/// Computes one decoding step of attention. Each row of `query` attends to its own keys:
 ///   context[r] = Concat_h softmax(q_h K_h^T / sqrt(Dh)) V_h
 /// @param query  [R, H*Dh] float32, may be a column view;  @param rows  R entries
-/// @param context  [R, H*Dv], overwritten;  @param mean_weights  nullptr, or [R, L] with L >= the largest length:
-/// receives
-///   the weights averaged over the heads, zero past a row's length
-/// Rows that stand together and begin with the same cache row, as hypotheses of a sentence do, read what they share
-/// once. A row has the same bits whatever the other rows are. Equals `attention` up to rounding. No gradient: inference
-/// only. Throws Error: "attention_step: 3 rows of keys for 4 queries", or shapes that do not fit n_heads. Source:
-/// Vaswani et al. 2017, section 3.2.1.
+/// @param context  [R, H*Dv], overwritten
+/// @param mean_weights  nullptr, or [R, L] with L >= the largest length, overwritten with the weights averaged over the
+///   heads; zero past the length of a row
+/// Neighbouring rows that begin with the same cache row, such as hypotheses of a sentence, read shared rows once.
+/// A row has the same bits in any batch. The result equals `attention` up to rounding. There is no gradient.
+/// Throws: Error, "attention_step: 3 rows of keys for 4 queries", and for shapes that do not fit n_heads.
+/// Source: Vaswani et al. 2017, section 3.2.1.
 void attention_step(const Tensor& query, std::span<const StepKeys> rows, int n_heads, Tensor& context,
                     Tensor* mean_weights);
 

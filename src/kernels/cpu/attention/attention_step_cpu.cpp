@@ -19,13 +19,13 @@ HWY_INLINE const T* row_of_position(const StepKeys& keys, const void* base, int6
   return static_cast<const T*>(base) + (keys.row_of_position != nullptr ? keys.row_of_position[t] : t) * keys.stride;
 }
 
-// Where the unit of a head of an int8 row lies, perhaps between alignments; the key or value, of `width` numbers,
-// begins at `row`.
-HWY_INLINE const int8_t* unit_of_head(const int8_t* row, int64_t width, int64_t head) {
+// Returns the address of the scale of a head of an int8 row, which may be unaligned. The key or value, of `width`
+// numbers, begins at `row`.
+HWY_INLINE const int8_t* scale_of_head(const int8_t* row, int64_t width, int64_t head) {
   return row + width + head * static_cast<int64_t>(sizeof(float));
 }
 
-// Asks for a cache row that is read soon: rows of beams lie apart, and the processor does not guess where the next is.
+// Prefetches a cache row that is read soon: rows of beams lie apart, so that the hardware prefetcher misses them.
 template <class T>
 HWY_INLINE void prefetch_row(const StepKeys& keys, const void* base, int64_t t, int64_t elements) {
   if (t < keys.length) {
@@ -109,9 +109,9 @@ HWY_INLINE void score_positions(const StepShape& shape, const StepRows& rows, in
       }
       auto scales = hn::Set(four, scale);
       if constexpr (std::is_same_v<T, int8_t>) {
-        alignas(16) float units[4] = {};
-        std::memcpy(units, unit_of_head(key, d_model, h), static_cast<size_t>(heads) * sizeof(float));
-        scales = hn::Mul(scales, hn::Load(four, units));
+        alignas(16) float head_scales[4] = {};
+        std::memcpy(head_scales, scale_of_head(key, d_model, h), static_cast<size_t>(heads) * sizeof(float));
+        scales = hn::Mul(scales, hn::Load(four, head_scales));
       }
       HWY_UNROLL(4)
       for (int q = 0; q < kQueries; ++q) {
@@ -148,13 +148,13 @@ HWY_INLINE void add_values(const StepShape& shape, const StepRows& rows, int64_t
     RowVector factors[kQueries][kPositions];
     HWY_UNROLL(4)
     for (int64_t i = 0; i < kPositions; ++i) {
-      float unit = 1.0F;
+      float scale = 1.0F;
       if constexpr (std::is_same_v<T, int8_t>) {
-        std::memcpy(&unit, unit_of_head(values[i], d_model, h), sizeof unit);
+        std::memcpy(&scale, scale_of_head(values[i], d_model, h), sizeof scale);
       }
       HWY_UNROLL(4)
       for (int q = 0; q < kQueries; ++q) {
-        factors[q][i] = hn::Set(d, weights[q * rows.weights_stride + h * width + t + i] * unit);
+        factors[q][i] = hn::Set(d, weights[q * rows.weights_stride + h * width + t + i] * scale);
       }
     }
     const auto add = [&](auto part, int64_t column, const auto& load) HWY_ATTR {
@@ -243,15 +243,15 @@ void step_rows_kernel(const StepShape& shape, const StepRows& rows) {
   }
 }
 
-void quantise_heads_kernel(const float* from, int n_heads, int64_t size, int8_t* to, float* units) {
+void quantise_heads_kernel(const float* from, int n_heads, int64_t size, int8_t* to, float* scales) {
   const int64_t whole = size / kLanes * kLanes;
   for (int h = 0; h < n_heads; ++h, from += size, to += size) {
-    units[h] = largest_magnitude(from, size) / kInt8Largest;
-    const float per_one = units[h] > 0 ? 1.0F / units[h] : 0.0F;
-    quantise_row<Int8Cells>(from, whole, per_one, whole / Int8Cells::kDepth, reinterpret_cast<float*>(to));
+    scales[h] = largest_magnitude(from, size) / kInt8Largest;
+    const float inverse_scale = scales[h] > 0 ? 1.0F / scales[h] : 0.0F;
+    quantise_row<Int8Cells>(from, whole, inverse_scale, whole / Int8Cells::kDepth, reinterpret_cast<float*>(to));
     if (whole < size) {
       alignas(64) float last[kLanes / Int8Cells::kDepth];
-      quantise_row<Int8Cells>(from + whole, size - whole, per_one, kLanes / Int8Cells::kDepth, last);
+      quantise_row<Int8Cells>(from + whole, size - whole, inverse_scale, kLanes / Int8Cells::kDepth, last);
       std::memcpy(to + whole, last, static_cast<size_t>(size - whole));
     }
   }
@@ -284,8 +284,8 @@ void round_row(const float* from, int64_t size, tensor::BFloat16* to) {
   DRAGOMAN_DISPATCH(round_row_kernel)(from, size, to);
 }
 
-void quantise_heads(const float* from, int n_heads, int64_t d_head, int8_t* to, float* units) {
-  DRAGOMAN_DISPATCH(quantise_heads_kernel)(from, n_heads, d_head, to, units);
+void quantise_heads(const float* from, int n_heads, int64_t d_head, int8_t* to, float* scales) {
+  DRAGOMAN_DISPATCH(quantise_heads_kernel)(from, n_heads, d_head, to, scales);
 }
 
 void mean_over_heads(const StepShape& shape, const float* weights, int64_t length, float* mean) {

@@ -10,16 +10,16 @@ struct StepShape {
   int64_t d_value = 0;
 };
 
-/// Floats that the weights of one head take in the work space: whole vectors of any instruction set.
+/// Returns: the number of floats for the weights of one head, padded to whole vectors of any instruction set.
 constexpr int64_t step_row_width(int64_t length) {
   return (length + 15) / 16 * 16;
 }
 
-/// Rows of queries that are computed together at most.
+/// The largest number of query rows that are computed together.
 constexpr int kStepRows = 4;
 
-/// Query rows of hypotheses of one sentence, as many keys each. They read the same cache rows in the first `shared`
-/// positions: read once for all of them. A row alone shares nothing.
+/// Query rows of hypotheses of one sentence, with equal numbers of keys. All rows read the same cache rows in the first
+/// `shared` positions, so that these are read once. A single row shares nothing.
 struct StepRows {
   const float* query;  ///< row r at query + r * query_stride, likewise weights and context
   int64_t query_stride;
@@ -32,9 +32,9 @@ struct StepRows {
   int64_t context_stride;
 };
 
-/// Overwrites weights and contexts, whose bits do not depend on what is shared. No keys: contexts of zeros.
+/// Overwrites weights and contexts. Their bits do not depend on `shared`. Without keys the contexts are zeros.
 void attention_step_rows(const StepShape& shape, const StepRows& rows);
-/// mean[t] = 1/H sum_h weights[h][t], overwritten.
+/// Overwrites mean[t] = 1/H sum_h weights[h][t].
 void mean_over_heads(const StepShape& shape, const float* weights, int64_t length, float* mean);
 
 }  // namespace dragoman::kernels

@@ -43,7 +43,7 @@ PackedColumn packed_column(const PackedMatrix& matrix, int64_t cells, int64_t co
 
 void ColumnSubset::append(std::span<const int32_t> columns) {
   for (const int32_t column : columns) {
-    base::check_argument(column >= 0 && column < whole_.columns(), "column_subset: column {} asked for, there are {}",
+    base::check_argument(column >= 0 && column < whole_.columns(), "column_subset: column {} requested, there are {}",
                          column, whole_.columns());
   }
   reserve(size_ + static_cast<int64_t>(columns.size()));

@@ -8,23 +8,24 @@
 
 namespace dragoman::kernels {
 
-/// Some columns of a packed matrix W [K, N], copied as they are packed into a smaller one that grows:
+/// Holds copies of some packed columns of a matrix W [K, N] in a smaller matrix that grows:
 ///   y = x W(:, columns) + bias(columns)
-/// A column's bits are those of the whole product. Memory: 4 * K bytes a column in float32, half in bfloat16, a quarter
-/// in int8, with room for up to twice the columns ever held; from the arena current when it is needed.
+/// A column of y has the bits of the whole product.
+/// Memory: 4 * K bytes for each column in float32, half in bfloat16, a quarter in int8. There is room for up to twice
+/// the largest number of columns held so far. The memory comes from the current arena of the thread that appends.
 class ColumnSubset {
  public:
   /// @param whole  must outlive this;  @param bias  [N] float32, undefined for none
   ColumnSubset(const PackedMatrix& whole, const Tensor& bias) : whole_(whole), bias_(bias) {}
 
   int64_t size() const { return size_; }
-  /// Forgets all columns.
+  /// Removes all columns.
   void clear() { size_ = 0; }
-  /// Adds columns of W behind those that are held. Copying is fastest where they rise.
-  /// Throws Error: "column_subset: column 32000 asked for, there are 32000".
+  /// Appends columns of W. Copying is fastest if their numbers rise.
+  /// Throws: Error, "column_subset: column 32000 requested, there are 32000".
   void append(std::span<const int32_t> columns);
-  /// @param x  [R, K] float32;  @return [R, at least size()]: column i is the i-th that was added; those behind say
-  /// nothing
+  /// @param x  [R, K] float32;  @return [R, at least size()]; column i belongs to the i-th appended column, and columns
+  /// from size() on are undefined
   Tensor multiply(const Tensor& x) const;
 
  private:

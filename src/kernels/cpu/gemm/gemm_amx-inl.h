@@ -24,28 +24,27 @@ namespace hn = hwy::HWY_NAMESPACE;
 
 #if HWY_TARGET == HWY_AVX3
 constexpr int kTilesDown = 2;        // of C at a time
-constexpr int64_t kTileDepth = 128;  // cells: the tiles of so much depth of a panel stay in the first-level cache
-constexpr int64_t kFewRows = 160;    // so few do not hide that a panel comes from memory
+constexpr int64_t kTileDepth = 128;  // cells: the tiles of this depth of a panel stay in the first-level cache
+constexpr int64_t kFewRows = 160;    // with fewer rows the loads of a panel from memory are not hidden
 static_assert(kTilesDown * kTileVectors <= kATile && kLanes == kTileSide &&
               kMostRowsOfTiles % (kTilesDown * kTileSide) == 0);
 
-// Where the sums of a group of tiles begin, and where they go.
+// The source of the initial sums of a group of tiles, and the destination of the final sums.
 struct TileSums {
   const float* begin;  // null for zeros
-  int64_t begin_row;   // from one row to the next; 0 where all rows begin alike
+  int64_t begin_row;   // from one row to the next; 0 if all rows begin with the same values
   float* end;
   int64_t end_row;
 };
 
-// The part of the result that is touched after this one; `data` null for none.
+// The part of the result that is written after the current one; `data` is null for none.
 struct NextResult {
   const char* data = nullptr;
   int64_t row = 0;  // bytes from one row to the next
 };
 
-// Asks for what comes next, a little in each of the steps that a group of tiles takes: the vectors of the next panel as
-// TileArguments says, and the part of the result that comes after this one. Without it a store to memory that was not
-// used for long waits for each line of it.
+// Prefetches the vectors of the next panel (see TileArguments) and the next part of the result, some lines in each step
+// of a group of tiles. Without prefetch, a store to memory that left the cache waits for each line.
 template <class Cells, int kDown, int kVectors>
 class TilesAhead {
  public:
@@ -60,7 +59,7 @@ class TilesAhead {
   HWY_INLINE void step() {
     for (int64_t row = 0; tile_.ahead_lines > 0 && row < kTileSide; ++row, ahead_ += kVectors * kTileSide) {
       for (int64_t line = 0; line < tile_.ahead_lines; ++line) {
-        __builtin_prefetch(ahead_ + line * kTileSide, 0, 2);  // into the second-level cache: the first is full
+        __builtin_prefetch(ahead_ + line * kTileSide, 0, 2);  // into the second-level cache, because the first is full
       }
     }
     for (RowsAhead* const rows : tile_.rows_ahead) {
@@ -137,12 +136,12 @@ HWY_INLINE void copy_rows(const float* from, int64_t from_row, int64_t rows, int
   }
 }
 
-// Which part of the depth is multiplied.
+// The part of the depth that is multiplied.
 struct DepthPart {
   bool first, last;
 };
 
-// At most kTilesDown * 16 rows of a panel. Sums of floating point begin with what is there, C or the bias.
+// Multiplies at most kTilesDown * 16 rows of a panel. Floating-point sums begin with C or with the bias.
 template <class Cells, int kVectors>
 HWY_INLINE void multiply_rows_of_tiles(typename Cells::Tiles& tiles, const TileArguments& tile, int64_t rows,
                                        DepthPart part, const NextResult& next) {
@@ -187,14 +186,14 @@ HWY_INLINE NextResult result_of(const TileArguments& tile, int64_t row, int64_t 
           tile.c_row * static_cast<int64_t>(sizeof(float))};
 }
 
-// A part of the depth of one panel. The groups of tiles ask for the next panel in equal parts; where they begin with C,
-// or else where they end there, also for the part of it that comes next.
+// Multiplies a part of the depth of one panel. The groups of tiles prefetch the next panel in equal parts. If they
+// begin with C or end in C, they also prefetch the next part of C.
 template <class Cells, int kVectors>
 HWY_INLINE void multiply_panel_of_vectors(typename Cells::Tiles& tiles, TileArguments tile, int64_t rows,
                                           DepthPart part) {
   constexpr int64_t kRows = kTilesDown * kTileSide;
   const int64_t groups = (rows + kRows - 1) / kRows;
-  // Where many rows use a panel its lines come early enough by themselves.
+  // If many rows use a panel, the hardware prefetcher loads its lines early enough.
   int64_t lines = tile.ahead == nullptr || rows > kFewRows ? 0 : kVectors;
   const int64_t lines_a_group = (lines + groups - 1) / groups;
   const float* const next_panel = tile.ahead;
@@ -226,9 +225,9 @@ HWY_INLINE void with_vectors_of(int64_t width, const Function& function) {
   }
 }
 
-// One panel times `rows` rows of A, packed row by row with room for whole tiles; `tile` describes the first row. In
-// bfloat16 a part of the depth after the other, so that a part of the panel stays in the first-level cache. The panel
-// at `next`, unless it is null, is asked for meanwhile.
+// Multiplies one panel by `rows` rows of A, packed row by row with room for whole tiles. `tile` describes the first
+// row. In bfloat16 the depth is processed in parts, so that a part of the panel stays in the first-level cache. The
+// panel at `next`, unless null, is prefetched meanwhile.
 template <class Cells>
 HWY_INLINE void multiply_panel_of_tiles(typename Cells::Tiles& tiles, TileArguments tile, int64_t rows, int64_t width,
                                         const float* next) {
@@ -246,7 +245,8 @@ HWY_INLINE void multiply_panel_of_tiles(typename Cells::Tiles& tiles, TileArgume
   } while (begin < whole);
 }
 
-// The same for float32, whose blocks are no deeper than kDepthBlock: the next panel, of any width, is split meanwhile.
+// Multiplies one panel in float32, whose blocks are at most kDepthBlock deep. The next panel, of any width, is split
+// meanwhile.
 template <class Cells>
 HWY_INLINE void multiply_split_panel(typename Cells::Tiles& tiles, TileArguments tile, int64_t rows, int64_t width,
                                      const NextPanel& next, SplitPanels& panels) {
@@ -302,7 +302,7 @@ struct Float32InTiles : Float32Cells, BFloat16Tiles<TileRegisters> {
       multiply_add_group<Float32InTiles, kDown, kVectors>(
           tiles, tile.a + k + left * kTileSide, tile.a_row,
           tile.panel + right * PanelSplit::kDistance + k / Left::kParts * kWidth, kWidth);
-      // In between, where it costs little: after all six it would wait for them.
+      // Between products, where it overlaps with them; after all six it would wait for them.
       tile.next_split->advance(tile.cells_to_split);
       tile.next_left->step();
     }
@@ -351,7 +351,7 @@ HWY_INLINE void with_cells_of(ProductKernel kernel, const Function& function) {
   }
 }
 
-// The same for weights that are packed once, which may also be int8.
+// Calls `function` with the format for weights that are packed once, which may also be int8.
 template <class Function>
 HWY_INLINE void with_packed_cells_of(ProductKernel kernel, const Function& function) {
   switch (kernel) {

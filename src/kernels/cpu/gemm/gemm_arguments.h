@@ -7,7 +7,7 @@
 
 namespace dragoman::kernels {
 
-/// An operand of a product as it lies in memory: float32, or bfloat16 where the kernel multiplies that.
+/// An operand of a product as stored: float32, or bfloat16 if the kernel multiplies bfloat16.
 struct StoredOperand {
   const void* data;
   int64_t stride;   ///< elements between rows as stored
@@ -18,17 +18,17 @@ struct StoredOperand {
     return {matrix.raw_data(), matrix.stride(0), transposed, matrix.dtype()};
   }
   const float* floats() const { return static_cast<const float*>(data); }
-  const tensor::BFloat16* halves() const { return static_cast<const tensor::BFloat16*>(data); }
+  const tensor::BFloat16* bfloat16s() const { return static_cast<const tensor::BFloat16*>(data); }
   bool is_float() const { return dtype == tensor::DType::kFloat32; }
 
-  /// The part whose first element is (row, column) of what the product takes.
+  /// Returns: the part that begins at element (row, column) of op(operand).
   StoredOperand at(int64_t row, int64_t column) const {
     const int64_t offset = transposed ? column * stride + row : row * stride + column;
-    return {is_float() ? static_cast<const void*>(floats() + offset) : halves() + offset, stride, transposed, dtype};
+    return {is_float() ? static_cast<const void*>(floats() + offset) : bfloat16s() + offset, stride, transposed, dtype};
   }
 };
 
-/// A product as the kernel sees it: sizes are at least 1.
+/// The arguments of a matrix product. Requires: all sizes are at least 1.
 struct GemmArguments {
   StoredOperand a, b;
   float* c;

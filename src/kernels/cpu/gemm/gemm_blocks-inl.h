@@ -24,18 +24,18 @@ HWY_BEFORE_NAMESPACE();
 namespace dragoman::kernels {
 namespace HWY_NAMESPACE {
 
-// Calls function(pointer to the first element), of float or, where cells hold that, of BFloat16.
+// Calls function(pointer to the first element), of float or, if cells hold bfloat16, of BFloat16.
 template <class Cells, class Function>
 HWY_INLINE void with_elements_of(const StoredOperand& operand, const Function& function) {
-  if constexpr (HoldsHalves<Cells>) {
+  if constexpr (HoldsBFloat16<Cells>) {
     if (!operand.is_float()) {
-      return function(operand.halves());
+      return function(operand.bfloat16s());
     }
   }
   function(operand.floats());
 }
 
-// Panels of B: the panel of column j begins at panels + j * cells; those before `first` belong to earlier blocks.
+// Panels of B. The panel of column j begins at panels + j * cells. Panels before `first` belong to earlier blocks.
 struct RightPanels {
   const float* panels;
   int64_t cells;  // of a whole panel
@@ -54,33 +54,33 @@ struct Result {
   int64_t columns;
   const float* bias;  // [columns], added to each row; null for none, and where it accumulates
   bool accumulate;
-  BFloat16* rounded = nullptr;  // where the elements go in place of C, and the distance of its rows
+  BFloat16* rounded = nullptr;  // replaces C as the destination of the elements; with the distance of its rows
   int64_t rounded_stride = 0;
 };
 
-// Depth (in k) of a block. int8 has one alone: what its sums begin with counts once.
+// Depth (in k) of a block. int8 has a single block, because the initial values of its sums count once.
 template <class Cells>
 constexpr int64_t block_depth() {
   if constexpr (IsInt8<Cells>) {
     return int64_t{1} << 40;
   }
-  return (InTiles<Cells> && HoldsHalves<Cells> ? 2 : 1) * kDepthBlock * Cells::kDepth;
+  return (InTiles<Cells> && HoldsBFloat16<Cells> ? 2 : 1) * kDepthBlock * Cells::kDepth;
 }
 
-// Rows that a tile takes.
+// Rows of a tile.
 template <class Cells>
 constexpr int64_t tile_rows() {
   return InTiles<Cells> ? 2 * kLanes : kTileRows;
 }
 
-// Most rows of a block of A.
+// The largest number of rows of a block of A.
 template <class Cells>
 constexpr int64_t most_rows() {
   return InTiles<Cells> ? kMostRowsOfTiles : kMostRows;
 }
 
-// Rows of the next block of A when `left` are left. A block of few rows would read all of B for little: rows somewhat
-// above the usual number are one block, up to twice as many two halves.
+// Rows of the next block of A if `left` are left. A block of few rows would read all of B for little work. Therefore
+// slightly more rows than usual form one block, and up to twice as many form two equal blocks.
 template <class Cells>
 HWY_INLINE int64_t rows_of_block(int64_t left) {
   constexpr int64_t kUsual = InTiles<Cells> ? kRowsOfTiles : kRowBlock, kRows = tile_rows<Cells>();
@@ -101,7 +101,7 @@ struct LeftOf<Cells> {
   using Format = typename Cells::Left;
 };
 
-// Room for one packed block of A, and for the sums of a panel that are not in C yet.
+// Memory for one packed block of A, and for the sums of a panel that are not yet in C.
 template <class Cells>
 class LeftScratch {
  public:
@@ -112,25 +112,25 @@ class LeftScratch {
       const int64_t lines = whole_tiles(rows);
       cells_ = tensor::Tensor::empty({lines * row_cells(std::min(depth, block_depth<Cells>()))});
     }
-    if constexpr (HoldsHalves<Cells>) {
+    if constexpr (HoldsBFloat16<Cells>) {
       sums_ = tensor::Tensor::empty({whole_tiles(rows), kPanelColumns});
     }
   }
   float* data() { return cells_.defined() ? cells_.data<float>() : nullptr; }
-  // int8 only: finds the unit of each of at most most_rows whole rows, before their first block is packed.
+  // int8 only: finds the scale of each of at most most_rows whole rows, before their first block is packed.
   void measure(const StoredOperand& left, int64_t rows, int64_t depth) {
     if constexpr (IsInt8<Cells>) {
       for (int64_t row = 0; row < rows; ++row) {
-        units_[row] = largest_magnitude(left.floats() + row * left.stride, depth) / kInt8Largest;
+        row_scales_[row] = largest_magnitude(left.floats() + row * left.stride, depth) / kInt8Largest;
       }
     }
   }
-  const float* units() const { return units_; }
+  const float* row_scales() const { return row_scales_; }
   float* sums() { return sums_.defined() ? sums_.data<float>() : nullptr; }
   SplitPanels& split_panels() { return split_panels_; }
 
-  // float32 in tiles only: splits what is not yet split of `left` and returns its parts. `next`, unless it has no rows,
-  // is split while the tiles take so many steps, and comes next.
+  // float32 in tiles only: splits the rest of `left` and returns its parts. `next` follows. Unless it has no rows, it
+  // is split during the next `steps` steps of the tiles.
   float* take(const LeftBlock& left, const LeftBlock& next, int64_t steps) requires IsSplit<Cells> {
     if (!(left == left_ahead_)) {
       split_left_.start(left, data(), row_cells(left.depth));
@@ -149,14 +149,14 @@ class LeftScratch {
     return parts;
   }
   LeftSplit& split_left() { return split_left_; }
-  // Distance of packed rows, whole vectors. Rows of a tile that are a power of two apart would compete for a few lines
-  // of the cache, hence the one more.
+  // Distance of packed rows, in whole vectors. Rows of a tile at a power-of-two distance would compete for a few lines
+  // of the cache, hence one more vector.
   static int64_t row_cells(int64_t depth) {
     return (cells_of<Format>(depth) + kLanes - 1) / kLanes * kLanes + (InTiles<Cells> ? kLanes : 0);
   }
 
  private:
-  // Rows that tiles read, there or not.
+  // Rows that tiles read, padding included.
   static int64_t whole_tiles(int64_t rows) {
     constexpr int64_t kRows = tile_rows<Cells>();
     return (std::min(rows, most_rows<Cells>()) + kRows - 1) / kRows * kRows;
@@ -164,8 +164,8 @@ class LeftScratch {
 
   tensor::Tensor cells_;
   tensor::Tensor sums_;  // bfloat16 only
-  float units_[IsInt8<Cells> ? most_rows<Cells>() : 1];
-  // float32 in tiles only; what is ahead is split into cells_, while the block before lies in other_cells_
+  float row_scales_[IsInt8<Cells> ? most_rows<Cells>() : 1];
+  // float32 in tiles only: the next block is split into cells_, while the current block is in other_cells_
   template <class T>
   using IfSplit = std::conditional_t<IsSplit<Cells>, T, std::monostate>;
   IfSplit<SplitPanels> split_panels_;
@@ -174,17 +174,17 @@ class LeftScratch {
   tensor::Tensor other_cells_;
 };
 
-// True if `rows` rows of A are cells as they lie, no row or cell too few for whole tiles.
+// Returns true if `rows` rows of A are cells as stored and fill whole tiles.
 template <class Cells>
 bool is_placed(const StoredOperand& left, int64_t rows, int64_t depth) {
-  if constexpr (InTiles<Cells> && HoldsHalves<Cells>) {
+  if constexpr (InTiles<Cells> && HoldsBFloat16<Cells>) {
     return !left.is_float() && !left.transposed && rows % kLanes == 0 && left.stride <= 1024 &&
            left.stride % Cells::kDepth == 0 && depth % (Cells::kDepth * Cells::kMultiple) == 0;
   }
   return false;
 }
 
-// Packs a block of A unless its cells can be read where they lie; `tile` then says where they are.
+// Packs a block of A, unless its cells can be read in place. `tile` receives their address.
 template <class Cells>
 void place_left(const LeftBlock& block, LeftScratch<Cells>& scratch, TileArguments& tile) {
   const auto& [left, rows, depth] = block;
@@ -195,10 +195,10 @@ void place_left(const LeftBlock& block, LeftScratch<Cells>& scratch, TileArgumen
   if constexpr (IsInt8<Cells>) {
     tile.a = scratch.data();
     tile.a_row = LeftScratch<Cells>::row_cells(depth);
-    tile.row_scales = scratch.units();
+    tile.row_scales = scratch.row_scales();
     for (int64_t row = 0; row < rows; ++row) {
-      const float unit = scratch.units()[row];
-      quantise_row<Cells>(left.floats() + row * left.stride, depth, unit > 0 ? 1.0F / unit : 0.0F, tile.a_row,
+      const float scale = scratch.row_scales()[row];
+      quantise_row<Cells>(left.floats() + row * left.stride, depth, scale > 0 ? 1.0F / scale : 0.0F, tile.a_row,
                           scratch.data() + row * tile.a_row);
     }
   } else if (left.transposed && !InTiles<Cells>) {
@@ -218,7 +218,7 @@ void place_left(const LeftBlock& block, LeftScratch<Cells>& scratch, TileArgumen
   }
 }
 
-// The rows of A that come after `row`, where tiles read them as they lie; else none.
+// Returns the rows of A after `row` if tiles read them in place, otherwise none.
 template <class Cells>
 RowsAhead rows_after(const StoredOperand& left, int64_t row, int64_t all_rows, int64_t depth) {
   const int64_t rows = rows_of_block<Cells>(all_rows - row);
@@ -226,23 +226,23 @@ RowsAhead rows_after(const StoredOperand& left, int64_t row, int64_t all_rows, i
     return {};
   }
   constexpr auto kBytes = static_cast<int64_t>(sizeof(BFloat16));
-  return {left.at(row, 0).halves(), rows, left.stride * kBytes, depth * kBytes};
+  return {left.at(row, 0).bfloat16s(), rows, left.stride * kBytes, depth * kBytes};
 }
 
-// Steps that tiles take for a product of so many rows, columns and cells of depth.
+// Returns the number of steps of the tiles for a product of these rows, columns and cells of depth.
 template <class Cells>
 int64_t tile_steps(int64_t rows, int64_t columns, int64_t cells) {
   const auto parts = [](int64_t size, int64_t part) { return (size + part - 1) / part; };
   return parts(columns, kPanelColumns) * parts(rows, tile_rows<Cells>()) * parts(cells, kLanes);
 }
 
-// What comes after a block of A: the block that is placed next, and the columns that the tiles multiply until then.
+// The block of A that is placed next, and the columns that the tiles multiply until then.
 struct AfterBlock {
   LeftBlock left = {};
   int64_t columns = 0;
 };
 
-// At most most_rows rows of A, placed for the tiles.
+// At most most_rows rows of A, packed or in place.
 template <class Cells>
 TileArguments placed_block(const LeftBlock& left, LeftScratch<Cells>& scratch, const AfterBlock& after = {}) {
   const auto& [operand, rows, depth] = left;
@@ -258,7 +258,7 @@ TileArguments placed_block(const LeftBlock& left, LeftScratch<Cells>& scratch, c
   return tile;
 }
 
-// C (+)= A B + bias for a block of A that was placed, and all columns of `result`.
+// Computes C (+)= A B + bias for a block of A that was placed, and all columns of `result`.
 template <class Cells>
 void multiply_placed(TileArguments tile, bool left_transposed, int64_t rows, const RightPanels& right,
                      const Result& result, LeftScratch<Cells>& scratch) {
@@ -312,9 +312,9 @@ void multiply_placed(TileArguments tile, bool left_transposed, int64_t rows, con
   }
 }
 
-// C (+)= A B + bias for at most most_rows rows and all columns of `result`.
-// @param next   the block of A that comes after this one
-// @param ahead  what comes next of both operands
+// Computes C (+)= A B + bias for at most most_rows rows and all columns of `result`.
+// @param next   the next block of A
+// @param ahead  the next parts of both operands, to be prefetched
 template <class Cells>
 void multiply_block(const LeftBlock& left, const RightPanels& right, const Result& result, LeftScratch<Cells>& scratch,
                     const LeftBlock& next = {}, std::span<RowsAhead> ahead = {}) {

@@ -1,9 +1,9 @@
-// What the tiles of a matrix product multiply, for one instruction set. Include after highway.h, inside
+// The cells that the tiles of a matrix product multiply, for one instruction set. Include after highway.h, inside
 // foreach_target. Operands are packed as cells of 32 bits: one float32, or two bfloat16 that are neighbours in k, the
-// first in the lower half, or four int8 (int8_cells-inl.h). A format says how many k a cell holds, how cells are made
-// of float32, how a product of cells joins a sum, and what a sum is worth; tiles, panels and blocks are the same for
-// all. Packed depths are padded with zeros to groups of kMultiple cells. A format of several parts has kParts such
-// groups for the same k, one after the other.
+// first in the lower half, or four int8 (int8_cells-inl.h). A format defines the number of k in a cell, how cells are
+// made from float32, how a product of cells joins a sum, and the value of a sum. Tiles, panels and blocks are shared by
+// all formats. Packed depths are padded with zeros to groups of kMultiple cells. A format of several parts has kParts
+// such groups for the same k, one after the other.
 
 #include <hwy/highway.h>
 #include <cstdint>
@@ -62,13 +62,13 @@ struct BFloat16Cells : FloatSums {
     return hn::MulAdd(second(a), second(b), hn::MulAdd(first(a), first(b), sum));
   }
 
-  // The same with a sum for the first numbers of cells and one for the second.
+  // Adds to one sum for the first numbers of cells, and to another for the second numbers.
   static HWY_INLINE void multiply_add_apart(Vector a, Vector b, Vector& firsts, Vector& seconds) {
     firsts = hn::MulAdd(first(a), first(b), firsts);
     seconds = hn::MulAdd(second(a), second(b), seconds);
   }
 
-  // Lane i holds low[i] and above it high[i], rounded to nearest even.
+  // Joins lanes: lane i holds low[i] in its lower half and high[i] in its upper half, rounded to nearest even.
   static HWY_INLINE Vector join(Vector low, Vector high) {
     const Tag d;
     const hn::RebindToUnsigned<Tag> bits;
@@ -76,14 +76,14 @@ struct BFloat16Cells : FloatSums {
     return hn::BitCast(d, hn::Or(hn::ShiftRight<16>(rounded_bits(low)), hn::And(rounded_bits(high), upper)));
   }
 
-  // The 2 * kLanes floats of `low` and `high`, which follow each other, as kLanes cells.
+  // Joins the 2 * kLanes consecutive floats of `low` and `high` into kLanes cells.
   static HWY_INLINE Vector join_neighbours(Vector low, Vector high) {
     const Tag d;
     return join(hn::ConcatEven(d, high, low), hn::ConcatOdd(d, high, low));
   }
 
   // Stores kLanes numbers, rounded as by join.
-  static HWY_INLINE void store_halves(Vector x, BFloat16* to) { store_rounded(x, to); }
+  static HWY_INLINE void store_bfloat16(Vector x, BFloat16* to) { store_rounded(x, to); }
 
  private:
   static HWY_INLINE Vector first(Vector cells) {
@@ -125,7 +125,7 @@ struct BFloat16DotCells : FloatSums {
     return words;
   }
 
-  static HWY_INLINE void store_halves(Vector x, BFloat16* to) {
+  static HWY_INLINE void store_bfloat16(Vector x, BFloat16* to) {
     const hn::Half<Tag> half;
     hn::StoreU(hn::LowerHalf(half, join_neighbours(x, hn::Zero(Tag()))), half, reinterpret_cast<float*>(to));
   }
@@ -136,10 +136,10 @@ using BFloat16DotCells = BFloat16Cells;
 
 // float32 as the sum of three bfloat16, for tile registers, which multiply no wider numbers:
 //   x = part 0 + part 1 + part 2,   |part 1| <= 2^-8 |x|,  |part 2| <= 2^-17 |x|
-// exactly, since 24 bits are three times 8. Of the nine products of parts of a and b six are summed; the three others
-// are together below 2^-23 of a b, which is what float32 rounds off (Henry, Tang and Heinecke 2019, "Leveraging the
-// bfloat16 artificial intelligence datatype for higher-precision computations", arXiv 1904.06376). What of a part is
-// below 2^-126 is lost; infinity, and what bfloat16 rounds to it, above 3.39e38, becomes NaN.
+// exactly, since 24 bits are three times 8. Of the nine products of parts of a and b, six are summed. The other
+// three are together below 2^-23 of a b, which is what float32 rounds off (Henry, Tang and Heinecke 2019, "Leveraging
+// the bfloat16 artificial intelligence datatype for higher-precision computations", arXiv 1904.06376). The rest of a
+// part below 2^-126 is lost. Infinity becomes NaN, and so do numbers above 3.39e38, which bfloat16 rounds to infinity.
 struct SplitFloat32Cells : FloatSums {
   static constexpr int64_t kDepth = 2;
   static constexpr int64_t kMultiple = 16;
@@ -148,18 +148,18 @@ struct SplitFloat32Cells : FloatSums {
     int left, right;
   } kProducts[] = {{2, 0}, {1, 1}, {0, 2}, {1, 0}, {0, 1}, {0, 0}};  // of parts, in the order in which they are summed
 
-  // Stores lanes of low[i] and above it high[i], part after part `distance` apart.
+  // Stores lanes of low[i] and, in the upper half, high[i], part after part, `distance` apart.
   static HWY_INLINE void store_joined(Vector low, Vector high, float* to, int64_t distance) {
     for (int part = 0; part + 1 < kParts; ++part, to += distance) {
       const Vector near_low = nearest(low), near_high = nearest(high);
-      store_upper_halves(near_low, near_high, to);
+      store_upper_words(near_low, near_high, to);
       low = hn::Sub(low, near_low);
       high = hn::Sub(high, near_high);
     }
-    store_upper_halves(low, high, to);
+    store_upper_words(low, high, to);
   }
 
-  // The same for the 2 * kLanes floats of `low` and `high`, which follow each other.
+  // Stores the 2 * kLanes consecutive floats of `low` and `high` likewise.
   static HWY_INLINE void store_neighbours(Vector low, Vector high, float* to, int64_t distance) {
     const Tag d;
     store_joined(hn::ConcatEven(d, high, low), hn::ConcatOdd(d, high, low), to, distance);
@@ -168,23 +168,23 @@ struct SplitFloat32Cells : FloatSums {
  private:
   using Bits = hn::RebindToUnsigned<Tag>;
 
-  // The nearest bfloat16; halves away from zero.
+  // The nearest bfloat16; ties away from zero.
   static HWY_INLINE Vector nearest(Vector x) {
     const Bits bits;
     const auto raised = hn::Add(hn::BitCast(bits, x), hn::Set(bits, 0x8000U));
     return hn::BitCast(Tag(), hn::And(raised, hn::Set(bits, 0xFFFF0000U)));
   }
-  static HWY_INLINE void store_upper_halves(Vector low, Vector high, float* to) {
+  static HWY_INLINE void store_upper_words(Vector low, Vector high, float* to) {
     const Bits bits;
-    const hn::Repartition<uint16_t, Tag> halves;
+    const hn::Repartition<uint16_t, Tag> words;
     const auto lower = hn::ShiftRight<16>(hn::BitCast(bits, low));
-    hn::StoreU(hn::BitCast(Tag(), hn::OddEven(hn::BitCast(halves, high), hn::BitCast(halves, lower))), Tag(), to);
+    hn::StoreU(hn::BitCast(Tag(), hn::OddEven(hn::BitCast(words, high), hn::BitCast(words, lower))), Tag(), to);
   }
 };
 
 // Cells that hold bfloat16 as it is stored.
 template <class Cells>
-concept HoldsHalves = Cells::kDepth == 2 && Cells::kParts == 1;
+concept HoldsBFloat16 = Cells::kDepth == 2 && Cells::kParts == 1;
 
 }  // namespace HWY_NAMESPACE
 }  // namespace dragoman::kernels

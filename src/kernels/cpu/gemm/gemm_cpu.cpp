@@ -16,7 +16,7 @@ namespace dragoman::kernels {
 namespace HWY_NAMESPACE {
 namespace {
 
-// Of B, so many columns x kDepthBlock cells are packed in the third-level cache.
+// The number of columns of B, kDepthBlock cells deep, that are packed at a time into the third-level cache.
 constexpr int64_t kColumnBlock = 2112 / kPanelColumns * kPanelColumns;
 
 // Depth of a block. Where C stays in the second-level cache, tiles go on from there at little cost, and of a short part
@@ -24,7 +24,7 @@ constexpr int64_t kColumnBlock = 2112 / kPanelColumns * kPanelColumns;
 template <class Cells>
 int64_t depth_of_block(const GemmArguments& product) {
   constexpr int64_t kSmall = 1 << 18;  // elements of C
-  if (InTiles<Cells> && HoldsHalves<Cells> && product.rows * product.columns <= kSmall) {
+  if (InTiles<Cells> && HoldsBFloat16<Cells> && product.rows * product.columns <= kSmall) {
     return kDepthBlock / 4 * Cells::kDepth;
   }
   return block_depth<Cells>();
@@ -44,7 +44,7 @@ void pack_right(const StoredOperand& b, int64_t depth, int64_t columns, float* p
   });
 }
 
-// Rows of an operand as it is stored, to be asked for within so many steps.
+// Rows of a stored operand, to be prefetched within this number of steps.
 RowsAhead rows_ahead(const StoredOperand& first, int64_t rows, int64_t columns, int64_t steps) {
   const auto bytes = static_cast<int64_t>(first.is_float() ? sizeof(float) : sizeof(BFloat16));
   RowsAhead ahead(first.data, rows, first.stride * bytes, columns * bytes);

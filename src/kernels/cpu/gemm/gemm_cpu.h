@@ -4,9 +4,9 @@
 
 namespace dragoman::kernels {
 
-/// C = op(A) op(B) + bias.
+/// Computes C = op(A) op(B) + bias.
 void gemm_kernel(const GemmArguments& product);
-/// C += op(A) op(B) + bias.
+/// Computes C += op(A) op(B) + bias.
 void gemm_kernel_accumulate(const GemmArguments& product);
 
 }  // namespace dragoman::kernels

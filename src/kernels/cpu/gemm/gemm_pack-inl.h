@@ -24,22 +24,22 @@ namespace hn = hwy::HWY_NAMESPACE;
 
 constexpr int64_t kPackChunk = 8;  // rows read side by side: few enough lines at power-of-two strides for the L1 cache
 
-// The first `count` of a vector of bfloat16, each in the lower half of 32 bits, zeros behind them.
-HWY_INLINE auto load_some_halves(const BFloat16* from, int64_t count) {
+// Returns the first `count` of a vector of bfloat16, each in the lower half of a 32-bit lane, followed by zeros.
+HWY_INLINE auto load_some_bfloat16(const BFloat16* from, int64_t count) {
   if (count >= kLanes) {
-    return load_halves(from);
+    return load_bfloat16(from);
   }
   BFloat16 some[kLanes] = {};
   std::copy_n(from, count, some);
-  return load_halves(some);
+  return load_bfloat16(some);
 }
 
 template <class Cells>
 HWY_INLINE void store_cells(const BFloat16* row, int64_t stride, int64_t left, int64_t count, float* to) {
-  static_assert(HoldsHalves<Cells>);
-  auto cells = load_some_halves(row, count);
+  static_assert(HoldsBFloat16<Cells>);
+  auto cells = load_some_bfloat16(row, count);
   if (left > 1) {
-    cells = hn::Or(cells, hn::ShiftLeft<16>(load_some_halves(row + stride, count)));
+    cells = hn::Or(cells, hn::ShiftLeft<16>(load_some_bfloat16(row + stride, count)));
   }
   hn::StoreU(hn::BitCast(Tag(), cells), Tag(), to);
 }
@@ -84,7 +84,7 @@ HWY_INLINE void pack_panel(const Element* b, int64_t stride, int64_t depth, int6
   clear_padding<Cells>(packed, depth, panel_width(columns));
 }
 
-// All panels of B [depth, columns]: a few rows of B at a time, each read from end to end.
+// Packs all panels of B [depth, columns], a few rows of B at a time, each read from end to end.
 template <class Cells, class Element>
 HWY_INLINE void pack_panels(const Element* b, int64_t stride, int64_t depth, int64_t columns, float* packed) {
   constexpr int64_t kChunk = kPackChunk * Cells::kDepth;
@@ -101,11 +101,11 @@ HWY_INLINE void pack_panels(const Element* b, int64_t stride, int64_t depth, int
   }
 }
 
-// The same for rows that are bfloat16 already.
+// Packs rows that are already bfloat16.
 template <class Cells>
 HWY_INLINE void pack_left(const BFloat16* a, int64_t stride, int64_t depth, int64_t rows, int64_t row_cells,
                           float* packed) {
-  static_assert(HoldsHalves<Cells>);
+  static_assert(HoldsBFloat16<Cells>);
   const int64_t padding = (depth + 2 * kLanes - 1) / (2 * kLanes) * (2 * kLanes) - depth;
   for (int64_t row = 0; row < rows; ++row, a += stride, packed += row_cells) {
     auto* const to = reinterpret_cast<char*>(packed);
@@ -240,8 +240,8 @@ HWY_INLINE void pack_left_transposed(const Element* a, int64_t stride, int64_t d
   }
 }
 
-// Of A^T [2 * kLanes, rows] in bfloat16: cells of kLanes pairs of its rows, turned, `row_cells` apart. `lines` has room
-// for kLanes lines of `rows` cells.
+// Of A^T [2 * kLanes, rows] in bfloat16: cells of kLanes pairs of its rows, transposed, `row_cells` apart. `lines` has
+// room for kLanes lines of `rows` cells.
 // @param rows  a multiple of 2 * kLanes
 HWY_INLINE void pack_transposed_pairs(const BFloat16* a, int64_t stride, int64_t rows, float* lines, int64_t row_cells,
                                       float* packed) {
@@ -264,7 +264,7 @@ HWY_INLINE void pack_transposed_pairs(const BFloat16* a, int64_t stride, int64_t
 template <class Cells, class Element>
 HWY_INLINE void pack_left_transposed(const Element* a, int64_t stride, int64_t depth, int64_t rows, int64_t row_cells,
                                      float* packed) {
-  constexpr int64_t kLine = 8 * kLanes;  // rows turned at a time
+  constexpr int64_t kLine = 8 * kLanes;  // rows transposed at a time
   alignas(64) float lines[kLanes * kLine];
   const int64_t cells = (depth + Cells::kDepth - 1) / Cells::kDepth;
   for (int64_t begin = 0; begin < cells; begin += kLanes, packed += kLanes) {

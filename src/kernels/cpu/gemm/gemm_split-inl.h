@@ -1,6 +1,6 @@
-// Operands of float32 on their way into the parts that tile registers multiply (SplitFloat32Cells): what comes next is
-// split while the tiles multiply what is there, since they leave the vector units idle. Include after highway.h, inside
-// foreach_target.
+// Splits operands of float32 into the parts that tile registers multiply (SplitFloat32Cells). The next operand is split
+// while the tiles multiply the current one, which overlaps because tiles leave the vector units idle. Include after
+// highway.h, inside foreach_target.
 
 #include <hwy/highway.h>
 #include <algorithm>
@@ -22,7 +22,7 @@ namespace dragoman::kernels {
 namespace HWY_NAMESPACE {
 namespace hn = hwy::HWY_NAMESPACE;
 
-// A panel that is multiplied after another one, and how wide it is; null for none.
+// The panel that is multiplied next, and its width; null for none.
 struct NextPanel {
   const float* panel = nullptr;
   int64_t width = 0;
@@ -32,15 +32,15 @@ struct NextPanel {
 class PanelSplit {
  public:
   PanelSplit() = default;
-  // @param to  room for the parts, each kDistance after the one before
+  // @param to  memory for the parts, kDistance apart
   PanelSplit(const NextPanel& panel, int64_t depth, float* to)
       : row_(panel.panel), width_(panel.width), rows_left_(depth), to_(to) {}
 
-  // A multiple of the size of a page: what is stored at once are lines of the same place in a page, with which fewer
-  // loads of tiles can be mistaken for loads of what is being stored.
+  // A multiple of the page size. Parts stored together then have the same offset in a page, so that fewer loads of
+  // tiles alias with pending stores.
   static constexpr int64_t kDistance = kDepthBlock / 2 * kPanelColumns;
 
-  // Splits the next `cells` cells, or those that are left.
+  // Splits the next `cells` cells, or the rest if fewer are left.
   HWY_INLINE void advance(int64_t cells) {
     switch (width_ / kLanes) {
       case 0:
@@ -91,8 +91,8 @@ class PanelSplit {
 // as much memory again, which would take longer to arrive than splitting takes beside the tiles.
 class SplitPanels {
  public:
-  // Splits what is not yet split of `panel` and returns its parts. `next`, as deep, is the one that next_split() splits
-  // from now on, and that comes next unless there is none.
+  // Splits the rest of `panel` and returns its parts. From then on next_split() splits `next`, which is equally deep
+  // and is the next panel unless there is none.
   const float* take(const NextPanel& panel, const NextPanel& next, int64_t depth) {
     if (panel_ahead_ != panel.panel) {
       ahead_ = PanelSplit(panel, depth, parts_[side_]);
@@ -114,7 +114,7 @@ class SplitPanels {
   PanelSplit ahead_;
 };
 
-// Rows of A, the depth of one block; none where `rows` is 0.
+// Rows of A, in the depth of one block; none if `rows` is 0.
 struct LeftBlock {
   StoredOperand operand = {};
   int64_t rows = 0, depth = 0;
@@ -125,8 +125,8 @@ struct LeftBlock {
 };
 
 #if HWY_TARGET == HWY_AVX3
-// One block of A, split a piece at a time: 32 neighbours in k of a row; or, of A^T, two rows of it at 16 columns, or
-// one part of 32 rows turned.
+// One block of A, split a piece at a time. A piece is 32 neighbours in k of a row. Of A^T, it is two rows at 16
+// columns, or one part of 32 rows transposed.
 class LeftSplit {
  public:
   // Begins with another block.
@@ -142,7 +142,7 @@ class LeftSplit {
         left.operand.transposed ? groups * ((left.rows + kLanes - 1) / kLanes) * kPiecesOfTurn : groups * left.rows;
   }
 
-  // All that is left in so many steps.
+  // Spreads the rest over this number of steps.
   void spread(int64_t steps) { due_a_step_ = pieces_left_ * kWhole / std::max<int64_t>(steps, 1) + 1; }
   HWY_INLINE void step() {
     for (due_ += due_a_step_; due_ >= kWhole; due_ -= kWhole) {
@@ -168,7 +168,7 @@ class LeftSplit {
     }
   }
 
-  // The first `count` floats, zeros behind them.
+  // Returns the first `count` floats, followed by zeros.
   static HWY_INLINE Vector load_some(const float* from, int64_t count) {
     const Tag d;
     return count >= kLanes ? hn::LoadU(d, from)

@@ -1,6 +1,6 @@
 // Tiles of a matrix product with packed column panels, for one instruction set. Include after highway.h, inside
-// foreach_target. Every element of C is the sum over blocks of kDepthBlock cells of a chain of multiply-adds in the
-// order of k, whatever the tile it falls into, the number of rows and, in float32, the vector width.
+// foreach_target. Every element of C is the sum, over blocks of kDepthBlock cells, of a chain of multiply-adds in
+// the order of k. It does not depend on the tile, on the number of rows or, in float32, on the vector width.
 
 #include <hwy/highway.h>
 #include <algorithm>
@@ -31,17 +31,17 @@ constexpr int64_t kPanelColumns = kTileVectors * kLanes;
 constexpr int64_t kDepthBlock = 512;                        // cells: a panel of a block stays in the second-level cache
 constexpr int64_t kRowBlock = 128 / kTileRows * kTileRows;  // of A, kept in the second-level cache
 constexpr int64_t kMostRows = kRowBlock * 5 / 4 / kTileRows * kTileRows;  // where another block would have few
-// The same for tile registers, which wait for B more than for A.
+// The number of rows for tile registers, which wait for B more than for A.
 constexpr int64_t kRowsOfTiles = 256, kMostRowsOfTiles = 320;
 
-// Cells that a packed depth takes.
+// Returns the number of cells of a packed depth.
 template <class Cells>
 HWY_INLINE int64_t cells_of(int64_t depth) {
   constexpr int64_t kWhole = Cells::kDepth * Cells::kMultiple;
   return (depth + kWhole - 1) / kWhole * Cells::kMultiple * Cells::kParts;
 }
 
-// Columns a panel holds in memory when `columns` are left: whole vectors, at most kPanelColumns.
+// Returns the number of stored columns of a panel if `columns` are left: whole vectors, at most kPanelColumns.
 HWY_INLINE int64_t panel_width(int64_t columns) {
   return std::min((columns + kLanes - 1) / kLanes * kLanes, kPanelColumns);
 }
@@ -49,8 +49,8 @@ HWY_INLINE int64_t panel_width(int64_t columns) {
 class PanelSplit;
 class LeftSplit;
 
-// Rows of an operand that come after those being multiplied, asked for some lines at a time: read in short pieces, or
-// as they are packed, they would be waited for one after the other.
+// Prefetches the next rows of an operand, some lines at a time, during the current multiplication. Without prefetch,
+// rows that are read in short pieces, or while they are packed, are waited for one after the other.
 class RowsAhead {
  public:
   RowsAhead() = default;
@@ -58,7 +58,7 @@ class RowsAhead {
   RowsAhead(const void* first, int64_t rows, int64_t row_bytes, int64_t bytes)
       : row_(static_cast<const char*>(first)), rows_left_(rows), row_bytes_(row_bytes), bytes_(bytes) {}
 
-  // All of them in so many steps.
+  // Spreads the prefetch over this number of steps.
   void spread(int64_t steps) {
     const int64_t lines = rows_left_ * ((bytes_ + kLine - 1) / kLine);
     lines_a_step_ = (lines + steps - 1) / std::max<int64_t>(steps, 1);
@@ -93,25 +93,24 @@ struct TileArguments {
   int64_t columns;    // of c, at most the panel's width
   const float* bias;  // added to each row; null for none, and where it accumulates
   bool accumulate;    // adds to what C holds
-  // What comes from memory next is asked for while this tile is computed: `ahead_lines` vectors of each cell of the
-  // next panel, as wide as this one, the first at ahead + k * width. Without it the first tile of a panel waits.
+  // The part of the next panel that is prefetched while this tile is computed: `ahead_lines` vectors of each cell, the
+  // first at ahead + k * width. Without prefetch the first tile of a panel waits.
   const float* ahead = nullptr;
   int64_t ahead_lines = 0;
   RowsAhead* rows_ahead[2] = {nullptr, nullptr};  // in tile registers only; null for none
-  // Where elements go as bfloat16 in place of C: (r, j) to rounded[r * rounded_row + j]; null for C. In tile registers
-  // only, else the whole panel is rounded afterwards.
+  // Replaces C as the destination of the elements, in bfloat16: (r, j) goes to rounded[r * rounded_row + j]; null for
+  // C. In tile registers only; otherwise the whole panel is rounded afterwards.
   BFloat16* rounded = nullptr;
   int64_t rounded_row = 0;
-  // bfloat16 in tile registers only: where the sums of a part of the depth wait for the next part, rows as wide as the
-  // panel
+  // bfloat16 in tile registers only: the sums of the parts of the depth so far, in rows as wide as the panel
   float* sums = nullptr;
   // float32 in tile registers only: the next panel, and how many cells of it are split with each group of tiles; the
   // next rows of A
   PanelSplit* next_split = nullptr;
   int64_t cells_to_split = 0;
   LeftSplit* next_left = nullptr;
-  // int8 only: what one unit of row r of A (rows are numbered from first_row) and of column j of B is worth, and what
-  // the sums of column j begin with
+  // int8 only: the scales of row r of A (rows are numbered from first_row) and of column j of B, and the
+  // initial value of the sums of column j
   const float* row_scales = nullptr;
   int64_t first_row = 0;
   const float* column_scales = nullptr;
@@ -129,13 +128,13 @@ HWY_INLINE void skip_rows(TileArguments& tile, int64_t count) {
 // The sums of rows of `tile`, `width` apart, as bfloat16.
 template <class Cells>
 HWY_INLINE void round_rows(const float* sums, int64_t width, int64_t rows, const TileArguments& tile) {
-  if constexpr (HoldsHalves<Cells>) {
+  if constexpr (HoldsBFloat16<Cells>) {
     for (int64_t r = 0; r < rows; ++r) {
       const float* const from = sums + r * width;
       BFloat16* const to = tile.rounded + r * tile.rounded_row;
       int64_t column = 0;
       for (; column + kLanes <= tile.columns; column += kLanes) {
-        Cells::store_halves(hn::LoadU(Tag(), from + column), to + column);
+        Cells::store_bfloat16(hn::LoadU(Tag(), from + column), to + column);
       }
       if (column < tile.columns) {
         const PartVector last{hn::FirstN(Tag(), static_cast<size_t>(tile.columns - column))};
@@ -145,7 +144,7 @@ HWY_INLINE void round_rows(const float* sums, int64_t width, int64_t rows, const
   }
 }
 
-// Calls store(accumulate, with_bias) with std::bool_constants that say what is added to the sums of `tile`.
+// Calls store(accumulate, with_bias) with std::bool_constants that tell what is added to the sums of `tile`.
 template <class Store>
 HWY_INLINE void with_addends_of(const TileArguments& tile, const Store& store) {
   if (tile.accumulate) {
@@ -253,13 +252,14 @@ HWY_INLINE TileFunction tile_function(int64_t rows, int64_t width) {
   }
 }
 
-// Rows of the next tile. The last two share what is left evenly, since a tile of 1 row waits for its few sums.
+// Returns the rows of the next tile. The last two tiles share the rest evenly, since a tile of 1 row waits for its few
+// sums.
 HWY_INLINE int64_t rows_of_tile(int64_t left) {
   return left >= 2 * kTileRows ? kTileRows : left > kTileRows ? (left + 1) / 2 : left;
 }
 
-// One panel times `rows` rows of A; `tile` describes the first row. The panel at `next`, unless it is null, is asked
-// for by its tiles in equal parts.
+// Multiplies one panel by `rows` rows of A. `tile` describes the first row. Its tiles prefetch the panel at `next`,
+// unless null, in equal parts.
 template <class Cells>
 HWY_INLINE void multiply_panel(TileArguments tile, int64_t rows, int64_t width, const float* next) {
   const int64_t tiles = (rows + kTileRows - 1) / kTileRows;
@@ -276,7 +276,7 @@ HWY_INLINE void multiply_panel(TileArguments tile, int64_t rows, int64_t width, 
   }
 }
 
-// The same for A packed by pack_left_transposed.
+// Multiplies one panel by rows of A packed by pack_left_transposed.
 template <class Cells>
 HWY_INLINE void multiply_panel_of_blocks(TileArguments tile, int64_t rows, int64_t width) {
   for (int64_t row = 0; row < rows; row += kTileRows) {

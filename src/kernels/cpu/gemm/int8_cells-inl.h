@@ -1,6 +1,6 @@
 // int8 operands of matrix products, for one instruction set. Include after highway.h, inside foreach_target. A cell is
 // four int8 that are neighbours in k, the first in the lowest byte. Rows of A and columns of B are scaled so that their
-// largest element is 127; sums of products are int32 and exact, so every instruction set gives the same bits.
+// largest magnitude is 127. Sums of products are int32 and exact, so that every instruction set gives the same bits.
 
 #include <hwy/highway.h>
 #include <cstdint>
@@ -33,23 +33,23 @@ struct Int8Sums {
 
   using Sum = IntVector;
   static HWY_INLINE Sum zero() { return hn::Zero(IntTag()); }
-  // What the offset adds to the sums of a column is taken off before they begin.
+  // The initial sums of a column cancel the contribution of the offset.
   static HWY_INLINE Sum start(const TileArguments& tile, int64_t column) {
     return kOffset == 0 ? zero() : hn::LoadU(IntTag(), tile.column_starts + column);
   }
   static HWY_INLINE Sum load(const float* sums) { return hn::LoadU(IntTag(), reinterpret_cast<const int32_t*>(sums)); }
 
-  // sum * (worth of the row * worth of the column)
+  // sum * (scale of the row * scale of the column)
   static HWY_INLINE Vector value(Sum sum, const TileArguments& tile, int64_t row, int64_t column) {
-    return hn::Mul(hn::ConvertTo(Tag(), sum), worth(tile, row, column));
+    return hn::Mul(hn::ConvertTo(Tag(), sum), scale(tile, row, column));
   }
-  // The same and an addend, rounded once.
+  // Adds an addend to the value, rounded once.
   static HWY_INLINE Vector plus(Sum sum, const TileArguments& tile, int64_t row, int64_t column, Vector addend) {
-    return hn::MulAdd(hn::ConvertTo(Tag(), sum), worth(tile, row, column), addend);
+    return hn::MulAdd(hn::ConvertTo(Tag(), sum), scale(tile, row, column), addend);
   }
 
  private:
-  static HWY_INLINE Vector worth(const TileArguments& tile, int64_t row, int64_t column) {
+  static HWY_INLINE Vector scale(const TileArguments& tile, int64_t row, int64_t column) {
     const Tag d;
     return hn::Mul(hn::Set(d, tile.row_scales[tile.first_row + row]), hn::LoadU(d, tile.column_scales + column));
   }
@@ -104,31 +104,31 @@ HWY_INLINE float largest_magnitude(const float* x, int64_t size) {
   return hn::GetLane(hn::MaxOfLanes(d, hn::Max(hn::Max(largest[0], largest[1]), hn::Max(largest[2], largest[3]))));
 }
 
-// Rounds `depth` floats of a row to int8, in `row_cells` cells (a multiple of kLanes / 4); those beyond are 0.
+// Quantizes `depth` floats of a row to int8, in `row_cells` cells (a multiple of kLanes / 4). Cells beyond are 0.
 template <class Cells>
-HWY_INLINE void quantise_row(const float* x, int64_t depth, float per_one, int64_t row_cells, float* cells) {
+HWY_INLINE void quantise_row(const float* x, int64_t depth, float inverse_scale, int64_t row_cells, float* cells) {
   const Tag d;
   const hn::Rebind<int8_t, Tag> bytes;
   auto* to = reinterpret_cast<int8_t*>(cells);
-  const auto scale = hn::Set(d, per_one);
+  const auto factor = hn::Set(d, inverse_scale);
   for (int64_t i = 0; i < row_cells * 4; i += kLanes) {
     const int64_t left = depth - i;
     const auto inside = hn::FirstN(d, static_cast<size_t>(left > 0 ? left : 0));
     const Vector part = left >= kLanes ? hn::LoadU(d, x + i)
                         : left > 0     ? hn::MaskedLoad(inside, d, x + i)
                                        : hn::Zero(d);
-    auto units = hn::NearestInt(hn::Mul(part, scale));
+    auto values = hn::NearestInt(hn::Mul(part, factor));
     if constexpr (Cells::kOffset != 0) {
-      units = hn::Xor(hn::And(units, hn::Set(IntTag(), 0xFF)), hn::Set(IntTag(), 0x80));  // + 128, as a byte
+      values = hn::Xor(hn::And(values, hn::Set(IntTag(), 0xFF)), hn::Set(IntTag(), 0x80));  // + 128, as a byte
       const hn::Rebind<uint8_t, Tag> unsigned_bytes;
-      hn::StoreU(hn::DemoteTo(unsigned_bytes, units), unsigned_bytes, reinterpret_cast<uint8_t*>(to) + i);
+      hn::StoreU(hn::DemoteTo(unsigned_bytes, values), unsigned_bytes, reinterpret_cast<uint8_t*>(to) + i);
     } else {
-      hn::StoreU(hn::DemoteTo(bytes, units), bytes, to + i);
+      hn::StoreU(hn::DemoteTo(bytes, values), bytes, to + i);
     }
   }
 }
 
-// What packing a panel of int8 makes besides its cells.
+// The outputs of packing a panel of int8, besides its cells.
 struct Int8Columns {
   float* scales;    // [width]
   int32_t* starts;  // [width] -offset * the sum of the column
@@ -144,25 +144,25 @@ HWY_INLINE void pack_int8_columns(const float* b, int64_t stride, int64_t depth,
   for (int64_t k = 0; k < depth; ++k) {
     largest = hn::Max(largest, hn::Abs(hn::MaskedLoad(inside, d, b + k * stride)));
   }
-  const Vector worth = hn::Div(largest, hn::Set(d, kInt8Largest));
-  const Vector per_one = hn::IfThenElseZero(hn::Gt(worth, hn::Zero(d)), hn::Div(hn::Set(d, 1.0F), worth));
+  const Vector scale = hn::Div(largest, hn::Set(d, kInt8Largest));
+  const Vector inverse_scale = hn::IfThenElseZero(hn::Gt(scale, hn::Zero(d)), hn::Div(hn::Set(d, 1.0F), scale));
   IntVector sum = hn::Zero(IntTag());
-  const auto units = [&](int64_t k) HWY_ATTR {
+  const auto values = [&](int64_t k) HWY_ATTR {
     const Vector row = k < depth ? hn::MaskedLoad(inside, d, b + k * stride) : hn::Zero(d);
-    const IntVector unit = hn::NearestInt(hn::Mul(row, per_one));
-    sum = hn::Add(sum, unit);
-    return hn::And(unit, hn::Set(IntTag(), 0xFF));
+    const IntVector value = hn::NearestInt(hn::Mul(row, inverse_scale));
+    sum = hn::Add(sum, value);
+    return hn::And(value, hn::Set(IntTag(), 0xFF));
   };
   const int64_t cells = cells_of<Cells>(depth);
   for (int64_t cell = 0; cell < cells; ++cell) {
     const int64_t k = cell * Cells::kDepth;
-    IntVector joined = units(k);
-    joined = hn::Or(joined, hn::ShiftLeft<8>(units(k + 1)));
-    joined = hn::Or(joined, hn::ShiftLeft<16>(units(k + 2)));
-    joined = hn::Or(joined, hn::ShiftLeft<24>(units(k + 3)));
+    IntVector joined = values(k);
+    joined = hn::Or(joined, hn::ShiftLeft<8>(values(k + 1)));
+    joined = hn::Or(joined, hn::ShiftLeft<16>(values(k + 2)));
+    joined = hn::Or(joined, hn::ShiftLeft<24>(values(k + 3)));
     hn::StoreU(hn::BitCast(d, joined), d, packed + cell * width);
   }
-  hn::StoreU(worth, d, made.scales);
+  hn::StoreU(scale, d, made.scales);
   hn::StoreU(hn::Mul(sum, hn::Set(IntTag(), -Cells::kOffset)), IntTag(), made.starts);
 }
 

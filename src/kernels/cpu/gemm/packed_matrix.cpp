@@ -60,21 +60,21 @@ QuantisedWeight quantise(const Tensor& weight, Transpose transpose) {
     for (int64_t k = 0; k < walk.depth; ++k) {
       largest = std::max(largest, std::abs(from[k * walk.along]));
     }
-    const float worth = largest / 127.0F, per_one = worth > 0 ? 1.0F / worth : 0.0F;
-    rounded.scales.data<float>()[column] = worth;
-    auto* to = rounded.units.data<int8_t>() + column * walk.across;
+    const float scale = largest / 127.0F, inverse_scale = scale > 0 ? 1.0F / scale : 0.0F;
+    rounded.scales.data<float>()[column] = scale;
+    auto* to = rounded.values.data<int8_t>() + column * walk.across;
     for (int64_t k = 0; k < walk.depth; ++k) {
-      to[k * walk.along] = static_cast<int8_t>(std::nearbyint(from[k * walk.along] * per_one));
+      to[k * walk.along] = static_cast<int8_t>(std::nearbyint(from[k * walk.along] * inverse_scale));
     }
   }
   return rounded;
 }
 
 Tensor dequantise(const QuantisedWeight& weight, Transpose transpose) {
-  const ColumnWalk walk(weight.units, transpose);
-  Tensor values = Tensor::empty(weight.units.shape());
+  const ColumnWalk walk(weight.values, transpose);
+  Tensor values = Tensor::empty(weight.values.shape());
   for (int64_t column = 0; column < walk.columns; ++column) {
-    const auto* from = weight.units.data<int8_t>() + column * walk.across;
+    const auto* from = weight.values.data<int8_t>() + column * walk.across;
     float* to = values.data<float>() + column * walk.across;
     for (int64_t k = 0; k < walk.depth; ++k) {
       to[k * walk.along] = static_cast<float>(from[k * walk.along]) * weight.scales.data<float>()[column];
@@ -108,9 +108,9 @@ PackedMatrix PackedMatrix::concatenate(std::span<const Tensor> weights) {
 PackedMatrix PackedMatrix::rounded(const PackedMatrix& matrix) {
   base::check_argument(matrix.precision_ == Precision::kFloat32, "packed_matrix: rounded from {}, must be float32",
                        name_of(matrix.precision_));
-  PackedMatrix units(matrix.rows_, matrix.columns_, Precision::kInt8);
-  pack_rounded_panels(matrix.panels_, {matrix.rows_, matrix.columns_}, units.kernel_, units.panels_);
-  return units;
+  PackedMatrix result(matrix.rows_, matrix.columns_, Precision::kInt8);
+  pack_rounded_panels(matrix.panels_, {matrix.rows_, matrix.columns_}, result.kernel_, result.panels_);
+  return result;
 }
 
 int64_t PackedMatrix::panels() const {
@@ -123,24 +123,25 @@ void PackedMatrix::pack(const Tensor& weight, Transpose transpose, int64_t begin
   tensor::check_shape(weight, transposed ? tensor::Shape{columns_, rows_} : tensor::Shape{rows_, columns_},
                       "packed_matrix", "weight");
   base::check_argument(0 <= begin && begin <= end && end <= panels(),
-                       "packed_matrix: panels {} to {} asked for, there are {}", begin, end, panels());
+                       "packed_matrix: panels {} to {} requested, there are {}", begin, end, panels());
   pack_panels(weight, transpose, kernel_, {begin, end}, panels_);
 }
 
 void PackedMatrix::pack(const QuantisedWeight& weight, Transpose transpose, int64_t begin, int64_t end) {
-  tensor::check_matrix(weight.units, DType::kInt8, "packed_matrix", "units");
+  tensor::check_matrix(weight.values, DType::kInt8, "packed_matrix", "values");
   const bool transposed = transpose == Transpose::kYes;
-  tensor::check_shape(weight.units, transposed ? tensor::Shape{columns_, rows_} : tensor::Shape{rows_, columns_},
-                      "packed_matrix", "units");
+  tensor::check_shape(weight.values, transposed ? tensor::Shape{columns_, rows_} : tensor::Shape{rows_, columns_},
+                      "packed_matrix", "values");
   tensor::check_shape(weight.scales, {columns_}, "packed_matrix", "scales");
-  base::check_argument(precision_ == Precision::kInt8, "packed_matrix: units for a matrix of {}", name_of(precision_));
+  base::check_argument(precision_ == Precision::kInt8, "packed_matrix: int8 values for a matrix of {}, must be int8",
+                       name_of(precision_));
   base::check_argument(0 <= begin && begin <= end && end <= panels(),
-                       "packed_matrix: panels {} to {} asked for, there are {}", begin, end, panels());
+                       "packed_matrix: panels {} to {} requested, there are {}", begin, end, panels());
   pack_quantised_panels(weight, transpose, kernel_, {begin, end}, panels_);
 }
 
 void PackedMatrix::unpack_column(int64_t column, float* to) const {
-  base::check_argument(0 <= column && column < columns_, "packed_matrix: column {} asked for, there are {}", column,
+  base::check_argument(0 <= column && column < columns_, "packed_matrix: column {} requested, there are {}", column,
                        columns_);
   unpack_panel_column(panels_, kernel_, {rows_, columns_}, column, to);
 }
@@ -157,8 +158,8 @@ void PackedMatrix::multiply_each(const Tensor& x, std::span<ProductOfSame> produ
   for (const ProductOfSame& product : products) {
     product.matrix->check(x, product.epilogue, product.y);
     base::check_argument(product.matrix->kernel_ == products.front().matrix->kernel_,
-                         "packed_matrix: products of {} and {} at once", name_of(product.matrix->precision_),
-                         name_of(products.front().matrix->precision_));
+                         "packed_matrix: products of {} and {} together; precisions must be equal",
+                         name_of(product.matrix->precision_), name_of(products.front().matrix->precision_));
   }
   if (x.dim(0) > 0 && !products.empty()) {
     std::vector<PanelProduct> all;
@@ -184,9 +185,9 @@ void PackedMatrix::multiply_rows(const Tensor& x, int64_t first_row, bool accumu
   tensor::check_matrix(y, DType::kFloat32, "packed_matrix", "y");
   tensor::check_shape(y, {x.dim(0), columns_}, "packed_matrix", "y");
   base::check_argument(precision_ != Precision::kInt8,
-                       "packed_matrix: some rows of int8 alone, must be float32 or bfloat16");
+                       "packed_matrix: some rows of an int8 matrix; must be float32 or bfloat16");
   base::check_argument(first_row >= 0 && first_row % kPartColumns == 0 && first_row + x.dim(1) <= rows_,
-                       "packed_matrix: rows {} to {} asked for, there are {}; the first must be a multiple of {}",
+                       "packed_matrix: rows {} to {} requested, there are {}; the first must be a multiple of {}",
                        first_row, first_row + x.dim(1), rows_, kPartColumns);
   if (y.size() > 0) {
     multiply_panels({x, panels_, kernel_, {}, accumulate, {first_row, rows_}}, y);
@@ -202,7 +203,7 @@ void PackedMatrix::multiply_columns(const Tensor& x, const Tensor& bias, int64_t
   const bool whole = first_column % kPartColumns == 0 && (end % kPartColumns == 0 || end == columns_);
   base::check_argument(
       first_column >= 0 && whole && end <= columns_,
-      "packed_matrix: columns {} to {} asked for, there are {}; must be whole parts of {}, but the last", first_column,
+      "packed_matrix: columns {} to {} requested, there are {}; must be whole parts of {}, but the last", first_column,
       end, columns_, kPartColumns);
   const PackedEpilogue epilogue{bias.defined() ? bias.rows(first_column, end) : Tensor(), Activation::kNone};
   if (y.size() > 0) {
@@ -211,9 +212,9 @@ void PackedMatrix::multiply_columns(const Tensor& x, const Tensor& bias, int64_t
 }
 
 float PackedMatrix::multiply_column(const float* x, const Tensor& bias, int64_t column) const {
-  base::check_argument(precision_ == Precision::kFloat32, "packed_matrix: a column of {} alone, must be float32",
-                       name_of(precision_));
-  base::check_argument(0 <= column && column < columns_, "packed_matrix: column {} asked for, there are {}", column,
+  base::check_argument(precision_ == Precision::kFloat32,
+                       "packed_matrix: one column of a matrix of {}, must be float32", name_of(precision_));
+  base::check_argument(0 <= column && column < columns_, "packed_matrix: column {} requested, there are {}", column,
                        columns_);
   return multiply_panel_column(panels_, kernel_, {rows_, columns_}, x, bias.defined() ? bias.data<float>() : nullptr,
                                column);

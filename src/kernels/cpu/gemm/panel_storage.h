@@ -8,30 +8,30 @@
 
 namespace dragoman::kernels {
 
-/// Columns of a part of a product: whole panels on every instruction set.
+/// The number of columns of a part of a product: whole panels on every instruction set.
 inline constexpr int64_t kPartColumns = 480;
 
-/// Receives rows row .. row + part.dim(0) and columns column .. column + part.dim(1) of a product. `part` [., .]
-/// float32 is overwritten when the call has returned.
+/// Receives rows row .. row + part.dim(0) and columns column .. column + part.dim(1) of a product. The memory of `part`
+/// [., .] float32 is reused after the call.
 using TakePart = std::function<void(int64_t row, int64_t column, const Tensor& part)>;
 
-/// What follows the product in the same pass.
+/// The epilogue of a product, applied in the same pass.
 struct PackedEpilogue {
   Tensor bias;  ///< [N] float32, added to each row; undefined = none
   Activation activation = Activation::kNone;
 };
 
-/// A packed right operand in memory.
+/// The memory of a packed right operand.
 struct PanelStorage {
-  Tensor cells;   ///< of 32 bits, in a tensor of float32
-  Tensor scales;  ///< [N] float32, int8 only: what one unit of a column is worth
-  Tensor starts;  ///< [N] int32, int8 only: what the sums of a column begin with
+  Tensor cells;   ///< cells of 32 bits, in a tensor of float32
+  Tensor scales;  ///< [N] float32, int8 only: the scale of each column
+  Tensor starts;  ///< [N] int32, int8 only: the initial value of the sums of each column
 };
 
-/// A weight rounded to int8:  w(k, n) = units(k, n) * scales[n], n being its column in y = x W.
+/// A weight quantized to int8:  w(k, n) = values(k, n) * scales[n], with n the column in y = x W.
 struct QuantisedWeight {
-  Tensor units;   ///< [K, N] int8, or [N, K] with Transpose::kYes; from -127 to 127
-  Tensor scales;  ///< [N] float32, what one unit of a column is worth; 0 for a column of zeros
+  Tensor values;  ///< [K, N] int8, or [N, K] with Transpose::kYes; from -127 to 127
+  Tensor scales;  ///< [N] float32, the scale of each column; 0 for a column of zeros
 };
 
 }  // namespace dragoman::kernels

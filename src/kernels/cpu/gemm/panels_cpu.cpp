@@ -32,14 +32,14 @@ template <class Cells>
 void pack_int8_panel(const float* weight, int64_t stride, bool transposed, int64_t depth, int64_t columns, float* to,
                      const Int8Columns& made) {
   const int64_t width = panel_width(columns);
-  Tensor turned = transposed ? Tensor::empty({depth, kLanes}) : Tensor();
+  Tensor untransposed = transposed ? Tensor::empty({depth, kLanes}) : Tensor();
   for (int64_t j = 0; j < columns; j += kLanes) {
     const int64_t count = std::min(columns - j, kLanes);
     if (transposed) {
-      transpose_rows(weight + j * stride, stride, count, depth, kLanes, turned.data<float>());
+      transpose_rows(weight + j * stride, stride, count, depth, kLanes, untransposed.data<float>());
     }
-    pack_int8_columns<Cells>(transposed ? turned.data<float>() : weight + j, transposed ? kLanes : stride, depth, count,
-                             width, to + j, {made.scales + j, made.starts + j});
+    pack_int8_columns<Cells>(transposed ? untransposed.data<float>() : weight + j, transposed ? kLanes : stride, depth,
+                             count, width, to + j, {made.scales + j, made.starts + j});
   }
 }
 
@@ -69,47 +69,47 @@ void pack_weight(const Tensor& weight, bool transposed, ProductKernel kernel, Pa
 }
 
 // Four neighbours in k, those beyond the depth 0, as one cell.
-HWY_INLINE float joined_units(const int8_t* units, int64_t distance, int64_t left) {
+HWY_INLINE float joined_values(const int8_t* values, int64_t distance, int64_t left) {
   int8_t four[4] = {0, 0, 0, 0};
   for (int64_t i = 0; i < std::min<int64_t>(left, 4); ++i) {
-    four[i] = units[i * distance];
+    four[i] = values[i * distance];
   }
   float cell = 0;
   std::memcpy(&cell, four, sizeof cell);
   return cell;
 }
 
-// A panel of int8 from units of which (k, j) is units[k * along + j * across].
+// A panel of int8 from values of which (k, j) is values[k * along + j * across].
 template <class Cells>
-void pack_units_panel(const int8_t* units, int64_t along, int64_t across, const float* scales, int64_t depth,
-                      int64_t columns, float* to, const Int8Columns& made) {
+void pack_values_panel(const int8_t* values, int64_t along, int64_t across, const float* scales, int64_t depth,
+                       int64_t columns, float* to, const Int8Columns& made) {
   const int64_t width = panel_width(columns), cells = cells_of<Cells>(depth);
   for (int64_t j = 0; j < width; ++j) {
     int32_t sum = 0;
     for (int64_t k = 0; j < columns && k < depth; ++k) {
-      sum += units[k * along + j * across];
+      sum += values[k * along + j * across];
     }
     made.starts[j] = -Cells::kOffset * sum;
     made.scales[j] = j < columns ? scales[j] : 0.0F;
     for (int64_t cell = 0; cell < cells; ++cell) {
       const int64_t k = cell * Cells::kDepth;
       to[cell * width + j] =
-          j < columns && k < depth ? joined_units(units + k * along + j * across, along, depth - k) : 0.0F;
+          j < columns && k < depth ? joined_values(values + k * along + j * across, along, depth - k) : 0.0F;
     }
   }
 }
 
 template <class Cells>
-void pack_units(const QuantisedWeight& weight, bool transposed, PanelRange range, PanelStorage& panels) {
+void pack_values(const QuantisedWeight& weight, bool transposed, PanelRange range, PanelStorage& panels) {
   if constexpr (IsInt8<Cells>) {
-    const int64_t depth = weight.units.dim(transposed ? 1 : 0), columns = weight.units.dim(transposed ? 0 : 1);
-    const int64_t stride = weight.units.stride(0), along = transposed ? 1 : stride, across = transposed ? stride : 1;
+    const int64_t depth = weight.values.dim(transposed ? 1 : 0), columns = weight.values.dim(transposed ? 0 : 1);
+    const int64_t stride = weight.values.stride(0), along = transposed ? 1 : stride, across = transposed ? stride : 1;
     for (int64_t panel = range.begin; panel < range.end; ++panel) {
       const int64_t column = panel * kPanelColumns;
-      pack_units_panel<Cells>(weight.units.data<int8_t>() + column * across, along, across,
-                              weight.scales.data<float>() + column, depth, std::min(columns - column, kPanelColumns),
-                              panels.cells.data<float>() + column * cells_of<Cells>(depth),
-                              {panels.scales.data<float>() + column, panels.starts.data<int32_t>() + column});
+      pack_values_panel<Cells>(weight.values.data<int8_t>() + column * across, along, across,
+                               weight.scales.data<float>() + column, depth, std::min(columns - column, kPanelColumns),
+                               panels.cells.data<float>() + column * cells_of<Cells>(depth),
+                               {panels.scales.data<float>() + column, panels.starts.data<int32_t>() + column});
     }
   }
 }
@@ -117,7 +117,7 @@ void pack_units(const QuantisedWeight& weight, bool transposed, PanelRange range
 void pack_quantised(const QuantisedWeight& weight, bool transposed, ProductKernel kernel, PanelRange range,
                     PanelStorage& panels) {
   with_packed_cells_of(kernel,
-                       [&](auto format) HWY_ATTR { pack_units<decltype(format)>(weight, transposed, range, panels); });
+                       [&](auto format) HWY_ATTR { pack_values<decltype(format)>(weight, transposed, range, panels); });
 }
 
 // Panels of float32 are row-major, as a weight is.
@@ -145,16 +145,16 @@ void unpack(const PanelStorage& panels, PackedSize size, int64_t column, float* 
   for (int64_t k = 0; k < size.depth; k += Cells::kDepth, cell += width) {
     const int64_t count = std::min<int64_t>(size.depth - k, Cells::kDepth);
     if constexpr (IsInt8<Cells>) {
-      int8_t units[4];
-      std::memcpy(units, cell, sizeof units);
+      int8_t values[4];
+      std::memcpy(values, cell, sizeof values);
       for (int64_t i = 0; i < count; ++i) {
-        to[k + i] = static_cast<float>(units[i]) * panels.scales.data<float>()[column];
+        to[k + i] = static_cast<float>(values[i]) * panels.scales.data<float>()[column];
       }
     } else if constexpr (Cells::kDepth == 2) {
-      uint16_t halves[2];
-      std::memcpy(halves, cell, sizeof halves);
+      uint16_t bits[2];
+      std::memcpy(bits, cell, sizeof bits);
       for (int64_t i = 0; i < count; ++i) {
-        to[k + i] = tensor::to_float({halves[i]});
+        to[k + i] = tensor::to_float({bits[i]});
       }
     } else {
       to[k] = *cell;
@@ -186,8 +186,8 @@ float multiply_one(const float* x, const PlaceOfColumn& place, int64_t depth, co
   return hn::GetLane(element);
 }
 
-// The same by tiles, since other instructions round otherwise: those of the vector of columns that holds this one, as a
-// panel of its own.
+// The same by tiles, since other instructions round differently. Multiplies the vector of columns that holds this
+// column, as a separate panel.
 template <class Cells>
 float multiply_one_in_tiles(const float* x, const PlaceOfColumn& place, int64_t depth, const float* bias) {
   const Tag d;

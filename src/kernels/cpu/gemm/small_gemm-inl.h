@@ -115,7 +115,7 @@ HWY_INLINE void gemm_strip(const SmallGemm& g, int64_t column, size_t tail_lanes
 }
 
 /// Computes the product described by `g` on one thread. Every element adds its k products in rising order of k with
-/// fused multiply-adds, so it has the same bits whatever m and n are, and whether or not zeros are left out.
+/// fused multiply-adds. Its bits do not depend on m and n, nor on whether zeros are left out.
 HWY_INLINE void small_gemm(const SmallGemm& g) {
   const hn::ScalableTag<float> d;
   constexpr auto kLanes = static_cast<int64_t>(hn::MaxLanes(d));

@@ -4,17 +4,18 @@
 
 namespace dragoman::kernels {
 
-/// Parts of a product of which nothing is needed, for causal attention. With d = SmallGemm::diagonal:
+/// Names the part of a product that causal attention does not need. With d = SmallGemm::diagonal:
 enum class Triangle {
   kNone,
   kLowerA,  ///< a(i, k) is 0 for k > i + d: such terms are left out
   kUpperA,  ///< a(i, k) is 0 for k < i + d: such terms are left out
-  kUpperC,  ///< c[i][j] with j < i + d is not asked for: it may be computed or left as it was
+  kUpperC,  ///< c[i][j] with j < i + d is not needed: it may be computed or left unchanged
 };
 
-/// c[i][j] = (accumulate ? c[i][j] : 0) + sum_k a(i, k) * b[k][j], for matrices that fit into cache (one attention
-/// head). Element (i, k) of a is a[i * a_row + k * a_column], so a may be read transposed; rows of b and c are dense.
-/// Zeros of a that `triangle` names are read where they share a tile with others. The kernel is in small_gemm-inl.h.
+/// Describes c[i][j] = (accumulate ? c[i][j] : 0) + sum_k a(i, k) * b[k][j] for matrices that fit into the cache, as
+/// one attention head does. Element (i, k) of a is a[i * a_row + k * a_column], so that a may be transposed. Rows of b
+/// and c are dense. Zeros of a that `triangle` names are read if they share a tile with other elements. The kernel is
+/// in small_gemm-inl.h.
 struct SmallGemm {
   int64_t m = 0;
   int64_t n = 0;

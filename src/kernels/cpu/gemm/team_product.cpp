@@ -10,10 +10,10 @@
 namespace dragoman::kernels {
 namespace {
 
-// Handing over work and waiting for it takes about as long as so many multiplications.
+// The number of multiplications that takes as long as passing work to a thread and waiting for it.
 constexpr int64_t kLeastShared = int64_t{1} << 18;
 
-// Some columns of a product, whole panels, as a product of its own.
+// Some columns of a product, in whole panels, as a separate product.
 struct ColumnPart {
   PanelStorage panels;
   PackedEpilogue epilogue;

@@ -6,10 +6,10 @@
 
 namespace dragoman::kernels {
 
-/// multiply_panels_of_each, shared out over the team of this thread when it has one and the products are worth it.
+/// Computes multiply_panels_of_each. If this thread has a team and the products are large enough, the team shares them.
 void multiply_with_team(std::span<const PanelProduct> products, std::span<Tensor> results);
 
-/// Whether a product of so many multiplications is shared out.
+/// Returns: whether a team shares a product of this number of multiplications.
 bool is_shared_out(int64_t multiplications);
 
 }  // namespace dragoman::kernels

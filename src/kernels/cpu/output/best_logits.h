@@ -8,31 +8,32 @@
 
 namespace dragoman::kernels {
 
-/// What a search needs of one row of logits when it forbids nothing but a few known tokens.
+/// The part of one row of logits that a search needs if it forbids only a few known tokens.
 struct BestRow {
-  std::span<const float> values;  ///< [k] the largest logits, falling
-  std::span<const int32_t> ids;   ///< [k] of these; equal logits by rising id
-  double log_sum_exp;             ///< of the whole row: log p(id) = logit - this; the largest logit if not wanted
+  std::span<const float> values;  ///< [k] the largest logits, in falling order
+  std::span<const int32_t> ids;   ///< [k] their token ids; equal logits stand in the order of their ids
+  double log_sum_exp;  ///< of the whole row: log p(id) = logit - log_sum_exp; the largest logit if not requested
 };
 
-/// The same of all rows. Kept by the caller, so that its memory is used again.
+/// The BestRow of every row. The caller keeps it, so that its memory is reused.
 class BestLogits {
  public:
-  /// Rows are to hold the k largest logits and the log-sum-exp from now on, as at first.
+  /// Requests the k largest logits and the log-sum-exp of each row. This is the initial state.
   void want_log_sums() { chosen_from_ = 0; }
-  /// From now on there is only a choice to be made, and no log-sum-exp. Rows hold the largest logit of the tokens from
-  /// `first` on and, of those before, each that is larger: first + 1 entries at least, not all of them the largest.
+  /// Requests only what a choice needs, without log-sum-exp. A row then holds the largest logit of the tokens from
+  /// `first` on, and every larger logit of the tokens before `first`. It has at least first + 1 entries, of which not
+  /// all need be the largest.
   /// @param first  at least 1
   void want_choice(int32_t first) { chosen_from_ = first; }
-  /// Room for `rows` rows of k entries each.
+  /// Allocates room for `rows` rows of k entries each.
   void resize(int64_t rows, int k);
   int k() const { return k_; }
-  /// The first token of the choice; 0 where log-sum-exps are wanted instead.
+  /// Returns: the first token of the choice; 0 if log-sum-exps are requested instead.
   int32_t choice_from() const { return chosen_from_; }
   size_t rows() const { return log_sums_.size(); }
   BestRow row(size_t index) const;
-  /// Fills a row from logits of which the i-th is that of token ids[i], rising, or of token i for no ids. With fewer
-  /// than k of them the rest of the row are tokens 0 of minus infinity.
+  /// Fills a row from logits. The i-th logit belongs to token ids[i], with rising ids, or to token i if `ids` is empty.
+  /// If there are fewer than k logits, the rest of the row is filled with token 0 and minus infinity.
   void take_row(size_t index, std::span<const float> logits, std::span<const int32_t> ids);
 
  private:
@@ -47,14 +48,14 @@ class BestLogits {
   std::vector<double> log_sums_;  // [rows]
 };
 
-/// The k largest of each row of logits = x W + bias and its log-sum-exp. The logits are computed a part of the columns
-/// at a time and read while they are in the cache; they are never stored.
+/// Finds the k largest of each row of logits = x W + bias, and its log-sum-exp. Logits are computed for some columns at
+/// a time and read while they are in the cache. They are never stored.
 /// @param x  [R, D];  @param matrix  W [D, V];  @param bias  [V], undefined for none;  @param k  at least 1; at most V
-/// are given
-/// The bits are those of `best_of_rows` of the whole product, and those of a row do not depend on the other rows.
+/// entries are filled
+/// The bits are those of `best_of_rows` of the whole product. The bits of a row do not depend on the other rows.
 void best_of_matrix(const Tensor& x, const PackedMatrix& matrix, const Tensor& bias, int k, BestLogits& best);
 
-/// The k largest of each row of logits [R, V] float32 and its log-sum-exp.
+/// Finds the k largest of each row of logits [R, V] float32, and its log-sum-exp.
 void best_of_rows(const Tensor& logits, int k, BestLogits& best);
 
 }  // namespace dragoman::kernels

@@ -103,8 +103,8 @@ double LogitScreen::error_of(const float* x, double largest_bias) const {
   const double rounded = lost * kept_ + (kept + lost) * lost_;
   // Twice the bound of the sums in float32: for those of the logits, of their products in int8 and of the lengths.
   const double of_sums = (n + 8) * std::ldexp((kept + lost) * (kept_ + lost_) + largest_bias, -23);
-  const double of_tiny_units = n * 1e-28 * (1 + kept + kept_);  // those that cannot be inverted
-  return rounded * (1 + std::ldexp(n, -22)) + of_sums + of_tiny_units;
+  const double of_tiny_scales = n * 1e-28 * (1 + kept + kept_);  // those that cannot be inverted
+  return rounded * (1 + std::ldexp(n, -22)) + of_sums + of_tiny_scales;
 }
 
 void LogitScreen::best(const Tensor& x, const PackedMatrix& matrix, const Tensor& bias, int32_t first,

@@ -17,9 +17,9 @@ namespace dragoman::kernels {
 namespace HWY_NAMESPACE {
 namespace {
 
-// Adds the squares of `x` rounded to multiples of `unit`, and of what that loses.
-HWY_INLINE void add_rounding(Vector x, Vector unit, Vector per_one, Vector& kept, Vector& lost) {
-  const Vector rounded = hn::Mul(hn::ConvertTo(Tag(), hn::NearestInt(hn::Mul(x, per_one))), unit);
+// Adds the squares of `x` rounded to multiples of `scale`, and of what that loses.
+HWY_INLINE void add_rounding(Vector x, Vector scale, Vector inverse_scale, Vector& kept, Vector& lost) {
+  const Vector rounded = hn::Mul(hn::ConvertTo(Tag(), hn::NearestInt(hn::Mul(x, inverse_scale))), scale);
   const Vector rest = hn::Sub(x, rounded);
   kept = hn::MulAdd(rounded, rounded, kept);
   lost = hn::MulAdd(rest, rest, lost);
@@ -27,12 +27,13 @@ HWY_INLINE void add_rounding(Vector x, Vector unit, Vector per_one, Vector& kept
 
 Rounding row_rounding(const float* x, int64_t n) {
   const Tag d;
-  const float unit = largest_magnitude(x, n) / kInt8Largest;
-  const Vector units = hn::Set(d, unit), per_one = hn::Set(d, unit > 0 ? 1.0F / unit : 0.0F);
+  const float scale = largest_magnitude(x, n) / kInt8Largest;
+  const Vector scales = hn::Set(d, scale), inverse_scale = hn::Set(d, scale > 0 ? 1.0F / scale : 0.0F);
   Vector kept = hn::Zero(d), lost = hn::Zero(d);
   for (int64_t i = 0; i < n; i += kLanes) {
     const auto inside = hn::FirstN(d, static_cast<size_t>(n - i));
-    add_rounding(n - i >= kLanes ? hn::LoadU(d, x + i) : hn::MaskedLoad(inside, d, x + i), units, per_one, kept, lost);
+    add_rounding(n - i >= kLanes ? hn::LoadU(d, x + i) : hn::MaskedLoad(inside, d, x + i), scales, inverse_scale, kept,
+                 lost);
   }
   return {hn::GetLane(hn::SumOfLanes(d, kept)), hn::GetLane(hn::SumOfLanes(d, lost))};
 }
@@ -46,11 +47,11 @@ Rounding column_rounding(const PanelStorage& panels, PackedSize size, const floa
     const int64_t panel = column / kPanelColumns * kPanelColumns;
     const int64_t width = panel_width(size.columns - panel);
     const float* cell = panels.cells.data<float>() + panel * size.depth + column - panel;
-    const Vector units = hn::LoadU(d, scales + column);
-    const Vector per_one = hn::IfThenElseZero(hn::Gt(units, hn::Zero(d)), hn::Div(hn::Set(d, 1.0F), units));
+    const Vector scale = hn::LoadU(d, scales + column);
+    const Vector inverse_scale = hn::IfThenElseZero(hn::Gt(scale, hn::Zero(d)), hn::Div(hn::Set(d, 1.0F), scale));
     Vector kept = hn::Zero(d), lost = hn::Zero(d);
     for (int64_t k = 0; k < size.depth; ++k) {
-      add_rounding(hn::LoadU(d, cell + k * width), units, per_one, kept, lost);
+      add_rounding(hn::LoadU(d, cell + k * width), scale, inverse_scale, kept, lost);
     }
     most_kept = hn::Max(kept, most_kept);
     most_lost = hn::Max(lost, most_lost);

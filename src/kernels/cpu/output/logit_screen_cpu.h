@@ -6,21 +6,21 @@
 
 namespace dragoman::kernels {
 
-/// What rounding a vector to int8 leaves of it and takes away, both as squares of lengths.
+/// The squared lengths of a vector rounded to int8, and of the rounding error.
 struct Rounding {
   float kept;  ///< of the rounded vector
-  float lost;  ///< of the vector less the rounded one
+  float lost;  ///< of the vector minus the rounded vector
 };
 
-/// Of a row of x, rounded as products in int8 round it. NaN where an element is not finite.
+/// Returns: the Rounding of a row of x, rounded as in int8 products; NaN if an element is not finite.
 Rounding rounding_of_row(const float* x, int64_t n);
 
-/// The largest of both among the columns of a matrix packed in float32, rounded with these scales [columns]. Infinity
-/// where an element is not finite.
+/// Returns: the largest `kept` and the largest `lost` of the columns of a matrix packed in float32. The columns are
+/// rounded with `scales` [columns]. The result is infinity if an element is not finite.
 Rounding largest_column_rounding(const PanelStorage& panels, PackedSize size, const float* scales);
 
-/// Writes first_id + i for those of n numbers, in their order, that are at least `floor`; NaN is not.
-/// @param ids  room for n and a vector more;  @return how many
+/// Writes first_id + i for each of n numbers that is at least `floor`, in order. NaN is skipped.
+/// @param ids  room for n entries and one vector more;  @return the number of entries written
 int64_t ids_at_least(const float* row, int64_t n, float floor, int32_t first_id, int32_t* ids);
 
 }  // namespace dragoman::kernels

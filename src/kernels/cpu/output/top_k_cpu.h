@@ -4,7 +4,7 @@
 
 namespace dragoman::kernels {
 
-/// The `size` largest numbers so far in falling order, equal ones as they came, each with its id.
+/// Holds the `size` largest numbers so far in falling order, each with its id. Equal numbers stand in order of arrival.
 struct FallingList {
   int size;
   float* values;
@@ -12,7 +12,7 @@ struct FallingList {
 
   float last() const { return values[size - 1]; }
 
-  /// Puts (value, id) into its place, behind equals; the last entry drops out.
+  /// Inserts (value, id) behind equal values. The last entry is removed.
   void insert(float value, int32_t id) const {
     int place = size - 1;
     for (; place > 0 && values[place - 1] < value; --place) {
@@ -24,17 +24,17 @@ struct FallingList {
   }
 };
 
-/// Inserts those of row[begin .. n), in their order, that are larger than the last of the list by then. NaN is not.
+/// Inserts each of row[begin .. n), in order, that is larger than the current last entry of the list. NaN is skipped.
 /// @param first_id  the id of row[0]
 void insert_larger(const float* row, int64_t begin, int64_t n, int32_t first_id, const FallingList& list);
 
-/// A number that at least k of the row are not below; -infinity where none is found quickly.
+/// Returns: a number such that at least k numbers of the row are not smaller; -infinity if none is found quickly.
 float floor_of_largest(const float* row, int64_t n, int k);
 
-/// The largest element; -infinity for none. NaN may or may not be passed over.
+/// Returns: the largest element; -infinity for an empty row. NaN may or may not be skipped.
 float largest_of(const float* row, int64_t n);
 
-/// sum_j exp(row[j] - shift), added up in a fixed order.
+/// Returns: sum_j exp(row[j] - shift), added in a fixed order.
 float sum_of_exponentials(const float* row, int64_t n, float shift);
 
 }  // namespace dragoman::kernels

@@ -4,9 +4,9 @@
 
 namespace dragoman::kernels {
 
-/// to[0 .. width) = scale * from[0 .. width).
+/// Computes to[0 .. width) = scale * from[0 .. width).
 void scaled_row(const float* from, float scale, int64_t width, float* to);
-/// to[0 .. width) += scale * from[0 .. width).
+/// Computes to[0 .. width) += scale * from[0 .. width).
 void scaled_row_accumulate(const float* from, float scale, int64_t width, float* to);
 
 }  // namespace dragoman::kernels

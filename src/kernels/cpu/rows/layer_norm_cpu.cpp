@@ -43,10 +43,10 @@ HWY_INLINE void norm_row(const LayerNormForward& norm, int64_t row) {
                                    return hn::Mul(deviation, deviation);
                                  }) /
                          static_cast<float>(width);
-  const float factor = 1.0F / std::sqrt(variance + norm.epsilon);
-  const RowVector factors = hn::Set(d, factor);
+  const float rstd = 1.0F / std::sqrt(variance + norm.epsilon);
+  const RowVector rstds = hn::Set(d, rstd);
   for_each_vector(width, [&](auto vector, int64_t c) HWY_ATTR {
-    const RowVector normal = hn::Mul(hn::Sub(vector.load(x + c), means), factors);
+    const RowVector normal = hn::Mul(hn::Sub(vector.load(x + c), means), rstds);
     const RowVector result = hn::MulAdd(normal, vector.load(gain + c), vector.load(bias + c));
     vector.store(result, y + c);
     if (rounded != nullptr) {
@@ -55,7 +55,7 @@ HWY_INLINE void norm_row(const LayerNormForward& norm, int64_t row) {
   });
   float* stats = row_of(norm.stats, row);
   stats[0] = mean;
-  stats[1] = factor;
+  stats[1] = rstd;
 }
 
 void norm_rows(const LayerNormForward& norm) {
@@ -64,7 +64,7 @@ void norm_rows(const LayerNormForward& norm) {
   }
 }
 
-// Where the gradient of what was dropped out of the input goes: grad_x * factors of the mask.
+// Receives the gradient of the input that dropout acted on: grad_x * factors of the mask.
 struct DroppedGradient {
   RowMasks masks;
   Tensor& grad;
@@ -79,13 +79,13 @@ HWY_INLINE void norm_rows_backward(const LayerNormBackward& norm, int64_t first,
   float* grad_gain = norm.grad_gain.data<float>();
   float* grad_bias = norm.grad_bias.data<float>();
   const float *x[kRows], *grad_y[kRows];
-  RowVector means[kRows], factors[kRows], scaled_sums[kRows], projected_sums[kRows];
+  RowVector means[kRows], rstds[kRows], scaled_sums[kRows], projected_sums[kRows];
   for (int i = 0; i < kRows; ++i) {
     const float* stats = row_of(norm.stats, first + i);
     x[i] = row_of(norm.x, first + i);
     grad_y[i] = row_of(norm.grad_y, first + i);
     means[i] = hn::Set(d, stats[0]);
-    factors[i] = hn::Set(d, stats[1]);
+    rstds[i] = hn::Set(d, stats[1]);
     scaled_sums[i] = projected_sums[i] = hn::Zero(d);
   }
   for_each_vector(width, [&](auto vector, int64_t c) HWY_ATTR {
@@ -94,7 +94,7 @@ HWY_INLINE void norm_rows_backward(const LayerNormBackward& norm, int64_t first,
     HWY_UNROLL(4)
     for (int i = 0; i < kRows; ++i) {
       const RowVector grad = vector.load(grad_y[i] + c);
-      const RowVector normal = hn::Mul(hn::Sub(vector.load(x[i] + c), means[i]), factors[i]);
+      const RowVector normal = hn::Mul(hn::Sub(vector.load(x[i] + c), means[i]), rstds[i]);
       const RowVector scaled = hn::Mul(grad, gains);
       scaled_sums[i] = hn::Add(scaled_sums[i], scaled);
       projected_sums[i] = hn::MulAdd(scaled, normal, projected_sums[i]);
@@ -115,10 +115,10 @@ HWY_INLINE void norm_rows_backward(const LayerNormBackward& norm, int64_t first,
       grad_dropped = row_of<Element>(dropped->grad, first + i);
     }
     for_each_vector(width, [&](auto vector, int64_t c) HWY_ATTR {
-      const RowVector normal = hn::Mul(hn::Sub(vector.load(x[i] + c), means[i]), factors[i]);
+      const RowVector normal = hn::Mul(hn::Sub(vector.load(x[i] + c), means[i]), rstds[i]);
       const RowVector scaled = hn::Mul(vector.load(grad_y[i] + c), vector.load(gain + c));
       const RowVector centred = hn::NegMulAdd(normal, mean_projected, hn::Sub(scaled, mean_scaled));
-      const RowVector grad = hn::Mul(factors[i], centred);
+      const RowVector grad = hn::Mul(rstds[i], centred);
       vector.store(grad, grad_x + c);
       if constexpr (kDrops) {
         vector.store(hn::Mul(grad, dropped->masks.factors(c)), grad_dropped + c);
@@ -146,8 +146,11 @@ void norm_backward(const LayerNormBackward& norm) {
 
 void norm_and_dropout_backward(const LayerNormBackward& norm, const Dropout& dropout, Tensor& grad_dropped) {
   DroppedGradient dropped{RowMasks(dropout, norm.x.dim(1)), grad_dropped};
-  is_bfloat16(grad_dropped) ? norm_all_rows_backward<true, BFloat16>(norm, &dropped)
-                            : norm_all_rows_backward<true>(norm, &dropped);
+  if (is_bfloat16(grad_dropped)) {
+    norm_all_rows_backward<true, BFloat16>(norm, &dropped);
+  } else {
+    norm_all_rows_backward<true>(norm, &dropped);
+  }
 }
 
 // Calls `after(row)` when a row of the sum is ready.

@@ -12,8 +12,9 @@
 HWY_BEFORE_NAMESPACE();
 namespace dragoman::kernels::HWY_NAMESPACE {
 
-/// exp(-x^2 / 2) and the cumulative normal distribution Phi(x), absolute error below 2e-7.
-/// Phi(-|x|) = poly(t) exp(-x^2 / 2) / 2, t = 1 / (1 + 0.3275911 |x| / sqrt(2)): Abramowitz and Stegun 1964, 7.1.26.
+/// Computes exp(-x^2 / 2) and the cumulative normal distribution Phi(x), with an absolute error below 2e-7:
+///   Phi(-|x|) = poly(t) exp(-x^2 / 2) / 2,  t = 1 / (1 + 0.3275911 |x| / sqrt(2))
+/// Source: Abramowitz and Stegun 1964, 7.1.26.
 struct NormalDistribution {
   RowVector bell;
   RowVector cumulative;
@@ -33,7 +34,7 @@ HWY_INLINE NormalDistribution normal_distribution(RowVector x) {
   return {bell, hn::IfThenElse(hn::Lt(x, hn::Zero(d)), tail, hn::Sub(one, tail))};
 }
 
-/// 1 / (1 + exp(-x)); with the exponential of -|x| only, so that it falls to 0 far below.
+/// Returns: 1 / (1 + exp(-x)), from the exponential of -|x| only, so that it falls to 0 for very negative x.
 HWY_INLINE RowVector sigmoid(RowVector x) {
   const RowTag d;
   const RowVector one = hn::Set(d, 1.0F);
@@ -50,7 +51,7 @@ struct Relu {
 
 struct Gelu {
   static HWY_INLINE RowVector value(RowVector x) { return hn::Mul(x, normal_distribution(x).cumulative); }
-  /// Phi(x) + x phi(x), phi(x) = exp(-x^2 / 2) / sqrt(2 pi).
+  /// Returns: Phi(x) + x phi(x), phi(x) = exp(-x^2 / 2) / sqrt(2 pi).
   static HWY_INLINE RowVector slope(RowVector x) {
     const RowTag d;
     const NormalDistribution normal = normal_distribution(x);
@@ -60,7 +61,7 @@ struct Gelu {
 
 struct Silu {
   static HWY_INLINE RowVector value(RowVector x) { return hn::Mul(x, sigmoid(x)); }
-  /// s (1 + x (1 - s)), s = sigmoid(x).
+  /// Returns: s (1 + x (1 - s)), s = sigmoid(x).
   static HWY_INLINE RowVector slope(RowVector x) {
     const RowTag d;
     const RowVector one = hn::Set(d, 1.0F), s = sigmoid(x);
@@ -68,7 +69,7 @@ struct Silu {
   }
 };
 
-/// to[c] = activation(from[c]) for rows of float32 or bfloat16; `to` may be `from`.
+/// Computes to[c] = activation(from[c]) for rows of float32 or bfloat16; `to` may be `from`.
 template <class Element>
 HWY_INLINE void activate_row(const Element* from, int64_t columns, Activation activation, Element* to) {
   switch (activation) {

@@ -17,34 +17,34 @@ namespace dragoman::kernels::HWY_NAMESPACE {
 namespace hn = hwy::HWY_NAMESPACE;
 using tensor::BFloat16;
 
-/// A vector of bfloat16, each in the lower half of 32 bits.
-HWY_INLINE hn::Vec<hn::ScalableTag<uint32_t>> load_halves(const BFloat16* from) {
+/// Returns: a vector of bfloat16, each in the lower half of a 32-bit lane.
+HWY_INLINE hn::Vec<hn::ScalableTag<uint32_t>> load_bfloat16(const BFloat16* from) {
   const hn::ScalableTag<uint32_t> bits;
-  const hn::Rebind<uint16_t, decltype(bits)> halves;
-  return hn::PromoteTo(bits, hn::LoadU(halves, reinterpret_cast<const uint16_t*>(from)));
+  const hn::Rebind<uint16_t, decltype(bits)> words;
+  return hn::PromoteTo(bits, hn::LoadU(words, reinterpret_cast<const uint16_t*>(from)));
 }
 
 HWY_INLINE hn::Vec<hn::ScalableTag<float>> load_widened(const BFloat16* from) {
-  return hn::BitCast(hn::ScalableTag<float>(), hn::ShiftLeft<16>(load_halves(from)));
+  return hn::BitCast(hn::ScalableTag<float>(), hn::ShiftLeft<16>(load_bfloat16(from)));
 }
 
-using Halves = hn::Vec<hn::ScalableTag<uint16_t>>;
+using BFloat16Vector = hn::Vec<hn::ScalableTag<uint16_t>>;
 
-/// A vector of bfloat16 as it lies, twice as many as there are floats in one.
-HWY_INLINE Halves load_row(const BFloat16* from) {
+/// Returns: a vector of bfloat16 as stored, with twice as many elements as a vector of floats.
+HWY_INLINE BFloat16Vector load_row(const BFloat16* from) {
   return hn::LoadU(hn::ScalableTag<uint16_t>(), reinterpret_cast<const uint16_t*>(from));
 }
 
-/// Stores pairs of what two rows have in each column, first those of the lower halves of all blocks of 8 columns, then
-/// those of the upper halves: one instruction each, where the order of the columns would take three.
-HWY_INLINE void store_unpacked(Halves first, Halves second, float* to) {
-  const hn::ScalableTag<uint16_t> halves;
+/// Stores pairs of the elements of two rows, one pair for each column. The pairs of the lower halves of all blocks of 8
+/// columns come first, then the pairs of the upper halves. This takes one instruction each; column order takes three.
+HWY_INLINE void store_unpacked(BFloat16Vector first, BFloat16Vector second, float* to) {
+  const hn::ScalableTag<uint16_t> words;
   const hn::ScalableTag<float> d;
-  hn::StoreU(hn::BitCast(d, hn::InterleaveLower(halves, first, second)), d, to);
-  hn::StoreU(hn::BitCast(d, hn::InterleaveUpper(halves, first, second)), d, to + hn::MaxLanes(d));
+  hn::StoreU(hn::BitCast(d, hn::InterleaveLower(words, first, second)), d, to);
+  hn::StoreU(hn::BitCast(d, hn::InterleaveUpper(words, first, second)), d, to + hn::MaxLanes(d));
 }
 
-/// Lanes whose upper halves are x rounded to nearest, ties to even; NaN stays NaN whatever its payload.
+/// Returns: lanes whose upper halves are x rounded to nearest, ties to even. NaN stays NaN with any payload.
 HWY_INLINE hn::Vec<hn::ScalableTag<uint32_t>> rounded_bits(hn::Vec<hn::ScalableTag<float>> x) {
   const hn::ScalableTag<uint32_t> bits;
   const auto raw = hn::BitCast(bits, x);
@@ -55,8 +55,8 @@ HWY_INLINE hn::Vec<hn::ScalableTag<uint32_t>> rounded_bits(hn::Vec<hn::ScalableT
 }
 
 HWY_INLINE void store_rounded(hn::Vec<hn::ScalableTag<float>> x, BFloat16* to) {
-  const hn::Rebind<uint16_t, hn::ScalableTag<uint32_t>> halves;
-  hn::StoreU(hn::TruncateTo(halves, hn::ShiftRight<16>(rounded_bits(x))), halves, reinterpret_cast<uint16_t*>(to));
+  const hn::Rebind<uint16_t, hn::ScalableTag<uint32_t>> words;
+  hn::StoreU(hn::TruncateTo(words, hn::ShiftRight<16>(rounded_bits(x))), words, reinterpret_cast<uint16_t*>(to));
 }
 
 }  // namespace dragoman::kernels::HWY_NAMESPACE

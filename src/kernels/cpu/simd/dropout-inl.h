@@ -81,12 +81,12 @@ HWY_INLINE void store_kept(const PhiloxBlocks& random, uint32_t threshold, uint8
   store_kept(hn::InterleaveUpper(d, words01, words23), threshold, bits + kColumnsOfSet / 16);
 }
 
-/// Bytes that kept_bits_of_row writes for rows of this width.
+/// Returns: the number of bytes that kept_bits_of_row writes for rows of this width.
 constexpr int64_t kept_bytes(int64_t columns) {
   return (columns + 2 * kColumnsOfSet - 1) / (2 * kColumnsOfSet) * (2 * kColumnsOfSet / 8);
 }
 
-/// The mask of one row: bit c of `bits` says that column c is kept.
+/// Writes the mask of one row: bit c of `bits` is set if column c is kept.
 HWY_INLINE void kept_bits_of_row(const Dropout& dropout, uint32_t threshold, int64_t row, int64_t columns,
                                  uint8_t* bits) {
   const Word64Tag d;
@@ -103,7 +103,7 @@ HWY_INLINE void kept_bits_of_row(const Dropout& dropout, uint32_t threshold, int
   }
 }
 
-/// The masks of the rows of one matrix, made when asked for.
+/// Generates the dropout masks of the rows of one matrix, one row at a time.
 class RowMasks {
  public:
   RowMasks(const Dropout& dropout, int64_t columns)
@@ -114,10 +114,10 @@ class RowMasks {
         memory_(Tensor::empty({kept_bytes(columns)}, tensor::DType::kInt8)),
         bits_(static_cast<uint8_t*>(memory_.raw_data())) {}
 
-  /// Turns to this row; the last one is forgotten.
+  /// Generates the mask of this row and discards the previous mask.
   HWY_INLINE void make(int64_t row) { kept_bits_of_row(dropout_, threshold_, row, columns_, bits_); }
 
-  /// The factors of columns c .. of the row; c is a multiple of the lanes.
+  /// Returns: the factors of the columns from c on. Requires: c is a multiple of the number of lanes.
   HWY_INLINE RowVector factors(int64_t c) const {
     const RowTag d;
     return hn::IfThenElseZero(hn::LoadMaskBits(d, bits_ + c / 8), hn::Set(d, scale_));

@@ -12,10 +12,10 @@ HWY_BEFORE_NAMESPACE();
 namespace dragoman::kernels::HWY_NAMESPACE {
 namespace hn = hwy::HWY_NAMESPACE;
 
-/// exp(x) of each float lane, relative error below 2e-7. Below -87.3 (the smallest normal result) exactly 0; above 88.3
-/// it stays at exp(88.3) rather than overflowing; NaN stays NaN.
+/// Returns: exp(x) of each float lane, with a relative error below 2e-7. Below -87.3 (the smallest normal result) the
+/// result is exactly 0. Above 88.3 it is exp(88.3), without overflow. NaN stays NaN.
 /// Method: x = n ln 2 + r with |r| <= ln(2)/2, polynomial of degree 6 for exp(r), exponent n added by a multiplication.
-/// Coefficients of r^2..r^6: Cephes expf (Moshier 1989).
+/// Source: Cephes expf (Moshier 1989), for the coefficients of r^2..r^6.
 template <class D, class V = hn::Vec<D>>
 HWY_INLINE V vector_exp(D d, V x) {
   const hn::RebindToSigned<D> di;
@@ -34,11 +34,11 @@ HWY_INLINE V vector_exp(D d, V x) {
   return hn::IfThenZeroElse(underflows, hn::Mul(p, hn::BitCast(d, power)));
 }
 
-/// 2 to the power x of each float lane for x <= 127, relative error below 3e-7; exactly 0 below -126.5, -infinity
-/// included; exactly 1 at 0; NaN stays NaN. About half the work of vector_exp: a softmax that multiplies its scores by
-/// log2(e) along with their scale needs no more.
-/// Method: x = n + r with |r| <= 1/2, minimax polynomial of degree 5 for 2^r with its constant rounded to 1, exponent n
-/// moved into place by adding 1.5 * 2^23 + 127, whose last bits are then n + 127.
+/// Returns: 2 to the power x of each float lane for x <= 127, with a relative error below 3e-7. The result is exactly 0
+/// below -126.5 and for -infinity, and exactly 1 at 0. NaN stays NaN.
+/// This takes about half the work of vector_exp. It suffices for a softmax whose scores are multiplied by log2(e).
+/// Method: x = n + r with |r| <= 1/2, minimax polynomial of degree 5 for 2^r with its constant rounded to 1. Adding
+/// 1.5 * 2^23 + 127 moves the exponent n into place, since the last bits of the sum are n + 127.
 template <class D, class V = hn::Vec<D>>
 HWY_INLINE V vector_exp2(D d, V x) {
   const hn::RebindToSigned<D> di;

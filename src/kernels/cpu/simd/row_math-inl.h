@@ -22,8 +22,8 @@ namespace hn = hwy::HWY_NAMESPACE;
 using RowTag = hn::ScalableTag<float>;
 using RowVector = hn::Vec<RowTag>;
 
-/// How for_each_vector wants a vector of a row read and written: whole, or its first lanes only. Rows of bfloat16 are
-/// widened and rounded on the way.
+/// Loads and stores a vector of a row for for_each_vector: the whole vector, or its first lanes only. Rows of bfloat16
+/// are widened when loaded and rounded when stored.
 struct WholeVector {
   HWY_INLINE RowVector load(const float* from) const { return hn::LoadU(RowTag(), from); }
   HWY_INLINE RowVector load(const BFloat16* from) const { return load_widened(from); }
@@ -64,8 +64,8 @@ HWY_INLINE void for_each_vector(int64_t columns, Visit visit) {
   }
 }
 
-/// Adds up `f(vector)` over a row, in float lanes and a fixed order. Four independent sums hide the latency of the
-/// additions.
+/// Returns: the sum of `f(vector)` over a row, added in float lanes and a fixed order. Four independent sums hide the
+/// latency of the additions.
 template <class F>
 HWY_INLINE float sum_row(const float* row, int64_t columns, F f) {
   const RowTag d;
@@ -88,20 +88,20 @@ HWY_INLINE float sum_row(const float* row, int64_t columns, F f) {
   return hn::GetLane(hn::SumOfLanes(d, hn::Add(hn::Add(sum0, sum1), hn::Add(sum2, sum3))));
 }
 
-/// to[c] = f(from[c]), lane by lane, for rows of float32 or bfloat16. `to` may be `from`.
+/// Computes to[c] = f(from[c]), lane by lane, for rows of float32 or bfloat16. `to` may be `from`.
 template <class From, class To, class F>
 HWY_INLINE void map_row(const From* from, int64_t columns, To* to, F f) {
   for_each_vector(columns, [&](auto vector, int64_t c) HWY_ATTR { vector.store(f(vector.load(from + c)), to + c); });
 }
 
-/// to[c] = f(left[c], right[c]), lane by lane. `to` may be one of the inputs.
+/// Computes to[c] = f(left[c], right[c]), lane by lane. `to` may be one of the inputs.
 template <class Left, class Right, class To, class F>
 HWY_INLINE void map_two_rows(const Left* left, const Right* right, int64_t columns, To* to, F f) {
   for_each_vector(columns, [&](auto vector, int64_t c)
                                HWY_ATTR { vector.store(f(vector.load(left + c), vector.load(right + c)), to + c); });
 }
 
-/// sum_c left[c] * right[c] in float lanes and a fixed order.
+/// Returns: sum_c left[c] * right[c], added in float lanes and a fixed order.
 HWY_INLINE float dot_rows(const float* left, const float* right, int64_t columns) {
   const RowTag d;
   const auto lanes = static_cast<int64_t>(hn::Lanes(d));
@@ -118,7 +118,7 @@ HWY_INLINE float dot_rows(const float* left, const float* right, int64_t columns
   return hn::GetLane(hn::SumOfLanes(d, hn::Add(sum0, sum1)));
 }
 
-/// The largest element; -infinity for no columns. NaN may or may not be passed over.
+/// Returns: the largest element; -infinity for no columns. NaN may or may not be skipped.
 HWY_INLINE float largest_of_row(const float* row, int64_t columns) {
   const RowTag d;
   const auto lanes = static_cast<int64_t>(hn::Lanes(d));
@@ -136,7 +136,7 @@ HWY_INLINE float largest_of_row(const float* row, int64_t columns) {
   return hn::GetLane(hn::MaxOfLanes(d, hn::Max(largest0, largest1)));
 }
 
-/// log sum exp of a row; NaN if an element is NaN or +infinity, -infinity for no columns or only -infinity.
+/// Returns: log sum exp of a row; NaN if an element is NaN or +infinity; -infinity for no columns or only -infinity.
 HWY_INLINE double log_sum_exp_of_row(const float* row, int64_t columns) {
   const RowTag d;
   const float largest = largest_of_row(row, columns);
@@ -159,12 +159,13 @@ HWY_INLINE void normalise_exponentials(const float* row, int64_t columns, float*
   map_row(to, columns, to, [&](RowVector x) HWY_ATTR { return hn::Mul(x, inverse); });
 }
 
-/// to = softmax of at least one number; `to` may be `row`. Small probabilities are exact in their own size.
+/// Computes to = softmax(row). `to` may be `row`. Small probabilities have a small relative error.
+/// Requires: at least one column.
 HWY_INLINE void softmax_of_row(const float* row, int64_t columns, float* to) {
   normalise_exponentials(row, columns, to, [](RowVector x) HWY_ATTR { return vector_exp(RowTag(), x); });
 }
 
-/// The same for weights of attention, exact in the size of the largest: half the work.
+/// Computes to = softmax(row) for attention weights, with an error relative to the largest weight and half the work.
 HWY_INLINE void attention_softmax_of_row(const float* row, int64_t columns, float* to) {
   const RowVector log2_e = hn::Set(RowTag(), kLog2E);
   normalise_exponentials(row, columns, to,

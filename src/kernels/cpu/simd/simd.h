@@ -7,6 +7,6 @@ void obey_isa_cap();
 
 }  // namespace dragoman::kernels
 
-/// HWY_DYNAMIC_DISPATCH under the cap of base::active_isa(). All kernels are called through this:
+/// Expands to HWY_DYNAMIC_DISPATCH under the cap of base::active_isa(). All kernels are called through this macro:
 /// `DRAGOMAN_DISPATCH(softmax_rows)(x, rows, columns)` after `HWY_EXPORT(softmax_rows)`.
 #define DRAGOMAN_DISPATCH(function) (::dragoman::kernels::obey_isa_cap(), HWY_DYNAMIC_DISPATCH(function))

@@ -28,7 +28,7 @@ HWY_INLINE void store_blocks(D d, V x, float* to, int64_t stride) {
   }
 }
 
-// A vector of each of the four rows load(0) to load(3), turned round within blocks of four columns: block b of
+// A vector of each of the four rows load(0) to load(3), transposed within blocks of four columns: block b of
 // columns[i] is column 4 b + i of the four rows.
 template <class Load, class V>
 HWY_INLINE void transpose_blocks(Load load, V (&columns)[4]) {
@@ -82,7 +82,7 @@ HWY_INLINE void transpose_sixteen_rows(Load load, float* to, int64_t to_stride) 
   }
 }
 
-/// to[c * to_stride + r] = from[r * from_stride + c]; columns of `to` from n_rows up to to_stride become 0.
+/// Computes to[c * to_stride + r] = from[r * from_stride + c]; columns of `to` from n_rows up to to_stride become 0.
 /// @param to_stride  a multiple of 4
 HWY_INLINE void transpose(const float* from, int64_t from_stride, int64_t n_rows, int64_t n_columns, float* to,
                           int64_t to_stride) {

@@ -4,7 +4,7 @@
 
 namespace dragoman::kernels {
 
-/// What the Adam kernel reads and writes.
+/// The memory that the Adam kernel reads and writes.
 struct AdamBuffers {
   float* weights;
   const float* grads;
@@ -13,7 +13,7 @@ struct AdamBuffers {
   int64_t count;
 };
 
-/// Scalars of adam_update, worked out once in float64.
+/// The scalars of adam_update, computed once in float64.
 struct AdamFactors {
   float beta1, rest1;  ///< rest = 1 - beta
   float beta2, rest2;

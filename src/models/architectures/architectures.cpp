@@ -1,0 +1,81 @@
+#include "models/architectures/architectures.h"
+
+#include <algorithm>
+#include <nlohmann/json.hpp>
+
+#include "base/error.h"
+#include "base/json.h"
+#include "models/architectures/more_architectures.h"
+#include "models/transformer/transformer.h"
+
+namespace dragoman::models {
+namespace {
+
+ModelConfig transformer_config(std::string_view text, std::string_view file_name) {
+  return transformer_config_from_json(text, file_name);
+}
+
+std::unique_ptr<Model> make_transformer(const ModelConfig& config) {
+  return std::make_unique<Transformer>(*config.get_if<TransformerConfig>());
+}
+
+constexpr Architecture kArchitectures[] = {
+    {TransformerConfig::kArchitecture, transformer_config, make_transformer},
+};
+
+std::string listed(const std::vector<Architecture>& known) {
+  std::string names;
+  for (const Architecture& architecture : known) {
+    names += (names.empty() ? "" : ", ") + std::string(architecture.name);
+  }
+  return names;
+}
+
+// What the key "architecture" says. A text without that key is left to the Transformer's reader, which says what is
+// wrong with it.
+std::string architecture_named_in(std::string_view text, std::string_view file_name) {
+  const nlohmann::json tree = base::parse_json(text, file_name);
+  const bool is_named = tree.is_object() && tree.contains("architecture") && tree["architecture"].is_string();
+  return is_named ? tree["architecture"].get<std::string>() : std::string(TransformerConfig::kArchitecture);
+}
+
+// Null if there is none of this name.
+const Architecture* find(const std::vector<Architecture>& known, std::string_view name) {
+  const auto found = std::ranges::find(known, name, &Architecture::name);
+  return found == known.end() ? nullptr : &*found;
+}
+
+}  // namespace
+
+std::vector<Architecture> architectures() {
+  std::vector<Architecture> all(std::begin(kArchitectures), std::end(kArchitectures));
+  const auto more = more_architectures();
+  all.insert(all.end(), more.begin(), more.end());
+  return all;
+}
+
+ModelConfig config_from_json(std::string_view text, std::string_view file_name) {
+  const auto known = architectures();
+  const std::string name = architecture_named_in(text, file_name);
+  const Architecture* architecture = find(known, name);
+  base::check_data(architecture != nullptr, "{}: architecture is \"{}\", must be one of {}", file_name, name,
+                   listed(known));
+  return architecture->config_from_json(text, file_name);
+}
+
+std::unique_ptr<Model> make_model(const ModelConfig& config) {
+  const auto known = architectures();
+  const Architecture* architecture = find(known, config.architecture());
+  base::check_usage(architecture != nullptr, "model: architecture is \"{}\", must be one of {}", config.architecture(),
+                    listed(known));
+  return architecture->make(config);
+}
+
+std::shared_ptr<const Model> make_inference_model(const Model& model) {
+  std::shared_ptr<Model> copy = make_model(model.config());
+  copy->parameters().share_values(model.parameters());
+  copy->parameters().pack_weights();
+  return copy;
+}
+
+}  // namespace dragoman::models

@@ -1,0 +1,231 @@
+#include "models/transformer/decoder_state.h"
+
+#include <algorithm>
+#include <ranges>
+
+#include "base/error.h"
+
+namespace dragoman::models {
+
+using autograd::Variable;
+using tensor::Tensor;
+
+Variable CachedSelfKeyValues::attend(const Variable& input, const nn::MultiHeadAttention& attention,
+                                     const nn::ForwardContext&) {
+  const auto [query, key, value] = attention.project_all(input);  // [R, H * Dh] each
+  state_.store(layer_, key.value(), value.value());
+  Tensor heads = Tensor::empty(query.shape());  // [R, H * Dh]
+  kernels::attention_step(query.value(), state_.self_keys(layer_), attention.n_heads(), heads, nullptr);
+  return Variable(heads);
+}
+
+Variable CachedCrossKeyValues::attend(const Variable& input, const nn::MultiHeadAttention& attention,
+                                      const nn::ForwardContext&) {
+  const Variable query = attention.project_query(input);  // [R, H * Dh]
+  Tensor heads = Tensor::empty(query.shape());            // [R, H * Dh]
+  const std::span<const kernels::SharedRows> keys = state_.cross_keys(layer_);
+  kernels::attention_shared(query.value(), keys, attention.n_heads(), heads, state_.attention_of(layer_));
+  return Variable(heads);
+}
+
+DecoderState::DecoderState(std::span<const nn::DecoderLayer> layers, int64_t d_model, tensor::DType dtype)
+    : layers_(layers), cache_(layers.size(), d_model, layers.front().cross_attention().n_heads(), dtype) {
+  for (size_t layer = 0; layer < layers.size(); ++layer) {
+    self_key_values_.emplace_back(*this, layer);
+    cross_key_values_.emplace_back(*this, layer);
+  }
+}
+
+std::vector<int32_t> DecoderState::add(const Variable& memory, std::span<const int32_t> offsets) {
+  std::vector<int32_t> added;
+  added.reserve(offsets.size());
+  try {
+    for (size_t sentence = 0; sentence + 1 < offsets.size(); ++sentence) {
+      added.push_back(take_slot());
+    }
+    keep_sources(memory, offsets, added);
+  } catch (
+      ...) {  // no memory: the slots are free again, the last first, so that the next are as if none had been taken
+    for (const int32_t slot : std::views::reverse(added)) {
+      remove(slot);
+    }
+    throw;
+  }
+  return added;
+}
+
+// Keys and values of every layer's cross-attention, once for each sentence.
+void DecoderState::keep_sources(const Variable& memory, std::span<const int32_t> offsets,
+                                std::span<const int32_t> added) {
+  for (size_t layer = 0; layer < layers_.size(); ++layer) {
+    const nn::MultiHeadAttention& attention = layers_[layer].cross_attention();
+    const auto projected = attention.project_keys_and_values(memory);
+    const Tensor &keys = projected.keys.value(), &values = projected.values.value();  // [Ns, H * Dh]
+    for (size_t sentence = 0; sentence < added.size(); ++sentence) {
+      const int32_t begin = offsets[sentence];
+      const int32_t end = offsets[sentence + 1];
+      slots_[static_cast<size_t>(added[sentence])].cross.push_back(kernels::pack_shared_keys(
+          keys.rows(begin, end), values.rows(begin, end), attention.n_heads(), cache_.dtype()));
+    }
+  }
+}
+
+int32_t DecoderState::take_slot() {
+  if (free_slots_.empty()) {
+    if (free_slots_.capacity() <= slots_.size()) {
+      free_slots_.reserve(2 * slots_.size() + 1);  // for all of them: freeing asks for no memory
+    }
+    slots_.emplace_back();
+    free_slots_.push_back(static_cast<int32_t>(slots_.size()) - 1);
+  }
+  const int32_t slot = free_slots_.back();
+  free_slots_.pop_back();
+  slots_[static_cast<size_t>(slot)].in_use = true;
+  return slot;
+}
+
+DecoderState::Slot& DecoderState::checked_slot(int32_t slot) {
+  const auto index = static_cast<size_t>(slot);
+  base::check_argument(slot >= 0 && index < slots_.size() && slots_[index].in_use,
+                       "decoder state: slot {} is not in use; add the sentence first", slot);
+  return slots_[index];
+}
+
+void DecoderState::remove(int32_t slot) {
+  Slot& removed = checked_slot(slot);
+  cache_.release_all(removed.cache_rows);
+  removed.cross.clear();
+  removed.live = 0;
+  removed.in_use = false;
+  free_slots_.push_back(slot);
+}
+
+void DecoderState::begin_step(std::span<const StepRow> rows) {
+  rows_.clear();
+  for (size_t begin = 0; begin < rows.size();) {
+    Slot& slot = checked_slot(rows[begin].slot);
+    size_t count = 0;
+    while (begin + count < rows.size() && rows[begin + count].slot == rows[begin].slot) {
+      extend(rows[begin + count], count);
+      ++count;
+    }
+    release_tips(slot);
+    slot.tables.swap(slot.next_tables);
+    slot.live = count;
+    begin += count;
+  }
+}
+
+// The latest rows of the hypotheses are needed only by what follows them.
+void DecoderState::release_tips(Slot& slot) {
+  for (size_t hypothesis = 0; hypothesis < slot.live; ++hypothesis) {
+    cache_.release(slot.cache_rows, slot.tables[hypothesis].back());
+  }
+}
+
+void DecoderState::extend(const StepRow& row, size_t hypothesis) {
+  Slot& slot = slots_[static_cast<size_t>(row.slot)];
+  const bool first_step = slot.live == 0;
+  base::check_argument(row.parent >= 0 && static_cast<size_t>(row.parent) < (first_step ? 1 : slot.live),
+                       "decoder state: slot {} has {} hypotheses, parent is {}", row.slot, slot.live, row.parent);
+  if (slot.next_tables.size() <= hypothesis) {
+    slot.next_tables.emplace_back();
+  }
+  Table& table = slot.next_tables[hypothesis];
+  table.clear();
+  if (!first_step) {
+    const Table& history = slot.tables[static_cast<size_t>(row.parent)];
+    table.assign(history.begin(), history.end());
+  }
+  const int32_t cache_row = cache_.take_row(slot.cache_rows, table.empty() ? -1 : table.back());
+  table.push_back(cache_row);
+  rows_.push_back({row.slot, static_cast<int32_t>(hypothesis), cache_row, static_cast<int32_t>(table.size()) - 1});
+}
+
+void DecoderState::begin_prefill(int32_t slot, int64_t count) {
+  Slot& filled = checked_slot(slot);
+  base::check_argument(filled.live == 0, "decoder state: slot {} has {} hypotheses, a prefix must come first", slot,
+                       filled.live);
+  if (filled.tables.empty()) {
+    filled.tables.emplace_back();
+  }
+  Table& table = filled.tables.front();
+  table.clear();
+  rows_.clear();
+  for (int32_t position = 0; position < count; ++position) {
+    const int32_t before = table.empty() ? -1 : table.back();
+    const int32_t cache_row = cache_.take_row(filled.cache_rows, before);
+    if (before >= 0) {
+      cache_.release(filled.cache_rows, before);  // from now on needed by what follows it only
+    }
+    table.push_back(cache_row);
+    rows_.push_back({slot, 0, cache_row, position});
+  }
+  filled.live = 1;
+}
+
+void DecoderState::want_attention(bool wanted) {
+  attention_wanted_ = wanted;
+  attention_ = Tensor();
+}
+
+// Where the weights of this layer's cross-attention go, for as many sources as the rows have.
+Tensor* DecoderState::attention_of(size_t layer) {
+  if (!attention_wanted_ || layer + 1 != layers_.size()) {
+    return nullptr;
+  }
+  int64_t longest = 0;
+  for (const kernels::SharedRows& group : shared_rows_) {
+    longest = std::max(longest, group.keys->length);
+  }
+  attention_ = Tensor::empty({static_cast<int64_t>(rows_.size()), longest});
+  return &attention_;
+}
+
+const DecoderState::Table& DecoderState::table(const Row& row) const {
+  return slots_[static_cast<size_t>(row.slot)].tables[static_cast<size_t>(row.hypothesis)];
+}
+
+Tensor DecoderState::positions() const {
+  Tensor positions = Tensor::empty({static_cast<int64_t>(rows_.size())}, tensor::DType::kInt32);
+  auto* position = positions.data<int32_t>();
+  for (const Row& row : rows_) {
+    *position++ = row.position;
+  }
+  return positions;
+}
+
+void DecoderState::store(size_t layer, const Tensor& keys, const Tensor& values) {
+  const auto* key = keys.data<float>();
+  const auto* value = values.data<float>();
+  for (const Row& row : rows_) {
+    cache_.write(layer, row.cache_row, key, value);
+    key += keys.stride(0);
+    value += values.stride(0);
+  }
+}
+
+std::span<const kernels::StepKeys> DecoderState::self_keys(size_t layer) {
+  step_keys_.clear();
+  for (const Row& row : rows_) {
+    const Table& history = table(row);
+    step_keys_.push_back({cache_.keys(layer), cache_.values(layer), history.data(), cache_.stride(),
+                          static_cast<int64_t>(row.position) + 1, cache_.dtype()});
+  }
+  return step_keys_;
+}
+
+std::span<const kernels::SharedRows> DecoderState::cross_keys(size_t layer) {
+  shared_rows_.clear();
+  const Row* previous = nullptr;
+  for (const Row& row : rows_) {
+    if (previous == nullptr || previous->slot != row.slot) {
+      shared_rows_.push_back({&slots_[static_cast<size_t>(row.slot)].cross[layer], 0});
+    }
+    ++shared_rows_.back().rows;
+    previous = &row;
+  }
+  return shared_rows_;
+}
+
+}  // namespace dragoman::models

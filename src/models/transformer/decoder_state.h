@@ -1,0 +1,124 @@
+#pragma once
+
+#include <cstdint>
+#include <span>
+#include <vector>
+
+#include "models/generation.h"
+#include "models/transformer/decoder_key_values.h"
+#include "models/transformer/key_value_cache.h"
+#include "kernels/cpu/attention/attention_shared.h"
+#include "kernels/cpu/attention/attention_step.h"
+#include "nn/decoder_layer.h"
+
+namespace dragoman::models {
+
+class DecoderState;
+
+/// Causal self-attention of one layer over the cache: projects the new rows, stores them, attends to the history.
+class CachedSelfKeyValues : public nn::KeyValueSource {
+ public:
+  CachedSelfKeyValues(DecoderState& state, size_t layer) : state_(state), layer_(layer) {}
+  autograd::Variable attend(const autograd::Variable& input, const nn::MultiHeadAttention& attention,
+                            const nn::ForwardContext& context) override;
+
+ private:
+  DecoderState& state_;
+  size_t layer_;
+};
+
+/// Cross-attention of one layer over keys and values that were projected when the sentence came.
+class CachedCrossKeyValues : public nn::KeyValueSource {
+ public:
+  CachedCrossKeyValues(DecoderState& state, size_t layer) : state_(state), layer_(layer) {}
+  autograd::Variable attend(const autograd::Variable& input, const nn::MultiHeadAttention& attention,
+                            const nn::ForwardContext& context) override;
+
+ private:
+  DecoderState& state_;
+  size_t layer_;
+};
+
+/// All that decoding remembers between steps. A slot is one sentence: its encoder keys and values (shared by its
+/// hypotheses), and for each hypothesis a table that names the cache row of every position. When a beam is reordered
+/// only tables of integers are copied; cache rows stay in place. Slots are refilled when a sentence is done.
+/// One thread at a time; the layers must outlive it. Memory comes from the arena current when it is first needed.
+class DecoderState : public DecoderKeyValues {
+ public:
+  /// @param layers  of the decoder, one at least;  @param d_model  D;  @param dtype  of the cached keys and values
+  DecoderState(std::span<const nn::DecoderLayer> layers, int64_t d_model, tensor::DType dtype);
+  DecoderState(const DecoderState&) = delete;
+  DecoderState& operator=(const DecoderState&) = delete;
+
+  /// Projects the encoder's output of B sentences for every layer and gives each a slot.
+  /// @param memory [Ns, D];  @param offsets [B + 1] where sentence b is rows offsets[b] .. offsets[b + 1]
+  /// @return B slot numbers; each starts with one hypothesis of no tokens
+  std::vector<int32_t> add(const autograd::Variable& memory, std::span<const int32_t> offsets);
+  /// Frees the slot and its cache rows. Throws Error for a slot that is not in use.
+  void remove(int32_t slot);
+
+  /// Makes the hypotheses follow `rows` (see Generation::step) and takes a cache row for each. Throws Error when a slot
+  /// is not in use or a parent does not exist: "decoder state: slot 3 has 4 hypotheses, parent is 4".
+  void begin_step(std::span<const StepRow> rows);
+  /// Takes `count` cache rows for the only hypothesis of a slot that has had no step yet, a row of the next forward
+  /// pass for each. Throws Error when the slot is not in use or has begun.
+  void begin_prefill(int32_t slot, int64_t count);
+  /// [R] int32: the position each row of this step stands at.
+  tensor::Tensor positions() const;
+
+  nn::KeyValueSource& self_attention(size_t layer) override { return self_key_values_[layer]; }
+  nn::KeyValueSource& cross_attention(size_t layer) override { return cross_key_values_[layer]; }
+
+  /// From now on the weights of the last layer's cross-attention are kept after each forward pass, or no longer.
+  void want_attention(bool wanted);
+  /// [R, longest source] the mean over the heads; undefined when not wanted.
+  const tensor::Tensor& attention() const { return attention_; }
+
+  const KeyValueCache& cache() const { return cache_; }
+  size_t slots_in_use() const { return slots_.size() - free_slots_.size(); }
+
+ private:
+  friend class CachedSelfKeyValues;
+  friend class CachedCrossKeyValues;
+
+  using Table = std::vector<int32_t>;  // [t] cache row of position t
+  struct Slot {
+    bool in_use = false;
+    std::vector<kernels::SharedKeys> cross;  // [layer]
+    std::vector<Table> tables;               // one a hypothesis, the first `live` count
+    std::vector<Table> next_tables;          // being built; swapped, so that their memory is reused
+    size_t live = 0;
+    CacheRows cache_rows;
+  };
+  struct Row {
+    int32_t slot;
+    int32_t hypothesis;  // place within the slot
+    int32_t cache_row;
+    int32_t position;
+  };
+
+  void keep_sources(const autograd::Variable& memory, std::span<const int32_t> offsets, std::span<const int32_t> added);
+  int32_t take_slot();
+  Slot& checked_slot(int32_t slot);
+  void extend(const StepRow& row, size_t hypothesis);
+  void release_tips(Slot& slot);
+  const Table& table(const Row& row) const;
+  void store(size_t layer, const tensor::Tensor& keys, const tensor::Tensor& values);
+  std::span<const kernels::StepKeys> self_keys(size_t layer);
+  std::span<const kernels::SharedRows> cross_keys(size_t layer);
+  tensor::Tensor* attention_of(size_t layer);
+
+  std::span<const nn::DecoderLayer> layers_;
+  KeyValueCache cache_;
+  std::vector<Slot> slots_;
+  std::vector<int32_t> free_slots_;
+  std::vector<Row> rows_;  // of the step under way
+  std::vector<kernels::StepKeys> step_keys_;
+  std::vector<kernels::SharedRows> shared_rows_;
+  bool attention_wanted_ = false;
+  tensor::Tensor attention_;
+  std::vector<CachedSelfKeyValues> self_key_values_;
+  std::vector<CachedCrossKeyValues> cross_key_values_;
+};
+
+}  // namespace dragoman::models

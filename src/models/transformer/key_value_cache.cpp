@@ -1,0 +1,90 @@
+#include "models/transformer/key_value_cache.h"
+
+#include <algorithm>
+#include <cstring>
+
+namespace dragoman::models {
+namespace {
+
+// Enough for most work, since growing copies everything; rows that are never written take addresses but no memory.
+constexpr int64_t kFirstCapacity = 4096;
+constexpr int32_t kRun = 16;  // rows that a sentence takes at a time
+
+}  // namespace
+
+int32_t KeyValueCache::take_row(CacheRows& sentence, int32_t previous) {
+  if (sentence.free.empty()) {
+    if (free_runs_.empty()) {
+      grow();
+    }
+    const int32_t run = free_runs_.back();
+    free_runs_.pop_back();
+    sentence.runs.push_back(run);
+    for (int32_t row = run + kRun; row > run; --row) {
+      sentence.free.push_back(row - 1);
+    }
+  }
+  const int32_t row = sentence.free.back();
+  sentence.free.pop_back();
+  ++rows_in_use_;
+  previous_[static_cast<size_t>(row)] = previous;
+  needs_[static_cast<size_t>(row)] = 1;
+  if (previous >= 0) {
+    ++needs_[static_cast<size_t>(previous)];
+  }
+  return row;
+}
+
+void KeyValueCache::release(CacheRows& sentence, int32_t row) {
+  while (row >= 0 && --needs_[static_cast<size_t>(row)] == 0) {
+    sentence.free.push_back(row);
+    --rows_in_use_;
+    row = previous_[static_cast<size_t>(row)];
+  }
+}
+
+void KeyValueCache::release_all(CacheRows& sentence) {
+  rows_in_use_ -= static_cast<int64_t>(sentence.runs.size()) * kRun - static_cast<int64_t>(sentence.free.size());
+  free_runs_.insert(free_runs_.end(), sentence.runs.begin(), sentence.runs.end());
+  sentence.runs.clear();
+  sentence.free.clear();
+}
+
+void KeyValueCache::write(size_t layer, int32_t row, const float* key, const float* value) {
+  if (dtype_ == tensor::DType::kInt8) {
+    auto* target = layers_[layer].data<int8_t>() + row * stride();
+    for (const float* from : {key, value}) {
+      kernels::quantise_heads(from, n_heads_, d_model_ / n_heads_, target, units_.data());
+      std::memcpy(target + d_model_, units_.data(), units_.size() * sizeof(float));
+      target += half_row();
+    }
+    return;
+  }
+  if (dtype_ == tensor::DType::kBFloat16) {
+    auto* target = layers_[layer].data<tensor::BFloat16>() + row * stride();
+    kernels::round_row(key, d_model_, target);
+    return kernels::round_row(value, d_model_, target + d_model_);
+  }
+  float* target = layers_[layer].data<float>() + row * stride();
+  std::copy_n(key, d_model_, target);
+  std::copy_n(value, d_model_, target + d_model_);
+}
+
+void KeyValueCache::grow() {
+  const int64_t grown = std::max(kFirstCapacity, 2 * capacity_);
+  for (tensor::Tensor& layer : layers_) {
+    tensor::Tensor larger = tensor::Tensor::empty({grown, stride()}, dtype_);
+    if (capacity_ > 0) {
+      larger.rows(0, capacity_).copy_from(layer);
+    }
+    layer = larger;
+  }
+  for (int64_t run = grown - kRun; run >= capacity_; run -= kRun) {
+    free_runs_.push_back(static_cast<int32_t>(run));
+  }
+  previous_.resize(static_cast<size_t>(grown));
+  needs_.resize(static_cast<size_t>(grown));
+  capacity_ = grown;
+}
+
+}  // namespace dragoman::models

@@ -1,0 +1,138 @@
+#include "models/transformer/transformer.h"
+
+#include <algorithm>
+
+#include "autograd/recompute.h"
+#include "base/error.h"
+
+namespace dragoman::models {
+namespace {
+
+nn::ParameterHandle declare_table(nn::ParameterSet& parameters, const std::string& path, int64_t vocab_size,
+                                  int64_t d_model) {
+  return parameters.declare_weight(path, {vocab_size, d_model}, nn::Initializer::kNormalEmbedding,
+                                   kernels::Transpose::kYes);
+}
+
+// Keys and values in training and scoring: every layer sees the same rows.
+class RaggedDecoderKeyValues : public DecoderKeyValues {
+ public:
+  RaggedDecoderKeyValues(const nn::RaggedRows& target, const nn::RaggedRows& source, const Variable& memory)
+      : self_(target, nn::Attend::kCausal), cross_(target, source, memory) {}
+  nn::KeyValueSource& self_attention(size_t) override { return self_; }
+  nn::KeyValueSource& cross_attention(size_t) override { return cross_; }
+
+ private:
+  nn::RaggedKeyValues self_;
+  nn::RaggedKeyValues cross_;
+};
+
+std::string layer_path(const char* stack, int layer) {
+  return fmt::format("{}.layers.{}", stack, layer);
+}
+
+// A layer's output; see nn::Recompute.
+template <typename Layer>
+Variable run_layer(const nn::ForwardContext& context, Layer layer) {
+  return context.recompute == nn::Recompute::kLayers ? autograd::recompute("layer", layer) : layer();
+}
+
+}  // namespace
+
+Transformer::Transformer(const TransformerConfig& config)
+    : config_((config.check(), config)),
+      source_table_(declare_table(parameters_,
+                                  config.tying == Tying::kAll ? "embedding.weight" : "source_embedding.weight",
+                                  config.source_vocab_size, config.d_model)),
+      target_table_(config.tying == Tying::kAll ? source_table_
+                                                : declare_table(parameters_, "target_embedding.weight",
+                                                                config.target_vocab_size, config.d_model)),
+      output_weight_(config.tying == Tying::kNone
+                         ? declare_table(parameters_, "output.weight", config.target_vocab_size, config.d_model)
+                         : target_table_),
+      output_bias_(config.output_bias
+                       ? parameters_.declare("output.bias", {config.target_vocab_size}, nn::Initializer::kZeros)
+                       : nullptr),
+      source_embedding_(parameters_, "encoder.embedding", source_table_, config.encoder_layer(),
+                        {config.positions, config.max_positions}, config.source_word_dropout),
+      target_embedding_(parameters_, "decoder.embedding", target_table_, config.decoder_layer(),
+                        {config.positions, config.max_positions}, config.target_word_dropout) {
+  for (int index = 0; index < config.encoder_layers; ++index) {
+    encoder_layers_.emplace_back(parameters_, layer_path("encoder", index), config.encoder_layer());
+  }
+  for (int index = 0; index < config.decoder_layers; ++index) {
+    decoder_layers_.emplace_back(parameters_, layer_path("decoder", index), config.decoder_layer());
+  }
+  if (config.norm_order == nn::NormOrder::kPre) {
+    encoder_norm_ =
+        std::make_unique<nn::LayerNorm>(parameters_, "encoder.norm", config.d_model, config.layer_norm_epsilon);
+    decoder_norm_ =
+        std::make_unique<nn::LayerNorm>(parameters_, "decoder.norm", config.d_model, config.layer_norm_epsilon);
+  }
+}
+
+Variable Transformer::encode(const TokenRows& source, const nn::ForwardContext& context) const {
+  Variable x = source_embedding_.forward(source.ids, source.rows, context);  // [Ns, D]
+  for (const nn::EncoderLayer& layer : encoder_layers_) {
+    const auto forward = [x, rows = source.rows, &layer, context] { return layer.forward(x, rows, context); };
+    x = run_layer(context, forward);  // [Ns, D]
+  }
+  x = encoder_norm_ ? encoder_norm_->forward(x) : x;  // [Ns, D]
+  context.show("encoder", "output", x.value());
+  return x;
+}
+
+Variable Transformer::decode(const TokenRows& target, const std::shared_ptr<DecoderKeyValues>& memory,
+                             const nn::ForwardContext& context) const {
+  Variable x = target_embedding_.forward(target.ids, target.rows, context);  // [Nt, D]
+  for (size_t layer = 0; layer < decoder_layers_.size(); ++layer) {
+    const auto forward = [this, x, layer, memory, first_row = target.rows.first_row, context] {
+      return decoder_layers_[layer].forward(x, memory->self_attention(layer), memory->cross_attention(layer), first_row,
+                                            context);
+    };
+    x = run_layer(context, forward);  // [Nt, D]
+  }
+  x = decoder_norm_ ? decoder_norm_->forward(x) : x;  // [Nt, D]
+  context.show("decoder", "output", x.value());
+  return x;
+}
+
+Variable Transformer::forward(const ModelInput& input, const nn::ForwardContext& context) const {
+  const auto& [source, target] = input;
+  const Variable memory = encode(source, context);  // [Ns, D]
+  return decode(target, std::make_shared<RaggedDecoderKeyValues>(target.rows, source.rows, memory),
+                context);  // [Nt, D]
+}
+
+OutputLayer Transformer::output() const {
+  return {output_weight_->weight(), output_bias_ == nullptr ? Variable() : output_bias_->variable};
+}
+
+std::unique_ptr<Generation> Transformer::begin_generation() const {
+  return std::make_unique<TransformerGeneration>(*this);
+}
+
+double Transformer::forward_flops(int64_t source_length, int64_t target_length) const {
+  return models::forward_flops(transformer_config(), source_length, target_length);
+}
+
+std::vector<std::string> Transformer::cross_attention_paths() const {
+  std::vector<std::string> paths;
+  for (const nn::DecoderLayer& layer : decoder_layers_) {
+    paths.push_back(layer.cross_attention().path());
+  }
+  return paths;
+}
+
+double forward_flops(const TransformerConfig& config, int64_t source_length, int64_t target_length) {
+  const auto d = static_cast<double>(config.d_model), f = static_cast<double>(config.d_ff);
+  const auto s = static_cast<double>(source_length), t = static_cast<double>(target_length);
+  const double encoder = config.encoder_layers * ((8 * d * d + 4 * d * f) * s + 4 * d * s * s);
+  const double cross_keys = config.decoder_layers * 4 * d * d * s;
+  const double attention = 4 * d * (t * (t + 1) / 2 + s * t);
+  const double decoder = config.decoder_layers * ((12 * d * d + 4 * d * f) * t + attention);
+  const double output = 2 * d * static_cast<double>(config.target_vocab_size) * t;
+  return encoder + cross_keys + decoder + output;
+}
+
+}  // namespace dragoman::models

@@ -1,0 +1,87 @@
+#pragma once
+
+#include <memory>
+#include <span>
+#include <string>
+#include <vector>
+
+#include "models/model.h"
+#include "models/transformer/decoder_state.h"
+#include "models/transformer/transformer_config.h"
+#include "nn/decoder_layer.h"
+#include "nn/encoder_layer.h"
+#include "nn/token_embedding.h"
+
+namespace dragoman::models {
+
+/// The encoder-decoder Transformer of "Attention Is All You Need" (Vaswani et al. 2017), figure 1.
+/// Parameter paths: source_embedding.weight, target_embedding.weight, output.weight (or embedding.weight when tied),
+/// output.bias where the configuration asks for one, encoder.layers.I.*, decoder.layers.I.*, and in pre-norm
+/// encoder.norm.*, decoder.norm.*. Departs from the paper: pre-norm adds a final layer norm to both stacks; there may
+/// be an output bias. `forward` functions are const and keep no state: several threads may use one model for inference.
+class Transformer : public Model {
+ public:
+  explicit Transformer(const TransformerConfig& config);
+
+  /// @return memory [Ns, D]
+  Variable encode(const TokenRows& source, const nn::ForwardContext& context) const;
+  /// @param target  rows of the decoder's input (begin of sentence, then the words so far)
+  /// @param memory  shared, since a recorded decoder needs it again in the backward (nn::Recompute)
+  /// @return hidden [Nt, D], what the output projection is applied to
+  Variable decode(const TokenRows& target, const std::shared_ptr<DecoderKeyValues>& memory,
+                  const nn::ForwardContext& context) const;
+  Variable forward(const ModelInput& input, const nn::ForwardContext& context) const override;
+  OutputLayer output() const override;
+  std::unique_ptr<Generation> begin_generation() const override;
+  double forward_flops(int64_t source_length, int64_t target_length) const override;
+  std::vector<std::string> cross_attention_paths() const override;
+  const ModelConfig& config() const override { return config_; }
+  const TransformerConfig& transformer_config() const { return *config_.get_if<TransformerConfig>(); }
+
+  std::span<const nn::DecoderLayer> decoder_layers() const { return decoder_layers_; }
+
+ private:
+  ModelConfig config_;
+  nn::ParameterHandle source_table_;
+  nn::ParameterHandle target_table_;
+  nn::ParameterHandle output_weight_;
+  nn::ParameterHandle output_bias_;  // null when there is none
+  nn::TokenEmbedding source_embedding_;
+  nn::TokenEmbedding target_embedding_;
+  std::vector<nn::EncoderLayer> encoder_layers_;
+  std::vector<nn::DecoderLayer> decoder_layers_;
+  std::unique_ptr<nn::LayerNorm> encoder_norm_;  // pre-norm only
+  std::unique_ptr<nn::LayerNorm> decoder_norm_;
+};
+
+/// Floating-point operations of the matrix products of one pair of sentences, output layer included. The encoder and the
+/// projections of its memory alone: a target_length of 0.
+double forward_flops(const TransformerConfig& config, int64_t source_length, int64_t target_length);
+
+/// Generation with the Transformer: encodes sentences into slots, then decodes step by step over cached keys and values.
+/// The layers that it runs are those that training runs, with cached memories in place of whole sequences. Nothing is
+/// recorded on a tape.
+class TransformerGeneration : public Generation {
+ public:
+  /// @param model  must outlive this
+  explicit TransformerGeneration(const Transformer& model);
+
+  std::vector<int32_t> add(std::span<const std::span<const int32_t>> sources) override;
+  Variable step(std::span<const StepRow> rows) override;
+  Variable prefill(int32_t slot, std::span<const int32_t> ids) override;
+  void remove(int32_t slot) override { state_->remove(slot); }
+  size_t slots_in_use() const override { return state_->slots_in_use(); }
+  void want_attention(bool wanted) override { state_->want_attention(wanted); }
+  Tensor attention() const override { return state_->attention(); }
+
+  const DecoderState& state() const { return *state_; }
+
+ private:
+  std::vector<int32_t> encode(std::span<const std::span<const int32_t>> sources);
+  Variable decode(const Tensor& ids);
+
+  const Transformer& model_;
+  std::shared_ptr<DecoderState> state_;
+};
+
+}  // namespace dragoman::models

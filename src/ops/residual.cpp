@@ -1,0 +1,94 @@
+#include "ops/residual.h"
+
+#include "kernels/cpu/rows/dropout_cpu.h"
+#include "kernels/cpu/rows/layer_norm_cpu.h"
+#include "kernels/reference/dropout.h"
+#include "kernels/reference/layer_norm.h"
+#include "ops/saved_norm.h"
+
+namespace dragoman::ops {
+namespace {
+
+DType float_type(const Variable& variable) {
+  return variable.dtype() == DType::kFloat64 ? DType::kFloat64 : DType::kFloat32;
+}
+
+void check_residual(const char* op, const Variable& residual, const Variable& sublayer, const Dropout& dropout) {
+  tensor::check_matrix(residual.value(), float_type(residual), op, "residual");
+  const bool rounded = is_bfloat16(sublayer.value()) && residual.dtype() == DType::kFloat32;
+  tensor::check_matrix(sublayer.value(), rounded ? DType::kBFloat16 : float_type(residual), op, "sublayer");
+  tensor::check_shape(sublayer.value(), residual.shape(), op, "sublayer");
+  kernels::check_dropout(dropout, op);
+}
+
+Tensor in_type(const Tensor& grad, DType dtype) {
+  return grad.dtype() == dtype ? grad : grad.to(dtype);
+}
+
+// s = residual + sublayer * scales:  d residual = ds,  d sublayer = ds * scales
+void residual_backward(const Variable& residual, const Variable& sublayer, const Dropout& dropout,
+                       const Tensor& grad_sum) {
+  residual.add_grad(grad_sum);
+  if (!sublayer.requires_grad()) {
+    return;
+  }
+  if (dropout.probability == 0.0F) {
+    sublayer.add_grad(in_type(grad_sum, sublayer.dtype()));
+    return;
+  }
+  Tensor grad_sublayer = Tensor::empty(grad_sum.shape(), sublayer.dtype());  // [N, D]
+  if (grad_sum.dtype() == DType::kFloat64) {
+    kernels::reference::dropout_rows(grad_sum, dropout, grad_sublayer);
+  } else {
+    kernels::dropout_rows(grad_sum, dropout, grad_sublayer);
+  }
+  sublayer.add_grad(grad_sublayer);
+}
+
+}  // namespace
+
+Variable residual_dropout(const Variable& residual, const Variable& sublayer, const Dropout& dropout) {
+  check_residual("residual_dropout", residual, sublayer, dropout);
+  Tensor sum = Tensor::empty(residual.shape(), residual.dtype());  // [N, D]
+  if (sum.dtype() == DType::kFloat64) {
+    kernels::reference::residual_dropout(residual.value(), sublayer.value(), dropout, sum);
+  } else {
+    kernels::residual_dropout_float32(residual.value(), sublayer.value(), dropout, sum);
+  }
+  return autograd::record("residual_dropout", sum, {&residual, &sublayer},
+                          [residual, sublayer, dropout](const Tensor& grad_output) {
+                            residual_backward(residual, sublayer, dropout, grad_output);
+                          });
+}
+
+Variable residual_dropout_layer_norm(const Variable& residual, const Variable& sublayer, const Variable& gain,
+                                     const Variable& bias, float epsilon, const Dropout& dropout) {
+  check_residual("residual_dropout_layer_norm", residual, sublayer, dropout);
+  check_norm("residual_dropout_layer_norm", residual, gain, bias, epsilon);
+  const DType dtype = residual.dtype();
+  Tensor sum = Tensor::empty(residual.shape(), dtype);        // [N, D]
+  Tensor y = Tensor::empty(residual.shape(), dtype);          // [N, D]
+  Tensor stats = Tensor::empty({residual.dim(0), 2}, dtype);  // [N, 2] mean, rstd
+  Tensor rounded = is_bfloat16(sublayer.value()) ? Tensor::empty(residual.shape(), DType::kBFloat16) : Tensor();
+  const kernels::LayerNormForward norm{
+      sum, gain.value(), bias.value(), epsilon, y, stats, rounded.defined() ? &rounded : nullptr};
+  if (dtype == DType::kFloat64) {
+    kernels::reference::residual_dropout(residual.value(), sublayer.value(), dropout, sum);
+    kernels::reference::layer_norm(norm);
+  } else {
+    kernels::residual_dropout_layer_norm_float32(residual.value(), sublayer.value(), dropout, sum, norm);
+  }
+  const SavedNorm saved{sum, stats, gain, bias};
+  const auto backward = [residual, sublayer, dropout, saved](const Tensor& grad_output) {
+    const bool drops = dropout.probability > 0.0F;
+    Tensor grad_sublayer = drops ? Tensor::empty(saved.x.shape(), sublayer.dtype()) : Tensor();
+    const Tensor grad_sum = norm_backward(saved, grad_output, dropout, drops ? &grad_sublayer : nullptr);
+    residual.add_grad(grad_sum);
+    sublayer.add_grad(drops ? grad_sublayer : in_type(grad_sum, sublayer.dtype()));
+  };
+  Variable result = autograd::record("residual_dropout_layer_norm", y, {&residual, &sublayer, &gain, &bias}, backward);
+  result.set_rounded(rounded);
+  return result;
+}
+
+}  // namespace dragoman::ops

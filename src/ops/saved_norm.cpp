@@ -1,0 +1,57 @@
+#include "ops/saved_norm.h"
+
+#include "base/error.h"
+#include "kernels/cpu/rows/layer_norm_cpu.h"
+#include "kernels/reference/dropout.h"
+#include "kernels/reference/layer_norm.h"
+
+namespace dragoman::ops {
+namespace {
+
+void check_vector(const Variable& variable, const Variable& x, const char* op, const char* argument) {
+  tensor::check_shape(variable.value(), {x.dim(1)}, op, argument);
+  base::check_argument(variable.dtype() == x.dtype(), "{}: {} is {}, x is {}", op, argument,
+                       tensor::dtype_name(variable.dtype()), tensor::dtype_name(x.dtype()));
+}
+
+// Gradients of one backward. Those of gain and bias are then added to the gradients of the variables.
+struct NormGradients {
+  explicit NormGradients(const SavedNorm& saved)
+      : x(Tensor::empty(saved.x.shape(), saved.x.dtype())),
+        gain(Tensor::empty(saved.gain.shape(), saved.x.dtype())),
+        bias(Tensor::empty(saved.gain.shape(), saved.x.dtype())) {}
+
+  Tensor x;     // [N, D]
+  Tensor gain;  // [D]
+  Tensor bias;  // [D]
+};
+
+}  // namespace
+
+void check_norm(const char* op, const Variable& x, const Variable& gain, const Variable& bias, float epsilon) {
+  tensor::check_matrix(x.value(), x.dtype() == DType::kFloat64 ? DType::kFloat64 : DType::kFloat32, op, "x");
+  check_vector(gain, x, op, "gain");
+  check_vector(bias, x, op, "bias");
+  base::check_argument(epsilon >= 0.0F, "{}: epsilon is {}, must be >= 0", op, epsilon);
+}
+
+Tensor norm_backward(const SavedNorm& saved, const Tensor& grad_output, const Dropout& dropout, Tensor* grad_dropped) {
+  NormGradients grads(saved);
+  const kernels::LayerNormBackward norm{saved.x, saved.stats, saved.gain.value(), grad_output,
+                                        grads.x, grads.gain,  grads.bias};
+  if (saved.x.dtype() == DType::kFloat64) {
+    kernels::reference::layer_norm_backward(norm);
+    if (grad_dropped != nullptr) {
+      kernels::reference::dropout_rows(grads.x, dropout, *grad_dropped);
+    }
+  } else if (grad_dropped != nullptr) {
+    kernels::residual_dropout_layer_norm_backward_float32(norm, dropout, *grad_dropped);
+  } else {
+    kernels::layer_norm_backward_float32(norm);
+  }
+  saved.gain.add_grad(grads.gain);
+  saved.bias.add_grad(grads.bias);
+  return grads.x;
+}
+
+}  // namespace dragoman::ops

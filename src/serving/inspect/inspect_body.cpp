@@ -1,0 +1,108 @@
+#include "serving/inspect/inspect_body.h"
+
+#include <fmt/ranges.h>
+
+#include <map>
+#include <nlohmann/json.hpp>
+
+#include "base/error.h"
+#include "base/json.h"
+#include "base/json_fields.h"
+
+namespace dragoman::serving {
+namespace {
+
+using base::JsonFields;
+using nlohmann::json;
+
+constexpr size_t kMostParts = 64;
+constexpr int64_t kMaxCandidates = 100;
+constexpr int kMaxBeam = 16;  // a wider tree cannot be drawn clearly
+constexpr base::JsonLimits kLimits{size_t{256} << 10, 8};
+
+const std::map<std::string, PartKind, std::less<>>& part_kinds() {
+  static const std::map<std::string, PartKind, std::less<>> kinds = {
+      {"weights", PartKind::kWeights},          {"head", PartKind::kHead},           {"residual", PartKind::kResidual},
+      {"feed_forward", PartKind::kFeedForward}, {"embedding", PartKind::kEmbedding}, {"output", PartKind::kOutput},
+      {"candidates", PartKind::kCandidates},    {"logits", PartKind::kLogits},       {"beam", PartKind::kBeam}};
+  return kinds;
+}
+
+JsonFields fields_of(const json& object, std::string place) {
+  return {object, "inspect", base::ErrorKind::kUsage, std::move(place)};
+}
+
+int64_t integer_or(const JsonFields& fields, const char* key, int64_t otherwise, int64_t low, int64_t high) {
+  return fields.has(key) ? fields.integer(key, low, high) : otherwise;
+}
+
+const json& list_or_none(const JsonFields& fields, const char* key) {
+  static const json kNone = json::array();
+  return fields.has(key) ? fields.list(key) : kNone;
+}
+
+InspectPart parse_part(const JsonFields& fields) {
+  fields.check_known({"part", "path", "head", "step", "count"});
+  const std::string name = fields.text("part", "");
+  const auto kind = part_kinds().find(name);
+  if (kind == part_kinds().end()) {
+    std::vector<std::string> known;
+    for (const auto& [known_name, unused] : part_kinds()) {
+      known.push_back(known_name);
+    }
+    base::fail(base::ErrorKind::kUsage, "inspect: {} is \"{}\"; known: {}", fields.name_of("part"), name,
+               fmt::join(known, ", "));
+  }
+  InspectPart part{kind->second, name};
+  part.path = fields.text("path", "");
+  part.head = integer_or(fields, "head", 0, 0, 1 << 20);
+  part.step = integer_or(fields, "step", 0, 0, 1 << 20);
+  part.count = integer_or(fields, "count", part.count, 1, kMaxCandidates);
+  return part;
+}
+
+std::vector<int32_t> parse_ids(const json& list) {
+  std::vector<int32_t> ids;
+  for (const json& id : list) {
+    base::check_usage(id.is_number_integer() && id.get<double>() >= 0 && id.get<double>() < 2147483647.0,
+                      "inspect: target_ids[{}] must be a token id", ids.size());
+    ids.push_back(id.get<int32_t>());
+  }
+  return ids;
+}
+
+}  // namespace
+
+void InspectBody::complete(const decoding::SearchOptions& of_model) {
+  decoding::SearchOptions& options = inspection.options;
+  options = of_model;
+  options.n_best = 1;
+  options.beam_size = static_cast<int>(beam_size.value_or(std::min(of_model.beam_size, kMaxBeam)));
+  options.alpha = alpha.value_or(of_model.alpha);
+}
+
+InspectBody parse_inspect_body(std::string_view body) {
+  const json parsed = base::parse_json(body, "the body", kLimits);
+  const JsonFields fields = fields_of(parsed, "");
+  fields.check_known({"source", "target", "api_key", "text", "target_ids", "beam_size", "alpha", "parts"});
+  InspectBody request;
+  request.source = fields.text("source", "");
+  request.target = fields.text("target", "");
+  request.inspection.text = fields.text("text", "");
+  request.api_key = fields.text("api_key", "");
+  if (fields.has("beam_size")) {
+    request.beam_size = fields.integer("beam_size", 1, kMaxBeam);
+  }
+  if (fields.has("alpha")) {
+    request.alpha = fields.number("alpha");
+  }
+  request.inspection.predicted = parse_ids(list_or_none(fields, "target_ids"));
+  const json& parts = list_or_none(fields, "parts");
+  base::check_usage(parts.size() <= kMostParts, "inspect: {} parts, at most {} at a time", parts.size(), kMostParts);
+  for (size_t i = 0; i < parts.size(); ++i) {
+    request.parts.push_back(parse_part(fields_of(parts[i], fmt::format("parts[{}]", i))));
+  }
+  return request;
+}
+
+}  // namespace dragoman::serving

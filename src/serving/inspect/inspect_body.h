@@ -1,0 +1,54 @@
+#pragma once
+
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "decoding/inspection/inspection.h"
+
+namespace dragoman::serving {
+
+/// The kinds of parts of a reply; see docs/inspect.md.
+enum class PartKind {
+  kWeights,      ///< attention weights of all heads, of the attention at `path` or of all
+  kHead,         ///< one head: queries, keys, values, scores, scaled, weights, context
+  kResidual,     ///< a sub-layer: input, read, change, result
+  kFeedForward,  ///< hidden, active
+  kEmbedding,    ///< words, positions, sum
+  kOutput,       ///< of the encoder or the decoder
+  kCandidates,   ///< the most likely next tokens of each step
+  kLogits,       ///< all logits of one step
+  kBeam,         ///< the beam tree
+};
+
+/// One requested part of a reply.
+struct InspectPart {
+  PartKind kind;
+  std::string name;  ///< name of the kind, as in the request
+  std::string path = {};
+  int64_t head = 0;
+  int64_t step = 0;
+  int64_t count = 8;
+};
+
+/// The body of POST /v1/inspect.
+struct InspectBody {
+  std::string source;  ///< language code; with both codes empty the first model is used
+  std::string target;
+  std::string api_key;               ///< if the server needs one
+  std::optional<int64_t> beam_size;  ///< 1 to 16
+  std::optional<double> alpha;       ///< exponent of the length penalty
+  decoding::InspectionRequest inspection;
+  std::vector<InspectPart> parts;
+
+  /// Sets the search options: those of the model, except for the values that the body gives.
+  void complete(const decoding::SearchOptions& of_model);
+};
+
+/// Reads the body. Unknown keys are refused, since a misspelt key would silently have no effect.
+/// Throws: Error(kUsage): "inspect: parts[0].part is "heads"; known: beam, candidates, ...", "inspect: unknown key
+///         "sentence"; known: ...", a wrong type, more than 64 parts. Error(kBadData) for a body that is no JSON.
+[[nodiscard]] InspectBody parse_inspect_body(std::string_view body);
+
+}  // namespace dragoman::serving

@@ -1,0 +1,64 @@
+#include "serving/inspect/inspect_reply.h"
+
+#include "base/json.h"
+#include "models/transformer/transformer_config.h"
+#include "serving/inspect/inspect_parts.h"
+
+namespace dragoman::serving {
+namespace {
+
+using nlohmann::json;
+
+// Sizes in the letters of docs/notation.md; the page draws by them. Of another architecture: what config.json says.
+json model_json(const models::ModelConfig& any) {
+  const auto* shape = any.get_if<models::TransformerConfig>();
+  if (shape == nullptr) {
+    return json::parse(any.to_json());
+  }
+  const models::TransformerConfig& config = *shape;
+  const nn::LayerConfig encoder = config.encoder_layer(), decoder = config.decoder_layer();
+  return {{"d_model", config.d_model},
+          {"d_ff", encoder.d_ff},
+          {"decoder_d_ff", decoder.d_ff},
+          {"n_heads", encoder.n_heads},
+          {"decoder_n_heads", decoder.n_heads},
+          {"encoder_layers", config.encoder_layers},
+          {"decoder_layers", config.decoder_layers},
+          {"norm_order", models::name_of(config.norm_order)},
+          {"activation", models::name_of(config.activation)},
+          {"positions", models::name_of(config.positions)},
+          {"tying", models::name_of(config.tying)},
+          {"output_bias", config.output_bias},
+          {"layer_norm_epsilon", rounded(config.layer_norm_epsilon)},
+          {"source_vocab_size", config.source_vocab_size},
+          {"target_vocab_size", config.target_vocab_size}};
+}
+
+}  // namespace
+
+std::string inspect_reply(const decoding::Translator& translator, const InspectBody& body,
+                          const InspectReplyLimits& limits) {
+  const decoding::Inspection inspection(translator, body.inspection, limits.sentence);
+  NumberWriter numbers(limits.max_numbers);
+  const InspectContext context{inspection, body.inspection, limits.sentence, numbers};
+  json parts = json::array();
+  for (const InspectPart& part : body.parts) {
+    body.inspection.check_goes_on();
+    parts.push_back(inspect_part(part, context));
+  }
+  const data::Vocabulary& target = translator.target_vocabulary();
+  return base::dump_json({{"model", model_json(translator.model().config())},
+                          {"source",
+                           {{"text", body.inspection.text},
+                            {"ids", inspection.source()},
+                            {"pieces", pieces_json(translator.source_vocabulary(), inspection.source())}}},
+                          {"target",
+                           {{"text", inspection.translation()},
+                            {"ids", inspection.predicted()},
+                            {"pieces", pieces_json(target, inspection.predicted())},
+                            {"input_ids", inspection.input()},
+                            {"input_pieces", pieces_json(target, inspection.input())}}},
+                          {"parts", std::move(parts)}});
+}
+
+}  // namespace dragoman::serving

@@ -1,0 +1,23 @@
+#pragma once
+
+#include <cstdint>
+#include <string>
+
+#include "serving/inspect/inspect_body.h"
+
+namespace dragoman::serving {
+
+/// The limits of one reply of POST /v1/inspect.
+struct InspectReplyLimits {
+  decoding::InspectionLimits sentence = {};
+  int64_t max_numbers = 600'000;  ///< sum over all parts
+};
+
+/// Returns the JSON reply of POST /v1/inspect: the sentence, its translation, the sizes of the model and the requested
+/// parts (docs/inspect.md). Every number is one that the model computes. The model runs on the calling thread.
+/// Throws: Error(kUsage): "inspect: the text is blank; give a sentence". decoding::InspectionStopped after a cancel or
+///         the deadline.
+[[nodiscard]] std::string inspect_reply(const decoding::Translator& translator, const InspectBody& body,
+                                        const InspectReplyLimits& limits = {});
+
+}  // namespace dragoman::serving
