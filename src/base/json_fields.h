@@ -5,6 +5,7 @@
 #include <limits>
 #include <nlohmann/json_fwd.hpp>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "base/error.h"
@@ -41,10 +42,11 @@ class JsonFields {
   [[nodiscard]] JsonFields object(const std::string& key) const;
   /// Throws also for a number outside `Integer`, and beyond 2^53, where JSON numbers stop being exact (RFC 8259,
   /// section 6).
-  template <std::signed_integral Integer>
+  template <std::integral Integer>
   [[nodiscard]] Integer integer(const std::string& key) const {
-    return static_cast<Integer>(
-        any_integer(key, std::numeric_limits<Integer>::min(), std::numeric_limits<Integer>::max()));
+    constexpr Integer kMost = std::numeric_limits<Integer>::max();
+    constexpr int64_t kHigh = std::in_range<int64_t>(kMost) ? static_cast<int64_t>(kMost) : INT64_MAX;
+    return static_cast<Integer>(any_integer(key, std::numeric_limits<Integer>::min(), kHigh));
   }
   /// Throws also for a number outside [low, high]: "config.json: n_heads must be an integer from 1 to 1024, is 0".
   [[nodiscard]] int64_t integer(const std::string& key, int64_t low, int64_t high) const;

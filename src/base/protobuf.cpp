@@ -24,26 +24,26 @@ void put_little_endian(std::string& bytes, Unsigned value) {
 
 }  // namespace
 
-bool FieldReader::next(Field& field) {
+bool FieldReader::next(ProtobufField& field) {
   if (rest_.empty()) {
     return false;
   }
   const uint64_t tag = varint();
   field = {};
   field.number = tag >> 3;
-  field.type = static_cast<Field::Type>(tag & 7);
+  field.type = static_cast<ProtobufField::Type>(tag & 7);
   require(field.number != 0, "has a field with number 0");
   switch (field.type) {
-    case Field::kVarint:
+    case ProtobufField::kVarint:
       field.value = varint();
       break;
-    case Field::kFixed64:
+    case ProtobufField::kFixed64:
       field.value = fixed(8);
       break;
-    case Field::kFixed32:
+    case ProtobufField::kFixed32:
       field.value = fixed(4);
       break;
-    case Field::kBytes:
+    case ProtobufField::kBytes:
       field.bytes = take(varint());
       break;
     default:
@@ -85,30 +85,30 @@ uint64_t FieldReader::fixed(size_t count) {
   return value;
 }
 
-void ProtobufMessage::put_tag(uint32_t field, Field::Type type) {
+void ProtobufMessage::put_tag(uint32_t field, ProtobufField::Type type) {
   put_varint(bytes_, (uint64_t{field} << 3) | type);
 }
 
 ProtobufMessage& ProtobufMessage::add_varint(uint32_t field, uint64_t value) {
-  put_tag(field, Field::kVarint);
+  put_tag(field, ProtobufField::kVarint);
   put_varint(bytes_, value);
   return *this;
 }
 
 ProtobufMessage& ProtobufMessage::add_double(uint32_t field, double value) {
-  put_tag(field, Field::kFixed64);
+  put_tag(field, ProtobufField::kFixed64);
   put_little_endian(bytes_, std::bit_cast<uint64_t>(value));
   return *this;
 }
 
 ProtobufMessage& ProtobufMessage::add_float(uint32_t field, float value) {
-  put_tag(field, Field::kFixed32);
+  put_tag(field, ProtobufField::kFixed32);
   put_little_endian(bytes_, std::bit_cast<uint32_t>(value));
   return *this;
 }
 
 ProtobufMessage& ProtobufMessage::add_bytes(uint32_t field, std::string_view value) {
-  put_tag(field, Field::kBytes);
+  put_tag(field, ProtobufField::kBytes);
   put_varint(bytes_, value.size());
   bytes_ += value;
   return *this;

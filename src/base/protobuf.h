@@ -10,7 +10,7 @@ namespace dragoman::base {
 inline constexpr const char* kDamaged = "the file is damaged or hostile";
 
 /// One field of a protocol buffer message. Source: protobuf.dev, "Encoding".
-struct Field {
+struct ProtobufField {
   uint64_t number = 0;
   enum Type : uint64_t { kVarint = 0, kFixed64 = 1, kBytes = 2, kFixed32 = 5 } type = kVarint;
   uint64_t value = 0;      ///< kVarint, kFixed32, kFixed64
@@ -25,7 +25,7 @@ class FieldReader {
 
   /// Reads the next field. Returns false at the end of the message.
   /// Throws: Error(kBadData), "x.spm: is cut short; the file is damaged or hostile".
-  [[nodiscard]] bool next(Field& field);
+  [[nodiscard]] bool next(ProtobufField& field);
   /// Returns the number of bytes before the next field.
   size_t position() const { return message_.size() - rest_.size(); }
 
@@ -55,7 +55,7 @@ class ProtobufMessage {
   const std::string& bytes() const { return bytes_; }
 
  private:
-  void put_tag(uint32_t field, Field::Type type);
+  void put_tag(uint32_t field, ProtobufField::Type type);
 
   std::string bytes_;
 };

@@ -9,8 +9,8 @@
 #include "benchmark/throughput.h"
 #include "data/vocabulary/vocabulary.h"
 #include "decoding/parallel_search.h"
-#include "models/model.h"
 #include "models/architectures/architectures.h"
+#include "models/model.h"
 
 namespace dragoman::benchmark {
 namespace {

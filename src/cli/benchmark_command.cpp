@@ -12,6 +12,7 @@
 #include "benchmark/throughput.h"
 #include "benchmark/translation_speed.h"
 #include "cli/command.h"
+#include "cli/field_flags.h"
 #include "distributed/join_processes.h"
 #include "kernels/product_kernel.h"
 
@@ -26,8 +27,7 @@ struct BenchmarkOptions {
   bool translate = false;
   bool json = false;
   std::string shape = "base";
-  std::string precision = "auto";
-  std::string recompute = "none";
+  std::optional<kernels::Precision> precision;
   int64_t vocab_size = 0;  // this and the next five: 0 = as `shape` has it
   int64_t d_model = 0;
   int64_t d_ff = 0;
@@ -73,13 +73,12 @@ models::TransformerConfig model_of(const BenchmarkOptions& options) {
 benchmark::ThroughputOptions training_of(const BenchmarkOptions& options, int default_workers) {
   benchmark::ThroughputOptions training = options.training;
   training.model = model_of(options);
-  training.recompute = training::recompute_from(options.recompute);
   training.sentences = options.sentences == 0 ? training.sentences : options.sentences;
   training.warmup = options.warmup < 0 ? training.warmup : options.warmup;
   training.workers.workers = options.workers == 0 ? default_workers : options.workers;
-  base::check_usage(options.precision != "int8",
+  base::check_usage(options.precision != kernels::Precision::kInt8,
                     "benchmark: int8 is for --translate; training takes float32 or bfloat16");
-  training.workers.precision = kernels::precision_from(options.precision).value_or(kernels::fastest_precision());
+  training.workers.precision = options.precision.value_or(kernels::fastest_precision());
   training.check();
   return training;
 }
@@ -88,8 +87,7 @@ benchmark::ThroughputOptions training_of(const BenchmarkOptions& options, int de
 benchmark::TranslationSpeedOptions translation_of(const BenchmarkOptions& options) {
   benchmark::TranslationSpeedOptions translation = options.translation;
   translation.model = model_of(options);
-  translation.precision =
-      options.precision == "auto" ? kernels::Precision::kInt8 : kernels::precision_from(options.precision).value();
+  translation.precision = options.precision.value_or(kernels::Precision::kInt8);
   translation.search.workers = decoding::worker_count(options.workers);
   translation.sentences = options.sentences == 0 ? translation.sentences : options.sentences;
   translation.warmup = options.warmup < 0 ? translation.warmup : options.warmup;
@@ -321,12 +319,9 @@ void add_benchmark_command(CLI::App& app, Run& run) {
   command->add_option("--steps", training.steps, "updates or runs measured");
   command->add_option("--warmup", options->warmup, "updates (-1 = 2) or runs (-1 = 1) before the measured ones");
   command->add_option("--workers", options->workers, "threads of a process, one replica each; 0 = one a core");
-  command
-      ->add_option("--precision", options->precision,
-                   "of the operands of matrix products; auto = the fastest of this machine, int8 to translate")
-      ->check(CLI::IsMember({"auto", "float32", "bfloat16", "int8"}));
-  command->add_option("--recompute", options->recompute, "what the backward computes again to save memory")
-      ->check(CLI::IsMember({"none", "layers"}));
+  add_choice(*command, "--precision", options->precision,
+             "of the operands of matrix products; auto = the fastest of this machine, int8 to translate");
+  add_choice(*command, "--recompute", training.recompute, "what the backward computes again to save memory");
   command->add_option("--beam-size", options->translation.search.beam_size, "of --translate; 1 = greedy");
   command->add_option("--batch-tokens", options->translation.search.batch_tokens,
                       "of --translate: source tokens in work at a time in one worker");

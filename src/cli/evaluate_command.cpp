@@ -1,6 +1,7 @@
 #include <memory>
 
 #include "cli/command.h"
+#include "cli/field_flags.h"
 #include "cli/text_output.h"
 #include "evaluation/evaluate.h"
 
@@ -12,8 +13,6 @@ struct EvaluateArguments {
   std::vector<std::string> paired;
   std::vector<std::string> references;
   std::vector<std::string> metrics = {"bleu", "chrf"};
-  std::string tokenize = "13a";
-  std::string smoothing = "exp";
   bool json = false;
   evaluation::EvaluateOptions options;
 };
@@ -45,10 +44,8 @@ void add_metric_options(CLI::App& command, EvaluateArguments& arguments) {
   command.add_option("--metrics", arguments.metrics, "What to compute, separated by commas; of bleu, chrf, chrf++")
       ->delimiter(',');
   command.add_flag("--lowercase", options.lowercase, "Ignore the difference of upper and lower case");
-  command.add_option("--tokenize", arguments.tokenize, "How BLEU cuts words; none = at spaces, for tokenised text")
-      ->check(CLI::IsMember({"13a", "intl", "zh", "char", "none"}));
-  command.add_option("--smooth-method", arguments.smoothing, "What BLEU does about an order without matches")
-      ->check(CLI::IsMember({"exp", "floor", "add-k", "none"}));
+  add_choice(command, "--tokenize", options.tokenize, "How BLEU cuts words; none = at spaces, for tokenised text");
+  add_choice(command, "--smooth-method", options.smoothing, "What BLEU does about an order without matches");
   command.add_option("--smooth-value", options.smooth_value,
                      "Matches assumed by floor (default 0.1) or added by add-k (default 1)");
 }
@@ -83,10 +80,7 @@ void add_evaluate_command(CLI::App& app, Run& run) {
   command->add_flag("--json", arguments->json, "JSON with the keys of sacreBLEU");
   command->add_option("--width", arguments->options.width, "Digits after the point, 0 to 15");
   command->callback([arguments, &run] {
-    evaluation::EvaluateOptions& options = arguments->options;
-    options.metrics = evaluation::parse_metrics(CLI::detail::join(arguments->metrics, ","));
-    options.tokenize = evaluation::parse_tokenizer(arguments->tokenize);
-    options.smoothing = evaluation::parse_smoothing(arguments->smoothing);
+    arguments->options.metrics = evaluation::parse_metrics(CLI::detail::join(arguments->metrics, ","));
     run = [arguments] { return evaluate(*arguments); };
   });
 }

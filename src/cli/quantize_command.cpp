@@ -4,13 +4,14 @@
 
 #include "base/folder_lock.h"
 #include "cli/command.h"
+#include "cli/field_flags.h"
 #include "cli/new_folder.h"
+#include "models/architectures/architectures.h"
+#include "models/model.h"
 #include "models/model_folder.h"
 #include "models/model_tensors.h"
 #include "models/quantised_model.h"
-#include "models/model.h"
 #include "training/checkpoint.h"
-#include "models/architectures/architectures.h"
 
 namespace dragoman::cli {
 namespace {
@@ -24,8 +25,8 @@ struct QuantizeArguments {
 int quantize(const QuantizeArguments& arguments) {
   check_is_new(arguments.output);
   models::ModelFiles files = models::read_model_folder(arguments.model);
-  const std::unique_ptr<models::Model> declared = models::make_model(
-      models::config_from_json(files.config, (arguments.model / models::kConfigName).string()));
+  const std::unique_ptr<models::Model> declared =
+      models::make_model(models::config_from_json(files.config, (arguments.model / models::kConfigName).string()));
   models::check_tensors(declared->parameters(), files.tensors, (arguments.model / models::kWeightsName).string());
   files.tensors = models::rounded_tensors(files.tensors, declared->parameters(), arguments.precision);
   training::make_model_folder(arguments.output);
@@ -47,13 +48,8 @@ void add_quantize_command(CLI::App& app, Run& run) {
   command->add_option("--output", arguments->output, "Model folder to write; new or empty")
       ->type_name("DIR")
       ->required();
-  command
-      ->add_option_function<std::string>(
-          "--precision",
-          [arguments](const std::string& name) { arguments->precision = *kernels::precision_from(name); },
-          "int8: a byte a number and a scale a column; bfloat16: two bytes a number")
-      ->check(CLI::IsMember({"int8", "bfloat16"}))
-      ->default_str("int8");
+  add_choice(*command, "--precision", arguments->precision,
+             "int8: a byte a number and a scale a column; bfloat16: two bytes a number", {"int8", "bfloat16"});
   command->callback([arguments, &run] { run = [arguments] { return quantize(*arguments); }; });
 }
 

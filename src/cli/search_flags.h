@@ -1,36 +1,32 @@
 #pragma once
 
 #include <CLI/CLI.hpp>
-#include <functional>
 #include <optional>
-#include <string>
-#include <vector>
 
+#include "cli/field_flags.h"
 #include "decoding/search/options.h"
 #include "kernels/precision.h"
 
 namespace dragoman::cli {
 
-/// A flag for every field of SearchOptions that decides a translation, under the field's name. What is not given is
-/// left to the model. Must live until the command has run; the command line fills it.
+/// The flags of the fields of SearchOptions that decide a translation. A flag that is not given leaves the field to the
+/// model. Must live until the command has run.
 class SearchFlags {
  public:
   explicit SearchFlags(CLI::App& command);
-  SearchFlags(const SearchFlags&) = delete;
-  SearchFlags& operator=(const SearchFlags&) = delete;
 
-  /// `defaults` (of a model), with the flags that were given laid over.
-  decoding::SearchOptions over(decoding::SearchOptions defaults) const;
+  /// Returns: `defaults` (of a model), with the flags that were given laid over.
+  decoding::SearchOptions over(decoding::SearchOptions defaults) const { return flags_.over(std::move(defaults)); }
 
  private:
-  template <typename Field>
-  void add(CLI::App& command, const char* name, Field decoding::SearchOptions::*field, const std::string& help);
-  template <typename Field>
-  void apply_if_given(const CLI::Option* option, Field decoding::SearchOptions::*field);
-
-  decoding::SearchOptions given_;
-  std::vector<std::function<void(decoding::SearchOptions&)>> appliers_;
+  FieldFlags<decoding::SearchOptions> flags_;
 };
+
+/// Adds the flag of one field of SearchOptions, for a command that has it beside those of SearchFlags.
+template <typename Value>
+void add_search_flag(CLI::App& command, Value decoding::SearchOptions::*member, Value& value) {
+  add_field(command, base::field_of(member), value);
+}
 
 /// Adds --batch-tokens and --workers.
 void add_speed_flags(CLI::App& command, int64_t& batch_tokens, int& workers);

@@ -222,9 +222,7 @@ void add_translate_command(CLI::App& app, Run& run) {
           "Folder of a model that translates the other way: of the hypotheses, the one is chosen that it would "
           "also translate back well")
       ->type_name("DIR");
-  command->add_option(
-      "--reverse-weight", arguments->reverse_weight,
-      "With --reverse-model: weight of the log-probability of the source given the translation, 0 to 10");
+  add_search_flag(*command, &decoding::SearchOptions::reverse_weight, arguments->reverse_weight);
   command->add_option("--input", arguments->input, "File to translate, one sentence a line; - = standard input")
       ->type_name("FILE");
   command
@@ -238,8 +236,7 @@ void add_translate_command(CLI::App& app, Run& run) {
   command->add_option("--nbest", arguments->n_best,
                       "Translations a line, 1 to the beam size (samples: to 128); plain text then comes in Moses "
                       "format; 0 = off");
-  command->add_option("--alignment-layer", arguments->alignment_layer,
-                      "Decoder layer that alignments are read from, 0 = first, -1 = last");
+  add_search_flag(*command, &decoding::SearchOptions::alignment_layer, arguments->alignment_layer);
   command
       ->add_option("--banned", arguments->banned,
                    "File of phrases that no translation may hold, one a line, as words, inside words, however spelled")

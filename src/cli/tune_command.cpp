@@ -6,6 +6,7 @@
 
 #include "base/folder_lock.h"
 #include "cli/command.h"
+#include "cli/field_flags.h"
 #include "cli/search_flags.h"
 #include "cli/text_output.h"
 #include "data/text/text_file.h"
@@ -21,9 +22,6 @@ struct TuneArguments {
   std::string model;
   std::string source;
   std::string target;
-  std::string length_penalty = "gnmt";
-  std::string metric = "bleu";
-  std::string tokenize = "13a";
   bool dry_run = false;
   training::SearchTuning tuning;
 };
@@ -86,17 +84,21 @@ void add_options(CLI::App& command, TuneArguments& arguments) {
   command.add_option("--target", arguments.target, "Validation text, target side: line n translates line n")
       ->type_name("FILE")
       ->required();
-  command.add_option("--beam-sizes", tuning.beam_sizes, "Beam sizes to try, separated by commas; each 1 to 128")
+  command
+      .add_option("--beam-sizes", tuning.beam_sizes,
+                  fmt::format("Beam sizes to try, separated by commas; each {}",
+                              base::field_of(&decoding::SearchOptions::beam_size).range.text()))
       ->delimiter(',')
       ->default_str(fmt::format("{}", fmt::join(tuning.beam_sizes, ",")));
-  command.add_option("--alphas", tuning.alphas, "Exponents of the length penalty to try, separated by commas; -5 to 5")
+  command
+      .add_option("--alphas", tuning.alphas,
+                  fmt::format("Exponents of the length penalty to try, separated by commas; {}",
+                              base::field_of(&decoding::SearchOptions::alpha).range.text()))
       ->delimiter(',')
       ->default_str(fmt::format("{}", fmt::join(tuning.alphas, ",")));
-  command.add_option("--length-penalty", arguments.length_penalty, "gnmt = ((5 + len) / 6)^alpha, length = len^alpha")
-      ->check(CLI::IsMember({"gnmt", "length"}));
-  command.add_option("--metric", arguments.metric, "What chooses")->check(CLI::IsMember({"bleu", "chrf"}));
-  command.add_option("--tokenize", arguments.tokenize, "How BLEU cuts words; zh for Chinese")
-      ->check(CLI::IsMember({"13a", "intl", "zh", "char", "none"}));
+  add_search_flag(command, &decoding::SearchOptions::length_penalty, tuning.search.length_penalty);
+  add_choice(command, "--metric", tuning.metric, "What chooses", {"bleu", "chrf"});
+  add_choice(command, "--tokenize", tuning.tokenize, "How BLEU cuts words; zh for Chinese");
   command.add_flag("--lowercase", tuning.lowercase, "Ignore the difference of upper and lower case");
   command.add_option("--significance", tuning.significance,
                      "Keep the usual search (beam 4, alpha 0.6) unless the best beats it by paired bootstrap with p at "
@@ -114,11 +116,7 @@ void add_tune_command(CLI::App& app, Run& run) {
                                   "folder, where translate and attention find them");
   add_options(*command, *arguments);
   command->callback([arguments, &run] {
-    training::SearchTuning& tuning = arguments->tuning;
-    tuning.search.length_penalty = decoding::length_penalty_from(arguments->length_penalty);
-    tuning.metric = training::validation_metric_from(arguments->metric);
-    tuning.tokenize = evaluation::parse_tokenizer(arguments->tokenize);
-    tuning.check();
+    arguments->tuning.check();
     run = [arguments] { return tune(*arguments); };
   });
 }

@@ -8,6 +8,7 @@
 #include "base/error.h"
 #include "base/files.h"
 #include "cli/command.h"
+#include "cli/field_flags.h"
 #include "cli/text_output.h"
 #include "data/text/text_file.h"
 #include "data/vocabulary/vocabulary_trainer.h"
@@ -24,7 +25,6 @@ constexpr size_t kOutputBytes = size_t{1} << 16;
 struct VocabArguments {
   std::vector<std::filesystem::path> inputs;
   std::filesystem::path output;
-  std::string type = "unigram";
   VocabularyOptions options;
 
   std::filesystem::path model;
@@ -52,7 +52,8 @@ int train(const VocabArguments& arguments) {
     say("dragoman: " + trained.note + "\n");
   }
   TextOutput("-").write(fmt::format("{}: {} {} pieces learned from {} lines\n", arguments.output.string(),
-                                    trained.vocabulary.size(), arguments.type, trained.lines_used));
+                                    trained.vocabulary.size(), base::name_of(arguments.options.type),
+                                    trained.lines_used));
   return 0;
 }
 
@@ -123,13 +124,12 @@ void add_training_options(CLI::App& command, VocabArguments& arguments) {
   command.add_option("--output", arguments.output, "Vocabulary file to write (a SentencePiece model, .spm)")
       ->type_name("FILE");
   command.add_option("--size", options.size, "Pieces, 5 to 1000000");
-  command.add_option("--type", arguments.type, "Unigram language model or byte-pair encoding")
-      ->check(CLI::IsMember({"unigram", "bpe"}));
+  add_choice(command, "--type", options.type, "Unigram language model or byte-pair encoding");
   command.add_option("--character-coverage", options.character_coverage,
                      "Share of the characters that get a piece, 0.98 to 1; 0.9995 suits Chinese");
   command.add_flag("--byte-fallback", options.byte_fallback, "Unknown characters become their bytes");
   command.add_option("--normalization", options.normalization, "How text is normalised before it is cut")
-      ->check(CLI::IsMember({"nmt_nfkc", "nfkc", "nmt_nfkc_cf", "nfkc_cf", "identity"}));
+      ->check(CLI::IsMember(data::normalizations()));
   command.add_option("--max-lines", options.max_lines, "Lines learned from at most, drawn evenly; 0 = all");
   command.add_option("--seed", options.seed, "Of the draw of lines");
 }
@@ -147,8 +147,6 @@ void add_vocab_command(CLI::App& app, Run& run) {
   command->add_flag("--ids", arguments->ids, "Numbers instead of pieces, for --encode and --decode");
   command->callback([arguments, &run] {
     arguments->check();
-    arguments->options.type =
-        arguments->type == "bpe" ? VocabularyOptions::Type::kBpe : VocabularyOptions::Type::kUnigram;
     run = [arguments] { return arguments->model.empty() ? train(*arguments) : use(*arguments); };
   });
 }

@@ -5,8 +5,8 @@
 #include "base/error.h"
 #include "base/published_folder.h"
 #include "decoding/search/search_defaults.h"
-#include "models/quantised_model.h"
 #include "models/architectures/architectures.h"
+#include "models/quantised_model.h"
 
 namespace dragoman::decoding {
 namespace {
@@ -58,8 +58,7 @@ LoadedModel load_files(const base::CheckedFolder& folder, std::optional<kernels:
   const models::ModelFiles texts = models::read_model_texts(folder);
   auto pieces = std::async(std::launch::async | std::launch::deferred,
                            [&] { return load_vocabularies(texts.vocabularies, folder.path()); });
-  const models::ModelConfig config =
-      models::config_from_json(texts.config, folder.path_of(models::kConfigName));
+  const models::ModelConfig config = models::config_from_json(texts.config, folder.path_of(models::kConfigName));
   const std::shared_ptr<models::Model> model = models::make_model(config);
   load_weights(folder, *model, precision);
   const data::VocabularyPair vocabularies = pieces.get();

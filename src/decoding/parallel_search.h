@@ -40,8 +40,7 @@ struct SearchWorker {
 class ParallelSearch {
  public:
   using Models = std::vector<std::shared_ptr<const models::Model>>;
-  explicit ParallelSearch(std::shared_ptr<const models::Model> model)
-      : ParallelSearch(Models{std::move(model)}) {}
+  explicit ParallelSearch(std::shared_ptr<const models::Model> model) : ParallelSearch(Models{std::move(model)}) {}
   /// Several models that read and write the same ids are searched as one, see EnsembleSteps.
   /// @param shortlist  of them, null for none
   explicit ParallelSearch(Models models, std::shared_ptr<const Shortlist> shortlist = nullptr)

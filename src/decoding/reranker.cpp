@@ -76,8 +76,8 @@ std::vector<IdPair> Reranker::pairs_of(const Translation& translation, const std
   for (const Translation& alternative : translation.alternatives) {
     pairs.push_back(encode_pair(source_, target_, alternative.text, text));
   }
-  const bool all_fit =
-      std::ranges::all_of(pairs, [&](const IdPair& pair) { return fits(pair, reverse_->config().sizes().max_positions); });
+  const bool all_fit = std::ranges::all_of(
+      pairs, [&](const IdPair& pair) { return fits(pair, reverse_->config().sizes().max_positions); });
   return all_fit ? pairs : std::vector<IdPair>();
 }
 

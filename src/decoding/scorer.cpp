@@ -37,7 +37,8 @@ std::vector<double> token_log_probs(const models::Model& model, const tensor::Te
   const int64_t n_rows = hidden.dim(0);
   for (int64_t begin = 0; begin < n_rows; begin += kLogitRows) {
     const int64_t end = std::min(n_rows, begin + kLogitRows);
-    const tensor::Tensor logits = model.output().logits(autograd::Variable(hidden.rows(begin, end))).value();  // [rows, V]
+    const tensor::Tensor logits =
+        model.output().logits(autograd::Variable(hidden.rows(begin, end))).value();  // [rows, V]
     const auto vocab_size = static_cast<size_t>(logits.dim(1));
     const std::span<const float> values = logits.span<float>();
     for (int64_t row = begin; row < end; ++row) {

@@ -122,8 +122,8 @@ class Translator::Submitted {
   std::exception_ptr error_;
 };
 
-Translator::Translator(std::shared_ptr<const models::Model> model, data::Vocabulary source,
-                       data::Vocabulary target, const SearchOptions& defaults)
+Translator::Translator(std::shared_ptr<const models::Model> model, data::Vocabulary source, data::Vocabulary target,
+                       const SearchOptions& defaults)
     : Translator(ParallelSearch::Models{std::move(model)}, std::move(source), std::move(target), defaults) {}
 
 Translator::Translator(ParallelSearch::Models models, data::Vocabulary source, data::Vocabulary target,

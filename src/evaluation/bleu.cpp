@@ -19,11 +19,6 @@ constexpr size_t kMatches = 2;
 constexpr size_t kTotals = kMatches + kOrders;
 constexpr size_t kColumns = kTotals + kOrders;
 
-constexpr std::array<std::pair<Smoothing, std::string_view>, 4> kSmoothingNames = {{{Smoothing::kExponential, "exp"},
-                                                                                    {Smoothing::kFloor, "floor"},
-                                                                                    {Smoothing::kAddK, "add-k"},
-                                                                                    {Smoothing::kNone, "none"}}};
-
 double default_smooth_value(Smoothing smoothing) {
   return smoothing == Smoothing::kFloor ? 0.1 : 1.0;
 }
@@ -116,22 +111,6 @@ BleuScore compute_bleu(std::span<const Count> sums, const BleuOptions& options, 
 
 }  // namespace
 
-std::string_view smoothing_name(Smoothing smoothing) {
-  const auto* found = std::find_if(kSmoothingNames.begin(), kSmoothingNames.end(),
-                                   [smoothing](const auto& entry) { return entry.first == smoothing; });
-  base::check_usage(found != kSmoothingNames.end(), "smooth-method: no method has the number {}",
-                    static_cast<int>(smoothing));
-  return found->second;
-}
-
-Smoothing parse_smoothing(std::string_view name) {
-  const auto* found = std::find_if(kSmoothingNames.begin(), kSmoothingNames.end(),
-                                   [name](const auto& entry) { return entry.second == name; });
-  base::check_usage(found != kSmoothingNames.end(),
-                    "smooth-method: no method is called '{}'; choose one of exp, floor, add-k, none", name);
-  return found->first;
-}
-
 double BleuScore::ratio() const {
   return reference_length == 0 ? 0.0 : static_cast<double>(hypothesis_length) / static_cast<double>(reference_length);
 }
@@ -184,7 +163,7 @@ Signature Bleu::signature(size_t n_references, const Resampling& resampling) con
   signature.add("eff", options_.effective_order ? "yes" : "no");
   signature.add("tok", std::string(tokenizer_name(options_.tokenize)));
   const bool has_value = options_.smoothing == Smoothing::kFloor || options_.smoothing == Smoothing::kAddK;
-  const std::string method(smoothing_name(options_.smoothing));
+  const std::string method(base::name_of(options_.smoothing));
   signature.add("smooth", has_value ? fmt::format("{}[{:.2f}]", method, smooth_value_) : method);
   signature.add("version", kSignatureVersion);
   return signature;

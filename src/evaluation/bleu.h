@@ -4,6 +4,7 @@
 #include <optional>
 #include <string_view>
 
+#include "base/names.h"
 #include "evaluation/metric.h"
 #include "evaluation/tokenizer.h"
 
@@ -17,10 +18,16 @@ enum class Smoothing {
   kNone,         ///< the score becomes 0
 };
 
-/// Convert between methods and their names: "exp", "floor", "add-k", "none". Throws: Error(kUsage) with these names,
-/// for any other name.
-std::string_view smoothing_name(Smoothing smoothing);
-Smoothing parse_smoothing(std::string_view name);
+constexpr base::Names<Smoothing> names_of(Smoothing) {
+  return {"smooth_method",
+          {{Smoothing::kExponential, "exp"},
+           {Smoothing::kFloor, "floor"},
+           {Smoothing::kAddK, "add-k"},
+           {Smoothing::kNone, "none"}}};
+}
+inline Smoothing parse_smoothing(std::string_view name) {
+  return base::from_name<Smoothing>(name);
+}
 
 struct BleuOptions {
   Tokenizer tokenize = Tokenizer::k13a;

@@ -4,6 +4,8 @@
 #include <string>
 #include <string_view>
 
+#include "base/names.h"
+
 namespace dragoman::evaluation {
 
 /// The tokenizers of BLEU. Their names are those of sacreBLEU and appear in signatures.
@@ -15,12 +17,20 @@ enum class Tokenizer {
   kNone,  ///< split at white space only, for tokenised text
 };
 
-/// Returns the name of a tokenizer: "13a", "intl", "zh", "char" or "none".
-std::string_view tokenizer_name(Tokenizer tokenizer);
-
-/// Returns the tokenizer with a name. Throws: Error(kUsage),
-/// "tokenize: no tokenizer is called '13b'; choose one of 13a, intl, zh, char, none".
-Tokenizer parse_tokenizer(std::string_view name);
+constexpr base::Names<Tokenizer> names_of(Tokenizer) {
+  return {"tokenize",
+          {{Tokenizer::k13a, "13a"},
+           {Tokenizer::kIntl, "intl"},
+           {Tokenizer::kZh, "zh"},
+           {Tokenizer::kChar, "char"},
+           {Tokenizer::kNone, "none"}}};
+}
+constexpr std::string_view tokenizer_name(Tokenizer tokenizer) {
+  return base::name_of(tokenizer);
+}
+inline Tokenizer parse_tokenizer(std::string_view name) {
+  return base::from_name<Tokenizer>(name);
+}
 
 /// Returns the words of one line with any amount of white space between them. `split_words` gives their list.
 /// Requires: `line` is well-formed UTF-8 without white space at its end.

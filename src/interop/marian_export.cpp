@@ -11,9 +11,9 @@
 #include "interop/marian_config.h"
 #include "interop/marian_export_vocabulary.h"
 #include "interop/marian_tensors.h"
-#include "models/model_tensors.h"
-#include "models/model.h"
 #include "models/architectures/architectures.h"
+#include "models/model.h"
+#include "models/model_tensors.h"
 
 namespace dragoman::interop {
 namespace {

@@ -10,10 +10,10 @@
 #include "data/vocabulary/vocabulary.h"
 #include "interop/marian_tensors.h"
 #include "interop/marian_vocabulary.h"
-#include "models/model_tensors.h"
-#include "models/model.h"
-#include "ops/embedding.h"
 #include "models/architectures/architectures.h"
+#include "models/model.h"
+#include "models/model_tensors.h"
+#include "ops/embedding.h"
 
 namespace dragoman::interop {
 namespace {

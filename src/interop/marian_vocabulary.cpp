@@ -57,14 +57,14 @@ std::vector<std::string_view> written_pieces(std::string_view spm, std::string_v
   constexpr uint64_t kUnknown = 2, kControl = 3, kUnused = 5;  // SentencePiece.Type
   std::vector<std::string_view> pieces;
   base::FieldReader model(spm, name);
-  for (base::Field field; model.next(field);) {
-    if (field.number != 1 || field.type != base::Field::kBytes) {
+  for (base::ProtobufField field; model.next(field);) {
+    if (field.number != 1 || field.type != base::ProtobufField::kBytes) {
       continue;
     }
     std::string_view piece;
     uint64_t type = 1;
     base::FieldReader entry(field.bytes, name);
-    for (base::Field part; entry.next(part);) {
+    for (base::ProtobufField part; entry.next(part);) {
       piece = part.number == 1 ? part.bytes : piece;
       type = part.number == 3 ? part.value : type;
     }

@@ -24,12 +24,13 @@ std::string text_of(const Config& config) {
 /// The configuration of a model of any architecture, as a value. It holds the checked struct of one architecture.
 /// Code for all architectures reads sizes() and to_json(); code that explains one architecture asks get_if().
 ///
-/// Requires of `Config`, beside being copyable: a constant `Config::kArchitecture` (the name in config.json), `check()`,
-/// `sizes()`, and a free function `to_json(config)`.
+/// Requires of `Config`, beside being copyable: a constant `Config::kArchitecture` (the name in config.json),
+/// `check()`, `sizes()`, and a free function `to_json(config)`.
 class ModelConfig {
  public:
   template <typename Config>
-  ModelConfig(Config config) : held_(std::make_shared<Held<Config>>(std::move(config))) {}  // NOLINT: a value of any kind
+  ModelConfig(Config config)
+      : held_(std::make_shared<Held<Config>>(std::move(config))) {}  // NOLINT: a value of any kind
 
   /// "transformer": the name in config.json and in the table of architectures.
   std::string_view architecture() const { return held_->architecture(); }

@@ -3,6 +3,7 @@
 #include <cstdint>
 #include <string_view>
 
+#include "base/names.h"
 #include "ops/dropout.h"
 #include "tensor/tensor.h"
 
@@ -34,7 +35,11 @@ enum class Recompute {
   kLayers,  ///< a layer keeps only its input [N, D], and runs its forward once more in the backward
 };
 
-/// Holds what a forward pass needs besides its inputs. The default is inference without dropout.
+constexpr base::Names<Recompute> names_of(Recompute) {
+  return {"recompute", {{Recompute::kNone, "none"}, {Recompute::kLayers, "layers"}}};
+}
+
+/// What a forward pass needs besides its inputs. Default: inference, no dropout.
 struct ForwardContext {
   bool training = false;
   uint64_t seed = 0;  ///< of the run

@@ -12,7 +12,11 @@ enum class NormOrder {
   kPre,   ///< x + Dropout(Sublayer(LayerNorm(x))): trains deep stacks without warm-up (Wang et al. 2019)
 };
 
-/// The configuration of encoder and decoder layers. models::TransformerConfig fills it.
+constexpr base::Names<NormOrder> names_of(NormOrder) {
+  return {"norm_order", {{NormOrder::kPost, "post"}, {NormOrder::kPre, "pre"}}};
+}
+
+/// What encoder and decoder layers need to know; models::TransformerConfig fills it.
 struct LayerConfig {
   int64_t d_model = 512;
   int64_t d_ff = 2048;

@@ -14,7 +14,10 @@ enum class PositionKind {
   kLearned,     ///< one trained row for each position (paper, table 3, row E)
 };
 
-/// The table of position vectors.
+constexpr base::Names<PositionKind> names_of(PositionKind) {
+  return {"positions", {{PositionKind::kSinusoidal, "sinusoidal"}, {PositionKind::kLearned, "learned"}}};
+}
+
 struct PositionConfig {
   PositionKind kind = PositionKind::kSinusoidal;
   int64_t max_positions = 1024;  ///< rows of the table, and so the largest length of a sentence

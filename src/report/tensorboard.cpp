@@ -20,7 +20,7 @@ namespace fs = std::filesystem;
 
 constexpr std::string_view kFilePrefix = "events.out.tfevents.";
 
-// base::Field numbers, named Message_field as in the .proto files.
+// Field numbers, named Message_field as in the .proto files.
 constexpr uint32_t kEventWallTime = 1, kEventStep = 2, kEventFileVersion = 3, kEventSummary = 5, kEventSessionLog = 7;
 constexpr uint32_t kSessionLogStatus = 1, kSessionStart = 1;
 constexpr uint32_t kSummaryValue = 1;

@@ -12,7 +12,8 @@ namespace {
 
 constexpr size_t kLongestSide = 60;  // pieces: a larger map is no picture any more
 
-// Keeps the weights of the encoder's self-attention and of cross-attention that were shown last: those of the last layers.
+// Keeps the weights of the encoder's self-attention and of cross-attention that were shown last: those of the last
+// layers.
 class MapCollector : public nn::ForwardObserver {
  public:
   void observe(std::string_view path, int64_t, const tensor::Tensor& weights) override {

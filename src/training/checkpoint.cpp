@@ -9,10 +9,10 @@
 #include "base/folder_lock.h"
 #include "base/folder_writer.h"
 #include "base/published_folder.h"
+#include "models/architectures/architectures.h"
 #include "models/model_folder.h"
 #include "models/model_tensors.h"
 #include "tensor/safetensors.h"
-#include "models/architectures/architectures.h"
 
 namespace dragoman::training {
 namespace {
@@ -168,8 +168,7 @@ void load_checkpoint(const Checkpoint& checkpoint, models::Model& model, Optimiz
   }
 }
 
-void publish_model(const std::filesystem::path& model_folder, const models::Model& model,
-                   const ModelTexts& texts) {
+void publish_model(const std::filesystem::path& model_folder, const models::Model& model, const ModelTexts& texts) {
   models::publish_model_folder(model_folder, model_files(model, texts));
 }
 
@@ -191,8 +190,7 @@ void prune_checkpoints(const std::filesystem::path& model_folder, const std::map
   }
 }
 
-ModelTexts average_into(const std::vector<std::filesystem::path>& folders, bool use_average,
-                        models::Model& model) {
+ModelTexts average_into(const std::vector<std::filesystem::path>& folders, bool use_average, models::Model& model) {
   base::check_usage(!folders.empty(), "average: no folders are given");
   nn::ParameterSet& parameters = model.parameters();
   Tensor& values = parameters.mutable_values();
@@ -226,8 +224,8 @@ void write_average(const std::vector<std::filesystem::path>& folders, bool use_a
   const base::CheckedFolder first(folders.front());
   make_model_folder(output);
   const base::FolderLock lock(output);
-  const std::unique_ptr<models::Model> model = models::make_model(
-      models::config_from_json(first.read(models::kConfigName), first.path_of(models::kConfigName)));
+  const std::unique_ptr<models::Model> model =
+      models::make_model(models::config_from_json(first.read(models::kConfigName), first.path_of(models::kConfigName)));
   model->parameters().allocate();
   const ModelTexts texts = average_into(folders, use_average, *model);
   publish_model(output, *model, texts);

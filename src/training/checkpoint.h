@@ -6,8 +6,8 @@
 #include <string>
 #include <vector>
 
-#include "models/model_folder.h"
 #include "models/model.h"
+#include "models/model_folder.h"
 #include "training/run_state.h"
 
 namespace dragoman::training {
@@ -59,8 +59,7 @@ std::optional<Checkpoint> find_newest_checkpoint(const std::filesystem::path& mo
 void load_checkpoint(const Checkpoint& checkpoint, models::Model& model, OptimizerTensors& optimizer);
 
 /// Makes the top of the model folder this model (docs/checkpoint_format.md says how readers never see a mixture).
-void publish_model(const std::filesystem::path& model_folder, const models::Model& model,
-                   const ModelTexts& texts);
+void publish_model(const std::filesystem::path& model_folder, const models::Model& model, const ModelTexts& texts);
 
 /// Which checkpoints stay.
 struct KeptCheckpoints {
@@ -89,8 +88,7 @@ std::map<int64_t, double> checkpoint_scores(const std::filesystem::path& model_f
 /// the same configuration, tensors and vocabularies. Source: Vaswani et al. 2017, section 6.1.
 /// @param use_average  take the moving average of a checkpoint instead of its weights, where it has one
 /// @return the texts that all of them share
-ModelTexts average_into(const std::vector<std::filesystem::path>& folders, bool use_average,
-                        models::Model& model);
+ModelTexts average_into(const std::vector<std::filesystem::path>& folders, bool use_average, models::Model& model);
 
 /// `average_into`, written as a model folder of its own. Throws Error(kRuntime) when a run is using that folder.
 void write_average(const std::vector<std::filesystem::path>& folders, bool use_average,

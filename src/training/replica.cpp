@@ -1,9 +1,9 @@
 #include "training/replica.h"
 
 #include "base/lap.h"
+#include "models/architectures/architectures.h"
 #include "ops/linear_cross_entropy.h"
 #include "ops/rdrop_cross_entropy.h"
-#include "models/architectures/architectures.h"
 
 namespace dragoman::training {
 namespace {
@@ -31,8 +31,7 @@ LossSums one_pass(const models::Model& model, const Rows& rows, const nn::Forwar
                   const kernels::LossOptions& options, Variable& loss) {
   const Variable hidden = model.forward({rows.source, rows.target}, context);  // [Nt, D]
   const models::OutputLayer output = model.output();
-  const ops::LossResult result =
-      ops::linear_cross_entropy(hidden, output.weight, output.bias, rows.expected, options);
+  const ops::LossResult result = ops::linear_cross_entropy(hidden, output.weight, output.bias, rows.expected, options);
   loss = result.loss;
   return {result.loss.value().item() / options.gradient_scale, result.nll, rows.expected.dim(0), result.correct};
 }

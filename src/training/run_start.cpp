@@ -107,7 +107,8 @@ kernels::Precision precision_of_run(const TrainOptions& options, const std::opti
   }
   std::optional<kernels::Precision> begun;
   if (checkpoint) {
-    begun = kernels::precision_from(nlohmann::json::parse(checkpoint->recipe).value("precision", "float32"));
+    begun = base::from_name<std::optional<kernels::Precision>>(
+        nlohmann::json::parse(checkpoint->recipe).value("precision", "float32"));
   }
   return begun.value_or(kernels::fastest_precision());
 }

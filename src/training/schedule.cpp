@@ -1,7 +1,6 @@
 #include "training/schedule.h"
 
 #include <algorithm>
-#include <array>
 #include <cmath>
 #include <numbers>
 
@@ -9,9 +8,6 @@
 
 namespace dragoman::training {
 namespace {
-
-constexpr std::array kKinds = {ScheduleKind::kNoam, ScheduleKind::kInverseSqrt, ScheduleKind::kCosine,
-                               ScheduleKind::kCosineTime, ScheduleKind::kConstant};
 
 // Half a cosine from 1 to `end` while `progress` goes from 0 to 1.
 double cosine_fall(double progress, double end) {
@@ -21,9 +17,7 @@ double cosine_fall(double progress, double end) {
 }  // namespace
 
 void ScheduleOptions::check() const {
-  base::check_usage(learning_rate > 0.0 && learning_rate <= 100.0,
-                    "learning_rate is {}, must be above 0 and at most 100", learning_rate);
-  base::check_usage(warmup_steps >= 0, "warmup_steps is {}, must be >= 0", warmup_steps);
+  base::check_fields(*this);
   base::check_usage(kind != ScheduleKind::kNoam || warmup_steps >= 1,
                     "warmup_steps is 0, the noam schedule needs >= 1");
   base::check_usage(max_steps >= 1, "max_steps is {}, must be >= 1", max_steps);
@@ -57,32 +51,6 @@ double learning_rate(const ScheduleOptions& options, int64_t step, double second
     default:
       return options.learning_rate;
   }
-}
-
-std::string_view name_of(ScheduleKind kind) {
-  switch (kind) {
-    case ScheduleKind::kNoam:
-      return "noam";
-    case ScheduleKind::kInverseSqrt:
-      return "inverse-sqrt";
-    case ScheduleKind::kCosine:
-      return "cosine";
-    case ScheduleKind::kCosineTime:
-      return "cosine-time";
-    case ScheduleKind::kConstant:
-      return "constant";
-  }
-  return "unknown";
-}
-
-ScheduleKind schedule_kind_from(std::string_view name) {
-  for (const ScheduleKind kind : kKinds) {
-    if (name_of(kind) == name) {
-      return kind;
-    }
-  }
-  base::fail(base::ErrorKind::kUsage,
-             "schedule is \"{}\", must be one of noam, inverse-sqrt, cosine, cosine-time, constant", name);
 }
 
 }  // namespace dragoman::training

@@ -1,7 +1,8 @@
 #pragma once
 
 #include <cstdint>
-#include <string_view>
+
+#include "base/fields.h"
 
 namespace dragoman::training {
 
@@ -14,6 +15,19 @@ enum class ScheduleKind {
   kConstant,     ///< linear warm-up to the peak, then the peak
 };
 
+constexpr base::Names<ScheduleKind> names_of(ScheduleKind) {
+  return {"schedule",
+          {{ScheduleKind::kNoam, "noam"},
+           {ScheduleKind::kInverseSqrt, "inverse-sqrt"},
+           {ScheduleKind::kCosine, "cosine"},
+           {ScheduleKind::kCosineTime, "cosine-time"},
+           {ScheduleKind::kConstant, "constant"}}};
+}
+inline ScheduleKind schedule_kind_from(std::string_view name) {
+  return base::from_name<ScheduleKind>(name);
+}
+using base::name_of;
+
 struct ScheduleOptions {
   ScheduleKind kind = ScheduleKind::kInverseSqrt;
   double learning_rate = 5e-4;   ///< the peak; for noam the factor in front of the formula (1 in the paper)
@@ -23,18 +37,27 @@ struct ScheduleOptions {
   int64_t d_model = 512;         ///< noam only; Trainer sets it
   double total_seconds = 0.0;    ///< where cosine-time ends; Trainer sets it
 
+  /// Calls visit(base::Field) for each field that Trainer does not set.
+  template <typename Visit>
+  static void fields(Visit&& visit);
+
   /// Throws Error(kUsage): "warmup_steps is 0, the noam schedule needs >= 1"; "total_minutes is 0, the cosine-time
   /// schedule needs a limit; give --total-minutes".
   void check() const;
 };
 
+template <typename Visit>
+void ScheduleOptions::fields(Visit&& visit) {
+  using base::Field;
+  using O = ScheduleOptions;
+  visit(Field("schedule", &O::kind, "How the learning rate moves"));
+  visit(Field("learning_rate", &O::learning_rate, "Peak rate; for noam the factor of the formula", {0, 100, true}));
+  visit(Field("warmup_steps", &O::warmup_steps, "Updates until the peak", {0}));
+}
+
 /// Learning rate of update `step` (from 1). A pure function: resuming needs no state.
 /// @param seconds  of training before this update. Of interest to cosine-time alone, which therefore ends its cosine
 ///   within the time given on a machine of any speed, and for the same reason is never the same twice to the last bit
 double learning_rate(const ScheduleOptions& options, int64_t step, double seconds = 0.0);
-
-std::string_view name_of(ScheduleKind kind);
-/// "noam", "inverse-sqrt", "cosine", "cosine-time", "constant"; Error(kUsage) lists them.
-ScheduleKind schedule_kind_from(std::string_view name);
 
 }  // namespace dragoman::training

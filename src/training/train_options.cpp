@@ -4,6 +4,7 @@
 #include <nlohmann/json.hpp>
 
 #include "base/error.h"
+#include "base/field_json.h"
 #include "base/json.h"
 
 namespace dragoman::training {
@@ -140,102 +141,19 @@ void TrainOptions::check() const {
   schedule.check();
   base::check_usage(precision != kernels::Precision::kInt8,
                     "precision is int8, which is for translating; train in float32 or bfloat16");
-  base::check_range("beta1", adam.beta1, 0.0, 0.9999);
-  base::check_range("beta2", adam.beta2, 0.0, 0.99999);
-  base::check_range("epsilon", adam.epsilon, 1e-16, 1.0);
-  base::check_range("weight_decay", adam.weight_decay, 0.0, 1.0);
-  base::check_range("clip_norm", adam.clip_norm, 0.0, 1e6);
-  base::check_range("label_smoothing", loss.label_smoothing, 0.0, 0.9);
-  base::check_range("rdrop", loss.rdrop, 0.0, 100.0);
-  base::check_range("batch_tokens", static_cast<double>(batch.batch_tokens), 16, 1 << 24);
-  base::check_range("accumulate", static_cast<double>(batch.accumulate), 1, 4096);
+  parts([this](auto part) { base::check_fields(this->*part); });
   base::check_range("max_length", static_cast<double>(batch.max_length), 2, static_cast<double>(model.max_positions));
-  base::check_range("window_sentences", static_cast<double>(batch.window_sentences), 1, 1e9);
-  base::check_range("cache_megabytes", static_cast<double>(batch.cache_megabytes), 0, 1 << 24);
-  base::check_range("subword_sampling", batch.subword_sampling, 0.0, 100.0);
-  base::check_range("max_steps", static_cast<double>(run.max_steps), 1, 1e9);
-  base::check_range("max_epochs", static_cast<double>(run.max_epochs), 0, 1e9);
-  base::check_range("max_minutes", run.max_minutes, 0.0, 1e9);
-  base::check_range("total_minutes", run.total_minutes, 0.0, 1e9);
-  base::check_range("patience", static_cast<double>(run.patience), 0, 1e9);
-  base::check_range("validate_every", static_cast<double>(run.validate_every), 1, 1e9);
-  base::check_range("validation_beam", static_cast<double>(run.validation_beam), 1, 64);
-  base::check_range("ema_decay", run.ema_decay, 0.0, 0.999999);
-  base::check_range("keep_last", static_cast<double>(run.keep_last), 1, 1000);
-  base::check_range("keep_best", static_cast<double>(run.keep_best), 0, 1000);
-  base::check_range("average", static_cast<double>(run.average), 0, 1000);
-  base::check_range("workers", run.workers, 0, 1024);
-  base::check_range("check_ranks_every", static_cast<double>(run.check_ranks_every), 1, 1e9);
-  base::check_range("rank_timeout", run.rank_timeout, 1.0, 3600.0);
-  base::check_range("log_every", static_cast<double>(run.log_every), 1, 1e9);
 }
 
 std::string recipe_json(const TrainOptions& options) {
-  nlohmann::json tree = {
-      {"vocabulary_type", options.vocabulary.type == data::VocabularyOptions::Type::kBpe ? "bpe" : "unigram"},
-      {"vocabulary_size", options.vocabulary.size},
-      {"character_coverage", options.vocabulary.character_coverage},
-      {"byte_fallback", options.vocabulary.byte_fallback},
-      {"normalization", options.vocabulary.normalization},
-      {"vocabulary_lines", options.vocabulary.max_lines},
-      {"joint_vocabulary", options.joint_vocabulary},
-      {"model", nlohmann::json::parse(models::to_json(options.model))},
-      {"precision", options.precision ? kernels::name_of(*options.precision) : "auto"},
-      {"schedule", name_of(options.schedule.kind)},
-      {"learning_rate", options.schedule.learning_rate},
-      {"warmup_steps", options.schedule.warmup_steps},
-      {"beta1", options.adam.beta1},
-      {"beta2", options.adam.beta2},
-      {"epsilon", options.adam.epsilon},
-      {"weight_decay", options.adam.weight_decay},
-      {"clip_norm", options.adam.clip_norm},
-      {"label_smoothing", options.loss.label_smoothing},
-      {"rdrop", options.loss.rdrop},
-      {"batch_tokens", options.batch.batch_tokens},
-      {"accumulate", options.batch.accumulate},
-      {"max_length", options.batch.max_length},
-      {"window_sentences", options.batch.window_sentences},
-      {"subword_sampling", options.batch.subword_sampling},
-      {"ema_decay", options.run.ema_decay},
-      {"seed", options.run.seed}};
+  const auto decides = [](const auto& field) { return field.decides == base::Decides::kOutcome; };
+  nlohmann::json tree = base::json_of_fields(options, decides);
+  TrainOptions::parts([&](auto part) { tree.update(base::json_of_fields(options.*part, decides)); });
+  tree["model"] = nlohmann::json::parse(models::to_json(options.model));
   if (!options.initial_model.empty()) {
     tree["initial_model"] = options.initial_model.string();
   }
   return base::dump_json(tree, 2) + "\n";
-}
-
-std::string_view name_of(nn::Recompute recompute) {
-  return recompute == nn::Recompute::kLayers ? "layers" : "none";
-}
-
-nn::Recompute recompute_from(std::string_view name) {
-  for (const auto recompute : {nn::Recompute::kNone, nn::Recompute::kLayers}) {
-    if (name_of(recompute) == name) {
-      return recompute;
-    }
-  }
-  base::fail(base::ErrorKind::kUsage, "recompute is \"{}\", must be one of none, layers", name);
-}
-
-std::string_view name_of(ValidationMetric metric) {
-  switch (metric) {
-    case ValidationMetric::kBleu:
-      return "bleu";
-    case ValidationMetric::kChrf:
-      return "chrf";
-    case ValidationMetric::kLoss:
-      return "loss";
-  }
-  return "unknown";
-}
-
-ValidationMetric validation_metric_from(std::string_view name) {
-  for (const auto metric : {ValidationMetric::kBleu, ValidationMetric::kChrf, ValidationMetric::kLoss}) {
-    if (name_of(metric) == name) {
-      return metric;
-    }
-  }
-  base::fail(base::ErrorKind::kUsage, "metric is \"{}\", must be one of bleu, chrf, loss", name);
 }
 
 }  // namespace dragoman::training

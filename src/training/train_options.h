@@ -7,20 +7,20 @@
 #include <vector>
 
 #include "data/vocabulary/vocabulary_trainer.h"
-#include "evaluation/tokenizer.h"
 #include "kernels/precision.h"
 #include "models/transformer/transformer_config.h"
+#include "training/run_options.h"
 #include "training/schedule.h"
 
 namespace dragoman::training {
 
-/// What "better" means for a validation.
-enum class ValidationMetric { kBleu, kChrf, kLoss };
-
 /// What an update makes small.
 struct LossOptions {
-  double label_smoothing = 0.1;  ///< share of the target that is spread over the vocabulary; paper, section 5.4
-  double rdrop = 0.0;  ///< R-Drop: weight alpha of the divergence between two passes (Wu et al. 2021); 0 = one pass
+  double label_smoothing = 0.1;  ///< paper, section 5.4
+  double rdrop = 0.0;            ///< weight of the divergence between two passes (Wu et al. 2021)
+
+  template <typename Visit>
+  static void fields(Visit&& visit);
 };
 
 /// Adam (Kingma & Ba 2015, algorithm 1); weight decay above 0 makes it AdamW (Loshchilov & Hutter 2019, algorithm 2).
@@ -28,46 +28,25 @@ struct AdamOptions {
   double beta1 = 0.9;
   double beta2 = 0.98;        ///< paper, section 5.3
   double epsilon = 1e-9;      ///< paper, section 5.3
-  double weight_decay = 0.0;  ///< per update, times the learning rate; 0 = plain Adam
-  double clip_norm = 0.0;     ///< gradients are scaled down to this global norm; 0 = never
+  double weight_decay = 0.0;  ///< per update, times the learning rate
+  double clip_norm = 0.0;
+
+  template <typename Visit>
+  static void fields(Visit&& visit);
 };
 
 /// How text becomes batches.
 struct BatchOptions {
-  int64_t batch_tokens = 8192;       ///< source or target tokens of one batch, whichever is more, over all workers
-  bool fit = false;                  ///< cut the batch into accumulated parts that fit into memory (plan_batch)
-  int64_t accumulate = 1;            ///< batches summed into one update
-  int64_t max_length = 256;          ///< longer sentences (tokens, end included) are left out of training
+  bool fit = false;             ///< cut the batch into accumulated parts that fit into memory (plan_batch)
+  int64_t batch_tokens = 8192;  ///< source or target tokens, whichever is more
+  int64_t accumulate = 1;
+  int64_t max_length = 256;          ///< the end is counted; at most the positions of the model
   int64_t window_sentences = 65536;  ///< sorted by length within windows of so many shuffled sentences
-  int64_t cache_megabytes = 1024;    ///< memory for encoded text; a larger corpus is read from disk again and again
-  double subword_sampling = 0.0;     ///< unigram: alpha; BPE: merge dropout; 0 = always the best cut
-};
+  int64_t cache_megabytes = 1024;
+  double subword_sampling = 0.0;  ///< unigram: alpha; BPE: merge dropout; 0 = always the best cut
 
-/// When the run looks at itself, saves and stops. Steps are updates.
-struct RunOptions {
-  int64_t max_steps = 100'000;
-  int64_t max_epochs = 0;        ///< 0 = no limit
-  double max_minutes = 0.0;      ///< wall time of this process; 0 = no limit
-  double total_minutes = 0.0;    ///< training time of all parts of the run together, after which it is finished; 0 = no
-                                 ///< limit
-  int64_t validate_every = 500;  ///< steps between validations; each also saves a checkpoint
-  int64_t validation_beam = 1;   ///< beam size of validation translations
-  ValidationMetric metric = ValidationMetric::kBleu;
-  evaluation::Tokenizer tokenize = evaluation::Tokenizer::k13a;  ///< of validation BLEU
-  int64_t patience = 10;      ///< validations without improvement before stopping; 0 = never stop early
-  int64_t keep_last = 5;      ///< newest checkpoints kept
-  int64_t keep_best = 3;      ///< best checkpoints kept
-  int64_t average = 5;        ///< checkpoints averaged at the end; the average is kept if it validates better; 0 = off
-  bool average_best = false;  ///< average the best instead of the last
-  double ema_decay = 0.0;     ///< exponential moving average of the weights, used for validation and saved as the
-                              ///< model; 0 = off, else e.g. 0.999
-  int64_t log_every = 50;     ///< steps between plain progress lines and rows of metrics.jsonl
-  uint64_t memory = 0;        ///< bytes this process may take; 0 = a fair share of what is free (memory_budget)
-  nn::Recompute recompute = nn::Recompute::kNone;  ///< saves memory, costs time, changes no result
-  int workers = 0;                                 ///< replicas of this process, one thread each; 0 = one a core
-  int64_t check_ranks_every = 100;                 ///< steps between comparisons of the weights of all processes
-  double rank_timeout = 20.0;                      ///< seconds: a process that is silent for longer ends the run
-  uint64_t seed = 1;
+  template <typename Visit>
+  static void fields(Visit&& visit);
 };
 
 /// Everything `dragoman train` needs to know.
@@ -90,9 +69,77 @@ struct TrainOptions {
   BatchOptions batch;
   RunOptions run;
 
+  /// Calls visit(base::Field) for the fields that belong to no part and are not paths; the tables of the parts do so
+  /// for theirs. A field that decides the outcome stays as it is when a run is resumed.
+  template <typename Visit>
+  static void fields(Visit&& visit);
+  /// Calls visit(member pointer) for each part but `model`.
+  template <typename Visit>
+  static void parts(Visit&& visit);
+
   /// Throws Error(kUsage) naming option, value and rule.
   void check() const;
 };
+
+template <typename Visit>
+void LossOptions::fields(Visit&& visit) {
+  using base::Field;
+  using O = LossOptions;
+  visit(Field("label_smoothing", &O::label_smoothing, "Probability mass spread over the vocabulary", {0, 0.9}));
+  visit(Field("rdrop", &O::rdrop, "R-Drop: two passes a batch, drawn together with this weight, e.g. 5; 0 = one pass",
+              {0, 100}));
+}
+
+template <typename Visit>
+void AdamOptions::fields(Visit&& visit) {
+  using base::Field;
+  using O = AdamOptions;
+  visit(Field("beta1", &O::beta1, "Adam: decay of the first moment", {0, 0.9999}));
+  visit(Field("beta2", &O::beta2, "Adam: decay of the second moment", {0, 0.99999}));
+  visit(Field("epsilon", &O::epsilon, "Adam: added to the root of the second moment", {1e-16, 1})
+            .under("--adam-epsilon"));
+  visit(Field("weight_decay", &O::weight_decay, "Decoupled (AdamW); 0 = Adam", {0, 1}));
+  visit(Field("clip_norm", &O::clip_norm, "Largest global gradient norm; 0 = no clipping", {0, 1e6}));
+}
+
+template <typename Visit>
+void BatchOptions::fields(Visit&& visit) {
+  using base::Field;
+  using O = BatchOptions;
+  visit(Field("batch_tokens", &O::batch_tokens,
+              "Source or target tokens of a batch, over all workers; auto: those of the preset, cut into batches that "
+              "fit into --memory and accumulated, so that an update keeps its tokens",
+              {16, 1 << 24})
+            .without_flag());
+  visit(Field("accumulate", &O::accumulate, "Batches summed into one update", {1, 4096}));
+  visit(Field("max_length", &O::max_length, "Longer sentences are left out of training", {2, 1 << 20}, "tokens"));
+  visit(Field("window_sentences", &O::window_sentences, "Sentences sorted by length together", {1, 1e9}));
+  visit(Field("cache_megabytes", &O::cache_megabytes,
+              "Memory for encoded text; a larger corpus is read from disk again in each epoch", {0, 1 << 24})
+            .course());
+  visit(Field("subword_sampling", &O::subword_sampling,
+              "Random sub-words in training: unigram alpha (0.1 to 0.5) or BPE dropout (0.1); 0 = off", {0, 100}));
+}
+
+template <typename Visit>
+void TrainOptions::fields(Visit&& visit) {
+  using base::Field;
+  visit(Field("joint_vocabulary", &TrainOptions::joint_vocabulary, "One vocabulary for both sides (true or false)")
+            .under("--joint-vocab"));
+  visit(Field("precision", &TrainOptions::precision,
+              "Of the operands of matrix products; auto = the fastest of this machine, or what the run began with")
+            .without_flag());
+}
+
+template <typename Visit>
+void TrainOptions::parts(Visit&& visit) {
+  visit(&TrainOptions::vocabulary);
+  visit(&TrainOptions::schedule);
+  visit(&TrainOptions::adam);
+  visit(&TrainOptions::loss);
+  visit(&TrainOptions::batch);
+  visit(&TrainOptions::run);
+}
 
 /// The full recipe of a preset: tiny, tiny-hour, small, base, big, each also with -prenorm.
 /// Throws Error(kUsage) for an unknown name, listing the known ones.
@@ -101,10 +148,5 @@ std::vector<std::string> preset_names();
 
 /// All options that decide the result, as JSON text: saved with a checkpoint and compared on resume.
 std::string recipe_json(const TrainOptions& options);
-
-std::string_view name_of(nn::Recompute recompute);
-nn::Recompute recompute_from(std::string_view name);
-std::string_view name_of(ValidationMetric metric);
-ValidationMetric validation_metric_from(std::string_view name);
 
 }  // namespace dragoman::training

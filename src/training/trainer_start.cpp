@@ -4,6 +4,7 @@
 
 #include "base/cpu.h"
 #include "base/error.h"
+#include "models/architectures/architectures.h"
 #include "models/languages.h"
 #include "models/model_tensors.h"
 #include "training/rank_agreement.h"
@@ -11,7 +12,6 @@
 #include "training/run_start.h"
 #include "training/trainer.h"
 #include "training/vocabularies.h"
-#include "models/architectures/architectures.h"
 
 namespace dragoman::training {
 namespace {

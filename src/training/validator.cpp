@@ -82,8 +82,7 @@ ValidationResult Validator::run(DataParallel& replicas, const models::Model& mod
 }
 
 // Each process translates a contiguous part of the sentences.
-std::vector<std::string> Validator::translate(const models::Model& model,
-                                              distributed::ProcessGroup& processes) const {
+std::vector<std::string> Validator::translate(const models::Model& model, distributed::ProcessGroup& processes) const {
   const auto border = [&](int rank) {
     return sources_.size() * static_cast<size_t>(rank) / static_cast<size_t>(processes.size());
   };

@@ -35,8 +35,7 @@ class Validator {
   bool has_data() const { return !sources_.empty(); }
   /// The processes share the work and all get the same result.
   /// @param model  whose weights `replicas` share
-  ValidationResult run(DataParallel& replicas, const models::Model& model,
-                       distributed::ProcessGroup& processes) const;
+  ValidationResult run(DataParallel& replicas, const models::Model& model, distributed::ProcessGroup& processes) const;
 
   /// From now on translates with `search_tokens` source tokens in work in a worker, and before it does, makes the
   /// replicas give back what their passes held if `alone`. Neither changes a result.

@@ -137,7 +137,7 @@ TEST(MutatedInputs, VocabularyMap) {
       R"("pad_token_id":7,"eos_token_id":0,"decoder_start_token_id":7,"max_position_embeddings":32,)"
       R"("activation_function":"swish","scale_embedding":true})";
   run("config.json of MarianMT", {config_text},
-      [](const std::string& text) { interop::marian_config_from_json(text, "config.json"); });
+      [](const std::string& text) { static_cast<void>(interop::marian_config_from_json(text, "config.json")); });
   const interop::MarianConfig config = interop::marian_config_from_json(config_text, "config.json");
   const std::string map = R"({"</s>":0,"<unk>":1,"the":2,"\u2581a":3,"\u2581dog":4,"s":5,"\ud83d\ude00":6,"<pad>":7})";
   EXPECT_EQ(interop::marian_vocabulary_from_json(map, "vocab.json", 8, config).pieces.size(), 9U);

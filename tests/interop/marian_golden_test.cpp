@@ -73,7 +73,9 @@ TEST_P(StoredFolder, LogitsEqualThoseOfTransformers) {
     }
     const autograd::NoGrad inference;
     const tensor::Tensor seen =
-        model_->output().logits(model_->forward({models::one_sentence(source), models::one_sentence(target)}, {})).value();
+        model_->output()
+            .logits(model_->forward({models::one_sentence(source), models::one_sentence(target)}, {}))
+            .value();
     const tensor::Tensor& expected = stored.at("logits." + std::to_string(sentence));
     ASSERT_EQ(seen.dim(0), expected.dim(0));
     ASSERT_EQ(seen.dim(1), expected.dim(1) + 1);

@@ -43,7 +43,10 @@ struct Made {
 std::vector<float> logits_of(const Transformer& model) {
   const autograd::NoGrad inference;
   const std::vector<int32_t> source = {9, 5, 69, 3}, target = {2, 8, 44};
-  return model.output().logits(model.forward({one_sentence(source), one_sentence(target)}, {})).value().to_vector<float>();
+  return model.output()
+      .logits(model.forward({one_sentence(source), one_sentence(target)}, {}))
+      .value()
+      .to_vector<float>();
 }
 
 // As the tensors of a file, in the order of their names or backwards.

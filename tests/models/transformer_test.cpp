@@ -157,7 +157,8 @@ TEST_P(TransformerLaws, TheOutputBiasIsAddedToEveryLogit) {
     if (packed) {
       biased.parameters().pack_weights();
     }
-    const Tensor seen = biased.output().logits(biased.forward({rows_of(source), rows_of(target)}, {})).value();  // [N, V]
+    const Tensor seen =
+        biased.output().logits(biased.forward({rows_of(source), rows_of(target)}, {})).value();  // [N, V]
     for (int64_t index = 0; index < seen.size(); ++index) {
       ASSERT_NEAR(seen.data<float>()[index], plain.data<float>()[index] + static_cast<float>(index % 44) - 7.5F, 2e-4)
           << "logit " << index << (packed ? ", packed" : "");

@@ -25,11 +25,11 @@ struct ListPlace {
 ListPlace find_list(std::string_view spm, std::string_view name) {
   ListPlace place;
   base::FieldReader reader(spm, name);
-  base::Field field;
+  base::ProtobufField field;
   for (size_t begin = 0; reader.next(field); begin = reader.position()) {
     base::check_data(place.begin == std::string_view::npos, "{}: piece list: is not at the end of the file; {}", name,
                      base::kDamaged);
-    if (field.number == kListField && field.type == base::Field::kBytes) {
+    if (field.number == kListField && field.type == base::ProtobufField::kBytes) {
       place = {field.bytes, begin};
     }
   }
@@ -87,8 +87,9 @@ std::vector<std::string> read_piece_list(std::string_view spm, std::string_view 
     return pieces;
   }
   base::FieldReader reader(place.content, name);
-  for (base::Field field; reader.next(field);) {
-    if (field.number == kPieceField && field.type == base::Field::kBytes && pieces.size() <= size_t{kMaxPieces}) {
+  for (base::ProtobufField field; reader.next(field);) {
+    if (field.number == kPieceField && field.type == base::ProtobufField::kBytes &&
+        pieces.size() <= size_t{kMaxPieces}) {
       pieces.emplace_back(field.bytes);
     }
   }

@@ -23,11 +23,11 @@ void check_piece(std::string_view message, std::string_view name, SentencePieceS
   base::check_data(summary.pieces <= kMaxPieces, "{}: has more than {} pieces; {}", name, kMaxPieces, base::kDamaged);
   std::string_view piece;
   base::FieldReader reader(message, name);
-  for (base::Field field; reader.next(field);) {
-    if (field.number == 1 && field.type == base::Field::kBytes) {
+  for (base::ProtobufField field; reader.next(field);) {
+    if (field.number == 1 && field.type == base::ProtobufField::kBytes) {
       piece = field.bytes;
     }
-    if (field.number == 2 && field.type == base::Field::kFixed32) {
+    if (field.number == 2 && field.type == base::ProtobufField::kFixed32) {
       const float score = std::bit_cast<float>(static_cast<uint32_t>(field.value));
       base::check_data(std::isfinite(score), "{}: the score of piece {} is {}; {}", name, index, score, base::kDamaged);
     }
@@ -43,13 +43,13 @@ void check_piece(std::string_view message, std::string_view name, SentencePieceS
 // TrainerSpec: model_type = 3 (1 unigram, 2 BPE), byte_fallback = 35.
 void check_trainer_spec(std::string_view message, std::string_view name, SentencePieceSummary& summary) {
   base::FieldReader reader(message, name);
-  for (base::Field field; reader.next(field);) {
-    if (field.number == 3 && field.type == base::Field::kVarint) {
+  for (base::ProtobufField field; reader.next(field);) {
+    if (field.number == 3 && field.type == base::ProtobufField::kVarint) {
       base::check_data(field.value == 1 || field.value == 2,
                        "{}: has model type {}; only unigram (1) and BPE (2) are supported", name, field.value);
       summary.is_bpe = field.value == 2;
     }
-    if (field.number == 35 && field.type == base::Field::kVarint) {
+    if (field.number == 35 && field.type == base::ProtobufField::kVarint) {
       summary.byte_fallback = field.value != 0;
     }
   }
@@ -131,8 +131,8 @@ void check_character_map(std::string_view map, std::string_view name) {
 // NormalizerSpec: precompiled_charsmap = 2.
 void check_normalizer_spec(std::string_view message, std::string_view name) {
   base::FieldReader reader(message, name);
-  for (base::Field field; reader.next(field);) {
-    if (field.number == 2 && field.type == base::Field::kBytes) {
+  for (base::ProtobufField field; reader.next(field);) {
+    if (field.number == 2 && field.type == base::ProtobufField::kBytes) {
       check_character_map(field.bytes, name);
     }
   }
@@ -147,8 +147,8 @@ SentencePieceSummary check_sentencepiece_model(std::string_view serialized, std:
                    serialized.size(), kMaxModelBytes);
   SentencePieceSummary summary;
   base::FieldReader reader(serialized, name);
-  for (base::Field field; reader.next(field);) {
-    if (field.type != base::Field::kBytes) {
+  for (base::ProtobufField field; reader.next(field);) {
+    if (field.type != base::ProtobufField::kBytes) {
       continue;
     }
     if (field.number == 1) {

@@ -18,17 +18,18 @@
 namespace dragoman::data {
 namespace {
 
-constexpr std::array<std::string_view, 5> kNormalizations = {"nmt_nfkc", "nfkc", "nmt_nfkc_cf", "nfkc_cf", "identity"};
 constexpr size_t kMaxLineBytesToLearn = 16384;
 constexpr std::string_view kUnknownMark = "\xE2\x96\x85";  // U+2585
 constexpr uint64_t kLineStream = 0x6C696E6573;             // its own random stream: "lines"
 
 void check_options(const VocabularyOptions& options) {
-  base::check_range("vocabulary: size", options.size, 5, 1'000'000);
-  base::check_range("vocabulary: character coverage", options.character_coverage, 0.98, 1);
-  base::check_usage(std::count(kNormalizations.begin(), kNormalizations.end(), options.normalization) == 1,
-                    "vocabulary: normalization is \"{}\", must be one of {}", options.normalization,
-                    fmt::join(kNormalizations, ", "));
+  const base::Range coverage = base::field_of(&VocabularyOptions::character_coverage).range;
+  base::check_usage(coverage.holds(options.character_coverage), "vocabulary: character coverage is {}, it must be {}",
+                    options.character_coverage, coverage.text());
+  base::check_fields(options);
+  base::check_usage(std::ranges::count(normalizations(), options.normalization) == 1,
+                    "vocabulary: normalization is \"{}\", it must be one of {}", options.normalization,
+                    fmt::join(normalizations(), ", "));
 }
 
 bool in_range(char32_t c, char32_t first, char32_t last) {
@@ -174,6 +175,10 @@ std::string reason_of(const sentencepiece::util::Status& status) {
 }
 
 }  // namespace
+
+std::vector<std::string> normalizations() {
+  return {"nmt_nfkc", "nfkc", "nmt_nfkc_cf", "nfkc_cf", "identity"};
+}
 
 TrainedVocabulary train_vocabulary(const std::vector<std::filesystem::path>& files, const VocabularyOptions& options) {
   check_options(options);

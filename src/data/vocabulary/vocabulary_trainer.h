@@ -5,35 +5,53 @@
 #include <string>
 #include <vector>
 
+#include "base/fields.h"
 #include "data/vocabulary/vocabulary.h"
 
 namespace dragoman::data {
 
-/// Options for learning a sub-word vocabulary.
+/// How a sub-word vocabulary is learned. `fields` says of each field what it means and which values it may have.
 struct VocabularyOptions {
   enum class Type { kUnigram, kBpe };
 
-  Type type = Type::kUnigram;  ///< unigram language model (Kudo 2018) or byte-pair encoding (Sennrich 2016)
-  int32_t size = 10000;        ///< number of pieces with the four special ones, 5 to 1,000,000
-
-  /// Share of the characters of the training text that are covered by pieces, 0.98 to 1. 1 suits alphabets; 0.9995
-  /// suits Chinese and noisy text. Other characters become unk or bytes.
-  double character_coverage = 1.0;
-
-  /// Unknown characters become their UTF-8 bytes, for which there are 256 more pieces, instead of unk.
-  bool byte_fallback = false;
-
-  /// Normalisation of the text before its segmentation. "nmt_nfkc" is Unicode NFKC with control characters as spaces,
-  /// and "nfkc" is NFKC alone. "nmt_nfkc_cf" and "nfkc_cf" also convert to lower case. "identity" keeps the text, with
-  /// full-width punctuation.
+  int32_t size = 10000;             ///< the four special pieces included
+  Type type = Type::kUnigram;       ///< unigram language model (Kudo 2018) or byte-pair encoding (Sennrich 2016)
+  double character_coverage = 1.0;  ///< the rest becomes unk (or bytes)
   std::string normalization = "nmt_nfkc";
-
-  /// Largest number of lines to learn from, sampled uniformly from all files with `seed`. 0 takes all lines.
-  uint64_t max_lines = 2'000'000;
+  uint64_t max_lines = 2'000'000;  ///< chosen evenly over all files by `seed`
+  bool byte_fallback = false;      ///< 256 more pieces instead of unk
   uint64_t seed = 1;
+
+  /// Calls visit(base::Field) for each field but `seed`.
+  template <typename Visit>
+  static void fields(Visit&& visit);
 };
 
-/// A learned vocabulary and notes about it.
+constexpr base::Names<VocabularyOptions::Type> names_of(VocabularyOptions::Type) {
+  return {"vocabulary_type", {{VocabularyOptions::Type::kUnigram, "unigram"}, {VocabularyOptions::Type::kBpe, "bpe"}}};
+}
+
+template <typename Visit>
+void VocabularyOptions::fields(Visit&& visit) {
+  using base::Field;
+  using O = VocabularyOptions;
+  visit(Field("vocabulary_size", &O::size, "Sub-word pieces (of each side when separate)", {5, 1'000'000})
+            .under("--vocab-size"));
+  visit(Field("vocabulary_type", &O::type, "Sub-word model").under("--vocab-type"));
+  visit(Field("character_coverage", &O::character_coverage,
+              "Share of characters that get a piece; 1 for alphabets, 0.9995 suits Chinese", {0.98, 1}));
+  visit(Field("normalization", &O::normalization,
+              "Of text before it is cut; identity keeps full-width punctuation: nmt_nfkc, nfkc, nmt_nfkc_cf, nfkc_cf, "
+              "identity"));
+  visit(Field("vocabulary_lines", &O::max_lines, "Lines the pieces are learned from at most, drawn evenly; 0 = all")
+            .under("--vocab-lines"));
+  visit(Field("byte_fallback", &O::byte_fallback, "Unknown characters become bytes (true or false)"));
+}
+
+/// Returns: the values that VocabularyOptions::normalization may have.
+std::vector<std::string> normalizations();
+
+/// A vocabulary and how it came out.
 struct TrainedVocabulary {
   Vocabulary vocabulary;
   uint64_t lines_used = 0;

@@ -5,9 +5,9 @@
 #include <algorithm>
 
 #include "base/error.h"
-#include "models/transformer/transformer_config.h"
 #include "data/text/text_file.h"
 #include "decoding/search/beam_search.h"
+#include "models/transformer/transformer_config.h"
 
 namespace dragoman::decoding {
 namespace {
@@ -167,7 +167,7 @@ tensor::Tensor Inspection::logits(int64_t begin, int64_t end) const {
   base::check_usage(begin >= 0 && begin < end && end <= steps, "inspect: step {} is not in [0, {})", begin, steps);
   const autograd::NoGrad inference;
   const tensor::Tensor hidden = value("decoder", "output").rows(begin, end).clone();  // [T, D]
-  return translator_.model().output().logits(autograd::Variable(hidden)).value();              // [T, V]
+  return translator_.model().output().logits(autograd::Variable(hidden)).value();     // [T, V]
 }
 
 }  // namespace dragoman::decoding

@@ -5,13 +5,14 @@
 #include <cmath>
 
 #include "base/error.h"
+#include "decoding/search/options.h"
 #include "kernels/cpu/output/top_k.h"
 
 namespace dragoman::decoding {
 namespace {
 
-// Extensions of one hypothesis that a step can ask for: twice the widest beam.
-constexpr int kMaxCount = 256;
+// Extensions of one hypothesis that a step can ask for.
+constexpr int kMaxCount = 2 * kWidestBeam;
 
 bool is_forbidden(int32_t id, const Expansion& expansion) {
   return id == data::kPadId || id == data::kBosId || (id == data::kUnkId && !expansion.allow_unk) ||

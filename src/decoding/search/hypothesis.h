@@ -1,8 +1,9 @@
 #pragma once
 
 #include <cstdint>
-#include <string_view>
 #include <vector>
+
+#include "base/names.h"
 
 namespace dragoman::decoding {
 
@@ -15,22 +16,15 @@ enum class FinishReason {
   kDeadline,        ///< the time given to the sentence was over
 };
 
-/// "end_of_sentence", "length_limit", "phrases_missing", "cancelled" or "deadline".
-constexpr std::string_view name_of(FinishReason reason) {
-  switch (reason) {
-    case FinishReason::kEndOfSentence:
-      return "end_of_sentence";
-    case FinishReason::kLengthLimit:
-      return "length_limit";
-    case FinishReason::kPhrasesMissing:
-      return "phrases_missing";
-    case FinishReason::kCancelled:
-      return "cancelled";
-    case FinishReason::kDeadline:
-      return "deadline";
-  }
-  return "";
+constexpr base::Names<FinishReason> names_of(FinishReason) {
+  return {"finish_reason",
+          {{FinishReason::kEndOfSentence, "end_of_sentence"},
+           {FinishReason::kLengthLimit, "length_limit"},
+           {FinishReason::kPhrasesMissing, "phrases_missing"},
+           {FinishReason::kCancelled, "cancelled"},
+           {FinishReason::kDeadline, "deadline"}}};
 }
+using base::name_of;
 
 /// One finished output of a search.
 struct Hypothesis {

@@ -2,8 +2,8 @@
 
 #include <cstdint>
 #include <memory>
-#include <string_view>
-#include <vector>
+
+#include "base/fields.h"
 
 namespace dragoman::decoding {
 
@@ -16,85 +16,73 @@ enum class LengthPenalty {
   kLength,  ///< len^alpha: the mean log-probability for alpha = 1
 };
 
+constexpr base::Names<LengthPenalty> names_of(LengthPenalty) {
+  return {"length_penalty", {{LengthPenalty::kGnmt, "gnmt"}, {LengthPenalty::kLength, "length"}}};
+}
+inline LengthPenalty length_penalty_from(std::string_view name) {
+  return base::from_name<LengthPenalty>(name);
+}
+
 /// What becomes of a beam when a hypothesis is finished.
 enum class BeamRule {
   kShrinking,  ///< it takes its place with it: the beam is narrower from then on
   kFull,       ///< its place is filled again: as many as beam_size live on until the end
 };
 
-/// Everything a translation can be asked for. JSON keys, YAML keys and flags carry these names.
+constexpr base::Names<BeamRule> names_of(BeamRule) {
+  return {"beam_rule", {{BeamRule::kShrinking, "shrinking"}, {BeamRule::kFull, "full"}}};
+}
+using base::name_of;
+
+/// The largest beam_size.
+constexpr int kWidestBeam = 128;
+
+/// Everything a translation can be asked for. `fields` says of each field what it means and which values it may have.
 struct SearchOptions {
-  /// Hypotheses kept a sentence. 1 to 128; 1 is greedy search. Default 4 (paper, section 6.1).
-  int beam_size = 4;
-  /// Formula that divides the sum of log-probabilities. Default gnmt.
+  int beam_size = 4;  ///< paper, section 6.1
   LengthPenalty length_penalty = LengthPenalty::kGnmt;
-  /// Exponent of the length penalty. -5 to 5; 0 = no penalty, below 0 the long ones are at a greater loss, which keeps
-  /// a reverse model, whose share grows with length, from making translations longer. Default 0.6 (paper, section 6.1).
+  /// Paper, section 6.1. Below 0 long hypotheses are at a greater loss, which keeps a reverse model, whose share grows
+  /// with length, from making translations longer.
   double alpha = 0.6;
-  /// Fewest pieces of a translation, its end not counted. 0 to 100,000. Default 0.
-  int min_length = 0;
-  /// Longest translation in tokens, its end counted: max_length_ratio * S + max_length_extra, S = source tokens with
-  /// their end, and never more than the model's positions. 0 to 100. Default 1 (paper: input length + 50).
+  BeamRule beam_rule = BeamRule::kShrinking;  ///< see BeamSearch
+  int min_length = 0;                         ///< the end is not counted
+  /// Longest translation in tokens: max_length_ratio * S + max_length_extra, S = source tokens. Both count the end. It
+  /// is never more than the model's positions. Paper, section 6.1: input length + 50.
   double max_length_ratio = 1.0;
-  /// See max_length_ratio. Tokens, 0 to 100,000. Default 50 (paper, section 6.1).
   int max_length_extra = 50;
-  /// Translations returned a sentence, best first. 1 to beam_size, and to what patience lets finish; 1 to 128 with
-  /// sampling or alternatives. Default 1.
-  int n_best = 1;
-  /// Whether finished hypotheses keep a place in the beam (see BeamSearch). Default shrinking.
-  BeamRule beam_rule = BeamRule::kShrinking;
-  /// Stop a sentence once no live hypothesis can still enter the n best (see BeamSearch). Never changes the result,
-  /// only saves time. Default true.
-  bool early_stop = true;
-  /// Source tokens in work at a time in one worker. 1 to 1,000,000. Default 1024. Never changes the result; with more,
-  /// keys and values leave the cache, with fewer, products of small models are less efficient.
-  int64_t batch_tokens = 1024;
-  /// Threads, each with sentences of its own. 0 to 1024; 0 = one a core. Default 0. Never changes the result.
-  int workers = 0;
-  /// Threads that compute the products of one worker together, for an answer sooner where sentences come one at a time.
-  /// 0 to 64; 0 = a call with fewer sentences than workers gives each the threads that are left. Default 0. Never
-  /// changes the result.
-  int threads_per_worker = 0;
-  /// Log-probabilities are wanted. Without them greedy search never sums over the vocabulary and gives every score as
-  /// 0; pieces and other searches stay as they are. Default true.
-  bool scores = true;
-  /// Also align target pieces with source pieces by cross-attention weights. Default false.
-  bool alignment = false;
-  /// Decoder layer the alignment is read from: 0 = first; -1 = last. Default -1.
-  int alignment_layer = -1;
-  /// Makes pieces that a translation holds already less likely (see LogitsRules). 1 to 10; 1 = none. Default 1.
-  double repetition_penalty = 1.0;
-  /// No run of so many pieces comes twice in a translation. 0 to 100; 0 = no such rule. Default 0.
+  double patience = 1.0;            ///< Kasai et al. 2022
+  double coverage_penalty = 0.0;    ///< see CoverageTable
+  double repetition_penalty = 1.0;  ///< see LogitsRules
   int no_repeat_ngram = 0;
-  /// Never generate the unknown piece. Default true.
   bool disable_unk = true;
-  /// Phrases that no translation may hold. Null = none. Default null.
-  std::shared_ptr<const BannedPhrases> banned;
-  /// Above 0, tokens are drawn at random from softmax(logits / temperature) instead of searched for, and n_best
-  /// samples are returned in the order they were drawn; beam_size, patience and early_stop then say nothing. Below 1
-  /// prefers likely tokens, towards 0 it is greedy search. 0 to 100; 0 = no sampling. Default 0.
-  double sampling_temperature = 0.0;
-  /// Draw among the k likeliest tokens only (Fan et al. 2018). 0 to 1,000,000; 0 = all. Default 0.
-  int sampling_top_k = 0;
-  /// Draw among the fewest likeliest tokens whose probabilities reach p together (Holtzman et al. 2020), after
-  /// temperature and top-k. Above 0, to 1; 1 = all. Default 1.
-  double sampling_top_p = 1.0;
-  /// Of the random numbers. A draw is a function of seed, source pieces, number of the sample and position alone.
-  uint64_t seed = 1;
-  /// A search ends when patience * beam_size (rounded, at least 1) hypotheses are finished (Kasai et al. 2022). 0.1 to
-  /// 10. Default 1.
-  double patience = 1.0;
-  /// Return the n_best likeliest next tokens after the prefix, the likeliest first, each continued by a search of its
-  /// own (see AlternativesSearch), instead of the n best translations. n_best may then be 1 to 128. Default false.
+  /// Each alternative is continued by a search of its own (see AlternativesSearch).
   bool alternatives = false;
-  /// beta of the coverage penalty (see CoverageTable). 0 to 10; 0 = none. Default 0.
-  double coverage_penalty = 0.0;
-  /// Weight of log p(source | translation) where the translator has a reverse model (see Reranker). 0 to 10; 0 = the
-  /// order of the search stays. Default 0.3.
-  double reverse_weight = 0.3;
-  /// Generate only what the model's shortlist allows the sentence (see Shortlist), which is faster. Probabilities are
-  /// then those among the allowed pieces. Default false.
-  bool shortlist = false;
+  /// Below 1 prefers likely tokens, towards 0 it is greedy search. Samples are returned in the order they were drawn;
+  /// beam_size, patience and early_stop then say nothing.
+  double sampling_temperature = 0.0;
+  int sampling_top_k = 0;       ///< Fan et al. 2018
+  double sampling_top_p = 1.0;  ///< Holtzman et al. 2020; after temperature and top-k
+  /// A draw is a function of seed, source pieces, number of the sample and position alone.
+  uint64_t seed = 1;
+  bool shortlist = false;  ///< probabilities are then those among the allowed pieces (see Shortlist)
+  bool early_stop = true;  ///< see BeamSearch
+  /// 1 to beam_size, and to what patience lets finish; 1 to kWidestBeam with sampling or alternatives.
+  int n_best = 1;
+  double reverse_weight = 0.3;  ///< see Reranker
+  /// With more, keys and values leave the cache, with fewer, products of small models are less efficient.
+  int64_t batch_tokens = 1024;
+  int workers = 0;             ///< each with sentences of its own
+  int threads_per_worker = 0;  ///< for an answer sooner where sentences come one at a time
+  /// Without scores, greedy search never sums over the vocabulary and gives every score as 0; pieces and other searches
+  /// stay as they are.
+  bool scores = true;
+  bool alignment = false;
+  int alignment_layer = -1;
+  std::shared_ptr<const BannedPhrases> banned;  ///< phrases that no translation may hold; null = none
+
+  /// Calls visit(base::Field) for each field but `banned`. Flags stand in this order in --help.
+  template <typename Visit>
+  static void fields(Visit&& visit);
 
   /// Throws Error(kUsage) naming field, value and range: "beam_size is 0, must be 1 to 128".
   void check() const;
@@ -105,19 +93,79 @@ struct SearchOptions {
   int64_t max_length(int64_t source_length, int64_t max_positions) const;
 };
 
+template <typename Visit>
+void SearchOptions::fields(Visit&& visit) {
+  using base::Field;
+  using S = SearchOptions;
+  visit(Field("beam_size", &S::beam_size, "Hypotheses kept a sentence; 1 = greedy search", {1, kWidestBeam}));
+  visit(Field("length_penalty", &S::length_penalty,
+              "What divides a score: gnmt = ((5 + len) / 6)^alpha, length = len^alpha"));
+  visit(Field("alpha", &S::alpha, "Exponent of the length penalty; 0 = none", {-5, 5}));
+  visit(
+      Field("beam_rule", &S::beam_rule,
+            "shrinking = a finished hypothesis takes its place in the beam with it, full = its place is filled again, "
+            "as in transformers"));
+  visit(Field("min_length", &S::min_length, "Shortest translation", {0, 100'000}, "pieces"));
+  visit(Field("max_length_ratio", &S::max_length_ratio, "Longest translation in tokens = ratio * source tokens + extra",
+              {0, 100}));
+  visit(Field("max_length_extra", &S::max_length_extra, "See --max-length-ratio", {0, 100'000}, "tokens"));
+  visit(Field("patience", &S::patience, "A beam search ends when patience * beam size hypotheses are finished",
+              {0.1, 10}));
+  visit(Field("coverage_penalty", &S::coverage_penalty,
+              "Beta of the penalty for source pieces that were not looked at; 0 = none", {0, 10}));
+  visit(Field("repetition_penalty", &S::repetition_penalty,
+              "Makes pieces that the translation has already less likely; 1 = none", {1, 10}));
+  visit(Field("no_repeat_ngram", &S::no_repeat_ngram, "No run of this length comes twice in a translation; 0 = it may",
+              {0, 100}, "pieces"));
+  visit(Field("disable_unk", &S::disable_unk, "Never write the unknown piece"));
+  visit(Field("alternatives", &S::alternatives,
+              "With an n-best list: the likeliest next pieces after the prefix, each continued, instead of the best")
+            .as_switch());
+  visit(Field("sampling_temperature", &S::sampling_temperature,
+              "Draw at random from softmax(logits / temperature) instead of searching; 0 = search", {0, 100}));
+  visit(Field("sampling_top_k", &S::sampling_top_k, "Draw among the k likeliest; 0 = all", {0, 1'000'000}, "pieces"));
+  visit(Field("sampling_top_p", &S::sampling_top_p,
+              "Draw among the fewest likeliest pieces that reach p together; 1 = all", {0, 1, true}));
+  visit(Field("seed", &S::seed, "Of the random numbers of sampling"));
+  visit(Field("shortlist", &S::shortlist,
+              "Write only what the model's shortlist allows the sentence, which is faster; `dragoman shortlist` makes "
+              "the list")
+            .as_switch());
+  visit(Field("early_stop", &S::early_stop, "Stop a search once nothing better can come; never changes the result")
+            .course());
+  visit(Field("n_best", &S::n_best, "Translations returned a sentence, best first").without_flag());
+  visit(Field("reverse_weight", &S::reverse_weight,
+              "With --reverse-model: weight of the log-probability of the source given the translation; 0 = the order "
+              "of the search stays",
+              {0, 10})
+            .without_flag());
+  visit(Field("batch_tokens", &S::batch_tokens,
+              "Source tokens in work at a time in one worker; never changes the result", {1, 1'000'000}, "tokens")
+            .course()
+            .without_flag());
+  visit(Field("workers", &S::workers, "Threads; 0 = one a core; never changes the result", {0, 1024})
+            .course()
+            .without_flag());
+  visit(Field("threads_per_worker", &S::threads_per_worker,
+              "Threads that compute one worker's products together; for an answer sooner where lines come one at a "
+              "time: --workers 1 --threads-per-worker 2; 0 = where a read has fewer lines than there are workers, the "
+              "threads that are left; never changes the result",
+              {0, 64})
+            .course()
+            .without_flag());
+  visit(Field("scores", &S::scores, "Compute log-probabilities").without_flag());
+  visit(Field("alignment", &S::alignment, "Also align target pieces with source pieces by cross-attention weights")
+            .without_flag());
+  visit(Field("alignment_layer", &S::alignment_layer,
+              "Decoder layer that alignments are read from; 0 = first, -1 = last", {-1, 511})
+            .without_flag());
+}
+
 /// The divisor of a score. @param length  generated tokens, >= 1. Positive, and not falling in `length` for alpha >= 0,
 /// not rising for alpha <= 0.
 double length_penalty(LengthPenalty kind, double alpha, int64_t length);
 
 /// Threads for a `workers` option: `asked`, or one a core when it is 0.
 int worker_count(int asked);
-
-/// "shrinking", "full", and back (Error(kUsage) lists the choices).
-std::string_view name_of(BeamRule rule);
-BeamRule beam_rule_from(std::string_view name);
-
-/// "gnmt", "length", and back (Error(kUsage) lists the choices).
-std::string_view name_of(LengthPenalty kind);
-LengthPenalty length_penalty_from(std::string_view name);
 
 }  // namespace dragoman::decoding

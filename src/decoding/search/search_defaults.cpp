@@ -1,56 +1,44 @@
 #include "decoding/search/search_defaults.h"
 
+#include <algorithm>
+#include <array>
 #include <nlohmann/json.hpp>
-#include <string>
 
 #include "base/error.h"
+#include "base/field_json.h"
 #include "base/json.h"
-#include "base/json_fields.h"
 
 namespace dragoman::decoding {
+
+bool is_stored_with_model(std::string_view field) {
+  constexpr std::array<std::string_view, 4> kStored = {"alpha", "beam_rule", "beam_size", "length_penalty"};
+  return std::ranges::find(kStored, field) != kStored.end();
+}
+
 namespace {
 
-using nlohmann::json;
-
-constexpr const char* kBeamSize = "beam_size";
-constexpr const char* kLengthPenalty = "length_penalty";
-constexpr const char* kAlpha = "alpha";
-constexpr const char* kBeamRule = "beam_rule";  // written only where it is not the default
-
-SearchOptions parse(const base::JsonFields& fields) {
-  fields.check_known({kAlpha, kBeamRule, kBeamSize, kLengthPenalty});
-  SearchOptions options;
-  if (fields.has(kBeamSize)) {
-    options.beam_size = fields.integer<int>(kBeamSize);
-  }
-  if (fields.has(kLengthPenalty)) {
-    options.length_penalty = length_penalty_from(fields.text(kLengthPenalty));
-  }
-  if (fields.has(kBeamRule)) {
-    options.beam_rule = beam_rule_from(fields.text(kBeamRule));
-  }
-  options.alpha = fields.number(kAlpha, options.alpha);
-  options.check();
-  return options;
-}
+constexpr auto kIsStored = [](const auto& field) { return is_stored_with_model(field.name); };
 
 }  // namespace
 
 std::string search_defaults_json(const SearchOptions& options) {
-  json tree = {
-      {kBeamSize, options.beam_size}, {kLengthPenalty, name_of(options.length_penalty)}, {kAlpha, options.alpha}};
-  if (options.beam_rule != SearchOptions{}.beam_rule) {
-    tree[kBeamRule] = name_of(options.beam_rule);
+  nlohmann::json tree = base::json_of_fields(options, kIsStored);
+  if (options.beam_rule == SearchOptions{}.beam_rule) {
+    tree.erase("beam_rule");  // as in files from before it was an option
   }
   return base::dump_json(tree, 2) + "\n";
 }
 
 SearchOptions search_defaults_from_json(std::string_view text, std::string_view file_name) try {
-  if (text.empty()) {
-    return {};
+  SearchOptions options;
+  if (!text.empty()) {
+    const nlohmann::json tree = base::parse_json(text, file_name);
+    const base::JsonFields fields(tree, std::string(file_name));
+    fields.check_known(base::names_of_fields<SearchOptions>(kIsStored));
+    base::read_fields(fields, options, kIsStored);
+    options.check();
   }
-  const json tree = base::parse_json(text, file_name);
-  return parse({tree, std::string(file_name)});
+  return options;
 } catch (const base::Error& error) {
   if (error.kind() == base::ErrorKind::kBadData) {
     throw;

@@ -7,8 +7,10 @@
 
 namespace dragoman::decoding {
 
-/// The text of decoding.json in a model folder: beam size, length penalty and its exponent, the options that are worth
-/// choosing for a model.
+/// Returns: whether a model folder can store this field of SearchOptions: those that are worth choosing for a model.
+bool is_stored_with_model(std::string_view field);
+
+/// Returns: the text of decoding.json in a model folder. The beam rule is left out where it is the default.
 ///   {"alpha": 1.0, "beam_size": 6, "length_penalty": "gnmt"}
 std::string search_defaults_json(const SearchOptions& options);
 

@@ -9,8 +9,8 @@
 
 namespace dragoman::decoding {
 
-/// A model as searches see it: its generation, and its output layer, restricted where a sentence may use some tokens only.
-/// Threads: one at a time. Several may share one model, which must outlive them.
+/// A model as searches see it: its generation, and its output layer, restricted where a sentence may use some tokens
+/// only. Threads: one at a time. Several may share one model, which must outlive them.
 class ModelSteps : public SentenceSteps {
  public:
   /// Requires: the architecture generates (models::Model::begin_generation).

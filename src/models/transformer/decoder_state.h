@@ -4,11 +4,11 @@
 #include <span>
 #include <vector>
 
+#include "kernels/cpu/attention/attention_shared.h"
+#include "kernels/cpu/attention/attention_step.h"
 #include "models/generation.h"
 #include "models/transformer/decoder_key_values.h"
 #include "models/transformer/key_value_cache.h"
-#include "kernels/cpu/attention/attention_shared.h"
-#include "kernels/cpu/attention/attention_step.h"
 #include "nn/decoder_layer.h"
 
 namespace dragoman::models {

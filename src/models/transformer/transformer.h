@@ -54,13 +54,13 @@ class Transformer : public Model {
   std::unique_ptr<nn::LayerNorm> decoder_norm_;
 };
 
-/// Floating-point operations of the matrix products of one pair of sentences, output layer included. The encoder and the
-/// projections of its memory alone: a target_length of 0.
+/// Floating-point operations of the matrix products of one pair of sentences, output layer included. The encoder and
+/// the projections of its memory alone: a target_length of 0.
 double forward_flops(const TransformerConfig& config, int64_t source_length, int64_t target_length);
 
-/// Generation with the Transformer: encodes sentences into slots, then decodes step by step over cached keys and values.
-/// The layers that it runs are those that training runs, with cached memories in place of whole sequences. Nothing is
-/// recorded on a tape.
+/// Generation with the Transformer: encodes sentences into slots, then decodes step by step over cached keys and
+/// values. The layers that it runs are those that training runs, with cached memories in place of whole sequences.
+/// Nothing is recorded on a tape.
 class TransformerGeneration : public Generation {
  public:
   /// @param model  must outlive this

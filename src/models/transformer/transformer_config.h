@@ -3,6 +3,7 @@
 #include <string>
 #include <string_view>
 
+#include "base/fields.h"
 #include "models/model_config.h"
 #include "nn/layer_config.h"
 #include "nn/token_embedding.h"
@@ -16,7 +17,12 @@ enum class Tying {
   kAll,     ///< all three; needs one joint vocabulary
 };
 
-/// An encoder-decoder Transformer, complete and checked. JSON keys and flags carry the same names.
+constexpr base::Names<Tying> names_of(Tying) {
+  return {"tying", {{Tying::kNone, "none"}, {Tying::kTarget, "target"}, {Tying::kAll, "all"}}};
+}
+using base::name_of;
+
+/// An encoder-decoder Transformer, complete and checked. `fields` says of each field what it means.
 struct TransformerConfig {
   static constexpr std::string_view kArchitecture = "transformer";
 
@@ -42,12 +48,52 @@ struct TransformerConfig {
   float target_word_dropout = 0.0F;  ///< of whole words of the decoder's input
   float layer_norm_epsilon = 1e-5F;
 
+  /// Calls visit(base::Field) for each field. Flags of `dragoman train` stand in this order in --help.
+  template <typename Visit>
+  static void fields(Visit&& visit);
+
   /// Throws Error(kUsage) naming field, rule and value: "d_model is 100, must be a multiple of n_heads (8)".
   void check() const;
   ModelSizes sizes() const { return {source_vocab_size, target_vocab_size, d_model, max_positions}; }
   nn::LayerConfig encoder_layer() const;
   nn::LayerConfig decoder_layer() const;
 };
+
+template <typename Visit>
+void TransformerConfig::fields(Visit&& visit) {
+  using base::Field;
+  using C = TransformerConfig;
+  constexpr base::Range kDropout = {0.0, 0.95};
+  visit(Field("encoder_layers", &C::encoder_layers, "Layers of the encoder", {1, 512}));
+  visit(Field("decoder_layers", &C::decoder_layers, "Layers of the decoder", {1, 512}));
+  visit(Field("d_model", &C::d_model, "Width of the model", {1, 65'536}));
+  visit(Field("d_ff", &C::d_ff, "Width of the feed-forward", {1, 262'144}));
+  visit(Field("n_heads", &C::n_heads, "Attention heads; divides --d-model", {1, 1024}));
+  visit(Field("norm_order", &C::norm_order, "Layer norm after the residual sum (the paper) or before the sub-layer"));
+  visit(Field("activation", &C::activation, "Activation of the feed-forward"));
+  visit(Field("positions", &C::positions, "Position encoding"));
+  visit(Field("max_positions", &C::max_positions, "Longest sentence, end included", {2, 1 << 20}, "tokens"));
+  visit(Field("tying", &C::tying, "Which of source embedding, target embedding and output weight are one"));
+  visit(Field("dropout", &C::dropout, "Probability, on sub-layer outputs and embeddings", kDropout));
+  visit(Field("attention_dropout", &C::attention_dropout, "Probability, on attention weights", kDropout));
+  visit(Field("activation_dropout", &C::activation_dropout, "Probability, inside the feed-forward", kDropout));
+  visit(Field("source_word_dropout", &C::source_word_dropout, "Probability, of whole source words", kDropout));
+  visit(Field("target_word_dropout", &C::target_word_dropout, "Probability, of whole target words", kDropout));
+  visit(Field("source_vocab_size", &C::source_vocab_size, "Pieces of the source", {4, 1 << 24}).without_flag());
+  visit(Field("target_vocab_size", &C::target_vocab_size, "Pieces of the target", {4, 1 << 24}).without_flag());
+  visit(Field("decoder_d_ff", &C::decoder_d_ff, "d_ff of the decoder alone; 0 = d_ff", {0, 262'144}).without_flag());
+  visit(Field("decoder_n_heads", &C::decoder_n_heads, "n_heads of the decoder alone; 0 = n_heads", {0, 1024})
+            .without_flag());
+  visit(Field("output_bias", &C::output_bias, "Logits have a bias, which the paper's have not").without_flag());
+  visit(Field("layer_norm_epsilon", &C::layer_norm_epsilon, "Added to the variance in layer norm", {1e-12, 0.1})
+            .without_flag());
+}
+
+/// Returns: whether a field of TransformerConfig is a dropout. Dropouts do not belong to the shape of a model: training
+/// that starts from a model may change them.
+constexpr bool is_dropout(std::string_view field) {
+  return field.ends_with("dropout");
+}
 
 /// `shape` with the dropouts of `asked`: what a training run makes of a model that it starts from.
 TransformerConfig with_dropouts_of(TransformerConfig shape, const TransformerConfig& asked);
@@ -57,15 +103,5 @@ TransformerConfig with_dropouts_of(TransformerConfig shape, const TransformerCon
 /// the word dropouts may be missing: their defaults, as in models made before there were any.
 std::string to_json(const TransformerConfig& config);
 TransformerConfig transformer_config_from_json(std::string_view text, std::string_view file_name);
-
-/// Names of enumerators as they stand in JSON and on the command line, and back (Error(kUsage) lists the choices).
-std::string_view name_of(nn::NormOrder order);
-std::string_view name_of(kernels::Activation activation);
-std::string_view name_of(nn::PositionKind kind);
-std::string_view name_of(Tying tying);
-nn::NormOrder norm_order_from(std::string_view name);
-kernels::Activation activation_from(std::string_view name);
-nn::PositionKind position_kind_from(std::string_view name);
-Tying tying_from(std::string_view name);
 
 }  // namespace dragoman::models

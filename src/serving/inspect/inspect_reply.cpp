@@ -1,5 +1,6 @@
 #include "serving/inspect/inspect_reply.h"
 
+#include "base/field_json.h"
 #include "base/json.h"
 #include "models/transformer/transformer_config.h"
 #include "serving/inspect/inspect_parts.h"
@@ -16,22 +17,12 @@ json model_json(const models::ModelConfig& any) {
     return json::parse(any.to_json());
   }
   const models::TransformerConfig& config = *shape;
-  const nn::LayerConfig encoder = config.encoder_layer(), decoder = config.decoder_layer();
-  return {{"d_model", config.d_model},
-          {"d_ff", encoder.d_ff},
-          {"decoder_d_ff", decoder.d_ff},
-          {"n_heads", encoder.n_heads},
-          {"decoder_n_heads", decoder.n_heads},
-          {"encoder_layers", config.encoder_layers},
-          {"decoder_layers", config.decoder_layers},
-          {"norm_order", models::name_of(config.norm_order)},
-          {"activation", models::name_of(config.activation)},
-          {"positions", models::name_of(config.positions)},
-          {"tying", models::name_of(config.tying)},
-          {"output_bias", config.output_bias},
-          {"layer_norm_epsilon", rounded(config.layer_norm_epsilon)},
-          {"source_vocab_size", config.source_vocab_size},
-          {"target_vocab_size", config.target_vocab_size}};
+  const nn::LayerConfig decoder = config.decoder_layer();
+  json tree = base::json_of_fields(config, [](const auto& field) { return !models::is_dropout(field.name); });
+  tree["decoder_d_ff"] = decoder.d_ff;
+  tree["decoder_n_heads"] = decoder.n_heads;
+  tree["layer_norm_epsilon"] = rounded(config.layer_norm_epsilon);
+  return tree;
 }
 
 }  // namespace
