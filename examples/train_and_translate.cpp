@@ -27,8 +27,10 @@ int main(int argc, char** argv) try {
   options.valid_source = {text("valid.en")};
   options.valid_target = {text("valid.de")};
   options.model_folder = folder / "model";
-  options.model.encoder_layers = options.model.decoder_layers = 2;
-  options.model.dropout = 0.0F;
+  options.model = options.model.with<models::TransformerConfig>([](auto& shape) {
+    shape.encoder_layers = shape.decoder_layers = 2;
+    shape.dropout = 0.0F;
+  });
   options.vocabulary.size = 1000;
   options.schedule.learning_rate = 2e-3;
   options.schedule.warmup_steps = 100;

@@ -114,7 +114,8 @@ Throughput measure_training(const ThroughputOptions& options, distributed::Proce
   const std::unique_ptr<models::Model> model = models::make_model(options.model);
   model->parameters().allocate();
   model->parameters().initialize(options.seed);
-  training::DataParallel trainer(*model, options.loss, options.adam, processes, options.workers);
+  training::DataParallel trainer(*model, training::next_word_objective(options.loss), options.adam, processes,
+                                 options.workers);
   trainer.set_recompute(options.recompute);
   std::mt19937_64 random(options.seed);
   std::vector<data::Batch> batches;

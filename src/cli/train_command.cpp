@@ -3,11 +3,13 @@
 #include <memory>
 
 #include "base/error.h"
+#include "base/files.h"
 #include "base/memory.h"
 #include "base/signals.h"
 #include "cli/command.h"
 #include "cli/field_flags.h"
 #include "distributed/join_processes.h"
+#include "models/architectures/architectures.h"
 #include "training/trainer.h"
 
 namespace dragoman::cli {
@@ -16,6 +18,7 @@ namespace {
 using training::TrainOptions;
 
 using Flags = FieldFlags<TrainOptions>;
+using ShapeFlags = FieldFlags<models::TransformerConfig>;
 
 void add_files(Flags& flags) {
   flags
@@ -36,16 +39,58 @@ void add_files(Flags& flags) {
       ->type_name("DIR");
 }
 
-// A model that is there has its shape and its vocabulary already.
-void exclude_with_initial_model(CLI::App& command) {
-  const auto exclude = [&](const auto& field) {
+// The options that `flag` makes pointless: a model that is there has its shape and its vocabulary already.
+template <typename Struct>
+void exclude_fields(CLI::App& command, const char* flag) {
+  Struct::fields([&](const auto& field) {
     if (field.flag != base::Flag::kNone && !models::is_dropout(field.name)) {
-      command.get_option("--initial-model")->excludes(command.get_option(field.flag_spelling()));
+      command.get_option(flag)->excludes(command.get_option(field.flag_spelling()));
     }
-  };
-  models::TransformerConfig::fields(exclude);
-  data::VocabularyOptions::fields(exclude);
-  exclude(base::field_of(&TrainOptions::joint_vocabulary));
+  });
+}
+
+// The shape of a model: a preset's with flags laid over, or a file's, which may be of any architecture.
+class ShapeOptions {
+ public:
+  explicit ShapeOptions(CLI::App& command) : flags_(command, shape_of(training::preset_options("tiny"))) {
+    file_option_ = command.add_option("--model-config", file_,
+                                      "Shape of the model: the config.json of any model; sizes of vocabularies are "
+                                      "those of the run");
+    file_option_->type_name("FILE");
+    flags_.add_all(std::identity());
+  }
+
+  // Lays the flags that were given over the model of `options`.
+  void lay_over(TrainOptions& options) const {
+    if (!file_.empty()) {
+      options.model = models::config_from_json(base::read_file(file_), file_.string());
+    }
+    if (const auto* shape = options.model.get_if<models::TransformerConfig>()) {
+      options.model = flags_.over(*shape);
+      return;
+    }
+    const models::ModelConfig dropouts =
+        models::ModelConfig(models::TransformerConfig()).with_dropouts_of(options.model);
+    options.model = options.model.with_dropouts_of(flags_.over(*dropouts.get_if<models::TransformerConfig>()));
+  }
+
+ private:
+  static models::TransformerConfig shape_of(const TrainOptions& options) {
+    return *options.model.get_if<models::TransformerConfig>();
+  }
+
+  ShapeFlags flags_;
+  std::filesystem::path file_;
+  CLI::Option* file_option_ = nullptr;
+};
+
+void exclude_pointless(CLI::App& command) {
+  exclude_fields<models::TransformerConfig>(command, "--model-config");
+  exclude_fields<models::TransformerConfig>(command, "--initial-model");
+  exclude_fields<data::VocabularyOptions>(command, "--initial-model");
+  const auto joint = base::field_of(&TrainOptions::joint_vocabulary).flag_spelling();
+  command.get_option("--initial-model")->excludes(command.get_option(joint));
+  command.get_option("--initial-model")->excludes(command.get_option("--model-config"));
 }
 
 // A number, or auto.
@@ -108,13 +153,18 @@ void add_train_command(CLI::App& app, Run& run) {
   command->add_option("--preset", *preset, "Recipe to start from")->check(CLI::IsMember(training::preset_names()));
   auto flags = std::make_shared<Flags>(*command, training::preset_options("tiny"));
   add_files(*flags);
-  flags->add_all(&TrainOptions::model);
+  const auto shape = std::make_shared<ShapeOptions>(*command);
   flags->add_all(std::identity());
   TrainOptions::parts([&](auto part) { flags->add_all(part); });
   add_special(*flags);
-  exclude_with_initial_model(*command);
-  command->callback(
-      [&run, preset, flags] { run = [=] { return train(flags->over(training::preset_options(*preset))); }; });
+  exclude_pointless(*command);
+  command->callback([&run, preset, flags, shape] {
+    run = [=] {
+      TrainOptions options = flags->over(training::preset_options(*preset));
+      shape->lay_over(options);
+      return train(options);
+    };
+  });
 }
 
 }  // namespace dragoman::cli

@@ -15,13 +15,13 @@ namespace {
 
 constexpr int64_t kMaxBatchTokens = int64_t{1} << 30;  // rows are counted in int32
 
-void check_options(const EncodedCorpus& corpus, const BatcherOptions& options) {
-  const int64_t longest = int64_t{corpus.max_length()} + 1;
+void check_options(const Examples& examples, const BatcherOptions& options) {
+  const int64_t longest = int64_t{examples.max_length()} + 1;
   base::check_usage(
       options.batch_tokens >= longest,
       "batcher: batch tokens is {}, but sentences may have {} tokens and eos; raise it to {} or lower max "
       "length",
-      options.batch_tokens, corpus.max_length(), longest);
+      options.batch_tokens, examples.max_length(), longest);
   base::check_usage(options.batch_tokens <= kMaxBatchTokens, "batcher: batch tokens is {}, it must be at most {}",
                     options.batch_tokens, kMaxBatchTokens);
   base::check_usage(options.window_sentences >= 1, "batcher: window is {} sentences, it must be at least 1",
@@ -29,8 +29,8 @@ void check_options(const EncodedCorpus& corpus, const BatcherOptions& options) {
   base::check_argument(
       options.first_shard >= 0 && options.own_shards >= 1 && options.first_shard + options.own_shards <= options.shards,
       "batcher: {} shards from {} on, there are {}", options.own_shards, options.first_shard, options.shards);
-  base::check_usage(corpus.size() <= std::numeric_limits<uint32_t>::max(),
-                    "batcher: the corpus has {} pairs, at most 2^32 - 1 can be permuted; split it", corpus.size());
+  base::check_usage(examples.size() <= std::numeric_limits<uint32_t>::max(),
+                    "batcher: the corpus has {} pairs, at most 2^32 - 1 can be permuted; split it", examples.size());
 }
 
 std::vector<uint32_t> permutation(uint64_t count, uint64_t seed, uint64_t epoch) {
@@ -50,26 +50,25 @@ struct Place {
 // The pairs of a window: those that are encoded already, and others encoded on request.
 class PairSource {
  public:
-  PairSource(const EncodedCorpus& corpus, std::span<const uint32_t> indices, EncodedCorpus::Window& window,
-             uint64_t epoch)
-      : corpus_(corpus), indices_(indices), window_(window), epoch_(epoch) {}
+  PairSource(const Examples& examples, std::span<const uint32_t> indices, Examples::Window& window, uint64_t epoch)
+      : examples_(examples), indices_(indices), window_(window), epoch_(epoch) {}
 
   SentencePair take(const PairSize& size) {
     const uint64_t encoded = size.position - window_.first_encoded;  // wraps around for those before
     SentencePair pair = encoded < window_.pairs.size() ? std::move(window_.pairs[encoded])
-                                                       : corpus_.pair(indices_[size.position], epoch_);
+                                                       : examples_.pair(indices_[size.position], epoch_);
     base::check_data(pair.source_tokens() == size.source_tokens && pair.target_tokens() == size.target_tokens,
                      "{}: has {} and {} tokens now, but {} and {} when the corpus was read; the text must not change "
                      "while it is in use",
-                     corpus_.corpus().place(pair.line), pair.source_tokens(), pair.target_tokens(), size.source_tokens,
+                     examples_.place(pair.line), pair.source_tokens(), pair.target_tokens(), size.source_tokens,
                      size.target_tokens);
     return pair;
   }
 
  private:
-  const EncodedCorpus& corpus_;
+  const Examples& examples_;
   std::span<const uint32_t> indices_;
-  EncodedCorpus::Window& window_;
+  Examples::Window& window_;
   uint64_t epoch_;
 };
 
@@ -108,25 +107,25 @@ uint64_t field_of(const nlohmann::json& state, const char* name) {
 
 }  // namespace
 
-Batcher::Batcher(const EncodedCorpus& corpus, const BatcherOptions& options) : corpus_(&corpus), options_(options) {
-  check_options(corpus, options);
+Batcher::Batcher(const Examples& examples, const BatcherOptions& options) : examples_(&examples), options_(options) {
+  check_options(examples, options);
 }
 
-Batcher::Window Batcher::make_window(const EncodedCorpus& corpus, const BatcherOptions& options, Position start,
+Batcher::Window Batcher::make_window(const Examples& examples, const BatcherOptions& options, Position start,
                                      Order order) {
   Window window;
   window.start = start;
   window.order =
       order ? std::move(order)
-            : std::make_shared<const std::vector<uint32_t>>(permutation(corpus.size(), options.seed, start.epoch));
-  const uint64_t length = std::min(options.window_sentences, corpus.size() - start.sentence);
+            : std::make_shared<const std::vector<uint32_t>>(permutation(examples.size(), options.seed, start.epoch));
+  const uint64_t length = std::min(options.window_sentences, examples.size() - start.sentence);
   const std::span<const uint32_t> indices = std::span(*window.order).subspan(start.sentence, length);
-  EncodedCorpus::Window pairs = corpus.window(indices, start.epoch);
+  Examples::Window pairs = examples.window(indices, start.epoch);
   std::vector<BatchPlan> plans = plan_batches(std::move(pairs.sizes), options.batch_tokens);
   base::Random random(options.seed, random_stream(StreamPurpose::kBatchOrder, start.epoch, start.sentence));
   base::shuffle(plans.begin(), plans.end(), random);
-  const bool last = start.sentence + length == corpus.size();
-  PairSource source(corpus, indices, pairs, start.epoch);
+  const bool last = start.sentence + length == examples.size();
+  PairSource source(examples, indices, pairs, start.epoch);
   for (const BatchPlan& plan : plans) {
     window.batches.push_back(make_share(source, plan, options, {start.epoch, last && &plan == &plans.back()}));
   }
@@ -140,13 +139,13 @@ void Batcher::enter_window() {
   if (upcoming_.valid()) {
     window_ = upcoming_.get();
   } else {
-    window_ = make_window(*corpus_, options_, start, nullptr);
+    window_ = make_window(*examples_, options_, start, nullptr);
   }
   if (!options_.prefetch) {
     return;
   }
   Order order = window_.end.epoch == window_.start.epoch ? window_.order : nullptr;
-  upcoming_ = std::async(std::launch::async, &Batcher::make_window, std::cref(*corpus_), options_, window_.end,
+  upcoming_ = std::async(std::launch::async, &Batcher::make_window, std::cref(*examples_), options_, window_.end,
                          std::move(order));
 }
 
@@ -172,7 +171,7 @@ nlohmann::json Batcher::state() const {
           {"seed", options_.seed},
           {"batch_tokens", static_cast<uint64_t>(options_.batch_tokens)},
           {"window_sentences", options_.window_sentences},
-          {"sentences", corpus_->size()}};
+          {"sentences", examples_->size()}};
 }
 
 void Batcher::restore(const nlohmann::json& state) {
@@ -185,12 +184,12 @@ void Batcher::restore(const nlohmann::json& state) {
   require_same("seed", options_.seed);
   require_same("batch_tokens", static_cast<uint64_t>(options_.batch_tokens));
   require_same("window_sentences", options_.window_sentences);
-  require_same("sentences", corpus_->size());
+  require_same("sentences", examples_->size());
   const Position saved{field_of(state, "epoch"), field_of(state, "sentence"), field_of(state, "batch")};
   base::check_data(
-      saved.sentence < corpus_->size() && saved.sentence % options_.window_sentences == 0,
+      saved.sentence < examples_->size() && saved.sentence % options_.window_sentences == 0,
       "batcher: the saved window starts at sentence {}, windows of {} end before {}; the checkpoint is damaged",
-      saved.sentence, options_.window_sentences, corpus_->size());
+      saved.sentence, options_.window_sentences, examples_->size());
   upcoming_ = {};
   window_ = {};
   position_ = saved;

@@ -7,7 +7,7 @@
 #include <vector>
 
 #include "data/batch.h"
-#include "data/encoded_corpus.h"
+#include "data/examples.h"
 
 namespace dragoman::data {
 
@@ -30,7 +30,7 @@ struct BatcherOptions {
   bool prefetch = true;  ///< prefetch the next window in a background thread; does not change the result
 };
 
-/// An endless sequence of batches over a corpus. Each epoch visits every kept pair once. The pairs of an epoch are
+/// An endless sequence of batches over examples. Each epoch visits every example once. The pairs of an epoch are
 /// permuted by (seed, epoch) and taken in windows. A window is sorted by length and cut by the token budget, and its
 /// batches are shuffled. The sequence follows from (options, position), so a restored batcher continues with exactly
 /// the same batches. All processes plan the same batches from the lengths of the pairs, and each one encodes only its
@@ -38,10 +38,10 @@ struct BatcherOptions {
 /// Threads: one thread at a time.
 class Batcher {
  public:
-  /// Requires: `corpus` outlives the batcher.
+  /// Requires: `examples` outlives the batcher.
   /// Throws: Error(kUsage) for options out of range,
   /// "batcher: batch tokens is 64, but sentences may have 256 tokens and eos; raise it to 257 or lower max length".
-  Batcher(const EncodedCorpus& corpus, const BatcherOptions& options);
+  Batcher(const Examples& examples, const BatcherOptions& options);
 
   /// Returns the shards of the next batch for this process. Throws: the errors of the background thread.
   BatchShare next();
@@ -74,10 +74,10 @@ class Batcher {
     std::vector<BatchShare> batches;
   };
 
-  static Window make_window(const EncodedCorpus& corpus, const BatcherOptions& options, Position start, Order order);
+  static Window make_window(const Examples& examples, const BatcherOptions& options, Position start, Order order);
   void enter_window();
 
-  const EncodedCorpus* corpus_;
+  const Examples* examples_;
   BatcherOptions options_;
   Position position_;
   Window window_;                 // holds position_ unless it has no batches

@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "data/batch.h"
+#include "data/examples.h"
 #include "data/exchange.h"
 #include "data/text/corpus.h"
 #include "data/vocabulary/vocabulary.h"
@@ -53,32 +54,26 @@ class IdStore {
 /// kept and dropped pairs and the lengths. With several processes each one encodes its part of the lines and keeps no
 /// ids; requested pairs are read and encoded again. Memory: 16 bytes a kept pair, and for a single process the ids if
 /// they fit into the cache. Threads: any number; the object is immutable after construction.
-class EncodedCorpus {
+class EncodedCorpus : public Examples {
  public:
   /// Throws: Error(kUsage) for options out of range; Error(kBadData) if no pair is kept,
   /// "corpus: 100 pairs of lines read, 0 kept, ...; nothing is left to use".
   EncodedCorpus(ParallelCorpus corpus, Vocabulary source, Vocabulary target, const EncodingOptions& options,
                 Exchange exchange = {});
 
-  uint64_t size() const { return kept_.size(); }
-  const CorpusStatistics& statistics() const { return statistics_; }
+  uint64_t size() const override { return kept_.size(); }
+  const CorpusStatistics& statistics() const override { return statistics_; }
   const ParallelCorpus& corpus() const { return corpus_; }
-  int32_t max_length() const { return options_.max_length; }
+  int32_t max_length() const override { return options_.max_length; }
+  std::string place(uint64_t line) const override { return corpus_.place(line); }
   bool cached() const { return cached_; }
 
   /// Returns one pair. With sampling the segmentation depends on (seed, epoch, line, side) alone. A sampled
   /// segmentation above max_length is replaced by the best one. Throws: Error(kBadData) if the files have changed.
-  [[nodiscard]] SentencePair pair(uint64_t index, uint64_t epoch) const;
+  [[nodiscard]] SentencePair pair(uint64_t index, uint64_t epoch) const override;
 
-  /// The lengths of some pairs in a given order, and the pairs that were encoded to measure them.
-  struct Window {
-    std::vector<PairSize> sizes;      ///< [count], position i belongs to the i-th index
-    uint64_t first_encoded = 0;       ///< position of the first pair in `pairs`
-    std::vector<SentencePair> pairs;  ///< pairs that this process has encoded; empty without sampling
-  };
-  /// Returns the lengths of the pairs with these indices. With sampling each process encodes its part of the indices.
-  /// Requires: all processes make the same calls in the same order.
-  [[nodiscard]] Window window(std::span<const uint32_t> indices, uint64_t epoch) const;
+  /// With sampling each process encodes its part of the indices; without, none is encoded.
+  [[nodiscard]] Window window(std::span<const uint32_t> indices, uint64_t epoch) const override;
 
  private:
   // A pair that is fit for use; its best cut.

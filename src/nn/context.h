@@ -43,13 +43,24 @@ constexpr base::Names<Recompute> names_of(Recompute) {
 struct ForwardContext {
   bool training = false;
   uint64_t seed = 0;  ///< of the run
-  uint32_t step = 0;  ///< number of the update; seed, step, site and row fix every dropout mask
+  uint32_t step = 0;  ///< number of the update, below 2^31
+  /// Number of the forward within an update that runs the model more than once: 0 or 1. Seed, step, pass, site and row
+  /// fix every dropout mask.
+  uint32_t pass = 0;
+  int64_t first_row = 0;  ///< of the rows that go through the layers; see RaggedRows
   ForwardObserver* observer = nullptr;
   Recompute recompute = Recompute::kNone;  ///< changes time and memory of training, but no bit of the result
 
   /// Returns: the dropout of one site; its probability is 0 unless `training`.
-  [[nodiscard]] kernels::Dropout dropout(float probability, uint32_t site, int64_t first_row) const {
-    return {training ? probability : 0.0F, seed, step, site, first_row};
+  [[nodiscard]] kernels::Dropout dropout(float probability, uint32_t site) const {
+    return {training ? probability : 0.0F, seed, step | (pass << 31U), site, first_row};
+  }
+
+  /// Returns: this context for layers whose rows are `rows`.
+  [[nodiscard]] ForwardContext over(const RaggedRows& rows) const {
+    ForwardContext context = *this;
+    context.first_row = rows.first_row;
+    return context;
   }
 
   /// Shows a value to the observer, if there is one.

@@ -11,15 +11,15 @@ DecoderLayer::DecoderLayer(ParameterSet& parameters, const std::string& path, co
       feed_forward_residual_(parameters, path + ".feed_forward", config) {}
 
 Variable DecoderLayer::forward(Variable x, KeyValueSource& self_key_values, KeyValueSource& cross_key_values,
-                               int64_t first_row, const ForwardContext& context) const {
+                               const ForwardContext& context) const {
   const auto attend_to_self = [&](const Variable& h) { return self_attention_.forward(h, self_key_values, context); };
   const auto attend_to_source = [&](const Variable& h) {
     return cross_attention_.forward(h, cross_key_values, context);
   };
-  const auto feed_forward = [&](const Variable& h) { return feed_forward_.forward(h, first_row, context); };
-  x = self_attention_residual_.forward(x, attend_to_self, first_row, context);     // [Nt, D]
-  x = cross_attention_residual_.forward(x, attend_to_source, first_row, context);  // [Nt, D]
-  return feed_forward_residual_.forward(x, feed_forward, first_row, context);      // [Nt, D]
+  const auto feed_forward = [&](const Variable& h) { return feed_forward_.forward(h, context); };
+  x = self_attention_residual_.forward(x, attend_to_self, context);     // [Nt, D]
+  x = cross_attention_residual_.forward(x, attend_to_source, context);  // [Nt, D]
+  return feed_forward_residual_.forward(x, feed_forward, context);      // [Nt, D]
 }
 
 }  // namespace dragoman::nn

@@ -14,8 +14,8 @@ namespace dragoman::nn {
 class DecoderLayer {
  public:
   DecoderLayer(ParameterSet& parameters, const std::string& path, const LayerConfig& config);
-  /// @param x [Nt, D];  @return [Nt, D]
-  Variable forward(Variable x, KeyValueSource& self_key_values, KeyValueSource& cross_key_values, int64_t first_row,
+  /// @param x [Nt, D];  @param context  over the rows of x;  @return [Nt, D]
+  Variable forward(Variable x, KeyValueSource& self_key_values, KeyValueSource& cross_key_values,
                    const ForwardContext& context) const;
 
   const MultiHeadAttention& cross_attention() const { return cross_attention_; }

@@ -8,12 +8,13 @@ EncoderLayer::EncoderLayer(ParameterSet& parameters, const std::string& path, co
       feed_forward_(parameters, path + ".feed_forward", config),
       feed_forward_residual_(parameters, path + ".feed_forward", config) {}
 
-Variable EncoderLayer::forward(Variable x, const RaggedRows& rows, const ForwardContext& context) const {
+Variable EncoderLayer::forward(Variable x, const RaggedRows& rows, const ForwardContext& pass) const {
+  const ForwardContext context = pass.over(rows);
   RaggedKeyValues whole_sentence(rows, Attend::kWholeSentence);
   const auto attend = [&](const Variable& h) { return self_attention_.forward(h, whole_sentence, context); };
-  const auto feed_forward = [&](const Variable& h) { return feed_forward_.forward(h, rows.first_row, context); };
-  x = self_attention_residual_.forward(x, attend, rows.first_row, context);         // [Ns, D]
-  return feed_forward_residual_.forward(x, feed_forward, rows.first_row, context);  // [Ns, D]
+  const auto feed_forward = [&](const Variable& h) { return feed_forward_.forward(h, context); };
+  x = self_attention_residual_.forward(x, attend, context);         // [Ns, D]
+  return feed_forward_residual_.forward(x, feed_forward, context);  // [Ns, D]
 }
 
 }  // namespace dragoman::nn

@@ -17,8 +17,8 @@ FeedForward::FeedForward(ParameterSet& parameters, const std::string& path, cons
       path_(path),
       site_(dropout_site(path + ".activation")) {}
 
-Variable FeedForward::forward(const Variable& x, int64_t first_row, const ForwardContext& context) const {
-  const kernels::Dropout dropout = context.dropout(dropout_, site_, first_row);
+Variable FeedForward::forward(const Variable& x, const ForwardContext& context) const {
+  const kernels::Dropout dropout = context.dropout(dropout_, site_);
   if (dropout.probability > 0.0F || context.observer != nullptr) {
     const Variable hidden = inner_.forward(x);                                      // [N, F]
     const Variable active = ops::activation_dropout(hidden, activation_, dropout);  // [N, F]

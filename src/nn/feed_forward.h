@@ -14,7 +14,7 @@ class FeedForward {
  public:
   FeedForward(ParameterSet& parameters, const std::string& path, const LayerConfig& config);
   /// @param x [N, D];  @return [N, D]
-  Variable forward(const Variable& x, int64_t first_row, const ForwardContext& context) const;
+  Variable forward(const Variable& x, const ForwardContext& context) const;
 
  private:
   Variable forward_in_parts(const Variable& x) const;

@@ -59,7 +59,7 @@ Variable RaggedKeyValues::attend(const Variable& input, const MultiHeadAttention
   const kernels::AttentionBounds bounds{query_rows_.offsets, key_rows_.offsets, {}};
   const kernels::AttentionOptions options{
       attention.n_heads(), attend_ == Attend::kCausal,
-      context.dropout(attention.weight_dropout(), attention.site(), query_rows_.first_row)};
+      context.over(query_rows_).dropout(attention.weight_dropout(), attention.site())};
   return ops::attention(query, key, value, bounds, options);  // [Nq, H * Dh]
 }
 

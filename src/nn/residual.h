@@ -15,10 +15,10 @@ class Residual {
   Residual(ParameterSet& parameters, const std::string& path, const LayerConfig& config);
 
   /// @param x  [N, D];  @param sublayer  maps [N, D] to [N, D]; in pre-norm its input is normalised
-  /// @param first_row  see RaggedRows;  @return [N, D]
+  /// @return [N, D]
   template <typename Sublayer>
-  Variable forward(const Variable& x, Sublayer sublayer, int64_t first_row, const ForwardContext& context) const {
-    const kernels::Dropout dropout = context.dropout(dropout_, site_, first_row);
+  Variable forward(const Variable& x, Sublayer sublayer, const ForwardContext& context) const {
+    const kernels::Dropout dropout = context.dropout(dropout_, site_);
     const Variable read = order_ == NormOrder::kPre ? norm_.forward(x) : x;  // [N, D]
     const Variable change = sublayer(read);                                  // [N, D]
     const Variable result = order_ == NormOrder::kPre ? add(x, change, dropout) : add_and_norm(x, change, dropout);

@@ -31,10 +31,10 @@ Variable TokenEmbedding::position_table(tensor::DType dtype) const {
   return Variable(dtype == sinusoids_.dtype() ? sinusoids_ : sinusoids_.to(dtype));  // [P, D]
 }
 
-Variable TokenEmbedding::forward(const Tensor& ids, const RaggedRows& rows, const ForwardContext& context) const {
-  const Variable embedded = ops::embedding(table_->weight(), ids, scale_);  // [N, D]
-  const Variable words =
-      ops::row_dropout(embedded, context.dropout(word_dropout_, word_site_, rows.first_row));           // [N, D]
+Variable TokenEmbedding::forward(const Tensor& ids, const RaggedRows& rows, const ForwardContext& pass) const {
+  const ForwardContext context = pass.over(rows);
+  const Variable embedded = ops::embedding(table_->weight(), ids, scale_);                              // [N, D]
+  const Variable words = ops::row_dropout(embedded, context.dropout(word_dropout_, word_site_));        // [N, D]
   const Variable placed = ops::add_positions(words, position_table(embedded.dtype()), rows.positions);  // [N, D]
   if (context.observer != nullptr) {
     context.show(path_, "words", words.value());
@@ -42,7 +42,7 @@ Variable TokenEmbedding::forward(const Tensor& ids, const RaggedRows& rows, cons
                  ops::embedding(position_table(embedded.dtype()), rows.positions, 1.0F).value());  // [N, D]
     context.show(path_, "sum", placed.value());
   }
-  return ops::dropout(placed, context.dropout(dropout_, site_, rows.first_row));  // [N, D]
+  return ops::dropout(placed, context.dropout(dropout_, site_));  // [N, D]
 }
 
 }  // namespace dragoman::nn

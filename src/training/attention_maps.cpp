@@ -2,8 +2,6 @@
 
 #include <fmt/format.h>
 
-#include <array>
-
 #include "autograd/variable.h"
 #include "report/svg_heat_map.h"
 
@@ -61,13 +59,14 @@ std::vector<std::string> pieces_of(const data::Vocabulary& vocabulary, std::span
 
 }  // namespace
 
-std::vector<report::HeatMap> attention_maps(const models::Model& model, const Validator& validator) {
-  const std::vector<int32_t> source = data::encode_source(validator.source_vocabulary(), validator.sources().front());
-  std::vector<int32_t> target = validator.target_vocabulary().encode(validator.references().front());
+std::vector<report::HeatMap> attention_maps(const models::Model& model, const data::VocabularyPair& vocabularies,
+                                            const std::string& source_text, const std::string& reference) {
+  const std::vector<int32_t> source = data::encode_source(vocabularies.source, source_text);
+  std::vector<int32_t> target = vocabularies.target.encode(reference);
   if (source.empty() || source.size() > kLongestSide || target.size() > kLongestSide) {
     return {};
   }
-  std::vector<std::string> rows = pieces_of(validator.target_vocabulary(), target);
+  std::vector<std::string> rows = pieces_of(vocabularies.target, target);
   rows.emplace_back("end");
   target.insert(target.begin(), data::kBosId);
   MapCollector collector;
@@ -75,7 +74,7 @@ std::vector<report::HeatMap> attention_maps(const models::Model& model, const Va
   context.observer = &collector;
   const autograd::NoGrad inference;
   model.forward({models::one_sentence(source), models::one_sentence(target)}, context);
-  return collector.maps(pieces_of(validator.source_vocabulary(), source), rows);
+  return collector.maps(pieces_of(vocabularies.source, source), rows);
 }
 
 }  // namespace dragoman::training

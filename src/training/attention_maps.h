@@ -1,15 +1,17 @@
 #pragma once
 
+#include <string>
 #include <vector>
 
+#include "data/vocabulary/vocabulary.h"
 #include "models/model.h"
 #include "report/svg_heat_map.h"
-#include "training/validator.h"
 
 namespace dragoman::training {
 
-/// Heat maps of the first validation sentence with its reference as target, for the report: the last layer's encoder
-/// self-attention and cross-attention, averaged over heads.
-std::vector<report::HeatMap> attention_maps(const models::Model& model, const Validator& validator);
+/// Returns heat maps of a sentence with its reference as target, for the report: encoder self-attention and
+/// cross-attention of the last layer, averaged over heads. None for a sentence of more than 60 pieces.
+std::vector<report::HeatMap> attention_maps(const models::Model& model, const data::VocabularyPair& vocabularies,
+                                            const std::string& source, const std::string& reference);
 
 }  // namespace dragoman::training

@@ -62,11 +62,11 @@ int64_t count_target_tokens(std::span<const data::BatchShare> batches) {
 
 }  // namespace
 
-DataParallel::DataParallel(models::Model& model, const LossOptions& loss, const AdamOptions& adam,
+DataParallel::DataParallel(models::Model& model, std::unique_ptr<const Objective> objective, const AdamOptions& adam,
                            distributed::ProcessGroup& processes, const WorkerOptions& options)
     : model_(model),
       processes_(processes),
-      loss_(loss),
+      objective_(std::move(objective)),
       clip_norm_(adam.clip_norm),
       adam_(adam, model.parameters().values().size()),
       pool_(options.workers) {
@@ -79,7 +79,7 @@ DataParallel::DataParallel(models::Model& model, const LossOptions& loss, const 
   pool_.run([&](int rank) {
     Worker& worker = *workers_[static_cast<size_t>(rank)];
     const tensor::ArenaScope memory(worker.arena);
-    worker.replica = std::make_unique<Replica>(model_);
+    worker.replica = std::make_unique<Replica>(model_, *objective_);
     worker.gradients = std::make_unique<GradientBuckets>(worker.replica->parameters(), *worker.communicator);
   });
   nn::ParameterSet& first = workers_.front()->replica->parameters();
@@ -107,8 +107,7 @@ UpdateResult DataParallel::update(std::vector<data::BatchShare> batches, int64_t
   base::Lap packing;
   pack_weights();
   const double packing_seconds = packing();
-  const UpdateKey key{
-      seed, step, loss_.label_smoothing, loss_.rdrop, std::max<int64_t>(count_target_tokens(batches), 1), recompute_};
+  const UpdateKey key{seed, step, std::max<int64_t>(count_target_tokens(batches), 1), recompute_};
   const auto shards = shards_of_workers(std::move(batches), workers_.size());
   UpdateResult result;
   pool_.run([&](int rank) {
@@ -204,8 +203,7 @@ tensor::ArenaCounters DataParallel::measure_pass(const data::Batch& batch) {
   Replica& replica = *workers_.front()->replica;
   replica.parameters().clear_gradients();
   PassSeconds seconds;
-  replica.forward_backward(batch, {0, 0, loss_.label_smoothing, loss_.rdrop, batch.target_tokens(), recompute_},
-                           seconds);
+  replica.forward_backward(batch, {0, 0, batch.target_tokens(), recompute_}, seconds);
   return arena->counters();
 }
 
@@ -229,7 +227,7 @@ LossSums DataParallel::evaluate(std::span<const data::Batch> batches) {
     worker.sums = {};
     for (auto index = static_cast<size_t>(first_replica() + rank); index < batches.size();
          index += static_cast<size_t>(replicas())) {
-      worker.sums += worker.replica->evaluate(batches[index], loss_.label_smoothing);
+      worker.sums += worker.replica->evaluate(batches[index]);
     }
   });
   return sum_over_all();

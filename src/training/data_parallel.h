@@ -52,7 +52,7 @@ class DataParallel {
  public:
   /// @param model  whose weights are trained; every process has its own, with the same bits; must outlive this
   /// @param processes  must outlive this
-  DataParallel(models::Model& model, const LossOptions& loss, const AdamOptions& adam,
+  DataParallel(models::Model& model, std::unique_ptr<const Objective> objective, const AdamOptions& adam,
                distributed::ProcessGroup& processes, const WorkerOptions& options);
   ~DataParallel();
   DataParallel(const DataParallel&) = delete;
@@ -99,7 +99,7 @@ class DataParallel {
 
   models::Model& model_;
   distributed::ProcessGroup& processes_;
-  LossOptions loss_;
+  std::unique_ptr<const Objective> objective_;
   double clip_norm_;
   Adam adam_;
   base::WorkerPool pool_;

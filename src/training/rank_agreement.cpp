@@ -8,7 +8,6 @@
 #include "base/error.h"
 #include "base/json.h"
 #include "base/sha256.h"
-#include "data/text/corpus.h"
 #include "training/vocabularies.h"
 
 namespace dragoman::training {
@@ -59,7 +58,8 @@ const std::string& majority_of(const std::vector<std::string>& hashes) {
 
 }  // namespace
 
-std::vector<SharedFact> facts_to_share(const TrainOptions& options, const std::string& fingerprint) {
+std::vector<SharedFact> facts_to_share(const TrainOptions& options, const std::string& fingerprint,
+                                       const std::string& validation_fingerprint) {
   std::vector<SharedFact> facts = {
       {"program", std::string("dragoman ") + DRAGOMAN_VERSION},
       {"recipe", recipe_json(options)},
@@ -67,10 +67,7 @@ std::vector<SharedFact> facts_to_share(const TrainOptions& options, const std::s
       {"number of workers", fmt::format("--workers {}", options.run.workers)},
       {"instruction set", fmt::format("{} (DRAGOMAN_ISA can cap the better one)", base::isa_name(base::active_isa()))},
       {"training text", "SHA-256 " + fingerprint, base::ErrorKind::kBadData}};
-  const std::string validation =
-      options.valid_source.empty()
-          ? "none"
-          : "SHA-256 " + data::ParallelCorpus(options.valid_source, options.valid_target).fingerprint();
+  const std::string validation = validation_fingerprint.empty() ? "none" : "SHA-256 " + validation_fingerprint;
   facts.push_back({"validation text", validation, base::ErrorKind::kBadData});
   return facts;
 }

@@ -18,7 +18,9 @@ struct SharedFact {
 };
 
 /// Version, recipe, how the run is steered, replicas, instruction set, training and validation text of this process.
-std::vector<SharedFact> facts_to_share(const TrainOptions& options, const std::string& fingerprint);
+/// @param fingerprint, validation_fingerprint  of Task
+std::vector<SharedFact> facts_to_share(const TrainOptions& options, const std::string& fingerprint,
+                                       const std::string& validation_fingerprint);
 
 /// Ends the run before anything is written or trained when ranks disagree. The first fact that differs is named with
 /// the ranks and both values: "ranks disagree about the training text: rank 0 (node-a, process 17) has 29000 pairs,

@@ -4,46 +4,44 @@
 
 #include "data/batch.h"
 #include "models/model.h"
-#include "training/loss_sums.h"
+#include "training/objective.h"
 
 namespace dragoman::training {
 
-/// What a pass over one update needs to know.
+/// What the passes of one update share.
 struct UpdateKey {
   uint64_t seed = 0;
   int64_t step = 0;
-  double label_smoothing = 0.0;
-  double rdrop = 0.0;         ///< weight of the divergence between two passes (ops::RdropOptions::alpha); 0 = one pass
   int64_t update_tokens = 1;  ///< target tokens of the whole update: the loss is divided by them
   nn::Recompute recompute = nn::Recompute::kNone;
 };
 
-/// Where a pass spent its time, in seconds. The output layer and the loss compute their gradient in the forward.
+/// The seconds that a pass took. The output layer and the loss compute their gradient in the forward.
 struct PassSeconds {
   double forward = 0.0;
   double backward = 0.0;
 };
 
-/// One worker's model. The weights are shared with the other replicas; gradients and activations are its own.
-/// Used by one thread at a time.
+/// The model of one worker. The weights are shared with the other replicas; gradients and activations are its own.
+/// Threads: one at a time.
 class Replica {
  public:
-  /// @param shared  the model whose weights are used; must outlive this.
-  explicit Replica(models::Model& shared);
+  /// @param shared  the model whose weights are used
+  /// Requires: both outlive this.
+  Replica(models::Model& shared, const Objective& objective);
 
-  /// Adds the gradient of (sum of smoothed cross-entropy) / update_tokens over one shard. With R-Drop the shard goes
-  /// through the model twice under different dropout masks (ops::rdrop_cross_entropy); the sums of the loss are then
-  /// the mean of both passes, comparable with those of one.
-  /// @param on_final  told of each parameter as its gradient is final: for the last shard of an update
+  /// Adds the gradient of the loss of one shard.
+  /// @param on_final  is told of each parameter whose gradient is final; for the last shard of an update
   /// @param seconds  the time spent is added to it
   LossSums forward_backward(const data::Batch& shard, const UpdateKey& key, PassSeconds& seconds,
                             const autograd::Tape::FinalHook& on_final = {});
-  /// Loss without gradients and without dropout.
-  LossSums evaluate(const data::Batch& batch, double label_smoothing) const;
+  /// Returns the loss without gradients and without dropout.
+  LossSums evaluate(const data::Batch& batch) const;
   nn::ParameterSet& parameters() { return model_->parameters(); }
 
  private:
   std::unique_ptr<models::Model> model_;
+  const Objective& objective_;
 };
 
 }  // namespace dragoman::training

@@ -2,6 +2,8 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
+
 #include "base/cpu.h"
 #include "base/memory.h"
 #include "kernels/product_kernel.h"
@@ -14,13 +16,12 @@ namespace {
 constexpr double kTokensPerParameterWarning = 0.5;  // fewer target tokens than this for each parameter: too large
 
 std::vector<report::ReportFact> model_facts(const TrainOptions& options, int64_t parameters) {
-  const models::TransformerConfig& model = options.model;
-  return {{"preset", options.preset},
-          {"parameters", report::format_count(parameters)},
-          {"layers", fmt::format("{} + {}", model.encoder_layers, model.decoder_layers)},
-          {"d_model / d_ff / heads", fmt::format("{} / {} / {}", model.d_model, model.d_ff, model.n_heads)},
-          {"norm", std::string(models::name_of(model.norm_order))},
-          {"vocabulary", fmt::format("{} / {}", model.source_vocab_size, model.target_vocab_size)}};
+  std::vector<report::ReportFact> facts = {{"preset", options.preset},
+                                           {"parameters", report::format_count(parameters)}};
+  for (const auto& [name, value] : options.model.facts()) {
+    facts.push_back({name, value});
+  }
+  return facts;
 }
 
 std::vector<report::ReportFact> data_facts(const data::CorpusStatistics& corpus) {
@@ -35,19 +36,20 @@ std::vector<report::ReportFact> training_facts(const TrainOptions& options) {
       {"batch", fmt::format("{} tokens x {}", options.batch.batch_tokens, options.batch.accumulate)},
       {"schedule", fmt::format("{}, {}, {} warm-up steps", name_of(options.schedule.kind),
                                options.schedule.learning_rate, options.schedule.warmup_steps)},
-      {"dropout", fmt::format("{}", options.model.dropout)},
       {"label smoothing", fmt::format("{}", options.loss.label_smoothing)},
       {"precision of products", std::string(kernels::name_of(*options.precision))},
       {"seed", fmt::format("{}", options.run.seed)}};
-  const auto add_if_on = [&](const char* name, auto value) {
+  const auto add_if_on = [&](const char* name, double value) {
     if (value > 0) {
       facts.push_back({name, fmt::format("{}", value)});
     }
   };
-  add_if_on("attention dropout", options.model.attention_dropout);
-  add_if_on("activation dropout", options.model.activation_dropout);
-  add_if_on("source word dropout", options.model.source_word_dropout);
-  add_if_on("target word dropout", options.model.target_word_dropout);
+  for (auto [name, probability] : options.model.dropouts()) {
+    if (name == "dropout" || probability > 0.0F) {
+      std::ranges::replace(name, '_', ' ');
+      facts.push_back({name, fmt::format("{}", probability)});
+    }
+  }
   add_if_on("sub-word sampling", options.batch.subword_sampling);
   add_if_on("R-Drop", options.loss.rdrop);
   add_if_on("moving average", options.run.ema_decay);
@@ -91,7 +93,7 @@ std::vector<report::ReportFactGroup> run_facts(const TrainOptions& options, int6
 }
 
 std::vector<std::string> run_warnings(const TrainOptions& options, int64_t parameters,
-                                      const data::CorpusStatistics& corpus, const Validator& validator) {
+                                      const data::CorpusStatistics& corpus) {
   std::vector<std::string> warnings;
   if (static_cast<double>(corpus.target_tokens) < kTokensPerParameterWarning * static_cast<double>(parameters)) {
     warnings.push_back(fmt::format(
@@ -100,8 +102,6 @@ std::vector<std::string> run_warnings(const TrainOptions& options, int64_t param
         report::format_count(parameters), report::format_count(static_cast<int64_t>(corpus.target_tokens))));
   }
   warnings.push_back(precision_warning(*options.precision));
-  warnings.push_back(normalization_warning(options.target, validator.target_vocabulary()));
-  warnings.push_back(tokenizer_warning(options.run.tokenize, validator.references()));
   std::erase(warnings, "");
   return warnings;
 }

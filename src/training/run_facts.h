@@ -4,11 +4,10 @@
 #include <string>
 #include <vector>
 
-#include "data/encoded_corpus.h"
+#include "data/text/corpus.h"
 #include "report/training_report.h"
 #include "training/memory_plan.h"
 #include "training/train_options.h"
-#include "training/validator.h"
 
 namespace dragoman::training {
 
@@ -18,9 +17,9 @@ std::vector<report::ReportFactGroup> run_facts(const TrainOptions& options, int6
                                                const data::CorpusStatistics& corpus,
                                                const std::optional<MemoryPlan>& plan);
 
-/// What a person should be told before the first update: a model too large for its text, normalisation that loses
-/// characters of the target text, a tokenizer that does not suit the validation text.
+/// What a person should be told before the first update, whatever the task: a model too large for its text, products
+/// that this processor computes slowly. Task::warnings has others.
 std::vector<std::string> run_warnings(const TrainOptions& options, int64_t parameters,
-                                      const data::CorpusStatistics& corpus, const Validator& validator);
+                                      const data::CorpusStatistics& corpus);
 
 }  // namespace dragoman::training

@@ -16,7 +16,6 @@
 namespace dragoman::training {
 namespace {
 
-constexpr size_t kSampleSentences = 5;
 constexpr const char* kSamplesFile = "samples.json";
 
 std::string now_text() {
@@ -80,17 +79,21 @@ void FolderReport::train_row(const report::TrainRow& row) {
 }
 
 void FolderReport::validation(const report::ValidationRow& row, const ValidationResult& result,
-                              const Validator& validator, std::vector<report::HeatMap> attention) {
+                              std::vector<report::HeatMap> attention) {
   metrics_.append(row);
   tensorboard_.scalar("validation/loss", row.step, row.loss);
   tensorboard_.scalar("validation/perplexity", row.step, row.perplexity);
-  tensorboard_.scalar("validation/bleu", row.step, row.bleu);
-  tensorboard_.scalar("validation/chrf", row.step, row.chrf);
-  keep_samples(row.step, result, validator);
+  if (std::isfinite(row.bleu)) {
+    tensorboard_.scalar("validation/bleu", row.step, row.bleu);
+  }
+  if (std::isfinite(row.chrf)) {
+    tensorboard_.scalar("validation/chrf", row.step, row.chrf);
+  }
+  keep_samples(row.step, result);
   data_.attention = std::move(attention);
-  line_.message(fmt::format("validation at step {}: loss {:.4f}  perplexity {:.3f}  BLEU {:.2f}  chrF {:.2f}{}",
-                            row.step, row.loss, row.perplexity, row.bleu, row.chrf,
-                            row.is_best ? "  (best so far)" : ""));
+  const std::string text = fmt::format("validation at step {}: loss {:.4f}  perplexity {:.3f}  {}", row.step, row.loss,
+                                       row.perplexity, result.scores_text());
+  line_.message(text.substr(0, text.find_last_not_of(' ') + 1) + (row.is_best ? "  (best so far)" : ""));
 }
 
 void FolderReport::checkpoint(const report::CheckpointRow& row) {
@@ -114,13 +117,8 @@ void FolderReport::write(const std::string& status) {
   report::write_report(folder_ / "report.html", data_);
 }
 
-void FolderReport::keep_samples(int64_t step, const ValidationResult& result, const Validator& validator) {
-  report::SampleSet set;
-  set.step = step;
-  const size_t count = std::min(kSampleSentences, result.translations.size());
-  for (size_t index = 0; index < count; ++index) {
-    set.samples.push_back({validator.sources()[index], validator.references()[index], result.translations[index]});
-  }
+void FolderReport::keep_samples(int64_t step, const ValidationResult& result) {
+  report::SampleSet set{step, result.samples};
   tensorboard_.text("validation/sample", step, set.samples.empty() ? "" : set.samples.front().hypothesis);
   data_.samples.push_back(std::move(set));
   nlohmann::json tree = nlohmann::json::array();

@@ -12,7 +12,7 @@
 #include "report/training_report.h"
 #include "training/run_state.h"
 #include "training/train_options.h"
-#include "training/validator.h"
+#include "training/validation.h"
 
 namespace dragoman::training {
 
@@ -29,8 +29,7 @@ class RunReport {
   virtual void progress(const report::Progress&) {}
   virtual void train_row(const report::TrainRow&) {}
   /// @param attention  maps of the first validation sentence
-  virtual void validation(const report::ValidationRow&, const ValidationResult&, const Validator&,
-                          std::vector<report::HeatMap>) {}
+  virtual void validation(const report::ValidationRow&, const ValidationResult&, std::vector<report::HeatMap>) {}
   virtual void checkpoint(const report::CheckpointRow&) {}
   /// @param text  the plan for a person
   virtual void memory(const report::MemoryRow&, const std::string&) {}
@@ -52,7 +51,7 @@ class FolderReport : public RunReport {
   void facts(std::vector<report::ReportFactGroup> groups) override { data_.facts = std::move(groups); }
   void progress(const report::Progress& progress) override;
   void train_row(const report::TrainRow& row) override;
-  void validation(const report::ValidationRow& row, const ValidationResult& result, const Validator& validator,
+  void validation(const report::ValidationRow& row, const ValidationResult& result,
                   std::vector<report::HeatMap> attention) override;
   void checkpoint(const report::CheckpointRow& row) override;
   void memory(const report::MemoryRow& row, const std::string& text) override;
@@ -62,7 +61,7 @@ class FolderReport : public RunReport {
 
  private:
   void load_samples(int64_t resume_step);
-  void keep_samples(int64_t step, const ValidationResult& result, const Validator& validator);
+  void keep_samples(int64_t step, const ValidationResult& result);
 
   std::filesystem::path folder_;
   report::MetricsLog metrics_;

@@ -31,8 +31,8 @@ void check_is_not_rounded(const models::ModelFiles& model, const std::filesystem
                     folder.string(), kernels::name_of(precision));
 }
 
-Message look_around(const TrainOptions& options, std::ostream& terminal, std::vector<std::string>& notes,
-                    tensor::NamedTensors& initial_weights) {
+Message look_around(const TrainOptions& options, const Task& task, std::ostream& terminal,
+                    std::vector<std::string>& notes, tensor::NamedTensors& initial_weights) {
   std::optional<Checkpoint> checkpoint = find_newest_checkpoint(options.model_folder, notes);
   if (checkpoint) {
     models::VocabularyFiles vocabularies = checkpoint->texts.vocabularies;
@@ -52,7 +52,7 @@ Message look_around(const TrainOptions& options, std::ostream& terminal, std::ve
   }
   terminal << fmt::format("learning a vocabulary of {} pieces\n", report::format_count(options.vocabulary.size))
            << std::flush;
-  return {std::nullopt, model_texts(learn_vocabularies(options, notes), options.model).vocabularies, ""};
+  return {std::nullopt, model_texts(task.learn_vocabularies(options, notes), options.model).vocabularies, ""};
 }
 
 std::string to_bytes(const Message& message) {
@@ -91,10 +91,10 @@ Message from_bytes(const std::string& bytes) {
 
 }  // namespace
 
-RunStart find_run_start(const TrainOptions& options, distributed::ProcessGroup& processes, std::ostream& terminal,
-                        std::vector<std::string>& notes) {
+RunStart find_run_start(const TrainOptions& options, const Task& task, distributed::ProcessGroup& processes,
+                        std::ostream& terminal, std::vector<std::string>& notes) {
   tensor::NamedTensors weights;
-  const std::string bytes = processes.leads() ? to_bytes(look_around(options, terminal, notes, weights)) : "";
+  const std::string bytes = processes.leads() ? to_bytes(look_around(options, task, terminal, notes, weights)) : "";
   Message message = from_bytes(processes.broadcast(bytes));
   data::VocabularyPair vocabularies = decoding::load_vocabularies(message.vocabularies, options.model_folder);
   return {std::move(message.checkpoint), std::move(vocabularies), std::move(message.initial_config),

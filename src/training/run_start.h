@@ -9,6 +9,7 @@
 #include "distributed/process_group.h"
 #include "tensor/safetensors.h"
 #include "training/checkpoint.h"
+#include "training/task.h"
 #include "training/train_options.h"
 
 namespace dragoman::training {
@@ -26,8 +27,8 @@ struct RunStart {
 /// `terminal` hears now of what takes long. Throws Error(kBadData) for a checkpoint of another version, a damaged model
 /// to start from, or training text that no vocabulary can be learned from; Error(kUsage) for a model that `quantize`
 /// rounded.
-RunStart find_run_start(const TrainOptions& options, distributed::ProcessGroup& processes, std::ostream& terminal,
-                        std::vector<std::string>& notes);
+RunStart find_run_start(const TrainOptions& options, const Task& task, distributed::ProcessGroup& processes,
+                        std::ostream& terminal, std::vector<std::string>& notes);
 
 /// The precision that was asked for; with "auto" the one the run began with, or else the fastest of this machine.
 kernels::Precision precision_of_run(const TrainOptions& options, const std::optional<Checkpoint>& checkpoint);

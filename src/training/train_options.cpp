@@ -10,18 +10,20 @@
 namespace dragoman::training {
 namespace {
 
-void set_shape(models::TransformerConfig& model, int layers, int64_t d_model, int64_t d_ff, int n_heads) {
+models::TransformerConfig shape(int layers, int64_t d_model, int64_t d_ff, int n_heads, float dropout) {
+  models::TransformerConfig model;
   model.encoder_layers = model.decoder_layers = layers;
   model.d_model = d_model;
   model.d_ff = d_ff;
   model.n_heads = n_heads;
+  model.dropout = dropout;
+  return model;
 }
 
 // For corpora of some ten thousand pairs (Wu et al. 2021 reach their best Multi30k score with this shape).
 TrainOptions tiny() {
   TrainOptions options;
-  set_shape(options.model, 4, 128, 256, 4);
-  options.model.dropout = 0.3F;
+  options.model = shape(4, 128, 256, 4, 0.3F);
   options.vocabulary.size = 10'000;
   options.schedule = {ScheduleKind::kInverseSqrt, 5e-3, 2000, 8000, 0.01, 128};
   options.adam.epsilon = 1e-8;
@@ -37,8 +39,9 @@ TrainOptions tiny() {
 // rate that falls to its end within the time given. Chosen on validation text; docs/small_corpora.md has the figures.
 TrainOptions tiny_hour() {
   TrainOptions options = tiny();
-  options.model.norm_order = nn::NormOrder::kPre;
-  options.model.dropout = 0.2F;
+  models::TransformerConfig model = shape(4, 128, 256, 4, 0.2F);
+  model.norm_order = nn::NormOrder::kPre;
+  options.model = model;
   options.vocabulary.size = 4000;
   options.batch.batch_tokens = 1024;
   options.schedule = {ScheduleKind::kCosineTime, 3e-3, 800, 1'000'000, 0.01, 128};
@@ -53,8 +56,7 @@ TrainOptions tiny_hour() {
 // For corpora of some hundred thousand pairs: the usual IWSLT model.
 TrainOptions small() {
   TrainOptions options;
-  set_shape(options.model, 6, 512, 1024, 4);
-  options.model.dropout = 0.3F;
+  options.model = shape(6, 512, 1024, 4, 0.3F);
   options.vocabulary.size = 10'000;
   options.schedule = {ScheduleKind::kInverseSqrt, 5e-4, 4000, 50'000, 0.01, 512};
   options.adam.epsilon = 1e-8;
@@ -68,8 +70,7 @@ TrainOptions small() {
 // The paper's base model (table 3) with its training recipe (section 5).
 TrainOptions base_model() {
   TrainOptions options;
-  set_shape(options.model, 6, 512, 2048, 8);
-  options.model.dropout = 0.1F;
+  options.model = shape(6, 512, 2048, 8, 0.1F);
   options.vocabulary.size = 37'000;
   options.schedule = {ScheduleKind::kNoam, 1.0, 4000, 100'000, 0.01, 512};
   options.batch.batch_tokens = 25'000;
@@ -82,8 +83,7 @@ TrainOptions base_model() {
 // The paper's big model (table 3).
 TrainOptions big() {
   TrainOptions options = base_model();
-  set_shape(options.model, 6, 1024, 4096, 16);
-  options.model.dropout = 0.3F;
+  options.model = shape(6, 1024, 4096, 16, 0.3F);
   options.schedule.d_model = 1024;
   options.schedule.max_steps = options.run.max_steps = 300'000;
   options.run.average = options.run.keep_last = 20;
@@ -111,45 +111,45 @@ std::vector<std::string> preset_names() {
 }
 
 TrainOptions preset_options(const std::string& name) {
-  const bool prenorm = name.ends_with(kPrenorm);
-  const std::string shape = prenorm ? name.substr(0, name.size() - kPrenorm.size()) : name;
-  const auto* found = std::ranges::find(kPresets, shape, [](const Preset& preset) { return std::string(preset.name); });
+  const bool is_prenorm = name.ends_with(kPrenorm);
+  const std::string size = is_prenorm ? name.substr(0, name.size() - kPrenorm.size()) : name;
+  const auto* found = std::ranges::find(kPresets, size, [](const Preset& preset) { return std::string(preset.name); });
   base::check_usage(found != std::end(kPresets), "preset is \"{}\", must be one of {}", name,
                     fmt::join(preset_names(), ", "));
   TrainOptions options = found->options();
   options.preset = name;
-  if (prenorm) {
-    options.model.norm_order = nn::NormOrder::kPre;
+  if (is_prenorm) {
+    options.model =
+        options.model.with<models::TransformerConfig>([](auto& model) { model.norm_order = nn::NormOrder::kPre; });
   }
   return options;
 }
 
 void TrainOptions::check() const {
-  base::check_usage(!source.empty() && !target.empty(), "train: --source and --target name the training text");
-  base::check_usage(valid_source.empty() == valid_target.empty(),
-                    "train: --valid-source and --valid-target go together");
   base::check_usage(!model_folder.empty(), "train: --model names the folder to write to");
   std::error_code missing;
   base::check_usage(initial_model.empty() || !std::filesystem::equivalent(initial_model, model_folder, missing),
                     "train: --initial-model and --model are both {}; name another folder for the new model",
                     model_folder.string());
-  base::check_usage(joint_vocabulary || model.tying != models::Tying::kAll,
+  base::check_usage(joint_vocabulary || !model.sizes().one_vocabulary,
                     "tying \"all\" needs a joint vocabulary; use --tying target with separate vocabularies");
-  models::TransformerConfig shape = model;
-  shape.source_vocab_size = shape.target_vocab_size = kAnyVocabularySize;  // the true ones are known after learning
-  shape.check();
+  model.with_vocabulary_sizes(kAnyVocabularySize, kAnyVocabularySize).check();  // the true ones are known later
   schedule.check();
   base::check_usage(precision != kernels::Precision::kInt8,
                     "precision is int8, which is for translating; train in float32 or bfloat16");
   parts([this](auto part) { base::check_fields(this->*part); });
-  base::check_range("max_length", static_cast<double>(batch.max_length), 2, static_cast<double>(model.max_positions));
+  base::check_range("max_length", static_cast<double>(batch.max_length), 2,
+                    static_cast<double>(model.sizes().max_positions));
 }
 
 std::string recipe_json(const TrainOptions& options) {
   const auto decides = [](const auto& field) { return field.decides == base::Decides::kOutcome; };
   nlohmann::json tree = base::json_of_fields(options, decides);
   TrainOptions::parts([&](auto part) { tree.update(base::json_of_fields(options.*part, decides)); });
-  tree["model"] = nlohmann::json::parse(models::to_json(options.model));
+  tree["model"] = nlohmann::json::parse(options.model.to_json());
+  if (options.task != TrainOptions().task) {
+    tree["task"] = options.task;
+  }
   if (!options.initial_model.empty()) {
     tree["initial_model"] = options.initial_model.string();
   }

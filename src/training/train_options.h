@@ -8,6 +8,7 @@
 
 #include "data/vocabulary/vocabulary_trainer.h"
 #include "kernels/precision.h"
+#include "models/model_config.h"
 #include "models/transformer/transformer_config.h"
 #include "training/run_options.h"
 #include "training/schedule.h"
@@ -59,7 +60,9 @@ struct TrainOptions {
   /// those of the first update; of `model` the dropouts alone count, of `vocabulary` nothing. Empty = weights are
   /// drawn.
   std::filesystem::path initial_model;
-  models::TransformerConfig model;              ///< vocabulary sizes are filled in from the trained vocabularies
+  std::string task = "translation";  ///< what the text files mean (task.h)
+  /// The shape; of any architecture. Vocabulary sizes are filled in from the trained vocabularies.
+  models::ModelConfig model = models::TransformerConfig();
   std::optional<kernels::Precision> precision;  ///< of products with weights; none = what is fastest on this machine
   data::VocabularyOptions vocabulary;
   bool joint_vocabulary = true;

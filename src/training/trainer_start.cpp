@@ -1,30 +1,21 @@
 // How a run begins: what Trainer does before its first update.
 #include <algorithm>
+#include <iterator>
 #include <nlohmann/json.hpp>
 
 #include "base/cpu.h"
 #include "base/error.h"
 #include "models/architectures/architectures.h"
-#include "models/languages.h"
 #include "models/model_tensors.h"
 #include "training/rank_agreement.h"
 #include "training/run_facts.h"
 #include "training/run_start.h"
+#include "training/tasks.h"
 #include "training/trainer.h"
 #include "training/vocabularies.h"
 
 namespace dragoman::training {
 namespace {
-
-data::EncodingOptions encoding_options(const TrainOptions& options) {
-  data::EncodingOptions encoding;
-  encoding.max_length = static_cast<int32_t>(options.batch.max_length - 1);
-  encoding.source_sampling = encoding.target_sampling = options.batch.subword_sampling;
-  encoding.cache_bytes = static_cast<uint64_t>(options.batch.cache_megabytes) << 20U;
-  encoding.seed = options.run.seed;
-  encoding.threads = options.run.workers;
-  return encoding;
-}
 
 data::BatcherOptions batcher_options(const TrainOptions& options, const distributed::ProcessGroup& processes) {
   data::BatcherOptions batching;
@@ -58,41 +49,40 @@ Trainer::Trainer(const TrainOptions& options, std::unique_ptr<distributed::Proce
 }
 
 Trainer::Trainer(const TrainOptions& options, distributed::ProcessGroup& processes, std::ostream& terminal)
-    : options_(options), processes_(processes) {
-  options_.schedule.d_model = options_.model.d_model;
+    : Trainer(options, nullptr, processes, terminal) {}
+
+Trainer::Trainer(const TrainOptions& options, std::unique_ptr<Task> task, distributed::ProcessGroup& processes,
+                 std::ostream& terminal)
+    : options_(options), processes_(processes), task_(std::move(task)) {
+  options_.schedule.d_model = options_.model.sizes().d_model;
   options_.schedule.max_steps = options_.run.max_steps;
   options_.schedule.total_seconds = 60.0 * options_.run.total_minutes;
   options_.check();
   if (options_.run.workers == 0) {
     options_.run.workers = processes_.default_workers();
   }
-  data::ParallelCorpus text(options_.source, options_.target);
-  if (!options_.valid_source.empty()) {  // what is wrong with it is said now, not after an hour of encoding
-    const data::ParallelCorpus validation(options_.valid_source, options_.valid_target);
-  }
-  state_.fingerprint = text.fingerprint();
+  task_ = task_ ? std::move(task_) : make_task(options_);
+  state_.fingerprint = task_->fingerprint();
   if (processes_.size() > 1) {
-    check_same_facts(processes_, facts_to_share(options_, state_.fingerprint));
+    check_same_facts(processes_, facts_to_share(options_, state_.fingerprint, task_->validation_fingerprint()));
   }
   if (processes_.leads()) {
     make_model_folder(options_.model_folder);
     lock_ = std::make_unique<base::FolderLock>(options_.model_folder);
   }
-  RunStart start = find_run_start(options_, processes_, terminal, notes_);
+  std::vector<std::string> notes;  // for the person, before the first update
+  RunStart start = find_run_start(options_, *task_, processes_, terminal, notes);
   const auto& checkpoint = start.checkpoint;
   const auto& vocabularies = start.vocabularies;
   if (!start.initial_config.empty()) {
     adopt_shape(start.initial_config);
   }
   options_.precision = precision_of_run(options_, checkpoint);
-  options_.model.source_vocab_size = vocabularies.source.size();
-  options_.model.target_vocab_size = vocabularies.target.size();
-  texts_ = model_texts(vocabularies, options_.model);
-  if (const auto pair = models::languages_of_files(options_.source.front(), options_.target.front())) {
-    texts_.languages = models::languages_json(*pair);
-  }
-  corpus_ = std::make_unique<data::EncodedCorpus>(std::move(text), vocabularies.source, vocabularies.target,
-                                                  encoding_options(options_), data_exchange(processes_));
+  options_.model = options_.model.with_vocabulary_sizes(vocabularies.source.size(), vocabularies.target.size());
+  ModelTexts texts = model_texts(vocabularies, options_.model);
+  texts.languages = task_->languages();
+  publisher_ = std::make_unique<Publisher>(options_, processes_, std::move(texts));
+  examples_ = task_->examples(vocabularies, options_, data_exchange(processes_));
   if (checkpoint && options_.batch.fit) {
     adopt_fitted_batch(options_.batch, checkpoint->recipe, options_.model_folder.string());
   }
@@ -100,18 +90,20 @@ Trainer::Trainer(const TrainOptions& options, distributed::ProcessGroup& process
   if (!checkpoint) {
     plan_memory();
   }
-  batcher_ = std::make_unique<data::Batcher>(*corpus_, batcher_options(options_, processes_));
-  validator_ = std::make_unique<Validator>(options_, vocabularies.source, vocabularies.target);
+  batcher_ = std::make_unique<data::Batcher>(*examples_, batcher_options(options_, processes_));
+  validation_ = task_->validation(vocabularies, options_);
   if (checkpoint) {
-    restore(*checkpoint);
+    restore(*checkpoint, notes);
     plan_memory();
   }
+  progress_ = std::make_unique<RunProgress>(options_, state_, clock_, examples_->statistics().target_tokens);
+  loss_watch_ = std::make_unique<LossWatch>(options_.model.sizes().target_vocab_size);
   report_ = processes_.leads() ? std::make_unique<FolderReport>(options_, state_.step, terminal)
                                : std::make_unique<RunReport>();
-  for (const std::string& note : notes_) {
+  for (const std::string& note : notes) {
     report_->message(note);
   }
-  describe();
+  describe(vocabularies);
 }
 
 Trainer::~Trainer() = default;
@@ -119,8 +111,8 @@ Trainer::~Trainer() = default;
 // Of the model to start from, instead of the options.
 void Trainer::adopt_shape(const std::string& config) {
   const std::string file = (options_.initial_model / models::kConfigName).string();
-  options_.model = models::with_dropouts_of(models::transformer_config_from_json(config, file), options_.model);
-  options_.schedule.d_model = options_.model.d_model;
+  options_.model = models::config_from_json(config, file).with_dropouts_of(options_.model);
+  options_.schedule.d_model = options_.model.sizes().d_model;
   options_.check();
 }
 
@@ -142,14 +134,12 @@ void Trainer::make_model(RunStart& start) {
     }
     processes_.broadcast(model_->parameters().mutable_values().span<float>());  // libraries may differ in the last bit
   }
-  replicas_ = std::make_unique<DataParallel>(*model_, options_.loss, options_.adam, processes_,
+  replicas_ = std::make_unique<DataParallel>(*model_, task_->objective(options_), options_.adam, processes_,
                                              WorkerOptions{options_.run.workers, *options_.precision});
-  if (options_.run.ema_decay > 0.0) {
-    average_ = model_->parameters().values().clone();
-  }
+  average_ = std::make_unique<WeightAverage>(model_->parameters(), options_.run.ema_decay);
 }
 
-void Trainer::restore(const Checkpoint& checkpoint) {
+void Trainer::restore(const Checkpoint& checkpoint, std::vector<std::string>& notes) {
   const std::string recipe = recipe_json(options_);
   base::check_usage(checkpoint.recipe == recipe,
                     "{}: the run in this folder was started with another recipe ({}); "
@@ -160,17 +150,16 @@ void Trainer::restore(const Checkpoint& checkpoint) {
                    "another --model folder to start anew",
                    options_.model_folder.string());
   const tensor::ArenaScope passing(std::make_shared<tensor::Arena>());  // what is read goes back to the system
-  OptimizerTensors optimizer{replicas_->adam().first_moment(), replicas_->adam().second_moment(), average_};
+  OptimizerTensors optimizer{replicas_->adam().first_moment(), replicas_->adam().second_moment(), average_->tensor()};
   restore_tensors(checkpoint, processes_, *model_, optimizer);
   const int processes = processes_.size(), workers = options_.run.workers;
   state_ = checkpoint.state;
   if (state_.workers != workers || state_.processes != processes) {
-    notes_.push_back(
+    notes.push_back(
         fmt::format("resuming with {} a run of {}: the same data order, but not bit for bit the run it would have been",
                     replicas_text(processes, workers), replicas_text(state_.processes, state_.workers)));
   }
-  seconds_before_ = state_.seconds;
-  first_step_ = state_.step;
+  clock_.resume_at(state_.seconds);
   replicas_->set_applied_updates(state_.applied_updates);
   batcher_->restore(nlohmann::json::parse(state_.batcher));
 }
@@ -180,9 +169,9 @@ void Trainer::plan_memory() {
   if (!plan_) {
     return;
   }
-  plan_process(options_, corpus_->statistics(), *plan_);
+  plan_process(options_, examples_->statistics(), *plan_);
   const auto measure = [this](int64_t tokens) {
-    const models::TransformerConfig& model = options_.model;
+    const models::ModelSizes model = options_.model.sizes();
     const data::Batch batch =
         longest_batch(tokens, options_.batch.max_length, model.source_vocab_size, model.target_vocab_size);
     return replicas_->measure_pass(batch).peak_bytes;
@@ -200,23 +189,26 @@ void Trainer::reserve() {
 }
 
 // What the person should know before the first update.
-void Trainer::describe() {
+void Trainer::describe(const data::VocabularyPair& vocabularies) {
   const int64_t parameters = model_->parameters().count();
-  const auto& counts = corpus_->statistics();
+  const auto& counts = examples_->statistics();
   report_->message(counts.report());
   report_->message(fmt::format("model: {} ({} parameters), {}, {} on {}", options_.preset,
                                report::format_count(parameters), replicas_text(processes_.size(), options_.run.workers),
                                kernels::name_of(*options_.precision), base::isa_name(base::active_isa())));
-  for (const std::string& warning : run_warnings(options_, parameters, counts, *validator_)) {
+  std::vector<std::string> warnings = run_warnings(options_, parameters, counts);
+  std::ranges::move(task_->warnings(vocabularies, options_), std::back_inserter(warnings));
+  for (const std::string& warning : warnings) {
     report_->warning(warning);
   }
   if (plan_) {
-    validator_->limit_memory(plan_->search_tokens, plan_->gives_back());
-    report_->memory({state_.step, plan_->batch_tokens, plan_->accumulate, plan_->parts(), seconds()}, plan_->report());
+    validation_->limit_memory(plan_->search_tokens, plan_->gives_back());
+    report_->memory({state_.step, plan_->batch_tokens, plan_->accumulate, plan_->parts(), clock_.seconds()},
+                    plan_->report());
   }
   report_->facts(run_facts(options_, parameters, counts, plan_));
   if (state_.step > 0) {
-    report_->event({state_.step, "resume", fmt::format("resuming after step {}", state_.step), seconds()});
+    report_->event({state_.step, "resume", fmt::format("resuming after step {}", state_.step), clock_.seconds()});
   }
 }
 

@@ -63,11 +63,11 @@ std::string normalization_warning(const std::vector<std::filesystem::path>& targ
                                      changed, lines, target.front().string());
 }
 
-ModelTexts model_texts(const data::VocabularyPair& vocabularies, const models::TransformerConfig& config) {
+ModelTexts model_texts(const data::VocabularyPair& vocabularies, const models::ModelConfig& config) {
   if (vocabularies.source.sha256() == vocabularies.target.sha256()) {
-    return {models::to_json(config), {{models::kJointVocabularyName, vocabularies.source.bytes()}}};
+    return {config.to_json(), {{models::kJointVocabularyName, vocabularies.source.bytes()}}};
   }
-  return {models::to_json(config),
+  return {config.to_json(),
           {{models::kSourceVocabularyName, vocabularies.source.bytes()},
            {models::kTargetVocabularyName, vocabularies.target.bytes()}}};
 }

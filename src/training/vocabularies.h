@@ -17,7 +17,7 @@ data::VocabularyPair learn_vocabularies(const TrainOptions& options, std::vector
 std::string normalization_warning(const std::vector<std::filesystem::path>& target, const data::Vocabulary& vocabulary);
 
 /// The texts of the model folder for these vocabularies and this configuration.
-ModelTexts model_texts(const data::VocabularyPair& vocabularies, const models::TransformerConfig& config);
+ModelTexts model_texts(const data::VocabularyPair& vocabularies, const models::ModelConfig& config);
 
 /// The first line in which two recipe.json texts differ, for an error: "\"dropout\": 0.1 is now \"dropout\": 0.3".
 std::string first_difference(const std::string& before, const std::string& now);

@@ -10,6 +10,7 @@
 #include <set>
 #include <thread>
 
+#include "data/encoded_corpus.h"
 #include "data_test_support.h"
 
 namespace dragoman::data {

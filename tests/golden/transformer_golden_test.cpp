@@ -109,7 +109,8 @@ TEST_P(GoldenRun, TenAdamStepsLoseAsInPyTorch) {
     model.parameters().allocate();
     model.parameters().mutable_values().copy_from(model_.parameters().values());
     distributed::SingleProcess alone;
-    training::DataParallel replicas(model, {.label_smoothing = kSmoothing}, {}, alone, {workers});
+    training::DataParallel replicas(model, training::next_word_objective({.label_smoothing = kSmoothing}), {}, alone,
+                                    {workers});
     for (int step = 1; step <= 10; ++step) {
       const auto result = replicas.update(std::span(&batch_, 1), step, 2e-3, 1);
       const double expected = stored("losses").data<float>()[step - 1];

@@ -99,7 +99,7 @@ TEST_P(TransformerLaws, PackedWeightsComputeTheSameModel) {
 TEST_P(TransformerLaws, DropoutFollowsSeedStepAndRowAlone) {
   const Sentences source = random_sentences({5, 7}, 2), target = random_sentences({4, 9}, 3);
   const auto run = [&](uint64_t seed, uint32_t step) {
-    return model_.forward({rows_of(source), rows_of(target)}, {true, seed, step, nullptr}).value().to_vector<float>();
+    return model_.forward({rows_of(source), rows_of(target)}, {.training = true, .seed = seed, .step = step}).value().to_vector<float>();
   };
   EXPECT_EQ(run(1, 1), run(1, 1));
   EXPECT_NE(run(1, 1), run(1, 2));
@@ -111,7 +111,7 @@ TEST_P(TransformerLaws, DropoutFollowsSeedStepAndRowAlone) {
   target_shard.rows.first_row = target.offsets[1];
   const std::vector<float> whole = run(5, 9);
   const std::vector<float> shard =
-      model_.forward({source_shard, target_shard}, {true, 5, 9, nullptr}).value().to_vector<float>();
+      model_.forward({source_shard, target_shard}, {.training = true, .seed = 5, .step = 9}).value().to_vector<float>();
   const size_t skipped = static_cast<size_t>(target.offsets[1]) * 32;
   for (size_t index = 0; index < shard.size(); ++index) {
     ASSERT_NEAR(shard[index], whole[skipped + index], 1e-4) << "element " << index;
@@ -127,7 +127,7 @@ TEST_P(TransformerLaws, RecomputedLayersGiveTheSameGradientsBitForBit) {
     model_.parameters().allocate_gradients();
     autograd::Tape tape;
     const autograd::TapeScope recording(&tape);
-    const Variable hidden = model_.forward({rows_of(source), rows_of(target)}, {true, 1, 1, nullptr, recompute});
+    const Variable hidden = model_.forward({rows_of(source), rows_of(target)}, {.training = true, .seed = 1, .step = 1, .recompute = recompute});
     tape.backward(ops::linear_cross_entropy(hidden, model_.output().weight, {}, expected, {0.1F, 0.25}).loss);
     return model_.parameters().gradients().to_vector<float>();
   };
@@ -186,7 +186,7 @@ TEST_P(TransformerLaws, GradientsOfTheWholeModelMatchFiniteDifferences) {
   const Sentences source = random_sentences({3, 2}, 2), target = random_sentences({2, 4}, 3);
   const Tensor expected = Tensor::from(random_sentences({6}, 5).ids, {6});
   const auto loss_of = [&] {
-    const Variable hidden = model.forward({rows_of(source), rows_of(target)}, {true, 1, 1, nullptr});
+    const Variable hidden = model.forward({rows_of(source), rows_of(target)}, {.training = true, .seed = 1, .step = 1});
     return ops::linear_cross_entropy(hidden, model.output().weight, model.output().bias, expected, {0.1F, 0.25}).loss;
   };
   {

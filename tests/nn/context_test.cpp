@@ -8,16 +8,22 @@ namespace dragoman::nn {
 namespace {
 
 TEST(ForwardContext, DropoutIsOffUnlessTraining) {
-  EXPECT_EQ(ForwardContext{}.dropout(0.5F, 1, 0).probability, 0.0F);
-  EXPECT_EQ(training_context().dropout(0.5F, 1, 0).probability, 0.5F);
+  EXPECT_EQ(ForwardContext{}.dropout(0.5F, 1).probability, 0.0F);
+  EXPECT_EQ(training_context().dropout(0.5F, 1).probability, 0.5F);
 }
 
 TEST(ForwardContext, AMaskIsKeyedBySeedStepSiteAndRow) {
-  const kernels::Dropout dropout = training_context(3).dropout(0.5F, 11, 100);
+  const kernels::Dropout dropout = from_row(100, 3).dropout(0.5F, 11);
   EXPECT_EQ(dropout.seed, 7U);
   EXPECT_EQ(dropout.step, 3U);
   EXPECT_EQ(dropout.site, 11U);
   EXPECT_EQ(dropout.first_row, 100);
+}
+
+TEST(ForwardContext, ASecondPassHasOtherMasks) {
+  ForwardContext second = training_context(3);
+  second.pass = 1;
+  EXPECT_EQ(second.dropout(0.5F, 11).step, (uint32_t{1} << 31U) + 3U) << "beyond every step";
 }
 
 // Written into no file, but a resumed run must draw the masks of the run that never stopped.

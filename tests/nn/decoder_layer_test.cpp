@@ -25,7 +25,7 @@ struct Decoder {
   Variable forward(const Variable& x, const RaggedRows& rows, const Variable& source, const RaggedRows& source_rows,
                    const ForwardContext& context = {}) const {
     RaggedKeyValues self(rows, Attend::kCausal), cross(rows, source_rows, source);
-    return layer.forward(x, self, cross, rows.first_row, context);
+    return layer.forward(x, self, cross, context.over(rows));
   }
 
   ParameterSet parameters;
@@ -123,7 +123,7 @@ TEST(DecoderLayer, RowAfterRowFromACacheEqualsTheWholeSentence) {
     GrowingKeyValues self;
     for (int64_t row = 0; row < 5; ++row) {
       RaggedKeyValues cross(rows_of({1}), rows_of({4}), source);
-      const Tensor step = model.layer.forward(Variable(x.rows(row, row + 1)), self, cross, row, {}).value();
+      const Tensor step = model.layer.forward(Variable(x.rows(row, row + 1)), self, cross, {}).value();
       EXPECT_TRUE(close(step, whole.rows(row, row + 1), 1e-14)) << "row " << row;
     }
   }

@@ -23,9 +23,9 @@ struct Connected {
     randomise(parameters, dtype);
   }
 
-  Variable forward(const Variable& x, int64_t first_row = 0, const ForwardContext& context = {}) const {
+  Variable forward(const Variable& x, const ForwardContext& context = {}) const {
     return residual.forward(
-        x, [&](const Variable& read) { return sublayer.forward(read); }, first_row, context);
+        x, [&](const Variable& read) { return sublayer.forward(read); }, context);
   }
 
   ParameterSet parameters;
@@ -54,8 +54,7 @@ TEST(Residual, BackwardMatchesCentralDifferences) {
   for (const NormOrder order : kOrders) {
     for (const LayerConfig& config : {small_config(order), dropout_config(order)}) {
       const Connected model(config);
-      check_layer_gradients(model.parameters,
-                            [&](const auto& inputs) { return model.forward(inputs[0], 5, training_context()); },
+      check_layer_gradients(model.parameters, [&](const auto& inputs) { return model.forward(inputs[0], from_row(5)); },
                             {random_tensor({4, 6})});
     }
   }
@@ -65,10 +64,10 @@ TEST(Residual, DropoutOfAShardIsThatOfTheSameRowsOfTheWhole) {
   for (const NormOrder order : kOrders) {
     const Connected model(dropout_config(order), DType::kFloat32);
     const Tensor x = random_tensor({11, 6}, DType::kFloat32);
-    const Tensor whole = model.forward(Variable(x), 100, training_context()).value();
+    const Tensor whole = model.forward(Variable(x), from_row(100)).value();
     const Variable shard(x.rows(4, 11));
-    EXPECT_TRUE(same_bits(model.forward(shard, 104, training_context()).value(), whole.rows(4, 11)));
-    EXPECT_FALSE(same_bits(model.forward(shard, 100, training_context()).value(), whole.rows(4, 11)));
+    EXPECT_TRUE(same_bits(model.forward(shard, from_row(104)).value(), whole.rows(4, 11)));
+    EXPECT_FALSE(same_bits(model.forward(shard, from_row(100)).value(), whole.rows(4, 11)));
   }
 }
 
@@ -77,7 +76,7 @@ TEST(Residual, DropoutLeavesTheConnectionItself) {
   const Connected model(dropout_config(NormOrder::kPre));
   const Tensor x = random_tensor({50, 6});
   const std::vector<double> kept = model.forward(Variable(x)).value().to_vector<double>();
-  const std::vector<double> seen = model.forward(Variable(x), 0, training_context()).value().to_vector<double>();
+  const std::vector<double> seen = model.forward(Variable(x), training_context()).value().to_vector<double>();
   const std::vector<double> before = x.to_vector<double>();
   size_t dropped = 0;
   for (size_t index = 0; index < seen.size(); ++index) {

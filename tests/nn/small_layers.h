@@ -40,6 +40,13 @@ inline ForwardContext training_context(uint32_t step = 3) {
   return context;
 }
 
+/// The same for rows that begin at `first_row` of the update.
+inline ForwardContext from_row(int64_t first_row, uint32_t step = 3) {
+  ForwardContext context = training_context(step);
+  context.first_row = first_row;
+  return context;
+}
+
 /// Random values for all parameters, gains and biases included, so that each has an effect.
 inline void randomise(ParameterSet& parameters, tensor::DType dtype = tensor::DType::kFloat64) {
   parameters.allocate(dtype);

@@ -60,7 +60,7 @@ std::vector<float> train(int workers, int steps, double* last_loss = nullptr, co
   AdamOptions adam;
   adam.clip_norm = 1.0;
   distributed::SingleProcess alone;
-  DataParallel replicas(model, {.rdrop = recipe.rdrop}, adam, alone, {workers, recipe.precision});
+  DataParallel replicas(model, next_word_objective({.rdrop = recipe.rdrop}), adam, alone, {workers, recipe.precision});
   replicas.set_recompute(recipe.recompute);
   for (int step = 1; step <= steps; ++step) {
     const auto seed = static_cast<uint64_t>(step);
@@ -118,7 +118,7 @@ LossSums first_update(const models::TransformerConfig& config, double rdrop) {
   model.parameters().initialize(3);
   const std::vector<data::Batch> batches{random_batch(1, 20)};
   distributed::SingleProcess alone;
-  return DataParallel(model, {.rdrop = rdrop}, {}, alone, {1}).update(batches, 1, 1e-3, 7).sums;
+  return DataParallel(model, next_word_objective({.rdrop = rdrop}), {}, alone, {1}).update(batches, 1, 1e-3, 7).sums;
 }
 
 TEST(DataParallel, WithoutDropoutBothPassesOfRdropAgree) {
@@ -150,7 +150,7 @@ TEST(DataParallel, RdropDrawsThePassesTogether) {
     model.parameters().allocate();
     model.parameters().initialize(3);
     distributed::SingleProcess alone;
-    DataParallel replicas(model, {.rdrop = rdrop}, {}, alone, {1});
+    DataParallel replicas(model, next_word_objective({.rdrop = rdrop}), {}, alone, {1});
     const std::vector<data::Batch> batches{random_batch(1, 10)};
     double kl = 0.0;
     for (int step = 1; step <= 150; ++step) {
@@ -180,7 +180,7 @@ TEST(DataParallel, RecomputedLayersNeedLessMemory) {
     model.parameters().allocate();
     model.parameters().initialize(3);
     distributed::SingleProcess alone;
-    DataParallel replicas(model, {}, {}, alone, {1});
+    DataParallel replicas(model, next_word_objective({}), {}, alone, {1});
     replicas.set_recompute(recompute);
     const uint64_t before = replicas.arena_counters(0).live_bytes;
     const std::vector<data::Batch> batches{random_batch(1, 200)};
@@ -197,7 +197,7 @@ TEST(DataParallel, MeasuringAPassTellsWhatAnUpdateTakesAndChangesNothing) {
     model.parameters().allocate();
     model.parameters().initialize(3);
     distributed::SingleProcess alone;
-    DataParallel replicas(model, {}, {}, alone, {1});
+    DataParallel replicas(model, next_word_objective({}), {}, alone, {1});
     const std::vector<data::Batch> batches{random_batch(1, 40)};
     for (int step = 1; step <= 3; ++step) {
       const tensor::ArenaCounters before = replicas.arena_counters(0);
@@ -219,7 +219,7 @@ TEST(DataParallel, GivenBackMemoryIsTakenAgain) {
   model.parameters().allocate();
   model.parameters().initialize(3);
   distributed::SingleProcess alone;
-  DataParallel replicas(model, {}, {}, alone, {2});
+  DataParallel replicas(model, next_word_objective({}), {}, alone, {2});
   const std::vector<data::Batch> batches{random_batch(1, 4000)};
   replicas.update(batches, 1, 1e-3, 7);
   const uint64_t warm = replicas.arena_counters(1).system_bytes;
@@ -236,7 +236,7 @@ TEST(DataParallel, MoreWorkersThanSentencesIsFine) {
   model.parameters().allocate();
   model.parameters().initialize(3);
   distributed::SingleProcess alone;
-  DataParallel replicas(model, {}, {}, alone, {4});
+  DataParallel replicas(model, next_word_objective({}), {}, alone, {4});
   const std::vector<data::Batch> batches{random_batch(1, 2)};
   EXPECT_TRUE(replicas.update(batches, 1, 1e-3, 7).applied);
 }
@@ -246,7 +246,7 @@ TEST(DataParallel, ANonFiniteGradientLeavesTheWeightsUntouched) {
   model.parameters().allocate();
   model.parameters().initialize(3);
   distributed::SingleProcess alone;
-  DataParallel replicas(model, {}, {}, alone, {2});
+  DataParallel replicas(model, next_word_objective({}), {}, alone, {2});
   const auto write = [&](float value) { model.parameters().mutable_values().data<float>()[5] = value; };
   write(std::numeric_limits<float>::quiet_NaN());
   const std::vector<data::Batch> batches{random_batch(1, 6)};
@@ -270,7 +270,8 @@ TEST(DataParallel, ValuesWrittenFromOutsideAreUsed) {
   other.parameters().allocate();
   other.parameters().initialize(4);
   distributed::SingleProcess alone;
-  DataParallel replicas(model, {}, {}, alone, {2}), expected(other, {}, {}, alone, {2});
+  DataParallel replicas(model, next_word_objective({}), {}, alone, {2}),
+      expected(other, next_word_objective({}), {}, alone, {2});
   const std::vector<data::Batch> batches{random_batch(1, 6), random_batch(2, 3)};
   replicas.update(batches, 1, 1e-3, 7);
   model.parameters().mutable_values().copy_from(other.parameters().values());
@@ -286,7 +287,7 @@ TEST(DataParallel, WarmUpdatesAskTheSystemForNoMemory) {
     model.parameters().allocate();
     model.parameters().initialize(3);
     distributed::SingleProcess alone;
-    DataParallel replicas(model, {.rdrop = rdrop}, {}, alone, {2});
+    DataParallel replicas(model, next_word_objective({.rdrop = rdrop}), {}, alone, {2});
     const std::vector<data::Batch> batches{random_batch(1, 40)};
     replicas.update(batches, 1, 1e-3, 7);
     const auto requests = [&] {
@@ -321,7 +322,8 @@ TEST(GradientBuckets, SetOutDuringTheBackwardAndAreFinalThen) {
     models::Transformer model(config);
     model.parameters().allocate();
     model.parameters().initialize(3);
-    Replica replica(model);
+    const auto objective = next_word_objective({});
+    Replica replica(model, *objective);
     BucketRecorder recorder;
     constexpr int64_t kElements = 1024;
     GradientBuckets buckets(replica.parameters(), recorder, kElements);
@@ -350,7 +352,7 @@ TEST(DataParallel, LearnsOneBatchByHeart) {
   model.parameters().allocate();
   model.parameters().initialize(3);
   distributed::SingleProcess alone;
-  DataParallel replicas(model, {.label_smoothing = 0.0}, {}, alone, {1});
+  DataParallel replicas(model, next_word_objective({.label_smoothing = 0.0}), {}, alone, {1});
   const std::vector<data::Batch> batches{random_batch(1, 6)};
   double loss = 0.0;
   for (int step = 1; step <= 300; ++step) {

@@ -14,9 +14,11 @@ int main(int argc, char** argv) {
   options.source = {folder / "train.source"};
   options.target = {folder / "train.target"};
   options.model_folder = folder / "model";
-  options.model.d_model = 16;
-  options.model.d_ff = 32;
-  options.model.encoder_layers = options.model.decoder_layers = 1;
+  options.model = options.model.with<models::TransformerConfig>([](auto& shape) {
+    shape.d_model = 16;
+    shape.d_ff = 32;
+    shape.encoder_layers = shape.decoder_layers = 1;
+  });
   options.vocabulary.size = 20;
   options.batch.batch_tokens = 300;
   options.run.max_steps = 10;

@@ -20,6 +20,8 @@
 namespace dragoman::training {
 namespace {
 
+using models::TransformerConfig;
+
 namespace fs = std::filesystem;
 
 class TrainerTest : public testing::Test {
@@ -42,10 +44,12 @@ class TrainerTest : public testing::Test {
     options.valid_source = {folder_ / "corpus/valid.en"};
     options.valid_target = {folder_ / "corpus/valid.de"};
     options.model_folder = folder_ / name;
-    options.model.d_model = 16;
-    options.model.d_ff = 32;
-    options.model.n_heads = 2;
-    options.model.encoder_layers = options.model.decoder_layers = 1;
+    options.model = options.model.with<TransformerConfig>([](auto& shape) {
+      shape.d_model = 16;
+      shape.d_ff = 32;
+      shape.n_heads = 2;
+      shape.encoder_layers = shape.decoder_layers = 1;
+    });
     options.vocabulary.size = 300;
     options.batch.batch_tokens = 1200;
     options.batch.max_length = 100;
@@ -100,7 +104,8 @@ TEST_F(TrainerTest, ResumingAtAnyStepEqualsNeverStopping) {
     straight.batch.accumulate = accumulate;
     straight.batch.subword_sampling = 0.1;
     straight.loss.rdrop = accumulate == 2 ? 5.0 : 0.0;
-    straight.model.source_word_dropout = straight.model.target_word_dropout = 0.1F;
+    straight.model = straight.model.with<TransformerConfig>(
+        [](auto& shape) { shape.source_word_dropout = shape.target_word_dropout = 0.1F; });
     straight.run.log_every = 3;  // rows that sum up updates before and after a stop
     ASSERT_EQ(train(straight, 14), StopReason::kMaxSteps);
     for (const int64_t stop : {1, 4, 5, 7, 13}) {
@@ -123,8 +128,10 @@ TEST_F(TrainerTest, ResumingAtAnyStepEqualsNeverStopping) {
 TEST_F(TrainerTest, ABatchFittedToMemoryIsKeptWhenTheRunIsResumed) {
   TrainOptions whole = options("whole");
   whole.run.ema_decay = 0.0;
-  whole.model.d_model = 64;
-  whole.model.d_ff = 256;
+  whole.model = whole.model.with<TransformerConfig>([](auto& shape) {
+    shape.d_model = 64;
+    shape.d_ff = 256;
+  });
   whole.batch.batch_tokens = 20'000;  // activations of some hundred MiB: the size of this process is not so exact
   whole.batch.fit = true;
   whole.run.memory = uint64_t{1} << 40;
@@ -291,9 +298,11 @@ TEST_F(TrainerTest, StartsFromAModelThatIsThere) {
   train(options("first"), 4);
   TrainOptions run = options("second");
   run.initial_model = folder_ / "first";
-  run.model.d_model = 64;  // the shape and the vocabulary are those of the model
+  run.model = run.model.with<TransformerConfig>([](auto& shape) {
+    shape.d_model = 64;  // the shape and the vocabulary are those of the model
+    shape.dropout = 0.25F;
+  });
   run.vocabulary.size = 100;
-  run.model.dropout = 0.25F;
   run.run.seed = 2;
   {
     const tensor::NamedTensors expected = models::read_model_folder(run.initial_model).tensors;

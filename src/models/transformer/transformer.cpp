@@ -86,9 +86,8 @@ Variable Transformer::decode(const TokenRows& target, const std::shared_ptr<Deco
                              const nn::ForwardContext& context) const {
   Variable x = target_embedding_.forward(target.ids, target.rows, context);  // [Nt, D]
   for (size_t layer = 0; layer < decoder_layers_.size(); ++layer) {
-    const auto forward = [this, x, layer, memory, first_row = target.rows.first_row, context] {
-      return decoder_layers_[layer].forward(x, memory->self_attention(layer), memory->cross_attention(layer), first_row,
-                                            context);
+    const auto forward = [this, x, layer, memory, context = context.over(target.rows)] {
+      return decoder_layers_[layer].forward(x, memory->self_attention(layer), memory->cross_attention(layer), context);
     };
     x = run_layer(context, forward);  // [Nt, D]
   }

@@ -54,6 +54,23 @@ void TransformerConfig::check() const {
                     source_vocab_size, target_vocab_size);
 }
 
+ModelSizes TransformerConfig::sizes() const {
+  return {source_vocab_size, target_vocab_size,    d_model,
+          max_positions,     tying == Tying::kAll, int64_t{2} * decoder_layers * d_model};
+}
+
+void TransformerConfig::set_vocabulary_sizes(int64_t source, int64_t target) {
+  source_vocab_size = source;
+  target_vocab_size = target;
+}
+
+std::vector<std::pair<std::string, std::string>> TransformerConfig::facts() const {
+  return {{"layers", fmt::format("{} + {}", encoder_layers, decoder_layers)},
+          {"d_model / d_ff / heads", fmt::format("{} / {} / {}", d_model, d_ff, n_heads)},
+          {"norm", std::string(name_of(norm_order))},
+          {"vocabulary", fmt::format("{} / {}", source_vocab_size, target_vocab_size)}};
+}
+
 nn::LayerConfig TransformerConfig::encoder_layer() const {
   return {d_model,           d_ff, n_heads, norm_order, activation, dropout, attention_dropout, activation_dropout,
           layer_norm_epsilon};
@@ -64,15 +81,6 @@ nn::LayerConfig TransformerConfig::decoder_layer() const {
   layer.d_ff = decoder_d_ff > 0 ? decoder_d_ff : d_ff;
   layer.n_heads = decoder_n_heads > 0 ? decoder_n_heads : n_heads;
   return layer;
-}
-
-TransformerConfig with_dropouts_of(TransformerConfig shape, const TransformerConfig& asked) {
-  TransformerConfig::fields([&](const auto& field) {
-    if (is_dropout(field.name)) {
-      shape.*field.member = asked.*field.member;
-    }
-  });
-  return shape;
 }
 
 std::string to_json(const TransformerConfig& config) {

@@ -54,7 +54,9 @@ struct TransformerConfig {
 
   /// Throws Error(kUsage) naming field, rule and value: "d_model is 100, must be a multiple of n_heads (8)".
   void check() const;
-  ModelSizes sizes() const { return {source_vocab_size, target_vocab_size, d_model, max_positions}; }
+  ModelSizes sizes() const;
+  void set_vocabulary_sizes(int64_t source, int64_t target);
+  std::vector<std::pair<std::string, std::string>> facts() const;
   nn::LayerConfig encoder_layer() const;
   nn::LayerConfig decoder_layer() const;
 };
@@ -88,15 +90,6 @@ void TransformerConfig::fields(Visit&& visit) {
   visit(Field("layer_norm_epsilon", &C::layer_norm_epsilon, "Added to the variance in layer norm", {1e-12, 0.1})
             .without_flag());
 }
-
-/// Returns: whether a field of TransformerConfig is a dropout. Dropouts do not belong to the shape of a model: training
-/// that starts from a model may change them.
-constexpr bool is_dropout(std::string_view field) {
-  return field.ends_with("dropout");
-}
-
-/// `shape` with the dropouts of `asked`: what a training run makes of a model that it starts from.
-TransformerConfig with_dropouts_of(TransformerConfig shape, const TransformerConfig& asked);
 
 /// JSON text of config.json and back. The reader throws Error(kBadData) for unknown keys (nearest known name
 /// suggested), missing keys, wrong types and whatever check() refuses. decoder_d_ff, decoder_n_heads, output_bias and

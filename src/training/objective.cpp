@@ -1,0 +1,87 @@
+#include "training/objective.h"
+
+#include "ops/linear_cross_entropy.h"
+#include "ops/rdrop_cross_entropy.h"
+
+namespace dragoman::training {
+namespace {
+
+using models::Variable;
+
+// A batch as the model takes it, and the words that it must predict.
+struct Rows {
+  explicit Rows(const data::Batch& batch)
+      : input{models::make_token_rows(batch.source, batch.source_offsets, batch.first_source_row),
+              models::make_token_rows(batch.target_input, batch.target_offsets, batch.first_target_row)},
+        expected(tensor::Tensor::from(batch.target_output, {batch.target_tokens()})) {}
+
+  models::ModelInput input;
+  tensor::Tensor expected;  // [Nt] int32
+};
+
+class CrossEntropy : public Objective {
+ public:
+  explicit CrossEntropy(double label_smoothing) : label_smoothing_(static_cast<float>(label_smoothing)) {}
+
+  Pass train(const models::Model& model, const data::Batch& shard, const nn::ForwardContext& context,
+             double scale) const override {
+    return pass(model, Rows(shard), context, {label_smoothing_, scale});
+  }
+  LossSums evaluate(const models::Model& model, const data::Batch& batch) const override {
+    return pass(model, Rows(batch), {}, {label_smoothing_, 1.0}).sums;
+  }
+
+ private:
+  static Pass pass(const models::Model& model, const Rows& rows, const nn::ForwardContext& context,
+                   const kernels::LossOptions& options) {
+    const Variable hidden = model.forward(rows.input, context);  // [Nt, D]
+    const models::OutputLayer output = model.output();
+    const ops::LossResult result =
+        ops::linear_cross_entropy(hidden, output.weight, output.bias, rows.expected, options);
+    return {{result.loss.value().item() / options.gradient_scale, result.nll, rows.expected.dim(0), result.correct},
+            result.loss};
+  }
+
+  float label_smoothing_;
+};
+
+// R-Drop (Wu et al. 2021): two passes of each shard, whose divergence is part of the loss.
+class TwoPasses : public Objective {
+ public:
+  explicit TwoPasses(const LossOptions& options)
+      : label_smoothing_(static_cast<float>(options.label_smoothing)),
+        alpha_(options.rdrop),
+        one_pass_(options.label_smoothing) {}
+
+  Pass train(const models::Model& model, const data::Batch& shard, const nn::ForwardContext& context,
+             double scale) const override {
+    const Rows rows(shard);
+    nn::ForwardContext again = context;
+    again.pass = 1;
+    const Variable first = model.forward(rows.input, context);  // [Nt, D]
+    const Variable second = model.forward(rows.input, again);   // [Nt, D]
+    const models::OutputLayer output = model.output();
+    const ops::RdropResult result = ops::rdrop_cross_entropy(first, second, output.weight, output.bias, rows.expected,
+                                                             {{label_smoothing_, scale}, alpha_});
+    return {{result.smoothed, result.nll, rows.expected.dim(0), result.correct, result.divergence}, result.loss};
+  }
+  LossSums evaluate(const models::Model& model, const data::Batch& batch) const override {
+    return one_pass_.evaluate(model, batch);
+  }
+
+ private:
+  float label_smoothing_;
+  double alpha_;
+  CrossEntropy one_pass_;
+};
+
+}  // namespace
+
+std::unique_ptr<Objective> next_word_objective(const LossOptions& options) {
+  if (options.rdrop > 0.0) {
+    return std::make_unique<TwoPasses>(options);
+  }
+  return std::make_unique<CrossEntropy>(options.label_smoothing);
+}
+
+}  // namespace dragoman::training

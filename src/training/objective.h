@@ -1,0 +1,37 @@
+#pragma once
+
+#include <memory>
+
+#include "data/batch.h"
+#include "models/model.h"
+#include "training/loss_sums.h"
+#include "training/train_options.h"
+
+namespace dragoman::training {
+
+/// What a pass over a shard gives.
+struct Pass {
+  LossSums sums;          ///< for people: not scaled
+  models::Variable loss;  ///< scalar, scaled: the backward begins here
+};
+
+/// What training makes small: the loss of a model over a batch. Every replica has the same objective.
+/// Threads: any number.
+class Objective {
+ public:
+  virtual ~Objective() = default;
+  /// Returns the loss of one shard, recorded on the active tape.
+  /// @param scale  1 / target tokens of the whole update: the loss of an update is the mean over its tokens
+  /// Requires: the shard is not empty.
+  virtual Pass train(const models::Model& model, const data::Batch& shard, const nn::ForwardContext& context,
+                     double scale) const = 0;
+  /// Returns the sums without dropout. Requires: nothing is recorded (autograd::NoGrad).
+  virtual LossSums evaluate(const models::Model& model, const data::Batch& batch) const = 0;
+};
+
+/// Cross-entropy of the target words with label smoothing (Vaswani et al. 2017, section 5.4). With
+/// LossOptions::rdrop each shard goes through the model twice under different dropout masks
+/// (ops::rdrop_cross_entropy); the sums are then the mean of both passes, comparable with those of one.
+std::unique_ptr<Objective> next_word_objective(const LossOptions& options);
+
+}  // namespace dragoman::training

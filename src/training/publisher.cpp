@@ -1,0 +1,46 @@
+#include "training/publisher.h"
+
+#include <utility>
+
+#include "base/error.h"
+#include "kernels/cpu/simd/vector_math.h"
+
+namespace dragoman::training {
+
+Publisher::Publisher(const TrainOptions& options, distributed::ProcessGroup& processes, ModelTexts texts)
+    : options_(options), processes_(processes), texts_(std::move(texts)) {}
+
+void Publisher::publish(const models::Model& model) const {
+  if (processes_.leads()) {
+    publish_model(options_.model_folder, model, texts_);
+  }
+}
+
+bool Publisher::has_model() const {
+  return std::filesystem::exists(options_.model_folder / base::kManifestName);
+}
+
+std::string Publisher::save(const models::Model& model, const OptimizerTensors& optimizer,
+                            const RunState& state) const {
+  if (!processes_.leads()) {
+    return "";
+  }
+  base::check(kernels::all_finite(model.parameters().values().span<float>()), base::ErrorKind::kRuntime,
+              "train: a weight is not finite at step {}; nothing is saved, the last checkpoint is intact", state.step);
+  const auto folder = checkpoint_folder(options_.model_folder, state.step);
+  save_checkpoint(options_.model_folder, model, optimizer, {folder, state, recipe_json(options_), texts_});
+  const RunOptions& run = options_.run;
+  prune_checkpoints(options_.model_folder, state.scores, {run.keep_last, run.keep_best, run.validate_every});
+  return folder.filename().string();
+}
+
+std::vector<std::filesystem::path> Publisher::checkpoints_to_average(const RunState& state) const {
+  if (!processes_.leads()) {
+    return {};
+  }
+  const RunOptions& run = options_.run;
+  return run.average_best ? best_checkpoints(options_.model_folder, run.average, state.scores)
+                          : last_checkpoints(options_.model_folder, run.average);
+}
+
+}  // namespace dragoman::training

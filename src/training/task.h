@@ -1,0 +1,47 @@
+#pragma once
+
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "data/examples.h"
+#include "data/exchange.h"
+#include "data/vocabulary/vocabulary.h"
+#include "training/objective.h"
+#include "training/train_options.h"
+#include "training/validation.h"
+
+namespace dragoman::training {
+
+/// What the text files of a run mean. A task turns them into examples, an objective and a validation; the trainer knows
+/// these three and nothing else of the text. docs/add_a_task.md leads through adding one.
+///
+/// The functions stand in the order in which a run calls them. `options` are those of the run: workers and vocabulary
+/// sizes are filled in as they become known.
+class Task {
+ public:
+  virtual ~Task() = default;
+
+  /// Returns: hashes of the training text and of the validation text. A resumed run must find the first unchanged;
+  /// several processes must agree about both.
+  virtual std::string fingerprint() const = 0;
+  virtual std::string validation_fingerprint() const = 0;
+  /// Learns the vocabularies of the training text. What came out differently than asked goes to `notes`.
+  virtual data::VocabularyPair learn_vocabularies(const TrainOptions& options,
+                                                  std::vector<std::string>& notes) const = 0;
+  /// Returns: the text of languages.json; empty where it is not known.
+  virtual std::string languages() const { return ""; }
+  /// Encodes the training text. Called once. Throws: Error(kBadData) if no example is left.
+  virtual std::unique_ptr<data::Examples> examples(const data::VocabularyPair& vocabularies,
+                                                   const TrainOptions& options, data::Exchange exchange) = 0;
+  virtual std::unique_ptr<const Objective> objective(const TrainOptions& options) const = 0;
+  virtual std::unique_ptr<Validation> validation(const data::VocabularyPair& vocabularies,
+                                                 const TrainOptions& options) const = 0;
+  /// Returns: what a person should be told of the text before the first update.
+  virtual std::vector<std::string> warnings(const data::VocabularyPair& /*vocabularies*/,
+                                            const TrainOptions& /*options*/) const {
+    return {};
+  }
+};
+
+}  // namespace dragoman::training

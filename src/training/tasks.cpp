@@ -1,0 +1,32 @@
+#include "training/tasks.h"
+
+#include <algorithm>
+
+#include "base/error.h"
+#include "training/translation_task.h"
+
+namespace dragoman::training {
+namespace {
+
+struct Row {
+  const char* name;
+  std::unique_ptr<Task> (*make)(const TrainOptions& options);
+};
+
+constexpr Row kTasks[] = {
+    {"translation", make_translation_task},
+};
+
+}  // namespace
+
+std::unique_ptr<Task> make_task(const TrainOptions& options) {
+  const auto* found = std::ranges::find(kTasks, options.task, [](const Row& row) { return std::string(row.name); });
+  std::string names;
+  for (const Row& row : kTasks) {
+    names += (names.empty() ? "" : ", ") + std::string(row.name);
+  }
+  base::check_usage(found != std::end(kTasks), "train: task is \"{}\", must be one of {}", options.task, names);
+  return found->make(options);
+}
+
+}  // namespace dragoman::training

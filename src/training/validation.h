@@ -1,0 +1,46 @@
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "distributed/process_group.h"
+#include "report/metrics_log.h"
+#include "report/svg_heat_map.h"
+#include "report/training_report_data.h"
+#include "training/data_parallel.h"
+#include "training/train_options.h"
+
+namespace dragoman::training {
+
+/// How good the model is on the validation text. A score that the task does not have is report::kNotMeasured.
+struct ValidationResult {
+  LossSums sums;
+  double bleu = report::kNotMeasured;          ///< 0 to 100
+  double chrf = report::kNotMeasured;          ///< 0 to 100
+  std::vector<report::SampleTranslation> samples;  ///< the first sentences, for the report
+
+  /// Returns: the score by `metric`, turned so that higher is better (loss: minus nats per token).
+  double score(ValidationMetric metric) const;
+  /// "BLEU 31.20  chrF 55.10", without what was not measured.
+  std::string scores_text() const;
+};
+
+/// The validation of a task: how good is a model on text that it has not seen?
+class Validation {
+ public:
+  virtual ~Validation() = default;
+
+  /// Whether there is validation text. Without any, no other function may be called.
+  virtual bool has_data() const = 0;
+  /// The processes share the work and all get the same result.
+  /// @param model  the one whose weights `replicas` share
+  virtual ValidationResult run(DataParallel& replicas, const models::Model& model,
+                               distributed::ProcessGroup& processes) const = 0;
+  /// Returns: pictures of the model at work on the first sentence, for the report.
+  virtual std::vector<report::HeatMap> pictures(const models::Model& /*model*/) const { return {}; }
+  /// Decodes from now on with `search_tokens` source tokens in work in a worker. With `gives_back` the replicas first
+  /// give back the memory of their passes. Neither changes a result.
+  virtual void limit_memory(int64_t /*search_tokens*/, bool /*gives_back*/) {}
+};
+
+}  // namespace dragoman::training
