@@ -1,5 +1,6 @@
 # cmake --install: the program, the static libraries, their headers under include/dragoman/<folder>/, and a CMake
-# package. `find_package(dragoman)` gives dragoman::dragoman (everything) and dragoman::<folder>.
+# package. `find_package(dragoman)` gives dragoman::dragoman (everything) and dragoman::<folder>. The headers include each
+# other as "dragoman/<folder>/...", as users do.
 include(GNUInstallDirs)
 include(CMakePackageConfigHelpers)
 
@@ -10,9 +11,14 @@ set(dragoman_targets dragoman_all)
 foreach(folder base tensor kernels autograd ops nn models data evaluation report distributed decoding training benchmark interop serving)
   target_link_libraries(dragoman_all INTERFACE dragoman_${folder})
   list(APPEND dragoman_targets dragoman_${folder})
-  install(DIRECTORY ${PROJECT_SOURCE_DIR}/src/${folder} DESTINATION ${CMAKE_INSTALL_INCLUDEDIR}/dragoman
-    FILES_MATCHING PATTERN "*.h" PATTERN "*-inl.h" EXCLUDE)
+  list(APPEND dragoman_folders ${folder})
 endforeach()
+
+set(dragoman_headers ${CMAKE_BINARY_DIR}/include/dragoman)
+install(CODE "execute_process(COMMAND \"${CMAKE_COMMAND}\" \"-DSOURCE=${PROJECT_SOURCE_DIR}/src\"
+  \"-DDESTINATION=${dragoman_headers}\" \"-DFOLDERS=${dragoman_folders}\"
+  -P \"${CMAKE_CURRENT_LIST_DIR}/install_headers.cmake\" COMMAND_ERROR_IS_FATAL ANY)")
+install(DIRECTORY ${dragoman_headers} DESTINATION ${CMAKE_INSTALL_INCLUDEDIR})
 
 set(dragoman_package_dir ${CMAKE_INSTALL_LIBDIR}/cmake/dragoman)
 install(TARGETS dragoman)

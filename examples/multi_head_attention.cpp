@@ -76,12 +76,12 @@ class Memory : public nn::KeyValueSource {
 // The rows of a padded [64 * 10, 300] tensor that count.
 Tensor without_padding(const Tensor& padded, const std::vector<int64_t>& lengths) {
   const Tensor offsets = offsets_of(lengths);
-  Tensor packed = Tensor::empty({offsets.span<int32_t>().back(), kWidth});
+  Tensor ragged = Tensor::empty({offsets.span<int32_t>().back(), kWidth});
   for (int64_t b = 0; b < kSentences; ++b) {
     const int32_t* begin = offsets.data<int32_t>() + b;
-    packed.rows(begin[0], begin[1]).copy_from(padded.rows(b * kKeys, b * kKeys + lengths[size_t(b)]));
+    ragged.rows(begin[0], begin[1]).copy_from(padded.rows(b * kKeys, b * kKeys + lengths[size_t(b)]));
   }
-  return packed;
+  return ragged;
 }
 
 void print_weights(const Tensor& weights, int64_t head, int64_t n_valid) {
@@ -129,10 +129,10 @@ int main() {
              output.shape().to_string());
   print_weights(padded.weights_of_first(), 0, lengths[0]);
 
-  // Packed: only the keys that count exist.
-  Memory packed(without_padding(key, lengths), without_padding(value, lengths),
+  // Ragged: only the keys that count exist.
+  Memory ragged(without_padding(key, lengths), without_padding(value, lengths),
                 {query_offsets, offsets_of(lengths), {}});
-  const Tensor same = attention.forward(rows, packed, {}).value();
+  const Tensor same = attention.forward(rows, ragged, {}).value();
   float difference = 0.0F;
   for (int64_t i = 0; i < same.size(); ++i) {
     difference = std::max(difference, std::abs(same.data<float>()[i] - output.data<float>()[i]));

@@ -15,7 +15,7 @@ Variable recompute(const char* name, std::function<Variable()> part) {
   if (!once.requires_grad()) {
     return once;
   }
-  Variable output(once.value(), true);
+  Variable output(once.value(), /*requires_grad=*/true);
   output.set_rounded(once.rounded());
   outer->push(name, output, [part = std::move(part)](const Tensor& grad_output) {
     Tape tape;

@@ -191,7 +191,7 @@ Variable record(const char* op, Tensor value, std::initializer_list<const Variab
   if (!needs_grad(inputs)) {
     return Variable(std::move(value));
   }
-  Variable output(std::move(value), true);
+  Variable output(std::move(value), /*requires_grad=*/true);
   Tape::active()->note_inputs(inputs);
   Tape::active()->push(op, output, std::move(backward));
   return output;

@@ -47,13 +47,19 @@ bool FieldReader::next(ProtobufField& field) {
       field.bytes = take(varint());
       break;
     default:
-      require(false, "has a field of unknown type");
+      fail("has a field of unknown type");
   }
   return true;
 }
 
+void FieldReader::fail(const char* what) const {
+  base::fail(ErrorKind::kBadData, "{}: {}; {}", name_, what, kDamaged);
+}
+
 void FieldReader::require(bool condition, const char* what) const {
-  base::check_data(condition, "{}: {}; {}", name_, what, kDamaged);
+  if (!condition) {
+    fail(what);
+  }
 }
 
 std::string_view FieldReader::take(uint64_t count) {
@@ -72,8 +78,7 @@ uint64_t FieldReader::varint() {
       return value;
     }
   }
-  require(false, "has a number of more than 10 bytes");
-  return 0;
+  fail("has a number of more than 10 bytes");
 }
 
 uint64_t FieldReader::fixed(size_t count) {

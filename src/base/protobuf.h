@@ -30,6 +30,7 @@ class FieldReader {
   size_t position() const { return message_.size() - rest_.size(); }
 
  private:
+  [[noreturn]] void fail(const char* what) const;
   void require(bool condition, const char* what) const;
   std::string_view take(uint64_t count);
   uint64_t varint();

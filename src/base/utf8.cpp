@@ -81,30 +81,38 @@ void append_utf8(char32_t code_point, std::string& out) {
   }
 }
 
+CodePoint ill_formed(size_t bytes) {
+  return {.value = 0xFFFD, .bytes = bytes, .is_valid = false};
+}
+
+CodePoint well_formed(char32_t value, size_t bytes) {
+  return {.value = value, .bytes = bytes, .is_valid = true};
+}
+
 }  // namespace
 
 CodePoint code_point_at(std::string_view text, size_t at) {
   const auto lead = static_cast<uint8_t>(text[at]);
   const size_t length = sequence_length(lead);
   if (length == 1) {
-    return {lead, 1, true};
+    return well_formed(lead, 1);
   }
   if (length == 0) {
-    return {0xFFFD, 1, false};
+    return ill_formed(1);
   }
   char32_t code_point = lead & (0x7Fu >> length);
   for (size_t i = 1; i < length; ++i) {
     const SecondByteRange range = i == 1 ? second_byte_range(lead) : SecondByteRange{0x80, 0xBF};
     if (at + i >= text.size()) {
-      return {0xFFFD, i, false};
+      return ill_formed(i);
     }
     const auto byte = static_cast<uint8_t>(text[at + i]);
     if (byte < range.low || byte > range.high) {
-      return {0xFFFD, i, false};
+      return ill_formed(i);
     }
     code_point = (code_point << 6) | (byte & 0x3Fu);
   }
-  return {code_point, length, true};
+  return well_formed(code_point, length);
 }
 
 bool is_valid_utf8(std::string_view text) {

@@ -20,15 +20,15 @@ constexpr int kTries = 5;
 struct Weight {
   const char* use;
   int64_t d_in, d_out;
-  bool stored_transposed;  // [d_out, d_in], as the embedding that serves as output weight
+  Transpose stored = Transpose::kNo;  // kYes: [d_out, d_in], as the embedding that serves as output weight
 };
 
 // The products that a model consists of.
 std::vector<Weight> weights_of(const models::TransformerConfig& model) {
-  return {{"attention projection", model.d_model, model.d_model, false},
-          {"feed-forward inner", model.d_model, model.d_ff, false},
-          {"feed-forward outer", model.d_ff, model.d_model, false},
-          {"output", model.d_model, model.target_vocab_size, true}};
+  return {{"attention projection", model.d_model, model.d_model},
+          {"feed-forward inner", model.d_model, model.d_ff},
+          {"feed-forward outer", model.d_ff, model.d_model},
+          {"output", model.d_model, model.target_vocab_size, Transpose::kYes}};
 }
 
 // x [N, Din], W [Din, Dout] or its transpose, y [N, Dout].
@@ -40,13 +40,13 @@ struct Operands {
 };
 
 Operands make_operands(const Weight& weight, int64_t tokens, kernels::Precision precision) {
-  const tensor::Shape shape =
-      weight.stored_transposed ? tensor::Shape{weight.d_out, weight.d_in} : tensor::Shape{weight.d_in, weight.d_out};
+  const tensor::Shape shape = weight.stored == Transpose::kYes ? tensor::Shape{weight.d_out, weight.d_in}
+                                                               : tensor::Shape{weight.d_in, weight.d_out};
   return {Tensor::full({tokens, weight.d_in}, 0.5),
           Tensor::full(shape, 0.5),
           Tensor::full({tokens, weight.d_out}, 0.5),
           Tensor::zeros(shape),
-          weight.stored_transposed ? Transpose::kYes : Transpose::kNo,
+          weight.stored,
           precision};
 }
 
@@ -70,7 +70,7 @@ void packed_forward(Operands& o) {
 
 std::shared_ptr<const ops::PackedWeight> pack(const Operands& operands) {
   const auto packed = std::make_shared<ops::PackedWeight>(
-      operands.weight.shape(), ops::PackedWeightLayout{operands.precision, operands.transposed, false});
+      operands.weight.shape(), ops::PackedWeightLayout{operands.precision, operands.transposed});
   packed->pack(operands.weight, 0, packed->panels());
   return packed;
 }
@@ -106,7 +106,7 @@ std::vector<ProductSpeed> measure_products(const models::TransformerConfig& mode
   std::vector<ProductSpeed> speeds;
   for (const Weight& weight : weights_of(model)) {
     const int64_t rows =
-        weight.stored_transposed ? std::min<int64_t>(tokens, 256) : tokens;  // the loss works in chunks
+        weight.stored == Transpose::kYes ? std::min<int64_t>(tokens, 256) : tokens;  // the loss works in chunks
     const double flops = 2.0 * static_cast<double>(rows) * static_cast<double>(weight.d_in * weight.d_out);
     std::vector<Operands> operands(static_cast<size_t>(workers.workers));
     pool.run([&](int rank) { operands[static_cast<size_t>(rank)] = make_operands(weight, rows, workers.precision); });

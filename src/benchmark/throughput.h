@@ -62,8 +62,8 @@ struct Throughput {
 double translation_flops(const models::TransformerConfig& model, int64_t source_length, int64_t target_length,
                          int64_t n_hypotheses);
 
-/// The same of training on one sentence pair: three times the forward pass, which is that of one hypothesis (causal
-/// attention counts the triangle it needs).
+/// Returns the operations of training on one sentence pair: three times the forward pass, which is that of one
+/// hypothesis (causal attention counts the triangle it needs).
 double training_flops(const models::TransformerConfig& model, int64_t source_length, int64_t target_length);
 
 /// The shapes that benchmarks are known by: "base" (6+6 layers, 512/2048, 8 heads, vocabulary 32,000), "d256" (3+3,

@@ -3,6 +3,7 @@
 #include <memory>
 
 #include "cli/command.h"
+#include "cli/model_formats.h"
 #include "cli/text_output.h"
 #include "decoding/search/search_defaults.h"
 #include "interop/marian_export.h"
@@ -41,7 +42,7 @@ void add_export_command(CLI::App& app, Run& run) {
   CLI::App* command = add_command(app, "export", "Write a model as another program reads it");
   const auto arguments = std::make_shared<ExportArguments>();
   command->add_option("--to", arguments->to, "Kind to write: a MarianMT folder of Hugging Face transformers")
-      ->check(CLI::IsMember({"hf-marian"}))
+      ->check(CLI::IsMember(model_formats()))
       ->required();
   command->add_option("folder", arguments->folder, "Folder to write; must not be there yet")
       ->type_name("DIR")

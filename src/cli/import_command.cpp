@@ -5,6 +5,7 @@
 #include "base/error.h"
 #include "base/folder_lock.h"
 #include "cli/command.h"
+#include "cli/model_formats.h"
 #include "cli/new_folder.h"
 #include "cli/text_output.h"
 #include "decoding/search/search_defaults.h"
@@ -55,7 +56,7 @@ void add_import_command(CLI::App& app, Run& run) {
   const auto arguments = std::make_shared<ImportArguments>();
   command
       ->add_option("--from", arguments->from, "Kind of the other model: a MarianMT folder of Hugging Face transformers")
-      ->check(CLI::IsMember({"hf-marian"}))
+      ->check(CLI::IsMember(model_formats()))
       ->required();
   command->add_option("folder", arguments->folder, "Folder of the other model")->type_name("DIR")->required();
   command->add_option("--model", arguments->model, "Model folder to write; new or empty")->type_name("DIR")->required();

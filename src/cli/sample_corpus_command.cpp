@@ -38,8 +38,10 @@ void add_sample_corpus_command(CLI::App& app, Run& run) {
   CLI::App* command = add_command(
       app, "sample-corpus",
       "Write a parallel text made by a grammar, in which the pronoun for \"it\" shows what the model understood");
-  command->add_option("--pair", options.pair, "Languages")->check(CLI::IsMember({"en-de"}));
-  command->add_option("--size", options.size, "Sentence pairs of all parts together, 100 to 200000");
+  command->add_option("--pair", options.pair, "Languages")->check(CLI::IsMember({data::kSampleCorpusPair}));
+  command->add_option("--size", options.size,
+                      fmt::format("Sentence pairs of all parts together ({} to {})", data::kSampleCorpusMinSize,
+                                  data::kSampleCorpusMaxSize));
   command->add_option("--seed", options.seed, "Another seed, other sentences");
   command
       ->add_option("--output", options.output,

@@ -41,17 +41,17 @@ int score(const ScoreArguments& arguments) {
   const auto scores = decoding::score_pairs(translator.model(), translator.source_vocabulary(),
                                             translator.target_vocabulary(), sources, targets, arguments.score);
   std::string text;
-  double log_prob = 0.0;
-  int64_t tokens = 0;
+  decoding::PairScore total;
   for (size_t line = 0; line < scores.size(); ++line) {
     text += format(line + 1, scores[line], arguments.json);
-    log_prob += scores[line].log_prob;
-    tokens += scores[line].tokens;
+    total.log_prob += scores[line].log_prob;
+    total.tokens += scores[line].tokens;
   }
   output.write(text);
   output.finish();
-  const std::string summary = fmt::format("lines {}  tokens {}  log-probability {:.6f}  perplexity {:.6f}\n",
-                                          scores.size(), tokens, log_prob, decoding::perplexity(scores));
+  const std::string summary =
+      fmt::format("lines {}  tokens {}  log-probability {:.6f}  perplexity {:.6f}\n", scores.size(), total.tokens,
+                  total.log_prob, decoding::perplexity({&total, 1}));
   say(summary);
   return 0;
 }

@@ -6,6 +6,7 @@
 #include "base/error.h"
 #include "base/folder_lock.h"
 #include "cli/command.h"
+#include "cli/field_flags.h"
 #include "cli/text_output.h"
 #include "data/encoded_corpus.h"
 #include "decoding/load_translator.h"
@@ -41,7 +42,7 @@ decoding::LearnedShortlist learn_from_files(const ShortlistArguments& arguments)
   return decoding::learn_shortlist(pairs, vocabularies, arguments.options);
 }
 
-// Lines that the model translates in parts are left out: nobody knows which part became what.
+// Lines that the model translates in parts are left out: which part became what is unknown.
 void add_pairs(const decoding::Translator& translator, std::span<const std::string> lines, uint64_t first_line,
                std::vector<data::SentencePair>& pairs) {
   decoding::SearchOptions greedy = translator.search_defaults();
@@ -98,10 +99,8 @@ void add_options(CLI::App& command, ShortlistArguments& arguments) {
                      "Target pieces that every sentence may use: the most frequent ones, 0 to 1000000");
   command.add_option("--best", options.best,
                      "Target pieces that each source piece allows: the likeliest ones, 1 to 100000");
-  command.add_option("--iterations", options.alignment.iterations, "Rounds of the aligner, 1 to 100");
-  command.add_option("--diagonal", options.alignment.diagonal,
-                     "How strongly the aligner holds words in like places together, 0 to 100; 0 = not at all, for "
-                     "languages of another order of words");
+  add_field(command, base::field_of(&data::LexicalOptions::iterations), options.alignment.iterations);
+  add_field(command, base::field_of(&data::LexicalOptions::diagonal), options.alignment.diagonal);
   command.add_option("--workers", arguments.workers, "Threads, 0 to 1024; 0 = one a core; never changes the result");
 }
 

@@ -22,9 +22,9 @@ void check_options(const Examples& examples, const BatcherOptions& options) {
       "batcher: batch tokens is {}, but sentences may have {} tokens and eos; raise it to {} or lower max "
       "length",
       options.batch_tokens, examples.max_length(), longest);
-  base::check_usage(options.batch_tokens <= kMaxBatchTokens, "batcher: batch tokens is {}, it must be at most {}",
+  base::check_usage(options.batch_tokens <= kMaxBatchTokens, "batcher: batch tokens is {}, must be at most {}",
                     options.batch_tokens, kMaxBatchTokens);
-  base::check_usage(options.window_sentences >= 1, "batcher: window is {} sentences, it must be at least 1",
+  base::check_usage(options.window_sentences >= 1, "batcher: window is {} sentences, must be at least 1",
                     options.window_sentences);
   base::check_argument(
       options.first_shard >= 0 && options.own_shards >= 1 && options.first_shard + options.own_shards <= options.shards,

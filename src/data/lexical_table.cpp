@@ -198,12 +198,9 @@ void normalise_all(base::WorkerPool& pool, std::span<const uint64_t> counts, Lex
 }  // namespace
 
 void LexicalOptions::check() const {
-  base::check_range("iterations", iterations, 1, 100);
-  base::check_range("diagonal", diagonal, 0, 100);
+  base::check_fields(*this);
   base::check_usage(null_probability > 0 && null_probability < 1, "null_probability is {}, must be above 0 and below 1",
                     null_probability);
-  base::check_range("workers", workers, 1, 1024);
-  base::check_range("max_entries", static_cast<double>(max_entries), 1, 2147483647);
 }
 
 LexicalTable::LexicalTable(std::vector<uint64_t> starts, std::vector<int32_t> targets)

@@ -5,6 +5,7 @@
 #include <span>
 #include <vector>
 
+#include "base/fields.h"
 #include "data/batch.h"
 
 namespace dragoman::data {
@@ -17,17 +18,32 @@ struct NumberedPairs {
 
 /// Options for learning a LexicalTable.
 struct LexicalOptions {
-  int iterations = 5;              ///< iterations of EM, 1 to 100
-  double diagonal = 4.0;           ///< lambda, 0 to 100; 0 makes all places equally likely (IBM model 1)
+  int iterations = 5;
+  double diagonal = 4.0;           ///< lambda; 0 makes all places equally likely (IBM model 1)
   double null_probability = 0.08;  ///< p0: a target piece comes from no source piece; above 0, below 1
-  int workers = 1;                 ///< threads, 1 to 1024; does not change the result
-  /// Largest number of entries in the table, 1 to 2^31 - 1; learning needs 24 bytes an entry. A text with more entries
-  /// is sampled evenly: every second pair, every fourth pair, and so on.
+  int workers = 1;
+  /// Learning needs 24 bytes an entry. A text with more entries is sampled evenly: every second pair, every fourth
+  /// pair, and so on.
   uint64_t max_entries = uint64_t{1} << 26;
 
   /// Throws: Error(kUsage) with field, value and range, "iterations is 0, must be 1 to 100".
   void check() const;
+  template <typename Visit>
+  static void fields(Visit&& visit);
 };
+
+template <typename Visit>
+void LexicalOptions::fields(Visit&& visit) {
+  using base::Field;
+  using O = LexicalOptions;
+  visit(Field("iterations", &O::iterations, "Rounds of the aligner", {1, 100}));
+  visit(Field("diagonal", &O::diagonal,
+              "How strongly the aligner holds words in like places together; 0 = not at all, for languages of another "
+              "order of words",
+              {0, 100}));
+  visit(Field("workers", &O::workers, "Threads", {1, 1024}).course().without_flag());
+  visit(Field("max_entries", &O::max_entries, "Entries of the table", {1, 2147483647}).without_flag());
+}
 
 /// A sparse table of p(target piece | source piece) for the pieces that occur together in at least one pair.
 class LexicalTable {

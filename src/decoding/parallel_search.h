@@ -77,7 +77,7 @@ class ParallelSearch {
   /// Alignments added where the options want them.
   SearchOutput output_of(std::span<const int32_t> source, std::vector<Hypothesis> hypotheses,
                          const SearchOptions& options) const;
-  /// A worker for a thread of one's own, and back. One that failed with sentences in it is dropped, not kept.
+  /// Lends a worker to the calling thread; give_back returns it. A worker that failed with sentences in it is dropped.
   /// @param threads  of its team, the caller's counted; 1 = it works alone
   std::unique_ptr<SearchWorker> take_worker(int threads) const;
   void give_back(std::unique_ptr<SearchWorker> worker) const;

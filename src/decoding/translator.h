@@ -54,7 +54,7 @@ class Translator {
   /// all is answered.
   /// @return the translation, or the error of this line alone. Wrong options are thrown at once, as Error(kUsage).
   std::future<Translation> submit(const TranslationRequest& request, const SearchOptions& options) const;
-  /// What is told of a line submitted: its translation and null, or an empty one and the error.
+  /// Called once for each submitted line, with its translation and null, or an empty translation and the error.
   using Done = std::function<void(Translation translation, std::exception_ptr error)>;
   /// The same without a future: `done` is called once, in a worker's thread, or in the caller's for a blank line. It
   /// must not throw, wait, translate with this translator, or hold the last reference to it.

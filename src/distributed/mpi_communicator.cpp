@@ -20,8 +20,8 @@ class MpiCommunicator : public ProcessGroup {
   std::string name_of(int rank) const override { return engine_.name_of(rank); }
 
   using ProcessGroup::all_gather;
-  std::vector<std::string> all_gather(std::string_view mine, Line line) override {
-    MpiGather gather(mine, line);
+  std::vector<std::string> all_gather(std::string_view mine, Channel channel) override {
+    MpiGather gather(mine, channel);
     engine_.begin(gather);
     engine_.wait_for(gather);
     return gather.take();

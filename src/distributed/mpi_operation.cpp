@@ -52,7 +52,7 @@ void MpiGather::start(int rank, int size) {
   my_size_ = mine_.size();
   sizes_.resize(static_cast<size_t>(size));
   all_.resize(static_cast<size_t>(size));
-  const int tag = mpi_tags::sizes(line_);
+  const int tag = mpi_tags::sizes(channel_);
   for (int other = 0; other < size; ++other) {
     if (other != rank) {
       requests_.receive(&sizes_[static_cast<size_t>(other)], sizeof(uint64_t), other, tag);
@@ -75,7 +75,7 @@ bool MpiGather::advance() {
 }
 
 void MpiGather::exchange_bytes() {
-  const int tag = mpi_tags::bytes(line_);
+  const int tag = mpi_tags::bytes(channel_);
   for (size_t other = 0; other < all_.size(); ++other) {
     if (static_cast<int>(other) == rank_) {
       continue;

@@ -45,7 +45,7 @@ class MpiOperation {
 /// The all-gather of byte strings.
 class MpiGather : public MpiOperation {
  public:
-  MpiGather(std::string_view mine, Line line) : mine_(mine), line_(line) {}
+  MpiGather(std::string_view mine, Channel channel) : mine_(mine), channel_(channel) {}
   void start(int rank, int size) override;
   bool advance() override;
   bool is_sum() const override { return false; }
@@ -56,7 +56,7 @@ class MpiGather : public MpiOperation {
   void exchange_bytes();
 
   std::string mine_;
-  Line line_;
+  Channel channel_;
   int rank_ = 0;
   Stage stage_ = Stage::kSizes;
   uint64_t my_size_ = 0;

@@ -6,13 +6,13 @@
 namespace dragoman::distributed::mpi_tags {
 
 inline constexpr int kPulse = 1;  ///< a sign of life, or the error of a failing rank
-inline int sizes(Line line) {
-  return 2 + 2 * static_cast<int>(line);
+inline int sizes(Channel channel) {
+  return 2 + 2 * static_cast<int>(channel);
 }
-inline int bytes(Line line) {
-  return 3 + 2 * static_cast<int>(line);
+inline int bytes(Channel channel) {
+  return 3 + 2 * static_cast<int>(channel);
 }
-inline constexpr int kFirstSum = 2 + 2 * kLines;
+inline constexpr int kFirstSum = 2 + 2 * kChannels;
 inline int parts(int tag) {
   return kFirstSum + 2 * tag;
 }

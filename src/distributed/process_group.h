@@ -13,8 +13,8 @@ namespace dragoman::distributed {
 
 /// Independent channels between the processes. Requires: on each channel all ranks make the same calls in the same
 /// order. Threads: different threads may use different channels at once.
-enum class Line { kTraining, kData };
-inline constexpr int kLines = 2;
+enum class Channel { kTraining, kData };
+inline constexpr int kChannels = 2;
 
 /// The processes that train one model together, on one machine or several. Each process may have several replicas as
 /// threads. Rank 0 leads: only rank 0 writes files and prints messages.
@@ -29,8 +29,8 @@ class ProcessGroup : public Communicator {
   virtual std::string name_of(int rank) const = 0;
 
   /// Returns the bytes of all ranks, by rank. The lengths may differ.
-  virtual std::vector<std::string> all_gather(std::string_view mine, Line line) = 0;
-  std::vector<std::string> all_gather(std::string_view mine) { return all_gather(mine, Line::kTraining); }
+  virtual std::vector<std::string> all_gather(std::string_view mine, Channel channel) = 0;
+  std::vector<std::string> all_gather(std::string_view mine) { return all_gather(mine, Channel::kTraining); }
   /// Copies `values` of `root` to all ranks. Requires: equal lengths on all ranks.
   void broadcast(std::span<float> values, int root = 0) { broadcast_bytes(std::as_writable_bytes(values), root); }
   void broadcast(std::span<double> values, int root = 0) { broadcast_bytes(std::as_writable_bytes(values), root); }
@@ -64,7 +64,7 @@ class SingleProcess : public ProcessGroup {
   int processes_here() const override { return 1; }
   std::string name_of(int) const override { return "rank 0"; }
   using ProcessGroup::all_gather;
-  std::vector<std::string> all_gather(std::string_view mine, Line) override { return {std::string(mine)}; }
+  std::vector<std::string> all_gather(std::string_view mine, Channel) override { return {std::string(mine)}; }
   void begin_sum(std::span<float>, int) override {}
   void end_sums() override {}
   void abandon() override {}

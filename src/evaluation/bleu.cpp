@@ -23,7 +23,7 @@ double default_smooth_value(Smoothing smoothing) {
   return smoothing == Smoothing::kFloor ? 0.1 : 1.0;
 }
 
-Symbols word_numbers(const BleuOptions& options, std::string_view line, Vocabulary& vocabulary) {
+Symbols word_numbers(const BleuOptions& options, std::string_view line, WordNumbers& vocabulary) {
   const std::string words = options.lowercase ? tokenize(options.tokenize, trim_right(lower_case(line)))
                                               : tokenize(options.tokenize, trim_right(line));
   return vocabulary.numbers(split_words(words));
@@ -123,14 +123,14 @@ std::string BleuScore::details() const {
 
 Bleu::Bleu(const BleuOptions& options)
     : options_(options), smooth_value_(options.smooth_value.value_or(default_smooth_value(options.smoothing))) {
-  base::check_usage(std::isfinite(smooth_value_) && smooth_value_ >= 0.0,
-                    "smooth-value: must be a number of at least 0, got {}", smooth_value_);
+  base::check_usage(std::isfinite(smooth_value_) && smooth_value_ >= 0.0, "smooth-value is {}, must be 0 or more",
+                    smooth_value_);
 }
 
 CountTable Bleu::count(Lines hypothesis, std::span<const Lines> references) const {
   check_same_lines(hypothesis, references);
   CountTable table(hypothesis.size(), kColumns);
-  Vocabulary vocabulary;
+  WordNumbers vocabulary;
   NgramMatcher matcher;
   std::vector<Symbols> reference_words(references.size());
   for (size_t i = 0; i < hypothesis.size(); ++i) {

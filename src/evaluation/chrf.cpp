@@ -64,7 +64,7 @@ Symbols characters_without_space(std::string_view line) {
   return characters;
 }
 
-Sentence read_sentence(const ChrfOptions& options, std::string_view line, Vocabulary& vocabulary) {
+Sentence read_sentence(const ChrfOptions& options, std::string_view line, WordNumbers& vocabulary) {
   const std::string lowered = options.lowercase ? lower_case(line) : std::string();
   const std::string_view text = options.lowercase ? std::string_view(lowered) : line;
   Sentence sentence{.characters = characters_without_space(text), .words = {}};
@@ -128,7 +128,7 @@ std::string Chrf::name() const {
 CountTable Chrf::count(Lines hypothesis, std::span<const Lines> references) const {
   check_same_lines(hypothesis, references);
   CountTable table(hypothesis.size(), orders() * kColumnsPerOrder);
-  Vocabulary vocabulary;
+  WordNumbers vocabulary;
   NgramMatcher matcher;
   std::vector<int64_t> counts(table.columns());
   const size_t character_columns = static_cast<size_t>(options_.char_order) * kColumnsPerOrder;

@@ -38,7 +38,7 @@ std::unique_ptr<Metric> make_metric(MetricKind kind, const EvaluateOptions& opti
 void check_options(const EvaluateOptions& options, size_t n_systems) {
   base::check_usage(!options.metrics.empty(), "metrics: none was given; choose from bleu, chrf, chrf++");
   base::check_range("width", options.width, 0, 15);
-  base::check_usage(options.resamples >= 2, "confidence-n: must be at least 2 resamples, got {}", options.resamples);
+  check_resamples(options.resamples);
   const bool statistics = options.confidence || n_systems > 1;
   base::check_usage(!(options.sentence_level && statistics),
                     "sentence-level: intervals and comparisons need whole texts; leave out one of the options");

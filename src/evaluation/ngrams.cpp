@@ -17,7 +17,7 @@ size_t hash_key(uint64_t key) {
 
 }  // namespace
 
-uint32_t Vocabulary::number(std::string_view word) {
+uint32_t WordNumbers::number(std::string_view word) {
   if (const auto found = numbers_.find(word); found != numbers_.end()) {
     return found->second;
   }
@@ -26,7 +26,7 @@ uint32_t Vocabulary::number(std::string_view word) {
   return next;
 }
 
-Symbols Vocabulary::numbers(std::span<const std::string_view> words) {
+Symbols WordNumbers::numbers(std::span<const std::string_view> words) {
   Symbols symbols;
   symbols.reserve(words.size());
   for (const std::string_view word : words) {

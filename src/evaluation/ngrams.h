@@ -9,11 +9,11 @@
 
 namespace dragoman::evaluation {
 
-/// One sentence as numbers: the numbers of its words in a `Vocabulary`, or the code points of its characters.
+/// One sentence as numbers: the numbers of its words in a `WordNumbers`, or the code points of its characters.
 using Symbols = std::vector<uint32_t>;
 
 /// A numbering of distinct words, from 0 in the order of their first occurrence. Threads: one thread at a time.
-class Vocabulary {
+class WordNumbers {
  public:
   uint32_t number(std::string_view word);
   Symbols numbers(std::span<const std::string_view> words);

@@ -92,8 +92,7 @@ Interval numpy_interval(const std::vector<double>& scores) {
 }
 
 void check_candidates(std::span<const Counted> candidates, const Resampling& resampling) {
-  base::check_usage(resampling.resamples >= 2, "confidence-n: must be at least 2 resamples, got {}",
-                    resampling.resamples);
+  check_resamples(resampling.resamples);
   for (const Counted& candidate : candidates) {
     const size_t rows = candidate.counts->rows();
     base::check_argument(
@@ -104,6 +103,10 @@ void check_candidates(std::span<const Counted> candidates, const Resampling& res
 }
 
 }  // namespace
+
+void check_resamples(int resamples) {
+  base::check_usage(resamples >= 2, "confidence-n is {}, must be at least 2", resamples);
+}
 
 std::vector<std::vector<double>> resample_scores(std::span<const Counted> candidates, const Resampling& resampling) {
   check_candidates(candidates, resampling);

@@ -19,6 +19,9 @@ struct Counted {
   const CountTable* counts = nullptr;
 };
 
+/// Throws: Error(kUsage), "confidence-n is 1, must be at least 2".
+void check_resamples(int resamples);
+
 /// Returns the scores of `resampling.resamples` corpora that are drawn with replacement, one list for each candidate.
 /// All candidates use the same draws, which makes a comparison paired. For equal seeds the draws are those of
 /// sacreBLEU. Requires: all candidates have equal numbers of rows. Source: Efron 1979; Koehn 2004, "Statistical

@@ -30,11 +30,14 @@ std::string set_apart(std::string_view line) {
   return result;
 }
 
+// The character of a pair that stands between spaces afterwards.
+enum class Apart { kFirst, kSecond };
+
 // Scans as a regular expression of two characters does: a pair that matched is consumed, so pairs never overlap.
 // Working on bytes is exact: the rules test ASCII characters, and a space put beside a whole pair of bytes never
 // falls inside a longer UTF-8 sequence, because one of the two bytes is ASCII and stands at the sequence's edge.
 template <typename Matches>
-std::string rewrite_pairs(std::string_view line, Matches matches, bool space_before, bool space_after) {
+std::string rewrite_pairs(std::string_view line, Matches matches, Apart apart) {
   std::string result;
   result.reserve(line.size() * 2);
   size_t at = 0;
@@ -43,11 +46,11 @@ std::string rewrite_pairs(std::string_view line, Matches matches, bool space_bef
       result += line[at++];
       continue;
     }
-    if (space_before) {
+    if (apart == Apart::kFirst) {
       result += ' ';
     }
     result.append({line[at], ' ', line[at + 1]});
-    if (space_after) {
+    if (apart == Apart::kSecond) {
       result += ' ';
     }
     at += 2;
@@ -60,11 +63,11 @@ std::string rewrite_pairs(std::string_view line, Matches matches, bool space_bef
 std::string separate_western_punctuation(std::string_view line) {
   std::string text = set_apart(line);
   text = rewrite_pairs(
-      text, [](char a, char b) { return !is_digit(a) && is_period_or_comma(b); }, false, true);
+      text, [](char a, char b) { return !is_digit(a) && is_period_or_comma(b); }, Apart::kSecond);
   text = rewrite_pairs(
-      text, [](char a, char b) { return is_period_or_comma(a) && !is_digit(b); }, true, false);
+      text, [](char a, char b) { return is_period_or_comma(a) && !is_digit(b); }, Apart::kFirst);
   return rewrite_pairs(
-      text, [](char a, char b) { return is_digit(a) && b == '-'; }, false, true);
+      text, [](char a, char b) { return is_digit(a) && b == '-'; }, Apart::kSecond);
 }
 
 std::string tokenize_13a(std::string_view line) {

@@ -8,6 +8,10 @@
 
 namespace dragoman::interop {
 
+/// Files of a MarianMT folder.
+inline constexpr const char* kMarianConfigName = "config.json";
+inline constexpr const char* kMarianGenerationName = "generation_config.json";  // not in every one
+
 /// The checked contents of config.json of a MarianMT folder.
 struct MarianConfig {
   models::TransformerConfig model;  ///< with Marian's vocabulary sizes; `tying` is not set

@@ -212,8 +212,8 @@ ExportedModel export_marian(const models::ModelFiles& model, const fs::path& fol
   check_size(sides.target, config.target_vocab_size, merged, config_name);
   ExportedModel exported;
   exported.tensors = export_tensors(model.tensors, config, sides);
-  exported.texts = {{"config.json", config_json(config, sides)},
-                    {"generation_config.json", generation_json(config, sides, options)},
+  exported.texts = {{kMarianConfigName, config_json(config, sides)},
+                    {kMarianGenerationName, generation_json(config, sides, options)},
                     {"tokenizer_config.json", tokenizer_json(config, sides, options)},
                     {"vocab.json", vocabulary_json(sides.source)},
                     {"source.spm", sides.source.spm},

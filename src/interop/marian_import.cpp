@@ -23,8 +23,6 @@ using base::check_data;
 using tensor::Tensor;
 
 constexpr uint64_t kMaxJsonBytes = uint64_t{16} << 20;
-constexpr const char* kConfigName = "config.json";
-constexpr const char* kGenerationName = "generation_config.json";
 constexpr const char* kWeightsName = "model.safetensors";
 constexpr const char* kVocabularyName = "vocab.json";
 constexpr const char* kTargetVocabularyName = "target_vocab.json";
@@ -222,7 +220,8 @@ Vocabularies read_vocabularies(const fs::path& folder, const MarianConfig& confi
 }  // namespace
 
 ImportedModel import_marian(const fs::path& folder) {
-  const std::string config_text = read_json(folder, kConfigName), config_name = (folder / kConfigName).string();
+  const std::string config_text = read_json(folder, kMarianConfigName),
+                    config_name = (folder / kMarianConfigName).string();
   const MarianConfig config = marian_config_from_json(config_text, config_name);
   const Vocabularies ids = read_vocabularies(folder, config);
   ImportedModel imported;
@@ -240,10 +239,10 @@ ImportedModel import_marian(const fs::path& folder) {
   model.tying = tying_of(config);
   models::check_tensors(models::make_model(model)->parameters(), imported.files.tensors, source.file());
   imported.files.config = models::to_json(model);
-  const bool has_generation = is_there(folder / kGenerationName);
-  imported.search =
-      has_generation ? marian_search_from_json(read_json(folder, kGenerationName), (folder / kGenerationName).string())
-                     : marian_search_from_json(config_text, config_name);
+  const bool has_generation = is_there(folder / kMarianGenerationName);
+  imported.search = has_generation ? marian_search_from_json(read_json(folder, kMarianGenerationName),
+                                                             (folder / kMarianGenerationName).string())
+                                   : marian_search_from_json(config_text, config_name);
   return imported;
 }
 

@@ -19,7 +19,7 @@ using nlohmann::json;
 using tensor::NamedTensors;
 using tensor::Tensor;
 
-/// sqrt(sum x^2) and max |x|, in float64.
+// sqrt(sum x^2) and max |x|, in float64.
 struct Norms {
   double l2 = 0.0;
   double largest = 0.0;

@@ -55,8 +55,8 @@ void check_values(const nn::Parameter& parameter, const Tensor& values, std::str
       parameter.is_matrix_weight ? "float32, bfloat16 or int8" : "float32", kOtherModel);
 }
 
-/// Packs parameters beside its caller, who reads more meanwhile: the largest of a model takes as long as many small
-/// ones.
+// Packs parameters beside its caller, who reads more meanwhile: the largest of a model takes as long as many small
+// ones.
 class PackingLine {
  public:
   explicit PackingLine(nn::PackedLoading& packed) : packed_(packed) {}
@@ -123,7 +123,7 @@ class PackingLine {
   size_t bytes_ = 0;          // of those in the line
 };
 
-/// Puts the tensors of a file together to parameters and packs these.
+// Puts the tensors of a file together to parameters and packs these.
 class Loading {
  public:
   Loading(nn::ParameterSet& parameters, kernels::Precision precision, std::string_view file_name)

@@ -10,7 +10,7 @@ namespace dragoman::models {
 
 using tensor::Tensor;
 
-/// One side of a packed batch as tensors. No padding: sentence b is rows offsets[b] .. offsets[b + 1].
+/// One side of a ragged batch as tensors. No padding: sentence b is rows offsets[b] .. offsets[b + 1].
 struct TokenRows {
   Tensor ids;           ///< [N] int32
   nn::RaggedRows rows;  ///< offsets [B + 1], positions [N]

@@ -129,7 +129,7 @@ void ParameterSet::initialize(uint64_t seed) {
 void ParameterSet::allocate_gradients() {
   gradients_ = Tensor::zeros({total_}, values().dtype());
   for (const ParameterHandle& parameter : parameters_) {
-    parameter->variable = Variable(parameter->variable.value(), true);
+    parameter->variable = Variable(parameter->variable.value(), /*requires_grad=*/true);
     parameter->variable.bind_grad(part_of(gradients_, *parameter));
   }
 }
@@ -150,7 +150,7 @@ void ParameterSet::complete_gradients() {
 
 void ParameterSet::pack_weights(kernels::Precision precision) {
   if (values().dtype() == tensor::DType::kFloat32) {
-    set_packing(std::make_shared<WeightPacking>(sources_of(parameters_), values_, precision, false));
+    set_packing(std::make_shared<WeightPacking>(sources_of(parameters_), values_, precision, PackedFor::kInference));
     packing_->pack(0, 1);
   }
 }
@@ -158,7 +158,7 @@ void ParameterSet::pack_weights(kernels::Precision precision) {
 void ParameterSet::allocate_packing(kernels::Precision precision) {
   base::check_argument(values().dtype() == tensor::DType::kFloat32, "parameters: {} weights cannot be packed",
                        tensor::dtype_name(values().dtype()));
-  set_packing(std::make_shared<WeightPacking>(sources_of(parameters_), values_, precision, true));
+  set_packing(std::make_shared<WeightPacking>(sources_of(parameters_), values_, precision, PackedFor::kTraining));
 }
 
 void ParameterSet::share_packing(const ParameterSet& other) {
@@ -197,7 +197,7 @@ void PackedLoading::put(size_t index, const StoredParameter& stored) {
     parameter.variable = Variable(as_float32(stored, parameter.packed_from));
     return;
   }
-  const ops::PackedWeightLayout layout{precision_, parameter.packed_from, false};
+  const ops::PackedWeightLayout layout{precision_, parameter.packed_from};
   parameter.variable = Variable();
   copies_[index] = std::make_unique<ops::PackedWeight>(parameter.shape, layout);
   pack_stored(stored, *copies_[index]);

@@ -5,13 +5,13 @@
 namespace dragoman::nn {
 
 WeightPacking::WeightPacking(std::vector<WeightSource> weights, std::shared_ptr<const ParameterValues> values,
-                             kernels::Precision precision, bool with_backward)
+                             kernels::Precision precision, PackedFor use)
     : values_(std::move(values)), precision_(precision), packed_version_(values_->version.load() - 1) {
   for (WeightSource& weight : weights) {
     Copy copy{std::move(weight), nullptr};
     if (copy.source.is_matrix) {
-      copy.packed = std::make_unique<ops::PackedWeight>(
-          copy.source.values.shape(), ops::PackedWeightLayout{precision, copy.source.stored, with_backward});
+      const ops::PackedWeightLayout layout{precision, copy.source.stored, use == PackedFor::kTraining};
+      copy.packed = std::make_unique<ops::PackedWeight>(copy.source.values.shape(), layout);
       for (int64_t panel = 0; panel < copy.packed->panels(); ++panel) {
         total_ += copy.packed->panel_size(panel);
       }

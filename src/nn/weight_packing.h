@@ -23,6 +23,12 @@ struct WeightSource {
   kernels::Transpose stored = kernels::Transpose::kNo;
 };
 
+/// The products that the packed copies serve.
+enum class PackedFor {
+  kInference,  ///< y = x W
+  kTraining,   ///< y = x W and dx = dy W^T
+};
+
 /// Holds packed copies of all weight matrices of a model. All replicas of a model share them. After a change of the
 /// weights, all workers together pack each copy once. The version of the values is kept with the copies, so that old
 /// copies are never used.
@@ -31,7 +37,7 @@ class WeightPacking {
   /// Allocates the copies of the weights that are matrices. Nothing is packed yet.
   /// @param weights  one for each parameter, views of `values`
   WeightPacking(std::vector<WeightSource> weights, std::shared_ptr<const ParameterValues> values,
-                kernels::Precision precision, bool with_backward);
+                kernels::Precision precision, PackedFor use);
 
   /// Takes packed copies of weights that exist only in packed form, for inference. These copies never become old.
   /// @param copies  one for each parameter; null if it is no matrix weight

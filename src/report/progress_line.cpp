@@ -143,6 +143,14 @@ std::string ProgressLine::text() const {
   return format_progress(latest_, columns > 1 ? columns - 1 : 0);
 }
 
+void ProgressLine::draw() {
+  if (options_.live) {
+    draw_live();
+  } else {
+    draw_plain();
+  }
+}
+
 void ProgressLine::draw_live() {
   stream_ << '\r' << text() << kClearToEnd << std::flush;
   line_open_ = true;
@@ -164,7 +172,7 @@ void ProgressLine::update(const Progress& progress) {
   if (is_shown_ || !is_due(now)) {
     return;
   }
-  options_.live ? draw_live() : draw_plain();
+  draw();
   drawn_before_ = true;
   last_drawn_ = now;
 }
@@ -187,7 +195,7 @@ void ProgressLine::message(std::string_view text) {
 void ProgressLine::finish() {
   const std::lock_guard lock(mutex_);
   if (has_state_ && !is_shown_) {
-    options_.live ? draw_live() : draw_plain();
+    draw();
   }
   if (line_open_) {
     stream_ << '\n' << std::flush;

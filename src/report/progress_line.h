@@ -72,6 +72,7 @@ class ProgressLine {
 
  private:
   bool is_due(double now) const;
+  void draw();
   void draw_live();
   void draw_plain();
   std::string text() const;

@@ -93,22 +93,23 @@ std::string tile(std::string_view name, const std::string& value, const std::str
                      escape_html(detail));
 }
 
+enum class Best { kHighest, kLowest };
+
 // The best validation by `value`, or null.
-const ValidationRow* best_row(const std::vector<ValidationRow>& rows, double ValidationRow::*value,
-                              bool is_lower_better) {
+const ValidationRow* best_row(const std::vector<ValidationRow>& rows, double ValidationRow::*value, Best which) {
   const ValidationRow* best = nullptr;
   for (const ValidationRow& row : rows) {
     const bool is_first = best == nullptr && std::isfinite(row.*value);
-    if (is_first || (best != nullptr && (is_lower_better ? row.*value < best->*value : row.*value > best->*value))) {
+    if (is_first ||
+        (best != nullptr && (which == Best::kLowest ? row.*value < best->*value : row.*value > best->*value))) {
       best = &row;
     }
   }
   return best;
 }
 
-std::string best_tile(const MetricsHistory& metrics, std::string_view name, double ValidationRow::*value,
-                      bool is_lower_better) {
-  const ValidationRow* best = best_row(metrics.validation, value, is_lower_better);
+std::string best_tile(const MetricsHistory& metrics, std::string_view name, double ValidationRow::*value, Best which) {
+  const ValidationRow* best = best_row(metrics.validation, value, which);
   return best == nullptr ? "" : tile(name, fmt::format("{:.2f}", best->*value), "at step " + format_count(best->step));
 }
 
@@ -131,9 +132,9 @@ double median_speed(const std::vector<TrainRow>& rows) {
 }  // namespace
 
 std::string headline(const MetricsHistory& metrics) {
-  std::string tiles = best_tile(metrics, "Best BLEU", &ValidationRow::bleu, false) +
-                      best_tile(metrics, "Best chrF", &ValidationRow::chrf, false) +
-                      best_tile(metrics, "Lowest perplexity", &ValidationRow::perplexity, true);
+  std::string tiles = best_tile(metrics, "Best BLEU", &ValidationRow::bleu, Best::kHighest) +
+                      best_tile(metrics, "Best chrF", &ValidationRow::chrf, Best::kHighest) +
+                      best_tile(metrics, "Lowest perplexity", &ValidationRow::perplexity, Best::kLowest);
   if (!metrics.train.empty()) {
     const TrainRow& last = metrics.train.back();
     tiles += tile("Updates", format_count(last.step), fmt::format("{:.1f} epochs", last.epoch));

@@ -11,8 +11,8 @@
 
 namespace dragoman::tensor {
 
-/// A row-major n-dimensional array: shape, strides in elements, dtype and shared memory of an arena.
-/// A copy of a Tensor and the views (`reshape`, `rows`, `columns`) share the memory. `clone` copies the memory.
+/// A row-major n-dimensional array: shape, strides in elements, dtype and shared memory of an arena. Copies and views
+/// (`reshape`, `rows`, `columns`) share the memory. `const` is shallow: a copy or view of a const Tensor may write it.
 /// Threads: as a shared pointer. Several threads may read one element, but not write it.
 class Tensor {
  public:

@@ -68,7 +68,7 @@ class DataParallel {
   /// What forward and backward of one worker take: runs them on `batch` in an arena of their own, which goes away, and
   /// changes nothing that an update sees.
   tensor::ArenaCounters measure_pass(const data::Batch& batch);
-  /// Makes sure that every worker's arena can hand out so many bytes without asking the system.
+  /// Makes sure that every worker's arena can hand out `bytes` without asking the system.
   void reserve(uint64_t bytes);
   /// Returns to the system what the workers' arenas hold and do not use.
   void give_back_memory();

@@ -30,7 +30,7 @@ data::BatcherOptions batcher_options(const TrainOptions& options, const distribu
 
 data::Exchange data_exchange(distributed::ProcessGroup& processes) {
   return {processes.rank(), processes.size(),
-          [&processes](const std::string& mine) { return processes.all_gather(mine, distributed::Line::kData); }};
+          [&processes](const std::string& mine) { return processes.all_gather(mine, distributed::Channel::kData); }};
 }
 
 std::string replicas_text(int processes, int workers) {

@@ -7,13 +7,10 @@
 #include <utility>
 #include <vector>
 
+#include "small_ops.h"
+
 namespace dragoman::autograd {
 namespace {
-
-Variable leaf(std::vector<float> values) {
-  const auto size = static_cast<int64_t>(values.size());
-  return Variable(Tensor::from(values, {size}), true);
-}
 
 // y = x * x; counts how often it was computed.
 Variable square(const Variable& x, int* computed = nullptr) {
@@ -30,17 +27,6 @@ Variable square(const Variable& x, int* computed = nullptr) {
       grad.data<float>()[index] *= 2 * x.value().data<float>()[index];
     }
     x.add_grad(grad);
-  });
-}
-
-Variable add(const Variable& a, const Variable& b) {
-  Tensor value = a.value().clone();
-  for (int64_t index = 0; index < value.size(); ++index) {
-    value.data<float>()[index] += b.value().data<float>()[index];
-  }
-  return record("add", value, {&a, &b}, [a, b](const Tensor& grad_output) {
-    a.add_grad(grad_output);
-    b.add_grad(grad_output);
   });
 }
 

@@ -3,17 +3,13 @@
 #include <gtest/gtest.h>
 
 #include "base/error.h"
+#include "small_ops.h"
 #include "support/error_of.h"
 
 namespace dragoman::autograd {
 namespace {
 
 using test_support::error_of;
-
-Variable leaf(std::vector<float> values) {
-  const auto size = static_cast<int64_t>(values.size());
-  return Variable(Tensor::from(values, {size}), true);
-}
 
 Variable twice(const Variable& x) {
   Tensor value = x.value().clone();
@@ -26,18 +22,6 @@ Variable twice(const Variable& x) {
       element *= 2;
     }
     x.add_grad(grad);
-  });
-}
-
-// Hands its gradient on unchanged to both inputs, as an addition does.
-Variable add(const Variable& a, const Variable& b) {
-  Tensor value = a.value().clone();
-  for (int64_t index = 0; index < value.size(); ++index) {
-    value.data<float>()[index] += b.value().data<float>()[index];
-  }
-  return record("add", value, {&a, &b}, [a, b](const Tensor& grad_output) {
-    a.add_grad(grad_output);
-    b.add_grad(grad_output);
   });
 }
 

@@ -51,11 +51,12 @@ TEST(FilesLock, IsFreeAgainHoweverTheOwnerEnded) {
     ::raise(SIGKILL);
   });
   EXPECT_EQ(status, 1000 + SIGKILL);
-  EXPECT_NO_THROW(FolderLock(folder.path()));
+  EXPECT_NO_THROW({ const FolderLock again(folder.path()); });
 }
 
 TEST(FilesLock, MissingFolderIsAWriteError) {
-  expect_error(ErrorKind::kCannotWrite, {"/no/such/folder", "errno 2"}, [] { FolderLock("/no/such/folder"); });
+  expect_error(ErrorKind::kCannotWrite, {"/no/such/folder", "errno 2"},
+               [] { const FolderLock lock("/no/such/folder"); });
 }
 
 TEST(FilesSignals, FirstIsRememberedSecondEndsTheProcess) {

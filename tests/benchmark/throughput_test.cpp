@@ -5,6 +5,7 @@
 #include "base/error.h"
 #include "benchmark/product_speed.h"
 #include "benchmark/translation_speed.h"
+#include "support/error_of.h"
 
 namespace dragoman::benchmark {
 namespace {
@@ -146,12 +147,8 @@ TEST(TranslationSpeed, RefusesWhatCannotBeMeasured) {
 }
 
 TEST(BenchmarkShape, UnknownNameListsTheKnown) {
-  try {
-    benchmark_shape("basis");
-    FAIL() << "expected an error";
-  } catch (const base::Error& error) {
-    EXPECT_STREQ(error.what(), "shape: 'basis' is not known; choose one of base, d256, tiny");
-  }
+  EXPECT_EQ(test_support::error_of([] { benchmark_shape("basis"); }),
+            "shape: 'basis' is not known; choose one of base, d256, tiny");
 }
 
 TEST(ProductSpeed, CoversForwardAndBothGradients) {

@@ -17,7 +17,7 @@
 namespace dragoman::data {
 namespace {
 
-using sample::SentencePair;
+using sample::SamplePair;
 using ::testing::HasSubstr;
 
 SampleCorpusOptions options_of(int64_t size, uint64_t seed = 1) {
@@ -32,19 +32,19 @@ const SampleCorpus& default_corpus() {
   return corpus;
 }
 
-std::vector<const SentencePair*> all_pairs(const SampleCorpus& corpus) {
-  std::vector<const SentencePair*> pairs;
+std::vector<const SamplePair*> all_pairs(const SampleCorpus& corpus) {
+  std::vector<const SamplePair*> pairs;
   for (const auto* part : {&corpus.train, &corpus.valid, &corpus.test}) {
-    for (const SentencePair& pair : *part) {
+    for (const SamplePair& pair : *part) {
       pairs.push_back(&pair);
     }
   }
   return pairs;
 }
 
-std::set<std::string> words_of(const std::vector<SentencePair>& part, std::string SentencePair::*side) {
+std::set<std::string> words_of(const std::vector<SamplePair>& part, std::string SamplePair::*side) {
   std::set<std::string> words;
-  for (const SentencePair& pair : part) {
+  for (const SamplePair& pair : part) {
     for (const std::string_view word : sample::split_words(pair.*side)) {
       words.emplace(word);
     }
@@ -111,7 +111,7 @@ TEST(SampleCorpus, LargestSizeIsReached) {
 
 TEST(SampleCorpus, NoSentenceOccursTwiceInAnyPartOnEitherSide) {
   std::set<std::string> english, german;
-  for (const SentencePair* pair : all_pairs(default_corpus())) {
+  for (const SamplePair* pair : all_pairs(default_corpus())) {
     EXPECT_TRUE(english.insert(pair->english).second) << "twice: " << pair->english;
     EXPECT_TRUE(german.insert(pair->german).second) << "twice: " << pair->german;
   }
@@ -119,11 +119,11 @@ TEST(SampleCorpus, NoSentenceOccursTwiceInAnyPartOnEitherSide) {
 
 TEST(SampleCorpus, TestAndTrainingShareNoKey) {
   std::set<std::string> keys;
-  for (const SentencePair& pair : default_corpus().train) {
+  for (const SamplePair& pair : default_corpus().train) {
     keys.insert(pair.key);
   }
   for (const auto* part : {&default_corpus().valid, &default_corpus().test}) {
-    for (const SentencePair& pair : *part) {
+    for (const SamplePair& pair : *part) {
       EXPECT_FALSE(keys.contains(pair.key)) << pair.english << " has the key " << pair.key << " of a training sentence";
     }
   }
@@ -132,7 +132,7 @@ TEST(SampleCorpus, TestAndTrainingShareNoKey) {
 TEST(SampleCorpus, EveryHeldOutWordOccursInTraining) {
   for (const int64_t size : {100, 2'000, 30'000}) {
     const SampleCorpus corpus = make_sample_corpus(options_of(size));
-    for (const auto side : {&SentencePair::english, &SentencePair::german}) {
+    for (const auto side : {&SamplePair::english, &SamplePair::german}) {
       const std::set<std::string> known = words_of(corpus.train, side);
       for (const auto* part : {&corpus.valid, &corpus.test}) {
         for (const std::string& word : words_of(*part, side)) {
@@ -163,7 +163,7 @@ TEST(SampleCorpus, PronounAgreesWithTheGenderOfTheAntecedent) {
                                                                  {sample::Gender::kFeminine, {"sie", "ihr"}},
                                                                  {sample::Gender::kNeuter, {"es", "ihm"}}};
   std::map<std::string, int> seen;
-  for (const SentencePair* pair : all_pairs(default_corpus())) {
+  for (const SamplePair* pair : all_pairs(default_corpus())) {
     if (!pair->coreference.has_value()) {
       continue;
     }
@@ -187,7 +187,7 @@ TEST(SampleCorpus, PronounAgreesWithTheGenderOfTheAntecedent) {
 TEST(SampleCorpus, GuessingOnePronounIsFarFromEnough) {
   std::map<std::string, int> count;
   int total = 0;
-  for (const SentencePair& pair : default_corpus().test) {
+  for (const SamplePair& pair : default_corpus().test) {
     if (pair.coreference.has_value()) {
       ++count[pair.coreference->pronoun];
       ++total;
@@ -201,7 +201,7 @@ TEST(SampleCorpus, GuessingOnePronounIsFarFromEnough) {
 
 TEST(SampleCorpus, MostMainClausesOccurWithBothResolutions) {
   std::map<std::string, std::set<std::string>> antecedents_of_key;
-  for (const SentencePair& pair : default_corpus().train) {
+  for (const SamplePair& pair : default_corpus().train) {
     if (pair.coreference.has_value()) {
       antecedents_of_key[pair.key].insert(pair.coreference->antecedent_english);
     }
@@ -214,10 +214,10 @@ TEST(SampleCorpus, MostMainClausesOccurWithBothResolutions) {
 }
 
 TEST(SampleCorpus, HasSeveralHundredWordsAndManyPatterns) {
-  EXPECT_GE(words_of(default_corpus().train, &SentencePair::english).size(), 500U);
-  EXPECT_GE(words_of(default_corpus().train, &SentencePair::german).size(), 500U);
+  EXPECT_GE(words_of(default_corpus().train, &SamplePair::english).size(), 500U);
+  EXPECT_GE(words_of(default_corpus().train, &SamplePair::german).size(), 500U);
   std::set<std::string> patterns;
-  for (const SentencePair& pair : default_corpus().test) {
+  for (const SamplePair& pair : default_corpus().test) {
     if (pair.coreference.has_value()) {
       patterns.insert(pair.coreference->pattern);
     }
@@ -226,7 +226,7 @@ TEST(SampleCorpus, HasSeveralHundredWordsAndManyPatterns) {
 }
 
 TEST(SampleCorpus, HoldsTheWellKnownExampleBothWaysInTheTestPart) {
-  const std::vector<SentencePair>& test = default_corpus().test;
+  const std::vector<SamplePair>& test = default_corpus().test;
   ASSERT_GE(test.size(), 2U);
   EXPECT_EQ(test[0].english, "The animal didn't cross the street because it was too tired.");
   EXPECT_EQ(test[0].german, "Das Tier überquerte die Straße nicht, weil es zu müde war.");

@@ -13,7 +13,6 @@
 namespace dragoman::decoding {
 namespace {
 
-using Ids = std::vector<int32_t>;
 using Texts = std::vector<std::string>;
 
 // A space before the line, of several one.

@@ -11,15 +11,6 @@
 namespace dragoman::decoding {
 namespace {
 
-using Ids = std::vector<int32_t>;
-using Table = std::map<int32_t, double>;
-
-constexpr int32_t kEnd = data::kEosId;
-constexpr int32_t kA = 4;
-constexpr int32_t kB = 5;
-constexpr int32_t kC = 6;
-constexpr int32_t kVocab = 7;
-
 std::vector<float> applied(const SearchOptions& options, const Ids& history, std::vector<float> logits) {
   LogitsRules(options).apply(history, logits);
   return logits;
@@ -48,13 +39,13 @@ TEST(LogitsRules, RepetitionPenaltyDividesPositiveAndMultipliesNegativeLogitsOnc
 }
 
 TEST(LogitsRules, NoRunOfPiecesComesTwice) {
-  const std::vector<float> logits(kVocab, 1.0F);
+  const std::vector<float> logits(kSmallVocab, 1.0F);
   const auto forbidden = [&](int n, const Ids& history) {
     SearchOptions options;
     options.no_repeat_ngram = n;
     const std::vector<float> seen = applied(options, history, logits);
     Ids ids;
-    for (int32_t id = 0; id < kVocab; ++id) {
+    for (int32_t id = 0; id < kSmallVocab; ++id) {
       if (seen[static_cast<size_t>(id)] == -INFINITY) {
         ids.push_back(id);
       }
@@ -77,7 +68,7 @@ Table stubborn(int32_t, const Ids& history) {
 
 TEST(LogitsRules, SearchesObeyAndScoresStayTheModels) {
   for (const int size : {1, 3}) {
-    TableModel model(kVocab, stubborn);
+    TableModel model(kSmallVocab, stubborn);
     SearchOptions options = with_beam(size);
     EXPECT_EQ(search_one(model, options, {0, 10}).at(0).ids, (Ids{kA, kA, kA, kA})) << "beam " << size;
     options.no_repeat_ngram = 2;
@@ -98,7 +89,7 @@ TEST(LogitsRules, SearchesObeyAndScoresStayTheModels) {
 
 TEST(LogitsRules, ThePenaltyTurnsTheChoiceButNotTheTokenScores) {
   for (const int size : {1, 3}) {
-    TableModel model(kVocab, [](int32_t, const Ids& history) -> Table {
+    TableModel model(kSmallVocab, [](int32_t, const Ids& history) -> Table {
       return history.size() < 2 ? Table{{kA, 0.5}, {kB, 0.3}, {kC, 0.2}} : Table{{kEnd, 1.0}};
     });
     SearchOptions options = with_beam(size);
@@ -108,7 +99,7 @@ TEST(LogitsRules, ThePenaltyTurnsTheChoiceButNotTheTokenScores) {
     EXPECT_EQ(seen.ids, (Ids{kA, kB})) << "beam " << size;
     EXPECT_NEAR(seen.score, std::log(0.5 * 0.3), 1e-5) << "beam " << size;
   }
-  TableModel only(kVocab, [](int32_t, const Ids& history) -> Table {
+  TableModel only(kSmallVocab, [](int32_t, const Ids& history) -> Table {
     return history.size() < 2 ? Table{{kA, 1.0}} : Table{{kEnd, 1.0}};
   });
   SearchOptions options = with_beam(2);
@@ -118,7 +109,7 @@ TEST(LogitsRules, ThePenaltyTurnsTheChoiceButNotTheTokenScores) {
 
 TEST(LogitsRules, TheUnknownPieceMayBeAllowed) {
   for (const int size : {1, 3}) {
-    TableModel model(kVocab, [](int32_t, const Ids& history) -> Table {
+    TableModel model(kSmallVocab, [](int32_t, const Ids& history) -> Table {
       return history.empty() ? Table{{data::kUnkId, 0.9}, {kA, 0.1}} : Table{{kEnd, 1.0}};
     });
     SearchOptions options = with_beam(size);
@@ -130,7 +121,7 @@ TEST(LogitsRules, TheUnknownPieceMayBeAllowed) {
 
 TEST(LogitsRules, EverythingForbiddenCutsInsteadOfCrashing) {
   for (const int size : {1, 3}) {
-    TableModel model(kVocab, [](int32_t, const Ids&) -> Table { return {{kA, 0.6}, {kB, 0.4}}; });
+    TableModel model(kSmallVocab, [](int32_t, const Ids&) -> Table { return {{kA, 0.6}, {kB, 0.4}}; });
     SearchOptions options = with_beam(size);
     options.no_repeat_ngram = 1;
     const Hypothesis cut = search_one(model, options, {0, 10}).at(0);

@@ -164,22 +164,21 @@ TEST(PhraseText, OneTextMayHoldSeveral) {
   EXPECT_TRUE(phrases.complete(after(phrases, letter_by_letter(chinese(), "国王后"))));
 }
 
-TEST(Scripts, WithoutSpacesAreThoseOfEastAndSouthEastAsia) {
-  for (const char32_t c : U"国ねカ。ก၁ក㐀𠀀") {
-    EXPECT_TRUE(c == U'\0' || written_without_spaces(c)) << static_cast<uint32_t>(c);
+void expect_holds_for(bool (*property)(char32_t), std::u32string_view yes, std::u32string_view no) {
+  for (const char32_t c : yes) {
+    EXPECT_TRUE(property(c)) << static_cast<uint32_t>(c);
   }
-  for (const char32_t c : U"aéжאا한ᄀ9 \"—") {
-    EXPECT_FALSE(c != U'\0' && written_without_spaces(c)) << static_cast<uint32_t>(c);
+  for (const char32_t c : no) {
+    EXPECT_FALSE(property(c)) << static_cast<uint32_t>(c);
   }
 }
 
+TEST(Scripts, WithoutSpacesAreThoseOfEastAndSouthEastAsia) {
+  expect_holds_for(written_without_spaces, U"国ねカ。ก၁ក㐀𠀀", U"aéжאا한ᄀ9 \"—");
+}
+
 TEST(Scripts, WordCharacters) {
-  for (const char32_t c : U"aZ9éжאا") {
-    EXPECT_TRUE(c == U'\0' || is_word_character(c)) << static_cast<uint32_t>(c);
-  }
-  for (const char32_t c : U" -.—“国한ก") {
-    EXPECT_FALSE(c != U'\0' && is_word_character(c)) << static_cast<uint32_t>(c);
-  }
+  expect_holds_for(is_word_character, U"aZ9éжאا", U" -.—“国한ก");
 }
 
 }  // namespace

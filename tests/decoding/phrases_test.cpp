@@ -15,9 +15,6 @@
 namespace dragoman::decoding {
 namespace {
 
-using Ids = std::vector<int32_t>;
-using Table = std::map<int32_t, double>;
-
 constexpr int32_t kVocab = 14;
 
 Table random_table(uint64_t seed, const Ids& history) {

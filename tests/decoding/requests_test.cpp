@@ -17,8 +17,6 @@
 namespace dragoman::decoding {
 namespace {
 
-using Ids = std::vector<int32_t>;
-
 SearchOptions options_of(int beam_size) {
   SearchOptions options;
   options.beam_size = beam_size;

@@ -8,13 +8,12 @@
 
 #include "data/vocabulary/vocabulary_trainer.h"
 #include "decoding/parallel_search.h"
+#include "search_in_groups.h"
 #include "support/corpora.h"
 #include "tiny_model.h"
 
 namespace dragoman::decoding {
 namespace {
-
-using Sources = std::vector<std::vector<int32_t>>;
 
 SearchOptions options_of(int beam_size, int workers) {
   SearchOptions options;
@@ -23,19 +22,6 @@ SearchOptions options_of(int beam_size, int workers) {
   options.max_length_ratio = 0.5;
   options.max_length_extra = 8;
   return options;
-}
-
-// In groups of so many sentences, one after the other.
-std::vector<SearchOutput> search_in_groups(const ParallelSearch& search, const Sources& sources, size_t group,
-                                           const SearchOptions& options) {
-  std::vector<SearchOutput> outputs;
-  for (size_t begin = 0; begin < sources.size(); begin += group) {
-    const size_t count = std::min(group, sources.size() - begin);
-    for (SearchOutput& output : search.run(std::span(sources).subspan(begin, count), options)) {
-      outputs.push_back(std::move(output));
-    }
-  }
-  return outputs;
 }
 
 size_t count_differences(const std::vector<SearchOutput>& expected, const std::vector<SearchOutput>& seen) {

@@ -15,9 +15,6 @@
 namespace dragoman::decoding {
 namespace {
 
-using Ids = std::vector<int32_t>;
-using Table = std::map<int32_t, double>;
-
 SearchOptions sampling(double temperature, int n_samples = 1) {
   SearchOptions options;
   options.sampling_temperature = temperature;

@@ -10,15 +10,6 @@
 namespace dragoman::decoding {
 namespace {
 
-using Ids = std::vector<int32_t>;
-using Table = std::map<int32_t, double>;
-
-constexpr int32_t kEnd = data::kEosId;
-constexpr int32_t kA = 4;
-constexpr int32_t kB = 5;
-constexpr int32_t kC = 6;
-constexpr int32_t kVocab = 7;
-
 SearchOptions beam(int size, double alpha = 0.0) {
   SearchOptions options;
   options.beam_size = size;
@@ -56,7 +47,7 @@ void expect_same(const std::vector<Hypothesis>& expected, const std::vector<Hypo
 }
 
 TEST(Search, BeamFindsTheBestWhereGreedyFails) {
-  TableModel model(kVocab, garden_path);
+  TableModel model(kSmallVocab, garden_path);
   const auto greedy = search_one(model, beam(1), {0, 10});
   EXPECT_EQ(greedy.at(0).ids, (Ids{kA, kA}));
   EXPECT_NEAR(greedy.at(0).score, std::log(0.6 * 0.35), 1e-6);
@@ -70,7 +61,7 @@ TEST(Search, BeamFindsTheBestWhereGreedyFails) {
 
 TEST(Search, LengthPenaltyByFormulaTurnsTheChoice) {
   // "a" ends at once with 0.5; "b c" needs three tokens and reaches 0.475.
-  TableModel model(kVocab, [](int32_t, const Ids& history) -> Table {
+  TableModel model(kSmallVocab, [](int32_t, const Ids& history) -> Table {
     if (history.empty()) {
       return {{kA, 0.5}, {kB, 0.5}};
     }
@@ -93,7 +84,7 @@ TEST(Search, LengthPenaltyByFormulaTurnsTheChoice) {
 }
 
 TEST(Search, MinimumLengthDelaysTheEnd) {
-  TableModel model(kVocab, [](int32_t, const Ids&) -> Table { return {{kEnd, 0.9}, {kA, 0.1}}; });
+  TableModel model(kSmallVocab, [](int32_t, const Ids&) -> Table { return {{kEnd, 0.9}, {kA, 0.1}}; });
   for (const int size : {1, 3}) {
     EXPECT_EQ(search_one(model, beam(size), {0, 10}).at(0).ids, Ids{}) << "beam " << size;
     const auto longer = search_one(model, beam(size), {3, 10}).at(0);
@@ -103,7 +94,7 @@ TEST(Search, MinimumLengthDelaysTheEnd) {
 }
 
 TEST(Search, LongestLengthCutsAndSaysSo) {
-  TableModel model(kVocab, [](int32_t, const Ids&) -> Table { return {{kA, 0.9}, {kEnd, 0.0625}, {kB, 0.0375}}; });
+  TableModel model(kSmallVocab, [](int32_t, const Ids&) -> Table { return {{kA, 0.9}, {kEnd, 0.0625}, {kB, 0.0375}}; });
   for (const int size : {1, 2}) {
     const auto cut = search_one(model, beam(size), {0, 4}).at(0);
     EXPECT_EQ(cut.ids, (Ids{kA, kA, kA, kA})) << "beam " << size;
@@ -113,7 +104,7 @@ TEST(Search, LongestLengthCutsAndSaysSo) {
 }
 
 TEST(Search, TheEndMayComeAsTheLastTokenAllowed) {
-  TableModel model(kVocab, [](int32_t, const Ids& history) -> Table {
+  TableModel model(kSmallVocab, [](int32_t, const Ids& history) -> Table {
     return history.empty() ? Table{{kA, 1.0}} : Table{{kEnd, 1.0}};
   });
   for (const int size : {1, 2}) {
@@ -206,7 +197,7 @@ TEST(Search, TheFullBeamIsThatOfAPlainSearch) {
 }
 
 TEST(Search, NothingAllowedCutsInsteadOfCrashing) {
-  TableModel model(kVocab, [](int32_t, const Ids&) -> Table { return {{data::kUnkId, 1.0}}; });
+  TableModel model(kSmallVocab, [](int32_t, const Ids&) -> Table { return {{data::kUnkId, 1.0}}; });
   for (const int size : {1, 4}) {
     const auto cut = search_one(model, beam(size), {0, 5}).at(0);
     EXPECT_EQ(cut.ids, Ids{});
@@ -216,7 +207,7 @@ TEST(Search, NothingAllowedCutsInsteadOfCrashing) {
 
 TEST(Search, NBestIsSortedAndComplete) {
   // Four complete sentences with known probabilities.
-  TableModel model(kVocab, [](int32_t, const Ids& history) -> Table {
+  TableModel model(kSmallVocab, [](int32_t, const Ids& history) -> Table {
     return history.empty() ? Table{{kA, 0.2}, {kB, 0.5}, {kC, 0.25}, {kEnd, 0.05}} : Table{{kEnd, 1.0}};
   });
   SearchOptions options = beam(4);
@@ -229,7 +220,7 @@ TEST(Search, NBestIsSortedAndComplete) {
 }
 
 TEST(Search, TiesGoToTheLowerParentThenTheLowerToken) {
-  TableModel model(kVocab, [](int32_t, const Ids& history) -> Table {
+  TableModel model(kSmallVocab, [](int32_t, const Ids& history) -> Table {
     return history.size() < 2 ? Table{{kA, 0.25}, {kB, 0.25}, {kC, 0.25}, {kEnd, 0.25}} : Table{{kEnd, 1.0}};
   });
   EXPECT_EQ(search_one(model, beam(1), {2, 10}).at(0).ids, (Ids{kA, kA}));
@@ -245,7 +236,8 @@ TEST(Search, TiesGoToTheLowerParentThenTheLowerToken) {
 
 TEST(Search, SpecialTokensAreNeverGenerated) {
   for (uint64_t seed = 0; seed < 50; ++seed) {
-    TableModel model(kVocab, [&](int32_t, const Ids& history) { return random_table(seed, kVocab, history); });
+    TableModel model(kSmallVocab,
+                     [&](int32_t, const Ids& history) { return random_table(seed, kSmallVocab, history); });
     for (const int size : {1, 3}) {
       for (const Hypothesis& hypothesis : search_one(model, beam(size, 0.6), {0, 12})) {
         EXPECT_THAT(hypothesis.ids, testing::Each(testing::Gt(kEnd))) << "seed " << seed;
@@ -256,7 +248,8 @@ TEST(Search, SpecialTokensAreNeverGenerated) {
 
 TEST(Search, BeamOfOneIsGreedy) {
   for (uint64_t seed = 0; seed < 200; ++seed) {
-    TableModel model(kVocab, [&](int32_t, const Ids& history) { return random_table(seed, kVocab, history); });
+    TableModel model(kSmallVocab,
+                     [&](int32_t, const Ids& history) { return random_table(seed, kSmallVocab, history); });
     const SearchOptions options = beam(1, 0.6);
     const SearchLimits limits{static_cast<int64_t>(seed % 4), 12};
     BeamSearch search(options, limits);
@@ -293,7 +286,7 @@ TEST(Search, EarlyStopChangesNothingAndSavesSteps) {
 TEST(Search, WideBeamEqualsExhaustiveSearch) {
   constexpr int64_t kLongest = 3;
   for (uint64_t seed = 0; seed < 50; ++seed) {
-    const auto next = [&](int32_t, const Ids& history) { return random_table(seed, kVocab, history); };
+    const auto next = [&](int32_t, const Ids& history) { return random_table(seed, kSmallVocab, history); };
     double best_score = -INFINITY;
     Ids best_ids;
     const std::function<void(const Ids&, double)> visit = [&](const Ids& history, double score) {
@@ -315,7 +308,7 @@ TEST(Search, WideBeamEqualsExhaustiveSearch) {
       }
     };
     visit({}, 0.0);
-    TableModel model(kVocab, next);
+    TableModel model(kSmallVocab, next);
     const auto found = search_one(model, beam(64, 0.6), {0, kLongest});
     EXPECT_EQ(found.at(0).ids, best_ids) << "seed " << seed;
     EXPECT_NEAR(found.at(0).normalised_score, best_score, 1e-5) << "seed " << seed;
@@ -348,7 +341,7 @@ TEST(Search, SentencesSearchedTogetherDoNotKnowEachOther) {
 }
 
 TEST(Search, BrokenLogitsAreAnErrorNotAResult) {
-  TableModel model(kVocab, [](int32_t, const Ids&) -> Table { return {{kA, std::nan("")}, {kB, 0.5}}; });
+  TableModel model(kSmallVocab, [](int32_t, const Ids&) -> Table { return {{kA, std::nan("")}, {kB, 0.5}}; });
   for (const int size : {1, 4}) {
     EXPECT_THROW(search_one(model, beam(size), {0, 5}), base::Error) << "beam " << size;
   }

@@ -11,6 +11,7 @@
 #include "decoding/search/candidates.h"
 #include "decoding/search_service.h"
 #include "id_phrases.h"
+#include "search_in_groups.h"
 #include "support/expect_error.h"
 #include "tiny_model.h"
 #include "tiny_vocabulary.h"
@@ -18,7 +19,6 @@
 namespace dragoman::decoding {
 namespace {
 
-using Sources = std::vector<std::vector<int32_t>>;
 using List = std::shared_ptr<const Shortlist>;
 
 constexpr int32_t kVocabSize = 700;
@@ -70,18 +70,6 @@ size_t count_differences(const std::vector<SearchOutput>& expected, const std::v
     differences += same(expected[i], seen.at(i)) ? 0 : 1;
   }
   return differences;
-}
-
-std::vector<SearchOutput> search_in_groups(const ParallelSearch& search, const Sources& sources, size_t group,
-                                           const SearchOptions& options) {
-  std::vector<SearchOutput> outputs;
-  for (size_t begin = 0; begin < sources.size(); begin += group) {
-    const size_t count = std::min(group, sources.size() - begin);
-    for (SearchOutput& output : search.run(std::span(sources).subspan(begin, count), options)) {
-      outputs.push_back(std::move(output));
-    }
-  }
-  return outputs;
 }
 
 void expect_within_lists(const Shortlist& list, const Sources& sources, const std::vector<SearchOutput>& outputs,

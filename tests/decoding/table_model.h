@@ -11,12 +11,17 @@
 
 namespace dragoman::decoding {
 
+using Ids = std::vector<int32_t>;
+using Table = std::map<int32_t, double>;  ///< the probability of each next token
+
+/// The tokens of a small alphabet: the special ids, a, b and c.
+inline constexpr int32_t kEnd = data::kEosId, kA = 4, kB = 5, kC = 6, kSmallVocab = 7;
+
 /// A model written by hand: the probability of each next token after a history. Tokens a, b, c ... are 4, 5, 6 ...
 class TableModel : public StepModel {
  public:
-  using Ids = std::vector<int32_t>;
   /// @param next  for a history (without begin of sentence) the probability of every token; may depend on the slot
-  TableModel(int32_t vocab_size, std::function<std::map<int32_t, double>(int32_t slot, const Ids& history)> next)
+  TableModel(int32_t vocab_size, std::function<Table(int32_t slot, const Ids& history)> next)
       : vocab_size_(vocab_size), next_(std::move(next)) {}
 
   tensor::Tensor step(std::span<const StepRow> rows) override {
@@ -49,20 +54,19 @@ class TableModel : public StepModel {
 
  private:
   int32_t vocab_size_;
-  std::function<std::map<int32_t, double>(int32_t, const Ids&)> next_;
+  std::function<Table(int32_t, const Ids&)> next_;
   std::map<int32_t, std::vector<Ids>> histories_;
 };
 
 /// Probabilities of the tokens [first, vocab_size) drawn from (seed, history), in proportion to weight(id, uniform).
 template <typename Weight>
-std::map<int32_t, double> drawn_table(uint64_t seed, const std::vector<int32_t>& history, int32_t first,
-                                      int32_t vocab_size, Weight weight) {
+Table drawn_table(uint64_t seed, const Ids& history, int32_t first, int32_t vocab_size, Weight weight) {
   uint64_t stream = 17;
   for (const int32_t id : history) {
     stream = stream * 1000003 + static_cast<uint64_t>(id);
   }
   base::Random random(seed, stream);
-  std::map<int32_t, double> table;
+  Table table;
   double sum = 0.0;
   for (int32_t id = first; id < vocab_size; ++id) {
     sum += table[id] = weight(id, random.uniform());

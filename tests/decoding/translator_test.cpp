@@ -11,6 +11,7 @@
 #include "decoding/text_splitter.h"
 #include "models/architectures/architectures.h"
 #include "report/attention_page.h"
+#include "support/error_of.h"
 #include "tiny_model.h"
 #include "tiny_vocabulary.h"
 
@@ -228,12 +229,8 @@ TEST(Scorer, NamesTheLineThatIsTooLongAndUnequalCounts) {
   base::Random random(8);
   const std::vector<std::string> sources = {"the cat", random_line(random, 40)};
   const auto message_of = [&](std::span<const std::string> source, std::span<const std::string> target) {
-    try {
-      score_pairs(translator.model(), vocabulary(), vocabulary(), source, target, {});
-    } catch (const base::Error& error) {
-      return std::string(error.what());
-    }
-    return std::string("no error");
+    return test_support::error_of(
+        [&] { score_pairs(translator.model(), vocabulary(), vocabulary(), source, target, {}); });
   };
   EXPECT_THAT(message_of(sources, sources), testing::HasSubstr("source line 2: "));
   EXPECT_THAT(message_of({sources.data(), 1}, {sources.data() + 1, 1}), testing::HasSubstr("target line 1: "));

@@ -40,10 +40,11 @@ TEST(MpiRanks, BroadcastHandsOutWhatTheRootHas) {
   EXPECT_EQ(std::ranges::count(values, 0.0F), 5'000'000);
 }
 
-TEST(MpiRanks, LinesDoNotMix) {
+TEST(MpiRanks, ChannelsDoNotMix) {
   std::thread data([] {
     for (int round = 0; round < 30; ++round) {
-      EXPECT_EQ(ranks->all_gather("data" + std::to_string(round), Line::kData).back(), "data" + std::to_string(round));
+      EXPECT_EQ(ranks->all_gather("data" + std::to_string(round), Channel::kData).back(),
+                "data" + std::to_string(round));
     }
   });
   for (int round = 0; round < 30; ++round) {

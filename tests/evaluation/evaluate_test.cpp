@@ -11,6 +11,7 @@
 #include <nlohmann/json.hpp>
 
 #include "base/error.h"
+#include "support/expect_error.h"
 
 namespace dragoman::evaluation {
 namespace {
@@ -146,13 +147,8 @@ TEST(ReadText, EndsLinesAtLfAndDropsWhiteSpaceAtTheirEnds) {
 }
 
 TEST(ReadText, AMissingFileIsBadInput) {
-  try {
-    static_cast<void>(read_text("/no/such/file.en"));
-    FAIL() << "no error";
-  } catch (const base::Error& error) {
-    EXPECT_EQ(error.exit_status(), 65);
-    EXPECT_THAT(error.what(), HasSubstr("/no/such/file.en"));
-  }
+  test_support::expect_error(base::ErrorKind::kBadData, {"/no/such/file.en"},
+                             [] { static_cast<void>(read_text("/no/such/file.en")); });
 }
 
 }  // namespace

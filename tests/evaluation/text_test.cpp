@@ -9,6 +9,7 @@
 #include "base/random.h"
 #include "base/utf8.h"
 #include "evaluation/tokenizer.h"
+#include "support/expect_error.h"
 
 namespace dragoman::evaluation {
 namespace {
@@ -85,13 +86,7 @@ TEST(Tokenizer, NamesGoBothWays) {
   for (const char* name : {"13a", "intl", "zh", "char", "none"}) {
     EXPECT_EQ(tokenizer_name(parse_tokenizer(name)), name);
   }
-  try {
-    parse_tokenizer("13b");
-    FAIL() << "no error";
-  } catch (const base::Error& error) {
-    EXPECT_EQ(error.exit_status(), 2);
-    EXPECT_THAT(error.what(), testing::AllOf(testing::HasSubstr("13b"), testing::HasSubstr("intl")));
-  }
+  test_support::expect_error(base::ErrorKind::kUsage, {"13b", "intl"}, [] { parse_tokenizer("13b"); });
 }
 
 TEST(Tokenizer, NumbersKeepTheirPoints) {

@@ -20,21 +20,26 @@ namespace {
 
 namespace fs = std::filesystem;
 
-// Installs the build, builds examples/ against what was installed, and runs each.
+// Installs the build, builds examples/ against what was installed with warnings as errors, and runs each.
 class Examples : public ::testing::Test {
  protected:
   static void SetUpTestSuite() {
     folder_ = std::make_unique<test_support::TemporaryFolder>();
-    const std::string cmake = "'" DRAGOMAN_CMAKE "' ";
-    shell(cmake + "--install '" DRAGOMAN_BUILD "' --prefix prefix");
-    shell(cmake + "-S '" DRAGOMAN_SOURCE
-                  "/examples' -B build -G Ninja -DCMAKE_PREFIX_PATH=\"$PWD/prefix\" "
-                  "-DCMAKE_CXX_COMPILER='" DRAGOMAN_COMPILER "' -DCMAKE_CXX_COMPILER_LAUNCHER='" DRAGOMAN_LAUNCHER "'");
-    built_ = shell(cmake + "--build build") == 0;
+    shell(kCMake + "--install '" DRAGOMAN_BUILD "' --prefix prefix");
+    configure("examples", "build", "-DCMAKE_CXX_FLAGS=-Werror -DCMAKE_NO_SYSTEM_FROM_IMPORTED=ON");
+    built_ = shell(kCMake + "--build build") == 0;
   }
   static void TearDownTestSuite() { folder_.reset(); }
 
   void SetUp() override { ASSERT_TRUE(built_) << read("log"); }
+
+  // Configures a project of the repository that uses what was installed.
+  static int configure(const std::string& project, const std::string& build, const std::string& flags) {
+    return shell(kCMake + "-S '" DRAGOMAN_SOURCE "/" + project + "' -B " + build +
+                 " -G Ninja -DCMAKE_PREFIX_PATH=\"$PWD/prefix\" -DCMAKE_CXX_COMPILER='" DRAGOMAN_COMPILER
+                 "' -DCMAKE_CXX_COMPILER_LAUNCHER='" DRAGOMAN_LAUNCHER "' " +
+                 flags);
+  }
 
   // Runs a command in the folder; its output goes to "log".
   static int shell(const std::string& command) {
@@ -54,6 +59,7 @@ class Examples : public ::testing::Test {
     return std::regex_search(text, match, std::regex(pattern)) ? std::stod(match[1]) : std::nan("");
   }
 
+  static inline const std::string kCMake = "'" DRAGOMAN_CMAKE "' ";
   static std::unique_ptr<test_support::TemporaryFolder> folder_;
   static bool built_;
 };
@@ -72,11 +78,16 @@ TEST_F(Examples, HeadersLieInTheirFolders) {
   }
 }
 
+TEST_F(Examples, HeadersIncludeEachOtherAsUsersDo) {
+  configure("tests/integration/package", "headers", "-DDRAGOMAN_PREFIX=\"$PWD/prefix\"");
+  shell(kCMake + "--build headers");
+}
+
 TEST_F(Examples, ADifferentVersionIsNotTakenForThis) {
   std::ofstream(folder_->path() / "CMakeLists.txt")
       << "cmake_minimum_required(VERSION 3.24)\nproject(x CXX)\nfind_package(dragoman 99 QUIET)\n"
          "if(dragoman_FOUND)\nmessage(FATAL_ERROR \"found\")\nendif()\n";
-  shell("'" DRAGOMAN_CMAKE "' -S . -B other -G Ninja -DCMAKE_PREFIX_PATH=\"$PWD/prefix\"");
+  shell(kCMake + "-S . -B other -G Ninja -DCMAKE_PREFIX_PATH=\"$PWD/prefix\"");
 }
 
 TEST_F(Examples, MultiHeadAttention) {

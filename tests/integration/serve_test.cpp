@@ -53,6 +53,21 @@ class Serve : public testing::Test {
   test_support::Program program_;
 };
 
+// Sends a request and does not wait for its answer.
+void send_post(HttpClient& client, const std::string& path, const std::string& body) {
+  client.send(
+      fmt::format("POST {} HTTP/1.1\r\nHost: a\r\nContent-Type: application/json\r\nContent-Length: {}\r\n\r\n{}", path,
+                  body.size(), body));
+}
+
+std::string many_lines(int count) {
+  std::string text;
+  for (int i = 0; i < count; ++i) {
+    text += "the cat runs and the dog sleeps and the mouse\n";
+  }
+  return text;
+}
+
 TEST_F(Serve, EveryAnswerIsTheOfflineOneUnderRandomCancels) {
   RunningServer server(program_.folder(), {"--longest-wait", "60"});
   const std::vector<std::string> lines = distinct_lines(3000);
@@ -110,17 +125,10 @@ TEST_F(Serve, TheSpeedIsKnownRoughlyAtOnce) {
 
 TEST_F(Serve, AClientThatGoesEndsItsWork) {
   RunningServer server(program_.folder(), {"--max-characters", "200000"});
-  std::string text;
-  for (int i = 0; i < 3000; ++i) {
-    text += "the cat runs and the dog sleeps and the mouse\n";
-  }
+  const std::string text = many_lines(3000);
   {
     HttpClient client = server.connect();
-    const std::string body = request(text);
-    client.send(
-        fmt::format("POST /translate HTTP/1.1\r\nHost: a\r\nContent-Type: application/json\r\n"
-                    "Content-Length: {}\r\n\r\n{}",
-                    body.size(), body));
+    send_post(client, "/translate", request(text));
     EXPECT_TRUE(test_support::wait_until([&] { return server.metric("dragoman_requests_in_flight") == 1.0; }));
   }
   const auto begin = std::chrono::steady_clock::now();
@@ -161,17 +169,10 @@ TEST_F(Serve, OverloadIsRefusedAtOnceAndPasses) {
 
 TEST_F(Serve, TermLetsRequestsUnderWayFinish) {
   RunningServer server(program_.folder(), {"--max-characters", "200000"});
-  std::string text;
-  for (int i = 0; i < 1500; ++i) {
-    text += "the cat runs and the dog sleeps and the mouse\n";
-  }
+  const std::string text = many_lines(1500);
   HttpClient busy = server.connect();
   HttpClient idle = server.connect();
-  const std::string body = request(text);
-  busy.send(
-      fmt::format("POST /translate HTTP/1.1\r\nHost: a\r\nContent-Type: application/json\r\n"
-                  "Content-Length: {}\r\n\r\n{}",
-                  body.size(), body));
+  send_post(busy, "/translate", request(text));
   EXPECT_TRUE(test_support::wait_until([&] { return server.metric("dragoman_requests_in_flight") == 1.0; }));
   server.program().send(SIGTERM);
   EXPECT_TRUE(idle.is_closed()) << "an idle connection is closed";
@@ -184,16 +185,9 @@ TEST_F(Serve, TermLetsRequestsUnderWayFinish) {
 
 TEST_F(Serve, ASecondTermEndsAtOnce) {
   RunningServer server(program_.folder(), {"--max-characters", "900000"});
-  std::string text;
-  for (int i = 0; i < 15000; ++i) {
-    text += "the cat runs and the dog sleeps and the mouse\n";
-  }
+  const std::string text = many_lines(15000);
   HttpClient busy = server.connect();
-  const std::string body = request(text);
-  busy.send(
-      fmt::format("POST /translate HTTP/1.1\r\nHost: a\r\nContent-Type: application/json\r\n"
-                  "Content-Length: {}\r\n\r\n{}",
-                  body.size(), body));
+  send_post(busy, "/translate", request(text));
   EXPECT_TRUE(test_support::wait_until([&] { return server.metric("dragoman_requests_in_flight") == 1.0; }));
   server.program().send(SIGTERM);
   EXPECT_TRUE(
@@ -202,21 +196,6 @@ TEST_F(Serve, ASecondTermEndsAtOnce) {
   server.program().send(SIGTERM);
   EXPECT_EQ(server.program().wait(), 0);
   EXPECT_LT(std::chrono::steady_clock::now() - begin, 5s);
-}
-
-// Sends a request and does not wait for its answer.
-void send_post(HttpClient& client, const std::string& path, const std::string& body) {
-  client.send(
-      fmt::format("POST {} HTTP/1.1\r\nHost: a\r\nContent-Type: application/json\r\nContent-Length: {}\r\n\r\n{}", path,
-                  body.size(), body));
-}
-
-std::string many_lines(int count) {
-  std::string text;
-  for (int i = 0; i < count; ++i) {
-    text += "the cat runs and the dog sleeps and the mouse\n";
-  }
-  return text;
 }
 
 // A second or so of work: a beam tree is searched for each part.

@@ -4,23 +4,17 @@
 
 #include "base/error.h"
 #include "models/transformer/transformer.h"
+#include "support/error_of.h"
 
 namespace dragoman::models {
 namespace {
+
+using test_support::error_of;
 
 TransformerConfig small_config() {
   TransformerConfig config;
   config.source_vocab_size = config.target_vocab_size = 100;
   return config;
-}
-
-std::string message_of(const std::function<void()>& action) {
-  try {
-    action();
-  } catch (const base::Error& error) {
-    return error.what();
-  }
-  return "no error";
 }
 
 std::string replace(std::string text, const std::string& from, const std::string& to) {
@@ -91,14 +85,14 @@ TEST(TransformerConfig, TheDecoderTakesTheShapeOfTheEncoderUnlessToldOtherwise) 
 
 TEST(TransformerConfig, UnknownKeySuggestsTheNearestOne) {
   const std::string text = replace(to_json(small_config()), "\"d_model\"", "\"d_modle\"");
-  EXPECT_EQ(message_of([&] { transformer_config_from_json(text, "config.json"); }),
+  EXPECT_EQ(error_of([&] { transformer_config_from_json(text, "config.json"); }),
             "config.json: unknown key \"d_modle\"; did you mean \"d_model\"?");
 }
 
 TEST(TransformerConfig, WrongValuesAreRefusedWithTheRule) {
   const std::string good = to_json(small_config());
   const auto message = [&](const char* from, const char* to) {
-    return message_of([&] { transformer_config_from_json(replace(good, from, to), "config.json"); });
+    return error_of([&] { transformer_config_from_json(replace(good, from, to), "config.json"); });
   };
   EXPECT_EQ(message("\"n_heads\": 8", "\"n_heads\": 7"),
             "config.json: d_model is 512, must be a multiple of n_heads (7)");

@@ -10,13 +10,6 @@
 namespace dragoman::nn {
 namespace {
 
-using tensor::DType;
-using test_support::close;
-using test_support::random_tensor;
-using test_support::same_bits;
-
-constexpr NormOrder kOrders[] = {NormOrder::kPost, NormOrder::kPre};
-
 struct Decoder {
   explicit Decoder(const LayerConfig& config, DType dtype = DType::kFloat64) : layer(parameters, "layer", config) {
     randomise(parameters, dtype);
@@ -52,7 +45,7 @@ Matrix decoded(const Formulas& formulas, const Matrix& x, const Matrix& source, 
 }
 
 TEST(DecoderLayer, IsTheFormulaWithinEachSentence) {
-  for (const NormOrder order : kOrders) {
+  for (const NormOrder order : kNormOrders) {
     const Decoder model(small_config(order));
     const Formulas formulas(model.parameters);
     const Tensor x = random_tensor({5, 6}), source = random_tensor({7, 6}, DType::kFloat64, 2);
@@ -67,7 +60,7 @@ TEST(DecoderLayer, IsTheFormulaWithinEachSentence) {
 }
 
 TEST(DecoderLayer, BackwardMatchesCentralDifferences) {
-  for (const NormOrder order : kOrders) {
+  for (const NormOrder order : kNormOrders) {
     for (const LayerConfig& config : {small_config(order), dropout_config(order)}) {
       const Decoder model(config);
       check_layer_gradients(
@@ -81,7 +74,7 @@ TEST(DecoderLayer, BackwardMatchesCentralDifferences) {
 }
 
 TEST(DecoderLayer, AShardIsTheSameRowsOfTheWhole) {
-  for (const NormOrder order : kOrders) {
+  for (const NormOrder order : kNormOrders) {
     const Decoder model(dropout_config(order), DType::kFloat32);
     const Tensor x = random_tensor({5, 6}, DType::kFloat32), source = random_tensor({7, 6}, DType::kFloat32, 2);
     const Tensor whole =
@@ -115,7 +108,7 @@ class GrowingKeyValues : public KeyValueSource {
 };
 
 TEST(DecoderLayer, RowAfterRowFromACacheEqualsTheWholeSentence) {
-  for (const NormOrder order : kOrders) {
+  for (const NormOrder order : kNormOrders) {
     const Decoder model(small_config(order));
     const Tensor x = random_tensor({5, 6});
     const Variable source(random_tensor({4, 6}, DType::kFloat64, 2));

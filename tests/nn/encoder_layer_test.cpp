@@ -9,13 +9,6 @@
 namespace dragoman::nn {
 namespace {
 
-using tensor::DType;
-using test_support::close;
-using test_support::random_tensor;
-using test_support::same_bits;
-
-constexpr NormOrder kOrders[] = {NormOrder::kPost, NormOrder::kPre};
-
 struct Encoder {
   explicit Encoder(const LayerConfig& config, DType dtype = DType::kFloat64) : layer(parameters, "layer", config) {
     randomise(parameters, dtype);
@@ -41,7 +34,7 @@ Matrix encoded(const Formulas& formulas, const Matrix& x, NormOrder order) {
 }
 
 TEST(EncoderLayer, IsTheFormulaWithinEachSentence) {
-  for (const NormOrder order : kOrders) {
+  for (const NormOrder order : kNormOrders) {
     const Encoder model(small_config(order));
     const Formulas formulas(model.parameters);
     const Tensor x = random_tensor({6, 6});
@@ -52,7 +45,7 @@ TEST(EncoderLayer, IsTheFormulaWithinEachSentence) {
 }
 
 TEST(EncoderLayer, BackwardMatchesCentralDifferences) {
-  for (const NormOrder order : kOrders) {
+  for (const NormOrder order : kNormOrders) {
     for (const LayerConfig& config : {small_config(order), dropout_config(order)}) {
       const Encoder model(config);
       check_layer_gradients(model.parameters,
@@ -65,7 +58,7 @@ TEST(EncoderLayer, BackwardMatchesCentralDifferences) {
 }
 
 TEST(EncoderLayer, AShardIsTheSameRowsOfTheWhole) {
-  for (const NormOrder order : kOrders) {
+  for (const NormOrder order : kNormOrders) {
     const Encoder model(dropout_config(order), DType::kFloat32);
     const Tensor x = random_tensor({9, 6}, DType::kFloat32);
     const Tensor whole = model.layer.forward(Variable(x), rows_of({2, 4, 3}, 100), training_context()).value();

@@ -8,11 +8,6 @@
 namespace dragoman::nn {
 namespace {
 
-using tensor::DType;
-using test_support::close;
-using test_support::random_tensor;
-using test_support::same_bits;
-
 TEST(FeedForward, IsTheFormula) {
   ParameterSet parameters;
   const FeedForward layer(parameters, "ffn", small_config());

@@ -8,9 +8,6 @@
 namespace dragoman::nn {
 namespace {
 
-using test_support::close;
-using test_support::random_tensor;
-
 constexpr float kEpsilon = 0.25F;  // large and exact, so that its place in the formula shows
 
 TEST(LayerNorm, IsTheFormula) {

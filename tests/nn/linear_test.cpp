@@ -8,11 +8,6 @@
 namespace dragoman::nn {
 namespace {
 
-using tensor::DType;
-using test_support::close;
-using test_support::random_tensor;
-using test_support::same_bits;
-
 TEST(Linear, IsTheFormula) {
   ParameterSet parameters;
   const Linear layer(parameters, "map", 5, 7);

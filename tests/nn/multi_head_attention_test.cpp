@@ -9,11 +9,6 @@
 namespace dragoman::nn {
 namespace {
 
-using tensor::DType;
-using test_support::close;
-using test_support::random_tensor;
-using test_support::same_bits;
-
 struct Attention {
   explicit Attention(const LayerConfig& config, DType dtype = DType::kFloat64) : layer(parameters, "part", config) {
     randomise(parameters, dtype);

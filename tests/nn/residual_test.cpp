@@ -9,13 +9,6 @@
 namespace dragoman::nn {
 namespace {
 
-using tensor::DType;
-using test_support::close;
-using test_support::random_tensor;
-using test_support::same_bits;
-
-constexpr NormOrder kOrders[] = {NormOrder::kPost, NormOrder::kPre};
-
 // A linear sub-layer in a residual connection.
 struct Connected {
   explicit Connected(const LayerConfig& config, DType dtype = DType::kFloat64)
@@ -51,7 +44,7 @@ TEST(Residual, PreNormNormalisesWhatTheSublayerReads) {
 }
 
 TEST(Residual, BackwardMatchesCentralDifferences) {
-  for (const NormOrder order : kOrders) {
+  for (const NormOrder order : kNormOrders) {
     for (const LayerConfig& config : {small_config(order), dropout_config(order)}) {
       const Connected model(config);
       check_layer_gradients(model.parameters, [&](const auto& inputs) { return model.forward(inputs[0], from_row(5)); },
@@ -61,7 +54,7 @@ TEST(Residual, BackwardMatchesCentralDifferences) {
 }
 
 TEST(Residual, DropoutOfAShardIsThatOfTheSameRowsOfTheWhole) {
-  for (const NormOrder order : kOrders) {
+  for (const NormOrder order : kNormOrders) {
     const Connected model(dropout_config(order), DType::kFloat32);
     const Tensor x = random_tensor({11, 6}, DType::kFloat32);
     const Tensor whole = model.forward(Variable(x), from_row(100)).value();

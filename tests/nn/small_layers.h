@@ -11,6 +11,13 @@
 
 namespace dragoman::nn {
 
+using tensor::DType;
+using test_support::close;
+using test_support::random_tensor;
+using test_support::same_bits;
+
+inline constexpr NormOrder kNormOrders[] = {NormOrder::kPost, NormOrder::kPre};
+
 /// Widths for tests of single layers; no dropout.
 inline LayerConfig small_config(NormOrder order = NormOrder::kPost) {
   LayerConfig config;

@@ -10,11 +10,6 @@
 namespace dragoman::nn {
 namespace {
 
-using tensor::DType;
-using test_support::close;
-using test_support::random_tensor;
-using test_support::same_bits;
-
 constexpr int64_t kWords = 9;
 constexpr PositionKind kKinds[] = {PositionKind::kSinusoidal, PositionKind::kLearned};
 

@@ -9,6 +9,7 @@
 #include "base/error.h"
 #include "report/attention_page_from_word.h"
 #include "report/attention_page_token.h"
+#include "support/error_of.h"
 #include "support/markup_check.h"
 
 namespace dragoman::report {
@@ -114,12 +115,8 @@ TEST(AttentionPage, LeavesOutKindsWithoutWeights) {
 TEST(AttentionPage, RefusesSizesThatDisagree) {
   AttentionPageData data = sample_page();
   data.cross[0][1].pop_back();
-  try {
-    attention_page(data);
-    FAIL() << "expected an Error, a page was made";
-  } catch (const base::Error& error) {
-    EXPECT_THAT(error.what(), HasSubstr("cross layer 0 head 1 has 5 weights, but 2 x 3 pieces"));
-  }
+  EXPECT_THAT(test_support::error_of([&] { attention_page(data); }),
+              HasSubstr("cross layer 0 head 1 has 5 weights, but 2 x 3 pieces"));
 }
 
 TEST(AttentionFromWord, DrawsOneFigureALayerFromTheChosenWord) {
@@ -134,12 +131,8 @@ TEST(AttentionFromWord, DrawsOneFigureALayerFromTheChosenWord) {
 TEST(AttentionFromWord, NamesThePiecesWhenTheWordIsNotThere) {
   AttentionPageData data = sample_page();
   data.from_word = "street";
-  try {
-    attention_from_word(data);
-    FAIL() << "a word that is not there was drawn";
-  } catch (const base::Error& error) {
-    EXPECT_STREQ(error.what(), "attention: no piece of the sentence spells 'street'; its pieces are the, animal, </s>");
-  }
+  EXPECT_EQ(test_support::error_of([&] { attention_from_word(data); }),
+            "attention: no piece of the sentence spells 'street'; its pieces are the, animal, </s>");
 }
 
 TEST(AttentionFromToken, DrawsACellForEachHeadAndTokenAndAnArcForEachTokenLookedAt) {

@@ -14,6 +14,7 @@
 
 #include "base/error.h"
 #include "base/files.h"
+#include "support/expect_error.h"
 #include "support/temporary_folder.h"
 
 namespace dragoman::report {
@@ -171,23 +172,13 @@ TEST_F(MetricsLogTest, AFullDiskIsAnErrorThatNamesTheFile) {
     GTEST_SKIP() << "this system has no /dev/full";
   }
   AppendFile full("/dev/full");
-  try {
-    full.append("line\n");
-    FAIL() << "expected Error(kCannotWrite), the append passed";
-  } catch (const base::Error& error) {
-    EXPECT_EQ(error.kind(), base::ErrorKind::kCannotWrite);
-    EXPECT_THAT(error.what(), HasSubstr("/dev/full: cannot write: No space left"));
-  }
+  test_support::expect_error(base::ErrorKind::kCannotWrite, {"/dev/full: cannot write: No space left"},
+                             [&] { full.append("line\n"); });
 }
 
 TEST_F(MetricsLogTest, AFolderThatIsMissingIsAnErrorThatNamesTheFile) {
-  try {
-    MetricsLog log(folder_.path() / "none" / "metrics.jsonl", 0);
-    FAIL() << "expected Error(kCannotWrite), the file opened";
-  } catch (const base::Error& error) {
-    EXPECT_EQ(error.kind(), base::ErrorKind::kCannotWrite);
-    EXPECT_THAT(error.what(), HasSubstr("metrics.jsonl: cannot open for appending: No such file"));
-  }
+  test_support::expect_error(base::ErrorKind::kCannotWrite, {"metrics.jsonl: cannot open for appending: No such file"},
+                             [&] { MetricsLog log(folder_.path() / "none" / "metrics.jsonl", 0); });
 }
 
 }  // namespace

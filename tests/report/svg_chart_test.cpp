@@ -8,6 +8,7 @@
 
 #include "base/error.h"
 #include "report/svg_heat_map.h"
+#include "support/error_of.h"
 #include "support/markup_check.h"
 
 namespace dragoman::report {
@@ -167,12 +168,10 @@ TEST(HeatMap, MayBeEmpty) {
 }
 
 TEST(HeatMap, RefusesSizesThatDisagree) {
-  try {
-    heat_map({"cross", "", "", {"a", "b"}, {"x"}, {1.0F}});
-    FAIL() << "expected an Error, the map was drawn";
-  } catch (const base::Error& error) {
-    EXPECT_THAT(error.what(), HasSubstr("heat map 'cross': 1 weights, but 2 row labels x 1 column labels"));
-  }
+  EXPECT_THAT(test_support::error_of([] {
+                heat_map({"cross", "", "", {"a", "b"}, {"x"}, {1.0F}});
+              }),
+              HasSubstr("heat map 'cross': 1 weights, but 2 row labels x 1 column labels"));
 }
 
 }  // namespace

@@ -22,7 +22,7 @@ inline std::string missing_corpora(std::initializer_list<std::string> names) {
   }
   return missing.empty()
              ? ""
-             : "no file " + missing +
+             : "no file " + missing + " (real text from outside the repository)" +
                    ". To run this test, configure with -DDRAGOMAN_CORPORA=FOLDER, where FOLDER/multi30k holds "
                    "the raw text of Multi30k (Elliott et al. 2016, task 1) and FOLDER/wmt-news-en-de the news "
                    "tests of WMT (sacrebleu -t wmt14 -l en-de --echo src >newstest2014.en)";

@@ -6,23 +6,17 @@
 #include <limits>
 
 #include "base/error.h"
+#include "support/error_of.h"
 
 namespace dragoman::tensor {
 namespace {
 
-std::string message_of(const std::function<void()>& action) {
-  try {
-    action();
-  } catch (const base::Error& error) {
-    return error.what();
-  }
-  return "no error";
-}
+using test_support::error_of;
 
 TEST(Shape, RefusesNegativeAxesAndOverflow) {
-  EXPECT_EQ(message_of([] { Shape({2, -3}); }), "shape: axis 1 is -3, must be >= 0");
+  EXPECT_EQ(error_of([] { Shape({2, -3}); }), "shape: axis 1 is -3, must be >= 0");
   const int64_t big = int64_t{1} << 40;
-  EXPECT_NE(message_of([&] { Shape({big, big}); }), "no error");
+  EXPECT_NE(error_of([&] { Shape({big, big}); }), "no error");
   EXPECT_EQ(Shape({}).size(), 1);
 }
 
@@ -46,7 +40,7 @@ TEST(Tensor, ColumnsKeepTheRowStride) {
   EXPECT_EQ(view.stride(0), 3);
   EXPECT_FALSE(view.is_contiguous());
   EXPECT_EQ(view.to_vector<float>(), (std::vector<float>{2, 3, 5, 6}));
-  EXPECT_NE(message_of([&] { view.reshape({4}); }).find("strided view"), std::string::npos);
+  EXPECT_NE(error_of([&] { view.reshape({4}); }).find("strided view"), std::string::npos);
 }
 
 TEST(Tensor, WritesThroughAStridedView) {
@@ -58,7 +52,7 @@ TEST(Tensor, WritesThroughAStridedView) {
 
 TEST(Tensor, SaysWhichTypeItHolds) {
   const Tensor tensor = Tensor::zeros({2}, DType::kInt32);
-  EXPECT_EQ(message_of([&] { tensor.data<float>(); }), "tensor: asked for float32, holds int32");
+  EXPECT_EQ(error_of([&] { tensor.data<float>(); }), "tensor: asked for float32, holds int32");
 }
 
 TEST(Tensor, BFloat16RoundsToNearestEvenAndKeepsNaN) {

@@ -6,7 +6,7 @@ namespace dragoman::data::sample {
 
 namespace {
 
-SentencePair trailing(std::string english, std::string german, const ItClause& clause) {
+SamplePair trailing(std::string english, std::string german, const ItClause& clause) {
   const Connective& connective = *clause.connective;
   english.append(connective.comma ? ", " : " ").append(connective.english).append(" ").append(clause.english);
   german.append(connective.verb == VerbPosition::kCoordinate ? " " : ", ");
@@ -14,28 +14,28 @@ SentencePair trailing(std::string english, std::string german, const ItClause& c
   return finish(std::move(english), std::move(german), ".");
 }
 
-SentencePair leading(const MainClause& main, const ItClause& clause) {
+SamplePair leading(const MainClause& main, const ItClause& clause) {
   const Connective& connective = *clause.connective;
   return finish(std::string(connective.english) + ' ' + clause.english + ", " + main.english_statement(),
                 std::string(connective.german) + ' ' + clause.german + ", " + main.german_inverted(), ".");
 }
 
-SentencePair question_and_answer(const MainClause& main, const ItClause& clause) {
+SamplePair question_and_answer(const MainClause& main, const ItClause& clause) {
   return finish("why " + main.english_question() + "? Because " + clause.english,
                 "warum " + main.german_inverted() + "? Weil " + clause.german, ".");
 }
 
 }  // namespace
 
-SentencePair finish(std::string english, std::string german, std::string_view stop) {
-  SentencePair pair;
+SamplePair finish(std::string english, std::string german, std::string_view stop) {
+  SamplePair pair;
   pair.english = capitalized(std::move(english)).append(stop);
   pair.german = capitalized(contract_prepositions(std::move(german))).append(stop);
   pair.key = pair.english;
   return pair;
 }
 
-SentencePair compose(MainClause main, const ItClause& clause, Frame frame, const Adverbial& adverbial) {
+SamplePair compose(MainClause main, const ItClause& clause, Frame frame, const Adverbial& adverbial) {
   switch (frame) {
     case Frame::kTrailing:
       break;
@@ -56,7 +56,7 @@ SentencePair compose(MainClause main, const ItClause& clause, Frame frame, const
   return trailing(main.english_statement(), main.german_statement(), clause);
 }
 
-SentencePair compose_plain(MainClause main, Frame frame, const Adverbial& adverbial) {
+SamplePair compose_plain(MainClause main, Frame frame, const Adverbial& adverbial) {
   switch (frame) {
     case Frame::kAdverbFirst:
       return finish(adverbial.english + ' ' + main.english_statement(), adverbial.german + ' ' + main.german_inverted(),

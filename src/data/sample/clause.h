@@ -5,7 +5,7 @@
 
 #include "data/sample/lexicon.h"
 #include "data/sample/patterns.h"
-#include "data/sample/sentence_pair.h"
+#include "data/sample/sample_pair.h"
 
 namespace dragoman::data::sample {
 
@@ -43,12 +43,12 @@ struct ItClause {
 };
 
 /// A sentence from its words: first letters upper case, prepositions contracted, `stop` at the end.
-SentencePair finish(std::string english, std::string german, std::string_view stop);
+SamplePair finish(std::string english, std::string german, std::string_view stop);
 
 /// Main clause and clause with "it" in the order that `frame` names. Frames without an adverb ignore `adverbial`.
-SentencePair compose(MainClause main, const ItClause& clause, Frame frame, const Adverbial& adverbial);
+SamplePair compose(MainClause main, const ItClause& clause, Frame frame, const Adverbial& adverbial);
 
 /// The main clause alone, as a statement or (kQuestion) as a question.
-SentencePair compose_plain(MainClause main, Frame frame, const Adverbial& adverbial);
+SamplePair compose_plain(MainClause main, Frame frame, const Adverbial& adverbial);
 
 }  // namespace dragoman::data::sample

@@ -157,14 +157,14 @@ std::optional<Coreference> coreference_of(const Draw& drawn, bool about_a, Case 
                      rival.german};
 }
 
-std::vector<SentencePair> draw_coreference(const Lexicon& lexicon, base::Random& random) {
+std::vector<SamplePair> draw_coreference(const Lexicon& lexicon, base::Random& random) {
   const CoreferencePattern& pattern = pick(kCoreferencePatterns, random);
   const Draw drawn = draw_nouns(lexicon, pattern, random);
   const MainClause main = main_clause(drawn);
   const Connective& connective = draw_connective(pattern, random);
   const Frame frame = draw_frame(connective, random);
   const Adverbial& adverbial = pick(lexicon.adverbials(), random);
-  std::vector<SentencePair> pairs;
+  std::vector<SamplePair> pairs;
   for (const bool about_a : {true, false}) {
     const ItClause clause = draw_it_clause(lexicon, drawn, connective, about_a, random);
     pairs.push_back(compose(main, clause, frame, adverbial));
@@ -175,14 +175,14 @@ std::vector<SentencePair> draw_coreference(const Lexicon& lexicon, base::Random&
 }
 
 // A main clause of the patterns without a second clause, or with one about the weather.
-SentencePair draw_main_only(const Lexicon& lexicon, base::Random& random) {
+SamplePair draw_main_only(const Lexicon& lexicon, base::Random& random) {
   const CoreferencePattern& pattern = pick(kCoreferencePatterns, random);
   const Draw drawn = draw_nouns(lexicon, pattern, random);
   const Connective& connective = draw_connective(pattern, random);
   const Frame frame = draw_frame(connective_named("because"), random);
   const Adverbial& adverbial = pick(lexicon.adverbials(), random);
   const bool weather = pattern.weather && chance(0.4, random);
-  SentencePair pair;
+  SamplePair pair;
   if (weather) {
     const WordPair& clause = pick(kWeather, random);
     const Frame weather_frame = connective.english == "because" ? frame : Frame::kTrailing;
@@ -196,7 +196,7 @@ SentencePair draw_main_only(const Lexicon& lexicon, base::Random& random) {
 }
 
 // "The old dog was very tired."
-SentencePair draw_copula(const Lexicon& lexicon, base::Random& random) {
+SamplePair draw_copula(const Lexicon& lexicon, base::Random& random) {
   const CoreferencePattern& pattern = pick(kCoreferencePatterns, random);
   const bool about_a = chance(0.5, random);
   const std::string_view adjectives = about_a ? pattern.adjectives_a : pattern.adjectives_b;
@@ -211,7 +211,7 @@ SentencePair draw_copula(const Lexicon& lexicon, base::Random& random) {
 }
 
 // "There was no old dog in the garden."
-SentencePair draw_existence(const Lexicon& lexicon, base::Random& random) {
+SamplePair draw_existence(const Lexicon& lexicon, base::Random& random) {
   NounPhrase thing = draw_phrase(lexicon, pick(kCoreferencePatterns, random).class_a, random);
   const NounPhrase place = draw_phrase(lexicon, "place", random);
   thing.determiner = chance(0.3, random) ? Determiner::kNegative : Determiner::kIndefinite;
@@ -224,7 +224,7 @@ SentencePair draw_existence(const Lexicon& lexicon, base::Random& random) {
 }
 
 // "Yesterday the farmer saw a dog behind the barn."
-SentencePair draw_witness(const Lexicon& lexicon, base::Random& random) {
+SamplePair draw_witness(const Lexicon& lexicon, base::Random& random) {
   const CoreferencePattern& pattern = pick(kCoreferencePatterns, random);
   const NounPhrase person = draw_phrase(lexicon, "person", random);
   NounPhrase thing = draw_phrase(lexicon, chance(0.5, random) ? pattern.class_a : pattern.class_b, random);
@@ -245,7 +245,7 @@ SentencePair draw_witness(const Lexicon& lexicon, base::Random& random) {
 }
 
 // "Three old dogs slept in the barn."
-SentencePair draw_count(const Lexicon& lexicon, base::Random& random) {
+SamplePair draw_count(const Lexicon& lexicon, base::Random& random) {
   NounPhrase animals = draw_phrase(lexicon, "animal", random);
   animals.number = Number::kPlural;
   animals.determiner = Determiner::kNone;
@@ -265,7 +265,7 @@ SentencePair draw_count(const Lexicon& lexicon, base::Random& random) {
 }
 
 // "The farmer must sell three old dogs.", "The cook wants to buy the lamp."
-SentencePair draw_wish(const Lexicon& lexicon, base::Random& random) {
+SamplePair draw_wish(const Lexicon& lexicon, base::Random& random) {
   const CoreferencePattern& pattern = pick(kCoreferencePatterns, random);
   const NounPhrase person = draw_phrase(lexicon, "person", random);
   NounPhrase thing = draw_phrase(lexicon, chance(0.5, random) ? pattern.class_a : pattern.class_b, random);
@@ -288,26 +288,26 @@ SentencePair draw_wish(const Lexicon& lexicon, base::Random& random) {
 
 }  // namespace
 
-SentencePair SentenceGrammar::draw_plain(base::Random& random) const {
-  using Drawer = SentencePair (*)(const Lexicon&, base::Random&);
+SamplePair SentenceGrammar::draw_plain(base::Random& random) const {
+  using Drawer = SamplePair (*)(const Lexicon&, base::Random&);
   constexpr std::array<Drawer, 8> kDrawers = {draw_main_only, draw_main_only, draw_main_only, draw_copula,
                                               draw_existence, draw_witness,   draw_count,     draw_wish};
   return pick(kDrawers, random)(lexicon_, random);
 }
 
-std::vector<SentencePair> SentenceGrammar::draw(base::Random& random) const {
+std::vector<SamplePair> SentenceGrammar::draw(base::Random& random) const {
   if (chance(kCoreferenceChance, random)) {
     return draw_coreference(lexicon_, random);
   }
   return {draw_plain(random)};
 }
 
-std::vector<SentencePair> SentenceGrammar::well_known_example() const {
+std::vector<SamplePair> SentenceGrammar::well_known_example() const {
   const Draw drawn{
       kCoreferencePatterns.front(), {lexicon_.nouns("animal").front()}, {lexicon_.nouns("road").front()}, {}};
   const Connective& because = connective_named("because");
   const WordPair too = kDegrees.front();
-  std::vector<SentencePair> pairs;
+  std::vector<SamplePair> pairs;
   for (const bool about_animal : {true, false}) {
     const Adjective& adjective = lexicon_.adjective(about_animal ? "tired" : "wide");
     const ItClause clause = adjective_clause(because, adjective, too, drawn.antecedent(about_animal).gender);

@@ -4,7 +4,7 @@
 
 #include "base/random.h"
 #include "data/sample/lexicon.h"
-#include "data/sample/sentence_pair.h"
+#include "data/sample/sample_pair.h"
 
 namespace dragoman::data::sample {
 
@@ -17,13 +17,13 @@ class SentenceGrammar {
 
   /// Returns one plain sentence, or two sentences that differ only in the clause with "it" and in the antecedent of
   /// "it".
-  std::vector<SentencePair> draw(base::Random& random) const;
+  std::vector<SamplePair> draw(base::Random& random) const;
 
   /// Returns "The animal didn't cross the street because it was too tired." and its version with "too wide".
-  std::vector<SentencePair> well_known_example() const;
+  std::vector<SamplePair> well_known_example() const;
 
  private:
-  SentencePair draw_plain(base::Random& random) const;
+  SamplePair draw_plain(base::Random& random) const;
 
   const Lexicon& lexicon_;
 };

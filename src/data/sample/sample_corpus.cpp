@@ -38,7 +38,8 @@ size_t class_limit(int64_t size) {
 }
 
 void check_options(const SampleCorpusOptions& options) {
-  base::check_usage(options.pair == "en-de", "sample-corpus: --pair {} is unknown; choose one of: en-de", options.pair);
+  base::check_usage(options.pair == kSampleCorpusPair, "sample-corpus: --pair {} is unknown; choose one of: {}",
+                    options.pair, kSampleCorpusPair);
   base::check_range("sample-corpus: --size", static_cast<double>(options.size), kSampleCorpusMinSize,
                     kSampleCorpusMaxSize);
 }
@@ -56,11 +57,11 @@ class CorpusMaker {
     const int64_t n_test = test_size(options_.size);
     const int64_t n_valid = valid_size(options_.size);
     fill_train(corpus.train, size_t(options_.size - n_test - n_valid));
-    for (const sample::SentencePair& pair : corpus.train) {
+    for (const sample::SamplePair& pair : corpus.train) {
       add_words(pair.english, english_words_);
       add_words(pair.german, german_words_);
     }
-    for (const sample::SentencePair& pair : example_) {
+    for (const sample::SamplePair& pair : example_) {
       add_held_out(corpus.test, pair);
     }
     fill_held_out(corpus, size_t(n_valid), size_t(n_test));
@@ -68,11 +69,11 @@ class CorpusMaker {
   }
 
  private:
-  void fill_train(std::vector<sample::SentencePair>& train, size_t wanted) {
+  void fill_train(std::vector<sample::SamplePair>& train, size_t wanted) {
     base::Random random(options_.seed, kTrainStream);
     for (int64_t attempt = 0; train.size() < wanted; ++attempt) {
       check_attempts(attempt);
-      for (sample::SentencePair& pair : grammar_.draw(random)) {
+      for (sample::SamplePair& pair : grammar_.draw(random)) {
         if (train.size() < wanted && part_of(pair.key) == Part::kTrain && is_new(pair)) {
           train.push_back(std::move(pair));
         }
@@ -84,7 +85,7 @@ class CorpusMaker {
     base::Random random(options_.seed, kHeldOutStream);
     for (int64_t attempt = 0; corpus.valid.size() < n_valid || corpus.test.size() < n_test; ++attempt) {
       check_attempts(attempt);
-      for (const sample::SentencePair& pair : grammar_.draw(random)) {
+      for (const sample::SamplePair& pair : grammar_.draw(random)) {
         const Part part = part_of(pair.key);
         if (part == Part::kValid && corpus.valid.size() < n_valid) {
           add_held_out(corpus.valid, pair);
@@ -95,7 +96,7 @@ class CorpusMaker {
     }
   }
 
-  void add_held_out(std::vector<sample::SentencePair>& part, const sample::SentencePair& pair) {
+  void add_held_out(std::vector<sample::SamplePair>& part, const sample::SamplePair& pair) {
     if (all_known(pair.english, english_words_) && all_known(pair.german, german_words_) && is_new(pair)) {
       part.push_back(pair);
     }
@@ -112,7 +113,7 @@ class CorpusMaker {
   }
 
   // Remembers the pair. Both sides must be new.
-  bool is_new(const sample::SentencePair& pair) {
+  bool is_new(const sample::SamplePair& pair) {
     if (seen_.contains(pair.english) || seen_.contains(pair.german)) {
       return false;
     }
@@ -141,7 +142,7 @@ class CorpusMaker {
   const SampleCorpusOptions& options_;
   sample::Lexicon lexicon_;
   SentenceGrammar grammar_;
-  std::vector<sample::SentencePair> example_;
+  std::vector<sample::SamplePair> example_;
   WordSet seen_, english_words_, german_words_;
 };
 
@@ -156,7 +157,7 @@ void find_it(std::string_view english, PronounRow& row) {
   row.it_byte = found->data() - english.data();
 }
 
-std::vector<PronounRow> pronoun_rows(const std::vector<sample::SentencePair>& test) {
+std::vector<PronounRow> pronoun_rows(const std::vector<sample::SamplePair>& test) {
   std::vector<PronounRow> rows;
   for (size_t i = 0; i < test.size(); ++i) {
     if (const auto& coreference = test[i].coreference; coreference.has_value()) {
@@ -176,9 +177,9 @@ std::vector<PronounRow> pronoun_rows(const std::vector<sample::SentencePair>& te
 }
 
 void write_part(const std::filesystem::path& folder, const std::string& name,
-                const std::vector<sample::SentencePair>& part) {
+                const std::vector<sample::SamplePair>& part) {
   std::string english, german;
-  for (const sample::SentencePair& pair : part) {
+  for (const sample::SamplePair& pair : part) {
     english += pair.english + '\n';
     german += pair.german + '\n';
   }
@@ -186,9 +187,9 @@ void write_part(const std::filesystem::path& folder, const std::string& name,
   base::write_file_atomic(folder / (name + ".de"), german);
 }
 
-int64_t count_words(const std::vector<sample::SentencePair>& part, std::string sample::SentencePair::*side) {
+int64_t count_words(const std::vector<sample::SamplePair>& part, std::string sample::SamplePair::*side) {
   WordSet words;
-  for (const sample::SentencePair& pair : part) {
+  for (const sample::SamplePair& pair : part) {
     for (std::string_view word : sample::split_words(pair.*side)) {
       word = word.substr(0, word.find_last_not_of(".,?") + 1);
       words.emplace(word);
@@ -223,8 +224,8 @@ SampleCorpusSummary write_sample_corpus(const SampleCorpusOptions& options) {
           int64_t(corpus.valid.size()),
           int64_t(corpus.test.size()),
           int64_t(rows.size()),
-          count_words(corpus.train, &sample::SentencePair::english),
-          count_words(corpus.train, &sample::SentencePair::german)};
+          count_words(corpus.train, &sample::SamplePair::english),
+          count_words(corpus.train, &sample::SamplePair::german)};
 }
 
 }  // namespace dragoman::data

@@ -10,14 +10,16 @@
 
 namespace dragoman::data {
 
+inline constexpr const char* kSampleCorpusPair = "en-de";
 inline constexpr int64_t kSampleCorpusMinSize = 100;
 inline constexpr int64_t kSampleCorpusMaxSize = 200'000;
 
 /// Options of `dragoman sample-corpus`.
 struct SampleCorpusOptions {
-  std::string pair = "en-de";  ///< languages; en-de is the only choice
-  /// Number of sentence pairs, 100 to 200,000. The test part has 5 % of them, between 10 and 1,000, and the validation
-  /// part 2.5 %, between 10 and 500. All others are the training part. Small corpora use fewer words.
+  std::string pair = kSampleCorpusPair;  ///< languages; the only choice
+  /// Number of sentence pairs, kSampleCorpusMinSize to kSampleCorpusMaxSize. The test part has 5 % of them, between 10
+  /// and 1,000, and the validation part 2.5 %, between 10 and 500. All others are the training part. Small corpora use
+  /// fewer words.
   int64_t size = 30'000;
   uint64_t seed = 1;             ///< selects the sentences and the division into parts
   std::filesystem::path output;  ///< folder, created if missing
@@ -25,7 +27,7 @@ struct SampleCorpusOptions {
 
 /// The three parts of a corpus. Every English and every German sentence occurs once in all parts together.
 struct SampleCorpus {
-  std::vector<sample::SentencePair> train, valid, test;
+  std::vector<sample::SamplePair> train, valid, test;
 };
 
 /// The numbers that the command line prints.

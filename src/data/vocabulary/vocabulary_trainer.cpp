@@ -24,11 +24,11 @@ constexpr uint64_t kLineStream = 0x6C696E6573;             // its own random str
 
 void check_options(const VocabularyOptions& options) {
   const base::Range coverage = base::field_of(&VocabularyOptions::character_coverage).range;
-  base::check_usage(coverage.holds(options.character_coverage), "vocabulary: character coverage is {}, it must be {}",
+  base::check_usage(coverage.holds(options.character_coverage), "vocabulary: character coverage is {}, must be {}",
                     options.character_coverage, coverage.text());
   base::check_fields(options);
   base::check_usage(std::ranges::count(normalizations(), options.normalization) == 1,
-                    "vocabulary: normalization is \"{}\", it must be one of {}", options.normalization,
+                    "vocabulary: normalization is \"{}\", must be one of {}", options.normalization,
                     fmt::join(normalizations(), ", "));
 }
 

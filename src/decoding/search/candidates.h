@@ -50,7 +50,7 @@ void expand(std::span<float> logits, const Expansion& expansion, std::vector<Can
 /// Only tokens before this one are ever forbidden.
 constexpr int32_t kFirstAllowed = data::kEosId + 1;
 
-/// So many logits of a row must be known for `count` extensions of it: some of the largest may be forbidden.
+/// Returns the number of logits of a row that `count` extensions of it need: some of the largest may be forbidden.
 int best_logits_for(size_t count);
 
 /// The same from the largest logits of the hypothesis, best_logits_for(count) of them or all V; no rule has changed

@@ -36,8 +36,8 @@ class SentenceSearch {
   }
   /// Takes the logits [live hypotheses, V] of that step, row by row; overwrites them.
   virtual void advance(std::span<float> logits) = 0;
-  /// So many of the largest logits of each row are enough for the next step, if `advance_best` is called for it in
-  /// place of `advance`; 0: it must see all logits.
+  /// Returns the number of largest logits of each row that suffice for the next step, if `advance_best` is called
+  /// for it in place of `advance`; 0: it must see all logits.
   virtual int best_logits_wanted() const { return 0; }
   /// Whether `advance_best` needs the log-sum-exp of its rows.
   virtual bool wants_log_sums() const { return true; }

@@ -22,7 +22,7 @@ class StepModel {
   /// The same step for searches that look at the likeliest tokens alone.
   /// @param best  receives the k largest logits of each row and its log-sum-exp: of those of `step`, bit for bit
   virtual void step_best(std::span<const StepRow> rows, int k, kernels::BestLogits& best);
-  /// Both of the same step, for searches of both kinds beside each other.
+  /// Computes one step and gives both results, for batches that mix the two kinds of search.
   virtual tensor::Tensor step_and_best(std::span<const StepRow> rows, int k, kernels::BestLogits& best);
   /// From now on the hypotheses of a slot may use these tokens only, rising ids: the logits of all others are minus
   /// infinity, and log-sum-exps are over those alone. At most once, before the slot's first step.

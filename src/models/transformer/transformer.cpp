@@ -37,10 +37,15 @@ Variable run_layer(const nn::ForwardContext& context, Layer layer) {
   return context.recompute == nn::Recompute::kLayers ? autograd::recompute("layer", layer) : layer();
 }
 
+const TransformerConfig& checked(const TransformerConfig& config) {
+  config.check();
+  return config;
+}
+
 }  // namespace
 
 Transformer::Transformer(const TransformerConfig& config)
-    : config_((config.check(), config)),
+    : config_(checked(config)),
       source_table_(declare_table(parameters_,
                                   config.tying == Tying::kAll ? "embedding.weight" : "source_embedding.weight",
                                   config.source_vocab_size, config.d_model)),

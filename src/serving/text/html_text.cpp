@@ -43,12 +43,8 @@ std::optional<std::pair<std::string, size_t>> reference_at(std::string_view text
   return std::nullopt;
 }
 
-bool is_blank(char c) {
-  return kHtmlBlanks.find(c) != std::string_view::npos;
-}
-
 void append_character(std::string& words, std::string_view character) {
-  if (character.size() != 1 || !is_blank(character.front())) {
+  if (character.size() != 1 || !is_blank(character)) {
     words += character;
   } else if (!words.empty() && !words.ends_with(' ')) {
     words += ' ';

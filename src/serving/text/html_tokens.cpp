@@ -117,10 +117,6 @@ HtmlToken markup_at(std::string_view rest, const MarkupOptions& options) {
   return token;
 }
 
-bool is_blank(std::string_view text) {
-  return text.find_first_not_of(kHtmlBlanks) == std::string_view::npos;
-}
-
 // In XML, elements without words beside them are blocks: their tags end sentences.
 void break_at_blocks(std::vector<HtmlToken>& tokens, const std::vector<std::string>& non_splitting) {
   struct Element {

@@ -36,7 +36,7 @@ void add_sentences(TextPlan& plan, std::string_view line, Sentences sentences) {
   size_t begin = 0;
   for (const size_t end : sentences == Sentences::kApart ? sentence_ends(line) : std::vector<size_t>()) {
     const size_t next = line.find_first_not_of(kHtmlBlanks, end);
-    plan.pieces.push_back({true, std::string(line.substr(begin, end - begin))});
+    plan.pieces.push_back({.is_line = true, .text = std::string(line.substr(begin, end - begin))});
     plan.pieces.push_back({.text = std::string(line.substr(end, next - end)), .is_gap = true});
     begin = next;
   }
@@ -80,7 +80,7 @@ TextPlan plan_text(std::string_view text, Sentences sentences) {
     if (end == text.size()) {
       return plan;
     }
-    plan.pieces.push_back({false, "\n"});
+    plan.pieces.push_back({.text = "\n"});
     text.remove_prefix(end + 1);
   }
 }

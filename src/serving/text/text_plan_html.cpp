@@ -1,5 +1,6 @@
 #include <algorithm>
 #include <optional>
+#include <span>
 
 #include "serving/text/html_text.h"
 #include "serving/text/tag_words.h"
@@ -44,12 +45,9 @@ std::optional<std::vector<size_t>> partners(const Tokens& tokens, const Run& run
   return open.empty() && tags <= kMostTags ? std::optional(std::move(partner)) : std::nullopt;
 }
 
-bool is_blank(const Tokens& tokens, size_t begin, size_t end) {
-  return std::all_of(tokens.begin() + static_cast<ptrdiff_t>(begin), tokens.begin() + static_cast<ptrdiff_t>(end),
-                     [](const HtmlToken& token) {
-                       return token.kind != Kind::kText ||
-                              token.bytes.find_first_not_of(kHtmlBlanks) == std::string_view::npos;
-                     });
+bool has_no_words(const Tokens& tokens, size_t begin, size_t end) {
+  return std::ranges::all_of(std::span(tokens).subspan(begin, end - begin),
+                             [](const HtmlToken& token) { return token.kind != Kind::kText || is_blank(token.bytes); });
 }
 
 // Returns the run without the tokens around its words: blanks, points, elements without words, and the tags of elements
@@ -58,9 +56,9 @@ Run narrowed(const Tokens& tokens, const std::vector<size_t>& partner, Run run) 
   while (run.begin < run.end) {
     const size_t front_end = partner[run.begin] + 1;
     const size_t back_begin = partner[run.end - 1];
-    if (is_blank(tokens, run.begin, front_end)) {
+    if (has_no_words(tokens, run.begin, front_end)) {
       run.begin = front_end;
-    } else if (is_blank(tokens, back_begin, run.end)) {
+    } else if (has_no_words(tokens, back_begin, run.end)) {
       run.end = back_begin;
     } else if (front_end == run.end && back_begin == run.begin && run.end - run.begin > 1) {
       ++run.begin;
@@ -74,7 +72,7 @@ Run narrowed(const Tokens& tokens, const std::vector<size_t>& partner, Run run) 
 
 void add_as_it_is(TextPlan& plan, const Tokens& tokens, const Run& run) {
   for (size_t i = run.begin; i < run.end; ++i) {
-    plan.pieces.push_back({false, std::string(tokens[i].bytes)});
+    plan.pieces.push_back({.text = std::string(tokens[i].bytes)});
   }
 }
 
@@ -105,7 +103,7 @@ void add_html_sentences(TextPlan& plan, TextPlan::Piece line) {
       continue;
     }
     const auto first = line.tags.begin() + static_cast<ptrdiff_t>(*place);
-    plan.pieces.push_back({true, sentence, {line.tags.begin(), first}});
+    plan.pieces.push_back({.is_line = true, .text = sentence, .tags = {line.tags.begin(), first}});
     begin = std::min(line.text.find_first_not_of(' ', end), line.text.size());
     plan.pieces.push_back({.text = line.text.substr(end, begin - end), .is_gap = true});
     line.tags.erase(line.tags.begin(), first);
@@ -119,7 +117,7 @@ void add_html_sentences(TextPlan& plan, TextPlan::Piece line) {
 
 // Adds the words of a run as one line with its inner tags. The blanks around the line are separate pieces.
 void add_line(TextPlan& plan, const Tokens& tokens, const Run& run, Sentences sentences) {
-  TextPlan::Piece line{true, {}};
+  TextPlan::Piece line{.is_line = true, .text = {}};
   for (size_t i = run.begin; i < run.end; ++i) {
     const HtmlToken& token = tokens[i];
     if (token.kind == Kind::kText) {
@@ -141,13 +139,13 @@ void add_line(TextPlan& plan, const Tokens& tokens, const Run& run, Sentences se
                              static_cast<size_t>(last.data() + last.size() - tokens[run.begin].bytes.data()));
   const size_t begin = all.find_first_not_of(kHtmlBlanks);
   const size_t end = all.find_last_not_of(kHtmlBlanks) + 1;
-  plan.pieces.push_back({false, std::string(all.substr(0, begin))});
+  plan.pieces.push_back({.text = std::string(all.substr(0, begin))});
   if (sentences == Sentences::kApart) {
     add_html_sentences(plan, std::move(line));
   } else {
     plan.pieces.push_back(std::move(line));
   }
-  plan.pieces.push_back({false, std::string(all.substr(end))});
+  plan.pieces.push_back({.text = std::string(all.substr(end))});
 }
 
 void add_run(TextPlan& plan, const Tokens& tokens, const Run& run, Sentences sentences) {

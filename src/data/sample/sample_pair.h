@@ -16,7 +16,7 @@ struct Coreference {
 };
 
 /// One English sentence and its one German translation.
-struct SentencePair {
+struct SamplePair {
   std::string english;
   std::string german;
   /// Sentences with the same key belong to the same part (train, valid or test): pattern and both nouns where "it"
