@@ -105,7 +105,7 @@ class ParallelSearch::Job {
       under_way.assign(group->items.begin(), group->items.end());
     }
     for (const size_t sentence : under_way) {
-      outputs_[sentence] = {{}, {}, error};
+      outputs_[sentence] = {{}, error};
     }
     return false;
   }
@@ -130,7 +130,7 @@ class ParallelSearch::Job {
     int64_t tokens = 0;
     for (const size_t sentence : group.items) {
       if (const auto reason = requests_.empty() ? std::nullopt : requests_[sentence].stop_reason()) {
-        outputs_[sentence].hypotheses.push_back({{}, {}, 0.0, 0.0, *reason});
+        outputs_[sentence].hypotheses.push_back({.finish_reason = *reason});
         std::erase(under_way, sentence);
         continue;
       }
@@ -168,7 +168,7 @@ class ParallelSearch::Job {
   void keep(SearchResult& result) {
     outputs_[result.sentence] =
         result.error == nullptr ? search_.output_of(sources_[result.sentence], std::move(result.hypotheses), options_)
-                                : SearchOutput{{}, {}, result.error};
+                                : SearchOutput{{}, result.error};
   }
 
   const ParallelSearch& search_;
@@ -253,6 +253,10 @@ SentenceRequest ParallelSearch::completed(SentenceRequest request, std::span<con
                                           const SearchOptions& options) const {
   request.source_length = static_cast<int64_t>(source.size());
   request.random_stream = decoding::random_stream(source);
+  if (options.alignment) {
+    const auto layers = static_cast<int>(model().cross_attention_paths().size());
+    request.alignment_layer = options.alignment_layer + 1 == layers ? kLastLayer : options.alignment_layer;
+  }
   if (options.shortlist) {
     request.allowed = shortlist_->allowed(source, request);
   }
@@ -261,11 +265,12 @@ SentenceRequest ParallelSearch::completed(SentenceRequest request, std::span<con
 
 SearchOutput ParallelSearch::output_of(std::span<const int32_t> source, std::vector<Hypothesis> hypotheses,
                                        const SearchOptions& options) const {
-  SearchOutput output{std::move(hypotheses), {}};
-  for (size_t rank = 0; options.alignment && rank < output.hypotheses.size(); ++rank) {
-    output.alignments.push_back(align(model(), source, output.hypotheses[rank].ids, options.alignment_layer));
+  for (Hypothesis& hypothesis : hypotheses) {
+    if (options.alignment && hypothesis.alignment.source_length == 0) {  // the steps have not shown it
+      hypothesis.alignment = align(model(), source, hypothesis.ids, options.alignment_layer);
+    }
   }
-  return output;
+  return {std::move(hypotheses), nullptr};
 }
 
 std::unique_ptr<SearchWorker> ParallelSearch::take_worker(int threads) const {

@@ -21,7 +21,6 @@ namespace dragoman::decoding {
 /// What came out for one source sentence, best first.
 struct SearchOutput {
   std::vector<Hypothesis> hypotheses;
-  std::vector<Alignment> alignments;   ///< one a hypothesis if asked for, else empty
   std::exception_ptr error = nullptr;  ///< why there is nothing, with OnError::kReport
 };
 
@@ -74,7 +73,7 @@ class ParallelSearch {
                             const SearchOptions& options) const;
   /// Null for none.
   const Shortlist* shortlist() const { return shortlist_.get(); }
-  /// Alignments added where the options want them.
+  /// Alignments are added where the options want them and the search has not collected them.
   SearchOutput output_of(std::span<const int32_t> source, std::vector<Hypothesis> hypotheses,
                          const SearchOptions& options) const;
   /// Lends a worker to the calling thread; give_back returns it. A worker that failed with sentences in it is dropped.

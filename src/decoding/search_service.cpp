@@ -77,7 +77,7 @@ class SearchService::Thread {
     std::vector<std::span<const int32_t>> sources;
     for (auto task = tasks.begin(); task != tasks.end();) {
       if (const auto reason = task->request.stop_reason()) {
-        task->done({{Hypothesis{{}, {}, 0.0, 0.0, *reason}}, {}}, nullptr);
+        task->done({{Hypothesis{.finish_reason = *reason}}}, nullptr);
         task = tasks.erase(task);
       } else {
         sources.emplace_back((task++)->source);

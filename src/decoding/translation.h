@@ -6,7 +6,6 @@
 #include <vector>
 
 #include "decoding/search/hypothesis.h"
-#include "decoding/steps/alignment.h"
 
 namespace dragoman::decoding {
 

@@ -295,11 +295,8 @@ Translation Translator::finish(const EncodedLine& line, std::vector<Translation>
 
 Translation Translator::build(std::span<const int32_t> source, const SearchOutput& output) const {
   std::vector<Translation> candidates;
-  for (size_t rank = 0; rank < output.hypotheses.size(); ++rank) {
-    candidates.push_back(build_candidate(output.hypotheses[rank]));
-    if (!output.alignments.empty()) {
-      candidates.back().alignment = output.alignments[rank];
-    }
+  for (const Hypothesis& hypothesis : output.hypotheses) {
+    candidates.push_back(build_candidate(hypothesis));
   }
   Translation best = std::move(candidates.front());
   for (const int32_t id : source) {
@@ -320,6 +317,7 @@ Translation Translator::build_candidate(const Hypothesis& hypothesis) const {
   candidate.score = hypothesis.score;
   candidate.normalised_score = hypothesis.normalised_score;
   candidate.finish_reason = hypothesis.finish_reason;
+  candidate.alignment = hypothesis.alignment;
   return candidate;
 }
 

@@ -18,6 +18,9 @@ struct StepRow {
   int32_t token_id;  ///< its latest token, begin of sentence in the first step
 };
 
+/// The last layer, where layers are numbered from 0.
+constexpr int kLastLayer = -1;
+
 /// What a model remembers while it generates: a key-value cache, a recurrent state, a window of inputs. A slot is one
 /// sentence or prompt; its hypotheses share what the model knows of the source.
 /// Threads: one at a time. Several generations may share one model, which must outlive them.
@@ -41,11 +44,12 @@ class Generation {
   virtual void remove(int32_t slot) = 0;
   virtual size_t slots_in_use() const = 0;
 
-  /// From now on `attention` is wanted after each step, or no longer. A model without cross-attention ignores it.
-  virtual void want_attention(bool /*wanted*/) {}
+  /// From now on `attention` is wanted of these layers alone, kLastLayer among them or not. A model without
+  /// cross-attention ignores it.
+  virtual void want_attention(std::span<const int> /*layers*/) {}
   /// Returns: [R, longest source] float32, the cross-attention of the last step or prefill: the mean over the heads of
-  /// the last layer, zero past a row's source. Undefined if the model has none or it is not wanted.
-  virtual tensor::Tensor attention() const { return {}; }
+  /// a layer, zero past a row's source. Undefined if the model does not show it or it is not wanted.
+  virtual tensor::Tensor attention(int /*layer*/) const { return {}; }
 };
 
 }  // namespace dragoman::models

@@ -37,7 +37,7 @@ class LookingTable : public TableModel {
     }
     return TableModel::step(rows);
   }
-  tensor::Tensor attention() const override { return weights_; }
+  tensor::Tensor attention(int) const override { return weights_; }
 
  private:
   uint64_t seed_;
@@ -159,7 +159,7 @@ TEST(Coverage, IsAddedToTheNormalisedScoreAsTheAlignmentSeesIt) {
       if (hypothesis.finish_reason != FinishReason::kLengthLimit || sources[i].size() < 2) {
         continue;  // alignments have no row for the end
       }
-      const Alignment& alignment = outputs[i].alignments[rank];
+      const Alignment& alignment = outputs[i].hypotheses[rank].alignment;
       CoverageTable table(0.4, alignment.source_length);
       for (int64_t t = 0; t < alignment.target_length; ++t) {
         table.add(1, alignment.weights.data() + t * alignment.source_length, 0);

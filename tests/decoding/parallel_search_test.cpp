@@ -15,6 +15,7 @@
 namespace dragoman::decoding {
 namespace {
 
+using Ids = std::vector<int32_t>;
 using Sources = std::vector<std::vector<int32_t>>;
 
 SearchOptions options_of(int beam_size, int workers = 1) {
@@ -173,7 +174,7 @@ TEST(ParallelSearch, BeamOfOneIsGreedy) {
       tensor::Tensor logits = steps.step(rows);
       search.advance(logits.span<float>());
     }
-    expect_same({search.take_hypotheses(), {}}, greedy[i], i);
+    expect_same({search.take_hypotheses()}, greedy[i], i);
   }
 }
 
@@ -188,9 +189,8 @@ TEST(ParallelSearch, AlignmentRowsAreDistributions) {
   const Sources sources = random_sources(8, 15);
   const auto outputs = ParallelSearch(model).run(sources, options);
   for (size_t i = 0; i < sources.size(); ++i) {
-    ASSERT_EQ(outputs[i].alignments.size(), outputs[i].hypotheses.size());
-    for (size_t rank = 0; rank < outputs[i].alignments.size(); ++rank) {
-      const Alignment& alignment = outputs[i].alignments[rank];
+    for (size_t rank = 0; rank < outputs[i].hypotheses.size(); ++rank) {
+      const Alignment& alignment = outputs[i].hypotheses[rank].alignment;
       const size_t n_source = sources[i].size();
       ASSERT_EQ(alignment.weights.size(), outputs[i].hypotheses[rank].ids.size() * n_source);
       ASSERT_EQ(alignment.source_of_target.size(), outputs[i].hypotheses[rank].ids.size());
@@ -205,6 +205,64 @@ TEST(ParallelSearch, AlignmentRowsAreDistributions) {
       }
     }
   }
+}
+
+// What each kind of search is asked for.
+std::vector<SearchOptions> one_of_each_kind() {
+  std::vector<SearchOptions> kinds(5, options_of(4));
+  kinds[0].beam_size = 1;  // greedy
+  kinds[0].n_best = 1;
+  kinds[2].patience = 1.5;
+  kinds[2].coverage_penalty = 0.2;
+  kinds[3].sampling_temperature = 1.0;
+  kinds[4].alternatives = true;
+  for (SearchOptions& options : kinds) {
+    options.alignment = true;
+  }
+  return kinds;
+}
+
+void expect_alignments_of_the_teacher_forced_model(const SearchOptions& options) {
+  const auto model = tiny_model(nn::NormOrder::kPre);
+  const ParallelSearch search(model);
+  const Sources sources = random_sources(12, 17);
+  std::vector<SentenceRequest> requests(sources.size());
+  requests[2].prefix = {9, 5, 30};
+  requests[3].prefix = {7};
+  const auto outputs = search.run(sources, options, requests);
+  for (size_t i = 0; i < sources.size(); ++i) {
+    for (const Hypothesis& hypothesis : outputs[i].hypotheses) {
+      const Alignment expected = align(*model, sources[i], hypothesis.ids, options.alignment_layer);
+      ASSERT_EQ(hypothesis.alignment.target_length, expected.target_length);
+      ASSERT_EQ(hypothesis.alignment.source_length, expected.source_length);
+      EXPECT_THAT(hypothesis.alignment.weights, testing::Pointwise(testing::FloatNear(1e-5F), expected.weights));
+      EXPECT_EQ(hypothesis.alignment.source_of_target, expected.source_of_target);
+    }
+    const auto alone = search.run({&sources[i], 1}, options, {&requests[i], 1}).at(0);
+    EXPECT_EQ(alone.hypotheses[0].alignment.weights, outputs[i].hypotheses[0].alignment.weights)
+        << "the same bits in any batch";
+  }
+}
+
+TEST(ParallelSearch, AlignmentsOfTheStepsAreThoseOfTheTeacherForcedModel) {
+  for (SearchOptions options : one_of_each_kind()) {
+    for (const int layer : {0, 1, kLastLayer}) {
+      options.alignment_layer = layer;
+      expect_alignments_of_the_teacher_forced_model(options);
+    }
+  }
+}
+
+TEST(ParallelSearch, AModelThatShowsNoAttentionIsAlignedAfterwards) {
+  const auto model = tiny_model(nn::NormOrder::kPre);
+  SearchOptions options = options_of(4);
+  options.alignment = true;
+  const Ids source = {9, 12, 5, data::kEosId};
+  const auto found = ParallelSearch(model).run({&source, 1}, options).at(0).hypotheses;
+  std::vector<Hypothesis> without = found;
+  without[0].alignment = {};
+  const auto output = ParallelSearch(model).output_of(source, without, options);
+  EXPECT_EQ(output.hypotheses[0].alignment.weights, align(*model, source, found[0].ids, -1).weights);
 }
 
 TEST(ParallelSearch, FailuresInWorkersReachTheCallerAndDoNotStick) {

@@ -43,9 +43,10 @@ TEST(Prefill, EqualsStepsBitForBit) {
     const std::span<const int32_t> sentence = source;
     const int32_t slot = at_once.add({&sentence, 1}).at(0);
     by_steps.add({&sentence, 1});
-    at_once.want_attention(true);
+    const std::vector<int> layers = {kLastLayer};
+    at_once.want_attention(layers);
     const tensor::Tensor filled = at_once.prefill(slot, input);
-    EXPECT_EQ(at_once.attention().dim(0), static_cast<int64_t>(input.size()));
+    EXPECT_EQ(at_once.attention(kLastLayer).dim(0), static_cast<int64_t>(input.size()));
     const tensor::Tensor stepped = by_steps.StepModel::prefill(slot, input);
     EXPECT_EQ(filled.to_vector<float>(), stepped.to_vector<float>());
     const StepRow next[] = {{slot, 0, 9}, {slot, 0, 12}};

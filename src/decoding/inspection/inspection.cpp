@@ -91,7 +91,7 @@ TracedSearch trace_search(const Translator& translator, std::span<const int32_t>
   if (!request.allowed.empty()) {
     steps.restrict(slot, request.allowed);
   }
-  steps.want_attention(search.wants_attention());
+  steps.want_attention(search.attention_layers());
   std::vector<StepRow> rows;
   kernels::BestLogits best;
   while (!search.done()) {
@@ -105,8 +105,10 @@ TracedSearch trace_search(const Translator& translator, std::span<const int32_t>
     } else {
       logits = steps.step(rows);
     }
-    if (const tensor::Tensor attention = steps.attention(); attention.defined()) {
-      search.see_attention(attention.data<float>(), attention.stride(0));
+    for (const int layer : search.attention_layers()) {
+      if (const tensor::Tensor attention = steps.attention(layer); attention.defined()) {
+        search.see_attention(layer, attention.data<float>(), attention.stride(0));
+      }
     }
     if (wanted > 0) {
       search.advance_best(best, 0);

@@ -4,6 +4,7 @@
 #include <numeric>
 
 #include "data/vocabulary/vocabulary.h"
+#include "decoding/search/attention_rows.h"
 
 namespace dragoman::decoding {
 
@@ -14,7 +15,8 @@ AlternativesSearch::AlternativesSearch(const SearchOptions& options, const Searc
       request_(request),
       make_branch_(make_branch),
       rules_(options),
-      phrases_(request.phrases) {}
+      phrases_(request.phrases),
+      attention_layers_(decoding::attention_layers(options, request)) {}
 
 void AlternativesSearch::append_rows(int32_t slot, std::vector<StepRow>& rows) const {
   if (!branched_) {
@@ -38,17 +40,15 @@ size_t AlternativesSearch::row_count(const Branch& branch) const {
   return rows.size();
 }
 
-void AlternativesSearch::see_attention(const float* weights, int64_t stride) {
+void AlternativesSearch::see_attention(int layer, const float* weights, int64_t stride) {
   if (!branched_) {
-    prefix_.attention.resize(static_cast<size_t>(request_.source_length), 0.0F);
-    for (float& sum : prefix_.attention) {
-      sum += *weights++;
-    }
+    std::vector<float>& rows = prefix_.attention[layer];
+    rows.insert(rows.end(), weights, weights + request_.source_length);
     return;
   }
   for (Branch& branch : branches_) {
     if (branch.live()) {
-      branch.search->see_attention(weights, stride);
+      branch.search->see_attention(layer, weights, stride);
       weights += static_cast<int64_t>(row_count(branch)) * stride;
     }
   }
@@ -126,6 +126,9 @@ void AlternativesSearch::add_finished(const ScoredPrefix& prefix, FinishReason r
   branch.hypothesis.normalised_score =
       branch.hypothesis.score / length_penalty(options_.length_penalty, options_.alpha, static_cast<int64_t>(length));
   branch.hypothesis.finish_reason = reason;
+  AttentionRows attention(request_);
+  attention.add_prefix(prefix);
+  attention.align(branch.hypothesis);
   branches_.push_back(std::move(branch));
 }
 

@@ -22,8 +22,8 @@ class AlternativesSearch : public SentenceSearch {
                      MakeSearch make_branch);
   void begin(const ScoredPrefix& prefix) override { prefix_ = prefix; }
   void append_rows(int32_t slot, std::vector<StepRow>& rows) const override;
-  bool wants_attention() const override { return options_.coverage_penalty > 0.0; }
-  void see_attention(const float* weights, int64_t stride) override;
+  std::span<const int> attention_layers() const override { return attention_layers_; }
+  void see_attention(int layer, const float* weights, int64_t stride) override;
   void advance(std::span<float> logits) override;
   bool done() const override;
   void stop(FinishReason reason) override;
@@ -51,6 +51,7 @@ class AlternativesSearch : public SentenceSearch {
   MakeSearch make_branch_;
   LogitsRules rules_;
   PhraseConstraints phrases_;
+  std::vector<int> attention_layers_;
   ScoredPrefix prefix_;
   std::vector<Branch> branches_;
   bool branched_ = false;

@@ -7,26 +7,49 @@
 #include "data/vocabulary/vocabulary.h"
 
 namespace dragoman::decoding {
+namespace {
+
+// @param rows  [P, width]
+std::vector<float> sum_of_rows(const std::vector<float>& rows, size_t width) {
+  std::vector<float> sums(width, 0.0F);
+  for (size_t i = 0; i < rows.size(); ++i) {
+    sums[i % width] += rows[i];
+  }
+  return sums;
+}
+
+}  // namespace
 
 BeamSearch::BeamSearch(const SearchOptions& options, const SearchLimits& limits, const SentenceRequest& request)
     : options_(options),
       limits_(limits),
       rules_(options),
       coverage_(options.coverage_penalty, request.source_length),
+      attention_(request),
+      attention_layers_(decoding::attention_layers(options, request)),
       phrases_(request.phrases) {
   live_.push_back({-1, 0, 0.0});
 }
 
 void BeamSearch::begin(const ScoredPrefix& prefix) {
+  attention_.add_prefix(prefix);
   for (size_t i = 0; i < prefix.ids.size(); ++i) {
     const double score = live_[0].score + prefix.log_probs[i];
-    live_[0] = {add_node({0, prefix.ids[i], static_cast<float>(prefix.log_probs[i]), score}), 0, score};
+    const int32_t row = attention_.number(static_cast<int32_t>(i));
+    live_[0] = {add_node({0, prefix.ids[i], static_cast<float>(prefix.log_probs[i]), score}, row), 0, score};
     ++length_;
   }
   live_[0].progress = phrases_.progress_of(prefix.ids);
-  if (wants_attention() && !prefix.attention.empty()) {
-    coverage_.add(1, prefix.attention.data(), 0);
+  if (const auto shown = prefix.attention.find(kLastLayer); shown != prefix.attention.end()) {
+    coverage_.add(1, sum_of_rows(shown->second, shown->second.size() / prefix.ids.size()).data(), 0);
   }
+}
+
+void BeamSearch::see_attention(int layer, const float* weights, int64_t stride) {
+  if (layer == kLastLayer) {
+    coverage_.add(live_.size(), weights, stride);
+  }
+  attention_.add_step(layer, live_.size(), weights, stride);
 }
 
 void BeamSearch::append_rows(int32_t slot, std::vector<StepRow>& rows) const {
@@ -121,7 +144,7 @@ void BeamSearch::split_candidates() {
       continue;
     }
     const PhraseProgress& before = live_[static_cast<size_t>(candidate.parent)].progress;
-    const Live extended{add_node(candidate), candidate.parent, candidate.score,
+    const Live extended{add_node(candidate, attention_.number(candidate.parent)), candidate.parent, candidate.score,
                         ends ? before : phrases_.extend(before, candidate.token_id)};
     if (ends) {
       finish(extended, static_cast<size_t>(candidate.parent), FinishReason::kEndOfSentence);
@@ -203,9 +226,9 @@ bool BeamSearch::rule_ends() const {
   return live_.front().score / penalty <= finished_.back().normalised_score;
 }
 
-int32_t BeamSearch::add_node(const Candidate& candidate) {
-  nodes_.push_back(
-      {live_[static_cast<size_t>(candidate.parent)].node, candidate.token_id, candidate.log_prob, candidate.score});
+int32_t BeamSearch::add_node(const Candidate& candidate, int32_t attention_row) {
+  nodes_.push_back({live_[static_cast<size_t>(candidate.parent)].node, candidate.token_id, candidate.log_prob,
+                    candidate.score, attention_row});
   return static_cast<int32_t>(nodes_.size()) - 1;
 }
 
@@ -231,14 +254,18 @@ std::vector<int32_t> BeamSearch::pieces(int32_t node) const {
 
 Hypothesis BeamSearch::trace(const Finished& finished) const {
   Hypothesis hypothesis;
+  std::vector<int32_t> attention_rows;
   for (int32_t index = finished.node; index >= 0; index = nodes_[static_cast<size_t>(index)].previous) {
     const Node& node = nodes_[static_cast<size_t>(index)];
     hypothesis.token_scores.push_back(node.log_prob);
     if (node.token_id != data::kEosId) {
       hypothesis.ids.push_back(node.token_id);
+      attention_rows.push_back(node.attention_row);
     }
   }
   std::ranges::reverse(hypothesis.ids);
+  std::ranges::reverse(attention_rows);
+  attention_.align(attention_rows, hypothesis);
   std::ranges::reverse(hypothesis.token_scores);
   hypothesis.score = finished.score;
   if (rules_.penalises()) {  // what was ranked by is not what the model said

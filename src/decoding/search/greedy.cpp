@@ -8,6 +8,7 @@ namespace dragoman::decoding {
 
 void GreedySearch::begin(const ScoredPrefix& prefix) {
   hypothesis_.ids = prefix.ids;
+  attention_.add_prefix(prefix);
   for (const double known : prefix.log_probs) {
     const double log_prob = options_.scores ? known : 0.0;
     hypothesis_.token_scores.push_back(static_cast<float>(log_prob));
@@ -65,6 +66,7 @@ void GreedySearch::finish(FinishReason reason) {
 }
 
 std::vector<Hypothesis> GreedySearch::take_hypotheses() {
+  attention_.align(hypothesis_);
   std::vector<Hypothesis> hypotheses;
   hypotheses.push_back(std::move(hypothesis_));
   return hypotheses;

@@ -1,5 +1,6 @@
 #pragma once
 
+#include "decoding/search/attention_rows.h"
 #include "decoding/search/logits_rules.h"
 #include "decoding/search/sentence_search.h"
 
@@ -8,9 +9,13 @@ namespace dragoman::decoding {
 /// Takes the most probable token at each step (ties: the lower id): what beam search with beam_size 1 finds.
 class GreedySearch : public SentenceSearch {
  public:
-  GreedySearch(const SearchOptions& options, const SearchLimits& limits)
-      : options_(options), limits_(limits), rules_(options) {}
+  GreedySearch(const SearchOptions& options, const SearchLimits& limits, const SentenceRequest& request)
+      : options_(options), limits_(limits), rules_(options), attention_(request) {}
   void begin(const ScoredPrefix& prefix) override;
+  std::span<const int> attention_layers() const override { return attention_.layers(); }
+  void see_attention(int layer, const float* weights, int64_t stride) override {
+    attention_.add_step(layer, 1, weights, stride);
+  }
   void append_rows(int32_t slot, std::vector<StepRow>& rows) const override;
   void advance(std::span<float> logits) override;
   int best_logits_wanted() const override { return rules_.empty() ? best_logits_for(1) : 0; }
@@ -29,6 +34,7 @@ class GreedySearch : public SentenceSearch {
   SearchOptions options_;
   SearchLimits limits_;
   LogitsRules rules_;
+  AttentionRows attention_;
   Hypothesis hypothesis_;
   double rank_score_ = 0.0;      // the sum that penalties went into
   std::vector<Candidate> best_;  // at most one; kept for its memory

@@ -4,6 +4,7 @@
 #include <vector>
 
 #include "base/names.h"
+#include "decoding/search/alignment.h"
 
 namespace dragoman::decoding {
 
@@ -28,11 +29,12 @@ using base::name_of;
 
 /// One finished output of a search.
 struct Hypothesis {
-  std::vector<int32_t> ids;         ///< generated pieces, without begin and end of sentence
-  std::vector<float> token_scores;  ///< log-probability (nats) of each piece, and of the end if it was generated
-  double score = 0.0;               ///< sum of the log-probabilities, the end's included
-  double normalised_score = 0.0;    ///< score / length_penalty(number of token_scores)
+  std::vector<int32_t> ids = {};         ///< generated pieces, without begin and end of sentence
+  std::vector<float> token_scores = {};  ///< log-probability (nats) of each piece, and of the end if it was generated
+  double score = 0.0;                    ///< sum of the log-probabilities, the end's included
+  double normalised_score = 0.0;         ///< score / length_penalty(number of token_scores)
   FinishReason finish_reason = FinishReason::kEndOfSentence;
+  Alignment alignment = {};  ///< [ids, S] if requested, else empty
 };
 
 /// What bounds the search of one sentence.

@@ -16,10 +16,10 @@ std::unique_ptr<SentenceSearch> make_search(const SearchOptions& options, const 
     return std::make_unique<AlternativesSearch>(options, limits, request, make_search);
   }
   if (options.samples()) {
-    return std::make_unique<SampleSearch>(options, limits, request.random_stream);
+    return std::make_unique<SampleSearch>(options, limits, request);
   }
   if (options.beam_size == 1 && options.finished_wanted() == 1 && request.phrases.empty()) {
-    return std::make_unique<GreedySearch>(options, limits);
+    return std::make_unique<GreedySearch>(options, limits, request);
   }
   return std::make_unique<BeamSearch>(options, limits, request);
 }

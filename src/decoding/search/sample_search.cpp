@@ -6,11 +6,11 @@
 
 namespace dragoman::decoding {
 
-SampleSearch::SampleSearch(const SearchOptions& options, const SearchLimits& limits, uint64_t random_stream)
-    : options_(options), limits_(limits), rules_(options), sampler_(options) {
+SampleSearch::SampleSearch(const SearchOptions& options, const SearchLimits& limits, const SentenceRequest& request)
+    : options_(options), limits_(limits), rules_(options), sampler_(options), attention_(request) {
   for (int k = 0; k < options.n_best; ++k) {
     // An odd factor keeps the streams of the samples apart.
-    const uint64_t stream = random_stream + 0x9E3779B97F4A7C15ULL * static_cast<uint64_t>(k);
+    const uint64_t stream = request.random_stream + 0x9E3779B97F4A7C15ULL * static_cast<uint64_t>(k);
     samples_.push_back({{}, base::Random(options.seed, stream)});
     live_.push_back(static_cast<size_t>(k));
     row_.push_back(0);
@@ -18,8 +18,12 @@ SampleSearch::SampleSearch(const SearchOptions& options, const SearchLimits& lim
 }
 
 void SampleSearch::begin(const ScoredPrefix& prefix) {
+  attention_.add_prefix(prefix);
   for (Sample& sample : samples_) {
     sample.hypothesis.ids = prefix.ids;
+    for (size_t i = 0; i < prefix.ids.size(); ++i) {
+      sample.attention_rows.push_back(attention_.number(static_cast<int32_t>(i)));
+    }
     for (const double log_prob : prefix.log_probs) {
       sample.hypothesis.token_scores.push_back(static_cast<float>(log_prob));
       sample.hypothesis.score += log_prob;
@@ -27,23 +31,31 @@ void SampleSearch::begin(const ScoredPrefix& prefix) {
   }
 }
 
+// Before the first draw all samples are one hypothesis.
+size_t SampleSearch::row_count() const {
+  return first_step_ ? 1 : live_.size();
+}
+
+void SampleSearch::see_attention(int layer, const float* weights, int64_t stride) {
+  attention_.add_step(layer, row_count(), weights, stride);
+}
+
 void SampleSearch::append_rows(int32_t slot, std::vector<StepRow>& rows) const {
-  const size_t count = first_step_ ? 1 : live_.size();  // before the first draw all samples are one hypothesis
-  for (size_t i = 0; i < count; ++i) {
+  for (size_t i = 0; i < row_count(); ++i) {
     const std::vector<int32_t>& ids = samples_[live_[i]].hypothesis.ids;
     rows.push_back({slot, row_[i], ids.empty() ? data::kBosId : ids.back()});
   }
 }
 
 void SampleSearch::advance(std::span<float> logits) {
-  const size_t vocab_size = first_step_ ? logits.size() : logits.size() / live_.size();
+  const size_t vocab_size = logits.size() / row_count();
   std::vector<size_t> next_live;
   std::vector<int32_t> next_row;
   for (size_t i = 0; i < live_.size(); ++i) {
     const size_t row = first_step_ ? 0 : i;
     const std::span<const float> row_logits = logits.subspan(row * vocab_size, vocab_size);
     Sample& sample = samples_[live_[i]];
-    if (extend(sample, row_logits, log_normaliser(row_logits))) {
+    if (extend(sample, row, row_logits, log_normaliser(row_logits))) {
       next_live.push_back(live_[i]);
       next_row.push_back(static_cast<int32_t>(row));
     }
@@ -53,7 +65,7 @@ void SampleSearch::advance(std::span<float> logits) {
   first_step_ = false;
 }
 
-bool SampleSearch::extend(Sample& sample, std::span<const float> logits, double normaliser) {
+bool SampleSearch::extend(Sample& sample, size_t row, std::span<const float> logits, double normaliser) {
   Hypothesis& hypothesis = sample.hypothesis;
   const auto length = static_cast<int64_t>(hypothesis.ids.size());
   logits_.assign(logits.begin(), logits.end());
@@ -72,6 +84,7 @@ bool SampleSearch::extend(Sample& sample, std::span<const float> logits, double 
     return false;
   }
   hypothesis.ids.push_back(token);
+  sample.attention_rows.push_back(attention_.number(static_cast<int32_t>(row)));
   if (length + 1 >= limits_.max_length) {
     finish(hypothesis, FinishReason::kLengthLimit);
     return false;
@@ -95,6 +108,7 @@ void SampleSearch::stop(FinishReason reason) {
 std::vector<Hypothesis> SampleSearch::take_hypotheses() {
   std::vector<Hypothesis> hypotheses;
   for (Sample& sample : samples_) {
+    attention_.align(sample.attention_rows, sample.hypothesis);
     hypotheses.push_back(std::move(sample.hypothesis));
   }
   return hypotheses;

@@ -3,6 +3,7 @@
 #include <vector>
 
 #include "base/random.h"
+#include "decoding/search/attention_rows.h"
 #include "decoding/search/logits_rules.h"
 #include "decoding/search/sampler.h"
 #include "decoding/search/sentence_search.h"
@@ -14,8 +15,10 @@ namespace dragoman::decoding {
 /// n_best. Token scores are the model's log-probabilities at temperature 1.
 class SampleSearch : public SentenceSearch {
  public:
-  SampleSearch(const SearchOptions& options, const SearchLimits& limits, uint64_t random_stream);
+  SampleSearch(const SearchOptions& options, const SearchLimits& limits, const SentenceRequest& request);
   void begin(const ScoredPrefix& prefix) override;
+  std::span<const int> attention_layers() const override { return attention_.layers(); }
+  void see_attention(int layer, const float* weights, int64_t stride) override;
   void append_rows(int32_t slot, std::vector<StepRow>& rows) const override;
   void advance(std::span<float> logits) override;
   bool done() const override { return live_.empty(); }
@@ -27,16 +30,19 @@ class SampleSearch : public SentenceSearch {
   struct Sample {
     Hypothesis hypothesis;
     base::Random random;
+    std::vector<int32_t> attention_rows = {};  // in attention_, one a piece
   };
 
-  // Adds a token to a sample. @return whether it lives on
-  bool extend(Sample& sample, std::span<const float> logits, double normaliser);
+  size_t row_count() const;
+  // Adds a token to a sample, from row `row` of the step. @return whether it lives on
+  bool extend(Sample& sample, size_t row, std::span<const float> logits, double normaliser);
   void finish(Hypothesis& hypothesis, FinishReason reason) const;
 
   SearchOptions options_;
   SearchLimits limits_;
   LogitsRules rules_;
   Sampler sampler_;
+  AttentionRows attention_;
   std::vector<Sample> samples_;
   std::vector<size_t> live_;  // samples that grow
   std::vector<int32_t> row_;  // of each live sample in the step before; all share row 0 at first

@@ -48,27 +48,27 @@ void SearchLoop::add(size_t sentence, int32_t slot, const SearchLimits& limits, 
       model_.restrict(slot, request.allowed);
     }
     if (!request.prefix.empty()) {
-      active.search->begin(score_prefix(slot, request, active.search->wants_attention()));
+      active.search->begin(score_prefix(slot, request, active.search->attention_layers()));
     }
   });
 }
 
 // Feeds begin of sentence and all of the prefix but its last piece, which the first step will feed, in one pass.
-ScoredPrefix SearchLoop::score_prefix(int32_t slot, const SentenceRequest& request, bool with_attention) {
+ScoredPrefix SearchLoop::score_prefix(int32_t slot, const SentenceRequest& request,
+                                      std::span<const int> attention_layers) {
   ScoredPrefix prefix{request.prefix, {}, {}};
   std::vector<int32_t> input = {data::kBosId};
   input.insert(input.end(), request.prefix.begin(), request.prefix.end() - 1);
-  model_.want_attention(with_attention);
+  model_.want_attention(attention_layers);
   const tensor::Tensor logits = model_.prefill(slot, input);  // [T, V]
   const auto vocab_size = static_cast<size_t>(logits.dim(1));
   for (size_t i = 0; i < input.size(); ++i) {
     const std::span<const float> row = logits.span<float>().subspan(i * vocab_size, vocab_size);
     prefix.log_probs.push_back(std::min(0.0, row[static_cast<size_t>(request.prefix[i])] - log_normaliser(row)));
   }
-  if (const tensor::Tensor weights = model_.attention(); with_attention && weights.defined()) {  // [T, S]
-    prefix.attention.assign(static_cast<size_t>(weights.dim(1)), 0.0F);
-    for (size_t i = 0; i < weights.span<float>().size(); ++i) {
-      prefix.attention[i % prefix.attention.size()] += weights.span<float>()[i];
+  for (const int layer : attention_layers) {
+    if (const tensor::Tensor weights = model_.attention(layer); weights.defined()) {  // [T, S]
+      prefix.attention[layer] = weights.to_vector<float>();
     }
   }
   return prefix;
@@ -97,14 +97,18 @@ void SearchLoop::stop_those_asked() {
 
 void SearchLoop::collect_rows() {
   rows_.clear();
-  bool attention_wanted = false;
+  attention_layers_.clear();
   for (Active& active : active_) {
     const size_t before = rows_.size();
     active.search->append_rows(active.slot, rows_);
     active.row_count = rows_.size() - before;
-    attention_wanted = attention_wanted || active.search->wants_attention();
+    for (const int layer : active.search->attention_layers()) {
+      if (std::ranges::find(attention_layers_, layer) == attention_layers_.end()) {
+        attention_layers_.push_back(layer);
+      }
+    }
   }
-  model_.want_attention(attention_wanted);
+  model_.want_attention(attention_layers_);
 }
 
 // Every search is given what it asks for, whatever its neighbours want.
@@ -130,17 +134,22 @@ void SearchLoop::step_model() {
   }
 }
 
+void SearchLoop::show_attention(Active& active, int64_t first_row) const {
+  for (const int layer : active.search->attention_layers()) {
+    if (const tensor::Tensor attention = model_.attention(layer); attention.defined()) {  // [R, longest source]
+      const int64_t stride = attention.stride(0);
+      active.search->see_attention(layer, attention.data<float>() + first_row * stride, stride);
+    }
+  }
+}
+
 void SearchLoop::advance_all() {
   step_model();
-  const tensor::Tensor attention = model_.attention();  // [R, S]
   int64_t first_row = 0;
   for (Active& active : active_) {
     const int64_t end = first_row + static_cast<int64_t>(active.row_count);
     guard(active, [&] {
-      if (attention.defined() && active.search->wants_attention()) {
-        const int64_t stride = attention.stride(0);
-        active.search->see_attention(attention.data<float>() + first_row * stride, stride);
-      }
+      show_attention(active, first_row);
       if (active.search->best_logits_wanted() > 0) {
         active.search->advance_best(best_, static_cast<size_t>(first_row));
       } else {

@@ -54,7 +54,8 @@ class SearchLoop {
 
   template <typename Action>
   void guard(Active& active, const Action& action) const;
-  ScoredPrefix score_prefix(int32_t slot, const SentenceRequest& request, bool with_attention);
+  ScoredPrefix score_prefix(int32_t slot, const SentenceRequest& request, std::span<const int> attention_layers);
+  void show_attention(Active& active, int64_t first_row) const;
   void stop_those_asked();
   void collect_rows();
   void step_model();
@@ -66,8 +67,9 @@ class SearchLoop {
   OnError on_error_;
   std::vector<Active> active_;
   std::vector<StepRow> rows_;
-  tensor::Tensor logits_;     // [R, V] of the step, where a search must see all; else undefined
-  kernels::BestLogits best_;  // of the step, where a search can do with them
+  std::vector<int> attention_layers_;  // of all that are active
+  tensor::Tensor logits_;              // [R, V] of the step, where a search must see all; else undefined
+  kernels::BestLogits best_;           // of the step, where a search can do with them
 };
 
 }  // namespace dragoman::decoding

@@ -30,8 +30,11 @@ struct SentenceRequest {
   std::stop_token cancel = {};
   /// The same with kDeadline, once this time is reached.
   std::optional<Deadline> deadline = {};
-  /// Pieces of the source, the end included: S. Only the coverage penalty reads it.
+  /// Pieces of the source, the end included: S.
   int64_t source_length = 0;
+  /// The decoder layer (kLastLayer, or from 0) whose attention in the steps of the search makes the alignments of the
+  /// hypotheses; none = no alignments.
+  std::optional<int> alignment_layer = {};
   /// Pieces that the translation may hold, rising; empty = all. Made of the model's shortlist where the options ask.
   std::vector<int32_t> allowed = {};
   /// Names the sentence to the random numbers, see random_stream.

@@ -1,6 +1,7 @@
 #pragma once
 
 #include <cstdint>
+#include <map>
 #include <memory>
 #include <span>
 #include <vector>
@@ -16,7 +17,8 @@ namespace dragoman::decoding {
 struct ScoredPrefix {
   std::vector<int32_t> ids;
   std::vector<double> log_probs;  ///< of each, given those before
-  std::vector<float> attention;   ///< [S] cross-attention summed over the steps that made it; empty if not asked for
+  /// Of each layer that the search wants and the model shows: [ids, S] cross-attention of the step that made each id.
+  std::map<int, std::vector<float>> attention;
 };
 
 /// The search of one sentence. It sees the logits of its own hypotheses only, so that its result cannot depend on
@@ -28,12 +30,10 @@ class SentenceSearch {
   virtual void begin(const ScoredPrefix& prefix) = 0;
   /// Appends what the next step shall be fed: one row for each live hypothesis.
   virtual void append_rows(int32_t slot, std::vector<StepRow>& rows) const = 0;
-  /// True when it must be shown cross-attention before each `advance`.
-  virtual bool wants_attention() const { return false; }
-  /// Mean weights of the heads, [live hypotheses, at least S], a row every `stride` floats.
-  virtual void see_attention(const float* weights, int64_t stride) {
-    static_cast<void>(weights), static_cast<void>(stride);
-  }
+  /// Layers whose cross-attention it is to be shown before each `advance`, if the model shows it.
+  virtual std::span<const int> attention_layers() const { return {}; }
+  /// Shows the mean weights of the heads of one of them, [live hypotheses, at least S], a row every `stride` floats.
+  virtual void see_attention(int /*layer*/, const float* /*weights*/, int64_t /*stride*/) {}
   /// Takes the logits [live hypotheses, V] of that step, row by row; overwrites them.
   virtual void advance(std::span<float> logits) = 0;
   /// Returns the number of largest logits of each row that suffice for the next step, if `advance_best` is called

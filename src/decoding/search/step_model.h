@@ -9,6 +9,7 @@
 
 namespace dragoman::decoding {
 
+using models::kLastLayer;
 using models::StepRow;
 
 /// What a search needs of a model: the next token's logits. Searches are tested with tables written by hand.
@@ -31,11 +32,10 @@ class StepModel {
   /// Feeds several tokens to the only hypothesis of a slot that has had no step yet; it then goes on as if they had
   /// been fed by as many steps. @return logits [ids.size(), V], a row for each
   virtual tensor::Tensor prefill(int32_t slot, std::span<const int32_t> ids);
-  /// From now on `attention` is wanted after each step, or no longer.
-  virtual void want_attention(bool wanted) { static_cast<void>(wanted); }
-  /// Cross-attention of the last step or prefill, [R, longest source] float32: the mean over the heads of the last
-  /// layer, zero past a row's source. Undefined when the model has none or it was not wanted.
-  virtual tensor::Tensor attention() const { return {}; }
+  /// From now on `attention` is wanted of these layers alone.
+  virtual void want_attention(std::span<const int> /*layers*/) {}
+  /// Returns: the cross-attention of a layer in the last step or prefill (models::Generation::attention).
+  virtual tensor::Tensor attention(int /*layer*/) const { return {}; }
   /// Forgets a sentence; its slot may then be given to another.
   virtual void remove(int32_t slot) = 0;
 };

@@ -1,6 +1,5 @@
 #include "decoding/steps/alignment.h"
 
-#include <algorithm>
 #include <string>
 
 #include "base/error.h"
@@ -12,7 +11,7 @@ namespace {
 // Adds up the heads of one layer's cross-attention over one sentence.
 class MeanOfHeads : public nn::ForwardObserver {
  public:
-  MeanOfHeads(std::string path, Alignment& alignment) : path_(std::move(path)), alignment_(alignment) {}
+  MeanOfHeads(std::string path, size_t size) : path_(std::move(path)), weights_(size, 0.0F) {}
 
   void observe(std::string_view path, int64_t, const tensor::Tensor& weights) override {
     if (path != path_) {
@@ -21,13 +20,14 @@ class MeanOfHeads : public nn::ForwardObserver {
     const int64_t n_heads = weights.dim(0);
     const std::span<const float> values = weights.span<float>();  // [H, T, S]
     for (size_t i = 0; i < values.size(); ++i) {
-      alignment_.weights[i % alignment_.weights.size()] += values[i] / static_cast<float>(n_heads);
+      weights_[i % weights_.size()] += values[i] / static_cast<float>(n_heads);
     }
   }
+  std::vector<float> take_weights() { return std::move(weights_); }
 
  private:
   std::string path_;
-  Alignment& alignment_;
+  std::vector<float> weights_;  // [T, S]
 };
 
 }  // namespace
@@ -44,27 +44,19 @@ void check_alignment_layer(const models::Model& model, int layer) {
 Alignment align(const models::Model& model, std::span<const int32_t> source, std::span<const int32_t> target,
                 int layer) {
   check_alignment_layer(model, layer);
-  Alignment alignment;
-  alignment.target_length = static_cast<int64_t>(target.size());
-  alignment.source_length = static_cast<int64_t>(source.size());
+  const auto source_length = static_cast<int64_t>(source.size());
   if (target.empty()) {
-    return alignment;
+    return alignment_of({}, source_length);
   }
-  alignment.weights.assign(target.size() * source.size(), 0.0F);
   std::vector<int32_t> input = {data::kBosId};
   input.insert(input.end(), target.begin(), target.end() - 1);
   const std::vector<std::string> paths = model.cross_attention_paths();
-  MeanOfHeads observer(layer < 0 ? paths.back() : paths[static_cast<size_t>(layer)], alignment);
+  MeanOfHeads observer(layer < 0 ? paths.back() : paths[static_cast<size_t>(layer)], target.size() * source.size());
   nn::ForwardContext context;
   context.observer = &observer;
   const autograd::NoGrad inference;
   model.forward({models::one_sentence(source), models::one_sentence(input)}, context);
-  const auto pieces = static_cast<ptrdiff_t>(std::max<size_t>(source.size() - 1, 1));
-  for (auto row = alignment.weights.begin(); row != alignment.weights.end();
-       row += static_cast<ptrdiff_t>(source.size())) {
-    alignment.source_of_target.push_back(static_cast<int32_t>(std::max_element(row, row + pieces) - row));
-  }
-  return alignment;
+  return alignment_of(observer.take_weights(), source_length);
 }
 
 }  // namespace dragoman::decoding

@@ -4,21 +4,14 @@
 #include <span>
 #include <vector>
 
+#include "decoding/search/alignment.h"
 #include "models/model.h"
 
 namespace dragoman::decoding {
 
-/// How much each target piece looked at each source piece when it was generated.
-struct Alignment {
-  int64_t target_length = 0;   ///< T, pieces without the end
-  int64_t source_length = 0;   ///< S, pieces and the end
-  std::vector<float> weights;  ///< [T, S], each row sums to 1
-  std::vector<int32_t>
-      source_of_target;  ///< [T] the source piece (not the end) with the largest weight, lowest of equals
-};
-
 /// Cross-attention weights of one decoder layer, averaged over its heads, with the target fed in one teacher-forced
-/// pass: row t belongs to the step that generated piece t.
+/// pass: row t belongs to the step that generated piece t. This is the definition of an alignment. A search that
+/// has seen the layer's weights in its own steps keeps those instead (see SentenceRequest::alignment_layer).
 /// @param source  ids with the end;  @param target  ids without begin and end;  @param layer  0 = first, -1 = last
 /// Throws Error(kUsage) for a layer the model does not have: "alignment_layer is 6, the model has 6 decoder layers
 /// ...". Source: Vaswani et al. 2017, section 3.2.3. Attention is a hint, not a word alignment (Garg et al. 2019).

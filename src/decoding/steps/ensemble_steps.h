@@ -21,8 +21,8 @@ class EnsembleSteps : public SentenceSteps {
   tensor::Tensor step(std::span<const StepRow> rows) override;
   void restrict(int32_t slot, std::span<const int32_t> ids) override;
   tensor::Tensor prefill(int32_t slot, std::span<const int32_t> ids) override;
-  void want_attention(bool wanted) override { members_.front()->want_attention(wanted); }
-  tensor::Tensor attention() const override { return members_.front()->attention(); }
+  void want_attention(std::span<const int> layers) override { members_.front()->want_attention(layers); }
+  tensor::Tensor attention(int layer) const override { return members_.front()->attention(layer); }
   void remove(int32_t slot) override;
   size_t slots_in_use() const override { return members_.front()->slots_in_use(); }
 

@@ -26,8 +26,8 @@ class ModelSteps : public SentenceSteps {
   tensor::Tensor step_and_best(std::span<const StepRow> rows, int k, kernels::BestLogits& best) override;
   void restrict(int32_t slot, std::span<const int32_t> ids) override { restricted_.restrict(slot, ids); }
   tensor::Tensor prefill(int32_t slot, std::span<const int32_t> ids) override;
-  void want_attention(bool wanted) override { generation_->want_attention(wanted); }
-  tensor::Tensor attention() const override { return generation_->attention(); }
+  void want_attention(std::span<const int> layers) override { generation_->want_attention(layers); }
+  tensor::Tensor attention(int layer) const override { return generation_->attention(layer); }
   void remove(int32_t slot) override;
   size_t slots_in_use() const override { return generation_->slots_in_use(); }
 

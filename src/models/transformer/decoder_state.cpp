@@ -164,22 +164,34 @@ void DecoderState::begin_prefill(int32_t slot, int64_t count) {
   filled.live = 1;
 }
 
-void DecoderState::want_attention(bool wanted) {
-  attention_wanted_ = wanted;
-  attention_ = Tensor();
+size_t DecoderState::layer_number(int layer) const {
+  return layer == kLastLayer ? layers_.size() - 1 : static_cast<size_t>(layer);
 }
 
-// Where the weights of this layer's cross-attention go, for as many sources as the rows have.
+void DecoderState::want_attention(std::span<const int> layers) {
+  attention_.clear();
+  for (const int layer : layers) {
+    attention_.try_emplace(layer_number(layer));
+  }
+}
+
+Tensor DecoderState::attention(int layer) const {
+  const auto kept = attention_.find(layer_number(layer));
+  return kept == attention_.end() ? Tensor() : kept->second;
+}
+
+// Where the weights of this layer's cross-attention go, for as many sources as the rows have. Null: nowhere.
 Tensor* DecoderState::attention_of(size_t layer) {
-  if (!attention_wanted_ || layer + 1 != layers_.size()) {
+  const auto wanted = attention_.find(layer);
+  if (wanted == attention_.end()) {
     return nullptr;
   }
   int64_t longest = 0;
   for (const kernels::SharedRows& group : shared_rows_) {
     longest = std::max(longest, group.keys->length);
   }
-  attention_ = Tensor::empty({static_cast<int64_t>(rows_.size()), longest});
-  return &attention_;
+  wanted->second = Tensor::empty({static_cast<int64_t>(rows_.size()), longest});
+  return &wanted->second;
 }
 
 const DecoderState::Table& DecoderState::table(const Row& row) const {

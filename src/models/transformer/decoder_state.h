@@ -1,6 +1,7 @@
 #pragma once
 
 #include <cstdint>
+#include <map>
 #include <span>
 #include <vector>
 
@@ -69,10 +70,11 @@ class DecoderState : public DecoderKeyValues {
   nn::KeyValueSource& self_attention(size_t layer) override { return self_key_values_[layer]; }
   nn::KeyValueSource& cross_attention(size_t layer) override { return cross_key_values_[layer]; }
 
-  /// From now on the weights of the last layer's cross-attention are kept after each forward pass, or no longer.
-  void want_attention(bool wanted);
-  /// [R, longest source] the mean over the heads; undefined when not wanted.
-  const tensor::Tensor& attention() const { return attention_; }
+  /// From now on the weights of the cross-attention of these layers alone are kept after each forward pass
+  /// (see Generation).
+  void want_attention(std::span<const int> layers);
+  /// Returns: [R, longest source], the mean over the heads. Undefined if it is not wanted.
+  tensor::Tensor attention(int layer) const;
 
   const KeyValueCache& cache() const { return cache_; }
   size_t slots_in_use() const { return slots_.size() - free_slots_.size(); }
@@ -106,6 +108,7 @@ class DecoderState : public DecoderKeyValues {
   void store(size_t layer, const tensor::Tensor& keys, const tensor::Tensor& values);
   std::span<const kernels::StepKeys> self_keys(size_t layer);
   std::span<const kernels::SharedRows> cross_keys(size_t layer);
+  size_t layer_number(int layer) const;
   tensor::Tensor* attention_of(size_t layer);
 
   std::span<const nn::DecoderLayer> layers_;
@@ -115,8 +118,7 @@ class DecoderState : public DecoderKeyValues {
   std::vector<Row> rows_;  // of the step under way
   std::vector<kernels::StepKeys> step_keys_;
   std::vector<kernels::SharedRows> shared_rows_;
-  bool attention_wanted_ = false;
-  tensor::Tensor attention_;
+  std::map<size_t, tensor::Tensor> attention_;  // of each layer wanted, undefined before the first pass
   std::vector<CachedSelfKeyValues> self_key_values_;
   std::vector<CachedCrossKeyValues> cross_key_values_;
 };

@@ -71,8 +71,8 @@ class TransformerGeneration : public Generation {
   Variable prefill(int32_t slot, std::span<const int32_t> ids) override;
   void remove(int32_t slot) override { state_->remove(slot); }
   size_t slots_in_use() const override { return state_->slots_in_use(); }
-  void want_attention(bool wanted) override { state_->want_attention(wanted); }
-  Tensor attention() const override { return state_->attention(); }
+  void want_attention(std::span<const int> layers) override { state_->want_attention(layers); }
+  Tensor attention(int layer) const override { return state_->attention(layer); }
 
   const DecoderState& state() const { return *state_; }
 
