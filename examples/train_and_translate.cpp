@@ -40,11 +40,11 @@ int main(int argc, char** argv) try {
   // 3. Train. The folder holds the best model so far at any time, and report.html.
   training::Trainer(options, std::cerr).run();
 
-  // 4. Translate.
+  // 4. Translate, with the search that is the default: a beam of 4.
   const decoding::Translator translator = decoding::load_translator(options.model_folder);
   const std::vector<std::string> source = data::read_lines(text("test.en"));
   std::vector<std::string> hypothesis;
-  for (const decoding::Translation& translation : translator.translate(source, {.beam_size = 4})) {
+  for (const decoding::Translation& translation : translator.translate(source, {})) {
     hypothesis.push_back(translation.text);
   }
   fmt::print("{}\n{}\n", source[0], hypothesis[0]);

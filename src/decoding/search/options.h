@@ -78,7 +78,7 @@ struct SearchOptions {
   bool scores = true;
   bool alignment = false;
   int alignment_layer = -1;
-  std::shared_ptr<const BannedPhrases> banned = nullptr;  ///< phrases that no translation may hold; null = none
+  std::shared_ptr<const BannedPhrases> banned;  ///< phrases that no translation may hold; null = none
 
   /// Calls visit(base::Field) for each field but `banned`. Flags stand in this order in --help.
   template <typename Visit>
