@@ -26,19 +26,19 @@ SearchOptions options_of(int beam_size, int workers) {
 }
 
 // In groups of so many sentences, one after the other.
-std::vector<SearchOutput> search_in_groups(const ParallelSearch& search, const Sources& sources, size_t group,
+std::vector<SearchResult> search_in_groups(const ParallelSearch& search, const Sources& sources, size_t group,
                                            const SearchOptions& options) {
-  std::vector<SearchOutput> outputs;
+  std::vector<SearchResult> outputs;
   for (size_t begin = 0; begin < sources.size(); begin += group) {
     const size_t count = std::min(group, sources.size() - begin);
-    for (SearchOutput& output : search.run(std::span(sources).subspan(begin, count), options)) {
+    for (SearchResult& output : search.run(std::span(sources).subspan(begin, count), options)) {
       outputs.push_back(std::move(output));
     }
   }
   return outputs;
 }
 
-size_t count_differences(const std::vector<SearchOutput>& expected, const std::vector<SearchOutput>& seen) {
+size_t count_differences(const std::vector<SearchResult>& expected, const std::vector<SearchResult>& seen) {
   size_t differences = 0;
   for (size_t i = 0; i < expected.size(); ++i) {
     const Hypothesis& a = expected[i].hypotheses.at(0);
@@ -57,7 +57,7 @@ void expect_same_everywhere(models::Transformer& model, const std::shared_ptr<mo
     const auto alone = search_in_groups(search, sources, 1, options_of(beam_size, 1));
     std::set<std::vector<int32_t>> different;
     size_t ended = 0;
-    for (const SearchOutput& output : alone) {
+    for (const SearchResult& output : alone) {
       different.insert(output.hypotheses.at(0).ids);
       ended += output.hypotheses.at(0).finish_reason == FinishReason::kEndOfSentence ? 1 : 0;
     }
