@@ -9,6 +9,7 @@
 #include "benchmark/throughput.h"
 #include "data/vocabulary/vocabulary.h"
 #include "decoding/parallel_search.h"
+#include "decoding/steps/model_steps.h"
 #include "models/architectures/architectures.h"
 #include "models/model.h"
 
@@ -111,13 +112,13 @@ TranslationSpeed measure_translation(const TranslationSpeedOptions& options) {
   const std::vector<Ids> sources = random_sources(options, options.sentences);
   for (int64_t run = 0; run < options.warmup + options.runs; ++run) {
     base::Lap lap;
-    const std::vector<decoding::SearchOutput> outputs = translator.run(sources, search);
+    const std::vector<decoding::SearchResult> outputs = translator.run(sources, search);
     const double seconds = lap();
     if (run >= options.warmup) {
       measured.run_seconds.push_back(seconds);
     }
     measured.target_tokens = 0;
-    for (const decoding::SearchOutput& output : outputs) {
+    for (const decoding::SearchResult& output : outputs) {
       measured.target_tokens += static_cast<int64_t>(output.hypotheses.at(0).token_scores.size());
     }
   }

@@ -1,6 +1,7 @@
 #include <fmt/chrono.h>
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <memory>
 
 #include "base/error.h"
@@ -22,6 +23,7 @@ struct ServeArguments {
   std::vector<std::string> models;
   serving::ServeOptions options;
   int64_t batch_tokens = decoding::SearchOptions().batch_tokens;
+  int workers = 0;
   int threads_per_worker = 0;
   double longest_wait = 2.0;
   double request_time = 30.0;
@@ -43,10 +45,9 @@ struct ServeArguments {
     options.load.search = [this](const decoding::SearchOptions& defaults) {
       decoding::SearchOptions search = flags->over(defaults);
       search.batch_tokens = batch_tokens;
-      search.workers = options.workers;
-      search.threads_per_worker = threads_per_worker;
       return search;
     };
+    options.load.threads = {workers, std::max(threads_per_worker, 1)};
     const auto milliseconds = [](double seconds) {
       return std::chrono::milliseconds(static_cast<int64_t>(seconds * 1000));
     };
@@ -58,7 +59,10 @@ struct ServeArguments {
       const std::time_t now = std::time(nullptr);
       say(fmt::format("{:%Y-%m-%dT%H:%M:%SZ} {}\n", fmt::gmtime(now), line));
     };
-    options.load.search({}).check();
+    decoding::SearchOptions search = options.load.search({});
+    search.workers = workers;
+    search.threads_per_worker = threads_per_worker;
+    search.check();
   }
 };
 
@@ -101,7 +105,7 @@ void add_serve_command(CLI::App& app, Run& run) {
   command->add_flag("--allow-other-origins", options.allow_other_origins,
                     "Let web pages from elsewhere use the server (CORS)");
   arguments->flags = std::make_unique<SearchFlags>(*command);
-  add_speed_flags(*command, arguments->batch_tokens, options.workers);
+  add_speed_flags(*command, arguments->batch_tokens, arguments->workers);
   add_team_flag(*command, arguments->threads_per_worker);
   add_precision_flag(*command, options.load.precision);
   command->callback([arguments, &run] {

@@ -106,16 +106,15 @@ data::VocabularyPair load_vocabularies(const models::VocabularyFiles& files, con
 
 Translator load_translator(const std::filesystem::path& folder, std::optional<kernels::Precision> precision) {
   LoadedModel loaded = load_model(folder, precision);
-  return {{std::move(loaded.model)},
+  return {std::move(loaded.model),
           loaded.vocabularies.source,
           loaded.vocabularies.target,
-          loaded.defaults,
-          std::move(loaded.shortlist)};
+          {.defaults = loaded.defaults, .shortlist = std::move(loaded.shortlist)}};
 }
 
 std::unique_ptr<Translator> load_ensemble(std::span<const std::filesystem::path> folders,
                                           std::optional<kernels::Precision> precision,
-                                          const std::filesystem::path& reverse) {
+                                          const std::filesystem::path& reverse, const ServiceThreads& threads) {
   base::check_usage(!folders.empty(), "ensemble: no model folder is given, one at least is needed");
   LoadedModel first = load_model(folders.front(), precision);
   ParallelSearch::Models models = {first.model};
@@ -125,8 +124,9 @@ std::unique_ptr<Translator> load_ensemble(std::span<const std::filesystem::path>
     check_same("target", first.vocabularies.target, next.vocabularies.target, folders.front(), folder);
     models.push_back(next.model);
   }
+  TranslatorSetup setup{first.defaults, std::move(first.shortlist), load_reranker(reverse, precision), threads};
   return std::make_unique<Translator>(std::move(models), first.vocabularies.source, first.vocabularies.target,
-                                      first.defaults, std::move(first.shortlist), load_reranker(reverse, precision));
+                                      std::move(setup));
 }
 
 }  // namespace dragoman::decoding

@@ -22,10 +22,13 @@ Translator load_translator(const std::filesystem::path& folder, std::optional<ke
 
 /// The same for several folders, searched as one model with the search defaults and the shortlist of the first.
 /// @param reverse  folder of a model of the other direction that reranks (see Reranker); empty = none. Its vocabulary
-/// is its own affair. Throws Error(kBadData) when they do not read and write the same pieces, by the SHA-256 of their
+/// is its own affair.
+/// @param threads  of Translator::submit
+/// Throws Error(kBadData) when they do not read and write the same pieces, by the SHA-256 of their
 /// vocabularies: "DIR-B: its target vocabulary is not that of DIR-A; ...".
 std::unique_ptr<Translator> load_ensemble(std::span<const std::filesystem::path> folders,
                                           std::optional<kernels::Precision> precision = {},
-                                          const std::filesystem::path& reverse = {});
+                                          const std::filesystem::path& reverse = {},
+                                          const ServiceThreads& threads = {});
 
 }  // namespace dragoman::decoding

@@ -1,20 +1,13 @@
 #include "decoding/parallel_search.h"
 
 #include <algorithm>
-#include <atomic>
 #include <numeric>
 
-#include "base/error.h"
 #include "decoding/length_groups.h"
-#include "decoding/search/search_loop.h"
-#include "decoding/steps/ensemble_steps.h"
-#include "kernels/team.h"
+#include "decoding/search_engine.h"
 
 namespace dragoman::decoding {
 namespace {
-
-// Between two products of a step there is less to do alone.
-constexpr std::chrono::microseconds kTeamAwake{200};
 
 // While alive, a run counts.
 class CountedRun {
@@ -35,22 +28,19 @@ class CountedRun {
 // One call of run: groups of sentences of similar length, taken by the workers one after another.
 class ParallelSearch::Job {
  public:
-  Job(const ParallelSearch& search, std::span<const std::vector<int32_t>> sources, const SearchOptions& options,
-      std::span<const SentenceRequest> requests, OnError on_error)
-      : search_(search),
-        sources_(sources),
-        options_(options),
-        requests_(requests),
+  Job(std::span<const SentenceRequest> requests, const SearchOptions& options, OnError on_error)
+      : requests_(requests),
+        options_(std::make_shared<const SearchOptions>(options)),
         on_error_(on_error),
-        outputs_(sources.size()) {
+        results_(requests.size()) {
     std::vector<int64_t> lengths;
-    for (const std::vector<int32_t>& source : sources) {
-      lengths.push_back(static_cast<int64_t>(source.size()));
+    for (const SentenceRequest& request : requests) {
+      lengths.push_back(static_cast<int64_t>(request.source.size()));
     }
     // Few sentences are shared out, so that no worker stays idle. Groups have at most half of what a worker may hold:
     // while one group finishes, the next is already under way.
     const auto asked = static_cast<size_t>(decoding::worker_count(options.workers));
-    workers_ = static_cast<int>(std::clamp(sources.size(), size_t{1}, asked));
+    workers_ = static_cast<int>(std::clamp(requests.size(), size_t{1}, asked));
     idle_threads_ = static_cast<int>(asked) - workers_;
     groups_ = group_by_length(lengths, (options.batch_tokens + 1) / 2, workers_);
     if (groups_.size() > static_cast<size_t>(workers_)) {
@@ -62,57 +52,31 @@ class ParallelSearch::Job {
   int worker_count() const { return workers_; }
   // Of each worker. Threads that have no sentence of their own help the others, unless other runs want the cores.
   int team_size(bool alone) const {
-    return options_.threads_per_worker > 0 ? options_.threads_per_worker : 1 + (alone ? idle_threads_ / workers_ : 0);
+    return options_->threads_per_worker > 0 ? options_->threads_per_worker : 1 + (alone ? idle_threads_ / workers_ : 0);
   }
-  std::vector<SearchOutput> take_outputs() { return std::move(outputs_); }
 
-  bool reports_errors() const { return on_error_ == OnError::kReport; }
-
-  // The whole life of one worker; `steps` has no sentence in it before and after.
-  // @param under_way  names the sentences in it at any time
-  void work(SentenceSteps& steps, std::vector<size_t>& under_way) {
-    SearchLoop loop(steps, options_, on_error_);
-    std::vector<SearchResult> results;
-    int64_t tokens = 0;  // source tokens of the sentences under way
-    while (!failed_) {
-      while (const LengthGroup* group = next_group(loop.empty() ? 0 : tokens)) {
-        under_way.insert(under_way.end(), group->items.begin(), group->items.end());
-        tokens += admit(*group, steps, loop, under_way);
+  // The whole life of one worker.
+  void work(SearchEngine& engine) {
+    while (!is_over_) {
+      while (const LengthGroup* group = next_group(engine.tokens())) {
+        begin(*group, engine);
       }
-      if (loop.empty()) {
+      if (engine.idle()) {
         return;
       }
-      results.clear();
-      loop.step(results);
-      for (SearchResult& result : results) {
-        tokens -= length(result.sentence);
-        keep(result);
-        std::erase(under_way, result.sentence);
-      }
+      engine.step();
     }
   }
 
-  void stop_others() { failed_ = true; }
-
-  // The sentences of a worker that failed end with its error; if it had none yet, those do that it would have had next.
-  // @return whether nothing is left to search
-  bool fail(std::vector<size_t> under_way, const std::exception_ptr& error) {
-    if (under_way.empty()) {
-      const LengthGroup* group = next_group(0);
-      if (group == nullptr) {
-        return true;
-      }
-      under_way.assign(group->items.begin(), group->items.end());
+  std::vector<SearchResult> take_results() {
+    const auto failed = std::ranges::find_if(results_, [](const auto& result) { return result.error != nullptr; });
+    if (on_error_ == OnError::kThrow && failed != results_.end()) {
+      std::rethrow_exception(failed->error);
     }
-    for (const size_t sentence : under_way) {
-      outputs_[sentence] = {{}, error};
-    }
-    return false;
+    return std::move(results_);
   }
 
  private:
-  int64_t length(size_t sentence) const { return static_cast<int64_t>(sources_[sentence].size()); }
-
   // The next group for a worker with `tokens` under way.
   const LengthGroup* next_group(int64_t tokens) {
     const std::lock_guard lock(mutex_);
@@ -122,201 +86,63 @@ class ParallelSearch::Job {
     return &groups_[next_++];
   }
 
-  // @return the source tokens of the sentences that begin; those end here that were cancelled before or ask for what
-  // cannot be
-  int64_t admit(const LengthGroup& group, SentenceSteps& steps, SearchLoop& loop, std::vector<size_t>& under_way) {
-    std::vector<size_t> items;
-    std::vector<std::span<const int32_t>> sentences;
-    int64_t tokens = 0;
-    for (const size_t sentence : group.items) {
-      if (const auto reason = requests_.empty() ? std::nullopt : requests_[sentence].stop_reason()) {
-        outputs_[sentence].hypotheses.push_back({.finish_reason = *reason});
-        std::erase(under_way, sentence);
-        continue;
-      }
-      items.push_back(sentence);
-      sentences.emplace_back(sources_[sentence]);
-    }
-    const std::vector<int32_t> slots = items.empty() ? std::vector<int32_t>() : steps.add(sentences);
-    for (size_t i = 0; i < slots.size(); ++i) {
-      const SentenceRequest request =
-          search_.completed(requests_.empty() ? SentenceRequest() : requests_[items[i]], sentences[i], options_);
-      if (const auto limits = limits_of(items[i], request)) {
-        loop.add(items[i], slots[i], *limits, request);
-        tokens += length(items[i]);
-      } else {
-        steps.remove(slots[i]);
-        std::erase(under_way, items[i]);
-      }
-    }
-    return tokens;
-  }
-
-  // None, and the error kept, where a request cannot be met.
-  std::optional<SearchLimits> limits_of(size_t sentence, const SentenceRequest& request) {
+  void begin(const LengthGroup& group, SearchEngine& engine) {
+    std::list<SearchTask> tasks;
     try {
-      return search_.limits_of(sources_[sentence].size(), options_, request);
-    } catch (...) {
-      if (!reports_errors()) {
-        throw;
+      for (const size_t sentence : group.items) {
+        tasks.push_back(
+            {sentence, requests_[sentence], options_, [this](SearchResult result) { keep(std::move(result)); }});
       }
-      outputs_[sentence].error = std::current_exception();
-      return std::nullopt;
+    } catch (...) {  // no memory for the tasks
+      for (const size_t sentence : group.items) {
+        keep({.sentence = sentence, .error = std::current_exception()});
+      }
+      return;
     }
+    engine.admit(std::move(tasks));
   }
 
-  void keep(SearchResult& result) {
-    outputs_[result.sentence] =
-        result.error == nullptr ? search_.output_of(sources_[result.sentence], std::move(result.hypotheses), options_)
-                                : SearchOutput{{}, result.error};
+  // Each sentence has its place, so that workers need no lock.
+  void keep(SearchResult result) {
+    if (result.error != nullptr && on_error_ == OnError::kThrow) {
+      is_over_ = true;
+    }
+    results_[result.sentence] = std::move(result);
   }
 
-  const ParallelSearch& search_;
-  std::span<const std::vector<int32_t>> sources_;
-  SearchOptions options_;
   std::span<const SentenceRequest> requests_;
+  std::shared_ptr<const SearchOptions> options_;
   OnError on_error_;
-  std::vector<SearchOutput> outputs_;
+  std::vector<SearchResult> results_;
   std::vector<LengthGroup> groups_;
   int workers_ = 1;
   int idle_threads_ = 0;
   int64_t one_group_ = 0;  // tokens beside which a worker takes another group; 0: none, as each has one
   std::mutex mutex_;
   size_t next_ = 0;
-  std::atomic<bool> failed_ = false;
+  std::atomic<bool> is_over_ = false;  // because one failed
 };
 
-void ParallelSearch::check(const SearchOptions& options) const {
-  options.check();
-  if (options.alignment) {
-    check_alignment_layer(model(), options.alignment_layer);
-  }
-  base::check_usage(!options.shortlist || shortlist_ != nullptr,
-                    "shortlist: the model has none; make one with dragoman shortlist --model DIR --source FILE, or "
-                    "translate without");
-}
-
-std::vector<SearchOutput> ParallelSearch::run(std::span<const std::vector<int32_t>> sources,
-                                              const SearchOptions& options, std::span<const SentenceRequest> requests,
+std::vector<SearchResult> ParallelSearch::run(std::span<const SentenceRequest> requests, const SearchOptions& options,
                                               OnError on_error) const {
-  check(options);
-  base::check_argument(requests.empty() || requests.size() == sources.size(), "search: {} requests for {} sentences",
-                       requests.size(), sources.size());
-  Job job(*this, sources, options, requests, on_error);
+  models_.check(options);
+  Job job(requests, options, on_error);
   const CountedRun run(runs_);
   base::WorkerPool pool(job.worker_count());
   pool.run([&](int) {
-    while (!work(job, job.team_size(run.alone()))) {
-    }
+    SearchEngine engine(models_, job.team_size(run.alone()));
+    job.work(engine);
   });
-  return job.take_outputs();
+  return job.take_results();
 }
 
-// @return whether nothing is left to search; else the worker failed, and its sentences with it
-bool ParallelSearch::work(Job& job, int team_size) const {
-  std::vector<size_t> under_way;
-  try {
-    std::unique_ptr<SearchWorker> worker = take_worker(team_size);
-    const tensor::ArenaScope arena(worker->arena);
-    const kernels::TeamScope team(worker->team.get());
-    job.work(*worker->steps, under_way);
-    give_back(std::move(worker));
-    return true;
-  } catch (...) {
-    if (job.reports_errors()) {
-      return job.fail(std::move(under_way), std::current_exception());
-    }
-    job.stop_others();
-    throw;
+std::vector<SearchResult> ParallelSearch::run(std::span<const std::vector<int32_t>> sources,
+                                              const SearchOptions& options) const {
+  std::vector<SentenceRequest> requests(sources.size());
+  for (size_t sentence = 0; sentence < sources.size(); ++sentence) {
+    requests[sentence].source = sources[sentence];
   }
-}
-
-int64_t ParallelSearch::max_positions() const {
-  int64_t least = model().config().sizes().max_positions;
-  for (const auto& member : models_) {
-    least = std::min<int64_t>(least, member->config().sizes().max_positions);
-  }
-  return least;
-}
-
-SearchLimits ParallelSearch::limits_of(size_t source_length, const SearchOptions& options,
-                                       const SentenceRequest& request) const {
-  const auto after_prefix = static_cast<int64_t>(request.prefix.size()) + 1;
-  const int64_t positions = max_positions();
-  base::check_usage(after_prefix <= positions, "prefix: {} pieces, the model takes {} tokens; give a shorter beginning",
-                    after_prefix - 1, positions);
-  const int64_t longest = options.max_length(static_cast<int64_t>(source_length), positions);
-  return {options.min_length, std::max(longest, after_prefix)};
-}
-
-SentenceRequest ParallelSearch::completed(SentenceRequest request, std::span<const int32_t> source,
-                                          const SearchOptions& options) const {
-  request.source_length = static_cast<int64_t>(source.size());
-  request.random_stream = decoding::random_stream(source);
-  if (options.alignment) {
-    const auto layers = static_cast<int>(model().cross_attention_paths().size());
-    request.alignment_layer = options.alignment_layer + 1 == layers ? kLastLayer : options.alignment_layer;
-  }
-  if (options.shortlist) {
-    request.allowed = shortlist_->allowed(source, request);
-  }
-  return request;
-}
-
-SearchOutput ParallelSearch::output_of(std::span<const int32_t> source, std::vector<Hypothesis> hypotheses,
-                                       const SearchOptions& options) const {
-  for (Hypothesis& hypothesis : hypotheses) {
-    if (options.alignment && hypothesis.alignment.source_length == 0) {  // the steps have not shown it
-      hypothesis.alignment = align(model(), source, hypothesis.ids, options.alignment_layer);
-    }
-  }
-  return {std::move(hypotheses), nullptr};
-}
-
-std::unique_ptr<SearchWorker> ParallelSearch::take_worker(int threads) const {
-  std::unique_ptr<SearchWorker> worker = idle_or_new_worker();
-  if ((worker->team == nullptr ? 1 : worker->team->size()) != threads) {
-    worker->team = threads == 1 ? nullptr : std::make_unique<base::WorkerPool>(threads, kTeamAwake);
-  }
-  return worker;
-}
-
-std::unique_ptr<SearchWorker> ParallelSearch::idle_or_new_worker() const {
-  const std::lock_guard lock(mutex_);
-  if (!idle_.empty()) {
-    std::unique_ptr<SearchWorker> worker = std::move(idle_.back());
-    idle_.pop_back();
-    return worker;
-  }
-  std::vector<std::unique_ptr<SentenceSteps>> members;
-  for (const auto& member : models_) {
-    members.push_back(std::make_unique<ModelSteps>(*member));
-  }
-  auto steps = members.size() == 1 ? std::move(members.front()) : std::make_unique<EnsembleSteps>(std::move(members));
-  return std::make_unique<SearchWorker>(SearchWorker{std::make_shared<tensor::Arena>(), std::move(steps), nullptr});
-}
-
-void ParallelSearch::give_back(std::unique_ptr<SearchWorker> worker) const {
-  if (worker->steps->slots_in_use() == 0) {
-    const std::lock_guard lock(mutex_);
-    try {
-      idle_.push_back(std::move(worker));
-    } catch (const std::bad_alloc&) {  // one less to use again
-    }
-  }
-}
-
-tensor::ArenaCounters ParallelSearch::arena_counters() const {
-  const std::lock_guard lock(mutex_);
-  tensor::ArenaCounters sum;
-  for (const auto& worker : idle_) {
-    const tensor::ArenaCounters counters = worker->arena->counters();
-    sum.system_requests += counters.system_requests;
-    sum.system_bytes += counters.system_bytes;
-    sum.live_bytes += counters.live_bytes;
-    sum.peak_bytes += counters.peak_bytes;
-  }
-  return sum;
+  return run(requests, options);
 }
 
 }  // namespace dragoman::decoding

@@ -31,7 +31,7 @@ void demand(const std::string& phrase, const data::Vocabulary& target, EncodedPa
 
 void add_part(const TranslationRequest& request, const data::Vocabulary& target, const std::string& text,
               std::vector<int32_t> source, EncodedLine& line) {
-  EncodedPart part{text, std::move(source), {}, {}};
+  EncodedPart part{text, {.source = std::move(source)}, {}};
   part.request.cancel = request.cancel;
   part.request.deadline = request.deadline;
   if (line.parts.empty()) {

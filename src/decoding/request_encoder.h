@@ -10,9 +10,8 @@ namespace dragoman::decoding {
 
 /// A part of a line: one sentence to search.
 struct EncodedPart {
-  std::string text;                       ///< what `source` was cut from
-  std::vector<int32_t> source;            ///< ids with the end
-  SentenceRequest request;                ///< what it asks for
+  std::string text;                       ///< what request.source was cut from
+  SentenceRequest request;                ///< its ids and what it asks for
   std::vector<std::string> phrase_texts;  ///< of request.phrases
 };
 

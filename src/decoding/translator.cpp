@@ -42,8 +42,8 @@ std::string message_of(const std::exception_ptr& failure) {
 }
 
 // Why one of the parts of a line failed; empty when none did.
-std::string error_of(std::span<const SearchOutput> parts) {
-  const auto failed = std::ranges::find_if(parts, [](const SearchOutput& part) { return part.error != nullptr; });
+std::string error_of(std::span<const SearchResult> parts) {
+  const auto failed = std::ranges::find_if(parts, [](const SearchResult& part) { return part.error != nullptr; });
   return failed == parts.end() ? "" : message_of(failed->error);
 }
 
@@ -81,16 +81,18 @@ class Translator::Submitted {
         line_(std::move(line)),
         options_(options),
         done_(std::move(done)),
-        outputs_(line_.parts.size()) {}
+        results_(line_.parts.size()) {}
 
   const EncodedLine& line() const { return line_; }
 
-  void take(size_t part, SearchOutput output, const std::exception_ptr& error) {
+  // @param result  of the part whose number it carries
+  void take(SearchResult result) {
     {
       const std::lock_guard lock(mutex_);
-      outputs_[part] = std::move(output);
-      error_ = error_ != nullptr ? error_ : error;
-      if (++n_done_ < outputs_.size()) {
+      error_ = error_ != nullptr ? error_ : result.error;
+      const size_t part = result.sentence;
+      results_[part] = std::move(result);
+      if (++n_done_ < results_.size()) {
         return;
       }
     }
@@ -101,7 +103,7 @@ class Translator::Submitted {
     Translation translation;
     try {
       if (error_ == nullptr) {
-        std::vector<Translation> parts = translator_.build_parts(line_, outputs_);
+        std::vector<Translation> parts = translator_.build_parts(line_, results_);
         translator_.rerank({&line_, 1}, {&parts, 1}, options_, 1);
         translation = translator_.finish(line_, std::move(parts));
       }
@@ -117,23 +119,21 @@ class Translator::Submitted {
   SearchOptions options_;
   Done done_;
   std::mutex mutex_;
-  std::vector<SearchOutput> outputs_;
+  std::vector<SearchResult> results_;
   size_t n_done_ = 0;
   std::exception_ptr error_;
 };
 
 Translator::Translator(std::shared_ptr<const models::Model> model, data::Vocabulary source, data::Vocabulary target,
-                       const SearchOptions& defaults)
-    : Translator(ParallelSearch::Models{std::move(model)}, std::move(source), std::move(target), defaults) {}
+                       TranslatorSetup setup)
+    : Translator(ParallelSearch::Models{std::move(model)}, std::move(source), std::move(target), std::move(setup)) {}
 
 Translator::Translator(ParallelSearch::Models models, data::Vocabulary source, data::Vocabulary target,
-                       const SearchOptions& defaults, std::shared_ptr<const Shortlist> shortlist,
-                       std::shared_ptr<const Reranker> reranker)
+                       TranslatorSetup setup)
     : source_(std::move(source)),
       target_(std::move(target)),
-      search_(models, std::move(shortlist)),
-      defaults_(defaults),
-      reranker_(std::move(reranker)) {
+      search_(models, setup.shortlist),
+      setup_(std::move(setup)) {
   for (const auto& model : models) {
     check_vocabulary("source", source_.size(), model->config().sizes().source_vocab_size);
     check_vocabulary("target", target_.size(), model->config().sizes().target_vocab_size);
@@ -152,21 +152,19 @@ std::vector<Translation> Translator::translate_requests(std::span<const Translat
                                                         const SearchOptions& options, OnError on_error) const {
   check(options);
   std::vector<EncodedLine> lines;
-  std::vector<std::vector<int32_t>> sources;
-  std::vector<SentenceRequest> asked;
+  std::vector<SentenceRequest> sentences;
   for (const TranslationRequest& request : requests) {
     lines.push_back(encode(request, options));
     for (const EncodedPart& part : lines.back().parts) {
-      sources.push_back(part.source);
-      asked.push_back(part.request);
+      sentences.push_back(part.request);
     }
   }
-  const std::vector<SearchOutput> outputs = search_.run(sources, searched_with(options), asked, on_error);
+  const std::vector<SearchResult> results = search_.run(sentences, searched_with(options), on_error);
   std::vector<std::vector<Translation>> parts(lines.size());
   std::vector<std::string> errors(lines.size());
   size_t first_part = 0;
   for (size_t line = 0; line < lines.size(); ++line) {
-    const auto of_line = std::span(outputs).subspan(first_part, lines[line].parts.size());
+    const auto of_line = std::span(results).subspan(first_part, lines[line].parts.size());
     errors[line] = error_of(of_line);
     parts[line] = errors[line].empty() ? build_parts(lines[line], of_line) : std::vector<Translation>();
     first_part += of_line.size();
@@ -204,21 +202,20 @@ void Translator::submit(const TranslationRequest& request, const SearchOptions& 
   if (submitted->line().parts.empty()) {
     return submitted->answer();
   }
-  std::call_once(service_started_, [&] { service_ = std::make_unique<SearchService>(search_, options); });
+  std::call_once(service_started_,
+                 [&] { service_ = std::make_unique<SearchService>(search_.models(), setup_.threads); });
+  const auto searched = std::make_shared<const SearchOptions>(searched_with(options));
   std::list<SearchTask> tasks;
   for (size_t part = 0; part < submitted->line().parts.size(); ++part) {
-    const EncodedPart& encoded = submitted->line().parts[part];
-    tasks.push_back({encoded.source, searched_with(options), encoded.request,
-                     [submitted, part](SearchOutput output, std::exception_ptr error) {
-                       submitted->take(part, std::move(output), error);
-                     }});
+    tasks.push_back({part, submitted->line().parts[part].request, searched,
+                     [submitted](SearchResult result) { submitted->take(std::move(result)); }});
   }
   service_->submit(std::move(tasks));
 }
 
 // Where hypotheses are reranked, no token is sure before.
 EncodedLine Translator::encode(const TranslationRequest& request, const SearchOptions& options) const {
-  EncodedLine line = encode_request(request, source_, target_, static_cast<size_t>(search_.max_positions()));
+  EncodedLine line = encode_request(request, source_, target_, static_cast<size_t>(search_.models().max_positions()));
   if (reranks(options)) {
     for (EncodedPart& part : line.parts) {
       part.request.on_ids = nullptr;
@@ -231,10 +228,10 @@ SearchOptions Translator::searched_with(const SearchOptions& options) const {
   return reranks(options) ? Reranker::widened(options) : options;
 }
 
-std::vector<Translation> Translator::build_parts(const EncodedLine& line, std::span<const SearchOutput> outputs) const {
+std::vector<Translation> Translator::build_parts(const EncodedLine& line, std::span<const SearchResult> results) const {
   std::vector<Translation> parts;
-  for (size_t part = 0; part < outputs.size(); ++part) {
-    parts.push_back(build(line.parts[part].source, outputs[part]));
+  for (size_t part = 0; part < results.size(); ++part) {
+    parts.push_back(build(line.parts[part].request.source, results[part]));
   }
   return parts;
 }
@@ -253,7 +250,7 @@ void Translator::rerank(std::span<const EncodedLine> lines, std::span<std::vecto
       translations.push_back(&parts[line][part]);
     }
   }
-  reranker_->rank(texts, translations, options, workers);
+  setup_.reranker->rank(texts, translations, options, workers);
 }
 
 // @return false where it failed and errors are to be reported: by whose lines it failed, trying each alone tells
@@ -283,7 +280,7 @@ Translation Translator::finish(const EncodedLine& line, std::vector<Translation>
   }
   if (parts.size() > 1) {
     warnings.push_back(fmt::format("{} tokens, the model takes {}: translated in {} parts", line.tokens,
-                                   search_.max_positions(), parts.size()));
+                                   search_.models().max_positions(), parts.size()));
   }
   Translation translation = join_parts(std::move(parts));
   if (line.stream != nullptr) {
@@ -293,9 +290,9 @@ Translation Translator::finish(const EncodedLine& line, std::vector<Translation>
   return translation;
 }
 
-Translation Translator::build(std::span<const int32_t> source, const SearchOutput& output) const {
+Translation Translator::build(std::span<const int32_t> source, const SearchResult& result) const {
   std::vector<Translation> candidates;
-  for (const Hypothesis& hypothesis : output.hypotheses) {
+  for (const Hypothesis& hypothesis : result.hypotheses) {
     candidates.push_back(build_candidate(hypothesis));
   }
   Translation best = std::move(candidates.front());

@@ -18,23 +18,29 @@
 
 namespace dragoman::decoding {
 
-/// Text in, text out. Holds a model and its vocabularies, or several models as one; safe for use by any number of
-/// threads at once.
+/// What a translator may have beside its models and vocabularies.
+struct TranslatorSetup {
+  SearchOptions defaults = {};  ///< how this model is searched if a caller does not say otherwise
+  /// Of these vocabularies, for options that ask for a shortlist; null = none.
+  std::shared_ptr<const Shortlist> shortlist = nullptr;
+  /// Sorts the hypotheses of a beam search, where options.reverse_weight is above 0; null = none. Streams then tell all
+  /// of a part when it is finished.
+  std::shared_ptr<const Reranker> reranker = nullptr;
+  ServiceThreads threads = {};  ///< of `submit`
+};
+
+/// Text in, text out. Holds a model and its vocabularies, or several models as one.
+/// Threads: any number at once.
 class Translator {
  public:
   /// `model` should be packed for inference (see make_inference_model); it is faster and gives each sentence the same
   /// bits in any batch. Throws Error(kBadData) when a vocabulary's size is not the model's.
-  /// @param defaults  how this model is searched when nobody says otherwise
   Translator(std::shared_ptr<const models::Model> model, data::Vocabulary source, data::Vocabulary target,
-             const SearchOptions& defaults = {});
+             TranslatorSetup setup = {});
   /// The same with several models that read and write the same pieces: a token's probability is the mean of theirs
   /// (see EnsembleSteps). Alignments are the first one's.
-  /// @param shortlist  of these vocabularies, for options that ask for one; null = none
-  /// @param reranker  puts the hypotheses of a beam search into its order, where options.reverse_weight is above 0;
-  /// null = none. Streams then tell all of a part when it is finished.
   Translator(ParallelSearch::Models models, data::Vocabulary source, data::Vocabulary target,
-             const SearchOptions& defaults = {}, std::shared_ptr<const Shortlist> shortlist = nullptr,
-             std::shared_ptr<const Reranker> reranker = nullptr);
+             TranslatorSetup setup = {});
 
   /// Translates lines; the results stand in the order given, one a line. A blank line gives an empty translation.
   /// Lines too long for the model are cut into parts (see split_long_text) that are translated apart and joined by a
@@ -50,49 +56,50 @@ class Translator {
                                               const SearchOptions& options, OnError on_error = OnError::kThrow) const;
 
   /// The same for one line that joins those under way: lines submitted by any threads are translated together, to the
-  /// same bytes as alone. The first call starts the threads, options.workers of it; they end with the translator, once
-  /// all is answered.
+  /// same bytes as alone. The first call starts the threads that the translator was made with; the thread options of a
+  /// line are not read. The threads end with the translator, once all is answered.
   /// @return the translation, or the error of this line alone. Wrong options are thrown at once, as Error(kUsage).
   std::future<Translation> submit(const TranslationRequest& request, const SearchOptions& options) const;
-  /// Called once for each submitted line, with its translation and null, or an empty translation and the error.
+  /// Called once for each submitted line, with its translation and null, or with an empty translation and the error.
   using Done = std::function<void(Translation translation, std::exception_ptr error)>;
   /// The same without a future: `done` is called once, in a worker's thread, or in the caller's for a blank line. It
   /// must not throw, wait, translate with this translator, or hold the last reference to it.
   void submit(const TranslationRequest& request, const SearchOptions& options, Done done) const;
 
   /// Throws Error(kUsage) for options that `translate` would refuse: what can be seen before there is any text.
-  void check(const SearchOptions& options) const { search_.check(options); }
+  void check(const SearchOptions& options) const { search_.models().check(options); }
 
-  const models::Model& model() const { return search_.model(); }
+  const models::Model& model() const { return search_.models().first(); }
+  /// Returns: the models, as searches share them.
+  const SearchModels& models() const { return search_.models(); }
   /// What sentences are searched with. Null where the folder has no shortlist.
-  const Shortlist* shortlist() const { return search_.shortlist(); }
+  const Shortlist* shortlist() const { return search_.models().shortlist().get(); }
   /// Of the model's folder: what `dragoman tune` chose, else the defaults of SearchOptions.
-  const SearchOptions& search_defaults() const { return defaults_; }
+  const SearchOptions& search_defaults() const { return setup_.defaults; }
   const data::Vocabulary& source_vocabulary() const { return source_; }
   const data::Vocabulary& target_vocabulary() const { return target_; }
   /// Of the idle workers together; tests read it.
-  tensor::ArenaCounters arena_counters() const { return search_.arena_counters(); }
+  tensor::ArenaCounters arena_counters() const { return search_.models().arena_counters(); }
 
  private:
   class Submitted;
 
   EncodedLine encode(const TranslationRequest& request, const SearchOptions& options) const;
-  bool reranks(const SearchOptions& options) const { return reranker_ != nullptr && Reranker::applies(options); }
+  bool reranks(const SearchOptions& options) const { return setup_.reranker != nullptr && Reranker::applies(options); }
   SearchOptions searched_with(const SearchOptions& options) const;
-  std::vector<Translation> build_parts(const EncodedLine& line, std::span<const SearchOutput> outputs) const;
+  std::vector<Translation> build_parts(const EncodedLine& line, std::span<const SearchResult> results) const;
   void rerank(std::span<const EncodedLine> lines, std::span<std::vector<Translation>> parts,
               const SearchOptions& options, int workers) const;
   bool rerank_together(std::span<const EncodedLine> lines, std::span<std::vector<Translation>> parts,
                        const SearchOptions& options, OnError on_error) const;
   Translation finish(const EncodedLine& line, std::vector<Translation> parts) const;
-  Translation build(std::span<const int32_t> source, const SearchOutput& output) const;
+  Translation build(std::span<const int32_t> source, const SearchResult& result) const;
   Translation build_candidate(const Hypothesis& hypothesis) const;
 
   data::Vocabulary source_;
   data::Vocabulary target_;
   ParallelSearch search_;
-  SearchOptions defaults_;
-  std::shared_ptr<const Reranker> reranker_;  // null = none
+  TranslatorSetup setup_;
   mutable std::once_flag service_started_;
   mutable std::unique_ptr<SearchService> service_;  // ends before what it searches with
 };

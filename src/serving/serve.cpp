@@ -43,7 +43,7 @@ class Serving {
         server_(options.listen, options.http, hooks()),
         keys_(load_keys(options.api_keys)),
         models_(ServedModels::load(options.load)),
-        service_(decoding::worker_count(options.workers), models_.get()->all().front().search.batch_tokens,
+        service_(decoding::worker_count(options.load.threads.workers), models_.get()->all().front().search.batch_tokens,
                  options.longest_wait, slowest_rate(*models_.get())),
         context_{.models = models_,
                  .keys = keys_,

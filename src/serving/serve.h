@@ -16,7 +16,6 @@ struct ServeOptions {
   Listen listen;
   HttpLimits http;
   TextLimits texts;
-  int workers = 0;                                  ///< threads of each model; 0 = one for each core
   std::chrono::duration<double> longest_wait{2.0};  ///< seconds of work that may wait; more is refused
   std::chrono::milliseconds request_time{30000};    ///< limit for the answer to a request
   std::chrono::milliseconds drain_time{30000};      ///< limit for the requests under way when the server stops

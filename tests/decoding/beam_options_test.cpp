@@ -47,15 +47,9 @@ class LookingTable : public TableModel {
 
 std::vector<Hypothesis> search_with(StepModel& model, const SearchOptions& options, const SearchLimits& limits,
                                     int64_t source_length) {
-  SearchLoop loop(model, options);
   SentenceRequest request;
-  request.source_length = source_length;
-  loop.add(0, 0, limits, request);
-  std::vector<SearchResult> results;
-  while (!loop.empty()) {
-    loop.step(results);
-  }
-  return results.at(0).hypotheses;
+  request.source.resize(static_cast<size_t>(source_length));
+  return search_one(model, options, limits, request);
 }
 
 TEST(BeamOptions, EarlyStopIsSafeWithPatienceCoverageAndRepetitionPenalty) {

@@ -9,6 +9,7 @@
 
 #include "decoding/inspection/inspected_head.h"
 #include "decoding/search/candidates.h"
+#include "decoding/steps/model_steps.h"
 #include "support/expect_error.h"
 #include "tiny_model.h"
 #include "tiny_vocabulary.h"
@@ -151,7 +152,7 @@ TEST_P(InspectionOf, LogitsGiveTheScore) {
 
 TEST_P(InspectionOf, TheBestLeafOfTheBeamTreeIsTheTranslation) {
   for (const int beam_size : {1, 2, 4, 7}) {
-    const TracedSearch traced = trace_search(translator_, inspection_.source(), {"", options_of(beam_size)}, 60);
+    const SearchResult traced = trace_search(translator_, inspection_.source(), {"", options_of(beam_size)}, 60);
     const Translation translation = translator_.translate({&kText, 1}, options_of(beam_size)).front();
     std::vector<int32_t> ids;
     double score = 0.0;
@@ -163,7 +164,7 @@ TEST_P(InspectionOf, TheBestLeafOfTheBeamTreeIsTheTranslation) {
     }
     std::erase(ids, data::kEosId);
     EXPECT_EQ(ids, translation.ids) << "beam " << beam_size;
-    EXPECT_EQ(traced.best.ids, translation.ids) << "beam " << beam_size;
+    EXPECT_EQ(traced.hypotheses.front().ids, translation.ids) << "beam " << beam_size;
     EXPECT_NEAR(score, translation.score, 1e-4) << "beam " << beam_size;
     EXPECT_EQ(traced.tree.finished.front().normalised_score, translation.normalised_score) << "beam " << beam_size;
   }

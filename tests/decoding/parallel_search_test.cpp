@@ -9,7 +9,8 @@
 
 #include "base/error.h"
 #include "decoding/search/beam_search.h"
-#include "decoding/search/search_loop.h"
+#include "decoding/steps/alignment.h"
+#include "decoding/steps/model_steps.h"
 #include "tiny_model.h"
 
 namespace dragoman::decoding {
@@ -27,7 +28,7 @@ SearchOptions options_of(int beam_size, int workers = 1) {
   return options;
 }
 
-void expect_same(const SearchOutput& expected, const SearchOutput& seen, size_t sentence) {
+void expect_same(const SearchResult& expected, const SearchResult& seen, size_t sentence) {
   ASSERT_EQ(expected.hypotheses.size(), seen.hypotheses.size()) << "sentence " << sentence;
   for (size_t rank = 0; rank < expected.hypotheses.size(); ++rank) {
     const Hypothesis& a = expected.hypotheses[rank];
@@ -148,9 +149,9 @@ TEST_P(ParallelSearchLaws, WarmRunsAskTheSystemForNothing) {
   const ParallelSearch search(model_);
   const Sources sources = random_sources(30, 13, 40);
   search.run(sources, options_of(beam_size_));
-  const auto warm = search.arena_counters();
+  const auto warm = search.models().arena_counters();
   search.run(sources, options_of(beam_size_));
-  const auto later = search.arena_counters();
+  const auto later = search.models().arena_counters();
   EXPECT_GT(warm.system_requests, 0U);
   EXPECT_EQ(later.system_requests, warm.system_requests);
   EXPECT_EQ(later.system_bytes, warm.system_bytes);
@@ -174,12 +175,12 @@ TEST(ParallelSearch, BeamOfOneIsGreedy) {
       tensor::Tensor logits = steps.step(rows);
       search.advance(logits.span<float>());
     }
-    expect_same({search.take_hypotheses()}, greedy[i], i);
+    expect_same({.hypotheses = search.take_hypotheses()}, greedy[i], i);
   }
 }
 
 TEST(ParallelSearch, NoSentencesGiveNoResults) {
-  EXPECT_TRUE(ParallelSearch(tiny_model(nn::NormOrder::kPost)).run({}, options_of(4)).empty());
+  EXPECT_TRUE(ParallelSearch(tiny_model(nn::NormOrder::kPost)).run(Sources(), options_of(4)).empty());
 }
 
 TEST(ParallelSearch, AlignmentRowsAreDistributions) {
@@ -229,7 +230,7 @@ void expect_alignments_of_the_teacher_forced_model(const SearchOptions& options)
   std::vector<SentenceRequest> requests(sources.size());
   requests[2].prefix = {9, 5, 30};
   requests[3].prefix = {7};
-  const auto outputs = search.run(sources, options, requests);
+  const auto outputs = search.run(with_sources(sources, requests), options);
   for (size_t i = 0; i < sources.size(); ++i) {
     for (const Hypothesis& hypothesis : outputs[i].hypotheses) {
       const Alignment expected = align(*model, sources[i], hypothesis.ids, options.alignment_layer);
@@ -238,7 +239,7 @@ void expect_alignments_of_the_teacher_forced_model(const SearchOptions& options)
       EXPECT_THAT(hypothesis.alignment.weights, testing::Pointwise(testing::FloatNear(1e-5F), expected.weights));
       EXPECT_EQ(hypothesis.alignment.source_of_target, expected.source_of_target);
     }
-    const auto alone = search.run({&sources[i], 1}, options, {&requests[i], 1}).at(0);
+    const auto alone = search.run(with_sources({&sources[i], 1}, {&requests[i], 1}), options).at(0);
     EXPECT_EQ(alone.hypotheses[0].alignment.weights, outputs[i].hypotheses[0].alignment.weights)
         << "the same bits in any batch";
   }
@@ -253,16 +254,34 @@ TEST(ParallelSearch, AlignmentsOfTheStepsAreThoseOfTheTeacherForcedModel) {
   }
 }
 
-TEST(ParallelSearch, AModelThatShowsNoAttentionIsAlignedAfterwards) {
+TEST(ParallelSearch, WhatStepsDoNotShowIsAlignedAfterwards) {
   const auto model = tiny_model(nn::NormOrder::kPre);
   SearchOptions options = options_of(4);
   options.alignment = true;
   const Ids source = {9, 12, 5, data::kEosId};
-  const auto found = ParallelSearch(model).run({&source, 1}, options).at(0).hypotheses;
-  std::vector<Hypothesis> without = found;
-  without[0].alignment = {};
-  const auto output = ParallelSearch(model).output_of(source, without, options);
-  EXPECT_EQ(output.hypotheses[0].alignment.weights, align(*model, source, found[0].ids, -1).weights);
+  std::vector<Hypothesis> hypotheses(2);
+  hypotheses[0].ids = {7, 8};
+  hypotheses[1].alignment.source_length = 4;
+  SearchModels({model}).add_alignments(source, options, hypotheses);
+  EXPECT_EQ(hypotheses[0].alignment.weights, align(*model, source, hypotheses[0].ids, -1).weights);
+  EXPECT_TRUE(hypotheses[1].alignment.weights.empty()) << "it has one already";
+}
+
+TEST(ParallelSearch, AnErrorIsReportedInTheResultOfItsOwnSentence) {
+  const ParallelSearch search(tiny_model(nn::NormOrder::kPost));
+  const Sources sources = random_sources(20, 19);
+  const auto expected = search.run(sources, options_of(4, 2));
+  std::vector<SentenceRequest> requests = with_sources(sources, std::vector<SentenceRequest>(sources.size()));
+  requests[3].source = {4, 9999, data::kEosId};                                       // the encoder refuses it
+  requests[5].prefix.assign(80, 7);                                                   // too long
+  requests[7].on_ids = [](auto, bool) -> bool { throw std::runtime_error("mine"); };  // its callback throws
+  const auto seen = search.run(requests, options_of(4, 2), OnError::kReport);
+  for (size_t i = 0; i < sources.size(); ++i) {
+    EXPECT_EQ(seen[i].error != nullptr, i == 3 || i == 5 || i == 7) << "sentence " << i;
+    if (seen[i].error == nullptr) {
+      expect_same(expected[i], seen[i], i);
+    }
+  }
 }
 
 TEST(ParallelSearch, FailuresInWorkersReachTheCallerAndDoNotStick) {
@@ -284,9 +303,9 @@ TEST(ParallelSearch, WrongOptionsAreRefused) {
   SearchOptions options = options_of(4);
   options.alignment = true;
   options.alignment_layer = 2;
-  EXPECT_THROW(search.run({}, options), base::Error);
+  EXPECT_THROW(search.run(Sources(), options), base::Error);
   options = options_of(0);
-  EXPECT_THROW(search.run({}, options), base::Error);
+  EXPECT_THROW(search.run(Sources(), options), base::Error);
 }
 
 }  // namespace

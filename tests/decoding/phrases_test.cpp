@@ -24,15 +24,9 @@ Table random_table(uint64_t seed, const Ids& history) {
 
 std::vector<Hypothesis> search_with(StepModel& model, const SearchOptions& options, const SearchLimits& limits,
                                     const std::vector<Ids>& phrases) {
-  SearchLoop loop(model, options);
   SentenceRequest request;
   request.phrases = phrases_of(phrases);
-  loop.add(0, 0, limits, request);
-  std::vector<SearchResult> results;
-  while (!loop.empty()) {
-    loop.step(results);
-  }
-  return results.at(0).hypotheses;
+  return search_one(model, options, limits, request);
 }
 
 bool holds(const Ids& ids, const Ids& phrase) {
@@ -173,16 +167,10 @@ std::vector<Hypothesis> alternatives_after_4(const Ids& phrase, int64_t max_leng
   SearchOptions options;
   options.alternatives = true;
   options.n_best = 3;
-  SearchLoop loop(model, options);
   SentenceRequest request;
   request.prefix = {4};
   request.phrases = phrases_of({phrase});
-  loop.add(0, 0, {0, max_length}, request);
-  std::vector<SearchResult> results;
-  while (!loop.empty()) {
-    loop.step(results);
-  }
-  return results.at(0).hypotheses;
+  return search_one(model, options, {0, max_length}, request);
 }
 
 TEST(Phrases, AlternativesEndWhereThePrefixHoldsThem) {

@@ -9,6 +9,7 @@
 #include "decoding/parallel_search.h"
 #include "decoding/scorer.h"
 #include "decoding/steps/ensemble_steps.h"
+#include "decoding/steps/model_steps.h"
 #include "id_phrases.h"
 #include "support/error_of.h"
 #include "table_model.h"
@@ -75,7 +76,7 @@ TEST_P(Requests, APrefixOfTheTranslationChangesNothingInGreedySearch) {
     const Ids& ids = free[i].hypotheses[0].ids;
     requests[i].prefix.assign(ids.begin(), ids.begin() + static_cast<ptrdiff_t>(ids.size() / 2));
   }
-  const auto prefixed = search_.run(sources_, options_, requests);
+  const auto prefixed = search_.run(with_sources(sources_, requests), options_);
   for (size_t i = 0; i < sources_.size(); ++i) {
     expect_same(free[i].hypotheses, prefixed[i].hypotheses, i);
   }
@@ -86,14 +87,15 @@ TEST_P(Requests, TranslationsBeginWithTheirPrefixAndScoreAgrees) {
   for (size_t i = 0; i < sources_.size(); ++i) {
     requests[i].prefix = {static_cast<int32_t>(4 + i), 17, static_cast<int32_t>(30 - i)};
   }
-  const auto outputs = search_.run(sources_, options_, requests);
+  const auto outputs = search_.run(with_sources(sources_, requests), options_);
   std::vector<IdPair> pairs;
   std::vector<double> expected;
   for (size_t i = 0; i < sources_.size(); ++i) {
     const Hypothesis& best = outputs[i].hypotheses.at(0);
     ASSERT_GE(best.ids.size(), 3U);
     EXPECT_EQ(Ids(best.ids.begin(), best.ids.begin() + 3), requests[i].prefix) << "sentence " << i;
-    expect_same(search_.run({&sources_[i], 1}, options_, {&requests[i], 1}).at(0).hypotheses, outputs[i].hypotheses, i);
+    expect_same(search_.run(with_sources({&sources_[i], 1}, {&requests[i], 1}), options_).at(0).hypotheses,
+                outputs[i].hypotheses, i);
     if (best.finish_reason == FinishReason::kEndOfSentence) {
       pairs.push_back({sources_[i], best.ids});
       expected.push_back(best.score);
@@ -111,11 +113,11 @@ TEST_P(Requests, APrefixLongerThanTheModelIsRefused) {
   std::vector<SentenceRequest> requests(1);
   requests[0].prefix.assign(80, 7);
   EXPECT_THAT(test_support::error_of([&] {
-                search_.run({sources_.data(), 1}, options_, requests);
+                search_.run(with_sources({sources_.data(), 1}, requests), options_);
               }),
               testing::HasSubstr("prefix: 80 pieces, the model takes 80 tokens"));
   requests[0].prefix.assign(79, 7);
-  const auto cut = search_.run({sources_.data(), 1}, options_, requests);
+  const auto cut = search_.run(with_sources({sources_.data(), 1}, requests), options_);
   EXPECT_LE(cut[0].hypotheses[0].token_scores.size(), 80U);
 }
 
@@ -126,7 +128,7 @@ TEST_P(Requests, AlternativesAreTheLikeliestNextTokensEachContinued) {
   for (SentenceRequest& request : requests) {
     request.prefix = {8, 21};
   }
-  const auto outputs = search_.run(sources_, options_, requests);
+  const auto outputs = search_.run(with_sources(sources_, requests), options_);
   for (size_t i = 0; i < sources_.size(); ++i) {
     const auto& alternatives = outputs[i].hypotheses;
     ASSERT_EQ(alternatives.size(), 5U);
@@ -140,12 +142,13 @@ TEST_P(Requests, AlternativesAreTheLikeliestNextTokensEachContinued) {
       if (alternatives[rank].ids.size() > 2) {  // else it ends here
         SentenceRequest extended;
         extended.prefix = {8, 21, alternatives[rank].ids[2]};
-        const auto alone = search_.run({&sources_[i], 1}, plain, {&extended, 1});
+        const auto alone = search_.run(with_sources({&sources_[i], 1}, {&extended, 1}), plain);
         EXPECT_EQ(alone[0].hypotheses[0].ids, alternatives[rank].ids) << "sentence " << i << " rank " << rank;
         EXPECT_NEAR(alone[0].hypotheses[0].score, alternatives[rank].score, 1e-5);
       }
     }
-    expect_same(search_.run({&sources_[i], 1}, options_, {&requests[i], 1}).at(0).hypotheses, alternatives, i);
+    expect_same(search_.run(with_sources({&sources_[i], 1}, {&requests[i], 1}), options_).at(0).hypotheses,
+                alternatives, i);
   }
 }
 
@@ -166,7 +169,7 @@ TEST_P(Requests, AStreamGivesEachTokenOnceInOrderAndChangesNothing) {
     };
   }
   options_.workers = 2;
-  const auto outputs = search_.run(sources_, options_, requests);
+  const auto outputs = search_.run(with_sources(sources_, requests), options_);
   int early = 0;
   for (size_t i = 0; i < sources_.size(); ++i) {
     EXPECT_EQ(streamed[i], outputs[i].hypotheses[0].ids) << "sentence " << i;
@@ -194,7 +197,7 @@ TEST_P(Requests, CancellingOneLeavesTheOthersAsTheyAre) {
   };
   requests[9].on_ids = [](std::span<const int32_t>, bool) { return false; };
   requests[11].deadline = std::chrono::steady_clock::now() + std::chrono::hours(1);
-  const auto outputs = search_.run(sources_, options_, requests);
+  const auto outputs = search_.run(with_sources(sources_, requests), options_);
   for (size_t i = 0; i < sources_.size(); ++i) {
     const Hypothesis& best = outputs[i].hypotheses.at(0);
     if (i == 3 || i == 5) {
@@ -216,7 +219,7 @@ TEST_P(Requests, ACallbackThatThrowsFailsTheCallAndDoesNotStick) {
   for (SentenceRequest& request : requests) {
     request.on_ids = [](std::span<const int32_t>, bool) -> bool { throw std::runtime_error("mine"); };
   }
-  EXPECT_THROW(search_.run(sources_, options_, requests), std::runtime_error);
+  EXPECT_THROW(search_.run(with_sources(sources_, requests), options_), std::runtime_error);
   const auto again = search_.run(sources_, options_);
   expect_same(expected[2].hypotheses, again[2].hypotheses, 2);
 }
@@ -238,13 +241,14 @@ TEST(RequestsTogether, DoNotDependOnNeighbours) {
     phrases[i] = {static_cast<int32_t>(10 + i), 44};
     requests[i].phrases = phrases_of(std::vector<Ids>(i % 4, phrases[i]));
   }
-  const auto together = search.run(sources, options, requests);
+  const auto together = search.run(with_sources(sources, requests), options);
   options.workers = 2;
   options.batch_tokens = 20;
-  const auto small = search.run(sources, options, requests);
+  const auto small = search.run(with_sources(sources, requests), options);
   for (size_t i = 0; i < sources.size(); ++i) {
     expect_same(together[i].hypotheses, small[i].hypotheses, i);
-    expect_same(search.run({&sources[i], 1}, options, {&requests[i], 1}).at(0).hypotheses, together[i].hypotheses, i);
+    expect_same(search.run(with_sources({&sources[i], 1}, {&requests[i], 1}), options).at(0).hypotheses,
+                together[i].hypotheses, i);
     if (!requests[i].phrases.empty() && together[i].hypotheses[0].finish_reason != FinishReason::kPhrasesMissing) {
       EXPECT_FALSE(std::ranges::search(together[i].hypotheses[0].ids, phrases[i]).empty());
     }
@@ -287,10 +291,11 @@ TEST(Ensemble, ScoresAreTheLogOfTheMeanOfTheMembers) {
   options.coverage_penalty = 0.1;
   std::vector<SentenceRequest> requests(sources.size());
   requests[1].prefix = {9, 12};
-  const auto outputs = search.run(sources, options, requests);
+  const auto outputs = search.run(with_sources(sources, requests), options);
   for (size_t i = 0; i < sources.size(); ++i) {
     const Hypothesis& best = outputs[i].hypotheses[0];
-    expect_same(search.run({&sources[i], 1}, options, {&requests[i], 1}).at(0).hypotheses, outputs[i].hypotheses, i);
+    expect_same(search.run(with_sources({&sources[i], 1}, {&requests[i], 1}), options).at(0).hypotheses,
+                outputs[i].hypotheses, i);
     const Ids empty;
     ModelSteps first(*a);
     ModelSteps second(*b);

@@ -21,8 +21,10 @@ class Reranking : public testing::Test {
   }
   static Translator with_reverse(const std::shared_ptr<models::Transformer>& forward,
                                  const std::shared_ptr<models::Transformer>& reverse) {
-    return {{forward}, vocabulary(), vocabulary(),
-            {},        nullptr,      std::make_shared<Reranker>(reverse, vocabulary(), vocabulary())};
+    return {forward,
+            vocabulary(),
+            vocabulary(),
+            {.reranker = std::make_shared<Reranker>(reverse, vocabulary(), vocabulary())}};
   }
   static std::vector<std::string> random_lines(size_t count) {
     base::Random random(4);

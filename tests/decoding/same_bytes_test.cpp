@@ -24,7 +24,7 @@ SearchOptions options_of(int beam_size, int workers) {
   return options;
 }
 
-size_t count_differences(const std::vector<SearchOutput>& expected, const std::vector<SearchOutput>& seen) {
+size_t count_differences(const std::vector<SearchResult>& expected, const std::vector<SearchResult>& seen) {
   size_t differences = 0;
   for (size_t i = 0; i < expected.size(); ++i) {
     const Hypothesis& a = expected[i].hypotheses.at(0);
@@ -43,7 +43,7 @@ void expect_same_everywhere(models::Transformer& model, const std::shared_ptr<mo
     const auto alone = search_in_groups(search, sources, 1, options_of(beam_size, 1));
     std::set<std::vector<int32_t>> different;
     size_t ended = 0;
-    for (const SearchOutput& output : alone) {
+    for (const SearchResult& output : alone) {
       different.insert(output.hypotheses.at(0).ids);
       ended += output.hypotheses.at(0).finish_reason == FinishReason::kEndOfSentence ? 1 : 0;
     }

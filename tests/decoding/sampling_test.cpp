@@ -195,15 +195,9 @@ TEST(Sampling, WholeSentencesComeAsOftenAsTheyAreProbable) {
   });
   std::map<Ids, double> seen;
   for (uint64_t sentence = 0; sentence < 100; ++sentence) {
-    SearchLoop loop(model, sampling(1.0, 100));
     SentenceRequest request;
     request.random_stream = random_stream(Ids{static_cast<int32_t>(sentence)});
-    loop.add(0, 0, {0, 10}, request);
-    std::vector<SearchResult> results;
-    while (!loop.empty()) {
-      loop.step(results);
-    }
-    for (const Hypothesis& hypothesis : results.at(0).hypotheses) {
+    for (const Hypothesis& hypothesis : search_one(model, sampling(1.0, 100), {0, 10}, request)) {
       seen[hypothesis.ids] += 1.0;
     }
   }
@@ -215,7 +209,7 @@ TEST(Sampling, WholeSentencesComeAsOftenAsTheyAreProbable) {
   EXPECT_LT(chi, 18.4) << "chi-square with 2 degrees of freedom exceeds it once in 10,000 times";
 }
 
-void expect_same(const SearchOutput& expected, const SearchOutput& seen, size_t count, size_t sentence) {
+void expect_same(const SearchResult& expected, const SearchResult& seen, size_t count, size_t sentence) {
   for (size_t rank = 0; rank < count; ++rank) {
     EXPECT_EQ(expected.hypotheses.at(rank).ids, seen.hypotheses.at(rank).ids) << "sentence " << sentence;
     EXPECT_EQ(expected.hypotheses[rank].token_scores, seen.hypotheses[rank].token_scores) << "sentence " << sentence;

@@ -323,10 +323,10 @@ TEST(Search, SentencesSearchedTogetherDoNotKnowEachOther) {
   SearchOptions options = beam(4, 0.6);
   options.n_best = 2;
   TableModel together(20, next);
-  SearchLoop loop(together, options);
+  SearchLoop loop(together);
   std::vector<SearchResult> results;
   for (int32_t slot = 0; slot < kSentences; ++slot) {
-    loop.add(static_cast<size_t>(slot), slot, {0, 5 + slot});
+    loop.add(static_cast<size_t>(slot), slot, {0, 5 + slot}, options);
     loop.step(results);  // each joins one step later than the one before
   }
   while (!loop.empty()) {

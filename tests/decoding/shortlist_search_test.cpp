@@ -10,6 +10,7 @@
 #include "decoding/parallel_search.h"
 #include "decoding/search/candidates.h"
 #include "decoding/search_service.h"
+#include "decoding/steps/model_steps.h"
 #include "id_phrases.h"
 #include "search_in_groups.h"
 #include "support/expect_error.h"
@@ -57,14 +58,14 @@ SearchOptions options_of(int beam_size, int workers = 1) {
   return options;
 }
 
-bool same(const SearchOutput& a, const SearchOutput& b) {
+bool same(const SearchResult& a, const SearchResult& b) {
   return std::ranges::equal(a.hypotheses, b.hypotheses, [](const Hypothesis& x, const Hypothesis& y) {
     return x.ids == y.ids && x.token_scores == y.token_scores && x.score == y.score &&
            x.normalised_score == y.normalised_score && x.finish_reason == y.finish_reason;
   });
 }
 
-size_t count_differences(const std::vector<SearchOutput>& expected, const std::vector<SearchOutput>& seen) {
+size_t count_differences(const std::vector<SearchResult>& expected, const std::vector<SearchResult>& seen) {
   size_t differences = 0;
   for (size_t i = 0; i < expected.size(); ++i) {
     differences += same(expected[i], seen.at(i)) ? 0 : 1;
@@ -72,7 +73,7 @@ size_t count_differences(const std::vector<SearchOutput>& expected, const std::v
   return differences;
 }
 
-void expect_within_lists(const Shortlist& list, const Sources& sources, const std::vector<SearchOutput>& outputs,
+void expect_within_lists(const Shortlist& list, const Sources& sources, const std::vector<SearchResult>& outputs,
                          std::span<const SentenceRequest> requests = {}) {
   for (size_t i = 0; i < sources.size(); ++i) {
     const std::vector<int32_t> allowed = list.allowed(sources[i], requests.empty() ? SentenceRequest() : requests[i]);
@@ -152,15 +153,19 @@ TEST_P(ShortlistLaws, SearchesOfAllKindsBesideEachOtherAreAsAlone) {
   const List list = random_list(20, 6, 4);
   const ParallelSearch search = search_with(list);
   const std::vector<SearchOptions> kinds = options_of_all_kinds();
-  std::vector<SearchOutput> seen(64);
+  std::vector<SearchResult> seen(64);
   {
-    SearchService service(search, options_of(1, 2));
+    SearchService service(search.models(), {.workers = 2});
     std::vector<std::promise<void>> done(seen.size());
     for (size_t i = 0; i < seen.size(); ++i) {
       std::list<SearchTask> one;
-      one.push_back({sources_[i], kinds[i % kinds.size()], {}, [&, i](SearchOutput output, std::exception_ptr) {
-                       seen[i] = std::move(output);
-                       done[i].set_value();
+      one.push_back({i,
+                     {.source = sources_[i]},
+                     std::make_shared<const SearchOptions>(kinds[i % kinds.size()]),
+                     [&](SearchResult result) {
+                       const size_t sentence = result.sentence;
+                       seen[sentence] = std::move(result);
+                       done[sentence].set_value();
                      }});
       service.submit(std::move(one));
     }
@@ -194,12 +199,13 @@ TEST_P(ShortlistLaws, PrefixesAndPhrasesAreAllowed) {
   }
   SearchOptions options = options_of(6);
   options.n_best = 1;
-  const auto outputs = search.run(sources_, options, requests);
+  const auto outputs = search.run(with_sources(sources_, requests), options);
   expect_within_lists(*list, sources_, outputs, requests);
   for (size_t i = 0; i < outputs.size(); ++i) {
     const std::vector<int32_t>& ids = outputs[i].hypotheses.at(0).ids;
     EXPECT_FALSE(std::ranges::search(ids, wanted[i]).empty()) << "sentence " << i;
-    EXPECT_TRUE(same(search.run({&sources_[i], 1}, options, {&requests[i], 1}).at(0), outputs[i])) << "sentence " << i;
+    EXPECT_TRUE(same(search.run(with_sources({&sources_[i], 1}, {&requests[i], 1}), options).at(0), outputs[i]))
+        << "sentence " << i;
   }
 }
 
@@ -262,8 +268,8 @@ TEST(ShortlistSearch, ATracedSearchKeepsToTheList) {
     lists[id] = {static_cast<int32_t>(id)};
   }
   const auto list = std::make_shared<Shortlist>(vocabulary().size(), std::vector<int32_t>{10, 20, 30}, lists);
-  const Translator translator({tiny_model(nn::NormOrder::kPost, 1, vocabulary().size())}, vocabulary(), vocabulary(),
-                              {}, list);
+  const Translator translator(tiny_model(nn::NormOrder::kPost, 1, vocabulary().size()), vocabulary(), vocabulary(),
+                              {.shortlist = list});
   SearchOptions options;
   options.shortlist = true;
   const std::vector<std::string> lines = {"the cat runs", "a red mouse and the green house"};
@@ -272,7 +278,7 @@ TEST(ShortlistSearch, ATracedSearchKeepsToTheList) {
     const std::vector<int32_t> source = data::encode_source(vocabulary(), lines[i]);
     InspectionRequest asked;
     asked.options = options;
-    const Hypothesis traced = trace_search(translator, source, asked, 100).best;
+    const Hypothesis traced = trace_search(translator, source, asked, 100).hypotheses.front();
     EXPECT_EQ(traced.ids, translations[i].ids) << lines[i];
     EXPECT_EQ(traced.score, translations[i].score) << lines[i];
   }

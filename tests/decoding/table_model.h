@@ -1,6 +1,7 @@
 #pragma once
 
 #include <cmath>
+#include <exception>
 #include <functional>
 #include <map>
 #include <vector>
@@ -77,16 +78,25 @@ Table drawn_table(uint64_t seed, const Ids& history, int32_t first, int32_t voca
   return table;
 }
 
-/// The n best of one sentence.
+/// The n best of one sentence. Throws what its search throws.
 inline std::vector<Hypothesis> search_one(StepModel& model, const SearchOptions& options, const SearchLimits& limits,
-                                          int32_t slot = 0) {
-  SearchLoop loop(model, options);
-  loop.add(0, slot, limits);
+                                          const SentenceRequest& request, int32_t slot = 0) {
+  SearchLoop loop(model);
+  loop.add(0, slot, limits, options, request);
   std::vector<SearchResult> results;
   while (!loop.empty()) {
     loop.step(results);
   }
-  return results.at(0).hypotheses;
+  if (results.at(0).error != nullptr) {
+    std::rethrow_exception(results[0].error);
+  }
+  return results[0].hypotheses;
+}
+
+/// The same for a sentence that asks for nothing beside the options.
+inline std::vector<Hypothesis> search_one(StepModel& model, const SearchOptions& options, const SearchLimits& limits,
+                                          int32_t slot = 0) {
+  return search_one(model, options, limits, SentenceRequest(), slot);
 }
 
 }  // namespace dragoman::decoding

@@ -5,6 +5,7 @@
 
 #include "base/random.h"
 #include "data/vocabulary/vocabulary.h"
+#include "decoding/search/sentence_request.h"
 #include "models/transformer/transformer.h"
 #include "support/tiny_config.h"
 
@@ -46,6 +47,16 @@ inline std::vector<std::vector<int32_t>> random_sources(size_t count, uint64_t s
     source.push_back(data::kEosId);
   }
   return sources;
+}
+
+/// `requests`, one for each source, of these sources.
+inline std::vector<SentenceRequest> with_sources(std::span<const std::vector<int32_t>> sources,
+                                                 std::span<const SentenceRequest> requests) {
+  std::vector<SentenceRequest> all(requests.begin(), requests.end());
+  for (size_t i = 0; i < sources.size(); ++i) {
+    all.at(i).source = sources[i];
+  }
+  return all;
 }
 
 }  // namespace dragoman::decoding

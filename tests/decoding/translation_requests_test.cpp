@@ -15,7 +15,10 @@ namespace {
 
 class TranslationRequests : public testing::Test {
  protected:
-  Translator translator_{tiny_model(nn::NormOrder::kPost, 1, vocabulary().size()), vocabulary(), vocabulary()};
+  Translator translator_{tiny_model(nn::NormOrder::kPost, 1, vocabulary().size()),
+                         vocabulary(),
+                         vocabulary(),
+                         {.threads = {.workers = 2}}};
   SearchOptions options_ = [] {
     SearchOptions options;
     options.max_length_extra = 20;
@@ -108,7 +111,6 @@ TEST_F(TranslationRequests, SubmittedFromManyThreadsTheyGetTheirOwnTranslations)
   options[1].sampling_temperature = 0.8;
   const std::vector<std::vector<Translation>> expected = {translator_.translate(lines, options[0]),
                                                           translator_.translate(lines, options[1])};
-  options[0].workers = 2;
   std::vector<std::thread> threads;
   for (size_t t = 0; t < kThreads; ++t) {
     threads.emplace_back([&, t] {
@@ -131,7 +133,7 @@ TEST_F(TranslationRequests, SubmittedFromManyThreadsTheyGetTheirOwnTranslations)
 }
 
 TEST_F(TranslationRequests, ErrorsOfOneReachItsOwnFutureOnly) {
-  options_.workers = 1;
+  options_.workers = 1;  // not read by submit
   const std::string line = "the green cat sleeps";
   const Translation expected = translator_.translate({&line, 1}, options_).at(0);
   for (int round = 0; round < 3; ++round) {

@@ -10,17 +10,19 @@ namespace dragoman::serving {
 inline std::shared_ptr<const decoding::Translator> tiny_translator(uint64_t seed = 1) {
   const data::Vocabulary& vocabulary = decoding::vocabulary();
   return std::make_shared<decoding::Translator>(decoding::tiny_model(nn::NormOrder::kPre, seed, vocabulary.size()),
-                                                vocabulary, vocabulary);
+                                                vocabulary, vocabulary,
+                                                decoding::TranslatorSetup{.threads = {.workers = 2}});
 }
 
 /// Returns one such model for each pair.
 inline std::shared_ptr<const ServedModels> served_tiny_models(const std::vector<LanguagePair>& pairs) {
   std::vector<ServedModel> models;
   for (const LanguagePair& pair : pairs) {
-    ServedModel model{
-        .pair = pair, .folder = "tiny", .sha256 = "0", .translator = tiny_translator(models.size() + 1), .search = {}};
-    model.search.workers = 2;
-    models.push_back(std::move(model));
+    models.push_back({.pair = pair,
+                      .folder = "tiny",
+                      .sha256 = "0",
+                      .translator = tiny_translator(models.size() + 1),
+                      .search = {}});
   }
   return std::make_shared<ServedModels>(std::move(models));
 }

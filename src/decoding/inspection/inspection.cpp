@@ -6,7 +6,6 @@
 
 #include "base/error.h"
 #include "data/text/text_file.h"
-#include "decoding/search/beam_search.h"
 #include "models/transformer/transformer_config.h"
 
 namespace dragoman::decoding {
@@ -73,50 +72,25 @@ std::vector<int32_t> inspected_source(const Translator& translator, const std::s
   return source;
 }
 
-TracedSearch trace_search(const Translator& translator, std::span<const int32_t> source, const InspectionRequest& asked,
+SearchResult trace_search(const Translator& translator, std::span<const int32_t> source, const InspectionRequest& asked,
                           size_t max_tokens) {
-  const SearchOptions& options = asked.options;
+  SearchOptions options = asked.options;
   base::check_usage(!options.samples() && !options.alternatives, "inspect: only a beam search can be looked into");
-  const auto length = static_cast<int64_t>(source.size());
-  const int64_t longest = options.max_length(length, translator.model().config().sizes().max_positions);
-  translator.check(options);
+  options.workers = 1;
   SentenceRequest request;
-  request.source_length = length;
-  if (options.shortlist) {
-    request.allowed = translator.shortlist()->allowed(source, request);
+  request.source.assign(source.begin(), source.end());
+  request.cancel = asked.cancel;
+  request.deadline = asked.deadline;
+  request.max_length = static_cast<int64_t>(max_tokens);
+  request.keeps_tree = true;
+  const SearchModels& models = translator.models();
+  const ParallelSearch search({models.all().front()}, models.shortlist());
+  SearchResult result = std::move(search.run({&request, 1}, options).front());
+  const FinishReason reason = result.hypotheses.front().finish_reason;
+  if (reason == FinishReason::kCancelled || reason == FinishReason::kDeadline) {
+    throw InspectionStopped(reason);
   }
-  BeamSearch search(options, {options.min_length, std::min(longest, static_cast<int64_t>(max_tokens))}, request);
-  ModelSteps steps(translator.model());
-  const int32_t slot = steps.add({&source, 1}).front();
-  if (!request.allowed.empty()) {
-    steps.restrict(slot, request.allowed);
-  }
-  steps.want_attention(search.attention_layers());
-  std::vector<StepRow> rows;
-  kernels::BestLogits best;
-  while (!search.done()) {
-    asked.check_goes_on();
-    rows.clear();
-    search.append_rows(slot, rows);
-    const int wanted = search.best_logits_wanted();
-    tensor::Tensor logits;  // [R, V] where the search must see all
-    if (wanted > 0) {
-      steps.step_best(rows, wanted, best);
-    } else {
-      logits = steps.step(rows);
-    }
-    for (const int layer : search.attention_layers()) {
-      if (const tensor::Tensor attention = steps.attention(layer); attention.defined()) {
-        search.see_attention(layer, attention.data<float>(), attention.stride(0));
-      }
-    }
-    if (wanted > 0) {
-      search.advance_best(best, 0);
-    } else {
-      search.advance(logits.span<float>());
-    }
-  }
-  return {search.take_hypotheses().front(), search.tree()};
+  return result;
 }
 
 Inspection::Inspection(const Translator& translator, const InspectionRequest& request, const InspectionLimits& limits)
@@ -129,7 +103,7 @@ Inspection::Inspection(const Translator& translator, const InspectionRequest& re
                     predicted_.size(), longest);
   check_ids(predicted_, translator.target_vocabulary().size());
   if (predicted_.empty()) {
-    const Hypothesis best = trace_search(translator, source_, request, longest).best;
+    const Hypothesis best = trace_search(translator, source_, request, longest).hypotheses.front();
     predicted_ = best.ids;
     if (best.finish_reason == FinishReason::kEndOfSentence) {
       predicted_.push_back(data::kEosId);

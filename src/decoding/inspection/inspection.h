@@ -8,7 +8,6 @@
 #include <string_view>
 #include <vector>
 
-#include "decoding/search/beam_tree.h"
 #include "decoding/translator.h"
 
 namespace dragoman::decoding {
@@ -42,16 +41,11 @@ class InspectionStopped : public std::runtime_error {
   FinishReason reason_;
 };
 
-/// The search of one sentence and all it kept. It is a beam search for beam_size 1 too.
-struct TracedSearch {
-  Hypothesis best;
-  BeamTree tree;
-};
-
 /// Searches as Translator::translate does, with the first model of an ensemble, for at most `max_tokens` tokens.
+/// Returns: what was found, with the tree of all that the search kept. It is a beam search for beam_size 1 too.
 /// @param source  [S] ids, the end included;  @param asked  with the options of the search
-/// Throws Error(kUsage) for options that are not a beam search's, InspectionStopped between two steps.
-TracedSearch trace_search(const Translator& translator, std::span<const int32_t> source, const InspectionRequest& asked,
+/// Throws: Error(kUsage) for options that are not a beam search's, InspectionStopped between two steps.
+SearchResult trace_search(const Translator& translator, std::span<const int32_t> source, const InspectionRequest& asked,
                           size_t max_tokens);
 
 /// The source of a text as the model reads it. @return [S] ids, the end included

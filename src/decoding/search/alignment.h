@@ -15,7 +15,8 @@ struct Alignment {
 };
 
 /// Returns: the alignment that has these weights.
-/// @param weights  [T, S] cross-attention, row t of the step that generated piece t;  @param source_length  S, 1 or more
+/// @param weights  [T, S] cross-attention, row t of the step that generated piece t;  @param source_length  S, 1 or
+/// more
 Alignment alignment_of(std::vector<float> weights, int64_t source_length);
 
 }  // namespace dragoman::decoding

@@ -43,7 +43,7 @@ size_t AlternativesSearch::row_count(const Branch& branch) const {
 void AlternativesSearch::see_attention(int layer, const float* weights, int64_t stride) {
   if (!branched_) {
     std::vector<float>& rows = prefix_.attention[layer];
-    rows.insert(rows.end(), weights, weights + request_.source_length);
+    rows.insert(rows.end(), weights, weights + request_.source.size());
     return;
   }
   for (Branch& branch : branches_) {

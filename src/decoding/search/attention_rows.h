@@ -9,7 +9,8 @@
 
 namespace dragoman::decoding {
 
-/// Returns: the layers that a search wants to be shown: the last one for the coverage penalty, and the one of alignments.
+/// Returns: the layers that a search wants to be shown: the last one for the coverage penalty, and the one of
+/// alignments.
 std::vector<int> attention_layers(const SearchOptions& options, const SentenceRequest& request);
 
 /// Keeps the cross-attention of the layer that a request wants alignments from: a row for each hypothesis of each step.
@@ -17,7 +18,7 @@ std::vector<int> attention_layers(const SearchOptions& options, const SentenceRe
 class AttentionRows {
  public:
   explicit AttentionRows(const SentenceRequest& request)
-      : layer_(request.alignment_layer), source_length_(request.source_length) {}
+      : layer_(request.alignment_layer), source_length_(static_cast<int64_t>(request.source.size())) {}
 
   /// The layer, or none.
   std::span<const int> layers() const { return layer_ ? std::span<const int>(&*layer_, 1) : std::span<const int>(); }
@@ -36,8 +37,8 @@ class AttentionRows {
  private:
   std::optional<int> layer_;
   int64_t source_length_;    // S
-  size_t count_ = 0;       // rows so far
-  size_t first_ = 0;       // of the last step
+  size_t count_ = 0;         // rows so far
+  size_t first_ = 0;         // of the last step
   std::vector<float> rows_;  // [count, S]
 };
 

@@ -24,7 +24,7 @@ BeamSearch::BeamSearch(const SearchOptions& options, const SearchLimits& limits,
     : options_(options),
       limits_(limits),
       rules_(options),
-      coverage_(options.coverage_penalty, request.source_length),
+      coverage_(options.coverage_penalty, static_cast<int64_t>(request.source.size())),
       attention_(request),
       attention_layers_(decoding::attention_layers(options, request)),
       phrases_(request.phrases) {

@@ -4,7 +4,6 @@
 #include <vector>
 
 #include "decoding/search/attention_rows.h"
-#include "decoding/search/beam_tree.h"
 #include "decoding/search/coverage.h"
 #include "decoding/search/logits_rules.h"
 #include "decoding/search/phrase_constraints.h"
@@ -53,10 +52,8 @@ class BeamSearch : public SentenceSearch {
   bool done() const override { return live_.empty(); }
   void stop(FinishReason reason) override;
   std::vector<int32_t> agreed_ids() const override;
+  BeamTree tree() const override;
   std::vector<Hypothesis> take_hypotheses() override;
-
-  /// Everything the search has kept so far.
-  BeamTree tree() const;
 
  private:
   // One generated token; hypotheses share the tokens of their common history.

@@ -18,7 +18,7 @@ std::unique_ptr<SentenceSearch> make_search(const SearchOptions& options, const 
   if (options.samples()) {
     return std::make_unique<SampleSearch>(options, limits, request);
   }
-  if (options.beam_size == 1 && options.finished_wanted() == 1 && request.phrases.empty()) {
+  if (options.beam_size == 1 && options.finished_wanted() == 1 && request.phrases.empty() && !request.keeps_tree) {
     return std::make_unique<GreedySearch>(options, limits, request);
   }
   return std::make_unique<BeamSearch>(options, limits, request);

@@ -7,7 +7,7 @@
 namespace dragoman::decoding {
 
 /// The search that the options and the sentence ask for: alternatives of the next token, samples for a temperature,
-/// greedy search for beam_size 1 without patience or phrases, else beam search.
+/// greedy search for beam_size 1 without patience, phrases or a tree to keep, otherwise beam search.
 /// Throws Error(kUsage): "phrases: sampling cannot be made to hold phrases; ...".
 std::unique_ptr<SentenceSearch> make_search(const SearchOptions& options, const SearchLimits& limits,
                                             const SentenceRequest& request = {});

@@ -21,25 +21,18 @@ bool stream(const SentenceRequest& request, std::span<const int32_t> ids, size_t
 
 }  // namespace
 
-// Runs something of one sentence; its error ends that sentence or is thrown on.
+// Runs something of one sentence, whose error ends this sentence.
 template <typename Action>
-void SearchLoop::guard(Active& active, const Action& action) const {
+void SearchLoop::guard(Active& active, const Action& action) {
   try {
     action();
   } catch (...) {
-    if (on_error_ == OnError::kThrow) {
-      throw;
-    }
     active.error = std::current_exception();
   }
 }
 
-void SearchLoop::add(size_t sentence, int32_t slot, const SearchLimits& limits, const SentenceRequest& request) {
-  add(sentence, slot, limits, request, options_);
-}
-
-void SearchLoop::add(size_t sentence, int32_t slot, const SearchLimits& limits, const SentenceRequest& request,
-                     const SearchOptions& options) {
+void SearchLoop::add(size_t sentence, int32_t slot, const SearchLimits& limits, const SearchOptions& options,
+                     const SentenceRequest& request) {
   active_.push_back({sentence, slot, nullptr, request});
   Active& active = active_.back();
   guard(active, [&] {
@@ -169,9 +162,12 @@ void SearchLoop::remove_finished(std::vector<SearchResult>& results) {
     if (!finished(active)) {
       continue;
     }
-    SearchResult result{active.sentence, {}};
+    SearchResult result{.sentence = active.sentence};
     guard(active, [&] {
       if (active.error == nullptr) {
+        if (active.request.keeps_tree) {
+          result.tree = active.search->tree();
+        }
         result.hypotheses = active.search->take_hypotheses();
         if (active.request.on_ids) {
           active.request.on_ids(std::span(result.hypotheses.front().ids).subspan(active.n_streamed), true);

@@ -9,33 +9,28 @@
 
 namespace dragoman::decoding {
 
-/// The result of one sentence, under the number its caller gave it.
+/// What the search of one sentence found.
 struct SearchResult {
-  size_t sentence;
-  std::vector<Hypothesis> hypotheses;  ///< the n best, best first
-  std::exception_ptr error = nullptr;  ///< what its search threw, with OnError::kReport; there are no hypotheses then
-};
-
-/// What a loop does when the search of one sentence throws.
-enum class OnError {
-  kThrow,   ///< `add` and `step` throw it; the loop is of no use afterwards
-  kReport,  ///< the sentence ends with the error in its result, and the others go on
+  size_t sentence = 0;                      ///< the caller's number of it; in a batch run its place
+  std::vector<Hypothesis> hypotheses = {};  ///< the n best, best first
+  BeamTree tree = {};                       ///< of a beam search whose request keeps it, else empty
+  std::exception_ptr error = nullptr;       ///< what its search threw; there are no hypotheses then
 };
 
 /// Drives any number of sentence searches with one model: each step feeds the hypotheses of all sentences at once.
-/// Sentences finish independently and free their slots; others may be added between steps (continuous batching).
+/// Sentences finish independently and free their slots; others may be added between steps (continuous batching). What
+/// the search of a sentence throws ends this sentence with the error in its result, and the others go on.
 class SearchLoop {
  public:
-  SearchLoop(StepModel& model, const SearchOptions& options, OnError on_error = OnError::kThrow)
-      : model_(model), options_(options), on_error_(on_error) {}
+  /// @param model  must outlive the loop
+  explicit SearchLoop(StepModel& model) : model_(model) {}
 
   /// Starts a sentence whose slot is ready in the model.
-  void add(size_t sentence, int32_t slot, const SearchLimits& limits, const SentenceRequest& request = {});
-  /// The same with options of its own.
-  void add(size_t sentence, int32_t slot, const SearchLimits& limits, const SentenceRequest& request,
-           const SearchOptions& options);
-  /// One token for every hypothesis. Appends the sentences that finished to `results`, those first that were cancelled
-  /// or out of time before the step.
+  void add(size_t sentence, int32_t slot, const SearchLimits& limits, const SearchOptions& options,
+           const SentenceRequest& request = {});
+  /// Computes one token for every hypothesis. Appends the sentences that finished to `results`, those first that were
+  /// cancelled or out of time before the step.
+  /// Throws: what the model throws. The loop is of no use afterwards.
   void step(std::vector<SearchResult>& results);
   bool empty() const { return active_.empty(); }
   size_t size() const { return active_.size(); }
@@ -53,7 +48,7 @@ class SearchLoop {
   };
 
   template <typename Action>
-  void guard(Active& active, const Action& action) const;
+  static void guard(Active& active, const Action& action);
   ScoredPrefix score_prefix(int32_t slot, const SentenceRequest& request, std::span<const int> attention_layers);
   void show_attention(Active& active, int64_t first_row) const;
   void stop_those_asked();
@@ -63,8 +58,6 @@ class SearchLoop {
   void remove_finished(std::vector<SearchResult>& results);
 
   StepModel& model_;
-  SearchOptions options_;
-  OnError on_error_;
   std::vector<Active> active_;
   std::vector<StepRow> rows_;
   std::vector<int> attention_layers_;  // of all that are active

@@ -16,8 +16,10 @@ namespace dragoman::decoding {
 
 using Deadline = std::chrono::steady_clock::time_point;
 
-/// What one sentence asks for beside the options that it shares with others.
+/// One sentence to search, and what it asks for beside the options that it shares with others.
 struct SentenceRequest {
+  /// Ids of the sentence, the end included: [S].
+  std::vector<int32_t> source = {};
   /// Pieces that the translation must begin with; they count towards its length.
   std::vector<int32_t> prefix = {};
   /// What the translation must hold, see PhraseConstraints. 64 at most.
@@ -30,8 +32,12 @@ struct SentenceRequest {
   std::stop_token cancel = {};
   /// The same with kDeadline, once this time is reached.
   std::optional<Deadline> deadline = {};
-  /// Pieces of the source, the end included: S.
-  int64_t source_length = 0;
+  /// At most this many tokens are generated, the end counted; none = as the options say.
+  std::optional<int64_t> max_length = {};
+  /// Whether the result has the tree of a beam search. Greedy search is then a beam search of one.
+  bool keeps_tree = false;
+
+  // SearchModels::complete computes what follows.
   /// The decoder layer (kLastLayer, or from 0) whose attention in the steps of the search makes the alignments of the
   /// hypotheses; none = no alignments.
   std::optional<int> alignment_layer = {};

@@ -6,6 +6,7 @@
 #include <span>
 #include <vector>
 
+#include "decoding/search/beam_tree.h"
 #include "decoding/search/hypothesis.h"
 #include "decoding/search/options.h"
 #include "decoding/search/sentence_request.h"
@@ -50,6 +51,8 @@ class SentenceSearch {
   virtual void stop(FinishReason reason) = 0;
   /// The pieces that take_hypotheses().front() is sure to begin with, whatever comes; never fewer than before.
   virtual std::vector<int32_t> agreed_ids() const = 0;
+  /// Returns: everything that a beam search has kept so far. Empty for other searches.
+  virtual BeamTree tree() const { return {}; }
   /// The n best finished hypotheses, best first. At least one.
   virtual std::vector<Hypothesis> take_hypotheses() = 0;
 };

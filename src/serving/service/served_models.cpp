@@ -95,7 +95,7 @@ ServedModel load_model(const ModelSpec& spec, const LoadOptions& options) {
     model.pair = pair_of(spec, folder);
     model.sha256 = weights->second.sha256;
   });
-  model.translator = decoding::load_ensemble(folders, options.precision);
+  model.translator = decoding::load_ensemble(folders, options.precision, {}, options.threads);
   model.search = options.search(model.translator->search_defaults());
   check_search(model);
   model.card = model_card(card_name(spec.folder), *model.translator, history_of(spec.folder));

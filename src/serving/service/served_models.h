@@ -40,6 +40,7 @@ struct ServedModel {
 struct LoadOptions {
   std::vector<ModelSpec> models;
   std::optional<kernels::Precision> precision = {};  ///< none = as stored in each folder
+  decoding::ServiceThreads threads = {};             ///< of each model
   /// Returns the search options of a model from the defaults of its folder.
   std::function<decoding::SearchOptions(const decoding::SearchOptions&)> search = [](const auto& defaults) {
     return defaults;
