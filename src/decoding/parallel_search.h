@@ -28,7 +28,7 @@ struct SearchOutput {
 /// A thread's own: an arena, what steps through the model, and the threads it shares products with (null: none). It has
 /// no sentence in it while it is idle.
 struct SearchWorker {
-  std::shared_ptr<tensor::Arena> arena;
+  std::shared_ptr<tensor::Allocator> arena;
   std::unique_ptr<SentenceSteps> steps;
   std::unique_ptr<base::WorkerPool> team;
 };
@@ -88,6 +88,7 @@ class ParallelSearch {
   std::unique_ptr<SearchWorker> idle_or_new_worker() const;
 
   Models models_;
+  std::shared_ptr<tensor::Allocator> memory_ = tensor::Arena::current();  // of the device of the models
   std::shared_ptr<const Shortlist> shortlist_;
   mutable std::atomic<int> runs_ = 0;  // under way
   mutable std::mutex mutex_;

@@ -7,8 +7,9 @@
 
 #include "base/error.h"
 #include "base/lap.h"
-#include "kernels/cpu/simd/vector_math.h"
+#include "kernels/backends/backend_of.h"
 #include "report/svg_heat_map.h"
+#include "tensor/transfer.h"
 #include "training/attention_maps.h"
 #include "training/rank_agreement.h"
 
@@ -37,7 +38,7 @@ StopReason Trainer::run() {
     }
     reason = should_stop(signals);
     if (validation_due || reason || state_.step % options_.run.check_ranks_every == 0) {
-      check_same_weights(processes_, model_->parameters().values().span<float>(), state_.step);
+      check_same_weights(processes_, tensor::HostView<float>(model_->parameters().values()), state_.step);
     }
     if (validation_due) {
       validate();
@@ -96,7 +97,7 @@ void Trainer::update_average() {
     // Early on the average follows fast, or it would remember the random start for long.
     const double updates = static_cast<double>(state_.applied_updates);
     const double decay = std::min(options_.run.ema_decay, (1.0 + updates) / (10.0 + updates));
-    kernels::ema_update(average_.span<float>(), model_->parameters().values().span<float>(), decay);
+    kernels::backend_of(average_).ema_update(average_, model_->parameters().values(), decay);
   }
 }
 
@@ -154,7 +155,7 @@ void Trainer::validate() {
 // Validation, publishing and averaging see the moving average where there is one.
 void Trainer::swap_average() {
   if (average_.defined()) {
-    std::ranges::swap_ranges(average_.span<float>(), model_->parameters().mutable_values().span<float>());
+    tensor::swap_elements(average_, model_->parameters().mutable_values());
   }
 }
 
@@ -174,7 +175,8 @@ void Trainer::save() {
   if (!processes_.leads()) {
     return;
   }
-  base::check(kernels::all_finite(model_->parameters().values().span<float>()), base::ErrorKind::kRuntime,
+  const tensor::Tensor& values = model_->parameters().values();
+  base::check(kernels::backend_of(values).all_finite(values), base::ErrorKind::kRuntime,
               "train: a weight is not finite at step {}; nothing is saved, the last checkpoint is intact", state_.step);
   state_.seconds = seconds();
   state_.batcher = batcher_->state().dump();

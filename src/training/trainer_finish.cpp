@@ -4,6 +4,7 @@
 #include <algorithm>
 
 #include "base/memory.h"
+#include "tensor/transfer.h"
 #include "training/trainer.h"
 
 namespace dragoman::training {
@@ -73,12 +74,12 @@ void Trainer::average_checkpoints() {
     return;
   }
   replicas_->give_back_memory();
-  const tensor::ArenaScope passing(std::make_shared<tensor::Arena>());
+  const tensor::ArenaScope passing(tensor::Arena::current()->another());
   const tensor::Tensor weights = model_->parameters().values().clone();
   if (processes_.leads()) {
     average_into(folders, average_.defined(), *model_);
   }
-  processes_.broadcast(model_->parameters().mutable_values().span<float>());
+  processes_.broadcast(tensor::HostEdit<float>(model_->parameters().mutable_values()).span());
   const bool validated = validator_->has_data();
   const ValidationResult result = validated ? validator_->run(*replicas_, *model_, processes_) : ValidationResult{};
   const double score = result.score(options_.run.metric);

@@ -8,6 +8,7 @@
 #include "data/text/text_file.h"
 #include "decoding/search/beam_search.h"
 #include "models/transformer/transformer_config.h"
+#include "tensor/transfer.h"
 
 namespace dragoman::decoding {
 namespace {
@@ -103,15 +104,15 @@ TracedSearch trace_search(const Translator& translator, std::span<const int32_t>
     if (wanted > 0) {
       steps.step_best(rows, wanted, best);
     } else {
-      logits = steps.step(rows);
+      logits = tensor::to_host(steps.step(rows));
     }
-    if (const tensor::Tensor attention = steps.attention(); attention.defined()) {
-      search.see_attention(attention.data<float>(), attention.stride(0));
+    if (const tensor::Tensor attention = tensor::to_host(steps.attention()); attention.defined()) {
+      search.see_attention(tensor::HostRows<float>(attention)[0].data(), attention.stride(0));
     }
     if (wanted > 0) {
       search.advance_best(best, 0);
     } else {
-      search.advance(logits.span<float>());
+      search.advance(tensor::HostEdit<float>(logits).span());
     }
   }
   return {search.take_hypotheses().front(), search.tree()};

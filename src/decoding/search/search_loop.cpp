@@ -5,6 +5,7 @@
 #include "data/vocabulary/vocabulary.h"
 #include "decoding/search/candidates.h"
 #include "decoding/search/make_search.h"
+#include "tensor/transfer.h"
 
 namespace dragoman::decoding {
 namespace {
@@ -60,15 +61,17 @@ ScoredPrefix SearchLoop::score_prefix(int32_t slot, const SentenceRequest& reque
   input.insert(input.end(), request.prefix.begin(), request.prefix.end() - 1);
   model_.want_attention(with_attention);
   const tensor::Tensor logits = model_.prefill(slot, input);  // [T, V]
+  const tensor::HostView<float> all(logits);
   const auto vocab_size = static_cast<size_t>(logits.dim(1));
   for (size_t i = 0; i < input.size(); ++i) {
-    const std::span<const float> row = logits.span<float>().subspan(i * vocab_size, vocab_size);
+    const std::span<const float> row = all.span().subspan(i * vocab_size, vocab_size);
     prefix.log_probs.push_back(std::min(0.0, row[static_cast<size_t>(request.prefix[i])] - log_normaliser(row)));
   }
   if (const tensor::Tensor weights = model_.attention(); with_attention && weights.defined()) {  // [T, S]
     prefix.attention.assign(static_cast<size_t>(weights.dim(1)), 0.0F);
-    for (size_t i = 0; i < weights.span<float>().size(); ++i) {
-      prefix.attention[i % prefix.attention.size()] += weights.span<float>()[i];
+    const tensor::HostView<float> cells(weights);
+    for (size_t i = 0; i < cells.size(); ++i) {
+      prefix.attention[i % prefix.attention.size()] += cells[i];
     }
   }
   return prefix;
@@ -126,25 +129,25 @@ void SearchLoop::step_model() {
   if (!all) {
     model_.step_best(rows_, most, best_);
   } else {
-    logits_ = most > 0 ? model_.step_and_best(rows_, most, best_) : model_.step(rows_);
+    logits_ = tensor::to_host(most > 0 ? model_.step_and_best(rows_, most, best_) : model_.step(rows_));
   }
 }
 
 void SearchLoop::advance_all() {
   step_model();
-  const tensor::Tensor attention = model_.attention();  // [R, S]
+  const tensor::Tensor attention = tensor::to_host(model_.attention());  // [R, S]
   int64_t first_row = 0;
   for (Active& active : active_) {
     const int64_t end = first_row + static_cast<int64_t>(active.row_count);
     guard(active, [&] {
       if (attention.defined() && active.search->wants_attention()) {
-        const int64_t stride = attention.stride(0);
-        active.search->see_attention(attention.data<float>() + first_row * stride, stride);
+        active.search->see_attention(tensor::HostRows<float>(attention)[static_cast<size_t>(first_row)].data(),
+                                     attention.stride(0));
       }
       if (active.search->best_logits_wanted() > 0) {
         active.search->advance_best(best_, static_cast<size_t>(first_row));
       } else {
-        active.search->advance(logits_.rows(first_row, end).span<float>());
+        active.search->advance(tensor::HostEdit<float>(logits_.rows(first_row, end)).span());
       }
       if (active.request.on_ids && !active.search->done()) {
         active.cancelled = !stream(active.request, active.search->agreed_ids(), active.n_streamed);
