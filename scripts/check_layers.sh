@@ -42,6 +42,8 @@ find . -type f \( -name '*.h' -o -name '*.cpp' -o -name '*.cu' -o -name '*.inc' 
       inside["kernels/cpu/attention"] = "kernels/cpu/gemm"
       inside["kernels/cpu/output"] = "kernels/cpu/gemm"
       inside["kernels/reference"] = "kernels"
+      inside["kernels/cpu"] = "kernels/cpu/rows kernels/cpu/attention kernels/cpu/output kernels/reference"
+      inside["kernels/backends"] = "kernels/cpu kernels/reference"
 
       inside["models"] = ""
       inside["models/transformer"] = "models"

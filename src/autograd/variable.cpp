@@ -4,6 +4,7 @@
 #include <utility>
 
 #include "base/error.h"
+#include "kernels/backends/backend_of.h"
 
 namespace dragoman::autograd {
 namespace {
@@ -11,39 +12,6 @@ namespace {
 Tape*& thread_tape() {
   thread_local Tape* tape = nullptr;
   return tape;
-}
-
-// sum += part. Runs of a fixed length, so that the compiler makes vector instructions of them.
-template <typename T>
-void add_elements(T* __restrict sum, const T* __restrict part, int64_t size) {
-  constexpr int64_t kRun = 16;
-  const int64_t in_runs = size - size % kRun;
-  for (int64_t begin = 0; begin < in_runs; begin += kRun) {
-    for (int64_t index = 0; index < kRun; ++index) {
-      sum[begin + index] += part[begin + index];
-    }
-  }
-  for (int64_t index = in_runs; index < size; ++index) {
-    sum[index] += part[index];
-  }
-}
-
-// In float32; each sum is rounded.
-void add_bfloat16(Tensor& sum, const Tensor& part) {
-  std::ranges::transform(sum.span<tensor::BFloat16>(), part.span<tensor::BFloat16>(), sum.data<tensor::BFloat16>(),
-                         [](tensor::BFloat16 a, tensor::BFloat16 b) {
-                           return tensor::to_bfloat16(tensor::to_float(a) + tensor::to_float(b));
-                         });
-}
-
-void add_in_place(Tensor& sum, const Tensor& part) {
-  if (sum.dtype() == tensor::DType::kFloat64) {
-    add_elements(sum.data<double>(), part.data<double>(), sum.size());
-  } else if (is_bfloat16(sum)) {
-    add_bfloat16(sum, part);
-  } else {
-    add_elements(sum.data<float>(), part.data<float>(), sum.size());
-  }
 }
 
 }  // namespace
@@ -92,7 +60,7 @@ void Variable::add_grad(Tensor grad) const {
     if (!state_->bound && state_->grad.is_shared()) {
       state_->grad = state_->grad.clone();  // the first part was handed on by an op that passes gradients through
     }
-    add_in_place(state_->grad, grad);
+    kernels::backend_of(state_->grad).add_in_place(state_->grad, grad);
   } else if (state_->bound) {
     state_->grad.copy_from(grad);
   } else {

@@ -8,6 +8,7 @@
 #include "decoding/length_groups.h"
 #include "decoding/search/candidates.h"
 #include "decoding/search/options.h"
+#include "tensor/transfer.h"
 
 namespace dragoman::decoding {
 namespace {
@@ -40,9 +41,9 @@ std::vector<double> token_log_probs(const models::Model& model, const tensor::Te
     const tensor::Tensor logits =
         model.output().logits(autograd::Variable(hidden.rows(begin, end))).value();  // [rows, V]
     const auto vocab_size = static_cast<size_t>(logits.dim(1));
-    const std::span<const float> values = logits.span<float>();
+    const tensor::HostView<float> values(logits);
     for (int64_t row = begin; row < end; ++row) {
-      const auto row_logits = values.subspan(static_cast<size_t>(row - begin) * vocab_size, vocab_size);
+      const auto row_logits = values.span().subspan(static_cast<size_t>(row - begin) * vocab_size, vocab_size);
       const auto token = static_cast<size_t>(expected[static_cast<size_t>(row)]);
       log_probs.push_back(row_logits[token] - log_normaliser(row_logits));
     }
@@ -116,8 +117,9 @@ std::vector<PairScore> score_ids(const models::Model& model, std::span<const IdP
   std::vector<PairScore> scores(pairs.size());
   std::atomic<size_t> next = 0;
   base::WorkerPool pool(static_cast<int>(std::clamp(groups.size(), size_t{1}, static_cast<size_t>(most))));
+  const std::shared_ptr<tensor::Allocator> memory = tensor::Arena::current();
   pool.run([&](int) {
-    const tensor::ArenaScope arena(std::make_shared<tensor::Arena>());
+    const tensor::ArenaScope arena(memory->another());
     for (size_t group = next++; group < groups.size(); group = next++) {
       score_group(model, pairs, groups[group], scores);
     }

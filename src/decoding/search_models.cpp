@@ -83,7 +83,7 @@ std::unique_ptr<SearchWorker> SearchModels::idle_or_new_worker() const {
     members.push_back(std::make_unique<ModelSteps>(*member));
   }
   auto steps = members.size() == 1 ? std::move(members.front()) : std::make_unique<EnsembleSteps>(std::move(members));
-  return std::make_unique<SearchWorker>(SearchWorker{std::make_shared<tensor::Arena>(), std::move(steps), nullptr});
+  return std::make_unique<SearchWorker>(SearchWorker{memory_->another(), std::move(steps), nullptr});
 }
 
 void SearchModels::give_back(std::unique_ptr<SearchWorker> worker) const {

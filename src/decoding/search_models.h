@@ -19,7 +19,7 @@ namespace dragoman::decoding {
 /// What one thread searches with: an arena, what steps through the models, and the threads that share its products
 /// (null: none). It has no sentence in it while it is idle.
 struct SearchWorker {
-  std::shared_ptr<tensor::Arena> arena;
+  std::shared_ptr<tensor::Allocator> arena;
   std::unique_ptr<SentenceSteps> steps;
   std::unique_ptr<base::WorkerPool> team;
 };
@@ -68,6 +68,7 @@ class SearchModels {
 
   List models_;
   std::shared_ptr<const Shortlist> shortlist_;
+  std::shared_ptr<tensor::Allocator> memory_ = tensor::Arena::current();  // of the device of the models
   mutable std::mutex mutex_;
   mutable std::vector<std::unique_ptr<SearchWorker>> idle_;
 };

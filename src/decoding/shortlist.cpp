@@ -8,6 +8,7 @@
 #include "base/error.h"
 #include "data/vocabulary/vocabulary.h"
 #include "tensor/safetensors.h"
+#include "tensor/transfer.h"
 
 namespace dragoman::decoding {
 namespace {
@@ -55,7 +56,7 @@ std::vector<int32_t> numbers(const tensor::NamedTensors& tensors, const char* na
   base::check_data(
       found != tensors.end() && found->second.rank() == 1 && found->second.dtype() == tensor::DType::kInt32,
       "{}: has no vector of I32 named {}; make it again with dragoman shortlist", file_name, name);
-  const std::span<const int32_t> values = std::as_const(found->second).span<int32_t>();
+  const tensor::HostView<int32_t> values(found->second);
   return {values.begin(), values.end()};
 }
 
@@ -128,9 +129,7 @@ std::vector<int32_t> Shortlist::allowed(std::span<const int32_t> source, const S
 }
 
 std::string Shortlist::to_bytes() const {
-  const auto vector = [](const std::vector<int32_t>& values) {
-    return Tensor::from(values, {static_cast<int64_t>(values.size())});
-  };
+  const auto vector = [](const std::vector<int32_t>& values) { return tensor::host_tensor(values); };
   tensor::NamedTensors tensors = {{kPieces, vector({target_pieces_})}, {kStarts, vector(starts_)}};
   if (!frequent_.empty()) {  // the format has no tensors without elements
     tensors.emplace(kFrequent, vector(frequent_));

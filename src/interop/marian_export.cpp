@@ -14,6 +14,7 @@
 #include "models/architectures/architectures.h"
 #include "models/model.h"
 #include "models/model_tensors.h"
+#include "tensor/transfer.h"
 
 namespace dragoman::interop {
 namespace {
@@ -54,12 +55,12 @@ const Tensor& target_table(const tensor::NamedTensors& tensors, Tying tying) {
 // An imported model has Marian's <pad> twice, once with a bias that keeps it out of the softmax.
 bool pad_is_start(const tensor::NamedTensors& tensors, Tying tying) {
   const auto bias = tensors.find("output.bias");
-  if (bias == tensors.end() || bias->second.data<float>()[data::kBosId] > -1e8F) {
+  if (bias == tensors.end() || tensor::HostView<float>(bias->second)[data::kBosId] > -1e8F) {
     return false;
   }
   const auto same_row = [](const Tensor& table) {
     const Tensor pad = table.rows(data::kPadId, data::kPadId + 1), bos = table.rows(data::kBosId, data::kBosId + 1);
-    return std::ranges::equal(pad.span<float>(), bos.span<float>());
+    return std::ranges::equal(tensor::HostView<float>(pad).span(), tensor::HostView<float>(bos).span());
   };
   return same_row(source_table(tensors, tying)) && same_row(target_table(tensors, tying));
 }
@@ -118,7 +119,8 @@ tensor::NamedTensors export_tensors(const tensor::NamedTensors& ours, const mode
   if (config.output_bias) {
     bias = gathered(ours.at("output.bias"), sides.target.ours);
     if (pad_is_start(ours, config.tying)) {
-      bias.data<float>()[pad_id_of(sides)] = ours.at("output.bias").data<float>()[data::kPadId];
+      const tensor::HostView<float> ours_bias(ours.at("output.bias"));
+      tensor::HostEdit<float>(bias).span()[static_cast<size_t>(pad_id_of(sides))] = ours_bias[data::kPadId];
     }
   }
   tensors["final_logits_bias"] = bias.reshape({1, n_target});

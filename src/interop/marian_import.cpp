@@ -14,6 +14,7 @@
 #include "models/model.h"
 #include "models/model_tensors.h"
 #include "ops/embedding.h"
+#include "tensor/transfer.h"
 
 namespace dragoman::interop {
 namespace {
@@ -78,7 +79,8 @@ class TensorSource {
         continue;
       }
       const Tensor tensor = get(name, shape);
-      check_data(!first.defined() || std::ranges::equal(first.span<float>(), tensor.span<float>()),
+      check_data(!first.defined() ||
+                     std::ranges::equal(tensor::HostView<float>(first).span(), tensor::HostView<float>(tensor).span()),
                  "{}: tensor '{}' differs from '{}', config.json says that they are one", file_, name, names.front());
       first = tensor;
     }
@@ -135,11 +137,12 @@ void check_positions(TensorSource& source, const std::string& name, const models
   const Tensor seen = source.get(name, {model.max_positions, model.d_model});
   const std::vector<int64_t> rows = all_of(model.max_positions), halves = dragoman_components(model.d_model);
   const Tensor expected = gathered(ops::sinusoidal_positions(model.max_positions, model.d_model), rows, halves);
-  for (int64_t i = 0; i < seen.size(); ++i) {
+  const tensor::HostView<float> seen_values(seen), expected_values(expected);
+  for (size_t i = 0; i < seen_values.size(); ++i) {
     check_data(
-        std::abs(seen.data<float>()[i] - expected.data<float>()[i]) < 2e-3F,
+        std::abs(seen_values[i] - expected_values[i]) < 2e-3F,
         "{}: tensor '{}': element {} is {}, the sinusoid there is {}; dragoman imports sinusoidal positions only",
-        source.file(), name, i, seen.data<float>()[i], expected.data<float>()[i]);
+        source.file(), name, i, seen_values[i], expected_values[i]);
   }
 }
 
@@ -151,12 +154,13 @@ Tensor import_bias(TensorSource& source, const MarianVocabulary& target) {
   if (source.has(kFinalBias)) {
     bias = gathered(source.get(kFinalBias, {1, size - 1}).reshape({size - 1}), target.marian_ids);
   }
-  bias.data<float>()[data::kBosId] = kNever;
+  tensor::HostEdit<float>(bias).span()[data::kBosId] = kNever;
   return bias;
 }
 
 void divide(Tensor& tensor, float divisor) {
-  for (float& value : tensor.span<float>()) {
+  tensor::HostEdit<float> edit(tensor);
+  for (float& value : edit.span()) {
     value /= divisor;
   }
 }

@@ -4,6 +4,8 @@
 
 #include <numeric>
 
+#include "tensor/transfer.h"
+
 namespace dragoman::interop {
 namespace {
 
@@ -108,11 +110,12 @@ std::vector<TensorPair> layer_tensors(const models::TransformerConfig& config) {
 
 Tensor gathered(const Tensor& matrix, std::span<const int64_t> rows, std::span<const int64_t> columns) {
   Tensor result = Tensor::empty({static_cast<int64_t>(rows.size()), static_cast<int64_t>(columns.size())});
-  float* to = result.data<float>();
+  tensor::HostEdit<float> edit(result);
+  const tensor::HostRows<float> from(matrix);
+  auto to = edit.span().begin();
   for (const int64_t row : rows) {
-    const float* from = matrix.data<float>() + row * matrix.stride(0);
     for (const int64_t column : columns) {
-      *to++ = from[column];
+      *to++ = from[static_cast<size_t>(row)][static_cast<size_t>(column)];
     }
   }
   return result;
@@ -120,9 +123,11 @@ Tensor gathered(const Tensor& matrix, std::span<const int64_t> rows, std::span<c
 
 Tensor gathered(const Tensor& vector, std::span<const int64_t> elements) {
   Tensor result = Tensor::empty({static_cast<int64_t>(elements.size())});
-  float* to = result.data<float>();
+  tensor::HostEdit<float> edit(result);
+  const tensor::HostView<float> from(vector);
+  auto to = edit.span().begin();
   for (const int64_t element : elements) {
-    *to++ = vector.data<float>()[element];
+    *to++ = from[static_cast<size_t>(element)];
   }
   return result;
 }
@@ -130,9 +135,12 @@ Tensor gathered(const Tensor& vector, std::span<const int64_t> elements) {
 Tensor transposed(const Tensor& matrix) {
   const int64_t rows = matrix.dim(1), columns = matrix.dim(0);
   Tensor result = Tensor::empty({rows, columns});
+  tensor::HostEdit<float> edit(result);
+  const tensor::HostRows<float> from(matrix);
+  auto to = edit.span().begin();
   for (int64_t row = 0; row < rows; ++row) {
     for (int64_t column = 0; column < columns; ++column) {
-      result.data<float>()[row * columns + column] = matrix.data<float>()[column * rows + row];
+      *to++ = from[static_cast<size_t>(column)][static_cast<size_t>(row)];
     }
   }
   return result;

@@ -1,6 +1,7 @@
 #include "kernels/check_ids.h"
 
 #include "base/error.h"
+#include "tensor/transfer.h"
 
 namespace dragoman::kernels {
 
@@ -8,7 +9,7 @@ void check_ids(const tensor::Tensor& ids, int64_t size, int64_t limit, const cha
   base::check_argument(ids.dtype() == tensor::DType::kInt32, "{}: {} is {}, must be int32", op, argument,
                        tensor::dtype_name(ids.dtype()));
   tensor::check_shape(ids, {size}, op, argument);
-  const auto values = ids.span<int32_t>();
+  const tensor::HostView<int32_t> values(ids);
   for (size_t index = 0; index < values.size(); ++index) {
     base::check_argument(0 <= values[index] && values[index] < limit, "{}: {}[{}] is {}, must be in [0, {})", op,
                          argument, index, values[index], limit);

@@ -22,6 +22,19 @@ struct RowLoss {
   bool correct = false;    ///< the target is the lowest id of the largest logits
 };
 
+/// The sums of the losses of several tokens, added in the order of the tokens.
+struct TokenLosses {
+  double smoothed = 0;
+  double nll = 0;
+  int64_t correct = 0;
+
+  void add(const RowLoss& loss) {
+    smoothed += loss.smoothed;
+    nll += loss.nll;
+    correct += loss.correct ? 1 : 0;
+  }
+};
+
 /// The sums of a row of logits over the parts seen so far. Parts arrive in the order of their columns.
 struct RowSums {
   double largest = -std::numeric_limits<double>::infinity();

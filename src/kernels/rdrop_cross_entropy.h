@@ -3,6 +3,7 @@
 #include <cstdint>
 
 #include "kernels/cross_entropy.h"
+#include "kernels/types.h"
 
 namespace dragoman::kernels {
 
@@ -29,6 +30,41 @@ struct RdropRowGradient {
   float label_smoothing = 0;
   double cross_entropy_scale = 1;  ///< factor on each pass's cross-entropy
   double divergence_scale = 0;     ///< factor on KL(p || q) + KL(q || p)
+};
+
+/// The options of an R-Drop loss.
+struct RdropOptions {
+  LossOptions cross_entropy;  ///< label smoothing, and the factor on the whole loss
+  double alpha = 5;  ///< weight of the divergence as in the paper, >= 0; 0 = cross-entropy of both passes alone
+
+  /// Returns: the options of the gradient of one token. @param target  index of the target among the given logits
+  RdropRowGradient row_gradient(int64_t target, int64_t n_classes) const {
+    return {target, n_classes, cross_entropy.label_smoothing, cross_entropy.gradient_scale / 2,
+            cross_entropy.gradient_scale * alpha / 4};
+  }
+};
+
+/// The sums of the R-Drop losses of several tokens, added in the order of the tokens.
+struct RdropLosses {
+  double smoothed = 0;    ///< label-smoothed cross-entropy, mean of both passes, not scaled
+  double nll = 0;         ///< of -log p(target), mean of both passes
+  double divergence = 0;  ///< of (KL(p || q) + KL(q || p)) / 2 in nats, without alpha, not scaled
+  int64_t correct = 0;    ///< tokens whose most probable class in the first pass is the target
+
+  void add(const RdropRow& row, const RowLoss& loss_p, const RowLoss& loss_q) {
+    smoothed += (loss_p.smoothed + loss_q.smoothed) / 2;
+    nll += (loss_p.nll + loss_q.nll) / 2;
+    divergence += (row.kl_pq + row.kl_qp) / 2;
+    correct += loss_p.correct ? 1 : 0;
+  }
+};
+
+/// A block of tokens that the model saw twice.
+struct RdropBlock {
+  Tensor& logits;         ///< [2C, V]: C rows of the first pass, then those of the second
+  const Tensor& targets;  ///< [C] int32
+  const RdropOptions& options;
+  bool with_gradient;  ///< the logits are overwritten with their gradients
 };
 
 }  // namespace dragoman::kernels

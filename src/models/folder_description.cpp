@@ -11,6 +11,7 @@
 #include "base/published_folder.h"
 #include "models/model_folder.h"
 #include "models/quantised_model.h"
+#include "tensor/transfer.h"
 
 namespace dragoman::models {
 namespace {
@@ -26,9 +27,9 @@ struct Norms {
 };
 
 Norms norms_of(const Tensor& tensor) {
-  const Tensor wide = tensor.to(tensor::DType::kFloat64);
+  const tensor::HostView<double> wide(tensor.to(tensor::DType::kFloat64));
   Norms norms;
-  for (const double value : wide.span<double>()) {
+  for (const double value : wide) {
     norms.l2 += value * value;
     norms.largest = std::max(norms.largest, std::abs(value));
   }

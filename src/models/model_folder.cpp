@@ -2,6 +2,7 @@
 
 #include "base/error.h"
 #include "base/published_folder.h"
+#include "tensor/transfer.h"
 
 namespace dragoman::models {
 namespace {
@@ -45,11 +46,13 @@ ModelFiles read_model_texts(const base::CheckedFolder& folder) {
 }
 
 ModelFiles read_model_files(const base::CheckedFolder& folder, tensor::FiniteCheck finite) {
+  const tensor::HostScope on_host;
   ModelFiles model = read_model_texts(folder);
   tensor::Tensor weights;  // all bytes of the file; the tensors are views of them
   folder.read_into(kWeightsName, [&](uint64_t size) {
     weights = tensor::Tensor::empty({static_cast<int64_t>(size)}, tensor::DType::kInt8);
-    return std::span(reinterpret_cast<char*>(weights.data<int8_t>()), size);
+    const std::span<int8_t> bytes = tensor::HostEdit<int8_t>(weights).span();
+    return std::span(reinterpret_cast<char*>(bytes.data()), size);
   });
   model.tensors = tensor::view_safetensors(weights, folder.path_of(kWeightsName), finite);
   return model;

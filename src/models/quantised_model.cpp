@@ -8,6 +8,7 @@
 
 #include "base/error.h"
 #include "models/model_tensors.h"
+#include "tensor/transfer.h"
 
 namespace dragoman::models {
 namespace {
@@ -36,11 +37,11 @@ void check_int8_values(const nn::Parameter& parameter, const StoredParameter& st
   check_data(stored.scales.dtype() == DType::kFloat32 && stored.scales.shape() == tensor::Shape{columns_of(parameter)},
              "{}: tensor '{}' is {} {}, must be float32 [{}]; {}", file_name, scales,
              tensor::dtype_name(stored.scales.dtype()), stored.scales.shape(), columns_of(parameter), kDamaged);
-  const auto worths = stored.scales.span<float>();
+  const tensor::HostView<float> worths(stored.scales);
   const auto negative = std::ranges::find_if(worths, [](float worth) { return worth < 0.0F; });
   check_data(negative == worths.end(), "{}: tensor '{}': element {} is {}, must not be negative; {}", file_name, scales,
              negative - worths.begin(), negative == worths.end() ? 0.0F : *negative, kDamaged);
-  const auto values = stored.values.span<int8_t>();
+  const tensor::HostView<int8_t> values(stored.values);
   const auto lowest = std::ranges::find(values, int8_t{-128});
   check_data(lowest == values.end(), "{}: tensor '{}': element {} is -128, must be from -127 to 127; {}", file_name,
              parameter.path, lowest - values.begin(), kDamaged);

@@ -3,6 +3,7 @@
 #include <vector>
 
 #include "base/error.h"
+#include "tensor/transfer.h"
 
 namespace dragoman::models {
 
@@ -23,9 +24,7 @@ TokenRows make_token_rows(std::span<const int32_t> ids, std::span<const int32_t>
       positions[static_cast<size_t>(row)] = row - offsets[sentence];
     }
   }
-  return {
-      Tensor::from(ids, {n_rows}),
-      {Tensor::from(offsets, {static_cast<int64_t>(offsets.size())}), Tensor::from(positions, {n_rows}), first_row}};
+  return {tensor::host_tensor(ids), {tensor::host_tensor(offsets), tensor::host_tensor(positions), first_row}};
 }
 
 }  // namespace dragoman::models

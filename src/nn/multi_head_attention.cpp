@@ -2,6 +2,7 @@
 
 #include "base/error.h"
 #include "ops/attention.h"
+#include "tensor/transfer.h"
 
 namespace dragoman::nn {
 
@@ -65,13 +66,12 @@ Variable RaggedKeyValues::attend(const Variable& input, const MultiHeadAttention
 
 void RaggedKeyValues::observe(const Variable& query, const Variable& key, const MultiHeadAttention& attention,
                               ForwardObserver& observer) const {
-  const auto query_offsets = query_rows_.offsets.span<int32_t>();
-  const auto key_offsets = key_rows_.offsets.span<int32_t>();
+  const tensor::HostView<int32_t> query_offsets(query_rows_.offsets), key_offsets(key_rows_.offsets);
   for (size_t sentence = 0; sentence + 1 < query_offsets.size(); ++sentence) {
     const Tensor q = query.value().rows(query_offsets[sentence], query_offsets[sentence + 1]);  // [T, H * Dh]
     const Tensor k = key.value().rows(key_offsets[sentence], key_offsets[sentence + 1]);        // [S, H * Dh]
-    const Tensor t = Tensor::from(std::vector<int32_t>{0, static_cast<int32_t>(q.dim(0))}, {2});
-    const Tensor s = Tensor::from(std::vector<int32_t>{0, static_cast<int32_t>(k.dim(0))}, {2});
+    const Tensor t = tensor::host_tensor(std::vector<int32_t>{0, static_cast<int32_t>(q.dim(0))});
+    const Tensor s = tensor::host_tensor(std::vector<int32_t>{0, static_cast<int32_t>(k.dim(0))});
     observer.observe(
         attention.path(), static_cast<int64_t>(sentence),
         ops::attention_weights(q, k, {t, s, {}}, {attention.n_heads(), attend_ == Attend::kCausal, {}}));  // [H, T, S]

@@ -2,10 +2,13 @@
 
 #include <algorithm>
 #include <cmath>
+#include <optional>
 
 #include "base/error.h"
 #include "base/hash.h"
 #include "base/random.h"
+#include "kernels/backends/backend_of.h"
+#include "tensor/transfer.h"
 
 namespace dragoman::nn {
 namespace {
@@ -29,8 +32,9 @@ double draw(Initializer initializer, const tensor::Shape& shape, base::Random& r
 }
 
 template <typename T>
-void fill(Tensor values, const Parameter& parameter, base::Random& random) {
-  for (T& value : values.span<T>()) {
+void fill(const Tensor& values, const Parameter& parameter, base::Random& random) {
+  tensor::HostEdit<T> edit(values);
+  for (T& value : edit.span()) {
     value = static_cast<T>(draw(parameter.initializer, parameter.shape, random));
   }
 }
@@ -42,6 +46,12 @@ std::vector<WeightSource> sources_of(const std::vector<ParameterHandle>& paramet
         {parameter->variable.value(), parameter->path, parameter->is_matrix_weight, parameter->packed_from});
   }
   return sources;
+}
+
+void check_unpacked_precision(tensor::Device device, kernels::Precision precision) {
+  base::check_usage(precision == kernels::Precision::kFloat32,
+                    "parameters: {} multiplies weights in float32 only, asked for {}; choose float32", device.name(),
+                    kernels::name_of(precision));
 }
 
 bool is_quantised(const StoredParameter& stored) {
@@ -149,7 +159,7 @@ void ParameterSet::complete_gradients() {
 }
 
 void ParameterSet::pack_weights(kernels::Precision precision) {
-  if (values().dtype() == tensor::DType::kFloat32) {
+  if (values().dtype() == tensor::DType::kFloat32 && kernels::backend_of(values()).packs_weights()) {
     set_packing(std::make_shared<WeightPacking>(sources_of(parameters_), values_, precision, PackedFor::kInference));
     packing_->pack(0, 1);
   }
@@ -158,6 +168,10 @@ void ParameterSet::pack_weights(kernels::Precision precision) {
 void ParameterSet::allocate_packing(kernels::Precision precision) {
   base::check_argument(values().dtype() == tensor::DType::kFloat32, "parameters: {} weights cannot be packed",
                        tensor::dtype_name(values().dtype()));
+  if (!kernels::backend_of(values()).packs_weights()) {
+    check_unpacked_precision(values().device(), precision);
+    return set_packing(nullptr);
+  }
   set_packing(std::make_shared<WeightPacking>(sources_of(parameters_), values_, precision, PackedFor::kTraining));
 }
 
@@ -188,13 +202,25 @@ int64_t ParameterSet::count() const {
 }
 
 PackedLoading::PackedLoading(ParameterSet& set, kernels::Precision precision)
-    : set_(set), precision_(precision), copies_(set.parameters().size()) {}
+    : set_(set),
+      precision_(precision),
+      memory_(tensor::Arena::current()),
+      packs_(kernels::backend_of(memory_->device(), tensor::DType::kFloat32).packs_weights()),
+      copies_(set.parameters().size()) {
+  if (!packs_) {
+    check_unpacked_precision(memory_->device(), precision);
+  }
+}
 
 void PackedLoading::put(size_t index, const StoredParameter& stored) {
   Parameter& parameter = *set_.parameters_.at(index);
   tensor::check_shape(stored.values, parameter.shape, "parameters", parameter.path.c_str());
-  if (!parameter.is_matrix_weight) {
-    parameter.variable = Variable(as_float32(stored, parameter.packed_from));
+  std::optional<tensor::ArenaScope> memory;
+  if (!packs_) {
+    memory.emplace(memory_);
+  }
+  if (!parameter.is_matrix_weight || !packs_) {
+    parameter.variable = Variable(tensor::to_current_device(as_float32(stored, parameter.packed_from)));
     return;
   }
   const ops::PackedWeightLayout layout{precision_, parameter.packed_from};
@@ -204,6 +230,9 @@ void PackedLoading::put(size_t index, const StoredParameter& stored) {
 }
 
 void PackedLoading::finish() {
+  if (!packs_) {
+    return set_.set_packing(nullptr);
+  }
   set_.set_packing(std::make_shared<WeightPacking>(std::move(copies_), precision_));
 }
 

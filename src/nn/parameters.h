@@ -118,7 +118,8 @@ class ParameterSet {
 };
 
 /// Fills a set for inference, one parameter at a time. A matrix weight is kept only in packed form, in `precision`.
-/// Other parameters become float32 variables. Values are rounded at most once: int8 values are packed into int8 copies
+/// Other parameters become float32 variables, as all do if the backend of the current device packs no weights. Values
+/// are rounded at most once: int8 values are packed into int8 copies
 /// unchanged.
 /// Requires: nothing uses the flat buffer of the set, as training and saving do, because there is none.
 class PackedLoading {
@@ -134,6 +135,8 @@ class PackedLoading {
  private:
   ParameterSet& set_;
   kernels::Precision precision_;
+  std::shared_ptr<tensor::Allocator> memory_;  // of the device that will compute
+  bool packs_;                                 // false: the backend of the device takes weights as stored
   std::vector<std::unique_ptr<ops::PackedWeight>> copies_;
 };
 

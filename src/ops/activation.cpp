@@ -1,7 +1,6 @@
 #include "ops/activation.h"
 
-#include "kernels/cpu/rows/activation_cpu.h"
-#include "kernels/reference/activation.h"
+#include "kernels/backends/backend_of.h"
 
 namespace dragoman::ops {
 namespace {
@@ -10,13 +9,11 @@ Variable apply(const char* op, const Variable& x, Activation activation, const D
   const DType dtype = tensor::is_bfloat16(x.value()) || x.dtype() == DType::kFloat64 ? x.dtype() : DType::kFloat32;
   tensor::check_matrix(x.value(), dtype, op, "x");
   Tensor y = Tensor::empty(x.shape(), dtype);  // [N, D]
-  dtype == DType::kFloat64 ? kernels::reference::activation(x.value(), activation, dropout, y)
-                           : kernels::activation_cpu(x.value(), activation, dropout, y);
+  kernels::backend_of(y).activation(x.value(), activation, dropout, y);
   const Tensor saved = activation == Activation::kRelu ? y : x.value();
   return autograd::record(op, y, {&x}, [x, saved, activation, dropout, dtype](const Tensor& grad_output) {
     Tensor grad_x = Tensor::empty(saved.shape(), dtype);  // y = f(x) * scales:  dx = dy * scales * f'(x)
-    dtype == DType::kFloat64 ? kernels::reference::activation_backward(saved, grad_output, activation, dropout, grad_x)
-                             : kernels::activation_backward_cpu(saved, grad_output, activation, dropout, grad_x);
+    kernels::backend_of(grad_x).activation_backward(saved, grad_output, activation, dropout, grad_x);
     x.add_grad(grad_x);
   });
 }

@@ -3,9 +3,9 @@
 #include <span>
 
 #include "base/error.h"
+#include "kernels/backends/backend_of.h"
 #include "kernels/check_ids.h"
-#include "kernels/cpu/attention/attention_cpu.h"
-#include "kernels/reference/attention.h"
+#include "tensor/transfer.h"
 
 namespace dragoman::ops {
 namespace {
@@ -15,7 +15,7 @@ void check_offsets(const Tensor& offsets, int64_t n_rows, const char* argument) 
   base::check_argument(offsets.dtype() == DType::kInt32 && offsets.rank() == 1 && offsets.dim(0) >= 1,
                        "attention: {} is {} {}, must be int32 [sentences + 1]", argument,
                        tensor::dtype_name(offsets.dtype()), offsets.shape());
-  const auto ends = offsets.span<int32_t>();
+  const tensor::HostView<int32_t> ends(offsets);
   base::check_argument(ends.front() == 0 && ends.back() == n_rows,
                        "attention: {} runs from {} to {}, must run from 0 to the number of rows, {}", argument,
                        ends.front(), ends.back(), n_rows);
@@ -26,8 +26,7 @@ void check_offsets(const Tensor& offsets, int64_t n_rows, const char* argument) 
 }
 
 void check_causal(const AttentionBounds& bounds) {
-  const auto queries = bounds.query_offsets.span<int32_t>();
-  const auto keys = bounds.key_offsets.span<int32_t>();
+  const tensor::HostView<int32_t> queries(bounds.query_offsets), keys(bounds.key_offsets);
   for (size_t index = 1; index < queries.size(); ++index) {
     const int32_t n_queries = queries[index] - queries[index - 1], n_keys = keys[index] - keys[index - 1];
     base::check_argument(n_queries == n_keys,
@@ -87,23 +86,13 @@ Variable attention(const Variable& query, const Variable& key, const Variable& v
   check_query_and_key(query.value(), key.value(), bounds, options);
   check_value(value.value(), key.value(), options);
   const kernels::AttentionInputs inputs{query.value(), key.value(), value.value(), bounds, options};
-  const bool exact = query.dtype() == DType::kFloat64;
-  Tensor context = Tensor::empty({query.dim(0), value.dim(1)}, query.dtype());           // [Nq, H*Dv]
-  Tensor stats = exact ? Tensor() : Tensor::empty({2, inputs.n_heads(), query.dim(0)});  // [2, H, Nq]
-  if (exact) {
-    kernels::reference::attention_forward(inputs, context);
-  } else {
-    kernels::attention_forward(inputs, context, stats);
-  }
+  Tensor context = Tensor::empty({query.dim(0), value.dim(1)}, query.dtype());  // [Nq, H*Dv]
+  const Tensor stats = kernels::backend_of(context).attention_forward(inputs, context);
   const auto backward = [=](const Tensor& grad_context) {
     kernels::AttentionGradients gradients{Tensor::empty(query.shape(), query.dtype()),
                                           Tensor::empty(key.shape(), key.dtype()),
                                           Tensor::empty(value.shape(), value.dtype())};
-    if (exact) {
-      kernels::reference::attention_backward(inputs, grad_context, gradients);
-    } else {
-      kernels::attention_backward(inputs, stats, grad_context, gradients);
-    }
+    kernels::backend_of(grad_context).attention_backward(inputs, stats, grad_context, gradients);
     query.add_grad(gradients.query);
     key.add_grad(gradients.key);
     value.add_grad(gradients.value);
@@ -120,12 +109,8 @@ Tensor attention_weights(const Tensor& query, const Tensor& key, const Attention
   const bool exact = query.dtype() == DType::kFloat64;
   Tensor weights = Tensor::empty({options.n_heads, query.dim(0), key.dim(0)},
                                  exact ? DType::kFloat64 : DType::kFloat32);  // [H, T, S]
-  if (exact) {
-    kernels::reference::attention_weights_forward(inputs, weights);
-    return weights.to(DType::kFloat32);
-  }
-  kernels::attention_weights_forward(inputs, weights);
-  return weights;
+  kernels::backend_of(weights).attention_weights(inputs, weights);
+  return exact ? weights.to(DType::kFloat32) : weights;
 }
 
 }  // namespace dragoman::ops

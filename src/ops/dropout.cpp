@@ -1,15 +1,14 @@
 #include "ops/dropout.h"
 
 #include "base/error.h"
-#include "kernels/cpu/rows/dropout_cpu.h"
-#include "kernels/reference/dropout.h"
+#include "kernels/backends/backend_of.h"
 
 namespace dragoman::ops {
 namespace {
 
 Tensor drop(const Tensor& x, const Dropout& dropout) {
   Tensor y = Tensor::empty(x.shape(), x.dtype());  // [N, D]
-  x.dtype() == DType::kFloat64 ? kernels::reference::dropout_rows(x, dropout, y) : kernels::dropout_rows(x, dropout, y);
+  kernels::backend_of(x).dropout_rows(x, dropout, y);
   return y;
 }
 

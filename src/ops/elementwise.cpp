@@ -1,60 +1,38 @@
 #include "ops/elementwise.h"
 
-#include <cmath>
 #include <utility>
 
 #include "base/error.h"
+#include "kernels/backends/backend_of.h"
 #include "kernels/check_ids.h"
 
 namespace dragoman::ops {
 namespace {
+
+using kernels::ElementMap;
+using kernels::PairMap;
 
 void check_operand(const Tensor& x, const char* op, const char* argument) {
   kernels::check_float(x, op, argument);
   base::check_argument(x.is_contiguous(), "{}: {} {} is a strided view; clone it first", op, argument, x.shape());
 }
 
-// output[i] = f(x[i])
-template <typename T, typename F>
-Tensor map_elements(const Tensor& x, F f) {
+Tensor map(const Tensor& x, ElementMap map) {
   Tensor output = Tensor::empty(x.shape(), x.dtype());
-  for (int64_t i = 0; i < x.size(); ++i) {
-    output.data<T>()[i] = f(x.data<T>()[i]);
-  }
+  kernels::backend_of(output).map(map, x, output);
   return output;
 }
 
-template <typename F>
-Tensor map(const Tensor& x, F f) {
-  return x.dtype() == DType::kFloat64 ? map_elements<double>(x, f) : map_elements<float>(x, f);
-}
-
-// output[i] = f(left[i], right[i]); an operand of one element is used for every i
-template <typename T, typename F>
-Tensor map_pairs(const Tensor& left, const Tensor& right, F f) {
+// An operand of one element is used for every element of the other.
+Tensor map(const Tensor& left, const Tensor& right, PairMap map) {
   Tensor output = Tensor::empty(left.size() == 1 ? right.shape() : left.shape(), left.dtype());
-  const T *a = left.data<T>(), *b = right.data<T>();
-  const int64_t a_step = left.size() == 1 ? 0 : 1, b_step = right.size() == 1 ? 0 : 1;
-  for (int64_t i = 0; i < output.size(); ++i) {
-    output.data<T>()[i] = f(a[i * a_step], b[i * b_step]);
-  }
+  kernels::backend_of(output).map_pairs(map, left, right, output);
   return output;
-}
-
-template <typename F>
-Tensor map(const Tensor& left, const Tensor& right, F f) {
-  return left.dtype() == DType::kFloat64 ? map_pairs<double>(left, right, f) : map_pairs<float>(left, right, f);
 }
 
 double total(const Tensor& x) {
-  double sum = 0;
-  for (int64_t i = 0; i < x.size(); ++i) {
-    sum += x.dtype() == DType::kFloat64 ? x.data<double>()[i] : x.data<float>()[i];
-  }
-  return sum;
+  return kernels::backend_of(x).sum(x);
 }
-
-constexpr auto kTimes = [](auto a, auto b) { return a * b; };
 
 // A factor as a tensor of one element.
 Tensor single(double value, DType dtype) {
@@ -84,7 +62,7 @@ void check_pair(const Variable& left, const Variable& right, const char* op) {
 
 Variable add(const Variable& left, const Variable& right) {
   check_pair(left, right, "add");
-  Tensor output = map(left.value(), right.value(), [](auto a, auto b) { return a + b; });
+  Tensor output = map(left.value(), right.value(), PairMap::kAdd);
   return autograd::record("add", std::move(output), {&left, &right}, [left, right](const Tensor& grad_output) {
     add_operand_grad(left, grad_output);
     add_operand_grad(right, grad_output);
@@ -93,42 +71,43 @@ Variable add(const Variable& left, const Variable& right) {
 
 Variable subtract(const Variable& left, const Variable& right) {
   check_pair(left, right, "subtract");
-  Tensor output = map(left.value(), right.value(), [](auto a, auto b) { return a - b; });
+  Tensor output = map(left.value(), right.value(), PairMap::kSubtract);
   return autograd::record("subtract", std::move(output), {&left, &right}, [left, right](const Tensor& grad_output) {
     add_operand_grad(left, grad_output);
-    add_operand_grad(right, map(grad_output, [](auto g) { return -g; }));
+    add_operand_grad(right, map(grad_output, ElementMap::kNegate));
   });
 }
 
 Variable multiply(const Variable& left, const Variable& right) {
   check_pair(left, right, "multiply");
-  Tensor output = map(left.value(), right.value(), kTimes);
+  Tensor output = map(left.value(), right.value(), PairMap::kMultiply);
   return autograd::record("multiply", std::move(output), {&left, &right}, [left, right](const Tensor& grad_output) {
-    add_operand_grad(left, map(grad_output, right.value(), kTimes));
-    add_operand_grad(right, map(grad_output, left.value(), kTimes));
+    add_operand_grad(left, map(grad_output, right.value(), PairMap::kMultiply));
+    add_operand_grad(right, map(grad_output, left.value(), PairMap::kMultiply));
   });
 }
 
 Variable scale(const Variable& x, double factor) {
   check_operand(x.value(), "scale", "x");
-  Tensor output = map(x.value(), single(factor, x.dtype()), kTimes);
+  Tensor output = map(x.value(), single(factor, x.dtype()), PairMap::kMultiply);
   return autograd::record("scale", std::move(output), {&x}, [x, factor](const Tensor& grad_output) {
-    x.add_grad(map(grad_output, single(factor, x.dtype()), kTimes));
+    x.add_grad(map(grad_output, single(factor, x.dtype()), PairMap::kMultiply));
   });
 }
 
 Variable square(const Variable& x) {
   check_operand(x.value(), "square", "x");
-  return autograd::record("square", map(x.value(), x.value(), kTimes), {&x}, [x](const Tensor& grad_output) {
-    x.add_grad(map(grad_output, x.value(), [](auto g, auto a) { return 2 * a * g; }));
-  });
+  return autograd::record(
+      "square", map(x.value(), x.value(), PairMap::kMultiply), {&x},
+      [x](const Tensor& grad_output) { x.add_grad(map(grad_output, x.value(), PairMap::kTwiceProduct)); });
 }
 
 Variable exp(const Variable& x) {
   check_operand(x.value(), "exp", "x");
-  Tensor output = map(x.value(), [](auto a) { return std::exp(a); });
-  return autograd::record("exp", output, {&x},
-                          [x, output](const Tensor& grad_output) { x.add_grad(map(grad_output, output, kTimes)); });
+  Tensor output = map(x.value(), ElementMap::kExp);
+  return autograd::record("exp", output, {&x}, [x, output](const Tensor& grad_output) {
+    x.add_grad(map(grad_output, output, PairMap::kMultiply));
+  });
 }
 
 Variable sum(const Variable& x) {

@@ -6,54 +6,19 @@
 #include <vector>
 
 #include "base/error.h"
+#include "kernels/backends/backend_of.h"
 #include "kernels/check_ids.h"
 #include "kernels/cpu/rows/embedding_cpu.h"
-#include "kernels/reference/embedding.h"
+#include "tensor/transfer.h"
 
 namespace dragoman::ops {
 namespace {
 
-// One name for both dtypes: the float32 kernel and the float64 reference.
-using kernels::scaled_row;
-using kernels::scaled_row_accumulate;
-using kernels::reference::scaled_row;
-using kernels::reference::scaled_row_accumulate;
-
 // output[n] = scale * table[ids[n]]
-template <typename T>
-void gather_rows(const Tensor& table, const Tensor& ids, T scale, Tensor& output) {
-  const int32_t* id = ids.data<int32_t>();
-  for (int64_t n = 0; n < ids.dim(0); ++n) {
-    scaled_row(table.data<T>() + id[n] * table.stride(0), scale, table.dim(1), output.data<T>() + n * output.stride(0));
-  }
-}
-
 Tensor gather_rows(const Tensor& table, const Tensor& ids, float scale) {
   Tensor output = Tensor::empty({ids.dim(0), table.dim(1)}, table.dtype());  // [N, D]
-  if (table.dtype() == DType::kFloat64) {
-    gather_rows<double>(table, ids, scale, output);
-  } else {
-    gather_rows<float>(table, ids, scale, output);
-  }
+  kernels::backend_of(table).gather_rows(table, ids, scale, output);
   return output;
-}
-
-// table_sum[ids[n]] += scale * rows[n], in the order of n
-template <typename T>
-void scatter_rows_accumulate(const Tensor& rows, const Tensor& ids, T scale, Tensor& table_sum) {
-  const int32_t* id = ids.data<int32_t>();
-  for (int64_t n = 0; n < ids.dim(0); ++n) {
-    scaled_row_accumulate(rows.data<T>() + n * rows.stride(0), scale, rows.dim(1),
-                          table_sum.data<T>() + id[n] * table_sum.stride(0));
-  }
-}
-
-// to[n] += from[n]
-template <typename T>
-void rows_accumulate(const Tensor& from, Tensor& to) {
-  for (int64_t n = 0; n < from.dim(0); ++n) {
-    scaled_row_accumulate(from.data<T>() + n * from.stride(0), T{1}, from.dim(1), to.data<T>() + n * to.stride(0));
-  }
 }
 
 void scatter_into_gradient(const Variable& table, const Tensor& rows, const Tensor& ids, float scale) {
@@ -64,11 +29,7 @@ void scatter_into_gradient(const Variable& table, const Tensor& rows, const Tens
   if (!accumulate) {
     gradient.zero();
   }
-  if (rows.dtype() == DType::kFloat64) {
-    scatter_rows_accumulate<double>(rows, ids, scale, gradient);
-  } else {
-    scatter_rows_accumulate<float>(rows, ids, scale, gradient);
-  }
+  kernels::backend_of(rows).scatter_rows_accumulate(rows, ids, scale, gradient);
 }
 
 Variable lookup(const Variable& table, const Tensor& ids, float scale, const char* op, const char* table_name) {
@@ -89,7 +50,7 @@ Tensor gather_packed_rows(const PackedWeight& table, const Tensor& ids, float sc
   for (int64_t n = 0; n < ids.dim(0); ++n) {
     float* row = output.data<float>() + n * output.stride(0);
     columns.unpack_column(ids.data<int32_t>()[n], row);
-    scaled_row(row, scale, output.dim(1), row);
+    kernels::scaled_row(row, scale, output.dim(1), row);
   }
   return output;
 }
@@ -126,6 +87,26 @@ void write_sum(const Angles& a, const Angles& b, std::span<float> row) {
   }
 }
 
+Tensor host_positions(int64_t n_positions, int64_t d_model) {
+  base::check_argument(n_positions >= 0 && d_model >= 0, "sinusoidal_positions: [{}, {}], sizes must be >= 0",
+                       n_positions, d_model);
+  constexpr int64_t kBlock = 32;  // sines and cosines are computed of every 32nd position and of the offsets 0 to 31
+  const std::vector<double> rates = position_rates(d_model);  // [D / 2]
+  std::vector<Angles> offsets;
+  for (int64_t offset = 0; offset < std::min(kBlock, n_positions); ++offset) {
+    offsets.emplace_back(offset, rates);
+  }
+  Tensor table = Tensor::empty({n_positions, d_model});
+  for (int64_t first = 0; first < n_positions; first += kBlock) {
+    const Angles start(first, rates);
+    for (int64_t position = first; position < std::min(first + kBlock, n_positions); ++position) {
+      write_sum(start, offsets[static_cast<size_t>(position - first)],
+                table.span<float>().subspan(static_cast<size_t>(position * d_model), static_cast<size_t>(d_model)));
+    }
+  }
+  return table;
+}
+
 }  // namespace
 
 Variable embedding(const Weight& table, const Tensor& ids, float scale) {
@@ -146,7 +127,7 @@ Variable add_positions(const Variable& x, const Variable& table, const Tensor& p
                        table.dim(1), x.dim(1));
   kernels::check_ids(positions, x.dim(0), table.dim(0), kOp, "positions");
   Tensor output = gather_rows(table.value(), positions, 1.0F);  // [N, D]
-  (x.dtype() == DType::kFloat64 ? rows_accumulate<double> : rows_accumulate<float>)(x.value(), output);
+  kernels::backend_of(output).rows_accumulate(x.value(), output);
   return autograd::record(kOp, std::move(output), {&x, &table}, [x, table, positions](const Tensor& grad_output) {
     scatter_into_gradient(table, grad_output, positions, 1.0F);  // of gather_rows
     x.add_grad(grad_output);                                     // of the sum
@@ -154,23 +135,11 @@ Variable add_positions(const Variable& x, const Variable& table, const Tensor& p
 }
 
 Tensor sinusoidal_positions(int64_t n_positions, int64_t d_model) {
-  base::check_argument(n_positions >= 0 && d_model >= 0, "sinusoidal_positions: [{}, {}], sizes must be >= 0",
-                       n_positions, d_model);
-  constexpr int64_t kBlock = 32;  // sines and cosines are computed of every 32nd position and of the offsets 0 to 31
-  const std::vector<double> rates = position_rates(d_model);  // [D / 2]
-  std::vector<Angles> offsets;
-  for (int64_t offset = 0; offset < std::min(kBlock, n_positions); ++offset) {
-    offsets.emplace_back(offset, rates);
-  }
-  Tensor table = Tensor::empty({n_positions, d_model});
-  for (int64_t first = 0; first < n_positions; first += kBlock) {
-    const Angles start(first, rates);
-    for (int64_t position = first; position < std::min(first + kBlock, n_positions); ++position) {
-      write_sum(start, offsets[static_cast<size_t>(position - first)],
-                table.span<float>().subspan(static_cast<size_t>(position * d_model), static_cast<size_t>(d_model)));
-    }
-  }
-  return table;
+  const auto on_host = [&] {
+    const tensor::HostScope scope;
+    return host_positions(n_positions, d_model);
+  };
+  return tensor::to_current_device(on_host());  // [P, D]
 }
 
 }  // namespace dragoman::ops

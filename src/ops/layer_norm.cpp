@@ -1,7 +1,6 @@
 #include "ops/layer_norm.h"
 
-#include "kernels/cpu/rows/layer_norm_cpu.h"
-#include "kernels/reference/layer_norm.h"
+#include "kernels/backends/backend_of.h"
 #include "ops/saved_norm.h"
 
 namespace dragoman::ops {
@@ -11,11 +10,7 @@ Variable layer_norm(const Variable& x, const Variable& gain, const Variable& bia
   Tensor y = Tensor::empty(x.shape(), x.dtype());          // [N, D]
   Tensor stats = Tensor::empty({x.dim(0), 2}, x.dtype());  // [N, 2] mean, rstd
   const kernels::LayerNormForward norm{x.value(), gain.value(), bias.value(), epsilon, y, stats};
-  if (x.dtype() == DType::kFloat64) {
-    kernels::reference::layer_norm(norm);
-  } else {
-    kernels::layer_norm_float32(norm);
-  }
+  kernels::backend_of(y).layer_norm(norm);
   const SavedNorm saved{x.value(), stats, gain, bias};
   return autograd::record("layer_norm", y, {&x, &gain, &bias}, [x, saved](const Tensor& grad_output) {
     x.add_grad(norm_backward(saved, grad_output, {}, nullptr));

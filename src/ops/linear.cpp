@@ -4,8 +4,7 @@
 #include <span>
 
 #include "base/error.h"
-#include "kernels/cpu/rows/activation_cpu.h"
-#include "kernels/cpu/simd/vector_math.h"
+#include "kernels/backends/backend_of.h"
 
 namespace dragoman::ops {
 namespace {
@@ -29,40 +28,12 @@ void check_linear(const Variable& x, const Weight& weight, const Variable& bias,
   }
 }
 
-// sums += row, for both types of element.
-void add_row(std::span<float> sums, const float* row) {
-  kernels::add_in_place(sums, {row, sums.size()});
-}
-
-void add_row(std::span<float> sums, const tensor::BFloat16* row) {
-  kernels::add_in_place(sums, {row, sums.size()});
-}
-
-void add_row(std::span<double> sums, const double* row) {
-  for (size_t column = 0; column < sums.size(); ++column) {
-    sums[column] += row[column];
-  }
-}
-
-template <typename T, typename Element = T>
-void sum_rows(const Tensor& matrix, Tensor& sums) {
-  sums.zero();
-  const std::span<T> to = sums.span<T>();
-  const auto* from = matrix.data<Element>();
-  for (int64_t row = 0; row < matrix.dim(0); ++row) {
-    add_row(to, from + row * matrix.stride(0));
-  }
-}
-
 void add_bias_grad(const Variable& bias, const Tensor& grad_output) {
   if (!bias.requires_grad()) {
     return;
   }
-  Tensor sums = Tensor::empty(bias.shape(), bias.dtype());  // [Dout]
-  const auto sum = is_bfloat16(grad_output)          ? sum_rows<float, tensor::BFloat16>
-                   : sums.dtype() == DType::kFloat64 ? sum_rows<double>
-                                                     : sum_rows<float>;
-  sum(grad_output, sums);
+  Tensor sums = Tensor::zeros(bias.shape(), bias.dtype());  // [Dout]
+  kernels::backend_of(sums).sum_rows_accumulate(grad_output, sums);
   bias.add_grad(sums);
 }
 
@@ -113,7 +84,7 @@ Variable record_linear(const Variable& x, const Weight& weight, const Variable& 
 Variable record_linear_relu(const Variable& x, const Weight& weight, const Variable& bias, Tensor y) {
   const auto backward = [x, weight, bias, y](const Tensor& grad_output) {
     Tensor grad = Tensor::empty(y.shape(), y.dtype());  // [N, Dout], before the ReLU
-    kernels::activation_backward_cpu(y, grad_output, Activation::kRelu, {}, grad);
+    kernels::backend_of(grad).activation_backward(y, grad_output, Activation::kRelu, {}, grad);
     linear_backward(x, weight, bias, Transpose::kNo, grad);
   };
   return autograd::record("linear_activation", y, {&x, &weight.variable, &bias}, backward);

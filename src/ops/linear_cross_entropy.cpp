@@ -4,66 +4,42 @@
 #include <vector>
 
 #include "base/error.h"
+#include "kernels/backends/backend_of.h"
 #include "kernels/check_ids.h"
 #include "kernels/cpu/output/cross_entropy_cpu.h"
-#include "kernels/reference/cross_entropy.h"
 #include "ops/logit_chunks.h"
 #include "ops/logit_parts.h"
 
 namespace dragoman::ops {
 namespace {
 
-// One name for both dtypes: the float32 kernel and the float64 reference.
-using kernels::cross_entropy_row;
-using kernels::cross_entropy_row_gradient;
-using kernels::reference::cross_entropy_row;
-using kernels::reference::cross_entropy_row_gradient;
-// The sums of one call so far.
-struct Sums {
-  double smoothed = 0;
-  double nll = 0;
-  int64_t correct = 0;
-
-  void add(const kernels::RowLoss& loss) {
-    smoothed += loss.smoothed;
-    nll += loss.nll;
-    correct += loss.correct ? 1 : 0;
-  }
-};
-
-// Adds the losses of a chunk. When learning, the logits are replaced by their gradient.
-template <typename T>
-void add_losses(const int32_t* targets, const LossOptions& options, bool learning, Tensor& logits, Sums& sums) {
-  for (int64_t n = 0; n < logits.dim(0); ++n) {
-    T* row = logits.data<T>() + n * logits.stride(0);
-    const kernels::RowLoss loss = learning ? cross_entropy_row_gradient(row, logits.dim(1), targets[n], options)
-                                           : cross_entropy_row(row, logits.dim(1), targets[n], options.label_smoothing);
-    sums.add(loss);
-  }
-}
+using kernels::TokenLosses;
 
 // What the loss of a call is computed from.
 struct LossInputs {
-  const Tensor& hidden;    // [N, D]
-  const Tensor& rounded;   // the same in bfloat16, or undefined
-  const int32_t* targets;  // [N]
+  const Tensor& hidden;   // [N, D]
+  const Tensor& rounded;  // the same in bfloat16, or undefined
+  const Tensor& targets;  // [N] int32
   const Weight& weight;
   const Variable& bias;
   const LossOptions& options;
 };
 
 // Some tokens after the others, all logits of each at once.
-Sums losses_in_chunks(const LossInputs& inputs, bool learning, const Tensor& grad_hidden) {
-  const auto add = inputs.hidden.dtype() == DType::kFloat64 ? add_losses<double> : add_losses<float>;
+TokenLosses losses_in_chunks(const LossInputs& inputs, bool learning, const Tensor& grad_hidden) {
+  const kernels::Backend& backend = kernels::backend_of(inputs.hidden);
   const int64_t n_tokens = inputs.hidden.dim(0);
   LogitChunks chunks(inputs.weight, inputs.bias, n_tokens);
-  Sums sums;
+  TokenLosses sums;
   for (int64_t begin = 0; begin < n_tokens; begin += LogitChunks::kRows) {
     const int64_t end = std::min(begin + LogitChunks::kRows, n_tokens);
-    const Tensor chunk = inputs.hidden.rows(begin, end);  // [C, D]
-    Tensor logits = chunks.compute(chunk);                // [C, V]
-    add(inputs.targets + begin, inputs.options, learning, logits, sums);
-    if (learning) {
+    const Tensor chunk = inputs.hidden.rows(begin, end);     // [C, D]
+    Tensor logits = chunks.compute(chunk);                   // [C, V]
+    const Tensor targets = inputs.targets.rows(begin, end);  // [C]
+    if (!learning) {
+      backend.cross_entropy(logits, targets, inputs.options.label_smoothing, sums);
+    } else {
+      backend.cross_entropy_gradient(logits, targets, inputs.options, sums);
       Tensor grad = grad_hidden.defined() ? grad_hidden.rows(begin, end) : Tensor();  // [C, D]
       chunks.backward(chunk, logits, grad.defined() ? &grad : nullptr);
     }
@@ -85,15 +61,15 @@ std::vector<kernels::RowSums> row_sums(const LogitParts& logits, const Tensor& h
 
 // Some tokens after the others, their logits in parts: once for the sums over the classes, and once more for the
 // gradients.
-Sums losses_in_parts(const LossInputs& inputs, bool learning, const Tensor& grad_hidden) {
+TokenLosses losses_in_parts(const LossInputs& inputs, bool learning, const Tensor& grad_hidden) {
   const LogitParts logits(inputs.weight, inputs.bias);
   const int64_t n_tokens = inputs.hidden.dim(0), n_classes = inputs.weight.shape()[0];
   const Tensor hidden = inputs.rounded.defined() ? inputs.rounded : inputs.hidden.to(DType::kBFloat16);  // [N, D]
-  Sums sums;
+  TokenLosses sums;
   for (int64_t begin = 0; begin < n_tokens; begin += LogitParts::kTokens) {
     const int64_t end = std::min(begin + LogitParts::kTokens, n_tokens);
     const Tensor chunk = hidden.rows(begin, end);  // [C, D]
-    const int32_t* targets = inputs.targets + begin;
+    const int32_t* targets = inputs.targets.data<int32_t>() + begin;
     const std::vector<kernels::RowSums> rows = row_sums(logits, chunk, targets);
     for (const kernels::RowSums& row : rows) {
       sums.add(kernels::loss_of_row_sums(row, n_classes, inputs.options.label_smoothing));
@@ -127,8 +103,8 @@ LossResult linear_cross_entropy(const Variable& hidden, const Weight& weight, co
     grad_hidden = Tensor::empty(hidden.shape(), hidden.dtype());  // [N, D]
   }
   const auto losses = LogitParts::pays(weight, learning) ? losses_in_parts : losses_in_chunks;
-  const Sums sums =
-      losses({hidden.value(), hidden.rounded(), targets.data<int32_t>(), weight, bias, options}, learning, grad_hidden);
+  const TokenLosses sums =
+      losses({hidden.value(), hidden.rounded(), targets, weight, bias, options}, learning, grad_hidden);
   const auto backward = [hidden, grad_hidden](const Tensor& grad_loss) {
     base::check_argument(grad_loss.item() == 1.0,
                          "linear_cross_entropy: the gradient of the loss is {}, must be 1; use gradient_scale",

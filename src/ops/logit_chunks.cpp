@@ -3,32 +3,10 @@
 #include <algorithm>
 
 #include "base/error.h"
+#include "kernels/backends/backend_of.h"
 #include "kernels/check_ids.h"
-#include "kernels/cpu/rows/embedding_cpu.h"
-#include "kernels/reference/embedding.h"
 
 namespace dragoman::ops {
-namespace {
-
-// One name for both dtypes: the float32 kernel and the float64 reference.
-using kernels::scaled_row_accumulate;
-using kernels::reference::scaled_row_accumulate;
-template <typename T>
-void add_to_rows(const Tensor& bias, Tensor& rows) {
-  for (int64_t n = 0; n < rows.dim(0); ++n) {
-    scaled_row_accumulate(bias.data<T>(), T{1}, rows.dim(1), rows.data<T>() + n * rows.stride(0));
-  }
-}
-
-template <typename T>
-void sum_of_rows_accumulate(const Tensor& rows, Tensor& sum) {
-  for (int64_t n = 0; n < rows.dim(0); ++n) {
-    scaled_row_accumulate(rows.data<T>() + n * rows.stride(0), T{1}, rows.dim(1), sum.data<T>());
-  }
-}
-
-}  // namespace
-
 LogitChunks::LogitChunks(const Weight& weight, const Variable& bias, int64_t rows)
     : weight_(weight),
       bias_(bias),
@@ -52,7 +30,7 @@ Tensor LogitChunks::compute(const Tensor& hidden) {
   Tensor logits = logits_.rows(0, hidden.dim(0));  // [C, V]
   multiply_weight(hidden, weight_, Transpose::kYes, {}, logits);
   if (bias_.defined()) {
-    (logits.dtype() == DType::kFloat64 ? add_to_rows<double> : add_to_rows<float>)(bias_.value(), logits);
+    kernels::backend_of(logits).add_to_rows(bias_.value(), logits);
   }
   return logits;
 }
@@ -67,8 +45,7 @@ void LogitChunks::backward(const Tensor& hidden, const Tensor& grad_logits, Tens
     if (!accumulate) {
       grad.zero();
     }
-    (grad.dtype() == DType::kFloat64 ? sum_of_rows_accumulate<double> : sum_of_rows_accumulate<float>)(grad_logits,
-                                                                                                       grad);
+    kernels::backend_of(grad).sum_rows_accumulate(grad_logits, grad);
   }
 }
 

@@ -3,8 +3,8 @@
 #include <algorithm>
 
 #include "base/error.h"
+#include "kernels/backends/backend_of.h"
 #include "kernels/cpu/attention/attention_step_cpu.h"
-#include "kernels/cpu/simd/vector_math.h"
 #include "ops/product_grad.h"
 
 namespace dragoman::ops {
@@ -74,9 +74,7 @@ void LogitParts::Backward::add_to_bias(int64_t row, int64_t column, const Tensor
   if (row == 0 && !bias_grad_.accumulate) {
     sums.zero();
   }
-  for (int64_t n = 0; n < grad_part.dim(0); ++n) {
-    kernels::add_in_place(sums.span<float>(), grad_part.rows(n, n + 1).span<float>());
-  }
+  kernels::backend_of(sums).sum_rows_accumulate(grad_part, sums);
 }
 
 // The gradient of the weight of these classes, from those of all tokens.

@@ -5,20 +5,17 @@
 #include <vector>
 
 #include "base/error.h"
+#include "kernels/backends/backend_of.h"
 #include "kernels/check_ids.h"
 #include "kernels/cpu/output/rdrop_cross_entropy_cpu.h"
-#include "kernels/reference/rdrop_cross_entropy.h"
 #include "ops/logit_chunks.h"
 #include "ops/logit_parts.h"
 
 namespace dragoman::ops {
 namespace {
 
-// One name for both dtypes: the float32 kernel and the float64 reference.
-using kernels::add_to_rdrop_sums;
-using kernels::rdrop_row_gradient;
-using kernels::reference::add_to_rdrop_sums;
-using kernels::reference::rdrop_row_gradient;
+using kernels::RdropLosses;
+
 constexpr const char* kOp = "rdrop_cross_entropy";
 
 void check_inputs(const Variable& first, const Variable& second, const Variable& weight, const Variable& bias,
@@ -33,21 +30,15 @@ void check_inputs(const Variable& first, const Variable& second, const Variable&
 
 // What the loss of a call is computed from.
 struct RdropInputs {
-  const Tensor& first;     // [N, D]
-  const Tensor& second;    // [N, D]
-  const int32_t* targets;  // [N]
+  const Tensor& first;    // [N, D]
+  const Tensor& second;   // [N, D]
+  const Tensor& targets;  // [N] int32
   const Weight& weight;
   const Variable& bias;
   const RdropOptions& options;
 
   int64_t n_tokens() const { return first.dim(0); }
   int64_t n_classes() const { return weight.shape()[0]; }
-  // @param target  its place among the logits given
-  kernels::RdropRowGradient row_gradient(int64_t target) const {
-    const LossOptions& loss = options.cross_entropy;
-    return {target, n_classes(), loss.label_smoothing, loss.gradient_scale / 2,
-            loss.gradient_scale * options.alpha / 4};
-  }
 };
 
 // The gradients of both passes, undefined unless learning.
@@ -57,15 +48,12 @@ struct RdropGradients {
 };
 
 // Adds the losses of a token, all of whose logits are in `sums`.
-kernels::RdropRow add_token(const kernels::RdropSums& sums, const RdropInputs& inputs, RdropResult& result) {
+kernels::RdropRow add_token(const kernels::RdropSums& sums, const RdropInputs& inputs, RdropLosses& losses) {
   const float smoothing = inputs.options.cross_entropy.label_smoothing;
   const kernels::RowLoss loss_p = kernels::loss_of_row_sums(sums.p, inputs.n_classes(), smoothing);
   const kernels::RowLoss loss_q = kernels::loss_of_row_sums(sums.q, inputs.n_classes(), smoothing);
   const kernels::RdropRow row = kernels::rdrop_row_of_sums(sums, loss_p, loss_q);
-  result.smoothed += (loss_p.smoothed + loss_q.smoothed) / 2;
-  result.nll += (loss_p.nll + loss_q.nll) / 2;
-  result.divergence += (row.kl_pq + row.kl_qp) / 2;
-  result.correct += loss_p.correct ? 1 : 0;
+  losses.add(row, loss_p, loss_q);
   return row;
 }
 
@@ -114,32 +102,25 @@ class PairedRows {
 
 // Calls visit(token of the block, its logits in the first pass, those in the second) for a block, or some columns of
 // it.
-template <typename T, class Visit>
+template <class Visit>
 void for_each_pair(Tensor& block, const Visit& visit) {
   const int64_t pairs = block.dim(0) / 2;
   for (int64_t n = 0; n < pairs; ++n) {
-    visit(n, block.data<T>() + n * block.stride(0), block.data<T>() + (pairs + n) * block.stride(0));
+    visit(n, block.data<float>() + n * block.stride(0), block.data<float>() + (pairs + n) * block.stride(0));
   }
 }
 
 // A block of tokens after the other, all logits of each at once; they are replaced by their gradient.
-template <typename T>
-void losses_in_chunks(const RdropInputs& inputs, const RdropGradients& gradients, RdropResult& result) {
+void losses_in_chunks(const RdropInputs& inputs, const RdropGradients& gradients, RdropLosses& losses) {
+  const kernels::Backend& backend = kernels::backend_of(inputs.first);
   LogitChunks chunks(inputs.weight, inputs.bias, 2 * inputs.n_tokens());
   PairedRows pairs(inputs.first, inputs.second, PairedRows::kPairs);
   for (int64_t begin = 0; begin < inputs.n_tokens(); begin += PairedRows::kPairs) {
     const int64_t end = std::min(begin + PairedRows::kPairs, inputs.n_tokens());
-    const Tensor hidden = pairs.gather(begin, end);  // [2C, D]
-    Tensor logits = chunks.compute(hidden);          // [2C, V]
-    for_each_pair<T>(logits, [&](int64_t n, T* logits_p, T* logits_q) {
-      const int32_t target = inputs.targets[begin + n];
-      kernels::RdropSums sums;
-      add_to_rdrop_sums(logits_p, logits_q, logits.dim(1), target, sums);
-      const kernels::RdropRow row = add_token(sums, inputs, result);
-      if (gradients.learning()) {
-        rdrop_row_gradient(row, inputs.row_gradient(target), logits.dim(1), logits_p, logits_q);
-      }
-    });
+    const Tensor hidden = pairs.gather(begin, end);          // [2C, D]
+    Tensor logits = chunks.compute(hidden);                  // [2C, V]
+    const Tensor targets = inputs.targets.rows(begin, end);  // [C]
+    backend.rdrop_cross_entropy({logits, targets, inputs.options, gradients.learning()}, losses);
     if (gradients.learning()) {
       Tensor grad = Tensor::empty(hidden.shape(), hidden.dtype());  // [2C, D]
       chunks.backward(hidden, logits, &grad);
@@ -152,9 +133,10 @@ void losses_in_chunks(const RdropInputs& inputs, const RdropGradients& gradients
 std::vector<kernels::RdropSums> sums_of_parts(const LogitParts& logits, const Tensor& hidden, const int32_t* targets) {
   std::vector<kernels::RdropSums> sums(static_cast<size_t>(hidden.dim(0) / 2));
   logits.compute(hidden, [&](int64_t row, int64_t column, Tensor& part) {
-    for_each_pair<float>(part, [&](int64_t n, const float* logits_p, const float* logits_q) {
+    for_each_pair(part, [&](int64_t n, const float* logits_p, const float* logits_q) {
       const int64_t token = row / 2 + n;
-      add_to_rdrop_sums(logits_p, logits_q, part.dim(1), targets[token] - column, sums[static_cast<size_t>(token)]);
+      kernels::add_to_rdrop_sums(logits_p, logits_q, part.dim(1), targets[token] - column,
+                                 sums[static_cast<size_t>(token)]);
     });
   });
   return sums;
@@ -162,17 +144,17 @@ std::vector<kernels::RdropSums> sums_of_parts(const LogitParts& logits, const Te
 
 // Some blocks of tokens after the others, their logits in parts: once for the sums over the classes, and once more for
 // the gradients.
-void losses_in_parts(const RdropInputs& inputs, const RdropGradients& gradients, RdropResult& result) {
+void losses_in_parts(const RdropInputs& inputs, const RdropGradients& gradients, RdropLosses& losses) {
   constexpr int64_t kTokens = LogitParts::kTokens / 2;
   const LogitParts logits(inputs.weight, inputs.bias);
   PairedRows pairs(inputs.first, inputs.second, kTokens);
   for (int64_t begin = 0; begin < inputs.n_tokens(); begin += kTokens) {
     const int64_t end = std::min(begin + kTokens, inputs.n_tokens());
     const Tensor hidden = pairs.gather(begin, end);  // [2C, D] bfloat16
-    const int32_t* targets = inputs.targets + begin;
+    const int32_t* targets = inputs.targets.data<int32_t>() + begin;
     std::vector<kernels::RdropRow> rows;
     for (const kernels::RdropSums& sums : sums_of_parts(logits, hidden, targets)) {
-      rows.push_back(add_token(sums, inputs, result));
+      rows.push_back(add_token(sums, inputs, losses));
     }
     if (!gradients.learning()) {
       continue;
@@ -180,10 +162,11 @@ void losses_in_parts(const RdropInputs& inputs, const RdropGradients& gradients,
     Tensor grad = Tensor::empty(hidden.shape());  // [2C, D]
     LogitParts::Backward backward(logits, hidden, &grad);
     logits.compute(hidden, [&](int64_t row, int64_t column, Tensor& part) {
-      for_each_pair<float>(part, [&](int64_t n, float* logits_p, float* logits_q) {
+      for_each_pair(part, [&](int64_t n, float* logits_p, float* logits_q) {
         const int64_t token = row / 2 + n;
-        rdrop_row_gradient(rows[static_cast<size_t>(token)], inputs.row_gradient(targets[token] - column), part.dim(1),
-                           logits_p, logits_q);
+        kernels::rdrop_row_gradient(rows[static_cast<size_t>(token)],
+                                    inputs.options.row_gradient(targets[token] - column, inputs.n_classes()),
+                                    part.dim(1), logits_p, logits_q);
       });
       backward.add(row, column, part);
     });
@@ -210,18 +193,16 @@ RdropResult rdrop_cross_entropy(const Variable& first, const Variable& second, c
   const bool in_parts = LogitParts::pays(weight, learning);
   const Tensor rows_p = in_parts ? rounded(first) : first.value();    // [N, D]
   const Tensor rows_q = in_parts ? rounded(second) : second.value();  // [N, D]
-  const auto losses = in_parts                           ? losses_in_parts
-                      : first.dtype() == DType::kFloat64 ? losses_in_chunks<double>
-                                                         : losses_in_chunks<float>;
-  RdropResult result;
-  losses({rows_p, rows_q, targets.data<int32_t>(), weight, bias, options}, gradients, result);
+  RdropLosses losses;
+  (in_parts ? losses_in_parts : losses_in_chunks)({rows_p, rows_q, targets, weight, bias, options}, gradients, losses);
   const auto backward = [first, second, gradients](const Tensor& grad_loss) {
     base::check_argument(grad_loss.item() == 1.0, "{}: the gradient of the loss is {}, must be 1; use gradient_scale",
                          kOp, grad_loss.item());
     first.add_grad(gradients.first);
     second.add_grad(gradients.second);
   };
-  const double loss = options.cross_entropy.gradient_scale * (result.smoothed + options.alpha / 2 * result.divergence);
+  const double loss = options.cross_entropy.gradient_scale * (losses.smoothed + options.alpha / 2 * losses.divergence);
+  RdropResult result{losses, {}};
   result.loss = autograd::record(kOp, Tensor::full({}, loss, first.dtype()), {&first, &second, &weight.variable, &bias},
                                  backward);
   return result;

@@ -1,23 +1,16 @@
 #pragma once
 
+#include "kernels/rdrop_cross_entropy.h"
 #include "ops/cross_entropy.h"
 #include "ops/packed_weight.h"
 
 namespace dragoman::ops {
 
-/// The options of rdrop_cross_entropy.
-struct RdropOptions {
-  LossOptions cross_entropy;  ///< label smoothing, and the factor on the whole loss
-  double alpha = 5;  ///< weight of the divergence as in the paper, >= 0; 0 = cross-entropy of both passes alone
-};
+using kernels::RdropOptions;
 
 /// The loss of rdrop_cross_entropy and the sums over its tokens.
-struct RdropResult {
-  Variable loss;          ///< scalar: the loss to be minimised
-  double smoothed = 0;    ///< label-smoothed cross-entropy summed over tokens, mean of both passes, not scaled
-  double nll = 0;         ///< sum of -log p(target), mean of both passes
-  double divergence = 0;  ///< sum over tokens of (KL(p || q) + KL(q || p)) / 2 in nats, without alpha, not scaled
-  int64_t correct = 0;    ///< tokens whose most probable class in the first pass is the target
+struct RdropResult : kernels::RdropLosses {
+  Variable loss;  ///< scalar: the loss to be minimised
 };
 
 /// Computes the output layer and the loss of R-Drop together. The model has seen every sentence twice, under two

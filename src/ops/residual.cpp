@@ -1,9 +1,6 @@
 #include "ops/residual.h"
 
-#include "kernels/cpu/rows/dropout_cpu.h"
-#include "kernels/cpu/rows/layer_norm_cpu.h"
-#include "kernels/reference/dropout.h"
-#include "kernels/reference/layer_norm.h"
+#include "kernels/backends/backend_of.h"
 #include "ops/saved_norm.h"
 
 namespace dragoman::ops {
@@ -37,11 +34,7 @@ void residual_backward(const Variable& residual, const Variable& sublayer, const
     return;
   }
   Tensor grad_sublayer = Tensor::empty(grad_sum.shape(), sublayer.dtype());  // [N, D]
-  if (grad_sum.dtype() == DType::kFloat64) {
-    kernels::reference::dropout_rows(grad_sum, dropout, grad_sublayer);
-  } else {
-    kernels::dropout_rows(grad_sum, dropout, grad_sublayer);
-  }
+  kernels::backend_of(grad_sum).dropout_rows(grad_sum, dropout, grad_sublayer);
   sublayer.add_grad(grad_sublayer);
 }
 
@@ -50,11 +43,7 @@ void residual_backward(const Variable& residual, const Variable& sublayer, const
 Variable residual_dropout(const Variable& residual, const Variable& sublayer, const Dropout& dropout) {
   check_residual("residual_dropout", residual, sublayer, dropout);
   Tensor sum = Tensor::empty(residual.shape(), residual.dtype());  // [N, D]
-  if (sum.dtype() == DType::kFloat64) {
-    kernels::reference::residual_dropout(residual.value(), sublayer.value(), dropout, sum);
-  } else {
-    kernels::residual_dropout_float32(residual.value(), sublayer.value(), dropout, sum);
-  }
+  kernels::backend_of(sum).residual_dropout(residual.value(), sublayer.value(), dropout, sum);
   return autograd::record("residual_dropout", sum, {&residual, &sublayer},
                           [residual, sublayer, dropout](const Tensor& grad_output) {
                             residual_backward(residual, sublayer, dropout, grad_output);
@@ -72,12 +61,7 @@ Variable residual_dropout_layer_norm(const Variable& residual, const Variable& s
   Tensor rounded = is_bfloat16(sublayer.value()) ? Tensor::empty(residual.shape(), DType::kBFloat16) : Tensor();
   const kernels::LayerNormForward norm{
       sum, gain.value(), bias.value(), epsilon, y, stats, rounded.defined() ? &rounded : nullptr};
-  if (dtype == DType::kFloat64) {
-    kernels::reference::residual_dropout(residual.value(), sublayer.value(), dropout, sum);
-    kernels::reference::layer_norm(norm);
-  } else {
-    kernels::residual_dropout_layer_norm_float32(residual.value(), sublayer.value(), dropout, sum, norm);
-  }
+  kernels::backend_of(sum).residual_dropout_layer_norm(residual.value(), sublayer.value(), dropout, sum, norm);
   const SavedNorm saved{sum, stats, gain, bias};
   const auto backward = [residual, sublayer, dropout, saved](const Tensor& grad_output) {
     const bool drops = dropout.probability > 0.0F;

@@ -1,26 +1,13 @@
 #include "ops/row_dropout.h"
 
-#include "kernels/cpu/rows/embedding_cpu.h"
-#include "kernels/reference/dropout.h"
-#include "kernels/reference/embedding.h"
+#include "kernels/backends/backend_of.h"
 
 namespace dragoman::ops {
 namespace {
 
-// One name for both dtypes: the float32 kernel and the float64 reference.
-using kernels::scaled_row;
-using kernels::reference::scaled_row;
-template <typename T>
-void drop_rows(const Tensor& x, const Dropout& dropout, Tensor& y) {
-  for (int64_t n = 0; n < x.dim(0); ++n) {
-    const auto factor = static_cast<T>(kernels::reference::dropout_factor(dropout, n, 0));
-    scaled_row(x.data<T>() + n * x.stride(0), factor, x.dim(1), y.data<T>() + n * y.stride(0));
-  }
-}
-
 Tensor drop_whole_rows(const Tensor& x, const Dropout& dropout) {
   Tensor y = Tensor::empty(x.shape(), x.dtype());  // [N, D]
-  (x.dtype() == DType::kFloat64 ? drop_rows<double> : drop_rows<float>)(x, dropout, y);
+  kernels::backend_of(x).dropout_whole_rows(x, dropout, y);
   return y;
 }
 

@@ -1,9 +1,7 @@
 #include "ops/saved_norm.h"
 
 #include "base/error.h"
-#include "kernels/cpu/rows/layer_norm_cpu.h"
-#include "kernels/reference/dropout.h"
-#include "kernels/reference/layer_norm.h"
+#include "kernels/backends/backend_of.h"
 
 namespace dragoman::ops {
 namespace {
@@ -39,15 +37,11 @@ Tensor norm_backward(const SavedNorm& saved, const Tensor& grad_output, const Dr
   NormGradients grads(saved);
   const kernels::LayerNormBackward norm{saved.x, saved.stats, saved.gain.value(), grad_output,
                                         grads.x, grads.gain,  grads.bias};
-  if (saved.x.dtype() == DType::kFloat64) {
-    kernels::reference::layer_norm_backward(norm);
-    if (grad_dropped != nullptr) {
-      kernels::reference::dropout_rows(grads.x, dropout, *grad_dropped);
-    }
-  } else if (grad_dropped != nullptr) {
-    kernels::residual_dropout_layer_norm_backward_float32(norm, dropout, *grad_dropped);
+  const kernels::Backend& backend = kernels::backend_of(saved.x);
+  if (grad_dropped != nullptr) {
+    backend.residual_dropout_layer_norm_backward(norm, dropout, *grad_dropped);
   } else {
-    kernels::layer_norm_backward_float32(norm);
+    backend.layer_norm_backward(norm);
   }
   saved.gain.add_grad(grads.gain);
   saved.bias.add_grad(grads.bias);

@@ -3,6 +3,7 @@
 #include <sys/mman.h>
 
 #include <algorithm>
+#include <cstring>
 #include <utility>
 
 #include "base/error.h"
@@ -18,8 +19,13 @@ size_t round_up(size_t bytes, size_t unit) {
   return (bytes + unit - 1) / unit * unit;
 }
 
-std::shared_ptr<Arena>& thread_arena() {
-  thread_local std::shared_ptr<Arena> arena;
+std::shared_ptr<Allocator>& thread_allocator() {
+  thread_local std::shared_ptr<Allocator> allocator;
+  return allocator;
+}
+
+const std::shared_ptr<Allocator>& process_arena() {
+  static const std::shared_ptr<Allocator> arena = std::make_shared<Arena>();
   return arena;
 }
 
@@ -217,16 +223,33 @@ void Arena::join_with_next(char* address, Block& block) {
   }
 }
 
-const std::shared_ptr<Arena>& Arena::current() {
-  static const std::shared_ptr<Arena> process_arena = std::make_shared<Arena>();
-  const std::shared_ptr<Arena>& arena = thread_arena();
-  return arena ? arena : process_arena;
+void Arena::copy_to_host(const void* device, size_t bytes, void* host) const {
+  std::memmove(host, device, bytes);
 }
 
-ArenaScope::ArenaScope(std::shared_ptr<Arena> arena) : previous_(std::exchange(thread_arena(), std::move(arena))) {}
+void Arena::copy_from_host(const void* host, size_t bytes, void* device) const {
+  std::memmove(device, host, bytes);
+}
+
+void Arena::copy_inside(const void* from, size_t bytes, void* to) const {
+  std::memmove(to, from, bytes);
+}
+
+const std::shared_ptr<Allocator>& Arena::current() {
+  const std::shared_ptr<Allocator>& allocator = thread_allocator();
+  return allocator ? allocator : process_arena();
+}
+
+const std::shared_ptr<Allocator>& Arena::host() {
+  const std::shared_ptr<Allocator>& allocator = current();
+  return allocator->device().is_host() ? allocator : process_arena();
+}
+
+ArenaScope::ArenaScope(std::shared_ptr<Allocator> allocator)
+    : previous_(std::exchange(thread_allocator(), std::move(allocator))) {}
 
 ArenaScope::~ArenaScope() {
-  thread_arena() = std::move(previous_);
+  thread_allocator() = std::move(previous_);
 }
 
 }  // namespace dragoman::tensor

@@ -9,42 +9,45 @@
 #include <set>
 #include <vector>
 
+#include "tensor/allocator.h"
+
 namespace dragoman::tensor {
 
-/// The counters of an arena. Tests use them to show that a step after warm-up requests no memory from the system.
-struct ArenaCounters {
-  uint64_t system_requests = 0;  ///< number of requests to the system
-  uint64_t system_bytes = 0;     ///< bytes obtained from the system
-  uint64_t live_bytes = 0;       ///< allocated bytes
-  uint64_t peak_bytes = 0;       ///< peak of the allocated bytes
-};
-
-/// A caching allocator. It obtains large regions, with huge pages advised, from the system and allocates 64-byte
-/// aligned blocks by best fit. Free neighbours are merged. Regions return to the system only in give_back() and in the
-/// destructor. The last small freed blocks are kept unmerged for requests of exactly their size, because a step of a
-/// model requests equal sizes again and again. Touching new memory takes about 12 times as long as reusing it, so each
-/// worker keeps one arena for its lifetime. Blocks keep the arena alive: the storage of a tensor holds a shared pointer
-/// to the arena. Threads: any number, but the lock is meant to be uncontended: one thread at a time.
-class Arena {
+/// The caching allocator of host memory. It obtains large regions, with huge pages advised, from the system and
+/// allocates 64-byte aligned blocks by best fit. Free neighbours are merged. Regions return to the system only in
+/// give_back() and in the destructor. The last small freed blocks are kept unmerged for requests of exactly their size,
+/// because a step of a model requests equal sizes again and again. Touching new memory takes about 12 times as long as
+/// reusing it, so each worker keeps one arena for its lifetime. Blocks keep the arena alive: the storage of a tensor
+/// holds a shared pointer to the arena. Threads: any number, but the lock is meant to be uncontended: one thread at a
+/// time.
+class Arena final : public Allocator {
  public:
   Arena() = default;
-  ~Arena();
-  Arena(const Arena&) = delete;
-  Arena& operator=(const Arena&) = delete;
+  ~Arena() override;
+
+  Device device() const override { return {}; }
+  std::shared_ptr<Allocator> another() const override { return std::make_shared<Arena>(); }
 
   /// Returns an uninitialised block of at least `bytes`, aligned to 64 bytes. Throws: Error, "arena: the system refused
   /// N bytes (M already held); use smaller batches".
-  void* allocate(size_t bytes);
-  void release(void* block);
-  /// Ensures that one further block of `bytes` can be allocated without a request to the system.
-  void reserve(size_t bytes);
+  void* allocate(size_t bytes) override;
+  void release(void* block) override;
+  void reserve(size_t bytes) override;
   /// Returns all empty regions to the system.
-  void give_back();
-  ArenaCounters counters() const;
+  void give_back() override;
+  ArenaCounters counters() const override;
 
-  /// Returns the arena for new tensors of this thread: that of the innermost ArenaScope, otherwise one shared by the
-  /// process.
-  static const std::shared_ptr<Arena>& current();
+  bool host_may_access() const override { return true; }
+  void copy_to_host(const void* device, size_t bytes, void* host) const override;
+  void copy_from_host(const void* host, size_t bytes, void* device) const override;
+  void copy_inside(const void* from, size_t bytes, void* to) const override;
+
+  /// Returns the allocator of new tensors of this thread: that of the innermost ArenaScope, otherwise an arena shared
+  /// by the process.
+  static const std::shared_ptr<Allocator>& current();
+  /// Returns the allocator of new tensors of this thread that must be in host memory: `current` if it is of the host,
+  /// otherwise the arena shared by the process.
+  static const std::shared_ptr<Allocator>& host();
 
  private:
   using FreeBlocks = std::set<std::pair<size_t, char*>>;
@@ -86,16 +89,16 @@ class Arena {
   ArenaCounters counters_;
 };
 
-/// While alive, new tensors of this thread come from `arena`.
+/// While alive, new tensors of this thread come from `allocator`, and so are on its device.
 class [[nodiscard]] ArenaScope {
  public:
-  explicit ArenaScope(std::shared_ptr<Arena> arena);
+  explicit ArenaScope(std::shared_ptr<Allocator> allocator);
   ~ArenaScope();
   ArenaScope(const ArenaScope&) = delete;
   ArenaScope& operator=(const ArenaScope&) = delete;
 
  private:
-  std::shared_ptr<Arena> previous_;
+  std::shared_ptr<Allocator> previous_;
 };
 
 }  // namespace dragoman::tensor

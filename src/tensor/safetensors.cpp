@@ -10,6 +10,7 @@
 #include "base/error.h"
 #include "tensor/dtype_info.h"
 #include "tensor/safetensors_header.h"
+#include "tensor/transfer.h"
 
 namespace dragoman::tensor {
 namespace {
@@ -118,7 +119,8 @@ size_t bytes_of(const Tensor& tensor) {
 Tensor checked_for_file(const std::string& name, const Tensor& tensor, FiniteCheck finite) {
   base::check_argument(tensor.defined() && tensor.size() > 0, "safetensors: tensor '{}' is empty and cannot be written",
                        name);
-  Tensor dense = tensor.is_contiguous() ? tensor : tensor.clone();
+  const HostScope on_host;
+  Tensor dense = tensor.is_contiguous() ? to_host(tensor) : tensor.clone();
   const int64_t bad = finite == FiniteCheck::kYes ? first_non_finite(dense) : -1;
   base::check_argument(bad < 0,
                        "safetensors: tensor '{}': element {} is {}, all values must be finite; lower the learning rate",
@@ -144,6 +146,7 @@ void check_finite(const std::string& name, const Tensor& tensor, std::string_vie
 // All tensors of a file; `make(bytes, where they begin in the file, shape, dtype)` gives each.
 template <typename Make>
 NamedTensors read_all(std::string_view file, std::string_view file_name, FiniteCheck finite, Make make) {
+  const HostScope on_host;
   const SafetensorsHeader header = parse_safetensors_header(file, file_name);
   NamedTensors tensors;
   for (const SafetensorsEntry& entry : header.entries) {
@@ -189,6 +192,7 @@ std::optional<std::pair<std::string, Tensor>> SafetensorsStream::next() {
   }
   const SafetensorsEntry& entry = entries_[next_++];
   const auto bytes = static_cast<int64_t>(entry.end - entry.begin);
+  const HostScope on_host;
   Tensor file_bytes = Tensor::empty({bytes}, DType::kInt8);
   const std::span<char> data(reinterpret_cast<char*>(file_bytes.data<int8_t>()), entry.end - entry.begin);
   read_(data);
@@ -236,7 +240,8 @@ SafetensorsImage make_safetensors(const NamedTensors& tensors, const std::map<st
 }
 
 int64_t first_non_finite(const Tensor& tensor) {
-  const Tensor dense = tensor.is_contiguous() ? tensor : tensor.clone();
+  const HostScope on_host;
+  const Tensor dense = tensor.is_contiguous() ? to_host(tensor) : tensor.clone();
   switch (dense.dtype()) {
     case DType::kFloat32:
       return first_with_exponent<uint32_t>(dense.raw_data(), dense.size(), 0x7F800000U);

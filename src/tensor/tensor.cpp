@@ -11,12 +11,13 @@
 namespace dragoman::tensor {
 
 struct Tensor::Storage {
-  Storage(std::shared_ptr<Arena> from, size_t bytes) : arena(std::move(from)), memory(arena->allocate(bytes)) {}
-  ~Storage() { arena->release(memory); }
+  Storage(std::shared_ptr<Allocator> from, size_t bytes)
+      : allocator(std::move(from)), memory(allocator->allocate(bytes)) {}
+  ~Storage() { allocator->release(memory); }
   Storage(const Storage&) = delete;
   Storage& operator=(const Storage&) = delete;
 
-  std::shared_ptr<Arena> arena;
+  std::shared_ptr<Allocator> allocator;
   void* memory;
 };
 
@@ -78,6 +79,24 @@ void for_each_run(const Shape& shape, const Tensor& tensor, Visit visit) {
   }
 }
 
+// A contiguous tensor in host memory with the elements of `tensor`, which is the result if it is one.
+Tensor dense_on_host(const Tensor& tensor) {
+  if (tensor.device().is_host() && tensor.is_contiguous()) {
+    return tensor;
+  }
+  const ArenaScope on_host(Arena::host());
+  return tensor.clone();
+}
+
+// Conversion where source or result is not in host memory.
+Tensor converted_by_host(const Tensor& tensor, DType dtype) {
+  const auto convert = [&] {
+    const ArenaScope on_host(Arena::host());
+    return dense_on_host(tensor).to(dtype);
+  };
+  return convert().clone();
+}
+
 }  // namespace
 
 Tensor Tensor::empty(const Shape& shape, DType dtype) {
@@ -90,12 +109,17 @@ Tensor Tensor::empty(const Shape& shape, DType dtype) {
   tensor.shape_ = shape;
   tensor.strides_ = row_major_strides(shape);
   tensor.dtype_ = dtype;
+  tensor.device_ = tensor.storage_->allocator->device();
   return tensor;
 }
 
 Tensor Tensor::zeros(const Shape& shape, DType dtype) {
   Tensor tensor = empty(shape, dtype);
-  std::memset(tensor.raw_data(), 0, static_cast<size_t>(tensor.size()) * dtype_bytes(dtype));
+  if (tensor.device().is_host()) {
+    std::memset(tensor.raw_data(), 0, static_cast<size_t>(tensor.size()) * dtype_bytes(dtype));
+  } else {
+    tensor.zero();
+  }
   return tensor;
 }
 
@@ -110,7 +134,11 @@ Tensor Tensor::from(std::span<const T> values, const Shape& shape) {
   base::check_argument(static_cast<int64_t>(values.size()) == shape.size(), "tensor: {} values for shape {}",
                        values.size(), shape);
   Tensor tensor = empty(shape, DTypeOf<T>::value);
-  std::copy(values.begin(), values.end(), tensor.data<T>());
+  if (tensor.device().is_host()) {
+    std::copy(values.begin(), values.end(), tensor.data<T>());
+  } else {
+    tensor.storage_->allocator->copy_from_host(values.data(), values.size_bytes(), tensor.first_);
+  }
   return tensor;
 }
 
@@ -124,8 +152,12 @@ bool Tensor::is_contiguous() const {
   return true;
 }
 
-void Tensor::refuse_dtype(DType asked) const {
-  base::fail(base::ErrorKind::kRuntime, "tensor: asked for {}, holds {}", dtype_name(asked), dtype_name(dtype_));
+void Tensor::check_access_slowly(DType asked) const {
+  base::check(asked == dtype_, base::ErrorKind::kRuntime, "tensor: asked for {}, holds {}", dtype_name(asked),
+              dtype_name(dtype_));
+  base::check(storage_->allocator->host_may_access(), base::ErrorKind::kRuntime,
+              "tensor: the host asked for the memory of {}, a {} {}; use a transfer of tensor/transfer.h",
+              device_.name(), dtype_name(dtype_), shape_);
 }
 
 template <typename T>
@@ -142,14 +174,14 @@ std::span<T> Tensor::span() {
 
 template <typename T>
 std::vector<T> Tensor::to_vector() const {
-  const Tensor dense = is_contiguous() ? *this : clone();
+  const Tensor dense = dense_on_host(*this);
   const std::span<const T> elements = dense.span<T>();
   return {elements.begin(), elements.end()};
 }
 
 double Tensor::item() const {
   base::check_argument(size() == 1, "tensor: item() of shape {}, must hold one element", shape_);
-  return element(*this, 0);
+  return element(dense_on_host(*this), 0);
 }
 
 Tensor Tensor::reshape(const Shape& shape) const {
@@ -189,6 +221,8 @@ Tensor Tensor::reinterpret(int64_t byte_offset, const Shape& shape, DType dtype)
   base::check_argument(is_contiguous() && byte_offset >= 0 && asked <= held - byte_offset,
                        "tensor: {} bytes from {} on, asked of {} contiguous ones", asked, byte_offset, held);
   if (reinterpret_cast<uintptr_t>(first_ + byte_offset) % static_cast<uintptr_t>(width) != 0) {
+    base::check(device_.is_host(), base::ErrorKind::kRuntime, "tensor: {} bytes from {} on are not aligned on {}",
+                asked, byte_offset, device_.name());
     Tensor copy = empty(shape, dtype);
     std::memcpy(copy.raw_data(), first_ + byte_offset, static_cast<size_t>(asked));
     return copy;
@@ -211,6 +245,9 @@ Tensor Tensor::to(DType dtype) const {
   if (dtype == dtype_) {
     return clone();
   }
+  if (!device_.is_host() || !Arena::current()->device().is_host()) {
+    return converted_by_host(*this, dtype);
+  }
   const Tensor dense = is_contiguous() ? *this : clone();
   Tensor converted = empty(shape_, dtype);
   if (dtype_ == DType::kBFloat16 && dtype == DType::kFloat32) {  // models are large
@@ -230,22 +267,42 @@ Tensor Tensor::to(DType dtype) const {
 void Tensor::copy_from(const Tensor& source) {
   base::check_argument(shape_ == source.shape_ && dtype_ == source.dtype_, "copy: {} {} into {} {}",
                        dtype_name(source.dtype_), source.shape_, dtype_name(dtype_), shape_);
-  const size_t width = dtype_bytes(dtype_);
-  auto* to = static_cast<char*>(raw_data());
-  const auto* from = static_cast<const char*>(source.raw_data());
   if (is_contiguous() && source.is_contiguous()) {
-    std::memmove(to, from, static_cast<size_t>(size()) * width);
+    copy_bytes(source, 0, 0, size());
     return;
   }
   base::check_argument(is_contiguous() || rank() == 2, "copy: into a strided view of rank {}", rank());
   for_each_run(shape_, source, [&](int64_t offset, int64_t dense, int64_t run) {
-    const int64_t target = is_contiguous() ? dense : dense / run * stride(0);
-    std::memcpy(to + static_cast<size_t>(target) * width, from + static_cast<size_t>(offset) * width,
-                static_cast<size_t>(run) * width);
+    copy_bytes(source, offset, is_contiguous() ? dense : dense / run * stride(0), run);
   });
 }
 
+// Copies `elements` from element `from` of source on to element `to` on, over the host if the devices differ.
+void Tensor::copy_bytes(const Tensor& source, int64_t from, int64_t to, int64_t elements) {
+  const auto width = static_cast<int64_t>(dtype_bytes(dtype_));
+  const char* first = source.first_ + from * width;
+  char* target = first_ + to * width;
+  const auto bytes = static_cast<size_t>(elements * width);
+  if (device_.is_host() && source.device_.is_host()) {
+    std::memmove(target, first, bytes);
+  } else if (device_ == source.device_) {
+    storage_->allocator->copy_inside(first, bytes, target);
+  } else if (device_.is_host()) {
+    source.storage_->allocator->copy_to_host(first, bytes, target);
+  } else if (source.device_.is_host()) {
+    storage_->allocator->copy_from_host(first, bytes, target);
+  } else {
+    base::fail(base::ErrorKind::kRuntime, "copy: from {} to {}; copy to the host first", source.device_.name(),
+               device_.name());
+  }
+}
+
 void Tensor::fill(double value) {
+  if (!device_.is_host()) {
+    const ArenaScope on_host(Arena::host());
+    copy_from(full(shape_, value, dtype_));
+    return;
+  }
   for_each_run(shape_, *this, [&](int64_t offset, int64_t, int64_t run) {
     if (dtype_ == DType::kFloat32) {
       std::fill_n(data<float>() + offset, run, static_cast<float>(value));

@@ -11,15 +11,16 @@
 
 namespace dragoman::tensor {
 
-/// A row-major n-dimensional array: shape, strides in elements, dtype and shared memory of an arena. Copies and views
-/// (`reshape`, `rows`, `columns`) share the memory. `const` is shallow: a copy or view of a const Tensor may write it.
+/// A row-major n-dimensional array: shape, strides in elements, dtype and shared memory of a device.
+/// A copy of a Tensor and the views (`reshape`, `rows`, `columns`) share the memory. `clone` copies the memory.
+/// `const` is shallow: a copy or view of a const Tensor may write it.
 /// Threads: as a shared pointer. Several threads may read one element, but not write it.
 class Tensor {
  public:
   /// Constructs an undefined tensor without memory, with shape [0].
   Tensor() = default;
 
-  /// Returns a tensor with uninitialised memory of Arena::current().
+  /// Returns a tensor with uninitialised memory of Arena::current(), on the device of that allocator.
   static Tensor empty(const Shape& shape, DType dtype = DType::kFloat32);
   static Tensor zeros(const Shape& shape, DType dtype = DType::kFloat32);
   static Tensor full(const Shape& shape, double value, DType dtype = DType::kFloat32);
@@ -33,6 +34,7 @@ class Tensor {
 
   bool defined() const { return storage_ != nullptr; }
   DType dtype() const { return dtype_; }
+  Device device() const { return device_; }
   const Shape& shape() const { return shape_; }
   int rank() const { return shape_.rank(); }
   /// Returns the size of one axis.
@@ -45,21 +47,31 @@ class Tensor {
   /// Returns true if another tensor shares the memory.
   bool is_shared() const { return storage_.use_count() > 1; }
 
-  /// Returns the first element. Throws: Error if T is not the dtype of the tensor, "tensor: asked for float32, holds
-  /// int32".
+  /// Returns the first element, in host memory. Kernels use it; everything above them uses tensor/transfer.h.
+  /// Throws: Error if T is not the dtype of the tensor, "tensor: asked for float32, holds int32", or if the memory is
+  /// not the host's, "tensor: the host asked for the memory of cuda:0; use a transfer".
   template <typename T>
   T* data() {
-    check_dtype(DTypeOf<T>::value);
+    check_access(DTypeOf<T>::value);
     return reinterpret_cast<T*>(first_);
   }
   template <typename T>
   const T* data() const {
-    check_dtype(DTypeOf<T>::value);
+    check_access(DTypeOf<T>::value);
     return reinterpret_cast<const T*>(first_);
   }
-  void* raw_data() { return first_; }
-  const void* raw_data() const { return first_; }
-  /// Returns all elements of a contiguous tensor. Throws: Error for a strided view.
+  void* raw_data() {
+    check_access(dtype_);
+    return first_;
+  }
+  const void* raw_data() const {
+    check_access(dtype_);
+    return first_;
+  }
+  /// Returns the address of the first element in the memory of the device, to be given to kernels of the device.
+  void* device_data() { return first_; }
+  const void* device_data() const { return first_; }
+  /// Returns all elements of a contiguous tensor. Throws: Error for a strided view, and as `data` does.
   template <typename T>
   std::span<const T> span() const;
   template <typename T>
@@ -80,11 +92,11 @@ class Tensor {
   /// copied. Requires: the tensor is contiguous. Throws: Error if the elements exceed the memory.
   Tensor reinterpret(int64_t byte_offset, const Shape& shape, DType dtype) const;
 
-  /// Returns a contiguous copy in the current arena.
+  /// Returns a contiguous copy in memory of the current allocator.
   Tensor clone() const;
   /// Returns a copy with converted elements. Conversion to bfloat16 rounds to nearest even.
   Tensor to(DType dtype) const;
-  /// Overwrites all elements. Requires: equal shapes and dtypes.
+  /// Overwrites all elements. The devices may differ. Requires: equal shapes and dtypes.
   void copy_from(const Tensor& source);
   void fill(double value);
   void zero() { fill(0.0); }
@@ -92,18 +104,20 @@ class Tensor {
  private:
   struct Storage;
 
-  void check_dtype(DType asked) const {
-    if (asked != dtype_) [[unlikely]] {
-      refuse_dtype(asked);
+  void check_access(DType asked) const {
+    if (asked != dtype_ || !device_.is_host()) [[unlikely]] {
+      check_access_slowly(asked);
     }
   }
-  [[noreturn]] void refuse_dtype(DType asked) const;
+  void check_access_slowly(DType asked) const;
+  void copy_bytes(const Tensor& source, int64_t from, int64_t to, int64_t elements);
 
   std::shared_ptr<Storage> storage_;
   char* first_ = nullptr;  // the first element: kernels ask for it once a row
   Shape shape_{0};
   std::array<int64_t, Shape::kMaxRank> strides_{};
   DType dtype_ = DType::kFloat32;
+  Device device_;
 };
 
 /// Convert between float32 and bfloat16, with rounding to nearest even. NaN stays NaN.

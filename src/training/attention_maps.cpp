@@ -4,6 +4,7 @@
 
 #include "autograd/variable.h"
 #include "report/svg_heat_map.h"
+#include "tensor/transfer.h"
 
 namespace dragoman::training {
 namespace {
@@ -38,9 +39,10 @@ class MapCollector : public nn::ForwardObserver {
   // [H, T, S] -> [T, S]
   static std::vector<float> mean(const tensor::Tensor& weights) {
     const int64_t heads = weights.dim(0), cells = weights.dim(1) * weights.dim(2);
+    const tensor::HostView<float> all(weights);
     std::vector<float> mean(static_cast<size_t>(cells));
     for (int64_t index = 0; index < heads * cells; ++index) {
-      mean[static_cast<size_t>(index % cells)] += weights.data<float>()[index] / static_cast<float>(heads);
+      mean[static_cast<size_t>(index % cells)] += all[static_cast<size_t>(index)] / static_cast<float>(heads);
     }
     return mean;
   }

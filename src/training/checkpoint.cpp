@@ -13,6 +13,7 @@
 #include "models/model_folder.h"
 #include "models/model_tensors.h"
 #include "tensor/safetensors.h"
+#include "tensor/transfer.h"
 
 namespace dragoman::training {
 namespace {
@@ -211,9 +212,10 @@ ModelTexts average_into(const std::vector<std::filesystem::path>& folders, bool 
         fill(parameters, values, kAveragePrefix, state, folder.path_of(kOptimizerFile));
       }
     }
-    std::ranges::transform(sums, values.span<float>(), sums.begin(), std::plus<>());
+    std::ranges::transform(sums, tensor::HostView<float>(values).span(), sums.begin(), std::plus<>());
   }
-  std::ranges::transform(sums, parameters.mutable_values().span<float>().begin(),
+  tensor::HostEdit<float> average(parameters.mutable_values());
+  std::ranges::transform(sums, average.span().begin(),
                          [&](double sum) { return static_cast<float>(sum / static_cast<double>(folders.size())); });
   return texts;
 }

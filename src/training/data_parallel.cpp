@@ -8,13 +8,13 @@
 #include "base/error.h"
 #include "base/lap.h"
 #include "distributed/thread_communicator.h"
-#include "kernels/cpu/simd/vector_math.h"
+#include "kernels/backends/backend_of.h"
 
 namespace dragoman::training {
 
 /// One thread's share: created, used and destroyed with its own arena.
 struct DataParallel::Worker {
-  std::shared_ptr<tensor::Arena> arena;
+  std::shared_ptr<tensor::Allocator> arena;
   std::unique_ptr<distributed::Communicator> communicator;
   std::unique_ptr<Replica> replica;
   std::unique_ptr<GradientBuckets> gradients;
@@ -72,7 +72,7 @@ DataParallel::DataParallel(models::Model& model, std::unique_ptr<const Objective
       pool_(options.workers) {
   for (auto& communicator : distributed::ThreadCommunicator::make_group(workers(), &processes)) {
     auto worker = std::make_unique<Worker>();
-    worker->arena = std::make_shared<tensor::Arena>();
+    worker->arena = tensor::Arena::current()->another();
     worker->communicator = std::move(communicator);
     workers_.push_back(std::move(worker));
   }
@@ -172,10 +172,11 @@ void DataParallel::run_passes(Worker& worker, std::span<const data::Batch> shard
 
 // Global norm of the summed gradients.
 double DataParallel::gradient_norm(Worker& worker) {
-  const std::span<const float> gradients = worker.replica->parameters().gradients().span<float>();
+  const tensor::Tensor& gradients = worker.replica->parameters().gradients();  // [size]
+  const kernels::Backend& backend = kernels::backend_of(gradients);
   double sum = 0.0;
   for (const auto [begin, end] : worker.gradients->shares()) {
-    sum += kernels::sum_of_squares(gradients.subspan(static_cast<size_t>(begin), static_cast<size_t>(end - begin)));
+    sum += backend.sum_of_squares(gradients.rows(begin, end));
   }
   worker.communicator->all_reduce_sum(std::span<double>(&sum, 1));
   return std::sqrt(sum);
@@ -184,21 +185,21 @@ double DataParallel::gradient_norm(Worker& worker) {
 void DataParallel::apply(Worker& worker, const AdamStep& step) {
   nn::ParameterSet& parameters = worker.replica->parameters();
   for (const distributed::Part part : worker.gradients->shares()) {
-    adam_.update(parameters.mutable_values().span<float>(), parameters.gradients().span<float>(), part, step);
+    adam_.update(parameters.mutable_values(), parameters.gradients(), part, step);
   }
 }
 
 // Whoever changed the values, the replicas multiply with copies of the present ones.
 void DataParallel::pack_weights() {
-  nn::WeightPacking& packing = *workers_.front()->replica->parameters().packing();
-  if (!packing.current()) {
-    pool_.run([&](int rank) { packing.pack(rank, workers()); });
+  nn::WeightPacking* packing = workers_.front()->replica->parameters().packing();
+  if (packing != nullptr && !packing->current()) {
+    pool_.run([&](int rank) { packing->pack(rank, workers()); });
   }
 }
 
 tensor::ArenaCounters DataParallel::measure_pass(const data::Batch& batch) {
   pack_weights();
-  const auto arena = std::make_shared<tensor::Arena>();
+  const auto arena = workers_.front()->arena->another();
   const tensor::ArenaScope memory(arena);
   Replica& replica = *workers_.front()->replica;
   replica.parameters().clear_gradients();

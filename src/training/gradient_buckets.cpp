@@ -10,7 +10,7 @@ GradientBuckets::GradientBuckets(nn::ParameterSet& parameters, distributed::Comm
   const int64_t total = parameters.gradients().size();
   for (int64_t begin = 0; begin < total; begin += bucket_elements_) {
     const distributed::Part part{begin, std::min(begin + bucket_elements_, total)};
-    buckets_.push_back({part});
+    buckets_.emplace_back().part = part;
     const distributed::Part share = communicator.share(part.end - part.begin);
     shares_.push_back({begin + share.begin, begin + share.end});
   }
@@ -25,6 +25,7 @@ GradientBuckets::GradientBuckets(nn::ParameterSet& parameters, distributed::Comm
 void GradientBuckets::begin_update() {
   parameters_.clear_gradients();
   for (Bucket& bucket : buckets_) {
+    bucket.values.reset();
     bucket.missing = bucket.parameters;
     bucket.begun = false;
   }
@@ -32,7 +33,7 @@ void GradientBuckets::begin_update() {
 
 void GradientBuckets::parameter_final(const nn::Variable& parameter) {
   const tensor::Tensor& gradient = parameter.grad();
-  const int64_t first = gradient.data<float>() - parameters_.gradients().data<float>();
+  const int64_t first = tensor::offset_in(parameters_.gradients(), gradient);
   const int64_t last = first + gradient.size() - 1;
   for (int64_t bucket = first / bucket_elements_; bucket <= last / bucket_elements_; ++bucket) {
     if (--buckets_[static_cast<size_t>(bucket)].missing == 0) {
@@ -49,14 +50,16 @@ void GradientBuckets::finish_update() {
     }
   }
   communicator_.end_sums();
+  for (Bucket& bucket : buckets_) {
+    bucket.values.reset();
+  }
 }
 
 void GradientBuckets::begin_sum(size_t index) {
   buckets_[index].begun = true;
   const distributed::Part part = buckets_[index].part;
-  communicator_.begin_sum(parameters_.gradients().span<float>().subspan(static_cast<size_t>(part.begin),
-                                                                        static_cast<size_t>(part.end - part.begin)),
-                          static_cast<int>(index));
+  buckets_[index].values.emplace(parameters_.gradients().rows(part.begin, part.end));
+  communicator_.begin_sum(buckets_[index].values->span(), static_cast<int>(index));
 }
 
 }  // namespace dragoman::training

@@ -1,9 +1,12 @@
 #pragma once
 
+#include <deque>
+#include <optional>
 #include <vector>
 
 #include "distributed/communicator.h"
 #include "nn/parameters.h"
+#include "tensor/transfer.h"
 
 namespace dragoman::training {
 
@@ -32,17 +35,18 @@ class GradientBuckets {
 
  private:
   struct Bucket {
-    distributed::Part part;
+    distributed::Part part{};
     int parameters = 0;  // that reach into it
     int missing = 0;     // of these, not final yet
     bool begun = false;
+    std::optional<tensor::HostEdit<float>> values;  // of the gradients, while they are summed
   };
   void begin_sum(size_t index);
 
   nn::ParameterSet& parameters_;
   distributed::Communicator& communicator_;
   int64_t bucket_elements_;
-  std::vector<Bucket> buckets_;
+  std::deque<Bucket> buckets_;
   std::vector<distributed::Part> shares_;
 };
 

@@ -17,10 +17,11 @@ std::string LossWatch::warning(double loss, int64_t step) {
   lost_windows_ = loss > guessing && step > kStepsToSettle ? lost_windows_ + 1 : 0;
   return lost_windows_ != kLostWindows
              ? ""
-             : fmt::format("the loss is {:.2f} nats a token at step {}, more than guessing would cost ({:.2f}): the "
-                           "run has probably diverged; start anew with a lower --learning-rate, more --warmup-steps "
-                           "or --clip-norm 1",
-                           loss, step, guessing);
+             : fmt::format(
+                   "the loss is {:.2f} nats a token at step {}, more than guessing would cost ({:.2f}): the "
+                   "run has probably diverged; start anew with a lower --learning-rate, more --warmup-steps "
+                   "or --clip-norm 1",
+                   loss, step, guessing);
 }
 
 }  // namespace dragoman::training

@@ -2,6 +2,7 @@
 
 #include "ops/linear_cross_entropy.h"
 #include "ops/rdrop_cross_entropy.h"
+#include "tensor/transfer.h"
 
 namespace dragoman::training {
 namespace {
@@ -13,7 +14,7 @@ struct Rows {
   explicit Rows(const data::Batch& batch)
       : input{models::make_token_rows(batch.source, batch.source_offsets, batch.first_source_row),
               models::make_token_rows(batch.target_input, batch.target_offsets, batch.first_target_row)},
-        expected(tensor::Tensor::from(batch.target_output, {batch.target_tokens()})) {}
+        expected(tensor::host_tensor(batch.target_output)) {}
 
   models::ModelInput input;
   tensor::Tensor expected;  // [Nt] int32

@@ -1,6 +1,6 @@
 #include "training/optimizer.h"
 
-#include "kernels/cpu/simd/vector_math.h"
+#include "kernels/backends/backend_of.h"
 
 namespace dragoman::training {
 
@@ -9,14 +9,12 @@ using tensor::Tensor;
 Adam::Adam(const AdamOptions& options, int64_t size)
     : options_(options), first_moment_(Tensor::zeros({size})), second_moment_(Tensor::zeros({size})) {}
 
-void Adam::update(std::span<float> weights, std::span<const float> gradients, distributed::Part part,
-                  const AdamStep& step) {
-  const auto begin = static_cast<size_t>(part.begin), length = static_cast<size_t>(part.end - part.begin);
-  kernels::adam_update(weights.subspan(begin, length), gradients.subspan(begin, length),
-                       first_moment_.span<float>().subspan(begin, length),
-                       second_moment_.span<float>().subspan(begin, length),
-                       {step.learning_rate, options_.beta1, options_.beta2, options_.epsilon, options_.weight_decay,
-                        step.gradient_scale, step.number});
+void Adam::update(const Tensor& weights, const Tensor& gradients, distributed::Part part, const AdamStep& step) {
+  const auto part_of = [part](const Tensor& flat) { return flat.rows(part.begin, part.end); };
+  Tensor updated = part_of(weights), moment1 = part_of(first_moment_), moment2 = part_of(second_moment_);
+  kernels::backend_of(weights).adam_update(updated, part_of(gradients), moment1, moment2,
+                                           {step.learning_rate, options_.beta1, options_.beta2, options_.epsilon,
+                                            options_.weight_decay, step.gradient_scale, step.number});
 }
 
 }  // namespace dragoman::training

@@ -23,7 +23,9 @@ class Adam {
   Adam(const AdamOptions& options, int64_t size);
 
   /// Updates the elements of `part` of `weights` in place; several threads may update disjoint parts.
-  void update(std::span<float> weights, std::span<const float> gradients, distributed::Part part, const AdamStep& step);
+  /// @param weights, gradients  [size] float32
+  void update(const tensor::Tensor& weights, const tensor::Tensor& gradients, distributed::Part part,
+              const AdamStep& step);
 
   /// First and second moments [size] float32.
   tensor::Tensor& first_moment() { return first_moment_; }

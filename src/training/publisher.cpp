@@ -3,7 +3,7 @@
 #include <utility>
 
 #include "base/error.h"
-#include "kernels/cpu/simd/vector_math.h"
+#include "kernels/backends/backend_of.h"
 
 namespace dragoman::training {
 
@@ -25,7 +25,8 @@ std::string Publisher::save(const models::Model& model, const OptimizerTensors& 
   if (!processes_.leads()) {
     return "";
   }
-  base::check(kernels::all_finite(model.parameters().values().span<float>()), base::ErrorKind::kRuntime,
+  const tensor::Tensor& values = model.parameters().values();
+  base::check(kernels::backend_of(values).all_finite(values), base::ErrorKind::kRuntime,
               "train: a weight is not finite at step {}; nothing is saved, the last checkpoint is intact", state.step);
   const auto folder = checkpoint_folder(options_.model_folder, state.step);
   save_checkpoint(options_.model_folder, model, optimizer, {folder, state, recipe_json(options_), texts_});

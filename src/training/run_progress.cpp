@@ -26,20 +26,20 @@ double RunProgress::epoch() const {
 }
 
 report::Progress RunProgress::line() const {
-  return {state_.step,
-          options_.run.max_steps,
-          epoch(),
-          state_.window.loss_per_token(),
-          tokens_per_second(),
-          learning_rate_,
-          seconds_left(),
-          state_.skipped_updates(),
+  return {state_.step,         options_.run.max_steps, epoch(),        state_.window.loss_per_token(),
+          tokens_per_second(), learning_rate_,         seconds_left(), state_.skipped_updates(),
           divergence()};
 }
 
 report::TrainRow RunProgress::row() const {
-  return {state_.step,         epoch(),        state_.window.loss_per_token(), learning_rate_,
-          tokens_per_second(), gradient_norm_, clock_.seconds(),               divergence()};
+  return {state_.step,
+          epoch(),
+          state_.window.loss_per_token(),
+          learning_rate_,
+          tokens_per_second(),
+          gradient_norm_,
+          clock_.seconds(),
+          divergence()};
 }
 
 std::string RunProgress::where_time_went() const {

@@ -40,9 +40,9 @@ class RunProgress {
   const RunState& state_;
   const RunClock& clock_;
   double epoch_tokens_;
-  int64_t first_step_;         // updates of earlier parts of the run
-  UpdateTimes times_;          // of all updates of this part
-  double learning_rate_ = 0;   // of the last update
+  int64_t first_step_;        // updates of earlier parts of the run
+  UpdateTimes times_;         // of all updates of this part
+  double learning_rate_ = 0;  // of the last update
   double gradient_norm_ = 0;
 };
 

@@ -8,6 +8,7 @@
 #include "kernels/product_kernel.h"
 #include "models/quantised_model.h"
 #include "report/progress_line.h"
+#include "tensor/transfer.h"
 #include "training/vocabularies.h"
 
 namespace dragoman::training {
@@ -118,11 +119,11 @@ void restore_tensors(const Checkpoint& checkpoint, distributed::ProcessGroup& pr
   if (processes.leads()) {
     load_checkpoint(checkpoint, model, optimizer);
   }
-  processes.broadcast(model.parameters().mutable_values().span<float>());
-  processes.broadcast(optimizer.first_moment.span<float>());
-  processes.broadcast(optimizer.second_moment.span<float>());
+  processes.broadcast(tensor::HostEdit<float>(model.parameters().mutable_values()).span());
+  processes.broadcast(tensor::HostEdit<float>(optimizer.first_moment).span());
+  processes.broadcast(tensor::HostEdit<float>(optimizer.second_moment).span());
   if (optimizer.average.defined()) {
-    processes.broadcast(optimizer.average.span<float>());
+    processes.broadcast(tensor::HostEdit<float>(optimizer.average).span());
   }
 }
 

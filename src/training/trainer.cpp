@@ -5,6 +5,7 @@
 
 #include "base/error.h"
 #include "base/lap.h"
+#include "tensor/transfer.h"
 #include "training/rank_agreement.h"
 
 namespace dragoman::training {
@@ -26,7 +27,7 @@ StopReason Trainer::run() {
     }
     reason = should_stop(signals);
     if (validation_due || reason || state_.step % options_.run.check_ranks_every == 0) {
-      check_same_weights(processes_, model_->parameters().values().span<float>(), state_.step);
+      check_same_weights(processes_, tensor::HostView<float>(model_->parameters().values()), state_.step);
     }
     if (validation_due) {
       validate();

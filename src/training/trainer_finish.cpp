@@ -2,6 +2,7 @@
 #include <fmt/format.h>
 
 #include "base/memory.h"
+#include "tensor/transfer.h"
 #include "training/trainer.h"
 
 namespace dragoman::training {
@@ -37,12 +38,12 @@ void Trainer::average_checkpoints() {
     return;
   }
   replicas_->give_back_memory();
-  const tensor::ArenaScope passing(std::make_shared<tensor::Arena>());
+  const tensor::ArenaScope passing(tensor::Arena::current()->another());
   const tensor::Tensor weights = model_->parameters().values().clone();
   if (processes_.leads()) {
     average_into(folders, average_->is_on(), *model_);
   }
-  processes_.broadcast(model_->parameters().mutable_values().span<float>());
+  processes_.broadcast(tensor::HostEdit<float>(model_->parameters().mutable_values()).span());
   const bool validated = validation_->has_data();
   const ValidationResult result = validated ? validation_->run(*replicas_, *model_, processes_) : ValidationResult{};
   const bool better = !validated || result.score(options_.run.metric) > state_.best_score;

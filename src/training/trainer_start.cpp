@@ -7,6 +7,7 @@
 #include "base/error.h"
 #include "models/architectures/architectures.h"
 #include "models/model_tensors.h"
+#include "tensor/transfer.h"
 #include "training/rank_agreement.h"
 #include "training/run_facts.h"
 #include "training/run_start.h"
@@ -132,7 +133,8 @@ void Trainer::make_model(RunStart& start) {
                            (options_.initial_model / models::kWeightsName).string());
       start.initial_weights.clear();
     }
-    processes_.broadcast(model_->parameters().mutable_values().span<float>());  // libraries may differ in the last bit
+    processes_.broadcast(
+        tensor::HostEdit<float>(model_->parameters().mutable_values()).span());  // libraries may differ in the last bit
   }
   replicas_ = std::make_unique<DataParallel>(*model_, task_->objective(options_), options_.adam, processes_,
                                              WorkerOptions{options_.run.workers, *options_.precision});
@@ -149,7 +151,7 @@ void Trainer::restore(const Checkpoint& checkpoint, std::vector<std::string>& no
                    "{}: the training text has changed since this run was started; use the same files to go on, or "
                    "another --model folder to start anew",
                    options_.model_folder.string());
-  const tensor::ArenaScope passing(std::make_shared<tensor::Arena>());  // what is read goes back to the system
+  const tensor::ArenaScope passing(tensor::Arena::current()->another());  // what is read goes back to the system
   OptimizerTensors optimizer{replicas_->adam().first_moment(), replicas_->adam().second_moment(), average_->tensor()};
   restore_tensors(checkpoint, processes_, *model_, optimizer);
   const int processes = processes_.size(), workers = options_.run.workers;

@@ -60,8 +60,7 @@ class TranslationTask : public Task {
 
   std::string fingerprint() const override { return text_.fingerprint(); }
   std::string validation_fingerprint() const override { return valid_text_ ? valid_text_->fingerprint() : ""; }
-  data::VocabularyPair learn_vocabularies(const TrainOptions& options,
-                                          std::vector<std::string>& notes) const override {
+  data::VocabularyPair learn_vocabularies(const TrainOptions& options, std::vector<std::string>& notes) const override {
     return training::learn_vocabularies(options, notes);
   }
   std::string languages() const override { return languages_ ? models::languages_json(*languages_) : ""; }

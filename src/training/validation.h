@@ -15,8 +15,8 @@ namespace dragoman::training {
 /// How good the model is on the validation text. A score that the task does not have is report::kNotMeasured.
 struct ValidationResult {
   LossSums sums;
-  double bleu = report::kNotMeasured;          ///< 0 to 100
-  double chrf = report::kNotMeasured;          ///< 0 to 100
+  double bleu = report::kNotMeasured;              ///< 0 to 100
+  double chrf = report::kNotMeasured;              ///< 0 to 100
   std::vector<report::SampleTranslation> samples;  ///< the first sentences, for the report
 
   /// Returns: the score by `metric`, turned so that higher is better (loss: minus nats per token).

@@ -2,7 +2,8 @@
 
 #include <algorithm>
 
-#include "kernels/cpu/simd/vector_math.h"
+#include "kernels/backends/backend_of.h"
+#include "tensor/transfer.h"
 
 namespace dragoman::training {
 
@@ -16,13 +17,13 @@ void WeightAverage::update(int64_t updates) {
   if (is_on()) {
     const double count = static_cast<double>(updates);
     const double decay = std::min(decay_, (1.0 + count) / (10.0 + count));
-    kernels::ema_update(average_.span<float>(), parameters_.values().span<float>(), decay);
+    kernels::backend_of(average_).ema_update(average_, parameters_.values(), decay);
   }
 }
 
 void WeightAverage::swap() {
   if (is_on()) {
-    std::ranges::swap_ranges(average_.span<float>(), parameters_.mutable_values().span<float>());
+    tensor::swap_elements(average_, parameters_.mutable_values());
   }
 }
 

@@ -66,8 +66,10 @@ TEST(KeyValueCache, GrowingKeepsWhatIsStored) {
   std::vector<int32_t> rows;
   for (int t = 0; t < 10'000; ++t) {
     rows.push_back(cache.take_row(sentence, rows.empty() ? -1 : rows.back()));
-    const float key[] = {static_cast<float>(t), 1}, value[] = {static_cast<float>(-t), 2};
-    cache.write(1, rows.back(), key, value);
+    const auto number = static_cast<float>(t);
+    const tensor::Tensor key = tensor::Tensor::from<float>({number, 1}, {1, 2});
+    const tensor::Tensor value = tensor::Tensor::from<float>({-number, 2}, {1, 2});
+    cache.write(1, std::span(&rows.back(), 1), key, value);
   }
   for (int t = 0; t < 10'000; ++t) {
     EXPECT_EQ(static_cast<const float*>(cache.keys(1))[rows[static_cast<size_t>(t)] * cache.stride()], t);
@@ -78,10 +80,11 @@ TEST(KeyValueCache, GrowingKeepsWhatIsStored) {
 TEST(KeyValueCache, Int8HoldsTheUnitOfEachHeadBehindItsNumbers) {
   models::KeyValueCache cache(1, 4, 2, tensor::DType::kInt8);
   models::CacheRows sentence;
-  const float key[] = {127, -5, 0.5F, 0.125F}, value[] = {0, 0, -254, 2};
+  const tensor::Tensor key = tensor::Tensor::from<float>({127, -5, 0.5F, 0.125F}, {1, 4});
+  const tensor::Tensor value = tensor::Tensor::from<float>({0, 0, -254, 2}, {1, 4});
   cache.take_row(sentence, -1);
   const int32_t row = cache.take_row(sentence, -1);
-  cache.write(0, row, key, value);
+  cache.write(0, std::span(&row, 1), key, value);
   const auto check = [&](const void* base, std::vector<int> numbers, std::vector<float> units) {
     const auto* half = static_cast<const int8_t*>(base) + row * cache.stride();
     EXPECT_EQ(std::vector<int>(half, half + 4), numbers);

@@ -99,7 +99,9 @@ TEST_P(TransformerLaws, PackedWeightsComputeTheSameModel) {
 TEST_P(TransformerLaws, DropoutFollowsSeedStepAndRowAlone) {
   const Sentences source = random_sentences({5, 7}, 2), target = random_sentences({4, 9}, 3);
   const auto run = [&](uint64_t seed, uint32_t step) {
-    return model_.forward({rows_of(source), rows_of(target)}, {.training = true, .seed = seed, .step = step}).value().to_vector<float>();
+    return model_.forward({rows_of(source), rows_of(target)}, {.training = true, .seed = seed, .step = step})
+        .value()
+        .to_vector<float>();
   };
   EXPECT_EQ(run(1, 1), run(1, 1));
   EXPECT_NE(run(1, 1), run(1, 2));
@@ -127,7 +129,8 @@ TEST_P(TransformerLaws, RecomputedLayersGiveTheSameGradientsBitForBit) {
     model_.parameters().allocate_gradients();
     autograd::Tape tape;
     const autograd::TapeScope recording(&tape);
-    const Variable hidden = model_.forward({rows_of(source), rows_of(target)}, {.training = true, .seed = 1, .step = 1, .recompute = recompute});
+    const Variable hidden = model_.forward({rows_of(source), rows_of(target)},
+                                           {.training = true, .seed = 1, .step = 1, .recompute = recompute});
     tape.backward(ops::linear_cross_entropy(hidden, model_.output().weight, {}, expected, {0.1F, 0.25}).loss);
     return model_.parameters().gradients().to_vector<float>();
   };

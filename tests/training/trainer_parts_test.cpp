@@ -95,8 +95,7 @@ TEST_F(WeightAverageTest, FollowsFastAtFirstAndSlowlyLater) {
 TEST_F(WeightAverageTest, AScopeSwapsAndSwapsBack) {
   WeightAverage average(parameters_, 0.5);
   const std::vector<float> weights = values(), averaged(weights.size(), 7.0F);
-  tensor::Tensor(average.tensor())
-      .copy_from(tensor::Tensor::from(averaged, {static_cast<int64_t>(averaged.size())}));
+  tensor::Tensor(average.tensor()).copy_from(tensor::Tensor::from(averaged, {static_cast<int64_t>(averaged.size())}));
   {
     const WeightAverage::Scope scope(average);
     EXPECT_EQ(values(), averaged);

@@ -3,6 +3,7 @@
 #include <cmath>
 
 #include "base/error.h"
+#include "tensor/transfer.h"
 
 namespace dragoman::decoding {
 namespace {
@@ -10,14 +11,15 @@ namespace {
 // Q K^T, [T, S].
 tensor::Tensor products(const tensor::Tensor& query, const tensor::Tensor& key) {
   tensor::Tensor scores = tensor::Tensor::empty({query.dim(0), key.dim(0)});
-  const int64_t width = query.dim(1);
-  float* score = scores.data<float>();
+  tensor::HostEdit<float> edit(scores);
+  const tensor::HostRows<float> queries(query), keys(key);
+  const auto width = static_cast<size_t>(query.dim(1));
+  auto score = edit.span().begin();
   for (int64_t t = 0; t < query.dim(0); ++t) {
     for (int64_t s = 0; s < key.dim(0); ++s) {
-      const float* q = query.data<float>() + t * width;
-      const float* k = key.data<float>() + s * width;
+      const std::span<const float> q = queries[static_cast<size_t>(t)], k = keys[static_cast<size_t>(s)];
       double sum = 0.0;
-      for (int64_t i = 0; i < width; ++i) {
+      for (size_t i = 0; i < width; ++i) {
         sum += static_cast<double>(q[i]) * static_cast<double>(k[i]);
       }
       *score++ = static_cast<float>(sum);
@@ -45,7 +47,8 @@ InspectedHead inspect_head(const Inspection& inspection, std::string_view path, 
   result.scores = products(result.query, result.key);
   result.scaled = result.scores.clone();
   const float scale = 1.0F / std::sqrt(static_cast<float>(result.query.dim(1)));
-  for (float& score : result.scaled.span<float>()) {
+  tensor::HostEdit<float> scaled(result.scaled);
+  for (float& score : scaled.span()) {
     score *= scale;
   }
   result.weights = weights.rows(head, head + 1).reshape({weights.dim(1), weights.dim(2)});

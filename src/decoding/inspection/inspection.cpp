@@ -7,6 +7,7 @@
 #include "base/error.h"
 #include "data/text/text_file.h"
 #include "models/transformer/transformer_config.h"
+#include "tensor/transfer.h"
 
 namespace dragoman::decoding {
 namespace {

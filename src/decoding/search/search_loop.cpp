@@ -5,6 +5,7 @@
 #include "data/vocabulary/vocabulary.h"
 #include "decoding/search/candidates.h"
 #include "decoding/search/make_search.h"
+#include "tensor/transfer.h"
 
 namespace dragoman::decoding {
 namespace {
@@ -54,9 +55,10 @@ ScoredPrefix SearchLoop::score_prefix(int32_t slot, const SentenceRequest& reque
   input.insert(input.end(), request.prefix.begin(), request.prefix.end() - 1);
   model_.want_attention(attention_layers);
   const tensor::Tensor logits = model_.prefill(slot, input);  // [T, V]
+  const tensor::HostView<float> all(logits);
   const auto vocab_size = static_cast<size_t>(logits.dim(1));
   for (size_t i = 0; i < input.size(); ++i) {
-    const std::span<const float> row = logits.span<float>().subspan(i * vocab_size, vocab_size);
+    const std::span<const float> row = all.span().subspan(i * vocab_size, vocab_size);
     prefix.log_probs.push_back(std::min(0.0, row[static_cast<size_t>(request.prefix[i])] - log_normaliser(row)));
   }
   for (const int layer : attention_layers) {
@@ -123,21 +125,31 @@ void SearchLoop::step_model() {
   if (!all) {
     model_.step_best(rows_, most, best_);
   } else {
-    logits_ = most > 0 ? model_.step_and_best(rows_, most, best_) : model_.step(rows_);
+    logits_ = tensor::to_host(most > 0 ? model_.step_and_best(rows_, most, best_) : model_.step(rows_));
   }
 }
 
-void SearchLoop::show_attention(Active& active, int64_t first_row) const {
+// The weights of a layer in the last step, brought to the host once.
+const tensor::Tensor& SearchLoop::attention_of(int layer) {
+  const auto found = step_attention_.find(layer);
+  return found != step_attention_.end()
+             ? found->second
+             : step_attention_.emplace(layer, tensor::to_host(model_.attention(layer))).first->second;
+}
+
+void SearchLoop::show_attention(Active& active, int64_t first_row) {
   for (const int layer : active.search->attention_layers()) {
-    if (const tensor::Tensor attention = model_.attention(layer); attention.defined()) {  // [R, longest source]
-      const int64_t stride = attention.stride(0);
-      active.search->see_attention(layer, attention.data<float>() + first_row * stride, stride);
+    const tensor::Tensor& attention = attention_of(layer);  // [R, longest source]
+    if (attention.defined()) {
+      const float* row = tensor::HostRows<float>(attention)[static_cast<size_t>(first_row)].data();
+      active.search->see_attention(layer, row, attention.stride(0));
     }
   }
 }
 
 void SearchLoop::advance_all() {
   step_model();
+  step_attention_.clear();
   int64_t first_row = 0;
   for (Active& active : active_) {
     const int64_t end = first_row + static_cast<int64_t>(active.row_count);
@@ -146,7 +158,7 @@ void SearchLoop::advance_all() {
       if (active.search->best_logits_wanted() > 0) {
         active.search->advance_best(best_, static_cast<size_t>(first_row));
       } else {
-        active.search->advance(logits_.rows(first_row, end).span<float>());
+        active.search->advance(tensor::HostEdit<float>(logits_.rows(first_row, end)).span());
       }
       if (active.request.on_ids && !active.search->done()) {
         active.cancelled = !stream(active.request, active.search->agreed_ids(), active.n_streamed);

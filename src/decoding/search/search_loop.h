@@ -2,6 +2,7 @@
 
 #include <cstddef>
 #include <exception>
+#include <map>
 #include <memory>
 #include <vector>
 
@@ -50,7 +51,8 @@ class SearchLoop {
   template <typename Action>
   static void guard(Active& active, const Action& action);
   ScoredPrefix score_prefix(int32_t slot, const SentenceRequest& request, std::span<const int> attention_layers);
-  void show_attention(Active& active, int64_t first_row) const;
+  const tensor::Tensor& attention_of(int layer);
+  void show_attention(Active& active, int64_t first_row);
   void stop_those_asked();
   void collect_rows();
   void step_model();
@@ -60,9 +62,10 @@ class SearchLoop {
   StepModel& model_;
   std::vector<Active> active_;
   std::vector<StepRow> rows_;
-  std::vector<int> attention_layers_;  // of all that are active
-  tensor::Tensor logits_;              // [R, V] of the step, where a search must see all; else undefined
-  kernels::BestLogits best_;           // of the step, where a search can do with them
+  std::vector<int> attention_layers_;             // of all that are active
+  std::map<int, tensor::Tensor> step_attention_;  // [R, longest source] by layer, in host memory, as far as asked for
+  tensor::Tensor logits_;                         // [R, V] of the step, where a search must see all; else undefined
+  kernels::BestLogits best_;                      // of the step, where a search can do with them
 };
 
 }  // namespace dragoman::decoding

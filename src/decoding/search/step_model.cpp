@@ -3,16 +3,18 @@
 #include <algorithm>
 
 #include "base/error.h"
+#include "kernels/backends/backend_of.h"
 
 namespace dragoman::decoding {
 
 void StepModel::step_best(std::span<const StepRow> rows, int k, kernels::BestLogits& best) {
-  kernels::best_of_rows(step(rows), k, best);
+  const tensor::Tensor logits = step(rows);  // [R, V]
+  kernels::backend_of(logits).best_of_rows(logits, k, best);
 }
 
 tensor::Tensor StepModel::step_and_best(std::span<const StepRow> rows, int k, kernels::BestLogits& best) {
   tensor::Tensor logits = step(rows);  // [R, V]
-  kernels::best_of_rows(logits, k, best);
+  kernels::backend_of(logits).best_of_rows(logits, k, best);
   return logits;
 }
 

@@ -4,6 +4,7 @@
 
 #include "base/error.h"
 #include "data/vocabulary/vocabulary.h"
+#include "tensor/transfer.h"
 
 namespace dragoman::decoding {
 namespace {
@@ -18,7 +19,7 @@ class MeanOfHeads : public nn::ForwardObserver {
       return;
     }
     const int64_t n_heads = weights.dim(0);
-    const std::span<const float> values = weights.span<float>();  // [H, T, S]
+    const tensor::HostView<float> values(weights);  // [H, T, S]
     for (size_t i = 0; i < values.size(); ++i) {
       weights_[i % weights_.size()] += values[i] / static_cast<float>(n_heads);
     }

@@ -5,20 +5,23 @@
 #include "base/error.h"
 #include "decoding/search/candidates.h"
 #include "kernels/cpu/simd/vector_math.h"
+#include "tensor/transfer.h"
 
 namespace dragoman::decoding {
 
 void mean_probabilities(std::span<tensor::Tensor> members) {
   const auto n_rows = static_cast<size_t>(members.front().dim(0));
   const auto vocab_size = static_cast<size_t>(members.front().dim(1));
+  const std::vector<tensor::HostView<float>> logits(members.begin(), members.end());
+  tensor::HostEdit<float> mean(members.front());
   std::vector<std::span<const float>> rows(members.size());
   std::vector<double> normalisers(members.size());
   for (size_t r = 0; r < n_rows; ++r) {
     for (size_t m = 0; m < members.size(); ++m) {
-      rows[m] = members[m].span<float>().subspan(r * vocab_size, vocab_size);
+      rows[m] = logits[m].span().subspan(r * vocab_size, vocab_size);
       normalisers[m] = log_normaliser(rows[m]);
     }
-    kernels::log_mean_exp(rows, normalisers, members.front().span<float>().subspan(r * vocab_size, vocab_size));
+    kernels::log_mean_exp(rows, normalisers, mean.span().subspan(r * vocab_size, vocab_size));
   }
 }
 

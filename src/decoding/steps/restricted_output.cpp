@@ -4,6 +4,7 @@
 
 #include "base/error.h"
 #include "decoding/search/candidates.h"
+#include "tensor/transfer.h"
 
 namespace dragoman::decoding {
 namespace {
@@ -61,7 +62,7 @@ void RestrictedOutput::compute(const tensor::Tensor& hidden, std::vector<int32_t
   whole_ = !packed || !all_restricted ||
            static_cast<double>(used_) > kMostColumns * static_cast<double>(model_.config().sizes().target_vocab_size);
   if (whole_) {
-    output_ = model_.output().logits(autograd::Variable(hidden)).value();  // [R, V]
+    output_ = tensor::to_host(model_.output().logits(autograd::Variable(hidden)).value());  // [R, V]
     return;
   }
   begin_subset();
@@ -70,7 +71,7 @@ void RestrictedOutput::compute(const tensor::Tensor& hidden, std::vector<int32_t
       place(*slot_of(row_slots_[row]));
     }
   }
-  output_ = subset_->multiply(hidden);  // [R, columns]
+  output_ = tensor::to_host(subset_->multiply(hidden));  // [R, columns]
 }
 
 // Makes the subset, or makes it small again.
@@ -120,24 +121,27 @@ void RestrictedOutput::place(Slot& slot) {
 
 // The logits of what the row may use, by rising id.
 std::span<const float> RestrictedOutput::row_of(size_t row) {
-  const float* values = output_.data<float>() + static_cast<int64_t>(row) * output_.stride(0);
+  const std::span<const float> values = tensor::HostRows<float>(output_)[row];
   const Slot* slot = slot_of(row_slots_[row]);
   if (slot == nullptr) {
-    return {values, static_cast<size_t>(output_.dim(1))};
+    return values;
   }
   const std::vector<int32_t>& places = whole_ ? slot->ids : slot->places;
   row_.resize(places.size());
   for (size_t i = 0; i < places.size(); ++i) {
-    row_[i] = values[places[i]];
+    row_[i] = values[static_cast<size_t>(places[i])];
   }
   return row_;
 }
 
 tensor::Tensor RestrictedOutput::logits() {
+  const tensor::HostScope on_host;
   const auto rows = static_cast<int64_t>(row_slots_.size());
   tensor::Tensor all = tensor::Tensor::full({rows, model_.config().sizes().target_vocab_size}, kImpossible);  // [R, V]
   for (size_t row = 0; row < row_slots_.size(); ++row) {
-    float* to = all.data<float>() + static_cast<int64_t>(row) * all.stride(0);
+    const auto index = static_cast<int64_t>(row);
+    tensor::HostEdit<float> edit(all.rows(index, index + 1));
+    const std::span<float> to = edit.span();
     const std::span<const float> values = row_of(row);
     const Slot* slot = slot_of(row_slots_[row]);
     for (size_t i = 0; i < values.size(); ++i) {

@@ -4,6 +4,8 @@
 #include <ranges>
 
 #include "base/error.h"
+#include "kernels/backends/backend_of.h"
+#include "tensor/transfer.h"
 
 namespace dragoman::models {
 
@@ -15,7 +17,8 @@ Variable CachedSelfKeyValues::attend(const Variable& input, const nn::MultiHeadA
   const auto [query, key, value] = attention.project_all(input);  // [R, H * Dh] each
   state_.store(layer_, key.value(), value.value());
   Tensor heads = Tensor::empty(query.shape());  // [R, H * Dh]
-  kernels::attention_step(query.value(), state_.self_keys(layer_), attention.n_heads(), heads, nullptr);
+  kernels::backend_of(heads).attention_step(query.value(), state_.self_keys(layer_), attention.n_heads(), heads,
+                                            nullptr);
   return Variable(heads);
 }
 
@@ -24,7 +27,8 @@ Variable CachedCrossKeyValues::attend(const Variable& input, const nn::MultiHead
   const Variable query = attention.project_query(input);  // [R, H * Dh]
   Tensor heads = Tensor::empty(query.shape());            // [R, H * Dh]
   const std::span<const kernels::SharedRows> keys = state_.cross_keys(layer_);
-  kernels::attention_shared(query.value(), keys, attention.n_heads(), heads, state_.attention_of(layer_));
+  kernels::backend_of(heads).attention_shared(query.value(), keys, attention.n_heads(), heads,
+                                              state_.attention_of(layer_));
   return Variable(heads);
 }
 
@@ -64,7 +68,7 @@ void DecoderState::keep_sources(const Variable& memory, std::span<const int32_t>
     for (size_t sentence = 0; sentence < added.size(); ++sentence) {
       const int32_t begin = offsets[sentence];
       const int32_t end = offsets[sentence + 1];
-      slots_[static_cast<size_t>(added[sentence])].cross.push_back(kernels::pack_shared_keys(
+      slots_[static_cast<size_t>(added[sentence])].cross.push_back(kernels::backend_of(keys).pack_shared_keys(
           keys.rows(begin, end), values.rows(begin, end), attention.n_heads(), cache_.dtype()));
     }
   }
@@ -199,22 +203,15 @@ const DecoderState::Table& DecoderState::table(const Row& row) const {
 }
 
 Tensor DecoderState::positions() const {
-  Tensor positions = Tensor::empty({static_cast<int64_t>(rows_.size())}, tensor::DType::kInt32);
-  auto* position = positions.data<int32_t>();
-  for (const Row& row : rows_) {
-    *position++ = row.position;
-  }
-  return positions;
+  std::vector<int32_t> positions(rows_.size());
+  std::ranges::transform(rows_, positions.begin(), &Row::position);
+  return tensor::host_tensor(positions);  // [R]
 }
 
 void DecoderState::store(size_t layer, const Tensor& keys, const Tensor& values) {
-  const auto* key = keys.data<float>();
-  const auto* value = values.data<float>();
-  for (const Row& row : rows_) {
-    cache_.write(layer, row.cache_row, key, value);
-    key += keys.stride(0);
-    value += values.stride(0);
-  }
+  cache_row_numbers_.resize(rows_.size());
+  std::ranges::transform(rows_, cache_row_numbers_.begin(), &Row::cache_row);
+  cache_.write(layer, cache_row_numbers_, keys, values);
 }
 
 std::span<const kernels::StepKeys> DecoderState::self_keys(size_t layer) {

@@ -5,8 +5,7 @@
 #include <span>
 #include <vector>
 
-#include "kernels/cpu/attention/attention_shared.h"
-#include "kernels/cpu/attention/attention_step.h"
+#include "kernels/cached_attention.h"
 #include "models/generation.h"
 #include "models/transformer/decoder_key_values.h"
 #include "models/transformer/key_value_cache.h"
@@ -115,7 +114,8 @@ class DecoderState : public DecoderKeyValues {
   KeyValueCache cache_;
   std::vector<Slot> slots_;
   std::vector<int32_t> free_slots_;
-  std::vector<Row> rows_;  // of the step under way
+  std::vector<Row> rows_;                   // of the step under way
+  std::vector<int32_t> cache_row_numbers_;  // of rows_
   std::vector<kernels::StepKeys> step_keys_;
   std::vector<kernels::SharedRows> shared_rows_;
   std::map<size_t, tensor::Tensor> attention_;  // of each layer wanted, undefined before the first pass

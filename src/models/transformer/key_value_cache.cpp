@@ -1,7 +1,8 @@
 #include "models/transformer/key_value_cache.h"
 
 #include <algorithm>
-#include <cstring>
+
+#include "kernels/backends/backend_of.h"
 
 namespace dragoman::models {
 namespace {
@@ -50,24 +51,9 @@ void KeyValueCache::release_all(CacheRows& sentence) {
   sentence.free.clear();
 }
 
-void KeyValueCache::write(size_t layer, int32_t row, const float* key, const float* value) {
-  if (dtype_ == tensor::DType::kInt8) {
-    auto* target = layers_[layer].data<int8_t>() + row * stride();
-    for (const float* from : {key, value}) {
-      kernels::quantise_heads(from, n_heads_, d_model_ / n_heads_, target, units_.data());
-      std::memcpy(target + d_model_, units_.data(), units_.size() * sizeof(float));
-      target += half_row();
-    }
-    return;
-  }
-  if (dtype_ == tensor::DType::kBFloat16) {
-    auto* target = layers_[layer].data<tensor::BFloat16>() + row * stride();
-    kernels::round_row(key, d_model_, target);
-    return kernels::round_row(value, d_model_, target + d_model_);
-  }
-  float* target = layers_[layer].data<float>() + row * stride();
-  std::copy_n(key, d_model_, target);
-  std::copy_n(value, d_model_, target + d_model_);
+void KeyValueCache::write(size_t layer, std::span<const int32_t> rows, const tensor::Tensor& keys,
+                          const tensor::Tensor& values) {
+  kernels::backend_of(keys).store_cached_rows({keys, values, rows, n_heads_, layers_[layer]});
 }
 
 void KeyValueCache::grow() {

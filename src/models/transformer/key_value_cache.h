@@ -1,9 +1,10 @@
 #pragma once
 
 #include <cstdint>
+#include <span>
 #include <vector>
 
-#include "kernels/cpu/attention/attention_step.h"
+#include "kernels/cached_attention.h"
 #include "tensor/tensor.h"
 
 namespace dragoman::models {
@@ -22,7 +23,7 @@ class KeyValueCache {
  public:
   /// @param dtype  float32, bfloat16, or int8, where each head of a row is scaled by itself
   KeyValueCache(size_t n_layers, int64_t d_model, int n_heads = 1, tensor::DType dtype = tensor::DType::kFloat32)
-      : layers_(n_layers), d_model_(d_model), n_heads_(n_heads), dtype_(dtype), units_(static_cast<size_t>(n_heads)) {}
+      : layers_(n_layers), d_model_(d_model), n_heads_(n_heads), dtype_(dtype) {}
 
   /// The number of a free row of `sentence` that follows `previous` (-1: nothing), which it keeps alive. It is needed
   /// until `release` is called on it. May move the memory (when it grows), so pointers are asked for afterwards.
@@ -32,10 +33,11 @@ class KeyValueCache {
   /// All rows of the sentence are free again, whatever needs them.
   void release_all(CacheRows& sentence);
 
-  /// Stores one token's key and value, [D] each.
-  void write(size_t layer, int32_t row, const float* key, const float* value);
-  /// Key (value) of row r begins at element r * stride() of this.
-  const void* keys(size_t layer) const { return layers_[layer].raw_data(); }
+  /// Stores the keys and values of tokens, each in the row that `rows` names.
+  /// @param keys, values  [R, D] float32;  @param rows  R numbers of rows
+  void write(size_t layer, std::span<const int32_t> rows, const tensor::Tensor& keys, const tensor::Tensor& values);
+  /// Key (value) of row r begins at element r * stride() of this, which is an address in the memory of the device.
+  const void* keys(size_t layer) const { return layers_[layer].device_data(); }
   const void* values(size_t layer) const {
     return static_cast<const char*>(keys(layer)) + static_cast<size_t>(half_row()) * tensor::dtype_bytes(dtype_);
   }
@@ -55,7 +57,6 @@ class KeyValueCache {
   int64_t d_model_;
   int n_heads_;
   tensor::DType dtype_;
-  std::vector<float> units_;  // [H] of the row that is written
   int64_t capacity_ = 0;
   int64_t rows_in_use_ = 0;
   std::vector<int32_t> free_runs_;  // the first row of each; the last one is handed out next

@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <ranges>
 
+#include "tensor/transfer.h"
+
 namespace dragoman::models {
 namespace {
 
@@ -71,15 +73,15 @@ std::vector<int32_t> TransformerGeneration::encode(std::span<const std::span<con
 Variable TransformerGeneration::step(std::span<const StepRow> rows) {
   const autograd::NoGrad inference;
   state_->begin_step(rows);
-  Tensor ids = Tensor::empty({static_cast<int64_t>(rows.size())}, tensor::DType::kInt32);  // [R]
-  std::ranges::transform(rows, ids.data<int32_t>(), &StepRow::token_id);
-  return decode(ids);  // [R, D]
+  std::vector<int32_t> ids(rows.size());
+  std::ranges::transform(rows, ids.begin(), &StepRow::token_id);
+  return decode(tensor::host_tensor(ids));  // [R, D]
 }
 
 Variable TransformerGeneration::prefill(int32_t slot, std::span<const int32_t> prefix) {
   const autograd::NoGrad inference;
   state_->begin_prefill(slot, static_cast<int64_t>(prefix.size()));
-  return decode(Tensor::from(prefix, {static_cast<int64_t>(prefix.size())}));  // [T, D]
+  return decode(tensor::host_tensor(prefix));  // [T, D]
 }
 
 // The rows that the state has begun, through the decoder.

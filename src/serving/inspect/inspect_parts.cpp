@@ -6,6 +6,7 @@
 #include "decoding/inspection/inspected_head.h"
 #include "decoding/search/candidates.h"
 #include "kernels/cpu/output/top_k.h"
+#include "tensor/transfer.h"
 
 namespace dragoman::serving {
 namespace {
@@ -63,18 +64,18 @@ json candidates_part(const InspectPart& part, const InspectContext& context) {
   json steps = json::array();
   for (int64_t step = 0; step < n_steps; ++step) {
     context.numbers.count(static_cast<int64_t>(3 * count));
-    const Tensor row = logits.rows(step, step + 1);
-    const double normaliser = decoding::log_normaliser(row.span<float>());
+    const tensor::HostView<float> row(logits.rows(step, step + 1));
+    const double normaliser = decoding::log_normaliser(row);
     std::vector<float> values(count);
     std::vector<int32_t> ids(count);
-    kernels::top_k(row.data<float>(), vocab_size, static_cast<int>(count), values.data(), ids.data());
+    kernels::top_k(row.data(), vocab_size, static_cast<int>(count), values.data(), ids.data());
     json shown = json::array(), probabilities = json::array();
     for (const float value : values) {
       shown.push_back(rounded(value));
       probabilities.push_back(rounded(std::exp(value - normaliser)));
     }
     const int32_t chosen = inspection.predicted()[static_cast<size_t>(step)];
-    const double chosen_logit = row.span<float>()[static_cast<size_t>(chosen)];
+    const double chosen_logit = row[static_cast<size_t>(chosen)];
     steps.push_back({{"ids", ids},
                      {"pieces", pieces_json(vocabulary, ids)},
                      {"logits", std::move(shown)},
@@ -91,7 +92,7 @@ json logits_part(const InspectPart& part, const InspectContext& context) {
   const Tensor logits = context.inspection.logits(part.step, part.step + 1);
   return {{"step", part.step},
           {"logits", context.numbers.tensor(logits)},
-          {"log_sum_exp", rounded(decoding::log_normaliser(logits.span<float>()))}};
+          {"log_sum_exp", rounded(decoding::log_normaliser(tensor::HostView<float>(logits)))}};
 }
 
 json beam_part(const InspectContext& context) {

@@ -5,6 +5,7 @@
 #include <cmath>
 
 #include "base/error.h"
+#include "tensor/transfer.h"
 
 namespace dragoman::serving {
 
@@ -28,7 +29,8 @@ void NumberWriter::count(int64_t numbers) {
 nlohmann::json NumberWriter::tensor(const tensor::Tensor& values) {
   count(values.size());
   auto numbers = nlohmann::json::array();
-  for (const float value : values.span<float>()) {
+  const tensor::HostView<float> elements(values);
+  for (const float value : elements) {
     numbers.push_back(rounded(value));
   }
   const auto dims = values.shape().dims();

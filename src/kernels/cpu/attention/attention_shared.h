@@ -3,19 +3,9 @@
 #include <cstdint>
 #include <span>
 
-#include "kernels/types.h"
+#include "kernels/cached_attention.h"
 
 namespace dragoman::kernels {
-
-/// Holds keys and values of one sentence in the layout that decoding steps read. 16 positions of one component of a key
-/// are contiguous. The values of a head are contiguous.
-struct SharedKeys {
-  Tensor keys;          ///< [H, ceil(S / 16), Dh, 16] float32, bfloat16 or int8, zeros past S
-  Tensor values;        ///< [H, S, Dv] of the same kind
-  int64_t length = 0;   ///< S
-  Tensor key_scales;    ///< [H, ceil(S / 16) * 16] float32, int8 only: the scale of each key
-  Tensor value_scales;  ///< the scale of each value, likewise
-};
 
 /// Copies keys [S, H*Dh] and values [S, H*Dv], float32, into SharedKeys. Rows may be strided.
 /// @param dtype  of the copy: float32; bfloat16, rounded to nearest even, with half the memory; or int8, with a quarter
@@ -23,12 +13,6 @@ struct SharedKeys {
 /// Throws: Error, "pack_shared_keys: values is [3, 8], must be [4, 8]", or a width that n_heads does not divide.
 [[nodiscard]] SharedKeys pack_shared_keys(const Tensor& keys, const Tensor& values, int n_heads,
                                           tensor::DType dtype = tensor::DType::kFloat32);
-
-/// The number of next query rows that attend to `keys`.
-struct SharedRows {
-  const SharedKeys* keys;
-  int64_t rows;
-};
 
 /// Computes attention of each row of `query` to all keys of its group:
 ///   context[r] = Concat_h softmax(q_h K_h^T / sqrt(Dh)) V_h

@@ -75,7 +75,7 @@ void multiply_with_team(std::span<const PanelProduct> products, std::span<Tensor
     return multiply_panels_of_each(products, results);
   }
   base::WorkerPool& team = *TeamScope::current();
-  const std::shared_ptr<tensor::Arena> arena = tensor::Arena::current();
+  const std::shared_ptr<tensor::Allocator> arena = tensor::Arena::current();
   const auto share = [&](int rank) {
     const tensor::ArenaScope scratch(arena);
     multiply_share(products, results, rank, team.size());

@@ -3,6 +3,7 @@
 #include <cstdint>
 #include <span>
 
+#include "kernels/adam.h"
 #include "tensor/dtype.h"
 
 namespace dragoman::kernels {
@@ -43,17 +44,6 @@ void exp_weights(std::span<const float> x, float shift, float factor, std::span<
 /// least one row, rows of equal length, and no NaN. Throws: Error, "log_mean_exp: 3 and 4 elements".
 void log_mean_exp(std::span<const std::span<const float>> logits, std::span<const double> normalisers,
                   std::span<float> to);
-
-/// The scalars of one Adam update.
-struct AdamScalars {
-  double learning_rate = 0;   ///< alpha
-  double beta1 = 0.9;         ///< decay of the first moment, [0, 1)
-  double beta2 = 0.98;        ///< decay of the second moment, [0, 1)
-  double epsilon = 1e-9;      ///< added to the root of the second moment
-  double weight_decay = 0;    ///< decoupled, times the learning rate; 0 = plain Adam
-  double gradient_scale = 1;  ///< multiplied into the gradients first (clipping)
-  int64_t step = 1;           ///< t, number of this update, from 1
-};
 
 /// Computes one update of Adam, or of AdamW if there is weight decay, in one pass over memory:
 ///   g = scale * grad;  m = beta1 m + (1 - beta1) g;  v = beta2 v + (1 - beta2) g^2

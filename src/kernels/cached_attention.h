@@ -1,0 +1,53 @@
+#pragma once
+
+#include <cstdint>
+#include <span>
+
+#include "kernels/types.h"
+
+namespace dragoman::kernels {
+
+/// Locates the keys and values of one query row. The key of position t begins at element
+/// (row_of_position ? row_of_position[t] : t) * stride of keys, and its value likewise. The index table lets beams
+/// share and reorder a cache without copying it. In int8 the values of a row are followed by n_heads float32, the scale
+/// of each head. Keys and values are addresses in the memory of the device; the index table is in host memory.
+struct StepKeys {
+  const void* keys = nullptr;
+  const void* values = nullptr;
+  const int32_t* row_of_position = nullptr;       ///< nullptr = consecutive rows
+  int64_t stride = 0;                             ///< elements from one cache row to the next
+  int64_t length = 0;                             ///< positions to attend to; 0 gives a row of zeros
+  tensor::DType dtype = tensor::DType::kFloat32;  ///< of keys and values: float32, bfloat16 or int8
+};
+
+/// Returns: the number of elements of `dtype` in a cache row of `width` numbers, the scales of int8 included.
+constexpr int64_t cached_row_elements(int64_t width, int n_heads, tensor::DType dtype) {
+  return dtype == tensor::DType::kInt8 ? width + n_heads * static_cast<int64_t>(sizeof(float)) : width;
+}
+
+/// Keys and values of new tokens, and the cache rows that keep them: a key, then a value, each as StepKeys reads it.
+struct CachedRows {
+  const Tensor& keys;             ///< [R, H*Dh] float32, rows may be strided
+  const Tensor& values;           ///< [R, H*Dh] float32, rows may be strided
+  std::span<const int32_t> rows;  ///< [R] the cache row of each
+  int n_heads;                    ///< H
+  Tensor& cache;                  ///< [rows, 2 * cached_row_elements] float32, bfloat16 or int8
+};
+
+/// Holds keys and values of one sentence in the layout that decoding steps read. 16 positions of one component of a key
+/// are contiguous. The values of a head are contiguous.
+struct SharedKeys {
+  Tensor keys;          ///< [H, ceil(S / 16), Dh, 16] float32, bfloat16 or int8, zeros past S
+  Tensor values;        ///< [H, S, Dv] of the same kind
+  int64_t length = 0;   ///< S
+  Tensor key_scales;    ///< [H, ceil(S / 16) * 16] float32, int8 only: the scale of each key
+  Tensor value_scales;  ///< the scale of each value, likewise
+};
+
+/// The number of next query rows that attend to `keys`.
+struct SharedRows {
+  const SharedKeys* keys;
+  int64_t rows;
+};
+
+}  // namespace dragoman::kernels

@@ -1,0 +1,149 @@
+#include "kernels/cpu/cpu_backend.h"
+#include "kernels/cpu/output/cross_entropy_cpu.h"
+#include "kernels/cpu/output/rdrop_cross_entropy_cpu.h"
+#include "kernels/cpu/rows/activation_cpu.h"
+#include "kernels/cpu/rows/dropout_cpu.h"
+#include "kernels/cpu/rows/embedding_cpu.h"
+#include "kernels/cpu/rows/layer_norm_cpu.h"
+#include "kernels/cpu/rows/softmax_cpu.h"
+#include "kernels/reference/dropout.h"
+
+namespace dragoman::kernels {
+namespace {
+
+const float* row_at(const Tensor& matrix, int64_t row) {
+  return matrix.data<float>() + row * matrix.stride(0);
+}
+float* row_at(Tensor& matrix, int64_t row) {
+  return matrix.data<float>() + row * matrix.stride(0);
+}
+
+}  // namespace
+
+void CpuBackend::add_to_rows(const Tensor& row, Tensor& rows) const {
+  for (int64_t n = 0; n < rows.dim(0); ++n) {
+    scaled_row_accumulate(row.data<float>(), 1.0F, rows.dim(1), row_at(rows, n));
+  }
+}
+
+void CpuBackend::activation(const Tensor& x, Activation activation, const Dropout& dropout, Tensor& y) const {
+  activation_cpu(x, activation, dropout, y);
+}
+
+void CpuBackend::activation_backward(const Tensor& saved, const Tensor& grad_y, Activation activation,
+                                     const Dropout& dropout, Tensor& grad_x) const {
+  activation_backward_cpu(saved, grad_y, activation, dropout, grad_x);
+}
+
+void CpuBackend::softmax(const Tensor& x, Tensor& probs) const {
+  for (int64_t n = 0; n < x.dim(0); ++n) {
+    softmax_row(row_at(x, n), x.dim(1), row_at(probs, n));
+  }
+}
+
+void CpuBackend::log_softmax(const Tensor& x, Tensor& log_probs) const {
+  for (int64_t n = 0; n < x.dim(0); ++n) {
+    log_softmax_row(row_at(x, n), x.dim(1), row_at(log_probs, n));
+  }
+}
+
+void CpuBackend::softmax_backward(const Tensor& probs, const Tensor& grad_output, Tensor& grad) const {
+  for (int64_t n = 0; n < probs.dim(0); ++n) {
+    softmax_row_backward(row_at(probs, n), row_at(grad_output, n), probs.dim(1), row_at(grad, n));
+  }
+}
+
+void CpuBackend::log_softmax_backward(const Tensor& log_probs, const Tensor& grad_output, Tensor& grad) const {
+  for (int64_t n = 0; n < log_probs.dim(0); ++n) {
+    log_softmax_row_backward(row_at(log_probs, n), row_at(grad_output, n), log_probs.dim(1), row_at(grad, n));
+  }
+}
+
+void CpuBackend::layer_norm(const LayerNormForward& norm) const {
+  layer_norm_float32(norm);
+}
+
+void CpuBackend::layer_norm_backward(const LayerNormBackward& norm) const {
+  layer_norm_backward_float32(norm);
+}
+
+void CpuBackend::residual_dropout(const Tensor& residual, const Tensor& sublayer, const Dropout& dropout,
+                                  Tensor& sum) const {
+  residual_dropout_float32(residual, sublayer, dropout, sum);
+}
+
+void CpuBackend::residual_dropout_layer_norm(const Tensor& residual, const Tensor& sublayer, const Dropout& dropout,
+                                             Tensor& sum, const LayerNormForward& norm) const {
+  residual_dropout_layer_norm_float32(residual, sublayer, dropout, sum, norm);
+}
+
+void CpuBackend::residual_dropout_layer_norm_backward(const LayerNormBackward& norm, const Dropout& dropout,
+                                                      Tensor& grad_sublayer) const {
+  residual_dropout_layer_norm_backward_float32(norm, dropout, grad_sublayer);
+}
+
+void CpuBackend::dropout_rows(const Tensor& x, const Dropout& dropout, Tensor& y) const {
+  kernels::dropout_rows(x, dropout, y);
+}
+
+void CpuBackend::dropout_whole_rows(const Tensor& x, const Dropout& dropout, Tensor& y) const {
+  for (int64_t n = 0; n < x.dim(0); ++n) {
+    scaled_row(row_at(x, n), static_cast<float>(reference::dropout_factor(dropout, n, 0)), x.dim(1), row_at(y, n));
+  }
+}
+
+void CpuBackend::gather_rows(const Tensor& table, const Tensor& ids, float scale, Tensor& y) const {
+  const int32_t* id = ids.data<int32_t>();
+  for (int64_t n = 0; n < ids.dim(0); ++n) {
+    scaled_row(row_at(table, id[n]), scale, table.dim(1), row_at(y, n));
+  }
+}
+
+void CpuBackend::scatter_rows_accumulate(const Tensor& rows, const Tensor& ids, float scale, Tensor& table_sum) const {
+  const int32_t* id = ids.data<int32_t>();
+  for (int64_t n = 0; n < ids.dim(0); ++n) {
+    scaled_row_accumulate(row_at(rows, n), scale, rows.dim(1), row_at(table_sum, id[n]));
+  }
+}
+
+void CpuBackend::rows_accumulate(const Tensor& from, Tensor& to) const {
+  for (int64_t n = 0; n < from.dim(0); ++n) {
+    scaled_row_accumulate(row_at(from, n), 1.0F, from.dim(1), row_at(to, n));
+  }
+}
+
+void CpuBackend::cross_entropy(const Tensor& logits, const Tensor& targets, float label_smoothing,
+                               TokenLosses& sums) const {
+  const int32_t* target = targets.data<int32_t>();
+  for (int64_t n = 0; n < logits.dim(0); ++n) {
+    sums.add(cross_entropy_row(row_at(logits, n), logits.dim(1), target[n], label_smoothing));
+  }
+}
+
+void CpuBackend::cross_entropy_gradient(Tensor& logits, const Tensor& targets, const LossOptions& options,
+                                        TokenLosses& sums) const {
+  const int32_t* target = targets.data<int32_t>();
+  for (int64_t n = 0; n < logits.dim(0); ++n) {
+    sums.add(cross_entropy_row_gradient(row_at(logits, n), logits.dim(1), target[n], options));
+  }
+}
+
+void CpuBackend::rdrop_cross_entropy(const RdropBlock& block, RdropLosses& losses) const {
+  const int64_t tokens = block.logits.dim(0) / 2, n_classes = block.logits.dim(1);
+  const float smoothing = block.options.cross_entropy.label_smoothing;
+  for (int64_t n = 0; n < tokens; ++n) {
+    float *logits_p = row_at(block.logits, n), *logits_q = row_at(block.logits, tokens + n);
+    const int32_t target = block.targets.data<int32_t>()[n];
+    RdropSums sums;
+    add_to_rdrop_sums(logits_p, logits_q, n_classes, target, sums);
+    const RowLoss loss_p = loss_of_row_sums(sums.p, n_classes, smoothing);
+    const RowLoss loss_q = loss_of_row_sums(sums.q, n_classes, smoothing);
+    const RdropRow row = rdrop_row_of_sums(sums, loss_p, loss_q);
+    losses.add(row, loss_p, loss_q);
+    if (block.with_gradient) {
+      rdrop_row_gradient(row, block.options.row_gradient(target, n_classes), n_classes, logits_p, logits_q);
+    }
+  }
+}
+
+}  // namespace dragoman::kernels

@@ -1,0 +1,26 @@
+#pragma once
+
+#include "kernels/precision.h"
+#include "kernels/transpose.h"
+#include "kernels/types.h"
+
+namespace dragoman::kernels {
+
+/// A matrix product  C = op(A) op(B) + bias,  or  C += op(A) op(B).  op(X) = X or X^T.
+/// Requires: the shapes were checked, and c is not empty and overlaps neither a nor b.
+struct GemmProblem {
+  const Tensor& a;  ///< [M, K], or [K, M] with Transpose::kYes
+  Transpose transpose_a;
+  const Tensor& b;  ///< [K, N], or [N, K] with Transpose::kYes
+  Transpose transpose_b;
+  const Tensor* bias;  ///< [N]; null for none
+  Tensor& c;           ///< [M, N]
+  bool accumulate;     ///< C += op(A) op(B)
+  Precision precision;
+
+  bool a_transposed() const { return transpose_a == Transpose::kYes; }
+  bool b_transposed() const { return transpose_b == Transpose::kYes; }
+  int64_t depth() const { return a.dim(a_transposed() ? 0 : 1); }  ///< K
+};
+
+}  // namespace dragoman::kernels
