@@ -13,7 +13,7 @@ using Sources = std::vector<std::vector<int32_t>>;
 
 /// Searches `group` sentences at a time, one group after the other. Returns: the outputs in the order of the sources.
 inline std::vector<SearchOutput> search_in_groups(const ParallelSearch& search, const Sources& sources, size_t group,
-                                           const SearchOptions& options) {
+                                                  const SearchOptions& options) {
   std::vector<SearchOutput> outputs;
   for (size_t begin = 0; begin < sources.size(); begin += group) {
     const size_t count = std::min(group, sources.size() - begin);
