@@ -1,6 +1,6 @@
 // Trains a small Transformer on a generated corpus, translates with it, and scores the translations.
 //   train_and_translate [FOLDER] [STEPS]        (default: train_and_translate.out, 400)
-// The same command again resumes: it finds the model trained and goes straight to translating.
+// The same command again finds the model trained and goes straight to translating.
 #include <fmt/core.h>
 
 #include <iostream>
@@ -27,10 +27,8 @@ int main(int argc, char** argv) try {
   options.valid_source = {text("valid.en")};
   options.valid_target = {text("valid.de")};
   options.model_folder = folder / "model";
-  options.model = options.model.with<models::TransformerConfig>([](auto& shape) {
-    shape.encoder_layers = shape.decoder_layers = 2;
-    shape.dropout = 0.0F;
-  });
+  options.model = options.model.with<models::TransformerConfig>(
+      [](auto& shape) { shape.encoder_layers = shape.decoder_layers = 2, shape.dropout = 0.0F; });
   options.vocabulary.size = 1000;
   options.schedule.learning_rate = 2e-3;
   options.schedule.warmup_steps = 100;
@@ -44,7 +42,7 @@ int main(int argc, char** argv) try {
   const decoding::Translator translator = decoding::load_translator(options.model_folder);
   const std::vector<std::string> source = data::read_lines(text("test.en"));
   std::vector<std::string> hypothesis;
-  for (const decoding::Translation& translation : translator.translate(source, {})) {
+  for (const auto& translation : translator.translate(source, {})) {
     hypothesis.push_back(translation.text);
   }
   fmt::print("{}\n{}\n", source[0], hypothesis[0]);

@@ -24,6 +24,7 @@ using tensor::Tensor;
 constexpr const char* kCheckpointPrefix = "step-";
 constexpr const char* kOptimizerFile = "optimizer.safetensors";
 constexpr const char* kStateFile = "state.json";
+constexpr const char* kRecipeFile = "recipe.json";
 constexpr const char* kFirstMomentPrefix = "first_moment.";
 constexpr const char* kSecondMomentPrefix = "second_moment.";
 const std::string kAveragePrefix = "average.";
@@ -135,7 +136,7 @@ void save_checkpoint(const std::filesystem::path& model_folder, const models::Mo
   base::FolderWriter writer(checkpoint_folder(model_folder, contents.state.step));
   models::add_model_files(writer, model_files(model, contents.texts));
   writer.add(kOptimizerFile, tensor::make_safetensors(state).parts());
-  writer.add("recipe.json", contents.recipe);
+  writer.add(kRecipeFile, contents.recipe);
   writer.add(kStateFile, to_json(contents.state));
   writer.commit();
 }
@@ -152,7 +153,7 @@ std::optional<Checkpoint> find_newest_checkpoint(const std::filesystem::path& mo
   models::ModelFiles files = models::read_model_files(folder);
   return Checkpoint{newest->path,
                     run_state_from_json(folder.read(kStateFile), folder.path_of(kStateFile)),
-                    folder.read("recipe.json"),
+                    folder.read(kRecipeFile),
                     {std::move(files.config), std::move(files.vocabularies), std::move(files.languages)}};
 }
 

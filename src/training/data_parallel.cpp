@@ -12,7 +12,7 @@
 
 namespace dragoman::training {
 
-/// One thread's share: created, used and destroyed with its own arena.
+// One thread's share: created, used and destroyed with its own arena.
 struct DataParallel::Worker {
   std::shared_ptr<tensor::Allocator> arena;
   std::unique_ptr<distributed::Communicator> communicator;

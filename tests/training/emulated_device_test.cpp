@@ -88,11 +88,13 @@ class EmulatedTraining : public testing::Test {
     options.valid_source = {folder_.path() / "corpus/valid.en"};
     options.valid_target = {folder_.path() / "corpus/valid.de"};
     options.model_folder = folder_.path() / name;
-    options.model.d_model = 16;
-    options.model.d_ff = 32;
-    options.model.n_heads = 2;
-    options.model.encoder_layers = options.model.decoder_layers = 1;
-    options.model.source_word_dropout = 0.1F;
+    options.model = options.model.with<models::TransformerConfig>([](auto& shape) {
+      shape.d_model = 16;
+      shape.d_ff = 32;
+      shape.n_heads = 2;
+      shape.encoder_layers = shape.decoder_layers = 1;
+      shape.source_word_dropout = 0.1F;
+    });
     options.vocabulary.size = 300;
     options.precision = kernels::Precision::kFloat32;
     options.batch.batch_tokens = 600;
