@@ -36,9 +36,9 @@ std::vector<Ids> random_sources(const TranslationSpeedOptions& options, int64_t 
 
 // Sentences that a worker holds.
 int64_t sentences_under_way(const TranslationSpeedOptions& options) {
-  const int64_t workers = decoding::worker_count(options.search.workers);
+  const int64_t workers = decoding::worker_count(options.search.execution.workers);
   const int64_t share = (options.sentences + workers - 1) / workers;
-  return std::clamp(options.search.batch_tokens / options.source_length, int64_t{1}, share);
+  return std::clamp(options.search.execution.batch_tokens / options.source_length, int64_t{1}, share);
 }
 
 // Seconds of each step from the first to the last position; hypotheses stay where they are, tokens are random.
@@ -100,9 +100,9 @@ TranslationSpeed measure_translation(const TranslationSpeedOptions& options) {
       static_cast<double>(options.sentences) *
       translation_flops(options.model, options.source_length, options.target_length, options.search.beam_size);
   measured.step_rows = sentences_under_way(options) * options.search.beam_size;
-  measured.product_gflops_per_second =
-      best_product_speed(measure_packed_products(options.model, measured.step_rows, options.precision,
-                                                 decoding::worker_count(options.search.workers), kSecondsOfProduct));
+  measured.product_gflops_per_second = best_product_speed(
+      measure_packed_products(options.model, measured.step_rows, options.precision,
+                              decoding::worker_count(options.search.execution.workers), kSecondsOfProduct));
 
   decoding::SearchOptions search = options.search;
   search.min_length = static_cast<int>(options.target_length) - 1;

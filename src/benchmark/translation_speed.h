@@ -14,7 +14,7 @@ namespace dragoman::benchmark {
 struct TranslationSpeedOptions {
   models::TransformerConfig model;
   kernels::Precision precision = kernels::Precision::kInt8;
-  decoding::SearchOptions search;  ///< beam_size, batch_tokens and workers of it; lengths are those below
+  decoding::SearchOptions search;  ///< beam_size and `execution` of it; lengths are those below
   int64_t sentences = 256;         ///< of one run
   int64_t source_length = 30;      ///< tokens, sentence end included
   int64_t target_length = 30;      ///< tokens, sentence end included

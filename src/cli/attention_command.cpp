@@ -24,7 +24,7 @@ struct AttentionArguments {
   // Over the defaults of the model.
   decoding::SearchOptions search(const decoding::SearchOptions& defaults) const {
     decoding::SearchOptions options = flags->over(defaults);
-    options.workers = 1;
+    options.execution.workers = 1;
     return options;
   }
 };

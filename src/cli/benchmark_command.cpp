@@ -88,7 +88,7 @@ benchmark::TranslationSpeedOptions translation_of(const BenchmarkOptions& option
   benchmark::TranslationSpeedOptions translation = options.translation;
   translation.model = model_of(options);
   translation.precision = options.precision.value_or(kernels::Precision::kInt8);
-  translation.search.workers = decoding::worker_count(options.workers);
+  translation.search.execution.workers = decoding::worker_count(options.workers);
   translation.sentences = options.sentences == 0 ? translation.sentences : options.sentences;
   translation.warmup = options.warmup < 0 ? translation.warmup : options.warmup;
   translation.source_length = options.training.source_length;
@@ -228,10 +228,10 @@ int benchmark_products(const BenchmarkOptions& options) {
 
 void print_translation_json(const benchmark::TranslationSpeedOptions& options,
                             const benchmark::TranslationSpeed& measured) {
-  nlohmann::json row = machine_json(options.search.workers, options.precision);
+  nlohmann::json row = machine_json(options.search.execution.workers, options.precision);
   row["parameters"] = measured.parameters;
   row["beam_size"] = options.search.beam_size;
-  row["batch_tokens"] = options.search.batch_tokens;
+  row["batch_tokens"] = options.search.execution.batch_tokens;
   row["target_tokens"] = measured.target_tokens;
   row["run_seconds"] = measured.run_seconds;
   row["tokens_per_second"] = measured.tokens_per_second();
@@ -247,13 +247,13 @@ void print_translation_json(const benchmark::TranslationSpeedOptions& options,
 
 void print_translation(const benchmark::TranslationSpeedOptions& options, const benchmark::TranslationSpeed& measured) {
   const auto [fastest, slowest] = std::minmax_element(measured.run_seconds.begin(), measured.run_seconds.end());
-  print_machine(options.search.workers, options.precision);
+  print_machine(options.search.execution.workers, options.precision);
   print_model(options.model, measured.parameters);
   fmt::print(
       "run          {} sentences, {} source + {} target tokens each, beam {}, {} tokens in work; {} warm-up, {} "
       "measured\n",
       options.sentences, options.source_length, options.target_length, options.search.beam_size,
-      options.search.batch_tokens, options.warmup, options.runs);
+      options.search.execution.batch_tokens, options.warmup, options.runs);
   fmt::print("time         median {:.2f} s (fastest {:.2f}, slowest {:.2f})\n", measured.median_seconds(), *fastest,
              *slowest);
   fmt::print(
@@ -323,7 +323,7 @@ void add_benchmark_command(CLI::App& app, Run& run) {
              "of the operands of matrix products; auto = the fastest of this machine, int8 to translate");
   add_choice(*command, "--recompute", training.recompute, "what the backward computes again to save memory");
   command->add_option("--beam-size", options->translation.search.beam_size, "of --translate; 1 = greedy");
-  command->add_option("--batch-tokens", options->translation.search.batch_tokens,
+  command->add_option("--batch-tokens", options->translation.search.execution.batch_tokens,
                       "of --translate: source tokens in work at a time in one worker");
   command->add_flag("--json", options->json, "print one JSON object");
   command->callback([&run, options] { run = [options] { return run_benchmark(*options); }; });

@@ -4,6 +4,7 @@
 
 namespace dragoman::cli {
 
+using decoding::ExecutionOptions;
 using decoding::SearchOptions;
 
 SearchFlags::SearchFlags(CLI::App& command) : flags_(command) {
@@ -18,12 +19,12 @@ SearchFlags::SearchFlags(CLI::App& command) : flags_(command) {
 }
 
 void add_speed_flags(CLI::App& command, int64_t& batch_tokens, int& workers) {
-  add_search_flag(command, &SearchOptions::batch_tokens, batch_tokens);
-  add_search_flag(command, &SearchOptions::workers, workers);
+  add_search_flag(command, &ExecutionOptions::batch_tokens, batch_tokens);
+  add_search_flag(command, &ExecutionOptions::workers, workers);
 }
 
 void add_team_flag(CLI::App& command, int& threads_per_worker) {
-  add_search_flag(command, &SearchOptions::threads_per_worker, threads_per_worker);
+  add_search_flag(command, &ExecutionOptions::threads_per_worker, threads_per_worker);
 }
 
 void add_precision_flag(CLI::App& command, std::optional<kernels::Precision>& precision) {

@@ -22,9 +22,10 @@ class SearchFlags {
   FieldFlags<decoding::SearchOptions> flags_;
 };
 
-/// Adds the flag of one field of SearchOptions, for a command that has it beside those of SearchFlags.
-template <typename Value>
-void add_search_flag(CLI::App& command, Value decoding::SearchOptions::*member, Value& value) {
+/// Adds the flag of one field of SearchOptions or ExecutionOptions, for a command that has it beside those of
+/// SearchFlags.
+template <typename Options, typename Value>
+void add_search_flag(CLI::App& command, Value Options::*member, Value& value) {
   add_field(command, base::field_of(member), value);
 }
 

@@ -22,7 +22,7 @@ constexpr double kMostCharacters = 1'000'000;
 struct ServeArguments {
   std::vector<std::string> models;
   serving::ServeOptions options;
-  int64_t batch_tokens = decoding::SearchOptions().batch_tokens;
+  int64_t batch_tokens = decoding::ExecutionOptions().batch_tokens;
   int workers = 0;
   int threads_per_worker = 0;
   double longest_wait = 2.0;
@@ -44,7 +44,7 @@ struct ServeArguments {
     }
     options.load.search = [this](const decoding::SearchOptions& defaults) {
       decoding::SearchOptions search = flags->over(defaults);
-      search.batch_tokens = batch_tokens;
+      search.execution.batch_tokens = batch_tokens;
       return search;
     };
     options.load.threads = {workers, std::max(threads_per_worker, 1)};
@@ -60,8 +60,8 @@ struct ServeArguments {
       say(fmt::format("{:%Y-%m-%dT%H:%M:%SZ} {}\n", fmt::gmtime(now), line));
     };
     decoding::SearchOptions search = options.load.search({});
-    search.workers = workers;
-    search.threads_per_worker = threads_per_worker;
+    search.execution.workers = workers;
+    search.execution.threads_per_worker = threads_per_worker;
     search.check();
   }
 };

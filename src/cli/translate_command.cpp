@@ -35,7 +35,7 @@ struct TranslateArguments {
   bool soft_alignment = false;
   int n_best = 0;  // 0: one translation a line, as plain text
   int alignment_layer = -1;
-  int64_t batch_tokens = decoding::SearchOptions().batch_tokens;
+  int64_t batch_tokens = decoding::ExecutionOptions().batch_tokens;
   int workers = 0;
   int threads_per_worker = 0;
   std::optional<kernels::Precision> precision;  // none: as the folder stores the weights
@@ -49,9 +49,9 @@ struct TranslateArguments {
     options.alignment = json;
     options.alignment_layer = alignment_layer;
     options.reverse_weight = reverse_weight;
-    options.batch_tokens = batch_tokens;
-    options.workers = workers;
-    options.threads_per_worker = threads_per_worker;
+    options.execution.batch_tokens = batch_tokens;
+    options.execution.workers = workers;
+    options.execution.threads_per_worker = threads_per_worker;
     return options;
   }
 };

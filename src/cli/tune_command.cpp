@@ -104,7 +104,7 @@ void add_options(CLI::App& command, TuneArguments& arguments) {
                      "Keep the usual search (beam 4, alpha 0.6) unless the best beats it by paired bootstrap with p at "
                      "most this, 0 to 1; 1 = take the best in any case");
   command.add_flag("--dry-run", arguments.dry_run, "Only print; store nothing");
-  add_speed_flags(command, tuning.search.batch_tokens, tuning.search.workers);
+  add_speed_flags(command, tuning.search.execution.batch_tokens, tuning.search.execution.workers);
 }
 
 }  // namespace

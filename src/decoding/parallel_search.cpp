@@ -39,10 +39,10 @@ class ParallelSearch::Job {
     }
     // Few sentences are shared out, so that no worker stays idle. Groups have at most half of what a worker may hold:
     // while one group finishes, the next is already under way.
-    const auto asked = static_cast<size_t>(decoding::worker_count(options.workers));
+    const auto asked = static_cast<size_t>(decoding::worker_count(options.execution.workers));
     workers_ = static_cast<int>(std::clamp(requests.size(), size_t{1}, asked));
     idle_threads_ = static_cast<int>(asked) - workers_;
-    groups_ = group_by_length(lengths, (options.batch_tokens + 1) / 2, workers_);
+    groups_ = group_by_length(lengths, (options.execution.batch_tokens + 1) / 2, workers_);
     if (groups_.size() > static_cast<size_t>(workers_)) {
       const int64_t total = std::accumulate(lengths.begin(), lengths.end(), int64_t{0});
       one_group_ = total / static_cast<int64_t>(groups_.size()) * 9 / 8;  // they are nearly equal
@@ -52,7 +52,8 @@ class ParallelSearch::Job {
   int worker_count() const { return workers_; }
   // Of each worker. Threads that have no sentence of their own help the others, unless other runs want the cores.
   int team_size(bool alone) const {
-    return options_->threads_per_worker > 0 ? options_->threads_per_worker : 1 + (alone ? idle_threads_ / workers_ : 0);
+    return options_->execution.threads_per_worker > 0 ? options_->execution.threads_per_worker
+                                                      : 1 + (alone ? idle_threads_ / workers_ : 0);
   }
 
   // The whole life of one worker.

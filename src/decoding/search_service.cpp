@@ -67,7 +67,7 @@ std::list<SearchTask> SearchService::take(int64_t tokens) {
   std::list<SearchTask> taken;
   while (!waiting_.empty() && taken.size() < share) {
     const auto length = static_cast<int64_t>(waiting_.front().request.source.size());
-    if (tokens > 0 && tokens + length > waiting_.front().options->batch_tokens) {
+    if (tokens > 0 && tokens + length > waiting_.front().options->execution.batch_tokens) {
       break;
     }
     tokens += length;

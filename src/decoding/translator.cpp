@@ -257,7 +257,7 @@ void Translator::rerank(std::span<const EncodedLine> lines, std::span<std::vecto
 bool Translator::rerank_together(std::span<const EncodedLine> lines, std::span<std::vector<Translation>> parts,
                                  const SearchOptions& options, OnError on_error) const {
   try {
-    rerank(lines, parts, options, options.workers);
+    rerank(lines, parts, options, options.execution.workers);
     return true;
   } catch (...) {
     if (on_error == OnError::kThrow) {

@@ -124,7 +124,7 @@ void plan_process(const TrainOptions& options, const data::CorpusStatistics& cor
   const uint64_t kept = std::max<uint64_t>(corpus.kept, 1);
   const uint64_t tokens = (corpus.source_tokens + corpus.target_tokens) / kept;
   plan.other = resident - std::min(resident, tensors) + pairs * (kBytesPerPair + kBytesPerPairToken * tokens);
-  plan.search_tokens = decoding::SearchOptions().batch_tokens;
+  plan.search_tokens = decoding::ExecutionOptions().batch_tokens;
   if (options.valid_source.empty()) {
     return;
   }

@@ -82,8 +82,8 @@ std::vector<std::string> TranslationValidation::translate(const models::Model& m
   const size_t begin = border(processes.rank()), end = border(processes.rank() + 1);
   decoding::SearchOptions search;
   search.beam_size = beam_size_;
-  search.workers = workers_;
-  search.batch_tokens = search_tokens_;
+  search.execution.workers = workers_;
+  search.execution.batch_tokens = search_tokens_;
   const decoding::Translator translator(models::make_inference_model(model), vocabularies_.source,
                                         vocabularies_.target);
   std::string lines;

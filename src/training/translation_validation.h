@@ -32,7 +32,7 @@ class TranslationValidation : public Validation {
   evaluation::Tokenizer tokenize_;
   int beam_size_;
   int workers_;
-  int64_t search_tokens_ = decoding::SearchOptions().batch_tokens;
+  int64_t search_tokens_ = decoding::ExecutionOptions().batch_tokens;
   bool gives_back_ = false;
 };
 

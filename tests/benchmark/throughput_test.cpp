@@ -115,8 +115,8 @@ TEST(TranslationSpeed, MeasuresEveryRunAndStep) {
     options.model = small_options().model;
     options.precision = precision;
     options.search.beam_size = 2;
-    options.search.workers = 2;
-    options.search.batch_tokens = 12;
+    options.search.execution.workers = 2;
+    options.search.execution.batch_tokens = 12;
     options.sentences = 9;
     options.source_length = 4;
     options.target_length = 11;

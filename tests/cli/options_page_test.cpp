@@ -53,7 +53,7 @@ std::string options_page() {
   using namespace training;
   const char* const kTraining = "Of `dragoman train`. A preset replaces some defaults.";
   return kIntroduction +
-         section<decoding::SearchOptions>(
+         section<decoding::SearchOptions, decoding::ExecutionOptions>(
              "Search",
              "Of `dragoman translate`, `dragoman serve` and `dragoman attention`. [search.md](search.md) has more.") +
          section<models::TransformerConfig>("Model", "Of `dragoman train` and of `config.json` in a model folder.") +

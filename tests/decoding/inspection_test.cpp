@@ -26,7 +26,7 @@ Translator make_translator(nn::NormOrder order) {
 
 SearchOptions options_of(int beam_size) {
   SearchOptions options;
-  options.workers = 1;
+  options.execution.workers = 1;
   options.beam_size = beam_size;
   options.max_length_extra = 10;
   return options;

@@ -73,8 +73,8 @@ TEST(SearchOptions, RefusesWhatIsOutOfRangeAndSaysTheRange) {
       {[](SearchOptions& o) { o.reverse_weight = 11; }, "reverse_weight is 11, must be 0 to 10"},
       {[](SearchOptions& o) { o.sampling_temperature = 1, o.n_best = 129; }, "n_best is 129, must be 1 to 128"},
       {[](SearchOptions& o) { o.n_best = 5; }, "n_best is 5, must be 1 to beam_size (4)"},
-      {[](SearchOptions& o) { o.batch_tokens = 0; }, "batch_tokens is 0, must be 1 to 1000000"},
-      {[](SearchOptions& o) { o.workers = -1; }, "workers is -1, must be 0 to 1024"},
+      {[](SearchOptions& o) { o.execution.batch_tokens = 0; }, "batch_tokens is 0, must be 1 to 1000000"},
+      {[](SearchOptions& o) { o.execution.workers = -1; }, "workers is -1, must be 0 to 1024"},
       {[](SearchOptions& o) { o.alignment_layer = -2; }, "alignment_layer is -2, must be -1 to 511"},
   };
   for (const Case& test : cases) {

@@ -23,7 +23,7 @@ SearchOptions options_of(int beam_size, int workers = 1) {
   SearchOptions options;
   options.beam_size = beam_size;
   options.n_best = std::min(beam_size, 2);
-  options.workers = workers;
+  options.execution.workers = workers;
   options.max_length_extra = 20;
   return options;
 }
@@ -91,7 +91,7 @@ TEST_P(ParallelSearchLaws, WorkersAndBatchSizesChangeNothing) {
   for (const int64_t batch_tokens : {1, 7, 60, 5000}) {
     for (const int workers : {1, 2, 3}) {
       SearchOptions options = options_of(beam_size_, workers);
-      options.batch_tokens = batch_tokens;
+      options.execution.batch_tokens = batch_tokens;
       const auto seen = search.run(sources, options);
       for (size_t i = 0; i < sources.size(); ++i) {
         expect_same(expected[i], seen[i], i);
@@ -135,7 +135,7 @@ TEST_P(ParallelSearchLaws, ThreadsThatHelpAWorkerChangeNothing) {
     const Sources sources = random_sources(6, 14, 12, kVocabSize);
     const auto expected = search.run(sources, options_of(beam_size_));
     SearchOptions helped = options_of(beam_size_, 2);
-    helped.threads_per_worker = 3;
+    helped.execution.threads_per_worker = 3;
     const auto seen = search.run(sources, helped);
     for (size_t i = 0; i < sources.size(); ++i) {
       expect_same(expected[i], seen[i], i);

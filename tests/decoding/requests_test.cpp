@@ -168,7 +168,7 @@ TEST_P(Requests, AStreamGivesEachTokenOnceInOrderAndChangesNothing) {
       return true;
     };
   }
-  options_.workers = 2;
+  options_.execution.workers = 2;
   const auto outputs = search_.run(with_sources(sources_, requests), options_);
   int early = 0;
   for (size_t i = 0; i < sources_.size(); ++i) {
@@ -242,8 +242,8 @@ TEST(RequestsTogether, DoNotDependOnNeighbours) {
     requests[i].phrases = phrases_of(std::vector<Ids>(i % 4, phrases[i]));
   }
   const auto together = search.run(with_sources(sources, requests), options);
-  options.workers = 2;
-  options.batch_tokens = 20;
+  options.execution.workers = 2;
+  options.execution.batch_tokens = 20;
   const auto small = search.run(with_sources(sources, requests), options);
   for (size_t i = 0; i < sources.size(); ++i) {
     expect_same(together[i].hypotheses, small[i].hypotheses, i);

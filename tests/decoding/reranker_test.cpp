@@ -109,9 +109,9 @@ TEST_F(Reranking, ALineGetsTheSameAloneInABatchAndSubmittedInEveryPrecision) {
     forward_->parameters().pack_weights(precision);
     reverse_->parameters().pack_weights(precision);
     const Translator translator = with_reverse(forward_, reverse_);
-    options_.workers = 1;
+    options_.execution.workers = 1;
     const auto together = translator.translate(lines, options_);
-    options_.workers = 2;
+    options_.execution.workers = 2;
     const auto by_two = translator.translate(lines, options_);
     for (size_t i = 0; i < lines.size(); ++i) {
       const auto alone = translator.translate({&lines[i], 1}, options_).at(0);

@@ -230,8 +230,8 @@ TEST(Sampling, DependsOnSeedAndSourceAlone) {
     }
   }
   EXPECT_GT(distinct.size(), 60U) << "samples must differ for this test";
-  options.workers = 3;
-  options.batch_tokens = 7;
+  options.execution.workers = 3;
+  options.execution.batch_tokens = 7;
   const auto others = search.run(sources, options);
   options.n_best = 2;
   const auto fewer = search.run(sources, options);

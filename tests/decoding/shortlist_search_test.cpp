@@ -51,7 +51,7 @@ SearchOptions options_of(int beam_size, int workers = 1) {
   SearchOptions options;
   options.beam_size = beam_size;
   options.n_best = std::min(beam_size, 2);
-  options.workers = workers;
+  options.execution.workers = workers;
   options.max_length_ratio = 0.5;
   options.max_length_extra = 8;
   options.shortlist = true;

@@ -133,7 +133,7 @@ TEST_F(TranslationRequests, SubmittedFromManyThreadsTheyGetTheirOwnTranslations)
 }
 
 TEST_F(TranslationRequests, ErrorsOfOneReachItsOwnFutureOnly) {
-  options_.workers = 1;  // not read by submit
+  options_.execution.workers = 1;  // not read by submit
   const std::string line = "the green cat sleeps";
   const Translation expected = translator_.translate({&line, 1}, options_).at(0);
   for (int round = 0; round < 3; ++round) {

@@ -24,7 +24,7 @@ Translator make_translator(int64_t max_positions = 80) {
 
 SearchOptions options_of(int workers = 1) {
   SearchOptions options;
-  options.workers = workers;
+  options.execution.workers = workers;
   options.max_length_extra = 10;
   return options;
 }

@@ -145,8 +145,8 @@ TEST(MemoryPlan, ValidationSearchesLessAtATimeUnderATightBudget) {
   plan_process(options, corpus, wide);
   narrow.budget.bytes = wide.standing() + wide.validation / 2;
   plan_process(options, corpus, narrow);
-  EXPECT_EQ(wide.search_tokens, decoding::SearchOptions().batch_tokens);
-  EXPECT_LT(narrow.search_tokens, decoding::SearchOptions().batch_tokens);
+  EXPECT_EQ(wide.search_tokens, decoding::ExecutionOptions().batch_tokens);
+  EXPECT_LT(narrow.search_tokens, decoding::ExecutionOptions().batch_tokens);
   EXPECT_LE(narrow.standing() + narrow.validation, narrow.budget.bytes);
   EXPECT_FALSE(wide.gives_back());
   narrow.activations = narrow.validation;

@@ -77,7 +77,7 @@ SearchResult trace_search(const Translator& translator, std::span<const int32_t>
                           size_t max_tokens) {
   SearchOptions options = asked.options;
   base::check_usage(!options.samples() && !options.alternatives, "inspect: only a beam search can be looked into");
-  options.workers = 1;
+  options.execution.workers = 1;
   SentenceRequest request;
   request.source.assign(source.begin(), source.end());
   request.cancel = asked.cancel;

@@ -25,6 +25,7 @@ void check_n_best(const SearchOptions& options) {
 
 void SearchOptions::check() const {
   base::check_fields(*this);
+  base::check_fields(execution);
   base::check_usage(samples() || (sampling_top_k == 0 && sampling_top_p == 1.0),
                     "sampling_top_k is {} and sampling_top_p {}, but sampling_temperature is 0, which draws nothing; "
                     "give a temperature such as 1",

@@ -37,6 +37,18 @@ using base::name_of;
 /// The largest beam_size.
 constexpr int kWidestBeam = 128;
 
+/// How searches are computed. No field changes a result.
+struct ExecutionOptions {
+  /// With more, keys and values leave the cache, with fewer, products of small models are less efficient.
+  int64_t batch_tokens = 1024;
+  int workers = 0;             ///< each with sentences of its own
+  int threads_per_worker = 0;  ///< for an answer sooner where sentences come one at a time
+
+  /// Calls visit(base::Field) for each field.
+  template <typename Visit>
+  static void fields(Visit&& visit);
+};
+
 /// Everything a translation can be asked for. `fields` says of each field what it means and which values it may have.
 struct SearchOptions {
   int beam_size = 4;  ///< paper, section 6.1
@@ -69,18 +81,16 @@ struct SearchOptions {
   /// 1 to beam_size, and to what patience lets finish; 1 to kWidestBeam with sampling or alternatives.
   int n_best = 1;
   double reverse_weight = 0.3;  ///< see Reranker
-  /// With more, keys and values leave the cache, with fewer, products of small models are less efficient.
-  int64_t batch_tokens = 1024;
-  int workers = 0;             ///< each with sentences of its own
-  int threads_per_worker = 0;  ///< for an answer sooner where sentences come one at a time
   /// Without scores, greedy search never sums over the vocabulary and gives every score as 0; pieces and other searches
   /// stay as they are.
   bool scores = true;
   bool alignment = false;
   int alignment_layer = -1;
+  ExecutionOptions execution;
   std::shared_ptr<const BannedPhrases> banned;  ///< phrases that no translation may hold; null = none
 
-  /// Calls visit(base::Field) for each field but `banned`. Flags stand in this order in --help.
+  /// Calls visit(base::Field) for each field but `banned` and those of `execution`. Flags stand in this order in
+  /// --help.
   template <typename Visit>
   static void fields(Visit&& visit);
 
@@ -139,6 +149,18 @@ void SearchOptions::fields(Visit&& visit) {
               "of the search stays",
               {0, 10})
             .without_flag());
+  visit(Field("scores", &S::scores, "Compute log-probabilities").without_flag());
+  visit(Field("alignment", &S::alignment, "Also align target pieces with source pieces by cross-attention weights")
+            .without_flag());
+  visit(Field("alignment_layer", &S::alignment_layer,
+              "Decoder layer that alignments are read from; 0 = first, -1 = last", {-1, 511})
+            .without_flag());
+}
+
+template <typename Visit>
+void ExecutionOptions::fields(Visit&& visit) {
+  using base::Field;
+  using S = ExecutionOptions;
   visit(Field("batch_tokens", &S::batch_tokens,
               "Source tokens in work at a time in one worker; never changes the result", {1, 1'000'000}, "tokens")
             .course()
@@ -152,12 +174,6 @@ void SearchOptions::fields(Visit&& visit) {
               "threads that are left; never changes the result",
               {0, 64})
             .course()
-            .without_flag());
-  visit(Field("scores", &S::scores, "Compute log-probabilities").without_flag());
-  visit(Field("alignment", &S::alignment, "Also align target pieces with source pieces by cross-attention weights")
-            .without_flag());
-  visit(Field("alignment_layer", &S::alignment_layer,
-              "Decoder layer that alignments are read from; 0 = first, -1 = last", {-1, 511})
             .without_flag());
 }
 
