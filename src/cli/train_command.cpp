@@ -69,6 +69,7 @@ class ShapeOptions {
       options.model = flags_.over(*shape);
       return;
     }
+    // Of the flags, the dropouts have a meaning for other architectures too.
     const models::ModelConfig dropouts =
         models::ModelConfig(models::TransformerConfig()).with_dropouts_of(options.model);
     options.model = options.model.with_dropouts_of(flags_.over(*dropouts.get_if<models::TransformerConfig>()));

@@ -16,11 +16,16 @@ using nlohmann::json;
 constexpr int64_t kMaxVocabulary = 1'000'000;
 constexpr int64_t kMaxPositions = 65'536;
 
-// Refuses a value that changes the model and that dragoman has in one way only.
-void require_flag(const JsonFields& fields, const char* key, bool wanted, const std::string& file_name) {
-  check_data(fields.flag(key, wanted) == wanted, "{}: {} is {}, dragoman imports models with {} only", file_name, key,
-             !wanted, wanted);
-}
+// Flags that change the model and of which dragoman has one value only. A missing flag has that value.
+struct FixedFlag {
+  const char* key;
+  bool value;
+};
+constexpr FixedFlag kFixedFlags[] = {{"normalize_before", false},
+                                     {"normalize_embedding", false},
+                                     {"layernorm_embedding", false},
+                                     {"add_final_layer_norm", false},
+                                     {"static_position_embeddings", true}};
 
 kernels::Activation activation_of(const JsonFields& fields, const std::string& file_name) {
   const std::string name = fields.text("activation_function");
@@ -35,11 +40,10 @@ void check_supported(const JsonFields& fields, const std::string& file_name) {
   const std::string type = fields.text("model_type");
   check_data(type == "marian", "{}: model_type is \"{}\", must be \"marian\"; other models cannot be imported",
              file_name, type);
-  require_flag(fields, "normalize_before", false, file_name);
-  require_flag(fields, "normalize_embedding", false, file_name);
-  require_flag(fields, "layernorm_embedding", false, file_name);
-  require_flag(fields, "add_final_layer_norm", false, file_name);
-  require_flag(fields, "static_position_embeddings", true, file_name);
+  for (const auto& [key, value] : kFixedFlags) {
+    check_data(fields.flag(key, value) == value, "{}: {} is {}, dragoman imports models with {} only", file_name, key,
+               !value, value);
+  }
 }
 
 models::TransformerConfig read_shape(const JsonFields& fields, const std::string& file_name) {

@@ -8,8 +8,8 @@ EncoderLayer::EncoderLayer(ParameterSet& parameters, const std::string& path, co
       feed_forward_(parameters, path + ".feed_forward", config),
       feed_forward_residual_(parameters, path + ".feed_forward", config) {}
 
-Variable EncoderLayer::forward(Variable x, const RaggedRows& rows, const ForwardContext& pass) const {
-  const ForwardContext context = pass.over(rows);
+Variable EncoderLayer::forward(Variable x, const RaggedRows& rows, const ForwardContext& outer) const {
+  const ForwardContext context = outer.over(rows);
   RaggedKeyValues whole_sentence(rows, Attend::kWholeSentence);
   const auto attend = [&](const Variable& h) { return self_attention_.forward(h, whole_sentence, context); };
   const auto feed_forward = [&](const Variable& h) { return feed_forward_.forward(h, context); };

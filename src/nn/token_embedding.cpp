@@ -31,8 +31,8 @@ Variable TokenEmbedding::position_table(tensor::DType dtype) const {
   return Variable(dtype == sinusoids_.dtype() ? sinusoids_ : sinusoids_.to(dtype));  // [P, D]
 }
 
-Variable TokenEmbedding::forward(const Tensor& ids, const RaggedRows& rows, const ForwardContext& pass) const {
-  const ForwardContext context = pass.over(rows);
+Variable TokenEmbedding::forward(const Tensor& ids, const RaggedRows& rows, const ForwardContext& outer) const {
+  const ForwardContext context = outer.over(rows);
   const Variable embedded = ops::embedding(table_->weight(), ids, scale_);                              // [N, D]
   const Variable words = ops::row_dropout(embedded, context.dropout(word_dropout_, word_site_));        // [N, D]
   const Variable placed = ops::add_positions(words, position_table(embedded.dtype()), rows.positions);  // [N, D]

@@ -91,9 +91,12 @@ void FolderReport::validation(const report::ValidationRow& row, const Validation
   }
   keep_samples(row.step, result);
   data_.attention = std::move(attention);
-  const std::string text = fmt::format("validation at step {}: loss {:.4f}  perplexity {:.3f}  {}", row.step, row.loss,
-                                       row.perplexity, result.scores_text());
-  line_.message(text.substr(0, text.find_last_not_of(' ') + 1) + (row.is_best ? "  (best so far)" : ""));
+  std::string text =
+      fmt::format("validation at step {}: loss {:.4f}  perplexity {:.3f}", row.step, row.loss, row.perplexity);
+  for (const std::string& score : result.scores_text()) {
+    text += "  " + score;
+  }
+  line_.message(text + (row.is_best ? "  (best so far)" : ""));
 }
 
 void FolderReport::checkpoint(const report::CheckpointRow& row) {

@@ -47,8 +47,13 @@ void Trainer::average_checkpoints() {
   const bool validated = validation_->has_data();
   const ValidationResult result = validated ? validation_->run(*replicas_, *model_, processes_) : ValidationResult{};
   const bool better = !validated || result.score(options_.run.metric) > state_.best_score;
-  const std::string scores =
-      validated ? fmt::format("{}perplexity {:.3f}; ", result.scores_text(), result.sums.perplexity()) : "";
+  std::string scores;
+  if (validated) {
+    for (const std::string& score : result.scores_text()) {
+      scores += score + "  ";
+    }
+    scores += fmt::format("perplexity {:.3f}; ", result.sums.perplexity());
+  }
   report_->event({state_.step, "average",
                   fmt::format("average of {} checkpoints: {}{}", folders.size(), scores,
                               better ? "it is the model now" : "the best checkpoint stays the model"),

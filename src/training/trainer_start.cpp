@@ -62,7 +62,9 @@ Trainer::Trainer(const TrainOptions& options, std::unique_ptr<Task> task, distri
   if (options_.run.workers == 0) {
     options_.run.workers = processes_.default_workers();
   }
-  task_ = task_ ? std::move(task_) : make_task(options_);
+  if (task_ == nullptr) {
+    task_ = make_task(options_);
+  }
   state_.fingerprint = task_->fingerprint();
   if (processes_.size() > 1) {
     check_same_facts(processes_, facts_to_share(options_, state_.fingerprint, task_->validation_fingerprint()));
@@ -200,6 +202,7 @@ void Trainer::describe(const data::VocabularyPair& vocabularies) {
                                kernels::name_of(*options_.precision), base::isa_name(base::active_isa())));
   std::vector<std::string> warnings = run_warnings(options_, parameters, counts);
   std::ranges::move(task_->warnings(vocabularies, options_), std::back_inserter(warnings));
+  std::ranges::move(validation_->warnings(), std::back_inserter(warnings));
   for (const std::string& warning : warnings) {
     report_->warning(warning);
   }

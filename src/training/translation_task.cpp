@@ -1,15 +1,10 @@
 #include "training/translation_task.h"
 
-#include <algorithm>
-#include <iterator>
 #include <optional>
-#include <span>
 #include <utility>
 
 #include "base/error.h"
 #include "data/encoded_corpus.h"
-#include "data/text/text_file.h"
-#include "evaluation/evaluate.h"
 #include "models/languages.h"
 #include "training/translation_validation.h"
 #include "training/vocabularies.h"
@@ -25,27 +20,6 @@ data::EncodingOptions encoding_options(const TrainOptions& options) {
   encoding.seed = options.run.seed;
   encoding.threads = options.run.workers;
   return encoding;
-}
-
-// The reference lines of the validation text.
-std::vector<std::string> references_of(const TrainOptions& options) {
-  std::vector<std::string> references;
-  for (const auto& file : options.valid_target) {
-    std::ranges::move(data::read_lines(file), std::back_inserter(references));
-  }
-  return references;
-}
-
-// A warning if BLEU takes whole sentences of the references for words; empty when all is well.
-std::string tokenizer_warning(evaluation::Tokenizer tokenize, std::span<const std::string> references) {
-  using evaluation::Tokenizer;
-  const bool cuts_chinese = tokenize == Tokenizer::kZh || tokenize == Tokenizer::kChar;
-  return cuts_chinese || !evaluation::is_mostly_chinese(references)
-             ? ""
-             : fmt::format(
-                   "the validation text is Chinese, but its BLEU is computed with the tokenizer {}, which takes "
-                   "sentences without spaces for words; use --tokenize zh",
-                   evaluation::tokenizer_name(tokenize));
 }
 
 class TranslationTask : public Task {
@@ -78,10 +52,8 @@ class TranslationTask : public Task {
   }
   std::vector<std::string> warnings(const data::VocabularyPair& vocabularies,
                                     const TrainOptions& options) const override {
-    std::vector<std::string> warnings = {normalization_warning(options.target, vocabularies.target),
-                                         tokenizer_warning(options.run.tokenize, references_of(options))};
-    std::erase(warnings, "");
-    return warnings;
+    const std::string warning = normalization_warning(options.target, vocabularies.target);
+    return warning.empty() ? std::vector<std::string>() : std::vector<std::string>{warning};
   }
 
  private:

@@ -25,6 +25,18 @@ std::vector<std::string> read_all(const std::vector<std::filesystem::path>& file
   return lines;
 }
 
+// A warning if BLEU takes whole sentences of the references for words; empty when all is well.
+std::string tokenizer_warning(evaluation::Tokenizer tokenize, std::span<const std::string> references) {
+  using evaluation::Tokenizer;
+  const bool cuts_chinese = tokenize == Tokenizer::kZh || tokenize == Tokenizer::kChar;
+  return cuts_chinese || !evaluation::is_mostly_chinese(references)
+             ? ""
+             : fmt::format(
+                   "the validation text is Chinese, but its BLEU is computed with the tokenizer {}, which takes "
+                   "sentences without spaces for words; use --tokenize zh",
+                   evaluation::tokenizer_name(tokenize));
+}
+
 }  // namespace
 
 TranslationValidation::TranslationValidation(const TrainOptions& options, data::VocabularyPair vocabularies)
@@ -62,6 +74,11 @@ ValidationResult TranslationValidation::run(DataParallel& replicas, const models
     result.samples.push_back({sources_[index], references_[index], translations[index]});
   }
   return result;
+}
+
+std::vector<std::string> TranslationValidation::warnings() const {
+  const std::string warning = tokenizer_warning(tokenize_, references_);
+  return warning.empty() ? std::vector<std::string>() : std::vector<std::string>{warning};
 }
 
 std::vector<report::HeatMap> TranslationValidation::pictures(const models::Model& model) const {

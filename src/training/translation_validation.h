@@ -19,6 +19,7 @@ class TranslationValidation : public Validation {
   bool has_data() const override { return !sources_.empty(); }
   ValidationResult run(DataParallel& replicas, const models::Model& model,
                        distributed::ProcessGroup& processes) const override;
+  std::vector<std::string> warnings() const override;
   std::vector<report::HeatMap> pictures(const models::Model& model) const override;
   void limit_memory(int64_t search_tokens, bool gives_back) override;
 

@@ -18,9 +18,15 @@ double ValidationResult::score(ValidationMetric metric) const {
   return 0.0;
 }
 
-std::string ValidationResult::scores_text() const {
-  const std::string bleu_text = std::isfinite(bleu) ? fmt::format("BLEU {:.2f}  ", bleu) : "";
-  return bleu_text + (std::isfinite(chrf) ? fmt::format("chrF {:.2f}  ", chrf) : "");
+std::vector<std::string> ValidationResult::scores_text() const {
+  std::vector<std::string> texts;
+  if (std::isfinite(bleu)) {
+    texts.push_back(fmt::format("BLEU {:.2f}", bleu));
+  }
+  if (std::isfinite(chrf)) {
+    texts.push_back(fmt::format("chrF {:.2f}", chrf));
+  }
+  return texts;
 }
 
 }  // namespace dragoman::training

@@ -21,8 +21,8 @@ struct ValidationResult {
 
   /// Returns: the score by `metric`, turned so that higher is better (loss: minus nats per token).
   double score(ValidationMetric metric) const;
-  /// "BLEU 31.20  chrF 55.10", without what was not measured.
-  std::string scores_text() const;
+  /// Returns: {"BLEU 31.20", "chrF 55.10"}, without what was not measured.
+  std::vector<std::string> scores_text() const;
 };
 
 /// The validation of a task: how good is a model on text that it has not seen?
@@ -30,8 +30,10 @@ class Validation {
  public:
   virtual ~Validation() = default;
 
-  /// Whether there is validation text. Without any, no other function may be called.
+  /// Whether there is validation text. Without any, no other function but warnings() may be called.
   virtual bool has_data() const = 0;
+  /// Returns: what a person should be told of the validation text before the first update.
+  virtual std::vector<std::string> warnings() const { return {}; }
   /// The processes share the work and all get the same result.
   /// @param model  the one whose weights `replicas` share
   virtual ValidationResult run(DataParallel& replicas, const models::Model& model,

@@ -7,22 +7,12 @@
 #include "kernels/cpu/rows/layer_norm_cpu.h"
 #include "kernels/cpu/rows/softmax_cpu.h"
 #include "kernels/reference/dropout.h"
+#include "kernels/row_of.h"
 
 namespace dragoman::kernels {
-namespace {
-
-const float* row_at(const Tensor& matrix, int64_t row) {
-  return matrix.data<float>() + row * matrix.stride(0);
-}
-float* row_at(Tensor& matrix, int64_t row) {
-  return matrix.data<float>() + row * matrix.stride(0);
-}
-
-}  // namespace
-
 void CpuBackend::add_to_rows(const Tensor& row, Tensor& rows) const {
   for (int64_t n = 0; n < rows.dim(0); ++n) {
-    scaled_row_accumulate(row.data<float>(), 1.0F, rows.dim(1), row_at(rows, n));
+    scaled_row_accumulate(row.data<float>(), 1.0F, rows.dim(1), row_of<float>(rows, n));
   }
 }
 
@@ -37,25 +27,26 @@ void CpuBackend::activation_backward(const Tensor& saved, const Tensor& grad_y, 
 
 void CpuBackend::softmax(const Tensor& x, Tensor& probs) const {
   for (int64_t n = 0; n < x.dim(0); ++n) {
-    softmax_row(row_at(x, n), x.dim(1), row_at(probs, n));
+    softmax_row(row_of<float>(x, n), x.dim(1), row_of<float>(probs, n));
   }
 }
 
 void CpuBackend::log_softmax(const Tensor& x, Tensor& log_probs) const {
   for (int64_t n = 0; n < x.dim(0); ++n) {
-    log_softmax_row(row_at(x, n), x.dim(1), row_at(log_probs, n));
+    log_softmax_row(row_of<float>(x, n), x.dim(1), row_of<float>(log_probs, n));
   }
 }
 
 void CpuBackend::softmax_backward(const Tensor& probs, const Tensor& grad_output, Tensor& grad) const {
   for (int64_t n = 0; n < probs.dim(0); ++n) {
-    softmax_row_backward(row_at(probs, n), row_at(grad_output, n), probs.dim(1), row_at(grad, n));
+    softmax_row_backward(row_of<float>(probs, n), row_of<float>(grad_output, n), probs.dim(1), row_of<float>(grad, n));
   }
 }
 
 void CpuBackend::log_softmax_backward(const Tensor& log_probs, const Tensor& grad_output, Tensor& grad) const {
   for (int64_t n = 0; n < log_probs.dim(0); ++n) {
-    log_softmax_row_backward(row_at(log_probs, n), row_at(grad_output, n), log_probs.dim(1), row_at(grad, n));
+    log_softmax_row_backward(row_of<float>(log_probs, n), row_of<float>(grad_output, n), log_probs.dim(1),
+                             row_of<float>(grad, n));
   }
 }
 
@@ -88,27 +79,28 @@ void CpuBackend::dropout_rows(const Tensor& x, const Dropout& dropout, Tensor& y
 
 void CpuBackend::dropout_whole_rows(const Tensor& x, const Dropout& dropout, Tensor& y) const {
   for (int64_t n = 0; n < x.dim(0); ++n) {
-    scaled_row(row_at(x, n), static_cast<float>(reference::dropout_factor(dropout, n, 0)), x.dim(1), row_at(y, n));
+    scaled_row(row_of<float>(x, n), static_cast<float>(reference::dropout_factor(dropout, n, 0)), x.dim(1),
+               row_of<float>(y, n));
   }
 }
 
 void CpuBackend::gather_rows(const Tensor& table, const Tensor& ids, float scale, Tensor& y) const {
   const int32_t* id = ids.data<int32_t>();
   for (int64_t n = 0; n < ids.dim(0); ++n) {
-    scaled_row(row_at(table, id[n]), scale, table.dim(1), row_at(y, n));
+    scaled_row(row_of<float>(table, id[n]), scale, table.dim(1), row_of<float>(y, n));
   }
 }
 
 void CpuBackend::scatter_rows_accumulate(const Tensor& rows, const Tensor& ids, float scale, Tensor& table_sum) const {
   const int32_t* id = ids.data<int32_t>();
   for (int64_t n = 0; n < ids.dim(0); ++n) {
-    scaled_row_accumulate(row_at(rows, n), scale, rows.dim(1), row_at(table_sum, id[n]));
+    scaled_row_accumulate(row_of<float>(rows, n), scale, rows.dim(1), row_of<float>(table_sum, id[n]));
   }
 }
 
 void CpuBackend::rows_accumulate(const Tensor& from, Tensor& to) const {
   for (int64_t n = 0; n < from.dim(0); ++n) {
-    scaled_row_accumulate(row_at(from, n), 1.0F, from.dim(1), row_at(to, n));
+    scaled_row_accumulate(row_of<float>(from, n), 1.0F, from.dim(1), row_of<float>(to, n));
   }
 }
 
@@ -116,7 +108,7 @@ void CpuBackend::cross_entropy(const Tensor& logits, const Tensor& targets, floa
                                TokenLosses& sums) const {
   const int32_t* target = targets.data<int32_t>();
   for (int64_t n = 0; n < logits.dim(0); ++n) {
-    sums.add(cross_entropy_row(row_at(logits, n), logits.dim(1), target[n], label_smoothing));
+    sums.add(cross_entropy_row(row_of<float>(logits, n), logits.dim(1), target[n], label_smoothing));
   }
 }
 
@@ -124,7 +116,7 @@ void CpuBackend::cross_entropy_gradient(Tensor& logits, const Tensor& targets, c
                                         TokenLosses& sums) const {
   const int32_t* target = targets.data<int32_t>();
   for (int64_t n = 0; n < logits.dim(0); ++n) {
-    sums.add(cross_entropy_row_gradient(row_at(logits, n), logits.dim(1), target[n], options));
+    sums.add(cross_entropy_row_gradient(row_of<float>(logits, n), logits.dim(1), target[n], options));
   }
 }
 
@@ -132,7 +124,7 @@ void CpuBackend::rdrop_cross_entropy(const RdropBlock& block, RdropLosses& losse
   const int64_t tokens = block.logits.dim(0) / 2, n_classes = block.logits.dim(1);
   const float smoothing = block.options.cross_entropy.label_smoothing;
   for (int64_t n = 0; n < tokens; ++n) {
-    float *logits_p = row_at(block.logits, n), *logits_q = row_at(block.logits, tokens + n);
+    float *logits_p = row_of<float>(block.logits, n), *logits_q = row_of<float>(block.logits, tokens + n);
     const int32_t target = block.targets.data<int32_t>()[n];
     RdropSums sums;
     add_to_rdrop_sums(logits_p, logits_q, n_classes, target, sums);

@@ -9,16 +9,10 @@
 #include "kernels/reference/rdrop_cross_entropy.h"
 #include "kernels/reference/reference_backend.h"
 #include "kernels/reference/softmax.h"
+#include "kernels/row_of.h"
 
 namespace dragoman::kernels::reference {
 namespace {
-
-const double* exact_row(const Tensor& matrix, int64_t row) {
-  return matrix.data<double>() + row * matrix.stride(0);
-}
-double* exact_row(Tensor& matrix, int64_t row) {
-  return matrix.data<double>() + row * matrix.stride(0);
-}
 
 RowLoss loss_of_sums(const RowSums& sums, int64_t n_classes, double smoothing) {
   RowLoss loss;
@@ -41,7 +35,7 @@ RdropRow row_of_sums(const RdropSums& sums, const RowLoss& loss_p, const RowLoss
 
 void ReferenceBackend::add_to_rows(const Tensor& row, Tensor& rows) const {
   for (int64_t n = 0; n < rows.dim(0); ++n) {
-    scaled_row_accumulate(row.data<double>(), 1.0, rows.dim(1), exact_row(rows, n));
+    scaled_row_accumulate(row.data<double>(), 1.0, rows.dim(1), row_of<double>(rows, n));
   }
 }
 
@@ -102,40 +96,41 @@ void ReferenceBackend::dropout_rows(const Tensor& x, const Dropout& dropout, Ten
 
 void ReferenceBackend::dropout_whole_rows(const Tensor& x, const Dropout& dropout, Tensor& y) const {
   for (int64_t n = 0; n < x.dim(0); ++n) {
-    scaled_row(exact_row(x, n), dropout_factor(dropout, n, 0), x.dim(1), exact_row(y, n));
+    scaled_row(row_of<double>(x, n), dropout_factor(dropout, n, 0), x.dim(1), row_of<double>(y, n));
   }
 }
 
 void ReferenceBackend::gather_rows(const Tensor& table, const Tensor& ids, float scale, Tensor& y) const {
   for (int64_t n = 0; n < ids.dim(0); ++n) {
-    scaled_row(exact_row(table, ids.data<int32_t>()[n]), scale, table.dim(1), exact_row(y, n));
+    scaled_row(row_of<double>(table, ids.data<int32_t>()[n]), scale, table.dim(1), row_of<double>(y, n));
   }
 }
 
 void ReferenceBackend::scatter_rows_accumulate(const Tensor& rows, const Tensor& ids, float scale,
                                                Tensor& table_sum) const {
   for (int64_t n = 0; n < ids.dim(0); ++n) {
-    scaled_row_accumulate(exact_row(rows, n), scale, rows.dim(1), exact_row(table_sum, ids.data<int32_t>()[n]));
+    scaled_row_accumulate(row_of<double>(rows, n), scale, rows.dim(1),
+                          row_of<double>(table_sum, ids.data<int32_t>()[n]));
   }
 }
 
 void ReferenceBackend::rows_accumulate(const Tensor& from, Tensor& to) const {
   for (int64_t n = 0; n < from.dim(0); ++n) {
-    scaled_row_accumulate(exact_row(from, n), 1.0, from.dim(1), exact_row(to, n));
+    scaled_row_accumulate(row_of<double>(from, n), 1.0, from.dim(1), row_of<double>(to, n));
   }
 }
 
 void ReferenceBackend::cross_entropy(const Tensor& logits, const Tensor& targets, float label_smoothing,
                                      TokenLosses& sums) const {
   for (int64_t n = 0; n < logits.dim(0); ++n) {
-    sums.add(cross_entropy_row(exact_row(logits, n), logits.dim(1), targets.data<int32_t>()[n], label_smoothing));
+    sums.add(cross_entropy_row(row_of<double>(logits, n), logits.dim(1), targets.data<int32_t>()[n], label_smoothing));
   }
 }
 
 void ReferenceBackend::cross_entropy_gradient(Tensor& logits, const Tensor& targets, const LossOptions& options,
                                               TokenLosses& sums) const {
   for (int64_t n = 0; n < logits.dim(0); ++n) {
-    sums.add(cross_entropy_row_gradient(exact_row(logits, n), logits.dim(1), targets.data<int32_t>()[n], options));
+    sums.add(cross_entropy_row_gradient(row_of<double>(logits, n), logits.dim(1), targets.data<int32_t>()[n], options));
   }
 }
 
@@ -143,7 +138,7 @@ void ReferenceBackend::rdrop_cross_entropy(const RdropBlock& block, RdropLosses&
   const int64_t tokens = block.logits.dim(0) / 2, n_classes = block.logits.dim(1);
   const double smoothing = block.options.cross_entropy.label_smoothing;
   for (int64_t n = 0; n < tokens; ++n) {
-    double *logits_p = exact_row(block.logits, n), *logits_q = exact_row(block.logits, tokens + n);
+    double *logits_p = row_of<double>(block.logits, n), *logits_q = row_of<double>(block.logits, tokens + n);
     const int32_t target = block.targets.data<int32_t>()[n];
     RdropSums sums;
     add_to_rdrop_sums(logits_p, logits_q, n_classes, target, sums);

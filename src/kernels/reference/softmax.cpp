@@ -4,22 +4,13 @@
 #include <cmath>
 #include <limits>
 
+#include "kernels/row_of.h"
+
 namespace dragoman::kernels::reference {
-namespace {
-
-const double* row_of(const Tensor& matrix, int64_t row) {
-  return matrix.data<double>() + row * matrix.stride(0);
-}
-double* row_of(Tensor& matrix, int64_t row) {
-  return matrix.data<double>() + row * matrix.stride(0);
-}
-
-}  // namespace
-
 void log_softmax(const Tensor& x, Tensor& log_probs) {
   const int64_t columns = x.dim(1);
   for (int64_t n = 0; n < x.dim(0); ++n) {
-    const double* row = row_of(x, n);
+    const double* row = row_of<double>(x, n);
     double largest = -std::numeric_limits<double>::infinity();
     for (int64_t c = 0; c < columns; ++c) {
       largest = std::max(largest, row[c]);
@@ -29,7 +20,7 @@ void log_softmax(const Tensor& x, Tensor& log_probs) {
       sum += std::exp(row[c] - largest);
     }
     for (int64_t c = 0; c < columns; ++c) {
-      row_of(log_probs, n)[c] = row[c] - largest - std::log(sum);
+      row_of<double>(log_probs, n)[c] = row[c] - largest - std::log(sum);
     }
   }
 }
@@ -38,7 +29,7 @@ void softmax(const Tensor& x, Tensor& probs) {
   log_softmax(x, probs);
   for (int64_t n = 0; n < x.dim(0); ++n) {
     for (int64_t c = 0; c < x.dim(1); ++c) {
-      row_of(probs, n)[c] = std::exp(row_of(probs, n)[c]);
+      row_of<double>(probs, n)[c] = std::exp(row_of<double>(probs, n)[c]);
     }
   }
 }
@@ -47,10 +38,11 @@ void softmax_backward(const Tensor& probs, const Tensor& grad_output, Tensor& gr
   for (int64_t n = 0; n < probs.dim(0); ++n) {
     double mean = 0;  // of grad_output under probs, from the denominator of the softmax
     for (int64_t c = 0; c < probs.dim(1); ++c) {
-      mean += row_of(probs, n)[c] * row_of(grad_output, n)[c];
+      mean += row_of<double>(probs, n)[c] * row_of<double>(grad_output, n)[c];
     }
     for (int64_t c = 0; c < probs.dim(1); ++c) {
-      row_of(grad, n)[c] = row_of(probs, n)[c] * (row_of(grad_output, n)[c] - mean);  // undoes exp(x) / sum exp(x)
+      row_of<double>(grad, n)[c] =
+          row_of<double>(probs, n)[c] * (row_of<double>(grad_output, n)[c] - mean);  // undoes exp(x) / sum exp(x)
     }
   }
 }
@@ -59,11 +51,12 @@ void log_softmax_backward(const Tensor& log_probs, const Tensor& grad_output, Te
   for (int64_t n = 0; n < log_probs.dim(0); ++n) {
     double total = 0;
     for (int64_t c = 0; c < log_probs.dim(1); ++c) {
-      total += row_of(grad_output, n)[c];
+      total += row_of<double>(grad_output, n)[c];
     }
     for (int64_t c = 0; c < log_probs.dim(1); ++c) {
       // undoes x - log sum exp(x)
-      row_of(grad, n)[c] = row_of(grad_output, n)[c] - std::exp(row_of(log_probs, n)[c]) * total;
+      row_of<double>(grad, n)[c] =
+          row_of<double>(grad_output, n)[c] - std::exp(row_of<double>(log_probs, n)[c]) * total;
     }
   }
 }

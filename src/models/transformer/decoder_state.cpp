@@ -106,6 +106,7 @@ void DecoderState::remove(int32_t slot) {
 
 void DecoderState::begin_step(std::span<const StepRow> rows) {
   rows_.clear();
+  cache_rows_.clear();
   for (size_t begin = 0; begin < rows.size();) {
     Slot& slot = checked_slot(rows[begin].slot);
     size_t count = 0;
@@ -143,7 +144,8 @@ void DecoderState::extend(const StepRow& row, size_t hypothesis) {
   }
   const int32_t cache_row = cache_.take_row(slot.cache_rows, table.empty() ? -1 : table.back());
   table.push_back(cache_row);
-  rows_.push_back({row.slot, static_cast<int32_t>(hypothesis), cache_row, static_cast<int32_t>(table.size()) - 1});
+  rows_.push_back({row.slot, static_cast<int32_t>(hypothesis), static_cast<int32_t>(table.size()) - 1});
+  cache_rows_.push_back(cache_row);
 }
 
 void DecoderState::begin_prefill(int32_t slot, int64_t count) {
@@ -156,6 +158,7 @@ void DecoderState::begin_prefill(int32_t slot, int64_t count) {
   Table& table = filled.tables.front();
   table.clear();
   rows_.clear();
+  cache_rows_.clear();
   for (int32_t position = 0; position < count; ++position) {
     const int32_t before = table.empty() ? -1 : table.back();
     const int32_t cache_row = cache_.take_row(filled.cache_rows, before);
@@ -163,7 +166,8 @@ void DecoderState::begin_prefill(int32_t slot, int64_t count) {
       cache_.release(filled.cache_rows, before);  // from now on needed by what follows it only
     }
     table.push_back(cache_row);
-    rows_.push_back({slot, 0, cache_row, position});
+    rows_.push_back({slot, 0, position});
+    cache_rows_.push_back(cache_row);
   }
   filled.live = 1;
 }
@@ -209,9 +213,7 @@ Tensor DecoderState::positions() const {
 }
 
 void DecoderState::store(size_t layer, const Tensor& keys, const Tensor& values) {
-  cache_row_numbers_.resize(rows_.size());
-  std::ranges::transform(rows_, cache_row_numbers_.begin(), &Row::cache_row);
-  cache_.write(layer, cache_row_numbers_, keys, values);
+  cache_.write(layer, cache_rows_, keys, values);
 }
 
 std::span<const kernels::StepKeys> DecoderState::self_keys(size_t layer) {

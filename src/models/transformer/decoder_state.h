@@ -94,7 +94,6 @@ class DecoderState : public DecoderKeyValues {
   struct Row {
     int32_t slot;
     int32_t hypothesis;  // place within the slot
-    int32_t cache_row;
     int32_t position;
   };
 
@@ -114,8 +113,8 @@ class DecoderState : public DecoderKeyValues {
   KeyValueCache cache_;
   std::vector<Slot> slots_;
   std::vector<int32_t> free_slots_;
-  std::vector<Row> rows_;                   // of the step under way
-  std::vector<int32_t> cache_row_numbers_;  // of rows_
+  std::vector<Row> rows_;            // of the step under way
+  std::vector<int32_t> cache_rows_;  // of rows_: where each stores its keys and values
   std::vector<kernels::StepKeys> step_keys_;
   std::vector<kernels::SharedRows> shared_rows_;
   std::map<size_t, tensor::Tensor> attention_;  // of each layer wanted, undefined before the first pass
