@@ -118,4 +118,8 @@ int cpu_count() {
   return sched_getaffinity(0, sizeof(set), &set) == 0 ? CPU_COUNT(&set) : 1;
 }
 
+int thread_count(int asked) {
+  return asked > 0 ? asked : cpu_count();
+}
+
 }  // namespace dragoman::base

@@ -36,4 +36,7 @@ std::string cpu_model_name();
 /// Returns the number of processors that this process may run on.
 int cpu_count();
 
+/// Returns: `asked`, or one thread a processor where it is 0.
+int thread_count(int asked);
+
 }  // namespace dragoman::base

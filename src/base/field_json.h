@@ -38,14 +38,16 @@ void read_field(const Field<Struct, Value>& field, const JsonFields& object, Str
   }
 }
 
-/// Returns: a JSON object with the fields that `chosen` accepts.
+/// Returns: a JSON object with the fields, those of the groups included, that `chosen` accepts.
 template <HasFields Struct, typename Filter>
 nlohmann::json json_of_fields(const Struct& options, Filter chosen) {
   nlohmann::json tree = nlohmann::json::object();
-  Struct::fields([&](const auto& field) {
-    if (chosen(field)) {
-      tree[field.name] = json_of(options.*field.member);
-    }
+  for_each_part<Struct>([&](auto part) {
+    PartOf<Struct, decltype(part)>::fields([&](const auto& field) {
+      if (chosen(field)) {
+        tree[field.name] = json_of(std::invoke(part, options).*field.member);
+      }
+    });
   });
   return tree;
 }
@@ -54,10 +56,12 @@ nlohmann::json json_of_fields(const Struct& options, Filter chosen) {
 template <HasFields Struct, typename Filter>
 std::vector<std::string> names_of_fields(Filter chosen) {
   std::vector<std::string> names;
-  Struct::fields([&](const auto& field) {
-    if (chosen(field)) {
-      names.emplace_back(field.name);
-    }
+  for_each_part<Struct>([&](auto part) {
+    PartOf<Struct, decltype(part)>::fields([&](const auto& field) {
+      if (chosen(field)) {
+        names.emplace_back(field.name);
+      }
+    });
   });
   return names;
 }
@@ -66,10 +70,12 @@ std::vector<std::string> names_of_fields(Filter chosen) {
 /// `read_field` does.
 template <HasFields Struct, typename Filter>
 void read_fields(const JsonFields& object, Struct& options, Filter chosen) {
-  Struct::fields([&](const auto& field) {
-    if (chosen(field) && object.has(field.name)) {
-      read_field(field, object, options);
-    }
+  for_each_part<Struct>([&](auto part) {
+    PartOf<Struct, decltype(part)>::fields([&](const auto& field) {
+      if (chosen(field) && object.has(field.name)) {
+        read_field(field, object, std::invoke(part, options));
+      }
+    });
   });
 }
 

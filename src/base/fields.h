@@ -1,5 +1,6 @@
 #pragma once
 
+#include <functional>
 #include <limits>
 #include <optional>
 #include <string>
@@ -77,6 +78,27 @@ concept HasFields = requires {
   Struct::fields([](const auto&) {});
 };
 
+/// An options struct with groups of fields: its static `parts(visit)` calls `visit(member pointer)` for one after the
+/// other.
+template <typename Struct>
+concept HasParts = requires {
+  Struct::parts([](auto) {});
+};
+
+/// Calls visit(part) for the struct itself, as std::identity(), and for each of its groups. std::invoke(part, options)
+/// is the group of `options`.
+template <HasFields Struct, typename Visit>
+void for_each_part(Visit&& visit) {
+  visit(std::identity());
+  if constexpr (HasParts<Struct>) {
+    Struct::parts(visit);
+  }
+}
+
+/// The type of a group.
+template <typename Struct, typename Part>
+using PartOf = std::remove_cvref_t<std::invoke_result_t<Part, Struct&>>;
+
 /// Returns: the row of a member. Throws std::bad_optional_access for a member without one.
 template <HasFields Struct, typename Value>
 Field<Struct, Value> field_of(Value Struct::*member) {
@@ -105,10 +127,12 @@ void check_field(const Field<Struct, Value>& field, const Struct& options) {
   }
 }
 
-/// Checks all fields. Throws as `check_field` does.
+/// Checks all fields, those of the groups included. Throws as `check_field` does.
 template <HasFields Struct>
 void check_fields(const Struct& options) {
-  Struct::fields([&](const auto& field) { check_field(field, options); });
+  for_each_part<Struct>([&](auto part) {
+    PartOf<Struct, decltype(part)>::fields([&](const auto& field) { check_field(field, std::invoke(part, options)); });
+  });
 }
 
 /// Returns: a value as the command line and the documentation write it: "true", "0.6", "gnmt".

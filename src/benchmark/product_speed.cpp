@@ -100,7 +100,7 @@ double best_gflops(base::WorkerPool& pool, std::vector<Operands>& operands, void
 }  // namespace
 
 std::vector<ProductSpeed> measure_products(const models::TransformerConfig& model, int64_t tokens,
-                                           const training::WorkerOptions& workers, double seconds) {
+                                           const training::ProcessOptions& workers, double seconds) {
   base::check_usage(tokens >= 1, "tokens is {}, must be at least 1", tokens);
   base::WorkerPool pool(workers.workers);
   std::vector<ProductSpeed> speeds;

@@ -23,7 +23,7 @@ struct ProductSpeed {
 /// with `tokens` rows of its own. Best of several tries: what the machine can do, not what a step attains.
 /// @param seconds  spent on each product
 std::vector<ProductSpeed> measure_products(const models::TransformerConfig& model, int64_t tokens,
-                                           const training::WorkerOptions& workers, double seconds = 0.2);
+                                           const training::ProcessOptions& workers, double seconds = 0.2);
 
 /// The same for the products of inference, with weights packed beforehand, which the workers share; int8 too. A forward
 /// pass of `rows` rows a worker, named "packed".

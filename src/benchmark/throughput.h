@@ -21,14 +21,14 @@ void check_random_sentences(const models::TransformerConfig& model, int64_t sour
 /// What a throughput measurement trains: random sentences, all equally long.
 struct ThroughputOptions {
   models::TransformerConfig model;
-  training::LossOptions loss;
+  training::ObjectiveOptions loss;
   training::AdamOptions adam;
-  int64_t sentences = 32;           ///< of one update, over all workers and processes
-  int64_t source_length = 30;       ///< tokens, sentence end included
-  int64_t target_length = 30;       ///< tokens, sentence end included
-  int64_t warmup = 2;               ///< updates not measured
-  int64_t steps = 10;               ///< updates measured
-  training::WorkerOptions workers;  ///< of each process
+  int64_t sentences = 32;            ///< of one update, over all workers and processes
+  int64_t source_length = 30;        ///< tokens, sentence end included
+  int64_t target_length = 30;        ///< tokens, sentence end included
+  int64_t warmup = 2;                ///< updates not measured
+  int64_t steps = 10;                ///< updates measured
+  training::ProcessOptions workers;  ///< of each process
   nn::Recompute recompute = nn::Recompute::kNone;
   uint64_t seed = 1;
 

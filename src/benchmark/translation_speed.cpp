@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "base/cpu.h"
 #include "base/error.h"
 #include "base/lap.h"
 #include "base/random.h"
@@ -36,7 +37,7 @@ std::vector<Ids> random_sources(const TranslationSpeedOptions& options, int64_t 
 
 // Sentences that a worker holds.
 int64_t sentences_under_way(const TranslationSpeedOptions& options) {
-  const int64_t workers = decoding::worker_count(options.search.execution.workers);
+  const int64_t workers = base::thread_count(options.search.execution.workers);
   const int64_t share = (options.sentences + workers - 1) / workers;
   return std::clamp(options.search.execution.batch_tokens / options.source_length, int64_t{1}, share);
 }
@@ -102,12 +103,12 @@ TranslationSpeed measure_translation(const TranslationSpeedOptions& options) {
   measured.step_rows = sentences_under_way(options) * options.search.beam_size;
   measured.product_gflops_per_second = best_product_speed(
       measure_packed_products(options.model, measured.step_rows, options.precision,
-                              decoding::worker_count(options.search.execution.workers), kSecondsOfProduct));
+                              base::thread_count(options.search.execution.workers), kSecondsOfProduct));
 
   decoding::SearchOptions search = options.search;
-  search.min_length = static_cast<int>(options.target_length) - 1;
-  search.max_length_ratio = 0;
-  search.max_length_extra = static_cast<int>(options.target_length);
+  search.length.min_length = static_cast<int>(options.target_length) - 1;
+  search.length.max_length_ratio = 0;
+  search.length.max_length_extra = static_cast<int>(options.target_length);
   const decoding::ParallelSearch translator(model);
   const std::vector<Ids> sources = random_sources(options, options.sentences);
   for (int64_t run = 0; run < options.warmup + options.runs; ++run) {

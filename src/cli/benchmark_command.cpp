@@ -88,7 +88,7 @@ benchmark::TranslationSpeedOptions translation_of(const BenchmarkOptions& option
   benchmark::TranslationSpeedOptions translation = options.translation;
   translation.model = model_of(options);
   translation.precision = options.precision.value_or(kernels::Precision::kInt8);
-  translation.search.execution.workers = decoding::worker_count(options.workers);
+  translation.search.execution.workers = base::thread_count(options.workers);
   translation.sentences = options.sentences == 0 ? translation.sentences : options.sentences;
   translation.warmup = options.warmup < 0 ? translation.warmup : options.warmup;
   translation.source_length = options.training.source_length;

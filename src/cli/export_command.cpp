@@ -24,8 +24,8 @@ int export_model(const ExportArguments& arguments) {
   const decoding::SearchOptions search =
       decoding::search_defaults_from_json(files.decoding, (arguments.model / models::kDecodingName).string());
   interop::MarianExportOptions options{search.beam_size, {}, arguments.source_language, arguments.target_language};
-  if (search.length_penalty == decoding::LengthPenalty::kLength || search.alpha == 0.0) {
-    options.length_penalty = search.alpha;
+  if (search.ranking.length_penalty == decoding::LengthPenalty::kLength || search.ranking.alpha == 0.0) {
+    options.length_penalty = search.ranking.alpha;
   }
   const interop::ExportedModel exported = interop::export_marian(files, arguments.model, options);
   interop::write_marian_folder(exported, arguments.folder);

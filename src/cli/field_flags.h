@@ -59,15 +59,20 @@ class FieldFlags {
     return option;
   }
 
-  /// Adds the flags of all fields of `part` that have one.
-  template <typename Part>
-  void add_all(Part part) {
-    using Struct = std::remove_reference_t<std::invoke_result_t<Part, Options&>>;
-    Struct::fields([&](const auto& field) {
-      if (field.flag != base::Flag::kNone) {
-        add(field, part);
-      }
+  /// Adds the flags of all fields that have one, those of the groups included.
+  /// @param note_of  what --help says beside a field's own help: a function of its name
+  template <typename NoteOf>
+  void add_all(NoteOf note_of) {
+    base::for_each_part<Options>([&](auto part) {
+      base::PartOf<Options, decltype(part)>::fields([&](const auto& field) {
+        if (field.flag != base::Flag::kNone) {
+          add(field, part, note_of(field.name));
+        }
+      });
     });
+  }
+  void add_all() {
+    add_all([](std::string_view) { return ""; });
   }
 
   /// Adds a flag of the command's own for a member of `Options`.

@@ -25,9 +25,9 @@ struct ImportArguments {
 std::string search_of(const interop::MarianSearch& search, std::vector<std::string>& notes) try {
   decoding::SearchOptions options;
   options.beam_size = search.beam_size;
-  options.length_penalty = decoding::LengthPenalty::kLength;
-  options.alpha = search.length_penalty;
-  options.beam_rule = decoding::BeamRule::kFull;
+  options.ranking.length_penalty = decoding::LengthPenalty::kLength;
+  options.ranking.alpha = search.length_penalty;
+  options.beam.rule = decoding::BeamRule::kFull;
   options.check();
   return decoding::search_defaults_json(options);
 } catch (const base::Error& error) {

@@ -4,7 +4,7 @@
 
 #include "base/json.h"
 #include "cli/command.h"
-#include "cli/search_flags.h"
+#include "cli/field_flags.h"
 #include "cli/text_output.h"
 #include "data/text/text_file.h"
 #include "decoding/load_translator.h"
@@ -70,9 +70,10 @@ void add_score_command(CLI::App& app, Run& run) {
                    "- = standard output")
       ->type_name("FILE");
   command->add_flag("--json", arguments->json, "One JSON object a line instead");
-  add_speed_flags(*command, arguments->score.batch_tokens, arguments->score.workers);
+  add_field(*command, base::field_of(&decoding::ScoreOptions::batch_tokens), arguments->score.batch_tokens);
+  add_field(*command, base::field_of(&decoding::ScoreOptions::workers), arguments->score.workers);
   command->callback([arguments, &run] {
-    arguments->score.check();
+    base::check_fields(arguments->score);
     run = [arguments] { return score(*arguments); };
   });
 }

@@ -5,16 +5,12 @@
 namespace dragoman::cli {
 
 using decoding::ExecutionOptions;
-using decoding::SearchOptions;
 
 SearchFlags::SearchFlags(CLI::App& command) : flags_(command) {
-  SearchOptions::fields([this](const auto& field) {
-    if (field.flag != base::Flag::kNone) {
-      flags_.add(field, std::identity(),
-                 decoding::is_stored_with_model(field.name)
-                     ? "; not given: what `dragoman tune` stored with the model, else the default"
-                     : "");
-    }
+  flags_.add_all([](std::string_view name) {
+    return decoding::is_stored_with_model(name)
+               ? "; not given: what `dragoman tune` stored with the model, else the default"
+               : "";
   });
 }
 

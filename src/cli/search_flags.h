@@ -22,7 +22,7 @@ class SearchFlags {
   FieldFlags<decoding::SearchOptions> flags_;
 };
 
-/// Adds the flag of one field of SearchOptions or ExecutionOptions, for a command that has it beside those of
+/// Adds the flag of one field of a group of SearchOptions, for a command that has it beside those of
 /// SearchFlags.
 template <typename Options, typename Value>
 void add_search_flag(CLI::App& command, Value Options::*member, Value& value) {

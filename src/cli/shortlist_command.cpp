@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <memory>
 
+#include "base/cpu.h"
 #include "base/error.h"
 #include "base/folder_lock.h"
 #include "cli/command.h"
@@ -95,10 +96,8 @@ void add_options(CLI::App& command, ShortlistArguments& arguments) {
       .add_option("--target", arguments.target,
                   "Its translation, line by line; not given: the model translates the source text itself")
       ->type_name("FILE");
-  command.add_option("--frequent", options.frequent,
-                     "Target pieces that every sentence may use: the most frequent ones, 0 to 1000000");
-  command.add_option("--best", options.best,
-                     "Target pieces that each source piece allows: the likeliest ones, 1 to 100000");
+  add_field(command, base::field_of(&decoding::ShortlistOptions::frequent), options.frequent);
+  add_field(command, base::field_of(&decoding::ShortlistOptions::best), options.best);
   add_field(command, base::field_of(&data::LexicalOptions::iterations), options.alignment.iterations);
   add_field(command, base::field_of(&data::LexicalOptions::diagonal), options.alignment.diagonal);
   command.add_option("--workers", arguments.workers, "Threads, 0 to 1024; 0 = one a core; never changes the result");
@@ -114,7 +113,7 @@ void add_shortlist_command(CLI::App& app, Run& run) {
   add_options(*command, *arguments);
   command->callback([arguments, &run] {
     base::check_range("workers", arguments->workers, 0, 1024);
-    arguments->options.alignment.workers = decoding::worker_count(arguments->workers);
+    arguments->options.alignment.workers = base::thread_count(arguments->workers);
     arguments->options.check();
     run = [arguments] { return learn(*arguments); };
   });

@@ -57,7 +57,7 @@ class ShapeOptions {
                                       "Shape of the model: the config.json of any model; sizes of vocabularies are "
                                       "those of the run");
     file_option_->type_name("FILE");
-    flags_.add_all(std::identity());
+    flags_.add_all();
   }
 
   // Lays the flags that were given over the model of `options`.
@@ -155,8 +155,7 @@ void add_train_command(CLI::App& app, Run& run) {
   auto flags = std::make_shared<Flags>(*command, training::preset_options("tiny"));
   add_files(*flags);
   const auto shape = std::make_shared<ShapeOptions>(*command);
-  flags->add_all(std::identity());
-  TrainOptions::parts([&](auto part) { flags->add_all(part); });
+  flags->add_all();
   add_special(*flags);
   exclude_pointless(*command);
   command->callback([&run, preset, flags, shape] {

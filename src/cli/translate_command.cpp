@@ -25,7 +25,7 @@ constexpr size_t kChunkBytes = size_t{4} << 20;
 struct TranslateArguments {
   std::vector<std::string> models;
   std::string reverse_model;  // empty: none
-  double reverse_weight = decoding::SearchOptions().reverse_weight;
+  double reverse_weight = decoding::RankingOptions().reverse_weight;
   std::string input;   // empty or "-": standard input
   std::string output;  // empty or "-": standard output
   std::string banned;  // empty: nothing is banned
@@ -45,10 +45,10 @@ struct TranslateArguments {
   decoding::SearchOptions search(const decoding::SearchOptions& defaults) const {
     decoding::SearchOptions options = flags->over(defaults);
     options.n_best = std::max(n_best, 1);
-    options.scores = json || n_best > 0;
-    options.alignment = json;
-    options.alignment_layer = alignment_layer;
-    options.reverse_weight = reverse_weight;
+    options.output.scores = json || n_best > 0;
+    options.output.alignment = json;
+    options.output.alignment_layer = alignment_layer;
+    options.ranking.reverse_weight = reverse_weight;
     options.execution.batch_tokens = batch_tokens;
     options.execution.workers = workers;
     options.execution.threads_per_worker = threads_per_worker;
@@ -64,9 +64,9 @@ decoding::SearchOptions search_of(const TranslateArguments& arguments, const dec
       arguments.reverse_model.empty() || decoding::Reranker::applies(options),
       "--reverse-model chooses among the hypotheses of a beam search: beam_size is {}, reverse_weight {}; "
       "give a beam size of 2 or more and a weight above 0, without sampling and --alternatives",
-      options.beam_size, options.reverse_weight);
+      options.beam_size, options.ranking.reverse_weight);
   if (!arguments.banned.empty()) {
-    options.banned =
+    options.rules.banned =
         std::make_shared<decoding::BannedPhrases>(translator.target_vocabulary(), data::read_lines(arguments.banned));
   }
   return options;
@@ -222,7 +222,7 @@ void add_translate_command(CLI::App& app, Run& run) {
           "Folder of a model that translates the other way: of the hypotheses, the one is chosen that it would "
           "also translate back well")
       ->type_name("DIR");
-  add_search_flag(*command, &decoding::SearchOptions::reverse_weight, arguments->reverse_weight);
+  add_search_flag(*command, &decoding::RankingOptions::reverse_weight, arguments->reverse_weight);
   command->add_option("--input", arguments->input, "File to translate, one sentence a line; - = standard input")
       ->type_name("FILE");
   command
@@ -236,7 +236,7 @@ void add_translate_command(CLI::App& app, Run& run) {
   command->add_option("--nbest", arguments->n_best,
                       "Translations a line, 1 to the beam size (samples: to 128); plain text then comes in Moses "
                       "format; 0 = off");
-  add_search_flag(*command, &decoding::SearchOptions::alignment_layer, arguments->alignment_layer);
+  add_search_flag(*command, &decoding::OutputOptions::alignment_layer, arguments->alignment_layer);
   command
       ->add_option("--banned", arguments->banned,
                    "File of phrases that no translation may hold, one a line, as words, inside words, however spelled")

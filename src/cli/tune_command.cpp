@@ -28,13 +28,14 @@ struct TuneArguments {
 
 std::string row(const training::TunedSearch& result) {
   return fmt::format("| {} | {} | {} | {:.2f} | {:.2f} | {} |\n", result.search.beam_size,
-                     decoding::name_of(result.search.length_penalty), result.search.alpha, result.bleu, result.chrf,
-                     result.cut);
+                     decoding::name_of(result.search.ranking.length_penalty), result.search.ranking.alpha, result.bleu,
+                     result.chrf, result.cut);
 }
 
 std::string described(const training::TunedSearch& result) {
   return fmt::format("beam size {}, {} length penalty, alpha {}: BLEU {:.2f}, chrF {:.2f}", result.search.beam_size,
-                     decoding::name_of(result.search.length_penalty), result.search.alpha, result.bleu, result.chrf);
+                     decoding::name_of(result.search.ranking.length_penalty), result.search.ranking.alpha, result.bleu,
+                     result.chrf);
 }
 
 // The best beside the usual search, when they are not the same.
@@ -93,10 +94,10 @@ void add_options(CLI::App& command, TuneArguments& arguments) {
   command
       .add_option("--alphas", tuning.alphas,
                   fmt::format("Exponents of the length penalty to try, separated by commas; {}",
-                              base::field_of(&decoding::SearchOptions::alpha).range.text()))
+                              base::field_of(&decoding::RankingOptions::alpha).range.text()))
       ->delimiter(',')
       ->default_str(fmt::format("{}", fmt::join(tuning.alphas, ",")));
-  add_search_flag(command, &decoding::SearchOptions::length_penalty, tuning.search.length_penalty);
+  add_search_flag(command, &decoding::RankingOptions::length_penalty, tuning.search.ranking.length_penalty);
   add_choice(command, "--metric", tuning.metric, "What chooses", {"bleu", "chrf"});
   add_choice(command, "--tokenize", tuning.tokenize, "How BLEU cuts words; zh for Chinese");
   command.add_flag("--lowercase", tuning.lowercase, "Ignore the difference of upper and lower case");

@@ -59,14 +59,8 @@ int train(const VocabArguments& arguments) {
 
 std::string encode_line(const Vocabulary& vocabulary, const std::string& line, bool ids) {
   const std::vector<int32_t> encoded = vocabulary.encode(line);
-  if (ids) {
-    return fmt::format("{}\n", fmt::join(encoded, " "));
-  }
-  std::vector<std::string_view> pieces;
-  for (const int32_t id : encoded) {
-    pieces.push_back(vocabulary.piece(id));
-  }
-  return fmt::format("{}\n", fmt::join(pieces, " "));
+  return ids ? fmt::format("{}\n", fmt::join(encoded, " "))
+             : fmt::format("{}\n", fmt::join(vocabulary.pieces(encoded), " "));
 }
 
 int32_t parse_id(std::string_view word, const Vocabulary& vocabulary, uint64_t line) {

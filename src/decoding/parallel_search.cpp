@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <numeric>
 
+#include "base/cpu.h"
 #include "decoding/length_groups.h"
 #include "decoding/search_engine.h"
 
@@ -39,7 +40,7 @@ class ParallelSearch::Job {
     }
     // Few sentences are shared out, so that no worker stays idle. Groups have at most half of what a worker may hold:
     // while one group finishes, the next is already under way.
-    const auto asked = static_cast<size_t>(decoding::worker_count(options.execution.workers));
+    const auto asked = static_cast<size_t>(base::thread_count(options.execution.workers));
     workers_ = static_cast<int>(std::clamp(requests.size(), size_t{1}, asked));
     idle_threads_ = static_cast<int>(asked) - workers_;
     groups_ = group_by_length(lengths, (options.execution.batch_tokens + 1) / 2, workers_);

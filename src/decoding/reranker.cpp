@@ -17,7 +17,7 @@ void add_reverse_score(Translation& candidate, double reverse_score, const Searc
   const auto length = static_cast<int64_t>(std::max(candidate.token_scores.size(), size_t{1}));
   candidate.reverse_score = reverse_score;
   candidate.normalised_score +=
-      options.reverse_weight * reverse_score / length_penalty(options.length_penalty, options.alpha, length);
+      options.ranking.reverse_weight * reverse_score / length_penalty(options.ranking, length);
 }
 
 // @param reverse_scores  of the translation and its alternatives; none where they stay in their order
@@ -43,12 +43,12 @@ void reorder(Translation& translation, std::span<const PairScore> reverse_scores
 }  // namespace
 
 bool Reranker::applies(const SearchOptions& options) {
-  return options.reverse_weight > 0.0 && options.beam_size > 1 && !options.samples() && !options.alternatives;
+  return options.ranking.reverse_weight > 0.0 && options.beam_size > 1 && !options.samples() && !options.alternatives;
 }
 
 SearchOptions Reranker::widened(SearchOptions options) {
   options.n_best = std::min(options.beam_size, options.finished_wanted());
-  options.scores = true;
+  options.output.scores = true;
   return options;
 }
 

@@ -3,11 +3,11 @@
 #include <atomic>
 #include <cmath>
 
+#include "base/cpu.h"
 #include "base/error.h"
 #include "base/worker_pool.h"
 #include "decoding/length_groups.h"
 #include "decoding/search/candidates.h"
-#include "decoding/search/options.h"
 #include "tensor/transfer.h"
 
 namespace dragoman::decoding {
@@ -21,15 +21,6 @@ void check_length(const char* side, size_t line, size_t tokens, int64_t limit) {
                    "{} line {}: {} tokens, the model takes {}; split the line or leave the pair out", side, line + 1,
                    tokens, limit);
 }
-
-// Packed ids of several sentences.
-struct PackedIds {
-  std::vector<int32_t> ids;
-  std::vector<int32_t> offsets = {0};
-
-  void end_sentence() { offsets.push_back(static_cast<int32_t>(ids.size())); }
-  void append(const std::vector<int32_t>& more) { ids.insert(ids.end(), more.begin(), more.end()); }
-};
 
 // log p of every row's expected token; `hidden` [N, D].
 std::vector<double> token_log_probs(const models::Model& model, const tensor::Tensor& hidden,
@@ -54,8 +45,8 @@ std::vector<double> token_log_probs(const models::Model& model, const tensor::Te
 void score_group(const models::Model& model, std::span<const IdPair> pairs, const LengthGroup& group,
                  std::vector<PairScore>& scores) {
   const autograd::NoGrad inference;
-  PackedIds source;
-  PackedIds input;
+  models::FlatIds source;
+  models::FlatIds input;
   std::vector<int32_t> expected;  // [Nt] what each input row should predict
   for (const size_t item : group.items) {
     source.append(pairs[item].source);
@@ -66,8 +57,7 @@ void score_group(const models::Model& model, std::span<const IdPair> pairs, cons
     expected.insert(expected.end(), pairs[item].target.begin(), pairs[item].target.end());
     expected.push_back(data::kEosId);
   }
-  const models::ModelInput rows{models::make_token_rows(source.ids, source.offsets),
-                                models::make_token_rows(input.ids, input.offsets)};
+  const models::ModelInput rows{models::make_token_rows(source), models::make_token_rows(input)};
   const tensor::Tensor hidden = model.forward(rows, {}).value();  // [Nt, D]
   const std::vector<double> log_probs = token_log_probs(model, hidden, expected);
   for (size_t i = 0; i < group.items.size(); ++i) {
@@ -95,11 +85,6 @@ std::vector<LengthGroup> make_groups(std::span<const IdPair> pairs, int64_t max_
 
 }  // namespace
 
-void ScoreOptions::check() const {
-  base::check_range("batch_tokens", static_cast<double>(batch_tokens), 1, 1'000'000);
-  base::check_range("workers", workers, 0, 1024);
-}
-
 IdPair encode_pair(const data::Vocabulary& source_vocabulary, const data::Vocabulary& target_vocabulary,
                    const std::string& source, const std::string& target) {
   IdPair pair{data::encode_source(source_vocabulary, source), target_vocabulary.encode(target)};
@@ -111,8 +96,8 @@ IdPair encode_pair(const data::Vocabulary& source_vocabulary, const data::Vocabu
 
 std::vector<PairScore> score_ids(const models::Model& model, std::span<const IdPair> pairs,
                                  const ScoreOptions& options) {
-  options.check();
-  const int most = worker_count(options.workers);
+  base::check_fields(options);
+  const int most = base::thread_count(options.workers);
   const std::vector<LengthGroup> groups = make_groups(pairs, options.batch_tokens, most);
   std::vector<PairScore> scores(pairs.size());
   std::atomic<size_t> next = 0;

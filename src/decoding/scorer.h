@@ -5,6 +5,7 @@
 #include <string>
 #include <vector>
 
+#include "base/fields.h"
 #include "data/vocabulary/vocabulary.h"
 #include "models/model.h"
 
@@ -19,15 +20,24 @@ struct PairScore {
   double per_token() const { return tokens > 0 ? log_prob / static_cast<double>(tokens) : 0.0; }
 };
 
+/// How pairs are scored. No field changes a result.
 struct ScoreOptions {
-  /// Source and target tokens of one batch. 1 to 1,000,000. Default 4096. Never changes the result.
   int64_t batch_tokens = 4096;
-  /// Threads. 0 to 1024; 0 = one a core. Default 0. Never changes the result.
   int workers = 0;
 
-  /// Throws Error(kUsage) naming field, value and range.
-  void check() const;
+  template <typename Visit>
+  static void fields(Visit&& visit);
 };
+
+template <typename Visit>
+void ScoreOptions::fields(Visit&& visit) {
+  using base::Field;
+  using O = ScoreOptions;
+  visit(Field("batch_tokens", &O::batch_tokens, "Source and target tokens of one batch; never changes the result",
+              {1, 1'000'000}, "tokens")
+            .course());
+  visit(Field("workers", &O::workers, "Threads; 0 = one a core; never changes the result", {0, 1024}).course());
+}
 
 /// A pair as ids: the source with its end, the target without begin and end.
 struct IdPair {

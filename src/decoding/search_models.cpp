@@ -17,8 +17,8 @@ constexpr std::chrono::microseconds kTeamAwake{200};
 
 void SearchModels::check(const SearchOptions& options) const {
   options.check();
-  if (options.alignment) {
-    check_alignment_layer(first(), options.alignment_layer);
+  if (options.output.alignment) {
+    check_alignment_layer(first(), options.output.alignment_layer);
   }
   base::check_usage(!options.shortlist || shortlist_ != nullptr,
                     "shortlist: the model has none; make one with dragoman shortlist --model DIR --source FILE, or "
@@ -35,9 +35,10 @@ int64_t SearchModels::max_positions() const {
 
 void SearchModels::complete(SentenceRequest& request, const SearchOptions& options) const {
   request.random_stream = random_stream(request.source);
-  if (options.alignment) {
+  if (options.output.alignment) {
     const auto layers = static_cast<int>(first().cross_attention_paths().size());
-    request.alignment_layer = options.alignment_layer + 1 == layers ? kLastLayer : options.alignment_layer;
+    request.alignment_layer =
+        options.output.alignment_layer + 1 == layers ? kLastLayer : options.output.alignment_layer;
   }
   if (options.shortlist) {
     request.allowed = shortlist_->allowed(request.source, request);
@@ -49,16 +50,16 @@ SearchLimits SearchModels::limits_of(const SentenceRequest& request, const Searc
   const int64_t positions = max_positions();
   base::check_usage(after_prefix <= positions, "prefix: {} pieces, the model takes {} tokens; give a shorter beginning",
                     after_prefix - 1, positions);
-  const int64_t longest = std::min(options.max_length(static_cast<int64_t>(request.source.size()), positions),
+  const int64_t longest = std::min(options.length.longest(static_cast<int64_t>(request.source.size()), positions),
                                    request.max_length.value_or(positions));
-  return {options.min_length, std::max(longest, after_prefix)};
+  return {options.length.min_length, std::max(longest, after_prefix)};
 }
 
 void SearchModels::add_alignments(std::span<const int32_t> source, const SearchOptions& options,
                                   std::span<Hypothesis> hypotheses) const {
   for (Hypothesis& hypothesis : hypotheses) {
-    if (options.alignment && hypothesis.alignment.source_length == 0) {
-      hypothesis.alignment = align(first(), source, hypothesis.ids, options.alignment_layer);
+    if (options.output.alignment && hypothesis.alignment.source_length == 0) {
+      hypothesis.alignment = align(first(), source, hypothesis.ids, options.output.alignment_layer);
     }
   }
 }

@@ -76,8 +76,7 @@ void measure_fit(const data::NumberedPairs& pairs, LearnedShortlist& learned) {
 }  // namespace
 
 void ShortlistOptions::check() const {
-  base::check_range("frequent", frequent, 0, 1000000);
-  base::check_range("best", best, 1, 100000);
+  base::check_fields(*this);
   alignment.check();
 }
 

@@ -8,13 +8,28 @@ namespace dragoman::decoding {
 
 /// What a shortlist is made of.
 struct ShortlistOptions {
-  int frequent = 100;  ///< most frequent target pieces, for every sentence; 0 to 1,000,000
-  int best = 100;      ///< likeliest target pieces of a source piece; 1 to 100,000
-  data::LexicalOptions alignment;
+  int frequent = 100;
+  int best = 100;
+  data::LexicalOptions alignment = {};
 
+  template <typename Visit>
+  static void fields(Visit&& visit);
+  template <typename Visit>
+  static void parts(Visit&& visit) {
+    visit(&ShortlistOptions::alignment);
+  }
   /// Throws Error(kUsage) naming field, value and range.
   void check() const;
 };
+
+template <typename Visit>
+void ShortlistOptions::fields(Visit&& visit) {
+  using base::Field;
+  using O = ShortlistOptions;
+  visit(Field("frequent", &O::frequent, "Target pieces that every sentence may use: the most frequent ones",
+              {0, 1'000'000}));
+  visit(Field("best", &O::best, "Target pieces that each source piece allows: the likeliest ones", {1, 100'000}));
+}
 
 /// A shortlist, and how it fits the text that it was learned from.
 struct LearnedShortlist {

@@ -296,9 +296,7 @@ Translation Translator::build(std::span<const int32_t> source, const SearchResul
     candidates.push_back(build_candidate(hypothesis));
   }
   Translation best = std::move(candidates.front());
-  for (const int32_t id : source) {
-    best.source_pieces.push_back(source_.piece(id));
-  }
+  best.source_pieces = source_.pieces(source);
   best.alternatives.assign(std::make_move_iterator(candidates.begin() + 1), std::make_move_iterator(candidates.end()));
   return best;
 }
@@ -307,9 +305,7 @@ Translation Translator::build_candidate(const Hypothesis& hypothesis) const {
   Translation candidate;
   candidate.text = target_.decode(hypothesis.ids);
   candidate.ids = hypothesis.ids;
-  for (const int32_t id : hypothesis.ids) {
-    candidate.pieces.push_back(target_.piece(id));
-  }
+  candidate.pieces = target_.pieces(hypothesis.ids);
   candidate.token_scores = hypothesis.token_scores;
   candidate.score = hypothesis.score;
   candidate.normalised_score = hypothesis.normalised_score;

@@ -23,8 +23,8 @@ struct TranslatorSetup {
   SearchOptions defaults = {};  ///< how this model is searched if a caller does not say otherwise
   /// Of these vocabularies, for options that ask for a shortlist; null = none.
   std::shared_ptr<const Shortlist> shortlist = nullptr;
-  /// Sorts the hypotheses of a beam search, where options.reverse_weight is above 0; null = none. Streams then tell all
-  /// of a part when it is finished.
+  /// Sorts the hypotheses of a beam search, where options.ranking.reverse_weight is above 0; null = none. Streams then
+  /// tell all of a part when it is finished.
   std::shared_ptr<const Reranker> reranker = nullptr;
   ServiceThreads threads = {};  ///< of `submit`
 };

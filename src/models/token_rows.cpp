@@ -1,7 +1,5 @@
 #include "models/token_rows.h"
 
-#include <vector>
-
 #include "base/error.h"
 #include "tensor/transfer.h"
 

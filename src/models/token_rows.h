@@ -2,6 +2,7 @@
 
 #include <cstdint>
 #include <span>
+#include <vector>
 
 #include "nn/context.h"
 #include "tensor/tensor.h"
@@ -16,8 +17,21 @@ struct TokenRows {
   nn::RaggedRows rows;  ///< offsets [B + 1], positions [N]
 };
 
+/// The sentences of a ragged batch before they are tensors.
+struct FlatIds {
+  std::vector<int32_t> ids;            ///< [N]
+  std::vector<int32_t> offsets = {0};  ///< [B + 1]
+
+  void append(std::span<const int32_t> more) { ids.insert(ids.end(), more.begin(), more.end()); }
+  void end_sentence() { offsets.push_back(static_cast<int32_t>(ids.size())); }
+};
+
 /// Builds TokenRows from ids and offsets; positions count from 0 in each sentence.
 TokenRows make_token_rows(std::span<const int32_t> ids, std::span<const int32_t> offsets, int64_t first_row = 0);
+
+inline TokenRows make_token_rows(const FlatIds& flat) {
+  return make_token_rows(flat.ids, flat.offsets);
+}
 
 /// TokenRows of a batch of one sentence.
 TokenRows one_sentence(std::span<const int32_t> ids);

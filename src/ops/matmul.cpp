@@ -6,8 +6,13 @@
 namespace dragoman::ops {
 
 Variable matmul(const Variable& a, Transpose transpose_a, const Variable& b, Transpose transpose_b) {
-  const int64_t rows = a.value().rank() == 2 ? a.dim(transpose_a == Transpose::kYes ? 1 : 0) : 0;
-  const int64_t columns = b.value().rank() == 2 ? b.dim(transpose_b == Transpose::kYes ? 0 : 1) : 0;
+  const bool a_transposed = transpose_a == Transpose::kYes, b_transposed = transpose_b == Transpose::kYes;
+  tensor::check_matrix(a.value(), a.dtype(), "matmul", "a");
+  tensor::check_matrix(b.value(), a.dtype(), "matmul", "b");
+  const int64_t rows = a.dim(a_transposed ? 1 : 0), depth = a.dim(a_transposed ? 0 : 1);
+  const int64_t columns = b.dim(b_transposed ? 0 : 1);
+  tensor::check_shape(b.value(), b_transposed ? tensor::Shape{columns, depth} : tensor::Shape{depth, columns}, "matmul",
+                      "b");
   Tensor product = Tensor::empty({rows, columns}, a.dtype());  // [M, N]
   gemm(a.value(), transpose_a, b.value(), transpose_b, product);
   const auto backward = [a, transpose_a, b, transpose_b](const Tensor& grad_output) {

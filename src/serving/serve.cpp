@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <mutex>
 
+#include "base/cpu.h"
 #include "serving/http/router.h"
 #include "serving/routes/deepl_routes.h"
 #include "serving/routes/file_routes.h"
@@ -43,7 +44,7 @@ class Serving {
         server_(options.listen, options.http, hooks()),
         keys_(load_keys(options.api_keys)),
         models_(ServedModels::load(options.load)),
-        service_(decoding::worker_count(options.load.threads.workers),
+        service_(base::thread_count(options.load.threads.workers),
                  models_.get()->all().front().search.execution.batch_tokens, options.longest_wait,
                  slowest_rate(*models_.get())),
         context_{.models = models_,

@@ -122,9 +122,8 @@ Tensor checked_for_file(const std::string& name, const Tensor& tensor, FiniteChe
   const HostScope on_host;
   Tensor dense = tensor.is_contiguous() ? to_host(tensor) : tensor.clone();
   const int64_t bad = finite == FiniteCheck::kYes ? first_non_finite(dense) : -1;
-  base::check_argument(bad < 0,
-                       "safetensors: tensor '{}': element {} is {}, all values must be finite; lower the learning rate",
-                       name, bad, bad < 0 ? "" : value_text(dense, bad));
+  base::check_argument(bad < 0, "safetensors: tensor '{}': element {} is {}, all values must be finite", name, bad,
+                       bad < 0 ? "" : value_text(dense, bad));
   return dense;
 }
 

@@ -2,9 +2,8 @@
 
 #include <fmt/format.h>
 
-#include "autograd/variable.h"
+#include "decoding/steps/teacher_forcing.h"
 #include "report/svg_heat_map.h"
-#include "tensor/transfer.h"
 
 namespace dragoman::training {
 namespace {
@@ -17,9 +16,9 @@ class MapCollector : public nn::ForwardObserver {
  public:
   void observe(std::string_view path, int64_t, const tensor::Tensor& weights) override {
     if (path.starts_with("encoder.") && path.ends_with(".self_attention")) {
-      self_ = mean(weights);
+      self_ = decoding::mean_of_heads(weights);
     } else if (path.ends_with(".cross_attention")) {
-      cross_ = mean(weights);
+      cross_ = decoding::mean_of_heads(weights);
     }
   }
 
@@ -36,25 +35,17 @@ class MapCollector : public nn::ForwardObserver {
   }
 
  private:
-  // [H, T, S] -> [T, S]
-  static std::vector<float> mean(const tensor::Tensor& weights) {
-    const int64_t heads = weights.dim(0), cells = weights.dim(1) * weights.dim(2);
-    const tensor::HostView<float> all(weights);
-    std::vector<float> mean(static_cast<size_t>(cells));
-    for (int64_t index = 0; index < heads * cells; ++index) {
-      mean[static_cast<size_t>(index % cells)] += all[static_cast<size_t>(index)] / static_cast<float>(heads);
-    }
-    return mean;
-  }
-
   std::vector<float> self_;   // [S, S]
   std::vector<float> cross_;  // [T, S]
 };
 
+// Words for the special pieces, which a reader of a report does not know.
 std::vector<std::string> pieces_of(const data::Vocabulary& vocabulary, std::span<const int32_t> ids) {
-  std::vector<std::string> pieces;
-  for (const int32_t id : ids) {
-    pieces.push_back(id == data::kEosId ? "end" : id == data::kBosId ? "start" : vocabulary.piece(id));
+  std::vector<std::string> pieces = vocabulary.pieces(ids);
+  for (size_t i = 0; i < ids.size(); ++i) {
+    if (ids[i] == data::kEosId) {
+      pieces[i] = "end";
+    }
   }
   return pieces;
 }
@@ -64,19 +55,14 @@ std::vector<std::string> pieces_of(const data::Vocabulary& vocabulary, std::span
 std::vector<report::HeatMap> attention_maps(const models::Model& model, const data::VocabularyPair& vocabularies,
                                             const std::string& source_text, const std::string& reference) {
   const std::vector<int32_t> source = data::encode_source(vocabularies.source, source_text);
-  std::vector<int32_t> target = vocabularies.target.encode(reference);
+  std::vector<int32_t> target = vocabularies.target.encode(reference);  // [T - 1]
   if (source.empty() || source.size() > kLongestSide || target.size() > kLongestSide) {
     return {};
   }
-  std::vector<std::string> rows = pieces_of(vocabularies.target, target);
-  rows.emplace_back("end");
-  target.insert(target.begin(), data::kBosId);
+  target.push_back(data::kEosId);
   MapCollector collector;
-  nn::ForwardContext context;
-  context.observer = &collector;
-  const autograd::NoGrad inference;
-  model.forward({models::one_sentence(source), models::one_sentence(target)}, context);
-  return collector.maps(pieces_of(vocabularies.source, source), rows);
+  decoding::observe_pair(model, source, decoding::teacher_forced_input(target), collector);
+  return collector.maps(pieces_of(vocabularies.source, source), pieces_of(vocabularies.target, target));
 }
 
 }  // namespace dragoman::training

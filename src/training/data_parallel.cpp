@@ -63,7 +63,7 @@ int64_t count_target_tokens(std::span<const data::BatchShare> batches) {
 }  // namespace
 
 DataParallel::DataParallel(models::Model& model, std::unique_ptr<const Objective> objective, const AdamOptions& adam,
-                           distributed::ProcessGroup& processes, const WorkerOptions& options)
+                           distributed::ProcessGroup& processes, const ProcessOptions& options)
     : model_(model),
       processes_(processes),
       objective_(std::move(objective)),
@@ -107,14 +107,14 @@ UpdateResult DataParallel::update(std::vector<data::BatchShare> batches, int64_t
   base::Lap packing;
   pack_weights();
   const double packing_seconds = packing();
-  const UpdateKey key{seed, step, std::max<int64_t>(count_target_tokens(batches), 1), recompute_};
+  const UpdateContext context{seed, step, std::max<int64_t>(count_target_tokens(batches), 1), recompute_};
   const auto shards = shards_of_workers(std::move(batches), workers_.size());
   UpdateResult result;
   pool_.run([&](int rank) {
     Worker& worker = *workers_[static_cast<size_t>(rank)];
     const tensor::ArenaScope memory(worker.arena);
     try {
-      run_passes(worker, shards[static_cast<size_t>(rank)], key);
+      run_passes(worker, shards[static_cast<size_t>(rank)], context);
       base::Lap lap;
       worker.gradients->finish_update();
       const double norm = gradient_norm(worker);
@@ -122,7 +122,7 @@ UpdateResult DataParallel::update(std::vector<data::BatchShare> batches, int64_t
       const bool applied = std::isfinite(norm);
       if (applied) {
         const double clip = clip_norm_ > 0.0 && norm > clip_norm_ ? clip_norm_ / norm : 1.0;
-        apply(worker, {learning_rate, clip, applied_updates_ + 1});
+        apply(worker, adam_.scalars(learning_rate, clip, applied_updates_ + 1));
       }
       worker.times.optimizer = lap();
       if (rank == 0) {
@@ -157,14 +157,15 @@ LossSums DataParallel::sum_over_all() const {
 }
 
 // Forward and backward of all shards of a worker. During the last backward finished buckets of gradients set out.
-void DataParallel::run_passes(Worker& worker, std::span<const data::Batch> shards, const UpdateKey& key) {
+void DataParallel::run_passes(Worker& worker, std::span<const data::Batch> shards, const UpdateContext& context) {
   worker.gradients->begin_update();
   worker.sums = {};
   PassSeconds seconds;
   for (const data::Batch& shard : shards) {
     const bool last = &shard == &shards.back();
     const auto on_final = [&](const autograd::Variable& parameter) { worker.gradients->parameter_final(parameter); };
-    worker.sums += worker.replica->forward_backward(shard, key, seconds, last ? on_final : autograd::Tape::FinalHook());
+    worker.sums +=
+        worker.replica->forward_backward(shard, context, seconds, last ? on_final : autograd::Tape::FinalHook());
   }
   worker.times.forward = seconds.forward;
   worker.times.backward = seconds.backward;
@@ -182,10 +183,10 @@ double DataParallel::gradient_norm(Worker& worker) {
   return std::sqrt(sum);
 }
 
-void DataParallel::apply(Worker& worker, const AdamStep& step) {
+void DataParallel::apply(Worker& worker, const kernels::AdamScalars& scalars) {
   nn::ParameterSet& parameters = worker.replica->parameters();
   for (const distributed::Part part : worker.gradients->shares()) {
-    adam_.update(parameters.mutable_values(), parameters.gradients(), part, step);
+    adam_.update(parameters.mutable_values(), parameters.gradients(), part, scalars);
   }
 }
 

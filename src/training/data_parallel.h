@@ -14,7 +14,7 @@
 namespace dragoman::training {
 
 /// How a process computes.
-struct WorkerOptions {
+struct ProcessOptions {
   int workers = 1;                                              ///< threads of this process
   kernels::Precision precision = kernels::Precision::kFloat32;  ///< of products with weights and of their gradients
 };
@@ -53,7 +53,7 @@ class DataParallel {
   /// @param model  whose weights are trained; every process has its own, with the same bits; must outlive this
   /// @param processes  must outlive this
   DataParallel(models::Model& model, std::unique_ptr<const Objective> objective, const AdamOptions& adam,
-               distributed::ProcessGroup& processes, const WorkerOptions& options);
+               distributed::ProcessGroup& processes, const ProcessOptions& options);
   ~DataParallel();
   DataParallel(const DataParallel&) = delete;
   DataParallel& operator=(const DataParallel&) = delete;
@@ -91,9 +91,9 @@ class DataParallel {
 
  private:
   struct Worker;
-  static void run_passes(Worker& worker, std::span<const data::Batch> shards, const UpdateKey& key);
+  static void run_passes(Worker& worker, std::span<const data::Batch> shards, const UpdateContext& context);
   static double gradient_norm(Worker& worker);
-  void apply(Worker& worker, const AdamStep& step);
+  void apply(Worker& worker, const kernels::AdamScalars& scalars);
   LossSums sum_over_all() const;
   void pack_weights();
 

@@ -29,8 +29,9 @@ uint64_t times(double share, uint64_t bytes) {
 // longest, in a cache that doubles as it grows and is copied then (models::KeyValueCache).
 uint64_t validation_bytes(const TrainOptions& options, const MemoryPlan& plan, double source_length) {
   const decoding::SearchOptions search;
-  const double hypotheses = static_cast<double>(options.run.validation_beam) *
-                            (search.max_length_ratio + search.max_length_extra / std::max(source_length, 1.0));
+  const double hypotheses =
+      static_cast<double>(options.run.validation_beam) *
+      (search.length.max_length_ratio + search.length.max_length_extra / std::max(source_length, 1.0));
   const double rows = static_cast<double>(options.run.workers * plan.search_tokens) * (1.0 + 2.5 * hypotheses);
   const auto row = static_cast<uint64_t>(options.model.sizes().state_floats) * kFloat;
   return plan.weights + times(rows, row);

@@ -49,7 +49,7 @@ class CrossEntropy : public Objective {
 // R-Drop (Wu et al. 2021): two passes of each shard, whose divergence is part of the loss.
 class TwoPasses : public Objective {
  public:
-  explicit TwoPasses(const LossOptions& options)
+  explicit TwoPasses(const ObjectiveOptions& options)
       : label_smoothing_(static_cast<float>(options.label_smoothing)),
         alpha_(options.rdrop),
         one_pass_(options.label_smoothing) {}
@@ -78,7 +78,7 @@ class TwoPasses : public Objective {
 
 }  // namespace
 
-std::unique_ptr<Objective> next_word_objective(const LossOptions& options) {
+std::unique_ptr<Objective> next_word_objective(const ObjectiveOptions& options) {
   if (options.rdrop > 0.0) {
     return std::make_unique<TwoPasses>(options);
   }

@@ -30,8 +30,8 @@ class Objective {
 };
 
 /// Cross-entropy of the target words with label smoothing (Vaswani et al. 2017, section 5.4). With
-/// LossOptions::rdrop each shard goes through the model twice under different dropout masks
+/// ObjectiveOptions::rdrop each shard goes through the model twice under different dropout masks
 /// (ops::rdrop_cross_entropy); the sums are then the mean of both passes, comparable with those of one.
-std::unique_ptr<Objective> next_word_objective(const LossOptions& options);
+std::unique_ptr<Objective> next_word_objective(const ObjectiveOptions& options);
 
 }  // namespace dragoman::training

@@ -3,17 +3,11 @@
 #include <span>
 
 #include "distributed/communicator.h"
+#include "kernels/adam.h"
 #include "tensor/tensor.h"
 #include "training/train_options.h"
 
 namespace dragoman::training {
-
-/// What changes from update to update.
-struct AdamStep {
-  double learning_rate = 0.0;
-  double gradient_scale = 1.0;  ///< multiplied into the gradients (clipping)
-  int64_t number = 1;           ///< from 1: updates applied, this one included (skipped ones do not count)
-};
 
 /// Adam over flat buffers of all parameters; the moments are state that a checkpoint keeps.
 /// Kingma & Ba 2015, algorithm 1; weight decay is decoupled (Loshchilov & Hutter 2019, algorithm 2).
@@ -22,10 +16,15 @@ class Adam {
   /// @param size  elements of the flat buffers
   Adam(const AdamOptions& options, int64_t size);
 
+  /// Returns: the scalars of one update.
+  /// @param gradient_scale  multiplied into the gradients (clipping)
+  /// @param step  from 1: updates applied, this one included (skipped ones do not count)
+  kernels::AdamScalars scalars(double learning_rate, double gradient_scale, int64_t step) const;
+
   /// Updates the elements of `part` of `weights` in place; several threads may update disjoint parts.
   /// @param weights, gradients  [size] float32
   void update(const tensor::Tensor& weights, const tensor::Tensor& gradients, distributed::Part part,
-              const AdamStep& step);
+              const kernels::AdamScalars& scalars);
 
   /// First and second moments [size] float32.
   tensor::Tensor& first_moment() { return first_moment_; }

@@ -11,21 +11,21 @@ Replica::Replica(models::Model& shared, const Objective& objective)
   model_->parameters().allocate_gradients();
 }
 
-LossSums Replica::forward_backward(const data::Batch& shard, const UpdateKey& key, PassSeconds& seconds,
+LossSums Replica::forward_backward(const data::Batch& shard, const UpdateContext& update, PassSeconds& seconds,
                                    const autograd::Tape::FinalHook& on_final) {
   if (shard.target_output.empty()) {
     return {};
   }
   nn::ForwardContext context;
   context.training = true;
-  context.seed = key.seed;
-  context.step = static_cast<uint32_t>(key.step);
-  context.recompute = key.recompute;
+  context.seed = update.seed;
+  context.step = static_cast<uint32_t>(update.step);
+  context.recompute = update.recompute;
   base::Lap lap;
   autograd::Tape tape;
   tape.on_final(on_final);
   const autograd::TapeScope recording(&tape);
-  const Pass pass = objective_.train(*model_, shard, context, 1.0 / static_cast<double>(key.update_tokens));
+  const Pass pass = objective_.train(*model_, shard, context, 1.0 / static_cast<double>(update.update_tokens));
   seconds.forward += lap();
   tape.backward(pass.loss);
   seconds.backward += lap();

@@ -9,7 +9,7 @@
 namespace dragoman::training {
 
 /// What the passes of one update share.
-struct UpdateKey {
+struct UpdateContext {
   uint64_t seed = 0;
   int64_t step = 0;
   int64_t update_tokens = 1;  ///< target tokens of the whole update: the loss is divided by them
@@ -33,7 +33,7 @@ class Replica {
   /// Adds the gradient of the loss of one shard.
   /// @param on_final  is told of each parameter whose gradient is final; for the last shard of an update
   /// @param seconds  the time spent is added to it
-  LossSums forward_backward(const data::Batch& shard, const UpdateKey& key, PassSeconds& seconds,
+  LossSums forward_backward(const data::Batch& shard, const UpdateContext& update, PassSeconds& seconds,
                             const autograd::Tape::FinalHook& on_final = {});
   /// Returns the loss without gradients and without dropout.
   LossSums evaluate(const data::Batch& batch) const;

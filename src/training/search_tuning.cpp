@@ -9,7 +9,8 @@ namespace dragoman::training {
 namespace {
 
 bool is_usual(const decoding::SearchOptions& search, const SearchTuning& tuning) {
-  return search.beam_size == tuning.search.beam_size && (search.beam_size == 1 || search.alpha == tuning.search.alpha);
+  return search.beam_size == tuning.search.beam_size &&
+         (search.beam_size == 1 || search.ranking.alpha == tuning.search.ranking.alpha);
 }
 
 // The usual search, then every other beam size with every alpha, cheapest beam first.
@@ -22,7 +23,7 @@ std::vector<decoding::SearchOptions> searches_of(const SearchTuning& tuning) {
     for (const double alpha : tuning.alphas) {
       decoding::SearchOptions search = tuning.search;
       search.beam_size = beam_size;
-      search.alpha = beam_size == 1 ? tuning.search.alpha : alpha;  // greedy search compares no lengths
+      search.ranking.alpha = beam_size == 1 ? tuning.search.ranking.alpha : alpha;  // greedy search compares no lengths
       if (!is_usual(search, tuning)) {
         searches.push_back(search);
       }

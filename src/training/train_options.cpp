@@ -137,7 +137,7 @@ void TrainOptions::check() const {
   schedule.check();
   base::check_usage(precision != kernels::Precision::kInt8,
                     "precision is int8, which is for translating; train in float32 or bfloat16");
-  parts([this](auto part) { base::check_fields(this->*part); });
+  base::check_fields(*this);
   base::check_range("max_length", static_cast<double>(batch.max_length), 2,
                     static_cast<double>(model.sizes().max_positions));
 }
@@ -145,7 +145,6 @@ void TrainOptions::check() const {
 std::string recipe_json(const TrainOptions& options) {
   const auto decides = [](const auto& field) { return field.decides == base::Decides::kOutcome; };
   nlohmann::json tree = base::json_of_fields(options, decides);
-  TrainOptions::parts([&](auto part) { tree.update(base::json_of_fields(options.*part, decides)); });
   tree["model"] = nlohmann::json::parse(options.model.to_json());
   if (options.task != TrainOptions().task) {
     tree["task"] = options.task;

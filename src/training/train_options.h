@@ -16,7 +16,7 @@
 namespace dragoman::training {
 
 /// What an update makes small.
-struct LossOptions {
+struct ObjectiveOptions {
   double label_smoothing = 0.1;  ///< paper, section 5.4
   double rdrop = 0.0;            ///< weight of the divergence between two passes (Wu et al. 2021)
 
@@ -67,7 +67,7 @@ struct TrainOptions {
   data::VocabularyOptions vocabulary;
   bool joint_vocabulary = true;
   ScheduleOptions schedule;
-  LossOptions loss;
+  ObjectiveOptions loss;
   AdamOptions adam;
   BatchOptions batch;
   RunOptions run;
@@ -85,9 +85,9 @@ struct TrainOptions {
 };
 
 template <typename Visit>
-void LossOptions::fields(Visit&& visit) {
+void ObjectiveOptions::fields(Visit&& visit) {
   using base::Field;
-  using O = LossOptions;
+  using O = ObjectiveOptions;
   visit(Field("label_smoothing", &O::label_smoothing, "Probability mass spread over the vocabulary", {0, 0.9}));
   visit(Field("rdrop", &O::rdrop, "R-Drop: two passes a batch, drawn together with this weight, e.g. 5; 0 = one pass",
               {0, 100}));

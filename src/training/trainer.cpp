@@ -89,6 +89,10 @@ void Trainer::log_window() {
   state_.window_start = clock_.seconds();
 }
 
+ValidationLimits Trainer::validation_limits() const {
+  return plan_ ? ValidationLimits{plan_->search_tokens, plan_->gives_back()} : ValidationLimits();
+}
+
 // Without validation text the newest model is the best one.
 void Trainer::validate() {
   const WeightAverage::Scope averaged(*average_);
@@ -97,7 +101,7 @@ void Trainer::validate() {
     return;
   }
   const double started = clock_.seconds();
-  const ValidationResult result = validation_->run(*replicas_, *model_, processes_);
+  const ValidationResult result = validation_->run(*replicas_, *model_, processes_, validation_limits());
   const double score = result.score(options_.run.metric);
   const bool best = std::isfinite(result.sums.loss) && (state_.best_step == 0 || score > state_.best_score);
   if (std::isfinite(score)) {

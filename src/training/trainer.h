@@ -65,6 +65,7 @@ class Trainer {
   void count_update(const UpdateResult& result);
   void log_window();
   void validate();
+  ValidationLimits validation_limits() const;
   void save();
   void finish(StopReason reason);
   void average_checkpoints();

@@ -45,7 +45,8 @@ void Trainer::average_checkpoints() {
   }
   processes_.broadcast(tensor::HostEdit<float>(model_->parameters().mutable_values()).span());
   const bool validated = validation_->has_data();
-  const ValidationResult result = validated ? validation_->run(*replicas_, *model_, processes_) : ValidationResult{};
+  const ValidationResult result =
+      validated ? validation_->run(*replicas_, *model_, processes_, validation_limits()) : ValidationResult{};
   const bool better = !validated || result.score(options_.run.metric) > state_.best_score;
   std::string scores;
   if (validated) {

@@ -139,7 +139,7 @@ void Trainer::make_model(RunStart& start) {
         tensor::HostEdit<float>(model_->parameters().mutable_values()).span());  // libraries may differ in the last bit
   }
   replicas_ = std::make_unique<DataParallel>(*model_, task_->objective(options_), options_.adam, processes_,
-                                             WorkerOptions{options_.run.workers, *options_.precision});
+                                             ProcessOptions{options_.run.workers, *options_.precision});
   average_ = std::make_unique<WeightAverage>(model_->parameters(), options_.run.ema_decay);
 }
 
@@ -207,7 +207,6 @@ void Trainer::describe(const data::VocabularyPair& vocabularies) {
     report_->warning(warning);
   }
   if (plan_) {
-    validation_->limit_memory(plan_->search_tokens, plan_->gives_back());
     report_->memory({state_.step, plan_->batch_tokens, plan_->accumulate, plan_->parts(), clock_.seconds()},
                     plan_->report());
   }

@@ -58,13 +58,17 @@ TranslationValidation::TranslationValidation(const TrainOptions& options, data::
 }
 
 ValidationResult TranslationValidation::run(DataParallel& replicas, const models::Model& model,
-                                            distributed::ProcessGroup& processes) const {
+                                            distributed::ProcessGroup& processes,
+                                            const ValidationLimits& limits) const {
   ValidationResult result;
   result.sums = replicas.evaluate(batches_);
-  if (gives_back_) {
+  if (limits.gives_back) {
     replicas.give_back_memory();
   }
-  const std::vector<std::string> translations = translate(model, processes);
+  decoding::ExecutionOptions execution;
+  execution.workers = workers_;
+  execution.batch_tokens = limits.search_tokens.value_or(execution.batch_tokens);
+  const std::vector<std::string> translations = translate(model, processes, execution);
   std::array<double, 2> scores{evaluation::corpus_bleu(translations, {references_}, {.tokenize = tokenize_}).score,
                                evaluation::corpus_chrf(translations, {references_}).score};
   processes.broadcast(scores);  // processors may differ in the last bit, decisions must not
@@ -85,22 +89,17 @@ std::vector<report::HeatMap> TranslationValidation::pictures(const models::Model
   return attention_maps(model, vocabularies_, sources_.front(), references_.front());
 }
 
-void TranslationValidation::limit_memory(int64_t search_tokens, bool gives_back) {
-  search_tokens_ = search_tokens;
-  gives_back_ = gives_back;
-}
-
 // Each process translates a contiguous part of the sentences.
 std::vector<std::string> TranslationValidation::translate(const models::Model& model,
-                                                          distributed::ProcessGroup& processes) const {
+                                                          distributed::ProcessGroup& processes,
+                                                          const decoding::ExecutionOptions& execution) const {
   const auto border = [&](int rank) {
     return sources_.size() * static_cast<size_t>(rank) / static_cast<size_t>(processes.size());
   };
   const size_t begin = border(processes.rank()), end = border(processes.rank() + 1);
   decoding::SearchOptions search;
   search.beam_size = beam_size_;
-  search.execution.workers = workers_;
-  search.execution.batch_tokens = search_tokens_;
+  search.execution = execution;
   const decoding::Translator translator(models::make_inference_model(model), vocabularies_.source,
                                         vocabularies_.target);
   std::string lines;

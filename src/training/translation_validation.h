@@ -17,14 +17,14 @@ class TranslationValidation : public Validation {
   TranslationValidation(const TrainOptions& options, data::VocabularyPair vocabularies);
 
   bool has_data() const override { return !sources_.empty(); }
-  ValidationResult run(DataParallel& replicas, const models::Model& model,
-                       distributed::ProcessGroup& processes) const override;
+  ValidationResult run(DataParallel& replicas, const models::Model& model, distributed::ProcessGroup& processes,
+                       const ValidationLimits& limits) const override;
   std::vector<std::string> warnings() const override;
   std::vector<report::HeatMap> pictures(const models::Model& model) const override;
-  void limit_memory(int64_t search_tokens, bool gives_back) override;
 
  private:
-  std::vector<std::string> translate(const models::Model& model, distributed::ProcessGroup& processes) const;
+  std::vector<std::string> translate(const models::Model& model, distributed::ProcessGroup& processes,
+                                     const decoding::ExecutionOptions& execution) const;
 
   data::VocabularyPair vocabularies_;
   std::vector<std::string> sources_;
@@ -33,8 +33,6 @@ class TranslationValidation : public Validation {
   evaluation::Tokenizer tokenize_;
   int beam_size_;
   int workers_;
-  int64_t search_tokens_ = decoding::ExecutionOptions().batch_tokens;
-  bool gives_back_ = false;
 };
 
 }  // namespace dragoman::training

@@ -1,5 +1,6 @@
 #pragma once
 
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -25,6 +26,12 @@ struct ValidationResult {
   std::vector<std::string> scores_text() const;
 };
 
+/// What a validation may use when memory is short. Neither changes a result.
+struct ValidationLimits {
+  std::optional<int64_t> search_tokens;  ///< source tokens in work in a worker of a search; none = the default
+  bool gives_back = false;               ///< the replicas give back the memory of their passes before a search
+};
+
 /// The validation of a task: how good is a model on text that it has not seen?
 class Validation {
  public:
@@ -36,13 +43,10 @@ class Validation {
   virtual std::vector<std::string> warnings() const { return {}; }
   /// The processes share the work and all get the same result.
   /// @param model  the one whose weights `replicas` share
-  virtual ValidationResult run(DataParallel& replicas, const models::Model& model,
-                               distributed::ProcessGroup& processes) const = 0;
+  virtual ValidationResult run(DataParallel& replicas, const models::Model& model, distributed::ProcessGroup& processes,
+                               const ValidationLimits& limits) const = 0;
   /// Returns: pictures of the model at work on the first sentence, for the report.
   virtual std::vector<report::HeatMap> pictures(const models::Model& /*model*/) const { return {}; }
-  /// Decodes from now on with `search_tokens` source tokens in work in a worker. With `gives_back` the replicas first
-  /// give back the memory of their passes. Neither changes a result.
-  virtual void limit_memory(int64_t /*search_tokens*/, bool /*gives_back*/) {}
 };
 
 }  // namespace dragoman::training

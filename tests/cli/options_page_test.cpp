@@ -51,14 +51,16 @@ list the flags of a command.
 
 std::string options_page() {
   using namespace training;
+  using namespace decoding;
   const char* const kTraining = "Of `dragoman train`. A preset replaces some defaults.";
   return kIntroduction +
-         section<decoding::SearchOptions, decoding::ExecutionOptions>(
+         section<SearchOptions, RankingOptions, LengthOptions, BeamOptions, RuleOptions, SamplingOptions, OutputOptions,
+                 ExecutionOptions>(
              "Search",
              "Of `dragoman translate`, `dragoman serve` and `dragoman attention`. [search.md](search.md) has more.") +
          section<models::TransformerConfig>("Model", "Of `dragoman train` and of `config.json` in a model folder.") +
          section<data::VocabularyOptions>("Vocabulary", kTraining) +
-         section<TrainOptions, ScheduleOptions, AdamOptions, LossOptions>("Updates", kTraining) +
+         section<TrainOptions, ScheduleOptions, AdamOptions, ObjectiveOptions>("Updates", kTraining) +
          section<BatchOptions>("Batches", kTraining) + section<RunOptions>("Run", kTraining);
 }
 

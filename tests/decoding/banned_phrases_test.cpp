@@ -158,7 +158,7 @@ TEST(BannedPhrases, NoSearchSpellsThem) {
     options.beam_size = beam;
     const Ids free = search_one(model, options, {0, 10}).at(0).ids;
     EXPECT_EQ(text_of(free), " the cat") << "beam " << beam;
-    options.banned = std::make_shared<BannedPhrases>(vocabulary(), Texts{"cat"});
+    options.rules.banned = std::make_shared<BannedPhrases>(vocabulary(), Texts{"cat"});
     const Ids bound = search_one(model, options, {0, 10}).at(0).ids;
     EXPECT_THAT(text_of(bound), testing::Not(testing::HasSubstr("cat"))) << "beam " << beam;
     EXPECT_NE(bound, Ids()) << "beam " << beam;

@@ -59,15 +59,15 @@ TEST(BeamOptions, EarlyStopIsSafeWithPatienceCoverageAndRepetitionPenalty) {
     LookingTable model(seed, 4);
     SearchOptions options;
     options.beam_size = 4;
-    options.alpha = 0.25 * static_cast<double>(seed % 8) - 0.75;
-    options.length_penalty = seed % 2 == 0 ? LengthPenalty::kGnmt : LengthPenalty::kLength;
+    options.ranking.alpha = 0.25 * static_cast<double>(seed % 8) - 0.75;
+    options.ranking.length_penalty = seed % 2 == 0 ? LengthPenalty::kGnmt : LengthPenalty::kLength;
     options.n_best = 1 + static_cast<int>(seed % 2);
-    options.patience = std::array{1.0, 2.0, 0.5}[seed % 3];
-    options.coverage_penalty = seed % 4 == 0 ? 0.0 : 0.3;
-    options.repetition_penalty = seed % 5 == 0 ? 1.5 : 1.0;
+    options.beam.patience = std::array{1.0, 2.0, 0.5}[seed % 3];
+    options.ranking.coverage_penalty = seed % 4 == 0 ? 0.0 : 0.3;
+    options.rules.repetition_penalty = seed % 5 == 0 ? 1.5 : 1.0;
     const auto early = search_with(model, options, {0, 12}, 4);
     with += std::exchange(model.steps, 0);
-    options.early_stop = false;
+    options.beam.early_stop = false;
     const auto late = search_with(model, options, {0, 12}, 4);
     without += model.steps;
     ASSERT_EQ(early.size(), late.size()) << "seed " << seed;
@@ -89,8 +89,8 @@ TEST(BeamOptions, MorePatienceWaitsForMoreAndFindsNoWorseOnAverage) {
       TableModel model(kVocab, [seed](int32_t, const Ids& history) { return random_table(seed, history); });
       SearchOptions options;
       options.beam_size = 4;
-      options.early_stop = false;
-      options.patience = patience;
+      options.beam.early_stop = false;
+      options.beam.patience = patience;
       const double best = search_one(model, options, {0, 12}).at(0).normalised_score;
       gained += best_before[seed] == -INFINITY ? 0.0 : best - best_before[seed];
       best_before[seed] = best;
@@ -110,8 +110,8 @@ TEST(BeamOptions, PatienceFillsThePlacesOfThoseThatEnd) {
   SearchOptions options;
   options.beam_size = 2;
   options.n_best = 2;
-  options.patience = 2.0;
-  options.early_stop = false;
+  options.beam.patience = 2.0;
+  options.beam.early_stop = false;
   const auto best = search_one(model, options, {0, 4});
   ASSERT_EQ(best.size(), 2U);
   EXPECT_EQ(best[0].ids, Ids{4});
@@ -141,10 +141,10 @@ TEST(Coverage, IsAddedToTheNormalisedScoreAsTheAlignmentSeesIt) {
   SearchOptions options;
   options.beam_size = 3;
   options.n_best = 3;
-  options.alignment = true;
-  options.max_length_ratio = 0.0;
-  options.max_length_extra = 4;  // so that most are cut
-  options.coverage_penalty = 0.4;
+  options.output.alignment = true;
+  options.length.max_length_ratio = 0.0;
+  options.length.max_length_extra = 4;  // so that most are cut
+  options.ranking.coverage_penalty = 0.4;
   const auto outputs = ParallelSearch(model).run(sources, options);
   size_t checked = 0;
   for (size_t i = 0; i < sources.size(); ++i) {
@@ -158,7 +158,7 @@ TEST(Coverage, IsAddedToTheNormalisedScoreAsTheAlignmentSeesIt) {
       for (int64_t t = 0; t < alignment.target_length; ++t) {
         table.add(1, alignment.weights.data() + t * alignment.source_length, 0);
       }
-      const double penalty = length_penalty(options.length_penalty, options.alpha, alignment.target_length);
+      const double penalty = length_penalty(options.ranking, alignment.target_length);
       EXPECT_NEAR(hypothesis.normalised_score, hypothesis.score / penalty + table.penalty(0), 1e-4) << "sentence " << i;
       ++checked;
     }
@@ -170,9 +170,9 @@ TEST(Coverage, BatchesChangeNothing) {
   const ParallelSearch search(tiny_model(nn::NormOrder::kPost));
   const auto sources = random_sources(20, 32);
   SearchOptions options;
-  options.coverage_penalty = 0.4;
-  options.patience = 1.5;
-  options.max_length_extra = 15;
+  options.ranking.coverage_penalty = 0.4;
+  options.beam.patience = 1.5;
+  options.length.max_length_extra = 15;
   const auto together = search.run(sources, options);
   for (size_t i = 0; i < sources.size(); ++i) {
     const auto alone = search.run({&sources[i], 1}, options);

@@ -151,7 +151,7 @@ TEST_F(Commands, AReverseModelChoosesAmongTheHypotheses) {
   const std::vector<std::filesystem::path> folders = {program_.folder() / "model"};
   const auto translator = load_ensemble(folders, {}, program_.folder() / "reverse");
   SearchOptions options;
-  options.reverse_weight = 0.7;
+  options.ranking.reverse_weight = 0.7;
   const std::string line = "the cat runs";
   EXPECT_EQ(translator->translate({&line, 1}, options).at(0).text, first["text"].get<std::string>());
   EXPECT_NE(translate(with_reverse + "--nbest 2").out.find(" reverse_log_prob=-"), std::string::npos);

@@ -28,7 +28,7 @@ SearchOptions options_of(int beam_size) {
   SearchOptions options;
   options.execution.workers = 1;
   options.beam_size = beam_size;
-  options.max_length_extra = 10;
+  options.length.max_length_extra = 10;
   return options;
 }
 
@@ -205,7 +205,7 @@ TEST_P(InspectionOf, RefusalsSayWhatIsThere) {
   refuses("at most 5", [&] { Inspection(translator_, {kText, {}}, {5, 5}); });
   refuses("target_ids[1] is -4", [&] { Inspection(translator_, {kText, {}, {1, -4}}); });
   SearchOptions sampling;
-  sampling.sampling_temperature = 1.0;
+  sampling.sampling.temperature = 1.0;
   refuses("beam search", [&] { Inspection(translator_, {kText, sampling}); });
 }
 

@@ -19,20 +19,20 @@ std::vector<float> applied(const SearchOptions& options, const Ids& history, std
 SearchOptions with_beam(int size) {
   SearchOptions options;
   options.beam_size = size;
-  options.alpha = 0.0;
+  options.ranking.alpha = 0.0;
   return options;
 }
 
 TEST(LogitsRules, NothingAskedIsNoRule) {
   EXPECT_TRUE(LogitsRules(SearchOptions()).empty());
   SearchOptions options;
-  options.banned = std::make_shared<BannedPhrases>(vocabulary(), std::vector<std::string>{" "});
+  options.rules.banned = std::make_shared<BannedPhrases>(vocabulary(), std::vector<std::string>{" "});
   EXPECT_TRUE(LogitsRules(options).empty());
 }
 
 TEST(LogitsRules, RepetitionPenaltyDividesPositiveAndMultipliesNegativeLogitsOnce) {
   SearchOptions options;
-  options.repetition_penalty = 2.0;
+  options.rules.repetition_penalty = 2.0;
   const std::vector<float> logits = {0, 0, 0, 0.5F, 3, -1, 2};
   EXPECT_EQ(applied(options, {kA, kB, kA, kA}, logits), (std::vector<float>{0, 0, 0, 0.5F, 1.5F, -2, 2}));
   EXPECT_EQ(applied(options, {}, logits), logits);
@@ -42,7 +42,7 @@ TEST(LogitsRules, NoRunOfPiecesComesTwice) {
   const std::vector<float> logits(kSmallVocab, 1.0F);
   const auto forbidden = [&](int n, const Ids& history) {
     SearchOptions options;
-    options.no_repeat_ngram = n;
+    options.rules.no_repeat_ngram = n;
     const std::vector<float> seen = applied(options, history, logits);
     Ids ids;
     for (int32_t id = 0; id < kSmallVocab; ++id) {
@@ -71,7 +71,7 @@ TEST(LogitsRules, SearchesObeyAndScoresStayTheModels) {
     TableModel model(kSmallVocab, stubborn);
     SearchOptions options = with_beam(size);
     EXPECT_EQ(search_one(model, options, {0, 10}).at(0).ids, (Ids{kA, kA, kA, kA})) << "beam " << size;
-    options.no_repeat_ngram = 2;
+    options.rules.no_repeat_ngram = 2;
     const Hypothesis varied = search_one(model, options, {0, 10}).at(0);
     EXPECT_THAT(varied.ids, testing::Not(testing::Contains(testing::Lt(kA))));
     for (size_t i = 0; i + 3 < varied.ids.size(); ++i) {
@@ -94,7 +94,7 @@ TEST(LogitsRules, ThePenaltyTurnsTheChoiceButNotTheTokenScores) {
     });
     SearchOptions options = with_beam(size);
     EXPECT_EQ(search_one(model, options, {0, 10}).at(0).ids, (Ids{kA, kA})) << "beam " << size;
-    options.repetition_penalty = 2.0;  // log 0.5 * 2 < log 0.3
+    options.rules.repetition_penalty = 2.0;  // log 0.5 * 2 < log 0.3
     const Hypothesis seen = search_one(model, options, {0, 10}).at(0);
     EXPECT_EQ(seen.ids, (Ids{kA, kB})) << "beam " << size;
     EXPECT_NEAR(seen.score, std::log(0.5 * 0.3), 1e-5) << "beam " << size;
@@ -103,7 +103,7 @@ TEST(LogitsRules, ThePenaltyTurnsTheChoiceButNotTheTokenScores) {
     return history.size() < 2 ? Table{{kA, 1.0}} : Table{{kEnd, 1.0}};
   });
   SearchOptions options = with_beam(2);
-  options.repetition_penalty = 3.0;
+  options.rules.repetition_penalty = 3.0;
   EXPECT_NEAR(search_one(only, options, {0, 10}).at(0).score, 0.0, 1e-6);
 }
 
@@ -114,7 +114,7 @@ TEST(LogitsRules, TheUnknownPieceMayBeAllowed) {
     });
     SearchOptions options = with_beam(size);
     EXPECT_EQ(search_one(model, options, {0, 10}).at(0).ids, Ids{kA});
-    options.disable_unk = false;
+    options.rules.disable_unk = false;
     EXPECT_EQ(search_one(model, options, {0, 10}).at(0).ids, Ids{data::kUnkId});
   }
 }
@@ -123,7 +123,7 @@ TEST(LogitsRules, EverythingForbiddenCutsInsteadOfCrashing) {
   for (const int size : {1, 3}) {
     TableModel model(kSmallVocab, [](int32_t, const Ids&) -> Table { return {{kA, 0.6}, {kB, 0.4}}; });
     SearchOptions options = with_beam(size);
-    options.no_repeat_ngram = 1;
+    options.rules.no_repeat_ngram = 1;
     const Hypothesis cut = search_one(model, options, {0, 10}).at(0);
     EXPECT_EQ(cut.ids, (Ids{kA, kB})) << "beam " << size;
     EXPECT_EQ(cut.finish_reason, FinishReason::kLengthLimit) << "beam " << size;

@@ -24,7 +24,7 @@ SearchOptions options_of(int beam_size, int workers = 1) {
   options.beam_size = beam_size;
   options.n_best = std::min(beam_size, 2);
   options.execution.workers = workers;
-  options.max_length_extra = 20;
+  options.length.max_length_extra = 20;
   return options;
 }
 
@@ -73,10 +73,10 @@ TEST_P(ParallelSearchLaws, SearchesThatSeeAllLogitsFindTheSame) {
     const ParallelSearch search(model_);
     const Sources sources = random_sources(30, 13);
     SearchOptions options = options_of(beam_size_);
-    options.min_length = 2;
-    options.patience = beam_size_ > 1 ? 1.5 : 1.0;
+    options.length.min_length = 2;
+    options.beam.patience = beam_size_ > 1 ? 1.5 : 1.0;
     const auto expected = search.run(sources, options);
-    options.no_repeat_ngram = 100;
+    options.rules.no_repeat_ngram = 100;
     const auto seen = search.run(sources, options);
     for (size_t i = 0; i < sources.size(); ++i) {
       expect_same(expected[i], seen[i], i);
@@ -109,7 +109,7 @@ TEST_P(ParallelSearchLaws, WithoutScoresThePiecesStay) {
     const Sources sources = random_sources(30, 15);
     SearchOptions options = options_of(beam_size_);
     const auto expected = search.run(sources, options);
-    options.scores = false;
+    options.output.scores = false;
     const auto seen = search.run(sources, options);
     for (size_t i = 0; i < sources.size(); ++i) {
       if (beam_size_ > 1) {
@@ -167,7 +167,7 @@ TEST(ParallelSearch, BeamOfOneIsGreedy) {
     ModelSteps steps(*model);
     const std::span<const int32_t> source = sources[i];
     const int32_t slot = steps.add({&source, 1}).at(0);
-    BeamSearch search(options, {0, options.max_length(static_cast<int64_t>(source.size()), 80)});
+    BeamSearch search(options, {0, options.length.longest(static_cast<int64_t>(source.size()), 80)});
     std::vector<StepRow> rows;
     while (!search.done()) {
       rows.clear();
@@ -186,7 +186,7 @@ TEST(ParallelSearch, NoSentencesGiveNoResults) {
 TEST(ParallelSearch, AlignmentRowsAreDistributions) {
   const auto model = tiny_model(nn::NormOrder::kPre);
   SearchOptions options = options_of(4);
-  options.alignment = true;
+  options.output.alignment = true;
   const Sources sources = random_sources(8, 15);
   const auto outputs = ParallelSearch(model).run(sources, options);
   for (size_t i = 0; i < sources.size(); ++i) {
@@ -213,12 +213,12 @@ std::vector<SearchOptions> one_of_each_kind() {
   std::vector<SearchOptions> kinds(5, options_of(4));
   kinds[0].beam_size = 1;  // greedy
   kinds[0].n_best = 1;
-  kinds[2].patience = 1.5;
-  kinds[2].coverage_penalty = 0.2;
-  kinds[3].sampling_temperature = 1.0;
+  kinds[2].beam.patience = 1.5;
+  kinds[2].ranking.coverage_penalty = 0.2;
+  kinds[3].sampling.temperature = 1.0;
   kinds[4].alternatives = true;
   for (SearchOptions& options : kinds) {
-    options.alignment = true;
+    options.output.alignment = true;
   }
   return kinds;
 }
@@ -233,7 +233,7 @@ void expect_alignments_of_the_teacher_forced_model(const SearchOptions& options)
   const auto outputs = search.run(with_sources(sources, requests), options);
   for (size_t i = 0; i < sources.size(); ++i) {
     for (const Hypothesis& hypothesis : outputs[i].hypotheses) {
-      const Alignment expected = align(*model, sources[i], hypothesis.ids, options.alignment_layer);
+      const Alignment expected = align(*model, sources[i], hypothesis.ids, options.output.alignment_layer);
       ASSERT_EQ(hypothesis.alignment.target_length, expected.target_length);
       ASSERT_EQ(hypothesis.alignment.source_length, expected.source_length);
       EXPECT_THAT(hypothesis.alignment.weights, testing::Pointwise(testing::FloatNear(1e-5F), expected.weights));
@@ -248,7 +248,7 @@ void expect_alignments_of_the_teacher_forced_model(const SearchOptions& options)
 TEST(ParallelSearch, AlignmentsOfTheStepsAreThoseOfTheTeacherForcedModel) {
   for (SearchOptions options : one_of_each_kind()) {
     for (const int layer : {0, 1, kLastLayer}) {
-      options.alignment_layer = layer;
+      options.output.alignment_layer = layer;
       expect_alignments_of_the_teacher_forced_model(options);
     }
   }
@@ -257,7 +257,7 @@ TEST(ParallelSearch, AlignmentsOfTheStepsAreThoseOfTheTeacherForcedModel) {
 TEST(ParallelSearch, WhatStepsDoNotShowIsAlignedAfterwards) {
   const auto model = tiny_model(nn::NormOrder::kPre);
   SearchOptions options = options_of(4);
-  options.alignment = true;
+  options.output.alignment = true;
   const Ids source = {9, 12, 5, data::kEosId};
   std::vector<Hypothesis> hypotheses(2);
   hypotheses[0].ids = {7, 8};
@@ -301,8 +301,8 @@ TEST(ParallelSearch, FailuresInWorkersReachTheCallerAndDoNotStick) {
 TEST(ParallelSearch, WrongOptionsAreRefused) {
   const ParallelSearch search(tiny_model(nn::NormOrder::kPost));
   SearchOptions options = options_of(4);
-  options.alignment = true;
-  options.alignment_layer = 2;
+  options.output.alignment = true;
+  options.output.alignment_layer = 2;
   EXPECT_THROW(search.run(Sources(), options), base::Error);
   options = options_of(0);
   EXPECT_THROW(search.run(Sources(), options), base::Error);

@@ -140,7 +140,7 @@ TEST(Phrases, ThatComeByThemselvesChangeNothingMuch) {
     TableModel model(kVocab, [seed](int32_t, const Ids& history) { return random_table(seed, history); });
     SearchOptions options;
     options.beam_size = 128;  // of 11 tokens: all sentences of 2, exhaustive
-    options.early_stop = false;
+    options.beam.early_stop = false;
     const Hypothesis free = search_one(model, options, {0, 2}).at(0);
     if (free.ids.empty()) {
       continue;
@@ -198,7 +198,7 @@ TEST(Phrases, AlternativesThatAreCutBeforeThemSaySo) {
 TEST(Phrases, SamplingRefusesThem) {
   TableModel model(kVocab, [](int32_t, const Ids& history) { return random_table(3, history); });
   SearchOptions options;
-  options.sampling_temperature = 1.0;
+  options.sampling.temperature = 1.0;
   EXPECT_THAT(test_support::error_of([&] {
                 search_with(model, options, {0, 9}, {{4}});
               }),

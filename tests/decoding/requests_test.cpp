@@ -21,7 +21,7 @@ namespace {
 SearchOptions options_of(int beam_size) {
   SearchOptions options;
   options.beam_size = beam_size;
-  options.max_length_extra = 15;
+  options.length.max_length_extra = 15;
   return options;
 }
 
@@ -230,10 +230,10 @@ TEST(RequestsTogether, DoNotDependOnNeighbours) {
   const auto sources = random_sources(16, 43);
   SearchOptions options = options_of(5);
   options.n_best = 2;
-  options.repetition_penalty = 1.3;
-  options.no_repeat_ngram = 3;
-  options.coverage_penalty = 0.2;
-  options.patience = 2;
+  options.rules.repetition_penalty = 1.3;
+  options.rules.no_repeat_ngram = 3;
+  options.ranking.coverage_penalty = 0.2;
+  options.beam.patience = 2;
   std::vector<SentenceRequest> requests(sources.size());
   std::vector<Ids> phrases(sources.size());
   for (size_t i = 0; i < sources.size(); ++i) {
@@ -288,7 +288,7 @@ TEST(Ensemble, ScoresAreTheLogOfTheMeanOfTheMembers) {
   const ParallelSearch search(ParallelSearch::Models{a, b});
   const auto sources = random_sources(10, 45);
   SearchOptions options = options_of(3);
-  options.coverage_penalty = 0.1;
+  options.ranking.coverage_penalty = 0.1;
   std::vector<SentenceRequest> requests(sources.size());
   requests[1].prefix = {9, 12};
   const auto outputs = search.run(with_sources(sources, requests), options);

@@ -46,9 +46,9 @@ class Reranking : public testing::Test {
   Translator reranking_ = with_reverse(forward_, reverse_);
   SearchOptions options_ = [] {
     SearchOptions options;
-    options.max_length_extra = 10;
+    options.length.max_length_extra = 10;
     options.n_best = 4;
-    options.reverse_weight = 0.7;
+    options.ranking.reverse_weight = 0.7;
     return options;
   }();
 };
@@ -76,8 +76,7 @@ TEST_F(Reranking, HypothesesStandInTheOrderOfTheFormula) {
       EXPECT_EQ(hypothesis.score, same.score) << "line " << i;
       const double reverse =
           score_pairs(*reverse_, vocabulary(), vocabulary(), {&hypothesis.text, 1}, {&lines[i], 1}, {}).at(0).log_prob;
-      const double penalty =
-          length_penalty(options_.length_penalty, options_.alpha, static_cast<int64_t>(hypothesis.token_scores.size()));
+      const double penalty = length_penalty(options_.ranking, static_cast<int64_t>(hypothesis.token_scores.size()));
       EXPECT_EQ(hypothesis.reverse_score, reverse) << "line " << i;
       EXPECT_NEAR(hypothesis.normalised_score, (same.score + 0.7 * reverse) / penalty, 1e-9) << "line " << i;
       EXPECT_LE(hypothesis.normalised_score, last) << "line " << i;
@@ -93,7 +92,7 @@ TEST_F(Reranking, AllHypothesesAreLookedAtHoweverFewAreWanted) {
   const std::vector<std::string> lines = random_lines(20);
   const auto many = reranking_.translate(lines, options_);
   options_.n_best = 1;
-  options_.scores = false;
+  options_.output.scores = false;
   const auto one = reranking_.translate(lines, options_);
   for (size_t i = 0; i < lines.size(); ++i) {
     EXPECT_EQ(one[i].ids, many[i].ids) << "line " << i;
@@ -128,10 +127,10 @@ TEST_F(Reranking, ALineGetsTheSameAloneInABatchAndSubmittedInEveryPrecision) {
 TEST_F(Reranking, LeavesTheOrderOfTheSearchWhereItDoesNotApply) {
   const std::vector<std::string> lines = random_lines(10);
   std::vector<SearchOptions> kinds(4, options_);
-  kinds[0].reverse_weight = 0.0;
+  kinds[0].ranking.reverse_weight = 0.0;
   kinds[1].beam_size = 1;
   kinds[1].n_best = 1;
-  kinds[2].sampling_temperature = 0.9;
+  kinds[2].sampling.temperature = 0.9;
   kinds[3].alternatives = true;
   for (const SearchOptions& options : kinds) {
     const auto expected = plain_.translate(lines, options);
@@ -147,7 +146,7 @@ TEST_F(Reranking, LeavesTheOrderOfTheSearchWhereItDoesNotApply) {
 TEST_F(Reranking, APairTooLongForTheReverseModelKeepsItsOrder) {
   const Translator translator = with_reverse(forward_, model(2, 12));
   const std::vector<std::string> lines = {"the cat", "the cat runs and the dog sleeps and the red mouse runs"};
-  options_.max_length_ratio = 0;
+  options_.length.max_length_ratio = 0;
   const auto expected = plain_.translate(lines, options_);
   const auto seen = translator.translate(lines, options_);
   EXPECT_FALSE(seen[1].reverse_score);

@@ -19,8 +19,8 @@ SearchOptions options_of(int beam_size, int workers) {
   SearchOptions options;
   options.beam_size = beam_size;
   options.execution.workers = workers;
-  options.max_length_ratio = 0.5;
-  options.max_length_extra = 8;
+  options.length.max_length_ratio = 0.5;
+  options.length.max_length_extra = 8;
   return options;
 }
 

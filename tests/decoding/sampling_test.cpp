@@ -17,9 +17,9 @@ namespace {
 
 SearchOptions sampling(double temperature, int n_samples = 1) {
   SearchOptions options;
-  options.sampling_temperature = temperature;
+  options.sampling.temperature = temperature;
   options.n_best = n_samples;
-  options.max_length_extra = 20;
+  options.length.max_length_extra = 20;
   return options;
 }
 
@@ -76,15 +76,15 @@ TEST(Sampler, TemperatureRaisesToItsInversePower) {
 
 TEST(Sampler, TopKAndTopPNeverLeaveTheirSet) {
   SearchOptions top_k = sampling(1.0);
-  top_k.sampling_top_k = 2;
+  top_k.sampling.top_k = 2;
   EXPECT_LT(chi_square(top_k, kFive, {0.4 / 0.7, 0.3 / 0.7, 0, 0, 0}, 20000), kUnlikely);
   SearchOptions top_p = sampling(1.0);
-  top_p.sampling_top_p = 0.72;
+  top_p.sampling.top_p = 0.72;
   EXPECT_LT(chi_square(top_p, kFive, {0.4 / 0.85, 0.3 / 0.85, 0.15 / 0.85, 0, 0}, 20000), kUnlikely);
-  top_p.sampling_top_p = 0.1;
+  top_p.sampling.top_p = 0.1;
   EXPECT_LT(chi_square(top_p, kFive, {1, 0, 0, 0, 0}, 1000), kUnlikely);
   SearchOptions both = top_k;
-  both.sampling_top_p = 0.5;  // of what top-k leaves: 0.4 / 0.7 is enough
+  both.sampling.top_p = 0.5;  // of what top-k leaves: 0.4 / 0.7 is enough
   EXPECT_LT(chi_square(both, kFive, {1, 0, 0, 0, 0}, 1000), kUnlikely);
 }
 
@@ -138,8 +138,8 @@ TEST(Sampler, EveryUniformFindsItsTokenInALargeVocabulary) {
                                                                 {40, 0.5},
                                                                 {1200, 0.8}}) {
     SearchOptions options = sampling(1.0);
-    options.sampling_top_k = k;
-    options.sampling_top_p = p;
+    options.sampling.top_k = k;
+    options.sampling.top_p = p;
     Sampler sampler(options);
     const std::vector<double> expected = cut(probabilities, k == 0 ? kVocab : static_cast<size_t>(k), p);
     std::vector<double> seen(kVocab);
@@ -160,7 +160,7 @@ TEST(Sampler, TheColdestDrawIsTheLikeliest) {
 
 TEST(Sampler, TiesAreCutByTheLowerId) {
   SearchOptions options = sampling(1.0);
-  options.sampling_top_k = 2;
+  options.sampling.top_k = 2;
   EXPECT_LT(chi_square(options, {0.25, 0.25, 0.25, 0.25}, {0.5, 0.5, 0, 0}, 10000), kUnlikely);
 }
 
@@ -175,7 +175,7 @@ TEST(Sampling, ColdIsGreedy) {
   const auto sources = random_sources(20, 21);
   SearchOptions greedy;
   greedy.beam_size = 1;
-  greedy.max_length_extra = 20;
+  greedy.length.max_length_extra = 20;
   const ParallelSearch search(model);
   const auto expected = search.run(sources, greedy);
   const auto cold = search.run(sources, sampling(1e-4));
@@ -235,7 +235,7 @@ TEST(Sampling, DependsOnSeedAndSourceAlone) {
   const auto others = search.run(sources, options);
   options.n_best = 2;
   const auto fewer = search.run(sources, options);
-  options.seed = 2;
+  options.sampling.seed = 2;
   const auto reseeded = search.run(sources, options);
   size_t changed = 0;
   for (size_t i = 0; i < sources.size(); ++i) {

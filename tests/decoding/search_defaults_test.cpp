@@ -11,18 +11,18 @@ namespace {
 TEST(SearchDefaults, ComeBackAsTheyWere) {
   SearchOptions options;
   options.beam_size = 7;
-  options.length_penalty = LengthPenalty::kLength;
-  options.alpha = 1.3;
+  options.ranking.length_penalty = LengthPenalty::kLength;
+  options.ranking.alpha = 1.3;
   const SearchOptions read = search_defaults_from_json(search_defaults_json(options), "decoding.json");
   EXPECT_EQ(read.beam_size, 7);
-  EXPECT_EQ(read.length_penalty, LengthPenalty::kLength);
-  EXPECT_EQ(read.alpha, 1.3);
+  EXPECT_EQ(read.ranking.length_penalty, LengthPenalty::kLength);
+  EXPECT_EQ(read.ranking.alpha, 1.3);
 }
 
 TEST(SearchDefaults, WhatIsNotStoredIsTheDefault) {
   EXPECT_EQ(search_defaults_from_json("", "decoding.json").beam_size, SearchOptions().beam_size);
   const SearchOptions read = search_defaults_from_json("{\"alpha\": 2}", "decoding.json");
-  EXPECT_EQ(read.alpha, 2.0);
+  EXPECT_EQ(read.ranking.alpha, 2.0);
   EXPECT_EQ(read.beam_size, SearchOptions().beam_size);
 }
 

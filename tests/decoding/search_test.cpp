@@ -13,7 +13,7 @@ namespace {
 SearchOptions beam(int size, double alpha = 0.0) {
   SearchOptions options;
   options.beam_size = size;
-  options.alpha = alpha;
+  options.ranking.alpha = alpha;
   return options;
 }
 
@@ -75,7 +75,7 @@ TEST(Search, LengthPenaltyByFormulaTurnsTheChoice) {
   EXPECT_EQ(plain.at(0).normalised_score, plain.at(0).score);
   for (const LengthPenalty kind : {LengthPenalty::kGnmt, LengthPenalty::kLength}) {
     SearchOptions options = beam(3, 1.0);
-    options.length_penalty = kind;
+    options.ranking.length_penalty = kind;
     const auto longer = search_one(model, options, {0, 10});
     EXPECT_EQ(longer.at(0).ids, (Ids{kB, kC})) << name_of(kind);
     const double divisor = kind == LengthPenalty::kGnmt ? 8.0 / 6.0 : 3.0;
@@ -170,16 +170,16 @@ TEST(Search, TheFullBeamIsThatOfAPlainSearch) {
     const std::vector<Sum> expected = full_search(next, static_cast<size_t>(size), alpha, longest);
     TableModel model(40, [&](int32_t, const Ids& history) { return next(history); });
     SearchOptions options = beam(size, alpha);
-    options.length_penalty = LengthPenalty::kLength;
-    options.beam_rule = BeamRule::kFull;
+    options.ranking.length_penalty = LengthPenalty::kLength;
+    options.beam.rule = BeamRule::kFull;
     options.n_best = size;
     const auto shrinking_rule = [&] {
       SearchOptions other = options;
-      other.beam_rule = BeamRule::kShrinking;
+      other.beam.rule = BeamRule::kShrinking;
       return search_one(model, other, {0, longest});
     }();
     for (const bool early_stop : {true, false}) {
-      options.early_stop = early_stop;
+      options.beam.early_stop = early_stop;
       const auto seen = search_one(model, options, {0, longest});
       ASSERT_EQ(seen.size(), expected.size()) << "seed " << seed;
       for (size_t rank = 0; rank < seen.size(); ++rank) {
@@ -271,11 +271,11 @@ TEST(Search, EarlyStopChangesNothingAndSavesSteps) {
   for (uint64_t seed = 0; seed < 200; ++seed) {
     TableModel model(12, [&](int32_t, const Ids& history) { return random_table(seed, 12, history); });
     SearchOptions options = beam(5, 0.2 * static_cast<double>(seed % 6));
-    options.length_penalty = seed % 2 == 0 ? LengthPenalty::kGnmt : LengthPenalty::kLength;
+    options.ranking.length_penalty = seed % 2 == 0 ? LengthPenalty::kGnmt : LengthPenalty::kLength;
     options.n_best = 1 + static_cast<int>(seed % 3);
     const auto early = search_one(model, options, {0, 15});
     with += std::exchange(model.steps, 0);
-    options.early_stop = false;
+    options.beam.early_stop = false;
     expect_same(search_one(model, options, {0, 15}), early, seed);
     without += model.steps;
   }
@@ -293,7 +293,7 @@ TEST(Search, WideBeamEqualsExhaustiveSearch) {
       const Table table = next(0, history);
       const auto length = static_cast<int64_t>(history.size());
       const auto offer = [&](const Ids& ids, double sum) {
-        const double normalised = sum / length_penalty(LengthPenalty::kGnmt, 0.6, length + 1);
+        const double normalised = sum / length_penalty({.alpha = 0.6}, length + 1);
         if (normalised > best_score) {
           best_score = normalised;
           best_ids = ids;

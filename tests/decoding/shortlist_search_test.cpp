@@ -52,8 +52,8 @@ SearchOptions options_of(int beam_size, int workers = 1) {
   options.beam_size = beam_size;
   options.n_best = std::min(beam_size, 2);
   options.execution.workers = workers;
-  options.max_length_ratio = 0.5;
-  options.max_length_extra = 8;
+  options.length.max_length_ratio = 0.5;
+  options.length.max_length_extra = 8;
   options.shortlist = true;
   return options;
 }
@@ -132,18 +132,18 @@ TEST_P(ShortlistLaws, AListOfEverythingChangesNothing) {
 std::vector<SearchOptions> options_of_all_kinds() {
   std::vector<SearchOptions> kinds = {options_of(1), options_of(4)};
   kinds.push_back(options_of(4));
-  kinds.back().repetition_penalty = 1.3;
+  kinds.back().rules.repetition_penalty = 1.3;
   kinds.push_back(options_of(1));
-  kinds.back().no_repeat_ngram = 2;
+  kinds.back().rules.no_repeat_ngram = 2;
   kinds.push_back(options_of(1));
-  kinds.back().sampling_temperature = 1.0;
-  kinds.back().sampling_top_p = 0.9;
+  kinds.back().sampling.temperature = 1.0;
+  kinds.back().sampling.top_p = 0.9;
   kinds.back().n_best = 3;
   kinds.push_back(options_of(2));
   kinds.back().alternatives = true;
   kinds.back().n_best = 4;
   kinds.push_back(options_of(3));
-  kinds.back().coverage_penalty = 0.3;
+  kinds.back().ranking.coverage_penalty = 0.3;
   kinds.push_back(options_of(4));
   kinds.back().shortlist = false;
   return kinds;

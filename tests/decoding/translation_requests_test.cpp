@@ -21,7 +21,7 @@ class TranslationRequests : public testing::Test {
                          {.threads = {.workers = 2}}};
   SearchOptions options_ = [] {
     SearchOptions options;
-    options.max_length_extra = 20;
+    options.length.max_length_extra = 20;
     return options;
   }();
 
@@ -47,7 +47,7 @@ TEST_F(TranslationRequests, PlainOnesAreTranslate) {
 TEST_F(TranslationRequests, ATranslationBeginsWithItsPrefix) {
   for (const int beam_size : {1, 4}) {
     options_.beam_size = beam_size;
-    options_.alignment = true;
+    options_.output.alignment = true;
     TranslationRequest request{.text = "the cat runs", .prefix = "the red house "};
     const Translation translation = translate(request);
     EXPECT_THAT(translation.text, testing::StartsWith("the red house"));
@@ -67,8 +67,8 @@ TEST_F(TranslationRequests, PhrasesAndTermsAppear) {
   EXPECT_THAT(translation.text, testing::HasSubstr("green mouse"));
   EXPECT_THAT(translation.text, testing::HasSubstr("red dog"));
   EXPECT_THAT(translation.warning, testing::HasSubstr("\"\xE7\x8C\xAB\" has characters that the model does not know"));
-  options_.max_length_ratio = 0;
-  options_.max_length_extra = 2;
+  options_.length.max_length_ratio = 0;
+  options_.length.max_length_extra = 2;
   const Translation cut = translate(request);
   EXPECT_EQ(cut.finish_reason, FinishReason::kPhrasesMissing);
   EXPECT_THAT(cut.warning, testing::HasSubstr("the translation ended without "));
@@ -107,8 +107,8 @@ TEST_F(TranslationRequests, SubmittedFromManyThreadsTheyGetTheirOwnTranslations)
   }
   std::vector<SearchOptions> options(2, options_);
   options[1].beam_size = 1;
-  options[1].alignment = true;
-  options[1].sampling_temperature = 0.8;
+  options[1].output.alignment = true;
+  options[1].sampling.temperature = 0.8;
   const std::vector<std::vector<Translation>> expected = {translator_.translate(lines, options[0]),
                                                           translator_.translate(lines, options[1])};
   std::vector<std::thread> threads;
@@ -142,7 +142,7 @@ TEST_F(TranslationRequests, ErrorsOfOneReachItsOwnFutureOnly) {
         {.text = line, .on_token = [](const StreamedToken&) -> bool { throw std::runtime_error("mine"); }}, options_);
     auto too_long = translator_.submit({.text = line, .prefix = std::string(400, 'g')}, options_);
     SearchOptions sampling = options_;
-    sampling.sampling_temperature = 1.0;
+    sampling.sampling.temperature = 1.0;
     auto impossible = translator_.submit({.text = line, .phrases = {"cat"}}, sampling);
     auto also_good = translator_.submit({.text = line}, options_);
     EXPECT_EQ(good.get().text, expected.text);

@@ -25,7 +25,7 @@ Translator make_translator(int64_t max_positions = 80) {
 SearchOptions options_of(int workers = 1) {
   SearchOptions options;
   options.execution.workers = workers;
-  options.max_length_extra = 10;
+  options.length.max_length_extra = 10;
   return options;
 }
 
@@ -92,7 +92,7 @@ TEST(Translator, LongLinesAreSplitWithAWarning) {
   const std::vector<std::string> lines = {"the cat", random_line(random, 60), "the dog"};
   SearchOptions options = options_of();
   options.n_best = 2;
-  options.alignment = true;
+  options.output.alignment = true;
   const auto translations = translator.translate(lines, options);
   EXPECT_EQ(translations[0].warning, "");
   EXPECT_THAT(translations[1].warning, testing::MatchesRegex("[0-9]+ tokens, the model takes 20: translated in .*"));
@@ -174,7 +174,7 @@ TEST(Scorer, AgreesWithTheSearchAboutItsOwnTranslations) {
   const auto sources = random_sources(30, 6);
   SearchOptions options = options_of();
   options.n_best = 4;
-  options.max_length_extra = 40;
+  options.length.max_length_extra = 40;
   const auto outputs = ParallelSearch(model).run(sources, options);
   std::vector<IdPair> pairs;
   std::vector<double> expected;

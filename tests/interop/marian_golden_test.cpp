@@ -31,10 +31,10 @@ class StoredFolder : public testing::TestWithParam<std::string> {
   std::vector<decoding::Translation> translate(int beam_size) const {
     decoding::SearchOptions options;
     options.beam_size = beam_size;
-    options.length_penalty = decoding::LengthPenalty::kLength;
-    options.alpha = 1.0;
-    options.max_length_ratio = 0.0;
-    options.max_length_extra = expected_["max_length"].get<int>() - 2;  // without the start and the forced end
+    options.ranking.length_penalty = decoding::LengthPenalty::kLength;
+    options.ranking.alpha = 1.0;
+    options.length.max_length_ratio = 0.0;
+    options.length.max_length_extra = expected_["max_length"].get<int>() - 2;  // without the start and the forced end
     return decoding::Translator(model_, source_, target_).translate(lines(), options);
   }
 

@@ -195,7 +195,7 @@ TEST(InlineTags, NoneIsLostOrDoubledAndTheTextStays) {
 TEST(InlineTags, ASentenceWithTagsIsTheSentenceWithout) {
   const auto translator = tiny_translator();
   decoding::SearchOptions aligned;
-  aligned.alignment = true;
+  aligned.output.alignment = true;
   base::Random random(5);
   const std::regex tag("<[^>]*>");
   for (int trial = 0; trial < 100; ++trial) {

@@ -57,8 +57,8 @@ class CopiedWords : public data::Examples {
 class LossOnly : public Validation {
  public:
   bool has_data() const override { return true; }
-  ValidationResult run(DataParallel& replicas, const models::Model& /*model*/,
-                       distributed::ProcessGroup& /*processes*/) const override {
+  ValidationResult run(DataParallel& replicas, const models::Model& /*model*/, distributed::ProcessGroup& /*processes*/,
+                       const ValidationLimits& /*limits*/) const override {
     const CopiedWords unseen(30);
     std::vector<data::SentencePair> pairs;
     for (uint64_t index = 20; index < unseen.size(); ++index) {

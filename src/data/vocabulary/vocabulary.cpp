@@ -269,6 +269,14 @@ const std::string& Vocabulary::piece(int32_t id) const {
   return has_piece_list() ? model_->listed[static_cast<size_t>(id)] : model_->processor.IdToPiece(id);
 }
 
+std::vector<std::string> Vocabulary::pieces(std::span<const int32_t> ids) const {
+  std::vector<std::string> pieces;
+  for (const int32_t id : ids) {
+    pieces.push_back(piece(id));
+  }
+  return pieces;
+}
+
 int32_t Vocabulary::id(std::string_view piece) const {
   if (!has_piece_list()) {
     return model_->processor.PieceToId(piece);

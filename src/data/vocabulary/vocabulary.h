@@ -60,6 +60,8 @@ class Vocabulary {
 
   /// Returns the piece of an id, in which spaces are U+2581. Throws: Error(kRuntime) for an id outside [0, size()).
   const std::string& piece(int32_t id) const;
+  /// Returns the piece of each id. Throws: as piece().
+  std::vector<std::string> pieces(std::span<const int32_t> ids) const;
 
   /// Returns the id of a piece, or kUnkId for an unknown piece.
   int32_t id(std::string_view piece) const;

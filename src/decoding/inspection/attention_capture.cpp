@@ -1,6 +1,7 @@
 #include "decoding/inspection/attention_capture.h"
 
 #include "base/error.h"
+#include "decoding/steps/teacher_forcing.h"
 
 namespace dragoman::decoding {
 namespace {
@@ -24,14 +25,6 @@ class GridRecorder : public nn::ForwardObserver {
   report::AttentionPageData& page_;
 };
 
-std::vector<std::string> pieces_of(const data::Vocabulary& vocabulary, std::span<const int32_t> ids) {
-  std::vector<std::string> pieces;
-  for (const int32_t id : ids) {
-    pieces.push_back(vocabulary.piece(id));
-  }
-  return pieces;
-}
-
 }  // namespace
 
 report::AttentionPageData capture_attention(const Translator& translator, const std::string& text,
@@ -45,20 +38,16 @@ report::AttentionPageData capture_attention(const Translator& translator, const 
   if (translation.finish_reason == FinishReason::kEndOfSentence) {
     predicted.push_back(data::kEosId);
   }
-  std::vector<int32_t> input = {data::kBosId};  // [T]
-  input.insert(input.end(), predicted.begin(), predicted.end() - 1);
+  const std::vector<int32_t> input = teacher_forced_input(predicted);  // [T]
 
   report::AttentionPageData page;
   page.source_text = text;
   page.translation = translation.text;
-  page.source_pieces = pieces_of(translator.source_vocabulary(), source);
-  page.decoder_pieces = pieces_of(translator.target_vocabulary(), input);
-  page.target_pieces = pieces_of(translator.target_vocabulary(), predicted);
+  page.source_pieces = translator.source_vocabulary().pieces(source);
+  page.decoder_pieces = translator.target_vocabulary().pieces(input);
+  page.target_pieces = translator.target_vocabulary().pieces(predicted);
   GridRecorder recorder(page);
-  nn::ForwardContext context;
-  context.observer = &recorder;
-  const autograd::NoGrad inference;
-  translator.model().forward({models::one_sentence(source), models::one_sentence(input)}, context);
+  observe_pair(translator.model(), source, input, recorder);
   return page;
 }
 

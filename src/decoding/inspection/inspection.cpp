@@ -6,6 +6,7 @@
 
 #include "base/error.h"
 #include "data/text/text_file.h"
+#include "decoding/steps/teacher_forcing.h"
 #include "models/transformer/transformer_config.h"
 #include "tensor/transfer.h"
 
@@ -110,13 +111,9 @@ Inspection::Inspection(const Translator& translator, const InspectionRequest& re
       predicted_.push_back(data::kEosId);
     }
   }
-  input_ = {data::kBosId};
-  input_.insert(input_.end(), predicted_.begin(), predicted_.end() - 1);
+  input_ = teacher_forced_input(predicted_);
   Recorder recorder(*this, request);
-  nn::ForwardContext context;
-  context.observer = &recorder;
-  const autograd::NoGrad inference;
-  translator.model().forward({models::one_sentence(source_), models::one_sentence(input_)}, context);
+  observe_pair(translator.model(), source_, input_, recorder);
 }
 
 std::string Inspection::translation() const {

@@ -124,7 +124,7 @@ void AlternativesSearch::add_finished(const ScoredPrefix& prefix, FinishReason r
   const size_t end = reason == FinishReason::kEndOfSentence ? 1 : 0;
   const size_t length = std::max<size_t>(prefix.ids.size() + end, 1);
   branch.hypothesis.normalised_score =
-      branch.hypothesis.score / length_penalty(options_.length_penalty, options_.alpha, static_cast<int64_t>(length));
+      branch.hypothesis.score / length_penalty(options_.ranking, static_cast<int64_t>(length));
   branch.hypothesis.finish_reason = reason;
   AttentionRows attention(request_);
   attention.add_prefix(prefix);

@@ -7,7 +7,7 @@ namespace dragoman::decoding {
 
 std::vector<int> attention_layers(const SearchOptions& options, const SentenceRequest& request) {
   std::vector<int> layers;
-  if (options.coverage_penalty > 0.0) {
+  if (options.ranking.coverage_penalty > 0.0) {
     layers.push_back(kLastLayer);
   }
   if (request.alignment_layer && std::ranges::find(layers, *request.alignment_layer) == layers.end()) {

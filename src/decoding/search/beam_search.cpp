@@ -24,7 +24,7 @@ BeamSearch::BeamSearch(const SearchOptions& options, const SearchLimits& limits,
     : options_(options),
       limits_(limits),
       rules_(options),
-      coverage_(options.coverage_penalty, static_cast<int64_t>(request.source.size())),
+      coverage_(options.ranking.coverage_penalty, static_cast<int64_t>(request.source.size())),
       attention_(request),
       attention_layers_(decoding::attention_layers(options, request)),
       phrases_(request.phrases) {
@@ -160,7 +160,7 @@ void BeamSearch::split_candidates() {
 void BeamSearch::finish(const Live& hypothesis, size_t coverage_row, FinishReason reason) {
   const bool end_is_free = full() && reason == FinishReason::kLengthLimit;
   const int64_t length = std::max<int64_t>(length_, 1) + (end_is_free ? 1 : 0);
-  const double penalty = length_penalty(options_.length_penalty, options_.alpha, length);
+  const double penalty = length_penalty(options_.ranking, length);
   const double normalised = hypothesis.score / penalty + coverage_.penalty(coverage_row);
   const Finished finished{hypothesis.node, hypothesis.score, normalised, reason,
                           phrases_.complete(hypothesis.progress)};
@@ -209,12 +209,11 @@ std::vector<int32_t> BeamSearch::agreed_ids() const {
 
 bool BeamSearch::nothing_better_can_come() const {
   const auto needed = static_cast<size_t>(options_.n_best);
-  if (!options_.early_stop || finished_.size() < needed || live_.empty()) {
+  if (!options_.beam.early_stop || finished_.size() < needed || live_.empty()) {
     return false;
   }
   const int64_t longest = limits_.max_length + (full() ? 1 : 0);
-  const double penalty = std::max(length_penalty(options_.length_penalty, options_.alpha, length_),
-                                  length_penalty(options_.length_penalty, options_.alpha, longest));
+  const double penalty = std::max(length_penalty(options_.ranking, length_), length_penalty(options_.ranking, longest));
   return live_.front().score / penalty < finished_[needed - 1].normalised_score;  // live_ is sorted by score
 }
 
@@ -222,7 +221,7 @@ bool BeamSearch::rule_ends() const {
   if (finished_.size() < beam() || live_.empty()) {
     return false;
   }
-  const double penalty = length_penalty(options_.length_penalty, options_.alpha, length_);
+  const double penalty = length_penalty(options_.ranking, length_);
   return live_.front().score / penalty <= finished_.back().normalised_score;
 }
 

@@ -79,7 +79,7 @@ class BeamSearch : public SentenceSearch {
   };
 
   size_t free_places() const;
-  bool full() const { return options_.beam_rule == BeamRule::kFull; }
+  bool full() const { return options_.beam.rule == BeamRule::kFull; }
   size_t places() const { return full() ? beam() : std::min(beam(), free_places()); }
   size_t beam() const { return static_cast<size_t>(options_.beam_size); }
   size_t candidates_wanted() const;

@@ -14,9 +14,9 @@ namespace {
 // Extensions of one hypothesis that a step can ask for.
 constexpr int kMaxCount = 2 * kWidestBeam;
 
-bool is_forbidden(int32_t id, const Expansion& expansion) {
-  return id == data::kPadId || id == data::kBosId || (id == data::kUnkId && !expansion.allow_unk) ||
-         (id == data::kEosId && !expansion.allow_end);
+bool is_forbidden(int32_t id, bool allow_end, bool allow_unk) {
+  return id == data::kPadId || id == data::kBosId || (id == data::kUnkId && !allow_unk) ||
+         (id == data::kEosId && !allow_end);
 }
 
 double checked_normaliser(double normaliser) {
@@ -47,13 +47,10 @@ double log_normaliser(std::span<const float> logits) {
 }
 
 void forbid_tokens(std::span<float> logits, bool allow_end, bool allow_unk) {
-  logits[data::kPadId] = kImpossible;
-  logits[data::kBosId] = kImpossible;
-  if (!allow_unk) {
-    logits[data::kUnkId] = kImpossible;
-  }
-  if (!allow_end) {
-    logits[data::kEosId] = kImpossible;
+  for (int32_t id = 0; id < kFirstAllowed; ++id) {
+    if (is_forbidden(id, allow_end, allow_unk)) {
+      logits[static_cast<size_t>(id)] = kImpossible;
+    }
   }
 }
 
@@ -88,7 +85,7 @@ void expand(const kernels::BestRow& best, const Expansion& expansion, std::vecto
   const double normaliser = checked_normaliser(best.log_sum_exp);
   int missing = std::min(expansion.count, kMaxCount);
   for (size_t i = 0; i < best.ids.size() && missing > 0 && best.values[i] != kImpossible; ++i) {
-    if (!is_forbidden(best.ids[i], expansion)) {
+    if (!is_forbidden(best.ids[i], expansion.allow_end, expansion.allow_unk)) {
       candidates.push_back(candidate_of(best.ids[i], best.values[i], normaliser, expansion));
       --missing;
     }

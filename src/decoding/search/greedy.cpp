@@ -10,7 +10,7 @@ void GreedySearch::begin(const ScoredPrefix& prefix) {
   hypothesis_.ids = prefix.ids;
   attention_.add_prefix(prefix);
   for (const double known : prefix.log_probs) {
-    const double log_prob = options_.scores ? known : 0.0;
+    const double log_prob = options_.output.scores ? known : 0.0;
     hypothesis_.token_scores.push_back(static_cast<float>(log_prob));
     rank_score_ += log_prob;
   }
@@ -42,7 +42,7 @@ void GreedySearch::take_best() {
     return finish(FinishReason::kLengthLimit);
   }
   Candidate& best = best_.front();
-  if (!options_.scores) {  // neighbours may have wanted them; whether they did must not be seen
+  if (!options_.output.scores) {  // neighbours may have wanted them; whether they did must not be seen
     best.log_prob = 0.0F;
     best.score = 0.0;
   }
@@ -61,7 +61,7 @@ void GreedySearch::take_best() {
 void GreedySearch::finish(FinishReason reason) {
   const auto length = static_cast<int64_t>(std::max<size_t>(hypothesis_.token_scores.size(), 1));
   hypothesis_.finish_reason = reason;
-  hypothesis_.normalised_score = rank_score_ / length_penalty(options_.length_penalty, options_.alpha, length);
+  hypothesis_.normalised_score = rank_score_ / length_penalty(options_.ranking, length);
   done_ = true;
 }
 

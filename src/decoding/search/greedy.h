@@ -19,7 +19,7 @@ class GreedySearch : public SentenceSearch {
   void append_rows(int32_t slot, std::vector<StepRow>& rows) const override;
   void advance(std::span<float> logits) override;
   int best_logits_wanted() const override { return rules_.empty() ? best_logits_for(1) : 0; }
-  bool wants_log_sums() const override { return options_.scores; }
+  bool wants_log_sums() const override { return options_.output.scores; }
   void advance_best(const kernels::BestLogits& best, size_t first_row) override;
   bool done() const override { return done_; }
   void stop(FinishReason reason) override { finish(reason); }

@@ -16,7 +16,7 @@ bool last_is_next(std::span<const int32_t> history, std::span<const int32_t> run
 }  // namespace
 
 bool LogitsRules::bans() const {
-  return options_.banned != nullptr && !options_.banned->empty();
+  return options_.rules.banned != nullptr && !options_.rules.banned->empty();
 }
 
 void LogitsRules::expand(std::span<const int32_t> history, std::span<float> logits, Expansion expansion,
@@ -25,7 +25,7 @@ void LogitsRules::expand(std::span<const int32_t> history, std::span<float> logi
     return decoding::expand(logits, expansion, candidates);
   }
   expansion.normaliser = log_normaliser(logits);
-  expansion.allow_unk = !options_.disable_unk;
+  expansion.allow_unk = !options_.rules.disable_unk;
   std::vector<float> before;
   for (const int32_t id : penalises() ? history : std::span<const int32_t>()) {
     before.push_back(logits[static_cast<size_t>(id)]);
@@ -46,7 +46,7 @@ void LogitsRules::apply(std::span<const int32_t> history, std::span<float> logit
   if (penalises()) {
     penalise(history, logits);
   }
-  if (options_.no_repeat_ngram > 0) {
+  if (options_.rules.no_repeat_ngram > 0) {
     forbid_repeats(history, logits);
   }
   if (bans()) {
@@ -58,7 +58,7 @@ void LogitsRules::penalise(std::span<const int32_t> history, std::span<float> lo
   std::vector<int32_t> ids(history.begin(), history.end());
   std::ranges::sort(ids);
   ids.erase(std::unique(ids.begin(), ids.end()), ids.end());  // once, however often it came
-  const auto penalty = static_cast<float>(options_.repetition_penalty);
+  const auto penalty = static_cast<float>(options_.rules.repetition_penalty);
   for (const int32_t id : ids) {
     float& logit = logits[static_cast<size_t>(id)];
     logit = logit > 0.0F ? logit / penalty : logit * penalty;
@@ -66,7 +66,7 @@ void LogitsRules::penalise(std::span<const int32_t> history, std::span<float> lo
 }
 
 void LogitsRules::forbid_repeats(std::span<const int32_t> history, std::span<float> logits) const {
-  const auto n = static_cast<size_t>(options_.no_repeat_ngram);
+  const auto n = static_cast<size_t>(options_.rules.no_repeat_ngram);
   for (size_t begin = 0; begin + n <= history.size(); ++begin) {
     const std::span<const int32_t> run = history.subspan(begin, n);
     if (last_is_next(history, run)) {
@@ -76,7 +76,7 @@ void LogitsRules::forbid_repeats(std::span<const int32_t> history, std::span<flo
 }
 
 void LogitsRules::forbid_banned(std::span<const int32_t> history, std::span<float> logits) const {
-  for (const int32_t id : options_.banned->completing(history)) {
+  for (const int32_t id : options_.rules.banned->completing(history)) {
     logits[static_cast<size_t>(id)] = kImpossible;
   }
 }

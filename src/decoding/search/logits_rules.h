@@ -23,9 +23,11 @@ class LogitsRules {
   explicit LogitsRules(const SearchOptions& options) : options_(options) {}
 
   /// True when nothing is asked: `expand` alone will do.
-  bool empty() const { return !penalises() && options_.no_repeat_ngram == 0 && !bans() && options_.disable_unk; }
+  bool empty() const {
+    return !penalises() && options_.rules.no_repeat_ngram == 0 && !bans() && options_.rules.disable_unk;
+  }
   /// True when what a search ranks by is no longer the sum of the model's log-probabilities.
-  bool penalises() const { return options_.repetition_penalty != 1.0; }
+  bool penalises() const { return options_.rules.repetition_penalty != 1.0; }
 
   /// `expand` under the rules; just that when there are none.
   /// @param history  the pieces of the hypothesis, prefix included;  @param logits  [V], overwritten

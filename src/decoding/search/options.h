@@ -49,106 +49,203 @@ struct ExecutionOptions {
   static void fields(Visit&& visit);
 };
 
-/// Everything a translation can be asked for. `fields` says of each field what it means and which values it may have.
-struct SearchOptions {
-  int beam_size = 4;  ///< paper, section 6.1
+/// How a beam search goes on and when it ends.
+struct BeamOptions {
+  BeamRule rule = BeamRule::kShrinking;  ///< see BeamSearch
+  double patience = 1.0;                 ///< Kasai et al. 2022
+  bool early_stop = true;                ///< see BeamSearch
+
+  template <typename Visit>
+  static void fields(Visit&& visit);
+};
+
+/// How finished hypotheses are compared.
+struct RankingOptions {
   LengthPenalty length_penalty = LengthPenalty::kGnmt;
   /// Paper, section 6.1. Below 0 long hypotheses are at a greater loss, which keeps a reverse model, whose share grows
   /// with length, from making translations longer.
   double alpha = 0.6;
-  BeamRule beam_rule = BeamRule::kShrinking;  ///< see BeamSearch
-  int min_length = 0;                         ///< the end is not counted
+  double coverage_penalty = 0.0;  ///< see CoverageTable
+  double reverse_weight = 0.3;    ///< see Reranker
+
+  template <typename Visit>
+  static void fields(Visit&& visit);
+};
+
+/// How long a translation may be.
+struct LengthOptions {
+  int min_length = 0;  ///< the end is not counted
   /// Longest translation in tokens: max_length_ratio * S + max_length_extra, S = source tokens. Both count the end. It
   /// is never more than the model's positions. Paper, section 6.1: input length + 50.
   double max_length_ratio = 1.0;
   int max_length_extra = 50;
-  double patience = 1.0;            ///< Kasai et al. 2022
-  double coverage_penalty = 0.0;    ///< see CoverageTable
-  double repetition_penalty = 1.0;  ///< see LogitsRules
+
+  template <typename Visit>
+  static void fields(Visit&& visit);
+  /// Returns: the most generated tokens, end included, for a source of `source_length` tokens; at least 1.
+  int64_t longest(int64_t source_length, int64_t max_positions) const;
+};
+
+/// Which words may come (see LogitsRules).
+struct RuleOptions {
+  double repetition_penalty = 1.0;
   int no_repeat_ngram = 0;
   bool disable_unk = true;
-  /// Each alternative is continued by a search of its own (see AlternativesSearch).
-  bool alternatives = false;
-  /// Below 1 prefers likely tokens, towards 0 it is greedy search. Samples are returned in the order they were drawn;
-  /// beam_size, patience and early_stop then say nothing.
-  double sampling_temperature = 0.0;
-  int sampling_top_k = 0;       ///< Fan et al. 2018
-  double sampling_top_p = 1.0;  ///< Holtzman et al. 2020; after temperature and top-k
+  std::shared_ptr<const BannedPhrases> banned;  ///< phrases that no translation may hold; null = none
+
+  /// Leaves `banned` out.
+  template <typename Visit>
+  static void fields(Visit&& visit);
+};
+
+/// Random draws in place of a search. Samples are returned in the order they were drawn; beam_size and BeamOptions then
+/// say nothing.
+struct SamplingOptions {
+  double temperature = 0.0;  ///< below 1 prefers likely tokens, towards 0 it is greedy search
+  int top_k = 0;             ///< Fan et al. 2018
+  double top_p = 1.0;        ///< Holtzman et al. 2020; after temperature and top-k
   /// A draw is a function of seed, source pieces, number of the sample and position alone.
   uint64_t seed = 1;
-  bool shortlist = false;  ///< probabilities are then those among the allowed pieces (see Shortlist)
-  bool early_stop = true;  ///< see BeamSearch
-  /// 1 to beam_size, and to what patience lets finish; 1 to kWidestBeam with sampling or alternatives.
-  int n_best = 1;
-  double reverse_weight = 0.3;  ///< see Reranker
+
+  template <typename Visit>
+  static void fields(Visit&& visit);
+};
+
+/// What is told of a translation beside its text.
+struct OutputOptions {
   /// Without scores, greedy search never sums over the vocabulary and gives every score as 0; pieces and other searches
   /// stay as they are.
   bool scores = true;
   bool alignment = false;
   int alignment_layer = -1;
-  ExecutionOptions execution;
-  std::shared_ptr<const BannedPhrases> banned;  ///< phrases that no translation may hold; null = none
 
-  /// Calls visit(base::Field) for each field but `banned` and those of `execution`. Flags stand in this order in
-  /// --help.
   template <typename Visit>
   static void fields(Visit&& visit);
+};
+
+/// Everything a translation can be asked for. `fields` says of each field what it means and which values it may have.
+struct SearchOptions {
+  int beam_size = 4;  ///< paper, section 6.1
+  /// 1 to beam_size, and to what patience lets finish; 1 to kWidestBeam with sampling or alternatives.
+  int n_best = 1;
+  /// Each alternative is continued by a search of its own (see AlternativesSearch).
+  bool alternatives = false;
+  bool shortlist = false;  ///< probabilities are then those among the allowed pieces (see Shortlist)
+  BeamOptions beam = {};
+  RankingOptions ranking = {};
+  LengthOptions length = {};
+  RuleOptions rules = {};
+  SamplingOptions sampling = {};
+  OutputOptions output = {};
+  ExecutionOptions execution = {};
+
+  /// Calls visit(base::Field) for each field that is in no group.
+  template <typename Visit>
+  static void fields(Visit&& visit);
+  /// Calls visit(member pointer) for each group that decides a translation. Flags stand in this order in --help.
+  template <typename Visit>
+  static void parts(Visit&& visit);
 
   /// Throws Error(kUsage) naming field, value and range: "beam_size is 0, must be 1 to 128".
   void check() const;
-  bool samples() const { return sampling_temperature > 0.0; }
+  bool samples() const { return sampling.temperature > 0.0; }
   /// Hypotheses that must be finished for a beam search to end: max(1, round(patience * beam_size)).
   int finished_wanted() const;
-  /// Most generated tokens, end included, for a source of `source_length` tokens; at least 1.
-  int64_t max_length(int64_t source_length, int64_t max_positions) const;
 };
+
+template <typename Visit>
+void SearchOptions::parts(Visit&& visit) {
+  using S = SearchOptions;
+  visit(&S::ranking);
+  visit(&S::length);
+  visit(&S::beam);
+  visit(&S::rules);
+  visit(&S::sampling);
+  visit(&S::output);
+}
 
 template <typename Visit>
 void SearchOptions::fields(Visit&& visit) {
   using base::Field;
   using S = SearchOptions;
   visit(Field("beam_size", &S::beam_size, "Hypotheses kept a sentence; 1 = greedy search", {1, kWidestBeam}));
-  visit(Field("length_penalty", &S::length_penalty,
-              "What divides a score: gnmt = ((5 + len) / 6)^alpha, length = len^alpha"));
-  visit(Field("alpha", &S::alpha, "Exponent of the length penalty; 0 = none", {-5, 5}));
-  visit(
-      Field("beam_rule", &S::beam_rule,
-            "shrinking = a finished hypothesis takes its place in the beam with it, full = its place is filled again, "
-            "as in transformers"));
-  visit(Field("min_length", &S::min_length, "Shortest translation", {0, 100'000}, "pieces"));
-  visit(Field("max_length_ratio", &S::max_length_ratio, "Longest translation in tokens = ratio * source tokens + extra",
-              {0, 100}));
-  visit(Field("max_length_extra", &S::max_length_extra, "See --max-length-ratio", {0, 100'000}, "tokens"));
-  visit(Field("patience", &S::patience, "A beam search ends when patience * beam size hypotheses are finished",
-              {0.1, 10}));
-  visit(Field("coverage_penalty", &S::coverage_penalty,
-              "Beta of the penalty for source pieces that were not looked at; 0 = none", {0, 10}));
-  visit(Field("repetition_penalty", &S::repetition_penalty,
-              "Makes pieces that the translation has already less likely; 1 = none", {1, 10}));
-  visit(Field("no_repeat_ngram", &S::no_repeat_ngram, "No run of this length comes twice in a translation; 0 = it may",
-              {0, 100}, "pieces"));
-  visit(Field("disable_unk", &S::disable_unk, "Never write the unknown piece"));
+  visit(Field("n_best", &S::n_best, "Translations returned a sentence, best first").without_flag());
   visit(Field("alternatives", &S::alternatives,
               "With an n-best list: the likeliest next pieces after the prefix, each continued, instead of the best")
             .as_switch());
-  visit(Field("sampling_temperature", &S::sampling_temperature,
-              "Draw at random from softmax(logits / temperature) instead of searching; 0 = search", {0, 100}));
-  visit(Field("sampling_top_k", &S::sampling_top_k, "Draw among the k likeliest; 0 = all", {0, 1'000'000}, "pieces"));
-  visit(Field("sampling_top_p", &S::sampling_top_p,
-              "Draw among the fewest likeliest pieces that reach p together; 1 = all", {0, 1, true}));
-  visit(Field("seed", &S::seed, "Of the random numbers of sampling"));
   visit(Field("shortlist", &S::shortlist,
               "Write only what the model's shortlist allows the sentence, which is faster; `dragoman shortlist` makes "
               "the list")
             .as_switch());
-  visit(Field("early_stop", &S::early_stop, "Stop a search once nothing better can come; never changes the result")
-            .course());
-  visit(Field("n_best", &S::n_best, "Translations returned a sentence, best first").without_flag());
+}
+
+template <typename Visit>
+void RankingOptions::fields(Visit&& visit) {
+  using base::Field;
+  using S = RankingOptions;
+  visit(Field("length_penalty", &S::length_penalty,
+              "What divides a score: gnmt = ((5 + len) / 6)^alpha, length = len^alpha"));
+  visit(Field("alpha", &S::alpha, "Exponent of the length penalty; 0 = none", {-5, 5}));
+  visit(Field("coverage_penalty", &S::coverage_penalty,
+              "Beta of the penalty for source pieces that were not looked at; 0 = none", {0, 10}));
   visit(Field("reverse_weight", &S::reverse_weight,
               "With --reverse-model: weight of the log-probability of the source given the translation; 0 = the order "
               "of the search stays",
               {0, 10})
             .without_flag());
+}
+
+template <typename Visit>
+void LengthOptions::fields(Visit&& visit) {
+  using base::Field;
+  using S = LengthOptions;
+  visit(Field("min_length", &S::min_length, "Shortest translation", {0, 100'000}, "pieces"));
+  visit(Field("max_length_ratio", &S::max_length_ratio, "Longest translation in tokens = ratio * source tokens + extra",
+              {0, 100}));
+  visit(Field("max_length_extra", &S::max_length_extra, "See --max-length-ratio", {0, 100'000}, "tokens"));
+}
+
+template <typename Visit>
+void BeamOptions::fields(Visit&& visit) {
+  using base::Field;
+  using S = BeamOptions;
+  visit(
+      Field("beam_rule", &S::rule,
+            "shrinking = a finished hypothesis takes its place in the beam with it, full = its place is filled again, "
+            "as in transformers"));
+  visit(Field("patience", &S::patience, "A beam search ends when patience * beam size hypotheses are finished",
+              {0.1, 10}));
+  visit(Field("early_stop", &S::early_stop, "Stop a search once nothing better can come; never changes the result")
+            .course());
+}
+
+template <typename Visit>
+void RuleOptions::fields(Visit&& visit) {
+  using base::Field;
+  using S = RuleOptions;
+  visit(Field("repetition_penalty", &S::repetition_penalty,
+              "Makes pieces that the translation has already less likely; 1 = none", {1, 10}));
+  visit(Field("no_repeat_ngram", &S::no_repeat_ngram, "No run of this length comes twice in a translation; 0 = it may",
+              {0, 100}, "pieces"));
+  visit(Field("disable_unk", &S::disable_unk, "Never write the unknown piece"));
+}
+
+template <typename Visit>
+void SamplingOptions::fields(Visit&& visit) {
+  using base::Field;
+  using S = SamplingOptions;
+  visit(Field("sampling_temperature", &S::temperature,
+              "Draw at random from softmax(logits / temperature) instead of searching; 0 = search", {0, 100}));
+  visit(Field("sampling_top_k", &S::top_k, "Draw among the k likeliest; 0 = all", {0, 1'000'000}, "pieces"));
+  visit(Field("sampling_top_p", &S::top_p, "Draw among the fewest likeliest pieces that reach p together; 1 = all",
+              {0, 1, true}));
+  visit(Field("seed", &S::seed, "Of the random numbers of sampling"));
+}
+
+template <typename Visit>
+void OutputOptions::fields(Visit&& visit) {
+  using base::Field;
+  using S = OutputOptions;
   visit(Field("scores", &S::scores, "Compute log-probabilities").without_flag());
   visit(Field("alignment", &S::alignment, "Also align target pieces with source pieces by cross-attention weights")
             .without_flag());
@@ -177,11 +274,8 @@ void ExecutionOptions::fields(Visit&& visit) {
             .without_flag());
 }
 
-/// The divisor of a score. @param length  generated tokens, >= 1. Positive, and not falling in `length` for alpha >= 0,
-/// not rising for alpha <= 0.
-double length_penalty(LengthPenalty kind, double alpha, int64_t length);
-
-/// Threads for a `workers` option: `asked`, or one a core when it is 0.
-int worker_count(int asked);
+/// Returns: the divisor of a score. It is positive, and not falling in `length` for alpha >= 0, not rising for alpha
+/// <= 0. @param length  generated tokens, >= 1
+double length_penalty(const RankingOptions& options, int64_t length);
 
 }  // namespace dragoman::decoding

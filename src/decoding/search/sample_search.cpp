@@ -11,7 +11,7 @@ SampleSearch::SampleSearch(const SearchOptions& options, const SearchLimits& lim
   for (int k = 0; k < options.n_best; ++k) {
     // An odd factor keeps the streams of the samples apart.
     const uint64_t stream = request.random_stream + 0x9E3779B97F4A7C15ULL * static_cast<uint64_t>(k);
-    samples_.push_back({{}, base::Random(options.seed, stream)});
+    samples_.push_back({{}, base::Random(options.sampling.seed, stream)});
     live_.push_back(static_cast<size_t>(k));
     row_.push_back(0);
   }
@@ -70,7 +70,7 @@ bool SampleSearch::extend(Sample& sample, size_t row, std::span<const float> log
   const auto length = static_cast<int64_t>(hypothesis.ids.size());
   logits_.assign(logits.begin(), logits.end());
   rules_.apply(hypothesis.ids, logits_);
-  forbid_tokens(logits_, length >= limits_.min_length, !options_.disable_unk);
+  forbid_tokens(logits_, length >= limits_.min_length, !options_.rules.disable_unk);
   const int32_t token = sampler_.draw(logits_, sample.random.uniform());
   if (token < 0) {
     finish(hypothesis, FinishReason::kLengthLimit);
@@ -95,7 +95,7 @@ bool SampleSearch::extend(Sample& sample, size_t row, std::span<const float> log
 void SampleSearch::finish(Hypothesis& hypothesis, FinishReason reason) const {
   const auto length = static_cast<int64_t>(std::max<size_t>(hypothesis.token_scores.size(), 1));
   hypothesis.finish_reason = reason;
-  hypothesis.normalised_score = hypothesis.score / length_penalty(options_.length_penalty, options_.alpha, length);
+  hypothesis.normalised_score = hypothesis.score / length_penalty(options_.ranking, length);
 }
 
 void SampleSearch::stop(FinishReason reason) {

@@ -56,9 +56,9 @@ size_t index_at(const Weights& weights, double& rest) {
 }  // namespace
 
 Sampler::Sampler(const SearchOptions& options)
-    : sharpness_(static_cast<float>(std::min(1.0 / options.sampling_temperature, kSharpest))),
-      top_k_(static_cast<size_t>(options.sampling_top_k)),
-      top_p_(options.sampling_top_p) {}
+    : sharpness_(static_cast<float>(std::min(1.0 / options.sampling.temperature, kSharpest))),
+      top_k_(static_cast<size_t>(options.sampling.top_k)),
+      top_p_(options.sampling.top_p) {}
 
 int32_t Sampler::draw(std::span<const float> logits, double uniform) {
   const int32_t likeliest = kernels::argmax(logits.data(), static_cast<int64_t>(logits.size()));

@@ -23,7 +23,7 @@ constexpr auto kIsStored = [](const auto& field) { return is_stored_with_model(f
 
 std::string search_defaults_json(const SearchOptions& options) {
   nlohmann::json tree = base::json_of_fields(options, kIsStored);
-  if (options.beam_rule == SearchOptions{}.beam_rule) {
+  if (options.beam.rule == SearchOptions{}.beam.rule) {
     tree.erase("beam_rule");  // as in files from before it was an option
   }
   return base::dump_json(tree, 2) + "\n";

@@ -3,32 +3,26 @@
 #include <string>
 
 #include "base/error.h"
-#include "data/vocabulary/vocabulary.h"
-#include "tensor/transfer.h"
+#include "decoding/steps/teacher_forcing.h"
 
 namespace dragoman::decoding {
 namespace {
 
-// Adds up the heads of one layer's cross-attention over one sentence.
-class MeanOfHeads : public nn::ForwardObserver {
+// Keeps the weights of one layer's cross-attention over one sentence.
+class OneLayer : public nn::ForwardObserver {
  public:
-  MeanOfHeads(std::string path, size_t size) : path_(std::move(path)), weights_(size, 0.0F) {}
+  explicit OneLayer(std::string path) : path_(std::move(path)) {}
 
   void observe(std::string_view path, int64_t, const tensor::Tensor& weights) override {
-    if (path != path_) {
-      return;
-    }
-    const int64_t n_heads = weights.dim(0);
-    const tensor::HostView<float> values(weights);  // [H, T, S]
-    for (size_t i = 0; i < values.size(); ++i) {
-      weights_[i % weights_.size()] += values[i] / static_cast<float>(n_heads);
+    if (path == path_) {
+      mean_ = mean_of_heads(weights);
     }
   }
-  std::vector<float> take_weights() { return std::move(weights_); }
+  std::vector<float> take_mean() { return std::move(mean_); }
 
  private:
   std::string path_;
-  std::vector<float> weights_;  // [T, S]
+  std::vector<float> mean_;  // [T, S]
 };
 
 }  // namespace
@@ -49,15 +43,10 @@ Alignment align(const models::Model& model, std::span<const int32_t> source, std
   if (target.empty()) {
     return alignment_of({}, source_length);
   }
-  std::vector<int32_t> input = {data::kBosId};
-  input.insert(input.end(), target.begin(), target.end() - 1);
   const std::vector<std::string> paths = model.cross_attention_paths();
-  MeanOfHeads observer(layer < 0 ? paths.back() : paths[static_cast<size_t>(layer)], target.size() * source.size());
-  nn::ForwardContext context;
-  context.observer = &observer;
-  const autograd::NoGrad inference;
-  model.forward({models::one_sentence(source), models::one_sentence(input)}, context);
-  return alignment_of(observer.take_weights(), source_length);
+  OneLayer observer(layer < 0 ? paths.back() : paths[static_cast<size_t>(layer)]);
+  observe_pair(model, source, teacher_forced_input(target), observer);
+  return alignment_of(observer.take_mean(), source_length);
 }
 
 }  // namespace dragoman::decoding

@@ -61,13 +61,12 @@ std::vector<int32_t> TransformerGeneration::add(std::span<const std::span<const 
 
 std::vector<int32_t> TransformerGeneration::encode(std::span<const std::span<const int32_t>> sources) {
   const autograd::NoGrad inference;
-  std::vector<int32_t> ids;
-  std::vector<int32_t> offsets = {0};
+  FlatIds flat;
   for (const auto& source : sources) {
-    ids.insert(ids.end(), source.begin(), source.end());
-    offsets.push_back(static_cast<int32_t>(ids.size()));
+    flat.append(source);
+    flat.end_sentence();
   }
-  return state_->add(model_.encode(make_token_rows(ids, offsets), {}), offsets);
+  return state_->add(model_.encode(make_token_rows(flat), {}), flat.offsets);
 }
 
 Variable TransformerGeneration::step(std::span<const StepRow> rows) {

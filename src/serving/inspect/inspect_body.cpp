@@ -78,7 +78,7 @@ void InspectBody::complete(const decoding::SearchOptions& of_model) {
   options = of_model;
   options.n_best = 1;
   options.beam_size = static_cast<int>(beam_size.value_or(std::min(of_model.beam_size, kMaxBeam)));
-  options.alpha = alpha.value_or(of_model.alpha);
+  options.ranking.alpha = alpha.value_or(of_model.ranking.alpha);
 }
 
 InspectBody parse_inspect_body(std::string_view body) {

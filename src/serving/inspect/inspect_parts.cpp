@@ -77,7 +77,7 @@ json candidates_part(const InspectPart& part, const InspectContext& context) {
     const int32_t chosen = inspection.predicted()[static_cast<size_t>(step)];
     const double chosen_logit = row[static_cast<size_t>(chosen)];
     steps.push_back({{"ids", ids},
-                     {"pieces", pieces_json(vocabulary, ids)},
+                     {"pieces", vocabulary.pieces(ids)},
                      {"logits", std::move(shown)},
                      {"probabilities", std::move(probabilities)},
                      {"log_sum_exp", rounded(normaliser)},
@@ -118,8 +118,8 @@ json beam_part(const InspectContext& context) {
   }
   const decoding::SearchOptions& options = context.request.options;
   return {{"beam_size", options.beam_size},
-          {"alpha", options.alpha},
-          {"length_penalty", decoding::name_of(options.length_penalty)},
+          {"alpha", options.ranking.alpha},
+          {"length_penalty", decoding::name_of(options.ranking.length_penalty)},
           {"nodes", std::move(nodes)},
           {"finished", std::move(finished)}};
 }
@@ -149,14 +149,6 @@ json content(const InspectPart& part, const InspectContext& context) {
 }
 
 }  // namespace
-
-json pieces_json(const data::Vocabulary& vocabulary, std::span<const int32_t> ids) {
-  json pieces = json::array();
-  for (const int32_t id : ids) {
-    pieces.push_back(vocabulary.piece(id));
-  }
-  return pieces;
-}
 
 json inspect_part(const InspectPart& part, const InspectContext& context) {
   json result = content(part, context);

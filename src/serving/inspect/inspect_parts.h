@@ -21,7 +21,4 @@ struct InspectContext {
 ///         hidden; ...".
 [[nodiscard]] nlohmann::json inspect_part(const InspectPart& part, const InspectContext& context);
 
-/// Returns the pieces of these ids. Spaces are written as U+2581.
-[[nodiscard]] nlohmann::json pieces_json(const data::Vocabulary& vocabulary, std::span<const int32_t> ids);
-
 }  // namespace dragoman::serving

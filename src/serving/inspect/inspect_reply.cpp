@@ -42,13 +42,13 @@ std::string inspect_reply(const decoding::Translator& translator, const InspectB
                           {"source",
                            {{"text", body.inspection.text},
                             {"ids", inspection.source()},
-                            {"pieces", pieces_json(translator.source_vocabulary(), inspection.source())}}},
+                            {"pieces", translator.source_vocabulary().pieces(inspection.source())}}},
                           {"target",
                            {{"text", inspection.translation()},
                             {"ids", inspection.predicted()},
-                            {"pieces", pieces_json(target, inspection.predicted())},
+                            {"pieces", target.pieces(inspection.predicted())},
                             {"input_ids", inspection.input()},
-                            {"input_pieces", pieces_json(target, inspection.input())}}},
+                            {"input_pieces", target.pieces(inspection.input())}}},
                           {"parts", std::move(parts)}});
 }
 

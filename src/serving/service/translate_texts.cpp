@@ -23,8 +23,8 @@ decoding::SearchOptions search_of(const TextsRequest& request) {
   search.beam_size = std::max(request.beam_size > 0 ? request.beam_size : search.beam_size, search.n_best);
   // Without cross-attention, tags are placed as if the translation went straight through the source.
   const auto layers = static_cast<int>(request.model->translator->model().cross_attention_paths().size());
-  search.alignment = layers > 0 && std::ranges::any_of(request.plans, &TextPlan::has_tags);
-  search.alignment_layer =
+  search.output.alignment = layers > 0 && std::ranges::any_of(request.plans, &TextPlan::has_tags);
+  search.output.alignment_layer =
       std::max(0, layers - 2);  // the last layer but one aligns best (Garg et al. 2019, section 4.2)
   return search;
 }
