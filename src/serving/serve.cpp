@@ -40,7 +40,7 @@ class Serving {
  public:
   explicit Serving(const ServeOptions& options)
       : options_(options),
-        router_(options.allow_other_origins ? OtherOrigins::kAllowed : OtherOrigins::kRefused),
+        router_(other_origins()),
         server_(options.listen, options.http, hooks()),
         keys_(load_keys(options.api_keys)),
         models_(ServedModels::load(options.load)),
@@ -77,10 +77,15 @@ class Serving {
   }
 
  private:
+  OtherOrigins other_origins() const {
+    return options_.allow_other_origins ? OtherOrigins::kAllowed : OtherOrigins::kRefused;
+  }
+
   HttpHooks hooks() {
     return {.handle = [this](std::shared_ptr<HttpExchange> exchange) { router_.handle(exchange); },
             .answered = [this](const Request& request, int status,
-                               double seconds) { metrics_.add_request(router_.label_of(request), status, seconds); }};
+                               double seconds) { metrics_.add_request(router_.label_of(request), status, seconds); },
+            .headers = headers_of_every_answer(other_origins())};
   }
 
   void say(const std::string& line) {

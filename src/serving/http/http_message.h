@@ -15,12 +15,14 @@ namespace dragoman::serving {
 /// The HTTP statuses that routes use.
 namespace status {
 inline constexpr int kOk = 200;
+inline constexpr int kCreated = 201;
 inline constexpr int kNoContent = 204;
 inline constexpr int kNotModified = 304;
 inline constexpr int kBadRequest = 400;
 inline constexpr int kForbidden = 403;
 inline constexpr int kNotFound = 404;
 inline constexpr int kMethodNotAllowed = 405;
+inline constexpr int kUnsupportedMediaType = 415;
 inline constexpr int kTooManyRequests = 429;
 inline constexpr int kQuotaExceeded = 456;  ///< of DeepL
 inline constexpr int kInternal = 500;

@@ -8,29 +8,6 @@ namespace {
 
 using nlohmann::json;
 
-// Adds a header to every answer.
-class WithHeader : public HttpExchange {
- public:
-  WithHeader(std::shared_ptr<HttpExchange> exchange, Header header)
-      : exchange_(std::move(exchange)), header_(std::move(header)) {}
-  const Request& request() const override { return exchange_->request(); }
-  void reply(Reply reply) override {
-    reply.headers.push_back(header_);
-    exchange_->reply(std::move(reply));
-  }
-  void begin_stream(Reply head) override {
-    head.headers.push_back(header_);
-    exchange_->begin_stream(std::move(head));
-  }
-  bool send(std::string piece) override { return exchange_->send(std::move(piece)); }
-  void end_stream() override { exchange_->end_stream(); }
-  std::stop_token cancelled() const override { return exchange_->cancelled(); }
-
- private:
-  std::shared_ptr<HttpExchange> exchange_;
-  Header header_;
-};
-
 Reply shaped(ErrorShape shape, int status, const std::string& message, std::vector<Header> headers) {
   Reply reply = json_reply({{shape == ErrorShape::kDeepl ? "message" : "error", message}}, status);
   reply.headers = std::move(headers);
@@ -80,10 +57,7 @@ bool Router::leads_to(const Route& route, const std::string& path) {
   return route.is_prefix ? path.starts_with(route.path) : path == route.path;
 }
 
-void Router::handle(const std::shared_ptr<HttpExchange>& plain) const {
-  const auto exchange = other_origins_ == OtherOrigins::kAllowed
-                            ? std::make_shared<WithHeader>(plain, Header{"Access-Control-Allow-Origin", "*"})
-                            : std::shared_ptr<HttpExchange>(plain);
+void Router::handle(const std::shared_ptr<HttpExchange>& exchange) const {
   const Request& request = exchange->request();
   const std::string method = request.method == "HEAD" ? "GET" : request.method;
   for (const Route& route : routes_) {
@@ -113,11 +87,16 @@ Reply Router::no_route(const Request& request) const {
   }
   Reply reply{.status = status::kNoContent, .content_type = "", .headers = {allow}};
   if (other_origins_ == OtherOrigins::kAllowed) {
-    reply.headers.push_back({"Access-Control-Allow-Methods", "GET, POST"});
+    reply.headers.push_back({"Access-Control-Allow-Methods", "GET, POST, PUT, PATCH, DELETE"});
     reply.headers.push_back({"Access-Control-Allow-Headers", "Authorization, Content-Type"});
     reply.headers.push_back({"Access-Control-Max-Age", "86400"});
   }
   return reply;
+}
+
+std::vector<Header> headers_of_every_answer(OtherOrigins other_origins) {
+  return other_origins == OtherOrigins::kAllowed ? std::vector<Header>{{"Access-Control-Allow-Origin", "*"}}
+                                                 : std::vector<Header>();
 }
 
 std::string Router::label_of(const Request& request) const {

@@ -23,9 +23,12 @@ enum class ErrorShape {
 void answer_errors(const std::shared_ptr<HttpExchange>& exchange, ErrorShape shape,
                    const std::function<void()>& action);
 
-/// Whether pages of other sites may read the answers (CORS): with kAllowed all answers carry
-/// Access-Control-Allow-Origin: *, never with credentials.
+/// Whether pages of other sites may read the answers (CORS).
 enum class OtherOrigins { kRefused, kAllowed };
+
+/// Returns the headers that the server adds to every answer (HttpHooks::headers), also to refusals that no route sees:
+/// with kAllowed Access-Control-Allow-Origin: *, never with credentials.
+[[nodiscard]] std::vector<Header> headers_of_every_answer(OtherOrigins other_origins);
 
 /// Finds the route of a request by method and path. Paths are compared byte by byte as sent: percent signs are not
 /// decoded and dots are not resolved. HEAD finds the route of GET. OPTIONS is answered with the methods of the path.

@@ -116,9 +116,11 @@ void choose_model(DeeplRequest& request, const RequestFields& fields) {
 }  // namespace
 
 std::string deepl_key(const Request& request) {
-  constexpr std::string_view kScheme = "DeepL-Auth-Key ";
   const std::string_view value = request.header("Authorization");
-  return value.starts_with(kScheme) ? std::string(value.substr(kScheme.size())) : std::string();
+  const std::string_view scheme = value.substr(0, value.find(' '));
+  return base::equal_ignoring_ascii_case(scheme, "DeepL-Auth-Key")
+             ? std::string(base::trim(value.substr(scheme.size()), " "))
+             : std::string();
 }
 
 DeeplRequest deepl_request(const RequestFields& fields, ServingContext& context) {

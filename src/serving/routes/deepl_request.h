@@ -24,7 +24,8 @@ struct DeeplRequest {
 /// Throws: HttpError(400): "Parameter 'text' not specified.", "Value for 'target_lang' not supported.".
 [[nodiscard]] DeeplRequest deepl_request(const RequestFields& fields, ServingContext& context);
 
-/// Returns the key of "Authorization: DeepL-Auth-Key KEY". Empty if there is none.
+/// Returns the key of "Authorization: DeepL-Auth-Key KEY", with the scheme in any case (RFC 9110, section 11.1). Empty
+/// if there is none.
 [[nodiscard]] std::string deepl_key(const Request& request);
 
 }  // namespace dragoman::serving

@@ -30,6 +30,12 @@ struct TranslatedText {
   std::vector<std::string> alternatives;
 };
 
+/// Returns the texts of the plans, made from the translations of all their lines, in order. A text has at most
+/// `alternatives` next best ones. None of them is blank, and no two are equal.
+[[nodiscard]] std::vector<TranslatedText> translated_texts(const std::vector<TextPlan>& plans,
+                                                           std::vector<decoding::Translation> lines,
+                                                           size_t alternatives);
+
 /// Called once, with a result for each text or with the error. It may be called before `translate_texts` returns.
 using TextsDone = std::function<void(std::vector<TranslatedText> texts, std::exception_ptr error)>;
 
