@@ -70,14 +70,17 @@ struct Reply {
 /// answer later, give it the shape of the imitated interface (`error_reply`).
 class HttpError : public std::runtime_error {
  public:
-  HttpError(int status, const std::string& message, std::vector<Header> headers = {})
-      : std::runtime_error(message), status_(status), headers_(std::move(headers)) {}
+  /// @param detail  a second sentence, which DeepL's interface has in a field of its own; others leave it out
+  HttpError(int status, const std::string& message, std::vector<Header> headers = {}, std::string detail = {})
+      : std::runtime_error(message), status_(status), headers_(std::move(headers)), detail_(std::move(detail)) {}
   int status() const { return status_; }
+  const std::string& detail() const { return detail_; }
   const std::vector<Header>& headers() const { return headers_; }
 
  private:
   int status_;
   std::vector<Header> headers_;
+  std::string detail_;
 };
 
 /// Throws: HttpError(400, message), always.

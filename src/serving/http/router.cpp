@@ -8,10 +8,34 @@ namespace {
 
 using nlohmann::json;
 
-Reply shaped(ErrorShape shape, int status, const std::string& message, std::vector<Header> headers) {
-  Reply reply = json_reply({{shape == ErrorShape::kDeepl ? "message" : "error", message}}, status);
+Reply shaped(ErrorShape shape, int status, const std::string& message, std::vector<Header> headers,
+             const std::string& detail = {}) {
+  json body = {{shape == ErrorShape::kDeepl ? "message" : "error", message}};
+  if (shape == ErrorShape::kDeepl && !detail.empty()) {
+    body["detail"] = detail;
+  }
+  Reply reply = json_reply(body, status);
   reply.headers = std::move(headers);
   return reply;
+}
+
+// Removes the first segment of a path with its slash, and returns the segment.
+std::string_view cut_segment(std::string_view& path) {
+  const std::string_view segment = path.substr(0, path.find('/', 1));
+  path.remove_prefix(segment.size());
+  return segment;
+}
+
+// Compares segment by segment. A segment in braces stands for any one that is not empty.
+bool is_path_of(std::string_view pattern, std::string_view path) {
+  while (!pattern.empty() && !path.empty()) {
+    const std::string_view expected = cut_segment(pattern);
+    const std::string_view seen = cut_segment(path);
+    if (expected != seen && (!expected.starts_with("/{") || seen.size() < 2)) {
+      return false;
+    }
+  }
+  return pattern.empty() && path.empty();
 }
 
 }  // namespace
@@ -20,7 +44,7 @@ Reply error_reply(ErrorShape shape, const std::exception_ptr& error) {
   try {
     std::rethrow_exception(error);
   } catch (const HttpError& known) {
-    return shaped(shape, known.status(), known.what(), known.headers());
+    return shaped(shape, known.status(), known.what(), known.headers(), known.detail());
   } catch (...) {
     return shaped(shape, status::kInternal, "internal error", {});
   }
@@ -54,7 +78,16 @@ void Router::add_prefix(const std::string& method, const std::string& prefix, Er
 }
 
 bool Router::leads_to(const Route& route, const std::string& path) {
-  return route.is_prefix ? path.starts_with(route.path) : path == route.path;
+  return route.is_prefix ? path.starts_with(route.path) : is_path_of(route.path, path);
+}
+
+std::string path_segment(const Request& request, size_t number) {
+  std::string_view path = request.path;
+  for (; number > 0 && !path.empty(); --number) {
+    cut_segment(path);
+  }
+  const std::string_view segment = cut_segment(path);
+  return std::string(segment.substr(std::min<size_t>(1, segment.size())));
 }
 
 void Router::handle(const std::shared_ptr<HttpExchange>& exchange) const {
