@@ -61,6 +61,7 @@ void translate_texts(ServingContext& context, const HttpExchange& exchange, Text
   job.models = request.models;
   job.model = request.model;
   job.options = search_of(request);
+  job.terms = std::move(request.terms);
   job.on_token = std::move(request.on_token);
   job.on_admitted = std::move(request.on_admitted);
   for (const TextPlan& plan : request.plans) {

@@ -16,8 +16,9 @@ struct TextsRequest {
   std::vector<TextPlan> plans;
   const ServedModel* model = nullptr;  ///< null = source and target are one language: the texts stay unchanged
   std::shared_ptr<const ServedModels> models;
-  size_t alternatives = 0;  ///< of each text
-  int beam_size = 0;        ///< 0 = the default of the model
+  size_t alternatives = 0;                                ///< of each text
+  int beam_size = 0;                                      ///< 0 = the default of the model
+  std::shared_ptr<const decoding::TermTable> terms = {};  ///< demanded of each line, see TranslationJob
   /// See TranslationJob. `line` counts the lines of all plans.
   std::function<bool(size_t line, const decoding::StreamedToken&)> on_token = {};
   /// Called when the request is admitted, before the first token. May be empty.
