@@ -48,7 +48,7 @@ TEST_F(Routes, DeeplRefusesWhatItCannotDo) {
   expect_message(get("/v2/nothing"), 404, "Not found");
 }
 
-TEST_F(Routes, DeeplListsLanguagesUsageAndNoGlossaries) {
+TEST_F(Routes, DeeplListsLanguagesAndUsage) {
   EXPECT_EQ(ask_json(get("/v2/languages", "type=target")),
             json::parse(R"j([{"language":"DE","name":"German","supports_formality":false},
                             {"language":"EN","name":"English","supports_formality":false},
@@ -59,9 +59,8 @@ TEST_F(Routes, DeeplListsLanguagesUsageAndNoGlossaries) {
   EXPECT_EQ(ask_json(get("/v2/usage"))["character_count"], 0);
   ask(post_json("/v2/translate", deepl()));
   EXPECT_EQ(ask_json(get("/v2/usage"))["character_count"], kCat.size() + kDog.size());
-  EXPECT_EQ(ask_json(get("/v2/glossaries")), json({{"glossaries", json::array()}}));
-  EXPECT_EQ(ask_json(get("/v2/glossary-language-pairs")), json({{"supported_languages", json::array()}}));
   EXPECT_EQ(ask_json(get("/v3/languages", "resource=translate_text")).size(), 4U);
+  EXPECT_EQ(ask_json(get("/v3/languages", "resource=glossary")).size(), 4U);
 }
 
 TEST_F(Routes, DeeplCutsSentencesAsAsked) {

@@ -6,6 +6,8 @@
 #include <algorithm>
 #include <initializer_list>
 
+#include "serving/routes/deepl_glossary.h"
+
 namespace dragoman::serving {
 namespace {
 
@@ -23,13 +25,6 @@ std::string one_of(const RequestFields& fields, const char* name, std::initializ
 }
 
 void refuse_what_is_not_there(const RequestFields& fields) {
-  for (const char* name : {"glossary_id", "glossary_ids"}) {
-    if (is_given(fields, name)) {
-      is_given(fields, "source_lang")
-          ? throw HttpError(status::kNotFound, "Glossary not found")
-          : bad_request("Use of a glossary requires the source_lang parameter to be specified");
-    }
-  }
   for (const char* name : {"style_id", "translation_memory_id", "custom_instructions"}) {
     if (is_given(fields, name)) {
       bad_request(fmt::format("Parameter '{}' is not supported by this server.", name));
@@ -115,18 +110,16 @@ void choose_model(DeeplRequest& request, const RequestFields& fields) {
 
 }  // namespace
 
-std::string deepl_key(const Request& request) {
-  constexpr std::string_view kScheme = "DeepL-Auth-Key ";
-  const std::string_view value = request.header("Authorization");
-  return value.starts_with(kScheme) ? std::string(value.substr(kScheme.size())) : std::string();
-}
-
-DeeplRequest deepl_request(const RequestFields& fields, ServingContext& context) {
+DeeplRequest deepl_request(const Request& from, const RequestFields& fields, ServingContext& context) {
   DeeplRequest request;
   request.models = context.models.get();
   plan_texts(request, fields, context.limits);
   refuse_what_is_not_there(fields);
   choose_model(request, fields);
+  request.terms = asked_terms(fields, context, glossary_owner(context, from));
+  if (request.terms != nullptr && request.model != nullptr && request.model->search.samples()) {
+    bad_request("Glossaries need a search without sampling; this server samples.");
+  }
   static_cast<void>(fields.text("context"));   // checked, but no model reads it
   fields.truth("preserve_formatting", false);  // checked, but no model changes the formatting
   request.show_billed_characters = fields.truth("show_billed_characters", false);

@@ -3,18 +3,13 @@
 #include <algorithm>
 #include <span>
 
+#include "base/ascii.h"
+
 namespace dragoman::serving {
 namespace {
 
-std::vector<TranslatedText> assembled(const std::vector<TextPlan>& plans, std::span<const decoding::Translation> lines,
-                                      size_t alternatives) {
-  std::vector<TranslatedText> texts;
-  for (const TextPlan& plan : plans) {
-    const auto own = lines.first(plan.lines());
-    texts.push_back({assemble(plan, own), alternatives_of(plan, own, alternatives)});
-    lines = lines.subspan(own.size());
-  }
-  return texts;
+bool is_blank(std::string_view text) {
+  return base::trim(text, " \t\n").empty();
 }
 
 decoding::SearchOptions search_of(const TextsRequest& request) {
@@ -42,6 +37,22 @@ void answer_unchanged(const TextsRequest& request, const TextsDone& done) {
 
 }  // namespace
 
+std::vector<TranslatedText> translated_texts(const std::vector<TextPlan>& plans,
+                                             std::vector<decoding::Translation> lines, size_t alternatives) {
+  for (decoding::Translation& line : lines) {
+    std::erase_if(line.alternatives, [](const decoding::Translation& one) { return is_blank(one.text); });
+  }
+  std::vector<TranslatedText> texts;
+  std::span<const decoding::Translation> rest = lines;
+  for (const TextPlan& plan : plans) {
+    const auto own = rest.first(plan.lines());
+    texts.push_back({assemble(plan, own), alternatives_of(plan, own, alternatives)});
+    std::erase_if(texts.back().alternatives, is_blank);
+    rest = rest.subspan(own.size());
+  }
+  return texts;
+}
+
 void translate_texts(ServingContext& context, const HttpExchange& exchange, TextsRequest request, TextsDone done) {
   if (request.model == nullptr) {
     return answer_unchanged(request, done);
@@ -50,6 +61,7 @@ void translate_texts(ServingContext& context, const HttpExchange& exchange, Text
   job.models = request.models;
   job.model = request.model;
   job.options = search_of(request);
+  job.terms = std::move(request.terms);
   job.on_token = std::move(request.on_token);
   job.on_admitted = std::move(request.on_admitted);
   for (const TextPlan& plan : request.plans) {
@@ -62,8 +74,9 @@ void translate_texts(ServingContext& context, const HttpExchange& exchange, Text
   job.cancel = exchange.cancelled();
   job.deadline = TranslationService::Clock::now() + context.request_time;
   job.done = [plans = std::move(request.plans), alternatives = request.alternatives, done = std::move(done)](
-                 const std::vector<decoding::Translation>& lines, const std::exception_ptr& error) {
-    done(error == nullptr ? assembled(plans, lines, alternatives) : std::vector<TranslatedText>(), error);
+                 std::vector<decoding::Translation> lines, const std::exception_ptr& error) {
+    done(error == nullptr ? translated_texts(plans, std::move(lines), alternatives) : std::vector<TranslatedText>(),
+         error);
   };
   context.service.submit(std::move(job));
 }

@@ -23,6 +23,9 @@ struct TranslationJob {
   const ServedModel* model = nullptr;          ///< one of `models`
   std::vector<std::string> lines;              ///< each is translated by itself, in a batch with lines of other jobs
   decoding::SearchOptions options;
+  /// The target phrases of the terms that are found in a line are demanded of its translation. Of more than
+  /// kMostPhrases phrases the first ones are. Null = none. Requires: `options` do not sample.
+  std::shared_ptr<const decoding::TermTable> terms = {};
   std::stop_token cancel = {};
   std::chrono::steady_clock::time_point deadline = {};
   /// See TranslationRequest::on_token. `line` counts from 0. May be empty.

@@ -30,7 +30,8 @@ void WorkQueue::submit(std::stop_token cancel, std::function<void()> work) {
       jobs_.erase(gone, jobs_.end());
     }
     if (jobs_.size() >= most_waiting_) {
-      throw HttpError(status::kUnavailable, "too many inspections are waiting; try again soon", {{"Retry-After", "1"}});
+      throw HttpError(status::kUnavailable, "too many such requests are waiting; try again soon",
+                      {{"Retry-After", "1"}});
     }
     jobs_.push_back({std::move(cancel), std::move(work)});
   }

@@ -25,7 +25,7 @@ class WorkQueue {
   WorkQueue& operator=(const WorkQueue&) = delete;
 
   /// Adds a job. If the queue is full, cancelled jobs are dropped first.
-  /// Throws: HttpError(503): "too many inspections are waiting; try again soon", with Retry-After.
+  /// Throws: HttpError(503): "too many such requests are waiting; try again soon", with Retry-After.
   void submit(std::stop_token cancel, std::function<void()> work);
 
  private:
