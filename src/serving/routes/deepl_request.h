@@ -21,7 +21,8 @@ struct DeeplRequest {
 
 /// Reads and checks the fields. Fields that would change the translation and are not supported are refused, not
 /// ignored: glossaries, styles, translation memories, instructions, formality more and less.
-/// Throws: HttpError(400): "Parameter 'text' not specified.", "Value for 'target_lang' not supported.".
+/// Throws: HttpError(400): "Parameter 'text' not specified.", "Value for 'target_lang' not supported.", and what
+///         xml_lexemes says of XML that is not well-formed.
 [[nodiscard]] DeeplRequest deepl_request(const RequestFields& fields, ServingContext& context);
 
 /// Returns the key of "Authorization: DeepL-Auth-Key KEY". Empty if there is none.
