@@ -94,7 +94,6 @@ constexpr std::string_view kRubyText[] = {"rt", "rp"};
 constexpr std::string_view kBeforeRubyText[] = {"rt", "rp", "rb"};
 constexpr std::string_view kRubyBase[] = {"rb", "rtc"};
 constexpr std::string_view kBeforeRubyBase[] = {"rt", "rp", "rb", "rtc"};
-constexpr std::string_view kLink[] = {"a"};
 constexpr std::string_view kButton[] = {"button"};
 constexpr std::string_view kSelect[] = {"select"};
 constexpr std::string_view kBody[] = {"body", "frameset"};
@@ -109,7 +108,6 @@ constexpr Implied kImplied[] = {{kItem, kItem, kItemScope},
                                 {kOptionGroup, kBeforeOptionGroup, kItemScope},
                                 {kRubyText, kBeforeRubyText, kItemScope},
                                 {kRubyBase, kBeforeRubyBase, kItemScope},
-                                {kLink, kLink, kScope},
                                 {kButton, kButton, kScope},
                                 {kSelect, kSelect, kScope},
                                 {kBody, kHead, kScope}};
@@ -178,6 +176,9 @@ void ElementStack::end_before(std::string_view name) {
       elements_.resize(ended);
     }
   }
+  if (name == "a") {
+    close(name);  // links do not nest
+  }
   const bool ends_innermost = (is_among(kHeadings, name) && is_among(kHeadings, innermost().name)) ||
                               (innermost().name == "head" && !is_among(kHeadNames, name));
   if (ends_innermost) {
@@ -192,6 +193,19 @@ const ElementStack::Element& ElementStack::open(Element element) {
   return innermost();
 }
 
+// Removes an element from around those inside it. It has no end of its own: it ends inside a block.
+ElementStack::Element ElementStack::take_out(size_t at) {
+  Element out = elements_[at];
+  const Element around = elements_[at - 1];
+  for (size_t i = at + 1; i < elements_.size() && !elements_[i].is_keeper; ++i) {
+    elements_[i].keeper = elements_[i].keeper == out.keeper ? around.keeper : elements_[i].keeper;
+    elements_[i].is_final = elements_[i].is_final && (around.is_final || !out.is_final);
+  }
+  elements_.erase(elements_.begin() + static_cast<ptrdiff_t>(at));
+  out.is_keeper = false;
+  return out;
+}
+
 ElementStack::Element ElementStack::close(std::string_view name) {
   const bool is_heading = is_among(kHeadings, name);
   const unsigned barrier = barrier_of(name);
@@ -199,6 +213,11 @@ ElementStack::Element ElementStack::close(std::string_view name) {
   for (size_t i = elements_.size(); i-- > last;) {
     const bool is_wanted = elements_[i].name == name || (is_heading && is_among(kHeadings, elements_[i].name));
     if (is_wanted) {
+      const bool has_blocks = std::any_of(elements_.begin() + static_cast<ptrdiff_t>(i) + 1, elements_.end(),
+                                          [](const Element& element) { return (element.traits & kSpecial) != 0; });
+      if (has_blocks && is_among(kFormattingNames, name)) {
+        return take_out(i);
+      }
       Element closed = elements_[i];
       elements_.resize(i);
       return closed;

@@ -33,8 +33,9 @@ class ElementStack {
   /// Opens an element inside the innermost one. Returns it.
   const Element& open(Element element);
 
-  /// Ends the innermost element with this name and all inside it. Returns it, or an element without a name if the end
-  /// tag ends none.
+  /// Ends the innermost element with this name and all inside it. Only a formatting element, such as b, does not end
+  /// the blocks inside it; then it is no longer around them. Returns the element, or one without a name if the end tag
+  /// ends none.
   Element close(std::string_view name);
 
   /// Returns the innermost element, or an element without a name.
@@ -47,6 +48,7 @@ class ElementStack {
   template <typename IsWanted>
   [[nodiscard]] size_t outermost(unsigned barrier, IsWanted is_wanted) const;
   void leave_foreign();
+  Element take_out(size_t at);
 
   std::vector<Element> elements_ = {Element{}};
 };
