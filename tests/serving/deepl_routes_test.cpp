@@ -89,7 +89,18 @@ TEST_F(Routes, DeeplReadsMarkupAsAsked) {
             translated(kCat) + translated("the dog"));
   EXPECT_THAT(text(xml, {{"tag_handling", "xml"}, {"splitting_tags", {"x"}}}),
               HasSubstr(translated("the cat") + " <x id=\"1\"/>" + translated("runs") + "</s>"));
-  EXPECT_THAT(text("the <q>cat</q> runs", {{"tag_handling", "html"}, {"ignore_tags", "q"}}), HasSubstr(" <q>cat</q> "));
+  EXPECT_THAT(text("the <q>cat</q> runs", {{"tag_handling", "html"}, {"ignore_tags", "Q"}}), HasSubstr("<q>cat</q>"));
+  EXPECT_EQ(text("<p class=\"notranslate\">the cat</p>", {{"tag_handling", "html"}}),
+            "<p class=\"notranslate\">the cat</p>");
+  const json keep_upper = {{"tag_handling", "xml"}, {"ignore_tags", {"X"}}};
+  EXPECT_EQ(text("<X>the cat runs</X>", keep_upper), "<X>the cat runs</X>");
+  EXPECT_EQ(text("<x>the cat runs</x>", keep_upper), "<x>" + translated(kCat) + "</x>") << "XML reads case";
+}
+
+TEST_F(Routes, DeeplRefusesXmlThatIsNotWellFormed) {
+  const json xml = {{"text", {"the cat", "the\n<b>dog"}}, {"tag_handling", "xml"}};
+  expect_message(post_json("/v2/translate", deepl(xml)), 400,
+                 "Tag handling parsing failed, please check input: mismatched tag at line 2, column 7");
 }
 
 }  // namespace

@@ -1,11 +1,12 @@
 #include "serving/routes/deepl_request.h"
-#include "base/ascii.h"
 
 #include <fmt/format.h>
 
 #include <algorithm>
 #include <initializer_list>
 
+#include "base/ascii.h"
+#include "base/error.h"
 #include "serving/routes/deepl_glossary.h"
 
 namespace dragoman::serving {
@@ -36,17 +37,33 @@ void refuse_what_is_not_there(const RequestFields& fields) {
   }
 }
 
-// Reads names of elements: an array, several values of a form, or one text with commas.
-std::vector<std::string> element_names(const RequestFields& fields, const char* name) {
+// Reads names of elements: an array, several values of a form, or one text with commas. HTML ignores their case.
+std::vector<std::string> element_names(const RequestFields& fields, const char* name, bool is_xml) {
   std::vector<std::string> names;
   for (const std::string& value : fields.texts(name)) {
     for (std::string_view rest = value; !rest.empty();) {
       const std::string_view one = rest.substr(0, rest.find(','));
       rest.remove_prefix(std::min(one.size() + 1, rest.size()));
-      names.push_back(base::ascii_lower_case(one));
+      names.push_back(is_xml ? std::string(one) : base::ascii_lower_case(one));
     }
   }
   return names;
+}
+
+MarkupOptions markup_options(const RequestFields& fields, bool is_xml) {
+  return {.is_xml = is_xml,
+          .left_alone = element_names(fields, "ignore_tags", is_xml),
+          .splitting = element_names(fields, "splitting_tags", is_xml),
+          .non_splitting = element_names(fields, "non_splitting_tags", is_xml)};
+}
+
+// Plans the translation of a text with markup.
+TextPlan plan_markup(const std::string& text, const MarkupOptions& options, Sentences sentences) {
+  try {
+    return plan_html(text, options, sentences);
+  } catch (const base::Error& error) {
+    bad_request(error.what());
+  }
 }
 
 // Joins the lines, so that a sentence over several lines is one line for the model.
@@ -70,17 +87,14 @@ void plan_texts(DeeplRequest& request, const RequestFields& fields, const TextLi
   const std::string split = one_of(fields, "split_sentences", {"0", "1", "nonewlines", "default"});
   const bool joins = split == "0" || split == "nonewlines";
   const Sentences sentences = split == "0" ? Sentences::kTogether : limits.sentences;
-  const MarkupOptions options{.is_xml = markup == "xml",
-                              .left_alone = element_names(fields, "ignore_tags"),
-                              .splitting = element_names(fields, "splitting_tags"),
-                              .non_splitting = element_names(fields, "non_splitting_tags")};
+  const MarkupOptions options = markup_options(fields, markup == "xml");
   for (const std::string& text : texts) {
     const size_t characters = count_characters(text);
     if (characters > limits.characters) {
       bad_request(fmt::format("A text has {} characters, at most {} are allowed.", characters, limits.characters));
     }
     request.characters.push_back(static_cast<int64_t>(characters));
-    request.plans.push_back(is_html ? plan_html(text, options, sentences)
+    request.plans.push_back(is_html ? plan_markup(text, options, sentences)
                                     : plan_text(joins ? joined_lines(text) : text, sentences));
   }
 }

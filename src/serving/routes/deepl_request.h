@@ -22,7 +22,8 @@ struct DeeplRequest {
 
 /// Reads and checks the fields. Fields that would change the translation and are not supported are refused, not
 /// ignored: styles, translation memories, instructions, formality more and less.
-/// Throws: HttpError(400): "Parameter 'text' not specified.", "Value for 'target_lang' not supported.".
+/// Throws: HttpError(400): "Parameter 'text' not specified.", "Value for 'target_lang' not supported.", and what
+///         xml_lexemes says of XML that is not well-formed.
 /// @param fields  those of `from`
 [[nodiscard]] DeeplRequest deepl_request(const Request& from, const RequestFields& fields, ServingContext& context);
 
