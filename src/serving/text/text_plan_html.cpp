@@ -95,7 +95,7 @@ std::optional<size_t> tags_before(const std::vector<InlineTag>& tags, size_t bef
 // Adds a line, cut into its sentences.
 void add_html_sentences(TextPlan& plan, TextPlan::Piece line) {
   size_t begin = 0;
-  for (const size_t end : sentence_ends(line.text)) {
+  for (const size_t end : sentence_ends(line.text, plan.language)) {
     const std::string sentence = line.text.substr(begin, end - begin);
     const size_t before = count_without_spaces(sentence);
     const auto place = tags_before(line.tags, before);
@@ -171,8 +171,9 @@ void add_run(TextPlan& plan, const Tokens& tokens, const Run& run, Sentences sen
 
 }  // namespace
 
-TextPlan plan_html(std::string_view html, const MarkupOptions& options, Sentences sentences) {
-  TextPlan plan{.pieces = {}, .is_html = true, .original = std::string(html)};
+TextPlan plan_html(std::string_view html, const MarkupOptions& options, Sentences sentences,
+                   std::string_view language) {
+  TextPlan plan{.pieces = {}, .is_html = true, .original = std::string(html), .language = std::string(language)};
   const Tokens tokens = html_tokens(html, options);
   size_t begin = 0;
   for (size_t i = 0; i <= tokens.size(); ++i) {
