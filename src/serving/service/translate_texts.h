@@ -11,14 +11,19 @@
 
 namespace dragoman::serving {
 
+/// A text and the model that translates it.
+struct TextToTranslate {
+  TextPlan plan;
+  const ServedModel* model = nullptr;  ///< null = source and target are one language: the text stays unchanged
+};
+
 /// The texts of one request and the options for their translation.
 struct TextsRequest {
-  std::vector<TextPlan> plans;
-  const ServedModel* model = nullptr;  ///< null = source and target are one language: the texts stay unchanged
-  std::shared_ptr<const ServedModels> models;
+  std::vector<TextToTranslate> texts = {};
+  std::shared_ptr<const ServedModels> models = {};
   size_t alternatives = 0;  ///< of each text
   int beam_size = 0;        ///< 0 = the default of the model
-  /// See TranslationJob. `line` counts the lines of all plans.
+  /// See TranslationJob. `line` counts the lines of all texts that have a model.
   std::function<bool(size_t line, const decoding::StreamedToken&)> on_token = {};
   /// Called when the request is admitted, before the first token. May be empty.
   std::function<void()> on_admitted = {};
