@@ -35,8 +35,10 @@ TEST(Sentences, AWordThatIsAnAbbreviationElsewhereEndsASentence) {
   expect_cuts("en", {"Is the cat tired?| No.| The cat slept.", "The boy loves art.| The girl sings.",
                      "Is he tired?| No.| I slept.", "It grows on a fig.| He did one more rep.| Then he left.",
                      "Give me the gen.| Then go."});
-  expect_cuts("fr", {"Il sait tout sur l'art.| Marie dort.", "C'est à l'est.| Le chat dort."});
-  expect_cuts("de", {"Das ist seine Art.| Sie schläft.", "Er fährt nach Fig.| Sie schläft."});
+  expect_cuts("fr",
+              {"Il sait tout sur l'art.| Marie dort.", "C'est à l'est.| Le chat dort.", "Il en a sept.| Marie dort."});
+  expect_cuts("de", {"Das ist seine Art.| Sie schläft.", "Sie schläft mit Max.| Tom schläft.",
+                     "Das ist ein Gen.| Es schläft."});
   expect_cuts("es", {"¿Está cansado?| No.| El gato duerme."});
 }
 
@@ -51,19 +53,21 @@ TEST(Sentences, AbbreviationsBelongToTheLanguage) {
 }
 
 TEST(Sentences, AnAbbreviationAtAnEndIsBeforeAWordThatBeginsSentences) {
-  expect_cuts(
-      "en", {"He lives in the U.S.A.| The dog sleeps.", "It is 5 p.m.| The dog sleeps.", "The U.S. Senate met.",
-             "They sell apples, pears, etc.| We buy them.", "He works for Apple Inc.| They pay him.",
-             "George W. Bush slept.", "He takes vitamin C.| It helps.", "So do I.| Bob sleeps.", "He met I. M. Pei."});
+  expect_cuts("en", {"He lives in the U.S.A.| The dog sleeps.", "It is 5 p.m.| The dog sleeps.", "The U.S. Senate met.",
+                     "They sell apples, pears, etc.| We buy them.", "He works for Apple Inc.| They pay him.",
+                     "George W. Bush slept.", "He takes vitamin C.| It helps.", "So do I.| Bob sleeps.",
+                     "He met I. M. Pei.", "Ph.D. students met.| U.S. Senators left."});
+  expect_cuts("es", {"En EE. UU. García duerme.", "En EE. UU.| El gato duerme."});
   expect_cuts("de", {"Sie verkaufen Äpfel usw.| Wir kaufen sie.", "Im Jahr 44 v. Chr.| Er starb."});
 }
 
 TEST(Sentences, OrdinalsBelongToTheLanguage) {
   expect_cuts("en", {"The boy was 25.| The girl was 9.| Tom slept.", "He has 25.| 30 people came."});
   expect_cuts("de", {"Am 25. Juni und im 19. Jahrhundert", "Er war 25.| Sie war 9.| Die Katze schlief.",
-                     "Wilhelm II. König von Württemberg", "Er war 175.| Maria schlief."});
+                     "Wilhelm II. König von Württemberg", "In der Goethestr. 5 wohnt er.",
+                     "Das ist gut, d. h. Maria schläft.", "Er war 175.| Maria schlief."});
   expect_cuts("nb", {"Den 17. Mai er fri."});
-  expect_cuts("pl", {"W 19. Pułku"});
+  expect_cuts("pl", {"W 19. Pułku", "Ma 25.| Ona śpi."});
   expect_cuts("fr", {"Il a 25.| Marie dort."});
   for (const std::string language : {"en", "de", "fr", "zh", ""}) {
     expect_cuts(language, {"1. Maria", "A. Maria", "IV. Maria", "Maria sang.| 2. Tom da."});
@@ -76,6 +80,7 @@ TEST(Sentences, MarksOfAllScriptsEndSentences) {
   expect_cuts("hi", {"नमस्ते।| आप कैसे हैं।", "राम आया॥|सीता आई॥"});
   expect_cuts("hy", {"Կատուն քնեց։| Շունը վազեց։"});
   expect_cuts("am", {"ድመቷ ተኛች።| ውሻው ሮጠ።"});
+  expect_cuts("km", {"ឆ្មាគេង។| ឆ្កែរត់។"});
   expect_cuts("my", {"ကြောင်အိပ်သည်။|ခွေးပြေးသည်။"});
   expect_cuts("ja", {"猫は寝た｡|犬は走った。|「はい。」と言った．|終わり", "３．５です"});
   expect_cuts("zh", {"我来了。|你呢？|好！|走", "他说：“好。”|我走了", "我走了。|“好。”|他说：\"好。\"|我走了。|\"好\"",

@@ -14,6 +14,7 @@ struct SentenceRules {
   std::u32string_view numbers = {};  ///< abbreviations before a number; before anything else they are words
   std::u32string_view openers = {};  ///< words with which many sentences begin, in small letters, and no name does
   std::u32string_view letters = {};  ///< words of one letter
+  std::u32string_view ending = {};   ///< words that end so may end a sentence too, as those of `at_ends`
   bool has_ordinals = false;         ///< a number and a full stop are an ordinal
   bool points_inwards = false;       ///< quotes are »so«, so that » opens
   char32_t mark = 0;                 ///< one more mark that ends a sentence; 0 = none

@@ -15,33 +15,33 @@ namespace {
 
 using decoding::written_without_spaces;
 
-UChar32 code(char32_t c) {
+UChar32 icu_code(char32_t c) {
   return static_cast<UChar32>(c);
 }
 
-bool is_letter(char32_t c) {
-  return u_isalnum(code(c)) != 0;
+bool is_letter_or_digit(char32_t c) {
+  return u_isalnum(icu_code(c)) != 0;
 }
 
 // Letters, digits and the accents and vowels above and below them.
 bool is_word_part(char32_t c) {
-  return is_letter(c) || (U_GET_GC_MASK(code(c)) & U_GC_M_MASK) != 0;
+  return is_letter_or_digit(c) || (U_GET_GC_MASK(icu_code(c)) & U_GC_M_MASK) != 0;
 }
 
 bool has_case(char32_t c) {
-  return u_hasBinaryProperty(code(c), UCHAR_CASED) != 0;
+  return u_hasBinaryProperty(icu_code(c), UCHAR_CASED) != 0;
 }
 
-bool is_digit(char32_t c) {
-  return u_isdigit(code(c)) != 0;
+bool is_decimal(char32_t c) {
+  return u_isdigit(icu_code(c)) != 0;
 }
 
 bool is_white(char32_t c) {
-  return u_isUWhiteSpace(code(c)) != 0;
+  return u_isUWhiteSpace(icu_code(c)) != 0;
 }
 
 bool is_dash(char32_t c) {
-  return u_charType(code(c)) == U_DASH_PUNCTUATION;
+  return u_charType(icu_code(c)) == U_DASH_PUNCTUATION;
 }
 
 // Marks of scripts with capitals. They stand inside a sentence too, so they need blanks and a beginning behind them.
@@ -57,7 +57,8 @@ bool is_roman(std::u32string_view word) {
 
 std::u32string lower_case(std::u32string_view word) {
   std::u32string lower(word);
-  std::ranges::transform(lower, lower.begin(), [](char32_t c) { return static_cast<char32_t>(u_tolower(code(c))); });
+  std::ranges::transform(lower, lower.begin(),
+                         [](char32_t c) { return static_cast<char32_t>(u_tolower(icu_code(c))); });
   return lower;
 }
 
@@ -68,8 +69,12 @@ bool has_abbreviation(std::u32string_view list, std::u32string_view word) {
     return true;
   }
   std::u32string title = lower;
-  title.front() = static_cast<char32_t>(u_totitle(code(title.front())));
-  return word.size() > 1 && u_isupper(code(word.back())) != 0 && has_word(list, title);
+  title.front() = static_cast<char32_t>(u_totitle(icu_code(title.front())));
+  return word.size() > 1 && u_isupper(icu_code(word.back())) != 0 && has_word(list, title);
+}
+
+bool has_ending(std::u32string_view ending, std::u32string_view word) {
+  return !ending.empty() && word.size() > ending.size() && word.ends_with(ending);
 }
 
 // A line and the rules of its language. Positions are characters.
@@ -101,21 +106,23 @@ struct Line {
   bool begins_sentence(size_t place) const;
   bool is_opener(size_t place) const;
   bool is_number_at(size_t place) const;
+  std::u32string with_letter_before(size_t first, std::u32string_view token) const;
   bool ends_without_blanks(size_t mark, size_t next) const;
   bool is_inside(size_t begin, size_t mark, size_t next) const;
   size_t end_behind(size_t begin, size_t mark) const;
 };
 
 bool Line::is_mark(size_t place) const {
+  constexpr char32_t kKhmer = 0x17D4;  // Unicode 15 does not count it
   const char32_t c = at(place);
-  return u_hasBinaryProperty(code(c), UCHAR_S_TERM) != 0 || c == U'…' || (c != 0 && c == rules.mark);
+  return u_hasBinaryProperty(icu_code(c), UCHAR_S_TERM) != 0 || c == U'…' || c == kKhmer || (c != 0 && c == rules.mark);
 }
 
 // Returns whether the character at `place`, behind a mark, belongs to the sentence of the mark.
 bool Line::closes(size_t place) const {
   const char32_t c = at(place);
-  const int8_t kind = u_charType(code(c));
-  const int8_t next = u_charType(code(at(place + 1)));
+  const int8_t kind = u_charType(icu_code(c));
+  const int8_t next = u_charType(icu_code(at(place + 1)));
   const bool is_last =
       place + 1 >= text.size() || is_white(at(place + 1)) || next == U_END_PUNCTUATION || next == U_FINAL_PUNCTUATION;
   if (c == U'"' && !is_last) {
@@ -129,7 +136,7 @@ bool Line::closes(size_t place) const {
 
 bool Line::opens(size_t place) const {
   const char32_t c = at(place);
-  const int8_t kind = u_charType(code(c));
+  const int8_t kind = u_charType(icu_code(c));
   return c == U'"' || c == U'\'' || c == U'`' || c == U'¿' || c == U'¡' || kind == U_CURRENCY_SYMBOL ||
          kind == U_START_PUNCTUATION || kind == U_INITIAL_PUNCTUATION ||
          (kind == U_FINAL_PUNCTUATION && rules.points_inwards);
@@ -140,7 +147,7 @@ size_t Line::behind_closing(size_t mark) const {
   size_t end = mark + 1;
   while (end < text.size()) {
     size_t digits = end + 1;
-    while (is_digit(at(digits))) {
+    while (is_decimal(at(digits))) {
       ++digits;
     }
     if (at(end) == U'[' && digits > end + 1 && at(digits) == U']') {
@@ -172,8 +179,8 @@ size_t Line::behind_opening(size_t place) const {
 
 bool Line::begins_sentence(size_t place) const {
   const char32_t first = at(place);
-  const bool is_small = u_islower(code(first)) != 0 && u_isupper(code(at(place + 1))) == 0;  // but iPhone
-  return is_letter(first) && !is_small;
+  const bool is_small = u_islower(icu_code(first)) != 0 && u_isupper(icu_code(at(place + 1))) == 0;  // but iPhone
+  return is_letter_or_digit(first) && !is_small;
 }
 
 // Returns whether the word at `place` begins sentences and is no name.
@@ -186,13 +193,22 @@ bool Line::is_opener(size_t place) const {
   return end > place && !is_initial && has_word(rules.openers, lower_case(text.substr(place, end - place)));
 }
 
+// Returns a token of one letter with the letter and the full stop that stand before its blank: z.B for z. B
+std::u32string Line::with_letter_before(size_t first, std::u32string_view token) const {
+  constexpr size_t kLetterStopBlank = 3;
+  const bool has_letter = token.size() == 1 && first >= kLetterStopBlank && is_white(text[first - 1]) &&
+                          text[first - 2] == U'.' && is_letter_or_digit(text[first - 3]) &&
+                          (first == kLetterStopBlank || !is_word_part(text[first - 4]));
+  return (has_letter ? std::u32string{text[first - 3], U'.'} : std::u32string()) + std::u32string(token);
+}
+
 bool Line::is_number_at(size_t place) const {
   size_t end = place;
-  while (end < text.size() && is_letter(text[end])) {
+  while (end < text.size() && is_letter_or_digit(text[end])) {
     ++end;
   }
   const std::u32string_view word = text.substr(place, end - place);
-  return is_digit(at(place)) || (is_roman(word) && !has_word(rules.letters, word));
+  return is_decimal(at(place)) || (is_roman(word) && !has_word(rules.letters, word));
 }
 
 // Returns whether the full stop at `mark` stands inside the sentence that begins at `begin`, if a sentence could begin
@@ -208,38 +224,41 @@ bool Line::is_inside(size_t begin, size_t mark, size_t next) const {
     return false;
   }
   constexpr size_t kLongestNumber = 3;
-  const bool is_number = std::ranges::all_of(word, is_digit);
+  const bool is_number = std::ranges::all_of(word, is_decimal);
   const bool is_one_letter = word.size() == 1 && has_case(word.front());
   const bool is_short = is_one_letter || (is_number && word.size() <= kLongestNumber) || is_roman(word);
-  if (is_short && behind_opening(skip_blanks(begin)) >= first) {
+  if (is_short && token.size() == word.size() && behind_opening(skip_blanks(begin)) >= first) {
     return true;  // it numbers the sentence
   }
-  if (has_abbreviation(rules.inside, token) || (has_abbreviation(rules.numbers, token) && is_number_at(next))) {
+  if (has_abbreviation(rules.inside, with_letter_before(first, token)) ||
+      (has_abbreviation(rules.numbers, token) && is_number_at(next))) {
     return true;
   }
   const bool is_ordinal = rules.has_ordinals && ((is_number && word.size() < kLongestNumber) || is_roman(word));
   const bool is_initial =
       is_one_letter && (token.size() > 1 || !has_word(rules.letters, token) || at(next + 1) == U'.');
-  return (is_ordinal || is_initial || has_abbreviation(rules.at_ends, token)) && !is_opener(next);
+  return (is_ordinal || is_initial || has_abbreviation(rules.at_ends, token) || has_ending(rules.ending, token)) &&
+         !is_opener(next);
 }
 
 // Returns whether the mark at `mark` ends a sentence if no blanks stand between its sentence and `next`.
 bool Line::ends_without_blanks(size_t mark, size_t next) const {
   const char32_t after = at(next);
   if (is_weak_mark(text[mark])) {
-    if (text[mark] == U'…' || !is_letter(after) || !written_without_spaces(after)) {
+    if (text[mark] == U'…' || !is_letter_or_digit(after) || !written_without_spaces(after)) {
       return false;
     }
     size_t before = mark;
-    while (before > 0 && !is_letter(text[before])) {
+    while (before > 0 && !is_letter_or_digit(text[before])) {
       --before;
     }
-    return is_letter(text[before]) && written_without_spaces(text[before]);
+    return is_letter_or_digit(text[before]) && written_without_spaces(text[before]);
   }
   const bool is_in_number =
-      text[mark] == U'．' && (is_digit(after) || (is_letter(after) && !written_without_spaces(after)));
+      text[mark] == U'．' && (is_decimal(after) || (is_letter_or_digit(after) && !written_without_spaces(after)));
   const bool is_said = next > mark + 1 && (after == U'と' || after == U'っ');  // Japanese: 」と and 」って
-  const bool is_comma = u_getIntPropertyValue(code(after), UCHAR_SENTENCE_BREAK) == U_SB_SCONTINUE && !is_dash(after);
+  const bool is_comma =
+      u_getIntPropertyValue(icu_code(after), UCHAR_SENTENCE_BREAK) == U_SB_SCONTINUE && !is_dash(after);
   return !is_in_number && !is_said && !is_comma;
 }
 
@@ -266,13 +285,13 @@ std::vector<size_t> sentence_ends(std::string_view line, std::string_view langua
   std::vector<size_t> ends;
   bool has_words = false;  // a letter or digit follows the last end
   size_t last_word = text.size();
-  while (last_word > 0 && !is_letter(text[last_word - 1])) {
+  while (last_word > 0 && !is_letter_or_digit(text[last_word - 1])) {
     --last_word;
   }
   size_t begin = 0;  // of the sentence
   size_t bytes = 0;  // number of bytes before `at`
   for (size_t at = 0; at < last_word;) {
-    has_words = has_words || is_letter(text[at]);
+    has_words = has_words || is_letter_or_digit(text[at]);
     const bool is_last_mark = has_words && whole.is_mark(at) && !whole.is_mark(at + 1);
     const size_t end = is_last_mark ? whole.end_behind(begin, at) : 0;
     const size_t next = end != 0 ? end : at + 1;

@@ -34,7 +34,7 @@ std::string gap_behind(std::string_view sentence, const std::string& blanks) {
 }
 
 // The characters with the Unicode property White_Space.
-const icu::UnicodeSet& blanks() {
+const icu::UnicodeSet& white_space() {
   static const icu::UnicodeSet set = [] {
     UErrorCode error = U_ZERO_ERROR;
     icu::UnicodeSet white;
@@ -47,13 +47,14 @@ const icu::UnicodeSet& blanks() {
 
 // Returns the number of bytes of the blanks at the begin of `text`.
 size_t leading_blanks(std::string_view text) {
-  return static_cast<size_t>(blanks().spanUTF8(text.data(), static_cast<int32_t>(text.size()), USET_SPAN_CONTAINED));
+  return static_cast<size_t>(
+      white_space().spanUTF8(text.data(), static_cast<int32_t>(text.size()), USET_SPAN_CONTAINED));
 }
 
 // Returns the number of bytes before the blanks at the end of `text`.
 size_t before_trailing_blanks(std::string_view text) {
   return static_cast<size_t>(
-      blanks().spanBackUTF8(text.data(), static_cast<int32_t>(text.size()), USET_SPAN_CONTAINED));
+      white_space().spanBackUTF8(text.data(), static_cast<int32_t>(text.size()), USET_SPAN_CONTAINED));
 }
 
 void add_unchanged(TextPlan& plan, std::string_view text) {
