@@ -24,6 +24,7 @@ struct TextPlan {
   std::vector<Piece> pieces;
   bool is_html = false;
   std::string original = {};  ///< the whole text, for HTML only
+  std::string language = {};  ///< of the text; empty = unknown
 
   /// Returns the number of lines to translate.
   [[nodiscard]] size_t lines() const;
@@ -32,9 +33,11 @@ struct TextPlan {
 };
 
 /// Plans the translation of a plain text. LF separates lines; a CR before it is dropped. A line of the plan is a
-/// sentence or, with kTogether, a line of the text. Text without letters and digits (blank lines, emoji) stays
-/// unchanged.
-[[nodiscard]] TextPlan plan_text(std::string_view text, Sentences sentences = Sentences::kApart);
+/// sentence or, with kTogether, a line of the text without the blanks at its ends. These blanks, and text without
+/// letters and digits (blank lines, emoji), stay unchanged.
+/// @param language  by whose rules sentences end, such as "de"; empty = unknown
+[[nodiscard]] TextPlan plan_text(std::string_view text, Sentences sentences = Sentences::kApart,
+                                 std::string_view language = {});
 
 /// Plans the translation of a text with markup (HtmlToken), which stays byte for byte.
 /// - The text between two kBreak is one line. It is cut into sentences if no element reaches from one into the next.
@@ -45,9 +48,10 @@ struct TextPlan {
 ///   nested, at most 200, and the line has at most 5,000 bytes. Otherwise the text between them is translated in
 ///   pieces.
 /// So the output has each tag of the input once, and is well nested if the input is.
+/// @param language  by whose rules sentences end, such as "de"; empty = unknown
 /// Throws: as xml_lexemes.
 [[nodiscard]] TextPlan plan_html(std::string_view html, const MarkupOptions& options = {},
-                                 Sentences sentences = Sentences::kApart);
+                                 Sentences sentences = Sentences::kApart, std::string_view language = {});
 
 /// Returns the original text. The line ends of a plain text become LF.
 [[nodiscard]] std::string unchanged(const TextPlan& plan);

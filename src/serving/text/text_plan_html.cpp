@@ -157,7 +157,7 @@ void add_sentence(TextPlan& plan, const HtmlLine& line, size_t begin, size_t end
 void add_html_sentences(TextPlan& plan, HtmlLine line, size_t html_begin, Sentences sentences) {
   const std::string& text = line.words.text();
   size_t begin = 0;  // of the words
-  for (const size_t end : sentences == Sentences::kApart ? sentence_ends(text) : std::vector<size_t>()) {
+  for (const size_t end : sentences == Sentences::kApart ? sentence_ends(text, plan.language) : std::vector<size_t>()) {
     const size_t before = count_without_spaces(text.substr(begin, end - begin));
     const auto place = tags_before(line.tags, before);
     if (!place) {
@@ -216,8 +216,9 @@ void add_run(TextPlan& plan, const Tokens& tokens, const Run& run, const PlanOpt
 
 }  // namespace
 
-TextPlan plan_html(std::string_view html, const MarkupOptions& options, Sentences sentences) {
-  TextPlan plan{.pieces = {}, .is_html = true, .original = std::string(html)};
+TextPlan plan_html(std::string_view html, const MarkupOptions& options, Sentences sentences,
+                   std::string_view language) {
+  TextPlan plan{.pieces = {}, .is_html = true, .original = std::string(html), .language = std::string(language)};
   const Tokens tokens = html_tokens(html, options);
   const PlanOptions how{sentences, options.is_xml ? ReferencePlace::kXml : ReferencePlace::kHtmlText};
   size_t begin = 0;
