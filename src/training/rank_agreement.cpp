@@ -24,6 +24,7 @@ std::string steering_json(const TrainOptions& options) {
                                {"validation_beam", run.validation_beam},
                                {"check_ranks_every", run.check_ranks_every},
                                {"metric", name_of(run.metric)},
+                               {"tokenize", evaluation::tokenizer_name(run.tokenize)},
                                {"patience", run.patience},
                                {"average", run.average}};
   return base::dump_json(tree, 2) + "\n";
