@@ -133,16 +133,16 @@ TEST_F(TextInputTest, OtherEncodingsAreRefusedWithTheRemedy) {
 
 TEST_F(TextInputTest, ALineOfAPipeIsNotHeldBack) {
   int ends[2];
-  ASSERT_EQ(pipe(ends), 0);
-  TextInput input(FileDescriptor(ends[0]), "pipe");
+  ASSERT_EQ(::pipe(ends), 0);
+  TextInput input{FileDescriptor(ends[0]), "pipe"};
   EXPECT_FALSE(input.ready());
   std::string buffer(100, '\0');
   for (const std::string& line : {"(\n"s, "\n"s, "\xEF\n"s}) {
-    ASSERT_EQ(write(ends[1], line.data(), line.size()), static_cast<ssize_t>(line.size()));
+    ASSERT_EQ(::write(ends[1], line.data(), line.size()), static_cast<ssize_t>(line.size()));
     EXPECT_TRUE(input.ready());
     EXPECT_EQ(buffer.substr(0, input.read(buffer)), line);
   }
-  close(ends[1]);
+  ::close(ends[1]);
   EXPECT_EQ(input.read(buffer), 0U);
 }
 
