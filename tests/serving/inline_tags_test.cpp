@@ -7,6 +7,7 @@
 #include <regex>
 #include <sstream>
 
+#include "base/ascii.h"
 #include "base/random.h"
 #include "decoding/tiny_vocabulary.h"
 #include "served_tiny_model.h"
@@ -159,9 +160,9 @@ void expect_well_nested(const std::string& html) {
   EXPECT_TRUE(open.empty()) << html;
 }
 
-// A point with blanks on both sides keeps both, which show as one.
+// A point with blanks on both sides keeps both, which show as one between words, and not at all before them.
 std::string with_single_blanks(const std::string& text) {
-  return std::regex_replace(text, std::regex(" +"), " ");
+  return std::string(base::trim(std::regex_replace(text, std::regex(" +"), " "), " "));
 }
 
 TEST(InlineTags, NoneIsLostOrDoubledAndTheTextStays) {

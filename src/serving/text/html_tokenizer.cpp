@@ -1,6 +1,7 @@
 #include "serving/text/html_tokenizer.h"
 
 #include <algorithm>
+#include <set>
 
 #include "base/ascii.h"
 #include "serving/text/character_references.h"
@@ -180,6 +181,7 @@ Lexeme HtmlTokenizer::take_tag() {
 
 // Reads from behind the name of a tag to behind its ">". Returns false if there is none.
 bool HtmlTokenizer::read_attributes(size_t& at, Lexeme& tag) const {
+  std::set<std::string> names;  // of two attributes with one name, the first one counts
   while (true) {
     at = skip_blanks(html_, at);
     if (at == html_.size()) {
@@ -202,9 +204,7 @@ bool HtmlTokenizer::read_attributes(size_t& at, Lexeme& tag) const {
       ++at;
       attribute.value = read_value(at);
     }
-    const bool is_new =
-        std::ranges::find(tag.attributes, attribute.name, &Lexeme::Attribute::name) == tag.attributes.end();
-    if (is_new && tag.kind == LexemeKind::kStartTag) {
+    if (names.insert(attribute.name).second && tag.kind == LexemeKind::kStartTag) {
       tag.attributes.push_back(std::move(attribute));
     }
   }

@@ -244,18 +244,16 @@ class Placement {
     return found;
   }
 
-  // Writes a node without words that followed a space, with the spaces on its sides that the words beside it leave out.
+  // Writes a node without words that followed a space. A point also gets the spaces that the words beside it leave out.
   void write_after_space(size_t child, const Node& around, std::string& result) const {
     const Node& node = nodes_[child];
     const InlineTag& tag = tags_[node.first_tag];
-    const bool is_first = node.begin == around.begin;
-    const bool is_last = node.begin == around.stop;
-    if (tag.has_text && !is_first && !result.ends_with(' ')) {
+    if (tag.has_text && node.begin > around.begin && !result.ends_with(' ')) {
       result += ' ';
     }
     result += all_tags(node);
-    const bool has_gap = is_first || !gap(node.begin).empty();
-    if (tags_[node.last_tag].before_space && !is_last && (tag.has_text || has_gap)) {
+    const bool has_gap = tag.has_text || node.begin == 0 || !gap(node.begin).empty();
+    if (tag.kind == InlineTag::Kind::kPoint && tag.before_space && node.begin < around.stop && has_gap) {
       result += ' ';
     }
   }
