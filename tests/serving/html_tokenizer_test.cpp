@@ -135,10 +135,10 @@ TEST(HtmlTokenizer, ReadsSectionsOnlyInForeignContent) {
   EXPECT_EQ(foreign.next()->bytes, "c");
 }
 
-TEST(CharacterReferences, XmlKnowsFiveNamesAndReadsNumbersAsTheyAre) {
+TEST(CharacterReferences, XmlNeedsSemicolonsAndReadsNumbersAsTheyAre) {
   const auto xml = [](std::string_view text) { return with_references_decoded(text, ReferencePlace::kXml); };
   EXPECT_EQ(xml("&amp;&lt;&gt;&quot;&apos;&#65;&#x42;"), "&<>\"'AB");
-  EXPECT_EQ(xml("&nbsp;&ltx;&AMP;"), "&nbsp;&ltx;&AMP;");
+  EXPECT_EQ(xml("&eacute;&ltx;&brand;&eacute &lt"), "é&ltx;&brand;&eacute &lt");
   EXPECT_EQ(xml("&#150;"), "\u0096");
   EXPECT_EQ(with_references_decoded("&#150;", ReferencePlace::kHtmlText), "–");
 }

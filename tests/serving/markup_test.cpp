@@ -165,7 +165,10 @@ TEST(Markup, XmlIsReadByItsOwnRules) {
   }
   EXPECT_EQ(loud("<p>ab <![CDATA[x > y]]> cd <?x a->b ?> ef</p>", kXml),
             "<p>AB <![CDATA[x > y]]> CD <?x a->b ?> EF</p>");
-  EXPECT_EQ(loud("ab &brand; cd &amp; &#101; &nbsp; f", kXml), "AB &brand; CD &amp; E &nbsp; F");
+  EXPECT_EQ(loud("ab &brand; cd &amp; &#101; f", kXml), "AB &brand; CD &amp; E F");
+  EXPECT_EQ(lines_of("caf&eacute;s &brand;", kXml), Lines{"cafés"}) << "a character of XHTML";
+  EXPECT_EQ(lines_of("<!DOCTYPE p [<!ENTITY eacute 'x'>]><p>caf &eacute; s</p>", kXml), Lines{"caf s"})
+      << "what the text declares is its own";
   EXPECT_EQ(lines_of("<!DOCTYPE p [<!ENTITY e \"ab\">]><p>cd &e; ef</p>", kXml), Lines{"cd ef"}) << "none is expanded";
   EXPECT_EQ(lines_of("ab <_x/> cd <_y>ef</_y>", kXml), Lines{"ab cd ef"});
   EXPECT_EQ(lines_of("<X>The cat</X> <x>slept</x>", {.is_xml = true, .left_alone = {"X"}}), Lines{"slept"});

@@ -20,8 +20,6 @@ constexpr Named kNamed[] = {
 constexpr size_t kLongestName =
     std::ranges::max(kNamed, {}, [](const Named& named) { return named.name.size(); }).name.size();
 
-constexpr std::string_view kXmlNames[] = {"amp;", "apos;", "gt;", "lt;", "quot;"};
-
 constexpr char32_t kReplacement = 0xFFFD;
 constexpr char32_t kLastCharacter = 0x10FFFF;
 
@@ -98,10 +96,6 @@ std::optional<CharacterReference> named_character(std::string_view text, Referen
   return std::nullopt;
 }
 
-bool is_xml_name(std::string_view reference) {
-  return std::ranges::any_of(kXmlNames, [&](std::string_view name) { return reference.substr(1) == name; });
-}
-
 }  // namespace
 
 std::optional<CharacterReference> reference_at(std::string_view text, ReferencePlace place) {
@@ -109,7 +103,7 @@ std::optional<CharacterReference> reference_at(std::string_view text, ReferenceP
     return numeric_character(text, place);
   }
   auto reference = named_character(text, place);
-  const bool is_known = reference && (place != ReferencePlace::kXml || is_xml_name(text.substr(0, reference->size)));
+  const bool is_known = reference && (place != ReferencePlace::kXml || text[reference->size - 1] == ';');
   return is_known ? std::move(reference) : std::nullopt;
 }
 

@@ -8,7 +8,7 @@ namespace dragoman::serving {
 
 /// Where a character reference stands. HTML has 2,231 names, reads 106 of them without a semicolon, and reads the
 /// numbers 128 to 159 as windows-1252. In an attribute, a name without a semicolon before "=" or a letter is text.
-/// XML has five names.
+/// XML needs the semicolon, and reads numbers as they are. It has five names; here it has those of XHTML too.
 enum class ReferencePlace { kHtmlText, kHtmlAttribute, kXml };
 
 /// A character reference such as "&amp;" or "&#x27;".

@@ -19,7 +19,7 @@ struct Lexeme {
     kDoctype,
     kCdata,        ///< from "<![CDATA[" to "]]>"
     kInstruction,  ///< XML: "<?x y?>", and the XML declaration
-    kEntity,       ///< XML: a reference to an entity that the reader does not know
+    kEntity,       ///< XML: a reference to an entity that is not a character
     kDropped,      ///< what HTML drops: "</>", and a tag that does not end
   };
   struct Attribute {

@@ -6,9 +6,11 @@
 #include <exception>
 #include <memory>
 #include <new>
+#include <set>
 
 #include "base/error.h"
 #include "base/utf8.h"
+#include "serving/text/character_references.h"
 #include "serving/text/html_text.h"
 
 namespace dragoman::serving {
@@ -62,6 +64,7 @@ class XmlReader {
     XML_SetCommentHandler(parser_.get(), on_comment);
     XML_SetCdataSectionHandler(parser_.get(), on_cdata_begin, on_cdata_end);
     XML_SetEndDoctypeDeclHandler(parser_.get(), on_doctype_end);
+    XML_SetEntityDeclHandler(parser_.get(), on_declared);
     XML_SetSkippedEntityHandler(parser_.get(), on_entity);
     XML_SetDefaultHandler(parser_.get(), on_other);  // also: expand no entity
     XML_UseForeignDTD(parser_.get(), XML_TRUE);      // an unknown entity is no error
@@ -125,10 +128,15 @@ class XmlReader {
   }
   static void on_cdata_end(void* data) { static_cast<XmlReader*>(data)->is_inside_ = false; }
   static void on_doctype_end(void* data) { static_cast<XmlReader*>(data)->is_inside_ = false; }
-  static void on_entity(void* data, const char* /*name*/, int is_parameter) {
+  static void on_declared(void* data, const char* name, int /*is_parameter*/, const char* /*value*/, int /*size*/,
+                          const char* /*base*/, const char* /*system_id*/, const char* /*public_id*/,
+                          const char* /*notation*/) {
+    guarded(data, [&](XmlReader& reader) { reader.declared_.insert(name); });
+  }
+  static void on_entity(void* data, const char* name, int is_parameter) {
     guarded(data, [&](XmlReader& reader) {
       if (is_parameter == 0) {
-        reader.add(LexemeKind::kEntity);
+        reader.add(reader.is_character(name) ? LexemeKind::kText : LexemeKind::kEntity);
       }
     });
   }
@@ -149,6 +157,13 @@ class XmlReader {
   size_t here() const {
     const auto index = static_cast<size_t>(std::max<XML_Index>(XML_GetCurrentByteIndex(parser_.get()), 0));
     return index + front_ - (is_wrapped_ ? std::min(index, kRootBegin.size()) : 0);
+  }
+
+  // Whether a reference to an entity stands for a character: HTML has its name, and the text does not declare it.
+  bool is_character(const std::string& name) const {
+    const std::string reference = "&" + name + ";";
+    const auto known = reference_at(reference, ReferencePlace::kXml);
+    return !declared_.contains(name) && known && known->size == reference.size();
   }
 
   void add(LexemeKind kind) {
@@ -216,6 +231,7 @@ class XmlReader {
   bool is_inside_ = false;   // a CDATA section or a DOCTYPE, which are one lexeme
   std::vector<Lexeme> lexemes_;
   std::vector<size_t> begins_;      // of each lexeme
+  std::set<std::string> declared_;  // entities
   std::vector<bool> self_closing_;  // one for each open element
   std::exception_ptr error_;
 };
