@@ -22,7 +22,7 @@ set(dragoman_link_flags "")
 foreach(folder IN LISTS dragoman_folders)
   string(PREPEND dragoman_link_flags "-ldragoman_${folder} ")  # the users of a library stand before it
 endforeach()
-set(dragoman_pc_requires "fmt libcrypto icu-uc icu-i18n sentencepiece libhwy")
+set(dragoman_pc_requires "fmt libcrypto icu-uc icu-i18n expat zlib liblzma libzstd sentencepiece libhwy")
 if(DRAGOMAN_MPI)
   string(APPEND dragoman_pc_requires " ompi-c")
 endif()
