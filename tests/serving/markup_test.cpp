@@ -133,6 +133,7 @@ TEST(Markup, WhatStaysInsideASentenceIsAPointOfIt) {
             "BY <span class=\"notranslate\">Ann <b>B</b></span>, THEN");
   EXPECT_EQ(loud("<b>go <x>1</x> on</b> <x>2</x> <x/> end", {.left_alone = {"x"}}),
             "<b>GO <x>1</x> ON</b> <x>2</x> <x/> END");
+  EXPECT_EQ(lines_of("go to <code>x</code>!? Or <code>y</code>.txt"), (Lines{"go to!?", "Or .txt"}));
   EXPECT_EQ(lines_of("a <pre>x</pre> b <code>y"), (Lines{"a", "b"})) << "blocks, and elements without an end";
   EXPECT_EQ(lines_of("a <x>b</x> c", {.left_alone = {"x"}, .splitting = {"x"}}), (Lines{"a", "c"}));
 }

@@ -105,12 +105,18 @@ struct HtmlLine {
   std::string_view html;
 };
 
-// Appends the words of a text. Behind what is kept, a mark that closes follows the word before it, for the model.
-void add_words(HtmlLine& line, const HtmlToken& token, size_t offset, ReferencePlace place) {
+// Returns whether a text begins with a mark that belongs to the word before it.
+bool begins_with_closing_mark(std::string_view text) {
   constexpr std::string_view kClosing = ".,;:!?)";
+  const size_t end = std::min(text.find_first_not_of(kClosing), text.size());
+  return end > 0 && is_blank(text.substr(end, 1));
+}
+
+// Appends the words of a text. Behind what is kept, a closing mark follows the word before it, as the model expects.
+void add_words(HtmlLine& line, const HtmlToken& token, size_t offset, ReferencePlace place) {
   if (!line.tags.empty() && line.tags.back().at == count_without_spaces(line.words.text())) {
     line.tags.back().before_space = is_blank(token.bytes.substr(0, 1));
-    if (line.tags.back().has_text && kClosing.find(token.bytes.front()) != std::string_view::npos) {
+    if (line.tags.back().has_text && begins_with_closing_mark(token.bytes)) {
       line.words.remove_last_space();
     }
   }
