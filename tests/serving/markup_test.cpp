@@ -86,6 +86,7 @@ TEST(Markup, ElementsEndWithoutEndTags) {
       {"<b translate=no>x<p>y</b>a</p>b", {"a", "b"}},
       {"<a>a<div translate=no>x<a>y</a></div>b</a>", {"a", "b"}},
       {"<div><b>a</div>b</b> c", {"a", "b", "c"}},
+      {"<html><body translate=no>x</body></html>y", {}},
       {"<br translate=no>a <img translate=no> b", {"a b"}},
       {"<svg><g translate=no/><text>a</text></svg>b", {"a", "b"}},
       {"<svg translate=no><text>x<p>a", {"a"}},
@@ -133,6 +134,8 @@ TEST(Markup, WhatStaysInsideASentenceIsAPointOfIt) {
             "BY <span class=\"notranslate\">Ann <b>B</b></span>, THEN");
   EXPECT_EQ(loud("<b>go <x>1</x> on</b> <x>2</x> <x/> end", {.left_alone = {"x"}}),
             "<b>GO <x>1</x> ON</b> <x>2</x> <x/> END");
+  EXPECT_EQ(loud("go <button translate=no>OK</button> now"), "GO <button translate=no>OK</button> NOW");
+  EXPECT_EQ(lines_of("<body translate='no'>x</body>", kXml), Lines());
   EXPECT_EQ(lines_of("go to <code>x</code>!? Or <code>y</code>.txt"), (Lines{"go to!?", "Or .txt"}));
   EXPECT_EQ(lines_of("a <pre>x</pre> b <code>y"), (Lines{"a", "b"})) << "blocks, and elements without an end";
   EXPECT_EQ(lines_of("a <x>b</x> c", {.left_alone = {"x"}, .splitting = {"x"}}), (Lines{"a", "c"}));

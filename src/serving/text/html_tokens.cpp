@@ -30,6 +30,7 @@ constexpr std::string_view kNeverTranslated[] = {"script", "style",   "textarea"
                                                  "iframe", "noembed", "noframes", "plaintext"};
 constexpr std::string_view kUsuallyKept[] = {"code", "pre"};
 constexpr std::string_view kXmlNeverTranslated[] = {"script", "style", "textarea"};
+constexpr std::string_view kControls[] = {"button", "object", "select"};  // special, but inside a sentence
 constexpr std::string_view kXmlBlocks[] = {"script", "style", "textarea", "pre"};
 
 bool contains(std::span<const std::string_view> names, std::string_view name) {
@@ -142,7 +143,7 @@ class PartReader {
     size_t keeper = stack_.innermost().keeper;
     if (lexeme.kind == Lexeme::Kind::kStartTag && holds_content(lexeme)) {
       keeper = open(lexeme);
-    } else if (lexeme.kind == Lexeme::Kind::kEndTag) {
+    } else if (lexeme.kind == Lexeme::Kind::kEndTag && ends_element(lexeme)) {
       const ElementStack::Element closed = stack_.close(lexeme.name);
       keeper = closed.name.empty() ? keeper : closed.keeper;
       if (closed.is_keeper) {
@@ -151,6 +152,9 @@ class PartReader {
     }
     parts.push_back({std::move(lexeme), keeper});
   }
+
+  // What follows the end of the body belongs to the body.
+  bool ends_element(const Lexeme& tag) const { return options_.is_xml || (tag.name != "body" && tag.name != "html"); }
 
   // HTML does not close an element with "/>" outside svg and math; here it closes the elements `left_alone` too.
   bool holds_content(const Lexeme& tag) const {
@@ -212,7 +216,8 @@ Kind kind_of(const Lexeme& lexeme, const MarkupOptions& options) {
 
 // Returns the kind of an element that is not translated.
 Kind kind_of(const Keeper& keeper, const MarkupOptions& options) {
-  const bool is_block = options.is_xml ? contains(kXmlBlocks, keeper.name) : is_special_element(keeper.name);
+  const bool is_block = options.is_xml ? contains(kXmlBlocks, keeper.name)
+                                       : is_special_element(keeper.name) && !contains(kControls, keeper.name);
   const bool is_break = is_block || contains(options.splitting, keeper.name);
   return is_break || !keeper.is_closed || keeper.runs != 1 ? Kind::kBreak : Kind::kKept;
 }
