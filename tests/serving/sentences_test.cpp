@@ -56,7 +56,7 @@ TEST(Sentences, AnAbbreviationAtAnEndIsBeforeAWordThatBeginsSentences) {
   expect_cuts("en", {"He lives in the U.S.A.| The dog sleeps.", "It is 5 p.m.| The dog sleeps.", "The U.S. Senate met.",
                      "They sell apples, pears, etc.| We buy them.", "He works for Apple Inc.| They pay him.",
                      "George W. Bush slept.", "He takes vitamin C.| It helps.", "So do I.| Bob sleeps.",
-                     "He met I. M. Pei.", "Ph.D. students met.| U.S. Senators left."});
+                     "He met I. M. Pei.", "Ph.D. students met.| U.S. Senators left.", "He saw Albert I. Jones."});
   expect_cuts("es", {"En EE. UU. García duerme.", "En EE. UU.| El gato duerme."});
   expect_cuts("de", {"Sie verkaufen Äpfel usw.| Wir kaufen sie.", "Im Jahr 44 v. Chr.| Er starb."});
 }
@@ -70,7 +70,8 @@ TEST(Sentences, OrdinalsBelongToTheLanguage) {
   expect_cuts("pl", {"W 19. Pułku", "Ma 25.| Ona śpi."});
   expect_cuts("fr", {"Il a 25.| Marie dort."});
   for (const std::string language : {"en", "de", "fr", "zh", ""}) {
-    expect_cuts(language, {"1. Maria", "A. Maria", "IV. Maria", "Maria sang.| 2. Tom da."});
+    expect_cuts(language,
+                {"1. Maria", "A. Maria", "IV. Maria", "• 9. Maria", "(12. Maria)", "Maria sang.| 2. Tom da."});
   }
 }
 
@@ -78,13 +79,13 @@ TEST(Sentences, MarksOfAllScriptsEndSentences) {
   expect_cuts("ar", {"هل نمت؟| نعم.| نام القط."});
   expect_cuts("ur", {"بلی سوئی۔| کتا بھاگا۔"});
   expect_cuts("hi", {"नमस्ते।| आप कैसे हैं।", "राम आया॥|सीता आई॥"});
-  expect_cuts("hy", {"Կատուն քնեց։| Շունը վազեց։"});
+  expect_cuts("hy", {"Կատուն քնեց։| Շունը վազեց։", "Կատուն քնեց:| Շունը վազեց:", "10:30"});
   expect_cuts("am", {"ድመቷ ተኛች።| ውሻው ሮጠ።"});
   expect_cuts("km", {"ឆ្មាគេង។| ឆ្កែរត់។"});
   expect_cuts("my", {"ကြောင်အိပ်သည်။|ခွေးပြေးသည်။"});
   expect_cuts("ja", {"猫は寝た｡|犬は走った。|「はい。」と言った．|終わり", "３．５です"});
   expect_cuts("zh", {"我来了。|你呢？|好！|走", "他说：“好。”|我走了", "我走了。|“好。”|他说：\"好。\"|我走了。|\"好\"",
-                     "好吗?|好.|走吧", "你好。，好", "我……我走"});
+                     "好吗?|好.|走吧", "你好。，好", "我……我走", "去看《摔跤吧！爸爸》好吗？|好！", "《一。|好。"});
   expect_cuts("el", {"Πώς είσαι;| Καλά."});
   expect_cuts("en", {"One; Two"});
   expect_cuts("ko", {"네.| 저는 잡니다."});
@@ -111,7 +112,7 @@ TEST(Sentences, TakeCodesInAnyForm) {
 
 TEST(SentenceRules, ListsHaveBlanksAtBothEnds) {
   for (const std::string language :
-       {"", "en", "de", "fr", "es", "it", "pt", "nl", "da", "sv", "fi", "pl", "cs", "hu", "is", "ru", "el"}) {
+       {"", "en", "de", "fr", "es", "it", "pt", "nl", "da", "sv", "fi", "pl", "cs", "hu", "is", "ru", "hy", "el"}) {
     const SentenceRules& rules = sentence_rules(language);
     for (const std::u32string_view list :
          {rules.codes, rules.inside, rules.at_ends, rules.numbers, rules.openers, rules.letters}) {

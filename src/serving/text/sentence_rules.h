@@ -17,7 +17,7 @@ struct SentenceRules {
   std::u32string_view ending = {};   ///< words that end so may end a sentence too, as those of `at_ends`
   bool has_ordinals = false;         ///< a number and a full stop are an ordinal
   bool points_inwards = false;       ///< quotes are »so«, so that » opens
-  char32_t mark = 0;                 ///< one more mark that ends a sentence; 0 = none
+  char32_t mark = 0;                 ///< a mark like the question mark; 0 = none
 };
 
 /// Returns the rules of a language, or those that hold for any language.

@@ -44,7 +44,7 @@ bool is_dash(char32_t c) {
   return u_charType(icu_code(c)) == U_DASH_PUNCTUATION;
 }
 
-// Marks of scripts with capitals. They stand inside a sentence too, so they need blanks and a beginning behind them.
+// The marks of scripts with capitals.
 bool is_weak_mark(char32_t c) {
   constexpr char32_t kFirstDouble = 0x203C, kLastDouble = 0x2049;  // ‼ to ⁉
   return c == U'.' || c == U'!' || c == U'?' || c == U'…' || (c >= kFirstDouble && c <= kLastDouble);
@@ -79,18 +79,16 @@ bool has_ending(std::u32string_view ending, std::u32string_view word) {
 
 // A line and the rules of its language. Positions are characters.
 struct Line {
-  Line(std::u32string_view line, const SentenceRules& of_language)
-      : text(line), rules(of_language), is_quoted(line.size() + 1) {
-    for (size_t place = 0; place < text.size(); ++place) {
-      is_quoted[place + 1] = is_quoted[place] != (text[place] == U'"');
-    }
-  }
+  Line(std::u32string_view line, const SentenceRules& of_language);
 
   std::u32string_view text;
   const SentenceRules& rules;
   std::vector<bool> is_quoted;  // the number of " before a character is odd
+  std::vector<bool> is_title;   // a character is inside 《 and 》
 
   char32_t at(size_t place) const { return place < text.size() ? text[place] : U'\0'; }
+  // Weak marks also stand inside a sentence, so they need blanks and a beginning behind them.
+  bool is_weak(size_t mark) const { return is_weak_mark(at(mark)) || at(mark) == rules.mark; }
   size_t skip_blanks(size_t place) const {
     while (is_white(at(place))) {
       ++place;
@@ -108,9 +106,26 @@ struct Line {
   bool is_number_at(size_t place) const;
   std::u32string with_letter_before(size_t first, std::u32string_view token) const;
   bool ends_without_blanks(size_t mark, size_t next) const;
-  bool is_inside(size_t begin, size_t mark, size_t next) const;
-  size_t end_behind(size_t begin, size_t mark) const;
+  bool is_behind_capital(size_t place) const;
+  bool is_inside(size_t first_word, size_t mark, size_t next) const;
+  size_t end_behind(size_t first_word, size_t mark) const;
 };
+
+Line::Line(std::u32string_view line, const SentenceRules& of_language)
+    : text(line), rules(of_language), is_quoted(line.size() + 1), is_title(line.size()) {
+  size_t open = std::u32string_view::npos;
+  for (size_t place = 0; place < text.size(); ++place) {
+    is_quoted[place + 1] = is_quoted[place] != (text[place] == U'"');
+    if (text[place] == U'《') {
+      open = place;
+    } else if (text[place] == U'》') {
+      for (; open < place; ++open) {
+        is_title[open] = true;
+      }
+      open = std::u32string_view::npos;
+    }
+  }
+}
 
 bool Line::is_mark(size_t place) const {
   constexpr char32_t kKhmer = 0x17D4;  // Unicode 15 does not count it
@@ -211,11 +226,22 @@ bool Line::is_number_at(size_t place) const {
   return is_decimal(at(place)) || (is_roman(word) && !has_word(rules.letters, word));
 }
 
-// Returns whether the full stop at `mark` stands inside the sentence that begins at `begin`, if a sentence could begin
-// at `next`.
-bool Line::is_inside(size_t begin, size_t mark, size_t next) const {
+// Returns whether the word before the one at `place` begins with a capital.
+bool Line::is_behind_capital(size_t place) const {
+  while (place > 0 && is_white(text[place - 1])) {
+    --place;
+  }
+  while (place > 0 && is_word_part(text[place - 1])) {
+    --place;
+  }
+  return u_isupper(icu_code(at(place))) != 0;
+}
+
+// Returns whether the full stop at `mark` stands inside a sentence, if another one could begin at `next`.
+// @param first_word  the begin of the first word of the sentence
+bool Line::is_inside(size_t first_word, size_t mark, size_t next) const {
   size_t first = mark;
-  while (first > begin && (is_word_part(text[first - 1]) || text[first - 1] == U'.')) {
+  while (first > first_word && (is_word_part(text[first - 1]) || text[first - 1] == U'.')) {
     --first;
   }
   const std::u32string_view token = text.substr(first, mark - first);
@@ -227,7 +253,7 @@ bool Line::is_inside(size_t begin, size_t mark, size_t next) const {
   const bool is_number = std::ranges::all_of(word, is_decimal);
   const bool is_one_letter = word.size() == 1 && has_case(word.front());
   const bool is_short = is_one_letter || (is_number && word.size() <= kLongestNumber) || is_roman(word);
-  if (is_short && token.size() == word.size() && behind_opening(skip_blanks(begin)) >= first) {
+  if (is_short && token.size() == word.size() && first <= first_word) {
     return true;  // it numbers the sentence
   }
   if (has_abbreviation(rules.inside, with_letter_before(first, token)) ||
@@ -235,8 +261,8 @@ bool Line::is_inside(size_t begin, size_t mark, size_t next) const {
     return true;
   }
   const bool is_ordinal = rules.has_ordinals && ((is_number && word.size() < kLongestNumber) || is_roman(word));
-  const bool is_initial =
-      is_one_letter && (token.size() > 1 || !has_word(rules.letters, token) || at(next + 1) == U'.');
+  const bool is_initial = is_one_letter && (token.size() > 1 || !has_word(rules.letters, token) ||
+                                            at(next + 1) == U'.' || is_behind_capital(first));
   return (is_ordinal || is_initial || has_abbreviation(rules.at_ends, token) || has_ending(rules.ending, token)) &&
          !is_opener(next);
 }
@@ -244,7 +270,7 @@ bool Line::is_inside(size_t begin, size_t mark, size_t next) const {
 // Returns whether the mark at `mark` ends a sentence if no blanks stand between its sentence and `next`.
 bool Line::ends_without_blanks(size_t mark, size_t next) const {
   const char32_t after = at(next);
-  if (is_weak_mark(text[mark])) {
+  if (is_weak(mark)) {
     if (text[mark] == U'…' || !is_letter_or_digit(after) || !written_without_spaces(after)) {
       return false;
     }
@@ -262,18 +288,19 @@ bool Line::ends_without_blanks(size_t mark, size_t next) const {
   return !is_in_number && !is_said && !is_comma;
 }
 
-// Returns the end of the sentence that begins at `begin` and whose last mark is at `mark`, or 0 if it goes on.
-size_t Line::end_behind(size_t begin, size_t mark) const {
+// Returns the end of the sentence whose first word begins at `first_word` and whose last mark is at `mark`, or 0 if it
+// goes on.
+size_t Line::end_behind(size_t first_word, size_t mark) const {
   const size_t end = behind_closing(mark);
   const size_t next = skip_blanks(end);
   if (next == text.size()) {
     return 0;
   }
-  if (next == end || !is_weak_mark(text[mark])) {
+  if (next == end || !is_weak(mark)) {
     return ends_without_blanks(mark, next) ? end : 0;
   }
   const size_t first = behind_opening(next);
-  const bool is_end = begins_sentence(first) && !(text[mark] == U'.' && is_inside(begin, mark, first));
+  const bool is_end = begins_sentence(first) && !(text[mark] == U'.' && is_inside(first_word, mark, first));
   return is_end ? end : 0;
 }
 
@@ -284,23 +311,25 @@ std::vector<size_t> sentence_ends(std::string_view line, std::string_view langua
   const Line whole{text, sentence_rules(language)};
   std::vector<size_t> ends;
   bool has_words = false;  // a letter or digit follows the last end
+  size_t first_word = 0;   // its place
   size_t last_word = text.size();
   while (last_word > 0 && !is_letter_or_digit(text[last_word - 1])) {
     --last_word;
   }
-  size_t begin = 0;  // of the sentence
   size_t bytes = 0;  // number of bytes before `at`
   for (size_t at = 0; at < last_word;) {
-    has_words = has_words || is_letter_or_digit(text[at]);
-    const bool is_last_mark = has_words && whole.is_mark(at) && !whole.is_mark(at + 1);
-    const size_t end = is_last_mark ? whole.end_behind(begin, at) : 0;
+    if (!has_words && is_letter_or_digit(text[at])) {
+      has_words = true;
+      first_word = at;
+    }
+    const bool is_last_mark = has_words && !whole.is_title[at] && whole.is_mark(at) && !whole.is_mark(at + 1);
+    const size_t end = is_last_mark ? whole.end_behind(first_word, at) : 0;
     const size_t next = end != 0 ? end : at + 1;
     bytes += base::encode_utf8(std::u32string_view(text).substr(at, next - at)).size();
     at = next;
     if (end != 0 && end < last_word) {
       ends.push_back(bytes);
       has_words = false;
-      begin = end;
     }
   }
   return ends;
