@@ -102,6 +102,11 @@ void add_serve_command(CLI::App& app, Run& run) {
                    "File of the keys that open the server: SHA-256, name, requests and characters a minute; without it "
                    "no key is needed")
       ->type_name("FILE");
+  command
+      ->add_option("--glossaries", options.glossaries,
+                   "Folder in which the server keeps the glossaries of DeepL's interface; made if it does not exist. "
+                   "Without it glossaries are refused")
+      ->type_name("DIR");
   command->add_flag("--allow-other-origins", options.allow_other_origins,
                     "Let web pages from elsewhere use the server (CORS)");
   arguments->flags = std::make_unique<SearchFlags>(*command);

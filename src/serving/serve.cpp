@@ -9,6 +9,7 @@
 #include "serving/http/router.h"
 #include "serving/routes/deepl_routes.h"
 #include "serving/routes/file_routes.h"
+#include "serving/routes/glossary_routes.h"
 #include "serving/routes/health_routes.h"
 #include "serving/routes/inspect_routes.h"
 #include "serving/routes/libretranslate_routes.h"
@@ -31,6 +32,10 @@ std::shared_ptr<ApiKeys> load_keys(const std::filesystem::path& file) {
   return file.empty() ? nullptr : std::make_shared<ApiKeys>(file);
 }
 
+std::unique_ptr<GlossaryStore> open_glossaries(const std::filesystem::path& folder) {
+  return folder.empty() ? nullptr : std::make_unique<GlossaryStore>(folder);
+}
+
 double slowest_rate(const ServedModels& models) {
   return std::ranges::min_element(models.all(), {}, &ServedModel::rate)->rate;
 }
@@ -40,9 +45,10 @@ class Serving {
  public:
   explicit Serving(const ServeOptions& options)
       : options_(options),
-        router_(options.allow_other_origins ? OtherOrigins::kAllowed : OtherOrigins::kRefused),
+        router_(other_origins()),
         server_(options.listen, options.http, hooks()),
         keys_(load_keys(options.api_keys)),
+        glossaries_(open_glossaries(options.glossaries)),
         models_(ServedModels::load(options.load)),
         service_(base::thread_count(options.load.threads.workers),
                  models_.get()->all().front().search.execution.batch_tokens, options.longest_wait,
@@ -52,7 +58,8 @@ class Serving {
                  .service = service_,
                  .metrics = metrics_,
                  .limits = options.texts,
-                 .request_time = options.request_time},
+                 .request_time = options.request_time,
+                 .glossaries = glossaries_.get()},
         reloader_([this] { reload(); }, [this](const std::string& line) { say(line); }) {
     service_.on_begun = [this](double seconds) { metrics_.add_queue_wait(seconds); };
     add_page_routes(router_);
@@ -63,6 +70,7 @@ class Serving {
     add_libretranslate_routes(router_, context_);
     add_file_routes(router_, context_);
     add_deepl_routes(router_, context_);
+    add_glossary_routes(router_, context_, glossary_work_, [this](const std::string& line) { say(line); });
     add_stream_routes(router_, context_);
   }
 
@@ -77,10 +85,15 @@ class Serving {
   }
 
  private:
+  OtherOrigins other_origins() const {
+    return options_.allow_other_origins ? OtherOrigins::kAllowed : OtherOrigins::kRefused;
+  }
+
   HttpHooks hooks() {
     return {.handle = [this](std::shared_ptr<HttpExchange> exchange) { router_.handle(exchange); },
             .answered = [this](const Request& request, int status,
-                               double seconds) { metrics_.add_request(router_.label_of(request), status, seconds); }};
+                               double seconds) { metrics_.add_request(router_.label_of(request), status, seconds); },
+            .headers = headers_of_every_answer(other_origins())};
   }
 
   void say(const std::string& line) {
@@ -111,10 +124,12 @@ class Serving {
   Router router_;
   HttpServer server_;  // listens before the models are loaded, so that a port in use is reported at once
   Current<ApiKeys> keys_;
+  std::unique_ptr<GlossaryStore> glossaries_;  // null if no folder was named
   Current<const ServedModels> models_;
   TranslationService service_;
   ServingContext context_;
   WorkQueue inspections_{kMostInspections};  // ends before the server, through which it answers
+  WorkQueue glossary_work_{kMostGlossaryRequests};
   Reloader reloader_;
 };
 

@@ -20,6 +20,7 @@ struct ServeOptions {
   std::chrono::milliseconds request_time{30000};    ///< limit for the answer to a request
   std::chrono::milliseconds drain_time{30000};      ///< limit for the requests under way when the server stops
   std::filesystem::path api_keys;                   ///< file of ApiKeys; empty = no key is needed
+  std::filesystem::path glossaries;                 ///< folder of GlossaryStore; empty = no glossaries are kept
   bool allow_other_origins = false;                 ///< CORS, see OtherOrigins
   /// Called with each line of the server's log, without the line end. Threads: several threads call it, one at a time.
   std::function<void(const std::string&)> say = [](const std::string&) {};

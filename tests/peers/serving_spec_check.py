@@ -25,14 +25,16 @@ def main():
     tool = pathlib.Path(sys.executable).parent / "schemathesis"
     with tempfile.TemporaryDirectory() as folder:
         model = arguments.model or train(program, pathlib.Path(folder))
-        with Server(program, model) as server:
+        with Server(program, model, "--glossaries", pathlib.Path(folder) / "glossaries") as server:
             command = [tool, "run", f"{server.address}/spec", "--continue-on-failure", "--seed", "1"]
             command += ["--max-examples", str(arguments.examples), "--request-timeout", "60"]
-            apart = ["/translate_file", "/v1/inspect"]
+            apart = ["/translate_file", "/v1/inspect", "/v2/translate", "/v2/glossaries", "/v3/glossaries"]
+            apart += [f"/v3/glossaries/{{glossary_id}}{rest}" for rest in ("", "/entries", "/dictionaries")]
             most = [word for path in apart for word in ("--exclude-path", path)]
             found = subprocess.run([*command, *most], cwd=folder).returncode
             # OpenAPI cannot say that a file's name must end in .txt, that a text must not be blank or have more than
-            # 128 tokens, and what modules a model has, so that such requests are refused here.
+            # 128 tokens, what modules a model has, that a glossary needs a source language, and how entries and their
+            # languages are written, so that such requests are refused here.
             refused = [word for path in apart for word in ("--include-path", path)]
             refused += ["--exclude-checks", "positive_data_acceptance"]
             found_apart = subprocess.run([*command, *refused], cwd=folder).returncode

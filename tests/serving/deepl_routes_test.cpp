@@ -76,7 +76,7 @@ TEST_F(Routes, DeeplRefusesWhatItCannotDo) {
   expect_message(get("/v2/nothing"), 404, "Not found");
 }
 
-TEST_F(Routes, DeeplListsLanguagesUsageAndNoGlossaries) {
+TEST_F(Routes, DeeplListsLanguagesAndUsage) {
   EXPECT_EQ(ask_json(get("/v2/languages", "type=target")),
             json::parse(R"j([{"language":"DE","name":"German","supports_formality":false},
                             {"language":"EN","name":"English","supports_formality":false},
@@ -87,9 +87,8 @@ TEST_F(Routes, DeeplListsLanguagesUsageAndNoGlossaries) {
   EXPECT_EQ(ask_json(get("/v2/usage"))["character_count"], 0);
   ask(post_json("/v2/translate", deepl()));
   EXPECT_EQ(ask_json(get("/v2/usage"))["character_count"], kCat.size() + kDog.size());
-  EXPECT_EQ(ask_json(get("/v2/glossaries")), json({{"glossaries", json::array()}}));
-  EXPECT_EQ(ask_json(get("/v2/glossary-language-pairs")), json({{"supported_languages", json::array()}}));
   EXPECT_EQ(ask_json(get("/v3/languages", "resource=translate_text")).size(), 4U);
+  EXPECT_EQ(ask_json(get("/v3/languages", "resource=glossary")).size(), 4U);
 }
 
 TEST_F(Routes, DeeplCutsSentencesAsAsked) {
@@ -118,7 +117,18 @@ TEST_F(Routes, DeeplReadsMarkupAsAsked) {
             translated(kCat) + translated("the dog"));
   EXPECT_THAT(text(xml, {{"tag_handling", "xml"}, {"splitting_tags", {"x"}}}),
               HasSubstr(translated("the cat") + " <x id=\"1\"/>" + translated("runs") + "</s>"));
-  EXPECT_THAT(text("the <q>cat</q> runs", {{"tag_handling", "html"}, {"ignore_tags", "q"}}), HasSubstr(" <q>cat</q> "));
+  EXPECT_THAT(text("the <q>cat</q> runs", {{"tag_handling", "html"}, {"ignore_tags", "Q"}}), HasSubstr("<q>cat</q>"));
+  EXPECT_EQ(text("<p class=\"notranslate\">the cat</p>", {{"tag_handling", "html"}}),
+            "<p class=\"notranslate\">the cat</p>");
+  const json keep_upper = {{"tag_handling", "xml"}, {"ignore_tags", {"X"}}};
+  EXPECT_EQ(text("<X>the cat runs</X>", keep_upper), "<X>the cat runs</X>");
+  EXPECT_EQ(text("<x>the cat runs</x>", keep_upper), "<x>" + translated(kCat) + "</x>") << "XML reads case";
+}
+
+TEST_F(Routes, DeeplRefusesXmlThatIsNotWellFormed) {
+  const json xml = {{"text", {"the cat", "the\n<b>dog"}}, {"tag_handling", "xml"}};
+  expect_message(post_json("/v2/translate", deepl(xml)), 400,
+                 "Tag handling parsing failed, please check input: mismatched tag at line 2, column 7");
 }
 
 }  // namespace

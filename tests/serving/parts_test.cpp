@@ -250,6 +250,66 @@ TEST(RequestFields, AnyBytesAreText) {
   EXPECT_EQ(fields.text("y"), "");
 }
 
+TEST(RequestFields, AByteOrderMarkOfJsonIsNoText) {
+  const std::string mark = "\xEF\xBB\xBF";
+  EXPECT_EQ(RequestFields(post("/", "application/json", mark + R"({"q":"a"})")).text("q"), "a");
+  EXPECT_THROW(RequestFields(post("/", "application/json", mark + mark + "{}")), HttpError);
+  using namespace std::string_literals;
+  EXPECT_EQ(RequestFields(post("/", "application/json", "\xFF\xFE{\0\"\0q\0\"\0:\0\"\0\xE4\0\"\0}\0"s)).text("q"), "ä");
+}
+
+TEST(RequestFields, TextIsReadInTheCharsetThatTheClientNames) {
+  const auto q = [](const std::string& type, const std::string& body) {
+    return RequestFields(post("/", type, body)).text("q");
+  };
+  const std::string form = "application/x-www-form-urlencoded; charset=";
+  EXPECT_EQ(q(form + "iso-8859-1", "q=caf%E9"), "café");
+  EXPECT_EQ(q(form + "ISO-8859-1", "q=caf\xE9 %96"), "café –") << "as browsers read it";
+  EXPECT_EQ(q(form + "\"windows-1251\"", "q=%E4%E0"), "да");
+  EXPECT_EQ(q(form + "Shift_JIS", "q=%93%FA%96%7B"), "日本");
+  EXPECT_EQ(q(form + "UTF-8", "q=caf%C3%A9"), "café");
+  EXPECT_EQ(q(form + "utf8", "q=caf%C3%A9"), "café");
+  EXPECT_EQ(q("application/json; charset=iso-8859-1", "{\"q\":\"caf\xE9\"}"), "café");
+  Request query = post("/", form + "iso-8859-1", "");
+  query.query = "q=caf%C3%A9";
+  EXPECT_EQ(RequestFields(query).text("q"), "café") << "a query is UTF-8";
+  const auto multipart = [&](const std::string& of_part, const std::string& more) {
+    return q("multipart/form-data; boundary=b",
+             "--b\r\nContent-Disposition: form-data; name=q\r\n" + of_part + "\r\ncaf\xE9\r\n" + more + "--b--");
+  };
+  EXPECT_EQ(multipart("Content-Type: text/plain; charset=iso-8859-1\r\n", ""), "café");
+  EXPECT_EQ(multipart("", "--b\r\nContent-Disposition: form-data; name=_charset_\r\n\r\niso-8859-1\r\n"), "café");
+  EXPECT_EQ(multipart("", ""), "caf\xEF\xBF\xBD");
+}
+
+TEST(RequestFields, ACharsetThatIsNotKnownIsRefusedByName) {
+  for (const std::string name : {"utf-9", "../../etc/passwd", "utf-16", "utf-7"}) {
+    try {
+      RequestFields(post("/", "application/x-www-form-urlencoded; charset=" + name, "q=a"));
+      ADD_FAILURE() << name;
+    } catch (const HttpError& error) {
+      EXPECT_EQ(error.status(), 415);
+      EXPECT_THAT(error.what(), HasSubstr("\"" + name + "\""));
+    }
+  }
+}
+
+TEST(RequestFields, UploadsAreUtf8WithoutAMark) {
+  const auto upload = [](const std::string& type, const std::string& bytes) {
+    return RequestFields(post("/", "multipart/form-data; boundary=b",
+                              "--b\r\nContent-Disposition: form-data; name=file; filename=a.txt\r\nContent-Type: " +
+                                  type + "\r\n\r\n" + bytes + "\r\n--b--"))
+        .uploads()
+        .front()
+        .bytes;
+  };
+  using namespace std::string_literals;
+  EXPECT_EQ(upload("text/plain", "\xEF\xBB\xBFä"), "ä");
+  EXPECT_EQ(upload("text/plain", "\xFF\xFE\xE4\0"s), "ä");
+  EXPECT_EQ(upload("text/plain", "\xFE\xFF\0\xE4"s), "ä");
+  EXPECT_EQ(upload("text/plain; charset=iso-8859-1", "\xE4"), "ä");
+}
+
 TEST(RequestFields, NumbersAndTruthsAreStrict) {
   const RequestFields fields(post_json("/", {{"a", "3"}, {"b", 4}, {"c", 1.5}, {"d", true}, {"e", "yes"}, {"f", "0"}}));
   EXPECT_EQ(fields.number("a", 0), 3);
@@ -274,7 +334,9 @@ TEST(RequestFields, BadMultipartFormsAreRefused) {
   const std::string part = "--b\r\nContent-Disposition: form-data; name=q\r\n\r\nx\r\n";
   EXPECT_EQ(status(type, part + "--b--\r\n"), 200);
   EXPECT_EQ(status("multipart/form-data; boundary=\"b\"", part + "--b--"), 200);
-  for (const std::string& bad : {std::string(), part, part + "--c--", "x" + part,
+  EXPECT_EQ(status(type, "\r\n" + part + "--b--"), 200) << "an empty preamble";
+  EXPECT_EQ(status(type, "For old readers\r\n\r\n" + part + "--b--\r\nbehind the end\r\n--b\r\n"), 200);
+  for (const std::string& bad : {std::string(), part, part + "--c--", "x" + part, "x" + part + "--c--",
                                  std::string("--b\r\nX: y\r\n\r\nx\r\n--b--"), std::string("--b\r\n\r\n--b--")}) {
     EXPECT_EQ(status(type, bad), 400) << bad;
   }
@@ -313,10 +375,11 @@ TEST(TranslatedFiles, TheOldestGoWhenThereIsNoRoom) {
 
 TEST(ReplyHead, GuardsBrowsersAndCannotBeSplit) {
   const std::string head = reply_head({.body = "abc", .headers = {{"X-A", "b"}, {"X-B", "c\r\nSet-Cookie: d"}}},
-                                      Framing::kLength, Connection::kKeepAlive);
+                                      Framing::kLength, Connection::kKeepAlive, std::vector<Header>{{"X-Server", "d"}});
   EXPECT_THAT(head, HasSubstr("HTTP/1.1 200 OK\r\n"));
   EXPECT_THAT(head, HasSubstr("Content-Length: 3\r\n"));
   EXPECT_THAT(head, HasSubstr("X-A: b\r\n"));
+  EXPECT_THAT(head, HasSubstr("X-Server: d\r\n"));
   EXPECT_THAT(head, HasSubstr("X-Content-Type-Options: nosniff\r\n"));
   EXPECT_THAT(head, HasSubstr("default-src 'none'; script-src 'self'"));
   EXPECT_THAT(head, testing::Not(HasSubstr("Set-Cookie")));

@@ -4,6 +4,8 @@
 #include <fmt/format.h>
 #include <gtest/gtest.h>
 
+#include <array>
+
 #include "base/random.h"
 #include "framing_cases.h"
 
@@ -75,6 +77,37 @@ TEST(RequestReader, RefusesWhatTwoProgramsCouldReadDifferently) {
     EXPECT_EQ(seen, std::vector<std::string>{std::to_string(one.status)}) << one.what;
   }
   EXPECT_GE(framing_cases().size(), 60U);
+}
+
+TEST(RequestReader, AbsoluteTargetsAreServedUnderTheirHost) {
+  const auto request = [](const std::string& line) {
+    RequestReader reader(kLimits);
+    EXPECT_EQ(reader.add(line + " HTTP/1.1\r\nHost: other\r\n\r\n"), State::kDone) << line;
+    return reader.take_request();
+  };
+  for (const auto& [line, path, query, host] : std::vector<std::array<std::string, 4>>{
+           {"POST http://127.0.0.1:5055/translate", "/translate", "", "127.0.0.1:5055"},
+           {"GET HTTP://a.example/languages?x=http://b/", "/languages", "x=http://b/", "a.example"},
+           {"GET https://[::1]:80?q=1", "/", "q=1", "[::1]:80"},
+           {"OPTIONS http://a", "/", "", "a"},
+           {"OPTIONS *", "*", "", "other"},
+           {"GET /a?b?c", "/a", "b?c", "other"}}) {
+    const Request seen = request(line);
+    EXPECT_EQ(seen.path, path) << line;
+    EXPECT_EQ(seen.query, query) << line;
+    EXPECT_EQ(seen.header("Host"), host) << line;
+  }
+}
+
+TEST(RequestReader, EmptyLinesBeforeARequestAreSkipped) {
+  const std::string posted = request_of("Content-Length: 5\r\n", "hello");
+  const std::string bytes = "\r\n" + posted + "\r\n" + posted + "\r\n\r\n\r\n" + posted + "\r\n";
+  const std::vector<std::string> expected(3, "POST /translate? hello");
+  EXPECT_EQ(read_all(bytes, {}), expected);
+  EXPECT_EQ(read_all(bytes, std::vector<size_t>(bytes.size(), 1)), expected);
+  RequestReader reader(kLimits);
+  EXPECT_EQ(reader.add("\r\n\r"), State::kIdle) << "no byte of a request has arrived";
+  EXPECT_EQ(reader.add("\n" + posted), State::kDone);
 }
 
 TEST(RequestReader, TrailersAreNoHeaders) {

@@ -9,6 +9,7 @@
 #include "served_tiny_model.h"
 #include "serving/routes/deepl_routes.h"
 #include "serving/routes/file_routes.h"
+#include "serving/routes/glossary_routes.h"
 #include "serving/routes/health_routes.h"
 #include "serving/routes/libretranslate_routes.h"
 #include "serving/routes/metrics_routes.h"
@@ -34,6 +35,7 @@ class Routes : public testing::Test {
     add_libretranslate_routes(router_, context_);
     add_file_routes(router_, context_);
     add_deepl_routes(router_, context_);
+    add_glossary_routes(router_, context_, glossary_work_, [this](const std::string& line) { said_ = line; });
     add_stream_routes(router_, context_);
   }
 
@@ -72,8 +74,16 @@ class Routes : public testing::Test {
   Current<ApiKeys> keys_{nullptr};
   Current<const ServedModels> models_{served_tiny_models({{"en", "de"}, {"de", "en"}, {"fr", "pt-BR"}})};
   TranslationService service_{2, 2048, std::chrono::seconds(2)};
-  ServingContext context_{.models = models_, .keys = keys_, .service = service_, .metrics = metrics_, .limits = {}};
+  GlossaryStore glossaries_{folder_.path() / "glossaries"};
+  ServingContext context_{.models = models_,
+                          .keys = keys_,
+                          .service = service_,
+                          .metrics = metrics_,
+                          .limits = {},
+                          .glossaries = &glossaries_};
   Router router_;
+  std::string said_;  // the last line of the log
+  WorkQueue glossary_work_{kMostGlossaryRequests};
 };
 
 inline const std::string kCat = "the cat runs";

@@ -125,7 +125,7 @@ TEST(TextPlan, SentencesEndAtBlocksAndNotAtTagsInside) {
             (Lines{"I really like it", "b", "c", "d", "e"}));
   EXPECT_EQ(lines("a <b>b <i>c</b> d</i>"), (Lines{"a", "b", "c", "d"})) << "ill nested: piece by piece";
   EXPECT_EQ(lines("a <b>b<p>c</b> d"), (Lines{"a", "b", "c", "d"}));
-  EXPECT_EQ(lines("a <code>x</code> b <span translate=\"no\">y</span>"), (Lines{"a", "b"}));
+  EXPECT_EQ(lines("a <code>x</code> b <span translate=\"no\">y</span>"), Lines{"a b"});
   EXPECT_EQ(lines("a <x>b</x> c"), (Lines{"a", "b", "c"})) << "no element of HTML";
   EXPECT_EQ(lines("a <x>b</x> c", {.non_splitting = {"x"}}), Lines{"a b c"});
   EXPECT_EQ(lines("a <b>b</b> c", {.splitting = {"b"}}), (Lines{"a", "b", "c"}));
@@ -140,14 +140,17 @@ TEST(TextPlan, SentencesEndAtBlocksAndNotAtTagsInside) {
 
 TEST(TextPlan, WhatIsNoTextStays) {
   for (const std::string stays :
-       {"<script>if (a < b) x('</p>')</script>", "<style>b { }</style>", "<!-- a", "<!doctype html>",
-        "<code>a <b>c</b></code>", "<pre>x\ny</pre>", "<span translate=\"no\">a <span>b</span> c</span>",
-        "<?xml version=\"1.0\"?>", "<textarea>t</textarea>"}) {
-    const bool ends = stays != "<!-- a";  // otherwise it includes the rest
+       {"<script>if (a < b) x('</p>')</script>", "<style>b { }</style>", "<!-- a", "<!doctype html>", "<pre>x\ny</pre>",
+        "<div translate=\"no\">a <div>b</div> c</div>", "<span class='x notranslate'>b", "<?xml version=\"1.0\"?>",
+        "<textarea>t</textarea>"}) {
+    const bool ends = stays != "<!-- a" && !stays.ends_with("b");  // otherwise it includes the rest
     EXPECT_EQ(shouted(plan_html("m " + stays + " n")), "[M] " + stays + (ends ? " [N]" : " n"));
   }
   EXPECT_EQ(shouted(plan_html("a<br translate=no>b")), "[A]<br translate=no>[B]") << "br holds nothing";
-  EXPECT_EQ(shouted(plan_html("a <x>b</x> c", {.left_alone = {"x"}})), "[A] <x>b</x> [C]");
+  for (const std::string stays : {"<code>a <b>c</b></code>", "<span translate=\"no\">a <span>b</span> c</span>"}) {
+    EXPECT_EQ(shouted(plan_html("m " + stays + " n")), "[M " + stays + " N]") << "a point of the sentence";
+  }
+  EXPECT_EQ(shouted(plan_html("a <x>b</x> c", {.left_alone = {"x"}})), "[A <x>b</x> C]");
   EXPECT_EQ(shouted(plan_html("a <pre>never ended")), "[A] <pre>never ended");
 }
 

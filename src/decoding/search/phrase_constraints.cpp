@@ -9,8 +9,6 @@
 namespace dragoman::decoding {
 namespace {
 
-constexpr size_t kMostPhrases = 64;  // bits of PhraseProgress::met
-
 // The longest beginning of `phrase` that `text` ends with, bytes.
 size_t longest_overlap(std::string_view phrase, std::string_view text) {
   for (size_t length = std::min(phrase.size(), text.size()); length > 0; --length) {

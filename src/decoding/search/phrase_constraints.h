@@ -10,6 +10,9 @@
 
 namespace dragoman::decoding {
 
+/// The number of phrases that one sentence can demand at most: the bits of PhraseProgress::met.
+inline constexpr size_t kMostPhrases = 64;
+
 /// How much of the phrases that must appear one hypothesis holds.
 struct PhraseProgress {
   uint64_t met = 0;     ///< bit p: phrase p has appeared whole

@@ -33,6 +33,7 @@ std::string_view reason_of(int status) {
   constexpr std::pair<int, std::string_view> kReasons[] = {
       {100, "Continue"},
       {200, "OK"},
+      {201, "Created"},
       {204, "No Content"},
       {304, "Not Modified"},
       {400, "Bad Request"},

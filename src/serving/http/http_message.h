@@ -15,12 +15,14 @@ namespace dragoman::serving {
 /// The HTTP statuses that routes use.
 namespace status {
 inline constexpr int kOk = 200;
+inline constexpr int kCreated = 201;
 inline constexpr int kNoContent = 204;
 inline constexpr int kNotModified = 304;
 inline constexpr int kBadRequest = 400;
 inline constexpr int kForbidden = 403;
 inline constexpr int kNotFound = 404;
 inline constexpr int kMethodNotAllowed = 405;
+inline constexpr int kUnsupportedMediaType = 415;
 inline constexpr int kTooManyRequests = 429;
 inline constexpr int kQuotaExceeded = 456;  ///< of DeepL
 inline constexpr int kInternal = 500;
@@ -68,14 +70,17 @@ struct Reply {
 /// answer later, give it the shape of the imitated interface (`error_reply`).
 class HttpError : public std::runtime_error {
  public:
-  HttpError(int status, const std::string& message, std::vector<Header> headers = {})
-      : std::runtime_error(message), status_(status), headers_(std::move(headers)) {}
+  /// @param detail  a second sentence, which DeepL's interface has in a field of its own; others leave it out
+  HttpError(int status, const std::string& message, std::vector<Header> headers = {}, std::string detail = {})
+      : std::runtime_error(message), status_(status), headers_(std::move(headers)), detail_(std::move(detail)) {}
   int status() const { return status_; }
+  const std::string& detail() const { return detail_; }
   const std::vector<Header>& headers() const { return headers_; }
 
  private:
   int status_;
   std::vector<Header> headers_;
+  std::string detail_;
 };
 
 /// Throws: HttpError(400, message), always.

@@ -206,7 +206,8 @@ class HttpServer::State {
         .status = 503, .body = "{\"error\": \"too many connections\"}\n", .headers = {{"Retry-After", "1"}}};
     error_code ignored;
     socket.non_blocking(true, ignored);
-    socket.write_some(asio::buffer(reply_head(reply, Framing::kLength, Connection::kClose) + reply.body), ignored);
+    const std::string head = reply_head(reply, Framing::kLength, Connection::kClose, shared_.hooks.headers);
+    socket.write_some(asio::buffer(head + reply.body), ignored);
     socket.shutdown(Tcp::socket::shutdown_send, ignored);
   }
 

@@ -79,12 +79,10 @@ void HttpSession::look() {
   if (state == State::kBad) {
     return refuse(reader_.refusal());
   }
-  if (state == State::kIdle && shared_.draining) {
+  if (state != timed_) {  // empty lines between two requests do not lengthen the time of an idle connection
     timed_ = state;
-    set_deadline(shared_.limits.last_request_time);
-  } else if (state != timed_) {
-    timed_ = state;
-    set_deadline(state == State::kIdle   ? shared_.limits.idle_time
+    set_deadline(state == State::kIdle
+                     ? (shared_.draining ? shared_.limits.last_request_time : shared_.limits.idle_time)
                  : state == State::kHead ? shared_.limits.head_time
                                          : shared_.limits.body_time);
   }
@@ -150,7 +148,7 @@ void HttpSession::refuse(const Refusal& refusal) {
   reply.body = "{\"error\": \"" + refusal.message + "\"}\n";  // a text of this program: nothing in it needs escaping
   keep_alive_ = false;
   phase_ = Phase::kLingering;
-  write(reply_head(reply, Framing::kLength, Connection::kClose) + reply.body, Piece::kLast);
+  write(head_of(reply, Framing::kLength) + reply.body, Piece::kLast);
 }
 
 void HttpSession::answer(uint64_t number, Reply reply) {
@@ -163,7 +161,7 @@ void HttpSession::answer(uint64_t number, Reply reply) {
   const std::chrono::duration<double> seconds = steady_clock::now() - handled_at_;
   shared_.hooks.answered(asked_, reply.status, seconds.count());
   keep_alive_ = keep_alive_ && !shared_.draining;
-  std::string bytes = reply_head(reply, Framing::kLength, connection());
+  std::string bytes = head_of(reply, Framing::kLength);
   phase_ = Phase::kWriting;
   write(head_only_ ? std::move(bytes) : std::move(bytes) + reply.body, Piece::kLast);
 }
@@ -176,7 +174,7 @@ void HttpSession::begin_stream(uint64_t number, Reply head) {
   phase_ = Phase::kStreaming;
   shared_.hooks.answered(asked_, head.status, std::chrono::duration<double>(steady_clock::now() - handled_at_).count());
   const Framing framing = asked_.is_http_1_0 ? Framing::kClose : Framing::kChunked;
-  write(reply_head(head, framing, connection()), Piece::kMore);
+  write(head_of(head, framing), Piece::kMore);
 }
 
 void HttpSession::send(uint64_t number, std::string piece) {
@@ -193,8 +191,8 @@ void HttpSession::end_stream(uint64_t number) {
   }
 }
 
-Connection HttpSession::connection() const {
-  return keep_alive_ ? Connection::kKeepAlive : Connection::kClose;
+std::string HttpSession::head_of(const Reply& reply, Framing framing) const {
+  return reply_head(reply, framing, keep_alive_ ? Connection::kKeepAlive : Connection::kClose, shared_.hooks.headers);
 }
 
 void HttpSession::write(std::string bytes, Piece piece, size_t of_stream) {

@@ -90,7 +90,7 @@ class HttpSession : public std::enable_shared_from_this<HttpSession> {
   void send(uint64_t number, std::string piece);
   void end_stream(uint64_t number);
 
-  Connection connection() const;
+  std::string head_of(const Reply& reply, Framing framing) const;
   void write(std::string bytes, Piece piece, size_t of_stream = 0);
   void write_next();
   void written(const Error& error);

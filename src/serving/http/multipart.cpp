@@ -4,6 +4,7 @@
 
 #include "base/ascii.h"
 #include "base/utf8.h"
+#include "serving/http/header_parameter.h"
 
 namespace dragoman::serving {
 namespace {
@@ -12,38 +13,6 @@ constexpr size_t kMaxParts = 1000;
 
 [[noreturn]] void bad_form(std::string_view what) {
   bad_request(fmt::format("Invalid request: the multipart form {}", what));
-}
-
-// Returns the value of a parameter of a header, with or without quotes: q of `form-data; name="q"` for name.
-std::string parameter_of(std::string_view header, std::string_view name, bool& found) {
-  size_t at = 0;
-  found = false;
-  while ((at = header.find(';', at)) != std::string_view::npos) {
-    ++at;
-    const size_t begin = header.find_first_not_of(" \t", at);
-    const size_t equals = begin == std::string_view::npos ? begin : header.find('=', begin);
-    if (equals == std::string_view::npos) {
-      return {};
-    }
-    const bool is_it = base::equal_ignoring_ascii_case(header.substr(begin, equals - begin), name);
-    std::string value;
-    at = equals + 1;
-    if (at < header.size() && header[at] == '"') {
-      for (++at; at < header.size() && header[at] != '"'; ++at) {
-        at += header[at] == '\\' && at + 1 < header.size() ? 1 : 0;
-        value += header[at];
-      }
-    } else {
-      const size_t end = std::min(header.find_first_of("; \t", at), header.size());
-      value = header.substr(at, end - at);
-      at = end;
-    }
-    if (is_it) {
-      found = true;
-      return value;
-    }
-  }
-  return {};
 }
 
 // Removes from `text` everything up to and with `end`. Returns the part before `end`.
@@ -59,20 +28,24 @@ std::string_view cut_until(std::string_view& text, std::string_view end, std::st
 
 FormPart parsed_part(std::string_view headers, std::string_view bytes) {
   FormPart part;
-  bool has_name = false;
+  std::optional<std::string> name;
   while (!headers.empty()) {
     const std::string_view line = headers.substr(0, headers.find("\r\n"));
     headers.remove_prefix(std::min(line.size() + 2, headers.size()));
-    const size_t colon = line.find(':');
-    if (colon != std::string_view::npos &&
-        base::equal_ignoring_ascii_case(line.substr(0, colon), "Content-Disposition")) {
-      part.name = base::repair_utf8(parameter_of(line, "name", has_name));
-      part.file_name = base::repair_utf8(parameter_of(line, "filename", part.is_file));
+    const std::string_view field = line.substr(0, line.find(':'));
+    if (base::equal_ignoring_ascii_case(field, "Content-Disposition")) {
+      const auto file_name = header_parameter(line, "filename");
+      name = header_parameter(line, "name");
+      part.file_name = base::repair_utf8(file_name.value_or(""));
+      part.is_file = file_name.has_value();
+    } else if (base::equal_ignoring_ascii_case(field, "Content-Type")) {
+      part.charset = header_parameter(line, "charset").value_or("");
     }
   }
-  if (!has_name) {
+  if (!name) {
     bad_form("has a part without a name");
   }
+  part.name = base::repair_utf8(*name);
   part.bytes = bytes;
   return part;
 }
@@ -80,18 +53,18 @@ FormPart parsed_part(std::string_view headers, std::string_view bytes) {
 }  // namespace
 
 std::vector<FormPart> multipart_parts(std::string_view content_type, std::string_view body) {
-  bool found = false;
-  const std::string boundary = parameter_of(content_type, "boundary", found);
+  const std::string boundary = header_parameter(content_type, "boundary").value_or("");
   constexpr size_t kLongestBoundary = 70;  // RFC 2046, section 5.1.1
   if (boundary.empty() || boundary.size() > kLongestBoundary) {
     bad_form("has no boundary");
   }
   const std::string between = "\r\n--" + boundary;
   std::vector<FormPart> parts;
-  if (!body.starts_with(std::string_view(between).substr(2))) {
-    bad_form("does not begin with its boundary");
+  if (const std::string_view first = std::string_view(between).substr(2); body.starts_with(first)) {
+    body.remove_prefix(first.size());
+  } else {
+    cut_until(body, between, "does not contain its boundary");  // a preamble, which is ignored
   }
-  body.remove_prefix(between.size() - 2);
   while (!body.starts_with("--")) {
     cut_until(body, "\r\n", "does not end");
     std::string_view part = cut_until(body, between, "does not end");

@@ -30,6 +30,16 @@ std::string framing_lines(const Reply& reply, Framing framing) {
   return {};
 }
 
+std::string header_lines(std::span<const Header> headers) {
+  std::string lines;
+  for (const Header& header : headers) {
+    if (is_one_line(header)) {
+      lines += fmt::format("{}: {}\r\n", header.name, header.value);
+    }
+  }
+  return lines;
+}
+
 }  // namespace
 
 bool is_one_line(const Header& header) {
@@ -38,7 +48,7 @@ bool is_one_line(const Header& header) {
          header.value.find_first_of(kLineEnds) == std::string::npos;
 }
 
-std::string reply_head(const Reply& reply, Framing framing, Connection connection) {
+std::string reply_head(const Reply& reply, Framing framing, Connection connection, std::span<const Header> of_server) {
   const std::time_t now = std::chrono::system_clock::to_time_t(std::chrono::system_clock::now());
   std::string head = fmt::format("HTTP/1.1 {} {}\r\nDate: {:%a, %d %b %Y %H:%M:%S} GMT\r\nConnection: {}\r\n",
                                  reply.status, reason_of(reply.status), fmt::gmtime(now),
@@ -47,11 +57,8 @@ std::string reply_head(const Reply& reply, Framing framing, Connection connectio
     head += fmt::format("Content-Type: {}\r\n", reply.content_type);
   }
   head += framing_lines(reply, framing);
-  for (const Header& header : reply.headers) {
-    if (is_one_line(header)) {
-      head += fmt::format("{}: {}\r\n", header.name, header.value);
-    }
-  }
+  head += header_lines(reply.headers);
+  head += header_lines(of_server);
   head += kBrowserGuards;
   return head + "\r\n";
 }

@@ -1,6 +1,7 @@
 #pragma once
 
 #include <optional>
+#include <span>
 #include <string>
 
 #include "serving/http/http_message.h"
@@ -22,9 +23,12 @@ enum class Connection { kKeepAlive, kClose };
 [[nodiscard]] bool is_one_line(const Header& header);
 
 /// Returns the status line and the headers of an answer, including the blank line. The headers are Date, Connection,
-/// Content-Type, the framing, those of the reply, and three for browsers: X-Content-Type-Options, Referrer-Policy, and
-/// a Content-Security-Policy that allows nothing from other servers, no inline script and no inline style.
-[[nodiscard]] std::string reply_head(const Reply& reply, Framing framing, Connection connection);
+/// Content-Type, the framing, those of the reply, those of the server, and three for browsers: X-Content-Type-Options,
+/// Referrer-Policy, and a Content-Security-Policy that allows nothing from other servers, no inline script and no
+/// inline style.
+/// @param of_server  the headers of every answer (HttpHooks)
+[[nodiscard]] std::string reply_head(const Reply& reply, Framing framing, Connection connection,
+                                     std::span<const Header> of_server);
 
 /// Returns one chunk: size in hexadecimal, line end, the bytes, line end. Empty for no bytes, since an empty chunk
 /// would end the body.

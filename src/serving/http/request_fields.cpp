@@ -2,12 +2,15 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <charconv>
 
 #include "base/ascii.h"
 #include "base/error.h"
 #include "base/json.h"
 #include "base/utf8.h"
+#include "serving/http/charset.h"
+#include "serving/http/header_parameter.h"
 #include "serving/http/multipart.h"
 
 namespace dragoman::serving {
@@ -29,6 +32,11 @@ std::string text_of(std::string_view name, const json& value) {
     return value.get<std::string>();
   }
   bad_request(fmt::format("Invalid request: {} parameter is not a string", name));
+}
+
+// The charset that the header of a request names. Empty if it names none.
+std::string charset_of(const Request& request) {
+  return header_parameter(request.header("Content-Type"), "charset").value_or("");
 }
 
 // Reads a JSON object. All errors have one text, as in the imitated servers.
@@ -72,18 +80,18 @@ RequestFields::RequestFields(const Request& request) {
   const std::string type = request.media_type();
   if (type == "application/json" || type.ends_with("+json")) {
     is_json_ = true;
-    values_ = object_of(request.body);
+    values_ = object_of(document_as_utf8(request.body, charset_of(request)));
     return;
   }
   if (type == "multipart/form-data") {
     add_parts(request);
   } else if (type.empty() || type == "application/x-www-form-urlencoded") {
-    add_pairs(request.body);
+    add_pairs(request.body, charset_of(request));
   }
-  add_pairs(request.query);
+  add_pairs(request.query, "");
 }
 
-void RequestFields::add(std::string name, const std::string& value) {
+void RequestFields::add(const std::string& name, const std::string& value) {
   json& field = values_[base::repair_utf8(name)];
   if (field.is_null()) {
     field = base::repair_utf8(value);
@@ -95,23 +103,33 @@ void RequestFields::add(std::string name, const std::string& value) {
   }
 }
 
-void RequestFields::add_pairs(std::string_view text) {
+void RequestFields::add_pairs(std::string_view text, std::string_view charset_name) {
+  const Charset charset(charset_name);
+  if (!charset.has_ascii()) {
+    throw HttpError(status::kUnsupportedMediaType,
+                    fmt::format("the charset \"{}\" cannot be that of a form; send UTF-8", charset_name));
+  }
   while (!text.empty()) {
     const std::string_view pair = text.substr(0, text.find('&'));
     text.remove_prefix(std::min(pair.size() + 1, text.size()));
     if (!pair.empty()) {
       const size_t equals = std::min(pair.find('='), pair.size());
-      add(percent_decoded(pair.substr(0, equals)), percent_decoded(pair.substr(std::min(equals + 1, pair.size()))));
+      add(charset.to_utf8(percent_decoded(pair.substr(0, equals))),
+          charset.to_utf8(percent_decoded(pair.substr(std::min(equals + 1, pair.size())))));
     }
   }
 }
 
 void RequestFields::add_parts(const Request& request) {
-  for (FormPart& part : multipart_parts(request.header("Content-Type"), request.body)) {
+  std::vector<FormPart> parts = multipart_parts(request.header("Content-Type"), request.body);
+  const auto stated = std::ranges::find(parts, "_charset_", &FormPart::name);  // RFC 7578, section 4.6
+  const std::string of_form = stated == parts.end() ? charset_of(request) : stated->bytes;
+  for (FormPart& part : parts) {
+    const std::string& charset = part.charset.empty() ? of_form : part.charset;
     if (part.is_file) {
-      uploads_.push_back({std::move(part.name), std::move(part.file_name), std::move(part.bytes)});
+      uploads_.push_back({std::move(part.name), std::move(part.file_name), document_as_utf8(part.bytes, part.charset)});
     } else {
-      add(std::move(part.name), part.bytes);
+      add(part.name, Charset(charset).to_utf8(part.bytes));
     }
   }
 }

@@ -13,16 +13,16 @@ namespace dragoman::serving {
 struct Upload {
   std::string field;      ///< name of the field
   std::string file_name;  ///< as sent by the client; never used as a path
-  std::string bytes;
+  std::string bytes;      ///< of a text in another encoding, the text as UTF-8; without a byte order mark
 };
 
 /// The fields of a request. They come from a JSON object, or from a urlencoded or multipart form (also of a GET) and
-/// the query. With a JSON body the query is ignored. All text is valid UTF-8: invalid bytes become U+FFFD. Fields that
-/// a route does not know have no effect.
+/// the query. With a JSON body the query is ignored. Text in a charset that the client names is converted (Charset).
+/// All text is valid UTF-8: invalid bytes become U+FFFD. Fields that a route does not know have no effect.
 class RequestFields {
  public:
   /// Throws: HttpError(400): "Invalid JSON format" for a body of type JSON that is no object, nests deeper than 32
-  ///         levels, or is refused by base::parse_json. HttpError(400) as multipart_parts.
+  ///         levels, or is refused by base::parse_json. HttpError(400) as multipart_parts, HttpError(415) as Charset.
   explicit RequestFields(const Request& request);
 
   bool is_json() const { return is_json_; }
@@ -46,8 +46,8 @@ class RequestFields {
 
  private:
   std::string plain(std::string_view name) const;
-  void add(std::string name, const std::string& value);
-  void add_pairs(std::string_view text);
+  void add(const std::string& name, const std::string& value);
+  void add_pairs(std::string_view text, std::string_view charset_name);
   void add_parts(const Request& request);
 
   bool is_json_ = false;

@@ -5,7 +5,7 @@
 #include <algorithm>
 
 #include "base/ascii.h"
-#include "serving/http/http_message.h"
+#include "serving/http/request_target.h"
 
 namespace dragoman::serving {
 namespace {
@@ -25,11 +25,6 @@ bool is_token(std::string_view text) {
 bool is_value_character(char c) {
   const auto byte = static_cast<unsigned char>(c);
   return byte == '\t' || (byte >= 0x20 && byte != 0x7F);
-}
-
-bool is_visible(char c) {
-  const auto byte = static_cast<unsigned char>(c);
-  return byte > 0x20 && byte < 0x7F;
 }
 
 bool is_digit(char c) {
@@ -74,9 +69,8 @@ class HeadCheck {
     const std::string_view version = line.substr(target_end + 1);
     if (target.size() > limits_.target_bytes) {
       refuse(414, fmt::format("the target has {} bytes, at most {} are allowed", target.size(), limits_.target_bytes));
-    } else if (!(target.starts_with('/') || target == "*") || !std::ranges::all_of(target, is_visible) ||
-               target.find('#') != std::string_view::npos) {
-      refuse(400, "the target must be a path that begins with /");
+    } else if (!parse_request_target(target)) {
+      refuse(400, "the target must be a path that begins with /, or http://HOST and a path");
     } else if (version != "HTTP/1.1" && version != "HTTP/1.0") {
       refuse(version.starts_with("HTTP/") ? 505 : 400, "the version must be HTTP/1.1 or HTTP/1.0");
     }
@@ -103,8 +97,7 @@ class HeadCheck {
 
   void known_field(std::string_view name, std::string_view value) {
     if (base::equal_ignoring_ascii_case(name, "Host")) {
-      if (++n_hosts_ > 1 || !std::ranges::all_of(value, is_visible) ||
-          value.find_first_of("/?#@\\,<>\"'") != std::string_view::npos) {
+      if (++n_hosts_ > 1 || !is_authority(value)) {
         refuse(400, "Host must appear once and be a name or address");
       }
     } else if (base::equal_ignoring_ascii_case(name, "Content-Length")) {

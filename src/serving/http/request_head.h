@@ -20,6 +20,7 @@ struct Refusal {
 /// - two Content-Length, one that is no plain number, or one beside Transfer-Encoding;
 /// - a Transfer-Encoding other than a single "chunked"; two Host headers, or none;
 /// - a head beyond the limits (414, 431), a content coding (415), an expectation other than 100-continue (417);
+/// - a target that parse_request_target does not know;
 /// - a version other than HTTP/1.0 and HTTP/1.1 (505).
 /// Returns: what is wrong, or nothing.
 /// Source: RFC 9112, sections 2.2, 3, 5 and 6.3; RFC 9110, sections 5.5, 8.4 and 10.1.1.

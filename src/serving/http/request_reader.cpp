@@ -7,6 +7,8 @@
 #include <boost/beast/http/string_body.hpp>
 #include <optional>
 
+#include "serving/http/request_target.h"
+
 namespace dragoman::serving {
 namespace {
 
@@ -40,8 +42,9 @@ class RequestReader::Parser {
   }
 
   void advance() {
-    if (state_ == State::kIdle && !buffer_.empty()) {
-      state_ = State::kHead;
+    if (state_ == State::kIdle) {
+      skip_empty_lines();
+      state_ = buffer_.empty() || buffer_ == "\r" ? State::kIdle : State::kHead;
     }
     if (state_ == State::kHead) {
       read_head();
@@ -76,6 +79,15 @@ class RequestReader::Parser {
     parser_.reset();
   }
 
+  // Skips the line ends that some clients send behind a body (RFC 9112, section 2.2). A CR alone may begin another one.
+  void skip_empty_lines() {
+    size_t skipped = 0;
+    while (std::string_view(buffer_).substr(skipped).starts_with("\r\n")) {
+      skipped += 2;
+    }
+    buffer_.erase(0, skipped);
+  }
+
   void read_head() {
     const size_t end = buffer_.find(kHeadEnd, searched_);
     const size_t size = end == std::string::npos ? buffer_.size() : end + kHeadEnd.size();
@@ -103,10 +115,14 @@ class RequestReader::Parser {
   // Called before the body is read: a trailer behind the body must not become a header.
   void keep_head() {
     const auto& message = parser_->get();
-    request_ = {.method = text_of(message.method_string()), .path = text_of(message.target()), .headers = {}};
-    if (const size_t mark = request_.path.find('?'); mark != std::string::npos) {
-      request_.query = request_.path.substr(mark + 1);
-      request_.path.resize(mark);
+    RequestTarget target = parse_request_target(text_of(message.target())).value_or(RequestTarget());
+    request_ = {.method = text_of(message.method_string()),
+                .path = std::move(target.path),
+                .query = std::move(target.query),
+                .headers = {}};
+    // The host of an absolute target counts, not that of Host (RFC 9112, section 3.2.2).
+    if (!target.authority.empty()) {
+      request_.headers.push_back({"Host", target.authority});
     }
     for (const auto& field : message) {
       request_.headers.push_back({text_of(field.name_string()), text_of(field.value())});

@@ -10,7 +10,8 @@
 namespace dragoman::serving {
 
 /// Turns the bytes of one connection into requests, one after another. It knows no socket and no clock. Each head is
-/// checked by `check_request_head`. Boost.Beast then parses the head and reads the body, plain or in chunks.
+/// checked by `check_request_head`. Boost.Beast then parses the head and reads the body, plain or in chunks. Empty
+/// lines before a request are skipped.
 class RequestReader {
  public:
   enum class State {

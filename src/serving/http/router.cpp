@@ -8,33 +8,34 @@ namespace {
 
 using nlohmann::json;
 
-// Adds a header to every answer.
-class WithHeader : public HttpExchange {
- public:
-  WithHeader(std::shared_ptr<HttpExchange> exchange, Header header)
-      : exchange_(std::move(exchange)), header_(std::move(header)) {}
-  const Request& request() const override { return exchange_->request(); }
-  void reply(Reply reply) override {
-    reply.headers.push_back(header_);
-    exchange_->reply(std::move(reply));
+Reply shaped(ErrorShape shape, int status, const std::string& message, std::vector<Header> headers,
+             const std::string& detail = {}) {
+  json body = {{shape == ErrorShape::kDeepl ? "message" : "error", message}};
+  if (shape == ErrorShape::kDeepl && !detail.empty()) {
+    body["detail"] = detail;
   }
-  void begin_stream(Reply head) override {
-    head.headers.push_back(header_);
-    exchange_->begin_stream(std::move(head));
-  }
-  bool send(std::string piece) override { return exchange_->send(std::move(piece)); }
-  void end_stream() override { exchange_->end_stream(); }
-  std::stop_token cancelled() const override { return exchange_->cancelled(); }
-
- private:
-  std::shared_ptr<HttpExchange> exchange_;
-  Header header_;
-};
-
-Reply shaped(ErrorShape shape, int status, const std::string& message, std::vector<Header> headers) {
-  Reply reply = json_reply({{shape == ErrorShape::kDeepl ? "message" : "error", message}}, status);
+  Reply reply = json_reply(body, status);
   reply.headers = std::move(headers);
   return reply;
+}
+
+// Removes the first segment of a path with its slash, and returns the segment.
+std::string_view cut_segment(std::string_view& path) {
+  const std::string_view segment = path.substr(0, path.find('/', 1));
+  path.remove_prefix(segment.size());
+  return segment;
+}
+
+// Compares segment by segment. A segment in braces stands for any one that is not empty.
+bool is_path_of(std::string_view pattern, std::string_view path) {
+  while (!pattern.empty() && !path.empty()) {
+    const std::string_view expected = cut_segment(pattern);
+    const std::string_view seen = cut_segment(path);
+    if (expected != seen && (!expected.starts_with("/{") || seen.size() < 2)) {
+      return false;
+    }
+  }
+  return pattern.empty() && path.empty();
 }
 
 }  // namespace
@@ -43,7 +44,7 @@ Reply error_reply(ErrorShape shape, const std::exception_ptr& error) {
   try {
     std::rethrow_exception(error);
   } catch (const HttpError& known) {
-    return shaped(shape, known.status(), known.what(), known.headers());
+    return shaped(shape, known.status(), known.what(), known.headers(), known.detail());
   } catch (...) {
     return shaped(shape, status::kInternal, "internal error", {});
   }
@@ -77,13 +78,19 @@ void Router::add_prefix(const std::string& method, const std::string& prefix, Er
 }
 
 bool Router::leads_to(const Route& route, const std::string& path) {
-  return route.is_prefix ? path.starts_with(route.path) : path == route.path;
+  return route.is_prefix ? path.starts_with(route.path) : is_path_of(route.path, path);
 }
 
-void Router::handle(const std::shared_ptr<HttpExchange>& plain) const {
-  const auto exchange = other_origins_ == OtherOrigins::kAllowed
-                            ? std::make_shared<WithHeader>(plain, Header{"Access-Control-Allow-Origin", "*"})
-                            : std::shared_ptr<HttpExchange>(plain);
+std::string path_segment(const Request& request, size_t number) {
+  std::string_view path = request.path;
+  for (; number > 0 && !path.empty(); --number) {
+    cut_segment(path);
+  }
+  const std::string_view segment = cut_segment(path);
+  return std::string(segment.substr(std::min<size_t>(1, segment.size())));
+}
+
+void Router::handle(const std::shared_ptr<HttpExchange>& exchange) const {
   const Request& request = exchange->request();
   const std::string method = request.method == "HEAD" ? "GET" : request.method;
   for (const Route& route : routes_) {
@@ -113,11 +120,16 @@ Reply Router::no_route(const Request& request) const {
   }
   Reply reply{.status = status::kNoContent, .content_type = "", .headers = {allow}};
   if (other_origins_ == OtherOrigins::kAllowed) {
-    reply.headers.push_back({"Access-Control-Allow-Methods", "GET, POST"});
+    reply.headers.push_back({"Access-Control-Allow-Methods", "GET, POST, PUT, PATCH, DELETE"});
     reply.headers.push_back({"Access-Control-Allow-Headers", "Authorization, Content-Type"});
     reply.headers.push_back({"Access-Control-Max-Age", "86400"});
   }
   return reply;
+}
+
+std::vector<Header> headers_of_every_answer(OtherOrigins other_origins) {
+  return other_origins == OtherOrigins::kAllowed ? std::vector<Header>{{"Access-Control-Allow-Origin", "*"}}
+                                                 : std::vector<Header>();
 }
 
 std::string Router::label_of(const Request& request) const {

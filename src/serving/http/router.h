@@ -23,12 +23,20 @@ enum class ErrorShape {
 void answer_errors(const std::shared_ptr<HttpExchange>& exchange, ErrorShape shape,
                    const std::function<void()>& action);
 
-/// Whether pages of other sites may read the answers (CORS): with kAllowed all answers carry
-/// Access-Control-Allow-Origin: *, never with credentials.
+/// Whether pages of other sites may read the answers (CORS).
 enum class OtherOrigins { kRefused, kAllowed };
 
+/// Returns the headers that the server adds to every answer (HttpHooks::headers), also to refusals that no route sees:
+/// with kAllowed Access-Control-Allow-Origin: *, never with credentials.
+[[nodiscard]] std::vector<Header> headers_of_every_answer(OtherOrigins other_origins);
+
+/// Returns the part of the path between two slashes, counted from 0: number 1 of "/v2/glossaries/x" is "glossaries".
+/// Empty if there is none.
+[[nodiscard]] std::string path_segment(const Request& request, size_t number);
+
 /// Finds the route of a request by method and path. Paths are compared byte by byte as sent: percent signs are not
-/// decoded and dots are not resolved. HEAD finds the route of GET. OPTIONS is answered with the methods of the path.
+/// decoded and dots are not resolved. A part in braces stands for any part of a path: "/v2/glossaries/{id}". HEAD finds
+/// the route of GET. OPTIONS is answered with the methods of the path.
 class Router {
  public:
   explicit Router(OtherOrigins other_origins = OtherOrigins::kRefused) : other_origins_(other_origins) {}

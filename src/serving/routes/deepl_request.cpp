@@ -6,6 +6,8 @@
 #include <initializer_list>
 
 #include "base/ascii.h"
+#include "base/error.h"
+#include "serving/routes/deepl_glossary.h"
 
 namespace dragoman::serving {
 namespace {
@@ -24,13 +26,6 @@ std::string one_of(const RequestFields& fields, const char* name, std::initializ
 }
 
 void refuse_what_is_not_there(const RequestFields& fields) {
-  for (const char* name : {"glossary_id", "glossary_ids"}) {
-    if (is_given(fields, name)) {
-      is_given(fields, "source_lang")
-          ? throw HttpError(status::kNotFound, "Glossary not found")
-          : bad_request("Use of a glossary requires the source_lang parameter to be specified");
-    }
-  }
   for (const char* name : {"style_id", "translation_memory_id", "custom_instructions"}) {
     if (is_given(fields, name)) {
       bad_request(fmt::format("Parameter '{}' is not supported by this server.", name));
@@ -42,17 +37,24 @@ void refuse_what_is_not_there(const RequestFields& fields) {
   }
 }
 
-// Reads names of elements: an array, several values of a form, or one text with commas.
-std::vector<std::string> element_names(const RequestFields& fields, const char* name) {
+// Reads names of elements: an array, several values of a form, or one text with commas. HTML ignores their case.
+std::vector<std::string> element_names(const RequestFields& fields, const char* name, bool is_xml) {
   std::vector<std::string> names;
   for (const std::string& value : fields.texts(name)) {
     for (std::string_view rest = value; !rest.empty();) {
       const std::string_view one = rest.substr(0, rest.find(','));
       rest.remove_prefix(std::min(one.size() + 1, rest.size()));
-      names.push_back(base::ascii_lower_case(one));
+      names.push_back(is_xml ? std::string(one) : base::ascii_lower_case(one));
     }
   }
   return names;
+}
+
+MarkupOptions markup_options(const RequestFields& fields, bool is_xml) {
+  return {.is_xml = is_xml,
+          .left_alone = element_names(fields, "ignore_tags", is_xml),
+          .splitting = element_names(fields, "splitting_tags", is_xml),
+          .non_splitting = element_names(fields, "non_splitting_tags", is_xml)};
 }
 
 // Joins the lines, so that a sentence over several lines is one line for the model.
@@ -85,8 +87,14 @@ struct Cutting {
   Sentences sentences = Sentences::kApart;
 
   TextPlan plan(const std::string& text, Sentences apart, const std::string& language) const {
-    return is_html ? plan_html(text, markup, apart, language)
-                   : plan_text(joins_lines ? joined_lines(text) : text, apart, language);
+    if (!is_html) {
+      return plan_text(joins_lines ? joined_lines(text) : text, apart, language);
+    }
+    try {
+      return plan_html(text, markup, apart, language);
+    } catch (const base::Error& error) {  // XML that is not well-formed
+      bad_request(error.what());
+    }
   }
 };
 
@@ -97,10 +105,7 @@ Cutting cutting_asked(DeeplRequest& request, const RequestFields& fields, const 
   const std::string split = one_of(fields, "split_sentences", {"0", "1", "nonewlines", "default"});
   return {.is_html = !markup.empty(),
           .joins_lines = split == "0" || split == "nonewlines",
-          .markup = {.is_xml = markup == "xml",
-                     .left_alone = element_names(fields, "ignore_tags"),
-                     .splitting = element_names(fields, "splitting_tags"),
-                     .non_splitting = element_names(fields, "non_splitting_tags")},
+          .markup = markup_options(fields, markup == "xml"),
           .sentences = split == "0" ? Sentences::kTogether : limits.sentences};
 }
 
@@ -149,20 +154,21 @@ void plan_texts(DeeplRequest& request, const RequestFields& fields, const std::v
 
 }  // namespace
 
-std::string deepl_key(const Request& request) {
-  constexpr std::string_view kScheme = "DeepL-Auth-Key ";
-  const std::string_view value = request.header("Authorization");
-  return value.starts_with(kScheme) ? std::string(value.substr(kScheme.size())) : std::string();
-}
-
-DeeplRequest deepl_request(const RequestFields& fields, ServingContext& context) {
+DeeplRequest deepl_request(const Request& from, const RequestFields& fields, ServingContext& context) {
   DeeplRequest request;
   request.models = context.models.get();
   const std::vector<std::string> texts = texts_asked(fields, context.limits);
   const Cutting cutting = cutting_asked(request, fields, context.limits);
   refuse_what_is_not_there(fields);
   check_languages(fields, *request.models);
+  request.terms = asked_terms(fields, context, glossary_owner(context, from));
   plan_texts(request, fields, texts, cutting);
+  const bool samples = std::ranges::any_of(request.texts, [](const TextToTranslate& text) {
+    return text.model != nullptr && text.model->search.samples();
+  });
+  if (request.terms != nullptr && samples) {
+    bad_request("Glossaries need a search without sampling; this server samples.");
+  }
   static_cast<void>(fields.text("context"));   // checked, but no model reads it
   fields.truth("preserve_formatting", false);  // checked, but no model changes the formatting
   request.show_billed_characters = fields.truth("show_billed_characters", false);

@@ -17,17 +17,17 @@ struct DeeplRequest {
   std::vector<TextToTranslate> texts;
   std::vector<Source> sources;  ///< of each text
   std::shared_ptr<const ServedModels> models;
+  std::shared_ptr<const decoding::TermTable> terms = {};  ///< of the glossaries; null = none
   bool show_billed_characters = false;
   std::string model_type;            ///< as in the answer; empty = not requested
   std::string tag_handling_version;  ///< as in the answer; empty = not requested
 };
 
 /// Reads and checks the fields. Fields that would change the translation and are not supported are refused, not
-/// ignored: glossaries, styles, translation memories, instructions, formality more and less.
-/// Throws: HttpError(400): "Parameter 'text' not specified.", "Value for 'target_lang' not supported.".
-[[nodiscard]] DeeplRequest deepl_request(const RequestFields& fields, ServingContext& context);
-
-/// Returns the key of "Authorization: DeepL-Auth-Key KEY". Empty if there is none.
-[[nodiscard]] std::string deepl_key(const Request& request);
+/// ignored: styles, translation memories, instructions, formality more and less.
+/// Throws: HttpError(400): "Parameter 'text' not specified.", "Value for 'target_lang' not supported.", and what
+///         xml_lexemes says of XML that is not well-formed.
+/// @param fields  those of `from`
+[[nodiscard]] DeeplRequest deepl_request(const Request& from, const RequestFields& fields, ServingContext& context);
 
 }  // namespace dragoman::serving

@@ -7,6 +7,7 @@
 #include <random>
 
 #include "base/ascii.h"
+#include "serving/routes/deepl_access.h"
 #include "serving/routes/deepl_request.h"
 
 namespace dragoman::serving {
@@ -17,13 +18,6 @@ using nlohmann::json;
 constexpr ErrorShape kDeeplShape = ErrorShape::kDeepl;
 // The limit in DeepL's answers if there is no limit.
 constexpr int64_t kUnlimited = 1'000'000'000'000;
-
-// Returns an identifier that both sides can write into their logs.
-Reply traced(Reply reply) {
-  std::random_device device;
-  reply.headers.push_back({"X-Trace-ID", fmt::format("{:08x}{:08x}", device(), device())});
-  return reply;
-}
 
 json answer_of(const DeeplRequest& request, const std::vector<TranslatedText>& texts) {
   json translations = json::array();
@@ -43,27 +37,15 @@ json answer_of(const DeeplRequest& request, const std::vector<TranslatedText>& t
   return {{"translations", translations}};
 }
 
-// Converts errors of the key to the statuses and texts of DeepL.
-void admit(ServingContext& context, const Request& request, int64_t characters) {
-  try {
-    context.admit_key(deepl_key(request), characters);
-  } catch (const HttpError& error) {
-    throw HttpError(error.status(),
-                    error.status() == status::kForbidden
-                        ? "Authorization failed. Please supply a valid DeepL-Auth-Key via the Authorization header."
-                        : "Too many requests.",
-                    error.headers());
-  }
-}
-
 void translate_deepl(ServingContext& context, const std::shared_ptr<HttpExchange>& exchange) {
-  const auto request = std::make_shared<const DeeplRequest>(deepl_request(RequestFields(exchange->request()), context));
+  const auto request = std::make_shared<const DeeplRequest>(
+      deepl_request(exchange->request(), RequestFields(exchange->request()), context));
   int64_t characters = 0;
   for (const DeeplRequest::Source& source : request->sources) {
     characters += source.characters;
   }
-  admit(context, exchange->request(), characters);
-  translate_texts(context, *exchange, {.texts = request->texts, .models = request->models},
+  admit_deepl(context, exchange->request(), characters);
+  translate_texts(context, *exchange, {.texts = request->texts, .models = request->models, .terms = request->terms},
                   [exchange, request](const std::vector<TranslatedText>& texts, const std::exception_ptr& error) {
                     exchange->reply(traced(error == nullptr ? json_reply(answer_of(*request, texts))
                                                             : error_reply(kDeeplShape, error)));
@@ -71,7 +53,7 @@ void translate_deepl(ServingContext& context, const std::shared_ptr<HttpExchange
 }
 
 Reply list_languages(const Request& request, ServingContext& context) {
-  admit(context, request, 0);
+  admit_deepl(context, request, 0);
   const std::string type = RequestFields(request).text("type");
   if (!type.empty() && type != "source" && type != "target") {
     bad_request("Value for 'type' not supported.");
@@ -89,9 +71,9 @@ Reply list_languages(const Request& request, ServingContext& context) {
 }
 
 Reply list_languages_3(const Request& request, ServingContext& context) {
-  admit(context, request, 0);
+  admit_deepl(context, request, 0);
   const std::string resource = RequestFields(request).text("resource");
-  if (resource != "translate_text") {
+  if (resource != "translate_text" && resource != "glossary") {
     bad_request("Value for 'resource' not supported.");
   }
   const auto models = context.models.get();
@@ -99,19 +81,23 @@ Reply list_languages_3(const Request& request, ServingContext& context) {
     return std::ranges::find(codes, code) != codes.end();
   };
   json answer = json::array();
+  if (resource == "glossary" && context.glossaries == nullptr) {
+    return json_reply(answer);
+  }
+  const json features = context.glossaries == nullptr ? json::object() : json({{"glossary", {{"status", "stable"}}}});
   for (const std::string& code : models->languages()) {
     answer.push_back({{"lang", code},
                       {"name", language_name(code)},
                       {"usable_as_source", holds(models->sources(), code)},
                       {"usable_as_target", holds(models->targets(), code)},
-                      {"features", json::object()},
+                      {"features", resource == "glossary" ? json::object() : features},
                       {"status", "stable"}});
   }
   return json_reply(answer);
 }
 
 Reply usage(const Request& request, ServingContext& context) {
-  admit(context, request, 0);
+  admit_deepl(context, request, 0);
   const auto keys = context.keys.get();
   const int64_t count = keys == nullptr ? context.characters.load() : keys->characters_of(deepl_key(request));
   return json_reply({{"character_count", count}, {"character_limit", kUnlimited}});
@@ -129,14 +115,6 @@ void add_deepl_routes(Router& router, ServingContext& context) {
   add("/v2/languages", list_languages);
   add("/v3/languages", list_languages_3);
   add("/v2/usage", usage);
-  add("/v2/glossary-language-pairs", [](const Request& request, ServingContext& with) {
-    admit(with, request, 0);
-    return json_reply({{"supported_languages", json::array()}});
-  });
-  add("/v2/glossaries", [](const Request& request, ServingContext& with) {
-    admit(with, request, 0);
-    return json_reply({{"glossaries", json::array()}});
-  });
 }
 
 }  // namespace dragoman::serving

@@ -1,5 +1,7 @@
 #include "serving/service/reloader.h"
 
+#include <utility>
+
 namespace dragoman::serving {
 
 Reloader::Reloader(std::function<void()> reload, std::function<void(const std::string&)> say)

@@ -3,22 +3,13 @@
 #include <algorithm>
 #include <span>
 
+#include "base/ascii.h"
+
 namespace dragoman::serving {
 namespace {
 
-std::vector<TranslatedText> assembled(const std::vector<TextToTranslate>& asked,
-                                      std::span<const decoding::Translation> lines, size_t alternatives) {
-  std::vector<TranslatedText> texts;
-  for (const auto& [plan, model] : asked) {
-    if (model == nullptr) {
-      texts.push_back({unchanged(plan), {}});
-      continue;
-    }
-    const auto own = lines.first(plan.lines());
-    texts.push_back({assemble(plan, own), alternatives_of(plan, own, alternatives)});
-    lines = lines.subspan(own.size());
-  }
-  return texts;
+bool is_blank(std::string_view text) {
+  return base::trim(text, " \t\n").empty();
 }
 
 decoding::SearchOptions search_of(const TextsRequest& request, const ServedModel& model) {
@@ -51,6 +42,26 @@ void add_lines(TranslationJob& job, const TextsRequest& request, const TextToTra
 
 }  // namespace
 
+std::vector<TranslatedText> translated_texts(const std::vector<TextToTranslate>& asked,
+                                             std::vector<decoding::Translation> lines, size_t alternatives) {
+  for (decoding::Translation& line : lines) {
+    std::erase_if(line.alternatives, [](const decoding::Translation& one) { return is_blank(one.text); });
+  }
+  std::vector<TranslatedText> texts;
+  std::span<const decoding::Translation> rest = lines;
+  for (const auto& [plan, model] : asked) {
+    if (model == nullptr) {
+      texts.push_back({unchanged(plan), {}});
+      continue;
+    }
+    const auto own = rest.first(plan.lines());
+    texts.push_back({assemble(plan, own), alternatives_of(plan, own, alternatives)});
+    std::erase_if(texts.back().alternatives, is_blank);
+    rest = rest.subspan(own.size());
+  }
+  return texts;
+}
+
 void translate_texts(ServingContext& context, const HttpExchange& exchange, TextsRequest request, TextsDone done) {
   TranslationJob job;
   for (const TextToTranslate& text : request.texts) {
@@ -62,16 +73,18 @@ void translate_texts(ServingContext& context, const HttpExchange& exchange, Text
     if (request.on_admitted) {
       request.on_admitted();
     }
-    return done(assembled(request.texts, {}, 0), nullptr);
+    return done(translated_texts(request.texts, {}, 0), nullptr);
   }
   job.models = request.models;
+  job.terms = std::move(request.terms);
   job.on_token = std::move(request.on_token);
   job.on_admitted = std::move(request.on_admitted);
   job.cancel = exchange.cancelled();
   job.deadline = TranslationService::Clock::now() + context.request_time;
   job.done = [texts = std::move(request.texts), alternatives = request.alternatives, done = std::move(done)](
-                 const std::vector<decoding::Translation>& lines, const std::exception_ptr& error) {
-    done(error == nullptr ? assembled(texts, lines, alternatives) : std::vector<TranslatedText>(), error);
+                 std::vector<decoding::Translation> lines, const std::exception_ptr& error) {
+    done(error == nullptr ? translated_texts(texts, std::move(lines), alternatives) : std::vector<TranslatedText>(),
+         error);
   };
   context.service.submit(std::move(job));
 }

@@ -23,6 +23,7 @@ struct TextsRequest {
   std::shared_ptr<const ServedModels> models = {};
   size_t alternatives = 0;  ///< of each text
   int beam_size = 0;        ///< 0 = the default of the model
+  std::shared_ptr<const decoding::TermTable> terms = {};  ///< demanded of each line, see TranslationJob
   /// See TranslationJob. `line` counts the lines of all texts that have a model.
   std::function<bool(size_t line, const decoding::StreamedToken&)> on_token = {};
   /// Called when the request is admitted, before the first token. May be empty.
@@ -34,6 +35,12 @@ struct TranslatedText {
   std::string text;
   std::vector<std::string> alternatives;
 };
+
+/// Returns the texts, made from the translations of all lines of those that have a model, in order. A text has at most
+/// `alternatives` next best ones. None of them is blank, and no two are equal.
+[[nodiscard]] std::vector<TranslatedText> translated_texts(const std::vector<TextToTranslate>& asked,
+                                                           std::vector<decoding::Translation> lines,
+                                                           size_t alternatives);
 
 /// Called once, with a result for each text or with the error. It may be called before `translate_texts` returns.
 using TextsDone = std::function<void(std::vector<TranslatedText> texts, std::exception_ptr error)>;

@@ -1,5 +1,6 @@
 #include "serving/service/translation_service.h"
 
+#include "decoding/search/phrase_constraints.h"
 #include "serving/http/http_message.h"
 
 namespace dragoman::serving {
@@ -26,6 +27,16 @@ std::exception_ptr timed_out() {
 
 std::exception_ptr cancelled() {
   return error_of(status::kUnavailable, "the request was cancelled");
+}
+
+void demand_terms(decoding::TranslationRequest& request, const std::shared_ptr<const decoding::TermTable>& terms) {
+  std::vector<std::string> phrases = terms->find(request.text);
+  if (phrases.size() <= decoding::kMostPhrases) {
+    request.terms = terms;
+  } else {
+    phrases.resize(decoding::kMostPhrases);
+    request.phrases = std::move(phrases);
+  }
 }
 
 // Without memory for `done` the destructor of the exchange answers the client.
@@ -204,6 +215,9 @@ void TranslationService::begin_line(const std::shared_ptr<Active>& active) {
     const TranslationJob::Search& search = asked.searches[asked.lines[line].search];
     decoding::TranslationRequest request{
         .text = asked.lines[line].text, .cancel = asked.cancel, .deadline = asked.deadline};
+    if (asked.terms != nullptr) {
+      demand_terms(request, asked.terms);
+    }
     if (asked.on_token) {
       request.on_token = [on_token = asked.on_token, line](const decoding::StreamedToken& token) {
         return on_token(line, token);

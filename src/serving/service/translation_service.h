@@ -31,6 +31,9 @@ struct TranslationJob {
   std::shared_ptr<const ServedModels> models;  ///< kept until the job is done
   std::vector<Search> searches;
   std::vector<Line> lines;
+  /// The target phrases of the terms that are found in a line are demanded of its translation. Of more than
+  /// kMostPhrases phrases the first ones are. Null = none. Requires: no search samples.
+  std::shared_ptr<const decoding::TermTable> terms = {};
   std::stop_token cancel = {};
   std::chrono::steady_clock::time_point deadline = {};
   /// See TranslationRequest::on_token. `line` counts from 0. May be empty.

@@ -5,7 +5,6 @@
 #include <optional>
 
 #include "serving/http/http_message.h"
-#include "tensor/arena.h"
 
 namespace dragoman::serving {
 
@@ -31,7 +30,8 @@ void WorkQueue::submit(std::stop_token cancel, std::function<void()> work) {
       jobs_.erase(gone, jobs_.end());
     }
     if (jobs_.size() >= most_waiting_) {
-      throw HttpError(status::kUnavailable, "too many inspections are waiting; try again soon", {{"Retry-After", "1"}});
+      throw HttpError(status::kUnavailable, "too many such requests are waiting; try again soon",
+                      {{"Retry-After", "1"}});
     }
     jobs_.push_back({std::move(cancel), std::move(work)});
   }
@@ -39,7 +39,7 @@ void WorkQueue::submit(std::stop_token cancel, std::function<void()> work) {
 }
 
 void WorkQueue::run() {
-  const tensor::ArenaScope arena(std::make_shared<tensor::Arena>());  // keeps the memory for the next job
+  const tensor::ArenaScope arena(memory_);  // keeps the memory for the next job
   std::unique_lock lock(mutex_);
   while (true) {
     arrived_.wait(lock, [this] { return ending_ || !jobs_.empty(); });

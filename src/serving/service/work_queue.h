@@ -3,9 +3,12 @@
 #include <condition_variable>
 #include <deque>
 #include <functional>
+#include <memory>
 #include <mutex>
 #include <stop_token>
 #include <thread>
+
+#include "tensor/arena.h"
 
 namespace dragoman::serving {
 
@@ -22,7 +25,7 @@ class WorkQueue {
   WorkQueue& operator=(const WorkQueue&) = delete;
 
   /// Adds a job. If the queue is full, cancelled jobs are dropped first.
-  /// Throws: HttpError(503): "too many inspections are waiting; try again soon", with Retry-After.
+  /// Throws: HttpError(503): "too many such requests are waiting; try again soon", with Retry-After.
   void submit(std::stop_token cancel, std::function<void()> work);
 
  private:
@@ -33,6 +36,7 @@ class WorkQueue {
 
   void run();
 
+  std::shared_ptr<tensor::Allocator> memory_ = tensor::Arena::current()->another();  // of the device of the models
   size_t most_waiting_;
   std::mutex mutex_;
   std::condition_variable arrived_;

@@ -20,14 +20,20 @@ const decoding::Translation& chosen_of(const decoding::Translation& line, size_t
 // Returns a line as it is written in the text.
 std::string line_text(const TextPlan::Piece& piece, const decoding::Translation& line, size_t rank, bool is_html) {
   const decoding::Translation& chosen = chosen_of(line, rank);
+  if (is_html && chosen.text == piece.text) {
+    return piece.original;
+  }
   if (!piece.tags.empty()) {
     return with_tags(piece.tags, {piece.text, chosen.text, line.source_pieces, chosen.pieces, chosen.alignment});
   }
   return is_html ? escaped_html(chosen.text) : chosen.text;
 }
 
-// Returns the blanks between a translated sentence and the next one.
-std::string gap_behind(std::string_view sentence, const std::string& blanks) {
+// Returns the blanks between a sentence and the next one. A sentence that stays keeps its blanks.
+std::string gap_behind(std::string_view sentence, std::string_view source, const std::string& blanks) {
+  if (sentence == source) {
+    return blanks;
+  }
   constexpr std::string_view kWide[] = {"。", "！", "？", "」", "』", "”"};
   const bool is_wide = std::ranges::any_of(kWide, [&](std::string_view mark) { return sentence.ends_with(mark); });
   return is_wide ? std::string() : blanks.empty() ? " " : blanks;
@@ -130,9 +136,11 @@ TextPlan plan_text(std::string_view text, Sentences sentences, std::string_view 
 std::string assemble(const TextPlan& plan, std::span<const decoding::Translation> lines, size_t rank) {
   std::string result;
   size_t line = 0;
+  std::string_view source;  // of the last line
   for (const TextPlan::Piece& piece : plan.pieces) {
+    source = piece.is_line ? piece.text : source;
     if (piece.is_gap) {
-      result += gap_behind(chosen_of(lines[line - 1], rank).text, piece.text);
+      result += gap_behind(chosen_of(lines[line - 1], rank).text, source, piece.text);
     } else if (!piece.is_line) {
       result += piece.text;
     } else {
