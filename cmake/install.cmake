@@ -1,20 +1,10 @@
-# cmake --install: the program, the static libraries, their headers under include/dragoman/<folder>/, and a CMake
-# package. `find_package(dragoman)` gives dragoman::dragoman (everything) and dragoman::<folder>. The headers include each
-# other as "dragoman/<folder>/...", as users do.
+# cmake --install: the program, the static libraries, their headers under include/dragoman/<folder>/, a CMake package and a
+# file for pkg-config. `find_package(dragoman)` gives dragoman::dragoman (everything) and dragoman::<folder>. The headers
+# include each other as "dragoman/<folder>/...", as users do.
 include(GNUInstallDirs)
 include(CMakePackageConfigHelpers)
 
-add_library(dragoman_all INTERFACE)
-add_library(dragoman::dragoman ALIAS dragoman_all)
-set_target_properties(dragoman_all PROPERTIES EXPORT_NAME dragoman)
-set(dragoman_targets dragoman_all)
-foreach(folder base tensor kernels autograd ops nn models data evaluation report distributed decoding training benchmark interop serving)
-  target_link_libraries(dragoman_all INTERFACE dragoman_${folder})
-  list(APPEND dragoman_targets dragoman_${folder})
-  list(APPEND dragoman_folders ${folder})
-endforeach()
-
-set(dragoman_headers ${CMAKE_BINARY_DIR}/include/dragoman)
+set(dragoman_headers ${PROJECT_BINARY_DIR}/include/dragoman)
 install(CODE "execute_process(COMMAND \"${CMAKE_COMMAND}\" \"-DSOURCE=${PROJECT_SOURCE_DIR}/src\"
   \"-DDESTINATION=${dragoman_headers}\" \"-DFOLDERS=${dragoman_folders}\"
   -P \"${CMAKE_CURRENT_LIST_DIR}/install_headers.cmake\" COMMAND_ERROR_IS_FATAL ANY)")
@@ -25,7 +15,19 @@ install(TARGETS dragoman)
 install(TARGETS ${dragoman_targets} EXPORT dragoman_targets INCLUDES DESTINATION ${CMAKE_INSTALL_INCLUDEDIR})
 install(EXPORT dragoman_targets NAMESPACE dragoman:: FILE dragoman-targets.cmake DESTINATION ${dragoman_package_dir})
 configure_package_config_file(${CMAKE_CURRENT_LIST_DIR}/dragoman-config.cmake.in
-  ${CMAKE_BINARY_DIR}/dragoman-config.cmake INSTALL_DESTINATION ${dragoman_package_dir})
-write_basic_package_version_file(${CMAKE_BINARY_DIR}/dragoman-config-version.cmake COMPATIBILITY SameMinorVersion)
-install(FILES ${CMAKE_BINARY_DIR}/dragoman-config.cmake ${CMAKE_BINARY_DIR}/dragoman-config-version.cmake
+  ${PROJECT_BINARY_DIR}/dragoman-config.cmake INSTALL_DESTINATION ${dragoman_package_dir})
+write_basic_package_version_file(${PROJECT_BINARY_DIR}/dragoman-config-version.cmake COMPATIBILITY SameMinorVersion)
+# For other build systems: `pkg-config --cflags --libs dragoman`.
+set(dragoman_link_flags "")
+foreach(folder IN LISTS dragoman_folders)
+  string(PREPEND dragoman_link_flags "-ldragoman_${folder} ")  # the users of a library stand before it
+endforeach()
+set(dragoman_pc_requires "fmt libcrypto icu-uc icu-i18n expat zlib liblzma libzstd sentencepiece libhwy")
+if(DRAGOMAN_MPI)
+  string(APPEND dragoman_pc_requires " ompi-c")
+endif()
+file(RELATIVE_PATH dragoman_pc_to_prefix /${CMAKE_INSTALL_LIBDIR}/pkgconfig /)
+configure_file(${CMAKE_CURRENT_LIST_DIR}/dragoman.pc.in ${PROJECT_BINARY_DIR}/dragoman.pc @ONLY)
+install(FILES ${PROJECT_BINARY_DIR}/dragoman.pc DESTINATION ${CMAKE_INSTALL_LIBDIR}/pkgconfig)
+install(FILES ${PROJECT_BINARY_DIR}/dragoman-config.cmake ${PROJECT_BINARY_DIR}/dragoman-config-version.cmake
   DESTINATION ${dragoman_package_dir})

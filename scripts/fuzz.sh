@@ -1,6 +1,6 @@
 #!/bin/bash
 # Feeds a reader with inputs that libFuzzer makes up, under AddressSanitizer and UBSan.
-#   scripts/fuzz.sh [--keep] TARGET [RUNS]    TARGET: requests, safetensors, config, vocabulary_map or text;
+#   scripts/fuzz.sh [--keep] TARGET [RUNS]    TARGET: requests, markup, safetensors, config, vocabulary_map or text;
 #                                             RUNS: inputs, 1,000,000 by default
 #   --keep   writes the fewest inputs that reach all that was reached to tests/fuzz/corpus/TARGET.txt, one a line in
 #            hexadecimal; ctest calls the target with each of them
@@ -16,13 +16,16 @@ target="${1:-}" runs="${2:-1000000}" longest=4096 more=''
 base="src/base/*.cpp"
 data="src/data/vocabulary/vocabulary.cpp src/data/vocabulary/piece_list.cpp src/data/vocabulary/sentencepiece_check.cpp src/base/protobuf.cpp
   src/data/vocabulary/subword_sampler.cpp"
+markup="src/serving/text/character_references.cpp src/serving/text/element_stack.cpp src/serving/text/html_*.cpp
+  src/serving/text/inline_tags.cpp src/serving/text/numbered_tags.cpp src/serving/text/sentences.cpp src/serving/text/tag_words.cpp
+  src/serving/text/text_plan*.cpp src/serving/text/xml_lexemes.cpp"
 case "$target" in
   requests)
     longest=8192
     more="src/serving/http/request_reader.cpp src/serving/http/request_head.cpp src/serving/http/http_message.cpp
-      src/serving/http/request_fields.cpp src/serving/http/multipart.cpp src/serving/text/text_plan_html.cpp src/serving/text/html_text.cpp
-      src/serving/text/html_tokens.cpp src/serving/text/inline_tags.cpp src/serving/text/sentences.cpp src/serving/text/tag_words.cpp
-      src/serving/text/text_plan.cpp" ;;
+      src/serving/http/request_fields.cpp src/serving/http/multipart.cpp $markup" ;;
+  markup)
+    more="$markup" ;;
   safetensors)
     more="src/tensor/safetensors.cpp src/tensor/safetensors_header.cpp src/tensor/tensor.cpp src/tensor/shape.cpp
       src/tensor/arena.cpp" ;;
@@ -34,7 +37,7 @@ case "$target" in
   text)
     longest=1024
     more="src/decoding/text_splitter.cpp src/data/vocabulary/vocabulary_trainer.cpp src/data/text/text_file.cpp $data" ;;
-  *) echo "fuzz.sh: TARGET is '$target', must be requests, safetensors, config, vocabulary_map or text" >&2; exit 2 ;;
+  *) echo "fuzz.sh: TARGET is '$target', must be requests, markup, safetensors, config, vocabulary_map or text" >&2; exit 2 ;;
 esac
 
 folder="build-fuzz/$target" kept="tests/fuzz/corpus/$target.txt"
@@ -49,7 +52,7 @@ PYTHON
 # shellcheck disable=SC2046,SC2086  # lists of files and flags
 clang++ -std=c++20 -O1 -g -fsanitize=fuzzer,address,undefined -fno-sanitize-recover=all -Isrc -Itests \
   "tests/fuzz/${target}_fuzz.cpp" $base $more $(pkg-config --cflags --libs sentencepiece) -lsentencepiece_train \
-  -lfmt -licuuc -licui18n -lcrypto -lgtest -lpthread -o "build-fuzz/${target}_fuzz"
+  -lfmt -licuuc -licui18n -lexpat -lcrypto -lgtest -lpthread -o "build-fuzz/${target}_fuzz"
 # SentencePiece keeps no frame pointers, so that a stack of its allocations is often a new one; to remember them all takes more
 # time than all else after some 100,000 inputs. Where an input is found, run it again without this option.
 ASAN_OPTIONS="malloc_context_size=1${ASAN_OPTIONS:+:$ASAN_OPTIONS}" \

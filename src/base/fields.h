@@ -36,6 +36,13 @@ enum class Flag {
 /// does.
 enum class Decides { kOutcome, kCourse };
 
+/// What a field may be on the processes that work on one run together.
+enum class AcrossProcesses {
+  kSame,    ///< the same on all of them, which is checked before the first step
+  kLeader,  ///< that of the leading process counts, the others may have anything
+  kOwn,     ///< each process has its own
+};
+
 /// One field of an options struct: all that is known of it beside its type and its default, which the struct states.
 ///   Field("workers", &SearchOptions::workers, "Threads; 0 = one a core", {0, 1024}).course()
 template <typename Struct, typename Value>
@@ -46,6 +53,7 @@ struct Field {
   Range range;
   const char* unit;  ///< of a number, e.g. "tokens"; may be empty
   Decides decides = Decides::kOutcome;
+  AcrossProcesses across = AcrossProcesses::kSame;
   Flag flag = Flag::kValue;
   const char* flag_name = "";  ///< "--vocab-size" where it is not the name: "--beam-size"
 
@@ -55,6 +63,8 @@ struct Field {
 
   /// Each returns the row with one thing changed.
   constexpr Field course() const { return with(&Field::decides, Decides::kCourse); }
+  constexpr Field of_leader() const { return with(&Field::across, AcrossProcesses::kLeader); }
+  constexpr Field of_each_process() const { return with(&Field::across, AcrossProcesses::kOwn); }
   constexpr Field as_switch() const { return with(&Field::flag, Flag::kSwitch); }
   constexpr Field without_flag() const { return with(&Field::flag, Flag::kNone); }
   constexpr Field under(const char* other_flag) const { return with(&Field::flag_name, other_flag); }

@@ -32,7 +32,7 @@ int evaluate(const EvaluateArguments& arguments) {
   }
   const evaluation::Report report = evaluation::evaluate(systems, references, arguments.options);
   for (const std::string& warning : report.warnings) {
-    say("dragoman: " + warning + "\n");
+    say_note(warning);
   }
   TextOutput output("-");
   output.write(arguments.json ? evaluation::render_json(report) : evaluation::render_text(report));

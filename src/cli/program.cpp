@@ -11,6 +11,7 @@
 #include <new>
 #include <sstream>
 #include <string>
+#include <system_error>
 
 #include "base/error.h"
 #include "cli/command.h"
@@ -97,17 +98,24 @@ int run_program(int argc, char** argv) {
 }  // namespace
 
 int run(int argc, char** argv) {
-  std::signal(SIGPIPE, SIG_IGN);  // a closed pipe is a write error with a message, not a silent death
+  std::signal(SIGPIPE, SIG_IGN);  // a closed pipe ends a command by an exception: what it has begun is cleaned up
   try {
     reserve_standard_descriptors();
     const int status = run_program(argc, argv);
     TextOutput("-").write("");  // flushes what was printed otherwise
     return status;
+  } catch (const ReaderGone&) {
+    return kReaderGoneStatus;
   } catch (const base::Error& error) {
     say(std::string("dragoman: ") + error.what() + "\n");
     return error.exit_status();
   } catch (const std::bad_alloc&) {
     say("dragoman: out of memory; use a smaller model or smaller batches\n");
+  } catch (const std::system_error& error) {
+    if (error.code() == std::errc::broken_pipe) {  // of fmt::print
+      return kReaderGoneStatus;
+    }
+    say(std::string("dragoman: ") + error.what() + "\n");
   } catch (const std::exception& error) {
     say(std::string("dragoman: ") + error.what() + "\n");
   }

@@ -5,8 +5,8 @@
 #include "base/json.h"
 #include "cli/command.h"
 #include "cli/field_flags.h"
+#include "cli/text_lines.h"
 #include "cli/text_output.h"
-#include "data/text/text_file.h"
 #include "decoding/load_translator.h"
 #include "decoding/scorer.h"
 
@@ -36,8 +36,8 @@ std::string format(uint64_t line, const decoding::PairScore& score, bool json) {
 int score(const ScoreArguments& arguments) {
   TextOutput output(arguments.output);
   const decoding::Translator translator = decoding::load_translator(arguments.model);
-  const std::vector<std::string> sources = data::read_lines(arguments.source);
-  const std::vector<std::string> targets = data::read_lines(arguments.target);
+  const std::vector<std::string> sources = read_lines(arguments.source);
+  const std::vector<std::string> targets = read_lines(arguments.target);
   const auto scores = decoding::score_pairs(translator.model(), translator.source_vocabulary(),
                                             translator.target_vocabulary(), sources, targets, arguments.score);
   std::string text;

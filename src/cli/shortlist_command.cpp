@@ -8,6 +8,7 @@
 #include "base/folder_lock.h"
 #include "cli/command.h"
 #include "cli/field_flags.h"
+#include "cli/text_lines.h"
 #include "cli/text_output.h"
 #include "data/encoded_corpus.h"
 #include "decoding/load_translator.h"
@@ -59,7 +60,7 @@ void add_pairs(const decoding::Translator& translator, std::span<const std::stri
 
 decoding::LearnedShortlist learn_from_model(const ShortlistArguments& arguments) {
   const decoding::Translator translator = decoding::load_translator(arguments.model);
-  const std::vector<std::string> lines = data::read_lines(arguments.source);
+  const std::vector<std::string> lines = read_lines(arguments.source);
   std::vector<data::SentencePair> pairs;
   for (size_t begin = 0; begin < lines.size(); begin += kChunkLines) {
     const size_t count = std::min(kChunkLines, lines.size() - begin);

@@ -29,8 +29,12 @@ void TextOutput::write(std::string_view text) {
   }
   std::FILE* file = device_ ? device_.get() : stdout;
   const bool written = std::fwrite(text.data(), 1, text.size(), file) == text.size() && std::fflush(file) == 0;
-  base::check(written, base::ErrorKind::kCannotWrite,
-              "{}: cannot write: {}; the reader may have gone or the disk be full", name_, std::strerror(errno));
+  const int error = errno;
+  if (!written && error == EPIPE) {
+    throw ReaderGone();
+  }
+  base::check(written, base::ErrorKind::kCannotWrite, "{}: cannot write: {}; the disk may be full", name_,
+              std::strerror(error));
 }
 
 void TextOutput::finish() {
@@ -41,6 +45,12 @@ void TextOutput::finish() {
 
 void say(const std::string& text) {
   std::fputs(text.c_str(), stderr);
+}
+
+void say_note(const std::string& note) {
+  if (!note.empty()) {
+    say("dragoman: " + note + "\n");
+  }
 }
 
 }  // namespace dragoman::cli

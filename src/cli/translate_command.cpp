@@ -9,6 +9,7 @@
 #include "base/lap.h"
 #include "cli/command.h"
 #include "cli/search_flags.h"
+#include "cli/text_lines.h"
 #include "cli/text_output.h"
 #include "cli/translation_format.h"
 #include "data/text/text_file.h"
@@ -67,9 +68,25 @@ decoding::SearchOptions search_of(const TranslateArguments& arguments, const dec
       options.beam_size, options.ranking.reverse_weight);
   if (!arguments.banned.empty()) {
     options.rules.banned =
-        std::make_shared<decoding::BannedPhrases>(translator.target_vocabulary(), data::read_lines(arguments.banned));
+        std::make_shared<decoding::BannedPhrases>(translator.target_vocabulary(), read_lines(arguments.banned));
   }
   return options;
+}
+
+// A term whose phrase is banned could never come: the search would go on to the longest length.
+std::shared_ptr<const decoding::TermTable> read_terms(const TranslateArguments& arguments,
+                                                      const decoding::Translator& translator,
+                                                      const decoding::SearchOptions& search) {
+  auto terms = std::make_shared<const decoding::TermTable>(read_lines(arguments.terms), arguments.terms);
+  if (search.rules.banned == nullptr) {
+    return terms;
+  }
+  for (const auto& [source, target] : terms->targets()) {
+    const std::string_view banned = search.rules.banned->found_in(translator.target_vocabulary().normalize(target));
+    base::check_data(banned.empty(), "{}: \"{}\" demands \"{}\", and {} bans \"{}\"; leave out one of them",
+                     arguments.terms, source, target, arguments.banned, banned);
+  }
+  return terms;
 }
 
 std::unique_ptr<decoding::Translator> load(const TranslateArguments& arguments) {
@@ -90,7 +107,7 @@ class Translate {
         search_(search_of(arguments, *translator_)),
         output_(arguments.output) {
     if (!arguments.terms.empty()) {
-      terms_ = std::make_shared<decoding::TermTable>(data::read_lines(arguments.terms), arguments.terms);
+      terms_ = read_terms(arguments, *translator_, search_);
     }
     if (!arguments.prefix.empty()) {
       prefixes_.emplace(std::filesystem::path(arguments.prefix));
@@ -109,6 +126,8 @@ class Translate {
                  arguments_.prefix, lines_);
     }
     output_.finish();
+    say_note(reader_.repairs());
+    say_note(prefixes_ ? prefixes_->repairs() : "");
     if (failed_ > 0) {
       say(fmt::format("dragoman: {} of {} lines are not translated; their place in the output is empty\n", failed_,
                       lines_));

@@ -8,8 +8,8 @@
 #include "cli/command.h"
 #include "cli/field_flags.h"
 #include "cli/search_flags.h"
+#include "cli/text_lines.h"
 #include "cli/text_output.h"
-#include "data/text/text_file.h"
 #include "decoding/load_translator.h"
 #include "decoding/search/search_defaults.h"
 #include "models/model_folder.h"
@@ -58,8 +58,8 @@ int tune(const TuneArguments& arguments) {
     lock.emplace(arguments.model);
   }
   const decoding::Translator translator = decoding::load_translator(arguments.model);
-  const std::vector<std::string> sources = data::read_lines(arguments.source);
-  const std::vector<std::string> references = data::read_lines(arguments.target);
+  const std::vector<std::string> sources = read_lines(arguments.source);
+  const std::vector<std::string> references = read_lines(arguments.target);
   TextOutput output("-");
   output.write(
       "| beam size | length penalty | alpha | BLEU | chrF | cut at the longest length |\n|---|---|---|---|---|---|\n");

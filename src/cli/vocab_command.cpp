@@ -48,9 +48,7 @@ struct VocabArguments {
 int train(const VocabArguments& arguments) {
   const data::TrainedVocabulary trained = data::train_vocabulary(arguments.inputs, arguments.options);
   base::write_file_atomic(arguments.output, trained.vocabulary.bytes());
-  if (!trained.note.empty()) {
-    say("dragoman: " + trained.note + "\n");
-  }
+  say_note(trained.note);
   TextOutput("-").write(fmt::format("{}: {} {} pieces learned from {} lines\n", arguments.output.string(),
                                     trained.vocabulary.size(), base::name_of(arguments.options.type),
                                     trained.lines_used));
@@ -97,6 +95,7 @@ int convert(const Vocabulary& vocabulary, const VocabArguments& arguments) {
     }
   }
   output.write(pending);
+  say_note(reader.repairs());
   return 0;
 }
 

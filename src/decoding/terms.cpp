@@ -30,23 +30,61 @@ bool inside_word(std::string_view text, size_t place) {
   return is_word_character(left.front()) && is_word_character(right.front());
 }
 
+// Blanks around a column say nothing, nor do tabs at the end of a line.
+std::vector<std::string_view> columns_of(std::string_view line) {
+  std::vector<std::string_view> columns;
+  for (size_t begin = 0; begin <= line.size();) {
+    const size_t end = std::min(line.find('\t', begin), line.size());
+    columns.push_back(base::trim(line.substr(begin, end - begin), kBlanks));
+    begin = end + 1;
+  }
+  while (columns.size() > 2 && columns.back().empty()) {
+    columns.pop_back();
+  }
+  return columns;
+}
+
+// "en", "pt-BR", "zh-Hans"
+bool is_language(std::string_view text) {
+  const std::string_view code = text.substr(0, text.find('-'));
+  const auto is_letter = [](char c) { return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z'); };
+  return (code.size() == 2 || code.size() == 3) && std::ranges::all_of(code, is_letter) && text.size() <= 12;
+}
+
+// Columns behind the phrases are the languages or a mistake. @param languages  of the lines before; empty = none yet
+void check_languages(const std::vector<std::string_view>& columns, std::string_view place, std::string& languages) {
+  if (columns.size() == 2) {
+    return;
+  }
+  base::check_data(
+      columns.size() == 4 && is_language(columns[2]) && is_language(columns[3]),
+      "{}: has {} columns, the last \"{}\"; a line is a source term, a tab, and the phrase that translates "
+      "it; two more columns may hold the languages, such as en and de",
+      place, columns.size(), columns.back());
+  const std::string pair = fmt::format("{} to {}", columns[2], columns[3]);
+  languages = languages.empty() ? pair : languages;
+  base::check_data(languages == pair, "{}: is for {}, lines before it are for {}; give the terms of one pair", place,
+                   pair, languages);
+}
+
 }  // namespace
 
 TermTable::TermTable(std::span<const std::string> lines, std::string_view name) {
+  std::string languages;
   for (size_t i = 0; i < lines.size(); ++i) {
     if (base::trim(lines[i], kBlanks).empty()) {
       continue;
     }
-    const size_t tab = lines[i].find('\t');
-    const std::string source(base::trim(std::string_view(lines[i]).substr(0, tab), kBlanks));
-    const std::string target(
-        tab == std::string::npos ? "" : base::trim(std::string_view(lines[i]).substr(tab + 1), kBlanks));
-    base::check_data(!source.empty() && !target.empty(),
-                     "{} line {}: \"{}\" has no tab with text on both sides; a line is a source term, a tab, and the "
-                     "phrase that translates it",
-                     name, i + 1, lines[i]);
-    targets_[source] = target;
-    lengths_.insert(source.size());
+    const std::string place = fmt::format("{} line {}", name, i + 1);
+    const std::vector<std::string_view> columns = columns_of(lines[i]);
+    base::check_data(
+        columns.size() > 1 && !columns[0].empty() && !columns[1].empty(),
+        "{}: \"{}\" has no tab with text on both sides; a line is a source term, a tab, and the phrase that "
+        "translates it",
+        place, lines[i]);
+    check_languages(columns, place, languages);
+    targets_[std::string(columns[0])] = columns[1];
+    lengths_.insert(columns[0].size());
   }
 }
 

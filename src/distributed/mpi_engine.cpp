@@ -1,6 +1,7 @@
 #include "distributed/mpi_engine.h"
 
 #include <fmt/format.h>
+#include <time.h>
 #include <unistd.h>
 
 #include <array>
@@ -25,6 +26,17 @@ constexpr auto kEndLimit = 5s;               // for MPI to end all processes
 
 double clock_seconds() {
   return std::chrono::duration<double>(std::chrono::steady_clock::now().time_since_epoch()).count();
+}
+
+double seconds_of(clockid_t clock) {
+  timespec time{};
+  ::clock_gettime(clock, &time);
+  return static_cast<double>(time.tv_sec) + 1e-9 * static_cast<double>(time.tv_nsec);
+}
+
+// Processor time of all threads but the calling one.
+double busy_seconds() {
+  return seconds_of(CLOCK_PROCESS_CPUTIME_ID) - seconds_of(CLOCK_THREAD_CPUTIME_ID);
 }
 
 struct HostAndProcess {
@@ -156,6 +168,7 @@ void MpiEngine::start_mpi() {
     processes_here_ += other.host == own.host ? 1 : 0;
   }
   pulse_.emplace(rank_, size_, options_.timeout_seconds, clock_seconds());
+  idle_.emplace(clock_seconds(), busy_seconds());
   const std::lock_guard lock(mutex_);
   started_ = true;
   to_owners_.notify_all();
@@ -171,7 +184,7 @@ void MpiEngine::work() {
       }
     }
     const bool moved = advance_operations();
-    look_after_the_others();
+    look_after_the_others(moved);
     rest(moved);
   }
 }
@@ -232,8 +245,22 @@ void MpiEngine::rest(bool moved) {
   }
 }
 
-void MpiEngine::look_after_the_others() {
-  const std::vector<int> silent = pulse_->beat(clock_seconds());
+void MpiEngine::look_after_the_others(bool moved) {
+  bool waits = false;
+  {
+    const std::lock_guard lock(mutex_);
+    waits = waiting_ > 0;
+  }
+  const double now = clock_seconds();
+  const std::vector<int> silent = pulse_->beat(now, idle_->idle(now, busy_seconds(), waits, moved));
+  if (pulse_->all_stuck() > options_.timeout_seconds) {
+    end_run(
+        static_cast<int>(base::ErrorKind::kRuntime),
+        fmt::format("all {} processes have waited for each other for {:.0f} s: they do not do the same, as with other "
+                    "options or another program on one of them; all processes end, the last checkpoint is whole, and "
+                    "the same command on all goes on from it",
+                    size_, options_.timeout_seconds));
+  }
   if (!silent.empty()) {
     end_run(static_cast<int>(base::ErrorKind::kRuntime),
             fmt::format("{} has not been heard of for {:.0f} s: stopped, hung, or its network is down; all processes "

@@ -7,6 +7,7 @@
 #include <thread>
 #include <vector>
 
+#include "distributed/idle_watch.h"
 #include "distributed/mpi_operation.h"
 #include "distributed/mpi_pulse.h"
 
@@ -53,7 +54,7 @@ class MpiEngine {
   bool advance_operations();
   void finish(MpiOperation& operation);
   void rest(bool moved);
-  void look_after_the_others();
+  void look_after_the_others(bool moved);
   void act_on_failure();
   [[noreturn]] void end_run(int status, const std::string& text);
 
@@ -80,6 +81,7 @@ class MpiEngine {
   // Used only by the thread of the engine:
   std::vector<MpiOperation*> operations_;
   std::optional<MpiPulse> pulse_;
+  std::optional<IdleWatch> idle_;
   double idle_since_ = 0.0;
   double failed_at_ = 0.0;
   std::thread thread_;

@@ -1,6 +1,7 @@
 #include "distributed/mpi_pulse.h"
 
 #include <algorithm>
+#include <cstddef>
 
 #include "distributed/mpi_tags.h"
 
@@ -12,6 +13,7 @@ MpiPulse::MpiPulse(int rank, int size, double timeout, double now)
       interval_(std::min(1.0, timeout / 5)),
       next_beat_(now),
       watch_(rank, size, timeout, now),
+      stuck_(static_cast<size_t>(size), 0.0F),
       sends_(static_cast<size_t>(size), MPI_REQUEST_NULL) {
   listen();
 }
@@ -26,23 +28,29 @@ MpiPulse::~MpiPulse() {
   }
 }
 
-std::vector<int> MpiPulse::beat(double now) {
+std::vector<int> MpiPulse::beat(double now, double stuck) {
+  stuck_[static_cast<size_t>(rank_)] = static_cast<float>(stuck);
   if (now >= next_beat_) {
     next_beat_ = now + interval_;
-    send_signs_of_life();
+    send_signs_of_life(stuck);
   }
   take_messages(now);
   return watch_.silent(now);
 }
 
-void MpiPulse::send_signs_of_life() {
+double MpiPulse::all_stuck() const {
+  return rank_ == 0 ? std::ranges::min(stuck_) : 0.0;
+}
+
+void MpiPulse::send_signs_of_life(double stuck) {
+  constexpr int kBytes = offsetof(Message, text);
   for (int other = 0; other < size_; ++other) {
     const bool due = rank_ == 0 ? other != 0 : other == 0;
     int sent = 0;  // the previous sign: a rank that receives nothing is sent nothing more
     MPI_Request& request = sends_[static_cast<size_t>(other)];
     if (due && MPI_Test(&request, &sent, MPI_STATUS_IGNORE) == MPI_SUCCESS && sent != 0) {
-      check_mpi(MPI_Isend(&alive_, sizeof alive_.status, MPI_BYTE, other, mpi_tags::kPulse, MPI_COMM_WORLD, &request),
-                "MPI_Isend");
+      alive_.stuck = static_cast<float>(stuck);
+      check_mpi(MPI_Isend(&alive_, kBytes, MPI_BYTE, other, mpi_tags::kPulse, MPI_COMM_WORLD, &request), "MPI_Isend");
     }
   }
 }
@@ -71,6 +79,7 @@ void MpiPulse::take_messages(double now) {
       return;
     }
     watch_.heard(status.MPI_SOURCE, now);
+    stuck_[static_cast<size_t>(status.MPI_SOURCE)] = received_.stuck;
     if (received_.status != 0 && !last_words_) {
       last_words_ = {status.MPI_SOURCE, received_.status, received_.text.data()};
     }

@@ -6,6 +6,7 @@
 
 #include "base/checked_folder.h"
 #include "base/error.h"
+#include "base/files.h"
 #include "base/folder_lock.h"
 #include "base/folder_writer.h"
 #include "base/published_folder.h"
@@ -25,13 +26,10 @@ constexpr const char* kCheckpointPrefix = "step-";
 constexpr const char* kOptimizerFile = "optimizer.safetensors";
 constexpr const char* kStateFile = "state.json";
 constexpr const char* kRecipeFile = "recipe.json";
+constexpr const char* kFirstModelMark = ".first-model";
 constexpr const char* kFirstMomentPrefix = "first_moment.";
 constexpr const char* kSecondMomentPrefix = "second_moment.";
 const std::string kAveragePrefix = "average.";
-
-std::filesystem::path checkpoints_of(const std::filesystem::path& model_folder) {
-  return model_folder / "checkpoints";
-}
 
 // The named views of a flat buffer.
 NamedTensors named_views(const nn::ParameterSet& parameters, const Tensor& flat, const std::string& prefix) {
@@ -69,6 +67,18 @@ NamedTensors read_tensors(const base::CheckedFolder& folder, const char* name) {
   return tensor::read_safetensors(folder.read(name), folder.path_of(name));
 }
 
+// The weights, or their moving average where the folder has one.
+void load_weights(const base::CheckedFolder& folder, const models::ModelFiles& files, bool use_average,
+                  nn::ParameterSet& parameters) {
+  models::load_tensors(files.tensors, parameters, folder.path_of(models::kWeightsName));
+  if (use_average && folder.has(kOptimizerFile)) {
+    const NamedTensors state = read_tensors(folder, kOptimizerFile);
+    if (state.contains(kAveragePrefix + parameters.parameters().front()->path)) {
+      fill(parameters, parameters.mutable_values(), kAveragePrefix, state, folder.path_of(kOptimizerFile));
+    }
+  }
+}
+
 void remove_checkpoint(const std::filesystem::path& folder) try {
   base::remove_folder(folder);
 } catch (const base::Error&) {
@@ -84,8 +94,12 @@ void make_model_folder(const std::filesystem::path& folder) {
               folder.string(), error.message());
 }
 
+std::filesystem::path checkpoints_folder(const std::filesystem::path& model_folder) {
+  return model_folder / "checkpoints";
+}
+
 std::filesystem::path checkpoint_folder(const std::filesystem::path& model_folder, int64_t step) {
-  return checkpoints_of(model_folder) / (kCheckpointPrefix + std::to_string(step));
+  return checkpoints_folder(model_folder) / (kCheckpointPrefix + std::to_string(step));
 }
 
 std::vector<std::filesystem::path> last_checkpoints(const std::filesystem::path& model_folder, int64_t count) {
@@ -118,7 +132,7 @@ std::map<int64_t, double> checkpoint_scores(const std::filesystem::path& model_f
 
 std::vector<int64_t> list_checkpoints(const std::filesystem::path& model_folder) {
   std::vector<int64_t> steps;
-  for (const auto& folder : base::numbered_folders(checkpoints_of(model_folder), kCheckpointPrefix)) {
+  for (const auto& folder : base::numbered_folders(checkpoints_folder(model_folder), kCheckpointPrefix)) {
     steps.push_back(folder.number);
   }
   std::ranges::sort(steps);
@@ -143,9 +157,9 @@ void save_checkpoint(const std::filesystem::path& model_folder, const models::Mo
 
 std::optional<Checkpoint> find_newest_checkpoint(const std::filesystem::path& model_folder,
                                                  std::vector<std::string>& notes) {
-  base::recover_folders(checkpoints_of(model_folder));
+  base::recover_folders(checkpoints_folder(model_folder));
   base::finish_publication(model_folder);
-  const auto newest = base::newest_valid_folder(checkpoints_of(model_folder), kCheckpointPrefix, &notes);
+  const auto newest = base::newest_valid_folder(checkpoints_folder(model_folder), kCheckpointPrefix, &notes);
   if (!newest) {
     return std::nullopt;
   }
@@ -170,8 +184,26 @@ void load_checkpoint(const Checkpoint& checkpoint, models::Model& model, Optimiz
   }
 }
 
+void load_model(const std::filesystem::path& checkpoint, bool use_average, models::Model& model) {
+  const base::CheckedFolder folder(checkpoint);
+  load_weights(folder, models::read_model_files(folder), use_average, model.parameters());
+}
+
 void publish_model(const std::filesystem::path& model_folder, const models::Model& model, const ModelTexts& texts) {
   models::publish_model_folder(model_folder, model_files(model, texts));
+}
+
+bool awaits_first_checkpoint(const std::filesystem::path& model_folder) {
+  return std::filesystem::exists(checkpoints_folder(model_folder) / kFirstModelMark);
+}
+
+void mark_first_model(const std::filesystem::path& model_folder) {
+  make_model_folder(checkpoints_folder(model_folder));
+  base::write_file_atomic(checkpoints_folder(model_folder) / kFirstModelMark, "");
+}
+
+void unmark_first_model(const std::filesystem::path& model_folder) {
+  base::remove_quietly(checkpoints_folder(model_folder) / kFirstModelMark);
 }
 
 void prune_checkpoints(const std::filesystem::path& model_folder, const std::map<int64_t, double>& scores,
@@ -206,13 +238,7 @@ ModelTexts average_into(const std::vector<std::filesystem::path>& folders, bool 
                      "{}: configuration or vocabulary differs from {}; only checkpoints of one run can be averaged",
                      path.string(), folders.front().string());
     texts = its_texts;
-    models::load_tensors(files.tensors, parameters, folder.path_of(models::kWeightsName));
-    if (use_average && folder.has(kOptimizerFile)) {
-      const NamedTensors state = read_tensors(folder, kOptimizerFile);
-      if (state.contains(kAveragePrefix + parameters.parameters().front()->path)) {
-        fill(parameters, values, kAveragePrefix, state, folder.path_of(kOptimizerFile));
-      }
-    }
+    load_weights(folder, files, use_average, parameters);
     std::ranges::transform(sums, tensor::HostView<float>(values).span(), sums.begin(), std::plus<>());
   }
   tensor::HostEdit<float> average(parameters.mutable_values());

@@ -39,6 +39,8 @@ struct Checkpoint {
 /// ...".
 void make_model_folder(const std::filesystem::path& folder);
 
+/// MODEL/checkpoints
+std::filesystem::path checkpoints_folder(const std::filesystem::path& model_folder);
 /// MODEL/checkpoints/step-N
 std::filesystem::path checkpoint_folder(const std::filesystem::path& model_folder, int64_t step);
 
@@ -58,8 +60,18 @@ std::optional<Checkpoint> find_newest_checkpoint(const std::filesystem::path& mo
 /// Fills the weights of `model` and the tensors of `optimizer` from a checkpoint found before.
 void load_checkpoint(const Checkpoint& checkpoint, models::Model& model, OptimizerTensors& optimizer);
 
+/// Fills `model` with the weights that were validated at a checkpoint: with `use_average` its moving average, where it
+/// has one. Throws Error(kBadData) for a damaged folder or another shape.
+void load_model(const std::filesystem::path& checkpoint, bool use_average, models::Model& model);
+
 /// Makes the top of the model folder this model (docs/checkpoint_format.md says how readers never see a mixture).
 void publish_model(const std::filesystem::path& model_folder, const models::Model& model, const ModelTexts& texts);
+
+/// A run publishes its first model before its first checkpoint. If it is killed in between, a mark in MODEL/checkpoints
+/// tells that model from one that no run has made there.
+bool awaits_first_checkpoint(const std::filesystem::path& model_folder);
+void mark_first_model(const std::filesystem::path& model_folder);
+void unmark_first_model(const std::filesystem::path& model_folder);
 
 /// Which checkpoints stay.
 struct KeptCheckpoints {

@@ -1,9 +1,12 @@
 #include "training/publisher.h"
 
+#include <algorithm>
 #include <utility>
 
 #include "base/error.h"
 #include "kernels/backends/backend_of.h"
+#include "models/model_tensors.h"
+#include "tensor/transfer.h"
 
 namespace dragoman::training {
 
@@ -12,12 +15,27 @@ Publisher::Publisher(const TrainOptions& options, distributed::ProcessGroup& pro
 
 void Publisher::publish(const models::Model& model) const {
   if (processes_.leads()) {
+    if (!has_model() && list_checkpoints(options_.model_folder).empty()) {
+      mark_first_model(options_.model_folder);
+    }
     publish_model(options_.model_folder, model, texts_);
   }
 }
 
 bool Publisher::has_model() const {
   return std::filesystem::exists(options_.model_folder / base::kManifestName);
+}
+
+bool Publisher::holds(const models::Model& model) const try {
+  const tensor::NamedTensors top = models::read_model_folder(options_.model_folder).tensors;
+  return std::ranges::all_of(models::named_tensors(model.parameters()), [&](const auto& named) {
+    const auto found = top.find(named.first);
+    return found != top.end() && found->second.dtype() == named.second.dtype() &&
+           std::ranges::equal(tensor::HostView<float>(found->second).span(),
+                              tensor::HostView<float>(named.second).span());
+  });
+} catch (const base::Error&) {
+  return false;
 }
 
 std::string Publisher::save(const models::Model& model, const OptimizerTensors& optimizer,
@@ -30,6 +48,7 @@ std::string Publisher::save(const models::Model& model, const OptimizerTensors& 
               "train: a weight is not finite at step {}; nothing is saved, the last checkpoint is intact", state.step);
   const auto folder = checkpoint_folder(options_.model_folder, state.step);
   save_checkpoint(options_.model_folder, model, optimizer, {folder, state, recipe_json(options_), texts_});
+  unmark_first_model(options_.model_folder);
   const RunOptions& run = options_.run;
   prune_checkpoints(options_.model_folder, state.scores, {run.keep_last, run.keep_best, run.validate_every});
   return folder.filename().string();

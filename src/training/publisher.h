@@ -19,6 +19,8 @@ class Publisher {
   void publish(const models::Model& model) const;
   /// Whether there is a model at the top.
   bool has_model() const;
+  /// Whether the model at the top has the weights of `model`. A damaged model has not.
+  bool holds(const models::Model& model) const;
 
   /// Writes a checkpoint of `state` and prunes the old ones. Returns: its name; empty on a process that does not lead.
   /// Throws: Error(kRuntime) if a weight is not finite, Error(kCannotWrite). The other checkpoints stay intact then.

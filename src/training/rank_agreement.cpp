@@ -6,6 +6,7 @@
 
 #include "base/cpu.h"
 #include "base/error.h"
+#include "base/field_json.h"
 #include "base/json.h"
 #include "base/sha256.h"
 #include "training/vocabularies.h"
@@ -17,15 +18,11 @@ constexpr size_t kShownDigits = 16;  // of a hash
 
 // What decides when all ranks validate, stop and average, beside the recipe. One option a line, as in recipe_json.
 std::string steering_json(const TrainOptions& options) {
-  const RunOptions& run = options.run;
-  const nlohmann::json tree = {{"max_steps", run.max_steps},
-                               {"max_epochs", run.max_epochs},
-                               {"validate_every", run.validate_every},
-                               {"validation_beam", run.validation_beam},
-                               {"check_ranks_every", run.check_ranks_every},
-                               {"metric", name_of(run.metric)},
-                               {"patience", run.patience},
-                               {"average", run.average}};
+  nlohmann::json tree = base::json_of_fields(options, [](const auto& field) {
+    return field.decides == base::Decides::kCourse && field.across == base::AcrossProcesses::kSame;
+  });
+  tree["plans_memory"] =
+      options.batch.fit || options.run.memory > 0;  // --memory, --batch-tokens auto: ranks then agree
   return base::dump_json(tree, 2) + "\n";
 }
 
@@ -63,8 +60,8 @@ std::vector<SharedFact> facts_to_share(const TrainOptions& options, const std::s
   std::vector<SharedFact> facts = {
       {"program", std::string("dragoman ") + DRAGOMAN_VERSION},
       {"recipe", recipe_json(options)},
-      {"options", steering_json(options)},
       {"number of workers", fmt::format("--workers {}", options.run.workers)},
+      {"options", steering_json(options)},
       {"instruction set", fmt::format("{} (DRAGOMAN_ISA can cap the better one)", base::isa_name(base::active_isa()))},
       {"training text", "SHA-256 " + fingerprint, base::ErrorKind::kBadData}};
   const std::string validation = validation_fingerprint.empty() ? "none" : "SHA-256 " + validation_fingerprint;

@@ -65,22 +65,26 @@ void RunOptions::fields(Visit&& visit) {
   visit(Field("tokenize", &O::tokenize, "How validation BLEU cuts words; zh for Chinese").course());
   visit(Field("patience", &O::patience, "Validations without improvement before the end; 0 = never", kCountOrNone)
             .course());
-  visit(Field("keep_last", &O::keep_last, "Newest checkpoints kept", {1, 1000}).course());
-  visit(Field("keep_best", &O::keep_best, "Best checkpoints kept", {0, 1000}).course());
+  visit(Field("keep_last", &O::keep_last, "Newest checkpoints kept", {1, 1000}).course().of_leader());
+  visit(Field("keep_best", &O::keep_best, "Best checkpoints kept", {0, 1000}).course().of_leader());
   visit(Field("average", &O::average, "Checkpoints averaged at the end; 0 = none", {0, 1000}).course());
-  visit(Field("average_best", &O::average_best, "Average the best checkpoints, not the last (true or false)").course());
+  visit(Field("average_best", &O::average_best, "Average the best checkpoints, not the last (true or false)")
+            .course()
+            .of_leader());
   visit(Field("ema_decay", &O::ema_decay, "Moving average of the weights, e.g. 0.999; 0 = off", {0, 0.999999}));
-  visit(Field("log_every", &O::log_every, "Updates between plain progress lines", kCount).course());
+  visit(Field("log_every", &O::log_every, "Updates between plain progress lines", kCount).course().of_leader());
   visit(Field("recompute", &O::recompute,
               "What the backward computes again to save memory: layers keep their input alone; the result is the same")
-            .course());
+            .course()
+            .of_each_process());
   visit(Field("workers", &O::workers, "Replicas of this process, one thread each; 0 = one a core", {0, 1024}).course());
   visit(Field("check_ranks_every", &O::check_ranks_every,
               "Updates between comparisons of the weights of all processes (mpirun)", kCount)
             .course());
   visit(Field("rank_timeout", &O::rank_timeout, "A process (mpirun) that is not heard of for longer ends the run",
               {1, 3600}, "seconds")
-            .course());
+            .course()
+            .of_each_process());
   visit(Field("seed", &O::seed, "Of everything random"));
 }
 

@@ -23,13 +23,29 @@ struct Message {
   std::string initial_config;
 };
 
-// Training could not have begun with a model that `quantize` made, and writes none over.
+// Training could not have begun with a model that `quantize` made.
 void check_is_not_rounded(const models::ModelFiles& model, const std::filesystem::path& folder) {
   const kernels::Precision precision = models::stored_precision(model.tensors);
   base::check_usage(precision == kernels::Precision::kFloat32,
                     "{}: holds a model rounded to {} by `dragoman quantize`, which cannot be trained; name another "
                     "folder, or go on with the model that it was made of",
                     folder.string(), kernels::name_of(precision));
+}
+
+// Without a checkpoint to go on from, the model at the top would be lost.
+void check_no_model_is_lost(const std::filesystem::path& folder) {
+  const bool has_model =
+      std::filesystem::exists(folder / base::kManifestName) || std::filesystem::exists(folder / models::kWeightsName);
+  if (!has_model || awaits_first_checkpoint(folder)) {
+    return;
+  }
+  if (std::filesystem::exists(folder / base::kManifestName)) {
+    check_is_not_rounded(models::read_model_folder(folder), folder);
+  }
+  base::fail(base::ErrorKind::kUsage,
+             "{0}: holds a model, but no checkpoint of a run that could go on; training would replace the model; name "
+             "another --model folder, with --initial-model {0} to start from this model",
+             folder.string());
 }
 
 Message look_around(const TrainOptions& options, const Task& task, std::ostream& terminal,
@@ -40,9 +56,7 @@ Message look_around(const TrainOptions& options, const Task& task, std::ostream&
     std::string config = options.initial_model.empty() ? "" : checkpoint->texts.config;
     return {std::move(checkpoint), std::move(vocabularies), std::move(config)};
   }
-  if (std::filesystem::exists(options.model_folder / base::kManifestName)) {
-    check_is_not_rounded(models::read_model_folder(options.model_folder), options.model_folder);
-  }
+  check_no_model_is_lost(options.model_folder);
   if (!options.initial_model.empty()) {
     models::ModelFiles initial = models::read_model_folder(options.initial_model);
     check_is_not_rounded(initial, options.initial_model);
@@ -91,6 +105,14 @@ Message from_bytes(const std::string& bytes) {
 }
 
 }  // namespace
+
+void check_model_is_of_a_run(const std::filesystem::path& folder) {
+  std::error_code none;
+  const std::filesystem::directory_iterator checkpoints(checkpoints_folder(folder), none);
+  if (none || checkpoints == std::filesystem::directory_iterator()) {  // others are looked at when the lock is held
+    check_no_model_is_lost(folder);
+  }
+}
 
 RunStart find_run_start(const TrainOptions& options, const Task& task, distributed::ProcessGroup& processes,
                         std::ostream& terminal, std::vector<std::string>& notes) {

@@ -26,9 +26,15 @@ struct RunStart {
 /// learns the vocabularies; the others are told. What a person should know goes to `notes`, on the leading rank;
 /// `terminal` hears now of what takes long. Throws Error(kBadData) for a checkpoint of another version, a damaged model
 /// to start from, or training text that no vocabulary can be learned from; Error(kUsage) for a model that `quantize`
-/// rounded.
+/// rounded, and as check_model_is_of_a_run.
 RunStart find_run_start(const TrainOptions& options, const Task& task, distributed::ProcessGroup& processes,
                         std::ostream& terminal, std::vector<std::string>& notes);
+
+/// Refuses a folder whose model no run of `train` has made here: training would replace the model. A model that a run
+/// has made stands beside its checkpoints.
+/// Throws Error(kUsage): "DIR: holds a model, but no checkpoint of a run that could go on; training would replace the
+/// model; ...".
+void check_model_is_of_a_run(const std::filesystem::path& folder);
 
 /// The precision that was asked for; with "auto" the one the run began with, or else the fastest of this machine.
 kernels::Precision precision_of_run(const TrainOptions& options, const std::optional<Checkpoint>& checkpoint);

@@ -22,6 +22,11 @@ std::string to_json(const RunState& state) {
                                {"best_score", state.best_score},
                                {"stale_validations", state.stale_validations},
                                {"scores", scores},
+                               {"measure",
+                                {{"metric", state.measure.metric},
+                                 {"tokenizer", state.measure.tokenizer},
+                                 {"beam", state.measure.beam},
+                                 {"validation", state.measure.validation}}},
                                {"batcher", nlohmann::json::parse(state.batcher)},
                                {"fingerprint", state.fingerprint},
                                {"processes", state.processes},
@@ -35,6 +40,14 @@ std::string to_json(const RunState& state) {
                                  {"start", state.window_start}}}};
   return base::dump_json(tree, 2) + "\n";
 }
+
+namespace {
+
+ScoreMeasure measure_from(const base::JsonFields& fields) {
+  return {fields.text("metric"), fields.text("tokenizer"), fields.text("beam"), fields.text("validation")};
+}
+
+}  // namespace
 
 RunState run_state_from_json(std::string_view text, std::string_view file_name) try {
   const nlohmann::json tree = base::parse_json(text, file_name);
@@ -51,6 +64,9 @@ RunState run_state_from_json(std::string_view text, std::string_view file_name) 
   const base::JsonFields scores = fields.object("scores");
   for (const auto& [step, unused] : fields.value("scores").items()) {
     state.scores[std::stoll(step)] = scores.number(step);
+  }
+  if (fields.has("measure")) {
+    state.measure = measure_from(fields.object("measure"));
   }
   state.batcher = fields.value("batcher").dump();
   state.fingerprint = fields.text("fingerprint");

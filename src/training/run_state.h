@@ -6,6 +6,7 @@
 #include <string_view>
 
 #include "training/loss_sums.h"
+#include "training/score_measure.h"
 
 namespace dragoman::training {
 
@@ -21,6 +22,7 @@ struct RunState {
   double best_score = 0.0;           ///< of the chosen metric; higher is better
   int64_t stale_validations = 0;     ///< validations since the best one
   std::map<int64_t, double> scores;  ///< of the checkpoints that are kept
+  ScoreMeasure measure;              ///< of all these scores
   std::string batcher;               ///< position in the data, JSON text
   std::string fingerprint;           ///< of the training text
   int processes = 1;                 ///< that trained it, and
@@ -29,9 +31,17 @@ struct RunState {
   double window_start = 0.0;         ///< of the window, in `seconds`
 
   int64_t skipped_updates() const { return step - applied_updates; }
+  /// Forgets all scores, and with them patience.
+  void begin_comparison() {
+    best_step = 0;
+    best_score = 0.0;
+    stale_validations = 0;
+    scores.clear();
+  }
 };
 
 std::string to_json(const RunState& state);
+/// Reads checkpoints of older versions too, which do not say what scores were measured with.
 /// Throws Error(kBadData) naming `file_name` for missing or wrong fields.
 RunState run_state_from_json(std::string_view text, std::string_view file_name);
 

@@ -119,7 +119,8 @@ void BatchOptions::fields(Visit&& visit) {
   visit(Field("window_sentences", &O::window_sentences, "Sentences sorted by length together", {1, 1e9}));
   visit(Field("cache_megabytes", &O::cache_megabytes,
               "Memory for encoded text; a larger corpus is read from disk again in each epoch", {0, 1 << 24})
-            .course());
+            .course()
+            .of_each_process());
   visit(Field("subword_sampling", &O::subword_sampling,
               "Random sub-words in training: unigram alpha (0.1 to 0.5) or BPE dropout (0.1); 0 = off", {0, 100}));
 }

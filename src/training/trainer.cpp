@@ -93,11 +93,13 @@ ValidationLimits Trainer::validation_limits() const {
   return plan_ ? ValidationLimits{plan_->search_tokens, plan_->gives_back()} : ValidationLimits();
 }
 
-// Without validation text the newest model is the best one.
+// Without validation text the newest model is the best one, unless an earlier part of the run had such text.
 void Trainer::validate() {
   const WeightAverage::Scope averaged(*average_);
   if (!validation_->has_data()) {
-    publisher_->publish(*model_);
+    if (state_.best_step == 0) {
+      publisher_->publish(*model_);
+    }
     return;
   }
   const double started = clock_.seconds();
@@ -112,6 +114,7 @@ void Trainer::validate() {
     state_.best_step = state_.step;
     state_.best_score = score;
     publisher_->publish(*model_);
+    has_published_best_ = true;
   }
   report_->validation({state_.step, progress_->epoch(), result.sums.nll_per_token(), result.sums.perplexity(),
                        result.bleu, result.chrf, best, clock_.seconds()},

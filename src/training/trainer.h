@@ -58,6 +58,7 @@ class Trainer {
   void adopt_shape(const std::string& config);
   void make_model(RunStart& start);
   void restore(const Checkpoint& checkpoint, std::vector<std::string>& notes);
+  void compare_from_here(std::vector<std::string>& notes);
   void plan_memory();
   void reserve();
   void describe(const data::VocabularyPair& vocabularies);
@@ -65,10 +66,13 @@ class Trainer {
   void count_update(const UpdateResult& result);
   void log_window();
   void validate();
+  bool is_validated() const { return state_.scores.contains(state_.step); }
   ValidationLimits validation_limits() const;
   void save();
   void finish(StopReason reason);
-  void average_checkpoints();
+  bool average_checkpoints();
+  bool average_is_best(size_t checkpoints);
+  void publish_best();
   std::optional<StopReason> should_stop(const base::StopSignals& signals);
 
   TrainOptions options_;
@@ -89,6 +93,7 @@ class Trainer {
   RunClock clock_;
   std::unique_ptr<RunProgress> progress_;
   std::unique_ptr<LossWatch> loss_watch_;
+  bool has_published_best_ = false;  // by this process
   int exit_status_ = 0;
 };
 

@@ -1,5 +1,6 @@
 // How a run begins: what Trainer does before its first update.
 #include <algorithm>
+#include <cmath>
 #include <iterator>
 #include <nlohmann/json.hpp>
 
@@ -62,6 +63,9 @@ Trainer::Trainer(const TrainOptions& options, std::unique_ptr<Task> task, distri
   if (options_.run.workers == 0) {
     options_.run.workers = processes_.default_workers();
   }
+  if (processes_.leads()) {
+    check_model_is_of_a_run(options_.model_folder);
+  }
   if (task_ == nullptr) {
     task_ = make_task(options_);
   }
@@ -99,6 +103,7 @@ Trainer::Trainer(const TrainOptions& options, std::unique_ptr<Task> task, distri
     restore(*checkpoint, notes);
     plan_memory();
   }
+  compare_from_here(notes);
   progress_ = std::make_unique<RunProgress>(options_, state_, clock_, examples_->statistics().target_tokens);
   loss_watch_ = std::make_unique<LossWatch>(options_.model.sizes().target_vocab_size);
   report_ = processes_.leads() ? std::make_unique<FolderReport>(options_, state_.step, terminal)
@@ -166,6 +171,33 @@ void Trainer::restore(const Checkpoint& checkpoint, std::vector<std::string>& no
   clock_.resume_at(state_.seconds);
   replicas_->set_applied_updates(state_.applied_updates);
   batcher_->restore(nlohmann::json::parse(state_.batcher));
+}
+
+// Scores of another measure say nothing about the validations to come. Without validation text none will come, so the
+// scores are kept for a part of the run that has it again.
+void Trainer::compare_from_here(std::vector<std::string>& notes) {
+  const auto best = [&] {
+    return fmt::format("step {} ({} {:.2f})", state_.best_step, state_.measure.metric, std::abs(state_.best_score));
+  };
+  if (!validation_->has_data()) {
+    if (state_.best_step > 0) {
+      notes.push_back(fmt::format(
+          "no validation text is given: the model stays that of {}, for nothing can be compared with it", best()));
+    }
+    return;
+  }
+  ScoreMeasure now = measure_of(options_.run, task_->validation_fingerprint());
+  const std::string changes = changes_of(state_.measure, now);
+  if (!changes.empty()) {
+    if (state_.best_step > 0) {
+      notes.push_back(fmt::format(
+          "scores are measured in another way than before ({}): the best score so far, of {}, cannot be compared with "
+          "those to come; best score and patience begin anew",
+          changes, best()));
+    }
+    state_.begin_comparison();
+  }
+  state_.measure = std::move(now);
 }
 
 // Cuts a new run's batches so that they fit, or checks that they do.

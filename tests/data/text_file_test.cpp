@@ -4,8 +4,10 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "base/sha256.h"
 #include "base/utf8.h"
 #include "data_test_support.h"
+#include "support/compressed.h"
 #include "support/corpora.h"
 
 namespace dragoman::data {
@@ -104,6 +106,45 @@ TEST(TextFile, RefusesWhatIsNotAReadableText) {
     std::filesystem::permissions(secret, std::filesystem::perms::none);
     EXPECT_THAT(refusal(secret), testing::HasSubstr("Permission denied"));
   }
+}
+
+TEST(TextFile, CompressedFilesHaveTheLinesOfTheirText) {
+  const TemporaryFolder folder;
+  base::Random random(5);
+  std::string text = "\xEF\xBB\xBF";
+  for (int line = 0; line < 20'000; ++line) {
+    text += std::string(random.below(300), static_cast<char>('a' + line % 26)) + "\n";
+  }
+  text += "the last \xFF line";
+  const auto plain = folder.write("plain", text);
+  const std::vector<std::string> expected = lines_by_reader(plain);
+  ASSERT_EQ(expected.size(), 20'001U);
+  EXPECT_FALSE(expected.front().starts_with('\xEF'));
+  EXPECT_TRUE(lines_by_index(plain) == expected);
+  EXPECT_EQ(LineIndex(plain).sha256(), base::sha256_hex(text.substr(3)));
+  for (const auto& [ending, compress] : test_support::compressors()) {
+    const auto path = folder.write("packed", compress(text));
+    EXPECT_TRUE(lines_by_reader(path) == expected) << ending;
+    EXPECT_TRUE(lines_by_index(path) == expected) << ending;
+    EXPECT_TRUE(read_lines(path) == expected) << ending;
+    EXPECT_EQ(count_lines(path), expected.size()) << ending;
+    EXPECT_EQ(LineIndex(path).sha256(), LineIndex(plain).sha256()) << ending << ": the text counts, not its form";
+    EXPECT_THAT(error_of(ErrorKind::kBadData, [&] { LineIndex index(folder.write("none", compress(""))); }),
+                testing::HasSubstr("none: is empty"));
+    EXPECT_THAT(
+        error_of(ErrorKind::kBadData, [&] { LineIndex index(folder.write("cut", compress(text).substr(0, 1000))); }),
+        testing::HasSubstr("cut: ends in the middle"));
+  }
+}
+
+TEST(TextFile, RepairedLinesAreCountedAndTheFirstIsNamed) {
+  const TemporaryFolder folder;
+  std::string repairs = "before";
+  EXPECT_EQ(read_lines(folder.write("good", "one\ntwo\n"), &repairs).size(), 2U);
+  EXPECT_EQ(repairs, "");
+  const auto bad = folder.write("bad", "one\ncaf\xE9\nthree\n\xFF\n");
+  EXPECT_EQ(read_lines(bad, &repairs).size(), 4U);
+  EXPECT_EQ(repairs, bad.string() + ": 2 lines held invalid UTF-8 or NUL and were repaired (first: line 2)");
 }
 
 TEST(TextFile, AFileThatShrinksIsAnError) {

@@ -100,6 +100,14 @@ TEST(BannedPhrases, BlankOnesBanNothingAndSpecialPiecesCompleteNothing) {
   EXPECT_EQ(completing(banned, {data::kPadId, data::kEosId}), completing(banned, {}));
 }
 
+TEST(BannedPhrases, TheOneThatStandsInATextIsNamed) {
+  const BannedPhrases banned(vocabulary(), Texts{"", "red cat", "mouse"});
+  EXPECT_EQ(banned.found_in("the mouses"), "mouse");
+  EXPECT_EQ(banned.found_in("a red cat"), "red cat");
+  EXPECT_EQ(banned.found_in("red"), "");
+  EXPECT_EQ(BannedPhrases(vocabulary(), Texts{}).found_in("red"), "");
+}
+
 TEST(BannedPhrases, AreFoundInBytesToo) {
   const data::Vocabulary bytes = learn_vocabulary(true);
   const BannedPhrases banned(bytes, Texts{"caf\xC3\xA9", "red cat"});

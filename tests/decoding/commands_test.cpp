@@ -12,6 +12,7 @@
 #include "models/model_folder.h"
 #include "models/model_tensors.h"
 #include "support/background_program.h"
+#include "support/compressed.h"
 #include "support/program.h"
 #include "tiny_model.h"
 #include "tiny_vocabulary.h"
@@ -262,6 +263,77 @@ TEST_F(Commands, PrefixTermsAndBannedPhrasesAreObeyed) {
   expect_failure(translate("--input in --prefix short"), 65, {"short: has 1 lines, the input has more"});
   program_.write("long", "\n\n\n\n\n\n");
   expect_failure(translate("--input in --prefix long"), 65, {"long: has more lines than the input (5)"});
+}
+
+TEST_F(Commands, WhatIsDemandedAndBannedIsRefusedBeforeAnySearch) {
+  program_.write("terms", "dog\tred\ncat\tgreen house\n");
+  program_.write("banned", "house\n");
+  const Outcome outcome = translate("--input in --terms terms --banned banned");
+  expect_failure(outcome, 65, {"terms: \"cat\" demands \"green house\", and banned bans \"house\"; leave out"});
+  EXPECT_EQ(outcome.out, "");
+  program_.write("banned", "greens\n");
+  EXPECT_EQ(translate("--input in --terms terms --banned banned").status, 0);
+}
+
+TEST_F(Commands, AByteOrderMarkIsNoTextInAnyFile) {
+  const std::string mark = "\xEF\xBB\xBF";
+  for (const auto& [name, text] : std::vector<std::pair<std::string, std::string>>{
+           {"input", "cat\n"}, {"terms", "cat\tgreen house\n"}, {"banned", "the\n"}, {"prefix", "the red\n"}}) {
+    program_.write("input", "cat\n");
+    program_.write(name + "1", text);
+    program_.write(name + "2", mark + text);
+    const std::string others = name == "input" ? "" : "--input input ";
+    const Outcome plain = translate(others + "--" + name + " " + name + "1");
+    ASSERT_EQ(plain.status, 0) << plain.err;
+    EXPECT_EQ(translate(others + "--" + name + " " + name + "2").out, plain.out) << name;
+  }
+}
+
+TEST_F(Commands, CompressedInputIsReadAndOtherEncodingsAreRefused) {
+  const std::string expected = translate("--input in").out;
+  const std::string scores = program_.run("score --model model --source in --target in").out;
+  for (const auto& [ending, compress] : test_support::compressors()) {
+    program_.write("packed", compress(program_.read("in")));
+    EXPECT_EQ(translate("--input packed").out, expected) << ending;
+    EXPECT_EQ(translate("< packed").out, expected) << ending;
+    EXPECT_EQ(program_.run("score --model model --source packed --target in").out, scores) << ending;
+    program_.write("cut", compress(program_.read("in")).substr(0, 20));
+    const Outcome cut = translate("--input cut --output out");
+    expect_failure(cut, 65, {"cut: ends in the middle of its compressed data"});
+    EXPECT_FALSE(std::filesystem::exists(program_.folder() / "out"));
+  }
+  program_.write("wide", std::string("\xFF\xFE"
+                                     "c\0a\0t\0\n\0",
+                                     10));
+  expect_failure(translate("--input wide"), 65, {"wide: is UTF-16", "iconv -f UTF-16 -t UTF-8 wide"});
+  expect_failure(translate("< wide"), 65, {"standard input: is UTF-16"});
+  expect_failure(program_.run("score --model model --source wide --target in"), 65, {"wide: is UTF-16"});
+}
+
+TEST_F(Commands, RepairedLinesAreReported) {
+  const std::string note = "in: 1 line held invalid UTF-8 or NUL and was repaired (first: line 3)";
+  expect_failure(translate("--input in"), 0, {"dragoman: " + note});
+  expect_failure(translate("< in"), 0, {"dragoman: standard " + note.substr(0, 2) + "put" + note.substr(2)});
+  program_.write("good", "cat\n");
+  EXPECT_EQ(translate("--input good").err.find("repaired"), std::string::npos);
+  expect_failure(program_.run("score --model model --source in --target in"), 0, {"dragoman: " + note});
+}
+
+// As `cat` does. The line is far longer than a pipe holds, so the writer sees that the reader has gone.
+TEST_F(Commands, AReaderThatGoesIsNoError) {
+  std::string many;
+  for (int line = 0; line < 20'000; ++line) {
+    many += "the cat runs\n";
+  }
+  program_.write("many", many);
+  for (const std::string& command : {std::string("translate --model model --beam-size 1 --input many"),
+                                     std::string("score --model model --source many --target many"),
+                                     std::string("vocab --model model/vocabulary.spm --encode < many")}) {
+    program_.run(command + " 2>said; echo $? >status ) | head -n 1 >first; ( true");
+    EXPECT_EQ(count_lines(program_.read("first")), 1U) << command;
+    EXPECT_EQ(program_.read("status"), "141\n") << command;
+    EXPECT_EQ(program_.read("said").find("cannot write"), std::string::npos) << program_.read("said");
+  }
 }
 
 TEST_F(Commands, SamplesAlternativesAndEnsembles) {

@@ -84,6 +84,23 @@ TEST_P(ParallelSearchLaws, SearchesThatSeeAllLogitsFindTheSame) {
   }
 }
 
+// The end is so large here that it is often the likeliest first piece.
+TEST_P(ParallelSearchLaws, ATextHasATranslationUnlessAnEmptyOneIsAllowed) {
+  for (float& value : model_->output().weight.variable.value().rows(data::kEosId, data::kEosId + 1).span<float>()) {
+    value *= 10.0F;
+  }
+  model_->parameters().pack_weights();
+  const ParallelSearch search(model_);
+  const Sources sources = random_sources(30, 16);
+  SearchOptions options = options_of(beam_size_);
+  const auto seen = search.run(sources, options);
+  options.length.min_length = 0;
+  const auto may_be_empty = search.run(sources, options);
+  const auto is_empty = [](const SearchResult& result) { return result.hypotheses.front().ids.empty(); };
+  EXPECT_TRUE(std::ranges::none_of(seen, is_empty));
+  EXPECT_TRUE(std::ranges::any_of(may_be_empty, is_empty)) << "the model is too dull to test anything";
+}
+
 TEST_P(ParallelSearchLaws, WorkersAndBatchSizesChangeNothing) {
   const ParallelSearch search(model_);
   const Sources sources = random_sources(30, 12);

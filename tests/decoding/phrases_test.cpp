@@ -236,5 +236,24 @@ TEST(TermTable, NamesALineThatIsNone) {
   }
 }
 
+TEST(TermTable, TakesTheLanguagesThatDeepLExports) {
+  const std::vector<std::string> lines = {"cat\tKatze\tEN\tDE", "dog\tHund\t\t", "red\trot\tEN\tDE\t"};
+  const TermTable terms(lines, "terms.tsv");
+  EXPECT_EQ(terms.find("a red cat, a dog"), (std::vector<std::string>{"rot", "Katze", "Hund"}));
+}
+
+TEST(TermTable, OtherColumnsAreAnError) {
+  for (const char* line : {"cat\tKatze\tnoun", "cat\tKatze\tEN", "cat\tKatze\tthe animal\tDE", "cat\tKatze\tEN\tDE\tx",
+                           "cat\tKatze\t\tDE", "cat\tKatze\tx\ty"}) {
+    const std::vector<std::string> lines = {"a\tb", line};
+    EXPECT_THAT(test_support::error_of([&] { TermTable(lines, "terms.tsv"); }),
+                testing::HasSubstr("terms.tsv line 2: has "))
+        << line;
+  }
+  const std::vector<std::string> two_pairs = {"cat\tKatze\tEN\tDE", "cat\tchat\tEN\tFR"};
+  EXPECT_EQ(test_support::error_of([&] { TermTable(two_pairs, "terms.tsv"); }),
+            "terms.tsv line 2: is for EN to FR, lines before it are for EN to DE; give the terms of one pair");
+}
+
 }  // namespace
 }  // namespace dragoman::decoding

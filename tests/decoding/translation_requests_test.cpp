@@ -5,6 +5,7 @@
 #include <thread>
 
 #include "base/error.h"
+#include "decoding/search/banned_phrases.h"
 #include "decoding/translator.h"
 #include "support/error_of.h"
 #include "tiny_model.h"
@@ -72,6 +73,14 @@ TEST_F(TranslationRequests, PhrasesAndTermsAppear) {
   const Translation cut = translate(request);
   EXPECT_EQ(cut.finish_reason, FinishReason::kPhrasesMissing);
   EXPECT_THAT(cut.warning, testing::HasSubstr("the translation ended without "));
+}
+
+TEST_F(TranslationRequests, APhraseThatIsDemandedAndBannedIsRefused) {
+  const std::vector<std::string> banned = {"mouse"};
+  options_.rules.banned = std::make_shared<BannedPhrases>(vocabulary(), banned);
+  EXPECT_EQ(test_support::error_of([&] { translate({.text = "the cat runs", .phrases = {"green mouse"}}); }),
+            "phrases: \"green mouse\" is demanded, and \"mouse\" is banned; leave out one of them");
+  EXPECT_THAT(translate({.text = "the cat runs", .phrases = {"green"}}).text, testing::HasSubstr("green"));
 }
 
 TEST_F(TranslationRequests, AStreamEndsWithTheTranslation) {

@@ -117,7 +117,12 @@ TEST(MpiRanks, SumsOfDoublesAreTheSameOnAllRanks) {
 int main(int argc, char** argv) {
   testing::InitGoogleTest(&argc, argv);
   dup2(STDERR_FILENO, STDOUT_FILENO);  // where the test that starts this looks
-  const auto group = dragoman::distributed::join_processes({.timeout_seconds = 20});
+  using dragoman::distributed::Channel;
+  const bool disagree = argc > 1 && std::string_view(argv[1]) == "disagree";
+  const auto group = dragoman::distributed::join_processes({.timeout_seconds = disagree ? 1.0 : 20.0});
   dragoman::distributed::ranks = group.get();
+  if (disagree) {  // each waits for what the others do not send
+    group->all_gather("", group->rank() == 0 ? Channel::kTraining : Channel::kData);
+  }
   return RUN_ALL_TESTS();
 }

@@ -4,12 +4,16 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
+#include <fstream>
 
 #include "base/error.h"
 #include "base/random.h"
 #include "base/utf8.h"
+#include "evaluation/read_text.h"
 #include "evaluation/tokenizer.h"
+#include "support/compressed.h"
 #include "support/expect_error.h"
+#include "support/temporary_folder.h"
 
 namespace dragoman::evaluation {
 namespace {
@@ -45,6 +49,31 @@ TEST(Text, ChineseIsTextOfIdeographs) {
   EXPECT_FALSE(mostly({"どうもありがとう", "감사합니다"})) << "kana and Hangul are not cut by zh";
   EXPECT_FALSE(mostly({}));
   EXPECT_FALSE(mostly({"", " \u3000"}));
+}
+
+// Two letters that became U+FFFD would match.
+TEST(Text, OfAnotherEncodingIsRefusedWithFileAndLine) {
+  const test_support::TemporaryFolder folder;
+  const auto write = [&](const std::string& bytes) {
+    std::ofstream(folder.path() / "out.de", std::ios::binary) << bytes;
+    return folder.path() / "out.de";
+  };
+  test_support::expect_error(base::ErrorKind::kBadData, {"out.de: line 2: byte 4 (0xE9) is not UTF-8", "iconv -f"},
+                             [&] { static_cast<void>(read_text(write("ab\ncaf\xE9 a\n\xFF\n"))); });
+  test_support::expect_error(base::ErrorKind::kBadData, {"out.de: is UTF-16", "iconv -f UTF-16 -t UTF-8"}, [&] {
+    static_cast<void>(
+        read_text(write(std::string("\xFF\xFE"
+                                    "a\0\n\0",
+                                    6))));
+  });
+  EXPECT_THAT(read_text(write("caf\xC3\xA9 \n\xEF\xBF\xBD\n")).lines, ElementsAre("caf\xC3\xA9", "\xEF\xBF\xBD"));
+  EXPECT_THAT(read_text(write(test_support::xz("one\ntwo\n"))).lines, ElementsAre("one", "two"));
+  EXPECT_THAT(read_text(write("\xEF\xBB\xBF"
+                              "one"))
+                  .lines,
+              ElementsAre("\xEF\xBB\xBF"
+                          "one"))
+      << "as in sacreBLEU";
 }
 
 TEST(Text, TrimTakesBothEnds) {

@@ -83,6 +83,28 @@ TEST_F(Examples, HeadersIncludeEachOtherAsUsersDo) {
   shell(kCMake + "--build headers");
 }
 
+TEST_F(Examples, PkgConfigIsEnough) {
+  shell("pc=$(dirname \"$(find prefix -name dragoman.pc)\") && '" DRAGOMAN_COMPILER
+        "' -std=c++20 -O1 -o by_hand '" DRAGOMAN_SOURCE
+        "/examples/multi_head_attention.cpp' $(PKG_CONFIG_PATH=\"$pc\" pkg-config --cflags --libs dragoman) && "
+        "./by_hand");
+}
+
+TEST_F(Examples, HeadersMayBeInstalledElsewhere) {
+  shell(kCMake + "-S '" DRAGOMAN_SOURCE
+                 "' -B elsewhere -G Ninja -DDRAGOMAN_TESTS=OFF -DCMAKE_INSTALL_INCLUDEDIR=headers");
+  shell("cat $(find elsewhere/CMakeFiles/Export -name dragoman-targets.cmake)");
+  const std::string targets = read("log");
+  EXPECT_NE(targets.find("${_IMPORT_PREFIX}/headers"), std::string::npos) << targets;
+  EXPECT_EQ(targets.find("${_IMPORT_PREFIX}/include"), std::string::npos) << targets;
+  shell(
+      "grep -q 'prefix}/headers$' elsewhere/dragoman.pc && grep -qi 'prefix}/headers\"' elsewhere/cmake_install.cmake");
+}
+
+TEST_F(Examples, AProjectMayHaveItAsASubFolder) {
+  configure("tests/integration/subproject", "sub", "-DDRAGOMAN_SOURCE='" DRAGOMAN_SOURCE "'");
+}
+
 TEST_F(Examples, ADifferentVersionIsNotTakenForThis) {
   std::ofstream(folder_->path() / "CMakeLists.txt")
       << "cmake_minimum_required(VERSION 3.24)\nproject(x CXX)\nfind_package(dragoman 99 QUIET)\n"

@@ -167,6 +167,28 @@ TEST_F(TrainRanks, RanksThatDisagreeEndBeforeTheFirstStep) {
   EXPECT_FALSE(std::filesystem::exists(path("model"))) << "nothing was written";
 }
 
+TEST_F(TrainRanks, WhatEndsARunIsTheSameForAll) {
+  for (const char* option : {"--max-minutes 0.0001", "--total-minutes 0.0001", "--max-epochs 1", "--memory 2GiB"}) {
+    const std::string text = train_by_script(
+        2, std::string("test $rank = 1 && command=\"$command ") + option + "\"; $command", command("model", 3), 2);
+    EXPECT_NE(text.find("ranks disagree about the options: rank 0 ("), std::string::npos) << option << ": " << text;
+  }
+  EXPECT_FALSE(std::filesystem::exists(path("model"))) << "nothing was written";
+}
+
+TEST_F(TrainRanks, OptionsOfOneProcessAloneMayDiffer) {
+  const auto words = [](const std::string& model) {
+    return command(model, 20, {{"validate-every", "8"}, {"average", "2"}});
+  };
+  train_with(2, words("alike"));
+  train_by_script(2,
+                  "test $rank = 1 && command=$(echo \"$command\" | sed 's/log-every 1/log-every 3/; s/keep-last "
+                  "2/keep-last 4/')' --average-best true "
+                  "--cache-megabytes 0 --keep-best 1 --rank-timeout 9 --recompute layers'; $command",
+                  words("apart"), 0);
+  expect_same_run("apart", "alike", 20);
+}
+
 TEST_F(TrainRanks, AnErrorOfOneRankEndsAllAndNamesIt) {
   const std::string text =
       train_by_script(3, "test $rank != 2 || { mkdir empty; cd empty; }; $command", command("model", 3), 65);

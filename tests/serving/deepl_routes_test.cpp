@@ -17,6 +17,34 @@ TEST_F(Routes, DeeplTranslatesTextsInOrder) {
   EXPECT_EQ(ask_json(post_json("/v2/translate", deepl({{"source_lang", nullptr}, {"target_lang", "de"}}))), expected);
 }
 
+TEST_F(Routes, DeeplDetectsTheLanguageOfEachText) {
+  models_.set(served_tiny_models({{"en", "de"}, {"fr", "de"}}));
+  const std::string number = "12345";
+  const auto answer = [&](const json& texts) {
+    return ask_json(post_json("/v2/translate", deepl({{"text", texts}, {"source_lang", nullptr}})))["translations"];
+  };
+  const auto expected = [](const std::string& language, const std::string& text) {
+    return json{{"detected_source_language", language}, {"text", text}};
+  };
+  EXPECT_EQ(answer({kDog, kFrench, kGerman, kDog}),
+            json({expected("EN", translated(kDog)), expected("FR", translated(kFrench, 1)), expected("DE", kGerman),
+                  expected("EN", translated(kDog))}));
+  EXPECT_EQ(answer({kGerman, kGerman}), json({expected("DE", kGerman), expected("DE", kGerman)}));
+  EXPECT_EQ(answer({number, kFrench}),
+            json({expected("FR", translated(number, 1)), expected("FR", translated(kFrench, 1))}))
+      << "a text in which no language is found has that of the batch";
+}
+
+TEST_F(Routes, DeeplCutsEachTextByTheRulesOfItsLanguage) {
+  models_.set(served_tiny_models({{"en", "fr"}, {"de", "fr"}}));
+  const std::string english = "This is the cat that was 25. Mice were sleeping in the house with the dog.";
+  const std::string german = "Die Katze schläft im Haus, und das war am 25. Mai in der großen Stadt.";
+  const json answer =
+      ask_json(post_json("/v2/translate", {{"text", {english, german}}, {"target_lang", "FR"}}))["translations"];
+  EXPECT_EQ(answer[0]["text"], translated(english.substr(0, 28)) + " " + translated(english.substr(29)));
+  EXPECT_EQ(answer[1]["text"], translated(german, 1));
+}
+
 TEST_F(Routes, DeeplSaysWhatWasAskedFor) {
   const json first = ask_json(post_json("/v2/translate", deepl({{"show_billed_characters", true},
                                                                 {"model_type", "prefer_quality_optimized"},
@@ -89,7 +117,18 @@ TEST_F(Routes, DeeplReadsMarkupAsAsked) {
             translated(kCat) + translated("the dog"));
   EXPECT_THAT(text(xml, {{"tag_handling", "xml"}, {"splitting_tags", {"x"}}}),
               HasSubstr(translated("the cat") + " <x id=\"1\"/>" + translated("runs") + "</s>"));
-  EXPECT_THAT(text("the <q>cat</q> runs", {{"tag_handling", "html"}, {"ignore_tags", "q"}}), HasSubstr(" <q>cat</q> "));
+  EXPECT_THAT(text("the <q>cat</q> runs", {{"tag_handling", "html"}, {"ignore_tags", "Q"}}), HasSubstr("<q>cat</q>"));
+  EXPECT_EQ(text("<p class=\"notranslate\">the cat</p>", {{"tag_handling", "html"}}),
+            "<p class=\"notranslate\">the cat</p>");
+  const json keep_upper = {{"tag_handling", "xml"}, {"ignore_tags", {"X"}}};
+  EXPECT_EQ(text("<X>the cat runs</X>", keep_upper), "<X>the cat runs</X>");
+  EXPECT_EQ(text("<x>the cat runs</x>", keep_upper), "<x>" + translated(kCat) + "</x>") << "XML reads case";
+}
+
+TEST_F(Routes, DeeplRefusesXmlThatIsNotWellFormed) {
+  const json xml = {{"text", {"the cat", "the\n<b>dog"}}, {"tag_handling", "xml"}};
+  expect_message(post_json("/v2/translate", deepl(xml)), 400,
+                 "Tag handling parsing failed, please check input: mismatched tag at line 2, column 7");
 }
 
 }  // namespace

@@ -7,6 +7,7 @@
 #include <regex>
 #include <sstream>
 
+#include "base/ascii.h"
 #include "base/random.h"
 #include "decoding/tiny_vocabulary.h"
 #include "served_tiny_model.h"
@@ -77,7 +78,7 @@ TEST(InlineTags, PointsStandWhereTheyPartTheWords) {
   EXPECT_EQ(placed("a b<img src=x> c d", "w x y z", {0, 1, 2, 3}), "w x<img src=x> y z");
   EXPECT_EQ(placed("a b <img src=x>c d", "w x y z", {2, 3, 0, 1}), "<img src=x>w x y z");
   EXPECT_EQ(placed("a <b></b><!-- n -->b", "x y", {0, 1}), "x <b></b><!-- n -->y");
-  EXPECT_EQ(placed("a <b>b <img> c</b> d", "w x y z", {0, 1, 2, 3}), "w <b>x <img>y</b> z");
+  EXPECT_EQ(placed("a <b>b <img> c</b> d", "w x y z", {0, 1, 2, 3}), "w <b>x <img> y</b> z");
 }
 
 TEST(InlineTags, ScriptsWithoutSpacesAreCutBetweenCharacters) {
@@ -159,6 +160,11 @@ void expect_well_nested(const std::string& html) {
   EXPECT_TRUE(open.empty()) << html;
 }
 
+// A point with blanks on both sides keeps both, which show as one between words, and not at all before them.
+std::string with_single_blanks(const std::string& text) {
+  return std::string(base::trim(std::regex_replace(text, std::regex(" +"), " "), " "));
+}
+
 TEST(InlineTags, NoneIsLostOrDoubledAndTheTextStays) {
   Fuzz fuzz(11);
   size_t with_tags = 0;
@@ -184,7 +190,8 @@ TEST(InlineTags, NoneIsLostOrDoubledAndTheTextStays) {
     std::ranges::sort(tags_out);
     ASSERT_EQ(tags_out, tags_in) << html << "\n" << out;
     if (lines.size() < 2) {  // otherwise the blanks between them depend on their ends
-      EXPECT_EQ(std::regex_replace(out, tag, ""), expected) << html << "\n" << out;
+      EXPECT_EQ(with_single_blanks(std::regex_replace(out, tag, "")), with_single_blanks(expected)) << html << "\n"
+                                                                                                    << out;
     }
     expect_well_nested(out);
   }

@@ -33,12 +33,40 @@ TEST_F(Routes, BatchesKeepTheirOrderAndShape) {
   EXPECT_TRUE(answer["alternatives"][0].is_array());
 }
 
+TEST_F(Routes, ABatchOfLibreTranslateHasOneLanguage) {
+  const json answer =
+      ask_json(post_json("/translate", {{"q", {kFrench, kGerman, kGerman}}, {"source", "auto"}, {"target", "en"}}));
+  EXPECT_EQ(answer["detectedLanguage"][0]["language"], "de");
+  EXPECT_EQ(answer["translatedText"], json({translated(kFrench, 1), translated(kGerman, 1), translated(kGerman, 1)}));
+}
+
 TEST_F(Routes, LinesAreTranslatedApartAndLineEndsOfFormsMadePlain) {
   const std::string both = translated(kCat) + "\n\n" + translated(kDog);
   EXPECT_EQ(ask_json(post_json("/translate", {{"q", kCat + "\n\n" + kDog}, {"source", "en"}, {"target", "de"}})),
             json({{"translatedText", both}}));
   EXPECT_EQ(ask_json(post_form("/translate", "q=the cat runs%0D%0A%0D%0A" + kDog + "&source=en&target=de")),
             json({{"translatedText", both}}));
+}
+
+TEST_F(Routes, BlanksAtTheEndsOfLinesStay) {
+  const std::string text = "  " + kCat + " \n\t" + kDog + "\n ";
+  const std::string expected = "  " + translated(kCat) + " \n\t" + translated(kDog) + "\n ";
+  const json fields = {{"q", text}, {"source", "en"}, {"target", "de"}};
+  EXPECT_EQ(ask_json(post_json("/translate", fields)).at("translatedText"), expected);
+  EXPECT_EQ(ask_json(post_json("/v2/translate", deepl({{"text", {text}}})))["translations"][0]["text"], expected);
+  EXPECT_THAT(ask(post_json("/v1/stream", fields)).body, HasSubstr(json{{"translatedText", expected}}.dump()));
+}
+
+TEST_F(Routes, SentencesEndByTheRulesOfTheSourceLanguage) {
+  const std::string text = "The cat runs 25. Mouse runs.";
+  const std::string apart = translated("The cat runs 25.") + " " + translated("Mouse runs.");
+  for (const std::string format : {"text", "html"}) {
+    EXPECT_EQ(ask_json(post_json("/translate", {{"q", text}, {"source", "en"}, {"target", "de"}, {"format", format}})),
+              json({{"translatedText", apart}}));
+    EXPECT_EQ(ask_json(post_json("/translate", {{"q", text}, {"source", "de"}, {"target", "en"}, {"format", format}})),
+              json({{"translatedText", translated(text, 1)}}));
+  }
+  EXPECT_EQ(ask_json(post_json("/v2/translate", deepl({{"text", {text}}})))["translations"][0]["text"], apart);
 }
 
 TEST_F(Routes, TheTargetLanguageItselfComesBackUnchanged) {

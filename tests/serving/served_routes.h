@@ -88,6 +88,8 @@ class Routes : public testing::Test {
 
 inline const std::string kCat = "the cat runs";
 inline const std::string kDog = "the dog sleeps and the mouse runs.";
+inline const std::string kFrench = "Le chat dort dans la maison et le chien mange.";
+inline const std::string kGerman = "Die Katze schläft im Haus und der Hund frisst.";
 
 /// Returns a body of DeepL with two texts, with `more` fields.
 inline json deepl(const json& more = json::object()) {

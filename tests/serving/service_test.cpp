@@ -29,12 +29,14 @@ int status_of(const std::exception_ptr& error) {
 
 class Service : public testing::Test {
  protected:
-  TranslationJob job_of(std::vector<std::string> lines) const {
+  TranslationJob job_of(const std::vector<std::string>& lines) const {
+    const ServedModel& model = models_->all().front();
     TranslationJob job;
     job.models = models_;
-    job.model = &models_->all().front();
-    job.lines = std::move(lines);
-    job.options = job.model->search;
+    job.searches = {{&model, model.search}};
+    for (const std::string& line : lines) {
+      job.lines.push_back({line});
+    }
     job.deadline = TranslationService::Clock::now() + 60s;
     return job;
   }
@@ -154,7 +156,7 @@ TEST_F(Service, CancelledAndLateJobsEndAndFreeTheirPlace) {
 TEST_F(Service, AnErrorIsOfItsJobAlone) {
   TranslationService service(1, 2048, 3600s);
   TranslationJob wrong = job_of({"the cat"});
-  wrong.options.beam_size = 0;
+  wrong.searches.front().options.beam_size = 0;
   auto bad = submit(service, std::move(wrong));
   auto good = submit(service, job_of({"the cat"}));
   EXPECT_EQ(status_of(bad.get().second), 500);

@@ -8,6 +8,8 @@ namespace {
 
 using decoding::Translation;
 
+const ServedModel kModel{};
+
 // The translation of a line: the best one first, then its alternatives.
 Translation line_of(const std::vector<std::string>& texts) {
   Translation line;
@@ -20,7 +22,7 @@ Translation line_of(const std::vector<std::string>& texts) {
 }
 
 std::vector<std::string> alternatives(const std::string& text, std::vector<Translation> lines, size_t count = 3) {
-  const std::vector<TranslatedText> texts = translated_texts({plan_text(text)}, std::move(lines), count);
+  const std::vector<TranslatedText> texts = translated_texts({{plan_text(text), &kModel}}, std::move(lines), count);
   EXPECT_EQ(texts.size(), 1U);
   return texts.front().alternatives;
 }
@@ -41,7 +43,7 @@ TEST(TranslatedTexts, NoTwoAlternativesAreEqual) {
 }
 
 TEST(TranslatedTexts, LinesGoToTheirTexts) {
-  const auto texts = translated_texts({plan_text("one\ntwo"), plan_text("!"), plan_text("three")},
+  const auto texts = translated_texts({{plan_text("one\ntwo"), &kModel}, {plan_text("!"), &kModel}, {plan_text("three"), &kModel}},
                                       {line_of({"a"}), line_of({"b"}), line_of({"c"})}, 0);
   ASSERT_EQ(texts.size(), 3U);
   EXPECT_EQ(texts[0].text, "a\nb");

@@ -6,7 +6,7 @@
 #include <optional>
 
 #include "base/error.h"
-#include "base/files.h"
+#include "base/text_input.h"
 #include "base/utf8.h"
 #include "data/sample/german.h"
 #include "data/sample/lexicon.h"
@@ -130,8 +130,8 @@ PronounAccuracy pronoun_accuracy(std::span<const std::string> hypotheses, std::s
 
 PronounAccuracy check_pronouns(const std::filesystem::path& hypothesis, const std::filesystem::path& corpus_folder) {
   const std::filesystem::path rows_file = corpus_folder / kPronounFileName;
-  const std::vector<PronounRow> rows = parse_pronoun_rows(base::read_file(rows_file), rows_file.string());
-  return pronoun_accuracy(base::split_lines(base::read_file(hypothesis)), rows);
+  const std::vector<PronounRow> rows = parse_pronoun_rows(base::read_text_file(rows_file), rows_file.string());
+  return pronoun_accuracy(base::split_lines(base::read_text_file(hypothesis)), rows);
 }
 
 std::string pronoun_report(const PronounAccuracy& accuracy) {

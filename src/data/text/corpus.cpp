@@ -5,8 +5,8 @@
 #include <numeric>
 
 #include "base/error.h"
-#include "base/files.h"
 #include "base/json.h"
+#include "base/sha256.h"
 
 namespace dragoman::data {
 
@@ -135,7 +135,7 @@ std::string ParallelCorpus::place(uint64_t line) const {
 std::string ParallelCorpus::fingerprint() const {
   std::string digests;
   for (size_t file = 0; file < sources_.size(); ++file) {
-    digests += base::sha256_file(sources_[file].path()) + base::sha256_file(targets_[file].path());
+    digests += sources_[file].sha256() + targets_[file].sha256();
   }
   return base::sha256_hex(digests);
 }

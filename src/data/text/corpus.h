@@ -72,8 +72,8 @@ class ParallelCorpus {
   /// Returns the source file and the 1-based line: "train.en:17".
   std::string place(uint64_t line) const;
 
-  /// Reads all files and returns the SHA-256 hash of their concatenation in hexadecimal digits. A resumed run compares
-  /// it to refuse other data.
+  /// Reads all texts and returns the SHA-256 hash of their hashes in hexadecimal digits, whether they are compressed or
+  /// not. A resumed run compares it to refuse other data.
   std::string fingerprint() const;
 
  private:

@@ -1,17 +1,20 @@
 #include "data/text/text_file.h"
 
 #include <fcntl.h>
-#include <poll.h>
 #include <sys/stat.h>
 
 #include <algorithm>
 #include <cerrno>
+#include <cstdlib>
 #include <cstring>
+#include <optional>
 #include <span>
 #include <utility>
 
+#include "base/durable_write.h"
 #include "base/error.h"
 #include "base/file_reader.h"
+#include "base/sha256.h"
 #include "base/utf8.h"
 
 namespace dragoman::data {
@@ -19,13 +22,6 @@ namespace {
 
 constexpr size_t kBufferBytes = size_t{1} << 20;
 constexpr const char* kWanted = "give a text file with one sentence a line";
-
-base::FileDescriptor open_text(const std::filesystem::path& path, int flags = 0) {
-  base::FileDescriptor file = base::open_for_reading(path, flags);
-  base::check_data(!S_ISDIR(base::status_of(file, path.string()).st_mode), "{}: is a directory; {}", path.string(),
-                   kWanted);
-  return file;
-}
 
 // A descriptor of the same open file, so that closing it leaves `descriptor` open.
 base::FileDescriptor copy_of(int descriptor, const std::string& name) {
@@ -35,26 +31,53 @@ base::FileDescriptor copy_of(int descriptor, const std::string& name) {
   return copy;
 }
 
-std::vector<uint64_t> find_line_starts(const base::FileDescriptor& file, const std::string& name) {
-  std::vector<uint64_t> starts{0};
-  std::string buffer(kBufferBytes, '\0');
-  uint64_t offset = 0;
-  while (const size_t got = base::read_some(file, buffer, name)) {
-    const char* const end = buffer.data() + got;
-    for (const char* at = buffer.data();
-         (at = static_cast<const char*>(std::memchr(at, '\n', static_cast<size_t>(end - at)))) != nullptr;) {
-      ++at;
-      starts.push_back(offset + static_cast<uint64_t>(at - buffer.data()));
-      if (at == end) {
-        break;
-      }
-    }
-    offset += got;
+base::FileDescriptor open_regular_text(const std::filesystem::path& path) {
+  base::FileDescriptor file = base::open_text(path, O_NONBLOCK);
+  base::check_data(S_ISREG(base::status_of(file, path.string()).st_mode),
+                   "{}: is not a regular file, and training reads it out of order; {}", path.string(), kWanted);
+  return file;
+}
+
+// A file without a name, which is gone when it is closed.
+base::FileDescriptor make_unnamed_file(const std::filesystem::path& folder) {
+  base::FileDescriptor file(::open(folder.c_str(), O_TMPFILE | O_RDWR | O_CLOEXEC, 0600));
+  if (file.is_open()) {
+    return file;
   }
-  if (starts.back() < offset) {
-    starts.push_back(offset + 1);  // as if the final line had its LF
+  std::string name = folder / "dragoman-XXXXXX";  // file systems without O_TMPFILE
+  file = base::FileDescriptor(::mkostemp(name.data(), O_CLOEXEC));
+  base::check(file.is_open(), base::ErrorKind::kCannotWrite,
+              "{}: cannot make a temporary file for decompressed text: {}; let TMPDIR name a folder with free space",
+              folder.string(), std::strerror(errno));
+  ::unlink(name.c_str());
+  return file;
+}
+
+// Where a compressed text goes to be read out of order.
+class Spool {
+ public:
+  explicit Spool(std::string name)
+      : name_(std::move(name)), folder_(std::filesystem::temp_directory_path()), file_(make_unnamed_file(folder_)) {}
+
+  void add(std::string_view bytes) {
+    const base::WriteFailure failure = base::write_all(file_.get(), bytes);
+    base::check(!failure, base::ErrorKind::kCannotWrite,
+                "{}: cannot decompress it into {}: {}; let TMPDIR name a folder with free space", name_,
+                folder_.string(), std::strerror(failure.error));
   }
-  return starts;
+  base::FileDescriptor take() { return std::move(file_); }
+
+ private:
+  std::string name_;
+  std::filesystem::path folder_;
+  base::FileDescriptor file_;
+};
+
+// Appends where lines start behind each LF of `piece`, which begins at byte `offset` of the text.
+void append_line_starts(std::string_view piece, uint64_t offset, std::vector<uint64_t>& starts) {
+  for (size_t at = piece.find('\n'); at != std::string_view::npos; at = piece.find('\n', at + 1)) {
+    starts.push_back(offset + at + 1);
+  }
 }
 
 }  // namespace
@@ -67,9 +90,9 @@ CleanLine clean_line(std::string_view raw) {
   return {fit ? std::string(raw) : base::repair_utf8(raw), !fit};
 }
 
-LineReader::LineReader(const std::filesystem::path& path) : file_(open_text(path)), name_(path.string()) {}
+LineReader::LineReader(const std::filesystem::path& path) : input_(base::open_text(path), path.string()) {}
 
-LineReader::LineReader(int descriptor, std::string name) : file_(copy_of(descriptor, name)), name_(std::move(name)) {}
+LineReader::LineReader(int descriptor, std::string name) : input_(copy_of(descriptor, name), name) {}
 
 bool LineReader::next(std::string& line) {
   size_t searched = begin_;
@@ -81,8 +104,8 @@ bool LineReader::next(std::string& line) {
       return true;
     }
     const size_t pending = buffer_.size() - begin_;
-    base::check_data(pending <= kMaxLineBytes, "{}: line {} is longer than {} bytes; is this a text file?", name_,
-                     lines_read_ + 1, kMaxLineBytes);
+    base::check_data(pending <= kMaxLineBytes, "{}: line {} is longer than {} bytes; is this a text file?",
+                     input_.name(), lines_read_ + 1, kMaxLineBytes);
     if (!fill()) {
       if (pending == 0) {
         return false;
@@ -99,8 +122,7 @@ bool LineReader::ready() const {
   if (ended_ || buffer_.find('\n', begin_) != std::string::npos) {
     return true;
   }
-  struct pollfd input = {file_.get(), POLLIN, 0};
-  return poll(&input, 1, 0) > 0;
+  return input_.ready();
 }
 
 // Moves the pending bytes to the front of the buffer and reads more behind them. @return false at the end.
@@ -112,7 +134,7 @@ bool LineReader::fill() {
   begin_ = 0;
   const size_t pending = buffer_.size();
   buffer_.resize(pending + kBufferBytes);
-  const size_t got = base::read_some(file_, std::span(buffer_).subspan(pending), name_);
+  const size_t got = input_.read(std::span(buffer_).subspan(pending));
   buffer_.resize(pending + got);
   ended_ = got == 0;
   return !ended_;
@@ -121,16 +143,62 @@ bool LineReader::fill() {
 void LineReader::hand_out(std::string_view raw, std::string& line) {
   CleanLine clean = clean_line(raw);
   ++lines_read_;
-  lines_repaired_ += clean.repaired ? 1 : 0;
+  if (clean.repaired && lines_repaired_++ == 0) {
+    first_repaired_ = lines_read_;
+  }
   line = std::move(clean.text);
 }
 
-LineIndex::LineIndex(const std::filesystem::path& path) : path_(path), file_(open_text(path, O_NONBLOCK)) {
-  const struct stat status = base::status_of(file_, path.string());
-  base::check_data(S_ISREG(status.st_mode), "{}: is not a regular file, and training reads it out of order; {}",
-                   path.string(), kWanted);
-  base::check_data(status.st_size > 0, "{}: is empty; {}", path.string(), kWanted);
-  starts_ = find_line_starts(file_, path.string());
+std::string LineReader::repairs() const {
+  return lines_repaired_ == 0 ? ""
+                              : fmt::format("{}: {} line{} held invalid UTF-8 or NUL and {} repaired (first: line {})",
+                                            input_.name(), lines_repaired_, lines_repaired_ == 1 ? "" : "s",
+                                            lines_repaired_ == 1 ? "was" : "were", first_repaired_);
+}
+
+LineIndex::LineIndex(const std::filesystem::path& path) : path_(path), file_(open_regular_text(path)) {
+  index(base::TextInput(copy_of(file_.get(), path.string()), path.string()));
+  base::check_data(size() > 0, "{}: is empty; {}", path.string(), kWanted);
+}
+
+void LineIndex::index(base::TextInput input) {
+  std::optional<Spool> spool;
+  std::string buffer(kBufferBytes, '\0');
+  while (const size_t got = input.read(buffer)) {
+    const std::string_view piece(buffer.data(), got);
+    if (starts_.empty()) {
+      end_ = input.is_compressed() ? 0 : input.skipped();
+      starts_.push_back(end_);
+    }
+    if (input.is_compressed() && !spool) {
+      spool.emplace(input.name());
+    }
+    if (spool) {
+      spool->add(piece);
+    }
+    append_line_starts(piece, end_, starts_);
+    end_ += got;
+  }
+  if (starts_.empty()) {
+    starts_.push_back(0);
+  }
+  if (starts_.back() < end_) {
+    starts_.push_back(end_ + 1);  // as if the final line had its LF
+  }
+  if (spool) {
+    file_ = spool->take();
+  }
+}
+
+std::string LineIndex::sha256() const {
+  base::Sha256 hash;
+  std::string buffer(kBufferBytes, '\0');
+  for (uint64_t at = starts_.front(); at < end_; at += buffer.size()) {
+    buffer.resize(std::min<uint64_t>(kBufferBytes, end_ - at));
+    base::read_exactly_at(file_, buffer, at, path_.string());
+    hash.update(buffer);
+  }
+  return hash.hex();
 }
 
 CleanLine LineIndex::read(uint64_t line) const {
@@ -143,13 +211,31 @@ CleanLine LineIndex::read(uint64_t line) const {
   return clean_line(raw);
 }
 
-std::vector<std::string> read_lines(const std::filesystem::path& path) {
+uint64_t count_lines(const std::filesystem::path& path) {
+  base::TextInput input(open_regular_text(path), path.string());
+  std::string buffer(kBufferBytes, '\0');
+  uint64_t lines = 0;
+  bool is_inside = false;
+  while (const size_t got = input.read(buffer)) {
+    const auto end = buffer.begin() + static_cast<std::ptrdiff_t>(got);
+    lines += static_cast<uint64_t>(std::count(buffer.begin(), end, '\n'));
+    is_inside = buffer[got - 1] != '\n';
+  }
+  lines += is_inside ? 1 : 0;
+  base::check_data(lines > 0, "{}: is empty; {}", path.string(), kWanted);
+  return lines;
+}
+
+std::vector<std::string> read_lines(const std::filesystem::path& path, std::string* repairs) {
   LineReader reader(path);
   std::vector<std::string> lines;
   for (std::string line; reader.next(line);) {
     lines.push_back(line);
   }
   base::check_data(!lines.empty(), "{}: is empty; {}", path.string(), kWanted);
+  if (repairs != nullptr) {
+    *repairs = reader.repairs();
+  }
   return lines;
 }
 

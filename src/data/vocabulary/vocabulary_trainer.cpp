@@ -58,7 +58,7 @@ bool is_usable(const std::string& line) {
 uint64_t count_lines(const std::vector<std::filesystem::path>& files) {
   uint64_t lines = 0;
   for (const auto& file : files) {
-    lines += LineIndex(file).size();
+    lines += data::count_lines(file);
   }
   return lines;
 }

@@ -1,6 +1,8 @@
 #include "decoding/search/banned_phrases.h"
 
+#include <algorithm>
 #include <queue>
+#include <utility>
 
 #include "decoding/search/phrases.h"
 
@@ -8,7 +10,10 @@ namespace dragoman::decoding {
 
 BannedPhrases::BannedPhrases(const data::Vocabulary& target, std::span<const std::string> phrases) : states_(1) {
   for (const std::string& phrase : phrases) {
-    add(target.normalize(phrase));
+    if (std::string normalised = target.normalize(phrase); !normalised.empty()) {
+      add(normalised);
+      phrases_.push_back(std::move(normalised));
+    }
   }
   link();
   texts_.reserve(static_cast<size_t>(target.size()));
@@ -16,6 +21,12 @@ BannedPhrases::BannedPhrases(const data::Vocabulary& target, std::span<const std
     texts_.push_back(piece_text(target, id));
   }
   completing_ = std::make_unique<Completing[]>(states_.size());
+}
+
+std::string_view BannedPhrases::found_in(std::string_view text) const {
+  const auto found = std::ranges::find_if(
+      phrases_, [&](const std::string& phrase) { return text.find(phrase) != std::string_view::npos; });
+  return found == phrases_.end() ? std::string_view() : *found;
 }
 
 // Makes a chain of states that begins with those that are there.

@@ -27,6 +27,9 @@ class BannedPhrases {
 
   bool empty() const { return states_.size() == 1; }
 
+  /// The first of the phrases, as the vocabulary normalises it, that stands in `text`; empty if none does.
+  std::string_view found_in(std::string_view text) const;
+
   /// The pieces that would complete a phrase after `history`, ascending. Never the end of the sentence.
   std::span<const int32_t> completing(std::span<const int32_t> history) const;
 
@@ -49,6 +52,7 @@ class BannedPhrases {
   int32_t after_text(int32_t state, std::string_view text) const;
   bool completes(int32_t state, std::string_view text) const;
 
+  std::vector<std::string> phrases_;
   std::vector<std::string> texts_;  // of each piece
   std::vector<State> states_;       // the first is that of no text
   std::unique_ptr<Completing[]> completing_;

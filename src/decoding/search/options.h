@@ -74,7 +74,8 @@ struct RankingOptions {
 
 /// How long a translation may be.
 struct LengthOptions {
-  int min_length = 0;  ///< the end is not counted
+  /// The end is not counted. 1: a text has a translation, even if its immediate end is more probable.
+  int min_length = 1;
   /// Longest translation in tokens: max_length_ratio * S + max_length_extra, S = source tokens. Both count the end. It
   /// is never more than the model's positions. Paper, section 6.1: input length + 50.
   double max_length_ratio = 1.0;
@@ -199,7 +200,7 @@ template <typename Visit>
 void LengthOptions::fields(Visit&& visit) {
   using base::Field;
   using S = LengthOptions;
-  visit(Field("min_length", &S::min_length, "Shortest translation", {0, 100'000}, "pieces"));
+  visit(Field("min_length", &S::min_length, "Shortest translation; 0 = it may be empty", {0, 100'000}, "pieces"));
   visit(Field("max_length_ratio", &S::max_length_ratio, "Longest translation in tokens = ratio * source tokens + extra",
               {0, 100}));
   visit(Field("max_length_extra", &S::max_length_extra, "See --max-length-ratio", {0, 100'000}, "tokens"));

@@ -72,7 +72,7 @@ const ServedModel* model_between(const ServedModels& models, const std::string& 
                                  const std::string& words, DetectedLanguage& detected) {
   const std::vector<std::string> languages = models.languages();
   const std::string to = ServedModels::match(target, languages);
-  const bool is_auto = source == "auto";
+  const bool is_auto = source == kDetected;
   const std::string from = is_auto ? std::string() : ServedModels::match(source, languages);
   if (to.empty() || (!is_auto && from.empty())) {
     bad_request(fmt::format("{} is not supported", !is_auto && from.empty() ? source : target));
@@ -90,6 +90,14 @@ const ServedModel* model_between(const ServedModels& models, const std::string& 
   return model;
 }
 
+TextsRequest AskedTranslation::texts_request() const {
+  TextsRequest request{.models = models, .alternatives = alternatives};
+  for (const TextPlan& plan : plans) {
+    request.texts.push_back({plan, model});
+  }
+  return request;
+}
+
 AskedTranslation asked_translation(const RequestFields& fields, ServingContext& context) {
   AskedTranslation asked;
   const std::vector<std::string> texts = texts_asked(fields, context.limits, asked.is_batch);
@@ -100,17 +108,22 @@ AskedTranslation asked_translation(const RequestFields& fields, ServingContext& 
   if (!format.empty() && format != "text" && format != "html") {
     bad_request(fmt::format("{} format is not supported", format));
   }
+  const bool is_html = format == "html";
+  const auto plan = [&](const std::string& text, Sentences sentences) {
+    return is_html ? plan_html(text, {}, sentences, asked.source.code) : plan_text(text, sentences, asked.source.code);
+  };
+  asked.is_auto = source == kDetected;
   std::string words;
   size_t characters = 0;
   for (const std::string& text : texts) {
-    asked.plans.push_back(format == "html" ? plan_html(text, {}, context.limits.sentences)
-                                           : plan_text(text, context.limits.sentences));
-    words += words_of(asked.plans.back());
+    words += asked.is_auto ? words_of(plan(text, Sentences::kTogether)) : "";
     characters += count_characters(text);
   }
-  asked.is_auto = source == "auto";
   asked.models = context.models.get();
   asked.model = model_between(*asked.models, source, target, words, asked.source);
+  for (const std::string& text : texts) {
+    asked.plans.push_back(plan(text, context.limits.sentences));
+  }
   context.admit_key(fields.text("api_key"), static_cast<int64_t>(characters));
   return asked;
 }

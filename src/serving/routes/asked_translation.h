@@ -22,8 +22,11 @@ struct AskedTranslation {
   DetectedLanguage source;             ///< the code under which it is served
   size_t alternatives = 0;
 
-  TextsRequest texts_request() const { return {plans, model, models, alternatives}; }
+  TextsRequest texts_request() const;
 };
+
+/// The source language that stands for detection.
+inline constexpr std::string_view kDetected = "auto";
 
 /// Reads and checks the fields, and checks the key (ServingContext::admit_key).
 /// Throws: HttpError with LibreTranslate's texts: 400 "Invalid request: missing q parameter", "zz is not supported",
@@ -31,7 +34,7 @@ struct AskedTranslation {
 [[nodiscard]] AskedTranslation asked_translation(const RequestFields& fields, ServingContext& context);
 
 /// Returns the model between two languages, as clients write them, or null if they are one language. If `source` is
-/// "auto", the language of `words` is detected among the languages that have a model to the target.
+/// kDetected, the language of `words` is detected among the languages that have a model to the target.
 /// Throws: HttpError(400): "zz is not supported", "French (fr) is not available as a target language from German (de)".
 /// @param detected  is set to the source; its confidence is 100 unless it was detected
 [[nodiscard]] const ServedModel* model_between(const ServedModels& models, const std::string& source,

@@ -1,11 +1,12 @@
 #include "serving/routes/deepl_request.h"
-#include "base/ascii.h"
 
 #include <fmt/format.h>
 
 #include <algorithm>
 #include <initializer_list>
 
+#include "base/ascii.h"
+#include "base/error.h"
 #include "serving/routes/deepl_glossary.h"
 
 namespace dragoman::serving {
@@ -36,17 +37,24 @@ void refuse_what_is_not_there(const RequestFields& fields) {
   }
 }
 
-// Reads names of elements: an array, several values of a form, or one text with commas.
-std::vector<std::string> element_names(const RequestFields& fields, const char* name) {
+// Reads names of elements: an array, several values of a form, or one text with commas. HTML ignores their case.
+std::vector<std::string> element_names(const RequestFields& fields, const char* name, bool is_xml) {
   std::vector<std::string> names;
   for (const std::string& value : fields.texts(name)) {
     for (std::string_view rest = value; !rest.empty();) {
       const std::string_view one = rest.substr(0, rest.find(','));
       rest.remove_prefix(std::min(one.size() + 1, rest.size()));
-      names.push_back(base::ascii_lower_case(one));
+      names.push_back(is_xml ? std::string(one) : base::ascii_lower_case(one));
     }
   }
   return names;
+}
+
+MarkupOptions markup_options(const RequestFields& fields, bool is_xml) {
+  return {.is_xml = is_xml,
+          .left_alone = element_names(fields, "ignore_tags", is_xml),
+          .splitting = element_names(fields, "splitting_tags", is_xml),
+          .non_splitting = element_names(fields, "non_splitting_tags", is_xml)};
 }
 
 // Joins the lines, so that a sentence over several lines is one line for the model.
@@ -55,41 +63,57 @@ std::string joined_lines(std::string text) {
   return text;
 }
 
-void plan_texts(DeeplRequest& request, const RequestFields& fields, const TextLimits& limits) {
-  const std::vector<std::string> texts = fields.texts("text");
+std::vector<std::string> texts_asked(const RequestFields& fields, const TextLimits& limits) {
+  std::vector<std::string> texts = fields.texts("text");
   if (texts.empty()) {
     bad_request("Parameter 'text' not specified.");
   }
   if (texts.size() > limits.texts) {
     bad_request(fmt::format("Too many texts: {}, at most {} are allowed.", texts.size(), limits.texts));
   }
-  const std::string markup = one_of(fields, "tag_handling", {"xml", "html"});
-  const bool is_html = !markup.empty();
-  const std::string version = one_of(fields, "tag_handling_version", {"v1", "v2"});
-  request.tag_handling_version = is_html ? (version.empty() ? "v2" : version) : "";
-  const std::string split = one_of(fields, "split_sentences", {"0", "1", "nonewlines", "default"});
-  const bool joins = split == "0" || split == "nonewlines";
-  const Sentences sentences = split == "0" ? Sentences::kTogether : limits.sentences;
-  const MarkupOptions options{.is_xml = markup == "xml",
-                              .left_alone = element_names(fields, "ignore_tags"),
-                              .splitting = element_names(fields, "splitting_tags"),
-                              .non_splitting = element_names(fields, "non_splitting_tags")};
   for (const std::string& text : texts) {
-    const size_t characters = count_characters(text);
-    if (characters > limits.characters) {
+    if (const size_t characters = count_characters(text); characters > limits.characters) {
       bad_request(fmt::format("A text has {} characters, at most {} are allowed.", characters, limits.characters));
     }
-    request.characters.push_back(static_cast<int64_t>(characters));
-    request.plans.push_back(is_html ? plan_html(text, options, sentences)
-                                    : plan_text(joins ? joined_lines(text) : text, sentences));
   }
+  return texts;
+}
+
+// How the texts of a request are cut into sentences.
+struct Cutting {
+  bool is_html = false;
+  bool joins_lines = false;
+  MarkupOptions markup = {};
+  Sentences sentences = Sentences::kApart;
+
+  TextPlan plan(const std::string& text, Sentences apart, const std::string& language) const {
+    if (!is_html) {
+      return plan_text(joins_lines ? joined_lines(text) : text, apart, language);
+    }
+    try {
+      return plan_html(text, markup, apart, language);
+    } catch (const base::Error& error) {  // XML that is not well-formed
+      bad_request(error.what());
+    }
+  }
+};
+
+Cutting cutting_asked(DeeplRequest& request, const RequestFields& fields, const TextLimits& limits) {
+  const std::string markup = one_of(fields, "tag_handling", {"xml", "html"});
+  const std::string version = one_of(fields, "tag_handling_version", {"v1", "v2"});
+  request.tag_handling_version = markup.empty() ? "" : version.empty() ? "v2" : version;
+  const std::string split = one_of(fields, "split_sentences", {"0", "1", "nonewlines", "default"});
+  return {.is_html = !markup.empty(),
+          .joins_lines = split == "0" || split == "nonewlines",
+          .markup = markup_options(fields, markup == "xml"),
+          .sentences = split == "0" ? Sentences::kTogether : limits.sentences};
 }
 
 // Codes are checked before a model is searched, so that the message names the right field.
-void choose_model(DeeplRequest& request, const RequestFields& fields) {
+void check_languages(const RequestFields& fields, const ServedModels& models) {
   const std::string target = fields.text("target_lang");
   const std::string source = fields.text("source_lang");
-  const std::vector<std::string> languages = request.models->languages();
+  const std::vector<std::string> languages = models.languages();
   if (target.empty()) {
     bad_request("Parameter 'target_lang' not specified.");
   }
@@ -99,13 +123,33 @@ void choose_model(DeeplRequest& request, const RequestFields& fields) {
   if (!source.empty() && ServedModels::match(source, languages).empty()) {
     bad_value("source_lang");
   }
-  std::string words;
-  for (const TextPlan& plan : request.plans) {
-    words += words_of(plan);
+}
+
+// Chooses the model of each text and plans the text by the rules of its language. A language that is not given is
+// detected text by text. A text in which none is found has the language of the whole batch.
+void plan_texts(DeeplRequest& request, const RequestFields& fields, const std::vector<std::string>& texts,
+                const Cutting& cutting) {
+  const std::string source = fields.text("source_lang");
+  const std::string target = fields.text("target_lang");
+  const auto model_of = [&](const std::string& words, DetectedLanguage& detected) {
+    return model_between(*request.models, source.empty() ? std::string(kDetected) : source, target, words, detected);
+  };
+  std::vector<std::string> words(texts.size());
+  std::string all_words;
+  for (size_t i = 0; source.empty() && i < texts.size(); ++i) {
+    words[i] = words_of(cutting.plan(texts[i], Sentences::kTogether, {}));
+    all_words += words[i];
   }
-  DetectedLanguage detected;
-  request.model = model_between(*request.models, source.empty() ? "auto" : source, target, words, detected);
-  request.source = source.empty() ? base::ascii_upper_case(detected.code) : base::ascii_upper_case(source);
+  for (size_t i = 0; i < texts.size(); ++i) {
+    DetectedLanguage detected;
+    const ServedModel* model = model_of(words[i], detected);
+    if (detected.confidence == 0.0) {
+      model = model_of(all_words, detected);
+    }
+    request.texts.push_back({cutting.plan(texts[i], cutting.sentences, detected.code), model});
+    request.sources.push_back({base::ascii_upper_case(source.empty() ? detected.code : source),
+                               static_cast<int64_t>(count_characters(texts[i]))});
+  }
 }
 
 }  // namespace
@@ -113,11 +157,16 @@ void choose_model(DeeplRequest& request, const RequestFields& fields) {
 DeeplRequest deepl_request(const Request& from, const RequestFields& fields, ServingContext& context) {
   DeeplRequest request;
   request.models = context.models.get();
-  plan_texts(request, fields, context.limits);
+  const std::vector<std::string> texts = texts_asked(fields, context.limits);
+  const Cutting cutting = cutting_asked(request, fields, context.limits);
   refuse_what_is_not_there(fields);
-  choose_model(request, fields);
+  check_languages(fields, *request.models);
   request.terms = asked_terms(fields, context, glossary_owner(context, from));
-  if (request.terms != nullptr && request.model != nullptr && request.model->search.samples()) {
+  plan_texts(request, fields, texts, cutting);
+  const bool samples = std::ranges::any_of(request.texts, [](const TextToTranslate& text) {
+    return text.model != nullptr && text.model->search.samples();
+  });
+  if (request.terms != nullptr && samples) {
     bad_request("Glossaries need a search without sampling; this server samples.");
   }
   static_cast<void>(fields.text("context"));   // checked, but no model reads it

@@ -9,11 +9,14 @@ namespace dragoman::serving {
 
 /// A checked request of POST /v2/translate.
 struct DeeplRequest {
-  std::vector<TextPlan> plans;
-  std::vector<int64_t> characters;  ///< of each text
+  /// What the answer says about a text.
+  struct Source {
+    std::string language;    ///< in upper case
+    int64_t characters = 0;  ///< number of characters
+  };
+  std::vector<TextToTranslate> texts;
+  std::vector<Source> sources;  ///< of each text
   std::shared_ptr<const ServedModels> models;
-  const ServedModel* model = nullptr;                     ///< null if source and target are one language
-  std::string source;                                     ///< in upper case, as in the answer
   std::shared_ptr<const decoding::TermTable> terms = {};  ///< of the glossaries; null = none
   bool show_billed_characters = false;
   std::string model_type;            ///< as in the answer; empty = not requested
@@ -22,7 +25,8 @@ struct DeeplRequest {
 
 /// Reads and checks the fields. Fields that would change the translation and are not supported are refused, not
 /// ignored: styles, translation memories, instructions, formality more and less.
-/// Throws: HttpError(400): "Parameter 'text' not specified.", "Value for 'target_lang' not supported.".
+/// Throws: HttpError(400): "Parameter 'text' not specified.", "Value for 'target_lang' not supported.", and what
+///         xml_lexemes says of XML that is not well-formed.
 /// @param fields  those of `from`
 [[nodiscard]] DeeplRequest deepl_request(const Request& from, const RequestFields& fields, ServingContext& context);
 

@@ -4,7 +4,7 @@
 
 #include <algorithm>
 #include <nlohmann/json.hpp>
-#include <numeric>
+#include <random>
 
 #include "base/ascii.h"
 #include "serving/routes/deepl_access.h"
@@ -22,9 +22,9 @@ constexpr int64_t kUnlimited = 1'000'000'000'000;
 json answer_of(const DeeplRequest& request, const std::vector<TranslatedText>& texts) {
   json translations = json::array();
   for (size_t i = 0; i < texts.size(); ++i) {
-    json one = {{"detected_source_language", request.source}, {"text", texts[i].text}};
+    json one = {{"detected_source_language", request.sources[i].language}, {"text", texts[i].text}};
     if (request.show_billed_characters) {
-      one["billed_characters"] = request.characters[i];
+      one["billed_characters"] = request.sources[i].characters;
     }
     if (!request.model_type.empty()) {
       one["model_type_used"] = request.model_type;
@@ -40,15 +40,16 @@ json answer_of(const DeeplRequest& request, const std::vector<TranslatedText>& t
 void translate_deepl(ServingContext& context, const std::shared_ptr<HttpExchange>& exchange) {
   const auto request = std::make_shared<const DeeplRequest>(
       deepl_request(exchange->request(), RequestFields(exchange->request()), context));
-  admit_deepl(context, exchange->request(),
-              std::accumulate(request->characters.begin(), request->characters.end(), int64_t{0}));
-  translate_texts(
-      context, *exchange,
-      {.plans = request->plans, .model = request->model, .models = request->models, .terms = request->terms},
-      [exchange, request](const std::vector<TranslatedText>& texts, const std::exception_ptr& error) {
-        exchange->reply(
-            traced(error == nullptr ? json_reply(answer_of(*request, texts)) : error_reply(kDeeplShape, error)));
-      });
+  int64_t characters = 0;
+  for (const DeeplRequest::Source& source : request->sources) {
+    characters += source.characters;
+  }
+  admit_deepl(context, exchange->request(), characters);
+  translate_texts(context, *exchange, {.texts = request->texts, .models = request->models, .terms = request->terms},
+                  [exchange, request](const std::vector<TranslatedText>& texts, const std::exception_ptr& error) {
+                    exchange->reply(traced(error == nullptr ? json_reply(answer_of(*request, texts))
+                                                            : error_reply(kDeeplShape, error)));
+                  });
 }
 
 Reply list_languages(const Request& request, ServingContext& context) {

@@ -36,10 +36,11 @@ std::string url_of(const Request& request, const std::string& name) {
 void translate_file(ServingContext& context, const std::shared_ptr<HttpExchange>& exchange) {
   const RequestFields fields(exchange->request());
   const std::string text = file_text(fields);
-  TextsRequest request{.plans = {plan_text(text, context.limits.sentences)}, .models = context.models.get()};
+  TextsRequest request{.models = context.models.get()};
   DetectedLanguage source;
-  request.model = model_between(*request.models, required_text(fields, "source"), required_text(fields, "target"),
-                                words_of(request.plans.front()), source);
+  const ServedModel* model =
+      model_between(*request.models, required_text(fields, "source"), required_text(fields, "target"), text, source);
+  request.texts.push_back({plan_text(text, context.limits.sentences, source.code), model});
   context.admit_key(fields.text("api_key"), static_cast<int64_t>(count_characters(text)));
   translate_texts(context, *exchange, std::move(request),
                   [exchange, &context](const std::vector<TranslatedText>& texts, const std::exception_ptr& error) {

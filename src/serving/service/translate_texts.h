@@ -11,15 +11,20 @@
 
 namespace dragoman::serving {
 
+/// A text and the model that translates it.
+struct TextToTranslate {
+  TextPlan plan;
+  const ServedModel* model = nullptr;  ///< null = source and target are one language: the text stays unchanged
+};
+
 /// The texts of one request and the options for their translation.
 struct TextsRequest {
-  std::vector<TextPlan> plans;
-  const ServedModel* model = nullptr;  ///< null = source and target are one language: the texts stay unchanged
-  std::shared_ptr<const ServedModels> models;
-  size_t alternatives = 0;                                ///< of each text
-  int beam_size = 0;                                      ///< 0 = the default of the model
+  std::vector<TextToTranslate> texts = {};
+  std::shared_ptr<const ServedModels> models = {};
+  size_t alternatives = 0;  ///< of each text
+  int beam_size = 0;        ///< 0 = the default of the model
   std::shared_ptr<const decoding::TermTable> terms = {};  ///< demanded of each line, see TranslationJob
-  /// See TranslationJob. `line` counts the lines of all plans.
+  /// See TranslationJob. `line` counts the lines of all texts that have a model.
   std::function<bool(size_t line, const decoding::StreamedToken&)> on_token = {};
   /// Called when the request is admitted, before the first token. May be empty.
   std::function<void()> on_admitted = {};
@@ -31,9 +36,9 @@ struct TranslatedText {
   std::vector<std::string> alternatives;
 };
 
-/// Returns the texts of the plans, made from the translations of all their lines, in order. A text has at most
+/// Returns the texts, made from the translations of all lines of those that have a model, in order. A text has at most
 /// `alternatives` next best ones. None of them is blank, and no two are equal.
-[[nodiscard]] std::vector<TranslatedText> translated_texts(const std::vector<TextPlan>& plans,
+[[nodiscard]] std::vector<TranslatedText> translated_texts(const std::vector<TextToTranslate>& asked,
                                                            std::vector<decoding::Translation> lines,
                                                            size_t alternatives);
 

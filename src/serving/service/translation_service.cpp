@@ -76,8 +76,8 @@ TranslationService::~TranslationService() {
 
 void TranslationService::submit(TranslationJob job) {
   int64_t cost = 0;
-  for (const std::string& line : job.lines) {
-    cost += estimated_tokens(line);
+  for (const TranslationJob::Line& line : job.lines) {
+    cost += estimated_tokens(line.text);
   }
   Jobs arriving(1);  // all memory is allocated before the admission
   const auto& active = arriving.front() = std::make_shared<Active>();
@@ -132,7 +132,7 @@ bool TranslationService::receive_mail(std::list<Finished>& finished) {
 
 void TranslationService::record(Finished& finished) {
   Active& active = *finished.job;
-  const int64_t cost = estimated_tokens(active.job.lines[finished.line]);
+  const int64_t cost = estimated_tokens(active.job.lines[finished.line].text);
   in_work_ -= cost;
   --active.in_work;
   const Translation& translation = finished.translation;
@@ -203,7 +203,7 @@ void TranslationService::begin_line(const std::shared_ptr<Active>& active) {
   }
   const size_t line = active->next++;
   ++active->in_work;
-  in_work_ += estimated_tokens(active->job.lines[line]);
+  in_work_ += estimated_tokens(active->job.lines[line].text);
   if (line == 0) {
     on_begun(std::chrono::duration<double>(Clock::now() - active->arrived).count());
   }
@@ -212,7 +212,9 @@ void TranslationService::begin_line(const std::shared_ptr<Active>& active) {
   finished->front().line = line;
   try {
     const TranslationJob& asked = active->job;
-    decoding::TranslationRequest request{.text = asked.lines[line], .cancel = asked.cancel, .deadline = asked.deadline};
+    const TranslationJob::Search& search = asked.searches[asked.lines[line].search];
+    decoding::TranslationRequest request{
+        .text = asked.lines[line].text, .cancel = asked.cancel, .deadline = asked.deadline};
     if (asked.terms != nullptr) {
       demand_terms(request, asked.terms);
     }
@@ -221,12 +223,12 @@ void TranslationService::begin_line(const std::shared_ptr<Active>& active) {
         return on_token(line, token);
       };
     }
-    asked.model->translator->submit(std::move(request), asked.options,
-                                    [this, finished](Translation translation, const std::exception_ptr& error) {
-                                      finished->front().translation = std::move(translation);
-                                      finished->front().error = error;
-                                      send_finished(*finished);
-                                    });
+    search.model->translator->submit(std::move(request), search.options,
+                                     [this, finished](Translation translation, const std::exception_ptr& error) {
+                                       finished->front().translation = std::move(translation);
+                                       finished->front().error = error;
+                                       send_finished(*finished);
+                                     });
   } catch (...) {
     finished->front().error = std::current_exception();
     send_finished(*finished);
@@ -247,7 +249,7 @@ void TranslationService::give_up_lines(Active& active, const std::exception_ptr&
     ++counter;
   }
   for (; active.next < active.job.lines.size(); ++active.next) {
-    admission_.leave(active.ticket, estimated_tokens(active.job.lines[active.next]), Admission::Outcome::kGivenUp);
+    admission_.leave(active.ticket, estimated_tokens(active.job.lines[active.next].text), Admission::Outcome::kGivenUp);
   }
 }
 

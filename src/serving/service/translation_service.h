@@ -17,14 +17,22 @@
 
 namespace dragoman::serving {
 
-/// The lines of one request and the options for their translation.
+/// The lines of one request and the models and options for their translation.
 struct TranslationJob {
+  struct Search {
+    const ServedModel* model = nullptr;  ///< one of `models`
+    decoding::SearchOptions options = {};
+  };
+  /// A line is translated by itself, in a batch with lines of other jobs.
+  struct Line {
+    std::string text;
+    size_t search = 0;  ///< its index in `searches`
+  };
   std::shared_ptr<const ServedModels> models;  ///< kept until the job is done
-  const ServedModel* model = nullptr;          ///< one of `models`
-  std::vector<std::string> lines;              ///< each is translated by itself, in a batch with lines of other jobs
-  decoding::SearchOptions options;
+  std::vector<Search> searches;
+  std::vector<Line> lines;
   /// The target phrases of the terms that are found in a line are demanded of its translation. Of more than
-  /// kMostPhrases phrases the first ones are. Null = none. Requires: `options` do not sample.
+  /// kMostPhrases phrases the first ones are. Null = none. Requires: no search samples.
   std::shared_ptr<const decoding::TermTable> terms = {};
   std::stop_token cancel = {};
   std::chrono::steady_clock::time_point deadline = {};

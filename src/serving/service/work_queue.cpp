@@ -5,7 +5,6 @@
 #include <optional>
 
 #include "serving/http/http_message.h"
-#include "tensor/arena.h"
 
 namespace dragoman::serving {
 
@@ -40,7 +39,7 @@ void WorkQueue::submit(std::stop_token cancel, std::function<void()> work) {
 }
 
 void WorkQueue::run() {
-  const tensor::ArenaScope arena(std::make_shared<tensor::Arena>());  // keeps the memory for the next job
+  const tensor::ArenaScope arena(memory_);  // keeps the memory for the next job
   std::unique_lock lock(mutex_);
   while (true) {
     arrived_.wait(lock, [this] { return ending_ || !jobs_.empty(); });

@@ -3,9 +3,12 @@
 #include <condition_variable>
 #include <deque>
 #include <functional>
+#include <memory>
 #include <mutex>
 #include <stop_token>
 #include <thread>
+
+#include "tensor/arena.h"
 
 namespace dragoman::serving {
 
@@ -33,6 +36,7 @@ class WorkQueue {
 
   void run();
 
+  std::shared_ptr<tensor::Allocator> memory_ = tensor::Arena::current()->another();  // of the device of the models
   size_t most_waiting_;
   std::mutex mutex_;
   std::condition_variable arrived_;

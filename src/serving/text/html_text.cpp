@@ -1,73 +1,47 @@
 #include "serving/text/html_text.h"
 
-#include <charconv>
-#include <optional>
-
-#include "base/utf8.h"
-
 namespace dragoman::serving {
-namespace {
 
-// The character of a reference such as "&amp;" or "&#x27;", and the length of the reference.
-std::optional<std::pair<std::string, size_t>> reference_at(std::string_view text) {
-  constexpr size_t kLongest = 12;
-  const size_t end = text.substr(0, kLongest).find(';');
-  if (end == std::string_view::npos) {
-    return std::nullopt;
-  }
-  const std::string_view name = text.substr(1, end - 1);
-  if (name.starts_with('#')) {
-    const bool is_hexadecimal = name.size() > 1 && (name[1] == 'x' || name[1] == 'X');
-    const std::string_view digits = name.substr(is_hexadecimal ? 2 : 1);
-    uint32_t code = 0;
-    constexpr int kTen = 10;
-    constexpr int kSixteen = 16;
-    const auto [stop, error] =
-        std::from_chars(digits.data(), digits.data() + digits.size(), code, is_hexadecimal ? kSixteen : kTen);
-    constexpr uint32_t kLastCharacter = 0x10FFFF;
-    const bool is_character = error == std::errc() && stop == digits.data() + digits.size() && !digits.empty() &&
-                              code != 0 && code <= kLastCharacter;
-    return is_character ? std::optional(std::pair(base::encode_utf8(std::u32string(1, code)), end + 1)) : std::nullopt;
-  }
-  constexpr std::pair<std::string_view, std::string_view> kNamed[] = {
-      {"amp", "&"},    {"lt", "<"},     {"gt", ">"},     {"quot", "\""},  {"apos", "'"},   {"nbsp", "\u00A0"},
-      {"auml", "ä"},   {"ouml", "ö"},   {"uuml", "ü"},   {"Auml", "Ä"},   {"Ouml", "Ö"},   {"Uuml", "Ü"},
-      {"szlig", "ß"},  {"eacute", "é"}, {"egrave", "è"}, {"agrave", "à"}, {"ccedil", "ç"}, {"ecirc", "ê"},
-      {"hellip", "…"}, {"ndash", "–"},  {"mdash", "—"},  {"lsquo", "‘"},  {"rsquo", "’"},  {"ldquo", "“"},
-      {"rdquo", "”"},  {"bdquo", "„"},  {"laquo", "«"},  {"raquo", "»"},  {"euro", "€"},   {"copy", "©"}};
-  for (const auto& [known, character] : kNamed) {
-    if (name == known) {
-      return std::pair(std::string(character), end + 1);
-    }
-  }
-  return std::nullopt;
-}
-
-void append_character(std::string& words, std::string_view character) {
-  if (character.size() != 1 || !is_blank(character)) {
-    words += character;
-  } else if (!words.empty() && !words.ends_with(' ')) {
-    words += ' ';
+void PlainWords::append(std::string_view html, size_t offset, ReferencePlace place) {
+  for (size_t at = 0; at < html.size();) {
+    const auto reference = html[at] == '&' ? reference_at(html.substr(at), place) : std::nullopt;
+    const size_t end = at + (reference ? reference->size : 1);
+    append_character(reference ? reference->characters : html.substr(at, 1), offset + at, offset + end);
+    at = end;
   }
 }
 
-}  // namespace
-
-void append_plain_words(std::string& words, std::string_view html) {
-  for (size_t i = 0; i < html.size();) {
-    if (const auto reference = html[i] == '&' ? reference_at(html.substr(i)) : std::nullopt) {
-      append_character(words, reference->first);
-      i += reference->second;
-    } else {
-      append_character(words, html.substr(i++, 1));
+void PlainWords::append_character(std::string_view character, size_t begin, size_t end) {
+  const bool is_space = character.size() == 1 && is_blank(character);
+  if (is_space && (text_.empty() || text_.ends_with(' '))) {
+    if (!text_.empty() && ends_.back() == begin) {
+      ends_.back() = end;
     }
+    return;
   }
+  text_ += is_space ? " " : character;
+  begins_.resize(text_.size(), begin);
+  ends_.resize(text_.size(), end);
+}
+
+void PlainWords::remove_last_space() {
+  text_.resize(text_.size() - (text_.ends_with(' ') ? 1 : 0));
+  begins_.resize(text_.size());
+  ends_.resize(text_.size());
 }
 
 std::string escaped_html(std::string_view text) {
   std::string result;
   for (const char c : text) {
     result += c == '&' ? "&amp;" : c == '<' ? "&lt;" : c == '>' ? "&gt;" : std::string(1, c);
+  }
+  return result;
+}
+
+std::string without_nul(std::string_view text) {
+  std::string result;
+  for (const char c : text) {
+    result += c == '\0' ? "\uFFFD" : std::string(1, c);
   }
   return result;
 }

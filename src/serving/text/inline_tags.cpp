@@ -189,13 +189,15 @@ class Placement {
     }
   }
 
-  // Chooses the place with the fewest words on the wrong side: before it, but attending behind it, and the reverse.
+  // Chooses the place with the fewest words on the wrong side: before it, but attending behind it, and the reverse. Of
+  // several such places, it chooses by the punctuation.
   void stand_between(size_t child, Level& level) {
-    int wrong = 0, fewest = 0;
+    std::pair<int, int> wrong, fewest;  // words, punctuation
     size_t best = level.begin;
     for (size_t place = level.begin + 1; place <= level.stop; ++place) {
       const TagWord& before = words_[place - 1];
-      wrong += !before.has_letters ? 0 : before.source < nodes_[child].source_begin ? -1 : 1;
+      int& count = before.has_letters ? wrong.first : wrong.second;
+      count += before.source < nodes_[child].source_begin ? -1 : 1;
       const bool is_inside =
           place < level.stop && level.taken[place] != 0 && level.taken[place - 1] == level.taken[place];
       if (wrong < fewest && !is_inside) {
@@ -229,26 +231,46 @@ class Placement {
     return bytes;
   }
 
+  enum class Place { kBeforeSpace, kAfterSpace };
+
+  // Returns the children without words that stand before a word.
+  std::vector<size_t> points_at(const std::vector<size_t>& own, size_t word, Place place) const {
+    std::vector<size_t> found;
+    std::ranges::copy_if(own, std::back_inserter(found), [&](size_t child) {
+      const Node& node = nodes_[child];
+      return node.begin == node.stop && node.begin == word &&
+             tags_[node.first_tag].after_space == (place == Place::kAfterSpace);
+    });
+    return found;
+  }
+
+  // Writes a node without words that followed a space. A point also gets the spaces that the words beside it leave out.
+  void write_after_space(size_t child, const Node& around, std::string& result) const {
+    const Node& node = nodes_[child];
+    const InlineTag& tag = tags_[node.first_tag];
+    if (tag.has_text && node.begin > around.begin && !result.ends_with(' ')) {
+      result += ' ';
+    }
+    result += all_tags(node);
+    const bool has_gap = tag.has_text || node.begin == 0 || !gap(node.begin).empty();
+    if (tag.kind == InlineTag::Kind::kPoint && tag.before_space && node.begin < around.stop && has_gap) {
+      result += ' ';
+    }
+  }
+
   // Writes the content of an element, without the spaces around it.
   void write(size_t parent, std::string& result) const {
     const Node& around = nodes_[parent];
     const std::vector<size_t> own = children(parent);
-    enum class Place { kBeforeSpace, kAfterSpace };
-    const auto write_points = [&](size_t word, Place place) {
-      for (const size_t child : own) {
-        const Node& node = nodes_[child];
-        if (node.begin == node.stop && node.begin == word &&
-            tags_[node.first_tag].after_space == (place == Place::kAfterSpace)) {
-          result += all_tags(node);
-        }
-      }
-    };
     for (size_t word = around.begin; word <= around.stop;) {
-      write_points(word, Place::kBeforeSpace);
-      if (word > around.begin && word < around.stop) {
-        result += gap(word);
+      const bool is_between = word > around.begin && word < around.stop;
+      for (const size_t child : points_at(own, word, Place::kBeforeSpace)) {
+        result += all_tags(nodes_[child]);
       }
-      write_points(word, Place::kAfterSpace);
+      result += is_between ? gap(word) : "";
+      for (const size_t child : points_at(own, word, Place::kAfterSpace)) {
+        write_after_space(child, around, result);
+      }
       word = word < around.stop ? write_word(own, word, result) : word + 1;
     }
   }

@@ -1,6 +1,7 @@
 #include "serving/text/text_plan.h"
 
 #include <unicode/uchar.h>
+#include <unicode/uniset.h>
 
 #include <algorithm>
 
@@ -19,29 +20,76 @@ const decoding::Translation& chosen_of(const decoding::Translation& line, size_t
 // Returns a line as it is written in the text.
 std::string line_text(const TextPlan::Piece& piece, const decoding::Translation& line, size_t rank, bool is_html) {
   const decoding::Translation& chosen = chosen_of(line, rank);
+  if (is_html && chosen.text == piece.text) {
+    return piece.original;
+  }
   if (!piece.tags.empty()) {
     return with_tags(piece.tags, {piece.text, chosen.text, line.source_pieces, chosen.pieces, chosen.alignment});
   }
   return is_html ? escaped_html(chosen.text) : chosen.text;
 }
 
-// Returns the blanks between a translated sentence and the next one.
-std::string gap_behind(std::string_view sentence, const std::string& blanks) {
+// Returns the blanks between a sentence and the next one. A sentence that stays keeps its blanks.
+std::string gap_behind(std::string_view sentence, std::string_view source, const std::string& blanks) {
+  if (sentence == source) {
+    return blanks;
+  }
   constexpr std::string_view kWide[] = {"。", "！", "？", "」", "』", "”"};
   const bool is_wide = std::ranges::any_of(kWide, [&](std::string_view mark) { return sentence.ends_with(mark); });
   return is_wide ? std::string() : blanks.empty() ? " " : blanks;
 }
 
+// The characters with the Unicode property White_Space.
+const icu::UnicodeSet& white_space() {
+  static const icu::UnicodeSet set = [] {
+    UErrorCode error = U_ZERO_ERROR;
+    icu::UnicodeSet white;
+    white.applyIntPropertyValue(UCHAR_WHITE_SPACE, 1, error);
+    white.freeze();
+    return white;
+  }();
+  return set;
+}
+
+// Returns the number of bytes of the blanks at the begin of `text`.
+size_t leading_blanks(std::string_view text) {
+  return static_cast<size_t>(
+      white_space().spanUTF8(text.data(), static_cast<int32_t>(text.size()), USET_SPAN_CONTAINED));
+}
+
+// Returns the number of bytes before the blanks at the end of `text`.
+size_t before_trailing_blanks(std::string_view text) {
+  return static_cast<size_t>(
+      white_space().spanBackUTF8(text.data(), static_cast<int32_t>(text.size()), USET_SPAN_CONTAINED));
+}
+
+void add_unchanged(TextPlan& plan, std::string_view text) {
+  if (!text.empty()) {
+    plan.pieces.push_back({.text = std::string(text)});
+  }
+}
+
+// Adds a line that has words and no blanks at its ends.
 void add_sentences(TextPlan& plan, std::string_view line, Sentences sentences) {
   size_t begin = 0;
-  for (const size_t end : sentences == Sentences::kApart ? sentence_ends(line) : std::vector<size_t>()) {
-    const size_t next = line.find_first_not_of(kHtmlBlanks, end);
+  for (const size_t end : sentences == Sentences::kApart ? sentence_ends(line, plan.language) : std::vector<size_t>()) {
+    const size_t next = end + leading_blanks(line.substr(end));
     plan.pieces.push_back({.is_line = true, .text = std::string(line.substr(begin, end - begin))});
     plan.pieces.push_back({.text = std::string(line.substr(end, next - end)), .is_gap = true});
     begin = next;
   }
-  const std::string_view rest = line.substr(begin);
-  plan.pieces.push_back({has_words(rest), std::string(rest)});
+  plan.pieces.push_back({.is_line = true, .text = std::string(line.substr(begin))});
+}
+
+void add_line(TextPlan& plan, std::string_view line, Sentences sentences) {
+  if (!has_words(line)) {
+    return add_unchanged(plan, line);
+  }
+  const size_t begin = leading_blanks(line);
+  const size_t end = before_trailing_blanks(line);
+  add_unchanged(plan, line.substr(0, begin));
+  add_sentences(plan, line.substr(begin, end - begin), sentences);
+  add_unchanged(plan, line.substr(end));
 }
 
 }  // namespace
@@ -70,13 +118,13 @@ std::string unchanged(const TextPlan& plan) {
   return text;
 }
 
-TextPlan plan_text(std::string_view text, Sentences sentences) {
-  TextPlan plan;
+TextPlan plan_text(std::string_view text, Sentences sentences, std::string_view language) {
+  TextPlan plan{.pieces = {}, .language = std::string(language)};
   while (true) {
     const size_t end = std::min(text.find('\n'), text.size());
     std::string_view line = text.substr(0, end);
     line.remove_suffix(line.ends_with('\r') ? 1 : 0);
-    add_sentences(plan, line, sentences);
+    add_line(plan, line, sentences);
     if (end == text.size()) {
       return plan;
     }
@@ -88,9 +136,11 @@ TextPlan plan_text(std::string_view text, Sentences sentences) {
 std::string assemble(const TextPlan& plan, std::span<const decoding::Translation> lines, size_t rank) {
   std::string result;
   size_t line = 0;
+  std::string_view source;  // of the last line
   for (const TextPlan::Piece& piece : plan.pieces) {
+    source = piece.is_line ? piece.text : source;
     if (piece.is_gap) {
-      result += gap_behind(chosen_of(lines[line - 1], rank).text, piece.text);
+      result += gap_behind(chosen_of(lines[line - 1], rank).text, source, piece.text);
     } else if (!piece.is_line) {
       result += piece.text;
     } else {

@@ -19,10 +19,12 @@ struct TextPlan {
     std::string text;                  ///< the line, or the unchanged part
     std::vector<InlineTag> tags = {};  ///< tags inside the line
     bool is_gap = false;               ///< the part between two sentences: blanks, or nothing
+    std::string original = {};         ///< the line as it is written in HTML
   };
   std::vector<Piece> pieces;
   bool is_html = false;
   std::string original = {};  ///< the whole text, for HTML only
+  std::string language = {};  ///< of the text; empty = unknown
 
   /// Returns the number of lines to translate.
   [[nodiscard]] size_t lines() const;
@@ -31,26 +33,32 @@ struct TextPlan {
 };
 
 /// Plans the translation of a plain text. LF separates lines; a CR before it is dropped. A line of the plan is a
-/// sentence or, with kTogether, a line of the text. Text without letters and digits (blank lines, emoji) stays
-/// unchanged.
-[[nodiscard]] TextPlan plan_text(std::string_view text, Sentences sentences = Sentences::kApart);
+/// sentence or, with kTogether, a line of the text without the blanks at its ends. These blanks, and text without
+/// letters and digits (blank lines, emoji), stay unchanged.
+/// @param language  by whose rules sentences end, such as "de"; empty = unknown
+[[nodiscard]] TextPlan plan_text(std::string_view text, Sentences sentences = Sentences::kApart,
+                                 std::string_view language = {});
 
 /// Plans the translation of a text with markup (HtmlToken), which stays byte for byte.
 /// - The text between two kBreak is one line. It is cut into sentences if no element reaches from one into the next.
 /// - Character references are decoded before the translation; <, > and & are encoded after it. Blanks at the ends of a
 ///   line are kept, runs of blanks inside become one space.
+/// - What a line keeps inside (kKept) is a point in it, without words for the model.
 /// - Tags around a whole line stay around it. Tags inside are placed in the translation (with_tags) if they are well
 ///   nested, at most 200, and the line has at most 5,000 bytes. Otherwise the text between them is translated in
 ///   pieces.
 /// So the output has each tag of the input once, and is well nested if the input is.
+/// @param language  by whose rules sentences end, such as "de"; empty = unknown
+/// Throws: as xml_lexemes.
 [[nodiscard]] TextPlan plan_html(std::string_view html, const MarkupOptions& options = {},
-                                 Sentences sentences = Sentences::kApart);
+                                 Sentences sentences = Sentences::kApart, std::string_view language = {});
 
 /// Returns the original text. The line ends of a plain text become LF.
 [[nodiscard]] std::string unchanged(const TextPlan& plan);
 
-/// Returns the text with its lines replaced by translations. The blanks between two sentences are kept. If there are
-/// none, a space is added, except behind a wide full stop.
+/// Returns the text with its lines replaced by translations. A line whose translation is its source stays byte for
+/// byte: its references, its blanks, its tags, and the blanks behind it. The blanks between two other sentences are
+/// kept; if there are none, a space is added, except behind a wide full stop.
 /// Requires: one translation for each line of the plan, in order.
 /// @param rank  0 = the best translation of each line; k = its k-th alternative, or its last one if it has fewer
 [[nodiscard]] std::string assemble(const TextPlan& plan, std::span<const decoding::Translation> lines, size_t rank = 0);

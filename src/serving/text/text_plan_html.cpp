@@ -22,6 +22,12 @@ struct Run {
   size_t end;
 };
 
+// How the text of a run is read.
+struct PlanOptions {
+  Sentences sentences;
+  ReferencePlace references;
+};
+
 // Returns for each start tag its end tag and the reverse, and for every other token the token. Returns nothing if the
 // tags of the run are not well nested or too many.
 std::optional<std::vector<size_t>> partners(const Tokens& tokens, const Run& run) {
@@ -92,63 +98,102 @@ std::optional<size_t> tags_before(const std::vector<InlineTag>& tags, size_t bef
   return depth == 0 ? std::optional(place) : std::nullopt;
 }
 
-// Adds a line, cut into its sentences.
-void add_html_sentences(TextPlan& plan, TextPlan::Piece line) {
-  size_t begin = 0;
-  for (const size_t end : sentence_ends(line.text)) {
-    const std::string sentence = line.text.substr(begin, end - begin);
-    const size_t before = count_without_spaces(sentence);
-    const auto place = tags_before(line.tags, before);
-    if (!place) {
-      continue;
-    }
-    const auto first = line.tags.begin() + static_cast<ptrdiff_t>(*place);
-    plan.pieces.push_back({.is_line = true, .text = sentence, .tags = {line.tags.begin(), first}});
-    begin = std::min(line.text.find_first_not_of(' ', end), line.text.size());
-    plan.pieces.push_back({.text = line.text.substr(end, begin - end), .is_gap = true});
-    line.tags.erase(line.tags.begin(), first);
-    for (InlineTag& tag : line.tags) {
-      tag.at -= before;
+// A line of HTML: its words, its tags, and its bytes from the first character to the last one.
+struct HtmlLine {
+  PlainWords words;
+  std::vector<InlineTag> tags;
+  std::string_view html;
+};
+
+// Appends the words of a text. Behind what is kept, a mark that closes follows the word before it, for the model.
+void add_words(HtmlLine& line, const HtmlToken& token, size_t offset, ReferencePlace place) {
+  constexpr std::string_view kClosing = ".,;:!?)";
+  if (!line.tags.empty() && line.tags.back().at == count_without_spaces(line.words.text())) {
+    line.tags.back().before_space = is_blank(token.bytes.substr(0, 1));
+    if (line.tags.back().has_text && kClosing.find(token.bytes.front()) != std::string_view::npos) {
+      line.words.remove_last_space();
     }
   }
-  line.text.erase(0, begin);
-  plan.pieces.push_back(std::move(line));
+  line.words.append(token.bytes, offset, place);
 }
 
-// Adds the words of a run as one line with its inner tags. The blanks around the line are separate pieces.
-void add_line(TextPlan& plan, const Tokens& tokens, const Run& run, Sentences sentences) {
-  TextPlan::Piece line{.is_line = true, .text = {}};
+// Returns the line without the blanks at its end. The offsets of its words are those of `html`.
+HtmlLine line_of(const Tokens& tokens, const Run& run, ReferencePlace place) {
+  const char* const begin = tokens[run.begin].bytes.data();
+  const std::string_view last = tokens[run.end - 1].bytes;
+  HtmlLine line;
+  line.html = {begin, static_cast<size_t>(last.data() + last.size() - begin)};
   for (size_t i = run.begin; i < run.end; ++i) {
     const HtmlToken& token = tokens[i];
     if (token.kind == Kind::kText) {
-      append_plain_words(line.text, token.bytes);
+      add_words(line, token, static_cast<size_t>(token.bytes.data() - begin), place);
       continue;
     }
     const auto kind = token.kind == Kind::kStart ? InlineTag::Kind::kStart
                       : token.kind == Kind::kEnd ? InlineTag::Kind::kEnd
                                                  : InlineTag::Kind::kPoint;
-    line.tags.push_back({kind, std::string(token.bytes), count_without_spaces(line.text),
-                         line.text.empty() || line.text.ends_with(' ')});
+    const std::string& text = line.words.text();
+    line.tags.push_back({.kind = kind,
+                         .bytes = std::string(token.bytes),
+                         .at = count_without_spaces(text),
+                         .after_space = text.empty() || text.ends_with(' '),
+                         .has_text = token.kind == Kind::kKept});
   }
-  line.text.resize(line.text.find_last_not_of(' ') + 1);
-  if (!has_words(line.text)) {
+  line.words.remove_last_space();
+  return line;
+}
+
+// Adds the part [begin, end) of the words as a line to translate. `tags` are those inside it.
+void add_sentence(TextPlan& plan, const HtmlLine& line, size_t begin, size_t end, std::vector<InlineTag> tags,
+                  std::string_view html) {
+  plan.pieces.push_back({.is_line = true,
+                         .text = line.words.text().substr(begin, end - begin),
+                         .tags = std::move(tags),
+                         .original = std::string(html)});
+}
+
+// Adds a line, cut into its sentences.
+// @param html_begin  the first byte of its markup
+void add_html_sentences(TextPlan& plan, HtmlLine line, size_t html_begin, Sentences sentences) {
+  const std::string& text = line.words.text();
+  size_t begin = 0;  // of the words
+  for (const size_t end : sentences == Sentences::kApart ? sentence_ends(text, plan.language) : std::vector<size_t>()) {
+    const size_t before = count_without_spaces(text.substr(begin, end - begin));
+    const auto place = tags_before(line.tags, before);
+    if (!place) {
+      continue;
+    }
+    const auto first = line.tags.begin() + static_cast<ptrdiff_t>(*place);
+    const size_t html_end = line.words.begin_of(end);
+    add_sentence(plan, line, begin, end, {line.tags.begin(), first},
+                 line.html.substr(html_begin, html_end - html_begin));
+    begin = std::min(text.find_first_not_of(' ', end), text.size());
+    html_begin = begin == end ? html_end : line.words.end_of(begin - 1);
+    plan.pieces.push_back({.text = std::string(line.html.substr(html_end, html_begin - html_end)), .is_gap = true});
+    line.tags.erase(line.tags.begin(), first);
+    for (InlineTag& tag : line.tags) {
+      tag.at -= before;
+    }
+  }
+  add_sentence(plan, line, begin, text.size(), std::move(line.tags), line.html.substr(html_begin));
+}
+
+// Adds the words of a run as one line with its inner tags. The blanks around the line are separate pieces.
+void add_line(TextPlan& plan, const Tokens& tokens, const Run& run, const PlanOptions& options) {
+  HtmlLine line = line_of(tokens, run, options.references);
+  if (!has_words(line.words.text())) {
     return add_as_it_is(plan, tokens, run);
   }
-  const std::string_view last = tokens[run.end - 1].bytes;
-  const std::string_view all(tokens[run.begin].bytes.data(),
-                             static_cast<size_t>(last.data() + last.size() - tokens[run.begin].bytes.data()));
+  const std::string_view all = line.html;
   const size_t begin = all.find_first_not_of(kHtmlBlanks);
   const size_t end = all.find_last_not_of(kHtmlBlanks) + 1;
   plan.pieces.push_back({.text = std::string(all.substr(0, begin))});
-  if (sentences == Sentences::kApart) {
-    add_html_sentences(plan, std::move(line));
-  } else {
-    plan.pieces.push_back(std::move(line));
-  }
+  line.html = all.substr(0, end);
+  add_html_sentences(plan, std::move(line), begin, options.sentences);
   plan.pieces.push_back({.text = std::string(all.substr(end))});
 }
 
-void add_run(TextPlan& plan, const Tokens& tokens, const Run& run, Sentences sentences) {
+void add_run(TextPlan& plan, const Tokens& tokens, const Run& run, const PlanOptions& options) {
   const auto partner = partners(tokens, run);
   size_t bytes = 0;
   for (size_t i = run.begin; i < run.end; ++i) {
@@ -156,7 +201,7 @@ void add_run(TextPlan& plan, const Tokens& tokens, const Run& run, Sentences sen
   }
   if (!partner || (run.end - run.begin > 1 && bytes > kLongestLine)) {
     for (size_t i = run.begin; i < run.end; ++i) {
-      tokens[i].kind == Kind::kText ? add_line(plan, tokens, {i, i + 1}, sentences)
+      tokens[i].kind == Kind::kText ? add_line(plan, tokens, {i, i + 1}, options)
                                     : add_as_it_is(plan, tokens, {i, i + 1});
     }
     return;
@@ -164,23 +209,25 @@ void add_run(TextPlan& plan, const Tokens& tokens, const Run& run, Sentences sen
   const Run inside = narrowed(tokens, *partner, run);
   add_as_it_is(plan, tokens, {run.begin, inside.begin});
   if (inside.begin < inside.end) {
-    add_line(plan, tokens, inside, sentences);
+    add_line(plan, tokens, inside, options);
   }
   add_as_it_is(plan, tokens, {inside.end, run.end});
 }
 
 }  // namespace
 
-TextPlan plan_html(std::string_view html, const MarkupOptions& options, Sentences sentences) {
-  TextPlan plan{.pieces = {}, .is_html = true, .original = std::string(html)};
+TextPlan plan_html(std::string_view html, const MarkupOptions& options, Sentences sentences,
+                   std::string_view language) {
+  TextPlan plan{.pieces = {}, .is_html = true, .original = std::string(html), .language = std::string(language)};
   const Tokens tokens = html_tokens(html, options);
+  const PlanOptions how{sentences, options.is_xml ? ReferencePlace::kXml : ReferencePlace::kHtmlText};
   size_t begin = 0;
   for (size_t i = 0; i <= tokens.size(); ++i) {
     if (i < tokens.size() && tokens[i].kind != Kind::kBreak) {
       continue;
     }
     if (begin < i) {
-      add_run(plan, tokens, {begin, i}, sentences);
+      add_run(plan, tokens, {begin, i}, how);
     }
     if (i < tokens.size()) {
       add_as_it_is(plan, tokens, {i, i + 1});

@@ -1,0 +1,10 @@
+# dragoman::dragoman: all libraries, for a project that has this one as a sub-folder or uses the installed package.
+add_library(dragoman_all INTERFACE)
+add_library(dragoman::dragoman ALIAS dragoman_all)
+set_target_properties(dragoman_all PROPERTIES EXPORT_NAME dragoman)
+set(dragoman_targets dragoman_all)
+foreach(folder base tensor kernels autograd ops nn models data evaluation report distributed decoding training benchmark interop serving)
+  target_link_libraries(dragoman_all INTERFACE dragoman_${folder})
+  list(APPEND dragoman_targets dragoman_${folder})
+  list(APPEND dragoman_folders ${folder})
+endforeach()

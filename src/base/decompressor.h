@@ -1,0 +1,47 @@
+#pragma once
+
+#include <cstddef>
+#include <memory>
+#include <span>
+#include <string>
+#include <string_view>
+
+namespace dragoman::base {
+
+/// The formats of compressed files that are read.
+enum class Compression { kNone, kGzip, kXz, kZstd };
+
+/// The bytes that files of each format begin with. No UTF-8 text begins so.
+inline constexpr std::string_view kGzipMark("\x1F\x8B", 2);
+inline constexpr std::string_view kXzMark(
+    "\xFD"
+    "7zXZ\0",
+    6);
+inline constexpr std::string_view kZstdMark("\x28\xB5\x2F\xFD", 4);
+
+/// Returns the format of a file that begins with these bytes.
+/// @param first_bytes  6 bytes, or the whole file if it is shorter
+[[nodiscard]] Compression compression_of(std::string_view first_bytes);
+
+/// Decompresses a file that arrives in pieces. Several compressed streams one behind the other are one text, as for
+/// `zcat`. Threads: one thread at a time.
+class Decompressor {
+ public:
+  virtual ~Decompressor() = default;
+
+  /// Decompresses some of `in` into `out`, removes what was used from `in`, and returns the number of bytes written.
+  /// @param is_all  nothing will follow behind `in`
+  /// Requires: `out` is not empty.
+  /// Throws: Error(kBadData), "x.gz: its gzip data are damaged (incorrect data check); take the file from a copy".
+  [[nodiscard]] virtual size_t next(std::string_view& in, bool is_all, std::span<char> out) = 0;
+  /// Returns true if a stream has ended and no other has begun.
+  [[nodiscard]] virtual bool is_complete() const = 0;
+};
+
+/// Returns a decompressor. Requires: `format` is not kNone. @param name  name of the file in errors
+[[nodiscard]] std::unique_ptr<Decompressor> make_decompressor(Compression format, std::string name);
+
+/// Returns the name of a format: "gzip".
+[[nodiscard]] std::string_view name_of(Compression format);
+
+}  // namespace dragoman::base
