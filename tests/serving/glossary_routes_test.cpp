@@ -1,4 +1,5 @@
 // The glossaries of DeepL's interface, versions 2 and 3, as functions of a request.
+#include "base/utf8.h"
 #include "served_routes.h"
 
 namespace dragoman::serving {
@@ -179,15 +180,15 @@ TEST_F(GlossaryRoutes, ATranslationNeedsTheGlossaryOfItsLanguages) {
   expect_message(with({{"glossary_id", "00000000-0000-4000-8000-000000000000"}}), 404, "Glossary not found");
 }
 
-// A search demands 64 phrases at most.
+// A search demands 64 phrases at most. Words of Chinese have no borders, and few tokens of this model.
 TEST_F(GlossaryRoutes, MoreTermsThanASearchCanDemandAreNoError) {
   std::string text, entries;
-  for (const char first : std::string("housecatd")) {
-    for (const char second : std::string("housecatd")) {
-      const std::string word = {first, second};
-      text += word + " ";
-      entries += word + "\t" + second + first + first + "\n";
-    }
+  constexpr char32_t kFirst = U'一';
+  for (size_t i = 0; i < 81; ++i) {
+    const std::string letters = "housecatd";
+    const std::string word = base::encode_utf8(std::u32string(1, kFirst + static_cast<char32_t>(i)));
+    text += word;
+    entries += word + "\t" + letters[i / 9] + letters[i % 9] + "\n";
   }
   const std::string id = make(entries);
   EXPECT_FALSE(text_with(id, text).empty());

@@ -134,6 +134,8 @@ TEST_F(Inspect, RefusalsAreSentences) {
   expect_refused({{"text", words}}, "can be looked into");
   EXPECT_EQ(ask(post("/v1/inspect", "application/json", "{")).status, 400);
   EXPECT_EQ(ask(post("/v1/inspect", "application/json", "[]")).status, 400);
+  EXPECT_EQ(ask(post("/v1/inspect", "application/json", "\xEF\xBB\xBF{\"text\": \"the cat\"}")).status, 200)
+      << "a byte order mark is no text";
   EXPECT_EQ(inspect({{"text", kText}, {"source", "fr"}, {"target", "de"}}, 404)["error"],
             "no model from \"fr\" to \"de\" is served");
 }

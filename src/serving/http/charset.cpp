@@ -8,7 +8,7 @@
 
 #include "base/ascii.h"
 #include "base/utf8.h"
-#include "serving/http/http_message.h"
+#include "serving/http/header_parameter.h"
 
 namespace dragoman::serving {
 namespace {
@@ -73,6 +73,10 @@ std::string Charset::to_utf8(std::string_view bytes) const {
     text.toUTF8String(result);
   }
   return result;
+}
+
+std::string charset_of(const Request& request) {
+  return header_parameter(request.header("Content-Type"), "charset").value_or("");
 }
 
 std::string document_as_utf8(std::string_view bytes, std::string_view charset) {

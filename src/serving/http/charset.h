@@ -4,6 +4,8 @@
 #include <string>
 #include <string_view>
 
+#include "serving/http/http_message.h"
+
 struct UConverter;
 
 namespace dragoman::serving {
@@ -29,6 +31,9 @@ class Charset {
   };
   std::unique_ptr<UConverter, Close> converter_;  // null for UTF-8
 };
+
+/// Returns the charset that the Content-Type of a request names. Empty if it names none.
+[[nodiscard]] std::string charset_of(const Request& request);
 
 /// Returns a whole document as UTF-8, without its byte order mark. The mark of UTF-8, UTF-16 or UTF-32 says the
 /// encoding; without one `charset` does, as in Charset. Source: WHATWG Encoding Standard, section 6, "BOM sniff".

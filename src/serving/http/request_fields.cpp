@@ -10,7 +10,6 @@
 #include "base/json.h"
 #include "base/utf8.h"
 #include "serving/http/charset.h"
-#include "serving/http/header_parameter.h"
 #include "serving/http/multipart.h"
 
 namespace dragoman::serving {
@@ -32,11 +31,6 @@ std::string text_of(std::string_view name, const json& value) {
     return value.get<std::string>();
   }
   bad_request(fmt::format("Invalid request: {} parameter is not a string", name));
-}
-
-// The charset that the header of a request names. Empty if it names none.
-std::string charset_of(const Request& request) {
-  return header_parameter(request.header("Content-Type"), "charset").value_or("");
 }
 
 // Reads a JSON object. All errors have one text, as in the imitated servers.

@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include "base/error.h"
+#include "serving/http/charset.h"
 #include "serving/http/request_fields.h"
 #include "serving/inspect/inspect_reply.h"
 #include "serving/text/text_plan.h"
@@ -47,7 +48,7 @@ Reply inspect(const InspectBody& body, const ServedModel& model) {
 
 InspectBody parse(const Request& request) {
   try {
-    return parse_inspect_body(request.body);
+    return parse_inspect_body(document_as_utf8(request.body, charset_of(request)));
   } catch (const base::Error& error) {
     refuse(error);
   }

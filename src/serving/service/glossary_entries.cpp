@@ -7,12 +7,11 @@
 
 #include "base/ascii.h"
 #include "base/utf8.h"
+#include "serving/http/charset.h"
 #include "serving/http/http_message.h"
 
 namespace dragoman::serving {
 namespace {
-
-constexpr std::string_view kByteOrderMark = "\xEF\xBB\xBF";
 
 size_t count_code_points(std::string_view text) {
   return base::decode_utf8(text).size();
@@ -60,7 +59,6 @@ class EntriesReader {
   EntriesReader(EntriesFormat format, const models::LanguagePair& pair) : format_(format), pair_(pair) {}
 
   std::vector<GlossaryEntry> run(std::string_view text) {
-    text.remove_prefix(text.starts_with(kByteOrderMark) ? kByteOrderMark.size() : 0);
     for (; !text.empty(); ++index_) {
       const std::string_view line = text.substr(0, text.find('\n'));
       read_line(line.ends_with('\r') ? line.substr(0, line.size() - 1) : line);
@@ -153,7 +151,7 @@ std::optional<EntriesFormat> entries_format_from(std::string_view name) {
 
 std::vector<GlossaryEntry> parse_glossary_entries(std::string_view text, EntriesFormat format,
                                                   const models::LanguagePair& pair) {
-  return EntriesReader(format, pair).run(text);
+  return EntriesReader(format, pair).run(document_as_utf8(text, ""));
 }
 
 std::string tsv_of(const std::vector<GlossaryEntry>& entries) {
