@@ -6,6 +6,7 @@
 #include "base/error.h"
 #include "base/utf8.h"
 #include "decoding/search/scripts.h"
+#include "models/languages.h"
 
 namespace dragoman::decoding {
 namespace {
@@ -44,20 +45,13 @@ std::vector<std::string_view> columns_of(std::string_view line) {
   return columns;
 }
 
-// "en", "pt-BR", "zh-Hans"
-bool is_language(std::string_view text) {
-  const std::string_view code = text.substr(0, text.find('-'));
-  const auto is_letter = [](char c) { return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z'); };
-  return (code.size() == 2 || code.size() == 3) && std::ranges::all_of(code, is_letter) && text.size() <= 12;
-}
-
 // Columns behind the phrases are the languages or a mistake. @param languages  of the lines before; empty = none yet
 void check_languages(const std::vector<std::string_view>& columns, std::string_view place, std::string& languages) {
   if (columns.size() == 2) {
     return;
   }
   base::check_data(
-      columns.size() == 4 && is_language(columns[2]) && is_language(columns[3]),
+      columns.size() == 4 && models::is_language_code(columns[2]) && models::is_language_code(columns[3]),
       "{}: has {} columns, the last \"{}\"; a line is a source term, a tab, and the phrase that translates "
       "it; two more columns may hold the languages, such as en and de",
       place, columns.size(), columns.back());

@@ -27,7 +27,9 @@ constexpr std::string_view kTwoLetterCodes =
     "sv sw ta te tg th ti tk tl tn to tr ts tt tw ty ug uk ur uz ve vi vo wa wo xh yi yo za zh zu ";
 
 std::string code_of_file(const std::filesystem::path& file) {
-  const std::string extension = file.extension().string();
+  const std::string last = file.extension().string();
+  const bool is_packed = last == ".gz" || last == ".xz" || last == ".zst";
+  const std::string extension = is_packed ? file.stem().extension().string() : last;
   constexpr size_t kDotAndCode = 3;
   const std::string code = extension.size() == kDotAndCode ? extension.substr(1) : std::string();
   return !code.empty() && kTwoLetterCodes.find(" " + code + " ") != std::string_view::npos ? code : std::string();

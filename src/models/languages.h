@@ -19,7 +19,7 @@ struct LanguagePair {
 bool is_language_code(std::string_view code);
 
 /// The languages of a pair of text files by the ends of their names, when both end in a code of ISO 639-1 and not the
-/// same: en and de of "train.en" and "train.de". Nothing for "train.txt".
+/// same: en and de of "train.en" and "train.de.gz". Nothing for "train.txt".
 std::optional<LanguagePair> languages_of_files(const std::filesystem::path& source,
                                                const std::filesystem::path& target);
 

@@ -79,7 +79,8 @@ std::string to_bytes(const Message& message) {
     tree["checkpoint"] = {{"folder", message.checkpoint->folder.string()},
                           {"state", to_json(message.checkpoint->state)},
                           {"recipe", message.checkpoint->recipe},
-                          {"config", message.checkpoint->texts.config}};
+                          {"config", message.checkpoint->texts.config},
+                          {"languages", message.checkpoint->texts.languages}};
   }
   std::string bytes;
   nlohmann::json::to_cbor(tree, nlohmann::detail::output_adapter<char>(bytes));
@@ -96,10 +97,11 @@ Message from_bytes(const std::string& bytes) {
   }
   if (tree.contains("checkpoint")) {
     const nlohmann::json& saved = tree.at("checkpoint");
-    message.checkpoint = Checkpoint{saved.at("folder").get<std::string>(),
-                                    run_state_from_json(saved.at("state").get<std::string>(), "state.json"),
-                                    saved.at("recipe").get<std::string>(),
-                                    {saved.at("config").get<std::string>(), message.vocabularies}};
+    message.checkpoint = Checkpoint{
+        saved.at("folder").get<std::string>(),
+        run_state_from_json(saved.at("state").get<std::string>(), "state.json"),
+        saved.at("recipe").get<std::string>(),
+        {saved.at("config").get<std::string>(), message.vocabularies, saved.at("languages").get<std::string>()}};
   }
   return message;
 }

@@ -87,7 +87,7 @@ Trainer::Trainer(const TrainOptions& options, std::unique_ptr<Task> task, distri
   options_.precision = precision_of_run(options_, checkpoint);
   options_.model = options_.model.with_vocabulary_sizes(vocabularies.source.size(), vocabularies.target.size());
   ModelTexts texts = model_texts(vocabularies, options_.model);
-  texts.languages = task_->languages();
+  texts.languages = checkpoint ? checkpoint->texts.languages : task_->languages();  // text files may be renamed
   publisher_ = std::make_unique<Publisher>(options_, processes_, std::move(texts));
   examples_ = task_->examples(vocabularies, options_, data_exchange(processes_));
   if (checkpoint && options_.batch.fit) {

@@ -15,6 +15,7 @@ using test_support::expect_error;
 
 TEST(Languages, AreThoseThatFileNamesEndIn) {
   EXPECT_EQ(languages_of_files("a/train.en", "b.x/train.de"), (LanguagePair{"en", "de"}));
+  EXPECT_EQ(languages_of_files("train.en.gz", "train.de.zst"), (LanguagePair{"en", "de"}));
   EXPECT_EQ(languages_of_files("train.en", "train.en"), std::nullopt);
   EXPECT_EQ(languages_of_files("train.txt", "train.de"), std::nullopt);
   EXPECT_EQ(languages_of_files("train.src", "train.trg"), std::nullopt);

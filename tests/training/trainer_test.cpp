@@ -16,6 +16,7 @@
 #include "models/model_folder.h"
 #include "models/model_tensors.h"
 #include "report/metrics_log.h"
+#include "support/compressed.h"
 
 namespace dragoman::training {
 namespace {
@@ -292,6 +293,26 @@ TEST_F(TrainerTest, AnotherRecipeOrTextIsRefused) {
   std::ofstream(run.source.front(), std::ios::app) << "One more line.\n";
   std::ofstream(run.target.front(), std::ios::app) << "Noch eine Zeile.\n";
   EXPECT_NE(message_of(run).find("the training text has changed"), std::string::npos) << message_of(run);
+}
+
+// The text is what counts, not the names of its files or how they are compressed.
+TEST_F(TrainerTest, GoesOnWithTheSameTextInOtherFiles) {
+  TrainOptions run = options("model");
+  run.run.average = 3;
+  train(run, 8);
+  const fs::path packed = folder_ / "packed.gz", renamed = folder_ / "renamed.txt";
+  std::ofstream(packed, std::ios::binary) << test_support::gzip(base::read_file(run.source.front()));
+  fs::copy_file(run.target.front(), renamed);
+  run.source = {packed};
+  run.target = {renamed};
+  train(run, 12);
+  EXPECT_NE(log_.find("resuming after step 8"), std::string::npos) << log_;
+  EXPECT_NE(log_.find("average of 3 checkpoints"), std::string::npos) << log_;
+  TrainOptions straight = options("straight");
+  straight.run.average = 3;
+  train(straight, 12);
+  EXPECT_EQ(checkpoint_hash(run.model_folder, 12, "model.safetensors"),
+            checkpoint_hash(straight.model_folder, 12, "model.safetensors"));
 }
 
 TEST_F(TrainerTest, StartsFromAModelThatIsThere) {
