@@ -35,10 +35,11 @@ TEST_F(Commands, AnImportedModelIsTranslatedWithScoredInspectedAndExportedAgain)
   EXPECT_NE(outcome.err.find("note: hf/source.spm: "), std::string::npos) << outcome.err;
   program_.write("in", lines_of("line"));
   ASSERT_NE(lines_of("line"), "");
-  outcome = program_.run("translate --model m --beam-size 1 --max-length-ratio 0 --max-length-extra 22 --input in");
+  outcome = program_.run(
+      "translate --model m --beam-size 1 --min-length 0 --max-length-ratio 0 --max-length-extra 22 --input in");
   ASSERT_EQ(outcome.status, 0) << outcome.err;
   EXPECT_EQ(outcome.out, lines_of("greedy_text"));
-  const std::string beam = "translate --model m --max-length-ratio 0 --max-length-extra 22 --input in";
+  const std::string beam = "translate --model m --min-length 0 --max-length-ratio 0 --max-length-extra 22 --input in";
   EXPECT_EQ(program_.run(beam + " --beam-rule shrinking").out, lines_of("beam_text"))
       << "beam size and length penalty come from decoding.json";
   EXPECT_EQ(program_.run(beam).out, program_.run(beam + " --beam-rule full").out) << "so does the rule";

@@ -33,6 +33,7 @@ class StoredFolder : public testing::TestWithParam<std::string> {
     options.beam_size = beam_size;
     options.ranking.length_penalty = decoding::LengthPenalty::kLength;
     options.ranking.alpha = 1.0;
+    options.length.min_length = 0;  // as model.generate
     options.length.max_length_ratio = 0.0;
     options.length.max_length_extra = expected_["max_length"].get<int>() - 2;  // without the start and the forced end
     return decoding::Translator(model_, source_, target_).translate(lines(), options);

@@ -32,7 +32,7 @@ def run(program, *arguments, **options):
 
 def translate(program, model, lines, beams, rule="full"):
     search = ["--beam-size", beams, "--beam-rule", rule, "--length-penalty", "length", "--alpha", 1]
-    limits = ["--max-length-ratio", 0, "--max-length-extra", CONTENT]
+    limits = ["--min-length", 0, "--max-length-ratio", 0, "--max-length-extra", CONTENT]
     out = run(program, "translate", "--model", model, *search, *limits, input="\n".join(lines) + "\n")
     return [line.strip() for line in out.split("\n")[:-1]]
 
