@@ -43,8 +43,9 @@ TEST(TranslatedTexts, NoTwoAlternativesAreEqual) {
 }
 
 TEST(TranslatedTexts, LinesGoToTheirTexts) {
-  const auto texts = translated_texts({{plan_text("one\ntwo"), &kModel}, {plan_text("!"), &kModel}, {plan_text("three"), &kModel}},
-                                      {line_of({"a"}), line_of({"b"}), line_of({"c"})}, 0);
+  const auto texts =
+      translated_texts({{plan_text("one\ntwo"), &kModel}, {plan_text("!"), &kModel}, {plan_text("three"), &kModel}},
+                       {line_of({"a"}), line_of({"b"}), line_of({"c"})}, 0);
   ASSERT_EQ(texts.size(), 3U);
   EXPECT_EQ(texts[0].text, "a\nb");
   EXPECT_EQ(texts[1].text, "!");

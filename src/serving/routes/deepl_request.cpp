@@ -163,9 +163,8 @@ DeeplRequest deepl_request(const Request& from, const RequestFields& fields, Ser
   check_languages(fields, *request.models);
   request.terms = asked_terms(fields, context, glossary_owner(context, from));
   plan_texts(request, fields, texts, cutting);
-  const bool samples = std::ranges::any_of(request.texts, [](const TextToTranslate& text) {
-    return text.model != nullptr && text.model->search.samples();
-  });
+  const bool samples = std::ranges::any_of(
+      request.texts, [](const TextToTranslate& text) { return text.model != nullptr && text.model->search.samples(); });
   if (request.terms != nullptr && samples) {
     bad_request("Glossaries need a search without sampling; this server samples.");
   }

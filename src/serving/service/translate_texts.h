@@ -21,8 +21,8 @@ struct TextToTranslate {
 struct TextsRequest {
   std::vector<TextToTranslate> texts = {};
   std::shared_ptr<const ServedModels> models = {};
-  size_t alternatives = 0;  ///< of each text
-  int beam_size = 0;        ///< 0 = the default of the model
+  size_t alternatives = 0;                                ///< of each text
+  int beam_size = 0;                                      ///< 0 = the default of the model
   std::shared_ptr<const decoding::TermTable> terms = {};  ///< demanded of each line, see TranslationJob
   /// See TranslationJob. `line` counts the lines of all texts that have a model.
   std::function<bool(size_t line, const decoding::StreamedToken&)> on_token = {};
