@@ -1,5 +1,7 @@
 #include "training/run_start.h"
 
+#include <fmt/ranges.h>
+
 #include <nlohmann/json.hpp>
 #include <ostream>
 
@@ -32,8 +34,8 @@ void check_is_not_rounded(const models::ModelFiles& model, const std::filesystem
                     folder.string(), kernels::name_of(precision));
 }
 
-// Without a checkpoint to go on from, the model at the top would be lost.
-void check_no_model_is_lost(const std::filesystem::path& folder) {
+// Without a checkpoint to go on from, the model at the top would be lost. @param damages  of checkpoints
+void check_no_model_is_lost(const std::filesystem::path& folder, const std::vector<std::string>& damages) {
   const bool has_model =
       std::filesystem::exists(folder / base::kManifestName) || std::filesystem::exists(folder / models::kWeightsName);
   if (!has_model || awaits_first_checkpoint(folder)) {
@@ -42,10 +44,11 @@ void check_no_model_is_lost(const std::filesystem::path& folder) {
   if (std::filesystem::exists(folder / base::kManifestName)) {
     check_is_not_rounded(models::read_model_folder(folder), folder);
   }
-  base::fail(base::ErrorKind::kUsage,
-             "{0}: holds a model, but no checkpoint of a run that could go on; training would replace the model; name "
-             "another --model folder, with --initial-model {0} to start from this model",
-             folder.string());
+  base::fail(
+      base::ErrorKind::kUsage,
+      "{0}: holds a model, but no checkpoint of a run that could go on{1}; training would replace the model; name "
+      "another --model folder, with --initial-model {0} to start from this model",
+      folder.string(), damages.empty() ? "" : fmt::format(" ({})", fmt::join(damages, "; ")));
 }
 
 Message look_around(const TrainOptions& options, const Task& task, std::ostream& terminal,
@@ -56,7 +59,7 @@ Message look_around(const TrainOptions& options, const Task& task, std::ostream&
     std::string config = options.initial_model.empty() ? "" : checkpoint->texts.config;
     return {std::move(checkpoint), std::move(vocabularies), std::move(config)};
   }
-  check_no_model_is_lost(options.model_folder);
+  check_no_model_is_lost(options.model_folder, notes);
   if (!options.initial_model.empty()) {
     models::ModelFiles initial = models::read_model_folder(options.initial_model);
     check_is_not_rounded(initial, options.initial_model);
@@ -112,7 +115,7 @@ void check_model_is_of_a_run(const std::filesystem::path& folder) {
   std::error_code none;
   const std::filesystem::directory_iterator checkpoints(checkpoints_folder(folder), none);
   if (none || checkpoints == std::filesystem::directory_iterator()) {  // others are looked at when the lock is held
-    check_no_model_is_lost(folder);
+    check_no_model_is_lost(folder, {});
   }
 }
 

@@ -203,6 +203,16 @@ TEST_F(BestModel, ThatNoRunMadeHereIsNotTrainedOver) {
   EXPECT_EQ(error_of({{40.0}}), message) << "weights without a manifest are somebody's too";
 }
 
+TEST_F(BestModel, IsNotTrainedOverBecauseItsCheckpointIsDamaged) {
+  train({{30.0}}, 5);
+  const std::string weights = top();
+  std::ofstream(checkpoint_folder(options_.model_folder, 5) / "state.json") << "{}";
+  const std::string message = error_of({{40.0}});
+  EXPECT_NE(message.find("no checkpoint of a run that could go on ("), std::string::npos) << message;
+  EXPECT_NE(message.find("step-5"), std::string::npos) << message;
+  EXPECT_EQ(top(), weights);
+}
+
 TEST_F(BestModel, OfARunKilledBeforeItsFirstCheckpointIsItsOwn) {
   train({{30.0}}, 5);
   EXPECT_FALSE(awaits_first_checkpoint(options_.model_folder));
