@@ -36,7 +36,7 @@ void look_at(const serving::Request& request, const serving::HttpLimits& limits)
     }
     static_cast<void>(fields.number("alternatives", 0));
   } catch (const serving::HttpError& error) {
-    require(error.status() == serving::status::kBadRequest);
+    require(error.status() == serving::status::kBadRequest || error.status() == serving::status::kUnsupportedMediaType);
   }
 }
 

@@ -120,12 +120,11 @@ class RequestReader::Parser {
                 .path = std::move(target.path),
                 .query = std::move(target.query),
                 .headers = {}};
-    // The host of an absolute target counts, not that of Host (RFC 9112, section 3.2.2).
-    if (!target.authority.empty()) {
-      request_.headers.push_back({"Host", target.authority});
-    }
     for (const auto& field : message) {
-      request_.headers.push_back({text_of(field.name_string()), text_of(field.value())});
+      // The host of an absolute target counts, not that of Host (RFC 9112, section 3.2.2).
+      const bool is_replaced = field.name() == http::field::host && !target.authority.empty();
+      request_.headers.push_back(
+          {text_of(field.name_string()), is_replaced ? target.authority : text_of(field.value())});
     }
     request_.is_http_1_0 = message.version() == 10;
     expects_ = !request_.is_http_1_0 && !request_.header("Expect").empty();
