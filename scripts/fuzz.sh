@@ -1,7 +1,7 @@
 #!/bin/bash
 # Feeds a reader with inputs that libFuzzer makes up, under AddressSanitizer and UBSan.
-#   scripts/fuzz.sh [--keep] TARGET [RUNS]    TARGET: requests, markup, safetensors, config, vocabulary_map or text;
-#                                             RUNS: inputs, 1,000,000 by default
+#   scripts/fuzz.sh [--keep] TARGET [RUNS]    TARGET: requests, markup, sentences, glossary, safetensors, config,
+#                                             vocabulary_map or text; RUNS: inputs, 1,000,000 by default
 #   --keep   writes the fewest inputs that reach all that was reached to tests/fuzz/corpus/TARGET.txt, one a line in
 #            hexadecimal; ctest calls the target with each of them
 # Begins with that corpus. Needs clang (Debian: apt-get install clang). Status other than 0 when an input breaks a rule;
@@ -17,15 +17,17 @@ base="src/base/*.cpp"
 data="src/data/vocabulary/vocabulary.cpp src/data/vocabulary/piece_list.cpp src/data/vocabulary/sentencepiece_check.cpp src/base/protobuf.cpp
   src/data/vocabulary/subword_sampler.cpp"
 markup="src/serving/text/character_references.cpp src/serving/text/element_stack.cpp src/serving/text/html_*.cpp
-  src/serving/text/inline_tags.cpp src/serving/text/numbered_tags.cpp src/serving/text/sentences.cpp src/serving/text/tag_words.cpp
+  src/serving/text/inline_tags.cpp src/serving/text/numbered_tags.cpp src/serving/text/sentence*.cpp src/serving/text/tag_words.cpp
   src/serving/text/text_plan*.cpp src/serving/text/xml_lexemes.cpp"
 case "$target" in
   requests)
     longest=8192
     more="src/serving/http/request_reader.cpp src/serving/http/request_head.cpp src/serving/http/http_message.cpp
       src/serving/http/request_fields.cpp src/serving/http/multipart.cpp $markup" ;;
-  markup)
+  markup | sentences)
     more="$markup" ;;
+  glossary)
+    more="src/serving/service/glossary_entries.cpp src/serving/http/http_message.cpp src/serving/text/languages.cpp $markup" ;;
   safetensors)
     more="src/tensor/safetensors.cpp src/tensor/safetensors_header.cpp src/tensor/tensor.cpp src/tensor/shape.cpp
       src/tensor/arena.cpp" ;;
@@ -37,7 +39,7 @@ case "$target" in
   text)
     longest=1024
     more="src/decoding/text_splitter.cpp src/data/vocabulary/vocabulary_trainer.cpp src/data/text/text_file.cpp $data" ;;
-  *) echo "fuzz.sh: TARGET is '$target', must be requests, markup, safetensors, config, vocabulary_map or text" >&2; exit 2 ;;
+  *) echo "fuzz.sh: TARGET is '$target', must be requests, markup, sentences, glossary, safetensors, config, vocabulary_map or text" >&2; exit 2 ;;
 esac
 
 folder="build-fuzz/$target" kept="tests/fuzz/corpus/$target.txt"
@@ -52,7 +54,7 @@ PYTHON
 # shellcheck disable=SC2046,SC2086  # lists of files and flags
 clang++ -std=c++20 -O1 -g -fsanitize=fuzzer,address,undefined -fno-sanitize-recover=all -Isrc -Itests \
   "tests/fuzz/${target}_fuzz.cpp" $base $more $(pkg-config --cflags --libs sentencepiece) -lsentencepiece_train \
-  -lfmt -licuuc -licui18n -lexpat -lcrypto -lgtest -lpthread -o "build-fuzz/${target}_fuzz"
+  -lfmt -licuuc -licui18n -lexpat -lz -llzma -lzstd -lcrypto -lgtest -lpthread -o "build-fuzz/${target}_fuzz"
 # SentencePiece keeps no frame pointers, so that a stack of its allocations is often a new one; to remember them all takes more
 # time than all else after some 100,000 inputs. Where an input is found, run it again without this option.
 ASAN_OPTIONS="malloc_context_size=1${ASAN_OPTIONS:+:$ASAN_OPTIONS}" \
