@@ -86,6 +86,8 @@ TEST(Markup, ElementsEndWithoutEndTags) {
       {"<b translate=no>x<p>y</b>a</p>b", {"a", "b"}},
       {"<a>a<div translate=no>x<a>y</a></div>b</a>", {"a", "b"}},
       {"<div><b>a</div>b</b> c", {"a", "b", "c"}},
+      {"<head translate=no>a<p>b", {"a", "b"}},
+      {"<rb translate=no>x<rb>y", {}},
       {"<html><body translate=no>x</body></html>y", {}},
       {"<br translate=no>a <img translate=no> b", {"a b"}},
       {"<svg><g translate=no/><text>a</text></svg>b", {"a", "b"}},

@@ -30,6 +30,9 @@ class ElementStack {
   /// Ends the elements that end at the start tag `name`.
   void end_before(std::string_view name);
 
+  /// Ends the head, which has no words.
+  void end_before_words();
+
   /// Opens an element inside the innermost one. Returns it.
   const Element& open(Element element);
 

@@ -123,6 +123,8 @@ class PartReader {
       const bool is_start = lexeme->kind == Lexeme::Kind::kStartTag;
       if (is_start) {
         stack_.end_before(lexeme->name);
+      } else if (lexeme->kind == Lexeme::Kind::kText && !is_blank(lexeme->bytes)) {
+        stack_.end_before_words();
       }
       const std::string name = is_start ? lexeme->name : std::string();
       add(*std::move(lexeme));
