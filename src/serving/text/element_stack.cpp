@@ -204,11 +204,20 @@ const ElementStack::Element& ElementStack::open(Element element) {
   return innermost();
 }
 
-// Removes an element from around those inside it. It has no end of its own: it ends inside a block.
+// Returns whether elements inside a formatting element stay open when it ends: blocks, or formatting elements alone.
+bool ElementStack::has_survivors(size_t at) const {
+  const auto inside = std::span(elements_).subspan(at + 1);
+  const bool has_blocks = std::ranges::any_of(inside, [](const Element& e) { return (e.traits & kSpecial) != 0; });
+  return has_blocks || (!inside.empty() && std::ranges::all_of(inside, [](const Element& e) {
+           return is_among(kFormattingNames, e.name);
+         }));
+}
+
+// Removes an element from around those inside it. It has no end of its own: it ends inside another one.
 ElementStack::Element ElementStack::take_out(size_t at) {
   Element out = elements_[at];
   const Element around = elements_[at - 1];
-  for (size_t i = at + 1; i < elements_.size() && !elements_[i].is_keeper; ++i) {
+  for (size_t i = at + 1; i < elements_.size() && !elements_[i].says_kept; ++i) {
     elements_[i].keeper = elements_[i].keeper == out.keeper ? around.keeper : elements_[i].keeper;
     elements_[i].is_final = elements_[i].is_final && (around.is_final || !out.is_final);
   }
@@ -224,9 +233,7 @@ ElementStack::Element ElementStack::close(std::string_view name) {
   for (size_t i = elements_.size(); i-- > last;) {
     const bool is_wanted = elements_[i].name == name || (is_heading && is_among(kHeadings, elements_[i].name));
     if (is_wanted) {
-      const bool has_blocks = std::any_of(elements_.begin() + static_cast<ptrdiff_t>(i) + 1, elements_.end(),
-                                          [](const Element& element) { return (element.traits & kSpecial) != 0; });
-      if (has_blocks && is_among(kFormattingNames, name)) {
+      if (is_among(kFormattingNames, name) && has_survivors(i)) {
         return take_out(i);
       }
       Element closed = elements_[i];

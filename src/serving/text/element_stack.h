@@ -22,6 +22,7 @@ class ElementStack {
     std::string name;         ///< in lower case
     size_t keeper = 0;        ///< the element around this one whose content is not translated; 0 = none
     bool is_keeper = false;   ///< it is that element itself
+    bool says_kept = false;   ///< its own name or attributes say that its content is not translated
     bool is_final = false;    ///< nothing inside is translated
     bool is_foreign = false;  ///< svg, math, or inside one of them
     unsigned traits = 0;      ///< set by `open`
@@ -51,6 +52,7 @@ class ElementStack {
   template <typename IsWanted>
   [[nodiscard]] size_t outermost(unsigned barrier, IsWanted is_wanted) const;
   void leave_foreign();
+  [[nodiscard]] bool has_survivors(size_t at) const;
   Element take_out(size_t at);
 
   std::vector<Element> elements_ = {Element{}};

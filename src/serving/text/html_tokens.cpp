@@ -172,6 +172,7 @@ class PartReader {
     const bool is_kept = rule == Rule::kKept || rule == Rule::kAlwaysKept;
     ElementStack::Element element{.name = tag.name, .keeper = around.keeper};
     element.is_final = around.is_final || rule == Rule::kAlwaysKept;
+    element.says_kept = is_kept;
     if (rule == Rule::kTranslated) {
       element.keeper = 0;
     } else if (is_kept && around.keeper == 0) {
