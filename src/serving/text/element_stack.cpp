@@ -25,8 +25,9 @@ constexpr std::string_view kHeadings[] = {"h1", "h2", "h3", "h4", "h5", "h6"};
 constexpr std::string_view kVoidNames[] = {"area",  "base", "br",   "col",    "embed", "hr", "img",
                                            "input", "link", "meta", "source", "track", "wbr"};
 // Elements that hide what is around them.
-constexpr std::string_view kScopeNames[] = {"applet",  "caption", "html",     "table",         "td",  "th",
-                                            "marquee", "object",  "template", "foreignobject", "desc"};
+constexpr std::string_view kScopeNames[] = {"applet", "caption", "html",   "table",   "td",
+                                            "th",     "marquee", "object", "template"};
+constexpr std::string_view kForeignScopeNames[] = {"foreignobject", "desc"};
 constexpr std::string_view kTableScopeNames[] = {"html", "table", "template"};
 constexpr std::string_view kListNames[] = {"ol", "ul"};
 constexpr std::string_view kPassedNames[] = {"address", "div", "p"};  // special, but items reach over them
@@ -57,9 +58,9 @@ bool is_among(Names names, std::string_view name) {
   return std::ranges::find(names, name) != names.end();
 }
 
-unsigned traits_of(std::string_view name) {
+unsigned traits_of(std::string_view name, bool is_foreign) {
   const bool is_special = is_among(kSpecialNames, name);
-  const bool is_scope = is_among(kScopeNames, name);
+  const bool is_scope = is_among(kScopeNames, name) || (is_foreign && is_among(kForeignScopeNames, name));
   const bool is_item_scope = (is_special && !is_among(kPassedNames, name)) || name == "ruby";
   return (is_special ? kSpecial : 0U) | (is_scope ? kScope : 0U) |
          (is_among(kTableScopeNames, name) ? kTableScope : 0U) |
@@ -72,6 +73,7 @@ struct Implied {
   Names starts;
   Names ended;
   unsigned barrier;
+  bool needs_ruby = false;  // only inside ruby
 };
 constexpr std::string_view kItem[] = {"li"};
 constexpr std::string_view kTerms[] = {"dt", "dd"};
@@ -106,8 +108,8 @@ constexpr Implied kImplied[] = {{kItem, kItem, kItemScope},
                                 {kGroups, kBeforeGroup, kTableScope},
                                 {kOption, kOption, kItemScope},
                                 {kOptionGroup, kBeforeOptionGroup, kItemScope},
-                                {kRubyText, kBeforeRubyText, kItemScope},
-                                {kRubyBase, kBeforeRubyBase, kItemScope},
+                                {kRubyText, kBeforeRubyText, kItemScope, true},
+                                {kRubyBase, kBeforeRubyBase, kItemScope, true},
                                 {kButton, kButton, kScope},
                                 {kSelect, kSelect, kScope},
                                 {kBody, kHead, kScope}};
@@ -159,6 +161,12 @@ void ElementStack::leave_foreign() {
   }
 }
 
+void ElementStack::end_before_words() {
+  if (innermost().name == "head") {
+    elements_.pop_back();
+  }
+}
+
 void ElementStack::end_before(std::string_view name) {
   if (is_inside_foreign()) {
     if (!is_among(kBreakoutNames, name)) {
@@ -166,12 +174,15 @@ void ElementStack::end_before(std::string_view name) {
     }
     leave_foreign();
   }
+  const auto is_ruby = [](const Element& element) { return element.name == "ruby"; };
   for (const Implied& implied : kImplied) {
     if (!is_among(implied.starts, name)) {
       continue;
     }
-    const size_t ended =
-        outermost(implied.barrier, [&](const Element& element) { return is_among(implied.ended, element.name); });
+    const bool is_alone = implied.needs_ruby && outermost(kScope, is_ruby) == 0;
+    const size_t ended = is_alone ? 0 : outermost(implied.barrier, [&](const Element& element) {
+      return is_among(implied.ended, element.name);
+    });
     if (ended != 0) {
       elements_.resize(ended);
     }
@@ -188,16 +199,25 @@ void ElementStack::end_before(std::string_view name) {
 
 const ElementStack::Element& ElementStack::open(Element element) {
   element.is_foreign = is_inside_foreign() || is_among(kForeignNames, element.name);
-  element.traits = traits_of(element.name);
+  element.traits = traits_of(element.name, element.is_foreign);
   elements_.push_back(std::move(element));
   return innermost();
 }
 
-// Removes an element from around those inside it. It has no end of its own: it ends inside a block.
+// Returns whether elements inside a formatting element stay open when it ends: blocks, or formatting elements alone.
+bool ElementStack::has_survivors(size_t at) const {
+  const auto inside = std::span(elements_).subspan(at + 1);
+  const bool has_blocks = std::ranges::any_of(inside, [](const Element& e) { return (e.traits & kSpecial) != 0; });
+  return has_blocks || (!inside.empty() && std::ranges::all_of(inside, [](const Element& e) {
+           return is_among(kFormattingNames, e.name);
+         }));
+}
+
+// Removes an element from around those inside it. It has no end of its own: it ends inside another one.
 ElementStack::Element ElementStack::take_out(size_t at) {
   Element out = elements_[at];
   const Element around = elements_[at - 1];
-  for (size_t i = at + 1; i < elements_.size() && !elements_[i].is_keeper; ++i) {
+  for (size_t i = at + 1; i < elements_.size() && !elements_[i].says_kept; ++i) {
     elements_[i].keeper = elements_[i].keeper == out.keeper ? around.keeper : elements_[i].keeper;
     elements_[i].is_final = elements_[i].is_final && (around.is_final || !out.is_final);
   }
@@ -213,9 +233,7 @@ ElementStack::Element ElementStack::close(std::string_view name) {
   for (size_t i = elements_.size(); i-- > last;) {
     const bool is_wanted = elements_[i].name == name || (is_heading && is_among(kHeadings, elements_[i].name));
     if (is_wanted) {
-      const bool has_blocks = std::any_of(elements_.begin() + static_cast<ptrdiff_t>(i) + 1, elements_.end(),
-                                          [](const Element& element) { return (element.traits & kSpecial) != 0; });
-      if (has_blocks && is_among(kFormattingNames, name)) {
+      if (is_among(kFormattingNames, name) && has_survivors(i)) {
         return take_out(i);
       }
       Element closed = elements_[i];

@@ -22,6 +22,7 @@ class ElementStack {
     std::string name;         ///< in lower case
     size_t keeper = 0;        ///< the element around this one whose content is not translated; 0 = none
     bool is_keeper = false;   ///< it is that element itself
+    bool says_kept = false;   ///< its own name or attributes say that its content is not translated
     bool is_final = false;    ///< nothing inside is translated
     bool is_foreign = false;  ///< svg, math, or inside one of them
     unsigned traits = 0;      ///< set by `open`
@@ -29,6 +30,9 @@ class ElementStack {
 
   /// Ends the elements that end at the start tag `name`.
   void end_before(std::string_view name);
+
+  /// Ends the head, which has no words.
+  void end_before_words();
 
   /// Opens an element inside the innermost one. Returns it.
   const Element& open(Element element);
@@ -48,6 +52,7 @@ class ElementStack {
   template <typename IsWanted>
   [[nodiscard]] size_t outermost(unsigned barrier, IsWanted is_wanted) const;
   void leave_foreign();
+  [[nodiscard]] bool has_survivors(size_t at) const;
   Element take_out(size_t at);
 
   std::vector<Element> elements_ = {Element{}};

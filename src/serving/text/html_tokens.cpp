@@ -123,6 +123,8 @@ class PartReader {
       const bool is_start = lexeme->kind == Lexeme::Kind::kStartTag;
       if (is_start) {
         stack_.end_before(lexeme->name);
+      } else if (lexeme->kind == Lexeme::Kind::kText && !is_blank(lexeme->bytes)) {
+        stack_.end_before_words();
       }
       const std::string name = is_start ? lexeme->name : std::string();
       add(*std::move(lexeme));
@@ -170,6 +172,7 @@ class PartReader {
     const bool is_kept = rule == Rule::kKept || rule == Rule::kAlwaysKept;
     ElementStack::Element element{.name = tag.name, .keeper = around.keeper};
     element.is_final = around.is_final || rule == Rule::kAlwaysKept;
+    element.says_kept = is_kept;
     if (rule == Rule::kTranslated) {
       element.keeper = 0;
     } else if (is_kept && around.keeper == 0) {
