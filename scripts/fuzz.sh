@@ -17,8 +17,8 @@ base="src/base/*.cpp"
 data="src/data/vocabulary/vocabulary.cpp src/data/vocabulary/piece_list.cpp src/data/vocabulary/sentencepiece_check.cpp src/base/protobuf.cpp
   src/data/vocabulary/subword_sampler.cpp"
 markup="src/serving/text/character_references.cpp src/serving/text/element_stack.cpp src/serving/text/html_*.cpp
-  src/serving/text/inline_tags.cpp src/serving/text/numbered_tags.cpp src/serving/text/sentence*.cpp src/serving/text/tag_words.cpp
-  src/serving/text/text_plan*.cpp src/serving/text/xml_lexemes.cpp"
+  src/serving/text/inline_tags.cpp src/serving/text/languages.cpp src/serving/text/numbered_tags.cpp src/serving/text/sentence*.cpp
+  src/serving/text/tag_words.cpp src/serving/text/text_plan*.cpp src/serving/text/xml_lexemes.cpp src/decoding/search/scripts.cpp"
 case "$target" in
   requests)
     longest=8192
@@ -27,7 +27,7 @@ case "$target" in
   markup | sentences)
     more="$markup" ;;
   glossary)
-    more="src/serving/service/glossary_entries.cpp src/serving/http/http_message.cpp src/serving/text/languages.cpp $markup" ;;
+    more="src/serving/service/glossary_entries.cpp src/serving/http/http_message.cpp $markup" ;;
   safetensors)
     more="src/tensor/safetensors.cpp src/tensor/safetensors_header.cpp src/tensor/tensor.cpp src/tensor/shape.cpp
       src/tensor/arena.cpp" ;;
