@@ -23,7 +23,8 @@ case "$target" in
   requests)
     longest=8192
     more="src/serving/http/request_reader.cpp src/serving/http/request_head.cpp src/serving/http/http_message.cpp
-      src/serving/http/request_fields.cpp src/serving/http/multipart.cpp $markup" ;;
+      src/serving/http/request_fields.cpp src/serving/http/request_target.cpp src/serving/http/header_parameter.cpp
+      src/serving/http/charset.cpp src/serving/http/multipart.cpp $markup" ;;
   markup | sentences)
     more="$markup" ;;
   glossary)
