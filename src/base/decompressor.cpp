@@ -21,6 +21,9 @@ unsigned int short_size(size_t size) {
   return static_cast<unsigned int>(std::min(size, size_t{1} << 30));
 }
 
+constexpr uint64_t kSmallMemory = uint64_t{128} << 20;
+constexpr int kSmallWindowLog = 27;
+
 class GzipDecompressor : public Decompressor {
  public:
   explicit GzipDecompressor(std::string name) : name_(std::move(name)) {
@@ -64,8 +67,9 @@ class GzipDecompressor : public Decompressor {
 
 class XzDecompressor : public Decompressor {
  public:
-  explicit XzDecompressor(std::string name) : name_(std::move(name)) {
-    check(lzma_stream_decoder(&stream_, UINT64_MAX, LZMA_CONCATENATED) == LZMA_OK, ErrorKind::kRuntime,
+  XzDecompressor(std::string name, DecompressionMemory memory) : name_(std::move(name)) {
+    const uint64_t most = memory == DecompressionMemory::kSmall ? kSmallMemory : UINT64_MAX;
+    check(lzma_stream_decoder(&stream_, most, LZMA_CONCATENATED) == LZMA_OK, ErrorKind::kRuntime,
           "{}: no memory to decompress it; free some", name_);
   }
   ~XzDecompressor() override { lzma_end(&stream_); }
@@ -83,7 +87,10 @@ class XzDecompressor : public Decompressor {
     const lzma_ret status = lzma_code(&stream_, is_all ? LZMA_FINISH : LZMA_RUN);
     check(status != LZMA_MEM_ERROR, ErrorKind::kRuntime, "{}: no memory to decompress it; free some", name_);
     if (status != LZMA_OK && status != LZMA_STREAM_END && status != LZMA_BUF_ERROR) {
-      fail_damaged(Compression::kXz, name_, status == LZMA_DATA_ERROR ? "wrong data" : "not readable");
+      fail_damaged(Compression::kXz, name_,
+                   status == LZMA_DATA_ERROR       ? "wrong data"
+                   : status == LZMA_MEMLIMIT_ERROR ? "they need too much memory"
+                                                   : "not readable");
     }
     is_complete_ = status == LZMA_STREAM_END;
     in.remove_prefix(in.size() - stream_.avail_in);
@@ -99,11 +106,13 @@ class XzDecompressor : public Decompressor {
 
 class ZstdDecompressor : public Decompressor {
  public:
-  explicit ZstdDecompressor(std::string name) : name_(std::move(name)), context_(ZSTD_createDCtx(), ZSTD_freeDCtx) {
+  ZstdDecompressor(std::string name, DecompressionMemory memory)
+      : name_(std::move(name)), context_(ZSTD_createDCtx(), ZSTD_freeDCtx) {
     check(context_ != nullptr, ErrorKind::kRuntime, "{}: no memory to decompress it; free some", name_);
     // Files of `zstd --long=31` too; a window is only allocated for a file that has it.
     const ZSTD_bounds windows = ZSTD_dParam_getBounds(ZSTD_d_windowLogMax);
-    ZSTD_DCtx_setParameter(context_.get(), ZSTD_d_windowLogMax, windows.upperBound);
+    ZSTD_DCtx_setParameter(context_.get(), ZSTD_d_windowLogMax,
+                           memory == DecompressionMemory::kSmall ? kSmallWindowLog : windows.upperBound);
   }
 
   size_t next(std::string_view& in, bool /*is_all*/, std::span<char> out) override {
@@ -140,14 +149,14 @@ Compression compression_of(std::string_view first_bytes) {
   return first_bytes.starts_with(kZstdMark) ? Compression::kZstd : Compression::kNone;
 }
 
-std::unique_ptr<Decompressor> make_decompressor(Compression format, std::string name) {
+std::unique_ptr<Decompressor> make_decompressor(Compression format, std::string name, DecompressionMemory memory) {
   switch (format) {
     case Compression::kGzip:
       return std::make_unique<GzipDecompressor>(std::move(name));
     case Compression::kXz:
-      return std::make_unique<XzDecompressor>(std::move(name));
+      return std::make_unique<XzDecompressor>(std::move(name), memory);
     case Compression::kZstd:
-      return std::make_unique<ZstdDecompressor>(std::move(name));
+      return std::make_unique<ZstdDecompressor>(std::move(name), memory);
     case Compression::kNone:
       break;
   }
@@ -157,6 +166,25 @@ std::unique_ptr<Decompressor> make_decompressor(Compression format, std::string 
 std::string_view name_of(Compression format) {
   constexpr std::string_view kNames[] = {"no", "gzip", "xz", "zstd"};
   return kNames[static_cast<size_t>(format)];
+}
+
+std::string decompressed(std::string_view bytes, size_t most_bytes, const std::string& name) {
+  const Compression format = compression_of(bytes);
+  const std::unique_ptr<Decompressor> decompressor = make_decompressor(format, name, DecompressionMemory::kSmall);
+  constexpr size_t kPiece = size_t{1} << 16;
+  std::string text, piece(kPiece, '\0');
+  for (;;) {
+    const size_t before = bytes.size();
+    const size_t got = decompressor->next(bytes, true, piece);
+    text.append(piece, 0, got);
+    check_data(text.size() <= most_bytes, "{}: decompresses to more than {} bytes; cut the text into parts", name,
+               most_bytes);
+    if (got == 0 && bytes.size() == before) {
+      check_data(bytes.empty() && decompressor->is_complete(),
+                 "{}: ends in the middle of its {} data; take the file from a copy", name, name_of(format));
+      return text;
+    }
+  }
 }
 
 }  // namespace dragoman::base

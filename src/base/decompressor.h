@@ -38,8 +38,22 @@ class Decompressor {
   [[nodiscard]] virtual bool is_complete() const = 0;
 };
 
+/// The memory that a file may ask for. A few bytes can ask for gigabytes.
+enum class DecompressionMemory {
+  kAny,    ///< the files of the person who started the program
+  kSmall,  ///< at most 128 MiB: all files of the usual levels of the programs. More is an error of the file.
+};
+
 /// Returns a decompressor. Requires: `format` is not kNone. @param name  name of the file in errors
-[[nodiscard]] std::unique_ptr<Decompressor> make_decompressor(Compression format, std::string name);
+[[nodiscard]] std::unique_ptr<Decompressor> make_decompressor(Compression format, std::string name,
+                                                              DecompressionMemory memory = DecompressionMemory::kAny);
+
+/// Returns the text of compressed bytes that are all there, with kSmall memory.
+/// Throws: Error(kBadData) for damaged bytes, as Decompressor; for bytes that are cut off, "x.gz: ends in the middle of
+/// its gzip data; take the file from a copy"; and for a longer text, "x.gz: decompresses to more than 1048576 bytes;
+/// cut the text into parts". Requires: `bytes` begin with the mark of a format. @param name  name of the bytes in
+/// errors
+[[nodiscard]] std::string decompressed(std::string_view bytes, size_t most_bytes, const std::string& name);
 
 /// Returns the name of a format: "gzip".
 [[nodiscard]] std::string_view name_of(Compression format);

@@ -2,6 +2,7 @@
 #include <regex>
 
 #include "served_routes.h"
+#include "support/compressed.h"
 
 namespace dragoman::serving {
 namespace {
@@ -174,6 +175,25 @@ TEST_F(Routes, FilesAreTranslatedLineByLineAndFetchedOnce) {
   expect_error(form("a.pdf"), 400, "Invalid request: file format not supported");
   expect_error(post_form("/translate_file", ""), 400, "Invalid request: missing file parameter");
   expect_error(get("/download_file/../../etc/passwd"), 404, "File not found");
+}
+
+TEST_F(Routes, CompressedFilesAreTranslatedUpToTheLimitOfABody) {
+  const auto form = [](const std::string& file_name, const std::string& bytes) {
+    return post("/translate_file", "multipart/form-data; boundary=b",
+                "--b\r\nContent-Disposition: form-data; name=\"file\"; filename=\"" + file_name + "\"\r\n\r\n" + bytes +
+                    "\r\n--b\r\nContent-Disposition: form-data; name=\"source\"\r\n\r\nen\r\n"
+                    "--b\r\nContent-Disposition: form-data; name=\"target\"\r\n\r\nde\r\n--b--");
+  };
+  for (const auto& [ending, compress] : test_support::compressors()) {
+    const std::string name = "a.txt." + ending;
+    const std::string url = ask_json(form(name, compress("\xEF\xBB\xBFthe cat runs\n"))).at("translatedFileUrl");
+    EXPECT_EQ(ask(get(url.substr(std::string("http://localhost").size()))).body, translated(kCat) + "\n") << name;
+    const std::string bomb = compress(std::string((size_t{1} << 20) + 1, 'a'));
+    expect_error(form(name, bomb), 400,
+                 "Invalid request: " + name + ": decompresses to more than 1048576 bytes; cut the text into parts");
+    const std::string whole = compress("the cat runs\n");
+    EXPECT_EQ(ask(form(name, whole.substr(0, whole.size() / 2))).status, 400) << name << " is cut off";
+  }
 }
 
 // ---- keys

@@ -4,7 +4,11 @@
 #include <nlohmann/json.hpp>
 
 #include "base/ascii.h"
+#include "base/decompressor.h"
+#include "base/error.h"
 #include "base/utf8.h"
+#include "serving/http/charset.h"
+#include "serving/http/http_limits.h"
 #include "serving/routes/asked_translation.h"
 
 namespace dragoman::serving {
@@ -12,6 +16,27 @@ namespace {
 
 constexpr ErrorShape kFileShape = ErrorShape::kLibreTranslate;
 constexpr std::string_view kDownloads = "/download_file/";
+
+// A compressed file has no more text than a file that is not.
+constexpr size_t kMostTextBytes = HttpLimits().body_bytes;
+
+bool is_text_file(const std::string& name) {
+  constexpr std::string_view kEndings[] = {".txt", ".txt.gz", ".txt.xz", ".txt.zst"};
+  const std::string lower = base::ascii_lower_case(name);
+  return std::ranges::any_of(kEndings, [&](std::string_view ending) { return lower.ends_with(ending); });
+}
+
+// Returns the text of an upload; its first bytes say whether it is compressed.
+std::string text_of(const Upload& file) {
+  if (base::compression_of(file.bytes) == base::Compression::kNone) {
+    return file.bytes;
+  }
+  try {
+    return document_as_utf8(base::decompressed(file.bytes, kMostTextBytes, file.file_name), {});
+  } catch (const base::Error& error) {
+    bad_request(std::string("Invalid request: ") + error.what());
+  }
+}
 
 std::string file_text(const RequestFields& fields) {
   const auto found = std::ranges::find(fields.uploads(), "file", &Upload::field);
@@ -21,10 +46,10 @@ std::string file_text(const RequestFields& fields) {
   if (found->file_name.empty()) {
     bad_request("Invalid request: empty file");
   }
-  if (!base::ascii_lower_case(found->file_name).ends_with(".txt")) {
+  if (!is_text_file(found->file_name)) {
     bad_request("Invalid request: file format not supported");
   }
-  return base::repair_utf8(found->bytes);
+  return base::repair_utf8(text_of(*found));
 }
 
 // Returns the address of the file, with the host name that the client used.
