@@ -9,7 +9,7 @@ class IdleWatch {
  public:
   /// @param now  of a monotonic clock;  @param busy  processor time that the process has used, without the watching
   /// thread
-  IdleWatch(double now, double busy) : since_(now), last_call_(now), last_look_(now), busy_(busy) {}
+  IdleWatch(double now, double busy) : since_(now), last_(now), busy_(busy) {}
 
   /// Returns for how long the process has been idle. Requires: a call every second. After a longer gap the process
   /// itself was stopped, and it begins anew.
@@ -18,9 +18,8 @@ class IdleWatch {
 
  private:
   double since_;
-  double last_call_;
-  double last_look_;
-  double busy_;  // at the last look
+  double last_;  // call
+  double busy_;  // at the last call
 };
 
 }  // namespace dragoman::distributed

@@ -7,6 +7,7 @@
 #include <array>
 #include <chrono>
 #include <cstdio>
+#include <utility>
 
 #include "base/error.h"
 
@@ -22,6 +23,7 @@ constexpr auto kLongRest = 200us;            // between polls while sums are in 
 constexpr auto kIdleRest = 50ms;             // between polls without operations
 constexpr double kOwnWordsFirst = 1.0;       // seconds that rank 0 waits before it reports the error of another rank
 constexpr double kLeaderSpeaksWithin = 4.0;  // seconds after which a failing rank reports its own error
+constexpr double kLookSeconds = 0.2;         // between two looks at whether this process is idle
 constexpr auto kEndLimit = 5s;               // for MPI to end all processes
 
 double clock_seconds() {
@@ -245,14 +247,25 @@ void MpiEngine::rest(bool moved) {
   }
 }
 
-void MpiEngine::look_after_the_others(bool moved) {
+// The engine polls far more often than processor times are worth reading.
+void MpiEngine::look_at_idleness(double now) {
+  if (now < next_look_) {
+    return;
+  }
+  next_look_ = now + kLookSeconds;
   bool waits = false;
   {
     const std::lock_guard lock(mutex_);
     waits = waiting_ > 0;
   }
+  stuck_seconds_ = idle_->idle(now, busy_seconds(), waits, std::exchange(moved_, false));
+}
+
+void MpiEngine::look_after_the_others(bool moved) {
   const double now = clock_seconds();
-  const std::vector<int> silent = pulse_->beat(now, idle_->idle(now, busy_seconds(), waits, moved));
+  moved_ = moved_ || moved;
+  look_at_idleness(now);
+  const std::vector<int> silent = pulse_->beat(now, stuck_seconds_);
   if (pulse_->all_stuck() > options_.timeout_seconds) {
     end_run(
         static_cast<int>(base::ErrorKind::kRuntime),

@@ -55,6 +55,7 @@ class MpiEngine {
   void finish(MpiOperation& operation);
   void rest(bool moved);
   void look_after_the_others(bool moved);
+  void look_at_idleness(double now);
   void act_on_failure();
   [[noreturn]] void end_run(int status, const std::string& text);
 
@@ -82,6 +83,9 @@ class MpiEngine {
   std::vector<MpiOperation*> operations_;
   std::optional<MpiPulse> pulse_;
   std::optional<IdleWatch> idle_;
+  double next_look_ = 0.0;      // of idle_
+  double stuck_seconds_ = 0.0;  // as idle_ said last
+  bool moved_ = false;          // since then
   double idle_since_ = 0.0;
   double failed_at_ = 0.0;
   std::thread thread_;

@@ -49,7 +49,9 @@ void MpiPulse::send_signs_of_life(double stuck) {
     int sent = 0;  // the previous sign: a rank that receives nothing is sent nothing more
     MPI_Request& request = sends_[static_cast<size_t>(other)];
     if (due && MPI_Test(&request, &sent, MPI_STATUS_IGNORE) == MPI_SUCCESS && sent != 0) {
-      alive_.stuck = static_cast<float>(stuck);
+      if (other == 0) {  // rank 0 alone reads it; it sends to many, whose messages may be under way
+        alive_.stuck = static_cast<float>(stuck);
+      }
       check_mpi(MPI_Isend(&alive_, kBytes, MPI_BYTE, other, mpi_tags::kPulse, MPI_COMM_WORLD, &request), "MPI_Isend");
     }
   }
