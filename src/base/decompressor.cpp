@@ -35,7 +35,7 @@ class GzipDecompressor : public Decompressor {
   GzipDecompressor(const GzipDecompressor&) = delete;
   GzipDecompressor& operator=(const GzipDecompressor&) = delete;
 
-  size_t next(std::string_view& in, bool /*is_all*/, std::span<char> out) override {
+  size_t next(std::string_view& in, Follows /*behind*/, std::span<char> out) override {
     if (is_between_) {
       in.remove_prefix(std::min(in.find_first_not_of('\0'), in.size()));  // tapes fill blocks with zeros
       if (in.empty()) {
@@ -76,7 +76,7 @@ class XzDecompressor : public Decompressor {
   XzDecompressor(const XzDecompressor&) = delete;
   XzDecompressor& operator=(const XzDecompressor&) = delete;
 
-  size_t next(std::string_view& in, bool is_all, std::span<char> out) override {
+  size_t next(std::string_view& in, Follows behind, std::span<char> out) override {
     if (is_complete_) {
       return 0;
     }
@@ -84,7 +84,7 @@ class XzDecompressor : public Decompressor {
     stream_.avail_in = in.size();
     stream_.next_out = reinterpret_cast<uint8_t*>(out.data());
     stream_.avail_out = out.size();
-    const lzma_ret status = lzma_code(&stream_, is_all ? LZMA_FINISH : LZMA_RUN);
+    const lzma_ret status = lzma_code(&stream_, behind == Follows::kNothing ? LZMA_FINISH : LZMA_RUN);
     check(status != LZMA_MEM_ERROR, ErrorKind::kRuntime, "{}: no memory to decompress it; free some", name_);
     if (status != LZMA_OK && status != LZMA_STREAM_END && status != LZMA_BUF_ERROR) {
       fail_damaged(Compression::kXz, name_,
@@ -115,7 +115,7 @@ class ZstdDecompressor : public Decompressor {
                            memory == DecompressionMemory::kSmall ? kSmallWindowLog : windows.upperBound);
   }
 
-  size_t next(std::string_view& in, bool /*is_all*/, std::span<char> out) override {
+  size_t next(std::string_view& in, Follows /*behind*/, std::span<char> out) override {
     ZSTD_inBuffer input = {in.data(), in.size(), 0};
     ZSTD_outBuffer output = {out.data(), out.size(), 0};
     if (in.empty() && is_complete_) {
@@ -168,20 +168,24 @@ std::string_view name_of(Compression format) {
   return kNames[static_cast<size_t>(format)];
 }
 
+void check_complete(const Decompressor& decompressor, const std::string& name) {
+  check_data(decompressor.is_complete(), "{}: ends in the middle of its compressed data; take the file from a copy",
+             name);
+}
+
 std::string decompressed(std::string_view bytes, size_t most_bytes, const std::string& name) {
-  const Compression format = compression_of(bytes);
-  const std::unique_ptr<Decompressor> decompressor = make_decompressor(format, name, DecompressionMemory::kSmall);
+  const auto decompressor = make_decompressor(compression_of(bytes), name, DecompressionMemory::kSmall);
   constexpr size_t kPiece = size_t{1} << 16;
   std::string text, piece(kPiece, '\0');
   for (;;) {
     const size_t before = bytes.size();
-    const size_t got = decompressor->next(bytes, true, piece);
+    const size_t got = decompressor->next(bytes, Follows::kNothing, piece);
     text.append(piece, 0, got);
     check_data(text.size() <= most_bytes, "{}: decompresses to more than {} bytes; cut the text into parts", name,
                most_bytes);
     if (got == 0 && bytes.size() == before) {
-      check_data(bytes.empty() && decompressor->is_complete(),
-                 "{}: ends in the middle of its {} data; take the file from a copy", name, name_of(format));
+      check_data(bytes.empty(), "{}: its compressed data are damaged; take the file from a copy", name);
+      check_complete(*decompressor, name);
       return text;
     }
   }

@@ -126,12 +126,12 @@ size_t TextInput::decompress(std::span<char> to) {
       has_ended_ = pending_.empty();
     }
     const size_t before = pending_.size();
-    if (const size_t got = decompressor_->next(pending_, has_ended_, to); got > 0) {
+    if (const size_t got = decompressor_->next(pending_, has_ended_ ? Follows::kNothing : Follows::kMore, to);
+        got > 0) {
       return got;
     }
     if (has_ended_) {
-      check_data(decompressor_->is_complete(),
-                 "{}: ends in the middle of its compressed data; take the file from a copy", name_);
+      check_complete(*decompressor_, name_);
       return 0;
     }
     check_data(before > pending_.size(), "{}: its compressed data are damaged; take the file from a copy", name_);

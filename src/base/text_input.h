@@ -35,8 +35,7 @@ class TextInput {
   /// Fills the start of `to` with the next bytes and returns their number, which is 0 at the end. Returns what has
   /// arrived without waiting for more. Requires: `to` is not empty.
   /// Throws: Error(kBadData) for a read error; for UTF-16, "u.en: is UTF-16, must be UTF-8; convert it: iconv -f UTF-16
-  /// -t UTF-8 u.en > NEW"; for damaged compressed data; and for compressed data that are cut off, "x.gz: ends in the
-  /// middle of its gzip data; take the file from a copy".
+  /// -t UTF-8 u.en > NEW"; for damaged compressed data; and as check_complete for compressed data that are cut off.
   [[nodiscard]] size_t read(std::span<char> to);
 
   /// Returns true if `read` does not wait.

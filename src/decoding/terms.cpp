@@ -33,11 +33,9 @@ bool inside_word(std::string_view text, size_t place) {
 
 // Blanks around a column say nothing, nor do tabs at the end of a line.
 std::vector<std::string_view> columns_of(std::string_view line) {
-  std::vector<std::string_view> columns;
-  for (size_t begin = 0; begin <= line.size();) {
-    const size_t end = std::min(line.find('\t', begin), line.size());
-    columns.push_back(base::trim(line.substr(begin, end - begin), kBlanks));
-    begin = end + 1;
+  std::vector<std::string_view> columns = base::split(line, '\t');
+  for (std::string_view& column : columns) {
+    column = base::trim(column, kBlanks);
   }
   while (columns.size() > 2 && columns.back().empty()) {
     columns.pop_back();

@@ -160,6 +160,18 @@ std::string RequestFields::plain(std::string_view name) const {
   return value.is_number() || value.is_boolean() ? base::dump_json(value) : text(name);
 }
 
+std::vector<std::string> RequestFields::listed_texts(std::string_view name) const {
+  std::vector<std::string> listed;
+  for (const std::string& value : texts(name)) {
+    for (std::string_view rest = value; !rest.empty();) {
+      const std::string_view one = rest.substr(0, rest.find(','));
+      rest.remove_prefix(std::min(one.size() + 1, rest.size()));
+      listed.emplace_back(one);
+    }
+  }
+  return listed;
+}
+
 int64_t RequestFields::number(std::string_view name, int64_t missing) const {
   const std::string text = plain(name);
   int64_t value = 0;

@@ -35,6 +35,9 @@ class RequestFields {
   /// Returns a text, or all texts of an array.
   /// Throws: HttpError(400) as `text`, also for an array with another value than a text.
   [[nodiscard]] std::vector<std::string> texts(std::string_view name) const;
+  /// Returns the values of a field that may be an array, several values of a form, or one text with commas. Each value
+  /// is cut at its commas. A comma at the end of a value adds nothing.
+  [[nodiscard]] std::vector<std::string> listed_texts(std::string_view name) const;
   /// Returns a whole number, also one written as text. `missing` if the field is missing, null or empty.
   /// Throws: HttpError(400): "Invalid request: alternatives parameter is not a number".
   [[nodiscard]] int64_t number(std::string_view name, int64_t missing) const;

@@ -13,7 +13,7 @@ namespace {
 
 constexpr size_t kMostIds = 5;  // as DeepL
 
-// Returns the ids of both fields. A form may give several in one value, with commas.
+// Returns the ids of both fields.
 std::vector<std::string> asked_ids(const RequestFields& fields) {
   if (is_given(fields, "glossary_id")) {
     if (is_given(fields, "glossary_ids")) {
@@ -22,12 +22,8 @@ std::vector<std::string> asked_ids(const RequestFields& fields) {
     return {fields.text("glossary_id")};
   }
   std::vector<std::string> ids;
-  for (const std::string& value : fields.texts("glossary_ids")) {
-    for (std::string_view rest = value; !rest.empty();) {
-      const std::string_view one = rest.substr(0, rest.find(','));
-      rest.remove_prefix(std::min(one.size() + 1, rest.size()));
-      ids.emplace_back(base::trim(one, " "));
-    }
+  for (const std::string& id : fields.listed_texts("glossary_ids")) {
+    ids.emplace_back(base::trim(id, " "));
   }
   if (ids.size() > kMostIds) {
     bad_request(fmt::format("Too many glossaries: {}, at most {} are allowed.", ids.size(), kMostIds));

@@ -37,15 +37,11 @@ void refuse_what_is_not_there(const RequestFields& fields) {
   }
 }
 
-// Reads names of elements: an array, several values of a form, or one text with commas. HTML ignores their case.
+// Reads names of elements. HTML ignores their case.
 std::vector<std::string> element_names(const RequestFields& fields, const char* name, bool is_xml) {
-  std::vector<std::string> names;
-  for (const std::string& value : fields.texts(name)) {
-    for (std::string_view rest = value; !rest.empty();) {
-      const std::string_view one = rest.substr(0, rest.find(','));
-      rest.remove_prefix(std::min(one.size() + 1, rest.size()));
-      names.push_back(is_xml ? std::string(one) : base::ascii_lower_case(one));
-    }
+  std::vector<std::string> names = fields.listed_texts(name);
+  for (std::string& one : names) {
+    one = is_xml ? one : base::ascii_lower_case(one);
   }
   return names;
 }

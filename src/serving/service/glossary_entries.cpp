@@ -9,13 +9,10 @@
 #include "base/utf8.h"
 #include "serving/http/charset.h"
 #include "serving/http/http_message.h"
+#include "serving/text/text_plan.h"
 
 namespace dragoman::serving {
 namespace {
-
-size_t count_code_points(std::string_view text) {
-  return base::decode_utf8(text).size();
-}
 
 bool is_control(char32_t c) {
   constexpr char32_t kLineSeparator = 0x2028;
@@ -44,13 +41,8 @@ std::optional<std::vector<std::string>> csv_fields(std::string_view line) {
 }
 
 std::vector<std::string> tsv_fields(std::string_view line) {
-  std::vector<std::string> fields;
-  for (size_t begin = 0; begin <= line.size();) {
-    const size_t end = std::min(line.find('\t', begin), line.size());
-    fields.emplace_back(line.substr(begin, end - begin));
-    begin = end + 1;
-  }
-  return fields;
+  const std::vector<std::string_view> fields = base::split(line, '\t');
+  return {fields.begin(), fields.end()};
 }
 
 // Reads the lines of one text, and says of a wrong one where it is.
@@ -62,7 +54,7 @@ class EntriesReader {
     for (; !text.empty(); ++index_) {
       const std::string_view line = text.substr(0, text.find('\n'));
       read_line(line.ends_with('\r') ? line.substr(0, line.size() - 1) : line);
-      position_ += count_code_points(line) + 1;
+      position_ += count_characters(line) + 1;
       text.remove_prefix(std::min(line.size() + 1, text.size()));
     }
     if (entries_.empty()) {

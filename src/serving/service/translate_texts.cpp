@@ -3,14 +3,10 @@
 #include <algorithm>
 #include <span>
 
-#include "base/ascii.h"
+#include "serving/text/html_text.h"
 
 namespace dragoman::serving {
 namespace {
-
-bool is_blank(std::string_view text) {
-  return base::trim(text, " \t\n").empty();
-}
 
 decoding::SearchOptions search_of(const TextsRequest& request, const ServedModel& model) {
   decoding::SearchOptions search = model.search;
@@ -56,7 +52,7 @@ std::vector<TranslatedText> translated_texts(const std::vector<TextToTranslate>&
     }
     const auto own = rest.first(plan.lines());
     texts.push_back({assemble(plan, own), alternatives_of(plan, own, alternatives)});
-    std::erase_if(texts.back().alternatives, is_blank);
+    std::erase_if(texts.back().alternatives, [](const std::string& text) { return is_blank(text); });
     rest = rest.subspan(own.size());
   }
   return texts;
