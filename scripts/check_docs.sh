@@ -9,6 +9,10 @@
 #      the program, or in the text of the script.
 #   4. Every line of a code block marked cpp or cmake stands in a source or CMakeLists.txt, spaces aside; "..." is
 #      left out.
+#   5. Links with #anchor to a page, or within it, lead to a heading as GitHub names it, or to <a id="anchor">.
+#   6. Where a page says `name` in `path`, or in Chinese `name`（`path`）, the file has the name as a word. `Suite.Name`
+#      of a file in tests/ is a test of GoogleTest there. Several names: `a`, `b` and `c` in `path`.
+#   7. Every formula with \tag{X} has a row | (X) | in a table of its page, which names a test.
 # Prints page, line and what is missing; status 1 if anything is, 2 for wrong use.
 set -euo pipefail
 export LC_ALL=C.UTF-8  # text is UTF-8, numbers have a point, order is that of bytes
@@ -17,6 +21,8 @@ cd "${2:-"$(dirname "$0")/.."}"
 made_at_run_time="build build-examples build-sanitize build-thread quickstart multi30k my-model checkpoints"
 missing=0
 links=0
+names=0
+formulas=0
 paths=0
 commands=0
 quoted=0
@@ -26,7 +32,7 @@ if [ ! -x "$program" ]; then
   exit 2
 fi
 known_commands=" $("$program" --help | sed -n '/^Subcommands:/,$s/^  \([a-z][a-z-]*\) .*/\1/p' | tr '\n' ' ')"
-declare -A help
+declare -A help anchors
 
 complain() {  # PLACE TEXT
   echo "$1: $2"
@@ -50,18 +56,53 @@ code_of() {
     }' "$1"
 }
 
+# The anchors of a page between blanks: slugs of its headings as GitHub makes them, and ids that the page gives.
+anchors_of() {  # PAGE
+  if [ -z "${anchors[$1]:-}" ]; then
+    anchors[$1]=" $(awk '
+      /^[ \t]*```/ { in_block = !in_block; next }
+      in_block { next }
+      {
+        rest = $0
+        while (match(rest, /<a (id|name)="[^"]*"/)) {
+          id = substr(rest, RSTART, RLENGTH)
+          sub(/^[^"]*"/, "", id)
+          sub(/"$/, "", id)
+          print id
+          rest = substr(rest, RSTART + RLENGTH)
+        }
+      }
+      /^#+ / {
+        sub(/^#+ +/, "")
+        while (match($0, /\]\([^)]*\)/)) $0 = substr($0, 1, RSTART - 1) substr($0, RSTART + RLENGTH)
+        slug = tolower($0)
+        gsub(/[]!-,.\/:-@[\\^`{-~]/, "", slug)
+        gsub(/ /, "-", slug)
+        print (seen[slug]++ ? slug "-" seen[slug] - 1 : slug)
+      }' "$1" | tr '\n' ' ')"
+  fi
+}
+
 check_links() {  # PAGE
-  local line target
+  local line target file
   while IFS=$'\t' read -r line target; do
     links=$((links + 1))
-    [ -e "$(dirname "$1")/${target%%#*}" ] || complain "$1:$line" "link to $target, which does not exist"
+    file="${target%%#*}"
+    file="${file:+$(dirname "$1")/$file}"
+    file="${file:-$1}"
+    if [ ! -e "$file" ]; then
+      complain "$1:$line" "link to $target, which does not exist"
+    elif [[ "$target" == *#* && "$file" == *.md ]]; then
+      anchors_of "$file"
+      [[ "${anchors[$file]}" == *" ${target#*#} "* ]] || complain "$1:$line" "link to $target: the page has no such heading"
+    fi
   done < <(awk '
     /^[ \t]*```/ { in_block = !in_block; next }
     !in_block {
       rest = $0
       while (match(rest, /\]\([^)]*\)/)) {
         target = substr(rest, RSTART + 2, RLENGTH - 3)
-        if (target !~ /^([a-z]+:|#)/) print FNR "\t" target
+        if (target !~ /^[a-z]+:/) print FNR "\t" target
         rest = substr(rest, RSTART + RLENGTH)
       }
     }' "$1")
@@ -131,10 +172,57 @@ check_quotes() {  # PAGE
     quotes { gsub(/^[ \t]+|[ \t]+$/, ""); if ($0 != "" && $0 != "...") print FNR "\t" $0 }' "$1")
 }
 
+# A file that a page names: from ROOT, from ROOT/src or beside the page. Sets `found`, empty if there is none.
+find_file() {  # PAGE PATH
+  local base
+  found=""
+  for base in . src "$(dirname "$1")"; do
+    if [ -f "$base/$2" ]; then
+      found="$base/$2"
+      return
+    fi
+  done
+}
+
+check_name() {  # PAGE LINE NAME PATH
+  names=$((names + 1))
+  find_file "$1" "$4"
+  if [ -z "$found" ]; then
+    return  # check_path complains
+  elif [[ "$4" == tests/*.cpp && "$3" =~ ^([A-Za-z0-9_]+)\.([A-Za-z0-9_]+)$ ]]; then
+    grep -qE "^(TYPED_)?TEST(_F|_P)?\(${BASH_REMATCH[1]}, *${BASH_REMATCH[2]}\)" "$found" ||
+      complain "$1:$2" "\`$4\` has no test $3"
+  else
+    grep -qwF -- "${3##*::}" "$found" || complain "$1:$2" "\`$4\` does not name ${3##*::}"
+  fi
+}
+
+# "`a`, `b` and `c` in `path`" and "`a`、`b`（`path`）".
+check_names() {  # PAGE
+  local line text path name file='[A-Za-z0-9_./-]+\.(h|cpp|py|sh|js|mjs)'
+  while IFS=: read -r line text; do
+    path=$(grep -oE "\`$file\`）?\$" <<<"$text" | tr -d '`）')
+    while IFS= read -r name; do
+      check_name "$1" "$line" "$name" "$path"
+    done < <(grep -oE '`[A-Za-z_][A-Za-z0-9_:.]*`' <<<"${text%\`*\`*}" | tr -d '`')
+  done < <(grep -noE "(\`[A-Za-z_][A-Za-z0-9_:.]*\`(, | and |、| 和 ))*\`[A-Za-z_][A-Za-z0-9_:.]*\`( in \`$file\`|（\`$file\`）)" "$1" || true)
+}
+
+check_formulas() {  # PAGE
+  local line tag
+  while IFS=: read -r line tag; do
+    formulas=$((formulas + 1))
+    tag="${tag#*\{}"
+    grep -qE "^\| \(${tag%\}}\) \|.*\`tests/" "$1" || complain "$1:$line" "formula (${tag%\}}) has no row with a test"
+  done < <(grep -noE '\\tag\{[A-Za-z0-9]+\}' "$1" || true)
+}
+
 check_page() {  # PAGE
   local line code
   check_links "$1"
   check_quotes "$1"
+  check_names "$1"
+  check_formulas "$1"
   while IFS=$'\t' read -r line code; do
     if [[ "$code" =~ ^\`([A-Za-z0-9_.*-]+(/[A-Za-z0-9_.*-]*)+|[a-z0-9_-]+\.(h|cpp|sh|cmake|py|md))$ ]]; then
       check_path "$1" "$line" "${BASH_REMATCH[1]}"
@@ -153,5 +241,6 @@ find . \( -path './build*' -o -path './.*' \) -prune -o -type f \( -name '*.h' -
 while IFS= read -r page; do
   check_page "$page"
 done < <(find . -name '*.md' -not -path './build*' -not -path './.*' | sed 's#^\./##' | sort)
-echo "docs: $links links, $paths paths, $commands commands, $quoted lines of code checked, $missing missing"
+echo "docs: $links links, $paths paths, $commands commands, $quoted lines of code, $names names, $formulas formulas checked," \
+  "$missing missing"
 [ "$missing" -eq 0 ]

@@ -59,6 +59,35 @@ $block"
 expect 1 'docs/page.md:2: no source has the line: int softmin();' "${block}cpp
 int softmin();
 $block"
+
+# Anchors: of headings as GitHub names them, and given ones; of other pages too.
+expect 0 "4 links" '# The `softmax`, and more: [a link](page.md)
+## Twice
+## Twice
+<a id="given"></a>
+See [a](#the-softmax-and-more-a-link), [b](page.md#twice-1) and [c](#given).'
+expect 1 'docs/page.md:2: link to #gone: the page has no such heading' '# Here
+See [a](#gone).'
+expect 1 'link to page.md#here: the page has no such heading' '```
+# here
+```
+[a](page.md#here)'
+
+# Names in files, in the words of either language.
+mkdir -p "$folder/pages/tests"
+printf 'TEST(Softmax, IsTheFormula) {\nTEST_P(Laws, Hold) {\n' >"$folder/pages/tests/a_test.cpp"
+expect 0 "3 names" 'The `softmax` in `src/ops/softmax.h`, `Softmax.IsTheFormula` and `Laws.Hold` in `tests/a_test.cpp`.'
+expect 0 "2 names" '函数 `ops::softmax`（`ops/softmax.h`），测试 `Laws.Hold`（`tests/a_test.cpp`）。'
+expect 1 '`src/ops/softmax.h` does not name soft' 'The `soft` in `src/ops/softmax.h`.'
+expect 1 '`tests/a_test.cpp` has no test Softmax.Holds' 'The `Softmax.Holds` in `tests/a_test.cpp`.'
+expect 1 '`tests/a_test.cpp` has no test Laws.Held' '测试 `Laws.Held`、`Laws.Hold`（`tests/a_test.cpp`）。'
+
+# Formulas with a number.
+expect 0 "1 formulas" '$$ x = y \tag{A1} $$
+
+| (A1) | `softmax` in `src/ops/softmax.h` | `Laws.Hold` in `tests/a_test.cpp` |'
+expect 1 'docs/page.md:1: formula (A2) has no row with a test' '$$ x = y \tag{A2} $$'
+
 status=0
 "$check" "$folder/gone" "$folder/pages" 2>/dev/null || status=$?
 if [ "$status" -ne 2 ]; then
