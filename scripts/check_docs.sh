@@ -197,6 +197,7 @@ check_name() {  # PAGE LINE NAME PATH
   fi
 }
 
+# shellcheck disable=SC2016  # backticks are what the pages hold
 # "`a`, `b` and `c` in `path`" and "`a`、`b`（`path`）".
 check_names() {  # PAGE
   local line text path name file='[A-Za-z0-9_./-]+\.(h|cpp|py|sh|js|mjs)'
