@@ -154,8 +154,9 @@ TEST(Derivations, TheGradientOfTheWidthIsACovariance) {
   for (size_t i = 0; i < kKeys.size(); ++i) {
     expected += std::exp(score(i)) / total * (score(i) - mean_score) * kValues[i];
   }
-  const Tensor grad = gradients([](const auto& in) { return regression_by_softmax(in[0]); },
-                                {Tensor::full({1}, kTheta, DType::kFloat64)}, Tensor::full({1, 1}, 1.0))[0];
+  const Tensor grad =
+      gradients([](const auto& in) { return regression_by_softmax(in[0]); },
+                {Tensor::full({1}, kTheta, DType::kFloat64)}, Tensor::full({1, 1}, 1.0, DType::kFloat64))[0];
   EXPECT_NEAR(grad.item(), expected, 1e-13);
 }
 
@@ -183,7 +184,7 @@ TEST(Derivations, WithKeysOfEqualLengthKernelRegressionIsAttention) {
 TEST(Derivations, TheRootKeepsTheVarianceOfScoresAtOne) {
   base::Random random(1);
   for (const int64_t width : {4, 50, 512}) {
-    constexpr int kPairs = 4000;
+    constexpr int kPairs = 1000;
     double squares = 0;
     for (int pair = 0; pair < kPairs; ++pair) {
       double score = 0;
@@ -192,7 +193,7 @@ TEST(Derivations, TheRootKeepsTheVarianceOfScoresAtOne) {
       }
       squares += score * score / kPairs;
     }
-    EXPECT_NEAR(squares / static_cast<double>(width), 1.0, 0.15) << "width " << width;
+    EXPECT_NEAR(squares / static_cast<double>(width), 1.0, 0.2) << "width " << width;
   }
   // The kernel divides by this root: one key above another by 1 in each of 50 columns, a query of ones.
   const Tensor ones = Tensor::full({1, 50}, 1.0, DType::kFloat64);
