@@ -1,5 +1,5 @@
 #!/bin/bash
-# Runs the two commands of README.md in a bare Debian 12, as a new user would: debootstrap makes the root, the last
+# Runs the quickstart and the tests in a bare Debian 12, as a new user would: debootstrap makes the root, the last
 # commit of this checkout is cloned into it, and scripts/quickstart.sh and scripts/test.sh run there with no variables
 # but LANG=C, PATH and HOME.
 #   scripts/fresh_root.sh [--keep] [--only quickstart|tests] [FOLDER]

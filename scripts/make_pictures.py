@@ -51,9 +51,9 @@ def go_to(browser, seconds):
 
 
 def box_of_story(browser):
-    """Left, top, width and height of the story on the page."""
-    return browser.run(f"(() => {{ const b = {STORY}.getBoundingClientRect();"
-                       " return [b.x + scrollX, b.y + scrollY, b.width, b.height]; })()")
+    """Left, top, width and height of the story on the page, from its stage to the end of its caption."""
+    return browser.run(f"(() => {{ const b = {STORY}.getBoundingClientRect(), c = {STORY}.querySelector('.explain').getBoundingClientRect();"
+                       " return [b.x + scrollX, b.y + scrollY, b.width, c.bottom + 12 - b.y]; })()")
 
 
 def take_frames(browser, seconds, count, folder):
