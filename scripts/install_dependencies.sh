@@ -4,7 +4,7 @@
 #   scripts/install_dependencies.sh --peers    also Python, for the checks against other programs
 #   scripts/install_dependencies.sh --browser  also Chromium and Python, for the checks of the web page
 #   scripts/install_dependencies.sh --formulas also node and KaTeX, for the check of the formulas in docs/
-#   scripts/install_dependencies.sh --pictures also Chromium, Python and webp, for the pictures of the README
+#   scripts/install_dependencies.sh --pictures also Chromium, Python, webp and Chinese fonts, for the pictures of the README
 #   scripts/install_dependencies.sh --list     prints the packages, one a line, and installs nothing
 # Does nothing, at once, when everything is there. Runs as root or with sudo.
 set -eu
@@ -22,7 +22,7 @@ for option in "$@"; do
     --peers) packages="$packages python3 python3-venv" ;;
     --browser) packages="$packages python3 chromium" ;;
     --formulas) packages="$packages nodejs libjs-katex" ;;
-    --pictures) packages="$packages python3 chromium webp" ;;
+    --pictures) packages="$packages python3 chromium webp fonts-noto-cjk" ;;
     --list) list_only=yes ;;
     *)
       echo "install_dependencies.sh: unknown option '$option'; known: --peers, --browser, --formulas, --pictures, --list" >&2

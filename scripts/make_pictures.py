@@ -79,7 +79,7 @@ def join(files, output):
     for step in (1, 2, 3):
         for quality in (80, 65, 50, 35):
             chosen = files[::step]
-            subprocess.run(["img2webp", "-loop", "0", "-lossy", "-q", str(quality), "-m", "6", "-d", str(MILLISECONDS * step),
+            subprocess.run(["img2webp", "-loop", "0", "-lossy", "-q", str(quality), "-m", "4", "-d", str(MILLISECONDS * step),
                             *chosen, "-o", output + ".tmp"], check=True, stdout=subprocess.DEVNULL, stderr=subprocess.PIPE)
             size = os.path.getsize(output + ".tmp")
             if size <= LARGEST:
