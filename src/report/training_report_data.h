@@ -1,10 +1,10 @@
 #pragma once
 
-#include <cstdint>
 #include <string>
 #include <vector>
 
 #include "report/metrics_log.h"
+#include "report/samples_file.h"
 #include "report/svg_heat_map.h"
 
 namespace dragoman::report {
@@ -17,17 +17,6 @@ struct ReportFact {
 struct ReportFactGroup {
   std::string title;  ///< "Model", "Data", "Machine", ...
   std::vector<ReportFact> facts;
-};
-
-/// One sentence and its translation at one validation.
-struct SampleTranslation {
-  std::string source, reference, hypothesis;
-};
-
-/// The samples of one validation. Requires: all validations have equal sentences in equal order.
-struct SampleSet {
-  int64_t step = 0;
-  std::vector<SampleTranslation> samples;
 };
 
 /// A figure for the report. `svg` is inserted into the page unescaped, so it must not contain text of users.

@@ -5,18 +5,12 @@
 #include <fmt/format.h>
 #include <cmath>
 #include <ctime>
-#include <nlohmann/json.hpp>
 #include <ostream>
 
-#include "base/files.h"
-#include "base/json.h"
-#include "base/utf8.h"
 #include "report/svg_heat_map.h"
 
 namespace dragoman::training {
 namespace {
-
-constexpr const char* kSamplesFile = "samples.json";
 
 std::string now_text() {
   const std::time_t now = std::time(nullptr);
@@ -32,14 +26,6 @@ report::ProgressLineOptions line_options(const TrainOptions& options) {
   line.plain_every_steps = options.run.log_every;
   line.plain_interval_seconds = 0;
   return line;
-}
-
-nlohmann::json to_tree(const report::SampleSet& set) {
-  nlohmann::json samples = nlohmann::json::array();
-  for (const report::SampleTranslation& sample : set.samples) {
-    samples.push_back({{"source", sample.source}, {"reference", sample.reference}, {"hypothesis", sample.hypothesis}});
-  }
-  return {{"step", set.step}, {"samples", samples}};
 }
 
 }  // namespace
@@ -124,27 +110,14 @@ void FolderReport::keep_samples(int64_t step, const ValidationResult& result) {
   report::SampleSet set{step, result.samples};
   tensorboard_.text("validation/sample", step, set.samples.empty() ? "" : set.samples.front().hypothesis);
   data_.samples.push_back(std::move(set));
-  nlohmann::json tree = nlohmann::json::array();
-  for (const report::SampleSet& kept : data_.samples) {
-    tree.push_back(to_tree(kept));
-  }
-  base::write_file_atomic(folder_ / kSamplesFile, base::dump_json(tree, 1) + "\n");
+  report::write_samples(folder_ / report::kSamplesName, data_.samples);
 }
 
 // Samples only decorate the report: a damaged file costs them, not the run.
 void FolderReport::load_samples(int64_t resume_step) try {
-  if (resume_step == 0 || !std::filesystem::exists(folder_ / kSamplesFile)) {
-    return;
-  }
-  for (const auto& set : base::parse_json(base::read_file(folder_ / kSamplesFile), kSamplesFile)) {
-    report::SampleSet samples;
-    samples.step = set.at("step").get<int64_t>();
-    for (const auto& sample : set.at("samples")) {
-      samples.samples.push_back({sample.at("source"), sample.at("reference"), sample.at("hypothesis")});
-    }
-    if (samples.step <= resume_step) {
-      data_.samples.push_back(std::move(samples));
-    }
+  if (resume_step > 0) {
+    data_.samples = report::read_samples(folder_ / report::kSamplesName);
+    std::erase_if(data_.samples, [&](const report::SampleSet& set) { return set.step > resume_step; });
   }
 } catch (const std::exception& error) {
   data_.samples.clear();

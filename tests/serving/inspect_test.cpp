@@ -232,7 +232,7 @@ TEST_F(Inspect, TheCardCountsEveryParameterOnce) {
   }
   history.validation.push_back(
       {.step = 1000, .loss = NAN, .perplexity = 2.0, .bleu = 30.0, .chrf = 50.0, .is_best = true, .seconds = 500.0});
-  const json card = json::parse(model_card("a <b>", *served.translator, history));
+  const json card = json::parse(model_card("a <b>", *served.translator, history, {"A sentence."}));
   int64_t sum = 0;
   for (const json& entry : card["parameters"]["parts"]) {
     sum += entry["count"].get<int64_t>();
@@ -242,6 +242,7 @@ TEST_F(Inspect, TheCardCountsEveryParameterOnce) {
   EXPECT_EQ(card["training"]["train"].size(), 400U);
   EXPECT_EQ(card["training"]["train"].back()["step"], 999);
   EXPECT_TRUE(card["training"]["validation"][0]["loss"].is_null());
+  EXPECT_EQ(card["examples"], json::array({"A sentence."}));
   const json described = json::parse(spec_document())["components"]["schemas"]["ModelCard"]["properties"];
   EXPECT_EQ(keys_of(card), keys_of(described)) << "what /spec says of it";
   EXPECT_EQ(ask(get("/v1/model", "source=de&target=en")).status, 200);

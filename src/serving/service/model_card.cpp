@@ -60,7 +60,7 @@ json parameters_json(const nn::ParameterSet& parameters) {
 }  // namespace
 
 std::string model_card(const std::string& name, const decoding::Translator& translator,
-                       const report::MetricsHistory& history) {
+                       const report::MetricsHistory& history, const std::vector<std::string>& examples) {
   const models::Model& model = translator.model();
   return base::dump_json(
       {{"name", name},
@@ -68,7 +68,8 @@ std::string model_card(const std::string& name, const decoding::Translator& tran
        {"parameters", parameters_json(model.parameters())},
        {"shortlist", translator.shortlist() != nullptr},
        {"search", json::parse(decoding::search_defaults_json(translator.search_defaults()))},
-       {"training", {{"train", points_json(history.train)}, {"validation", points_json(history.validation)}}}});
+       {"training", {{"train", points_json(history.train)}, {"validation", points_json(history.validation)}}},
+       {"examples", examples}});
 }
 
 }  // namespace dragoman::serving
