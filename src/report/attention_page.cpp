@@ -10,7 +10,9 @@
 #include "base/json.h"
 #include "report/attention_page_from_word.h"
 #include "report/attention_page_parts.h"
+#include "report/attention_page_word.h"
 #include "report/html.h"
+#include "report/page_texts.h"
 
 namespace dragoman::report {
 namespace {
@@ -58,6 +60,16 @@ json to_json(const Kind& kind) {
           {"rows", kind.rows}, {"columns", kind.columns}, {"layers", std::move(layers)}};
 }
 
+// The head and the row with which the page opens: those in which the chosen word looks most at another one.
+json opened_at(const AttentionPageData& data) {
+  if (data.from_word.empty()) {
+    return nullptr;
+  }
+  const WordPlace word = find_word(data);
+  const auto link = strongest_link(data, word);
+  return link ? json{{"layer", link->layer}, {"head", link->head}, {"row", word.begin}} : json(nullptr);
+}
+
 std::string embedded_data(const AttentionPageData& data) {
   const Kind kinds[] = {
       {"encoder", "Encoder self-attention", "Each source token looks at all source tokens.", data.encoder_self,
@@ -75,7 +87,10 @@ std::string embedded_data(const AttentionPageData& data) {
       list.push_back(to_json(kind));
     }
   }
-  return escape_json_for_script(base::dump_json({{"scale", kScale}, {"kinds", std::move(list)}}));
+  return escape_json_for_script(base::dump_json({{"scale", kScale},
+                                                 {"kinds", std::move(list)},
+                                                 {"open", opened_at(data)},
+                                                 {"chinese", json::parse(chinese_texts())}}));
 }
 
 std::string head(const std::string& title) {
@@ -85,12 +100,12 @@ std::string head(const std::string& title) {
       "<meta name=\"viewport\" content=\"width=device-width, initial-scale=1\"/>\n"
       "<meta http-equiv=\"Content-Security-Policy\" "
       "content=\"default-src 'none'; style-src 'unsafe-inline'; script-src 'unsafe-inline'\"/>\n"
-      "<title>{}</title>\n<style>{}</style>\n</head>\n",
-      title, attention_page_parts::style_sheet());
+      "<title>{}</title>\n<style>{}{}</style>\n</head>\n",
+      title, attention_page_parts::style_sheet(), language_style());
 }
 
 std::string sentence(std::string_view name, const std::string& text) {
-  return text.empty() ? "" : fmt::format("<dt>{}</dt><dd>{}</dd>", name, escape_html(text));
+  return text.empty() ? "" : fmt::format("<dt>{}</dt><dd dir=\"auto\">{}</dd>", said(name), escape_html(text));
 }
 
 }  // namespace
@@ -98,7 +113,8 @@ std::string sentence(std::string_view name, const std::string& text) {
 std::string attention_page(const AttentionPageData& data) {
   const std::string title = escape_html(data.title.empty() ? "Attention" : data.title);
   std::string page = head(title);
-  page += "<body>\n<main>\n<header><h1>" + title + "</h1>\n<dl class=\"sentences\">";
+  page += "<body>\n" + std::string(language_switch()) + "<main>\n<header><h1>" +
+          said(data.title.empty() ? "Attention" : data.title) + "</h1>\n<dl class=\"sentences\">";
   page += sentence("source", data.source_text) + sentence("translation", data.translation) + "</dl></header>\n";
   page += data.from_word.empty() ? "" : attention_from_word(data);
   page += attention_page_parts::body();

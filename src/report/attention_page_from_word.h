@@ -6,8 +6,8 @@
 
 namespace dragoman::report {
 
-/// Returns HTML with one figure for each layer: the encoder self-attention from the piece that equals `data.from_word`.
-/// Throws: Error(kUsage), "attention: no piece of the sentence spells 'it'; its pieces are The, animal, ...".
+/// Returns HTML with one figure for each layer: the encoder self-attention from the word `data.from_word`, which may
+/// have several pieces. Throws: Error(kUsage) as find_word.
 std::string attention_from_word(const AttentionPageData& data);
 
 }  // namespace dragoman::report

@@ -1,5 +1,6 @@
 #pragma once
 
+#include <string>
 #include <string_view>
 
 /// The fixed texts of the attention page.
@@ -9,7 +10,7 @@ namespace dragoman::report::attention_page_parts {
 std::string_view style_sheet();
 
 /// Returns the elements that the script fills.
-std::string_view body();
+std::string body();
 
 /// Return the two pieces of the script: the drawing and the event handlers. Both stand in one element.
 std::string_view drawing_script();

@@ -9,6 +9,13 @@ const DATA = JSON.parse(document.getElementById("data").textContent);
 const SVG = "http://www.w3.org/2000/svg";
 const byId = (id) => document.getElementById(id);
 
+/* A text in the chosen language, with {0}, {1}, ... replaced by the values. Texts are named by their English form. */
+const speaksChinese = () => byId("speak-zh").checked;
+function t(english, ...values) {
+  const text = speaksChinese() ? DATA.chinese[english] ?? english : english;
+  return text.replace(/\{(\d)\}/g, (whole, i) => values[i] ?? whole);
+}
+
 /* head -1 is the mean of a layer's heads; pinned and cell are indices or null */
 const state = { kind: DATA.kinds[0] || null, layer: 0, head: 0, pinned: null, cell: null };
 
@@ -22,7 +29,7 @@ function element(name, attributes, ...children) {
 
 /* Opacity of a weight: small weights stay visible, 0 is empty, 1 is full. */
 const shade = (weight) => weight === null ? 1 : Math.pow(Math.min(Math.max(weight, 0), 1), 0.65);
-const show = (weight) => weight === null ? "not a number" : weight.toFixed(4);
+const show = (weight) => weight === null ? t("not a number") : weight.toFixed(4);
 const plain = (piece) => piece.replace(/^\u2581(?=.)/, "");
 
 function matrixOf(kind, layer, head) {
@@ -55,11 +62,11 @@ function drawOverview() {
   const table = element("table");
   const count = Math.max(...kind.layers.map((heads) => heads.length));
   const names = element("tr", {}, element("td"));
-  for (let head = 0; head < count; ++head) names.append(element("th", { scope: "col" }, "head " + (head + 1)));
-  if (count > 1) names.append(element("th", { scope: "col" }, "mean"));
+  for (let head = 0; head < count; ++head) names.append(element("th", { scope: "col" }, t("head {0}", head + 1)));
+  if (count > 1) names.append(element("th", { scope: "col" }, t("mean")));
   table.append(names);
   kind.layers.forEach((heads, layer) => {
-    const row = element("tr", {}, element("th", { scope: "row" }, "layer " + (layer + 1)));
+    const row = element("tr", {}, element("th", { scope: "row" }, t("layer {0}", layer + 1)));
     const shown = heads.map((_, head) => head).concat(heads.length > 1 ? [-1] : []);
     for (const head of shown) {
       const canvas = element("canvas");
@@ -76,7 +83,7 @@ function drawOverview() {
   markChosen();
 }
 
-const nameOf = (layer, head) => "layer " + (layer + 1) + (head < 0 ? ", mean of heads" : ", head " + (head + 1));
+const nameOf = (layer, head) => t(head < 0 ? "layer {0}, mean of heads" : "layer {0}, head {1}", layer + 1, head + 1);
 
 function drawLabels(svg, kind, size, left, top) {
   kind.rows.forEach((piece, i) => svg.append(element("text",
@@ -127,9 +134,9 @@ std::string_view interaction_script() {
 const LINE = 26; /* height of a token in the list, as in the style sheet */
 
 function tokenList(pieces, side) {
-  const list = element("ul", { "aria-label": side === "row" ? "tokens that look" : "tokens looked at" });
+  const list = element("ul", { "aria-label": t(side === "row" ? "tokens that look" : "tokens looked at") });
   pieces.forEach((piece, index) => {
-    const button = element("button", { type: "button", "aria-pressed": "false" }, element("span", {}, piece));
+    const button = element("button", { type: "button", "aria-pressed": "false" }, element("span", { dir: "auto" }, piece));
     const item = element("li", {}, button, element("span", { class: "weight" }));
     if (side === "row") item.replaceChildren(element("span", { class: "weight" }), button);
     const target = { side, index };
@@ -193,7 +200,7 @@ function describe(target, item) {
   ends.sort((a, b) => (b.weight || 0) - (a.weight || 0));
   const best = ends.slice(0, 3).map((end) => `${plain(end.piece)} ${end.weight === null ? "?" : end.weight.toFixed(2)}`).join(", ");
   const name = plain((isRow ? kind.rows : kind.columns)[target.index]);
-  byId("readout").textContent = isRow ? `${name} looks at ${best}` : `${name} is looked at by ${best}`;
+  byId("readout").textContent = t(isRow ? "{0} looks at {1}" : "{0} is looked at by {1}", name, best);
 }
 
 function showCell(row, column) {
@@ -230,32 +237,54 @@ function choose(layer, head) {
   state.layer = layer;
   state.head = head;
   state.cell = null;
-  byId("chosen").textContent = state.kind.name + ", " + nameOf(layer, head);
+  byId("chosen").textContent = t("{0}, {1}", t(state.kind.name), nameOf(layer, head));
   byId("readout").textContent = "";
   drawMap();
   drawLinks();
   markChosen();
 }
 
+/* Writes all that is chosen in the chosen language. */
+function speak() {
+  document.documentElement.lang = speaksChinese() ? "zh-Hans" : "en";
+  for (const node of document.querySelectorAll("[data-label]")) node.setAttribute("aria-label", t(node.dataset.label));
+  for (const button of byId("kinds").children) button.textContent = t(DATA.kinds.find((kind) => kind.id === button.dataset.id).name);
+  if (!state.kind) {
+    byId("note").textContent = t("There are no attention weights in this page.");
+    return;
+  }
+  const pinned = state.pinned;
+  chooseKind(state.kind);
+  state.pinned = pinned;
+  showLinks(pinned);
+}
+
 function chooseKind(kind) {
   state.kind = kind;
   state.pinned = null;
   for (const button of byId("kinds").children) button.setAttribute("aria-pressed", String(button.dataset.id === kind.id));
-  byId("note").textContent = kind.note;
+  byId("note").textContent = t(kind.note);
   const layer = Math.min(state.layer, kind.layers.length - 1);
   state.layer = layer;
   drawOverview();
   choose(layer, Math.min(state.head, kind.layers[layer].length - 1));
 }
 
+/* Opens at the head in which the word that was asked for looks most at another one. */
+function openAtWord() {
+  if (!DATA.open || !state.kind || state.kind.id !== "encoder") return;
+  state.layer = DATA.open.layer;
+  state.head = DATA.open.head;
+  state.pinned = { side: "row", index: DATA.open.row };
+}
+
 function start() {
-  if (!state.kind) {
-    byId("note").textContent = "There are no attention weights in this page.";
-    document.querySelector(".detail").hidden = true;
-    return;
-  }
+  byId("speak-zh").checked = navigator.language.startsWith("zh");
+  byId("speak-en").checked = !speaksChinese();
+  for (const input of document.querySelectorAll(".speak")) input.addEventListener("change", speak);
+  document.querySelector(".detail").hidden = !state.kind;
   for (const kind of DATA.kinds) {
-    const button = element("button", { type: "button", "data-id": kind.id }, kind.name);
+    const button = element("button", { type: "button", "data-id": kind.id }, t(kind.name));
     button.addEventListener("click", () => chooseKind(kind));
     byId("kinds").append(button);
   }
@@ -266,7 +295,8 @@ function start() {
   });
   addEventListener("resize", () => showLinks(state.pinned));
   drawLegend();
-  chooseKind(state.kind);
+  openAtWord();
+  speak();
 }
 start();
 )js";

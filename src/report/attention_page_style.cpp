@@ -1,4 +1,8 @@
+#include <fmt/format.h>
+
 #include "report/attention_page_parts.h"
+#include "report/html.h"
+#include "report/page_texts.h"
 
 namespace dragoman::report::attention_page_parts {
 
@@ -8,7 +12,8 @@ std::string_view style_sheet() {
   color-scheme: light dark;
   --paper: #fbfaf7; --card: #ffffff; --ink: #1f2429; --soft: #5b636b; --line: #e4e0d8; --ground: #f3f1eb;
   --c0: #2a5d8f; --c1: #b3501e; --chosen: #e6eef6;
-  --serif: Charter, "Bitstream Charter", "Iowan Old Style", "Palatino Linotype", Georgia, serif;
+  --serif: Charter, "Bitstream Charter", "Iowan Old Style", "Palatino Linotype", Georgia,
+    "Times New Roman", "Liberation Serif", "Noto Serif", "DejaVu Serif", serif;
   --sans: system-ui, -apple-system, "Segoe UI", Roboto, "Noto Sans", "Helvetica Neue", Arial, sans-serif;
 }
 @media (prefers-color-scheme: dark) {
@@ -20,14 +25,15 @@ std::string_view style_sheet() {
 * { box-sizing: border-box; }
 html { -webkit-text-size-adjust: 100%; text-size-adjust: 100%; }
 body { margin: 0; background: var(--paper); color: var(--ink); font: 16px/1.55 var(--sans); }
-main { max-width: 76rem; margin: 0 auto; padding: 3rem 1.5rem 4rem; }
+main { max-width: 76rem; margin: 0 auto; padding: 1.4rem 1.5rem 4rem; }
 h1, h2 { font-family: var(--serif); font-weight: 600; line-height: 1.2; }
 h1 { font-size: 2.2rem; margin: 0; letter-spacing: -0.01em; }
 h2 { font-size: 1.4rem; margin: 0; }
 .sentences { display: grid; grid-template-columns: max-content 1fr; gap: 0.2rem 1.2rem; margin: 1rem 0 0; }
 .from-word { margin: 1.5rem 0; display: flex; flex-wrap: wrap; gap: 0 1.5rem; }
 .from-word h2 { flex-basis: 100%; }
-.from-word figure { margin: 0.5rem 0; flex: 1 1 20rem; max-width: 30rem; }
+.from-word figure { margin: 0.5rem 0; flex: 1 1 20rem; max-width: 30rem; min-width: 0; overflow-x: auto; }
+.from-word .finding { flex-basis: 100%; margin: 0.4rem 0; }
 .from-word figcaption { color: var(--soft); font-size: 0.9rem; }
 .sentences dt { color: var(--soft); font-size: 0.9rem; line-height: 1.8; }
 .sentences dd { margin: 0; font-family: var(--serif); font-size: 1.12rem; overflow-wrap: anywhere; }
@@ -88,21 +94,22 @@ svg text.on { font-weight: 700; }
 )css";
 }
 
-std::string_view body() {
-  return R"html(<noscript><p class="note">This page draws its attention maps with a script inside it; please allow scripts for this file.</p></noscript>
-<div class="kinds" id="kinds" role="group" aria-label="Kind of attention"></div>
-<p class="note" id="note"></p>
-<section class="overview" id="overview" aria-label="All layers and heads"></section>
-<section class="detail" aria-label="The chosen head">
-<header><h2 id="chosen"></h2><p class="readout" id="readout" aria-live="polite"></p></header>
-<div class="card"><h3>Heat map</h3>
-<div class="map" id="map" tabindex="0" role="group" aria-label="Heat map. Arrow keys move from cell to cell; the weight is read out above."></div>
-<div class="legend" id="legend" aria-hidden="true"></div></div>
-<div class="card"><h3>Who looks at whom</h3>
-<div class="links" id="links"></div>
-<p class="note">Point at a token, or move to it with the Tab key; a click keeps it.</p></div>
-</section>
-)html";
+std::string body() {
+  const auto label = [](std::string_view english) {
+    return fmt::format("data-label=\"{0}\" aria-label=\"{0}\"", escape_html(english));
+  };
+  return "<noscript><p class=\"note\">" +
+         said("This page draws its attention maps with a script inside it; please allow scripts for this file.") +
+         "</p></noscript>\n<div class=\"kinds\" id=\"kinds\" role=\"group\" " + label("Kind of attention") +
+         "></div>\n<p class=\"note\" id=\"note\"></p>\n<section class=\"overview\" id=\"overview\" " +
+         label("All layers and heads") + "></section>\n<section class=\"detail\" " + label("The chosen head") +
+         ">\n<header><h2 id=\"chosen\"></h2><p class=\"readout\" id=\"readout\" aria-live=\"polite\"></p></header>\n"
+         "<div class=\"card\"><h3>" +
+         said("Heat map") + "</h3>\n<div class=\"map\" id=\"map\" tabindex=\"0\" role=\"group\" " +
+         label("Heat map. Arrow keys move from cell to cell; the weight is read out above.") +
+         "></div>\n<div class=\"legend\" id=\"legend\" aria-hidden=\"true\"></div></div>\n<div class=\"card\"><h3>" +
+         said("Who looks at whom") + "</h3>\n<div class=\"links\" id=\"links\"></div>\n<p class=\"note\">" +
+         said("Point at a token, or move to it with the Tab key; a click keeps it.") + "</p></div>\n</section>\n";
 }
 
 }  // namespace dragoman::report::attention_page_parts

@@ -2,17 +2,20 @@
 
 #include <algorithm>
 #include <cmath>
+#include <utility>
 
 #include "base/error.h"
 #include "report/attention_page_token.h"
 #include "report/html.h"
+#include "report/page_texts.h"
 
 namespace dragoman::report {
 namespace {
 
 constexpr double kLine = 24, kCell = 20, kTop = 30, kGap = 12, kArcs = 150;
-constexpr double kCharacterWidth = 8.2;  // a little above the average at 14 px
-constexpr float kFaintest = 0.01F;       // thinner arcs are left out
+constexpr double kCharacterWidth = 8.2;             // a little above the average at 14 px
+constexpr double kSmallest = 0.95, kLargest = 1.2;  // of the drawing on the page: its text stays readable
+constexpr float kFaintest = 0.01F;                  // thinner arcs are left out
 
 void check_sizes(const TokenAttention& attention) {
   const size_t count = attention.tokens.size();
@@ -71,12 +74,12 @@ void draw_heads(const TokenAttention& attention, const Layout& layout, std::stri
                        kTop - 8, head + 1);
     for (size_t token = 0; token < attention.tokens.size(); ++token) {
       const float weight = attention.weights[head][token];
-      const std::string value = std::isfinite(weight) ? fmt::format("{:.3f}", weight) : "not a number";
+      const std::string value = std::isfinite(weight) ? fmt::format("{:.3f}", weight) : both("not a number");
       const std::string place = fmt::format(R"(x="{:.1f}" y="{:.1f}" width="{}" height="{}")", x + 1,
                                             middle_of(token) - kCell / 2, kCell - 2, kCell);
       svg += fmt::format(R"(<rect class="ta-ground" {}/><rect class="ta-cell" {} fill-opacity="{:.3f}">)", place, place,
                          shade(weight));
-      svg += fmt::format("<title>head {}: {} → {}: {}</title></rect>", head + 1,
+      svg += fmt::format("<title>{}: {} → {}: {}</title></rect>", both("head {0}", {fmt::to_string(head + 1)}),
                          escape_html(attention.tokens[attention.query]), escape_html(attention.tokens[token]), value);
     }
   }
@@ -94,7 +97,7 @@ void draw_arcs(const TokenAttention& attention, const Layout& layout, std::strin
     svg += fmt::format(
         R"(<path class="ta-arc" d="M{:.1f} {:.1f} C{:.1f} {:.1f} {:.1f} {:.1f} {:.1f} {:.1f}" stroke-width="{:.2f}" stroke-opacity="{:.3f}">)",
         right, from, bend, from, bend, to, left, to, 0.8 + 5.0 * weight, 0.2 + 0.8 * shade(weight));
-    svg += fmt::format("<title>mean of heads: {} → {}: {:.3f}</title></path>",
+    svg += fmt::format("<title>{}: {} → {}: {:.3f}</title></path>", both("mean of heads"),
                        escape_html(attention.tokens[attention.query]), escape_html(attention.tokens[token]), weight);
   }
 }
@@ -105,16 +108,20 @@ std::string attention_from_token_svg(const TokenAttention& attention) {
   check_sizes(attention);
   const Layout layout = layout_of(attention);
   std::string svg = fmt::format(
-      R"(<svg class="token-attention" viewBox="0 0 {:.0f} {:.0f}" style="max-width:{:.0f}px" role="img" aria-label="{}">)",
-      layout.width, layout.height, layout.width * 1.2, escape_html(attention.description));
+      R"(<svg class="token-attention" viewBox="0 0 {:.0f} {:.0f}" style="min-width:{:.0f}px;max-width:{:.0f}px" role="img" aria-label="{}">)",
+      layout.width, layout.height, layout.width * kSmallest, layout.width * kLargest,
+      escape_html(attention.description));
   svg +=
       "<style>.token-attention text{font:14px system-ui,\"Noto Sans\",sans-serif;fill:currentColor}"
-      ".token-attention .ta-query{font-weight:700}.token-attention .ta-head{font-size:11px;opacity:.75}"
+      ".token-attention .ta-query{font-weight:700}.token-attention .ta-head{font-size:12px;opacity:.75}"
       ".token-attention .ta-ground{fill:currentColor;fill-opacity:.06}.token-attention .ta-cell{fill:#2a5d8f}"
       ".token-attention .ta-arc{fill:none;stroke:#2a5d8f}@media (prefers-color-scheme:dark){"
       ".token-attention .ta-cell{fill:#7db3e3}.token-attention .ta-arc{stroke:#7db3e3}}</style>";
-  svg += fmt::format(R"(<text class="ta-head" x="{:.1f}" y="{:.1f}" text-anchor="end">head</text>)",
-                     layout.cells_left - 4, kTop - 8);
+  for (const auto& [css_class, language] :
+       {std::pair("en", PageLanguage::kEnglish), std::pair("zh", PageLanguage::kChinese)}) {
+    svg += fmt::format(R"(<text class="ta-head {}" x="{:.1f}" y="{:.1f}" text-anchor="end">{}</text>)", css_class,
+                       layout.cells_left - 4, kTop - 8, text_in(language, "head"));
+  }
   for (size_t token = 0; token < attention.tokens.size(); ++token) {
     svg += fmt::format(R"(<text{} x="{:.1f}" y="{:.1f}" text-anchor="end">{}</text>)",
                        token == attention.query ? R"( class="ta-query")" : "", layout.cells_left - kGap / 2,

@@ -138,7 +138,7 @@ void draw_axes(const Chart& chart, const Axes& axes, std::string& svg) {
                        base_line + 17, format_tick(tick));
   }
   svg += fmt::format(R"(<text class="axis-name" x="{:.1f}" y="{:.1f}" text-anchor="end">{}</text>)", kLeft + kPlotWidth,
-                     base_line + 33, escape_html(chart.x_label));
+                     base_line + 33, escape_html(text_in(chart.language, chart.x_label)));
 }
 
 void draw_line(const Stretch& points, const Axes& axes, const std::string& css_class, std::string& svg) {
@@ -149,12 +149,19 @@ void draw_line(const Stretch& points, const Axes& axes, const std::string& css_c
   svg += R"("/>)";
 }
 
+// The pattern with the name of the series, the value, the name of the x axis and the place on it.
+std::string place_text(const Chart& chart, std::string_view pattern, const ChartSeries& series, const Point& point) {
+  const auto word = [&](const std::string& name) { return std::string(text_in(chart.language, name)); };
+  return text_in(chart.language, pattern,
+                 {word(series.name), format_value(point.y), word(chart.x_label), format_value(point.x)});
+}
+
 void draw_dots(const Stretch& points, const Axes& axes, const Chart& chart, const ChartSeries& series,
                std::string& svg) {
   for (const Point& point : thinned(points, kMaxDots)) {
-    svg += fmt::format(R"(<circle class="hit" cx="{:.1f}" cy="{:.1f}" r="7"><title>{}: {} at {} {}</title></circle>)",
-                       axes.x(point.x), axes.y(point.y), escape_html(series.name), format_value(point.y),
-                       escape_html(chart.x_label), format_value(point.x));
+    svg +=
+        fmt::format(R"(<circle class="hit" cx="{:.1f}" cy="{:.1f}" r="7"><title>{}</title></circle>)", axes.x(point.x),
+                    axes.y(point.y), escape_html(place_text(chart, "{0}: {1} at {2} {3}", series, point)));
   }
 }
 
@@ -206,23 +213,21 @@ void draw_best(const Chart& chart, const Axes& axes, std::string& svg) {
   if (!best) {
     return;
   }
-  svg += fmt::format(
-      R"(<circle class="best series-{}" cx="{:.1f}" cy="{:.1f}" r="4.5"><title>best {}: {} at {} {}</title></circle>)",
-      chart.series.size() - 1, axes.x(best->x), axes.y(best->y), escape_html(chart.series.back().name),
-      format_value(best->y), escape_html(chart.x_label), format_value(best->x));
+  svg += fmt::format(R"(<circle class="best series-{}" cx="{:.1f}" cy="{:.1f}" r="4.5"><title>{}</title></circle>)",
+                     chart.series.size() - 1, axes.x(best->x), axes.y(best->y),
+                     escape_html(place_text(chart, "best {0}: {1} at {2} {3}", chart.series.back(), *best)));
 }
 
 // What the drawing says, in words.
 std::string description(const Chart& chart, bool is_empty) {
-  std::string text = "Line chart: " + chart.title;
+  std::string text = text_in(chart.language, "Line chart: {0}", {std::string(text_in(chart.language, chart.title))});
   for (const ChartSeries& series : chart.series) {
     const auto last = last_point(series);
     if (last) {
-      text += fmt::format("; {} ends at {} ({} {})", series.name, format_value(last->y), chart.x_label,
-                          format_value(last->x));
+      text += place_text(chart, "; {0} ends at {1} ({2} {3})", series, *last);
     }
   }
-  return is_empty ? text + "; no values yet" : text;
+  return is_empty ? text + "; " + std::string(text_in(chart.language, "no values yet")) : text;
 }
 
 // 0.0005 -> "5e-4": shorter than printf's "5e-04".
@@ -312,8 +317,8 @@ std::string line_chart(const Chart& chart) {
   std::string svg = fmt::format(R"(<svg class="chart" viewBox="0 0 {} {}" role="img" aria-label="{}">)", kWidth,
                                 kHeight, escape_html(description(chart, axes.is_empty())));
   if (axes.is_empty()) {
-    svg += fmt::format(R"(<text class="empty" x="{}" y="{}" text-anchor="middle">no values yet</text>)", kWidth / 2,
-                       kHeight / 2);
+    svg += fmt::format(R"(<text class="empty" x="{}" y="{}" text-anchor="middle">{}</text>)", kWidth / 2, kHeight / 2,
+                       text_in(chart.language, "no values yet"));
   } else {
     draw_axes(chart, axes, svg);
     for (size_t i = 0; i < chart.series.size(); ++i) {

@@ -4,6 +4,8 @@
 #include <string_view>
 #include <vector>
 
+#include "report/page_texts.h"
+
 namespace dragoman::report {
 
 /// Returns about `target` round numbers in [low, high], in increasing order. Their distance is 1, 2 or 5 times a power
@@ -31,8 +33,9 @@ struct Chart {
   std::string x_label = "step";
   std::string y_label;
   std::vector<ChartSeries> series;
-  bool starts_at_zero = false;        ///< the y axis includes 0
-  ChartBest best = ChartBest::kNone;  ///< the point of the last series that is marked
+  bool starts_at_zero = false;                     ///< the y axis includes 0
+  ChartBest best = ChartBest::kNone;               ///< the point of the last series that is marked
+  PageLanguage language = PageLanguage::kEnglish;  ///< names in the table of page_texts.h are shown in it
 };
 
 /// Returns the chart as one inline <svg> element, which is well-formed XML without external resources. It has axes with

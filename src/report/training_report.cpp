@@ -4,6 +4,7 @@
 
 #include "base/files.h"
 #include "report/html.h"
+#include "report/page_texts.h"
 #include "report/progress_line.h"
 #include "report/svg_heat_map.h"
 #include "report/training_report_parts.h"
@@ -26,12 +27,14 @@ std::string attention_maps(const std::vector<HeatMap>& maps) {
   if (maps.empty()) {
     return "";
   }
-  std::string html =
-      "<section><h2>Attention</h2>\n<p class=\"note\">Each row is a position that looks; the fuller the colour "
-      "of a cell, the more it takes from the position of that column. Each row adds up to 1.</p>\n"
-      "<div class=\"grid-of-charts\">\n";
+  std::string html = "<section><h2>" + said("Attention") + "</h2>\n<p class=\"note\">" +
+                     said(
+                         "Each row is a position that looks; the fuller the colour of a cell, the more it takes from "
+                         "the position of that column. Each row adds up to 1.") +
+                     "</p>\n<div class=\"grid-of-charts\">\n";
   for (const HeatMap& map : maps) {
-    html += "<figure><figcaption>" + escape_html(map.title) + "</figcaption>" + heat_map(map) + "</figure>\n";
+    html += "<figure><figcaption>" + said(map.title) + "</figcaption><div class=\"scroll\" tabindex=\"0\">" +
+            heat_map(map) + "</div></figure>\n";
   }
   return html + "</div></section>\n";
 }
@@ -39,23 +42,24 @@ std::string attention_maps(const std::vector<HeatMap>& maps) {
 std::string facts(const std::vector<ReportFactGroup>& groups) {
   std::string tables;
   for (const ReportFactGroup& group : groups) {
-    tables += "<table><caption>" + escape_html(group.title) + "</caption><tbody>";
+    tables += "<table><caption>" + said(group.title) + "</caption><tbody>";
     for (const ReportFact& fact : group.facts) {
-      tables +=
-          R"(<tr><th scope="row">)" + escape_html(fact.name) + "</th><td>" + escape_html(fact.value) + "</td></tr>";
+      tables += R"(<tr><th scope="row">)" + said(fact.name) + "</th><td>" + escape_html(fact.value) + "</td></tr>";
     }
     tables += "</tbody></table>\n";
   }
-  return tables.empty() ? "" : "<section><h2>The run</h2>\n<div class=\"facts\">\n" + tables + "</div></section>\n";
+  return tables.empty()
+             ? ""
+             : "<section><h2>" + said("The run") + "</h2>\n<div class=\"facts\">\n" + tables + "</div></section>\n";
 }
 
 std::string events(const MetricsHistory& metrics) {
   if (metrics.events.empty()) {
     return "";
   }
-  std::string html = "<section><h2>What happened</h2>\n<table class=\"events\"><tbody>";
+  std::string html = "<section><h2>" + said("What happened") + "</h2>\n<table class=\"events\" lang=\"en\"><tbody>";
   for (const EventRow& event : metrics.events) {
-    html += fmt::format("<tr><td>step {}</td><td>{}</td></tr>", format_count(event.step),
+    html += fmt::format("<tr><td>{}</td><td>{}</td></tr>", said("step {0}", {format_count(event.step)}),
                         escape_html(event.text.empty() ? event.name : event.text));
   }
   return html + "</tbody></table></section>\n";
@@ -71,33 +75,33 @@ std::string head(const ReportData& data) {
       "<!DOCTYPE html>\n<html lang=\"en\">\n<head>\n<meta charset=\"utf-8\"/>\n"
       "<meta name=\"viewport\" content=\"width=device-width, initial-scale=1\"/>\n"
       "<meta http-equiv=\"Content-Security-Policy\" content=\"default-src 'none'; style-src 'unsafe-inline'\"/>\n"
-      "<title>{}</title>\n<style>{}</style>\n</head>\n",
-      escape_html(data.title), report_parts::style_sheet());
+      "<title>{}</title>\n<style>{}{}</style>\n</head>\n",
+      escape_html(data.title), report_parts::style_sheet(), language_style());
 }
 
 std::string opening(const ReportData& data) {
-  std::string html = "<header><h1>" + escape_html(data.title) + "</h1>\n<p class=\"subtitle\">";
-  html += data.status.empty() ? "" : "<span class=\"status\">" + escape_html(data.status) + "</span>";
+  std::string html = "<header><h1>" + said(data.title) + "</h1>\n<p class=\"subtitle\">";
+  html += data.status.empty() ? "" : "<span class=\"status\">" + said(data.status) + "</span>";
   html += escape_html(data.subtitle) + "</p>\n";
   for (const std::string& warning : data.warnings) {
-    html += "<p class=\"warning\" role=\"note\">" + escape_html(warning) + "</p>\n";
+    html += "<p class=\"warning\" role=\"note\" lang=\"en\">" + escape_html(warning) + "</p>\n";
   }
   return html + "</header>\n";
 }
 
 std::string closing(const ReportData& data) {
   const std::string when = data.updated.empty() ? "" : ", " + escape_html(data.updated);
-  return "<footer>Written by dragoman" + when + "</footer>\n";
+  return "<footer>" + said("Written by dragoman") + when + "</footer>\n";
 }
 
 }  // namespace
 
 std::string render_report(const ReportData& data) {
-  return head(data) + "<body>\n<main>\n" + opening(data) + report_parts::headline(data.metrics) +
-         report_parts::curves(data.metrics) + report_parts::samples(data.samples) +
-         report_parts::figures(data.figures) + report_parts::attention_maps(data.attention) +
-         report_parts::facts(data.facts) + report_parts::events(data.metrics) + closing(data) +
-         "</main>\n</body>\n</html>\n";
+  return head(data) + "<body>\n" + std::string(language_switch()) + "<main>\n" + opening(data) +
+         report_parts::headline(data.metrics) + report_parts::curves(data.metrics) +
+         report_parts::samples(data.samples) + report_parts::figures(data.figures) +
+         report_parts::attention_maps(data.attention) + report_parts::facts(data.facts) +
+         report_parts::events(data.metrics) + closing(data) + "</main>\n</body>\n</html>\n";
 }
 
 void write_report(const std::filesystem::path& path, const ReportData& data) {

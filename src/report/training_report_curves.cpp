@@ -4,6 +4,7 @@
 #include <cmath>
 
 #include "report/html.h"
+#include "report/page_texts.h"
 #include "report/progress_line.h"
 #include "report/svg_chart.h"
 #include "report/training_report_parts.h"
@@ -30,13 +31,15 @@ bool has_values(const ChartSeries& series) {
   return std::any_of(series.y.begin(), series.y.end(), [](double y) { return std::isfinite(y); });
 }
 
-// The chart with its caption and key.
-std::string figure(const Chart& chart) {
-  std::string html = "<figure><figcaption><span>" + escape_html(chart.title) + "</span>";
+// The chart with its caption and key; drawn once for each language, of which the page shows one.
+std::string figure(Chart chart) {
+  std::string html = "<figure><figcaption><span>" + said(chart.title) + "</span>";
   for (size_t i = 0; i < chart.series.size() && chart.series.size() > 1; ++i) {
-    html += fmt::format(R"(<span class="key series-{}">{}</span>)", i, escape_html(chart.series[i].name));
+    html += fmt::format(R"(<span class="key series-{}">{}</span>)", i, said(chart.series[i].name));
   }
-  return html + "</figcaption>" + line_chart(chart) + "</figure>\n";
+  html += "</figcaption><div class=\"en\">" + line_chart(chart) + "</div>";
+  chart.language = PageLanguage::kChinese;
+  return html + "<div class=\"zh\">" + line_chart(chart) + "</div></figure>\n";
 }
 
 Chart loss_chart(const MetricsHistory& metrics) {
@@ -88,9 +91,10 @@ Chart train_chart(std::string title, const MetricsHistory& metrics, double Train
   return chart;
 }
 
+// `detail` is HTML.
 std::string tile(std::string_view name, const std::string& value, const std::string& detail) {
-  return fmt::format(R"(<div><dt>{}</dt><dd>{}<span class="detail">{}</span></dd></div>)", name, escape_html(value),
-                     escape_html(detail));
+  return fmt::format(R"(<div><dt>{}</dt><dd>{}<span class="detail">{}</span></dd></div>)", said(name),
+                     escape_html(value), detail);
 }
 
 enum class Best { kHighest, kLowest };
@@ -110,7 +114,9 @@ const ValidationRow* best_row(const std::vector<ValidationRow>& rows, double Val
 
 std::string best_tile(const MetricsHistory& metrics, std::string_view name, double ValidationRow::*value, Best which) {
   const ValidationRow* best = best_row(metrics.validation, value, which);
-  return best == nullptr ? "" : tile(name, fmt::format("{:.2f}", best->*value), "at step " + format_count(best->step));
+  return best == nullptr
+             ? ""
+             : tile(name, fmt::format("{:.2f}", best->*value), said("at step {0}", {format_count(best->step)}));
 }
 
 // The middle one of the measured speeds: robust against the slow first steps.
@@ -137,18 +143,18 @@ std::string headline(const MetricsHistory& metrics) {
                       best_tile(metrics, "Lowest perplexity", &ValidationRow::perplexity, Best::kLowest);
   if (!metrics.train.empty()) {
     const TrainRow& last = metrics.train.back();
-    tiles += tile("Updates", format_count(last.step), fmt::format("{:.1f} epochs", last.epoch));
+    tiles += tile("Updates", format_count(last.step), said("{0} epochs", {fmt::format("{:.1f}", last.epoch)}));
     tiles += tile("Training time", format_duration(last.seconds), "");
     const double speed = median_speed(metrics.train);
     if (std::isfinite(speed)) {
-      tiles += tile("Target tokens a second", format_count(std::llround(speed)), "median");
+      tiles += tile("Target tokens a second", format_count(std::llround(speed)), said("median"));
     }
   }
   return tiles.empty() ? "" : "<dl class=\"headline\">" + tiles + "</dl>\n";
 }
 
 std::string curves(const MetricsHistory& metrics) {
-  std::string html = "<section><h2>Curves</h2>\n<div class=\"grid-of-charts\">\n";
+  std::string html = "<section><h2>" + said("Curves") + "</h2>\n<div class=\"grid-of-charts\">\n";
   html += figure(loss_chart(metrics));
   html += figure(quality_chart(metrics));
   html += figure(perplexity_chart(metrics));

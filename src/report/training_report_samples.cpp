@@ -1,6 +1,7 @@
 #include <fmt/format.h>
 
 #include "report/html.h"
+#include "report/page_texts.h"
 #include "report/progress_line.h"
 #include "report/training_report_parts.h"
 
@@ -9,14 +10,15 @@ namespace {
 
 constexpr size_t kMaxEarlier = 30;  // translations folded under one sentence
 
+// `term` is HTML. The direction of the text is that of its first letters.
 std::string entry(const std::string& term, const std::string& text, std::string_view css_class = "") {
   const std::string attribute = css_class.empty() ? "" : fmt::format(R"( class="{}")", css_class);
-  const std::string shown = text.empty() ? "<span class=\"same\">(empty)</span>" : escape_html(text);
-  return fmt::format("<dt>{}</dt><dd{}>{}</dd>", escape_html(term), attribute, shown);
+  const std::string shown = text.empty() ? "<span class=\"same\">" + said("(empty)") + "</span>" : escape_html(text);
+  return fmt::format("<dt>{}</dt><dd{} dir=\"auto\">{}</dd>", term, attribute, shown);
 }
 
 std::string step_name(const SampleSet& set) {
-  return "step " + format_count(set.step);
+  return said("step {0}", {format_count(set.step)});
 }
 
 // The validations before the last, newest first, where the translation changed; long histories keep an even choice.
@@ -32,7 +34,7 @@ std::string earlier(const std::vector<SampleSet>& sets, size_t sentence) {
   if (entries.empty()) {
     return "";
   }
-  std::string html = "<details><summary>earlier translations</summary><dl>";
+  std::string html = "<details><summary>" + said("earlier translations") + "</summary><dl>";
   const size_t every = (entries.size() + kMaxEarlier - 1) / kMaxEarlier;
   for (size_t back = 0; back < entries.size(); back += every) {
     html += entries[entries.size() - 1 - back];
@@ -47,11 +49,12 @@ std::string samples(const std::vector<SampleSet>& sets) {
     return "";
   }
   const SampleSet& newest = sets.back();
-  std::string html = "<section><h2>Sample translations</h2>\n";
+  std::string html = "<section><h2>" + said("Sample translations") + "</h2>\n";
   for (size_t i = 0; i < newest.samples.size(); ++i) {
     const SampleTranslation& sample = newest.samples[i];
-    html += "<article class=\"sample\"><dl>" + entry("source", sample.source) + entry("reference", sample.reference) +
-            entry(step_name(newest), sample.hypothesis, "newest") + "</dl>" + earlier(sets, i) + "</article>\n";
+    html += "<article class=\"sample\"><dl>" + entry(said("source"), sample.source) +
+            entry(said("reference"), sample.reference) + entry(step_name(newest), sample.hypothesis, "newest") +
+            "</dl>" + earlier(sets, i) + "</article>\n";
   }
   return html + "</section>\n";
 }

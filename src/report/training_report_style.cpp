@@ -8,7 +8,8 @@ std::string_view style_sheet() {
   color-scheme: light dark;
   --paper: #fbfaf7; --card: #ffffff; --ink: #1f2429; --soft: #5b636b; --line: #e4e0d8; --grid: #eeebe4;
   --c0: #2a5d8f; --c1: #b3501e; --c2: #2f7350; --warn-ground: #fdf3dc; --warn-ink: #6d4a00; --ground: #f3f1eb;
-  --serif: Charter, "Bitstream Charter", "Iowan Old Style", "Palatino Linotype", Georgia, serif;
+  --serif: Charter, "Bitstream Charter", "Iowan Old Style", "Palatino Linotype", Georgia,
+    "Times New Roman", "Liberation Serif", "Noto Serif", "DejaVu Serif", serif;
   --sans: system-ui, -apple-system, "Segoe UI", Roboto, "Noto Sans", "Helvetica Neue", Arial, sans-serif;
 }
 @media (prefers-color-scheme: dark) {
@@ -20,7 +21,7 @@ std::string_view style_sheet() {
 * { box-sizing: border-box; }
 html { -webkit-text-size-adjust: 100%; text-size-adjust: 100%; }
 body { margin: 0; background: var(--paper); color: var(--ink); font: 16px/1.55 var(--sans); }
-main { max-width: 74rem; margin: 0 auto; padding: 3.2rem 1.5rem 4rem; }
+main { max-width: 74rem; margin: 0 auto; padding: 1.6rem 1.5rem 4rem; }
 h1, h2 { font-family: var(--serif); font-weight: 600; line-height: 1.2; text-wrap: balance; }
 h1 { font-size: 2.3rem; margin: 0; letter-spacing: -0.01em; }
 h2 { font-size: 1.45rem; margin: 3.2rem 0 1.1rem; }
@@ -52,6 +53,8 @@ figcaption .key.series-1::before { background: var(--c1); }
 figcaption .key.series-2::before { background: var(--c2); }
 figure .more { color: var(--soft); font-size: 0.88rem; margin: 0.5rem 0 0.3rem; }
 svg { display: block; width: 100%; height: auto; overflow: visible; }
+.scroll { overflow-x: auto; }
+.scroll:focus-visible { outline: 2px solid var(--c0); outline-offset: 2px; }
 svg text { fill: var(--ink); font-family: var(--sans); }
 .chart .tick, .chart .axis-name, .heat-map .axis-name { fill: var(--soft); font-size: 12px; }
 .chart .tick, .chart .end { font-variant-numeric: tabular-nums; }
@@ -104,8 +107,7 @@ footer { margin-top: 3.5rem; color: var(--soft); font-size: 0.85rem; }
   .headline { grid-template-columns: repeat(2, 1fr); }
   .headline dd { font-size: 1.45rem; }
   figure { padding: 0.8rem 0.8rem 0.5rem; }
-  .chart .tick, .chart .axis-name { font-size: 16px; }
-  .chart .end { font-size: 16px; }
+  .chart .tick, .chart .axis-name, .chart .end { font-size: 20.5px; } /* 11 px on a phone */
   .sample dl { grid-template-columns: 1fr; gap: 0; }
   .sample dd { margin-bottom: 0.4rem; }
 }

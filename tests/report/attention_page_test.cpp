@@ -5,10 +5,12 @@
 
 #include <cmath>
 #include <nlohmann/json.hpp>
+#include <regex>
 
 #include "base/error.h"
 #include "report/attention_page_from_word.h"
 #include "report/attention_page_token.h"
+#include "report/attention_page_word.h"
 #include "support/error_of.h"
 #include "support/markup_check.h"
 
@@ -123,16 +125,90 @@ TEST(AttentionFromWord, DrawsOneFigureALayerFromTheChosenWord) {
   AttentionPageData data = sample_page();
   data.from_word = "animal";
   const std::string page = attention_page(data);
-  EXPECT_EQ(count_of(page, "<figcaption>Encoder layer"), 2U);
+  EXPECT_EQ(count_of(page, "<figcaption>"), 2U);
+  EXPECT_THAT(page, HasSubstr("Where “animal” looks"));
+  EXPECT_THAT(page, HasSubstr("“animal”在看哪里"));
   expect_sound(attention_from_word(data));
-  EXPECT_THAT(attention_page(sample_page()), Not(HasSubstr("<figcaption>Encoder layer")));
+  EXPECT_THAT(attention_page(sample_page()), Not(HasSubstr("<figcaption>")));
+}
+
+/// A sentence whose word has three pieces, after a word that ends like it.
+AttentionPageData pieces_page() {
+  AttentionPageData data;
+  data.source_pieces = {"\u2581w", "ause", "\u2581be", "c", "ause", "\u2581it", ".", "</s>"};
+  data.encoder_self = {{std::vector<float>(64, 0.0F), std::vector<float>(64, 0.0F)}};
+  data.from_word = "because";
+  return data;
+}
+
+TEST(AttentionFromWord, AWordOfSeveralPiecesIsOneTokenWithTheMeanOfTheirRowsAndTheSumOfTheirColumns) {
+  AttentionPageData data = pieces_page();
+  std::vector<float>& weights = data.encoder_self[0][1];
+  weights[2 * 8 + 5] = 0.9F;  // "be" looks at "it"
+  weights[3 * 8 + 5] = 0.6F;
+  weights[3 * 8 + 2] = 0.3F;  // "c" looks at "be" and "ause"
+  weights[3 * 8 + 4] = 0.1F;
+  const WordPlace word = find_word(data);
+  EXPECT_EQ(word.begin, 2U);
+  EXPECT_EQ(word.end, 5U);
+  const TokenAttention attention = attention_from(data, word, 0);
+  EXPECT_EQ(attention.tokens, (std::vector<std::string>{"\u2581w", "ause", "because", "\u2581it", ".", "</s>"}));
+  EXPECT_EQ(attention.query, 2U);
+  EXPECT_FLOAT_EQ(attention.weights[1][3], 0.5F);
+  EXPECT_FLOAT_EQ(attention.weights[1][2], 0.4F / 3.0F);
+  expect_sound(attention_page(data));
+}
+
+TEST(AttentionFromWord, AWholeWordComesBeforeAPartOfOne) {
+  AttentionPageData data;
+  data.source_pieces = {"\u2581w", "it", "h", "\u2581it", ".", "</s>"};
+  data.from_word = "it";
+  EXPECT_EQ(find_word(data).begin, 3U);
+  data.source_pieces = {"\u2581w", "it", "h", "</s>"};
+  EXPECT_EQ(find_word(data).begin, 1U) << "without a whole word, the part";
+  data.source_pieces = {"\u2581it", "'", "s", "</s>"};
+  EXPECT_EQ(find_word(data).begin, 0U);
+}
+
+TEST(AttentionPage, OpensAtTheHeadInWhichTheWordLooksMostAtAnotherWord) {
+  AttentionPageData data = pieces_page();
+  data.encoder_self.push_back({std::vector<float>(64, 0.0F), std::vector<float>(64, 0.0F)});
+  for (size_t row = 2; row < 5; ++row) {
+    data.encoder_self[1][0][row * 8 + 5] = 0.7F;  // at "it"
+    data.encoder_self[0][1][row * 8 + 3] = 0.9F;  // at itself
+    data.encoder_self[0][0][row * 8 + 7] = 0.8F;  // at the end
+    data.encoder_self[1][1][row * 8 + 6] = 0.8F;  // at the full stop
+  }
+  EXPECT_EQ(data_of(attention_page(data))["open"], json({{"layer", 1}, {"head", 0}, {"row", 2}}));
+  EXPECT_THAT(attention_page(data), HasSubstr("It looks most at “it”: 0.70, layer 2, head 1."));
+  EXPECT_TRUE(data_of(attention_page(sample_page()))["open"].is_null());
+}
+
+TEST(AttentionPage, EveryTextOfTheScriptIsInBothLanguages) {
+  const std::string page = attention_page(sample_page());
+  const json chinese = data_of(page)["chinese"];
+  const std::regex pattern("\\Wt\\((?:[A-Za-z =<0\"]* \\? )?\"([^\"]+)\"(?: : \"([^\"]+)\")?");
+  size_t found = 0;
+  for (std::sregex_iterator match(page.begin(), page.end(), pattern), end; match != end; ++match) {
+    for (size_t group = 1; group < match->size(); ++group) {
+      if (const std::string text = (*match)[group]; !text.empty()) {
+        EXPECT_TRUE(chinese.contains(text)) << text;
+        ++found;
+      }
+    }
+  }
+  EXPECT_GE(found, 10U);
+  const json data = data_of(page);
+  for (const json& kind : data["kinds"]) {
+    EXPECT_TRUE(chinese.contains(kind["name"].get<std::string>()) && chinese.contains(kind["note"].get<std::string>()));
+  }
 }
 
 TEST(AttentionFromWord, NamesThePiecesWhenTheWordIsNotThere) {
   AttentionPageData data = sample_page();
   data.from_word = "street";
   EXPECT_EQ(test_support::error_of([&] { attention_from_word(data); }),
-            "attention: no piece of the sentence spells 'street'; its pieces are the, animal, </s>");
+            "attention: the sentence has no word 'street'; its pieces are the, animal, </s>");
 }
 
 TEST(AttentionFromToken, DrawsACellForEachHeadAndTokenAndAnArcForEachTokenLookedAt) {
@@ -141,8 +217,8 @@ TEST(AttentionFromToken, DrawsACellForEachHeadAndTokenAndAnArcForEachTokenLooked
   expect_sound(svg);
   EXPECT_EQ(count_of(svg, "<rect class=\"ta-cell\""), 6U);
   EXPECT_EQ(count_of(svg, "<path class=\"ta-arc\""), 2U) << "no arc to \"the\": its weight is 0";
-  EXPECT_THAT(svg, HasSubstr("<title>head 1: it \u2192 &lt;animal&gt;: 0.750</title>"));
-  EXPECT_THAT(svg, HasSubstr("<title>mean of heads: it \u2192 &lt;animal&gt;: 0.500</title>"));
+  EXPECT_THAT(svg, HasSubstr("<title>head 1 / 第 1 头: it \u2192 &lt;animal&gt;: 0.750</title>"));
+  EXPECT_THAT(svg, HasSubstr("<title>mean of heads / 各头的平均: it \u2192 &lt;animal&gt;: 0.500</title>"));
   EXPECT_THAT(svg, HasSubstr("aria-label=\"where &quot;it&quot; looks\""));
 }
 

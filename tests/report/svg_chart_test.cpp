@@ -160,7 +160,7 @@ TEST(HeatMap, DrawsACellAWeight) {
   expect_sound(svg);
   EXPECT_EQ(count_of(svg, "class=\"cell"), 6U);
   EXPECT_THAT(svg, HasSubstr("<title>&lt;a&gt; \u2192 z: 0.700</title>"));
-  EXPECT_THAT(svg, HasSubstr("<title>b \u2192 z: not a number</title>"));
+  EXPECT_THAT(svg, HasSubstr("<title>b \u2192 z: not a number / 不是数</title>"));
 }
 
 TEST(HeatMap, MayBeEmpty) {

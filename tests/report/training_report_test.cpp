@@ -4,6 +4,7 @@
 #include <gtest/gtest.h>
 
 #include <cmath>
+#include <utility>
 
 #include "base/files.h"
 #include "support/markup_check.h"
@@ -66,6 +67,43 @@ TEST(Report, ShowsTheNewestTranslationFirstAndFoldsTheEarlierOnes) {
   EXPECT_LT(fold, before);
   EXPECT_LT(before, oldest);
   EXPECT_EQ(count_of(page, "the animal"), 1U) << "source and reference are not repeated";
+}
+
+/// The texts of all elements that begin like this, up to the end of the element.
+std::vector<std::string> contents_of(const std::string& page, const std::string& open, const std::string& close) {
+  std::vector<std::string> contents;
+  for (size_t at = page.find(open); at != std::string::npos; at = page.find(open, at + 1)) {
+    contents.push_back(page.substr(at + open.size(), page.find(close, at) - at - open.size()));
+  }
+  return contents;
+}
+
+TEST(Report, SpeaksBothLanguages) {
+  ReportData data = sample_report();
+  data.title = "Training report";
+  data.status = "finished: all steps done";
+  data.facts[1].facts[0].name = "pairs kept";
+  data.figures.clear();
+  data.attention[0].title = "Cross-attention, last layer";
+  const std::string page = render_report(data);
+  EXPECT_THAT(page, HasSubstr("for=\"speak-zh\""));
+  size_t seen = 0;
+  for (const auto& [open, close] :
+       {std::pair("<h1>", "</h1>"), std::pair("<h2>", "</h2>"), std::pair("<figcaption>", "</figcaption>"),
+        std::pair("<caption>", "</caption>"), std::pair("<th scope=\"row\">", "</th>"), std::pair("<dt>", "</dt>"),
+        std::pair("<summary>", "</summary>"), std::pair("<span class=\"status\">", "</p>")}) {
+    for (const std::string& text : contents_of(page, open, close)) {
+      EXPECT_THAT(text, HasSubstr("class=\"zh\" lang=\"zh-Hans\">")) << open;
+      ++seen;
+    }
+  }
+  EXPECT_GT(seen, 25U);
+  EXPECT_EQ(count_of(page, "<svg class=\"chart\""), 12U) << "each chart in both languages";
+  EXPECT_THAT(page, HasSubstr("折线图：学习率"));
+}
+
+TEST(Report, TextsOfPeopleHaveTheirOwnDirection) {
+  EXPECT_THAT(render_report(sample_report()), HasSubstr("<dd dir=\"auto\">das Tier</dd>"));
 }
 
 TEST(Report, NeedsNothingFromOutside) {

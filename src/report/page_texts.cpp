@@ -1,0 +1,216 @@
+#include "report/page_texts.h"
+
+#include <fmt/args.h>
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <nlohmann/json.hpp>
+
+#include "base/json.h"
+#include "report/html.h"
+
+namespace dragoman::report {
+namespace {
+
+struct PageText {
+  std::string_view english, chinese;
+};
+
+constexpr PageText kTexts[] = {
+    // Charts and maps.
+    {"Line chart: {0}", "折线图：{0}"},
+    {"; {0} ends at {1} ({2} {3})", "；{0}止于 {1}（{2} {3}）"},
+    {"{0}: {1} at {2} {3}", "{0}：{2} {3} 时 {1}"},
+    {"best {0}: {1} at {2} {3}", "最佳{0}：{2} {3} 时 {1}"},
+    {"no values yet", "还没有数值"},
+    {"Heat map: {0}; {1} rows ({2}), {3} columns ({4})", "热图：{0}；{1} 行（{2}），{3} 列（{4}）"},
+    {"not a number", "不是数"},
+    {"step", "步数"},
+    // The report of a training.
+    {"Training report", "训练报告"},
+    {"training", "训练"},
+    {"finished", "已完成"},
+    {"finished: all steps done", "已完成：所有步数都已做完"},
+    {"finished: all epochs done", "已完成：所有轮次都已做完"},
+    {"finished: the time of the run is used up", "已完成：总时间已用完"},
+    {"stopped: time is up; run the same command to go on", "已停止：时间到；运行同一命令即可继续"},
+    {"stopped by a signal; run the same command to go on", "已被信号停止；运行同一命令即可继续"},
+    {"finished: no improvement any more", "已完成：不再有进步"},
+    {"Written by dragoman", "由 dragoman 生成"},
+    {"Best BLEU", "最佳 BLEU"},
+    {"Best chrF", "最佳 chrF"},
+    {"Lowest perplexity", "最低困惑度"},
+    {"at step {0}", "第 {0} 步"},
+    {"Updates", "更新次数"},
+    {"{0} epochs", "{0} 轮"},
+    {"Training time", "训练时间"},
+    {"Target tokens a second", "每秒目标词元数"},
+    {"median", "中位数"},
+    {"Curves", "曲线"},
+    {"Loss, nats per target token", "损失（每个目标词元的 nat）"},
+    {"training (smoothed)", "训练（平滑后）"},
+    {"validation", "验证"},
+    {"Validation perplexity", "验证困惑度"},
+    {"perplexity", "困惑度"},
+    {"Translation quality on validation", "验证集上的翻译质量"},
+    {"Learning rate", "学习率"},
+    {"Gradient norm before clipping", "裁剪前的梯度范数"},
+    {"R-Drop: divergence of the two passes, nats per target token", "R-Drop：两次前向的散度（每个目标词元的 nat）"},
+    {"Sample translations", "翻译样例"},
+    {"source", "原文"},
+    {"reference", "参考译文"},
+    {"step {0}", "第 {0} 步"},
+    {"earlier translations", "更早的译文"},
+    {"(empty)", "（空）"},
+    {"Attention", "注意力"},
+    {"Each row is a position that looks; the fuller the colour of a cell, the more it takes from the position of that "
+     "column. Each row adds up to 1.",
+     "每一行是一个正在看的位置；格子的颜色越深，它从那一列的位置取得越多。每行之和为 1。"},
+    {"Encoder self-attention, last layer", "编码器自注意力，最后一层"},
+    {"Cross-attention, last layer", "交叉注意力，最后一层"},
+    {"target", "译文"},
+    {"The run", "本次训练"},
+    {"What happened", "大事记"},
+    // Facts of a run.
+    {"Model", "模型"},
+    {"Data", "数据"},
+    {"Training", "训练"},
+    {"Machine", "机器"},
+    {"Memory", "内存"},
+    {"preset", "预设"},
+    {"parameters", "参数"},
+    {"layers", "层数"},
+    {"d_model / d_ff / heads", "d_model / d_ff / 头数"},
+    {"norm", "层归一化"},
+    {"vocabulary", "词表"},
+    {"pairs read", "读入的句对"},
+    {"pairs kept", "保留的句对"},
+    {"source tokens", "源语言词元"},
+    {"target tokens", "目标语言词元"},
+    {"batch", "批"},
+    {"schedule", "学习率计划"},
+    {"label smoothing", "标签平滑"},
+    {"precision of products", "乘积精度"},
+    {"seed", "随机种子"},
+    {"attention dropout", "注意力 dropout"},
+    {"activation dropout", "激活 dropout"},
+    {"source word dropout", "源语言词 dropout"},
+    {"target word dropout", "目标语言词 dropout"},
+    {"sub-word sampling", "子词采样"},
+    {"moving average", "滑动平均"},
+    {"processor", "处理器"},
+    {"instruction set", "指令集"},
+    {"workers", "工作线程"},
+    {"weights", "权重"},
+    {"optimizer", "优化器"},
+    {"gradients", "梯度"},
+    {"packed weights", "打包的权重"},
+    {"activations", "激活"},
+    {"scratch", "临时空间"},
+    {"averaging", "平均"},
+    {"text and program", "文本和程序"},
+    {"peak", "峰值"},
+    {"budget", "预算"},
+    // The attention page.
+    {"translation", "译文"},
+    {"Where “{0}” looks", "“{0}”在看哪里"},
+    {"Encoder layer {0}: a column is a head, the arcs are the mean of the heads",
+     "编码器第 {0} 层：每列是一个头，弧线是各头的平均"},
+    {"It looks most at “{0}”: {1}, layer {2}, head {3}. That head is the one shown below.",
+     "它最关注“{0}”：{1}，第 {2} 层第 {3} 头。下面显示的就是这个头。"},
+    {"encoder layer {0}, attention from '{1}'", "编码器第 {0} 层，“{1}”的注意力"},
+    {"head", "头"},
+    {"head {0}", "第 {0} 头"},
+    {"layer {0}", "第 {0} 层"},
+    {"mean", "平均"},
+    {"mean of heads", "各头的平均"},
+    {"layer {0}, head {1}", "第 {0} 层第 {1} 头"},
+    {"layer {0}, mean of heads", "第 {0} 层各头的平均"},
+    {"{0}, {1}", "{0}，{1}"},
+    {"This page draws its attention maps with a script inside it; please allow scripts for this file.",
+     "本页用内嵌脚本绘制注意力图；请允许此文件运行脚本。"},
+    {"Kind of attention", "注意力的种类"},
+    {"All layers and heads", "所有层和头"},
+    {"The chosen head", "选中的头"},
+    {"Heat map", "热图"},
+    {"Heat map. Arrow keys move from cell to cell; the weight is read out above.",
+     "热图。方向键在格子间移动，权重在上方读出。"},
+    {"Who looks at whom", "谁在看谁"},
+    {"Point at a token, or move to it with the Tab key; a click keeps it.",
+     "把指针移到一个词元上，或用 Tab 键移到它；单击则保持。"},
+    {"tokens that look", "正在看的词元"},
+    {"tokens looked at", "被看的词元"},
+    {"{0} looks at {1}", "{0} 关注 {1}"},
+    {"{0} is looked at by {1}", "关注 {0} 的有 {1}"},
+    {"There are no attention weights in this page.", "本页没有注意力权重。"},
+    {"Encoder self-attention", "编码器自注意力"},
+    {"Each source token looks at all source tokens.", "每个源词元看所有源词元。"},
+    {"Cross-attention", "交叉注意力"},
+    {"Each target token, as it is predicted, looks at the source tokens.", "每个目标词元在被预测时看源词元。"},
+    {"Decoder self-attention", "解码器自注意力"},
+    {"Each token that the decoder has read looks at itself and those before it.",
+     "解码器读过的每个词元看自己和前面的词元。"},
+};
+
+std::string filled(std::string_view pattern, const std::vector<std::string>& values) {
+  fmt::dynamic_format_arg_store<fmt::format_context> arguments;
+  for (const std::string& value : values) {
+    arguments.push_back(value);
+  }
+  return values.empty() ? std::string(pattern) : fmt::vformat(pattern, arguments);
+}
+
+}  // namespace
+
+std::string_view text_in(PageLanguage language, std::string_view english) {
+  const auto* found = std::ranges::find(kTexts, english, &PageText::english);
+  const bool is_other = language == PageLanguage::kChinese && found != std::ranges::end(kTexts);
+  return is_other ? found->chinese : english;
+}
+
+std::string text_in(PageLanguage language, std::string_view english, const std::vector<std::string>& values) {
+  return filled(text_in(language, english), values);
+}
+
+std::string said(std::string_view english, const std::vector<std::string>& values) {
+  const std::string first = escape_html(filled(english, values));
+  if (text_in(PageLanguage::kChinese, english) == english) {
+    return first;
+  }
+  return fmt::format(R"(<span class="en" lang="en">{}</span><span class="zh" lang="zh-Hans">{}</span>)", first,
+                     escape_html(text_in(PageLanguage::kChinese, english, values)));
+}
+
+std::string both(std::string_view english, const std::vector<std::string>& values) {
+  const bool is_one = text_in(PageLanguage::kChinese, english) == english;
+  return filled(english, values) + (is_one ? "" : " / " + text_in(PageLanguage::kChinese, english, values));
+}
+
+std::string_view language_switch() {
+  return R"html(<input type="radio" class="speak" name="language" id="speak-en" checked="checked"/><label for="speak-en" lang="en">English</label>
+<input type="radio" class="speak" name="language" id="speak-zh"/><label for="speak-zh" lang="zh-Hans">中文</label>
+)html";
+}
+
+std::string_view language_style() {
+  return R"css(
+#speak-en:checked ~ main .zh, #speak-zh:checked ~ main .en { display: none; }
+.speak { position: absolute; width: 1px; height: 1px; opacity: 0; }
+.speak + label { display: inline-block; margin: 0.8rem 0 0 0.6rem; padding: 0.2rem 0.8rem; border: 1px solid transparent;
+  border-radius: 99px; color: var(--soft); font-size: 0.9rem; cursor: pointer; }
+.speak:first-of-type + label { margin-left: 1.5rem; }
+.speak:checked + label { color: var(--ink); border-color: var(--line); }
+.speak:focus-visible + label { outline: 2px solid var(--c0); outline-offset: 2px; }
+@media print { .speak, .speak + label { display: none; } }
+)css";
+}
+
+std::string chinese_texts() {
+  nlohmann::json texts = nlohmann::json::object();
+  for (const PageText& text : kTexts) {
+    texts[std::string(text.english)] = text.chinese;
+  }
+  return base::dump_json(texts);
+}
+
+}  // namespace dragoman::report
