@@ -1,17 +1,5 @@
-// Talking to the server. Every failure becomes an Error whose message is the server's own sentence.
-
-async function read(response) {
-  let body;
-  try {
-    body = await response.json();
-  } catch {
-    throw new Error(`${response.status} ${response.statusText}`);
-  }
-  if (!response.ok) {
-    throw new Error(body.error || body.message || `${response.status} ${response.statusText}`);
-  }
-  return body;
-}
+// Requests to the server. Each failure becomes a ServerError, which says what went wrong in the language of the page.
+import { ServerError } from "/assets/errors.js";
 
 let apiKey = "";
 
@@ -20,23 +8,48 @@ export function setApiKey(key) {
   apiKey = key;
 }
 
-async function post(path, body, signal) {
-  return read(await fetch(path, {
+export function isAbort(error) {
+  return error.name === "AbortError";
+}
+
+async function send(path, options) {
+  let response, body = null;
+  try {
+    response = await fetch(path, options);
+  } catch (error) {
+    throw isAbort(error) ? error : new ServerError({});
+  }
+  try {
+    body = await response.json();
+  } catch (error) { // a page of a proxy, or an answer that was cut
+    if (isAbort(error)) throw error;
+  }
+  if (response.ok && body !== null) return body;
+  const seconds = Number.parseFloat(response.headers.get("Retry-After"));
+  throw new ServerError({
+    status: response.ok ? 0 : response.status,
+    text: String(body?.error || body?.message || ""),
+    retryAfter: Number.isFinite(seconds) ? seconds : null,
+  });
+}
+
+function post(path, body, signal) {
+  return send(path, {
     method: "POST",
     headers: { "Content-Type": "application/json" },
     body: JSON.stringify(apiKey ? { ...body, api_key: apiKey } : body),
     signal,
-  }));
+  });
 }
 
 /// [{code, name, targets: [code]}]
-export async function languages() {
-  return read(await fetch("/languages"));
+export function languages() {
+  return send("/languages");
 }
 
 /// What the server asks of its clients: {keyRequired, charLimit, ...}
-export async function settings() {
-  return read(await fetch("/frontend/settings"));
+export function settings() {
+  return send("/frontend/settings");
 }
 
 /// {translatedText, alternatives}
@@ -49,11 +62,11 @@ export function inspect(body, signal) {
   return post("/v1/inspect", body, signal);
 }
 
-/// What is known about the model of a language pair.
-export async function modelCard(source, target) {
-  return read(await fetch(`/v1/model?source=${encodeURIComponent(source)}&target=${encodeURIComponent(target)}`));
-}
+const cards = new Map();
 
-export function isAbort(error) {
-  return error.name === "AbortError";
+/// What is known about the model of a language pair; asked for once. `examples` are sentences of its validation text.
+export async function modelCard(source, target) {
+  const path = `/v1/model?source=${encodeURIComponent(source)}&target=${encodeURIComponent(target)}`;
+  if (!cards.has(path)) cards.set(path, await send(path));
+  return cards.get(path);
 }

@@ -2,6 +2,7 @@
 
 const kSvg = "http://www.w3.org/2000/svg";
 const kMath = "http://www.w3.org/1998/Math/MathML";
+const kLongestUndo = 50_000; // characters; typing longer texts for the reader takes browsers seconds
 
 function append(node, children) {
   for (const child of children.flat(Infinity)) {
@@ -51,6 +52,77 @@ export function math(tag, ...children) {
 export function replace(node, ...children) {
   node.replaceChildren();
   return append(node, children);
+}
+
+/// Puts a text in the place of the text of a field, so that undo brings the old one back. The focus stays where it is.
+export function replaceText(field, text) {
+  if (field.value === text) return;
+  const focused = document.activeElement;
+  field.focus({ preventScroll: true });
+  field.select();
+  const isTyped = text.length < kLongestUndo && (text ? document.execCommand("insertText", false, text) : document.execCommand("delete"));
+  if (!isTyped || field.value !== text) field.value = text;
+  if (focused !== field && focused !== document.body) focused?.focus({ preventScroll: true });
+}
+
+/// Changes the children of a node whose text stays the same, and keeps what is selected in it.
+export function keepSelection(node, change) {
+  const selection = document.getSelection();
+  const isInside = selection.rangeCount && node.contains(selection.anchorNode) && node.contains(selection.focusNode);
+  const offsetOf = (inner, offset) => {
+    const range = document.createRange();
+    range.setStart(node, 0);
+    range.setEnd(inner, offset);
+    return range.toString().length;
+  };
+  const places = isInside ? [offsetOf(selection.anchorNode, selection.anchorOffset), offsetOf(selection.focusNode, selection.focusOffset)] : null;
+  change();
+  if (places && places[0] !== places[1]) selection.setBaseAndExtent(...placeOf(node, places[0]), ...placeOf(node, places[1]));
+}
+
+// The text node and the offset in it that `offset` characters of `node` lead to.
+function placeOf(node, offset) {
+  const walk = document.createTreeWalker(node, NodeFilter.SHOW_TEXT);
+  let last = node;
+  for (let text = walk.nextNode(); text; text = walk.nextNode()) {
+    if (offset <= text.length) return [text, offset];
+    offset -= text.length;
+    last = text;
+  }
+  return [last, last === node ? 0 : last.length];
+}
+
+/// Copies a text; false if the browser did not let the page.
+export async function copyText(text) {
+  try {
+    await navigator.clipboard.writeText(text);
+    return true;
+  } catch { /* browsers have no clipboard for addresses without TLS other than this machine's */ }
+  const focused = document.activeElement;
+  const field = el("textarea", { class: "hidden", "aria-hidden": "true" });
+  field.value = text;
+  document.body.append(field);
+  field.select();
+  let isCopied = false;
+  try {
+    isCopied = document.execCommand("copy");
+  } finally {
+    field.remove();
+    focused?.focus({ preventScroll: true });
+  }
+  return isCopied;
+}
+
+/// Saves a text as a file.
+export function download(name, text) {
+  const address = URL.createObjectURL(new Blob([text], { type: "text/plain;charset=utf-8" }));
+  el("a", { href: address, download: name }).click();
+  setTimeout(() => URL.revokeObjectURL(address), 1000);
+}
+
+/// 12345 as "12 345", with narrow spaces that do not break.
+export function groupedNumber(number) {
+  return number.toLocaleString("en").replaceAll(",", "\u202f");
 }
 
 /// Says something to screen readers.

@@ -3,10 +3,11 @@ import { languages, setApiKey, settings } from "/assets/api.js";
 import { CardView } from "/assets/card.js";
 import { el, icon, kIcons, replace } from "/assets/dom.js";
 import { InsideView } from "/assets/inside.js";
-import { speak, t } from "/assets/strings.js";
+import { said, speak, t } from "/assets/strings.js";
 import { TranslateView } from "/assets/translate.js";
 
 const kViews = ["translate", "inside", "card"];
+const kPause = 10_000; // milliseconds until a server that refused is asked again
 
 // What the reader chose last time, where the browser lets a page remember.
 const memory = {
@@ -19,16 +20,17 @@ const pair = { source: "", target: "" };
 let language = memory.get("language") ?? (navigator.language.startsWith("zh") ? "zh" : "en");
 if (!["en", "zh"].includes(language)) language = "en";
 
-function paintTheme(theme) {
-  document.documentElement.dataset.theme = theme;
-  replace(byId("theme"), icon(theme === "dark" ? kIcons.sun : kIcons.moon));
-}
-const preferred = window.matchMedia("(prefers-color-scheme: dark)");
-paintTheme(memory.get("theme") ?? (preferred.matches ? "dark" : "light"));
+const root = document.documentElement; // theme.js has given it its theme
+const isDark = () => root.dataset.theme === "dark";
+const paintTheme = () => replace(byId("theme"), icon(isDark() ? kIcons.sun : kIcons.moon));
+paintTheme();
 speak(language);
 
 const views = {
-  translate: new TranslateView(byId("view-translate"), pair, (text) => { views.inside.input.value = text; views.inside.sentence = null; open("inside"); }),
+  translate: new TranslateView(byId("view-translate"), pair, {
+    onInside: (text) => { views.inside.input.value = text; views.inside.sentence = null; open("inside"); },
+    onMissing: () => start(),
+  }),
   inside: new InsideView(byId("view-inside"), null),
   card: new CardView(byId("view-card"), pair),
 };
@@ -66,14 +68,10 @@ document.querySelector("[role=tablist]").addEventListener("keydown", (event) => 
   event.preventDefault();
   open(kViews[(kViews.indexOf(current()) + step + kViews.length) % kViews.length], true);
 });
-byId("theme").addEventListener("click", () => {
-  const theme = document.documentElement.dataset.theme === "dark" ? "light" : "dark";
-  memory.set("theme", theme);
-  paintTheme(theme);
-  refresh();
-});
-preferred.addEventListener("change", () => {
-  if (!memory.get("theme")) { paintTheme(preferred.matches ? "dark" : "light"); refresh(); }
+byId("theme").addEventListener("click", () => root.dispatchEvent(new CustomEvent("choosetheme", { detail: isDark() ? "light" : "dark" })));
+root.addEventListener("themechange", () => {
+  paintTheme();
+  for (const view of Object.values(views)) (view.repaint ?? view.refresh).call(view);
 });
 byId("language").addEventListener("click", () => {
   language = language === "zh" ? "en" : "zh";
@@ -85,19 +83,28 @@ window.addEventListener("hashchange", () => open(current()));
 
 // A field for the key, which the page forgets when it is closed.
 function askForKey() {
-  const field = el("input", { type: "password", id: "key", autocomplete: "off", "aria-label": t("key"), "data-t-label": "key", placeholder: "API key",
+  if (byId("key")) return;
+  const field = el("input", { type: "password", id: "key", autocomplete: "off", ...said(null, { label: "key", placeholder: "key" }),
     on: { change: () => { setApiKey(field.value); views[current()].show({ ...pair }); } } });
   document.querySelector(".settings").prepend(field);
 }
 
+// Asks for what the server has, until it says so: the translate view asks again when it needs the languages.
+let isStarting = false;
 async function start() {
+  if (isStarting) return;
+  isStarting = true;
   try {
-    if ((await settings()).keyRequired) askForKey();
+    const { keyRequired, charLimit } = await settings();
+    if (keyRequired) askForKey();
     const list = await languages();
-    views.translate.setLanguages(list);
+    views.translate.setLanguages(list, charLimit);
     views.card.setLanguages(list);
   } catch (error) {
-    views.translate.fail(error.message);
+    views.translate.fail(error);
+    if (!error.isPassing) setTimeout(start, kPause);
+  } finally {
+    isStarting = false;
   }
   refresh();
   open(current());

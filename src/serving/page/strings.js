@@ -12,10 +12,31 @@ export function t(key, values = {}) {
   return text.replace(/\{(\w+)\}/g, (whole, name) => (name in values ? String(values[name]) : whole));
 }
 
-/// Speaks a language from now on, and translates the elements that carry data-t (text) and data-t-label (aria-label).
+/// The text of a key, or `otherwise` if there is none.
+export function tOr(key, otherwise) {
+  return key in kLanguages.en ? t(key) : otherwise;
+}
+
+// Where an element that carries data-t, data-t-label, ... has the text of that key.
+const kPlaces = { "data-t-label": "aria-label", "data-t-title": "title", "data-t-placeholder": "placeholder" };
+
+/// Properties for `el`: the text of an element, and labels, in the language that is spoken now and later.
+/// said("swap") is its text; said(null, { label: "swap", title: "swap" }) are attributes.
+export function said(key, places = {}) {
+  const props = key ? { "data-t": key, text: t(key) } : {};
+  for (const [place, name] of Object.entries(places)) {
+    props[`data-t-${place}`] = name;
+    props[kPlaces[`data-t-${place}`]] = t(name);
+  }
+  return props;
+}
+
+/// Speaks a language from now on, and translates the elements that carry a key.
 export function speak(code) {
   spoken = kLanguages[code];
   document.documentElement.lang = code === "zh" ? "zh-Hans" : code;
   for (const node of document.querySelectorAll("[data-t]")) node.textContent = t(node.dataset.t);
-  for (const node of document.querySelectorAll("[data-t-label]")) node.setAttribute("aria-label", t(node.dataset.tLabel));
+  for (const [place, attribute] of Object.entries(kPlaces)) {
+    for (const node of document.querySelectorAll(`[${place}]`)) node.setAttribute(attribute, t(node.getAttribute(place)));
+  }
 }

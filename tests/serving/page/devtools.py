@@ -133,10 +133,24 @@ class Browser:
                 done(before === document.body.outerHTML && document.getAnimations().length === 0)));
         })""")
 
-    def open(self, address):
+    def open(self, address, ready="document.querySelector('#from option') !== null"):
+        """Opens an address in a tab that remembers nothing of what was typed or chosen before."""
+        self.run("(() => { try { sessionStorage.clear(); localStorage.removeItem('theme'); } catch { /* not a page of a server */ } })()")
         self.call("Page.navigate", url="about:blank")
         self.call("Page.navigate", url=address)
-        self.wait("document.readyState === 'complete' && document.querySelector('#from option') !== null")
+        self.wait(f"document.readyState === 'complete' && ({ready})")
+
+    def reload(self, ready="document.querySelector('#from option') !== null"):
+        self.run("window.isOld = true")
+        self.call("Page.reload")
+        self.wait(f"!window.isOld && document.readyState === 'complete' && ({ready})")
+
+    def before_each_page(self, script):
+        """Runs a script in every page before the scripts of the page, until forget() is called with the result."""
+        return self.call("Page.addScriptToEvaluateOnNewDocument", source=script)["identifier"]
+
+    def forget(self, script):
+        self.call("Page.removeScriptToEvaluateOnNewDocument", identifier=script)
 
     def size(self, width, height):
         self.call("Emulation.setDeviceMetricsOverride", width=width, height=height, deviceScaleFactor=1,
@@ -155,6 +169,16 @@ class Browser:
         base = {"key": key, "code": code or key, "windowsVirtualKeyCode": codes.get(key, 0), "modifiers": 8 * shift}
         self.call("Input.dispatchKeyEvent", type="keyDown", **base, **text)
         self.call("Input.dispatchKeyEvent", type="keyUp", **base)
+
+    def undo(self):
+        base = {"key": "z", "code": "KeyZ", "windowsVirtualKeyCode": 90, "modifiers": 2}
+        self.call("Input.dispatchKeyEvent", type="keyDown", commands=["undo"], **base)
+        self.call("Input.dispatchKeyEvent", type="keyUp", **base)
+
+    def choose_file(self, selector, path):
+        root = self.call("DOM.getDocument")["root"]["nodeId"]
+        node = self.call("DOM.querySelector", nodeId=root, selector=selector)["nodeId"]
+        self.call("DOM.setFileInputFiles", nodeId=node, files=[path])
 
     def click(self, selector):
         """A click with the mouse, in the middle of the first element of that selector."""

@@ -26,7 +26,8 @@ def show_tab(browser, name):
 
 
 def translate(browser, text):
-    browser.run("document.getElementById('source').value = ''; document.getElementById('source').focus()")
+    browser.run("(() => { const source = document.getElementById('source'); source.focus(); source.value = ''; source.dispatchEvent(new Event('input')); })()")
+    browser.wait("document.getElementById('output').textContent === ''")
     browser.type(text)
     browser.wait("document.getElementById('output').textContent.trim() !== ''"
                  " && !document.getElementById('output').classList.contains('waiting')")
@@ -56,9 +57,7 @@ def check_translate(browser, server, folder):
     path = os.path.join(folder, "upload.txt")
     with open(path, "w", encoding="utf-8") as file:
         file.write("The dog was tired.")
-    root = browser.call("DOM.getDocument")["root"]["nodeId"]
-    node = browser.call("DOM.querySelector", nodeId=root, selector="input[type=file]")["nodeId"]
-    browser.call("DOM.setFileInputFiles", nodeId=node, files=[path])
+    browser.choose_file("input[type=file]", path)
     browser.wait("document.getElementById('source').value === 'The dog was tired.'")
     # Until the answer to the file is there, the alternatives on show are those of the text before it.
     _, answer = server.post("/translate", {"q": "The dog was tired.", "source": "en", "target": "de", "alternatives": 3})

@@ -12,7 +12,9 @@ import traceback
 
 import attacks
 import flows
+import manners
 import rules
+import written_pages
 from devtools import Browser, find_chromium
 from server import Server, make_model
 
@@ -26,6 +28,11 @@ def pictures(browser, server, output):
         for width, height in ((1280, 900), (390, 844)):
             browser.size(width, height)
             browser.open(server.address + "/")
+            browser.wait("document.querySelector('.start') !== null")
+            browser.wait_until_still()
+            browser.picture(os.path.join(output, f"start-{width}-{theme}.png"))
+            rules.check_page(browser, f"start-{width}-{theme}")
+            rules.check_text_size(browser, f"start-{width}-{theme}")
             flows.translate(browser, flows.SENTENCE)
             browser.wait("document.querySelectorAll('#output .word').length > 0")
             for view in VIEWS:
@@ -39,6 +46,8 @@ def pictures(browser, server, output):
                 place = f"{view}-{width}-{theme}"
                 browser.picture(os.path.join(output, f"{place}.png"))
                 rules.check_page(browser, place)
+                if view != "inside":
+                    rules.check_text_size(browser, place)
                 if theme == "light" and width == 1280:
                     rules.check_focus_order(browser, place)
 
@@ -106,6 +115,12 @@ def main():
         check("output", lambda: flows.check_output(browser, server))
         check("card", lambda: flows.check_card(browser, server))
         check("languages", lambda: flows.check_languages(browser))
+        browser.open(server.address + "/")
+        for name, action in manners.checks(browser, server, arguments.output):
+            check(name, action)
+        check("report", lambda: written_pages.check_report(browser, arguments.model, arguments.output))
+        check("attention page", lambda: written_pages.check_attention(browser, arguments.program, arguments.model, arguments.output))
+        browser.open(server.address + "/")
         check("pictures, names, contrast, width, focus", lambda: pictures(browser, server, arguments.output))
         check("a hostile model name", lambda: hostile_name(browser, arguments, arguments.output))
         browser.open(server.address + "/")

@@ -21,6 +21,20 @@ CONTRAST = """(() => {
   return bad;
 })()"""
 
+# Visible text, also in drawings, that is smaller on the screen than 11 pixels.
+SMALL_TEXT = """(() => {
+  const small = [];
+  const walk = document.createTreeWalker(document.body, NodeFilter.SHOW_TEXT);
+  for (let node = walk.nextNode(); node; node = walk.nextNode()) {
+    const parent = node.parentElement;
+    if (!node.data.trim() || !parent.getClientRects().length || parent.closest("[hidden], .hidden, option, noscript, math, title")) continue;
+    const matrix = parent.ownerSVGElement ? parent.getScreenCTM() : null;
+    const size = parseFloat(getComputedStyle(parent).fontSize) * (matrix ? Math.hypot(matrix.b, matrix.a) : 1);
+    if (size < 10.95) small.push(`${size.toFixed(1)} "${node.data.trim().slice(0, 30)}"`);
+  }
+  return small;
+})()"""
+
 SHOWS_FOCUS = """(() => {
   const node = document.activeElement;
   const box = node.getBoundingClientRect(), style = getComputedStyle(node);
@@ -44,6 +58,11 @@ def check_names(browser, place):
 def check_contrast(browser, place):
     bad = browser.run(CONTRAST)
     expect(not bad, f"{place}: too little contrast: {bad[:8]}")
+
+
+def check_text_size(browser, place):
+    small = browser.run(SMALL_TEXT)
+    expect(not small, f"{place}: text below 11 pixels: {small[:8]}")
 
 
 def check_width(browser, place):

@@ -1,0 +1,69 @@
+"""Answers that the page gets in the place of the server's: failures, slow answers, models that are not at hand."""
+import json
+from contextlib import contextmanager
+
+# fakes[path] is an answer, or a list of answers of which the last one stays: {status, body, headers, delay (ms), fails,
+# echo}. `echo` gives back the text of a translation. asked[] holds [path, body] of every request.
+SCRIPT = """
+window.fakes = {}; window.asked = [];
+{
+  const real = window.fetch;
+  window.fetch = (path, options = {}) => {
+    const at = path.split("?")[0];
+    window.asked.push([at, options.body ?? ""]);
+    const list = window.fakes[at], fake = Array.isArray(list) ? (list.length > 1 ? list.shift() : list[0]) : list;
+    if (!fake) return real(path, options);
+    if (fake.fails) return Promise.reject(new TypeError("Failed to fetch"));
+    const body = fake.echo ? { translatedText: JSON.parse(options.body).q, alternatives: [] } : fake.body ?? {};
+    const answer = () => new Response(JSON.stringify(body), { status: fake.status ?? 200, headers: fake.headers ?? {} });
+    return new Promise((resolve, reject) => {
+      setTimeout(() => resolve(answer()), fake.delay ?? 0);
+      options.signal?.addEventListener("abort", () => reject(new DOMException("cancelled", "AbortError")));
+    });
+  };
+}
+"""
+
+
+# What a page with made-up languages would ask in vain: the browser would report each as an error.
+QUIET = {"/v1/inspect": {"fails": True}, "/v1/model": {"fails": True}}
+
+
+@contextmanager
+def faked(browser, address, fakes=None, ready="document.querySelector('#from option') !== null"):
+    """The page, opened with these answers from its first request on."""
+    script = browser.before_each_page(SCRIPT + f"window.fakes = {json.dumps({**QUIET, **(fakes or {})})};")
+    try:
+        browser.open(address, ready)
+        yield
+    finally:
+        browser.forget(script)
+
+
+def fake(browser, path, answer):
+    browser.run(f"window.fakes[{json.dumps(path)}] = {json.dumps(answer)}; 0")
+
+
+def asked(browser, path):
+    """The bodies of all requests to a path so far."""
+    bodies = browser.run(f"window.asked.filter(([at]) => at === {json.dumps(path)}).map(([, body]) => body)")
+    return [json.loads(body) if body else None for body in bodies]
+
+
+def languages(*pairs):
+    """The answer of /languages of a server with these pairs: ("en", "de")."""
+    codes = list(dict.fromkeys(code for pair in pairs for code in pair))
+    return {"body": [{"code": code, "name": code, "targets": [to for of, to in pairs if of == code] + [code]} for code in codes]}
+
+
+def translation(text, alternatives=()):
+    return {"body": {"translatedText": text, "alternatives": list(alternatives)}}
+
+
+def inspection(source_pieces, target_pieces, target_text):
+    """An answer of /v1/inspect with one head, in which row t looks at column t alone."""
+    rows, columns = len(target_pieces), len(source_pieces)
+    values = [float(column == min(row, columns - 1)) for row in range(rows) for column in range(columns)]
+    return {"body": {
+        "model": {"decoder_layers": 1}, "source": {"pieces": source_pieces}, "target": {"pieces": target_pieces, "text": target_text},
+        "parts": [{"part": "weights", "attentions": [{"path": "decoder.layers.0.cross_attention", "shape": [1, rows, columns], "values": values}]}]}}
