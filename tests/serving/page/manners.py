@@ -3,6 +3,7 @@ import json
 import os
 import time
 
+import rules
 from fakes import asked, fake, faked, inspection, languages, translation
 from flows import expect, quoted, show_tab
 
@@ -106,6 +107,7 @@ def check_errors(browser, server):
         browser.type(" x")
         browser.wait(f"{ERROR}.textContent !== ''")
         expect(browser.run(f"{OUTPUT}.textContent") == "", "the old translation stands beside the error")
+        rules.check_page(browser, "an error")
         expect(browser.run("[...document.querySelectorAll('.box:last-child .bar button')].every((button) => button.disabled)"), "an old translation can be copied")
         fake(browser, "/translate", [BUSY, translation("Ein Mann x")])
         browser.type(" y")
@@ -188,6 +190,7 @@ def check_files(browser, server, folder):
         browser.choose_file("input[type=file]", write(folder, "large.txt", large.encode()))
         browser.wait("document.querySelector('.job .primary:enabled') !== null")
         expect(typed(browser) == text, "a large file leaves the text alone")
+        rules.check_page(browser, "a job")
         browser.run("URL.createObjectURL = (blob) => { window.saved = blob; return ''; }; HTMLAnchorElement.prototype.click = () => {}; document.querySelector('.job .primary').click()")
         expect(browser.run("window.saved.text()") == large, "the translation of a large file is not all of it")
         press(browser, ".job .bar button:last-child")
@@ -270,6 +273,7 @@ def check_pieces(browser, server):
             seen = browser.run("[...document.querySelectorAll('#output .word')].map((word) => word.textContent)")
             expect(seen == words, f"words are {seen}, expected {words}")
             warning = browser.run("document.querySelector('.warning').textContent")
+            rules.check_contrast(browser, "a warning")
             expect(unknown in warning if unknown else warning == "", f"the warning is {warning!r}")
             browser.run("document.querySelector('#output .word').focus()")
             expect(browser.run("document.querySelectorAll('.aligned .word.linked').length") == 1, "a word lights up what it looked at")
@@ -386,6 +390,12 @@ def check_type(browser, server):
     browser.wait("document.querySelector('.facts') !== null")
     text = browser.run("document.getElementById('view-card').innerText")
     names = browser.run("[...document.querySelectorAll('.facts dt')].map((name) => name.textContent)")
+    browser.size(390, 844)
+    for view in ("translate", "card"):
+        show_tab(browser, view)
+        rules.check_width(browser, f"{view} in Chinese")
+        rules.check_text_size(browser, f"{view} in Chinese")
+    browser.size(1280, 900)
     press(browser, "#language")
     expect("en → de" not in text and " min " not in text, f"English is left in {text[:200]!r}")
     bare = [name for name in names if not any("\u4e00" <= letter <= "\u9fff" for letter in name) and "dropout" not in name]
