@@ -44,6 +44,7 @@ find . -type f \( -name '*.h' -o -name '*.cpp' -o -name '*.cu' -o -name '*.inc' 
       inside["kernels/reference"] = "kernels"
       inside["kernels/cpu"] = "kernels/cpu/rows kernels/cpu/attention kernels/cpu/output kernels/reference"
       inside["kernels/backends"] = "kernels/cpu kernels/reference"
+      inside["kernels/cuda"] = "kernels/backends"
 
       inside["models"] = ""
       inside["models/transformer"] = "models"

@@ -124,8 +124,10 @@ Throughput measure_training(const ThroughputOptions& options, distributed::Proce
   }
   Throughput measured;
   const int64_t rows = std::max<int64_t>(options.sentences * options.target_length / options.workers.workers, 1);
-  measured.gemm_gflops_per_second =
-      best_product_speed(measure_products(options.model, rows, options.workers, kSecondsOfProduct));
+  if (model->parameters().values().device().is_host()) {
+    measured.gemm_gflops_per_second =
+        best_product_speed(measure_products(options.model, rows, options.workers, kSecondsOfProduct));
+  }
   measured.target_tokens = batches.front().target_tokens();
   measured.flops = static_cast<double>(options.sentences) *
                    training_flops(options.model, options.source_length, options.target_length);

@@ -41,7 +41,8 @@ struct Throughput {
   std::vector<double> step_seconds;     ///< in the order of the updates
   training::UpdateTimes times;          ///< where the first worker spent its time, mean of the updates
   int64_t target_tokens = 0;            ///< of one update
-  double gemm_gflops_per_second = 0.0;  ///< of the fastest of the model's products alone, measured before the updates
+  double gemm_gflops_per_second = 0.0;  ///< of the fastest of the model's products alone, measured before the updates;
+                                        ///< 0 on a GPU
   double flops = 0.0;                   ///< matrix work of one update, see training_flops
   int64_t parameters = 0;
   uint64_t gradient_bytes = 0;    ///< summed over the workers, as the next

@@ -12,6 +12,7 @@
 #include "benchmark/throughput.h"
 #include "benchmark/translation_speed.h"
 #include "cli/command.h"
+#include "cli/device_flag.h"
 #include "cli/field_flags.h"
 #include "distributed/join_processes.h"
 #include "kernels/product_kernel.h"
@@ -27,6 +28,7 @@ struct BenchmarkOptions {
   bool translate = false;
   bool json = false;
   std::string shape = "base";
+  std::string device = "cpu";
   std::optional<kernels::Precision> precision;
   int64_t vocab_size = 0;  // this and the next five: 0 = as `shape` has it
   int64_t d_model = 0;
@@ -165,10 +167,13 @@ void print_training(const benchmark::ThroughputOptions& options, int processes, 
              source_length, target_length, options.warmup, options.steps);
   fmt::print("step         median {:.1f} ms (fastest {:.1f}, slowest {:.1f})\n", measured.median_seconds() * 1e3,
              *fastest * 1e3, *slowest * 1e3);
-  fmt::print(
-      "speed        {:.0f} target tokens/s, {:.1f} GFLOP/s of matrix work, {:.0f}% of the fastest product alone\n",
-      measured.tokens_per_second(), measured.gflops_per_second(),
-      100 * measured.gflops_per_second() / measured.gemm_gflops_per_second);
+  fmt::print("speed        {:.0f} target tokens/s, {:.1f} GFLOP/s of matrix work", measured.tokens_per_second(),
+             measured.gflops_per_second());
+  if (measured.gemm_gflops_per_second > 0) {
+    fmt::print(", {:.0f}% of the fastest product alone",
+               100 * measured.gflops_per_second() / measured.gemm_gflops_per_second);
+  }
+  fmt::print("\n");
   fmt::print(
       "time         {:.0f}% data, {:.0f}% packing weights, {:.0f}% forward, {:.0f}% backward, {:.0f}% gradient sums "
       "and waiting, {:.0f}% optimizer\n",
@@ -192,7 +197,12 @@ void print_training(const benchmark::ThroughputOptions& options, int processes, 
 // Started by mpirun, the processes train together and the leading one speaks.
 int benchmark_training(const BenchmarkOptions& options) {
   const auto processes = distributed::join_processes({});
-  const benchmark::ThroughputOptions training = training_of(options, processes->default_workers());
+  const bool on_gpu = is_gpu(options.device);
+  benchmark::ThroughputOptions training = training_of(options, on_gpu ? 1 : processes->default_workers());
+  if (on_gpu) {
+    training.workers.precision = options.precision.value_or(kernels::Precision::kBFloat16);
+  }
+  const DeviceChoice device(options.device);
   const benchmark::Throughput measured = benchmark::measure_training(training, *processes);
   if (processes->leads()) {
     (options.json ? print_training_json : print_training)(training, processes->size(), measured);
@@ -278,6 +288,8 @@ int benchmark_translation(const BenchmarkOptions& options) {
 
 int run_benchmark(const BenchmarkOptions& options) {
   check_release_build();
+  base::check_usage(options.train || !is_gpu(options.device),
+                    "benchmark: --device {} is for --train, the other two measure the CPU", options.device);
   base::check_usage(options.train + options.gemm + options.translate == 1,
                     "benchmark: give one of --train, --translate and --gemm");
   if (options.translate) {
@@ -322,6 +334,7 @@ void add_benchmark_command(CLI::App& app, Run& run) {
   add_choice(*command, "--precision", options->precision,
              "of the operands of matrix products; auto = the fastest of this machine, int8 to translate");
   add_choice(*command, "--recompute", training.recompute, "what the backward computes again to save memory");
+  add_device_flag(*command, options->device);
   command->add_option("--beam-size", options->translation.search.beam_size, "of --translate; 1 = greedy");
   command->add_option("--batch-tokens", options->translation.search.execution.batch_tokens,
                       "of --translate: source tokens in work at a time in one worker");

@@ -7,6 +7,7 @@
 #include "benchmark/throughput.h"
 #include "cli/command.h"
 #include "cli/text_output.h"
+#include "kernels/cuda/cuda_device.h"
 #include "kernels/precision.h"
 
 namespace dragoman::cli {
@@ -32,6 +33,9 @@ int print_info() {
   out.write(fmt::format("cores            {}\n", base::cpu_count()));
   out.write(fmt::format("instruction set  {} (machine: {})\n", base::isa_name(base::active_isa()),
                         base::isa_name(base::machine_isa())));
+  for (const std::string& line : kernels::cuda::describe_devices()) {
+    out.write(fmt::format("GPU              {}\n", line));
+  }
   for (const kernels::Precision precision : {kernels::Precision::kFloat32, kernels::Precision::kBFloat16}) {
     out.write(fmt::format("matrix products  {}\n", product_speed(precision)));
   }

@@ -7,6 +7,7 @@
 #include "base/memory.h"
 #include "base/signals.h"
 #include "cli/command.h"
+#include "cli/device_flag.h"
 #include "cli/field_flags.h"
 #include "distributed/join_processes.h"
 #include "models/architectures/architectures.h"
@@ -130,8 +131,18 @@ int run_training(const TrainOptions& options, distributed::ProcessGroup& process
   return trainer.exit_status();
 }
 
+// A GPU computes in bfloat16 unless another precision is given, and needs one worker only.
+void fit_to_gpu(TrainOptions& options) {
+  options.precision = options.precision.value_or(kernels::Precision::kBFloat16);
+  options.run.workers = options.run.workers == 0 ? 1 : options.run.workers;
+}
+
 // What one of several processes cannot go on after ends all of them.
-int train(const TrainOptions& options) {
+int train(TrainOptions options, const std::string& device) {
+  if (is_gpu(device)) {
+    fit_to_gpu(options);
+  }
+  const DeviceChoice chosen(device);
   const auto processes = distributed::join_processes({options.run.rank_timeout});
   try {
     return run_training(options, *processes);
@@ -158,11 +169,13 @@ void add_train_command(CLI::App& app, Run& run) {
   flags->add_all();
   add_special(*flags);
   exclude_pointless(*command);
-  command->callback([&run, preset, flags, shape] {
+  const auto device = std::make_shared<std::string>("cpu");
+  add_device_flag(*command, *device);
+  command->callback([&run, preset, flags, shape, device] {
     run = [=] {
       TrainOptions options = flags->over(training::preset_options(*preset));
       shape->lay_over(options);
-      return train(options);
+      return train(options, *device);
     };
   });
 }

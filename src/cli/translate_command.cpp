@@ -8,6 +8,7 @@
 #include "base/error.h"
 #include "base/lap.h"
 #include "cli/command.h"
+#include "cli/device_flag.h"
 #include "cli/search_flags.h"
 #include "cli/text_lines.h"
 #include "cli/text_output.h"
@@ -32,6 +33,7 @@ struct TranslateArguments {
   std::string banned;  // empty: nothing is banned
   std::string terms;   // empty: no terminology
   std::string prefix;  // empty: no prefixes
+  std::string device = "cpu";
   bool json = false;
   bool soft_alignment = false;
   int n_best = 0;  // 0: one translation a line, as plain text
@@ -224,6 +226,16 @@ class Translate {
   uint64_t tokens_ = 0;
 };
 
+// A GPU takes weights in float32 unless a precision is given, and one worker.
+int translate(TranslateArguments& arguments) {
+  if (is_gpu(arguments.device)) {
+    arguments.precision = arguments.precision.value_or(kernels::Precision::kFloat32);
+    arguments.workers = arguments.workers == 0 ? 1 : arguments.workers;
+  }
+  const DeviceChoice device(arguments.device);
+  return Translate(arguments).run();
+}
+
 }  // namespace
 
 void add_translate_command(CLI::App& app, Run& run) {
@@ -270,12 +282,13 @@ void add_translate_command(CLI::App& app, Run& run) {
   add_speed_flags(*command, arguments->batch_tokens, arguments->workers);
   add_team_flag(*command, arguments->threads_per_worker);
   add_precision_flag(*command, arguments->precision);
+  add_device_flag(*command, arguments->device);
   command->callback([arguments, &run] {
     // What can be seen to be wrong without the model is refused before it is read; its beam size bounds n_best.
     decoding::SearchOptions search = arguments->search({});
     search.n_best = 1;
     search.check();
-    run = [arguments] { return Translate(*arguments).run(); };
+    run = [arguments] { return translate(*arguments); };
   });
 }
 

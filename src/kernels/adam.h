@@ -1,5 +1,6 @@
 #pragma once
 
+#include <cmath>
 #include <cstdint>
 
 namespace dragoman::kernels {
@@ -14,5 +15,33 @@ struct AdamScalars {
   double gradient_scale = 1;  ///< multiplied into the gradients first (clipping)
   int64_t step = 1;           ///< t, number of this update, from 1
 };
+
+/// The scalars of an update as kernels in float32 use them:
+///   g = scale * grad;  m = beta1 m + rest1 g;  v = beta2 v + rest2 g^2;  w = keep w - rate m / (root_scale sqrt(v) +
+///   epsilon)
+struct AdamFactors {
+  float beta1, rest1;  ///< rest = 1 - beta
+  float beta2, rest2;
+  float gradient_scale;
+  float rate;        ///< learning rate / (1 - beta1^t)
+  float root_scale;  ///< 1 / sqrt(1 - beta2^t)
+  float epsilon;
+  float keep;  ///< 1 - learning rate * weight decay
+};
+
+/// Returns: the factors, computed in float64.
+inline AdamFactors adam_factors(const AdamScalars& scalars) {
+  const auto step = static_cast<double>(scalars.step);
+  const auto narrow = [](double value) { return static_cast<float>(value); };
+  return {.beta1 = narrow(scalars.beta1),
+          .rest1 = narrow(1.0 - scalars.beta1),
+          .beta2 = narrow(scalars.beta2),
+          .rest2 = narrow(1.0 - scalars.beta2),
+          .gradient_scale = narrow(scalars.gradient_scale),
+          .rate = narrow(scalars.learning_rate / (1.0 - std::pow(scalars.beta1, step))),
+          .root_scale = narrow(1.0 / std::sqrt(1.0 - std::pow(scalars.beta2, step))),
+          .epsilon = narrow(scalars.epsilon),
+          .keep = narrow(1.0 - scalars.learning_rate * scalars.weight_decay)};
+}
 
 }  // namespace dragoman::kernels

@@ -32,11 +32,13 @@ class Backend {
   Backend(const Backend&) = delete;
   Backend& operator=(const Backend&) = delete;
 
-  /// Returns: "cpu" or "reference", for messages.
+  /// Returns: "cpu", "cuda" or "reference", for messages.
   virtual const char* name() const = 0;
   /// Returns: whether products with weights use copies of them in kernels::PackedMatrix. If not, they use the weights
   /// as stored.
   virtual bool packs_weights() const = 0;
+  /// Returns: whether products with weights that are not packed take operands of this precision, rounded if needed.
+  virtual bool multiplies_in(Precision precision) const { return precision == Precision::kFloat32; }
 
   // Products, sums and single elements
 

@@ -34,8 +34,9 @@ struct CachedRows {
   Tensor& cache;                  ///< [rows, 2 * cached_row_elements] float32, bfloat16 or int8
 };
 
-/// Holds keys and values of one sentence in the layout that decoding steps read. 16 positions of one component of a key
-/// are contiguous. The values of a head are contiguous.
+/// Holds keys and values of one sentence in the layout that decoding steps read, which belongs to the backend. The
+/// shapes below are those of the CPU: 16 positions of one component of a key are contiguous, and the values of a head
+/// are contiguous. A GPU keeps rows [S, H*Dh] and [S, H*Dv].
 struct SharedKeys {
   Tensor keys;          ///< [H, ceil(S / 16), Dh, 16] float32, bfloat16 or int8, zeros past S
   Tensor values;        ///< [H, S, Dv] of the same kind

@@ -14,7 +14,7 @@ struct GemmProblem {
   const Tensor& b;  ///< [K, N], or [N, K] with Transpose::kYes
   Transpose transpose_b;
   const Tensor* bias;  ///< [N]; null for none
-  Tensor& c;           ///< [M, N]
+  Tensor& c;           ///< [M, N]; bfloat16 only if `precision` is, and not for the CPU
   bool accumulate;     ///< C += op(A) op(B)
   Precision precision;
 

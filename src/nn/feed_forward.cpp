@@ -26,7 +26,8 @@ Variable FeedForward::forward(const Variable& x, const ForwardContext& context) 
     context.show(path_, "active", active.value());
     return outer_.forward(active);  // [N, D]
   }
-  if (x.dim(0) > kRowsAtOnce && autograd::Tape::active() == nullptr) {
+  const bool cached = x.value().device().is_host() && x.dim(0) > kRowsAtOnce;  // a GPU takes all rows at once
+  if (cached && autograd::Tape::active() == nullptr) {
     return forward_in_parts(x);
   }
   return outer_.forward(inner_.forward(x, activation_));  // [N, D]

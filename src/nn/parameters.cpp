@@ -49,9 +49,12 @@ std::vector<WeightSource> sources_of(const std::vector<ParameterHandle>& paramet
 }
 
 void check_unpacked_precision(tensor::Device device, kernels::Precision precision) {
-  base::check_usage(precision == kernels::Precision::kFloat32,
-                    "parameters: {} multiplies weights in float32 only, asked for {}; choose float32", device.name(),
-                    kernels::name_of(precision));
+  using kernels::Precision;
+  const kernels::Backend& backend = kernels::backend_of(device, tensor::DType::kFloat32);
+  const Precision other = backend.multiplies_in(Precision::kFloat32) ? Precision::kFloat32 : Precision::kBFloat16;
+  base::check_usage(backend.multiplies_in(precision),
+                    "parameters: {} multiplies weights in {} only, asked for {}; choose {}", device.name(),
+                    kernels::name_of(other), kernels::name_of(precision), kernels::name_of(other));
 }
 
 bool is_quantised(const StoredParameter& stored) {
@@ -170,6 +173,9 @@ void ParameterSet::allocate_packing(kernels::Precision precision) {
                        tensor::dtype_name(values().dtype()));
   if (!kernels::backend_of(values()).packs_weights()) {
     check_unpacked_precision(values().device(), precision);
+    for (const ParameterHandle& parameter : parameters_) {
+      parameter->precision = precision;
+    }
     return set_packing(nullptr);
   }
   set_packing(std::make_shared<WeightPacking>(sources_of(parameters_), values_, precision, PackedFor::kTraining));
@@ -178,6 +184,9 @@ void ParameterSet::allocate_packing(kernels::Precision precision) {
 void ParameterSet::share_packing(const ParameterSet& other) {
   base::check_argument(other.values_ == values_, "parameters: packed copies of other values cannot be shared");
   set_packing(other.packing_);
+  for (size_t i = 0; i < parameters_.size(); ++i) {
+    parameters_[i]->precision = other.parameters_[i]->precision;
+  }
 }
 
 void ParameterSet::set_packing(std::shared_ptr<WeightPacking> packing) {
@@ -220,6 +229,7 @@ void PackedLoading::put(size_t index, const StoredParameter& stored) {
     memory.emplace(memory_);
   }
   if (!parameter.is_matrix_weight || !packs_) {
+    parameter.precision = packs_ ? kernels::Precision::kFloat32 : precision_;
     parameter.variable = Variable(tensor::to_current_device(as_float32(stored, parameter.packed_from)));
     return;
   }

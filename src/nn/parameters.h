@@ -35,12 +35,13 @@ struct Parameter {
       kernels::Transpose::kNo;  ///< kYes: stored as [d_out, d_in] (an embedding used as output weight)
   int64_t offset = 0;           ///< first element in the flat buffers
   Variable variable;
-  size_t index = 0;                              ///< number of this parameter in its set
-  std::shared_ptr<const WeightPacking> packing;  ///< null if nothing is packed
+  size_t index = 0;                                             ///< number of this parameter in its set
+  kernels::Precision precision = kernels::Precision::kFloat32;  ///< of products with the weight if it is not packed
+  std::shared_ptr<const WeightPacking> packing;                 ///< null if nothing is packed
 
   /// Returns: the variable and its packed copy. Throws: Error if the copy is older than the values; see
   /// WeightPacking::copy_of.
-  ops::Weight weight() const { return {variable, packing == nullptr ? nullptr : packing->copy_of(index)}; }
+  ops::Weight weight() const { return {variable, packing == nullptr ? nullptr : packing->copy_of(index), precision}; }
 };
 
 /// A parameter as stored in a file.

@@ -29,10 +29,11 @@ struct LossInputs {
 TokenLosses losses_in_chunks(const LossInputs& inputs, bool learning, const Tensor& grad_hidden) {
   const kernels::Backend& backend = kernels::backend_of(inputs.hidden);
   const int64_t n_tokens = inputs.hidden.dim(0);
-  LogitChunks chunks(inputs.weight, inputs.bias, n_tokens);
+  const int64_t rows = LogitChunks::rows_at_once(inputs.hidden);
+  LogitChunks chunks(inputs.weight, inputs.bias, std::min(rows, n_tokens), learning);
   TokenLosses sums;
-  for (int64_t begin = 0; begin < n_tokens; begin += LogitChunks::kRows) {
-    const int64_t end = std::min(begin + LogitChunks::kRows, n_tokens);
+  for (int64_t begin = 0; begin < n_tokens; begin += rows) {
+    const int64_t end = std::min(begin + rows, n_tokens);
     const Tensor chunk = inputs.hidden.rows(begin, end);     // [C, D]
     Tensor logits = chunks.compute(chunk);                   // [C, V]
     const Tensor targets = inputs.targets.rows(begin, end);  // [C]

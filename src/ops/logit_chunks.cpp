@@ -7,10 +7,24 @@
 #include "kernels/check_ids.h"
 
 namespace dragoman::ops {
-LogitChunks::LogitChunks(const Weight& weight, const Variable& bias, int64_t rows)
+namespace {
+
+tensor::DType type_of_logits(const Weight& weight, bool learning) {
+  const bool rounds = learning && weight.packed == nullptr && weight.precision() == Precision::kBFloat16;
+  return rounds ? tensor::DType::kBFloat16 : weight.variable.dtype();
+}
+
+}  // namespace
+
+LogitChunks::LogitChunks(const Weight& weight, const Variable& bias, int64_t rows, bool learning)
     : weight_(weight),
       bias_(bias),
-      logits_(Tensor::empty({std::min(kRows, rows), weight.variable.dim(0)}, weight.variable.dtype())) {}
+      logits_(Tensor::empty({rows, weight.variable.dim(0)}, type_of_logits(weight, learning))) {}
+
+int64_t LogitChunks::rows_at_once(const Tensor& hidden) {
+  constexpr int64_t kDeviceRows = 4096;
+  return hidden.device().is_host() ? kRows : kDeviceRows;
+}
 
 void LogitChunks::check(const Tensor& hidden, const Variable& weight, const Variable& bias, const char* op) {
   kernels::check_float(hidden, op, "hidden");

@@ -13,14 +13,20 @@ class LogitChunks {
   /// large weight would take longer than its products. More rows would not fit into the cache.
   static constexpr int64_t kRows = 256;
 
+  /// Returns: the number of rows of a chunk on the device of `hidden`: kRows on the host. A GPU reads the gradient of
+  /// the weight once for each chunk, and has memory for more rows.
+  static int64_t rows_at_once(const Tensor& hidden);
+
   /// @param weight  [V, D] float32 or float64; a packed copy is used;  @param bias  [V] or undefined
-  /// @param rows  of the largest chunk, at most kRows
-  LogitChunks(const Weight& weight, const Variable& bias, int64_t rows);
+  /// @param rows  of the largest chunk
+  /// @param learning  on a GPU that multiplies in bfloat16, logits and gradients then are bfloat16, which halves what
+  /// is read and written
+  LogitChunks(const Weight& weight, const Variable& bias, int64_t rows, bool learning);
 
   /// Throws: Error naming `op` unless hidden [N, D], weight [V, D] and bias [V] fit together.
   static void check(const Tensor& hidden, const Variable& weight, const Variable& bias, const char* op);
 
-  /// @param hidden  [C, D], C <= kRows;  @return [C, V], valid until the next call
+  /// @param hidden  [C, D], C at most the rows of the largest chunk;  @return [C, V], valid until the next call
   Tensor compute(const Tensor& hidden);
 
   /// Computes the gradients of the last compute(hidden). The gradients of weight and bias are added to their buffers,

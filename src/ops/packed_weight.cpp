@@ -87,9 +87,9 @@ void multiply_weight(const Tensor& x, const Weight& weight, Transpose stored, co
   if (weight.packed != nullptr) {
     weight.packed->forward().multiply(x, {bias, Activation::kNone}, y);
   } else if (bias.defined()) {
-    gemm_bias(x, Transpose::kNo, weight.variable.value(), stored, bias, y);
+    gemm_bias(x, Transpose::kNo, weight.variable.value(), stored, bias, y, weight.precision());
   } else {
-    gemm(x, Transpose::kNo, weight.variable.value(), stored, y);
+    gemm(x, Transpose::kNo, weight.variable.value(), stored, y, weight.precision());
   }
 }
 
@@ -102,7 +102,7 @@ void multiply_weight_backward(const Tensor& grad_y, const Weight& weight, Transp
     } else {
       packed->multiply(grad_y, {}, grad_x);
     }
-  } else if (is_bfloat16(grad_x)) {
+  } else if (is_bfloat16(grad_x) && weight.precision() != Precision::kBFloat16) {
     Tensor unrounded = Tensor::empty(grad_x.shape());
     multiply_weight_backward(grad_y, weight, stored, accumulate, unrounded);
     grad_x.copy_from(unrounded.to(grad_x.dtype()));

@@ -63,17 +63,20 @@ class PackedWeight {
   std::shared_ptr<LazyScreen> screen_;  // null if it saves no time
 };
 
-/// A weight as an operand of products: the variable, its packed copy, or both. Without a copy, each product packs the
-/// weight in float32, with the bits of a float32 copy. Without a variable, which saves memory, there is inference only.
+/// A weight as an operand of products: the variable, its packed copy, or both. Without a copy, a product takes the
+/// variable: the CPU packs it in float32, with the bits of a float32 copy; other devices multiply in
+/// `unpacked_precision`. Without a variable, which saves memory, there is inference only.
 /// Requires: the copy outlives the tape.
 struct Weight {
-  Weight(Variable weight, const PackedWeight* copy = nullptr) : variable(std::move(weight)), packed(copy) {}
+  Weight(Variable weight, const PackedWeight* copy = nullptr, Precision without_copy = Precision::kFloat32)
+      : variable(std::move(weight)), packed(copy), unpacked_precision(without_copy) {}
 
   tensor::Shape shape() const { return variable.defined() ? variable.shape() : packed->shape(); }
-  Precision precision() const { return packed == nullptr ? Precision::kFloat32 : packed->layout().precision; }
+  Precision precision() const { return packed == nullptr ? unpacked_precision : packed->layout().precision; }
 
   Variable variable;
   const PackedWeight* packed;
+  Precision unpacked_precision;
 };
 
 /// Computes y = x W + bias, with W stored as `stored` tells.  @param bias  undefined for none

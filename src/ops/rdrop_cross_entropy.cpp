@@ -113,7 +113,7 @@ void for_each_pair(Tensor& block, const Visit& visit) {
 // A block of tokens after the other, all logits of each at once; they are replaced by their gradient.
 void losses_in_chunks(const RdropInputs& inputs, const RdropGradients& gradients, RdropLosses& losses) {
   const kernels::Backend& backend = kernels::backend_of(inputs.first);
-  LogitChunks chunks(inputs.weight, inputs.bias, 2 * inputs.n_tokens());
+  LogitChunks chunks(inputs.weight, inputs.bias, std::min(LogitChunks::kRows, 2 * inputs.n_tokens()), false);
   PairedRows pairs(inputs.first, inputs.second, PairedRows::kPairs);
   for (int64_t begin = 0; begin < inputs.n_tokens(); begin += PairedRows::kPairs) {
     const int64_t end = std::min(begin + PairedRows::kPairs, inputs.n_tokens());

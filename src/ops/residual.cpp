@@ -19,7 +19,12 @@ void check_residual(const char* op, const Variable& residual, const Variable& su
 }
 
 Tensor in_type(const Tensor& grad, DType dtype) {
-  return grad.dtype() == dtype ? grad : grad.to(dtype);
+  if (grad.dtype() == dtype || grad.device().is_host()) {
+    return grad.dtype() == dtype ? grad : grad.to(dtype);
+  }
+  Tensor converted = Tensor::empty(grad.shape(), dtype);
+  kernels::backend_of(grad).dropout_rows(grad, {}, converted);  // keeps all
+  return converted;
 }
 
 // s = residual + sublayer * scales:  d residual = ds,  d sublayer = ds * scales

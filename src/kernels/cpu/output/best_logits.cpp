@@ -43,6 +43,13 @@ void BestLogits::take_row(size_t index, std::span<const float> logits, std::span
   log_sums_[index] = log_sums_wanted() ? log_sum_exp(logits.data(), count) : static_cast<double>(values_[place]);
 }
 
+void BestLogits::set_row(size_t index, const BestRow& row) {
+  const size_t place = index * static_cast<size_t>(k_);
+  std::ranges::copy(row.values, values_.begin() + static_cast<std::ptrdiff_t>(place));
+  std::ranges::copy(row.ids, ids_.begin() + static_cast<std::ptrdiff_t>(place));
+  log_sums_[index] = row.log_sum_exp;
+}
+
 void best_of_matrix(const Tensor& x, const PackedMatrix& matrix, const Tensor& bias, int k, BestLogits& best) {
   best.resize(x.dim(0), clamped(k, matrix.columns()));
   std::vector<RowSummary> rows;

@@ -35,6 +35,8 @@ class BestLogits {
   /// Fills a row from logits. The i-th logit belongs to token ids[i], with rising ids, or to token i if `ids` is empty.
   /// If there are fewer than k logits, the rest of the row is filled with token 0 and minus infinity.
   void take_row(size_t index, std::span<const float> logits, std::span<const int32_t> ids);
+  /// Fills a row with what a device found. Requires: k values and k ids.
+  void set_row(size_t index, const BestRow& row);
 
  private:
   friend void best_of_matrix(const Tensor& x, const PackedMatrix& matrix, const Tensor& bias, int k, BestLogits& best);

@@ -214,20 +214,7 @@ void adam_update(std::span<float> weights, std::span<const float> grads, std::sp
   common_size("adam_update", weights.size(), moment1.size());
   common_size("adam_update", weights.size(), moment2.size());
   base::check_argument(scalars.step >= 1, "adam_update: step is {}, must be >= 1", scalars.step);
-  const auto step = static_cast<double>(scalars.step);
-  const auto narrow = [](double value) { return static_cast<float>(value); };
-  const AdamFactors factors{
-      .beta1 = narrow(scalars.beta1),
-      .rest1 = narrow(1.0 - scalars.beta1),
-      .beta2 = narrow(scalars.beta2),
-      .rest2 = narrow(1.0 - scalars.beta2),
-      .gradient_scale = narrow(scalars.gradient_scale),
-      .rate = narrow(scalars.learning_rate / (1.0 - std::pow(scalars.beta1, step))),
-      .root_scale = narrow(1.0 / std::sqrt(1.0 - std::pow(scalars.beta2, step))),
-      .epsilon = narrow(scalars.epsilon),
-      .keep = narrow(1.0 - scalars.learning_rate * scalars.weight_decay),
-  };
-  DRAGOMAN_DISPATCH(adam)({weights.data(), grads.data(), moment1.data(), moment2.data(), count}, factors);
+  DRAGOMAN_DISPATCH(adam)({weights.data(), grads.data(), moment1.data(), moment2.data(), count}, adam_factors(scalars));
 }
 
 }  // namespace dragoman::kernels

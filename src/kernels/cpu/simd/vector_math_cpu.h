@@ -13,15 +13,4 @@ struct AdamBuffers {
   int64_t count;
 };
 
-/// The scalars of adam_update, computed once in float64.
-struct AdamFactors {
-  float beta1, rest1;  ///< rest = 1 - beta
-  float beta2, rest2;
-  float gradient_scale;
-  float rate;        ///< learning rate / (1 - beta1^t)
-  float root_scale;  ///< 1 / sqrt(1 - beta2^t)
-  float epsilon;
-  float keep;  ///< 1 - learning rate * weight decay
-};
-
 }  // namespace dragoman::kernels

@@ -1,0 +1,79 @@
+#pragma once
+
+#include <cstdint>
+
+#include "kernels/cuda/views.h"
+
+namespace dragoman::kernels::cuda {
+
+/// Rows of one sentence that a block has: `first` counts rows of the sentence.
+struct SentenceTile {
+  int32_t sentence;
+  int32_t first;
+};
+inline constexpr int kAttentionTile = 32;  ///< rows of a tile
+inline constexpr int kWidestHead = 128;    ///< columns of a head at most
+
+/// Attention over ragged rows, of float32 or bfloat16.
+struct Attention {
+  AnyMatrix query, key, value;
+  const int32_t* query_offsets;
+  const int32_t* key_offsets;
+  const bool* key_mask;  ///< null = all
+  int heads, d_head, d_value;
+  bool causal;
+  float scale;  ///< 1 / sqrt(Dh)
+  Mask mask;    ///< of element (query row * H + head, key of the sentence)
+  int64_t n_queries;
+  float* largest;      ///< [H, Nq]: the largest score of each row
+  float* inverse_sum;  ///< [H, Nq]: 1 / sum of exponentials; 0 for a row with nothing to attend to
+};
+
+/// @param tiles  [count] of query rows
+void attention_forward(const Attention& attention, const SentenceTile* tiles, int64_t count, const AnyMatrix& context);
+
+/// Gradients of query, key and value.
+struct AttentionGrads {
+  AnyMatrix grad_context, query, key, value;
+  float* mean;  ///< [H, Nq] scratch: sum over the keys of weight * its gradient
+};
+/// @param query_tiles, key_tiles  of query rows and of key rows
+void attention_backward(const Attention& attention, const SentenceTile* query_tiles, int64_t query_count,
+                        const SentenceTile* key_tiles, int64_t key_count, const AttentionGrads& grads);
+
+/// Writes weights [H, T, S] of one sentence.
+void attention_weights(const Attention& attention, int64_t n_keys, float* weights);
+
+/// The keys of one row of a decoding step; see kernels::StepKeys.
+struct StepRow {
+  const void* keys;
+  const void* values;
+  int64_t stride;
+  int32_t length;
+  int32_t table;  ///< where the row's numbers begin in the index tables; -1 = consecutive rows
+};
+
+/// One decoding step of attention.
+struct AttentionStep {
+  Matrix<float> query, context;
+  const StepRow* rows;
+  const int32_t* tables;
+  int64_t count;
+  int heads, d_head, d_value;
+  bool cached_bfloat16;
+  float* stats;                ///< [2, R, H], scratch for mean weights
+  Matrix<float> mean_weights;  ///< [R, L]; null if not requested
+  int64_t longest;             ///< L
+};
+void attention_step(const AttentionStep& step);
+
+/// Copies keys and values to rows of a cache: a key, then a value.
+struct CacheRows {
+  Matrix<float> keys, values;
+  const int32_t* rows;
+  int64_t count, columns;
+  AnyMatrix cache;
+};
+void store_cached_rows(const CacheRows& rows);
+
+}  // namespace dragoman::kernels::cuda

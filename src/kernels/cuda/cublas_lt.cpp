@@ -1,0 +1,228 @@
+#include "kernels/cuda/cublas_lt.h"
+
+#include <cublasLt.h>
+#include <dlfcn.h>
+
+#include <array>
+#include <cstdint>
+#include <map>
+#include <mutex>
+
+#include "base/error.h"
+#include "kernels/cuda/runtime.h"
+
+namespace dragoman::kernels::cuda {
+namespace {
+
+constexpr const char* kLibrary = "libcublasLt.so.13";
+constexpr size_t kWorkspaceBytes = size_t{32} << 20;
+constexpr size_t kMostPlans = 8192;
+
+void check(cublasStatus_t status, const char* call) {
+  base::check(status == CUBLAS_STATUS_SUCCESS, base::ErrorKind::kRuntime, "cuda: {} failed with status {}", call,
+              static_cast<int>(status));
+}
+
+void* open_library() {
+  void* const library = dlopen(kLibrary, RTLD_NOW | RTLD_LOCAL);
+  base::check(library != nullptr, base::ErrorKind::kRuntime,
+              "cuda: {} cannot be loaded: {}; install CUDA 13, or put the folder of the library into LD_LIBRARY_PATH",
+              kLibrary, library == nullptr ? dlerror() : "");
+  return library;
+}
+
+void* find(const char* name) {
+  static void* const library = open_library();
+  void* const found = dlsym(library, name);
+  base::check(found != nullptr, base::ErrorKind::kRuntime, "cuda: {} has no {}; install CUDA 13", kLibrary, name);
+  return found;
+}
+
+// The functions of the library that are used, under their names.
+struct Functions {
+#define DRAGOMAN_FUNCTION(name) decltype(&::name) name = reinterpret_cast<decltype(&::name)>(find(#name))
+  DRAGOMAN_FUNCTION(cublasLtGetVersion);
+  DRAGOMAN_FUNCTION(cublasLtCreate);
+  DRAGOMAN_FUNCTION(cublasLtMatmul);
+  DRAGOMAN_FUNCTION(cublasLtMatmulAlgoGetHeuristic);
+  DRAGOMAN_FUNCTION(cublasLtMatmulDescCreate);
+  DRAGOMAN_FUNCTION(cublasLtMatmulDescSetAttribute);
+  DRAGOMAN_FUNCTION(cublasLtMatmulDescDestroy);
+  DRAGOMAN_FUNCTION(cublasLtMatrixLayoutCreate);
+  DRAGOMAN_FUNCTION(cublasLtMatrixLayoutDestroy);
+  DRAGOMAN_FUNCTION(cublasLtMatmulPreferenceCreate);
+  DRAGOMAN_FUNCTION(cublasLtMatmulPreferenceSetAttribute);
+  DRAGOMAN_FUNCTION(cublasLtMatmulPreferenceDestroy);
+#undef DRAGOMAN_FUNCTION
+};
+
+const Functions& lt() {
+  static const Functions functions;
+  return functions;
+}
+
+// How far an address is aligned, at most 256 bytes, the most that algorithms ask for.
+uint32_t alignment_of(const void* address) {
+  const auto bits = reinterpret_cast<uintptr_t>(address);
+  return bits % 256 == 0 ? 256U : static_cast<uint32_t>(bits & (~bits + 1));
+}
+
+// What the choice of an algorithm depends on.
+using PlanKey = std::array<int64_t, 11>;
+
+PlanKey key_of(const Product& p) {
+  const int64_t flags = (p.a_transposed ? 1 : 0) | (p.b_transposed ? 2 : 0) | (p.bias != nullptr ? 4 : 0) |
+                        (p.accumulate ? 8 : 0) | (p.a.is_bfloat16 ? 16 : 0) | (p.c.is_bfloat16 ? 32 : 0);
+  return {p.rows,
+          p.columns,
+          p.depth,
+          p.a.stride,
+          p.b.stride,
+          p.c.stride,
+          flags,
+          alignment_of(p.a.data),
+          alignment_of(p.b.data),
+          alignment_of(p.c.data),
+          p.bias == nullptr ? 0 : alignment_of(p.bias)};
+}
+
+// A matrix as the library sees it: row-major [R, C] is column-major [C, R].
+class Layout {
+ public:
+  Layout(int64_t rows, int64_t columns, int64_t stride, bool is_bfloat16) {
+    check(lt().cublasLtMatrixLayoutCreate(&layout_, is_bfloat16 ? CUDA_R_16BF : CUDA_R_32F,
+                                          static_cast<uint64_t>(columns), static_cast<uint64_t>(rows), stride),
+          "cublasLtMatrixLayoutCreate");
+  }
+  ~Layout() { lt().cublasLtMatrixLayoutDestroy(layout_); }
+  Layout(const Layout&) = delete;
+  Layout& operator=(const Layout&) = delete;
+  cublasLtMatrixLayout_t get() const { return layout_; }
+
+ private:
+  cublasLtMatrixLayout_t layout_ = nullptr;
+};
+
+class Preference {
+ public:
+  explicit Preference(const Product& p) {
+    check(lt().cublasLtMatmulPreferenceCreate(&preference_), "cublasLtMatmulPreferenceCreate");
+    set(CUBLASLT_MATMUL_PREF_MAX_WORKSPACE_BYTES, kWorkspaceBytes);
+    // Sums of partial sums in a fixed order only.
+    set(CUBLASLT_MATMUL_PREF_REDUCTION_SCHEME_MASK,
+        static_cast<uint32_t>(CUBLASLT_REDUCTION_SCHEME_COMPUTE_TYPE | CUBLASLT_REDUCTION_SCHEME_OUTPUT_TYPE));
+    set(CUBLASLT_MATMUL_PREF_MIN_ALIGNMENT_A_BYTES, alignment_of(p.b.data));
+    set(CUBLASLT_MATMUL_PREF_MIN_ALIGNMENT_B_BYTES, alignment_of(p.a.data));
+    set(CUBLASLT_MATMUL_PREF_MIN_ALIGNMENT_C_BYTES, alignment_of(p.c.data));
+    set(CUBLASLT_MATMUL_PREF_MIN_ALIGNMENT_D_BYTES, alignment_of(p.c.data));
+  }
+  ~Preference() { lt().cublasLtMatmulPreferenceDestroy(preference_); }
+  Preference(const Preference&) = delete;
+  Preference& operator=(const Preference&) = delete;
+  cublasLtMatmulPreference_t get() const { return preference_; }
+
+ private:
+  template <typename T>
+  void set(cublasLtMatmulPreferenceAttributes_t attribute, T value) {
+    check(lt().cublasLtMatmulPreferenceSetAttribute(preference_, attribute, &value, sizeof(value)),
+          "cublasLtMatmulPreferenceSetAttribute");
+  }
+
+  cublasLtMatmulPreference_t preference_ = nullptr;
+};
+
+// A product of one shape, ready to be queued. C^T = op(B)^T op(A)^T in the library's column-major terms.
+class Plan {
+ public:
+  Plan(cublasLtHandle_t handle, const Product& p)
+      : a_(p.a_transposed ? p.depth : p.rows, p.a_transposed ? p.rows : p.depth, p.a.stride, p.a.is_bfloat16),
+        b_(p.b_transposed ? p.columns : p.depth, p.b_transposed ? p.depth : p.columns, p.b.stride, p.b.is_bfloat16),
+        c_(p.rows, p.columns, p.c.stride, p.c.is_bfloat16) {
+    check(lt().cublasLtMatmulDescCreate(&product_, CUBLAS_COMPUTE_32F, CUDA_R_32F), "cublasLtMatmulDescCreate");
+    set(CUBLASLT_MATMUL_DESC_TRANSA, p.b_transposed ? CUBLAS_OP_T : CUBLAS_OP_N);
+    set(CUBLASLT_MATMUL_DESC_TRANSB, p.a_transposed ? CUBLAS_OP_T : CUBLAS_OP_N);
+    if (p.bias != nullptr) {
+      set(CUBLASLT_MATMUL_DESC_EPILOGUE, CUBLASLT_EPILOGUE_BIAS);
+      set(CUBLASLT_MATMUL_DESC_BIAS_POINTER, p.bias);
+    }
+    const Preference preference(p);
+    cublasLtMatmulHeuristicResult_t result{};
+    int found = 0;
+    const cublasStatus_t status = lt().cublasLtMatmulAlgoGetHeuristic(handle, product_, b_.get(), a_.get(), c_.get(),
+                                                                      c_.get(), preference.get(), 1, &result, &found);
+    has_algorithm_ = status == CUBLAS_STATUS_SUCCESS && found == 1 && result.state == CUBLAS_STATUS_SUCCESS;
+    algorithm_ = result.algo;
+  }
+  ~Plan() { lt().cublasLtMatmulDescDestroy(product_); }
+  Plan(const Plan&) = delete;
+  Plan& operator=(const Plan&) = delete;
+
+  bool has_algorithm() const { return has_algorithm_; }
+
+  void run(cublasLtHandle_t handle, const Product& p, void* workspace) {
+    if (p.bias != nullptr) {
+      set(CUBLASLT_MATMUL_DESC_BIAS_POINTER, p.bias);
+    }
+    const float one = 1.0F, beta = p.accumulate ? 1.0F : 0.0F;
+    check(lt().cublasLtMatmul(handle, product_, &one, p.b.data, b_.get(), p.a.data, a_.get(), &beta, p.c.data, c_.get(),
+                              p.c.data, c_.get(), &algorithm_, workspace, kWorkspaceBytes, nullptr),
+          "cublasLtMatmul");
+  }
+
+ private:
+  template <typename T>
+  void set(cublasLtMatmulDescAttributes_t attribute, T value) {
+    check(lt().cublasLtMatmulDescSetAttribute(product_, attribute, &value, sizeof(value)),
+          "cublasLtMatmulDescSetAttribute");
+  }
+
+  Layout a_, b_, c_;
+  cublasLtMatmulDesc_t product_ = nullptr;
+  cublasLtMatmulAlgo_t algorithm_{};
+  bool has_algorithm_ = false;
+};
+
+}  // namespace
+
+struct CublasLt::Library {
+  Library() {
+    check(lt().cublasLtCreate(&handle), "cublasLtCreate");
+    workspace = allocate_memory(kWorkspaceBytes);
+    base::check(workspace != nullptr, base::ErrorKind::kRuntime, "cuda: no memory for the {} bytes of cublasLt",
+                kWorkspaceBytes);
+  }
+
+  std::mutex mutex;
+  cublasLtHandle_t handle = nullptr;  // both are kept until the process ends: the driver may be gone before
+  void* workspace = nullptr;
+  std::map<PlanKey, Plan> plans;
+};
+
+CublasLt::CublasLt() : library_(std::make_unique<Library>()) {}
+
+CublasLt::~CublasLt() = default;
+
+bool CublasLt::multiply(const Product& product) {
+  const std::lock_guard lock(library_->mutex);
+  if (library_->plans.size() >= kMostPlans) {
+    library_->plans.clear();
+  }
+  const PlanKey key = key_of(product);
+  auto found = library_->plans.find(key);
+  if (found == library_->plans.end()) {
+    found = library_->plans.try_emplace(key, library_->handle, product).first;
+  }
+  if (!found->second.has_algorithm()) {
+    return false;
+  }
+  found->second.run(library_->handle, product, library_->workspace);
+  return true;
+}
+
+std::string CublasLt::version() {
+  const size_t version = lt().cublasLtGetVersion();  // 130100 = 13.1.0
+  return std::to_string(version / 10000) + "." + std::to_string(version / 100 % 100) + "." +
+         std::to_string(version % 100);
+}
+
+}  // namespace dragoman::kernels::cuda

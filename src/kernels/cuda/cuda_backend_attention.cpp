@@ -1,0 +1,197 @@
+#include <algorithm>
+#include <cmath>
+#include <optional>
+#include <vector>
+
+#include "base/error.h"
+#include "kernels/cpu/output/best_logits.h"
+#include "kernels/cuda/attention_kernels.h"
+#include "kernels/cuda/cuda_backend.h"
+#include "kernels/cuda/device_arrays.h"
+#include "kernels/cuda/losses.h"
+#include "tensor/transfer.h"
+
+namespace dragoman::kernels::cuda {
+namespace {
+
+[[noreturn]] void refuse(const char* kernel, const char* what) {
+  base::fail(base::ErrorKind::kRuntime, "cuda: {} does not exist for {} yet; use float32", kernel, what);
+}
+
+void check_head(const char* op, int64_t columns) {
+  base::check_argument(columns <= kWidestHead, "{}: heads of {} columns, must be at most {} on cuda; take more heads",
+                       op, columns, kWidestHead);
+}
+
+// Tiles of the rows of all sentences.
+std::vector<SentenceTile> tiles_of(const Tensor& offsets) {
+  const tensor::HostView<int32_t> ends(offsets);
+  std::vector<SentenceTile> tiles;
+  for (size_t sentence = 0; sentence + 1 < ends.size(); ++sentence) {
+    for (int32_t first = 0; first < ends[sentence + 1] - ends[sentence]; first += kAttentionTile) {
+      tiles.push_back({static_cast<int32_t>(sentence), first});
+    }
+  }
+  return tiles;
+}
+
+// The inputs of attention as kernels take them, with offsets and mask in device memory.
+class DeviceInputs {
+ public:
+  DeviceInputs(const char* op, const AttentionInputs& inputs, float* stats)
+      : query_offsets_(inputs.bounds.query_offsets), key_offsets_(inputs.bounds.key_offsets) {
+    check_head(op, inputs.d_head());
+    check_head(op, inputs.d_value());
+    if (inputs.bounds.key_mask.defined()) {
+      key_mask_.emplace(inputs.bounds.key_mask);
+    }
+    const int64_t n_queries = inputs.query.dim(0);
+    attention_ = {any_matrix_of(inputs.query),
+                  any_matrix_of(inputs.key),
+                  inputs.value.defined() ? any_matrix_of(inputs.value) : AnyMatrix(),
+                  query_offsets_.data(),
+                  key_offsets_.data(),
+                  key_mask_ ? key_mask_->data() : nullptr,
+                  static_cast<int>(inputs.n_heads()),
+                  static_cast<int>(inputs.d_head()),
+                  static_cast<int>(inputs.d_value()),
+                  inputs.options.causal,
+                  1.0F / std::sqrt(static_cast<float>(inputs.d_head())),
+                  mask_of(weight_dropout(inputs.options)),
+                  n_queries,
+                  stats,
+                  stats == nullptr ? nullptr : stats + inputs.n_heads() * n_queries};
+  }
+  const Attention& get() const { return attention_; }
+
+ private:
+  OnDevice<int32_t> query_offsets_, key_offsets_;
+  std::optional<OnDevice<bool>> key_mask_;
+  Attention attention_;
+};
+
+// What a decoding step has of its query rows.
+struct StepRows {
+  std::vector<StepRow> rows;
+  std::vector<int32_t> tables;
+};
+
+void run_step(const char* op, const Tensor& query, const StepRows& steps, DType cached, int n_heads, Tensor& context,
+              Tensor* mean_weights) {
+  check_head(op, query.dim(1) / n_heads);
+  check_head(op, context.dim(1) / n_heads);
+  if (cached == DType::kInt8) {
+    refuse(op, "an int8 cache");
+  }
+  const auto count = static_cast<int64_t>(steps.rows.size());
+  const DeviceArray<StepRow> rows{std::span<const StepRow>(steps.rows)};
+  const DeviceArray<int32_t> tables{std::span<const int32_t>(steps.tables)};
+  const DeviceArray<float> stats(mean_weights == nullptr ? 0 : 2 * count * n_heads);
+  cuda::attention_step({matrix_of<float>(query), matrix_of<float>(context), rows.data(), tables.data(), count, n_heads,
+                        static_cast<int>(query.dim(1) / n_heads), static_cast<int>(context.dim(1) / n_heads),
+                        cached == DType::kBFloat16, mean_weights == nullptr ? nullptr : stats.data(),
+                        mean_weights == nullptr ? Matrix<float>() : matrix_of<float>(*mean_weights),
+                        mean_weights == nullptr ? 0 : mean_weights->dim(1)});
+}
+
+}  // namespace
+
+Tensor CudaBackend::attention_forward(const AttentionInputs& inputs, Tensor& context) const {
+  Tensor stats = Tensor::empty({2, inputs.n_heads(), inputs.query.dim(0)});  // [2, H, Nq]
+  const DeviceInputs device("attention", inputs, elements_of<float>(stats));
+  const std::vector<SentenceTile> tiles = tiles_of(inputs.bounds.query_offsets);
+  const DeviceArray<SentenceTile> on_device{std::span<const SentenceTile>(tiles)};
+  cuda::attention_forward(device.get(), on_device.data(), static_cast<int64_t>(tiles.size()), any_matrix_of(context));
+  return stats;
+}
+
+void CudaBackend::attention_backward(const AttentionInputs& inputs, const Tensor& stats, const Tensor& grad_context,
+                                     AttentionGradients& gradients) const {
+  const DeviceInputs device("attention", inputs, elements_of<float>(stats));
+  const std::vector<SentenceTile> queries = tiles_of(inputs.bounds.query_offsets);
+  const std::vector<SentenceTile> keys = tiles_of(inputs.bounds.key_offsets);
+  const DeviceArray<SentenceTile> query_tiles{std::span<const SentenceTile>(queries)};
+  const DeviceArray<SentenceTile> key_tiles{std::span<const SentenceTile>(keys)};
+  const DeviceArray<float> mean(inputs.n_heads() * inputs.query.dim(0));
+  cuda::attention_backward(device.get(), query_tiles.data(), static_cast<int64_t>(queries.size()), key_tiles.data(),
+                           static_cast<int64_t>(keys.size()),
+                           {any_matrix_of(grad_context), any_matrix_of(gradients.query), any_matrix_of(gradients.key),
+                            any_matrix_of(gradients.value), mean.data()});
+}
+
+void CudaBackend::attention_weights(const AttentionInputs& inputs, Tensor& weights) const {
+  const DeviceInputs device("attention_weights", inputs, nullptr);
+  cuda::attention_weights(device.get(), inputs.key.dim(0), elements_of<float>(weights));
+}
+
+void CudaBackend::attention_step(const Tensor& query, std::span<const StepKeys> rows, int n_heads, Tensor& context,
+                                 Tensor* mean_weights) const {
+  StepRows steps;
+  for (const StepKeys& row : rows) {
+    int32_t table = -1;
+    if (row.row_of_position != nullptr) {
+      table = static_cast<int32_t>(steps.tables.size());
+      steps.tables.insert(steps.tables.end(), row.row_of_position, row.row_of_position + row.length);
+    }
+    steps.rows.push_back({row.keys, row.values, row.stride, static_cast<int32_t>(row.length), table});
+  }
+  const DType cached = rows.empty() ? DType::kFloat32 : rows.front().dtype;
+  run_step("attention_step", query, steps, cached, n_heads, context, mean_weights);
+}
+
+void CudaBackend::attention_shared(const Tensor& query, std::span<const SharedRows> groups, int n_heads,
+                                   Tensor& context, Tensor* mean_weights) const {
+  StepRows steps;
+  for (const SharedRows& group : groups) {
+    const SharedKeys& keys = *group.keys;
+    const StepRow row{keys.keys.device_data(), keys.values.device_data(), keys.keys.stride(0),
+                      static_cast<int32_t>(keys.length), -1};
+    steps.rows.insert(steps.rows.end(), static_cast<size_t>(group.rows), row);
+  }
+  run_step("attention_shared", query, steps, DType::kFloat32, n_heads, context, mean_weights);
+}
+
+SharedKeys CudaBackend::pack_shared_keys(const Tensor& keys, const Tensor& values, int, DType dtype) const {
+  if (dtype != DType::kFloat32) {
+    refuse("pack_shared_keys", "bfloat16 or int8 keys");
+  }
+  base::check_argument(keys.stride(0) == values.stride(0) || keys.dim(0) <= 1,
+                       "pack_shared_keys: rows of keys are {} elements apart and rows of values {}; must be equal",
+                       keys.stride(0), values.stride(0));
+  return {keys, values, keys.dim(0), {}, {}};
+}
+
+void CudaBackend::store_cached_rows(const CachedRows& rows) const {
+  if (rows.cache.dtype() == DType::kInt8) {
+    refuse("store_cached_rows", "an int8 cache");
+  }
+  const DeviceArray<int32_t> numbers(rows.rows);
+  cuda::store_cached_rows({matrix_of<float>(rows.keys), matrix_of<float>(rows.values), numbers.data(),
+                           static_cast<int64_t>(rows.rows.size()), rows.keys.dim(1), any_matrix_of(rows.cache)});
+}
+
+void CudaBackend::best_of_rows(const Tensor& logits, int k, BestLogits& best) const {
+  const int64_t rows = logits.dim(0);
+  const int count = static_cast<int>(std::min<int64_t>(k, logits.dim(1)));
+  best.resize(rows, count);
+  if (rows == 0) {
+    return;
+  }
+  const DeviceArray<float> values(rows * count);
+  const DeviceArray<int32_t> ids(rows * count);
+  const DeviceArray<double> log_sums(rows);
+  cuda::best_of_rows({matrix_of<float>(logits), extent_of(logits), count, values.data(), ids.data(), log_sums.data()});
+  std::vector<float> host_values(static_cast<size_t>(rows * count));
+  std::vector<int32_t> host_ids(host_values.size());
+  std::vector<double> host_sums(static_cast<size_t>(rows));
+  values.read(host_values);
+  ids.read(host_ids);
+  log_sums.read(host_sums);
+  for (size_t row = 0; row < host_sums.size(); ++row) {
+    const size_t first = row * static_cast<size_t>(count), length = static_cast<size_t>(count);
+    best.set_row(row, {std::span(host_values).subspan(first, length), std::span(host_ids).subspan(first, length),
+                       host_sums[row]});
+  }
+}
+
+}  // namespace dragoman::kernels::cuda

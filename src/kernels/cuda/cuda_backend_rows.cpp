@@ -1,0 +1,223 @@
+#include <algorithm>
+#include <vector>
+
+#include "kernels/cuda/cuda_backend.h"
+#include "kernels/cuda/device_arrays.h"
+#include "kernels/cuda/losses.h"
+#include "kernels/cuda/norms.h"
+#include "kernels/cuda/rows.h"
+#include "tensor/transfer.h"
+
+namespace dragoman::kernels::cuda {
+namespace {
+
+Curve curve_of(Activation activation) {
+  switch (activation) {
+    case Activation::kRelu:
+      return Curve::kRelu;
+    case Activation::kGelu:
+      return Curve::kGelu;
+    case Activation::kSilu:
+      return Curve::kSilu;
+    case Activation::kNone:
+      break;
+  }
+  return Curve::kNone;
+}
+
+// Rows of a batch sorted by the table row that they are added to: a counting sort, which keeps their order.
+struct SortedRows {
+  std::vector<int32_t> ids, starts, rows;
+
+  SortedRows(std::span<const int32_t> of_rows, int64_t table_rows) : rows(of_rows.size()) {
+    std::vector<int32_t> ends(static_cast<size_t>(table_rows) + 1);
+    for (const int32_t id : of_rows) {
+      ++ends[static_cast<size_t>(id) + 1];
+    }
+    for (size_t id = 0; id < static_cast<size_t>(table_rows); ++id) {
+      if (ends[id + 1] > 0) {
+        ids.push_back(static_cast<int32_t>(id));
+        starts.push_back(ends[id]);
+      }
+      ends[id + 1] += ends[id];
+    }
+    starts.push_back(static_cast<int32_t>(of_rows.size()));
+    for (size_t row = 0; row < of_rows.size(); ++row) {
+      rows[static_cast<size_t>(ends[static_cast<size_t>(of_rows[row])]++)] = static_cast<int32_t>(row);
+    }
+  }
+};
+
+Norm norm_of(const LayerNormForward& norm) {
+  return {extent_of(norm.x),
+          matrix_of<float>(norm.x),
+          {},
+          {},
+          {},
+          elements_of<float>(norm.gain),
+          elements_of<float>(norm.bias),
+          norm.epsilon,
+          matrix_of<float>(norm.y),
+          matrix_of<float>(norm.stats),
+          norm.rounded == nullptr ? Matrix<BFloat16>() : matrix_of<BFloat16>(*norm.rounded)};
+}
+
+void add_residual(const Tensor& residual, const Tensor& sublayer, const Dropout& dropout, const Tensor& sum,
+                  Norm& norm) {
+  norm.extent = extent_of(residual);
+  norm.x = matrix_of<float>(residual);
+  norm.sublayer = any_matrix_of(sublayer);
+  norm.mask = mask_of(dropout);
+  norm.sum = matrix_of<float>(sum);
+}
+
+void norm_backward(const LayerNormBackward& norm, const Dropout& dropout, const AnyMatrix& grad_dropped) {
+  const DeviceArray<float> scratch(column_sum_scratch(extent_of(norm.x), 2));
+  layer_norm_backward({extent_of(norm.x), matrix_of<float>(norm.x), matrix_of<float>(norm.stats),
+                       elements_of<float>(norm.gain), matrix_of<float>(norm.grad_y), matrix_of<float>(norm.grad_x),
+                       elements_of<float>(norm.grad_gain), elements_of<float>(norm.grad_bias), mask_of(dropout),
+                       grad_dropped, scratch.data()});
+}
+
+void add_cross_entropy(const Tensor& logits, const Tensor& targets, const LossOptions& options, bool with_gradient,
+                       TokenLosses& sums) {
+  const int64_t rows = logits.dim(0);
+  if (rows == 0) {
+    return;
+  }
+  const OnDevice<int32_t> ids(targets);
+  const DeviceArray<double> row_losses(3 * rows), totals(3);
+  cuda::cross_entropy({any_matrix_of(logits), ids.data(), extent_of(logits), options.label_smoothing, with_gradient,
+                       static_cast<float>(options.gradient_scale), row_losses.data()},
+                      totals.data());
+  double values[3];
+  totals.read(values);
+  sums.smoothed += values[0];
+  sums.nll += values[1];
+  sums.correct += static_cast<int64_t>(values[2]);
+}
+
+}  // namespace
+
+void CudaBackend::add_to_rows(const Tensor& row, Tensor& rows) const {
+  cuda::add_to_rows(elements_of<float>(row), any_matrix_of(rows), extent_of(rows));
+}
+
+void CudaBackend::activation(const Tensor& x, Activation activation, const Dropout& dropout, Tensor& y) const {
+  cuda::activation(any_matrix_of(x), curve_of(activation), mask_of(dropout), any_matrix_of(y), extent_of(x));
+}
+
+void CudaBackend::activation_backward(const Tensor& saved, const Tensor& grad_y, Activation activation,
+                                      const Dropout& dropout, Tensor& grad_x) const {
+  cuda::activation_backward(any_matrix_of(saved), any_matrix_of(grad_y), curve_of(activation), mask_of(dropout),
+                            any_matrix_of(grad_x), extent_of(saved));
+}
+
+void CudaBackend::softmax(const Tensor& x, Tensor& probs) const {
+  cuda::softmax(matrix_of<float>(x), false, matrix_of<float>(probs), extent_of(x));
+}
+
+void CudaBackend::log_softmax(const Tensor& x, Tensor& log_probs) const {
+  cuda::softmax(matrix_of<float>(x), true, matrix_of<float>(log_probs), extent_of(x));
+}
+
+void CudaBackend::softmax_backward(const Tensor& probs, const Tensor& grad_output, Tensor& grad) const {
+  cuda::softmax_backward(matrix_of<float>(probs), false, matrix_of<float>(grad_output), matrix_of<float>(grad),
+                         extent_of(probs));
+}
+
+void CudaBackend::log_softmax_backward(const Tensor& log_probs, const Tensor& grad_output, Tensor& grad) const {
+  cuda::softmax_backward(matrix_of<float>(log_probs), true, matrix_of<float>(grad_output), matrix_of<float>(grad),
+                         extent_of(log_probs));
+}
+
+void CudaBackend::layer_norm(const LayerNormForward& norm) const {
+  cuda::layer_norm(norm_of(norm));
+}
+
+void CudaBackend::layer_norm_backward(const LayerNormBackward& norm) const {
+  norm_backward(norm, {}, {});
+}
+
+void CudaBackend::residual_dropout(const Tensor& residual, const Tensor& sublayer, const Dropout& dropout,
+                                   Tensor& sum) const {
+  Norm norm{};
+  add_residual(residual, sublayer, dropout, sum, norm);
+  cuda::layer_norm(norm);
+}
+
+void CudaBackend::residual_dropout_layer_norm(const Tensor& residual, const Tensor& sublayer, const Dropout& dropout,
+                                              Tensor& sum, const LayerNormForward& forward) const {
+  Norm norm = norm_of(forward);
+  add_residual(residual, sublayer, dropout, sum, norm);
+  cuda::layer_norm(norm);
+}
+
+void CudaBackend::residual_dropout_layer_norm_backward(const LayerNormBackward& norm, const Dropout& dropout,
+                                                       Tensor& grad_sublayer) const {
+  norm_backward(norm, dropout, any_matrix_of(grad_sublayer));
+}
+
+void CudaBackend::dropout_rows(const Tensor& x, const Dropout& dropout, Tensor& y) const {
+  cuda::dropout_rows(any_matrix_of(x), mask_of(dropout), any_matrix_of(y), extent_of(x));
+}
+
+void CudaBackend::dropout_whole_rows(const Tensor& x, const Dropout& dropout, Tensor& y) const {
+  cuda::dropout_whole_rows(matrix_of<float>(x), mask_of(dropout), matrix_of<float>(y), extent_of(x));
+}
+
+void CudaBackend::gather_rows(const Tensor& table, const Tensor& ids, float scale, Tensor& y) const {
+  const OnDevice<int32_t> rows(ids);
+  cuda::gather_rows(matrix_of<float>(table), rows.data(), scale, matrix_of<float>(y), extent_of(y));
+}
+
+void CudaBackend::scatter_rows_accumulate(const Tensor& rows, const Tensor& ids, float scale, Tensor& table_sum) const {
+  const SortedRows sorted(tensor::HostView<int32_t>(ids).span(), table_sum.dim(0));
+  const DeviceArray<int32_t> of_table(std::span<const int32_t>(sorted.ids));
+  const DeviceArray<int32_t> starts(std::span<const int32_t>(sorted.starts));
+  const DeviceArray<int32_t> of_batch(std::span<const int32_t>(sorted.rows));
+  scatter_rows(matrix_of<float>(rows),
+               {of_table.data(), starts.data(), of_batch.data(), static_cast<int64_t>(sorted.ids.size())}, scale,
+               matrix_of<float>(table_sum), table_sum.dim(1));
+}
+
+void CudaBackend::rows_accumulate(const Tensor& from, Tensor& to) const {
+  cuda::rows_accumulate(matrix_of<float>(from), matrix_of<float>(to), extent_of(from));
+}
+
+void CudaBackend::cross_entropy(const Tensor& logits, const Tensor& targets, float label_smoothing,
+                                TokenLosses& sums) const {
+  add_cross_entropy(logits, targets, {label_smoothing, 1.0}, false, sums);
+}
+
+void CudaBackend::cross_entropy_gradient(Tensor& logits, const Tensor& targets, const LossOptions& options,
+                                         TokenLosses& sums) const {
+  add_cross_entropy(logits, targets, options, true, sums);
+}
+
+void CudaBackend::rdrop_cross_entropy(const RdropBlock& block, RdropLosses& losses) const {
+  const int64_t pairs = block.logits.dim(0) / 2, n_classes = block.logits.dim(1);
+  if (pairs == 0) {
+    return;
+  }
+  const RdropRowGradient scales = block.options.row_gradient(0, n_classes);
+  const OnDevice<int32_t> targets(block.targets);
+  const DeviceArray<double> row_losses(4 * pairs), totals(4);
+  cuda::rdrop_cross_entropy({matrix_of<float>(block.logits),
+                             targets.data(),
+                             {pairs, n_classes},
+                             scales.label_smoothing,
+                             block.with_gradient,
+                             static_cast<float>(scales.cross_entropy_scale),
+                             static_cast<float>(scales.divergence_scale),
+                             row_losses.data()},
+                            totals.data());
+  double values[4];
+  totals.read(values);
+  losses.smoothed += values[0];
+  losses.nll += values[1];
+  losses.divergence += values[2];
+  losses.correct += static_cast<int64_t>(values[3]);
+}
+
+}  // namespace dragoman::kernels::cuda

@@ -1,0 +1,51 @@
+#include "kernels/cuda/cuda_device.h"
+
+#include "base/error.h"
+#include "base/memory.h"
+#include "kernels/backends/backend_of.h"
+#include "kernels/cuda/cublas_lt.h"
+#include "kernels/cuda/cuda_allocator.h"
+#include "kernels/cuda/cuda_backend.h"
+#include "kernels/cuda/runtime.h"
+
+namespace dragoman::kernels::cuda {
+namespace {
+
+// Kept until the process ends: tensors and the driver may be gone before or after.
+const CudaBackend& backend() {
+  static const CudaBackend& instance = *new CudaBackend;
+  return instance;
+}
+
+}  // namespace
+
+std::vector<std::string> describe_devices() {
+  const Devices devices = find_devices();
+  if (devices.found.empty()) {
+    return {devices.problem};
+  }
+  std::vector<std::string> lines;
+  for (size_t index = 0; index < devices.found.size(); ++index) {
+    const DeviceFacts& facts = devices.found[index];
+    lines.push_back(fmt::format("cuda:{} {}, sm_{}, {} multiprocessors, {}; {}", index, facts.name, facts.capability,
+                                facts.multiprocessors, base::format_size(facts.memory), devices.driver));
+  }
+  return lines;
+}
+
+bool has_device() {
+  return !find_devices().found.empty();
+}
+
+std::shared_ptr<tensor::Allocator> open_device(int index) {
+  const Devices devices = find_devices();
+  base::check(!devices.found.empty(), base::ErrorKind::kRuntime, "{}", devices.problem);
+  base::check_usage(index >= 0 && static_cast<size_t>(index) < devices.found.size(),
+                    "cuda: there is no cuda:{}, this machine has {} GPU{}", index, devices.found.size(),
+                    devices.found.size() == 1 ? "" : "s");
+  select_device(index);
+  set_backend(tensor::DeviceKind::kCuda, &backend());
+  return std::make_shared<CudaAllocator>();
+}
+
+}  // namespace dragoman::kernels::cuda

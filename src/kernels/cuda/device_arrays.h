@@ -1,0 +1,88 @@
+#pragma once
+
+#include <span>
+
+#include "kernels/cuda/cuda_allocator.h"
+#include "kernels/cuda/runtime.h"
+#include "kernels/cuda/views.h"
+#include "kernels/dropout_mask.h"
+#include "kernels/types.h"
+
+namespace dragoman::kernels::cuda {
+
+/// An array in device memory for the time of a call. What was queued may still use the memory after this ends, because
+/// later kernels run after it.
+template <typename T>
+class DeviceArray {
+ public:
+  explicit DeviceArray(int64_t count) : memory_(scratch_memory().allocate(static_cast<size_t>(count) * sizeof(T))) {}
+  explicit DeviceArray(std::span<const T> values) : DeviceArray(static_cast<int64_t>(values.size())) {
+    copy_in(values.data(), values.size_bytes(), memory_);
+  }
+  ~DeviceArray() { scratch_memory().release(memory_); }
+  DeviceArray(const DeviceArray&) = delete;
+  DeviceArray& operator=(const DeviceArray&) = delete;
+
+  T* data() const { return static_cast<T*>(memory_); }
+  /// Overwrites `values` with the first elements, after all that was queued has run.
+  void read(std::span<T> values) const { copy_out(memory_, values.size_bytes(), values.data()); }
+
+ private:
+  static CudaAllocator& scratch_memory() {
+    static CudaAllocator& memory = *new CudaAllocator;  // kept until the process ends: the driver may be gone before
+    return memory;
+  }
+
+  void* memory_;
+};
+
+/// The elements of an int32 or bool tensor in device memory; a copy if the tensor is in host memory.
+template <typename T>
+class OnDevice {
+ public:
+  explicit OnDevice(const Tensor& tensor)
+      : copy_(tensor.device().is_host() ? tensor.size() : 0),
+        data_(tensor.device().is_host() ? copy_.data() : static_cast<const T*>(tensor.device_data())) {
+    if (tensor.device().is_host()) {
+      copy_in(tensor.span<T>().data(), static_cast<size_t>(tensor.size()) * sizeof(T), copy_.data());
+    }
+  }
+  const T* data() const { return data_; }
+
+ private:
+  DeviceArray<T> copy_;
+  const T* data_;
+};
+
+template <typename T>
+Matrix<T> matrix_of(const Tensor& tensor) {
+  return {static_cast<T*>(const_cast<void*>(tensor.device_data())), tensor.rank() < 2 ? 0 : tensor.stride(0)};
+}
+
+inline AnyMatrix any_matrix_of(const Tensor& tensor) {
+  return {const_cast<void*>(tensor.device_data()), tensor.stride(0), is_bfloat16(tensor)};
+}
+
+template <typename T>
+T* elements_of(const Tensor& tensor) {
+  return static_cast<T*>(const_cast<void*>(tensor.device_data()));
+}
+
+inline Extent extent_of(const Tensor& matrix) {
+  return {matrix.dim(0), matrix.dim(1)};
+}
+
+inline Mask mask_of(const Dropout& dropout) {
+  if (dropout.probability == 0.0F) {
+    return {};
+  }
+  return {dropout_threshold(dropout),
+          static_cast<float>(dropout_scale(dropout)),
+          static_cast<uint32_t>(dropout.seed),
+          static_cast<uint32_t>(dropout.seed >> 32U),
+          dropout.step,
+          dropout.site,
+          static_cast<uint32_t>(dropout.first_row)};
+}
+
+}  // namespace dragoman::kernels::cuda

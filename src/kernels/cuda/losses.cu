@@ -1,0 +1,218 @@
+#include "kernels/cuda/losses.h"
+
+#include "kernels/cuda/device_math-inl.h"
+
+namespace dragoman::kernels::cuda {
+namespace {
+
+constexpr unsigned kThreads = 256;
+
+// An element of a row: the larger value, the lower column among equals.
+struct Place {
+  float value;
+  int32_t column;
+};
+
+__device__ __forceinline__ bool before(const Place& a, const Place& b) {
+  return a.value > b.value || (a.value == b.value && a.column < b.column);
+}
+
+// Returns in every thread: the first of the block's places.
+__device__ Place first_of_block(Place place) {
+  __shared__ Place of_warp[kWarp];
+  for (int lanes = kWarp / 2; lanes > 0; lanes /= 2) {
+    const Place other{__shfl_xor_sync(kAllLanes, place.value, lanes), __shfl_xor_sync(kAllLanes, place.column, lanes)};
+    place = before(other, place) ? other : place;
+  }
+  if (lane_number() == 0) {
+    of_warp[warp_number()] = place;
+  }
+  __syncthreads();
+  place = of_warp[0];
+  for (unsigned warp = 1; warp < blockDim.x / kWarp; ++warp) {
+    place = before(of_warp[warp], place) ? of_warp[warp] : place;
+  }
+  __syncthreads();
+  return place;
+}
+
+constexpr int32_t kNoColumn = 0x7FFFFFFF;
+
+template <typename T>
+__device__ Place largest_of_row(const T* row, int64_t columns) {
+  Place place{-INFINITY, kNoColumn};
+  for (int64_t c = threadIdx.x; c < columns; c += blockDim.x) {
+    const float value = widen(row[c]);
+    if (value > place.value) {  // columns rise: the first of equals stays
+      place = {value, static_cast<int32_t>(c)};
+    }
+  }
+  return first_of_block(place);
+}
+
+// What a loss needs of a row.
+struct RowFacts {
+  Place largest;
+  double log_sum_exp;
+  double total;
+};
+
+template <typename T>
+__device__ RowFacts facts_of_row(const T* row, int64_t columns) {
+  RowFacts facts;
+  facts.largest = largest_of_row(row, columns);
+  float sum = 0, total = 0;
+  for (int64_t c = threadIdx.x; c < columns; c += blockDim.x) {
+    const float value = widen(row[c]);
+    sum += expf(value - facts.largest.value);
+    total += value;
+  }
+  const double sum_of_block = over_block(static_cast<double>(sum), Sum());
+  facts.total = over_block(static_cast<double>(total), Sum());
+  facts.log_sum_exp = static_cast<double>(facts.largest.value) + log(sum_of_block);
+  return facts;
+}
+
+struct Loss {
+  double smoothed, nll;
+};
+
+__device__ __forceinline__ Loss loss_of(const RowFacts& facts, double wanted, double smoothing, int64_t columns) {
+  const double nll = facts.log_sum_exp - wanted;
+  const double mean_nll = facts.log_sum_exp - facts.total / static_cast<double>(columns);
+  return {(1.0 - smoothing) * nll + smoothing * mean_nll, nll};
+}
+
+template <typename T>
+__global__ void __launch_bounds__(kThreads) cross_entropy_rows(Losses losses, Matrix<T> logits) {
+  const int64_t n = blockIdx.x, columns = losses.extent.columns, rows = losses.extent.rows;
+  T* row = logits.data + n * logits.stride;
+  const int32_t target = losses.targets[n];
+  const RowFacts facts = facts_of_row(row, columns);
+  if (threadIdx.x == 0) {
+    const Loss loss =
+        loss_of(facts, static_cast<double>(widen(row[target])), static_cast<double>(losses.label_smoothing), columns);
+    losses.row_losses[n] = loss.smoothed;
+    losses.row_losses[rows + n] = loss.nll;
+    losses.row_losses[2 * rows + n] = facts.largest.column == target ? 1.0 : 0.0;
+  }
+  if (!losses.with_gradient) {
+    return;
+  }
+  __syncthreads();  // thread 0 read the logit of the target
+  const float spread = losses.label_smoothing / static_cast<float>(columns);
+  const auto log_sum_exp = static_cast<float>(facts.log_sum_exp);
+  for (int64_t c = threadIdx.x; c < columns; c += blockDim.x) {
+    const float wanted = spread + (c == target ? 1.0F - losses.label_smoothing : 0.0F);
+    row[c] = narrow<T>(losses.gradient_scale * (expf(widen(row[c]) - log_sum_exp) - wanted));
+  }
+}
+
+// Writes the sums of `arrays` arrays [count]. A block has an array.
+__global__ void __launch_bounds__(kThreads) sum_arrays(const double* values, int64_t count, double* sums) {
+  double sum = 0;
+  for (int64_t i = threadIdx.x; i < count; i += blockDim.x) {
+    sum += values[blockIdx.x * count + i];
+  }
+  sum = over_block(sum, Sum());
+  if (threadIdx.x == 0) {
+    sums[blockIdx.x] = sum;
+  }
+}
+
+__device__ __forceinline__ double at_least_zero(double value) {
+  return value < 0.0 ? 0.0 : value;
+}
+
+__global__ void __launch_bounds__(kThreads) rdrop_rows(PairLosses losses) {
+  const int64_t n = blockIdx.x, columns = losses.extent.columns, pairs = losses.extent.rows;
+  float* row_p = losses.logits.data + n * losses.logits.stride;
+  float* row_q = losses.logits.data + (pairs + n) * losses.logits.stride;
+  const int32_t target = losses.targets[n];
+  const RowFacts p = facts_of_row(row_p, columns), q = facts_of_row(row_q, columns);
+  const auto log_p = static_cast<float>(p.log_sum_exp), log_q = static_cast<float>(q.log_sum_exp);
+  float difference_p = 0, difference_q = 0;  // means of x - y under p and q
+  for (int64_t c = threadIdx.x; c < columns; c += blockDim.x) {
+    const float difference = row_p[c] - row_q[c];
+    difference_p += expf(row_p[c] - log_p) * difference;
+    difference_q += expf(row_q[c] - log_q) * difference;
+  }
+  const double between = p.log_sum_exp - q.log_sum_exp;
+  const double kl_pq = at_least_zero(over_block(static_cast<double>(difference_p), Sum()) - between);
+  const double kl_qp = at_least_zero(between - over_block(static_cast<double>(difference_q), Sum()));
+  if (threadIdx.x == 0) {
+    const auto smoothing = static_cast<double>(losses.label_smoothing);
+    const Loss loss_p = loss_of(p, static_cast<double>(row_p[target]), smoothing, columns);
+    const Loss loss_q = loss_of(q, static_cast<double>(row_q[target]), smoothing, columns);
+    losses.row_losses[n] = (loss_p.smoothed + loss_q.smoothed) / 2;
+    losses.row_losses[pairs + n] = (loss_p.nll + loss_q.nll) / 2;
+    losses.row_losses[2 * pairs + n] = (kl_pq + kl_qp) / 2;
+    losses.row_losses[3 * pairs + n] = p.largest.column == target ? 1.0 : 0.0;
+  }
+  if (!losses.with_gradient) {
+    return;
+  }
+  __syncthreads();
+  const float spread = losses.label_smoothing / static_cast<float>(columns);
+  const auto kl_of_p = static_cast<float>(kl_pq), kl_of_q = static_cast<float>(kl_qp);
+  for (int64_t c = threadIdx.x; c < columns; c += blockDim.x) {
+    const float wanted = spread + (c == target ? 1.0F - losses.label_smoothing : 0.0F);
+    const float x = row_p[c] - log_p, y = row_q[c] - log_q, of_p = expf(x), of_q = expf(y);
+    row_p[c] = losses.cross_entropy_scale * (of_p - wanted) +
+               losses.divergence_scale * (of_p * (x - y - kl_of_p) + of_p - of_q);
+    row_q[c] = losses.cross_entropy_scale * (of_q - wanted) +
+               losses.divergence_scale * (of_q * (y - x - kl_of_q) + of_q - of_p);
+  }
+}
+
+// The k largest, one after the other: each is the first of all that stand behind the one before.
+__global__ void __launch_bounds__(kThreads) best_rows(BestOfRows best) {
+  const int64_t n = blockIdx.x, columns = best.extent.columns;
+  const float* row = best.logits.data + n * best.logits.stride;
+  Place previous{INFINITY, -1};
+  for (int i = 0; i < best.k; ++i) {
+    Place place{-INFINITY, kNoColumn};
+    for (int64_t c = threadIdx.x; c < columns; c += blockDim.x) {
+      const Place here{row[c] == row[c] ? row[c] : -INFINITY, static_cast<int32_t>(c)};  // NaN is the smallest
+      if (before(previous, here) && before(here, place)) {
+        place = here;
+      }
+    }
+    previous = first_of_block(place);
+    if (threadIdx.x == 0) {
+      best.values[n * best.k + i] = previous.value;
+      best.ids[n * best.k + i] = previous.column;
+    }
+  }
+  const RowFacts facts = facts_of_row(row, columns);
+  if (threadIdx.x == 0) {
+    best.log_sums[n] = facts.log_sum_exp;
+  }
+}
+
+void sum_up(const char* name, const double* row_losses, int64_t arrays, int64_t count, double* sums) {
+  launch(name, sum_arrays, {dim3(static_cast<unsigned>(arrays)), kThreads}, row_losses, count, sums);
+}
+
+}  // namespace
+
+void cross_entropy(const Losses& losses, double* sums) {
+  const LaunchShape shape{dim3(static_cast<unsigned>(losses.extent.rows)), kThreads};
+  if (losses.logits.is_bfloat16) {
+    launch("cross_entropy", cross_entropy_rows<BFloat16>, shape, losses, losses.logits.as<BFloat16>());
+  } else {
+    launch("cross_entropy", cross_entropy_rows<float>, shape, losses, losses.logits.as<float>());
+  }
+  sum_up("cross_entropy", losses.row_losses, 3, losses.extent.rows, sums);
+}
+
+void rdrop_cross_entropy(const PairLosses& losses, double* sums) {
+  launch("rdrop_cross_entropy", rdrop_rows, {dim3(static_cast<unsigned>(losses.extent.rows)), kThreads}, losses);
+  sum_up("rdrop_cross_entropy", losses.row_losses, 4, losses.extent.rows, sums);
+}
+
+void best_of_rows(const BestOfRows& best) {
+  launch("best_of_rows", best_rows, {dim3(static_cast<unsigned>(best.extent.rows)), kThreads}, best);
+}
+
+}  // namespace dragoman::kernels::cuda

@@ -1,0 +1,46 @@
+#pragma once
+
+#include <cstdint>
+
+#include "kernels/cuda/views.h"
+
+namespace dragoman::kernels::cuda {
+
+/// The losses of rows of logits [N, V]. A block has a row.
+struct Losses {
+  AnyMatrix logits;  ///< overwritten with the gradients if there is a gradient
+  const int32_t* targets;
+  Extent extent;
+  float label_smoothing;
+  bool with_gradient;
+  float gradient_scale;
+  double* row_losses;  ///< [3, N]: smoothed, nll, and 1 for a correct row
+};
+/// Computes the loss of each row, then sums [3] over the rows, in an order that depends on N alone.
+void cross_entropy(const Losses& losses, double* sums);
+
+/// The R-Drop losses of pairs of rows of logits [2C, V]: row n of the first pass and row C + n.
+struct PairLosses {
+  Matrix<float> logits;  ///< overwritten with the gradients if there is a gradient
+  const int32_t* targets;
+  Extent extent;  ///< C and V
+  float label_smoothing;
+  bool with_gradient;
+  float cross_entropy_scale, divergence_scale;
+  double* row_losses;  ///< [4, C]: smoothed, nll, divergence, correct; means of both passes
+};
+/// Computes the losses of each pair, then sums [4].
+void rdrop_cross_entropy(const PairLosses& losses, double* sums);
+
+/// The k largest logits of each row.
+struct BestOfRows {
+  Matrix<float> logits;
+  Extent extent;
+  int k;
+  float* values;     ///< [N, k]
+  int32_t* ids;      ///< [N, k]
+  double* log_sums;  ///< [N]
+};
+void best_of_rows(const BestOfRows& best);
+
+}  // namespace dragoman::kernels::cuda

@@ -1,0 +1,22 @@
+#pragma once
+
+#include "kernels/cuda/views.h"
+
+namespace dragoman::kernels::cuda {
+
+/// C = op(A) op(B) + bias, or C += op(A) op(B), of row-major matrices.
+struct Product {
+  AnyMatrix a;  ///< [M, K], or [K, M] if transposed
+  bool a_transposed;
+  AnyMatrix b;  ///< [K, N], or [N, K] if transposed
+  bool b_transposed;
+  const void* bias;  ///< [N] float32, or bfloat16 for CublasLt if C is; null for none
+  AnyMatrix c;       ///< [M, N]
+  bool accumulate;
+  int64_t rows, columns, depth;  ///< M, N, K
+};
+
+/// Multiplies with a plain kernel in tiles, for any alignment and stride. Sums are float32, in order of depth.
+void multiply_plainly(const Product& product);
+
+}  // namespace dragoman::kernels::cuda

@@ -1,0 +1,48 @@
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <string>
+#include <vector>
+
+namespace dragoman::kernels::cuda {
+
+// The driver's side of a device: memory, copies and waits. runtime_cuda.cpp calls the CUDA runtime;
+// runtime_emulated.cpp does the same with host memory. Kernels and copies of a process run in one stream, one after
+// another, so memory that is released may be used by the next kernel at once.
+
+/// What is known of a device.
+struct DeviceFacts {
+  std::string name;    ///< "NVIDIA H100 80GB HBM3"
+  int capability = 0;  ///< 90 for sm_90
+  int multiprocessors = 0;
+  uint64_t memory = 0;  ///< bytes
+  uint64_t free_memory = 0;
+};
+
+/// The devices that a program finds, or the reason why it finds none.
+struct Devices {
+  std::vector<DeviceFacts> found;
+  std::string driver;   ///< "driver 13.0, runtime 13.0"
+  std::string problem;  ///< "the NVIDIA driver is missing or older than CUDA 13.0 needs (580)"; empty if there are any
+};
+
+[[nodiscard]] Devices find_devices();
+
+/// Makes device `index` the device of this process. Threads: call before any other function below.
+void select_device(int index);
+[[nodiscard]] int selected_device();
+
+/// Returns: null if there is not enough memory.
+[[nodiscard]] void* allocate_memory(size_t bytes);
+void free_memory(void* memory);
+
+/// Copies from the host need not have arrived on return, but the source may be changed. Copies to the host have.
+void copy_in(const void* host, size_t bytes, void* device);
+void copy_out(const void* device, size_t bytes, void* host);
+/// Requires: the ranges do not overlap.
+void copy_within(const void* from, size_t bytes, void* to);
+/// Waits for all kernels and copies. Throws: Error if one of them failed.
+void wait_for_device();
+
+}  // namespace dragoman::kernels::cuda

@@ -1,0 +1,87 @@
+#pragma once
+
+#include <cmath>
+#include <memory>
+#include <vector>
+
+#include "base/random.h"
+#include "kernels/backends/backend_of.h"
+#include "models/transformer/transformer.h"
+#include "ops/linear_cross_entropy.h"
+#include "tensor/transfer.h"
+
+namespace dragoman::test_support {
+
+/// Updates of a Transformer on the current device, with random sentences and nothing of the trainer.
+class ModelUpdates {
+ public:
+  ModelUpdates(const models::TransformerConfig& config, kernels::Precision precision) : model_(config) {
+    nn::ParameterSet& parameters = model_.parameters();
+    parameters.allocate();
+    parameters.initialize(3);
+    parameters.allocate_gradients();
+    parameters.allocate_packing(precision);
+    moment1_ = tensor::Tensor::zeros({parameters.flat_size()});
+    moment2_ = tensor::Tensor::zeros({parameters.flat_size()});
+  }
+
+  /// @param lengths  of the sentences, the same on both sides
+  /// Returns: the loss of a token.
+  double update(const std::vector<int32_t>& lengths) {
+    ++step_;
+    nn::ParameterSet& parameters = model_.parameters();
+    parameters.clear_gradients();
+    if (parameters.packing() != nullptr) {
+      parameters.packing()->pack(0, 1);
+    }
+    const double loss = forward_backward(lengths);
+    parameters.complete_gradients();
+    const kernels::Backend& backend = kernels::backend_of(parameters.gradients());
+    const double norm = std::sqrt(backend.sum_of_squares(parameters.gradients()));
+    backend.adam_update(parameters.mutable_values(), parameters.gradients(), moment1_, moment2_,
+                        {.learning_rate = 1e-3, .gradient_scale = norm > 1.0 ? 1.0 / norm : 1.0, .step = step_});
+    return loss;
+  }
+
+  std::vector<float> weights() const { return model_.parameters().values().to_vector<float>(); }
+
+ private:
+  double forward_backward(const std::vector<int32_t>& lengths) {
+    const models::TransformerConfig& config = model_.transformer_config();
+    std::vector<int32_t> offsets{0};
+    for (const int32_t length : lengths) {
+      offsets.push_back(offsets.back() + length);
+    }
+    base::Random random(7, static_cast<uint64_t>(step_));
+    const std::vector<int32_t> source = ids(config.source_vocab_size, offsets.back(), random);
+    const std::vector<int32_t> target = ids(config.target_vocab_size, offsets.back(), random);
+    nn::ForwardContext context;
+    context.training = true;
+    context.seed = 5;
+    context.step = static_cast<uint32_t>(step_);
+    const double scale = 1.0 / static_cast<double>(offsets.back());
+    autograd::Tape tape;
+    const autograd::TapeScope recording(&tape);
+    const autograd::Variable hidden = model_.forward(
+        {models::make_token_rows(source, offsets), models::make_token_rows(target, offsets)}, context);  // [Nt, D]
+    const models::OutputLayer output = model_.output();
+    const ops::LossResult result =
+        ops::linear_cross_entropy(hidden, output.weight, output.bias, tensor::host_tensor(target), {0.1F, scale});
+    tape.backward(result.loss);
+    return result.nll * scale;
+  }
+
+  static std::vector<int32_t> ids(int64_t vocab_size, int32_t count, base::Random& random) {
+    std::vector<int32_t> ids(static_cast<size_t>(count));
+    for (int32_t& id : ids) {
+      id = 4 + static_cast<int32_t>(random.below(static_cast<uint64_t>(vocab_size - 4)));
+    }
+    return ids;
+  }
+
+  models::Transformer model_;
+  tensor::Tensor moment1_, moment2_;
+  int64_t step_ = 0;
+};
+
+}  // namespace dragoman::test_support

@@ -1,0 +1,192 @@
+#pragma once
+
+#include <functional>
+#include <string>
+#include <vector>
+
+#include "ops/attention.h"
+#include "ops/cross_entropy.h"
+#include "ops/dropout.h"
+#include "ops/elementwise.h"
+#include "ops/embedding.h"
+#include "ops/layer_norm.h"
+#include "ops/linear.h"
+#include "ops/linear_cross_entropy.h"
+#include "ops/rdrop_cross_entropy.h"
+#include "ops/residual.h"
+#include "ops/row_dropout.h"
+#include "ops/softmax.h"
+#include "support/tensors.h"
+#include "tensor/transfer.h"
+
+namespace dragoman::test_support {
+
+using autograd::Variable;
+using Variables = std::vector<Variable>;
+
+/// An op with inputs, which is run on two devices.
+struct OpCase {
+  std::string name;
+  std::vector<Shape> inputs;
+  std::function<Variable(const Variables&)> run;
+};
+
+/// The result of an op and the gradients of its inputs, in host memory.
+struct OpOutcome {
+  Tensor value;
+  std::vector<Tensor> gradients;
+};
+
+/// Runs an op on the current device, with inputs and a gradient that depend on the case alone.
+inline OpOutcome outcome_of(const OpCase& test) {
+  const auto on_device = [](const Shape& shape, uint64_t seed) {
+    const auto on_host = [&] {
+      const tensor::HostScope scope;
+      return random_tensor(shape, DType::kFloat32, seed);
+    };
+    return tensor::to_current_device(on_host());
+  };
+  Variables inputs;
+  for (size_t i = 0; i < test.inputs.size(); ++i) {
+    inputs.emplace_back(on_device(test.inputs[i], i + 1), true);
+  }
+  autograd::Tape tape;
+  Variable output;
+  {
+    const autograd::TapeScope scope(&tape);
+    output = test.run(inputs);
+  }
+  OpOutcome outcome{tensor::to_host(output.value()), {}};
+  tape.backward_from(output, output.value().rank() == 0 ? Tensor::full({}, 1.0) : on_device(output.shape(), 77));
+  for (const Variable& input : inputs) {
+    outcome.gradients.push_back(tensor::to_host(input.grad()));
+  }
+  return outcome;
+}
+
+inline Tensor offsets_of(const std::vector<int32_t>& lengths) {
+  std::vector<int32_t> ends{0};
+  for (const int32_t length : lengths) {
+    ends.push_back(ends.back() + length);
+  }
+  return tensor::host_tensor(ends);
+}
+
+inline Tensor ids_below(int64_t limit, int64_t count) {
+  std::vector<int32_t> ids;
+  for (int64_t i = 0; i < count; ++i) {
+    ids.push_back(static_cast<int32_t>((i * i * 7 + i) % limit));
+  }
+  return tensor::host_tensor(ids);
+}
+
+inline kernels::Dropout some_dropout(float probability = 0.3F) {
+  return {probability, 0x123456789ABCDEFULL, 5, 17, 3};
+}
+
+/// An attention over sentences with these lengths; key_lengths equal lengths if it is causal.
+inline OpCase attention_case(const std::string& name, const std::vector<int32_t>& lengths,
+                             const std::vector<int32_t>& key_lengths, const kernels::AttentionOptions& options,
+                             int64_t width, int64_t value_width, bool masked = false) {
+  const Tensor queries = offsets_of(lengths), keys = offsets_of(key_lengths);
+  const int64_t n_queries = queries.to_vector<int32_t>().back(), n_keys = keys.to_vector<int32_t>().back();
+  kernels::AttentionBounds bounds{queries, keys, {}};
+  if (masked) {
+    const tensor::HostScope on_host;
+    bounds.key_mask = Tensor::full({n_keys}, 1.0, DType::kBool);
+    for (int64_t key = 0; key < n_keys; key += 3) {
+      bounds.key_mask.data<bool>()[key] = false;
+    }
+  }
+  return {name, {{n_queries, width}, {n_keys, width}, {n_keys, value_width}}, [bounds, options](const Variables& in) {
+            return ops::attention(in[0], in[1], in[2], bounds, options);
+          }};
+}
+
+inline std::vector<OpCase> attention_cases() {
+  const std::vector<int32_t> lengths{5, 1, 0, 33, 40, 2}, others{7, 3, 2, 70, 0, 1};
+  kernels::AttentionOptions plain{.n_heads = 2}, causal{.n_heads = 2, .causal = true}, wide{.n_heads = 1};
+  kernels::AttentionOptions dropped = plain, causal_dropped = causal;
+  dropped.dropout = causal_dropped.dropout = some_dropout(0.2F);
+  return {attention_case("attention", lengths, lengths, plain, 16, 16),
+          attention_case("causal attention", lengths, lengths, causal, 16, 16),
+          attention_case("cross attention", lengths, others, plain, 12, 20),
+          attention_case("masked attention", lengths, others, plain, 16, 16, true),
+          attention_case("attention with dropout", lengths, others, dropped, 16, 16),
+          attention_case("causal attention with dropout", lengths, lengths, causal_dropped, 16, 16),
+          attention_case("attention of wide heads", {3, 34}, {2, 5}, wide, 128, 100)};
+}
+
+inline std::vector<OpCase> row_cases() {
+  using kernels::Activation;
+  std::vector<OpCase> cases{
+      {"softmax", {{5, 37}}, [](const Variables& in) { return ops::softmax(in[0]); }},
+      {"log_softmax", {{5, 300}}, [](const Variables& in) { return ops::log_softmax(in[0]); }},
+      {"layer_norm",
+       {{70, 37}, {37}, {37}},
+       [](const Variables& in) { return ops::layer_norm(in[0], in[1], in[2], 1e-5F); }},
+      {"residual_dropout",
+       {{9, 40}, {9, 40}},
+       [](const Variables& in) { return ops::residual_dropout(in[0], in[1], some_dropout()); }},
+      {"residual_dropout_layer_norm",
+       {{41, 72}, {41, 72}, {72}, {72}},
+       [](const Variables& in) {
+         return ops::residual_dropout_layer_norm(in[0], in[1], in[2], in[3], 1e-5F, some_dropout());
+       }},
+      {"residual_layer_norm",
+       {{3, 520}, {3, 520}, {520}, {520}},
+       [](const Variables& in) {
+         return ops::residual_dropout_layer_norm(in[0], in[1], in[2], in[3], 1e-5F, some_dropout(0.0F));
+       }},
+      {"embedding", {{11, 24}}, [](const Variables& in) { return ops::embedding(in[0], ids_below(11, 50), 3.0F); }},
+      {"add_positions",
+       {{20, 24}, {9, 24}},
+       [](const Variables& in) { return ops::add_positions(in[0], in[1], ids_below(9, 20)); }},
+  };
+  for (const Activation activation : {Activation::kRelu, Activation::kGelu, Activation::kSilu}) {
+    cases.push_back({std::string(base::name_of(activation)), {{7, 29}}, [activation](const Variables& in) {
+                       return ops::activation_dropout(in[0], activation, some_dropout());
+                     }});
+  }
+  return cases;
+}
+
+inline std::vector<OpCase> product_cases() {
+  return {{"linear", {{19, 37}, {37, 50}, {50}}, [](const Variables& in) { return ops::linear(in[0], in[1], in[2]); }},
+          {"linear, weight stored transposed",
+           {{40, 64}, {33, 64}, {33}},
+           [](const Variables& in) { return ops::linear(in[0], in[1], in[2], kernels::Transpose::kYes); }},
+          {"elementwise",
+           {{6, 7}, {6, 7}, {1}},
+           [](const Variables& in) {
+             return ops::multiply(ops::exp(ops::subtract(ops::square(in[0]), in[1])), ops::add(in[0], in[2]));
+           }},
+          {"sum", {{300, 11}}, [](const Variables& in) { return ops::sum(in[0]); }}};
+}
+
+inline std::vector<OpCase> loss_cases() {
+  const kernels::LossOptions options{.label_smoothing = 0.1F, .gradient_scale = 0.25};
+  const kernels::RdropOptions rdrop{options, 5.0};
+  return {{"cross_entropy",
+           {{23, 301}},
+           [=](const Variables& in) { return ops::cross_entropy(in[0], ids_below(301, 23), options); }},
+          {"linear_cross_entropy",
+           {{23, 16}, {301, 16}, {301}},
+           [=](const Variables& in) {
+             return ops::linear_cross_entropy(in[0], in[1], in[2], ids_below(301, 23), options).loss;
+           }},
+          {"rdrop_cross_entropy", {{23, 16}, {23, 16}, {301, 16}, {301}}, [=](const Variables& in) {
+             return ops::rdrop_cross_entropy(in[0], in[1], in[2], in[3], ids_below(301, 23), rdrop).loss;
+           }}};
+}
+
+/// Every differentiable op that a GPU has.
+inline std::vector<OpCase> all_cases() {
+  std::vector<OpCase> cases;
+  for (const auto& group : {product_cases(), row_cases(), loss_cases(), attention_cases()}) {
+    cases.insert(cases.end(), group.begin(), group.end());
+  }
+  return cases;
+}
+
+}  // namespace dragoman::test_support

@@ -1,0 +1,139 @@
+// Every op on a GPU, or on its emulation, agrees with the CPU: values and gradients.
+#include <gmock/gmock.h>
+
+#include <limits>
+
+#include "cuda/op_cases.h"
+#include "kernels/backends/backend_of.h"
+#include "ops/gemm.h"
+#include "support/cuda_device.h"
+#include "support/error_of.h"
+
+namespace dragoman::ops {
+namespace {
+
+using test_support::close;
+using test_support::OnCuda;
+using test_support::OpCase;
+using test_support::OpOutcome;
+using test_support::random_tensor;
+using test_support::same_bits;
+
+class CudaOps : public testing::Test {
+ protected:
+  void SetUp() override {
+    if (!kernels::cuda::has_device()) {
+      GTEST_SKIP() << kernels::cuda::describe_devices().front();
+    }
+  }
+};
+
+void expect_agreement(const OpCase& test, double tolerance) {
+  const OpOutcome expected = test_support::outcome_of(test);
+  const OnCuda device;
+  const OpOutcome seen = test_support::outcome_of(test);
+  EXPECT_TRUE(close(seen.value, expected.value, tolerance)) << test.name;
+  for (size_t input = 0; input < expected.gradients.size(); ++input) {
+    EXPECT_TRUE(close(seen.gradients[input], expected.gradients[input], tolerance))
+        << test.name << ", gradient of input " << input;
+  }
+}
+
+TEST_F(CudaOps, AgreeWithTheCpuInFloat32) {
+  for (const OpCase& test : test_support::all_cases()) {
+    expect_agreement(test, 1e-5);
+  }
+}
+
+TEST_F(CudaOps, ProductsInBfloat16AreThoseOfRoundedOperands) {
+  const Tensor x = random_tensor({33, 40}, DType::kFloat32, 1), weight = random_tensor({40, 50}, DType::kFloat32, 2);
+  const Tensor bias = random_tensor({50}, DType::kFloat32, 3);
+  Tensor expected = Tensor::empty({33, 50});
+  gemm_bias(test_support::rounded(x), Transpose::kNo, test_support::rounded(weight), Transpose::kNo, bias, expected);
+  const OnCuda device;
+  for (const DType dtype : {DType::kFloat32, DType::kBFloat16}) {
+    Tensor seen = Tensor::empty({33, 50}, dtype);
+    gemm_bias(tensor::to_current_device(x), Transpose::kNo, tensor::to_current_device(weight), Transpose::kNo,
+              tensor::to_current_device(bias), seen, Precision::kBFloat16);
+    EXPECT_TRUE(close(tensor::to_host(seen), expected, dtype == DType::kFloat32 ? 1e-6 : 1e-2));
+  }
+}
+
+TEST_F(CudaOps, DropTheElementsThatTheCpuDrops) {
+  const OpCase elements{"dropout", {{13, 43}}, [](const test_support::Variables& in) {
+                          return dropout(in[0], test_support::some_dropout());
+                        }};
+  const OpCase rows{"row_dropout", {{40, 9}}, [](const test_support::Variables& in) {
+                      return row_dropout(in[0], test_support::some_dropout());
+                    }};
+  for (const OpCase& test : {elements, rows}) {
+    const OpOutcome expected = test_support::outcome_of(test);
+    const OnCuda device;
+    const OpOutcome seen = test_support::outcome_of(test);
+    EXPECT_TRUE(same_bits(seen.value, expected.value)) << test.name;
+    EXPECT_TRUE(same_bits(seen.gradients[0], expected.gradients[0])) << test.name;
+  }
+}
+
+TEST_F(CudaOps, SumsAndUpdatesAgreeWithTheCpu) {
+  const int64_t size = 70'001;
+  const auto numbers = [&](uint64_t seed) { return random_tensor({size}, DType::kFloat32, seed); };
+  const Tensor grads = numbers(1), start = numbers(2);
+  const auto update = [&](double& squares) {
+    Tensor weights = tensor::to_current_device(start).clone(), moment1 = Tensor::zeros({size});
+    Tensor moment2 = Tensor::zeros({size}), average = tensor::to_current_device(start).clone();
+    const Tensor gradients = tensor::to_current_device(grads);
+    const kernels::Backend& backend = kernels::backend_of(weights);
+    squares = backend.sum_of_squares(gradients);
+    for (int64_t step = 1; step <= 3; ++step) {
+      backend.adam_update(weights, gradients, moment1, moment2,
+                          {.learning_rate = 0.01, .weight_decay = 0.1, .step = step});
+      backend.ema_update(average, weights, 0.9);
+    }
+    return std::pair(tensor::to_host(weights), tensor::to_host(average));
+  };
+  double expected_squares = 0, squares = 0;
+  const auto expected = update(expected_squares);
+  const OnCuda device;
+  const auto seen = update(squares);
+  EXPECT_NEAR(squares, expected_squares, 1e-9 * expected_squares);
+  EXPECT_TRUE(close(seen.first, expected.first, 1e-6));
+  EXPECT_TRUE(close(seen.second, expected.second, 1e-6));
+}
+
+TEST_F(CudaOps, FindWhatIsNotFinite) {
+  const OnCuda device;
+  std::vector<float> values(5000, 1.0F);
+  const auto all_finite = [&] {
+    const Tensor x = Tensor::from(values, {5000});
+    return kernels::backend_of(x).all_finite(x);
+  };
+  EXPECT_TRUE(all_finite());
+  values[4321] = std::numeric_limits<float>::quiet_NaN();
+  EXPECT_FALSE(all_finite());
+  values[4321] = -std::numeric_limits<float>::infinity();
+  EXPECT_FALSE(all_finite());
+}
+
+TEST_F(CudaOps, WeightsOfAttentionAgreeWithTheCpu) {
+  const Tensor query = random_tensor({40, 16}, DType::kFloat32, 1), key = random_tensor({40, 16}, DType::kFloat32, 2);
+  const AttentionBounds bounds{test_support::offsets_of({40}), test_support::offsets_of({40}), {}};
+  for (const bool causal : {false, true}) {
+    const AttentionOptions options{.n_heads = 2, .causal = causal};
+    const Tensor expected = attention_weights(query, key, bounds, options);
+    const OnCuda device;
+    const Tensor seen =
+        attention_weights(tensor::to_current_device(query), tensor::to_current_device(key), bounds, options);
+    EXPECT_TRUE(close(tensor::to_host(seen), expected, 1e-5));
+  }
+}
+
+TEST_F(CudaOps, AWidthThatNoKernelHasIsNamed) {
+  const OnCuda device;
+  const OpCase test = test_support::attention_case("too wide", {2}, {2}, {.n_heads = 1}, 160, 160);
+  EXPECT_THAT(test_support::error_of([&] { test_support::outcome_of(test); }),
+              "attention: heads of 160 columns, must be at most 128 on cuda; take more heads");
+}
+
+}  // namespace
+}  // namespace dragoman::ops
