@@ -1,0 +1,154 @@
+#!/bin/sh
+# Checks the kernels of NVIDIA GPUs on a card, also on a machine that has nothing but a driver and CUDA's libraries.
+#   scripts/gpu_check.sh pack FOLDER [BUILD]   here: builds the programs in BUILD (build-gpu) and packs them with the
+#                                              libraries they need, CUDA's excepted, into FOLDER/gpu_check.tar.gz
+#   scripts/gpu_check.sh run FOLDER [OUT]      there: unpacks, runs tests, compute-sanitizer and speeds; logs go to OUT
+#   scripts/gpu_check.sh all                   both, on a machine with a card
+# Environment of `pack`: GPU_CHECK_PROGRAMS, the programs to build; without dragoman, `train` is left out.
+# `run` prints a table and ends with status 1 if a check failed. Environment of `run`: GPU_CHECK_STEPS, the checks to
+# run (default: "facts ops decoding model training speed profile train sanitizer").
+set -eu
+export LC_ALL=C.UTF-8  # text is UTF-8, numbers have a point, order is that of bytes
+here=$(cd "$(dirname "$0")" && pwd)
+programs=${GPU_CHECK_PROGRAMS:-"cuda_ops_test cuda_decoding_kernels_test cuda_model_test cuda_speed cuda_training_test dragoman"}
+
+pack() {
+  folder=$1
+  root=$(cd "$here/.." && pwd)
+  build=${2:-"$root/build-gpu"}
+  cmake -S "$root" -B "$build" -G Ninja -DCMAKE_BUILD_TYPE=Release -DDRAGOMAN_CUDA=ON -DDRAGOMAN_MPI=OFF >/dev/null
+  # shellcheck disable=SC2086  # a list of words
+  ninja -C "$build" $programs
+  rm -rf "$folder/gpu_check"
+  mkdir -p "$folder/gpu_check/lib"
+  for program in $programs; do
+    file=$(find "$build" -name "$program" -type f -perm -u+x | head -n 1)
+    strip -o "$folder/gpu_check/$program" "$file"
+    # The C library and the compiler's are there; newer ones run older programs.
+    ldd "$file" | awk '$2 == "=>" && $3 ~ /^\// {print $3}' |
+      grep -vE '/(libc|libm|libdl|librt|libpthread|ld-linux[^/]*|libgcc_s|libstdc\+\+)\.so' |
+      while read -r library; do cp -Ln "$library" "$folder/gpu_check/lib/" || true; done
+  done
+  tar -C "$folder" -czf "$folder/gpu_check.tar.gz" gpu_check
+  rm -rf "$folder/gpu_check"
+  cp "$0" "$folder/gpu_check.sh"
+  ls -l "$folder"
+}
+
+# The folder of a library of CUDA, wherever it is installed.
+folder_of() {
+  find /usr/local/cuda*/ /opt /usr/lib /usr/local/lib -name "$1" 2>/dev/null | head -n 1 | xargs -r dirname
+}
+
+row() { printf '%-28s %s\n' "$1" "$2" | tee -a "$out/table.txt"; }
+
+# check NAME COMMAND...: runs it with a log, and adds its result and time to the table
+check() {
+  name=$1
+  shift
+  begin=$(date +%s)
+  if "$@" >"$work/$name.log" 2>&1; then result=passed; else
+    result="FAILED, status $?"
+    failed=1
+    grep -E -A4 'Failure|what\(\)|Invalid|hazard|rror' "$work/$name.log" | head -n 30
+    tail -n 5 "$work/$name.log"
+  fi
+  if grep -q SKIPPED "$work/$name.log"; then
+    result="SKIPPED: $(grep -m 1 -A 1 'Skipped' "$work/$name.log" | tail -n 1)"
+    failed=1
+  fi
+  { echo "== $name: $*"; cat "$work/$name.log"; } >>"$out/logs.txt"
+  row "$name" "$result in $(($(date +%s) - begin)) s; $(grep -hE '^\[  (PASSED|FAILED)|ERROR SUMMARY|RACECHECK SUMMARY' "$work/$name.log" | tr '\n' ' ')"
+}
+
+wants() { case " $steps " in *" $1 "*) true ;; *) false ;; esac }
+
+speed() {  # SHAPE PRECISION SENTENCES
+  check "speed-$1-$2-$3" ./cuda_speed "$1" "$2" "$3"
+  row "  speed" "$(cat "$work/speed-$1-$2-$3.log")"
+}
+
+# The time of each kernel in one update of the base shape, largest first.
+profile() {
+  profiler=$(command -v ncu || find /usr/local/cuda*/bin /opt/nvidia -name ncu -type f 2>/dev/null | head -n 1)
+  [ -n "$profiler" ] || return 0
+  timeout 90 "$profiler" --clock-control none --metrics gpu__time_duration.sum --csv --launch-skip 2500 \
+    --launch-count 700 ./cuda_speed base bfloat16 256 1 >"$work/profile.csv" 2>&1 || true
+  python3 - "$work/profile.csv" >"$out/profile.txt" <<'PYTHON' || true
+import collections, csv, sys
+lines = [line for line in open(sys.argv[1], errors="replace") if line.startswith('"')]
+times, counts = collections.Counter(), collections.Counter()
+for row in csv.DictReader(lines):
+    name = row["Kernel Name"].split("(")[0][:70]
+    scale = {"ns": 1e-3, "nsecond": 1e-3, "us": 1, "usecond": 1, "ms": 1e3, "msecond": 1e3}[row["Metric Unit"]]
+    times[name] += float(row["Metric Value"].replace(",", "")) * scale
+    counts[name] += 1
+print(f"{sum(times.values()):.0f} us in {sum(counts.values())} kernels")
+for name, time in times.most_common(30):
+    print(f"{time:9.0f} us {counts[name]:5d} x  {name}")
+PYTHON
+  cat "$out/profile.txt"
+}
+
+run() {
+  folder=$1
+  out=${2:-"$folder/results"}
+  steps=${GPU_CHECK_STEPS:-"facts ops decoding model training speed train sanitizer"}
+  failed=0
+  mkdir -p "$out"
+  out=$(cd "$out" && pwd)
+  : >"$out/table.txt"
+  : >"$out/logs.txt"
+  work=$(mktemp -d)
+  tar -C "$work" -xzf "$folder/gpu_check.tar.gz"
+  cd "$work/gpu_check"
+  cublas=$(folder_of 'libcublasLt.so.13')
+  export LD_LIBRARY_PATH="$work/gpu_check/lib:$cublas${LD_LIBRARY_PATH:+:$LD_LIBRARY_PATH}"
+  if wants facts; then
+    row card "$(nvidia-smi --query-gpu=name,driver_version,memory.total --format=csv,noheader 2>&1 | head -n 1)"
+    row cublasLt "${cublas:-not found}"
+    if [ -x dragoman ]; then row device "$(./dragoman info 2>&1 | grep GPU || true)"; fi
+  fi
+  if wants ops; then check ops ./cuda_ops_test; fi
+  if wants decoding; then check decoding ./cuda_decoding_kernels_test; fi
+  if wants model; then check model ./cuda_model_test; fi
+  if wants training && [ -x cuda_training_test ]; then check training ./cuda_training_test; fi
+  if wants speed && [ -x cuda_speed ]; then
+    speed base float32 256
+    speed base bfloat16 256
+    speed base bfloat16 1024
+    speed tiny bfloat16 256
+  fi
+  if wants profile && [ -x cuda_speed ]; then profile; fi
+  if wants train && [ -x dragoman ]; then
+    ./dragoman sample-corpus --output corpus --size 2000 >"$work/corpus.log" 2>&1 || true
+    check train ./dragoman train --device cuda --preset tiny --source corpus/train.en --target corpus/train.de \
+      --valid-source corpus/valid.en --valid-target corpus/valid.de --model model --max-steps 200
+    check translate sh -c 'head -n 20 corpus/valid.en | ./dragoman translate --device cuda --model model'
+  fi
+  if wants sanitizer; then
+    sanitizer=$(command -v compute-sanitizer || find /usr/local/cuda*/bin /opt -name compute-sanitizer -type f 2>/dev/null | head -n 1)
+    for tool in ${sanitizer:+memcheck racecheck}; do
+      check "$tool-ops" timeout 150 "$sanitizer" --tool $tool --error-exitcode 9 ./cuda_ops_test --gtest_filter='*Float32*'
+      check "$tool-decoding" timeout 100 "$sanitizer" --tool $tool --error-exitcode 9 ./cuda_decoding_kernels_test
+    done
+  fi
+  echo
+  cat "$out/table.txt"
+  rm -rf "$work"
+  exit $failed
+}
+
+case "${1:-}" in
+  pack) pack "${2:?give a folder}" "${3:-}" ;;
+  run) run "$(cd "${2:?give the folder of pack}" && pwd)" "${3:-}" ;;
+  all)
+    folder=$(mktemp -d)
+    pack "$folder"
+    run "$folder" ./gpu_check_results
+    ;;
+  *)
+    echo "gpu_check.sh: give pack FOLDER, run FOLDER, or all" >&2
+    exit 2
+    ;;
+esac
