@@ -82,6 +82,60 @@ TEST_F(Inspect, EveryPartSaysItsShape) {
   EXPECT_EQ(part({{"part", "candidates"}, {"count", 5}})["steps"].size(), static_cast<size_t>(t));
 }
 
+// [rows, columns] of left times [columns, n] of right, plus a bias for each column.
+std::vector<double> product(const json& left, const json& right, const json& bias) {
+  const size_t rows = left["shape"][0], inner = left["shape"][1], columns = right["shape"][1];
+  std::vector<double> result;
+  for (size_t r = 0; r < rows; ++r) {
+    for (size_t c = 0; c < columns; ++c) {
+      double sum = bias["values"][c];
+      for (size_t i = 0; i < inner; ++i) {
+        sum += left["values"][r * inner + i].get<double>() * right["values"][i * columns + c].get<double>();
+      }
+      result.push_back(sum);
+    }
+  }
+  return result;
+}
+
+// What the page shows as X W + b must be what stands beside it.
+TEST_F(Inspect, ParametersGiveTheProjectionsOfAllHeads) {
+  const std::string path = "decoder.layers.1.cross_attention";
+  const json attention = part({{"part", "attention"}, {"path", path}});
+  const json residual = part({{"part", "residual"}, {"path", path}});
+  const auto expect_product = [&](const json& left, const std::string& name, const json& expected) {
+    const std::vector<double> made =
+        product(left, part({{"part", "parameter"}, {"path", path + name + ".weight"}})["parameter"],
+                part({{"part", "parameter"}, {"path", path + name + ".bias"}})["parameter"]);
+    ASSERT_EQ(made.size(), expected["values"].size());
+    for (size_t i = 0; i < made.size(); ++i) {
+      ASSERT_NEAR(made[i], expected["values"][i].get<double>(), 1e-4) << name << ", number " << i;
+    }
+  };
+  expect_product(residual["read"], ".query", attention["query"]);
+  expect_product(part({{"part", "output"}, {"path", "encoder"}})["output"], ".key", attention["key"]);
+  expect_product(attention["context"], ".output", residual["change"]);
+}
+
+TEST_F(Inspect, APartOfAParameterIsItsRowsAndColumns) {
+  const std::string path = "encoder.layers.0.feed_forward.inner.weight";
+  const json whole = part({{"part", "parameter"}, {"path", path}})["parameter"];
+  const json some = part({{"part", "parameter"}, {"path", path}, {"rows", {5, 2}}, {"columns", {10, 13}}})["parameter"];
+  EXPECT_EQ(some["shape"], json({2, 3}));
+  EXPECT_EQ(some["values"][4], whole["values"][2 * 64 + 11]);
+  const json ids = inspect({{"text", kText}})["source"]["ids"];
+  const json table = part({{"part", "parameter"}, {"path", "source_embedding.weight"}, {"rows", ids}})["parameter"];
+  const json words = part({{"part", "embedding"}, {"path", "encoder.embedding"}})["words"];
+  for (size_t i = 0; i < words["values"].size(); ++i) {
+    ASSERT_NEAR(table["values"][i].get<double>() * std::sqrt(32.0), words["values"][i].get<double>(), 1e-4) << i;
+  }
+  expect_refused({{"text", kText}, {"parts", {{{"part", "parameter"}, {"path", "x"}}}}}, "x is no parameter");
+  expect_refused({{"text", kText}, {"parts", {{{"part", "parameter"}, {"path", path}, {"rows", {99}}}}}},
+                 "rows[0] is 99, but " + path + " has 32 rows");
+  expect_refused({{"text", kText}, {"parts", {{{"part", "parameter"}, {"path", path}, {"columns", {60, 70}}}}}},
+                 "columns 60 to 70, but " + path + " has 64");
+}
+
 TEST_F(Inspect, AStepsLogitsGiveItsCandidates) {
   const json logits = part({{"part", "logits"}, {"step", 1}});
   const json step = part({{"part", "candidates"}, {"count", 4}})["steps"][1];
@@ -123,7 +177,8 @@ TEST_F(Inspect, RefusalsAreSentences) {
   expect_refused({{"text", kText}, {"target_ids", {-1}}}, "target_ids[0] must be a token id");
   expect_refused({{"text", kText}, {"target_ids", {60000}}}, "target_ids[0] is 60000, must be in [0, ");
   expect_refused({{"text", kText}, {"parts", {1}}}, "parts[0] must be a JSON object");
-  expect_refused({{"text", kText}, {"parts", {{{"part", "heads"}}}}}, "parts[0].part is \"heads\"; known: beam, ");
+  expect_refused({{"text", kText}, {"parts", {{{"part", "heads"}}}}},
+                 "parts[0].part is \"heads\"; known: attention, beam, ");
   expect_refused({{"text", kText}, {"parts", {{{"part", "head"}, {"path", "x"}}}}}, "x is no attention of this model");
   expect_refused({{"text", kText}, {"parts", {{{"part", "logits"}, {"step", 5000}}}}}, "step 5000");
   expect_refused({{"text", kText}, {"parts", json::array_t(65, {{"part", "beam"}})}}, "65 parts, at most 64");

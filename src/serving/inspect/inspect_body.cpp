@@ -24,7 +24,8 @@ const std::map<std::string, PartKind, std::less<>>& part_kinds() {
   static const std::map<std::string, PartKind, std::less<>> kinds = {
       {"weights", PartKind::kWeights},          {"head", PartKind::kHead},           {"residual", PartKind::kResidual},
       {"feed_forward", PartKind::kFeedForward}, {"embedding", PartKind::kEmbedding}, {"output", PartKind::kOutput},
-      {"candidates", PartKind::kCandidates},    {"logits", PartKind::kLogits},       {"beam", PartKind::kBeam}};
+      {"candidates", PartKind::kCandidates},    {"logits", PartKind::kLogits},       {"beam", PartKind::kBeam},
+      {"attention", PartKind::kAttention},      {"parameter", PartKind::kParameter}};
   return kinds;
 }
 
@@ -41,8 +42,31 @@ const json& list_or_none(const JsonFields& fields, const char* key) {
   return fields.has(key) ? fields.list(key) : kNone;
 }
 
+std::vector<int32_t> parse_ids(const json& list, const std::string& name) {
+  std::vector<int32_t> ids;
+  for (const json& id : list) {
+    base::check_usage(id.is_number_integer() && id.get<double>() >= 0 && id.get<double>() < 2147483647.0,
+                      "inspect: {}[{}] must be a token id", name, ids.size());
+    ids.push_back(id.get<int32_t>());
+  }
+  return ids;
+}
+
+decoding::ParameterRegion parse_region(const JsonFields& fields, const std::string& path) {
+  decoding::ParameterRegion region{.path = path};
+  region.rows = parse_ids(list_or_none(fields, "rows"), fields.name_of("rows"));
+  const std::vector<int32_t> columns = parse_ids(list_or_none(fields, "columns"), fields.name_of("columns"));
+  base::check_usage(columns.empty() || (columns.size() == 2 && columns[0] < columns[1]),
+                    "inspect: {} must be [first, end) with first below end", fields.name_of("columns"));
+  if (!columns.empty()) {
+    region.first_column = columns[0];
+    region.end_column = columns[1];
+  }
+  return region;
+}
+
 InspectPart parse_part(const JsonFields& fields) {
-  fields.check_known({"part", "path", "head", "step", "count"});
+  fields.check_known({"part", "path", "head", "step", "count", "rows", "columns"});
   const std::string name = fields.text("part", "");
   const auto kind = part_kinds().find(name);
   if (kind == part_kinds().end()) {
@@ -58,17 +82,8 @@ InspectPart parse_part(const JsonFields& fields) {
   part.head = integer_or(fields, "head", 0, 0, 1 << 20);
   part.step = integer_or(fields, "step", 0, 0, 1 << 20);
   part.count = integer_or(fields, "count", part.count, 1, kMaxCandidates);
+  part.region = parse_region(fields, part.path);
   return part;
-}
-
-std::vector<int32_t> parse_ids(const json& list) {
-  std::vector<int32_t> ids;
-  for (const json& id : list) {
-    base::check_usage(id.is_number_integer() && id.get<double>() >= 0 && id.get<double>() < 2147483647.0,
-                      "inspect: target_ids[{}] must be a token id", ids.size());
-    ids.push_back(id.get<int32_t>());
-  }
-  return ids;
 }
 
 }  // namespace
@@ -96,7 +111,7 @@ InspectBody parse_inspect_body(std::string_view body) {
   if (fields.has("alpha")) {
     request.alpha = fields.number("alpha");
   }
-  request.inspection.predicted = parse_ids(list_or_none(fields, "target_ids"));
+  request.inspection.predicted = parse_ids(list_or_none(fields, "target_ids"), "target_ids");
   const json& parts = list_or_none(fields, "parts");
   base::check_usage(parts.size() <= kMostParts, "inspect: {} parts, at most {} at a time", parts.size(), kMostParts);
   for (size_t i = 0; i < parts.size(); ++i) {

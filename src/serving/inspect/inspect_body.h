@@ -5,6 +5,7 @@
 #include <string_view>
 #include <vector>
 
+#include "decoding/inspection/inspected_parameter.h"
 #include "decoding/inspection/inspection.h"
 
 namespace dragoman::serving {
@@ -13,6 +14,8 @@ namespace dragoman::serving {
 enum class PartKind {
   kWeights,      ///< attention weights of all heads, of the attention at `path` or of all
   kHead,         ///< one head: queries, keys, values, scores, scaled, weights, context
+  kAttention,    ///< all heads side by side: query, key, value, context
+  kParameter,    ///< values of a parameter
   kResidual,     ///< a sub-layer: input, read, change, result
   kFeedForward,  ///< hidden, active
   kEmbedding,    ///< words, positions, sum
@@ -30,6 +33,7 @@ struct InspectPart {
   int64_t head = 0;
   int64_t step = 0;
   int64_t count = 8;
+  decoding::ParameterRegion region = {};  ///< of kParameter
 };
 
 /// The body of POST /v1/inspect.
@@ -47,7 +51,7 @@ struct InspectBody {
 };
 
 /// Reads the body. Unknown keys are refused, since a misspelt key would silently have no effect.
-/// Throws: Error(kUsage): "inspect: parts[0].part is "heads"; known: beam, candidates, ...", "inspect: unknown key
+/// Throws: Error(kUsage): "inspect: parts[0].part is "heads"; known: attention, beam, ...", "inspect: unknown key
 ///         "sentence"; known: ...", a wrong type, more than 64 parts. Error(kBadData) for a body that is no JSON.
 [[nodiscard]] InspectBody parse_inspect_body(std::string_view body);
 

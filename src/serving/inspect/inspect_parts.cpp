@@ -54,6 +54,12 @@ json values_part(const InspectPart& part, const InspectContext& context, std::in
   return result;
 }
 
+json parameter_part(const InspectPart& part, const InspectContext& context) {
+  json result = {{"path", part.path}};
+  result["parameter"] = context.numbers.tensor(decoding::inspect_parameter(context.inspection, part.region));
+  return result;
+}
+
 json candidates_part(const InspectPart& part, const InspectContext& context) {
   const Inspection& inspection = context.inspection;
   const auto n_steps = static_cast<int64_t>(inspection.predicted().size());
@@ -130,6 +136,10 @@ json content(const InspectPart& part, const InspectContext& context) {
       return weights_part(part, context);
     case PartKind::kHead:
       return head_part(part, context);
+    case PartKind::kAttention:
+      return values_part(part, context, {"query", "key", "value", "context"});
+    case PartKind::kParameter:
+      return parameter_part(part, context);
     case PartKind::kResidual:
       return values_part(part, context, {"input", "read", "change", "result"});
     case PartKind::kFeedForward:

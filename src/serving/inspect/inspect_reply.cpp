@@ -11,10 +11,10 @@ namespace {
 using nlohmann::json;
 
 // Sizes in the letters of docs/notation.md; the page draws by them. Of another architecture: what config.json says.
-json model_json(const models::ModelConfig& any) {
-  const auto* shape = any.get_if<models::TransformerConfig>();
+json model_json(const models::Model& model) {
+  const auto* shape = model.config().get_if<models::TransformerConfig>();
   if (shape == nullptr) {
-    return json::parse(any.to_json());
+    return json::parse(model.config().to_json());
   }
   const models::TransformerConfig& config = *shape;
   const nn::LayerConfig decoder = config.decoder_layer();
@@ -22,6 +22,8 @@ json model_json(const models::ModelConfig& any) {
   tree["decoder_d_ff"] = decoder.d_ff;
   tree["decoder_n_heads"] = decoder.n_heads;
   tree["layer_norm_epsilon"] = rounded(config.layer_norm_epsilon);
+  const nn::WeightPacking* packing = model.parameters().packing();
+  tree["precision"] = kernels::name_of(packing == nullptr ? kernels::Precision::kFloat32 : packing->precision());
   return tree;
 }
 
@@ -38,7 +40,7 @@ std::string inspect_reply(const decoding::Translator& translator, const InspectB
     parts.push_back(inspect_part(part, context));
   }
   const data::Vocabulary& target = translator.target_vocabulary();
-  return base::dump_json({{"model", model_json(translator.model().config())},
+  return base::dump_json({{"model", model_json(translator.model())},
                           {"source",
                            {{"text", body.inspection.text},
                             {"ids", inspection.source()},
