@@ -12,6 +12,17 @@ const kStops = {
   },
 };
 
+// One colour for each head, the same everywhere; after eight they begin again (Okabe and Ito, made to stand on both grounds).
+const kHeads = {
+  light: ["#0072b2", "#c04e00", "#008060", "#b0407c", "#2f7fb5", "#8a6d00", "#6a51a3", "#5a5a5a"],
+  dark: ["#56b4e9", "#f0a05a", "#3fc59a", "#e28bbd", "#8fd0ff", "#e2cf4e", "#b9a3ea", "#c2c2c2"],
+};
+
+/// The colour of a head.
+export function headColour(head) {
+  return kHeads[isDark() ? "dark" : "light"][head % 8];
+}
+
 export function isDark() {
   return document.documentElement.dataset.theme === "dark";
 }
@@ -51,5 +62,11 @@ export function show(value, digits = 3) {
   if (!Number.isFinite(value)) return value < 0 ? "−∞" : "∞";
   const size = Math.abs(value);
   const text = size >= 1000 ? value.toFixed(0) : size >= 100 ? value.toFixed(1) : value.toFixed(digits);
-  return text.replace("-", "−");
+  return (Number(text) === 0 ? text.replace("-", "") : text).replace("-", "−");
+}
+
+/// A share as percent: two digits that matter, never more than one beside another ("12 %", "3.4 %", "< 0.1 %").
+export function percent(share) {
+  if (share > 0 && share < 0.001) return "< 0.1 %";
+  return `${(100 * share).toFixed(1)} %`;
 }

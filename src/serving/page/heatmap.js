@@ -4,7 +4,7 @@ import { colourOf, cssColour, inkOn, show, signedLimit } from "/assets/colour.js
 import { el } from "/assets/dom.js";
 import { t } from "/assets/strings.js";
 
-const kFont = 12;
+const kFont = 12, kSlanted = 15; // pixels; two slanted labels stand that far apart
 
 function measure(context, labels) {
   context.font = `600 ${kFont}px system-ui, "Noto Sans CJK SC", sans-serif`;
@@ -76,8 +76,10 @@ export function heatmap(options) {
   function drawLabels(context, ink, soft) {
     context.font = `${kFont}px system-ui, "Noto Sans CJK SC", sans-serif`;
     context.textBaseline = "middle";
+    const rowEvery = Math.ceil(kFont / place.height), columnEvery = Math.ceil(kSlanted / place.cell); // of the labels one is written
     options.rows.forEach((label, r) => {
-      if (place.height < 9) return;
+      if (r % rowEvery !== 0 && r !== state.row) return;
+      if (r !== state.row && Math.abs(r - state.row) < rowEvery && rowEvery > 1) return;
       context.textAlign = "right";
       context.fillStyle = r === state.row ? ink : soft;
       context.globalAlpha = options.later?.(r) ? 0.35 : 1;
@@ -86,12 +88,14 @@ export function heatmap(options) {
     });
     context.globalAlpha = 1;
     options.columns?.forEach((label, c) => {
+      if (c % columnEvery !== 0 && c !== state.column) return;
+      if (c !== state.column && Math.abs(c - state.column) < columnEvery && columnEvery > 1) return;
       context.save();
       context.translate(place.left + (c + 0.5) * place.cell, place.top - 5);
       context.rotate(-Math.PI / 4);
       context.textAlign = "left";
       context.fillStyle = c === state.column ? ink : soft;
-      context.font = `${c === state.column ? "600 " : ""}${Math.min(kFont, Math.max(8, place.cell))}px system-ui, "Noto Sans CJK SC", sans-serif`;
+      context.font = `${c === state.column ? "600 " : ""}${kFont}px system-ui, "Noto Sans CJK SC", sans-serif`;
       context.fillText(shorten(context, label, 104), 0, 0);
       context.restore();
     });

@@ -4,13 +4,14 @@ import { colourOf, cssColour, show } from "/assets/colour.js";
 import { el, svg } from "/assets/dom.js";
 import { t } from "/assets/strings.js";
 
-const kRow = 26;
+const kRow = 26, kLeastRow = 13, kTallest = 620; // pixels; many words stand closer
 
 /// @param options left, right: words; weights: [left][right] row-major; row: chosen on the left; visible: rows of the
 ///   left that are there already; onRow(r); label
 export function links(options) {
   const { left, right, weights } = options;
-  const height = Math.max(left.length, right.length) * kRow;
+  const count = Math.max(left.length, right.length), rowHeight = Math.max(Math.min(kRow, kTallest / count), kLeastRow);
+  const height = count * rowHeight;
   const width = 220;
   const arcs = svg("svg", { viewBox: `0 0 ${width} ${height}`, preserveAspectRatio: "none", "aria-hidden": "true", class: "arcs" });
   arcs.style.setProperty("height", `${height}px`);
@@ -33,7 +34,7 @@ export function links(options) {
       for (let c = 0; c < right.length; ++c) {
         const weight = weights[r * right.length + c];
         if (weight < (r === chosen ? 0.004 : 0.06)) continue;
-        const y1 = (r + 0.5) * kRow, y2 = (c + 0.5) * kRow;
+        const y1 = (r + 0.5) * rowHeight, y2 = (c + 0.5) * rowHeight;
         arcs.append(svg("path", {
           d: `M0 ${y1}C${width / 2} ${y1} ${width / 2} ${y2} ${width} ${y2}`,
           class: r === chosen ? "arc on" : "arc",
@@ -53,7 +54,7 @@ export function links(options) {
   }
   paint(Math.max(row, 0));
   return el("div", {
-    class: "links", role: "group", "aria-label": `${options.label}. ${t("links.keys")}`,
+    class: rowHeight < kRow ? "links dense" : "links", style: { "--row": `${rowHeight}px` }, role: "group", "aria-label": `${options.label}. ${t("links.keys")}`,
     on: { pointerleave: () => paint(Math.max(row, 0)) },
   }, el("ul", { class: "from" }, leftWords), arcs, el("ul", { class: "to" }, rightWords));
 }

@@ -6,35 +6,47 @@ import { blockOf } from "/assets/stages.js";
 import { show } from "/assets/colour.js";
 import { t } from "/assets/strings.js";
 
-const kWidth = 470, kHeight = 700;
-const kLeft = 62, kRight = 262, kBlock = 146;
+const kWidth = 470, kHeight = 800;
+const kLeft = 56, kRight = 270, kBlock = 160;
+const kGap = 13, kFloor = 712; // between blocks, where a wire is seen; the lower edge of the embeddings
 
-// Top edge and height of each block, from figure 1 from below upwards.
-const kBlocks = {
-  "e-input": { x: kLeft, y: 648, h: 40, type: "text" },
-  "e-embed": { x: kLeft, y: 590, h: 30, type: "embed", name: "machine.embed" },
-  "e-position": { x: kLeft, y: 546, h: 26, type: "embed", name: "machine.position" },
-  "e-self": { x: kLeft, y: 436, h: 76, type: "attention", name: "machine.self" },
-  "e-self-norm": { x: kLeft, y: 404, h: 24, type: "norm", name: "machine.norm" },
-  "e-feed": { x: kLeft, y: 344, h: 44, type: "feed", name: "machine.feed" },
-  "e-feed-norm": { x: kLeft, y: 312, h: 24, type: "norm", name: "machine.norm" },
-  "e-memory": { x: kLeft, y: 262, h: 24, type: "norm", name: "machine.memory" },
-  "d-embed": { x: kRight, y: 590, h: 30, type: "embed", name: "machine.shift" },
-  "d-position": { x: kRight, y: 546, h: 26, type: "embed", name: "machine.position" },
-  "d-self": { x: kRight, y: 436, h: 76, type: "attention", name: "machine.masked" },
-  "d-self-norm": { x: kRight, y: 404, h: 24, type: "norm", name: "machine.norm" },
-  "d-cross": { x: kRight, y: 312, h: 76, type: "attention", name: "machine.cross" },
-  "d-cross-norm": { x: kRight, y: 280, h: 24, type: "norm", name: "machine.norm" },
-  "d-feed": { x: kRight, y: 220, h: 44, type: "feed", name: "machine.feed" },
-  "d-feed-norm": { x: kRight, y: 188, h: 24, type: "norm", name: "machine.norm" },
-  "d-softmax": { x: kRight, y: 64, h: 84, type: "out", name: "machine.softmax" },
-  "d-output": { x: kRight, y: 12, h: 34, type: "out" },
+// The blocks of each side from below upwards, as the model computes them: [name, height, type, text]. `in` and `out`
+// are where the way around a sub-layer begins and where it is added.
+const kSubLayer = {
+  post: (prefix, sub, height, type, text) => [[`${prefix}-${sub}`, height, type, text], [`${prefix}-${sub}-norm`, 28, "norm", "machine.norm"]],
+  pre: (prefix, sub, height, type, text) => [[`${prefix}-${sub}-norm`, 28, "norm", "machine.normFirst"], [`${prefix}-${sub}`, height, type, text], [`${prefix}-${sub}-add`, 22, "norm", "machine.add"]],
 };
 
+function columnsOf(order) {
+  const sub = kSubLayer[order] ?? kSubLayer.post, final = (prefix) => (order === "pre" ? [[`${prefix}-final`, 28, "norm", "machine.finalNorm"]] : []);
+  return {
+    encoder: [["e-embed", 32, "embed", "machine.embed"], ["e-position", 30, "embed", "machine.position"], ...sub("e", "self", 76, "attention", "machine.self"),
+      ...sub("e", "feed", 46, "feed", "machine.feed"), ...final("e"), ["e-memory", 30, "norm", "machine.memory"]],
+    decoder: [["d-embed", 32, "embed", "machine.shift"], ["d-position", 30, "embed", "machine.position"], ...sub("d", "self", 76, "attention", "machine.masked"),
+      ...sub("d", "cross", 76, "attention", "machine.cross"), ...sub("d", "feed", 46, "feed", "machine.feed"), ...final("d"), ["d-softmax", 92, "out", "machine.softmax"], ["d-output", 40, "out", null]],
+  };
+}
+
+/// The blocks with their places, {name: {x, y, h, type, name}}, for a norm order.
+export function blocksOf(order) {
+  const blocks = { "e-input": { x: kLeft, y: 750, h: 40, type: "text" } };
+  const { encoder, decoder } = columnsOf(order);
+  [[encoder, kLeft], [decoder, kRight]].forEach(([column, x]) => {
+    const height = column.reduce((sum, [, h]) => sum + h, 0), gap = Math.min(kGap, (kFloor - 8 - height) / (column.length - 1));
+    let y = kFloor;
+    for (const [name, h, type, text] of column) {
+      y -= h;
+      blocks[name] = { x, y, h, type, name: text };
+      y -= gap;
+    }
+  });
+  return blocks;
+}
+
 // Where the window goes for a stage when it follows.
-function windowOf(block, follows) {
-  if (!follows || !block) return [0, 0, kWidth, kHeight];
-  const { x, y, h } = kBlocks[block];
+function windowOf(box, follows) {
+  if (!follows || !box) return [0, 0, kWidth, kHeight];
+  const { x, y, h } = box;
   const width = 300, height = (width * kHeight) / kWidth;
   const top = Math.min(Math.max(y + h / 2 - height / 2, 0), kHeight - height);
   return [Math.min(Math.max(x - 80, 0), kWidth - width), top, width, height];
@@ -43,37 +55,40 @@ function windowOf(block, follows) {
 const middle = (block) => block.x + kBlock / 2;
 
 // What a thin block is drawn with once its numbers have been fetched: the part and its matrix.
-function stripOf(name, layer) {
+function stripOf(name, layer, isPre) {
   const stack = name.startsWith("e-") ? "encoder" : "decoder";
-  const residual = (module) => [{ part: "residual", path: `${stack}.layers.${layer}.${module}` }, "result"];
+  const residual = (module, value) => [{ part: "residual", path: `${stack}.layers.${layer}.${module}` }, value];
   return {
     "e-embed": [{ part: "embedding", path: "encoder.embedding" }, "words"],
     "e-position": [{ part: "embedding", path: "encoder.embedding" }, "sum"],
-    "e-self-norm": residual("self_attention"),
-    "e-feed-norm": residual("feed_forward"),
-    "e-memory": [{ part: "output", path: "encoder" }, "output"],
+    "e-self-norm": residual("self_attention", isPre ? "read" : "result"), "e-self-add": residual("self_attention", "result"),
+    "e-feed-norm": residual("feed_forward", isPre ? "read" : "result"), "e-feed-add": residual("feed_forward", "result"),
+    "e-memory": [{ part: "output", path: "encoder" }, "output"], "e-final": [{ part: "output", path: "encoder" }, "output"],
     "d-embed": [{ part: "embedding", path: "decoder.embedding" }, "words"],
     "d-position": [{ part: "embedding", path: "decoder.embedding" }, "sum"],
-    "d-self-norm": residual("self_attention"),
-    "d-cross-norm": residual("cross_attention"),
-    "d-feed-norm": residual("feed_forward"),
+    "d-self-norm": residual("self_attention", isPre ? "read" : "result"), "d-self-add": residual("self_attention", "result"),
+    "d-cross-norm": residual("cross_attention", isPre ? "read" : "result"), "d-cross-add": residual("cross_attention", "result"),
+    "d-feed-norm": residual("feed_forward", isPre ? "read" : "result"), "d-feed-add": residual("feed_forward", "result"),
+    "d-final": [{ part: "output", path: "decoder" }, "output"],
   }[name];
 }
 
 // The words that pieces spell so far.
 function spelled(pieces) {
-  return pieces.join("").replaceAll("\u2581", " ").replace("<s>", "⟨s⟩ ").trim().split(/\s+/);
+  return pieces.join("").replaceAll("\u2581", " ").replace("<s>", "⟨s⟩ ").replace("</s>", "").trim().split(/\s+/);
 }
 
 function wire(points, className = "wire") {
   return svg("path", { d: `M${points.map((p) => p.join(" ")).join("L")}`, class: className, "marker-end": "url(#arrow)" });
 }
 
-function frame(x, top, bottom, layers, current, name) {
+// The frame of a stack: from its first block to the last one inside it.
+function frame(blocks, [first, last], layers, current, name) {
+  const { x } = blocks[first], top = blocks[last].y - 12, bottom = blocks[first].y + blocks[first].h + 12;
   return svg("g", {},
     svg("rect", { x: x - 12, y: top, width: kBlock + 24, height: bottom - top, rx: 14, class: "stack" }),
     svg("text", { x: x < 200 ? x - 20 : x + kBlock + 20, y: (top + bottom) / 2 - 8 * layers - 6, class: "layers", "text-anchor": "middle" }, `${layers}×`),
-    Array.from({ length: layers }, (_, layer) => svg("circle", {
+    Array.from({ length: Math.min(layers, 24) }, (_, layer) => svg("circle", {
       cx: x < 200 ? x - 20 : x + kBlock + 20, cy: (top + bottom) / 2 + 8 * layers - layer * 16, r: layer === current ? 5 : 3.4,
       class: layer === current ? "layer on" : "layer",
     }, svg("title", {}, `${name} ${layer + 1}`))));
@@ -98,35 +113,42 @@ export class Machine {
   /// Draws the machine at a stage.
   update(sentence, stage) {
     this.stage = stage;
-    const block = blockOf(stage);
+    const block = blockOf(stage), order = sentence.model.norm_order, last = order === "pre" ? "add" : "norm", first = (prefix) => `${prefix}-self${order === "pre" ? "-norm" : ""}`;
+    this.blocks = blocksOf(order);
     const layerOf = (side) => (stage.side === side && stage.layer !== undefined ? stage.layer : -1);
     replace(this.canvas,
       svg("defs", {}, svg("marker", { id: "arrow", viewBox: "0 0 8 8", refX: 7, refY: 4, markerWidth: 6, markerHeight: 6, orient: "auto" },
         svg("path", { d: "M0 0L8 4L0 8Z", class: "arrow" }))),
-      frame(kLeft, 298, 526, sentence.model.encoder_layers, layerOf("encoder"), t("encoder")),
-      frame(kRight, 174, 526, sentence.model.decoder_layers, layerOf("decoder"), t("decoder")),
-      this.wires(stage),
-      Object.keys(kBlocks).map((name) => this.block(name, sentence, stage, name === block)));
+      frame(this.blocks, [first("e"), `e-feed-${last}`], sentence.model.encoder_layers, layerOf("encoder"), t("encoder")),
+      frame(this.blocks, [first("d"), `d-feed-${last}`], sentence.model.decoder_layers, layerOf("decoder"), t("decoder")),
+      this.wires(order),
+      Object.keys(this.blocks).map((name) => this.block(name, sentence, stage, name === block)));
     this.canvas.setAttribute("aria-label", t("machine.label"));
     this.whole.setAttribute("aria-label", t("machine.zoom"));
     this.whole.title = t("machine.zoom");
     this.move();
   }
 
-  wires() {
-    const e = middle(kBlocks["e-embed"]), d = middle(kBlocks["d-embed"]);
-    const memory = kBlocks["e-memory"], cross = kBlocks["d-cross"];
-    const column = (x, pairs) => pairs.map(([from, to]) => wire([[x, from], [x, to]]));
-    return svg("g", {},
-      column(e, [[648, 622], [590, 574], [546, 514], [436, 430], [404, 390], [344, 338], [312, 288]]),
-      column(d, [[648, 622], [590, 574], [546, 514], [436, 430], [404, 390], [312, 306], [280, 266], [220, 214], [188, 150], [64, 48]]),
-      wire([[memory.x + kBlock, memory.y + 12], [236, memory.y + 12], [236, cross.y + 38], [cross.x - 2, cross.y + 38]], "wire strong"),
-      wire([[d, 534], [kRight - 5, 534], [kRight - 5, 416], [kRight - 1, 416]], "wire thin"),
-      wire([[e, 534], [kLeft - 5, 534], [kLeft - 5, 416], [kLeft - 1, 416]], "wire thin"));
+  wires(order) {
+    const { blocks } = this, isPre = order === "pre";
+    const columns = [["e-", kLeft], ["d-", kRight]].map(([prefix, x]) => {
+      const boxes = Object.entries(blocks).filter(([name]) => name.startsWith(prefix) && name !== "e-input").map(([, box]) => box).sort((a, b) => b.y - a.y);
+      const middleX = x + kBlock / 2;
+      return [wire([[middleX, 750], [middleX, boxes[0].y + boxes[0].h + 2]]), boxes.slice(1).map((box, i) => wire([[middleX, boxes[i].y], [middleX, box.y + box.h + 2]]))];
+    });
+    // Each way around a sub-layer begins below its first block and ends where it is added.
+    const around = [["e", "self"], ["e", "feed"], ["d", "self"], ["d", "cross"], ["d", "feed"]].map(([prefix, sub]) => {
+      const from = blocks[`${prefix}-${sub}${isPre ? "-norm" : ""}`], to = blocks[`${prefix}-${sub}-${isPre ? "add" : "norm"}`];
+      const below = from.y + from.h + 5, beside = to.y + to.h / 2, x = from.x - 7;
+      return wire([[middle(from), below], [x, below], [x, beside], [to.x - 1, beside]], "wire thin");
+    });
+    const memory = blocks["e-memory"], cross = blocks["d-cross"];
+    return svg("g", {}, columns, around,
+      wire([[memory.x + kBlock, memory.y + memory.h / 2], [240, memory.y + memory.h / 2], [240, cross.y + 38], [cross.x - 2, cross.y + 38]], "wire strong"));
   }
 
   block(name, sentence, stage, isCurrent) {
-    const box = kBlocks[name];
+    const box = this.blocks[name];
     const text = box.name ? t(box.name) : "";
     const group = svg("g", {
       class: `block ${box.type}${isCurrent ? " on" : ""}`, tabindex: 0, role: "button",
@@ -137,7 +159,7 @@ export class Machine {
       },
     }, svg("rect", { x: box.x, y: box.y, width: kBlock, height: box.h, rx: 8 }));
     if (text) {
-      group.append(svg("text", { x: middle(box), y: box.h > 40 ? box.y + 15 : box.y + box.h / 2 + 2, "text-anchor": "middle" }, text));
+      group.append(svg("text", { x: middle(box), y: box.h > 40 ? box.y + 15 : box.h < 26 ? box.y + box.h / 2 + 5 : box.y + box.h / 2 + 2, "text-anchor": "middle" }, text));
     }
     this.fill(group, name, box, sentence, stage);
     return group;
@@ -163,7 +185,7 @@ export class Machine {
     if (name === "d-cross" && inDecoder) attention(`decoder.layers.${layer}.cross_attention`, { later: begun });
     if (name === "e-input") this.words(group, box, sentence.source.text.split(/\s+/));
     if (name === "d-embed") {
-      this.words(group, { ...box, y: 648, h: 40 }, spelled(sentence.target.input_pieces.slice(0, inDecoder ? step + 1 : 1)));
+      this.words(group, { ...box, y: 750, h: 40 }, spelled(sentence.target.input_pieces.slice(0, inDecoder ? step + 1 : 1)));
     }
     const ends = inDecoder && stage.kind !== "choose" && stage.kind !== "beam" ? step : step + 1; // words chosen so far
     if (name === "d-output") this.words(group, box, inDecoder ? spelled(sentence.target.pieces.slice(0, ends)) : []);
@@ -179,19 +201,20 @@ export class Machine {
     const isDecoder = name.startsWith("d-");
     if (isDecoder && stage.side !== "decoder") return;
     const layer = isDecoder || stage.side === "encoder" ? stage.layer ?? 0 : sentence.model.encoder_layers - 1;
-    const wanted = stripOf(name, layer);
+    if (box.h < 26) return;
+    const wanted = stripOf(name, layer, sentence.model.norm_order === "pre");
     const part = wanted && sentence.ready(wanted[0])?.[wanted[1]];
     if (!part) return;
     const width = part.shape[1];
     const row = isDecoder ? stage.step : -1;
     const values = row < 0 ? part.values : part.values.slice(row * width, (row + 1) * width);
-    picture(thumbnail({ values, nColumns: width, kind: "signed" }), box.x + 8, box.y + box.h - 7, kBlock - 16, 5);
+    picture(thumbnail({ values, nColumns: width, kind: "signed" }), box.x + 8, box.y + box.h - 6, kBlock - 16, 4);
   }
 
   words(group, box, words) {
     const lines = [""];
     for (const word of words) {
-      if (lines.at(-1).length + word.length > 24) lines.push("");
+      if (lines.at(-1).length + word.length > 19) lines.push("");
       lines[lines.length - 1] += `${word} `;
     }
     const shown = lines.length > 2 ? [`… ${lines.at(-2)}`, lines.at(-1)] : lines;
@@ -202,7 +225,7 @@ export class Machine {
 
   bars(group, box, candidates) {
     candidates.pieces.slice(0, 4).forEach((piece, i) => {
-      const y = box.y + 22 + i * 15, width = Math.max(1, candidates.probabilities[i] * 62);
+      const y = box.y + 24 + i * 16, width = Math.max(1, candidates.probabilities[i] * 62);
       group.append(
         svg("text", { x: box.x + 52, y: y + 9, "text-anchor": "end", class: "words" }, (piece.replace("\u2581", "") || "␣").slice(0, 8)),
         svg("rect", { x: box.x + 56, y, width, height: 10, rx: 2, class: candidates.ids[i] === candidates.chosen_id ? "bar on" : "bar" }),
@@ -212,7 +235,7 @@ export class Machine {
 
   // Moves the window over 500 ms, or at once for those who want less motion.
   move() {
-    const to = windowOf(this.stage && blockOf(this.stage), this.follows);
+    const to = windowOf(this.stage && this.blocks?.[blockOf(this.stage)], this.follows);
     const from = this.window;
     this.whole.setAttribute("aria-pressed", String(!this.follows));
     cancelAnimationFrame(this.frame);
@@ -227,5 +250,3 @@ export class Machine {
     tick(begin);
   }
 }
-
-export const kBlockNames = Object.keys(kBlocks);

@@ -43,7 +43,7 @@ function open(name, takeFocus = false) {
     byId(`view-${other}`).hidden = other !== name;
   }
   if (takeFocus) byId(`tab-${name}`).focus();
-  if (location.hash.slice(1) !== name) history.replaceState(null, "", `#${name}`);
+  if (viewOfHash() !== name) history.replaceState(null, "", `#${name}`);
   document.title = `${t(`tab.${name}`)} · dragoman`;
   views.inside.player.stop();
   views[name].show({ ...pair });
@@ -56,8 +56,13 @@ function refresh() {
   document.title = `${t(`tab.${current()}`)} · dragoman`;
 }
 
+// The view that the address names; what follows it is the view's own: #inside/encoder/2/head/1.
+function viewOfHash() {
+  return location.hash.slice(1).split("/")[0];
+}
+
 function current() {
-  const name = location.hash.slice(1);
+  const name = viewOfHash();
   return kViews.includes(name) ? name : "translate";
 }
 

@@ -3,23 +3,27 @@
 /// How fine the steps are; a stage is stopped at when its rank is at most that.
 export const kDetail = { word: 1, layer: 2, all: 3 };
 
-function attentionStages(base, isCross, isMasked) {
-  const names = ["qkv", "scores", "scale", ...(isMasked ? ["mask"] : []), "softmax", "context", "norm"];
-  return names.map((name) => ({
-    ...base, kind: name, cross: isCross, rank: name === "softmax" ? kDetail.layer : kDetail.all,
-  }));
+// The kinds of a sub-layer's stages in the order of the model: pre-norm normalises what the sub-layer reads, post-norm
+// normalises the sum with what came in.
+const kAttention = ["qkv", "scores", "scale", "mask", "softmax", "context", "heads"];
+const kOrders = {
+  post: { attention: [...kAttention, "norm"], feed: ["feed", "feedNorm"] },
+  pre: { attention: ["norm", ...kAttention, "add"], feed: ["feedNorm", "feed", "feedAdd"] },
+};
+const kLandmarks = ["softmax", "feed"]; // where a step by sub-layers stops
+
+function subLayer(base, kinds) {
+  return kinds.map((kind) => ({ ...base, kind, rank: kLandmarks.includes(kind) ? kDetail.layer : kDetail.all }));
 }
 
-function feedStages(base) {
-  return [
-    { ...base, kind: "feed", rank: kDetail.layer },
-    { ...base, kind: "feedNorm", rank: kDetail.all },
-  ];
+function attentionStages(base, isCross, isMasked, order) {
+  return subLayer({ ...base, cross: isCross }, order.attention.filter((kind) => isMasked || kind !== "mask"));
 }
 
 /// All stages of a sentence. side: "encoder", "decoder" or "whole"; step: the target token that is being made.
 export function makeStages(sentence) {
-  const { encoder_layers, decoder_layers } = sentence.model;
+  const { encoder_layers, decoder_layers, norm_order } = sentence.model;
+  const order = kOrders[norm_order] ?? kOrders.post, isPre = norm_order === "pre";
   const stages = [
     { kind: "tokens", side: "encoder", rank: kDetail.word },
     { kind: "embed", side: "encoder", rank: kDetail.layer },
@@ -27,19 +31,21 @@ export function makeStages(sentence) {
   ];
   for (let layer = 0; layer < encoder_layers; ++layer) {
     const path = `encoder.layers.${layer}`;
-    stages.push(...attentionStages({ side: "encoder", layer, path: `${path}.self_attention` }, false, false));
-    stages.push(...feedStages({ side: "encoder", layer, path: `${path}.feed_forward` }));
+    stages.push(...attentionStages({ side: "encoder", layer, path: `${path}.self_attention` }, false, false, order));
+    stages.push(...subLayer({ side: "encoder", layer, path: `${path}.feed_forward` }, order.feed));
   }
+  if (isPre) stages.push({ kind: "finalNorm", side: "encoder", path: "encoder.norm", rank: kDetail.all });
   stages.push({ kind: "memory", side: "encoder", rank: kDetail.word });
   for (let step = 0; step < sentence.steps; ++step) {
     const base = { side: "decoder", step };
     stages.push({ ...base, kind: "shift", rank: kDetail.layer });
     for (let layer = 0; layer < decoder_layers; ++layer) {
       const path = `decoder.layers.${layer}`;
-      stages.push(...attentionStages({ ...base, layer, path: `${path}.self_attention` }, false, true));
-      stages.push(...attentionStages({ ...base, layer, path: `${path}.cross_attention` }, true, false));
-      stages.push(...feedStages({ ...base, layer, path: `${path}.feed_forward` }));
+      stages.push(...attentionStages({ ...base, layer, path: `${path}.self_attention` }, false, true, order));
+      stages.push(...attentionStages({ ...base, layer, path: `${path}.cross_attention` }, true, false, order));
+      stages.push(...subLayer({ ...base, layer, path: `${path}.feed_forward` }, order.feed));
     }
+    if (isPre) stages.push({ ...base, kind: "finalNorm", path: "decoder.norm", rank: kDetail.all });
     stages.push({ ...base, kind: "choose", rank: kDetail.word });
   }
   stages.push({ kind: "beam", side: "decoder", step: sentence.steps - 1, rank: kDetail.word });
@@ -78,9 +84,11 @@ export function blockOf(stage) {
     case "beam": return "d-output";
     case "feed": return `${prefix}-feed`;
     case "feedNorm": return `${prefix}-feed-norm`;
+    case "feedAdd": return `${prefix}-feed-add`;
+    case "finalNorm": return `${prefix}-final`;
     default: {
       const block = stage.cross ? "cross" : "self";
-      return stage.kind === "norm" ? `${prefix}-${block}-norm` : `${prefix}-${block}`;
+      return ["norm", "add"].includes(stage.kind) ? `${prefix}-${block}-${stage.kind}` : `${prefix}-${block}`;
     }
   }
 }

@@ -1,14 +1,16 @@
 // The words of the page in the languages it speaks, and the one that is spoken now.
 import { english } from "/assets/strings_en.js";
+import { storyEnglish } from "/assets/strings_story_en.js";
+import { storyChinese } from "/assets/strings_story_zh.js";
 import { chinese } from "/assets/strings_zh.js";
 
-export const kLanguages = { en: english, zh: chinese };
+export const kLanguages = { en: { ...english, ...storyEnglish }, zh: { ...chinese, ...storyChinese } };
 
-let spoken = english;
+let spoken = kLanguages.en;
 
 /// The text of a key; {name} in it is replaced by values.name.
 export function t(key, values = {}) {
-  const text = spoken[key] ?? english[key] ?? key;
+  const text = spoken[key] ?? kLanguages.en[key] ?? key;
   return text.replace(/\{(\w+)\}/g, (whole, name) => (name in values ? String(values[name]) : whole));
 }
 

@@ -1,19 +1,35 @@
 // The stages of one attention head, from queries to context, and the zoom into one cell.
-import { colourOf, cssColour, inkOn, show, signedLimit } from "/assets/colour.js";
+import { colourOf, cssColour, headColour, inkOn, show, signedLimit } from "/assets/colour.js";
 import { el } from "/assets/dom.js";
 import { heatmap, legend } from "/assets/heatmap.js";
 import { links } from "/assets/links.js";
+import { columnWindow, firstRows, product, someColumns, transposed } from "/assets/product.js";
+import { prose } from "/assets/prose.js";
 import { rowOf } from "/assets/sentence.js";
 import { lettersOf } from "/assets/stages.js";
 import { t } from "/assets/strings.js";
-import { numberStrip, wordMatrix } from "/assets/view_words.js";
+import { lawful, numberStrip, wordMatrix } from "/assets/view_words.js";
+
+const kSecret = "?";
+
+// The labels of queries and keys. A row of the decoder is the token that is read, and the one that is made of it; what
+// is not written yet stays hidden, in rows and in columns.
+function visibleLabels(sentence, stage) {
+  const rows = sentence.queryLabels(stage.path), columns = sentence.keyLabels(stage.path);
+  if (stage.side !== "decoder") return { rows, columns };
+  const isKnown = (i) => i <= stage.step;
+  return {
+    rows: rows.map((label, i) => (isKnown(i) ? `${label} → ${sentence.targetLabels[i]}` : kSecret)),
+    columns: stage.cross ? columns : columns.map((label, i) => (isKnown(i) ? label : kSecret)),
+  };
+}
 
 /// Everything a stage of attention draws from.
 export async function headData({ sentence, stage, state }) {
   const head = Math.min(state.head, sentence.heads(stage.path) - 1);
   const part = await sentence.part({ part: "head", path: stage.path, head });
   const inDecoder = stage.side === "decoder";
-  const rows = sentence.queryLabels(stage.path), columns = sentence.keyLabels(stage.path);
+  const { rows, columns } = visibleLabels(sentence, stage);
   return {
     part, head, rows, columns,
     row: inDecoder ? stage.step : Math.min(state.row, rows.length - 1),
@@ -26,7 +42,7 @@ export function headPicker({ sentence, stage, state, go }) {
   const count = sentence.heads(stage.path);
   return el("div", { class: "heads", role: "group", "aria-label": t("head.choose") },
     Array.from({ length: count }, (_, head) => el("button", {
-      "aria-pressed": String(head === Math.min(state.head, count - 1)), on: { click: () => go({ head }) },
+      "aria-pressed": String(head === Math.min(state.head, count - 1)), style: { "--head": headColour(head) }, on: { click: () => go({ head }) },
     }, `${t("head")} ${head + 1}`)));
 }
 
@@ -35,30 +51,107 @@ function matrix(context, data, name, options = {}) {
   const values = data.part[name].values;
   const limit = kind === "weights" ? 1 : signedLimit(values);
   const masked = options.masked === false ? undefined : data.hidden;
-  return el("section", { class: "matrix" },
+  return lawful(el("section", { class: "matrix" },
     heatmap({
+      maxHeight: 430,
       rows: data.rows, columns: data.columns, values, kind, largest: limit, hidden: masked, later: data.later, row: data.row,
       column: context.state.column ?? 0, label: t(`kind.${context.stage.kind}`),
       onCell: (row, column) => context.go({ row, column, cell: true }),
     }),
-    legend(kind, limit));
+    legend(kind, limit)), ...lawOf(context.stage.kind, data.part));
 }
+
+// Which formula gives a matrix, and from what.
+function lawOf(kind, part) {
+  if (kind === "scores") return ["scores", { left: part.query, right: part.key, result: part.scores }];
+  if (kind === "softmax") return ["softmax", { scaled: part.scaled, causal: part.causal, result: part.weights }];
+  return ["scale", { scores: part.scores, width: part.query.shape[1], result: part.scaled }];
+}
+
+const kRoles = ["query", "key", "value"];
 
 export async function qkvView(context) {
   const data = await headData(context);
-  const show = (name, labels, later) => wordMatrix(name.toUpperCase()[0], `[${name === "query" ? queries : keys}, d_k]`, data.part[name], labels,
-    { row: Math.min(data.row, labels.length - 1), later, onRow: (row) => context.go({ row }), rowHeight: 15 });
+  const matrix = (name, labels, later) => wordMatrix(name.toUpperCase()[0], `[${name === "query" ? queries : keys}, d_k]`, data.part[name], labels,
+    { row: Math.min(data.row, labels.length - 1), later, onRow: (row) => context.go({ row }), rowHeight: 12 });
   const [queries, keys] = lettersOf(context.stage);
   const keysLater = context.stage.cross ? undefined : data.later;
+  const role = context.state.role ?? "query";
   return el("div", {}, headPicker(context), el("div", { class: "three" },
-    show("query", data.rows, data.later), show("key", data.columns, keysLater), show("value", data.columns, keysLater)));
+    matrix("query", data.rows, data.later), matrix("key", data.columns, keysLater), matrix("value", data.columns, keysLater)),
+    el("div", { class: "heads", role: "group", "aria-label": t("product.choose") }, kRoles.map((name) => el("button", {
+      "aria-pressed": String(name === role), on: { click: () => context.go({ role: name }) } }, prose(t(`role.${name}`, { input: stageInput(context, name) }))))),
+    await projection(context, data, role), precisionNote(context.sentence));
+}
+
+/// With int8 the inputs of products are rounded too, so that the formula agrees only to that rounding.
+export function precisionNote(sentence) {
+  return sentence.model.precision === "int8" ? el("p", { class: "note" }, t("product.int8")) : null;
+}
+
+/// The input of a sub-layer as the formulas write it: X, or X with a hat after the norm.
+export function readName(model) { return model.norm_order === "pre" ? "X\u0302" : "X"; }
+
+// What a role is projected from: in cross-attention keys and values come from the encoder's output.
+function stageInput({ sentence, stage }, role) {
+  return stage.cross && role !== "query" ? "memory" : readName(sentence.model);
+}
+
+// X W + b of one role and one head.
+async function projection(context, data, role) {
+  const { sentence, stage, go } = context, { path } = stage, letter = role.toUpperCase()[0], ofMemory = stage.cross && role !== "query";
+  const width = data.part[role].shape[1], columns = [data.head * width, (data.head + 1) * width];
+  const input = ofMemory ? (await sentence.part({ part: "output", path: "encoder" })).output : (await sentence.part({ part: "residual", path })).read;
+  const weight = (await sentence.part({ part: "parameter", path: `${path}.${role}.weight`, columns })).parameter;
+  const bias = (await sentence.part({ part: "parameter", path: `${path}.${role}.bias`, columns })).parameter;
+  const rows = stage.side === "decoder" && !ofMemory ? stage.step + 1 : input.shape[0], labels = role === "query" ? data.rows : data.columns;
+  return product({ law: "linear", rows: labels, row: Math.min(data.row, labels.length - 1), onRow: stage.side === "encoder" ? (row) => go({ row }) : undefined,
+    left: { symbol: stageInput(context, role), ...firstRows(input, rows) }, right: { symbol: `W^${letter}`, ...weight },
+    bias: { symbol: `b^${letter}`, ...bias }, result: { symbol: letter, ...firstRows(data.part[role], rows) } });
+}
+
+// All heads beside each other, and the matrix that joins them.
+export async function headsView(context) {
+  const { sentence, stage, state, go } = context, { path } = stage;
+  const attention = await sentence.part({ part: "attention", path }), residual = await sentence.part({ part: "residual", path });
+  const { rows: labels } = visibleLabels(sentence, stage), inDecoder = stage.side === "decoder";
+  const count = inDecoder ? stage.step + 1 : labels.length, row = inDecoder ? stage.step : Math.min(state.row, labels.length - 1);
+  const heads = sentence.heads(path), width = attention.context.shape[1] / heads, model = attention.context.shape[1];
+  const window = columnWindow(model, residual.change.shape[1], state.outColumn ?? 0);
+  const weight = (await sentence.part({ part: "parameter", path: `${path}.output.weight`, columns: window })).parameter;
+  const bias = (await sentence.part({ part: "parameter", path: `${path}.output.bias`, columns: window })).parameter;
+  const all = firstRows(attention.context, count), limit = signedLimit(all.values);
+  return el("div", {}, el("p", { class: "note" }, prose(t("heads.note", { h: heads, d_k: width, d_model: model }))),
+    el("div", { class: "heads-side" }, Array.from({ length: heads }, (_, head) => el("div", { style: { "--head": headColour(head) } },
+      wordMatrix(`${t("head")} ${head + 1}`, `[${lettersOf(stage)[0]}, d_k]`, someColumns(all, head * width, (head + 1) * width), labels.slice(0, count),
+        { row, largest: limit, rowHeight: 11, onRow: inDecoder ? undefined : (chosen) => go({ row: chosen }) })))),
+    product({ law: "linear", rows: labels, row, firstColumn: window[0], onRow: inDecoder ? undefined : (chosen) => go({ row: chosen }),
+      left: { symbol: "Concat", ...all }, right: { symbol: "W^O", ...weight }, bias: { symbol: "b^O", ...bias },
+      result: { symbol: "MultiHead", ...someColumns(firstRows(residual.change, count), ...window) } }),
+    columnSteps(window, residual.change.shape[1], (outColumn) => go({ outColumn })), precisionNote(sentence));
+}
+
+/// Buttons to the columns before and after those of a wide weight that are shown.
+export function columnSteps([begin, end], all, onChoose) {
+  if (begin === 0 && end === all) return null;
+  return el("p", { class: "note" }, t("product.columns", { begin, end: end - 1, all }), " ",
+    el("button", { disabled: begin === 0, on: { click: () => onChoose(Math.max(begin - (end - begin), 0)) } }, "←"), " ",
+    el("button", { disabled: end === all, on: { click: () => onChoose(Math.min(end, all - 1)) } }, "→"));
 }
 
 export async function scoresView(context) {
   const data = await headData(context);
   const name = { scores: "scores", scale: "scaled", mask: "scaled" }[context.stage.kind];
   return el("div", {}, headPicker(context),
-    matrix(context, data, name, { masked: context.stage.kind === "mask" }), cell(context, data));
+    matrix(context, data, name, { masked: context.stage.kind === "mask" }), cell(context, data),
+    context.stage.kind === "scores" ? scoresProduct(context, data) : null);
+}
+
+// Q K^T as a product; its columns are the keys.
+function scoresProduct({ stage }, { part, rows, columns, row }) {
+  const inDecoder = stage.side === "decoder", count = inDecoder ? stage.step + 1 : rows.length, keys = inDecoder && !stage.cross ? count : columns.length;
+  return product({ law: "linear", rows, columns, row, left: { symbol: "Q", ...firstRows(part.query, count) },
+    right: { symbol: "K^T", ...transposed(firstRows(part.key, keys)) }, bias: null, result: { symbol: "Q K^T", ...someColumns(firstRows(part.scores, count), 0, keys) } });
 }
 
 export async function softmaxView(context) {
@@ -91,7 +184,16 @@ export async function contextView(context) {
     order.length < count ? el("p", { class: "note" }, t("context.more", { count: count - order.length })) : null,
     el("div", { class: "weighted-row total" }, el("span", { class: "weighted-weight" }, "="),
       numberStrip(data.rows[row], rowOf(part.context, row), limit, 7))),
-    wordMatrix(t("context.title"), `[${lettersOf(context.stage)[0]}, d_k]`, part.context, data.rows, { row, later: data.later, onRow: (chosen) => context.go({ row: chosen }) }));
+    contextProduct(context, data));
+}
+
+// Weights times values.
+function contextProduct({ stage, go }, { part, rows, row }) {
+  const inDecoder = stage.side === "decoder", count = inDecoder ? stage.step + 1 : rows.length;
+  const keys = inDecoder && !stage.cross ? count : part.value.shape[0];
+  return product({ law: "linear", rows, row, weights: ["left"], onRow: inDecoder ? undefined : (chosen) => go({ row: chosen }),
+    left: { symbol: "α", ...someColumns(firstRows(part.weights, count), 0, keys) }, right: { symbol: "V", ...firstRows(part.value, keys) }, bias: null,
+    result: { symbol: t("context.title"), ...firstRows(part.context, count) } });
 }
 
 // One cell: query and key, number by number.

@@ -1,8 +1,12 @@
 // The soft-max over the vocabulary, with the temperature acting on all of the step's real logits, and the beam tree.
-import { show } from "/assets/colour.js";
+import { percent, show } from "/assets/colour.js";
 import { el, svg } from "/assets/dom.js";
-import { pieceLabel } from "/assets/sentence.js";
+import { product, transposed } from "/assets/product.js";
+import { pieceLabel, rowOf } from "/assets/sentence.js";
+import { spell } from "/assets/story_facts.js";
 import { t } from "/assets/strings.js";
+import { precisionNote } from "/assets/view_attention.js";
+import { lawful, tablePath } from "/assets/view_words.js";
 
 /// log(sum(exp(z / temperature))) over all logits.
 export function logSumExp(logits, temperature) {
@@ -31,7 +35,7 @@ export async function chooseView(context) {
       return [
         el("span", { class: id === candidates.chosen_id ? "piece chosen" : "piece" }, pieceLabel(candidates.pieces[i])),
         el("span", { class: "track" }, el("span", { class: id === candidates.chosen_id ? "fill chosen" : "fill", style: { width: `${(100 * probability).toFixed(2)}%` } })),
-        el("span", { class: "number" }, `${(100 * probability).toFixed(probability < 0.001 ? 4 : 1)} %`),
+        el("span", { class: "number" }, percent(probability)),
         el("span", { class: "number note" }, show(candidates.logits[i], 2)),
       ];
     }));
@@ -42,11 +46,25 @@ export async function chooseView(context) {
     on: { input: () => { state.temperature = Number(slider.value); draw(state.temperature); } } });
   draw(state.temperature);
   return el("div", {},
-    el("p", { class: "quote" }, sentence.targetLabels.slice(0, stage.step).join(" "), " ", el("mark", {}, sentence.targetLabels[stage.step])),
+    el("p", { class: "quote" }, spell(sentence.target.pieces.slice(0, stage.step)), " ", el("mark", {}, sentence.targetLabels[stage.step])),
     el("div", { class: "temperature" }, el("label", { for: "temperature" }, t("choose.temperature")), slider, label,
       el("button", { on: { click: () => { slider.value = 1; state.temperature = 1; draw(1); } } }, "τ = 1")),
     el("div", { class: "bars candidates heads-row note", "aria-hidden": "true" }, el("span", {}, t("choose.token")), el("span", {}), el("span", {}, "p"), el("span", {}, "z")),
-    bars, facts);
+    lawful(bars, "probabilities", { logits: logits, candidates: candidates, log_sum_exp: part.log_sum_exp }), facts,
+    await logitsProduct(sentence, stage, candidates), precisionNote(sentence));
+}
+
+// The logits of the likeliest pieces: the last vector times their rows of the output matrix.
+async function logitsProduct(sentence, stage, candidates) {
+  const { model } = sentence, path = model.tying === "none" ? "output.weight" : tablePath(model, true);
+  const { output } = await sentence.part({ part: "output", path: "decoder" });
+  const rows = (await sentence.part({ part: "parameter", path, rows: candidates.ids })).parameter;
+  const whole = model.output_bias ? (await sentence.part({ part: "parameter", path: "output.bias" })).parameter : null;
+  const width = output.shape[1], symbol = model.tying === "none" ? "W out" : model.tying === "all" ? "E" : "E target";
+  return product({ law: "linear", rows: [sentence.inputLabels[stage.step]], columns: candidates.pieces.map(pieceLabel),
+    left: { symbol: "h", shape: [1, width], values: rowOf(output, stage.step) }, right: { symbol: `${symbol}^T`, ...transposed(rows) },
+    bias: whole ? { symbol: "b", values: candidates.ids.map((id) => whole.values[id]) } : null,
+    result: { symbol: "z", shape: [1, candidates.ids.length], values: candidates.logits } });
 }
 
 const kColumn = 112, kLine = 34;
@@ -86,8 +104,10 @@ export function beamView({ sentence }) {
       svg("text", { x: x + 70, y: y + 4, "text-anchor": "end", class: "number p" }, show(Math.exp(node.log_prob), 2).replace("0.", "."))));
     if (leaf) drawing.append(svg("text", { x: x + 78, y: y + 4, class: "rank" }, `#${leaf.rank + 1}`));
   });
+  const scroll = el("div", { class: "scroll", tabindex: 0, role: "group", "aria-label": t("beam.scroll") }, drawing);
+  requestAnimationFrame(() => { scroll.scrollLeft = Math.max(branching(nodes, best) * kColumn - 40, 0); }); // once it has its width
   return el("div", {},
-    el("div", { class: "scroll", tabindex: 0, role: "group", "aria-label": t("beam.scroll") }, drawing),
+    scroll,
     el("p", { class: "beam-keys note" }, ["best", "alive", "leaf", "dropped"].map((name) => el("span", { class: `key ${name}` }, t(`beam.${name}`)))),
     el("table", { class: "ranking" },
       el("caption", { class: "hidden" }, t("beam.table")),
@@ -95,6 +115,12 @@ export function beamView({ sentence }) {
       el("tbody", {}, finished.map((leaf, rank) => el("tr", {}, el("td", { class: "number" }, rank + 1),
         el("td", {}, textOf(nodes, leaf.node) || "∅"), el("td", { class: "number" }, show(leaf.score)), el("td", { class: "number" }, show(leaf.normalised_score)))))),
     el("p", { class: "note" }, t("beam.note", { beam: beamSize, alpha: sentence.beam.alpha })));
+}
+
+// The last step at which a hypothesis beside the best lived on: there the choice was made.
+function branching(nodes, best) {
+  const parents = new Set(nodes.map((node) => node.parent));
+  return nodes.reduce((last, node, i) => (!best.has(i) && parents.has(i) ? Math.max(last, node.step - 1) : last), 0);
 }
 
 function textOf(nodes, leaf) {

@@ -2,6 +2,7 @@
 import { cssColour, colourOf, show, signedLimit } from "/assets/colour.js";
 import { el, svg } from "/assets/dom.js";
 import { heatmap, legend } from "/assets/heatmap.js";
+import { firstRows } from "/assets/product.js";
 import { rowOf } from "/assets/sentence.js";
 import { t } from "/assets/strings.js";
 
@@ -9,6 +10,18 @@ export function tokenList(pieces, ids, chosen, onChoose) {
   return el("ol", { class: "pieces" }, pieces.map((piece, i) => el("li", {},
     el("button", { "aria-pressed": String(i === chosen), on: { click: () => onChoose?.(i) } },
       el("b", {}, piece), el("span", { class: "number" }, ids[i])))));
+}
+
+/// Says which formula gives what an element shows, and from what, so that a test can compute it again.
+export function lawful(element, law, shown) {
+  element.setAttribute("data-law", law);
+  element.shown = shown;
+  return element;
+}
+
+/// The path of the embedding table of one side.
+export function tablePath(model, isTarget) {
+  return model.tying === "all" ? "embedding.weight" : isTarget ? "target_embedding.weight" : "source_embedding.weight";
 }
 
 /// A matrix whose rows are words and whose columns are numbers.
@@ -37,23 +50,35 @@ export function tokensView({ sentence, state, go }) {
 
 export async function embedView({ sentence, state, go }) {
   const part = await sentence.part({ part: "embedding", path: "encoder.embedding" });
-  const limit = signedLimit(part.words.values);
+  const { model } = sentence, rows = await sentence.part({ part: "parameter", path: tablePath(model, false), rows: sentence.source.ids });
+  const limit = signedLimit(part.words.values), onRow = (row) => go({ row }), symbol = model.tying === "all" ? "E" : "E source";
   return el("div", {},
-    wordMatrix("X", "[S, d_model]", part.words, sentence.sourceLabels, { row: state.row, onRow: (row) => go({ row }), largest: limit }),
+    el("p", { class: "note" }, t(`embed.tying.${model.tying}`)),
+    wordMatrix(`${symbol}[id]`, "[S, d_model]", rows.parameter, sentence.source.ids.map(String), { row: state.row, onRow, rowHeight: 13 }),
+    lawful(wordMatrix(`X = √d_model · ${symbol}[id]`, "[S, d_model]", part.words, sentence.sourceLabels, { row: state.row, onRow, largest: limit, rowHeight: 13 }),
+      "scaled", { table: rows.parameter, result: part.words }),
     numberStrip(sentence.sourceLabels[state.row], rowOf(part.words, state.row), limit));
+}
+
+// Words, positions and their sum, each from what stands beside it.
+function sumMaps(part, labels, { letter, row, onRow, isSinusoidal }) {
+  const limit = signedLimit(part.sum.values), shape = `[${letter}, d_model]`;
+  const matrix = (title, values) => wordMatrix(title, shape, values, labels, { row, onRow, largest: limit, rowHeight: 12 });
+  const positions = matrix(isSinusoidal ? "PE" : "P[pos]", part.positions);
+  return el("div", { class: "stack-of-maps" }, matrix("X", part.words), isSinusoidal ? lawful(positions, "sinusoid", { result: part.positions }) : positions,
+    lawful(matrix(isSinusoidal ? "X + PE" : "X + P[pos]", part.sum), "sum", { left: part.words, right: part.positions, result: part.sum }));
 }
 
 export async function positionView({ sentence, state, go }) {
   const part = await sentence.part({ part: "embedding", path: "encoder.embedding" });
   const limit = signedLimit(part.sum.values);
-  const onRow = (row) => go({ row });
-  const matrix = (title, values) => wordMatrix(title, "[S, d_model]", values, sentence.sourceLabels, { row: state.row, onRow, largest: limit, rowHeight: 12 });
+  const isSinusoidal = sentence.model.positions === "sinusoidal", sign = isSinusoidal ? "PE" : "P";
   const strip = (label, values) => numberStrip(label, rowOf(values, state.row), limit, 8);
   return el("div", {},
     waves(part.positions, state.row),
-    el("div", { class: "stack-of-maps" }, matrix("X", part.words), matrix("PE", part.positions), matrix("X + PE", part.sum)),
+    sumMaps(part, sentence.sourceLabels, { letter: "S", row: state.row, onRow: (row) => go({ row }), isSinusoidal }),
     el("div", { class: "sum", role: "group", "aria-label": t("position.sum") },
-      strip(`X  ${sentence.sourceLabels[state.row]}`, part.words), strip(`+ PE  pos = ${state.row}`, part.positions), strip("=", part.sum)));
+      strip(`X  ${sentence.sourceLabels[state.row]}`, part.words), strip(`+ ${sign}  pos = ${state.row}`, part.positions), strip("=", part.sum)));
 }
 
 // Four of the curves that positions are read from, with the sentence's own positions as dots.
@@ -63,11 +88,11 @@ function waves(positions, row) {
   const w = 640, h = 60;
   return el("figure", { class: "waves" }, columns.map((column, index) => {
     const points = Array.from({ length: n }, (_, r) => [30 + (r * (w - 60)) / Math.max(n - 1, 1), h / 2 - positions.values[r * width + column] * (h / 2 - 6)]);
-    return svg("svg", { viewBox: `0 0 ${w} ${h}`, role: "img", "aria-label": t("position.wave", { column }) },
+    return el("div", { class: "wave-row" }, svg("svg", { viewBox: `0 0 ${w} ${h}`, role: "img", "aria-label": t("position.wave", { column }) },
       svg("line", { x1: 30, x2: w - 30, y1: h / 2, y2: h / 2, class: "axis" }),
       svg("polyline", { points: points.map((p) => p.join(",")).join(" "), class: `wave wave-${index}` }),
-      points.map(([x, y], r) => svg("circle", { cx: x, cy: y, r: r === row ? 6 : 3, class: `wave-dot wave-${index}` })),
-      svg("text", { x: w - 24, y: h / 2 + 4 }, column));
+      points.map(([x, y], r) => svg("circle", { cx: x, cy: y, r: r === row ? 6 : 3, class: `wave-dot wave-${index}` }))),
+      el("span", { class: "note number" }, column));
   }), el("figcaption", { class: "note" }, t("position.caption")));
 }
 
@@ -79,11 +104,9 @@ export async function memoryView({ sentence, state, go }) {
 
 export async function shiftView({ sentence, stage }) {
   const part = await sentence.part({ part: "embedding", path: "decoder.embedding" });
-  const { step } = stage;
-  const width = part.sum.shape[1];
-  const written = { shape: [step + 1, width], values: part.sum.values.slice(0, (step + 1) * width) };
+  const { step } = stage, written = Object.fromEntries(["words", "positions", "sum"].map((name) => [name, firstRows(part[name], step + 1)]));
   return el("div", {},
     el("ol", { class: "pieces growing" }, sentence.target.input_pieces.map((piece, i) => el("li", { class: i > step ? "later" : i === step ? "newest" : "" },
       el("span", {}, el("b", {}, i > step ? "?" : piece), el("span", { class: "number" }, i > step ? "" : sentence.target.input_ids[i]))))),
-    wordMatrix("X + PE", "[t, d_model]", written, sentence.inputLabels.slice(0, step + 1), { row: step }));
+    sumMaps(written, sentence.inputLabels.slice(0, step + 1), { letter: "t", row: step, isSinusoidal: sentence.model.positions === "sinusoidal" }));
 }

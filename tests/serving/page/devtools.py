@@ -94,7 +94,11 @@ class Browser:
             self._take(message.get("method"), message.get("params", {}))
 
     def _take(self, event, what):
-        if event == "Runtime.exceptionThrown":
+        if event == "Tracing.dataCollected":
+            self.traced.extend(what["value"])
+        elif event == "Tracing.tracingComplete":
+            self.traced_whole = True
+        elif event == "Runtime.exceptionThrown":
             details = what["exceptionDetails"]
             self.errors.append(details.get("exception", {}).get("description") or details["text"])
         elif event == "Runtime.consoleAPICalled" and what["type"] in ("error", "assert"):
@@ -110,6 +114,17 @@ class Browser:
         if "exceptionDetails" in answer:
             raise RuntimeError(answer["exceptionDetails"].get("exception", {}).get("description", script))
         return answer["result"].get("value")
+
+    def trace(self, action):
+        """The events of a DevTools trace of the main thread while `action` runs."""
+        self.traced, self.traced_whole = [], False
+        self.call("Tracing.start", transferMode="ReportEvents", traceConfig={"includedCategories": ["devtools.timeline", "blink.user_timing"]})
+        action()
+        self.call("Tracing.end")
+        while not self.traced_whole:
+            message = self._message()
+            self._take(message.get("method"), message.get("params", {}))
+        return self.traced
 
     def run_on(self, accessible, function):
         """The value of a JavaScript function called on the element of a node of the accessibility tree."""
@@ -165,7 +180,7 @@ class Browser:
 
     def key(self, key, code=None, shift=False):
         text = {"text": "\r"} if key == "Enter" else {"text": key} if len(key) == 1 else {}
-        codes = {"Tab": 9, "Enter": 13, "ArrowLeft": 37, "ArrowUp": 38, "ArrowRight": 39, "ArrowDown": 40, " ": 32}
+        codes = {"Tab": 9, "Home": 36, "End": 35, "Enter": 13, "ArrowLeft": 37, "ArrowUp": 38, "ArrowRight": 39, "ArrowDown": 40, " ": 32}
         base = {"key": key, "code": code or key, "windowsVirtualKeyCode": codes.get(key, 0), "modifiers": 8 * shift}
         self.call("Input.dispatchKeyEvent", type="keyDown", **base, **text)
         self.call("Input.dispatchKeyEvent", type="keyUp", **base)

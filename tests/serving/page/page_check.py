@@ -12,8 +12,10 @@ import traceback
 
 import attacks
 import flows
+import formulas
 import manners
 import rules
+import story
 import written_pages
 from devtools import Browser, find_chromium
 from server import Server, make_model
@@ -38,6 +40,7 @@ def pictures(browser, server, output):
             for view in VIEWS:
                 flows.show_tab(browser, view)
                 if view == "inside":
+                    story_pictures(browser, output, f"{width}-{theme}")
                     flows.look_inside(browser)
                     flows.go_to(browser, STAGES[0])
                 if view == "card":
@@ -46,10 +49,28 @@ def pictures(browser, server, output):
                 place = f"{view}-{width}-{theme}"
                 browser.picture(os.path.join(output, f"{place}.png"))
                 rules.check_page(browser, place)
-                if view != "inside":
-                    rules.check_text_size(browser, place)
+                rules.check_text_size(browser, place)
                 if theme == "light" and width == 1280:
                     rules.check_focus_order(browser, place)
+
+
+def story_pictures(browser, output, place):
+    story.open_story(browser)
+    for name, seconds in story.stills(browser)[:11] + story.stills(browser)[-1:]:
+        story.scrub(browser, seconds)
+        browser.picture(os.path.join(output, f"story-{place}-{name}.png"))
+    rules.check_page(browser, f"story {place}")
+    rules.check_text_size(browser, f"story {place}")
+
+
+def another_model(browser, arguments, output):
+    """The formulas of a model with the norms of the paper, untied tables, GELU and learned positions."""
+    server = Server(arguments.program, make_model(arguments.program, output, "post"))
+    try:
+        browser.open(server.address + "/")
+        formulas.check_formulas(browser, "post")
+    finally:
+        server.close()
 
 
 def hostile_name(browser, arguments, output):
@@ -110,6 +131,21 @@ def main():
         browser.open(server.address + "/")
         check("translate", lambda: flows.check_translate(browser, server, arguments.output))
         check("blank alternatives", lambda: flows.check_blank_alternatives(browser))
+        check("story length", lambda: story.check_length(browser, server))
+        check("story controls", lambda: story.check_controls(browser))
+        check("story sentences", lambda: story.check_both_sentences(browser, server))
+        check("story numbers", lambda: story.check_numbers(browser, server))
+        check("story study", lambda: story.check_study_from_every_scene(browser))
+        check("story links", lambda: story.check_links(browser, server))
+        check("story phone", lambda: story.check_phone(browser, server))
+        check("story calm", lambda: story.check_calm(browser, server))
+        check("story of a large model", lambda: story.check_large_model(browser))
+        check("story frames", lambda: story.check_frames(browser))
+        check("formulas pre", lambda: formulas.check_formulas(browser, "pre"))
+        check("formulas product", lambda: formulas.check_product(browser))
+        check("formulas shapes", lambda: formulas.check_shapes(browser))
+        check("formulas post", lambda: another_model(browser, arguments, arguments.output))
+        browser.open(server.address + "/")
         check("steps", lambda: flows.check_steps(browser))
         check("attention", lambda: flows.check_attention(browser, server))
         check("output", lambda: flows.check_output(browser, server))

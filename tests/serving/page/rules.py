@@ -27,7 +27,7 @@ SMALL_TEXT = """(() => {
   const walk = document.createTreeWalker(document.body, NodeFilter.SHOW_TEXT);
   for (let node = walk.nextNode(); node; node = walk.nextNode()) {
     const parent = node.parentElement;
-    if (!node.data.trim() || !parent.getClientRects().length || parent.closest("[hidden], .hidden, option, noscript, math, title")) continue;
+    if (!node.data.trim() || !parent.getClientRects().length || !parent.checkVisibility() || parent.closest("[hidden], .hidden, option, noscript, math, title")) continue;
     const matrix = parent.ownerSVGElement ? parent.getScreenCTM() : null;
     const size = parseFloat(getComputedStyle(parent).fontSize) * (matrix ? Math.hypot(matrix.b, matrix.a) : 1);
     if (size < 10.95) small.push(`${size.toFixed(1)} "${node.data.trim().slice(0, 30)}"`);

@@ -9,16 +9,23 @@ import urllib.error
 import urllib.request
 
 
-def make_model(program, folder):
+# Options of the models: the norms before the sub-layers, or where the paper has them and everything else unusual.
+KINDS = {
+    "pre": ["--preset", "tiny-prenorm"],
+    "post": ["--preset", "tiny", "--norm-order", "post", "--tying", "none", "--activation", "gelu", "--positions", "learned"],
+}
+
+
+def make_model(program, folder, kind="pre"):
     """A model that has seen the sample corpus for some seconds: bad translations, but real ones. Made once."""
-    model = os.path.join(folder, "model")
+    model = os.path.join(folder, "model" if kind == "pre" else f"model-{kind}")
     if os.path.exists(os.path.join(model, "done")):
         return model
     shutil.rmtree(model, ignore_errors=True)
     corpus = os.path.join(folder, "corpus")
     run = lambda *words: subprocess.run([program, *words], check=True, stdout=subprocess.DEVNULL, stderr=subprocess.PIPE)
     run("sample-corpus", "--pair", "en-de", "--seed", "1", "--output", corpus)
-    run("train", "--preset", "tiny-prenorm", "--encoder-layers", "2", "--decoder-layers", "2", "--vocab-size", "1000",
+    run("train", *KINDS[kind], "--encoder-layers", "2", "--decoder-layers", "2", "--vocab-size", "1000",
         "--dropout", "0", "--max-steps", "120", "--warmup-steps", "40", "--learning-rate", "0.002", "--batch-tokens", "1500",
         "--validate-every", "120", "--model", model,
         *(word for side, kind in (("source", "train.en"), ("target", "train.de"), ("valid-source", "valid.en"),

@@ -1,0 +1,41 @@
+// The shapes of a stage in two ways of writing: ragged, as the program keeps them (all words in one matrix, no padding),
+// and batched, as in lecture notes: (B, heads, T, d_k).
+import { el } from "/assets/dom.js";
+import { lettersOf } from "/assets/stages.js";
+import { t } from "/assets/strings.js";
+
+// q and k stand for the rows of queries and of keys.
+const kMatrix = [["q", "d_model"]], kSquare = [["q", "k"]];
+const kRagged = {
+  tokens: [["S"]], embed: [["S", "d_model"]], position: [["S", "d_model"]], norm: kMatrix, add: kMatrix, feedNorm: kMatrix, feedAdd: kMatrix, finalNorm: kMatrix,
+  qkv: [["q", "d_k"], ["k", "d_k"]], scores: kSquare, scale: kSquare, mask: kSquare, softmax: kSquare, context: [["q", "d_k"]], heads: kMatrix,
+  feed: [["q", "d_ff"]], memory: [["S", "d_model"]], shift: [["t", "d_model"]], choose: [["V"]], beam: [["K", "t"]],
+};
+const kPerHead = ["qkv", "scores", "scale", "mask", "softmax", "context"];
+
+/// What the letters are for a stage.
+export function sizesOf(stage, sentence) {
+  const { model, source, target, beam } = sentence, inDecoder = stage.side === "decoder";
+  const heads = inDecoder ? model.decoder_n_heads : model.n_heads;
+  return { B: 1, S: source.ids.length, T: target.ids.length, t: (stage.step ?? 0) + 1, d_model: model.d_model, d_k: model.d_model / heads, h: heads,
+    d_ff: inDecoder ? model.decoder_d_ff : model.d_ff, V: model.target_vocab_size, K: beam.beam_size };
+}
+
+/// The letters of a stage's shapes: {ragged: [[...]], batched: [[...]]}.
+export function shapesOf(stage) {
+  const [queries, keys] = lettersOf(stage);
+  const ragged = (kRagged[stage.kind] ?? kMatrix).map((shape) => shape.map((letter) => (letter === "q" ? queries : letter === "k" ? keys : letter)));
+  const between = kPerHead.includes(stage.kind) ? ["B", "h"] : stage.kind === "choose" ? ["B", "T"] : ["B"];
+  return { ragged, batched: ragged.map((shape) => [...between, ...shape]) };
+}
+
+function written(shapes, sizes, [open, close]) {
+  const one = (shape, value) => `${open}${shape.map(value).join(", ")}${close}`;
+  return shapes.map((shape) => el("span", { class: "whole-line" }, `${one(shape, (letter) => letter)} = ${one(shape, (letter) => sizes[letter])}`));
+}
+
+/// Both shapes, as nodes.
+export function shapesText(stage, sentence) {
+  const { ragged, batched } = shapesOf(stage), sizes = sizesOf(stage, sentence);
+  return [el("span", { class: "shape-kind" }, t("shape.ragged")), written(ragged, sizes, "[]"), el("span", { class: "shape-kind" }, t("shape.batched")), written(batched, sizes, "()")];
+}

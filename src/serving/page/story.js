@@ -1,0 +1,148 @@
+// The story of one translation: the stage, its player, and under them a caption, a formula and the shapes of the scene.
+import { percent, show } from "/assets/colour.js";
+import { announce, el, replace } from "/assets/dom.js";
+import { formula } from "/assets/formula.js";
+import { prose } from "/assets/prose.js";
+import { pieceLabel } from "/assets/sentence.js";
+import { loadFacts } from "/assets/story_facts.js";
+import { StoryPlayer } from "/assets/story_player.js";
+import { meanWeight } from "/assets/story_scenes_decoder.js";
+import { StoryStage } from "/assets/story_stage.js";
+import { makeTimeline, stageOfScene, stillOf } from "/assets/story_timeline.js";
+import { shapesText } from "/assets/shapes.js";
+import { t } from "/assets/strings.js";
+
+// The stage of the study for what is under the pointer.
+const kStudied = {
+  word: () => ({ kind: "tokens", side: "encoder" }), strip: () => ({ kind: "embed", side: "encoder" }),
+  roles: () => ({ kind: "qkv", side: "encoder", layer: 0 }), weights: () => ({ kind: "softmax", side: "encoder", layer: 0 }),
+  context: () => ({ kind: "heads", side: "encoder", layer: 0 }), memory: () => ({ kind: "memory", side: "encoder" }),
+  decoder: (step, layers) => ({ kind: "softmax", side: "decoder", step, layer: layers - 1, cross: true }),
+  bars: (step) => ({ kind: "choose", side: "decoder", step }), target: (step) => ({ kind: "shift", side: "decoder", step }),
+};
+
+export class Story {
+  /// @param onStudy(wanted, state): a stage of the study, {kind, side, ...}, and {row, head} to choose in it
+  /// @param onPlace(name, word): the scene that is shown, for the address
+  constructor({ onStudy, onPlace, onAgain }) {
+    Object.assign(this, { onStudy, onPlace, onAgain });
+    this.stage = new StoryStage((hit) => this.choose(hit));
+    this.player = new StoryPlayer((index, time) => this.stage.draw(index, time), (index) => this.tell(index), (scene) => this.titleOf(scene));
+    this.title = el("h2", {});
+    this.shape = el("div", { class: "shape" });
+    this.formula = el("div", { class: "formula-row" });
+    this.caption = el("p", { class: "explain" });
+    this.numbers = el("table", { class: "hidden" });
+    this.study = el("button", { type: "button", on: { click: () => this.openStudy() } });
+    this.turn = el("div", { class: "story-turn", hidden: true });
+    this.element = el("section", { class: "story card" }, this.stage.element, this.player.element,
+      el("div", { class: "story-words" }, el("div", { class: "story-head" }, this.title, this.study), this.caption, this.formula, this.shape, this.numbers, this.turn));
+  }
+
+  /// Fetches the numbers of a sentence and shows its beginning, or the scene that `place` {name, word} names.
+  async load(sentence, row, place = null) {
+    this.player.stop();
+    this.element.setAttribute("aria-busy", "true");
+    const turn = (this.turns = (this.turns ?? 0) + 1);
+    let facts;
+    try {
+      facts = await loadFacts(sentence, row);
+    } finally {
+      if (turn === this.turns) this.element.removeAttribute("aria-busy");
+    }
+    if (turn !== this.turns) return;
+    this.facts = facts;
+    this.timeline = makeTimeline({ steps: facts.T, layers: facts.layers });
+    this.stage.show(facts, this.timeline);
+    const found = place ? this.timeline.scenes.findIndex((scene) => scene.name === place.name && (place.word === undefined || scene.step === place.word - 1)) : -1;
+    this.player.load(this.timeline, found > 0 ? stillOf(this.timeline.scenes[found]) : 0);
+  }
+
+  // The words beside the picture.
+  tell(index) {
+    const scene = this.timeline.scenes[index], { facts } = this, { model } = facts.sentence;
+    const values = this.values(scene);
+    this.title.textContent = this.titleOf(scene);
+    const order = scene.name === "around" ? `.${model.norm_order}` : "";
+    replace(this.caption, prose(t(`story.caption.${scene.name}${order}`, values)));
+    replace(this.formula, formula(this.formulaName(scene), model));
+    replace(this.shape, shapesText(this.stageOf(scene), facts.sentence));
+    this.stage.canvas.setAttribute("aria-label", `${this.title.textContent}. ${this.caption.textContent}`);
+    replace(this.numbers, this.table(scene));
+    this.turn.hidden = scene.name !== "end";
+    if (!this.player.isPlaying) announce(`${this.title.textContent}. ${this.caption.textContent}`);
+    this.onPlace(scene.name, scene.step === undefined || scene.name === "end" ? undefined : scene.step + 1);
+  }
+
+  titleOf(scene) { return t(scene.name === "memory" ? "story.memory.title" : `story.${scene.name}`, this.values(scene)); }
+
+  stageOf(scene) {
+    const { model } = this.facts.sentence;
+    return stageOfScene(scene, { encoderLayers: model.encoder_layers, decoderLayers: model.decoder_layers });
+  }
+
+  formulaName(scene) {
+    return { words: "embed", positions: "position", roles: "qkv", ask: "softmax", take: "context", join: "heads", around: "around", layers: "stack", memory: "memory",
+      first: "chain", word: "chain", end: "beam" }[scene.name];
+  }
+
+  values(scene) {
+    const { facts } = this, { sentence, ask } = facts, { model } = sentence;
+    const step = scene.step ?? 0, candidates = sentence.candidates.steps[step];
+    const most = sentence.sourceLabels.map((label, column) => [meanWeight(facts.crossWeights, step, column), label]).sort((a, b) => b[0] - a[0])[0];
+    const best = ask.weights.indexOf(Math.max(...ask.weights));
+    return {
+      S: facts.S, T: facts.T, layers: facts.layers, h: facts.heads, d_k: model.d_model / facts.heads, d_model: model.d_model, d_ff: model.d_ff, V: model.target_vocab_size,
+      root: show(Math.sqrt(model.d_model / facts.heads), 2), word: sentence.sourceLabels[facts.row], head: facts.head + 1,
+      best: sentence.sourceLabels[best], score: show(ask.scores[best], 2), scaled: show(ask.scaled[best], 2), weight: show(ask.weights[best], 2),
+      step: step + 1, chosen: sentence.targetLabels[step], share: percent(candidates.chosen_probability), source: most[1], mean: show(most[0], 2),
+      text: sentence.target.text, total: facts.best ? show(facts.best.score, 2) : "–",
+    };
+  }
+
+  // The numbers of the scene, for those who cannot see the picture.
+  table(scene) {
+    const { facts } = this, { sentence, ask } = facts;
+    const rows = (head, lines) => [el("caption", {}, t("story.numbers")), el("tr", {}, head.map((text) => el("th", { scope: "col" }, text))), lines.map((line) => el("tr", {}, line.map((cell) => el("td", {}, cell))))];
+    if (scene.step === undefined) {
+      return rows([t("choose.token"), "id", "q·k", "q·k / √dₖ", t("kind.softmax")],
+        sentence.sourceLabels.map((label, r) => [label, sentence.source.ids[r], show(ask.scores[r], 2), show(ask.scaled[r], 2), show(ask.weights[r], 3)]));
+    }
+    const candidates = sentence.candidates.steps[scene.step];
+    return [...rows([t("choose.token"), "p"], candidates.pieces.slice(0, 5).map((piece, i) => [pieceLabel(piece), percent(candidates.probabilities[i])])),
+      ...rows([t("choose.token"), t("kind.softmax")], sentence.sourceLabels.map((label, column) => [label, show(meanWeight(facts.crossWeights, scene.step, column), 3)])).slice(1)];
+  }
+
+  openStudy() {
+    if (!this.timeline) return;
+    this.player.stop();
+    this.onStudy(this.stageOf(this.player.scene), { row: this.facts.row, head: this.facts.head });
+  }
+
+  choose({ kind, row }) {
+    const { facts } = this, step = this.player.scene.step ?? 0;
+    const isTarget = kind === "decoder" || kind === "target";
+    const wanted = kStudied[kind](isTarget ? Math.min(row, facts.T - 1) : step, facts.sentence.model.decoder_layers);
+    this.player.stop();
+    this.onStudy(wanted, { row: isTarget || kind === "bars" ? facts.row : row, head: facts.head });
+  }
+
+  /// After the language or the theme changed.
+  refresh() {
+    this.player.relabel();
+    this.study.textContent = t("story.study");
+    this.stage.element.setAttribute("aria-label", t("story.stage"));
+    replace(this.turn, el("strong", {}, t("story.turn")), [["word", "story.changeWord"], ["again", "story.again"], ["study", "story.study"], ["temperature", "story.temperature"]]
+      .map(([name, key]) => el("button", { type: "button", on: { click: () => this.yourTurn(name) } }, t(key))));
+    if (!this.timeline) return;
+    this.stage.repaint();
+    this.tell(this.player.index);
+  }
+
+  yourTurn(name) {
+    if (name === "again") { this.player.go(0); this.player.play(); }
+    else if (name === "word") this.onAgain();
+    else if (name === "study") this.openStudy();
+    else this.onStudy({ kind: "choose", side: "decoder", step: 0 }, {});
+  }
+}

@@ -1,0 +1,153 @@
+"""Every matrix that a stage of the study shows is computed again from what stands beside it, by the formula above it."""
+import math
+
+from flows import expect, look_inside, open_stage
+
+# What an element with data-law shows, without its functions.
+SHOWN = """[...document.querySelectorAll('.stage [data-law]')].map((node) => {
+  const plain = (value) => value === null || typeof value !== 'object' ? (typeof value === 'function' ? null : value)
+    : Array.isArray(value) ? value : Object.fromEntries(Object.entries(value).filter(([key, inner]) => typeof inner !== 'function' && key !== 'rows' && key !== 'columns').map(([key, inner]) => [key, plain(inner)]));
+  return [node.dataset.law, plain(node.shown)];
+})"""
+ERF = {"relu": lambda x: max(x, 0.0), "gelu": lambda x: 0.5 * x * (1 + math.erf(x / math.sqrt(2))), "swish": lambda x: x / (1 + math.exp(-x))}
+
+
+def rows_of(part):
+    width = part["shape"][-1]
+    return [part["values"][begin:begin + width] for begin in range(0, len(part["values"]), width)]
+
+
+def linear(shown):
+    right, bias = list(zip(*rows_of(shown["right"]))), (shown["bias"] or {}).get("values")
+    return [[sum(a * b for a, b in zip(row, column)) + (bias[c] if bias else 0.0) for c, column in enumerate(right)]
+            for row in rows_of(shown["left"])]
+
+
+def scores(shown):
+    return [[sum(a * b for a, b in zip(query, key)) for key in rows_of(shown["right"])] for query in rows_of(shown["left"])]
+
+
+def softmax(shown):
+    result = []
+    for r, row in enumerate(rows_of(shown["scaled"])):
+        seen = [math.exp(value) if not shown["causal"] or c <= r else 0.0 for c, value in enumerate(row)]
+        result.append([value / sum(seen) for value in seen])
+    return result
+
+
+def norm(shown):
+    result = []
+    for row in rows_of(shown["input"]):
+        mean = sum(row) / len(row)
+        deviation = math.sqrt(sum((value - mean) ** 2 for value in row) / len(row) + shown["epsilon"])
+        result.append([(value - mean) / deviation * gain + bias
+                       for value, gain, bias in zip(row, shown["gain"]["values"], shown["bias"]["values"])])
+    return result
+
+
+def sinusoid(shown):
+    rows, width = shown["result"]["shape"]
+    angle = lambda position, column: position / 10000 ** (2 * (column // 2) / width)
+    return [[(math.cos if column % 2 else math.sin)(angle(position, column)) for column in range(width)] for position in range(rows)]
+
+
+LAWS = {
+    "linear": linear, "scores": scores, "softmax": softmax, "norm": norm, "sinusoid": sinusoid,
+    "scale": lambda shown: [[value / math.sqrt(shown["width"]) for value in row] for row in rows_of(shown["scores"])],
+    "sum": lambda shown: [[a + b for a, b in zip(*pair)] for pair in zip(rows_of(shown["left"]), rows_of(shown["right"]))],
+    "scaled": lambda shown: [[value * math.sqrt(len(row)) for value in row] for row in rows_of(shown["table"])],
+    "activation": lambda shown: [[ERF[shown["activation"]](value) for value in row] for row in rows_of(shown["input"])],
+}
+
+
+def check_shown(browser, place):
+    """How many matrices the shown stage computes from what it shows; each must agree to 1e-4."""
+    found = browser.run(SHOWN)
+    for law, shown in found:
+        if law == "probabilities":
+            total = math.log(sum(math.exp(value) for value in shown["logits"]))
+            expect(abs(total - shown["log_sum_exp"]) < 1e-4, f"{place}: the logits do not give their log-sum-exp")
+            continue
+        made = [value for row in LAWS[law](shown) for value in row]
+        seen = shown["result"]["values"]
+        expect(len(made) == len(seen), f"{place}: {law} gives {len(made)} numbers, {len(seen)} are shown")
+        worst = max(range(len(made)), key=lambda i: abs(made[i] - seen[i]) / max(1.0, abs(seen[i])))
+        expect(abs(made[worst] - seen[worst]) <= 1e-4 * max(1.0, abs(seen[worst])),
+               f"{place}: {law} gives {made[worst]} for number {worst}, shown is {seen[worst]}")
+    return len(found)
+
+
+def formula(browser):
+    return browser.run("document.querySelector('.stage .formula-row math').textContent")
+
+
+PRE = ["norm", "qkv", "scores", "scale", "softmax", "context", "heads", "add", "feedNorm", "feed", "feedAdd"]
+POST = ["qkv", "scores", "scale", "softmax", "context", "heads", "norm", "feed", "feedNorm"]
+FEED = {"feed", "feedNorm", "feedAdd"}
+
+
+def places(order, layers):
+    kinds = PRE if order == "pre" else POST
+    yield from ("encoder/tokens", "encoder/embed", "encoder/position")
+    yield from (f"encoder/{layers}/{kind}" for kind in kinds)
+    if order == "pre":
+        yield "encoder/finalNorm"
+    yield from ("encoder/memory", "decoder/shift/word/3")
+    yield from (f"decoder/{layers}/{kind}/word/3" for kind in kinds)
+    yield from (f"decoder/{layers}/cross/{kind}/word/3" for kind in kinds if kind not in FEED)
+    if order == "pre":
+        yield "decoder/finalNorm/word/3"
+    yield "decoder/choose/word/3"
+
+
+def check_formulas(browser, order, layers=2):
+    look_inside(browser)
+    seen = 0
+    for place in places(order, layers):
+        open_stage(browser, place)
+        seen += check_shown(browser, f"{order}, {place}")
+        if "/qkv" in place:
+            hatted = "^" in formula(browser).replace("\u02c6", "^").replace("\u0302", "^")
+            expect(hatted == (order == "pre"), f"{order}, {place}: the formula is {formula(browser)!r}")
+            expect("b" in formula(browser), f"{place}: the model has biases, the formula is {formula(browser)!r}")
+            for role in (1, 2):
+                browser.run(f"document.querySelectorAll('.stage .heads')[1].querySelectorAll('button')[{role}].click()")
+                browser.wait("!document.querySelector('.stage').hasAttribute('aria-busy') && document.querySelectorAll('.stage .heads')[1]"
+                             f".querySelectorAll('button')[{role}].getAttribute('aria-pressed') === 'true'")
+                seen += check_shown(browser, f"{order}, {place}, role {role}")
+    expect(seen > 30, f"{order}: only {seen} matrices were computed again")
+    check_figure(browser, order)
+
+
+def check_figure(browser, order):
+    """Figure 1 has the norms where the model has them, and a way around each of the five sub-layers."""
+    names = browser.run("[...document.querySelectorAll('.machine .block')].map((node) => node.getAttribute('aria-label'))")
+    expect(names.count("Norm") == (5 if order == "pre" else 0), f"{order}: the figure has the blocks {names}")
+    expect(names.count("Add & norm") == (0 if order == "pre" else 5), f"{order}: the figure has the blocks {names}")
+    expect(names.count("Final norm") == (2 if order == "pre" else 0), f"{order}: the figure has the blocks {names}")
+    expect(browser.run("document.querySelectorAll('.machine .wire.thin').length") == 5, "a way around a sub-layer is missing")
+
+
+def check_product(browser):
+    """A cell of a product says the sum that it is, and the keys move to the next."""
+    open_stage(browser, "encoder/1/qkv/head/1")
+    read = "(() => { const { shown } = document.querySelector('.stage .product'); const width = shown.result.shape[1]; return shown.result.values; })()"
+    values = browser.run(read)
+    browser.run("document.querySelector('.stage .product canvas[tabindex]').focus()")
+    total = lambda: float(browser.run("document.querySelector('.product-total').textContent").replace("\u2212", "-"))
+    before = total()
+    expect(any(abs(before - value) < 0.0006 for value in values), f"{before} is no number of the result")
+    browser.key("ArrowRight")
+    after = total()
+    expect(after != before and any(abs(after - value) < 0.0006 for value in values), f"the next cell shows {after} after {before}")
+    heads = browser.run("new Set([...document.querySelectorAll('.stage .heads')[0].querySelectorAll('button')].map((node) => node.style.getPropertyValue('--head'))).size")
+    expect(heads == 4, f"4 heads have {heads} colours")
+
+
+def check_shapes(browser):
+    """Each stage prints the ragged shape and the batched one of lecture notes."""
+    for place, ragged, batched in (("encoder/1/qkv/head/1", "[S, d_k]", "(B, h, S, d_k)"), ("decoder/1/cross/head/1/word/2", "[T, S]", "(B, h, T, S)"),
+                                   ("encoder/1/feed", "[S, d_ff]", "(B, S, d_ff)"), ("decoder/choose/word/2", "[V]", "(B, T, V)")):
+        open_stage(browser, place)
+        text = browser.run("document.querySelector('.stage .shape').textContent")
+        expect(ragged in text and batched in text, f"{place}: the shapes are {text!r}")
