@@ -173,6 +173,7 @@ class Translate {
     if (watched) {
       meter_ = make_meter("translating", "lines");
       total_lines_ = from_standard_input_ ? 0 : lines_of_file(arguments_.input);
+      meter_->show(0, total_lines_);
     }
     const size_t most_lines = watched ? kWatchedLines : kChunkLines;
     std::vector<std::string> lines;
