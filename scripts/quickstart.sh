@@ -1,13 +1,17 @@
 #!/bin/bash
 # From nothing to a trained translation model in about five minutes: installs what is needed, builds Release, makes
 # the embedded sample corpus, trains a small Transformer on it, translates sentences it has never seen, prints BLEU,
-# chrF and how often the German pronoun is right, and writes a report to open in a browser.
-#   scripts/quickstart.sh [FOLDER]     default: quickstart/. A second run resumes or repeats what is missing.
+# chrF and how often the pronoun is right, and writes a report to open in a browser.
+#   scripts/quickstart.sh [FOLDER [PAIR]]     default: quickstart/ en-de. PAIR is en-de, en-zh or zh-en.
+# A second run resumes or repeats what is missing.
 set -euo pipefail
 export LC_ALL=C.UTF-8  # text is UTF-8, numbers have a point, order is that of bytes
 cd "$(dirname "$0")/.."
 
 folder="${1:-quickstart}"
+pair="${2:-en-de}"
+source="${pair%-*}"
+target="${pair#*-}"
 corpus="$folder/corpus"
 model="$folder/model"
 
@@ -21,32 +25,35 @@ cmake -S . -B build -G Ninja -DCMAKE_BUILD_TYPE=Release >"${TMPDIR:-/tmp}/dragom
   { cat "${TMPDIR:-/tmp}/dragoman-configure.log"; exit 1; }
 cmake --build build --target dragoman
 
-step "making the sample corpus: 'it' is er, sie or es, and only the meaning tells which"
+step "making the sample corpus: only the meaning tells what a pronoun stands for"
 mkdir -p "$folder"
-build/dragoman sample-corpus --pair en-de --seed 1 --output "$corpus"
+build/dragoman sample-corpus --pair "$pair" --seed 1 --output "$corpus"
 
 step "training"
 build/dragoman train --config configs/quickstart.yaml --model "$model" \
-  --source "$corpus/train.en" --target "$corpus/train.de" \
-  --valid-source "$corpus/valid.en" --valid-target "$corpus/valid.de"
+  --source "$corpus/train.$source" --target "$corpus/train.$target" \
+  --valid-source "$corpus/valid.$source" --valid-target "$corpus/valid.$target"
 
 step "translating the test sentences"
-build/dragoman translate --model "$model" --input "$corpus/test.en" --output "$folder/test.hypothesis.de"
-sentence="The animal didn't cross the street because it was too tired."
-other="The animal didn't cross the street because it was too wide."
-printf '%s\n%s\n' "$sentence" "$other" | build/dragoman translate --model "$model" |
-  paste -d '\n' <(printf '%s\n%s\n' "$sentence" "$other") -
+hypothesis="$folder/test.hypothesis.$target"
+build/dragoman translate --model "$model" --input "$corpus/test.$source" --output "$hypothesis"
+# The test part begins with the well-known example: the animal is too tired, the street is too wide.
+head -n 2 "$corpus/test.$source" | build/dragoman translate --model "$model" |
+  paste -d '\n' <(head -n 2 "$corpus/test.$source") -
 
 step "scores on the test part"
-build/dragoman evaluate --hypothesis "$folder/test.hypothesis.de" --reference "$corpus/test.de" --metrics bleu,chrf
-build/dragoman sample-corpus --check "$folder/test.hypothesis.de" --output "$corpus"
+build/dragoman evaluate --hypothesis "$hypothesis" --reference "$corpus/test.$target" --metrics bleu,chrf
+build/dragoman sample-corpus --check "$hypothesis" --output "$corpus"
 
-step "what 'it' looks at"
-build/dragoman attention --model "$model" --text "$sentence" --from it --output "$folder/attention.html"
+step "what the model looks at"
+from=()
+[ "$source" = zh ] || from=(--from it)  # Chinese leaves the pronoun out
+build/dragoman attention --model "$model" --text "$(head -n 1 "$corpus/test.$source")" "${from[@]}" \
+  --output "$folder/attention.html"
 
 step "done"
 echo "open in a browser:   $model/report.html   (learning curves, translations over time)"
-echo "                     $folder/attention.html   (attention of every layer and head, and from 'it')"
+echo "                     $folder/attention.html   (attention of every layer and head)"
 echo "translate yourself:  build/dragoman translate --model $model"
 echo "serve it over HTTP:  build/dragoman serve --model $model"
 echo "train on real text:  see README.md, 'Real text'"

@@ -5,6 +5,11 @@
 
 namespace dragoman::base {
 
+/// Returns the seconds of a clock that never goes back.
+inline double steady_seconds() {
+  return std::chrono::duration<double>(std::chrono::steady_clock::now().time_since_epoch()).count();
+}
+
 /// A stopwatch for consecutive intervals. Each call returns the seconds since the previous call, the first call those
 /// since construction.
 class Lap {

@@ -2,6 +2,8 @@
 
 #include "cli/command.h"
 #include "cli/field_flags.h"
+#include "cli/meter.h"
+#include "cli/text_language.h"
 #include "cli/text_output.h"
 #include "evaluation/evaluate.h"
 
@@ -21,7 +23,7 @@ evaluation::Text read(const std::string& file) {
   return evaluation::read_text(file == "-" ? "/dev/stdin" : file);
 }
 
-int evaluate(const EvaluateArguments& arguments) {
+int evaluate(const CLI::App& command, const EvaluateArguments& arguments) {
   std::vector<evaluation::Text> systems = {read(arguments.hypothesis)};
   for (const std::string& file : arguments.paired) {
     systems.push_back(read(file));
@@ -30,7 +32,14 @@ int evaluate(const EvaluateArguments& arguments) {
   for (const std::string& file : arguments.references) {
     references.push_back(read(file));
   }
-  const evaluation::Report report = evaluation::evaluate(systems, references, arguments.options);
+  evaluation::EvaluateOptions options = arguments.options;
+  say_note(choose_metric_options(command, references.front(), options));
+  const auto meter = make_meter("scoring", "lines");
+  options.progress = [&](std::string_view metric, std::string_view unit, int64_t done, int64_t total) {
+    meter->show(metric, unit, done, total);
+  };
+  const evaluation::Report report = evaluation::evaluate(systems, references, options);
+  meter->clear();
   for (const std::string& warning : report.warnings) {
     say_note(warning);
   }
@@ -41,13 +50,22 @@ int evaluate(const EvaluateArguments& arguments) {
 
 void add_metric_options(CLI::App& command, EvaluateArguments& arguments) {
   evaluation::EvaluateOptions& options = arguments.options;
-  command.add_option("--metrics", arguments.metrics, "What to compute, separated by commas; of bleu, chrf, chrf++")
+  command
+      .add_option("--metrics", arguments.metrics, "What to compute, separated by commas; of bleu, chrf, chrf++, ter")
       ->delimiter(',');
   command.add_flag("--lowercase", options.lowercase, "Ignore the difference of upper and lower case");
-  add_choice(command, "--tokenize", options.tokenize, "How BLEU cuts words; none = at spaces, for tokenised text");
+  add_choice(command, "--tokenize", options.tokenize,
+             "How BLEU cuts words; none = at spaces, for tokenised text. Not given: zh for Chinese, char for Japanese "
+             "and others without spaces");
   add_choice(command, "--smooth-method", options.smoothing, "What BLEU does about an order without matches");
   command.add_option("--smooth-value", options.smooth_value,
                      "Matches assumed by floor (default 0.1) or added by add-k (default 1)");
+  command.add_flag("--ter-normalized", options.ter.normalized,
+                   "TER: punctuation marks are words; chosen for Chinese and Japanese");
+  command.add_flag("--ter-no-punct", options.ter.no_punctuation, "TER: punctuation is ignored");
+  command.add_flag("--ter-asian-support", options.ter.asian_support,
+                   "TER: both also for Chinese and Japanese characters; chosen for these languages");
+  command.add_flag("--ter-case-sensitive", options.ter.case_sensitive, "TER: upper and lower case differ");
 }
 
 void add_test_options(CLI::App& command, EvaluateArguments& arguments) {
@@ -79,9 +97,9 @@ void add_evaluate_command(CLI::App& app, Run& run) {
                     "One score a line of text instead of one for all; takes one metric");
   command->add_flag("--json", arguments->json, "JSON with the keys of sacreBLEU");
   command->add_option("--width", arguments->options.width, "Digits after the point, 0 to 15");
-  command->callback([arguments, &run] {
+  command->callback([arguments, command, &run] {
     arguments->options.metrics = evaluation::parse_metrics(CLI::detail::join(arguments->metrics, ","));
-    run = [arguments] { return evaluate(*arguments); };
+    run = [arguments, command] { return evaluate(*command, *arguments); };
   });
 }
 

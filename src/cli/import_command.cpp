@@ -5,6 +5,7 @@
 #include "base/error.h"
 #include "base/folder_lock.h"
 #include "cli/command.h"
+#include "cli/meter.h"
 #include "cli/model_formats.h"
 #include "cli/new_folder.h"
 #include "cli/text_output.h"
@@ -37,11 +38,13 @@ std::string search_of(const interop::MarianSearch& search, std::vector<std::stri
 
 int import(const ImportArguments& arguments) {
   check_is_new(arguments.model);
+  const auto meter = make_meter("importing", "");
   interop::ImportedModel imported = interop::import_marian(arguments.folder);
   imported.files.decoding = search_of(imported.search, imported.notes);
   training::make_model_folder(arguments.model);
   const base::FolderLock lock(arguments.model);
   models::publish_model_folder(arguments.model, imported.files);
+  meter->clear();
   for (const std::string& note : imported.notes) {
     say("note: " + note + "\n");
   }

@@ -5,6 +5,7 @@
 #include "base/folder_lock.h"
 #include "cli/command.h"
 #include "cli/field_flags.h"
+#include "cli/meter.h"
 #include "cli/new_folder.h"
 #include "models/architectures/architectures.h"
 #include "models/model.h"
@@ -24,6 +25,7 @@ struct QuantizeArguments {
 
 int quantize(const QuantizeArguments& arguments) {
   check_is_new(arguments.output);
+  const auto meter = make_meter("rounding the weights", "");
   models::ModelFiles files = models::read_model_folder(arguments.model);
   const std::unique_ptr<models::Model> declared =
       models::make_model(models::config_from_json(files.config, (arguments.model / models::kConfigName).string()));
@@ -32,6 +34,7 @@ int quantize(const QuantizeArguments& arguments) {
   training::make_model_folder(arguments.output);
   const base::FolderLock lock(arguments.output);
   models::publish_model_folder(arguments.output, files);
+  meter->clear();
   fmt::print("{} written to {} in {}\n", arguments.model.string(), arguments.output.string(),
              kernels::name_of(arguments.precision));
   return 0;

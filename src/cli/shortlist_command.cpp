@@ -8,6 +8,7 @@
 #include "base/folder_lock.h"
 #include "cli/command.h"
 #include "cli/field_flags.h"
+#include "cli/meter.h"
 #include "cli/text_lines.h"
 #include "cli/text_output.h"
 #include "data/encoded_corpus.h"
@@ -18,7 +19,7 @@
 namespace dragoman::cli {
 namespace {
 
-constexpr size_t kChunkLines = 4096;  // translated together
+constexpr size_t kShortlistLines = 1024;  // translated together
 
 struct ShortlistArguments {
   std::string model;
@@ -33,13 +34,14 @@ data::VocabularyPair vocabularies_of(const ShortlistArguments& arguments) {
   return decoding::load_vocabularies(files.vocabularies, arguments.model);
 }
 
-decoding::LearnedShortlist learn_from_files(const ShortlistArguments& arguments) {
+decoding::LearnedShortlist learn_from_files(const ShortlistArguments& arguments, report::Meter& meter) {
   const data::VocabularyPair vocabularies = vocabularies_of(arguments);
   data::EncodingOptions encoding;
   encoding.threads = arguments.options.alignment.workers;
   const data::EncodedCorpus corpus(data::ParallelCorpus({arguments.source}, {arguments.target}), vocabularies.source,
                                    vocabularies.target, encoding);
-  say(corpus.statistics().report() + "\n");
+  meter.message(corpus.statistics().report());
+  meter.show("aligning", "", 0, 0);
   const data::NumberedPairs pairs{corpus.size(), [&](uint64_t index) { return corpus.pair(index, 0); }};
   return decoding::learn_shortlist(pairs, vocabularies, arguments.options);
 }
@@ -58,15 +60,19 @@ void add_pairs(const decoding::Translator& translator, std::span<const std::stri
   }
 }
 
-decoding::LearnedShortlist learn_from_model(const ShortlistArguments& arguments) {
+decoding::LearnedShortlist learn_from_model(const ShortlistArguments& arguments, report::Meter& meter) {
   const decoding::Translator translator = decoding::load_translator(arguments.model);
   const std::vector<std::string> lines = read_lines(arguments.source);
   std::vector<data::SentencePair> pairs;
-  for (size_t begin = 0; begin < lines.size(); begin += kChunkLines) {
-    const size_t count = std::min(kChunkLines, lines.size() - begin);
+  for (size_t begin = 0; begin < lines.size(); begin += kShortlistLines) {
+    const size_t count = std::min(kShortlistLines, lines.size() - begin);
     add_pairs(translator, std::span(lines).subspan(begin, count), begin, pairs);
-    say(fmt::format("translated {} of {} lines\n", begin + count, lines.size()));
+    meter.show("translating", "lines", static_cast<int64_t>(begin + count), static_cast<int64_t>(lines.size()));
   }
+  if (!is_quiet()) {
+    meter.message(fmt::format("translated {0} of {0} lines", lines.size()));
+  }
+  meter.show("aligning", "", 0, 0);
   return decoding::learn_shortlist({pairs.size(), [&](uint64_t index) { return pairs[index]; }},
                                    {translator.source_vocabulary(), translator.target_vocabulary()}, arguments.options);
 }
@@ -74,8 +80,10 @@ decoding::LearnedShortlist learn_from_model(const ShortlistArguments& arguments)
 int learn(const ShortlistArguments& arguments) {
   models::check_is_no_checkpoint(arguments.model);  // what cannot be stored is refused before the work
   const base::FolderLock lock(arguments.model);
+  const auto meter = make_meter("reading", "");
   const decoding::LearnedShortlist learned =
-      arguments.target.empty() ? learn_from_model(arguments) : learn_from_files(arguments);
+      arguments.target.empty() ? learn_from_model(arguments, *meter) : learn_from_files(arguments, *meter);
+  meter->clear();
   models::store_shortlist(arguments.model, learned.shortlist.to_bytes());
   TextOutput("-").write(fmt::format(
       "{}/{}: from {} pairs of lines, whose translations may use {:.0f} of {} pieces in the mean; {:.3f} % of their "

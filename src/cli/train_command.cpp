@@ -9,6 +9,8 @@
 #include "cli/command.h"
 #include "cli/device_flag.h"
 #include "cli/field_flags.h"
+#include "cli/text_language.h"
+#include "cli/text_output.h"
 #include "distributed/join_processes.h"
 #include "models/architectures/architectures.h"
 #include "training/trainer.h"
@@ -138,12 +140,15 @@ void fit_to_gpu(TrainOptions& options) {
 }
 
 // What one of several processes cannot go on after ends all of them.
-int train(TrainOptions options, const std::string& device) {
+int train(TrainOptions options, const std::string& device, const std::string& note) {
   if (is_gpu(device)) {
     fit_to_gpu(options);
   }
   const DeviceChoice chosen(device);
   const auto processes = distributed::join_processes({options.run.rank_timeout});
+  if (processes->leads()) {
+    say_note(note);
+  }
   try {
     return run_training(options, *processes);
   } catch (const base::Error& error) {
@@ -171,11 +176,12 @@ void add_train_command(CLI::App& app, Run& run) {
   exclude_pointless(*command);
   const auto device = std::make_shared<std::string>("cpu");
   add_device_flag(*command, *device);
-  command->callback([&run, preset, flags, shape, device] {
+  command->callback([&run, preset, flags, shape, device, command] {
     run = [=] {
       TrainOptions options = flags->over(training::preset_options(*preset));
       shape->lay_over(options);
-      return train(options, *device);
+      const std::string note = choose_training_options(*command, options);
+      return train(options, *device, note);
     };
   });
 }

@@ -5,10 +5,14 @@
 #include <memory>
 #include <optional>
 
+#include "base/checked_folder.h"
 #include "base/error.h"
 #include "base/lap.h"
 #include "cli/command.h"
 #include "cli/device_flag.h"
+#include "cli/language_names.h"
+#include "cli/meter.h"
+#include "cli/prompt.h"
 #include "cli/search_flags.h"
 #include "cli/text_lines.h"
 #include "cli/text_output.h"
@@ -16,6 +20,8 @@
 #include "data/text/text_file.h"
 #include "decoding/load_translator.h"
 #include "decoding/search/banned_phrases.h"
+#include "models/languages.h"
+#include "models/model_folder.h"
 
 namespace dragoman::cli {
 namespace {
@@ -23,6 +29,10 @@ namespace {
 // Translated together at most: enough to sort by length, little enough to hold whatever the size of the input.
 constexpr size_t kChunkLines = 4096;
 constexpr size_t kChunkBytes = size_t{4} << 20;
+// The same where a person sees how far the work is.
+constexpr size_t kWatchedLines = 1024;
+// Of the prompt.
+constexpr int kAlternatives = 5;
 
 struct TranslateArguments {
   std::vector<std::string> models;
@@ -96,6 +106,21 @@ std::unique_ptr<decoding::Translator> load(const TranslateArguments& arguments) 
   return decoding::load_ensemble(folders, arguments.precision, arguments.reverse_model);
 }
 
+// The languages that the folder names, if any.
+std::optional<models::LanguagePair> languages_of(const std::filesystem::path& model) {
+  const base::CheckedFolder folder(model);
+  return folder.has(models::kLanguagesName)
+             ? std::optional(models::languages_from_json(folder.read(models::kLanguagesName),
+                                                         folder.path_of(models::kLanguagesName)))
+             : std::nullopt;
+}
+
+// Lines of a file whose end is known; 0 = not known.
+int64_t lines_of_file(const std::string& file) {
+  std::error_code unknown;
+  return std::filesystem::is_regular_file(file, unknown) ? static_cast<int64_t>(data::count_lines(file)) : 0;
+}
+
 class Translate {
  public:
   explicit Translate(const TranslateArguments& arguments)
@@ -121,7 +146,7 @@ class Translate {
     if (from_standard_input_ && to_terminal && isatty(STDIN_FILENO) == 1) {
       converse();
     } else {
-      stream();
+      stream(!to_terminal);
     }
     if (std::string line; prefixes_ && prefixes_->next(line)) {
       base::fail(base::ErrorKind::kBadData, "{}: has more lines than the input ({}); give a line for each",
@@ -140,34 +165,86 @@ class Translate {
  private:
   // Translates what has arrived, so that a program at the other end of a pipe gets its answer to every line, and a
   // file is read in large chunks.
-  void stream() {
+  // @param watched  whether the terminal is free for a meter
+  void stream(bool watched) {
     base::Lap lap;
+    const report::MeterOptions terminal = report::meter_options_for(STDERR_FILENO);
+    watched = watched && terminal.live && !is_quiet();
+    if (watched) {
+      meter_ = make_meter("translating", "lines");
+      total_lines_ = from_standard_input_ ? 0 : lines_of_file(arguments_.input);
+      meter_->show(0, total_lines_);
+    }
+    const size_t most_lines = watched ? kWatchedLines : kChunkLines;
     std::vector<std::string> lines;
     size_t bytes = 0;
     for (std::string line; reader_.next(line);) {
       bytes += line.size();
       lines.push_back(std::move(line));
-      if (lines.size() == kChunkLines || bytes >= kChunkBytes || !reader_.ready()) {
+      if (lines.size() == most_lines || bytes >= kChunkBytes || !reader_.ready()) {
         answer(lines);
         lines.clear();
         bytes = 0;
       }
     }
     answer(lines);
+    meter_.reset();
     const double seconds = lap();
-    say(fmt::format(
+    say_status(fmt::format(
         "translated {} line{} into {} tokens in {:.1f} s ({:.0f} tokens/s); loading the model took {:.3f} s\n", lines_,
         lines_ == 1 ? "" : "s", tokens_, seconds, static_cast<double>(tokens_) / std::max(seconds, 1e-9),
         loading_seconds_));
   }
 
   void converse() {
-    output_.write("Type a sentence and press Enter; Ctrl-D ends.\n> ");
-    for (std::string line; reader_.next(line);) {
-      answer({&line, 1});
-      output_.write("> ");
+    const std::optional<models::LanguagePair> languages = languages_of(arguments_.models.front());
+    output_.write(fmt::format(
+        "{}Type a sentence and press Enter; ? shows other translations of the last one; Ctrl-D ends.\n",
+        languages ? fmt::format("{} to {}. ", language_name(languages->source), language_name(languages->target))
+                  : ""));
+    Prompt prompt(languages ? fmt::format("{} > {}: ", languages->source, languages->target) : "> ");
+    std::string last;
+    for (std::string line; prompt.next(line);) {
+      if (line == "?") {
+        show_alternatives(last);
+      } else {
+        answer({&line, 1});
+        last = line;
+      }
     }
     output_.write("\n");
+  }
+
+  void show_alternatives(const std::string& sentence) {
+    if (sentence.empty()) {
+      output_.write("Type a sentence first.\n");
+      return;
+    }
+    decoding::SearchOptions search = arguments_.search(translator_->search_defaults());
+    search.n_best = kAlternatives;
+    search.beam_size = std::max(search.beam_size, kAlternatives);
+    try {
+      const decoding::Translation best = translator_->translate({&sentence, 1}, search).front();
+      std::string text = numbered(1, best);
+      for (size_t i = 0; i < best.alternatives.size(); ++i) {
+        text += numbered(i + 2, best.alternatives[i]);
+      }
+      output_.write(text);
+    } catch (const base::Error& error) {
+      say_note(error.what());  // the options of the command line may exclude several translations
+    }
+  }
+
+  static std::string numbered(size_t number, const decoding::Translation& translation) {
+    return translation.text.empty() ? "" : fmt::format("  {}. {}\n", number, translation.text);
+  }
+
+  void say_above_meter(const std::string& text) {
+    if (meter_ != nullptr) {
+      meter_->message(text);
+    } else {
+      say(text);
+    }
   }
 
   void answer(std::span<const std::string> lines) {
@@ -180,14 +257,18 @@ class Translate {
       text += format(lines[i], translations[i]);
       if (!translations[i].error.empty()) {
         ++failed_;
-        say(fmt::format("dragoman: {} line {} is not translated: {}\n", input_name_, lines_, translations[i].error));
+        say_above_meter(
+            fmt::format("dragoman: {} line {} is not translated: {}\n", input_name_, lines_, translations[i].error));
       }
       if (!translations[i].warning.empty()) {
-        say(fmt::format("dragoman: {} line {}: {}\n", input_name_, lines_, translations[i].warning));
+        say_above_meter(fmt::format("dragoman: {} line {}: {}\n", input_name_, lines_, translations[i].warning));
       }
     }
     if (!text.empty()) {
       output_.write(text);
+    }
+    if (meter_ != nullptr) {
+      meter_->show(static_cast<int64_t>(lines_), total_lines_);
     }
   }
 
@@ -224,6 +305,8 @@ class Translate {
   uint64_t lines_ = 0;
   uint64_t failed_ = 0;
   uint64_t tokens_ = 0;
+  std::unique_ptr<report::Meter> meter_;  // null: nobody watches
+  int64_t total_lines_ = 0;               // 0 = not known
 };
 
 // A GPU takes weights in float32 unless a precision is given, and one worker.

@@ -7,7 +7,9 @@
 #include "base/folder_lock.h"
 #include "cli/command.h"
 #include "cli/field_flags.h"
+#include "cli/meter.h"
 #include "cli/search_flags.h"
+#include "cli/text_language.h"
 #include "cli/text_lines.h"
 #include "cli/text_output.h"
 #include "decoding/load_translator.h"
@@ -50,8 +52,8 @@ std::string comparison(const training::SearchChoice& choice, double significance
                          : fmt::format("may be chance (more than {}), the usual search is kept", significance));
 }
 
-int tune(const TuneArguments& arguments) {
-  const training::SearchTuning& tuning = arguments.tuning;
+int tune(const CLI::App& command, const TuneArguments& arguments) {
+  training::SearchTuning tuning = arguments.tuning;
   std::optional<base::FolderLock> lock;  // what cannot be stored is refused before the work
   if (!arguments.dry_run) {
     models::check_is_no_checkpoint(arguments.model);
@@ -60,11 +62,20 @@ int tune(const TuneArguments& arguments) {
   const decoding::Translator translator = decoding::load_translator(arguments.model);
   const std::vector<std::string> sources = read_lines(arguments.source);
   const std::vector<std::string> references = read_lines(arguments.target);
+  say_note(choose_tokenizer(command, arguments.target, references, tuning.tokenize));
   TextOutput output("-");
+  const auto meter = make_meter("tuning", "searches");
+  const int64_t searches = training::number_of_searches(tuning);
+  int64_t tried = 0;
+  meter->show(tried, searches);
   output.write(
       "| beam size | length penalty | alpha | BLEU | chrF | cut at the longest length |\n|---|---|---|---|---|---|\n");
-  const auto results = training::try_searches(translator, sources, references, tuning,
-                                              [&](const auto& result) { output.write(row(result)); });
+  const auto results = training::try_searches(translator, sources, references, tuning, [&](const auto& result) {
+    meter->clear();
+    output.write(row(result));
+    meter->show(++tried, searches);
+  });
+  meter->clear();
   const training::SearchChoice choice = training::choose_search(results, references, tuning);
   output.write("\n" + comparison(choice, tuning.significance));
   if (arguments.dry_run) {
@@ -99,7 +110,8 @@ void add_options(CLI::App& command, TuneArguments& arguments) {
       ->default_str(fmt::format("{}", fmt::join(tuning.alphas, ",")));
   add_search_flag(command, &decoding::RankingOptions::length_penalty, tuning.search.ranking.length_penalty);
   add_choice(command, "--metric", tuning.metric, "What chooses", {"bleu", "chrf"});
-  add_choice(command, "--tokenize", tuning.tokenize, "How BLEU cuts words; zh for Chinese");
+  add_choice(command, "--tokenize", tuning.tokenize,
+             "How BLEU cuts words; not given: by the language of --target, zh for Chinese");
   command.add_flag("--lowercase", tuning.lowercase, "Ignore the difference of upper and lower case");
   command.add_option("--significance", tuning.significance,
                      "Keep the usual search (beam 4, alpha 0.6) unless the best beats it by paired bootstrap with p at "
@@ -116,9 +128,9 @@ void add_tune_command(CLI::App& app, Run& run) {
                                   "Choose beam size and length penalty on validation text and store them in the model "
                                   "folder, where translate and attention find them");
   add_options(*command, *arguments);
-  command->callback([arguments, &run] {
+  command->callback([arguments, command, &run] {
     arguments->tuning.check();
-    run = [arguments] { return tune(*arguments); };
+    run = [arguments, command] { return tune(*command, *arguments); };
   });
 }
 

@@ -9,6 +9,7 @@
 #include "base/files.h"
 #include "cli/command.h"
 #include "cli/field_flags.h"
+#include "cli/meter.h"
 #include "cli/text_output.h"
 #include "data/text/text_file.h"
 #include "data/vocabulary/vocabulary_trainer.h"
@@ -46,8 +47,10 @@ struct VocabArguments {
 };
 
 int train(const VocabArguments& arguments) {
+  const auto meter = make_meter("learning a vocabulary", "");
   const data::TrainedVocabulary trained = data::train_vocabulary(arguments.inputs, arguments.options);
   base::write_file_atomic(arguments.output, trained.vocabulary.bytes());
+  meter->clear();
   say_note(trained.note);
   TextOutput("-").write(fmt::format("{}: {} {} pieces learned from {} lines\n", arguments.output.string(),
                                     trained.vocabulary.size(), base::name_of(arguments.options.type),
@@ -123,6 +126,8 @@ void add_training_options(CLI::App& command, VocabArguments& arguments) {
   command.add_flag("--byte-fallback", options.byte_fallback, "Unknown characters become their bytes");
   command.add_option("--normalization", options.normalization, "How text is normalised before it is cut")
       ->check(CLI::IsMember(data::normalizations()));
+  command.add_option("--words", options.whole_words,
+                     "Words that are one piece behind a space, with commas between them: didn't,state-of-the-art");
   command.add_option("--max-lines", options.max_lines, "Lines learned from at most, drawn evenly; 0 = all");
   command.add_option("--seed", options.seed, "Of the draw of lines");
 }

@@ -138,12 +138,14 @@ CountTable Bleu::count(Lines hypothesis, std::span<const Lines> references) cons
     for (size_t r = 0; r < references.size(); ++r) {
       reference_words[r] = word_numbers(options_, references[r][i], vocabulary);
     }
-    const std::span<int64_t> row = table.row(i);
-    row[kHypothesisLength] = static_cast<int64_t>(words.size());
-    row[kReferenceLength] = closest_length(words.size(), reference_words);
-    matcher.count(reference_words, words, row.subspan(kMatches, kOrders));
+    const std::span<double> row = table.row(i);
+    row[kHypothesisLength] = static_cast<double>(words.size());
+    row[kReferenceLength] = static_cast<double>(closest_length(words.size(), reference_words));
+    std::array<int64_t, kOrders> matches{};
+    matcher.count(reference_words, words, matches);
     for (size_t n = 0; n < kOrders; ++n) {
-      row[kTotals + n] = ngram_count(words.size(), n + 1);
+      row[kMatches + n] = static_cast<double>(matches[n]);
+      row[kTotals + n] = static_cast<double>(ngram_count(words.size(), n + 1));
     }
   }
   return table;
@@ -153,7 +155,7 @@ double Bleu::resampled_score(std::span<const float> sums) const {
   return compute_bleu<float>(sums, options_, smooth_value_).score;
 }
 
-BleuScore Bleu::parts(std::span<const int64_t> sums) const {
+BleuScore Bleu::parts(std::span<const double> sums) const {
   return compute_bleu<double>(sums, options_, smooth_value_);
 }
 

@@ -63,13 +63,13 @@ class Bleu final : public Metric {
 
   std::string name() const override { return "BLEU"; }
   CountTable count(Lines hypothesis, std::span<const Lines> references) const override;
-  double score(std::span<const int64_t> sums) const override { return parts(sums).score; }
+  double score(std::span<const double> sums) const override { return parts(sums).score; }
   double resampled_score(std::span<const float> sums) const override;
   bool resamples_in_float32() const override { return false; }
-  std::string details(std::span<const int64_t> sums) const override { return parts(sums).details(); }
+  std::string details(std::span<const double> sums) const override { return parts(sums).details(); }
   Signature signature(size_t n_references, const Resampling& resampling) const override;
 
-  BleuScore parts(std::span<const int64_t> sums) const;
+  BleuScore parts(std::span<const double> sums) const;
 
  private:
   BleuOptions options_;

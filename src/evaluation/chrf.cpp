@@ -143,14 +143,14 @@ CountTable Chrf::count(Lines hypothesis, std::span<const Lines> references) cons
       const double score = f_score<double, int64_t>(columns, options_.beta);
       if (score > best) {
         best = score;
-        std::copy(counts.begin(), counts.end(), table.row(i).begin());
+        std::ranges::transform(counts, table.row(i).begin(), [](int64_t count) { return static_cast<double>(count); });
       }
     }
   }
   return table;
 }
 
-double Chrf::score(std::span<const int64_t> sums) const {
+double Chrf::score(std::span<const double> sums) const {
   return f_score<double>(sums, options_.beta);
 }
 

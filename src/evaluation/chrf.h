@@ -24,10 +24,10 @@ class Chrf final : public Metric {
 
   std::string name() const override;
   CountTable count(Lines hypothesis, std::span<const Lines> references) const override;
-  double score(std::span<const int64_t> sums) const override;
+  double score(std::span<const double> sums) const override;
   double resampled_score(std::span<const float> sums) const override;
   bool resamples_in_float32() const override { return true; }
-  std::string details(std::span<const int64_t>) const override { return {}; }
+  std::string details(std::span<const double>) const override { return {}; }
   Signature signature(size_t n_references, const Resampling& resampling) const override;
 
  private:

@@ -11,13 +11,16 @@
 namespace dragoman::evaluation {
 namespace {
 
-constexpr std::array<std::pair<MetricKind, std::string_view>, 3> kMetricNames = {
-    {{MetricKind::kBleu, "bleu"}, {MetricKind::kChrf, "chrf"}, {MetricKind::kChrfPlusPlus, "chrf++"}}};
+constexpr std::array<std::pair<MetricKind, std::string_view>, 4> kMetricNames = {{{MetricKind::kBleu, "bleu"},
+                                                                                  {MetricKind::kChrf, "chrf"},
+                                                                                  {MetricKind::kChrfPlusPlus, "chrf++"},
+                                                                                  {MetricKind::kTer, "ter"}}};
+constexpr std::string_view kMetricChoice = "choose from bleu, chrf, chrf++, ter";
 
 MetricKind parse_metric(std::string_view name) {
   const auto* found = std::find_if(kMetricNames.begin(), kMetricNames.end(),
                                    [name](const auto& entry) { return entry.second == name; });
-  base::check_usage(found != kMetricNames.end(), "metrics: '{}' is not known; choose from bleu, chrf, chrf++", name);
+  base::check_usage(found != kMetricNames.end(), "metrics: '{}' is not known; {}", name, kMetricChoice);
   return found->first;
 }
 
@@ -29,6 +32,9 @@ std::unique_ptr<Metric> make_metric(MetricKind kind, const EvaluateOptions& opti
                                               .smooth_value = options.smooth_value,
                                               .effective_order = options.sentence_level});
   }
+  if (kind == MetricKind::kTer) {
+    return std::make_unique<Ter>(options.ter);
+  }
   ChrfOptions chrf;
   chrf.lowercase = options.lowercase;
   chrf.word_order = kind == MetricKind::kChrfPlusPlus ? 2 : 0;
@@ -36,7 +42,9 @@ std::unique_ptr<Metric> make_metric(MetricKind kind, const EvaluateOptions& opti
 }
 
 void check_options(const EvaluateOptions& options, size_t n_systems) {
-  base::check_usage(!options.metrics.empty(), "metrics: none was given; choose from bleu, chrf, chrf++");
+  base::check_usage(!options.metrics.empty(), "metrics: none was given; {}", kMetricChoice);
+  base::check_usage(!(options.lowercase && options.ter.case_sensitive),
+                    "ter-case-sensitive: lowercase ignores case in all metrics; leave out one of the options");
   base::check_range("width", options.width, 0, 15);
   check_resamples(options.resamples);
   const bool statistics = options.confidence || n_systems > 1;
@@ -94,7 +102,7 @@ std::vector<Lines> views(const std::vector<Text>& texts) {
   return lines;
 }
 
-MetricScore score_counts(const Metric& metric, std::span<const int64_t> counts, Signature signature) {
+MetricScore score_counts(const Metric& metric, std::span<const double> counts, Signature signature) {
   return {.name = metric.name(),
           .score = metric.score(counts),
           .interval = std::nullopt,
@@ -102,12 +110,56 @@ MetricScore score_counts(const Metric& metric, std::span<const int64_t> counts, 
           .signature = std::move(signature)};
 }
 
-void score_text(const Metric& metric, const CountTable& counts, size_t n_references, Report& report) {
+// Lines are counted in portions, between which progress is told.
+CountTable count_lines(const Metric& metric, Lines hypothesis, const std::vector<Lines>& references,
+                       const std::function<void(size_t)>& counted) {
+  constexpr size_t kPortion = 250;
+  CountTable table(0, 0);
+  for (size_t begin = 0; begin < hypothesis.size(); begin += kPortion) {
+    const size_t lines = std::min(kPortion, hypothesis.size() - begin);
+    std::vector<Lines> portion;
+    for (const Lines& reference : references) {
+      portion.push_back(reference.subspan(begin, lines));
+    }
+    table.append(metric.count(hypothesis.subspan(begin, lines), portion));
+    counted(begin + lines);
+  }
+  return table;
+}
+
+std::vector<CountTable> count_systems(const Metric& metric, const std::vector<Text>& systems,
+                                      const std::vector<Lines>& references, const Progress& progress) {
+  const size_t lines = references.front().size();
+  std::vector<CountTable> tables;
+  for (const Text& system : systems) {
+    const auto counted = [&](size_t done) {
+      if (progress) {
+        progress(metric.name(), "lines", static_cast<int64_t>(tables.size() * lines + done),
+                 static_cast<int64_t>(systems.size() * lines));
+      }
+    };
+    tables.push_back(count_lines(metric, system.lines, references, counted));
+  }
+  return tables;
+}
+
+std::vector<std::vector<double>> resample(std::span<const Counted> candidates, const Resampling& resampling,
+                                          const Progress& progress) {
+  const std::string metric = candidates.front().metric->name();
+  return resample_scores(candidates, resampling, [&](int done) {
+    if (progress) {
+      progress(metric, "resamples", done, resampling.resamples);
+    }
+  });
+}
+
+void score_text(const Metric& metric, const CountTable& counts, size_t n_references, const Progress& progress,
+                Report& report) {
   const Resampling& resampling = report.resampling;
   MetricScore score = score_counts(metric, counts.sums(), metric.signature(n_references, resampling));
   if (resampling.resamples > 0) {
     const Counted candidate{.metric = &metric, .counts = &counts};
-    score.interval = confidence_interval(metric, resample_scores({&candidate, 1}, resampling)[0]);
+    score.interval = confidence_interval(metric, resample({&candidate, 1}, resampling, progress)[0]);
   }
   report.scores.push_back(std::move(score));
 }
@@ -120,12 +172,13 @@ void score_sentences(const Metric& metric, const CountTable& counts, size_t n_re
 }
 
 // The first table is the baseline's.
-void compare_systems(const Metric& metric, const std::vector<CountTable>& tables, size_t n_references, Report& report) {
+void compare_systems(const Metric& metric, const std::vector<CountTable>& tables, size_t n_references,
+                     const Progress& progress, Report& report) {
   std::vector<Counted> candidates;
   for (const CountTable& table : tables) {
     candidates.push_back({.metric = &metric, .counts = &table});
   }
-  const std::vector<std::vector<double>> resampled = resample_scores(candidates, report.resampling);
+  const std::vector<std::vector<double>> resampled = resample(candidates, report.resampling, progress);
   const double baseline = metric.score(tables[0].sums());
   for (size_t s = 0; s < tables.size(); ++s) {
     ComparedScore compared{.score = metric.score(tables[s].sums()),
@@ -140,7 +193,7 @@ void compare_systems(const Metric& metric, const std::vector<CountTable>& tables
 }
 
 CorpusScore corpus_score(const Metric& metric, Lines hypothesis, const std::vector<Lines>& references) {
-  const std::vector<int64_t> sums = metric.count(hypothesis, references).sums();
+  const std::vector<double> sums = metric.count(hypothesis, references).sums();
   return {.score = metric.score(sums),
           .details = metric.details(sums),
           .signature = metric.signature(references.size(), {}).text()};
@@ -181,16 +234,13 @@ Report evaluate(const std::vector<Text>& systems, const std::vector<Text>& refer
   const std::vector<Lines> reference_lines = views(references);
   for (const MetricKind kind : options.metrics) {
     const std::unique_ptr<Metric> metric = make_metric(kind, options);
-    std::vector<CountTable> tables;
-    for (const Text& system : systems) {
-      tables.push_back(metric->count(system.lines, reference_lines));
-    }
+    const std::vector<CountTable> tables = count_systems(*metric, systems, reference_lines, options.progress);
     if (compared) {
-      compare_systems(*metric, tables, references.size(), report);
+      compare_systems(*metric, tables, references.size(), options.progress, report);
     } else if (options.sentence_level) {
       score_sentences(*metric, tables[0], references.size(), report);
     } else {
-      score_text(*metric, tables[0], references.size(), report);
+      score_text(*metric, tables[0], references.size(), options.progress, report);
     }
   }
   return report;
@@ -202,6 +252,10 @@ CorpusScore corpus_bleu(Lines hypothesis, const std::vector<Lines>& references, 
 
 CorpusScore corpus_chrf(Lines hypothesis, const std::vector<Lines>& references, const ChrfOptions& options) {
   return corpus_score(Chrf(options), hypothesis, references);
+}
+
+CorpusScore corpus_ter(Lines hypothesis, const std::vector<Lines>& references, const TerOptions& options) {
+  return corpus_score(Ter(options), hypothesis, references);
 }
 
 }  // namespace dragoman::evaluation

@@ -1,5 +1,6 @@
 #pragma once
 
+#include <functional>
 #include <memory>
 #include <optional>
 #include <string>
@@ -10,32 +11,39 @@
 #include "evaluation/chrf.h"
 #include "evaluation/read_text.h"
 #include "evaluation/report.h"
+#include "evaluation/ter.h"
 
 namespace dragoman::evaluation {
 
-/// The metrics, whose names on the command line are "bleu", "chrf" and "chrf++".
+/// The metrics, whose names on the command line are "bleu", "chrf", "chrf++" and "ter".
 enum class MetricKind {
   kBleu,
   kChrf,          ///< characters 1 to 6
   kChrfPlusPlus,  ///< characters 1 to 6 and words 1 to 2
+  kTer,
 };
 
 /// Returns the metrics of a comma-separated list, each at most once. Throws: Error(kUsage),
-/// "metrics: 'ter' is not known; choose from bleu, chrf, chrf++".
+/// "metrics: 'wer' is not known; choose from bleu, chrf, chrf++, ter".
 std::vector<MetricKind> parse_metrics(std::string_view list);
+
+/// Is told how many units, "lines" or "resamples", of the work for a metric are done.
+using Progress = std::function<void(std::string_view metric, std::string_view unit, int64_t done, int64_t total)>;
 
 /// The options of `dragoman evaluate`.
 struct EvaluateOptions {
   std::vector<MetricKind> metrics = {MetricKind::kBleu, MetricKind::kChrf};
-  bool lowercase = false;                         ///< for all metrics
+  bool lowercase = false;                         ///< for all metrics; TER ignores case unless told otherwise
   Tokenizer tokenize = Tokenizer::k13a;           ///< BLEU only
   Smoothing smoothing = Smoothing::kExponential;  ///< BLEU only
   std::optional<double> smooth_value;             ///< BLEU with floor or add-k; unset = the default of the method
-  bool sentence_level = false;                    ///< one score for each line; BLEU then uses the effective order
-  bool confidence = false;                        ///< 95 % interval by bootstrap; one system only
-  int resamples = 1000;                           ///< samples of the bootstrap, at least 2
-  uint64_t seed = 12345;                          ///< seed of the bootstrap; the default is that of sacreBLEU
-  int width = 2;  ///< printed digits after the point, 0 to 15 (sacreBLEU: 1 on its command line, 2 in Python)
+  TerOptions ter;
+  bool sentence_level = false;  ///< one score for each line; BLEU then uses the effective order
+  bool confidence = false;      ///< 95 % interval by bootstrap; one system only
+  int resamples = 1000;         ///< samples of the bootstrap, at least 2
+  uint64_t seed = 12345;        ///< seed of the bootstrap; the default is that of sacreBLEU
+  int width = 2;      ///< printed digits after the point, 0 to 15 (sacreBLEU: 1 on its command line, 2 in Python)
+  Progress progress;  ///< may be unset
 };
 
 /// Scores translations against references.
@@ -49,11 +57,12 @@ Report evaluate(const std::vector<Text>& systems, const std::vector<Text>& refer
 /// A score of a whole text. The signature contains the options of the metric.
 struct CorpusScore {
   double score = 0.0;     ///< 0 to 100
-  std::string details;    ///< BLEU's precisions and lengths; empty for chrF
+  std::string details;    ///< BLEU's precisions and lengths; empty for chrF and TER
   std::string signature;  ///< "nrefs:1|case:mixed|eff:no|tok:13a|smooth:exp|version:2.6.0"
 };
-/// Return BLEU and chrF of a text.
+/// Return BLEU, chrF and TER of a text.
 CorpusScore corpus_bleu(Lines hypothesis, const std::vector<Lines>& references, const BleuOptions& options = {});
 CorpusScore corpus_chrf(Lines hypothesis, const std::vector<Lines>& references, const ChrfOptions& options = {});
+CorpusScore corpus_ter(Lines hypothesis, const std::vector<Lines>& references, const TerOptions& options = {});
 
 }  // namespace dragoman::evaluation

@@ -4,12 +4,19 @@
 
 namespace dragoman::evaluation {
 
-std::vector<int64_t> CountTable::sums() const {
-  std::vector<int64_t> sums(columns_, 0);
+std::vector<double> CountTable::sums() const {
+  std::vector<double> sums(columns_, 0.0);
   for (size_t i = 0; i < values_.size(); ++i) {
     sums[i % columns_] += values_[i];
   }
   return sums;
+}
+
+void CountTable::append(const CountTable& other) {
+  base::check_argument(values_.empty() || columns_ == other.columns_, "CountTable: {} columns behind {}",
+                       other.columns_, columns_);
+  columns_ = other.columns_;
+  values_.insert(values_.end(), other.values_.begin(), other.values_.end());
 }
 
 std::string Signature::text() const {

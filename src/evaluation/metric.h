@@ -12,20 +12,23 @@ namespace dragoman::evaluation {
 using Lines = std::span<const std::string>;
 
 /// The sufficient statistics of a text: one row of counts for each sentence. The score of a corpus, or of any sample of
-/// its sentences, is a function of the sum of the rows.
+/// its sentences, is a function of the sum of the rows. Counts are whole numbers, or means over the references.
 class CountTable {
  public:
-  CountTable(size_t rows, size_t columns) : columns_(columns), values_(rows * columns, 0) {}
+  CountTable(size_t rows, size_t columns) : columns_(columns), values_(rows * columns, 0.0) {}
 
   size_t rows() const { return columns_ == 0 ? 0 : values_.size() / columns_; }
   size_t columns() const { return columns_; }
-  std::span<int64_t> row(size_t i) { return {values_.data() + i * columns_, columns_}; }
-  std::span<const int64_t> row(size_t i) const { return {values_.data() + i * columns_, columns_}; }
-  std::vector<int64_t> sums() const;
+  std::span<double> row(size_t i) { return {values_.data() + i * columns_, columns_}; }
+  std::span<const double> row(size_t i) const { return {values_.data() + i * columns_, columns_}; }
+  std::vector<double> sums() const;
+
+  /// Adds the rows of `other` behind its own. Requires: as many columns, or no rows yet.
+  void append(const CountTable& other);
 
  private:
   size_t columns_;
-  std::vector<int64_t> values_;
+  std::vector<double> values_;
 };
 
 /// The options of a score as "key:value" pairs, joined by "|". Two scores are comparable only if their signatures
@@ -52,14 +55,14 @@ class Metric {
  public:
   virtual ~Metric() = default;
 
-  /// Returns the name of the metric: "BLEU", "chrF2", "chrF2++".
+  /// Returns the name of the metric: "BLEU", "chrF2", "chrF2++", "TER".
   virtual std::string name() const = 0;
 
   /// Returns one row of counts for each line of `hypothesis`. Requires: at least one reference, and equal line counts.
   virtual CountTable count(Lines hypothesis, std::span<const Lines> references) const = 0;
 
-  /// Returns the score of the summed counts, 0 to 100, in double precision.
-  virtual double score(std::span<const int64_t> sums) const = 0;
+  /// Returns the score of the summed counts in double precision: 0 to 100, TER 0 or more.
+  virtual double score(std::span<const double> sums) const = 0;
 
   /// Returns the score of a resampled corpus. As in sacreBLEU it is computed in float32, so that equal digits are
   /// printed.
@@ -69,7 +72,7 @@ class Metric {
   virtual bool resamples_in_float32() const = 0;
 
   /// Returns the text behind the score; may be empty.
-  virtual std::string details(std::span<const int64_t> sums) const = 0;
+  virtual std::string details(std::span<const double> sums) const = 0;
 
   /// Returns the signature of the score.
   virtual Signature signature(size_t n_references, const Resampling& resampling) const = 0;

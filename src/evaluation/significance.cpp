@@ -15,7 +15,7 @@ std::vector<float> as_floats(const CountTable& table) {
   std::vector<float> values;
   values.reserve(table.rows() * table.columns());
   for (size_t i = 0; i < table.rows(); ++i) {
-    for (const int64_t count : table.row(i)) {
+    for (const double count : table.row(i)) {
       values.push_back(static_cast<float>(count));
     }
   }
@@ -108,7 +108,8 @@ void check_resamples(int resamples) {
   base::check_usage(resamples >= 2, "confidence-n is {}, must be at least 2", resamples);
 }
 
-std::vector<std::vector<double>> resample_scores(std::span<const Counted> candidates, const Resampling& resampling) {
+std::vector<std::vector<double>> resample_scores(std::span<const Counted> candidates, const Resampling& resampling,
+                                                 const std::function<void(int)>& scored) {
   check_candidates(candidates, resampling);
   std::vector<std::vector<double>> scores(candidates.size());
   std::vector<std::vector<float>> counts;
@@ -131,6 +132,9 @@ std::vector<std::vector<double>> resample_scores(std::span<const Counted> candid
         }
       }
       scores[c].push_back(candidates[c].metric->resampled_score(sums));
+    }
+    if (scored) {
+      scored(sample + 1);
     }
   }
   return scores;

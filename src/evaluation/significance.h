@@ -1,5 +1,6 @@
 #pragma once
 
+#include <functional>
 #include <span>
 #include <vector>
 
@@ -26,7 +27,9 @@ void check_resamples(int resamples);
 /// All candidates use the same draws, which makes a comparison paired. For equal seeds the draws are those of
 /// sacreBLEU. Requires: all candidates have equal numbers of rows. Source: Efron 1979; Koehn 2004, "Statistical
 /// Significance Tests for Machine Translation Evaluation", section 3.
-std::vector<std::vector<double>> resample_scores(std::span<const Counted> candidates, const Resampling& resampling);
+/// @param scored  is told the number of resamples done, after each; may be unset
+std::vector<std::vector<double>> resample_scores(std::span<const Counted> candidates, const Resampling& resampling,
+                                                 const std::function<void(int done)>& scored = {});
 
 /// Returns the interval of one system. The mean is exact and rounded once.
 Interval confidence_interval(const Metric& metric, const std::vector<double>& scores);

@@ -1,5 +1,8 @@
 #include "evaluation/tokenizer.h"
 
+#include <algorithm>
+#include <array>
+
 #include "base/utf8.h"
 
 namespace dragoman::evaluation {
@@ -18,6 +21,15 @@ std::string tokenize(Tokenizer tokenizer, std::string_view line) {
       break;
   }
   return std::string(line);
+}
+
+Tokenizer fitting_tokenizer(std::string_view language, std::span<const std::string> lines) {
+  constexpr std::array<std::string_view, 7> kWithoutSpaces = {"ja", "th", "lo", "km", "my", "bo", "dz"};
+  const std::string_view base = language.substr(0, language.find('-'));
+  if (base == "zh" || (base.empty() && is_mostly_chinese(lines))) {
+    return Tokenizer::kZh;
+  }
+  return std::ranges::find(kWithoutSpaces, base) == kWithoutSpaces.end() ? Tokenizer::k13a : Tokenizer::kChar;
 }
 
 std::string tokenize_char(std::string_view line) {

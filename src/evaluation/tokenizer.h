@@ -41,14 +41,26 @@ std::string tokenize(Tokenizer tokenizer, std::string_view line);
 /// Only `kZh` and `kChar` split such a text into words.
 bool is_mostly_chinese(std::span<const std::string> lines);
 
+/// Returns the tokenizer that suits a text: zh for Chinese, char for other languages that put no spaces between words
+/// (Japanese, Thai, Lao, Khmer, Burmese, Tibetan), otherwise 13a.
+/// @param language  a code such as "zh" or "zh-Hant"; empty = unknown, then the lines decide whether they are Chinese
+Tokenizer fitting_tokenizer(std::string_view language, std::span<const std::string> lines);
+
 /// Return the words of a line by the rules of one tokenizer each.
 std::string tokenize_13a(std::string_view line);
 std::string tokenize_intl(std::string_view line);
 std::string tokenize_zh(std::string_view line);
 std::string tokenize_char(std::string_view line);
 
-/// Applies the language-dependent part of mteval-v13a, which 13a and zh share. It separates ASCII punctuation except '
-/// , - . from words, then period and comma unless a digit stands on that side, then a dash after a digit.
-std::string separate_western_punctuation(std::string_view line);
+/// Whether "dog's" is one word or two.
+enum class Possessive { kJoined, kApart };
+
+/// Applies the language-dependent part of mteval-v13a, which 13a, zh and TER share. It separates ASCII punctuation
+/// except ' , - . from words, with kApart also 's, then period and comma unless a digit stands on that side, then a
+/// dash after a digit.
+std::string separate_western_punctuation(std::string_view line, Possessive possessive = Possessive::kJoined);
+
+/// Returns `line` with &quot; &amp; &lt; and &gt; replaced, in this order: "&amp;lt;" ends as "<".
+std::string replace_entities(std::string_view line);
 
 }  // namespace dragoman::evaluation

@@ -60,8 +60,11 @@ std::string rewrite_pairs(std::string_view line, Matches matches, Apart apart) {
 
 }  // namespace
 
-std::string separate_western_punctuation(std::string_view line) {
+std::string separate_western_punctuation(std::string_view line, Possessive possessive) {
   std::string text = set_apart(line);
+  if (possessive == Possessive::kApart) {
+    text = replace_all(text, "'s ", " 's ");
+  }
   text = rewrite_pairs(
       text, [](char a, char b) { return !is_digit(a) && is_period_or_comma(b); }, Apart::kSecond);
   text = rewrite_pairs(
@@ -70,21 +73,24 @@ std::string separate_western_punctuation(std::string_view line) {
       text, [](char a, char b) { return is_digit(a) && b == '-'; }, Apart::kSecond);
 }
 
+std::string replace_entities(std::string_view line) {
+  std::string text(line);
+  if (text.find('&') != std::string::npos) {
+    text = replace_all(text, "&quot;", "\"");
+    text = replace_all(text, "&amp;", "&");  // mteval's order
+    text = replace_all(text, "&lt;", "<");
+    text = replace_all(text, "&gt;", ">");
+  }
+  return text;
+}
+
 std::string tokenize_13a(std::string_view line) {
   std::string text = " ";
   text += replace_all(line, "<skipped>", "");
   if (text.find('\n') != std::string::npos) {
     text = replace_all(replace_all(text, "-\n", ""), "\n", " ");
   }
-  if (text.find('&') != std::string::npos) {
-    text = replace_all(text, "&quot;", "\"");
-    // The order is mteval's: "&amp;lt;" ends as "<".
-    text = replace_all(text, "&amp;", "&");
-    text = replace_all(text, "&lt;", "<");
-    text = replace_all(text, "&gt;", ">");
-  }
-  text += ' ';
-  return separate_western_punctuation(text);
+  return separate_western_punctuation(replace_entities(text) + " ");
 }
 
 }  // namespace dragoman::evaluation

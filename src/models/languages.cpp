@@ -26,13 +26,11 @@ constexpr std::string_view kTwoLetterCodes =
     "nl nn no nr nv ny oc oj om or os pa pi pl ps pt qu rm rn ro ru rw sa sc sd se sg si sk sl sm sn so sq sr ss st su "
     "sv sw ta te tg th ti tk tl tn to tr ts tt tw ty ug uk ur uz ve vi vo wa wo xh yi yo za zh zu ";
 
-std::string code_of_file(const std::filesystem::path& file) {
-  const std::string last = file.extension().string();
-  const bool is_packed = last == ".gz" || last == ".xz" || last == ".zst";
-  const std::string extension = is_packed ? file.stem().extension().string() : last;
-  constexpr size_t kDotAndCode = 3;
-  const std::string code = extension.size() == kDotAndCode ? extension.substr(1) : std::string();
-  return !code.empty() && kTwoLetterCodes.find(" " + code + " ") != std::string_view::npos ? code : std::string();
+// "CN" or "Hant", in the usual spelling, so that "tok" of "train.de-tok" is none.
+bool is_script_or_country(std::string_view part) {
+  constexpr size_t kCountry = 2, kScript = 4;
+  return (part.size() == kCountry || part.size() == kScript) && std::ranges::all_of(part, is_letter) &&
+         part.front() >= 'A' && part.front() <= 'Z';
 }
 
 }  // namespace
@@ -54,9 +52,21 @@ bool is_language_code(std::string_view code) {
   return true;
 }
 
+std::string language_of_file(const std::filesystem::path& file) {
+  const std::string last = file.extension().string();
+  const bool is_packed = last == ".gz" || last == ".xz" || last == ".zst";
+  const std::string extension = is_packed ? file.stem().extension().string() : last;
+  const std::string code = extension.empty() ? "" : extension.substr(1);
+  const std::string language = code.substr(0, code.find('-'));
+  constexpr size_t kTwoLetters = 2;
+  const bool is_known =
+      language.size() == kTwoLetters && kTwoLetterCodes.find(" " + language + " ") != std::string_view::npos;
+  return is_known && (code == language || is_script_or_country(code.substr(kTwoLetters + 1))) ? code : std::string();
+}
+
 std::optional<LanguagePair> languages_of_files(const std::filesystem::path& source,
                                                const std::filesystem::path& target) {
-  LanguagePair pair{code_of_file(source), code_of_file(target)};
+  LanguagePair pair{language_of_file(source), language_of_file(target)};
   const bool are_known = !pair.source.empty() && !pair.target.empty() && pair.source != pair.target;
   return are_known ? std::optional(std::move(pair)) : std::nullopt;
 }

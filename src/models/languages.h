@@ -18,6 +18,10 @@ struct LanguagePair {
 /// any number of parts of 1 to 8 letters or digits, each after a hyphen.
 bool is_language_code(std::string_view code);
 
+/// The language of a text file by the end of its name, when that is a code of ISO 639-1: "de" of "train.de.gz". A
+/// script or country behind the code is kept: "zh-Hant" of "train.zh-Hant". Empty for "train.txt".
+std::string language_of_file(const std::filesystem::path& file);
+
 /// The languages of a pair of text files by the ends of their names, when both end in a code of ISO 639-1 and not the
 /// same: en and de of "train.en" and "train.de.gz". Nothing for "train.txt".
 std::optional<LanguagePair> languages_of_files(const std::filesystem::path& source,

@@ -1,15 +1,14 @@
 #include "report/progress_line.h"
 
 #include <fmt/format.h>
-#include <sys/ioctl.h>
-#include <unistd.h>
 
-#include <chrono>
 #include <cmath>
-#include <cstdlib>
 #include <ostream>
 #include <utility>
 #include <vector>
+
+#include "base/lap.h"
+#include "report/terminal.h"
 
 namespace dragoman::report {
 namespace {
@@ -17,15 +16,6 @@ namespace {
 constexpr std::string_view kClearToEnd = "\x1b[K";  // ECMA-48, erase in line
 constexpr int64_t kMinute = 60, kHour = 60 * kMinute, kDay = 24 * kHour;
 constexpr double kLongestShown = 1e4 * kDay;  // a longer estimate is meaningless
-
-double steady_seconds() {
-  return std::chrono::duration<double>(std::chrono::steady_clock::now().time_since_epoch()).count();
-}
-
-int terminal_columns(int file_descriptor) {
-  winsize size{};
-  return ioctl(file_descriptor, TIOCGWINSZ, &size) == 0 ? size.ws_col : 0;
-}
 
 bool is_known(double seconds) {
   return std::isfinite(seconds) && seconds >= 0.0 && seconds < kLongestShown;
@@ -40,7 +30,11 @@ std::string tokens_text(double tokens_per_second) {
 
 std::vector<std::string> progress_fields(const Progress& progress) {
   std::vector<std::string> fields;
-  const std::string end = progress.max_steps > 0 ? "/" + format_count(progress.max_steps) : "";
+  const bool is_timed = progress.max_minutes > 0.0;
+  if (is_timed) {
+    fields.push_back(fmt::format("minute {:.1f}/{:g}", progress.minutes, progress.max_minutes));
+  }
+  const std::string end = progress.max_steps > 0 && !is_timed ? "/" + format_count(progress.max_steps) : "";
   fields.push_back("step " + format_count(progress.step) + end);
   fields.push_back(fmt::format("epoch {:.2f}", progress.epoch));
   fields.push_back(fmt::format("loss {:.4f}", progress.loss));
@@ -102,9 +96,7 @@ std::string format_progress(const Progress& progress, int columns) {
 
 ProgressLineOptions progress_line_options_for(int file_descriptor) {
   ProgressLineOptions options;
-  const char* terminal = std::getenv("TERM");
-  const bool can_rewrite = terminal != nullptr && *terminal != '\0' && std::string_view(terminal) != "dumb";
-  options.live = can_rewrite && isatty(file_descriptor) == 1;
+  options.live = can_rewrite_lines(file_descriptor);
   options.columns = [file_descriptor] { return terminal_columns(file_descriptor); };
   return options;
 }
@@ -112,7 +104,7 @@ ProgressLineOptions progress_line_options_for(int file_descriptor) {
 ProgressLine::ProgressLine(std::ostream& stream, ProgressLineOptions options)
     : stream_(stream), options_(std::move(options)) {
   if (!options_.clock) {
-    options_.clock = steady_seconds;
+    options_.clock = base::steady_seconds;
   }
 }
 

@@ -22,6 +22,8 @@ struct Progress {
   int64_t skipped_updates = 0;  ///< with non-finite gradients; shown when above 0
   /// Divergence of the two passes of R-Drop in nats per target token; NaN is not shown.
   double kl = std::numeric_limits<double>::quiet_NaN();
+  double minutes = 0.0;      ///< of the time limit that ends the run first
+  double max_minutes = 0.0;  ///< this limit, which is then shown in place of max_steps; 0 = no limit on time
 };
 
 /// Returns a duration in at most two units, the smaller one with fixed width: "45 s", "3 min 20 s", "2 h 05 min",
@@ -33,6 +35,7 @@ std::string format_count(int64_t value);
 
 /// Returns the progress line in ASCII, without a line end:
 ///   "step 1,200/100,000  epoch 3.25  loss 3.4121  12,345 tokens/s  lr 4.20e-04  2 h 05 min left"
+/// With a limit on time: "minute 3.2/10  step 1,200  epoch 3.25 ..."
 /// @param columns  width of the line, 0 for no limit. Fields are left out from the right until the line fits; a first
 /// field
 ///                 that is still too long is cut.

@@ -13,7 +13,7 @@
 namespace dragoman::training {
 namespace {
 
-constexpr double kTokensPerParameterWarning = 0.5;  // fewer target tokens than this for each parameter: too large
+constexpr double kTokensPerParameterWarning = 0.4;  // fewer target tokens than this for each parameter: too large
 
 std::vector<report::ReportFact> model_facts(const TrainOptions& options, int64_t parameters) {
   std::vector<report::ReportFact> facts = {{"preset", options.preset},
@@ -62,6 +62,15 @@ std::vector<report::ReportFact> machine_facts(const TrainOptions& options) {
           {"workers", fmt::format("{}", options.run.workers)}};
 }
 
+// What the user of a preset can do. No preset has a smaller model than the tiny ones.
+std::string_view advice_for_little_text(std::string_view preset) {
+  if (preset.starts_with("tiny-hour")) {
+    return "more text";
+  }
+  return preset.starts_with("tiny") ? "--preset tiny-hour, which is made for little text, or more text"
+                                    : "a smaller preset, more dropout or more text";
+}
+
 std::string precision_warning(kernels::Precision precision) {
   return kernels::product_kernel(precision) != kernels::ProductKernel::kBFloat16Widened
              ? ""
@@ -97,9 +106,9 @@ std::vector<std::string> run_warnings(const TrainOptions& options, int64_t param
   std::vector<std::string> warnings;
   if (static_cast<double>(corpus.target_tokens) < kTokensPerParameterWarning * static_cast<double>(parameters)) {
     warnings.push_back(fmt::format(
-        "the model has {} parameters for {} target tokens: it will learn the text by heart; a smaller preset, more "
-        "dropout or more text will translate better",
-        report::format_count(parameters), report::format_count(static_cast<int64_t>(corpus.target_tokens))));
+        "the model has {} parameters for {} target tokens: it will learn the text by heart; {} will translate better",
+        report::format_count(parameters), report::format_count(static_cast<int64_t>(corpus.target_tokens)),
+        advice_for_little_text(options.preset)));
   }
   warnings.push_back(precision_warning(*options.precision));
   std::erase(warnings, "");

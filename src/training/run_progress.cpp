@@ -26,9 +26,22 @@ double RunProgress::epoch() const {
 }
 
 report::Progress RunProgress::line() const {
-  return {state_.step,         options_.run.max_steps, epoch(),        state_.window.loss_per_token(),
-          tokens_per_second(), learning_rate_,         seconds_left(), state_.skipped_updates(),
-          divergence()};
+  report::Progress progress = {
+      state_.step,         options_.run.max_steps, epoch(),        state_.window.loss_per_token(),
+      tokens_per_second(), learning_rate_,         seconds_left(), state_.skipped_updates(),
+      divergence()};
+  add_time_limit(progress);
+  return progress;
+}
+
+// Of two limits the one that is reached first.
+void RunProgress::add_time_limit(report::Progress& progress) const {
+  const RunOptions& run = options_.run;
+  const double all = clock_.seconds() / 60.0, here = clock_.seconds_here() / 60.0;
+  const bool by_total =
+      run.total_minutes > 0.0 && (run.max_minutes <= 0.0 || run.total_minutes - all <= run.max_minutes - here);
+  progress.minutes = by_total ? all : here;
+  progress.max_minutes = by_total ? run.total_minutes : run.max_minutes;
 }
 
 report::TrainRow RunProgress::row() const {

@@ -35,6 +35,7 @@ class RunProgress {
   double tokens_per_second() const;
   double divergence() const;
   double seconds_left() const;
+  void add_time_limit(report::Progress& progress) const;
 
   const TrainOptions& options_;
   const RunState& state_;

@@ -8,6 +8,7 @@
 #include <ostream>
 
 #include "report/svg_heat_map.h"
+#include "report/terminal.h"
 
 namespace dragoman::training {
 namespace {
@@ -45,7 +46,7 @@ void FolderReport::message(const std::string& text) {
 }
 
 void FolderReport::warning(const std::string& text) {
-  line_.message("warning: " + text);
+  line_.message(report::colored("warning:", report::Color::kYellow, report::shows_colors(STDERR_FILENO)) + " " + text);
   data_.warnings.push_back(text);
 }
 

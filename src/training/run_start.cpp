@@ -1,6 +1,7 @@
 #include "training/run_start.h"
 
 #include <fmt/ranges.h>
+#include <unistd.h>
 
 #include <nlohmann/json.hpp>
 #include <ostream>
@@ -9,6 +10,7 @@
 #include "decoding/load_translator.h"
 #include "kernels/product_kernel.h"
 #include "models/quantised_model.h"
+#include "report/meter.h"
 #include "report/progress_line.h"
 #include "tensor/transfer.h"
 #include "training/vocabularies.h"
@@ -70,6 +72,7 @@ Message look_around(const TrainOptions& options, const Task& task, std::ostream&
   }
   terminal << fmt::format("learning a vocabulary of {} pieces\n", report::format_count(options.vocabulary.size))
            << std::flush;
+  const report::Meter meter(terminal, "learning a vocabulary", "", report::meter_options_for(STDERR_FILENO));
   return {std::nullopt, model_texts(task.learn_vocabularies(options, notes), options.model).vocabularies, ""};
 }
 

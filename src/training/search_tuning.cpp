@@ -46,6 +46,10 @@ void SearchTuning::check() const {
   }
 }
 
+int64_t number_of_searches(const SearchTuning& tuning) {
+  return static_cast<int64_t>(searches_of(tuning).size());
+}
+
 std::vector<TunedSearch> try_searches(const decoding::Translator& translator, std::span<const std::string> sources,
                                       const std::vector<std::string>& references, const SearchTuning& tuning,
                                       const std::function<void(const TunedSearch&)>& done) {

@@ -26,6 +26,9 @@ struct SearchTuning {
   void check() const;
 };
 
+/// Returns the number of searches that `try_searches` tries.
+int64_t number_of_searches(const SearchTuning& tuning);
+
 /// One search and how its translations score.
 struct TunedSearch {
   decoding::SearchOptions search;

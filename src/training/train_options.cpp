@@ -138,6 +138,8 @@ void TrainOptions::check() const {
   base::check_usage(precision != kernels::Precision::kInt8,
                     "precision is int8, which is for translating; train in float32 or bfloat16");
   base::check_fields(*this);
+  base::check_usage(vocabulary.whole_words.empty() || batch.subword_sampling == 0.0,
+                    "whole words cannot be cut at random; leave out --vocab-words or --subword-sampling");
   base::check_range("max_length", static_cast<double>(batch.max_length), 2,
                     static_cast<double>(model.sizes().max_positions));
 }
@@ -145,6 +147,9 @@ void TrainOptions::check() const {
 std::string recipe_json(const TrainOptions& options) {
   const auto decides = [](const auto& field) { return field.decides == base::Decides::kOutcome; };
   nlohmann::json tree = base::json_of_fields(options, decides);
+  if (options.vocabulary.whole_words.empty()) {
+    tree.erase(base::field_of(&data::VocabularyOptions::whole_words).name);  // recipes from before the option go on
+  }
   tree["model"] = nlohmann::json::parse(options.model.to_json());
   if (options.task != TrainOptions().task) {
     tree["task"] = options.task;

@@ -64,6 +64,32 @@ TEST_F(Evaluate, ComparesSystems) {
   EXPECT_TRUE(rows[1].at("BLEU").at("p_value").is_number()) << rows.dump();
 }
 
+TEST_F(Evaluate, ChineseChoosesItsTokenizersUnlessTheCommandLineDoes) {
+  program_.write("ref.zh", "那只动物没有过马路。\n我很好。\n");
+  program_.write("hyp.zh", "那只动物没过马路。\n我不好。\n");
+  const std::string command = "evaluate --hypothesis hyp.zh --reference ref.zh --metrics bleu,ter ";
+  const Outcome chosen = program_.run(command);
+  EXPECT_NE(chosen.out.find("tok:zh"), std::string::npos) << chosen.out;
+  EXPECT_NE(chosen.out.find("norm:yes|punct:yes|asian:yes"), std::string::npos) << chosen.out;
+  EXPECT_EQ(chosen.err, "dragoman: ref.zh is Chinese: --tokenize zh --ter-normalized --ter-asian-support is chosen\n");
+  const Outcome given = program_.run(command + "--tokenize char --ter-normalized=false");
+  EXPECT_NE(given.out.find("tok:char"), std::string::npos) << given.out;
+  EXPECT_NE(given.out.find("norm:no|punct:yes|asian:no"), std::string::npos) << given.out;
+  EXPECT_EQ(given.err, "");
+}
+
+TEST_F(Evaluate, OptionsOfTerReachTheSignature) {
+  const Outcome plain = run("--metrics ter");
+  EXPECT_EQ(plain.out.find("TER|nrefs:1|case:lc|tok:tercom|norm:no|punct:yes|asian:no|version:2.6.0 = "), 0U)
+      << plain.out;
+  const Outcome all =
+      run("--metrics ter --ter-normalized --ter-no-punct --ter-asian-support --ter-case-sensitive --confidence "
+          "--confidence-n 20");
+  EXPECT_NE(all.out.find("bs:20|seed:12345|case:mixed|tok:tercom|norm:yes|punct:no|asian:yes"), std::string::npos)
+      << all.out;
+  expect_failure(run("--metrics ter --ter-case-sensitive --lowercase"), 2, {"ter-case-sensitive"});
+}
+
 TEST_F(Evaluate, UnequalTextsAreBadData) {
   expect_failure(run("", "short"), 65, {"short", "1", "2"});
   expect_failure(run("--reference short"), 65, {"short"});

@@ -21,6 +21,22 @@ TEST(SampleCorpus, WritesTheCorpusAndJudgesTranslations) {
   EXPECT_EQ(wrong.out.find("pronoun accuracy 0.00 %"), 0U) << wrong.out;
 }
 
+TEST(SampleCorpus, ChineseIsWrittenAndJudgedInBothDirections) {
+  const Program program;
+  for (const std::string pair : {"en-zh", "zh-en"}) {
+    const std::string target = pair.substr(3);
+    const Outcome made = program.run("sample-corpus --pair " + pair + " --size 2000 --output " + pair);
+    ASSERT_EQ(made.status, 0) << made.err;
+    EXPECT_NE(made.out.find("Chinese characters"), std::string::npos) << made.out;
+    const Outcome right = program.run("sample-corpus --output " + pair + " --check " + pair + "/test." + target);
+    EXPECT_EQ(right.out.find("pronoun accuracy 100.00 %"), 0U) << right.out;
+    const Outcome wrong =
+        program.run("sample-corpus --output " + pair + " --check " + pair + "/test." + pair.substr(0, 2));
+    EXPECT_EQ(wrong.out.find("pronoun accuracy 0.00 %"), 0U) << wrong.out;
+  }
+  expect_failure(program.run("sample-corpus --pair zh-fr --output x"), 2, {"zh-fr"});
+}
+
 TEST(SampleCorpus, CheckNeedsTheCorpusAndAllLines) {
   const Program program;
   ASSERT_EQ(program.run("sample-corpus --size 200 --output c").status, 0);

@@ -113,7 +113,7 @@ TEST(SampleCorpus, NoSentenceOccursTwiceInAnyPartOnEitherSide) {
   std::set<std::string> english, german;
   for (const SamplePair* pair : all_pairs(default_corpus())) {
     EXPECT_TRUE(english.insert(pair->english).second) << "twice: " << pair->english;
-    EXPECT_TRUE(german.insert(pair->german).second) << "twice: " << pair->german;
+    EXPECT_TRUE(german.insert(pair->other).second) << "twice: " << pair->other;
   }
 }
 
@@ -132,7 +132,7 @@ TEST(SampleCorpus, TestAndTrainingShareNoKey) {
 TEST(SampleCorpus, EveryHeldOutWordOccursInTraining) {
   for (const int64_t size : {100, 2'000, 30'000}) {
     const SampleCorpus corpus = make_sample_corpus(options_of(size));
-    for (const auto side : {&SamplePair::english, &SamplePair::german}) {
+    for (const auto side : {&SamplePair::english, &SamplePair::other}) {
       const std::set<std::string> known = words_of(corpus.train, side);
       for (const auto* part : {&corpus.valid, &corpus.test}) {
         for (const std::string& word : words_of(*part, side)) {
@@ -151,7 +151,7 @@ TEST(SampleCorpus, SameSeedSameSentencesOtherSeedOthers) {
   ASSERT_EQ(before.size(), after.size());
   for (size_t i = 0; i < before.size(); ++i) {
     ASSERT_EQ(before[i]->english, after[i]->english);
-    ASSERT_EQ(before[i]->german, after[i]->german);
+    ASSERT_EQ(before[i]->other, after[i]->other);
   }
   EXPECT_NE(default_corpus().train[0].english + default_corpus().train[1].english,
             other.train[0].english + other.train[1].english);
@@ -170,11 +170,11 @@ TEST(SampleCorpus, PronounAgreesWithTheGenderOfTheAntecedent) {
     const sample::Coreference& coreference = *pair->coreference;
     const sample::Noun& antecedent = lexicon.all_nouns().at(coreference.antecedent_english);
     const sample::Noun& rival = lexicon.all_nouns().at(coreference.rival_english);
-    EXPECT_EQ(antecedent.german, coreference.antecedent_german);
-    EXPECT_NE(antecedent.gender, rival.gender) << pair->german;
+    EXPECT_EQ(antecedent.german, coreference.antecedent_other);
+    EXPECT_NE(antecedent.gender, rival.gender) << pair->other;
     EXPECT_TRUE(forms.at(antecedent.gender).contains(coreference.pronoun))
-        << coreference.pronoun << " for " << antecedent.german << " in: " << pair->german;
-    EXPECT_THAT(pair->german, HasSubstr(" " + coreference.pronoun));
+        << coreference.pronoun << " for " << antecedent.german << " in: " << pair->other;
+    EXPECT_THAT(pair->other, HasSubstr(" " + coreference.pronoun));
     EXPECT_THAT(pair->english, HasSubstr(antecedent.english));
     EXPECT_THAT(pair->english, HasSubstr(rival.english));
     ++seen[coreference.pronoun];
@@ -215,7 +215,7 @@ TEST(SampleCorpus, MostMainClausesOccurWithBothResolutions) {
 
 TEST(SampleCorpus, HasSeveralHundredWordsAndManyPatterns) {
   EXPECT_GE(words_of(default_corpus().train, &SamplePair::english).size(), 500U);
-  EXPECT_GE(words_of(default_corpus().train, &SamplePair::german).size(), 500U);
+  EXPECT_GE(words_of(default_corpus().train, &SamplePair::other).size(), 500U);
   std::set<std::string> patterns;
   for (const SamplePair& pair : default_corpus().test) {
     if (pair.coreference.has_value()) {
@@ -229,9 +229,9 @@ TEST(SampleCorpus, HoldsTheWellKnownExampleBothWaysInTheTestPart) {
   const std::vector<SamplePair>& test = default_corpus().test;
   ASSERT_GE(test.size(), 2U);
   EXPECT_EQ(test[0].english, "The animal didn't cross the street because it was too tired.");
-  EXPECT_EQ(test[0].german, "Das Tier überquerte die Straße nicht, weil es zu müde war.");
+  EXPECT_EQ(test[0].other, "Das Tier überquerte die Straße nicht, weil es zu müde war.");
   EXPECT_EQ(test[1].english, "The animal didn't cross the street because it was too wide.");
-  EXPECT_EQ(test[1].german, "Das Tier überquerte die Straße nicht, weil sie zu breit war.");
+  EXPECT_EQ(test[1].other, "Das Tier überquerte die Straße nicht, weil sie zu breit war.");
 }
 
 TEST(SampleCorpus, NamesWhatIsWrongWithTheOptions) {
@@ -252,7 +252,7 @@ TEST(SampleCorpus, FilesHoldTheSameSentencesLineByLine) {
   ASSERT_EQ(written.test_german.size(), default_corpus().test.size());
   for (size_t i = 0; i < written.test_german.size(); ++i) {
     EXPECT_EQ(written.test_english[i], default_corpus().test[i].english);
-    EXPECT_EQ(written.test_german[i], default_corpus().test[i].german);
+    EXPECT_EQ(written.test_german[i], default_corpus().test[i].other);
   }
   for (const PronounRow& row : written.rows) {
     const std::string& english = written.test_english[size_t(row.line - 1)];

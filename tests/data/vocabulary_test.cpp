@@ -13,6 +13,7 @@
 #include "data/vocabulary/subword_sampler.h"
 #include "data_test_support.h"
 #include "support/corpora.h"
+#include "support/temporary_folder.h"
 
 namespace dragoman::data {
 namespace {
@@ -54,6 +55,34 @@ class EachVocabulary : public testing::TestWithParam<std::pair<Type, bool>> {
 INSTANTIATE_TEST_SUITE_P(All, EachVocabulary,
                          testing::Values(std::pair(Type::kUnigram, false), std::pair(Type::kUnigram, true),
                                          std::pair(Type::kBpe, false), std::pair(Type::kBpe, true)));
+
+TEST(WholeWords, AreOnePieceBehindASpace) {
+  std::string text;
+  for (int i = 0; i < 40; ++i) {
+    text += "the dog didn't eat the state-of-the-art cake\nwhy didn't it\n";
+  }
+  const test_support::TemporaryFolder folder;
+  base::write_file_atomic(folder.path() / "text", text);
+  for (const Type type : {Type::kUnigram, Type::kBpe}) {
+    VocabularyOptions options;
+    options.size = 60;
+    options.type = type;
+    options.whole_words = "didn't,state-of-the-art";
+    const Vocabulary vocabulary = train_vocabulary({folder.path() / "text"}, options).vocabulary;
+    const std::string line = "why didn't the state-of-the-art dog eat";
+    std::set<std::string> pieces;
+    for (const int32_t id : vocabulary.encode(line)) {
+      pieces.insert(vocabulary.piece(id));
+    }
+    EXPECT_TRUE(pieces.contains("\u2581didn't")) << base::name_of(type);
+    EXPECT_TRUE(pieces.contains("\u2581state-of-the-art")) << base::name_of(type);
+    EXPECT_EQ(vocabulary.decode(vocabulary.encode(line)), line);
+    for (const char* wrong : {"a,,b", "a b", ",a"}) {
+      options.whole_words = wrong;
+      EXPECT_THROW(train_vocabulary({folder.path() / "text"}, options), base::Error) << wrong;
+    }
+  }
+}
 
 TEST_P(EachVocabulary, SpecialPiecesAreAlwaysTheFirstFour) {
   EXPECT_EQ(vocabulary_.piece(kPadId), "<pad>");

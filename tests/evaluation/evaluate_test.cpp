@@ -35,7 +35,7 @@ int status_of(const std::vector<Text>& systems, const std::vector<Text>& referen
 
 TEST(ParseMetrics, TakesEachOnceInOrder) {
   EXPECT_EQ(parse_metrics("chrf++,bleu,chrf++"), (std::vector{MetricKind::kChrfPlusPlus, MetricKind::kBleu}));
-  EXPECT_THROW(parse_metrics("bleu,ter"), base::Error);
+  EXPECT_THROW(parse_metrics("bleu,wer"), base::Error);
   EXPECT_THROW(parse_metrics(""), base::Error);
   EXPECT_THROW(parse_metrics("bleu,"), base::Error);
 }
@@ -118,6 +118,32 @@ TEST(Evaluate, UnequalLineCountsNameBothFiles) {
   EXPECT_EQ(status_of({kGood}, {kReference, shorter}, {}, "short.en has 1 lines, ref.en has 3"), 65);
   const Text empty{.name = "empty.en", .lines = {}};
   EXPECT_EQ(status_of({empty}, {empty}, {}, "empty.en has no lines"), 65);
+}
+
+TEST(Evaluate, ProgressIsToldInLinesAndResamples) {
+  EvaluateOptions options;
+  options.metrics = {MetricKind::kTer};
+  options.resamples = 20;
+  std::vector<std::string> told;
+  options.progress = [&](std::string_view metric, std::string_view unit, int64_t done, int64_t total) {
+    told.push_back(fmt::format("{} {}/{} {}", metric, done, total, unit));
+  };
+  evaluate({kGood, kBad}, {kReference}, options);
+  ASSERT_EQ(told.size(), 22U);
+  EXPECT_EQ(told[0], "TER 3/6 lines");
+  EXPECT_EQ(told[1], "TER 6/6 lines");
+  EXPECT_EQ(told[21], "TER 20/20 resamples");
+}
+
+TEST(Evaluate, LinesCountedInPortionsScoreTheSame) {
+  Text longer{.name = "long", .lines = {}}, reference{.name = "ref", .lines = {}};
+  for (size_t i = 0; i < 1001; ++i) {
+    longer.lines.push_back(kGood.lines[i % 3]);
+    reference.lines.push_back(kReference.lines[(i / 3) % 3]);
+  }
+  const Report report = evaluate({longer}, {reference});
+  EXPECT_EQ(report.scores[0].score, corpus_bleu(longer.lines, {reference.lines}).score);
+  EXPECT_EQ(report.scores[1].score, corpus_chrf(longer.lines, {reference.lines}).score);
 }
 
 TEST(Evaluate, OptionsThatExcludeEachOtherAreRefused) {

@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <array>
 #include <cmath>
+#include <cstdlib>
 #include <fstream>
 #include <map>
 
@@ -14,6 +15,7 @@
 #include "evaluation/chrf.h"
 #include "evaluation/evaluate.h"
 #include "evaluation/ngrams.h"
+#include "evaluation/translation_edits.h"
 #include "support/corpora.h"
 #include "support/expect_error.h"
 
@@ -87,6 +89,57 @@ double bleu(const Strings& hypothesis, const std::vector<Lines>& references, con
 
 double chrf(const Strings& hypothesis, const std::vector<Lines>& references, const ChrfOptions& options = {}) {
   return corpus_chrf(hypothesis, references, options).score;
+}
+
+double ter(const Strings& hypothesis, const std::vector<Lines>& references, const TerOptions& options = {}) {
+  return corpus_ter(hypothesis, references, options).score;
+}
+
+// Plain edit distance without a band and without shifts.
+int64_t plain_distance(const Symbols& a, const Symbols& b) {
+  std::vector<std::vector<int64_t>> cost(a.size() + 1, std::vector<int64_t>(b.size() + 1));
+  for (size_t i = 0; i <= a.size(); ++i) {
+    for (size_t j = 0; j <= b.size(); ++j) {
+      cost[i][j] = i == 0 ? static_cast<int64_t>(j) : cost[i - 1][j] + 1;
+      if (j > 0) {
+        cost[i][j] = std::min(cost[i][j], cost[i][j - 1] + 1);
+      }
+      if (i > 0 && j > 0) {
+        cost[i][j] = std::min(cost[i][j], cost[i - 1][j - 1] + (a[i - 1] == b[j - 1] ? 0 : 1));
+      }
+    }
+  }
+  return cost.back().back();
+}
+
+TEST(TranslationEdits, AreAtMostTheEditDistanceAndNoneForEqualWords) {
+  base::Random random(5);
+  for (int round = 0; round < 300; ++round) {
+    const Symbols a = random_symbols(random, 24, 9);
+    const Symbols b = random_symbols(random, 24, 9);
+    EXPECT_LE(translation_edits(a, b), b.empty() ? static_cast<int64_t>(a.size()) : plain_distance(a, b));
+    const auto gap = static_cast<int64_t>(a.size()) - static_cast<int64_t>(b.size());
+    EXPECT_GE(translation_edits(a, b), std::abs(gap));
+    EXPECT_EQ(translation_edits(a, a), 0);
+  }
+}
+
+TEST(TranslationEdits, AMovedBlockIsOneEdit) {
+  EXPECT_EQ(translation_edits({4, 5, 6, 1, 2, 3}, {1, 2, 3, 4, 5, 6}), 1);
+  EXPECT_EQ(translation_edits({1, 2, 7, 8, 3, 4}, {1, 2, 3, 4, 7, 8}), 1);
+  EXPECT_EQ(translation_edits({4, 5, 6, 1, 2, 9}, {1, 2, 3, 4, 5, 6}), 2);
+}
+
+TEST(Metrics, TerCountsEditsAgainstTheMeanLength) {
+  EXPECT_NEAR(ter({"a b c d"}, {Strings{"a b c x"}}), 25.0, 1e-12);
+  EXPECT_NEAR(ter({"a b c d"}, {Strings{"a b c x"}, Strings{"a b c d e f"}}), 100.0 * 1 / 5, 1e-12);
+  EXPECT_EQ(ter({"a b"}, {Strings{""}}), 100.0);
+  EXPECT_EQ(ter({""}, {Strings{""}}), 0.0);
+  EXPECT_EQ(ter({"A b"}, {Strings{"a b"}}), 0.0);
+  EXPECT_EQ(ter({"A b"}, {Strings{"a b"}}, {.case_sensitive = true}), 50.0);
+  EXPECT_EQ(ter({"a, b!"}, {Strings{"a b"}}, {.no_punctuation = true}), 0.0);
+  EXPECT_EQ(ter({"我很好"}, {Strings{"我不好"}}), 100.0);
+  EXPECT_NEAR(ter({"我很好"}, {Strings{"我不好"}}, {.normalized = true, .asian_support = true}), 100.0 / 3, 1e-12);
 }
 
 TEST(Metrics, ATextAgainstItselfScoresHundred) {

@@ -43,6 +43,12 @@ std::unique_ptr<Metric> make_metric(const Json& entry) {
   if (entry.at("metric") == "bleu") {
     return std::make_unique<Bleu>(bleu_options(options));
   }
+  if (entry.at("metric") == "ter") {
+    return std::make_unique<Ter>(TerOptions{.case_sensitive = options.at("case_sensitive").get<bool>(),
+                                            .normalized = options.at("normalized").get<bool>(),
+                                            .no_punctuation = options.at("no_punct").get<bool>(),
+                                            .asian_support = options.at("asian_support").get<bool>()});
+  }
   return std::make_unique<Chrf>(ChrfOptions{.char_order = options.at("char_order").get<int>(),
                                             .word_order = options.at("word_order").get<int>(),
                                             .beta = options.at("beta").get<int>(),
@@ -55,7 +61,7 @@ std::unique_ptr<Metric> sentence_metric(const Json& entry) {
   return make_metric(changed);
 }
 
-MetricScore score(const Metric& metric, const std::vector<int64_t>& sums, size_t n_references) {
+MetricScore score(const Metric& metric, const std::vector<double>& sums, size_t n_references) {
   return {.name = metric.name(),
           .score = metric.score(sums),
           .interval = std::nullopt,
@@ -151,7 +157,7 @@ Text paired_reference() {
 
 TEST(SacrebleuCases, IntervalsAreEqual) {
   EvaluateOptions options;
-  options.metrics = parse_metrics("bleu,chrf,chrf++");
+  options.metrics = parse_metrics("bleu,chrf,chrf++,ter");
   options.confidence = true;
   for (const Json& entry : table().at("intervals")) {
     options.resamples = entry.at("resamples").get<int>();
@@ -167,7 +173,7 @@ TEST(SacrebleuCases, IntervalsAreEqual) {
 
 TEST(SacrebleuCases, PairedBootstrapIsEqual) {
   EvaluateOptions options;
-  options.metrics = parse_metrics("bleu,chrf++");
+  options.metrics = parse_metrics("bleu,chrf++,ter");
   const Report report = evaluate(paired_systems(), {paired_reference()}, options);
   const Json& expected = table().at("paired").at("results");
   ASSERT_EQ(report.systems.size(), expected.size());

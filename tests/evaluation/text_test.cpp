@@ -150,6 +150,18 @@ TEST(Tokenizer, AnyBytesAreTakenWithoutHarm) {
   }
 }
 
+TEST(FittingTokenizer, FollowsTheLanguageAndOtherwiseTheText) {
+  const std::vector<std::string> chinese = {"大凌小者，警以诱之。"}, english = {"The animal was tired."};
+  EXPECT_EQ(fitting_tokenizer("zh", english), Tokenizer::kZh);
+  EXPECT_EQ(fitting_tokenizer("zh-Hant", {}), Tokenizer::kZh);
+  EXPECT_EQ(fitting_tokenizer("ja", chinese), Tokenizer::kChar);
+  EXPECT_EQ(fitting_tokenizer("th", {}), Tokenizer::kChar);
+  EXPECT_EQ(fitting_tokenizer("de", chinese), Tokenizer::k13a);
+  EXPECT_EQ(fitting_tokenizer("", chinese), Tokenizer::kZh);
+  EXPECT_EQ(fitting_tokenizer("", english), Tokenizer::k13a);
+  EXPECT_EQ(fitting_tokenizer("", {}), Tokenizer::k13a);
+}
+
 TEST(Tokenizer, ChineseCharactersStandAlone) {
   EXPECT_THAT(words(Tokenizer::kZh, "他买ABC，好。"), ElementsAre("他", "买", "ABC", "，", "好", "。"));
   EXPECT_THAT(words(Tokenizer::kChar, "a b他"), ElementsAre("a", "b", "他"));

@@ -21,6 +21,9 @@ TEST(Languages, AreThoseThatFileNamesEndIn) {
   EXPECT_EQ(languages_of_files("train.src", "train.trg"), std::nullopt);
   EXPECT_EQ(languages_of_files("train.qq", "train.de"), std::nullopt) << "nobody's code";
   EXPECT_EQ(languages_of_files("en", "de"), std::nullopt);
+  EXPECT_EQ(languages_of_files("train.en", "train.zh-Hant.gz"), (LanguagePair{"en", "zh-Hant"}));
+  EXPECT_EQ(languages_of_files("train.en", "train.zh-CN"), (LanguagePair{"en", "zh-CN"}));
+  EXPECT_EQ(languages_of_files("train.en-tok", "train.de-tok"), std::nullopt);
 }
 
 TEST(Languages, TextAndBack) {

@@ -18,7 +18,7 @@ import sys
 import tempfile
 import unicodedata
 
-from sacrebleu.metrics import BLEU, CHRF
+from sacrebleu.metrics import BLEU, CHRF, TER
 from sacrebleu.significance import PairedTest
 
 WIDTH = 10
@@ -119,12 +119,13 @@ class Check:
 
     def paired(self, what, systems, reference):
         named = [(str(path), read_lines(path)) for path in systems]
-        metrics = {"BLEU": BLEU(), "CHRF": CHRF(word_order=2)}
+        metrics = {"BLEU": BLEU(), "CHRF": CHRF(word_order=2), "TER": TER()}
         signatures, scores = PairedTest(named, metrics, [read_lines(reference)], "bs", 300)()
-        seen = json.loads(self.run(systems[0], [reference], "--json", "--metrics", "bleu,chrf++", "--confidence-n", 300,
+        seen = json.loads(self.run(systems[0], [reference], "--json", "--metrics", "bleu,chrf++,ter", "--tokenize", "13a",
+                                   "--ter-normalized=false", "--confidence-n", 300,
                                    *[word for path in systems[1:] for word in ("--paired", path)]))
         for index, row in enumerate(seen):
-            for name in ("BLEU", "chrF2++"):
+            for name in ("BLEU", "chrF2++", "TER"):
                 expected = {key: None if value is None else round(float(value), WIDTH)
                             for key, value in scores[name][index].__dict__.items()}
                 got = {key: None if value is None else round(value, WIDTH) for key, value in row[name].items()}
@@ -151,7 +152,7 @@ def check_text(check, path, number, full):
     check.corpus(what, CHRF(lowercase=lowercase), "chrf", systems[0], [path], flags)
     check.corpus(what, CHRF(word_order=2, lowercase=lowercase), "chrf++", systems[2], [path], flags)
     smooth, value = SMOOTHING[number % len(SMOOTHING)]
-    flags = ["--smooth-method", smooth] + ([] if value is None else ["--smooth-value", value])
+    flags = ["--tokenize", "13a", "--smooth-method", smooth] + ([] if value is None else ["--smooth-value", value])
     check.corpus(f"{what} {smooth}", BLEU(smooth_method=smooth, smooth_value=value), "bleu", systems[2], [path], flags)
     if number % 4 == 0 or full:
         few = check.folder / "reference"
@@ -160,6 +161,16 @@ def check_text(check, path, number, full):
         for head, system in zip(heads, systems):
             write_lines(head, read_lines(system)[:200])
         check_details(check, what, heads, few, usual)
+
+
+def ter_flags(number, by_character):
+    """Options of sacreBLEU and of the command, another choice for each number."""
+    names = {"normalized": "--ter-normalized", "no_punct": "--ter-no-punct", "asian_support": "--ter-asian-support",
+             "case_sensitive": "--ter-case-sensitive"}
+    options = {name: bool(number >> bit & 1) for bit, name in enumerate(names)}
+    if by_character:  # otherwise a line is one word
+        options.update(normalized=True, asian_support=True)
+    return TER(**options), [flag for name, flag in names.items() if options[name]]
 
 
 def check_details(check, what, heads, reference, tokenizer):
@@ -172,6 +183,13 @@ def check_details(check, what, heads, reference, tokenizer):
     check.corpus(f"{what} interval", CHRF(), "chrf", heads[0], [reference], [], 500)
     check.corpus(f"{what} 2 references", BLEU(tokenize=tokenizer), "bleu", heads[2], [reference, heads[0]], tok)
     check.corpus(f"{what} 2 references", CHRF(word_order=2), "chrf++", heads[2], [reference, heads[0]], [])
+    for number in range(16):
+        ter, flags = ter_flags(number, tokenizer == "zh")
+        check.corpus(f"{what} {' '.join(flags)}", ter, "ter", heads[number % 3], [reference], flags)
+    ter, flags = ter_flags(0, tokenizer == "zh")
+    check.sentences(what, ter, "ter", heads[2], [reference, heads[0], heads[1]], flags)
+    check.corpus(f"{what} 2 references", ter, "ter", heads[2], [reference, heads[0]], flags)
+    check.corpus(f"{what} interval", ter, "ter", heads[2], [reference], flags, 300)
     check.paired(what, heads, reference)
 
 

@@ -7,10 +7,11 @@ The tests read the table, so they need no Python. Run this again only to add cas
 
 import json
 import os
+import random
 import sys
 
 import numpy
-from sacrebleu.metrics import BLEU, CHRF
+from sacrebleu.metrics import BLEU, CHRF, TER
 from sacrebleu.significance import PairedTest
 
 WIDTH = 10
@@ -50,6 +51,38 @@ TEXTS = {
 }
 
 
+def shuffled(seed, alphabet, longest, lines):
+    """Random sentences, and the same with blocks moved, words replaced and left out: TER has shifts to find."""
+    rng = random.Random(seed)
+    words = [chr(ord("a") + i) for i in range(alphabet)]
+    reference, hypothesis = [], []
+    for _ in range(lines):
+        line = [rng.choice(words) for _ in range(rng.randrange(longest + 1))]
+        reference.append(" ".join(line))
+        for _ in range(rng.randrange(4)):
+            start, end, target = (rng.randrange(len(line) + 1) for _ in range(3))
+            block, rest = line[start:end], line[:start] + line[max(start, end):]
+            line = rest[:target] + block + rest[target:]
+        line = [rng.choice(words) if rng.random() < 0.1 else word for word in line if rng.random() < 0.95]
+        hypothesis.append(" ".join(line))
+    return hypothesis, reference
+
+
+SHIFTED = {
+    "moved blocks": shuffled(1, 26, 30, 40),
+    "few words": shuffled(2, 3, 16, 40),
+    "two words": shuffled(3, 2, 40, 12),  # reaches the limit of tried shifts
+    "long lines": shuffled(4, 20, 140, 5),  # longer than the farthest shift
+    "unequal lengths": (["a", "a b c d e f g h i j " * 8, "x " * 60 + "a b"],
+                        ["b c d e f g h i j a " * 12, "j", "a b " + "y " * 2]),
+}
+
+
+def ter_options(normalized=False, no_punct=False, asian_support=False, case_sensitive=False):
+    return {"normalized": normalized, "no_punct": no_punct, "asian_support": asian_support,
+            "case_sensitive": case_sensitive}
+
+
 def bleu_options(tokenize="13a", lowercase=False, smooth_method="exp", smooth_value=None, effective_order=False):
     return {"tokenize": tokenize, "lowercase": lowercase, "smooth_method": smooth_method,
             "smooth_value": smooth_value, "effective_order": effective_order}
@@ -58,9 +91,9 @@ def bleu_options(tokenize="13a", lowercase=False, smooth_method="exp", smooth_va
 def case(metric, options, text):
     """The corpus score, and each sentence's with the effective order on."""
     hypothesis, *references = all_texts()[text]
-    make = BLEU if metric == "bleu" else CHRF
+    make = {"bleu": BLEU, "chrf": CHRF, "ter": TER}[metric]
     corpus = make(**options)
-    single = BLEU(**{**options, "effective_order": True}) if metric == "bleu" else CHRF(**options)
+    single = BLEU(**{**options, "effective_order": True}) if metric == "bleu" else make(**options)
     score = corpus.corpus_score(hypothesis, references)
     sentences = [single.sentence_score(row[0], list(row[1:])) for row in zip(hypothesis, *references)]
     row = {"text": text, "metric": metric, "options": options,
@@ -75,7 +108,7 @@ def all_texts():
     """TEXTS, and some with several references."""
     hypothesis, reference = TEXTS["western"]
     third = [line.replace("a", "o") for line in hypothesis[:-1]] + [""]
-    return {**TEXTS, "2 references": (hypothesis, reference, third),
+    return {**TEXTS, **SHIFTED, "2 references": (hypothesis, reference, third),
             "2 references, swapped": (hypothesis, third, reference), "3 references": (hypothesis, third, third, reference)}
 
 
@@ -99,6 +132,19 @@ def score_cases():
         cases.append(case("bleu", bleu_options(), text))
         cases += [case("chrf", options, text) for options in
                   (chrf_options(6, 2, 2), chrf_options(3, 1, 1, True), chrf_options(1, 0, 3))]
+    return cases + ter_cases()
+
+
+def ter_cases():
+    cases = []
+    for text in TEXTS:
+        for normalized in (False, True):
+            for no_punct in (False, True):
+                for asian in (False, True):
+                    cases.append(case("ter", ter_options(normalized, no_punct, asian), text))
+        cases.append(case("ter", ter_options(case_sensitive=True), text))
+    cases += [case("ter", ter_options(), text) for text in
+              (*SHIFTED, "2 references", "2 references, swapped", "3 references")]
     return cases
 
 
@@ -127,7 +173,7 @@ def interval_cases():
     for seed, resamples in ((12345, 1000), (1, 40), (2**40 + 7, 41)):
         os.environ["SACREBLEU_SEED"] = str(seed)
         lines = []
-        for metric in (BLEU(), CHRF(), CHRF(word_order=2)):
+        for metric in (BLEU(), CHRF(), CHRF(word_order=2), TER()):
             score = metric.corpus_score(systems[1], [reference], n_bootstrap=resamples)
             lines.append(score.format(WIDTH, False, metric.get_signature().format()))
         cases.append({"seed": seed, "resamples": resamples, "lines": lines})
@@ -142,10 +188,11 @@ def paired_case():
     os.environ["SACREBLEU_SEED"] = "12345"
     reference, systems = systems_for_tests()
     named = [(f"system{i}", system) for i, system in enumerate(systems)]
-    _, scores = PairedTest(named, {"BLEU": BLEU(), "CHRF": CHRF(word_order=2)}, [reference], "bs", 1000)()
+    _, scores = PairedTest(named, {"BLEU": BLEU(), "CHRF": CHRF(word_order=2), "TER": TER()},
+                           [reference], "bs", 1000)()
     return {
         "reference": reference, "systems": systems,
-        "results": [{name: plain(scores[name][i]) for name in ("BLEU", "chrF2++")} for i in range(len(systems))],
+        "results": [{name: plain(scores[name][i]) for name in ("BLEU", "chrF2++", "TER")} for i in range(len(systems))],
     }
 
 

@@ -58,6 +58,14 @@ struct FakeTime {
   }
 };
 
+TEST(FormatProgress, ALimitOnTimeIsCountedInMinutesAndNotInSteps) {
+  Progress timed = sample(701);
+  timed.max_steps = 1'000'000;
+  timed.minutes = 3.24;
+  timed.max_minutes = 10;
+  EXPECT_THAT(format_progress(timed), testing::StartsWith("minute 3.2/10  step 701  epoch 3.25"));
+}
+
 TEST(FormatDuration, UsesTwoUnitsWithAFixedSmallerOne) {
   EXPECT_EQ(format_duration(0), "0 s");
   EXPECT_EQ(format_duration(59.4), "59 s");

@@ -30,7 +30,7 @@ SamplePair question_and_answer(const MainClause& main, const ItClause& clause) {
 SamplePair finish(std::string english, std::string german, std::string_view stop) {
   SamplePair pair;
   pair.english = capitalized(std::move(english)).append(stop);
-  pair.german = capitalized(contract_prepositions(std::move(german))).append(stop);
+  pair.other = capitalized(contract_prepositions(std::move(german))).append(stop);
   pair.key = pair.english;
   return pair;
 }

@@ -1,5 +1,9 @@
 #include "data/sample/patterns.h"
 
+#include <algorithm>
+
+#include "base/error.h"
+
 namespace dragoman::data::sample {
 
 namespace {
@@ -267,5 +271,11 @@ const std::span<const WordPair> kPluralVerbs = kPluralVerbTable;
 const std::span<const WordPair> kTransitivePast = kTransitivePastTable;
 const std::span<const WordPair> kModals = kModalTable;
 const std::span<const WordPair> kInfinitives = kInfinitiveTable;
+
+const Connective& connective_named(std::string_view english) {
+  const auto found = std::ranges::find(kConnectives, english, &Connective::english);
+  base::check_argument(found != kConnectives.end(), "sample corpus: unknown connective '{}'", english);
+  return *found;
+}
 
 }  // namespace dragoman::data::sample

@@ -45,6 +45,9 @@ struct Connective {
 
 extern const std::span<const Connective> kConnectives;
 
+/// Returns the connective with the English word. Throws: Error(kRuntime) for an unknown one.
+const Connective& connective_named(std::string_view english);
+
 /// English and German of two words that belong together.
 struct WordPair {
   std::string_view english;

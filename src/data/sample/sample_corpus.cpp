@@ -7,12 +7,13 @@
 #include "base/error.h"
 #include "base/files.h"
 #include "base/hash.h"
+#include "base/utf8.h"
+#include "data/sample/chinese_patterns.h"
+#include "data/sample/make_grammar.h"
 
 namespace dragoman::data {
 
 namespace {
-
-using sample::SentenceGrammar;
 
 using WordSet = std::unordered_set<std::string>;
 
@@ -37,9 +38,25 @@ size_t class_limit(int64_t size) {
   return size >= kFullLexiconSize ? 0 : size_t(std::max<int64_t>(3, size / kSentencesPerNoun));
 }
 
+bool is_chinese(std::string_view pair) {
+  return pair.find("zh") != std::string_view::npos;
+}
+
+// The words of a sentence; of Chinese, which has no spaces, the characters.
+std::vector<std::string> words_of(std::string_view sentence, bool by_character) {
+  std::vector<std::string> words;
+  if (by_character) {
+    for (const char32_t c : base::decode_utf8(sentence)) {
+      words.push_back(base::encode_utf8(std::u32string(1, c)));
+    }
+    return words;
+  }
+  const std::vector<std::string_view> parts = sample::split_words(sentence);
+  words.assign(parts.begin(), parts.end());
+  return words;
+}
+
 void check_options(const SampleCorpusOptions& options) {
-  base::check_usage(options.pair == kSampleCorpusPair, "sample-corpus: --pair {} is unknown; choose one of: {}",
-                    options.pair, kSampleCorpusPair);
   base::check_range("sample-corpus: --size", static_cast<double>(options.size), kSampleCorpusMinSize,
                     kSampleCorpusMaxSize);
 }
@@ -48,9 +65,10 @@ void check_options(const SampleCorpusOptions& options) {
 class CorpusMaker {
  public:
   explicit CorpusMaker(const SampleCorpusOptions& options)
-      : options_(options), lexicon_(class_limit(options.size)), grammar_(lexicon_) {
-    example_ = grammar_.well_known_example();
-  }
+      : options_(options),
+        lexicon_(class_limit(options.size)),
+        grammar_(sample::make_grammar(options.pair, lexicon_)),
+        example_(grammar_->well_known_example()) {}
 
   SampleCorpus make() {
     SampleCorpus corpus;
@@ -58,8 +76,8 @@ class CorpusMaker {
     const int64_t n_valid = valid_size(options_.size);
     fill_train(corpus.train, size_t(options_.size - n_test - n_valid));
     for (const sample::SamplePair& pair : corpus.train) {
-      add_words(pair.english, english_words_);
-      add_words(pair.german, german_words_);
+      english_words_.merge(set_of(words_of(pair.english, false)));
+      other_words_.merge(set_of(words_of(pair.other, is_chinese(options_.pair))));
     }
     for (const sample::SamplePair& pair : example_) {
       add_held_out(corpus.test, pair);
@@ -73,7 +91,7 @@ class CorpusMaker {
     base::Random random(options_.seed, kTrainStream);
     for (int64_t attempt = 0; train.size() < wanted; ++attempt) {
       check_attempts(attempt);
-      for (sample::SamplePair& pair : grammar_.draw(random)) {
+      for (sample::SamplePair& pair : grammar_->draw(random)) {
         if (train.size() < wanted && part_of(pair.key) == Part::kTrain && is_new(pair)) {
           train.push_back(std::move(pair));
         }
@@ -85,7 +103,7 @@ class CorpusMaker {
     base::Random random(options_.seed, kHeldOutStream);
     for (int64_t attempt = 0; corpus.valid.size() < n_valid || corpus.test.size() < n_test; ++attempt) {
       check_attempts(attempt);
-      for (const sample::SamplePair& pair : grammar_.draw(random)) {
+      for (const sample::SamplePair& pair : grammar_->draw(random)) {
         const Part part = part_of(pair.key);
         if (part == Part::kValid && corpus.valid.size() < n_valid) {
           add_held_out(corpus.valid, pair);
@@ -97,7 +115,8 @@ class CorpusMaker {
   }
 
   void add_held_out(std::vector<sample::SamplePair>& part, const sample::SamplePair& pair) {
-    if (all_known(pair.english, english_words_) && all_known(pair.german, german_words_) && is_new(pair)) {
+    if (all_known(words_of(pair.english, false), english_words_) &&
+        all_known(words_of(pair.other, is_chinese(options_.pair)), other_words_) && is_new(pair)) {
       part.push_back(pair);
     }
   }
@@ -114,23 +133,18 @@ class CorpusMaker {
 
   // Remembers the pair. Both sides must be new.
   bool is_new(const sample::SamplePair& pair) {
-    if (seen_.contains(pair.english) || seen_.contains(pair.german)) {
+    if (seen_.contains(pair.english) || seen_.contains(pair.other)) {
       return false;
     }
     seen_.insert(pair.english);
-    seen_.insert(pair.german);
+    seen_.insert(pair.other);
     return true;
   }
 
-  static void add_words(std::string_view sentence, WordSet& words) {
-    for (const std::string_view word : sample::split_words(sentence)) {
-      words.emplace(word);
-    }
-  }
+  static WordSet set_of(const std::vector<std::string>& words) { return {words.begin(), words.end()}; }
 
-  static bool all_known(std::string_view sentence, const WordSet& words) {
-    return std::ranges::all_of(sample::split_words(sentence),
-                               [&](std::string_view word) { return words.contains(std::string(word)); });
+  static bool all_known(const std::vector<std::string>& words, const WordSet& known) {
+    return std::ranges::all_of(words, [&](const std::string& word) { return known.contains(word); });
   }
 
   void check_attempts(int64_t attempt) const {
@@ -141,9 +155,9 @@ class CorpusMaker {
 
   const SampleCorpusOptions& options_;
   sample::Lexicon lexicon_;
-  SentenceGrammar grammar_;
+  std::unique_ptr<sample::Grammar> grammar_;
   std::vector<sample::SamplePair> example_;
-  WordSet seen_, english_words_, german_words_;
+  WordSet seen_, english_words_, other_words_;
 };
 
 // Where the word "it" (upper or lower case) stands in the sentence.
@@ -157,7 +171,18 @@ void find_it(std::string_view english, PronounRow& row) {
   row.it_byte = found->data() - english.data();
 }
 
-std::vector<PronounRow> pronoun_rows(const std::vector<sample::SamplePair>& test) {
+// Where the clause begins that lacks the pronoun: behind the word that joins it.
+void find_clause(std::string_view chinese, PronounRow& row) {
+  for (const sample::Rendering& connective : sample::kChineseConnectives) {
+    if (const size_t at = chinese.find(connective.chinese); at != std::string_view::npos) {
+      row.it_byte = static_cast<int64_t>(at + connective.chinese.size());
+      return;
+    }
+  }
+  base::fail(base::ErrorKind::kRuntime, "sample-corpus: no joined clause in '{}'", chinese);
+}
+
+std::vector<PronounRow> pronoun_rows(const std::vector<sample::SamplePair>& test, bool from_chinese) {
   std::vector<PronounRow> rows;
   for (size_t i = 0; i < test.size(); ++i) {
     if (const auto& coreference = test[i].coreference; coreference.has_value()) {
@@ -165,34 +190,38 @@ std::vector<PronounRow> pronoun_rows(const std::vector<sample::SamplePair>& test
       row.line = int64_t(i) + 1;
       row.pronoun = coreference->pronoun;
       row.antecedent_english = coreference->antecedent_english;
-      row.antecedent_german = coreference->antecedent_german;
+      row.antecedent_other = coreference->antecedent_other;
       row.rival_english = coreference->rival_english;
-      row.rival_german = coreference->rival_german;
+      row.rival_other = coreference->rival_other;
       row.pattern = coreference->pattern;
-      find_it(test[i].english, row);
+      if (from_chinese) {
+        find_clause(test[i].other, row);
+      } else {
+        find_it(test[i].english, row);
+      }
       rows.push_back(std::move(row));
     }
   }
   return rows;
 }
 
-void write_part(const std::filesystem::path& folder, const std::string& name,
+void write_part(const SampleCorpusOptions& options, const std::string& name,
                 const std::vector<sample::SamplePair>& part) {
-  std::string english, german;
+  std::string english, other;
   for (const sample::SamplePair& pair : part) {
     english += pair.english + '\n';
-    german += pair.german + '\n';
+    other += pair.other + '\n';
   }
-  base::write_file_atomic(folder / (name + ".en"), english);
-  base::write_file_atomic(folder / (name + ".de"), german);
+  base::write_file_atomic(options.output / (name + ".en"), english);
+  base::write_file_atomic(options.output / (name + (is_chinese(options.pair) ? ".zh" : ".de")), other);
 }
 
-int64_t count_words(const std::vector<sample::SamplePair>& part, std::string sample::SamplePair::*side) {
+int64_t count_words(const std::vector<sample::SamplePair>& part, std::string sample::SamplePair::*side,
+                    bool by_character) {
   WordSet words;
   for (const sample::SamplePair& pair : part) {
-    for (std::string_view word : sample::split_words(pair.*side)) {
-      word = word.substr(0, word.find_last_not_of(".,?") + 1);
-      words.emplace(word);
+    for (const std::string& word : words_of(pair.*side, by_character)) {
+      words.insert(word.substr(0, word.find_last_not_of(".,?") + 1));
     }
   }
   return int64_t(words.size());
@@ -214,18 +243,19 @@ SampleCorpus make_sample_corpus(const SampleCorpusOptions& options) {
 
 SampleCorpusSummary write_sample_corpus(const SampleCorpusOptions& options) {
   const SampleCorpus corpus = make_sample_corpus(options);
-  const std::vector<PronounRow> rows = pronoun_rows(corpus.test);
+  const std::vector<PronounRow> rows = pronoun_rows(corpus.test, options.pair.starts_with("zh"));
   make_folder(options.output);
-  write_part(options.output, "train", corpus.train);
-  write_part(options.output, "valid", corpus.valid);
-  write_part(options.output, "test", corpus.test);
-  base::write_file_atomic(options.output / kPronounFileName, format_pronoun_rows(rows));
+  write_part(options, "train", corpus.train);
+  write_part(options, "valid", corpus.valid);
+  write_part(options, "test", corpus.test);
+  base::write_file_atomic(options.output / kPronounFileName,
+                          format_pronoun_rows(rows, is_chinese(options.pair) ? "zh" : "de"));
   return {int64_t(corpus.train.size()),
           int64_t(corpus.valid.size()),
           int64_t(corpus.test.size()),
           int64_t(rows.size()),
-          count_words(corpus.train, &sample::SamplePair::english),
-          count_words(corpus.train, &sample::SamplePair::german)};
+          count_words(corpus.train, &sample::SamplePair::english, false),
+          count_words(corpus.train, &sample::SamplePair::other, is_chinese(options.pair))};
 }
 
 }  // namespace dragoman::data

@@ -20,6 +20,7 @@ namespace {
 
 constexpr size_t kMaxLineBytesToLearn = 16384;
 constexpr std::string_view kUnknownMark = "\xE2\x96\x85";  // U+2585
+constexpr std::string_view kSpaceMark = "\xE2\x96\x81";    // U+2581
 constexpr uint64_t kLineStream = 0x6C696E6573;             // its own random stream: "lines"
 
 void check_options(const VocabularyOptions& options) {
@@ -135,8 +136,24 @@ class LineFeed : public sentencepiece::SentenceIterator {
   std::exception_ptr error_;
 };
 
+// "didn't,couldn't" as pieces with the mark of a space before them.
+std::string pieces_of(const std::string& whole_words) {
+  std::string pieces;
+  size_t begin = 0;
+  while (begin < whole_words.size()) {
+    const size_t end = std::min(whole_words.find(',', begin), whole_words.size());
+    const std::string word = whole_words.substr(begin, end - begin);
+    base::check_usage(!word.empty() && word.find(' ') == std::string::npos && base::is_valid_utf8(word),
+                      "vocabulary: whole words are \"{}\"; write words without spaces, with one comma between two",
+                      whole_words);
+    pieces += (pieces.empty() ? "" : ",") + std::string(kSpaceMark) + word;
+    begin = end + 1;
+  }
+  return pieces;
+}
+
 std::unordered_map<std::string, std::string> trainer_arguments(const VocabularyOptions& options) {
-  return {
+  std::unordered_map<std::string, std::string> arguments = {
       {"model_type", options.type == VocabularyOptions::Type::kBpe ? "bpe" : "unigram"},
       {"vocab_size", std::to_string(options.size)},
       {"character_coverage", fmt::format("{}", options.character_coverage)},
@@ -151,6 +168,10 @@ std::unordered_map<std::string, std::string> trainer_arguments(const VocabularyO
       {"num_threads", "2"},           // the sums of the EM steps depend on it, so it is the same on every machine
       {"minloglevel", "10"},
   };
+  if (!options.whole_words.empty()) {
+    arguments["user_defined_symbols"] = pieces_of(options.whole_words);
+  }
+  return arguments;
 }
 
 // "Internal: file(12) [condition] What happened" -> "What happened", or the condition when nothing follows it.

@@ -20,6 +20,7 @@ struct VocabularyOptions {
   std::string normalization = "nmt_nfkc";
   uint64_t max_lines = 2'000'000;  ///< chosen evenly over all files by `seed`
   bool byte_fallback = false;      ///< 256 more pieces instead of unk
+  std::string whole_words;         ///< with commas between them
   uint64_t seed = 1;
 
   /// Calls visit(base::Field) for each field but `seed`.
@@ -45,6 +46,10 @@ void VocabularyOptions::fields(Visit&& visit) {
               "identity"));
   visit(Field("vocabulary_lines", &O::max_lines, "Lines the pieces are learned from at most, drawn evenly; 0 = all")
             .under("--vocab-lines"));
+  visit(Field("whole_words", &O::whole_words,
+              "Words that are one piece behind a space, with commas between them; for words with an apostrophe or "
+              "hyphen, which are cut there otherwise")
+            .under("--vocab-words"));
   visit(Field("byte_fallback", &O::byte_fallback, "Unknown characters become bytes (true or false)"));
 }
 

@@ -1,34 +1,16 @@
-#include "data/sample/grammar.h"
+#include "data/sample/german_grammar.h"
 
 #include <algorithm>
 #include <array>
 
 #include "base/error.h"
 #include "data/sample/clause.h"
+#include "data/sample/draw.h"
 #include "data/sample/patterns.h"
 
 namespace dragoman::data::sample {
 
 namespace {
-
-// Chance that a draw is a pair of sentences with an antecedent: 2 * 0.43 / (2 * 0.43 + 0.57) = 60 % of the sentences.
-constexpr double kCoreferenceChance = 0.43;
-constexpr double kAttributeChance = 0.2;
-
-template <typename Range>
-decltype(auto) pick(const Range& range, base::Random& random) {
-  return range[random.below(range.size())];
-}
-
-bool chance(double probability, base::Random& random) {
-  return random.uniform() < probability;
-}
-
-void replace_slot(std::string& text, std::string_view slot, std::string_view value) {
-  if (const size_t at = text.find(slot); at != std::string::npos) {
-    text.replace(at, slot.size(), value);
-  }
-}
 
 Frame draw_frame(const Connective& connective, base::Random& random) {
   if (connective.verb != VerbPosition::kFinal) {
@@ -42,12 +24,6 @@ Frame draw_frame(const Connective& connective, base::Random& random) {
   return pick(std::array{Frame::kTrailing, Frame::kAdverbFirst, Frame::kAdverbInside, Frame::kLeading,
                          Frame::kLeadingAdverbInside},
               random);
-}
-
-const Connective& connective_named(std::string_view english) {
-  const auto found = std::ranges::find(kConnectives, english, &Connective::english);
-  base::check_argument(found != kConnectives.end(), "sample corpus: unknown connective '{}'", english);
-  return *found;
 }
 
 const Connective& draw_connective(const CoreferencePattern& pattern, base::Random& random) {
@@ -94,15 +70,6 @@ struct Draw {
   const Noun& antecedent(bool about_a) const { return about_a ? *a.noun : *b.noun; }
   std::string key() const { return std::string(pattern.name) + '|' + a.noun->english + '|' + b.noun->english; }
 };
-
-NounPhrase draw_phrase(const Lexicon& lexicon, std::string_view noun_class, base::Random& random) {
-  NounPhrase phrase;
-  phrase.noun = pick(lexicon.nouns(noun_class), random);
-  if (chance(kAttributeChance, random)) {
-    phrase.attribute = pick(lexicon.attributes(noun_class), random);
-  }
-  return phrase;
-}
 
 // Both nouns differ in gender, so that the pronoun tells which one is meant.
 Draw draw_nouns(const Lexicon& lexicon, const CoreferencePattern& pattern, base::Random& random) {
@@ -288,21 +255,21 @@ SamplePair draw_wish(const Lexicon& lexicon, base::Random& random) {
 
 }  // namespace
 
-SamplePair SentenceGrammar::draw_plain(base::Random& random) const {
+SamplePair GermanGrammar::draw_plain(base::Random& random) const {
   using Drawer = SamplePair (*)(const Lexicon&, base::Random&);
   constexpr std::array<Drawer, 8> kDrawers = {draw_main_only, draw_main_only, draw_main_only, draw_copula,
                                               draw_existence, draw_witness,   draw_count,     draw_wish};
   return pick(kDrawers, random)(lexicon_, random);
 }
 
-std::vector<SamplePair> SentenceGrammar::draw(base::Random& random) const {
+std::vector<SamplePair> GermanGrammar::draw(base::Random& random) const {
   if (chance(kCoreferenceChance, random)) {
     return draw_coreference(lexicon_, random);
   }
   return {draw_plain(random)};
 }
 
-std::vector<SamplePair> SentenceGrammar::well_known_example() const {
+std::vector<SamplePair> GermanGrammar::well_known_example() const {
   const Draw drawn{
       kCoreferencePatterns.front(), {lexicon_.nouns("animal").front()}, {lexicon_.nouns("road").front()}, {}};
   const Connective& because = connective_named("because");

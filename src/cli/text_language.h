@@ -1,0 +1,29 @@
+#pragma once
+
+#include <CLI/CLI.hpp>
+#include <filesystem>
+#include <span>
+#include <string>
+#include <vector>
+
+#include "evaluation/evaluate.h"
+#include "training/train_options.h"
+
+namespace dragoman::cli {
+
+/// The options that a text of Chinese, Japanese or another language without spaces between words needs are chosen by
+/// the language, which the name of the file says (.zh), or else the text. Options that the command line gives stay.
+/// Each function returns what to tell the user, or nothing if nothing was chosen.
+
+/// Chooses the tokenizer of BLEU: "test.zh is Chinese: BLEU with --tokenize zh".
+std::string choose_tokenizer(const CLI::App& command, const std::filesystem::path& file,
+                             std::span<const std::string> lines, evaluation::Tokenizer& tokenize);
+
+/// Chooses the options of all metrics that read words.
+std::string choose_metric_options(const CLI::App& command, const evaluation::Text& reference,
+                                  evaluation::EvaluateOptions& options);
+
+/// Chooses tokenizer and normalisation by the language of the target text.
+std::string choose_training_options(const CLI::App& command, training::TrainOptions& options);
+
+}  // namespace dragoman::cli
