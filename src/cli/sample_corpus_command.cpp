@@ -37,14 +37,15 @@ void add_sample_corpus_command(CLI::App& app, Run& run) {
   data::SampleCorpusOptions& options = arguments->options;
   CLI::App* command = add_command(
       app, "sample-corpus",
-      "Write a parallel text made by a grammar, in which the pronoun for \"it\" shows what the model understood");
+      "Write a parallel text made by a grammar, in which the pronoun for \"it\" shows what the model understood",
+      "dragoman sample-corpus --output corpus\ndragoman sample-corpus --output corpus --check translation-of-test.de");
   command->add_option("--pair", options.pair, "Languages")->check(CLI::IsMember({data::kSampleCorpusPair}));
   command->add_option("--size", options.size,
                       fmt::format("Sentence pairs of all parts together ({} to {})", data::kSampleCorpusMinSize,
                                   data::kSampleCorpusMaxSize));
   command->add_option("--seed", options.seed, "Another seed, other sentences");
   command
-      ->add_option("--output", options.output,
+      ->add_option("-o,--output", options.output,
                    "Folder for train, valid and test (.en, .de) and test.pronouns.tsv; made if missing")
       ->type_name("DIR")
       ->required();

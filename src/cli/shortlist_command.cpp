@@ -18,7 +18,7 @@
 namespace dragoman::cli {
 namespace {
 
-constexpr size_t kChunkLines = 4096;  // translated together
+constexpr size_t kLinesTogether = 4096;  // translated together
 
 struct ShortlistArguments {
   std::string model;
@@ -39,7 +39,7 @@ decoding::LearnedShortlist learn_from_files(const ShortlistArguments& arguments)
   encoding.threads = arguments.options.alignment.workers;
   const data::EncodedCorpus corpus(data::ParallelCorpus({arguments.source}, {arguments.target}), vocabularies.source,
                                    vocabularies.target, encoding);
-  say(corpus.statistics().report() + "\n");
+  say_status(corpus.statistics().report() + "\n");
   const data::NumberedPairs pairs{corpus.size(), [&](uint64_t index) { return corpus.pair(index, 0); }};
   return decoding::learn_shortlist(pairs, vocabularies, arguments.options);
 }
@@ -62,10 +62,10 @@ decoding::LearnedShortlist learn_from_model(const ShortlistArguments& arguments)
   const decoding::Translator translator = decoding::load_translator(arguments.model);
   const std::vector<std::string> lines = read_lines(arguments.source);
   std::vector<data::SentencePair> pairs;
-  for (size_t begin = 0; begin < lines.size(); begin += kChunkLines) {
-    const size_t count = std::min(kChunkLines, lines.size() - begin);
+  for (size_t begin = 0; begin < lines.size(); begin += kLinesTogether) {
+    const size_t count = std::min(kLinesTogether, lines.size() - begin);
     add_pairs(translator, std::span(lines).subspan(begin, count), begin, pairs);
-    say(fmt::format("translated {} of {} lines\n", begin + count, lines.size()));
+    say_status(fmt::format("translated {} of {} lines\n", begin + count, lines.size()));
   }
   return decoding::learn_shortlist({pairs.size(), [&](uint64_t index) { return pairs[index]; }},
                                    {translator.source_vocabulary(), translator.target_vocabulary()}, arguments.options);
@@ -87,7 +87,8 @@ int learn(const ShortlistArguments& arguments) {
 
 void add_options(CLI::App& command, ShortlistArguments& arguments) {
   decoding::ShortlistOptions& options = arguments.options;
-  command.add_option("--model", arguments.model, "Model folder; the list is stored in it")
+  begin_group(command, base::kMostUsed);
+  command.add_option("-m,--model", arguments.model, "Model folder; the list is stored in it")
       ->type_name("DIR")
       ->required();
   command.add_option("--source", arguments.source, "Text of the source language, one sentence a line")
@@ -101,6 +102,7 @@ void add_options(CLI::App& command, ShortlistArguments& arguments) {
   add_field(command, base::field_of(&decoding::ShortlistOptions::best), options.best);
   add_field(command, base::field_of(&data::LexicalOptions::iterations), options.alignment.iterations);
   add_field(command, base::field_of(&data::LexicalOptions::diagonal), options.alignment.diagonal);
+  begin_group(command, decoding::ExecutionOptions::kTitle);
   command.add_option("--workers", arguments.workers, "Threads, 0 to 1024; 0 = one a core; never changes the result");
 }
 
@@ -110,7 +112,9 @@ void add_shortlist_command(CLI::App& app, Run& run) {
   auto arguments = std::make_shared<ShortlistArguments>();
   CLI::App* command = add_command(app, "shortlist",
                                   "Learn which target pieces a source piece can become and store the list in the model "
-                                  "folder, for translate --shortlist and serve --shortlist");
+                                  "folder, for translate --shortlist and serve --shortlist",
+                                  "dragoman shortlist --model my-model --source train.en --target train.de\n"
+                                  "dragoman translate --model my-model --shortlist --input new.en");
   add_options(*command, *arguments);
   command->callback([arguments, &run] {
     base::check_range("workers", arguments->workers, 0, 1024);

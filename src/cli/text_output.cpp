@@ -10,6 +10,12 @@ namespace dragoman::cli {
 
 namespace fs = std::filesystem;
 
+namespace {
+
+bool status_is_silent = false;  // of the whole process, as its standard error is
+
+}  // namespace
+
 TextOutput::TextOutput(fs::path path) : name_(path.string()) {
   std::error_code unknown;
   if (path.empty() || path == "-") {
@@ -45,6 +51,20 @@ void TextOutput::finish() {
 
 void say(const std::string& text) {
   std::fputs(text.c_str(), stderr);
+}
+
+void be_quiet() {
+  status_is_silent = true;
+}
+
+bool is_quiet() {
+  return status_is_silent;
+}
+
+void say_status(const std::string& text) {
+  if (!is_quiet()) {
+    say(text);
+  }
 }
 
 void say_note(const std::string& note) {

@@ -41,6 +41,13 @@ constexpr int kReaderGoneStatus = 128 + 13;
 /// Prints to standard error. A message that cannot be written is no reason to fail (fmt::print would throw).
 void say(const std::string& text);
 
+/// Makes `say_status` silent from here on, which is what --quiet asks for.
+void be_quiet();
+bool is_quiet();
+
+/// Prints progress or statistics to standard error, unless `is_quiet`.
+void say_status(const std::string& text);
+
 /// Says `note` in the name of the program, unless it is empty.
 void say_note(const std::string& note);
 

@@ -145,7 +145,7 @@ void TrainOptions::check() const {
 std::string recipe_json(const TrainOptions& options) {
   const auto decides = [](const auto& field) { return field.decides == base::Decides::kOutcome; };
   nlohmann::json tree = base::json_of_fields(options, decides);
-  tree["model"] = nlohmann::json::parse(options.model.to_json());
+  tree["model"] = base::with_decimals(nlohmann::json::parse(options.model.to_json()));
   if (options.task != TrainOptions().task) {
     tree["task"] = options.task;
   }
