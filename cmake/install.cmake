@@ -1,5 +1,5 @@
-# cmake --install: the program, the static libraries, their headers under include/dragoman/<folder>/, a CMake package and a
-# file for pkg-config. `find_package(dragoman)` gives dragoman::dragoman (everything) and dragoman::<folder>. The headers
+# cmake --install: the program with its manual and what shells complete by, the static libraries, their headers under
+# include/dragoman/<folder>/, a CMake package and a file for pkg-config. `find_package(dragoman)` gives dragoman::dragoman (everything) and dragoman::<folder>. The headers
 # include each other as "dragoman/<folder>/...", as users do.
 include(GNUInstallDirs)
 include(CMakePackageConfigHelpers)
@@ -12,6 +12,18 @@ install(DIRECTORY ${dragoman_headers} DESTINATION ${CMAKE_INSTALL_INCLUDEDIR})
 
 set(dragoman_package_dir ${CMAKE_INSTALL_LIBDIR}/cmake/dragoman)
 install(TARGETS dragoman)
+set(dragoman_pages ${PROJECT_BINARY_DIR}/pages)
+install(CODE "
+  file(MAKE_DIRECTORY \"${dragoman_pages}\")
+  execute_process(COMMAND \"$<TARGET_FILE:dragoman>\" man --output \"${dragoman_pages}/man1\" COMMAND_ERROR_IS_FATAL ANY)
+  foreach(shell bash zsh fish)
+    execute_process(COMMAND \"$<TARGET_FILE:dragoman>\" completion \${shell}
+      OUTPUT_FILE \"${dragoman_pages}/\${shell}\" COMMAND_ERROR_IS_FATAL ANY)
+  endforeach()")
+install(DIRECTORY ${dragoman_pages}/man1 DESTINATION ${CMAKE_INSTALL_MANDIR})
+install(FILES ${dragoman_pages}/bash DESTINATION ${CMAKE_INSTALL_DATADIR}/bash-completion/completions RENAME dragoman)
+install(FILES ${dragoman_pages}/zsh DESTINATION ${CMAKE_INSTALL_DATADIR}/zsh/site-functions RENAME _dragoman)
+install(FILES ${dragoman_pages}/fish DESTINATION ${CMAKE_INSTALL_DATADIR}/fish/vendor_completions.d RENAME dragoman.fish)
 install(TARGETS ${dragoman_targets} EXPORT dragoman_targets INCLUDES DESTINATION ${CMAKE_INSTALL_INCLUDEDIR})
 install(EXPORT dragoman_targets NAMESPACE dragoman:: FILE dragoman-targets.cmake DESTINATION ${dragoman_package_dir})
 configure_package_config_file(${CMAKE_CURRENT_LIST_DIR}/dragoman-config.cmake.in

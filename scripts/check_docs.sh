@@ -31,7 +31,7 @@ if [ ! -x "$program" ]; then
   echo "check_docs.sh: $program is not there; build it, or name the program as first argument" >&2
   exit 2
 fi
-known_commands=" $("$program" --help | sed -n '/^Subcommands:/,$s/^  \([a-z][a-z-]*\) .*/\1/p' | tr '\n' ' ')"
+known_commands=" $("$program" --help | sed -n 's/^  \([a-z][a-z-]*\)   *[^ ].*/\1/p' | tr '\n' ' ')"
 declare -A help anchors
 
 complain() {  # PLACE TEXT

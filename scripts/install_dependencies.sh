@@ -12,8 +12,9 @@ export LC_ALL=C.UTF-8  # text is UTF-8, numbers have a point, order is that of b
 
 packages="cmake ninja-build g++ pkg-config git ccache
 libhwy-dev libsentencepiece-dev libcli11-dev libyaml-cpp-dev nlohmann-json3-dev libfmt-dev
-libssl-dev libicu-dev libexpat1-dev zlib1g-dev liblzma-dev libzstd-dev libboost-dev libboost-context-dev libcld2-dev libedit-dev libopenmpi-dev openmpi-bin
-iproute2 libgtest-dev libgmock-dev
+libssl-dev libicu-dev libexpat1-dev zlib1g-dev liblzma-dev libzstd-dev libboost-dev libboost-context-dev libcld2-dev
+libedit-dev libopenmpi-dev openmpi-bin
+iproute2 libgtest-dev libgmock-dev zsh fish groff-base man-db
 locales"
 
 list_only=no

@@ -6,15 +6,18 @@
 #include <vector>
 
 #include "base/fields.h"
+#include "base/json.h"
 #include "base/json_fields.h"
 
 namespace dragoman::base {
 
-/// Returns: a value as JSON. Enumerations are their names.
+/// Returns: a value as JSON. Enumerations are their names, a float is its shortest decimal.
 template <typename Value>
 nlohmann::json json_of(const Value& value) {
   if constexpr (Chosen<Value>) {
     return name_of(value);
+  } else if constexpr (std::is_same_v<Value, float>) {
+    return decimal(value);
   } else {
     return value;
   }

@@ -25,6 +25,9 @@ struct Range {
   std::string text() const;
 };
 
+/// The title of the options that are used most. --help shows them first.
+inline constexpr const char* kMostUsed = "Most used";
+
 /// How a field stands on the command line.
 enum class Flag {
   kValue,   ///< --beam-size 4, --early-stop false
@@ -56,6 +59,7 @@ struct Field {
   AcrossProcesses across = AcrossProcesses::kSame;
   Flag flag = Flag::kValue;
   const char* flag_name = "";  ///< "--vocab-size" where it is not the name: "--beam-size"
+  const char* group = "";      ///< in --help, where it is not the title of the table
 
   constexpr Field(const char* name_in, Value Struct::*member_in, const char* help_in, Range range_in = {},
                   const char* unit_in = "")
@@ -68,7 +72,10 @@ struct Field {
   constexpr Field as_switch() const { return with(&Field::flag, Flag::kSwitch); }
   constexpr Field without_flag() const { return with(&Field::flag, Flag::kNone); }
   constexpr Field under(const char* other_flag) const { return with(&Field::flag_name, other_flag); }
+  constexpr Field in(const char* title) const { return with(&Field::group, title); }
 
+  /// Returns: the title above the field in --help, its own or the `kTitle` of its struct.
+  constexpr const char* title() const { return *group != '\0' ? group : Struct::kTitle; }
   std::string flag_spelling() const;
   /// Returns: help, unit and range: "Hypotheses kept a sentence (1 to 128)".
   std::string description() const;
@@ -82,7 +89,8 @@ struct Field {
   }
 };
 
-/// An options struct whose static `fields(visit)` calls `visit(Field)` for one field after the other.
+/// An options struct whose static `fields(visit)` calls `visit(Field)` for one field after the other. The title of the
+/// table in --help is its static `kTitle`.
 template <typename Struct>
 concept HasFields = requires {
   Struct::fields([](const auto&) {});

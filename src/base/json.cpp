@@ -1,7 +1,10 @@
 #include "base/json.h"
 
+#include <charconv>
+#include <cmath>
 #include <nlohmann/json.hpp>
 #include <set>
+#include <utility>
 #include <vector>
 
 #include "base/error.h"
@@ -89,6 +92,27 @@ json parse_json(std::string_view text, std::string_view name, const JsonLimits& 
   } catch (const json::exception& error) {
     fail(ErrorKind::kBadData, "{}: {}; correct the file", name, short_message(error));
   }
+}
+
+double decimal(float value) {
+  const std::string text = fmt::format("{}", value);
+  double number = value;
+  std::from_chars(text.data(), text.data() + text.size(), number);
+  return static_cast<float>(number) == value ? number : static_cast<double>(value);
+}
+
+json with_decimals(json value) {
+  if (value.is_structured()) {
+    for (json& part : value) {
+      part = with_decimals(std::move(part));
+    }
+  } else if (value.is_number_float()) {
+    const auto narrow = static_cast<float>(value.get<double>());
+    if (std::isfinite(narrow) && static_cast<double>(narrow) == value.get<double>()) {
+      return decimal(narrow);
+    }
+  }
+  return value;
 }
 
 std::string dump_json(const json& value, int indent) {

@@ -20,6 +20,14 @@ struct JsonLimits {
 /// Throws: Error(kBadData), "config.json: byte 17: JSON nests deeper than 32; dragoman never writes such files".
 nlohmann::json parse_json(std::string_view text, std::string_view name, const JsonLimits& limits = {});
 
+/// Returns the number whose shortest decimal text reads back as `value`: 0.3 for 0.3F, and not the 0.30000001192092896
+/// that 0.3F is exactly. `static_cast<float>` of the result is `value`.
+double decimal(float value);
+
+/// Returns `value` with `decimal(x)` in place of each number that is a float x exactly. Files written before floats
+/// were stored as decimals then read like new ones.
+nlohmann::json with_decimals(nlohmann::json value);
+
 /// Returns `value` as JSON text. Invalid UTF-8 becomes U+FFFD, so the function never throws. indent < 0 writes one
 /// line.
 std::string dump_json(const nlohmann::json& value, int indent = -1);

@@ -46,8 +46,8 @@ std::string JsonFields::name_of(const std::string& key) const {
 
 void JsonFields::check_known(const std::vector<std::string>& known) const {
   for (const auto& [key, unused] : object_.items()) {
-    check(std::ranges::find(known, key) != known.end(), kind_, "{}: unknown key \"{}\"; did you mean \"{}\"?", owner_,
-          name_of(key), nearest_name(key, known));
+    check(std::ranges::find(known, key) != known.end(), kind_, "{}: unknown key \"{}\"{}", owner_, name_of(key),
+          did_you_mean(key, known));
   }
 }
 

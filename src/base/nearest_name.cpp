@@ -1,26 +1,68 @@
 #include "base/nearest_name.h"
 
 #include <algorithm>
-#include <numeric>
 #include <utility>
 
-namespace dragoman::base {
+#include "base/ascii.h"
 
-std::string nearest_name(std::string_view name, const std::vector<std::string>& known) {
-  const auto distance = [&](const std::string& other) {
-    std::vector<size_t> row(other.size() + 1);
-    std::iota(row.begin(), row.end(), size_t{0});
-    for (size_t i = 0; i < name.size(); ++i) {
-      size_t diagonal = std::exchange(row[0], i + 1);
-      for (size_t j = 0; j < other.size(); ++j) {
-        const size_t replaced = diagonal + (name[i] == other[j] ? 0 : 1);
-        diagonal = row[j + 1];
-        row[j + 1] = std::min({replaced, row[j] + 1, diagonal + 1});
+namespace dragoman::base {
+namespace {
+
+constexpr size_t kLettersAMistake = 3;  // a name of so many letters may have one wrong
+constexpr size_t kShortestBeginning = 2;
+
+// Without dashes in front, in lower case.
+std::string letters_of(std::string_view name) {
+  name.remove_prefix(std::min(name.find_first_not_of('-'), name.size()));
+  return ascii_lower_case(name);
+}
+
+// The edit distance in which a swap of two neighbours counts once (optimal string alignment).
+size_t distance(std::string_view a, std::string_view b) {
+  std::vector<std::vector<size_t>> table(a.size() + 1, std::vector<size_t>(b.size() + 1));
+  for (size_t i = 0; i <= a.size(); ++i) {
+    for (size_t j = 0; j <= b.size(); ++j) {
+      if (i == 0 || j == 0) {
+        table[i][j] = i + j;
+        continue;
+      }
+      const size_t replaced = table[i - 1][j - 1] + (a[i - 1] == b[j - 1] ? 0 : 1);
+      table[i][j] = std::min({replaced, table[i - 1][j] + 1, table[i][j - 1] + 1});
+      if (i > 1 && j > 1 && a[i - 1] == b[j - 2] && a[i - 2] == b[j - 1]) {
+        table[i][j] = std::min(table[i][j], table[i - 2][j - 2] + 1);
       }
     }
-    return row.back();
-  };
-  return known.empty() ? "" : *std::ranges::min_element(known, {}, distance);
+  }
+  return table.back().back();
+}
+
+}  // namespace
+
+std::string near_name(std::string_view name, const std::vector<std::string>& known) {
+  const std::string written = letters_of(name);
+  const std::string* nearest = nullptr;
+  size_t smallest = 0;
+  for (const std::string& entry : known) {
+    const std::string letters = letters_of(entry);
+    const size_t longer = std::max(written.size(), letters.size());
+    const size_t shorter = std::min(written.size(), letters.size());
+    const bool begins = written.size() >= kShortestBeginning && letters.starts_with(written);
+    const size_t most = longer / kLettersAMistake;
+    if (!begins && longer - shorter > most) {
+      continue;  // also spares the table of a name of megabytes
+    }
+    const size_t edits = distance(written, letters);
+    if ((begins || edits <= most) && (nearest == nullptr || edits < smallest)) {
+      nearest = &entry;
+      smallest = edits;
+    }
+  }
+  return nearest == nullptr ? "" : *nearest;
+}
+
+std::string did_you_mean(std::string_view name, const std::vector<std::string>& known, std::string_view quote) {
+  const std::string near = near_name(name, known);
+  return near.empty() ? "" : std::string("; did you mean ").append(quote).append(near).append(quote).append("?");
 }
 
 }  // namespace dragoman::base

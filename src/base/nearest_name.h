@@ -6,8 +6,14 @@
 
 namespace dragoman::base {
 
-/// Returns the entry of `known` with the smallest edit distance (Levenshtein) to `name`, for "did you mean ...?".
-/// The first of several such entries counts. Empty if `known` is empty.
-std::string nearest_name(std::string_view name, const std::vector<std::string>& known);
+/// Returns the entry of `known` that someone who wrote `name` may have meant. Empty if no entry is near enough. Near
+/// are entries that differ in at most a third of their letters (missing, added, replaced, or two letters swapped), and
+/// entries that begin with `name`. The nearest entry counts, and the first of equally near ones. Dashes in front, and
+/// the case of letters, make no difference.
+std::string near_name(std::string_view name, const std::vector<std::string>& known);
+
+/// Returns the end of an error about an unknown name: `; did you mean "d_model"?`. Empty if no known name is near.
+/// @param quote  in front of the name and behind it
+std::string did_you_mean(std::string_view name, const std::vector<std::string>& known, std::string_view quote = "\"");
 
 }  // namespace dragoman::base

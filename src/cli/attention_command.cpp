@@ -46,10 +46,14 @@ int draw(const AttentionArguments& arguments) {
 
 void add_attention_command(CLI::App& app, Run& run) {
   auto arguments = std::make_shared<AttentionArguments>();
-  CLI::App* command = add_command(app, "attention", "Translate one sentence and draw every layer's attention weights");
-  command->add_option("--model", arguments->model, "Model folder")->type_name("DIR")->required();
+  CLI::App* command =
+      add_command(app, "attention", "Translate one sentence and draw every layer's attention weights",
+                  "dragoman attention --model my-model --output attention.html \\\n"
+                  "    --text \"The animal didn't cross the street because it was too tired.\" --from it");
+  begin_group(*command, base::kMostUsed);
+  command->add_option("-m,--model", arguments->model, "Model folder")->type_name("DIR")->required();
   command->add_option("--text", arguments->text, "Sentence to translate")->required();
-  command->add_option("--output", arguments->output, "HTML page to write")->type_name("FILE")->required();
+  command->add_option("-o,--output", arguments->output, "HTML page to write")->type_name("FILE")->required();
   command->add_option("--from", arguments->from_word, "Source word; the page opens with where it looks")
       ->type_name("WORD");
   arguments->flags = std::make_unique<SearchFlags>(*command);

@@ -42,13 +42,15 @@ int average(const AverageArguments& arguments) {
 }  // namespace
 
 void add_average_command(CLI::App& app, Run& run) {
-  CLI::App* command = add_command(app, "average", "Write a model whose weights are the mean of several checkpoints");
+  CLI::App* command = add_command(app, "average", "Write a model whose weights are the mean of several checkpoints",
+                                  "dragoman average --input my-model --best 5 --output averaged");
   auto arguments = std::make_shared<AverageArguments>();
   command
-      ->add_option("--input", arguments->inputs, "Checkpoint or model folders; with --last or --best, one model folder")
+      ->add_option("-i,--input", arguments->inputs,
+                   "Checkpoint or model folders; with --last or --best, one model folder")
       ->type_name("DIR")
       ->required();
-  command->add_option("--output", arguments->output, "Model folder to write")->type_name("DIR")->required();
+  command->add_option("-o,--output", arguments->output, "Model folder to write")->type_name("DIR")->required();
   command->add_option("--last", arguments->last,
                       "Average the last so many checkpoints of the model folder, up to 1000; 0 = off");
   command->add_option("--best", arguments->best,

@@ -14,6 +14,7 @@
 #include "cli/command.h"
 #include "cli/device_flag.h"
 #include "cli/field_flags.h"
+#include "cli/version.h"
 #include "distributed/join_processes.h"
 #include "kernels/product_kernel.h"
 
@@ -42,16 +43,6 @@ struct BenchmarkOptions {
   benchmark::ThroughputOptions training;
   benchmark::TranslationSpeedOptions translation;
 };
-
-const char* build_type() {
-#if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
-  return "sanitized";
-#elif defined(NDEBUG) && defined(__OPTIMIZE__)
-  return "release";
-#else
-  return "debug";
-#endif
-}
 
 void check_release_build() {
   base::check_usage(std::string_view(build_type()) == "release",
@@ -101,7 +92,7 @@ benchmark::TranslationSpeedOptions translation_of(const BenchmarkOptions& option
 }
 
 nlohmann::json machine_json(int workers, kernels::Precision precision) {
-  return {{"dragoman", DRAGOMAN_VERSION},
+  return {{"dragoman", version_number()},
           {"processor", base::cpu_model_name()},
           {"cores", base::cpu_count()},
           {"isa", base::isa_name(base::active_isa())},
@@ -115,7 +106,7 @@ nlohmann::json machine_json(int workers, kernels::Precision precision) {
 void print_machine(int workers, kernels::Precision precision) {
   fmt::print("machine      {}, {} cores, instruction set {} (machine: {})\n", base::cpu_model_name(), base::cpu_count(),
              base::isa_name(base::active_isa()), base::isa_name(base::machine_isa()));
-  fmt::print("program      dragoman {}, compiler {}, {} build, {} workers, {} products\n", DRAGOMAN_VERSION,
+  fmt::print("program      dragoman {}, compiler {}, {} build, {} workers, {} products\n", version_number(),
              __VERSION__, build_type(), workers, kernels::name_of(precision));
 }
 
@@ -299,6 +290,7 @@ int run_benchmark(const BenchmarkOptions& options) {
 }
 
 void add_shape_flags(CLI::App& command, BenchmarkOptions& options) {
+  begin_group(command, models::TransformerConfig::kTitle);
   command.add_option("--shape", options.shape, "base, d256 or tiny; the next six change single sizes of it");
   command.add_option("--vocab-size", options.vocab_size, "0 = as the shape");
   command.add_option("--d-model", options.d_model, "0 = as the shape");
@@ -313,14 +305,18 @@ void add_shape_flags(CLI::App& command, BenchmarkOptions& options) {
 void add_benchmark_command(CLI::App& app, Run& run) {
   auto options = std::make_shared<BenchmarkOptions>();
   options->training.adam.clip_norm = 1.0;
-  CLI::App* command =
-      add_command(app, "benchmark", "Measure the speed of training, of translating, or of matrix products");
+  CLI::App* command = add_command(
+      app, "benchmark", "Measure the speed of training, of translating, or of matrix products",
+      "dragoman benchmark --train --shape base\ndragoman benchmark --translate --shape base --precision int8");
+  begin_group(*command, base::kMostUsed);
   command->add_flag("--train", options->train, "train on random sentences: target tokens a second");
   command->add_flag("--translate", options->translate,
                     "translate random sentences with random weights: target tokens a second, and what a step costs as "
                     "the output grows");
   command->add_flag("--gemm", options->gemm, "time the matrix products of the model's training alone");
+  command->add_flag("--json", options->json, "print one JSON object");
   add_shape_flags(*command, *options);
+  begin_group(*command, "What is measured");
   benchmark::ThroughputOptions& training = options->training;
   command->add_option(
       "--sentences", options->sentences,
@@ -338,7 +334,6 @@ void add_benchmark_command(CLI::App& app, Run& run) {
   command->add_option("--beam-size", options->translation.search.beam_size, "of --translate; 1 = greedy");
   command->add_option("--batch-tokens", options->translation.search.execution.batch_tokens,
                       "of --translate: source tokens in work at a time in one worker");
-  command->add_flag("--json", options->json, "print one JSON object");
   command->callback([&run, options] { run = [options] { return run_benchmark(*options); }; });
 }
 

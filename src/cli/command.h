@@ -27,9 +27,17 @@ void add_serve_command(CLI::App& app, Run& run);
 void add_shortlist_command(CLI::App& app, Run& run);
 void add_info_command(CLI::App& app, Run& run);
 void add_benchmark_command(CLI::App& app, Run& run);
+void add_help_command(CLI::App& app, Run& run);
+void add_completion_command(CLI::App& app, Run& run);
+void add_man_command(CLI::App& app, Run& run);
 
 /// A sub-command that also reads its options from --config FILE.yaml, under the same names; an unknown key is an
-/// error that suggests the nearest known one. Flags given on the command line win.
-CLI::App* add_command(CLI::App& app, const char* name, const char* description);
+/// error that suggests a near one. Flags given on the command line win. The sub-command also has --quiet.
+/// @param example  one command line, or several lines of them, for --help and the manual
+CLI::App* add_command(CLI::App& app, const char* name, const char* description, const char* example);
+
+/// Puts the options that are added from here on under a title of --help. Those of fields stand under the title that the
+/// table of their fields says.
+void begin_group(CLI::App& command, const char* title);
 
 }  // namespace dragoman::cli

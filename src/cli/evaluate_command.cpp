@@ -53,6 +53,7 @@ void add_metric_options(CLI::App& command, EvaluateArguments& arguments) {
   command
       .add_option("--metrics", arguments.metrics, "What to compute, separated by commas; of bleu, chrf, chrf++, ter")
       ->delimiter(',');
+  begin_group(command, "How text is compared");
   command.add_flag("--lowercase", options.lowercase, "Ignore the difference of upper and lower case");
   add_choice(command, "--tokenize", options.tokenize,
              "How BLEU cuts words; none = at spaces, for tokenised text. Not given: zh for Chinese, char for Japanese "
@@ -70,6 +71,7 @@ void add_metric_options(CLI::App& command, EvaluateArguments& arguments) {
 
 void add_test_options(CLI::App& command, EvaluateArguments& arguments) {
   evaluation::EvaluateOptions& options = arguments.options;
+  begin_group(command, "Chance and confidence");
   command
       .add_option("--paired", arguments.paired,
                   "Translations of other systems, each compared with --hypothesis by paired bootstrap")
@@ -84,7 +86,9 @@ void add_test_options(CLI::App& command, EvaluateArguments& arguments) {
 
 void add_evaluate_command(CLI::App& app, Run& run) {
   auto arguments = std::make_shared<EvaluateArguments>();
-  CLI::App* command = add_command(app, "evaluate", "Score translations against references as sacreBLEU does");
+  CLI::App* command = add_command(app, "evaluate", "Score translations against references as sacreBLEU does",
+                                  "dragoman evaluate --hypothesis output.de --reference reference.de");
+  begin_group(*command, base::kMostUsed);
   command->add_option("--hypothesis", arguments->hypothesis, "Translations, one a line; - = standard input")
       ->type_name("FILE")
       ->required();
@@ -92,11 +96,12 @@ void add_evaluate_command(CLI::App& app, Run& run) {
       ->type_name("FILE")
       ->required();
   add_metric_options(*command, *arguments);
-  add_test_options(*command, *arguments);
+  begin_group(*command, "Output");
+  command->add_flag("--json", arguments->json, "JSON with the keys of sacreBLEU");
   command->add_flag("--sentence-level", arguments->options.sentence_level,
                     "One score a line of text instead of one for all; takes one metric");
-  command->add_flag("--json", arguments->json, "JSON with the keys of sacreBLEU");
   command->add_option("--width", arguments->options.width, "Digits after the point, 0 to 15");
+  add_test_options(*command, *arguments);
   command->callback([arguments, command, &run] {
     arguments->options.metrics = evaluation::parse_metrics(CLI::detail::join(arguments->metrics, ","));
     run = [arguments, command] { return evaluate(*command, *arguments); };

@@ -39,7 +39,9 @@ int export_model(const ExportArguments& arguments) {
 }  // namespace
 
 void add_export_command(CLI::App& app, Run& run) {
-  CLI::App* command = add_command(app, "export", "Write a model as another program reads it");
+  CLI::App* command = add_command(app, "export", "Write a model as another program reads it",
+                                  "dragoman export --to hf-marian marian-folder --model my-model \\\n"
+                                  "    --source-language en --target-language de");
   const auto arguments = std::make_shared<ExportArguments>();
   command->add_option("--to", arguments->to, "Kind to write: a MarianMT folder of Hugging Face transformers")
       ->check(CLI::IsMember(model_formats()))
@@ -47,7 +49,7 @@ void add_export_command(CLI::App& app, Run& run) {
   command->add_option("folder", arguments->folder, "Folder to write; must not be there yet")
       ->type_name("DIR")
       ->required();
-  command->add_option("--model", arguments->model, "Model folder")->type_name("DIR")->required();
+  command->add_option("-m,--model", arguments->model, "Model folder")->type_name("DIR")->required();
   command->add_option("--source-language", arguments->source_language, "Of the tokenizer's settings, such as en");
   command->add_option("--target-language", arguments->target_language, "Of the tokenizer's settings, such as de");
   command->callback([arguments, &run] { run = [arguments] { return export_model(*arguments); }; });

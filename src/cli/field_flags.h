@@ -29,14 +29,14 @@ CLI::Option* add_field(CLI::App& command, const base::Field<Struct, Value>& fiel
   const std::string flag = field.flag_spelling();
   const std::string help = field.description() + note;
   if constexpr (base::Chosen<Value>) {
-    return add_choice(command, flag, value, help);
+    return add_choice(command, flag, value, help)->group(field.title());
   } else {
     if constexpr (std::is_same_v<Value, bool>) {
       if (field.flag == base::Flag::kSwitch) {
-        return command.add_flag(flag, value, help);
+        return command.add_flag(flag, value, help)->group(field.title());
       }
     }
-    return command.add_option(flag, value, help);
+    return command.add_option(flag, value, help)->group(field.title());
   }
 }
 
@@ -85,22 +85,25 @@ class FieldFlags {
 
   /// Adds a flag for a member that has some of the names of its type only.
   template <base::Chosen Value>
-  void add_some_choices(const char* flag, Value Options::*member, const std::string& help,
-                        const std::vector<std::string>& choices) {
-    apply_if_given(add_choice(command_, flag, given_.*member, help, choices), member);
+  CLI::Option* add_some_choices(const char* flag, Value Options::*member, const std::string& help,
+                                const std::vector<std::string>& choices) {
+    CLI::Option* option = add_choice(command_, flag, given_.*member, help, choices);
+    apply_if_given(option, member);
+    return option;
   }
 
   /// Adds a flag whose text `set` lays over the options.
   /// @param shown  the default that --help shows
-  void add_text(const char* flag, const std::string& shown, std::function<void(Options&, const std::string&)> set,
-                const std::string& help) {
+  CLI::Option* add_text(const char* flag, const std::string& shown,
+                        std::function<void(Options&, const std::string&)> set, const std::string& help) {
     const auto text = std::make_shared<std::string>(shown);
-    const CLI::Option* option = command_.add_option(flag, *text, help);
+    CLI::Option* option = command_.add_option(flag, *text, help);
     appliers_.push_back([option, text, set = std::move(set)](Options& options) {
       if (option->count() > 0) {
         set(options, *text);
       }
     });
+    return option;
   }
 
   /// Returns: `defaults` with the flags that were given laid over.

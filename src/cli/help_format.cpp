@@ -2,94 +2,81 @@
 
 #include <fmt/format.h>
 
+#include "cli/option_text.h"
+
 namespace dragoman::cli {
 namespace {
 
-constexpr size_t kDescriptionWidth = 72;
+constexpr size_t kNameWidth = 30;
+constexpr size_t kLineWidth = 100;
 
-// CLI11 calls the type of an option with choices "TEXT:{bleu,chrf}".
-constexpr std::string_view kChoicesMark = ":{";
-
-// Empty for an option that has none: nothing shown is nothing assumed.
-std::string default_value(const CLI::Option& option) {
-  std::string text = option.get_default_str();
-  if (text.size() >= 2 && text.front() == '[' && text.back() == ']') {
-    text = text.substr(1, text.size() - 2);
-  }
-  if (option.get_type_name() == "BOOLEAN") {
-    return text == "1" ? "true" : "false";
-  }
-  return text == "\"\"" ? "" : text;
-}
-
-std::string wrapped(const std::string& text) {
-  std::string lines;
-  size_t column = 0;
+std::vector<std::string> wrapped(const std::string& text, size_t width) {
+  std::vector<std::string> lines(1);
   for (const std::string& word : CLI::detail::split(text, ' ')) {
-    if (column > 0) {
-      const bool fits = column + 1 + word.size() <= kDescriptionWidth;
-      lines += fits ? " " : "\n";
-      column = fits ? column + 1 : 0;
+    if (!lines.back().empty() && lines.back().size() + 1 + word.size() > width) {
+      lines.emplace_back();
     }
-    lines += word;
-    column += word.size();
+    lines.back() += (lines.back().empty() ? "" : " ") + word;
   }
   return lines;
 }
 
-std::string choices_note(const CLI::Option& option) {
-  const std::vector<std::string> names = choices_of(option);
-  return (names.size() == 1 ? "only " : "") + listed(names, "or");
+// A name and its text in two columns. A long name has a line of its own.
+std::string help_row(const std::string& name, const std::string& text) {
+  const bool fits = name.size() + 2 <= kNameWidth;
+  std::string rows = fits ? fmt::format("{:<{}}", name, kNameWidth) : name + "\n" + std::string(kNameWidth, ' ');
+  const std::string margin = "\n" + std::string(kNameWidth, ' ');
+  return rows + CLI::detail::join(wrapped(text, kLineWidth - kNameWidth), margin) + "\n";
+}
+
+// "  -m, --model DIR ..."; the long names of all options stand below each other.
+std::string shown_name(const CLI::Option& option) {
+  const std::string names = CLI::detail::join(dashed_names(option), ", ");
+  const std::string value = value_name(option);
+  return (names.starts_with("--") ? "      " : "  ") + names + (value.empty() ? "" : " " + value) +
+         (value.empty() || !takes_several(option) ? "" : " ...");
+}
+
+std::string positional_rows(const CLI::App& command) {
+  std::string rows;
+  for (const CLI::Option* option : positionals(command)) {
+    rows += help_row("  " + value_name(*option), explanation(*option));
+  }
+  return rows.empty() ? "" : "\nArguments:\n" + rows;
+}
+
+std::string option_rows(const CLI::App& command) {
+  std::string rows;
+  for (const OptionGroup& group : option_groups(command)) {
+    rows += "\n" + group.title + ":\n";
+    for (const CLI::Option* option : group.options) {
+      rows += help_row(shown_name(*option), explanation(*option));
+    }
+  }
+  return rows;
+}
+
+std::string command_rows(const CLI::App& app) {
+  std::string rows;
+  std::string title;
+  for (const CLI::App* command : commands_of(app)) {
+    if (command->get_group() != title) {
+      title = command->get_group();
+      rows += "\n" + title + ":\n";
+    }
+    rows += help_row("  " + command->get_name(), command->get_description());
+  }
+  return rows;
 }
 
 }  // namespace
 
-std::vector<std::string> choices_of(const CLI::Option& option) {
-  const std::string type_name = option.get_type_name();
-  const size_t mark = type_name.find(kChoicesMark);
-  if (mark == std::string::npos) {
-    return {};
-  }
-  const size_t begin = mark + kChoicesMark.size();
-  return CLI::detail::split(type_name.substr(begin, type_name.find('}', begin) - begin), ',');
-}
-
-std::string value_name(const CLI::Option& option) {
-  const std::string type_name = option.get_type_name();
-  return option.get_type_size() == 0 ? "" : type_name.substr(0, type_name.find(kChoicesMark));
-}
-
-std::string listed(std::vector<std::string> words, const std::string& last_word) {
-  if (words.size() < 2) {
-    return words.empty() ? "" : words.front();
-  }
-  const std::string last = words.back();
-  words.pop_back();
-  return CLI::detail::join(words, ", ") + " " + last_word + " " + last;
-}
-
-std::string HelpFormat::make_option_opts(const CLI::Option* option) const {
-  if (option->get_type_size() == 0) {
-    return "";
-  }
-  const bool several = option->get_expected_max() == CLI::detail::expected_max_vector_size;
-  return " " + value_name(*option) + (several ? " ..." : "");
-}
-
-std::string HelpFormat::make_option_desc(const CLI::Option* option) const {
-  std::vector<std::string> notes;
-  const auto add_note = [&notes](const char* label, const std::string& text) {
-    if (!text.empty()) {
-      notes.push_back(label + text);
-    }
-  };
-  if (option->get_type_size() != 0) {
-    add_note("", option->get_required() ? "required" : "");
-    add_note("", choices_note(*option));
-    add_note("default: ", default_value(*option));
-  }
-  const std::string note = notes.empty() ? "" : " [" + CLI::detail::join(notes, "; ") + "]";
-  return wrapped(option->get_description() + note);
+std::string HelpFormat::make_help(const CLI::App* app, std::string, CLI::AppFormatMode) const {
+  const std::string example = app->get_footer();
+  const std::string shown =
+      example.empty() ? "" : "\nExample:\n  " + CLI::detail::find_and_replace(example, "\n", "\n  ") + "\n";
+  return fmt::format("{}\n\nUsage: {}\n{}{}{}{}", CLI::detail::join(wrapped(app->get_description(), kLineWidth), "\n"),
+                     usage_of(*app), shown, command_rows(*app), positional_rows(*app), option_rows(*app));
 }
 
 }  // namespace dragoman::cli

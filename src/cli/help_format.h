@@ -1,27 +1,17 @@
 #pragma once
 
 #include <CLI/CLI.hpp>
+#include <string>
 
 namespace dragoman::cli {
 
-/// How --help shows an option: name and kind of value in the first column; meaning, choices and default in the second,
-/// wrapped at 100 columns.
-///   --tokenize TEXT           How BLEU cuts words; none = at spaces, for tokenised text [13a, intl, zh, char or none;
-///                             default: 13a]
-class HelpFormat : public CLI::Formatter {
+/// How --help shows the program and a command: what it does, how it is called, an example, and the options by group,
+/// the most used first, wrapped at 100 columns. The example is the "footer" of the command.
+///   -i, --input FILE             File to translate, one sentence a line; - = standard input
+///       --nbest INT              Translations a line, 1 to the beam size; 0 = off [default: 0]
+class HelpFormat : public CLI::FormatterBase {
  public:
-  HelpFormat() { column_width(28); }
-  std::string make_option_opts(const CLI::Option* option) const override;
-  std::string make_option_desc(const CLI::Option* option) const override;
+  std::string make_help(const CLI::App* app, std::string name, CLI::AppFormatMode mode) const override;
 };
-
-/// The values that an option takes, in order; empty when it takes any.
-std::vector<std::string> choices_of(const CLI::Option& option);
-
-/// What --help calls the value of an option: "FILE"; empty for a flag.
-std::string value_name(const CLI::Option& option);
-
-/// "13a, intl or none" for `last_word` "or".
-std::string listed(std::vector<std::string> words, const std::string& last_word);
 
 }  // namespace dragoman::cli

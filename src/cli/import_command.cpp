@@ -55,14 +55,17 @@ int import(const ImportArguments& arguments) {
 }  // namespace
 
 void add_import_command(CLI::App& app, Run& run) {
-  CLI::App* command = add_command(app, "import", "Make a model folder of a model of another program");
+  CLI::App* command = add_command(app, "import", "Make a model folder of a model of another program",
+                                  "dragoman import --from hf-marian opus-mt-en-de --model my-model");
   const auto arguments = std::make_shared<ImportArguments>();
   command
       ->add_option("--from", arguments->from, "Kind of the other model: a MarianMT folder of Hugging Face transformers")
       ->check(CLI::IsMember(model_formats()))
       ->required();
   command->add_option("folder", arguments->folder, "Folder of the other model")->type_name("DIR")->required();
-  command->add_option("--model", arguments->model, "Model folder to write; new or empty")->type_name("DIR")->required();
+  command->add_option("-m,--model", arguments->model, "Model folder to write; new or empty")
+      ->type_name("DIR")
+      ->required();
   command->callback([arguments, &run] { run = [arguments] { return import(*arguments); }; });
 }
 

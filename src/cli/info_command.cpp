@@ -7,6 +7,7 @@
 #include "benchmark/throughput.h"
 #include "cli/command.h"
 #include "cli/text_output.h"
+#include "cli/version.h"
 #include "kernels/cuda/cuda_device.h"
 #include "kernels/precision.h"
 
@@ -28,7 +29,7 @@ std::string product_speed(kernels::Precision precision) {
 
 int print_info() {
   TextOutput out("-");
-  out.write(fmt::format("dragoman {}\n", DRAGOMAN_VERSION));
+  out.write(fmt::format("dragoman {}\n", version_number()));
   out.write(fmt::format("processor        {}\n", base::cpu_model_name()));
   out.write(fmt::format("cores            {}\n", base::cpu_count()));
   out.write(fmt::format("instruction set  {} (machine: {})\n", base::isa_name(base::active_isa()),
@@ -45,8 +46,8 @@ int print_info() {
 }  // namespace
 
 void add_info_command(CLI::App& app, Run& run) {
-  CLI::App* command =
-      add_command(app, "info", "Print what this machine offers: cores, instruction set, measured speed");
+  CLI::App* command = add_command(app, "info", "Print what this machine offers: cores, instruction set, measured speed",
+                                  "dragoman info");
   command->callback([&run] { run = print_info; });
 }
 

@@ -25,9 +25,10 @@ int inspect(const InspectOptions& options) {
 }  // namespace
 
 void add_inspect_command(CLI::App& app, Run& run) {
-  CLI::App* command = add_command(app, "inspect", "List the tensors, configuration and checksums of a model folder");
+  CLI::App* command = add_command(app, "inspect", "List the tensors, configuration and checksums of a model folder",
+                                  "dragoman inspect --model my-model --verify");
   const auto options = std::make_shared<InspectOptions>();
-  command->add_option("--model", options->model, "Model folder, or one checkpoints/step-N of it")
+  command->add_option("-m,--model", options->model, "Model folder, or one checkpoints/step-N of it")
       ->type_name("DIR")
       ->required();
   command->add_flag("--verify", options->verify, "Compare every file with the manifest; exit status 65 if one differs");

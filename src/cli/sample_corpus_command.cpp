@@ -35,9 +35,10 @@ int check(const SampleCorpusArguments& arguments) {
 void add_sample_corpus_command(CLI::App& app, Run& run) {
   auto arguments = std::make_shared<SampleCorpusArguments>();
   data::SampleCorpusOptions& options = arguments->options;
-  CLI::App* command =
-      add_command(app, "sample-corpus",
-                  "Write a parallel text made by a grammar, in which a pronoun shows what the model understood");
+  CLI::App* command = add_command(
+      app, "sample-corpus",
+      "Write a parallel text made by a grammar, in which a pronoun shows what the model understood",
+      "dragoman sample-corpus --output corpus\ndragoman sample-corpus --output corpus --check translation-of-test.de");
   command->add_option("--pair", options.pair, "Languages of source and target")
       ->check(
           CLI::IsMember(std::vector<std::string>(data::kSampleCorpusPairs.begin(), data::kSampleCorpusPairs.end())));
@@ -46,7 +47,7 @@ void add_sample_corpus_command(CLI::App& app, Run& run) {
                                   data::kSampleCorpusMaxSize));
   command->add_option("--seed", options.seed, "Another seed, other sentences");
   command
-      ->add_option("--output", options.output,
+      ->add_option("-o,--output", options.output,
                    "Folder for train, valid and test (.en, .de or .zh) and test.pronouns.tsv; made if missing")
       ->type_name("DIR")
       ->required();

@@ -52,7 +52,7 @@ int score(const ScoreArguments& arguments) {
   const std::string summary =
       fmt::format("lines {}  tokens {}  log-probability {:.6f}  perplexity {:.6f}\n", scores.size(), total.tokens,
                   total.log_prob, decoding::perplexity({&total, 1}));
-  say(summary);
+  say_status(summary);
   return 0;
 }
 
@@ -60,12 +60,14 @@ int score(const ScoreArguments& arguments) {
 
 void add_score_command(CLI::App& app, Run& run) {
   auto arguments = std::make_shared<ScoreArguments>();
-  CLI::App* command = add_command(app, "score", "Print how probable a model finds given translations");
-  command->add_option("--model", arguments->model, "Model folder")->type_name("DIR")->required();
+  CLI::App* command = add_command(app, "score", "Print how probable a model finds given translations",
+                                  "dragoman score --model my-model --source text.en --target text.de");
+  begin_group(*command, base::kMostUsed);
+  command->add_option("-m,--model", arguments->model, "Model folder")->type_name("DIR")->required();
   command->add_option("--source", arguments->source, "Source text, one sentence a line")->type_name("FILE")->required();
   command->add_option("--target", arguments->target, "Its translation, line by line")->type_name("FILE")->required();
   command
-      ->add_option("--output", arguments->output,
+      ->add_option("-o,--output", arguments->output,
                    "File for log-probability (nats), the same a token, and tokens, tab-separated, one pair a line; "
                    "- = standard output")
       ->type_name("FILE");

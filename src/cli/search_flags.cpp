@@ -26,7 +26,8 @@ void add_team_flag(CLI::App& command, int& threads_per_worker) {
 void add_precision_flag(CLI::App& command, std::optional<kernels::Precision>& precision) {
   add_choice(command, "--precision", precision,
              "Of the products with weights, converted at load; auto = as the folder stores them: float32, which gives "
-             "what training validates with, unless `quantize` made it");
+             "what training validates with, unless `quantize` made it")
+      ->group(ExecutionOptions::kTitle);
 }
 
 }  // namespace dragoman::cli

@@ -25,8 +25,8 @@ class SearchFlags {
 /// Adds the flag of one field of a group of SearchOptions, for a command that has it beside those of
 /// SearchFlags.
 template <typename Options, typename Value>
-void add_search_flag(CLI::App& command, Value Options::*member, Value& value) {
-  add_field(command, base::field_of(member), value);
+CLI::Option* add_search_flag(CLI::App& command, Value Options::*member, Value& value) {
+  return add_field(command, base::field_of(member), value);
 }
 
 /// Adds --batch-tokens and --workers.

@@ -95,7 +95,8 @@ int learn(const ShortlistArguments& arguments) {
 
 void add_options(CLI::App& command, ShortlistArguments& arguments) {
   decoding::ShortlistOptions& options = arguments.options;
-  command.add_option("--model", arguments.model, "Model folder; the list is stored in it")
+  begin_group(command, base::kMostUsed);
+  command.add_option("-m,--model", arguments.model, "Model folder; the list is stored in it")
       ->type_name("DIR")
       ->required();
   command.add_option("--source", arguments.source, "Text of the source language, one sentence a line")
@@ -109,6 +110,7 @@ void add_options(CLI::App& command, ShortlistArguments& arguments) {
   add_field(command, base::field_of(&decoding::ShortlistOptions::best), options.best);
   add_field(command, base::field_of(&data::LexicalOptions::iterations), options.alignment.iterations);
   add_field(command, base::field_of(&data::LexicalOptions::diagonal), options.alignment.diagonal);
+  begin_group(command, decoding::ExecutionOptions::kTitle);
   command.add_option("--workers", arguments.workers, "Threads, 0 to 1024; 0 = one a core; never changes the result");
 }
 
@@ -118,7 +120,9 @@ void add_shortlist_command(CLI::App& app, Run& run) {
   auto arguments = std::make_shared<ShortlistArguments>();
   CLI::App* command = add_command(app, "shortlist",
                                   "Learn which target pieces a source piece can become and store the list in the model "
-                                  "folder, for translate --shortlist and serve --shortlist");
+                                  "folder, for translate --shortlist and serve --shortlist",
+                                  "dragoman shortlist --model my-model --source train.en --target train.de\n"
+                                  "dragoman translate --model my-model --shortlist --input new.en");
   add_options(*command, *arguments);
   command->callback([arguments, &run] {
     base::check_range("workers", arguments->workers, 0, 1024);

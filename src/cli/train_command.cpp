@@ -11,6 +11,7 @@
 #include "cli/field_flags.h"
 #include "cli/text_language.h"
 #include "cli/text_output.h"
+#include "cli/warnings_only.h"
 #include "distributed/join_processes.h"
 #include "models/architectures/architectures.h"
 #include "training/trainer.h"
@@ -33,13 +34,15 @@ void add_files(Flags& flags) {
   flags.add_value("--valid-source", &TrainOptions::valid_source, "Validation text, source side")->type_name("FILE");
   flags.add_value("--valid-target", &TrainOptions::valid_target, "Validation text, target side")->type_name("FILE");
   flags
-      .add_value("--model", &TrainOptions::model_folder, "Folder for the model; the same command resumes what it holds")
+      .add_value("-m,--model", &TrainOptions::model_folder,
+                 "Folder for the model; the same command resumes what it holds")
       ->type_name("DIR")
       ->required();
   flags
       .add_value("--initial-model", &TrainOptions::initial_model,
                  "Model to start from, to fit it to other text: its weights, shape and vocabulary")
-      ->type_name("DIR");
+      ->type_name("DIR")
+      ->group(models::TransformerConfig::kTitle);
 }
 
 // The options that `flag` makes pointless: a model that is there has its shape and its vocabulary already.
@@ -59,7 +62,7 @@ class ShapeOptions {
     file_option_ = command.add_option("--model-config", file_,
                                       "Shape of the model: the config.json of any model; sizes of vocabularies are "
                                       "those of the run");
-    file_option_->type_name("FILE");
+    file_option_->type_name("FILE")->group(models::TransformerConfig::kTitle);
     flags_.add_all();
   }
 
@@ -114,12 +117,20 @@ void set_memory(TrainOptions& options, const std::string& size) {
 
 // Flags that say more than the value of their field, or less.
 void add_special(Flags& flags) {
-  flags.add_some_choices("--precision", &TrainOptions::precision, base::field_of(&TrainOptions::precision).help,
-                         {"auto", "float32", "bfloat16"});
-  flags.add_text("--memory", "half of what is free", set_memory,
-                 "Memory to take, e.g. 8GiB; batches are cut to fit, as with --batch-tokens auto");
-  flags.add_text("--batch-tokens", std::to_string(training::BatchOptions().batch_tokens), set_batch_tokens,
-                 base::field_of(&training::BatchOptions::batch_tokens).description());
+  const auto precision = base::field_of(&TrainOptions::precision);
+  flags
+      .add_some_choices(precision.flag_spelling().c_str(), precision.member, precision.help,
+                        {"auto", "float32", "bfloat16"})
+      ->group(precision.title());
+  flags
+      .add_text("--memory", "half of what is free", set_memory,
+                "Memory to take, e.g. 8GiB; batches are cut to fit, as with --batch-tokens auto")
+      ->group(training::RunOptions::kSpeed);
+  const auto tokens = base::field_of(&training::BatchOptions::batch_tokens);
+  flags
+      .add_text(tokens.flag_spelling().c_str(), base::text_of(training::BatchOptions().*tokens.member),
+                set_batch_tokens, tokens.description())
+      ->group(tokens.title());
 }
 
 constexpr const char* kStoppedEarly =
@@ -128,7 +139,9 @@ constexpr const char* kStoppedEarly =
 int run_training(const TrainOptions& options, distributed::ProcessGroup& processes) {
   // Before the first update there is nothing to save, and learning a vocabulary cannot be interrupted in any other way.
   const base::EndOnSignal before_updates(processes.leads() ? kStoppedEarly : "");
-  training::Trainer trainer(options, processes, std::cerr);
+  WarningsOnly warnings;
+  std::ostream few(&warnings);
+  training::Trainer trainer(options, processes, is_quiet() ? few : std::cerr);
   trainer.run();
   return trainer.exit_status();
 }
@@ -165,7 +178,10 @@ int train(TrainOptions options, const std::string& device, const std::string& no
 void add_train_command(CLI::App& app, Run& run) {
   CLI::App* command = add_command(app, "train",
                                   "Train a Transformer from parallel text. Defaults are those of the preset; the ones "
-                                  "shown are tiny's");
+                                  "shown are tiny's",
+                                  "dragoman train --preset tiny-hour --source train.en --target train.de \\\n"
+                                  "    --valid-source valid.en --valid-target valid.de --model my-model");
+  begin_group(*command, base::kMostUsed);
   auto preset = std::make_shared<std::string>("tiny");
   command->add_option("--preset", *preset, "Recipe to start from")->check(CLI::IsMember(training::preset_names()));
   auto flags = std::make_shared<Flags>(*command, training::preset_options("tiny"));

@@ -8,6 +8,7 @@
 #include "base/checked_folder.h"
 #include "base/error.h"
 #include "base/lap.h"
+#include "base/signals.h"
 #include "cli/command.h"
 #include "cli/device_flag.h"
 #include "cli/language_names.h"
@@ -75,7 +76,7 @@ decoding::SearchOptions search_of(const TranslateArguments& arguments, const dec
   translator.check(options);
   base::check_usage(
       arguments.reverse_model.empty() || decoding::Reranker::applies(options),
-      "--reverse-model chooses among the hypotheses of a beam search: beam_size is {}, reverse_weight {}; "
+      "--reverse-model chooses among the hypotheses of a beam search: --beam-size is {}, --reverse-weight {}; "
       "give a beam size of 2 or more and a weight above 0, without sampling and --alternatives",
       options.beam_size, options.ranking.reverse_weight);
   if (!arguments.banned.empty()) {
@@ -323,9 +324,12 @@ int translate(TranslateArguments& arguments) {
 
 void add_translate_command(CLI::App& app, Run& run) {
   auto arguments = std::make_shared<TranslateArguments>();
-  CLI::App* command = add_command(app, "translate", "Translate lines of text: files, pipes or a prompt");
+  CLI::App* command = add_command(app, "translate", "Translate lines of text: files, pipes or a prompt",
+                                  "dragoman translate --model my-model --input new.en --output new.de\n"
+                                  "echo \"Good morning.\" | dragoman translate --model my-model");
+  begin_group(*command, base::kMostUsed);
   command
-      ->add_option("--model", arguments->models,
+      ->add_option("-m,--model", arguments->models,
                    "Model folder; given several times, the models vote with the mean of their probabilities")
       ->type_name("DIR")
       ->allow_extra_args(false)
@@ -335,22 +339,29 @@ void add_translate_command(CLI::App& app, Run& run) {
           "--reverse-model", arguments->reverse_model,
           "Folder of a model that translates the other way: of the hypotheses, the one is chosen that it would "
           "also translate back well")
-      ->type_name("DIR");
+      ->type_name("DIR")
+      ->group(decoding::RankingOptions::kTitle);
   add_search_flag(*command, &decoding::RankingOptions::reverse_weight, arguments->reverse_weight);
-  command->add_option("--input", arguments->input, "File to translate, one sentence a line; - = standard input")
+  command->add_option("-i,--input", arguments->input, "File to translate, one sentence a line; - = standard input")
       ->type_name("FILE");
   command
-      ->add_option("--output", arguments->output,
+      ->add_option("-o,--output", arguments->output,
                    "File for the translations, one a line; they gather in FILE.tmp, which becomes FILE at the end; "
                    "- = standard output")
       ->type_name("FILE");
-  command->add_flag("--json", arguments->json, "One JSON object a line: text, tokens, scores, alignment");
-  command->add_flag("--soft-alignment", arguments->soft_alignment,
-                    "With --json: also the attention weights of every token");
-  command->add_option("--nbest", arguments->n_best,
+  command->add_flag(
+      "--json", arguments->json,
+      "One JSON object a line: text, tokens, alignment, scores; token_scores is one longer than tokens, by "
+      "the end of the sentence");
+  command
+      ->add_flag("--soft-alignment", arguments->soft_alignment,
+                 "With --json: also the attention weights of every token")
+      ->group(decoding::OutputOptions::kTitle);
+  command->add_option(base::field_of(&decoding::SearchOptions::n_best).flag_spelling(), arguments->n_best,
                       "Translations a line, 1 to the beam size (samples: to 128); plain text then comes in Moses "
                       "format; 0 = off");
   add_search_flag(*command, &decoding::OutputOptions::alignment_layer, arguments->alignment_layer);
+  begin_group(*command, decoding::RuleOptions::kTitle);
   command
       ->add_option("--banned", arguments->banned,
                    "File of phrases that no translation may hold, one a line, as words, inside words, however spelled")

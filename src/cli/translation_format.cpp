@@ -42,6 +42,7 @@ json candidate_tree(const decoding::Translation& candidate, bool soft_alignment)
   for (const float score : candidate.token_scores) {
     tree["token_scores"].push_back(six_decimals(score));
   }
+  tree["ends_scored"] = candidate.token_scores.size() - candidate.pieces.size();
   if (soft_alignment) {
     tree["attention"] = attention_rows(candidate.alignment);
   }

@@ -20,6 +20,8 @@
 namespace dragoman::cli {
 namespace {
 
+constexpr const char* kTrials = "What is tried and what chooses";
+
 struct TuneArguments {
   std::string model;
   std::string source;
@@ -89,13 +91,15 @@ int tune(const CLI::App& command, const TuneArguments& arguments) {
 
 void add_options(CLI::App& command, TuneArguments& arguments) {
   training::SearchTuning& tuning = arguments.tuning;
-  command.add_option("--model", arguments.model, "Model folder")->type_name("DIR")->required();
+  begin_group(command, base::kMostUsed);
+  command.add_option("-m,--model", arguments.model, "Model folder")->type_name("DIR")->required();
   command.add_option("--source", arguments.source, "Validation text, source side, one sentence a line")
       ->type_name("FILE")
       ->required();
   command.add_option("--target", arguments.target, "Validation text, target side: line n translates line n")
       ->type_name("FILE")
       ->required();
+  begin_group(command, kTrials);
   command
       .add_option("--beam-sizes", tuning.beam_sizes,
                   fmt::format("Beam sizes to try, separated by commas; each {}",
@@ -108,7 +112,8 @@ void add_options(CLI::App& command, TuneArguments& arguments) {
                               base::field_of(&decoding::RankingOptions::alpha).range.text()))
       ->delimiter(',')
       ->default_str(fmt::format("{}", fmt::join(tuning.alphas, ",")));
-  add_search_flag(command, &decoding::RankingOptions::length_penalty, tuning.search.ranking.length_penalty);
+  add_search_flag(command, &decoding::RankingOptions::length_penalty, tuning.search.ranking.length_penalty)
+      ->group(kTrials);
   add_choice(command, "--metric", tuning.metric, "What chooses", {"bleu", "chrf"});
   add_choice(command, "--tokenize", tuning.tokenize,
              "How BLEU cuts words; not given: by the language of --target, zh for Chinese");
@@ -126,7 +131,8 @@ void add_tune_command(CLI::App& app, Run& run) {
   auto arguments = std::make_shared<TuneArguments>();
   CLI::App* command = add_command(app, "tune",
                                   "Choose beam size and length penalty on validation text and store them in the model "
-                                  "folder, where translate and attention find them");
+                                  "folder, where translate and attention find them",
+                                  "dragoman tune --model my-model --source valid.en --target valid.de");
   add_options(*command, *arguments);
   command->callback([arguments, command, &run] {
     arguments->tuning.check();

@@ -9,8 +9,10 @@
 #include <cstdlib>
 #include <string_view>
 
+#include "base/error.h"
 #include "base/nearest_name.h"
-#include "cli/help_format.h"
+#include "cli/flag_names.h"
+#include "cli/option_text.h"
 
 namespace dragoman::cli {
 namespace {
@@ -47,7 +49,7 @@ std::string rule_of_choice(const std::vector<std::string>& choices, const std::s
     return "";
   }
   const std::string list = "must be " + listed(choices, "or");
-  return choices.size() == 1 ? list : list + "; did you mean " + base::nearest_name(value, choices) + "?";
+  return choices.size() == 1 ? list : list + base::did_you_mean(value, choices, "");
 }
 
 // "--width", as CLI11 puts it at the start or in the middle of its messages.
@@ -59,11 +61,6 @@ bool speaks_of(const std::string& message, const std::string& name) {
     }
   }
   return false;
-}
-
-std::string with_value(const CLI::Option& option) {
-  const std::string type = value_name(option);
-  return option.get_name() + (type.empty() ? "" : " " + type);
 }
 
 std::string missing_options(const CLI::App& command) {
@@ -117,18 +114,19 @@ std::string refused_option(const CLI::Option& option, const CLI::ParseError& err
   return wrong;
 }
 
-std::string unknown_option(const std::string& argument, std::vector<std::string> known) {
-  for (std::string& name : known) {
-    name.insert(0, "--");
+std::string unknown_option(const CLI::App& command, const std::string& argument) {
+  std::vector<std::string> known;
+  for (const CLI::Option* option : command.get_options()) {
+    const std::vector<std::string> names = dashed_names(*option);
+    known.insert(known.end(), names.begin(), names.end());
   }
   const std::string name = argument.substr(0, argument.find('='));
-  return fmt::format("{}: unknown option; did you mean {}?", name, base::nearest_name(name, known));
+  return fmt::format("{}: unknown option{}", name, base::did_you_mean(name, known, ""));
 }
 
 std::string unexpected_argument(const CLI::App& command, const std::string& argument) {
-  const std::vector<std::string> known = option_names(command);
-  return argument.starts_with('-') && !known.empty()
-             ? unknown_option(argument, known)
+  return argument.starts_with('-')
+             ? unknown_option(command, argument)
              : fmt::format("\"{}\" was not expected: a value follows the name of its option", argument);
 }
 
@@ -136,18 +134,61 @@ std::string without_command(const CLI::App& app, const std::vector<std::string>&
   if (arguments.empty()) {
     return "a command is missing";
   }
-  if (arguments.front().starts_with('-')) {
-    return unknown_option(arguments.front(), {"help", "version"});
-  }
-  std::vector<std::string> known;
-  for (const CLI::App* command : app.get_subcommands([](const CLI::App*) { return true; })) {
-    known.push_back(command->get_name());
-  }
-  return fmt::format("unknown command \"{}\"; did you mean {}?", arguments.front(),
-                     base::nearest_name(arguments.front(), known));
+  return arguments.front().starts_with('-') ? unknown_option(app, arguments.front())
+                                            : unknown_command(app, arguments.front());
+}
+
+bool is_part_of_name(char c) {
+  return (c >= 'a' && c <= 'z') || (c >= '0' && c <= '9') || c == '_';
+}
+
+// Where the text of a message begins, behind "tune: ".
+size_t begin_of_text(const std::string& message, const std::string& command) {
+  return message.starts_with(command + ": ") ? command.size() + 2 : 0;
+}
+
+// A word with an underscore is a field's name wherever it stands on its own, another one only as what is refused:
+// "alpha is 9".
+bool names_field(const std::string& message, size_t begin, size_t end, size_t begin_of_message) {
+  const bool alone = (begin == 0 || std::string_view(" (").find(message[begin - 1]) != std::string_view::npos) &&
+                     (end == message.size() || std::string_view(" ,;:)").find(message[end]) != std::string_view::npos);
+  const bool is_subject = begin == begin_of_message && message.compare(end, 4, " is ") == 0;
+  return alone && (is_subject || message.substr(begin, end - begin).find('_') != std::string::npos);
 }
 
 }  // namespace
+
+std::string unknown_command(const CLI::App& app, const std::string& name) {
+  std::vector<std::string> known;
+  for (const CLI::App* command : commands_of(app)) {
+    known.push_back(command->get_name());
+  }
+  return fmt::format("unknown command \"{}\"{}", name, base::did_you_mean(name, known, ""));
+}
+
+const CLI::App& command_named(const CLI::App& app, const std::string& name) {
+  for (const CLI::App* command : commands_of(app)) {
+    if (command->get_name() == name) {
+      return *command;
+    }
+  }
+  base::fail(base::ErrorKind::kUsage, "{}", unknown_command(app, name));
+}
+
+std::string in_flags(const CLI::App& command, const std::string& message) {
+  const size_t first = begin_of_text(message, command.get_name());
+  std::string text;
+  for (size_t at = first; at < message.size();) {
+    size_t end = at;
+    while (end < message.size() && is_part_of_name(message[end])) {
+      ++end;
+    }
+    const std::string word = message.substr(at, std::max(end, at + 1) - at);
+    text += end > at && names_field(message, at, end, first) ? flag_of(command, word) : word;
+    at += word.size();
+  }
+  return text;
+}
 
 std::vector<std::string> option_names(const CLI::App& command) {
   std::vector<std::string> names;

@@ -17,6 +17,16 @@ std::string broken_rule(const CLI::Option& option, const std::string& value);
 std::string describe_usage_error(const CLI::App& app, const CLI::ParseError& error,
                                  const std::vector<std::string>& arguments);
 
+/// "unknown command "evalute"; did you mean evaluate?"
+std::string unknown_command(const CLI::App& app, const std::string& name);
+
+/// Returns the command of that name. Throws: Error(kUsage) as `unknown_command` says.
+const CLI::App& command_named(const CLI::App& app, const std::string& name);
+
+/// Returns the message of an error in the names of the command line: "beam_size is 0, must be 1 to 128" as
+/// "--beam-size is 0, must be 1 to 128", without the name of the command in front.
+std::string in_flags(const CLI::App& command, const std::string& message);
+
 /// What is wrong with the values of a command line that CLI11 took (see broken_rule); empty when nothing is.
 std::string describe_wrong_value(const CLI::App& command);
 

@@ -115,9 +115,11 @@ int use(const VocabArguments& arguments) {
 
 void add_training_options(CLI::App& command, VocabArguments& arguments) {
   VocabularyOptions& options = arguments.options;
-  command.add_option("--input", arguments.inputs, "Texts to learn from, one sentence a line; may be given repeatedly")
+  begin_group(command, "Train a vocabulary");
+  command
+      .add_option("-i,--input", arguments.inputs, "Texts to learn from, one sentence a line; may be given repeatedly")
       ->type_name("FILE");
-  command.add_option("--output", arguments.output, "Vocabulary file to write (a SentencePiece model, .spm)")
+  command.add_option("-o,--output", arguments.output, "Vocabulary file to write (a SentencePiece model, .spm)")
       ->type_name("FILE");
   command.add_option("--size", options.size, "Pieces, 5 to 1000000");
   add_choice(command, "--type", options.type, "Unigram language model or byte-pair encoding");
@@ -136,9 +138,12 @@ void add_training_options(CLI::App& command, VocabArguments& arguments) {
 
 void add_vocab_command(CLI::App& app, Run& run) {
   auto arguments = std::make_shared<VocabArguments>();
-  CLI::App* command = add_command(app, "vocab", "Train a sub-word vocabulary, or cut and join text with one");
+  CLI::App* command = add_command(app, "vocab", "Train a sub-word vocabulary, or cut and join text with one",
+                                  "dragoman vocab --input train.en train.de --size 10000 --output words.spm\n"
+                                  "dragoman vocab --model words.spm --encode < new.en");
   add_training_options(*command, *arguments);
-  command->add_option("--model", arguments->model, "Vocabulary file to use; alone, prints what it is")
+  begin_group(*command, "Use a vocabulary");
+  command->add_option("-m,--model", arguments->model, "Vocabulary file to use; alone, prints what it is")
       ->type_name("FILE");
   command->add_flag("--encode", arguments->encode, "With --model: cut the lines of standard input into pieces");
   command->add_flag("--decode", arguments->decode, "With --model: join lines of pieces to text");

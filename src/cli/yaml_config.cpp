@@ -37,8 +37,8 @@ std::string known_key(const YAML::Node& name, const std::vector<std::string>& kn
   check_usage(name.IsScalar(), "{}: the key must be the name of an option", place);
   std::string key = name.Scalar();
   std::ranges::replace(key, '_', '-');
-  check_usage(std::ranges::find(known, key) != known.end(), "{}: unknown key \"{}\"; did you mean \"{}\"?", place,
-              name.Scalar(), base::nearest_name(key, known));
+  check_usage(std::ranges::find(known, key) != known.end(), "{}: unknown key \"{}\"{}", place, name.Scalar(),
+              base::did_you_mean(key, known));
   return key;
 }
 

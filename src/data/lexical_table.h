@@ -28,6 +28,7 @@ struct LexicalOptions {
 
   /// Throws: Error(kUsage) with field, value and range, "iterations is 0, must be 1 to 100".
   void check() const;
+  static constexpr const char* kTitle = "Alignment";  ///< in --help
   template <typename Visit>
   static void fields(Visit&& visit);
 };

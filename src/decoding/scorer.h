@@ -25,6 +25,7 @@ struct ScoreOptions {
   int64_t batch_tokens = 4096;
   int workers = 0;
 
+  static constexpr const char* kTitle = "Speed";  ///< in --help
   template <typename Visit>
   static void fields(Visit&& visit);
 };

@@ -12,6 +12,7 @@ struct ShortlistOptions {
   int best = 100;
   data::LexicalOptions alignment = {};
 
+  static constexpr const char* kTitle = "Size of the list";  ///< in --help
   template <typename Visit>
   static void fields(Visit&& visit);
   template <typename Visit>

@@ -76,7 +76,7 @@ json describe(const base::CheckedFolder& folder, Verify verify) {
   }
   const ModelFiles model = read_model_files(folder);
   json tree = {{"folder", folder.path().string()},
-               {"config", base::parse_json(model.config, folder.path_of(kConfigName))},
+               {"config", base::with_decimals(base::parse_json(model.config, folder.path_of(kConfigName)))},
                {"tensors", tensor_rows(model.tensors)},
                {"files", file_rows(folder.manifest())},
                {"parameters", count_elements(model.tensors)},

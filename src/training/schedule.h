@@ -37,6 +37,7 @@ struct ScheduleOptions {
   int64_t d_model = 512;         ///< noam only; Trainer sets it
   double total_seconds = 0.0;    ///< where cosine-time ends; Trainer sets it
 
+  static constexpr const char* kTitle = "Learning rate";  ///< in --help
   /// Calls visit(base::Field) for each field that Trainer does not set.
   template <typename Visit>
   static void fields(Visit&& visit);
@@ -51,7 +52,8 @@ void ScheduleOptions::fields(Visit&& visit) {
   using base::Field;
   using O = ScheduleOptions;
   visit(Field("schedule", &O::kind, "How the learning rate moves"));
-  visit(Field("learning_rate", &O::learning_rate, "Peak rate; for noam the factor of the formula", {0, 100, true}));
+  visit(Field("learning_rate", &O::learning_rate, "Peak rate; for noam the factor of the formula", {0, 100, true})
+            .in(base::kMostUsed));
   visit(Field("warmup_steps", &O::warmup_steps, "Updates until the peak", {0}));
 }
 

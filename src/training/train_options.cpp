@@ -150,7 +150,7 @@ std::string recipe_json(const TrainOptions& options) {
   if (options.vocabulary.whole_words.empty()) {
     tree.erase(base::field_of(&data::VocabularyOptions::whole_words).name);  // recipes from before the option go on
   }
-  tree["model"] = nlohmann::json::parse(options.model.to_json());
+  tree["model"] = base::with_decimals(nlohmann::json::parse(options.model.to_json()));
   if (options.task != TrainOptions().task) {
     tree["task"] = options.task;
   }

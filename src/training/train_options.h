@@ -20,6 +20,7 @@ struct ObjectiveOptions {
   double label_smoothing = 0.1;  ///< paper, section 5.4
   double rdrop = 0.0;            ///< weight of the divergence between two passes (Wu et al. 2021)
 
+  static constexpr const char* kTitle = "Loss";  ///< in --help
   template <typename Visit>
   static void fields(Visit&& visit);
 };
@@ -32,6 +33,7 @@ struct AdamOptions {
   double weight_decay = 0.0;  ///< per update, times the learning rate
   double clip_norm = 0.0;
 
+  static constexpr const char* kTitle = "Optimizer";  ///< in --help
   template <typename Visit>
   static void fields(Visit&& visit);
 };
@@ -46,6 +48,7 @@ struct BatchOptions {
   int64_t cache_megabytes = 1024;
   double subword_sampling = 0.0;  ///< unigram: alpha; BPE: merge dropout; 0 = always the best cut
 
+  static constexpr const char* kTitle = "Batches";  ///< in --help
   template <typename Visit>
   static void fields(Visit&& visit);
 };
@@ -72,6 +75,7 @@ struct TrainOptions {
   BatchOptions batch;
   RunOptions run;
 
+  static constexpr const char* kTitle = "Run";  ///< in --help
   /// Calls visit(base::Field) for the fields that belong to no part and are not paths; the tables of the parts do so
   /// for theirs. A field that decides the outcome stays as it is when a run is resumed.
   template <typename Visit>
@@ -120,7 +124,8 @@ void BatchOptions::fields(Visit&& visit) {
   visit(Field("cache_megabytes", &O::cache_megabytes,
               "Memory for encoded text; a larger corpus is read from disk again in each epoch", {0, 1 << 24})
             .course()
-            .of_each_process());
+            .of_each_process()
+            .in(RunOptions::kSpeed));
   visit(Field("subword_sampling", &O::subword_sampling,
               "Random sub-words in training: unigram alpha (0.1 to 0.5) or BPE dropout (0.1); 0 = off", {0, 100}));
 }
@@ -129,9 +134,11 @@ template <typename Visit>
 void TrainOptions::fields(Visit&& visit) {
   using base::Field;
   visit(Field("joint_vocabulary", &TrainOptions::joint_vocabulary, "One vocabulary for both sides (true or false)")
-            .under("--joint-vocab"));
+            .under("--joint-vocab")
+            .in(data::VocabularyOptions::kTitle));
   visit(Field("precision", &TrainOptions::precision,
               "Of the operands of matrix products; auto = the fastest of this machine, or what the run began with")
+            .in(RunOptions::kSpeed)
             .without_flag());
 }
 

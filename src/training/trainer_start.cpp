@@ -6,6 +6,7 @@
 
 #include "base/cpu.h"
 #include "base/error.h"
+#include "base/json.h"
 #include "models/architectures/architectures.h"
 #include "models/model_tensors.h"
 #include "tensor/transfer.h"
@@ -33,6 +34,12 @@ data::BatcherOptions batcher_options(const TrainOptions& options, const distribu
 data::Exchange data_exchange(distributed::ProcessGroup& processes) {
   return {processes.rank(), processes.size(),
           [&processes](const std::string& mine) { return processes.all_gather(mine, distributed::Channel::kData); }};
+}
+
+// A recipe.json as it is written today: older versions wrote 0.3 as 0.30000001192092896.
+std::string in_decimals(const std::string& recipe) {
+  const nlohmann::json tree = nlohmann::json::parse(recipe, nullptr, false);
+  return tree.is_discarded() ? recipe : base::dump_json(base::with_decimals(tree), 2) + "\n";
 }
 
 std::string replicas_text(int processes, int workers) {
@@ -150,10 +157,11 @@ void Trainer::make_model(RunStart& start) {
 
 void Trainer::restore(const Checkpoint& checkpoint, std::vector<std::string>& notes) {
   const std::string recipe = recipe_json(options_);
-  base::check_usage(checkpoint.recipe == recipe,
+  const std::string saved = in_decimals(checkpoint.recipe);
+  base::check_usage(saved == recipe,
                     "{}: the run in this folder was started with another recipe ({}); "
                     "use the same options to go on, or another --model folder to start anew",
-                    options_.model_folder.string(), first_difference(checkpoint.recipe, recipe));
+                    options_.model_folder.string(), first_difference(saved, recipe));
   base::check_data(checkpoint.state.fingerprint == state_.fingerprint,
                    "{}: the training text has changed since this run was started; use the same files to go on, or "
                    "another --model folder to start anew",

@@ -15,10 +15,32 @@ TEST(Ascii, TrimRemovesTheGivenBytesAtBothEnds) {
   EXPECT_EQ(trim("", " "), "");
 }
 
-TEST(NearestName, TheSmallestEditDistanceWins) {
-  EXPECT_EQ(nearest_name("d_modle", {"d_ff", "d_model", "dropout"}), "d_model");
-  EXPECT_EQ(nearest_name("x", {"a", "b"}), "a") << "the first of equally near names";
-  EXPECT_EQ(nearest_name("x", {}), "");
+TEST(NearName, TheSmallestEditDistanceWins) {
+  EXPECT_EQ(near_name("d_modle", {"d_ff", "d_model", "dropout"}), "d_model");
+  EXPECT_EQ(near_name("abx", {"aba", "abb"}), "aba") << "the first of equally near names";
+  EXPECT_EQ(near_name("trian", {"translate", "train"}), "train") << "two letters swapped are one mistake";
+  EXPECT_EQ(near_name("--VERBOS", {"--version", "--verbose"}), "--verbose");
+  EXPECT_EQ(near_name("x", {}), "");
+}
+
+TEST(NearName, FarNamesAreNotSuggested) {
+  EXPECT_EQ(near_name("help", {"tune", "train"}), "");
+  EXPECT_EQ(near_name("completion", {"attention"}), "");
+  EXPECT_EQ(near_name("-x", {"-h", "--help"}), "") << "one letter is not near another";
+  EXPECT_EQ(near_name("huge", {"base", "big", "tiny"}), "");
+  EXPECT_EQ(near_name(std::string(1'000'000, 'x'), {"train"}), "");
+}
+
+TEST(NearName, CaseAndBeginningsAreNear) {
+  EXPECT_EQ(near_name("-v", {"-h", "--help", "-V", "--version"}), "-V");
+  EXPECT_EQ(near_name("--valid", {"--valid-source", "--vocab-size"}), "--valid-source");
+  EXPECT_EQ(near_name("", {"train"}), "");
+}
+
+TEST(NearName, ASuggestionIsTheEndOfAMessage) {
+  EXPECT_EQ(did_you_mean("d_modle", {"d_model"}), "; did you mean \"d_model\"?");
+  EXPECT_EQ(did_you_mean("evalute", {"evaluate"}, ""), "; did you mean evaluate?");
+  EXPECT_EQ(did_you_mean("help", {"tune"}), "");
 }
 
 }  // namespace

@@ -31,11 +31,13 @@ struct Paint {
   std::string maker = "unknown";
   int64_t reserve = 0;
 
+  static constexpr const char* kTitle = "Paint";
+
   template <typename Visit>
   static void fields(Visit&& visit) {
     using base::Field;
     visit(Field("layers", &Paint::layers, "Coats of paint", {1, 8}, "coats"));
-    visit(Field("gloss", &Paint::gloss, "How it shines", {0, 1, true}));
+    visit(Field("gloss", &Paint::gloss, "How it shines", {0, 1, true}).in(base::kMostUsed));
     visit(Field("price", &Paint::price, "Of a litre", {0}, "euro"));
     visit(Field("dries", &Paint::dries, "Whether it ever does"));
     visit(Field("colour", &Paint::colour, "As seen by day"));
@@ -87,6 +89,11 @@ TEST(Fields, HaveTheFlagOfTheirNameUnlessTheyNameAnother) {
   EXPECT_EQ(base::field_of(&Paint::reserve).flag_spelling(), "--in-store");
 }
 
+TEST(Fields, StandUnderTheTitleOfTheirTableUnlessTheyNameAnother) {
+  EXPECT_STREQ(base::field_of(&Paint::layers).title(), "Paint");
+  EXPECT_STREQ(base::field_of(&Paint::gloss).title(), "Most used");
+}
+
 TEST(CheckFields, NamesFieldValueAndRange) {
   const auto error = [](auto change) {
     Paint paint;
@@ -118,6 +125,16 @@ TEST(JsonFields, ComeBackAsTheyWere) {
   Paint read;
   base::read_fields(base::JsonFields(tree, "paint.json"), read, all);
   EXPECT_EQ(base::json_of_fields(read, all), tree);
+}
+
+TEST(JsonFields, FloatsAreTheirShortestDecimals) {
+  Paint paint;
+  paint.gloss = 0.3F;
+  const json tree = base::json_of_fields(paint, [](const auto& field) { return std::string(field.name) == "gloss"; });
+  EXPECT_EQ(base::dump_json(tree), "{\"gloss\":0.3}");
+  paint.gloss = 0;
+  base::read_fields(base::JsonFields(tree, "paint.json"), paint, [](const auto&) { return true; });
+  EXPECT_EQ(paint.gloss, 0.3F);
 }
 
 TEST(JsonFields, OfAnotherTypeAreRefused) {

@@ -1,9 +1,12 @@
 #include <gtest/gtest.h>
 
+#include <bit>
 #include <chrono>
+#include <cmath>
 #include <nlohmann/json.hpp>
 
 #include "base/json.h"
+#include "base/random.h"
 #include "support/expect_error.h"
 
 namespace dragoman::base {
@@ -24,6 +27,27 @@ TEST(FilesJson, WhatIsDumpedIsParsed) {
   const json value = {{"a", {1, -2, 2.5, true, nullptr}}, {"b", {{"c", "\u00fcber \"x\" \n"}}}, {"d", json::object()}};
   EXPECT_EQ(parse_json(dump_json(value), "x"), value);
   EXPECT_EQ(parse_json(dump_json(value, 2), "x"), value);
+}
+
+TEST(FilesJson, DecimalsReadBackAsTheSameFloat) {
+  for (const auto& [value, text] : std::vector<std::pair<float, std::string>>{
+           {0.3F, "0.3"}, {0.1F, "0.1"}, {1e-5F, "1e-05"}, {0.5F, "0.5"}, {0.0F, "0.0"}, {-2.5e8F, "-250000000.0"}}) {
+    EXPECT_EQ(dump_json(decimal(value)), text);
+  }
+  Random random(7);
+  for (int i = 0; i < 100'000; ++i) {
+    const float value = std::bit_cast<float>(random.next_u32());
+    if (std::isfinite(value)) {
+      const double written = parse_json(dump_json(json::array({decimal(value)})), "x")[0].get<double>();
+      EXPECT_EQ(static_cast<float>(written), value);
+    }
+  }
+}
+
+TEST(FilesJson, FloatsOfOlderFilesBecomeDecimals) {
+  const json old =
+      parse_json(R"({"model": {"dropout": 0.30000001192092896, "d_model": 8}, "alpha": 0.1, "x": [0.5]})", "x");
+  EXPECT_EQ(dump_json(with_decimals(old)), R"({"alpha":0.1,"model":{"d_model":8,"dropout":0.3},"x":[0.5]})");
 }
 
 TEST(FilesJson, DumpNeverThrows) {

@@ -1,6 +1,6 @@
+#include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-#include <sstream>
 #include <string>
 #include <vector>
 
@@ -13,50 +13,13 @@ using test_support::expect_failure;
 using test_support::Outcome;
 using test_support::Program;
 
-const std::vector<std::string> kCommands = {"train",   "translate", "evaluate", "score",         "attention",
-                                            "average", "inspect",   "vocab",    "sample-corpus", "info"};
-
-std::string on_one_line(const std::string& text) {
-  std::istringstream words(text);
-  std::string line;
-  for (std::string word; words >> word;) {
-    line += line.empty() ? word : " " + word;
-  }
-  return line;
-}
-
-TEST(Status, HelpOfEveryCommandSaysWhatItsOptionsMean) {
-  const Program program;
-  const Outcome top = program.run("--help");
-  EXPECT_EQ(top.status, 0);
-  for (const std::string& command : kCommands) {
-    EXPECT_NE(top.out.find("  " + command + " "), std::string::npos) << command << " is missing in: " << top.out;
-    const Outcome help = program.run(command + " --help");
-    EXPECT_EQ(help.status, 0) << command << ": " << help.err;
-    EXPECT_NE(help.out.find("Usage: dragoman " + command), std::string::npos) << help.out;
-    EXPECT_NE(help.out.find("--config"), std::string::npos) << help.out;
-  }
-  const std::string evaluate = on_one_line(program.run("evaluate --help").out);
-  for (const char* part : {"13a, intl, zh, char or none", "default: 13a", "required", "default: 12345"}) {
-    EXPECT_NE(evaluate.find(part), std::string::npos) << "expected '" << part << "' in: " << evaluate;
-  }
-}
-
-TEST(Status, HelpKeepsLinesShort) {
-  const Program program;
-  for (const std::string& command : kCommands) {
-    std::istringstream help(program.run(command + " --help").out);
-    std::string line;
-    std::getline(help, line);  // what the command does stands on one line
-    while (std::getline(help, line)) {
-      EXPECT_LE(line.size(), 100U) << command << ": " << line;
-    }
-  }
-}
-
-TEST(Status, VersionIsPrinted) {
-  EXPECT_EQ(Program().run("--version").status, 0);
-  EXPECT_NE(Program().run("--version").out.find('.'), std::string::npos);
+TEST(Status, VersionSaysHowTheProgramWasMade) {
+  const Outcome version = Program().run("--version");
+  EXPECT_EQ(version.status, 0) << version.err;
+  EXPECT_THAT(version.out, testing::MatchesRegex("dragoman [0-9.]+ \\(commit [0-9a-z-]+\\)\n"
+                                                 "compiler +[^\n]*[0-9.]+, (release|debug|sanitized) build\n"
+                                                 "instruction sets +avx2, avx512, vnni, bf16, amx; here [^\n]+\n"));
+  EXPECT_EQ(Program().run("-V").out, version.out);
 }
 
 TEST(Status, WrongUsageIsTwo) {
@@ -101,11 +64,40 @@ TEST(Status, WrongUsageIsSaidInOurWords) {
            {evaluate + "--smooth-value x", "evaluate: --smooth-value is \"x\", must be a number"},
            {evaluate + "--lowercase=5", "evaluate: --lowercase is \"5\", must be true or false"},
            {evaluate + "-width 3", "evaluate: -width: unknown option; did you mean --width?"},
+           {evaluate + "--bananas", "evaluate: --bananas: unknown option"},
+           {"info --json", "info: --json: unknown option"},
+           {"compile", "dragoman: unknown command \"compile\""},
+           {"-v", "dragoman: -v: unknown option; did you mean -V?"},
+           {"-x", "dragoman: -x: unknown option"},
+           {"train --model m --preset huge",
+            "train: --preset is \"huge\", must be tiny, tiny-prenorm, tiny-hour, tiny-hour-prenorm, small, "
+            "small-prenorm, base, base-prenorm, big or big-prenorm"},
+           {"train --model m --source a --target a --d-model 9 --n-heads 2",
+            "train: --d-model is 9, must be a multiple of --n-heads (2)"},
+           {"train --model m --source a --target a --dropout 0.96", "train: --dropout is 0.96, must be 0 to 0.95"},
+           {"train --model m --source a --target a --vocab-size 4", "train: --vocab-size is 4, must be 5 to 1000000"},
+           {"serve --model m --longest-wait -1", "serve: --longest-wait is -1, must be 0 to 3600"},
+           {"average --input m --output n --last 2000", "average: --last is 2000, must be 0 to 1000"},
            {evaluate + "--width 3 4", "evaluate: \"4\" was not expected: a value follows the name of its option"},
            {"train --model m --joint-vocab maybe", "train: --joint-vocab is \"maybe\", must be true or false"},
            {"--verison", "dragoman: --verison: unknown option; did you mean --version?"}}) {
     expect_failure(program.run(words), 2, {text + "\n"});
   }
+}
+
+TEST(Status, WrongUsageShowsHowACommandIsCalled) {
+  const Program program;
+  EXPECT_EQ(program.run("evaluate --hypothesi x").err,
+            "dragoman evaluate: --hypothesi: unknown option; did you mean --hypothesis?\n"
+            "Usage: dragoman evaluate --hypothesis FILE --reference FILE [OPTION]...\n"
+            "\"dragoman evaluate --help\" explains the options\n");
+  EXPECT_EQ(program.run("import x").err,
+            "dragoman import: --from hf-marian and --model DIR are required\n"
+            "Usage: dragoman import --from hf-marian DIR --model DIR [OPTION]...\n"
+            "\"dragoman import --help\" explains the options\n");
+  EXPECT_EQ(program.run("").err,
+            "dragoman: a command is missing\nUsage: dragoman COMMAND [OPTION]...\n"
+            "\"dragoman --help\" explains the commands\n");
 }
 
 TEST(Status, MissingFilesAndFoldersAreSixtyFiveAndNamed) {

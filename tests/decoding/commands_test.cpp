@@ -14,6 +14,7 @@
 #include "support/background_program.h"
 #include "support/compressed.h"
 #include "support/program.h"
+#include "support/terminal.h"
 #include "tiny_model.h"
 #include "tiny_vocabulary.h"
 
@@ -129,6 +130,8 @@ TEST_F(Commands, JsonHoldsTokensScoresAndAlignment) {
   EXPECT_EQ(first["alignment"].size(), first["tokens"].size());
   EXPECT_EQ(first["attention"].size(), first["tokens"].size());
   EXPECT_EQ(first["alternatives"].size(), 1U);
+  EXPECT_EQ(first["token_scores"].size(), first["tokens"].size() + first["ends_scored"].get<size_t>());
+  EXPECT_EQ(first["ends_scored"], first["finish_reason"] == "end_of_sentence" ? 1 : 0);
   double sum = 0.0;
   for (const json& score : first["token_scores"]) {
     sum += score.get<double>();
@@ -163,6 +166,28 @@ TEST_F(Commands, AReverseModelChoosesAmongTheHypotheses) {
   expect_failure(translate("--input in --reverse-model nowhere"), 65, {"nowhere"});
 }
 
+TEST_F(Commands, QuietLeavesErrorsAndWarningsAlone) {
+  program_.write("good", "cat\n");
+  EXPECT_THAT(translate("--input good").err, testing::HasSubstr("tokens/s"));
+  EXPECT_EQ(translate("--input good --quiet").err, "");
+  EXPECT_EQ(translate("-q -i good").err, "");
+  EXPECT_EQ(translate("-q -i good").out, translate("--input good").out);
+  EXPECT_EQ(program_.run("score -m model --source good --target good -q").err, "");
+  EXPECT_THAT(translate("--quiet --input in").err, testing::StartsWith("dragoman: in: 1 line held invalid UTF-8"));
+  expect_failure(translate("--quiet --input missing"), 65, {"missing"});
+  program_.write("quiet.yaml", "quiet: true\n");
+  EXPECT_EQ(translate("--input good --config quiet.yaml").err, "");
+}
+
+// The line of the shell then does not begin behind "> ".
+TEST_F(Commands, ASignalEndsThePromptsLine) {
+  test_support::Terminal terminal(program_.folder(), {"translate", "--model", "model"});
+  ASSERT_TRUE(terminal.shows("> ")) << terminal.text();
+  terminal.type("\x03");
+  EXPECT_EQ(terminal.wait(), 130);
+  EXPECT_THAT(terminal.text(), testing::EndsWith("\n")) << terminal.text();
+}
+
 TEST_F(Commands, NBestListsAreInMosesFormat) {
   const Outcome outcome = translate("--input in --nbest 3");
   ASSERT_EQ(outcome.status, 0) << outcome.err;
@@ -192,7 +217,7 @@ TEST_F(Commands, AModelIsSearchedAsItsFolderSaysUnlessFlagsSayOtherwise) {
   EXPECT_EQ(translate("--input in --json").out, greedy);
   EXPECT_EQ(translate("--input in --json --beam-size 4").out, plain);
   EXPECT_EQ(translate("--input in --json --alpha 0.6").out, greedy) << "one flag leaves the others to the model";
-  expect_failure(translate("--nbest 2"), 2, {"n_best is 2, must be 1 to beam_size (1)"});
+  expect_failure(translate("--nbest 2"), 2, {"--nbest is 2, must be 1 to --beam-size (1)"});
   models::store_decoding(program_.folder() / "model", json_of(6, 0.6));
   EXPECT_EQ(translate("--nbest 6 --input in").status, 0) << "the model's beam size counts";
   const Outcome inspected = program_.run("inspect --model model --verify");
@@ -236,7 +261,7 @@ TEST_F(Commands, TuneRefusesWhatItCannotUse) {
   expect_failure(program_.run("tune --model model --source source --target target"), 65,
                  {"2 source lines, 1 target lines"});
   expect_failure(program_.run("tune --model model --source source --target source --beam-sizes 0"), 2,
-                 {"beam_size is 0"});
+                 {"tune: --beam-sizes is 0, must be 1 to 128\n"});
   expect_failure(program_.run("tune --model missing --source source --target source"), 65, {"missing"});
   const base::FolderLock lock(program_.folder() / "model");
   expect_failure(program_.run("tune --model model --source source --target source"), 1, {"in use by process"});
@@ -342,7 +367,7 @@ TEST_F(Commands, SamplesAlternativesAndEnsembles) {
   EXPECT_EQ(count_lines(samples.out), 3U * 7U + 2U);
   EXPECT_EQ(translate("--input in --sampling-temperature 1 --nbest 7 --workers 3 --batch-tokens 3").out, samples.out);
   EXPECT_NE(translate("--input in --sampling-temperature 1 --nbest 7 --seed 2").out, samples.out);
-  expect_failure(translate("--sampling-top-k 4"), 2, {"sampling_temperature is 0, which draws nothing"});
+  expect_failure(translate("--sampling-top-k 4"), 2, {"--sampling-temperature is 0, which draws nothing"});
   const Outcome alternatives = translate("--input in --alternatives --nbest 6");
   ASSERT_EQ(alternatives.status, 0) << alternatives.err;
   EXPECT_EQ(count_lines(alternatives.out), 3U * 6U + 2U);
@@ -370,8 +395,12 @@ TEST_F(Commands, ModelsOfOtherVocabulariesDoNotVote) {
 }
 
 TEST_F(Commands, WrongUseIsRefused) {
-  expect_failure(translate("--nbest 5"), 2, {"n_best is 5, must be 1 to beam_size (4)"});
-  expect_failure(translate("--beam-size 0"), 2, {"beam_size is 0, must be 1 to 128"});
+  expect_failure(translate("--nbest 5"), 2,
+                 {"dragoman translate: --nbest is 5, must be 1 to --beam-size (4); raise --beam-size to get more",
+                  "\nUsage: dragoman translate --model DIR [OPTION]...\n"});
+  expect_failure(translate("--beam-size 0"), 2,
+                 {"dragoman translate: --beam-size is 0, must be 1 to 128\nUsage: dragoman translate --model DIR"});
+  expect_failure(translate("--sampling-top-p 2"), 2, {"translate: --sampling-top-p is 2, must be above 0, to 1\n"});
   expect_failure(translate("--length-penalty wu"), 2, {"length-penalty"});
   expect_failure(program_.run("translate --model missing"), 65, {"missing"});
   expect_failure(translate("--input missing"), 65, {"missing"});

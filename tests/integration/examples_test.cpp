@@ -72,6 +72,13 @@ TEST_F(Examples, TheInstalledProgramRuns) {
   EXPECT_NE(read("log").find('.'), std::string::npos) << read("log");
 }
 
+TEST_F(Examples, TheManualAndTheCompletionsAreInstalled) {
+  for (const char* page : {"man/man1/dragoman.1", "man/man1/dragoman-train.1", "bash-completion/completions/dragoman",
+                           "zsh/site-functions/_dragoman", "fish/vendor_completions.d/dragoman.fish"}) {
+    EXPECT_GT(fs::file_size(folder_->path() / "prefix/share" / page), 1000U) << page;
+  }
+}
+
 TEST_F(Examples, HeadersLieInTheirFolders) {
   for (const char* header : {"base/error.h", "ops/attention.h", "nn/multi_head_attention.h", "training/trainer.h"}) {
     EXPECT_TRUE(fs::exists(folder_->path() / "prefix/include/dragoman" / header)) << header;

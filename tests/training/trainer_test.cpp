@@ -12,6 +12,8 @@
 
 #include "base/error.h"
 #include "base/files.h"
+#include "base/manifest.h"
+#include "base/sha256.h"
 #include "data/sample/sample_corpus.h"
 #include "models/model_folder.h"
 #include "models/model_tensors.h"
@@ -293,6 +295,26 @@ TEST_F(TrainerTest, AnotherRecipeOrTextIsRefused) {
   std::ofstream(run.source.front(), std::ios::app) << "One more line.\n";
   std::ofstream(run.target.front(), std::ios::app) << "Noch eine Zeile.\n";
   EXPECT_NE(message_of(run).find("the training text has changed"), std::string::npos) << message_of(run);
+}
+
+// Older versions wrote floats as the doubles that they are.
+TEST_F(TrainerTest, ARunBegunByAnOlderVersionGoesOn) {
+  const TrainOptions run = options("model");
+  train(run, 2);
+  const fs::path checkpoint = checkpoint_folder(run.model_folder, 2);
+  std::string recipe = base::read_file(checkpoint / "recipe.json");
+  const std::string now = "\"dropout\": 0.3,";
+  ASSERT_NE(recipe.find(now), std::string::npos) << recipe;
+  recipe.replace(recipe.find(now), now.size(), "\"dropout\": 0.30000001192092896,");
+  base::write_file_atomic(checkpoint / "recipe.json", recipe);
+  base::Manifest manifest = base::manifest_from_text(base::read_file(checkpoint / base::kManifestName), "manifest");
+  manifest.files["recipe.json"] = {recipe.size(), base::sha256_hex(recipe)};
+  base::write_file_atomic(checkpoint / base::kManifestName, base::to_text(manifest));
+  train(run, 4);
+  EXPECT_TRUE(fs::exists(checkpoint_folder(run.model_folder, 4)));
+  TrainOptions other = run;
+  other.model = other.model.with<TransformerConfig>([](auto& shape) { shape.dropout = 0.1F; });
+  EXPECT_NE(message_of(other).find("\"dropout\": 0.3 is now \"dropout\": 0.1"), std::string::npos) << message_of(other);
 }
 
 // The text is what counts, not the names of its files or how they are compressed.

@@ -23,6 +23,7 @@ struct VocabularyOptions {
   std::string whole_words;         ///< with commas between them
   uint64_t seed = 1;
 
+  static constexpr const char* kTitle = "Vocabulary";  ///< in --help
   /// Calls visit(base::Field) for each field but `seed`.
   template <typename Visit>
   static void fields(Visit&& visit);
@@ -37,7 +38,8 @@ void VocabularyOptions::fields(Visit&& visit) {
   using base::Field;
   using O = VocabularyOptions;
   visit(Field("vocabulary_size", &O::size, "Sub-word pieces (of each side when separate)", {5, 1'000'000})
-            .under("--vocab-size"));
+            .under("--vocab-size")
+            .in(base::kMostUsed));
   visit(Field("vocabulary_type", &O::type, "Sub-word model").under("--vocab-type"));
   visit(Field("character_coverage", &O::character_coverage,
               "Share of characters that get a piece; 1 for alphabets, 0.9995 suits Chinese", {0.98, 1}));

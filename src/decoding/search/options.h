@@ -44,6 +44,7 @@ struct ExecutionOptions {
   int workers = 0;             ///< each with sentences of its own
   int threads_per_worker = 0;  ///< for an answer sooner where sentences come one at a time
 
+  static constexpr const char* kTitle = "Speed";  ///< in --help
   /// Calls visit(base::Field) for each field.
   template <typename Visit>
   static void fields(Visit&& visit);
@@ -55,6 +56,7 @@ struct BeamOptions {
   double patience = 1.0;                 ///< Kasai et al. 2022
   bool early_stop = true;                ///< see BeamSearch
 
+  static constexpr const char* kTitle = "Beam search";  ///< in --help
   template <typename Visit>
   static void fields(Visit&& visit);
 };
@@ -68,6 +70,7 @@ struct RankingOptions {
   double coverage_penalty = 0.0;  ///< see CoverageTable
   double reverse_weight = 0.3;    ///< see Reranker
 
+  static constexpr const char* kTitle = "Ranking of translations";  ///< in --help
   template <typename Visit>
   static void fields(Visit&& visit);
 };
@@ -81,6 +84,7 @@ struct LengthOptions {
   double max_length_ratio = 1.0;
   int max_length_extra = 50;
 
+  static constexpr const char* kTitle = "Length of translations";  ///< in --help
   template <typename Visit>
   static void fields(Visit&& visit);
   /// Returns: the most generated tokens, end included, for a source of `source_length` tokens; at least 1.
@@ -94,6 +98,7 @@ struct RuleOptions {
   bool disable_unk = true;
   std::shared_ptr<const BannedPhrases> banned;  ///< phrases that no translation may hold; null = none
 
+  static constexpr const char* kTitle = "Words that may come";  ///< in --help
   /// Leaves `banned` out.
   template <typename Visit>
   static void fields(Visit&& visit);
@@ -108,6 +113,7 @@ struct SamplingOptions {
   /// A draw is a function of seed, source pieces, number of the sample and position alone.
   uint64_t seed = 1;
 
+  static constexpr const char* kTitle = "Sampling";  ///< in --help
   template <typename Visit>
   static void fields(Visit&& visit);
 };
@@ -120,6 +126,7 @@ struct OutputOptions {
   bool alignment = false;
   int alignment_layer = -1;
 
+  static constexpr const char* kTitle = "Scores and alignments";  ///< in --help
   template <typename Visit>
   static void fields(Visit&& visit);
 };
@@ -140,6 +147,7 @@ struct SearchOptions {
   OutputOptions output = {};
   ExecutionOptions execution = {};
 
+  static constexpr const char* kTitle = "Search";  ///< in --help
   /// Calls visit(base::Field) for each field that is in no group.
   template <typename Visit>
   static void fields(Visit&& visit);
@@ -169,8 +177,9 @@ template <typename Visit>
 void SearchOptions::fields(Visit&& visit) {
   using base::Field;
   using S = SearchOptions;
-  visit(Field("beam_size", &S::beam_size, "Hypotheses kept a sentence; 1 = greedy search", {1, kWidestBeam}));
-  visit(Field("n_best", &S::n_best, "Translations returned a sentence, best first").without_flag());
+  visit(Field("beam_size", &S::beam_size, "Hypotheses kept a sentence; 1 = greedy search", {1, kWidestBeam})
+            .in(base::kMostUsed));
+  visit(Field("n_best", &S::n_best, "Translations returned a sentence, best first").under("--nbest").without_flag());
   visit(Field("alternatives", &S::alternatives,
               "With an n-best list: the likeliest next pieces after the prefix, each continued, instead of the best")
             .as_switch());

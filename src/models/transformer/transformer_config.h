@@ -48,6 +48,7 @@ struct TransformerConfig {
   float target_word_dropout = 0.0F;  ///< of whole words of the decoder's input
   float layer_norm_epsilon = 1e-5F;
 
+  static constexpr const char* kTitle = "Shape of the model";  ///< in --help
   /// Calls visit(base::Field) for each field. Flags of `dragoman train` stand in this order in --help.
   template <typename Visit>
   static void fields(Visit&& visit);
@@ -76,7 +77,8 @@ void TransformerConfig::fields(Visit&& visit) {
   visit(Field("positions", &C::positions, "Position encoding"));
   visit(Field("max_positions", &C::max_positions, "Longest sentence, end included", {2, 1 << 20}, "tokens"));
   visit(Field("tying", &C::tying, "Which of source embedding, target embedding and output weight are one"));
-  visit(Field("dropout", &C::dropout, "Probability, on sub-layer outputs and embeddings", kDropout));
+  visit(
+      Field("dropout", &C::dropout, "Probability, on sub-layer outputs and embeddings", kDropout).in(base::kMostUsed));
   visit(Field("attention_dropout", &C::attention_dropout, "Probability, on attention weights", kDropout));
   visit(Field("activation_dropout", &C::activation_dropout, "Probability, inside the feed-forward", kDropout));
   visit(Field("source_word_dropout", &C::source_word_dropout, "Probability, of whole source words", kDropout));
@@ -91,7 +93,7 @@ void TransformerConfig::fields(Visit&& visit) {
             .without_flag());
 }
 
-/// JSON text of config.json and back. The reader throws Error(kBadData) for unknown keys (nearest known name
+/// JSON text of config.json and back. The reader throws Error(kBadData) for unknown keys (a near name
 /// suggested), missing keys, wrong types and whatever check() refuses. decoder_d_ff, decoder_n_heads, output_bias and
 /// the word dropouts may be missing: their defaults, as in models made before there were any.
 std::string to_json(const TransformerConfig& config);
