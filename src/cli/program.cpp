@@ -82,6 +82,7 @@ int run_program(int argc, char** argv) {
   add_quantize_command(app, run);
   add_shortlist_command(app, run);
   add_serve_command(app, run);
+  add_watch_command(app, run);
   add_info_command(app, run);
   add_benchmark_command(app, run);
   try {

@@ -1,6 +1,9 @@
+#include <fmt/core.h>
+
 #include <functional>
 #include <iostream>
 #include <memory>
+#include <optional>
 
 #include "base/error.h"
 #include "base/files.h"
@@ -8,8 +11,10 @@
 #include "base/signals.h"
 #include "cli/command.h"
 #include "cli/field_flags.h"
+#include "cli/text_output.h"
 #include "distributed/join_processes.h"
 #include "models/architectures/architectures.h"
+#include "serving/watch.h"
 #include "training/trainer.h"
 
 namespace dragoman::cli {
@@ -122,19 +127,34 @@ void add_special(Flags& flags) {
 constexpr const char* kStoppedEarly =
     "dragoman: train: stopped by a signal with no update under way; run the same command to go on\n";
 
-int run_training(const TrainOptions& options, distributed::ProcessGroup& processes) {
+// The port at which a run is shown while it trains; none: it is not shown.
+using WatchPort = std::optional<uint16_t>;
+
+std::unique_ptr<serving::RunWatcher> watch_run(const TrainOptions& options, WatchPort port) {
+  if (!port.has_value()) {
+    return nullptr;
+  }
+  auto watcher = std::make_unique<serving::RunWatcher>(
+      serving::WatchOptions{.folder = options.model_folder, .listen = {.port = *port}});
+  say(fmt::format("watch the run at {}; later \"dragoman watch --model {}\" shows it again\n", watcher->address(),
+                  options.model_folder.string()));
+  return watcher;
+}
+
+int run_training(const TrainOptions& options, WatchPort port, distributed::ProcessGroup& processes) {
   // Before the first update there is nothing to save, and learning a vocabulary cannot be interrupted in any other way.
   const base::EndOnSignal before_updates(processes.leads() ? kStoppedEarly : "");
+  const auto watcher = watch_run(options, processes.leads() ? port : std::nullopt);
   training::Trainer trainer(options, processes, std::cerr);
   trainer.run();
   return trainer.exit_status();
 }
 
 // What one of several processes cannot go on after ends all of them.
-int train(const TrainOptions& options) {
+int train(const TrainOptions& options, WatchPort port) {
   const auto processes = distributed::join_processes({options.run.rank_timeout});
   try {
-    return run_training(options, *processes);
+    return run_training(options, port, *processes);
   } catch (const base::Error& error) {
     processes->end_all(error.exit_status(), error.what());
     throw;
@@ -158,11 +178,18 @@ void add_train_command(CLI::App& app, Run& run) {
   flags->add_all();
   add_special(*flags);
   exclude_pointless(*command);
-  command->callback([&run, preset, flags, shape] {
+  const auto watch_port = std::make_shared<WatchPort>();
+  command
+      ->add_option_function<uint16_t>(
+          "--watch", [watch_port](const uint16_t& port) { *watch_port = port; },
+          "Show the run in the browser while it trains, at this port of 127.0.0.1: curves, samples, attention; 0 = one "
+          "that is free")
+      ->type_name("PORT");
+  command->callback([&run, preset, flags, shape, watch_port] {
     run = [=] {
       TrainOptions options = flags->over(training::preset_options(*preset));
       shape->lay_over(options);
-      return train(options);
+      return train(options, *watch_port);
     };
   });
 }
