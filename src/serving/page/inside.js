@@ -1,5 +1,6 @@
 // The view "Look inside": a sentence, the machine, the stage that is shown, and the way to the next.
 import { isAbort } from "/assets/api.js";
+import { Comparison } from "/assets/compare.js";
 import { announce, el, isCalm, replace } from "/assets/dom.js";
 import { formula } from "/assets/formula.js";
 import { compare, fromWord, glance, strongestLink } from "/assets/glance.js";
@@ -41,6 +42,7 @@ export class InsideView {
     this.state = { row: 0, column: 0, head: 0, temperature: 1, index: 0 };
     this.panels = { kind: "encoder", layer: 0, head: 0, first: [0, 0], second: [0, 1], compareRow: 0 };
     this.machine = new Machine((name) => this.openBlock(name));
+    this.comparison = new Comparison();
     this.player = makePlayer(() => this.stages ?? [], (index) => this.go({ index }));
     this.build();
   }
@@ -58,7 +60,7 @@ export class InsideView {
         el("label", { for: "inside-beam", class: "short" }, t("inside.beam")), this.beam,
         el("button", { class: "primary" }, t("inside.go"))),
       this.examples = el("div", { class: "examples" }),
-      this.error, this.body, this.below);
+      this.comparison.build(this.root), this.error, this.body, this.below);
     this.player.relabel();
     this.fillExamples();
   }
@@ -74,6 +76,7 @@ export class InsideView {
     const isOther = pair.source !== this.pair?.source || pair.target !== this.pair?.target;
     this.pair = pair;
     if (isOther) this.fillExamples();
+    if (this.comparison.show(pair)) return;
     this.input.value ||= kExamples[pair.source.split("-")[0]]?.[0] ?? "";
     if ((!this.sentence || isOther) && this.input.value) this.load();
     else this.render();

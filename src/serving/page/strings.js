@@ -1,14 +1,23 @@
 // The words of the page in the languages it speaks, and the one that is spoken now.
 import { english } from "/assets/strings_en.js";
+import { compareEnglish } from "/assets/strings_compare_en.js";
+import { compareChinese } from "/assets/strings_compare_zh.js";
+import { labEnglish } from "/assets/strings_lab_en.js";
+import { labChinese } from "/assets/strings_lab_zh.js";
+import { watchEnglish } from "/assets/strings_watch_en.js";
+import { watchChinese } from "/assets/strings_watch_zh.js";
 import { chinese } from "/assets/strings_zh.js";
 
-export const kLanguages = { en: english, zh: chinese };
+export const kLanguages = {
+  en: { ...english, ...labEnglish, ...compareEnglish, ...watchEnglish },
+  zh: { ...chinese, ...labChinese, ...compareChinese, ...watchChinese },
+};
 
-let spoken = english;
+let spoken = kLanguages.en;
 
 /// The text of a key; {name} in it is replaced by values.name.
 export function t(key, values = {}) {
-  const text = spoken[key] ?? english[key] ?? key;
+  const text = spoken[key] ?? kLanguages.en[key] ?? key;
   return text.replace(/\{(\w+)\}/g, (whole, name) => (name in values ? String(values[name]) : whole));
 }
 

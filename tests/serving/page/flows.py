@@ -234,17 +234,15 @@ def check_card(browser, server):
 
 
 def check_languages(browser):
-    keys = browser.run("Promise.all(['en', 'zh'].map((code) => import(`/assets/strings_${code}.js`)))"
-                       ".then(([en, zh]) => [Object.keys(en.english), Object.keys(zh.chinese)])")
+    keys = browser.run("import('/assets/strings.js').then(({ kLanguages }) => ['en', 'zh'].map((code) => Object.keys(kLanguages[code])))")
     expect(sorted(keys[0]) == sorted(keys[1]), f"texts in one language alone: {set(keys[0]) ^ set(keys[1])}")
-    values = browser.run("import('/assets/strings_zh.js').then((zh) => zh.chinese)")
-    english = browser.run("import('/assets/strings_en.js').then((en) => en.english)")
+    english, values = browser.run("import('/assets/strings.js').then(({ kLanguages }) => [kLanguages.en, kLanguages.zh])")
     for key, text in english.items():
         names = lambda string: sorted(set(re.findall(r"\{(\w+)\}", string)))
         expect(names(text) == names(values[key]), f"{key}: {names(text)} in English, {names(values[key])} in Chinese")
     browser.run("document.getElementById('language').click()")
     expect(browser.run("document.getElementById('tab-inside').textContent") == "看看里面", "the tabs are not Chinese")
-    for tab in ("translate", "inside", "card"):
+    for tab in ("translate", "inside", "card", "lab"):
         show_tab(browser, tab)
         browser.wait(f"/[\\u4e00-\\u9fff]/.test(document.getElementById('view-{tab}').innerText)")
     browser.run("document.getElementById('language').click()")
