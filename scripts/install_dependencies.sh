@@ -2,7 +2,7 @@
 # Installs the Debian 12 packages that building and testing dragoman needs.
 #   scripts/install_dependencies.sh            all packages for build and tests
 #   scripts/install_dependencies.sh --peers    also Python, for the checks against other programs
-#   scripts/install_dependencies.sh --browser  also Chromium and Python, for the checks of the web page
+#   scripts/install_dependencies.sh --browser  also Chromium, Python and node, for the checks of the web page
 #   scripts/install_dependencies.sh --formulas also node and KaTeX, for the check of the formulas in docs/
 #   scripts/install_dependencies.sh --pictures also Chromium, Python, webp and Chinese fonts, for the pictures of the README
 #   scripts/install_dependencies.sh --list     prints the packages, one a line, and installs nothing
@@ -21,7 +21,7 @@ list_only=no
 for option in "$@"; do
   case "$option" in
     --peers) packages="$packages python3 python3-venv" ;;
-    --browser) packages="$packages python3 chromium" ;;
+    --browser) packages="$packages python3 chromium nodejs" ;;
     --formulas) packages="$packages nodejs libjs-katex" ;;
     --pictures) packages="$packages python3 chromium webp fonts-noto-cjk" ;;
     --list) list_only=yes ;;

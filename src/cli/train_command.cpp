@@ -1,6 +1,9 @@
+#include <fmt/core.h>
+
 #include <functional>
 #include <iostream>
 #include <memory>
+#include <optional>
 
 #include "base/error.h"
 #include "base/files.h"
@@ -14,6 +17,7 @@
 #include "cli/warnings_only.h"
 #include "distributed/join_processes.h"
 #include "models/architectures/architectures.h"
+#include "serving/watch.h"
 #include "training/trainer.h"
 
 namespace dragoman::cli {
@@ -136,9 +140,24 @@ void add_special(Flags& flags) {
 constexpr const char* kStoppedEarly =
     "dragoman: train: stopped by a signal with no update under way; run the same command to go on\n";
 
-int run_training(const TrainOptions& options, distributed::ProcessGroup& processes) {
+// The port at which a run is shown while it trains; none: it is not shown.
+using WatchPort = std::optional<uint16_t>;
+
+std::unique_ptr<serving::RunWatcher> watch_run(const TrainOptions& options, WatchPort port) {
+  if (!port.has_value()) {
+    return nullptr;
+  }
+  auto watcher = std::make_unique<serving::RunWatcher>(
+      serving::WatchOptions{.folder = options.model_folder, .listen = {.port = *port}});
+  say(fmt::format("watch the run at {}; later \"dragoman watch --model {}\" shows it again\n", watcher->address(),
+                  options.model_folder.string()));
+  return watcher;
+}
+
+int run_training(const TrainOptions& options, WatchPort port, distributed::ProcessGroup& processes) {
   // Before the first update there is nothing to save, and learning a vocabulary cannot be interrupted in any other way.
   const base::EndOnSignal before_updates(processes.leads() ? kStoppedEarly : "");
+  const auto watcher = watch_run(options, processes.leads() ? port : std::nullopt);
   WarningsOnly warnings;
   std::ostream few(&warnings);
   training::Trainer trainer(options, processes, is_quiet() ? few : std::cerr);
@@ -153,7 +172,7 @@ void fit_to_gpu(TrainOptions& options) {
 }
 
 // What one of several processes cannot go on after ends all of them.
-int train(TrainOptions options, const std::string& device, const std::string& note) {
+int train(TrainOptions options, const std::string& device, WatchPort port, const std::string& note) {
   if (is_gpu(device)) {
     fit_to_gpu(options);
   }
@@ -163,7 +182,7 @@ int train(TrainOptions options, const std::string& device, const std::string& no
     say_note(note);
   }
   try {
-    return run_training(options, *processes);
+    return run_training(options, port, *processes);
   } catch (const base::Error& error) {
     processes->end_all(error.exit_status(), error.what());
     throw;
@@ -192,12 +211,19 @@ void add_train_command(CLI::App& app, Run& run) {
   exclude_pointless(*command);
   const auto device = std::make_shared<std::string>("cpu");
   add_device_flag(*command, *device);
-  command->callback([&run, preset, flags, shape, device, command] {
+  const auto watch_port = std::make_shared<WatchPort>();
+  command
+      ->add_option_function<uint16_t>(
+          "--watch", [watch_port](const uint16_t& port) { *watch_port = port; },
+          "Show the run in the browser while it trains, at this port of 127.0.0.1: curves, samples, attention; 0 = one "
+          "that is free")
+      ->type_name("PORT");
+  command->callback([&run, preset, flags, shape, device, watch_port, command] {
     run = [=] {
       TrainOptions options = flags->over(training::preset_options(*preset));
       shape->lay_over(options);
       const std::string note = choose_training_options(*command, options);
-      return train(options, *device, note);
+      return train(options, *device, *watch_port, note);
     };
   });
 }

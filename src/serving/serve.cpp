@@ -23,11 +23,6 @@
 namespace dragoman::serving {
 namespace {
 
-std::string address_of(const Listen& listen, uint16_t port) {
-  const bool is_v6 = listen.host.find(':') != std::string::npos;
-  return is_v6 ? fmt::format("http://[{}]:{}", listen.host, port) : fmt::format("http://{}:{}", listen.host, port);
-}
-
 std::shared_ptr<ApiKeys> load_keys(const std::filesystem::path& file) {
   return file.empty() ? nullptr : std::make_shared<ApiKeys>(file);
 }
@@ -79,7 +74,7 @@ class Serving {
     for (const ServedModel& model : models_.get()->all()) {
       say(fmt::format("model {} to {}: {}", model.pair.source, model.pair.target, model.folder.string()));
     }
-    say(fmt::format("serving at {}", address_of(options_.listen, server_.port())));
+    say(fmt::format("serving at {}", address_of(options_.listen.host, server_.port())));
     server_.run([this] { end(); }, [this] { reloader_.ask(); });
     say("stopped");
   }

@@ -34,6 +34,7 @@ report::ProgressLineOptions line_options(const TrainOptions& options) {
 FolderReport::FolderReport(const TrainOptions& options, int64_t resume_step, std::ostream& terminal)
     : folder_(options.model_folder),
       metrics_(folder_ / report::kMetricsName, resume_step),
+      attention_(folder_ / report::kAttentionHistoryName, resume_step),
       tensorboard_(folder_, resume_step),
       line_(terminal, line_options(options)) {
   data_.title = "Training report";
@@ -78,6 +79,7 @@ void FolderReport::validation(const report::ValidationRow& row, const Validation
   }
   keep_samples(row.step, result);
   data_.attention = std::move(attention);
+  attention_.add({row.step, data_.attention});
   std::string text =
       fmt::format("validation at step {}: loss {:.4f}  perplexity {:.3f}", row.step, row.loss, row.perplexity);
   for (const std::string& score : result.scores_text()) {

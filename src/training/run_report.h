@@ -5,6 +5,7 @@
 #include <string>
 #include <vector>
 
+#include "report/attention_history.h"
 #include "report/metrics_log.h"
 #include "report/progress_line.h"
 #include "report/svg_heat_map.h"
@@ -39,8 +40,8 @@ class RunReport {
   virtual void finish_line() {}
 };
 
-/// What a person sees of a run: the progress line, metrics.jsonl, the TensorBoard event file and report.html, all in
-/// the model folder.
+/// What a person sees of a run: the progress line, metrics.jsonl, attention.json, the TensorBoard event file and
+/// report.html, all in the model folder.
 class FolderReport : public RunReport {
  public:
   /// @param resume_step  0 for a new run; rows after it are forgotten
@@ -65,6 +66,7 @@ class FolderReport : public RunReport {
 
   std::filesystem::path folder_;
   report::MetricsLog metrics_;
+  report::AttentionHistory attention_;
   report::TensorBoardWriter tensorboard_;
   report::ProgressLine line_;
   report::ReportData data_;

@@ -44,6 +44,12 @@ TEST(SampleCorpus, CheckNeedsTheCorpusAndAllLines) {
   expect_failure(program.run("sample-corpus --output c --check one"), 65, {"test.en"});
   expect_failure(program.run("sample-corpus --output nothing --check one"), 65, {"nothing"});
   expect_failure(program.run("sample-corpus --output c --check missing"), 65, {"missing"});
+  expect_failure(program.run("sample-corpus --output c --attention nothing"), 65, {"nothing"});
+}
+
+TEST(Watch, NeedsAFolder) {
+  const Program program;
+  expect_failure(program.run("watch --model nothing"), 2, {"nothing is no folder", "training run"});
 }
 
 }  // namespace

@@ -68,14 +68,20 @@ size_t raise_descriptor_limit(size_t connections) {
 
 class HttpServer::State {
  public:
-  State(const Listen& listen, const HttpLimits& limits, HttpHooks hooks)
+  State(const Listen& listen, const HttpLimits& limits, HttpHooks hooks, Signals signals)
       : limits_(limits),
         shared_{limits_, std::move(hooks)},
         acceptor_(listen_at(io_, listen)),
         pause_(io_),
         drain_end_(io_),
-        signals_(io_, SIGTERM, SIGINT, SIGHUP),
-        max_connections_(raise_descriptor_limit(limits.connections)) {}
+        signals_(io_),
+        max_connections_(raise_descriptor_limit(limits.connections)) {
+    if (signals == Signals::kHandled) {
+      for (const int signal : {SIGTERM, SIGINT, SIGHUP}) {
+        signals_.add(signal);
+      }
+    }
+  }
 
   ~State() { close_all(); }
 
@@ -253,8 +259,13 @@ class HttpServer::State {
   std::atomic<uint64_t> refused_{0};
 };
 
-HttpServer::HttpServer(const Listen& listen, const HttpLimits& limits, HttpHooks hooks)
-    : state_(std::make_unique<State>(listen, limits, std::move(hooks))) {}
+std::string address_of(const std::string& host, uint16_t port) {
+  const bool is_v6 = host.find(':') != std::string::npos;
+  return is_v6 ? fmt::format("http://[{}]:{}", host, port) : fmt::format("http://{}:{}", host, port);
+}
+
+HttpServer::HttpServer(const Listen& listen, const HttpLimits& limits, HttpHooks hooks, Signals signals)
+    : state_(std::make_unique<State>(listen, limits, std::move(hooks), signals)) {}
 HttpServer::~HttpServer() = default;
 
 uint16_t HttpServer::port() const {

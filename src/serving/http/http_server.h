@@ -18,6 +18,15 @@ struct Listen {
   bool share_port = false;
 };
 
+/// Returns "http://127.0.0.1:5000", with brackets around an address of IPv6.
+[[nodiscard]] std::string address_of(const std::string& host, uint16_t port);
+
+/// Who handles SIGTERM, SIGINT and SIGHUP.
+enum class Signals {
+  kHandled,  ///< the server, from its construction on
+  kLeft,     ///< the rest of the process; the server ends by `stop` alone
+};
+
 /// The numbers of connections, for the metrics.
 struct ConnectionCounts {
   size_t open = 0;  ///< now
@@ -33,7 +42,7 @@ class HttpServer {
   /// Listens before it returns.
   /// Throws: Error(kUsage): "--host is "x", must be an address of this machine such as 127.0.0.1 or ::".
   ///         Error(kRuntime): "127.0.0.1:5000: cannot listen: Address already in use; choose another --port or --host".
-  HttpServer(const Listen& listen, const HttpLimits& limits, HttpHooks hooks);
+  HttpServer(const Listen& listen, const HttpLimits& limits, HttpHooks hooks, Signals signals = Signals::kHandled);
   ~HttpServer();
   HttpServer(const HttpServer&) = delete;
   HttpServer& operator=(const HttpServer&) = delete;
@@ -41,7 +50,7 @@ class HttpServer {
   /// Returns the port at which the server listens.
   [[nodiscard]] uint16_t port() const;
   /// Serves until `drain` has finished or `stop` is called. The signals SIGTERM and SIGINT call `on_stop`, SIGHUP calls
-  /// `on_reload`, both in the calling thread.
+  /// `on_reload`, both in the calling thread, unless they are left to the process.
   void run(const std::function<void()>& on_stop, const std::function<void()>& on_reload);
   /// Accepts the connections that wait at the port, then stops listening. Requests under way are answered, and so are
   /// requests that open connections send within HttpLimits::last_request_time. `run` returns when all are answered, or

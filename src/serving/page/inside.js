@@ -1,5 +1,6 @@
 // The view "Look inside": a sentence, its story, the study of each step, and below them all heads at a glance.
 import { isAbort } from "/assets/api.js";
+import { Comparison } from "/assets/compare.js";
 import { el, isCalm, replace } from "/assets/dom.js";
 import { compare, fromWord, glance, strongestLink } from "/assets/glance.js";
 import { hashOfScene, parseHash } from "/assets/route.js";
@@ -24,6 +25,7 @@ export class InsideView {
     Object.assign(this, { root, pair, mode: "story", panels: { kind: "encoder", layer: 0, head: 0, first: [0, 0], second: [0, 1], compareRow: 0 } });
     this.story = new Story({ onStudy: (wanted, choice) => this.openStudy(wanted, choice), onPlace: (name, word) => this.place(hashOfScene(name, word), "story"), onAgain: () => this.input.select() });
     this.study = new Study({ onPlace: (hash, motion) => { this.place(hash, "study"); if (motion !== "cell") this.renderPanels(); }, onStory: () => this.openStory() });
+    this.comparison = new Comparison();
     this.player = { stop: () => { this.story.player.stop(); this.study.player.stop(); } };
     document.addEventListener("keydown", (event) => this.key(event));
     this.build();
@@ -40,7 +42,7 @@ export class InsideView {
         el("label", { for: "inside-beam", class: "short" }, t("inside.beam")), this.beam,
         el("button", { class: "primary" }, t("inside.go"))),
       this.examples = el("div", { class: "examples" }),
-      this.error, this.story.element, this.study.element, this.below);
+      this.comparison.build(this.root), this.error, this.story.element, this.study.element, this.below);
     this.fillExamples();
     this.showMode();
     this.story.refresh();
@@ -58,6 +60,7 @@ export class InsideView {
     const isOther = pair.source !== this.pair?.source || pair.target !== this.pair?.target;
     this.pair = pair;
     if (isOther) this.fillExamples();
+    if (this.comparison.show(pair)) return;
     this.input.value ||= kExamples[pair.source.split("-")[0]]?.[0] ?? "";
     if ((!this.sentence || isOther) && this.input.value) this.load(parseHash(location.hash));
     else if (this.sentence && location.hash !== this.hash && location.hash !== "#inside") this.follow(parseHash(location.hash));

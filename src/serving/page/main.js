@@ -3,10 +3,14 @@ import { languages, setApiKey, settings } from "/assets/api.js";
 import { CardView } from "/assets/card.js";
 import { el, icon, kIcons, replace } from "/assets/dom.js";
 import { InsideView } from "/assets/inside.js";
+import { LabView } from "/assets/lab.js";
 import { said, speak, t } from "/assets/strings.js";
 import { TranslateView } from "/assets/translate.js";
+import { WatchView } from "/assets/watch.js";
 
-const kViews = ["translate", "inside", "card"];
+// What the server can show: a server of models or, with `dragoman watch`, a training run.
+const kOfModels = ["translate", "inside", "card", "lab"], kOfRun = ["watch", "lab"];
+let shown = kOfModels;
 const kPause = 10_000; // milliseconds until a server that refused is asked again
 
 // What the reader chose last time, where the browser lets a page remember.
@@ -33,17 +37,19 @@ const views = {
   }),
   inside: new InsideView(byId("view-inside"), null),
   card: new CardView(byId("view-card"), pair),
+  lab: new LabView(byId("view-lab")),
+  watch: new WatchView(byId("view-watch")),
 };
 
 function open(name, takeFocus = false) {
-  for (const other of kViews) {
+  for (const other of shown) {
     const tab = byId(`tab-${other}`);
     tab.setAttribute("aria-selected", String(other === name));
     tab.tabIndex = other === name ? 0 : -1;
     byId(`view-${other}`).hidden = other !== name;
   }
   if (takeFocus) byId(`tab-${name}`).focus();
-  if (viewOfHash() !== name) history.replaceState(null, "", `#${name}`);
+  if (current() !== name) history.replaceState(null, "", `#${name}`);
   document.title = `${t(`tab.${name}`)} · dragoman`;
   views.inside.player.stop();
   views[name].show({ ...pair });
@@ -56,22 +62,21 @@ function refresh() {
   document.title = `${t(`tab.${current()}`)} · dragoman`;
 }
 
-// The view that the address names; what follows it is the view's own: #inside/encoder/2/head/1.
-function viewOfHash() {
-  return location.hash.slice(1).split("/")[0];
-}
-
+// The view that the address names. What follows it is the view's own: "#inside/encoder/2/head/1", "#lab/norms"; "#compare"
+// is a place in the view inside.
 function current() {
-  const name = viewOfHash();
-  return kViews.includes(name) ? name : "translate";
+  const [name] = location.hash.slice(1).split("/");
+  if (name === "compare" && shown === kOfModels) return "inside";
+  return shown.includes(name) ? name : shown[0];
+}
 }
 
-for (const name of kViews) byId(`tab-${name}`).addEventListener("click", () => open(name));
+for (const name of Object.keys(views)) byId(`tab-${name}`).addEventListener("click", () => open(name));
 document.querySelector("[role=tablist]").addEventListener("keydown", (event) => {
   const step = { ArrowRight: 1, ArrowLeft: -1 }[event.key];
   if (!step) return;
   event.preventDefault();
-  open(kViews[(kViews.indexOf(current()) + step + kViews.length) % kViews.length], true);
+  open(shown[(shown.indexOf(current()) + step + shown.length) % shown.length], true);
 });
 byId("theme").addEventListener("click", () => root.dispatchEvent(new CustomEvent("choosetheme", { detail: isDark() ? "light" : "dark" })));
 root.addEventListener("themechange", () => {
@@ -94,13 +99,25 @@ function askForKey() {
   document.querySelector(".settings").prepend(field);
 }
 
+// Shows the tabs of the views that this server has.
+function showTabs(names) {
+  shown = names;
+  for (const name of Object.keys(views)) byId(`tab-${name}`).hidden = !names.includes(name);
+}
+
 // Asks for what the server has, until it says so: the translate view asks again when it needs the languages.
 let isStarting = false;
 async function start() {
   if (isStarting) return;
   isStarting = true;
   try {
-    const { keyRequired, charLimit } = await settings();
+    const { keyRequired, charLimit, watch } = await settings();
+    if (watch) {
+      showTabs(kOfRun);
+      document.querySelector(".foot").hidden = true; // a run has no interface for programs
+      refresh();
+      return open(current());
+    }
     if (keyRequired) askForKey();
     const list = await languages();
     views.translate.setLanguages(list, charLimit);

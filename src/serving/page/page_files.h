@@ -12,8 +12,8 @@ struct Asset {
   std::string_view bytes;
 };
 
-/// Returns all files of src/serving/page/, index.html as "/". cmake/embed_files.cmake writes the source that defines
-/// it.
+/// Returns all files of src/serving/page/, index.html as "/", and docs/derivations.md in each language as
+/// "/docs/derivations.md". cmake/embed_files.cmake writes the source that defines it.
 [[nodiscard]] std::span<const Asset> page_files();
 
 }  // namespace dragoman::serving

@@ -1,10 +1,19 @@
 // The words of the page in the languages it speaks, and the one that is spoken now.
 import { english } from "/assets/strings_en.js";
+import { compareEnglish } from "/assets/strings_compare_en.js";
+import { compareChinese } from "/assets/strings_compare_zh.js";
+import { labEnglish } from "/assets/strings_lab_en.js";
+import { labChinese } from "/assets/strings_lab_zh.js";
 import { storyEnglish } from "/assets/strings_story_en.js";
 import { storyChinese } from "/assets/strings_story_zh.js";
+import { watchEnglish } from "/assets/strings_watch_en.js";
+import { watchChinese } from "/assets/strings_watch_zh.js";
 import { chinese } from "/assets/strings_zh.js";
 
-export const kLanguages = { en: { ...english, ...storyEnglish }, zh: { ...chinese, ...storyChinese } };
+export const kLanguages = {
+  en: { ...english, ...storyEnglish, ...labEnglish, ...compareEnglish, ...watchEnglish },
+  zh: { ...chinese, ...storyChinese, ...labChinese, ...compareChinese, ...watchChinese },
+};
 
 let spoken = kLanguages.en;
 

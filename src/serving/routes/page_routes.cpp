@@ -20,6 +20,7 @@ Reply page_file(const Request& request) {
 void add_page_routes(Router& router) {
   router.add("GET", "/", ErrorShape::kLibreTranslate, page_file);
   router.add_prefix("GET", "/assets/", ErrorShape::kLibreTranslate, page_file);
+  router.add_prefix("GET", "/docs/", ErrorShape::kLibreTranslate, page_file);
 }
 
 }  // namespace dragoman::serving

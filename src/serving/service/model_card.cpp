@@ -5,36 +5,12 @@
 
 #include "base/json.h"
 #include "decoding/search/search_defaults.h"
-#include "serving/inspect/json_numbers.h"
+#include "serving/service/training_curves.h"
 
 namespace dragoman::serving {
 namespace {
 
 using nlohmann::json;
-
-constexpr size_t kMaxPoints = 400;
-
-json point_json(const report::TrainRow& point) {
-  return {{"step", point.step}, {"seconds", rounded(point.seconds)}, {"loss", rounded(point.loss)}};
-}
-
-json point_json(const report::ValidationRow& point) {
-  return {{"step", point.step},          {"seconds", rounded(point.seconds)},
-          {"loss", rounded(point.loss)}, {"perplexity", rounded(point.perplexity)},
-          {"bleu", rounded(point.bleu)}, {"chrf", rounded(point.chrf)},
-          {"is_best", point.is_best}};
-}
-
-// Returns at most kMaxPoints points, evenly chosen, with the first and the last one.
-template <typename Point>
-json points_json(const std::vector<Point>& points) {
-  json result = json::array();
-  const size_t count = std::min(points.size(), kMaxPoints);
-  for (size_t i = 0; i < count; ++i) {
-    result.push_back(point_json(points[count < 2 ? 0 : i * (points.size() - 1) / (count - 1)]));
-  }
-  return result;
-}
 
 // Returns "encoder.layers.3" for "encoder.layers.3.feed_forward.inner.weight", and the first name for all other paths.
 std::string module_of(const std::string& path) {
@@ -68,7 +44,7 @@ std::string model_card(const std::string& name, const decoding::Translator& tran
        {"parameters", parameters_json(model.parameters())},
        {"shortlist", translator.shortlist() != nullptr},
        {"search", json::parse(decoding::search_defaults_json(translator.search_defaults()))},
-       {"training", {{"train", points_json(history.train)}, {"validation", points_json(history.validation)}}},
+       {"training", training_curves(history)},
        {"examples", examples}});
 }
 

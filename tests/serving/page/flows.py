@@ -249,7 +249,7 @@ def check_card(browser, server):
 
 
 def check_languages(browser):
-    keys = browser.run("import('/assets/strings.js').then(({ kLanguages }) => [Object.keys(kLanguages.en), Object.keys(kLanguages.zh)])")
+    keys = browser.run("import('/assets/strings.js').then(({ kLanguages }) => ['en', 'zh'].map((code) => Object.keys(kLanguages[code])))")
     expect(sorted(keys[0]) == sorted(keys[1]), f"texts in one language alone: {set(keys[0]) ^ set(keys[1])}")
     english, values = browser.run("import('/assets/strings.js').then(({ kLanguages }) => [kLanguages.en, kLanguages.zh])")
     for key, text in english.items():
@@ -257,7 +257,7 @@ def check_languages(browser):
         expect(names(text) == names(values[key]), f"{key}: {names(text)} in English, {names(values[key])} in Chinese")
     browser.run("document.getElementById('language').click()")
     expect(browser.run("document.getElementById('tab-inside').textContent") == "看看里面", "the tabs are not Chinese")
-    for tab in ("translate", "inside", "card"):
+    for tab in ("translate", "inside", "card", "lab"):
         show_tab(browser, tab)
         browser.wait(f"/[\\u4e00-\\u9fff]/.test(document.getElementById('view-{tab}').innerText)")
     browser.run("document.getElementById('language').click()")

@@ -11,11 +11,14 @@ import time
 import traceback
 
 import attacks
+import compare_flows
 import flows
 import formulas
+import lab_flows
 import manners
 import rules
 import story
+import watch_flows
 import written_pages
 from devtools import Browser, find_chromium
 from server import Server, make_model
@@ -158,6 +161,13 @@ def main():
         check("attention page", lambda: written_pages.check_attention(browser, arguments.program, arguments.model, arguments.output))
         browser.open(server.address + "/")
         check("pictures, names, contrast, width, focus", lambda: pictures(browser, server, arguments.output))
+        check("laboratory", lambda: lab_flows.check_laboratory(browser))
+        check("laboratory: names, contrast, width, focus", lambda: lab_flows.check_looks(browser, server, arguments.output))
+        check("two sentences", lambda: compare_flows.check_comparison(browser, server))
+        check("two sentences: names, contrast, width, focus", lambda: compare_flows.check_looks(browser, server, arguments.output))
+        check("a run is watched", lambda: watch_flows.check_watch(browser, arguments.program, arguments.output))
+        check("a run is replayed", lambda: watch_flows.check_real_run(browser, arguments.program, arguments.model))
+        browser.open(server.address + "/")
         check("a hostile model name", lambda: hostile_name(browser, arguments, arguments.output))
         browser.open(server.address + "/")
 

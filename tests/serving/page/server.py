@@ -19,7 +19,7 @@ KINDS = {
 def make_model(program, folder, kind="pre"):
     """A model that has seen the sample corpus for some seconds: bad translations, but real ones. Made once."""
     model = os.path.join(folder, "model" if kind == "pre" else f"model-{kind}")
-    if os.path.exists(os.path.join(model, "done")):
+    if all(os.path.exists(os.path.join(model, name)) for name in ("done", "attention.json")):
         return model
     shutil.rmtree(model, ignore_errors=True)
     corpus = os.path.join(folder, "corpus")

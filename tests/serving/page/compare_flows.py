@@ -1,0 +1,86 @@
+"""Two sentences compared in "Look inside": the numbers are the server's, and the finding is that of the difference."""
+from flows import expect, number, quoted
+import rules
+
+SENTENCES = ("The animal didn't cross the street because it was too tired.", "The animal didn't cross the street because it was too wide.")
+
+
+def open_comparison(browser):
+    browser.run("location.hash = 'compare'")
+    browser.wait("document.querySelector('.compare-finding') !== null && !document.querySelector('.compare').hasAttribute('aria-busy')")
+    browser.wait_until_still()
+
+
+def pieces_of(pieces, word):
+    """The places of a word's pieces."""
+    places, text = [], ""
+    for place, piece in enumerate(pieces):
+        if piece.startswith("\u2581"):
+            places, text = [], ""
+        places.append(place)
+        text += piece.removeprefix("\u2581")
+        if text == word:
+            return places
+    raise AssertionError(f"{word!r} is not in {pieces}")
+
+
+def weight(answer, kind, layer, head, row, word):
+    """Of a word of the source, in one row of one head."""
+    path = f"encoder.layers.{layer}.self_attention" if kind == "encoder" else f"decoder.layers.{layer}.cross_attention"
+    entry = next(entry for entry in answer["parts"][0]["attentions"] if entry["path"] == path)
+    _, rows, columns = entry["shape"]
+    row_places = pieces_of(answer["source"]["pieces"], row) if kind == "encoder" else [row]
+    values = [entry["values"][(head * rows + r) * columns + c] for r in row_places for c in pieces_of(answer["source"]["pieces"], word)]
+    return sum(values) / len(row_places)
+
+
+def check_comparison(browser, server):
+    open_comparison(browser)
+    expect(browser.run("document.getElementById('compare-0').value") == SENTENCES[0] and browser.run("document.getElementById('compare-1').value") == SENTENCES[1],
+           "the two sentences of the example are there")
+    answers = [server.post("/v1/inspect", {"text": text, "source": "en", "target": "de", "parts": [{"part": "weights"}]})[1] for text in SENTENCES]
+    found = browser.run("""Promise.all([import('/assets/compare.js'), import('/assets/sentence.js')]).then(async ([compare, sentence]) => {
+      const both = await Promise.all(%s.map((text) => sentence.Sentence.load({ source: 'en', target: 'de', text })));
+      const pair = new compare.Pair(...both);
+      return pair.movements().slice(0, 40).map((one) => ({ ...one, words: [one.gain, one.loss].map((slot) => pair.texts('source')[pair.slots.source[slot].left[0]]),
+        rowWord: one.kind === 'encoder' ? pair.texts('source')[pair.slots.source[one.row].left[0]] : null, step: pair.step, left: [one.weights[0][one.gain], one.weights[0][one.loss]], right: [one.weights[1][one.gain], one.weights[1][one.loss]] }));
+    })""" % quoted(list(SENTENCES)))
+    expect(found, "no head moves at all")
+    checked = 0
+    for one in found:
+        if one["kind"] == "encoder" and not one["rowWord"].isalpha():
+            continue
+        row = one["rowWord"] if one["kind"] == "encoder" else one["step"]
+        for side, seen in ((0, one["left"]), (1, one["right"])):
+            expected = [weight(answers[side], one["kind"], one["layer"], one["head"], row, word) for word in one["words"]]
+            expect(all(abs(a - b) < 1e-5 for a, b in zip(seen, expected)), f"{one}: expected {expected}")
+        expect(abs(one["strength"] - min(one["left"][0] - one["right"][0], one["right"][1] - one["left"][1])) < 1e-5, f"strength of {one}")
+        checked += 1
+    expect(checked > 5, f"only {checked} movements were compared")
+
+    # What is shown is the strongest of them.
+    shown = browser.run("[...document.querySelectorAll('.compare-ranking tbody tr')].map((row) => [...row.cells].map((cell) => cell.textContent))")
+    first = [number(text) for text in shown[0][2].split(": ")[-1].split(" | ")]
+    expect(abs(first[0] - found[0]["left"][0]) < 0.006 and abs(first[1] - found[0]["right"][0]) < 0.006, f"the first row is {shown[0]}, expected {found[0]}")
+    # A head is chosen in the ranking, its maps are shown, and the way back leads to one sentence.
+    browser.run("document.querySelectorAll('.compare-ranking button')[1].click()")
+    browser.wait(f"document.querySelector('.compare-body h3').textContent === {quoted(shown[1][0])}")
+    expect(browser.run("document.querySelectorAll('.compare-maps canvas').length") >= 3, "three maps")
+    expect(not browser.run("document.querySelector('#view-inside > .ask').getClientRects().length"), "one sentence is hidden meanwhile")
+    browser.run("document.querySelector('.compare-bar button').click()")
+    browser.wait("location.hash === '#inside' && document.querySelector('#view-inside > .ask').getClientRects().length > 0")
+
+
+def check_looks(browser, server, output):
+    for theme in ("light", "dark"):
+        browser.prefer(prefers_color_scheme=theme, prefers_reduced_motion="reduce")
+        for width, height in ((1280, 900), (390, 844)):
+            browser.size(width, height)
+            browser.open(server.address + "/")
+            open_comparison(browser)
+            place = f"compare-{width}-{theme}"
+            browser.picture(f"{output}/{place}.png")
+            rules.check_page(browser, place)
+            if theme == "light" and width == 1280:
+                rules.check_focus_order(browser, place)
+    browser.size(1280, 900)
