@@ -137,7 +137,7 @@ export class InsideView {
 
   // Writes the address of what is shown, so that it can be kept and sent.
   place(hash, mode) {
-    if (mode !== this.mode || this.root.hidden) return;
+    if (mode !== this.mode || this.root.hidden || this.comparison.isOpen()) return;
     this.hash = hash;
     if (location.hash !== hash) history.replaceState(null, "", hash);
   }
