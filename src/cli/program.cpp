@@ -118,9 +118,8 @@ int print_answer(const CLI::App& app, const CLI::ParseError& error) {
 }
 
 int run_program(int argc, char** argv) {
-  CLI::App app(
-      "dragoman: trains, evaluates, translates with and serves the Transformer of \"Attention Is All You Need\"",
-      "dragoman");
+  CLI::App app("Trains, evaluates, translates with and serves the Transformer of \"Attention Is All You Need\"",
+               "dragoman");
   app.formatter(std::make_shared<HelpFormat>());
   app.footer(kProgramExample);
   app.set_version_flag("-V,--version", version_text, "Print version, compiler and instruction sets and exit");

@@ -7,7 +7,7 @@
 
 #include "base/cpu.h"
 #include "base/error.h"
-#include "dragoman_commit.h"  // written by cmake/commit.cmake
+#include "cli/commit.h"  // written by cmake/commit.cmake
 
 namespace dragoman::cli {
 namespace {

@@ -137,7 +137,7 @@ TEST(Manual, PagesOfAllCommandsAreWrittenWithoutAWarningOfRoff) {
   }
   for (const std::string& name : names) {
     const Outcome shown =
-        program.run("--version >ignored; groff -ww -man -K utf8 -T utf8 -rLL=100n pages/" + name + ".1");
+        program.run("--version >ignored; groff -ww -man -K utf8 -T utf8 -P -cbou -rLL=100n pages/" + name + ".1");
     EXPECT_EQ(shown.err, "") << name;
     EXPECT_THAT(shown.out, HasSubstr("EXIT STATUS")) << name;
   }
