@@ -106,7 +106,7 @@ export function fromWord(sentence, row, change, onChoose) {
       class: "token", "aria-pressed": String(i === row), on: { click: () => change(i) } }, label))),
     best.weight > 0 ? el("p", { class: "finding" }, t("from.finding", {
       word, other: sentence.sourceLabels[best.column], weight: show(best.weight, 2), layer: best.place[0] + 1, head: best.place[1] + 1,
-    })) : null,
+    }), " ", el("a", { href: "#compare" }, t("from.compare"))) : null,
     heatmap({ rows: names, columns: sentence.sourceLabels, values, kind: "weights", row: best.index, column: best.column, maxCell: 34, maxHeight: 460,
       label: t("from.title", { word }), describe: (r, c, value) => `${t("layer")} ${places[r][0] + 1}, ${t("head")} ${places[r][1] + 1}: ${word} → ${sentence.sourceLabels[c]}: ${show(value, 4)}`,
       onCell: (r) => onChoose("encoder", ...places[r], row) }),

@@ -1,5 +1,5 @@
 // The view "Look inside": a sentence, its story, the study of each step, and below them all heads at a glance.
-import { isAbort } from "/assets/api.js";
+import { isAbort, modelCard } from "/assets/api.js";
 import { Comparison } from "/assets/compare.js";
 import { el, isCalm, replace } from "/assets/dom.js";
 import { compare, fromWord, glance, strongestLink } from "/assets/glance.js";
@@ -9,7 +9,7 @@ import { Story } from "/assets/story.js";
 import { t } from "/assets/strings.js";
 import { Study } from "/assets/study.js";
 
-// By source language; the first is looked into at once.
+// The paper's example by source language: the first is looked into at once, all stand behind the model's own sentences.
 const kExamples = {
   en: ["The animal didn't cross the street because it was too tired.",
     "The animal didn't cross the street because it was too wide.", "Since it was so bulky, the clock broke the jug."],
@@ -49,8 +49,12 @@ export class InsideView {
     this.study.refresh();
   }
 
-  fillExamples() {
-    const texts = kExamples[this.pair?.source.split("-")[0]] ?? [];
+  // Sentences of the model's own validation text, and the paper's; without a card the paper's alone.
+  async fillExamples() {
+    const pair = this.pair;
+    const own = pair ? await modelCard(pair.source, pair.target).then((card) => card.examples, () => []) : [];
+    if (pair !== this.pair) return;
+    const texts = [...new Set([...own.slice(0, 3), ...kExamples[pair?.source.split("-")[0]] ?? []])];
     replace(this.examples, texts.length ? el("span", { class: "note" }, t("inside.examples")) : null,
       texts.map((text) => el("button", { on: { click: () => { this.input.value = text; this.load(); } } }, text)));
   }
