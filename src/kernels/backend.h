@@ -39,6 +39,8 @@ class Backend {
   virtual bool packs_weights() const = 0;
   /// Returns: whether products with weights that are not packed take operands of this precision, rounded if needed.
   virtual bool multiplies_in(Precision precision) const { return precision == Precision::kFloat32; }
+  /// Returns: rows of logits that are computed at once. The CPU's fit into its cache.
+  virtual int64_t rows_of_logits() const { return 256; }
 
   // Products, sums and single elements
 

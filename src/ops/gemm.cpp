@@ -23,7 +23,9 @@ void check_product(const GemmProblem& product) {
   };
   tensor::check_matrix(a, operand_type(a), "gemm", "a");
   tensor::check_matrix(b, operand_type(b), "gemm", "b");
-  tensor::check_matrix(c, is_bfloat16(c) && precision == Precision::kBFloat16 ? DType::kBFloat16 : dtype, "gemm", "c");
+  const bool rounds = is_bfloat16(c) && precision == Precision::kBFloat16 &&
+                      kernels::backend_of(c.device(), dtype).multiplies_in(precision);
+  tensor::check_matrix(c, rounds ? DType::kBFloat16 : dtype, "gemm", "c");
   const int64_t rows = a.dim(a_transposed ? 1 : 0), depth = a.dim(a_transposed ? 0 : 1);
   const int64_t columns = b.dim(b_transposed ? 0 : 1);
   tensor::check_shape(b, b_transposed ? Shape{columns, depth} : Shape{depth, columns}, "gemm", "b");

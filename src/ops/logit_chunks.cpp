@@ -22,8 +22,7 @@ LogitChunks::LogitChunks(const Weight& weight, const Variable& bias, int64_t row
       logits_(Tensor::empty({rows, weight.variable.dim(0)}, type_of_logits(weight, learning))) {}
 
 int64_t LogitChunks::rows_at_once(const Tensor& hidden) {
-  constexpr int64_t kDeviceRows = 4096;
-  return hidden.device().is_host() ? kRows : kDeviceRows;
+  return kernels::backend_of(hidden).rows_of_logits();
 }
 
 void LogitChunks::check(const Tensor& hidden, const Variable& weight, const Variable& bias, const char* op) {

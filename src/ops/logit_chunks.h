@@ -13,7 +13,7 @@ class LogitChunks {
   /// large weight would take longer than its products. More rows would not fit into the cache.
   static constexpr int64_t kRows = 256;
 
-  /// Returns: the number of rows of a chunk on the device of `hidden`: kRows on the host. A GPU reads the gradient of
+  /// Returns: the rows of a chunk that the backend of `hidden` asks for: kRows on the host. A GPU reads the gradient of
   /// the weight once for each chunk, and has memory for more rows.
   static int64_t rows_at_once(const Tensor& hidden);
 

@@ -69,7 +69,7 @@ TEST_F(Commands, AFolderThatCannotBeImportedLeavesNothingBehind) {
 TEST_F(Commands, WrongUseEndsWithStatusTwo) {
   expect_failure(program_.run("import --from onnx hf --model m"), 2, {"hf-marian"});
   expect_failure(program_.run("import hf --model m"), 2, {"--from"});
-  expect_failure(program_.run("export --to hf-marian --model m"), 2, {"folder"});
+  expect_failure(program_.run("export --to hf-marian --model m"), 2, {"DIR is required"});
 }
 
 }  // namespace
