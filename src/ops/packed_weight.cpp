@@ -102,7 +102,7 @@ void multiply_weight_backward(const Tensor& grad_y, const Weight& weight, Transp
     } else {
       packed->multiply(grad_y, {}, grad_x);
     }
-  } else if (is_bfloat16(grad_x) && weight.precision() != Precision::kBFloat16) {
+  } else if (is_bfloat16(grad_x) && (weight.packed != nullptr || weight.precision() != Precision::kBFloat16)) {
     Tensor unrounded = Tensor::empty(grad_x.shape());
     multiply_weight_backward(grad_y, weight, stored, accumulate, unrounded);
     grad_x.copy_from(unrounded.to(grad_x.dtype()));

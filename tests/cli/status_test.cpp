@@ -32,7 +32,7 @@ TEST(Status, WrongUsageIsTwo) {
   expect_failure(program.run("evaluate --hypothesis a --reference b c --width 3 d"), 2, {"\"d\" was not expected"});
   expect_failure(program.run("evaluate --hypothesis"), 2, {"--hypothesis"});
   expect_failure(program.run("evaluate --hypothesis a --reference b --width x"), 2, {"--width", "x"});
-  expect_failure(program.run("evaluate --hypothesis a --reference b --metrics ter"), 2, {"'ter'", "chrf"});
+  expect_failure(program.run("evaluate --hypothesis a --reference b --metrics wer"), 2, {"'wer'", "chrf"});
   expect_failure(program.run("evaluate --hypothesis a --reference b --tokenize 13b"), 2, {"13b", "13a"});
   expect_failure(program.run("sample-corpus --output c --size 3"), 2, {"--size is 3", "must be 100 to 200000"});
   expect_failure(program.run("sample-corpus --output c --pair fr-xx"), 2, {"fr-xx", "en-de"});

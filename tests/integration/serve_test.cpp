@@ -350,7 +350,7 @@ TEST_F(Serve, WrongStartsAreToldAndEndInTheirStatus) {
   expect_failure(start("--model en:de=model --model EN:DE=model --port 0"), 2, {"given twice"});
   expect_failure(start("--model en:de=model --host nowhere"), 2, {"--host", "nowhere"});
   expect_failure(start("--model en:de=model --port 70000"), 2, {"--port"});
-  expect_failure(start("--model en:de=model --port 0 --beam-size 0"), 2, {"beam_size"});
+  expect_failure(start("--model en:de=model --port 0 --beam-size 0"), 2, {"--beam-size"});
   expect_failure(start("--model en:de=model --port 0 --api-keys none"), 65, {"none"});
   EXPECT_EQ(server.end(), 0);
 }

@@ -69,7 +69,6 @@ function current() {
   if (name === "compare" && shown === kOfModels) return "inside";
   return shown.includes(name) ? name : shown[0];
 }
-}
 
 for (const name of Object.keys(views)) byId(`tab-${name}`).addEventListener("click", () => open(name));
 document.querySelector("[role=tablist]").addEventListener("keydown", (event) => {
