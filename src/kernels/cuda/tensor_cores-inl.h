@@ -1,7 +1,7 @@
 #pragma once
 
-// Products of 16 x 16 by 16 x 8 fragments of bfloat16 by tensor cores, with float32 sums. A warp has the fragments; lane
-// 4 * g + t has parts of rows or columns g and g + 8, and of columns 2 * t, 2 * t + 1, 2 * t + 8 and 2 * t + 9.
+// Products of 16 x 16 by 16 x 8 fragments of bfloat16 by tensor cores, with float32 sums. A warp has the fragments;
+// lane 4 * g + t has parts of rows or columns g and g + 8, and of columns 2 * t, 2 * t + 1, 2 * t + 8 and 2 * t + 9.
 // Source: PTX ISA, mma.m16n8k16 with .bf16. For *.cu only.
 
 #include "kernels/cuda/device_math-inl.h"
