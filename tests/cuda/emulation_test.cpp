@@ -93,6 +93,9 @@ TEST(Emulation, NoOpDependsOnTheOrderOfBlocksOrThreads) {
 TEST(Emulation, NoAttentionInBfloat16DependsOnTheOrderOfBlocksOrThreads) {
   const test_support::OnCuda device;
   for (const test_support::RowsCase& test : test_support::bfloat16_cases()) {
+    if (test.options.dropout.probability == 0.0F) {
+      continue;  // the code of the others is part of those with dropout
+    }
     const test_support::RowsOutcome expected = outcome_of(test, DType::kBFloat16);
     const OrderScope scope(Order::kShuffled, Order::kShuffled);
     const test_support::RowsOutcome seen = outcome_of(test, DType::kBFloat16);
