@@ -184,21 +184,38 @@ __global__ void __launch_bounds__(kThreads) norm_rows(Norm norm, Matrix<T> subla
   }
 }
 
-// g = dy * gain, and normal = (x - mean) * rstd, of a group.
+// dy, dy * gain, and normal = (x - mean) * rstd, of a group.
 struct NormGroup {
-  Eight scaled, normal;
+  Eight grad, scaled, normal;
 };
 __device__ __forceinline__ NormGroup norm_group(const NormBackward& norm, int64_t row, int64_t group, float mean,
                                                 float rstd) {
   const int64_t left = norm.extent.columns - group * kGroup;
   NormGroup result;
-  const Eight x = load8(at(norm.x, row, group), left), grad = load8(at(norm.grad_y, row, group), left);
+  const Eight x = load8(at(norm.x, row, group), left);
+  result.grad = load8(at(norm.grad_y, row, group), left);
   const Eight gain = load8(norm.gain + group * kGroup, left);
   for (int i = 0; i < kGroup; ++i) {
-    result.scaled.v[i] = grad.v[i] * gain.v[i];
+    result.scaled.v[i] = result.grad.v[i] * gain.v[i];
     result.normal.v[i] = i < left ? (x.v[i] - mean) * rstd : 0.0F;
   }
   return result;
+}
+
+template <typename T>
+__device__ __forceinline__ void write_norm_gradient(const NormBackward& norm, const Matrix<T>& dropped, int64_t row,
+                                                    int64_t group, const NormGroup& of_group, float rstd, float scaled,
+                                                    float projected) {
+  const int64_t left = norm.extent.columns - group * kGroup;
+  Eight grad = {};
+  for (int i = 0; i < kGroup; ++i) {
+    grad.v[i] = rstd * (of_group.scaled.v[i] - scaled - of_group.normal.v[i] * projected);
+  }
+  store8(grad, at(norm.grad_x, row, group), left);
+  if (dropped.data != nullptr) {
+    drop8(norm.mask, row, group, grad);
+    store8(grad, at(dropped, row, group), left);
+  }
 }
 
 template <typename T>
@@ -221,17 +238,97 @@ __global__ void __launch_bounds__(kThreads) norm_rows_backward(NormBackward norm
   scaled = over_warp(scaled, Sum()) / width;
   projected = over_warp(projected, Sum()) / width;
   for (int64_t group = lane_number(); group < groups; group += kWarp) {
-    const int64_t left = columns - group * kGroup;
-    const NormGroup of_group = norm_group(norm, row, group, mean, rstd);
-    Eight grad = {};
-    for (int i = 0; i < kGroup; ++i) {
-      grad.v[i] = rstd * (of_group.scaled.v[i] - scaled - of_group.normal.v[i] * projected);
+    write_norm_gradient(norm, dropped, row, group, norm_group(norm, row, group, mean, rstd), rstd, scaled, projected);
+  }
+}
+
+// Adds up the columns of eight warps and writes the sums of a block, one of two arrays.
+__device__ __forceinline__ void write_block_sums(const Eight& terms, float (&sums)[kSumRows][kSumColumns],
+                                                 int64_t first_column, int64_t columns, float* to) {
+  __syncthreads();  // the sums before were read
+  store8(terms, &sums[warp_number()][lane_number() * kGroup], kGroup);
+  __syncthreads();
+  const int64_t column = first_column + threadIdx.x;
+  if (column < columns) {
+    float sum = 0;
+    for (int i = 0; i < kSumRows; ++i) {
+      sum += sums[i][threadIdx.x];
     }
-    store8(grad, at(norm.grad_x, row, group), left);
-    if (dropped.data != nullptr) {
-      drop8(norm.mask, row, group, grad);
-      store8(grad, at(dropped, row, group), left);
+    to[column] = sum;
+  }
+}
+
+// Does norm_rows_backward and the column sums of NormTerms in one pass over a chunk of rows. A lane has kParts groups.
+template <typename T, int kParts>
+__global__ void __launch_bounds__(kThreads) norm_chunks_backward(NormBackward norm, Matrix<T> dropped, int64_t chunk) {
+  alignas(16) __shared__ float sums[kSumRows][kSumColumns];
+  const int64_t columns = norm.extent.columns, groups = (columns + kGroup - 1) / kGroup, begin = blockIdx.x * chunk;
+  const int64_t end = begin + chunk < norm.extent.rows ? begin + chunk : norm.extent.rows;
+  const auto width = static_cast<float>(columns);
+  Eight gain_terms[kParts] = {}, bias_terms[kParts] = {};
+  for (int64_t row = begin + warp_number(); row < end; row += kSumRows) {
+    const float mean = norm.stats.data[row * norm.stats.stride], rstd = norm.stats.data[row * norm.stats.stride + 1];
+    NormGroup parts[kParts] = {};
+    float scaled = 0, projected = 0;
+    DRAGOMAN_UNROLL
+    for (int part = 0; part < kParts; ++part) {
+      const int64_t group = lane_number() + part * kWarp;
+      if (group < groups) {
+        parts[part] = norm_group(norm, row, group, mean, rstd);
+      }
+      DRAGOMAN_UNROLL
+      for (int i = 0; i < kGroup; ++i) {
+        scaled += parts[part].scaled.v[i];
+        projected += parts[part].scaled.v[i] * parts[part].normal.v[i];
+        gain_terms[part].v[i] += parts[part].grad.v[i] * parts[part].normal.v[i];
+        bias_terms[part].v[i] += parts[part].grad.v[i];
+      }
     }
+    scaled = over_warp(scaled, Sum()) / width;
+    projected = over_warp(projected, Sum()) / width;
+    DRAGOMAN_UNROLL
+    for (int part = 0; part < kParts; ++part) {
+      const int64_t group = lane_number() + part * kWarp;
+      if (group < groups) {
+        write_norm_gradient(norm, dropped, row, group, parts[part], rstd, scaled, projected);
+      }
+    }
+  }
+  float* const to = norm.scratch + static_cast<int64_t>(blockIdx.x) * 2 * columns;
+  for (int part = 0; part < kParts; ++part) {
+    write_block_sums(gain_terms[part], sums, part * kSumColumns, columns, to);
+    write_block_sums(bias_terms[part], sums, part * kSumColumns, columns, to + columns);
+  }
+}
+
+template <typename T, int kParts>
+void run_norm_chunks(const NormBackward& norm) {
+  const int64_t chunk = rows_of_chunk(norm.extent);
+  const unsigned chunks = blocks_for(norm.extent.rows, chunk == 0 ? 1 : chunk);
+  launch("layer_norm_backward", norm_chunks_backward<T, kParts>, {dim3(chunks), kThreads}, norm,
+         norm.grad_dropped.as<T>(), chunk);
+  launch("layer_norm_backward", column_totals, {dim3(blocks_for(2 * norm.extent.columns, kWarp)), kThreads},
+         static_cast<const float*>(norm.scratch), static_cast<int64_t>(chunks), int64_t{2}, norm.extent.columns, false,
+         norm.grad_gain, norm.grad_bias);
+}
+
+// Rows of more columns than the registers of a warp hold are read twice.
+template <typename T>
+void run_norm_rows(const NormBackward& norm) {
+  launch("layer_norm_backward", norm_rows_backward<T>, {dim3(blocks_for(norm.extent.rows, kRowsOfBlock)), kThreads},
+         norm, norm.grad_dropped.as<T>());
+  sum_columns("layer_norm_backward", NormTerms{norm.x, norm.stats, norm.grad_y}, norm.extent, false, norm.scratch,
+              norm.grad_gain, norm.grad_bias);
+}
+
+template <typename T>
+void run_norm_backward(const NormBackward& norm) {
+  if (norm.extent.columns <= kSumColumns) {
+    run_norm_chunks<T, 1>(norm);
+  } else if (norm.extent.columns <= 2 * kSumColumns) {
+    run_norm_chunks<T, 2>(norm);
+  } else {
+    run_norm_rows<T>(norm);
   }
 }
 
@@ -260,14 +357,11 @@ void layer_norm(const Norm& norm) {
 }
 
 void layer_norm_backward(const NormBackward& norm) {
-  const LaunchShape shape{dim3(blocks_for(norm.extent.rows, kRowsOfBlock)), kThreads};
   if (norm.grad_dropped.is_bfloat16) {
-    launch("layer_norm_backward", norm_rows_backward<BFloat16>, shape, norm, norm.grad_dropped.as<BFloat16>());
+    run_norm_backward<BFloat16>(norm);
   } else {
-    launch("layer_norm_backward", norm_rows_backward<float>, shape, norm, norm.grad_dropped.as<float>());
+    run_norm_backward<float>(norm);
   }
-  sum_columns("layer_norm_backward", NormTerms{norm.x, norm.stats, norm.grad_y}, norm.extent, false, norm.scratch,
-              norm.grad_gain, norm.grad_bias);
 }
 
 }  // namespace dragoman::kernels::cuda
