@@ -48,8 +48,8 @@ def measure(sentences, how, device="cuda", shape=SHAPE):
     seconds, tokens = torch_training.train_on_gpu(job_of(sentences, how, device, shape))
     median = statistics.median(seconds)
     print(
-        f"torch {torch.__version__}, {how or 'eager'}, {sentences} sentences: {tokens[0] / median:.0f} target tokens/s, "
-        f"update {median * 1e3:.2f} ms (fastest {min(seconds) * 1e3:.2f}, slowest {max(seconds) * 1e3:.2f})",
+        f"torch {torch.__version__}, {how or 'eager'}, {sentences} sentences: "
+        f"{tokens[0] / median:.0f} target tokens/s, update {median * 1e3:.2f} ms (fastest {min(seconds) * 1e3:.2f}, slowest {max(seconds) * 1e3:.2f})",
         flush=True,
     )
 
