@@ -49,7 +49,8 @@ def measure(sentences, how, device="cuda", shape=SHAPE):
     median = statistics.median(seconds)
     print(
         f"torch {torch.__version__}, {how or 'eager'}, {sentences} sentences: "
-        f"{tokens[0] / median:.0f} target tokens/s, update {median * 1e3:.2f} ms (fastest {min(seconds) * 1e3:.2f}, slowest {max(seconds) * 1e3:.2f})",
+        f"{tokens[0] / median:.0f} target tokens/s, update {median * 1e3:.2f} ms "
+        f"(fastest {min(seconds) * 1e3:.2f}, slowest {max(seconds) * 1e3:.2f})",
         flush=True,
     )
 
