@@ -6,6 +6,9 @@ compare_training.py calls it. Sentences are random and equally long, or those of
 model, sorted by length, padded to the longest of their batch. With more than one process each has one thread on its own core and a part of the batch;
 weights and gradients lie in shared memory, and each process sums the gradients of, and applies Adam to, its own part
 of the weights. That is less work than torch.distributed does for two processes on one machine.
+
+With "device": "cuda" one process trains on a GPU, with Adam in one kernel. "compile" is then "" for eager kernels,
+"layers" to compile each layer and the loss, or "model" to compile all as one. torch_cuda_training.py calls it so.
 """
 
 import json
@@ -95,15 +98,18 @@ def backward_of_loss(model, batch, job, update_tokens):
     source, target_input, target_output, mask = batch
     with torch.autocast("cpu", dtype=torch.bfloat16, enabled=job["precision"] == "bf16"):
         logits = model(source, target_input, mask)
+    (summed_loss(logits, target_output) / update_tokens).backward()
+
+
+def summed_loss(logits, target_output):
     # float32 under autocast too, as PyTorch does by itself for this loss
-    loss = functional.cross_entropy(
+    return functional.cross_entropy(
         logits.flatten(0, 1),
         target_output.flatten(),
         label_smoothing=0.1,
         reduction="sum",
         ignore_index=IGNORED,
     )
-    (loss / update_tokens).backward()
 
 
 def timed_updates(job, update):
@@ -127,6 +133,48 @@ def train_alone(job):
         backward_of_loss(model, batches[turn], job, tokens[turn])
         torch.nn.utils.clip_grad_norm_(model.parameters(), CLIP_NORM)
         optimizer.step()
+
+    return timed_updates(job, update), measured_tokens(job, tokens)
+
+
+def compiled_loss(model, how):
+    """A function of a batch that returns the summed loss."""
+
+    def output_loss(x, weight, target_output):
+        return summed_loss(functional.linear(x, weight), target_output)
+
+    if how == "layers":
+        for layers in (model.encoder, model.decoder):
+            for layer in layers:
+                layer.compile(dynamic=False)
+        output_loss = torch.compile(output_loss, dynamic=False)
+
+    def loss_of(source, target_input, target_output, mask):
+        return output_loss(model.decode(source, target_input, mask), model.embedding.weight, target_output)
+
+    return torch.compile(loss_of, dynamic=False) if how == "model" else loss_of
+
+
+def train_on_gpu(job):
+    device = torch.device(job["device"])
+    torch.set_float32_matmul_precision("high")
+    model = Transformer(job["shape"]).to(device)
+    optimizer = torch.optim.Adam(model.parameters(), **ADAM)
+    batches, tokens = batches_of(job, 0)
+    batches = [[part if part is None else part.to(device) for part in batch] for batch in batches]
+    loss_of = compiled_loss(model, job["compile"])
+
+    def update(step):
+        optimizer.zero_grad(set_to_none=True)
+        turn = step % len(batches)
+        with torch.autocast(device.type, dtype=torch.bfloat16, enabled=job["precision"] == "bf16"):
+            loss = loss_of(*batches[turn])
+        (loss / tokens[turn]).backward()
+        torch.nn.utils.clip_grad_norm_(model.parameters(), CLIP_NORM, foreach=True)
+        optimizer.step()
+        loss.item()
+        if device.type == "cuda":
+            torch.cuda.synchronize()
 
     return timed_updates(job, update), measured_tokens(job, tokens)
 

@@ -83,13 +83,16 @@ class Transformer(nn.Module):
 
     def forward(self, source, target_input, mask=None):
         """mask [B, 1, 1, S] bool, true where the source has a token; None when it has one everywhere."""
+        return functional.linear(self.decode(source, target_input, mask), self.embedding.weight)  # [B, T, V]
+
+    def decode(self, source, target_input, mask=None):
         memory = self.embed(source)
         for layer in self.encoder:
             memory = layer(memory, mask=mask)
         x = self.embed(target_input)
         for layer in self.decoder:
             x = layer(x, memory, mask)
-        return functional.linear(x, self.embedding.weight)  # [B, T, V]
+        return x  # [B, T, D]
 
 
 def sinusoids(length, d_model):

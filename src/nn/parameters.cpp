@@ -173,10 +173,14 @@ void ParameterSet::allocate_packing(kernels::Precision precision) {
                        tensor::dtype_name(values().dtype()));
   if (!kernels::backend_of(values()).packs_weights()) {
     check_unpacked_precision(values().device(), precision);
+    set_packing(nullptr);
+    const bool rounds = precision == kernels::Precision::kBFloat16;
+    const auto rounding = rounds ? std::make_shared<RoundedValues>(values_) : nullptr;
     for (const ParameterHandle& parameter : parameters_) {
       parameter->precision = precision;
+      parameter->rounding = rounding;
     }
-    return set_packing(nullptr);
+    return;
   }
   set_packing(std::make_shared<WeightPacking>(sources_of(parameters_), values_, precision, PackedFor::kTraining));
 }
@@ -186,6 +190,7 @@ void ParameterSet::share_packing(const ParameterSet& other) {
   set_packing(other.packing_);
   for (size_t i = 0; i < parameters_.size(); ++i) {
     parameters_[i]->precision = other.parameters_[i]->precision;
+    parameters_[i]->rounding = other.parameters_[i]->rounding;
   }
 }
 
@@ -193,6 +198,7 @@ void ParameterSet::set_packing(std::shared_ptr<WeightPacking> packing) {
   packing_ = std::move(packing);
   for (const ParameterHandle& parameter : parameters_) {
     parameter->packing = packing_;
+    parameter->rounding = nullptr;
   }
 }
 

@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "autograd/variable.h"
+#include "nn/rounded_values.h"
 #include "nn/weight_packing.h"
 
 namespace dragoman::nn {
@@ -38,10 +39,14 @@ struct Parameter {
   size_t index = 0;                                             ///< number of this parameter in its set
   kernels::Precision precision = kernels::Precision::kFloat32;  ///< of products with the weight if it is not packed
   std::shared_ptr<const WeightPacking> packing;                 ///< null if nothing is packed
+  std::shared_ptr<RoundedValues> rounding;                      ///< null unless unpacked products take bfloat16
 
   /// Returns: the variable and its packed copy. Throws: Error if the copy is older than the values; see
   /// WeightPacking::copy_of.
-  ops::Weight weight() const { return {variable, packing == nullptr ? nullptr : packing->copy_of(index), precision}; }
+  ops::Weight weight() const {
+    return {variable, packing == nullptr ? nullptr : packing->copy_of(index), precision,
+            rounding == nullptr ? Tensor() : rounding->part(offset, shape)};
+  }
 };
 
 /// A parameter as stored in a file.

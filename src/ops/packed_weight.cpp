@@ -87,9 +87,9 @@ void multiply_weight(const Tensor& x, const Weight& weight, Transpose stored, co
   if (weight.packed != nullptr) {
     weight.packed->forward().multiply(x, {bias, Activation::kNone}, y);
   } else if (bias.defined()) {
-    gemm_bias(x, Transpose::kNo, weight.variable.value(), stored, bias, y, weight.precision());
+    gemm_bias(x, Transpose::kNo, weight.operand(), stored, bias, y, weight.precision());
   } else {
-    gemm(x, Transpose::kNo, weight.variable.value(), stored, y, weight.precision());
+    gemm(x, Transpose::kNo, weight.operand(), stored, y, weight.precision());
   }
 }
 
@@ -107,7 +107,7 @@ void multiply_weight_backward(const Tensor& grad_y, const Weight& weight, Transp
     multiply_weight_backward(grad_y, weight, stored, accumulate, unrounded);
     grad_x.copy_from(unrounded.to(grad_x.dtype()));
   } else {
-    gemm_to_grad({grad_x, accumulate}, grad_y, Transpose::kNo, weight.variable.value(), kernels::flipped(stored),
+    gemm_to_grad({grad_x, accumulate}, grad_y, Transpose::kNo, weight.operand(), kernels::flipped(stored),
                  weight.precision());
   }
 }

@@ -65,18 +65,22 @@ class PackedWeight {
 
 /// A weight as an operand of products: the variable, its packed copy, or both. Without a copy, a product takes the
 /// variable: the CPU packs it in float32, with the bits of a float32 copy; other devices multiply in
-/// `unpacked_precision`. Without a variable, which saves memory, there is inference only.
-/// Requires: the copy outlives the tape.
+/// `unpacked_precision`, with `rounded` if it is there. Without a variable, which saves memory, there is inference
+/// only. Requires: the copy outlives the tape.
 struct Weight {
-  Weight(Variable weight, const PackedWeight* copy = nullptr, Precision without_copy = Precision::kFloat32)
-      : variable(std::move(weight)), packed(copy), unpacked_precision(without_copy) {}
+  Weight(Variable weight, const PackedWeight* copy = nullptr, Precision without_copy = Precision::kFloat32,
+         Tensor in_bfloat16 = {})
+      : variable(std::move(weight)), packed(copy), unpacked_precision(without_copy), rounded(std::move(in_bfloat16)) {}
 
   tensor::Shape shape() const { return variable.defined() ? variable.shape() : packed->shape(); }
+  /// Returns: what products in `unpacked_precision` take.
+  const Tensor& operand() const { return rounded.defined() ? rounded : variable.value(); }
   Precision precision() const { return packed == nullptr ? unpacked_precision : packed->layout().precision; }
 
   Variable variable;
   const PackedWeight* packed;
   Precision unpacked_precision;
+  Tensor rounded;  ///< the values in bfloat16, or undefined
 };
 
 /// Computes y = x W + bias, with W stored as `stored` tells.  @param bias  undefined for none

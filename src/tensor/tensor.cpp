@@ -299,8 +299,20 @@ void Tensor::copy_bytes(const Tensor& source, int64_t from, int64_t to, int64_t 
 
 void Tensor::fill(double value) {
   if (!device_.is_host()) {
-    const ArenaScope on_host(Arena::host());
-    copy_from(full(shape_, value, dtype_));
+    // The host gives a small piece, and the device copies what is there already.
+    constexpr int64_t kPiece = 4096;
+    const int64_t elements = size(), first = is_contiguous() ? std::min(elements, kPiece) : elements;
+    const Tensor piece = [&] {
+      const ArenaScope on_host(Arena::host());
+      return full(is_contiguous() ? Shape{first} : shape_, value, dtype_);
+    }();
+    if (!is_contiguous()) {
+      return copy_from(piece);
+    }
+    copy_bytes(piece, 0, 0, first);
+    for (int64_t done = first; done < elements; done *= 2) {
+      copy_bytes(*this, 0, done, std::min(done, elements - done));
+    }
     return;
   }
   for_each_run(shape_, *this, [&](int64_t offset, int64_t, int64_t run) {

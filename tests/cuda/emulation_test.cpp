@@ -3,6 +3,7 @@
 
 #include <gtest/gtest.h>
 
+#include "cuda/attention_outcome.h"
 #include "cuda/op_cases.h"
 #include "support/cuda_device.h"
 
@@ -85,6 +86,21 @@ TEST(Emulation, NoOpDependsOnTheOrderOfBlocksOrThreads) {
       for (size_t input = 0; input < expected.gradients.size(); ++input) {
         EXPECT_TRUE(same_bits(seen.gradients[input], expected.gradients[input])) << test.name << ", input " << input;
       }
+    }
+  }
+}
+
+TEST(Emulation, NoAttentionInBfloat16DependsOnTheOrderOfBlocksOrThreads) {
+  const test_support::OnCuda device;
+  for (const test_support::RowsCase& test : test_support::bfloat16_cases()) {
+    if (test.options.dropout.probability == 0.0F) {
+      continue;  // the code of the others is part of those with dropout
+    }
+    const test_support::RowsOutcome expected = outcome_of(test, DType::kBFloat16);
+    const OrderScope scope(Order::kShuffled, Order::kShuffled);
+    const test_support::RowsOutcome seen = outcome_of(test, DType::kBFloat16);
+    for (size_t i = 0; i < expected.size(); ++i) {
+      EXPECT_TRUE(same_bits(seen[i], expected[i])) << test.name << ", result " << i;
     }
   }
 }

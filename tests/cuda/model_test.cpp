@@ -3,6 +3,7 @@
 
 #include "cuda/model_updates.h"
 #include "support/cuda_device.h"
+#include "support/tensors.h"
 #include "support/tiny_config.h"
 
 namespace dragoman::models {
@@ -69,6 +70,28 @@ TEST_F(CudaModel, UpdatesInBfloat16LoseNearlyTheSame) {
   for (size_t step = 0; step < seen.losses.size(); ++step) {
     EXPECT_NEAR(seen.losses[step], expected.losses[step], 1e-2 * expected.losses[step]) << "update " << step + 1;
   }
+}
+
+TEST_F(CudaModel, RoundedWeightsFollowTheValues) {
+  const OnCuda device;
+  nn::ParameterSet parameters;
+  const nn::ParameterHandle first = parameters.declare_weight("first", {3, 5}, nn::Initializer::kXavierUniform);
+  const nn::ParameterHandle second = parameters.declare_weight("second", {40, 16}, nn::Initializer::kXavierUniform);
+  parameters.allocate();
+  parameters.initialize(1);
+  parameters.allocate_packing(Precision::kBFloat16);
+  const auto expect_rounded = [&] {
+    for (const nn::ParameterHandle& parameter : {first, second}) {
+      const ops::Weight weight = parameter->weight();
+      EXPECT_TRUE(test_support::same_bits(tensor::to_host(weight.rounded),
+                                          tensor::to_host(weight.variable.value()).to(tensor::DType::kBFloat16)));
+    }
+  };
+  expect_rounded();
+  parameters.mutable_values().fill(0.3);
+  expect_rounded();
+  parameters.allocate_packing(Precision::kFloat32);
+  EXPECT_FALSE(first->weight().rounded.defined());
 }
 
 }  // namespace

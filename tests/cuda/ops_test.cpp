@@ -115,6 +115,20 @@ TEST_F(CudaOps, FindWhatIsNotFinite) {
   EXPECT_FALSE(all_finite());
 }
 
+TEST_F(CudaOps, TensorsOfAnySizeAreFilled) {
+  const OnCuda device;
+  for (const int64_t rows : {0, 1, 37, 128, 129, 1000}) {
+    for (const DType dtype : {DType::kFloat32, DType::kBFloat16}) {
+      const Tensor whole = Tensor::full({rows, 32}, 2.0, dtype);
+      whole.columns(3, 20).fill(-1.0);
+      const std::vector<float> seen = tensor::to_host(whole).to(DType::kFloat32).to_vector<float>();
+      for (size_t i = 0; i < seen.size(); ++i) {
+        ASSERT_EQ(seen[i], i % 32 >= 3 && i % 32 < 20 ? -1.0F : 2.0F) << rows << " rows, element " << i;
+      }
+    }
+  }
+}
+
 TEST_F(CudaOps, WeightsOfAttentionAgreeWithTheCpu) {
   const Tensor query = random_tensor({40, 16}, DType::kFloat32, 1), key = random_tensor({40, 16}, DType::kFloat32, 2);
   const AttentionBounds bounds{test_support::offsets_of({40}), test_support::offsets_of({40}), {}};

@@ -142,6 +142,9 @@ void backward_of(const Attention& a, const Tiles& queries, const Tiles& keys, co
 
 void attention_backward(const Attention& a, const SentenceTile* query_tiles, int64_t query_count,
                         const SentenceTile* key_tiles, int64_t key_count, const AttentionGrads& grads) {
+  if (attention_backward_by_fragments(a, query_tiles, query_count, key_tiles, key_count, grads)) {
+    return;
+  }
   for_kind(a, [&]<typename T, int kParts>() {
     backward_of<T, kParts>(a, {query_tiles, query_count}, {key_tiles, key_count}, grads);
   });

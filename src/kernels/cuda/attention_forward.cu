@@ -121,6 +121,9 @@ void forward_of(const Attention& a, const Tiles& tiles, const AnyMatrix& context
 }  // namespace
 
 void attention_forward(const Attention& a, const SentenceTile* tiles, int64_t count, const AnyMatrix& context) {
+  if (attention_forward_by_fragments(a, tiles, count, context)) {
+    return;
+  }
   for_kind(a, [&]<typename T, int kParts>() { forward_of<T, kParts>(a, {tiles, count}, context); });
 }
 

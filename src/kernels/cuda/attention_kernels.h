@@ -31,6 +31,10 @@ struct Attention {
 
 /// @param tiles  [count] of query rows
 void attention_forward(const Attention& attention, const SentenceTile* tiles, int64_t count, const AnyMatrix& context);
+/// Does the same by tensor cores. Returns: false, and does nothing, unless all matrices are bfloat16, heads have 32 or
+/// 64 columns, and rows begin at multiples of 16 bytes.
+[[nodiscard]] bool attention_forward_by_fragments(const Attention& attention, const SentenceTile* tiles, int64_t count,
+                                                  const AnyMatrix& context);
 
 /// Gradients of query, key and value.
 struct AttentionGrads {
@@ -40,6 +44,10 @@ struct AttentionGrads {
 /// @param query_tiles, key_tiles  of query rows and of key rows
 void attention_backward(const Attention& attention, const SentenceTile* query_tiles, int64_t query_count,
                         const SentenceTile* key_tiles, int64_t key_count, const AttentionGrads& grads);
+/// Does the same by tensor cores. Returns: as attention_forward_by_fragments.
+[[nodiscard]] bool attention_backward_by_fragments(const Attention& attention, const SentenceTile* query_tiles,
+                                                   int64_t query_count, const SentenceTile* key_tiles,
+                                                   int64_t key_count, const AttentionGrads& grads);
 
 /// Writes weights [H, T, S] of one sentence.
 void attention_weights(const Attention& attention, int64_t n_keys, float* weights);

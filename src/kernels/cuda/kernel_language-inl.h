@@ -19,9 +19,11 @@
   extern __shared__ __align__(16) unsigned char dragoman_block[]; \
   T* const name = reinterpret_cast<T*>(dragoman_block)
 #define DRAGOMAN_UNROLL _Pragma("unroll")
+#define DRAGOMAN_UNROLL_8 _Pragma("unroll 8")
 #else
 #include "kernels/cuda/emulation-inl.h"
 #define DRAGOMAN_UNROLL
+#define DRAGOMAN_UNROLL_8
 #endif
 
 namespace dragoman::kernels::cuda {

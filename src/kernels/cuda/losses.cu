@@ -38,18 +38,6 @@ __device__ Place first_of_block(Place place) {
 
 constexpr int32_t kNoColumn = 0x7FFFFFFF;
 
-template <typename T>
-__device__ Place largest_of_row(const T* row, int64_t columns) {
-  Place place{-INFINITY, kNoColumn};
-  for (int64_t c = threadIdx.x; c < columns; c += blockDim.x) {
-    const float value = widen(row[c]);
-    if (value > place.value) {  // columns rise: the first of equals stays
-      place = {value, static_cast<int32_t>(c)};
-    }
-  }
-  return first_of_block(place);
-}
-
 // What a loss needs of a row.
 struct RowFacts {
   Place largest;
@@ -57,18 +45,45 @@ struct RowFacts {
   double total;
 };
 
+// What a thread has read of a row: the sum of exponentials is relative to the largest value so far.
+struct PartOfRow {
+  Place largest{-INFINITY, kNoColumn};
+  float sum = 0, total = 0;
+
+  // Takes the columns 8 * group .. of a row with `left` more columns.
+  __device__ __forceinline__ void take(const Eight& x, int64_t group, int64_t left) {
+    const Place before_group = largest;
+    DRAGOMAN_UNROLL
+    for (int i = 0; i < kGroup; ++i) {
+      if (i < left && x.v[i] > largest.value) {  // columns rise: the first of equals stays
+        largest = {x.v[i], static_cast<int32_t>(group * kGroup + i)};
+      }
+    }
+    if (largest.column != before_group.column) {
+      sum *= expf(before_group.value - largest.value);
+    }
+    const float shift = largest.value == -INFINITY ? 0.0F : largest.value;
+    DRAGOMAN_UNROLL
+    for (int i = 0; i < kGroup; ++i) {
+      sum += i < left ? expf(x.v[i] - shift) : 0.0F;
+      total += i < left ? x.v[i] : 0.0F;
+    }
+  }
+};
+
 template <typename T>
 __device__ RowFacts facts_of_row(const T* row, int64_t columns) {
-  RowFacts facts;
-  facts.largest = largest_of_row(row, columns);
-  float sum = 0, total = 0;
-  for (int64_t c = threadIdx.x; c < columns; c += blockDim.x) {
-    const float value = widen(row[c]);
-    sum += expf(value - facts.largest.value);
-    total += value;
+  PartOfRow part;
+  for (int64_t group = threadIdx.x; group * kGroup < columns; group += blockDim.x) {
+    const int64_t left = columns - group * kGroup;
+    part.take(load8(row + group * kGroup, left), group, left);
   }
-  const double sum_of_block = over_block(static_cast<double>(sum), Sum());
-  facts.total = over_block(static_cast<double>(total), Sum());
+  RowFacts facts;
+  facts.largest = first_of_block(part.largest);
+  const float shift = facts.largest.value == -INFINITY ? 0.0F : facts.largest.value;
+  const float rescale = expf(part.largest.value - shift);  // 0 for a thread without columns
+  const double sum_of_block = over_block(static_cast<double>(part.sum * rescale), Sum());
+  facts.total = over_block(static_cast<double>(part.total), Sum());
   facts.log_sum_exp = static_cast<double>(facts.largest.value) + log(sum_of_block);
   return facts;
 }
@@ -102,9 +117,15 @@ __global__ void __launch_bounds__(kThreads) cross_entropy_rows(Losses losses, Ma
   __syncthreads();  // thread 0 read the logit of the target
   const float spread = losses.label_smoothing / static_cast<float>(columns);
   const auto log_sum_exp = static_cast<float>(facts.log_sum_exp);
-  for (int64_t c = threadIdx.x; c < columns; c += blockDim.x) {
-    const float wanted = spread + (c == target ? 1.0F - losses.label_smoothing : 0.0F);
-    row[c] = narrow<T>(losses.gradient_scale * (expf(widen(row[c]) - log_sum_exp) - wanted));
+  for (int64_t group = threadIdx.x; group * kGroup < columns; group += blockDim.x) {
+    const int64_t first = group * kGroup, left = columns - first;
+    Eight x = load8(row + first, left);
+    DRAGOMAN_UNROLL
+    for (int i = 0; i < kGroup; ++i) {
+      const float wanted = spread + (first + i == target ? 1.0F - losses.label_smoothing : 0.0F);
+      x.v[i] = losses.gradient_scale * (expf(x.v[i] - log_sum_exp) - wanted);
+    }
+    store8(x, row + first, left);
   }
 }
 

@@ -7,53 +7,74 @@ namespace {
 
 constexpr unsigned kThreads = 256;
 
-// Column sums: a block adds up some rows of 32 columns, and a second kernel adds up the blocks in order.
+// Column sums: a block adds up a chunk of the rows of 256 columns, eight columns a lane, and a second kernel adds up
+// the chunks in order.
 constexpr int kSumRows = 8;  // rows that a block reads at once
+static_assert(kSumRows * kWarp == kThreads);
+constexpr int kSumColumns = kWarp * kGroup;
 
-int64_t rows_of_chunk(int64_t rows) {
-  constexpr int64_t kMostChunks = 128;
-  const int64_t least = (rows + kMostChunks - 1) / kMostChunks;
-  return (least + 31) / 32 * 32;
+// Rows of a chunk: a number of chunks that fills a GPU if there are enough rows.
+int64_t rows_of_chunk(const Extent& extent) {
+  constexpr int64_t kBlocks = 2048, kMostChunks = 256, kFewestChunks = 16;
+  const int64_t across = blocks_for(extent.columns, kSumColumns);
+  const int64_t wanted = kBlocks / (across == 0 ? 1 : across);
+  const int64_t chunks = wanted > kMostChunks ? kMostChunks : wanted < kFewestChunks ? kFewestChunks : wanted;
+  const int64_t rows = (extent.rows + chunks - 1) / chunks;
+  return (rows + 31) / 32 * 32;
 }
 
-// Op::operator()(row, column, terms) adds kSums terms of an element.
+// Op::operator()(row, group, left, terms) adds kSums terms of each of the first `left` columns of a group.
 template <typename Op>
 __global__ void __launch_bounds__(kThreads) column_parts(Op op, Extent extent, int64_t chunk, float* parts) {
-  __shared__ float sums[kSumRows][Op::kSums][kWarp];
-  const int lane = lane_number(), first = warp_number();
-  const int64_t column = static_cast<int64_t>(blockIdx.x) * kWarp + lane, begin = blockIdx.y * chunk;
+  alignas(16) __shared__ float sums[kSumRows][Op::kSums][kSumColumns];
+  const int lane = lane_number(), warp = warp_number();
+  const int64_t group = static_cast<int64_t>(blockIdx.x) * kWarp + lane, begin = blockIdx.y * chunk;
   const int64_t end = begin + chunk < extent.rows ? begin + chunk : extent.rows;
-  float terms[Op::kSums] = {};
-  if (column < extent.columns) {
-    for (int64_t row = begin + first; row < end; row += kSumRows) {
-      op(row, column, terms);
+  const int64_t left = extent.columns - group * kGroup;
+  Eight terms[Op::kSums] = {};
+  if (left > 0) {
+    for (int64_t row = begin + warp; row < end; row += kSumRows) {
+      op(row, group, left, terms);
     }
   }
   for (int k = 0; k < Op::kSums; ++k) {
-    sums[first][k][lane] = terms[k];
+    store8(terms[k], &sums[warp][k][lane * kGroup], kGroup);
   }
   __syncthreads();
-  if (first == 0 && column < extent.columns) {
+  const int64_t column = static_cast<int64_t>(blockIdx.x) * kSumColumns + threadIdx.x;
+  if (column < extent.columns) {
     for (int k = 0; k < Op::kSums; ++k) {
       float sum = 0;
       for (int i = 0; i < kSumRows; ++i) {
-        sum += sums[i][k][lane];
+        sum += sums[i][k][threadIdx.x];
       }
       parts[(static_cast<int64_t>(blockIdx.y) * Op::kSums + k) * extent.columns + column] = sum;
     }
   }
 }
 
-__global__ void column_totals(const float* parts, int64_t chunks, int64_t arrays, int64_t columns, bool adds,
-                              float* first, float* second) {
-  const int64_t i = static_cast<int64_t>(blockIdx.x) * blockDim.x + threadIdx.x;
-  if (i >= arrays * columns) {
+// A block has 32 columns; a warp adds up every eighth chunk.
+__global__ void __launch_bounds__(kThreads) column_totals(const float* parts, int64_t chunks, int64_t arrays,
+                                                          int64_t columns, bool adds, float* first, float* second) {
+  __shared__ float sums[kSumRows][kWarp];
+  const int lane = lane_number(), warp = warp_number();
+  const int64_t i = static_cast<int64_t>(blockIdx.x) * kWarp + lane, width = arrays * columns;
+  float sum = 0;
+  if (i < width) {
+    DRAGOMAN_UNROLL_8
+    for (int64_t chunk = warp; chunk < chunks; chunk += kSumRows) {
+      sum += parts[chunk * width + i];
+    }
+  }
+  sums[warp][lane] = sum;
+  __syncthreads();
+  if (warp != 0 || i >= width) {
     return;
   }
-  float* to = i < columns ? first + i : second + (i - columns);
-  float sum = adds ? *to : 0.0F;
-  for (int64_t chunk = 0; chunk < chunks; ++chunk) {
-    sum += parts[chunk * arrays * columns + i];
+  float* const to = i < columns ? first + i : second + (i - columns);
+  sum = adds ? *to : 0.0F;
+  for (const auto& of_warp : sums) {
+    sum += of_warp[lane];
   }
   *to = sum;
 }
@@ -61,11 +82,12 @@ __global__ void column_totals(const float* parts, int64_t chunks, int64_t arrays
 template <typename Op>
 void sum_columns(const char* name, const Op& op, const Extent& extent, bool adds, float* scratch, float* first,
                  float* second) {
-  const int64_t chunk = rows_of_chunk(extent.rows), chunks = extent.rows == 0 ? 0 : (extent.rows + chunk - 1) / chunk;
-  launch(name, column_parts<Op>, {dim3(blocks_for(extent.columns, kWarp), static_cast<unsigned>(chunks)), kThreads}, op,
-         extent, chunk, scratch);
+  const int64_t chunk = rows_of_chunk(extent), chunks = extent.rows == 0 ? 0 : (extent.rows + chunk - 1) / chunk;
+  launch(name, column_parts<Op>,
+         {dim3(blocks_for(extent.columns, kSumColumns), static_cast<unsigned>(chunks)), kThreads}, op, extent, chunk,
+         scratch);
   const int64_t arrays = Op::kSums;
-  launch(name, column_totals, {dim3(blocks_for(arrays * extent.columns, kThreads)), kThreads},
+  launch(name, column_totals, {dim3(blocks_for(arrays * extent.columns, kWarp)), kThreads},
          static_cast<const float*>(scratch), chunks, arrays, extent.columns, adds, first, second);
 }
 
@@ -73,19 +95,26 @@ template <typename T>
 struct RowTerms {
   static constexpr int kSums = 1;
   Matrix<T> rows;
-  __device__ void operator()(int64_t row, int64_t column, float* terms) const {
-    terms[0] += widen(rows.data[row * rows.stride + column]);
+  __device__ void operator()(int64_t row, int64_t group, int64_t left, Eight* terms) const {
+    const Eight x = load8(at(rows, row, group), left);
+    DRAGOMAN_UNROLL
+    for (int i = 0; i < kGroup; ++i) {
+      terms[0].v[i] += x.v[i];
+    }
   }
 };
 
 struct NormTerms {
   static constexpr int kSums = 2;
   Matrix<float> x, stats, grad_y;
-  __device__ void operator()(int64_t row, int64_t column, float* terms) const {
-    const float* of_row = stats.data + row * stats.stride;
-    const float grad = grad_y.data[row * grad_y.stride + column];
-    terms[0] += grad * (x.data[row * x.stride + column] - of_row[0]) * of_row[1];
-    terms[1] += grad;
+  __device__ void operator()(int64_t row, int64_t group, int64_t left, Eight* terms) const {
+    const float mean = stats.data[row * stats.stride], rstd = stats.data[row * stats.stride + 1];
+    const Eight values = load8(at(x, row, group), left), grad = load8(at(grad_y, row, group), left);
+    DRAGOMAN_UNROLL
+    for (int i = 0; i < kGroup; ++i) {
+      terms[0].v[i] += grad.v[i] * (values.v[i] - mean) * rstd;
+      terms[1].v[i] += grad.v[i];
+    }
   }
 };
 
@@ -155,21 +184,38 @@ __global__ void __launch_bounds__(kThreads) norm_rows(Norm norm, Matrix<T> subla
   }
 }
 
-// g = dy * gain, and normal = (x - mean) * rstd, of a group.
+// dy, dy * gain, and normal = (x - mean) * rstd, of a group.
 struct NormGroup {
-  Eight scaled, normal;
+  Eight grad, scaled, normal;
 };
 __device__ __forceinline__ NormGroup norm_group(const NormBackward& norm, int64_t row, int64_t group, float mean,
                                                 float rstd) {
   const int64_t left = norm.extent.columns - group * kGroup;
   NormGroup result;
-  const Eight x = load8(at(norm.x, row, group), left), grad = load8(at(norm.grad_y, row, group), left);
+  const Eight x = load8(at(norm.x, row, group), left);
+  result.grad = load8(at(norm.grad_y, row, group), left);
   const Eight gain = load8(norm.gain + group * kGroup, left);
   for (int i = 0; i < kGroup; ++i) {
-    result.scaled.v[i] = grad.v[i] * gain.v[i];
+    result.scaled.v[i] = result.grad.v[i] * gain.v[i];
     result.normal.v[i] = i < left ? (x.v[i] - mean) * rstd : 0.0F;
   }
   return result;
+}
+
+template <typename T>
+__device__ __forceinline__ void write_norm_gradient(const NormBackward& norm, const Matrix<T>& dropped, int64_t row,
+                                                    int64_t group, const NormGroup& of_group, float rstd, float scaled,
+                                                    float projected) {
+  const int64_t left = norm.extent.columns - group * kGroup;
+  Eight grad = {};
+  for (int i = 0; i < kGroup; ++i) {
+    grad.v[i] = rstd * (of_group.scaled.v[i] - scaled - of_group.normal.v[i] * projected);
+  }
+  store8(grad, at(norm.grad_x, row, group), left);
+  if (dropped.data != nullptr) {
+    drop8(norm.mask, row, group, grad);
+    store8(grad, at(dropped, row, group), left);
+  }
 }
 
 template <typename T>
@@ -192,24 +238,104 @@ __global__ void __launch_bounds__(kThreads) norm_rows_backward(NormBackward norm
   scaled = over_warp(scaled, Sum()) / width;
   projected = over_warp(projected, Sum()) / width;
   for (int64_t group = lane_number(); group < groups; group += kWarp) {
-    const int64_t left = columns - group * kGroup;
-    const NormGroup of_group = norm_group(norm, row, group, mean, rstd);
-    Eight grad = {};
-    for (int i = 0; i < kGroup; ++i) {
-      grad.v[i] = rstd * (of_group.scaled.v[i] - scaled - of_group.normal.v[i] * projected);
+    write_norm_gradient(norm, dropped, row, group, norm_group(norm, row, group, mean, rstd), rstd, scaled, projected);
+  }
+}
+
+// Adds up the columns of eight warps and writes the sums of a block, one of two arrays.
+__device__ __forceinline__ void write_block_sums(const Eight& terms, float (&sums)[kSumRows][kSumColumns],
+                                                 int64_t first_column, int64_t columns, float* to) {
+  __syncthreads();  // the sums before were read
+  store8(terms, &sums[warp_number()][lane_number() * kGroup], kGroup);
+  __syncthreads();
+  const int64_t column = first_column + threadIdx.x;
+  if (column < columns) {
+    float sum = 0;
+    for (int i = 0; i < kSumRows; ++i) {
+      sum += sums[i][threadIdx.x];
     }
-    store8(grad, at(norm.grad_x, row, group), left);
-    if (dropped.data != nullptr) {
-      drop8(norm.mask, row, group, grad);
-      store8(grad, at(dropped, row, group), left);
+    to[column] = sum;
+  }
+}
+
+// Does norm_rows_backward and the column sums of NormTerms in one pass over a chunk of rows. A lane has kParts groups.
+template <typename T, int kParts>
+__global__ void __launch_bounds__(kThreads) norm_chunks_backward(NormBackward norm, Matrix<T> dropped, int64_t chunk) {
+  alignas(16) __shared__ float sums[kSumRows][kSumColumns];
+  const int64_t columns = norm.extent.columns, groups = (columns + kGroup - 1) / kGroup, begin = blockIdx.x * chunk;
+  const int64_t end = begin + chunk < norm.extent.rows ? begin + chunk : norm.extent.rows;
+  const auto width = static_cast<float>(columns);
+  Eight gain_terms[kParts] = {}, bias_terms[kParts] = {};
+  for (int64_t row = begin + warp_number(); row < end; row += kSumRows) {
+    const float mean = norm.stats.data[row * norm.stats.stride], rstd = norm.stats.data[row * norm.stats.stride + 1];
+    NormGroup parts[kParts] = {};
+    float scaled = 0, projected = 0;
+    DRAGOMAN_UNROLL
+    for (int part = 0; part < kParts; ++part) {
+      const int64_t group = lane_number() + part * kWarp;
+      if (group < groups) {
+        parts[part] = norm_group(norm, row, group, mean, rstd);
+      }
+      DRAGOMAN_UNROLL
+      for (int i = 0; i < kGroup; ++i) {
+        scaled += parts[part].scaled.v[i];
+        projected += parts[part].scaled.v[i] * parts[part].normal.v[i];
+        gain_terms[part].v[i] += parts[part].grad.v[i] * parts[part].normal.v[i];
+        bias_terms[part].v[i] += parts[part].grad.v[i];
+      }
     }
+    scaled = over_warp(scaled, Sum()) / width;
+    projected = over_warp(projected, Sum()) / width;
+    DRAGOMAN_UNROLL
+    for (int part = 0; part < kParts; ++part) {
+      const int64_t group = lane_number() + part * kWarp;
+      if (group < groups) {
+        write_norm_gradient(norm, dropped, row, group, parts[part], rstd, scaled, projected);
+      }
+    }
+  }
+  float* const to = norm.scratch + static_cast<int64_t>(blockIdx.x) * 2 * columns;
+  for (int part = 0; part < kParts; ++part) {
+    write_block_sums(gain_terms[part], sums, part * kSumColumns, columns, to);
+    write_block_sums(bias_terms[part], sums, part * kSumColumns, columns, to + columns);
+  }
+}
+
+template <typename T, int kParts>
+void run_norm_chunks(const NormBackward& norm) {
+  const int64_t chunk = rows_of_chunk(norm.extent);
+  const unsigned chunks = blocks_for(norm.extent.rows, chunk == 0 ? 1 : chunk);
+  launch("layer_norm_backward", norm_chunks_backward<T, kParts>, {dim3(chunks), kThreads}, norm,
+         norm.grad_dropped.as<T>(), chunk);
+  launch("layer_norm_backward", column_totals, {dim3(blocks_for(2 * norm.extent.columns, kWarp)), kThreads},
+         static_cast<const float*>(norm.scratch), static_cast<int64_t>(chunks), int64_t{2}, norm.extent.columns, false,
+         norm.grad_gain, norm.grad_bias);
+}
+
+// Rows of more columns than the registers of a warp hold are read twice.
+template <typename T>
+void run_norm_rows(const NormBackward& norm) {
+  launch("layer_norm_backward", norm_rows_backward<T>, {dim3(blocks_for(norm.extent.rows, kRowsOfBlock)), kThreads},
+         norm, norm.grad_dropped.as<T>());
+  sum_columns("layer_norm_backward", NormTerms{norm.x, norm.stats, norm.grad_y}, norm.extent, false, norm.scratch,
+              norm.grad_gain, norm.grad_bias);
+}
+
+template <typename T>
+void run_norm_backward(const NormBackward& norm) {
+  if (norm.extent.columns <= kSumColumns) {
+    run_norm_chunks<T, 1>(norm);
+  } else if (norm.extent.columns <= 2 * kSumColumns) {
+    run_norm_chunks<T, 2>(norm);
+  } else {
+    run_norm_rows<T>(norm);
   }
 }
 
 }  // namespace
 
 int64_t column_sum_scratch(const Extent& extent, int64_t arrays) {
-  const int64_t chunk = rows_of_chunk(extent.rows);
+  const int64_t chunk = rows_of_chunk(extent);
   return extent.rows == 0 ? 1 : (extent.rows + chunk - 1) / chunk * arrays * extent.columns;
 }
 
@@ -231,14 +357,11 @@ void layer_norm(const Norm& norm) {
 }
 
 void layer_norm_backward(const NormBackward& norm) {
-  const LaunchShape shape{dim3(blocks_for(norm.extent.rows, kRowsOfBlock)), kThreads};
   if (norm.grad_dropped.is_bfloat16) {
-    launch("layer_norm_backward", norm_rows_backward<BFloat16>, shape, norm, norm.grad_dropped.as<BFloat16>());
+    run_norm_backward<BFloat16>(norm);
   } else {
-    launch("layer_norm_backward", norm_rows_backward<float>, shape, norm, norm.grad_dropped.as<float>());
+    run_norm_backward<float>(norm);
   }
-  sum_columns("layer_norm_backward", NormTerms{norm.x, norm.stats, norm.grad_y}, norm.extent, false, norm.scratch,
-              norm.grad_gain, norm.grad_bias);
 }
 
 }  // namespace dragoman::kernels::cuda
