@@ -1,29 +1,30 @@
 #include "cli/completion.h"
 
 #include <algorithm>
-#include <map>
 
 #include "cli/option_text.h"
 
 namespace dragoman::cli {
 namespace {
 
-using Script = std::string (*)(const CLI::App&);
-
-const std::map<std::string, Script>& scripts() {
-  static const std::map<std::string, Script> all = {
-      {"bash", bash_completion}, {"fish", fish_completion}, {"zsh", zsh_completion}};
-  return all;
-}
+struct Shell {
+  const char* name;
+  std::string (*script)(const CLI::App&);
+};
+constexpr Shell kShells[] = {{"bash", bash_completion}, {"zsh", zsh_completion}, {"fish", fish_completion}};
 
 }  // namespace
 
 std::vector<std::string> completed_shells() {
-  return {"bash", "zsh", "fish"};
+  std::vector<std::string> names;
+  for (const Shell& shell : kShells) {
+    names.emplace_back(shell.name);
+  }
+  return names;
 }
 
 std::string completion_script(const CLI::App& app, const std::string& shell) {
-  return scripts().at(shell)(app);
+  return std::ranges::find(kShells, shell, &Shell::name)->script(app);
 }
 
 ValueKind value_kind(const CLI::Option& option) {

@@ -58,13 +58,11 @@ std::string option_rows(const CLI::App& command) {
 
 std::string command_rows(const CLI::App& app) {
   std::string rows;
-  std::string title;
-  for (const CLI::App* command : commands_of(app)) {
-    if (command->get_group() != title) {
-      title = command->get_group();
-      rows += "\n" + title + ":\n";
+  for (const TitledCommands& group : titled_commands(app)) {
+    rows += "\n" + group.title + ":\n";
+    for (const CLI::App* command : group.commands) {
+      rows += help_row("  " + command->get_name(), command->get_description());
     }
-    rows += help_row("  " + command->get_name(), command->get_description());
   }
   return rows;
 }

@@ -103,13 +103,11 @@ std::string options_section(const CLI::App& command) {
 
 std::string commands_section(const CLI::App& app) {
   std::string text;
-  std::string title;
-  for (const CLI::App* command : commands_of(app)) {
-    if (command->get_group() != title) {
-      title = command->get_group();
-      text += ".SS " + roff(title) + "\n";
+  for (const TitledCommands& group : titled_commands(app)) {
+    text += ".SS " + roff(group.title) + "\n";
+    for (const CLI::App* command : group.commands) {
+      text += roff_entry(bold(command->get_name()), command->get_description());
     }
-    text += roff_entry(bold(command->get_name()), command->get_description());
   }
   return text.empty() ? "" : ".SH COMMANDS\n" + text;
 }

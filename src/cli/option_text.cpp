@@ -54,6 +54,17 @@ std::vector<const CLI::App*> commands_of(const CLI::App& app) {
   return app.get_subcommands([](const CLI::App*) { return true; });
 }
 
+std::vector<TitledCommands> titled_commands(const CLI::App& app) {
+  std::vector<TitledCommands> groups;
+  for (const CLI::App* command : commands_of(app)) {
+    if (groups.empty() || groups.back().title != command->get_group()) {
+      groups.push_back({command->get_group(), {}});
+    }
+    groups.back().commands.push_back(command);
+  }
+  return groups;
+}
+
 const CLI::App& chosen_command(const CLI::App& app) {
   return app.get_subcommands().empty() ? app : *app.get_subcommands().front();
 }

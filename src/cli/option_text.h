@@ -25,6 +25,15 @@ std::vector<const CLI::Option*> positionals(const CLI::App& command);
 /// Returns all commands in order.
 std::vector<const CLI::App*> commands_of(const CLI::App& app);
 
+/// Commands under one title.
+struct TitledCommands {
+  std::string title;
+  std::vector<const CLI::App*> commands;
+};
+
+/// Returns the commands by title, in order; none for a command, which has no commands of its own.
+std::vector<TitledCommands> titled_commands(const CLI::App& app);
+
 /// Returns the command that the arguments chose, or `app` if they chose none.
 const CLI::App& chosen_command(const CLI::App& app);
 

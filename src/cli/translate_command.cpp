@@ -8,7 +8,6 @@
 #include "base/checked_folder.h"
 #include "base/error.h"
 #include "base/lap.h"
-#include "base/signals.h"
 #include "cli/command.h"
 #include "cli/device_flag.h"
 #include "cli/language_names.h"

@@ -17,6 +17,10 @@ namespace dragoman::kernels {
 
 class BestLogits;
 
+/// Rows of logits that exist at the same time on the host. With fewer rows, reading and writing the gradient of a large
+/// weight would take longer than its products. More rows would not fit into the cache.
+inline constexpr int64_t kRowsOfLogits = 256;
+
 /// The kernels of one device and one kind of numbers: a method is a kernel. Everything above this folder computes
 /// through a backend, which backend_of (kernels/backends/backend_of.h) chooses, and reads tensor memory only through
 /// tensor/transfer.h. The CPU backend computes in float32 and bfloat16. The reference backend defines each kernel in
@@ -39,8 +43,8 @@ class Backend {
   virtual bool packs_weights() const = 0;
   /// Returns: whether products with weights that are not packed take operands of this precision, rounded if needed.
   virtual bool multiplies_in(Precision precision) const { return precision == Precision::kFloat32; }
-  /// Returns: rows of logits that are computed at once. The CPU's fit into its cache.
-  virtual int64_t rows_of_logits() const { return 256; }
+  /// Returns: rows of logits that are computed at once.
+  virtual int64_t rows_of_logits() const { return kRowsOfLogits; }
 
   // Products, sums and single elements
 
@@ -82,6 +86,8 @@ class Backend {
                                                     Tensor& grad_sublayer) const = 0;
   /// Computes y = x * scales; y may be x.
   virtual void dropout_rows(const Tensor& x, const Dropout& dropout, Tensor& y) const = 0;
+  /// Copies rows, rounded to the type of `y`.
+  void copy_rounded(const Tensor& x, Tensor& y) const { dropout_rows(x, {}, y); }
   /// Computes y[n] = x[n] * scale of element (n, 0): a row is kept or dropped as a whole.
   virtual void dropout_whole_rows(const Tensor& x, const Dropout& dropout, Tensor& y) const = 0;
   /// Computes y[n] = scale * table[ids[n]].  @param table  [V, D];  @param ids  [N] int32

@@ -19,7 +19,7 @@ Tensor RoundedValues::part(int64_t offset, const tensor::Shape& shape) {
       rounded_ = memory;
     }
     Tensor rows = rounded_.reshape({1, rounded_.size()});
-    kernels::backend_of(values).dropout_rows(values.reshape({1, values.size()}), {}, rows);
+    kernels::backend_of(values).copy_rounded(values.reshape({1, values.size()}), rows);
     version_ = version;
   }
   return rounded_.rows(offset, offset + shape.size()).reshape(shape);

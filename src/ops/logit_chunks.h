@@ -1,5 +1,6 @@
 #pragma once
 
+#include "kernels/backend.h"
 #include "ops/packed_weight.h"
 
 namespace dragoman::ops {
@@ -9,9 +10,8 @@ namespace dragoman::ops {
 /// of a chunk with their gradient and passes them to `backward` while they are in the cache.
 class LogitChunks {
  public:
-  /// The number of rows of logits that exist at the same time. With fewer rows, reading and writing the gradient of a
-  /// large weight would take longer than its products. More rows would not fit into the cache.
-  static constexpr int64_t kRows = 256;
+  /// The number of rows of a chunk on the host.
+  static constexpr int64_t kRows = kernels::kRowsOfLogits;
 
   /// Returns: the rows of a chunk that the backend of `hidden` asks for: kRows on the host. A GPU reads the gradient of
   /// the weight once for each chunk, and has memory for more rows.

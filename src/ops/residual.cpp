@@ -23,7 +23,7 @@ Tensor in_type(const Tensor& grad, DType dtype) {
     return grad.dtype() == dtype ? grad : grad.to(dtype);
   }
   Tensor converted = Tensor::empty(grad.shape(), dtype);
-  kernels::backend_of(grad).dropout_rows(grad, {}, converted);  // keeps all
+  kernels::backend_of(grad).copy_rounded(grad, converted);
   return converted;
 }
 

@@ -78,8 +78,9 @@ class Completion : public testing::TestWithParam<std::string> {
   std::vector<std::string> by_zsh(const std::string& words) const {
     if (!zsh_) {
       program_.write("setup", kZshSetup);
-      zsh_ = std::make_unique<test_support::Terminal>(program_.folder(),
-                                                      std::vector<std::string>{"TERM=xterm", "zsh", "-f", "-i"}, "env");
+      zsh_ = std::make_unique<test_support::Terminal>(
+          program_.folder(), std::vector<std::string>{"-f", "-i"},
+          test_support::TerminalOptions{.environment = {{"TERM", "xterm"}}, .program = "zsh"});
       zsh_->type("source ./setup\n");
       EXPECT_TRUE(zsh_->shows("ready> ")) << zsh_->text();
     }

@@ -7,14 +7,14 @@
 #include "models/model_folder.h"
 #include "models/model_tensors.h"
 #include "support/program.h"
-#include "support/pseudo_terminal.h"
+#include "support/terminal.h"
 #include "tiny_model.h"
 #include "tiny_vocabulary.h"
 
 namespace dragoman::decoding {
 namespace {
 
-using test_support::PseudoTerminal;
+using test_support::Terminal;
 using testing::HasSubstr;
 using testing::Not;
 
@@ -31,8 +31,9 @@ class Prompt : public testing::Test {
     sentence_ = random_line(random, 3);
     other_ = random_line(random, 4);
   }
-  PseudoTerminal open(const std::map<std::string, std::string>& environment = {{"NO_COLOR", "1"}}) const {
-    return {program_.folder(), {"translate", "--model", "model"}, environment};
+  Terminal open(std::map<std::string, std::string> environment = {{"NO_COLOR", "1"}}) const {
+    environment["TERM"] = "xterm";
+    return {program_.folder(), {"translate", "--model", "model"}, {.environment = environment}};
   }
   std::string translation_of(const std::string& text) const {
     program_.write("line", text + "\n");
@@ -45,7 +46,7 @@ class Prompt : public testing::Test {
 };
 
 TEST_F(Prompt, NamesTheLanguagesAndTranslates) {
-  PseudoTerminal terminal = open();
+  Terminal terminal = open();
   terminal.wait_for("English to German.");
   terminal.wait_for("en > de: ");
   terminal.type(sentence_ + "\r");
@@ -53,11 +54,11 @@ TEST_F(Prompt, NamesTheLanguagesAndTranslates) {
   terminal.wait_for("en > de: ");
   terminal.type("\x04");
   EXPECT_EQ(terminal.wait(), 0);
-  EXPECT_TRUE(terminal.printed().ends_with("\n"));
+  EXPECT_TRUE(terminal.text().ends_with("\n"));
 }
 
 TEST_F(Prompt, ArrowUpBringsTheLastLineBackForEditing) {
-  PseudoTerminal terminal = open();
+  Terminal terminal = open();
   terminal.wait_for("en > de: ");
   terminal.type(sentence_ + "\r");
   terminal.wait_for("en > de: ");
@@ -73,7 +74,7 @@ TEST_F(Prompt, ArrowUpBringsTheLastLineBackForEditing) {
 }
 
 TEST_F(Prompt, AQuestionMarkShowsNumberedAlternatives) {
-  PseudoTerminal terminal = open();
+  Terminal terminal = open();
   terminal.wait_for("en > de: ");
   terminal.type("?\r");
   terminal.wait_for("Type a sentence first.");
@@ -83,26 +84,26 @@ TEST_F(Prompt, AQuestionMarkShowsNumberedAlternatives) {
   terminal.type("?\r");
   terminal.wait_for("\n  1. ");
   terminal.wait_for("en > de: ");
-  EXPECT_THAT(terminal.printed(), HasSubstr("\n  2. "));
+  EXPECT_THAT(terminal.text(), HasSubstr("\n  2. "));
 }
 
 TEST_F(Prompt, InterruptLeavesACleanLine) {
-  PseudoTerminal terminal = open();
+  Terminal terminal = open();
   terminal.wait_for("en > de: ");
   terminal.type("half a line");
   terminal.wait_for("half a line");
   terminal.type("\x03");
   EXPECT_EQ(terminal.wait(), 130);
-  EXPECT_TRUE(terminal.printed().ends_with("\n")) << terminal.printed();
+  EXPECT_TRUE(terminal.text().ends_with("\n")) << terminal.text();
 }
 
 TEST_F(Prompt, ColoursAreShownUnlessNoColorIsSet) {
-  PseudoTerminal colored = open({});
+  Terminal colored = open({});
   colored.wait_for("en > de: ");
-  EXPECT_THAT(colored.printed(), HasSubstr("\x1b[36m"));
-  PseudoTerminal plain = open();
+  EXPECT_THAT(colored.text(), HasSubstr("\x1b[36m"));
+  Terminal plain = open();
   plain.wait_for("en > de: ");
-  EXPECT_THAT(plain.printed(), Not(HasSubstr("\x1b[36m")));
+  EXPECT_THAT(plain.text(), Not(HasSubstr("\x1b[36m")));
 }
 
 }  // namespace

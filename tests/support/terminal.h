@@ -1,6 +1,7 @@
 #pragma once
 
 #include <fcntl.h>
+#include <gtest/gtest.h>
 #include <pty.h>
 #include <signal.h>
 #include <sys/wait.h>
@@ -9,6 +10,7 @@
 #include <chrono>
 #include <cstdlib>
 #include <filesystem>
+#include <map>
 #include <string>
 #include <vector>
 
@@ -16,23 +18,33 @@
 
 namespace dragoman::test_support {
 
-/// Runs dragoman, or another program, in a terminal of its own, where a test types and reads what is shown. The
+struct TerminalOptions {
+  std::map<std::string, std::string> environment =
+      {};  ///< added to the test's; TERM is dumb and NO_COLOR unset unless given
+  std::string program = DRAGOMAN_PROGRAM;
+};
+
+/// Runs dragoman, or another program, in a terminal of 100 columns, where a test types and reads what is shown. The
 /// destructor kills it.
 class Terminal {
  public:
   Terminal(const std::filesystem::path& folder, const std::vector<std::string>& words,
-           const std::string& program = DRAGOMAN_PROGRAM) {
+           const TerminalOptions& options = {}) {
     winsize size{24, 100, 0, 0};
     child_ = ::forkpty(&terminal_, nullptr, nullptr, &size);
     if (child_ == 0) {
       std::filesystem::current_path(folder);
       ::setenv("TERM", "dumb", 1);
-      std::vector<char*> arguments{const_cast<char*>(program.c_str())};
+      ::unsetenv("NO_COLOR");
+      for (const auto& [name, value] : options.environment) {
+        ::setenv(name.c_str(), value.c_str(), 1);
+      }
+      std::vector<char*> arguments{const_cast<char*>(options.program.c_str())};
       for (const std::string& word : words) {
         arguments.push_back(const_cast<char*>(word.c_str()));
       }
       arguments.push_back(nullptr);
-      ::execvp(program.c_str(), arguments.data());
+      ::execvp(options.program.c_str(), arguments.data());
       ::_exit(127);
     }
     ::fcntl(terminal_, F_SETFL, O_NONBLOCK);
@@ -48,7 +60,7 @@ class Terminal {
   Terminal& operator=(const Terminal&) = delete;
 
   void type(const std::string& keys) const {
-    [[maybe_unused]] const ssize_t written = ::write(terminal_, keys.data(), keys.size());
+    EXPECT_EQ(::write(terminal_, keys.data(), keys.size()), static_cast<ssize_t>(keys.size()));
   }
 
   /// Returns: true once the text shown so far holds `part` behind what earlier calls have found.
@@ -61,6 +73,11 @@ class Terminal {
           return at != std::string::npos;
         },
         std::chrono::minutes(1), std::chrono::milliseconds(5));
+  }
+
+  /// Expects that shows(part).
+  void wait_for(const std::string& part) {
+    EXPECT_TRUE(shows(part)) << "expected '" << part << "' in: " << text_.substr(seen_);
   }
 
   /// Returns: the exit status once the program has ended; 128 + the number of the signal if a signal ended it.

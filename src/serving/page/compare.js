@@ -3,6 +3,7 @@ import { isAbort } from "/assets/api.js";
 import { show } from "/assets/colour.js";
 import { align, firstDifference, movement, weightsOfSlots, weightsOfWords, wordsOfPieces } from "/assets/compare_math.js";
 import { el, replace } from "/assets/dom.js";
+import { kPairs } from "/assets/examples.js";
 import { heatmap, legend, thumbnail } from "/assets/heatmap.js";
 import { Sentence } from "/assets/sentence.js";
 import { t } from "/assets/strings.js";
@@ -10,14 +11,6 @@ import { t } from "/assets/strings.js";
 const kKinds = ["cross", "encoder", "decoder"];
 const kHash = "#compare";
 const kWeak = 0.1; // a movement below this is not called a finding
-// By source language: two sentences of which one word decides what the pronoun stands for.
-const kPairs = {
-  en: ["The animal didn't cross the street because it was too tired.", "The animal didn't cross the street because it was too wide."],
-  de: ["Das Tier überquerte die Straße nicht, weil es zu müde war.", "Das Tier überquerte die Straße nicht, weil sie zu breit war."],
-  fr: ["L'animal n'a pas traversé la rue parce qu'il était trop fatigué.", "L'animal n'a pas traversé la rue parce qu'elle était trop large."],
-  es: ["El animal no cruzó la calle porque estaba demasiado cansado.", "El animal no cruzó la calle porque era demasiado ancha."],
-  zh: ["这只动物没有过马路，因为它太累了。", "这只动物没有过马路，因为它太宽了。"],
-};
 
 /// Two sentences side by side: their words, the slots that pair them, and the weights of each head on these slots.
 export class Pair {

@@ -2,6 +2,7 @@
 import { isAbort, modelCard } from "/assets/api.js";
 import { Comparison } from "/assets/compare.js";
 import { el, isCalm, replace } from "/assets/dom.js";
+import { kExamples } from "/assets/examples.js";
 import { compare, fromWord, glance, strongestLink } from "/assets/glance.js";
 import { hashOfScene, parseHash } from "/assets/route.js";
 import { Sentence } from "/assets/sentence.js";
@@ -9,15 +10,6 @@ import { Story } from "/assets/story.js";
 import { t } from "/assets/strings.js";
 import { Study } from "/assets/study.js";
 
-// The paper's example by source language: the first is looked into at once, all stand behind the model's own sentences.
-const kExamples = {
-  en: ["The animal didn't cross the street because it was too tired.",
-    "The animal didn't cross the street because it was too wide.", "Since it was so bulky, the clock broke the jug."],
-  de: ["Das Tier überquerte die Straße nicht, weil es zu müde war.", "Zwei junge Hunde spielen im Schnee."],
-  fr: ["L'animal n'a pas traversé la rue parce qu'il était trop fatigué.", "Deux jeunes chiens jouent dans la neige."],
-  es: ["El animal no cruzó la calle porque estaba demasiado cansado.", "Dos perros jóvenes juegan en la nieve."],
-  zh: ["这只动物没有过马路，因为它太累了。", "两只小狗在雪地里玩耍。"],
-};
 const kPronouns = ["it", "er", "sie", "es", "它"];
 
 export class InsideView {
@@ -42,7 +34,7 @@ export class InsideView {
         el("label", { for: "inside-beam", class: "short" }, t("inside.beam")), this.beam,
         el("button", { class: "primary" }, t("inside.go"))),
       this.examples = el("div", { class: "examples" }),
-      this.comparison.build(this.root), this.error, this.story.element, this.study.element, this.below);
+      this.error, this.story.element, this.study.element, this.comparison.build(this.root), this.below);
     this.fillExamples();
     this.showMode();
     this.story.refresh();
