@@ -13,7 +13,7 @@ if [ ! -d "$src" ]; then
 fi
 
 # key_value_cache.h  gives addresses in the memory of the device to attention kernels, and reads nothing
-allowed='^models/transformer/key_value_cache\.h:'
+allowed='^models/decoder/key_value_cache\.h:'
 
 cd "$src"
 found=$(find . -type f \( -name '*.h' -o -name '*.cpp' -o -name '*.inc' \) \

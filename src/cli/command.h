@@ -12,6 +12,7 @@ using Run = std::function<int()>;
 /// One file a command: translate_command.cpp holds add_translate_command.
 void add_train_command(CLI::App& app, Run& run);
 void add_translate_command(CLI::App& app, Run& run);
+void add_generate_command(CLI::App& app, Run& run);
 void add_evaluate_command(CLI::App& app, Run& run);
 void add_score_command(CLI::App& app, Run& run);
 void add_attention_command(CLI::App& app, Run& run);

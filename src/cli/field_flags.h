@@ -1,6 +1,7 @@
 #pragma once
 
 #include <CLI/CLI.hpp>
+#include <algorithm>
 #include <functional>
 #include <memory>
 #include <string>
@@ -55,6 +56,7 @@ class FieldFlags {
   CLI::Option* add(const base::Field<Struct, Value>& field, Part part, const std::string& note = "") {
     const auto place = [part, field](Options& options) -> Value& { return std::invoke(part, options).*field.member; };
     CLI::Option* option = add_field(command_, field, place(given_), note);
+    fields_.emplace_back(field.name);
     apply_if_given(option, place);
     return option;
   }
@@ -106,6 +108,9 @@ class FieldFlags {
     return option;
   }
 
+  /// Whether the field of this name has its flag here.
+  bool has(std::string_view field) const { return std::ranges::find(fields_, field) != fields_.end(); }
+
   /// Returns: `defaults` with the flags that were given laid over.
   Options over(Options defaults) const {
     for (const auto& apply : appliers_) {
@@ -126,6 +131,7 @@ class FieldFlags {
 
   CLI::App& command_;
   Options given_;
+  std::vector<std::string> fields_;
   std::vector<std::function<void(Options&)>> appliers_;
 };
 

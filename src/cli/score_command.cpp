@@ -1,14 +1,21 @@
 #include <fmt/format.h>
 
+#include <cmath>
 #include <nlohmann/json.hpp>
+#include <numbers>
 
+#include "base/cpu.h"
+#include "base/error.h"
 #include "base/json.h"
 #include "cli/command.h"
 #include "cli/field_flags.h"
 #include "cli/text_lines.h"
 #include "cli/text_output.h"
+#include "data/text/documents.h"
+#include "decoding/load_model.h"
 #include "decoding/load_translator.h"
 #include "decoding/scorer.h"
+#include "decoding/text_scorer.h"
 
 namespace dragoman::cli {
 namespace {
@@ -19,6 +26,9 @@ struct ScoreArguments {
   std::string target;
   std::string output;
   bool json = false;
+  std::vector<std::filesystem::path> text;  // of a language model
+  data::TextOptions running_text;
+  decoding::TextScoreOptions text_score;
   decoding::ScoreOptions score;
 };
 
@@ -33,7 +43,41 @@ std::string format(uint64_t line, const decoding::PairScore& score, bool json) {
          "\n";
 }
 
+std::string format_token(const std::string& token, float log_prob, bool json) {
+  return json ? base::dump_json({{"token", token}, {"log_prob", log_prob}}) + "\n"
+              : fmt::format("{:.6f}\t{}\n", log_prob, base::dump_json(token));
+}
+
+// The text of a language model: a line a token, and the sums.
+int score_text(const ScoreArguments& arguments) {
+  TextOutput output(arguments.output);
+  const auto generator = decoding::load_generator(arguments.model);
+  const data::Vocabulary& vocabulary = generator->vocabulary();
+  const int workers = base::thread_count(arguments.score.workers);
+  const data::TokenText text = data::encode_documents(data::read_documents(arguments.text, arguments.running_text),
+                                                      vocabulary, workers);
+  decoding::TextScoreOptions options = arguments.text_score;
+  options.batch_tokens = arguments.score.batch_tokens;
+  options.workers = workers;
+  const decoding::TextScore score = decoding::score_text(generator->model(), text, options);
+  if (!arguments.output.empty() && options.random_windows == 0) {
+    for (size_t i = 0; i < score.log_probs.size(); ++i) {
+      output.write(format_token(vocabulary.decode({&text.ids[i + 1], 1}), score.log_probs[i], arguments.json));
+    }
+    output.finish();
+  }
+  const double bits = score.bytes == 0 ? 0.0 : -score.log_prob / std::numbers::ln2 / static_cast<double>(score.bytes);
+  say_status(fmt::format("tokens {}  loss {:.4f}  perplexity {:.4f}{}  window {}  stride {}{}\n", score.tokens(),
+                         score.loss(), std::exp(score.loss()),
+                         score.bytes == 0 ? "" : fmt::format("  bits per byte {:.4f}", bits), score.window, score.stride,
+                         score.bytes == 0 ? fmt::format("  estimated from {} random windows", options.random_windows) : ""));
+  return 0;
+}
+
 int score(const ScoreArguments& arguments) {
+  if (!arguments.text.empty()) {
+    return score_text(arguments);
+  }
   TextOutput output(arguments.output);
   const decoding::Translator translator = decoding::load_translator(arguments.model);
   const std::vector<std::string> sources = read_lines(arguments.source);
@@ -60,22 +104,34 @@ int score(const ScoreArguments& arguments) {
 
 void add_score_command(CLI::App& app, Run& run) {
   auto arguments = std::make_shared<ScoreArguments>();
-  CLI::App* command = add_command(app, "score", "Print how probable a model finds given translations",
-                                  "dragoman score --model my-model --source text.en --target text.de");
+  CLI::App* command = add_command(app, "score", "Print how probable a model finds given translations or a text",
+                                  "dragoman score --model my-model --source text.en --target text.de\n"
+                                  "dragoman score --model my-gpt --text valid.txt");
   begin_group(*command, base::kMostUsed);
   command->add_option("-m,--model", arguments->model, "Model folder")->type_name("DIR")->required();
-  command->add_option("--source", arguments->source, "Source text, one sentence a line")->type_name("FILE")->required();
-  command->add_option("--target", arguments->target, "Its translation, line by line")->type_name("FILE")->required();
+  command->add_option("--source", arguments->source, "Source text, one sentence a line")->type_name("FILE");
+  command->add_option("--target", arguments->target, "Its translation, line by line")->type_name("FILE");
+  command->add_option("--text", arguments->text, "Text to score with a language model")->type_name("FILE");
   command
       ->add_option("-o,--output", arguments->output,
-                   "File for log-probability (nats), the same a token, and tokens, tab-separated, one pair a line; "
-                   "- = standard output")
+                   "File for log-probability (nats), the same a token, and tokens, tab-separated, one pair a line; of "
+                   "--text log-probability and token, one token a line; - = standard output")
       ->type_name("FILE");
   command->add_flag("--json", arguments->json, "One JSON object a line instead");
   add_field(*command, base::field_of(&decoding::ScoreOptions::batch_tokens), arguments->score.batch_tokens);
   add_field(*command, base::field_of(&decoding::ScoreOptions::workers), arguments->score.workers);
+  decoding::TextScoreOptions& text = arguments->text_score;
+  add_field(*command, base::field_of(&decoding::TextScoreOptions::window), text.window);
+  add_field(*command, base::field_of(&decoding::TextScoreOptions::stride), text.stride);
+  add_field(*command, base::field_of(&decoding::TextScoreOptions::random_windows), text.random_windows);
+  add_field(*command, base::field_of(&decoding::TextScoreOptions::seed), text.seed);
+  add_field(*command, base::field_of(&data::TextOptions::documents), arguments->running_text.documents);
+  add_field(*command, base::field_of(&data::TextOptions::document_separator), arguments->running_text.document_separator);
   command->callback([arguments, &run] {
     base::check_fields(arguments->score);
+    base::check_usage(arguments->text.empty() ? !arguments->source.empty() && !arguments->target.empty()
+                                              : arguments->source.empty() && arguments->target.empty(),
+                      "give --source and --target, or --text for a language model");
     run = [arguments] { return score(*arguments); };
   });
 }

@@ -12,6 +12,7 @@
 #include "cli/text_lines.h"
 #include "cli/text_output.h"
 #include "data/encoded_corpus.h"
+#include "decoding/load_model.h"
 #include "decoding/load_translator.h"
 #include "decoding/shortlist_learner.h"
 #include "models/model_folder.h"

@@ -3,9 +3,11 @@
 #include <functional>
 #include <iostream>
 #include <memory>
+#include <nlohmann/json.hpp>
 #include <optional>
 
 #include "base/error.h"
+#include "base/field_json.h"
 #include "base/files.h"
 #include "base/memory.h"
 #include "base/signals.h"
@@ -17,6 +19,7 @@
 #include "cli/warnings_only.h"
 #include "distributed/join_processes.h"
 #include "models/architectures/architectures.h"
+#include "models/decoder_only/decoder_only_config.h"
 #include "serving/watch.h"
 #include "training/trainer.h"
 
@@ -37,6 +40,15 @@ void add_files(Flags& flags) {
       ->type_name("FILE");
   flags.add_value("--valid-source", &TrainOptions::valid_source, "Validation text, source side")->type_name("FILE");
   flags.add_value("--valid-target", &TrainOptions::valid_target, "Validation text, target side")->type_name("FILE");
+  flags
+      .add_value("--text", &TrainOptions::text, "Training text of a language model; several files are joined")
+      ->type_name("FILE");
+  flags.add_value("--valid-text", &TrainOptions::valid_text, "Validation text of a language model")->type_name("FILE");
+  flags
+      .add_value("--tokenizer", &TrainOptions::tokenizer,
+                 "Tokenizer of a language model: a tokenizer.json or SentencePiece file; not given: one is learned")
+      ->type_name("FILE")
+      ->group(data::VocabularyOptions::kTitle);
   flags
       .add_value("-m,--model", &TrainOptions::model_folder,
                  "Folder for the model; the same command resumes what it holds")
@@ -59,15 +71,22 @@ void exclude_fields(CLI::App& command, const char* flag) {
   });
 }
 
-// The shape of a model: a preset's with flags laid over, or a file's, which may be of any architecture.
+// The shape of a model: a preset's with flags laid over, or a file's, which may be of any architecture. Architectures
+// share the flags of fields with the same name.
 class ShapeOptions {
  public:
-  explicit ShapeOptions(CLI::App& command) : flags_(command, shape_of(training::preset_options("tiny"))) {
+  explicit ShapeOptions(CLI::App& command)
+      : command_(command), flags_(command, shape_of(training::preset_options("tiny"))), decoder_only_(command) {
     file_option_ = command.add_option("--model-config", file_,
                                       "Shape of the model: the config.json of any model; sizes of vocabularies are "
                                       "those of the run");
     file_option_->type_name("FILE")->group(models::TransformerConfig::kTitle);
     flags_.add_all();
+    for_each_flag<models::DecoderOnlyConfig>([&](const auto& field, auto part) {
+      if (command.get_option_no_throw(field.flag_spelling()) == nullptr) {
+        decoder_only_.add(field, part);
+      }
+    });
   }
 
   // Lays the flags that were given over the model of `options`.
@@ -75,29 +94,64 @@ class ShapeOptions {
     if (!file_.empty()) {
       options.model = models::config_from_json(base::read_file(file_), file_.string());
     }
-    if (const auto* shape = options.model.get_if<models::TransformerConfig>()) {
-      options.model = flags_.over(*shape);
-      return;
+    nlohmann::json tree = nlohmann::json::parse(options.model.with_vocabulary_sizes(kAnySize, kAnySize).to_json());
+    bool is_changed = false;
+    const auto lay = [&](const auto& flags, auto config) {
+      const auto given = flags.over(config);
+      for_each_flag<decltype(config)>([&](const auto& field, auto part) {
+        if (command_.get_option(field.flag_spelling())->count() > 0 && flags.has(field.name)) {
+          base::check_usage(options.model.has_field(field.name), "{} does not belong to a model of architecture {}",
+                            field.flag_spelling(), options.model.architecture());
+          tree[field.name] = base::json_of(std::invoke(part, given).*field.member);
+          is_changed = true;
+        }
+      });
+    };
+    lay(flags_, models::TransformerConfig());
+    lay(decoder_only_, models::DecoderOnlyConfig());
+    if (is_changed) {
+      options.model = changed(tree);
     }
-    // Of the flags, the dropouts have a meaning for other architectures too.
-    const models::ModelConfig dropouts =
-        models::ModelConfig(models::TransformerConfig()).with_dropouts_of(options.model);
-    options.model = options.model.with_dropouts_of(flags_.over(*dropouts.get_if<models::TransformerConfig>()));
   }
 
  private:
+  static constexpr int64_t kAnySize = 1000;  // of vocabularies, which are known later
+
   static models::TransformerConfig shape_of(const TrainOptions& options) {
     return *options.model.get_if<models::TransformerConfig>();
   }
 
+  // Calls visit(field, part) for each field that has a flag.
+  template <typename Config, typename Visit>
+  static void for_each_flag(Visit visit) {
+    base::for_each_part<Config>([&](auto part) {
+      base::PartOf<Config, decltype(part)>::fields([&](const auto& field) {
+        if (field.flag != base::Flag::kNone) {
+          visit(field, part);
+        }
+      });
+    });
+  }
+
+  static models::ModelConfig changed(const nlohmann::json& tree) try {
+    return models::config_from_json(tree.dump(), "train");
+  } catch (const base::Error& error) {  // what is wrong is a flag, not a file
+    base::fail(base::ErrorKind::kUsage, "{}", error.what());
+  }
+
+  CLI::App& command_;
   ShapeFlags flags_;
+  FieldFlags<models::DecoderOnlyConfig> decoder_only_;
   std::filesystem::path file_;
   CLI::Option* file_option_ = nullptr;
 };
 
 void exclude_pointless(CLI::App& command) {
-  exclude_fields<models::TransformerConfig>(command, "--model-config");
-  exclude_fields<models::TransformerConfig>(command, "--initial-model");
+  for (const char* flag : {"--model-config", "--initial-model"}) {
+    exclude_fields<models::TransformerConfig>(command, flag);
+    exclude_fields<models::DecoderOnlyConfig>(command, flag);
+    exclude_fields<nn::LayerOptions>(command, flag);
+  }
   exclude_fields<data::VocabularyOptions>(command, "--initial-model");
   const auto joint = base::field_of(&TrainOptions::joint_vocabulary).flag_spelling();
   command.get_option("--initial-model")->excludes(command.get_option(joint));
@@ -196,10 +250,11 @@ int train(TrainOptions options, const std::string& device, WatchPort port, const
 
 void add_train_command(CLI::App& app, Run& run) {
   CLI::App* command = add_command(app, "train",
-                                  "Train a Transformer from parallel text. Defaults are those of the preset; the ones "
-                                  "shown are tiny's",
+                                  "Train a Transformer: a translation model from parallel text, or a language model from "
+                                  "text. Defaults are those of the preset; the ones shown are tiny's",
                                   "dragoman train --preset tiny-hour --source train.en --target train.de \\\n"
-                                  "    --valid-source valid.en --valid-target valid.de --model my-model");
+                                  "    --valid-source valid.en --valid-target valid.de --model my-model\n"
+                                  "dragoman train --preset gpt-mini --text train.txt --valid-text valid.txt --model my-gpt");
   begin_group(*command, base::kMostUsed);
   auto preset = std::make_shared<std::string>("tiny");
   command->add_option("--preset", *preset, "Recipe to start from")->check(CLI::IsMember(training::preset_names()));

@@ -88,10 +88,10 @@ std::vector<PairSize> sizes_of(const Batch& batch) {
 void append(Batch& batch, const SentencePair& pair) {
   batch.source.insert(batch.source.end(), pair.source.begin(), pair.source.end());
   batch.source_offsets.push_back(static_cast<int32_t>(batch.source.size()));
-  batch.target_input.push_back(kBosId);
+  batch.target_input.push_back(pair.before_target);
   batch.target_input.insert(batch.target_input.end(), pair.target.begin(), pair.target.end());
   batch.target_output.insert(batch.target_output.end(), pair.target.begin(), pair.target.end());
-  batch.target_output.push_back(kEosId);
+  batch.target_output.push_back(pair.after_target);
   batch.target_offsets.push_back(static_cast<int32_t>(batch.target_output.size()));
   batch.lines.push_back(pair.line);
 }

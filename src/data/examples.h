@@ -3,6 +3,7 @@
 #include <cstdint>
 #include <span>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "data/batch.h"
@@ -21,6 +22,10 @@ class Examples {
   virtual int32_t max_length() const = 0;
   /// Returns: what was kept and dropped of the text. `target_tokens` is the length of an epoch.
   virtual const CorpusStatistics& statistics() const = 0;
+  /// Returns: the same in words for a person, lines without a final LF.
+  virtual std::string report() const { return statistics().report(); }
+  /// Returns: the same as a table: {"pairs read", 29000}.
+  virtual std::vector<std::pair<std::string, uint64_t>> facts() const;
   /// Returns: where an example comes from, for messages: "train.en:17".
   virtual std::string place(uint64_t line) const = 0;
 

@@ -9,10 +9,6 @@
 
 namespace dragoman::decoding {
 
-/// The vocabularies among the files of `folder`: vocabulary.spm for both sides, or source.spm and target.spm.
-/// Throws Error(kBadData): "DIR: has neither vocabulary.spm nor source.spm; is this the folder of a dragoman model?".
-data::VocabularyPair load_vocabularies(const models::VocabularyFiles& files, const std::filesystem::path& folder);
-
 /// A translator from a model folder, its weights packed for this machine, with the search defaults of decoding.json and
 /// the shortlist where the folder has them.
 /// @param precision  of the products with weights, the rest is float32; none: as the folder stores them

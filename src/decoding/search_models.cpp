@@ -34,7 +34,8 @@ int64_t SearchModels::max_positions() const {
 }
 
 void SearchModels::complete(SentenceRequest& request, const SearchOptions& options) const {
-  request.random_stream = random_stream(request.source);
+  // An odd factor keeps the streams of the samples apart.
+  request.random_stream = random_stream(request.source) + 0xBF58476D1CE4E5B9ULL * request.sample;
   if (options.output.alignment) {
     const auto layers = static_cast<int>(first().cross_attention_paths().size());
     request.alignment_layer =
@@ -47,7 +48,8 @@ void SearchModels::complete(SentenceRequest& request, const SearchOptions& optio
 
 SearchLimits SearchModels::limits_of(const SentenceRequest& request, const SearchOptions& options) const {
   const auto after_prefix = static_cast<int64_t>(request.prefix.size()) + 1;
-  const int64_t positions = max_positions();
+  const int64_t prompt = request.continues_source ? static_cast<int64_t>(request.source.size()) : 0;
+  const int64_t positions = max_positions() - prompt;
   base::check_usage(after_prefix <= positions, "prefix: {} pieces, the model takes {} tokens; give a shorter beginning",
                     after_prefix - 1, positions);
   const int64_t longest = std::min(options.length.longest(static_cast<int64_t>(request.source.size()), positions),

@@ -55,6 +55,8 @@ class ModelConfig {
   std::string to_json() const { return held_->to_json(); }
   /// Returns: the shape in words for a report, by name: {"layers", "6 + 6"}.
   std::vector<std::pair<std::string, std::string>> facts() const { return held_->facts(); }
+  /// Whether there is a field of this name, those of groups included.
+  bool has_field(std::string_view name) const { return held_->has_field(name); }
   /// Returns: the dropouts by field name, in the order of the table.
   std::vector<std::pair<std::string, float>> dropouts() const { return held_->dropouts(); }
 
@@ -92,6 +94,7 @@ class ModelConfig {
     virtual void check() const = 0;
     virtual std::string to_json() const = 0;
     virtual std::vector<std::pair<std::string, std::string>> facts() const = 0;
+    virtual bool has_field(std::string_view name) const = 0;
     virtual Dropouts dropouts() const = 0;
     virtual ModelConfig with_vocabulary_sizes(int64_t source, int64_t target) const = 0;
     virtual ModelConfig with_dropouts(const Dropouts& asked) const = 0;
@@ -111,6 +114,13 @@ class ModelConfig {
       return other;
     }
 
+    bool has_field(std::string_view name) const override {
+      bool found = false;
+      base::for_each_part<Config>([&](auto part) {
+        base::PartOf<Config, decltype(part)>::fields([&](const auto& field) { found = found || field.name == name; });
+      });
+      return found;
+    }
     Dropouts dropouts() const override {
       Dropouts all;
       visit_dropouts(config, [&](const char* name, float value) { all.emplace_back(name, value); });

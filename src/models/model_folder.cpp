@@ -10,7 +10,7 @@ namespace {
 using base::check_data;
 
 bool is_vocabulary(std::string_view name) {
-  return name.ends_with(kVocabularyExtension);
+  return name.ends_with(kVocabularyExtension) || name == kTokenizerName;
 }
 
 // Publishes the model of the folder again, with another file in place of the one it has.
@@ -40,8 +40,8 @@ ModelFiles read_model_texts(const base::CheckedFolder& folder) {
   if (folder.has(kShortlistName)) {
     model.shortlist = folder.read(kShortlistName);
   }
-  check_data(!model.vocabularies.empty(), "{}: holds no {} file; the folder is incomplete", folder.path().string(),
-             kVocabularyExtension);
+  check_data(!model.vocabularies.empty(), "{}: holds no {} file and no {}; the folder is incomplete",
+             folder.path().string(), kVocabularyExtension, kTokenizerName);
   return model;
 }
 
@@ -67,8 +67,8 @@ ModelFiles read_model_folder(const std::filesystem::path& folder, tensor::Finite
 void add_model_files(base::FolderWriter& writer, const ModelFiles& model) {
   writer.add(kConfigName, model.config);
   for (const auto& [name, bytes] : model.vocabularies) {
-    base::check_argument(is_vocabulary(name), "model folder: vocabulary file '{}' must end in {}", name,
-                         kVocabularyExtension);
+    base::check_argument(is_vocabulary(name), "model folder: vocabulary file '{}' must end in {} or be {}", name,
+                         kVocabularyExtension, kTokenizerName);
     writer.add(name, bytes);
   }
   if (!model.decoding.empty()) {

@@ -21,8 +21,9 @@ inline constexpr const char* kVocabularyExtension = ".spm";
 inline constexpr const char* kJointVocabularyName = "vocabulary.spm";  // one for both sides, or
 inline constexpr const char* kSourceVocabularyName = "source.spm";     // one for each side
 inline constexpr const char* kTargetVocabularyName = "target.spm";
+inline constexpr const char* kTokenizerName = "tokenizer.json";  // in place of these, of a language model
 
-using VocabularyFiles = std::map<std::string, std::string>;  ///< bytes of every *.spm by file name
+using VocabularyFiles = std::map<std::string, std::string>;  ///< bytes of every *.spm, or of tokenizer.json, by file name
 
 /// A model as it stands in its folder: everything that is needed to translate.
 struct ModelFiles {

@@ -1,11 +1,23 @@
 #include "nn/decoder_layer.h"
 
 namespace dragoman::nn {
+namespace {
+
+// Rotation, groups, windows and norms of heads belong to self-attention.
+LayerConfig of_cross_attention(LayerConfig config) {
+  config.options.n_kv_heads = 0;
+  config.options.qk_norm = false;
+  config.options.window = 0;
+  config.rotation = {};
+  return config;
+}
+
+}  // namespace
 
 DecoderLayer::DecoderLayer(ParameterSet& parameters, const std::string& path, const LayerConfig& config)
     : self_attention_(parameters, path + ".self_attention", config),
       self_attention_residual_(parameters, path + ".self_attention", config),
-      cross_attention_(parameters, path + ".cross_attention", config),
+      cross_attention_(parameters, path + ".cross_attention", of_cross_attention(config)),
       cross_attention_residual_(parameters, path + ".cross_attention", config),
       feed_forward_(parameters, path + ".feed_forward", config),
       feed_forward_residual_(parameters, path + ".feed_forward", config) {}

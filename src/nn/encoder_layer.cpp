@@ -8,13 +8,16 @@ EncoderLayer::EncoderLayer(ParameterSet& parameters, const std::string& path, co
       feed_forward_(parameters, path + ".feed_forward", config),
       feed_forward_residual_(parameters, path + ".feed_forward", config) {}
 
-Variable EncoderLayer::forward(Variable x, const RaggedRows& rows, const ForwardContext& outer) const {
-  const ForwardContext context = outer.over(rows);
+Variable EncoderLayer::forward(const Variable& x, const RaggedRows& rows, const ForwardContext& context) const {
   RaggedKeyValues whole_sentence(rows, Attend::kWholeSentence);
-  const auto attend = [&](const Variable& h) { return self_attention_.forward(h, whole_sentence, context); };
+  return forward(x, whole_sentence, context.over(rows));  // [Ns, D]
+}
+
+Variable EncoderLayer::forward(Variable x, KeyValueSource& key_values, const ForwardContext& context) const {
+  const auto attend = [&](const Variable& h) { return self_attention_.forward(h, key_values, context); };
   const auto feed_forward = [&](const Variable& h) { return feed_forward_.forward(h, context); };
-  x = self_attention_residual_.forward(x, attend, context);         // [Ns, D]
-  return feed_forward_residual_.forward(x, feed_forward, context);  // [Ns, D]
+  x = self_attention_residual_.forward(x, attend, context);         // [N, D]
+  return feed_forward_residual_.forward(x, feed_forward, context);  // [N, D]
 }
 
 }  // namespace dragoman::nn

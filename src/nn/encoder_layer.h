@@ -8,13 +8,18 @@
 
 namespace dragoman::nn {
 
-/// Computes self-attention, then feed-forward, each inside a residual connection.
-/// Source: Vaswani et al. 2017, section 3.1, "Encoder".
+/// Computes self-attention, then feed-forward, each inside a residual connection. A decoder without an encoder is made
+/// of the same layers: its source of keys and values is causal, or a cache.
+/// Source: Vaswani et al. 2017, section 3.1, "Encoder"; Radford et al. 2018, eq. (2) (without an encoder).
 class EncoderLayer {
  public:
   EncoderLayer(ParameterSet& parameters, const std::string& path, const LayerConfig& config);
-  /// @param x [Ns, D];  @return [Ns, D]
-  Variable forward(Variable x, const RaggedRows& rows, const ForwardContext& context) const;
+  /// Every row attends to its whole sentence.  @param x [Ns, D];  @return [Ns, D]
+  Variable forward(const Variable& x, const RaggedRows& rows, const ForwardContext& context) const;
+  /// @param x [N, D];  @param context  over the rows of x;  @return [N, D]
+  Variable forward(Variable x, KeyValueSource& key_values, const ForwardContext& context) const;
+
+  const MultiHeadAttention& self_attention() const { return self_attention_; }
 
  private:
   MultiHeadAttention self_attention_;

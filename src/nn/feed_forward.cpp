@@ -10,14 +10,32 @@ constexpr int64_t kRowsAtOnce = 128;
 }  // namespace
 
 FeedForward::FeedForward(ParameterSet& parameters, const std::string& path, const LayerConfig& config)
-    : inner_(parameters, path + ".inner", config.d_model, config.d_ff),
-      outer_(parameters, path + ".outer", config.d_ff, config.d_model),
+    : gate_(config.options.feed_forward == FeedForwardKind::kGated
+                ? std::optional<Linear>(
+                      std::in_place, parameters, path + ".gate", config.d_model, config.d_ff, config.inner_map())
+                : std::nullopt),
+      inner_(parameters, path + ".inner", config.d_model, config.d_ff, config.inner_map()),
+      outer_(parameters, path + ".outer", config.d_ff, config.d_model, config.outer_map()),
       activation_(config.activation),
       dropout_(config.activation_dropout),
       path_(path),
       site_(dropout_site(path + ".activation")) {}
 
+Variable FeedForward::gated(const Variable& x, const ForwardContext& context) const {
+  const ops::LinearMap maps[] = {gate_->map(), inner_.map()};
+  const std::vector<Variable> both = ops::linear_each(x, maps);  // [N, F] each
+  const Variable active =
+      ops::gated_activation(both[0], both[1], activation_, context.dropout(dropout_, site_));  // [N, F]
+  context.show(path_, "gate", both[0].value());
+  context.show(path_, "hidden", both[1].value());
+  context.show(path_, "active", active.value());
+  return outer_.forward(active);  // [N, D]
+}
+
 Variable FeedForward::forward(const Variable& x, const ForwardContext& context) const {
+  if (gate_) {
+    return gated(x, context);
+  }
   const kernels::Dropout dropout = context.dropout(dropout_, site_);
   if (dropout.probability > 0.0F || context.observer != nullptr) {
     const Variable hidden = inner_.forward(x);                                      // [N, F]

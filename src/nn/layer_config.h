@@ -1,8 +1,12 @@
 #pragma once
 
+#include <algorithm>
+#include <cmath>
 #include <cstdint>
 
+#include "nn/layer_options.h"
 #include "ops/activation.h"
+#include "tensor/tensor.h"
 
 namespace dragoman::nn {
 
@@ -16,7 +20,16 @@ constexpr base::Names<NormOrder> names_of(NormOrder) {
   return {"norm_order", {{NormOrder::kPost, "post"}, {NormOrder::kPre, "pre"}}};
 }
 
-/// What encoder and decoder layers need to know; models::TransformerConfig fills it.
+/// Standard deviation of the weights of GPT-2 before the first update.
+inline constexpr float kGpt2Deviation = 0.02F;
+
+/// An affine map beyond its sizes.
+struct LinearOptions {
+  bool has_bias = true;
+  float deviation = 0.0F;  ///< of the weights before the first update, N(0, deviation^2); 0 = Xavier
+};
+
+/// What layers need to know; the configuration of a model fills it.
 struct LayerConfig {
   int64_t d_model = 512;
   int64_t d_ff = 2048;
@@ -27,6 +40,25 @@ struct LayerConfig {
   float attention_dropout = 0.0F;   ///< on attention weights
   float activation_dropout = 0.0F;  ///< after the activation of the feed-forward
   float layer_norm_epsilon = 1e-5F;
+  LayerOptions options = {};
+  tensor::Tensor rotation = {};  ///< of RoPE (ops::rotation_table), shared by all layers; undefined = no rotation
+  int residual_maps = 0;         ///< 2L: the maps that end in the residual stream, for InitialWeights::kGpt2
+
+  int64_t head_width() const { return options.d_head > 0 ? options.d_head : d_model / n_heads; }
+  int kv_heads() const { return options.n_kv_heads > 0 ? options.n_kv_heads : n_heads; }
+  /// Returns: the maps of a layer as Linear takes them: inside a sub-layer, and at its end.
+  LinearOptions inner_map() const;
+  LinearOptions outer_map() const;
 };
+
+inline LinearOptions LayerConfig::inner_map() const {
+  return {options.biases == Biases::kAll, options.initial_weights == InitialWeights::kGpt2 ? kGpt2Deviation : 0.0F};
+}
+
+inline LinearOptions LayerConfig::outer_map() const {
+  LinearOptions map = inner_map();
+  map.deviation /= std::sqrt(static_cast<float>(std::max(1, residual_maps)));
+  return map;
+}
 
 }  // namespace dragoman::nn

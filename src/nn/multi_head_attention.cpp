@@ -2,21 +2,46 @@
 
 #include "base/error.h"
 #include "ops/attention.h"
+#include "ops/layer_norm.h"
+#include "ops/rotation.h"
 #include "tensor/transfer.h"
 
 namespace dragoman::nn {
 
+namespace {
+
+LinearOptions input_map(const LayerConfig& config) {
+  LinearOptions map = config.inner_map();
+  map.has_bias = config.options.biases != Biases::kNone;
+  return map;
+}
+
+ParameterHandle head_norm(ParameterSet& parameters, const std::string& path, const LayerConfig& config) {
+  return config.options.qk_norm ? parameters.declare(path + ".gain", {config.head_width()}, Initializer::kOnes)
+                                : nullptr;
+}
+
+}  // namespace
+
 MultiHeadAttention::MultiHeadAttention(ParameterSet& parameters, const std::string& path, const LayerConfig& config)
-    : query_(parameters, path + ".query", config.d_model, config.d_model),
-      key_(parameters, path + ".key", config.d_model, config.d_model),
-      value_(parameters, path + ".value", config.d_model, config.d_model),
-      output_(parameters, path + ".output", config.d_model, config.d_model),
+    : query_(parameters, path + ".query", config.d_model, config.n_heads * config.head_width(), input_map(config)),
+      key_(parameters, path + ".key", config.d_model, config.kv_heads() * config.head_width(), input_map(config)),
+      value_(parameters, path + ".value", config.d_model, config.kv_heads() * config.head_width(), input_map(config)),
+      output_(parameters, path + ".output", config.n_heads * config.head_width(), config.d_model, config.outer_map()),
       n_heads_(config.n_heads),
+      n_kv_heads_(config.kv_heads()),
+      window_(config.options.window),
+      query_norm_(head_norm(parameters, path + ".query_norm", config)),
+      key_norm_(head_norm(parameters, path + ".key_norm", config)),
+      epsilon_(config.layer_norm_epsilon),
+      rotation_(config.rotation),
       dropout_(config.attention_dropout),
       path_(path),
       site_(dropout_site(path + ".weights")) {
-  base::check_usage(config.d_model % config.n_heads == 0, "{}: d_model {} is not a multiple of n_heads {}", path,
-                    config.d_model, config.n_heads);
+  base::check_usage(config.options.d_head > 0 || config.d_model % config.n_heads == 0,
+                    "{}: d_model {} is not a multiple of n_heads {}", path, config.d_model, config.n_heads);
+  base::check_usage(config.n_heads % n_kv_heads_ == 0, "{}: n_heads {} is not a multiple of n_kv_heads {}", path,
+                    config.n_heads, n_kv_heads_);
 }
 
 Variable MultiHeadAttention::forward(const Variable& x, KeyValueSource& key_values,
@@ -32,20 +57,40 @@ MultiHeadAttention::KeysAndValues MultiHeadAttention::project_keys_and_values(co
   return {projected[0], projected[1]};
 }
 
-MultiHeadAttention::Projections MultiHeadAttention::project_all(const Variable& input) const {
+MultiHeadAttention::Projections MultiHeadAttention::project_all(const Variable& input, const Tensor& positions) const {
   const ops::LinearMap maps[] = {query_.map(), key_.map(), value_.map()};
   std::vector<Variable> projected = ops::linear_each(input, maps);
-  return {projected[0], projected[1], projected[2]};
+  Variable query = projected[0], key = projected[1];  // [N, H * Dh]   [N, Hkv * Dh]
+  if (query_norm_ != nullptr) {
+    query = ops::head_rms_norm(query, query_norm_->variable, epsilon_);
+    key = ops::head_rms_norm(key, key_norm_->variable, epsilon_);
+  }
+  if (rotation_.defined()) {
+    const bool in_float64 = query.dtype() == tensor::DType::kFloat64;
+    const Tensor table = in_float64 ? rotation_.to(tensor::DType::kFloat64) : rotation_;  // [P, Dh]
+    query = ops::rotate(query, positions, table);
+    key = ops::rotate(key, positions, table);
+  }
+  return {query, key, projected[2]};
 }
 
 MultiHeadAttention::Projections RaggedKeyValues::project(const Variable& input,
                                                          const MultiHeadAttention& attention) const {
   if (!encoded_.defined()) {
-    return attention.project_all(input);
+    return attention.project_all(input, query_rows_.positions);
   }
   const Variable query = attention.project_query(input);
   auto [keys, values] = attention.project_keys_and_values(encoded_);
   return {query, keys, values};
+}
+
+kernels::AttentionOptions RaggedKeyValues::options(const MultiHeadAttention& attention) const {
+  kernels::AttentionOptions options;
+  options.n_heads = attention.n_heads();
+  options.n_kv_heads = attention.n_kv_heads();
+  options.causal = attend_ == Attend::kCausal;
+  options.window = options.causal ? attention.window() : 0;
+  return options;
 }
 
 Variable RaggedKeyValues::attend(const Variable& input, const MultiHeadAttention& attention,
@@ -58,10 +103,9 @@ Variable RaggedKeyValues::attend(const Variable& input, const MultiHeadAttention
     observe(query, key, attention, *context.observer);
   }
   const kernels::AttentionBounds bounds{query_rows_.offsets, key_rows_.offsets, {}};
-  const kernels::AttentionOptions options{
-      attention.n_heads(), attend_ == Attend::kCausal,
-      context.over(query_rows_).dropout(attention.weight_dropout(), attention.site())};
-  return ops::attention(query, key, value, bounds, options);  // [Nq, H * Dh]
+  kernels::AttentionOptions asked = options(attention);
+  asked.dropout = context.over(query_rows_).dropout(attention.weight_dropout(), attention.site());
+  return ops::attention(query, key, value, bounds, asked);  // [Nq, H * Dh]
 }
 
 void RaggedKeyValues::observe(const Variable& query, const Variable& key, const MultiHeadAttention& attention,
@@ -74,7 +118,7 @@ void RaggedKeyValues::observe(const Variable& query, const Variable& key, const 
     const Tensor s = tensor::host_tensor(std::vector<int32_t>{0, static_cast<int32_t>(k.dim(0))});
     observer.observe(
         attention.path(), static_cast<int64_t>(sentence),
-        ops::attention_weights(q, k, {t, s, {}}, {attention.n_heads(), attend_ == Attend::kCausal, {}}));  // [H, T, S]
+        ops::attention_weights(q, k, {t, s, {}}, options(attention)));  // [H, T, S]
   }
 }
 

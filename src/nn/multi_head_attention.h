@@ -23,7 +23,10 @@ class KeyValueSource {
 
 /// Computes MultiHead(Q, K, V) = Concat(head_1 .. head_H) W^O, head_i = Attention(Q W_i^Q, K W_i^K, V W_i^V).
 /// The parameters are PATH.{query,key,value,output}.{weight,bias}. The H projections of one kind are the columns of
-/// one matrix. Unlike in the paper, projections have a bias.
+/// one matrix. Unlike in the paper, projections have a bias. Options (LayerOptions): fewer heads of keys and values,
+/// Hkv, each for a group of H / Hkv query heads (Ainslie et al. 2023); RMSNorm on each head of queries and keys with the
+/// gains PATH.{query,key}_norm.gain [Dh] (Henry et al. 2020); rotation of queries and keys by their positions (Su et al.
+/// 2021).
 /// Source: Vaswani et al. 2017, section 3.2.2.
 class MultiHeadAttention {
  public:
@@ -33,8 +36,8 @@ class MultiHeadAttention {
   /// @param x [N, D];  @return [N, D]
   Variable forward(const Variable& x, KeyValueSource& key_values, const ForwardContext& context) const;
 
-  /// The projections that a KeyValueSource needs, [N, D] -> [N, H * Dh]. Several projections of one input are computed
-  /// together.
+  /// The projections that a KeyValueSource needs: queries [N, H * Dh], keys and values [N, Hkv * Dh]. Several
+  /// projections of one input are computed together.
   Variable project_query(const Variable& input) const { return query_.forward(input); }
   Variable project_key(const Variable& input) const { return key_.forward(input); }
   Variable project_value(const Variable& input) const { return value_.forward(input); }
@@ -45,8 +48,11 @@ class MultiHeadAttention {
   struct Projections {
     Variable queries, keys, values;
   };
-  Projections project_all(const Variable& input) const;
+  /// Self-attention. @param positions  [N] int32, by which queries and keys are rotated where the layer rotates
+  Projections project_all(const Variable& input, const Tensor& positions) const;
   int n_heads() const { return n_heads_; }
+  int n_kv_heads() const { return n_kv_heads_; }
+  int64_t window() const { return window_; }
   float weight_dropout() const { return dropout_; }
   uint32_t site() const { return site_; }
   const std::string& path() const { return path_; }
@@ -57,6 +63,12 @@ class MultiHeadAttention {
   Linear value_;
   Linear output_;
   int n_heads_;
+  int n_kv_heads_;
+  int64_t window_;
+  ParameterHandle query_norm_;  // [Dh]; null without QK-norm
+  ParameterHandle key_norm_;
+  float epsilon_;
+  Tensor rotation_;  // undefined = none
   float dropout_;
   std::string path_;
   uint32_t site_;
@@ -82,6 +94,7 @@ class RaggedKeyValues : public KeyValueSource {
 
  private:
   MultiHeadAttention::Projections project(const Variable& input, const MultiHeadAttention& attention) const;
+  kernels::AttentionOptions options(const MultiHeadAttention& attention) const;
   void observe(const Variable& query, const Variable& key, const MultiHeadAttention& attention,
                ForwardObserver& observer) const;
 

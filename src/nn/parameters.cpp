@@ -15,8 +15,9 @@ namespace {
 
 constexpr int64_t kAlignment = 16;  // elements: 64 bytes of float32
 
-double draw(Initializer initializer, const tensor::Shape& shape, base::Random& random) {
-  switch (initializer) {
+double draw(const Parameter& parameter, base::Random& random) {
+  const tensor::Shape& shape = parameter.shape;
+  switch (parameter.initializer) {
     case Initializer::kZeros:
       return 0.0;
     case Initializer::kOnes:
@@ -27,6 +28,8 @@ double draw(Initializer initializer, const tensor::Shape& shape, base::Random& r
     }
     case Initializer::kNormalEmbedding:
       return random.normal() / std::sqrt(static_cast<double>(shape[1]));
+    case Initializer::kNormal:
+      return random.normal() * static_cast<double>(parameter.deviation);
   }
   return 0.0;
 }
@@ -35,7 +38,7 @@ template <typename T>
 void fill(const Tensor& values, const Parameter& parameter, base::Random& random) {
   tensor::HostEdit<T> edit(values);
   for (T& value : edit.span()) {
-    value = static_cast<T>(draw(parameter.initializer, parameter.shape, random));
+    value = static_cast<T>(draw(parameter, random));
   }
 }
 

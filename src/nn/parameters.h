@@ -23,6 +23,7 @@ enum class Initializer {
   kOnes,
   kXavierUniform,    ///< U(-a, a), a = sqrt(6 / (d_in + d_out)) (Glorot & Bengio 2010, eq. 16)
   kNormalEmbedding,  ///< N(0, 1 / D): scaled by sqrt(D), each component of an embedding has variance 1
+  kNormal,           ///< N(0, Parameter::deviation^2)
 };
 
 /// One tensor of the model. `variable` is undefined until ParameterSet::allocate or share_values. A weight matrix may
@@ -31,6 +32,7 @@ struct Parameter {
   std::string path;  ///< "encoder.layers.0.self_attention.query.weight", the key in files
   tensor::Shape shape;
   Initializer initializer = Initializer::kZeros;
+  float deviation = 0.0F;         ///< of Initializer::kNormal
   bool is_matrix_weight = false;  ///< used in matrix products, and so packed
   kernels::Transpose packed_from =
       kernels::Transpose::kNo;  ///< kYes: stored as [d_out, d_in] (an embedding used as output weight)
@@ -68,7 +70,8 @@ class ParameterSet {
   /// Declares a parameter. Layers call this in their constructors.
   /// Throws: Error for a path declared twice: "parameters: output.weight is declared twice".
   [[nodiscard]] ParameterHandle declare(std::string path, const tensor::Shape& shape, Initializer initializer);
-  /// Declares a weight [d_in, d_out], or [d_out, d_in] with packed_from = kYes.
+  /// Declares a weight [d_in, d_out], or [d_out, d_in] with packed_from = kYes. The initial values of kNormal have the
+  /// deviation that the layer sets in the parameter afterwards.
   [[nodiscard]] ParameterHandle declare_weight(std::string path, const tensor::Shape& shape, Initializer initializer,
                                                kernels::Transpose packed_from = kernels::Transpose::kNo);
 

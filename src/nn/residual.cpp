@@ -7,7 +7,7 @@ namespace dragoman::nn {
 Residual::Residual(ParameterSet& parameters, const std::string& path, const LayerConfig& config)
     : path_(path),
       order_(config.norm_order),
-      norm_(parameters, path + ".norm", config.d_model, config.layer_norm_epsilon),
+      norm_(parameters, path + ".norm", config),
       dropout_(config.dropout),
       site_(dropout_site(path + ".residual")) {}
 
@@ -16,7 +16,7 @@ Variable Residual::add(const Variable& x, const Variable& sublayer, const kernel
 }
 
 Variable Residual::add_and_norm(const Variable& x, const Variable& sublayer, const kernels::Dropout& dropout) const {
-  return ops::residual_dropout_layer_norm(x, sublayer, norm_.gain(), norm_.bias(), norm_.epsilon(), dropout);  // [N, D]
+  return norm_.forward_sum(x, sublayer, dropout);  // [N, D]
 }
 
 }  // namespace dragoman::nn

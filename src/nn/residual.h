@@ -4,7 +4,7 @@
 
 #include "nn/context.h"
 #include "nn/layer_config.h"
-#include "nn/layer_norm.h"
+#include "nn/norm.h"
 
 namespace dragoman::nn {
 
@@ -35,7 +35,7 @@ class Residual {
 
   std::string path_;
   NormOrder order_;
-  LayerNorm norm_;
+  Norm norm_;
   float dropout_;
   uint32_t site_;
 };

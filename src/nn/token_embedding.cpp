@@ -10,16 +10,19 @@ namespace dragoman::nn {
 TokenEmbedding::TokenEmbedding(ParameterSet& parameters, const std::string& path, ParameterHandle table,
                                const LayerConfig& config, const PositionConfig& positions, float word_dropout)
     : table_(std::move(table)),
-      scale_(std::sqrt(static_cast<float>(config.d_model))),
+      positions_(positions.kind),
+      scale_(config.options.scale_embedding ? std::sqrt(static_cast<float>(config.d_model)) : 1.0F),
       dropout_(config.dropout),
       word_dropout_(word_dropout),
       path_(path),
       site_(dropout_site(path)),
       word_site_(dropout_site(path + ".words")) {
   if (positions.kind == PositionKind::kLearned) {
+    const bool as_gpt2 = config.options.initial_weights == InitialWeights::kGpt2;
     learned_positions_ = parameters.declare(path + ".positions", {positions.max_positions, config.d_model},
-                                            Initializer::kNormalEmbedding);
-  } else {
+                                            as_gpt2 ? Initializer::kNormal : Initializer::kNormalEmbedding);
+    learned_positions_->deviation = kGpt2Deviation;
+  } else if (positions.kind == PositionKind::kSinusoidal) {
     sinusoids_ = ops::sinusoidal_positions(positions.max_positions, config.d_model);
   }
 }
@@ -31,15 +34,22 @@ Variable TokenEmbedding::position_table(tensor::DType dtype) const {
   return Variable(dtype == sinusoids_.dtype() ? sinusoids_ : sinusoids_.to(dtype));  // [P, D]
 }
 
+bool TokenEmbedding::adds_positions() const {
+  return positions_ == PositionKind::kSinusoidal || positions_ == PositionKind::kLearned;
+}
+
 Variable TokenEmbedding::forward(const Tensor& ids, const RaggedRows& rows, const ForwardContext& outer) const {
   const ForwardContext context = outer.over(rows);
   const Variable embedded = ops::embedding(table_->weight(), ids, scale_);                              // [N, D]
   const Variable words = ops::row_dropout(embedded, context.dropout(word_dropout_, word_site_));        // [N, D]
-  const Variable placed = ops::add_positions(words, position_table(embedded.dtype()), rows.positions);  // [N, D]
+  const Variable placed =
+      adds_positions() ? ops::add_positions(words, position_table(embedded.dtype()), rows.positions) : words;  // [N, D]
   if (context.observer != nullptr) {
     context.show(path_, "words", words.value());
-    context.show(path_, "positions",
-                 ops::embedding(position_table(embedded.dtype()), rows.positions, 1.0F).value());  // [N, D]
+    if (adds_positions()) {
+      context.show(path_, "positions",
+                   ops::embedding(position_table(embedded.dtype()), rows.positions, 1.0F).value());  // [N, D]
+    }
     context.show(path_, "sum", placed.value());
   }
   return ops::dropout(placed, context.dropout(dropout_, site_));  // [N, D]

@@ -12,10 +12,16 @@ namespace dragoman::nn {
 enum class PositionKind {
   kSinusoidal,  ///< PE(pos, 2i) = sin(pos / 10000^(2i/D)), PE(pos, 2i+1) = cos of the same angle (paper, section 3.5)
   kLearned,     ///< one trained row for each position (paper, table 3, row E)
+  kRotary,      ///< none here: attention rotates queries and keys (RoPE; Su et al. 2021)
+  kNone,
 };
 
 constexpr base::Names<PositionKind> names_of(PositionKind) {
-  return {"positions", {{PositionKind::kSinusoidal, "sinusoidal"}, {PositionKind::kLearned, "learned"}}};
+  return {"positions",
+          {{PositionKind::kSinusoidal, "sinusoidal"},
+           {PositionKind::kLearned, "learned"},
+           {PositionKind::kRotary, "rope"},
+           {PositionKind::kNone, "none"}}};
 }
 
 struct PositionConfig {
@@ -24,7 +30,7 @@ struct PositionConfig {
 };
 
 /// Computes x = dropout(word_dropout(table[id] * sqrt(D)) + position). The paper has no word dropout
-/// (ops::row_dropout). Source: Vaswani et al. 2017, sections 3.4, 3.5 and 5.4.
+/// (ops::row_dropout). LayerOptions::scale_embedding may leave out the root. Source: Vaswani et al. 2017, sections 3.4, 3.5 and 5.4.
 class TokenEmbedding {
  public:
   /// @param table  [V, D], shared if weights are tied. Learned positions are the parameter PATH.positions [P, D].
@@ -34,11 +40,13 @@ class TokenEmbedding {
   Variable forward(const Tensor& ids, const RaggedRows& rows, const ForwardContext& context) const;
 
  private:
+  bool adds_positions() const;
   Variable position_table(tensor::DType dtype) const;
 
   ParameterHandle table_;
-  ParameterHandle learned_positions_;  // null when sinusoidal
-  Tensor sinusoids_;                   // [P, D] float32
+  PositionKind positions_;
+  ParameterHandle learned_positions_;  // null unless learned
+  Tensor sinusoids_;                   // [P, D] float32; undefined unless sinusoidal
   float scale_;
   float dropout_;
   float word_dropout_;

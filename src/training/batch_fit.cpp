@@ -36,6 +36,9 @@ PassMemory line_through(const MeasuredPass& from, const MeasuredPass& to) {
 }
 
 std::vector<int32_t> words(int64_t count, int64_t vocab_size) {
+  if (vocab_size == 0) {
+    return {};  // a side that the model does not read
+  }
   std::vector<int32_t> ids(static_cast<size_t>(count));
   const int64_t first = std::min<int64_t>(data::kEosId + 1, vocab_size - 1);
   for (size_t index = 0; index < ids.size(); ++index) {

@@ -68,7 +68,7 @@ DataParallel::DataParallel(models::Model& model, std::unique_ptr<const Objective
       processes_(processes),
       objective_(std::move(objective)),
       clip_norm_(adam.clip_norm),
-      adam_(adam, model.parameters().values().size()),
+      adam_(adam, model.parameters()),
       pool_(options.workers) {
   for (auto& communicator : distributed::ThreadCommunicator::make_group(workers(), &processes)) {
     auto worker = std::make_unique<Worker>();

@@ -1,9 +1,11 @@
 #pragma once
 
 #include <span>
+#include <vector>
 
 #include "distributed/communicator.h"
 #include "kernels/adam.h"
+#include "nn/parameters.h"
 #include "tensor/tensor.h"
 #include "training/train_options.h"
 
@@ -13,8 +15,8 @@ namespace dragoman::training {
 /// Kingma & Ba 2015, algorithm 1; weight decay is decoupled (Loshchilov & Hutter 2019, algorithm 2).
 class Adam {
  public:
-  /// @param size  elements of the flat buffers
-  Adam(const AdamOptions& options, int64_t size);
+  /// @param parameters  whose flat buffers it updates
+  Adam(const AdamOptions& options, const nn::ParameterSet& parameters);
 
   /// Returns: the scalars of one update.
   /// @param gradient_scale  multiplied into the gradients (clipping)
@@ -31,7 +33,17 @@ class Adam {
   tensor::Tensor& second_moment() { return second_moment_; }
 
  private:
+  void update_piece(const tensor::Tensor& weights, const tensor::Tensor& gradients, distributed::Part piece,
+                    const kernels::AdamScalars& scalars);
+
+  // A part of the flat buffers that is decayed, or one that is not.
+  struct Piece {
+    int64_t end;  // it begins where the piece before ends
+    bool is_decayed;
+  };
+
   AdamOptions options_;
+  std::vector<Piece> pieces_;
   tensor::Tensor first_moment_;
   tensor::Tensor second_moment_;
 };

@@ -24,11 +24,12 @@ std::vector<report::ReportFact> model_facts(const TrainOptions& options, int64_t
   return facts;
 }
 
-std::vector<report::ReportFact> data_facts(const data::CorpusStatistics& corpus) {
-  return {{"pairs read", report::format_count(static_cast<int64_t>(corpus.read))},
-          {"pairs kept", report::format_count(static_cast<int64_t>(corpus.kept))},
-          {"source tokens", report::format_count(static_cast<int64_t>(corpus.source_tokens))},
-          {"target tokens", report::format_count(static_cast<int64_t>(corpus.target_tokens))}};
+std::vector<report::ReportFact> data_facts(const data::Examples& examples) {
+  std::vector<report::ReportFact> facts;
+  for (const auto& [name, count] : examples.facts()) {
+    facts.push_back({name, report::format_count(static_cast<int64_t>(count))});
+  }
+  return facts;
 }
 
 std::vector<report::ReportFact> training_facts(const TrainOptions& options) {
@@ -89,10 +90,10 @@ std::vector<report::ReportFact> memory_facts(const MemoryPlan& plan) {
 }  // namespace
 
 std::vector<report::ReportFactGroup> run_facts(const TrainOptions& options, int64_t parameters,
-                                               const data::CorpusStatistics& corpus,
+                                               const data::Examples& examples,
                                                const std::optional<MemoryPlan>& plan) {
   std::vector<report::ReportFactGroup> groups = {{"Model", model_facts(options, parameters)},
-                                                 {"Data", data_facts(corpus)},
+                                                 {"Data", data_facts(examples)},
                                                  {"Training", training_facts(options)},
                                                  {"Machine", machine_facts(options)}};
   if (plan) {

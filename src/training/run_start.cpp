@@ -7,7 +7,7 @@
 #include <ostream>
 
 #include "base/error.h"
-#include "decoding/load_translator.h"
+#include "decoding/load_model.h"
 #include "kernels/product_kernel.h"
 #include "models/quantised_model.h"
 #include "report/meter.h"

@@ -9,6 +9,9 @@
 namespace dragoman::training {
 namespace {
 
+// The share of a run in which wsd falls.
+constexpr double kWsdDecay = 0.2;
+
 // Half a cosine from 1 to `end` while `progress` goes from 0 to 1.
 double cosine_fall(double progress, double end) {
   return end + (1.0 - end) * 0.5 * (1.0 + std::cos(std::numbers::pi * std::min(progress, 1.0)));
@@ -47,6 +50,11 @@ double learning_rate(const ScheduleOptions& options, int64_t step, double second
     case ScheduleKind::kCosine: {
       const double length = std::max(static_cast<double>(options.max_steps) - warmup, 1.0);
       return options.learning_rate * cosine_fall((now - warmup) / length, end);
+    }
+    case ScheduleKind::kWsd: {
+      const auto last = static_cast<double>(options.max_steps), begin = (1.0 - kWsdDecay) * last;
+      const double progress = std::clamp((now - begin) / std::max(last - begin, 1.0), 0.0, 1.0);
+      return options.learning_rate * (1.0 - progress * (1.0 - end));
     }
     default:
       return options.learning_rate;

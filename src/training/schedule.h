@@ -13,6 +13,8 @@ enum class ScheduleKind {
   kCosine,       ///< linear warm-up to the peak, then half a cosine down to `final_fraction` of it at max_steps
   kCosineTime,   ///< linear warm-up to the peak, times half a cosine over `total_seconds` of training
   kConstant,     ///< linear warm-up to the peak, then the peak
+  kWsd,          ///< the same until the last fifth of max_steps, then a line down to `final_fraction` of the peak
+                 ///< (warm-up, stable, decay: Hu et al. 2024, section 4)
 };
 
 constexpr base::Names<ScheduleKind> names_of(ScheduleKind) {
@@ -21,7 +23,8 @@ constexpr base::Names<ScheduleKind> names_of(ScheduleKind) {
            {ScheduleKind::kInverseSqrt, "inverse-sqrt"},
            {ScheduleKind::kCosine, "cosine"},
            {ScheduleKind::kCosineTime, "cosine-time"},
-           {ScheduleKind::kConstant, "constant"}}};
+           {ScheduleKind::kConstant, "constant"},
+           {ScheduleKind::kWsd, "wsd"}}};
 }
 inline ScheduleKind schedule_kind_from(std::string_view name) {
   return base::from_name<ScheduleKind>(name);
@@ -32,8 +35,8 @@ struct ScheduleOptions {
   ScheduleKind kind = ScheduleKind::kInverseSqrt;
   double learning_rate = 5e-4;   ///< the peak; for noam the factor in front of the formula (1 in the paper)
   int64_t warmup_steps = 4000;   ///< 0 = no warm-up (noam needs >= 1)
-  int64_t max_steps = 100'000;   ///< where cosine ends; Trainer sets it
-  double final_fraction = 0.01;  ///< of the peak, at the end of cosine and cosine-time
+  int64_t max_steps = 100'000;   ///< where cosine and wsd end; Trainer sets it
+  double final_fraction = 0.01;  ///< of the peak, at the end of cosine, cosine-time and wsd
   int64_t d_model = 512;         ///< noam only; Trainer sets it
   double total_seconds = 0.0;    ///< where cosine-time ends; Trainer sets it
 

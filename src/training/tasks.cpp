@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "base/error.h"
+#include "training/language_model_task.h"
 #include "training/translation_task.h"
 
 namespace dragoman::training {
@@ -15,6 +16,7 @@ struct Row {
 
 constexpr Row kTasks[] = {
     {"translation", make_translation_task},
+    {"language-model", make_language_model_task},
 };
 
 }  // namespace

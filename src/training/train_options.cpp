@@ -6,6 +6,7 @@
 #include "base/error.h"
 #include "base/field_json.h"
 #include "base/json.h"
+#include "models/decoder_only/decoder_only_config.h"
 
 namespace dragoman::training {
 namespace {
@@ -90,12 +91,93 @@ TrainOptions big() {
   return options;
 }
 
+// A language model with the recipe of nanoGPT's settings (Karpathy 2022), which its file names after the text.
+TrainOptions language_model(int layers, int64_t d_model, int n_heads, int64_t context, float dropout) {
+  TrainOptions options;
+  models::DecoderOnlyConfig model;
+  model.layers = layers;
+  model.d_model = d_model;
+  model.d_ff = 4 * d_model;
+  model.n_heads = n_heads;
+  model.max_positions = context;
+  model.dropout = model.attention_dropout = dropout;
+  model.activation = kernels::Activation::kGelu;
+  model.layer.biases = nn::Biases::kNone;
+  options.model = model;
+  options.task = "language-model";
+  options.vocabulary.type = data::VocabularyOptions::Type::kCharacters;
+  options.loss.label_smoothing = 0.0;
+  options.adam = {.beta1 = 0.9, .beta2 = 0.99, .epsilon = 1e-8, .weight_decay = 0.1,
+                  .decayed = Decayed::kMatrices, .clip_norm = 1.0};
+  options.batch.max_length = context;
+  options.run.metric = ValidationMetric::kLoss;
+  options.run.average = 0;
+  options.run.patience = 0;
+  return options;
+}
+
+// nanoGPT's setting for a CPU.
+TrainOptions gpt_mini() {
+  TrainOptions options = language_model(4, 128, 4, 64, 0.0F);
+  options.batch.batch_tokens = 12 * 64;
+  options.schedule = {ScheduleKind::kCosine, 1e-3, 100, 2000, 0.1, 128};
+  options.run.max_steps = 2000;
+  options.run.validate_every = 500;
+  return options;
+}
+
+// nanoGPT's character model.
+TrainOptions gpt_char() {
+  TrainOptions options = language_model(6, 384, 6, 256, 0.2F);
+  options.batch.batch_tokens = 64 * 256;
+  options.schedule = {ScheduleKind::kCosine, 1e-3, 100, 5000, 0.1, 384};
+  options.run.max_steps = 5000;
+  options.run.validate_every = 250;
+  return options;
+}
+
+// GPT-2 with 124 million parameters (Radford et al. 2019).
+TrainOptions gpt2_small() {
+  TrainOptions options = language_model(12, 768, 12, 1024, 0.0F);
+  models::DecoderOnlyConfig model;  // GPT-2's
+  options.model = model;
+  options.running_text.documents = data::DocumentKind::kBlankLine;
+  options.vocabulary.type = data::VocabularyOptions::Type::kByteBpe;
+  options.vocabulary.size = 50'257;
+  options.adam.beta2 = 0.95;
+  options.batch.batch_tokens = 8 * 1024;
+  options.batch.accumulate = 60;
+  options.schedule = {ScheduleKind::kCosine, 6e-4, 2000, 600'000, 0.1, 768};
+  options.run.max_steps = 600'000;
+  options.run.validate_every = 1000;
+  return options;
+}
+
+// A Llama of the size of gpt-char: RMSNorm, rotary positions, SwiGLU.
+TrainOptions llama_mini() {
+  TrainOptions options = gpt_char();
+  models::DecoderOnlyConfig model = *options.model.get_if<models::DecoderOnlyConfig>();
+  model.activation = kernels::Activation::kSilu;
+  model.positions = nn::PositionKind::kRotary;
+  model.tied_output = false;
+  model.layer.norm = kernels::NormKind::kRms;
+  model.layer.feed_forward = nn::FeedForwardKind::kGated;
+  model.d_ff = 1024;  // 8/3 of d_model: as many parameters as with 4 and no gate
+  options.model = model;
+  return options;
+}
+
 struct Preset {
   const char* name;
   TrainOptions (*options)();
 };
 constexpr Preset kPresets[] = {
-    {"tiny", tiny}, {"tiny-hour", tiny_hour}, {"small", small}, {"base", base_model}, {"big", big}};
+    {"tiny", tiny}, {"tiny-hour", tiny_hour}, {"small", small}, {"base", base_model}, {"big", big},
+    {"gpt-mini", gpt_mini}, {"gpt-char", gpt_char}, {"gpt2-small", gpt2_small}, {"llama-mini", llama_mini}};
+bool is_translation(const Preset& preset) {
+  return preset.options().task == TrainOptions().task;
+}
+
 constexpr int64_t kAnyVocabularySize = 1000;
 constexpr std::string_view kPrenorm = "-prenorm";
 
@@ -105,7 +187,9 @@ std::vector<std::string> preset_names() {
   std::vector<std::string> names;
   for (const Preset& preset : kPresets) {
     names.emplace_back(preset.name);
-    names.push_back(std::string(preset.name) + std::string(kPrenorm));
+    if (is_translation(preset)) {
+      names.push_back(std::string(preset.name) + std::string(kPrenorm));
+    }
   }
   return names;
 }
@@ -114,7 +198,7 @@ TrainOptions preset_options(const std::string& name) {
   const bool is_prenorm = name.ends_with(kPrenorm);
   const std::string size = is_prenorm ? name.substr(0, name.size() - kPrenorm.size()) : name;
   const auto* found = std::ranges::find(kPresets, size, [](const Preset& preset) { return std::string(preset.name); });
-  base::check_usage(found != std::end(kPresets), "preset is \"{}\", must be one of {}", name,
+  base::check_usage(found != std::end(kPresets) && (!is_prenorm || is_translation(*found)), "preset is \"{}\", must be one of {}", name,
                     fmt::join(preset_names(), ", "));
   TrainOptions options = found->options();
   options.preset = name;
@@ -150,9 +234,19 @@ std::string recipe_json(const TrainOptions& options) {
   if (options.vocabulary.whole_words.empty()) {
     tree.erase(base::field_of(&data::VocabularyOptions::whole_words).name);  // recipes from before the option go on
   }
-  tree["model"] = base::with_decimals(nlohmann::json::parse(options.model.to_json()));
+  if (options.adam.decayed == Decayed::kAll) {
+    tree.erase(base::field_of(&AdamOptions::decayed).name);
+  }
   if (options.task != TrainOptions().task) {
     tree["task"] = options.task;
+  } else {
+    for (const std::string& name : base::names_of_fields<data::TextOptions>(decides)) {
+      tree.erase(name);  // these too
+    }
+  }
+  tree["model"] = base::with_decimals(nlohmann::json::parse(options.model.to_json()));
+  if (!options.tokenizer.empty()) {
+    tree["tokenizer"] = options.tokenizer.string();
   }
   if (!options.initial_model.empty()) {
     tree["initial_model"] = options.initial_model.string();

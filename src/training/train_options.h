@@ -6,6 +6,7 @@
 #include <string>
 #include <vector>
 
+#include "data/text/documents.h"
 #include "data/vocabulary/vocabulary_trainer.h"
 #include "kernels/precision.h"
 #include "models/model_config.h"
@@ -25,12 +26,23 @@ struct ObjectiveOptions {
   static void fields(Visit&& visit);
 };
 
+/// The parameters that weight decay makes smaller.
+enum class Decayed {
+  kAll,
+  kMatrices,  ///< weight matrices and embeddings, not gains and biases
+};
+
+constexpr base::Names<Decayed> names_of(Decayed) {
+  return {"decayed", {{Decayed::kAll, "all"}, {Decayed::kMatrices, "matrices"}}};
+}
+
 /// Adam (Kingma & Ba 2015, algorithm 1); weight decay above 0 makes it AdamW (Loshchilov & Hutter 2019, algorithm 2).
 struct AdamOptions {
   double beta1 = 0.9;
   double beta2 = 0.98;        ///< paper, section 5.3
   double epsilon = 1e-9;      ///< paper, section 5.3
   double weight_decay = 0.0;  ///< per update, times the learning rate
+  Decayed decayed = Decayed::kAll;
   double clip_norm = 0.0;
 
   static constexpr const char* kTitle = "Optimizer";  ///< in --help
@@ -58,6 +70,8 @@ struct TrainOptions {
   std::string preset = "tiny";
   std::vector<std::filesystem::path> source, target;
   std::vector<std::filesystem::path> valid_source, valid_target;
+  std::vector<std::filesystem::path> text, valid_text;  ///< of a language model
+  std::filesystem::path tokenizer;                      ///< of a language model; empty = one is learned
   std::filesystem::path model_folder;
   /// A model to start from, for instance to fit it to the texts of one field: its weights, shape and vocabularies are
   /// those of the first update; of `model` the dropouts alone count, of `vocabulary` nothing. Empty = weights are
@@ -67,6 +81,7 @@ struct TrainOptions {
   /// The shape; of any architecture. Vocabulary sizes are filled in from the trained vocabularies.
   models::ModelConfig model = models::TransformerConfig();
   std::optional<kernels::Precision> precision;  ///< of products with weights; none = what is fastest on this machine
+  data::TextOptions running_text;  ///< of a language model
   data::VocabularyOptions vocabulary;
   bool joint_vocabulary = true;
   ScheduleOptions schedule;
@@ -106,6 +121,7 @@ void AdamOptions::fields(Visit&& visit) {
   visit(Field("epsilon", &O::epsilon, "Adam: added to the root of the second moment", {1e-16, 1})
             .under("--adam-epsilon"));
   visit(Field("weight_decay", &O::weight_decay, "Decoupled (AdamW); 0 = Adam", {0, 1}));
+  visit(Field("decayed", &O::decayed, "Parameters that the weight decay makes smaller"));
   visit(Field("clip_norm", &O::clip_norm, "Largest global gradient norm; 0 = no clipping", {0, 1e6}));
 }
 
@@ -144,6 +160,7 @@ void TrainOptions::fields(Visit&& visit) {
 
 template <typename Visit>
 void TrainOptions::parts(Visit&& visit) {
+  visit(&TrainOptions::running_text);
   visit(&TrainOptions::vocabulary);
   visit(&TrainOptions::schedule);
   visit(&TrainOptions::adam);
@@ -152,7 +169,8 @@ void TrainOptions::parts(Visit&& visit) {
   visit(&TrainOptions::run);
 }
 
-/// The full recipe of a preset: tiny, tiny-hour, small, base, big, each also with -prenorm.
+/// The full recipe of a preset: tiny, tiny-hour, small, base, big, each also with -prenorm; and of language models
+/// gpt-mini, gpt-char, gpt2-small, llama-mini.
 /// Throws Error(kUsage) for an unknown name, listing the known ones.
 TrainOptions preset_options(const std::string& name);
 std::vector<std::string> preset_names();

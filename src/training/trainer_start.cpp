@@ -238,7 +238,7 @@ void Trainer::reserve() {
 void Trainer::describe(const data::VocabularyPair& vocabularies) {
   const int64_t parameters = model_->parameters().count();
   const auto& counts = examples_->statistics();
-  report_->message(counts.report());
+  report_->message(examples_->report());
   report_->message(fmt::format("model: {} ({} parameters), {}, {} on {}", options_.preset,
                                report::format_count(parameters), replicas_text(processes_.size(), options_.run.workers),
                                kernels::name_of(*options_.precision), base::isa_name(base::active_isa())));
@@ -252,7 +252,7 @@ void Trainer::describe(const data::VocabularyPair& vocabularies) {
     report_->memory({state_.step, plan_->batch_tokens, plan_->accumulate, plan_->parts(), clock_.seconds()},
                     plan_->report());
   }
-  report_->facts(run_facts(options_, parameters, counts, plan_));
+  report_->facts(run_facts(options_, parameters, *examples_, plan_));
   if (state_.step > 0) {
     report_->event({state_.step, "resume", fmt::format("resuming after step {}", state_.step), clock_.seconds()});
   }

@@ -26,6 +26,9 @@ std::vector<std::string> ValidationResult::scores_text() const {
   if (std::isfinite(chrf)) {
     texts.push_back(fmt::format("chrF {:.2f}", chrf));
   }
+  if (std::isfinite(bits_per_byte)) {
+    texts.push_back(fmt::format("bits per byte {:.4f}", bits_per_byte));
+  }
   return texts;
 }
 

@@ -65,7 +65,9 @@ std::string normalization_warning(const std::vector<std::filesystem::path>& targ
 
 ModelTexts model_texts(const data::VocabularyPair& vocabularies, const models::ModelConfig& config) {
   if (vocabularies.source.sha256() == vocabularies.target.sha256()) {
-    return {config.to_json(), {{models::kJointVocabularyName, vocabularies.source.bytes()}}};
+    const bool is_tokenizer = vocabularies.source.format() == data::Vocabulary::Format::kTokenizerJson;
+    return {config.to_json(),
+            {{is_tokenizer ? models::kTokenizerName : models::kJointVocabularyName, vocabularies.source.bytes()}}};
   }
   return {config.to_json(),
           {{models::kSourceVocabularyName, vocabularies.source.bytes()},

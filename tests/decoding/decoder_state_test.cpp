@@ -1,5 +1,5 @@
 // Laws of cached decoding with a real (tiny, random) Transformer.
-#include "models/transformer/decoder_state.h"
+#include "models/decoder/decoder_state.h"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>

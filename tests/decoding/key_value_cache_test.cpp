@@ -1,5 +1,5 @@
 // Laws of the rows that decoding keeps its keys and values in.
-#include "models/transformer/key_value_cache.h"
+#include "models/decoder/key_value_cache.h"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>

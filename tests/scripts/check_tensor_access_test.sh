@@ -20,7 +20,7 @@ expect() {
 
 echo 'float* y = x.data<float>();' >"$folder/kernels/a.cpp"
 echo 'float* y = x.data<float>();' >"$folder/ops/a.cpp"
-echo 'const void* y = x.device_data();' >"$folder/models/transformer/key_value_cache.h"
+echo 'const void* y = x.device_data();' >"$folder/models/decoder/key_value_cache.h"
 echo 'std::span<float> y = HostEdit<float>(x).span(); z.data();' >"$folder/nn/a.cpp"
 expect 0 "only kernels" "transfers, and pointers where they are allowed"
 

@@ -3,7 +3,6 @@
 #include <algorithm>
 #include <numeric>
 
-#include "data/vocabulary/vocabulary.h"
 #include "decoding/search/attention_rows.h"
 
 namespace dragoman::decoding {
@@ -14,13 +13,13 @@ AlternativesSearch::AlternativesSearch(const SearchOptions& options, const Searc
       limits_(limits),
       request_(request),
       make_branch_(make_branch),
-      rules_(options),
+      rules_(options, request),
       phrases_(request.phrases),
       attention_layers_(decoding::attention_layers(options, request)) {}
 
 void AlternativesSearch::append_rows(int32_t slot, std::vector<StepRow>& rows) const {
   if (!branched_) {
-    rows.push_back({slot, 0, prefix_.ids.empty() ? data::kBosId : prefix_.ids.back()});
+    rows.push_back({slot, 0, prefix_.ids.empty() ? request_.special.begin : prefix_.ids.back()});
     return;
   }
   for (const Branch& branch : branches_) {
@@ -78,7 +77,9 @@ void AlternativesSearch::branch(std::span<float> logits) {
   branched_ = true;
   std::vector<Candidate> candidates;
   const bool allow_end = static_cast<int64_t>(prefix_.ids.size()) >= limits_.min_length && holds_phrases(prefix_);
-  rules_.expand(prefix_.ids, logits, {0, 0.0, allow_end, options_.n_best}, candidates);
+  Expansion expansion{0, 0.0, allow_end, options_.n_best};
+  expansion.special = request_.special;
+  rules_.expand(prefix_.ids, logits, expansion, candidates);
   for (const Candidate& candidate : candidates) {
     add_branch(candidate);
   }
@@ -94,7 +95,7 @@ bool AlternativesSearch::holds_phrases(const ScoredPrefix& prefix) const {
 void AlternativesSearch::add_branch(const Candidate& candidate) {
   ScoredPrefix prefix = prefix_;
   prefix.log_probs.push_back(candidate.log_prob);
-  if (candidate.token_id == data::kEosId) {
+  if (request_.special.ends_text(candidate.token_id)) {
     return add_finished(prefix, FinishReason::kEndOfSentence);
   }
   prefix.ids.push_back(candidate.token_id);

@@ -4,7 +4,6 @@
 #include <numeric>
 #include <utility>
 
-#include "data/vocabulary/vocabulary.h"
 
 namespace dragoman::decoding {
 namespace {
@@ -23,7 +22,8 @@ std::vector<float> sum_of_rows(const std::vector<float>& rows, size_t width) {
 BeamSearch::BeamSearch(const SearchOptions& options, const SearchLimits& limits, const SentenceRequest& request)
     : options_(options),
       limits_(limits),
-      rules_(options),
+      special_(request.special),
+      rules_(options, request),
       coverage_(options.ranking.coverage_penalty, static_cast<int64_t>(request.source.size())),
       attention_(request),
       attention_layers_(decoding::attention_layers(options, request)),
@@ -54,7 +54,7 @@ void BeamSearch::see_attention(int layer, const float* weights, int64_t stride) 
 
 void BeamSearch::append_rows(int32_t slot, std::vector<StepRow>& rows) const {
   for (const Live& live : live_) {
-    const int32_t token = live.node < 0 ? data::kBosId : nodes_[static_cast<size_t>(live.node)].token_id;
+    const int32_t token = live.node < 0 ? special_.begin : nodes_[static_cast<size_t>(live.node)].token_id;
     rows.push_back({slot, live.parent, token});
   }
 }
@@ -65,14 +65,15 @@ void BeamSearch::advance(std::span<float> logits) {
 }
 
 int BeamSearch::best_logits_wanted() const {
-  return rules_.empty() && phrases_.empty() ? best_logits_for(candidates_wanted()) : 0;
+  return rules_.empty() && phrases_.empty() ? best_logits_for(candidates_wanted(), special_) : 0;
 }
 
 void BeamSearch::advance_best(const kernels::BestLogits& best, size_t first_row) {
   candidates_.clear();
   const int count = static_cast<int>(candidates_wanted());
   for (size_t row = 0; row < live_.size(); ++row) {
-    const Expansion expansion{static_cast<int32_t>(row), live_[row].score, length_ >= limits_.min_length, count};
+    Expansion expansion{static_cast<int32_t>(row), live_[row].score, length_ >= limits_.min_length, count};
+    expansion.special = special_;
     expand(best.row(first_row + row), expansion, candidates_);
   }
   take_candidates();
@@ -117,6 +118,7 @@ void BeamSearch::expand_all(std::span<float> logits) {
                         length_ >= limits_.min_length && phrases_.complete(live.progress),
                         static_cast<int>(candidates_wanted())};
     expansion.also = wanted_;
+    expansion.special = special_;
     rules_.expand(history(live.node), logits.subspan(row * vocab_size, vocab_size), expansion, candidates_);
   }
 }
@@ -139,7 +141,7 @@ void BeamSearch::split_candidates() {
   const size_t in_beam = places();  // an end counts only when it ranks within the beam
   for (size_t rank = 0; rank < candidates_.size(); ++rank) {
     const Candidate& candidate = candidates_[rank];
-    const bool ends = candidate.token_id == data::kEosId;
+    const bool ends = special_.ends_text(candidate.token_id);
     if (ends ? rank >= in_beam : next_live_.size() >= places()) {
       continue;
     }
@@ -243,7 +245,7 @@ std::span<const int32_t> BeamSearch::history(int32_t node) {
 std::vector<int32_t> BeamSearch::pieces(int32_t node) const {
   std::vector<int32_t> ids;
   for (; node >= 0; node = nodes_[static_cast<size_t>(node)].previous) {
-    if (nodes_[static_cast<size_t>(node)].token_id != data::kEosId) {
+    if (!special_.ends_text(nodes_[static_cast<size_t>(node)].token_id)) {
       ids.push_back(nodes_[static_cast<size_t>(node)].token_id);
     }
   }
@@ -257,7 +259,7 @@ Hypothesis BeamSearch::trace(const Finished& finished) const {
   for (int32_t index = finished.node; index >= 0; index = nodes_[static_cast<size_t>(index)].previous) {
     const Node& node = nodes_[static_cast<size_t>(index)];
     hypothesis.token_scores.push_back(node.log_prob);
-    if (node.token_id != data::kEosId) {
+    if (!special_.ends_text(node.token_id)) {
       hypothesis.ids.push_back(node.token_id);
       attention_rows.push_back(node.attention_row);
     }

@@ -98,6 +98,7 @@ class BeamSearch : public SentenceSearch {
 
   SearchOptions options_;
   SearchLimits limits_;
+  SpecialTokens special_;
   LogitsRules rules_;
   CoverageTable coverage_;
   AttentionRows attention_;

@@ -14,11 +14,6 @@ namespace {
 // Extensions of one hypothesis that a step can ask for.
 constexpr int kMaxCount = 2 * kWidestBeam;
 
-bool is_forbidden(int32_t id, bool allow_end, bool allow_unk) {
-  return id == data::kPadId || id == data::kBosId || (id == data::kUnkId && !allow_unk) ||
-         (id == data::kEosId && !allow_end);
-}
-
 double checked_normaliser(double normaliser) {
   base::check_argument(std::isfinite(normaliser),
                        "search: the model's logits have the log-sum-exp {}, it must be finite; the weights may hold "
@@ -46,17 +41,20 @@ double log_normaliser(std::span<const float> logits) {
   return checked_normaliser(kernels::log_sum_exp(logits.data(), static_cast<int64_t>(logits.size())));
 }
 
-void forbid_tokens(std::span<float> logits, bool allow_end, bool allow_unk) {
-  for (int32_t id = 0; id < kFirstAllowed; ++id) {
-    if (is_forbidden(id, allow_end, allow_unk)) {
+void forbid_tokens(std::span<float> logits, const SpecialTokens& special, bool allow_end, bool allow_unk) {
+  const auto forbid = [&](int32_t id) {
+    if (id >= 0 && special.forbids(id, allow_end, allow_unk)) {
       logits[static_cast<size_t>(id)] = kImpossible;
     }
-  }
+  };
+  std::ranges::for_each(special.never, forbid);
+  std::ranges::for_each(special.ends, forbid);
+  forbid(special.unknown);
 }
 
 void expand(std::span<float> logits, const Expansion& expansion, std::vector<Candidate>& candidates) {
   const double normaliser = expansion.normaliser ? *expansion.normaliser : log_normaliser(logits);
-  forbid_tokens(logits, expansion.allow_end, expansion.allow_unk);
+  forbid_tokens(logits, expansion.special, expansion.allow_end, expansion.allow_unk);
   std::array<float, kMaxCount> values;
   std::array<int32_t, kMaxCount> ids;
   const int count = std::min({expansion.count, kMaxCount, static_cast<int>(logits.size())});
@@ -77,15 +75,16 @@ void expand(std::span<float> logits, const Expansion& expansion, std::vector<Can
   }
 }
 
-int best_logits_for(size_t count) {
-  return static_cast<int>(std::min(count, static_cast<size_t>(kMaxCount))) + kFirstAllowed;
+int best_logits_for(size_t count, const SpecialTokens& special) {
+  return static_cast<int>(std::min(count, static_cast<size_t>(kMaxCount))) +
+         (special.are_first() ? kFirstAllowed : SpecialTokens::most_forbidden());
 }
 
 void expand(const kernels::BestRow& best, const Expansion& expansion, std::vector<Candidate>& candidates) {
   const double normaliser = checked_normaliser(best.log_sum_exp);
   int missing = std::min(expansion.count, kMaxCount);
   for (size_t i = 0; i < best.ids.size() && missing > 0 && best.values[i] != kImpossible; ++i) {
-    if (!is_forbidden(best.ids[i], expansion.allow_end, expansion.allow_unk)) {
+    if (!expansion.special.forbids(best.ids[i], expansion.allow_end, expansion.allow_unk)) {
       candidates.push_back(candidate_of(best.ids[i], best.values[i], normaliser, expansion));
       --missing;
     }

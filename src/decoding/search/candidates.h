@@ -6,7 +6,7 @@
 #include <span>
 #include <vector>
 
-#include "data/vocabulary/vocabulary.h"
+#include "decoding/search/special_tokens.h"
 #include "ops/best_logits.h"
 
 namespace dragoman::decoding {
@@ -26,10 +26,10 @@ struct Candidate {
 /// Throws Error(kRuntime) when it is not finite: "search: the model's logits are not finite; ...".
 double log_normaliser(std::span<const float> logits);
 
-/// Sets the logits of tokens that must not be generated to minus infinity: pad, begin of sentence, unk unless
-/// `allow_unk`, and the end unless `allow_end`. The others' probabilities stay as the model gave them (no
+/// Sets the logits of tokens that must not be generated to minus infinity (SpecialTokens): pad, begin of sentence, unk
+/// unless `allow_unk`, and the end unless `allow_end`. The others' probabilities stay as the model gave them (no
 /// renormalising), so that the score of a translation is the one `score` computes.
-void forbid_tokens(std::span<float> logits, bool allow_end, bool allow_unk = false);
+void forbid_tokens(std::span<float> logits, const SpecialTokens& special, bool allow_end, bool allow_unk = false);
 
 /// How one live hypothesis is to be extended.
 struct Expansion {
@@ -40,6 +40,7 @@ struct Expansion {
   bool allow_unk = false;                 ///< the unknown piece may be generated
   std::optional<double> normaliser = {};  ///< log_normaliser of the logits before a rule changed them
   std::span<const int32_t> also = {};     ///< tokens wanted besides, however improbable
+  SpecialTokens special = {};
 };
 
 /// Appends the `count` most probable one-token extensions of one hypothesis, best first, ties to the lower id; fewer
@@ -47,11 +48,11 @@ struct Expansion {
 /// @param logits  [V] of the hypothesis; overwritten by forbid_tokens
 void expand(std::span<float> logits, const Expansion& expansion, std::vector<Candidate>& candidates);
 
-/// Only tokens before this one are ever forbidden.
+/// In translation, only tokens before this one are ever forbidden.
 constexpr int32_t kFirstAllowed = data::kEosId + 1;
 
 /// Returns the number of logits of a row that `count` extensions of it need: some of the largest may be forbidden.
-int best_logits_for(size_t count);
+int best_logits_for(size_t count, const SpecialTokens& special = {});
 
 /// The same from the largest logits of the hypothesis, best_logits_for(count) of them or all V; no rule has changed
 /// them and `also` is empty. Appends the same candidates.

@@ -2,8 +2,6 @@
 
 #include <algorithm>
 
-#include "data/vocabulary/vocabulary.h"
-
 namespace dragoman::decoding {
 
 void GreedySearch::begin(const ScoredPrefix& prefix) {
@@ -18,11 +16,13 @@ void GreedySearch::begin(const ScoredPrefix& prefix) {
 }
 
 void GreedySearch::append_rows(int32_t slot, std::vector<StepRow>& rows) const {
-  rows.push_back({slot, 0, hypothesis_.ids.empty() ? data::kBosId : hypothesis_.ids.back()});
+  rows.push_back({slot, 0, hypothesis_.ids.empty() ? special_.begin : hypothesis_.ids.back()});
 }
 
 Expansion GreedySearch::expansion() const {
-  return {0, rank_score_, static_cast<int64_t>(hypothesis_.ids.size()) >= limits_.min_length, 1};
+  Expansion expansion{0, rank_score_, static_cast<int64_t>(hypothesis_.ids.size()) >= limits_.min_length, 1};
+  expansion.special = special_;
+  return expansion;
 }
 
 void GreedySearch::advance(std::span<float> logits) {
@@ -49,7 +49,7 @@ void GreedySearch::take_best() {
   rank_score_ = best.score;
   hypothesis_.score = rules_.penalises() ? hypothesis_.score + best.log_prob : best.score;
   hypothesis_.token_scores.push_back(best.log_prob);
-  if (best.token_id == data::kEosId) {
+  if (special_.ends_text(best.token_id)) {
     return finish(FinishReason::kEndOfSentence);
   }
   hypothesis_.ids.push_back(best.token_id);

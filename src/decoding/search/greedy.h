@@ -10,7 +10,7 @@ namespace dragoman::decoding {
 class GreedySearch : public SentenceSearch {
  public:
   GreedySearch(const SearchOptions& options, const SearchLimits& limits, const SentenceRequest& request)
-      : options_(options), limits_(limits), rules_(options), attention_(request) {}
+      : options_(options), limits_(limits), special_(request.special), rules_(options, request), attention_(request) {}
   void begin(const ScoredPrefix& prefix) override;
   std::span<const int> attention_layers() const override { return attention_.layers(); }
   void see_attention(int layer, const float* weights, int64_t stride) override {
@@ -18,8 +18,10 @@ class GreedySearch : public SentenceSearch {
   }
   void append_rows(int32_t slot, std::vector<StepRow>& rows) const override;
   void advance(std::span<float> logits) override;
-  int best_logits_wanted() const override { return rules_.empty() ? best_logits_for(1) : 0; }
-  bool wants_log_sums() const override { return options_.output.scores; }
+  int best_logits_wanted() const override { return rules_.empty() ? best_logits_for(1, special_) : 0; }
+  bool wants_log_sums() const override {
+    return options_.output.scores || (!special_.are_first() && limits_.min_length > 0);
+  }
   void advance_best(const kernels::BestLogits& best, size_t first_row) override;
   bool done() const override { return done_; }
   void stop(FinishReason reason) override { finish(reason); }
@@ -33,6 +35,7 @@ class GreedySearch : public SentenceSearch {
 
   SearchOptions options_;
   SearchLimits limits_;
+  SpecialTokens special_;
   LogitsRules rules_;
   AttentionRows attention_;
   Hypothesis hypothesis_;

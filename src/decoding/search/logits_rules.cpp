@@ -19,18 +19,25 @@ bool LogitsRules::bans() const {
   return options_.rules.banned != nullptr && !options_.rules.banned->empty();
 }
 
-void LogitsRules::expand(std::span<const int32_t> history, std::span<float> logits, Expansion expansion,
+std::vector<int32_t> LogitsRules::text_of(std::span<const int32_t> history) const {
+  std::vector<int32_t> text = context_;
+  text.insert(text.end(), history.begin(), history.end());
+  return text;
+}
+
+void LogitsRules::expand(std::span<const int32_t> generated, std::span<float> logits, Expansion expansion,
                          std::vector<Candidate>& candidates) const {
   if (empty()) {
     return decoding::expand(logits, expansion, candidates);
   }
+  const std::vector<int32_t> history = text_of(generated);
   expansion.normaliser = log_normaliser(logits);
   expansion.allow_unk = !options_.rules.disable_unk;
   std::vector<float> before;
-  for (const int32_t id : penalises() ? history : std::span<const int32_t>()) {
+  for (const int32_t id : penalises() ? std::span(history) : std::span<const int32_t>()) {
     before.push_back(logits[static_cast<size_t>(id)]);
   }
-  apply(history, logits);
+  apply_to(history, logits);
   const size_t first = candidates.size();
   decoding::expand(logits, expansion, candidates);
   for (size_t i = 0; i < before.size(); ++i) {  // the score keeps the penalty, the log-probability is the model's
@@ -43,6 +50,12 @@ void LogitsRules::expand(std::span<const int32_t> history, std::span<float> logi
 }
 
 void LogitsRules::apply(std::span<const int32_t> history, std::span<float> logits) const {
+  if (!empty()) {
+    apply_to(text_of(history), logits);
+  }
+}
+
+void LogitsRules::apply_to(std::span<const int32_t> history, std::span<float> logits) const {
   if (penalises()) {
     penalise(history, logits);
   }

@@ -6,11 +6,12 @@
 
 #include "decoding/search/candidates.h"
 #include "decoding/search/options.h"
+#include "decoding/search/sentence_request.h"
 
 namespace dragoman::decoding {
 
 /// What SearchOptions forbids or makes less likely, applied to the logits of one hypothesis before its next token is
-/// chosen. With x the logits and y the pieces generated so far:
+/// chosen. With x the logits and y the pieces so far, those of a prompt included:
 /// - repetition_penalty, theta: for each id in y, x := x / theta if x > 0, else x * theta (Keskar et al. 2019, CTRL,
 ///   section 4.1; that a negative logit is multiplied is a departure, without it the penalty would be a reward);
 /// - no_repeat_ngram, n: an id that would complete a run of n pieces which y holds already is impossible;
@@ -20,7 +21,9 @@ namespace dragoman::decoding {
 /// what a search prefers; the token scores of a hypothesis are the model's, so that `score` agrees with them.
 class LogitsRules {
  public:
-  explicit LogitsRules(const SearchOptions& options) : options_(options) {}
+  /// @param request  whose source is part of the history where it is continued
+  LogitsRules(const SearchOptions& options, const SentenceRequest& request)
+      : options_(options), context_(request.continues_source ? request.source : std::vector<int32_t>()) {}
 
   /// True when nothing is asked: `expand` alone will do.
   bool empty() const {
@@ -30,8 +33,8 @@ class LogitsRules {
   bool penalises() const { return options_.rules.repetition_penalty != 1.0; }
 
   /// `expand` under the rules; just that when there are none.
-  /// @param history  the pieces of the hypothesis, prefix included;  @param logits  [V], overwritten
-  void expand(std::span<const int32_t> history, std::span<float> logits, Expansion expansion,
+  /// @param generated  the pieces of the hypothesis, prefix included;  @param logits  [V], overwritten
+  void expand(std::span<const int32_t> generated, std::span<float> logits, Expansion expansion,
               std::vector<Candidate>& candidates) const;
   /// The rules alone, on logits [V].
   void apply(std::span<const int32_t> history, std::span<float> logits) const;
@@ -42,7 +45,11 @@ class LogitsRules {
   void forbid_repeats(std::span<const int32_t> history, std::span<float> logits) const;
   void forbid_banned(std::span<const int32_t> history, std::span<float> logits) const;
 
+  void apply_to(std::span<const int32_t> text, std::span<float> logits) const;
+  std::vector<int32_t> text_of(std::span<const int32_t> history) const;
+
   SearchOptions options_;
+  std::vector<int32_t> context_;  // what comes before the history
 };
 
 }  // namespace dragoman::decoding

@@ -110,6 +110,7 @@ struct SamplingOptions {
   double temperature = 0.0;  ///< below 1 prefers likely tokens, towards 0 it is greedy search
   int top_k = 0;             ///< Fan et al. 2018
   double top_p = 1.0;        ///< Holtzman et al. 2020; after temperature and top-k
+  double min_p = 0.0;        ///< Nguyen et al. 2024; after top-p
   /// A draw is a function of seed, source pieces, number of the sample and position alone.
   uint64_t seed = 1;
 
@@ -249,6 +250,8 @@ void SamplingOptions::fields(Visit&& visit) {
   visit(Field("sampling_top_k", &S::top_k, "Draw among the k likeliest; 0 = all", {0, 1'000'000}, "pieces"));
   visit(Field("sampling_top_p", &S::top_p, "Draw among the fewest likeliest pieces that reach p together; 1 = all",
               {0, 1, true}));
+  visit(Field("sampling_min_p", &S::min_p,
+              "Draw among pieces at least this times as likely as the likeliest; 0 = all", {0, 1}));
   visit(Field("seed", &S::seed, "Of the random numbers of sampling"));
 }
 

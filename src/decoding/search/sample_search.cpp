@@ -2,12 +2,11 @@
 
 #include <algorithm>
 
-#include "data/vocabulary/vocabulary.h"
 
 namespace dragoman::decoding {
 
 SampleSearch::SampleSearch(const SearchOptions& options, const SearchLimits& limits, const SentenceRequest& request)
-    : options_(options), limits_(limits), rules_(options), sampler_(options), attention_(request) {
+    : options_(options), limits_(limits), special_(request.special), rules_(options, request), sampler_(options), attention_(request) {
   for (int k = 0; k < options.n_best; ++k) {
     // An odd factor keeps the streams of the samples apart.
     const uint64_t stream = request.random_stream + 0x9E3779B97F4A7C15ULL * static_cast<uint64_t>(k);
@@ -43,7 +42,7 @@ void SampleSearch::see_attention(int layer, const float* weights, int64_t stride
 void SampleSearch::append_rows(int32_t slot, std::vector<StepRow>& rows) const {
   for (size_t i = 0; i < row_count(); ++i) {
     const std::vector<int32_t>& ids = samples_[live_[i]].hypothesis.ids;
-    rows.push_back({slot, row_[i], ids.empty() ? data::kBosId : ids.back()});
+    rows.push_back({slot, row_[i], ids.empty() ? special_.begin : ids.back()});
   }
 }
 
@@ -70,7 +69,7 @@ bool SampleSearch::extend(Sample& sample, size_t row, std::span<const float> log
   const auto length = static_cast<int64_t>(hypothesis.ids.size());
   logits_.assign(logits.begin(), logits.end());
   rules_.apply(hypothesis.ids, logits_);
-  forbid_tokens(logits_, length >= limits_.min_length, !options_.rules.disable_unk);
+  forbid_tokens(logits_, special_, length >= limits_.min_length, !options_.rules.disable_unk);
   const int32_t token = sampler_.draw(logits_, sample.random.uniform());
   if (token < 0) {
     finish(hypothesis, FinishReason::kLengthLimit);
@@ -79,7 +78,7 @@ bool SampleSearch::extend(Sample& sample, size_t row, std::span<const float> log
   const double log_prob = std::min(0.0, logits[static_cast<size_t>(token)] - normaliser);
   hypothesis.score += log_prob;
   hypothesis.token_scores.push_back(static_cast<float>(log_prob));
-  if (token == data::kEosId) {
+  if (special_.ends_text(token)) {
     finish(hypothesis, FinishReason::kEndOfSentence);
     return false;
   }

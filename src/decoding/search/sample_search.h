@@ -40,6 +40,7 @@ class SampleSearch : public SentenceSearch {
 
   SearchOptions options_;
   SearchLimits limits_;
+  SpecialTokens special_;
   LogitsRules rules_;
   Sampler sampler_;
   AttentionRows attention_;

@@ -58,7 +58,8 @@ size_t index_at(const Weights& weights, double& rest) {
 Sampler::Sampler(const SearchOptions& options)
     : sharpness_(static_cast<float>(std::min(1.0 / options.sampling.temperature, kSharpest))),
       top_k_(static_cast<size_t>(options.sampling.top_k)),
-      top_p_(options.sampling.top_p) {}
+      top_p_(options.sampling.top_p),
+      min_p_(static_cast<float>(options.sampling.min_p)) {}
 
 int32_t Sampler::draw(std::span<const float> logits, double uniform) {
   const int32_t likeliest = kernels::argmax(logits.data(), static_cast<int64_t>(logits.size()));
@@ -70,6 +71,9 @@ int32_t Sampler::draw(std::span<const float> logits, double uniform) {
   kernels::exp_weights(logits, largest, sharpness_, weights_);
   const bool cuts_at_k = top_k_ > 0 && top_k_ < logits.size();
   if (!cuts_at_k && top_p_ >= 1.0) {
+    if (min_p_ > 0.0F) {
+      std::ranges::replace_if(weights_, [&](float weight) { return weight < min_p_; }, 0.0F);
+    }
     return static_cast<int32_t>(draw_index(weights_, uniform));
   }
   if (cuts_at_k) {
@@ -78,7 +82,15 @@ int32_t Sampler::draw(std::span<const float> logits, double uniform) {
   } else {
     keep_nucleus(logits);
   }
+  drop_improbable();
   return ids_[draw_index(kept_, uniform)];
+}
+
+// Of the kept, which fall; the likeliest of all weighs 1.
+void Sampler::drop_improbable() {
+  while (kept_.size() > 1 && kept_.back() < min_p_) {
+    kept_.pop_back();
+  }
 }
 
 // The fewest that reach p are looked for among few first. Else among all that can be of them: those below (1 - p) / V

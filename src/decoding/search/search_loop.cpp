@@ -2,7 +2,6 @@
 
 #include <algorithm>
 
-#include "data/vocabulary/vocabulary.h"
 #include "decoding/search/candidates.h"
 #include "decoding/search/make_search.h"
 #include "tensor/transfer.h"
@@ -51,7 +50,7 @@ void SearchLoop::add(size_t sentence, int32_t slot, const SearchLimits& limits, 
 ScoredPrefix SearchLoop::score_prefix(int32_t slot, const SentenceRequest& request,
                                       std::span<const int> attention_layers) {
   ScoredPrefix prefix{request.prefix, {}, {}};
-  std::vector<int32_t> input = {data::kBosId};
+  std::vector<int32_t> input = {request.special.begin};
   input.insert(input.end(), request.prefix.begin(), request.prefix.end() - 1);
   model_.want_attention(attention_layers);
   const tensor::Tensor logits = model_.prefill(slot, input);  // [T, V]

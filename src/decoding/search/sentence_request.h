@@ -11,6 +11,7 @@
 #include "decoding/search/hypothesis.h"
 #include "decoding/search/options.h"
 #include "decoding/search/phrases.h"
+#include "decoding/search/special_tokens.h"
 
 namespace dragoman::decoding {
 
@@ -36,6 +37,14 @@ struct SentenceRequest {
   std::optional<int64_t> max_length = {};
   /// Whether the result has the tree of a beam search. Greedy search is then a beam search of one.
   bool keeps_tree = false;
+
+  /// The tokens that mean something in this sentence.
+  SpecialTokens special = {};
+  /// The source is a prompt, which the model continues: both stand in its context together, and the rules against
+  /// repetition look at both.
+  bool continues_source = false;
+  /// Keeps the random numbers of several samples of one source apart.
+  uint64_t sample = 0;
 
   // SearchModels::complete computes what follows.
   /// The decoder layer (kLastLayer, or from 0) whose attention in the steps of the search makes the alignments of the

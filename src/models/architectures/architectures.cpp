@@ -6,6 +6,7 @@
 #include "base/error.h"
 #include "base/json.h"
 #include "models/architectures/more_architectures.h"
+#include "models/decoder_only/decoder_only.h"
 #include "models/transformer/transformer.h"
 
 namespace dragoman::models {
@@ -19,8 +20,17 @@ std::unique_ptr<Model> make_transformer(const ModelConfig& config) {
   return std::make_unique<Transformer>(*config.get_if<TransformerConfig>());
 }
 
+ModelConfig decoder_only_config(std::string_view text, std::string_view file_name) {
+  return decoder_only_config_from_json(text, file_name);
+}
+
+std::unique_ptr<Model> make_decoder_only(const ModelConfig& config) {
+  return std::make_unique<DecoderOnly>(*config.get_if<DecoderOnlyConfig>());
+}
+
 constexpr Architecture kArchitectures[] = {
     {TransformerConfig::kArchitecture, transformer_config, make_transformer},
+    {DecoderOnlyConfig::kArchitecture, decoder_only_config, make_decoder_only},
 };
 
 std::string listed(const std::vector<Architecture>& known) {

@@ -4,6 +4,7 @@
 
 #include "autograd/recompute.h"
 #include "base/error.h"
+#include "nn/rotation.h"
 
 namespace dragoman::models {
 namespace {
@@ -62,17 +63,20 @@ Transformer::Transformer(const TransformerConfig& config)
                         {config.positions, config.max_positions}, config.source_word_dropout),
       target_embedding_(parameters_, "decoder.embedding", target_table_, config.decoder_layer(),
                         {config.positions, config.max_positions}, config.target_word_dropout) {
+  const nn::PositionConfig positions{config.positions, config.max_positions};
+  const nn::LayerConfig encoder = nn::with_rotation(config.encoder_layer(), positions);
+  const nn::LayerConfig decoder = nn::with_rotation(config.decoder_layer(), positions);
   for (int index = 0; index < config.encoder_layers; ++index) {
-    encoder_layers_.emplace_back(parameters_, layer_path("encoder", index), config.encoder_layer());
+    encoder_layers_.emplace_back(parameters_, layer_path("encoder", index), encoder);
   }
   for (int index = 0; index < config.decoder_layers; ++index) {
-    decoder_layers_.emplace_back(parameters_, layer_path("decoder", index), config.decoder_layer());
+    decoder_layers_.emplace_back(parameters_, layer_path("decoder", index), decoder);
   }
   if (config.norm_order == nn::NormOrder::kPre) {
     encoder_norm_ =
-        std::make_unique<nn::LayerNorm>(parameters_, "encoder.norm", config.d_model, config.layer_norm_epsilon);
+        std::make_unique<nn::Norm>(parameters_, "encoder.norm", encoder);
     decoder_norm_ =
-        std::make_unique<nn::LayerNorm>(parameters_, "decoder.norm", config.d_model, config.layer_norm_epsilon);
+        std::make_unique<nn::Norm>(parameters_, "decoder.norm", decoder);
   }
 }
 

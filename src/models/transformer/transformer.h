@@ -6,7 +6,7 @@
 #include <vector>
 
 #include "models/model.h"
-#include "models/transformer/decoder_state.h"
+#include "models/decoder/decoder_state.h"
 #include "models/transformer/transformer_config.h"
 #include "nn/decoder_layer.h"
 #include "nn/encoder_layer.h"
@@ -50,8 +50,8 @@ class Transformer : public Model {
   nn::TokenEmbedding target_embedding_;
   std::vector<nn::EncoderLayer> encoder_layers_;
   std::vector<nn::DecoderLayer> decoder_layers_;
-  std::unique_ptr<nn::LayerNorm> encoder_norm_;  // pre-norm only
-  std::unique_ptr<nn::LayerNorm> decoder_norm_;
+  std::unique_ptr<nn::Norm> encoder_norm_;  // pre-norm only
+  std::unique_ptr<nn::Norm> decoder_norm_;
 };
 
 /// Floating-point operations of the matrix products of one pair of sentences, output layer included. The encoder and

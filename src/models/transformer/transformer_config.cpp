@@ -21,7 +21,8 @@ constexpr auto kAll = [](const auto&) { return true; };
 bool is_added_later(std::string_view key) {
   constexpr std::array<std::string_view, 5> kKeys = {"source_word_dropout", "target_word_dropout", "decoder_d_ff",
                                                      "decoder_n_heads", "output_bias"};
-  return std::ranges::find(kKeys, key) != kKeys.end();
+  const std::vector<std::string> of_layers = base::names_of_fields<nn::LayerOptions>(kAll);
+  return std::ranges::find(kKeys, key) != kKeys.end() || std::ranges::find(of_layers, key) != of_layers.end();
 }
 
 // Refuses unknown keys, missing keys and another architecture.
@@ -43,7 +44,7 @@ void check_keys(const base::JsonFields& fields, std::string_view file_name) {
 
 void TransformerConfig::check() const {
   base::check_fields(*this);
-  base::check_usage(d_model % n_heads == 0, "d_model is {}, must be a multiple of n_heads ({})", d_model, n_heads);
+  base::check_usage(layer.d_head > 0 || d_model % n_heads == 0, "d_model is {}, must be a multiple of n_heads ({})", d_model, n_heads);
   base::check_usage(decoder_n_heads == 0 || d_model % decoder_n_heads == 0,
                     "d_model is {}, must be a multiple of decoder_n_heads ({})", d_model, decoder_n_heads);
   base::check_usage(positions != nn::PositionKind::kSinusoidal || d_model % 2 == 0,
@@ -55,8 +56,9 @@ void TransformerConfig::check() const {
 }
 
 ModelSizes TransformerConfig::sizes() const {
+  const nn::LayerConfig decoder = decoder_layer();
   return {source_vocab_size, target_vocab_size,    d_model,
-          max_positions,     tying == Tying::kAll, int64_t{2} * decoder_layers * d_model};
+          max_positions,     tying == Tying::kAll, 2 * decoder_layers * decoder.kv_heads() * decoder.head_width()};
 }
 
 void TransformerConfig::set_vocabulary_sizes(int64_t source, int64_t target) {
@@ -72,19 +74,34 @@ std::vector<std::pair<std::string, std::string>> TransformerConfig::facts() cons
 }
 
 nn::LayerConfig TransformerConfig::encoder_layer() const {
-  return {d_model,           d_ff, n_heads, norm_order, activation, dropout, attention_dropout, activation_dropout,
-          layer_norm_epsilon};
+  return {d_model,
+          d_ff,
+          n_heads,
+          norm_order,
+          activation,
+          dropout,
+          attention_dropout,
+          activation_dropout,
+          layer_norm_epsilon,
+          layer,
+          {},
+          2 * (encoder_layers + decoder_layers)};
 }
 
 nn::LayerConfig TransformerConfig::decoder_layer() const {
-  nn::LayerConfig layer = encoder_layer();
-  layer.d_ff = decoder_d_ff > 0 ? decoder_d_ff : d_ff;
-  layer.n_heads = decoder_n_heads > 0 ? decoder_n_heads : n_heads;
-  return layer;
+  nn::LayerConfig decoder = encoder_layer();
+  decoder.d_ff = decoder_d_ff > 0 ? decoder_d_ff : d_ff;
+  decoder.n_heads = decoder_n_heads > 0 ? decoder_n_heads : n_heads;
+  return decoder;
 }
 
 std::string to_json(const TransformerConfig& config) {
   json tree = base::json_of_fields(config, kAll);
+  for (const auto& [key, value] : base::json_of_fields(nn::LayerOptions(), kAll).items()) {
+    if (tree[key] == value) {
+      tree.erase(key);
+    }
+  }
   tree[kArchitectureKey] = TransformerConfig::kArchitecture;
   return base::dump_json(tree, 2) + "\n";
 }

@@ -47,11 +47,17 @@ struct TransformerConfig {
   float source_word_dropout = 0.0F;  ///< of whole words of the encoder's input (ops::row_dropout)
   float target_word_dropout = 0.0F;  ///< of whole words of the decoder's input
   float layer_norm_epsilon = 1e-5F;
+  nn::LayerOptions layer = {};  ///< beyond the paper's
 
   static constexpr const char* kTitle = "Shape of the model";  ///< in --help
   /// Calls visit(base::Field) for each field. Flags of `dragoman train` stand in this order in --help.
   template <typename Visit>
   static void fields(Visit&& visit);
+  /// Calls visit(member pointer) for the options of the layers.
+  template <typename Visit>
+  static void parts(Visit&& visit) {
+    visit(&TransformerConfig::layer);
+  }
 
   /// Throws Error(kUsage) naming field, rule and value: "d_model is 100, must be a multiple of n_heads (8)".
   void check() const;
@@ -94,8 +100,9 @@ void TransformerConfig::fields(Visit&& visit) {
 }
 
 /// JSON text of config.json and back. The reader throws Error(kBadData) for unknown keys (a near name
-/// suggested), missing keys, wrong types and whatever check() refuses. decoder_d_ff, decoder_n_heads, output_bias and
-/// the word dropouts may be missing: their defaults, as in models made before there were any.
+/// suggested), missing keys, wrong types and whatever check() refuses. decoder_d_ff, decoder_n_heads, output_bias, the
+/// word dropouts and the options of the layers may be missing: their defaults, as in models made before there were any.
+/// The writer leaves out options of the layers at their defaults.
 std::string to_json(const TransformerConfig& config);
 TransformerConfig transformer_config_from_json(std::string_view text, std::string_view file_name);
 

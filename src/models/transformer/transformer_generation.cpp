@@ -21,24 +21,21 @@ size_t encoded_together(std::span<const std::span<const int32_t>> sentences) {
   return count;
 }
 
-// Keys and values are rounded where the products are: less memory to hold, and to read in every step.
-tensor::DType cache_dtype(const nn::WeightPacking* packing) {
-  switch (packing == nullptr ? kernels::Precision::kFloat32 : packing->precision()) {
-    case kernels::Precision::kInt8:
-      return tensor::DType::kInt8;
-    case kernels::Precision::kBFloat16:
-      return tensor::DType::kBFloat16;
-    default:
-      return tensor::DType::kFloat32;
+DecoderStateShape state_shape(const Transformer& model) {
+  const nn::LayerConfig decoder = model.transformer_config().decoder_layer();
+  DecoderStateShape shape{model.decoder_layers().size(), decoder.n_heads, decoder.kv_heads(), decoder.head_width(),
+                          decoder.options.window, cache_dtype(model.parameters().packing())};
+  for (const nn::DecoderLayer& layer : model.decoder_layers()) {
+    shape.cross_attention.push_back(&layer.cross_attention());
   }
+  return shape;
 }
 
 }  // namespace
 
 TransformerGeneration::TransformerGeneration(const Transformer& model)
     : model_(model),
-      state_(std::make_shared<DecoderState>(model.decoder_layers(), model.transformer_config().d_model,
-                                            cache_dtype(model.parameters().packing()))) {}
+      state_(std::make_shared<DecoderState>(state_shape(model))) {}
 
 std::vector<int32_t> TransformerGeneration::add(std::span<const std::span<const int32_t>> sources) {
   std::vector<int32_t> slots;
@@ -79,7 +76,8 @@ Variable TransformerGeneration::step(std::span<const StepRow> rows) {
 
 Variable TransformerGeneration::prefill(int32_t slot, std::span<const int32_t> prefix) {
   const autograd::NoGrad inference;
-  state_->begin_prefill(slot, static_cast<int64_t>(prefix.size()));
+  const DecoderState::Beginning beginning{slot, static_cast<int64_t>(prefix.size())};
+  state_->begin_prefill({&beginning, 1});
   return decode(tensor::host_tensor(prefix));  // [T, D]
 }
 

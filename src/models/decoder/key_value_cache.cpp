@@ -1,4 +1,4 @@
-#include "models/transformer/key_value_cache.h"
+#include "models/decoder/key_value_cache.h"
 
 #include <algorithm>
 
@@ -71,6 +71,17 @@ void KeyValueCache::grow() {
   previous_.resize(static_cast<size_t>(grown));
   needs_.resize(static_cast<size_t>(grown));
   capacity_ = grown;
+}
+
+tensor::DType cache_dtype(const nn::WeightPacking* packing) {
+  switch (packing == nullptr ? kernels::Precision::kFloat32 : packing->precision()) {
+    case kernels::Precision::kInt8:
+      return tensor::DType::kInt8;
+    case kernels::Precision::kBFloat16:
+      return tensor::DType::kBFloat16;
+    default:
+      return tensor::DType::kFloat32;
+  }
 }
 
 }  // namespace dragoman::models

@@ -5,6 +5,7 @@
 #include <vector>
 
 #include "kernels/cached_attention.h"
+#include "nn/weight_packing.h"
 #include "tensor/tensor.h"
 
 namespace dragoman::models {
@@ -21,9 +22,10 @@ struct CacheRows {
 /// when the sentence is done another one, so the memory stops growing once it fits the work.
 class KeyValueCache {
  public:
+  /// @param width  of a key and of a value, Hkv * Dh;  @param n_heads  Hkv
   /// @param dtype  float32, bfloat16, or int8, where each head of a row is scaled by itself
-  KeyValueCache(size_t n_layers, int64_t d_model, int n_heads = 1, tensor::DType dtype = tensor::DType::kFloat32)
-      : layers_(n_layers), d_model_(d_model), n_heads_(n_heads), dtype_(dtype) {}
+  KeyValueCache(size_t n_layers, int64_t width, int n_heads = 1, tensor::DType dtype = tensor::DType::kFloat32)
+      : layers_(n_layers), width_(width), n_heads_(n_heads), dtype_(dtype) {}
 
   /// The number of a free row of `sentence` that follows `previous` (-1: nothing), which it keeps alive. It is needed
   /// until `release` is called on it. May move the memory (when it grows), so pointers are asked for afterwards.
@@ -51,10 +53,10 @@ class KeyValueCache {
  private:
   void grow();
   // Elements of a key or value, with its units (kernels::StepKeys).
-  int64_t half_row() const { return kernels::cached_row_elements(d_model_, n_heads_, dtype_); }
+  int64_t half_row() const { return kernels::cached_row_elements(width_, n_heads_, dtype_); }
 
   std::vector<tensor::Tensor> layers_;  // [rows, stride()] each: key, then value
-  int64_t d_model_;
+  int64_t width_;
   int n_heads_;
   tensor::DType dtype_;
   int64_t capacity_ = 0;
@@ -63,5 +65,9 @@ class KeyValueCache {
   std::vector<int32_t> previous_;   // of each row
   std::vector<int32_t> needs_;      // of each row: those that follow it, and one until it is released
 };
+
+/// Returns: the type of cached keys and values beside weights packed like this: rounded where the products are, for less
+/// memory to hold, and to read in every step. @param packing  null for none
+tensor::DType cache_dtype(const nn::WeightPacking* packing);
 
 }  // namespace dragoman::models

@@ -7,9 +7,9 @@
 
 #include "kernels/cached_attention.h"
 #include "models/generation.h"
-#include "models/transformer/decoder_key_values.h"
-#include "models/transformer/key_value_cache.h"
-#include "nn/decoder_layer.h"
+#include "models/decoder/decoder_key_values.h"
+#include "models/decoder/key_value_cache.h"
+#include "nn/multi_head_attention.h"
 
 namespace dragoman::models {
 
@@ -39,14 +39,26 @@ class CachedCrossKeyValues : public nn::KeyValueSource {
   size_t layer_;
 };
 
+/// What a DecoderState must know of a decoder.
+struct DecoderStateShape {
+  size_t n_layers = 0;
+  int n_heads = 1;
+  int n_kv_heads = 1;
+  int64_t d_head = 0;
+  int64_t window = 0;  ///< latest tokens that self-attention sees; 0 = all
+  tensor::DType dtype = tensor::DType::kFloat32;  ///< of the cached keys and values
+  /// Of each layer; empty for a decoder without an encoder.
+  std::vector<const nn::MultiHeadAttention*> cross_attention = {};
+};
+
 /// All that decoding remembers between steps. A slot is one sentence: its encoder keys and values (shared by its
-/// hypotheses), and for each hypothesis a table that names the cache row of every position. When a beam is reordered
+/// hypotheses; none without an encoder), and for each hypothesis a table that names the cache row of every position. When a beam is reordered
 /// only tables of integers are copied; cache rows stay in place. Slots are refilled when a sentence is done.
 /// One thread at a time; the layers must outlive it. Memory comes from the arena current when it is first needed.
 class DecoderState : public DecoderKeyValues {
  public:
-  /// @param layers  of the decoder, one at least;  @param d_model  D;  @param dtype  of the cached keys and values
-  DecoderState(std::span<const nn::DecoderLayer> layers, int64_t d_model, tensor::DType dtype);
+  /// Requires: the attentions of `shape` outlive this.
+  explicit DecoderState(DecoderStateShape shape);
   DecoderState(const DecoderState&) = delete;
   DecoderState& operator=(const DecoderState&) = delete;
 
@@ -54,15 +66,22 @@ class DecoderState : public DecoderKeyValues {
   /// @param memory [Ns, D];  @param offsets [B + 1] where sentence b is rows offsets[b] .. offsets[b + 1]
   /// @return B slot numbers; each starts with one hypothesis of no tokens
   std::vector<int32_t> add(const autograd::Variable& memory, std::span<const int32_t> offsets);
+  /// The same for `count` texts of a decoder without an encoder.
+  std::vector<int32_t> add(size_t count);
   /// Frees the slot and its cache rows. Throws Error for a slot that is not in use.
   void remove(int32_t slot);
 
   /// Makes the hypotheses follow `rows` (see Generation::step) and takes a cache row for each. Throws Error when a slot
   /// is not in use or a parent does not exist: "decoder state: slot 3 has 4 hypotheses, parent is 4".
   void begin_step(std::span<const StepRow> rows);
-  /// Takes `count` cache rows for the only hypothesis of a slot that has had no step yet, a row of the next forward
-  /// pass for each. Throws Error when the slot is not in use or has begun.
-  void begin_prefill(int32_t slot, int64_t count);
+  /// Some of the tokens that the only hypothesis of a slot begins with.
+  struct Beginning {
+    int32_t slot;
+    int64_t count;
+  };
+  /// Takes cache rows for the only hypothesis of each slot, none of which has had a step yet, a row of the next forward
+  /// pass for each token. Throws Error when a slot is not in use or has begun.
+  void begin_prefill(std::span<const Beginning> beginnings);
   /// [R] int32: the position each row of this step stands at.
   tensor::Tensor positions() const;
 
@@ -97,6 +116,7 @@ class DecoderState : public DecoderKeyValues {
     int32_t position;
   };
 
+  void fill(const Beginning& beginning);
   void keep_sources(const autograd::Variable& memory, std::span<const int32_t> offsets, std::span<const int32_t> added);
   int32_t take_slot();
   Slot& checked_slot(int32_t slot);
@@ -109,7 +129,7 @@ class DecoderState : public DecoderKeyValues {
   size_t layer_number(int layer) const;
   tensor::Tensor* attention_of(size_t layer);
 
-  std::span<const nn::DecoderLayer> layers_;
+  DecoderStateShape shape_;
   KeyValueCache cache_;
   std::vector<Slot> slots_;
   std::vector<int32_t> free_slots_;

@@ -1,4 +1,4 @@
-#include "nn/layer_norm.h"
+#include "nn/norm.h"
 
 #include <gtest/gtest.h>
 
@@ -10,9 +10,16 @@ namespace {
 
 constexpr float kEpsilon = 0.25F;  // large and exact, so that its place in the formula shows
 
+LayerConfig norm_config(int64_t d_model, float epsilon) {
+  LayerConfig config;
+  config.d_model = d_model;
+  config.layer_norm_epsilon = epsilon;
+  return config;
+}
+
 TEST(LayerNorm, IsTheFormula) {
   ParameterSet parameters;
-  const LayerNorm layer(parameters, "norm", 6, kEpsilon);
+  const Norm layer(parameters, "norm", norm_config(6, kEpsilon));
   randomise(parameters);
   const Tensor x = random_tensor({4, 6});
   EXPECT_TRUE(close(layer.forward(Variable(x)).value(),
@@ -21,7 +28,7 @@ TEST(LayerNorm, IsTheFormula) {
 
 TEST(LayerNorm, BackwardMatchesCentralDifferences) {
   ParameterSet parameters;
-  const LayerNorm layer(parameters, "norm", 6, kEpsilon);
+  const Norm layer(parameters, "norm", norm_config(6, kEpsilon));
   randomise(parameters);
   check_layer_gradients(parameters, [&](const auto& inputs) { return layer.forward(inputs[0]); },
                         {random_tensor({4, 6})});
@@ -29,7 +36,7 @@ TEST(LayerNorm, BackwardMatchesCentralDifferences) {
 
 TEST(LayerNorm, BeginsAsTheNormalisationAlone) {
   ParameterSet parameters;
-  const LayerNorm layer(parameters, "norm", 2, 0.0F);
+  const Norm layer(parameters, "norm", norm_config(2, 0.0F));
   parameters.allocate(tensor::DType::kFloat64);
   parameters.initialize(1);
   const Tensor x = Tensor::from(std::vector<double>{3, 7}, {1, 2});

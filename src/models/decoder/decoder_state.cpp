@@ -1,4 +1,4 @@
-#include "models/transformer/decoder_state.h"
+#include "models/decoder/decoder_state.h"
 
 #include <algorithm>
 #include <ranges>
@@ -14,7 +14,7 @@ using tensor::Tensor;
 
 Variable CachedSelfKeyValues::attend(const Variable& input, const nn::MultiHeadAttention& attention,
                                      const nn::ForwardContext&) {
-  const auto [query, key, value] = attention.project_all(input);  // [R, H * Dh] each
+  const auto [query, key, value] = attention.project_all(input, state_.positions());  // [R, H * Dh]   [R, Hkv * Dh]
   state_.store(layer_, key.value(), value.value());
   Tensor heads = Tensor::empty(query.shape());  // [R, H * Dh]
   kernels::backend_of(heads).attention_step(query.value(), state_.self_keys(layer_), attention.n_heads(), heads,
@@ -32,21 +32,27 @@ Variable CachedCrossKeyValues::attend(const Variable& input, const nn::MultiHead
   return Variable(heads);
 }
 
-DecoderState::DecoderState(std::span<const nn::DecoderLayer> layers, int64_t d_model, tensor::DType dtype)
-    : layers_(layers), cache_(layers.size(), d_model, layers.front().cross_attention().n_heads(), dtype) {
-  for (size_t layer = 0; layer < layers.size(); ++layer) {
+DecoderState::DecoderState(DecoderStateShape shape)
+    : shape_(std::move(shape)),
+      cache_(shape_.n_layers, shape_.n_kv_heads * shape_.d_head, shape_.n_kv_heads, shape_.dtype) {
+  for (size_t layer = 0; layer < shape_.n_layers; ++layer) {
     self_key_values_.emplace_back(*this, layer);
     cross_key_values_.emplace_back(*this, layer);
   }
 }
 
-std::vector<int32_t> DecoderState::add(const Variable& memory, std::span<const int32_t> offsets) {
+std::vector<int32_t> DecoderState::add(size_t count) {
   std::vector<int32_t> added;
-  added.reserve(offsets.size());
+  added.reserve(count);
+  for (size_t sentence = 0; sentence < count; ++sentence) {
+    added.push_back(take_slot());
+  }
+  return added;
+}
+
+std::vector<int32_t> DecoderState::add(const Variable& memory, std::span<const int32_t> offsets) {
+  std::vector<int32_t> added = add(offsets.size() - 1);
   try {
-    for (size_t sentence = 0; sentence + 1 < offsets.size(); ++sentence) {
-      added.push_back(take_slot());
-    }
     keep_sources(memory, offsets, added);
   } catch (
       ...) {  // no memory: the slots are free again, the last first, so that the next are as if none had been taken
@@ -61,8 +67,8 @@ std::vector<int32_t> DecoderState::add(const Variable& memory, std::span<const i
 // Keys and values of every layer's cross-attention, once for each sentence.
 void DecoderState::keep_sources(const Variable& memory, std::span<const int32_t> offsets,
                                 std::span<const int32_t> added) {
-  for (size_t layer = 0; layer < layers_.size(); ++layer) {
-    const nn::MultiHeadAttention& attention = layers_[layer].cross_attention();
+  for (const nn::MultiHeadAttention* of_layer : shape_.cross_attention) {
+    const nn::MultiHeadAttention& attention = *of_layer;
     const auto projected = attention.project_keys_and_values(memory);
     const Tensor &keys = projected.keys.value(), &values = projected.values.value();  // [Ns, H * Dh]
     for (size_t sentence = 0; sentence < added.size(); ++sentence) {
@@ -148,32 +154,38 @@ void DecoderState::extend(const StepRow& row, size_t hypothesis) {
   cache_rows_.push_back(cache_row);
 }
 
-void DecoderState::begin_prefill(int32_t slot, int64_t count) {
-  Slot& filled = checked_slot(slot);
-  base::check_argument(filled.live == 0, "decoder state: slot {} has {} hypotheses, a prefix must come first", slot,
-                       filled.live);
+void DecoderState::begin_prefill(std::span<const Beginning> beginnings) {
+  rows_.clear();
+  cache_rows_.clear();
+  for (const Beginning& beginning : beginnings) {
+    fill(beginning);
+  }
+}
+
+void DecoderState::fill(const Beginning& beginning) {
+  Slot& filled = checked_slot(beginning.slot);
+  base::check_argument(filled.live == 0, "decoder state: slot {} has {} hypotheses, a prefix must come first",
+                       beginning.slot, filled.live);
   if (filled.tables.empty()) {
     filled.tables.emplace_back();
   }
   Table& table = filled.tables.front();
   table.clear();
-  rows_.clear();
-  cache_rows_.clear();
-  for (int32_t position = 0; position < count; ++position) {
+  for (int32_t position = 0; position < beginning.count; ++position) {
     const int32_t before = table.empty() ? -1 : table.back();
     const int32_t cache_row = cache_.take_row(filled.cache_rows, before);
     if (before >= 0) {
       cache_.release(filled.cache_rows, before);  // from now on needed by what follows it only
     }
     table.push_back(cache_row);
-    rows_.push_back({slot, 0, position});
+    rows_.push_back({beginning.slot, 0, position});
     cache_rows_.push_back(cache_row);
   }
   filled.live = 1;
 }
 
 size_t DecoderState::layer_number(int layer) const {
-  return layer == kLastLayer ? layers_.size() - 1 : static_cast<size_t>(layer);
+  return layer == kLastLayer ? shape_.n_layers - 1 : static_cast<size_t>(layer);
 }
 
 void DecoderState::want_attention(std::span<const int> layers) {
@@ -219,9 +231,10 @@ void DecoderState::store(size_t layer, const Tensor& keys, const Tensor& values)
 std::span<const kernels::StepKeys> DecoderState::self_keys(size_t layer) {
   step_keys_.clear();
   for (const Row& row : rows_) {
-    const Table& history = table(row);
-    step_keys_.push_back({cache_.keys(layer), cache_.values(layer), history.data(), cache_.stride(),
-                          static_cast<int64_t>(row.position) + 1, cache_.dtype()});
+    const int64_t length = int64_t{row.position} + 1;
+    const int64_t seen = shape_.window > 0 ? std::min(length, shape_.window) : length;
+    step_keys_.push_back({cache_.keys(layer), cache_.values(layer), table(row).data() + (length - seen),
+                          cache_.stride(), seen, cache_.dtype(), shape_.n_kv_heads});
   }
   return step_keys_;
 }

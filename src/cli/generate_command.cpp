@@ -1,0 +1,275 @@
+#include <fmt/format.h>
+#include <unistd.h>
+
+#include <memory>
+#include <nlohmann/json.hpp>
+#include <optional>
+
+#include "base/error.h"
+#include "base/json.h"
+#include "base/lap.h"
+#include "cli/command.h"
+#include "cli/device_flag.h"
+#include "cli/prompt.h"
+#include "cli/search_flags.h"
+#include "cli/text_output.h"
+#include "data/text/text_file.h"
+#include "decoding/load_model.h"
+
+namespace dragoman::cli {
+namespace {
+
+using decoding::Continuation;
+using decoding::GenerationRequest;
+
+constexpr size_t kLinesTogether = 256;
+
+struct GenerateArguments {
+  std::string model;
+  std::optional<std::string> prompt;
+  std::string input;
+  std::string output;
+  std::string device = "cpu";
+  bool json = false;
+  bool scores = false;
+  int samples = 1;
+  std::optional<kernels::Precision> precision;  // none: as the folder stores the weights
+  decoding::GenerationOptions options;
+};
+
+nlohmann::json tokens_json(const data::Vocabulary& vocabulary, std::span<const int32_t> ids) {
+  nlohmann::json tokens = nlohmann::json::array();
+  for (const int32_t id : ids) {
+    tokens.push_back(vocabulary.decode({&id, 1}));
+  }
+  return tokens;
+}
+
+// One line of text, whatever it holds.
+std::string on_one_line(const std::string& text) {
+  std::string line;
+  for (const char c : text) {
+    line += c == '\n' ? "\\n" : c == '\\' ? "\\\\" : std::string(1, c);
+  }
+  return line + "\n";
+}
+
+class Generate {
+ public:
+  explicit Generate(const GenerateArguments& arguments)
+      : arguments_(arguments),
+        generator_(decoding::load_generator(arguments.model, arguments.precision)),
+        output_(arguments.output) {}
+
+  int run() {
+    base::Lap lap;
+    if (arguments_.prompt) {
+      continue_prompt(*arguments_.prompt);
+    } else if (arguments_.input.empty() && isatty(STDIN_FILENO) == 1) {
+      converse();
+    } else {
+      continue_lines();
+    }
+    output_.finish();
+    const double seconds = lap();
+    say_status(fmt::format("generated {} tokens in {:.1f} s ({:.0f} tokens/s)\n", tokens_, seconds,
+                           static_cast<double>(tokens_) / std::max(seconds, 1e-9)));
+    return failed_ > 0 ? 1 : 0;
+  }
+
+ private:
+  // A prompt of the command line: its text goes on as it is generated.
+  void continue_prompt(const std::string& prompt) {
+    if (arguments_.json) {
+      return answer({{1, prompt}});
+    }
+    for (int sample = 0; sample < arguments_.samples; ++sample) {
+      if (sample > 0) {
+        output_.write("---\n");
+      }
+      GenerationRequest request{.prompt = prompt, .sample = static_cast<uint64_t>(sample)};
+      request.on_part = [this](const decoding::GeneratedPart& part) {
+        output_.write(part.text);
+        return true;
+      };
+      output_.write(prompt);
+      const Continuation continuation = generator_->generate({&request, 1}, arguments_.options).front();
+      tokens_ += continuation.ids.size();
+      output_.write("\n");
+      say_scores(continuation);
+    }
+  }
+
+  void converse() {
+    output_.write("Type the beginning of a text and press Enter; Ctrl-D ends.\n");
+    Prompt prompt("> ");
+    for (std::string line; prompt.next(line);) {
+      try {
+        continue_prompt(line);
+      } catch (const base::Error& error) {
+        say_note(error.what());
+      }
+    }
+    output_.write("\n");
+  }
+
+  void continue_lines() {
+    const bool from_standard_input = arguments_.input.empty() || arguments_.input == "-";
+    data::LineReader reader = from_standard_input ? data::LineReader(STDIN_FILENO, "standard input")
+                                                  : data::LineReader(std::filesystem::path(arguments_.input));
+    std::vector<Line> lines;
+    for (std::string line; reader.next(line);) {
+      lines.push_back({reader.lines_read(), std::move(line)});
+      if (lines.size() == kLinesTogether || !reader.ready()) {
+        answer(lines);
+        lines.clear();
+      }
+    }
+    answer(lines);
+    say_note(reader.repairs());
+  }
+
+  struct Line {
+    uint64_t number;
+    std::string prompt;
+  };
+
+  void answer(const std::vector<Line>& lines) {
+    std::vector<GenerationRequest> requests;
+    for (const Line& line : lines) {
+      for (int sample = 0; sample < arguments_.samples; ++sample) {
+        requests.push_back({.prompt = line.prompt, .sample = static_cast<uint64_t>(sample)});
+      }
+    }
+    const auto continuations = generator_->generate(requests, arguments_.options, decoding::OnError::kReport);
+    std::string text;
+    for (size_t i = 0; i < continuations.size(); ++i) {
+      const Line& line = lines[i / static_cast<size_t>(arguments_.samples)];
+      tokens_ += continuations[i].ids.size();
+      if (!continuations[i].error.empty()) {
+        ++failed_;
+        say(fmt::format("dragoman: line {} is not continued: {}\n", line.number, continuations[i].error));
+      }
+      text += arguments_.json ? json_line(line, i, continuations[i]) : on_one_line(continuations[i].text);
+    }
+    if (!text.empty()) {
+      output_.write(text);
+    }
+  }
+
+  std::string json_line(const Line& line, size_t index, const Continuation& continuation) const {
+    nlohmann::json tree = {{"line", line.number},
+                           {"sample", index % static_cast<size_t>(arguments_.samples) + 1},
+                           {"prompt", line.prompt},
+                           {"text", continuation.text},
+                           {"ids", continuation.ids},
+                           {"tokens", tokens_json(generator_->vocabulary(), continuation.ids)},
+                           {"prompt_tokens", continuation.prompt_ids.size()},
+                           {"finish_reason", name_of(continuation.finish_reason)}};
+    if (arguments_.scores) {
+      tree["token_scores"] = continuation.token_scores;
+      tree["score"] = continuation.score;
+    }
+    if (!continuation.error.empty()) {
+      tree["error"] = continuation.error;
+    }
+    return base::dump_json(tree) + "\n";
+  }
+
+  void say_scores(const Continuation& continuation) const {
+    if (arguments_.scores && !continuation.token_scores.empty()) {
+      say(fmt::format("log-probability {:.4f}, {:.4f} a token\n", continuation.score,
+                      continuation.score / static_cast<double>(continuation.token_scores.size())));
+    }
+  }
+
+  const GenerateArguments& arguments_;
+  std::unique_ptr<decoding::Generator> generator_;
+  TextOutput output_;
+  uint64_t tokens_ = 0;
+  uint64_t failed_ = 0;
+};
+
+int generate(GenerateArguments& arguments) {
+  arguments.options.search.output.scores = arguments.scores;
+  if (is_gpu(arguments.device)) {
+    arguments.precision = arguments.precision.value_or(kernels::Precision::kFloat32);
+    arguments.options.search.execution.workers = 1;
+  }
+  const DeviceChoice device(arguments.device);
+  return Generate(arguments).run();
+}
+
+void add_sampling_flags(CLI::App& command, GenerateArguments& arguments) {
+  using decoding::RuleOptions;
+  using decoding::SamplingOptions;
+  decoding::SamplingOptions& sampling = arguments.options.search.sampling;
+  add_field(command, base::field_of(&SamplingOptions::temperature).under("--temperature"), sampling.temperature);
+  add_field(command, base::field_of(&SamplingOptions::top_k).under("--top-k"), sampling.top_k);
+  add_field(command, base::field_of(&SamplingOptions::top_p).under("--top-p"), sampling.top_p);
+  add_field(command, base::field_of(&SamplingOptions::min_p).under("--min-p"), sampling.min_p);
+  add_field(command, base::field_of(&SamplingOptions::seed), sampling.seed);
+  decoding::RuleOptions& rules = arguments.options.search.rules;
+  add_field(command, base::field_of(&RuleOptions::repetition_penalty), rules.repetition_penalty);
+  add_field(command, base::field_of(&RuleOptions::no_repeat_ngram), rules.no_repeat_ngram);
+}
+
+// A beam search draws nothing.
+void choose_search(const CLI::App& command, GenerateArguments& arguments) {
+  decoding::SearchOptions& search = arguments.options.search;
+  if (search.beam_size > 1) {
+    base::check_usage(command.get_option("--temperature")->count() == 0 || !search.samples(),
+                      "beam_size is {} and temperature {}: text is either searched or drawn; leave one out",
+                      search.beam_size, search.sampling.temperature);
+    search.sampling.temperature = 0.0;
+  }
+  if (!search.samples()) {  // nothing is drawn, so nothing is left out of a draw
+    search.sampling = {.seed = search.sampling.seed};
+  }
+  base::check_usage(arguments.samples >= 1 && (arguments.samples == 1 || search.samples()),
+                    "samples is {}, must be 1 where nothing is drawn; give a temperature above 0", arguments.samples);
+  arguments.options.check();
+}
+
+}  // namespace
+
+void add_generate_command(CLI::App& app, Run& run) {
+  auto arguments = std::make_shared<GenerateArguments>();
+  CLI::App* command = add_command(app, "generate", "Continue text with a language model: a prompt, files or pipes",
+                                  "dragoman generate --model my-gpt --prompt \"ROMEO:\" --max-tokens 200");
+  begin_group(*command, base::kMostUsed);
+  command->add_option("-m,--model", arguments->model, "Model folder of a language model")
+      ->type_name("DIR")
+      ->required();
+  command->add_option("-p,--prompt", arguments->prompt, "Text to continue, which is printed as it grows")
+      ->type_name("TEXT");
+  command
+      ->add_option("-i,--input", arguments->input,
+                   "File of prompts, one a line; each continuation is one line of output, line ends as \\n; - = "
+                   "standard input")
+      ->type_name("FILE")
+      ->excludes("--prompt");
+  command->add_option("-o,--output", arguments->output, "File for what is generated; - = standard output")
+      ->type_name("FILE");
+  command->add_option("-n,--max-tokens", arguments->options.max_tokens,
+                      "New tokens at most; never more than the context has room for");
+  add_sampling_flags(*command, *arguments);
+  command->add_option("--stop", arguments->options.stop, "A text ends before this; may be given several times")
+      ->type_name("TEXT")
+      ->allow_extra_args(false);
+  command->add_option("--samples", arguments->samples, "Continuations of each prompt, drawn independently");
+  add_field(*command, base::field_of(&decoding::SearchOptions::beam_size),
+            arguments->options.search.beam_size);
+  command->add_flag("--json", arguments->json, "One JSON object a continuation: text, tokens, why it ended");
+  command->add_flag("--scores", arguments->scores, "Compute log-probabilities");
+  add_search_flag(*command, &decoding::ExecutionOptions::workers, arguments->options.search.execution.workers);
+  add_team_flag(*command, arguments->options.search.execution.threads_per_worker);
+  add_precision_flag(*command, arguments->precision);
+  add_device_flag(*command, arguments->device);
+  command->callback([arguments, command, &run] {
+    choose_search(*command, *arguments);
+    run = [arguments] { return generate(*arguments); };
+  });
+}
+
+}  // namespace dragoman::cli

@@ -1,0 +1,28 @@
+#pragma once
+
+#include <cstdint>
+#include <span>
+#include <string>
+#include <vector>
+
+#include "data/vocabulary/vocabulary.h"
+
+namespace dragoman::data {
+
+/// Documents as ids, one after the other. Where the vocabulary has a token that ends a text, it stands before the first
+/// document and after each. Memory: 4 bytes a token.
+struct TokenText {
+  std::vector<int32_t> ids;
+  std::vector<uint64_t> starts{0};  ///< [documents + 1]; document d is ids[starts[d]] .. ids[starts[d + 1]], its end
+                                    ///< included
+  uint64_t bytes = 0;               ///< of the text in UTF-8
+
+  uint64_t size() const { return ids.size(); }
+};
+
+/// Encodes documents. Long ones are cut into blocks at lines, where no tokenizer joins two lines. Blocks are encoded by
+/// `threads` threads; the result is the same for any number.
+/// Throws: Error(kBadData) for a character that the vocabulary lacks, where it has no piece that stands for all of them.
+TokenText encode_documents(const std::vector<std::string>& documents, const Vocabulary& vocabulary, int threads);
+
+}  // namespace dragoman::data

@@ -1,0 +1,191 @@
+#include "decoding/generator.h"
+
+#include <algorithm>
+
+#include "base/error.h"
+#include "decoding/text_stream.h"
+
+namespace dragoman::decoding {
+namespace {
+
+SpecialTokens special_tokens(const data::Vocabulary& vocabulary, int32_t last_of_prompt) {
+  const data::SpecialIds& ids = vocabulary.special();
+  SpecialTokens special;
+  special.begin = last_of_prompt;
+  special.ends.fill(-1);
+  std::copy_n(ids.eos.begin(), std::min(ids.eos.size(), special.ends.size()), special.ends.begin());
+  special.never = {ids.pad, -1};
+  special.unknown = ids.unk;
+  return special;
+}
+
+std::string message_of(const std::exception_ptr& failure) {
+  try {
+    std::rethrow_exception(failure);
+  } catch (const std::bad_alloc&) {
+    return "the system refused memory; use smaller batches";
+  } catch (const std::exception& error) {
+    return error.what();
+  }
+}
+
+}  // namespace
+
+SearchOptions GenerationOptions::generation_search() {
+  SearchOptions search;
+  search.beam_size = 1;
+  search.length.min_length = 0;
+  search.length.max_length_extra = 100'000;  // max_tokens is the limit
+  search.sampling.temperature = 0.8;
+  search.sampling.top_p = 0.95;
+  return search;
+}
+
+void GenerationOptions::check() const {
+  base::check_usage(max_tokens >= 1, "max_tokens is {}, must be 1 or more", max_tokens);
+  base::check_usage(std::ranges::find(stop, "") == stop.end(), "stop: a stop string is empty; leave it out");
+  base::check_usage(search.n_best == 1, "n_best is {}, must be 1 where text is generated; ask for samples instead",
+                    search.n_best);
+  search.check();
+}
+
+// A request under way: what it asks of the search, and the stream that its tokens go through.
+class Generator::Job {
+ public:
+  Job(const Generator& generator, const GenerationRequest& request, const GenerationOptions& options)
+      : generator_(generator), request_(request), options_(options), stream_(generator.vocabulary_, options.stop) {
+    prompt_ = request.prompt_ids.empty() ? generator.prompt_ids(request.prompt) : request.prompt_ids;
+    const auto used = static_cast<int64_t>(prompt_.size());
+    base::check_usage(used < generator.context(),
+                      "prompt: {} tokens, the model takes {}, the new ones counted; give a shorter prompt", used,
+                      generator.context());
+  }
+
+  // Requires: this outlives the search.
+  SentenceRequest search_request() {
+    SentenceRequest search;
+    search.source = prompt_;
+    search.special = special_tokens(generator_.vocabulary_, prompt_.back());
+    search.continues_source = true;
+    search.sample = request_.sample;
+    search.cancel = request_.cancel;
+    search.deadline = request_.deadline;
+    search.max_length = request_.max_tokens.value_or(options_.max_tokens);
+    if (request_.on_part || !options_.stop.empty()) {
+      search.on_ids = [this](std::span<const int32_t> ids, bool is_end) { return take(ids, is_end); };
+    }
+    return search;
+  }
+
+  Continuation finish(const SearchResult& result) const {
+    if (result.error != nullptr) {
+      std::rethrow_exception(result.error);
+    }
+    const Hypothesis& best = result.hypotheses.front();
+    Continuation continuation;
+    continuation.text = text_before_stop(generator_.vocabulary_, best.ids, options_.stop);
+    continuation.prompt_ids = prompt_;
+    continuation.ids = best.ids;
+    continuation.token_scores = best.token_scores;
+    continuation.score = best.score;
+    continuation.finish_reason = stream_.is_stopped() ? FinishReason::kEndOfSentence : best.finish_reason;
+    return continuation;
+  }
+
+ private:
+  bool take(std::span<const int32_t> ids, bool is_end) {
+    GeneratedPart part{stream_.take(ids), {ids.begin(), ids.end()}};
+    if (is_end) {
+      part.text += stream_.finish();
+    }
+    const bool goes_on = !request_.on_part || request_.on_part(part);
+    return goes_on && !stream_.is_stopped();
+  }
+
+  const Generator& generator_;
+  GenerationRequest request_;
+  const GenerationOptions options_;
+  std::vector<int32_t> prompt_;
+  TextStream stream_;
+};
+
+Generator::Generator(std::shared_ptr<const models::Model> model, data::Vocabulary vocabulary, ServiceThreads threads)
+    : vocabulary_(std::move(vocabulary)), search_(model), threads_(threads) {
+  const models::ModelSizes sizes = model->config().sizes();
+  base::check_usage(sizes.source_vocab_size == 0,
+                    "generate: the model is a {}, which reads a source text; use dragoman translate",
+                    model->config().architecture());
+  base::check_data(vocabulary_.size() <= sizes.target_vocab_size,
+                   "generate: the vocabulary has {} pieces, the model was made for {}; use the vocabulary that was "
+                   "trained with the model",
+                   vocabulary_.size(), sizes.target_vocab_size);
+}
+
+std::vector<int32_t> Generator::prompt_ids(const std::string& prompt) const {
+  std::vector<int32_t> ids = vocabulary_.encode_checked(prompt, "prompt");
+  const data::SpecialIds& special = vocabulary_.special();
+  if (vocabulary_.adds_bos() && special.bos >= 0) {
+    ids.insert(ids.begin(), special.bos);
+  }
+  if (ids.empty()) {
+    ids = special.bos >= 0 ? std::vector{special.bos}
+          : !special.eos.empty() ? std::vector{special.eos.front()}
+                                 : vocabulary_.encode("\n");
+  }
+  base::check_usage(!ids.empty(), "prompt: it is empty, and the vocabulary has no token that begins a text; give at "
+                    "least one character");
+  return ids;
+}
+
+std::vector<Continuation> Generator::generate(std::span<const GenerationRequest> requests,
+                                              const GenerationOptions& options, OnError on_error) const {
+  options.check();
+  std::vector<Continuation> continuations(requests.size());
+  std::vector<std::unique_ptr<Job>> jobs;
+  std::vector<SentenceRequest> searches;
+  std::vector<size_t> places;  // of each job
+  const auto guard = [&](size_t place, const auto& action) {
+    try {
+      action();
+    } catch (...) {
+      if (on_error == OnError::kThrow) {
+        throw;
+      }
+      continuations[place].error = message_of(std::current_exception());
+    }
+  };
+  for (size_t place = 0; place < requests.size(); ++place) {
+    guard(place, [&] {
+      auto job = std::make_unique<Job>(*this, requests[place], options);
+      searches.push_back(job->search_request());
+      jobs.push_back(std::move(job));
+      places.push_back(place);
+    });
+  }
+  const std::vector<SearchResult> results = search_.run(searches, options.search, on_error);
+  for (size_t job = 0; job < jobs.size(); ++job) {
+    guard(places[job], [&] { continuations[places[job]] = jobs[job]->finish(results[job]); });
+  }
+  return continuations;
+}
+
+void Generator::submit(const GenerationRequest& request, const GenerationOptions& options, Done done) const {
+  options.check();
+  const auto job = std::make_shared<Job>(*this, request, options);
+  std::call_once(service_started_, [&] { service_ = std::make_unique<SearchService>(search_.models(), threads_); });
+  std::list<SearchTask> tasks;
+  tasks.push_back({0, job->search_request(), std::make_shared<const SearchOptions>(options.search),
+                   [job, done = std::move(done)](const SearchResult& result) {
+                     Continuation continuation;
+                     std::exception_ptr error;
+                     try {
+                       continuation = job->finish(result);
+                     } catch (...) {
+                       error = std::current_exception();
+                     }
+                     done(std::move(continuation), error);
+                   }});
+  service_->submit(std::move(tasks));
+}
+
+}  // namespace dragoman::decoding
