@@ -109,6 +109,11 @@ MarianSearch marian_search_from_json(std::string_view text, const std::string& f
           fields.number("length_penalty", 1.0)};
 }
 
+bool marian_has(kernels::Activation activation) {
+  return activation == kernels::Activation::kRelu || activation == kernels::Activation::kGelu ||
+         activation == kernels::Activation::kSilu;
+}
+
 std::string_view marian_name_of(kernels::Activation activation) {
   return activation == kernels::Activation::kSilu ? "swish" : models::name_of(activation);
 }

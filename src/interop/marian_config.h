@@ -39,6 +39,8 @@ struct MarianSearch {
 /// Throws: Error(kBadData) for a value that is no number.
 [[nodiscard]] MarianSearch marian_search_from_json(std::string_view text, const std::string& file_name);
 
+/// Returns whether Marian has an activation.
+[[nodiscard]] bool marian_has(kernels::Activation activation);
 /// Returns Marian's name of an activation: "relu", "gelu", "swish".
 [[nodiscard]] std::string_view marian_name_of(kernels::Activation activation);
 

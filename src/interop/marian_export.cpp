@@ -40,6 +40,7 @@ void check_representable(const models::TransformerConfig& config, const std::str
   require(config.norm_order == nn::NormOrder::kPost, file, "norm_order", models::name_of(config.norm_order), "post");
   require(config.positions == nn::PositionKind::kSinusoidal, file, "positions", models::name_of(config.positions),
           "sinusoidal");
+  require(marian_has(config.activation), file, "activation", models::name_of(config.activation), "relu, gelu and silu");
   require(std::abs(config.layer_norm_epsilon - 1e-5F) < 1e-9F, file, "layer_norm_epsilon", config.layer_norm_epsilon,
           "1e-5");
 }

@@ -9,9 +9,11 @@
 #include "kernels/cross_entropy.h"
 #include "kernels/dropout.h"
 #include "kernels/elementwise.h"
+#include "kernels/gated_activation.h"
 #include "kernels/gemm.h"
 #include "kernels/layer_norm.h"
 #include "kernels/rdrop_cross_entropy.h"
+#include "kernels/rotation.h"
 
 namespace dragoman::kernels {
 
@@ -69,6 +71,13 @@ class Backend {
   /// Computes grad_x = grad_y * scales * activation'(x).  @param saved  y for kRelu, x for the others
   virtual void activation_backward(const Tensor& saved, const Tensor& grad_y, Activation activation,
                                    const Dropout& dropout, Tensor& grad_x) const = 0;
+  /// Computes y = dropout(activation(gate) * up).
+  virtual void gated_activation(const GatedInputs& inputs, Tensor& y) const = 0;
+  /// Computes the gradients of gate and up.
+  virtual void gated_activation_backward(const GatedInputs& inputs, const Tensor& grad_y,
+                                         const GatedGradients& gradients) const = 0;
+  /// Rotates the pairs (i, i + Dh/2) of each head by the angles of its position.  @param y  of the type of x
+  virtual void rotate(const Rotation& rotation, Tensor& y) const = 0;
   virtual void softmax(const Tensor& x, Tensor& probs) const = 0;
   virtual void log_softmax(const Tensor& x, Tensor& log_probs) const = 0;
   virtual void softmax_backward(const Tensor& probs, const Tensor& grad_output, Tensor& grad) const = 0;
@@ -106,7 +115,7 @@ class Backend {
                                       TokenLosses& sums) const = 0;
   virtual void rdrop_cross_entropy(const RdropBlock& block, RdropLosses& sums) const = 0;
 
-  // Attention
+  // Attention: a backend may refuse fewer heads of key and value than of query, and a window
 
   /// Overwrites context [Nq, H*Dv]. Returns: what attention_backward needs beside the inputs; undefined for nothing.
   [[nodiscard]] virtual Tensor attention_forward(const AttentionInputs& inputs, Tensor& context) const = 0;

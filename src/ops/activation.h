@@ -16,4 +16,14 @@ Variable activation(const Variable& x, Activation activation);
 /// Throws: Error, "activation_dropout: probability is 1.5, must be in [0, 1)".
 Variable activation_dropout(const Variable& x, Activation activation, const Dropout& dropout);
 
+/// Computes dropout(activation(gate) * up) in one pass: the hidden values of a gated feed-forward layer.
+/// @param gate, up  [N, F] float32, float64 or bfloat16, of one type; rows may be strided
+/// @return [N, F]. float32 equals the composition of activation, multiply and dropout bit for bit; bfloat16 is computed
+///   in float32 and rounded once.
+/// Saves for backward: gate and up (shared).   Gradients: gate, up.
+/// Throws: Error, "gated_activation: up is [2, 3], must be [2, 4]".
+/// Source: Dauphin et al. 2017, "Language Modeling with Gated Convolutional Networks"; Shazeer 2020, "GLU Variants
+/// Improve Transformer", eq. (6), where kSilu is SwiGLU, kGelu GEGLU, kRelu ReGLU and kNone bilinear.
+Variable gated_activation(const Variable& gate, const Variable& up, Activation activation, const Dropout& dropout = {});
+
 }  // namespace dragoman::ops

@@ -18,15 +18,6 @@ void check_residual(const char* op, const Variable& residual, const Variable& su
   kernels::check_dropout(dropout, op);
 }
 
-Tensor in_type(const Tensor& grad, DType dtype) {
-  if (grad.dtype() == dtype || grad.device().is_host()) {
-    return grad.dtype() == dtype ? grad : grad.to(dtype);
-  }
-  Tensor converted = Tensor::empty(grad.shape(), dtype);
-  kernels::backend_of(grad).copy_rounded(grad, converted);
-  return converted;
-}
-
 // s = residual + sublayer * scales:  d residual = ds,  d sublayer = ds * scales
 void residual_backward(const Variable& residual, const Variable& sublayer, const Dropout& dropout,
                        const Tensor& grad_sum) {
@@ -43,6 +34,32 @@ void residual_backward(const Variable& residual, const Variable& sublayer, const
   sublayer.add_grad(grad_sublayer);
 }
 
+// The norm of residual + dropout(sublayer).  @param saved  of the norm, without x and stats
+Variable normed_sum(const char* op, const Variable& residual, const Variable& sublayer, SavedNorm saved, float epsilon,
+                    const Dropout& dropout) {
+  check_residual(op, residual, sublayer, dropout);
+  check_norm(op, residual, saved.gain, saved.bias, epsilon);
+  const DType dtype = residual.dtype();
+  saved.x = Tensor::empty(residual.shape(), dtype);          // [N, D] the sum
+  saved.stats = Tensor::empty({residual.dim(0), 2}, dtype);  // [N, 2] mean, rstd
+  Tensor y = Tensor::empty(residual.shape(), dtype);         // [N, D]
+  Tensor rounded = is_bfloat16(sublayer.value()) ? Tensor::empty(residual.shape(), DType::kBFloat16) : Tensor();
+  const Tensor bias = value_of_bias(saved.bias);
+  const kernels::LayerNormForward norm{
+      saved.x, saved.gain.value(), bias, epsilon, y, saved.stats, rounded.defined() ? &rounded : nullptr, saved.kind};
+  kernels::backend_of(y).residual_dropout_layer_norm(residual.value(), sublayer.value(), dropout, saved.x, norm);
+  const auto backward = [residual, sublayer, dropout, saved](const Tensor& grad_output) {
+    const bool drops = dropout.probability > 0.0F;
+    Tensor grad_sublayer = drops ? Tensor::empty(saved.x.shape(), sublayer.dtype()) : Tensor();
+    const Tensor grad_sum = norm_backward(saved, grad_output, dropout, drops ? &grad_sublayer : nullptr);
+    residual.add_grad(grad_sum);
+    sublayer.add_grad(drops ? grad_sublayer : in_type(grad_sum, sublayer.dtype()));
+  };
+  Variable result = autograd::record(op, y, {&residual, &sublayer, &saved.gain, &saved.bias}, backward);
+  result.set_rounded(rounded);
+  return result;
+}
+
 }  // namespace
 
 Variable residual_dropout(const Variable& residual, const Variable& sublayer, const Dropout& dropout) {
@@ -57,27 +74,13 @@ Variable residual_dropout(const Variable& residual, const Variable& sublayer, co
 
 Variable residual_dropout_layer_norm(const Variable& residual, const Variable& sublayer, const Variable& gain,
                                      const Variable& bias, float epsilon, const Dropout& dropout) {
-  check_residual("residual_dropout_layer_norm", residual, sublayer, dropout);
-  check_norm("residual_dropout_layer_norm", residual, gain, bias, epsilon);
-  const DType dtype = residual.dtype();
-  Tensor sum = Tensor::empty(residual.shape(), dtype);        // [N, D]
-  Tensor y = Tensor::empty(residual.shape(), dtype);          // [N, D]
-  Tensor stats = Tensor::empty({residual.dim(0), 2}, dtype);  // [N, 2] mean, rstd
-  Tensor rounded = is_bfloat16(sublayer.value()) ? Tensor::empty(residual.shape(), DType::kBFloat16) : Tensor();
-  const kernels::LayerNormForward norm{
-      sum, gain.value(), bias.value(), epsilon, y, stats, rounded.defined() ? &rounded : nullptr};
-  kernels::backend_of(sum).residual_dropout_layer_norm(residual.value(), sublayer.value(), dropout, sum, norm);
-  const SavedNorm saved{sum, stats, gain, bias};
-  const auto backward = [residual, sublayer, dropout, saved](const Tensor& grad_output) {
-    const bool drops = dropout.probability > 0.0F;
-    Tensor grad_sublayer = drops ? Tensor::empty(saved.x.shape(), sublayer.dtype()) : Tensor();
-    const Tensor grad_sum = norm_backward(saved, grad_output, dropout, drops ? &grad_sublayer : nullptr);
-    residual.add_grad(grad_sum);
-    sublayer.add_grad(drops ? grad_sublayer : in_type(grad_sum, sublayer.dtype()));
-  };
-  Variable result = autograd::record("residual_dropout_layer_norm", y, {&residual, &sublayer, &gain, &bias}, backward);
-  result.set_rounded(rounded);
-  return result;
+  return normed_sum("residual_dropout_layer_norm", residual, sublayer, {{}, {}, gain, bias}, epsilon, dropout);
+}
+
+Variable residual_dropout_rms_norm(const Variable& residual, const Variable& sublayer, const Variable& gain,
+                                   float epsilon, const Dropout& dropout) {
+  return normed_sum("residual_dropout_rms_norm", residual, sublayer, {{}, {}, gain, {}, NormKind::kRms}, epsilon,
+                    dropout);
 }
 
 }  // namespace dragoman::ops

@@ -14,10 +14,15 @@ Variable residual_dropout(const Variable& residual, const Variable& sublayer, co
 /// Computes LayerNorm(residual + dropout(sublayer)) in one pass, the post-norm order. The result equals the composition
 /// of `residual_dropout` and `layer_norm`, bit for bit. If sublayer is bfloat16, the result is also stored rounded to
 /// bfloat16 (Variable::rounded), for the products that follow.
+/// @param bias  undefined for none
 /// @return [N, D].   Gradients: residual, sublayer, gain, bias.
 /// Saves for backward: the sum (4*N*D bytes), and mean and rstd of each row.
 /// Source: Vaswani et al. 2017, sections 3.1 and 5.4.
 Variable residual_dropout_layer_norm(const Variable& residual, const Variable& sublayer, const Variable& gain,
                                      const Variable& bias, float epsilon, const Dropout& dropout);
+
+/// Computes RMSNorm(residual + dropout(sublayer)) in one pass, as residual_dropout_layer_norm does with `rms_norm`.
+Variable residual_dropout_rms_norm(const Variable& residual, const Variable& sublayer, const Variable& gain,
+                                   float epsilon, const Dropout& dropout);
 
 }  // namespace dragoman::ops

@@ -17,11 +17,11 @@ struct NormGradients {
   explicit NormGradients(const SavedNorm& saved)
       : x(Tensor::empty(saved.x.shape(), saved.x.dtype())),
         gain(Tensor::empty(saved.gain.shape(), saved.x.dtype())),
-        bias(Tensor::empty(saved.gain.shape(), saved.x.dtype())) {}
+        bias(saved.bias.defined() ? Tensor::empty(saved.gain.shape(), saved.x.dtype()) : Tensor()) {}
 
   Tensor x;     // [N, D]
   Tensor gain;  // [D]
-  Tensor bias;  // [D]
+  Tensor bias;  // [D]; undefined for none
 };
 
 }  // namespace
@@ -29,14 +29,29 @@ struct NormGradients {
 void check_norm(const char* op, const Variable& x, const Variable& gain, const Variable& bias, float epsilon) {
   tensor::check_matrix(x.value(), x.dtype() == DType::kFloat64 ? DType::kFloat64 : DType::kFloat32, op, "x");
   check_vector(gain, x, op, "gain");
-  check_vector(bias, x, op, "bias");
+  if (bias.defined()) {
+    check_vector(bias, x, op, "bias");
+  }
   base::check_argument(epsilon >= 0.0F, "{}: epsilon is {}, must be >= 0", op, epsilon);
+}
+
+Tensor value_of_bias(const Variable& bias) {
+  return bias.defined() ? bias.value() : Tensor();
+}
+
+Tensor in_type(const Tensor& x, DType dtype) {
+  if (x.dtype() == dtype || x.device().is_host()) {
+    return x.dtype() == dtype ? x : x.to(dtype);
+  }
+  Tensor converted = Tensor::empty(x.shape(), dtype);
+  kernels::backend_of(x).copy_rounded(x, converted);
+  return converted;
 }
 
 Tensor norm_backward(const SavedNorm& saved, const Tensor& grad_output, const Dropout& dropout, Tensor* grad_dropped) {
   NormGradients grads(saved);
   const kernels::LayerNormBackward norm{saved.x, saved.stats, saved.gain.value(), grad_output,
-                                        grads.x, grads.gain,  grads.bias};
+                                        grads.x, grads.gain,  grads.bias,         saved.kind};
   const kernels::Backend& backend = kernels::backend_of(saved.x);
   if (grad_dropped != nullptr) {
     backend.residual_dropout_layer_norm_backward(norm, dropout, *grad_dropped);
@@ -44,7 +59,9 @@ Tensor norm_backward(const SavedNorm& saved, const Tensor& grad_output, const Dr
     backend.layer_norm_backward(norm);
   }
   saved.gain.add_grad(grads.gain);
-  saved.bias.add_grad(grads.bias);
+  if (saved.bias.defined()) {
+    saved.bias.add_grad(grads.bias);
+  }
   return grads.x;
 }
 

@@ -4,6 +4,7 @@
 #include <string>
 #include <vector>
 
+#include "ops/activation.h"
 #include "ops/attention.h"
 #include "ops/cross_entropy.h"
 #include "ops/dropout.h"
@@ -14,6 +15,7 @@
 #include "ops/linear_cross_entropy.h"
 #include "ops/rdrop_cross_entropy.h"
 #include "ops/residual.h"
+#include "ops/rotation.h"
 #include "ops/row_dropout.h"
 #include "ops/softmax.h"
 #include "support/tensors.h"
@@ -141,14 +143,34 @@ inline std::vector<OpCase> row_cases() {
        [](const Variables& in) {
          return ops::residual_dropout_layer_norm(in[0], in[1], in[2], in[3], 1e-5F, some_dropout(0.0F));
        }},
+      {"layer_norm without bias",
+       {{70, 37}, {37}},
+       [](const Variables& in) { return ops::layer_norm(in[0], in[1], {}, 1e-5F); }},
+      {"rms_norm", {{70, 37}, {37}}, [](const Variables& in) { return ops::rms_norm(in[0], in[1], 1e-5F); }},
+      {"rms_norm of wide rows",
+       {{9, 600}, {600}},
+       [](const Variables& in) { return ops::rms_norm(in[0], in[1], 1e-5F); }},
+      {"head_rms_norm", {{70, 36}, {12}}, [](const Variables& in) { return ops::head_rms_norm(in[0], in[1], 1e-5F); }},
+      {"residual_dropout_rms_norm",
+       {{41, 72}, {41, 72}, {72}},
+       [](const Variables& in) { return ops::residual_dropout_rms_norm(in[0], in[1], in[2], 1e-5F, some_dropout()); }},
+      {"rotate",
+       {{20, 42}},
+       [](const Variables& in) {
+         return ops::rotate(in[0], ids_below(9, 20), tensor::to_current_device(ops::rotation_table(9, 14, 1e4)));
+       }},
       {"embedding", {{11, 24}}, [](const Variables& in) { return ops::embedding(in[0], ids_below(11, 50), 3.0F); }},
       {"add_positions",
        {{20, 24}, {9, 24}},
        [](const Variables& in) { return ops::add_positions(in[0], in[1], ids_below(9, 20)); }},
   };
-  for (const Activation activation : {Activation::kRelu, Activation::kGelu, Activation::kSilu}) {
+  for (const Activation activation :
+       {Activation::kRelu, Activation::kGelu, Activation::kSilu, Activation::kGeluTanh, Activation::kReluSquared}) {
     cases.push_back({std::string(base::name_of(activation)), {{7, 29}}, [activation](const Variables& in) {
                        return ops::activation_dropout(in[0], activation, some_dropout());
+                     }});
+    cases.push_back({"gated " + cases.back().name, {{7, 29}, {7, 29}}, [activation](const Variables& in) {
+                       return ops::gated_activation(in[0], in[1], activation, some_dropout());
                      }});
   }
   return cases;

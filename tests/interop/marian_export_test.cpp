@@ -150,6 +150,8 @@ TEST_F(ModelToExport, WhatMarianDoesNotHaveIsRefusedByName) {
           [](auto& config) { config.norm_order = nn::NormOrder::kPre; });
   refused({"m/config.json", "positions is learned", "sinusoidal only"},
           [](auto& config) { config.positions = nn::PositionKind::kLearned; });
+  refused({"m/config.json", "activation is gelu-tanh", "relu, gelu and silu only"},
+          [](auto& config) { config.activation = kernels::Activation::kGeluTanh; });
   refused({"m/config.json", "layer_norm_epsilon", "1e-5 only"},
           [](auto& config) { config.layer_norm_epsilon = 1e-6F; });
 }

@@ -21,7 +21,8 @@ using test_support::rounded;
 using test_support::same_bits;
 using test_support::strided_copy;
 
-constexpr Activation kActivations[] = {Activation::kNone, Activation::kRelu, Activation::kGelu, Activation::kSilu};
+constexpr Activation kActivations[] = {Activation::kNone, Activation::kRelu,     Activation::kGelu,
+                                       Activation::kSilu, Activation::kGeluTanh, Activation::kReluSquared};
 
 Tensor random_float32(const tensor::Shape& shape, uint64_t seed) {
   return random_tensor(shape, DType::kFloat32, seed);

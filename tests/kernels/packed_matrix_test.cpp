@@ -252,7 +252,8 @@ TEST(PackedMatrix, PartsOfTheDepthAddUpToTheProduct) {
 TEST(PackedMatrix, EpilogueIsBiasThenActivation) {
   const Tensor x = random_float32({11, 40}, 1), weight = random_float32({40, 70}, 2), bias = random_float32({70}, 3);
   const PackedMatrix matrix(weight);
-  for (const Activation kind : {Activation::kNone, Activation::kRelu, Activation::kGelu, Activation::kSilu}) {
+  for (const Activation kind : {Activation::kNone, Activation::kRelu, Activation::kGelu, Activation::kSilu,
+                                Activation::kGeluTanh, Activation::kReluSquared}) {
     const Tensor expected = ops::activation(autograd::Variable(multiply(matrix, x, {bias})), kind).value();
     EXPECT_TRUE(same_bits(multiply(matrix, x, {bias, kind}), expected)) << "activation " << static_cast<int>(kind);
   }

@@ -31,7 +31,8 @@ TEST(Linear, WithAnActivationEqualsBothOneAfterTheOther) {
   randomise(parameters, DType::kFloat32);
   parameters.pack_weights();
   const Variable x(random_tensor({9, 40}, DType::kFloat32));
-  for (const auto activation : {kernels::Activation::kRelu, kernels::Activation::kGelu, kernels::Activation::kSilu}) {
+  for (const auto activation : {kernels::Activation::kRelu, kernels::Activation::kGelu, kernels::Activation::kSilu,
+                                kernels::Activation::kGeluTanh, kernels::Activation::kReluSquared}) {
     EXPECT_TRUE(same_bits(layer.forward(x, activation).value(), ops::activation(layer.forward(x), activation).value()));
   }
 }

@@ -178,7 +178,8 @@ TEST_P(BFloat16Linear, SeveralMapsHaveTheValuesAndGradientsOfOneByOne) {
 
 TEST_P(BFloat16Linear, WithAnActivationItIsTheTwoOps) {
   const PackedWeight copy = packed(weight_);
-  for (const Activation kind : {Activation::kNone, Activation::kRelu, Activation::kGelu, Activation::kSilu}) {
+  for (const Activation kind : {Activation::kNone, Activation::kRelu, Activation::kGelu, Activation::kSilu,
+                                Activation::kGeluTanh, Activation::kReluSquared}) {
     const auto fused = [&](const std::vector<Variable>& in) {
       return linear_activation(in[0], {in[1], &copy}, in[2], kind);
     };

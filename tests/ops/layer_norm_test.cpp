@@ -2,6 +2,8 @@
 
 #include <gmock/gmock.h>
 
+#include <cmath>
+
 #include "base/error.h"
 #include "ops/linear.h"
 #include "ops/residual.h"
@@ -70,6 +72,114 @@ TEST(LayerNorm, GradientsAgreeWithFiniteDifferences) {
   check_gradients(kNorm, norm_inputs(3, 5));
   check_gradients(kResidual, {random_tensor({3, 9}, DType::kFloat64, 1), random_tensor({3, 9}, DType::kFloat64, 2)});
   check_gradients(kFused, residual_inputs(3, 9));
+}
+
+// Norms without a bias: layer norm and RMS norm, alone and after a residual sum. Inputs: x, gain; residual, x, gain.
+const Function kUnbiased = [](const std::vector<Variable>& v) { return layer_norm(v[0], v[1], {}, kEpsilon); };
+const Function kRms = [](const std::vector<Variable>& v) { return rms_norm(v[0], v[1], kEpsilon); };
+const Function kFusedUnbiased = [](const std::vector<Variable>& v) {
+  return residual_dropout_layer_norm(v[0], v[1], v[2], {}, kEpsilon, kSome);
+};
+const Function kFusedRms = [](const std::vector<Variable>& v) {
+  return residual_dropout_rms_norm(v[0], v[1], v[2], kEpsilon, kSome);
+};
+const Function kComposedUnbiased = [](const std::vector<Variable>& v) {
+  return layer_norm(residual_dropout(v[0], v[1], kSome), v[2], {}, kEpsilon);
+};
+const Function kComposedRms = [](const std::vector<Variable>& v) {
+  return rms_norm(residual_dropout(v[0], v[1], kSome), v[2], kEpsilon);
+};
+
+// All but the bias.
+std::vector<Tensor> unbiased(std::vector<Tensor> inputs) {
+  inputs.pop_back();
+  return inputs;
+}
+
+TEST(LayerNorm, NormsWithoutBiasAgreeWithFiniteDifferences) {
+  check_gradients(kUnbiased, unbiased(norm_inputs(3, 5)));
+  check_gradients(kRms, unbiased(norm_inputs(3, 5)));
+  check_gradients(kFusedUnbiased, unbiased(residual_inputs(3, 9)));
+  check_gradients(kFusedRms, unbiased(residual_inputs(3, 9)));
+}
+
+TEST(LayerNorm, Float32WithoutBiasAgreesWithFloat64) {
+  for (const int64_t width : {7, 31, 33, 64, 300}) {
+    SCOPED_TRACE(width);
+    expect_kernel_agrees(kUnbiased, unbiased(norm_inputs(13, width)), 1e-5);
+    expect_kernel_agrees(kFusedUnbiased, unbiased(residual_inputs(13, width)), 1e-5);
+    expect_kernel_agrees(kRms, unbiased(norm_inputs(13, width)), 1e-5);
+    expect_kernel_agrees(kFusedRms, unbiased(residual_inputs(13, width)), 1e-5);
+  }
+}
+
+TEST(LayerNorm, NoBiasIsABiasOfZeros) {
+  const auto inputs = as_float32(norm_inputs(9, 70));
+  const Tensor weights = random_tensor({9, 70}, DType::kFloat32, 9);
+  const std::vector<Tensor> with_zeros = {inputs[0], inputs[1], Tensor::zeros({70})};
+  EXPECT_TRUE(close(value_of(kUnbiased, unbiased(inputs)), value_of(kNorm, with_zeros), 1e-7));
+  const auto seen = gradients(kUnbiased, unbiased(inputs), weights), expected = gradients(kNorm, with_zeros, weights);
+  EXPECT_TRUE(same_bits(seen[0], expected[0]));
+  EXPECT_TRUE(same_bits(seen[1], expected[1]));
+}
+
+TEST(LayerNorm, FusedWithoutBiasIsTheCompositionBitForBit) {
+  const auto inputs = as_float32(unbiased(residual_inputs(9, 70)));
+  const Tensor weights = random_tensor({9, 70}, DType::kFloat32, 9);
+  for (const auto& [fused, composed] : {std::pair(kFusedUnbiased, kComposedUnbiased), {kFusedRms, kComposedRms}}) {
+    EXPECT_TRUE(same_bits(value_of(fused, inputs), value_of(composed, inputs)));
+    const auto seen = gradients(fused, inputs, weights), expected = gradients(composed, inputs, weights);
+    for (size_t which = 0; which < inputs.size(); ++which) {
+      EXPECT_TRUE(same_bits(seen[which], expected[which])) << "gradient " << which;
+    }
+  }
+}
+
+// y = x / sqrt(mean(x^2) + epsilon) * gain, term by term
+TEST(RmsNorm, FollowsItsFormula) {
+  const Tensor x = random_tensor({4, 33}), gain = random_tensor({33}, DType::kFloat64, 2);
+  const std::vector<double> seen = value_of(kRms, {x, gain}).to_vector<double>();
+  const std::vector<double> of_x = x.to_vector<double>(), of_gain = gain.to_vector<double>();
+  for (size_t row = 0; row < 4; ++row) {
+    double squares = 0;
+    for (size_t c = 0; c < 33; ++c) {
+      squares += of_x[row * 33 + c] * of_x[row * 33 + c];
+    }
+    for (size_t c = 0; c < 33; ++c) {
+      const double expected = of_x[row * 33 + c] / std::sqrt(squares / 33 + static_cast<double>(kEpsilon)) * of_gain[c];
+      EXPECT_NEAR(seen[row * 33 + c], expected, 1e-14);
+    }
+  }
+}
+
+TEST(RmsNorm, ARowOfZerosStaysZeroWithAFiniteGradient) {
+  const std::vector<Tensor> inputs = {Tensor::zeros({2, 40}), Tensor::full({40}, 1.0)};
+  EXPECT_TRUE(close(value_of(kRms, inputs), Tensor::zeros({2, 40}), 0));
+  for (const float grad : gradients(kRms, inputs, Tensor::full({2, 40}, 1.0))[0].to_vector<float>()) {
+    EXPECT_NEAR(grad, 1 / std::sqrt(kEpsilon), 1e-2);
+  }
+}
+
+const Function kHeads = [](const std::vector<Variable>& v) { return head_rms_norm(v[0], v[1], kEpsilon); };
+
+TEST(RmsNorm, HeadsAreNormalisedAlone) {
+  const Tensor x = random_tensor({5, 24}), gain = random_tensor({8}, DType::kFloat64, 2);
+  check_gradients(kHeads, {x, gain});
+  const Tensor heads = value_of(kRms, {x.reshape({15, 8}), gain}).reshape({5, 24});
+  EXPECT_TRUE(close(value_of(kHeads, {x, gain}), heads, 0));
+  EXPECT_TRUE(close(value_of(kHeads, {strided_copy(x), gain}), heads, 0));
+  expect_kernel_agrees(kHeads, {x, gain}, 1e-5);
+}
+
+TEST(RmsNorm, HeadsInBFloat16AreTheFloat32ResultRounded) {
+  const Tensor x = random_tensor({5, 66}, DType::kBFloat16), gain = random_tensor({33}, DType::kFloat32, 2);
+  const Tensor wide = x.to(DType::kFloat32), grad_y = random_tensor({5, 66}, DType::kBFloat16, 3);
+  EXPECT_TRUE(
+      same_bits(value_of(kHeads, {strided_copy(x), gain}), value_of(kHeads, {wide, gain}).to(DType::kBFloat16)));
+  const auto seen = gradients(kHeads, {strided_copy(x), gain}, grad_y);
+  const auto expected = gradients(kHeads, {wide, gain}, grad_y.to(DType::kFloat32));
+  EXPECT_TRUE(same_bits(seen[0], expected[0].to(DType::kBFloat16)));
+  EXPECT_TRUE(same_bits(seen[1], expected[1]));
 }
 
 TEST(LayerNorm, Float32AgreesWithFloat64) {
@@ -201,6 +311,15 @@ TEST(LayerNorm, OnlyTheSublayerMayBeBFloat16) {
             "residual_dropout_layer_norm: residual is bfloat16, must be float32");
   EXPECT_EQ(test_support::error_of([&] { layer_norm(narrow, four, four, kEpsilon); }),
             "layer_norm: x is bfloat16, must be float32");
+}
+
+TEST(RmsNorm, ErrorsNameTheArgument) {
+  const Variable x(Tensor::zeros({2, 10})), four(Tensor::zeros({4}));
+  EXPECT_THAT([&] { rms_norm(x, four, kEpsilon); },
+              testing::ThrowsMessage<base::Error>("rms_norm: gain is [4], must be [10]"));
+  EXPECT_THAT(
+      [&] { head_rms_norm(x, four, kEpsilon); },
+      testing::ThrowsMessage<base::Error>("head_rms_norm: x has width 10, must be a multiple of the width of gain, 4"));
 }
 
 TEST(LayerNorm, ErrorsNameTheArgument) {

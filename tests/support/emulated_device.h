@@ -189,6 +189,19 @@ class EmulatedBackend final : public kernels::Backend {
     const DeviceAccess running;
     return cpu("activation_backward").activation_backward(saved, grad_y, activation, dropout, grad_x);
   }
+  void gated_activation(const kernels::GatedInputs& inputs, tensor::Tensor& y) const override {
+    const DeviceAccess running;
+    return cpu("gated_activation").gated_activation(inputs, y);
+  }
+  void gated_activation_backward(const kernels::GatedInputs& inputs, const tensor::Tensor& grad_y,
+                                 const kernels::GatedGradients& gradients) const override {
+    const DeviceAccess running;
+    return cpu("gated_activation_backward").gated_activation_backward(inputs, grad_y, gradients);
+  }
+  void rotate(const kernels::Rotation& rotation, tensor::Tensor& y) const override {
+    const DeviceAccess running;
+    return cpu("rotate").rotate(rotation, y);
+  }
   void softmax(const tensor::Tensor& x, tensor::Tensor& probs) const override {
     const DeviceAccess running;
     return cpu("softmax").softmax(x, probs);

@@ -5,6 +5,7 @@
 #include "kernels/cpu/rows/dropout_cpu.h"
 #include "kernels/cpu/rows/embedding_cpu.h"
 #include "kernels/cpu/rows/layer_norm_cpu.h"
+#include "kernels/cpu/rows/rotation_cpu.h"
 #include "kernels/cpu/rows/softmax_cpu.h"
 #include "kernels/reference/dropout.h"
 #include "kernels/row_of.h"
@@ -23,6 +24,19 @@ void CpuBackend::activation(const Tensor& x, Activation activation, const Dropou
 void CpuBackend::activation_backward(const Tensor& saved, const Tensor& grad_y, Activation activation,
                                      const Dropout& dropout, Tensor& grad_x) const {
   activation_backward_cpu(saved, grad_y, activation, dropout, grad_x);
+}
+
+void CpuBackend::gated_activation(const GatedInputs& inputs, Tensor& y) const {
+  gated_activation_cpu(inputs, y);
+}
+
+void CpuBackend::gated_activation_backward(const GatedInputs& inputs, const Tensor& grad_y,
+                                           const GatedGradients& gradients) const {
+  gated_activation_backward_cpu(inputs, grad_y, gradients);
+}
+
+void CpuBackend::rotate(const Rotation& rotation, Tensor& y) const {
+  rotate_cpu(rotation, y);
 }
 
 void CpuBackend::softmax(const Tensor& x, Tensor& probs) const {

@@ -33,6 +33,10 @@ class CudaBackend final : public Backend {
   void activation(const Tensor& x, Activation activation, const Dropout& dropout, Tensor& y) const override;
   void activation_backward(const Tensor& saved, const Tensor& grad_y, Activation activation, const Dropout& dropout,
                            Tensor& grad_x) const override;
+  void gated_activation(const GatedInputs& inputs, Tensor& y) const override;
+  void gated_activation_backward(const GatedInputs& inputs, const Tensor& grad_y,
+                                 const GatedGradients& gradients) const override;
+  void rotate(const Rotation& rotation, Tensor& y) const override;
   void softmax(const Tensor& x, Tensor& probs) const override;
   void log_softmax(const Tensor& x, Tensor& log_probs) const override;
   void softmax_backward(const Tensor& probs, const Tensor& grad_output, Tensor& grad) const override;

@@ -19,6 +19,10 @@ Curve curve_of(Activation activation) {
       return Curve::kGelu;
     case Activation::kSilu:
       return Curve::kSilu;
+    case Activation::kGeluTanh:
+      return Curve::kGeluTanh;
+    case Activation::kReluSquared:
+      return Curve::kReluSquared;
     case Activation::kNone:
       break;
   }
@@ -55,7 +59,8 @@ Norm norm_of(const LayerNormForward& norm) {
           {},
           {},
           elements_of<float>(norm.gain),
-          elements_of<float>(norm.bias),
+          norm.bias.defined() ? elements_of<float>(norm.bias) : nullptr,
+          norm.kind == NormKind::kLayer,
           norm.epsilon,
           matrix_of<float>(norm.y),
           matrix_of<float>(norm.stats),
@@ -73,10 +78,13 @@ void add_residual(const Tensor& residual, const Tensor& sublayer, const Dropout&
 
 void norm_backward(const LayerNormBackward& norm, const Dropout& dropout, const AnyMatrix& grad_dropped) {
   const DeviceArray<float> scratch(column_sum_scratch(extent_of(norm.x), 2));
+  const bool biased = norm.grad_bias.defined();
+  const DeviceArray<float> unused(biased ? 0 : norm.x.dim(1));  // a norm without a bias computes its gradient in vain
   layer_norm_backward({extent_of(norm.x), matrix_of<float>(norm.x), matrix_of<float>(norm.stats),
-                       elements_of<float>(norm.gain), matrix_of<float>(norm.grad_y), matrix_of<float>(norm.grad_x),
-                       elements_of<float>(norm.grad_gain), elements_of<float>(norm.grad_bias), mask_of(dropout),
-                       grad_dropped, scratch.data()});
+                       elements_of<float>(norm.gain), norm.kind == NormKind::kLayer, matrix_of<float>(norm.grad_y),
+                       matrix_of<float>(norm.grad_x), elements_of<float>(norm.grad_gain),
+                       biased ? elements_of<float>(norm.grad_bias) : unused.data(), mask_of(dropout), grad_dropped,
+                       scratch.data()});
 }
 
 void add_cross_entropy(const Tensor& logits, const Tensor& targets, const LossOptions& options, bool with_gradient,
@@ -111,6 +119,24 @@ void CudaBackend::activation_backward(const Tensor& saved, const Tensor& grad_y,
                                       const Dropout& dropout, Tensor& grad_x) const {
   cuda::activation_backward(any_matrix_of(saved), any_matrix_of(grad_y), curve_of(activation), mask_of(dropout),
                             any_matrix_of(grad_x), extent_of(saved));
+}
+
+void CudaBackend::gated_activation(const GatedInputs& inputs, Tensor& y) const {
+  cuda::gated_activation(any_matrix_of(inputs.gate), any_matrix_of(inputs.up), curve_of(inputs.activation),
+                         mask_of(inputs.dropout), any_matrix_of(y), extent_of(y));
+}
+
+void CudaBackend::gated_activation_backward(const GatedInputs& inputs, const Tensor& grad_y,
+                                            const GatedGradients& gradients) const {
+  cuda::gated_activation_backward({any_matrix_of(inputs.gate), any_matrix_of(inputs.up), any_matrix_of(grad_y),
+                                   any_matrix_of(gradients.gate), any_matrix_of(gradients.up),
+                                   curve_of(inputs.activation), mask_of(inputs.dropout), extent_of(grad_y)});
+}
+
+void CudaBackend::rotate(const Rotation& rotation, Tensor& y) const {
+  const OnDevice<int32_t> positions(rotation.positions);
+  cuda::rotate(any_matrix_of(rotation.x), positions.data(), matrix_of<float>(rotation.table), rotation.table.dim(1),
+               rotation.inverse ? -1.0F : 1.0F, any_matrix_of(y), extent_of(y));
 }
 
 void CudaBackend::softmax(const Tensor& x, Tensor& probs) const {

@@ -156,7 +156,7 @@ __global__ void __launch_bounds__(kThreads) norm_rows(Norm norm, Matrix<T> subla
   if (norm.gain == nullptr) {
     return;
   }
-  const float mean = over_warp(total, Sum()) / width;
+  const float mean = norm.centres ? over_warp(total, Sum()) / width : 0.0F;
   float squares = 0;
   for (int64_t group = lane_number(); group < groups; group += kWarp) {
     const int64_t left = columns - group * kGroup;
@@ -169,7 +169,8 @@ __global__ void __launch_bounds__(kThreads) norm_rows(Norm norm, Matrix<T> subla
   for (int64_t group = lane_number(); group < groups; group += kWarp) {
     const int64_t left = columns - group * kGroup;
     Eight values = load8(at(x, row, group), left);
-    const Eight gain = load8(norm.gain + group * kGroup, left), bias = load8(norm.bias + group * kGroup, left);
+    const Eight gain = load8(norm.gain + group * kGroup, left);
+    const Eight bias = norm.bias == nullptr ? Eight{} : load8(norm.bias + group * kGroup, left);
     for (int i = 0; i < kGroup; ++i) {
       values.v[i] = (values.v[i] - mean) * rstd * gain.v[i] + bias.v[i];
     }
@@ -235,7 +236,7 @@ __global__ void __launch_bounds__(kThreads) norm_rows_backward(NormBackward norm
       projected += of_group.scaled.v[i] * of_group.normal.v[i];
     }
   }
-  scaled = over_warp(scaled, Sum()) / width;
+  scaled = norm.centres ? over_warp(scaled, Sum()) / width : 0.0F;
   projected = over_warp(projected, Sum()) / width;
   for (int64_t group = lane_number(); group < groups; group += kWarp) {
     write_norm_gradient(norm, dropped, row, group, norm_group(norm, row, group, mean, rstd), rstd, scaled, projected);
@@ -284,7 +285,7 @@ __global__ void __launch_bounds__(kThreads) norm_chunks_backward(NormBackward no
         bias_terms[part].v[i] += parts[part].grad.v[i];
       }
     }
-    scaled = over_warp(scaled, Sum()) / width;
+    scaled = norm.centres ? over_warp(scaled, Sum()) / width : 0.0F;
     projected = over_warp(projected, Sum()) / width;
     DRAGOMAN_UNROLL
     for (int part = 0; part < kParts; ++part) {

@@ -19,7 +19,8 @@ struct Norm {
   Mask mask;
   Matrix<float> sum;  ///< written if there is a sublayer
   const float* gain;  ///< null: only the sum is computed
-  const float* bias;
+  const float* bias;  ///< null for none
+  bool centres;       ///< false: the mean is taken as 0
   float epsilon;
   Matrix<float> y;
   Matrix<float> stats;       ///< mean and rstd of each row
@@ -32,6 +33,7 @@ struct NormBackward {
   Extent extent;
   Matrix<float> x, stats;
   const float* gain;
+  bool centres;
   Matrix<float> grad_y, grad_x;
   float* grad_gain;
   float* grad_bias;

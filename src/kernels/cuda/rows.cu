@@ -26,6 +26,10 @@ __device__ __forceinline__ float cumulative_normal(float x) {
   return 0.5F * erfcf(-x * 0.70710678118654752F);
 }
 
+__device__ __forceinline__ float tanh_argument(float x) {
+  return 0.79788456080286536F * (x + 0.044715F * x * x * x);
+}
+
 __device__ __forceinline__ float value_of(Curve curve, float x) {
   switch (curve) {
     case Curve::kRelu:
@@ -34,6 +38,10 @@ __device__ __forceinline__ float value_of(Curve curve, float x) {
       return x * cumulative_normal(x);
     case Curve::kSilu:
       return x / (1.0F + expf(-x));
+    case Curve::kGeluTanh:
+      return 0.5F * x * (1.0F + tanhf(tanh_argument(x)));
+    case Curve::kReluSquared:
+      return x < 0 ? 0.0F : x * x;
     case Curve::kNone:
       break;
   }
@@ -50,6 +58,14 @@ __device__ __forceinline__ float slope_of(Curve curve, float x) {
       const float sigmoid = 1.0F / (1.0F + expf(-x));
       return sigmoid * (1.0F + x * (1.0F - sigmoid));
     }
+    case Curve::kGeluTanh: {
+      const float bounded = fminf(fmaxf(x, -16.0F), 16.0F);  // beyond, the tanh does not change
+      const float tanh = tanhf(tanh_argument(bounded));
+      const float change = 0.79788456080286536F * (1.0F + 3 * 0.044715F * bounded * bounded);
+      return 0.5F * (1.0F + tanh) + 0.5F * bounded * (1.0F - tanh * tanh) * change;
+    }
+    case Curve::kReluSquared:
+      return x > 0 ? 2.0F * x : 0.0F;
     case Curve::kNone:
       break;
   }
@@ -88,6 +104,45 @@ struct ActivationBackwardOp {
     }
     drop8(mask, row, group, grads);
     store8(grads, at(grad_x, row, group), left);
+  }
+};
+
+template <typename T>
+struct GatedOp {
+  Matrix<T> gate, up, y;
+  Curve curve;
+  Mask mask;
+  int64_t columns;
+  __device__ void operator()(int64_t row, int64_t group) const {
+    const int64_t left = columns - group * kGroup;
+    const Eight gates = load8(at(gate, row, group), left);
+    Eight values = load8(at(up, row, group), left);
+    for (int i = 0; i < kGroup; ++i) {
+      values.v[i] *= value_of(curve, gates.v[i]);
+    }
+    drop8(mask, row, group, values);
+    store8(values, at(y, row, group), left);
+  }
+};
+
+template <typename T>
+struct GatedBackwardOp {
+  Matrix<T> gate, up, grad_y, grad_gate, grad_up;
+  Curve curve;
+  Mask mask;
+  int64_t columns;
+  __device__ void operator()(int64_t row, int64_t group) const {
+    const int64_t left = columns - group * kGroup;
+    const Eight gates = load8(at(gate, row, group), left), ups = load8(at(up, row, group), left);
+    Eight of_gate = load8(at(grad_y, row, group), left);
+    drop8(mask, row, group, of_gate);
+    Eight of_up = of_gate;
+    for (int i = 0; i < kGroup; ++i) {
+      of_gate.v[i] *= ups.v[i] * slope_of(curve, gates.v[i]);
+      of_up.v[i] *= value_of(curve, gates.v[i]);
+    }
+    store8(of_gate, at(grad_gate, row, group), left);
+    store8(of_up, at(grad_up, row, group), left);
   }
 };
 
@@ -191,6 +246,14 @@ __global__ void __launch_bounds__(kThreads)
   }
 }
 
+template <typename T>
+void run_gated_backward(const GatedBackward& gated) {
+  for_each_group("gated_activation_backward",
+                 GatedBackwardOp<T>{gated.gate.as<T>(), gated.up.as<T>(), gated.grad_y.as<T>(), gated.grad_gate.as<T>(),
+                                    gated.grad_up.as<T>(), gated.curve, gated.mask, gated.extent.columns},
+                 gated.extent);
+}
+
 }  // namespace
 
 void activation(const AnyMatrix& x, Curve curve, const Mask& mask, const AnyMatrix& y, const Extent& extent) {
@@ -215,6 +278,28 @@ void activation_backward(const AnyMatrix& saved, const AnyMatrix& grad_y, Curve 
                    ActivationBackwardOp<float>{saved.as<float>(), grad_y.as<float>(), grad_x.as<float>(), curve, mask,
                                                extent.columns},
                    extent);
+  }
+}
+
+void gated_activation(const AnyMatrix& gate, const AnyMatrix& up, Curve curve, const Mask& mask, const AnyMatrix& y,
+                      const Extent& extent) {
+  if (gate.is_bfloat16) {
+    for_each_group(
+        "gated_activation",
+        GatedOp<BFloat16>{gate.as<BFloat16>(), up.as<BFloat16>(), y.as<BFloat16>(), curve, mask, extent.columns},
+        extent);
+  } else {
+    for_each_group("gated_activation",
+                   GatedOp<float>{gate.as<float>(), up.as<float>(), y.as<float>(), curve, mask, extent.columns},
+                   extent);
+  }
+}
+
+void gated_activation_backward(const GatedBackward& gated) {
+  if (gated.gate.is_bfloat16) {
+    run_gated_backward<BFloat16>(gated);
+  } else {
+    run_gated_backward<float>(gated);
   }
 }
 

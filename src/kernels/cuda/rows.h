@@ -10,11 +10,29 @@ namespace dragoman::kernels::cuda {
 // nothing else are of one kind.
 
 /// kernels::Activation for kernels, in the same order.
-enum class Curve { kNone, kRelu, kGelu, kSilu };
+enum class Curve { kNone, kRelu, kGelu, kSilu, kGeluTanh, kReluSquared };
 
 void activation(const AnyMatrix& x, Curve curve, const Mask& mask, const AnyMatrix& y, const Extent& extent);
 void activation_backward(const AnyMatrix& saved, const AnyMatrix& grad_y, Curve curve, const Mask& mask,
                          const AnyMatrix& grad_x, const Extent& extent);
+/// Computes y = curve(gate) * up * factors of the mask.
+void gated_activation(const AnyMatrix& gate, const AnyMatrix& up, Curve curve, const Mask& mask, const AnyMatrix& y,
+                      const Extent& extent);
+
+/// The backward of gated_activation. The gradients of gate and up are overwritten.
+struct GatedBackward {
+  AnyMatrix gate, up, grad_y, grad_gate, grad_up;
+  Curve curve;
+  Mask mask;
+  Extent extent;
+};
+void gated_activation_backward(const GatedBackward& gated);
+
+/// Rotates the pairs (i, i + width/2) of each head.  @param extent  of x
+/// @param table  [P, width] the cosines of width/2 angles, then their sines;  @param sign  -1 for the negative angles
+void rotate(const AnyMatrix& x, const int32_t* positions, const Matrix<float>& table, int64_t width, float sign,
+            const AnyMatrix& y, const Extent& extent);
+
 /// @param y  may be of another kind than x, and may be x
 void dropout_rows(const AnyMatrix& x, const Mask& mask, const AnyMatrix& y, const Extent& extent);
 void dropout_whole_rows(const Matrix<float>& x, const Mask& mask, const Matrix<float>& y, const Extent& extent);

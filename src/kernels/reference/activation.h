@@ -2,6 +2,7 @@
 
 #include "kernels/activation.h"
 #include "kernels/dropout.h"
+#include "kernels/gated_activation.h"
 #include "kernels/types.h"
 
 namespace dragoman::kernels::reference {
@@ -10,5 +11,7 @@ namespace dragoman::kernels::reference {
 void activation(const Tensor& x, Activation activation, const Dropout& dropout, Tensor& y);
 void activation_backward(const Tensor& saved, const Tensor& grad_y, Activation activation, const Dropout& dropout,
                          Tensor& grad_x);
+void gated_activation(const GatedInputs& inputs, Tensor& y);
+void gated_activation_backward(const GatedInputs& inputs, const Tensor& grad_y, const GatedGradients& gradients);
 
 }  // namespace dragoman::kernels::reference

@@ -9,12 +9,12 @@ namespace dragoman::kernels::reference {
 void layer_norm(const LayerNormForward& norm) {
   const int64_t width = norm.x.dim(1);
   const double* gain = norm.gain.data<double>();
-  const double* bias = norm.bias.data<double>();
+  const double* bias = norm.bias.defined() ? norm.bias.data<double>() : nullptr;
   for (int64_t row = 0; row < norm.x.dim(0); ++row) {
     const double* x = norm.x.data<double>() + row * norm.x.stride(0);
     double* y = norm.y.data<double>() + row * norm.y.stride(0);
     double mean = 0, variance = 0;
-    for (int64_t c = 0; c < width; ++c) {
+    for (int64_t c = 0; c < width && norm.kind == NormKind::kLayer; ++c) {
       mean += x[c] / static_cast<double>(width);
     }
     for (int64_t c = 0; c < width; ++c) {
@@ -22,7 +22,7 @@ void layer_norm(const LayerNormForward& norm) {
     }
     const double rstd = 1.0 / std::sqrt(variance + static_cast<double>(norm.epsilon));
     for (int64_t c = 0; c < width; ++c) {
-      y[c] = (x[c] - mean) * rstd * gain[c] + bias[c];
+      y[c] = (x[c] - mean) * rstd * gain[c] + (bias == nullptr ? 0 : bias[c]);
     }
     norm.stats.data<double>()[2 * row] = mean;
     norm.stats.data<double>()[2 * row + 1] = rstd;
@@ -32,7 +32,10 @@ void layer_norm(const LayerNormForward& norm) {
 void layer_norm_backward(const LayerNormBackward& norm) {
   const int64_t width = norm.x.dim(1);
   norm.grad_gain.zero();
-  norm.grad_bias.zero();
+  double* grad_bias = norm.grad_bias.defined() ? norm.grad_bias.data<double>() : nullptr;
+  if (grad_bias != nullptr) {
+    norm.grad_bias.zero();
+  }
   for (int64_t row = 0; row < norm.x.dim(0); ++row) {
     const double* x = norm.x.data<double>() + row * norm.x.stride(0);
     const double* grad_y = norm.grad_y.data<double>() + row * norm.grad_y.stride(0);
@@ -42,14 +45,16 @@ void layer_norm_backward(const LayerNormBackward& norm) {
     for (int64_t c = 0; c < width; ++c) {
       const double normal = (x[c] - mean) * rstd;
       const double scaled = grad_y[c] * norm.gain.data<double>()[c];  // undoes y = normal * gain + bias
-      mean_scaled += scaled / static_cast<double>(width);
+      mean_scaled += norm.kind == NormKind::kLayer ? scaled / static_cast<double>(width) : 0;
       mean_projected += scaled * normal / static_cast<double>(width);
       norm.grad_gain.data<double>()[c] += grad_y[c] * normal;  // undoes normal * gain
-      norm.grad_bias.data<double>()[c] += grad_y[c];           // undoes + bias
+      if (grad_bias != nullptr) {
+        grad_bias[c] += grad_y[c];  // undoes + bias
+      }
     }
     for (int64_t c = 0; c < width; ++c) {
       const double normal = (x[c] - mean) * rstd, scaled = grad_y[c] * norm.gain.data<double>()[c];
-      // undoes normal = (x - mean) * rstd; the two means come from mean(x) and from rstd(x)
+      // undoes normal = (x - mean) * rstd; the two means come from mean(x), which kRms has not, and from rstd(x)
       grad_x[c] = rstd * (scaled - mean_scaled - normal * mean_projected);
     }
   }

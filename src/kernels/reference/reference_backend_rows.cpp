@@ -8,6 +8,7 @@
 #include "kernels/reference/layer_norm.h"
 #include "kernels/reference/rdrop_cross_entropy.h"
 #include "kernels/reference/reference_backend.h"
+#include "kernels/reference/rotation.h"
 #include "kernels/reference/softmax.h"
 #include "kernels/row_of.h"
 
@@ -46,6 +47,19 @@ void ReferenceBackend::activation(const Tensor& x, Activation activation, const 
 void ReferenceBackend::activation_backward(const Tensor& saved, const Tensor& grad_y, Activation activation,
                                            const Dropout& dropout, Tensor& grad_x) const {
   reference::activation_backward(saved, grad_y, activation, dropout, grad_x);
+}
+
+void ReferenceBackend::gated_activation(const GatedInputs& inputs, Tensor& y) const {
+  reference::gated_activation(inputs, y);
+}
+
+void ReferenceBackend::gated_activation_backward(const GatedInputs& inputs, const Tensor& grad_y,
+                                                 const GatedGradients& gradients) const {
+  reference::gated_activation_backward(inputs, grad_y, gradients);
+}
+
+void ReferenceBackend::rotate(const Rotation& rotation, Tensor& y) const {
+  reference::rotate(rotation, y);
 }
 
 void ReferenceBackend::softmax(const Tensor& x, Tensor& probs) const {

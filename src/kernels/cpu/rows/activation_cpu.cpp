@@ -9,6 +9,7 @@
 
 #include "kernels/cpu/simd/activation-inl.h"
 #include "kernels/cpu/simd/dropout-inl.h"
+#include "kernels/row_of.h"
 
 HWY_BEFORE_NAMESPACE();
 namespace dragoman::kernels::HWY_NAMESPACE {
@@ -37,16 +38,10 @@ void activate(const Tensor& x, Activation activation, const Dropout& dropout, Te
 // grad_x = grad_y * slope of the activation.
 template <class Element>
 void slope_row(const Element* saved, const Element* grad_y, int64_t columns, Activation activation, Element* grad_x) {
-  switch (activation) {
-    case Activation::kGelu:
-      return map_two_rows(saved, grad_y, columns, grad_x,
-                          [](RowVector x, RowVector dy) HWY_ATTR { return hn::Mul(dy, Gelu::slope(x)); });
-    case Activation::kSilu:
-      return map_two_rows(saved, grad_y, columns, grad_x,
-                          [](RowVector x, RowVector dy) HWY_ATTR { return hn::Mul(dy, Silu::slope(x)); });
-    default:
-      return map_two_rows(saved, grad_y, columns, grad_x, [](RowVector, RowVector dy) HWY_ATTR { return dy; });
-  }
+  with_curve(activation, [&](auto curve) HWY_ATTR {
+    map_two_rows(saved, grad_y, columns, grad_x,
+                 [](RowVector x, RowVector dy) HWY_ATTR { return hn::Mul(dy, decltype(curve)::slope(x)); });
+  });
 }
 
 // y > 0 tells both that x > 0 and that the element was kept, so the mask is not needed again.
@@ -82,6 +77,75 @@ void activate_backward(const Tensor& saved, const Tensor& grad_y, Activation act
   }
 }
 
+// y = curve(gate) * up (* factors of the mask), a row at a time.
+template <bool kDrops, class Element>
+void gate_rows(const GatedInputs& in, Tensor& y) {
+  const int64_t columns = in.gate.dim(1);
+  RowMasks masks(in.dropout, columns);
+  with_curve(in.activation, [&](auto curve) HWY_ATTR {
+    for (int64_t row = 0; row < in.gate.dim(0); ++row) {
+      const Element *gate = row_of<Element>(in.gate, row), *up = row_of<Element>(in.up, row);
+      Element* to = row_of<Element>(y, row);
+      if constexpr (kDrops) {
+        masks.make(row);
+      }
+      for_each_vector(columns, [&](auto vector, int64_t c) HWY_ATTR {
+        RowVector result = hn::Mul(decltype(curve)::value(vector.load(gate + c)), vector.load(up + c));
+        if constexpr (kDrops) {
+          result = hn::Mul(result, masks.factors(c));
+        }
+        vector.store(result, to + c);
+      });
+    }
+  });
+}
+
+// y = curve(gate) * up * factors:  d gate = dy * factors * up * slope(gate),  d up = dy * factors * curve(gate)
+template <bool kDrops, class Element>
+void gate_rows_backward(const GatedInputs& in, const Tensor& grad_y, const GatedGradients& gradients) {
+  const int64_t columns = in.gate.dim(1);
+  RowMasks masks(in.dropout, columns);
+  with_curve(in.activation, [&](auto curve) HWY_ATTR {
+    using Curve = decltype(curve);
+    for (int64_t row = 0; row < in.gate.dim(0); ++row) {
+      const Element *gate = row_of<Element>(in.gate, row), *up = row_of<Element>(in.up, row);
+      const Element* from = row_of<Element>(grad_y, row);
+      Element *grad_gate = row_of<Element>(gradients.gate, row), *grad_up = row_of<Element>(gradients.up, row);
+      if constexpr (kDrops) {
+        masks.make(row);
+      }
+      for_each_vector(columns, [&](auto vector, int64_t c) HWY_ATTR {
+        const RowVector x = vector.load(gate + c);
+        RowVector grad = vector.load(from + c);
+        if constexpr (kDrops) {
+          grad = hn::Mul(grad, masks.factors(c));
+        }
+        vector.store(hn::Mul(hn::Mul(grad, vector.load(up + c)), Curve::slope(x)), grad_gate + c);
+        vector.store(hn::Mul(grad, Curve::value(x)), grad_up + c);
+      });
+    }
+  });
+}
+
+template <class Element>
+void gate(const GatedInputs& in, Tensor& y) {
+  in.dropout.probability > 0.0F ? gate_rows<true, Element>(in, y) : gate_rows<false, Element>(in, y);
+}
+
+template <class Element>
+void gate_backward(const GatedInputs& in, const Tensor& grad_y, const GatedGradients& gradients) {
+  in.dropout.probability > 0.0F ? gate_rows_backward<true, Element>(in, grad_y, gradients)
+                                : gate_rows_backward<false, Element>(in, grad_y, gradients);
+}
+
+void gated_rows(const GatedInputs& in, Tensor& y) {
+  is_bfloat16(in.gate) ? gate<BFloat16>(in, y) : gate<float>(in, y);
+}
+
+void gated_backward_rows(const GatedInputs& in, const Tensor& grad_y, const GatedGradients& gradients) {
+  is_bfloat16(in.gate) ? gate_backward<BFloat16>(in, grad_y, gradients) : gate_backward<float>(in, grad_y, gradients);
+}
+
 void activate_rows(const Tensor& x, Activation activation, const Dropout& dropout, Tensor& y) {
   (is_bfloat16(x) ? activate<BFloat16> : activate<float>)(x, activation, dropout, y);
 }
@@ -101,6 +165,8 @@ namespace dragoman::kernels {
 
 HWY_EXPORT(activate_rows);
 HWY_EXPORT(activate_backward_rows);
+HWY_EXPORT(gated_rows);
+HWY_EXPORT(gated_backward_rows);
 
 void activation_cpu(const Tensor& x, Activation activation, const Dropout& dropout, Tensor& y) {
   DRAGOMAN_DISPATCH(activate_rows)(x, activation, dropout, y);
@@ -109,6 +175,14 @@ void activation_cpu(const Tensor& x, Activation activation, const Dropout& dropo
 void activation_backward_cpu(const Tensor& saved, const Tensor& grad_y, Activation activation, const Dropout& dropout,
                              Tensor& grad_x) {
   DRAGOMAN_DISPATCH(activate_backward_rows)(saved, grad_y, activation, dropout, grad_x);
+}
+
+void gated_activation_cpu(const GatedInputs& inputs, Tensor& y) {
+  DRAGOMAN_DISPATCH(gated_rows)(inputs, y);
+}
+
+void gated_activation_backward_cpu(const GatedInputs& inputs, const Tensor& grad_y, const GatedGradients& gradients) {
+  DRAGOMAN_DISPATCH(gated_backward_rows)(inputs, grad_y, gradients);
 }
 
 }  // namespace dragoman::kernels

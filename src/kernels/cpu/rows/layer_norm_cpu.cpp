@@ -27,27 +27,62 @@ Element* row_of(Tensor& matrix, int64_t row) {
   return matrix.data<Element>() + row * matrix.stride(0);
 }
 
+// What a norm does to a row, known to the compiler, so that a norm pays for nothing that it leaves out.
+template <bool kSubtractsMean, bool kAddsBias>
+struct NormForm {
+  static constexpr bool kCentres = kSubtractsMean, kShifts = kAddsBias;
+
+  static HWY_INLINE RowVector centred(RowVector x, RowVector mean) {
+    if constexpr (kCentres) {
+      return hn::Sub(x, mean);
+    } else {
+      return x;
+    }
+  }
+};
+
+// Calls visit(NormForm).
+template <class Visit>
+HWY_INLINE void with_form(NormKind kind, const Tensor& bias, const Visit& visit) {
+  if (kind == NormKind::kRms) {
+    visit(NormForm<false, false>());
+  } else if (bias.defined()) {
+    visit(NormForm<true, true>());
+  } else {
+    visit(NormForm<true, false>());
+  }
+}
+
+template <class Form>
 HWY_INLINE void norm_row(const LayerNormForward& norm, int64_t row) {
   const RowTag d;
   const int64_t width = norm.x.dim(1);
   const float* x = row_of(norm.x, row);
   const float* gain = norm.gain.data<float>();
-  const float* bias = norm.bias.data<float>();
+  const float* bias = Form::kShifts ? norm.bias.data<float>() : nullptr;
   float* y = row_of(norm.y, row);
   BFloat16* rounded = norm.rounded == nullptr ? nullptr : row_of<BFloat16>(*norm.rounded, row);
-  const float mean = sum_row(x, width, [](RowVector v) HWY_ATTR { return v; }) / static_cast<float>(width);
+  float mean = 0;
+  if constexpr (Form::kCentres) {
+    mean = sum_row(x, width, [](RowVector v) HWY_ATTR { return v; }) / static_cast<float>(width);
+  }
   const RowVector means = hn::Set(d, mean);
   const float variance = sum_row(x, width,
                                  [&](RowVector v) HWY_ATTR {
-                                   const RowVector deviation = hn::Sub(v, means);
+                                   const RowVector deviation = Form::centred(v, means);
                                    return hn::Mul(deviation, deviation);
                                  }) /
                          static_cast<float>(width);
   const float rstd = 1.0F / std::sqrt(variance + norm.epsilon);
   const RowVector rstds = hn::Set(d, rstd);
   for_each_vector(width, [&](auto vector, int64_t c) HWY_ATTR {
-    const RowVector normal = hn::Mul(hn::Sub(vector.load(x + c), means), rstds);
-    const RowVector result = hn::MulAdd(normal, vector.load(gain + c), vector.load(bias + c));
+    const RowVector normal = hn::Mul(Form::centred(vector.load(x + c), means), rstds);
+    RowVector result;
+    if constexpr (Form::kShifts) {
+      result = hn::MulAdd(normal, vector.load(gain + c), vector.load(bias + c));
+    } else {
+      result = hn::Mul(normal, vector.load(gain + c));
+    }
     vector.store(result, y + c);
     if (rounded != nullptr) {
       vector.store(result, rounded + c);
@@ -59,9 +94,11 @@ HWY_INLINE void norm_row(const LayerNormForward& norm, int64_t row) {
 }
 
 void norm_rows(const LayerNormForward& norm) {
-  for (int64_t row = 0; row < norm.x.dim(0); ++row) {
-    norm_row(norm, row);
-  }
+  with_form(norm.kind, norm.bias, [&](auto form) HWY_ATTR {
+    for (int64_t row = 0; row < norm.x.dim(0); ++row) {
+      norm_row<decltype(form)>(norm, row);
+    }
+  });
 }
 
 // Receives the gradient of the input that dropout acted on: grad_x * factors of the mask.
@@ -71,13 +108,13 @@ struct DroppedGradient {
 };
 
 // `dropped` null = no dropout.
-template <int kRows, bool kDrops, class Element>
+template <class Form, int kRows, bool kDrops, class Element>
 HWY_INLINE void norm_rows_backward(const LayerNormBackward& norm, int64_t first, DroppedGradient* dropped) {
   const RowTag d;
   const int64_t width = norm.x.dim(1);
   const float* gain = norm.gain.data<float>();
   float* grad_gain = norm.grad_gain.data<float>();
-  float* grad_bias = norm.grad_bias.data<float>();
+  float* grad_bias = Form::kShifts ? norm.grad_bias.data<float>() : nullptr;
   const float *x[kRows], *grad_y[kRows];
   RowVector means[kRows], rstds[kRows], scaled_sums[kRows], projected_sums[kRows];
   for (int i = 0; i < kRows; ++i) {
@@ -90,19 +127,28 @@ HWY_INLINE void norm_rows_backward(const LayerNormBackward& norm, int64_t first,
   }
   for_each_vector(width, [&](auto vector, int64_t c) HWY_ATTR {
     const RowVector gains = vector.load(gain + c);
-    RowVector gain_sum = vector.load(grad_gain + c), bias_sum = vector.load(grad_bias + c);
+    RowVector gain_sum = vector.load(grad_gain + c), bias_sum = hn::Zero(d);
+    if constexpr (Form::kShifts) {
+      bias_sum = vector.load(grad_bias + c);
+    }
     HWY_UNROLL(4)
     for (int i = 0; i < kRows; ++i) {
       const RowVector grad = vector.load(grad_y[i] + c);
-      const RowVector normal = hn::Mul(hn::Sub(vector.load(x[i] + c), means[i]), rstds[i]);
+      const RowVector normal = hn::Mul(Form::centred(vector.load(x[i] + c), means[i]), rstds[i]);
       const RowVector scaled = hn::Mul(grad, gains);
-      scaled_sums[i] = hn::Add(scaled_sums[i], scaled);
+      if constexpr (Form::kCentres) {
+        scaled_sums[i] = hn::Add(scaled_sums[i], scaled);
+      }
       projected_sums[i] = hn::MulAdd(scaled, normal, projected_sums[i]);
       gain_sum = hn::MulAdd(grad, normal, gain_sum);
-      bias_sum = hn::Add(grad, bias_sum);
+      if constexpr (Form::kShifts) {
+        bias_sum = hn::Add(grad, bias_sum);
+      }
     }
     vector.store(gain_sum, grad_gain + c);
-    vector.store(bias_sum, grad_bias + c);
+    if constexpr (Form::kShifts) {
+      vector.store(bias_sum, grad_bias + c);
+    }
   });
   const RowVector share = hn::Set(d, 1.0F / static_cast<float>(width));
   for (int i = 0; i < kRows; ++i) {
@@ -115,9 +161,9 @@ HWY_INLINE void norm_rows_backward(const LayerNormBackward& norm, int64_t first,
       grad_dropped = row_of<Element>(dropped->grad, first + i);
     }
     for_each_vector(width, [&](auto vector, int64_t c) HWY_ATTR {
-      const RowVector normal = hn::Mul(hn::Sub(vector.load(x[i] + c), means[i]), rstds[i]);
+      const RowVector normal = hn::Mul(Form::centred(vector.load(x[i] + c), means[i]), rstds[i]);
       const RowVector scaled = hn::Mul(vector.load(grad_y[i] + c), vector.load(gain + c));
-      const RowVector centred = hn::NegMulAdd(normal, mean_projected, hn::Sub(scaled, mean_scaled));
+      const RowVector centred = hn::NegMulAdd(normal, mean_projected, Form::centred(scaled, mean_scaled));
       const RowVector grad = hn::Mul(rstds[i], centred);
       vector.store(grad, grad_x + c);
       if constexpr (kDrops) {
@@ -130,14 +176,19 @@ HWY_INLINE void norm_rows_backward(const LayerNormBackward& norm, int64_t first,
 template <bool kDrops, class Element = float>
 HWY_INLINE void norm_all_rows_backward(const LayerNormBackward& norm, DroppedGradient* dropped) {
   norm.grad_gain.zero();
-  norm.grad_bias.zero();
-  int64_t row = 0;
-  for (; row + kRowsAtOnce <= norm.x.dim(0); row += kRowsAtOnce) {
-    norm_rows_backward<kRowsAtOnce, kDrops, Element>(norm, row, dropped);
+  if (norm.grad_bias.defined()) {
+    norm.grad_bias.zero();
   }
-  for (; row < norm.x.dim(0); ++row) {
-    norm_rows_backward<1, kDrops, Element>(norm, row, dropped);
-  }
+  with_form(norm.kind, norm.grad_bias, [&](auto form) HWY_ATTR {
+    using Form = decltype(form);
+    int64_t row = 0;
+    for (; row + kRowsAtOnce <= norm.x.dim(0); row += kRowsAtOnce) {
+      norm_rows_backward<Form, kRowsAtOnce, kDrops, Element>(norm, row, dropped);
+    }
+    for (; row < norm.x.dim(0); ++row) {
+      norm_rows_backward<Form, 1, kDrops, Element>(norm, row, dropped);
+    }
+  });
 }
 
 void norm_backward(const LayerNormBackward& norm) {
@@ -191,7 +242,9 @@ void add_dropped_rows(const Tensor& residual, const Tensor& sublayer, const Drop
 
 void add_dropped_and_norm_rows(const Tensor& residual, const Tensor& sublayer, const Dropout& dropout, Tensor& sum,
                                const LayerNormForward& norm) {
-  add_rows(residual, sublayer, dropout, sum, [&](int64_t row) HWY_ATTR { norm_row(norm, row); });
+  with_form(norm.kind, norm.bias, [&](auto form) HWY_ATTR {
+    add_rows(residual, sublayer, dropout, sum, [&](int64_t row) HWY_ATTR { norm_row<decltype(form)>(norm, row); });
+  });
 }
 
 }  // namespace

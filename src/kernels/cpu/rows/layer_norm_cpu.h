@@ -5,7 +5,7 @@
 
 namespace dragoman::kernels {
 
-/// Computes y = (x - mean) * rstd * gain + bias for each row, and its stats.
+/// Computes y = (x - mean) * rstd * gain + bias for each row, and its stats; without the mean in NormKind::kRms.
 void layer_norm_float32(const LayerNormForward& norm);
 /// Computes the gradients of x, gain and bias from the stats of the forward.
 void layer_norm_backward_float32(const LayerNormBackward& norm);

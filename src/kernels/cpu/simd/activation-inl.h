@@ -42,10 +42,32 @@ HWY_INLINE RowVector sigmoid(RowVector x) {
   return hn::Div(hn::IfThenElse(hn::Lt(x, hn::Zero(d)), small, one), hn::Add(one, small));
 }
 
+// Each nonlinearity has a value and, for the backward, a slope at x.
+
+struct Identity {
+  static HWY_INLINE RowVector value(RowVector x) { return x; }
+  static HWY_INLINE RowVector slope(RowVector) { return hn::Set(RowTag(), 1.0F); }
+};
+
 struct Relu {
   static HWY_INLINE RowVector value(RowVector x) {
     const RowTag d;
     return hn::IfThenZeroElse(hn::Lt(x, hn::Zero(d)), x);  // NaN stays NaN
+  }
+  static HWY_INLINE RowVector slope(RowVector x) {
+    const RowTag d;
+    return hn::IfThenElseZero(hn::Gt(x, hn::Zero(d)), hn::Set(d, 1.0F));
+  }
+};
+
+struct ReluSquared {
+  static HWY_INLINE RowVector value(RowVector x) {
+    const RowVector positive = Relu::value(x);
+    return hn::Mul(positive, positive);
+  }
+  static HWY_INLINE RowVector slope(RowVector x) {
+    const RowVector positive = Relu::value(x);
+    return hn::Add(positive, positive);
   }
 };
 
@@ -59,6 +81,31 @@ struct Gelu {
   }
 };
 
+/// (1 + tanh(u)) / 2 is sigmoid(2 u), and 2 u = x (a + b x^2).
+struct GeluTanh {
+  static constexpr float kA = 1.59576912F;   // 2 sqrt(2 / pi)
+  static constexpr float kB = 0.071354816F;  // 0.044715 a
+
+  static HWY_INLINE RowVector value(RowVector x) { return hn::Mul(x, sigmoid(twice_u(x))); }
+  /// Returns: s + x s (1 - s) (a + 3 b x^2), s = sigmoid(2 u). The second term is 0 where |x| > 16.
+  static HWY_INLINE RowVector slope(RowVector x) {
+    const RowTag d;
+    const RowVector one = hn::Set(d, 1.0F);
+    const RowVector bounded = hn::Min(hn::Set(d, 16.0F), hn::Max(hn::Set(d, -16.0F), x));
+    const RowVector small = vector_exp(d, hn::Neg(hn::Abs(twice_u(bounded))));
+    const RowVector inverse = hn::Div(one, hn::Add(one, small));
+    const RowVector s = hn::Mul(hn::IfThenElse(hn::Lt(x, hn::Zero(d)), small, one), inverse);
+    const RowVector change = hn::MulAdd(hn::Mul(bounded, bounded), hn::Set(d, 3 * kB), hn::Set(d, kA));
+    return hn::MulAdd(hn::Mul(bounded, change), hn::Mul(hn::Mul(small, inverse), inverse), s);
+  }
+
+ private:
+  static HWY_INLINE RowVector twice_u(RowVector x) {
+    const RowTag d;
+    return hn::Mul(x, hn::MulAdd(hn::Mul(x, x), hn::Set(d, kB), hn::Set(d, kA)));
+  }
+};
+
 struct Silu {
   static HWY_INLINE RowVector value(RowVector x) { return hn::Mul(x, sigmoid(x)); }
   /// Returns: s (1 + x (1 - s)), s = sigmoid(x).
@@ -69,19 +116,31 @@ struct Silu {
   }
 };
 
+/// Calls visit(Identity(), Relu() or another of the structs above).
+template <class Visit>
+HWY_INLINE void with_curve(Activation activation, const Visit& visit) {
+  switch (activation) {
+    case Activation::kNone:
+      return visit(Identity());
+    case Activation::kRelu:
+      return visit(Relu());
+    case Activation::kGelu:
+      return visit(Gelu());
+    case Activation::kSilu:
+      return visit(Silu());
+    case Activation::kGeluTanh:
+      return visit(GeluTanh());
+    case Activation::kReluSquared:
+      return visit(ReluSquared());
+  }
+}
+
 /// Computes to[c] = activation(from[c]) for rows of float32 or bfloat16; `to` may be `from`.
 template <class Element>
 HWY_INLINE void activate_row(const Element* from, int64_t columns, Activation activation, Element* to) {
-  switch (activation) {
-    case Activation::kNone:
-      return map_row(from, columns, to, [](RowVector x) HWY_ATTR { return x; });
-    case Activation::kRelu:
-      return map_row(from, columns, to, [](RowVector x) HWY_ATTR { return Relu::value(x); });
-    case Activation::kGelu:
-      return map_row(from, columns, to, [](RowVector x) HWY_ATTR { return Gelu::value(x); });
-    case Activation::kSilu:
-      return map_row(from, columns, to, [](RowVector x) HWY_ATTR { return Silu::value(x); });
-  }
+  with_curve(activation, [&](auto curve) HWY_ATTR {
+    map_row(from, columns, to, [](RowVector x) HWY_ATTR { return decltype(curve)::value(x); });
+  });
 }
 
 }  // namespace dragoman::kernels::HWY_NAMESPACE
