@@ -12,7 +12,7 @@ namespace dragoman::decoding {
 namespace {
 
 std::vector<float> applied(const SearchOptions& options, const Ids& history, std::vector<float> logits) {
-  LogitsRules(options).apply(history, logits);
+  LogitsRules(options, {}).apply(history, logits);
   return logits;
 }
 
@@ -24,10 +24,10 @@ SearchOptions with_beam(int size) {
 }
 
 TEST(LogitsRules, NothingAskedIsNoRule) {
-  EXPECT_TRUE(LogitsRules(SearchOptions()).empty());
+  EXPECT_TRUE(LogitsRules(SearchOptions(), {}).empty());
   SearchOptions options;
   options.rules.banned = std::make_shared<BannedPhrases>(vocabulary(), std::vector<std::string>{" "});
-  EXPECT_TRUE(LogitsRules(options).empty());
+  EXPECT_TRUE(LogitsRules(options, {}).empty());
 }
 
 TEST(LogitsRules, RepetitionPenaltyDividesPositiveAndMultipliesNegativeLogitsOnce) {

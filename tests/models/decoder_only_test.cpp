@@ -1,0 +1,274 @@
+// Laws of a decoder without an encoder, for the shapes of GPT-2, Llama and what lies between.
+#include "models/decoder_only/decoder_only.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include "base/error.h"
+#include "base/random.h"
+#include "ops/linear_cross_entropy.h"
+
+namespace dragoman::models {
+namespace {
+
+using Ids = std::vector<int32_t>;
+
+DecoderOnlyConfig small() {
+  DecoderOnlyConfig config;
+  config.vocab_size = 37;
+  config.layers = 2;
+  config.d_model = 16;
+  config.d_ff = 24;
+  config.n_heads = 4;
+  config.max_positions = 24;
+  return config;
+}
+
+DecoderOnlyConfig llama() {
+  DecoderOnlyConfig config = small();
+  config.activation = kernels::Activation::kSilu;
+  config.positions = nn::PositionKind::kRotary;
+  config.tied_output = false;
+  config.layer.norm = kernels::NormKind::kRms;
+  config.layer.biases = nn::Biases::kNone;
+  config.layer.feed_forward = nn::FeedForwardKind::kGated;
+  config.layer.n_kv_heads = 2;
+  return config;
+}
+
+// Everything that neither of them has.
+DecoderOnlyConfig others() {
+  DecoderOnlyConfig config = llama();
+  config.activation = kernels::Activation::kReluSquared;
+  config.norm_order = nn::NormOrder::kPost;
+  config.layer.biases = nn::Biases::kAttentionInput;
+  config.layer.qk_norm = true;
+  config.layer.d_head = 6;
+  config.layer.window = 5;
+  config.layer.initial_weights = nn::InitialWeights::kXavier;
+  config.layer.scale_embedding = true;
+  return config;
+}
+
+struct Shape {
+  const char* name;
+  DecoderOnlyConfig (*config)();
+};
+
+class DecoderOnlyLaws : public testing::TestWithParam<Shape> {
+ protected:
+  DecoderOnlyLaws() : model_(GetParam().config()) {
+    model_.parameters().allocate();
+    model_.parameters().initialize(1);
+    for (float& value : model_.parameters().mutable_values().span<float>()) {
+      value *= 1.5F;  // sharper than fresh weights
+    }
+    model_.parameters().pack_weights();
+  }
+
+  // Logits [T, V] of a text fed at once.
+  Tensor logits(const Ids& text) const {
+    const autograd::NoGrad inference;
+    return model_.output().logits(model_.forward({{}, one_sentence(text)}, {})).value();
+  }
+
+  // Logits of the last token of a text that was a prompt.
+  Tensor after_prompt(Generation& generation, const Ids& text) const {
+    const autograd::NoGrad inference;
+    const std::span<const int32_t> prompt(text);
+    const int32_t slot = generation.add({&prompt, 1}).at(0);
+    return step(generation, {{slot, 0, text.back()}});
+  }
+
+  Tensor step(Generation& generation, const std::vector<StepRow>& rows) const {
+    const autograd::NoGrad inference;
+    return model_.output().logits(generation.step(rows)).value();
+  }
+
+  static Ids random_text(size_t length, uint64_t seed) {
+    base::Random random(seed);
+    Ids ids(length);
+    for (int32_t& id : ids) {
+      id = static_cast<int32_t>(random.below(37));
+    }
+    return ids;
+  }
+
+  DecoderOnly model_;
+};
+INSTANTIATE_TEST_SUITE_P(Shapes, DecoderOnlyLaws,
+                         testing::Values(Shape{"Gpt2", small}, Shape{"Llama", llama}, Shape{"Others", others}),
+                         [](const auto& shape) { return shape.param.name; });
+
+MATCHER_P(RowIsNear, expected, "") {
+  return testing::ExplainMatchResult(testing::Pointwise(testing::FloatNear(2e-4F), expected),
+                                     arg.template to_vector<float>(), result_listener);
+}
+
+TEST_P(DecoderOnlyLaws, CachedEqualsUncached) {
+  const Ids text = random_text(13, 2);
+  const auto generation = model_.begin_generation();
+  Tensor row = after_prompt(*generation, {text.begin(), text.begin() + 6});
+  const Tensor whole = logits(text);
+  for (int32_t t = 5; t < 12; ++t) {
+    EXPECT_THAT(row, RowIsNear(whole.rows(t, t + 1).to_vector<float>())) << "position " << t;
+    row = step(*generation, {{0, 0, text[static_cast<size_t>(t) + 1]}});
+  }
+}
+
+TEST_P(DecoderOnlyLaws, APromptOfOneTokenNeedsNoReading) {
+  const Ids text = random_text(1, 3);
+  const auto generation = model_.begin_generation();
+  EXPECT_THAT(after_prompt(*generation, text), RowIsNear(logits(text).to_vector<float>()));
+}
+
+TEST_P(DecoderOnlyLaws, APromptAloneHasTheBitsThatItHasInABatch) {
+  const std::vector<Ids> texts = {random_text(3, 4), random_text(1, 5), random_text(11, 6), random_text(7, 7)};
+  const auto together = model_.begin_generation();
+  const std::vector<std::span<const int32_t>> prompts(texts.begin(), texts.end());
+  const std::vector<int32_t> slots = together->add(prompts);
+  std::vector<StepRow> rows;
+  for (size_t i = 0; i < texts.size(); ++i) {
+    rows.push_back({slots[i], 0, texts[i].back()});
+  }
+  const Tensor all = step(*together, rows);
+  for (size_t i = 0; i < texts.size(); ++i) {
+    const auto alone = model_.begin_generation();
+    EXPECT_EQ(after_prompt(*alone, texts[i]).to_vector<float>(),
+              all.rows(static_cast<int64_t>(i), static_cast<int64_t>(i) + 1).to_vector<float>());
+  }
+}
+
+TEST_P(DecoderOnlyLaws, LaterTokensChangeNothingEarlier) {
+  Ids text = random_text(10, 8);
+  const Tensor before = logits(text);
+  text.back() = text.back() == 5 ? 6 : 5;
+  const Tensor after = logits(text);
+  EXPECT_EQ(before.rows(0, 9).to_vector<float>(), after.rows(0, 9).to_vector<float>());
+  EXPECT_NE(before.rows(9, 10).to_vector<float>(), after.rows(9, 10).to_vector<float>());
+}
+
+TEST_P(DecoderOnlyLaws, HypothesesSeeTheHistoryOfTheirParent) {
+  const Ids text = random_text(5, 9);
+  const auto generation = model_.begin_generation();
+  static_cast<void>(after_prompt(*generation, text));
+  static_cast<void>(step(*generation, {{0, 0, 3}, {0, 0, 4}}));
+  const Tensor crossed = step(*generation, {{0, 1, 7}, {0, 0, 8}});
+  Ids first = text, second = text;
+  first.insert(first.end(), {4, 7});
+  second.insert(second.end(), {3, 8});
+  EXPECT_THAT(crossed.rows(0, 1), RowIsNear(logits(first).rows(6, 7).to_vector<float>()));
+  EXPECT_THAT(crossed.rows(1, 2), RowIsNear(logits(second).rows(6, 7).to_vector<float>()));
+}
+
+TEST_P(DecoderOnlyLaws, ARefilledSlotEqualsAFreshOne) {
+  const auto generation = model_.begin_generation();
+  static_cast<void>(after_prompt(*generation, random_text(9, 10)));
+  generation->remove(0);
+  EXPECT_EQ(generation->slots_in_use(), 0U);
+  const Ids text = random_text(6, 11);
+  const auto fresh = model_.begin_generation();
+  EXPECT_EQ(after_prompt(*generation, text).to_vector<float>(), after_prompt(*fresh, text).to_vector<float>());
+}
+
+TEST_P(DecoderOnlyLaws, GradientsMatchCentralDifferences) {
+  DecoderOnlyConfig config = GetParam().config();
+  config.layers = 1;
+  config.d_model = 8;
+  config.d_ff = 6;
+  config.n_heads = 2;
+  config.layer.n_kv_heads = config.layer.n_kv_heads > 0 ? 1 : 0;
+  config.vocab_size = 7;
+  config.dropout = config.attention_dropout = config.activation_dropout = 0.2F;
+  config.activation = kernels::Activation::kGeluTanh;  // smooth: a kink would spoil the differences
+  DecoderOnly model(config);
+  model.parameters().allocate(tensor::DType::kFloat64);
+  model.parameters().initialize(3);
+  model.parameters().allocate_gradients();
+  FlatIds text;
+  text.append(Ids{1, 5, 2, 6, 0});
+  text.end_sentence();
+  text.append(Ids{3, 3, 4});
+  text.end_sentence();
+  const Tensor expected = Tensor::from(Ids{5, 2, 6, 0, 1, 3, 4, 2}, {8});
+  const auto loss_of = [&] {
+    const Variable hidden = model.forward({{}, make_token_rows(text)}, {.training = true, .seed = 1, .step = 1});
+    return ops::linear_cross_entropy(hidden, model.output().weight, model.output().bias, expected, {0.1F, 0.25}).loss;
+  };
+  {
+    autograd::Tape tape;
+    const autograd::TapeScope recording(&tape);
+    tape.backward(loss_of());
+  }
+  model.parameters().complete_gradients();
+  base::Random random(11);
+  for (const auto& parameter : model.parameters().parameters()) {
+    Tensor values = parameter->variable.value();
+    for (int probe = 0; probe < 4; ++probe) {
+      const auto index = static_cast<int64_t>(random.below(static_cast<uint64_t>(values.size())));
+      double& value = values.data<double>()[index];
+      const double original = value, width = 1e-5;
+      value = original + width;
+      const double above = loss_of().value().item();
+      value = original - width;
+      const double below = loss_of().value().item();
+      value = original;
+      EXPECT_NEAR(parameter->variable.grad().data<double>()[index], (above - below) / (2 * width), 1e-6)
+          << parameter->path << " element " << index;
+    }
+  }
+}
+
+TEST(DecoderOnly, APromptThatFillsTheContextIsRefused) {
+  const DecoderOnly model(small());
+  const_cast<DecoderOnly&>(model).parameters().allocate();
+  const auto generation = model.begin_generation();
+  const Ids text(24, 1);
+  const std::span<const int32_t> prompt(text);
+  try {
+    static_cast<void>(generation->add({&prompt, 1}));
+    FAIL();
+  } catch (const base::Error& error) {
+    EXPECT_STREQ(error.what(), "prompt: 24 tokens, the model takes 24, the new ones counted; give a shorter prompt");
+  }
+  EXPECT_EQ(generation->slots_in_use(), 0U);
+}
+
+TEST(DecoderOnlyConfigText, GoesThereAndBack) {
+  for (const DecoderOnlyConfig& config : {small(), llama(), others()}) {
+    const std::string text = to_json(config);
+    EXPECT_EQ(to_json(decoder_only_config_from_json(text, "config.json")), text);
+  }
+}
+
+TEST(DecoderOnlyConfigText, WhatIsWrongIsNamed) {
+  const auto error_of = [](const char* from, const char* to) -> std::string {
+    std::string text = to_json(small());
+    const size_t place = text.find(from);
+    EXPECT_NE(place, std::string::npos) << from;
+    text.replace(place, std::string_view(from).size(), to);
+    try {
+      static_cast<void>(decoder_only_config_from_json(text, "config.json"));
+    } catch (const base::Error& error) {
+      return error.what();
+    }
+    return "";
+  };
+  EXPECT_EQ(error_of("\"n_heads\": 4", "\"n_heads\": 3"),
+            "config.json: d_model is 16, must be a multiple of n_heads (3)");
+  EXPECT_EQ(error_of("\"n_kv_heads\": 0", "\"n_kv_heads\": 3"),
+            "config.json: n_heads is 4, must be a multiple of n_kv_heads (3)");
+  EXPECT_THAT(error_of("\"layers\"", "\"layer\""), testing::HasSubstr("layers"));
+  EXPECT_THAT(error_of("\"norm\": \"layer\"", "\"norm\": \"batch\""), testing::HasSubstr("layer, rms"));
+}
+
+TEST(DecoderOnly, FlopsAreTwoForEachWeightAndToken) {
+  DecoderOnlyConfig config = small();
+  config.layer.biases = nn::Biases::kNone;
+  const DecoderOnly model(config);
+  const double weights = 2 * (4 * 16 * 16 + 2 * 16 * 24) + 37 * 16;
+  EXPECT_NEAR(model.forward_flops(0, 1), 2 * weights + 2 * 4 * 16, 1e-9);  // and one key a layer
+}
+
+}  // namespace
+}  // namespace dragoman::models
