@@ -1,0 +1,105 @@
+#include "data/vocabulary/tokenizer_makers.h"
+
+#include <nlohmann/json.hpp>
+#include <string>
+#include <utility>
+
+#include "base/error.h"
+#include "base/json.h"
+#include "base/utf8.h"
+#include "data/vocabulary/sentencepiece_check.h"
+#include "data/vocabulary/tokenizer_json.h"
+
+namespace dragoman::data {
+namespace {
+
+using nlohmann::json;
+
+constexpr const char* kUnknown = "<unk>";
+constexpr const char* kVocabJson = "vocab.json";
+constexpr const char* kMergesTxt = "merges.txt";
+
+json merges_json(std::string_view merges_txt) {
+  json merges = json::array();
+  size_t number = 0;
+  for (std::string& line : base::split_lines(merges_txt)) {
+    ++number;
+    if (number == 1 && line.starts_with("#version")) {
+      continue;
+    }
+    const size_t space = line.find(' ');
+    base::check_data(space != std::string::npos && space > 0 && space + 1 < line.size() &&
+                         line.find(' ', space + 1) == std::string::npos && base::is_valid_utf8(line),
+                     "{}: line {} is \"{}\", must be two pieces with a space between them", kMergesTxt, number,
+                     base::repair_utf8(line.substr(0, 100)));
+    merges.push_back(std::move(line));
+  }
+  return merges;
+}
+
+}  // namespace
+
+Vocabulary character_tokenizer(std::string_view text, const CharacterOptions& options) {
+  base::check_data(!text.empty(), "vocabulary: the text is empty; give a text with at least one character");
+  std::vector<bool> occurs(0x110000);
+  for (size_t at = 0; at < text.size();) {
+    const base::CodePoint c = base::code_point_at(text, at);
+    occurs[c.is_valid ? c.value : 0xFFFD] = true;
+    at += c.bytes;
+  }
+  TokenizerSpec spec;
+  for (char32_t c = 0; c < occurs.size(); ++c) {
+    if (occurs[c]) {
+      spec.pieces.push_back(base::encode_utf8(std::u32string_view(&c, 1)));
+    }
+  }
+  if (options.with_unk) {
+    spec.model.unk = static_cast<int32_t>(spec.pieces.size());
+    spec.pieces.emplace_back(kUnknown);
+  }
+  spec.model_pieces = spec.pieces.size();
+  if (options.with_end_of_text) {
+    const auto id = static_cast<int32_t>(spec.pieces.size());
+    spec.added.push_back({.id = id, .content = std::string(kEndOfText), .special = true});
+    spec.pieces.emplace_back(kEndOfText);
+  }
+  return Vocabulary::from_bytes(write_tokenizer_json(spec), "character vocabulary");
+}
+
+Vocabulary from_vocab_and_merges(std::string_view vocab_json, std::string_view merges_txt) {
+  json vocab = base::parse_json(vocab_json, kVocabJson, {.max_bytes = kMaxModelBytes});
+  base::check_data(vocab.is_object(), "{}: must be a JSON object of pieces and their ids", kVocabJson);
+  json added = json::array();
+  if (const auto end = vocab.find(kEndOfText); end != vocab.end()) {
+    added.push_back({{"id", *end}, {"content", kEndOfText}, {"special", true}, {"normalized", false}});
+  }
+  for (json& token : added) {
+    for (const char* key : {"single_word", "lstrip", "rstrip"}) {
+      token[key] = false;
+    }
+  }
+  const json byte_level = {
+      {"type", "ByteLevel"}, {"add_prefix_space", false}, {"trim_offsets", true}, {"use_regex", true}};
+  const json root = {{"version", "1.0"},
+                     {"truncation", nullptr},
+                     {"padding", nullptr},
+                     {"added_tokens", std::move(added)},
+                     {"normalizer", nullptr},
+                     {"pre_tokenizer", byte_level},
+                     {"post_processor", nullptr},
+                     {"decoder", byte_level},
+                     {"model",
+                      {{"type", "BPE"},
+                       {"dropout", nullptr},
+                       {"unk_token", nullptr},
+                       {"continuing_subword_prefix", nullptr},
+                       {"end_of_word_suffix", nullptr},
+                       {"fuse_unk", false},
+                       {"byte_fallback", false},
+                       {"ignore_merges", false},
+                       {"vocab", std::move(vocab)},
+                       {"merges", merges_json(merges_txt)}}}};
+  return Vocabulary::from_bytes(base::dump_json(root), "vocab.json and merges.txt");
+}
+
+}  // namespace dragoman::data

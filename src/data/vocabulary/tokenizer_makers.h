@@ -1,0 +1,37 @@
+#pragma once
+
+#include <filesystem>
+#include <span>
+#include <string_view>
+#include <vector>
+
+#include "data/vocabulary/bpe_split.h"
+#include "data/vocabulary/vocabulary.h"
+
+namespace dragoman::data {
+
+/// The added token with which the vocabularies made here end a text, and begin one.
+constexpr std::string_view kEndOfText = "<|endoftext|>";
+
+/// What a character vocabulary has beside the characters.
+struct CharacterOptions {
+  bool with_unk = false;          ///< a piece <unk> for all other characters
+  bool with_end_of_text = false;  ///< <|endoftext|>, which gets the last id
+};
+
+/// Returns the vocabulary of the characters of `text`, which are numbered by their code points. Its file is a
+/// tokenizer.json without merges. Without `with_unk` other characters are an error of `Vocabulary::encode_checked`, and
+/// language models use this function: a character that silently disappeared would change the text.
+/// Throws: Error(kBadData) if `text` is empty, "vocabulary: the text is empty; give a text with at least one
+/// character".
+Vocabulary character_tokenizer(std::string_view text, const CharacterOptions& options = {});
+
+/// Returns the vocabulary of the two files of GPT-2, with the split kGpt2. <|endoftext|> becomes an added token if
+/// it is a piece.
+/// @param vocab_json  text of vocab.json, pieces and their ids
+/// @param merges_txt  text of merges.txt, "LEFT RIGHT" on each line; a first line "#version ..." is left out
+/// Throws: Error(kBadData), "merges.txt: line 7 is "th", must be two pieces with a space between them"; and as
+/// read_tokenizer_json.
+Vocabulary from_vocab_and_merges(std::string_view vocab_json, std::string_view merges_txt);
+
+}  // namespace dragoman::data
