@@ -56,6 +56,16 @@ double chi_square(const SearchOptions& options, const std::vector<double>& drawn
 constexpr double kUnlikely = 27.9;  // chi-square with 4 degrees of freedom exceeds it once in 76,000 times
 const std::vector<double> kFive = {0.4, 0.3, 0.15, 0.1, 0.05};
 
+TEST(Sampler, MinPLeavesOutWhatIsFarLessLikelyThanTheLikeliest) {
+  SearchOptions options = sampling(1.0);
+  options.sampling.min_p = 0.3;  // of 0.4: at least 0.12
+  EXPECT_LT(chi_square(options, kFive, {0.4 / 0.85, 0.3 / 0.85, 0.15 / 0.85, 0.0, 0.0}, 20000), kUnlikely);
+  options.sampling.top_p = 0.6;  // comes first, and keeps two
+  EXPECT_LT(chi_square(options, kFive, {0.4 / 0.7, 0.3 / 0.7, 0.0, 0.0, 0.0}, 20000), kUnlikely);
+  options.sampling.top_p = 0.99;
+  EXPECT_LT(chi_square(options, kFive, {0.4 / 0.85, 0.3 / 0.85, 0.15 / 0.85, 0.0, 0.0}, 20000), kUnlikely);
+}
+
 TEST(Sampler, FrequenciesAreTheProbabilities) {
   EXPECT_LT(chi_square(sampling(1.0), kFive, kFive, 20000), kUnlikely);
 }
