@@ -5,13 +5,21 @@
 
 namespace dragoman::kernels {
 
-/// The options of `attention`.
+/// The options of `attention`. With fewer heads of key and value (Ainslie et al. 2023, "GQA"), head j of them serves
+/// the query heads j*g .. j*g + g-1, g = n_heads / n_kv_heads.
 struct AttentionOptions {
-  int n_heads = 1;  ///< H; divides the widths of query, key and value
+  int n_heads = 1;  ///< H, heads of query; divides its width
   bool causal =
       false;  ///< query t of a sentence sees keys 0 .. t; each sentence must have equal numbers of keys and queries
   Dropout dropout = {};  ///< on the attention weights; first_row counts query rows
+  int n_kv_heads = 0;    ///< Hkv, heads of key and value; divides n_heads; 0 = n_heads
+  int64_t window = 0;    ///< query t sees the last `window` of keys 0 .. t only; 0 = all; needs `causal`
 };
+
+/// Returns: the number of heads of key and value.
+inline int n_kv_heads(const AttentionOptions& options) {
+  return options.n_kv_heads > 0 ? options.n_kv_heads : options.n_heads;
+}
 
 /// Tells which rows of a ragged batch form a sentence. Sentence b has the query rows query_offsets[b] ..
 /// query_offsets[b + 1], and key rows likewise.
@@ -26,22 +34,25 @@ struct AttentionBounds {
 /// Requires: shapes and offsets were checked.
 struct AttentionInputs {
   Tensor query;  ///< [Nq, H*Dh]
-  Tensor key;    ///< [Nk, H*Dh]
-  Tensor value;  ///< [Nk, H*Dv]; undefined if only weights are requested
+  Tensor key;    ///< [Nk, Hkv*Dh]
+  Tensor value;  ///< [Nk, Hkv*Dv]; undefined if only weights are requested
   AttentionBounds bounds;
   AttentionOptions options;
 
   int64_t n_heads() const { return options.n_heads; }
+  int64_t n_kv_heads() const { return kernels::n_kv_heads(options); }
+  /// Returns: the number of query heads that share a head of key and value.
+  int64_t group() const { return n_heads() / n_kv_heads(); }
   int64_t d_head() const { return query.dim(1) / n_heads(); }
-  int64_t d_value() const { return value.defined() ? value.dim(1) / n_heads() : 0; }
+  int64_t d_value() const { return value.defined() ? value.dim(1) / n_kv_heads() : 0; }
   int64_t n_sentences() const { return bounds.query_offsets.dim(0) - 1; }
 };
 
 /// The gradients of the inputs of attention.
 struct AttentionGradients {
   Tensor query;  ///< [Nq, H*Dh]
-  Tensor key;    ///< [Nk, H*Dh]
-  Tensor value;  ///< [Nk, H*Dv]
+  Tensor key;    ///< [Nk, Hkv*Dh]
+  Tensor value;  ///< [Nk, Hkv*Dv]
 };
 
 /// Returns: the dropout of the weights. Its mask has H rows for each query row, one for each head.

@@ -9,8 +9,9 @@ namespace dragoman::kernels {
 
 /// Locates the keys and values of one query row. The key of position t begins at element
 /// (row_of_position ? row_of_position[t] : t) * stride of keys, and its value likewise. The index table lets beams
-/// share and reorder a cache without copying it. In int8 the values of a row are followed by n_heads float32, the scale
-/// of each head. Keys and values are addresses in the memory of the device; the index table is in host memory.
+/// share and reorder a cache without copying it. In int8 the numbers of a key or value are followed by a float32 for
+/// each of its heads, the scale of the head. Attention to a window of the last keys is a later part of the index table.
+/// Keys and values are addresses in the memory of the device; the index table is in host memory.
 struct StepKeys {
   const void* keys = nullptr;
   const void* values = nullptr;
@@ -18,6 +19,7 @@ struct StepKeys {
   int64_t stride = 0;                             ///< elements from one cache row to the next
   int64_t length = 0;                             ///< positions to attend to; 0 gives a row of zeros
   tensor::DType dtype = tensor::DType::kFloat32;  ///< of keys and values: float32, bfloat16 or int8
+  int n_kv_heads = 0;                             ///< heads of a key and of a value; 0 = as many as the query has
 };
 
 /// Returns: the number of elements of `dtype` in a cache row of `width` numbers, the scales of int8 included.
@@ -30,7 +32,7 @@ struct CachedRows {
   const Tensor& keys;             ///< [R, H*Dh] float32, rows may be strided
   const Tensor& values;           ///< [R, H*Dh] float32, rows may be strided
   std::span<const int32_t> rows;  ///< [R] the cache row of each
-  int n_heads;                    ///< H
+  int n_heads;                    ///< H, heads of a key and of a value
   Tensor& cache;                  ///< [rows, 2 * cached_row_elements] float32, bfloat16 or int8
 };
 

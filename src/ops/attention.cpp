@@ -57,6 +57,14 @@ void check_width(const Tensor& matrix, int n_heads, const char* argument) {
                        "attention: {} has width {}, which {} heads do not divide", argument, matrix.dim(1), n_heads);
 }
 
+void check_options(const AttentionOptions& options) {
+  base::check_argument(options.n_kv_heads == 0 || (options.n_kv_heads > 0 && options.n_heads % options.n_kv_heads == 0),
+                       "attention: n_kv_heads is {}, must divide n_heads, {}", options.n_kv_heads, options.n_heads);
+  base::check_argument(options.window >= 0, "attention: window is {}, must be >= 0", options.window);
+  base::check_argument(options.window == 0 || options.causal,
+                       "attention: window is {} without causal; a window is of earlier keys", options.window);
+}
+
 void check_query_and_key(const Tensor& query, const Tensor& key, const AttentionBounds& bounds,
                          const AttentionOptions& options) {
   if (!is_bfloat16(query)) {
@@ -64,10 +72,15 @@ void check_query_and_key(const Tensor& query, const Tensor& key, const Attention
   }
   tensor::check_matrix(query, query.dtype(), "attention", "query");
   tensor::check_matrix(key, query.dtype(), "attention", "key");
-  base::check_argument(query.dim(1) == key.dim(1),
+  check_options(options);
+  const int n_kv_heads = kernels::n_kv_heads(options);
+  base::check_argument(n_kv_heads != options.n_heads || query.dim(1) == key.dim(1),
                        "attention: query has width {}, key has width {}; both must be n_heads * d_head", query.dim(1),
                        key.dim(1));
   check_width(query, options.n_heads, "query");
+  base::check_argument(key.dim(1) == query.dim(1) / options.n_heads * n_kv_heads,
+                       "attention: key has width {}, must be n_kv_heads ({}) * d_head ({})", key.dim(1), n_kv_heads,
+                       query.dim(1) / options.n_heads);
   check_bounds(bounds, query.dim(0), key.dim(0), options.causal);
 }
 
@@ -75,7 +88,7 @@ void check_value(const Tensor& value, const Tensor& key, const AttentionOptions&
   tensor::check_matrix(value, key.dtype(), "attention", "value");
   base::check_argument(value.dim(0) == key.dim(0), "attention: {} rows of values for {} rows of keys; must be equal",
                        value.dim(0), key.dim(0));
-  check_width(value, options.n_heads, "value");
+  check_width(value, kernels::n_kv_heads(options), "value");
   kernels::check_dropout(options.dropout, "attention");
 }
 
@@ -86,7 +99,7 @@ Variable attention(const Variable& query, const Variable& key, const Variable& v
   check_query_and_key(query.value(), key.value(), bounds, options);
   check_value(value.value(), key.value(), options);
   const kernels::AttentionInputs inputs{query.value(), key.value(), value.value(), bounds, options};
-  Tensor context = Tensor::empty({query.dim(0), value.dim(1)}, query.dtype());  // [Nq, H*Dv]
+  Tensor context = Tensor::empty({query.dim(0), inputs.n_heads() * inputs.d_value()}, query.dtype());  // [Nq, H*Dv]
   const Tensor stats = kernels::backend_of(context).attention_forward(inputs, context);
   const auto backward = [=](const Tensor& grad_context) {
     kernels::AttentionGradients gradients{Tensor::empty(query.shape(), query.dtype()),

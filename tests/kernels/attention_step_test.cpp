@@ -87,6 +87,62 @@ TEST(AttentionStep, GrowingPrefixesGiveTheRowsOfCausalAttention) {
   }
 }
 
+// Heads of query that share heads of key and value read what a cache with repeated heads would hold.
+TEST(AttentionStep, SharedHeadsGiveTheBitsOfRepeatedHeads) {
+  constexpr int kHeads = 6, kKeyHeads = 2;
+  const std::vector<std::vector<int32_t>> tables{{0, 1, 2, 3, 4, 5, 6}, {0, 1, 2, 3, 4, 7, 8}, {9, 8, 7, 6, 5}};
+  for (const DType dtype : {DType::kFloat32, DType::kBFloat16, DType::kInt8}) {
+    for (const int64_t d_head : {5, 16, 33, 64}) {
+      const Tensor numbers = matrix(10, 2 * kKeyHeads * d_head, 7);
+      Tensor repeated = Tensor::empty({10, 2 * kHeads * d_head});
+      for (int64_t head = 0; head < 2 * kHeads; ++head) {  // of keys, then of values
+        const Tensor from = numbers.columns(head / 3 * d_head, (head / 3 + 1) * d_head);
+        Tensor to = repeated.columns(head * d_head, (head + 1) * d_head);
+        for (int64_t row = 0; row < 10; ++row) {
+          to.rows(row, row + 1).copy_from(from.rows(row, row + 1));
+        }
+      }
+      const Tensor shared_cache = cached(numbers, kKeyHeads, dtype), whole_cache = cached(repeated, kHeads, dtype);
+      std::vector<StepKeys> shared, whole;
+      for (const std::vector<int32_t>& table : tables) {
+        shared.push_back(keys_in(shared_cache, table.data(), std::ssize(table)));
+        shared.back().n_kv_heads = kKeyHeads;
+        whole.push_back(keys_in(whole_cache, table.data(), std::ssize(table)));
+      }
+      const Tensor query = matrix(3, kHeads * d_head, 1);
+      Tensor seen = Tensor::empty({3, kHeads * d_head}), expected = Tensor::empty({3, kHeads * d_head});
+      Tensor weights = Tensor::empty({3, 7}), expected_weights = Tensor::empty({3, 7});
+      attention_step(query, shared, kHeads, seen, &weights);
+      attention_step(query, whole, kHeads, expected, &expected_weights);
+      EXPECT_TRUE(same_bits(seen, expected)) << tensor::dtype_name(dtype) << ", heads of " << d_head;
+      EXPECT_TRUE(same_bits(weights, expected_weights)) << tensor::dtype_name(dtype) << ", heads of " << d_head;
+    }
+  }
+}
+
+// The last keys of the table, as a window takes them.
+TEST(AttentionStep, ALaterPartOfTheTableIsAWindow) {
+  const int n_heads = 2;
+  const Cache cache(40, 32, 32);
+  const Tensor query = matrix(40, 32, 1);
+  const Tensor offsets = Tensor::from(std::vector<int32_t>{0, 40}, {2});
+  const Tensor expected =
+      ops::attention(Variable(query), Variable(cache.rows.columns(0, 32)), Variable(cache.rows.columns(32, 64)),
+                     {offsets, offsets, {}}, {.n_heads = n_heads, .causal = true, .window = 9})
+          .value();
+  std::vector<int32_t> table(40);
+  std::iota(table.begin(), table.end(), 0);
+  std::vector<StepKeys> steps;
+  for (int64_t t = 0; t < 40; ++t) {
+    const int64_t length = std::min<int64_t>(t + 1, 9);
+    steps.push_back(cache.prefix(length));
+    steps.back().row_of_position = table.data() + t + 1 - length;
+  }
+  Tensor context = Tensor::empty({40, 32});
+  attention_step(query, steps, n_heads, context, nullptr);
+  EXPECT_TRUE(close(context, expected, 1e-5));
+}
+
 TEST(AttentionStep, RowHasTheSameBitsWhateverTheOtherRowsAre) {
   const Cache cache(40, 64, 64);
   const Tensor query = matrix(9, 64, 1);

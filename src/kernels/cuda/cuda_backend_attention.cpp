@@ -23,6 +23,16 @@ void check_head(const char* op, int64_t columns) {
                        op, columns, kWidestHead);
 }
 
+void check_options(const char* op, const AttentionInputs& inputs) {
+  base::check_argument(inputs.group() == 1,
+                       "{}: n_kv_heads is {}, must be n_heads ({}) on cuda for now; use --device cpu", op,
+                       inputs.n_kv_heads(), inputs.n_heads());
+  base::check_argument(inputs.options.window == 0, "{}: window is {}, must be 0 on cuda for now; use --device cpu", op,
+                       inputs.options.window);
+  check_head(op, inputs.d_head());
+  check_head(op, inputs.d_value());
+}
+
 // Tiles of the rows of all sentences.
 std::vector<SentenceTile> tiles_of(const Tensor& offsets) {
   const tensor::HostView<int32_t> ends(offsets);
@@ -40,8 +50,7 @@ class DeviceInputs {
  public:
   DeviceInputs(const char* op, const AttentionInputs& inputs, float* stats)
       : query_offsets_(inputs.bounds.query_offsets), key_offsets_(inputs.bounds.key_offsets) {
-    check_head(op, inputs.d_head());
-    check_head(op, inputs.d_value());
+    check_options(op, inputs);
     if (inputs.bounds.key_mask.defined()) {
       key_mask_.emplace(inputs.bounds.key_mask);
     }
@@ -128,6 +137,9 @@ void CudaBackend::attention_step(const Tensor& query, std::span<const StepKeys> 
                                  Tensor* mean_weights) const {
   StepRows steps;
   for (const StepKeys& row : rows) {
+    base::check_argument(row.n_kv_heads == 0 || row.n_kv_heads == n_heads,
+                         "attention_step: n_kv_heads is {}, must be n_heads ({}) on cuda for now; use --device cpu",
+                         row.n_kv_heads, n_heads);
     int32_t table = -1;
     if (row.row_of_position != nullptr) {
       table = static_cast<int32_t>(steps.tables.size());

@@ -16,9 +16,11 @@ using Row = std::vector<double>;
 struct Place {
   int64_t query_row;
   int64_t head;
+  int64_t key_head;
   int64_t first_key;
-  int64_t n_keys;   // S of the sentence
-  int64_t visible;  // keys 0 .. visible of the sentence come before the causal border
+  int64_t n_keys;         // S of the sentence
+  int64_t begin_visible;  // of the keys of the sentence, those that window and causal border leave
+  int64_t end_visible;
 };
 
 // Calls visit(Place) for every sentence, query row and head, in this order.
@@ -30,7 +32,8 @@ void for_each_place(const AttentionInputs& inputs, Visit visit) {
     const int64_t n_keys = keys[sentence + 1] - keys[sentence];
     for (int64_t t = 0; t < queries[sentence + 1] - queries[sentence]; ++t) {
       for (int64_t head = 0; head < inputs.n_heads(); ++head) {
-        visit(Place{queries[sentence] + t, head, keys[sentence], n_keys,
+        visit(Place{queries[sentence] + t, head, head / inputs.group(), keys[sentence], n_keys,
+                    inputs.options.window > 0 ? std::max<int64_t>(t + 1 - inputs.options.window, 0) : 0,
                     inputs.options.causal ? std::min(t + 1, n_keys) : n_keys});
       }
     }
@@ -54,7 +57,7 @@ double dot(const double* left, const double* right, int64_t size) {
 }
 
 bool may_attend(const AttentionInputs& inputs, const Place& place, int64_t s) {
-  return s < place.visible &&
+  return place.begin_visible <= s && s < place.end_visible &&
          (!inputs.bounds.key_mask.defined() || inputs.bounds.key_mask.data<bool>()[place.first_key + s]);
 }
 
@@ -68,7 +71,7 @@ Row weights_of(const AttentionInputs& inputs, const Place& place) {
   const double* query = head_row(inputs.query, place.query_row, place.head, inputs.n_heads());
   double largest = -std::numeric_limits<double>::infinity();
   for (int64_t s = 0; s < place.n_keys; ++s) {
-    const double* key = head_row(inputs.key, place.first_key + s, place.head, inputs.n_heads());
+    const double* key = head_row(inputs.key, place.first_key + s, place.key_head, inputs.n_kv_heads());
     weights[static_cast<size_t>(s)] = dot(query, key, inputs.d_head()) * score_scale(inputs);
     largest = may_attend(inputs, place, s) ? std::max(largest, weights[static_cast<size_t>(s)]) : largest;
   }
@@ -104,7 +107,7 @@ void attention_forward(const AttentionInputs& inputs, Tensor& context) {
     const Row scales = dropout_scales(inputs, place);
     double* output = head_row(context, place.query_row, place.head, n_heads);
     for (int64_t s = 0; s < place.n_keys; ++s) {
-      const double* value = head_row(inputs.value, place.first_key + s, place.head, n_heads);
+      const double* value = head_row(inputs.value, place.first_key + s, place.key_head, inputs.n_kv_heads());
       for (int64_t d = 0; d < inputs.d_value(); ++d) {
         output[d] += weights[static_cast<size_t>(s)] * scales[static_cast<size_t>(s)] * value[d];
       }
@@ -125,8 +128,8 @@ void attention_backward(const AttentionInputs& inputs, const Tensor& grad_contex
     double mean = 0;                   // sum_s weight * grad_weight, from the denominator of the softmax
     for (size_t s = 0; s < weights.size(); ++s) {
       const int64_t row = place.first_key + static_cast<int64_t>(s);
-      const double* value = head_row(inputs.value, row, place.head, n_heads);
-      double* grad_value = head_row(gradients.value, row, place.head, n_heads);
+      const double* value = head_row(inputs.value, row, place.key_head, inputs.n_kv_heads());
+      double* grad_value = head_row(gradients.value, row, place.key_head, inputs.n_kv_heads());
       for (int64_t d = 0; d < inputs.d_value(); ++d) {
         grad_value[d] += weights[s] * scales[s] * grad_output[d];  // undoes output = sum_s weight * scale * value
       }
@@ -137,8 +140,8 @@ void attention_backward(const AttentionInputs& inputs, const Tensor& grad_contex
     double* grad_query = head_row(gradients.query, place.query_row, place.head, n_heads);
     for (size_t s = 0; s < weights.size(); ++s) {
       const int64_t row = place.first_key + static_cast<int64_t>(s);
-      const double* key = head_row(inputs.key, row, place.head, n_heads);
-      double* grad_key = head_row(gradients.key, row, place.head, n_heads);
+      const double* key = head_row(inputs.key, row, place.key_head, inputs.n_kv_heads());
+      double* grad_key = head_row(gradients.key, row, place.key_head, inputs.n_kv_heads());
       const double grad_score = weights[s] * (grad_weights[s] - mean) * score_scale(inputs);  // undoes weights_of
       for (int64_t d = 0; d < inputs.d_head(); ++d) {
         grad_query[d] += grad_score * key[d];  // undoes score = query . key

@@ -100,8 +100,8 @@ class HeadInputs {
         value_(inputs.value, longest(inputs.bounds.key_offsets), inputs.d_value()) {}
 
   HeadRows<const float> rows(const HeadProblem& p) {
-    return {query_.rows(p.first_query, p.n_queries, p.head), key_.rows(p.first_key, p.n_keys, p.head),
-            value_.rows(p.first_key, p.n_keys, p.head)};
+    return {query_.rows(p.first_query, p.n_queries, p.head), key_.rows(p.first_key, p.n_keys, p.key_head),
+            value_.rows(p.first_key, p.n_keys, p.key_head)};
   }
 
  private:
@@ -135,13 +135,15 @@ void attention_backward(const AttentionInputs& inputs, Tensor stats, const Tenso
   HeadOutput query(gradients.query, n_queries, inputs.d_head()), key(gradients.key, n_keys, inputs.d_head());
   HeadOutput value(gradients.value, n_keys, inputs.d_value());
   Heads(inputs, stats.data<float>()).for_each([&](const HeadProblem& p) {
-    const HeadRows<float> grads{query.rows(p.first_query, p.head), key.rows(p.first_key, p.head),
-                                value.rows(p.first_key, p.head)};
+    const HeadRows<float> grads{query.rows(p.first_query, p.head), key.rows(p.first_key, p.key_head),
+                                value.rows(p.first_key, p.key_head)};
     DRAGOMAN_DISPATCH(head_backward)
     (p, in.rows(p), scratch.get(), output.rows(p.first_query, p.n_queries, p.head), grads);
     query.finish(p.first_query, p.n_queries, p.head);
-    key.finish(p.first_key, p.n_keys, p.head);
-    value.finish(p.first_key, p.n_keys, p.head);
+    if (p.is_last_of_group()) {
+      key.finish(p.first_key, p.n_keys, p.key_head);
+      value.finish(p.first_key, p.n_keys, p.key_head);
+    }
   });
 }
 

@@ -42,8 +42,10 @@ struct HeadScratch {
 struct HeadProblem {
   int64_t n_queries = 0, n_keys = 0, d_head = 0, d_value = 0;  // T, S, Dh, Dv
   int64_t first_query = 0, first_key = 0, head = 0, n_heads = 1;
-  const bool* key_mask = nullptr;  // [S]: true = may be attended to; nullptr = all
+  int64_t key_head = 0, group = 1;  // the head of keys and values, and the number of heads that share it
+  const bool* key_mask = nullptr;   // [S]: true = may be attended to; nullptr = all
   bool causal = false;
+  int64_t window = 0;                // keys that a query sees at most, up to its own; 0 = all
   const Dropout* dropout = nullptr;  // nullptr = none
   // Of the softmax of each query row, [T]: the largest score and 1 / (sum of the exponentials), 0 for a row with
   // nothing to attend to. Written by the forward, read by the backward.
@@ -53,6 +55,12 @@ struct HeadProblem {
   bool hidden(int64_t key) const { return key_mask != nullptr && !key_mask[key]; }
   // Keys that query rows below `end` can see.
   int64_t visible(int64_t end) const { return causal ? std::min(end, n_keys) : n_keys; }
+  // The first key that a query can see.
+  int64_t first_visible(int64_t query) const { return window > 0 ? std::max<int64_t>(query + 1 - window, 0) : 0; }
+  // Heads that share keys come one after the other. The first overwrites the gradients of keys and values, the others
+  // add to them.
+  bool is_first_of_group() const { return head % group == 0; }
+  bool is_last_of_group() const { return head % group == group - 1; }
   float score_scale() const { return 1.0F / std::sqrt(static_cast<float>(d_head)); }
   // Turns a product q . k into a power of two: exp(q . k / sqrt(Dh)) = exp2(power_scale() * q . k).
   float power_scale() const { return std::numbers::log2e_v<float> * score_scale(); }

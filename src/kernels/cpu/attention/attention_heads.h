@@ -84,6 +84,7 @@ class Heads {
       p.n_keys = keys[sentence + 1] - p.first_key;
       p.key_mask = key_mask_ == nullptr ? nullptr : key_mask_ + p.first_key;
       for (p.head = 0; p.head < p.n_heads; ++p.head) {
+        p.key_head = p.head / p.group;
         if (stats_ != nullptr) {
           p.largest = stats_ + p.head * n_rows + p.first_query;
           p.inverse_sum = p.largest + p.n_heads * n_rows;
@@ -99,7 +100,9 @@ class Heads {
     p.d_head = inputs_.d_head();
     p.d_value = inputs_.d_value();
     p.n_heads = inputs_.n_heads();
+    p.group = inputs_.group();
     p.causal = inputs_.options.causal;
+    p.window = inputs_.options.window;
     p.dropout = dropout_.probability > 0 ? &dropout_ : nullptr;
     return p;
   }

@@ -100,7 +100,7 @@ HWY_INLINE void add_key_gradient(const HeadProblem& p, const QueryBlock& block, 
               .b_row = right.stride,
               .c = to.data,
               .c_row = to.stride,
-              .accumulate = block.begin > 0,
+              .accumulate = block.begin > 0 || !p.is_first_of_group(),
               .triangle = p.causal ? Triangle::kUpperA : Triangle::kNone,
               .diagonal = -block.begin});
 }
@@ -111,13 +111,15 @@ HWY_INLINE void clear_rows(MatrixView<float> matrix, int64_t begin, int64_t end,
   }
 }
 
-// Overwrites the gradients of all rows of the head.
+// Overwrites the gradients of all rows of the head; adds to those of keys and values after the first head of a group.
 void head_backward(const HeadProblem& p, const HeadRows<const float>& in, const HeadScratch& scratch,
                    MatrixView<const float> grad_context, const HeadRows<float>& gradients) {
   const int64_t first_block = p.visible(std::min(kQueryBlock, p.n_queries));  // keys that it overwrites
   const int64_t untouched = p.n_queries > 0 ? first_block : 0;
-  clear_rows(gradients.key, untouched, p.n_keys, p.d_head);
-  clear_rows(gradients.value, untouched, p.n_keys, p.d_value);
+  if (p.is_first_of_group()) {
+    clear_rows(gradients.key, untouched, p.n_keys, p.d_head);
+    clear_rows(gradients.value, untouched, p.n_keys, p.d_value);
+  }
   for (int64_t begin = 0; begin < p.n_queries; begin += kQueryBlock) {
     const QueryBlock block = query_block(p, begin);
     weight_block_backward(p, in, scratch, block, grad_context);

@@ -39,28 +39,59 @@ HWY_INLINE QueryBlock query_block(const HeadProblem& p, int64_t begin) {
 
 // Some neighbouring queries, one a lane, and which keys they can see.
 struct QueryLanes {
-  int64_t column;    // of the first in its block
-  int64_t all_see;   // keys below this are visible to all
-  int64_t some_see;  // keys below this are visible to some; query i of the vector sees keys up to all_see + i - 1
+  int64_t column;      // of the first in its block
+  int64_t first_seen;  // keys from here on are visible to some; query i of a window sees keys from begin + i on
+  int64_t all_see;     // keys below this are visible to all that see so early a key
+  int64_t some_see;    // keys below this are visible to some; query i of the vector sees keys up to all_see + i - 1
+  int64_t begin;       // first_seen, or a negative number where the window reaches before the first key
+  int64_t all_begin;   // keys from here on are visible to all that see so late a key
+  uint64_t n_all_see;  // keys from all_begin to all_see
 };
+
+HWY_INLINE QueryLanes query_lanes(const HeadProblem& p, const QueryBlock& block, int64_t column) {
+  const int64_t query = block.begin + column, last = query + kFloatLanes - 1;
+  const int64_t all_see = std::min(p.visible(query + 1), block.n_keys), all_begin = p.first_visible(last);
+  return {column,
+          std::min(p.first_visible(query), block.n_keys),
+          all_see,
+          std::min(p.visible(last + 1), block.n_keys),
+          query + 1 - p.window,
+          all_begin,
+          static_cast<uint64_t>(std::max<int64_t>(all_see - all_begin, 0))};
+}
 
 // Calls visit(QueryLanes) for each vector of queries of a block.
 template <class Visit>
 HWY_INLINE void for_each_lanes(const HeadProblem& p, const QueryBlock& block, Visit visit) {
   for (int64_t column = 0; column < block.width; column += kFloatLanes) {
-    const int64_t query = block.begin + column;
-    visit(QueryLanes{column, std::min(p.visible(query + 1), block.n_keys),
-                     std::min(p.visible(query + kFloatLanes), block.n_keys)});
+    visit(query_lanes(p, block, column));
   }
 }
 
 // Keeps the lanes that see key s; the others become `otherwise`.
 HWY_INLINE FloatVector where_seen(const QueryLanes& lanes, int64_t s, FloatVector x, FloatVector otherwise) {
-  if (s < lanes.all_see) {
+  if (static_cast<uint64_t>(s - lanes.all_begin) < lanes.n_all_see) {
     return x;
   }
-  const auto unseen = hn::FirstN(FloatTag(), static_cast<size_t>(s - lanes.all_see + 1));
-  return hn::IfThenElse(unseen, otherwise, x);
+  const FloatTag d;
+  if (s >= lanes.all_see) {
+    x = hn::IfThenElse(hn::FirstN(d, static_cast<size_t>(s - lanes.all_see + 1)), otherwise, x);
+  }
+  if (s < lanes.all_begin) {
+    x = hn::IfThenElse(hn::FirstN(d, static_cast<size_t>(s - lanes.begin + 1)), x, otherwise);
+  }
+  return x;
+}
+
+// Calls visit(s) for the keys of a block that none of the lanes can see.
+template <class Visit>
+HWY_INLINE void for_each_unseen(const QueryLanes& lanes, const QueryBlock& block, Visit visit) {
+  for (int64_t s = 0; s < lanes.first_seen; ++s) {
+    visit(s);
+  }
+  for (int64_t s = lanes.some_see; s < block.n_keys; ++s) {
+    visit(s);
+  }
 }
 
 HWY_INLINE FloatVector largest_scores(const HeadProblem& p, const QueryLanes& lanes, const float* scores,
@@ -71,7 +102,7 @@ HWY_INLINE FloatVector largest_scores(const HeadProblem& p, const QueryLanes& la
     return p.hidden(s) ? lowest : where_seen(lanes, s, hn::LoadU(d, scores + s * width), lowest);
   };
   FloatVector even = lowest, odd = lowest;
-  int64_t s = 0;
+  int64_t s = lanes.first_seen;
   for (; s + 2 <= lanes.some_see; s += 2) {
     even = hn::Max(score(s), even);
     odd = hn::Max(score(s + 1), odd);
@@ -107,20 +138,18 @@ HWY_INLINE void softmax_lanes(const HeadProblem& p, const QueryBlock& block, con
   const FloatVector largest = largest_scores(p, lanes, scores, block.width);
   const Power power = power_of(p, largest);
   FloatVector sum = zero;
-  for (int64_t s = 0; s < lanes.some_see; ++s) {
+  for (int64_t s = lanes.first_seen; s < lanes.some_see; ++s) {
     float* at = scores + s * block.width;
     const FloatVector exponential = p.hidden(s) ? zero : power(lanes, s, hn::LoadU(d, at));
     sum = hn::Add(sum, exponential);
     hn::StoreU(exponential, d, at);
   }
   const FloatVector inverse = hn::IfThenZeroElse(hn::Eq(sum, zero), hn::Div(hn::Set(d, 1.0F), sum));
-  for (int64_t s = 0; s < lanes.some_see; ++s) {
+  for (int64_t s = lanes.first_seen; s < lanes.some_see; ++s) {
     float* at = scores + s * block.width;
     hn::StoreU(hn::Mul(hn::LoadU(d, at), inverse), d, at);
   }
-  for (int64_t s = lanes.some_see; s < block.n_keys; ++s) {
-    hn::StoreU(zero, d, scores + s * block.width);
-  }
+  for_each_unseen(lanes, block, [&](int64_t s) HWY_ATTR { hn::StoreU(zero, d, scores + s * block.width); });
   const int64_t query = block.begin + lanes.column;
   if (p.largest != nullptr && query < block.end) {
     const auto valid = hn::FirstN(d, static_cast<size_t>(block.end - query));
@@ -145,7 +174,7 @@ HWY_INLINE void softmax_lanes_backward(const HeadProblem& p, const QueryBlock& b
   float* grads = scratch.grad_weights + lanes.column;
   const float* factors = kDrops ? scratch.factors + lanes.column : nullptr;
   FloatVector mean = zero;
-  for (int64_t s = 0; s < lanes.some_see; ++s) {
+  for (int64_t s = lanes.first_seen; s < lanes.some_see; ++s) {
     const FloatVector weight =
         p.hidden(s) ? zero : hn::Mul(power(lanes, s, hn::LoadU(d, weights + s * width)), inverse);
     FloatVector grad = hn::LoadU(d, grads + s * width);
@@ -157,7 +186,7 @@ HWY_INLINE void softmax_lanes_backward(const HeadProblem& p, const QueryBlock& b
     hn::StoreU(weight, d, weights + s * width);
   }
   const FloatVector scale = hn::Set(d, p.score_scale());
-  for (int64_t s = 0; s < lanes.some_see; ++s) {
+  for (int64_t s = lanes.first_seen; s < lanes.some_see; ++s) {
     const FloatVector weight = hn::LoadU(d, weights + s * width);
     const FloatVector centred = hn::Sub(hn::LoadU(d, grads + s * width), mean);
     hn::StoreU(hn::Mul(hn::Mul(weight, scale), centred), d, grads + s * width);
@@ -165,10 +194,10 @@ HWY_INLINE void softmax_lanes_backward(const HeadProblem& p, const QueryBlock& b
       hn::StoreU(hn::Mul(weight, hn::LoadU(d, factors + s * width)), d, weights + s * width);
     }
   }
-  for (int64_t s = lanes.some_see; s < block.n_keys; ++s) {
+  for_each_unseen(lanes, block, [&](int64_t s) HWY_ATTR {
     hn::StoreU(zero, d, weights + s * width);
     hn::StoreU(zero, d, grads + s * width);
-  }
+  });
 }
 
 // Turns scratch.weights from scores into weights.

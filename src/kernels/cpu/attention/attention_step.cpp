@@ -38,6 +38,28 @@ int64_t check_rows(std::span<const StepKeys> rows, const Tensor& query) {
   return longest;
 }
 
+// Heads of the keys and values of all rows.
+int heads_of_keys(std::span<const StepKeys> rows, int n_heads) {
+  const int count = rows.empty() || rows.front().n_kv_heads == 0 ? n_heads : rows.front().n_kv_heads;
+  base::check_argument(count >= 1 && n_heads % count == 0, "attention_step: n_kv_heads is {}, must divide n_heads, {}",
+                       count, n_heads);
+  for (size_t row = 0; row < rows.size(); ++row) {
+    base::check_argument((rows[row].n_kv_heads == 0 ? n_heads : rows[row].n_kv_heads) == count,
+                         "attention_step: row {} has {} n_kv_heads, row 0 has {}; must be equal", row,
+                         rows[row].n_kv_heads, count);
+  }
+  return count;
+}
+
+// [H] the head of key and value of each head.
+Tensor key_heads(int n_heads, int n_kv_heads) {
+  Tensor heads = Tensor::empty({n_heads}, DType::kInt32);
+  for (int head = 0; head < n_heads; ++head) {
+    heads.data<int32_t>()[head] = head / (n_heads / n_kv_heads);
+  }
+  return heads;
+}
+
 void check_mean_weights(const Tensor& mean_weights, int64_t n_rows, int64_t longest) {
   tensor::check_matrix(mean_weights, DType::kFloat32, "attention_step", "mean_weights");
   base::check_argument(mean_weights.dim(0) == n_rows && mean_weights.dim(1) >= longest,
@@ -83,7 +105,10 @@ void attention_step(const Tensor& query, std::span<const StepKeys> rows, int n_h
   }
   const int64_t weights_size = n_heads * step_row_width(longest);
   Tensor weights = Tensor::empty({kStepRows, weights_size});  // [rows together, H * L padded]
-  const StepShape shape{n_heads, query.dim(1) / n_heads, context.dim(1) / n_heads};
+  const int n_kv_heads = heads_of_keys(rows, n_heads);
+  const Tensor kv_head_of = key_heads(n_heads, n_kv_heads);
+  const StepShape shape{n_heads, query.dim(1) / n_heads, context.dim(1) / n_heads, n_kv_heads,
+                        kv_head_of.data<int32_t>()};
   for (int64_t r = 0; r < query.dim(0);) {
     const std::span<const StepKeys> left = rows.subspan(static_cast<size_t>(r));
     const int64_t count = rows_together(left);

@@ -21,6 +21,7 @@ void quantise_heads(const float* from, int n_heads, int64_t d_head, int8_t* to, 
 /// @param context  [R, H*Dv], overwritten
 /// @param mean_weights  nullptr, or [R, L] with L >= the largest length, overwritten with the weights averaged over the
 ///   heads; zero past the length of a row
+/// Keys and values of StepKeys::n_kv_heads heads serve neighbouring heads of the query.
 /// Neighbouring rows that begin with the same cache row, such as hypotheses of a sentence, read shared rows once.
 /// A row has the same bits in any batch. The result equals `attention` up to rounding. There is no gradient.
 /// Throws: Error, "attention_step: 3 rows of keys for 4 queries", and for shapes that do not fit n_heads.

@@ -94,8 +94,8 @@ HWY_INLINE void score_positions(const StepShape& shape, const StepRows& rows, in
   const StepKeys& keys = rows.keys[first];
   const float* query = rows.query + first * rows.query_stride;
   const int64_t width = step_row_width(keys.length);
-  const int64_t d_model = shape.n_heads * shape.d_head;
-  const int64_t elements = cached_row_elements(d_model, static_cast<int>(shape.n_heads), keys.dtype);
+  const int64_t key_width = shape.n_kv_heads * shape.d_head;
+  const int64_t elements = cached_row_elements(key_width, static_cast<int>(shape.n_kv_heads), keys.dtype);
   for (int64_t t = begin; t < end; ++t) {
     const T* key = row_of_position<T>(keys, keys.keys, t);
     prefetch_row<T>(keys, keys.keys, t + kAhead, elements);
@@ -104,13 +104,16 @@ HWY_INLINE void score_positions(const StepShape& shape, const StepRows& rows, in
       RowVector products[4][kQueries];
       HWY_UNROLL(4)
       for (int64_t i = 0; i < 4; ++i) {
-        const int64_t column = (h + std::min(i, heads - 1)) * shape.d_head;
-        head_products<T, kQueries>(query + column, rows.query_stride, key + column, shape.d_head, products[i]);
+        const int64_t head = h + std::min(i, heads - 1);
+        head_products<T, kQueries>(query + head * shape.d_head, rows.query_stride,
+                                   key + shape.kv_head_of[head] * shape.d_head, shape.d_head, products[i]);
       }
       auto scales = hn::Set(four, scale);
       if constexpr (std::is_same_v<T, int8_t>) {
         alignas(16) float head_scales[4] = {};
-        std::memcpy(head_scales, scale_of_head(key, d_model, h), static_cast<size_t>(heads) * sizeof(float));
+        for (int64_t i = 0; i < heads; ++i) {
+          std::memcpy(head_scales + i, scale_of_head(key, key_width, shape.kv_head_of[h + i]), sizeof(float));
+        }
         scales = hn::Mul(scales, hn::Load(four, head_scales));
       }
       HWY_UNROLL(4)
@@ -135,8 +138,8 @@ HWY_INLINE void add_values(const StepShape& shape, const StepRows& rows, int64_t
   const auto lanes = static_cast<int64_t>(hn::Lanes(d));
   const StepKeys& keys = rows.keys[first];
   const int64_t width = step_row_width(keys.length);
-  const int64_t d_model = shape.n_heads * shape.d_value;
-  const int64_t elements = cached_row_elements(d_model, static_cast<int>(shape.n_heads), keys.dtype);
+  const int64_t value_width = shape.n_kv_heads * shape.d_value;
+  const int64_t elements = cached_row_elements(value_width, static_cast<int>(shape.n_kv_heads), keys.dtype);
   const float* weights = rows.weights + first * rows.weights_stride;
   float* context = rows.context + first * rows.context_stride;
   const T* values[kPositions];
@@ -150,18 +153,20 @@ HWY_INLINE void add_values(const StepShape& shape, const StepRows& rows, int64_t
     for (int64_t i = 0; i < kPositions; ++i) {
       float scale = 1.0F;
       if constexpr (std::is_same_v<T, int8_t>) {
-        std::memcpy(&scale, scale_of_head(values[i], d_model, h), sizeof scale);
+        std::memcpy(&scale, scale_of_head(values[i], value_width, shape.kv_head_of[h]), sizeof scale);
       }
       HWY_UNROLL(4)
       for (int q = 0; q < kQueries; ++q) {
         factors[q][i] = hn::Set(d, weights[q * rows.weights_stride + h * width + t + i] * scale);
       }
     }
+    // From the columns of the head in the context to those in the cache.
+    const int64_t to_cached = (shape.kv_head_of[h] - h) * shape.d_value;
     const auto add = [&](auto part, int64_t column, const auto& load) HWY_ATTR {
       RowVector parts[kPositions];
       HWY_UNROLL(4)
       for (int64_t i = 0; i < kPositions; ++i) {
-        parts[i] = load(values[i] + column);
+        parts[i] = load(values[i] + column + to_cached);
       }
       HWY_UNROLL(4)
       for (int q = 0; q < kQueries; ++q) {

@@ -212,14 +212,14 @@ HWY_INLINE void add_key_gradient(Tiles& tiles, const TileScratch& scratch, const
                    .accumulate = accumulate});
 }
 
-// Overwrites the gradients of all rows of the head.
+// Overwrites the gradients of all rows of the head; those of keys and values are those of a group, after its last head.
 template <class Tiles>
 void head_backward_in_tiles(Tiles& tiles, const HeadProblem& p, const HeadRows<const BFloat16>& in,
                             const TileScratch& scratch, MatrixView<const BFloat16> grad_context,
                             const HeadRows<BFloat16>& gradients) {
   // Of several blocks the first does not reach all keys, nor do none.
-  const bool accumulate = p.n_queries > kQueryBlock || p.n_queries == 0;
-  if (accumulate) {
+  const bool several = p.n_queries > kQueryBlock || p.n_queries == 0, accumulate = several || !p.is_first_of_group();
+  if (several && p.is_first_of_group()) {
     std::fill_n(scratch.grad_key, padded_to_vectors(p.n_keys) * p.d_head, 0.0F);
     std::fill_n(scratch.grad_value, padded_to_vectors(p.n_keys) * p.d_value, 0.0F);
   }
@@ -236,8 +236,10 @@ void head_backward_in_tiles(Tiles& tiles, const HeadProblem& p, const HeadRows<c
     add_key_gradient(tiles, scratch, block, head.grad_weights, in.query, p.d_head, accumulate, scratch.grad_key);
     weigh_keys(tiles, scratch, block, head.grad_weights, scratch.joined_keys, p.d_head, gradients.query);
   }
-  round_joined(scratch.grad_key, p.n_keys, p.d_head, gradients.key);
-  round_joined(scratch.grad_value, p.n_keys, p.d_value, gradients.value);
+  if (p.is_last_of_group()) {
+    round_joined(scratch.grad_key, p.n_keys, p.d_head, gradients.key);
+    round_joined(scratch.grad_value, p.n_keys, p.d_value, gradients.value);
+  }
 }
 #endif
 

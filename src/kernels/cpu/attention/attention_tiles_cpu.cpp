@@ -23,8 +23,8 @@ void with_tiles(ProductKernel kernel, const Function& function) {
 
 HeadRows<const BFloat16> rows_of(const AttentionInputs& inputs, const HeadProblem& p) {
   return {view_of<const BFloat16>(inputs.query).part(p.first_query, p.head * p.d_head),
-          view_of<const BFloat16>(inputs.key).part(p.first_key, p.head * p.d_head),
-          view_of<const BFloat16>(inputs.value).part(p.first_key, p.head * p.d_value)};
+          view_of<const BFloat16>(inputs.key).part(p.first_key, p.key_head * p.d_head),
+          view_of<const BFloat16>(inputs.value).part(p.first_key, p.key_head * p.d_value)};
 }
 
 void forward_in_tiles(ProductKernel kernel, const AttentionInputs& inputs, Tensor& context, float* stats) {
@@ -46,8 +46,8 @@ void backward_in_tiles(ProductKernel kernel, const AttentionInputs& inputs, floa
   with_tiles(kernel, [&](auto& tiles) HWY_ATTR {
     Heads(inputs, stats).for_each([&](const HeadProblem& p) HWY_ATTR {
       const HeadRows<BFloat16> to{query.part(p.first_query, p.head * p.d_head),
-                                  key.part(p.first_key, p.head * p.d_head),
-                                  value.part(p.first_key, p.head * p.d_value)};
+                                  key.part(p.first_key, p.key_head * p.d_head),
+                                  value.part(p.first_key, p.key_head * p.d_value)};
       head_backward_in_tiles(tiles, p, rows_of(inputs, p), scratch.get(), grad.part(p.first_query, p.head * p.d_value),
                              to);
     });
