@@ -128,11 +128,12 @@ std::vector<int32_t> Generator::prompt_ids(const std::string& prompt) const {
     ids.insert(ids.begin(), special.bos);
   }
   if (ids.empty()) {
-    ids = special.bos >= 0 ? std::vector{special.bos}
+    ids = special.bos >= 0       ? std::vector{special.bos}
           : !special.eos.empty() ? std::vector{special.eos.front()}
                                  : vocabulary_.encode("\n");
   }
-  base::check_usage(!ids.empty(), "prompt: it is empty, and the vocabulary has no token that begins a text; give at "
+  base::check_usage(!ids.empty(),
+                    "prompt: it is empty, and the vocabulary has no token that begins a text; give at "
                     "least one character");
   return ids;
 }

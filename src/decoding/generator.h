@@ -17,12 +17,12 @@ namespace dragoman::decoding {
 
 /// How texts are continued, beside the options of the search.
 struct GenerationOptions {
-  int64_t max_tokens = 128;        ///< at most so many new tokens, and never more than the context has room for
+  int64_t max_tokens = 128;         ///< at most so many new tokens, and never more than the context has room for
   std::vector<std::string> stop{};  ///< a text ends before the first of them
   SearchOptions search = generation_search();
 
-  /// Returns: the search of a language model where nobody asks for another: draws at temperature 0.8 among the likeliest
-  /// 95 %.
+  /// Returns: the search of a language model where nobody asks for another: draws at temperature 0.8 among the
+  /// likeliest 95 %.
   static SearchOptions generation_search();
   /// Throws: Error(kUsage) naming the option.
   void check() const;
@@ -37,7 +37,7 @@ struct GeneratedPart {
 /// A prompt to continue.
 struct GenerationRequest {
   std::string prompt = {};
-  std::vector<int32_t> prompt_ids = {};  ///< in place of `prompt`, if not empty
+  std::vector<int32_t> prompt_ids = {};    ///< in place of `prompt`, if not empty
   std::optional<int64_t> max_tokens = {};  ///< in place of that of the options
   uint64_t sample = 0;                     ///< keeps the random numbers of several samples of one prompt apart
   /// Is told of every token once, in order, as soon as it is sure. Runs in a worker's thread; false cancels.
@@ -54,7 +54,7 @@ struct Continuation {
   std::vector<float> token_scores;  ///< log-probability (nats) of each token, and of the end if it was generated
   double score = 0.0;               ///< their sum
   FinishReason finish_reason = FinishReason::kEndOfSentence;  ///< also for a stop string
-  std::string error;                ///< empty, or why there is no text (OnError::kReport)
+  std::string error;                                          ///< empty, or why there is no text (OnError::kReport)
 };
 
 /// Prompts in, continuations out. Holds a language model and its vocabulary.

@@ -65,8 +65,8 @@ TEST_F(GeneratorTest, ScoresAreTheLogProbabilitiesOfTheModel) {
   for (size_t i = 0; i < continuation.ids.size(); ++i) {
     const auto row = static_cast<int64_t>(continuation.prompt_ids.size() + i) - 1;
     const std::vector<float> values = logits.rows(row, row + 1).to_vector<float>();
-    EXPECT_NEAR(continuation.token_scores[i],
-                values[static_cast<size_t>(continuation.ids[i])] - log_normaliser(values), 1e-4);
+    EXPECT_NEAR(continuation.token_scores[i], values[static_cast<size_t>(continuation.ids[i])] - log_normaliser(values),
+                1e-4);
   }
 }
 
@@ -160,7 +160,8 @@ TEST_F(GeneratorTest, TheContextBoundsTheText) {
 }
 
 TEST_F(GeneratorTest, APromptThatFailsDoesNotHarmItsNeighbours) {
-  const std::vector<GenerationRequest> requests = {{.prompt = "good"}, {.prompt = std::string(60, 'a')}, {.prompt = "U"}};
+  const std::vector<GenerationRequest> requests = {
+      {.prompt = "good"}, {.prompt = std::string(60, 'a')}, {.prompt = "U"}};
   const auto continuations = generator_.generate(requests, drawn(), OnError::kReport);
   EXPECT_EQ(continuations[0].text, one(requests[0], drawn()).text);
   EXPECT_THAT(continuations[1].error, HasSubstr("60 tokens"));
