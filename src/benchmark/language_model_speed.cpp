@@ -12,14 +12,14 @@ namespace {
 
 using Ids = std::vector<int32_t>;
 
-struct Shape {
+struct LanguageModelShape {
   const char* name;
   int layers;
   int64_t d_model;
   int n_heads;
   int64_t context, vocab_size;
 };
-constexpr Shape kShapes[] = {
+constexpr LanguageModelShape kLanguageModels[] = {
     {"gpt-mini", 4, 128, 4, 64, 65}, {"gpt-char", 6, 384, 6, 256, 65}, {"gpt2-small", 12, 768, 12, 1024, 50'257}};
 
 Ids random_ids(int64_t count, int64_t vocab_size, base::Random& random) {
@@ -63,7 +63,7 @@ std::vector<decoding::SentenceRequest> random_prompts(const GenerationSpeedOptio
 }  // namespace
 
 std::optional<models::DecoderOnlyConfig> language_model_shape(const std::string& name) {
-  for (const Shape& shape : kShapes) {
+  for (const LanguageModelShape& shape : kLanguageModels) {
     if (name == shape.name) {
       models::DecoderOnlyConfig model;
       model.vocab_size = shape.vocab_size;

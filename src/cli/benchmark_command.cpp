@@ -295,7 +295,9 @@ void print_speed(const char* what, const std::vector<double>& seconds, int64_t t
 // Updates on windows of random tokens.
 int benchmark_language_model(const BenchmarkOptions& options) {
   const auto processes = distributed::join_processes({});
-  benchmark::WindowTrainingOptions training{.model = language_model_of(options), .adam = options.training.adam};
+  benchmark::WindowTrainingOptions training;
+  training.model = language_model_of(options);
+  training.adam = options.training.adam;
   training.windows = options.sentences == 0 ? training.windows : options.sentences;
   training.length = options.training.target_length;
   training.warmup = options.warmup < 0 ? training.warmup : options.warmup;
@@ -323,7 +325,8 @@ int benchmark_language_model(const BenchmarkOptions& options) {
 }
 
 int benchmark_generation(const BenchmarkOptions& options) {
-  benchmark::GenerationSpeedOptions generation{.model = language_model_of(options)};
+  benchmark::GenerationSpeedOptions generation;
+  generation.model = language_model_of(options);
   generation.precision = options.precision.value_or(kernels::Precision::kInt8);
   generation.prompts = options.sentences == 0 ? generation.prompts : options.sentences;
   generation.prompt_length = options.training.source_length;

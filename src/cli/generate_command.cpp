@@ -40,7 +40,7 @@ struct GenerateArguments {
 nlohmann::json tokens_json(const data::Vocabulary& vocabulary, std::span<const int32_t> ids) {
   nlohmann::json tokens = nlohmann::json::array();
   for (const int32_t id : ids) {
-    tokens.push_back(vocabulary.decode({&id, 1}));
+    tokens.push_back(id < vocabulary.size() ? vocabulary.decode({&id, 1}) : "");
   }
   return tokens;
 }
