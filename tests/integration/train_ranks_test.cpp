@@ -114,7 +114,9 @@ TEST_F(TrainRanks, StoppedAndResumedIsTheRunNeverStopped) {
   {
     RankRun run(program_.folder(), 2, on_ranks(words("stopped", kSteps)));
     ASSERT_TRUE(wait_until([&] { return loss_values("stopped").size() > 10 || run.has_ended(); })) << run.errors();
-    ::kill(run.process_of(1), SIGTERM);
+    const pid_t process = run.process_of(1);
+    ASSERT_GT(process, 0) << run.errors();  // of a run that has failed it is -1, which kill takes for all processes
+    ::kill(process, SIGTERM);
     EXPECT_EQ(run.wait(), kTerminated) << "a signal to any rank stops all, after saving: " << run.errors();
     EXPECT_LT(newest_step("stopped"), kSteps) << "it was through before the signal came";
   }
