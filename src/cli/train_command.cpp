@@ -101,6 +101,7 @@ class ShapeOptions {
         if (command_.get_option(field.flag_spelling())->count() > 0 && flags.has(field.name)) {
           base::check_usage(options.model.has_field(field.name), "{} does not belong to a model of architecture {}",
                             field.flag_spelling(), options.model.architecture());
+          base::check_field(field, std::invoke(part, given));  // JSON has no NaN
           tree[field.name] = base::json_of(std::invoke(part, given).*field.member);
           is_changed = true;
         }

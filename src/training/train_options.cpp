@@ -241,18 +241,18 @@ void TrainOptions::check() const {
 std::string recipe_json(const TrainOptions& options) {
   const auto decides = [](const auto& field) { return field.decides == base::Decides::kOutcome; };
   nlohmann::json tree = base::json_of_fields(options, decides);
-  if (options.vocabulary.whole_words.empty()) {
-    tree.erase(base::field_of(&data::VocabularyOptions::whole_words).name);  // recipes from before the option go on
-  }
-  if (options.adam.decayed == Decayed::kAll) {
-    tree.erase(base::field_of(&AdamOptions::decayed).name);
+  // Recipes from before these options go on.
+  std::vector<std::string> added_later = base::names_of_fields<data::TextOptions>(decides);
+  added_later.emplace_back(base::field_of(&data::VocabularyOptions::whole_words).name);
+  added_later.emplace_back(base::field_of(&AdamOptions::decayed).name);
+  const nlohmann::json defaults = base::json_of_fields(TrainOptions(), decides);
+  for (const std::string& name : added_later) {
+    if (tree[name] == defaults[name]) {
+      tree.erase(name);
+    }
   }
   if (options.task != TrainOptions().task) {
     tree["task"] = options.task;
-  } else {
-    for (const std::string& name : base::names_of_fields<data::TextOptions>(decides)) {
-      tree.erase(name);  // these too
-    }
   }
   tree["model"] = base::with_decimals(nlohmann::json::parse(options.model.to_json()));
   if (!options.tokenizer.empty()) {

@@ -134,8 +134,7 @@ TEST(LayerOptions, SharedKeyValueHeadsAreHeadsThatAreEqual) {
 
 // With rotary positions and equal rows, what a row attends to depends on distances alone.
 TEST(LayerOptions, RotaryScoresDependOnDistancesAlone) {
-  const LayerConfig config = with_rotation(small_config(), {PositionKind::kRotary, 64});
-  LayerConfig two = config;
+  LayerConfig two = small_config();
   two.d_model = 8;
   two.n_heads = 2;
   two = with_rotation(two, {PositionKind::kRotary, 64});

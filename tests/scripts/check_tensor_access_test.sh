@@ -6,7 +6,7 @@ export LC_ALL=C.UTF-8  # text is UTF-8, numbers have a point, order is that of b
 check="$1/scripts/check_tensor_access.sh"
 folder=$(mktemp -d)
 trap 'rm -rf "$folder"' EXIT
-mkdir -p "$folder/kernels" "$folder/ops" "$folder/nn" "$folder/models/transformer"
+mkdir -p "$folder/kernels" "$folder/ops" "$folder/nn" "$folder/models/decoder"
 
 # expect STATUS TEXT DESCRIPTION: runs the check and compares its status; TEXT must occur in its output.
 expect() {

@@ -56,7 +56,7 @@ TEST(Tasks, AnUnknownOneIsRefused) {
     make_task(options);
     FAIL() << "no error";
   } catch (const base::Error& error) {
-    EXPECT_STREQ(error.what(), "train: task is \"divination\", must be one of translation");
+    EXPECT_STREQ(error.what(), "train: task is \"divination\", must be one of translation, language-model");
   }
 }
 
