@@ -6,7 +6,7 @@
 The text is that of files with one sentence a line: WMT news and Tatoeba in English, German, French and Chinese. Five lines
 are joined by a space (by nothing in Chinese), and the four borders between them are searched. Rules are tuned with the odd
 blocks; the even ones are reported. Precision is the share of the borders found that are right, recall the share of the
-right borders that are found, F1 their harmonic mean. A line of the files may hold two sentences or half of one, so that no
+right borders that are found, F1 their harmonic mean. Rows of one language are summed below. A line of the files may hold two sentences or half of one, so that no
 program reaches 100. ICU is its sentence iterator with its own list of abbreviations.
 
 Needs the target `sentence_ends` of the build, and pysbd from the package index: in the interpreter named by --python or
@@ -15,6 +15,7 @@ status 77.
 """
 
 import argparse
+import collections
 import json
 import pathlib
 import subprocess
@@ -104,9 +105,21 @@ def score(blocks, ends, wrong):
             if wrong[0] > 0:
                 wrong[0] -= 1
                 print("  missed" if place in true else "  wrong ", shown(text, place))
-    precision, recall = both / max(found, 1), both / max(right, 1)
+    return collections.Counter(found=found, right=right, both=both)
+
+
+def rates(counts):
+    precision, recall = counts["both"] / max(counts["found"], 1), counts["both"] / max(counts["right"], 1)
     f1 = 2 * precision * recall / max(precision + recall, 1e-9)
     return {"precision": 100 * precision, "recall": 100 * recall, "f1": 100 * f1}
+
+
+def row_of(name, counts):
+    """Prints the row and returns its figures; the counts are those of each program."""
+    row = {"borders": next(iter(counts.values()))["right"]} | {program: rates(of) for program, of in counts.items()}
+    cells = (f"{row[program][part]:.2f}" for program in counts for part in row[program])
+    print(f"| {name} | {row['borders']:,} | " + " | ".join(cells) + " |", flush=True)
+    return row
 
 
 def main():
@@ -123,7 +136,7 @@ def main():
     if not arguments.program.exists():
         fail(f"{arguments.program}: no such program; build the target sentence_ends")
     python = peer_python.find(["pysbd"], arguments.python, fail) if "pySBD" in arguments.peers else None
-    figures = {}
+    figures, sums = {}, {}
     print("| text | borders |" + "".join(f" {name} P | R | F1 |" for name in ("dragoman", *arguments.peers)))
     print("|---|---|" + "---|---|---|" * (1 + len(arguments.peers)))
     for name in arguments.only or TEXTS:
@@ -132,13 +145,14 @@ def main():
         if not files:
             fail(f"{arguments.corpora / pattern}: no such files; name their folder with --corpora", 77)
         blocks = blocks_of(files, "" if language == "zh" else " ", arguments.half)
-        row = {"borders": len(blocks) * (LINES - 1)}
+        counts = {}
         for program in ("dragoman", *arguments.peers):
             ends = ends_of(command_of(program, language, arguments, python), blocks)
-            row[program] = score(blocks, ends, [arguments.wrong if program == "dragoman" else 0])
-        figures[name] = row
-        cells = (f"{row[program][part]:.2f}" for program in ("dragoman", *arguments.peers) for part in row[program])
-        print(f"| {name} | {row['borders']:,} | " + " | ".join(cells) + " |", flush=True)
+            counts[program] = score(blocks, ends, [arguments.wrong if program == "dragoman" else 0])
+            sums.setdefault(language, {}).setdefault(program, collections.Counter()).update(counts[program])
+        figures[name] = row_of(name, counts)
+    for language, counts in sums.items():
+        figures[language] = row_of(f"all {language}", counts)
     if arguments.json:
         arguments.json.write_text(json.dumps(figures, indent=1) + "\n", encoding="utf-8")
 

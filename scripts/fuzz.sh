@@ -28,7 +28,8 @@ case "$target" in
   markup | sentences)
     more="$markup" ;;
   glossary)
-    more="src/serving/service/glossary_entries.cpp src/serving/http/http_message.cpp src/serving/http/charset.cpp $markup" ;;
+    more="src/serving/service/glossary_entries.cpp src/serving/http/http_message.cpp src/serving/http/charset.cpp
+      src/serving/http/header_parameter.cpp $markup" ;;
   safetensors)
     more="src/tensor/safetensors.cpp src/tensor/safetensors_header.cpp src/tensor/tensor.cpp src/tensor/shape.cpp
       src/tensor/arena.cpp" ;;

@@ -121,6 +121,9 @@ std::string unknown_option(const CLI::App& command, const std::string& argument)
     known.insert(known.end(), names.begin(), names.end());
   }
   const std::string name = argument.substr(0, argument.find('='));
+  if (std::ranges::find(known, name) != known.end()) {  // CLI11 looks for it only behind the command's name
+    return fmt::format("{} stands before the command; the name of the command comes first", name);
+  }
   return fmt::format("{}: unknown option{}", name, base::did_you_mean(name, known, ""));
 }
 

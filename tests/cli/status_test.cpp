@@ -64,6 +64,8 @@ TEST(Status, WrongUsageIsSaidInOurWords) {
            {evaluate + "--smooth-value x", "evaluate: --smooth-value is \"x\", must be a number"},
            {evaluate + "--lowercase=5", "evaluate: --lowercase is \"5\", must be true or false"},
            {evaluate + "-width 3", "evaluate: -width: unknown option; did you mean --width?"},
+           {"--width 3 evaluate --hypothesis a --reference b",
+            "evaluate: --width stands before the command; the name of the command comes first"},
            {evaluate + "--bananas", "evaluate: --bananas: unknown option"},
            {"info --json", "info: --json: unknown option"},
            {"compile", "dragoman: unknown command \"compile\""},

@@ -25,7 +25,9 @@ def main():
     tool = pathlib.Path(sys.executable).parent / "schemathesis"
     with tempfile.TemporaryDirectory() as folder:
         model = arguments.model or train(program, pathlib.Path(folder))
-        with Server(program, model, "--glossaries", pathlib.Path(folder) / "glossaries") as server:
+        # The limits are long: on a machine with other work a refusal "busy" is right, and says nothing about /spec.
+        limits = ["--longest-wait", "60", "--request-time", "60"]
+        with Server(program, model, "--glossaries", pathlib.Path(folder) / "glossaries", *limits) as server:
             command = [tool, "run", f"{server.address}/spec", "--continue-on-failure", "--seed", "1"]
             command += ["--max-examples", str(arguments.examples), "--request-timeout", "60"]
             apart = ["/translate_file", "/v1/inspect", "/v2/translate", "/v2/glossaries", "/v3/glossaries"]

@@ -49,6 +49,10 @@ TEST(GlossaryEntries, AreLinesOfTwoPhrases) {
   EXPECT_EQ(parse_glossary_entries("Hello,Guten Tag\n\"a \"\"b\"\"\",\"ä, c\"\n", EntriesFormat::kCsv, kPair),
             expected);
   EXPECT_EQ(parse_glossary_entries(tsv_of(expected), EntriesFormat::kTsv, kPair), expected);
+  EXPECT_EQ(parse_glossary_entries("Hello\tGuten Tag\n \xEF\xBB\xBF\xEF\xBB\xBF a \"b\"\tä, c\xEF\xBB\xBF",
+                                   EntriesFormat::kTsv, kPair),
+            expected)
+      << "marks where files were joined, which would be lost when the entries are written and read";
 }
 
 TEST(GlossaryEntries, OfACsvWithLanguagesOnlyThoseOfThePairCount) {

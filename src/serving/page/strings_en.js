@@ -32,7 +32,7 @@ export const english = {
   "position.wave": "Column {column} of the position vectors", "position.caption": "Four columns of PE along the sentence: fast waves tell neighbours apart, slow ones far places. The large dot is the chosen word.", "position.sum": "The first numbers of the chosen word",
   "stage.scores": "Every query meets every key", "explain.scores": "Row i, column j is the dot product of the query of word i and the key of word j. Click a cell, or use the arrow keys and Enter, to see the {d_k} numbers that are multiplied and summed.",
   "stage.scale": "Divided by √d_k", "explain.scale": "Sums of {d_k} products grow with d_k; dividing by √{d_k} = {root} keeps them in the range where the soft-max still has a gradient (paper, 3.2.1).",
-  "stage.mask": "The mask hides the future", "explain.mask": "While word {t} is made, the words after it are not known. Their scores are set to −∞, so that a row sees itself and what is before it: the causal mask of the decoder.",
+  "stage.mask": "The mask hides the future", "explain.mask": "While piece {t} is made, the pieces after it are not known. Their scores are set to −∞, so that a row sees itself and what is before it: the causal mask of the decoder.",
   "stage.cross": "Soft-max: where the translation looks in the source", "explain.cross": "Here the query comes from the decoder, keys and values from the encoder's output. The row of the word being made says which source words it draws on.",
   "softmax.finding": "“{word}” looks most at “{first}” ({weight}), then at {rest}.",
   "context.title": "Context", "context.more": "and {count} more with smaller weights",

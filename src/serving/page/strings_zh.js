@@ -32,7 +32,7 @@ export const chinese = {
   "position.wave": "位置向量的第 {column} 列", "position.caption": "PE 的四列沿句子的变化：快的波区分相邻的词，慢的波区分远处。大圆点是选中的词。", "position.sum": "选中的词的前几个数",
   "stage.scores": "每个查询遇到每个键", "explain.scores": "第 i 行第 j 列是词 i 的查询与词 j 的键的点积。点一个格子（或用方向键和回车），就能看到相乘并相加的 {d_k} 个数。",
   "stage.scale": "除以 √d_k", "explain.scale": "{d_k} 个乘积之和会随 d_k 变大；除以 √{d_k} = {root}，使 softmax 仍有梯度（论文 3.2.1）。",
-  "stage.mask": "掩码遮住未来", "explain.mask": "生成第 {t} 个词时，后面的词还不知道。它们的得分设为 −∞，于是每行只看见自己和前面的词：这就是解码器的因果掩码。",
+  "stage.mask": "掩码遮住未来", "explain.mask": "生成第 {t} 个片段时，后面的片段还不知道。它们的得分设为 −∞，于是每行只看见自己和前面的片段：这就是解码器的因果掩码。",
   "stage.cross": "softmax：译文在看源句的哪里", "explain.cross": "这里查询来自解码器，键和值来自编码器的输出。正在生成的词的那一行说明它取自哪些源词。",
   "softmax.finding": "“{word}”最关注“{first}”（{weight}），其次是 {rest}。",
   "context.title": "上下文", "context.more": "还有 {count} 个权重更小的",

@@ -45,6 +45,18 @@ std::vector<std::string> tsv_fields(std::string_view line) {
   return {fields.begin(), fields.end()};
 }
 
+// A field without blanks and byte order marks around it: files that were joined have such marks in their middle.
+std::string phrase_of(std::string_view field) {
+  constexpr std::string_view kMark = "\xEF\xBB\xBF";
+  for (size_t size = field.size() + 1; field.size() < size;) {
+    size = field.size();
+    field = base::trim(field, " ");
+    field.remove_prefix(field.starts_with(kMark) ? kMark.size() : 0);
+    field.remove_suffix(field.ends_with(kMark) ? kMark.size() : 0);
+  }
+  return std::string(field);
+}
+
 // Reads the lines of one text, and says of a wrong one where it is.
 class EntriesReader {
  public:
@@ -90,7 +102,7 @@ class EntriesReader {
     if (is_of_other_languages(*fields)) {
       return;
     }
-    add({std::string(base::trim((*fields)[0], " ")), std::string(base::trim((*fields)[1], " "))});
+    add({phrase_of((*fields)[0]), phrase_of((*fields)[1])});
   }
 
   bool is_of_other_languages(const std::vector<std::string>& fields) const {

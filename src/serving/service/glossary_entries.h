@@ -29,7 +29,7 @@ enum class EntriesFormat {
 [[nodiscard]] std::optional<EntriesFormat> entries_format_from(std::string_view name);
 
 /// Returns the entries of a text with one entry on each line. Blank lines are left out, and so are lines of a CSV that
-/// name other languages than `pair`. Blanks around a phrase, and a byte order mark, are removed.
+/// name other languages than `pair`. Blanks and byte order marks around a phrase are removed.
 /// Throws: HttpError(400) as DeepL does, "Invalid glossary entries provided" with a detail that names the line, counted
 ///         from 0, and its first character: "Key with the index 1 (starting at position 13) duplicates key with the
 ///         index 0 (starting at position 0)". Other reasons are a missing or a second separator, an empty phrase, a
