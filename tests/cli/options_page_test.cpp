@@ -8,6 +8,8 @@
 
 #include "base/files.h"
 #include "decoding/search/options.h"
+#include "decoding/text_scorer.h"
+#include "models/decoder_only/decoder_only_config.h"
 #include "training/train_options.h"
 
 namespace dragoman {
@@ -59,6 +61,13 @@ std::string options_page() {
              "Search",
              "Of `dragoman translate`, `dragoman serve` and `dragoman attention`. [search.md](search.md) has more.") +
          section<models::TransformerConfig>("Model", "Of `dragoman train` and of `config.json` in a model folder.") +
+         section<models::DecoderOnlyConfig>("Language model",
+                                            "Of `dragoman train` and of `config.json` in the folder of a language "
+                                            "model. [language_models.md](language_models.md) has more.") +
+         section<nn::LayerOptions>("Layers",
+                                   "Of both kinds of models. The defaults are those of a translation model.") +
+         section<data::TextOptions>("Text of a language model", kTraining) +
+         section<TextScoreOptions>("Scores of running text", "Of `dragoman score --text`.") +
          section<data::VocabularyOptions>("Vocabulary", kTraining) +
          section<TrainOptions, ScheduleOptions, AdamOptions, ObjectiveOptions>("Updates", kTraining) +
          section<BatchOptions>("Batches", kTraining) + section<RunOptions>("Run", kTraining);
