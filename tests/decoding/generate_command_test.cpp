@@ -86,7 +86,7 @@ TEST_F(GenerateCommand, WrongOptionsAndPromptsAreNamed) {
   expect_failure(generate("--prompt a --beam-size 4 --temperature 1"), 2, {"beam", "temperature"});
   expect_failure(generate("--prompt a --temperature 0 --samples 2"), 2, {"samples is 2"});
   expect_failure(generate("--prompt " + std::string(60, 'a')), 2, {"60 tokens", "takes 48"});
-  expect_failure(generate("--prompt U"), 2, {"U+0055"});
+  expect_failure(generate("--prompt U"), 65, {"U+0055"});
   program_.write("in", "good\nU\n");
   const Outcome mixed = generate("--input in --max-tokens 5");
   EXPECT_EQ(mixed.status, 1);

@@ -78,7 +78,7 @@ def make(maker, path):
     generator = np.random.default_rng(3)
     windows = [generator.integers(0, VOCAB, n).tolist() for n in (13, 5, 2, 9)]
     values = dict(model.named_parameters())
-    stored = {f"param.{ours}": part_of(values[theirs].detach(), column) for ours, (theirs, column) in names.items()}
+    stored = {f"param.{ours}": part_of(values[theirs].detach().clone(), column) for ours, (theirs, column) in names.items()}
     matrices = [p for p in model.parameters() if p.dim() > 1]
     vectors = [p for p in model.parameters() if p.dim() == 1]
     optimizer = torch.optim.AdamW([{"params": matrices, "weight_decay": DECAY}, {"params": vectors, "weight_decay": 0.0}], **ADAM)
@@ -88,7 +88,7 @@ def make(maker, path):
         logits, loss = total_loss(model, windows)
         loss.backward()
         if step == 0:
-            stored["logits"] = logits.detach()
+            stored["logits"] = logits.detach().clone()
             for ours, (theirs, column) in names.items():
                 stored[f"grad.{ours}"] = part_of(values[theirs].grad, column)
         losses.append(loss.item())
