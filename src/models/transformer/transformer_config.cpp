@@ -97,7 +97,8 @@ nn::LayerConfig TransformerConfig::decoder_layer() const {
 
 std::string to_json(const TransformerConfig& config) {
   json tree = base::json_of_fields(config, kAll);
-  for (const auto& [key, value] : base::json_of_fields(nn::LayerOptions(), kAll).items()) {
+  const json defaults = base::json_of_fields(nn::LayerOptions(), kAll);
+  for (const auto& [key, value] : defaults.items()) {
     if (tree[key] == value) {
       tree.erase(key);
     }
