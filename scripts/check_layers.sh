@@ -47,8 +47,10 @@ find . -type f \( -name '*.h' -o -name '*.cpp' -o -name '*.cu' -o -name '*.inc' 
       inside["kernels/cuda"] = "kernels/backends"
 
       inside["models"] = ""
-      inside["models/transformer"] = "models"
-      inside["models/architectures"] = "models/transformer"
+      inside["models/decoder"] = "models"
+      inside["models/transformer"] = "models/decoder"
+      inside["models/decoder_only"] = "models/decoder"
+      inside["models/architectures"] = "models/transformer models/decoder_only"
 
       inside["data/text"] = ""
       inside["data/vocabulary"] = "data/text"

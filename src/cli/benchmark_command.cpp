@@ -8,6 +8,7 @@
 #include "base/error.h"
 #include "base/json.h"
 #include "base/memory.h"
+#include "benchmark/language_model_speed.h"
 #include "benchmark/product_speed.h"
 #include "benchmark/throughput.h"
 #include "benchmark/translation_speed.h"
@@ -27,6 +28,7 @@ struct BenchmarkOptions {
   bool train = false;
   bool gemm = false;
   bool translate = false;
+  bool generate = false;
   bool json = false;
   std::string shape = "base";
   std::string device = "cpu";
@@ -277,12 +279,91 @@ int benchmark_translation(const BenchmarkOptions& options) {
   return 0;
 }
 
+models::DecoderOnlyConfig language_model_of(const BenchmarkOptions& options) {
+  const auto model = benchmark::language_model_shape(options.shape);
+  base::check_usage(model.has_value(), "shape: '{}' is no language model; choose gpt-mini, gpt-char or gpt2-small",
+                    options.shape);
+  return *model;
+}
+
+void print_speed(const char* what, const std::vector<double>& seconds, int64_t tokens, int64_t parameters) {
+  const double median = benchmark::median(seconds);
+  fmt::print("model        {:.1f} M parameters\n{:<12} median {:.1f} ms, {:.0f} tokens/s\n",
+             static_cast<double>(parameters) * 1e-6, what, median * 1e3, static_cast<double>(tokens) / median);
+}
+
+// Updates on windows of random tokens.
+int benchmark_language_model(const BenchmarkOptions& options) {
+  const auto processes = distributed::join_processes({});
+  benchmark::WindowTrainingOptions training;
+  training.model = language_model_of(options);
+  training.adam = options.training.adam;
+  training.windows = options.sentences == 0 ? training.windows : options.sentences;
+  training.length = options.training.target_length;
+  training.warmup = options.warmup < 0 ? training.warmup : options.warmup;
+  training.steps = options.training.steps;
+  training.workers.workers = options.workers == 0 ? processes->default_workers() : options.workers;
+  training.workers.precision = options.precision.value_or(kernels::fastest_precision());
+  const benchmark::Throughput measured = benchmark::measure_window_training(training, *processes);
+  if (!processes->leads()) {
+    return 0;
+  }
+  if (options.json) {
+    nlohmann::json row = machine_json(training.workers.workers, training.workers.precision);
+    row["parameters"] = measured.parameters;
+    row["target_tokens"] = measured.target_tokens;
+    row["step_seconds"] = measured.step_seconds;
+    row["tokens_per_second"] = measured.tokens_per_second();
+    row["gflops_per_second"] = measured.gflops_per_second();
+    row["peak_mib"] = peak_mib();
+    fmt::print("{}\n", base::dump_json(row));
+    return 0;
+  }
+  print_machine(training.workers.workers, training.workers.precision);
+  print_speed("update", measured.step_seconds, measured.target_tokens, measured.parameters);
+  return 0;
+}
+
+int benchmark_generation(const BenchmarkOptions& options) {
+  benchmark::GenerationSpeedOptions generation;
+  generation.model = language_model_of(options);
+  generation.precision = options.precision.value_or(kernels::Precision::kInt8);
+  generation.prompts = options.sentences == 0 ? generation.prompts : options.sentences;
+  generation.prompt_length = options.training.source_length;
+  generation.new_tokens = options.training.target_length;
+  generation.warmup = options.warmup < 0 ? generation.warmup : options.warmup;
+  generation.runs = options.training.steps;
+  generation.workers = std::min(base::thread_count(options.workers), static_cast<int>(generation.prompts));
+  const benchmark::GenerationSpeed measured = benchmark::measure_generation(generation);
+  if (options.json) {
+    nlohmann::json row = machine_json(generation.workers, generation.precision);
+    row["parameters"] = measured.parameters;
+    row["new_tokens"] = measured.new_tokens;
+    row["run_seconds"] = measured.run_seconds;
+    row["prompt_seconds"] = measured.prompt_seconds;
+    row["read_bytes"] = measured.read_bytes;
+    row["peak_mib"] = peak_mib();
+    fmt::print("{}\n", base::dump_json(row));
+    return 0;
+  }
+  print_machine(generation.workers, generation.precision);
+  print_speed("run", measured.run_seconds, measured.new_tokens, measured.parameters);
+  fmt::print("prompts      median {:.1f} ms, with one new token\n", benchmark::median(measured.prompt_seconds) * 1e3);
+  return 0;
+}
+
 int run_benchmark(const BenchmarkOptions& options) {
   check_release_build();
   base::check_usage(options.train || !is_gpu(options.device),
                     "benchmark: --device {} is for --train, the other two measure the CPU", options.device);
-  base::check_usage(options.train + options.gemm + options.translate == 1,
-                    "benchmark: give one of --train, --translate and --gemm");
+  base::check_usage(options.train + options.gemm + options.translate + options.generate == 1,
+                    "benchmark: give one of --train, --translate, --generate and --gemm");
+  if (options.generate) {
+    return benchmark_generation(options);
+  }
+  if (options.train && benchmark::language_model_shape(options.shape)) {
+    return benchmark_language_model(options);
+  }
   if (options.translate) {
     return benchmark_translation(options);
   }
@@ -291,7 +372,8 @@ int run_benchmark(const BenchmarkOptions& options) {
 
 void add_shape_flags(CLI::App& command, BenchmarkOptions& options) {
   begin_group(command, models::TransformerConfig::kTitle);
-  command.add_option("--shape", options.shape, "base, d256 or tiny; the next six change single sizes of it");
+  command.add_option("--shape", options.shape,
+                     "base, d256 or tiny, of which the next six change single sizes; gpt-mini, gpt-char or gpt2-small");
   command.add_option("--vocab-size", options.vocab_size, "0 = as the shape");
   command.add_option("--d-model", options.d_model, "0 = as the shape");
   command.add_option("--d-ff", options.d_ff, "0 = as the shape");
@@ -313,6 +395,8 @@ void add_benchmark_command(CLI::App& app, Run& run) {
   command->add_flag("--translate", options->translate,
                     "translate random sentences with random weights: target tokens a second, and what a step costs as "
                     "the output grows");
+  command->add_flag("--generate", options->generate,
+                    "continue random prompts with a language model of random weights: new tokens a second");
   command->add_flag("--gemm", options->gemm, "time the matrix products of the model's training alone");
   command->add_flag("--json", options->json, "print one JSON object");
   add_shape_flags(*command, *options);
@@ -320,10 +404,11 @@ void add_benchmark_command(CLI::App& app, Run& run) {
   benchmark::ThroughputOptions& training = options->training;
   command->add_option(
       "--sentences", options->sentences,
-      "sentence pairs of one update, over all workers and processes (0 = 32), or sentences of one run of "
-      "--translate (0 = 256)");
-  command->add_option("--source-length", training.source_length, "tokens of each source sentence");
-  command->add_option("--target-length", training.target_length, "tokens of each target sentence");
+      "sentence pairs of one update, over all workers and processes (0 = 32), sentences of one run of --translate (0 = "
+      "256), windows of an update of a language model (0 = 4), or prompts of --generate (0 = 1)");
+  command->add_option("--source-length", training.source_length, "tokens of each source sentence or prompt");
+  command->add_option("--target-length", training.target_length,
+                      "tokens of each target sentence or window, new tokens of --generate");
   command->add_option("--steps", training.steps, "updates or runs measured");
   command->add_option("--warmup", options->warmup, "updates (-1 = 2) or runs (-1 = 1) before the measured ones");
   command->add_option("--workers", options->workers, "threads of a process, one replica each; 0 = one a core");

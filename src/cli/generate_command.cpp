@@ -40,7 +40,7 @@ struct GenerateArguments {
 nlohmann::json tokens_json(const data::Vocabulary& vocabulary, std::span<const int32_t> ids) {
   nlohmann::json tokens = nlohmann::json::array();
   for (const int32_t id : ids) {
-    tokens.push_back(vocabulary.decode({&id, 1}));
+    tokens.push_back(id < vocabulary.size() ? vocabulary.decode({&id, 1}) : "");
   }
   return tokens;
 }
@@ -238,9 +238,7 @@ void add_generate_command(CLI::App& app, Run& run) {
   CLI::App* command = add_command(app, "generate", "Continue text with a language model: a prompt, files or pipes",
                                   "dragoman generate --model my-gpt --prompt \"ROMEO:\" --max-tokens 200");
   begin_group(*command, base::kMostUsed);
-  command->add_option("-m,--model", arguments->model, "Model folder of a language model")
-      ->type_name("DIR")
-      ->required();
+  command->add_option("-m,--model", arguments->model, "Model folder of a language model")->type_name("DIR")->required();
   command->add_option("-p,--prompt", arguments->prompt, "Text to continue, which is printed as it grows")
       ->type_name("TEXT");
   command
@@ -258,8 +256,7 @@ void add_generate_command(CLI::App& app, Run& run) {
       ->type_name("TEXT")
       ->allow_extra_args(false);
   command->add_option("--samples", arguments->samples, "Continuations of each prompt, drawn independently");
-  add_field(*command, base::field_of(&decoding::SearchOptions::beam_size),
-            arguments->options.search.beam_size);
+  add_field(*command, base::field_of(&decoding::SearchOptions::beam_size), arguments->options.search.beam_size);
   command->add_flag("--json", arguments->json, "One JSON object a continuation: text, tokens, why it ended");
   command->add_flag("--scores", arguments->scores, "Compute log-probabilities");
   add_search_flag(*command, &decoding::ExecutionOptions::workers, arguments->options.search.execution.workers);

@@ -54,8 +54,8 @@ int score_text(const ScoreArguments& arguments) {
   const auto generator = decoding::load_generator(arguments.model);
   const data::Vocabulary& vocabulary = generator->vocabulary();
   const int workers = base::thread_count(arguments.score.workers);
-  const data::TokenText text = data::encode_documents(data::read_documents(arguments.text, arguments.running_text),
-                                                      vocabulary, workers);
+  const data::TokenText text =
+      data::encode_documents(data::read_documents(arguments.text, arguments.running_text), vocabulary, workers);
   decoding::TextScoreOptions options = arguments.text_score;
   options.batch_tokens = arguments.score.batch_tokens;
   options.workers = workers;
@@ -67,10 +67,10 @@ int score_text(const ScoreArguments& arguments) {
     output.finish();
   }
   const double bits = score.bytes == 0 ? 0.0 : -score.log_prob / std::numbers::ln2 / static_cast<double>(score.bytes);
-  say_status(fmt::format("tokens {}  loss {:.4f}  perplexity {:.4f}{}  window {}  stride {}{}\n", score.tokens(),
-                         score.loss(), std::exp(score.loss()),
-                         score.bytes == 0 ? "" : fmt::format("  bits per byte {:.4f}", bits), score.window, score.stride,
-                         score.bytes == 0 ? fmt::format("  estimated from {} random windows", options.random_windows) : ""));
+  say_status(fmt::format(
+      "tokens {}  loss {:.4f}  perplexity {:.4f}{}  window {}  stride {}{}\n", score.tokens(), score.loss(),
+      std::exp(score.loss()), score.bytes == 0 ? "" : fmt::format("  bits per byte {:.4f}", bits), score.window,
+      score.stride, score.bytes == 0 ? fmt::format("  estimated from {} random windows", options.random_windows) : ""));
   return 0;
 }
 
@@ -126,7 +126,8 @@ void add_score_command(CLI::App& app, Run& run) {
   add_field(*command, base::field_of(&decoding::TextScoreOptions::random_windows), text.random_windows);
   add_field(*command, base::field_of(&decoding::TextScoreOptions::seed), text.seed);
   add_field(*command, base::field_of(&data::TextOptions::documents), arguments->running_text.documents);
-  add_field(*command, base::field_of(&data::TextOptions::document_separator), arguments->running_text.document_separator);
+  add_field(*command, base::field_of(&data::TextOptions::document_separator),
+            arguments->running_text.document_separator);
   command->callback([arguments, &run] {
     base::check_fields(arguments->score);
     base::check_usage(arguments->text.empty() ? !arguments->source.empty() && !arguments->target.empty()

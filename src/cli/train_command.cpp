@@ -40,8 +40,7 @@ void add_files(Flags& flags) {
       ->type_name("FILE");
   flags.add_value("--valid-source", &TrainOptions::valid_source, "Validation text, source side")->type_name("FILE");
   flags.add_value("--valid-target", &TrainOptions::valid_target, "Validation text, target side")->type_name("FILE");
-  flags
-      .add_value("--text", &TrainOptions::text, "Training text of a language model; several files are joined")
+  flags.add_value("--text", &TrainOptions::text, "Training text of a language model; several files are joined")
       ->type_name("FILE");
   flags.add_value("--valid-text", &TrainOptions::valid_text, "Validation text of a language model")->type_name("FILE");
   flags
@@ -249,12 +248,13 @@ int train(TrainOptions options, const std::string& device, WatchPort port, const
 }  // namespace
 
 void add_train_command(CLI::App& app, Run& run) {
-  CLI::App* command = add_command(app, "train",
-                                  "Train a Transformer: a translation model from parallel text, or a language model from "
-                                  "text. Defaults are those of the preset; the ones shown are tiny's",
-                                  "dragoman train --preset tiny-hour --source train.en --target train.de \\\n"
-                                  "    --valid-source valid.en --valid-target valid.de --model my-model\n"
-                                  "dragoman train --preset gpt-mini --text train.txt --valid-text valid.txt --model my-gpt");
+  CLI::App* command =
+      add_command(app, "train",
+                  "Train a Transformer: a translation model from parallel text, or a language model from "
+                  "text. Defaults are those of the preset; the ones shown are tiny's",
+                  "dragoman train --preset tiny-hour --source train.en --target train.de \\\n"
+                  "    --valid-source valid.en --valid-target valid.de --model my-model\n"
+                  "dragoman train --preset gpt-mini --text train.txt --valid-text valid.txt --model my-gpt");
   begin_group(*command, base::kMostUsed);
   auto preset = std::make_shared<std::string>("tiny");
   command->add_option("--preset", *preset, "Recipe to start from")->check(CLI::IsMember(training::preset_names()));

@@ -12,6 +12,7 @@
 #include "cli/meter.h"
 #include "cli/text_output.h"
 #include "data/text/text_file.h"
+#include "data/vocabulary/byte_bpe_trainer.h"
 #include "data/vocabulary/vocabulary_trainer.h"
 
 namespace dragoman::cli {
@@ -27,6 +28,7 @@ struct VocabArguments {
   std::vector<std::filesystem::path> inputs;
   std::filesystem::path output;
   VocabularyOptions options;
+  data::BpeSplit byte_level = data::BpeSplit::kNone;
 
   std::filesystem::path model;
   bool encode = false;
@@ -37,7 +39,7 @@ struct VocabArguments {
     if (model.empty()) {
       base::check_usage(!inputs.empty() && !output.empty(),
                         "vocab: give --input and --output to train a vocabulary, or --model to use one");
-      base::check_usage(!encode && !decode && !ids, "vocab: --encode, --decode and --ids need --model FILE.spm");
+      base::check_usage(!encode && !decode && !ids, "vocab: --encode, --decode and --ids need --model FILE");
       return;
     }
     base::check_usage(inputs.empty() && output.empty(),
@@ -46,7 +48,22 @@ struct VocabArguments {
   }
 };
 
+// A tokenizer.json for language models.
+int train_byte_level(const VocabArguments& arguments) {
+  const auto meter = make_meter("learning a vocabulary", "");
+  const Vocabulary vocabulary =
+      data::train_byte_bpe(arguments.inputs, {.size = arguments.options.size, .split = arguments.byte_level});
+  base::write_file_atomic(arguments.output, vocabulary.bytes());
+  meter->clear();
+  TextOutput("-").write(
+      fmt::format("{}: {} byte-level bpe pieces learned\n", arguments.output.string(), vocabulary.size()));
+  return 0;
+}
+
 int train(const VocabArguments& arguments) {
+  if (arguments.byte_level != data::BpeSplit::kNone) {
+    return train_byte_level(arguments);
+  }
   const auto meter = make_meter("learning a vocabulary", "");
   const data::TrainedVocabulary trained = data::train_vocabulary(arguments.inputs, arguments.options);
   base::write_file_atomic(arguments.output, trained.vocabulary.bytes());
@@ -119,10 +136,14 @@ void add_training_options(CLI::App& command, VocabArguments& arguments) {
   command
       .add_option("-i,--input", arguments.inputs, "Texts to learn from, one sentence a line; may be given repeatedly")
       ->type_name("FILE");
-  command.add_option("-o,--output", arguments.output, "Vocabulary file to write (a SentencePiece model, .spm)")
+  command
+      .add_option("-o,--output", arguments.output,
+                  "Vocabulary file to write (a SentencePiece model, .spm; with --byte-level a tokenizer.json)")
       ->type_name("FILE");
   command.add_option("--size", options.size, "Pieces, 5 to 1000000");
   add_choice(command, "--type", options.type, "Unigram language model or byte-pair encoding");
+  add_choice(command, "--byte-level", arguments.byte_level,
+             "Byte-level byte-pair encoding for language models, with this split into words; none: SentencePiece");
   command.add_option("--character-coverage", options.character_coverage,
                      "Share of the characters that get a piece, 0.98 to 1; 0.9995 suits Chinese");
   command.add_flag("--byte-fallback", options.byte_fallback, "Unknown characters become their bytes");
@@ -143,7 +164,9 @@ void add_vocab_command(CLI::App& app, Run& run) {
                                   "dragoman vocab --model words.spm --encode < new.en");
   add_training_options(*command, *arguments);
   begin_group(*command, "Use a vocabulary");
-  command->add_option("-m,--model", arguments->model, "Vocabulary file to use; alone, prints what it is")
+  command
+      ->add_option("-m,--model", arguments->model,
+                   "Vocabulary file to use (.spm or tokenizer.json); alone, prints what it is")
       ->type_name("FILE");
   command->add_flag("--encode", arguments->encode, "With --model: cut the lines of standard input into pieces");
   command->add_flag("--decode", arguments->decode, "With --model: join lines of pieces to text");

@@ -10,9 +10,9 @@ namespace dragoman::data {
 
 /// A source sentence and its translation as ids.
 struct SentencePair {
-  uint64_t line = 0;            ///< index of the pair in the corpus, from 0
-  std::vector<int32_t> source;  ///< pieces, then eos
-  std::vector<int32_t> target;  ///< pieces without bos and eos, which the batch adds
+  uint64_t line = 0;               ///< index of the pair in the corpus, from 0
+  std::vector<int32_t> source;     ///< pieces, then eos
+  std::vector<int32_t> target;     ///< pieces without bos and eos, which the batch adds
   int32_t before_target = kBosId;  ///< what stands before the target: in running text the token before a window
   int32_t after_target = kEosId;   ///< what follows it
 

@@ -7,7 +7,13 @@
 namespace dragoman::data {
 
 /// What a random stream of this folder is for; the values are part of the meaning of a seed and never change.
-enum class StreamPurpose : uint32_t { kLineOrder = 1, kBatchOrder = 2, kSourceSampling = 3, kTargetSampling = 4, kTextShift = 5 };
+enum class StreamPurpose : uint32_t {
+  kLineOrder = 1,
+  kBatchOrder = 2,
+  kSourceSampling = 3,
+  kTargetSampling = 4,
+  kTextShift = 5
+};
 
 /// The stream number for one purpose, epoch and index (line or window), for base::Random(seed, stream).
 inline uint64_t random_stream(StreamPurpose purpose, uint64_t epoch, uint64_t index) {

@@ -22,7 +22,8 @@ struct TokenText {
 
 /// Encodes documents. Long ones are cut into blocks at lines, where no tokenizer joins two lines. Blocks are encoded by
 /// `threads` threads; the result is the same for any number.
-/// Throws: Error(kBadData) for a character that the vocabulary lacks, where it has no piece that stands for all of them.
+/// Throws: Error(kBadData) for a character that the vocabulary lacks, where it has no piece that stands for all of
+/// them.
 TokenText encode_documents(const std::vector<std::string>& documents, const Vocabulary& vocabulary, int threads);
 
 }  // namespace dragoman::data

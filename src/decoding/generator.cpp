@@ -139,8 +139,11 @@ class Generator::Job {
     const size_t of_prompt = std::min(unread_, ids.size());
     unread_ -= of_prompt;
     ids = ids.subspan(of_prompt);
-    GeneratedPart part{stream_.take(ids), {ids.begin(), ids.end()}, std::exchange(token_scores_, {}),
-                       std::exchange(likeliest_, {}), std::exchange(prompt_scores_, {})};
+    GeneratedPart part{stream_.take(ids),
+                       {ids.begin(), ids.end()},
+                       std::exchange(token_scores_, {}),
+                       std::exchange(likeliest_, {}),
+                       std::exchange(prompt_scores_, {})};
     if (is_end) {
       part.text += stream_.finish();
     }
@@ -179,11 +182,12 @@ std::vector<int32_t> Generator::prompt_ids(const std::string& prompt) const {
     ids.insert(ids.begin(), special.bos);
   }
   if (ids.empty()) {
-    ids = special.bos >= 0 ? std::vector{special.bos}
+    ids = special.bos >= 0       ? std::vector{special.bos}
           : !special.eos.empty() ? std::vector{special.eos.front()}
                                  : vocabulary_.encode("\n");
   }
-  base::check_usage(!ids.empty(), "prompt: it is empty, and the vocabulary has no token that begins a text; give at "
+  base::check_usage(!ids.empty(),
+                    "prompt: it is empty, and the vocabulary has no token that begins a text; give at "
                     "least one character");
   return ids;
 }

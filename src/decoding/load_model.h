@@ -26,8 +26,8 @@ struct LoadedModel {
 /// Throws Error(kBadData): "DIR: has neither vocabulary.spm nor source.spm; is this the folder of a dragoman model?".
 data::VocabularyPair load_vocabularies(const models::VocabularyFiles& files, const std::filesystem::path& folder);
 
-/// Reads a model of any architecture, its weights packed for this machine, with the search defaults of decoding.json and
-/// the shortlist where the folder has them.
+/// Reads a model of any architecture, its weights packed for this machine, with the search defaults of decoding.json
+/// and the shortlist where the folder has them.
 /// @param precision  of the products with weights, the rest is float32; none: as the folder stores them
 /// Throws Error(kBadData) naming the file for whatever does not fit (see models::read_model_folder):
 /// "DIR/vocabulary.spm: has 17 pieces, the model was made for 20; ...".

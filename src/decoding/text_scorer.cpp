@@ -101,8 +101,8 @@ TextScore score_text(const models::Model& model, const data::TokenText& text, co
       at_random ? random_windows(text.size(), static_cast<size_t>(window), options)
                 : rolling_windows(text.size(), static_cast<size_t>(window), static_cast<size_t>(stride));
   const std::vector<Group> groups = group(windows, options.batch_tokens);
-  TextScore score{.log_probs = {}, .bytes = at_random ? 0 : text.bytes, .window = window,
-                  .stride = at_random ? window : stride};
+  TextScore score{
+      .log_probs = {}, .bytes = at_random ? 0 : text.bytes, .window = window, .stride = at_random ? window : stride};
   score.log_probs.resize(groups.back().first_prediction + [&] {
     size_t last = 0;
     for (size_t i = groups.back().begin; i < groups.back().end; ++i) {

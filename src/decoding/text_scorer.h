@@ -28,7 +28,8 @@ template <typename Visit>
 void TextScoreOptions::fields(Visit&& visit) {
   using base::Field;
   using O = TextScoreOptions;
-  visit(Field("window", &O::window, "Context that a prediction has at most; 0 = that of the model", {0, 1 << 20}, "tokens"));
+  visit(Field("window", &O::window, "Context that a prediction has at most; 0 = that of the model", {0, 1 << 20},
+              "tokens"));
   visit(Field("stride", &O::stride,
               "New tokens of each window, the others being its context; window = no token has more context than its "
               "window gives; 0 = half the window",
@@ -38,8 +39,9 @@ void TextScoreOptions::fields(Visit&& visit) {
               "estimate takes 12,800",
               {0, 1e9}));
   visit(Field("seed", &O::seed, "Of the places of random windows"));
-  visit(Field("batch_tokens", &O::batch_tokens, "Tokens of one batch; never changes the result", {1, 1'000'000}, "tokens")
-            .course());
+  visit(
+      Field("batch_tokens", &O::batch_tokens, "Tokens of one batch; never changes the result", {1, 1'000'000}, "tokens")
+          .course());
   visit(Field("workers", &O::workers, "Threads; 0 = one a core; never changes the result", {0, 1024}).course());
 }
 

@@ -39,7 +39,9 @@ std::string TextStream::take(std::span<const int32_t> ids) {
   if (is_stopped_) {
     return "";
   }
-  waiting_ += vocabulary_.decode_bytes(ids);
+  for (const int32_t id : ids) {
+    waiting_ += id < vocabulary_.size() ? vocabulary_.piece_bytes(id) : "";
+  }
   if (find_stop(0)) {
     return base::repair_utf8(std::exchange(waiting_, ""));
   }

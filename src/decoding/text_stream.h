@@ -10,7 +10,8 @@
 
 namespace dragoman::decoding {
 
-/// Makes text of tokens as they come. Never hands out half a character, nor text that may turn out to begin a stop
+/// Makes text of tokens as they come. A token beyond the vocabulary, which models padded to a round size may write, has
+/// no text. Never hands out half a character, nor text that may turn out to begin a stop
 /// string; all parts together are the whole text. The text ends before the first stop string.
 class TextStream {
  public:

@@ -23,7 +23,8 @@ inline constexpr const char* kSourceVocabularyName = "source.spm";     // one fo
 inline constexpr const char* kTargetVocabularyName = "target.spm";
 inline constexpr const char* kTokenizerName = "tokenizer.json";  // in place of these, of a language model
 
-using VocabularyFiles = std::map<std::string, std::string>;  ///< bytes of every *.spm, or of tokenizer.json, by file name
+using VocabularyFiles =
+    std::map<std::string, std::string>;  ///< bytes of every *.spm, or of tokenizer.json, by file name
 
 /// A model as it stands in its folder: everything that is needed to translate.
 struct ModelFiles {

@@ -11,8 +11,8 @@ constexpr int64_t kRowsAtOnce = 128;
 
 FeedForward::FeedForward(ParameterSet& parameters, const std::string& path, const LayerConfig& config)
     : gate_(config.options.feed_forward == FeedForwardKind::kGated
-                ? std::optional<Linear>(
-                      std::in_place, parameters, path + ".gate", config.d_model, config.d_ff, config.inner_map())
+                ? std::optional<Linear>(std::in_place, parameters, path + ".gate", config.d_model, config.d_ff,
+                                        config.inner_map())
                 : std::nullopt),
       inner_(parameters, path + ".inner", config.d_model, config.d_ff, config.inner_map()),
       outer_(parameters, path + ".outer", config.d_ff, config.d_model, config.outer_map()),

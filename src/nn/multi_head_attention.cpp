@@ -116,9 +116,8 @@ void RaggedKeyValues::observe(const Variable& query, const Variable& key, const 
     const Tensor k = key.value().rows(key_offsets[sentence], key_offsets[sentence + 1]);        // [S, H * Dh]
     const Tensor t = tensor::host_tensor(std::vector<int32_t>{0, static_cast<int32_t>(q.dim(0))});
     const Tensor s = tensor::host_tensor(std::vector<int32_t>{0, static_cast<int32_t>(k.dim(0))});
-    observer.observe(
-        attention.path(), static_cast<int64_t>(sentence),
-        ops::attention_weights(q, k, {t, s, {}}, options(attention)));  // [H, T, S]
+    observer.observe(attention.path(), static_cast<int64_t>(sentence),
+                     ops::attention_weights(q, k, {t, s, {}}, options(attention)));  // [H, T, S]
   }
 }
 

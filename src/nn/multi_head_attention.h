@@ -24,10 +24,9 @@ class KeyValueSource {
 /// Computes MultiHead(Q, K, V) = Concat(head_1 .. head_H) W^O, head_i = Attention(Q W_i^Q, K W_i^K, V W_i^V).
 /// The parameters are PATH.{query,key,value,output}.{weight,bias}. The H projections of one kind are the columns of
 /// one matrix. Unlike in the paper, projections have a bias. Options (LayerOptions): fewer heads of keys and values,
-/// Hkv, each for a group of H / Hkv query heads (Ainslie et al. 2023); RMSNorm on each head of queries and keys with the
-/// gains PATH.{query,key}_norm.gain [Dh] (Henry et al. 2020); rotation of queries and keys by their positions (Su et al.
-/// 2021).
-/// Source: Vaswani et al. 2017, section 3.2.2.
+/// Hkv, each for a group of H / Hkv query heads (Ainslie et al. 2023); RMSNorm on each head of queries and keys with
+/// the gains PATH.{query,key}_norm.gain [Dh] (Henry et al. 2020); rotation of queries and keys by their positions (Su
+/// et al. 2021). Source: Vaswani et al. 2017, section 3.2.2.
 class MultiHeadAttention {
  public:
   /// Throws: Error unless n_heads divides d_model: "decoder.layers.0.self_attention: d_model 6 is not a multiple of

@@ -40,8 +40,8 @@ bool TokenEmbedding::adds_positions() const {
 
 Variable TokenEmbedding::forward(const Tensor& ids, const RaggedRows& rows, const ForwardContext& outer) const {
   const ForwardContext context = outer.over(rows);
-  const Variable embedded = ops::embedding(table_->weight(), ids, scale_);                              // [N, D]
-  const Variable words = ops::row_dropout(embedded, context.dropout(word_dropout_, word_site_));        // [N, D]
+  const Variable embedded = ops::embedding(table_->weight(), ids, scale_);                        // [N, D]
+  const Variable words = ops::row_dropout(embedded, context.dropout(word_dropout_, word_site_));  // [N, D]
   const Variable placed =
       adds_positions() ? ops::add_positions(words, position_table(embedded.dtype()), rows.positions) : words;  // [N, D]
   if (context.observer != nullptr) {

@@ -30,7 +30,8 @@ struct PositionConfig {
 };
 
 /// Computes x = dropout(word_dropout(table[id] * sqrt(D)) + position). The paper has no word dropout
-/// (ops::row_dropout). LayerOptions::scale_embedding may leave out the root. Source: Vaswani et al. 2017, sections 3.4, 3.5 and 5.4.
+/// (ops::row_dropout). LayerOptions::scale_embedding may leave out the root. Source: Vaswani et al. 2017,
+/// sections 3.4, 3.5 and 5.4.
 class TokenEmbedding {
  public:
   /// @param table  [V, D], shared if weights are tied. Learned positions are the parameter PATH.positions [P, D].

@@ -47,12 +47,10 @@ class LanguageModelTask : public Task {
   }
 
   std::string fingerprint() const override { return fingerprint_; }
-  std::string validation_fingerprint() const override {
-    return validation_.empty() ? "" : fingerprint_of(validation_);
-  }
+  std::string validation_fingerprint() const override { return validation_.empty() ? "" : fingerprint_of(validation_); }
   data::VocabularyPair learn_vocabularies(const TrainOptions& options, std::vector<std::string>& notes) const override {
-    const data::Vocabulary learned = options.tokenizer.empty() ? learn(options, notes)
-                                                               : data::Vocabulary::from_file(options.tokenizer);
+    const data::Vocabulary learned =
+        options.tokenizer.empty() ? learn(options, notes) : data::Vocabulary::from_file(options.tokenizer);
     return {learned, learned};
   }
   std::unique_ptr<data::Examples> examples(const data::VocabularyPair& vocabularies, const TrainOptions& options,
@@ -74,7 +72,8 @@ class LanguageModelTask : public Task {
   }
 
  private:
-  // Characters of validation text that the training text lacks belong to the vocabulary too, so that its loss is finite.
+  // Characters of validation text that the training text lacks belong to the vocabulary too, so that its loss is
+  // finite.
   data::Vocabulary learn(const TrainOptions& options, std::vector<std::string>& notes) const {
     using Type = data::VocabularyOptions::Type;
     const bool separates = options.running_text.documents != data::DocumentKind::kFile;

@@ -52,8 +52,8 @@ std::vector<report::SampleTranslation> LanguageModelValidation::samples(const mo
     const uint64_t begin = sample * text_.size() / kSamples;
     const auto ids = std::span(text_.ids).subspan(begin);
     const auto prompt = ids.first(std::min<size_t>(ids.size(), static_cast<size_t>(prompt_tokens)));
-    const auto rest = ids.subspan(prompt.size()).first(
-        std::min<size_t>(ids.size() - prompt.size(), static_cast<size_t>(kNewTokens)));
+    const auto rest =
+        ids.subspan(prompt.size()).first(std::min<size_t>(ids.size() - prompt.size(), static_cast<size_t>(kNewTokens)));
     requests.push_back({.prompt_ids = {prompt.begin(), prompt.end()}});
     samples.push_back({vocabulary_.decode(prompt), vocabulary_.decode(rest), ""});
   }

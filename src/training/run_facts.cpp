@@ -90,8 +90,7 @@ std::vector<report::ReportFact> memory_facts(const MemoryPlan& plan) {
 }  // namespace
 
 std::vector<report::ReportFactGroup> run_facts(const TrainOptions& options, int64_t parameters,
-                                               const data::Examples& examples,
-                                               const std::optional<MemoryPlan>& plan) {
+                                               const data::Examples& examples, const std::optional<MemoryPlan>& plan) {
   std::vector<report::ReportFactGroup> groups = {{"Model", model_facts(options, parameters)},
                                                  {"Data", data_facts(examples)},
                                                  {"Training", training_facts(options)},

@@ -14,8 +14,7 @@ namespace dragoman::training {
 /// The tables of the report: model, data, training, machine, and memory where it is planned.
 /// @param options  with vocabulary sizes and workers filled in
 std::vector<report::ReportFactGroup> run_facts(const TrainOptions& options, int64_t parameters,
-                                               const data::Examples& examples,
-                                               const std::optional<MemoryPlan>& plan);
+                                               const data::Examples& examples, const std::optional<MemoryPlan>& plan);
 
 /// What a person should be told before the first update, whatever the task: a model too large for its text, products
 /// that this processor computes slowly. Task::warnings has others.

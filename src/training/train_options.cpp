@@ -107,8 +107,12 @@ TrainOptions language_model(int layers, int64_t d_model, int n_heads, int64_t co
   options.task = "language-model";
   options.vocabulary.type = data::VocabularyOptions::Type::kCharacters;
   options.loss.label_smoothing = 0.0;
-  options.adam = {.beta1 = 0.9, .beta2 = 0.99, .epsilon = 1e-8, .weight_decay = 0.1,
-                  .decayed = Decayed::kMatrices, .clip_norm = 1.0};
+  options.adam = {.beta1 = 0.9,
+                  .beta2 = 0.99,
+                  .epsilon = 1e-8,
+                  .weight_decay = 0.1,
+                  .decayed = Decayed::kMatrices,
+                  .clip_norm = 1.0};
   options.batch.max_length = context;
   options.run.metric = ValidationMetric::kLoss;
   options.run.average = 0;
@@ -171,9 +175,15 @@ struct Preset {
   const char* name;
   TrainOptions (*options)();
 };
-constexpr Preset kPresets[] = {
-    {"tiny", tiny}, {"tiny-hour", tiny_hour}, {"small", small}, {"base", base_model}, {"big", big},
-    {"gpt-mini", gpt_mini}, {"gpt-char", gpt_char}, {"gpt2-small", gpt2_small}, {"llama-mini", llama_mini}};
+constexpr Preset kPresets[] = {{"tiny", tiny},
+                               {"tiny-hour", tiny_hour},
+                               {"small", small},
+                               {"base", base_model},
+                               {"big", big},
+                               {"gpt-mini", gpt_mini},
+                               {"gpt-char", gpt_char},
+                               {"gpt2-small", gpt2_small},
+                               {"llama-mini", llama_mini}};
 bool is_translation(const Preset& preset) {
   return preset.options().task == TrainOptions().task;
 }
@@ -198,8 +208,8 @@ TrainOptions preset_options(const std::string& name) {
   const bool is_prenorm = name.ends_with(kPrenorm);
   const std::string size = is_prenorm ? name.substr(0, name.size() - kPrenorm.size()) : name;
   const auto* found = std::ranges::find(kPresets, size, [](const Preset& preset) { return std::string(preset.name); });
-  base::check_usage(found != std::end(kPresets) && (!is_prenorm || is_translation(*found)), "preset is \"{}\", must be one of {}", name,
-                    fmt::join(preset_names(), ", "));
+  base::check_usage(found != std::end(kPresets) && (!is_prenorm || is_translation(*found)),
+                    "preset is \"{}\", must be one of {}", name, fmt::join(preset_names(), ", "));
   TrainOptions options = found->options();
   options.preset = name;
   if (is_prenorm) {

@@ -81,7 +81,7 @@ struct TrainOptions {
   /// The shape; of any architecture. Vocabulary sizes are filled in from the trained vocabularies.
   models::ModelConfig model = models::TransformerConfig();
   std::optional<kernels::Precision> precision;  ///< of products with weights; none = what is fastest on this machine
-  data::TextOptions running_text;  ///< of a language model
+  data::TextOptions running_text;               ///< of a language model
   data::VocabularyOptions vocabulary;
   bool joint_vocabulary = true;
   ScheduleOptions schedule;

@@ -50,6 +50,15 @@ TEST_F(Vocab, BytePairEncodingAndItsSummary) {
   EXPECT_NE(program_->run("vocab --model b.spm").out.find("300 bpe pieces"), std::string::npos);
 }
 
+TEST_F(Vocab, ByteLevelPiecesSpellAnyText) {
+  const Outcome outcome = program_->run("vocab --input c/train.en --byte-level llama3 --size 400 --output t.json");
+  ASSERT_NE(outcome.out.find("400 byte-level bpe pieces"), std::string::npos) << outcome.err;
+  program_->write("any", "Ruhe, 漢字  \n\n<x>\t'LL 1234\n");
+  ASSERT_EQ(program_->run("vocab --model t.json --encode --ids <any >ids").status, 0);
+  EXPECT_EQ(program_->run("vocab --model t.json --decode --ids <ids").out, program_->read("any"));
+  EXPECT_NE(program_->run("vocab --model t.json").out.find("400 bpe pieces"), std::string::npos);
+}
+
 TEST_F(Vocab, RefusesWhatDoesNotFitTogether) {
   expect_failure(program_->run("vocab"), 2, {"--input", "--model"});
   expect_failure(program_->run("vocab --input c/train.en"), 2, {"--output"});

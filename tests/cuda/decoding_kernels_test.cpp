@@ -114,6 +114,12 @@ TEST_F(CudaDecoding, WhatIsNotThereYetIsNamed) {
   const Tensor keys = Tensor::zeros({2, 8});
   EXPECT_EQ(test_support::error_of([&] { (void)backend_of(keys).pack_shared_keys(keys, keys, 2, DType::kInt8); }),
             "cuda: pack_shared_keys does not exist for bfloat16 or int8 keys yet; use float32");
+  StepKeys shared;
+  shared.n_kv_heads = 1;
+  Tensor context = Tensor::zeros({1, 8});
+  EXPECT_EQ(test_support::error_of(
+                [&] { backend_of(keys).attention_step(keys.rows(0, 1), std::span(&shared, 1), 2, context, nullptr); }),
+            "attention_step: n_kv_heads is 1, must be n_heads (2) on cuda for now; use --device cpu");
 }
 
 }  // namespace

@@ -142,6 +142,19 @@ TEST_F(CudaOps, WeightsOfAttentionAgreeWithTheCpu) {
   }
 }
 
+TEST_F(CudaOps, AttentionThatNoKernelHasIsNamed) {
+  const OnCuda device;
+  const auto error_for = [](const kernels::AttentionOptions& options, int64_t key_width) {
+    OpCase test = test_support::attention_case("attention", {3}, {3}, options, 16, 16);
+    test.inputs = {{3, 16}, {3, key_width}, {3, key_width}};
+    return test_support::error_of([&] { test_support::outcome_of(test); });
+  };
+  EXPECT_EQ(error_for({.n_heads = 2, .n_kv_heads = 1}, 8),
+            "attention: n_kv_heads is 1, must be n_heads (2) on cuda for now; use --device cpu");
+  EXPECT_EQ(error_for({.n_heads = 2, .causal = true, .window = 2}, 16),
+            "attention: window is 2, must be 0 on cuda for now; use --device cpu");
+}
+
 TEST_F(CudaOps, AWidthThatNoKernelHasIsNamed) {
   const OnCuda device;
   const OpCase test = test_support::attention_case("too wide", {2}, {2}, {.n_heads = 1}, 160, 160);

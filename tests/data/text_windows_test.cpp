@@ -131,8 +131,7 @@ TEST_F(DocumentsTest, AreCutAtBlankLinesLinesOrASeparator) {
   const std::string content = "\none\ntwo\n\n \t\nthree\n";
   EXPECT_THAT(read(content, cut_at(DocumentKind::kBlankLine)), ElementsAre("one\ntwo\n", "three\n"));
   EXPECT_THAT(read(content, cut_at(DocumentKind::kLine)), ElementsAre("one\n", "two\n", "three\n"));
-  EXPECT_THAT(read("a\n%\nb\n%\n%\n", cut_at(DocumentKind::kSeparator, "%")),
-              ElementsAre("a\n", "b\n"));
+  EXPECT_THAT(read("a\n%\nb\n%\n%\n", cut_at(DocumentKind::kSeparator, "%")), ElementsAre("a\n", "b\n"));
 }
 
 TEST_F(DocumentsTest, InvalidBytesAreRepairedAndNoTextIsRefused) {
@@ -143,8 +142,13 @@ TEST_F(DocumentsTest, InvalidBytesAreRepairedAndNoTextIsRefused) {
 }
 
 TEST(Divide, CutsAtACharacterOfTheWholeText) {
-  const DividedText divided = divide({"ab\xC3\xA4" "d", "efghij"}, 0.3);
-  EXPECT_THAT(divided.training, ElementsAre("ab\xC3\xA4" "d", "efg"));
+  const DividedText divided = divide({"ab\xC3\xA4"
+                                      "d",
+                                      "efghij"},
+                                     0.3);
+  EXPECT_THAT(divided.training, ElementsAre("ab\xC3\xA4"
+                                            "d",
+                                            "efg"));
   EXPECT_THAT(divided.validation, ElementsAre("hij"));
   EXPECT_THROW(divide({"a"}, 0.5), base::Error);
 }

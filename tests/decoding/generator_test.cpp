@@ -74,8 +74,8 @@ TEST_F(GeneratorTest, LikeliestTokensAreThoseOfEachStep) {
   for (GenerationOptions options : {greedy(10), drawn(10)}) {
     for (const double penalty : {1.0, 1.3}) {  // greedy search then sees a few of the logits, or all of them
       options.search.rules.repetition_penalty = penalty;
-      const Continuation plain = one({.prompt = "dog"}, options);
-      const Continuation continuation = one({.prompt = "dog", .likeliest = 12}, options);
+      const Continuation plain = one({.prompt = "the cat"}, options);
+      const Continuation continuation = one({.prompt = "the cat", .likeliest = 12}, options);
       EXPECT_EQ(continuation.ids, plain.ids);
       EXPECT_TRUE(plain.likeliest.empty());
       ASSERT_EQ(continuation.likeliest.size(), continuation.token_scores.size());

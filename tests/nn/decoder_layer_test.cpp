@@ -91,7 +91,7 @@ TEST(DecoderLayer, AShardIsTheSameRowsOfTheWhole) {
 class GrowingKeyValues : public KeyValueSource {
  public:
   Variable attend(const Variable& input, const MultiHeadAttention& attention, const ForwardContext&) override {
-    const auto [query, key, value] = attention.project_all(input);
+    const auto [query, key, value] = attention.project_all(input, {});
     append(keys_, key.value());
     append(values_, value.value());
     const int32_t length = static_cast<int32_t>(keys_.size());

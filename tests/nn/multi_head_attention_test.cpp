@@ -99,7 +99,7 @@ TEST(MultiHeadAttention, DropoutOfAShardIsThatOfTheSameRowsOfTheWhole) {
 TEST(MultiHeadAttention, ProjectionsOfOneInputTogetherAreThoseOneByOne) {
   const Attention model(small_config(), DType::kFloat32);
   const Variable x(random_tensor({6, 6}, DType::kFloat32));
-  const auto [queries, keys, values] = model.layer.project_all(x);
+  const auto [queries, keys, values] = model.layer.project_all(x, {});
   EXPECT_TRUE(same_bits(queries.value(), model.layer.project_query(x).value()));
   EXPECT_TRUE(same_bits(keys.value(), model.layer.project_key(x).value()));
   EXPECT_TRUE(same_bits(values.value(), model.layer.project_value(x).value()));

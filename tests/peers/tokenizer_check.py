@@ -205,24 +205,27 @@ def compare(name, tokenizer, program, lines, folder):
     wrong = [index for index in range(len(lines)) if ours[index] != theirs[index]]
     for index in wrong[:5]:
         print(f"  {lines[index][:200]!r}\n    ours   {ours[index][:60]}\n    theirs {theirs[index][:60]}")
-    print(f"{name}: {len(lines)} lines, {sum(map(len, theirs))} ids, {len(wrong)} lines differ")
-    return len(wrong)
+    texts = program_lines(program, ["--model", str(file), "--decode", "--ids"], [" ".join(map(str, ids)) for ids in theirs])
+    decoded = tokenizer.decode_batch(theirs, skip_special_tokens=True)
+    unlike = [index for index in range(len(lines)) if index >= len(texts) or texts[index] != decoded[index]]
+    for index in unlike[:5]:
+        print(f"  {lines[index][:200]!r}\n    ours   {texts[index][:200]!r}\n    theirs {decoded[index][:200]!r}")
+    count = sum(map(len, theirs))
+    print(f"{name}: {len(lines)} lines, {count} ids; {len(wrong)} lines and {len(unlike)} decoded texts differ", flush=True)
+    return len(wrong) + len(unlike)
 
 
-def compare_own_file(program, folder, lines):
+def compare_own_file(split, program, lines, folder):
     """A vocabulary that dragoman trains loads in `tokenizers` with the same ids."""
     text = folder / "text"
-    text.write_text("".join(line + "\n" for line in lines[:20000]))
-    file = folder / "own.json"
-    done = subprocess.run(
-        [program, "vocab", "--input", text, "--output", file, "--type", "byte-bpe", "--size", "2000"],
+    text.write_text("".join(line + "\n" for line in lines[:20000]), newline="")
+    file = folder / "trained.json"
+    subprocess.run(
+        [program, "vocab", "--input", text, "--output", file, "--byte-level", split, "--size", "2000"],
         capture_output=True,
-        check=False,
+        check=True,
     )
-    if done.returncode != 0:
-        print(f"own: skipped, {done.stderr.decode().strip()}")
-        return 0
-    return compare("own", Tokenizer.from_file(str(file)), program, lines, folder)
+    return compare(f"own-{split}", Tokenizer.from_file(str(file)), program, lines, folder)
 
 
 def main():
@@ -242,6 +245,9 @@ def main():
         for key, make in make_tokenizers(arguments.corpora, training).items():
             if arguments.only in (None, key) and (tokenizer := make()) is not None:
                 wrong += compare(key, tokenizer, arguments.program, lines, folder)
+        for split in ("gpt2", "llama3", "qwen2"):
+            if arguments.only in (None, f"own-{split}"):
+                wrong += compare_own_file(split, arguments.program, lines, folder)
     sys.exit(1 if wrong else 0)
 
 

@@ -28,8 +28,7 @@ std::string with_plain_line_ends(const std::string& text) {
 // Where documents are not whole files: cuts at lines.
 class Cutter {
  public:
-  Cutter(const TextOptions& options, std::vector<std::string>& documents)
-      : options_(options), documents_(documents) {}
+  Cutter(const TextOptions& options, std::vector<std::string>& documents) : options_(options), documents_(documents) {}
 
   void take(std::string_view text) {
     while (!text.empty()) {
@@ -42,8 +41,9 @@ class Cutter {
 
  private:
   void take_line(std::string_view line) {
-    if (options_.documents == DocumentKind::kSeparator ? line == options_.document_separator
-                                                       : options_.documents == DocumentKind::kBlankLine && is_blank(line)) {
+    if (options_.documents == DocumentKind::kSeparator
+            ? line == options_.document_separator
+            : options_.documents == DocumentKind::kBlankLine && is_blank(line)) {
       return finish();
     }
     document_ += line;

@@ -45,8 +45,7 @@ void TextOptions::fields(Visit&& visit) {
   visit(Field("documents", &O::documents, "What a document is; a vocabulary with <|endoftext|> puts it between them"));
   visit(Field("document_separator", &O::document_separator,
               "With --documents separator: the line that stands between documents"));
-  visit(Field("across_documents", &O::across_documents,
-              "Attention crosses the borders of documents (true or false)"));
+  visit(Field("across_documents", &O::across_documents, "Attention crosses the borders of documents (true or false)"));
   visit(Field("valid_share", &O::valid_share,
               "Without --valid-text: this share of the characters of the text, its end, is the validation text",
               {0, 0.9}));

@@ -31,7 +31,7 @@ struct VocabularyOptions {
 };
 
 constexpr base::Names<VocabularyOptions::Type> names_of(VocabularyOptions::Type) {
-  return {"vocabulary_type", 
+  return {"vocabulary_type",
           {{VocabularyOptions::Type::kUnigram, "unigram"},
            {VocabularyOptions::Type::kBpe, "bpe"},
            {VocabularyOptions::Type::kByteBpe, "byte-bpe"},
@@ -45,7 +45,8 @@ void VocabularyOptions::fields(Visit&& visit) {
   visit(Field("vocabulary_size", &O::size, "Sub-word pieces (of each side when separate)", {5, 1'000'000})
             .under("--vocab-size")
             .in(base::kMostUsed));
-  visit(Field("vocabulary_type", &O::type, "Sub-word model; byte-bpe and characters are for language models").under("--vocab-type"));
+  visit(Field("vocabulary_type", &O::type, "Sub-word model; byte-bpe and characters are for language models")
+            .under("--vocab-type"));
   visit(Field("character_coverage", &O::character_coverage,
               "Share of characters that get a piece; 1 for alphabets, 0.9995 suits Chinese", {0.98, 1}));
   visit(Field("normalization", &O::normalization,

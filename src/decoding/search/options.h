@@ -250,8 +250,8 @@ void SamplingOptions::fields(Visit&& visit) {
   visit(Field("sampling_top_k", &S::top_k, "Draw among the k likeliest; 0 = all", {0, 1'000'000}, "pieces"));
   visit(Field("sampling_top_p", &S::top_p, "Draw among the fewest likeliest pieces that reach p together; 1 = all",
               {0, 1, true}));
-  visit(Field("sampling_min_p", &S::min_p,
-              "Draw among pieces at least this times as likely as the likeliest; 0 = all", {0, 1}));
+  visit(Field("sampling_min_p", &S::min_p, "Draw among pieces at least this times as likely as the likeliest; 0 = all",
+              {0, 1}));
   visit(Field("seed", &S::seed, "Of the random numbers of sampling"));
 }
 

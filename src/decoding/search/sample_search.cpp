@@ -2,11 +2,16 @@
 
 #include <algorithm>
 
-
 namespace dragoman::decoding {
 
 SampleSearch::SampleSearch(const SearchOptions& options, const SearchLimits& limits, const SentenceRequest& request)
-    : options_(options), limits_(limits), special_(request.special), likeliest_(request.likeliest), rules_(options, request), sampler_(options), attention_(request) {
+    : options_(options),
+      limits_(limits),
+      special_(request.special),
+      likeliest_(request.likeliest),
+      rules_(options, request),
+      sampler_(options),
+      attention_(request) {
   for (int k = 0; k < options.n_best; ++k) {
     // An odd factor keeps the streams of the samples apart.
     const uint64_t stream = request.random_stream + 0x9E3779B97F4A7C15ULL * static_cast<uint64_t>(k);

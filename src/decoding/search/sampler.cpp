@@ -72,7 +72,8 @@ int32_t Sampler::draw(std::span<const float> logits, double uniform) {
   const bool cuts_at_k = top_k_ > 0 && top_k_ < logits.size();
   if (!cuts_at_k && top_p_ >= 1.0) {
     if (min_p_ > 0.0F) {
-      std::ranges::replace_if(weights_, [&](float weight) { return weight < min_p_; }, 0.0F);
+      std::ranges::replace_if(
+          weights_, [&](float weight) { return weight < min_p_; }, 0.0F);
     }
     return static_cast<int32_t>(draw_index(weights_, uniform));
   }

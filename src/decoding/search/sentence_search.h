@@ -17,7 +17,7 @@ namespace dragoman::decoding {
 /// A prefix that all hypotheses of a sentence begin with, and how the model sees it.
 struct ScoredPrefix {
   std::vector<int32_t> ids;
-  std::vector<double> log_probs;  ///< of each, given those before
+  std::vector<double> log_probs;                    ///< of each, given those before
   std::vector<std::vector<LikelyToken>> likeliest;  ///< Hypothesis::likeliest of each, if requested
   /// Of each layer that the search wants and the model shows: [ids, S] cross-attention of the step that made each id.
   std::map<int, std::vector<float>> attention;

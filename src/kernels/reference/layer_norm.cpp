@@ -1,6 +1,7 @@
 #include "kernels/reference/layer_norm.h"
 
 #include <cmath>
+#include <vector>
 
 #include "kernels/reference/dropout.h"
 
@@ -9,7 +10,8 @@ namespace dragoman::kernels::reference {
 void layer_norm(const LayerNormForward& norm) {
   const int64_t width = norm.x.dim(1);
   const double* gain = norm.gain.data<double>();
-  const double* bias = norm.bias.defined() ? norm.bias.data<double>() : nullptr;
+  const std::vector<double> zeros(norm.bias.defined() ? 0 : static_cast<size_t>(width));
+  const double* bias = norm.bias.defined() ? norm.bias.data<double>() : zeros.data();
   for (int64_t row = 0; row < norm.x.dim(0); ++row) {
     const double* x = norm.x.data<double>() + row * norm.x.stride(0);
     double* y = norm.y.data<double>() + row * norm.y.stride(0);
@@ -22,7 +24,7 @@ void layer_norm(const LayerNormForward& norm) {
     }
     const double rstd = 1.0 / std::sqrt(variance + static_cast<double>(norm.epsilon));
     for (int64_t c = 0; c < width; ++c) {
-      y[c] = (x[c] - mean) * rstd * gain[c] + (bias == nullptr ? 0 : bias[c]);
+      y[c] = (x[c] - mean) * rstd * gain[c] + bias[c];
     }
     norm.stats.data<double>()[2 * row] = mean;
     norm.stats.data<double>()[2 * row + 1] = rstd;

@@ -6,9 +6,9 @@
 #include <vector>
 
 #include "kernels/cached_attention.h"
-#include "models/generation.h"
 #include "models/decoder/decoder_key_values.h"
 #include "models/decoder/key_value_cache.h"
+#include "models/generation.h"
 #include "nn/multi_head_attention.h"
 
 namespace dragoman::models {
@@ -45,16 +45,17 @@ struct DecoderStateShape {
   int n_heads = 1;
   int n_kv_heads = 1;
   int64_t d_head = 0;
-  int64_t window = 0;  ///< latest tokens that self-attention sees; 0 = all
+  int64_t window = 0;                             ///< latest tokens that self-attention sees; 0 = all
   tensor::DType dtype = tensor::DType::kFloat32;  ///< of the cached keys and values
   /// Of each layer; empty for a decoder without an encoder.
   std::vector<const nn::MultiHeadAttention*> cross_attention = {};
 };
 
 /// All that decoding remembers between steps. A slot is one sentence: its encoder keys and values (shared by its
-/// hypotheses; none without an encoder), and for each hypothesis a table that names the cache row of every position. When a beam is reordered
-/// only tables of integers are copied; cache rows stay in place. Slots are refilled when a sentence is done.
-/// One thread at a time; the layers must outlive it. Memory comes from the arena current when it is first needed.
+/// hypotheses; none without an encoder), and for each hypothesis a table that names the cache row of every position.
+/// When a beam is reordered only tables of integers are copied; cache rows stay in place. Slots are refilled when a
+/// sentence is done. One thread at a time; the layers must outlive it. Memory comes from the arena current when it is
+/// first needed.
 class DecoderState : public DecoderKeyValues {
  public:
   /// Requires: the attentions of `shape` outlive this.

@@ -66,8 +66,8 @@ class KeyValueCache {
   std::vector<int32_t> needs_;      // of each row: those that follow it, and one until it is released
 };
 
-/// Returns: the type of cached keys and values beside weights packed like this: rounded where the products are, for less
-/// memory to hold, and to read in every step. @param packing  null for none
+/// Returns: the type of cached keys and values beside weights packed like this: rounded where the products are, for
+/// less memory to hold, and to read in every step. @param packing  null for none
 tensor::DType cache_dtype(const nn::WeightPacking* packing);
 
 }  // namespace dragoman::models

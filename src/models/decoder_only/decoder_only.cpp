@@ -16,8 +16,8 @@ nn::ParameterHandle declare_table(nn::ParameterSet& parameters, const std::strin
                                   const DecoderOnlyConfig& config) {
   const bool as_gpt2 = config.layer.initial_weights == nn::InitialWeights::kGpt2;
   nn::ParameterHandle table = parameters.declare_weight(
-      path, {config.vocab_size, config.d_model},
-      as_gpt2 ? nn::Initializer::kNormal : nn::Initializer::kNormalEmbedding, kernels::Transpose::kYes);
+      path, {config.vocab_size, config.d_model}, as_gpt2 ? nn::Initializer::kNormal : nn::Initializer::kNormalEmbedding,
+      kernels::Transpose::kYes);
   table->deviation = nn::kGpt2Deviation;
   return table;
 }
@@ -28,8 +28,7 @@ DecoderOnly::DecoderOnly(const DecoderOnlyConfig& config)
     : config_(checked(config)),
       table_(declare_table(parameters_, "embedding.weight", config)),
       embedding_(parameters_, "embedding", table_, config.layer_config(), {config.positions, config.max_positions}) {
-  const nn::LayerConfig of_layer =
-      nn::with_rotation(config.layer_config(), {config.positions, config.max_positions});
+  const nn::LayerConfig of_layer = nn::with_rotation(config.layer_config(), {config.positions, config.max_positions});
   for (int index = 0; index < config.layers; ++index) {
     layers_.emplace_back(parameters_, fmt::format("layers.{}", index), of_layer);
   }

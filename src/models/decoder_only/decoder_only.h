@@ -13,8 +13,8 @@
 
 namespace dragoman::models {
 
-/// A decoder without an encoder, which predicts the next token of a text: GPT-2 (Radford et al. 2019), Llama (Touvron et
-/// al. 2023) and what lies between, as the configuration says. `forward` reads the target side of its input alone.
+/// A decoder without an encoder, which predicts the next token of a text: GPT-2 (Radford et al. 2019), Llama (Touvron
+/// et al. 2023) and what lies between, as the configuration says. `forward` reads the target side of its input alone.
 /// Parameter paths: embedding.weight, embedding.positions (learned positions), layers.I.*, norm.* (pre-norm), and
 /// output.weight unless it is tied.
 /// Threads: `forward` functions are const and keep no state, so several threads may use one model for inference.
@@ -43,8 +43,8 @@ class DecoderOnly : public Model {
   nn::ParameterHandle output_weight_;
 };
 
-/// Generation with a decoder alone. `add` takes prompts: all tokens of a prompt but its last are read in one pass, and the
-/// last is the one that the first step feeds.
+/// Generation with a decoder alone. `add` takes prompts: all tokens of a prompt but its last are read in one pass, and
+/// the last is the one that the first step feeds.
 class DecoderOnlyGeneration : public Generation {
  public:
   /// @param model  must outlive this

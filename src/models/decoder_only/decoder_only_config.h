@@ -11,8 +11,8 @@
 namespace dragoman::models {
 
 /// A decoder without an encoder: a language model, complete and checked. `fields` says of each field what it means. The
-/// defaults are those of GPT-2 with 124 million parameters (Radford et al. 2019); with RMSNorm, rotary positions, a gated
-/// feed-forward and no biases it is a Llama (Touvron et al. 2023).
+/// defaults are those of GPT-2 with 124 million parameters (Radford et al. 2019); with RMSNorm, rotary positions, a
+/// gated feed-forward and no biases it is a Llama (Touvron et al. 2023).
 struct DecoderOnlyConfig {
   static constexpr std::string_view kArchitecture = "decoder-only";
 
@@ -74,7 +74,8 @@ void DecoderOnlyConfig::fields(Visit&& visit) {
   visit(Field("activation", &C::activation, "Activation of the feed-forward"));
   visit(Field("positions", &C::positions, "Position encoding"));
   visit(Field("max_positions", &C::max_positions, "Context of the model", {2, 1 << 20}, "tokens"));
-  visit(Field("tied_output", &C::tied_output, "The output weight of a language model is its embedding (true or false)"));
+  visit(
+      Field("tied_output", &C::tied_output, "The output weight of a language model is its embedding (true or false)"));
   visit(
       Field("dropout", &C::dropout, "Probability, on sub-layer outputs and embeddings", kDropout).in(base::kMostUsed));
   visit(Field("attention_dropout", &C::attention_dropout, "Probability, on attention weights", kDropout));
@@ -84,8 +85,8 @@ void DecoderOnlyConfig::fields(Visit&& visit) {
             .without_flag());
 }
 
-/// JSON text of config.json and back. The reader throws Error(kBadData) for unknown keys (a near name suggested), missing
-/// keys, wrong types and whatever check() refuses. Options of the layers may be missing: their defaults.
+/// JSON text of config.json and back. The reader throws Error(kBadData) for unknown keys (a near name suggested),
+/// missing keys, wrong types and whatever check() refuses. Options of the layers may be missing: their defaults.
 std::string to_json(const DecoderOnlyConfig& config);
 DecoderOnlyConfig decoder_only_config_from_json(std::string_view text, std::string_view file_name);
 

@@ -13,8 +13,12 @@ constexpr size_t kTokensTogether = 512;
 
 DecoderStateShape state_shape(const DecoderOnly& model) {
   const nn::LayerConfig layer = model.decoder_config().layer_config();
-  return {static_cast<size_t>(model.decoder_config().layers), layer.n_heads, layer.kv_heads(), layer.head_width(),
-          layer.options.window, cache_dtype(model.parameters().packing())};
+  return {static_cast<size_t>(model.decoder_config().layers),
+          layer.n_heads,
+          layer.kv_heads(),
+          layer.head_width(),
+          layer.options.window,
+          cache_dtype(model.parameters().packing())};
 }
 
 size_t to_read(std::span<const int32_t> prompt) {

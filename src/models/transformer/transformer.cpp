@@ -73,10 +73,8 @@ Transformer::Transformer(const TransformerConfig& config)
     decoder_layers_.emplace_back(parameters_, layer_path("decoder", index), decoder);
   }
   if (config.norm_order == nn::NormOrder::kPre) {
-    encoder_norm_ =
-        std::make_unique<nn::Norm>(parameters_, "encoder.norm", encoder);
-    decoder_norm_ =
-        std::make_unique<nn::Norm>(parameters_, "decoder.norm", decoder);
+    encoder_norm_ = std::make_unique<nn::Norm>(parameters_, "encoder.norm", encoder);
+    decoder_norm_ = std::make_unique<nn::Norm>(parameters_, "decoder.norm", decoder);
   }
 }
 

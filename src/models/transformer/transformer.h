@@ -5,8 +5,8 @@
 #include <string>
 #include <vector>
 
-#include "models/model.h"
 #include "models/decoder/decoder_state.h"
+#include "models/model.h"
 #include "models/transformer/transformer_config.h"
 #include "nn/decoder_layer.h"
 #include "nn/encoder_layer.h"

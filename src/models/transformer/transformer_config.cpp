@@ -44,7 +44,8 @@ void check_keys(const base::JsonFields& fields, std::string_view file_name) {
 
 void TransformerConfig::check() const {
   base::check_fields(*this);
-  base::check_usage(layer.d_head > 0 || d_model % n_heads == 0, "d_model is {}, must be a multiple of n_heads ({})", d_model, n_heads);
+  base::check_usage(layer.d_head > 0 || d_model % n_heads == 0, "d_model is {}, must be a multiple of n_heads ({})",
+                    d_model, n_heads);
   base::check_usage(decoder_n_heads == 0 || d_model % decoder_n_heads == 0,
                     "d_model is {}, must be a multiple of decoder_n_heads ({})", d_model, decoder_n_heads);
   base::check_usage(positions != nn::PositionKind::kSinusoidal || d_model % 2 == 0,

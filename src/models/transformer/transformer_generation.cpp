@@ -23,8 +23,9 @@ size_t encoded_together(std::span<const std::span<const int32_t>> sentences) {
 
 DecoderStateShape state_shape(const Transformer& model) {
   const nn::LayerConfig decoder = model.transformer_config().decoder_layer();
-  DecoderStateShape shape{model.decoder_layers().size(), decoder.n_heads, decoder.kv_heads(), decoder.head_width(),
-                          decoder.options.window, cache_dtype(model.parameters().packing())};
+  DecoderStateShape shape{
+      model.decoder_layers().size(), decoder.n_heads,        decoder.kv_heads(),
+      decoder.head_width(),          decoder.options.window, cache_dtype(model.parameters().packing())};
   for (const nn::DecoderLayer& layer : model.decoder_layers()) {
     shape.cross_attention.push_back(&layer.cross_attention());
   }
@@ -34,8 +35,7 @@ DecoderStateShape state_shape(const Transformer& model) {
 }  // namespace
 
 TransformerGeneration::TransformerGeneration(const Transformer& model)
-    : model_(model),
-      state_(std::make_shared<DecoderState>(state_shape(model))) {}
+    : model_(model), state_(std::make_shared<DecoderState>(state_shape(model))) {}
 
 std::vector<int32_t> TransformerGeneration::add(std::span<const std::span<const int32_t>> sources) {
   std::vector<int32_t> slots;

@@ -51,8 +51,11 @@ int heads_of_keys(std::span<const StepKeys> rows, int n_heads) {
   return count;
 }
 
-// [H] the head of key and value of each head.
+// [H] the head of key and value of each head; undefined if each has its own.
 Tensor key_heads(int n_heads, int n_kv_heads) {
+  if (n_heads == n_kv_heads) {
+    return {};
+  }
   Tensor heads = Tensor::empty({n_heads}, DType::kInt32);
   for (int head = 0; head < n_heads; ++head) {
     heads.data<int32_t>()[head] = head / (n_heads / n_kv_heads);
@@ -106,9 +109,9 @@ void attention_step(const Tensor& query, std::span<const StepKeys> rows, int n_h
   const int64_t weights_size = n_heads * step_row_width(longest);
   Tensor weights = Tensor::empty({kStepRows, weights_size});  // [rows together, H * L padded]
   const int n_kv_heads = heads_of_keys(rows, n_heads);
-  const Tensor kv_head_of = key_heads(n_heads, n_kv_heads);
+  const Tensor shared = key_heads(n_heads, n_kv_heads);
   const StepShape shape{n_heads, query.dim(1) / n_heads, context.dim(1) / n_heads, n_kv_heads,
-                        kv_head_of.data<int32_t>()};
+                        shared.defined() ? shared.data<int32_t>() : nullptr};
   for (int64_t r = 0; r < query.dim(0);) {
     const std::span<const StepKeys> left = rows.subspan(static_cast<size_t>(r));
     const int64_t count = rows_together(left);

@@ -84,9 +84,28 @@ HWY_INLINE hn::Vec<hn::Full128<float>> sums_of_four(const RowVector (&x)[4]) {
 #endif
 }
 
+// The head of a key and a value that a head reads, its own unless heads share.
+template <bool kShares>
+HWY_INLINE int64_t key_head(const StepShape& shape, int64_t head) {
+  return kShares ? shape.key_heads[head] : head;
+}
+
+// The scales of `heads` heads of an int8 key, which is `width` numbers.
+template <bool kShares>
+HWY_INLINE void load_scales(const StepShape& shape, const int8_t* key, int64_t width, int64_t first, int64_t heads,
+                            float (&scales)[4]) {
+  if constexpr (kShares) {
+    for (int64_t i = 0; i < heads; ++i) {
+      std::memcpy(scales + i, scale_of_head(key, width, key_head<true>(shape, first + i)), sizeof(float));
+    }
+  } else {
+    std::memcpy(scales, scale_of_head(key, width, first), static_cast<size_t>(heads) * sizeof(float));
+  }
+}
+
 // weights[h * width + t] = scale * q_h . k_h of positions [begin, end), for kQueries rows from `first` on that share
 // them; position by position, so that a cache row is read once.
-template <class T, int kQueries>
+template <class T, bool kShares, int kQueries>
 HWY_INLINE void score_positions(const StepShape& shape, const StepRows& rows, int64_t first, int64_t begin,
                                 int64_t end) {
   const float scale = 1.0F / std::sqrt(static_cast<float>(shape.d_head));
@@ -106,14 +125,12 @@ HWY_INLINE void score_positions(const StepShape& shape, const StepRows& rows, in
       for (int64_t i = 0; i < 4; ++i) {
         const int64_t head = h + std::min(i, heads - 1);
         head_products<T, kQueries>(query + head * shape.d_head, rows.query_stride,
-                                   key + shape.kv_head_of[head] * shape.d_head, shape.d_head, products[i]);
+                                   key + key_head<kShares>(shape, head) * shape.d_head, shape.d_head, products[i]);
       }
       auto scales = hn::Set(four, scale);
       if constexpr (std::is_same_v<T, int8_t>) {
         alignas(16) float head_scales[4] = {};
-        for (int64_t i = 0; i < heads; ++i) {
-          std::memcpy(head_scales + i, scale_of_head(key, key_width, shape.kv_head_of[h + i]), sizeof(float));
-        }
+        load_scales<kShares>(shape, key, key_width, h, heads, head_scales);
         scales = hn::Mul(scales, hn::Load(four, head_scales));
       }
       HWY_UNROLL(4)
@@ -132,7 +149,7 @@ HWY_INLINE void score_positions(const StepShape& shape, const StepRows& rows, in
 
 // context_h += sum of weights[h][t] v_h over kPositions positions from t on, in the order of t, for kQueries rows from
 // `first` on that share them. All heads at once, so that a cache row is read from end to end.
-template <class T, int kQueries, int64_t kPositions>
+template <class T, bool kShares, int kQueries, int64_t kPositions>
 HWY_INLINE void add_values(const StepShape& shape, const StepRows& rows, int64_t first, int64_t t) {
   const RowTag d;
   const auto lanes = static_cast<int64_t>(hn::Lanes(d));
@@ -153,7 +170,7 @@ HWY_INLINE void add_values(const StepShape& shape, const StepRows& rows, int64_t
     for (int64_t i = 0; i < kPositions; ++i) {
       float scale = 1.0F;
       if constexpr (std::is_same_v<T, int8_t>) {
-        std::memcpy(&scale, scale_of_head(values[i], value_width, shape.kv_head_of[h]), sizeof scale);
+        std::memcpy(&scale, scale_of_head(values[i], value_width, key_head<kShares>(shape, h)), sizeof scale);
       }
       HWY_UNROLL(4)
       for (int q = 0; q < kQueries; ++q) {
@@ -161,7 +178,7 @@ HWY_INLINE void add_values(const StepShape& shape, const StepRows& rows, int64_t
       }
     }
     // From the columns of the head in the context to those in the cache.
-    const int64_t to_cached = (shape.kv_head_of[h] - h) * shape.d_value;
+    const int64_t to_cached = (key_head<kShares>(shape, h) - h) * shape.d_value;
     const auto add = [&](auto part, int64_t column, const auto& load) HWY_ATTR {
       RowVector parts[kPositions];
       HWY_UNROLL(4)
@@ -192,49 +209,54 @@ HWY_INLINE void add_values(const StepShape& shape, const StepRows& rows, int64_t
 }
 
 // Adds positions [begin, end) for kQueries rows that share them.
-template <class T, int kQueries>
+template <class T, bool kShares, int kQueries>
 HWY_INLINE void add_positions(const StepShape& shape, const StepRows& rows, int64_t first, int64_t begin, int64_t end) {
   int64_t t = begin;
   for (; t + 4 <= end; t += 4) {
-    add_values<T, kQueries, 4>(shape, rows, first, t);
+    add_values<T, kShares, kQueries, 4>(shape, rows, first, t);
   }
   for (; t < end; ++t) {
-    add_values<T, kQueries, 1>(shape, rows, first, t);
+    add_values<T, kShares, kQueries, 1>(shape, rows, first, t);
   }
 }
 
 // What rows share first, then what each has alone.
-template <class T, int kQueries>
+template <class T, bool kShares, int kQueries>
 void step_rows(const StepShape& shape, const StepRows& rows) {
   const int64_t length = rows.keys->length;
-  score_positions<T, kQueries>(shape, rows, 0, 0, rows.shared);
+  score_positions<T, kShares, kQueries>(shape, rows, 0, 0, rows.shared);
   for (int64_t r = 0; r < kQueries; ++r) {
-    score_positions<T, 1>(shape, rows, r, rows.shared, length);
+    score_positions<T, kShares, 1>(shape, rows, r, rows.shared, length);
     float* weights = rows.weights + r * rows.weights_stride;
     for (int64_t h = 0; h < shape.n_heads && length > 0; ++h, weights += step_row_width(length)) {
       attention_softmax_of_row(weights, length, weights);
     }
     std::fill_n(rows.context + r * rows.context_stride, shape.n_heads * shape.d_value, 0.0F);
   }
-  add_positions<T, kQueries>(shape, rows, 0, 0, rows.shared);
+  add_positions<T, kShares, kQueries>(shape, rows, 0, 0, rows.shared);
   for (int64_t r = 0; r < kQueries; ++r) {
-    add_positions<T, 1>(shape, rows, r, rows.shared, length);
+    add_positions<T, kShares, 1>(shape, rows, r, rows.shared, length);
+  }
+}
+
+template <class T, bool kShares>
+void step_rows_of(const StepShape& shape, const StepRows& rows) {
+  static_assert(kStepRows == 4);
+  switch (rows.count) {
+    case 1:
+      return step_rows<T, kShares, 1>(shape, rows);
+    case 2:
+      return step_rows<T, kShares, 2>(shape, rows);
+    case 3:
+      return step_rows<T, kShares, 3>(shape, rows);
+    default:
+      return step_rows<T, kShares, 4>(shape, rows);
   }
 }
 
 template <class T>
 void step_rows_with(const StepShape& shape, const StepRows& rows) {
-  static_assert(kStepRows == 4);
-  switch (rows.count) {
-    case 1:
-      return step_rows<T, 1>(shape, rows);
-    case 2:
-      return step_rows<T, 2>(shape, rows);
-    case 3:
-      return step_rows<T, 3>(shape, rows);
-    default:
-      return step_rows<T, 4>(shape, rows);
-  }
+  shape.key_heads == nullptr ? step_rows_of<T, false>(shape, rows) : step_rows_of<T, true>(shape, rows);
 }
 
 void step_rows_kernel(const StepShape& shape, const StepRows& rows) {

@@ -8,8 +8,8 @@ struct StepShape {
   int64_t n_heads = 1;
   int64_t d_head = 0;
   int64_t d_value = 0;
-  int64_t n_kv_heads = 1;          ///< heads of a key and of a value
-  const int32_t* kv_head_of = {};  ///< [H] the head of a key and a value that each head reads
+  int64_t n_kv_heads = 1;         ///< heads of a key and of a value
+  const int32_t* key_heads = {};  ///< [H] the head of a key and a value that each head reads; null: its own
 };
 
 /// Returns: the number of floats for the weights of one head, padded to whole vectors of any instruction set.

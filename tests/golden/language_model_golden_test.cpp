@@ -1,0 +1,134 @@
+// Stored runs of a GPT-2 and a Llama of the package transformers (make_golden_language_models.py): logits, every
+// gradient, the losses of ten AdamW steps.
+#include <gtest/gtest.h>
+
+#include <cmath>
+
+#include "base/files.h"
+#include "models/decoder_only/decoder_only.h"
+#include "ops/linear_cross_entropy.h"
+#include "tensor/safetensors.h"
+#include "training/data_parallel.h"
+
+namespace dragoman {
+namespace {
+
+using tensor::Tensor;
+
+constexpr double kTolerance = 1e-4;  // relative to the largest value of the tensor
+
+models::DecoderOnlyConfig gpt2() {
+  models::DecoderOnlyConfig config;
+  config.vocab_size = 29;
+  config.layers = 2;
+  config.d_model = 16;
+  config.d_ff = 40;
+  config.n_heads = 4;
+  config.max_positions = 24;
+  return config;
+}
+
+models::DecoderOnlyConfig llama() {
+  models::DecoderOnlyConfig config = gpt2();
+  config.activation = kernels::Activation::kSilu;
+  config.positions = nn::PositionKind::kRotary;
+  config.tied_output = false;
+  config.layer.norm = kernels::NormKind::kRms;
+  config.layer.biases = nn::Biases::kNone;
+  config.layer.feed_forward = nn::FeedForwardKind::kGated;
+  config.layer.n_kv_heads = 2;
+  return config;
+}
+
+struct Golden {
+  const char* name;
+  models::DecoderOnlyConfig (*config)();
+};
+
+class LanguageModelGolden : public testing::TestWithParam<Golden> {
+ protected:
+  LanguageModelGolden() {
+    const std::string path = std::string(DRAGOMAN_TEST_DATA) + "/" + GetParam().name + ".safetensors";
+    stored_ = tensor::read_safetensors(base::read_file(path), path);
+    fill(model_);
+    batch_.target_input = ids("target_input");
+    batch_.target_output = ids("target_output");
+    batch_.target_offsets = ids("target_offsets");
+    batch_.source_offsets.assign(batch_.target_offsets.size(), 0);
+    batch_.lines.assign(batch_.target_offsets.size() - 1, 0);
+  }
+
+  void fill(models::DecoderOnly& model) const {
+    model.parameters().allocate();
+    for (const auto& parameter : model.parameters().parameters()) {
+      Tensor value = parameter->variable.value();
+      value.copy_from(stored("param." + parameter->path));
+    }
+  }
+
+  const Tensor& stored(const std::string& name) const {
+    const auto found = stored_.find(name);
+    if (found == stored_.end()) {
+      throw std::runtime_error("the golden file has no " + name);
+    }
+    return found->second;
+  }
+  std::vector<int32_t> ids(const std::string& name) const { return stored(name).to_vector<int32_t>(); }
+
+  models::DecoderOnly model_{GetParam().config()};
+  tensor::NamedTensors stored_;
+  data::Batch batch_;
+};
+INSTANTIATE_TEST_SUITE_P(Layouts, LanguageModelGolden, testing::Values(Golden{"gpt2", gpt2}, Golden{"llama", llama}),
+                         [](const auto& golden) { return std::string(golden.param.name); });
+
+void expect_close(const Tensor& seen, const Tensor& expected, const std::string& name) {
+  ASSERT_EQ(seen.shape(), expected.shape()) << name;
+  double largest = 1e-3;  // some gradients are zero in theory (key biases): rounding is all they hold
+  for (const float value : expected.span<float>()) {
+    largest = std::max(largest, std::abs(static_cast<double>(value)));
+  }
+  for (int64_t index = 0; index < expected.size(); ++index) {
+    ASSERT_NEAR(seen.data<float>()[index], expected.data<float>()[index], kTolerance * largest)
+        << name << " element " << index;
+  }
+}
+
+TEST_P(LanguageModelGolden, LogitsAndAllGradientsEqualTransformers) {
+  model_.parameters().allocate_gradients();
+  const auto rows = models::make_token_rows(batch_.target_input, batch_.target_offsets);
+  const auto n_tokens = static_cast<int64_t>(batch_.target_output.size());
+  autograd::Tape tape;
+  const autograd::TapeScope recording(&tape);
+  const autograd::Variable hidden = model_.forward({{}, rows}, {});
+  expect_close(model_.output().logits(hidden).value(), stored("logits"), "logits");
+  const auto loss =
+      ops::linear_cross_entropy(hidden, model_.output().weight, {}, Tensor::from(batch_.target_output, {n_tokens}),
+                                {0.0F, 1.0 / static_cast<double>(n_tokens)})
+          .loss;
+  EXPECT_NEAR(loss.value().item(), stored("losses").data<float>()[0], kTolerance);
+  tape.backward(loss);
+  for (const auto& parameter : model_.parameters().parameters()) {
+    expect_close(parameter->variable.grad(), stored("grad." + parameter->path), "gradient of " + parameter->path);
+  }
+}
+
+TEST_P(LanguageModelGolden, TenAdamWStepsLoseAsInPyTorch) {
+  for (const int workers : {1, 2}) {
+    models::DecoderOnly model(GetParam().config());
+    fill(model);
+    distributed::SingleProcess alone;
+    const training::AdamOptions adam{.weight_decay = 0.1, .decayed = training::Decayed::kMatrices};
+    training::DataParallel replicas(model, training::next_word_objective({.label_smoothing = 0.0}), adam, alone,
+                                    {workers});
+    for (int step = 1; step <= 10; ++step) {
+      const auto result = replicas.update(std::span(&batch_, 1), step, 2e-3, 1);
+      const double expected = stored("losses").data<float>()[step - 1];
+      EXPECT_NEAR(result.sums.loss_per_token(), expected, kTolerance * expected)
+          << "step " << step << " with " << workers << " workers";
+    }
+  }
+}
+
+}  // namespace
+}  // namespace dragoman
