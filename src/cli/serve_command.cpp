@@ -30,6 +30,7 @@ struct ServeArguments {
   double drain_time = 30.0;
   bool whole_lines = false;
   std::unique_ptr<SearchFlags> flags;
+  std::vector<CLI::Option*> search_flags;  // those of `flags`
 
   // What can be seen to be wrong without the models is refused before they are read.
   void finish() {
@@ -47,6 +48,8 @@ struct ServeArguments {
       search.execution.batch_tokens = batch_tokens;
       return search;
     };
+    const auto given = std::ranges::find_if(search_flags, [](const CLI::Option* flag) { return flag->count() > 0; });
+    options.load.search_flag = given == search_flags.end() ? std::string() : (*given)->get_name();
     options.load.threads = {workers, std::max(threads_per_worker, 1)};
     const auto milliseconds = [](double seconds) {
       return std::chrono::milliseconds(static_cast<int64_t>(seconds * 1000));
@@ -72,13 +75,13 @@ void add_serve_command(CLI::App& app, Run& run) {
   auto arguments = std::make_shared<ServeArguments>();
   serving::ServeOptions& options = arguments->options;
   CLI::App* command =
-      add_command(app, "serve", "Serve models over HTTP: LibreTranslate and DeepL interfaces, a web page",
+      add_command(app, "serve", "Serve models over HTTP: LibreTranslate, DeepL and OpenAI interfaces, a web page",
                   "dragoman serve --model my-model --port 5000");
   begin_group(*command, base::kMostUsed);
   command
       ->add_option("-m,--model", arguments->models,
-                   "Model folder; once for each pair of languages. en:de=DIR names the languages of one that does not "
-                   "know them")
+                   "Model folder; once for each pair of languages and each language model. en:de=DIR names the "
+                   "languages of one that does not know them")
       ->type_name("DIR")
       ->allow_extra_args(false)
       ->required();
@@ -114,7 +117,10 @@ void add_serve_command(CLI::App& app, Run& run) {
                    "Folder in which the server keeps the glossaries of DeepL's interface; made if it does not exist. "
                    "Without it glossaries are refused")
       ->type_name("DIR");
+  const size_t before = command->get_options().size();
   arguments->flags = std::make_unique<SearchFlags>(*command);
+  const std::vector<CLI::Option*> all = command->get_options([](const CLI::Option*) { return true; });
+  arguments->search_flags.assign(all.begin() + static_cast<ptrdiff_t>(before), all.end());
   add_speed_flags(*command, arguments->batch_tokens, arguments->workers);
   add_team_flag(*command, arguments->threads_per_worker);
   add_precision_flag(*command, options.load.precision);

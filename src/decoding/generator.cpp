@@ -1,6 +1,8 @@
 #include "decoding/generator.h"
 
 #include <algorithm>
+#include <type_traits>
+#include <utility>
 
 #include "base/error.h"
 #include "decoding/text_stream.h"
@@ -64,15 +66,22 @@ class Generator::Job {
   // Requires: this outlives the search.
   SentenceRequest search_request() {
     SentenceRequest search;
-    search.source = prompt_;
-    search.special = special_tokens(generator_.vocabulary_, prompt_.back());
+    // A prompt that is scored is the beginning of what is generated.
+    search.source = request_.scores_prompt ? std::vector{prompt_.front()} : prompt_;
+    search.prefix.assign(prompt_.begin() + static_cast<ptrdiff_t>(search.source.size()), prompt_.end());
+    search.special = special_tokens(generator_.vocabulary_, search.source.back());
     search.continues_source = true;
     search.sample = request_.sample;
     search.cancel = request_.cancel;
     search.deadline = request_.deadline;
-    search.max_length = request_.max_tokens.value_or(options_.max_tokens);
+    search.likeliest = request_.likeliest;
+    scored_ = unread_ = search.prefix.size();
+    search.max_length = request_.max_tokens.value_or(options_.max_tokens) + static_cast<int64_t>(unread_);
     if (request_.on_part || !options_.stop.empty()) {
       search.on_ids = [this](std::span<const int32_t> ids, bool is_end) { return take(ids, is_end); };
+    }
+    if (request_.on_part) {
+      search.on_scores = [this](const Hypothesis& hypothesis) { take_scores(hypothesis); };
     }
     return search;
   }
@@ -81,20 +90,60 @@ class Generator::Job {
     if (result.error != nullptr) {
       std::rethrow_exception(result.error);
     }
-    const Hypothesis& best = result.hypotheses.front();
+    Hypothesis best = result.hypotheses.front();
     Continuation continuation;
+    continuation.prompt_scores = cut_prompt(best);
     continuation.text = text_before_stop(generator_.vocabulary_, best.ids, options_.stop);
     continuation.prompt_ids = prompt_;
-    continuation.ids = best.ids;
-    continuation.token_scores = best.token_scores;
+    continuation.ids = std::move(best.ids);
+    continuation.token_scores = std::move(best.token_scores);
+    continuation.likeliest = std::move(best.likeliest);
     continuation.score = best.score;
     continuation.finish_reason = stream_.is_stopped() ? FinishReason::kEndOfSentence : best.finish_reason;
     return continuation;
   }
 
  private:
+  // Removes the scored part of the prompt from the hypothesis. A search that was stopped at once has none.
+  PromptScores cut_prompt(Hypothesis& hypothesis) const {
+    const size_t scored = request_.scores_prompt ? std::min(prompt_.size() - 1, hypothesis.ids.size()) : 0;
+    const auto cut = [scored](auto& from) {
+      const auto end = from.begin() + static_cast<ptrdiff_t>(std::min(scored, from.size()));
+      std::remove_reference_t<decltype(from)> head(from.begin(), end);
+      from.erase(from.begin(), end);
+      return head;
+    };
+    cut(hypothesis.ids);
+    PromptScores scores{cut(hypothesis.token_scores), cut(hypothesis.likeliest)};
+    for (const float log_prob : scores.token_scores) {
+      hypothesis.score -= static_cast<double>(log_prob);
+    }
+    return scores;
+  }
+
+  void take_scores(const Hypothesis& hypothesis) {
+    if (request_.scores_prompt && unread_ > 0) {  // the first time
+      Hypothesis copy = hypothesis;
+      prompt_scores_ = cut_prompt(copy);
+    }
+    const auto begin = static_cast<ptrdiff_t>(std::min(scored_, hypothesis.token_scores.size()));
+    token_scores_.assign(hypothesis.token_scores.begin() + begin, hypothesis.token_scores.end());
+    if (request_.likeliest > 0) {
+      const auto first = static_cast<ptrdiff_t>(std::min(scored_, hypothesis.likeliest.size()));
+      likeliest_.assign(hypothesis.likeliest.begin() + first, hypothesis.likeliest.end());
+    }
+    scored_ = std::max(scored_, hypothesis.token_scores.size());
+  }
+
   bool take(std::span<const int32_t> ids, bool is_end) {
-    GeneratedPart part{stream_.take(ids), {ids.begin(), ids.end()}};
+    const size_t of_prompt = std::min(unread_, ids.size());
+    unread_ -= of_prompt;
+    ids = ids.subspan(of_prompt);
+    GeneratedPart part{stream_.take(ids),
+                       {ids.begin(), ids.end()},
+                       std::exchange(token_scores_, {}),
+                       std::exchange(likeliest_, {}),
+                       std::exchange(prompt_scores_, {})};
     if (is_end) {
       part.text += stream_.finish();
     }
@@ -107,6 +156,11 @@ class Generator::Job {
   const GenerationOptions options_;
   std::vector<int32_t> prompt_;
   TextStream stream_;
+  size_t unread_ = 0;  // tokens of the prompt that the search will still tell
+  size_t scored_ = 0;  // scores that the search has shown, those of the prompt included
+  PromptScores prompt_scores_;
+  std::vector<float> token_scores_;
+  std::vector<std::vector<LikelyToken>> likeliest_;
 };
 
 Generator::Generator(std::shared_ptr<const models::Model> model, data::Vocabulary vocabulary, ServiceThreads threads)

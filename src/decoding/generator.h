@@ -28,10 +28,20 @@ struct GenerationOptions {
   void check() const;
 };
 
+/// How probable a model finds a prompt. The first token has no score.
+struct PromptScores {
+  std::vector<float> token_scores = {};                  ///< log-probability (nats) of each later token
+  std::vector<std::vector<LikelyToken>> likeliest = {};  ///< at the place of each of them, if requested
+};
+
 /// A part of a text that will not change again.
 struct GeneratedPart {
   std::string text;          ///< may be empty, while a character is not complete or a stop string may have begun
   std::vector<int32_t> ids;  ///< tokens since the last part; of a stopped text those of the stop string too
+  /// Of each of these tokens, and of the end with the last part, as in Continuation. Empty from a beam search.
+  std::vector<float> token_scores = {};
+  std::vector<std::vector<LikelyToken>> likeliest = {};
+  PromptScores prompt_scores = {};  ///< with the first part, if requested
 };
 
 /// A prompt to continue.
@@ -40,6 +50,8 @@ struct GenerationRequest {
   std::vector<int32_t> prompt_ids = {};    ///< in place of `prompt`, if not empty
   std::optional<int64_t> max_tokens = {};  ///< in place of that of the options
   uint64_t sample = 0;                     ///< keeps the random numbers of several samples of one prompt apart
+  int likeliest = 0;                       ///< number of likeliest tokens to tell of each step; none of a beam search
+  bool scores_prompt = false;              ///< whether the continuation has `prompt_scores`
   /// Is told of every token once, in order, as soon as it is sure. Runs in a worker's thread; false cancels.
   std::function<bool(const GeneratedPart&)> on_part = {};
   std::stop_token cancel = {};
@@ -53,6 +65,8 @@ struct Continuation {
   std::vector<int32_t> ids;         ///< new tokens, the end left out
   std::vector<float> token_scores;  ///< log-probability (nats) of each token, and of the end if it was generated
   double score = 0.0;               ///< their sum
+  std::vector<std::vector<LikelyToken>> likeliest = {};       ///< of each of `token_scores`, if requested
+  PromptScores prompt_scores = {};                            ///< if requested
   FinishReason finish_reason = FinishReason::kEndOfSentence;  ///< also for a stop string
   std::string error;                                          ///< empty, or why there is no text (OnError::kReport)
 };

@@ -35,7 +35,11 @@ int64_t SearchModels::max_positions() const {
 
 void SearchModels::complete(SentenceRequest& request, const SearchOptions& options) const {
   // An odd factor keeps the streams of the samples apart.
-  request.random_stream = random_stream(request.source) + 0xBF58476D1CE4E5B9ULL * request.sample;
+  std::vector<int32_t> text = request.source;
+  if (request.continues_source) {  // a prompt draws the same wherever it is cut
+    text.insert(text.end(), request.prefix.begin(), request.prefix.end());
+  }
+  request.random_stream = random_stream(text) + 0xBF58476D1CE4E5B9ULL * request.sample;
   if (options.output.alignment) {
     const auto layers = static_cast<int>(first().cross_attention_paths().size());
     request.alignment_layer =

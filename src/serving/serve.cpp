@@ -6,7 +6,9 @@
 #include <mutex>
 
 #include "base/cpu.h"
+#include "base/error.h"
 #include "serving/http/router.h"
+#include "serving/routes/completion_routes.h"
 #include "serving/routes/deepl_routes.h"
 #include "serving/routes/file_routes.h"
 #include "serving/routes/glossary_routes.h"
@@ -31,8 +33,32 @@ std::unique_ptr<GlossaryStore> open_glossaries(const std::filesystem::path& fold
   return folder.empty() ? nullptr : std::make_unique<GlossaryStore>(folder);
 }
 
-double slowest_rate(const ServedModels& models) {
-  return std::ranges::min_element(models.all(), {}, &ServedModel::rate)->rate;
+// The rate of the slowest model, 0 if there is none.
+template <typename Models>
+double slowest_rate(const Models& models) {
+  const auto slowest = std::ranges::min_element(models, {}, &Models::value_type::rate);
+  return slowest == models.end() ? 0.0 : slowest->rate;
+}
+
+// The source tokens that all workers of a model have in work at most.
+int64_t batch_tokens(const LoadOptions& options) {
+  return base::thread_count(options.threads.workers) * options.search({}).execution.batch_tokens;
+}
+
+// A completion takes as many steps as it has tokens, however few run beside it. So many of them run together, as long
+// as each is done within half of the time of a request.
+AdmissionLimits completion_limits(const ServeOptions& options) {
+  constexpr int64_t kBatches = 4;
+  return {.in_work = kBatches * batch_tokens(options.load),
+          .longest_wait = options.longest_wait,
+          .work_time = std::chrono::duration<double>(options.request_time) / 2};
+}
+
+// The routes of a server are those of the kinds of models with which it began.
+void check_kinds(const ServedModels& current, const ServedModels& next) {
+  const bool is_same = current.all().empty() == next.all().empty() &&
+                       current.language_models().empty() == next.language_models().empty();
+  base::check_usage(is_same, "the folders hold models of another kind than before; start a new server for them");
 }
 
 // A running server. Each part depends only on the parts before it.
@@ -45,28 +71,32 @@ class Serving {
         keys_(load_keys(options.api_keys)),
         glossaries_(open_glossaries(options.glossaries)),
         models_(ServedModels::load(options.load)),
-        service_(base::thread_count(options.load.threads.workers),
-                 models_.get()->all().front().search.execution.batch_tokens, options.longest_wait,
-                 slowest_rate(*models_.get())),
+        service_(base::thread_count(options.load.threads.workers), options.load.search({}).execution.batch_tokens,
+                 options.longest_wait, slowest_rate(models_.get()->all())),
+        completions_(completion_limits(options), slowest_rate(models_.get()->language_models()),
+                     {.begun = [this](double seconds) { metrics_.add_queue_wait(seconds); },
+                      .first_token = [this](double seconds) { metrics_.add_first_token(seconds); }}),
         context_{.models = models_,
                  .keys = keys_,
                  .service = service_,
                  .metrics = metrics_,
                  .limits = options.texts,
                  .request_time = options.request_time,
+                 .completions = &completions_,
                  .glossaries = glossaries_.get()},
         reloader_([this] { reload(); }, [this](const std::string& line) { say(line); }) {
     service_.on_begun = [this](double seconds) { metrics_.add_queue_wait(seconds); };
-    add_page_routes(router_);
-    add_inspect_routes(router_, context_, inspections_);
     add_spec_routes(router_, context_);
     add_health_routes(router_, context_);
     add_metrics_routes(router_, context_, [this] { return server_.counts(); });
-    add_libretranslate_routes(router_, context_);
-    add_file_routes(router_, context_);
-    add_deepl_routes(router_, context_);
-    add_glossary_routes(router_, context_, glossary_work_, [this](const std::string& line) { say(line); });
-    add_stream_routes(router_, context_);
+    if (!models_.get()->language_models().empty()) {
+      add_completion_routes(router_, context_, prompts_);
+    }
+    if (models_.get()->all().empty()) {
+      add_language_model_page(router_, context_);
+    } else {
+      add_translation_routes();
+    }
   }
 
   void run() {
@@ -74,12 +104,25 @@ class Serving {
     for (const ServedModel& model : models_.get()->all()) {
       say(fmt::format("model {} to {}: {}", model.pair.source, model.pair.target, model.folder.string()));
     }
+    for (const ServedLanguageModel& model : models_.get()->language_models()) {
+      say(fmt::format("language model {}: {}", model.id, model.folder.string()));
+    }
     say(fmt::format("serving at {}", address_of(options_.listen.host, server_.port())));
     server_.run([this] { end(); }, [this] { reloader_.ask(); });
     say("stopped");
   }
 
  private:
+  void add_translation_routes() {
+    add_page_routes(router_);
+    add_inspect_routes(router_, context_, inspections_);
+    add_libretranslate_routes(router_, context_);
+    add_file_routes(router_, context_);
+    add_deepl_routes(router_, context_);
+    add_glossary_routes(router_, context_, glossary_work_, [this](const std::string& line) { say(line); });
+    add_stream_routes(router_, context_);
+  }
+
   OtherOrigins other_origins() const {
     return options_.allow_other_origins ? OtherOrigins::kAllowed : OtherOrigins::kRefused;
   }
@@ -100,6 +143,7 @@ class Serving {
   void reload() {
     const auto keys = load_keys(options_.api_keys);
     const auto models = ServedModels::load(options_.load);
+    check_kinds(*models_.get(), *models);
     keys_.set(keys);
     models_.set(models);
     say("reloaded");
@@ -122,9 +166,11 @@ class Serving {
   std::unique_ptr<GlossaryStore> glossaries_;  // null if no folder was named
   Current<const ServedModels> models_;
   TranslationService service_;
+  CompletionService completions_;
   ServingContext context_;
   WorkQueue inspections_{kMostInspections};  // ends before the server, through which it answers
   WorkQueue glossary_work_{kMostGlossaryRequests};
+  WorkQueue prompts_{kMostUnreadPrompts};
   Reloader reloader_;
 };
 

@@ -70,6 +70,76 @@ TEST_F(GeneratorTest, ScoresAreTheLogProbabilitiesOfTheModel) {
   }
 }
 
+TEST_F(GeneratorTest, LikeliestTokensAreThoseOfEachStep) {
+  for (GenerationOptions options : {greedy(10), drawn(10)}) {
+    for (const double penalty : {1.0, 1.3}) {  // greedy search then sees a few of the logits, or all of them
+      options.search.rules.repetition_penalty = penalty;
+      const Continuation plain = one({.prompt = "the cat"}, options);
+      const Continuation continuation = one({.prompt = "the cat", .likeliest = 12}, options);
+      EXPECT_EQ(continuation.ids, plain.ids);
+      EXPECT_TRUE(plain.likeliest.empty());
+      ASSERT_EQ(continuation.likeliest.size(), continuation.token_scores.size());
+      for (size_t i = 0; i < continuation.ids.size(); ++i) {
+        const std::vector<LikelyToken>& likeliest = continuation.likeliest[i];
+        ASSERT_EQ(likeliest.size(), 12U);
+        EXPECT_TRUE(std::ranges::is_sorted(likeliest, std::greater(), &LikelyToken::log_prob));
+        const auto chosen = std::ranges::find(likeliest, continuation.ids[i], &LikelyToken::id);
+        if (chosen != likeliest.end()) {
+          EXPECT_FLOAT_EQ(chosen->log_prob, continuation.token_scores[i]);
+        } else {
+          EXPECT_LE(continuation.token_scores[i], likeliest.back().log_prob);
+        }
+      }
+    }
+  }
+}
+
+TEST_F(GeneratorTest, AScoredPromptGoesOnAsAnyOther) {
+  for (const std::string prompt : {"the quick brown", "x"}) {
+    for (const GenerationOptions& options : {greedy(10), drawn(10)}) {
+      const Continuation plain = one({.prompt = prompt}, options);
+      const Continuation scored = one({.prompt = prompt, .likeliest = 3, .scores_prompt = true}, options);
+      EXPECT_EQ(scored.text, plain.text);
+      EXPECT_EQ(scored.ids, plain.ids);
+      EXPECT_NEAR(scored.score, plain.score, 1e-4);
+      ASSERT_EQ(scored.prompt_scores.token_scores.size(), prompt.size() - 1);
+      ASSERT_EQ(scored.prompt_scores.likeliest.size(), prompt.size() - 1);
+      const autograd::NoGrad inference;
+      const models::Model& model = generator_.model();
+      const auto hidden = model.forward({{}, models::one_sentence(scored.prompt_ids)}, {});
+      const tensor::Tensor logits = model.output().logits(hidden).value();
+      for (size_t i = 1; i < prompt.size(); ++i) {
+        const auto row = static_cast<int64_t>(i);
+        const std::vector<float> values = logits.rows(row - 1, row).to_vector<float>();
+        EXPECT_NEAR(scored.prompt_scores.token_scores[i - 1],
+                    values[static_cast<size_t>(scored.prompt_ids[i])] - log_normaliser(values), 1e-4);
+      }
+    }
+  }
+}
+
+TEST_F(GeneratorTest, PartsTellTheScoresOfTheirTokens) {
+  for (const bool scores_prompt : {false, true}) {
+    std::vector<int32_t> ids;
+    std::vector<float> scores, prompt_scores;
+    size_t likeliest = 0;
+    const GenerationRequest request{
+        .prompt = "the cat", .likeliest = 2, .scores_prompt = scores_prompt, .on_part = [&](const GeneratedPart& part) {
+          ids.insert(ids.end(), part.ids.begin(), part.ids.end());
+          scores.insert(scores.end(), part.token_scores.begin(), part.token_scores.end());
+          likeliest += part.likeliest.size();
+          prompt_scores.insert(prompt_scores.end(), part.prompt_scores.token_scores.begin(),
+                               part.prompt_scores.token_scores.end());
+          return true;
+        }};
+    const Continuation continuation = one(request, drawn());
+    EXPECT_EQ(ids, continuation.ids);
+    EXPECT_EQ(scores, continuation.token_scores);
+    EXPECT_EQ(likeliest, continuation.likeliest.size());
+    EXPECT_EQ(prompt_scores, continuation.prompt_scores.token_scores);
+  }
+}
+
 TEST_F(GeneratorTest, APromptAloneGivesWhatItGivesInAnyBatchWithAnyWorkers) {
   std::vector<GenerationRequest> requests;
   for (const char* prompt : {"a", "the quick brown", "", "zz.zz", "one two three four", "x", "hello there"}) {

@@ -20,11 +20,26 @@ def train(program, folder):
     return model
 
 
-class Server:
-    """`dragoman serve`, from English to German, until the block ends. address: where; status: how it ended."""
+LINES = ["the cat runs and the dog sleeps.", "a mouse runs to the house.", "the house is old and the dog is new."]
 
-    def __init__(self, program, model, *more):
-        self.command = [program, "serve", "--model", f"en:de={model}", "--port", "0", *more]
+
+def train_language_model(program, folder):
+    """A character model that has seen a few batches."""
+    text, model = folder / "text", folder / "letters"
+    text.write_text("".join(line + "\n" for _ in range(300) for line in LINES))
+    command = [program, "train", "--preset", "gpt-mini", "--text", text, "--valid-text", text, "--model", model]
+    subprocess.run([*command, "--max-steps", "20"], check=True, stderr=subprocess.DEVNULL)
+    return model
+
+
+class Server:
+    """`dragoman serve`, from English to German, until the block ends. address: where; status: how it ended.
+
+    languages: those before the folder; "" for a language model.
+    """
+
+    def __init__(self, program, model, *more, languages="en:de="):
+        self.command = [program, "serve", "--model", f"{languages}{model}", "--port", "0", *more]
         self.address = self.status = None
 
     def __enter__(self):

@@ -11,7 +11,18 @@ import subprocess
 import sys
 import tempfile
 
-from served_model import Server, train
+from served_model import Server, train, train_language_model
+
+
+def check_language_model(program, tool, folder, examples):
+    """The same with a server of a language model: the statuses of schemathesis and of the server."""
+    model = train_language_model(program, folder)
+    with Server(program, model, languages="") as server:
+        command = [tool, "run", f"{server.address}/spec", "--continue-on-failure", "--seed", "1"]
+        # OpenAPI cannot say that a prompt has characters of the vocabulary and fits into the context.
+        command += ["--max-examples", str(examples), "--request-timeout", "60"]
+        found = subprocess.run([*command, "--exclude-checks", "positive_data_acceptance"], cwd=folder).returncode
+    return found, server.status
 
 
 def main():
@@ -40,8 +51,10 @@ def main():
             refused = [word for path in apart for word in ("--include-path", path)]
             refused += ["--exclude-checks", "positive_data_acceptance"]
             found_apart = subprocess.run([*command, *refused], cwd=folder).returncode
+        of_language_model = check_language_model(program, tool, pathlib.Path(folder), arguments.examples)
     print(f"schemathesis: status {found} and {found_apart}; the server ended in status {server.status}")
-    return 1 if found or found_apart or server.status else 0
+    print(f"schemathesis: status {of_language_model[0]}; the server of the language model in {of_language_model[1]}")
+    return 1 if found or found_apart or server.status or any(of_language_model) else 0
 
 
 if __name__ == "__main__":

@@ -31,7 +31,7 @@ using testing::HasSubstr;
 // ---- admission
 
 TEST(Admission, TakesWhatIsInWorkAndRefusesTheRest) {
-  Admission admission(800, 2s);
+  Admission admission({.in_work = 800, .longest_wait = 2s});
   std::vector<Admission::Ticket> tickets;
   for (int i = 0; i < 8; ++i) {
     const auto ticket = admission.enter(100);
@@ -46,7 +46,7 @@ TEST(Admission, TakesWhatIsInWorkAndRefusesTheRest) {
 }
 
 TEST(Admission, OneRequestIsAlwaysTakenAndKeepsOnlyLargeOnesOut) {
-  Admission admission(800, 2s);
+  Admission admission({.in_work = 800, .longest_wait = 2s});
   const auto huge = admission.enter(100'000);
   EXPECT_TRUE(huge);
   EXPECT_FALSE(admission.enter(1000));
@@ -61,7 +61,7 @@ TEST(Admission, OneRequestIsAlwaysTakenAndKeepsOnlyLargeOnesOut) {
 }
 
 TEST(Admission, TheQueueHoldsSecondsOfWorkAtTheSpeedMeasured) {
-  Admission admission(100, 2s);
+  Admission admission({.in_work = 100, .longest_wait = 2s});
   auto now = Admission::Clock::now() + 1s;
   std::deque<Admission::Ticket> inside;
   const auto enter = [&] {
@@ -91,7 +91,7 @@ TEST(Admission, TheQueueHoldsSecondsOfWorkAtTheSpeedMeasured) {
 // A slow model gets a small batch, so that the lines in work are done soon.
 TEST(Admission, NoMoreIsBegunThanIsDoneSoon) {
   for (const auto& [speed, in_work] : {std::pair(100, 512), {400, 800}, {5000, 4000}}) {
-    Admission admission(4000, 2s);
+    Admission admission({.in_work = 4000, .longest_wait = 2s});
     EXPECT_EQ(admission.in_work(), 4000) << "the speed is not known";
     auto now = Admission::Clock::now() + 1s;
     const auto ticket = admission.enter(1'000'000, now);
@@ -104,7 +104,7 @@ TEST(Admission, NoMoreIsBegunThanIsDoneSoon) {
 }
 
 TEST(Admission, WhatItIsToldAtFirstHoldsUntilTheSpeedIsMeasured) {
-  Admission admission(4000, 2s, 300.0);
+  Admission admission({.in_work = 4000, .longest_wait = 2s}, 300.0);
   EXPECT_EQ(admission.rate(), 300.0);
   EXPECT_EQ(admission.in_work(), 600);
   int64_t entered = 0;
@@ -124,7 +124,7 @@ TEST(Admission, WhatItIsToldAtFirstHoldsUntilTheSpeedIsMeasured) {
 }
 
 TEST(Admission, IdleTimeSaysNothingAboutTheSpeed) {
-  Admission admission(100, 2s);
+  Admission admission({.in_work = 100, .longest_wait = 2s});
   auto now = Admission::Clock::now() + 1s;
   for (int i = 0; i < 100; ++i) {
     now += 1s;

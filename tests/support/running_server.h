@@ -1,11 +1,13 @@
 #pragma once
 
+#include <algorithm>
 #include <csignal>
 #include <regex>
 #include <string>
 #include <vector>
 
 #include "decoding/load_translator.h"
+#include "decoding/tiny_language_model.h"
 #include "decoding/tiny_model.h"
 #include "decoding/tiny_vocabulary.h"
 #include "models/model_folder.h"
@@ -23,7 +25,18 @@ inline void write_tiny_model(const std::filesystem::path& folder, uint64_t seed 
                                         .vocabularies = {{"vocabulary.spm", decoding::vocabulary().bytes()}}});
 }
 
-/// `dragoman serve` beside the test, on a port of its own, with a random model from en to de in the folder "model".
+/// Writes a random language model over letters (tests/decoding/tiny_language_model.h) into a folder.
+/// @param vocabulary  letters(), or one without an end, so that texts go on to the longest length
+inline void write_tiny_language_model(const std::filesystem::path& folder, uint64_t seed = 1, int64_t context = 48,
+                                      const data::Vocabulary& vocabulary = decoding::letters()) {
+  const auto model = decoding::tiny_language_model(seed, context);
+  models::publish_model_folder(folder, {.config = models::to_json(model->config()),
+                                        .tensors = models::named_tensors(model->parameters()),
+                                        .vocabularies = {{"tokenizer.json", vocabulary.bytes()}}});
+}
+
+/// `dragoman serve` beside the test, on a port of its own, with a random model from en to de in the folder "model" if
+/// the words name none.
 class RunningServer {
  public:
   enum class MayFail { kNo, kYes };
@@ -69,7 +82,10 @@ class RunningServer {
 
  private:
   static std::vector<std::string> words(const std::vector<std::string>& more) {
-    std::vector<std::string> all = {"serve", "--model", "en:de=model"};
+    std::vector<std::string> all = {"serve"};
+    if (std::ranges::find(more, "--model") == more.end()) {
+      all.insert(all.end(), {"--model", "en:de=model"});
+    }
     if (more.empty() || more.front() != "--port") {
       all.insert(all.end(), {"--port", "0"});
     }

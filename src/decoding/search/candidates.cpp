@@ -41,6 +41,24 @@ double log_normaliser(std::span<const float> logits) {
   return checked_normaliser(kernels::log_sum_exp(logits.data(), static_cast<int64_t>(logits.size())));
 }
 
+std::vector<LikelyToken> likeliest(std::span<const float> logits, double normaliser, int count) {
+  const size_t wanted = std::min(static_cast<size_t>(count), logits.size());
+  std::vector<float> values(wanted);
+  std::vector<int32_t> ids(wanted);
+  kernels::top_k(logits.data(), static_cast<int64_t>(logits.size()), static_cast<int>(wanted), values.data(),
+                 ids.data());
+  return likeliest({values, ids, normaliser}, count);
+}
+
+std::vector<LikelyToken> likeliest(const kernels::BestRow& best, int count) {
+  const double normaliser = checked_normaliser(best.log_sum_exp);
+  std::vector<LikelyToken> tokens;
+  for (size_t i = 0; i < std::min(static_cast<size_t>(count), best.ids.size()) && best.values[i] != kImpossible; ++i) {
+    tokens.push_back({best.ids[i], static_cast<float>(std::min(0.0, best.values[i] - normaliser))});
+  }
+  return tokens;
+}
+
 void forbid_tokens(std::span<float> logits, const SpecialTokens& special, bool allow_end, bool allow_unk) {
   const auto forbid = [&](int32_t id) {
     if (id >= 0 && special.forbids(id, allow_end, allow_unk)) {

@@ -6,6 +6,7 @@
 #include <span>
 #include <vector>
 
+#include "decoding/search/hypothesis.h"
 #include "decoding/search/special_tokens.h"
 #include "ops/best_logits.h"
 
@@ -30,6 +31,12 @@ double log_normaliser(std::span<const float> logits);
 /// unless `allow_unk`, and the end unless `allow_end`. The others' probabilities stay as the model gave them (no
 /// renormalising), so that the score of a translation is the one `score` computes.
 void forbid_tokens(std::span<float> logits, const SpecialTokens& special, bool allow_end, bool allow_unk = false);
+
+/// Returns the `count` likeliest tokens of one hypothesis by its logits [V], whether a search may choose them or not;
+/// fewer if fewer are possible. @param normaliser  log_normaliser(logits)
+std::vector<LikelyToken> likeliest(std::span<const float> logits, double normaliser, int count);
+/// The same from the largest logits, of which `best` has at least `count` or all.
+std::vector<LikelyToken> likeliest(const kernels::BestRow& best, int count);
 
 /// How one live hypothesis is to be extended.
 struct Expansion {

@@ -6,6 +6,7 @@ namespace dragoman::decoding {
 
 void GreedySearch::begin(const ScoredPrefix& prefix) {
   hypothesis_.ids = prefix.ids;
+  hypothesis_.likeliest = prefix.likeliest;
   attention_.add_prefix(prefix);
   for (const double known : prefix.log_probs) {
     const double log_prob = options_.output.scores ? known : 0.0;
@@ -26,12 +27,18 @@ Expansion GreedySearch::expansion() const {
 }
 
 void GreedySearch::advance(std::span<float> logits) {
+  if (likeliest_ > 0) {
+    hypothesis_.likeliest.push_back(likeliest(logits, log_normaliser(logits), likeliest_));
+  }
   best_.clear();
   rules_.expand(hypothesis_.ids, logits, expansion(), best_);
   take_best();
 }
 
 void GreedySearch::advance_best(const kernels::BestLogits& best, size_t first_row) {
+  if (likeliest_ > 0) {
+    hypothesis_.likeliest.push_back(likeliest(best.row(first_row), likeliest_));
+  }
   best_.clear();
   expand(best.row(first_row), expansion(), best_);
   take_best();
@@ -60,6 +67,7 @@ void GreedySearch::take_best() {
 
 void GreedySearch::finish(FinishReason reason) {
   const auto length = static_cast<int64_t>(std::max<size_t>(hypothesis_.token_scores.size(), 1));
+  hypothesis_.likeliest.resize(std::min(hypothesis_.likeliest.size(), hypothesis_.token_scores.size()));
   hypothesis_.finish_reason = reason;
   hypothesis_.normalised_score = rank_score_ / length_penalty(options_.ranking, length);
   done_ = true;

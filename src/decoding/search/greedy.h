@@ -1,5 +1,7 @@
 #pragma once
 
+#include <algorithm>
+
 #include "decoding/search/attention_rows.h"
 #include "decoding/search/logits_rules.h"
 #include "decoding/search/sentence_search.h"
@@ -10,7 +12,12 @@ namespace dragoman::decoding {
 class GreedySearch : public SentenceSearch {
  public:
   GreedySearch(const SearchOptions& options, const SearchLimits& limits, const SentenceRequest& request)
-      : options_(options), limits_(limits), special_(request.special), rules_(options, request), attention_(request) {}
+      : options_(options),
+        limits_(limits),
+        special_(request.special),
+        likeliest_(request.likeliest),
+        rules_(options, request),
+        attention_(request) {}
   void begin(const ScoredPrefix& prefix) override;
   std::span<const int> attention_layers() const override { return attention_.layers(); }
   void see_attention(int layer, const float* weights, int64_t stride) override {
@@ -18,14 +25,17 @@ class GreedySearch : public SentenceSearch {
   }
   void append_rows(int32_t slot, std::vector<StepRow>& rows) const override;
   void advance(std::span<float> logits) override;
-  int best_logits_wanted() const override { return rules_.empty() ? best_logits_for(1, special_) : 0; }
+  int best_logits_wanted() const override {
+    return rules_.empty() ? std::max(best_logits_for(1, special_), likeliest_) : 0;
+  }
   bool wants_log_sums() const override {
-    return options_.output.scores || (!special_.are_first() && limits_.min_length > 0);
+    return options_.output.scores || likeliest_ > 0 || (!special_.are_first() && limits_.min_length > 0);
   }
   void advance_best(const kernels::BestLogits& best, size_t first_row) override;
   bool done() const override { return done_; }
   void stop(FinishReason reason) override { finish(reason); }
   std::vector<int32_t> agreed_ids() const override { return hypothesis_.ids; }
+  const Hypothesis* first() const override { return &hypothesis_; }
   std::vector<Hypothesis> take_hypotheses() override;
 
  private:
@@ -36,6 +46,7 @@ class GreedySearch : public SentenceSearch {
   SearchOptions options_;
   SearchLimits limits_;
   SpecialTokens special_;
+  int likeliest_;
   LogitsRules rules_;
   AttentionRows attention_;
   Hypothesis hypothesis_;

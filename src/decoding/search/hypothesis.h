@@ -27,6 +27,12 @@ constexpr base::Names<FinishReason> names_of(FinishReason) {
 }
 using base::name_of;
 
+/// A token that a step could have generated.
+struct LikelyToken {
+  int32_t id;
+  float log_prob;  ///< nats, at temperature 1
+};
+
 /// One finished output of a search.
 struct Hypothesis {
   std::vector<int32_t> ids = {};         ///< generated pieces, without begin and end of sentence
@@ -35,6 +41,8 @@ struct Hypothesis {
   double normalised_score = 0.0;         ///< score / length_penalty(number of token_scores)
   FinishReason finish_reason = FinishReason::kEndOfSentence;
   Alignment alignment = {};  ///< [ids, S] if requested, else empty
+  /// The likeliest tokens of each step of `token_scores`, the likeliest first; empty if not requested.
+  std::vector<std::vector<LikelyToken>> likeliest = {};
 };
 
 /// What bounds the search of one sentence.

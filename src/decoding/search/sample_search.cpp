@@ -8,6 +8,7 @@ SampleSearch::SampleSearch(const SearchOptions& options, const SearchLimits& lim
     : options_(options),
       limits_(limits),
       special_(request.special),
+      likeliest_(request.likeliest),
       rules_(options, request),
       sampler_(options),
       attention_(request) {
@@ -24,6 +25,7 @@ void SampleSearch::begin(const ScoredPrefix& prefix) {
   attention_.add_prefix(prefix);
   for (Sample& sample : samples_) {
     sample.hypothesis.ids = prefix.ids;
+    sample.hypothesis.likeliest = prefix.likeliest;
     for (size_t i = 0; i < prefix.ids.size(); ++i) {
       sample.attention_rows.push_back(attention_.number(static_cast<int32_t>(i)));
     }
@@ -71,6 +73,9 @@ void SampleSearch::advance(std::span<float> logits) {
 bool SampleSearch::extend(Sample& sample, size_t row, std::span<const float> logits, double normaliser) {
   Hypothesis& hypothesis = sample.hypothesis;
   const auto length = static_cast<int64_t>(hypothesis.ids.size());
+  if (likeliest_ > 0) {
+    hypothesis.likeliest.push_back(likeliest(logits, normaliser, likeliest_));
+  }
   logits_.assign(logits.begin(), logits.end());
   rules_.apply(hypothesis.ids, logits_);
   forbid_tokens(logits_, special_, length >= limits_.min_length, !options_.rules.disable_unk);
@@ -97,6 +102,7 @@ bool SampleSearch::extend(Sample& sample, size_t row, std::span<const float> log
 
 void SampleSearch::finish(Hypothesis& hypothesis, FinishReason reason) const {
   const auto length = static_cast<int64_t>(std::max<size_t>(hypothesis.token_scores.size(), 1));
+  hypothesis.likeliest.resize(std::min(hypothesis.likeliest.size(), hypothesis.token_scores.size()));
   hypothesis.finish_reason = reason;
   hypothesis.normalised_score = hypothesis.score / length_penalty(options_.ranking, length);
 }

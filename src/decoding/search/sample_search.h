@@ -24,6 +24,7 @@ class SampleSearch : public SentenceSearch {
   bool done() const override { return live_.empty(); }
   void stop(FinishReason reason) override;
   std::vector<int32_t> agreed_ids() const override { return samples_.front().hypothesis.ids; }
+  const Hypothesis* first() const override { return &samples_.front().hypothesis; }
   std::vector<Hypothesis> take_hypotheses() override;
 
  private:
@@ -41,6 +42,7 @@ class SampleSearch : public SentenceSearch {
   SearchOptions options_;
   SearchLimits limits_;
   SpecialTokens special_;
+  int likeliest_;
   LogitsRules rules_;
   Sampler sampler_;
   AttentionRows attention_;

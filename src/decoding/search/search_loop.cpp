@@ -9,6 +9,12 @@
 namespace dragoman::decoding {
 namespace {
 
+void show_scores(const SentenceRequest& request, const Hypothesis* hypothesis) {
+  if (request.on_scores && hypothesis != nullptr) {
+    request.on_scores(*hypothesis);
+  }
+}
+
 // Hands out the pieces from `n_streamed` on. @return false when the sentence is to be cancelled
 bool stream(const SentenceRequest& request, std::span<const int32_t> ids, size_t& n_streamed) {
   if (ids.size() <= n_streamed) {
@@ -49,7 +55,7 @@ void SearchLoop::add(size_t sentence, int32_t slot, const SearchLimits& limits, 
 // Feeds begin of sentence and all of the prefix but its last piece, which the first step will feed, in one pass.
 ScoredPrefix SearchLoop::score_prefix(int32_t slot, const SentenceRequest& request,
                                       std::span<const int> attention_layers) {
-  ScoredPrefix prefix{request.prefix, {}, {}};
+  ScoredPrefix prefix{request.prefix, {}, {}, {}};
   std::vector<int32_t> input = {request.special.begin};
   input.insert(input.end(), request.prefix.begin(), request.prefix.end() - 1);
   model_.want_attention(attention_layers);
@@ -58,7 +64,11 @@ ScoredPrefix SearchLoop::score_prefix(int32_t slot, const SentenceRequest& reque
   const auto vocab_size = static_cast<size_t>(logits.dim(1));
   for (size_t i = 0; i < input.size(); ++i) {
     const std::span<const float> row = all.span().subspan(i * vocab_size, vocab_size);
-    prefix.log_probs.push_back(std::min(0.0, row[static_cast<size_t>(request.prefix[i])] - log_normaliser(row)));
+    const double normaliser = log_normaliser(row);
+    prefix.log_probs.push_back(std::min(0.0, row[static_cast<size_t>(request.prefix[i])] - normaliser));
+    if (request.likeliest > 0) {
+      prefix.likeliest.push_back(likeliest(row, normaliser, request.likeliest));
+    }
   }
   for (const int layer : attention_layers) {
     if (const tensor::Tensor weights = model_.attention(layer); weights.defined()) {  // [T, S]
@@ -160,6 +170,7 @@ void SearchLoop::advance_all() {
         active.search->advance(tensor::HostEdit<float>(logits_.rows(first_row, end)).span());
       }
       if (active.request.on_ids && !active.search->done()) {
+        show_scores(active.request, active.search->first());
         active.cancelled = !stream(active.request, active.search->agreed_ids(), active.n_streamed);
       }
     });
@@ -179,8 +190,10 @@ void SearchLoop::remove_finished(std::vector<SearchResult>& results) {
         if (active.request.keeps_tree) {
           result.tree = active.search->tree();
         }
+        const bool has_first = active.search->first() != nullptr;
         result.hypotheses = active.search->take_hypotheses();
         if (active.request.on_ids) {
+          show_scores(active.request, has_first ? &result.hypotheses.front() : nullptr);
           active.request.on_ids(std::span(result.hypotheses.front().ids).subspan(active.n_streamed), true);
         }
       }

@@ -29,6 +29,10 @@ struct SentenceRequest {
   /// in beam search, the prefix too. Together they are the ids of the hypothesis returned. With the last of them, of
   /// which there may be none, is_end is true. Runs in a worker's thread; false cancels the sentence.
   std::function<bool(std::span<const int32_t> new_ids, bool is_end)> on_ids = {};
+  /// Is shown the first hypothesis as it stands, before each call of `on_ids`. Greedy search and sampling call it.
+  std::function<void(const Hypothesis&)> on_scores = {};
+  /// The number of tokens of Hypothesis::likeliest. Greedy search and sampling collect them.
+  int likeliest = 0;
   /// Ends the search with the best so far, kCancelled, before its next step.
   std::stop_token cancel = {};
   /// The same with kDeadline, once this time is reached.

@@ -17,7 +17,8 @@ namespace dragoman::decoding {
 /// A prefix that all hypotheses of a sentence begin with, and how the model sees it.
 struct ScoredPrefix {
   std::vector<int32_t> ids;
-  std::vector<double> log_probs;  ///< of each, given those before
+  std::vector<double> log_probs;                    ///< of each, given those before
+  std::vector<std::vector<LikelyToken>> likeliest;  ///< Hypothesis::likeliest of each, if requested
   /// Of each layer that the search wants and the model shows: [ids, S] cross-attention of the step that made each id.
   std::map<int, std::vector<float>> attention;
 };
@@ -51,6 +52,8 @@ class SentenceSearch {
   virtual void stop(FinishReason reason) = 0;
   /// The pieces that take_hypotheses().front() is sure to begin with, whatever comes; never fewer than before.
   virtual std::vector<int32_t> agreed_ids() const = 0;
+  /// Returns: the first hypothesis, which never loses a token; null for a search that may still choose another.
+  virtual const Hypothesis* first() const { return nullptr; }
   /// Returns: everything that a beam search has kept so far. Empty for other searches.
   virtual BeamTree tree() const { return {}; }
   /// The n best finished hypotheses, best first. At least one.

@@ -19,6 +19,7 @@ inline constexpr int kCreated = 201;
 inline constexpr int kNoContent = 204;
 inline constexpr int kNotModified = 304;
 inline constexpr int kBadRequest = 400;
+inline constexpr int kUnauthorized = 401;
 inline constexpr int kForbidden = 403;
 inline constexpr int kNotFound = 404;
 inline constexpr int kMethodNotAllowed = 405;
@@ -81,6 +82,21 @@ class HttpError : public std::runtime_error {
   int status_;
   std::vector<Header> headers_;
   std::string detail_;
+};
+
+/// An error of OpenAI's interface. It may name a field of the request and has a code for programs.
+class OpenAiError : public HttpError {
+ public:
+  /// @param param  the field, or empty;  @param code  such as "model_not_found", or empty
+  OpenAiError(int status, const std::string& message, std::string param, std::string code = {},
+              std::vector<Header> headers = {})
+      : HttpError(status, message, std::move(headers)), param_(std::move(param)), code_(std::move(code)) {}
+  const std::string& param() const { return param_; }
+  const std::string& code() const { return code_; }
+
+ private:
+  std::string param_;
+  std::string code_;
 };
 
 /// Throws: HttpError(400, message), always.

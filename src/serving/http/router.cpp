@@ -8,8 +8,25 @@ namespace {
 
 using nlohmann::json;
 
+json null_if_empty(const std::string& text) {
+  return text.empty() ? json() : json(text);
+}
+
+json openai_body(int status, const std::string& message, const std::string& param, const std::string& code) {
+  const char* type = status >= status::kInternal          ? "server_error"
+                     : status == status::kTooManyRequests ? "rate_limit_error"
+                                                          : "invalid_request_error";
+  return {{"error",
+           {{"message", message}, {"type", type}, {"param", null_if_empty(param)}, {"code", null_if_empty(code)}}}};
+}
+
 Reply shaped(ErrorShape shape, int status, const std::string& message, std::vector<Header> headers,
              const std::string& detail = {}) {
+  if (shape == ErrorShape::kOpenAi) {
+    Reply reply = json_reply(openai_body(status, message, {}, {}), status);
+    reply.headers = std::move(headers);
+    return reply;
+  }
   json body = {{shape == ErrorShape::kDeepl ? "message" : "error", message}};
   if (shape == ErrorShape::kDeepl && !detail.empty()) {
     body["detail"] = detail;
@@ -43,6 +60,10 @@ bool is_path_of(std::string_view pattern, std::string_view path) {
 Reply error_reply(ErrorShape shape, const std::exception_ptr& error) {
   try {
     std::rethrow_exception(error);
+  } catch (const OpenAiError& known) {
+    Reply reply = json_reply(openai_body(known.status(), known.what(), known.param(), known.code()), known.status());
+    reply.headers = known.headers();
+    return reply;
   } catch (const HttpError& known) {
     return shaped(shape, known.status(), known.what(), known.headers(), known.detail());
   } catch (...) {
@@ -101,10 +122,20 @@ void Router::handle(const std::shared_ptr<HttpExchange>& exchange) const {
   exchange->reply(no_route(request));
 }
 
+// The shape of errors at a path without a route: that of the routes with its first segment.
+ErrorShape Router::shape_below(const std::string& path) const {
+  const std::string beginning = path.substr(0, path.find('/', 1) + 1);
+  const auto of = [&](const std::string& other) { return !beginning.empty() && other.starts_with(beginning); };
+  const auto is_openai = [&](const Route& route) { return route.shape == ErrorShape::kOpenAi && of(route.path); };
+  if (std::ranges::any_of(routes_, is_openai)) {
+    return ErrorShape::kOpenAi;
+  }
+  return beginning == "/v2/" || beginning == "/v3/" ? ErrorShape::kDeepl : ErrorShape::kLibreTranslate;
+}
+
 Reply Router::no_route(const Request& request) const {
   std::string allowed;
-  ErrorShape shape = request.path.starts_with("/v2/") || request.path.starts_with("/v3/") ? ErrorShape::kDeepl
-                                                                                          : ErrorShape::kLibreTranslate;
+  ErrorShape shape = shape_below(request.path);
   for (const Route& route : routes_) {
     if (leads_to(route, request.path) || request.path == "*") {
       allowed += route.method + (route.method == "GET" ? ", HEAD, " : ", ");
@@ -130,6 +161,10 @@ Reply Router::no_route(const Request& request) const {
 std::vector<Header> headers_of_every_answer(OtherOrigins other_origins) {
   return other_origins == OtherOrigins::kAllowed ? std::vector<Header>{{"Access-Control-Allow-Origin", "*"}}
                                                  : std::vector<Header>();
+}
+
+bool Router::has(const std::string& path) const {
+  return std::ranges::any_of(routes_, [&](const Route& route) { return leads_to(route, path); });
 }
 
 std::string Router::label_of(const Request& request) const {

@@ -13,6 +13,7 @@ namespace dragoman::serving {
 enum class ErrorShape {
   kLibreTranslate,  ///< {"error": "text"}
   kDeepl,           ///< {"message": "text"}
+  kOpenAi,          ///< {"error": {"message": "text", "type": "invalid_request_error", "param": null, "code": null}}
 };
 
 /// Returns the answer to a request that failed: status and message of an HttpError. Any other error becomes 500
@@ -52,6 +53,8 @@ class Router {
 
   /// Calls the route of a request. An unknown path gets 404, a method that the path does not have gets 405 with Allow.
   void handle(const std::shared_ptr<HttpExchange>& exchange) const;
+  /// Returns whether there is a route at this path, or at this pattern of paths such as "/v2/glossaries/{glossary_id}".
+  [[nodiscard]] bool has(const std::string& path) const;
   /// Returns the path of the route as a label for metrics: "/translate", "/assets/". For an unknown path it is "other",
   /// so that clients cannot create labels.
   [[nodiscard]] std::string label_of(const Request& request) const;
@@ -65,6 +68,7 @@ class Router {
     Handler handler;
   };
 
+  ErrorShape shape_below(const std::string& path) const;
   static bool leads_to(const Route& route, const std::string& path);
   Reply no_route(const Request& request) const;
 

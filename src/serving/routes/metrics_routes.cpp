@@ -16,23 +16,53 @@ std::string models_text(const ServedModels& models) {
                                     label_value(model.pair.source), label_value(model.pair.target)),
                         1.0);
   }
+  for (const ServedLanguageModel& model : models.language_models()) {
+    values.emplace_back(fmt::format("sha256=\"{}\",name=\"{}\"", label_value(model.sha256), label_value(model.id)),
+                        1.0);
+  }
   return metric_text("dragoman_model_info", "Models served.", "gauge", values);
+}
+
+// The counters of translations and completions together. The speed is that of translations, if there are any.
+ServiceCounts counts_of(const ServingContext& context) {
+  ServiceCounts all = context.service.counts();
+  if (context.completions != nullptr) {
+    const ServiceCounts more = context.completions->counts();
+    all.waiting_cost += more.waiting_cost;
+    all.jobs += more.jobs;
+    all.source_tokens += more.source_tokens;
+    all.target_tokens += more.target_tokens;
+    all.rejected += more.rejected;
+    all.cancelled += more.cancelled;
+    all.timed_out += more.timed_out;
+    all.failed += more.failed;
+    all.rate = context.models.get()->all().empty() ? more.rate : all.rate;
+  }
+  return all;
+}
+
+std::string completions_text(const ServingContext& context) {
+  const ServiceCounts counts = context.completions == nullptr ? ServiceCounts() : context.completions->counts();
+  return metric_text("dragoman_completion_tokens_total", "Tokens written by language models.", "counter",
+                     {{"", static_cast<double>(counts.target_tokens)}}) +
+         metric_text("dragoman_completion_tokens_per_second", "Tokens of completions a second while busy.", "gauge",
+                     {{"", counts.rate}});
 }
 
 std::string service_text(const ServiceCounts& counts) {
   const auto number = [](auto value) { return static_cast<double>(value); };
-  return metric_text("dragoman_requests_in_flight", "Translation requests admitted and not answered.", "gauge",
+  return metric_text("dragoman_requests_in_flight", "Requests to models admitted and not answered.", "gauge",
                      {{"", number(counts.jobs)}}) +
-         metric_text("dragoman_queue_tokens", "Estimated source tokens admitted and not translated.", "gauge",
+         metric_text("dragoman_queue_tokens", "Estimated tokens admitted and not done.", "gauge",
                      {{"", number(counts.waiting_cost)}}) +
-         metric_text("dragoman_tokens_per_second", "Estimated source tokens a second while busy.", "gauge",
+         metric_text("dragoman_tokens_per_second", "Estimated tokens a second while busy.", "gauge",
                      {{"", counts.rate}}) +
          metric_text("dragoman_cancelled_total", "Requests whose client went away.", "counter",
                      {{"", number(counts.cancelled)}}) +
          metric_text("dragoman_tokens_total", "Tokens read and written.", "counter",
                      {{"direction=\"source\"", number(counts.source_tokens)},
                       {"direction=\"target\"", number(counts.target_tokens)}}) +
-         metric_text("dragoman_failed_total", "Translations that failed by an error of their own.", "counter",
+         metric_text("dragoman_failed_total", "Requests to models that failed by an error of their own.", "counter",
                      {{"", number(counts.failed)}});
 }
 
@@ -62,14 +92,14 @@ std::string process_text(const ConnectionCounts& connections) {
 }  // namespace
 
 void add_metrics_routes(Router& router, ServingContext& context, std::function<ConnectionCounts()> connections) {
-  router.add("GET", "/metrics", ErrorShape::kLibreTranslate,
-             [&context, connections = std::move(connections)](const Request&) {
-               const ServiceCounts counts = context.service.counts();
-               const ConnectionCounts open = connections();
-               return Reply{.content_type = "text/plain; version=0.0.4; charset=utf-8",
-                            .body = context.metrics.text() + service_text(counts) + rejected_text(counts, open) +
-                                    models_text(*context.models.get()) + process_text(open)};
-             });
+  router.add(
+      "GET", "/metrics", ErrorShape::kLibreTranslate, [&context, connections = std::move(connections)](const Request&) {
+        const ServiceCounts counts = counts_of(context);
+        const ConnectionCounts open = connections();
+        return Reply{.content_type = "text/plain; version=0.0.4; charset=utf-8",
+                     .body = context.metrics.text() + service_text(counts) + completions_text(context) +
+                             rejected_text(counts, open) + models_text(*context.models.get()) + process_text(open)};
+      });
 }
 
 }  // namespace dragoman::serving

@@ -47,8 +47,12 @@ void fill_in(json& node, const ServedModels& models, const TextLimits& limits) {
 }  // namespace
 
 void add_spec_routes(Router& router, const ServingContext& context) {
-  router.add("GET", "/spec", ErrorShape::kLibreTranslate, [&context](const Request&) {
+  router.add("GET", "/spec", ErrorShape::kLibreTranslate, [&router, &context](const Request&) {
     json document = json::parse(spec_document());
+    json& paths = document["paths"];
+    for (auto path = paths.begin(); path != paths.end();) {
+      path = router.has(path.key()) ? std::next(path) : paths.erase(path);
+    }
     fill_in(document, *context.models.get(), context.limits);
     return json_reply(document);
   });

@@ -5,7 +5,7 @@
 
 namespace dragoman::serving {
 
-/// Adds GET /spec, the OpenAPI 3.0 document of this server with its current languages and limits.
+/// Adds GET /spec, the OpenAPI 3.0 document of the routes of `router` with the current languages and limits.
 /// Requires: `context` outlives the router.
 void add_spec_routes(Router& router, const ServingContext& context);
 

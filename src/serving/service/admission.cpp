@@ -18,8 +18,12 @@ int64_t estimated_tokens(std::string_view line) {
   return static_cast<int64_t>(line.size()) / kBytesPerToken + kForEachLine;
 }
 
-Admission::Admission(int64_t in_work, std::chrono::duration<double> longest_wait, double first_rate)
-    : in_work_(in_work), large_cost_(in_work / kLargeShare), longest_wait_(longest_wait), rate_(first_rate) {}
+Admission::Admission(const AdmissionLimits& limits, double first_rate)
+    : in_work_(limits.in_work),
+      large_cost_(limits.in_work / kLargeShare),
+      longest_wait_(limits.longest_wait),
+      work_time_(limits.work_time.value_or(limits.longest_wait)),
+      rate_(first_rate) {}
 
 // Small requests count with their whole cost, so that the loop visits only the few large ones.
 int64_t Admission::before_the_end_of(int64_t cost) const {
@@ -62,7 +66,7 @@ void Admission::leave(Ticket ticket, int64_t cost, Outcome outcome, Clock::time_
 }
 
 int64_t Admission::in_work_now() const {
-  const auto at_speed = static_cast<int64_t>(rate_ * longest_wait_.count());
+  const auto at_speed = static_cast<int64_t>(rate_ * work_time_.count());
   return rate_ == 0.0 ? in_work_ : std::min(in_work_, std::max(kLeastInWork, at_speed));
 }
 

@@ -12,14 +12,22 @@ namespace dragoman::serving {
 /// Returns the cost of a line in estimated source tokens: bytes / 4 + 2. It is known before the line is encoded.
 [[nodiscard]] int64_t estimated_tokens(std::string_view line);
 
+/// The bounds of an Admission.
+struct AdmissionLimits {
+  int64_t in_work;                             ///< largest cost that the workers can hold at a time
+  std::chrono::duration<double> longest_wait;  ///< how much admitted work may wait
+  /// The cost in work is at most what the workers do in this time; none = longest_wait.
+  std::optional<std::chrono::duration<double>> work_time = {};
+};
+
 /// Decides which requests are admitted to the queue, and bounds the work that is begun.
 ///
-/// Work. The cost in work is at most what the workers do in `longest_wait` at the measured speed, but at least 512
-/// tokens. With more work each line would take longer, at a slow model beyond its deadline, and memory would grow.
+/// Work. The cost in work is at most what the workers do in `work_time` at the measured speed, but at least 512 tokens.
+/// With more work each line would take longer, at a slow model beyond its deadline, and memory would grow.
 ///
 /// Admission. A request has a capacity: the cost in work, plus what the workers do in `longest_wait`. It is admitted if
 /// the cost that will be done before its own end fits into the capacity. That cost is its own, plus at most as much of
-/// each request present, since requests take turns (TranslationService). So one long text does not keep short ones out.
+/// each request present, since requests take turns (TurnQueue). So one long text does not keep short ones out.
 /// A request that is not admitted is refused at once. A request is always admitted if no other one is present.
 ///
 /// Speed. It is measured in spans of half a second in which there is enough work. The first span replaces `first_rate`.
@@ -31,10 +39,9 @@ class Admission {
   /// How a line of a request ended. Lines that were given up do not count in the measured speed.
   enum class Outcome { kDone, kGivenUp };
 
-  /// @param in_work  largest cost that the workers can hold at a time
   /// @param first_rate  assumed cost per second until the speed is measured; 0 = unknown: until then only `in_work`
   ///   bounds the work
-  Admission(int64_t in_work, std::chrono::duration<double> longest_wait, double first_rate = 0.0);
+  explicit Admission(const AdmissionLimits& limits, double first_rate = 0.0);
 
   /// The number of an admitted request.
   using Ticket = uint64_t;
@@ -61,6 +68,7 @@ class Admission {
   const int64_t in_work_;
   const int64_t large_cost_;
   const std::chrono::duration<double> longest_wait_;
+  const std::chrono::duration<double> work_time_;
   mutable std::mutex mutex_;
   int64_t inside_ = 0;
   std::map<Ticket, int64_t> large_;  // remaining cost of each request that cost more than large_cost_

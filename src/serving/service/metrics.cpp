@@ -44,6 +44,11 @@ void Metrics::add_queue_wait(double seconds) {
   queue_waits_.add(seconds);
 }
 
+void Metrics::add_first_token(double seconds) {
+  const std::lock_guard lock(mutex_);
+  first_tokens_.add(seconds);
+}
+
 std::string Metrics::text() const {
   const std::lock_guard lock(mutex_);
   std::string text = head_of("dragoman_requests_total", "Requests answered.", "counter");
@@ -55,8 +60,10 @@ std::string Metrics::text() const {
   for (const auto& [route, durations] : durations_) {
     text += durations.text("dragoman_request_duration_seconds", fmt::format("route=\"{}\",", route));
   }
-  text += head_of("dragoman_queue_wait_seconds", "Seconds until the first line of a request was begun.", "histogram");
-  return text + queue_waits_.text("dragoman_queue_wait_seconds", "");
+  text += head_of("dragoman_queue_wait_seconds", "Seconds until the first part of a request was begun.", "histogram");
+  text += queue_waits_.text("dragoman_queue_wait_seconds", "");
+  text += head_of("dragoman_first_token_seconds", "Seconds until the first token of a completion.", "histogram");
+  return text + first_tokens_.text("dragoman_first_token_seconds", "");
 }
 
 std::string metric_text(std::string_view name, std::string_view help, std::string_view type,

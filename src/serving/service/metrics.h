@@ -32,6 +32,7 @@ class Metrics {
  public:
   void add_request(const std::string& route, int status, double seconds);
   void add_queue_wait(double seconds);
+  void add_first_token(double seconds);
   /// Returns the counters in Prometheus text format 0.0.4.
   [[nodiscard]] std::string text() const;
 
@@ -40,6 +41,7 @@ class Metrics {
   std::map<std::pair<std::string, int>, uint64_t> requests_;
   std::map<std::string, Histogram> durations_;
   Histogram queue_waits_;
+  Histogram first_tokens_;
 };
 
 /// Returns one metric with these values: # HELP, # TYPE and its lines.

@@ -43,6 +43,15 @@ LanguagePair pair_of(const ModelSpec& spec, const base::CheckedFolder& folder) {
   return checked_pair(models::languages_from_json(folder.read(models::kLanguagesName), path), path);
 }
 
+bool is_language_model(const ModelSpec& spec) {
+  bool is_one = false;
+  base::read_published(spec.folder, [&](const base::CheckedFolder& folder) { is_one = holds_language_model(folder); });
+  base::check_usage(!is_one || spec.pair.source.empty(),
+                    "--model: {} holds a language model, which has no languages; write --model {}",
+                    spec.folder.string(), spec.folder.string());
+  return is_one;
+}
+
 // Returns the last names of the folder. Clients must not see the whole path. A folder with a common name also shows its
 // parent: "quickstart/model".
 std::string card_name(const std::filesystem::path& folder) {
@@ -135,13 +144,30 @@ ModelSpec model_spec_from(const std::string& text) {
 std::shared_ptr<const ServedModels> ServedModels::load(const LoadOptions& options) {
   base::check_usage(!options.models.empty(), "no model is given; give at least one --model");
   std::vector<ServedModel> models;
+  std::vector<ServedLanguageModel> language_models;
   for (const ModelSpec& spec : options.models) {
+    if (is_language_model(spec)) {
+      language_models.push_back(load_language_model(spec.folder, options.precision, options.threads));
+      const std::string& id = language_models.back().id;
+      base::check_usage(std::ranges::count(language_models, id, &ServedLanguageModel::id) == 1,
+                        "--model: two language models are named {}, after their folders; rename one", id);
+      continue;
+    }
     models.push_back(load_model(spec, options));
     const LanguagePair& pair = models.back().pair;
     base::check_usage(std::ranges::count(models, pair, &ServedModel::pair) == 1,
                       "--model: {}:{} is given twice; keep one", pair.source, pair.target);
   }
-  return std::make_shared<ServedModels>(std::move(models));
+  base::check_usage(
+      !models.empty() || options.search_flag.empty(),
+      "{}: is for models that translate, and none is served; leave it out, requests name their own options",
+      options.search_flag);
+  return std::make_shared<ServedModels>(std::move(models), std::move(language_models));
+}
+
+const ServedLanguageModel* ServedModels::find_language_model(std::string_view id) const {
+  const auto found = std::ranges::find(language_models_, id, &ServedLanguageModel::id);
+  return found == language_models_.end() ? nullptr : &*found;
 }
 
 const ServedModel* ServedModels::find(std::string_view source, std::string_view target) const {

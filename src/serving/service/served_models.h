@@ -9,6 +9,7 @@
 
 #include "decoding/translator.h"
 #include "kernels/precision.h"
+#include "serving/service/served_language_model.h"
 #include "serving/text/languages.h"
 
 namespace dragoman::serving {
@@ -45,21 +46,28 @@ struct LoadOptions {
   std::function<decoding::SearchOptions(const decoding::SearchOptions&)> search = [](const auto& defaults) {
     return defaults;
   };
+  /// The first flag of `search` that the user gave, for the message if no served model translates; empty = none.
+  std::string search_flag = {};
 };
 
-/// The set of models that is served at one time. It is immutable: a reload makes a new set, and each request keeps its
-/// set until it is answered.
+/// The set of models that is served at one time: models that translate, and language models. It is immutable: a reload
+/// makes a new set, and each request keeps its set until it is answered.
 class ServedModels {
  public:
-  /// Loads all models and translates some texts with each. So the memory is warm at the first request, and the speed is
+  /// Loads all models and tries some texts with each. So the memory is warm at the first request, and the speed is
   /// roughly known.
-  /// Throws: Error(kBadData) for a folder that cannot be used. Error(kUsage) for two models of one language pair, and
-  ///         for options that do not fit a model.
+  /// Throws: Error(kBadData) for a folder that cannot be used. Error(kUsage) for two models of one language pair, two
+  ///         language models of one name, and options that do not fit a model.
   [[nodiscard]] static std::shared_ptr<const ServedModels> load(const LoadOptions& options);
 
-  explicit ServedModels(std::vector<ServedModel> models) : models_(std::move(models)) {}
+  explicit ServedModels(std::vector<ServedModel> models, std::vector<ServedLanguageModel> language_models = {})
+      : models_(std::move(models)), language_models_(std::move(language_models)) {}
 
+  /// Returns the models that translate.
   const std::vector<ServedModel>& all() const { return models_; }
+  const std::vector<ServedLanguageModel>& language_models() const { return language_models_; }
+  /// Returns the language model of this name, or null if there is none.
+  [[nodiscard]] const ServedLanguageModel* find_language_model(std::string_view id) const;
   /// Returns the model from `source` to `target`, or null if there is none. Codes are matched as by `match`.
   [[nodiscard]] const ServedModel* find(std::string_view source, std::string_view target) const;
   /// Returns the source languages, each once, in the order of the models.
@@ -75,6 +83,7 @@ class ServedModels {
 
  private:
   std::vector<ServedModel> models_;
+  std::vector<ServedLanguageModel> language_models_;
 };
 
 }  // namespace dragoman::serving

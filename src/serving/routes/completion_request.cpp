@@ -1,0 +1,191 @@
+#include "serving/routes/completion_request.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <limits>
+#include <nlohmann/json.hpp>
+
+#include "serving/routes/completion_fields.h"
+#include "serving/routes/openai_access.h"
+#include "serving/text/text_plan.h"
+
+namespace dragoman::serving {
+namespace {
+
+using nlohmann::json;
+
+const std::vector<std::string> kKnown = {
+    "model", "prompt", "max_tokens", "temperature", "top_p", "top_k", "min_p", "repetition_penalty", "n", "best_of",
+    "stop", "echo", "seed", "logprobs", "stream", "stream_options", "suffix", "presence_penalty", "frequency_penalty",
+    "logit_bias",
+    // without effect on the answer
+    "user", "metadata", "store", "service_tier", "safety_identifier", "prompt_cache_key"};
+
+constexpr const char* kPromptKinds = "must be a text, a list of texts, a list of token ids, or a list of such lists";
+
+int32_t id_of(const json& value) {
+  constexpr int64_t kMost = std::numeric_limits<int32_t>::max();
+  if (!value.is_number_integer() || value < 0 || value > kMost) {
+    refuse_field("prompt", fmt::format("prompt has {}, {}", shown(value), kPromptKinds));
+  }
+  return value.get<int32_t>();
+}
+
+SentPrompt ids_of(const json& list) {
+  SentPrompt prompt{.has_ids = true};
+  for (const json& value : list) {
+    prompt.ids.push_back(id_of(value));
+  }
+  if (prompt.ids.empty()) {
+    refuse_field("prompt", "prompt has an empty list; give at least one token id");
+  }
+  return prompt;
+}
+
+std::vector<SentPrompt> prompts_of(const json& value, size_t most) {
+  if (value.is_null() || value.is_string()) {
+    return {{.text = value.is_null() ? "" : value.get<std::string>()}};
+  }
+  if (!value.is_array() || value.empty()) {
+    refuse_field("prompt",
+                 fmt::format("prompt is {}, {}", value.is_array() ? "an empty list" : shown(value), kPromptKinds));
+  }
+  if (value.front().is_number()) {
+    return {ids_of(value)};
+  }
+  if (value.size() > most) {
+    refuse_field("prompt",
+                 fmt::format("prompt has {} prompts, at most {} are taken; send several requests", value.size(), most));
+  }
+  std::vector<SentPrompt> prompts;
+  for (const json& one : value) {
+    if (!one.is_string() && !one.is_array()) {
+      refuse_field("prompt", fmt::format("prompt has {}, {}", shown(one), kPromptKinds));
+    }
+    prompts.push_back(one.is_string() ? SentPrompt{.text = one.get<std::string>()} : ids_of(one));
+  }
+  return prompts;
+}
+
+// Token ids are bounded by the context of the model.
+void check_lengths(const std::vector<SentPrompt>& prompts, size_t most) {
+  for (const SentPrompt& prompt : prompts) {
+    if (const size_t characters = count_characters(prompt.text); characters > most) {
+      refuse_field("prompt", fmt::format("prompt has {} characters, at most {} are taken; give a shorter one, or start "
+                                         "the server with a larger --max-characters",
+                                         characters, most));
+    }
+  }
+}
+
+std::vector<std::string> stops_of(const CompletionFields& fields) {
+  std::vector<std::string> stops = fields.texts("stop");
+  if (stops.size() > kMostStops) {
+    refuse_field("stop", fmt::format("stop has {} texts, at most {} are taken", stops.size(), kMostStops));
+  }
+  for (const std::string& stop : stops) {
+    if (stop.empty() || stop.size() > kLongestStop) {
+      refuse_field("stop", fmt::format("stop has a text of {} bytes, must be 1 to {}", stop.size(), kLongestStop));
+    }
+  }
+  return stops;
+}
+
+decoding::SamplingOptions sampling_of(const CompletionFields& fields) {
+  constexpr double kHottest = 100.0;
+  constexpr int64_t kMostCandidates = 1'000'000;
+  decoding::SamplingOptions sampling;
+  sampling.temperature = fields.number("temperature", 1.0, 0.0, kHottest);
+  sampling.top_p = fields.number("top_p", 1.0, 0.0, 1.0);
+  sampling.top_k = static_cast<int>(std::max<int64_t>(0, fields.whole("top_k", 0, -1, kMostCandidates)));
+  sampling.min_p = fields.number("min_p", 0.0, 0.0, 1.0);
+  // The likeliest token alone reaches a share of 0; without a temperature nothing is drawn.
+  if (sampling.temperature == 0.0 || sampling.top_p == 0.0) {
+    return {};
+  }
+  return sampling;
+}
+
+std::optional<uint64_t> seed_of(const CompletionFields& fields) {
+  const json& seed = fields["seed"];
+  if (seed.is_null()) {
+    return std::nullopt;
+  }
+  if (seed.is_number_unsigned()) {
+    return seed.get<uint64_t>();
+  }
+  constexpr int64_t kLeast = std::numeric_limits<int64_t>::min();
+  return static_cast<uint64_t>(fields.whole("seed", 0, kLeast, std::numeric_limits<int64_t>::max()));
+}
+
+bool usage_included(const CompletionFields& fields, bool is_stream) {
+  const json& options = fields["stream_options"];
+  if (options.is_null()) {
+    return false;
+  }
+  if (!options.is_object() || !is_stream) {
+    refuse_field("stream_options", is_stream
+                                       ? fmt::format("stream_options is {}, must be an object", shown(options))
+                                       : "stream_options: is for streams; give \"stream\": true, or leave it out");
+  }
+  const CompletionFields inner(options, "stream_options.");
+  inner.check_known({"include_usage", "include_obfuscation"});
+  return inner.truth("include_usage", false);
+}
+
+// What the fields say together.
+void check_together(const CompletionFields& fields, const CompletionRequest& asked, const TextLimits& limits) {
+  if (fields.whole("best_of", asked.n, 1, kMostNewTokens) != asked.n) {
+    refuse_field("best_of", "best_of is not supported; leave it out, and use n");
+  }
+  if (asked.prompts.size() * static_cast<size_t>(asked.n) > limits.texts) {
+    refuse_field("n", fmt::format("n is {} with {} prompts, together at most {} texts are taken", asked.n,
+                                  asked.prompts.size(), limits.texts));
+  }
+  if (asked.max_tokens == 0 && !asked.echo) {
+    refuse_field("max_tokens", "max_tokens is 0, must be 1 or more without \"echo\": true");
+  }
+}
+
+}  // namespace
+
+int64_t CompletionRequest::characters() const {
+  size_t sum = 0;
+  for (const SentPrompt& prompt : prompts) {
+    sum += prompt.has_ids ? prompt.ids.size() : count_characters(prompt.text);
+  }
+  return static_cast<int64_t>(sum);
+}
+
+CompletionRequest completion_request(const Request& request, const TextLimits& limits) {
+  const CompletionFields fields(request);
+  fields.check_known(kKnown);
+  for (const auto& [name, neutral] :
+       {std::pair("suffix", json("")), std::pair("presence_penalty", json(0)), std::pair("frequency_penalty", json(0)),
+        std::pair("logit_bias", json::object())}) {
+    fields.check_neutral(name, neutral);
+  }
+  CompletionRequest asked;
+  asked.model = fields.text("model");
+  asked.prompts = prompts_of(fields["prompt"], limits.texts);
+  check_lengths(asked.prompts, limits.characters);
+  asked.max_tokens = fields.whole("max_tokens", asked.max_tokens, 0, kMostNewTokens);
+  asked.n = static_cast<int>(fields.whole("n", 1, 1, static_cast<int64_t>(limits.texts)));
+  asked.echo = fields.truth("echo", false);
+  asked.stream = fields.truth("stream", false);
+  asked.include_usage = usage_included(fields, asked.stream);
+  if (fields.has("logprobs")) {
+    asked.logprobs = static_cast<int>(fields.whole("logprobs", 0, 0, kMostLogprobs));
+  }
+  asked.seed = seed_of(fields);
+  asked.options.max_tokens = std::max<int64_t>(1, asked.max_tokens);
+  asked.options.stop = stops_of(fields);
+  asked.options.search.sampling = sampling_of(fields);
+  asked.options.search.rules.repetition_penalty = fields.number("repetition_penalty", 1.0, 1.0, 10.0);
+  asked.options.search.output.scores = asked.logprobs.has_value();
+  check_together(fields, asked, limits);
+  return asked;
+}
+
+}  // namespace dragoman::serving

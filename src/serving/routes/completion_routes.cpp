@@ -1,0 +1,193 @@
+#include "serving/routes/completion_routes.h"
+
+#include <fmt/format.h>
+
+#include <random>
+
+#include "base/error.h"
+#include "serving/http/request_fields.h"
+#include "serving/routes/completion_reply.h"
+#include "serving/routes/completion_request.h"
+#include "serving/routes/openai_access.h"
+
+namespace dragoman::serving {
+namespace {
+
+constexpr ErrorShape kShape = ErrorShape::kOpenAi;
+// Logits that are computed at a time for the log-probabilities of a prompt: 128 MiB.
+constexpr int64_t kMostPromptLogits = int64_t{1} << 25;
+
+using decoding::Continuation;
+using nlohmann::json;
+
+const ServedLanguageModel& model_named(const ServedModels& models, const std::string& id) {
+  const ServedLanguageModel* model = id.empty() ? &models.language_models().front() : models.find_language_model(id);
+  if (model == nullptr) {
+    constexpr size_t kShown = 64;
+    throw OpenAiError(
+        status::kNotFound,
+        fmt::format("The model `{}` does not exist; GET /v1/models lists those that are served", id.substr(0, kShown)),
+        "model", "model_not_found");
+  }
+  return *model;
+}
+
+json model_json(const ServedLanguageModel& model) {
+  return {{"id", model.id}, {"object", "model"}, {"created", model.created}, {"owned_by", "dragoman"}};
+}
+
+std::vector<int32_t> ids_of(const SentPrompt& prompt, const decoding::Generator& generator) {
+  if (!prompt.has_ids) {
+    return generator.prompt_ids(prompt.text);
+  }
+  for (const int32_t id : prompt.ids) {
+    if (id >= generator.vocabulary().size()) {
+      refuse_field("prompt", fmt::format("prompt has the token id {}, the largest of the model is {}", id,
+                                         generator.vocabulary().size() - 1));
+    }
+  }
+  return prompt.ids;
+}
+
+void check_length(const ReadCompletion& read, const std::vector<int32_t>& ids) {
+  const auto length = static_cast<int64_t>(ids.size());
+  const int64_t context = read.model->generator->context();
+  if (length >= context) {
+    throw OpenAiError(
+        status::kBadRequest,
+        fmt::format("prompt has {} tokens, the model takes {}, the new ones counted; give a shorter prompt", length,
+                    context),
+        "prompt", "context_length_exceeded");
+  }
+  const int64_t vocab_size = read.model->generator->model().config().sizes().target_vocab_size;
+  if (read.asked.echo && read.asked.logprobs && length * vocab_size > kMostPromptLogits) {
+    refuse_field("logprobs", fmt::format("logprobs with \"echo\" takes a prompt of at most {} tokens, this one has {}",
+                                         kMostPromptLogits / vocab_size, length));
+  }
+}
+
+// Encodes the prompts.
+void read_prompts(ReadCompletion& read) {
+  try {
+    for (const SentPrompt& prompt : read.asked.prompts) {
+      read.prompts.push_back(ids_of(prompt, *read.model->generator));
+      check_length(read, read.prompts.back());
+    }
+  } catch (const base::Error& error) {  // of a prompt that the vocabulary cannot write
+    refuse_field("prompt", error.what());
+  }
+}
+
+CompletionJob job_of(const std::shared_ptr<const ReadCompletion>& read) {
+  const CompletionRequest& asked = read->asked;
+  CompletionJob job{.models = read->models, .model = read->model, .options = asked.options, .parts = {}, .done = {}};
+  job.options.search.sampling.seed = asked.seed ? *asked.seed : std::random_device()();
+  job.likeliest = asked.logprobs.value_or(0);
+  job.scores_prompt = asked.echo && asked.logprobs;
+  for (size_t part = 0; part < read->parts(); ++part) {
+    job.parts.push_back({read->prompts[read->prompt_of(part)], part % static_cast<size_t>(asked.n)});
+  }
+  return job;
+}
+
+void stream_into(CompletionJob& job, const std::shared_ptr<HttpExchange>& exchange,
+                 const std::shared_ptr<CompletionAnswer>& answer) {
+  const auto send = [exchange](std::string events) { return events.empty() || exchange->send(std::move(events)); };
+  job.on_admitted = [exchange] {
+    exchange->begin_stream({.content_type = "text/event-stream", .headers = {{"Cache-Control", "no-store"}}});
+  };
+  job.on_part = [answer, send](size_t part, const decoding::GeneratedPart& piece) {
+    return send(answer->piece(part, piece));
+  };
+  job.on_finished = [answer, send](size_t part, const Continuation& text) { send(answer->end_of(part, text)); };
+  job.done = [exchange, answer](const std::vector<Continuation>& texts, const std::exception_ptr& error) {
+    exchange->send(error == nullptr ? answer->end(texts) : CompletionAnswer::error(error));
+    exchange->end_stream();
+  };
+}
+
+void complete(ServingContext& context, const std::shared_ptr<HttpExchange>& exchange, ReadCompletion& asked,
+              TurnQueue::Clock::time_point deadline) {
+  read_prompts(asked);
+  const auto read = std::make_shared<const ReadCompletion>(std::move(asked));
+  const auto answer = std::make_shared<CompletionAnswer>(read);
+  CompletionJob job = job_of(read);
+  job.cancel = exchange->cancelled();
+  job.deadline = deadline;
+  if (read->asked.stream) {
+    stream_into(job, exchange, answer);
+  } else {
+    job.done = [exchange, answer](const std::vector<Continuation>& texts, const std::exception_ptr& error) {
+      exchange->reply(error == nullptr ? answer->whole(texts) : error_reply(kShape, error));
+    };
+  }
+  context.completions->submit(std::move(job));
+}
+
+void answer_completion(ServingContext& context, WorkQueue& queue, const std::shared_ptr<HttpExchange>& exchange) {
+  const auto read = std::make_shared<ReadCompletion>();
+  read->asked = completion_request(exchange->request(), context.limits);
+  read->models = context.models.get();
+  read->model = &model_named(*read->models, read->asked.model);
+  admit_openai(context, exchange->request(), read->asked.characters());
+  const auto deadline = TurnQueue::Clock::now() + context.request_time;
+  queue.submit(exchange->cancelled(), [&context, exchange, read, deadline] {
+    answer_errors(exchange, kShape, [&] { complete(context, exchange, *read, deadline); });
+  });
+}
+
+Reply list_models(const Request& request, ServingContext& context) {
+  admit_openai(context, request, 0);
+  json models = json::array();
+  const auto served = context.models.get();
+  for (const ServedLanguageModel& model : served->language_models()) {
+    models.push_back(model_json(model));
+  }
+  return json_reply({{"object", "list"}, {"data", std::move(models)}});
+}
+
+}  // namespace
+
+void add_completion_routes(Router& router, ServingContext& context, WorkQueue& queue) {
+  router.add("GET", "/v1/models", kShape, [&context](const Request& request) { return list_models(request, context); });
+  router.add("GET", "/v1/models/{model}", kShape, [&context](const Request& request) {
+    constexpr size_t kModelSegment = 2;
+    admit_openai(context, request, 0);
+    const auto models = context.models.get();
+    return json_reply(model_json(model_named(*models, percent_decoded(path_segment(request, kModelSegment)))));
+  });
+  router.add_later("POST", "/v1/completions", kShape,
+                   [&context, &queue](const std::shared_ptr<HttpExchange>& exchange) {
+                     answer_completion(context, queue, exchange);
+                   });
+  router.add("POST", "/v1/chat/completions", kShape, [](const Request&) -> Reply {
+    throw OpenAiError(status::kBadRequest,
+                      "The model has no chat template; write the conversation as one text and send it to "
+                      "/v1/completions",
+                      "messages");
+  });
+}
+
+void add_language_model_page(Router& router, const ServingContext& context) {
+  router.add("GET", "/", kShape, [&context](const Request&) {
+    std::string names;
+    const auto models = context.models.get();
+    for (const ServedLanguageModel& model : models->language_models()) {
+      std::string escaped;
+      for (const char c : model.id) {
+        escaped += c == '<' ? "&lt;" : c == '&' ? "&amp;" : std::string(1, c);
+      }
+      names += "<li>" + escaped + "</li>";
+    }
+    return Reply{.content_type = "text/html; charset=utf-8",
+                 .body =
+                     "<!doctype html><html lang=\"en\"><meta charset=\"utf-8\"><title>dragoman</title>"
+                     "<h1>dragoman</h1><p>This server continues text. Its language models:</p><ul>" +
+                     names +
+                     "</ul><p>Programs for OpenAI's interface use <code>POST /v1/completions</code> and "
+                     "<code>GET /v1/models</code>. <a href=\"/spec\">/spec</a> describes all routes, "
+                     "<a href=\"/metrics\">/metrics</a> has the counters.</p></html>\n"};
+  });
+}
+
+}  // namespace dragoman::serving

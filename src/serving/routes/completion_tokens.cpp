@@ -1,0 +1,86 @@
+#include "serving/routes/completion_tokens.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <nlohmann/json.hpp>
+
+#include "base/json.h"
+#include "base/utf8.h"
+
+namespace dragoman::serving {
+namespace {
+
+using decoding::LikelyToken;
+using nlohmann::json;
+
+size_t characters_begun(std::string_view bytes) {
+  return static_cast<size_t>(std::ranges::count_if(bytes, [](char byte) { return (byte & 0xC0) != 0x80; }));
+}
+
+}  // namespace
+
+std::string token_text(const data::Vocabulary& vocabulary, int32_t id) {
+  const std::string bytes = vocabulary.piece_bytes(id);
+  if (bytes.empty()) {
+    return vocabulary.piece(id);
+  }
+  if (base::is_valid_utf8(bytes)) {
+    return bytes;
+  }
+  std::string text = "bytes:";
+  for (const char byte : bytes) {
+    text += fmt::format("\\x{:02x}", static_cast<unsigned char>(byte));
+  }
+  return text;
+}
+
+void CompletionTokens::add_token(int32_t id, std::optional<float> log_prob, std::vector<LikelyToken> likeliest) {
+  waiting_.push_back({id, log_prob, std::move(likeliest), bytes_, characters_});
+  const std::string bytes = vocabulary_.piece_bytes(id);
+  bytes_ += bytes.size();
+  characters_ += characters_begun(bytes);
+}
+
+void CompletionTokens::add_prompt(const std::vector<int32_t>& ids, const decoding::PromptScores& scores) {
+  add_token(ids.front(), std::nullopt, {});
+  add({ids.begin() + 1, ids.end()}, scores.token_scores, scores.likeliest);
+}
+
+void CompletionTokens::add(const std::vector<int32_t>& ids, const std::vector<float>& scores,
+                           const std::vector<std::vector<LikelyToken>>& likeliest) {
+  for (size_t i = 0; i < ids.size() && i < scores.size(); ++i) {
+    add_token(ids[i], scores[i], i < likeliest.size() ? likeliest[i] : std::vector<LikelyToken>());
+  }
+}
+
+// Two tokens may have one text; the likelier one is told. The token itself is told too, however unlikely.
+json CompletionTokens::alternatives_of(const Token& token) const {
+  if (!token.log_prob) {
+    return nullptr;
+  }
+  json alternatives = json::object();
+  for (const LikelyToken& one : token.likeliest) {
+    alternatives.emplace(token_text(vocabulary_, one.id), base::decimal(one.log_prob));
+  }
+  alternatives.emplace(token_text(vocabulary_, token.id), base::decimal(*token.log_prob));
+  return alternatives;
+}
+
+json CompletionTokens::take(std::string_view text) {
+  told_bytes_ += text.size();
+  json tokens = json::array(), scores = json::array(), offsets = json::array(), alternatives = json::array();
+  for (; !waiting_.empty() && waiting_.front().begin < told_bytes_; waiting_.pop_front()) {
+    const Token& token = waiting_.front();
+    tokens.push_back(token_text(vocabulary_, token.id));
+    scores.push_back(token.log_prob ? json(base::decimal(*token.log_prob)) : json());
+    offsets.push_back(token.character);
+    alternatives.push_back(alternatives_of(token));
+  }
+  return {{"tokens", std::move(tokens)},
+          {"token_logprobs", std::move(scores)},
+          {"top_logprobs", alternatives_ > 0 ? std::move(alternatives) : json()},
+          {"text_offset", std::move(offsets)}};
+}
+
+}  // namespace dragoman::serving

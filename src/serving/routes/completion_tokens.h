@@ -1,0 +1,57 @@
+#pragma once
+
+#include <deque>
+#include <nlohmann/json_fwd.hpp>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "data/vocabulary/vocabulary.h"
+#include "decoding/generator.h"
+
+namespace dragoman::serving {
+
+/// Returns a token as text of JSON: its characters, or "bytes:\xe4\xbd" for a part of a character. A special token is
+/// its piece.
+[[nodiscard]] std::string token_text(const data::Vocabulary& vocabulary, int32_t id);
+
+/// The tokens of one text, which grow with it, in the form of OpenAI's `logprobs`.
+/// Threads: not safe for use by two threads.
+class CompletionTokens {
+ public:
+  /// @param alternatives  the number of likeliest tokens told for each one
+  CompletionTokens(data::Vocabulary vocabulary, int alternatives)
+      : vocabulary_(std::move(vocabulary)), alternatives_(alternatives) {}
+
+  /// Adds the tokens of an echoed prompt. Its first token has no log-probability.
+  void add_prompt(const std::vector<int32_t>& ids, const decoding::PromptScores& scores);
+  /// Adds generated tokens. @param scores, likeliest  of each; more, as those of the end, are not told
+  void add(const std::vector<int32_t>& ids, const std::vector<float>& scores,
+           const std::vector<std::vector<decoding::LikelyToken>>& likeliest);
+
+  /// Takes the text that was told since the last call. Returns the object `logprobs` of the tokens that begin in the
+  /// text so far and were not returned before. Tokens of a stop string never are. `text_offset` counts the characters
+  /// of the text before each token.
+  [[nodiscard]] nlohmann::json take(std::string_view text);
+
+ private:
+  struct Token {
+    int32_t id;
+    std::optional<float> log_prob;
+    std::vector<decoding::LikelyToken> likeliest;
+    size_t begin;      // in bytes
+    size_t character;  // number of the character
+  };
+  void add_token(int32_t id, std::optional<float> log_prob, std::vector<decoding::LikelyToken> likeliest);
+  nlohmann::json alternatives_of(const Token& token) const;
+
+  data::Vocabulary vocabulary_;
+  int alternatives_;
+  std::deque<Token> waiting_;
+  size_t bytes_ = 0;       // of all tokens that were added
+  size_t characters_ = 0;  // that begin in them
+  size_t told_bytes_ = 0;  // of the text
+};
+
+}  // namespace dragoman::serving

@@ -1,0 +1,75 @@
+#include "serving/service/served_language_model.h"
+
+#include <algorithm>
+#include <chrono>
+#include <future>
+
+#include "base/published_folder.h"
+#include "decoding/load_model.h"
+#include "models/architectures/architectures.h"
+#include "models/model_folder.h"
+
+namespace dragoman::serving {
+namespace {
+
+// The first text warms the memory. The others measure the speed.
+double warm_up(const decoding::Generator& generator) {
+  constexpr int64_t kTokens = 16;
+  decoding::GenerationOptions options;
+  options.max_tokens = std::min(kTokens, generator.context() - 1);
+  const auto begin_one = [&] {
+    const auto promise = std::make_shared<std::promise<size_t>>();
+    generator.submit({.prompt_ids = {0}}, options,
+                     [promise](const decoding::Continuation& text, const std::exception_ptr& error) {
+                       error == nullptr ? promise->set_value(text.ids.size() + 1) : promise->set_exception(error);
+                     });
+    return promise->get_future();
+  };
+  begin_one().get();
+  const auto begin = std::chrono::steady_clock::now();
+  constexpr int kTexts = 8;
+  std::vector<std::future<size_t>> texts;
+  for (int i = 0; i < kTexts; ++i) {
+    texts.push_back(begin_one());
+  }
+  size_t tokens = 0;
+  for (auto& text : texts) {
+    tokens += text.get();
+  }
+  const std::chrono::duration<double> seconds = std::chrono::steady_clock::now() - begin;
+  return static_cast<double>(tokens) / seconds.count();
+}
+
+int64_t seconds_of(std::filesystem::file_time_type time) {
+  const auto since_1970 = std::chrono::file_clock::to_sys(time).time_since_epoch();
+  return std::chrono::duration_cast<std::chrono::seconds>(since_1970).count();
+}
+
+}  // namespace
+
+bool holds_language_model(const base::CheckedFolder& folder) {
+  const std::string config = folder.read(models::kConfigName);
+  return models::config_from_json(config, folder.path_of(models::kConfigName)).sizes().source_vocab_size == 0;
+}
+
+std::string language_model_id(const std::filesystem::path& folder) {
+  std::filesystem::path path = std::filesystem::weakly_canonical(folder);
+  path = path.has_filename() ? path : path.parent_path();
+  return path.filename() == "model" && path.parent_path().has_filename() ? path.parent_path().filename().string()
+                                                                         : path.filename().string();
+}
+
+ServedLanguageModel load_language_model(const std::filesystem::path& folder,
+                                        std::optional<kernels::Precision> precision,
+                                        const decoding::ServiceThreads& threads) {
+  ServedLanguageModel model{.id = language_model_id(folder), .folder = folder, .sha256 = {}, .generator = {}};
+  base::read_published(folder, [&](const base::CheckedFolder& files) {
+    model.sha256 = files.manifest().files.at(models::kWeightsName).sha256;
+    model.created = seconds_of(std::filesystem::last_write_time(files.path_of(models::kConfigName)));
+  });
+  model.generator = decoding::load_generator(folder, precision, threads);
+  model.rate = warm_up(*model.generator);
+  return model;
+}
+
+}  // namespace dragoman::serving
