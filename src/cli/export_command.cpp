@@ -2,35 +2,72 @@
 
 #include <memory>
 
+#include "base/error.h"
 #include "cli/command.h"
+#include "cli/field_flags.h"
 #include "cli/model_formats.h"
 #include "cli/text_output.h"
 #include "decoding/search/search_defaults.h"
+#include "interop/gguf_export.h"
+#include "interop/hf_export.h"
 #include "interop/marian_export.h"
 
 namespace dragoman::cli {
 namespace {
 
 struct ExportArguments {
-  std::string to;
+  ModelFormat to = ModelFormat::kMarian;
   std::filesystem::path folder;
   std::filesystem::path model;
   std::string source_language;
   std::string target_language;
+  interop::GgufType gguf_type = interop::GgufType::kF16;
 };
 
-int export_model(const ExportArguments& arguments) {
-  const models::ModelFiles files = models::read_model_folder(arguments.model);
+interop::ExportedModel export_to_marian(const ExportArguments& arguments, const models::ModelFiles& files) {
   const decoding::SearchOptions search =
       decoding::search_defaults_from_json(files.decoding, (arguments.model / models::kDecodingName).string());
   interop::MarianExportOptions options{search.beam_size, {}, arguments.source_language, arguments.target_language};
   if (search.ranking.length_penalty == decoding::LengthPenalty::kLength || search.ranking.alpha == 0.0) {
     options.length_penalty = search.ranking.alpha;
   }
-  const interop::ExportedModel exported = interop::export_marian(files, arguments.model, options);
-  interop::write_marian_folder(exported, arguments.folder);
-  for (const std::string& note : exported.notes) {
+  return interop::export_marian(files, arguments.model, options);
+}
+
+interop::ExportedModel exported_folder(const ExportArguments& arguments, const models::ModelFiles& files) {
+  switch (arguments.to) {
+    case ModelFormat::kGpt2:
+      return interop::export_gpt2(files, arguments.model);
+    case ModelFormat::kLlama:
+      return interop::export_llama(files, arguments.model);
+    default:
+      return export_to_marian(arguments, files);
+  }
+}
+
+void say_notes(const std::vector<std::string>& notes) {
+  for (const std::string& note : notes) {
     say("note: " + note + "\n");
+  }
+}
+
+void write_gguf(const ExportArguments& arguments, const models::ModelFiles& files) {
+  std::error_code unknown;
+  base::check_usage(!std::filesystem::exists(arguments.folder, unknown),
+                    "{}: is there already; name a file that is not", arguments.folder.string());
+  const interop::ExportedGguf exported = interop::export_gguf(files, arguments.model, arguments.gguf_type);
+  exported.file.write(arguments.folder);
+  say_notes(exported.notes);
+}
+
+int export_model(const ExportArguments& arguments) {
+  const models::ModelFiles files = models::read_model_folder(arguments.model);
+  if (arguments.to == ModelFormat::kGguf) {
+    write_gguf(arguments, files);
+  } else {
+    const interop::ExportedModel exported = exported_folder(arguments, files);
+    interop::write_exported_model(exported, arguments.folder);
+    say_notes(exported.notes);
   }
   fmt::print("{} exported to {}\n", arguments.model.string(), arguments.folder.string());
   return 0;
@@ -41,17 +78,22 @@ int export_model(const ExportArguments& arguments) {
 void add_export_command(CLI::App& app, Run& run) {
   CLI::App* command = add_command(app, "export", "Write a model as another program reads it",
                                   "dragoman export --to hf-marian marian-folder --model my-model \\\n"
-                                  "    --source-language en --target-language de");
+                                  "    --source-language en --target-language de\n"
+                                  "dragoman export --to hf-gpt2 gpt2-folder --model my-gpt");
   const auto arguments = std::make_shared<ExportArguments>();
-  command->add_option("--to", arguments->to, "Kind to write: a MarianMT folder of Hugging Face transformers")
-      ->check(CLI::IsMember(model_formats()))
+  add_choice(*command, "--to", arguments->to,
+             "Kind to write: a folder of Hugging Face transformers, which is a MarianMT, a GPT-2, or a Llama, Mistral, "
+             "Qwen2 or Qwen3; or a file of llama.cpp")
+      ->default_str("")
+      ->type_name("FORMAT")
       ->required();
-  command->add_option("folder", arguments->folder, "Folder to write; must not be there yet")
+  command->add_option("folder", arguments->folder, "Folder or file to write; must not be there yet")
       ->type_name("DIR")
       ->required();
   command->add_option("-m,--model", arguments->model, "Model folder")->type_name("DIR")->required();
   command->add_option("--source-language", arguments->source_language, "Of the tokenizer's settings, such as en");
   command->add_option("--target-language", arguments->target_language, "Of the tokenizer's settings, such as de");
+  add_choice(*command, "--gguf-type", arguments->gguf_type, "Of the matrices of a file of llama.cpp");
   command->callback([arguments, &run] { run = [arguments] { return export_model(*arguments); }; });
 }
 

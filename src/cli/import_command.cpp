@@ -5,11 +5,13 @@
 #include "base/error.h"
 #include "base/folder_lock.h"
 #include "cli/command.h"
+#include "cli/field_flags.h"
 #include "cli/meter.h"
 #include "cli/model_formats.h"
 #include "cli/new_folder.h"
 #include "cli/text_output.h"
 #include "decoding/search/search_defaults.h"
+#include "interop/hf_import.h"
 #include "interop/marian_import.h"
 #include "training/checkpoint.h"
 
@@ -17,7 +19,7 @@ namespace dragoman::cli {
 namespace {
 
 struct ImportArguments {
-  std::string from;
+  ModelFormat from = ModelFormat::kMarian;
   std::filesystem::path folder;
   std::filesystem::path model;
 };
@@ -36,11 +38,28 @@ std::string search_of(const interop::MarianSearch& search, std::vector<std::stri
   return "";
 }
 
+// A model of another program, and notes for the user.
+struct Imported {
+  models::ModelFiles files;
+  std::vector<std::string> notes;
+};
+
+Imported read(const ImportArguments& arguments) {
+  if (arguments.from == ModelFormat::kMarian) {
+    interop::ImportedModel imported = interop::import_marian(arguments.folder);
+    imported.files.decoding = search_of(imported.search, imported.notes);
+    return {std::move(imported.files), std::move(imported.notes)};
+  }
+  interop::ImportedLanguageModel imported = arguments.from == ModelFormat::kGpt2
+                                                ? interop::import_gpt2(arguments.folder)
+                                                : interop::import_llama(arguments.folder);
+  return {std::move(imported.files), std::move(imported.notes)};
+}
+
 int import(const ImportArguments& arguments) {
   check_is_new(arguments.model);
   const auto meter = make_meter("importing", "");
-  interop::ImportedModel imported = interop::import_marian(arguments.folder);
-  imported.files.decoding = search_of(imported.search, imported.notes);
+  const Imported imported = read(arguments);
   training::make_model_folder(arguments.model);
   const base::FolderLock lock(arguments.model);
   models::publish_model_folder(arguments.model, imported.files);
@@ -56,11 +75,16 @@ int import(const ImportArguments& arguments) {
 
 void add_import_command(CLI::App& app, Run& run) {
   CLI::App* command = add_command(app, "import", "Make a model folder of a model of another program",
-                                  "dragoman import --from hf-marian opus-mt-en-de --model my-model");
+                                  "dragoman import --from hf-marian opus-mt-en-de --model my-model\n"
+                                  "dragoman import --from hf-gpt2 gpt2 --model my-gpt");
   const auto arguments = std::make_shared<ImportArguments>();
-  command
-      ->add_option("--from", arguments->from, "Kind of the other model: a MarianMT folder of Hugging Face transformers")
-      ->check(CLI::IsMember(model_formats()))
+  add_choice(
+      *command, "--from", arguments->from,
+      "Kind of the other model, a folder of Hugging Face transformers: MarianMT, GPT-2, or Llama, Mistral, Qwen2 "
+      "and Qwen3",
+      {"hf-marian", "hf-gpt2", "hf-llama"})
+      ->default_str("")
+      ->type_name("FORMAT")
       ->required();
   command->add_option("folder", arguments->folder, "Folder of the other model")->type_name("DIR")->required();
   command->add_option("-m,--model", arguments->model, "Model folder to write; new or empty")

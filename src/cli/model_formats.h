@@ -1,13 +1,23 @@
 #pragma once
 
-#include <string>
-#include <vector>
+#include "base/names.h"
 
 namespace dragoman::cli {
 
-/// Returns: the names of the models of other programs that `import --from` reads and `export --to` writes.
-inline std::vector<std::string> model_formats() {
-  return {"hf-marian"};
+/// The models of other programs that `import --from` reads and `export --to` writes.
+enum class ModelFormat {
+  kMarian,  ///< a MarianMT folder of Hugging Face transformers
+  kGpt2,    ///< a GPT-2 folder
+  kLlama,   ///< a folder of a Llama, Mistral, Qwen2 or Qwen3
+  kGguf,    ///< a file of llama.cpp, which is only written
+};
+
+constexpr base::Names<ModelFormat> names_of(ModelFormat) {
+  return {"format",
+          {{ModelFormat::kMarian, "hf-marian"},
+           {ModelFormat::kGpt2, "hf-gpt2"},
+           {ModelFormat::kLlama, "hf-llama"},
+           {ModelFormat::kGguf, "gguf"}}};
 }
 
 }  // namespace dragoman::cli

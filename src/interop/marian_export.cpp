@@ -5,7 +5,6 @@
 #include <nlohmann/json.hpp>
 
 #include "base/error.h"
-#include "base/folder_writer.h"
 #include "base/json.h"
 #include "data/vocabulary/vocabulary.h"
 #include "interop/marian_config.h"
@@ -229,18 +228,6 @@ ExportedModel export_marian(const models::ModelFiles& model, const fs::path& fol
         "the length penalty gnmt does not exist in transformers; generation_config.json asks for length_penalty 1");
   }
   return exported;
-}
-
-void write_marian_folder(const ExportedModel& model, const fs::path& folder) {
-  std::error_code unknown;
-  base::check_usage(!fs::exists(folder, unknown), "{}: is there already; name a folder that is not", folder.string());
-  base::FolderWriter writer(folder);
-  for (const auto& [name, text] : model.texts) {
-    writer.add(name, text);
-  }
-  const tensor::SafetensorsImage image = tensor::make_safetensors(model.tensors, {{"format", "pt"}});
-  writer.add("model.safetensors", image.parts());
-  writer.commit();
 }
 
 }  // namespace dragoman::interop

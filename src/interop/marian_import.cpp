@@ -2,7 +2,6 @@
 
 #include <algorithm>
 #include <cmath>
-#include <set>
 
 #include "base/error.h"
 #include "base/files.h"
@@ -10,6 +9,7 @@
 #include "data/vocabulary/vocabulary.h"
 #include "interop/marian_tensors.h"
 #include "interop/marian_vocabulary.h"
+#include "interop/model_source.h"
 #include "models/architectures/architectures.h"
 #include "models/model.h"
 #include "models/model_tensors.h"
@@ -23,82 +23,12 @@ namespace fs = std::filesystem;
 using base::check_data;
 using tensor::Tensor;
 
-constexpr uint64_t kMaxJsonBytes = uint64_t{16} << 20;
-constexpr const char* kWeightsName = "model.safetensors";
 constexpr const char* kVocabularyName = "vocab.json";
 constexpr const char* kTargetVocabularyName = "target_vocab.json";
 constexpr const char* kFinalBias = "final_logits_bias";
 
 // An output bias that makes a probability zero. It is finite, as all values of a model must be.
 constexpr float kNever = -1e9F;
-
-bool is_there(const fs::path& path) {
-  std::error_code unknown;
-  return fs::exists(path, unknown);
-}
-
-std::string read_json(const fs::path& folder, const char* name) {
-  return base::read_file(folder / name, kMaxJsonBytes);
-}
-
-// The tensors of the folder, read by name. `check_all_used` refuses a tensor that was never read.
-class TensorSource {
- public:
-  explicit TensorSource(const fs::path& folder) : file_((folder / kWeightsName).string()) {
-    check_data(is_there(folder / kWeightsName) || !is_there(folder / "pytorch_model.bin"),
-               "{}: is missing; pytorch_model.bin is a program and is not read. Load the model with "
-               "transformers and save it with save_pretrained",
-               file_);
-    tensors_ = tensor::read_safetensors(base::read_file(file_), file_);
-  }
-
-  bool has(const std::string& name) const { return tensors_.contains(name); }
-  const std::string& file() const { return file_; }
-
-  // Returns a tensor of this shape as float32.
-  Tensor get(const std::string& name, const tensor::Shape& shape) {
-    const auto found = tensors_.find(name);
-    check_data(found != tensors_.end(), "{}: tensor '{}' is missing; config.json asks for it with shape {}", file_,
-               name, shape.to_string());
-    const Tensor& seen = found->second;
-    check_data(seen.shape() == shape, "{}: tensor '{}' has shape {}, config.json asks for {}", file_, name,
-               seen.shape().to_string(), shape.to_string());
-    const tensor::DType dtype = seen.dtype();
-    check_data(
-        dtype == tensor::DType::kFloat32 || dtype == tensor::DType::kBFloat16 || dtype == tensor::DType::kFloat64,
-        "{}: tensor '{}' is {}, must be a floating-point type", file_, name, tensor::dtype_name(dtype));
-    used_.insert(name);
-    return dtype == tensor::DType::kFloat32 ? seen : seen.to(tensor::DType::kFloat32);
-  }
-
-  // Returns a tensor with several names. All that exist must have the same values.
-  Tensor get_shared(const std::vector<std::string>& names, const tensor::Shape& shape) {
-    Tensor first;
-    for (const std::string& name : names) {
-      if (!has(name)) {
-        continue;
-      }
-      const Tensor tensor = get(name, shape);
-      check_data(!first.defined() ||
-                     std::ranges::equal(tensor::HostView<float>(first).span(), tensor::HostView<float>(tensor).span()),
-                 "{}: tensor '{}' differs from '{}', config.json says that they are one", file_, name, names.front());
-      first = tensor;
-    }
-    return first.defined() ? first : get(names.front(), shape);  // throws
-  }
-
-  void check_all_used() const {
-    for (const auto& [name, tensor] : tensors_) {
-      check_data(used_.contains(name), "{}: tensor '{}' {} belongs to no part of a MarianMT model of this config.json",
-                 file_, name, tensor.shape().to_string());
-    }
-  }
-
- private:
-  std::string file_;
-  tensor::NamedTensors tensors_;
-  std::set<std::string> used_;
-};
 
 // Embeddings and output weight in Marian's layout, [V, D].
 struct Tables {
@@ -205,7 +135,7 @@ tensor::NamedTensors import_tensors(TensorSource& source, const MarianConfig& co
   }
   check_positions(source, "model.encoder.embed_positions.weight", config.model);
   check_positions(source, "model.decoder.embed_positions.weight", config.model);
-  source.check_all_used();
+  source.check_all_used("a MarianMT model");
   return tensors;
 }
 

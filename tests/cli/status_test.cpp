@@ -94,8 +94,8 @@ TEST(Status, WrongUsageShowsHowACommandIsCalled) {
             "Usage: dragoman evaluate --hypothesis FILE --reference FILE [OPTION]...\n"
             "\"dragoman evaluate --help\" explains the options\n");
   EXPECT_EQ(program.run("import x").err,
-            "dragoman import: --from hf-marian and --model DIR are required\n"
-            "Usage: dragoman import --from hf-marian DIR --model DIR [OPTION]...\n"
+            "dragoman import: --from FORMAT and --model DIR are required\n"
+            "Usage: dragoman import --from FORMAT DIR --model DIR [OPTION]...\n"
             "\"dragoman import --help\" explains the options\n");
   EXPECT_EQ(program.run("").err,
             "dragoman: a command is missing\nUsage: dragoman COMMAND [OPTION]...\n"

@@ -16,6 +16,7 @@
 #include "decoding/shortlist.h"
 #include "decoding/text_splitter.h"
 #include "decoding/tiny_vocabulary.h"
+#include "interop/hf_config.h"
 #include "interop/marian_vocabulary.h"
 #include "models/transformer/transformer_config.h"
 #include "support/random_tensors.h"
@@ -112,7 +113,7 @@ TEST(MutatedInputs, Safetensors) {
 }
 
 TEST(MutatedInputs, Configurations) {
-  run("config.json", {models::to_json({})},
+  run("config.json", {models::to_json(models::TransformerConfig{})},
       [](const std::string& text) { models::transformer_config_from_json(text, "config.json").check(); });
   run("decoding.json", {decoding::search_defaults_json({})},
       [](const std::string& text) { decoding::search_defaults_from_json(text, "decoding.json").check(); });
@@ -145,6 +146,23 @@ TEST(MutatedInputs, VocabularyMap) {
     const auto vocabulary = interop::marian_vocabulary_from_json(text, "vocab.json", 8, config);
     EXPECT_EQ(vocabulary.pieces.size(), vocabulary.marian_ids.size());
   });
+}
+
+TEST(MutatedInputs, ConfigurationsOfLanguageModels) {
+  const std::string gpt2 =
+      R"({"model_type":"gpt2","vocab_size":300,"n_positions":64,"n_embd":32,"n_layer":2,"n_head":4,"n_inner":null,)"
+      R"("activation_function":"gelu_new","layer_norm_epsilon":1e-05,"tie_word_embeddings":true,"eos_token_id":256,)"
+      R"("scale_attn_weights":true,"use_cache":true})";
+  const std::string llama =
+      R"({"model_type":"qwen3","vocab_size":300,"hidden_size":32,"intermediate_size":48,"num_hidden_layers":2,)"
+      R"("num_attention_heads":4,"num_key_value_heads":2,"head_dim":16,"max_position_embeddings":128,)"
+      R"("rope_parameters":{"rope_type":"llama3","rope_theta":500000.0,"factor":8.0,"low_freq_factor":1.0,)"
+      R"("high_freq_factor":4.0,"original_max_position_embeddings":32},"layer_types":["full_attention",)"
+      R"("full_attention"],"sliding_window":null,"use_sliding_window":false,"eos_token_id":[1,2],"rms_norm_eps":1e-06})";
+  run("config.json of GPT-2", {gpt2},
+      [](const std::string& text) { interop::gpt2_config_from_json(text, "config.json").model.check(); });
+  run("config.json of a Llama", {llama},
+      [](const std::string& text) { interop::llama_config_from_json(text, "config.json").model.check(); });
 }
 
 TEST(MutatedInputs, SubwordModels) {

@@ -86,7 +86,7 @@ TEST_P(EachTying, ImportedAgainItIsTheSameModel) {
     value = 0.25F;
   }
   const fs::path folder = folder_.path() / "marian";
-  write_marian_folder(export_marian(ours, folder_.path(), {}), folder);
+  write_exported_model(export_marian(ours, folder_.path(), {}), folder);
   const ImportedModel back = import_marian(folder);
   const auto before = model_of(ours), after = model_of(back.files);
   const std::vector<int64_t> source_ids = marian_ids(folder, "source"), target_ids = marian_ids(folder, "target");
@@ -180,7 +180,7 @@ TEST_F(ModelToExport, AFolderThatIsThereIsLeftAlone) {
   const ExportedModel exported = export_marian(files(Tying::kAll), folder_.path(), {});
   const fs::path there = folder_.path() / "there";
   fs::create_directory(there);
-  expect_error(ErrorKind::kUsage, {there.string(), "is there already"}, [&] { write_marian_folder(exported, there); });
+  expect_error(ErrorKind::kUsage, {there.string(), "is there already"}, [&] { write_exported_model(exported, there); });
   EXPECT_TRUE(fs::is_empty(there));
 }
 

@@ -1,0 +1,20 @@
+#include "interop/exported_model.h"
+
+#include "base/error.h"
+#include "base/folder_writer.h"
+#include "interop/model_source.h"
+
+namespace dragoman::interop {
+
+void write_exported_model(const ExportedModel& model, const std::filesystem::path& folder) {
+  base::check_usage(!is_there(folder), "{}: is there already; name a folder that is not", folder.string());
+  base::FolderWriter writer(folder);
+  for (const auto& [name, text] : model.texts) {
+    writer.add(name, text);
+  }
+  const tensor::SafetensorsImage image = tensor::make_safetensors(model.tensors, {{"format", "pt"}});
+  writer.add(kHfWeightsName, image.parts());
+  writer.commit();
+}
+
+}  // namespace dragoman::interop
