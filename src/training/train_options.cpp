@@ -120,11 +120,11 @@ TrainOptions language_model(int layers, int64_t d_model, int n_heads, int64_t co
   return options;
 }
 
-// nanoGPT's setting for a CPU.
+// nanoGPT's setting for a CPU, with a higher rate, which learns more in as many updates.
 TrainOptions gpt_mini() {
   TrainOptions options = language_model(4, 128, 4, 64, 0.0F);
   options.batch.batch_tokens = 12 * 64;
-  options.schedule = {ScheduleKind::kCosine, 1e-3, 100, 2000, 0.1, 128};
+  options.schedule = {ScheduleKind::kCosine, 5e-3, 100, 2000, 0.01, 128};
   options.run.max_steps = 2000;
   options.run.validate_every = 500;
   return options;
