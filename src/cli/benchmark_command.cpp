@@ -333,7 +333,7 @@ int benchmark_generation(const BenchmarkOptions& options) {
   generation.new_tokens = options.training.target_length;
   generation.warmup = options.warmup < 0 ? generation.warmup : options.warmup;
   generation.runs = options.training.steps;
-  generation.workers = std::min(base::thread_count(options.workers), static_cast<int>(generation.prompts));
+  generation.workers = base::thread_count(options.workers);
   const benchmark::GenerationSpeed measured = benchmark::measure_generation(generation);
   if (options.json) {
     nlohmann::json row = machine_json(generation.workers, generation.precision);
