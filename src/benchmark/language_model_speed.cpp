@@ -99,16 +99,11 @@ Throughput measure_window_training(const WindowTrainingOptions& options, distrib
   measured.parameters = model->parameters().count();
   measured.target_tokens = options.windows * options.length;
   measured.flops = 3 * static_cast<double>(options.windows) * model->forward_flops(0, options.length);
-  constexpr double kLearningRate = 1e-4;
-  for (int64_t step = 1; step <= options.warmup + options.steps; ++step) {
-    const data::Batch batch = random_windows(options, random);
-    base::Lap lap;
-    const training::UpdateResult result = trainer.update({&batch, 1}, step, kLearningRate, options.seed);
-    if (step > options.warmup) {
-      measured.step_seconds.push_back(lap());
-      measured.times.add(result.times, 1.0 / static_cast<double>(options.steps));
-    }
+  std::vector<data::Batch> batches;
+  for (int index = 0; index < kRandomBatches; ++index) {
+    batches.push_back(random_windows(options, random));
   }
+  time_updates(trainer, batches, {options.warmup, options.steps, options.seed}, measured);
   return measured;
 }
 

@@ -12,8 +12,6 @@
 namespace dragoman::benchmark {
 namespace {
 
-constexpr int kBatches = 4;  // used in turn
-
 std::vector<int32_t> random_ids(int64_t count, int64_t vocab_size, std::mt19937_64& random) {
   std::vector<int32_t> ids(static_cast<size_t>(count));
   for (int32_t& id : ids) {
@@ -109,6 +107,20 @@ models::TransformerConfig benchmark_shape(const std::string& name) {
   base::fail(base::ErrorKind::kUsage, "shape: '{}' is not known; choose one of {}", name, known);
 }
 
+void time_updates(training::DataParallel& trainer, std::span<const data::Batch> batches, const TimedUpdates& updates,
+                  Throughput& measured) {
+  constexpr double kLearningRate = 1e-4;
+  for (int64_t step = 1; step <= updates.warmup + updates.steps; ++step) {
+    const data::Batch& batch = batches[static_cast<size_t>(step) % batches.size()];
+    base::Lap lap;
+    const training::UpdateResult result = trainer.update({&batch, 1}, step, kLearningRate, updates.seed);
+    if (step > updates.warmup) {
+      measured.step_seconds.push_back(lap());
+      measured.times.add(result.times, 1.0 / static_cast<double>(updates.steps));
+    }
+  }
+}
+
 Throughput measure_training(const ThroughputOptions& options, distributed::ProcessGroup& processes) {
   options.check();
   const std::unique_ptr<models::Model> model = models::make_model(options.model);
@@ -119,7 +131,7 @@ Throughput measure_training(const ThroughputOptions& options, distributed::Proce
   trainer.set_recompute(options.recompute);
   std::mt19937_64 random(options.seed);
   std::vector<data::Batch> batches;
-  for (int index = 0; index < kBatches; ++index) {
+  for (int index = 0; index < kRandomBatches; ++index) {
     batches.push_back(random_batch(options, random));
   }
   Throughput measured;
@@ -139,16 +151,7 @@ Throughput measure_training(const ThroughputOptions& options, distributed::Proce
     before.push_back(trainer.arena_counters(rank).live_bytes);
     measured.gradient_bytes += before.back();
   }
-  constexpr double kLearningRate = 1e-4;
-  for (int64_t step = 1; step <= options.warmup + options.steps; ++step) {
-    const data::Batch& batch = batches[static_cast<size_t>(step % kBatches)];
-    base::Lap lap;
-    const training::UpdateResult result = trainer.update({&batch, 1}, step, kLearningRate, options.seed);
-    if (step > options.warmup) {
-      measured.step_seconds.push_back(lap());
-      measured.times.add(result.times, 1.0 / static_cast<double>(options.steps));
-    }
-  }
+  time_updates(trainer, batches, {options.warmup, options.steps, options.seed}, measured);
   for (int rank = 0; rank < options.workers.workers; ++rank) {
     measured.activation_bytes += trainer.arena_counters(rank).peak_bytes - before[static_cast<size_t>(rank)];
   }

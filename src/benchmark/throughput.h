@@ -1,6 +1,7 @@
 #pragma once
 
 #include <cstdint>
+#include <span>
 #include <string>
 #include <vector>
 
@@ -11,6 +12,9 @@ namespace dragoman::benchmark {
 
 /// The least id of random sentences: below stand the special ids.
 inline constexpr int32_t kFirstWord = 4;
+
+/// Number of random batches that updates take in turn.
+inline constexpr int kRandomBatches = 4;
 
 /// Throws Error(kUsage): "steps is 0, must be at least 1".
 void check_positive(const char* name, int64_t value);
@@ -73,6 +77,17 @@ models::TransformerConfig benchmark_shape(const std::string& name);
 
 /// Trains a fresh model for warmup + steps updates and times each. Several processes share every update.
 Throughput measure_training(const ThroughputOptions& options, distributed::ProcessGroup& processes);
+
+/// How many updates are timed, and from which seed their dropout is drawn.
+struct TimedUpdates {
+  int64_t warmup = 2;  ///< not measured
+  int64_t steps = 10;  ///< measured
+  uint64_t seed = 1;
+};
+
+/// Updates with the batches in turn; adds the time of each measured update to `measured`.
+void time_updates(training::DataParallel& trainer, std::span<const data::Batch> batches, const TimedUpdates& updates,
+                  Throughput& measured);
 
 /// Middle value (mean of the two middle ones for an even number). Throws Error when there is none.
 double median(std::vector<double> values);

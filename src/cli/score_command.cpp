@@ -53,13 +53,10 @@ int score_text(const ScoreArguments& arguments) {
   TextOutput output(arguments.output);
   const auto generator = decoding::load_generator(arguments.model);
   const data::Vocabulary& vocabulary = generator->vocabulary();
-  const int workers = base::thread_count(arguments.score.workers);
-  const data::TokenText text =
-      data::encode_documents(data::read_documents(arguments.text, arguments.running_text), vocabulary, workers);
-  decoding::TextScoreOptions options = arguments.text_score;
-  options.batch_tokens = arguments.score.batch_tokens;
-  options.workers = workers;
-  const decoding::TextScore score = decoding::score_text(generator->model(), text, options);
+  const data::TokenText text = data::encode_documents(data::read_documents(arguments.text, arguments.running_text),
+                                                      vocabulary, base::thread_count(arguments.score.workers));
+  const decoding::TextScoreOptions& options = arguments.text_score;
+  const decoding::TextScore score = decoding::score_text(generator->model(), text, options, arguments.score);
   if (!arguments.output.empty() && options.random_windows == 0) {
     for (size_t i = 0; i < score.log_probs.size(); ++i) {
       output.write(format_token(vocabulary.decode({&text.ids[i + 1], 1}), score.log_probs[i], arguments.json));

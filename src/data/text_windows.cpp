@@ -3,6 +3,8 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <functional>
+#include <numeric>
 
 #include "base/error.h"
 #include "base/random.h"
@@ -30,8 +32,10 @@ TextWindows::TextWindows(TokenText text, const WindowOptions& options) : text_(s
     cut_documents();
   }
   statistics_.read = statistics_.kept = size();
-  for (uint64_t index = 0; index < size(); ++index) {
-    statistics_.target_tokens += place_of(index, 0).length;
+  statistics_.target_tokens = count_ * length_;
+  if (!across()) {
+    statistics_.target_tokens = std::transform_reduce(windows_.begin(), windows_.end(), uint64_t{0}, std::plus<>(),
+                                                      [](const Place& window) { return window.length; });
   }
 }
 

@@ -5,6 +5,7 @@
 #include <utility>
 
 #include "base/error.h"
+#include "decoding/failure_text.h"
 #include "decoding/text_stream.h"
 
 namespace dragoman::decoding {
@@ -19,16 +20,6 @@ SpecialTokens special_tokens(const data::Vocabulary& vocabulary, int32_t last_of
   special.never = {ids.pad, -1};
   special.unknown = ids.unk;
   return special;
-}
-
-std::string message_of(const std::exception_ptr& failure) {
-  try {
-    std::rethrow_exception(failure);
-  } catch (const std::bad_alloc&) {
-    return "the system refused memory; use smaller batches";
-  } catch (const std::exception& error) {
-    return error.what();
-  }
 }
 
 }  // namespace
@@ -206,7 +197,7 @@ std::vector<Continuation> Generator::generate(std::span<const GenerationRequest>
       if (on_error == OnError::kThrow) {
         throw;
       }
-      continuations[place].error = message_of(std::current_exception());
+      continuations[place].error = failure_text(std::current_exception());
     }
   };
   for (size_t place = 0; place < requests.size(); ++place) {

@@ -2,6 +2,8 @@
 
 #include <algorithm>
 #include <atomic>
+#include <functional>
+#include <numeric>
 
 #include "base/cpu.h"
 #include "base/error.h"
@@ -88,8 +90,10 @@ std::vector<Group> group(std::span<const Window> windows, int64_t batch_tokens) 
 
 }  // namespace
 
-TextScore score_text(const models::Model& model, const data::TokenText& text, const TextScoreOptions& options) {
+TextScore score_text(const models::Model& model, const data::TokenText& text, const TextScoreOptions& options,
+                     const ScoreOptions& execution) {
   base::check_fields(options);
+  base::check_fields(execution);
   const int64_t context = model.config().sizes().max_positions;
   const int64_t window = options.window > 0 ? options.window : context;
   const int64_t stride = options.stride > 0 ? options.stride : std::max<int64_t>(window / 2, 1);
@@ -100,18 +104,13 @@ TextScore score_text(const models::Model& model, const data::TokenText& text, co
   const std::vector<Window> windows =
       at_random ? random_windows(text.size(), static_cast<size_t>(window), options)
                 : rolling_windows(text.size(), static_cast<size_t>(window), static_cast<size_t>(stride));
-  const std::vector<Group> groups = group(windows, options.batch_tokens);
+  const std::vector<Group> groups = group(windows, execution.batch_tokens);
   TextScore score{
       .log_probs = {}, .bytes = at_random ? 0 : text.bytes, .window = window, .stride = at_random ? window : stride};
-  score.log_probs.resize(groups.back().first_prediction + [&] {
-    size_t last = 0;
-    for (size_t i = groups.back().begin; i < groups.back().end; ++i) {
-      last += windows[i].counted;
-    }
-    return last;
-  }());
+  score.log_probs.resize(std::transform_reduce(windows.begin(), windows.end(), size_t{0}, std::plus<>(),
+                                               [](const Window& one) { return one.counted; }));
   std::atomic<size_t> next = 0;
-  const int most = base::thread_count(options.workers);
+  const int most = base::thread_count(execution.workers);
   base::WorkerPool pool(static_cast<int>(std::min(groups.size(), static_cast<size_t>(most))));
   const std::shared_ptr<tensor::Allocator> memory = tensor::Arena::current();
   pool.run([&](int) {

@@ -5,6 +5,7 @@
 
 #include "base/fields.h"
 #include "data/token_text.h"
+#include "decoding/scorer.h"
 #include "models/model.h"
 
 namespace dragoman::decoding {
@@ -15,8 +16,6 @@ struct TextScoreOptions {
   int64_t stride = 0;
   int64_t random_windows = 0;
   uint64_t seed = 1;
-  int64_t batch_tokens = 4096;
-  int workers = 0;
 
   static constexpr const char* kTitle = "Scores of running text";  ///< in --help
   /// Calls visit(base::Field) for each field.
@@ -28,7 +27,7 @@ template <typename Visit>
 void TextScoreOptions::fields(Visit&& visit) {
   using base::Field;
   using O = TextScoreOptions;
-  visit(Field("window", &O::window, "Context that a prediction has at most; 0 = that of the model", {0, 1 << 20},
+  visit(Field("window", &O::window, "Context that a prediction has at most; 0 = the context of the model", {0, 1 << 20},
               "tokens"));
   visit(Field("stride", &O::stride,
               "New tokens of each window, the others being its context; window = no token has more context than its "
@@ -39,10 +38,6 @@ void TextScoreOptions::fields(Visit&& visit) {
               "estimate takes 12,800",
               {0, 1e9}));
   visit(Field("seed", &O::seed, "Of the places of random windows"));
-  visit(
-      Field("batch_tokens", &O::batch_tokens, "Tokens of one batch; never changes the result", {1, 1'000'000}, "tokens")
-          .course());
-  visit(Field("workers", &O::workers, "Threads; 0 = one a core; never changes the result", {0, 1024}).course());
 }
 
 /// How probable a language model finds a text.
@@ -59,8 +54,10 @@ struct TextScore {
 
 /// Scores a text in windows: each token but the first is predicted once, from the tokens before it in its window. The
 /// first window counts all of its tokens, each later one its last `stride`.
+/// @param execution  never changes the result
 /// Throws: Error(kUsage) for options out of range, "window is 512, the model takes 256"; Error(kBadData) for a text of
 /// fewer than two tokens.
-TextScore score_text(const models::Model& model, const data::TokenText& text, const TextScoreOptions& options);
+TextScore score_text(const models::Model& model, const data::TokenText& text, const TextScoreOptions& options,
+                     const ScoreOptions& execution = {});
 
 }  // namespace dragoman::decoding

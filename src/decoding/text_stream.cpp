@@ -42,8 +42,8 @@ std::string TextStream::take(std::span<const int32_t> ids) {
   for (const int32_t id : ids) {
     waiting_ += id < vocabulary_.size() ? vocabulary_.piece_bytes(id) : "";
   }
-  if (find_stop(0)) {
-    return base::repair_utf8(std::exchange(waiting_, ""));
+  if (find_stop()) {
+    return finish();
   }
   const size_t sure = sure_bytes();
   const std::string text = waiting_.substr(0, sure);
@@ -56,10 +56,10 @@ std::string TextStream::finish() {
 }
 
 // Cuts what waits before the first stop string in it.
-bool TextStream::find_stop(size_t searched_from) {
+bool TextStream::find_stop() {
   size_t first = std::string::npos;
   for (const std::string& stop : stops_) {
-    first = std::min(first, waiting_.find(stop, searched_from));
+    first = std::min(first, waiting_.find(stop));
   }
   if (first == std::string::npos) {
     return false;

@@ -27,7 +27,7 @@ class TextStream {
   bool is_stopped() const { return is_stopped_; }
 
  private:
-  bool find_stop(size_t searched_from);
+  bool find_stop();
   size_t sure_bytes() const;
 
   data::Vocabulary vocabulary_;

@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "base/error.h"
+#include "decoding/failure_text.h"
 #include "decoding/search/phrase_constraints.h"
 #include "decoding/translation_parts.h"
 
@@ -33,12 +34,9 @@ std::string message_of(const std::exception_ptr& failure) {
     if (error.kind() == base::ErrorKind::kUsage) {
       throw;
     }
-    return error.what();
-  } catch (const std::bad_alloc&) {
-    return "the system refused memory; use smaller batches";
-  } catch (const std::exception& error) {
-    return error.what();
+  } catch (const std::exception&) {  // whatever it is
   }
+  return failure_text(failure);
 }
 
 // Why one of the parts of a line failed; empty when none did.

@@ -17,10 +17,12 @@ class Norm {
   Norm(ParameterSet& parameters, const std::string& path, const LayerConfig& config);
   /// @return [N, D]
   Variable forward(const Variable& input) const;
-  /// Computes forward(x + dropout(sublayer)), in one pass where there is one. @return [N, D]
+  /// Computes forward(x + dropout(sublayer)) in one pass. @return [N, D]
   Variable forward_sum(const Variable& x, const Variable& sublayer, const kernels::Dropout& dropout) const;
 
  private:
+  Variable bias() const;  // undefined for none
+
   kernels::NormKind kind_;
   ParameterHandle gain_;
   ParameterHandle bias_;  // null when there is none

@@ -64,8 +64,7 @@ std::string options_page() {
          section<models::DecoderOnlyConfig>("Language model",
                                             "Of `dragoman train` and of `config.json` in the folder of a language "
                                             "model. [language_models.md](language_models.md) has more.") +
-         section<nn::LayerOptions>("Layers",
-                                   "Of both kinds of models. The defaults are those of a translation model.") +
+         section<nn::LayerOptions>("Layers", "Of both kinds of models. A translation model has these defaults.") +
          section<data::TextOptions>("Text of a language model", kTraining) +
          section<TextScoreOptions>("Scores of running text", "Of `dragoman score --text`.") +
          section<data::VocabularyOptions>("Vocabulary", kTraining) +

@@ -36,7 +36,7 @@ double alone(const models::Model& model, const data::TokenText& text, size_t pla
 TEST(ScoreText, EveryTokenHasTheContextThatWindowAndStridePromise) {
   const auto model = tiny_language_model(3);
   const data::TokenText text = random_text(40);
-  const TextScore score = score_text(*model, text, {.window = 12, .stride = 4, .workers = 2});
+  const TextScore score = score_text(*model, text, {.window = 12, .stride = 4}, {.workers = 2});
   ASSERT_EQ(score.tokens(), 39);
   for (size_t place = 1; place < 40; ++place) {
     // Up to token 12 all that came before; then windows end every 4 tokens, and each has 12 tokens.
@@ -50,8 +50,8 @@ TEST(ScoreText, EveryTokenHasTheContextThatWindowAndStridePromise) {
 TEST(ScoreText, BatchesAndWorkersChangeNothing) {
   const auto model = tiny_language_model(3);
   const data::TokenText text = random_text(333);
-  const TextScore one = score_text(*model, text, {.window = 16, .batch_tokens = 1, .workers = 1});
-  const TextScore many = score_text(*model, text, {.window = 16, .batch_tokens = 1000, .workers = 3});
+  const TextScore one = score_text(*model, text, {.window = 16}, {.batch_tokens = 1, .workers = 1});
+  const TextScore many = score_text(*model, text, {.window = 16}, {.batch_tokens = 1000, .workers = 3});
   EXPECT_EQ(one.log_probs, many.log_probs);
 }
 

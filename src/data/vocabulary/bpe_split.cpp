@@ -47,6 +47,9 @@ struct Character {
   bool ends_line() const { return bytes > 0 && (value == '\n' || value == '\r'); }
 };
 
+// The letters that a contraction may have.
+enum class Case { kLower, kAny };
+
 class Scanner {
  public:
   explicit Scanner(std::string_view text) : text_(text), ascii_(ascii_kinds()) {}
@@ -79,19 +82,20 @@ class Scanner {
 
   // Bytes of 's 't 're 've 'm 'll 'd at `position`; 0 for none. U+017F is the one other letter whose case folds to one
   // of these.
-  size_t contraction_bytes(size_t position, bool any_case) const {
+  size_t contraction_bytes(size_t position, Case letters) const {
     if (text_[position] != '\'') {
       return 0;
     }
     const auto letter = [&](size_t offset) {
       const Character c = at(position + offset);
-      return any_case && c.bytes == 1 && c.value >= 'A' && c.value <= 'Z' ? c.value + ('a' - 'A') : c.value;
+      return letters == Case::kAny && c.bytes == 1 && c.value >= 'A' && c.value <= 'Z' ? c.value + ('a' - 'A')
+                                                                                       : c.value;
     };
     const char32_t first = letter(1);
     if (first == 's' || first == 't' || first == 'm' || first == 'd') {
       return 2;
     }
-    if (any_case && first == 0x17F) {
+    if (letters == Case::kAny && first == 0x17F) {
       return 3;
     }
     const char32_t second = first == 'r' || first == 'v' || first == 'l' ? letter(2) : 0;
@@ -126,7 +130,7 @@ class Scanner {
 };
 
 size_t gpt2_end(const Scanner& scan, size_t at) {
-  if (const size_t bytes = scan.contraction_bytes(at, false); bytes > 0) {
+  if (const size_t bytes = scan.contraction_bytes(at, Case::kLower); bytes > 0) {
     return at + bytes;
   }
   const Character first = scan.at(at);
@@ -143,7 +147,7 @@ size_t numbers_end(const Scanner& scan, size_t at, int most) {
 }
 
 size_t tiktoken_end(const Scanner& scan, size_t at, int most_digits) {
-  if (const size_t bytes = scan.contraction_bytes(at, true); bytes > 0) {
+  if (const size_t bytes = scan.contraction_bytes(at, Case::kAny); bytes > 0) {
     return at + bytes;
   }
   const Character first = scan.at(at);

@@ -1,35 +1,8 @@
 #include "models/decoder_only/decoder_only_config.h"
 
-#include <algorithm>
-#include <nlohmann/json.hpp>
-
-#include "base/error.h"
-#include "base/field_json.h"
-#include "base/json.h"
+#include "models/config_json.h"
 
 namespace dragoman::models {
-namespace {
-
-using nlohmann::json;
-
-constexpr const char* kArchitectureKey = "architecture";
-constexpr auto kAll = [](const auto&) { return true; };
-
-// Refuses unknown keys and missing ones.
-void check_keys(const base::JsonFields& fields) {
-  std::vector<std::string> known = base::names_of_fields<DecoderOnlyConfig>(kAll);
-  known.emplace_back(kArchitectureKey);
-  fields.check_known(known);
-  const std::vector<std::string> optional = base::names_of_fields<nn::LayerOptions>(kAll);
-  for (const std::string& key : known) {
-    if (std::ranges::find(optional, key) == optional.end()) {
-      static_cast<void>(fields.value(key));
-    }
-  }
-}
-
-}  // namespace
-
 void DecoderOnlyConfig::check() const {
   base::check_fields(*this);
   base::check_usage(layer.d_head > 0 || d_model % n_heads == 0, "d_model is {}, must be a multiple of n_heads ({})",
@@ -80,24 +53,13 @@ nn::LayerConfig DecoderOnlyConfig::layer_config() const {
 }
 
 std::string to_json(const DecoderOnlyConfig& config) {
-  json tree = base::json_of_fields(config, kAll);
+  nlohmann::json tree = base::json_of_fields(config, kEveryField);
   tree[kArchitectureKey] = DecoderOnlyConfig::kArchitecture;
   return base::dump_json(tree, 2) + "\n";
 }
 
-DecoderOnlyConfig decoder_only_config_from_json(std::string_view text, std::string_view file_name) try {
-  const json tree = base::parse_json(text, file_name);
-  const base::JsonFields fields(tree, std::string(file_name));
-  check_keys(fields);
-  DecoderOnlyConfig config;
-  base::read_fields(fields, config, kAll);
-  config.check();
-  return config;
-} catch (const base::Error& error) {
-  if (error.kind() == base::ErrorKind::kBadData) {
-    throw;
-  }
-  base::fail(base::ErrorKind::kBadData, "{}: {}", file_name, error.what());
+DecoderOnlyConfig decoder_only_config_from_json(std::string_view text, std::string_view file_name) {
+  return read_config<DecoderOnlyConfig>(text, file_name, base::names_of_fields<nn::LayerOptions>(kEveryField));
 }
 
 }  // namespace dragoman::models

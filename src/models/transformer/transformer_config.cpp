@@ -1,43 +1,16 @@
 #include "models/transformer/transformer_config.h"
 
-#include <algorithm>
-#include <array>
-#include <nlohmann/json.hpp>
-#include <vector>
-
-#include "base/error.h"
-#include "base/field_json.h"
-#include "base/json.h"
+#include "models/config_json.h"
 
 namespace dragoman::models {
 namespace {
 
-using nlohmann::json;
-
-constexpr const char* kArchitectureKey = "architecture";
-constexpr auto kAll = [](const auto&) { return true; };
-
 // Keys that models made before there were any lack.
-bool is_added_later(std::string_view key) {
-  constexpr std::array<std::string_view, 5> kKeys = {"source_word_dropout", "target_word_dropout", "decoder_d_ff",
-                                                     "decoder_n_heads", "output_bias"};
-  const std::vector<std::string> of_layers = base::names_of_fields<nn::LayerOptions>(kAll);
-  return std::ranges::find(kKeys, key) != kKeys.end() || std::ranges::find(of_layers, key) != of_layers.end();
-}
-
-// Refuses unknown keys, missing keys and another architecture.
-void check_keys(const base::JsonFields& fields, std::string_view file_name) {
-  std::vector<std::string> known = base::names_of_fields<TransformerConfig>(kAll);
-  known.emplace_back(kArchitectureKey);
-  fields.check_known(known);
-  base::check_data(fields.text(kArchitectureKey) == TransformerConfig::kArchitecture,
-                   "{}: architecture is \"{}\", this program knows \"transformer\"", file_name,
-                   fields.text(kArchitectureKey));
-  for (const std::string& key : known) {
-    if (!is_added_later(key)) {
-      static_cast<void>(fields.value(key));
-    }
-  }
+std::vector<std::string> added_later() {
+  std::vector<std::string> keys = base::names_of_fields<nn::LayerOptions>(kEveryField);
+  keys.insert(keys.end(),
+              {"source_word_dropout", "target_word_dropout", "decoder_d_ff", "decoder_n_heads", "output_bias"});
+  return keys;
 }
 
 }  // namespace
@@ -97,8 +70,8 @@ nn::LayerConfig TransformerConfig::decoder_layer() const {
 }
 
 std::string to_json(const TransformerConfig& config) {
-  json tree = base::json_of_fields(config, kAll);
-  const json defaults = base::json_of_fields(nn::LayerOptions(), kAll);
+  nlohmann::json tree = base::json_of_fields(config, kEveryField);
+  const nlohmann::json defaults = base::json_of_fields(nn::LayerOptions(), kEveryField);
   for (const auto& [key, value] : defaults.items()) {
     if (tree[key] == value) {
       tree.erase(key);
@@ -108,19 +81,8 @@ std::string to_json(const TransformerConfig& config) {
   return base::dump_json(tree, 2) + "\n";
 }
 
-TransformerConfig transformer_config_from_json(std::string_view text, std::string_view file_name) try {
-  const json tree = base::parse_json(text, file_name);
-  const base::JsonFields fields(tree, std::string(file_name));
-  check_keys(fields, file_name);
-  TransformerConfig config;
-  base::read_fields(fields, config, kAll);
-  config.check();
-  return config;
-} catch (const base::Error& error) {
-  if (error.kind() == base::ErrorKind::kBadData) {
-    throw;
-  }
-  base::fail(base::ErrorKind::kBadData, "{}: {}", file_name, error.what());
+TransformerConfig transformer_config_from_json(std::string_view text, std::string_view file_name) {
+  return read_config<TransformerConfig>(text, file_name, added_later());
 }
 
 }  // namespace dragoman::models
