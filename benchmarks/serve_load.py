@@ -150,9 +150,9 @@ def one_line(values):
 
 
 def distinct(lines, count):
-    """Texts of one sentence: the server translates several apart, `translate` a line as one."""
+    """Texts of one sentence, each with its number in front: the server translates several apart, `translate` a line as one."""
     lines = [line for line in lines if not re.search(r"[.!?]\W*\s\W*[^\W\d_a-z]", line)]
-    return [f"{lines[i % len(lines)]} {i}" for i in range(count)]
+    return [f"{i} {lines[i % len(lines)]}" for i in range(count)]
 
 
 async def equal_client(port, texts, expected, order, seen, seed):
