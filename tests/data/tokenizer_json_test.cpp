@@ -71,8 +71,30 @@ TEST(TokenizerJson, KnowsWhatStandsBeforeAText) {
   EXPECT_TRUE(vocabulary.adds_bos());
   EXPECT_EQ(vocabulary.special(), (SpecialIds{.bos = 4, .eos = {5}}));
   EXPECT_THAT(vocabulary.encode("a"), ElementsAre(0));
-  std::swap(file["post_processor"]["single"][0], file["post_processor"]["single"][1]);
-  EXPECT_THAT(error_of(ErrorKind::kBadData, [&] { read(file); }), HasSubstr("behind the text"));
+  EXPECT_EQ(vocabulary.frame(), (TextFrame{.first = 4}));
+  file["post_processor"]["single"].push_back(file["post_processor"]["single"][0]);
+  EXPECT_EQ(read(file).frame(), (TextFrame{.first = 4, .last = 4}));
+  file["post_processor"]["single"].push_back(file["post_processor"]["single"][0]);
+  EXPECT_THAT(error_of(ErrorKind::kBadData, [&] { read(file); }), HasSubstr("at most one token before"));
+}
+
+TEST(TokenizerJson, KnowsWhatStandsAroundTwoTexts) {
+  json file = small_file();
+  file["added_tokens"] = {token(4, "<s>"), token(5, "</s>")};
+  file["post_processor"] = {{"type", "RobertaProcessing"}, {"sep", {"</s>", 5}}, {"cls", {"<s>", 4}}};
+  const TextFrame two_separators{.first = 4, .last = 5, .separators = 2};
+  EXPECT_EQ(read(file).frame(), two_separators);
+  file["post_processor"]["type"] = "BertProcessing";
+  EXPECT_EQ(read(file).frame(), (TextFrame{.first = 4, .last = 5, .separators = 1}));
+  const auto named = [](const char* id) { return json{{"SpecialToken", {{"id", id}, {"type_id", 0}}}}; };
+  const json text = {{"Sequence", {{"id", "A"}, {"type_id", 0}}}};
+  file["post_processor"] = {
+      {"type", "TemplateProcessing"},
+      {"single", json::array({named("<s>"), text, named("</s>")})},
+      {"pair", json::array({named("<s>"), text, named("</s>"), named("</s>"), text, named("</s>")})},
+      {"special_tokens",
+       {{"<s>", {{"id", "<s>"}, {"ids", json::array({4})}}}, {"</s>", {{"id", "</s>"}, {"ids", json::array({5})}}}}}};
+  EXPECT_EQ(read(file).frame(), two_separators);
 }
 
 TEST(TokenizerJson, UnknownCharactersAreUnkOrLeftOut) {
@@ -86,20 +108,24 @@ TEST(TokenizerJson, UnknownCharactersAreUnkOrLeftOut) {
 }
 
 TEST(TokenizerJson, RefusesByNameWhatItDoesNotKnow) {
-  EXPECT_THAT(refusal("/model/type", "Unigram"), HasSubstr("t.json: model.type is \"Unigram\"; known is BPE"));
+  EXPECT_THAT(refusal("/model/type", "Unigram"), HasSubstr("t.json: model.type is \"Unigram\"; known are BPE"));
   EXPECT_THAT(refusal("/version", "2.0"), HasSubstr("version is \"2.0\""));
   EXPECT_THAT(refusal("/modle", 1), HasSubstr("did you mean \"model\""));
   EXPECT_THAT(refusal("/model/end_of_word_suffix", "</w>"), HasSubstr("</w>"));
   EXPECT_THAT(refusal("/model/dropout", 0.1), HasSubstr("dropout is 0.1"));
   EXPECT_THAT(refusal("/normalizer", {{"type", "Lowercase"}}), HasSubstr("normalizer.type is \"Lowercase\""));
-  EXPECT_THAT(refusal("/pre_tokenizer", {{"type", "Whitespace"}}), HasSubstr("known are ByteLevel, Digits"));
+  EXPECT_THAT(refusal("/pre_tokenizer", {{"type", "Whitespace"}}),
+              HasSubstr("known are BertPreTokenizer, ByteLevel, Digits"));
   EXPECT_THAT(refusal("/pre_tokenizer", json::parse(R"({"type": "Sequence", "pretokenizers": [{"type": "X"}]})")),
               HasSubstr("pre_tokenizer.pretokenizers[0].type is \"X\""));
   EXPECT_THAT(refusal("/pre_tokenizer", json::parse(R"({"type": "Split", "pattern": {"Regex": "\\w+"},
                                                         "behavior": "Isolated", "invert": false})")),
               HasSubstr("\\w+"));
-  EXPECT_THAT(refusal("/post_processor", {{"type", "BertProcessing"}}), HasSubstr("BertProcessing"));
-  EXPECT_THAT(refusal("/decoder", {{"type", "WordPiece"}}), HasSubstr("decoder.type is \"WordPiece\""));
+  EXPECT_THAT(refusal("/post_processor", {{"type", "PostX"}}), HasSubstr("post_processor.type is \"PostX\""));
+  EXPECT_THAT(refusal("/post_processor", {{"type", "BertProcessing"}}), HasSubstr("\"post_processor.cls\" is missing"));
+  EXPECT_THAT(refusal("/decoder", {{"type", "CTC"}}), HasSubstr("decoder.type is \"CTC\""));
+  EXPECT_THAT(refusal("/decoder", {{"type", "WordPiece"}, {"prefix", "##"}}),
+              HasSubstr("decoder is WordPiece, but model is not"));
   EXPECT_THAT(refusal("/decoder", nullptr), HasSubstr("decoder is missing"));
   EXPECT_THAT(refusal("/decoder", {{"type", "ByteLevel"}}), HasSubstr("must both be ByteLevel"));
   EXPECT_THAT(refusal("/added_tokens", {{{"id", 4}, {"content", "x"}, {"colour", 1}}}), HasSubstr("colour"));

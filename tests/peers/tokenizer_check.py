@@ -5,7 +5,8 @@
 Texts: every text file of the folder (every k-th line, so that at most --lines of a file are taken) and random lines of
 Unicode characters. Tokenizers: GPT-2 from its two files (vocabularies/gpt2 in the folder of corpora), and tokenizers
 that are trained here on the corpora: the splits of Llama-3 with ignore_merges, of Qwen2 with NFC, of SmolLM with single
-digits, and Llama-2 with Metaspace and with Prepend and Replace, both with byte fallback. Compared too: decoded texts,
+digits, and Llama-2 with Metaspace and with Prepend and Replace, both with byte fallback; BERT from its vocab.txt
+(vocabularies/bert-base-uncased) and a cased WordPiece that is trained here. Compared too: decoded texts,
 and that a tokenizer.json of dragoman loads in `tokenizers` and gives the same ids. Needs tokenizers 0.23.
 Prints one line a tokenizer and ends with status 1 if any line differs.
 """
@@ -145,6 +146,37 @@ def gpt2(folder):
     return tokenizer
 
 
+def word_piece(model, lower_case):
+    tokenizer = Tokenizer(model)
+    tokenizer.normalizer = normalizers.BertNormalizer(lowercase=lower_case)
+    tokenizer.pre_tokenizer = pre_tokenizers.BertPreTokenizer()
+    tokenizer.decoder = decoders.WordPiece()
+    return tokenizer
+
+
+BERT_SPECIAL = ["[PAD]", "[UNK]", "[CLS]", "[SEP]", "[MASK]"]
+
+
+def bert_uncased(folder):
+    file = folder / "vocabularies" / "bert-base-uncased" / "vocab.txt"
+    if not file.exists():
+        print(f"bert-uncased: skipped, no file {file}")
+        return None
+    tokenizer = word_piece(models.WordPiece.from_file(str(file), unk_token="[UNK]"), True)
+    tokenizer.add_special_tokens(BERT_SPECIAL)
+    ids = [tokenizer.token_to_id(piece) for piece in ("[SEP]", "[CLS]")]
+    tokenizer.post_processor = processors.BertProcessing(("[SEP]", ids[0]), ("[CLS]", ids[1]))
+    return tokenizer
+
+
+def bert_cased(lines):
+    tokenizer = word_piece(models.WordPiece(unk_token="[UNK]"), False)
+    tokenizer.train_from_iterator(
+        lines, trainers.WordPieceTrainer(vocab_size=6000, special_tokens=BERT_SPECIAL, show_progress=False)
+    )
+    return tokenizer
+
+
 def make_tokenizers(folder, lines):
     """Pairs of a name and a function that makes the tokenizer."""
 
@@ -172,6 +204,8 @@ def make_tokenizers(folder, lines):
 
     return {
         "gpt2": lambda: gpt2(folder),
+        "bert-uncased": lambda: bert_uncased(folder),
+        "bert-cased": lambda: bert_cased(lines),
         "llama3": llama3,
         "qwen2": qwen2,
         "smollm": lambda: train(byte_level("", digits=True), lines, [END]),

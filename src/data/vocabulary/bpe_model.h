@@ -8,6 +8,8 @@
 #include <unordered_map>
 #include <vector>
 
+#include "data/vocabulary/word_model.h"
+
 namespace dragoman::data {
 
 /// One merge of byte-pair encoding: the pieces `left` and `right` become the piece `result`.
@@ -34,7 +36,7 @@ enum class BpeSymbols {
 /// that stands first in the list goes first, and among equal ones the leftmost.
 /// Threads: any number; the object is immutable.
 /// Source: Sennrich et al. 2016, "Neural Machine Translation of Rare Words with Subword Units", section 3.2.
-class BpeModel {
+class BpeModel : public WordModel {
  public:
   struct Options {
     BpeSymbols symbols = BpeSymbols::kCharacters;
@@ -47,14 +49,12 @@ class BpeModel {
   /// @param spellings  [pieces] the text that each piece stands for; empty for a piece that no text gives
   /// @param merges     first the one that goes first; of two merges of the same pair the later counts
   BpeModel(std::vector<std::string> spellings, const std::vector<BpeMerge>& merges, const Options& options);
-  BpeModel(const BpeModel&) = delete;  // character_ids_ views spellings_
-  BpeModel& operator=(const BpeModel&) = delete;
 
-  /// Appends the ids of the pieces of `word`. Complexity: n log n in the length of the word.
-  void encode(std::string_view word, std::vector<int32_t>& ids) const;
+  /// Complexity: n log n in the length of the word.
+  void encode(std::string_view word, std::vector<int32_t>& ids) const override;
 
   /// Returns the offset in `word` of the first symbol that has neither piece, unk nor bytes; npos if there is none.
-  [[nodiscard]] size_t first_lost(std::string_view word) const;
+  [[nodiscard]] size_t first_lost(std::string_view word) const override;
 
   /// Returns true if no merge crosses the border between another character and `mark`, so words may be cut before each
   /// mark that does not follow a mark.

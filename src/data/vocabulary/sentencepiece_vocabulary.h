@@ -26,6 +26,7 @@ class SentencePieceVocabulary : public VocabularyModel {
 
   [[nodiscard]] Traits traits() const override;
   [[nodiscard]] const SpecialIds& special() const override { return special_; }
+  [[nodiscard]] const TextFrame& frame() const override { return frame_; }
   [[nodiscard]] int32_t size() const override;
   [[nodiscard]] std::vector<int32_t> encode(std::string_view text) const override;
   [[nodiscard]] std::vector<int32_t> encode_sampled(std::string_view text, double alpha,
@@ -61,6 +62,7 @@ class SentencePieceVocabulary : public VocabularyModel {
   std::string serialized_;
   SentencePieceSummary summary_;
   sentencepiece::SentencePieceProcessor processor_;
+  TextFrame frame_;  // none
   SpecialIds special_{.pad = kPadId, .unk = kUnkId, .bos = kBosId, .eos = {kEosId}};
   std::vector<std::string> listed_;  // [size] the piece list; may be empty
   std::unordered_map<std::string_view, int32_t> listed_ids_;

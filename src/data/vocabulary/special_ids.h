@@ -21,4 +21,16 @@ struct SpecialIds {
   bool operator==(const SpecialIds&) const = default;
 };
 
+/// The ids around the texts that a model reads; -1 for none.
+///
+///     one text     first text last
+///     two texts    first text last ... last text last     with `separators` times `last` between the texts
+struct TextFrame {
+  int32_t first = -1;
+  int32_t last = -1;
+  int32_t separators = 1;
+
+  bool operator==(const TextFrame&) const = default;
+};
+
 }  // namespace dragoman::data

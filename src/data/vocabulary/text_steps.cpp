@@ -100,6 +100,11 @@ void split_from(std::span<const SplitStep> steps, std::string_view text, bool is
       cut(others, text, is_first, use,
           [&](std::string_view all, size_t at) { return mark_run_end(all, at, step.mark); });
       return;
+    case SplitStep::Kind::kBert:
+      for (BertWord word = next_bert_word(text, 0); word.begin < word.end; word = next_bert_word(text, word.end)) {
+        split_from(others, text.substr(word.begin, word.end - word.begin), is_first && word.begin == 0, use);
+      }
+      return;
     case SplitStep::Kind::kMetaspace:
       split_at_marks(step, others, text, is_first, use);
       return;
@@ -123,6 +128,8 @@ std::string normalized(std::string_view text, const std::vector<NormalizerStep>&
   for (const NormalizerStep& step : steps) {
     if (step.kind == NormalizerStep::Kind::kReplace) {
       result = replaced(result, step.pattern, step.content);
+    } else if (step.kind == NormalizerStep::Kind::kBert) {
+      result = bert_cleaned(result, step.bert);
     } else if (step.kind != NormalizerStep::Kind::kPrepend) {
       result = in_form(result, step.kind);
     } else if (!result.empty()) {

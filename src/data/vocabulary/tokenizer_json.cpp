@@ -127,9 +127,14 @@ std::vector<BpeMerge> read_merges(const JsonFields& model, const PieceTable& tab
   return merges;
 }
 
-void check_model_type(const JsonFields& model, const std::string& name) {
+bool is_word_piece(const JsonFields& model, const std::string& name) {
   const std::string type = model.text("type", model.has("merges") ? "BPE" : "");
-  base::check_data(type == "BPE", "{}: model.type is \"{}\"; known is BPE", name, type);
+  base::check_data(type == "BPE" || type == "WordPiece", "{}: model.type is \"{}\"; known are BPE and WordPiece", name,
+                   type);
+  return type == "WordPiece";
+}
+
+void check_merges_model(const JsonFields& model, const std::string& name) {
   model.check_known({"type", "dropout", "unk_token", "continuing_subword_prefix", "end_of_word_suffix", "fuse_unk",
                      "byte_fallback", "ignore_merges", "vocab", "merges", kSpecialKey});
   for (const char* key : {"continuing_subword_prefix", "end_of_word_suffix"}) {
@@ -185,10 +190,49 @@ void read_steps(const json& root, const std::string& name, TokenizerSpec& spec) 
   base::check_data(!is_byte_level || !spec.model.byte_fallback,
                    "{}: model.byte_fallback is true beside ByteLevel, which leaves no character unknown", name);
   spec.model.symbols = is_byte_level ? BpeSymbols::kBytes : BpeSymbols::kCharacters;
-  spec.first = read_post_processor(root, name);
-  base::check_data(spec.first < static_cast<int64_t>(spec.pieces.size()),
-                   "{}: post_processor puts id {} before the text, ids are 0 to {}", name, spec.first,
-                   spec.pieces.size() - 1);
+  spec.frame = read_post_processor(root, name);
+  for (const int32_t id : {spec.frame.first, spec.frame.last}) {
+    base::check_data(id < static_cast<int64_t>(spec.pieces.size()),
+                     "{}: post_processor puts id {} beside the text, ids are 0 to {}", name, id,
+                     spec.pieces.size() - 1);
+  }
+  base::check_data(!spec.word_piece || (spec.spelling.continued == spec.word_piece->prefix),
+                   "{}: decoder.prefix is \"{}\" and model.continuing_subword_prefix \"{}\"; they must be equal", name,
+                   spec.spelling.continued, spec.word_piece ? spec.word_piece->prefix : "");
+  base::check_data(spec.word_piece || spec.spelling.continued.empty(), "{}: decoder is WordPiece, but model is not",
+                   name);
+}
+
+int32_t unk_of(const JsonFields& model, const PieceTable& table, const std::string& name) {
+  if (!model.has("unk_token")) {
+    return -1;
+  }
+  const std::string unk = model.text("unk_token");
+  const std::optional<int32_t> id = table.find(unk);
+  base::check_data(id.has_value(), "{}: model.unk_token is {}, which is no piece of model.vocab", name, shown(unk));
+  return *id;
+}
+
+void read_word_piece(const JsonFields& model, const PieceTable& table, const std::string& name, TokenizerSpec& spec) {
+  model.check_known(
+      {"type", "unk_token", "continuing_subword_prefix", "max_input_chars_per_word", "vocab", kSpecialKey});
+  spec.model.unk = unk_of(model, table, name);
+  base::check_data(spec.model.unk >= 0, "{}: model.unk_token is missing; WordPiece needs one", name);
+  spec.word_piece = {.unk = spec.model.unk,
+                     .prefix = model.text("continuing_subword_prefix", "##"),
+                     .max_characters = static_cast<size_t>(model.has("max_input_chars_per_word")
+                                                               ? model.integer("max_input_chars_per_word", 1, 1'000'000)
+                                                               : 100)};
+  base::check_data(!spec.word_piece->prefix.empty(), "{}: model.continuing_subword_prefix is empty", name);
+}
+
+void read_merges_model(const JsonFields& model, const PieceTable& table, const std::string& name, TokenizerSpec& spec) {
+  check_merges_model(model, name);
+  spec.merges = read_merges(model, table, name);
+  spec.model = {.unk = unk_of(model, table, name),
+                .fuse_unk = model.flag("fuse_unk", false),
+                .byte_fallback = model.flag("byte_fallback", false),
+                .ignore_merges = model.flag("ignore_merges", false)};
 }
 
 }  // namespace
@@ -202,19 +246,11 @@ TokenizerSpec read_tokenizer_json(std::string_view text, std::string_view file_n
   base::check_data(file.text("version", "1.0") == "1.0", "{}: version is \"{}\"; known is 1.0", name,
                    file.text("version", "1.0"));
   const JsonFields model = file.object("model");
-  check_model_type(model, name);
+  const bool reads_word_piece = is_word_piece(model, name);
   TokenizerSpec spec;
   PieceTable table(spec, name);
   table.read_model_pieces(model);
-  spec.merges = read_merges(model, table, name);
-  spec.model = {.fuse_unk = model.flag("fuse_unk", false),
-                .byte_fallback = model.flag("byte_fallback", false),
-                .ignore_merges = model.flag("ignore_merges", false)};
-  if (const std::string unk = model.text("unk_token", ""); model.has("unk_token")) {
-    const std::optional<int32_t> id = table.find(unk);
-    base::check_data(id.has_value(), "{}: model.unk_token is {}, which is no piece of model.vocab", name, shown(unk));
-    spec.model.unk = *id;
-  }
+  reads_word_piece ? read_word_piece(model, table, name, spec) : read_merges_model(model, table, name, spec);
   read_added(root, name, table, spec);
   read_steps(root, name, spec);
   if (model.has(kSpecialKey)) {

@@ -7,11 +7,11 @@
 
 namespace dragoman::data {
 
-/// Reads a tokenizer.json, the file of the `tokenizers` package, with a BPE model. Truncation and padding are ignored,
-/// because they concern batches. The ids must be 0 to size - 1, those of the model first.
+/// Reads a tokenizer.json, the file of the `tokenizers` package, with a BPE or WordPiece model. Truncation and padding
+/// are ignored, because they concern batches. The ids must be 0 to size - 1, those of the model first.
 /// @param name  the file, for errors
 /// Throws: Error(kBadData) for everything that is not known or not well formed, "tokenizer.json: model.type is
-/// "Unigram"; known is BPE", "tokenizer.json: merge 7 is "th e", and "the" is no piece of model.vocab".
+/// "Unigram"; known are BPE and WordPiece", "tokenizer.json: merge 7 is "th e", and "the" is no piece of model.vocab".
 TokenizerSpec read_tokenizer_json(std::string_view text, std::string_view name);
 
 /// Returns the file of a tokenizer, which read_tokenizer_json reads as `spec`. Requires: `spec` has no normalizer, no

@@ -18,6 +18,7 @@ using nlohmann::json;
 constexpr const char* kUnknown = "<unk>";
 constexpr const char* kVocabJson = "vocab.json";
 constexpr const char* kMergesTxt = "merges.txt";
+constexpr const char* kVocabTxt = "vocab.txt";
 
 json merges_json(std::string_view merges_txt) {
   json merges = json::array();
@@ -35,6 +36,40 @@ json merges_json(std::string_view merges_txt) {
     merges.push_back(std::move(line));
   }
   return merges;
+}
+
+json special_token(const json& id, std::string_view content) {
+  return {{"id", id},        {"content", content},  {"single_word", false}, {"lstrip", false},
+          {"rstrip", false}, {"normalized", false}, {"special", true}};
+}
+
+json pieces_by_line(std::string_view text, const char* name) {
+  json pieces = json::object();
+  size_t number = 0;
+  for (const std::string& line : base::split_lines(text)) {
+    ++number;
+    base::check_data(!line.empty() && base::is_valid_utf8(line), "{}: line {} is {}; each line must be a piece", name,
+                     number, line.empty() ? "empty" : "no valid UTF-8");
+    base::check_data(pieces.emplace(line, number - 1).second, "{}: line {} repeats the piece \"{}\"", name, number,
+                     line.substr(0, 100));
+  }
+  return pieces;
+}
+
+// [CLS] A [SEP], and [CLS] A [SEP] B [SEP].
+json bert_frame(const json& pieces) {
+  const auto token = [](const char* piece, int type) {
+    return json{{"SpecialToken", {{"id", piece}, {"type_id", type}}}};
+  };
+  const auto text = [](const char* name, int type) { return json{{"Sequence", {{"id", name}, {"type_id", type}}}}; };
+  json tokens = json::object();
+  for (const char* piece : {"[CLS]", "[SEP]"}) {
+    tokens[piece] = {{"id", piece}, {"ids", json::array({pieces.at(piece)})}, {"tokens", json::array({piece})}};
+  }
+  return {{"type", "TemplateProcessing"},
+          {"single", {token("[CLS]", 0), text("A", 0), token("[SEP]", 0)}},
+          {"pair", {token("[CLS]", 0), text("A", 0), token("[SEP]", 0), text("B", 1), token("[SEP]", 1)}},
+          {"special_tokens", std::move(tokens)}};
 }
 
 }  // namespace
@@ -71,12 +106,7 @@ Vocabulary from_vocab_and_merges(std::string_view vocab_json, std::string_view m
   base::check_data(vocab.is_object(), "{}: must be a JSON object of pieces and their ids", kVocabJson);
   json added = json::array();
   if (const auto end = vocab.find(kEndOfText); end != vocab.end()) {
-    added.push_back({{"id", *end}, {"content", kEndOfText}, {"special", true}, {"normalized", false}});
-  }
-  for (json& token : added) {
-    for (const char* key : {"single_word", "lstrip", "rstrip"}) {
-      token[key] = false;
-    }
+    added.push_back(special_token(*end, kEndOfText));
   }
   const json byte_level = {
       {"type", "ByteLevel"}, {"add_prefix_space", false}, {"trim_offsets", true}, {"use_regex", true}};
@@ -100,6 +130,36 @@ Vocabulary from_vocab_and_merges(std::string_view vocab_json, std::string_view m
                        {"vocab", std::move(vocab)},
                        {"merges", merges_json(merges_txt)}}}};
   return Vocabulary::from_bytes(base::dump_json(root), "vocab.json and merges.txt");
+}
+
+Vocabulary from_vocab_txt(std::string_view vocab_txt, const BertCleaning& cleaning) {
+  json pieces = pieces_by_line(vocab_txt, kVocabTxt);
+  json added = json::array();
+  for (const char* piece : {"[PAD]", "[UNK]", "[CLS]", "[SEP]", "[MASK]"}) {
+    const auto found = pieces.find(piece);
+    base::check_data(found != pieces.end(), "{}: no piece {}; is it a file of BERT?", kVocabTxt, piece);
+    added.push_back(special_token(*found, piece));
+  }
+  const json root = {{"version", "1.0"},
+                     {"truncation", nullptr},
+                     {"padding", nullptr},
+                     {"added_tokens", std::move(added)},
+                     {"normalizer",
+                      {{"type", "BertNormalizer"},
+                       {"clean_text", cleaning.cleans},
+                       {"handle_chinese_chars", cleaning.spaces_chinese},
+                       {"strip_accents", cleaning.strips_accents},
+                       {"lowercase", cleaning.lower_cases}}},
+                     {"pre_tokenizer", {{"type", "BertPreTokenizer"}}},
+                     {"post_processor", bert_frame(pieces)},
+                     {"decoder", {{"type", "WordPiece"}, {"prefix", "##"}, {"cleanup", true}}},
+                     {"model",
+                      {{"type", "WordPiece"},
+                       {"unk_token", "[UNK]"},
+                       {"continuing_subword_prefix", "##"},
+                       {"max_input_chars_per_word", 100},
+                       {"vocab", std::move(pieces)}}}};
+  return Vocabulary::from_bytes(base::dump_json(root), kVocabTxt);
 }
 
 }  // namespace dragoman::data

@@ -5,6 +5,7 @@
 #include <string_view>
 #include <vector>
 
+#include "data/vocabulary/bert_text.h"
 #include "data/vocabulary/bpe_split.h"
 #include "data/vocabulary/vocabulary.h"
 
@@ -33,5 +34,10 @@ Vocabulary character_tokenizer(std::string_view text, const CharacterOptions& op
 /// Throws: Error(kBadData), "merges.txt: line 7 is "th", must be two pieces with a space between them"; and as
 /// read_tokenizer_json.
 Vocabulary from_vocab_and_merges(std::string_view vocab_json, std::string_view merges_txt);
+
+/// Returns the vocabulary of BERT's vocab.txt, one piece a line, whose number is its id. [CLS] and [SEP] stand around
+/// texts. Throws: Error(kBadData), "vocab.txt: no piece [UNK]; is it a file of BERT?", "vocab.txt: line 7 is empty";
+/// and as read_tokenizer_json.
+Vocabulary from_vocab_txt(std::string_view vocab_txt, const BertCleaning& cleaning);
 
 }  // namespace dragoman::data

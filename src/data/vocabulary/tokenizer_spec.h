@@ -6,19 +6,22 @@
 #include <string>
 #include <vector>
 
+#include "data/vocabulary/bert_text.h"
 #include "data/vocabulary/bpe_model.h"
 #include "data/vocabulary/bpe_split.h"
 #include "data/vocabulary/special_ids.h"
+#include "data/vocabulary/word_piece_model.h"
 
 namespace dragoman::data {
 
 /// One change of the text before it is cut.
 struct NormalizerStep {
-  enum class Kind { kNfc, kNfd, kNfkc, kNfkd, kPrepend, kReplace };
+  enum class Kind { kNfc, kNfd, kNfkc, kNfkd, kPrepend, kReplace, kBert };
 
   Kind kind = Kind::kNfc;
   std::string pattern = {};  ///< kReplace: what is replaced
   std::string content = {};  ///< kReplace and kPrepend: what is written
+  BertCleaning bert = {};    ///< kBert
 };
 
 /// One cut of the text. Each step cuts every part that the steps before it left.
@@ -29,6 +32,7 @@ struct SplitStep {
     kDigits,       ///< cuts numbers from all else
     kMetaspace,    ///< writes spaces as `mark`
     kMarkRuns,     ///< cuts before each `mark` that does not follow a `mark`
+    kBert,         ///< takes BERT's words, and leaves white space out
   };
   enum class Prefix { kNever, kFirst, kAlways };
 
@@ -57,6 +61,8 @@ struct PieceSpelling {
   std::string mark = {};            ///< stands for a space; may be empty
   bool byte_pieces = false;         ///< <0x0A> is a byte
   bool strips_first_space = false;  ///< the first space of a whole text is left out
+  std::string continued = {};  ///< WordPiece: begins the pieces that go on with a word; a space precedes the others
+  bool joins_marks = false;    ///< WordPiece: no space precedes . ? ! , and the ends of English contractions
 };
 
 /// What a tokenizer.json file says.
@@ -65,11 +71,12 @@ struct TokenizerSpec {
   size_t model_pieces = 0;
   std::vector<BpeMerge> merges;
   BpeModel::Options model = {};
+  std::optional<WordPieceModel::Options> word_piece;  ///< in place of merges
   std::vector<AddedToken> added;
   std::vector<NormalizerStep> normalizer;
   std::vector<SplitStep> splits;
   PieceSpelling spelling;
-  int32_t first = -1;                 ///< the id that the file puts before each text; -1 for none
+  TextFrame frame;
   std::optional<SpecialIds> special;  ///< if the file names them itself
 };
 

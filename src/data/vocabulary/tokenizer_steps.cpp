@@ -2,7 +2,9 @@
 
 #include <fmt/ranges.h>
 
+#include <algorithm>
 #include <nlohmann/json.hpp>
+#include <optional>
 #include <string_view>
 #include <utility>
 
@@ -120,25 +122,82 @@ int32_t template_token(const JsonFields& token, const JsonFields& tokens, const 
   return ids[0].get<int32_t>();
 }
 
-int32_t template_first(const Component& component, const std::string& name) {
-  component.fields.check_known({"type", "single", "pair", "special_tokens"});
+constexpr int32_t kText = -1;
+
+// The ids of a template, with kText for a text.
+std::vector<int32_t> template_ids(const Component& component, const std::string& key, const std::string& name) {
   const JsonFields tokens = component.fields.object("special_tokens");
-  int32_t first = -1;
-  bool text_seen = false;
-  for (const json& part : component.fields.list("single")) {
-    const JsonFields fields(part, name, base::ErrorKind::kBadData, component.place + ".single");
+  std::vector<int32_t> ids;
+  for (const json& part : component.fields.list(key)) {
+    base::check_data(ids.size() < kMaxSteps, "{}: {}.{} has more than {} parts", name, component.place, key, kMaxSteps);
+    const JsonFields fields(part, name, base::ErrorKind::kBadData, component.place + "." + key);
     fields.check_known({"SpecialToken", "Sequence"});
-    if (fields.has("Sequence")) {
-      text_seen = true;
-      continue;
-    }
-    const JsonFields token = fields.object("SpecialToken");
-    base::check_data(!text_seen && first < 0,
-                     "{}: {}.single puts \"{}\" behind the text or behind another token; known is one token before it",
-                     name, component.place, token.text("id"));
-    first = template_token(token, tokens, name);
+    ids.push_back(fields.has("Sequence") ? kText : template_token(fields.object("SpecialToken"), tokens, name));
   }
-  return first;
+  return ids;
+}
+
+// What the ids of the template of one text say.
+std::optional<TextFrame> frame_of(const std::vector<int32_t>& single) {
+  const auto text = std::ranges::find(single, kText);
+  const auto before = text - single.begin();
+  const auto behind = single.end() - text - 1;
+  if (text == single.end() || before > 1 || behind > 1) {
+    return std::nullopt;
+  }
+  return TextFrame{.first = before == 1 ? single.front() : -1, .last = behind == 1 ? single.back() : -1};
+}
+
+// The ids of two texts in this frame.
+std::vector<int32_t> pair_in(const TextFrame& frame) {
+  std::vector<int32_t> ids;
+  const auto append = [&](int32_t id, int32_t times) { ids.insert(ids.end(), id < 0 ? 0 : times, id); };
+  append(frame.first, 1);
+  ids.push_back(kText);
+  append(frame.last, frame.separators);
+  ids.push_back(kText);
+  append(frame.last, 1);
+  return ids;
+}
+
+// A template of a pair that no encoder has, for example with <s> before the second text, counts as one separator.
+TextFrame template_frame(const Component& component, const std::string& name) {
+  component.fields.check_known({"type", "single", "pair", "special_tokens"});
+  std::optional<TextFrame> frame = frame_of(template_ids(component, "single", name));
+  base::check_data(frame.has_value(), "{}: {}.single must be one text with at most one token before and one behind it",
+                   name, component.place);
+  TextFrame twice = *frame;
+  twice.separators = 2;
+  if (component.fields.has("pair") && template_ids(component, "pair", name) == pair_in(twice)) {
+    return twice;
+  }
+  return *frame;
+}
+
+// The id of ["[SEP]", 102].
+int32_t named_id(const JsonFields& fields, const std::string& key, const std::string& name) {
+  const json& value = fields.list(key);
+  base::check_data(value.size() == 2 && value[0].is_string() && value[1].is_number_unsigned() && value[1] < kMaxPieces,
+                   "{}: {} must be a piece and its id", name, fields.name_of(key));
+  return value[1].get<int32_t>();
+}
+
+TextFrame named_frame(const Component& component, const std::string& name, int32_t separators) {
+  component.fields.check_known({"type", "sep", "cls", "trim_offsets", "add_prefix_space"});
+  return {.first = named_id(component.fields, "cls", name),
+          .last = named_id(component.fields, "sep", name),
+          .separators = separators};
+}
+
+// "strip_accents" null means: as "lowercase".
+NormalizerStep bert_step(const JsonFields& fields) {
+  fields.check_known({"type", "clean_text", "handle_chinese_chars", "strip_accents", "lowercase"});
+  const bool lower_cases = fields.flag("lowercase", true);
+  return {.kind = NormalizerStep::Kind::kBert,
+          .bert = {.cleans = fields.flag("clean_text", true),
+                   .spaces_chinese = fields.flag("handle_chinese_chars", true),
+                   .strips_accents = fields.flag("strip_accents", lower_cases),
+                   .lower_cases = lower_cases}};
 }
 
 }  // namespace
@@ -160,8 +219,10 @@ std::vector<NormalizerStep> read_normalizer(const json& root, const std::string&
                        : type == "NFD"  ? Kind::kNfd
                        : type == "NFKC" ? Kind::kNfkc
                                         : Kind::kNfkd});
+    } else if (type == "BertNormalizer") {
+      steps.push_back(bert_step(component.fields));
     } else {
-      refuse(component, name, {"NFC", "NFD", "NFKC", "NFKD", "Prepend", "Replace", "Sequence"});
+      refuse(component, name, {"BertNormalizer", "NFC", "NFD", "NFKC", "NFKD", "Prepend", "Replace", "Sequence"});
     }
   }
   return steps;
@@ -187,8 +248,11 @@ std::vector<SplitStep> read_pre_tokenizer(const json& root, const std::string& n
                        .mark = short_text(fields, "replacement"),
                        .prefix = prefix_of(component, name),
                        .cuts_at_marks = fields.flag("split", true)});
+    } else if (component.type == "BertPreTokenizer") {
+      fields.check_known({"type"});
+      steps.push_back({.kind = SplitStep::Kind::kBert});
     } else {
-      refuse(component, name, {"ByteLevel", "Digits", "Metaspace", "Sequence", "Split"});
+      refuse(component, name, {"BertPreTokenizer", "ByteLevel", "Digits", "Metaspace", "Sequence", "Split"});
     }
   }
   return steps;
@@ -199,7 +263,7 @@ PieceSpelling read_decoder(const json& root, const std::string& name) {
   const std::vector<Component> found = components(root, name, "decoder", "decoders");
   base::check_data(!found.empty(),
                    "{}: decoder is missing, so pieces would be joined with spaces; known are "
-                   "ByteLevel, ByteFallback, Fuse, Metaspace, Replace, Sequence, Strip",
+                   "ByteLevel, ByteFallback, Fuse, Metaspace, Replace, Sequence, Strip, WordPiece",
                    name);
   for (const Component& component : found) {
     const JsonFields& fields = component.fields;
@@ -219,26 +283,40 @@ PieceSpelling read_decoder(const json& root, const std::string& name) {
           fields.text("content") == " " && fields.integer("start", 0, 1) == 1 && fields.integer("stop", 0, 0) == 0,
           "{}: {} must take one space before the text and none behind it", name, component.place);
       spelling.strips_first_space = true;
+    } else if (component.type == "WordPiece") {
+      fields.check_known({"type", "prefix", "cleanup"});
+      spelling.continued = short_text(fields, "prefix");
+      spelling.joins_marks = fields.flag("cleanup", true);
+      spelling.strips_first_space = true;
     } else if (component.type != "Fuse") {
-      refuse(component, name, {"ByteFallback", "ByteLevel", "Fuse", "Metaspace", "Replace", "Sequence", "Strip"});
+      refuse(component, name,
+             {"ByteFallback", "ByteLevel", "Fuse", "Metaspace", "Replace", "Sequence", "Strip", "WordPiece"});
     }
   }
   return spelling;
 }
 
-int32_t read_post_processor(const json& root, const std::string& name) {
-  int32_t first = -1;
+TextFrame read_post_processor(const json& root, const std::string& name) {
+  TextFrame frame;
   for (const Component& component : components(root, name, "post_processor", "processors")) {
-    if (component.type == "TemplateProcessing") {
-      const int32_t id = template_first(component, name);
-      base::check_data(first < 0 || id < 0, "{}: {} puts a second token before the text; known is one", name,
-                       component.place);
-      first = id >= 0 ? id : first;
-    } else if (component.type != "ByteLevel") {
-      refuse(component, name, {"ByteLevel", "Sequence", "TemplateProcessing"});
+    if (component.type == "ByteLevel") {
+      continue;
     }
+    TextFrame found;
+    if (component.type == "TemplateProcessing") {
+      found = template_frame(component, name);
+    } else if (component.type == "BertProcessing") {
+      found = named_frame(component, name, 1);
+    } else if (component.type == "RobertaProcessing") {
+      found = named_frame(component, name, 2);
+    } else {
+      refuse(component, name, {"BertProcessing", "ByteLevel", "RobertaProcessing", "Sequence", "TemplateProcessing"});
+    }
+    base::check_data(frame == TextFrame{} || found == TextFrame{},
+                     "{}: {} puts tokens around the text a second time; known is once", name, component.place);
+    frame = found == TextFrame{} ? frame : found;
   }
-  return first;
+  return frame;
 }
 
 }  // namespace dragoman::data

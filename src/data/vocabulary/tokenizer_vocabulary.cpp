@@ -1,6 +1,7 @@
 #include "data/vocabulary/tokenizer_vocabulary.h"
 
 #include <algorithm>
+#include <array>
 #include <optional>
 #include <unordered_set>
 
@@ -40,6 +41,16 @@ std::vector<AddedToken> tokens_of(const TokenizerSpec& spec, bool in_normalized)
   return tokens;
 }
 
+std::string word_piece_text(const std::string& piece, const PieceSpelling& spelling) {
+  constexpr std::array<std::string_view, 9> kJoined = {".", "?", "!", ",", "n't", "'m", "'s", "'ve", "'re"};
+  if (piece.starts_with(spelling.continued)) {
+    return piece.substr(spelling.continued.size());
+  }
+  const bool is_joined = spelling.joins_marks &&
+                         std::ranges::any_of(kJoined, [&](std::string_view end) { return piece.starts_with(end); });
+  return is_joined ? piece : " " + piece;
+}
+
 // Text as the reader of lines hands it out, but with NUL, which byte-level pieces can spell.
 std::string as_utf8(std::string_view text) {
   return base::is_valid_utf8(text) ? std::string(text) : base::encode_utf8(base::decode_utf8(text));
@@ -50,7 +61,6 @@ std::string as_utf8(std::string_view text) {
 TokenizerVocabulary::TokenizerVocabulary(std::string_view text, std::string_view name)
     : text_(text),
       spec_(read_tokenizer_json(text, name)),
-      bpe_(spellings(), spec_.merges, spec_.model),
       raw_tokens_(tokens_of(spec_, false)),
       normalized_tokens_(tokens_of(spec_, true)) {
   for (size_t id = 0; id < spec_.pieces.size(); ++id) {
@@ -63,7 +73,16 @@ TokenizerVocabulary::TokenizerVocabulary(std::string_view text, std::string_view
     }
   }
   special_ = spec_.special.value_or(found_special());
-  cut_at_safe_marks(spec_, bpe_);
+  words_ = make_words();
+}
+
+std::unique_ptr<WordModel> TokenizerVocabulary::make_words() {
+  if (spec_.word_piece) {
+    return std::make_unique<WordPieceModel>(spellings(), *spec_.word_piece);
+  }
+  auto bpe = std::make_unique<BpeModel>(spellings(), spec_.merges, spec_.model);
+  cut_at_safe_marks(spec_, *bpe);
+  return bpe;
 }
 
 // What the words of a text are compared with; a byte-level piece with other characters is spelled by no word.
@@ -85,6 +104,9 @@ std::string TokenizerVocabulary::spelled_text(const std::string& piece) const {
   if (const std::optional<char> byte = byte_of_piece(piece); spec_.spelling.byte_pieces && byte) {
     return std::string(1, *byte);
   }
+  if (!spec_.spelling.continued.empty()) {
+    return word_piece_text(piece, spec_.spelling);
+  }
   return spec_.spelling.mark.empty() ? piece : replaced(piece, spec_.spelling.mark, " ");
 }
 
@@ -102,13 +124,16 @@ int32_t TokenizerVocabulary::id_of_any(std::initializer_list<std::string_view> n
 SpecialIds TokenizerVocabulary::found_special() const {
   SpecialIds special{.pad = id_of_any({"<pad>", "[PAD]", "<|pad|>", "<|finetune_right_pad_id|>"}),
                      .unk = spec_.model.unk,
-                     .bos = spec_.first};
+                     .bos = spec_.frame.first};
   if (special.bos < 0) {
     special.bos = id_of_any({"<s>", "<bos>", "<|begin_of_text|>", "<|endoftext|>"});
   }
+  if (spec_.frame.last >= 0) {
+    special.eos.push_back(spec_.frame.last);
+  }
   for (const std::string_view name :
        {"</s>", "<eos>", "<|end_of_text|>", "<|endoftext|>", "<|eot_id|>", "<|eom_id|>", "<|im_end|>"}) {
-    if (const int32_t id = id_of_any({name}); id >= 0) {
+    if (const int32_t id = id_of_any({name}); id >= 0 && id != spec_.frame.last) {
       special.eos.push_back(id);
     }
   }
@@ -117,9 +142,9 @@ SpecialIds TokenizerVocabulary::found_special() const {
 
 VocabularyModel::Traits TokenizerVocabulary::traits() const {
   return {.has_piece_list = false,
-          .is_bpe = true,
+          .is_bpe = !spec_.word_piece.has_value(),
           .has_byte_fallback = spec_.model.byte_fallback,
-          .adds_bos = spec_.first >= 0,
+          .adds_bos = spec_.frame.first >= 0,
           .has_merges = !spec_.merges.empty()};
 }
 
@@ -145,7 +170,7 @@ void TokenizerVocabulary::for_each_word(std::string_view text, const UseWord& us
 std::vector<int32_t> TokenizerVocabulary::encode(std::string_view text) const {
   std::vector<int32_t> ids;
   for_each_word(
-      as_utf8(text), [&](std::string_view word) { bpe_.encode(word, ids); },
+      as_utf8(text), [&](std::string_view word) { words_->encode(word, ids); },
       [&](const AddedTokenFinder::Part& token) { ids.push_back(token.id); });
   return ids;
 }
@@ -163,7 +188,7 @@ std::optional<char32_t> TokenizerVocabulary::first_lost(std::string_view text) c
   for_each_word(
       as_utf8(text),
       [&](std::string_view word) {
-        size_t at = lost ? std::string_view::npos : bpe_.first_lost(word);
+        size_t at = lost ? std::string_view::npos : words_->first_lost(word);
         if (at == std::string_view::npos) {
           return;
         }

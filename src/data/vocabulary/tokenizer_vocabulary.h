@@ -3,6 +3,7 @@
 #include <cstdint>
 #include <functional>
 #include <initializer_list>
+#include <memory>
 #include <optional>
 #include <span>
 #include <string>
@@ -27,6 +28,7 @@ class TokenizerVocabulary : public VocabularyModel {
 
   [[nodiscard]] Traits traits() const override;
   [[nodiscard]] const SpecialIds& special() const override { return special_; }
+  [[nodiscard]] const TextFrame& frame() const override { return spec_.frame; }
   [[nodiscard]] int32_t size() const override { return static_cast<int32_t>(spec_.pieces.size()); }
   [[nodiscard]] std::vector<int32_t> encode(std::string_view text) const override;
   [[nodiscard]] std::vector<int32_t> encode_sampled(std::string_view text, double alpha,
@@ -42,6 +44,7 @@ class TokenizerVocabulary : public VocabularyModel {
  private:
   using UseToken = std::function<void(const AddedTokenFinder::Part& token)>;
 
+  std::unique_ptr<WordModel> make_words();
   std::vector<std::string> spellings() const;
   std::string spelled_text(const std::string& piece) const;
   int32_t id_of_any(std::initializer_list<std::string_view> names) const;
@@ -55,7 +58,7 @@ class TokenizerVocabulary : public VocabularyModel {
   std::unordered_map<std::string_view, int32_t> ids_;
   SpecialIds special_;
   std::vector<std::string> bytes_of_;  // [size] what the piece adds to a text
-  BpeModel bpe_;
+  std::unique_ptr<WordModel> words_;
   AddedTokenFinder raw_tokens_;         // found before the text is normalised
   AddedTokenFinder normalized_tokens_;  // found behind that
 };

@@ -54,6 +54,10 @@ const SpecialIds& Vocabulary::special() const {
   return model_->special();
 }
 
+const TextFrame& Vocabulary::frame() const {
+  return model_->frame();
+}
+
 Vocabulary Vocabulary::with_special(const SpecialIds& special) const {
   if (special == model_->special()) {
     return *this;

@@ -51,6 +51,9 @@ class Vocabulary {
   /// and so on.
   const SpecialIds& special() const;
 
+  /// The ids that the file of the vocabulary puts around texts; `encode` leaves them out.
+  const TextFrame& frame() const;
+
   /// Returns this vocabulary with other special ids, for models whose configuration names them. `bytes` then hold the
   /// ids. Throws: Error(kUsage) for an id outside [-1, size()), or if a SentencePiece model has other special ids.
   [[nodiscard]] Vocabulary with_special(const SpecialIds& special) const;

@@ -31,6 +31,7 @@ class VocabularyModel {
 
   [[nodiscard]] virtual Traits traits() const = 0;
   [[nodiscard]] virtual const SpecialIds& special() const = 0;
+  [[nodiscard]] virtual const TextFrame& frame() const = 0;
   [[nodiscard]] virtual int32_t size() const = 0;
   [[nodiscard]] virtual std::vector<int32_t> encode(std::string_view text) const = 0;
   [[nodiscard]] virtual std::vector<int32_t> encode_sampled(std::string_view text, double alpha,
