@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""Trains the same Transformers with PyTorch and with dragoman, in turn on the same cores, and prints both speeds.
+"""Trains the same models with PyTorch and with dragoman, in turn on the same cores, and prints both speeds.
 
     benchmarks/compare_training.py [--only base] [--bf16] [--json FILE]
     benchmarks/compare_training.py --only tiny --text SOURCE TARGET [--bf16] [--json FILE]
@@ -12,6 +12,9 @@ Adam), on random sentences that are all equally long, so that neither side compu
 ways of working (sentences of one update; PyTorch also: one process with a thread a core, or a process a core with a
 part of the batch each) and then runs in its best one, several rounds in turn with the other side, each in a fresh
 process. What both were allowed is in docs/performance.md and docs/log/2026-11-21-training-zen5.md.
+
+Recurrent models (gru-bahdanau, lstm-luong, gru-none) are torch.nn.GRU and torch.nn.LSTM on PyTorch's side
+(torch_recurrent.py). They need --text.
 
 With --text the sentences are those of a parallel text, with its mix of lengths, cut into the pieces that dragoman has
 learned from it. dragoman is then its command `train` as users run it, packed batches, reading and all; PyTorch gets the
@@ -56,7 +59,23 @@ SHAPES = {
         "sentences": (32, 128, 256),
         "steps": 16,
     },
+    "gru-bahdanau": {
+        "shape": {"cell": "gru", "attention": "bahdanau", "d_model": 128, "d_hidden": 224, "layers": 1, "vocab_size": 10000},
+        "steps": 16,
+    },
+    "lstm-luong": {
+        "shape": {"cell": "lstm", "attention": "luong", "d_model": 128, "d_hidden": 208, "layers": 2, "vocab_size": 10000},
+        "steps": 16,
+    },
+    "gru-none": {
+        "shape": {"cell": "gru", "attention": "none", "d_model": 128, "d_hidden": 256, "layers": 2, "vocab_size": 10000},
+        "steps": 16,
+    },
 }
+
+
+def is_recurrent(name):
+    return "cell" in SHAPES[name]["shape"]
 
 
 def fail(text):
@@ -89,15 +108,22 @@ class Dragoman:
     def ways(self, shape):
         return [{"sentences": sentences} for sentences in shape["sentences"]]
 
-    def train(self, shape, way, steps, warmup):
-        sizes = shape["shape"]
-        options = {
+    def shape_options(self, sizes):
+        if "cell" in sizes:
+            names = ("cell", "attention", "layers", "d_model", "d_hidden", "vocab_size")
+            return {"preset": "gru-mini", **{name.replace("_", "-"): sizes[name] for name in names}}
+        return {
             "vocab-size": sizes["vocab_size"],
             "d-model": sizes["d_model"],
             "d-ff": sizes["d_ff"],
             "n-heads": sizes["n_heads"],
             "encoder-layers": sizes["layers"],
             "decoder-layers": sizes["layers"],
+        }
+
+    def train(self, shape, way, steps, warmup):
+        options = {
+            **self.shape_options(shape["shape"]),
             "sentences": way["sentences"],
             "source-length": SOURCE_LENGTH,
             "target-length": TARGET_LENGTH,
@@ -134,12 +160,7 @@ class DragomanOnText(Dragoman):
                 "source": self.text[0],
                 "target": self.text[1],
                 "model": model,
-                "vocab-size": sizes["vocab_size"],
-                "d-model": sizes["d_model"],
-                "d-ff": sizes["d_ff"],
-                "n-heads": sizes["n_heads"],
-                "encoder-layers": sizes["layers"],
-                "decoder-layers": sizes["layers"],
+                **self.shape_options(sizes),
                 "dropout": 0.1,
                 "batch-tokens": way["batch_tokens"],
                 "max-steps": updates * self.ROWS,
@@ -183,14 +204,13 @@ class PyTorch:
         }
 
     def train(self, shape, way, steps, warmup):
-        sizes = dict(shape["shape"])
-        layers = sizes.pop("layers")
+        sizes = shape["shape"]
         sentences = self.sentences()
         job = {
             "shape": {
                 **sizes,
-                "encoder_layers": layers,
-                "decoder_layers": layers,
+                "encoder_layers": sizes["layers"],
+                "decoder_layers": sizes["layers"],
                 "dropout": 0.1,
                 "max_length": sentences.pop("longest"),
             },
@@ -354,13 +374,17 @@ def main():
         if not os.path.exists(name):
             fail(f"{name} is not there")
 
+    if arguments.only and is_recurrent(arguments.only) and not text:
+        fail(f"{arguments.only} is a recurrent model; it needs --text SOURCE TARGET")
+    shapes = [arguments.only] if arguments.only else [name for name in SHAPES if not is_recurrent(name)]
+
     cores = len(os.sched_getaffinity(0))
     program = built_program(arguments.program)
     packages = ("torch", "numpy", "sentencepiece") if text else ("torch", "numpy")
     python = peer_python.find(packages, arguments.python, fail)
     print_machine(program, python, cores, arguments.rounds, "sentences of a text" if text else None)
     rows = []
-    for name in [arguments.only] if arguments.only else SHAPES:
+    for name in shapes:
         with tempfile.TemporaryDirectory() as folder:
             for precision in ("f32", "bf16") if arguments.bf16 else ("f32",):
                 if text:
@@ -373,9 +397,9 @@ def main():
             rows.append(best_of(rows[-2:]))
     if arguments.json:
         pathlib.Path(arguments.json).write_text(json.dumps(rows, indent=2) + "\n")
-    print(f"{'shape':<6}{'precision':<11}{'dragoman':>10}{'PyTorch':>10}{'ratio':>8}")
+    print(f"{'shape':<14}{'precision':<11}{'dragoman':>10}{'PyTorch':>10}{'ratio':>8}")
     for row in rows:
-        print(f"{row['name']:<6}{row['precision']:<11}{row['ours']:>10.0f}{row['theirs']:>10.0f}{row['ratio']:>8.2f}")
+        print(f"{row['name']:<14}{row['precision']:<11}{row['ours']:>10.0f}{row['theirs']:>10.0f}{row['ratio']:>8.2f}")
 
 
 if __name__ == "__main__":

@@ -1,4 +1,4 @@
-"""Trains a Transformer with PyTorch and prints, as one line of JSON, seconds and target tokens of each update.
+"""Trains a Transformer, or a recurrent model, with PyTorch and prints, as one line of JSON, seconds and target tokens of each update.
 
     python torch_training.py '{"shape": {...}, "sentences": 32, "source_length": 30, ...}'
 
@@ -22,6 +22,7 @@ import torch
 import torch.multiprocessing
 from torch.nn import functional
 
+from torch_recurrent import Recurrent
 from torch_transformer import Transformer
 
 CLIP_NORM = 1.0
@@ -29,6 +30,10 @@ ADAM = {"lr": 1e-4, "betas": (0.9, 0.98), "eps": 1e-9, "fused": True}
 
 
 IGNORED = -100  # label of padding
+
+
+def model_of(job):
+    return (Recurrent if "cell" in job["shape"] else Transformer)(job["shape"])
 
 
 def random_batches(job, rank):
@@ -123,7 +128,7 @@ def timed_updates(job, update):
 
 def train_alone(job):
     torch.set_num_threads(job["threads"])
-    model = Transformer(job["shape"])
+    model = model_of(job)
     optimizer = torch.optim.Adam(model.parameters(), **ADAM)
     batches, tokens = batches_of(job, 0)
 
@@ -230,7 +235,7 @@ def train_part(rank, job, model, gradients, norms, barrier, results):
 def train_in_processes(job):
     context = torch.multiprocessing.get_context("spawn")
     processes = job["processes"]
-    model = Transformer(job["shape"]).share_memory()
+    model = model_of(job).share_memory()
     gradients = [[torch.zeros_like(p).share_memory_() for p in model.parameters()] for _ in range(processes)]
     norms = torch.zeros(processes).share_memory_()
     results = context.SimpleQueue()

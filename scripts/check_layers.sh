@@ -50,7 +50,8 @@ find . -type f \( -name '*.h' -o -name '*.cpp' -o -name '*.cu' -o -name '*.inc' 
       inside["models/decoder"] = "models"
       inside["models/transformer"] = "models/decoder"
       inside["models/decoder_only"] = "models/decoder"
-      inside["models/architectures"] = "models/transformer models/decoder_only"
+      inside["models/recurrent"] = "models"
+      inside["models/architectures"] = "models/transformer models/decoder_only models/recurrent"
 
       inside["data/text"] = ""
       inside["data/vocabulary"] = "data/text"

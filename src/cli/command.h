@@ -14,6 +14,7 @@ void add_train_command(CLI::App& app, Run& run);
 void add_translate_command(CLI::App& app, Run& run);
 void add_generate_command(CLI::App& app, Run& run);
 void add_evaluate_command(CLI::App& app, Run& run);
+void add_embed_command(CLI::App& app, Run& run);
 void add_score_command(CLI::App& app, Run& run);
 void add_attention_command(CLI::App& app, Run& run);
 void add_average_command(CLI::App& app, Run& run);

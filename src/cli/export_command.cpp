@@ -83,7 +83,8 @@ void add_export_command(CLI::App& app, Run& run) {
   const auto arguments = std::make_shared<ExportArguments>();
   add_choice(*command, "--to", arguments->to,
              "Kind to write: a folder of Hugging Face transformers, which is a MarianMT, a GPT-2, or a Llama, Mistral, "
-             "Qwen2 or Qwen3; or a file of llama.cpp")
+             "Qwen2 or Qwen3; or a file of llama.cpp",
+             {"hf-marian", "hf-gpt2", "hf-llama", "gguf"})
       ->default_str("")
       ->type_name("FORMAT")
       ->required();

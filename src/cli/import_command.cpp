@@ -11,6 +11,7 @@
 #include "cli/new_folder.h"
 #include "cli/text_output.h"
 #include "decoding/search/search_defaults.h"
+#include "interop/hf_encoder.h"
 #include "interop/hf_import.h"
 #include "interop/marian_import.h"
 #include "training/checkpoint.h"
@@ -44,15 +45,29 @@ struct Imported {
   std::vector<std::string> notes;
 };
 
+interop::ImportedLanguageModel read_hugging_face(const ImportArguments& arguments) {
+  using interop::HfEncoderLayout;
+  switch (arguments.from) {
+    case ModelFormat::kGpt2:
+      return interop::import_gpt2(arguments.folder);
+    case ModelFormat::kBert:
+      return interop::import_encoder(arguments.folder, HfEncoderLayout::kBert);
+    case ModelFormat::kRoberta:
+      return interop::import_encoder(arguments.folder, HfEncoderLayout::kRoberta);
+    case ModelFormat::kDistilBert:
+      return interop::import_encoder(arguments.folder, HfEncoderLayout::kDistilBert);
+    default:
+      return interop::import_llama(arguments.folder);
+  }
+}
+
 Imported read(const ImportArguments& arguments) {
   if (arguments.from == ModelFormat::kMarian) {
     interop::ImportedModel imported = interop::import_marian(arguments.folder);
     imported.files.decoding = search_of(imported.search, imported.notes);
     return {std::move(imported.files), std::move(imported.notes)};
   }
-  interop::ImportedLanguageModel imported = arguments.from == ModelFormat::kGpt2
-                                                ? interop::import_gpt2(arguments.folder)
-                                                : interop::import_llama(arguments.folder);
+  interop::ImportedLanguageModel imported = read_hugging_face(arguments);
   return {std::move(imported.files), std::move(imported.notes)};
 }
 
@@ -76,13 +91,14 @@ int import(const ImportArguments& arguments) {
 void add_import_command(CLI::App& app, Run& run) {
   CLI::App* command = add_command(app, "import", "Make a model folder of a model of another program",
                                   "dragoman import --from hf-marian opus-mt-en-de --model my-model\n"
-                                  "dragoman import --from hf-gpt2 gpt2 --model my-gpt");
+                                  "dragoman import --from hf-gpt2 gpt2 --model my-gpt\n"
+                                  "dragoman import --from hf-bert all-MiniLM-L6-v2 --model my-encoder");
   const auto arguments = std::make_shared<ImportArguments>();
   add_choice(
       *command, "--from", arguments->from,
-      "Kind of the other model, a folder of Hugging Face transformers: MarianMT, GPT-2, or Llama, Mistral, Qwen2 "
-      "and Qwen3",
-      {"hf-marian", "hf-gpt2", "hf-llama"})
+      "Kind of the other model, a folder of Hugging Face transformers: MarianMT, GPT-2, Llama, Mistral, Qwen2 and "
+      "Qwen3 (hf-llama), or the encoders BERT, RoBERTa and DistilBERT",
+      {"hf-marian", "hf-gpt2", "hf-llama", "hf-bert", "hf-roberta", "hf-distilbert"})
       ->default_str("")
       ->type_name("FORMAT")
       ->required();

@@ -6,10 +6,13 @@ namespace dragoman::cli {
 
 /// The models of other programs that `import --from` reads and `export --to` writes.
 enum class ModelFormat {
-  kMarian,  ///< a MarianMT folder of Hugging Face transformers
-  kGpt2,    ///< a GPT-2 folder
-  kLlama,   ///< a folder of a Llama, Mistral, Qwen2 or Qwen3
-  kGguf,    ///< a file of llama.cpp, which is only written
+  kMarian,      ///< a MarianMT folder of Hugging Face transformers
+  kGpt2,        ///< a GPT-2 folder
+  kLlama,       ///< a folder of a Llama, Mistral, Qwen2 or Qwen3
+  kGguf,        ///< a file of llama.cpp, which is only written
+  kBert,        ///< a folder of a BERT; this and the next are only read
+  kRoberta,     ///< a folder of a RoBERTa
+  kDistilBert,  ///< a folder of a DistilBERT
 };
 
 constexpr base::Names<ModelFormat> names_of(ModelFormat) {
@@ -17,7 +20,10 @@ constexpr base::Names<ModelFormat> names_of(ModelFormat) {
           {{ModelFormat::kMarian, "hf-marian"},
            {ModelFormat::kGpt2, "hf-gpt2"},
            {ModelFormat::kLlama, "hf-llama"},
-           {ModelFormat::kGguf, "gguf"}}};
+           {ModelFormat::kGguf, "gguf"},
+           {ModelFormat::kBert, "hf-bert"},
+           {ModelFormat::kRoberta, "hf-roberta"},
+           {ModelFormat::kDistilBert, "hf-distilbert"}}};
 }
 
 }  // namespace dragoman::cli

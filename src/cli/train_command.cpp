@@ -20,6 +20,7 @@
 #include "distributed/join_processes.h"
 #include "models/architectures/architectures.h"
 #include "models/decoder_only/decoder_only_config.h"
+#include "models/recurrent/recurrent_config.h"
 #include "serving/watch.h"
 #include "training/trainer.h"
 
@@ -75,17 +76,17 @@ void exclude_fields(CLI::App& command, const char* flag) {
 class ShapeOptions {
  public:
   explicit ShapeOptions(CLI::App& command)
-      : command_(command), flags_(command, shape_of(training::preset_options("tiny"))), decoder_only_(command) {
+      : command_(command),
+        flags_(command, shape_of(training::preset_options("tiny"))),
+        decoder_only_(command),
+        recurrent_(command) {
     file_option_ = command.add_option("--model-config", file_,
                                       "Shape of the model: the config.json of any model; sizes of vocabularies are "
                                       "those of the run");
     file_option_->type_name("FILE")->group(models::TransformerConfig::kTitle);
     flags_.add_all();
-    for_each_flag<models::DecoderOnlyConfig>([&](const auto& field, auto part) {
-      if (command.get_option_no_throw(field.flag_spelling()) == nullptr) {
-        decoder_only_.add(field, part);
-      }
-    });
+    add_missing<models::DecoderOnlyConfig>(decoder_only_);
+    add_missing<models::RecurrentConfig>(recurrent_);
   }
 
   // Lays the flags that were given over the model of `options`.
@@ -109,6 +110,7 @@ class ShapeOptions {
     };
     lay(flags_, models::TransformerConfig());
     lay(decoder_only_, models::DecoderOnlyConfig());
+    lay(recurrent_, models::RecurrentConfig());
     if (is_changed) {
       options.model = changed(tree);
     }
@@ -133,6 +135,16 @@ class ShapeOptions {
     });
   }
 
+  // Adds the flags of an architecture that no other has added.
+  template <typename Config>
+  void add_missing(FieldFlags<Config>& flags) {
+    for_each_flag<Config>([&](const auto& field, auto part) {
+      if (command_.get_option_no_throw(field.flag_spelling()) == nullptr) {
+        flags.add(field, part);
+      }
+    });
+  }
+
   static models::ModelConfig changed(const nlohmann::json& tree) try {
     return models::config_from_json(tree.dump(), "train");
   } catch (const base::Error& error) {  // what is wrong is a flag, not a file
@@ -142,6 +154,7 @@ class ShapeOptions {
   CLI::App& command_;
   ShapeFlags flags_;
   FieldFlags<models::DecoderOnlyConfig> decoder_only_;
+  FieldFlags<models::RecurrentConfig> recurrent_;
   std::filesystem::path file_;
   CLI::Option* file_option_ = nullptr;
 };
@@ -150,6 +163,7 @@ void exclude_pointless(CLI::App& command) {
   for (const char* flag : {"--model-config", "--initial-model"}) {
     exclude_fields<models::TransformerConfig>(command, flag);
     exclude_fields<models::DecoderOnlyConfig>(command, flag);
+    exclude_fields<models::RecurrentConfig>(command, flag);
     exclude_fields<nn::LayerOptions>(command, flag);
   }
   exclude_fields<data::VocabularyOptions>(command, "--initial-model");

@@ -18,7 +18,7 @@ void check_size(const data::Vocabulary& vocabulary, const std::filesystem::path&
 }
 
 // A model may have more rows than its tokenizer has pieces, as some that are made for round numbers.
-void check_language_model(const data::Vocabulary& vocabulary, const std::filesystem::path& folder, int64_t rows) {
+void check_tokenizer(const data::Vocabulary& vocabulary, const std::filesystem::path& folder, int64_t rows) {
   base::check_data(vocabulary.size() <= rows,
                    "{}: its vocabulary has {} pieces, the model was made for {}; use the vocabulary that was trained "
                    "with the model",
@@ -56,7 +56,11 @@ LoadedModel load_files(const base::CheckedFolder& folder, std::optional<kernels:
   load_weights(folder, *model, precision);
   const data::VocabularyPair vocabularies = pieces.get();
   if (config.sizes().source_vocab_size == 0) {
-    check_language_model(vocabularies.target, folder.path(), config.sizes().target_vocab_size);
+    check_tokenizer(vocabularies.target, folder.path(), config.sizes().target_vocab_size);
+    return {model, vocabularies, {}, nullptr};
+  }
+  if (config.sizes().target_vocab_size == 0) {
+    check_tokenizer(vocabularies.source, folder.path(), config.sizes().source_vocab_size);
     return {model, vocabularies, {}, nullptr};
   }
   const bool joint = texts.vocabularies.contains(models::kJointVocabularyName);

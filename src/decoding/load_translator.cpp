@@ -20,6 +20,9 @@ LoadedModel load_translation_model(const std::filesystem::path& folder, std::opt
   base::check_usage(loaded.model->config().sizes().source_vocab_size > 0,
                     "{}: holds a {} model, which continues a text; use dragoman generate", folder.string(),
                     loaded.model->config().architecture());
+  base::check_usage(loaded.model->config().sizes().target_vocab_size > 0,
+                    "{}: holds an {} model, which writes no text; use dragoman embed", folder.string(),
+                    loaded.model->config().architecture());
   return loaded;
 }
 

@@ -14,10 +14,6 @@ using base::check_data;
 using models::DecoderOnlyConfig;
 using nlohmann::json;
 
-constexpr int64_t kMaxVocabulary = 1 << 24;
-constexpr int64_t kMaxPositions = 1 << 20;
-constexpr int64_t kMaxWidth = 65'536;
-constexpr int64_t kMaxHeads = 1024;
 constexpr int64_t kMaxHeadWidth = 1024;
 constexpr int64_t kMaxRotations = 1 << 28;  // positions * head width, of which there is a table
 

@@ -11,6 +11,12 @@
 
 namespace dragoman::interop {
 
+/// The largest sizes that a config.json may name; they keep a wrong file from asking for all memory.
+inline constexpr int64_t kMaxVocabulary = 1 << 24;
+inline constexpr int64_t kMaxPositions = 1 << 20;
+inline constexpr int64_t kMaxWidth = 65'536;
+inline constexpr int64_t kMaxHeads = 1024;
+
 /// The keys of a config.json of transformers, each read with its type and range. The object notes which keys were read,
 /// so that `refuse_unknown` can refuse all others. A key that is null counts as missing.
 /// All functions throw Error(kBadData) with file, key and value.

@@ -34,6 +34,13 @@ class Tensors {
  private:
   void add(HfTensor tensor) { tensors_.push_back(std::move(tensor)); }
 
+  void add_table(const std::string& theirs) {
+    add({.ours = "embedding.weight",
+         .theirs = theirs,
+         .shape = {config_.vocab_size, config_.d_model},
+         .other_names = config_.tied_output ? std::vector<std::string>{kOutputName} : std::vector<std::string>{}});
+  }
+
   // An affine map. @param ours_bias, theirs_bias  whether each program has a bias here
   void add_map(const std::string& ours, const std::string& theirs, Shape shape, bool ours_bias, bool theirs_bias) {
     const bool transposed = !is_gpt2_;
@@ -63,7 +70,7 @@ class Tensors {
   void add_gpt2() {
     is_gpt2_ = true;
     const int64_t d = config_.d_model;
-    add({.ours = "embedding.weight", .theirs = prefix_ + "wte.weight", .shape = {config_.vocab_size, d}});
+    add_table(prefix_ + "wte.weight");
     add({.ours = "embedding.positions", .theirs = prefix_ + "wpe.weight", .shape = {config_.max_positions, d}});
     for (int layer = 0; layer < config_.layers; ++layer) {
       const std::string ours = fmt::format("layers.{}.", layer), theirs = fmt::format("{}h.{}.", prefix_, layer);
@@ -99,7 +106,7 @@ class Tensors {
 
   void add_llama() {
     const int64_t d = config_.d_model, f = config_.d_ff;
-    add({.ours = "embedding.weight", .theirs = prefix_ + "embed_tokens.weight", .shape = {config_.vocab_size, d}});
+    add_table(prefix_ + "embed_tokens.weight");
     for (int layer = 0; layer < config_.layers; ++layer) {
       const std::string ours = fmt::format("layers.{}.", layer), theirs = fmt::format("{}layers.{}.", prefix_, layer);
       add_norm(ours + "self_attention.norm", theirs + "input_layernorm");
@@ -141,7 +148,7 @@ Shape their_shape(const HfTensor& pair) {
   if (pair.shape.rank() == 1) {
     return {columns};
   }
-  return pair.transposed ? Shape{columns, pair.shape[0]} : Shape{pair.shape[0], columns};
+  return pair.transposed ? Shape{columns, pair.shape[0]} : Shape{pair.rows_before + pair.shape[0], columns};
 }
 
 // A matrix of one row for a vector, so that both are cut by columns.
@@ -152,6 +159,9 @@ Tensor as_matrix(const Tensor& tensor) {
 Tensor to_ours(const HfTensor& pair, const Tensor& theirs) {
   if (pair.transposed) {
     return transposed(theirs);
+  }
+  if (pair.rows_before > 0) {
+    return theirs.rows(pair.rows_before, pair.rows_before + pair.shape[0]).clone();
   }
   if (pair.all_columns == 0) {
     return theirs;
@@ -194,29 +204,38 @@ std::vector<HfTensor> hf_tensors(HfLayout layout, const DecoderOnlyConfig& confi
   return Tensors(layout, config, biases, prefix).take();
 }
 
+tensor::NamedTensors import_pairs(TensorSource& source, const std::vector<HfTensor>& pairs) {
+  tensor::NamedTensors tensors;
+  for (const HfTensor& pair : pairs) {
+    if (!pair.is_theirs) {
+      tensors[pair.ours] = Tensor::zeros(pair.shape);
+      continue;
+    }
+    std::vector<std::string> names = {pair.theirs};
+    names.insert(names.end(), pair.other_names.begin(), pair.other_names.end());
+    tensors[pair.ours] = to_ours(pair, source.get_shared(names, their_shape(pair)));
+  }
+  return tensors;
+}
+
 tensor::NamedTensors import_hf_tensors(TensorSource& source, const HfLanguageConfig& config) {
   const bool is_bare = config.layout == HfLayout::kGpt2 && source.has("wte.weight");
   const std::string prefix = is_bare ? "" : prefix_of(config.layout);
   skip_buffers(source, config, prefix);
-  tensor::NamedTensors tensors;
-  for (const HfTensor& pair : hf_tensors(config.layout, config.model, config.biases, prefix)) {
-    const bool is_table = pair.ours == "embedding.weight" && config.model.tied_output;
-    if (!pair.is_theirs) {
-      tensors[pair.ours] = Tensor::zeros(pair.shape);
-    } else if (is_table) {
-      tensors[pair.ours] = source.get_shared({pair.theirs, kOutputName}, pair.shape);
-    } else {
-      tensors[pair.ours] = to_ours(pair, source.get(pair.theirs, their_shape(pair)));
-    }
-  }
+  tensor::NamedTensors tensors = import_pairs(source, hf_tensors(config.layout, config.model, config.biases, prefix));
   source.check_all_used(config.layout == HfLayout::kGpt2 ? "a GPT-2 model" : "a model");
   return tensors;
 }
 
 tensor::NamedTensors export_hf_tensors(const tensor::NamedTensors& ours, const HfLanguageConfig& config,
                                        const std::string& file) {
+  return export_pairs(ours, hf_tensors(config.layout, config.model, config.biases, prefix_of(config.layout)), file);
+}
+
+tensor::NamedTensors export_pairs(const tensor::NamedTensors& ours, const std::vector<HfTensor>& pairs,
+                                  const std::string& file) {
   tensor::NamedTensors tensors;
-  for (const HfTensor& pair : hf_tensors(config.layout, config.model, config.biases, prefix_of(config.layout))) {
+  for (const HfTensor& pair : pairs) {
     if (!pair.is_theirs) {
       require_zero(pair, ours.at(pair.ours), file);
       continue;
@@ -225,6 +244,10 @@ tensor::NamedTensors export_hf_tensors(const tensor::NamedTensors& ours, const H
     if (pair.all_columns > 0) {
       Tensor& joint = tensors.try_emplace(pair.theirs, Tensor::empty(their_shape(pair))).first->second;
       put_columns(pair, mine, joint);
+    } else if (pair.rows_before > 0) {
+      Tensor all = Tensor::zeros(their_shape(pair));
+      all.rows(pair.rows_before, pair.rows_before + pair.shape[0]).copy_from(mine);
+      tensors[pair.theirs] = all;
     } else {
       tensors[pair.theirs] = pair.transposed ? transposed(mine) : mine;
     }

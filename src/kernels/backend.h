@@ -13,6 +13,7 @@
 #include "kernels/gemm.h"
 #include "kernels/layer_norm.h"
 #include "kernels/rdrop_cross_entropy.h"
+#include "kernels/recurrent.h"
 #include "kernels/rotation.h"
 
 namespace dragoman::kernels {
@@ -124,6 +125,15 @@ class Backend {
                                   AttentionGradients& gradients) const = 0;
   /// Overwrites weights [H, T, S]. Requires: exactly one sentence.
   virtual void attention_weights(const AttentionInputs& inputs, Tensor& weights) const = 0;
+
+  // Recurrent models: a backend may refuse them
+
+  /// Computes one step of a recurrent layer.
+  virtual void recurrent_cell(const RecurrentCellForward& step) const = 0;
+  virtual void recurrent_cell_backward(const RecurrentCellBackward& step) const = 0;
+  /// Computes attention of decoder states to the encoder states of their sentences.
+  virtual void source_attention(const SourceAttentionForward& attention) const = 0;
+  virtual void source_attention_backward(const SourceAttentionBackward& attention) const = 0;
 
   // Decoding
 

@@ -15,7 +15,7 @@ namespace dragoman::models {
 /// The sizes that code for all architectures needs.
 struct ModelSizes {
   int64_t source_vocab_size = 0;  ///< pieces; 0 where the model reads no source
-  int64_t target_vocab_size = 0;  ///< pieces
+  int64_t target_vocab_size = 0;  ///< pieces; 0 where the model writes no text
   int64_t d_model = 0;            ///< D, width of the rows that the output layer takes
   int64_t max_positions = 0;      ///< longest source or target in tokens, sentence end included
   bool one_vocabulary = false;    ///< an id means the same on both sides, so that both need one joint vocabulary

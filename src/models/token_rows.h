@@ -15,6 +15,7 @@ using tensor::Tensor;
 struct TokenRows {
   Tensor ids;           ///< [N] int32
   nn::RaggedRows rows;  ///< offsets [B + 1], positions [N]
+  Tensor segments = {};  ///< [N] int32, which text of its input a row belongs to, for encoders; undefined = all 0
 };
 
 /// The sentences of a ragged batch before they are tensors.

@@ -15,7 +15,8 @@ namespace {
 
 constexpr int64_t kAlignment = 16;  // elements: 64 bytes of float32
 
-double draw(const Parameter& parameter, base::Random& random) {
+// The value of element `index`.
+double draw(const Parameter& parameter, int64_t index, base::Random& random) {
   const tensor::Shape& shape = parameter.shape;
   switch (parameter.initializer) {
     case Initializer::kZeros:
@@ -30,6 +31,8 @@ double draw(const Parameter& parameter, base::Random& random) {
       return random.normal() / std::sqrt(static_cast<double>(shape[1]));
     case Initializer::kNormal:
       return random.normal() * static_cast<double>(parameter.deviation);
+    case Initializer::kForgetOne:
+      return index / (shape[0] / 4) == 1 ? 1.0 : 0.0;
   }
   return 0.0;
 }
@@ -37,8 +40,9 @@ double draw(const Parameter& parameter, base::Random& random) {
 template <typename T>
 void fill(const Tensor& values, const Parameter& parameter, base::Random& random) {
   tensor::HostEdit<T> edit(values);
+  int64_t index = 0;
   for (T& value : edit.span()) {
-    value = static_cast<T>(draw(parameter, random));
+    value = static_cast<T>(draw(parameter, index++, random));
   }
 }
 

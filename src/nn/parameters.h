@@ -24,6 +24,7 @@ enum class Initializer {
   kXavierUniform,    ///< U(-a, a), a = sqrt(6 / (d_in + d_out)) (Glorot & Bengio 2010, eq. 16)
   kNormalEmbedding,  ///< N(0, 1 / D): scaled by sqrt(D), each component of an embedding has variance 1
   kNormal,           ///< N(0, Parameter::deviation^2)
+  kForgetOne,        ///< the bias [4 * H] of an LSTM: 1 for the forget gate, which is the second, else 0
 };
 
 /// One tensor of the model. `variable` is undefined until ParameterSet::allocate or share_values. A weight matrix may

@@ -7,6 +7,7 @@
 #include "base/field_json.h"
 #include "base/json.h"
 #include "models/decoder_only/decoder_only_config.h"
+#include "models/recurrent/recurrent_config.h"
 
 namespace dragoman::training {
 namespace {
@@ -171,6 +172,32 @@ TrainOptions llama_mini() {
   return options;
 }
 
+// A recurrent model of about as many parameters as tiny, without the embeddings.
+TrainOptions recurrent_mini(const models::RecurrentConfig& model) {
+  TrainOptions options = tiny();
+  options.model = model;
+  options.schedule = {ScheduleKind::kInverseSqrt, 2e-3, 500, 8000, 0.01, 128};
+  options.adam.clip_norm = 1.0;
+  return options;
+}
+
+TrainOptions gru_mini() {
+  models::RecurrentConfig model;
+  model.d_model = 128;
+  model.d_hidden = 224;
+  return recurrent_mini(model);
+}
+
+TrainOptions lstm_mini() {
+  models::RecurrentConfig model;
+  model.cell = kernels::CellKind::kLstm;
+  model.attention = models::RecurrentAttention::kLuong;
+  model.input_feeding = true;
+  model.d_model = 128;
+  model.d_hidden = 208;
+  return recurrent_mini(model);
+}
+
 struct Preset {
   const char* name;
   TrainOptions (*options)();
@@ -183,9 +210,12 @@ constexpr Preset kPresets[] = {{"tiny", tiny},
                                {"gpt-mini", gpt_mini},
                                {"gpt-char", gpt_char},
                                {"gpt2-small", gpt2_small},
-                               {"llama-mini", llama_mini}};
-bool is_translation(const Preset& preset) {
-  return preset.options().task == TrainOptions().task;
+                               {"llama-mini", llama_mini},
+                               {"gru-mini", gru_mini},
+                               {"lstm-mini", lstm_mini}};
+// Whether the order of layer norms can be chosen.
+bool is_transformer(const Preset& preset) {
+  return preset.options().model.get_if<models::TransformerConfig>() != nullptr;
 }
 
 constexpr int64_t kAnyVocabularySize = 1000;
@@ -197,7 +227,7 @@ std::vector<std::string> preset_names() {
   std::vector<std::string> names;
   for (const Preset& preset : kPresets) {
     names.emplace_back(preset.name);
-    if (is_translation(preset)) {
+    if (is_transformer(preset)) {
       names.push_back(std::string(preset.name) + std::string(kPrenorm));
     }
   }
@@ -208,7 +238,7 @@ TrainOptions preset_options(const std::string& name) {
   const bool is_prenorm = name.ends_with(kPrenorm);
   const std::string size = is_prenorm ? name.substr(0, name.size() - kPrenorm.size()) : name;
   const auto* found = std::ranges::find(kPresets, size, [](const Preset& preset) { return std::string(preset.name); });
-  base::check_usage(found != std::end(kPresets) && (!is_prenorm || is_translation(*found)),
+  base::check_usage(found != std::end(kPresets) && (!is_prenorm || is_transformer(*found)),
                     "preset is \"{}\", must be one of {}", name, fmt::join(preset_names(), ", "));
   TrainOptions options = found->options();
   options.preset = name;

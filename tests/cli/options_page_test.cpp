@@ -10,6 +10,7 @@
 #include "decoding/search/options.h"
 #include "decoding/text_scorer.h"
 #include "models/decoder_only/decoder_only_config.h"
+#include "models/recurrent/recurrent_config.h"
 #include "training/train_options.h"
 
 namespace dragoman {
@@ -64,6 +65,9 @@ std::string options_page() {
          section<models::DecoderOnlyConfig>("Language model",
                                             "Of `dragoman train` and of `config.json` in the folder of a language "
                                             "model. [language_models.md](language_models.md) has more.") +
+         section<models::RecurrentConfig>("Recurrent model",
+                                          "Of `dragoman train` and of `config.json` in the folder of a recurrent "
+                                          "model. [recurrent.md](recurrent.md) has more.") +
          section<nn::LayerOptions>("Layers", "Of both kinds of models. A translation model has these defaults.") +
          section<data::TextOptions>("Text of a language model", kTraining) +
          section<TextScoreOptions>("Scores of running text", "Of `dragoman score --text`.") +

@@ -122,5 +122,19 @@ TEST_F(CudaDecoding, WhatIsNotThereYetIsNamed) {
             "attention_step: n_kv_heads is 1, must be n_heads (2) on cuda for now; use --device cpu");
 }
 
+TEST_F(CudaDecoding, RecurrentKernelsAreRefusedByName) {
+  const OnCuda device;
+  Tensor any = Tensor::zeros({2, 8});
+  const std::string rest = " does not exist yet, so there are no recurrent models; use --device cpu";
+  EXPECT_EQ(test_support::error_of([&] {
+              backend_of(any).recurrent_cell({CellKind::kGru, any, nullptr, any, any, any, any, any, any, any, any});
+            }),
+            "cuda: recurrent_cell" + rest);
+  EXPECT_EQ(test_support::error_of([&] {
+              backend_of(any).source_attention({ScoreKind::kAdditive, any, {}, {}, any, any, any});
+            }),
+            "cuda: source_attention" + rest);
+}
+
 }  // namespace
 }  // namespace dragoman::kernels

@@ -64,6 +64,10 @@ class Model:
         self.new(path + ".gain", D, scale=0.1, shift=1.0)
         self.new(path + ".bias", D, scale=0.1)
 
+    def stored(self, of):
+        """The parameters by name, or something of each."""
+        return {name: of(value) for name, value in self.parameters.items()}
+
     def apply_linear(self, path, x):
         return x @ self.parameters[path + ".weight"] + self.parameters[path + ".bias"]
 
@@ -125,9 +129,9 @@ def total_loss(model, batch):
     return logits, F.cross_entropy(logits, expected, label_smoothing=SMOOTHING, reduction="mean")
 
 
-def make(order, tying, path):
-    model, batch = Model(order, tying), make_batch()
-    stored = {"param." + name: value.detach().float().numpy() for name, value in model.parameters.items()}
+def store(model, path):
+    batch = make_batch()
+    stored = {"param." + name: value.float().numpy() for name, value in model.stored(torch.Tensor.detach).items()}
     offsets = lambda lengths: np.cumsum([0] + lengths).astype(np.int32)
     stored["source"] = np.concatenate([s for s, _ in batch]).astype(np.int32)
     stored["source_offsets"] = offsets([len(s) for s, _ in batch])
@@ -142,8 +146,8 @@ def make(order, tying, path):
         loss.backward()
         if step == 0:
             stored["logits"] = logits.detach().float().numpy()
-            for name, value in model.parameters.items():
-                stored["grad." + name] = value.grad.float().numpy()
+            for name, value in model.stored(lambda parameter: parameter.grad).items():
+                stored["grad." + name] = value.clone().float().numpy()
         losses.append(loss.item())
         optimizer.step()
     stored["losses"] = np.array(losses, dtype=np.float32)
@@ -153,5 +157,5 @@ def make(order, tying, path):
 
 if __name__ == "__main__":
     folder = sys.argv[1] if len(sys.argv) > 1 else "."
-    make("post", "all", f"{folder}/transformer_post_norm.safetensors")
-    make("pre", "none", f"{folder}/transformer_pre_norm.safetensors")
+    store(Model("post", "all"), f"{folder}/transformer_post_norm.safetensors")
+    store(Model("pre", "none"), f"{folder}/transformer_pre_norm.safetensors")

@@ -1,21 +1,9 @@
-#include <gtest/gtest.h>
-
-#include <cmath>
-
-#include "base/files.h"
+#include "golden_run.h"
 #include "models/transformer/transformer.h"
-#include "ops/linear_cross_entropy.h"
 #include "support/tiny_config.h"
-#include "tensor/safetensors.h"
-#include "training/data_parallel.h"
 
 namespace dragoman {
 namespace {
-
-using tensor::Tensor;
-
-constexpr double kTolerance = 1e-4;  // relative to the largest value of the tensor
-constexpr float kSmoothing = 0.1F;
 
 struct Golden {
   const char* file;
@@ -23,24 +11,9 @@ struct Golden {
   models::Tying tying;
 };
 
-// A stored PyTorch run (make_golden.py): logits, every gradient, the losses of ten Adam steps.
 class GoldenRun : public testing::TestWithParam<Golden> {
  protected:
-  GoldenRun() : model_(config()) {
-    const std::string path = std::string(DRAGOMAN_TEST_DATA) + "/" + GetParam().file;
-    stored_ = tensor::read_safetensors(base::read_file(path), path);
-    model_.parameters().allocate();
-    for (const auto& parameter : model_.parameters().parameters()) {
-      Tensor value = parameter->variable.value();
-      value.copy_from(stored("param." + parameter->path));
-    }
-    batch_.source = ids("source");
-    batch_.source_offsets = ids("source_offsets");
-    batch_.target_input = ids("target_input");
-    batch_.target_output = ids("target_output");
-    batch_.target_offsets = ids("target_offsets");
-    batch_.lines.assign(batch_.source_offsets.size() - 1, 0);
-  }
+  GoldenRun() : model_(config()), run_(GetParam().file) { run_.load(model_); }
 
   static models::TransformerConfig config() {
     models::TransformerConfig config = test_support::tiny_config(29);
@@ -52,71 +25,23 @@ class GoldenRun : public testing::TestWithParam<Golden> {
     return config;
   }
 
-  const Tensor& stored(const std::string& name) const {
-    const auto found = stored_.find(name);
-    if (found == stored_.end()) {
-      throw std::runtime_error("the golden file has no " + name);
-    }
-    return found->second;
-  }
-
-  std::vector<int32_t> ids(const std::string& name) const { return stored(name).to_vector<int32_t>(); }
-
   models::Transformer model_;
-  tensor::NamedTensors stored_;
-  data::Batch batch_;
+  StoredRun run_;
 };
 INSTANTIATE_TEST_SUITE_P(
     Norms, GoldenRun,
     testing::Values(Golden{"transformer_post_norm.safetensors", nn::NormOrder::kPost, models::Tying::kAll},
                     Golden{"transformer_pre_norm.safetensors", nn::NormOrder::kPre, models::Tying::kNone}));
 
-void expect_close(const Tensor& seen, const Tensor& expected, const std::string& name) {
-  ASSERT_EQ(seen.shape(), expected.shape()) << name;
-  double largest = 1e-3;  // some gradients are zero in theory (key biases): rounding is all they hold
-  for (const float value : expected.span<float>()) {
-    largest = std::max(largest, std::abs(static_cast<double>(value)));
-  }
-  for (int64_t index = 0; index < expected.size(); ++index) {
-    ASSERT_NEAR(seen.data<float>()[index], expected.data<float>()[index], kTolerance * largest)
-        << name << " element " << index;
-  }
-}
-
 TEST_P(GoldenRun, LogitsAndAllGradientsEqualPyTorch) {
-  model_.parameters().allocate_gradients();
-  const auto source = models::make_token_rows(batch_.source, batch_.source_offsets);
-  const auto target = models::make_token_rows(batch_.target_input, batch_.target_offsets);
-  const auto n_tokens = static_cast<int64_t>(batch_.target_output.size());
-  autograd::Tape tape;
-  const autograd::TapeScope recording(&tape);
-  const autograd::Variable hidden = model_.forward({source, target}, {});
-  expect_close(model_.output().logits(hidden).value(), stored("logits"), "logits");
-  const auto loss =
-      ops::linear_cross_entropy(hidden, model_.output().weight, {}, Tensor::from(batch_.target_output, {n_tokens}),
-                                {kSmoothing, 1.0 / static_cast<double>(n_tokens)})
-          .loss;
-  EXPECT_NEAR(loss.value().item(), stored("losses").data<float>()[0], kTolerance);
-  tape.backward(loss);
-  for (const auto& parameter : model_.parameters().parameters()) {
-    expect_close(parameter->variable.grad(), stored("grad." + parameter->path), "gradient of " + parameter->path);
-  }
+  run_.expect_logits_and_gradients(model_);
 }
 
 TEST_P(GoldenRun, TenAdamStepsLoseAsInPyTorch) {
   for (const int workers : {1, 2}) {
     models::Transformer model(config());
-    model.parameters().allocate();
-    model.parameters().mutable_values().copy_from(model_.parameters().values());
-    distributed::SingleProcess alone;
-    training::DataParallel replicas(model, training::next_word_objective({.label_smoothing = kSmoothing}), {}, alone,
-                                    {workers});
-    for (int step = 1; step <= 10; ++step) {
-      const auto result = replicas.update(std::span(&batch_, 1), step, 2e-3, 1);
-      const double expected = stored("losses").data<float>()[step - 1];
-      EXPECT_NEAR(result.sums.loss_per_token(), expected, kTolerance * expected)
-          << "step " << step << " with " << workers << " workers";
-    }
+    run_.load(model);
+    run_.expect_losses_of_ten_steps(model, workers);
   }
 }
 

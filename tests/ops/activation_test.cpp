@@ -69,8 +69,11 @@ TEST_P(Activations, NaNStaysAndExtremesAreFinite) {
     const Tensor result = activation(Variable(x), GetParam()).value();
     const std::vector<float> y = result.to(DType::kFloat32).to_vector<float>();
     EXPECT_TRUE(std::isnan(y[0])) << tensor::dtype_name(dtype) << ": came out as " << y[0];
-    EXPECT_EQ(y[1], GetParam() == Activation::kNone ? -huge : 0.0F) << tensor::dtype_name(dtype);
-    EXPECT_EQ(y[2], GetParam() == Activation::kReluSquared ? std::numeric_limits<float>::infinity() : huge);
+    const bool saturates = GetParam() == Activation::kTanh;
+    EXPECT_EQ(y[1], saturates ? -1.0F : GetParam() == Activation::kNone ? -huge : 0.0F) << tensor::dtype_name(dtype);
+    EXPECT_EQ(y[2], saturates                                ? 1.0F
+                    : GetParam() == Activation::kReluSquared ? std::numeric_limits<float>::infinity()
+                                                             : huge);
     EXPECT_EQ(y[3], 0.0F) << tensor::dtype_name(dtype);
   }
 }
@@ -118,8 +121,9 @@ TEST_P(Activations, SlopesAreFiniteAtExtremes) {
   const bool grows = GetParam() == Activation::kReluSquared, always = GetParam() == Activation::kNone;
   EXPECT_NEAR(slopes[0], always ? 1 : 0, 1e-6);
   EXPECT_NEAR(slopes[1], always ? 1 : 0, 1e-6);
-  EXPECT_EQ(slopes[3], grows ? 40 : 1);
-  EXPECT_EQ(slopes[4], grows ? 2 * huge : 1);
+  const bool saturates = GetParam() == Activation::kTanh;
+  EXPECT_EQ(slopes[3], saturates ? 0 : grows ? 40 : 1);
+  EXPECT_EQ(slopes[4], saturates ? 0 : grows ? 2 * huge : 1);
 }
 
 // gate, up
@@ -186,7 +190,7 @@ TEST_P(Activations, GatedBFloat16IsTheFloat32ResultRounded) {
 
 INSTANTIATE_TEST_SUITE_P(Each, Activations,
                          testing::Values(Activation::kNone, Activation::kRelu, Activation::kGelu, Activation::kSilu,
-                                         Activation::kGeluTanh, Activation::kReluSquared));
+                                         Activation::kGeluTanh, Activation::kReluSquared, Activation::kTanh));
 
 TEST(Activation, KnownValues) {
   const Tensor x = Tensor::from(std::vector<float>{-1, 1, 2}, {1, 3});

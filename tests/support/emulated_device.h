@@ -294,6 +294,22 @@ class EmulatedBackend final : public kernels::Backend {
     const DeviceAccess running;
     return cpu("attention_weights").attention_weights(inputs, weights);
   }
+  void recurrent_cell(const kernels::RecurrentCellForward& step) const override {
+    const DeviceAccess running;
+    return cpu("recurrent_cell").recurrent_cell(step);
+  }
+  void recurrent_cell_backward(const kernels::RecurrentCellBackward& step) const override {
+    const DeviceAccess running;
+    return cpu("recurrent_cell_backward").recurrent_cell_backward(step);
+  }
+  void source_attention(const kernels::SourceAttentionForward& attention) const override {
+    const DeviceAccess running;
+    return cpu("source_attention").source_attention(attention);
+  }
+  void source_attention_backward(const kernels::SourceAttentionBackward& attention) const override {
+    const DeviceAccess running;
+    return cpu("source_attention_backward").source_attention_backward(attention);
+  }
   void attention_step(const tensor::Tensor& query, std::span<const kernels::StepKeys> rows, int n_heads,
                       tensor::Tensor& context, tensor::Tensor* mean_weights) const override {
     const DeviceAccess running;

@@ -49,6 +49,10 @@ class CpuBackend final : public Backend {
   void attention_backward(const AttentionInputs& inputs, const Tensor& stats, const Tensor& grad_context,
                           AttentionGradients& gradients) const override;
   void attention_weights(const AttentionInputs& inputs, Tensor& weights) const override;
+  void recurrent_cell(const RecurrentCellForward& step) const override;
+  void recurrent_cell_backward(const RecurrentCellBackward& step) const override;
+  void source_attention(const SourceAttentionForward& attention) const override;
+  void source_attention_backward(const SourceAttentionBackward& attention) const override;
   void attention_step(const Tensor& query, std::span<const StepKeys> rows, int n_heads, Tensor& context,
                       Tensor* mean_weights) const override;
   void attention_shared(const Tensor& query, std::span<const SharedRows> groups, int n_heads, Tensor& context,

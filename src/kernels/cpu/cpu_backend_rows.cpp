@@ -1,3 +1,4 @@
+#include "kernels/cpu/attention/source_attention_cpu.h"
 #include "kernels/cpu/cpu_backend.h"
 #include "kernels/cpu/output/cross_entropy_cpu.h"
 #include "kernels/cpu/output/rdrop_cross_entropy_cpu.h"
@@ -5,6 +6,7 @@
 #include "kernels/cpu/rows/dropout_cpu.h"
 #include "kernels/cpu/rows/embedding_cpu.h"
 #include "kernels/cpu/rows/layer_norm_cpu.h"
+#include "kernels/cpu/rows/recurrent_cpu.h"
 #include "kernels/cpu/rows/rotation_cpu.h"
 #include "kernels/cpu/rows/softmax_cpu.h"
 #include "kernels/reference/dropout.h"
@@ -150,6 +152,22 @@ void CpuBackend::rdrop_cross_entropy(const RdropBlock& block, RdropLosses& losse
       rdrop_row_gradient(row, block.options.row_gradient(target, n_classes), n_classes, logits_p, logits_q);
     }
   }
+}
+
+void CpuBackend::recurrent_cell(const RecurrentCellForward& step) const {
+  recurrent_cell_cpu(step);
+}
+
+void CpuBackend::recurrent_cell_backward(const RecurrentCellBackward& step) const {
+  recurrent_cell_backward_cpu(step);
+}
+
+void CpuBackend::source_attention(const SourceAttentionForward& attention) const {
+  source_attention_cpu(attention);
+}
+
+void CpuBackend::source_attention_backward(const SourceAttentionBackward& attention) const {
+  source_attention_backward_cpu(attention);
 }
 
 }  // namespace dragoman::kernels

@@ -34,6 +34,11 @@ class Rounded {
   std::optional<DeviceArray<BFloat16>> copy_;
 };
 
+[[noreturn]] void refuse_recurrent(const char* kernel) {
+  base::fail(base::ErrorKind::kRuntime,
+             "cuda: {} does not exist yet, so there are no recurrent models; use --device cpu", kernel);
+}
+
 double reduced(Reduction reduction, const Tensor& x) {
   DeviceArray<double> parts(reduction_parts(x.size())), result(1);
   reduce(reduction, elements_of<float>(x), x.size(), parts.data(), result.data());
@@ -125,6 +130,22 @@ void CudaBackend::adam_update(Tensor& weights, const Tensor& grads, Tensor& mome
 
 void CudaBackend::ema_update(Tensor& average, const Tensor& weights, double decay) const {
   ema(elements_of<float>(average), elements_of<float>(weights), static_cast<float>(1.0 - decay), average.size());
+}
+
+void CudaBackend::recurrent_cell(const RecurrentCellForward&) const {
+  refuse_recurrent("recurrent_cell");
+}
+
+void CudaBackend::recurrent_cell_backward(const RecurrentCellBackward&) const {
+  refuse_recurrent("recurrent_cell_backward");
+}
+
+void CudaBackend::source_attention(const SourceAttentionForward&) const {
+  refuse_recurrent("source_attention");
+}
+
+void CudaBackend::source_attention_backward(const SourceAttentionBackward&) const {
+  refuse_recurrent("source_attention_backward");
 }
 
 }  // namespace dragoman::kernels::cuda

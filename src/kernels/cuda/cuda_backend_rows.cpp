@@ -23,6 +23,8 @@ Curve curve_of(Activation activation) {
       return Curve::kGeluTanh;
     case Activation::kReluSquared:
       return Curve::kReluSquared;
+    case Activation::kTanh:
+      return Curve::kTanh;
     case Activation::kNone:
       break;
   }

@@ -42,6 +42,8 @@ __device__ __forceinline__ float value_of(Curve curve, float x) {
       return 0.5F * x * (1.0F + tanhf(tanh_argument(x)));
     case Curve::kReluSquared:
       return x < 0 ? 0.0F : x * x;
+    case Curve::kTanh:
+      return tanhf(x);
     case Curve::kNone:
       break;
   }
@@ -66,6 +68,10 @@ __device__ __forceinline__ float slope_of(Curve curve, float x) {
     }
     case Curve::kReluSquared:
       return x > 0 ? 2.0F * x : 0.0F;
+    case Curve::kTanh: {
+      const float tanh = tanhf(x);
+      return 1.0F - tanh * tanh;
+    }
     case Curve::kNone:
       break;
   }

@@ -34,6 +34,8 @@ double value(Activation activation, double x) {
       return 0.5 * x * (1 + std::tanh(tanh_argument(x)));
     case Activation::kReluSquared:
       return x < 0 ? 0 : x * x;
+    case Activation::kTanh:
+      return std::tanh(x);
     case Activation::kNone:
       break;
   }
@@ -55,6 +57,8 @@ double slope(Activation activation, double x) {
     }
     case Activation::kReluSquared:
       return x > 0 ? 2 * x : 0;
+    case Activation::kTanh:
+      return 1 - std::tanh(x) * std::tanh(x);
     case Activation::kNone:
       break;
   }

@@ -7,9 +7,11 @@
 #include "kernels/reference/embedding.h"
 #include "kernels/reference/layer_norm.h"
 #include "kernels/reference/rdrop_cross_entropy.h"
+#include "kernels/reference/recurrent.h"
 #include "kernels/reference/reference_backend.h"
 #include "kernels/reference/rotation.h"
 #include "kernels/reference/softmax.h"
+#include "kernels/reference/source_attention.h"
 #include "kernels/row_of.h"
 
 namespace dragoman::kernels::reference {
@@ -164,6 +166,22 @@ void ReferenceBackend::rdrop_cross_entropy(const RdropBlock& block, RdropLosses&
       rdrop_row_gradient(row, block.options.row_gradient(target, n_classes), n_classes, logits_p, logits_q);
     }
   }
+}
+
+void ReferenceBackend::recurrent_cell(const RecurrentCellForward& step) const {
+  reference::recurrent_cell(step);
+}
+
+void ReferenceBackend::recurrent_cell_backward(const RecurrentCellBackward& step) const {
+  reference::recurrent_cell_backward(step);
+}
+
+void ReferenceBackend::source_attention(const SourceAttentionForward& attention) const {
+  reference::source_attention(attention);
+}
+
+void ReferenceBackend::source_attention_backward(const SourceAttentionBackward& attention) const {
+  reference::source_attention_backward(attention);
 }
 
 }  // namespace dragoman::kernels::reference

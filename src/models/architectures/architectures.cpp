@@ -7,6 +7,8 @@
 #include "base/json.h"
 #include "models/architectures/more_architectures.h"
 #include "models/decoder_only/decoder_only.h"
+#include "models/encoder_only/encoder_only.h"
+#include "models/recurrent/recurrent.h"
 #include "models/transformer/transformer.h"
 
 namespace dragoman::models {
@@ -28,9 +30,27 @@ std::unique_ptr<Model> make_decoder_only(const ModelConfig& config) {
   return std::make_unique<DecoderOnly>(*config.get_if<DecoderOnlyConfig>());
 }
 
+ModelConfig recurrent_config(std::string_view text, std::string_view file_name) {
+  return recurrent_config_from_json(text, file_name);
+}
+
+std::unique_ptr<Model> make_recurrent(const ModelConfig& config) {
+  return std::make_unique<Recurrent>(*config.get_if<RecurrentConfig>());
+}
+
+ModelConfig encoder_only_config(std::string_view text, std::string_view file_name) {
+  return encoder_only_config_from_json(text, file_name);
+}
+
+std::unique_ptr<Model> make_encoder_only(const ModelConfig& config) {
+  return std::make_unique<EncoderOnly>(*config.get_if<EncoderOnlyConfig>());
+}
+
 constexpr Architecture kArchitectures[] = {
     {TransformerConfig::kArchitecture, transformer_config, make_transformer},
     {DecoderOnlyConfig::kArchitecture, decoder_only_config, make_decoder_only},
+    {EncoderOnlyConfig::kArchitecture, encoder_only_config, make_encoder_only},
+    {RecurrentConfig::kArchitecture, recurrent_config, make_recurrent},
 };
 
 std::string listed(const std::vector<Architecture>& known) {

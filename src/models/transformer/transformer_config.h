@@ -5,21 +5,12 @@
 
 #include "base/fields.h"
 #include "models/model_config.h"
+#include "models/tying.h"
 #include "nn/layer_config.h"
 #include "nn/token_embedding.h"
 
 namespace dragoman::models {
 
-/// Which of the three [V, D] matrices are one (paper, section 3.4: all three).
-enum class Tying {
-  kNone,    ///< source embedding, target embedding and output weight apart
-  kTarget,  ///< target embedding = output weight
-  kAll,     ///< all three; needs one joint vocabulary
-};
-
-constexpr base::Names<Tying> names_of(Tying) {
-  return {"tying", {{Tying::kNone, "none"}, {Tying::kTarget, "target"}, {Tying::kAll, "all"}}};
-}
 using base::name_of;
 
 /// An encoder-decoder Transformer, complete and checked. `fields` says of each field what it means.

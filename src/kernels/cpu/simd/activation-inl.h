@@ -42,6 +42,14 @@ HWY_INLINE RowVector sigmoid(RowVector x) {
   return hn::Div(hn::IfThenElse(hn::Lt(x, hn::Zero(d)), small, one), hn::Add(one, small));
 }
 
+/// Returns: (1 - e) / (1 + e) with the sign of x, e = exp(-2 |x|), with an absolute error below 2e-7.
+HWY_INLINE RowVector tanh_of(RowVector x) {
+  const RowTag d;
+  const RowVector one = hn::Set(d, 1.0F);
+  const RowVector small = vector_exp(d, hn::Mul(hn::Abs(x), hn::Set(d, -2.0F)));
+  return hn::CopySign(hn::Div(hn::Sub(one, small), hn::Add(one, small)), x);
+}
+
 // Each nonlinearity has a value and, for the backward, a slope at x.
 
 struct Identity {
@@ -116,6 +124,14 @@ struct Silu {
   }
 };
 
+struct Tanh {
+  static HWY_INLINE RowVector value(RowVector x) { return tanh_of(x); }
+  static HWY_INLINE RowVector slope(RowVector x) {
+    const RowVector y = tanh_of(x);
+    return hn::NegMulAdd(y, y, hn::Set(RowTag(), 1.0F));
+  }
+};
+
 /// Calls visit(Identity(), Relu() or another of the structs above).
 template <class Visit>
 HWY_INLINE void with_curve(Activation activation, const Visit& visit) {
@@ -132,6 +148,8 @@ HWY_INLINE void with_curve(Activation activation, const Visit& visit) {
       return visit(GeluTanh());
     case Activation::kReluSquared:
       return visit(ReluSquared());
+    case Activation::kTanh:
+      return visit(Tanh());
   }
 }
 

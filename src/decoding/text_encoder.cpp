@@ -1,0 +1,146 @@
+#include "decoding/text_encoder.h"
+
+#include <algorithm>
+#include <atomic>
+#include <cmath>
+#include <numeric>
+
+#include "base/cpu.h"
+#include "base/error.h"
+#include "base/worker_pool.h"
+#include "decoding/load_model.h"
+#include "tensor/transfer.h"
+
+namespace dragoman::decoding {
+namespace {
+
+using models::EncoderOnly;
+using models::Pooling;
+using Ids = std::vector<int32_t>;
+
+// The numbers of some texts that go through the model together.
+using TextBatch = std::vector<size_t>;
+
+// Texts of like length stand together, the longest first, so that the end of the work is even.
+std::vector<TextBatch> batches_of(std::span<const Ids> texts, int64_t batch_tokens) {
+  std::vector<size_t> order(texts.size());
+  std::iota(order.begin(), order.end(), size_t{0});
+  std::ranges::stable_sort(order, std::ranges::greater(), [&](size_t text) { return texts[text].size(); });
+  std::vector<TextBatch> batches;
+  int64_t tokens = batch_tokens;
+  for (const size_t text : order) {
+    const auto length = static_cast<int64_t>(texts[text].size());
+    if (tokens + length > batch_tokens) {
+      batches.emplace_back();
+      tokens = 0;
+    }
+    batches.back().push_back(text);
+    tokens += length;
+  }
+  return batches;
+}
+
+// @param rows  [n, D] of one text
+void put_mean(std::span<const float> rows, std::span<float> mean) {
+  const size_t width = mean.size();
+  std::vector<double> sums(width);
+  for (size_t at = 0; at < rows.size(); ++at) {
+    sums[at % width] += static_cast<double>(rows[at]);
+  }
+  const double count = static_cast<double>(rows.size() / width);
+  std::ranges::transform(sums, mean.begin(), [count](double sum) { return static_cast<float>(sum / count); });
+}
+
+void divide_by_length(std::span<float> vector) {
+  constexpr double kLeast = 1e-12;  // as sentence-transformers
+  double squares = 0.0;
+  for (const float value : vector) {
+    squares += static_cast<double>(value) * static_cast<double>(value);
+  }
+  const double length = std::max(std::sqrt(squares), kLeast);
+  for (float& value : vector) {
+    value = static_cast<float>(static_cast<double>(value) / length);
+  }
+}
+
+void embed_batch(const EncoderOnly& model, std::span<const Ids> texts, const TextBatch& batch, Embeddings& embeddings) {
+  const autograd::NoGrad inference;
+  models::FlatIds input;
+  for (const size_t text : batch) {
+    input.append(texts[text]);
+    input.end_sentence();
+  }
+  const models::TokenRows rows = models::make_token_rows(input);
+  const models::EncoderOnlyConfig& config = model.encoder_config();
+  const bool by_pooler = config.pooling == Pooling::kPooler;
+  const autograd::Variable hidden = model.encode(rows, {});  // [N, D]
+  const tensor::HostView<float> values(by_pooler ? model.pooled(hidden, rows).value() : hidden.value());
+  const auto width = static_cast<size_t>(embeddings.width);
+  for (size_t i = 0; i < batch.size(); ++i) {
+    const std::span<float> vector = std::span(embeddings.values).subspan(batch[i] * width, width);
+    const size_t first = by_pooler ? i : static_cast<size_t>(input.offsets[i]);
+    const size_t count = config.pooling == Pooling::kMean ? texts[batch[i]].size() : 1;
+    put_mean(values.span().subspan(first * width, count * width), vector);
+    if (config.unit_length) {
+      divide_by_length(vector);
+    }
+  }
+}
+
+}  // namespace
+
+TextEncoder::TextEncoder(std::shared_ptr<const EncoderOnly> model, data::Vocabulary vocabulary)
+    : model_(std::move(model)), vocabulary_(std::move(vocabulary)) {}
+
+std::vector<int32_t> TextEncoder::framed_ids(const std::string& text, bool& cut) const {
+  const data::TextFrame& frame = vocabulary_.frame();
+  const int around = (frame.first >= 0 ? 1 : 0) + (frame.last >= 0 ? 1 : 0);
+  const auto most = static_cast<size_t>(model_->encoder_config().max_positions - around);
+  std::vector<int32_t> ids = vocabulary_.encode(text);
+  cut = ids.size() > most;
+  ids.resize(std::min(ids.size(), most));
+  if (frame.first >= 0) {
+    ids.insert(ids.begin(), frame.first);
+  }
+  if (frame.last >= 0) {
+    ids.push_back(frame.last);
+  }
+  return ids;
+}
+
+Embeddings TextEncoder::embed(std::span<const std::string> texts, const EncodeOptions& options) const {
+  base::check_fields(options);
+  Embeddings embeddings;
+  embeddings.width = model_->encoder_config().d_model;
+  embeddings.values.resize(texts.size() * static_cast<size_t>(embeddings.width));
+  std::vector<Ids> ids;
+  for (const std::string& text : texts) {
+    bool cut = false;
+    ids.push_back(framed_ids(text, cut));
+    base::check_data(!ids.back().empty(), "embed: text {} is empty, and the tokenizer puts nothing around it",
+                     ids.size());
+    embeddings.cut += cut ? 1 : 0;
+  }
+  const std::vector<TextBatch> batches = batches_of(ids, options.batch_tokens);
+  std::atomic<size_t> next = 0;
+  const auto most = static_cast<size_t>(base::thread_count(options.workers));
+  base::WorkerPool pool(static_cast<int>(std::clamp<size_t>(batches.size(), 1, most)));
+  const std::shared_ptr<tensor::Allocator> memory = tensor::Arena::current();
+  pool.run([&](int) {
+    const tensor::ArenaScope arena(memory->another());
+    for (size_t number = next++; number < batches.size(); number = next++) {
+      embed_batch(*model_, ids, batches[number], embeddings);
+    }
+  });
+  return embeddings;
+}
+
+TextEncoder load_encoder(const std::filesystem::path& folder, std::optional<kernels::Precision> precision) {
+  LoadedModel loaded = load_model(folder, precision);
+  auto model = std::dynamic_pointer_cast<const EncoderOnly>(loaded.model);
+  base::check_usage(model != nullptr, "{}: holds a {} model, which is no encoder", folder.string(),
+                    loaded.model->config().architecture());
+  return {std::move(model), std::move(loaded.vocabularies.source)};
+}
+
+}  // namespace dragoman::decoding

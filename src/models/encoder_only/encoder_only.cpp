@@ -1,0 +1,151 @@
+#include "models/encoder_only/encoder_only.h"
+
+#include "autograd/recompute.h"
+#include "base/error.h"
+#include "nn/rotation.h"
+#include "ops/activation.h"
+#include "ops/dropout.h"
+#include "ops/elementwise.h"
+#include "ops/embedding.h"
+#include "tensor/transfer.h"
+
+namespace dragoman::models {
+namespace {
+
+const EncoderOnlyConfig& checked(const EncoderOnlyConfig& config) {
+  config.check();
+  return config;
+}
+
+nn::ParameterHandle with_deviation(nn::ParameterHandle parameter) {
+  parameter->deviation = nn::kGpt2Deviation;
+  return parameter;
+}
+
+nn::ParameterHandle declare_rows(nn::ParameterSet& parameters, const std::string& path, int64_t rows, int64_t width) {
+  return with_deviation(
+      parameters.declare_weight(path, {rows, width}, nn::Initializer::kNormal, kernels::Transpose::kYes));
+}
+
+// The embedding's dropout stands behind its norm.
+nn::LayerConfig without_dropout(nn::LayerConfig config) {
+  config.dropout = 0.0F;
+  return config;
+}
+
+// The numbers of the first row of each text [B].
+Tensor first_rows(const TokenRows& rows) {
+  const tensor::HostView<int32_t> offsets(rows.rows.offsets);
+  return tensor::host_tensor(std::vector<int32_t>(offsets.span().begin(), offsets.span().end() - 1));
+}
+
+}  // namespace
+
+EncoderOnly::EncoderOnly(const EncoderOnlyConfig& config)
+    : config_(checked(config)),
+      table_(declare_rows(parameters_, "embedding.weight", config.vocab_size, config.d_model)),
+      embedding_(parameters_, "embedding", table_, without_dropout(config.layer_config()),
+                 {config.positions, config.max_positions}) {
+  const int64_t d = config.d_model;
+  const nn::LayerConfig of_layer = nn::with_rotation(config.layer_config(), {config.positions, config.max_positions});
+  if (config.segments > 0) {
+    segments_ =
+        with_deviation(parameters_.declare("embedding.segments", {config.segments, d}, nn::Initializer::kNormal));
+  }
+  if (config.embedding_norm) {
+    embedding_norm_.emplace(parameters_, "embedding.norm", of_layer);
+  }
+  for (int index = 0; index < config.layers; ++index) {
+    layers_.emplace_back(parameters_, fmt::format("layers.{}", index), of_layer);
+  }
+  if (config.norm_order == nn::NormOrder::kPre) {
+    norm_.emplace(parameters_, "norm", of_layer);
+  }
+  if (config.pooler != Pooler::kNone) {
+    pooler_.emplace(parameters_, "pooler", d, d, of_layer.inner_map());
+  }
+  if (config.head == EncoderHead::kWords) {
+    transform_.emplace(parameters_, "transform", d, d, of_layer.inner_map());
+    transform_norm_.emplace(parameters_, "transform.norm", of_layer);
+    output_weight_ = table_;
+    output_bias_ = parameters_.declare("output.bias", {config.vocab_size}, nn::Initializer::kZeros);
+  } else if (config.head != EncoderHead::kNone) {
+    output_weight_ = declare_rows(parameters_, "output.weight", config.n_labels, d);
+    output_bias_ = parameters_.declare("output.bias", {config.n_labels}, nn::Initializer::kZeros);
+  }
+}
+
+Variable EncoderOnly::with_dropout(const Variable& x, const char* site, const nn::ForwardContext& context) const {
+  return ops::dropout(x, context.dropout(encoder_config().dropout, nn::dropout_site(site)));
+}
+
+Variable EncoderOnly::embed(const TokenRows& rows, const nn::ForwardContext& context) const {
+  Variable x = embedding_.forward(rows.ids, rows.rows, context);  // [N, D]
+  if (segments_ != nullptr) {
+    const auto n_rows = static_cast<size_t>(rows.ids.dim(0));
+    const Tensor segments =  // [N]
+        rows.segments.defined() ? rows.segments : tensor::host_tensor(std::vector<int32_t>(n_rows, 0));
+    x = ops::add_positions(x, segments_->variable, segments);  // [N, D]
+  }
+  x = embedding_norm_ ? embedding_norm_->forward(x) : x;  // [N, D]
+  return with_dropout(x, "embedding", context);           // [N, D]
+}
+
+Variable EncoderOnly::encode(const TokenRows& rows, const nn::ForwardContext& outer) const {
+  const nn::ForwardContext context = outer.over(rows.rows);
+  Variable x = embed(rows, context);  // [N, D]
+  for (const nn::EncoderLayer& layer : layers_) {
+    const auto forward = [&layer, x, rows = rows.rows, context] { return layer.forward(x, rows, context); };
+    x = context.recompute == nn::Recompute::kLayers ? autograd::recompute("layer", forward) : forward();  // [N, D]
+  }
+  x = norm_ ? norm_->forward(x) : x;  // [N, D]
+  context.show("encoder", "output", x.value());
+  return x;
+}
+
+Variable EncoderOnly::pooled(const Variable& hidden, const TokenRows& rows) const {
+  base::check_argument(pooler_.has_value(), "model: pooler is none");
+  const Variable mapped = pooler_->forward(ops::select_rows(hidden, first_rows(rows)));  // [B, D]
+  const bool is_tanh = encoder_config().pooler == Pooler::kTanh;
+  return ops::activation(mapped, is_tanh ? kernels::Activation::kTanh : kernels::Activation::kRelu);  // [B, D]
+}
+
+Variable EncoderOnly::forward(const ModelInput& input, const nn::ForwardContext& context) const {
+  const EncoderOnlyConfig& config = encoder_config();
+  base::check_usage(config.head != EncoderHead::kNone, "model: head is none, so it predicts nothing; use embed");
+  const Variable hidden = encode(input.source, context);  // [N, D]
+  if (config.head == EncoderHead::kWords) {
+    return transform_norm_->forward(transform_->forward(hidden, config.activation));  // [N, D]
+  }
+  const Variable rows = config.head == EncoderHead::kClasses ? pooled(hidden, input.source) : hidden;
+  return with_dropout(rows, "output", context);  // [B, D] or [N, D]
+}
+
+OutputLayer EncoderOnly::output() const {
+  base::check_usage(output_weight_ != nullptr, "model: head is none, so it has no output layer; use embed");
+  return {output_weight_->weight(), output_bias_->variable};
+}
+
+double EncoderOnly::forward_flops(int64_t source_length, int64_t /*target_length*/) const {
+  const EncoderOnlyConfig& config = encoder_config();
+  const nn::LayerConfig layer = config.layer_config();
+  const auto d = static_cast<double>(config.d_model), f = static_cast<double>(config.d_ff);
+  const auto s = static_cast<double>(source_length);
+  const auto heads = static_cast<double>(layer.n_heads * layer.head_width());
+  const auto kv_heads = static_cast<double>(layer.kv_heads() * layer.head_width());
+  const double feed_forward = config.layer.feed_forward == nn::FeedForwardKind::kGated ? 6 * d * f : 4 * d * f;
+  const double layers = config.layers * ((4 * d * heads + 4 * d * kv_heads + feed_forward) * s + 4 * heads * s * s);
+  switch (config.head) {
+    case EncoderHead::kNone:
+      return layers;
+    case EncoderHead::kWords:
+      return layers + (2 * d * d + 2 * d * static_cast<double>(config.vocab_size)) * s;
+    case EncoderHead::kClasses:
+      return layers + 2 * d * d + 2 * d * static_cast<double>(config.n_labels);
+    case EncoderHead::kTags:
+      return layers + 2 * d * static_cast<double>(config.n_labels) * s;
+  }
+  return layers;
+}
+
+}  // namespace dragoman::models

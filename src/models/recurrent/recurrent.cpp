@@ -1,0 +1,292 @@
+#include "models/recurrent/recurrent.h"
+
+#include <cmath>
+
+#include "base/error.h"
+#include "ops/activation.h"
+#include "ops/columns.h"
+#include "ops/elementwise.h"
+#include "ops/embedding.h"
+#include "tensor/transfer.h"
+
+namespace dragoman::models {
+namespace {
+
+constexpr const char* kAttentionPath = "decoder.attention";
+constexpr nn::LinearOptions kNoBias = {.has_bias = false};
+
+nn::ParameterHandle declare_table(nn::ParameterSet& parameters, const char* path, int64_t vocab_size, int64_t d_model) {
+  return parameters.declare_weight(path, {vocab_size, d_model}, nn::Initializer::kNormalEmbedding,
+                                   kernels::Transpose::kYes);
+}
+
+const RecurrentConfig& checked(const RecurrentConfig& config) {
+  config.check();
+  return config;
+}
+
+nn::PositionConfig no_positions(const RecurrentConfig& config) {
+  return {nn::PositionKind::kNone, config.max_positions};
+}
+
+// The first or the last row of each sentence.
+Tensor ends_of(const Tensor& offsets, bool last) {
+  const tensor::HostView<int32_t> all(offsets);
+  std::vector<int32_t> rows;
+  for (size_t b = 0; b + 1 < all.size(); ++b) {
+    base::check_argument(all[b] < all[b + 1], "recurrent: sentence {} is empty; it has no state", b);
+    rows.push_back(last ? all[b + 1] - 1 : all[b]);
+  }
+  return tensor::host_tensor(rows);
+}
+
+// Shows the weights of each sentence to an observer.
+void show_attention(const Tensor& attention, const Tensor& target_offsets, const ops::SourceMemory& memory,
+                    nn::ForwardObserver& observer) {
+  const tensor::HostView<int32_t> offsets(target_offsets);
+  for (size_t b = 0; b + 1 < offsets.size(); ++b) {
+    const int64_t length = offsets[b + 1] - offsets[b], source = memory.rows[b].keys.dim(0);
+    const Tensor rows = attention.rows(offsets[b], offsets[b + 1]).columns(0, source).clone();  // [T, S]
+    observer.observe(kAttentionPath, static_cast<int64_t>(b),
+                     rows.to(tensor::DType::kFloat32).reshape({1, length, source}));
+  }
+}
+
+Variable tanh(const Variable& x) {
+  return ops::activation(x, kernels::Activation::kTanh);
+}
+
+}  // namespace
+
+Recurrent::Recurrent(const RecurrentConfig& config)
+    : config_(checked(config)),
+      source_table_(declare_table(parameters_,
+                                  config.tying == Tying::kAll ? "embedding.weight" : "source_embedding.weight",
+                                  config.source_vocab_size, config.d_model)),
+      target_table_(config.tying == Tying::kAll ? source_table_
+                                                : declare_table(parameters_, "target_embedding.weight",
+                                                                config.target_vocab_size, config.d_model)),
+      output_weight_(config.tying == Tying::kNone
+                         ? declare_table(parameters_, "output.weight", config.target_vocab_size, config.d_model)
+                         : target_table_),
+      source_embedding_(parameters_, "encoder.embedding", source_table_, config.embedding(), no_positions(config),
+                        config.source_word_dropout),
+      target_embedding_(parameters_, "decoder.embedding", target_table_, config.embedding(), no_positions(config),
+                        config.target_word_dropout) {
+  declare_layers(config);
+  declare_attention(config);
+  declare_readout(config);
+}
+
+void Recurrent::declare_layers(const RecurrentConfig& config) {
+  const int64_t h = config.d_hidden, c = config.d_context();
+  // Layers above the first read what the first gives: its states with the context, or the attentional vector.
+  const int64_t first_output = config.input_feeding                                ? config.d_model
+                               : config.attention == RecurrentAttention::kBahdanau ? h + c
+                                                                                   : h;
+  for (int index = 0; index < config.layers; ++index) {
+    const std::string encoder = fmt::format("encoder.layers.{}", index);
+    const std::string decoder = fmt::format("decoder.layers.{}", index);
+    const int64_t encoder_input = index == 0 ? config.d_model : c;
+    const int64_t decoder_input = index == 0 ? config.d_model : index == 1 ? first_output : h;
+    encoder_layers_.push_back({nn::RecurrentLayer(parameters_, encoder + ".forward", config.cell, encoder_input, h),
+                               nn::RecurrentLayer(parameters_, encoder + ".backward", config.cell, encoder_input, h)});
+    decoder_layers_.push_back({nn::RecurrentLayer(parameters_, decoder, config.cell, decoder_input, h),
+                               nn::Linear(parameters_, decoder + ".initial_hidden", c, h), std::nullopt});
+    if (config.cell == kernels::CellKind::kLstm) {
+      decoder_layers_.back().initial_cell.emplace(parameters_, decoder + ".initial_cell", c, h);
+    }
+  }
+}
+
+void Recurrent::declare_attention(const RecurrentConfig& config) {
+  using nn::Initializer;
+  const std::string path = kAttentionPath;
+  const int64_t h = config.d_hidden, c = config.d_context(), a = config.d_key();
+  if (config.attention == RecurrentAttention::kNone) {
+    return;
+  }
+  key_.emplace(parameters_, path + ".key", c, a, kNoBias);
+  if (config.attention == RecurrentAttention::kBahdanau) {
+    query_ = parameters_.declare_weight(path + ".query.weight", {h, a}, Initializer::kXavierUniform);
+    score_ = parameters_.declare(path + ".score", {a}, Initializer::kNormal);
+    score_->deviation = 1.0F / std::sqrt(static_cast<float>(a));
+  }
+  if (config.feeds()) {
+    const int64_t width = config.input_feeding ? config.d_model : c;
+    fed_ = parameters_.declare_weight("decoder.fed.weight", {width, kernels::gates_of(config.cell) * h},
+                                      Initializer::kXavierUniform);
+  }
+  if (config.input_feeding) {
+    combine_ =
+        parameters_.declare_weight(path + ".combine.weight", {c + h, config.d_model}, Initializer::kXavierUniform);
+    combine_bias_ = parameters_.declare(path + ".combine.bias", {config.d_model}, Initializer::kZeros);
+  }
+}
+
+void Recurrent::declare_readout(const RecurrentConfig& config) {
+  const int64_t h = config.d_hidden, c = config.d_context(), d = config.d_model;
+  const bool is_bahdanau = config.attention == RecurrentAttention::kBahdanau, is_deep = config.layers > 1;
+  if (config.input_feeding && !is_deep) {
+    return;  // the attentional vector is what is read out
+  }
+  from_top_.emplace(parameters_, "readout.top", is_bahdanau && !is_deep ? h + c : h, d);
+  if (config.feeds() && is_deep) {
+    from_first_.emplace(parameters_, "readout.first", config.input_feeding ? d : h + c, d, kNoBias);
+  }
+  if (config.attention == RecurrentAttention::kLuong && !config.input_feeding) {
+    from_context_.emplace(parameters_, "readout.context", c, d, kNoBias);
+  }
+  if (is_bahdanau) {
+    from_words_.emplace(parameters_, "readout.words", d, d, kNoBias);
+  }
+}
+
+Variable Recurrent::between_layers(const Variable& x, size_t layer, const char* stack,
+                                   const nn::ForwardContext& context) const {
+  const std::string path = fmt::format("{}.layers.{}", stack, layer);
+  context.show(path, "state", x.value());
+  return ops::dropout(x, context.dropout(recurrent_config().dropout, nn::dropout_site(path)));
+}
+
+EncodedSource Recurrent::encode(const TokenRows& source, const nn::ForwardContext& outer) const {
+  const nn::ForwardContext context = outer.over(source.rows);
+  const Tensor& offsets = source.rows.offsets;
+  Variable x = source_embedding_.forward(source.ids, source.rows, context);  // [Ns, D]
+  Variable forward, backward;
+  for (size_t index = 0; index < encoder_layers_.size(); ++index) {
+    const EncoderLayer& layer = encoder_layers_[index];
+    forward = layer.forward.forward(x, offsets, {});                                             // [Ns, H]
+    backward = layer.backward.forward(x, offsets, {}, ops::Direction::kBackward);                // [Ns, H]
+    x = between_layers(ops::concatenate_columns(forward, backward), index, "encoder", context);  // [Ns, C]
+  }
+  const Variable summary =
+      ops::concatenate_columns(ops::select_rows(forward, ends_of(offsets, /*last=*/true)),
+                               ops::select_rows(backward, ends_of(offsets, /*last=*/false)));  // [B, C]
+  context.show("encoder", "output", x.value());
+  return {x, summary};
+}
+
+RecurrentDecoderState Recurrent::first_state(const Variable& summary) const {
+  RecurrentDecoderState state;
+  for (const DecoderLayer& layer : decoder_layers_) {
+    const auto first = [&](const nn::Linear& map) { return ops::widened(tanh(map.forward(summary))); };  // [B, H]
+    state.layers.push_back({first(layer.initial_hidden), layer.initial_cell ? first(*layer.initial_cell) : Variable()});
+  }
+  return state;
+}
+
+ops::SourceMemory Recurrent::empty_memory() const {
+  ops::SourceMemory memory;
+  memory.kind = recurrent_config().attention == RecurrentAttention::kBahdanau ? ops::ScoreKind::kAdditive
+                                                                              : ops::ScoreKind::kMultiplicative;
+  return memory;
+}
+
+ops::SourceMemory Recurrent::memory(const Variable& states, const Tensor& offsets) const {
+  return key_ ? ops::source_memory(empty_memory().kind, key_->forward(states), states, offsets) : empty_memory();
+}
+
+ops::AttentiveWeights Recurrent::attentive_weights() const {
+  const auto variable_of = [](const nn::ParameterHandle& parameter) {
+    return parameter == nullptr ? Variable() : parameter->variable;
+  };
+  const auto weight_of = [](const nn::ParameterHandle& parameter) {
+    return parameter == nullptr ? ops::Weight(Variable()) : parameter->weight();
+  };
+  return {decoder_layers_.front().layer.weights(),
+          weight_of(fed_),
+          weight_of(query_),
+          variable_of(score_),
+          weight_of(combine_),
+          variable_of(combine_bias_)};
+}
+
+Recurrent::FirstLayer Recurrent::first_layer(const Variable& words, const Tensor& offsets,
+                                             const ops::SourceMemory& memory, const RecurrentDecoderState& state,
+                                             bool with_last) const {
+  const nn::RecurrentLayer& layer = decoder_layers_.front().layer;
+  const ops::RecurrentState& initial = state.layers.front();
+  const Variable gates = layer.gates(words);  // [Nt, G * H]
+  FirstLayer first;
+  ops::LastState* last = with_last ? &first.last : nullptr;
+  if (recurrent_config().input_feeding) {
+    first.output = ops::input_feeding_layer(gates, offsets, attentive_weights(), memory, initial, state.fed, last,
+                                            &first.attention);  // [Nt, D]
+  } else if (recurrent_config().feeds()) {
+    first.output = ops::attentive_layer(gates, offsets, attentive_weights(), memory, initial, last,
+                                        &first.attention);  // [Nt, H + C]
+  } else {
+    first.output =
+        ops::recurrent_layer(gates, offsets, layer.weights(), initial, ops::Direction::kForward, last);  // [Nt, H]
+  }
+  return first;
+}
+
+Variable Recurrent::decode(const TokenRows& target, const ops::SourceMemory& memory, const RecurrentDecoderState& state,
+                           const nn::ForwardContext& outer, RecurrentDecoderEnd* end) const {
+  const nn::ForwardContext context = outer.over(target.rows);
+  const Tensor& offsets = target.rows.offsets;
+  const Variable words = target_embedding_.forward(target.ids, target.rows, context);  // [Nt, D]
+  FirstLayer first = first_layer(words, offsets, memory, state, end != nullptr);
+  std::vector<ops::LastState> last = {first.last};
+  Variable top = first.output;
+  for (size_t index = 1; index < decoder_layers_.size(); ++index) {
+    const Variable x = between_layers(top, index - 1, "decoder", context);
+    last.emplace_back();
+    top = decoder_layers_[index].layer.forward(x, offsets, state.layers[index], ops::Direction::kForward,
+                                               end == nullptr ? nullptr : &last.back());  // [Nt, H]
+  }
+  Variable sum = from_top_ ? ops::widened(from_top_->forward(top)) : Variable();  // [Nt, D]
+  const auto add = [&](const std::optional<nn::Linear>& map, const Variable& x) {
+    sum = map ? ops::add(sum, ops::widened(map->forward(x))) : sum;
+  };
+  add(from_first_, first.output);
+  add(from_words_, words);
+  if (from_context_) {
+    add(from_context_, ops::source_attention(top, offsets, memory, {}, &first.attention));
+  }
+  const Variable hidden = from_top_ ? tanh(sum) : top;  // [Nt, D]
+  if (context.observer != nullptr && first.attention.defined()) {
+    show_attention(first.attention, offsets, memory, *context.observer);
+  }
+  context.show("decoder", "output", hidden.value());
+  if (end != nullptr) {
+    *end = {std::move(last), Tensor(), first.attention};
+    if (recurrent_config().input_feeding) {
+      end->fed = ops::select_rows(first.output, ends_of(offsets, /*last=*/true)).value();
+    }
+  }
+  return ops::dropout(hidden, context.dropout(recurrent_config().dropout, nn::dropout_site("readout")));
+}
+
+Variable Recurrent::forward(const ModelInput& input, const nn::ForwardContext& context) const {
+  const EncodedSource source = encode(input.source, context);
+  return decode(input.target, memory(source.states, input.source.rows.offsets), first_state(source.summary),
+                context);  // [Nt, D]
+}
+
+std::unique_ptr<Generation> Recurrent::begin_generation() const {
+  return std::make_unique<RecurrentGeneration>(*this);
+}
+
+std::vector<std::string> Recurrent::cross_attention_paths() const {
+  return key_ ? std::vector<std::string>{kAttentionPath} : std::vector<std::string>();
+}
+
+double Recurrent::forward_flops(int64_t source_length, int64_t target_length) const {
+  const RecurrentConfig& config = recurrent_config();
+  const auto d = static_cast<double>(config.d_model), h = static_cast<double>(config.d_hidden), c = 2 * h;
+  const auto s = static_cast<double>(source_length), t = static_cast<double>(target_length);
+  const auto gates = static_cast<double>(kernels::gates_of(config.cell)) * h;
+  const double above = config.layers - 1;
+  double encoder = 4 * gates * (d + h + above * (c + h));
+  double decoder = 2 * gates * (d + h + above * 2 * h) + 2 * d * (h + static_cast<double>(config.target_vocab_size));
+  if (key_) {
+    encoder += 2 * c * h;
+    decoder += 2 * (h + c) * s + 2 * c * d + (config.feeds() ? 2 * gates * (config.input_feeding ? d : c) : 0);
+  }
+  return encoder * s + decoder * t;
+}
+
+}  // namespace dragoman::models
