@@ -33,7 +33,8 @@ find . -type f \( -name '*.h' -o -name '*.cpp' -o -name '*.cu' -o -name '*.inc' 
       allow["benchmark"] = "training decoding"
       allow["interop"] = "models data"
       allow["serving"] = "decoding report"
-      allow["cli"] = "training benchmark interop serving"
+      allow["study"] = "training"
+      allow["cli"] = "training benchmark interop serving study"
 
       inside["kernels"] = ""
       inside["kernels/cpu/simd"] = "kernels"

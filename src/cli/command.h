@@ -27,6 +27,7 @@ void add_export_command(CLI::App& app, Run& run);
 void add_quantize_command(CLI::App& app, Run& run);
 void add_serve_command(CLI::App& app, Run& run);
 void add_shortlist_command(CLI::App& app, Run& run);
+void add_study_command(CLI::App& app, Run& run);
 void add_watch_command(CLI::App& app, Run& run);
 void add_info_command(CLI::App& app, Run& run);
 void add_benchmark_command(CLI::App& app, Run& run);

@@ -16,6 +16,8 @@
 #include "cli/field_flags.h"
 #include "cli/text_language.h"
 #include "cli/text_output.h"
+#include "cli/train_options_of.h"
+#include "cli/usage_error.h"
 #include "cli/warnings_only.h"
 #include "distributed/join_processes.h"
 #include "models/architectures/architectures.h"
@@ -260,6 +262,42 @@ int train(TrainOptions options, const std::string& device, WatchPort port, const
   }
 }
 
+// The flags of `train` and what they are given. Lives until the command has run.
+struct TrainArguments {
+  std::string preset = "tiny";
+  std::string device = "cpu";
+  WatchPort watch_port;
+  std::unique_ptr<Flags> flags;
+  std::unique_ptr<ShapeOptions> shape;
+
+  TrainOptions options() const {
+    TrainOptions options = flags->over(training::preset_options(preset));
+    shape->lay_over(options);
+    return options;
+  }
+};
+
+std::shared_ptr<TrainArguments> add_arguments(CLI::App& command) {
+  const auto arguments = std::make_shared<TrainArguments>();
+  begin_group(command, base::kMostUsed);
+  command.add_option("--preset", arguments->preset, "Recipe to start from")
+      ->check(CLI::IsMember(training::preset_names()));
+  arguments->flags = std::make_unique<Flags>(command, training::preset_options("tiny"));
+  add_files(*arguments->flags);
+  arguments->shape = std::make_unique<ShapeOptions>(command);
+  arguments->flags->add_all();
+  add_special(*arguments->flags);
+  exclude_pointless(command);
+  add_device_flag(command, arguments->device);
+  command
+      .add_option_function<uint16_t>(
+          "--watch", [arguments = arguments.get()](const uint16_t& port) { arguments->watch_port = port; },
+          "Show the run in the browser while it trains, at this port of 127.0.0.1: curves, samples, attention; 0 = one "
+          "that is free")
+      ->type_name("PORT");
+  return arguments;
+}
+
 }  // namespace
 
 void add_train_command(CLI::App& app, Run& run) {
@@ -270,32 +308,38 @@ void add_train_command(CLI::App& app, Run& run) {
                   "dragoman train --preset tiny-hour --source train.en --target train.de \\\n"
                   "    --valid-source valid.en --valid-target valid.de --model my-model\n"
                   "dragoman train --preset gpt-mini --text train.txt --valid-text valid.txt --model my-gpt");
-  begin_group(*command, base::kMostUsed);
-  auto preset = std::make_shared<std::string>("tiny");
-  command->add_option("--preset", *preset, "Recipe to start from")->check(CLI::IsMember(training::preset_names()));
-  auto flags = std::make_shared<Flags>(*command, training::preset_options("tiny"));
-  add_files(*flags);
-  const auto shape = std::make_shared<ShapeOptions>(*command);
-  flags->add_all();
-  add_special(*flags);
-  exclude_pointless(*command);
-  const auto device = std::make_shared<std::string>("cpu");
-  add_device_flag(*command, *device);
-  const auto watch_port = std::make_shared<WatchPort>();
-  command
-      ->add_option_function<uint16_t>(
-          "--watch", [watch_port](const uint16_t& port) { *watch_port = port; },
-          "Show the run in the browser while it trains, at this port of 127.0.0.1: curves, samples, attention; 0 = one "
-          "that is free")
-      ->type_name("PORT");
-  command->callback([&run, preset, flags, shape, device, watch_port, command] {
+  const auto arguments = add_arguments(*command);
+  command->callback([&run, arguments, command] {
     run = [=] {
-      TrainOptions options = flags->over(training::preset_options(*preset));
-      shape->lay_over(options);
+      TrainOptions options = arguments->options();
       const std::string note = choose_training_options(*command, options);
-      return train(options, *device, *watch_port, note);
+      return train(options, arguments->device, arguments->watch_port, note);
     };
   });
+}
+
+training::TrainOptions train_options_of(const std::vector<std::string>& arguments) {
+  CLI::App app;
+  CLI::App* command = app.add_subcommand("train");
+  command->option_defaults()->always_capture_default();
+  const auto given = add_arguments(*command);
+  std::vector<std::string> words = {"train", "--model=model"};
+  words.insert(words.end(), arguments.begin(), arguments.end());
+  try {
+    app.parse(std::vector<std::string>(words.rbegin(), words.rend()));
+  } catch (const CLI::ParseError& error) {
+    base::fail(base::ErrorKind::kUsage, "{}", describe_usage_error(app, error, words));
+  }
+  const std::string wrong = describe_wrong_value(*command);
+  base::check_usage(wrong.empty(), "{}", wrong);
+  try {
+    TrainOptions options = given->options();
+    options.schedule.total_seconds = options.run.total_minutes * 60.0;  // as Trainer does
+    options.check();
+    return options;
+  } catch (const base::Error& error) {
+    base::fail(error.kind(), "{}", in_flags(*command, error.what()));
+  }
 }
 
 }  // namespace dragoman::cli

@@ -65,19 +65,19 @@ std::string events(const MetricsHistory& metrics) {
   return html + "</tbody></table></section>\n";
 }
 
-}  // namespace report_parts
-
-namespace {
-
-std::string head(const ReportData& data) {
+std::string page_head(std::string_view title, std::string_view more_style) {
   // The policy makes "no outside resource" a rule that the browser keeps.
   return fmt::format(
       "<!DOCTYPE html>\n<html lang=\"en\">\n<head>\n<meta charset=\"utf-8\"/>\n"
       "<meta name=\"viewport\" content=\"width=device-width, initial-scale=1\"/>\n"
       "<meta http-equiv=\"Content-Security-Policy\" content=\"default-src 'none'; style-src 'unsafe-inline'\"/>\n"
-      "<title>{}</title>\n<style>{}{}</style>\n</head>\n",
-      escape_html(data.title), report_parts::style_sheet(), language_style());
+      "<title>{}</title>\n<style>{}{}{}</style>\n</head>\n",
+      escape_html(title), style_sheet(), language_style(), more_style);
 }
+
+}  // namespace report_parts
+
+namespace {
 
 std::string opening(const ReportData& data) {
   std::string html = "<header><h1>" + said(data.title) + "</h1>\n<p class=\"subtitle\">";
@@ -97,8 +97,8 @@ std::string closing(const ReportData& data) {
 }  // namespace
 
 std::string render_report(const ReportData& data) {
-  return head(data) + "<body>\n" + std::string(language_switch()) + "<main>\n" + opening(data) +
-         report_parts::headline(data.metrics) + report_parts::curves(data.metrics) +
+  return report_parts::page_head(data.title) + "<body>\n" + std::string(language_switch()) + "<main>\n" +
+         opening(data) + report_parts::headline(data.metrics) + report_parts::curves(data.metrics) +
          report_parts::samples(data.samples) + report_parts::figures(data.figures) +
          report_parts::attention_maps(data.attention) + report_parts::facts(data.facts) +
          report_parts::events(data.metrics) + closing(data) + "</main>\n</body>\n</html>\n";

@@ -31,17 +31,6 @@ bool has_values(const ChartSeries& series) {
   return std::any_of(series.y.begin(), series.y.end(), [](double y) { return std::isfinite(y); });
 }
 
-// The chart with its caption and key; drawn once for each language, of which the page shows one.
-std::string figure(Chart chart) {
-  std::string html = "<figure><figcaption><span>" + said(chart.title) + "</span>";
-  for (size_t i = 0; i < chart.series.size() && chart.series.size() > 1; ++i) {
-    html += fmt::format(R"(<span class="key series-{}">{}</span>)", i, said(chart.series[i].name));
-  }
-  html += "</figcaption><div class=\"en\">" + line_chart(chart) + "</div>";
-  chart.language = PageLanguage::kChinese;
-  return html + "<div class=\"zh\">" + line_chart(chart) + "</div></figure>\n";
-}
-
 Chart loss_chart(const MetricsHistory& metrics) {
   Chart chart;
   chart.title = "Loss, nats per target token";
@@ -137,6 +126,16 @@ double median_speed(const std::vector<TrainRow>& rows) {
 
 }  // namespace
 
+std::string chart_figure(Chart chart) {
+  std::string html = "<figure><figcaption><span>" + said(chart.title) + "</span>";
+  for (size_t i = 0; i < chart.series.size() && chart.series.size() > 1; ++i) {
+    html += fmt::format(R"(<span class="key series-{}">{}</span>)", i, said(chart.series[i].name));
+  }
+  html += "</figcaption><div class=\"en\">" + line_chart(chart) + "</div>";
+  chart.language = PageLanguage::kChinese;
+  return html + "<div class=\"zh\">" + line_chart(chart) + "</div></figure>\n";
+}
+
 std::string headline(const MetricsHistory& metrics) {
   std::string tiles = best_tile(metrics, "Best BLEU", &ValidationRow::bleu, Best::kHighest) +
                       best_tile(metrics, "Best chrF", &ValidationRow::chrf, Best::kHighest) +
@@ -155,16 +154,16 @@ std::string headline(const MetricsHistory& metrics) {
 
 std::string curves(const MetricsHistory& metrics) {
   std::string html = "<section><h2>" + said("Curves") + "</h2>\n<div class=\"grid-of-charts\">\n";
-  html += figure(loss_chart(metrics));
-  html += figure(quality_chart(metrics));
-  html += figure(perplexity_chart(metrics));
-  html += figure(train_chart("Learning rate", metrics, &TrainRow::learning_rate));
-  html += figure(train_chart("Target tokens a second", metrics, &TrainRow::tokens_per_second));
-  html += figure(train_chart("Gradient norm before clipping", metrics, &TrainRow::grad_norm));
+  html += chart_figure(loss_chart(metrics));
+  html += chart_figure(quality_chart(metrics));
+  html += chart_figure(perplexity_chart(metrics));
+  html += chart_figure(train_chart("Learning rate", metrics, &TrainRow::learning_rate));
+  html += chart_figure(train_chart("Target tokens a second", metrics, &TrainRow::tokens_per_second));
+  html += chart_figure(train_chart("Gradient norm before clipping", metrics, &TrainRow::grad_norm));
   const Chart divergence =
       train_chart("R-Drop: divergence of the two passes, nats per target token", metrics, &TrainRow::kl);
   if (has_values(divergence.series[0])) {
-    html += figure(divergence);
+    html += chart_figure(divergence);
   }
   return html + "</div></section>\n";
 }

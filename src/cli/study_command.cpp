@@ -1,0 +1,207 @@
+#include <fmt/format.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <cmath>
+#include <filesystem>
+#include <memory>
+
+#include "base/error.h"
+#include "base/files.h"
+#include "base/signals.h"
+#include "cli/command.h"
+#include "cli/study_file.h"
+#include "cli/text_output.h"
+#include "cli/train_options_of.h"
+#include "report/progress_line.h"
+#include "study/child_process.h"
+#include "study/forecast.h"
+#include "study/study_page.h"
+
+namespace dragoman::cli {
+namespace {
+
+namespace fs = std::filesystem;
+using study::Cell;
+using study::Study;
+
+struct StudyArguments {
+  fs::path file;
+  fs::path corpus = ".";
+  fs::path folder;  // empty: the name of the study
+  std::vector<std::string> rows;
+  std::vector<uint64_t> seeds;
+  std::vector<std::string> changes;
+  bool dry_run = false;
+  double measure = 0.0;  // seconds
+
+  fs::path study_folder(const Study& study) const { return folder.empty() ? fs::path(study.name) : folder; }
+};
+
+// Runs this program again, so that a command that is killed or out of memory ends alone.
+study::Program this_program(const base::StopSignals& signals) {
+  return [&signals, program = fs::read_symlink("/proc/self/exe").string()](std::vector<std::string> words,
+                                                                           const fs::path& output) {
+    words.insert(words.begin(), program);
+    if (is_quiet()) {
+      words.emplace_back("--quiet");
+    }
+    return study::run_child(words, output, signals);
+  };
+}
+
+study::TrainingLimits limits_of(const std::vector<std::string>& words) {
+  const training::TrainOptions options = train_options_of({words.begin() + 1, words.end()});
+  return {options.run.total_minutes, options.run.max_steps};
+}
+
+// Seeds outside, so that the first comparisons come early.
+std::vector<Cell> chosen_cells(const Study& study, const StudyArguments& arguments) {
+  std::vector<Cell> cells;
+  for (const uint64_t seed : arguments.seeds.empty() ? study.seeds : arguments.seeds) {
+    for (const study::Row& row : study.rows) {
+      if (arguments.rows.empty() || std::ranges::count(arguments.rows, row.name) > 0) {
+        cells.push_back({&row, seed});
+      }
+    }
+  }
+  return cells;
+}
+
+std::string duration(double minutes) {
+  return std::isfinite(minutes) ? report::format_duration(60.0 * minutes) : "unknown";
+}
+
+study::UpdateSeconds measured(const Study& study, const study::Row& row, const StudyArguments& arguments,
+                              const base::StopSignals& signals) {
+  study::UpdateSeconds seconds;
+  if (arguments.measure == 0.0) {
+    return seconds;
+  }
+  const fs::path scratch = fs::temp_directory_path() / fmt::format("dragoman-study-{}", ::getpid());
+  for (const study::Stage& stage : study.stages) {
+    if (stage.kind == study::StageKind::kTrain && !signals.requested()) {
+      seconds[stage.name] = study::measure_update(study, row, stage, scratch, arguments.measure, this_program(signals));
+    }
+  }
+  return seconds;
+}
+
+int predict(const Study& study, const StudyArguments& arguments) {
+  const base::StopSignals signals;
+  TextOutput output("-");
+  const std::vector<Cell> cells = chosen_cells(study, arguments);
+  output.write("| row | runs | training of a run | of all runs |\n|---|---|---|---|\n");
+  double all = 0.0;
+  for (const study::Row& row : study.rows) {
+    const auto runs = std::ranges::count(cells, &row, &Cell::row);
+    if (runs > 0) {
+      const double minutes = study::forecast(study, row, limits_of, measured(study, row, arguments, signals)).minutes;
+      if (signals.requested()) {
+        return signals.exit_status();
+      }
+      all += minutes * static_cast<double>(runs);
+      output.write(fmt::format("| {} | {} | {} | {} |\n", row.name, runs, duration(minutes),
+                               duration(minutes * static_cast<double>(runs))));
+    }
+  }
+  output.write(fmt::format("| all | {} | | {} |\n\n", cells.size(), duration(all)));
+  output.write(std::isfinite(all) ? "Translating and scoring come on top; patience may end a training before.\n"
+                                  : "The updates of a training are limited, not its minutes: --measure 30 trains each "
+                                    "row for 30 seconds to predict its time.\n");
+  return 0;
+}
+
+void write_results(const Study& study, const study::StudyFolder& folder) {
+  const study::StudyResults results = study::collect(study, folder);
+  const report::StudyReport page = study::study_page(study, results);
+  base::write_file_atomic(folder.path() / "results.json", study::results_json(study, results));
+  base::write_file_atomic(folder.path() / "report.html", report::render_study(page));
+  base::write_file_atomic(folder.path() / "report.md", report::study_markdown(page));
+}
+
+int run_study(const Study& study, const StudyArguments& arguments) {
+  for (const study::Row& row : study.rows) {  // what can be seen to be wrong is refused before the work
+    [[maybe_unused]] const auto checked = study::forecast(study, row, limits_of, {});
+  }
+  const base::StopSignals signals;
+  const study::StudyFolder folder(study, arguments.study_folder(study));
+  const auto tell = [](const std::string& text) { say_status(fmt::format("dragoman: study: {}\n", text)); };
+  for (const Cell& cell : chosen_cells(study, arguments)) {
+    const bool was_done = folder.is_done(cell);
+    const int status = folder.run(cell, this_program(signals), tell);
+    if (status != 0 || signals.requested()) {
+      say(fmt::format("dragoman: study: stopped in {}; run the same command to go on\n", cell.name()));
+      return status != 0 ? status : signals.exit_status();
+    }
+    if (!was_done) {
+      write_results(study, folder);
+    }
+  }
+  write_results(study, folder);
+  TextOutput("-").write(base::read_file(folder.path() / "report.md"));
+  return 0;
+}
+
+int run(const StudyArguments& arguments) {
+  Study study = read_study(arguments.file, arguments.corpus, arguments.changes);
+  for (const std::string& row : arguments.rows) {
+    [[maybe_unused]] const study::Row& known = study.row(row);
+  }
+  for (const uint64_t seed : arguments.seeds) {
+    if (std::ranges::count(study.seeds, seed) == 0) {
+      study.seeds.push_back(seed);
+    }
+  }
+  return arguments.dry_run ? predict(study, arguments) : run_study(study, arguments);
+}
+
+}  // namespace
+
+void add_study_command(CLI::App& app, Run& run_chosen) {
+  const auto arguments = std::make_shared<StudyArguments>();
+  CLI::App* command =
+      add_command(app, "study",
+                  "Train many models that differ in named options, compare them, and write a report: one "
+                  "command that can be interrupted at any time",
+                  "dragoman study configs/studies/norms.yaml --corpus multi30k --dry-run\n"
+                  "dragoman study configs/studies/norms.yaml --corpus multi30k --seeds 1,2,3");
+  begin_group(*command, base::kMostUsed);
+  command->add_option("file", arguments->file, "File of the study: rows, seeds, stages, texts")
+      ->type_name("FILE")
+      ->required();
+  command->add_option("--corpus", arguments->corpus, "Folder of the texts that the file names")->type_name("DIR");
+  command
+      ->add_option("--folder", arguments->folder,
+                   "Folder for models and reports; the same command resumes what it holds; not given: the name of the "
+                   "file")
+      ->type_name("DIR");
+  command->add_option("--rows", arguments->rows, "Rows to run, separated by commas; not given: all")
+      ->delimiter(',')
+      ->allow_extra_args(false)
+      ->type_name("NAME,...");
+  command->add_option("--seeds", arguments->seeds, "Seeds to run, separated by commas; not given: those of the file")
+      ->delimiter(',')
+      ->allow_extra_args(false);
+  command
+      ->add_option(
+          "--set", arguments->changes,
+          "Change a variable of the file, an option of all trainings, or an option of a stage; may be repeated")
+      ->type_name("[STAGE.]NAME=VALUE")
+      ->allow_extra_args(false);
+  command->add_flag("--dry-run", arguments->dry_run,
+                    "Check the file and predict the time of its trainings; train nothing");
+  command
+      ->add_option(
+          "--measure", arguments->measure,
+          "With --dry-run: train each row for so many seconds, to predict the time of trainings that end after "
+          "a number of updates")
+      ->type_name("SECONDS");
+  command->callback([arguments, &run_chosen] {
+    base::check_usage(arguments->measure >= 0.0, "--measure is {}, must be 0 or more", arguments->measure);
+    base::check_usage(arguments->measure == 0.0 || arguments->dry_run, "--measure goes with --dry-run");
+    run_chosen = [arguments] { return run(*arguments); };
+  });
+}
+
+}  // namespace dragoman::cli

@@ -1,0 +1,350 @@
+#include "cli/study_file.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <functional>
+
+#include "base/error.h"
+#include "base/field_json.h"
+#include "base/nearest_name.h"
+#include "cli/command.h"
+#include "cli/study_yaml.h"
+#include "cli/usage_error.h"
+
+namespace dragoman::cli {
+namespace {
+
+using base::check_usage;
+using study::OptionList;
+using study::Stage;
+using study::StageKind;
+using study::Study;
+
+// The options of a command that a study may give: those that it does not give itself.
+class CommandOptions {
+ public:
+  CommandOptions(void (*add)(CLI::App&, Run&), const std::vector<std::string>& own) {
+    add(app_, run_);
+    command_ = app_.get_subcommands([](CLI::App*) { return true; }).front();
+    for (const std::string& name : option_names(*command_)) {
+      if (std::ranges::count(own, name) == 0) {
+        names_.push_back(name);
+      }
+    }
+  }
+
+  const std::vector<std::string>& names() const { return names_; }
+  const CLI::Option& option(const std::string& name) const { return *command_->get_option("--" + name); }
+
+ private:
+  CLI::App app_;
+  Run run_;
+  const CLI::App* command_ = nullptr;
+  std::vector<std::string> names_;
+};
+
+class StudyReader : private StudyYaml {
+ public:
+  StudyReader(const std::filesystem::path& path, std::filesystem::path corpus)
+      : StudyYaml(path.string()), corpus_(std::move(corpus)) {
+    study_.name = path.stem().string();
+    study_.title = study_.name;
+  }
+
+  Study read(const YAML::Node& tree, const std::vector<std::string>& changes) {
+    check_usage(tree.IsMap(), "{}: must hold lines of the form \"key: value\"", file());
+    read_variables(tree["variables"], changes);
+    for (const auto& [key, node] : entries(tree, kKeys, "")) {
+      read_part(key, node);
+    }
+    finish(changes);
+    return std::move(study_);
+  }
+
+ private:
+  static inline const std::vector<std::string> kKeys = {"title",    "about",  "variables", "texts",    "tests",
+                                                        "options",  "stages", "rows",      "baseline", "seeds",
+                                                        "searches", "tune",   "lowercase", "score"};
+  void read_variables(const YAML::Node& node, const std::vector<std::string>& changes) {
+    if (node.IsDefined()) {
+      for (const auto& [name, each] : entries(node, {}, "variables")) {
+        variables()[name] = value(each, name);
+      }
+    }
+    for (const std::string& change : changes) {
+      const size_t equals = change.find('=');
+      check_usage(equals != std::string::npos && equals > 0, "--set is \"{}\", must be NAME=VALUE", change);
+      if (const auto found = variables().find(change.substr(0, equals)); found != variables().end()) {
+        found->second = change.substr(equals + 1);
+      }
+    }
+  }
+
+  void read_part(const std::string& key, const YAML::Node& node) {
+    if (key == "title") {
+      study_.title = value(node, key);
+    } else if (key == "about") {
+      study_.about = value(node, key);
+    } else if (key == "texts") {
+      read_texts(node);
+    } else if (key == "tests") {
+      read_tests(node);
+    } else if (key == "options") {
+      study_.options = options(node, train_);
+    } else if (key == "stages") {
+      for (const auto& [name, stage] : entries(node, {}, key)) {
+        study_.stages.push_back(read_stage(name, stage));
+      }
+    } else if (key == "rows") {
+      for (const auto& [name, row] : entries(node, {}, key)) {
+        study_.rows.push_back(read_row(name, row));
+      }
+    } else if (key == "baseline") {
+      study_.baseline = value(node, key);
+    } else if (key == "seeds") {
+      read_seeds(node);
+    } else if (key == "searches") {
+      read_searches(node);
+    } else if (key == "tune") {
+      study_.tune = flag(node, key);
+    } else if (key == "lowercase") {
+      study_.lowercase_text = flag(node, key);
+    } else if (key == "score") {
+      read_score(node);
+    }
+  }
+
+  std::filesystem::path text_path(const YAML::Node& node, const std::string& key) const {
+    const std::filesystem::path path = corpus_ / value(node, key);  // an absolute path stays
+    std::error_code missing;
+    check_usage(std::filesystem::exists(path, missing),
+                "{}: {} is {}, which is not there; --corpus DIR names the folder of the texts", place(node), key,
+                path.string());
+    return path;
+  }
+
+  void read_texts(const YAML::Node& node) {
+    for (const auto& [name, path] : entries(node, {}, "texts")) {
+      study_.texts[name] = text_path(path, name);
+    }
+  }
+
+  void read_tests(const YAML::Node& node) {
+    for (const auto& [name, each] : entries(node, {}, "tests")) {
+      study::TestSet test;
+      test.name = name;
+      for (const auto& [key, of_test] : entries(each, {"source", "target", "join"}, name)) {
+        if (key == "join") {
+          test.join = value_as<int64_t>(of_test, key, "a whole number");
+          check_usage(test.join >= 1, "{}: join is {}, must be 1 or more", place(of_test), test.join);
+        } else {
+          (key == "source" ? test.source : test.target) = text_path(of_test, key);
+        }
+      }
+      check_usage(!test.source.empty() && !test.target.empty(), "{}: {} needs a source and a target", place(each),
+                  name);
+      study_.tests.push_back(test);
+    }
+  }
+
+  OptionList options(const YAML::Node& node, const CommandOptions& command) const {
+    OptionList list;
+    for (const auto& [name, each] : entries(node, command.names(), "options")) {
+      const std::vector<std::string> given = values(each, name);
+      check_option_values(command.option(name), name, given, place(each));
+      list.set(name, given);
+    }
+    return list;
+  }
+
+  Stage read_stage(const std::string& name, const YAML::Node& node) const {
+    static const std::vector<std::string> known = {"do",      "source",     "target", "text", "nearest-to", "model",
+                                                   "teacher", "start-from", "share",  "keep", "options"};
+    Stage stage;
+    stage.name = name;
+    YAML::Node given_options;
+    for (const auto& [key, each] : entries(node, known, name)) {
+      if (key == "do") {
+        stage.kind = kind_of(each);
+      } else if (key == "options") {
+        given_options = each;
+      } else if (key == "share" || key == "keep") {
+        const double share = value_as<double>(each, key, "a number");
+        check_usage(share > 0.0 && share <= 1.0, "{}: {} is {}, must be above 0, to 1", place(each), key, share);
+        (key == "share" ? stage.share : stage.keep) = share;
+      } else if (key == "model" || key == "teacher") {
+        stage.model = value(each, key);
+      } else if (key == "start-from") {
+        stage.start_from = value(each, key);
+      } else {
+        (key == "source"   ? stage.source
+         : key == "target" ? stage.target
+         : key == "text"   ? stage.text
+                           : stage.nearest_to) = values(each, key);
+      }
+    }
+    if (given_options.IsDefined() && !given_options.IsNull()) {
+      stage.options = options(given_options, stage.kind == StageKind::kTrain ? train_
+                                             : stage.translates()            ? translate_
+                                                                             : score_);
+    }
+    check_stage(stage, place(node));
+    return stage;
+  }
+
+  StageKind kind_of(const YAML::Node& node) const {
+    const std::string name = value(node, "do");
+    const std::vector<std::string> known = base::choices<StageKind>();
+    check_usage(std::ranges::count(known, name) > 0,
+                "{}: do is \"{}\", must be train, translate, distill, back-translate or filter{}", place(node), name,
+                base::did_you_mean(name, known));
+    return base::from_name<StageKind>(name);
+  }
+
+  // What each kind of stage needs.
+  static void check_stage(const Stage& stage, const std::string& place) {
+    const std::string kind(base::name_of(stage.kind));
+    const auto need = [&](bool has, const char* what) {
+      check_usage(has, "{}: stage {} ({}) needs {}", place, stage.name, kind, what);
+    };
+    if (stage.kind == StageKind::kTrain) {
+      need(stage.text.empty() != (stage.source.empty() || stage.target.empty()), "source and target, or text");
+    } else if (stage.kind == StageKind::kFilter) {
+      need(!stage.source.empty() && !stage.target.empty(), "source and target");
+      need(stage.model.empty() != stage.nearest_to.empty(), "a model that scores, or nearest-to");
+    } else {
+      need(!stage.model.empty(), stage.kind == StageKind::kDistill ? "a teacher" : "a model");
+      if (stage.kind == StageKind::kBackTranslate) {
+        need(!stage.target.empty() && stage.source.empty(), "target, the text to translate, and no source");
+      } else {
+        need(!stage.source.empty() && stage.target.empty(), "source, the text to translate, and no target");
+      }
+    }
+  }
+
+  study::Row read_row(const std::string& name, const YAML::Node& node) const {
+    study::Row row;
+    row.name = name;
+    if (node.IsNull()) {
+      return row;
+    }
+    check_usage(node.IsMap(), "{}: row {} must hold lines of the form \"option: value\"", place(node), name);
+    for (const auto& entry : node) {
+      const std::string key = entry.first.Scalar();
+      const std::string line = place(entry.first);
+      if (key == "about") {
+        row.about = value(entry.second, key);
+      } else if (key == "paper") {
+        row.paper = value_as<double>(entry.second, key, "a number");
+      } else if (entry.second.IsMap()) {  // the name of a stage
+        row.stage_options[name_of(entry.first)] = options(entry.second, train_);
+      } else {
+        const std::string option = known_key(entry.first, train_.names(), line);
+        const std::vector<std::string> given = values(entry.second, option);
+        check_option_values(train_.option(option), option, given, line);
+        row.options.set(option, given);
+      }
+    }
+    return row;
+  }
+
+  void read_seeds(const YAML::Node& node) {
+    study_.seeds.clear();
+    for (const std::string& text : values(node, "seeds")) {
+      uint64_t seed = 0;
+      check_usage(YAML::convert<uint64_t>::decode(YAML::Node(text), seed),
+                  "{}: a seed is \"{}\", must be a whole number", place(node), text);
+      study_.seeds.push_back(seed);
+    }
+  }
+
+  void read_searches(const YAML::Node& node) {
+    study_.searches.clear();
+    for (const auto& [name, each] : entries(node, {}, "searches")) {
+      study_.searches.emplace_back(name, each.IsNull() ? OptionList() : options(each, translate_));
+    }
+    check_usage(!study_.searches.empty(), "{}: searches names none", place(node));
+  }
+
+  void read_score(const YAML::Node& node) {
+    for (const auto& [key, each] : entries(node, {"tokenize", "lowercase"}, "score")) {
+      if (key == "lowercase") {
+        study_.score_lowercase = flag(each, key);
+        continue;
+      }
+      const std::string name = value(each, key);
+      const std::vector<std::string> known = base::choices<evaluation::Tokenizer>();
+      check_usage(std::ranges::count(known, name) > 0, "{}: tokenize is \"{}\"{}", place(each), name,
+                  base::did_you_mean(name, known));
+      study_.tokenize = base::from_name<evaluation::Tokenizer>(name);
+    }
+  }
+
+  // Lays an option of --set over the study or a stage.
+  void change(const std::string& text) {
+    const size_t equals = text.find('=');
+    const std::string name = text.substr(0, equals), value = text.substr(equals + 1);
+    if (variables().contains(name)) {
+      return;
+    }
+    const size_t dot = name.find('.');
+    const auto stage = std::ranges::find(study_.stages, name.substr(0, dot), &Stage::name);
+    const bool of_stage = dot != std::string::npos && stage != study_.stages.end();
+    const CommandOptions& command = !of_stage || stage->kind == StageKind::kTrain ? train_ : translate_;
+    std::vector<std::string> known = command.names();
+    std::ranges::copy(variable_names(), std::back_inserter(known));
+    const std::string option = of_stage ? name.substr(dot + 1) : name;
+    check_usage(std::ranges::count(command.names(), option) > 0,
+                "--set {}: {} has no variable and no option of that name{}", text, file(),
+                base::did_you_mean(option, known));
+    check_option_values(command.option(option), option, {value}, "--set");
+    (of_stage ? stage->options : study_.options).set(option, {value});
+  }
+
+  void finish(const std::vector<std::string>& changes) {
+    const bool is_language_model = study_.texts.contains("text");
+    const auto has = [&](const char* name) { return study_.texts.contains(name); };
+    check_usage(is_language_model || (has("source") && has("target")),
+                "{}: texts must name source and target, or text for a language model", file());
+    check_usage(has("valid-source") == has("valid-target"), "{}: texts must name both valid-source and valid-target",
+                file());
+    check_usage(!study_.tune || has("valid-source"), "{}: tune needs valid-source and valid-target", file());
+    check_usage(study_.tests.empty() || !is_language_model, "{}: tests are of translations, this is a language model",
+                file());
+    if (study_.stages.empty()) {
+      Stage model;
+      model.name = "model";
+      (is_language_model ? model.text : model.source) = {is_language_model ? "text" : "source"};
+      model.target = is_language_model ? std::vector<std::string>() : std::vector<std::string>{"target"};
+      study_.stages.push_back(model);
+    }
+    for (const std::string& text : changes) {
+      change(text);
+    }
+    if (study_.baseline.empty() && !study_.rows.empty()) {
+      study_.baseline = study_.rows.front().name;
+    }
+    for (const CLI::Option* option : train_.option("initial-model").get_excludes()) {
+      study_.decided_by_start.insert(option->get_lnames().front());
+    }
+    study_.check();
+  }
+
+  std::filesystem::path corpus_;
+  Study study_;
+  CommandOptions train_{add_train_command,
+                        {"model", "source", "target", "valid-source", "valid-target", "text", "valid-text",
+                         "initial-model", "seed", "watch", "quiet"}};
+  CommandOptions translate_{add_translate_command, {"model", "input", "output", "json", "quiet"}};
+  CommandOptions score_{add_score_command, {"model", "source", "target", "text", "output", "json", "quiet"}};
+};
+
+}  // namespace
+
+study::Study read_study(const std::filesystem::path& path, const std::filesystem::path& corpus,
+                        const std::vector<std::string>& changes) {
+  return StudyReader(path, corpus).read(read_yaml(path, "study"), changes);
+}
+
+}  // namespace dragoman::cli

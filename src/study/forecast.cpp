@@ -1,0 +1,90 @@
+#include "study/forecast.h"
+
+#include <fmt/format.h>
+
+#include <cmath>
+#include <limits>
+
+#include "base/error.h"
+#include "base/files.h"
+#include "report/metrics_log.h"
+
+namespace dragoman::study {
+namespace {
+
+TrainingLimits limits_of_stage(const Study& study, const Row& row, const Stage& stage, const LimitsOf& limits_of) try {
+  return limits_of(train_arguments(study, {&row, study.seeds.front()}, stage));
+} catch (const base::Error& error) {
+  base::fail(error.kind(), "study {}: row {}, stage {}: {}", study.name, row.name, stage.name, error.what());
+}
+
+// Given texts instead of those that earlier stages would make.
+void add_given(const Study& study, const char* side, const std::vector<std::string>& names,
+               std::vector<std::string>& words) {
+  if (names.empty()) {
+    return;
+  }
+  words.push_back(fmt::format("--{}", side));
+  for (const std::string& name : names) {
+    const auto given = study.texts.find(name);
+    words.push_back((given != study.texts.end() ? given->second : study.texts.at(side)).string());
+  }
+}
+
+double seconds_of_update(const std::vector<report::TrainRow>& rows) {
+  if (rows.empty()) {
+    return std::numeric_limits<double>::quiet_NaN();
+  }
+  if (rows.back().step == rows.front().step) {
+    return rows.back().seconds / static_cast<double>(rows.back().step);
+  }
+  return (rows.back().seconds - rows.front().seconds) / static_cast<double>(rows.back().step - rows.front().step);
+}
+
+}  // namespace
+
+Forecast forecast(const Study& study, const Row& row, const LimitsOf& limits_of, const UpdateSeconds& measured) {
+  Forecast result{&row, 0.0};
+  for (const Stage& stage : study.stages) {
+    if (stage.kind != StageKind::kTrain) {
+      continue;
+    }
+    const TrainingLimits limits = limits_of_stage(study, row, stage, limits_of);
+    const auto found = measured.find(stage.name);
+    const double by_updates = found == measured.end() ? std::numeric_limits<double>::quiet_NaN()
+                                                      : found->second * static_cast<double>(limits.max_steps) / 60.0;
+    result.minutes += limits.total_minutes > 0.0 ? std::fmin(limits.total_minutes, by_updates) : by_updates;
+  }
+  return result;
+}
+
+double measure_update(const Study& study, const Row& row, const Stage& stage, const std::filesystem::path& scratch,
+                      double seconds, const Program& program) {
+  Stage alone = stage;
+  alone.start_from.clear();
+  OptionList& options = alone.options;
+  options = study.options_of(row, alone);
+  options.set("max-minutes", {fmt::format("{:.6g}", seconds / 60.0)});
+  options.set("validate-every", {"1000000000"});
+  options.set("log-every", {"1"});
+  options.set("average", {"0"});
+  base::remove_quietly(scratch);
+  std::vector<std::string> words = {"train", "--model=" + scratch.string()};
+  const std::vector<std::string> given = options.arguments();
+  words.insert(words.end(), given.begin(), given.end());
+  add_given(study, "source", stage.source, words);
+  add_given(study, "target", stage.target, words);
+  add_given(study, "text", stage.text, words);
+  for (const char* name : {"valid-source", "valid-target", "valid-text"}) {
+    if (study.texts.contains(name)) {
+      words.push_back(fmt::format("--{}={}", name, study.texts.at(name).string()));
+    }
+  }
+  const int status = program(words, {});
+  const double result = status == 0 ? seconds_of_update(report::read_metrics(scratch / report::kMetricsName).train)
+                                    : std::numeric_limits<double>::quiet_NaN();
+  base::remove_quietly(scratch);
+  return result;
+}
+
+}  // namespace dragoman::study

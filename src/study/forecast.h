@@ -1,0 +1,39 @@
+#pragma once
+
+#include <functional>
+#include <map>
+#include <string>
+#include <vector>
+
+#include "study/run.h"
+
+namespace dragoman::study {
+
+/// What ends a training, as its options and its preset say.
+struct TrainingLimits {
+  double total_minutes = 0.0;  ///< 0 = no limit
+  int64_t max_steps = 0;
+};
+
+/// Reads the options of a training, "train", "--preset=tiny", .... Throws: Error(kUsage) for options that do not fit.
+using LimitsOf = std::function<TrainingLimits(const std::vector<std::string>& arguments)>;
+
+/// Seconds of an update by stage, in a row. Stages that were not measured are missing.
+using UpdateSeconds = std::map<std::string, double>;
+
+/// How long the trainings of one cell of a row take. NaN = not known: the updates are limited, and not measured.
+struct Forecast {
+  const Row* row = nullptr;
+  double minutes = 0.0;
+};
+
+/// Returns the forecast of a row. Translating and scoring come on top. Patience may end a training before.
+/// Throws: as `limits_of`, with row and stage in front. So it is a check of the options of all trainings too.
+Forecast forecast(const Study& study, const Row& row, const LimitsOf& limits_of, const UpdateSeconds& measured);
+
+/// Trains a stage of a row for some seconds in a scratch folder, which is removed again. Returns: seconds of an update,
+/// or NaN if the training failed. Texts of earlier stages are replaced by the given ones.
+double measure_update(const Study& study, const Row& row, const Stage& stage, const std::filesystem::path& scratch,
+                      double seconds, const Program& program);
+
+}  // namespace dragoman::study

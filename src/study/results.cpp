@@ -1,0 +1,262 @@
+#include "study/results.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cmath>
+#include <nlohmann/json.hpp>
+
+#include "base/error.h"
+#include "base/files.h"
+#include "base/json.h"
+#include "evaluation/bleu.h"
+#include "evaluation/chrf.h"
+#include "evaluation/read_text.h"
+#include "models/model_folder.h"
+#include "tensor/safetensors_header.h"
+
+namespace dragoman::study {
+namespace {
+
+// Metrics and references, read once.
+class Scorer {
+ public:
+  Scorer(const Study& study, const StudyFolder& folder)
+      : bleu_({.tokenize = study.tokenize, .lowercase = study.score_lowercase}), chrf_({}) {
+    for (const TestSet& test : folder.tests()) {
+      references_[test.name] = evaluation::read_text(test.target).lines;
+    }
+  }
+
+  const evaluation::Metric& bleu() const { return bleu_; }
+  std::string signature() const { return "BLEU|" + bleu_.signature(1, {}).text(); }
+
+  TextScores scores(const std::string& test, const std::filesystem::path& file,
+                    std::map<std::string, evaluation::CountTable>* counts) const {
+    const evaluation::Text text = evaluation::read_text(file);
+    const Lines& reference = references_.at(test);
+    base::check_data(text.lines.size() == reference.size(), "{}: has {} lines, the reference {}", file.string(),
+                     text.lines.size(), reference.size());
+    const evaluation::Lines references[] = {reference};
+    evaluation::CountTable bleu = bleu_.count(text.lines, references);
+    const TextScores scores = {bleu_.score(bleu.sums()), chrf_.score(chrf_.count(text.lines, references).sums())};
+    if (counts != nullptr) {
+      counts->insert_or_assign(test, std::move(bleu));
+    }
+    return scores;
+  }
+
+ private:
+  evaluation::Bleu bleu_;
+  evaluation::Chrf chrf_;
+  std::map<std::string, Lines> references_;
+};
+
+int64_t parameters_of(const std::filesystem::path& model) {
+  const std::filesystem::path file = model / models::kWeightsName;
+  const std::string bytes = base::read_file(file);
+  int64_t parameters = 0;
+  for (const auto& entry : tensor::parse_safetensors_header(bytes, file.string()).entries) {
+    int64_t size = 1;
+    for (const uint64_t axis : entry.shape) {
+      size *= static_cast<int64_t>(axis);
+    }
+    parameters += size;
+  }
+  return parameters;
+}
+
+// Where a training ended: a short one has no row of progress.
+struct End {
+  int64_t step = 0;
+  double epoch = 0.0, seconds = 0.0;
+};
+
+End end_of(const report::MetricsHistory& metrics) {
+  End end;
+  const auto include = [&](int64_t step, double epoch, double seconds) {
+    end.step = std::max(end.step, step);
+    end.epoch = std::max(end.epoch, epoch);
+    end.seconds = std::max(end.seconds, seconds);
+  };
+  if (!metrics.train.empty()) {
+    include(metrics.train.back().step, metrics.train.back().epoch, metrics.train.back().seconds);
+  }
+  if (!metrics.validation.empty()) {
+    include(metrics.validation.back().step, metrics.validation.back().epoch, metrics.validation.back().seconds);
+  }
+  if (!metrics.checkpoints.empty()) {
+    include(metrics.checkpoints.back().step, 0.0, metrics.checkpoints.back().seconds);
+  }
+  return end;
+}
+
+CellResult result_of(const Study& study, const StudyFolder& folder, const Cell& cell, const Scorer& scorer) {
+  CellResult result;
+  result.seed = cell.seed;
+  const std::filesystem::path model = folder.model_of(cell, study.last_stage().name);
+  result.parameters = parameters_of(model);
+  for (const Stage& stage : study.stages) {
+    if (stage.kind != StageKind::kTrain) {
+      continue;
+    }
+    const report::MetricsHistory metrics =
+        report::read_metrics(folder.model_of(cell, stage.name) / report::kMetricsName);
+    const End last = end_of(metrics);
+    result.minutes += last.seconds / 60.0;
+    if (stage.name == study.last_stage().name) {
+      result.updates = last.step;
+      result.epochs = last.epoch;
+      result.curve = metrics.validation;
+    }
+  }
+  for (const report::ValidationRow& row : result.curve) {
+    result.loss = std::isnan(result.loss) ? row.loss : std::fmin(result.loss, row.loss);
+  }
+  for (const auto& [search, options] : study.searches) {
+    auto* counts = search == study.searches.front().first ? &result.counts : nullptr;
+    for (const TestSet& test : folder.tests()) {
+      result.scores[search][test.name] = scorer.scores(test.name, folder.translations(cell, search, test.name), counts);
+    }
+  }
+  return result;
+}
+
+const RowResult* result_of(const StudyResults& results, const std::string& row) {
+  const auto found = std::ranges::find_if(results.rows, [&](const RowResult& each) { return each.row->name == row; });
+  return found == results.rows.end() ? nullptr : &*found;
+}
+
+bool has_seed(const RowResult& result, uint64_t seed) {
+  return std::ranges::count(result.cells, seed, &CellResult::seed) > 0;
+}
+
+// Of the seeds that `other` has too. An empty name of a test set stands for the validation loss.
+SeedScores seed_scores(const RowResult& result, const RowResult& other, const std::string& search,
+                       const std::string& test) {
+  SeedScores scores;
+  for (const CellResult& cell : result.cells) {
+    if (!has_seed(other, cell.seed)) {
+      continue;
+    }
+    if (test.empty()) {
+      scores.scores.push_back(cell.loss);
+    } else {
+      scores.scores.push_back(cell.scores.at(search).at(test).bleu);
+      scores.counts.push_back(cell.counts.at(test));
+    }
+  }
+  return scores;
+}
+
+void compare_all(const Study& study, const Scorer& scorer, StudyResults& results) {
+  const RowResult* baseline = result_of(results, study.baseline);
+  if (baseline == nullptr) {
+    return;
+  }
+  const std::string& search = study.searches.front().first;
+  const std::vector<std::string> tests = results.tests.empty() ? std::vector<std::string>{""} : results.tests;
+  for (const std::string& test : tests) {
+    std::vector<Comparison> comparisons;
+    std::vector<RowComparison> rows;
+    for (const RowResult& row : results.rows) {
+      const SeedScores before = seed_scores(*baseline, row, search, test),
+                       after = seed_scores(row, *baseline, search, test);
+      if (&row != baseline && !before.scores.empty()) {
+        comparisons.push_back(compare(test.empty() ? nullptr : &scorer.bleu(), before, after));
+        rows.push_back({row.row, test, before.scores.size(), {}});
+      }
+    }
+    adjust(comparisons, !test.empty());
+    for (size_t i = 0; i < rows.size(); ++i) {
+      rows[i].comparison = comparisons[i];
+      results.comparisons.push_back(rows[i]);
+    }
+  }
+}
+
+std::vector<double> values_of(const RowResult& row, const std::string& search, const std::string& test,
+                              double TextScores::*value) {
+  std::vector<double> values;
+  for (const CellResult& cell : row.cells) {
+    values.push_back(cell.scores.at(search).at(test).*value);
+  }
+  return values;
+}
+
+double rounded(double value) {
+  constexpr double kDigits = 1e4;
+  return std::round(value * kDigits) / kDigits;
+}
+
+nlohmann::json json_of(const CellResult& cell) {
+  nlohmann::json tree = {{"seed", cell.seed}, {"parameters", cell.parameters}, {"updates", cell.updates}};
+  tree["validation_loss"] = std::isfinite(cell.loss) ? nlohmann::json(rounded(cell.loss)) : nlohmann::json();
+  for (const auto& [search, tests] : cell.scores) {
+    for (const auto& [test, scores] : tests) {
+      tree["scores"][search][test] = {{"bleu", rounded(scores.bleu)}, {"chrf", rounded(scores.chrf)}};
+    }
+  }
+  return tree;
+}
+
+}  // namespace
+
+std::vector<double> RowResult::bleu(const std::string& search, const std::string& test) const {
+  return values_of(*this, search, test, &TextScores::bleu);
+}
+
+std::vector<double> RowResult::chrf(const std::string& search, const std::string& test) const {
+  return values_of(*this, search, test, &TextScores::chrf);
+}
+
+StudyResults collect(const Study& study, const StudyFolder& folder) {
+  const Scorer scorer(study, folder);
+  StudyResults results;
+  for (const TestSet& test : folder.tests()) {
+    results.tests.push_back(test.name);
+  }
+  results.signature = results.tests.empty() ? "" : scorer.signature();
+  for (const Row& row : study.rows) {
+    RowResult of_row{&row, {}};
+    for (const uint64_t seed : study.seeds) {
+      const Cell cell{&row, seed};
+      ++results.planned_cells;
+      if (folder.is_done(cell)) {
+        of_row.cells.push_back(result_of(study, folder, cell, scorer));
+        ++results.done_cells;
+      }
+    }
+    if (!of_row.cells.empty()) {
+      results.rows.push_back(std::move(of_row));
+    }
+  }
+  compare_all(study, scorer, results);
+  return results;
+}
+
+std::string results_json(const Study& study, const StudyResults& results) {
+  nlohmann::json tree = {{"study", study.name}, {"baseline", study.baseline}, {"signature", results.signature}};
+  tree["rows"] = nlohmann::json::array();
+  for (const RowResult& row : results.rows) {
+    nlohmann::json cells = nlohmann::json::array();
+    std::ranges::transform(row.cells, std::back_inserter(cells), [](const CellResult& cell) { return json_of(cell); });
+    tree["rows"].push_back({{"row", row.row->name}, {"runs", cells}});
+  }
+  tree["comparisons"] = nlohmann::json::array();
+  for (const RowComparison& each : results.comparisons) {
+    nlohmann::json entry = {{"row", each.row->name},
+                            {"seeds", each.seeds},
+                            {"difference", rounded(each.comparison.difference)},
+                            {"verdict", base::name_of(each.comparison.verdict)}};
+    entry["on"] = each.test.empty() ? "validation loss" : each.test;
+    if (each.comparison.p_value.has_value()) {
+      entry["p"] = rounded(*each.comparison.p_value);
+      entry["p_adjusted"] = rounded(*each.comparison.p_adjusted);
+    }
+    tree["comparisons"].push_back(entry);
+  }
+  return base::dump_json(tree, 2) + "\n";
+}
+
+}  // namespace dragoman::study

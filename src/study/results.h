@@ -1,0 +1,65 @@
+#pragma once
+
+#include <map>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "report/metrics_log.h"
+#include "study/compare.h"
+#include "study/run.h"
+
+namespace dragoman::study {
+
+/// The scores of a text.
+struct TextScores {
+  double bleu = 0.0;
+  double chrf = 0.0;
+};
+
+/// What one finished cell has given.
+struct CellResult {
+  uint64_t seed = 0;
+  int64_t parameters = 0;
+  int64_t updates = 0;
+  double epochs = 0.0;
+  double minutes = 0.0;                ///< of training, all stages
+  double loss = report::kNotMeasured;  ///< least validation loss of the last stage
+  std::vector<report::ValidationRow> curve;
+  std::map<std::string, std::map<std::string, TextScores>> scores;  ///< by search and test set
+  std::map<std::string, evaluation::CountTable> counts;             ///< of the first search, by test set
+};
+
+struct RowResult {
+  const Row* row = nullptr;
+  std::vector<CellResult> cells;  ///< in the order of the seeds
+
+  /// Returns: the BLEU of the cells, by a search on a test set.
+  std::vector<double> bleu(const std::string& search, const std::string& test) const;
+  std::vector<double> chrf(const std::string& search, const std::string& test) const;
+};
+
+/// A row against the baseline on one test set, or by the validation loss.
+struct RowComparison {
+  const Row* row = nullptr;
+  std::string test;
+  size_t seeds = 0;
+  Comparison comparison;
+};
+
+/// The results of a study as far as it is done.
+struct StudyResults {
+  std::vector<RowResult> rows;  ///< those with a finished cell
+  std::vector<std::string> tests;
+  std::vector<RowComparison> comparisons;  ///< test by test, over seeds that both sides have
+  std::string signature;                   ///< of BLEU
+  size_t planned_cells = 0, done_cells = 0;
+};
+
+/// Reads what the finished cells of a folder have given, and compares. Throws: Error(kBadData) for damaged files.
+StudyResults collect(const Study& study, const StudyFolder& folder);
+
+/// Returns the results as JSON text without times, so that an interrupted study gives the same bytes as another one.
+std::string results_json(const Study& study, const StudyResults& results);
+
+}  // namespace dragoman::study

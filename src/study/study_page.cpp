@@ -1,0 +1,291 @@
+#include "study/study_page.h"
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include <algorithm>
+#include <cmath>
+
+#include "base/cpu.h"
+#include "report/progress_line.h"
+
+namespace dragoman::study {
+namespace {
+
+using report::SaidText;
+using report::StudyTable;
+
+SaidText plain(std::string text) {
+  return {std::move(text), {}};
+}
+
+// "39.12 ± 0.25"
+std::string text_of(const Spread& spread, int digits = 2) {
+  if (!std::isfinite(spread.mean)) {
+    return "n/a";
+  }
+  return std::isfinite(spread.deviation)
+             ? fmt::format("{:.{}f} ± {:.{}f}", spread.mean, digits, spread.deviation, digits)
+             : fmt::format("{:.{}f}", spread.mean, digits);
+}
+
+// "+0.25"; what rounds to zero has no sign.
+std::string signed_text(double difference, int digits) {
+  const double unit = std::pow(10.0, -digits);
+  return std::abs(difference) < 0.5 * unit ? fmt::format("{:.{}f}", 0.0, digits)
+                                           : fmt::format("{:+.{}f}", difference, digits);
+}
+
+std::string changes_of(const Row& row) {
+  std::vector<std::string> words = row.options.arguments();
+  for (const auto& [stage, options] : row.stage_options) {
+    for (const std::string& word : options.arguments()) {
+      words.push_back(stage + ": " + word);
+    }
+  }
+  return words.empty() ? "-" : fmt::format("{}", fmt::join(words, " "));
+}
+
+std::string p_text(const std::optional<double>& p) {
+  return p.has_value() ? fmt::format("{:.3f}", *p) : "n/a";
+}
+
+// What the first test set says, or the validation text or loss where there is none.
+const std::string& judged_test(const Study& study, const StudyResults& results) {
+  static const std::string none;
+  return !study.tests.empty() ? study.tests.front().name : results.tests.empty() ? none : results.tests.front();
+}
+
+SaidText conclusion(const Study& study, const RowComparison& each) {
+  const Comparison& comparison = each.comparison;
+  const std::string difference = signed_text(comparison.difference, each.test.empty() ? 4 : 2);
+  const std::vector<std::string> values = {each.row->name,
+                                           study.baseline,
+                                           difference,
+                                           each.test,
+                                           fmt::format("{}", each.seeds),
+                                           p_text(comparison.p_adjusted)};
+  const bool is_loss = each.test.empty();
+  switch (comparison.verdict) {
+    case Verdict::kBetter:
+      return {is_loss ? "{0} is better than {1}: {2} nats of validation loss, seeds: {4}."
+                      : "{0} is better than {1}: {2} BLEU on {3}, seeds: {4}, p = {5}.",
+              values};
+    case Verdict::kWorse:
+      return {is_loss ? "{0} is worse than {1}: {2} nats of validation loss, seeds: {4}."
+                      : "{0} is worse than {1}: {2} BLEU on {3}, seeds: {4}, p = {5}.",
+              values};
+    case Verdict::kUndecided:
+      break;
+  }
+  return {is_loss ? "{0} against {1} is undecided: {2} nats of validation loss, seeds: {4}."
+                  : "{0} against {1} is undecided: {2} BLEU on {3}, seeds: {4}, p = {5}.",
+          values};
+}
+
+std::vector<SaidText> conclusions(const Study& study, const StudyResults& results) {
+  std::vector<SaidText> sentences;
+  for (const RowComparison& each : results.comparisons) {
+    if (each.test == judged_test(study, results)) {
+      sentences.push_back(conclusion(study, each));
+    }
+  }
+  if (sentences.empty()) {
+    sentences.push_back({"Nothing is compared yet: the baseline {0} and another row must be done.", {study.baseline}});
+  }
+  return sentences;
+}
+
+std::vector<SaidText> notes(const StudyResults& results) {
+  const bool one_seed =
+      std::ranges::any_of(results.comparisons, [](const RowComparison& each) { return each.seeds == 1; });
+  std::vector<SaidText> all;
+  if (results.comparisons.empty()) {
+    return all;
+  }
+  if (!results.tests.empty()) {
+    all.push_back(
+        plain("p is that of a paired bootstrap over sentences (1,000 resamples, the seeds pooled), adjusted for "
+              "the number of rows (Holm 1979). A row is better or worse if p is at most 0.05 and the "
+              "difference is above twice its standard error over the seeds."));
+  } else {
+    all.push_back(
+        plain("A row is better or worse if the difference is above twice its standard error over the seeds."));
+  }
+  if (one_seed) {
+    all.push_back(plain("Some comparisons rest on one seed: another seed may say something else."));
+  }
+  return all;
+}
+
+StudyTable score_table(const StudyResults& results, const std::string& search) {
+  StudyTable table;
+  table.caption = {"Search “{0}”: mean ± standard deviation over the seeds", {search}};
+  table.columns = {plain("row"), plain("changes"), plain("seeds")};
+  for (const std::string& test : results.tests) {
+    table.columns.push_back({"BLEU, {0}", {test}});
+    table.columns.push_back({"chrF, {0}", {test}});
+  }
+  table.note = results.signature;
+  for (const RowResult& row : results.rows) {
+    std::vector<SaidText> cells = {plain(row.row->name), plain(changes_of(*row.row)),
+                                   plain(fmt::format("{}", row.cells.size()))};
+    for (const std::string& test : results.tests) {
+      cells.push_back(plain(text_of(spread_of(row.bleu(search, test)))));
+      cells.push_back(plain(text_of(spread_of(row.chrf(search, test)))));
+    }
+    table.rows.push_back(std::move(cells));
+  }
+  return table;
+}
+
+const Row& baseline_of(const Study& study) {
+  return study.row(study.baseline);
+}
+
+StudyTable comparison_table(const Study& study, const StudyResults& results) {
+  const std::optional<double> paper = baseline_of(study).paper;
+  StudyTable table;
+  table.caption = {"Against {0}", {study.baseline}};
+  table.columns = {plain("row"), plain("measured on"), plain("seeds"),  plain("difference"),
+                   plain("p"),   plain("p, adjusted"), plain("verdict")};
+  if (paper.has_value()) {
+    table.columns.push_back(plain("the paper's difference"));
+    table.columns.push_back(plain("with the paper"));
+  }
+  for (const RowComparison& each : results.comparisons) {
+    const Comparison& comparison = each.comparison;
+    std::vector<SaidText> cells = {plain(each.row->name),
+                                   plain(each.test.empty() ? "validation loss" : each.test),
+                                   plain(fmt::format("{}", each.seeds)),
+                                   plain(signed_text(comparison.difference, each.test.empty() ? 4 : 2)),
+                                   plain(p_text(comparison.p_value)),
+                                   plain(p_text(comparison.p_adjusted)),
+                                   plain(std::string(base::name_of(comparison.verdict)))};
+    if (paper.has_value()) {
+      const std::optional<double>& of_row = each.row->paper;
+      cells.push_back(plain(of_row ? fmt::format("{:+.1f}", *of_row - *paper) : "n/a"));
+      cells.push_back(plain(of_row ? std::string(base::name_of(agreement_with(*of_row - *paper, comparison))) : "n/a"));
+    }
+    table.rows.push_back(std::move(cells));
+  }
+  return table;
+}
+
+std::vector<double> values_of(const RowResult& row, double CellResult::*value) {
+  std::vector<double> values;
+  std::ranges::transform(row.cells, std::back_inserter(values), value);
+  return values;
+}
+
+StudyTable training_table(const StudyResults& results) {
+  StudyTable table;
+  table.caption = plain("Trainings: means over the seeds");
+  table.columns = {plain("row"),    plain("parameters"),      plain("updates"),
+                   plain("epochs"), plain("validation loss"), plain("minutes")};
+  for (const RowResult& row : results.rows) {
+    double updates = 0.0;
+    for (const CellResult& cell : row.cells) {
+      updates += static_cast<double>(cell.updates) / static_cast<double>(row.cells.size());
+    }
+    table.rows.push_back({plain(row.row->name), plain(report::format_count(row.cells.front().parameters)),
+                          plain(report::format_count(std::llround(updates))),
+                          plain(text_of({1, spread_of(values_of(row, &CellResult::epochs)).mean, NAN}, 1)),
+                          plain(text_of(spread_of(values_of(row, &CellResult::loss)), 4)),
+                          plain(text_of({1, spread_of(values_of(row, &CellResult::minutes)).mean, NAN}, 1))});
+  }
+  return table;
+}
+
+StudyTable fact_table(const Study& study) {
+  StudyTable table;
+  table.caption = plain("What was run");
+  table.columns = {plain("fact"), plain("value")};
+  const auto add = [&](const char* name, std::string value) {
+    table.rows.push_back({plain(name), plain(std::move(value))});
+  };
+  add("options of all trainings", fmt::format("{}", fmt::join(study.options.arguments(), " ")));
+  add("seeds of the study", fmt::format("{}", fmt::join(study.seeds, ", ")));
+  for (const Stage& stage : study.stages) {
+    if (study.stages.size() > 1) {
+      table.rows.push_back(
+          {{"stage {0}", {stage.name}},
+           plain(fmt::format("{} {}", base::name_of(stage.kind), fmt::join(stage.options.arguments(), " ")))});
+    }
+  }
+  for (const auto& [search, options] : study.searches) {
+    if (study.is_of_language_model()) {
+      break;
+    }
+    const std::string words = fmt::format("{}", fmt::join(options.arguments(), " "));
+    table.rows.push_back({{"search {0}", {search}}, plain(words.empty() ? "-" : words)});
+  }
+  add("processor", base::cpu_model_name());
+  return table;
+}
+
+// The curve of a row's first seed beside the baseline's: BLEU, or the loss of a language model.
+report::Chart chart_of(const Study& study, const RowResult& baseline, const RowResult& row) {
+  const bool is_loss = study.is_of_language_model();
+  const bool is_timed = study.options.find("total-minutes") != nullptr;
+  report::Chart chart;
+  chart.title = row.row->name;
+  chart.x_label = is_timed ? "minutes" : "step";
+  for (const RowResult* each : {&baseline, &row}) {
+    report::ChartSeries series;
+    series.name = each->row->name;
+    for (const report::ValidationRow& point : each->cells.front().curve) {
+      series.x.push_back(is_timed ? point.seconds / 60.0 : static_cast<double>(point.step));
+      series.y.push_back(is_loss ? point.loss : point.bleu);
+    }
+    chart.series.push_back(std::move(series));
+    if (&baseline == &row) {
+      break;
+    }
+  }
+  return chart;
+}
+
+std::vector<report::Chart> charts(const Study& study, const StudyResults& results) {
+  const auto baseline =
+      std::ranges::find_if(results.rows, [&](const RowResult& row) { return row.row->name == study.baseline; });
+  std::vector<report::Chart> all;
+  if (baseline == results.rows.end()) {
+    return all;
+  }
+  for (const RowResult& row : results.rows) {
+    if (&row != &*baseline || results.rows.size() == 1) {
+      all.push_back(chart_of(study, *baseline, row));
+    }
+  }
+  return all;
+}
+
+}  // namespace
+
+report::StudyReport study_page(const Study& study, const StudyResults& results) {
+  report::StudyReport page;
+  page.title = study.title;
+  page.about = study.about;
+  page.status = {"{0} of {1} runs are done",
+                 {fmt::format("{}", results.done_cells), fmt::format("{}", results.planned_cells)}};
+  page.conclusions = conclusions(study, results);
+  page.notes = notes(results);
+  for (const auto& [search, options] : study.searches) {
+    if (!results.tests.empty()) {
+      page.tables.push_back(score_table(results, search));
+    }
+  }
+  if (!results.comparisons.empty()) {
+    page.tables.push_back(comparison_table(study, results));
+  }
+  page.tables.push_back(training_table(results));
+  page.chart_note =
+      plain(study.is_of_language_model() ? "Validation loss of the first seed, beside that of the baseline"
+                                         : "Validation BLEU of the first seed, beside that of the baseline");
+  page.charts = charts(study, results);
+  page.facts = {fact_table(study)};
+  return page;
+}
+
+}  // namespace dragoman::study

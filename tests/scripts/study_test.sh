@@ -1,0 +1,174 @@
+#!/bin/bash
+# dragoman study on a text of digits, in seconds: every file of configs/studies is sound, a study that was killed several
+# times gives the results of one that never stopped, and wrong files are refused with file and line.
+#   tests/scripts/study_test.sh PROGRAM ROOT
+set -uo pipefail
+export LC_ALL=C.UTF-8  # text is UTF-8, numbers have a point, order is that of bytes
+program=$(realpath "$1")
+root=$(realpath "$2")
+work=$(mktemp -d)
+trap 'rm -rf "$work"' EXIT
+cd "$work" || exit 1
+failed=0
+
+expect() {  # WHAT EXPECTED SEEN
+  [ "$2" = "$3" ] && return
+  printf '%s: expected "%s", saw "%s"\n' "$1" "$2" "$3"
+  failed=1
+  return 1
+}
+
+# A corpus laid out as Multi30k and as WMT14: digits, and the same backwards.
+mkdir corpus
+for part in train:200 val:8 dev:8 test:8 test_2016_flickr:12 test_2017_flickr:12 newstest2013:8 newstest2014:8; do
+  awk -v n="${part#*:}" 'BEGIN { for (i = 1; i <= n; i++) print i % 7, "A" i % 5, i % 3, i % 9 }' >"corpus/${part%:*}.en"
+  awk '{ print $4, $3, $2, $1 }' "corpus/${part%:*}.en" >"corpus/${part%:*}.de"
+done
+cat corpus/train.en >corpus/tinyshakespeare.txt
+
+for file in "$root"/configs/studies/*.yaml; do
+  "$program" study "$file" --corpus corpus --dry-run >out 2>err
+  expect "status of a dry run of ${file##*/}" 0 $? || cat err
+  expect "a row of all runs of ${file##*/}" 1 "$(grep -c '^| all |' out)"
+done
+expect "folders that dry runs leave" corpus "$(find . -mindepth 1 -maxdepth 1 -type d -printf '%f')"
+
+# Two rows, two seeds, stages with distillation, back-translation and a filter, a few updates.
+cat >trial.yaml <<'END'
+title: A trial
+variables: {from: en, updates: 12}
+texts: {source: "train.{from}", target: train.de, valid-source: "val.{from}", valid-target: val.de}
+tests:
+  test: {source: test.en, target: test.de}
+  long: {source: test.en, target: test.de, join: 2}
+seeds: [1, 2]
+lowercase: true
+options:
+  preset: tiny
+  vocab-size: 24
+  encoder-layers: 1
+  decoder-layers: 1
+  d-model: 16
+  d-ff: 16
+  n-heads: 1
+  workers: 1
+  batch-tokens: 400
+  max-steps: "{updates}"
+  validate-every: 4
+  average: 2
+  precision: float32
+rows:
+  base: {paper: 25.8}
+  dropout-0: {dropout: 0, paper: 24.6}
+stages:
+  both: {do: train, source: [source, target], target: [target, source]}
+  forward: {do: distill, teacher: both, source: source, nearest-to: target, options: {beam-size: 4, nbest: 4}}
+  backward: {do: back-translate, model: both, target: target}
+  near: {do: filter, source: source, target: forward, nearest-to: target, keep: 0.5}
+  model:
+    do: train
+    start-from: both
+    source: [source, near.source, backward]
+    target: [target, near.target, target]
+    options: {learning-rate: 0.001}
+searches:
+  paper: {beam-size: 4}
+  reverse: {reverse-model: both, reverse-weight: 0.1}
+END
+study=("$program" study trial.yaml --corpus corpus --quiet)
+
+"${study[@]}" --folder whole >out 2>err
+expect "status of the study" 0 $? || cat err
+expect "the printed report" "$(cat out)" "$(cat whole/report.md)"
+expect "runs" 1 "$(grep -c '^4 of 4 runs are done' out)"
+expect "a conclusion" 1 "$(grep -cE '^- dropout-0 (is (better|worse) than|against) base' out)"
+expect "rows of comparisons" 3 "$(grep -cE '^\| dropout-0 \| (validation|test|long) \| 2 \|.* \| -1\.2 \|' out)"
+expect "pairs of the filter" 100 "$(wc -l <whole/base/seed-1/near.source.txt)"
+expect "capitals" 0 "$(cat whole/texts/* whole/base/seed-1/*.txt | grep -c A)"
+expect "lines of two" 4 "$(wc -l <whole/base/seed-2/long.paper.txt)"
+expect "leftovers" 0 "$(find whole -name '*.hypotheses' -o -name '*.input' -o -name '*.part' -o -name '*.tmp' | wc -l)"
+before=$(find whole -name metrics.jsonl -exec stat -c %Y.%s {} +)
+"${study[@]}" --folder whole >again 2>err
+expect "the same report the second time" "$(cat out)" "$(cat again)"
+expect "no training the second time" "$before" "$(find whole -name metrics.jsonl -exec stat -c %Y.%s {} +)"
+
+# Killed again and again, each time a little later than the time before.
+ended=no
+for ((kills = 0; kills < 40; kills++)); do
+  setsid "${study[@]}" --folder killed >out 2>err &
+  pid=$!
+  sleep "0.$((kills % 9 + 1))"
+  [ $((kills % 3)) != 2 ] || sleep 0.7
+  kill -9 $pid 2>/dev/null
+  if wait $pid 2>/dev/null; then
+    ended=yes
+    break
+  fi
+  for ((tries = 0; tries < 100; tries++)); do  # the training dies a moment later, and until then its folder is in use
+    kill -0 -- -$pid 2>/dev/null || break
+    sleep 0.05
+  done
+  ! kill -0 -- -$pid 2>/dev/null || expect "processes that outlive the study" none "some after kill $kills"
+done
+[ $ended = yes ] || "${study[@]}" --folder killed >out 2>err
+expect "status after $kills kills" 0 $? || cat err
+expect "kills" 1 $((kills > 2))
+expect "results after $kills kills" "" "$(diff whole/results.json killed/results.json | head -20)"
+without_times() {  # of the report: the last column of the table of trainings
+  awk -F '|' '/^Trainings/ { inside = 1 } /^## / { inside = 0 } inside && NF > 2 { NF -= 2 } { print }' "$1"
+}
+expect "report after kills" "" "$(diff <(without_times whole/report.md) <(without_times killed/report.md) | head -20)"
+for model in base/seed-1/both base/seed-1/model dropout-0/seed-2/model; do
+  cmp whole/$model/model.safetensors killed/$model/model.safetensors || failed=1
+done
+expect "texts after kills" "" "$(diff <(cd whole && cat ./*/*/*.txt) <(cd killed && cat ./*/*/*.txt) | head -5)"
+
+# SIGTERM lets the training save.
+setsid "${study[@]}" --folder ended --rows base --seeds 1 --set updates=100000 --set log-every=1 >out 2>err &
+pid=$!
+for ((tries = 0; tries < 300; tries++)); do
+  ! grep -q '"kind":"train"' ended/base/seed-1/both/metrics.jsonl 2>/dev/null || break
+  sleep 0.1
+done
+kill -TERM $pid
+wait $pid
+expect "status after SIGTERM" 143 $?
+expect "what it says" 1 "$(grep -c 'stopped in base, seed 1; run the same command to go on' err)"
+[ -n "$(find ended -path '*/both/checkpoints/step-*' -name model.safetensors)" ] || expect "a checkpoint after SIGTERM" some none
+
+# Selection, changes, and what is refused.
+"${study[@]}" --folder chosen --rows base --seeds 7 --set updates=4 --set model.max-steps=5 >out 2>err
+expect "status of a selection" 0 $? || cat err
+expect "what is run" seed-7 "$(ls chosen/base)"
+expect "updates of stages" "4 5" "$(for stage in both model; do
+  grep '"kind":"checkpoint"' chosen/base/seed-7/$stage/metrics.jsonl | tail -1 | grep -o '"step":[0-9]*' | cut -d: -f2
+done | paste -sd ' ')"
+refuse() {  # WHAT_IT_SAYS SED_OF_THE_FILE [OPTION...]
+  sed "$2" trial.yaml >wrong.yaml
+  "$program" study wrong.yaml --corpus corpus --folder wrong "${@:3}" >out 2>err
+  expect "status where $1" 2 $?
+  expect "message \"$(cat err)\" with $1" 1 "$(grep -cF -- "$1" err)"
+  expect "a folder where $1" "" "$(find . -name wrong -type d)"
+}
+refuse 'wrong.yaml: line 14: unknown key "d-modle"; did you mean "d-model"?' 's/d-model/d-modle/'
+refuse 'wrong.yaml: line 1: unknown key "titel"; did you mean "title"?' 's/^title/titel/'
+refuse 'must be a number' 's/dropout: 0,/dropout: much,/'
+refuse 'which no earlier stage makes' 's/backward\]/sideward]/'
+refuse 'names the variable "form"' 's/val.{from}/val.{form}/'
+refuse 'which is not there; --corpus DIR' 's/test.de/nothing.de/'
+refuse 'must be train, translate, distill, back-translate or filter' 's/do: distill/do: distil/'
+refuse 'row dropout-0, stage both: --d-model is 15, must be a multiple of --n-heads (2)' 's/dropout: 0,/n-heads: 2, d-model: 15,/'
+refuse 'no row is called "bases"; did you mean "base"?' '' --rows bases
+refuse 'no option of that name; did you mean "dropout"?' '' --set dropuot=0.1
+refuse 'must be NAME=VALUE' '' --set dropout
+refuse '--measure goes with --dry-run' '' --measure 5
+refuse 'unknown key "seed"' 's/dropout: 0,/seed: 4,/'
+"${study[@]}" --folder whole --set dropout=0.2 >out 2>err
+expect "status with other options in the same folder" 2 $?
+expect "what it says of other options" 1 "$(grep -c 'was done with' err)"
+"$program" study trial.yaml --corpus corpus --dry-run --measure 1 --rows base >out 2>err
+expect "status of a measured dry run" 0 $? || cat err
+expect "a predicted time" 1 "$(grep -cE '^\| base \| 2 \| [0-9]+ s \|' out)"
+
+[ $failed = 0 ] && echo "study: as it should be"
+exit $failed

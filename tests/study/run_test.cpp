@@ -1,0 +1,221 @@
+#include "study/run.h"
+
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <fstream>
+
+#include "base/error.h"
+#include "base/files.h"
+#include "data/text/text_file.h"
+#include "support/temporary_folder.h"
+
+namespace dragoman::study {
+namespace {
+
+namespace fs = std::filesystem;
+using Words = std::vector<std::string>;
+
+std::string value_of(const Words& words, const std::string& option) {
+  const auto found =
+      std::ranges::find_if(words, [&](const std::string& word) { return word.starts_with(option + "="); });
+  return found == words.end() ? "" : found->substr(option.size() + 1);
+}
+
+// Stands in for the program: training makes the folder, translating writes two hypotheses or one line for each line.
+struct StandIn {
+  std::vector<Words> calls;
+  size_t fail_at = 1000;  // number of a call
+
+  int operator()(const Words& words, const fs::path& output) {
+    calls.push_back(words);
+    if (calls.size() > fail_at) {
+      return 143;
+    }
+    if (words.front() == "translate") {
+      Lines lines;
+      const Lines sources = data::read_lines(value_of(words, "--input"));
+      for (size_t i = 0; i < sources.size(); ++i) {
+        if (value_of(words, "--nbest").empty()) {
+          lines.push_back("it " + sources[i]);
+          continue;
+        }
+        lines.push_back(std::to_string(i) + " ||| lummmmm ||| f ||| -1");
+        if (i % 2 == 1) {
+          lines.push_back(std::to_string(i) + " ||| sound " + sources[i] + " ||| f ||| -2");
+        }
+      }
+      write_lines(value_of(words, "--output"), lines);
+    } else if (words.front() == "score") {
+      Lines lines;
+      for (size_t i = 0; i < data::read_lines(value_of(words, "--source")).size(); ++i) {
+        lines.push_back("-1\t" + std::to_string(i) + "\t3");
+      }
+      write_lines(value_of(words, "--output"), lines);
+    } else if (!output.empty()) {
+      write_lines(output, {"tuned"});
+    }
+    return 0;
+  }
+
+  size_t count(const std::string& command) const {
+    return static_cast<size_t>(std::ranges::count(calls, command, [](const Words& words) { return words.front(); }));
+  }
+};
+
+class StudyRun : public ::testing::Test {
+ protected:
+  StudyRun() {
+    write_lines(folder_.path() / "train.en", {"Aa", "Bb", "Cc", "Dd"});
+    write_lines(folder_.path() / "train.de", {"Aä", "Bö", "Cü", "Dß"});
+    study_.name = "trial";
+    study_.texts = {{"source", folder_.path() / "train.en"},
+                    {"target", folder_.path() / "train.de"},
+                    {"valid-source", folder_.path() / "train.en"},
+                    {"valid-target", folder_.path() / "train.de"}};
+    study_.baseline = "base";
+    study_.options.set("total-minutes", {"10"});
+    study_.options.set("d-model", {"64"});
+    study_.decided_by_start = {"d-model"};
+    Row other{"other", "", {}, {}, {}};
+    other.options.set("dropout", {"0.3"});
+    study_.rows = {{"base", "", {}, {}, {}}, other};
+    study_.stages = {stage("both", StageKind::kTrain), stage("forward", StageKind::kDistill),
+                     stage("model", StageKind::kTrain)};
+    study_.stages[0].source = {"source", "target"};
+    study_.stages[0].target = {"target", "source"};
+    study_.stages[0].share = 0.25;
+    study_.stages[1].source = {"source"};
+    study_.stages[1].nearest_to = {"target"};
+    study_.stages[1].model = "both";
+    study_.stages[2].source = {"source", "source"};
+    study_.stages[2].target = {"target", "forward"};
+    study_.stages[2].start_from = "both";
+    study_.stages[2].options.set("learning-rate", {"0.001"});
+  }
+
+  static Stage stage(const std::string& name, StageKind kind) {
+    Stage stage;
+    stage.name = name;
+    stage.kind = kind;
+    return stage;
+  }
+
+  int run(StandIn& program, size_t row = 0) {
+    const StudyFolder folder(study_, folder_.path() / "study");
+    return folder.run({&study_.rows[row], 1}, std::ref(program), [](const std::string&) {});
+  }
+
+  fs::path in_cell(const std::string& name) const { return folder_.path() / "study" / "base" / "seed-1" / name; }
+
+  test_support::TemporaryFolder folder_;
+  Study study_;
+};
+
+TEST_F(StudyRun, StagesHaveTheirFilesOptionsAndShare) {
+  study_.check();
+  StandIn program;
+  ASSERT_EQ(run(program), 0);
+  const std::string en = (folder_.path() / "train.en").string(), de = (folder_.path() / "train.de").string();
+  EXPECT_EQ(program.calls[0],
+            (Words{"train", "--total-minutes=2.5", "--d-model=64", "--seed=1", "--model=" + in_cell("both").string(),
+                   "--source", en, de, "--target", de, en, "--valid-source=" + en, "--valid-target=" + de}));
+  EXPECT_EQ(program.calls[1],
+            (Words{"translate", "--model=" + in_cell("both").string(), "--input=" + en,
+                   "--output=" + in_cell("forward.txt.hypotheses").string(), "--beam-size=16", "--nbest=16"}));
+  EXPECT_EQ(program.calls[2], (Words{"train", "--total-minutes=10", "--learning-rate=0.001", "--seed=1",
+                                     "--model=" + in_cell("model").string(),
+                                     "--initial-model=" + in_cell("both").string(), "--source", en, en, "--target", de,
+                                     in_cell("forward.txt").string(), "--valid-source=" + en, "--valid-target=" + de}));
+  EXPECT_EQ(program.calls[3].front(), "translate");
+  EXPECT_EQ(data::read_lines(in_cell("forward.txt")), (Lines{"Aä", "sound Bb", "Cü", "sound Dd"}));
+  EXPECT_FALSE(fs::exists(in_cell("forward.txt.hypotheses")));
+}
+
+TEST_F(StudyRun, WhatIsDoneIsNotDoneAgain) {
+  for (size_t stop = 0; stop < 4; ++stop) {
+    StandIn stopped;
+    stopped.fail_at = 1;
+    EXPECT_EQ(run(stopped), stop < 3 ? 143 : 0) << stop;  // one step a time
+  }
+  StandIn idle;
+  EXPECT_EQ(run(idle), 0);
+  EXPECT_TRUE(idle.calls.empty());
+}
+
+TEST_F(StudyRun, ARowChangesEveryTraining) {
+  StandIn program;
+  ASSERT_EQ(run(program, 1), 0);
+  for (const Words& words : program.calls) {
+    EXPECT_EQ(value_of(words, "--dropout"), words.front() == "train" ? "0.3" : "");
+  }
+}
+
+TEST_F(StudyRun, DoneStepsWithOtherOptionsAreRefused) {
+  StandIn program;
+  ASSERT_EQ(run(program), 0);
+  study_.stages[0].options.set("dropout", {"0.5"});
+  const StudyFolder folder(study_, folder_.path() / "study");
+  EXPECT_FALSE(folder.is_done({&study_.rows[0], 1}));
+  EXPECT_THROW(folder.run({&study_.rows[0], 1}, std::ref(program), [](const std::string&) {}), base::Error);
+}
+
+TEST_F(StudyRun, AnotherTextUnderTheSameNameIsRefused) {
+  StandIn program;
+  ASSERT_EQ(run(program), 0);
+  write_lines(folder_.path() / "train.en", {"Aa", "Bb", "Cc", "Ee"});
+  EXPECT_THROW(run(program), base::Error);
+}
+
+TEST_F(StudyRun, LowerCasedCopiesAreTrainedOn) {
+  study_.lowercase_text = true;
+  StandIn program;
+  ASSERT_EQ(run(program), 0);
+  EXPECT_EQ(data::read_lines(value_of(program.calls[0], "--valid-target")), (Lines{"aä", "bö", "cü", "dß"}));
+}
+
+TEST_F(StudyRun, AFilterKeepsTheBestPairs) {
+  Stage by_model = stage("clean", StageKind::kFilter);
+  by_model.source = {"source"};
+  by_model.target = {"forward"};
+  by_model.model = "both";
+  by_model.keep = 0.5;
+  Stage by_agreement = by_model;
+  by_agreement.name = "near";
+  by_agreement.model.clear();
+  by_agreement.nearest_to = {"target"};
+  study_.stages.insert(study_.stages.begin() + 2, {by_model, by_agreement});
+  study_.stages.back().source = {"clean.source", "near.source"};
+  study_.stages.back().target = {"clean.target", "near.target"};
+  study_.check();
+  StandIn program;
+  ASSERT_EQ(run(program), 0);
+  EXPECT_EQ(data::read_lines(in_cell("clean.source.txt")), (Lines{"Cc", "Dd"}));
+  EXPECT_EQ(data::read_lines(in_cell("near.source.txt")), (Lines{"Aa", "Cc"}));
+  EXPECT_EQ(data::read_lines(in_cell("near.target.txt")), (Lines{"Aä", "Cü"}));
+}
+
+TEST_F(StudyRun, ASearchMayUseTheModelOfAStage) {
+  OptionList reverse;
+  reverse.set("reverse-model", {"both"});
+  study_.searches = {{"paper", {}}, {"reverse", reverse}};
+  study_.tune = true;
+  StandIn program;
+  ASSERT_EQ(run(program), 0);
+  EXPECT_EQ(value_of(program.calls.back(), "--reverse-model"), in_cell("both").string());
+  EXPECT_EQ(program.count("tune"), 1U);
+}
+
+TEST_F(StudyRun, NamesThatNoStageMakesAreRefused) {
+  study_.stages[2].source = {"source", "backward"};
+  EXPECT_THROW(study_.check(), base::Error);
+  study_.stages[2].source = {"source", "source"};
+  study_.stages[2].start_from = "model";
+  EXPECT_THROW(study_.check(), base::Error);
+  study_.stages[2].start_from = "both";
+  study_.baseline = "absent";
+  EXPECT_THROW(study_.check(), base::Error);
+}
+
+}  // namespace
+}  // namespace dragoman::study

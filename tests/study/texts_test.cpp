@@ -1,0 +1,57 @@
+#include "study/texts.h"
+
+#include <gtest/gtest.h>
+
+#include <limits>
+
+#include "base/error.h"
+
+namespace dragoman::study {
+namespace {
+
+TEST(StudyTexts, FourTimesTheSameInARowIsACircle) {
+  EXPECT_TRUE(goes_in_circles("lummmmm"));
+  EXPECT_TRUE(goes_in_circles("as if as if as if as if "));
+  EXPECT_TRUE(goes_in_circles("xäbäbäbäby"));
+  const std::string twenty = "ä1ö2ü3ß4Ä5Ö6Ü7ß8ä9ö0";  // characters count, not bytes
+  EXPECT_TRUE(goes_in_circles(twenty + twenty + twenty + twenty));
+  EXPECT_FALSE(goes_in_circles(twenty + twenty + twenty));
+  EXPECT_FALSE(goes_in_circles(twenty + "x" + twenty + "x" + twenty + "x" + twenty + "x"));  // 21
+  EXPECT_FALSE(goes_in_circles("hmmm, as if as if as if"));
+  EXPECT_FALSE(goes_in_circles(""));
+}
+
+TEST(StudyTexts, TheNearestHypothesisIsTakenOrElseTheKnownLine) {
+  const Lines known = {"a man walks a dog", "two dogs", "a red car"};
+  const Lines hypotheses = {
+      "0 ||| a woman sings ||| log_prob=-1 tokens=4 ||| -0.1",
+      "0 ||| a man walks dogs ||| log_prob=-2 tokens=5 ||| -0.2", "1 ||| lummmmm ||| log_prob=-1 tokens=4 ||| -0.1",
+      "2 ||| a red car ||| log_prob=-1 tokens=4 ||| -0.1", "2 ||| a red car ||| log_prob=-9 tokens=4 ||| -0.1"};
+  EXPECT_EQ(nearest(hypotheses, known), (Lines{"a man walks dogs", "two dogs", "a red car"}));
+}
+
+TEST(StudyTexts, WhatIsNoHypothesisIsRefused) {
+  EXPECT_THROW(nearest({"no fields"}, {"a"}), base::Error);
+  EXPECT_THROW(nearest({"x ||| a ||| b ||| c"}, {"a"}), base::Error);
+  EXPECT_THROW(nearest({"1 ||| a ||| b ||| c"}, {"a"}), base::Error);
+}
+
+TEST(StudyTexts, ConsecutiveLinesAreJoined) {
+  EXPECT_EQ(consecutive({"a", "b", "c", "d", "e"}, 2), (Lines{"a b", "c d"}));
+  EXPECT_EQ(consecutive({"a", "b"}, 1), (Lines{"a", "b"}));
+  EXPECT_EQ(consecutive({"a"}, 2), Lines());
+}
+
+TEST(StudyTexts, LowerCaseIsThatOfUnicode) {
+  EXPECT_EQ(lower_cased({"ÄPFEL", "Straße I"}), (Lines{"äpfel", "straße i"}));
+}
+
+TEST(StudyTexts, TheBestShareOfLinesStaysInOrder) {
+  const double nan = std::numeric_limits<double>::quiet_NaN();
+  EXPECT_EQ(best_lines({0.1, 0.9, nan, 0.5}, 0.5), (std::vector<size_t>{1, 3}));
+  EXPECT_EQ(best_lines({1.0, 1.0, 1.0, 1.0}, 0.5), (std::vector<size_t>{0, 1}));
+  EXPECT_EQ(best_lines({0.1, nan, 0.2}, 1.0), (std::vector<size_t>{0, 1, 2}));
+}
+
+}  // namespace
+}  // namespace dragoman::study
