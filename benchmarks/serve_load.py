@@ -2,14 +2,18 @@
 """Measures `dragoman serve`: equality with offline translation under cancels, throughput, overload, long mixed load.
 
     serve_load.py PROGRAM MODEL LINES equal [--requests 100000] [--connections 64]
+    serve_load.py PROGRAM MODEL LINES completions [--requests 100000] [--connections 64] [--tokens 32]
     serve_load.py PROGRAM MODEL LINES throughput [--texts 1,16] [--connections 128]
     serve_load.py PROGRAM MODEL LINES overload [--seconds 60]
     serve_load.py PROGRAM MODEL LINES slow [--seconds 20]
     serve_load.py PROGRAM MODEL LINES soak [--minutes 30]
 
-PROGRAM: build/dragoman; MODEL: a model folder, served as en to de; LINES: a text file, one sentence a line.
+PROGRAM: build/dragoman; MODEL: a model folder, served as en to de, or of a language model; LINES: a text file, one sentence
+a line.
 equal       every request has a text of its own; one in ten is asked first on a connection that is closed before the
             answer. Each answer is compared with `dragoman translate`.
+completions as equal, with a language model: the first 24 characters of a line, behind a number in letters, are continued by
+            --tokens tokens, drawn with one seed. Each answer is compared with `dragoman generate`.
 throughput  all lines through `dragoman translate` and through the server, several rounds in turn; sentences a second.
             The client runs on the same machine and takes its share of it.
 overload    finds the capacity C by a constant rate, raised until p99 is above 1 s or a request is refused; then 0.5,
@@ -40,8 +44,8 @@ import urllib.request
 class Server:
     """A server on a free port, until the block ends."""
 
-    def __init__(self, program, model, *more):
-        command = [str(program), "serve", "--model", f"en:de={model}", "--port", "0", *more]
+    def __init__(self, program, model, *more, languages="en:de="):
+        command = [str(program), "serve", "--model", f"{languages}{model}", "--port", "0", *more]
         self.process = subprocess.Popen(command, stderr=subprocess.PIPE, text=True)
         self.port = None
 
@@ -70,8 +74,12 @@ class Server:
 
 def request_bytes(texts):
     q = texts[0] if len(texts) == 1 else texts
-    body = json.dumps({"q": q, "source": "en", "target": "de"}).encode()
-    head = f"POST /translate HTTP/1.1\r\nHost: a\r\nContent-Type: application/json\r\nContent-Length: {len(body)}\r\n\r\n"
+    return post_bytes("/translate", {"q": q, "source": "en", "target": "de"})
+
+
+def post_bytes(path, fields):
+    body = json.dumps(fields).encode()
+    head = f"POST {path} HTTP/1.1\r\nHost: a\r\nContent-Type: application/json\r\nContent-Length: {len(body)}\r\n\r\n"
     return head.encode() + body
 
 
@@ -155,11 +163,12 @@ def distinct(lines, count):
     return [f"{i} {lines[i % len(lines)]}" for i in range(count)]
 
 
-async def equal_client(port, texts, expected, order, seen, seed):
+async def equal_client(port, asked, is_right, order, seen, seed):
     rng = random.Random(seed)
     connection = await connect(port)
     for i in order:
-        data = request_bytes([texts[i]])
+        data = asked(i)
+        begin = time.monotonic()
         if rng.random() < 0.1:
             connection.ask(data)
             await asyncio.sleep(rng.random() * 0.05)
@@ -175,8 +184,9 @@ async def equal_client(port, texts, expected, order, seen, seed):
         if status != 200:
             seen["doubled" if status == -1 else "lost"] += 1
             connection = await connect(port)
-        elif json.loads(body)["translatedText"] == expected[i]:
+        elif is_right(i, json.loads(body)):
             seen["right"] += 1
+            seen["seconds"].append(time.monotonic() - begin)
         else:
             seen["wrong"] += 1
     connection.transport.close()
@@ -186,16 +196,53 @@ async def equal(arguments, lines):
     texts = distinct(lines, arguments.requests)
     expected, seconds = offline(arguments.program, arguments.model, texts)
     print(f"offline: {len(texts)} texts in {seconds:.1f} s")
-    seen = dict(right=0, wrong=0, lost=0, doubled=0, cancelled=0, refused=0)
     with Server(arguments.program, arguments.model) as server:
-        order = iter(range(len(texts)))  # shared: each client takes the next
-        begin = time.monotonic()
-        clients = [equal_client(server.port, texts, expected, order, seen, k) for k in range(arguments.connections)]
-        await asyncio.gather(*clients)
-        seconds = time.monotonic() - begin
-        in_flight = server.metric("dragoman_requests_in_flight")
+        return await ask_equal(
+            server, arguments, lambda i: request_bytes([texts[i]]), lambda i, answer: answer["translatedText"] == expected[i]
+        )
+
+
+async def ask_equal(server, arguments, asked, is_right):
+    """Sends all requests over the connections. @param is_right  of a number and its answer; returns the exit status"""
+    seen = dict(right=0, wrong=0, lost=0, doubled=0, cancelled=0, refused=0, seconds=[])
+    order = iter(range(arguments.requests))  # shared: each client takes the next
+    begin = time.monotonic()
+    await asyncio.gather(*(equal_client(server.port, asked, is_right, order, seen, k) for k in range(arguments.connections)))
+    seconds, waited = time.monotonic() - begin, seen.pop("seconds")
+    in_flight, memory = server.metric("dragoman_requests_in_flight"), server.memory_mb()
     print(f"{arguments.connections} connections, {seconds:.1f} s: {seen}, in flight at the end {in_flight:.0f}")
-    return 0 if seen["right"] == len(texts) else 1
+    print(f"{seen['right'] / seconds:.1f} answers/s, {one_line(waited)}, {memory:.1f} MB")
+    return 0 if seen["right"] == arguments.requests else 1
+
+
+# ---- completions
+
+
+def generated(arguments, prompts):
+    """What `dragoman generate` writes behind each prompt."""
+    with tempfile.TemporaryDirectory() as folder:
+        path = pathlib.Path(folder)
+        (path / "in").write_text("".join(prompt + "\n" for prompt in prompts))
+        options = ["--json", "--max-tokens", str(arguments.tokens), "--seed", "5", "--temperature", "0.9", "--top-p", "0.9"]
+        command = [arguments.program, "generate", "--model", arguments.model, "--input", path / "in", "--output", path / "out"]
+        subprocess.run([*command, *options], check=True, stderr=subprocess.DEVNULL)
+        return [json.loads(line)["text"] for line in (path / "out").read_text().split("\n")[:-1]]
+
+
+async def completions(arguments, lines):
+    letters = str.maketrans("0123456789", "abcdefghij")  # a model of characters may lack digits
+    prompts = [f"{i} {lines[i % len(lines)]}".translate(letters)[:24] for i in range(arguments.requests)]
+    begin = time.monotonic()
+    expected = generated(arguments, prompts)
+    print(f"offline: {len(prompts)} prompts in {time.monotonic() - begin:.1f} s")
+    fields = {"max_tokens": arguments.tokens, "seed": 5, "temperature": 0.9, "top_p": 0.9}
+    with Server(arguments.program, arguments.model, languages="") as server:
+        return await ask_equal(
+            server,
+            arguments,
+            lambda i: post_bytes("/v1/completions", {"prompt": prompts[i], **fields}),
+            lambda i, answer: answer["choices"][0]["text"] == expected[i],
+        )
 
 
 # ---- throughput
@@ -481,9 +528,10 @@ def main():
     parser.add_argument("program", type=lambda path: pathlib.Path(path).resolve())
     parser.add_argument("model")
     parser.add_argument("lines", type=pathlib.Path)
-    parser.add_argument("mode", choices=["equal", "throughput", "overload", "slow", "soak"])
+    parser.add_argument("mode", choices=["equal", "completions", "throughput", "overload", "slow", "soak"])
     parser.add_argument("--requests", type=int, default=100_000)
     parser.add_argument("--connections", type=int, default=0)
+    parser.add_argument("--tokens", type=int, default=32, help="of each completion")
     parser.add_argument("--texts", default="1,16")
     parser.add_argument("--rounds", type=int, default=3)
     parser.add_argument("--seconds", type=float, default=0, help="of each part; 0 = 60, slow: 20")
@@ -491,7 +539,7 @@ def main():
     parser.add_argument("--minutes", type=float, default=30)
     parser.add_argument("--rate", type=float, default=0, help="requests/s of soak; 0 = by the capacity found")
     arguments = parser.parse_args()
-    arguments.connections = arguments.connections or (64 if arguments.mode == "equal" else 128)
+    arguments.connections = arguments.connections or (64 if arguments.mode in ("equal", "completions") else 128)
     arguments.seconds = arguments.seconds or (20 if arguments.mode == "slow" else 60)
     lines = [line for line in arguments.lines.read_text().split("\n") if line.strip()]
     return asyncio.run(globals()[arguments.mode](arguments, lines))

@@ -55,6 +55,7 @@ find . -type f \( -name '*.h' -o -name '*.cpp' -o -name '*.cu' -o -name '*.inc' 
       inside["models/architectures"] = "models/transformer models/decoder_only models/recurrent"
 
       inside["data/text"] = ""
+      inside["data/chat"] = ""
       inside["data/vocabulary"] = "data/text"
       inside["data"] = "data/vocabulary"
       inside["data/sample"] = ""

@@ -1,7 +1,8 @@
 #!/bin/bash
 # Feeds a reader with inputs that libFuzzer makes up, under AddressSanitizer and UBSan.
 #   scripts/fuzz.sh [--keep] TARGET [RUNS]    TARGET: requests, markup, sentences, glossary, safetensors, config,
-#                                             vocabulary_map or text; RUNS: inputs, 1,000,000 by default
+#                                             vocabulary_map, text, tokenizer, chat_template or completions; RUNS:
+#                                             inputs, 1,000,000 by default
 #   --keep   writes the fewest inputs that reach all that was reached to tests/fuzz/corpus/TARGET.txt, one a line in
 #            hexadecimal; ctest calls the target with each of them
 # Begins with that corpus. Needs clang (Debian: apt-get install clang). Status other than 0 when an input breaks a rule;
@@ -14,8 +15,9 @@ keep=''
 [ "${1:-}" != --keep ] || { keep=yes; shift; }
 target="${1:-}" runs="${2:-1000000}" longest=4096 more=''
 base="src/base/*.cpp"
-data="src/data/vocabulary/vocabulary.cpp src/data/vocabulary/piece_list.cpp src/data/vocabulary/sentencepiece_check.cpp src/base/protobuf.cpp
-  src/data/vocabulary/subword_sampler.cpp"
+data=$(printf '%s ' src/data/vocabulary/*.cpp)
+data=${data//src\/data\/vocabulary\/byte_bpe_trainer.cpp/}  # clang 14 cannot read the ranges of GCC 12 that it uses
+chat="src/data/chat/*.cpp"
 markup="src/serving/text/character_references.cpp src/serving/text/element_stack.cpp src/serving/text/html_*.cpp
   src/serving/text/inline_tags.cpp src/serving/text/languages.cpp src/serving/text/numbered_tags.cpp src/serving/text/sentence*.cpp
   src/serving/text/tag_words.cpp src/serving/text/text_plan*.cpp src/serving/text/xml_lexemes.cpp src/decoding/search/scripts.cpp"
@@ -40,8 +42,15 @@ case "$target" in
     more="src/interop/marian_vocabulary.cpp src/interop/marian_config.cpp src/models/transformer/transformer_config.cpp $data" ;;
   text)
     longest=1024
-    more="src/decoding/text_splitter.cpp src/data/vocabulary/vocabulary_trainer.cpp src/data/text/text_file.cpp $data" ;;
-  *) echo "fuzz.sh: TARGET is '$target', must be requests, markup, sentences, glossary, safetensors, config, vocabulary_map or text" >&2; exit 2 ;;
+    more="src/decoding/text_splitter.cpp src/data/text/text_file.cpp $data" ;;
+  tokenizer)
+    more="src/interop/sentencepiece_tokenizer.cpp $data" ;;
+  chat_template)
+    more="$chat" ;;
+  completions)
+    more="src/serving/routes/chat_request.cpp src/serving/routes/completion_request.cpp src/serving/routes/completion_fields.cpp
+      src/serving/routes/openai_access.cpp" ;;
+  *) echo "fuzz.sh: TARGET is '$target', must be requests, markup, sentences, glossary, safetensors, config, vocabulary_map, text, tokenizer, chat_template or completions" >&2; exit 2 ;;
 esac
 
 folder="build-fuzz/$target" kept="tests/fuzz/corpus/$target.txt"

@@ -8,6 +8,7 @@
 #include "base/error.h"
 #include "base/json.h"
 #include "base/lap.h"
+#include "cli/chat_session.h"
 #include "cli/command.h"
 #include "cli/device_flag.h"
 #include "cli/prompt.h"
@@ -32,6 +33,8 @@ struct GenerateArguments {
   std::string device = "cpu";
   bool json = false;
   bool scores = false;
+  bool chat = false;
+  std::string system;
   int samples = 1;
   std::optional<kernels::Precision> precision;  // none: as the folder stores the weights
   decoding::GenerationOptions options;
@@ -63,7 +66,9 @@ class Generate {
 
   int run() {
     base::Lap lap;
-    if (arguments_.prompt) {
+    if (arguments_.chat) {
+      chat();
+    } else if (arguments_.prompt) {
       continue_prompt(*arguments_.prompt);
     } else if (arguments_.input.empty() && isatty(STDIN_FILENO) == 1) {
       converse();
@@ -97,6 +102,35 @@ class Generate {
       tokens_ += continuation.ids.size();
       output_.write("\n");
       say_scores(continuation);
+    }
+  }
+
+  // Each message is a line of the terminal or of standard input.
+  void chat() {
+    ChatSession session(arguments_.model, arguments_.system);
+    const auto answer_line = [&](const std::string& line) {
+      try {
+        tokens_ += session.answer(line, *generator_, arguments_.options, output_);
+      } catch (const base::Error& error) {
+        ++failed_;
+        say_note(error.what());
+      }
+    };
+    if (arguments_.prompt) {
+      return answer_line(*arguments_.prompt);
+    }
+    if (isatty(STDIN_FILENO) != 1) {
+      data::LineReader reader(STDIN_FILENO, "standard input");
+      for (std::string line; reader.next(line);) {
+        answer_line(line);
+      }
+      return;
+    }
+    output_.write("Type a message and press Enter; Ctrl-D ends.\n");
+    Prompt prompt("> ");
+    for (std::string line; prompt.next(line);) {
+      answer_line(line);
+      failed_ = 0;  // who sees the note can write another message
     }
   }
 
@@ -226,6 +260,8 @@ void choose_search(const CLI::App& command, GenerateArguments& arguments) {
   if (!search.samples()) {  // nothing is drawn, so nothing is left out of a draw
     search.sampling = {.seed = search.sampling.seed};
   }
+  base::check_usage(!arguments.chat || (arguments.samples == 1 && !arguments.json && arguments.input.empty()),
+                    "--chat writes one answer to each message; leave out --samples, --json and --input");
   base::check_usage(arguments.samples >= 1 && (arguments.samples == 1 || search.samples()),
                     "samples is {}, must be 1 where nothing is drawn; give a temperature above 0", arguments.samples);
   arguments.options.check();
@@ -257,6 +293,12 @@ void add_generate_command(CLI::App& app, Run& run) {
       ->allow_extra_args(false);
   command->add_option("--samples", arguments->samples, "Continuations of each prompt, drawn independently");
   add_field(*command, base::field_of(&decoding::SearchOptions::beam_size), arguments->options.search.beam_size);
+  auto* const chat = command->add_flag("--chat", arguments->chat,
+                                       "Hold a conversation in the form of the model's chat template; each line is a "
+                                       "message");
+  command->add_option("--system", arguments->system, "With --chat: how the model shall answer")
+      ->type_name("TEXT")
+      ->needs(chat);
   command->add_flag("--json", arguments->json, "One JSON object a continuation: text, tokens, why it ended");
   command->add_flag("--scores", arguments->scores, "Compute log-probabilities");
   add_search_flag(*command, &decoding::ExecutionOptions::workers, arguments->options.search.execution.workers);

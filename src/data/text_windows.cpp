@@ -41,8 +41,9 @@ TextWindows::TextWindows(TokenText text, const WindowOptions& options) : text_(s
 
 void TextWindows::cut_documents() {
   for (size_t document = 0; document + 1 < text_.starts.size(); ++document) {
-    // What is read first is the end of the document before, where there is one.
-    uint64_t begin = text_.starts[document] > 0 ? text_.starts[document] - 1 : 0;
+    // What is read first is bos or the end of the document before, where there is one.
+    const uint64_t start = text_.starts[document];
+    uint64_t begin = start > 0 && !text_.has_bos ? start - 1 : start;
     const uint64_t last = text_.starts[document + 1] - 1;  // the last token that is predicted
     for (; begin < last; begin += length_) {
       windows_.push_back({begin, std::min(length_, last - begin)});

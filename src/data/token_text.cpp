@@ -23,6 +23,7 @@ size_t block_end(std::string_view text, size_t begin) {
 
 struct Block {
   std::string_view text;
+  bool begins_document;
   bool ends_document;
 };
 
@@ -31,7 +32,7 @@ std::vector<Block> blocks_of(const std::vector<std::string>& documents) {
   for (const std::string_view document : documents) {
     for (size_t begin = 0; begin < document.size();) {
       const size_t end = block_end(document, begin);
-      blocks.push_back({document.substr(begin, end - begin), end == document.size()});
+      blocks.push_back({document.substr(begin, end - begin), begin == 0, end == document.size()});
       begin = end;
     }
   }
@@ -52,11 +53,15 @@ TokenText encode_documents(const std::vector<std::string>& documents, const Voca
   });
   const std::vector<int32_t>& ends = vocabulary.special().eos;
   TokenText text;
-  if (!ends.empty()) {
+  text.has_bos = vocabulary.adds_bos() && vocabulary.special().bos >= 0;
+  if (!ends.empty() && !text.has_bos) {
     text.ids.push_back(ends.front());
     text.starts.front() = 1;
   }
   for (size_t block = 0; block < blocks.size(); ++block) {
+    if (text.has_bos && blocks[block].begins_document) {
+      text.ids.push_back(vocabulary.special().bos);
+    }
     text.ids.insert(text.ids.end(), encoded[block].begin(), encoded[block].end());
     text.bytes += blocks[block].text.size();
     if (blocks[block].ends_document) {

@@ -6,6 +6,7 @@
 #include <numbers>
 
 #include "base/error.h"
+#include "data/chat/chat_template.h"
 #include "interop/gguf_tokenizer.h"
 #include "interop/hf_export.h"
 #include "interop/marian_tensors.h"
@@ -243,7 +244,12 @@ ExportedGguf export_gguf(const models::ModelFiles& model, const fs::path& folder
   base::check_data(tokenizer != model.vocabularies.end(),
                    "{}: has no {}; train with a vocabulary of characters or of byte-level BPE to export the model",
                    folder.string(), models::kTokenizerName);
-  return Converter(plain, type).convert(tokenizer->second, (folder / models::kTokenizerName).string());
+  ExportedGguf exported = Converter(plain, type).convert(tokenizer->second, (folder / models::kTokenizerName).string());
+  if (!model.chat.empty()) {
+    exported.file.add("tokenizer.chat_template",
+                      data::chat_file_from_json(model.chat, (folder / models::kChatName).string()).source);
+  }
+  return exported;
 }
 
 }  // namespace dragoman::interop

@@ -208,7 +208,8 @@ json llama_config(const HfLanguageConfig& hf) {
   return tree;
 }
 
-ExportedModel export_plain(const PlainLanguageModel& model, HfLayout layout, const data::Vocabulary& vocabulary) {
+ExportedModel export_plain(const PlainLanguageModel& model, HfLayout layout, const data::Vocabulary& vocabulary,
+                           const std::string& chat) {
   const std::string_view activation = hf_name_of(model.config.activation);
   base::check_data(!activation.empty(), "{}: activation is {}, which transformers does not have", model.config_name,
                    base::name_of(model.config.activation));
@@ -223,7 +224,7 @@ ExportedModel export_plain(const PlainLanguageModel& model, HfLayout layout, con
   exported.texts = {{kHfConfigName, base::dump_json(config, 2) + "\n"},
                     {kHfGenerationName, base::dump_json(generation, 2) + "\n"},
                     {kHfTokenizerName, vocabulary.bytes()},
-                    {kHfTokenizerConfigName, hf_tokenizer_config_json(vocabulary, model.config.max_positions)}};
+                    {kHfTokenizerConfigName, hf_tokenizer_config_json(vocabulary, model.config.max_positions, chat)}};
   return exported;
 }
 
@@ -277,7 +278,7 @@ PlainLanguageModel with_position_rows(PlainLanguageModel model) {
 ExportedModel export_gpt2(const models::ModelFiles& model, const fs::path& folder) {
   const PlainLanguageModel plain = with_position_rows(plain_language_model(model, folder));
   check_gpt2(plain);
-  return export_plain(plain, HfLayout::kGpt2, vocabulary_of(model, folder));
+  return export_plain(plain, HfLayout::kGpt2, vocabulary_of(model, folder), model.chat);
 }
 
 ExportedModel export_llama(const models::ModelFiles& model, const fs::path& folder) {
@@ -285,7 +286,7 @@ ExportedModel export_llama(const models::ModelFiles& model, const fs::path& fold
   check_llama(plain);
   const data::Vocabulary vocabulary = vocabulary_of(model, folder);
   const HfLayout layout = llama_layout(plain.config, vocabulary);
-  ExportedModel exported = export_plain(plain, layout, vocabulary);
+  ExportedModel exported = export_plain(plain, layout, vocabulary, model.chat);
   if (layout == HfLayout::kQwen2 && !has_qwen2_split(vocabulary)) {
     exported.notes.emplace_back(
         "AutoTokenizer of transformers cuts the text of every Qwen2 as Qwen2 does; load tokenizer.json with "

@@ -1,5 +1,6 @@
 #include "interop/hf_import.h"
 
+#include "interop/hf_chat.h"
 #include "interop/hf_config.h"
 #include "interop/hf_tensors.h"
 #include "interop/hf_tokenizer.h"
@@ -17,6 +18,7 @@ ImportedLanguageModel import_folder(const fs::path& folder, const HfLanguageConf
   ImportedLanguageModel imported;
   const data::Vocabulary vocabulary = read_hf_tokenizer(folder, config, imported.notes);
   imported.files.vocabularies[models::kTokenizerName] = vocabulary.bytes();
+  imported.files.chat = import_hf_chat(folder, imported.notes);
   TensorSource source(folder);
   imported.files.tensors = import_hf_tensors(source, config);
   models::check_tensors(models::make_model(config.model)->parameters(), imported.files.tensors, source.file());

@@ -15,9 +15,10 @@ struct ImportedLanguageModel {
 };
 
 /// Reads the folder of a GPT-2 model. It opens config.json, model.safetensors or the files of
-/// model.safetensors.index.json, tokenizer.json or vocab.json and merges.txt, and generation_config.json if it exists.
-/// The result computes the same logits; docs/other_models.md has the mapping. float16 and bfloat16 become float32.
-/// Throws: Error(kBadData) with the file, its value and what is supported, for
+/// model.safetensors.index.json, tokenizer.json or vocab.json and merges.txt, and, if they exist,
+/// generation_config.json, tokenizer_config.json, special_tokens_map.json and chat_template.jinja. The result computes
+/// the same logits; docs/other_models.md has the mapping. float16 and bfloat16 become float32. Throws: Error(kBadData)
+/// with the file, its value and what is supported, for
 ///         - a missing or damaged file, and files of different models;
 ///         - a model that dragoman cannot represent, or a key of config.json that it does not know;
 ///         - a tensor that is missing, unknown or of another shape.

@@ -7,10 +7,14 @@
 #include "base/error.h"
 #include "base/files.h"
 #include "base/json.h"
+#include "base/json_fields.h"
+#include "data/chat/chat_template.h"
 #include "data/vocabulary/sentencepiece_check.h"
 #include "data/vocabulary/tokenizer_makers.h"
 #include "interop/hf_config.h"
 #include "interop/model_source.h"
+#include "interop/sentencepiece_tokenizer.h"
+#include "models/model_folder.h"
 
 namespace dragoman::interop {
 namespace {
@@ -21,10 +25,33 @@ using nlohmann::json;
 
 constexpr const char* kVocabName = "vocab.json";
 constexpr const char* kMergesName = "merges.txt";
+constexpr const char* kSentencePieceName = "tokenizer.model";
+
+// Whether the tokenizer of a folder puts bos before each text, as those of Llama do if nothing else is said.
+bool adds_bos(const fs::path& folder) {
+  if (!is_there(folder / kHfTokenizerConfigName)) {
+    return true;
+  }
+  const std::string file = (folder / kHfTokenizerConfigName).string();
+  const json tree = base::parse_json(read_json(folder, kHfTokenizerConfigName), file);
+  const base::JsonFields fields(tree, file);
+  base::check_data(!fields.flag("add_eos_token", false),
+                   "{}: add_eos_token is true; dragoman puts no token behind a text", file);
+  return fields.flag("add_bos_token", true);
+}
+
+Vocabulary read_sentencepiece(const fs::path& folder) {
+  const std::string name = (folder / kSentencePieceName).string();
+  const std::string bytes = base::read_file(name, data::kMaxModelBytes);
+  return Vocabulary::from_bytes(tokenizer_json_of_sentencepiece(bytes, name, adds_bos(folder)), name);
+}
 
 Vocabulary read_files(const fs::path& folder, HfLayout layout) {
   if (is_there(folder / kHfTokenizerName)) {
     return Vocabulary::from_file(folder / kHfTokenizerName);
+  }
+  if ((layout == HfLayout::kLlama || layout == HfLayout::kMistral) && is_there(folder / kSentencePieceName)) {
+    return read_sentencepiece(folder);
   }
   const bool has_pieces = is_there(folder / kVocabName) && is_there(folder / kMergesName);
   const bool is_plain = layout == HfLayout::kGpt2 && has_pieces && !is_there(folder / "added_tokens.json");
@@ -32,9 +59,7 @@ Vocabulary read_files(const fs::path& folder, HfLayout layout) {
                    "{}: is missing; {}. Load the tokenizer with AutoTokenizer of transformers and save it with "
                    "save_pretrained, which writes the file",
                    (folder / kHfTokenizerName).string(),
-                   is_there(folder / "tokenizer.model") ? "tokenizer.model does not say which merges come first"
-                   : has_pieces                         ? "vocab.json and merges.txt do not say how text is cut"
-                                                        : "no other tokenizer is read");
+                   has_pieces ? "vocab.json and merges.txt do not say how text is cut" : "no other tokenizer is read");
   try {
     return data::from_vocab_and_merges(base::read_file(folder / kVocabName, data::kMaxModelBytes),
                                        base::read_file(folder / kMergesName, data::kMaxModelBytes));
@@ -92,7 +117,7 @@ Vocabulary read_hf_tokenizer(const fs::path& folder, const HfLanguageConfig& con
   return vocabulary.with_special(special_of(ids, vocabulary, notes));
 }
 
-std::string hf_tokenizer_config_json(const Vocabulary& vocabulary, int64_t max_positions) {
+std::string hf_tokenizer_config_json(const Vocabulary& vocabulary, int64_t max_positions, const std::string& chat) {
   json tree = {{"tokenizer_class", "PreTrainedTokenizerFast"},
                {"clean_up_tokenization_spaces", false},
                {"model_max_length", max_positions}};
@@ -106,6 +131,13 @@ std::string hf_tokenizer_config_json(const Vocabulary& vocabulary, int64_t max_p
   name("pad_token", special.pad);
   name("unk_token", special.unk);
   name("eos_token", special.eos.empty() ? -1 : special.eos.front());
+  if (!chat.empty()) {
+    const data::ChatFile file = data::chat_file_from_json(chat, models::kChatName);
+    tree["chat_template"] = file.source;
+    for (const auto& [key, token] : file.tokens) {
+      tree[key] = token;
+    }
+  }
   return base::dump_json(tree, 2) + "\n";
 }
 

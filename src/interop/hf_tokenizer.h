@@ -9,16 +9,18 @@
 
 namespace dragoman::interop {
 
-/// Reads the tokenizer of a decoder-only model: tokenizer.json, or vocab.json and merges.txt of GPT-2. The special ids
-/// are those of the configuration, where it names any. An eos, pad or bos beyond the pieces is left out, with a note.
-/// Throws: Error(kBadData) with the file, for a tokenizer that data::Vocabulary does not read, one with more pieces
-/// than
+/// Reads the tokenizer of a decoder-only model: tokenizer.json, vocab.json and merges.txt of GPT-2, or tokenizer.model
+/// of Llama and Mistral. The special ids are those of the configuration, where it names any. An eos, pad or bos beyond
+/// the pieces is left out, with a note. Throws: Error(kBadData) with the file, for a tokenizer that data::Vocabulary
+/// does not read, one with more pieces than
 ///         the model has rows, and a folder with other kinds only: "m/tokenizer.json: is missing; ... Load the
 ///         tokenizer with AutoTokenizer of transformers and save it with save_pretrained".
 [[nodiscard]] data::Vocabulary read_hf_tokenizer(const std::filesystem::path& folder, const HfLanguageConfig& config,
                                                  std::vector<std::string>& notes);
 
 /// Returns the text of tokenizer_config.json, with which AutoTokenizer loads tokenizer.json as it is.
-[[nodiscard]] std::string hf_tokenizer_config_json(const data::Vocabulary& vocabulary, int64_t max_positions);
+/// @param chat  the text of chat.json; empty for none
+[[nodiscard]] std::string hf_tokenizer_config_json(const data::Vocabulary& vocabulary, int64_t max_positions,
+                                                   const std::string& chat);
 
 }  // namespace dragoman::interop

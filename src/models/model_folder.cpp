@@ -40,6 +40,9 @@ ModelFiles read_model_texts(const base::CheckedFolder& folder) {
   if (folder.has(kShortlistName)) {
     model.shortlist = folder.read(kShortlistName);
   }
+  if (folder.has(kChatName)) {
+    model.chat = folder.read(kChatName);
+  }
   check_data(!model.vocabularies.empty(), "{}: holds no {} file and no {}; the folder is incomplete",
              folder.path().string(), kVocabularyExtension, kTokenizerName);
   return model;
@@ -80,6 +83,9 @@ void add_model_files(base::FolderWriter& writer, const ModelFiles& model) {
   if (!model.shortlist.empty()) {
     writer.add(kShortlistName, model.shortlist);
   }
+  if (!model.chat.empty()) {
+    writer.add(kChatName, model.chat);
+  }
   const tensor::SafetensorsImage image = tensor::make_safetensors(model.tensors, {{"format", "dragoman"}});
   writer.add(kWeightsName, image.parts());
 }
@@ -94,7 +100,8 @@ void check_is_no_checkpoint(const std::filesystem::path& folder) {
   base::read_published(folder, [&](const base::CheckedFolder& files) {
     for (const auto& [name, record] : files.manifest().files) {
       base::check_usage(name == kConfigName || name == kWeightsName || name == kDecodingName ||
-                            name == kLanguagesName || name == kShortlistName || is_vocabulary(name),
+                            name == kLanguagesName || name == kShortlistName || name == kChatName ||
+                            is_vocabulary(name),
                         "{}: holds {}, so it is a checkpoint; name the folder of the model", folder.string(), name);
     }
   });

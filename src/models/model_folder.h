@@ -17,6 +17,7 @@ inline constexpr const char* kWeightsName = "model.safetensors";
 inline constexpr const char* kDecodingName = "decoding.json";           // not in every one
 inline constexpr const char* kLanguagesName = "languages.json";         // not in every one
 inline constexpr const char* kShortlistName = "shortlist.safetensors";  // not in every one
+inline constexpr const char* kChatName = "chat.json";                   // not in every one
 inline constexpr const char* kVocabularyExtension = ".spm";
 inline constexpr const char* kJointVocabularyName = "vocabulary.spm";  // one for both sides, or
 inline constexpr const char* kSourceVocabularyName = "source.spm";     // one for each side
@@ -34,6 +35,7 @@ struct ModelFiles {
   std::string decoding{};   ///< text of decoding.json: how this model is searched best; empty when there is none
   std::string languages{};  ///< text of languages.json (models/languages.h); empty when there is none
   std::string shortlist{};  ///< bytes of shortlist.safetensors (decoding/shortlist.h); empty when there is none
+  std::string chat{};       ///< text of chat.json (data/chat/chat_template.h); empty when there is none
 };
 
 /// Reads a model folder or a checkpoint folder. The bytes of each file are compared with the manifest before they are

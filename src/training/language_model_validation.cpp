@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <numbers>
 
+#include "base/error.h"
 #include "decoding/generator.h"
 #include "models/architectures/architectures.h"
 
@@ -22,6 +23,7 @@ LanguageModelValidation::LanguageModelValidation(const TrainOptions& options, da
       context_(options.batch.max_length),
       seed_(options.run.seed),
       workers_(options.run.workers) {
+  base::check_data(text_.size() != 1, "validation text: 1 token, at least 2 are needed to measure a loss");
   if (text_.size() >= 2) {
     batches_ = data::all_windows(text_, {context_}, std::max(options.batch.batch_tokens / 2, context_));
   }

@@ -163,6 +163,29 @@ TEST(EncodeDocuments, EndOfTextStandsBeforeBetweenAndBehind) {
   EXPECT_THAT(plain.ids, ElementsAre(0, 1, 1));
 }
 
+// As the tokenizer of Llama 3, which puts bos before each text.
+TEST(EncodeDocuments, BosStandsBeforeEachDocumentWhereTheTokenizerPutsIt) {
+  const Vocabulary vocabulary = Vocabulary::from_bytes(
+      R"({"added_tokens":[{"id":2,"content":"<s>","special":true},{"id":3,"content":"</s>","special":true}],)"
+      R"("post_processor":{"type":"TemplateProcessing","single":[{"SpecialToken":{"id":"<s>","type_id":0}},)"
+      R"({"Sequence":{"id":"A","type_id":0}}],"pair":[],"special_tokens":{"<s>":{"id":"<s>","ids":[2],"tokens":["<s>"]}}},)"
+      R"("decoder":{"type":"Fuse"},"model":{"type":"BPE","vocab":{"a":0,"b":1},"merges":[]}})",
+      "tokenizer.json");
+  const TokenText text = encode_documents({"ab", "b"}, vocabulary, 2);
+  EXPECT_THAT(text.ids, ElementsAre(2, 0, 1, 3, 2, 1, 3));
+  EXPECT_THAT(text.starts, ElementsAre(0, 4, 7));
+  EXPECT_TRUE(text.has_bos);
+  // Within documents bos is read and never predicted.
+  const TextWindows windows(text, {.length = 8, .across_documents = false});
+  ASSERT_EQ(windows.size(), 2U);
+  for (uint64_t i = 0; i < 2; ++i) {
+    const SentencePair pair = windows.pair(i, 1);
+    EXPECT_EQ(pair.before_target, 2);
+    EXPECT_EQ(pair.after_target, 3);
+    EXPECT_EQ(pair.target.size(), i == 0 ? 2U : 1U);
+  }
+}
+
 TEST(EncodeDocuments, BlocksOfALongTextGiveTheIdsOfTheWhole) {
   std::string text;
   for (int line = 0; text.size() < (size_t{3} << 20U); ++line) {

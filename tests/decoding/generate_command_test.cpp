@@ -5,6 +5,7 @@
 #include <nlohmann/json.hpp>
 #include <sstream>
 
+#include "data/chat/chat_template.h"
 #include "decoding/load_model.h"
 #include "models/model_folder.h"
 #include "models/model_tensors.h"
@@ -92,6 +93,38 @@ TEST_F(GenerateCommand, WrongOptionsAndPromptsAreNamed) {
   EXPECT_EQ(mixed.status, 1);
   EXPECT_THAT(mixed.err, HasSubstr("line 2 is not continued"));
   expect_failure(program_.run("translate --model model --input in"), 2, {"use dragoman generate"});
+}
+
+TEST_F(GenerateCommand, AChatKeepsItsMessagesUntilTheContextIsFull) {
+  const auto model = tiny_language_model(1, 64);
+  models::ModelFiles files{.config = models::to_json(model->config()),
+                           .tensors = models::named_tensors(model->parameters()),
+                           .vocabularies = {{"tokenizer.json", letters().bytes()}}};
+  const data::ChatFile chat{"{% for m in messages %}{{ m.role }} {{ m.content }}\n{% endfor %}bot ", {}};
+  files.chat = data::chat_file_json(chat);
+  models::publish_model_folder(program_.folder() / "talker", files);
+  const std::string command = "generate --model talker --chat --system x --temperature 0 --max-tokens 4";
+  program_.write("in", "ab\n5\ncd\nefghij\n");  // there is no 5 in the vocabulary
+  const Outcome outcome = program_.run(command + " < in");
+  EXPECT_EQ(outcome.status, 1);
+  EXPECT_THAT(outcome.err, HasSubstr("U+0035 is not in the vocabulary"));
+  EXPECT_THAT(outcome.err, HasSubstr("the model takes 64, the answer counted; it begins anew"));
+  const auto generator = load_generator(program_.folder() / "talker");
+  GenerationOptions options;
+  options.max_tokens = 4;
+  options.search.sampling = {};
+  const auto answer = [&](const std::string& conversation) {
+    const GenerationRequest request{.prompt = conversation + "bot "};
+    return generator->generate({&request, 1}, options).front().text;
+  };
+  const std::string first = answer("system x\nuser ab\n");
+  const std::string second = answer("system x\nuser ab\nassistant " + first + "\nuser cd\n");
+  const std::string third = answer("system x\nuser efghij\n");
+  EXPECT_EQ(outcome.out, first + "\n" + second + "\n" + third + "\n");
+  expect_failure(program_.run("generate --model model --chat --prompt a"), 2,
+                 {"has no chat template; leave out --chat"});
+  expect_failure(program_.run("generate --model talker --chat --json --prompt a"), 2,
+                 {"writes one answer to each message"});
 }
 
 TEST_F(GenerateCommand, ScoreSaysLossPerplexityAndTheWindow) {

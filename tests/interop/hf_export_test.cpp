@@ -6,6 +6,7 @@
 
 #include <random>
 
+#include "data/chat/chat_template.h"
 #include "data/vocabulary/tokenizer_makers.h"
 #include "interop/gguf_export.h"
 #include "interop/hf_import.h"
@@ -215,6 +216,12 @@ TEST(Gguf, WhatLlamaCppLacksIsRefusedByField) {
   config.layer.biases = nn::Biases::kAll;
   config.layer.qk_norm = true;
   expect({"biases is all"});
+}
+
+TEST_F(ExportedLanguageModel, ItsChatTemplateGoesAlong) {
+  models::ModelFiles files = files_of(llama());
+  files.chat = data::chat_file_json({"{{ bos_token }}\n\"{{ messages }}", {{"bos_token", "t"}}});
+  EXPECT_EQ(there_and_back(files, false).chat, files.chat);
 }
 
 }  // namespace

@@ -6,6 +6,7 @@
 
 #include <functional>
 
+#include "data/chat/chat_template.h"
 #include "decoding/generator.h"
 #include "interop/hf_config.h"
 #include "language_model_folders.h"
@@ -245,7 +246,7 @@ TEST_F(BrokenLanguageModel, TokenizersThatDoNotFitAreRefused) {
   fs::remove(folder() / "tokenizer.json");
   expect_refused({"tokenizer.json", "is missing", "save_pretrained"});
   write_file(folder() / "tokenizer.model", "\x0A");
-  expect_refused({"tokenizer.model does not say"});
+  expect_refused({"tokenizer.model: is cut short"});
   copy("gpt2_untied");
   fs::remove(folder() / "merges.txt");
   expect_refused({"tokenizer.json", "is missing"});
@@ -278,6 +279,49 @@ TEST(HfConfig, RotaryPositionsAreReadAsBothVersionsWriteThem) {
   const std::string config = models::to_json(llama_config_from_json(older.dump(), "config.json").model);
   EXPECT_EQ(config, models::to_json(llama_config_from_json(newer.dump(), "config.json").model));
   EXPECT_NE(config.find("llama3"), std::string::npos) << config;
+}
+
+TEST_F(BrokenLanguageModel, ChatTemplatesAreKeptAndThoseBeyondTheSubsetNoted) {
+  copy("llama");
+  ImportedLanguageModel imported = import_folder(folder());
+  EXPECT_EQ(imported.files.chat, "");
+  write_file(
+      folder() / "tokenizer_config.json",
+      R"({"bos_token": {"content": "<b>"}, "eos_token": "<e>", "chat_template": [{"name": "rag", "template": "x"},)"
+      R"( {"name": "default", "template": "{{ bos_token }}{{ messages[0].content }}"}]})");
+  write_file(folder() / "special_tokens_map.json", R"({"eos_token": "<other>", "pad_token": "<p>"})");
+  imported = import_folder(folder());
+  EXPECT_TRUE(imported.notes.empty());
+  const data::ChatFile chat = data::chat_file_from_json(imported.files.chat, "chat.json");
+  EXPECT_EQ(chat.source, "{{ bos_token }}{{ messages[0].content }}");
+  EXPECT_EQ(chat.tokens,
+            (std::map<std::string, std::string>{{"bos_token", "<b>"}, {"eos_token", "<e>"}, {"pad_token", "<p>"}}));
+  const std::vector<data::ChatMessage> messages = {{"user", "hello"}};
+  EXPECT_EQ(data::ChatTemplate(chat, "chat.json").text_of(messages), "<b>hello");
+  write_file(folder() / "chat_template.jinja", "a\n{% macro x() %}{% endmacro %}");  // stands before the other
+  imported = import_folder(folder());
+  EXPECT_EQ(data::chat_file_from_json(imported.files.chat, "chat.json").source, "a\n{% macro x() %}{% endmacro %}");
+  ASSERT_EQ(imported.notes.size(), 1U);
+  EXPECT_NE(imported.notes[0].find("chat_template.jinja: line 2: tag \"macro\" is not supported"), std::string::npos)
+      << imported.notes[0];
+}
+
+TEST_F(BrokenLanguageModel, BrokenChatTemplatesAreRefused) {
+  copy("llama");
+  const auto expect_config_text_refused = [&](const std::string& config, const std::vector<std::string>& parts) {
+    write_file(folder() / "tokenizer_config.json", config);
+    expect_refused(parts);
+  };
+  expect_config_text_refused("[]", {"tokenizer_config.json: must be a JSON object"});
+  expect_config_text_refused("{", {"tokenizer_config.json"});
+  expect_config_text_refused(R"({"chat_template": 3})", {"chat_template must be a text or a list of named templates"});
+  expect_config_text_refused(R"({"chat_template": [{"name": "rag", "template": "x"}]})", {"no template with the name"});
+  expect_config_text_refused(R"({"chat_template": [3]})", {"chat_template[0]"});
+  write_file(folder() / "tokenizer_config.json", "{}");
+  write_file(folder() / "chat_template.jinja", "a\xFF");
+  expect_refused({"chat_template.jinja: is not UTF-8"});
+  write_file(folder() / "chat_template.jinja", std::string(300'000, 'a'));
+  expect_refused({"chat_template.jinja"});
 }
 
 }  // namespace

@@ -3,14 +3,17 @@
     python openai_check.py build/dragoman [CORPORA] [--model DIR]
 
 Trains a small character model for some steps (or takes DIR, a language model), serves it without and with API keys, and
-lets the package list models, complete, stream and fail, in its synchronous and its asynchronous form.
+lets the package list models, complete, stream and fail, in its synchronous and its asynchronous form. Then it gives the model a
+chat template, by way of a folder of transformers, and holds conversations.
 Needs openai. Ends with status 1 if anything differs.
 """
 
 import argparse
 import asyncio
 import hashlib
+import json
 import pathlib
+import subprocess
 import sys
 import tempfile
 import time
@@ -104,7 +107,7 @@ def check_errors(client, name):
     check("error: an unknown field", seen, (400, None, "grammar"))
     message = [{"role": "user", "content": "hello"}]
     seen = error_of(lambda: client.chat.completions.create(model=name, messages=message), bad)
-    check("error: chat", seen, (400, None, "messages"))
+    check("error: chat without a template", seen, (400, None, "model"))
 
 
 def check_cancel(client, name, address):
@@ -112,6 +115,56 @@ def check_cancel(client, name, address):
     next(iter(stream))
     stream.close()
     check("cancel: the work ends with its client", is_idle(address), True)
+
+
+TEMPLATE = "{% for message in messages %}{{ message.role }}: {{ message.content | trim }}\n\n{% endfor %}assistant:"
+MESSAGES = [{"role": "system", "content": "be kind"}, {"role": "user", "content": " who are you "}]
+
+
+def with_template(program, model, folder):
+    """The model with a chat template, exported and imported again."""
+    subprocess.run([program, "export", "--to", "hf-gpt2", folder / "hf", "--model", model], check=True, capture_output=True)
+    path = folder / "hf" / "tokenizer_config.json"
+    path.write_text(json.dumps(json.loads(path.read_text()) | {"chat_template": TEMPLATE}))
+    subprocess.run([program, "import", "--from", "hf-gpt2", folder / "hf", "--model", folder / "talker"], check=True, capture_output=True)
+    return folder / "talker"
+
+
+def check_chat(client, name):
+    asked = {"model": name, "messages": MESSAGES, "max_tokens": 40, "seed": 7}
+    whole = client.chat.completions.create(logprobs=True, top_logprobs=2, **asked)
+    choice = whole.choices[0]
+    check("chat: object and role", (whole.object, choice.message.role), ("chat.completion", "assistant"))
+    prompt = "system: be kind\n\nuser: who are you\n\nassistant:"
+    text = client.completions.create(model=name, prompt=prompt, max_tokens=40, seed=7).choices[0].text
+    check("chat: the answer continues the text of the template", choice.message.content, text)
+    check("chat: tokens are the text", "".join(one.token for one in choice.logprobs.content), text)
+    check("chat: two alternatives", {len(one.top_logprobs) for one in choice.logprobs.content}, {2})
+    chunks = list(client.chat.completions.create(stream=True, stream_options={"include_usage": True}, **asked))
+    check("chat: stream", "".join(chunk.choices[0].delta.content or "" for chunk in chunks if chunk.choices), text)
+    check("chat: the first piece has the role", chunks[0].choices[0].delta.role, "assistant")
+    check("chat: usage", chunks[-1].usage.total_tokens, whole.usage.total_tokens)
+    tool = {"type": "function", "function": {"name": "f", "parameters": {}}}
+    seen = error_of(lambda: client.chat.completions.create(tools=[tool], **asked), openai.BadRequestError)
+    check("chat: tools", seen, (400, None, "tools"))
+    long = [{"role": "user", "content": "a" * 4000}]
+    seen = error_of(lambda: client.chat.completions.create(model=name, messages=long), openai.BadRequestError)
+    check("chat: a long conversation", seen, (400, "context_length_exceeded", "messages"))
+
+
+async def check_async_chat(address, name):
+    async with openai.AsyncOpenAI(base_url=address + "/v1", api_key="none") as client:
+        asked = {"model": name, "messages": MESSAGES, "max_tokens": 40, "seed": 7}
+        answers = await asyncio.gather(*(client.chat.completions.create(**asked) for _ in range(8)))
+        text = answers[0].choices[0].message.content
+        check("async chat: eight at a time", {one.choices[0].message.content for one in answers}, {text})
+        pieces = [chunk.choices[0].delta.content or "" async for chunk in await client.chat.completions.create(stream=True, **asked)]
+        check("async chat: stream", "".join(pieces), text)
+        stream = await client.chat.completions.create(**{**asked, "max_tokens": 100_000, "n": 64}, stream=True)
+        async for _ in stream:
+            break
+        await stream.close()
+    check("async chat: a closed stream ends its work", is_idle(address), True)
 
 
 async def check_async(address, name, expected):
@@ -151,6 +204,10 @@ def main():
             expected = client.completions.create(model=name, **ASKED).choices[0].text
             asyncio.run(check_async(server.address, name, expected))
         check("the server ends in status 0", server.status, 0)
+        with Server(program, with_template(program, model, folder), languages="") as server:
+            client = openai.OpenAI(base_url=server.address + "/v1", api_key="none", max_retries=0)
+            check_chat(client, "talker")
+            asyncio.run(check_async_chat(server.address, "talker"))
         keys = folder / "keys"
         keys.write_text(hashlib.sha256(b"secret").hexdigest() + "  someone  3  0\n")
         with Server(program, model, "--api-keys", keys, languages="") as server:

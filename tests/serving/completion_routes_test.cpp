@@ -440,7 +440,9 @@ TEST_F(CompletionRoutes, BadJsonIsRefused) {
 }
 
 TEST_F(CompletionRoutes, ChatIsRefusedInASentence) {
-  const json error = ask_json(post_json("/v1/chat/completions", {{"model", "tiny"}, {"messages", json::array()}}), 400);
+  const json error = ask_json(
+      post_json("/v1/chat/completions", {{"model", "tiny"}, {"messages", {{{"role", "user"}, {"content", "a"}}}}}),
+      400);
   EXPECT_THAT(error["error"]["message"].get<std::string>(), HasSubstr("no chat template"));
 }
 

@@ -203,7 +203,11 @@ TEST_F(LanguageModelTest, WhatIsWrongIsNamed) {
   run = options("wrong");
   run.text = {folder_.path() / "one.txt"};
   EXPECT_THAT(message_of(run), HasSubstr("at least 2 are needed"));
+  run = options("wrong");
+  run.valid_text = {folder_.path() / "one.txt"};
+  EXPECT_THAT(message_of(run), HasSubstr("validation text: 1 token, at least 2 are needed"));
   std::ofstream(folder_.path() / "none.txt") << "";
+  run = options("wrong");
   run.text = {folder_.path() / "none.txt"};
   EXPECT_THAT(message_of(run), HasSubstr("holds no text"));
 }

@@ -115,7 +115,8 @@ std::vector<BpeMerge> read_merges(const JsonFields& model, const PieceTable& tab
   std::vector<BpeMerge> merges;
   for (const json& value : model.list("merges")) {
     const size_t number = merges.size() + 1;
-    const auto [left, right] = read_pair(value, name, number);
+    const std::pair<std::string, std::string> pair = read_pair(value, name, number);
+    const std::string &left = pair.first, &right = pair.second;
     const auto id_of = [&](const std::string& piece) {
       const std::optional<int32_t> id = table.find(piece);
       base::check_data(id.has_value(), "{}: merge {} is {}, and {} is no piece of model.vocab", name, number,

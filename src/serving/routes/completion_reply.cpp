@@ -16,9 +16,9 @@ using decoding::Continuation;
 using decoding::GeneratedPart;
 using nlohmann::json;
 
-std::string random_id() {
+std::string random_id(bool is_chat) {
   std::random_device device;
-  return fmt::format("cmpl-{:08x}{:08x}{:08x}", device(), device(), device());
+  return fmt::format("{}-{:08x}{:08x}{:08x}", is_chat ? "chatcmpl" : "cmpl", device(), device(), device());
 }
 
 int64_t seconds_now() {
@@ -33,15 +33,15 @@ std::string data_event(const json& data) {
 }  // namespace
 
 std::string ReadCompletion::echo_of(size_t part) const {
-  const SentPrompt& prompt = asked.prompts[prompt_of(part)];
   if (!asked.echo) {
     return {};
   }
+  const SentPrompt& prompt = asked.prompts[prompt_of(part)];
   return prompt.has_ids ? base::repair_utf8(model->generator->vocabulary().decode_bytes(prompt.ids)) : prompt.text;
 }
 
 CompletionAnswer::CompletionAnswer(std::shared_ptr<const ReadCompletion> read)
-    : read_(std::move(read)), id_(random_id()), created_(seconds_now()) {
+    : read_(std::move(read)), id_(random_id(read_->asked.is_chat)), created_(seconds_now()) {
   growing_.resize(read_->parts(), {false, no_tokens()});
 }
 
@@ -49,20 +49,36 @@ CompletionTokens CompletionAnswer::no_tokens() const {
   return {read_->model->generator->vocabulary(), read_->asked.logprobs.value_or(0)};
 }
 
-json CompletionAnswer::head() const {
+json CompletionAnswer::head(bool is_stream) const {
   constexpr size_t kDigits = 10;
   return {{"id", id_},
-          {"object", "text_completion"},
+          {"object", !read_->asked.is_chat ? "text_completion"
+                     : is_stream           ? "chat.completion.chunk"
+                                           : "chat.completion"},
           {"created", created_},
           {"model", read_->model->id},
           {"system_fingerprint", "fp_" + read_->model->sha256.substr(0, kDigits)}};
 }
 
-json CompletionAnswer::choice(size_t part, std::string text, json logprobs, json reason) const {
-  return {{"text", std::move(text)},
-          {"index", part},
-          {"logprobs", std::move(logprobs)},
-          {"finish_reason", std::move(reason)}};
+json CompletionAnswer::choice(size_t part, Part kind, std::string text, json logprobs, json reason) const {
+  json choice = {{"index", part}, {"logprobs", std::move(logprobs)}, {"finish_reason", std::move(reason)}};
+  if (!read_->asked.is_chat) {
+    choice["text"] = std::move(text);
+    return choice;
+  }
+  json& message = choice[kind == Part::kWhole ? "message" : "delta"] = json::object();
+  if (kind == Part::kWhole || kind == Part::kBegin) {
+    message["role"] = "assistant";
+    message["refusal"] = nullptr;
+  }
+  if (kind != Part::kEnd) {
+    message["content"] = std::move(text);
+  }
+  return choice;
+}
+
+json CompletionAnswer::take_logprobs(CompletionTokens& tokens, std::string_view text) const {
+  return !read_->asked.logprobs ? json() : read_->asked.is_chat ? tokens.take_for_chat(text) : tokens.take(text);
 }
 
 json CompletionAnswer::usage(const std::vector<Continuation>& texts) const {
@@ -87,12 +103,12 @@ json CompletionAnswer::whole_choice(size_t part, const Continuation& text) const
     tokens.add(text.ids, text.token_scores, text.likeliest);
   }
   const std::string all = is_echo_alone ? echo : echo + text.text;
-  return choice(part, all, read_->asked.logprobs ? tokens.take(all) : json(),
+  return choice(part, Part::kWhole, all, take_logprobs(tokens, all),
                 text.finish_reason == decoding::FinishReason::kLengthLimit || is_echo_alone ? "length" : "stop");
 }
 
 Reply CompletionAnswer::whole(const std::vector<Continuation>& texts) const {
-  json answer = head();
+  json answer = head(false);
   answer["choices"] = json::array();
   for (size_t part = 0; part < texts.size(); ++part) {
     answer["choices"].push_back(whole_choice(part, texts[part]));
@@ -102,7 +118,7 @@ Reply CompletionAnswer::whole(const std::vector<Continuation>& texts) const {
 }
 
 std::string CompletionAnswer::event(json choices, json usage) const {
-  json data = head();
+  json data = head(true);
   data["choices"] = std::move(choices);
   if (read_->asked.include_usage) {
     data["usage"] = std::move(usage);
@@ -110,17 +126,20 @@ std::string CompletionAnswer::event(json choices, json usage) const {
   return data_event(data);
 }
 
-// The echo of the prompt, before the first piece.
+// The echo of the prompt, or the role of a chat, before the first piece.
 std::string CompletionAnswer::begin_of(size_t part, const GeneratedPart& piece) {
   Growing& growing = growing_[part];
   growing.is_begun = true;
+  if (read_->asked.is_chat) {
+    return event({choice(part, Part::kBegin, "", nullptr, nullptr)}, nullptr);
+  }
   if (!read_->asked.echo) {
     return {};
   }
   const std::string echo = read_->echo_of(part);
   growing.tokens.add_prompt(read_->prompts[read_->prompt_of(part)], piece.prompt_scores);
-  const json logprobs = growing.tokens.take(echo);
-  return event({choice(part, echo, read_->asked.logprobs ? logprobs : json(), nullptr)}, nullptr);
+  json logprobs = take_logprobs(growing.tokens, echo);
+  return event({choice(part, Part::kBegin, echo, std::move(logprobs), nullptr)}, nullptr);
 }
 
 std::string CompletionAnswer::piece(size_t part, const GeneratedPart& piece) {
@@ -129,22 +148,19 @@ std::string CompletionAnswer::piece(size_t part, const GeneratedPart& piece) {
   if (read_->asked.max_tokens == 0) {
     return begin;
   }
-  json logprobs;
   if (read_->asked.logprobs) {
     growing.tokens.add(piece.ids, piece.token_scores, piece.likeliest);
   }
   if (piece.text.empty()) {
     return begin;
   }
-  if (read_->asked.logprobs) {
-    logprobs = growing.tokens.take(piece.text);
-  }
-  return begin + event({choice(part, piece.text, std::move(logprobs), nullptr)}, nullptr);
+  json logprobs = take_logprobs(growing.tokens, piece.text);
+  return begin + event({choice(part, Part::kPiece, piece.text, std::move(logprobs), nullptr)}, nullptr);
 }
 
 std::string CompletionAnswer::end_of(size_t part, const Continuation& text) const {
   const bool is_cut = text.finish_reason == decoding::FinishReason::kLengthLimit || read_->asked.max_tokens == 0;
-  return event({choice(part, "", nullptr, is_cut ? "length" : "stop")}, nullptr);
+  return event({choice(part, Part::kEnd, "", nullptr, is_cut ? "length" : "stop")}, nullptr);
 }
 
 std::string CompletionAnswer::end(const std::vector<Continuation>& texts) const {

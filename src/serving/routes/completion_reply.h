@@ -15,7 +15,7 @@
 
 namespace dragoman::serving {
 
-/// A request of POST /v1/completions with what the model says of its prompts.
+/// A request of a completion or a chat with what the model says of its prompts.
 struct ReadCompletion {
   CompletionRequest asked;
   std::shared_ptr<const ServedModels> models;
@@ -29,8 +29,8 @@ struct ReadCompletion {
   [[nodiscard]] std::string echo_of(size_t part) const;
 };
 
-/// The answer to a completion: one JSON object, or server-sent events while the texts grow. The joined pieces of a
-/// stream are the texts of the object.
+/// The answer to a completion or a chat: one JSON object, or server-sent events while the texts grow. The joined pieces
+/// of a stream are the texts of the object.
 class CompletionAnswer {
  public:
   explicit CompletionAnswer(std::shared_ptr<const ReadCompletion> read);
@@ -52,10 +52,12 @@ class CompletionAnswer {
     bool is_begun = false;
     CompletionTokens tokens;
   };
-  nlohmann::json head() const;
+  enum class Part { kWhole, kBegin, kPiece, kEnd };  // of a text
+  nlohmann::json head(bool is_stream) const;
   std::string event(nlohmann::json choices, nlohmann::json usage) const;
   std::string begin_of(size_t part, const decoding::GeneratedPart& piece);
-  nlohmann::json choice(size_t part, std::string text, nlohmann::json logprobs, nlohmann::json reason) const;
+  nlohmann::json choice(size_t part, Part kind, std::string text, nlohmann::json logprobs, nlohmann::json reason) const;
+  nlohmann::json take_logprobs(CompletionTokens& tokens, std::string_view text) const;
   nlohmann::json usage(const std::vector<decoding::Continuation>& texts) const;
   CompletionTokens no_tokens() const;
   nlohmann::json whole_choice(size_t part, const decoding::Continuation& text) const;

@@ -6,7 +6,6 @@
 #include <limits>
 #include <nlohmann/json.hpp>
 
-#include "serving/routes/completion_fields.h"
 #include "serving/routes/openai_access.h"
 #include "serving/text/text_plan.h"
 
@@ -155,34 +154,41 @@ int64_t CompletionRequest::characters() const {
   for (const SentPrompt& prompt : prompts) {
     sum += prompt.has_ids ? prompt.ids.size() : count_characters(prompt.text);
   }
+  for (const data::ChatMessage& message : messages) {
+    sum += count_characters(message.content) + count_characters(message.name);
+  }
   return static_cast<int64_t>(sum);
+}
+
+void read_common_fields(const CompletionFields& fields, const TextLimits& limits, CompletionRequest& asked) {
+  for (const auto& [name, neutral] : {std::pair("presence_penalty", json(0)), std::pair("frequency_penalty", json(0)),
+                                      std::pair("logit_bias", json::object())}) {
+    fields.check_neutral(name, neutral);
+  }
+  asked.model = fields.text("model");
+  asked.n = static_cast<int>(fields.whole("n", 1, 1, static_cast<int64_t>(limits.texts)));
+  asked.stream = fields.truth("stream", false);
+  asked.include_usage = usage_included(fields, asked.stream);
+  asked.seed = seed_of(fields);
+  asked.options.stop = stops_of(fields);
+  asked.options.search.sampling = sampling_of(fields);
+  asked.options.search.rules.repetition_penalty = fields.number("repetition_penalty", 1.0, 1.0, 10.0);
 }
 
 CompletionRequest completion_request(const Request& request, const TextLimits& limits) {
   const CompletionFields fields(request);
   fields.check_known(kKnown);
-  for (const auto& [name, neutral] :
-       {std::pair("suffix", json("")), std::pair("presence_penalty", json(0)), std::pair("frequency_penalty", json(0)),
-        std::pair("logit_bias", json::object())}) {
-    fields.check_neutral(name, neutral);
-  }
+  fields.check_neutral("suffix", json(""));
   CompletionRequest asked;
-  asked.model = fields.text("model");
+  read_common_fields(fields, limits, asked);
   asked.prompts = prompts_of(fields["prompt"], limits.texts);
   check_lengths(asked.prompts, limits.characters);
   asked.max_tokens = fields.whole("max_tokens", asked.max_tokens, 0, kMostNewTokens);
-  asked.n = static_cast<int>(fields.whole("n", 1, 1, static_cast<int64_t>(limits.texts)));
   asked.echo = fields.truth("echo", false);
-  asked.stream = fields.truth("stream", false);
-  asked.include_usage = usage_included(fields, asked.stream);
   if (fields.has("logprobs")) {
     asked.logprobs = static_cast<int>(fields.whole("logprobs", 0, 0, kMostLogprobs));
   }
-  asked.seed = seed_of(fields);
   asked.options.max_tokens = std::max<int64_t>(1, asked.max_tokens);
-  asked.options.stop = stops_of(fields);
-  asked.options.search.sampling = sampling_of(fields);
-  asked.options.search.rules.repetition_penalty = fields.number("repetition_penalty", 1.0, 1.0, 10.0);
   asked.options.search.output.scores = asked.logprobs.has_value();
   check_together(fields, asked, limits);
   return asked;

@@ -5,8 +5,10 @@
 #include <string>
 #include <vector>
 
+#include "data/chat/chat_template.h"
 #include "decoding/generator.h"
 #include "serving/http/http_message.h"
+#include "serving/routes/completion_fields.h"
 #include "serving/text/text_limits.h"
 
 namespace dragoman::serving {
@@ -24,11 +26,13 @@ struct SentPrompt {
   bool has_ids = false;
 };
 
-/// A checked request of POST /v1/completions, without what only the model knows.
+/// A checked request of POST /v1/completions or of POST /v1/chat/completions, without what only the model knows.
 struct CompletionRequest {
-  std::string model = {};  ///< empty = not given
-  std::vector<SentPrompt> prompts = {};
-  int64_t max_tokens = 16;  ///< 0 = the prompt alone, with `echo`
+  std::string model = {};                ///< empty = not given
+  std::vector<SentPrompt> prompts = {};  ///< of a chat one, which is made of `messages` when the model is known
+  bool is_chat = false;
+  std::vector<data::ChatMessage> messages = {};  ///< of a chat
+  int64_t max_tokens = 16;                       ///< 0 = the prompt alone, with `echo`
   int n = 1;
   bool echo = false;
   bool stream = false;
@@ -37,8 +41,10 @@ struct CompletionRequest {
   std::optional<uint64_t> seed = {};  ///< none = a different one for each request
   decoding::GenerationOptions options = {};  ///< all but the seed
 
-  /// Returns the number of characters of the prompts. A token id counts as one.
+  /// Returns the number of characters of the prompts or messages. A token id counts as one.
   [[nodiscard]] int64_t characters() const;
+  /// Returns the field that holds them, for errors.
+  [[nodiscard]] const char* input_name() const { return is_chat ? "messages" : "prompt"; }
 };
 
 /// Reads the body of a request, which is JSON whatever its type says. A field that is null counts as missing. Fields of
@@ -47,5 +53,9 @@ struct CompletionRequest {
 /// Throws: OpenAiError(400) with the field: "max_tokens is -1, must be 0 to 1000000", "Unrecognized request argument:
 ///         prompts". HttpError(400): "Invalid JSON format".
 [[nodiscard]] CompletionRequest completion_request(const Request& request, const TextLimits& limits);
+
+/// Reads the fields that both interfaces have: model, n, stream, seed, stop, and how a token is chosen. Refuses values
+/// of fields that both have and that are not supported.
+void read_common_fields(const CompletionFields& fields, const TextLimits& limits, CompletionRequest& asked);
 
 }  // namespace dragoman::serving

@@ -6,6 +6,7 @@
 
 #include "base/error.h"
 #include "serving/http/request_fields.h"
+#include "serving/routes/chat_request.h"
 #include "serving/routes/completion_reply.h"
 #include "serving/routes/completion_request.h"
 #include "serving/routes/openai_access.h"
@@ -55,9 +56,12 @@ void check_length(const ReadCompletion& read, const std::vector<int32_t>& ids) {
   if (length >= context) {
     throw OpenAiError(
         status::kBadRequest,
-        fmt::format("prompt has {} tokens, the model takes {}, the new ones counted; give a shorter prompt", length,
-                    context),
-        "prompt", "context_length_exceeded");
+        read.asked.is_chat
+            ? fmt::format("messages have {} tokens, the model takes {}, the answer counted; leave out old messages",
+                          length, context)
+            : fmt::format("prompt has {} tokens, the model takes {}, the new ones counted; give a shorter prompt",
+                          length, context),
+        read.asked.input_name(), "context_length_exceeded");
   }
   const int64_t vocab_size = read.model->generator->model().config().sizes().target_vocab_size;
   if (read.asked.echo && read.asked.logprobs && length * vocab_size > kMostPromptLogits) {
@@ -66,15 +70,29 @@ void check_length(const ReadCompletion& read, const std::vector<int32_t>& ids) {
   }
 }
 
+// Encodes the conversation as the template of the model writes it. Special tokens are parts of the text.
+std::vector<int32_t> chat_ids(const ReadCompletion& read) {
+  const std::string text = read.model->chat->text_of(read.asked.messages);
+  std::vector<int32_t> ids = read.model->generator->vocabulary().encode_checked(text, "messages");
+  if (ids.empty()) {
+    refuse_field("messages", "messages are an empty text for the chat template of the model");
+  }
+  return ids;
+}
+
 // Encodes the prompts.
 void read_prompts(ReadCompletion& read) {
   try {
+    if (read.asked.is_chat) {
+      read.prompts = {chat_ids(read)};
+      check_length(read, read.prompts.front());
+    }
     for (const SentPrompt& prompt : read.asked.prompts) {
       read.prompts.push_back(ids_of(prompt, *read.model->generator));
       check_length(read, read.prompts.back());
     }
-  } catch (const base::Error& error) {  // of a prompt that the vocabulary cannot write
-    refuse_field("prompt", error.what());
+  } catch (const base::Error& error) {  // of a prompt that the vocabulary cannot write or the template refuses
+    refuse_field(read.asked.input_name(), error.what());
   }
 }
 
@@ -124,11 +142,22 @@ void complete(ServingContext& context, const std::shared_ptr<HttpExchange>& exch
   context.completions->submit(std::move(job));
 }
 
-void answer_completion(ServingContext& context, WorkQueue& queue, const std::shared_ptr<HttpExchange>& exchange) {
+void check_has_chat(const ServedLanguageModel& model) {
+  if (model.chat == nullptr) {
+    refuse_field("model", fmt::format("{}; write the conversation as one text and send it to /v1/completions",
+                                      model.chat_error.empty() ? "The model has no chat template" : model.chat_error));
+  }
+}
+
+void answer_completion(ServingContext& context, WorkQueue& queue, const std::shared_ptr<HttpExchange>& exchange,
+                       CompletionRequest asked) {
   const auto read = std::make_shared<ReadCompletion>();
-  read->asked = completion_request(exchange->request(), context.limits);
+  read->asked = std::move(asked);
   read->models = context.models.get();
   read->model = &model_named(*read->models, read->asked.model);
+  if (read->asked.is_chat) {
+    check_has_chat(*read->model);
+  }
   admit_openai(context, exchange->request(), read->asked.characters());
   const auto deadline = TurnQueue::Clock::now() + context.request_time;
   queue.submit(exchange->cancelled(), [&context, exchange, read, deadline] {
@@ -156,16 +185,14 @@ void add_completion_routes(Router& router, ServingContext& context, WorkQueue& q
     const auto models = context.models.get();
     return json_reply(model_json(model_named(*models, percent_decoded(path_segment(request, kModelSegment)))));
   });
-  router.add_later("POST", "/v1/completions", kShape,
+  router.add_later(
+      "POST", "/v1/completions", kShape, [&context, &queue](const std::shared_ptr<HttpExchange>& exchange) {
+        answer_completion(context, queue, exchange, completion_request(exchange->request(), context.limits));
+      });
+  router.add_later("POST", "/v1/chat/completions", kShape,
                    [&context, &queue](const std::shared_ptr<HttpExchange>& exchange) {
-                     answer_completion(context, queue, exchange);
+                     answer_completion(context, queue, exchange, chat_request(exchange->request(), context.limits));
                    });
-  router.add("POST", "/v1/chat/completions", kShape, [](const Request&) -> Reply {
-    throw OpenAiError(status::kBadRequest,
-                      "The model has no chat template; write the conversation as one text and send it to "
-                      "/v1/completions",
-                      "messages");
-  });
 }
 
 void add_language_model_page(Router& router, const ServingContext& context) {

@@ -67,11 +67,18 @@ json CompletionTokens::alternatives_of(const Token& token) const {
   return alternatives;
 }
 
-json CompletionTokens::take(std::string_view text) {
+std::vector<CompletionTokens::Token> CompletionTokens::take_tokens(std::string_view text) {
   told_bytes_ += text.size();
-  json tokens = json::array(), scores = json::array(), offsets = json::array(), alternatives = json::array();
+  std::vector<Token> taken;
   for (; !waiting_.empty() && waiting_.front().begin < told_bytes_; waiting_.pop_front()) {
-    const Token& token = waiting_.front();
+    taken.push_back(std::move(waiting_.front()));
+  }
+  return taken;
+}
+
+json CompletionTokens::take(std::string_view text) {
+  json tokens = json::array(), scores = json::array(), offsets = json::array(), alternatives = json::array();
+  for (const Token& token : take_tokens(text)) {
     tokens.push_back(token_text(vocabulary_, token.id));
     scores.push_back(token.log_prob ? json(base::decimal(*token.log_prob)) : json());
     offsets.push_back(token.character);
@@ -81,6 +88,28 @@ json CompletionTokens::take(std::string_view text) {
           {"token_logprobs", std::move(scores)},
           {"top_logprobs", alternatives_ > 0 ? std::move(alternatives) : json()},
           {"text_offset", std::move(offsets)}};
+}
+
+// A part of a character has its bytes too, from which a client puts the character together.
+json CompletionTokens::chat_token(int32_t id, float log_prob) const {
+  json bytes = json::array();
+  for (const char byte : vocabulary_.piece_bytes(id)) {
+    bytes.push_back(static_cast<unsigned char>(byte));
+  }
+  return {{"token", token_text(vocabulary_, id)}, {"logprob", base::decimal(log_prob)}, {"bytes", std::move(bytes)}};
+}
+
+json CompletionTokens::take_for_chat(std::string_view text) {
+  json content = json::array();
+  for (const Token& token : take_tokens(text)) {
+    json told = chat_token(token.id, token.log_prob.value_or(0.0F));
+    told["top_logprobs"] = json::array();
+    for (const LikelyToken& one : token.likeliest) {
+      told["top_logprobs"].push_back(chat_token(one.id, one.log_prob));
+    }
+    content.push_back(std::move(told));
+  }
+  return {{"content", std::move(content)}, {"refusal", nullptr}};
 }
 
 }  // namespace dragoman::serving

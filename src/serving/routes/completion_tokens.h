@@ -34,6 +34,8 @@ class CompletionTokens {
   /// text so far and were not returned before. Tokens of a stop string never are. `text_offset` counts the characters
   /// of the text before each token.
   [[nodiscard]] nlohmann::json take(std::string_view text);
+  /// As `take`, in the form of chats: {"content": [{"token", "logprob", "bytes", "top_logprobs"}, ...]}.
+  [[nodiscard]] nlohmann::json take_for_chat(std::string_view text);
 
  private:
   struct Token {
@@ -44,7 +46,9 @@ class CompletionTokens {
     size_t character;  // number of the character
   };
   void add_token(int32_t id, std::optional<float> log_prob, std::vector<decoding::LikelyToken> likeliest);
+  std::vector<Token> take_tokens(std::string_view text);
   nlohmann::json alternatives_of(const Token& token) const;
+  nlohmann::json chat_token(int32_t id, float log_prob) const;
 
   data::Vocabulary vocabulary_;
   int alternatives_;

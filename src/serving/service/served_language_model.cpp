@@ -4,7 +4,9 @@
 #include <chrono>
 #include <future>
 
+#include "base/error.h"
 #include "base/published_folder.h"
+#include "decoding/load_chat.h"
 #include "decoding/load_model.h"
 #include "models/architectures/architectures.h"
 #include "models/model_folder.h"
@@ -40,6 +42,16 @@ double warm_up(const decoding::Generator& generator) {
   return static_cast<double>(tokens) / seconds.count();
 }
 
+// A template beyond the supported subset of Jinja leaves the model without chats.
+void read_chat(const base::CheckedFolder& folder, ServedLanguageModel& model) {
+  model.chat_error.clear();
+  try {
+    model.chat = decoding::load_chat(folder);
+  } catch (const base::Error& error) {
+    model.chat_error = error.what();
+  }
+}
+
 int64_t seconds_of(std::filesystem::file_time_type time) {
   const auto since_1970 = std::chrono::file_clock::to_sys(time).time_since_epoch();
   return std::chrono::duration_cast<std::chrono::seconds>(since_1970).count();
@@ -66,6 +78,7 @@ ServedLanguageModel load_language_model(const std::filesystem::path& folder,
   base::read_published(folder, [&](const base::CheckedFolder& files) {
     model.sha256 = files.manifest().files.at(models::kWeightsName).sha256;
     model.created = seconds_of(std::filesystem::last_write_time(files.path_of(models::kConfigName)));
+    read_chat(files, model);
   });
   model.generator = decoding::load_generator(folder, precision, threads);
   model.rate = warm_up(*model.generator);

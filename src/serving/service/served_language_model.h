@@ -6,6 +6,7 @@
 #include <string>
 
 #include "base/checked_folder.h"
+#include "data/chat/chat_template.h"
 #include "decoding/generator.h"
 #include "kernels/precision.h"
 
@@ -17,8 +18,10 @@ struct ServedLanguageModel {
   std::filesystem::path folder;
   std::string sha256;  ///< of its weights, from the manifest
   std::shared_ptr<const decoding::Generator> generator;
-  int64_t created = 0;  ///< when its folder was published, in seconds since 1970
-  double rate = 0.0;    ///< tokens per second of the warm-up; full batches are faster
+  int64_t created = 0;                                  ///< when its folder was published, in seconds since 1970
+  double rate = 0.0;                                    ///< tokens per second of the warm-up; full batches are faster
+  std::shared_ptr<const data::ChatTemplate> chat = {};  ///< null if the folder has none that can be used
+  std::string chat_error = {};                          ///< why a chat template of the folder cannot be used
 };
 
 /// Returns whether the folder holds a language model: one that continues a text, and reads no source.
