@@ -57,10 +57,15 @@ MultiHeadAttention::KeysAndValues MultiHeadAttention::project_keys_and_values(co
   return {projected[0], projected[1]};
 }
 
-MultiHeadAttention::Projections MultiHeadAttention::project_all(const Variable& input, const Tensor& positions) const {
+MultiHeadAttention::Projections MultiHeadAttention::project_all(const Variable& input, const Tensor& positions,
+                                                                const ForwardContext& context) const {
   const ops::LinearMap maps[] = {query_.map(), key_.map(), value_.map()};
   std::vector<Variable> projected = ops::linear_each(input, maps);
   Variable query = projected[0], key = projected[1];  // [N, H * Dh]   [N, Hkv * Dh]
+  if (query_norm_ != nullptr || rotation_.defined()) {
+    context.show(path_, "projected_query", query.value());
+    context.show(path_, "projected_key", key.value());
+  }
   if (query_norm_ != nullptr) {
     query = ops::head_rms_norm(query, query_norm_->variable, epsilon_);
     key = ops::head_rms_norm(key, key_norm_->variable, epsilon_);
@@ -74,10 +79,10 @@ MultiHeadAttention::Projections MultiHeadAttention::project_all(const Variable& 
   return {query, key, projected[2]};
 }
 
-MultiHeadAttention::Projections RaggedKeyValues::project(const Variable& input,
-                                                         const MultiHeadAttention& attention) const {
+MultiHeadAttention::Projections RaggedKeyValues::project(const Variable& input, const MultiHeadAttention& attention,
+                                                         const ForwardContext& context) const {
   if (!encoded_.defined()) {
-    return attention.project_all(input, query_rows_.positions);
+    return attention.project_all(input, query_rows_.positions, context);
   }
   const Variable query = attention.project_query(input);
   auto [keys, values] = attention.project_keys_and_values(encoded_);
@@ -95,7 +100,8 @@ kernels::AttentionOptions RaggedKeyValues::options(const MultiHeadAttention& att
 
 Variable RaggedKeyValues::attend(const Variable& input, const MultiHeadAttention& attention,
                                  const ForwardContext& context) {
-  const auto [query, key, value] = project(input, attention);  // Q W^Q [Nq, H * Dh]   K W^K, V W^V [Nk, H * Dh]
+  const auto [query, key, value] =
+      project(input, attention, context);  // Q W^Q [Nq, H * Dh]   K W^K, V W^V [Nk, H * Dh]
   context.show(attention.path(), "query", query.value());
   context.show(attention.path(), "key", key.value());
   context.show(attention.path(), "value", value.value());

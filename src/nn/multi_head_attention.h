@@ -48,7 +48,8 @@ class MultiHeadAttention {
     Variable queries, keys, values;
   };
   /// Self-attention. @param positions  [N] int32, by which queries and keys are rotated where the layer rotates
-  Projections project_all(const Variable& input, const Tensor& positions) const;
+  /// @param context  whose observer is shown queries and keys as they were before norm and rotation
+  Projections project_all(const Variable& input, const Tensor& positions, const ForwardContext& context = {}) const;
   int n_heads() const { return n_heads_; }
   int n_kv_heads() const { return n_kv_heads_; }
   int64_t window() const { return window_; }
@@ -92,7 +93,8 @@ class RaggedKeyValues : public KeyValueSource {
   Variable attend(const Variable& input, const MultiHeadAttention& attention, const ForwardContext& context) override;
 
  private:
-  MultiHeadAttention::Projections project(const Variable& input, const MultiHeadAttention& attention) const;
+  MultiHeadAttention::Projections project(const Variable& input, const MultiHeadAttention& attention,
+                                          const ForwardContext& context) const;
   kernels::AttentionOptions options(const MultiHeadAttention& attention) const;
   void observe(const Variable& query, const Variable& key, const MultiHeadAttention& attention,
                ForwardObserver& observer) const;

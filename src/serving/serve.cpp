@@ -17,6 +17,7 @@
 #include "serving/routes/libretranslate_routes.h"
 #include "serving/routes/metrics_routes.h"
 #include "serving/routes/page_routes.h"
+#include "serving/routes/page_settings.h"
 #include "serving/routes/spec_routes.h"
 #include "serving/routes/stream_routes.h"
 #include "serving/service/reloader.h"
@@ -92,8 +93,10 @@ class Serving {
     if (!models_.get()->language_models().empty()) {
       add_completion_routes(router_, context_, prompts_);
     }
+    add_page_routes(router_);
+    add_inspect_routes(router_, context_, inspections_);
     if (models_.get()->all().empty()) {
-      add_language_model_page(router_, context_);
+      add_page_settings(router_, context_);
     } else {
       add_translation_routes();
     }
@@ -114,8 +117,6 @@ class Serving {
 
  private:
   void add_translation_routes() {
-    add_page_routes(router_);
-    add_inspect_routes(router_, context_, inspections_);
     add_libretranslate_routes(router_, context_);
     add_file_routes(router_, context_);
     add_deepl_routes(router_, context_);

@@ -67,7 +67,7 @@ Tensor product(const Tensor& a, const Tensor& b) {
 
 TEST_P(InspectionOf, IsOfTheTranslation) {
   const Translation translation = translator_.translate({&kText, 1}, options_of(4)).front();
-  EXPECT_EQ(inspection_.translation(), translation.text);
+  EXPECT_EQ(inspection_.written(), translation.text);
   EXPECT_EQ(inspection_.predicted().size(), translation.token_scores.size());
   EXPECT_EQ(inspection_.input().front(), data::kBosId);
 }

@@ -154,6 +154,23 @@ TEST_F(ServeCompletions, OneServerHasModelsOfBothKinds) {
   text_of(server.post("/v1/completions", request("the cat", 9, 1).dump()));
   EXPECT_EQ(json::parse(server.get("/v1/models").body)["data"][0]["id"], "letters");
   EXPECT_THAT(server.get("/").body, testing::HasSubstr("/assets/"));
+  const json settings = json::parse(server.get("/frontend/settings").body);
+  EXPECT_EQ(settings["languageModels"][0]["id"], "letters");
+  EXPECT_EQ(settings["language"]["target"]["code"], "de");
+  EXPECT_EQ(server.end(), 0);
+}
+
+TEST_F(ServeCompletions, ThePageAndTheCardAreThereWithoutAModelThatTranslates) {
+  RunningServer server(program_.folder(), kModel);
+  EXPECT_THAT(server.get("/").body, testing::HasSubstr("/assets/"));
+  EXPECT_EQ(json::parse(server.get("/frontend/settings").body)["languageModels"].size(), 1U);
+  const auto get = [&](const char* path) { return server.connect().ask("GET", path, "", ""); };
+  const json card = json::parse(get("/v1/model?model=letters").body);
+  EXPECT_EQ(card["name"], "letters");
+  EXPECT_EQ(card["config"]["architecture"], "decoder-only");
+  EXPECT_EQ(json::parse(get("/v1/model").body), card);
+  EXPECT_EQ(get("/v1/model?model=other").status, 404);
+  EXPECT_EQ(get("/v1/model?source=en&target=de").status, 404);
   EXPECT_EQ(server.end(), 0);
 }
 

@@ -15,6 +15,7 @@
 #include "serving/routes/completion_request.h"
 #include "serving/routes/health_routes.h"
 #include "serving/routes/metrics_routes.h"
+#include "serving/routes/page_settings.h"
 #include "serving/routes/spec_routes.h"
 #include "support/temporary_folder.h"
 #include "support/wait_until.h"
@@ -65,7 +66,7 @@ class CompletionRoutes : public testing::Test {
   CompletionRoutes() {
     context_.is_ready = true;
     add_completion_routes(router_, context_, prompts_);
-    add_language_model_page(router_, context_);
+    add_page_settings(router_, context_);
     add_spec_routes(router_, context_);
     add_health_routes(router_, context_);
     add_metrics_routes(router_, context_, [] { return ConnectionCounts(); });
@@ -125,6 +126,17 @@ class CompletionRoutes : public testing::Test {
   Router router_;
   WorkQueue prompts_{kMostUnreadPrompts};
 };
+
+TEST_F(CompletionRoutes, TellThePageTheModelsAndWhetherAKeyIsNeeded) {
+  const json settings = ask_json(get("/frontend/settings"));
+  EXPECT_EQ(settings["languageModels"],
+            json::array({{{"id", "tiny"}, {"context", kContext}}, {{"id", "other"}, {"context", kContext}}}));
+  EXPECT_EQ(settings["charLimit"], 5000);
+  EXPECT_EQ(settings["keyRequired"], false);
+  EXPECT_FALSE(settings.contains("language")) << "no model translates";
+  lock("secret");
+  EXPECT_EQ(ask_json(get("/frontend/settings"))["keyRequired"], true);
+}
 
 TEST_F(CompletionRoutes, AnswersInTheShapeOfOpenAi) {
   const json answer =
@@ -538,8 +550,7 @@ TEST_F(CompletionRoutes, MetricsCountTokensAndTheFirstOfThem) {
   EXPECT_THAT(text, HasSubstr("dragoman_model_info{sha256=\"0123456789abcdef\",name=\"tiny\"} 1\n"));
 }
 
-TEST_F(CompletionRoutes, ThePageAndTheDocumentNameWhatIsServed) {
-  EXPECT_THAT(ask(get("/")).body, HasSubstr("<li>tiny</li>"));
+TEST_F(CompletionRoutes, TheDocumentNamesWhatIsServed) {
   EXPECT_EQ(ask_json(get("/health")), json({{"status", "ok"}}));
   const json paths = ask_json(get("/spec"))["paths"];
   EXPECT_TRUE(paths.contains("/v1/completions"));

@@ -9,6 +9,7 @@
 #include <thread>
 
 #include "base/error.h"
+#include "decoding/tiny_language_model.h"
 #include "recorded_exchange.h"
 #include "served_tiny_model.h"
 #include "serving/inspect/inspect_reply.h"
@@ -287,7 +288,7 @@ TEST_F(Inspect, TheCardCountsEveryParameterOnce) {
   }
   history.validation.push_back(
       {.step = 1000, .loss = NAN, .perplexity = 2.0, .bleu = 30.0, .chrf = 50.0, .is_best = true, .seconds = 500.0});
-  const json card = json::parse(model_card("a <b>", *served.translator, history, {"A sentence."}));
+  const json card = json::parse(model_card("a <b>", *served.translator, {history, {"A sentence."}}));
   int64_t sum = 0;
   for (const json& entry : card["parameters"]["parts"]) {
     sum += entry["count"].get<int64_t>();
@@ -302,6 +303,81 @@ TEST_F(Inspect, TheCardCountsEveryParameterOnce) {
   EXPECT_EQ(keys_of(card), keys_of(described)) << "what /spec says of it";
   EXPECT_EQ(ask(get("/v1/model", "source=de&target=en")).status, 200);
   EXPECT_EQ(ask(get("/v1/model", "source=de&target=fr")).status, 404);
+}
+
+// Language models: the prompt and its continuation in place of a sentence and its translation.
+class InspectLanguageModel : public Inspect {
+ protected:
+  InspectLanguageModel() {
+    const auto generator = std::make_shared<const decoding::Generator>(
+        decoding::tiny_language_model(), decoding::letters(), decoding::ServiceThreads{.workers = 1});
+    std::vector<ServedLanguageModel> alone = {{.id = "tiny", .folder = "tiny", .sha256 = "0", .generator = generator}};
+    alone.front().card = model_card("tiny", *generator, {{}, {"the cat"}});
+    models_.set(std::make_shared<ServedModels>(std::vector<ServedModel>(), std::move(alone)));
+  }
+  json part_of(const json& wanted) { return inspect({{"text", "the cat"}, {"parts", {wanted}}})["parts"][0]; }
+};
+
+TEST_F(InspectLanguageModel, RowsReadThePromptAndItsContinuation) {
+  const json answer = inspect({{"model", "tiny"}, {"text", "the cat"}, {"max_tokens", 5}});
+  EXPECT_EQ(answer["model"]["encoder_layers"], 0);
+  EXPECT_EQ(answer["model"]["decoder_layers"], 2);
+  EXPECT_EQ(answer["source"]["pieces"], json({"t", "h", "e", " ", "c", "a", "t"}));
+  const json target = answer["target"];
+  ASSERT_EQ(target["ids"].size(), target["input_ids"].size());
+  for (size_t row = 0; row + 1 < target["ids"].size(); ++row) {
+    EXPECT_EQ(target["ids"][row], target["input_ids"][row + 1]) << row;
+  }
+  const auto& generator = *models_.get()->language_models().front().generator;
+  decoding::GenerationOptions options;
+  options.max_tokens = 5;
+  options.search.sampling = {.temperature = 0.7, .top_k = 9, .seed = 3};
+  const decoding::GenerationRequest request{.prompt = "the cat"};
+  const json drawn = inspect({{"text", "the cat"}, {"max_tokens", 5}, {"temperature", 0.7}, {"top_k", 9}, {"seed", 3}});
+  EXPECT_EQ(drawn["target"]["text"], generator.generate({&request, 1}, options).front().text);
+  EXPECT_EQ(inspect({{"text", "the cat"}, {"target_ids", target["ids"]}})["target"], target) << "nothing is searched";
+}
+
+TEST_F(InspectLanguageModel, PartsHaveThePathsOfOneStack) {
+  const size_t rows = inspect({{"text", "the cat"}})["target"]["ids"].size();
+  const json head = part_of({{"part", "head"}, {"path", "layers.1.self_attention"}, {"head", 1}});
+  EXPECT_EQ(head["weights"]["shape"], json({rows, rows}));
+  EXPECT_EQ(head["causal"], true);
+  EXPECT_FALSE(head.contains("rotation")) << "its positions are learned";
+  EXPECT_EQ(part_of({{"part", "weights"}})["attentions"].size(), 2U);
+  EXPECT_EQ(part_of({{"part", "embedding"}, {"path", "embedding"}})["positions"]["shape"], json({rows, 16}));
+  EXPECT_FALSE(part_of({{"part", "feed_forward"}, {"path", "layers.0.feed_forward"}}).contains("gate"));
+  EXPECT_EQ(part_of({{"part", "output"}, {"path", "decoder"}})["output"]["shape"], json({rows, 16}));
+  EXPECT_EQ(part_of({{"part", "candidates"}, {"count", 3}})["steps"].size(), rows);
+}
+
+TEST_F(InspectLanguageModel, RefusesWhatDoesNotBelongToIt) {
+  const json prompt = {{"text", "the cat"}};
+  const auto with = [&](const json& more) {
+    json body = prompt;
+    body.update(more);
+    return body;
+  };
+  expect_refused(with({{"beam_size", 4}}), "beam_size is for models that translate");
+  expect_refused(with({{"parts", {{{"part", "beam"}}}}}), "there is no beam");
+  expect_refused(with({{"temperature", -1}}), "temperature is -1, must be 0 to 100");
+  expect_refused(with({{"text", std::string(48, 'a')}}), "at most 47 can be looked into");
+  expect_refused(with({{"text", "\u4e2d"}}), "U+4E2D");
+  expect_refused(with({{"target_ids", {1, 2}}}), "target_ids do not begin with the prompt");
+  inspect(with({{"beam_size", nullptr}}));
+  inspect(with({{"model", "other"}}), 404);
+  inspect(with({{"source", "en"}, {"target", "de"}}), 404);
+  EXPECT_EQ(ask(get("/v1/model", "model=tiny")).status, 200);
+  EXPECT_EQ(ask(get("/v1/model", "model=other")).status, 404);
+  const json card = json::parse(ask(get("/v1/model")).body);
+  EXPECT_EQ(card["examples"], json({"the cat"}));
+  EXPECT_EQ(card["parameters"]["parts"][1]["path"], "layers.0");
+  EXPECT_FALSE(card.contains("search"));
+}
+
+TEST_F(Inspect, KeysOfLanguageModelsAreRefusedElsewhere) {
+  expect_refused({{"text", kText}, {"temperature", 1}}, "temperature is for language models");
+  inspect({{"text", kText}, {"model", "tiny"}}, 404);
 }
 
 TEST(WorkQueue, RefusesWhatItCannotHoldAndDoesTheRestInOrder) {

@@ -1,8 +1,12 @@
 #include "decoding/inspection/inspected_head.h"
 
 #include <cmath>
+#include <optional>
 
 #include "base/error.h"
+#include "models/decoder_only/decoder_only_config.h"
+#include "models/transformer/transformer_config.h"
+#include "nn/rotation.h"
 #include "tensor/transfer.h"
 
 namespace dragoman::decoding {
@@ -28,31 +32,69 @@ tensor::Tensor products(const tensor::Tensor& query, const tensor::Tensor& key) 
   return scores;
 }
 
+// What the model says of the layer; none of an architecture that this does not know.
+struct Layer {
+  nn::LayerConfig config;
+  nn::PositionConfig positions;
+};
+
+std::optional<Layer> layer_of(const models::ModelConfig& config) {
+  if (const auto* decoder = config.get_if<models::DecoderOnlyConfig>()) {
+    return Layer{decoder->layer_config(), {decoder->positions, decoder->max_positions}};
+  }
+  if (const auto* both = config.get_if<models::TransformerConfig>()) {
+    return Layer{both->decoder_layer(), {both->positions, both->max_positions}};
+  }
+  return std::nullopt;
+}
+
+// One head of a value with `heads` heads side by side, [N, Dh].
+tensor::Tensor columns_of(const tensor::Tensor& all, int64_t head, int64_t heads) {
+  const int64_t width = all.dim(1) / heads;
+  return all.columns(head * width, (head + 1) * width).clone();
+}
+
+void scale_scores(InspectedHead& head) {
+  head.scores = products(head.query, head.key);
+  head.scaled = head.scores.clone();
+  const float scale = 1.0F / std::sqrt(static_cast<float>(head.query.dim(1)));
+  tensor::HostEdit<float> scaled(head.scaled);
+  for (float& score : scaled.span()) {
+    score *= scale;
+  }
+}
+
 }  // namespace
 
 InspectedHead inspect_head(const Inspection& inspection, std::string_view path, int64_t head) {
   const tensor::Tensor& weights = inspection.weights(path);  // [H, T, S]
   const int64_t n_heads = weights.dim(0);
   base::check_usage(head >= 0 && head < n_heads, "inspect: head {}, but {} has {}; count from 0", head, path, n_heads);
-  const auto columns_of = [&](std::string_view name) {
-    const tensor::Tensor all = inspection.value(path, name);  // [N, H * Dh]
-    const int64_t width = all.dim(1) / n_heads;
-    return all.columns(head * width, (head + 1) * width).clone();  // [N, Dh]
-  };
+  const auto value = [&](const char* name) { return inspection.value(path, name); };
+  const tensor::Tensor query = value("query"), key = value("key");  // [T, H * Dh], [S, Hkv * Dh]
+  const int64_t width = query.dim(1) / n_heads, key_heads = key.dim(1) / width;
+  const bool is_self = path.ends_with("self_attention");
   InspectedHead result;
-  result.query = columns_of("query");
-  result.key = columns_of("key");
-  result.value = columns_of("value");
-  result.context = columns_of("context");
-  result.scores = products(result.query, result.key);
-  result.scaled = result.scores.clone();
-  const float scale = 1.0F / std::sqrt(static_cast<float>(result.query.dim(1)));
-  tensor::HostEdit<float> scaled(result.scaled);
-  for (float& score : scaled.span()) {
-    score *= scale;
-  }
+  result.key_head = head / (n_heads / key_heads);
+  result.query = columns_of(query, head, n_heads);
+  result.key = columns_of(key, result.key_head, key_heads);
+  result.value = columns_of(value("value"), result.key_head, key_heads);
+  result.context = columns_of(value("context"), head, n_heads);
+  scale_scores(result);
   result.weights = weights.rows(head, head + 1).reshape({weights.dim(1), weights.dim(2)});
-  result.causal = path.starts_with("decoder.") && path.ends_with(".self_attention");
+  result.causal = is_self && (inspection.continues_source() || path.starts_with("decoder."));
+  const std::optional<Layer> layer = is_self ? layer_of(inspection.model().config()) : std::nullopt;
+  if (layer && result.causal) {
+    result.window = layer->config.options.window;
+  }
+  const bool rotates = layer && layer->positions.kind == nn::PositionKind::kRotary;
+  if (rotates) {
+    result.rotation = nn::with_rotation(layer->config, {layer->positions.kind, query.dim(0)}).rotation;  // [T, Dh]
+  }
+  if (rotates || (layer && layer->config.options.qk_norm)) {
+    result.projected_query = columns_of(value("projected_query"), head, n_heads);
+    result.projected_key = columns_of(value("projected_key"), result.key_head, key_heads);
+  }
   return result;
 }
 

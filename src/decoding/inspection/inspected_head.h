@@ -9,14 +9,19 @@ namespace dragoman::decoding {
 /// One head of one attention, from its queries to its context (paper, section 3.2.1). T rows look at S columns; in
 /// self-attention S = T. All float32.
 struct InspectedHead {
-  tensor::Tensor query;    ///< [T, Dh]
-  tensor::Tensor key;      ///< [S, Dh]
-  tensor::Tensor value;    ///< [S, Dh]
-  tensor::Tensor scores;   ///< [T, S] Q K^T
-  tensor::Tensor scaled;   ///< [T, S] Q K^T / sqrt(Dh)
-  tensor::Tensor weights;  ///< [T, S] softmax over the columns that the mask lets through
-  tensor::Tensor context;  ///< [T, Dh] weights V
-  bool causal = false;     ///< row t sees the columns 0 .. t
+  tensor::Tensor projected_query;  ///< [T, Dh] X W^Q + b, before norm and rotation; undefined where there is neither
+  tensor::Tensor projected_key;    ///< [S, Dh]
+  tensor::Tensor rotation;         ///< [T, Dh] cosines of the Dh/2 angles of a row, then their sines; undefined without
+  tensor::Tensor query;            ///< [T, Dh]
+  tensor::Tensor key;              ///< [S, Dh]
+  tensor::Tensor value;            ///< [S, Dh]
+  tensor::Tensor scores;           ///< [T, S] Q K^T
+  tensor::Tensor scaled;           ///< [T, S] Q K^T / sqrt(Dh)
+  tensor::Tensor weights;          ///< [T, S] softmax over the columns that the mask lets through
+  tensor::Tensor context;          ///< [T, Dh] weights V
+  bool causal = false;             ///< row t sees the columns 0 .. t
+  int64_t window = 0;              ///< of these the last `window` alone; 0 = all
+  int64_t key_head = 0;            ///< that this head reads; heads may share keys and values
 };
 
 /// @param path  of the attention, "encoder.layers.0.self_attention";  @param head  from 0

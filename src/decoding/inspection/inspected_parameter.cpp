@@ -16,7 +16,7 @@ using tensor::Tensor;
 constexpr int64_t kMostNumbers = int64_t{1} << 22;  // that are computed; the reply has a limit of its own
 
 const nn::Parameter& parameter_at(const Inspection& inspection, const std::string& path) {
-  const auto& parameters = inspection.translator().model().parameters().parameters();
+  const auto& parameters = inspection.model().parameters().parameters();
   const auto found = std::ranges::find(parameters, path, [](const auto& parameter) { return parameter->path; });
   base::check_usage(found != parameters.end(),
                     "inspect: {} is no parameter of this model; `dragoman inspect` lists them, the first is {}", path,

@@ -8,6 +8,7 @@
 #include <string_view>
 #include <vector>
 
+#include "decoding/generator.h"
 #include "decoding/translator.h"
 
 namespace dragoman::decoding {
@@ -18,11 +19,12 @@ struct InspectionLimits {
   size_t max_target_tokens = 160;  ///< T; a search is cut there
 };
 
-/// A sentence to look into.
+/// A sentence to look into, or a prompt.
 struct InspectionRequest {
   std::string text;
   SearchOptions options;                ///< of the search
   std::vector<int32_t> predicted = {};  ///< [T] what the decoder is to have predicted, the end included; empty: search
+  int64_t max_tokens = 16;              ///< of the continuation of a prompt
   std::stop_token cancel = {};          ///< when stop is requested, InspectionStopped is thrown soon
   std::optional<Deadline> deadline = {};  ///< the same when this time is reached
 
@@ -54,9 +56,10 @@ SearchResult trace_search(const Translator& translator, std::span<const int32_t>
 std::vector<int32_t> inspected_source(const Translator& translator, const std::string& text,
                                       const InspectionLimits& limits);
 
-/// All values that a model computes for one sentence and its translation, as the modules of the model show them
-/// (nn::ForwardObserver): the encoder's, then the decoder's with the translation fed in one teacher-forced pass, which
-/// gives each step the numbers it had when the words before it had been generated one by one.
+/// All values that a model computes for one text, as the modules of the model show them (nn::ForwardObserver). Of a
+/// model that translates: the encoder's, then the decoder's with the translation fed in one teacher-forced pass, which
+/// gives each step the numbers it had when the words before it had been generated one by one. Of a language model: the
+/// prompt and its continuation in one such pass; row t reads token t of the whole text and predicts the next one.
 class Inspection {
  public:
   /// Searches if `request.predicted` is empty, then runs the model once.
@@ -64,14 +67,24 @@ class Inspection {
   /// outside the vocabulary: "inspect: target_ids[2] is 9000, must be in [0, 4000)". Throws InspectionStopped between
   /// two steps of the search and between two layers.
   Inspection(const Translator& translator, const InspectionRequest& request, const InspectionLimits& limits = {});
+  /// Continues the prompt if `request.predicted` is empty, then runs the model once. What is predicted begins with the
+  /// prompt but its first token.
+  /// Throws Error(kUsage): "inspect: the text has 300 tokens, at most 128 can be looked into; give a shorter one",
+  /// what `generator` says of a prompt, "inspect: target_ids do not begin with the prompt, ...", and as above. Throws
+  /// InspectionStopped as above.
+  Inspection(const Generator& generator, const InspectionRequest& request, const InspectionLimits& limits = {});
 
-  const Translator& translator() const { return translator_; }
-  const std::vector<int32_t>& source() const { return source_; }        ///< [S]
+  const models::Model& model() const { return model_; }
+  const data::Vocabulary& vocabulary() const { return vocabulary_; }    ///< of what is predicted
+  const std::vector<int32_t>& source() const { return source_; }        ///< [S] of a language model: the prompt
   const std::vector<int32_t>& predicted() const { return predicted_; }  ///< [T]
-  const std::vector<int32_t>& input() const { return input_; }          ///< [T] begin, then `predicted` but its last
-  /// Text of the predicted tokens.
-  std::string translation() const;
+  const std::vector<int32_t>& input() const { return input_; }  ///< [T] the first token, then `predicted` but its last
+  bool continues_source() const { return continues_source_; }   ///< true of a language model
+  /// Text of the predicted tokens; of a language model that of the new ones.
+  std::string written() const;
 
+  /// Whether a module showed a value under this name.
+  bool shows(std::string_view path, std::string_view name) const;
   /// What a module showed under a name, float32: see docs/inspect.md.
   /// Throws Error(kUsage): "inspect: encoder.layers.9.feed_forward shows no hidden; ...".
   tensor::Tensor value(std::string_view path, std::string_view name) const;
@@ -85,7 +98,12 @@ class Inspection {
  private:
   class Recorder;
 
-  const Translator& translator_;
+  void run(const InspectionRequest& request);
+  size_t longest_text(const InspectionLimits& limits) const;
+
+  const models::Model& model_;
+  data::Vocabulary vocabulary_;
+  bool continues_source_;
   std::vector<int32_t> source_;
   std::vector<int32_t> predicted_;
   std::vector<int32_t> input_;

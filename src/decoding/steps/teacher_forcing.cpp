@@ -16,7 +16,8 @@ void observe_pair(const models::Model& model, std::span<const int32_t> source, s
   nn::ForwardContext context;
   context.observer = &observer;
   const autograd::NoGrad inference;
-  model.forward({models::one_sentence(source), models::one_sentence(input)}, context);
+  const models::TokenRows read = source.empty() ? models::TokenRows() : models::one_sentence(source);
+  model.forward({read, models::one_sentence(input)}, context);
 }
 
 std::vector<float> mean_of_heads(const tensor::Tensor& weights) {

@@ -14,7 +14,8 @@ namespace dragoman::decoding {
 std::vector<int32_t> teacher_forced_input(std::span<const int32_t> predicted);
 
 /// Runs a model once over one sentence pair, without dropout and gradients, for what `observer` sees of it.
-/// @param source  [S] ids, the end included;  @param input  [T] ids, begin of sentence first
+/// @param source  [S] ids, the end included; empty for a language model;  @param input  [T] ids, begin of sentence
+/// first
 void observe_pair(const models::Model& model, std::span<const int32_t> source, std::span<const int32_t> input,
                   nn::ForwardObserver& observer);
 

@@ -2,6 +2,8 @@
 
 #include <fmt/ranges.h>
 
+#include <algorithm>
+#include <limits>
 #include <map>
 #include <nlohmann/json.hpp>
 
@@ -65,6 +67,22 @@ decoding::ParameterRegion parse_region(const JsonFields& fields, const std::stri
   return region;
 }
 
+// As /v1/completions reads them, so that the same fields give the same text. Without a temperature nothing is drawn.
+decoding::SamplingOptions parse_sampling(const JsonFields& fields) {
+  constexpr int64_t kMostCandidates = 1'000'000;
+  decoding::SamplingOptions sampling;
+  const auto number = [&](const char* key, double otherwise, double most) {
+    const double value = fields.has(key) ? fields.number(key) : otherwise;
+    base::check_usage(value >= 0.0 && value <= most, "inspect: {} is {}, must be 0 to {}", key, value, most);
+    return value;
+  };
+  sampling.temperature = number("temperature", 0.0, 100.0);
+  sampling.top_p = number("top_p", 1.0, 1.0);
+  sampling.top_k = static_cast<int>(integer_or(fields, "top_k", 0, 0, kMostCandidates));
+  sampling.seed = static_cast<uint64_t>(integer_or(fields, "seed", 1, 0, std::numeric_limits<int64_t>::max()));
+  return sampling.temperature == 0.0 || sampling.top_p == 0.0 ? decoding::SamplingOptions() : sampling;
+}
+
 InspectPart parse_part(const JsonFields& fields) {
   fields.check_known({"part", "path", "head", "step", "count", "rows", "columns"});
   const std::string name = fields.text("part", "");
@@ -88,7 +106,20 @@ InspectPart parse_part(const JsonFields& fields) {
 
 }  // namespace
 
+void InspectBody::refuse(std::initializer_list<const char*> keys, const char* owner) const {
+  for (const char* key : keys) {
+    base::check_usage(std::ranges::find(given, key) == given.end(), "inspect: {} is for {}", key, owner);
+  }
+}
+
+void InspectBody::complete_for_language_model() {
+  refuse({"beam_size", "alpha"}, "models that translate");
+  inspection.options = decoding::GenerationOptions::generation_search();
+  inspection.options.sampling = sampling;
+}
+
 void InspectBody::complete(const decoding::SearchOptions& of_model) {
+  refuse({"max_tokens", "temperature", "top_k", "top_p", "seed"}, "language models");
   decoding::SearchOptions& options = inspection.options;
   options = of_model;
   options.n_best = 1;
@@ -99,10 +130,17 @@ void InspectBody::complete(const decoding::SearchOptions& of_model) {
 InspectBody parse_inspect_body(std::string_view body) {
   const json parsed = base::parse_json(body, "the body", kLimits);
   const JsonFields fields = fields_of(parsed, "");
-  fields.check_known({"source", "target", "api_key", "text", "target_ids", "beam_size", "alpha", "parts"});
+  fields.check_known({"source", "target", "model", "api_key", "text", "target_ids", "beam_size", "alpha", "max_tokens",
+                      "temperature", "top_k", "top_p", "seed", "parts"});
   InspectBody request;
+  for (const auto& [key, value] : parsed.items()) {
+    if (!value.is_null()) {
+      request.given.push_back(key);
+    }
+  }
   request.source = fields.text("source", "");
   request.target = fields.text("target", "");
+  request.model = fields.text("model", "");
   request.inspection.text = fields.text("text", "");
   request.api_key = fields.text("api_key", "");
   if (fields.has("beam_size")) {
@@ -111,6 +149,8 @@ InspectBody parse_inspect_body(std::string_view body) {
   if (fields.has("alpha")) {
     request.alpha = fields.number("alpha");
   }
+  request.inspection.max_tokens = integer_or(fields, "max_tokens", request.inspection.max_tokens, 1, 1'000'000);
+  request.sampling = parse_sampling(fields);
   request.inspection.predicted = parse_ids(list_or_none(fields, "target_ids"), "target_ids");
   const json& parts = list_or_none(fields, "parts");
   base::check_usage(parts.size() <= kMostParts, "inspect: {} parts, at most {} at a time", parts.size(), kMostParts);

@@ -40,14 +40,24 @@ struct InspectPart {
 struct InspectBody {
   std::string source;  ///< language code; with both codes empty the first model is used
   std::string target;
-  std::string api_key;               ///< if the server needs one
-  std::optional<int64_t> beam_size;  ///< 1 to 16
-  std::optional<double> alpha;       ///< exponent of the length penalty
+  std::string model;                   ///< name of a language model
+  std::string api_key;                 ///< if the server needs one
+  std::optional<int64_t> beam_size;    ///< 1 to 16
+  std::optional<double> alpha;         ///< exponent of the length penalty
+  decoding::SamplingOptions sampling;  ///< how a language model continues
   decoding::InspectionRequest inspection;
   std::vector<InspectPart> parts;
+  std::vector<std::string> given;  ///< keys of the body that are not null
 
   /// Sets the search options: those of the model, except for the values that the body gives.
+  /// Throws: Error(kUsage) for a field of a language model: "inspect: temperature is for language models".
   void complete(const decoding::SearchOptions& of_model);
+  /// Sets the search options of a language model.
+  /// Throws: Error(kUsage) for a field of a beam search: "inspect: beam_size is for models that translate".
+  void complete_for_language_model();
+
+ private:
+  void refuse(std::initializer_list<const char*> keys, const char* owner) const;
 };
 
 /// Reads the body. Unknown keys are refused, since a misspelt key would silently have no effect.

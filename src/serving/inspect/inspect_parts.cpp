@@ -6,6 +6,7 @@
 #include "decoding/inspection/inspected_head.h"
 #include "decoding/search/candidates.h"
 #include "kernels/cpu/output/top_k.h"
+#include "serving/inspect/token_text.h"
 #include "tensor/transfer.h"
 
 namespace dragoman::serving {
@@ -33,23 +34,40 @@ json weights_part(const InspectPart& part, const InspectContext& context) {
 json head_part(const InspectPart& part, const InspectContext& context) {
   const decoding::InspectedHead head = decoding::inspect_head(context.inspection, part.path, part.head);
   NumberWriter& numbers = context.numbers;
-  return {{"path", part.path},
-          {"head", part.head},
-          {"causal", head.causal},
-          {"query", numbers.tensor(head.query)},
-          {"key", numbers.tensor(head.key)},
-          {"value", numbers.tensor(head.value)},
-          {"scores", numbers.tensor(head.scores)},
-          {"scaled", numbers.tensor(head.scaled)},
-          {"weights", numbers.tensor(head.weights)},
-          {"context", numbers.tensor(head.context)}};
+  json result = {{"path", part.path},
+                 {"head", part.head},
+                 {"key_head", head.key_head},
+                 {"causal", head.causal},
+                 {"window", head.window}};
+  const std::pair<const char*, const Tensor&> values[] = {{"projected_query", head.projected_query},
+                                                          {"projected_key", head.projected_key},
+                                                          {"rotation", head.rotation},
+                                                          {"query", head.query},
+                                                          {"key", head.key},
+                                                          {"value", head.value},
+                                                          {"scores", head.scores},
+                                                          {"scaled", head.scaled},
+                                                          {"weights", head.weights},
+                                                          {"context", head.context}};
+  for (const auto& [name, value] : values) {
+    if (value.defined()) {
+      result[name] = numbers.tensor(value);
+    }
+  }
+  return result;
 }
 
-// Returns the values with these names that the module at part.path shows.
-json values_part(const InspectPart& part, const InspectContext& context, std::initializer_list<const char*> names) {
+// Returns the values with these names that the module at part.path shows, and those of `optional` that it shows.
+json values_part(const InspectPart& part, const InspectContext& context, std::initializer_list<const char*> names,
+                 std::initializer_list<const char*> optional = {}) {
   json result = {{"path", part.path}};
   for (const char* name : names) {
     result[name] = context.numbers.tensor(context.inspection.value(part.path, name));
+  }
+  for (const char* name : optional) {
+    if (context.inspection.shows(part.path, name)) {
+      result[name] = context.numbers.tensor(context.inspection.value(part.path, name));
+    }
   }
   return result;
 }
@@ -66,7 +84,7 @@ json candidates_part(const InspectPart& part, const InspectContext& context) {
   const Tensor logits = inspection.logits(0, n_steps);  // [T, V]
   const int64_t vocab_size = logits.dim(1);
   const auto count = static_cast<size_t>(std::min(part.count, vocab_size));
-  const data::Vocabulary& vocabulary = inspection.translator().target_vocabulary();
+  const data::Vocabulary& vocabulary = inspection.vocabulary();
   json steps = json::array();
   for (int64_t step = 0; step < n_steps; ++step) {
     context.numbers.count(static_cast<int64_t>(3 * count));
@@ -83,7 +101,7 @@ json candidates_part(const InspectPart& part, const InspectContext& context) {
     const int32_t chosen = inspection.predicted()[static_cast<size_t>(step)];
     const double chosen_logit = row[static_cast<size_t>(chosen)];
     steps.push_back({{"ids", ids},
-                     {"pieces", vocabulary.pieces(ids)},
+                     {"pieces", shown_pieces(vocabulary, ids)},
                      {"logits", std::move(shown)},
                      {"probabilities", std::move(probabilities)},
                      {"log_sum_exp", rounded(normaliser)},
@@ -102,11 +120,12 @@ json logits_part(const InspectPart& part, const InspectContext& context) {
 }
 
 json beam_part(const InspectContext& context) {
-  const decoding::BeamTree tree = decoding::trace_search(context.inspection.translator(), context.inspection.source(),
+  base::check_usage(context.translator != nullptr, "inspect: a language model draws its text, there is no beam");
+  const decoding::BeamTree tree = decoding::trace_search(*context.translator, context.inspection.source(),
                                                          context.request, context.limits.max_target_tokens)
                                       .tree;
   context.numbers.count(static_cast<int64_t>(4 * tree.nodes.size()));
-  const data::Vocabulary& vocabulary = context.inspection.translator().target_vocabulary();
+  const data::Vocabulary& vocabulary = context.inspection.vocabulary();
   json nodes = json::array(), finished = json::array();
   for (const decoding::BeamNode& node : tree.nodes) {
     nodes.push_back({{"parent", node.parent},
@@ -143,9 +162,9 @@ json content(const InspectPart& part, const InspectContext& context) {
     case PartKind::kResidual:
       return values_part(part, context, {"input", "read", "change", "result"});
     case PartKind::kFeedForward:
-      return values_part(part, context, {"hidden", "active"});
+      return values_part(part, context, {"hidden", "active"}, {"gate"});
     case PartKind::kEmbedding:
-      return values_part(part, context, {"words", "positions", "sum"});
+      return values_part(part, context, {"words", "sum"}, {"positions"});
     case PartKind::kOutput:
       return values_part(part, context, {"output"});
     case PartKind::kCandidates:

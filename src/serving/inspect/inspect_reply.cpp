@@ -2,29 +2,78 @@
 
 #include "base/field_json.h"
 #include "base/json.h"
+#include "models/decoder_only/decoder_only_config.h"
 #include "models/transformer/transformer_config.h"
 #include "serving/inspect/inspect_parts.h"
+#include "serving/inspect/token_text.h"
 
 namespace dragoman::serving {
 namespace {
 
 using nlohmann::json;
 
-// Sizes in the letters of docs/notation.md; the page draws by them. Of another architecture: what config.json says.
-json model_json(const models::Model& model) {
-  const auto* shape = model.config().get_if<models::TransformerConfig>();
-  if (shape == nullptr) {
-    return json::parse(model.config().to_json());
-  }
-  const models::TransformerConfig& config = *shape;
+json shape_json(const models::TransformerConfig& config) {
   const nn::LayerConfig decoder = config.decoder_layer();
   json tree = base::json_of_fields(config, [](const auto& field) { return !models::is_dropout(field.name); });
   tree["decoder_d_ff"] = decoder.d_ff;
   tree["decoder_n_heads"] = decoder.n_heads;
-  tree["layer_norm_epsilon"] = rounded(config.layer_norm_epsilon);
+  tree["d_head"] = decoder.head_width();
+  return tree;
+}
+
+// The same names for a decoder alone: a decoder without an encoder.
+json shape_json(const models::DecoderOnlyConfig& config) {
+  const nn::LayerConfig layer = config.layer_config();
+  json tree = base::json_of_fields(config, [](const auto& field) { return !models::is_dropout(field.name); });
+  tree["encoder_layers"] = 0;
+  tree["decoder_layers"] = config.layers;
+  tree["decoder_d_ff"] = config.d_ff;
+  tree["decoder_n_heads"] = config.n_heads;
+  tree["d_head"] = layer.head_width();
+  tree["n_kv_heads"] = layer.kv_heads();
+  tree["source_vocab_size"] = config.vocab_size;
+  tree["target_vocab_size"] = config.vocab_size;
+  tree["tying"] = config.tied_output ? "all" : "none";
+  tree["output_bias"] = false;
+  return tree;
+}
+
+// Sizes in the letters of docs/notation.md; the page draws by them. Of another architecture: what config.json says.
+json model_json(const models::Model& model) {
+  const models::ModelConfig& config = model.config();
+  const auto* both = config.get_if<models::TransformerConfig>();
+  const auto* alone = config.get_if<models::DecoderOnlyConfig>();
+  if (both == nullptr && alone == nullptr) {
+    return json::parse(config.to_json());
+  }
+  json tree = both != nullptr ? shape_json(*both) : shape_json(*alone);
+  tree["architecture"] = config.architecture();
+  tree["layer_norm_epsilon"] = rounded(both != nullptr ? both->layer_norm_epsilon : alone->layer_norm_epsilon);
   const nn::WeightPacking* packing = model.parameters().packing();
   tree["precision"] = kernels::name_of(packing == nullptr ? kernels::Precision::kFloat32 : packing->precision());
   return tree;
+}
+
+json text_json(const std::string& text, const std::vector<int32_t>& ids, const data::Vocabulary& vocabulary) {
+  return {{"text", text}, {"ids", ids}, {"pieces", shown_pieces(vocabulary, ids)}};
+}
+
+std::string reply(const decoding::Inspection& inspection, const decoding::Translator* translator,
+                  const data::Vocabulary& source, const InspectBody& body, const InspectReplyLimits& limits) {
+  NumberWriter numbers(limits.max_numbers);
+  const InspectContext context{inspection, translator, body.inspection, limits.sentence, numbers};
+  json parts = json::array();
+  for (const InspectPart& part : body.parts) {
+    body.inspection.check_goes_on();
+    parts.push_back(inspect_part(part, context));
+  }
+  json target = text_json(inspection.written(), inspection.predicted(), inspection.vocabulary());
+  target["input_ids"] = inspection.input();
+  target["input_pieces"] = shown_pieces(inspection.vocabulary(), inspection.input());
+  return base::dump_json({{"model", model_json(inspection.model())},
+                          {"source", text_json(body.inspection.text, inspection.source(), source)},
+                          {"target", std::move(target)},
+                          {"parts", std::move(parts)}});
 }
 
 }  // namespace
@@ -32,26 +81,13 @@ json model_json(const models::Model& model) {
 std::string inspect_reply(const decoding::Translator& translator, const InspectBody& body,
                           const InspectReplyLimits& limits) {
   const decoding::Inspection inspection(translator, body.inspection, limits.sentence);
-  NumberWriter numbers(limits.max_numbers);
-  const InspectContext context{inspection, body.inspection, limits.sentence, numbers};
-  json parts = json::array();
-  for (const InspectPart& part : body.parts) {
-    body.inspection.check_goes_on();
-    parts.push_back(inspect_part(part, context));
-  }
-  const data::Vocabulary& target = translator.target_vocabulary();
-  return base::dump_json({{"model", model_json(translator.model())},
-                          {"source",
-                           {{"text", body.inspection.text},
-                            {"ids", inspection.source()},
-                            {"pieces", translator.source_vocabulary().pieces(inspection.source())}}},
-                          {"target",
-                           {{"text", inspection.translation()},
-                            {"ids", inspection.predicted()},
-                            {"pieces", target.pieces(inspection.predicted())},
-                            {"input_ids", inspection.input()},
-                            {"input_pieces", target.pieces(inspection.input())}}},
-                          {"parts", std::move(parts)}});
+  return reply(inspection, &translator, translator.source_vocabulary(), body, limits);
+}
+
+std::string inspect_reply(const decoding::Generator& generator, const InspectBody& body,
+                          const InspectReplyLimits& limits) {
+  const decoding::Inspection inspection(generator, body.inspection, limits.sentence);
+  return reply(inspection, nullptr, generator.vocabulary(), body, limits);
 }
 
 }  // namespace dragoman::serving

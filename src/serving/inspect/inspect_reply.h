@@ -20,4 +20,9 @@ struct InspectReplyLimits {
 [[nodiscard]] std::string inspect_reply(const decoding::Translator& translator, const InspectBody& body,
                                         const InspectReplyLimits& limits = {});
 
+/// Returns the same of a language model: the source is the prompt, and the target the next token of every token.
+/// Throws: as above, and for a prompt that the model cannot read.
+[[nodiscard]] std::string inspect_reply(const decoding::Generator& generator, const InspectBody& body,
+                                        const InspectReplyLimits& limits = {});
+
 }  // namespace dragoman::serving

@@ -12,25 +12,37 @@ export function isAbort(error) {
   return error.name === "AbortError";
 }
 
-async function send(path, options) {
-  let response, body = null;
+async function reach(path, options) {
   try {
-    response = await fetch(path, options);
+    return await fetch(path, options);
   } catch (error) {
     throw isAbort(error) ? error : new ServerError({});
   }
+}
+
+// Null for a page of a proxy, or an answer that was cut.
+async function bodyOf(response) {
   try {
-    body = await response.json();
-  } catch (error) { // a page of a proxy, or an answer that was cut
+    return await response.json();
+  } catch (error) {
     if (isAbort(error)) throw error;
+    return null;
   }
-  if (response.ok && body !== null) return body;
+}
+
+function failureOf(response, body) {
   const seconds = Number.parseFloat(response.headers.get("Retry-After"));
-  throw new ServerError({
+  return new ServerError({
     status: response.ok ? 0 : response.status,
-    text: String(body?.error || body?.message || ""),
+    text: String(body?.error?.message || body?.error || body?.message || ""),
     retryAfter: Number.isFinite(seconds) ? seconds : null,
   });
+}
+
+async function send(path, options) {
+  const response = await reach(path, options), body = await bodyOf(response);
+  if (response.ok && body !== null) return body;
+  throw failureOf(response, body);
 }
 
 function post(path, body, signal) {
@@ -47,7 +59,8 @@ export function languages() {
   return send("/languages");
 }
 
-/// What the server asks of its clients: {keyRequired, charLimit, ...}
+/// What the server asks of its clients: {keyRequired, charLimit, languageModels: [{id, context}], ...}. Without `language`
+/// it has no models that translate.
 export function settings() {
   return send("/frontend/settings");
 }
@@ -57,6 +70,38 @@ export function translate({ text, source, target, alternatives }, signal) {
   return post("/translate", { q: text, source, target, alternatives, format: "text" }, signal);
 }
 
+async function nextOf(reader) {
+  try {
+    return await reader.read();
+  } catch (error) {
+    throw isAbort(error) ? error : new ServerError({});
+  }
+}
+
+/// Continues a prompt, with the fields of /v1/completions. Calls onEvent with the data of each event of the stream, and
+/// ends with it.
+export async function complete(body, signal, onEvent) {
+  const key = apiKey ? { Authorization: `Bearer ${apiKey}` } : {};
+  const response = await reach("/v1/completions", {
+    method: "POST", headers: { "Content-Type": "application/json", ...key }, body: JSON.stringify({ ...body, stream: true }), signal,
+  });
+  if (!response.ok) throw failureOf(response, await bodyOf(response));
+  const reader = response.body.pipeThrough(new TextDecoderStream()).getReader();
+  for (let rest = "";;) {
+    const { done, value } = await nextOf(reader);
+    if (done) throw new ServerError({}); // cut off before its last event
+    const events = (rest + value).split("\n\n");
+    rest = events.pop();
+    for (const event of events) {
+      const data = event.replace(/^data: /, "");
+      if (data === "[DONE]") return;
+      const told = JSON.parse(data);
+      if (told.error) throw new ServerError({ status: 500, text: String(told.error.message) });
+      onEvent(told);
+    }
+  }
+}
+
 /// See docs/inspect.md.
 export function inspect(body, signal) {
   return post("/v1/inspect", body, signal);
@@ -64,9 +109,10 @@ export function inspect(body, signal) {
 
 const cards = new Map();
 
-/// What is known about the model of a language pair; asked for once. `examples` are sentences of its validation text.
-export async function modelCard(source, target) {
-  const path = `/v1/model?source=${encodeURIComponent(source)}&target=${encodeURIComponent(target)}`;
+/// What is known about a model, {source, target} of a language pair or {model} by its name; asked for once. `examples`
+/// are sentences of its validation text.
+export async function modelCard({ source, target, model }) {
+  const path = `/v1/model?${new URLSearchParams(model ? { model } : { source, target })}`;
   if (!cards.has(path)) cards.set(path, await send(path));
   return cards.get(path);
 }

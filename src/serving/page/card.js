@@ -37,7 +37,7 @@ export class CardView {
   async show(pair) {
     this.wanted = pair;
     try {
-      const card = await modelCard(pair.source, pair.target);
+      const card = await modelCard(pair);
       if (this.wanted !== pair) return; // another pair was chosen meanwhile
       Object.assign(this, { card, failure: null, pair });
       this.paint(pair);
@@ -56,7 +56,7 @@ export class CardView {
     const { name, config, parameters, training, search } = this.card;
     const best = training.validation.filter((point) => point.is_best).at(-1);
     const largest = Math.max(...parameters.parts.map((part) => part.count));
-    replace(this.root, el("h2", { class: "card-title" }, t("card.title", { name })), el("p", { class: "note" }, t("card.pair", { source: languageName(pair.source, this.list), target: languageName(pair.target, this.list) })),
+    replace(this.root, el("h2", { class: "card-title" }, t("card.title", { name })), el("p", { class: "note" }, this.purpose(pair)),
       el("div", { class: "card-view" },
         el("div", {}, best ? this.scores(best) : null,
           el("section", { class: "card" }, el("h2", {}, t("card.training")), lossChart(training)),
@@ -66,11 +66,15 @@ export class CardView {
         el("section", { class: "card" }, el("h2", {}, t("card.architecture")), facts(Object.entries(config)
           .filter(([key, value]) => !(key.startsWith("decoder_") && value === 0)) // 0: as in the encoder
           .map(([key, value]) => [settingName(key), settingText(value)])),
-        el("h2", { class: "second" }, t("card.search")), facts(Object.entries(search).map(([key, value]) => [settingName(key), settingText(value)])))));
+        search ? [el("h2", { class: "second" }, t("card.search")), facts(Object.entries(search).map(([key, value]) => [settingName(key), settingText(value)]))] : null)));
+  }
+
+  purpose({ source, target, model }) {
+    return model ? t("card.languageModel") : t("card.pair", { source: languageName(source, this.list), target: languageName(target, this.list) });
   }
 
   scores(best) {
-    const values = [["BLEU", best.bleu, 2], ["chrF", best.chrf, 2], [t("card.perplexity"), best.perplexity, 3]];
+    const values = [["BLEU", best.bleu, 2], ["chrF", best.chrf, 2], [t("card.perplexity"), best.perplexity, 3]].filter(([, value]) => Number.isFinite(value));
     return el("section", { class: "card" }, el("h2", {}, t("card.scores")),
       el("div", { class: "scores" }, values.map(([label, value, digits]) => el("div", {}, el("b", {}, show(value, digits)), label))),
       el("p", { class: "note" }, t("card.step", { step: groupedNumber(best.step), time: duration(best.seconds) })));

@@ -4,15 +4,21 @@ import { t } from "/assets/strings.js";
 const kSentences = [
   [/request \((\d+)\) exceeds text limit \((\d+)\)/, "error.tooLong", "size", "limit"],
   [/the text has (\d+) tokens, (?:at most|the model takes) (\d+)/, "error.tooManyTokens", "size", "limit"],
+  [/prompt has (\d+) characters, at most (\d+)/, "error.tooLong", "size", "limit"],
+  [/prompt has (\d+) tokens, the model takes (\d+)/, "error.promptTooLong", "size", "limit"],
+  [/(U\+[0-9A-F]+) is not in the vocabulary/, "error.unknownCharacter", "code"],
+  [/The model `(.*)` does not exist|no language model "(.*)" is served/s, "error.noLanguageModel"],
   [/The server is busy|too many such requests|too many connections/, "error.busy"],
   [/^Slowdown/, "error.slowdown"],
-  [/^Invalid API key/, "error.wrongKey"],
-  [/to get an API key/, "error.noKey"],
+  [/^Invalid API key|^Incorrect API key/, "error.wrongKey"],
+  [/to get an API key|^No API key is given/, "error.noKey"],
   [/no model from "(.*)" to "(.*)" is served/s, "error.noModel", "source", "target"],
   [/^(.*) is not available as a target language from (.*)$/s, "error.noModel", "target", "source"],
   [/^(.*) is not supported$/s, "error.language", "language"],
   [/missing (\w+) parameter/, "error.missing", "name"],
+  [/the (?:completion|inspection) took too long/, "error.lateText"],
   [/took too long/, "error.late"],
+  [/parts asked for hold more than (\d+) numbers/, "error.tooManyNumbers"],
   [/^internal error/, "error.internal"],
 ];
 

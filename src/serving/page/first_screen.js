@@ -11,6 +11,7 @@ function facts({ training, parameters }) {
     t("start.parameters", { count: groupedNumber(parameters.total) }),
     lastStep ? t("start.steps", { count: groupedNumber(lastStep) }) : null,
     Number.isFinite(best?.bleu) ? t("start.bleu", { bleu: show(best.bleu, 1) }) : null,
+    Number.isFinite(best?.perplexity) && !Number.isFinite(best?.bleu) ? t("write.startLoss", { perplexity: show(best.perplexity, 2) }) : null,
   ].filter(Boolean).join(" · ");
 }
 
@@ -32,4 +33,15 @@ export function firstScreen({ card, pair, list, onTake }) {
       el("ul", { class: "tries" }, card.examples.map((text) => el("li", {}, el("button", { ...inLanguage(pair.source), on: { click: () => onTake(text) } }, text)))),
       el("p", { class: "note" }, t("start.note")),
     ] : null);
+}
+
+/// The same for a language model: what it knows, and beginnings of texts. @param onTake  called with the one that was chosen
+export function startOfWriting({ card, model, onTake }) {
+  return el("section", { class: "card start" },
+    el("h2", {}, t("write.startTitle", { model })), el("p", { class: "note" }, facts(card)),
+    card.examples.length ? [
+      el("h3", {}, t("write.startTry")),
+      el("ul", { class: "tries" }, card.examples.map((text) => el("li", {}, el("button", { translate: "no", on: { click: () => onTake(text) } }, text)))),
+    ] : null,
+    el("p", { class: "note" }, t("write.startNote")));
 }

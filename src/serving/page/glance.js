@@ -7,15 +7,16 @@ import { t } from "/assets/strings.js";
 
 const kKinds = ["encoder", "decoder", "cross"];
 
-function kindPicker(chosen, onChoose) {
-  return el("div", { class: "heads", role: "group", "aria-label": t("glance.kind") }, kKinds.map((kind) => el("button", {
+function kindPicker(sentence, chosen, onChoose) {
+  const kinds = kKinds.filter((kind) => sentence.attentions(kind).length);
+  return kinds.length < 2 ? null : el("div", { class: "heads", role: "group", "aria-label": t("glance.kind") }, kinds.map((kind) => el("button", {
     "aria-pressed": String(kind === chosen), on: { click: () => onChoose(kind) },
   }, t(`kind.${kind}`))));
 }
 
 function small(sentence, path, head) {
   const { values, columns } = sentence.head(path, head);
-  const hidden = path.startsWith("decoder") && path.endsWith("self_attention") ? (r, c) => c > r : undefined;
+  const hidden = sentence.isMasked(path) ? (r, c) => c > r : undefined;
   const canvas = thumbnail({ values, nColumns: columns.length, kind: "weights", hidden, size: 88 });
   canvas.setAttribute("aria-hidden", "true");
   return canvas;
@@ -28,7 +29,7 @@ export function glance(sentence, state, change, onChoose) {
   const isOn = (layer, head) => state.layer === layer && state.head === head;
   return el("section", { class: `card panel${isWide(sentence) ? " wide" : ""}` },
     el("h2", {}, t("glance.title")), el("p", { class: "note" }, t(`glance.${kind}`)),
-    kindPicker(kind, (next) => change({ kind: next })),
+    kindPicker(sentence, kind, (next) => change({ kind: next })),
     el("div", { class: "scroll", tabindex: 0, role: "group", "aria-label": t("glance.title") }, el("table", { class: "small-multiples" },
       el("tr", {}, el("td", {}), Array.from({ length: sentence.heads(paths[0]) }, (_, head) => el("th", { scope: "col" }, `${t("head")} ${head + 1}`))),
       paths.map((path, layer) => el("tr", {}, el("th", { scope: "row" }, `${t("layer")} ${layer + 1}`),
@@ -63,19 +64,20 @@ export function compare(sentence, state, change) {
       links({ left: rows, right: columns, weights: values, row, label: t("links.label"), onRow: (compareRow) => change({ compareRow }) }));
   };
   return el("section", { class: "card panel" }, el("h2", {}, t("compare.title")), el("p", { class: "note" }, t("compare.note")),
-    kindPicker(kind, (next) => change({ kind: next })),
+    kindPicker(sentence, kind, (next) => change({ kind: next })),
     el("div", { class: "two even" }, side("first"), side("second")));
 }
 
-/// The strongest link of a source word to another word, in all heads of the encoder: {weight, column, place, index}.
+/// The strongest link of a word to another word, in all heads of the encoder or, without one, of the model: {weight,
+/// column, place, index}.
 export function strongestLink(sentence, row) {
-  const n = sentence.sourceLabels.length;
+  const labels = sentence.mainLabels, n = labels.length, ends = sentence.isAlone ? 0 : 1;
   let best = { weight: -1, column: 0, place: [0, 0], index: 0 };
   let index = 0;
-  sentence.attentions("encoder").forEach((path, layer) => {
+  sentence.attentions(sentence.mainKind).forEach((path, layer) => {
     for (let head = 0; head < sentence.heads(path); ++head, ++index) {
-      sentence.head(path, head).values.slice(row * n, (row + 1) * n - 1).forEach((weight, column) => {
-        const isWord = /[\p{L}]{3,}|\p{Script=Han}/u.test(sentence.sourceLabels[column]);
+      sentence.head(path, head).values.slice(row * n, (row + 1) * n - ends).forEach((weight, column) => {
+        const isWord = /[\p{L}]{3,}|\p{Script=Han}/u.test(labels[column]);
         if (isWord && column !== row && weight > best.weight) best = { weight, column, place: [layer, head], index };
       });
     }
@@ -86,10 +88,10 @@ export function strongestLink(sentence, row) {
 /// Many heads need the whole width of the page.
 const isWide = (sentence) => sentence.model.n_heads > 4;
 
-/// Where one source word looks, in every head of the encoder: a row a head, a column a word.
+/// Where one word looks, in every head of the encoder or, without one, of the model: a row a head, a column a word.
 export function fromWord(sentence, row, change, onChoose) {
-  const paths = sentence.attentions("encoder");
-  const n = sentence.sourceLabels.length;
+  const kind = sentence.mainKind, paths = sentence.attentions(kind), labels = sentence.mainLabels;
+  const n = labels.length, words = sentence.isAlone ? labels : labels.slice(0, -1);
   const names = [], places = [], values = [];
   paths.forEach((path, layer) => {
     for (let head = 0; head < sentence.heads(path); ++head) {
@@ -99,16 +101,16 @@ export function fromWord(sentence, row, change, onChoose) {
     }
   });
   const best = strongestLink(sentence, row);
-  const word = sentence.sourceLabels[row];
+  const word = labels[row];
   return el("section", { class: `card panel${isWide(sentence) ? " wide" : ""}` },
-    el("h2", {}, t("from.title", { word })), el("p", { class: "note" }, t("from.note")),
-    el("div", { class: "word-picker", role: "group", "aria-label": t("from.pick") }, sentence.sourceLabels.slice(0, -1).map((label, i) => el("button", {
+    el("h2", {}, t("from.title", { word })), el("p", { class: "note" }, t(`from.note${sentence.isAlone ? ".alone" : ""}`)),
+    el("div", { class: "word-picker", role: "group", "aria-label": t("from.pick") }, words.map((label, i) => el("button", {
       class: "token", "aria-pressed": String(i === row), on: { click: () => change(i) } }, label))),
-    best.weight > 0 ? el("p", { class: "finding" }, t("from.finding", {
-      word, other: sentence.sourceLabels[best.column], weight: show(best.weight, 2), layer: best.place[0] + 1, head: best.place[1] + 1,
-    }), " ", el("a", { href: "#compare" }, t("from.compare"))) : null,
-    heatmap({ rows: names, columns: sentence.sourceLabels, values, kind: "weights", row: best.index, column: best.column, maxCell: 34, maxHeight: 460,
-      label: t("from.title", { word }), describe: (r, c, value) => `${t("layer")} ${places[r][0] + 1}, ${t("head")} ${places[r][1] + 1}: ${word} → ${sentence.sourceLabels[c]}: ${show(value, 4)}`,
-      onCell: (r) => onChoose("encoder", ...places[r], row) }),
+    best.weight > 0 ? el("p", { class: "finding" }, t(`from.finding${sentence.isAlone ? ".alone" : ""}`, {
+      word, other: labels[best.column], weight: show(best.weight, 2), layer: best.place[0] + 1, head: best.place[1] + 1,
+    }), sentence.isAlone ? null : [" ", el("a", { href: "#compare" }, t("from.compare"))]) : null,
+    heatmap({ rows: names, columns: labels, values, kind: "weights", row: best.index, column: best.column, maxCell: 34, maxHeight: 460,
+      label: t("from.title", { word }), describe: (r, c, value) => `${t("layer")} ${places[r][0] + 1}, ${t("head")} ${places[r][1] + 1}: ${word} → ${labels[c]}: ${show(value, 4)}`,
+      onCell: (r) => onChoose(kind, ...places[r], row) }),
     legend("weights"));
 }

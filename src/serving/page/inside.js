@@ -10,11 +10,13 @@ import { Story } from "/assets/story.js";
 import { t } from "/assets/strings.js";
 import { Study } from "/assets/study.js";
 
+const kBeams = [1, 2, 3, 4, 6, 8], kCounts = [4, 8, 16, 24, 48]; // and pieces that a language model writes
 const kPronouns = ["it", "er", "sie", "es", "它"];
 
 export class InsideView {
   constructor(root, pair) {
     Object.assign(this, { root, pair, mode: "story", panels: { kind: "encoder", layer: 0, head: 0, first: [0, 0], second: [0, 1], compareRow: 0 } });
+    this.count = 16;
     this.story = new Story({ onStudy: (wanted, choice) => this.openStudy(wanted, choice), onPlace: (name, word) => this.place(hashOfScene(name, word), "story"), onAgain: () => this.input.select() });
     this.study = new Study({ onPlace: (hash, motion) => { this.place(hash, "study"); if (motion !== "cell") this.renderPanels(); }, onStory: () => this.openStory() });
     this.comparison = new Comparison();
@@ -24,40 +26,81 @@ export class InsideView {
   }
 
   build() {
-    this.input = el("input", { type: "text", id: "inside-text", maxlength: 600, autocomplete: "off", value: this.text ?? "" });
-    this.beam = el("select", { id: "inside-beam" }, [1, 2, 3, 4, 6, 8].map((size) => el("option", { value: size, selected: size === 4 }, size)));
+    const alone = this.isAlone();
+    this.input = alone ? this.promptField() : el("input", { type: "text", id: "inside-text", maxlength: 600, autocomplete: "off", value: this.text ?? "" });
+    const sizes = alone ? kCounts : kBeams, chosen = alone ? this.count : 4;
+    this.beam = el("select", { id: "inside-beam", on: { change: () => { if (alone) this.count = Number(this.beam.value); } } }, sizes.map((size) => el("option", { value: size, selected: size === chosen }, size)));
+    this.drawn = el("p", { class: "note" });
     this.error = el("p", { class: "error", role: "alert" });
     this.below = el("div", { class: "panels" });
     replace(this.root,
       el("form", { class: "ask", on: { submit: (event) => { event.preventDefault(); this.load(); } } },
-        el("label", { for: "inside-text" }, t("inside.sentence")), this.input,
-        el("label", { for: "inside-beam", class: "short" }, t("inside.beam")), this.beam,
+        el("label", { for: "inside-text" }, t(alone ? "inside.prompt" : "inside.sentence")), this.input,
+        el("label", { for: "inside-beam", class: "short" }, t(alone ? "inside.count" : "inside.beam")), this.beam,
         el("button", { class: "primary" }, t("inside.go"))),
-      this.examples = el("div", { class: "examples" }),
-      this.error, this.story.element, this.study.element, this.comparison.build(this.root), this.below);
+      this.examples = el("div", { class: "examples" }), this.drawn,
+      this.error, this.story.element, this.study.element, alone ? null : this.comparison.build(this.root), this.below);
     this.fillExamples();
+    this.paintDrawn();
     this.showMode();
     this.story.refresh();
     this.study.refresh();
   }
 
+  isAlone() { return Boolean(this.pair?.model); }
+
+  // The beginning of a text may have several lines.
+  promptField() {
+    const field = el("textarea", { id: "inside-text", rows: 1, maxlength: 600, autocomplete: "off", on: { input: () => { this.settings = null; this.paintDrawn(); } } });
+    field.value = this.text ?? "";
+    return field;
+  }
+
+  /// Looks into a text when this view is shown. @param settings  of a text of the view "Write": those that it was drawn
+  ///   with, so that the same pieces are drawn again
+  look(text, settings = null) {
+    Object.assign(this, { text, settings, sentence: null, isAsked: true });
+    this.input.value = text;
+    this.paintDrawn();
+  }
+
+  // How the pieces are chosen that a language model writes.
+  paintDrawn() {
+    const { settings } = this;
+    this.drawn.textContent = !this.isAlone() ? "" : settings ? t("inside.drawn", settings) : t("inside.greedy");
+  }
+
+  request() {
+    const text = this.input.value, size = Number(this.beam.value);
+    if (!this.isAlone()) return { ...this.pair, text, beam_size: size };
+    const { temperature, top_p, top_k, seed } = this.settings ?? { temperature: 0 };
+    return { ...this.pair, text, max_tokens: Math.min(size, this.settings?.max_tokens ?? size), temperature, ...(seed === undefined ? {} : { top_p, top_k, seed }) };
+  }
+
   // Sentences of the model's own validation text, and the paper's; without a card the paper's alone.
   async fillExamples() {
     const pair = this.pair;
-    const own = pair ? await modelCard(pair.source, pair.target).then((card) => card.examples, () => []) : [];
+    const own = pair ? await modelCard(pair).then((card) => card.examples, () => []) : [];
     if (pair !== this.pair) return;
-    const texts = [...new Set([...own.slice(0, 3), ...kExamples[pair?.source.split("-")[0]] ?? []])];
+    const texts = [...new Set([...own.slice(0, 3), ...kExamples[pair?.source?.split("-")[0]] ?? []])];
+    if (this.isAlone() && !this.input.value && texts.length && !this.root.hidden) { // there is no sample sentence of the page
+      this.input.value = texts[0];
+      this.load(parseHash(location.hash));
+    }
     replace(this.examples, texts.length ? el("span", { class: "note" }, t("inside.examples")) : null,
-      texts.map((text) => el("button", { on: { click: () => { this.input.value = text; this.load(); } } }, text)));
+      texts.map((text) => el("button", { on: { click: () => { this.input.value = text; this.settings = null; this.paintDrawn(); this.load(); } } }, text)));
   }
 
   /// Called when the view is shown; the first time it looks into the sample sentence.
   show(pair) {
-    const isOther = pair.source !== this.pair?.source || pair.target !== this.pair?.target;
+    const isOther = ["source", "target", "model"].some((name) => pair[name] !== this.pair?.[name]);
+    const isOtherKind = Boolean(pair.model) !== this.isAlone();
     this.pair = pair;
-    if (isOther) this.fillExamples();
-    if (this.comparison.show(pair)) return;
-    this.input.value ||= kExamples[pair.source.split("-")[0]]?.[0] ?? "";
+    if (isOtherKind) this.rebuild();
+    else if (isOther) this.fillExamples();
+    this.isAsked = false;
+    if (!this.isAlone() && this.comparison.show(pair)) return;
+    this.input.value ||= kExamples[pair.source?.split("-")[0]]?.[0] ?? "";
     if ((!this.sentence || isOther) && this.input.value) this.load(parseHash(location.hash));
     else if (this.sentence && location.hash !== this.hash && location.hash !== "#inside") this.follow(parseHash(location.hash));
     else if (this.hash) this.place(this.hash, this.mode);
@@ -71,13 +114,14 @@ export class InsideView {
     this.error.textContent = "";
     this.root.setAttribute("aria-busy", "true");
     try {
-      const sentence = await Sentence.load({ ...this.pair, text: this.input.value, beam_size: Number(this.beam.value) }, abort.signal);
+      const sentence = await Sentence.load(this.request(), abort.signal);
       this.text = this.input.value;
       this.sentence = sentence;
       this.word = this.wordToFollow(sentence);
       const { place } = strongestLink(sentence, this.word);
-      const other = place[0] === 0 && place[1] === 0 ? [0, Math.min(1, sentence.model.n_heads - 1)] : [0, 0];
-      Object.assign(this.panels, { layer: 0, head: 0, first: place, second: other, compareRow: this.word });
+      const other = place[0] === 0 && place[1] === 0 ? [0, Math.min(1, sentence.model.decoder_n_heads - 1)] : [0, 0];
+      const kind = sentence.attentions(this.panels.kind).length ? this.panels.kind : sentence.mainKind;
+      Object.assign(this.panels, { kind, layer: 0, head: 0, first: place, second: other, compareRow: this.word });
       this.study.load(sentence, { row: this.word, head: place[1] });
       await this.follow(route);
       this.renderPanels();
@@ -92,6 +136,7 @@ export class InsideView {
   }
 
   wordToFollow(sentence) {
+    if (sentence.isAlone) return sentence.firstStep;
     const pronoun = sentence.find(kPronouns);
     return pronoun >= 0 ? pronoun : Math.min(1, sentence.sourceLabels.length - 1);
   }
@@ -161,6 +206,14 @@ export class InsideView {
       fromWord(this.sentence, this.word, (word) => { this.word = word; this.renderPanels(); }, open),
       glance(this.sentence, this.panels, change, open),
       compare(this.sentence, this.panels, change));
+  }
+
+  // For a model of the other kind: nothing of the one before stays.
+  rebuild() {
+    this.player.stop();
+    if (!this.isAsked) Object.assign(this, { text: "", settings: null });
+    Object.assign(this, { sentence: null, hash: null });
+    this.build();
   }
 
   /// After the language or the theme changed.

@@ -1,10 +1,13 @@
-// Figure 1 of the paper, drawn with this model's sizes and this sentence's values; every block leads to its stage.
+// Figure 1 of the paper, drawn with this model's sizes and this sentence's values; every block leads to its stage. A model
+// without an encoder has the right half alone, and its cache beside it.
 // The window of the drawing moves smoothly to the block that is worked in, and back to the whole.
 import { el, icon, isCalm, kIcons, replace, svg } from "/assets/dom.js";
 import { thumbnail } from "/assets/heatmap.js";
+import { addsPositions, isAlone, stackOf } from "/assets/model_facts.js";
 import { blockOf } from "/assets/stages.js";
 import { show } from "/assets/colour.js";
 import { t } from "/assets/strings.js";
+import { visible } from "/assets/written_text.js";
 
 const kWidth = 470, kHeight = 800;
 const kLeft = 56, kRight = 270, kBlock = 160;
@@ -17,21 +20,23 @@ const kSubLayer = {
   pre: (prefix, sub, height, type, text) => [[`${prefix}-${sub}-norm`, 28, "norm", "machine.normFirst"], [`${prefix}-${sub}`, height, type, text], [`${prefix}-${sub}-add`, 22, "norm", "machine.add"]],
 };
 
-function columnsOf(order) {
+function columnsOf({ norm_order: order, ...model }) {
+  const alone = isAlone(model), position = addsPositions(model) || !alone ? [["d-position", 30, "embed", "machine.position"]] : [];
   const sub = kSubLayer[order] ?? kSubLayer.post, final = (prefix) => (order === "pre" ? [[`${prefix}-final`, 28, "norm", "machine.finalNorm"]] : []);
   return {
-    encoder: [["e-embed", 32, "embed", "machine.embed"], ["e-position", 30, "embed", "machine.position"], ...sub("e", "self", 76, "attention", "machine.self"),
+    encoder: alone ? [] : [["e-embed", 32, "embed", "machine.embed"], ["e-position", 30, "embed", "machine.position"], ...sub("e", "self", 76, "attention", "machine.self"),
       ...sub("e", "feed", 46, "feed", "machine.feed"), ...final("e"), ["e-memory", 30, "norm", "machine.memory"]],
-    decoder: [["d-embed", 32, "embed", "machine.shift"], ["d-position", 30, "embed", "machine.position"], ...sub("d", "self", 76, "attention", "machine.masked"),
-      ...sub("d", "cross", 76, "attention", "machine.cross"), ...sub("d", "feed", 46, "feed", "machine.feed"), ...final("d"), ["d-softmax", 92, "out", "machine.softmax"], ["d-output", 40, "out", null]],
+    decoder: [["d-embed", 32, "embed", alone ? "machine.embed" : "machine.shift"], ...position, ...sub("d", "self", 76, "attention", "machine.masked"),
+      ...(alone ? [] : sub("d", "cross", 76, "attention", "machine.cross")), ...sub("d", "feed", 46, "feed", "machine.feed"), ...final("d"), ["d-softmax", 92, "out", "machine.softmax"], ["d-output", 40, "out", null]],
   };
 }
 
-/// The blocks with their places, {name: {x, y, h, type, name}}, for a norm order.
-export function blocksOf(order) {
-  const blocks = { "e-input": { x: kLeft, y: 750, h: 40, type: "text" } };
-  const { encoder, decoder } = columnsOf(order);
-  [[encoder, kLeft], [decoder, kRight]].forEach(([column, x]) => {
+/// The blocks with their places, {name: {x, y, h, type, name}}, of a model.
+export function blocksOf(model) {
+  const alone = isAlone(model), blocks = alone ? {} : { "e-input": { x: kLeft, y: 750, h: 40, type: "text" } };
+  const { encoder, decoder } = columnsOf(model);
+  [[encoder, kLeft], [decoder, alone ? kLeft : kRight]].forEach(([column, x]) => {
+    if (!column.length) return;
     const height = column.reduce((sum, [, h]) => sum + h, 0), gap = Math.min(kGap, (kFloor - 8 - height) / (column.length - 1));
     let y = kFloor;
     for (const [name, h, type, text] of column) {
@@ -40,6 +45,7 @@ export function blocksOf(order) {
       y -= gap;
     }
   });
+  if (alone) blocks["d-cache"] = { x: kRight, y: blocks["d-self"].y, h: 76, type: "attention", name: "machine.cache" };
   return blocks;
 }
 
@@ -55,17 +61,17 @@ function windowOf(box, follows) {
 const middle = (block) => block.x + kBlock / 2;
 
 // What a thin block is drawn with once its numbers have been fetched: the part and its matrix.
-function stripOf(name, layer, isPre) {
-  const stack = name.startsWith("e-") ? "encoder" : "decoder";
-  const residual = (module, value) => [{ part: "residual", path: `${stack}.layers.${layer}.${module}` }, value];
+function stripOf(name, layer, model) {
+  const isPre = model.norm_order === "pre", stack = stackOf(model, name.startsWith("e-") ? "encoder" : "decoder");
+  const residual = (module, value) => [{ part: "residual", path: `${stack}layers.${layer}.${module}` }, value];
   return {
     "e-embed": [{ part: "embedding", path: "encoder.embedding" }, "words"],
     "e-position": [{ part: "embedding", path: "encoder.embedding" }, "sum"],
     "e-self-norm": residual("self_attention", isPre ? "read" : "result"), "e-self-add": residual("self_attention", "result"),
     "e-feed-norm": residual("feed_forward", isPre ? "read" : "result"), "e-feed-add": residual("feed_forward", "result"),
     "e-memory": [{ part: "output", path: "encoder" }, "output"], "e-final": [{ part: "output", path: "encoder" }, "output"],
-    "d-embed": [{ part: "embedding", path: "decoder.embedding" }, "words"],
-    "d-position": [{ part: "embedding", path: "decoder.embedding" }, "sum"],
+    "d-embed": [{ part: "embedding", path: `${stack}embedding` }, "words"],
+    "d-position": [{ part: "embedding", path: `${stack}embedding` }, "sum"],
     "d-self-norm": residual("self_attention", isPre ? "read" : "result"), "d-self-add": residual("self_attention", "result"),
     "d-cross-norm": residual("cross_attention", isPre ? "read" : "result"), "d-cross-add": residual("cross_attention", "result"),
     "d-feed-norm": residual("feed_forward", isPre ? "read" : "result"), "d-feed-add": residual("feed_forward", "result"),
@@ -77,6 +83,9 @@ function stripOf(name, layer, isPre) {
 function spelled(pieces) {
   return pieces.join("").replaceAll("\u2581", " ").replace("<s>", "⟨s⟩ ").replace("</s>", "").trim().split(/\s+/);
 }
+
+// How a piece of the output is written.
+const labelOf = (sentence) => (sentence.isAlone ? visible : (piece) => piece.replace("\u2581", "") || "␣");
 
 function wire(points, className = "wire") {
   return svg("path", { d: `M${points.map((p) => p.join(" ")).join("L")}`, class: className, "marker-end": "url(#arrow)" });
@@ -114,14 +123,14 @@ export class Machine {
   update(sentence, stage) {
     this.stage = stage;
     const block = blockOf(stage), order = sentence.model.norm_order, last = order === "pre" ? "add" : "norm", first = (prefix) => `${prefix}-self${order === "pre" ? "-norm" : ""}`;
-    this.blocks = blocksOf(order);
+    this.blocks = blocksOf(sentence.model);
     const layerOf = (side) => (stage.side === side && stage.layer !== undefined ? stage.layer : -1);
     replace(this.canvas,
       svg("defs", {}, svg("marker", { id: "arrow", viewBox: "0 0 8 8", refX: 7, refY: 4, markerWidth: 6, markerHeight: 6, orient: "auto" },
         svg("path", { d: "M0 0L8 4L0 8Z", class: "arrow" }))),
-      frame(this.blocks, [first("e"), `e-feed-${last}`], sentence.model.encoder_layers, layerOf("encoder"), t("encoder")),
-      frame(this.blocks, [first("d"), `d-feed-${last}`], sentence.model.decoder_layers, layerOf("decoder"), t("decoder")),
-      this.wires(order),
+      sentence.isAlone ? null : frame(this.blocks, [first("e"), `e-feed-${last}`], sentence.model.encoder_layers, layerOf("encoder"), t("encoder")),
+      frame(this.blocks, [first("d"), `d-feed-${last}`], sentence.model.decoder_layers, layerOf("decoder"), t(sentence.isAlone ? "stack" : "decoder")),
+      this.wires(sentence.model),
       Object.keys(this.blocks).map((name) => this.block(name, sentence, stage, name === block)));
     this.canvas.setAttribute("aria-label", t("machine.label"));
     this.whole.setAttribute("aria-label", t("machine.zoom"));
@@ -129,19 +138,23 @@ export class Machine {
     this.move();
   }
 
-  wires(order) {
-    const { blocks } = this, isPre = order === "pre";
-    const columns = [["e-", kLeft], ["d-", kRight]].map(([prefix, x]) => {
-      const boxes = Object.entries(blocks).filter(([name]) => name.startsWith(prefix) && name !== "e-input").map(([, box]) => box).sort((a, b) => b.y - a.y);
+  wires(model) {
+    const { blocks } = this, isPre = model.norm_order === "pre", alone = isAlone(model);
+    const columns = (alone ? [["d-", kLeft]] : [["e-", kLeft], ["d-", kRight]]).map(([prefix, x]) => {
+      const boxes = Object.entries(blocks).filter(([name]) => name.startsWith(prefix) && name !== "e-input" && name !== "d-cache").map(([, box]) => box).sort((a, b) => b.y - a.y);
       const middleX = x + kBlock / 2;
       return [wire([[middleX, 750], [middleX, boxes[0].y + boxes[0].h + 2]]), boxes.slice(1).map((box, i) => wire([[middleX, boxes[i].y], [middleX, box.y + box.h + 2]]))];
     });
     // Each way around a sub-layer begins below its first block and ends where it is added.
-    const around = [["e", "self"], ["e", "feed"], ["d", "self"], ["d", "cross"], ["d", "feed"]].map(([prefix, sub]) => {
+    const around = [["e", "self"], ["e", "feed"], ["d", "self"], ["d", "cross"], ["d", "feed"]].filter(([prefix, sub]) => blocks[`${prefix}-${sub}`]).map(([prefix, sub]) => {
       const from = blocks[`${prefix}-${sub}${isPre ? "-norm" : ""}`], to = blocks[`${prefix}-${sub}-${isPre ? "add" : "norm"}`];
       const below = from.y + from.h + 5, beside = to.y + to.h / 2, x = from.x - 7;
       return wire([[middle(from), below], [x, below], [x, beside], [to.x - 1, beside]], "wire thin");
     });
+    if (alone) {
+      const self = blocks["d-self"], cache = blocks["d-cache"];
+      return svg("g", {}, columns, around, wire([[self.x + kBlock, self.y + 26], [cache.x - 2, cache.y + 26]], "wire strong"), wire([[cache.x, cache.y + 52], [self.x + kBlock + 2, self.y + 52]], "wire strong"));
+    }
     const memory = blocks["e-memory"], cross = blocks["d-cross"];
     return svg("g", {}, columns, around,
       wire([[memory.x + kBlock, memory.y + memory.h / 2], [240, memory.y + memory.h / 2], [240, cross.y + 38], [cross.x - 2, cross.y + 38]], "wire strong"));
@@ -181,19 +194,34 @@ export class Machine {
     const inDecoder = stage.side === "decoder";
     const begun = (r) => !inDecoder || r > step;
     if (name === "e-self") attention(`encoder.layers.${stage.side === "encoder" ? layer : sentence.model.encoder_layers - 1}.self_attention`, {});
-    if (name === "d-self" && inDecoder) attention(`decoder.layers.${layer}.self_attention`, { later: begun, hidden: (r, c) => c > r });
+    if (name === "d-self" && inDecoder) attention(`${stackOf(sentence.model, "decoder")}layers.${layer}.self_attention`, { later: begun, hidden: (r, c) => c > r });
     if (name === "d-cross" && inDecoder) attention(`decoder.layers.${layer}.cross_attention`, { later: begun });
     if (name === "e-input") this.words(group, box, sentence.source.text.split(/\s+/));
     if (name === "d-embed") {
-      this.words(group, { ...box, y: 750, h: 40 }, spelled(sentence.target.input_pieces.slice(0, inDecoder ? step + 1 : 1)));
+      const read = sentence.target.input_pieces.slice(0, inDecoder ? step + 1 : sentence.firstStep + 1);
+      this.words(group, { ...box, y: 750, h: 40 }, sentence.isAlone ? sentence.joined(read).split(/\s+/) : spelled(read));
     }
+    if (name === "d-cache" && inDecoder) this.cache(picture, box, sentence, layer, step);
     const ends = inDecoder && stage.kind !== "choose" && stage.kind !== "beam" ? step : step + 1; // words chosen so far
-    if (name === "d-output") this.words(group, box, inDecoder ? spelled(sentence.target.pieces.slice(0, ends)) : []);
-    if (name === "d-softmax" && inDecoder && ends > 0) this.bars(group, box, sentence.candidates.steps[ends - 1]);
+    if (name === "d-output") {
+      const chosen = sentence.target.pieces.slice(sentence.firstStep, ends);
+      this.words(group, box, !inDecoder ? [] : sentence.isAlone ? sentence.joined(chosen).split(/\s+/) : spelled(chosen));
+    }
+    if (name === "d-softmax" && inDecoder && ends > sentence.firstStep) this.bars(group, box, sentence.candidates.steps[ends - 1], labelOf(sentence));
     this.strip(name, box, picture, sentence, stage);
     const strip = { "e-feed": "encoder", "d-feed": "decoder" }[name];
-    const hidden = strip && sentence.ready({ part: "feed_forward", path: `${strip}.layers.${layer}.feed_forward` });
+    const hidden = strip && sentence.ready({ part: "feed_forward", path: `${stackOf(sentence.model, strip)}layers.${layer}.feed_forward` });
     if (hidden) picture(thumbnail({ values: hidden.active.values, nColumns: hidden.active.shape[1], kind: "signed" }), box.x + 8, box.y + 21, kBlock - 16, 17);
+  }
+
+  // The keys and values of a layer that the cache holds, once they have been fetched: it fills from above.
+  cache(picture, box, sentence, layer, step) {
+    const part = sentence.ready({ part: "attention", path: `layers.${layer}.self_attention` }) ?? sentence.ready({ part: "head", path: `layers.${layer}.self_attention`, head: 0 });
+    if (!part) return;
+    ["key", "value"].forEach((name, i) => {
+      const { shape, values } = part[name], w = (kBlock - 24) / 2;
+      picture(thumbnail({ values, nColumns: shape[1], kind: "signed", later: (r) => r > step }), box.x + 8 + i * (w + 8), box.y + 22, w, 48);
+    });
   }
 
   // The rows of a thin block, as a line of colours along its lower edge.
@@ -202,7 +230,7 @@ export class Machine {
     if (isDecoder && stage.side !== "decoder") return;
     const layer = isDecoder || stage.side === "encoder" ? stage.layer ?? 0 : sentence.model.encoder_layers - 1;
     if (box.h < 26) return;
-    const wanted = stripOf(name, layer, sentence.model.norm_order === "pre");
+    const wanted = stripOf(name, layer, sentence.model);
     const part = wanted && sentence.ready(wanted[0])?.[wanted[1]];
     if (!part) return;
     const width = part.shape[1];
@@ -223,11 +251,11 @@ export class Machine {
     }, line.trim())));
   }
 
-  bars(group, box, candidates) {
+  bars(group, box, candidates, label) {
     candidates.pieces.slice(0, 4).forEach((piece, i) => {
       const y = box.y + 24 + i * 16, width = Math.max(1, candidates.probabilities[i] * 62);
       group.append(
-        svg("text", { x: box.x + 52, y: y + 9, "text-anchor": "end", class: "words" }, (piece.replace("\u2581", "") || "␣").slice(0, 8)),
+        svg("text", { x: box.x + 52, y: y + 9, "text-anchor": "end", class: "words" }, label(piece).slice(0, 8)),
         svg("rect", { x: box.x + 56, y, width, height: 10, rx: 2, class: candidates.ids[i] === candidates.chosen_id ? "bar on" : "bar" }),
         svg("text", { x: box.x + 60 + width, y: y + 9, class: "words number" }, show(candidates.probabilities[i], 2)));
     });

@@ -1,4 +1,4 @@
-// The frame of the page: tabs, language, theme, and the pair of languages that all views share.
+// The frame of the page: tabs, language, theme, and the model that all views share: a pair of languages or a name.
 import { languages, setApiKey, settings } from "/assets/api.js";
 import { CardView } from "/assets/card.js";
 import { el, icon, kIcons, replace } from "/assets/dom.js";
@@ -7,10 +7,12 @@ import { LabView } from "/assets/lab.js";
 import { said, speak, t } from "/assets/strings.js";
 import { TranslateView } from "/assets/translate.js";
 import { WatchView } from "/assets/watch.js";
+import { WriteView } from "/assets/write.js";
 
-// What the server can show: a server of models or, with `dragoman watch`, a training run.
-const kOfModels = ["translate", "inside", "card", "lab"], kOfRun = ["watch", "lab"];
-let shown = kOfModels;
+// What the server can show: models that translate, language models or both; or, with `dragoman watch`, a training run.
+const kOfRun = ["watch", "lab"];
+const viewsOf = (translates, writes) => [translates && "translate", writes && "write", "inside", "card", "lab"].filter(Boolean);
+let shown = viewsOf(true, false);
 const kPause = 10_000; // milliseconds until a server that refused is asked again
 
 // What the reader chose last time, where the browser lets a page remember.
@@ -32,8 +34,11 @@ speak(language);
 
 const views = {
   translate: new TranslateView(byId("view-translate"), pair, {
-    onInside: (text) => { views.inside.input.value = text; views.inside.sentence = null; open("inside"); },
+    onInside: (text) => { views.inside.look(text); open("inside"); },
     onMissing: () => start(),
+  }),
+  write: new WriteView(byId("view-write"), {
+    onInside: (text, settings) => { views.inside.look(text, settings); open("inside"); },
   }),
   inside: new InsideView(byId("view-inside"), null),
   card: new CardView(byId("view-card"), pair),
@@ -52,8 +57,13 @@ function open(name, takeFocus = false) {
   if (current() !== name) history.replaceState(null, "", `#${name}`);
   document.title = `${t(`tab.${name}`)} · dragoman`;
   views.inside.player.stop();
-  views[name].show({ ...pair });
+  if (name === "translate" || name === "write") kind = name;
+  views[name].show(subject());
 }
+
+// The model that the other views show: that of the view in which a person translated or wrote last.
+let kind = "translate";
+const subject = () => (kind === "write" ? views.write.subject() : { ...pair });
 
 function refresh() {
   byId("language").textContent = language === "zh" ? "English" : "中文";
@@ -66,7 +76,7 @@ function refresh() {
 // is a place in the view inside.
 function current() {
   const [name] = location.hash.slice(1).split("/");
-  if (name === "compare" && shown === kOfModels) return "inside";
+  if (name === "compare" && shown.includes("translate")) return "inside";
   return shown.includes(name) ? name : shown[0];
 }
 
@@ -94,7 +104,7 @@ window.addEventListener("hashchange", () => open(current()));
 function askForKey() {
   if (byId("key")) return;
   const field = el("input", { type: "password", id: "key", autocomplete: "off", ...said(null, { label: "key", placeholder: "key" }),
-    on: { change: () => { setApiKey(field.value); views[current()].show({ ...pair }); } } });
+    on: { change: () => { setApiKey(field.value); views[current()].show(subject()); } } });
   document.querySelector(".settings").prepend(field);
 }
 
@@ -110,7 +120,7 @@ async function start() {
   if (isStarting) return;
   isStarting = true;
   try {
-    const { keyRequired, charLimit, watch } = await settings();
+    const { keyRequired, charLimit, watch, language: translates, languageModels = [] } = await settings();
     if (watch) {
       showTabs(kOfRun);
       document.querySelector(".foot").hidden = true; // a run has no interface for programs
@@ -118,9 +128,17 @@ async function start() {
       return open(current());
     }
     if (keyRequired) askForKey();
-    const list = await languages();
-    views.translate.setLanguages(list, charLimit);
-    views.card.setLanguages(list);
+    if (translates) {
+      const list = await languages();
+      views.translate.setLanguages(list, charLimit);
+      views.card.setLanguages(list);
+    } else {
+      kind = "write";
+      byId("heading").dataset.t = "heading.write";
+      speak(language);
+    }
+    views.write.setModels(languageModels);
+    showTabs(viewsOf(translates, languageModels.length > 0));
   } catch (error) {
     views.translate.fail(error);
     if (!error.isPassing) setTimeout(start, kPause);

@@ -1,7 +1,7 @@
 // The address of what "Look inside" shows: #inside is the story, #inside/story/word/3 its third word, and
 // #inside/encoder/2/head/1 the weights of a head. Layers, heads and words count from 1.
 
-const kHeadKinds = ["qkv", "scores", "scale", "mask", "softmax", "context"];
+const kHeadKinds = ["qkv", "turn", "cache", "scores", "scale", "mask", "softmax", "context"];
 const kScenes = ["words", "positions", "roles", "ask", "take", "join", "around", "layers", "memory", "first", "word", "end"];
 
 /// The address of a scene of the story.
@@ -45,7 +45,7 @@ function studyOf([side, ...rest]) {
 /// What cannot be read means the story.
 export function parseHash(hash) {
   const [view, first, ...rest] = hash.slice(1).split("/");
-  if (view === "inside" && (first === "encoder" || first === "decoder")) return studyOf([first, ...rest]);
+  if (view === "inside" && ["encoder", "decoder", "prompt"].includes(first)) return studyOf([first, ...rest]);
   const isScene = view === "inside" && first === "story" && kScenes.includes(rest[0]);
   return { mode: "story", place: isScene ? { name: rest[0], word: rest[0] === "word" && count(rest[1]) !== undefined ? count(rest[1]) + 1 : undefined } : null };
 }

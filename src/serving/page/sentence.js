@@ -1,7 +1,10 @@
 // One sentence that is looked into: what the model computed for it, fetched part by part and kept.
 import { inspect } from "/assets/api.js";
+import { isAlone, stackOf } from "/assets/model_facts.js";
+import { joined, visible } from "/assets/written_text.js";
 
 const kMark = "\u2581"; // SentencePiece's space
+const kMostWeights = 500_000; // numbers of weights in one request
 
 /// A piece as it is written beside matrices: without its space mark; pieces inside a word begin with a dot.
 export function pieceLabel(piece) {
@@ -15,40 +18,66 @@ export function rowOf(part, r) {
   return part.values.slice(r * width, (r + 1) * width);
 }
 
+// The weights of all attentions, as many at a time as a reply may hold.
+async function allWeights(request, reply, signal) {
+  const { model, target } = reply, rows = target.ids.length, size = model.decoder_n_heads * rows * rows;
+  const paths = Array.from({ length: model.decoder_layers }, (_, layer) => `layers.${layer}.self_attention`);
+  const at = Math.max(Math.floor(kMostWeights / size), 1), found = [];
+  for (let begin = 0; begin < paths.length; begin += at) {
+    const parts = paths.slice(begin, begin + at).map((path) => ({ part: "weights", path }));
+    found.push(...(await inspect({ ...request, target_ids: target.ids, parts }, signal)).parts.flatMap((part) => part.attentions));
+  }
+  return found;
+}
+
 export class Sentence {
-  /// Translates and looks into `text`. Throws what the server says.
+  /// Looks into a text: {source, target, text, beam_size} is translated, {model, text, max_tokens, temperature, ...} is
+  /// continued by a language model. Throws what the server says.
   static async load(request, signal) {
-    const reply = await inspect({
-      ...request,
-      parts: [{ part: "weights" }, { part: "candidates", count: 12 }, { part: "beam" }],
-    }, signal);
-    return new Sentence(request, reply);
+    const candidates = { part: "candidates", count: 12 };
+    if (!request.model) {
+      const reply = await inspect({ ...request, parts: [{ part: "weights" }, candidates, { part: "beam" }] }, signal);
+      return new Sentence(request, reply, reply.parts[0].attentions, reply.parts[1], reply.parts[2]);
+    }
+    const reply = await inspect({ ...request, parts: [candidates] }, signal);
+    return new Sentence(request, reply, await allWeights(request, reply, signal), reply.parts[0], null);
   }
 
-  constructor(request, reply) {
-    this.request = request;
-    this.model = reply.model;
-    this.source = reply.source;
-    this.target = reply.target;
-    this.sourceLabels = reply.source.pieces.map(pieceLabel);
-    this.targetLabels = reply.target.pieces.map(pieceLabel);
-    this.inputLabels = reply.target.input_pieces.map(pieceLabel);
-    this.weights = new Map(reply.parts[0].attentions.map((entry) => [entry.path, entry]));
-    this.candidates = reply.parts[1];
-    this.beam = reply.parts[2];
+  constructor(request, reply, weights, candidates, beam) {
+    Object.assign(this, { request, candidates, beam, model: reply.model, source: reply.source, target: reply.target });
+    const label = this.isAlone ? visible : pieceLabel;
+    this.sourceLabels = reply.source.pieces.map(label);
+    this.targetLabels = reply.target.pieces.map(label);
+    this.inputLabels = reply.target.input_pieces.map(label);
+    this.weights = new Map(weights.map((entry) => [entry.path, entry]));
     this.fetched = new Map();
   }
 
+  /// Whether a language model continues the source, so that there is no encoder.
+  get isAlone() { return isAlone(this.model); }
+  /// Rows of the decoder, each of which predicts a piece; the first of those that the model wrote itself; and those.
   get steps() { return this.target.ids.length; }
+  get firstStep() { return this.isAlone ? this.source.ids.length - 1 : 0; }
+  get written() { return this.steps - this.firstStep; }
+
+  /// The text of some of the pieces that a language model reads or writes.
+  joined(pieces) { return joined(pieces); }
+
+  /// The kind of attention in which words are followed, and its words.
+  get mainKind() { return this.isAlone ? "decoder" : "encoder"; }
+  get mainLabels() { return this.isAlone ? this.inputLabels : this.sourceLabels; }
 
   /// Heads, layers and paths of one kind of attention: "encoder", "decoder" or "cross".
   attentions(kind) {
-    const stack = kind === "encoder" ? "encoder" : "decoder";
+    if (this.isAlone && kind !== "decoder") return [];
+    const side = kind === "encoder" ? "encoder" : "decoder";
     const count = kind === "encoder" ? this.model.encoder_layers : this.model.decoder_layers;
     const name = kind === "cross" ? "cross_attention" : "self_attention";
-    return Array.from({ length: count }, (_, layer) => `${stack}.layers.${layer}.${name}`);
+    return Array.from({ length: count }, (_, layer) => `${stackOf(this.model, side)}layers.${layer}.${name}`);
   }
   heads(path) { return path.startsWith("encoder") ? this.model.n_heads : this.model.decoder_n_heads; }
+  /// Whether a row of the attention at `path` sees itself and what is before it alone.
+  isMasked(path) { return this.isAlone || (path.startsWith("decoder") && path.endsWith("self_attention")); }
 
   /// [T][S] weights of one head, row-major, with the words of both sides.
   head(path, head) {

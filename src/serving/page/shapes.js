@@ -1,6 +1,7 @@
 // The shapes of a stage in two ways of writing: ragged, as the program keeps them (all words in one matrix, no padding),
 // and batched, as in lecture notes: (B, heads, T, d_k).
 import { el } from "/assets/dom.js";
+import { headWidth } from "/assets/model_facts.js";
 import { lettersOf } from "/assets/stages.js";
 import { t } from "/assets/strings.js";
 
@@ -10,15 +11,16 @@ const kRagged = {
   tokens: [["S"]], embed: [["S", "d_model"]], position: [["S", "d_model"]], norm: kMatrix, add: kMatrix, feedNorm: kMatrix, feedAdd: kMatrix, finalNorm: kMatrix,
   qkv: [["q", "d_k"], ["k", "d_k"]], scores: kSquare, scale: kSquare, mask: kSquare, softmax: kSquare, context: [["q", "d_k"]], heads: kMatrix,
   feed: [["q", "d_ff"]], memory: [["S", "d_model"]], shift: [["t", "d_model"]], choose: [["V"]], beam: [["K", "t"]],
+  turn: [["q", "d_k"], ["k", "d_k"]], cache: [["t", "d_k"], ["t", "d_k"]],
 };
-const kPerHead = ["qkv", "scores", "scale", "mask", "softmax", "context"];
+const kPerHead = ["qkv", "turn", "cache", "scores", "scale", "mask", "softmax", "context"];
 
 /// What the letters are for a stage.
 export function sizesOf(stage, sentence) {
   const { model, source, target, beam } = sentence, inDecoder = stage.side === "decoder";
   const heads = inDecoder ? model.decoder_n_heads : model.n_heads;
-  return { B: 1, S: source.ids.length, T: target.ids.length, t: (stage.step ?? 0) + 1, d_model: model.d_model, d_k: model.d_model / heads, h: heads,
-    d_ff: inDecoder ? model.decoder_d_ff : model.d_ff, V: model.target_vocab_size, K: beam.beam_size };
+  return { B: 1, S: source.ids.length, T: target.ids.length, t: (stage.step ?? 0) + 1, d_model: model.d_model, d_k: headWidth(model, inDecoder), h: heads,
+    d_ff: inDecoder ? model.decoder_d_ff : model.d_ff, V: model.target_vocab_size, K: beam?.beam_size };
 }
 
 /// The letters of a stage's shapes: {ragged: [[...]], batched: [[...]]}.

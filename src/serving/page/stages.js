@@ -1,4 +1,6 @@
-// The way through the machine: every stage of a translation in the order it is computed.
+// The way through the machine: every stage of a translation, or of a text that a language model continues, in the order it
+// is computed.
+import { addsPositions, isAlone, turns } from "/assets/model_facts.js";
 
 /// How fine the steps are; a stage is stopped at when its rank is at most that.
 export const kDetail = { word: 1, layer: 2, all: 3 };
@@ -10,7 +12,7 @@ const kOrders = {
   post: { attention: [...kAttention, "norm"], feed: ["feed", "feedNorm"] },
   pre: { attention: ["norm", ...kAttention, "add"], feed: ["feedNorm", "feed", "feedAdd"] },
 };
-const kLandmarks = ["softmax", "feed"]; // where a step by sub-layers stops
+const kLandmarks = ["softmax", "feed", "cache"]; // where a step by sub-layers stops
 
 function subLayer(base, kinds) {
   return kinds.map((kind) => ({ ...base, kind, rank: kLandmarks.includes(kind) ? kDetail.layer : kDetail.all }));
@@ -20,8 +22,30 @@ function attentionStages(base, isCross, isMasked, order) {
   return subLayer({ ...base, cross: isCross }, order.attention.filter((kind) => isMasked || kind !== "mask"));
 }
 
-/// All stages of a sentence. side: "encoder", "decoder" or "whole"; step: the target token that is being made.
+// A language model: the prompt becomes vectors, which enter the stack at once; then each new piece follows. The keys and
+// values of what was read before stand in the cache.
+function stagesAlone(sentence) {
+  const { model } = sentence, isPre = model.norm_order === "pre", order = kOrders[model.norm_order] ?? kOrders.post;
+  const kinds = order.attention.flatMap((kind) => (kind === "qkv" ? ["qkv", ...(turns(model) ? ["turn"] : []), "cache"] : [kind]));
+  const stages = [{ kind: "tokens", side: "prompt", rank: kDetail.word }, { kind: "embed", side: "prompt", rank: kDetail.layer }];
+  if (addsPositions(model)) stages.push({ kind: "position", side: "prompt", rank: kDetail.layer });
+  for (let step = sentence.firstStep; step < sentence.steps; ++step) {
+    const base = { side: "decoder", step };
+    stages.push({ ...base, kind: "shift", rank: kDetail.layer });
+    for (let layer = 0; layer < model.decoder_layers; ++layer) {
+      stages.push(...subLayer({ ...base, layer, path: `layers.${layer}.self_attention`, cross: false }, kinds));
+      stages.push(...subLayer({ ...base, layer, path: `layers.${layer}.feed_forward` }, order.feed));
+    }
+    if (isPre) stages.push({ ...base, kind: "finalNorm", path: "norm", rank: kDetail.all });
+    stages.push({ ...base, kind: "choose", rank: kDetail.word });
+  }
+  return stages;
+}
+
+/// All stages of a sentence. side: "encoder", "decoder" or, of a language model, "prompt"; step: the row of the decoder
+/// whose next token is being made.
 export function makeStages(sentence) {
+  if (isAlone(sentence.model)) return stagesAlone(sentence);
   const { encoder_layers, decoder_layers, norm_order } = sentence.model;
   const order = kOrders[norm_order] ?? kOrders.post, isPre = norm_order === "pre";
   const stages = [
@@ -73,11 +97,12 @@ export function lettersOf(stage) {
 
 /// The block of figure 1 that a stage stands in.
 export function blockOf(stage) {
-  const prefix = stage.side === "decoder" ? "d" : "e";
+  const prefix = stage.side === "encoder" ? "e" : "d";
   switch (stage.kind) {
-    case "tokens": return "e-input";
-    case "embed": return "e-embed";
-    case "position": return "e-position";
+    case "tokens": return stage.side === "prompt" ? "d-embed" : "e-input";
+    case "embed": return `${prefix}-embed`;
+    case "position": return `${prefix}-position`;
+    case "cache": return "d-cache";
     case "memory": return "e-memory";
     case "shift": return "d-embed";
     case "choose": return "d-softmax";

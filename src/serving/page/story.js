@@ -3,13 +3,15 @@ import { percent, show } from "/assets/colour.js";
 import { announce, el, replace } from "/assets/dom.js";
 import { formula } from "/assets/formula.js";
 import { prose } from "/assets/prose.js";
-import { pieceLabel } from "/assets/sentence.js";
+import { addsPositions, headWidth } from "/assets/model_facts.js";
+import { aloneFacts } from "/assets/story_alone.js";
 import { loadFacts } from "/assets/story_facts.js";
 import { StoryPlayer } from "/assets/story_player.js";
 import { meanWeight } from "/assets/story_scenes_decoder.js";
 import { StoryStage } from "/assets/story_stage.js";
-import { makeTimeline, stageOfScene, stillOf } from "/assets/story_timeline.js";
+import { makeTimeline, stageOfAlone, stageOfScene, stillOf } from "/assets/story_timeline.js";
 import { shapesText } from "/assets/shapes.js";
+import { labelOf } from "/assets/view_output.js";
 import { t } from "/assets/strings.js";
 
 // The stage of the study for what is under the pointer.
@@ -19,6 +21,14 @@ const kStudied = {
   context: () => ({ kind: "heads", side: "encoder", layer: 0 }), memory: () => ({ kind: "memory", side: "encoder" }),
   decoder: (step, layers) => ({ kind: "softmax", side: "decoder", step, layer: layers - 1, cross: true }),
   bars: (step) => ({ kind: "choose", side: "decoder", step }), target: (step) => ({ kind: "shift", side: "decoder", step }),
+};
+
+// The same for a language model, at a row of the text.
+const kStudiedAlone = {
+  word: () => ({ kind: "tokens", side: "prompt" }), strip: () => ({ kind: "embed", side: "prompt" }),
+  roles: (step) => ({ kind: "qkv", side: "decoder", layer: 0, step }), weights: (step) => ({ kind: "softmax", side: "decoder", layer: 0, step }),
+  context: (step) => ({ kind: "heads", side: "decoder", layer: 0, step }), memory: (step) => ({ kind: "cache", side: "decoder", layer: 0, step }),
+  bars: (step) => ({ kind: "choose", side: "decoder", step }),
 };
 
 export class Story {
@@ -46,13 +56,13 @@ export class Story {
     const turn = (this.turns = (this.turns ?? 0) + 1);
     let facts;
     try {
-      facts = await loadFacts(sentence, row);
+      facts = await (sentence.isAlone ? aloneFacts : loadFacts)(sentence, row);
     } finally {
       if (turn === this.turns) this.element.removeAttribute("aria-busy");
     }
     if (turn !== this.turns) return;
     this.facts = facts;
-    this.timeline = makeTimeline({ steps: facts.T, layers: facts.layers });
+    this.timeline = makeTimeline({ steps: facts.T, layers: facts.layers, first: sentence.firstStep, positions: !sentence.isAlone || addsPositions(sentence.model) });
     this.stage.show(facts, this.timeline);
     const found = place ? this.timeline.scenes.findIndex((scene) => scene.name === place.name && (place.word === undefined || scene.step === place.word - 1)) : -1;
     this.player.load(this.timeline, found > 0 ? stillOf(this.timeline.scenes[found]) : 0);
@@ -63,9 +73,8 @@ export class Story {
     const scene = this.timeline.scenes[index], { facts } = this, { model } = facts.sentence;
     const values = this.values(scene);
     this.title.textContent = this.titleOf(scene);
-    const order = scene.name === "around" ? `.${model.norm_order}` : "";
-    replace(this.caption, prose(t(`story.caption.${scene.name}${order}`, values)));
-    replace(this.formula, formula(this.formulaName(scene), model));
+    replace(this.caption, prose(t(`story.caption.${scene.name}${this.variant(scene)}`, values)));
+    replace(this.formula, formula(this.formulaName(scene), model, facts.sentence.isAlone ? this.stageOf(scene) : null));
     replace(this.shape, shapesText(this.stageOf(scene), facts.sentence));
     this.stage.canvas.setAttribute("aria-label", `${this.title.textContent}. ${this.caption.textContent}`);
     replace(this.numbers, this.table(scene));
@@ -74,29 +83,44 @@ export class Story {
     this.onPlace(scene.name, scene.step === undefined || scene.name === "end" ? undefined : scene.step + 1);
   }
 
-  titleOf(scene) { return t(scene.name === "memory" ? "story.memory.title" : `story.${scene.name}`, this.values(scene)); }
+  // What the words of a scene depend on.
+  variant(scene) {
+    const { sentence } = this.facts, { norm_order: order, positions } = sentence.model;
+    if (scene.name === "around") return `.${order}`;
+    if (scene.name === "positions" && positions === "learned") return ".learned";
+    return sentence.isAlone && ["layers", "memory", "first", "word", "end"].includes(scene.name) ? ".alone" : "";
+  }
+
+  titleOf(scene) {
+    const alone = this.facts.sentence.isAlone && ["memory", "first", "end"].includes(scene.name) ? ".alone" : "";
+    return t(scene.name === "memory" && !alone ? "story.memory.title" : `story.${scene.name}${alone}`, this.values(scene));
+  }
 
   stageOf(scene) {
-    const { model } = this.facts.sentence;
+    const { model, isAlone, firstStep } = this.facts.sentence;
+    if (isAlone) return stageOfAlone(scene, { layers: model.decoder_layers, first: firstStep });
     return stageOfScene(scene, { encoderLayers: model.encoder_layers, decoderLayers: model.decoder_layers });
   }
 
   formulaName(scene) {
+    if (this.facts.sentence.isAlone && ["memory", "end"].includes(scene.name)) return scene.name === "end" ? "written" : "cache";
     return { words: "embed", positions: "position", roles: "qkv", ask: "softmax", take: "context", join: "heads", around: "around", layers: "stack", memory: "memory",
       first: "chain", word: "chain", end: "beam" }[scene.name];
   }
 
   values(scene) {
     const { facts } = this, { sentence, ask } = facts, { model } = sentence;
-    const step = scene.step ?? 0, candidates = sentence.candidates.steps[step];
-    const most = sentence.sourceLabels.map((label, column) => [meanWeight(facts.crossWeights, step, column), label]).sort((a, b) => b[0] - a[0])[0];
+    const step = scene.step ?? sentence.firstStep, candidates = sentence.candidates.steps[step], inDecoder = sentence.isAlone;
+    const d_k = headWidth(model, inDecoder), looked = sentence.isAlone ? sentence.inputLabels.slice(0, step + 1) : sentence.sourceLabels;
+    const most = looked.map((label, column) => [meanWeight(facts.crossWeights, step, column), label]).sort((a, b) => b[0] - a[0])[0];
     const best = ask.weights.indexOf(Math.max(...ask.weights));
     return {
-      S: facts.S, T: facts.T, layers: facts.layers, h: facts.heads, d_k: model.d_model / facts.heads, d_model: model.d_model, d_ff: model.d_ff, V: model.target_vocab_size,
-      root: show(Math.sqrt(model.d_model / facts.heads), 2), word: sentence.sourceLabels[facts.row], head: facts.head + 1,
+      S: facts.S, T: facts.T, layers: facts.layers, h: facts.heads, d_k, d_model: model.d_model, d_ff: model.d_ff, V: model.target_vocab_size,
+      root: show(Math.sqrt(d_k), 2), word: sentence.mainLabels[facts.row], head: facts.head + 1,
       best: sentence.sourceLabels[best], score: show(ask.scores[best], 2), scaled: show(ask.scaled[best], 2), weight: show(ask.weights[best], 2),
-      step: step + 1, chosen: sentence.targetLabels[step], share: percent(candidates.chosen_probability), source: most[1], mean: show(most[0], 2),
-      text: sentence.target.text, total: facts.best ? show(facts.best.score, 2) : "–",
+      kept: 2 * model.decoder_layers * (model.n_kv_heads || model.decoder_n_heads) * d_k * (step + 1), last: sentence.inputLabels[step], count: step + 1,
+      step: step - sentence.firstStep + 1, chosen: sentence.targetLabels[step], share: percent(candidates.chosen_probability), source: most[1], mean: show(most[0], 2),
+      text: sentence.target.text, total: facts.best || sentence.isAlone ? show(facts.best?.score ?? facts.score, 2) : "–",
     };
   }
 
@@ -109,8 +133,8 @@ export class Story {
         sentence.sourceLabels.map((label, r) => [label, sentence.source.ids[r], show(ask.scores[r], 2), show(ask.scaled[r], 2), show(ask.weights[r], 3)]));
     }
     const candidates = sentence.candidates.steps[scene.step];
-    return [...rows([t("choose.token"), "p"], candidates.pieces.slice(0, 5).map((piece, i) => [pieceLabel(piece), percent(candidates.probabilities[i])])),
-      ...rows([t("choose.token"), t("kind.softmax")], sentence.sourceLabels.map((label, column) => [label, show(meanWeight(facts.crossWeights, scene.step, column), 3)])).slice(1)];
+    return [...rows([t("choose.token"), "p"], candidates.pieces.slice(0, 5).map((piece, i) => [labelOf(sentence)(piece), percent(candidates.probabilities[i])])),
+      ...rows([t("choose.token"), t("kind.softmax")], (sentence.isAlone ? sentence.inputLabels.slice(0, scene.step + 1) : sentence.sourceLabels).map((label, column) => [label, show(meanWeight(facts.crossWeights, scene.step, column), 3)])).slice(1)];
   }
 
   openStudy() {
@@ -120,7 +144,11 @@ export class Story {
   }
 
   choose({ kind, row }) {
-    const { facts } = this, step = this.player.scene.step ?? 0;
+    const { facts } = this, { sentence } = facts, step = this.player.scene.step ?? sentence.firstStep;
+    if (sentence.isAlone) {
+      this.player.stop();
+      return this.onStudy(kStudiedAlone[kind](kind === "bars" ? step : Math.min(Math.max(row, sentence.firstStep), sentence.steps - 1)), { row, head: facts.head });
+    }
     const isTarget = kind === "decoder" || kind === "target";
     const wanted = kStudied[kind](isTarget ? Math.min(row, facts.T - 1) : step, facts.sentence.model.decoder_layers);
     this.player.stop();
@@ -143,6 +171,6 @@ export class Story {
     if (name === "again") { this.player.go(0); this.player.play(); }
     else if (name === "word") this.onAgain();
     else if (name === "study") this.openStudy();
-    else this.onStudy({ kind: "choose", side: "decoder", step: 0 }, {});
+    else this.onStudy({ kind: "choose", side: "decoder", step: this.facts.sentence.firstStep }, {});
   }
 }

@@ -80,9 +80,10 @@ const kParts = {
 // What the story can do without where a reply would be too large: {part: its names}. It is drawn as an outline then.
 const kOptional = { residual: ["input", "change", "result"], feed: ["active"], feedResidual: ["result"] };
 
-async function partsOf(sentence) {
+/// The parts that `kinds` names: {name: what to ask for}. Each is fetched once.
+export async function partsOf(sentence, kinds) {
   const parts = {};
-  for (const [name, wanted] of Object.entries(kParts)) {
+  for (const [name, wanted] of Object.entries(kinds)) {
     try {
       parts[name] = await sentence.part(wanted);
     } catch (error) {
@@ -90,32 +91,31 @@ async function partsOf(sentence) {
       parts[name] = Object.fromEntries(kOptional[name].map((value) => [value, null]));
     }
   }
-  for (const side of ["memory", "output"]) parts[side] = parts[side].output;
+  for (const side of ["memory", "output"]) if (parts[side]) parts[side] = parts[side].output;
   return parts;
 }
 
-async function layersOf(sentence) {
-  const { encoder_layers: count, d_model: width } = sentence.model;
-  if (4 * width * sentence.sourceLabels.length > kMostNumbers) return [];
+/// What each layer writes; nothing where that is too much for a picture. @param pathOf(layer): of its feed-forward
+export async function levelsOf(sentence, count, pathOf) {
+  if (4 * sentence.model.d_model * sentence.mainLabels.length > kMostNumbers) return [];
   const results = [];
   for (let layer = 0; layer < count; ++layer) {
-    const wanted = { part: "residual", path: `encoder.layers.${layer}.feed_forward` };
+    const wanted = { part: "residual", path: pathOf(layer) };
     results.push(await sentence.part(wanted).then((part) => part.result, () => null)); // only a picture
   }
   return results;
 }
 
-// Scores, scaled scores and weights of one query against all keys.
-function askOf(attention, entry, row, head, width) {
+/// Scores, scaled scores and weights of one query against all keys.
+export function askOf(attention, entry, row, head, width) {
   const slice = (part, r) => rowOf(part, r).slice(head * width, (head + 1) * width);
   const query = slice(attention.query, row);
   const scores = Array.from({ length: attention.key.shape[0] }, (_, r) => slice(attention.key, r).reduce((sum, k, i) => sum + k * query[i], 0));
   return { scores, scaled: scores.map((score) => score / Math.sqrt(width)), weights: weightsOf(entry, head, row) };
 }
 
-// The head of the first layer in which the word looks most at another word.
-function headOf(sentence, row) {
-  const entry = sentence.weights.get("encoder.layers.0.self_attention");
+/// The head of a layer's weights in which the word looks most at another word.
+export function headOf(entry, row) {
   let best = { head: 0, weight: -1 };
   for (let head = 0; head < entry.shape[0]; ++head) {
     weightsOf(entry, head, row).forEach((weight, column) => { if (column !== row && weight > best.weight) best = { head, weight }; });
@@ -126,16 +126,16 @@ function headOf(sentence, row) {
 /// Fetches what the story needs, one part after the other, since the server computes one inspection at a time.
 /// @param row  the source piece that is followed
 export async function loadFacts(sentence, row) {
-  const parts = await partsOf(sentence);
+  const parts = await partsOf(sentence, kParts);
   const crossPaths = sentence.attentions("cross"), selfPaths = sentence.attentions("decoder");
   const cross = await sentence.part({ part: "attention", path: crossPaths.at(-1) });
   const { model } = sentence;
-  const head = headOf(sentence, row), width = model.d_model / model.n_heads;
+  const first = sentence.weights.get("encoder.layers.0.self_attention"), head = headOf(first, row), width = model.d_model / model.n_heads;
   return {
     sentence, parts, cross, row, head,
     S: sentence.sourceLabels.length, T: sentence.steps, layers: model.encoder_layers, heads: model.n_heads, decoderHeads: model.decoder_n_heads,
-    levels: await layersOf(sentence),
-    ask: askOf(parts.attention, sentence.weights.get("encoder.layers.0.self_attention"), row, head, width),
+    levels: await levelsOf(sentence, model.encoder_layers, (layer) => `encoder.layers.${layer}.feed_forward`),
+    ask: askOf(parts.attention, first, row, head, width),
     crossWeights: sentence.weights.get(crossPaths.at(-1)), selfWeights: sentence.weights.get(selfPaths.at(-1)),
     encoderWeights: sentence.attentions("encoder").map((path) => sentence.weights.get(path)),
     ghosts: ghostsOf(sentence.beam), ribbons: ribbonsOf(sentence), best: sentence.beam.finished[0] ?? null,

@@ -3,9 +3,10 @@
 // right. On a narrow screen the bars of the soft-max move below.
 
 export const kFont = 12, kSmallFont = 11;
-const kMargin = 10, kTallRow = 30, kLabelRow = 13;
+export const kMargin = 10;
+const kTallRow = 30, kLabelRow = 13;
 
-function rowsOf(count, top, bottom) {
+export function rowsOf(count, top, bottom) {
   const height = Math.min(kTallRow, (bottom - top) / Math.max(count, 1));
   return {
     count, height, top,
@@ -15,7 +16,7 @@ function rowsOf(count, top, bottom) {
   };
 }
 
-function encoderOf(left, right, layers) {
+export function encoderOf(left, right, layers) {
   const width = right - left, at = (part) => left + part * width;
   const base = at(0.02), output = at(0.84);
   return {

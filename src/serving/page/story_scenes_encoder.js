@@ -5,8 +5,9 @@ import { phase, stagger } from "/assets/story_timeline.js";
 
 const mix = (a, b, part) => a + (b - a) * part;
 
+// Of a language model the rows of the prompt, or of what is written, alone.
 function eachRow(layout, draw) {
-  for (let r = 0; r < layout.source.count; ++r) draw(r, layout.source.y(r), layout.source.strip);
+  for (let r = 0; r < (layout.source.shown ?? layout.source.count); ++r) draw(r, layout.source.y(r), layout.source.strip);
 }
 
 // The ids come to the words, then each unfolds into its row of the table.
@@ -21,7 +22,7 @@ function words({ paint, layout, facts, part }) {
   });
 }
 
-// Waves slide in from the left; each word's own row of them is added to its strip.
+// Waves, or the lines of learned positions, slide in from the left; each word's own row of them is added to its strip.
 function positions({ paint, layout, facts, part }) {
   const { encoder } = layout, { S, parts } = facts, { positions: waves, words: before, sum } = parts.embedding;
   const slide = phase(part, 0, 0.35), merge = phase(part, 0.55, 0.9), width = waves.shape[1];

@@ -1,6 +1,7 @@
 // The stage of the story: a canvas on which source and translation stand from the first second to the last. What has
 // been computed stays; the scene that plays draws what moves.
 import { el } from "/assets/dom.js";
+import { aloneHit, aloneLayout, cacheRows, kAloneScenes } from "/assets/story_alone.js";
 import { spell } from "/assets/story_facts.js";
 import { hitAt, makeLayout } from "/assets/story_layout.js";
 import { Paint } from "/assets/story_paint.js";
@@ -9,9 +10,15 @@ import { kEncoderScenes, levelStrips, plates } from "/assets/story_scenes_encode
 import { partAt, phase } from "/assets/story_timeline.js";
 import { t } from "/assets/strings.js";
 
-const kScenes = { ...kEncoderScenes, ...kDecoderScenes };
+const kScenes = { ...kEncoderScenes, ...kDecoderScenes }, kOfAlone = { ...kEncoderScenes, ...kAloneScenes };
 const kEncoderOrder = ["words", "positions", "roles", "ask", "take", "join", "around", "layers", "memory"];
 const kOwnBase = ["words", "positions"]; // scenes that draw the first strips themselves
+
+// The matrices that are drawn as strips.
+function tensorsOf({ parts, levels, cross, last }) {
+  const groups = [...Object.values(parts), cross ?? last, ...levels];
+  return groups.filter(Boolean).flatMap((part) => (part.shape ? [part] : Object.values(part).filter((value) => value?.shape)));
+}
 
 export class StoryStage {
   /// @param onChoose({kind, row}): something on the stage was chosen
@@ -21,7 +28,7 @@ export class StoryStage {
     this.paint = new Paint(this.canvas.getContext("2d"));
     this.canvas.addEventListener("click", (event) => {
       const box = this.canvas.getBoundingClientRect();
-      const hit = this.layout && hitAt(this.layout, event.clientX - box.left, event.clientY - box.top);
+      const at = this.facts?.sentence.isAlone ? aloneHit : hitAt, hit = this.layout && at(this.layout, event.clientX - box.left, event.clientY - box.top);
       if (hit) onChoose(hit);
     });
     new ResizeObserver(() => { this.resize(); this.redraw(); }).observe(this.element);
@@ -30,6 +37,7 @@ export class StoryStage {
   show(facts, timeline) {
     Object.assign(this, { facts, timeline });
     this.paint.readColours();
+    for (const part of tensorsOf(facts)) this.paint.picture(part); // now, so that no frame waits for them
     this.resize();
   }
 
@@ -51,11 +59,20 @@ export class StoryStage {
 
   // The encoder has the larger part of the stage until the memory is full.
   layoutOf(scene, part) {
+    if (this.facts.sentence.isAlone) return this.layoutAlone(scene);
     const focus = scene.step !== undefined ? 0 : scene.name === "memory" ? 1 - phase(part, 0, 0.4) : 1;
     const make = () => makeLayout(this.width, this.height, this.facts, focus);
     if (focus > 0 && focus < 1) return make();
     if (!this.layouts.has(focus)) this.layouts.set(focus, make());
     return this.layouts.get(focus);
+  }
+
+  // One stack, which keeps its place. `shown`: the rows that earlier scenes left.
+  layoutAlone(scene) {
+    if (!this.layouts.has("alone")) this.layouts.set("alone", aloneLayout(this.width, this.height, this.facts));
+    const layout = this.layouts.get("alone"), { S, first, sentence } = this.facts;
+    layout.source.shown = scene.step === undefined || scene.step === first ? S : scene.name === "end" ? sentence.steps : scene.step;
+    return layout;
   }
 
   redraw() {
@@ -75,19 +92,49 @@ export class StoryStage {
     const stage = { paint, layout, facts, scene, part };
     this.frames(stage);
     this.header(stage);
+    if (facts.sentence.isAlone) return this.drawAlone(stage);
     this.sourceWords(stage);
     this.targetWords(stage);
     this.standing(stage);
     kScenes[scene.name](stage);
   }
 
-  frames({ paint, layout, scene }) {
+  drawAlone(stage) {
+    const { layout, facts, scene } = stage;
+    this.piecesAlone(stage);
+    if (scene.step === undefined) this.standing(stage);
+    else {
+      const isEnd = scene.name === "end", alpha = isEnd ? 0.1 : 0.15;
+      for (let layer = 1; layer <= facts.layers; ++layer) levelStrips(stage, layer, layout.encoder.level(layer), alpha);
+      for (let r = 0; r < layout.source.shown; ++r) stage.paint.strip(facts.parts.input.sum, r, layout.encoder.base, layout.source.y(r), layout.encoder.strip, layout.source.strip, { alpha });
+      cacheRows(stage, layout.source.shown, isEnd ? 0.4 : 1);
+    }
+    kOfAlone[scene.name](stage);
+  }
+
+  // The pieces of the text, as far as it is written.
+  piecesAlone({ paint, layout, facts, scene, part }) {
+    const { labels, source, encoder } = layout, { S, row, sentence } = facts, pieces = [...sentence.inputLabels, sentence.targetLabels.at(-1)];
+    const count = scene.step === undefined ? S : scene.step + 1 + (scene.name === "end" || part >= 1 ? 1 : 0);
+    for (let r = 0; r < count; ++r) {
+      const isAsking = scene.step === undefined ? r === row && !["words", "memory"].includes(scene.name) : r === scene.step && scene.name !== "end";
+      if (r % source.every !== 0 && !isAsking) continue;
+      paint.text(pieces[r], labels.right, source.y(r), { align: "right", width: labels.width, bold: isAsking, colour: isAsking ? paint.colour.accent : r >= S ? paint.colour.warm : paint.colour.ink });
+    }
+    if (["ask", "take", "join"].includes(scene.name)) paint.line([[encoder.left + 1, source.y(row) - source.height / 2], [encoder.left + 1, source.y(row) + source.height / 2]], paint.colour.accent, 3);
+  }
+
+  frames({ paint, layout, facts, scene }) {
     const { encoder, shelf, decoder, top, bottom, nameY } = layout, inDecoder = scene.step !== undefined;
     const name = (text, x, width) => paint.text(text, x, nameY, { size: 11, colour: paint.colour.soft, width });
     const frame = ({ left, right }, isOn, text) => {
       paint.box(left, top, right - left, bottom - top + 4, { fill: paint.colour.ground, stroke: isOn ? paint.colour.accent : paint.colour.line, radius: 10, alpha: isOn ? 1 : 0.75 });
       name(text, left + 4, right - left);
     };
+    if (facts.sentence.isAlone) {
+      frame(encoder, true, t("stack"));
+      return name(t("story.cache"), shelf.left, shelf.width + 30);
+    }
     frame(encoder, !inDecoder, t("encoder"));
     frame(decoder, inDecoder, t("decoder"));
     name(t("story.memory"), shelf.left, decoder.left - shelf.left - 4);
@@ -96,18 +143,19 @@ export class StoryStage {
   // Both sentences as text, the second as far as it is written.
   header({ paint, layout, facts, scene, part }) {
     const { margin, width, header, isNarrow } = layout, { source, target } = facts.sentence;
-    const written = scene.step === undefined ? 0 : scene.name === "end" || part > 0.97 ? scene.step + 1 : scene.step;
+    const { isAlone, firstStep } = facts.sentence, lines = (text) => (isAlone ? text.replaceAll("\n", " ⏎ ") : text);
+    const written = scene.step === undefined ? firstStep : scene.name === "end" || part > 0.97 ? scene.step + 1 : scene.step;
     const options = { size: isNarrow ? 13 : 15, width: header.half };
-    paint.text(source.text, margin, 20, options);
+    paint.text(lines(source.text), margin, 20, { ...options, grows: isAlone });
     const x = isNarrow ? margin : width / 2 + margin, y = isNarrow ? 44 : 20;
-    const text = spell(target.pieces.slice(0, written));
-    if (!text) return paint.text(t("story.empty"), x, y, { ...options, size: 12, colour: paint.colour.soft });
+    const chosen = target.pieces.slice(firstStep, written), text = isAlone ? lines(facts.sentence.joined(chosen)) : spell(chosen);
+    if (!text) return paint.text(t(isAlone ? "story.emptyAlone" : "story.empty"), x, y, { ...options, size: 12, colour: paint.colour.soft });
     paint.text(text, x, y, { ...options, colour: paint.colour.warm, grows: true });
-    if (scene.name === "end" && facts.best) this.score({ paint, layout, facts });
+    if (scene.name === "end" && (facts.best || isAlone)) this.score({ paint, layout, facts });
   }
 
   score({ paint, layout, facts }) {
-    const text = t("story.score", { score: facts.best.score.toFixed(2), steps: facts.T });
+    const text = t("story.score", { score: (facts.best?.score ?? facts.score).toFixed(2), steps: facts.T });
     paint.text(text, layout.width - layout.margin, layout.nameY, { align: "right", size: 11, colour: paint.colour.soft });
   }
 

@@ -14,17 +14,19 @@ export function secondsOfWord(steps) {
   return Math.min(Math.max(kAllWords / Math.max(steps - 1, 1), kShortestWord), kLongestWord);
 }
 
-/// @param steps  tokens of the translation, the end included;  @param layers  of the encoder
+/// @param steps  tokens of the translation, the end included, or of what a language model writes;  @param layers  of the
+///   encoder, or of the model;  @param first  the number of the first step;  @param positions  whether there are vectors
+///   for them
 /// @return {scenes: [{name, step, begin, seconds, still}], seconds}
-export function makeTimeline({ steps, layers }) {
+export function makeTimeline({ steps, layers, first = 0, positions = true }) {
   const scenes = [];
   let seconds = 0;
   const add = (scene) => { scenes.push({ ...scene, begin: seconds }); seconds += scene.seconds; };
-  kEncoderScenes.filter(({ name }) => layers > 1 || name !== "layers").forEach(add);
+  kEncoderScenes.filter(({ name }) => (layers > 1 || name !== "layers") && (positions || name !== "positions")).forEach(add);
   for (let step = 0; step < steps; ++step) {
-    add({ name: step ? "word" : "first", step, seconds: step ? secondsOfWord(steps) : kFirst, still: kStill });
+    add({ name: step ? "word" : "first", step: first + step, seconds: step ? secondsOfWord(steps) : kFirst, still: kStill });
   }
-  add({ name: "end", step: steps - 1, seconds: kEnd, still: 1 });
+  add({ name: "end", step: first + steps - 1, seconds: kEnd, still: 1 });
   return { scenes, seconds };
 }
 
@@ -71,5 +73,16 @@ export function stageOfScene(scene, { encoderLayers, decoderLayers }) {
     around: { side: "encoder", layer: 0, kind: "feed" }, layers: { ...attention, kind: "softmax", layer: encoderLayers - 1 },
     memory: { kind: "memory", side: "encoder" }, first: { ...decoder, kind: "softmax", layer: decoderLayers - 1, cross: true },
     word: { ...decoder, kind: "choose" }, end: { kind: "beam", side: "decoder" },
+  }[scene.name];
+}
+
+/// The same for a language model.
+export function stageOfAlone(scene, { layers, first }) {
+  const step = scene.step ?? first, attention = { side: "decoder", step, layer: 0 };
+  return {
+    words: { kind: "embed", side: "prompt" }, positions: { kind: "position", side: "prompt" }, roles: { ...attention, kind: "qkv" },
+    ask: { ...attention, kind: "softmax" }, take: { ...attention, kind: "context" }, join: { ...attention, kind: "heads" },
+    around: { ...attention, kind: "feed" }, layers: { ...attention, kind: "softmax", layer: layers - 1 }, memory: { ...attention, kind: "cache" },
+    first: { kind: "choose", side: "decoder", step }, word: { kind: "choose", side: "decoder", step }, end: { kind: "choose", side: "decoder", step },
   }[scene.name];
 }

@@ -1,5 +1,7 @@
 // The words of the page in the languages it speaks, and the one that is spoken now.
 import { english } from "/assets/strings_en.js";
+import { aloneEnglish } from "/assets/strings_alone_en.js";
+import { aloneChinese } from "/assets/strings_alone_zh.js";
 import { compareEnglish } from "/assets/strings_compare_en.js";
 import { compareChinese } from "/assets/strings_compare_zh.js";
 import { labEnglish } from "/assets/strings_lab_en.js";
@@ -8,11 +10,13 @@ import { storyEnglish } from "/assets/strings_story_en.js";
 import { storyChinese } from "/assets/strings_story_zh.js";
 import { watchEnglish } from "/assets/strings_watch_en.js";
 import { watchChinese } from "/assets/strings_watch_zh.js";
+import { writeEnglish } from "/assets/strings_write_en.js";
+import { writeChinese } from "/assets/strings_write_zh.js";
 import { chinese } from "/assets/strings_zh.js";
 
 export const kLanguages = {
-  en: { ...english, ...storyEnglish, ...labEnglish, ...compareEnglish, ...watchEnglish },
-  zh: { ...chinese, ...storyChinese, ...labChinese, ...compareChinese, ...watchChinese },
+  en: { ...english, ...storyEnglish, ...labEnglish, ...compareEnglish, ...watchEnglish, ...writeEnglish, ...aloneEnglish },
+  zh: { ...chinese, ...storyChinese, ...labChinese, ...compareChinese, ...watchChinese, ...writeChinese, ...aloneChinese },
 };
 
 let spoken = kLanguages.en;

@@ -8,7 +8,9 @@ import { hashOfStage } from "/assets/route.js";
 import { shapesText, sizesOf } from "/assets/shapes.js";
 import { blockOf, findStage, makeStages } from "/assets/stages.js";
 import { t } from "/assets/strings.js";
+import { hasBias, isRms, stackOf } from "/assets/model_facts.js";
 import { contextView, headsView, qkvView, scoresView, softmaxView } from "/assets/view_attention.js";
+import { cacheView, turnView } from "/assets/view_cache.js";
 import { addView, feedView, finalNormView, normView } from "/assets/view_layers.js";
 import { beamView, chooseView } from "/assets/view_output.js";
 import { embedView, memoryView, positionView, shiftView, tokensView } from "/assets/view_words.js";
@@ -16,11 +18,11 @@ import { embedView, memoryView, positionView, shiftView, tokensView } from "/ass
 const kViews = {
   tokens: tokensView, embed: embedView, position: positionView, qkv: qkvView, scores: scoresView, scale: scoresView, mask: scoresView, softmax: softmaxView,
   context: contextView, heads: headsView, norm: normView, add: addView, feed: feedView, feedNorm: normView, feedAdd: addView, finalNorm: finalNormView,
-  memory: memoryView, shift: shiftView, choose: chooseView, beam: beamView,
+  memory: memoryView, shift: shiftView, choose: chooseView, beam: beamView, turn: turnView, cache: cacheView,
 };
-const kOfHead = ["qkv", "scores", "scale", "mask", "softmax", "context"];
+const kOfHead = ["qkv", "turn", "cache", "scores", "scale", "mask", "softmax", "context"];
 const kByOrder = ["norm", "feedNorm"]; // whose words depend on the norm order
-const kDrawnInMachine = ["feed", "norm", "add", "feedNorm", "feedAdd", "finalNorm", "embed", "position", "memory", "shift"];
+const kDrawnInMachine = ["feed", "norm", "add", "feedNorm", "feedAdd", "finalNorm", "embed", "position", "memory", "shift", "cache", "qkv"];
 const kMotions = {
   next: { opacity: 0, transform: "translateX(18px)" }, back: { opacity: 0, transform: "translateX(-18px)" },
   cell: { opacity: 0, transform: "scale(0.85)" }, zoom: { opacity: 0, transform: "scale(0.7)" },
@@ -44,7 +46,8 @@ export class Study {
     this.sentence = sentence;
     this.stages = makeStages(sentence);
     Object.assign(this.state, { column: 0, index: 0 }, state);
-    const embeddings = ["encoder", "decoder"].map((side) => sentence.part({ part: "embedding", path: `${side}.embedding` }));
+    const sides = sentence.isAlone ? ["decoder"] : ["encoder", "decoder"];
+    const embeddings = sides.map((side) => sentence.part({ part: "embedding", path: `${stackOf(sentence.model, side)}embedding` }));
     Promise.all(embeddings).then(() => this.sentence === sentence && this.machine.update(sentence, this.current()), () => {}); // only a picture
   }
 
@@ -54,6 +57,7 @@ export class Study {
   open(wanted, { row, head } = {}, motion = "zoom") {
     if (row !== undefined) this.state.row = row;
     if (head !== undefined) this.state.head = head;
+    if (wanted.step !== undefined) wanted = { ...wanted, step: Math.max(wanted.step, this.sentence.firstStep) };
     this.state.index = Math.max(findStage(this.stages, wanted), 0);
     return this.render(motion);
   }
@@ -99,8 +103,15 @@ export class Study {
     return weights.indexOf(Math.max(...weights));
   }
 
-  // The key of a stage's title and words.
+  // The key of a stage's title and words. What another model does otherwise has words of its own.
   key(stage) {
+    const { model, isAlone } = this.sentence;
+    if (stage.kind === "embed" && model.scale_embedding === false) return "embedPlain";
+    if (stage.kind === "position" && model.positions === "learned") return "positionLearned";
+    if (["norm", "feedNorm", "finalNorm"].includes(stage.kind) && isRms(model)) return `${stage.kind}.rms`;
+    if (isAlone && ["shift", "choose", "tokens"].includes(stage.kind)) return `${stage.kind}Alone`;
+    if (isAlone && stage.kind === "cache" && stage.step === this.sentence.firstStep) return "cacheFirst";
+    if (stage.kind === "qkv" && !hasBias(model, "input")) return "qkvPlain";
     if (kByOrder.includes(stage.kind)) return `${stage.kind}.${this.sentence.model.norm_order}`;
     if (stage.kind !== "softmax") return stage.kind;
     return stage.cross ? "cross" : stage.side === "decoder" ? "masked" : "softmax";
@@ -132,7 +143,7 @@ export class Study {
 
   breadcrumb(stage) {
     const parts = [[t("crumb.whole"), () => { this.machine.follows = false; this.machine.move(); }]];
-    parts.push([t(stage.side === "decoder" ? "decoder" : "encoder") + (stage.layer !== undefined ? ` ${t("crumb.layer", { layer: stage.layer + 1 })}` : ""), () => { this.machine.follows = true; this.machine.move(); }]);
+    parts.push([this.sideName(stage) + (stage.layer !== undefined ? ` ${t("crumb.layer", { layer: stage.layer + 1 })}` : ""), () => { this.machine.follows = true; this.machine.move(); }]);
     const isHead = kOfHead.includes(stage.kind);
     if (isHead) parts.push([t(stage.cross ? "machine.cross" : stage.side === "decoder" ? "machine.masked" : "machine.self"), () => this.go({ index: findStage(this.stages, { path: stage.path, kind: "softmax", step: stage.step }) })]);
     if (isHead) parts.push([`${t("head")} ${Math.min(this.state.head, this.sentence.heads(stage.path) - 1) + 1}`, null]);
@@ -140,26 +151,29 @@ export class Study {
   }
 
   place(stage) {
-    const parts = [t(stage.side === "decoder" ? "decoder" : "encoder")];
-    if (stage.step !== undefined && stage.kind !== "beam") parts.push(t("place.piece", { step: stage.step + 1, all: this.sentence.steps }));
+    const parts = [this.sideName(stage)];
+    if (stage.step !== undefined && stage.kind !== "beam") parts.push(t("place.piece", { step: stage.step - this.sentence.firstStep + 1, all: this.sentence.written }));
     if (stage.layer !== undefined) parts.push(t("place.layer", { layer: stage.layer + 1, all: this.sentence.model[stage.side === "decoder" ? "decoder_layers" : "encoder_layers"] }));
     return parts.join(" · ");
   }
 
+  sideName(stage) { return t(stage.side === "prompt" ? "prompt" : this.sentence.isAlone ? "stack" : stage.side === "decoder" ? "decoder" : "encoder"); }
+
   formulaName(stage) {
-    return stage.kind === "beam" && this.sentence.beam.length_penalty !== "gnmt" ? "beamLength" : stage.kind;
+    return stage.kind === "beam" && this.sentence.beam?.length_penalty !== "gnmt" ? "beamLength" : stage.kind;
   }
 
   numbers(stage) {
     const sizes = sizesOf(stage, this.sentence), inDecoder = stage.side === "decoder";
     return { ...sizes, root: Math.sqrt(sizes.d_k).toFixed(2), word: inDecoder ? this.sentence.inputLabels[stage.step] : this.sentence.sourceLabels[this.state.row],
-      activation: this.sentence.model.activation, next: this.sentence.targetLabels[stage.step ?? 0] };
+      activation: this.sentence.model.activation, count: (stage.step ?? 0) + 1, before: stage.step ?? 0,
+      kept: 2 * this.sentence.model.decoder_layers * (this.sentence.model.n_kv_heads || sizes.h) * sizes.d_k * ((stage.step ?? 0) + 1), next: this.sentence.targetLabels[stage.step ?? 0] };
   }
 
   openBlock(name) {
     const { stages, state } = this;
     const now = this.current();
-    const wanted = stages.map((stage, i) => [stage, i]).filter(([stage]) => blockOf(stage) === name || (name === "d-position" && stage.kind === "shift"));
+    const wanted = stages.map((stage, i) => [stage, i]).filter(([stage]) => blockOf(stage) === name || (["d-position", "d-embed"].includes(name) && stage.kind === "shift"));
     if (!wanted.length) return;
     const near = wanted.filter(([stage]) => (now.step === undefined || stage.step === undefined || stage.step === now.step) && (now.layer === undefined || stage.layer === undefined || stage.layer === now.layer));
     const pool = near.length ? near : wanted;

@@ -249,7 +249,7 @@ export class TranslateView {
     const isWanted = () => !this.source.value.trim() && this.pair.source === source && this.pair.target === target;
     replace(this.below.start);
     if (!this.list.length || !isWanted()) return;
-    const card = await modelCard(source, target).catch(() => null); // without it the page is as useful
+    const card = await modelCard({ source, target }).catch(() => null); // without it the page is as useful
     if (!card || !isWanted()) return;
     replace(this.below.start, firstScreen({ card, pair: this.pair, list: this.list, onTake: (text) => this.takeText(text) }));
   }

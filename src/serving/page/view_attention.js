@@ -4,6 +4,7 @@ import { el } from "/assets/dom.js";
 import { heatmap, legend } from "/assets/heatmap.js";
 import { links } from "/assets/links.js";
 import { columnWindow, firstRows, product, someColumns, transposed } from "/assets/product.js";
+import { hasBias } from "/assets/model_facts.js";
 import { prose } from "/assets/prose.js";
 import { rowOf } from "/assets/sentence.js";
 import { lettersOf } from "/assets/stages.js";
@@ -34,7 +35,7 @@ export async function headData({ sentence, stage, state }) {
     part, head, rows, columns,
     row: inDecoder ? stage.step : Math.min(state.row, rows.length - 1),
     later: inDecoder ? (r) => r > stage.step : undefined,
-    hidden: part.causal ? (r, c) => c > r : undefined,
+    hidden: part.causal ? (r, c) => c > r || (part.window > 0 && c <= r - part.window) : undefined,
   };
 }
 
@@ -64,7 +65,7 @@ function matrix(context, data, name, options = {}) {
 // Which formula gives a matrix, and from what.
 function lawOf(kind, part) {
   if (kind === "scores") return ["scores", { left: part.query, right: part.key, result: part.scores }];
-  if (kind === "softmax") return ["softmax", { scaled: part.scaled, causal: part.causal, result: part.weights }];
+  if (kind === "softmax") return ["softmax", { scaled: part.scaled, causal: part.causal, window: part.window, result: part.weights }];
   return ["scale", { scores: part.scores, width: part.query.shape[1], result: part.scaled }];
 }
 
@@ -72,7 +73,8 @@ const kRoles = ["query", "key", "value"];
 
 export async function qkvView(context) {
   const data = await headData(context);
-  const matrix = (name, labels, later) => wordMatrix(name.toUpperCase()[0], `[${name === "query" ? queries : keys}, d_k]`, data.part[name], labels,
+  const made = (name) => data.part[`projected_${name}`] ?? data.part[name]; // before they are turned
+  const matrix = (name, labels, later) => wordMatrix(name.toUpperCase()[0], `[${name === "query" ? queries : keys}, d_k]`, made(name), labels,
     { row: Math.min(data.row, labels.length - 1), later, onRow: (row) => context.go({ row }), rowHeight: 12 });
   const [queries, keys] = lettersOf(context.stage);
   const keysLater = context.stage.cross ? undefined : data.later;
@@ -80,7 +82,8 @@ export async function qkvView(context) {
   return el("div", {}, headPicker(context), el("div", { class: "three" },
     matrix("query", data.rows, data.later), matrix("key", data.columns, keysLater), matrix("value", data.columns, keysLater)),
     el("div", { class: "heads", role: "group", "aria-label": t("product.choose") }, kRoles.map((name) => el("button", {
-      "aria-pressed": String(name === role), on: { click: () => context.go({ role: name }) } }, prose(t(`role.${name}`, { input: stageInput(context, name) }))))),
+      "aria-pressed": String(name === role), on: { click: () => context.go({ role: name }) } },
+      prose(t(`role.${name}${hasBias(context.sentence.model, "input") ? "" : ".plain"}`, { input: stageInput(context, name) }))))),
     await projection(context, data, role), precisionNote(context.sentence));
 }
 
@@ -97,17 +100,23 @@ function stageInput({ sentence, stage }, role) {
   return stage.cross && role !== "query" ? "memory" : readName(sentence.model);
 }
 
-// X W + b of one role and one head.
+/// A vector of biases, or null where the model has none there. what: as in hasBias
+export async function biasPart(sentence, what, path, columns) {
+  return hasBias(sentence.model, what) ? (await sentence.part({ part: "parameter", path, ...(columns ? { columns } : {}) })).parameter : null;
+}
+
+// X W + b of one role and one head; heads may share keys and values.
 async function projection(context, data, role) {
   const { sentence, stage, go } = context, { path } = stage, letter = role.toUpperCase()[0], ofMemory = stage.cross && role !== "query";
-  const width = data.part[role].shape[1], columns = [data.head * width, (data.head + 1) * width];
+  const made = data.part[`projected_${role}`] ?? data.part[role], width = made.shape[1], head = role === "query" ? data.head : data.part.key_head ?? data.head;
+  const columns = [head * width, (head + 1) * width];
   const input = ofMemory ? (await sentence.part({ part: "output", path: "encoder" })).output : (await sentence.part({ part: "residual", path })).read;
   const weight = (await sentence.part({ part: "parameter", path: `${path}.${role}.weight`, columns })).parameter;
-  const bias = (await sentence.part({ part: "parameter", path: `${path}.${role}.bias`, columns })).parameter;
+  const bias = await biasPart(sentence, "input", `${path}.${role}.bias`, columns);
   const rows = stage.side === "decoder" && !ofMemory ? stage.step + 1 : input.shape[0], labels = role === "query" ? data.rows : data.columns;
   return product({ law: "linear", rows: labels, row: Math.min(data.row, labels.length - 1), onRow: stage.side === "encoder" ? (row) => go({ row }) : undefined,
     left: { symbol: stageInput(context, role), ...firstRows(input, rows) }, right: { symbol: `W^${letter}`, ...weight },
-    bias: { symbol: `b^${letter}`, ...bias }, result: { symbol: letter, ...firstRows(data.part[role], rows) } });
+    bias: bias ? { symbol: `b^${letter}`, ...bias } : null, result: { symbol: letter, ...firstRows(made, rows) } });
 }
 
 // All heads beside each other, and the matrix that joins them.
@@ -119,14 +128,14 @@ export async function headsView(context) {
   const heads = sentence.heads(path), width = attention.context.shape[1] / heads, model = attention.context.shape[1];
   const window = columnWindow(model, residual.change.shape[1], state.outColumn ?? 0);
   const weight = (await sentence.part({ part: "parameter", path: `${path}.output.weight`, columns: window })).parameter;
-  const bias = (await sentence.part({ part: "parameter", path: `${path}.output.bias`, columns: window })).parameter;
+  const bias = await biasPart(sentence, "map", `${path}.output.bias`, window);
   const all = firstRows(attention.context, count), limit = signedLimit(all.values);
   return el("div", {}, el("p", { class: "note" }, prose(t("heads.note", { h: heads, d_k: width, d_model: model }))),
     el("div", { class: "heads-side" }, Array.from({ length: heads }, (_, head) => el("div", { style: { "--head": headColour(head) } },
       wordMatrix(`${t("head")} ${head + 1}`, `[${lettersOf(stage)[0]}, d_k]`, someColumns(all, head * width, (head + 1) * width), labels.slice(0, count),
         { row, largest: limit, rowHeight: 11, onRow: inDecoder ? undefined : (chosen) => go({ row: chosen }) })))),
     product({ law: "linear", rows: labels, row, firstColumn: window[0], onRow: inDecoder ? undefined : (chosen) => go({ row: chosen }),
-      left: { symbol: "Concat", ...all }, right: { symbol: "W^O", ...weight }, bias: { symbol: "b^O", ...bias },
+      left: { symbol: "Concat", ...all }, right: { symbol: "W^O", ...weight }, bias: bias ? { symbol: "b^O", ...bias } : null,
       result: { symbol: "MultiHead", ...someColumns(firstRows(residual.change, count), ...window) } }),
     columnSteps(window, residual.change.shape[1], (outColumn) => go({ outColumn })), precisionNote(sentence));
 }

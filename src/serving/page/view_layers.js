@@ -5,7 +5,8 @@ import { columnWindow, firstRows, product, someColumns } from "/assets/product.j
 import { rowOf } from "/assets/sentence.js";
 import { lettersOf } from "/assets/stages.js";
 import { t } from "/assets/strings.js";
-import { columnSteps, precisionNote } from "/assets/view_attention.js";
+import { hasBias, isGated, isRms, normName, stackOf } from "/assets/model_facts.js";
+import { biasPart, columnSteps, precisionNote } from "/assets/view_attention.js";
 import { lawful, numberStrip, wordMatrix } from "/assets/view_words.js";
 
 function rowsOf(context) {
@@ -24,10 +25,10 @@ function moments(values) {
   return { mean, deviation: Math.sqrt(values.reduce((sum, value) => sum + (value - mean) ** 2, 0) / values.length) };
 }
 
-// Gain and bias of a layer norm.
+// What a norm computes with: gain, bias (null without), epsilon, and whether it subtracts the mean.
 async function normParameters(sentence, path) {
-  const [gain, bias] = [await sentence.part({ part: "parameter", path: `${path}.gain` }), await sentence.part({ part: "parameter", path: `${path}.bias` })];
-  return { gain: gain.parameter, bias: bias.parameter, epsilon: sentence.model.layer_norm_epsilon };
+  const gain = (await sentence.part({ part: "parameter", path: `${path}.gain` })).parameter;
+  return { gain, bias: await biasPart(sentence, "norm", `${path}.bias`), epsilon: sentence.model.layer_norm_epsilon, kind: isRms(sentence.model) ? "rms" : "layer" };
 }
 
 function normFinding(labels, row, before, after) {
@@ -48,7 +49,7 @@ function maps(context, named, extra = []) {
 }
 
 function parameterStrips({ gain, bias }) {
-  return [numberStrip("γ", gain.values, signedLimit(gain.values), 6), numberStrip("β", bias.values, signedLimit(bias.values), 6)];
+  return [numberStrip("γ", gain.values, signedLimit(gain.values), 6), bias ? numberStrip("β", bias.values, signedLimit(bias.values), 6) : null];
 }
 
 /// Post-norm: the sum with what came in, normalised. Pre-norm: what the sub-layer reads, normalised.
@@ -59,12 +60,12 @@ export async function normView(context) {
   const { labels, row } = rowsOf(context);
   if (sentence.model.norm_order === "pre") {
     return el("div", {}, normFinding(labels, row, part.input, part.read),
-      maps(context, [["X", part.input], ["X\u0302 = LayerNorm(X)", part.read, "norm", { input: part.input, ...norm }]], parameterStrips(norm)));
+      maps(context, [["X", part.input], [`X\u0302 = ${normName(sentence.model)}(X)`, part.read, "norm", { input: part.input, ...norm }]], parameterStrips(norm)));
   }
   const sum = { shape: part.input.shape, values: part.input.values.map((value, i) => value + part.change.values[i]) };
   return el("div", {}, normFinding(labels, row, sum, part.result),
     maps(context, [["x", part.input], ["Sublayer(x)", part.change], ["y = x + Sublayer(x)", sum, "sum", { left: part.input, right: part.change }],
-      ["LayerNorm(y)", part.result, "norm", { input: sum, ...norm }]], parameterStrips(norm)));
+      [`${normName(sentence.model)}(y)`, part.result, "norm", { input: sum, ...norm }]], parameterStrips(norm)));
 }
 
 /// Pre-norm: what the sub-layer found is added to what came in.
@@ -77,21 +78,21 @@ export async function addView(context) {
 /// Pre-norm: the norm at the end of a stack.
 export async function finalNormView(context) {
   const { sentence, stage } = context, count = sentence.model[`${stage.side}_layers`];
-  const input = (await sentence.part({ part: "residual", path: `${stage.side}.layers.${count - 1}.feed_forward` })).result;
+  const input = (await sentence.part({ part: "residual", path: `${stackOf(sentence.model, stage.side)}layers.${count - 1}.feed_forward` })).result;
   const { output } = await sentence.part({ part: "output", path: stage.side }), norm = await normParameters(sentence, stage.path);
   const { labels, row } = rowsOf(context);
-  return el("div", {}, normFinding(labels, row, input, output), maps(context, [["X", input], ["LayerNorm(X)", output, "norm", { input, ...norm }]], parameterStrips(norm)));
+  return el("div", {}, normFinding(labels, row, input, output), maps(context, [["X", input], [`${normName(sentence.model)}(X)`, output, "norm", { input, ...norm }]], parameterStrips(norm)));
 }
 
 // One of the two products of the feed-forward, a window of its columns.
 async function feedProduct(context, { name, left, result, column, onColumn }) {
   const { sentence, stage } = context, { labels, row, later, onRow } = rowsOf(context);
-  const count = later ? row + 1 : labels.length, path = `${stage.path}.${name}`, index = name === "inner" ? "1" : "2";
+  const count = later ? row + 1 : labels.length, path = `${stage.path}.${name}`, index = { gate: "g", inner: "1", outer: "2" }[name];
   const window = columnWindow(left.part.shape[1], result.part.shape[1], column);
   const weight = (await sentence.part({ part: "parameter", path: `${path}.weight`, columns: window })).parameter;
-  const bias = (await sentence.part({ part: "parameter", path: `${path}.bias`, columns: window })).parameter;
+  const bias = await biasPart(sentence, "map", `${path}.bias`, window);
   return [product({ law: "linear", rows: labels, row, onRow, firstColumn: window[0], left: { symbol: left.symbol, ...firstRows(left.part, count) }, right: { symbol: `W_${index}`, ...weight },
-    bias: { symbol: `b_${index}`, ...bias }, result: { symbol: result.symbol, ...someColumns(firstRows(result.part, count), ...window) } }), columnSteps(window, result.part.shape[1], onColumn)];
+    bias: bias ? { symbol: `b_${index}`, ...bias } : null, result: { symbol: result.symbol, ...someColumns(firstRows(result.part, count), ...window) } }), columnSteps(window, result.part.shape[1], onColumn)];
 }
 
 export async function feedView(context) {
@@ -101,11 +102,13 @@ export async function feedView(context) {
   const active = rowOf(part.active, row);
   const working = active.filter((value) => value > 0).length;
   const top = active.map((value, i) => [value, i]).sort((a, b) => b[0] - a[0]).slice(0, 8);
-  const x = model.norm_order === "pre" ? "x\u0302" : "x", name = model.activation === "relu" ? `max(0, ${x}W₁ + b₁)` : `${model.activation}(${x}W₁ + b₁)`;
+  const x = model.norm_order === "pre" ? "x\u0302" : "x", gated = isGated(model), inner = (index) => `${x}W${index}${hasBias(model, "map") ? ` + b${index}` : ""}`;
+  const name = gated ? `${model.activation}(gate) ⊙ hidden` : model.activation === "relu" ? `max(0, ${inner("₁")})` : `${model.activation}(${inner("₁")})`;
   return el("div", {},
     el("p", { class: "finding" }, t("feed.finding", { word: labels[row], working, all: active.length, part: Math.round((100 * working) / active.length) })),
+    gated ? await feedProduct(context, { name: "gate", left: { symbol: x, part: residual.read }, result: { symbol: "gate", part: part.gate }, column: state.innerColumn ?? 0, onColumn: (innerColumn) => go({ innerColumn }) }) : null,
     await feedProduct(context, { name: "inner", left: { symbol: x, part: residual.read }, result: { symbol: "hidden", part: part.hidden }, column: state.innerColumn ?? 0, onColumn: (innerColumn) => go({ innerColumn }) }),
-    lawful(wordMatrix(name, `[${lettersOf(stage)[0]}, d_ff]`, part.active, labels, { row, later, onRow, rowHeight: 12 }), "activation", { activation: model.activation, input: part.hidden, result: part.active }),
+    lawful(wordMatrix(name, `[${lettersOf(stage)[0]}, d_ff]`, part.active, labels, { row, later, onRow, rowHeight: 12 }), "activation", { activation: model.activation, input: gated ? part.gate : part.hidden, factor: gated ? part.hidden : null, result: part.active }),
     await feedProduct(context, { name: "outer", left: { symbol: "active", part: part.active }, result: { symbol: "FFN", part: residual.change }, column: state.outColumn ?? 0, onColumn: (outColumn) => go({ outColumn }) }),
     el("h3", {}, t("feed.top")),
     el("div", { class: "bars" }, top.map(([value, i]) => [el("span", { class: "number" }, `#${i}`),

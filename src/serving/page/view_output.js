@@ -7,6 +7,10 @@ import { spell } from "/assets/story_facts.js";
 import { t } from "/assets/strings.js";
 import { precisionNote } from "/assets/view_attention.js";
 import { lawful, tablePath } from "/assets/view_words.js";
+import { visible } from "/assets/written_text.js";
+
+/// How a piece of the output is written alone.
+export const labelOf = (sentence) => (sentence.isAlone ? visible : pieceLabel);
 
 /// log(sum(exp(z / temperature))) over all logits.
 export function logSumExp(logits, temperature) {
@@ -33,7 +37,7 @@ export async function chooseView(context) {
     bars.replaceChildren(...candidates.ids.flatMap((id, i) => {
       const probability = Math.exp(candidates.logits[i] / temperature - normaliser);
       return [
-        el("span", { class: id === candidates.chosen_id ? "piece chosen" : "piece" }, pieceLabel(candidates.pieces[i])),
+        el("span", { class: id === candidates.chosen_id ? "piece chosen" : "piece" }, labelOf(sentence)(candidates.pieces[i])),
         el("span", { class: "track" }, el("span", { class: id === candidates.chosen_id ? "fill chosen" : "fill", style: { width: `${(100 * probability).toFixed(2)}%` } })),
         el("span", { class: "number" }, percent(probability)),
         el("span", { class: "number note" }, show(candidates.logits[i], 2)),
@@ -46,7 +50,8 @@ export async function chooseView(context) {
     on: { input: () => { state.temperature = Number(slider.value); draw(state.temperature); } } });
   draw(state.temperature);
   return el("div", {},
-    el("p", { class: "quote" }, spell(sentence.target.pieces.slice(0, stage.step)), " ", el("mark", {}, sentence.targetLabels[stage.step])),
+    el("p", { class: "quote" }, sentence.isAlone ? sentence.joined(sentence.target.input_pieces.slice(0, stage.step + 1)) : [spell(sentence.target.pieces.slice(0, stage.step)), " "],
+      el("mark", {}, sentence.targetLabels[stage.step])),
     el("div", { class: "temperature" }, el("label", { for: "temperature" }, t("choose.temperature")), slider, label,
       el("button", { on: { click: () => { slider.value = 1; state.temperature = 1; draw(1); } } }, "τ = 1")),
     el("div", { class: "bars candidates heads-row note", "aria-hidden": "true" }, el("span", {}, t("choose.token")), el("span", {}), el("span", {}, "p"), el("span", {}, "z")),
@@ -61,7 +66,7 @@ async function logitsProduct(sentence, stage, candidates) {
   const rows = (await sentence.part({ part: "parameter", path, rows: candidates.ids })).parameter;
   const whole = model.output_bias ? (await sentence.part({ part: "parameter", path: "output.bias" })).parameter : null;
   const width = output.shape[1], symbol = model.tying === "none" ? "W out" : model.tying === "all" ? "E" : "E target";
-  return product({ law: "linear", rows: [sentence.inputLabels[stage.step]], columns: candidates.pieces.map(pieceLabel),
+  return product({ law: "linear", rows: [sentence.inputLabels[stage.step]], columns: candidates.pieces.map(labelOf(sentence)),
     left: { symbol: "h", shape: [1, width], values: rowOf(output, stage.step) }, right: { symbol: `${symbol}^T`, ...transposed(rows) },
     bias: whole ? { symbol: "b", values: candidates.ids.map((id) => whole.values[id]) } : null,
     result: { symbol: "z", shape: [1, candidates.ids.length], values: candidates.logits } });

@@ -2,6 +2,7 @@
 import { cssColour, colourOf, show, signedLimit } from "/assets/colour.js";
 import { el, svg } from "/assets/dom.js";
 import { heatmap, legend } from "/assets/heatmap.js";
+import { addsPositions, isAlone, stackOf } from "/assets/model_facts.js";
 import { firstRows } from "/assets/product.js";
 import { rowOf } from "/assets/sentence.js";
 import { t } from "/assets/strings.js";
@@ -19,8 +20,9 @@ export function lawful(element, law, shown) {
   return element;
 }
 
-/// The path of the embedding table of one side.
+/// The path of the embedding table of one side. A language model has one alone.
 export function tablePath(model, isTarget) {
+  if (isAlone(model)) return "embedding.weight";
   return model.tying === "all" ? "embedding.weight" : isTarget ? "target_embedding.weight" : "source_embedding.weight";
 }
 
@@ -44,20 +46,27 @@ export function numberStrip(label, values, limit, count = 12) {
 export function tokensView({ sentence, state, go }) {
   return el("div", {},
     el("p", { class: "quote" }, sentence.source.text),
-    tokenList(sentence.source.pieces, sentence.source.ids, state.row, (row) => go({ row })),
+    tokenList(sentence.isAlone ? sentence.sourceLabels : sentence.source.pieces, sentence.source.ids, state.row, (row) => go({ row })),
     el("p", { class: "note" }, t("tokens.note", { count: sentence.source.ids.length, size: sentence.model.source_vocab_size })));
 }
 
+// The vectors of the words of the source or of the prompt, the rows of the decoder that follow them left out.
+async function embeddingOf(sentence) {
+  const part = await sentence.part({ part: "embedding", path: `${stackOf(sentence.model, "encoder")}embedding` });
+  return Object.fromEntries(["words", "positions", "sum"].filter((name) => part[name]).map((name) => [name, firstRows(part[name], sentence.source.ids.length)]));
+}
+
 export async function embedView({ sentence, state, go }) {
-  const part = await sentence.part({ part: "embedding", path: "encoder.embedding" });
+  const part = await embeddingOf(sentence);
   const { model } = sentence, rows = await sentence.part({ part: "parameter", path: tablePath(model, false), rows: sentence.source.ids });
-  const limit = signedLimit(part.words.values), onRow = (row) => go({ row }), symbol = model.tying === "all" ? "E" : "E source";
+  const limit = signedLimit(part.words.values), onRow = (row) => go({ row }), symbol = model.tying === "all" || sentence.isAlone ? "E" : "E source";
+  const isScaled = model.scale_embedding !== false, row = Math.min(state.row, sentence.source.ids.length - 1);
   return el("div", {},
-    el("p", { class: "note" }, t(`embed.tying.${model.tying}`)),
-    wordMatrix(`${symbol}[id]`, "[S, d_model]", rows.parameter, sentence.source.ids.map(String), { row: state.row, onRow, rowHeight: 13 }),
-    lawful(wordMatrix(`X = √d_model · ${symbol}[id]`, "[S, d_model]", part.words, sentence.sourceLabels, { row: state.row, onRow, largest: limit, rowHeight: 13 }),
-      "scaled", { table: rows.parameter, result: part.words }),
-    numberStrip(sentence.sourceLabels[state.row], rowOf(part.words, state.row), limit));
+    el("p", { class: "note" }, t(`embed.tying.${model.tying}${sentence.isAlone ? ".alone" : ""}`)),
+    wordMatrix(`${symbol}[id]`, "[S, d_model]", rows.parameter, sentence.source.ids.map(String), { row, onRow, rowHeight: 13 }),
+    lawful(wordMatrix(`X = ${isScaled ? "√d_model · " : ""}${symbol}[id]`, "[S, d_model]", part.words, sentence.sourceLabels, { row, onRow, largest: limit, rowHeight: 13 }),
+      "scaled", { table: rows.parameter, factor: isScaled ? Math.sqrt(model.d_model) : 1, result: part.words }),
+    numberStrip(sentence.sourceLabels[row], rowOf(part.words, row), limit));
 }
 
 // Words, positions and their sum, each from what stands beside it.
@@ -70,15 +79,15 @@ function sumMaps(part, labels, { letter, row, onRow, isSinusoidal }) {
 }
 
 export async function positionView({ sentence, state, go }) {
-  const part = await sentence.part({ part: "embedding", path: "encoder.embedding" });
+  const part = await embeddingOf(sentence), chosen = Math.min(state.row, sentence.source.ids.length - 1);
   const limit = signedLimit(part.sum.values);
   const isSinusoidal = sentence.model.positions === "sinusoidal", sign = isSinusoidal ? "PE" : "P";
-  const strip = (label, values) => numberStrip(label, rowOf(values, state.row), limit, 8);
+  const strip = (label, values) => numberStrip(label, rowOf(values, chosen), limit, 8);
   return el("div", {},
-    waves(part.positions, state.row),
-    sumMaps(part, sentence.sourceLabels, { letter: "S", row: state.row, onRow: (row) => go({ row }), isSinusoidal }),
+    waves(part.positions, chosen),
+    sumMaps(part, sentence.sourceLabels, { letter: "S", row: chosen, onRow: (row) => go({ row }), isSinusoidal }),
     el("div", { class: "sum", role: "group", "aria-label": t("position.sum") },
-      strip(`X  ${sentence.sourceLabels[state.row]}`, part.words), strip(`+ ${sign}  pos = ${state.row}`, part.positions), strip("=", part.sum)));
+      strip(`X  ${sentence.sourceLabels[chosen]}`, part.words), strip(`+ ${sign}  pos = ${chosen}`, part.positions), strip("=", part.sum)));
 }
 
 // Four of the curves that positions are read from, with the sentence's own positions as dots.
@@ -103,10 +112,13 @@ export async function memoryView({ sentence, state, go }) {
 }
 
 export async function shiftView({ sentence, stage }) {
-  const part = await sentence.part({ part: "embedding", path: "decoder.embedding" });
-  const { step } = stage, written = Object.fromEntries(["words", "positions", "sum"].map((name) => [name, firstRows(part[name], step + 1)]));
+  const { model, target } = sentence, { step } = stage;
+  const part = await sentence.part({ part: "embedding", path: `${stackOf(model, "decoder")}embedding` });
+  const written = Object.fromEntries(["words", "positions", "sum"].filter((name) => part[name]).map((name) => [name, firstRows(part[name], step + 1)]));
+  const isSinusoidal = model.positions === "sinusoidal", labels = sentence.inputLabels.slice(0, step + 1);
   return el("div", {},
-    el("ol", { class: "pieces growing" }, sentence.target.input_pieces.map((piece, i) => el("li", { class: i > step ? "later" : i === step ? "newest" : "" },
-      el("span", {}, el("b", {}, i > step ? "?" : piece), el("span", { class: "number" }, i > step ? "" : sentence.target.input_ids[i]))))),
-    sumMaps(written, sentence.inputLabels.slice(0, step + 1), { letter: "t", row: step, isSinusoidal: sentence.model.positions === "sinusoidal" }));
+    el("ol", { class: "pieces growing" }, target.input_pieces.map((piece, i) => el("li", { class: i > step ? "later" : i === step ? "newest" : "" },
+      el("span", {}, el("b", {}, i > step ? "?" : sentence.isAlone ? sentence.inputLabels[i] : piece), el("span", { class: "number" }, i > step ? "" : target.input_ids[i]))))),
+    addsPositions(model) ? sumMaps(written, labels, { letter: "t", row: step, isSinusoidal })
+      : wordMatrix("X", "[t, d_model]", written.words, labels, { row: step, rowHeight: 12 }));
 }

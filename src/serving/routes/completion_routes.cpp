@@ -195,26 +195,4 @@ void add_completion_routes(Router& router, ServingContext& context, WorkQueue& q
                    });
 }
 
-void add_language_model_page(Router& router, const ServingContext& context) {
-  router.add("GET", "/", kShape, [&context](const Request&) {
-    std::string names;
-    const auto models = context.models.get();
-    for (const ServedLanguageModel& model : models->language_models()) {
-      std::string escaped;
-      for (const char c : model.id) {
-        escaped += c == '<' ? "&lt;" : c == '&' ? "&amp;" : std::string(1, c);
-      }
-      names += "<li>" + escaped + "</li>";
-    }
-    return Reply{.content_type = "text/html; charset=utf-8",
-                 .body =
-                     "<!doctype html><html lang=\"en\"><meta charset=\"utf-8\"><title>dragoman</title>"
-                     "<h1>dragoman</h1><p>This server continues text. Its language models:</p><ul>" +
-                     names +
-                     "</ul><p>Programs for OpenAI's interface use <code>POST /v1/completions</code> and "
-                     "<code>GET /v1/models</code>. <a href=\"/spec\">/spec</a> describes all routes, "
-                     "<a href=\"/metrics\">/metrics</a> has the counters.</p></html>\n"};
-  });
-}
-
 }  // namespace dragoman::serving

@@ -16,7 +16,4 @@ inline constexpr size_t kMostUnreadPrompts = 256;
 /// service and before the connections that it answers.
 void add_completion_routes(Router& router, ServingContext& context, WorkQueue& queue);
 
-/// Adds GET /, a short page that names the routes of a server of language models, in place of the page of translation.
-void add_language_model_page(Router& router, const ServingContext& context);
-
 }  // namespace dragoman::serving

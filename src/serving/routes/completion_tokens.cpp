@@ -1,12 +1,10 @@
 #include "serving/routes/completion_tokens.h"
 
-#include <fmt/format.h>
-
 #include <algorithm>
 #include <nlohmann/json.hpp>
 
 #include "base/json.h"
-#include "base/utf8.h"
+#include "serving/inspect/token_text.h"
 
 namespace dragoman::serving {
 namespace {
@@ -19,21 +17,6 @@ size_t characters_begun(std::string_view bytes) {
 }
 
 }  // namespace
-
-std::string token_text(const data::Vocabulary& vocabulary, int32_t id) {
-  const std::string bytes = vocabulary.piece_bytes(id);
-  if (bytes.empty()) {
-    return vocabulary.piece(id);
-  }
-  if (base::is_valid_utf8(bytes)) {
-    return bytes;
-  }
-  std::string text = "bytes:";
-  for (const char byte : bytes) {
-    text += fmt::format("\\x{:02x}", static_cast<unsigned char>(byte));
-  }
-  return text;
-}
 
 void CompletionTokens::add_token(int32_t id, std::optional<float> log_prob, std::vector<LikelyToken> likeliest) {
   waiting_.push_back({id, log_prob, std::move(likeliest), bytes_, characters_});

@@ -12,10 +12,6 @@
 
 namespace dragoman::serving {
 
-/// Returns a token as text of JSON: its characters, or "bytes:\xe4\xbd" for a part of a character. A special token is
-/// its piece.
-[[nodiscard]] std::string token_text(const data::Vocabulary& vocabulary, int32_t id);
-
 /// The tokens of one text, which grow with it, in the form of OpenAI's `logprobs`.
 /// Threads: not safe for use by two threads.
 class CompletionTokens {

@@ -2,6 +2,8 @@
 
 #include <fmt/format.h>
 
+#include <functional>
+
 #include "base/error.h"
 #include "serving/http/charset.h"
 #include "serving/http/request_fields.h"
@@ -15,6 +17,9 @@ constexpr ErrorShape kShape = ErrorShape::kLibreTranslate;
 
 // Returns the model of a pair, or the first model if no pair is given.
 const ServedModel& asked_model(const ServedModels& models, const std::string& source, const std::string& target) {
+  if (models.all().empty()) {
+    throw HttpError(status::kNotFound, "no model that translates is served; name a language model");
+  }
   if (source.empty() && target.empty()) {
     return models.all().front();
   }
@@ -25,6 +30,22 @@ const ServedModel& asked_model(const ServedModels& models, const std::string& so
   return *model;
 }
 
+// Returns the language model of this name, or the first one if none is given.
+const ServedLanguageModel& asked_language_model(const ServedModels& models, const std::string& id) {
+  const bool is_first = id.empty() && !models.language_models().empty();
+  const ServedLanguageModel* model = is_first ? &models.language_models().front() : models.find_language_model(id);
+  if (model == nullptr) {
+    throw HttpError(status::kNotFound, fmt::format("no language model \"{}\" is served", id));
+  }
+  return *model;
+}
+
+// A server without models that translate answers for its language models.
+bool means_language_model(const ServedModels& models, const std::string& id, const std::string& source,
+                          const std::string& target) {
+  return !id.empty() || (models.all().empty() && source.empty() && target.empty());
+}
+
 // Answers errors of the client with 400 and their text, and rethrows all others.
 [[noreturn]] void refuse(const base::Error& error) {
   if (error.kind() == base::ErrorKind::kUsage || error.kind() == base::ErrorKind::kBadData) {
@@ -33,10 +54,11 @@ const ServedModel& asked_model(const ServedModels& models, const std::string& so
   throw error;
 }
 
-Reply inspect(const InspectBody& body, const ServedModel& model) {
+template <typename Engine>
+Reply inspect(const InspectBody& body, const Engine& engine) {
   try {
     body.inspection.check_goes_on();  // it may have waited in the queue
-    return {.body = inspect_reply(*model.translator, body)};
+    return {.body = inspect_reply(engine, body)};
   } catch (const decoding::InspectionStopped& stopped) {
     const bool is_late = stopped.reason() == decoding::FinishReason::kDeadline;
     throw HttpError(is_late ? status::kGatewayTimeout : status::kUnavailable,
@@ -54,16 +76,30 @@ InspectBody parse(const Request& request) {
   }
 }
 
-void answer_inspect(ServingContext& context, WorkQueue& queue, const std::shared_ptr<HttpExchange>& exchange) {
-  const auto models = context.models.get();
-  InspectBody body = parse(exchange->request());
+// Returns what computes the answer, once it is the turn of the request.
+std::function<Reply()> inspection_of(const std::shared_ptr<const ServedModels>& models, InspectBody body) try {
+  if (means_language_model(*models, body.model, body.source, body.target)) {
+    const ServedLanguageModel& model = asked_language_model(*models, body.model);
+    body.complete_for_language_model();
+    return [models, &model, body = std::move(body)] { return inspect(body, *model.generator); };
+  }
   const ServedModel& model = asked_model(*models, body.source, body.target);
   body.complete(model.search);
-  context.admit_key(body.api_key, static_cast<int64_t>(count_characters(body.inspection.text)));
+  return [models, &model, body = std::move(body)] { return inspect(body, *model.translator); };
+} catch (const base::Error& error) {
+  refuse(error);
+}
+
+void answer_inspect(ServingContext& context, WorkQueue& queue, const std::shared_ptr<HttpExchange>& exchange) {
+  InspectBody body = parse(exchange->request());
   body.inspection.cancel = exchange->cancelled();
   body.inspection.deadline = std::chrono::steady_clock::now() + context.request_time;
-  queue.submit(exchange->cancelled(), [exchange, models, &model, body = std::move(body)] {
-    answer_errors(exchange, kShape, [&] { exchange->reply(inspect(body, model)); });
+  const auto characters = static_cast<int64_t>(count_characters(body.inspection.text));
+  const std::string key = body.api_key;
+  std::function<Reply()> compute = inspection_of(context.models.get(), std::move(body));
+  context.admit_key(key, characters);
+  queue.submit(exchange->cancelled(), [exchange, compute = std::move(compute)] {
+    answer_errors(exchange, kShape, [&] { exchange->reply(compute()); });
   });
 }
 
@@ -76,7 +112,9 @@ void add_inspect_routes(Router& router, ServingContext& context, WorkQueue& queu
   router.add("GET", "/v1/model", kShape, [&context](const Request& request) {
     const RequestFields fields(request);
     const auto models = context.models.get();
-    return Reply{.body = asked_model(*models, fields.text("source"), fields.text("target")).card};
+    const std::string id = fields.text("model"), source = fields.text("source"), target = fields.text("target");
+    return Reply{.body = means_language_model(*models, id, source, target) ? asked_language_model(*models, id).card
+                                                                           : asked_model(*models, source, target).card};
   });
 }
 

@@ -3,6 +3,7 @@
 #include <nlohmann/json.hpp>
 
 #include "serving/routes/asked_translation.h"
+#include "serving/routes/page_settings.h"
 
 namespace dragoman::serving {
 namespace {
@@ -79,16 +80,15 @@ Reply settings(const ServingContext& context) {
   const auto models = context.models.get();
   const std::string target = models->targets().front();
   constexpr int kPageWaits = 500;  // milliseconds that LibreTranslate's page waits
-  return json_reply({{"charLimit", context.limits.characters},
-                     {"frontendTimeout", kPageWaits},
-                     {"apiKeys", context.keys.get() != nullptr},
-                     {"keyRequired", context.keys.get() != nullptr},
-                     {"suggestions", false},
-                     {"filesTranslation", true},
-                     {"supportedFilesFormat", {".txt"}},
-                     {"language",
-                      {{"source", {{"code", "auto"}, {"name", "Auto Detect"}}},
-                       {"target", {{"code", target}, {"name", language_name(target)}}}}}});
+  json answer = page_settings(context);
+  answer.update({{"frontendTimeout", kPageWaits},
+                 {"suggestions", false},
+                 {"filesTranslation", true},
+                 {"supportedFilesFormat", {".txt"}},
+                 {"language",
+                  {{"source", {{"code", "auto"}, {"name", "Auto Detect"}}},
+                   {"target", {{"code", target}, {"name", language_name(target)}}}}}});
+  return json_reply(answer);
 }
 
 }  // namespace

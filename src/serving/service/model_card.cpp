@@ -12,11 +12,13 @@ namespace {
 
 using nlohmann::json;
 
-// Returns "encoder.layers.3" for "encoder.layers.3.feed_forward.inner.weight", and the first name for all other paths.
+// Returns "encoder.layers.3" for "encoder.layers.3.feed_forward.inner.weight", "layers.3" for a stack that stands
+// alone, and the first name for all other paths.
 std::string module_of(const std::string& path) {
-  const size_t layers = path.find(".layers.");
+  constexpr std::string_view kLayers = "layers.";
+  const size_t layers = path.find(kLayers);
   return layers == std::string::npos ? path.substr(0, path.find('.'))
-                                     : path.substr(0, path.find('.', layers + std::string_view(".layers.").size()));
+                                     : path.substr(0, path.find('.', layers + kLayers.size()));
 }
 
 json parameters_json(const nn::ParameterSet& parameters) {
@@ -33,19 +35,25 @@ json parameters_json(const nn::ParameterSet& parameters) {
   return {{"total", parameters.count()}, {"parts", std::move(parts)}};
 }
 
+json card_json(const std::string& name, const models::Model& model, const TrainingRecord& record) {
+  return {{"name", name},
+          {"config", json::parse(model.config().to_json())},
+          {"parameters", parameters_json(model.parameters())},
+          {"training", training_curves(record.history)},
+          {"examples", record.examples}};
+}
+
 }  // namespace
 
-std::string model_card(const std::string& name, const decoding::Translator& translator,
-                       const report::MetricsHistory& history, const std::vector<std::string>& examples) {
-  const models::Model& model = translator.model();
-  return base::dump_json(
-      {{"name", name},
-       {"config", json::parse(model.config().to_json())},
-       {"parameters", parameters_json(model.parameters())},
-       {"shortlist", translator.shortlist() != nullptr},
-       {"search", json::parse(decoding::search_defaults_json(translator.search_defaults()))},
-       {"training", training_curves(history)},
-       {"examples", examples}});
+std::string model_card(const std::string& name, const decoding::Translator& translator, const TrainingRecord& record) {
+  json card = card_json(name, translator.model(), record);
+  card["shortlist"] = translator.shortlist() != nullptr;
+  card["search"] = json::parse(decoding::search_defaults_json(translator.search_defaults()));
+  return base::dump_json(card);
+}
+
+std::string model_card(const std::string& name, const decoding::Generator& generator, const TrainingRecord& record) {
+  return base::dump_json(card_json(name, generator.model(), record));
 }
 
 }  // namespace dragoman::serving

@@ -1,10 +1,10 @@
 #pragma once
 
 #include <string>
-#include <vector>
 
+#include "decoding/generator.h"
 #include "decoding/translator.h"
-#include "report/metrics_log.h"
+#include "serving/service/training_record.h"
 
 namespace dragoman::serving {
 
@@ -13,9 +13,12 @@ namespace dragoman::serving {
 /// last one.
 ///   {"name": "quickstart", "config": {...}, "parameters": {"total": 878592, "parts": [{"path": "embedding", ...}]},
 ///    "search": {"beam_size": 4, ...}, "training": {"train": [...], "validation": [...]}, "examples": ["..."]}
-/// @param history  the training of the model; empty if its folder has no metrics
-/// @param examples  sentences of its validation text; empty if its folder has none
+/// @param record  what its training left
 [[nodiscard]] std::string model_card(const std::string& name, const decoding::Translator& translator,
-                                     const report::MetricsHistory& history, const std::vector<std::string>& examples);
+                                     const TrainingRecord& record);
+
+/// Returns the same for a language model, without `shortlist` and `search`: requests name their own options.
+[[nodiscard]] std::string model_card(const std::string& name, const decoding::Generator& generator,
+                                     const TrainingRecord& record);
 
 }  // namespace dragoman::serving

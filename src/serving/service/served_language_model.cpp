@@ -10,6 +10,7 @@
 #include "decoding/load_model.h"
 #include "models/architectures/architectures.h"
 #include "models/model_folder.h"
+#include "serving/service/model_card.h"
 
 namespace dragoman::serving {
 namespace {
@@ -81,6 +82,7 @@ ServedLanguageModel load_language_model(const std::filesystem::path& folder,
     read_chat(files, model);
   });
   model.generator = decoding::load_generator(folder, precision, threads);
+  model.card = model_card(model.id, *model.generator, training_record(folder));
   model.rate = warm_up(*model.generator);
   return model;
 }

@@ -18,8 +18,9 @@ struct ServedLanguageModel {
   std::filesystem::path folder;
   std::string sha256;  ///< of its weights, from the manifest
   std::shared_ptr<const decoding::Generator> generator;
-  int64_t created = 0;                                  ///< when its folder was published, in seconds since 1970
-  double rate = 0.0;                                    ///< tokens per second of the warm-up; full batches are faster
+  std::string card = "{}";  ///< JSON of GET /v1/model, see model_card
+  int64_t created = 0;      ///< when its folder was published, in seconds since 1970
+  double rate = 0.0;        ///< tokens per second of the warm-up; full batches are faster
   std::shared_ptr<const data::ChatTemplate> chat = {};  ///< null if the folder has none that can be used
   std::string chat_error = {};                          ///< why a chat template of the folder cannot be used
 };

@@ -9,9 +9,9 @@
 #include "base/published_folder.h"
 #include "decoding/load_translator.h"
 #include "models/model_folder.h"
-#include "report/samples_file.h"
 #include "serving/service/admission.h"
 #include "serving/service/model_card.h"
+#include "serving/service/training_record.h"
 
 namespace dragoman::serving {
 namespace {
@@ -85,30 +85,6 @@ double warm_up(const ServedModel& model) {
   return static_cast<double>(kTexts * estimated_tokens(text)) / seconds.count();
 }
 
-// Reads the training of the model in `folder`. Empty if metrics.jsonl cannot be read: the server starts without it.
-report::MetricsHistory history_of(const std::filesystem::path& folder) {
-  try {
-    return report::read_metrics(folder / report::kMetricsName);
-  } catch (const base::Error&) {
-    return {};
-  }
-}
-
-// Reads the validation sentences that the training left in `folder`. Empty if samples.json cannot be read or has none.
-std::vector<std::string> examples_of(const std::filesystem::path& folder) {
-  std::vector<std::string> examples;
-  try {
-    const std::vector<report::SampleSet> sets = report::read_samples(folder / report::kSamplesName);
-    for (size_t i = 0; !sets.empty() && i < sets.back().samples.size(); ++i) {
-      add_once(examples, sets.back().samples[i].source);
-    }
-  } catch (const base::Error&) {
-    examples.clear();
-  }
-  std::erase(examples, "");
-  return examples;
-}
-
 // Reads the folder, packs the weights, starts the workers and translates the warm-up texts.
 ServedModel load_model(const ModelSpec& spec, const LoadOptions& options) {
   const std::vector<std::filesystem::path> folders = {spec.folder};
@@ -123,7 +99,7 @@ ServedModel load_model(const ModelSpec& spec, const LoadOptions& options) {
   model.translator = decoding::load_ensemble(folders, options.precision, {}, options.threads);
   model.search = options.search(model.translator->search_defaults());
   check_search(model);
-  model.card = model_card(card_name(spec.folder), *model.translator, history_of(spec.folder), examples_of(spec.folder));
+  model.card = model_card(card_name(spec.folder), *model.translator, training_record(spec.folder));
   model.rate = warm_up(model);
   return model;
 }

@@ -30,6 +30,7 @@ class Browser:
         self.errors = []
         for domain in ("Page", "Runtime", "Log", "DOM", "Accessibility", "Network"):
             self.call(f"{domain}.enable")
+        self.call("Emulation.setFocusEmulationEnabled", enabled=True)  # focus events come as in a window in use
 
     def _wait_for_port(self):
         name = os.path.join(self.folder, "DevToolsActivePort")

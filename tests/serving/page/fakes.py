@@ -3,10 +3,25 @@ import json
 from contextlib import contextmanager
 
 # fakes[path] is an answer, or a list of answers of which the last one stays: {status, body, headers, delay (ms), fails,
-# echo}. `echo` gives back the text of a translation. asked[] holds [path, body] of every request.
-SCRIPT = """
+# echo, events, pause (ms), cut}. `events` are the data of server-sent events, with `pause` before each; `cut` ends the
+# connection before the last event. `echo` gives back the text of a translation. asked[] holds [path, body] of every request.
+SCRIPT = r"""
 window.fakes = {}; window.asked = [];
 {
+  const eventsOf = ({ events, pause = 0, cut = false }, signal) => new ReadableStream({
+    async start(to) {
+      const encoder = new TextEncoder();
+      signal?.addEventListener("abort", () => to.error(new DOMException("cancelled", "AbortError")));
+      for (const event of [...events.map((data) => JSON.stringify(data)), ...(cut ? [] : ["[DONE]"])]) {
+        await new Promise((done) => setTimeout(done, pause));
+        if (signal?.aborted) return;
+        const bytes = encoder.encode(`data: ${event}\n\n`); // cut anywhere, as a connection may
+        to.enqueue(bytes.slice(0, 9));
+        to.enqueue(bytes.slice(9));
+      }
+      to.close();
+    },
+  });
   const real = window.fetch;
   window.fetch = (path, options = {}) => {
     const at = path.split("?")[0];
@@ -15,6 +30,7 @@ window.fakes = {}; window.asked = [];
     if (!fake) return real(path, options);
     if (fake.fails) return Promise.reject(new TypeError("Failed to fetch"));
     const body = fake.echo ? { translatedText: JSON.parse(options.body).q, alternatives: [] } : fake.body ?? {};
+    if (fake.events) return Promise.resolve(new Response(eventsOf(fake, options.signal), { status: 200 }));
     const answer = () => new Response(JSON.stringify(body), { status: fake.status ?? 200, headers: fake.headers ?? {} });
     return new Promise((resolve, reject) => {
       setTimeout(() => resolve(answer()), fake.delay ?? 0);
@@ -67,3 +83,19 @@ def inspection(source_pieces, target_pieces, target_text):
     return {"body": {
         "model": {"decoder_layers": 1}, "source": {"pieces": source_pieces}, "target": {"pieces": target_pieces, "text": target_text},
         "parts": [{"part": "weights", "attentions": [{"path": "decoder.layers.0.cross_attention", "shape": [1, rows, columns], "values": values}]}]}}
+
+
+def piece(text, tokens=(), offset=0, finish=None):
+    """An event of /v1/completions. tokens: (text, log-probability, {other: log-probability}) of each that begins in `text`."""
+    offsets, at = [], offset
+    for token, _, _ in tokens:
+        offsets.append(at)
+        at += len(token)
+    return {"choices": [{"text": text, "index": 0, "finish_reason": finish, "logprobs": None if finish else {
+        "tokens": [token for token, _, _ in tokens], "token_logprobs": [score for _, score, _ in tokens],
+        "top_logprobs": [{**others, token: score} for token, score, others in tokens], "text_offset": offsets}}], "usage": None}
+
+
+def language_models(*ids):
+    """The answer of /frontend/settings of a server with these language models alone."""
+    return {"body": {"charLimit": 5000, "keyRequired": False, "languageModels": [{"id": name, "context": 96} for name in ids]}}

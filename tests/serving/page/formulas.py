@@ -9,7 +9,8 @@ SHOWN = """[...document.querySelectorAll('.stage [data-law]')].map((node) => {
     : Array.isArray(value) ? value : Object.fromEntries(Object.entries(value).filter(([key, inner]) => typeof inner !== 'function' && key !== 'rows' && key !== 'columns').map(([key, inner]) => [key, plain(inner)]));
   return [node.dataset.law, plain(node.shown)];
 })"""
-ERF = {"relu": lambda x: max(x, 0.0), "gelu": lambda x: 0.5 * x * (1 + math.erf(x / math.sqrt(2))), "swish": lambda x: x / (1 + math.exp(-x))}
+ACTIVATIONS = {"relu": lambda x: max(x, 0.0), "gelu": lambda x: 0.5 * x * (1 + math.erf(x / math.sqrt(2))), "silu": lambda x: x / (1 + math.exp(-x)),
+               "gelu-tanh": lambda x: 0.5 * x * (1 + math.tanh(math.sqrt(2 / math.pi) * (x + 0.044715 * x ** 3))), "relu-squared": lambda x: max(x, 0.0) ** 2}
 
 
 def rows_of(part):
@@ -30,7 +31,8 @@ def scores(shown):
 def softmax(shown):
     result = []
     for r, row in enumerate(rows_of(shown["scaled"])):
-        seen = [math.exp(value) if not shown["causal"] or c <= r else 0.0 for c, value in enumerate(row)]
+        window = shown.get("window") or len(row)
+        seen = [math.exp(value) if not shown["causal"] or r - window < c <= r else 0.0 for c, value in enumerate(row)]
         result.append([value / sum(seen) for value in seen])
     return result
 
@@ -38,11 +40,33 @@ def softmax(shown):
 def norm(shown):
     result = []
     for row in rows_of(shown["input"]):
-        mean = sum(row) / len(row)
+        mean = 0.0 if shown.get("kind") == "rms" else sum(row) / len(row)
         deviation = math.sqrt(sum((value - mean) ** 2 for value in row) / len(row) + shown["epsilon"])
-        result.append([(value - mean) / deviation * gain + bias
-                       for value, gain, bias in zip(row, shown["gain"]["values"], shown["bias"]["values"])])
+        biases = shown["bias"]["values"] if shown.get("bias") else [0.0] * len(row)
+        result.append([(value - mean) / deviation * gain + bias for value, gain, bias in zip(row, shown["gain"]["values"], biases)])
     return result
+
+
+def rotate(shown):
+    """The columns i and i + Dh / 2 of a row are a pair, which is turned by the angle of the row."""
+    result = []
+    for row, turn in zip(rows_of(shown["input"]), rows_of(shown["rotation"])):
+        half = len(row) // 2
+        pairs = list(zip(row[:half], row[half:], turn[:half], turn[half:]))
+        result.append([a * cos - b * sin for a, b, cos, sin in pairs] + [b * cos + a * sin for a, b, cos, sin in pairs])
+    return result
+
+
+def angles(shown):
+    rows, width = shown["result"]["shape"]
+    half = width // 2
+    angle = lambda place, pair: place * shown["theta"] ** (-2 * pair / width)
+    return [[(math.cos if column < half else math.sin)(angle(place, column % half)) for column in range(width)] for place in range(rows)]
+
+
+def activation(shown):
+    made = [[ACTIVATIONS[shown["activation"]](value) for value in row] for row in rows_of(shown["input"])]
+    return made if not shown.get("factor") else [[a * b for a, b in zip(*pair)] for pair in zip(made, rows_of(shown["factor"]))]
 
 
 def sinusoid(shown):
@@ -52,11 +76,10 @@ def sinusoid(shown):
 
 
 LAWS = {
-    "linear": linear, "scores": scores, "softmax": softmax, "norm": norm, "sinusoid": sinusoid,
+    "linear": linear, "scores": scores, "softmax": softmax, "norm": norm, "sinusoid": sinusoid, "rotate": rotate, "angles": angles, "activation": activation,
     "scale": lambda shown: [[value / math.sqrt(shown["width"]) for value in row] for row in rows_of(shown["scores"])],
     "sum": lambda shown: [[a + b for a, b in zip(*pair)] for pair in zip(rows_of(shown["left"]), rows_of(shown["right"]))],
-    "scaled": lambda shown: [[value * math.sqrt(len(row)) for value in row] for row in rows_of(shown["table"])],
-    "activation": lambda shown: [[ERF[shown["activation"]](value) for value in row] for row in rows_of(shown["input"])],
+    "scaled": lambda shown: [[value * shown["factor"] for value in row] for row in rows_of(shown["table"])],
 }
 
 

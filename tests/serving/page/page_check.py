@@ -10,6 +10,7 @@ import sys
 import time
 import traceback
 
+import alone_flows
 import attacks
 import compare_flows
 import flows
@@ -19,9 +20,10 @@ import manners
 import rules
 import story
 import watch_flows
+import write_flows
 import written_pages
 from devtools import Browser, find_chromium
-from server import Server, make_model
+from server import Server, make_language_model, make_model
 
 VIEWS = ("translate", "inside", "card")
 STAGES = ("Soft-max turns scores into weights",)
@@ -167,6 +169,12 @@ def main():
         check("two sentences: names, contrast, width, focus", lambda: compare_flows.check_looks(browser, server, arguments.output))
         check("a run is watched", lambda: watch_flows.check_watch(browser, arguments.program, arguments.output))
         check("a run is replayed", lambda: watch_flows.check_real_run(browser, arguments.program, arguments.model))
+        browser.open(server.address + "/")
+        language_model = make_language_model(arguments.program, arguments.output)
+        for name, action in write_flows.checks(browser, arguments.program, arguments.output, arguments.model, language_model):
+            check(name, action)
+        for name, action in alone_flows.checks(browser, arguments.program, arguments.output):
+            check(name, action)
         browser.open(server.address + "/")
         check("a hostile model name", lambda: hostile_name(browser, arguments, arguments.output))
         browser.open(server.address + "/")

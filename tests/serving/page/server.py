@@ -34,9 +34,36 @@ def make_model(program, folder, kind="pre"):
     return model
 
 
+# Options of the language models: GPT-2 as it is but for its size, and a Llama with all that its neighbours add.
+LANGUAGE_KINDS = {
+    "gpt": ["--preset", "gpt-mini", "--activation", "gelu-tanh", "--biases", "all"],
+    "llama": ["--preset", "llama-mini", "--n-kv-heads", "2", "--qk-norm", "true", "--window", "12", "--batch-tokens", "512"],
+}
+
+
+def make_language_model(program, folder, kind="gpt"):
+    """A language model of characters that has seen the English half of the sample corpus for some seconds. Made once."""
+    model = os.path.join(folder, f"language-model-{kind}")
+    if os.path.exists(os.path.join(model, "done")):
+        return model
+    shutil.rmtree(model, ignore_errors=True)
+    corpus = os.path.join(folder, "corpus")
+    run = lambda *words: subprocess.run([program, *words], check=True, stdout=subprocess.DEVNULL, stderr=subprocess.PIPE)
+    if not os.path.exists(os.path.join(corpus, "train.en")):
+        run("sample-corpus", "--pair", "en-de", "--seed", "1", "--output", corpus)
+    run("train", *LANGUAGE_KINDS[kind], "--layers", "2", "--d-model", "32", "--d-ff", "64", "--n-heads", "4", "--max-positions", "96", "--max-length", "96",
+        "--dropout", "0", "--max-steps", "200", "--warmup-steps", "20", "--validate-every", "200", "--model", model,
+        "--text", os.path.join(corpus, "train.en"), "--valid-text", os.path.join(corpus, "valid.en"))
+    open(os.path.join(model, "done"), "w").close()
+    return model
+
+
 class Server:
-    def __init__(self, program, model):
-        self.process = subprocess.Popen([program, "serve", "--model", f"en:de={model}", "--port", "0"],
+    """@param model  of the pair en:de, or None;  @param language_models  served beside it"""
+
+    def __init__(self, program, model, language_models=()):
+        names = ([f"en:de={model}"] if model else []) + list(language_models)
+        self.process = subprocess.Popen([program, "serve", *(word for name in names for word in ("--model", name)), "--port", "0"],
                                         stderr=subprocess.PIPE, stdout=subprocess.DEVNULL, encoding="utf-8")
         said = ""
         end = time.time() + 60

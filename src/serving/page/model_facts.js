@@ -1,0 +1,28 @@
+// What the configuration of a model, as /v1/inspect tells it, means for its stages, its formulas and its parts.
+
+/// Whether the model is a decoder without an encoder: a language model.
+export const isAlone = (model) => model.encoder_layers === 0;
+
+/// What stands before the paths of a stack: "encoder.", "decoder.", or nothing where the stack stands alone.
+export const stackOf = (model, side) => (isAlone(model) ? "" : `${side}.`);
+
+export const isRms = (model) => model.norm === "rms";
+export const isGated = (model) => model.feed_forward === "gated";
+
+/// Whether there are biases. what: "input", of queries, keys and values; "map", of the other matrices; "norm".
+export function hasBias(model, what) {
+  const biases = model.biases ?? "all";
+  return what === "input" ? biases !== "none" : biases === "all" && (what === "map" || !isRms(model));
+}
+
+/// Whether queries and keys are changed after their projection: RMSNorm on each head, rotation by the place.
+export const turns = (model) => model.positions === "rope" || Boolean(model.qk_norm);
+
+/// Whether a vector is added for the place of a word.
+export const addsPositions = (model) => model.positions === "sinusoidal" || model.positions === "learned";
+
+/// Numbers of one head.
+export const headWidth = (model, inDecoder) => model.d_head || model.d_model / (inDecoder ? model.decoder_n_heads : model.n_heads);
+
+/// How norms are written: LayerNorm or RMSNorm.
+export const normName = (model) => (isRms(model) ? "RMSNorm" : "LayerNorm");
