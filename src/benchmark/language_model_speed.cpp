@@ -130,7 +130,7 @@ GenerationSpeed measure_generation(const GenerationSpeedOptions& options) {
   greedy.length.max_length_extra = 100'000;
   greedy.execution.workers = options.workers;
   greedy.execution.threads_per_worker = options.threads_per_worker;
-  greedy.execution.batch_tokens = options.prompts * options.prompt_length;
+  greedy.execution.batch_tokens = options.prompts * (options.prompt_length + options.new_tokens);
   std::vector<decoding::SentenceRequest> requests = random_prompts(options);
   const auto seconds_of = [&](int64_t new_tokens) {
     for (decoding::SentenceRequest& request : requests) {

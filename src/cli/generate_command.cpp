@@ -83,24 +83,28 @@ class Generate {
   }
 
  private:
-  // A prompt of the command line: its text goes on as it is generated.
+  // A prompt of the command line: its text goes on as it is generated. Samples are generated together, and the first
+  // one is seen growing.
   void continue_prompt(const std::string& prompt) {
     if (arguments_.json) {
       return answer({{1, prompt}});
     }
+    std::vector<GenerationRequest> requests;
     for (int sample = 0; sample < arguments_.samples; ++sample) {
-      if (sample > 0) {
-        output_.write("---\n");
+      requests.push_back({.prompt = prompt, .sample = static_cast<uint64_t>(sample)});
+    }
+    requests.front().on_part = [this](const decoding::GeneratedPart& part) {
+      output_.write(part.text);
+      return true;
+    };
+    output_.write(prompt);
+    const std::vector<Continuation> continuations = generator_->generate(requests, arguments_.options);
+    for (const Continuation& continuation : continuations) {
+      if (&continuation != &continuations.front()) {
+        output_.write("---\n" + prompt + continuation.text);
       }
-      GenerationRequest request{.prompt = prompt, .sample = static_cast<uint64_t>(sample)};
-      request.on_part = [this](const decoding::GeneratedPart& part) {
-        output_.write(part.text);
-        return true;
-      };
-      output_.write(prompt);
-      const Continuation continuation = generator_->generate({&request, 1}, arguments_.options).front();
-      tokens_ += continuation.ids.size();
       output_.write("\n");
+      tokens_ += continuation.ids.size();
       say_scores(continuation);
     }
   }
@@ -286,7 +290,13 @@ void add_generate_command(CLI::App& app, Run& run) {
   command->add_option("-o,--output", arguments->output, "File for what is generated; - = standard output")
       ->type_name("FILE");
   command->add_option("-n,--max-tokens", arguments->options.max_tokens,
-                      "New tokens at most; never more than the context has room for");
+                      "New tokens at most; without --context-shift never more than the context has room for");
+  command->add_flag("--context-shift", arguments->options.context_shift,
+                    "When the context is full, its older half leaves and the text goes on");
+  command
+      ->add_option("--context-keep", arguments->options.context_keep,
+                   "Tokens at the beginning of the text that --context-shift leaves in place")
+      ->type_name("TOKENS");
   add_sampling_flags(*command, *arguments);
   command->add_option("--stop", arguments->options.stop, "A text ends before this; may be given several times")
       ->type_name("TEXT")

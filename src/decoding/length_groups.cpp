@@ -10,6 +10,11 @@ std::vector<LengthGroup> group_by_length(std::span<const int64_t> lengths, int64
   std::vector<size_t> order(lengths.size());
   std::iota(order.begin(), order.end(), size_t{0});
   std::ranges::stable_sort(order, std::greater<>(), [&](size_t item) { return lengths[item]; });
+  return group_in_order(order, lengths, max_tokens, n_workers);
+}
+
+std::vector<LengthGroup> group_in_order(std::span<const size_t> order, std::span<const int64_t> lengths,
+                                        int64_t max_tokens, int64_t n_workers) {
   const int64_t total = std::max<int64_t>(std::accumulate(lengths.begin(), lengths.end(), int64_t{0}), 1);
   const int64_t round = n_workers * max_tokens;  // a group for every worker
   const int64_t n_groups = n_workers * ((total + round - 1) / round);

@@ -20,4 +20,9 @@ struct LengthGroup {
 /// @return  no groups of no items
 std::vector<LengthGroup> group_by_length(std::span<const int64_t> lengths, int64_t max_tokens, int64_t n_workers);
 
+/// Cuts a row of items into such groups, in the order in which they stand.
+/// @param order  each item once
+std::vector<LengthGroup> group_in_order(std::span<const size_t> order, std::span<const int64_t> lengths,
+                                        int64_t max_tokens, int64_t n_workers);
+
 }  // namespace dragoman::decoding

@@ -26,7 +26,7 @@ class CountedRun {
 
 }  // namespace
 
-// One call of run: groups of sentences of similar length, taken by the workers one after another.
+// One call of run: groups of sentences, taken by the workers one after another.
 class ParallelSearch::Job {
  public:
   Job(std::span<const SentenceRequest> requests, const SearchOptions& options, OnError on_error)
@@ -34,18 +34,17 @@ class ParallelSearch::Job {
         options_(std::make_shared<const SearchOptions>(options)),
         on_error_(on_error),
         results_(requests.size()) {
-    std::vector<int64_t> lengths;
-    for (const SentenceRequest& request : requests) {
-      lengths.push_back(static_cast<int64_t>(request.source.size()));
-    }
     // Few sentences are shared out, so that no worker stays idle. Groups have at most half of what a worker may hold:
     // while one group finishes, the next is already under way.
     const auto asked = static_cast<size_t>(base::thread_count(options.execution.workers));
     workers_ = static_cast<int>(std::clamp(requests.size(), size_t{1}, asked));
     idle_threads_ = static_cast<int>(asked) - workers_;
-    groups_ = group_by_length(lengths, (options.execution.batch_tokens + 1) / 2, workers_);
+    groups_ = make_groups((options.execution.batch_tokens + 1) / 2);
     if (groups_.size() > static_cast<size_t>(workers_)) {
-      const int64_t total = std::accumulate(lengths.begin(), lengths.end(), int64_t{0});
+      int64_t total = 0;
+      for (const LengthGroup& group : groups_) {
+        total += group.tokens;
+      }
       one_group_ = total / static_cast<int64_t>(groups_.size()) * 9 / 8;  // they are nearly equal
     }
   }
@@ -79,6 +78,25 @@ class ParallelSearch::Job {
   }
 
  private:
+  // Sentences of similar length; of texts that continue their source, those that begin alike.
+  std::vector<LengthGroup> make_groups(int64_t max_tokens) const {
+    std::vector<size_t> order(requests_.size());
+    std::iota(order.begin(), order.end(), size_t{0});
+    const auto source_of = [this](size_t i) -> const std::vector<int32_t>& { return requests_[i].source; };
+    const bool begin_alike = !requests_.empty() && requests_.front().continues_source;
+    if (begin_alike) {
+      std::ranges::stable_sort(order, {}, source_of);
+    }
+    std::vector<int64_t> tokens(requests_.size());
+    const SentenceRequest* before = nullptr;
+    for (const size_t sentence : order) {
+      tokens[sentence] = tokens_of(requests_[sentence], before);
+      before = &requests_[sentence];
+    }
+    return begin_alike ? group_in_order(order, tokens, max_tokens, workers_)
+                       : group_by_length(tokens, max_tokens, workers_);
+  }
+
   // The next group for a worker with `tokens` under way.
   const LengthGroup* next_group(int64_t tokens) {
     const std::lock_guard lock(mutex_);
@@ -91,9 +109,12 @@ class ParallelSearch::Job {
   void begin(const LengthGroup& group, SearchEngine& engine) {
     std::list<SearchTask> tasks;
     try {
+      const SentenceRequest* before = nullptr;
       for (const size_t sentence : group.items) {
-        tasks.push_back(
-            {sentence, requests_[sentence], options_, [this](SearchResult result) { keep(std::move(result)); }});
+        const SentenceRequest& request = requests_[sentence];
+        tasks.push_back({sentence, request, options_, [this](SearchResult result) { keep(std::move(result)); },
+                         tokens_of(request, before)});
+        before = &request;
       }
     } catch (...) {  // no memory for the tasks
       for (const size_t sentence : group.items) {

@@ -17,8 +17,9 @@ enum class OnError {
   kReport,  ///< the sentence ends with the error in its result, and the others go on
 };
 
-/// Searches many sentences, ids to ids. Each worker thread drives a SearchEngine. Sentences are taken longest first; a
-/// worker admits more as soon as others have finished. A result never depends on the sentences beside it, on
+/// Searches many sentences, ids to ids. Each worker thread drives a SearchEngine. Sentences are taken longest first,
+/// texts that continue their source in the order of their sources, so that those that begin alike share rows of the
+/// cache. A worker admits more as soon as others have finished. A result never depends on the sentences beside it, on
 /// batch_tokens or on the number of workers.
 /// Threads: any number at once.
 class ParallelSearch {

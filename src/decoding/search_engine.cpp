@@ -1,5 +1,7 @@
 #include "decoding/search_engine.h"
 
+#include <algorithm>
+
 #include "kernels/team.h"
 
 namespace dragoman::decoding {
@@ -23,6 +25,17 @@ void tell_stopped(const SearchTask& task, FinishReason reason) {
 }
 
 }  // namespace
+
+int64_t tokens_of(const SentenceRequest& request, const SentenceRequest* before) {
+  auto tokens = static_cast<int64_t>(request.source.size());
+  if (request.continues_source) {
+    if (before != nullptr && before->continues_source) {
+      tokens -= std::ranges::mismatch(request.source, before->source).in1 - request.source.begin();
+    }
+    tokens += request.max_length.value_or(0);
+  }
+  return std::max<int64_t>(tokens, 1);
+}
 
 SearchEngine::~SearchEngine() {
   if (worker_ != nullptr) {
@@ -93,7 +106,7 @@ void SearchEngine::begin(SearchTask& task, int32_t slot) {
   const tensor::ArenaScope arena(worker_->arena);
   const kernels::TeamScope team(worker_->team.get());
   const size_t number = next_number_++;
-  const auto tokens = static_cast<int64_t>(task.request.source.size());
+  const int64_t tokens = task.tokens;
   try {
     models_.complete(task.request, *task.options);
     const SearchLimits limits = models_.limits_of(task.request, *task.options);
@@ -131,7 +144,7 @@ void SearchEngine::finish(SearchResult result) {
   const auto found = tasks_.find(result.sentence);
   const SearchTask task = std::move(found->second);
   tasks_.erase(found);
-  tokens_ -= static_cast<int64_t>(task.request.source.size());
+  tokens_ -= task.tokens;
   try {
     models_.add_alignments(task.request.source, *task.options, result.hypotheses);
   } catch (...) {

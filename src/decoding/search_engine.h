@@ -20,7 +20,13 @@ struct SearchTask {
   /// Called once, in the thread of the engine, with the result or with the error that this sentence met. It must not
   /// throw.
   std::function<void(SearchResult)> done = {};
+  int64_t tokens = 0;  ///< see tokens_of
 };
+
+/// Returns: what a sentence counts beside others: its source tokens. A text that continues its source counts the rows
+/// of the cache that it may take, those that it shares with the sentence before it left out.
+/// @param before  null for none
+int64_t tokens_of(const SentenceRequest& request, const SentenceRequest* before);
 
 /// Searches sentences with one worker, each with options of its own: admits tasks at any time, feeds all sentences
 /// under way through the models together, and tells each task its result. A batch run (ParallelSearch), the service
@@ -38,7 +44,7 @@ class SearchEngine {
 
   /// Whether no task is under way.
   bool idle() const { return tasks_.empty(); }
-  /// Returns: the number of source tokens of the tasks under way.
+  /// Returns: the sum of SearchTask::tokens of the tasks under way.
   int64_t tokens() const { return tokens_; }
 
   /// Begins tasks. Whatever goes wrong, each of them is under way afterwards or has been told. Those that are

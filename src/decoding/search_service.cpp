@@ -67,11 +67,12 @@ std::list<SearchTask> SearchService::take(int64_t tokens) {
   const size_t share = (waiting_.size() + threads_.size() - 1) / std::max<size_t>(threads_.size(), 1);
   std::list<SearchTask> taken;
   while (!waiting_.empty() && taken.size() < share) {
-    const auto length = static_cast<int64_t>(waiting_.front().request.source.size());
-    if (tokens > 0 && tokens + length > waiting_.front().options->execution.batch_tokens) {
+    SearchTask& next = waiting_.front();
+    next.tokens = tokens_of(next.request, taken.empty() ? nullptr : &taken.back().request);
+    if (tokens > 0 && tokens + next.tokens > next.options->execution.batch_tokens) {
       break;
     }
-    tokens += length;
+    tokens += next.tokens;
     taken.splice(taken.end(), waiting_, waiting_.begin());
   }
   return taken;

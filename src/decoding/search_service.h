@@ -32,7 +32,7 @@ class SearchService {
   void submit(std::list<SearchTask> tasks);
 
  private:
-  // Tasks for a thread that has `tokens` source tokens under way; waits for one if that is 0. None at the end.
+  // Tasks for a thread that has `tokens` under way (SearchEngine::tokens); waits for one if that is 0. None at the end.
   std::list<SearchTask> take(int64_t tokens);
   void run(SearchEngine& engine);
   void end();

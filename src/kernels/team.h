@@ -4,8 +4,9 @@
 
 namespace dragoman::kernels {
 
-/// While alive, the threads of `team` share the products with packed matrices of this thread. Each thread computes some
-/// of the columns, so that several cores translate one sentence. Bits do not change.
+/// While alive, the threads of `team` share the products with packed matrices of this thread, and its attention to
+/// cached keys. Each thread computes some of the columns, rows or heads, so that several cores translate one sentence.
+/// Bits do not change.
 /// @param team  null or of size 1: nothing is shared
 /// Threads: one thread at a time may use a team.
 class [[nodiscard]] TeamScope {

@@ -19,6 +19,8 @@ class EncoderLayer {
   /// @param x [N, D];  @param context  over the rows of x;  @return [N, D]
   Variable forward(Variable x, KeyValueSource& key_values, const ForwardContext& context) const;
 
+  /// Returns: what self-attention reads, [N, D].
+  Variable attention_input(const Variable& x) const { return self_attention_residual_.read(x); }
   const MultiHeadAttention& self_attention() const { return self_attention_; }
 
  private:

@@ -14,16 +14,18 @@ class Residual {
  public:
   Residual(ParameterSet& parameters, const std::string& path, const LayerConfig& config);
 
+  /// Returns: what the sub-layer reads, [N, D].
+  Variable read(const Variable& x) const { return order_ == NormOrder::kPre ? norm_.forward(x) : x; }
   /// @param x  [N, D];  @param sublayer  maps [N, D] to [N, D]; in pre-norm its input is normalised
   /// @return [N, D]
   template <typename Sublayer>
   Variable forward(const Variable& x, Sublayer sublayer, const ForwardContext& context) const {
     const kernels::Dropout dropout = context.dropout(dropout_, site_);
-    const Variable read = order_ == NormOrder::kPre ? norm_.forward(x) : x;  // [N, D]
-    const Variable change = sublayer(read);                                  // [N, D]
+    const Variable input = read(x);           // [N, D]
+    const Variable change = sublayer(input);  // [N, D]
     const Variable result = order_ == NormOrder::kPre ? add(x, change, dropout) : add_and_norm(x, change, dropout);
     context.show(path_, "input", x.value());
-    context.show(path_, "read", read.value());
+    context.show(path_, "read", input.value());
     context.show(path_, "change", change.value());
     context.show(path_, "result", result.value());
     return result;

@@ -104,6 +104,7 @@ constexpr PageText kTexts[] = {
     {"weights", "权重"},
     {"optimizer", "优化器"},
     {"gradients", "梯度"},
+    {"matrices", "Muon 的矩阵"},
     {"packed weights", "打包的权重"},
     {"activations", "激活"},
     {"scratch", "临时空间"},

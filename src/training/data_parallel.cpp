@@ -68,7 +68,7 @@ DataParallel::DataParallel(models::Model& model, std::unique_ptr<const Objective
       processes_(processes),
       objective_(std::move(objective)),
       clip_norm_(adam.clip_norm),
-      adam_(adam, model.parameters()),
+      optimizer_(adam, model.parameters(), options.workers),
       pool_(options.workers) {
   for (auto& communicator : distributed::ThreadCommunicator::make_group(workers(), &processes)) {
     auto worker = std::make_unique<Worker>();
@@ -122,7 +122,7 @@ UpdateResult DataParallel::update(std::vector<data::BatchShare> batches, int64_t
       const bool applied = std::isfinite(norm);
       if (applied) {
         const double clip = clip_norm_ > 0.0 && norm > clip_norm_ ? clip_norm_ / norm : 1.0;
-        apply(worker, adam_.scalars(learning_rate, clip, applied_updates_ + 1));
+        apply(worker, optimizer_.scalars(learning_rate, clip, applied_updates_ + 1));
       }
       worker.times.optimizer = lap();
       if (rank == 0) {
@@ -135,6 +135,11 @@ UpdateResult DataParallel::update(std::vector<data::BatchShare> batches, int64_t
       throw;
     }
   });
+  if (result.applied && optimizer_.has_matrices()) {
+    base::Lap lap;
+    update_matrices(learning_rate);
+    result.times.optimizer += lap();
+  }
   applied_updates_ += result.applied ? 1 : 0;
   result.sums = sum_over_all();
   result.times.packing = packing_seconds;
@@ -186,8 +191,18 @@ double DataParallel::gradient_norm(Worker& worker) {
 void DataParallel::apply(Worker& worker, const kernels::AdamScalars& scalars) {
   nn::ParameterSet& parameters = worker.replica->parameters();
   for (const distributed::Part part : worker.gradients->shares()) {
-    adam_.update(parameters.mutable_values(), parameters.gradients(), part, scalars);
+    optimizer_.update(parameters.mutable_values(), parameters.gradients(), part, scalars);
   }
+}
+
+// What needs whole matrices, once all elements of the directions are there. Every process computes it by itself.
+void DataParallel::update_matrices(double learning_rate) {
+  const kernels::AdamScalars scalars = optimizer_.scalars(learning_rate, 1.0, applied_updates_ + 1);
+  const tensor::Tensor weights = model_.parameters().mutable_values();
+  pool_.run([&](int rank) {
+    const tensor::ArenaScope memory(workers_[static_cast<size_t>(rank)]->arena);
+    optimizer_.update_matrices(weights, rank, scalars);
+  });
 }
 
 // Whoever changed the values, the replicas multiply with copies of the present ones.

@@ -80,7 +80,7 @@ class DataParallel {
   /// Of all processes; those of this one are numbered from first_replica().
   int replicas() const { return processes_.size() * workers(); }
   int first_replica() const { return processes_.rank() * workers(); }
-  Adam& adam() { return adam_; }
+  Optimizer& optimizer() { return optimizer_; }
   /// What updates compute again instead of keeping it; may be changed at any time.
   void set_recompute(nn::Recompute recompute) { recompute_ = recompute; }
   /// Updates applied so far; Adam's bias correction counts these. Part of a checkpoint.
@@ -94,6 +94,7 @@ class DataParallel {
   static void run_passes(Worker& worker, std::span<const data::Batch> shards, const UpdateContext& context);
   static double gradient_norm(Worker& worker);
   void apply(Worker& worker, const kernels::AdamScalars& scalars);
+  void update_matrices(double learning_rate);
   LossSums sum_over_all() const;
   void pack_weights();
 
@@ -101,7 +102,7 @@ class DataParallel {
   distributed::ProcessGroup& processes_;
   std::unique_ptr<const Objective> objective_;
   double clip_norm_;
-  Adam adam_;
+  Optimizer optimizer_;
   base::WorkerPool pool_;
   std::vector<std::unique_ptr<Worker>> workers_;
   nn::Recompute recompute_ = nn::Recompute::kNone;

@@ -92,10 +92,14 @@ MemoryBudget memory_budget(const RunOptions& options, int local_processes) {
 }
 
 std::vector<std::pair<std::string, uint64_t>> MemoryPlan::parts() const {
-  return {{"weights", weights},       {"optimizer", optimizer},     {"gradients", gradients},
-          {"packed weights", packed}, {"activations", activations}, {"scratch", scratch},
-          {"validation", validation}, {"averaging", averaging},     {"text and program", other},
-          {"peak", peak()},           {"budget", budget.bytes}};
+  std::vector<std::pair<std::string, uint64_t>> parts = {
+      {"weights", weights},         {"optimizer", optimizer}, {"gradients", gradients},   {"packed weights", packed},
+      {"activations", activations}, {"scratch", scratch},     {"validation", validation}, {"averaging", averaging},
+      {"text and program", other},  {"peak", peak()},         {"budget", budget.bytes}};
+  if (matrices > 0) {
+    parts.insert(parts.begin() + 3, {"matrices", matrices});
+  }
+  return parts;
 }
 
 std::string MemoryPlan::report() const {
@@ -106,12 +110,14 @@ std::string MemoryPlan::report() const {
       listed(*this), format_size(static_cast<uint64_t>(1000.0 * activations_per_token)), batch_tokens, accumulate);
 }
 
-MemoryPlan plan_tensors(const TrainOptions& options, const MemoryBudget& budget, int64_t elements) {
+MemoryPlan plan_tensors(const TrainOptions& options, const MemoryBudget& budget, int64_t elements,
+                        int64_t scratch_elements) {
   MemoryPlan plan;
   plan.budget = budget;
   plan.weights = static_cast<uint64_t>(elements) * kFloat;
   plan.optimizer = (options.run.ema_decay > 0.0 ? 3 : 2) * plan.weights;
   plan.gradients = static_cast<uint64_t>(options.run.workers) * plan.weights;
+  plan.matrices = static_cast<uint64_t>(options.run.workers) * static_cast<uint64_t>(scratch_elements) * kFloat;
   const bool half = options.precision == kernels::Precision::kBFloat16;
   plan.packed = (half ? 1 : 2) * plan.weights;  // for the forward and for the backward
   plan.averaging = averaging_bytes(options.run, plan.weights);

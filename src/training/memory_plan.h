@@ -28,6 +28,7 @@ struct MemoryPlan {
   uint64_t weights = 0;
   uint64_t optimizer = 0;  ///< both moments, and the moving average if there is one
   uint64_t gradients = 0;
+  uint64_t matrices = 0;     ///< of Muon, while it updates the largest matrix
   uint64_t packed = 0;       ///< copies of the weights for the products, about
   uint64_t activations = 0;  ///< what grows with the batch
   uint64_t scratch = 0;      ///< of a pass, whatever the batch
@@ -40,7 +41,7 @@ struct MemoryPlan {
   int64_t search_tokens = 0;  ///< source tokens that a worker of a validation has in work
 
   /// All that is there from the first update to the last.
-  uint64_t standing() const { return weights + optimizer + gradients + packed + other; }
+  uint64_t standing() const { return weights + optimizer + gradients + matrices + packed + other; }
   uint64_t peak() const { return standing() + std::max(busiest(), averaging); }
   /// True if the workers must give back the memory of their passes before validation translates.
   bool gives_back() const { return standing() + activations + scratch + validation > budget.bytes; }
@@ -58,8 +59,9 @@ struct MemoryPlan {
 /// The tensors that stand whatever the batch is. Throws Error(kUsage) when they alone exceed the budget, so that it can
 /// be asked before they are allocated: "train: --memory 100 MiB is less than the run takes whatever its batches, 943
 /// MiB (...)".
-/// @param elements  of the flat buffer of weights
-MemoryPlan plan_tensors(const TrainOptions& options, const MemoryBudget& budget, int64_t elements);
+/// @param elements  of the flat buffer of weights;  @param scratch_elements  see Optimizer::scratch_elements
+MemoryPlan plan_tensors(const TrainOptions& options, const MemoryBudget& budget, int64_t elements,
+                        int64_t scratch_elements = 0);
 
 /// Fills in what is known once the process stands: `other`, which is the process as it is now less the tensors of the
 /// plan and with the batches to come, and the validation, in a search as small as the budget asks for.

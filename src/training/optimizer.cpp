@@ -1,40 +1,106 @@
 #include "training/optimizer.h"
 
 #include <algorithm>
+#include <functional>
 
 #include "kernels/backends/backend_of.h"
+#include "training/muon.h"
 
 namespace dragoman::training {
 
 using tensor::Tensor;
 
-Adam::Adam(const AdamOptions& options, const nn::ParameterSet& parameters)
+namespace {
+
+// A weight of a layer. Embeddings and output weights are stored the other way round.
+bool is_hidden_matrix(const nn::Parameter& parameter) {
+  return parameter.is_matrix_weight && parameter.packed_from == kernels::Transpose::kNo;
+}
+
+bool takes_muon(const AdamOptions& options, const nn::Parameter& parameter) {
+  return options.optimizer == OptimizerKind::kMuon && is_hidden_matrix(parameter);
+}
+
+}  // namespace
+
+Optimizer::Optimizer(const AdamOptions& options, const nn::ParameterSet& parameters, int workers)
     : options_(options),
       first_moment_(Tensor::zeros({parameters.flat_size()})),
       second_moment_(Tensor::zeros({parameters.flat_size()})) {
   const bool decays_all = options.weight_decay == 0.0 || options.decayed == Decayed::kAll;
   for (size_t i = 0; i < parameters.parameters().size(); ++i) {
+    const nn::Parameter& parameter = *parameters.parameters()[i];
     const bool is_last = i + 1 == parameters.parameters().size();
     const int64_t end = is_last ? parameters.flat_size() : parameters.parameters()[i + 1]->offset;
-    const bool is_decayed = decays_all || parameters.parameters()[i]->shape.rank() > 1;
-    if (!pieces_.empty() && pieces_.back().is_decayed == is_decayed) {
+    const bool is_matrix = takes_muon(options, parameter);
+    const bool is_decayed = decays_all || parameter.shape.rank() > 1;
+    if (!pieces_.empty() && pieces_.back().is_decayed == is_decayed && pieces_.back().is_matrix == is_matrix) {
       pieces_.back().end = end;
     } else {
-      pieces_.push_back({end, is_decayed});
+      pieces_.push_back({end, is_decayed, is_matrix});
+    }
+  }
+  add_matrices(parameters, workers);
+}
+
+// The largest first, each to the worker with the least work.
+void Optimizer::add_matrices(const nn::ParameterSet& parameters, int workers) {
+  for (const nn::ParameterHandle& parameter : parameters.parameters()) {
+    if (takes_muon(options_, *parameter)) {
+      matrices_.push_back({parameter->offset, parameter->shape[0], parameter->shape[1], 0});
+    }
+  }
+  const auto cost = [](const Matrix& matrix) {
+    return static_cast<double>(matrix.rows) * static_cast<double>(matrix.columns) *
+           static_cast<double>(std::min(matrix.rows, matrix.columns));
+  };
+  std::ranges::stable_sort(matrices_, std::greater<>(), cost);
+  std::vector<double> work(static_cast<size_t>(workers));
+  for (Matrix& matrix : matrices_) {
+    const auto least = std::ranges::min_element(work);
+    matrix.worker = static_cast<int>(least - work.begin());
+    *least += cost(matrix);
+  }
+}
+
+int64_t Optimizer::scratch_elements(const AdamOptions& options, const nn::ParameterSet& parameters) {
+  int64_t most = 0;
+  for (const nn::ParameterHandle& parameter : parameters.parameters()) {
+    if (takes_muon(options, *parameter)) {
+      const int64_t rows = parameter->shape[0], columns = parameter->shape[1], n = std::min(rows, columns);
+      most = std::max(most, 2 * (rows * columns + n * n));
+    }
+  }
+  return most;
+}
+
+void Optimizer::update_matrices(const Tensor& weights, int worker, const kernels::AdamScalars& scalars) {
+  for (const Matrix& matrix : matrices_) {
+    if (matrix.worker == worker) {
+      const auto view = [&](const Tensor& flat) {
+        return flat.rows(matrix.offset, matrix.offset + matrix.rows * matrix.columns)
+            .reshape({matrix.rows, matrix.columns});
+      };
+      Tensor weight = view(weights);
+      muon_step(weight, view(second_moment_), scalars.learning_rate, scalars.weight_decay);
     }
   }
 }
 
-kernels::AdamScalars Adam::scalars(double learning_rate, double gradient_scale, int64_t step) const {
+kernels::AdamScalars Optimizer::scalars(double learning_rate, double gradient_scale, int64_t step) const {
   return {learning_rate, options_.beta1, options_.beta2, options_.epsilon, options_.weight_decay, gradient_scale, step};
 }
 
-void Adam::update(const Tensor& weights, const Tensor& gradients, distributed::Part part,
-                  const kernels::AdamScalars& scalars) {
+void Optimizer::update(const Tensor& weights, const Tensor& gradients, distributed::Part part,
+                       const kernels::AdamScalars& scalars) {
   int64_t begin = 0;
   for (const Piece& piece : pieces_) {
     const distributed::Part common{std::max(begin, part.begin), std::min(piece.end, part.end)};
-    if (common.begin < common.end) {
+    if (common.begin < common.end && piece.is_matrix) {
+      const auto part_of = [&](const Tensor& flat) { return flat.rows(common.begin, common.end); };
+      Tensor momentum = part_of(first_moment_), direction = part_of(second_moment_);
+      muon_direction(part_of(gradients), momentum, direction, {options_.muon_momentum, scalars.gradient_scale});
+    } else if (common.begin < common.end) {
       kernels::AdamScalars of_piece = scalars;
       of_piece.weight_decay = piece.is_decayed ? scalars.weight_decay : 0.0;
       update_piece(weights, gradients, common, of_piece);
@@ -43,8 +109,8 @@ void Adam::update(const Tensor& weights, const Tensor& gradients, distributed::P
   }
 }
 
-void Adam::update_piece(const Tensor& weights, const Tensor& gradients, distributed::Part piece,
-                        const kernels::AdamScalars& scalars) {
+void Optimizer::update_piece(const Tensor& weights, const Tensor& gradients, distributed::Part piece,
+                             const kernels::AdamScalars& scalars) {
   const auto part_of = [piece](const Tensor& flat) { return flat.rows(piece.begin, piece.end); };
   Tensor updated = part_of(weights), moment1 = part_of(first_moment_), moment2 = part_of(second_moment_);
   kernels::backend_of(weights).adam_update(updated, part_of(gradients), moment1, moment2, scalars);

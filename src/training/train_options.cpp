@@ -275,6 +275,8 @@ std::string recipe_json(const TrainOptions& options) {
   std::vector<std::string> added_later = base::names_of_fields<data::TextOptions>(decides);
   added_later.emplace_back(base::field_of(&data::VocabularyOptions::whole_words).name);
   added_later.emplace_back(base::field_of(&AdamOptions::decayed).name);
+  added_later.emplace_back(base::field_of(&AdamOptions::optimizer).name);
+  added_later.emplace_back(base::field_of(&AdamOptions::muon_momentum).name);
   const nlohmann::json defaults = base::json_of_fields(TrainOptions(), decides);
   for (const std::string& name : added_later) {
     if (tree[name] == defaults[name]) {

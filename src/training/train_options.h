@@ -36,6 +36,16 @@ constexpr base::Names<Decayed> names_of(Decayed) {
   return {"decayed", {{Decayed::kAll, "all"}, {Decayed::kMatrices, "matrices"}}};
 }
 
+/// What turns gradients into changes of the weights.
+enum class OptimizerKind {
+  kAdam,
+  kMuon,  ///< Muon for the weight matrices of layers, Adam for embeddings, output weights, gains and biases
+};
+
+constexpr base::Names<OptimizerKind> names_of(OptimizerKind) {
+  return {"optimizer", {{OptimizerKind::kAdam, "adam"}, {OptimizerKind::kMuon, "muon"}}};
+}
+
 /// Adam (Kingma & Ba 2015, algorithm 1); weight decay above 0 makes it AdamW (Loshchilov & Hutter 2019, algorithm 2).
 struct AdamOptions {
   double beta1 = 0.9;
@@ -44,6 +54,8 @@ struct AdamOptions {
   double weight_decay = 0.0;  ///< per update, times the learning rate
   Decayed decayed = Decayed::kAll;
   double clip_norm = 0.0;
+  OptimizerKind optimizer = OptimizerKind::kAdam;
+  double muon_momentum = 0.95;  ///< Jordan et al. 2024
 
   static constexpr const char* kTitle = "Optimizer";  ///< in --help
   template <typename Visit>
@@ -123,6 +135,8 @@ void AdamOptions::fields(Visit&& visit) {
   visit(Field("weight_decay", &O::weight_decay, "Decoupled (AdamW); 0 = Adam", {0, 1}));
   visit(Field("decayed", &O::decayed, "Parameters that the weight decay makes smaller"));
   visit(Field("clip_norm", &O::clip_norm, "Largest global gradient norm; 0 = no clipping", {0, 1e6}));
+  visit(Field("optimizer", &O::optimizer, "adam, or muon: Muon for the weight matrices of layers, Adam for all else"));
+  visit(Field("muon_momentum", &O::muon_momentum, "Muon: decay of the momentum", {0, 0.9999}));
 }
 
 template <typename Visit>

@@ -132,7 +132,8 @@ void Trainer::save() {
   state_.processes = processes_.size();
   state_.workers = options_.run.workers;
   const std::string name = publisher_->save(
-      *model_, {replicas_->adam().first_moment(), replicas_->adam().second_moment(), average_->tensor()}, state_);
+      *model_, {replicas_->optimizer().first_moment(), replicas_->optimizer().second_moment(), average_->tensor()},
+      state_);
   if (!name.empty()) {
     report_->checkpoint({state_.step, name, clock_.seconds()});
   }

@@ -137,7 +137,8 @@ void Trainer::make_model(RunStart& start) {
   model_ = models::make_model(options_.model);
   if (options_.batch.fit || options_.run.memory > 0) {
     plan_ = plan_tensors(options_, memory_budget(options_.run, processes_.processes_here()),
-                         model_->parameters().flat_size());
+                         model_->parameters().flat_size(),
+                         Optimizer::scratch_elements(options_.adam, model_->parameters()));
   }
   model_->parameters().allocate();
   if (!start.checkpoint) {
@@ -167,7 +168,8 @@ void Trainer::restore(const Checkpoint& checkpoint, std::vector<std::string>& no
                    "another --model folder to start anew",
                    options_.model_folder.string());
   const tensor::ArenaScope passing(tensor::Arena::current()->another());  // what is read goes back to the system
-  OptimizerTensors optimizer{replicas_->adam().first_moment(), replicas_->adam().second_moment(), average_->tensor()};
+  OptimizerTensors optimizer{replicas_->optimizer().first_moment(), replicas_->optimizer().second_moment(),
+                             average_->tensor()};
   restore_tensors(checkpoint, processes_, *model_, optimizer);
   const int processes = processes_.size(), workers = options_.run.workers;
   state_ = checkpoint.state;

@@ -159,6 +159,45 @@ TEST_F(GeneratorTest, APromptAloneGivesWhatItGivesInAnyBatchWithAnyWorkers) {
   }
 }
 
+// Samples of one prompt and prompts that begin alike share rows of the cache, which may be rounded.
+TEST(GeneratorSharing, SamplesAndPromptsThatBeginAlikeAreThoseOfEachAlone) {
+  for (const kernels::Precision precision :
+       {kernels::Precision::kFloat32, kernels::Precision::kBFloat16, kernels::Precision::kInt8}) {
+    const auto model = tiny_language_model(3);
+    model->parameters().pack_weights(precision);
+    const Generator generator(model, letters());
+    std::vector<GenerationRequest> requests;
+    for (const char* prompt : {"the quick brown", "the quick", "the quick brown fox", "z", "the quick brown"}) {
+      for (uint64_t sample = 0; sample < 5; ++sample) {
+        requests.push_back({.prompt = prompt, .sample = sample});
+      }
+    }
+    for (const int workers : {1, 2}) {
+      GenerationOptions options = drawn(20);
+      options.search.execution.workers = workers;
+      const auto together = generator.generate(requests, options);
+      for (size_t i = 0; i < requests.size(); ++i) {
+        const Continuation alone = generator.generate({&requests[i], 1}, options).front();
+        EXPECT_EQ(together[i].ids, alone.ids) << i << ", " << base::name_of(precision);
+        EXPECT_EQ(together[i].token_scores, alone.token_scores) << i << ", " << base::name_of(precision);
+      }
+    }
+  }
+}
+
+TEST(GeneratorSharing, TokensOfATextAreTheRowsThatItMayTake) {
+  SentenceRequest first, second, translation;
+  first.source = {1, 2, 3, 4};
+  second.source = {1, 2, 5};
+  first.continues_source = second.continues_source = true;
+  first.max_length = second.max_length = 10;
+  translation.source = {1, 2, 3};
+  EXPECT_EQ(tokens_of(first, nullptr), 14);
+  EXPECT_EQ(tokens_of(second, &first), 11) << "two are shared";
+  EXPECT_EQ(tokens_of(first, &first), 10);
+  EXPECT_EQ(tokens_of(translation, &translation), 3);
+}
+
 TEST_F(GeneratorTest, SubmittedPromptsGiveTheSame) {
   std::vector<std::future<std::string>> texts;
   std::vector<GenerationRequest> requests;
@@ -295,6 +334,158 @@ TEST_F(GeneratorTest, WrongOptionsAreNamed) {
   options = drawn();
   options.search.sampling.min_p = 1.5;
   EXPECT_THAT(error_of(options), HasSubstr("min_p"));
+}
+
+// Continuations that fill the context need another search: each equals one of a prompt of what is left.
+class ContextShift : public testing::TestWithParam<nn::PositionKind> {
+ protected:
+  static constexpr size_t kContext = 20;
+
+  static GenerationOptions shifting(GenerationOptions options, int64_t keep = 0) {
+    options.context_shift = true;
+    options.context_keep = keep;
+    options.search.rules.disable_unk = false;
+    return options;
+  }
+
+  Continuation one(const GenerationRequest& request, const GenerationOptions& options) const {
+    return generator_.generate({&request, 1}, options).front();
+  }
+
+  // The same text, one context after another.
+  std::vector<int32_t> by_hand(const std::string& prompt, const GenerationOptions& options,
+                               std::vector<float>& scores) {
+    std::vector<int32_t> text = generator_.prompt_ids(prompt), ids;
+    GenerationOptions once = options;
+    once.context_shift = false;
+    once.context_keep = 0;
+    while (true) {
+      once.max_tokens = options.max_tokens - static_cast<int64_t>(ids.size());
+      const Continuation part = one({.prompt_ids = text, .sample = 3}, once);
+      ids.insert(ids.end(), part.ids.begin(), part.ids.end());
+      scores.insert(scores.end(), part.token_scores.begin(), part.token_scores.end());
+      text.insert(text.end(), part.ids.begin(), part.ids.end());
+      if (part.finish_reason != FinishReason::kLengthLimit || static_cast<int64_t>(ids.size()) == options.max_tokens) {
+        return ids;
+      }
+      EXPECT_EQ(text.size(), kContext);
+      const auto keep = static_cast<size_t>(options.context_keep);
+      const auto oldest = text.begin() + options.context_keep;
+      text.erase(oldest, oldest + static_cast<std::ptrdiff_t>((kContext - keep) / 2));
+    }
+  }
+
+  Generator generator_{tiny_language_model(2, kContext, GetParam()), letters()};
+};
+INSTANTIATE_TEST_SUITE_P(Positions, ContextShift,
+                         testing::Values(nn::PositionKind::kLearned, nn::PositionKind::kRotary, nn::PositionKind::kNone,
+                                         nn::PositionKind::kSinusoidal),
+                         [](const auto& kind) { return std::string(base::name_of(kind.param)); });
+
+TEST_P(ContextShift, AShiftedTextGoesOnAsOneWithThatPrompt) {
+  size_t longest = 0;
+  for (const int64_t keep : {0, 1, 5, 17}) {
+    for (const GenerationOptions& kind : {greedy(70), drawn(70)}) {
+      const GenerationOptions options = shifting(kind, keep);
+      for (const std::string prompt : {"abc", "the quick brown fox", "z"}) {
+        const Continuation shifted = one({.prompt = prompt, .sample = 3}, options);
+        std::vector<float> scores;
+        EXPECT_EQ(shifted.ids, by_hand(prompt, options, scores)) << prompt << " keep " << keep;
+        EXPECT_EQ(shifted.token_scores, scores) << prompt << " keep " << keep;
+        EXPECT_EQ(shifted.prompt_ids, generator_.prompt_ids(prompt));
+        longest = std::max(longest, shifted.ids.size());
+      }
+    }
+  }
+  EXPECT_EQ(longest, 70U);
+}
+
+TEST_P(ContextShift, ATextAloneIsTheOneInAnyBatchAndOfTheService) {
+  std::vector<GenerationRequest> requests;
+  for (const char* prompt : {"abc", "the quick brown fox", "z", "abc", "abcd", "hello there"}) {
+    requests.push_back({.prompt = prompt, .sample = requests.size() == 3 ? 1U : 0U});
+  }
+  for (GenerationOptions options : {shifting(greedy(60), 2), shifting(drawn(60), 2)}) {
+    options.search.execution.workers = 2;
+    const auto together = generator_.generate(requests, options);
+    for (size_t i = 0; i < requests.size(); ++i) {
+      const Continuation alone = one(requests[i], options);
+      EXPECT_EQ(alone.ids, together[i].ids) << i;
+      std::promise<Continuation> promise;
+      generator_.submit(requests[i], options, [&](Continuation done, const std::exception_ptr& error) {
+        error == nullptr ? promise.set_value(std::move(done)) : promise.set_exception(error);
+      });
+      EXPECT_EQ(promise.get_future().get().ids, alone.ids) << i;
+    }
+  }
+}
+
+TEST_P(ContextShift, PartsAreTheTextAndStopStringsAreFoundAcrossAShift) {
+  GenerationOptions options = shifting(drawn(60));
+  options.search.sampling.temperature = 20.0;  // the end is as likely as any letter
+  options.search.sampling.top_p = 1.0;
+  uint64_t sample = 0;  // one that does not end in the first context
+  Continuation whole;
+  while (whole.text.size() <= 20 && sample < 300) {
+    whole = one({.prompt = "abcdefgh", .sample = ++sample}, options);
+  }
+  ASSERT_GT(whole.text.size(), 20U);
+  std::string streamed;
+  std::vector<float> scores;
+  const GenerationRequest request{.prompt = "abcdefgh", .sample = sample, .on_part = [&](const GeneratedPart& part) {
+                                    streamed += part.text;
+                                    scores.insert(scores.end(), part.token_scores.begin(), part.token_scores.end());
+                                    return true;
+                                  }};
+  static_cast<void>(one(request, options));
+  EXPECT_EQ(streamed, whole.text);
+  EXPECT_EQ(scores, whole.token_scores);
+  // The first context ends after 12 tokens, letters each.
+  for (const size_t begin : {size_t{9}, size_t{10}, size_t{11}, size_t{12}, size_t{14}}) {
+    GenerationOptions stops = options;
+    stops.stop = {whole.text.substr(begin, 4)};
+    const Continuation stopped = one({.prompt = "abcdefgh", .sample = sample}, stops);
+    EXPECT_EQ(stopped.text, whole.text.substr(0, whole.text.find(stops.stop.front())));
+    EXPECT_EQ(stopped.finish_reason, FinishReason::kEndOfSentence);
+  }
+}
+
+TEST_P(ContextShift, CancellingAndDeadlinesEndItAtAnyPlace) {
+  for (const size_t last : {size_t{1}, size_t{16}, size_t{17}, size_t{18}, size_t{30}}) {
+    size_t tokens = 0;
+    const GenerationRequest request{.prompt = "abc", .on_part = [&](const GeneratedPart& part) {
+                                      tokens += part.ids.size();
+                                      return tokens < last;
+                                    }};
+    GenerationOptions options = shifting(drawn(60));
+    options.search.sampling.seed = 4;
+    const Continuation continuation = one(request, options);
+    if (continuation.finish_reason != FinishReason::kEndOfSentence) {
+      EXPECT_EQ(continuation.finish_reason, FinishReason::kCancelled) << last;
+      EXPECT_LE(continuation.ids.size(), last + 1) << last;
+    }
+  }
+}
+
+TEST_P(ContextShift, WhatDoesNotFitIsNamed) {
+  const auto error_of = [&](const GenerationOptions& options) -> std::string {
+    try {
+      static_cast<void>(one({.prompt = "a"}, options));
+    } catch (const base::Error& error) {
+      return error.what();
+    }
+    return "";
+  };
+  EXPECT_EQ(error_of(shifting(drawn(), 18)),
+            "context_keep is 18, must be 17 or less: the model has a context of 20, and some tokens must leave");
+  EXPECT_EQ(error_of(shifting(drawn(), -1)), "context_keep is -1, must be 0 or more");
+  GenerationOptions options = shifting(drawn(), 3);
+  options.context_shift = false;
+  EXPECT_EQ(error_of(options), "context_keep is 3, but nothing leaves the context; give context_shift too");
+  options = shifting(drawn());
+  options.search.length.min_length = 4;
+  EXPECT_THAT(error_of(options), HasSubstr("min_length is 4, must be 0 with context_shift"));
+  EXPECT_THROW(static_cast<void>(one({.prompt = std::string(kContext, 'a')}, shifting(drawn()))), base::Error);
 }
 
 TEST(TextStream, HandsOutWholeCharactersOnly) {

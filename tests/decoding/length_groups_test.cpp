@@ -57,6 +57,17 @@ TEST(LengthGroups, GroupsHoldNearlyTheSameAndComeOutEvenForTheWorkers) {
   }
 }
 
+TEST(LengthGroups, InOrderNothingIsSorted) {
+  const std::vector<int64_t> lengths = random_lengths(200, 40, 6);
+  std::vector<size_t> order(lengths.size());
+  std::iota(order.rbegin(), order.rend(), size_t{0});
+  const auto groups = group_in_order(order, lengths, 100, 2);
+  EXPECT_EQ(items_of(groups), order);
+  for (const LengthGroup& group : groups) {
+    EXPECT_LE(group.tokens, 100 + 40);
+  }
+}
+
 TEST(LengthGroups, FewItemsAreSharedOut) {
   EXPECT_EQ(group_by_length(std::vector<int64_t>{10, 10, 10, 10}, 1000, 2).size(), 2U);
   EXPECT_EQ(group_by_length(std::vector<int64_t>{10, 10, 10, 10}, 1000, 4).size(), 4U);

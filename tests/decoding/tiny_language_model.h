@@ -17,7 +17,8 @@ inline data::Vocabulary letters() {
 
 /// A random language model over these letters, sharper than fresh weights so that the likeliest token differs from step
 /// to step.
-inline std::shared_ptr<models::DecoderOnly> tiny_language_model(uint64_t seed = 1, int64_t context = 48) {
+inline std::shared_ptr<models::DecoderOnly> tiny_language_model(
+    uint64_t seed = 1, int64_t context = 48, nn::PositionKind positions = nn::PositionKind::kLearned) {
   models::DecoderOnlyConfig config;
   config.vocab_size = letters().size();
   config.layers = 2;
@@ -25,6 +26,7 @@ inline std::shared_ptr<models::DecoderOnly> tiny_language_model(uint64_t seed = 
   config.d_ff = 32;
   config.n_heads = 2;
   config.max_positions = context;
+  config.positions = positions;
   config.tied_output = false;  // tied and untrained, a model would repeat what it reads
   config.layer.initial_weights = nn::InitialWeights::kXavier;
   auto model = std::make_shared<models::DecoderOnly>(config);

@@ -180,9 +180,21 @@ TEST(AttentionStep, IndexTableEqualsACacheInThatOrder) {
 // the cache are what they are: scales of heads are floats.
 TEST(AttentionStep, RowsThatShareAHistoryHaveTheBitsOfRowsAlone) {
   constexpr int kHeads = 5;
-  const std::vector<std::vector<int32_t>> tables{{0, 1, 2, 3, 4, 5, 6}, {0, 1, 2, 3, 4, 7, 8},   {0, 1, 2, 3, 4, 5, 9},
-                                                 {0, 1, 2, 3, 4, 5, 6}, {0, 10, 11, 3, 4, 5, 6}, {0, 1, 2, 3, 4, 12, 6},
-                                                 {9, 8, 7, 6, 5, 4, 3}, {9, 8, 7, 6, 5, 14, 13}, {9, 8, 2}};
+  const std::vector<std::vector<int32_t>> tables{{0, 1, 2, 3, 4, 5, 6},
+                                                 {0, 1, 2, 3, 4, 7, 8},
+                                                 {0, 1, 2, 3, 4, 5, 9},
+                                                 {0, 1, 2, 3, 4, 5, 6},
+                                                 {0, 10, 11, 3, 4, 5, 6},
+                                                 {0, 1, 2, 3, 4, 12, 6},
+                                                 {9, 8, 7, 6, 5, 4, 3},
+                                                 {9, 8, 7, 6, 5, 14, 13},
+                                                 {9, 8, 2},
+                                                 {4},
+                                                 {4, 1},
+                                                 {4, 1, 2},
+                                                 {4, 1, 2, 3},
+                                                 {4, 1, 2, 3, 5},
+                                                 {4, 1}};
   const auto n_rows = static_cast<int64_t>(tables.size());
   for (const DType dtype : {DType::kFloat32, DType::kBFloat16, DType::kInt8}) {
     for (const int64_t d_head : {5, 16, 33, 64}) {

@@ -3,7 +3,10 @@
 
 #include <gmock/gmock.h>
 
+#include <numeric>
+
 #include "base/error.h"
+#include "kernels/backends/backend_of.h"
 #include "ops/best_logits.h"
 #include "ops/packed_weight.h"
 #include "support/tensors.h"
@@ -29,6 +32,36 @@ Tensor random_float32(const tensor::Shape& shape, uint64_t seed) {
 class Teams : public testing::TestWithParam<Precision> {};
 INSTANTIATE_TEST_SUITE_P(Precisions, Teams,
                          testing::Values(Precision::kFloat32, Precision::kBFloat16, Precision::kInt8));
+
+// Prompts of different lengths, and single rows, whose heads are shared out.
+TEST(AttentionOfTeams, KeepsItsBits) {
+  constexpr int64_t kWidth = 320, kCached = 700;
+  constexpr int kHeads = 10;
+  const Tensor cache = random_float32({kCached, 2 * kWidth}, 6);
+  std::vector<int32_t> table(kCached);
+  std::iota(table.begin(), table.end(), 0);
+  for (const std::vector<int64_t>& lengths :
+       {std::vector<int64_t>{600}, {700, 650, 3}, {1}, {500, 501, 502, 503, 504, 1, 2, 3, 4, 300, 301}}) {
+    std::vector<StepKeys> rows;
+    for (const int64_t length : lengths) {
+      rows.push_back({cache.data<float>(), cache.data<float>() + kWidth, table.data() + (kCached - length) % 7,
+                      cache.stride(0), std::min<int64_t>(length, kCached - 7)});
+    }
+    const auto n_rows = static_cast<int64_t>(rows.size());
+    const Tensor query = random_float32({n_rows, kWidth}, 7);
+    const auto attended = [&] {
+      Tensor context = Tensor::full({n_rows, kWidth}, 9.0);
+      backend_of(context).attention_step(query, rows, kHeads, context, nullptr);
+      return context;
+    };
+    const Tensor alone = attended();
+    for (const int threads : {2, 3, 7}) {
+      base::WorkerPool pool(threads, std::chrono::microseconds(100));
+      const TeamScope scope(&pool);
+      EXPECT_TRUE(same_bits(attended(), alone)) << n_rows << " rows, " << threads << " threads";
+    }
+  }
+}
 
 TEST_P(Teams, ProductsKeepTheirBits) {
   for (const Size& size : kSizes) {

@@ -139,6 +139,116 @@ TEST_P(DecoderOnlyLaws, APromptAloneHasTheBitsThatItHasInABatch) {
   }
 }
 
+// Steps of each text by itself, and of all with their prompts shared: bit for bit the same.
+TEST_P(DecoderOnlyLaws, PromptsThatShareTheirBeginningHaveTheBitsThatTheyHaveAlone) {
+  const Ids base = random_text(12, 21);
+  std::vector<Ids> texts = {base, base, {base.begin(), base.begin() + 5}, base, random_text(9, 22)};
+  texts[3][7] = base[7] == 1 ? 2 : 1;
+  texts.push_back(texts[3]);
+  texts.back().insert(texts.back().end(), {4, 5, 6});
+  const auto together = model_.begin_generation();
+  const std::vector<std::span<const int32_t>> prompts(texts.begin(), texts.end());
+  const std::vector<int32_t> slots = together->add(prompts);
+  std::vector<std::unique_ptr<Generation>> alone;
+  for (int32_t step_number = 0; step_number < 4; ++step_number) {
+    std::vector<StepRow> rows;
+    for (size_t i = 0; i < texts.size(); ++i) {
+      rows.push_back({slots[i], 0, step_number == 0 ? texts[i].back() : static_cast<int32_t>(i) + step_number});
+    }
+    const Tensor all = step(*together, rows);
+    for (size_t i = 0; i < texts.size(); ++i) {
+      if (step_number == 0) {
+        alone.push_back(model_.begin_generation());
+      }
+      const Tensor one =
+          step_number == 0 ? after_prompt(*alone[i], texts[i]) : step(*alone[i], {{0, 0, rows[i].token_id}});
+      EXPECT_EQ(one.to_vector<float>(),
+                all.rows(static_cast<int64_t>(i), static_cast<int64_t>(i) + 1).to_vector<float>())
+          << "text " << i << ", step " << step_number;
+    }
+  }
+}
+
+TEST_P(DecoderOnlyLaws, SharedRowsAreHeldOnceAndLiveAsLongAsSomeoneUsesThem) {
+  DecoderOnlyGeneration generation(model_);
+  const KeyValueCache& cache = generation.state().cache();
+  const Ids text = random_text(12, 23), longer = [&] {
+    Ids ids = text;
+    ids.insert(ids.end(), {1, 2, 3});
+    return ids;
+  }();
+  const std::vector<std::span<const int32_t>> prompts = {text, text, text};
+  static_cast<void>(generation.add(prompts));
+  EXPECT_EQ(cache.rows_in_use(), 11);  // all tokens but the last, once
+  static_cast<void>(step(generation, {{0, 0, text.back()}, {1, 0, text.back()}, {2, 0, text.back()}}));
+  EXPECT_EQ(cache.rows_in_use(), 11 + 3);
+  const std::span<const int32_t> prompt(longer);
+  const int32_t slot = generation.add({&prompt, 1}).front();  // beside those under way
+  EXPECT_EQ(cache.rows_in_use(), 11 + 3 + 3);
+  for (const int32_t old : {0, 1, 2}) {
+    generation.remove(old);
+  }
+  EXPECT_EQ(cache.rows_in_use(), 11 + 3);
+  const auto fresh = model_.begin_generation();
+  EXPECT_EQ(step(generation, {{slot, 0, longer.back()}}).to_vector<float>(),
+            after_prompt(*fresh, longer).to_vector<float>());
+  generation.remove(slot);
+  EXPECT_EQ(cache.rows_in_use(), 0);
+}
+
+// Random prompts come and go, step with several hypotheses and are compared with generations of their own.
+TEST_P(DecoderOnlyLaws, SharingChangesNoBitWhoeverComesAndGoes) {
+  struct Under {
+    std::unique_ptr<Generation> alone;
+    int32_t slot, token;
+    int left;
+    int32_t hypotheses = 1;
+  };
+  DecoderOnlyGeneration generation(model_);
+  base::Random random(31);
+  std::vector<Under> under;
+  for (int round = 0; round < 40; ++round) {
+    for (uint64_t count = random.below(3); count > 0; --count) {
+      Ids text = random_text(1 + random.below(14), 40 + random.below(3));
+      const std::span<const int32_t> prompt(text);
+      Under added{model_.begin_generation(), generation.add({&prompt, 1}).front(), text.back(),
+                  static_cast<int>(1 + random.below(6))};
+      static_cast<void>(added.alone->add({&prompt, 1}));
+      under.push_back(std::move(added));
+    }
+    std::vector<StepRow> rows;
+    std::vector<float> expected;
+    for (Under& one : under) {
+      std::vector<StepRow> own;
+      const auto count = static_cast<int32_t>(1 + random.below(3));
+      for (int32_t hypothesis = 0; hypothesis < count; ++hypothesis) {
+        const auto parent = static_cast<int32_t>(random.below(static_cast<uint64_t>(one.hypotheses)));
+        const int32_t token = (one.token + hypothesis) % 37;
+        rows.push_back({one.slot, parent, token});
+        own.push_back({0, parent, token});
+      }
+      one.hypotheses = count;
+      one.token = static_cast<int32_t>(random.below(30));
+      const std::vector<float> logits = step(*one.alone, own).to_vector<float>();
+      expected.insert(expected.end(), logits.begin(), logits.end());
+    }
+    if (!rows.empty()) {
+      ASSERT_EQ(step(generation, rows).to_vector<float>(), expected) << "round " << round;
+    }
+    std::erase_if(under, [&](Under& one) {
+      const bool ends = --one.left == 0;
+      if (ends) {
+        generation.remove(one.slot);
+      }
+      return ends;
+    });
+  }
+  for (const Under& one : under) {
+    generation.remove(one.slot);
+  }
+  EXPECT_EQ(generation.state().cache().rows_in_use(), 0);
+}
+
 TEST_P(DecoderOnlyLaws, LaterTokensChangeNothingEarlier) {
   Ids text = random_text(10, 8);
   const Tensor before = logits(text);

@@ -50,6 +50,7 @@ struct Recipe {
   double rdrop = 0.0;
   nn::Recompute recompute = nn::Recompute::kNone;
   kernels::Precision precision = kernels::Precision::kFloat32;
+  OptimizerKind optimizer = OptimizerKind::kAdam;
 };
 
 // Weights after `steps` updates, two batches each.
@@ -59,6 +60,7 @@ std::vector<float> train(int workers, int steps, double* last_loss = nullptr, co
   model.parameters().initialize(3);
   AdamOptions adam;
   adam.clip_norm = 1.0;
+  adam.optimizer = recipe.optimizer;
   distributed::SingleProcess alone;
   DataParallel replicas(model, next_word_objective({.rdrop = recipe.rdrop}), adam, alone, {workers, recipe.precision});
   replicas.set_recompute(recipe.recompute);
@@ -109,6 +111,18 @@ TEST(DataParallel, TheSameNumberOfWorkersGivesTheSameBits) {
   EXPECT_EQ(train(3, 5), train(3, 5));
   const Recipe recipe{with_word_dropout(), 5.0};
   EXPECT_EQ(train(2, 5, nullptr, recipe), train(2, 5, nullptr, recipe));
+}
+
+TEST(DataParallel, MuonGivesTheSameBitsAgainAndTheSameLossWithAnyNumberOfWorkers) {
+  const Recipe recipe{.optimizer = OptimizerKind::kMuon};
+  double one = 0.0, two = 0.0, four = 0.0;
+  train(1, 30, &one, recipe);
+  const std::vector<float> weights = train(2, 30, &two, recipe);
+  train(4, 30, &four, recipe);
+  EXPECT_NEAR(one, two, 2e-3 * one);
+  EXPECT_NEAR(one, four, 2e-3 * one);
+  EXPECT_EQ(train(2, 30, nullptr, recipe), weights);
+  EXPECT_NE(train(2, 30), weights);
 }
 
 // The sums of one update of one batch from fresh weights.
@@ -287,7 +301,9 @@ TEST(DataParallel, WarmUpdatesAskTheSystemForNoMemory) {
     model.parameters().allocate();
     model.parameters().initialize(3);
     distributed::SingleProcess alone;
-    DataParallel replicas(model, next_word_objective({.rdrop = rdrop}), {}, alone, {2});
+    AdamOptions adam;
+    adam.optimizer = rdrop > 0.0 ? OptimizerKind::kMuon : OptimizerKind::kAdam;
+    DataParallel replicas(model, next_word_objective({.rdrop = rdrop}), adam, alone, {2});
     const std::vector<data::Batch> batches{random_batch(1, 40)};
     replicas.update(batches, 1, 1e-3, 7);
     const auto requests = [&] {

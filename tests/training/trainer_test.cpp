@@ -107,6 +107,7 @@ TEST_F(TrainerTest, ResumingAtAnyStepEqualsNeverStopping) {
     straight.batch.accumulate = accumulate;
     straight.batch.subword_sampling = 0.1;
     straight.loss.rdrop = accumulate == 2 ? 5.0 : 0.0;
+    straight.adam.optimizer = accumulate == 2 ? OptimizerKind::kMuon : OptimizerKind::kAdam;
     straight.model = straight.model.with<TransformerConfig>(
         [](auto& shape) { shape.source_word_dropout = shape.target_word_dropout = 0.1F; });
     straight.run.log_every = 3;  // rows that sum up updates before and after a stop

@@ -34,7 +34,8 @@ Variable CachedCrossKeyValues::attend(const Variable& input, const nn::MultiHead
 
 DecoderState::DecoderState(DecoderStateShape shape)
     : shape_(std::move(shape)),
-      cache_(shape_.n_layers, shape_.n_kv_heads * shape_.d_head, shape_.n_kv_heads, shape_.dtype) {
+      cache_(shape_.n_layers, shape_.n_kv_heads * shape_.d_head, shape_.n_kv_heads, shape_.dtype),
+      prompts_(cache_) {
   for (size_t layer = 0; layer < shape_.n_layers; ++layer) {
     self_key_values_.emplace_back(*this, layer);
     cross_key_values_.emplace_back(*this, layer);
@@ -104,6 +105,7 @@ DecoderState::Slot& DecoderState::checked_slot(int32_t slot) {
 void DecoderState::remove(int32_t slot) {
   Slot& removed = checked_slot(slot);
   cache_.release_all(removed.cache_rows);
+  removed.prompt.reset();
   removed.cross.clear();
   removed.live = 0;
   removed.in_use = false;
@@ -162,15 +164,50 @@ void DecoderState::begin_prefill(std::span<const Beginning> beginnings) {
   }
 }
 
-void DecoderState::fill(const Beginning& beginning) {
-  Slot& filled = checked_slot(beginning.slot);
-  base::check_argument(filled.live == 0, "decoder state: slot {} has {} hypotheses, a prefix must come first",
-                       beginning.slot, filled.live);
-  if (filled.tables.empty()) {
-    filled.tables.emplace_back();
+size_t DecoderState::begin_prompts(std::span<const Prompt> prompts, size_t most, std::vector<int32_t>& ids) {
+  rows_.clear();
+  cache_rows_.clear();
+  ids.clear();
+  size_t taken = 0;
+  for (; taken < prompts.size(); ++taken) {
+    const Prompt& prompt = prompts[taken];
+    Slot& slot = fresh_slot(prompt.slot);
+    if (prompt.ids.empty()) {
+      continue;
+    }
+    const PromptRows::Match match = prompts_.find(prompt.ids);
+    if (taken > 0 && ids.size() + (prompt.ids.size() - match.shared) > most) {
+      break;
+    }
+    slot.prompt = prompts_.take(prompt.ids, match);
+    const Table& rows = slot.prompt->rows();
+    slot.tables.front().assign(rows.begin(), rows.end());
+    cache_.keep(rows.back());  // until the first step
+    slot.live = 1;
+    for (size_t position = match.shared; position < rows.size(); ++position) {
+      rows_.push_back({prompt.slot, 0, static_cast<int32_t>(position)});
+      cache_rows_.push_back(rows[position]);
+      ids.push_back(prompt.ids[position]);
+    }
   }
+  return taken;
+}
+
+// A slot without steps, with an empty table for its only hypothesis.
+DecoderState::Slot& DecoderState::fresh_slot(int32_t slot) {
+  Slot& fresh = checked_slot(slot);
+  base::check_argument(fresh.live == 0, "decoder state: slot {} has {} hypotheses, a prefix must come first", slot,
+                       fresh.live);
+  if (fresh.tables.empty()) {
+    fresh.tables.emplace_back();
+  }
+  fresh.tables.front().clear();
+  return fresh;
+}
+
+void DecoderState::fill(const Beginning& beginning) {
+  Slot& filled = fresh_slot(beginning.slot);
   Table& table = filled.tables.front();
-  table.clear();
   for (int32_t position = 0; position < beginning.count; ++position) {
     const int32_t before = table.empty() ? -1 : table.back();
     const int32_t cache_row = cache_.take_row(filled.cache_rows, before);
@@ -226,6 +263,11 @@ Tensor DecoderState::positions() const {
 
 void DecoderState::store(size_t layer, const Tensor& keys, const Tensor& values) {
   cache_.write(layer, cache_rows_, keys, values);
+}
+
+void DecoderState::keep(size_t layer, const Variable& input, const nn::MultiHeadAttention& attention) {
+  const auto projected = attention.project_all(input, positions());
+  store(layer, projected.keys.value(), projected.values.value());
 }
 
 std::span<const kernels::StepKeys> DecoderState::self_keys(size_t layer) {

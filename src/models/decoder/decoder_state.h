@@ -2,12 +2,14 @@
 
 #include <cstdint>
 #include <map>
+#include <memory>
 #include <span>
 #include <vector>
 
 #include "kernels/cached_attention.h"
 #include "models/decoder/decoder_key_values.h"
 #include "models/decoder/key_value_cache.h"
+#include "models/decoder/prompt_rows.h"
 #include "models/generation.h"
 #include "nn/multi_head_attention.h"
 
@@ -53,9 +55,9 @@ struct DecoderStateShape {
 
 /// All that decoding remembers between steps. A slot is one sentence: its encoder keys and values (shared by its
 /// hypotheses; none without an encoder), and for each hypothesis a table that names the cache row of every position.
-/// When a beam is reordered only tables of integers are copied; cache rows stay in place. Slots are refilled when a
-/// sentence is done. One thread at a time; the layers must outlive it. Memory comes from the arena current when it is
-/// first needed.
+/// Texts that begin with the same prompt share its rows. When a beam is reordered only tables of integers are copied;
+/// cache rows stay in place. Slots are refilled when a sentence is done. One thread at a time; the layers must outlive
+/// it. Memory comes from the arena current when it is first needed.
 class DecoderState : public DecoderKeyValues {
  public:
   /// Requires: the attentions of `shape` outlive this.
@@ -83,8 +85,23 @@ class DecoderState : public DecoderKeyValues {
   /// Takes cache rows for the only hypothesis of each slot, none of which has had a step yet, a row of the next forward
   /// pass for each token. Throws Error when a slot is not in use or has begun.
   void begin_prefill(std::span<const Beginning> beginnings);
+  /// All tokens that a text begins with.
+  struct Prompt {
+    int32_t slot;
+    std::span<const int32_t> ids;
+  };
+  /// Gives slots that have had no step yet the cache rows of their prompts, for a decoder without an encoder. Rows of
+  /// tokens with which another prompt begins too, of this call or of a slot in use, are shared and not computed again.
+  /// @param most  new rows at most, unless the first prompt alone needs more
+  /// @param ids  receives the tokens to feed, a row of the next forward pass for each
+  /// Returns: the number of prompts taken, the first ones. Throws Error when a slot is not in use or has begun.
+  size_t begin_prompts(std::span<const Prompt> prompts, size_t most, std::vector<int32_t>& ids);
   /// [R] int32: the position each row of this step stands at.
   tensor::Tensor positions() const;
+
+  /// Keeps the keys and values of the rows under way in a layer whose output is not wanted.
+  /// @param input  what the self-attention reads, [R, D]
+  void keep(size_t layer, const autograd::Variable& input, const nn::MultiHeadAttention& attention);
 
   nn::KeyValueSource& self_attention(size_t layer) override { return self_key_values_[layer]; }
   nn::KeyValueSource& cross_attention(size_t layer) override { return cross_key_values_[layer]; }
@@ -110,6 +127,7 @@ class DecoderState : public DecoderKeyValues {
     std::vector<Table> next_tables;          // being built; swapped, so that their memory is reused
     size_t live = 0;
     CacheRows cache_rows;
+    std::shared_ptr<const CachedPrompt> prompt;  // whose rows the tables begin with; may be null
   };
   struct Row {
     int32_t slot;
@@ -117,6 +135,7 @@ class DecoderState : public DecoderKeyValues {
     int32_t position;
   };
 
+  Slot& fresh_slot(int32_t slot);
   void fill(const Beginning& beginning);
   void keep_sources(const autograd::Variable& memory, std::span<const int32_t> offsets, std::span<const int32_t> added);
   int32_t take_slot();
@@ -132,6 +151,7 @@ class DecoderState : public DecoderKeyValues {
 
   DecoderStateShape shape_;
   KeyValueCache cache_;
+  PromptRows prompts_;
   std::vector<Slot> slots_;
   std::vector<int32_t> free_slots_;
   std::vector<Row> rows_;            // of the step under way

@@ -65,6 +65,7 @@ void KeyValueCache::grow() {
     }
     layer = larger;
   }
+  free_runs_.reserve(static_cast<size_t>(grown / kRun));  // for all of them: freeing asks for no memory
   for (int64_t run = grown - kRun; run >= capacity_; run -= kRun) {
     free_runs_.push_back(static_cast<int32_t>(run));
   }

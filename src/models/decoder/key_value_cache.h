@@ -30,9 +30,11 @@ class KeyValueCache {
   /// The number of a free row of `sentence` that follows `previous` (-1: nothing), which it keeps alive. It is needed
   /// until `release` is called on it. May move the memory (when it grows), so pointers are asked for afterwards.
   int32_t take_row(CacheRows& sentence, int32_t previous);
+  /// The row is needed once more until `release` is called on it. Requires: it is in use.
+  void keep(int32_t row) { ++needs_[static_cast<size_t>(row)]; }
   /// The row is no longer needed by itself: it goes once no row follows it, and so do those before it.
   void release(CacheRows& sentence, int32_t row);
-  /// All rows of the sentence are free again, whatever needs them.
+  /// All rows of the sentence are free again, whatever needs them. Asks for no memory.
   void release_all(CacheRows& sentence);
 
   /// Stores the keys and values of tokens, each in the row that `rows` names.

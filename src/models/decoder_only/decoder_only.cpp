@@ -43,10 +43,14 @@ Variable DecoderOnly::forward(const ModelInput& input, const nn::ForwardContext&
 }
 
 Variable DecoderOnly::decode(const TokenRows& rows, const std::shared_ptr<DecoderState>& state,
-                             const nn::ForwardContext& context) const {
+                             const nn::ForwardContext& context, Wanted wanted) const {
   Variable x = embedding_.forward(rows.ids, rows.rows, context);  // [N, D]
   const auto causal = std::make_shared<nn::RaggedKeyValues>(rows.rows, nn::Attend::kCausal);
   for (size_t layer = 0; layer < layers_.size(); ++layer) {
+    if (wanted == Wanted::kCache && layer + 1 == layers_.size()) {
+      state->keep(layer, layers_[layer].attention_input(x), layers_[layer].self_attention());
+      return {};
+    }
     const auto forward = [this, x, layer, state, causal, over = context.over(rows.rows)] {
       nn::KeyValueSource& keys = state == nullptr ? *causal : state->self_attention(layer);
       return layers_[layer].forward(x, keys, over);

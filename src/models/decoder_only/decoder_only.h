@@ -29,10 +29,15 @@ class DecoderOnly : public Model {
   const ModelConfig& config() const override { return config_; }
   const DecoderOnlyConfig& decoder_config() const { return *config_.get_if<DecoderOnlyConfig>(); }
 
+  /// What `decode` is called for.
+  enum class Wanted {
+    kHidden,
+    kCache,  ///< the keys and values of all layers; the last one computes nothing else
+  };
   /// @param rows  of the tokens so far;  @param state  a cache of what came before, null in training and scoring
-  /// @return hidden [N, D]
-  Variable decode(const TokenRows& rows, const std::shared_ptr<DecoderState>& state,
-                  const nn::ForwardContext& context) const;
+  /// @return hidden [N, D]; undefined for kCache
+  Variable decode(const TokenRows& rows, const std::shared_ptr<DecoderState>& state, const nn::ForwardContext& context,
+                  Wanted wanted = Wanted::kHidden) const;
 
  private:
   ModelConfig config_;
@@ -43,8 +48,9 @@ class DecoderOnly : public Model {
   nn::ParameterHandle output_weight_;
 };
 
-/// Generation with a decoder alone. `add` takes prompts: all tokens of a prompt but its last are read in one pass, and
-/// the last is the one that the first step feeds.
+/// Generation with a decoder alone. `add` takes prompts: all tokens of a prompt but its last are read in one pass, with
+/// those of other prompts, and the last is the one that the first step feeds. Prompts that begin alike are read once
+/// where they do, also with prompts of slots in use.
 class DecoderOnlyGeneration : public Generation {
  public:
   /// @param model  must outlive this
@@ -60,8 +66,8 @@ class DecoderOnlyGeneration : public Generation {
   const DecoderState& state() const { return *state_; }
 
  private:
-  void read(std::span<const std::span<const int32_t>> prompts, std::span<const int32_t> slots);
-  Variable decode(const Tensor& ids);
+  void read(std::span<const DecoderState::Prompt> prompts);
+  Variable decode(const Tensor& ids, DecoderOnly::Wanted wanted = DecoderOnly::Wanted::kHidden);
 
   const DecoderOnly& model_;
   std::shared_ptr<DecoderState> state_;

@@ -21,10 +21,6 @@ DecoderStateShape state_shape(const DecoderOnly& model) {
           cache_dtype(model.parameters().packing())};
 }
 
-size_t to_read(std::span<const int32_t> prompt) {
-  return prompt.size() - 1;
-}
-
 void check_prompts(std::span<const std::span<const int32_t>> prompts, int64_t context) {
   for (const auto& prompt : prompts) {
     base::check_usage(!prompt.empty(), "prompt: it has no tokens; give at least one");
@@ -43,14 +39,11 @@ std::vector<int32_t> DecoderOnlyGeneration::add(std::span<const std::span<const 
   check_prompts(prompts, model_.decoder_config().max_positions);
   const std::vector<int32_t> slots = state_->add(prompts.size());
   try {
-    for (size_t begin = 0; begin < prompts.size();) {
-      size_t end = begin, tokens = 0;
-      while (end < prompts.size() && (end == begin || tokens + to_read(prompts[end]) <= kTokensTogether)) {
-        tokens += to_read(prompts[end++]);
-      }
-      read(prompts.subspan(begin, end - begin), std::span(slots).subspan(begin, end - begin));
-      begin = end;
+    std::vector<DecoderState::Prompt> unread;
+    for (size_t i = 0; i < prompts.size(); ++i) {
+      unread.push_back({slots[i], prompts[i].first(prompts[i].size() - 1)});
     }
+    read(unread);
   } catch (...) {  // the slots are free again, the last first, so that the next are as if nothing had been added
     for (const int32_t slot : std::views::reverse(slots)) {
       remove(slot);
@@ -60,22 +53,16 @@ std::vector<int32_t> DecoderOnlyGeneration::add(std::span<const std::span<const 
   return slots;
 }
 
-// All tokens of some prompts but the last of each, in one pass.
-void DecoderOnlyGeneration::read(std::span<const std::span<const int32_t>> prompts, std::span<const int32_t> slots) {
-  std::vector<DecoderState::Beginning> beginnings;
+// The beginnings of some prompts, as many together as make a pass.
+void DecoderOnlyGeneration::read(std::span<const DecoderState::Prompt> prompts) {
+  const autograd::NoGrad inference;
   std::vector<int32_t> ids;
-  for (size_t i = 0; i < prompts.size(); ++i) {
-    if (const size_t count = to_read(prompts[i]); count > 0) {
-      beginnings.push_back({slots[i], static_cast<int64_t>(count)});
-      ids.insert(ids.end(), prompts[i].begin(), prompts[i].end() - 1);
+  while (!prompts.empty()) {
+    prompts = prompts.subspan(state_->begin_prompts(prompts, kTokensTogether, ids));
+    if (!ids.empty()) {
+      static_cast<void>(decode(tensor::host_tensor(ids), DecoderOnly::Wanted::kCache));
     }
   }
-  if (ids.empty()) {
-    return;
-  }
-  const autograd::NoGrad inference;
-  state_->begin_prefill(beginnings);
-  static_cast<void>(decode(tensor::host_tensor(ids)));
 }
 
 Variable DecoderOnlyGeneration::step(std::span<const StepRow> rows) {
@@ -94,8 +81,8 @@ Variable DecoderOnlyGeneration::prefill(int32_t slot, std::span<const int32_t> i
 }
 
 // The rows that the state has begun, through the layers.
-Variable DecoderOnlyGeneration::decode(const Tensor& ids) {
-  return model_.decode({ids, {{}, state_->positions(), 0}}, state_, {});  // [R, D]
+Variable DecoderOnlyGeneration::decode(const Tensor& ids, DecoderOnly::Wanted wanted) {
+  return model_.decode({ids, {{}, state_->positions(), 0}}, state_, {}, wanted);  // [R, D]
 }
 
 }  // namespace dragoman::models

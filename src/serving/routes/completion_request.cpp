@@ -17,7 +17,7 @@ using nlohmann::json;
 const std::vector<std::string> kKnown = {
     "model", "prompt", "max_tokens", "temperature", "top_p", "top_k", "min_p", "repetition_penalty", "n", "best_of",
     "stop", "echo", "seed", "logprobs", "stream", "stream_options", "suffix", "presence_penalty", "frequency_penalty",
-    "logit_bias",
+    "logit_bias", "context_shift", "context_keep",
     // without effect on the answer
     "user", "metadata", "store", "service_tier", "safety_identifier", "prompt_cache_key"};
 
@@ -142,6 +142,10 @@ void check_together(const CompletionFields& fields, const CompletionRequest& ask
     refuse_field("n", fmt::format("n is {} with {} prompts, together at most {} texts are taken", asked.n,
                                   asked.prompts.size(), limits.texts));
   }
+  if (asked.options.context_keep > 0 && !asked.options.context_shift) {
+    refuse_field("context_keep",
+                 "context_keep is for a context that slides; give \"context_shift\": true, or leave it out");
+  }
   if (asked.max_tokens == 0 && !asked.echo) {
     refuse_field("max_tokens", "max_tokens is 0, must be 1 or more without \"echo\": true");
   }
@@ -189,6 +193,8 @@ CompletionRequest completion_request(const Request& request, const TextLimits& l
     asked.logprobs = static_cast<int>(fields.whole("logprobs", 0, 0, kMostLogprobs));
   }
   asked.options.max_tokens = std::max<int64_t>(1, asked.max_tokens);
+  asked.options.context_shift = fields.truth("context_shift", false);
+  asked.options.context_keep = fields.whole("context_keep", 0, 0, kMostNewTokens);
   asked.options.search.output.scores = asked.logprobs.has_value();
   check_together(fields, asked, limits);
   return asked;

@@ -14,7 +14,7 @@
 namespace dragoman::serving {
 
 /// Limits of one completion request, beside TextLimits.
-inline constexpr int64_t kMostNewTokens = 1'000'000;  ///< in max_tokens; the context of the model is smaller
+inline constexpr int64_t kMostNewTokens = 1'000'000;  ///< in max_tokens
 inline constexpr int kMostLogprobs = 20;              ///< OpenAI's own limit is 5
 inline constexpr size_t kMostStops = 16;              ///< OpenAI's own limit is 4
 inline constexpr size_t kLongestStop = 256;           ///< bytes

@@ -80,8 +80,17 @@ std::vector<int32_t> chat_ids(const ReadCompletion& read) {
   return ids;
 }
 
+void check_fits(const ReadCompletion& read) {
+  try {
+    read.asked.options.check_fits(read.model->generator->context());
+  } catch (const base::Error& error) {
+    refuse_field("context_keep", error.what());
+  }
+}
+
 // Encodes the prompts.
 void read_prompts(ReadCompletion& read) {
+  check_fits(read);
   try {
     if (read.asked.is_chat) {
       read.prompts = {chat_ids(read)};

@@ -65,7 +65,8 @@ void begin_part(Completing& work, size_t part, const PartReport& report) {
 // The cost of a part that ends at the end of the context is what fits into it.
 int64_t cost_of(const CompletionJob& job, const CompletionJob::Part& part) {
   const auto prompt = static_cast<int64_t>(part.prompt.size());
-  return prompt + std::min(job.options.max_tokens, job.model->generator->context() - prompt);
+  const int64_t room = job.model->generator->context() - prompt;
+  return prompt + (job.options.context_shift ? job.options.max_tokens : std::min(job.options.max_tokens, room));
 }
 
 }  // namespace

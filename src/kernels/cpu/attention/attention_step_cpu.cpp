@@ -112,14 +112,14 @@ HWY_INLINE void score_positions(const StepShape& shape, const StepRows& rows, in
   const hn::Full128<float> four;
   const StepKeys& keys = rows.keys[first];
   const float* query = rows.query + first * rows.query_stride;
-  const int64_t width = step_row_width(keys.length);
+  const int64_t width = rows.width;
   const int64_t key_width = shape.n_kv_heads * shape.d_head;
   const int64_t elements = cached_row_elements(key_width, static_cast<int>(shape.n_kv_heads), keys.dtype);
   for (int64_t t = begin; t < end; ++t) {
     const T* key = row_of_position<T>(keys, keys.keys, t);
     prefetch_row<T>(keys, keys.keys, t + kAhead, elements);
-    for (int64_t h = 0; h < shape.n_heads; h += 4) {
-      const int64_t heads = std::min<int64_t>(shape.n_heads - h, 4);
+    for (int64_t h = rows.first_head; h < rows.end_head; h += 4) {
+      const int64_t heads = std::min<int64_t>(rows.end_head - h, 4);
       RowVector products[4][kQueries];
       HWY_UNROLL(4)
       for (int64_t i = 0; i < 4; ++i) {
@@ -154,7 +154,7 @@ HWY_INLINE void add_values(const StepShape& shape, const StepRows& rows, int64_t
   const RowTag d;
   const auto lanes = static_cast<int64_t>(hn::Lanes(d));
   const StepKeys& keys = rows.keys[first];
-  const int64_t width = step_row_width(keys.length);
+  const int64_t width = rows.width;
   const int64_t value_width = shape.n_kv_heads * shape.d_value;
   const int64_t elements = cached_row_elements(value_width, static_cast<int>(shape.n_kv_heads), keys.dtype);
   const float* weights = rows.weights + first * rows.weights_stride;
@@ -164,7 +164,7 @@ HWY_INLINE void add_values(const StepShape& shape, const StepRows& rows, int64_t
     values[i] = row_of_position<T>(keys, keys.values, t + i);
     prefetch_row<T>(keys, keys.values, t + i + kAhead, elements);
   }
-  for (int64_t h = 0; h < shape.n_heads; ++h) {
+  for (int64_t h = rows.first_head; h < rows.end_head; ++h) {
     RowVector factors[kQueries][kPositions];
     HWY_UNROLL(4)
     for (int64_t i = 0; i < kPositions; ++i) {
@@ -223,19 +223,20 @@ HWY_INLINE void add_positions(const StepShape& shape, const StepRows& rows, int6
 // What rows share first, then what each has alone.
 template <class T, bool kShares, int kQueries>
 void step_rows(const StepShape& shape, const StepRows& rows) {
-  const int64_t length = rows.keys->length;
   score_positions<T, kShares, kQueries>(shape, rows, 0, 0, rows.shared);
   for (int64_t r = 0; r < kQueries; ++r) {
+    const int64_t length = rows.keys[r].length;
     score_positions<T, kShares, 1>(shape, rows, r, rows.shared, length);
-    float* weights = rows.weights + r * rows.weights_stride;
-    for (int64_t h = 0; h < shape.n_heads && length > 0; ++h, weights += step_row_width(length)) {
+    float* weights = rows.weights + r * rows.weights_stride + rows.first_head * rows.width;
+    for (int64_t h = rows.first_head; h < rows.end_head && length > 0; ++h, weights += rows.width) {
       attention_softmax_of_row(weights, length, weights);
     }
-    std::fill_n(rows.context + r * rows.context_stride, shape.n_heads * shape.d_value, 0.0F);
+    std::fill_n(rows.context + r * rows.context_stride + rows.first_head * shape.d_value,
+                (rows.end_head - rows.first_head) * shape.d_value, 0.0F);
   }
   add_positions<T, kShares, kQueries>(shape, rows, 0, 0, rows.shared);
   for (int64_t r = 0; r < kQueries; ++r) {
-    add_positions<T, kShares, 1>(shape, rows, r, rows.shared, length);
+    add_positions<T, kShares, 1>(shape, rows, r, rows.shared, rows.keys[r].length);
   }
 }
 
@@ -315,8 +316,7 @@ void quantise_heads(const float* from, int n_heads, int64_t d_head, int8_t* to, 
   DRAGOMAN_DISPATCH(quantise_heads_kernel)(from, n_heads, d_head, to, scales);
 }
 
-void mean_over_heads(const StepShape& shape, const float* weights, int64_t length, float* mean) {
-  const int64_t width = step_row_width(length);
+void mean_over_heads(const StepShape& shape, const float* weights, int64_t width, int64_t length, float* mean) {
   for (int64_t t = 0; t < length; ++t) {
     float sum = 0;
     for (int64_t h = 0; h < shape.n_heads; ++h) {
