@@ -39,7 +39,7 @@ std::string format(const std::string& text, std::span<const float> vector, bool 
 int embed(const EmbedArguments& arguments) {
   TextOutput output(arguments.output);
   const decoding::TextEncoder encoder = decoding::load_encoder(arguments.model, arguments.precision);
-  const std::vector<std::string> texts = read_lines(arguments.input);
+  const std::vector<std::string> texts = read_lines(arguments.input == "-" ? "/dev/stdin" : arguments.input);
   int64_t cut = 0;
   for (size_t begin = 0; begin < texts.size(); begin += kTextsTogether) {
     const auto some = std::span(texts).subspan(begin, std::min(kTextsTogether, texts.size() - begin));

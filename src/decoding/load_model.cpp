@@ -101,6 +101,9 @@ data::VocabularyPair load_vocabularies(const models::VocabularyFiles& files, con
 std::unique_ptr<Generator> load_generator(const std::filesystem::path& folder,
                                           std::optional<kernels::Precision> precision, const ServiceThreads& threads) {
   LoadedModel loaded = load_model(folder, precision);
+  base::check_usage(loaded.model->config().sizes().target_vocab_size > 0,
+                    "{}: holds an {} model, which writes no text; use dragoman embed", folder.string(),
+                    loaded.model->config().architecture());
   base::check_usage(loaded.model->config().sizes().source_vocab_size == 0,
                     "{}: holds a {} model, which reads a source text; use dragoman translate", folder.string(),
                     loaded.model->config().architecture());

@@ -89,7 +89,11 @@ HfEncoderConfig encoder_config_from_json(std::string_view text, const std::strin
   fields.refuse_unknown();
   model.head = models::EncoderHead::kNone;
   model.pooler = models::Pooler::kNone;
-  model.check();
+  try {
+    model.check();
+  } catch (const base::Error& error) {
+    base::fail(base::ErrorKind::kBadData, "{}: {}", file_name, error.what());
+  }
   return config;
 }
 

@@ -9,6 +9,7 @@
 #include "base/json.h"
 #include "base/json_fields.h"
 #include "base/manifest.h"
+#include "tensor/safetensors_header.h"
 #include "tensor/transfer.h"
 
 namespace dragoman::interop {
@@ -42,6 +43,37 @@ std::map<std::string, std::set<std::string>> read_index(const fs::path& folder) 
   return files;
 }
 
+// Buffers such as the numbers of positions, whose types dragoman lacks. They are no weights.
+bool is_buffer(const tensor::SafetensorsEntry& entry) {
+  return entry.dtype == "I64" || entry.dtype == "U8";
+}
+
+// A file with the same tensors but the buffers, whose names go to `buffers`.
+std::string without_buffers(std::string file, const std::string& name, std::set<std::string>& buffers) {
+  const tensor::SafetensorsHeader header = tensor::parse_safetensors_header(file, name);
+  if (std::ranges::none_of(header.entries, is_buffer)) {
+    return file;
+  }
+  std::vector<tensor::SafetensorsEntry> kept;
+  std::string data;
+  for (tensor::SafetensorsEntry entry : header.entries) {
+    if (is_buffer(entry)) {
+      buffers.insert(entry.name);
+      continue;
+    }
+    const uint64_t bytes = entry.end - entry.begin, begin = data.size();
+    data += std::string_view(file).substr(header.data_begin + entry.begin, bytes);
+    entry.begin = begin;
+    entry.end = begin + bytes;
+    kept.push_back(std::move(entry));
+  }
+  return tensor::safetensors_header_bytes(kept, header.metadata) + data;
+}
+
+tensor::NamedTensors read_tensors(const std::string& path, std::set<std::string>& buffers) {
+  return tensor::read_safetensors(without_buffers(base::read_file(path), path, buffers), path);
+}
+
 }  // namespace
 
 bool is_there(const fs::path& path) {
@@ -63,16 +95,18 @@ TensorSource::TensorSource(const fs::path& folder) : file_((folder / kHfWeightsN
              "{}: is missing; pytorch_model.bin is a program and is not read. Load the model with "
              "transformers and save it with save_pretrained",
              file_);
-  tensors_ = tensor::read_safetensors(base::read_file(file_), file_);
+  std::set<std::string> buffers;
+  tensors_ = read_tensors(file_, buffers);
 }
 
 void TensorSource::read_shards(const fs::path& folder) {
   for (const auto& [shard, names] : read_index(folder)) {
     const std::string path = (folder / shard).string();
-    tensor::NamedTensors tensors = tensor::read_safetensors(base::read_file(path), path);
+    std::set<std::string> buffers;
+    tensor::NamedTensors tensors = read_tensors(path, buffers);
     for (const std::string& name : names) {
-      check_data(tensors.contains(name), "{}: tensor '{}' is missing; {} says that it is in this file", path, name,
-                 kHfIndexName);
+      check_data(tensors.contains(name) || buffers.contains(name),
+                 "{}: tensor '{}' is missing; {} says that it is in this file", path, name, kHfIndexName);
     }
     for (auto& [name, tensor] : tensors) {
       check_data(names.contains(name), "{}: tensor '{}' is not in this file, says {}", path, name, kHfIndexName);

@@ -26,7 +26,8 @@ inline constexpr const char* kHfTokenizerConfigName = "tokenizer_config.json";
 [[nodiscard]] std::string read_json(const std::filesystem::path& folder, const char* name);
 
 /// The tensors of a model folder, read by name: those of model.safetensors, or of the files that
-/// model.safetensors.index.json lists. `check_all_used` refuses a tensor that was never read.
+/// model.safetensors.index.json lists. `check_all_used` refuses a tensor that was never read. Tensors of I64 and U8
+/// are buffers and left out.
 class TensorSource {
  public:
   /// Reads all files.

@@ -26,12 +26,12 @@ constexpr size_t kLongestPiece = 256;  // bytes; each place of a piece may be th
 constexpr const char* kMark = "\u2581";
 
 // The kinds of pieces of sentencepiece_model.proto that matter here.
-enum PieceType : uint64_t { kNormal = 1, kUnknown = 2, kControl = 3, kUserDefined = 4, kByte = 6 };
+enum class PieceType : uint64_t { kNormal = 1, kUnknown = 2, kControl = 3, kUserDefined = 4, kByte = 6 };
 
 struct Piece {
   std::string_view text;
   float score = 0.0F;
-  uint64_t type = kNormal;
+  PieceType type = PieceType::kNormal;
 };
 
 // What a model says of itself, with the defaults of sentencepiece_model.proto.
@@ -54,7 +54,7 @@ Piece read_piece(std::string_view message, const std::string& name) {
     } else if (field.number == 2 && field.type == ProtobufField::kFixed32) {
       piece.score = std::bit_cast<float>(static_cast<uint32_t>(field.value));
     } else if (field.number == 3 && field.type == ProtobufField::kVarint) {
-      piece.type = field.value;
+      piece.type = static_cast<PieceType>(field.value);
     }
   }
   return piece;
@@ -122,7 +122,7 @@ json merges_of(const Spec& spec) {
   std::vector<std::tuple<float, int64_t, int64_t, int64_t>> found;  // minus the score, id, left, right
   for (const auto& [text, id] : ids) {
     const Piece& piece = spec.pieces[static_cast<size_t>(id)];
-    if (piece.type != kNormal) {
+    if (piece.type != PieceType::kNormal) {
       continue;
     }
     for (size_t cut = 1; cut < text.size(); ++cut) {
@@ -145,7 +145,7 @@ json model_of(const Spec& spec, const std::string& name) {
   for (size_t id = 0; id < spec.pieces.size(); ++id) {
     const std::string text(spec.pieces[id].text);
     check_data(vocab.emplace(text, id).second, "{}: piece {} stands twice", name, base::dump_json(json(text)));
-    unknown = spec.pieces[id].type == kUnknown ? json(text) : unknown;
+    unknown = spec.pieces[id].type == PieceType::kUnknown ? json(text) : unknown;
   }
   return {{"type", "BPE"},          {"dropout", nullptr},
           {"unk_token", unknown},   {"continuing_subword_prefix", nullptr},
@@ -158,14 +158,15 @@ json added_tokens_of(const Spec& spec) {
   json tokens = json::array();
   for (size_t id = 0; id < spec.pieces.size(); ++id) {
     const Piece& piece = spec.pieces[id];
-    if (piece.type == kUnknown || piece.type == kControl || piece.type == kUserDefined) {
+    if (piece.type == PieceType::kUnknown || piece.type == PieceType::kControl ||
+        piece.type == PieceType::kUserDefined) {
       tokens.push_back({{"id", id},
                         {"content", piece.text},
                         {"single_word", false},
                         {"lstrip", false},
                         {"rstrip", false},
                         {"normalized", false},
-                        {"special", piece.type != kUserDefined}});
+                        {"special", piece.type != PieceType::kUserDefined}});
     }
   }
   return tokens;

@@ -13,8 +13,8 @@ using tensor::Tensor;
 
 /// One side of a ragged batch as tensors. No padding: sentence b is rows offsets[b] .. offsets[b + 1].
 struct TokenRows {
-  Tensor ids;           ///< [N] int32
-  nn::RaggedRows rows;  ///< offsets [B + 1], positions [N]
+  Tensor ids;            ///< [N] int32
+  nn::RaggedRows rows;   ///< offsets [B + 1], positions [N]
   Tensor segments = {};  ///< [N] int32, which text of its input a row belongs to, for encoders; undefined = all 0
 };
 
@@ -32,6 +32,14 @@ TokenRows make_token_rows(std::span<const int32_t> ids, std::span<const int32_t>
 
 inline TokenRows make_token_rows(const FlatIds& flat) {
   return make_token_rows(flat.ids, flat.offsets);
+}
+
+/// TokenRows of one step of generation, without sentences. @param ids, positions  [R] int32
+inline TokenRows step_token_rows(const Tensor& ids, const Tensor& positions) {
+  TokenRows rows;
+  rows.ids = ids;
+  rows.rows.positions = positions;
+  return rows;
 }
 
 /// TokenRows of a batch of one sentence.

@@ -106,7 +106,7 @@ std::vector<std::string> run_warnings(const TrainOptions& options, int64_t param
   std::vector<std::string> warnings;
   if (static_cast<double>(corpus.target_tokens) < kTokensPerParameterWarning * static_cast<double>(parameters)) {
     warnings.push_back(fmt::format(
-        "the model has {} parameters for {} target tokens: it will learn the text by heart; {} will translate better",
+        "the model has {} parameters for {} target tokens: it will learn the text by heart; {} will do better on other text",
         report::format_count(parameters), report::format_count(static_cast<int64_t>(corpus.target_tokens)),
         advice_for_little_text(options.preset)));
   }

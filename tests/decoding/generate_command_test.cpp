@@ -73,30 +73,6 @@ TEST_F(GenerateCommand, FilesPipesAndJsonSayTheSame) {
   EXPECT_NEAR(lines[0]["score"].get<double>(), sum, 1e-4);
 }
 
-TEST_F(GenerateCommand, TheContextSlidesWhereItIsAskedTo) {
-  const std::string flags = "--prompt abc --max-tokens 100 --json --temperature 2 --top-p 1 --seed 3";
-  EXPECT_LE(lines_of(generate(flags).out)[0]["ids"].size(), 45U);
-  size_t longest = 0;
-  for (const std::string seed : {"1", "2", "3", "4", "5", "6"}) {
-    const Outcome outcome =
-        generate("--prompt abc --max-tokens 100 --json --context-shift --context-keep 3 --seed " + seed);
-    ASSERT_EQ(outcome.status, 0) << outcome.err;
-    longest = std::max(longest, lines_of(outcome.out)[0]["ids"].size());
-  }
-  EXPECT_GT(longest, 45U);
-  expect_failure(generate("--prompt a --context-keep 3"), 2, "context_keep is 3, but nothing leaves the context");
-  expect_failure(generate("--prompt a --context-shift --context-keep 46"), 2, "context_keep is 46, must be 45 or less");
-}
-
-TEST_F(GenerateCommand, SamplesOfAPromptAreThoseOfJson) {
-  const std::string flags = "--prompt abc --max-tokens 10 --samples 3 --seed 7";
-  std::string expected;
-  for (const json& sample : lines_of(generate(flags + " --json").out)) {
-    expected += (expected.empty() ? "abc" : "---\nabc") + sample["text"].get<std::string>() + "\n";
-  }
-  EXPECT_EQ(generate(flags).out, expected);
-}
-
 TEST_F(GenerateCommand, SamplesAreNumberedAndTheSeedRepeatsThem) {
   const std::string flags = "--prompt abc --max-tokens 10 --samples 3 --json --seed 7";
   const std::vector<json> samples = lines_of(generate(flags).out);

@@ -1,5 +1,6 @@
 // Stored runs of a GPT-2 and a Llama of the package transformers (make_golden_language_models.py): logits, every
 // gradient, the losses of ten AdamW steps.
+#include <fmt/format.h>
 #include <gtest/gtest.h>
 
 #include <cmath>
@@ -48,7 +49,7 @@ struct Golden {
 class LanguageModelGolden : public testing::TestWithParam<Golden> {
  protected:
   LanguageModelGolden() {
-    const std::string path = std::string(DRAGOMAN_TEST_DATA) + "/" + GetParam().name + ".safetensors";
+    const std::string path = fmt::format("{}/{}.safetensors", DRAGOMAN_TEST_DATA, GetParam().name);
     stored_ = tensor::read_safetensors(base::read_file(path), path);
     fill(model_);
     batch_.target_input = ids("target_input");

@@ -1,6 +1,8 @@
 // The commands import and export as programs, and other commands with an imported model.
 #include <gtest/gtest.h>
 
+#include <algorithm>
+
 #include "marian_folders.h"
 #include "support/program.h"
 
@@ -49,6 +51,34 @@ TEST_F(Commands, AnImportedModelIsTranslatedWithScoredInspectedAndExportedAgain)
   outcome = program_.run("export --to hf-marian back --model m");
   ASSERT_EQ(outcome.status, 0) << outcome.err;
   EXPECT_EQ(program_.read("back/target.spm"), program_.read("hf/target.spm"));
+}
+
+TEST_F(Commands, AnImportedEncoderMakesVectorsAndNoText) {
+  const fs::path folder = fs::path(DRAGOMAN_ENCODER_FOLDERS) / "bert_bare";
+  Outcome outcome = program_.run("import --from hf-bert " + folder.string() + " --model m");
+  ASSERT_EQ(outcome.status, 0) << outcome.err;
+  program_.write("in", "The cat sleeps.\n\n");
+  outcome = program_.run("embed --model m --input in");
+  ASSERT_EQ(outcome.status, 0) << outcome.err;
+  EXPECT_EQ(std::ranges::count(outcome.out, '\n'), 2);
+  EXPECT_EQ(std::ranges::count(outcome.out, '\t'), 2 * 15);
+  outcome = program_.run("embed --model m --input in --json");
+  const json first = json::parse(outcome.out.substr(0, outcome.out.find('\n')));
+  EXPECT_EQ(first["text"], "The cat sleeps.");
+  EXPECT_EQ(first["embedding"].size(), 16U);
+  std::string words;
+  for (int word = 0; word < 60; ++word) {
+    words += "the ";
+  }
+  program_.write("long", words + "\n");
+  outcome = program_.run("embed --model m --input long");
+  EXPECT_NE(outcome.err.find("lost their end"), std::string::npos) << outcome.err;
+  const char* const reason = "m: holds an encoder";
+  expect_failure(program_.run("translate --model m --input in"), 2, {reason});
+  expect_failure(program_.run("generate --model m --prompt a"), 2, {reason});
+  expect_failure(program_.run("serve --model m --port 0"), 2, {reason});
+  ASSERT_EQ(program_.run("import --from hf-marian hf --model n").status, 0);
+  expect_failure(program_.run("embed --model n --input in"), 2, {"n: holds a transformer model, which is no encoder"});
 }
 
 TEST_F(Commands, APlaceThatIsTakenIsLeftAlone) {

@@ -93,7 +93,9 @@ TEST_P(StoredEncoder, RowsPoolerAndLogitsEqualThoseOfTransformers) {
       expect_near(model_->pooled(hidden, rows).value(), expected("pooled", i), 1e-4F, "pooled");
     }
     if (model_->encoder_config().head != models::EncoderHead::kNone) {
-      const auto out = model_->forward({rows, {}}, {});
+      models::ModelInput input;
+      input.source = rows;
+      const auto out = model_->forward(input, {});
       expect_near(model_->output().logits(out).value(), expected("logits", i), 1e-4F, "logits");
     }
   }

@@ -22,6 +22,7 @@ EncoderOnlyConfig words() {
   config.d_ff = 24;
   config.n_heads = 4;
   config.max_positions = 24;
+  config.pooler = Pooler::kNone;
   return config;
 }
 
@@ -57,6 +58,12 @@ TokenRows rows_of(const std::vector<Ids>& texts) {
   return make_token_rows(flat);
 }
 
+ModelInput input_of(const TokenRows& rows) {
+  ModelInput input;
+  input.source = rows;
+  return input;
+}
+
 Ids random_text(size_t length, uint64_t seed) {
   base::Random random(seed);
   Ids ids(length);
@@ -84,7 +91,7 @@ class EncoderOnlyLaws : public testing::TestWithParam<Shape> {
 
   std::vector<float> logits(const std::vector<Ids>& texts) const {
     const autograd::NoGrad inference;
-    return model_.output().logits(model_.forward({rows_of(texts), {}}, {})).value().to_vector<float>();
+    return model_.output().logits(model_.forward(input_of(rows_of(texts)), {})).value().to_vector<float>();
   }
   std::vector<float> hidden(const Ids& text) const {
     const autograd::NoGrad inference;
@@ -135,7 +142,7 @@ TEST_P(EncoderOnlyLaws, GradientsMatchCentralDifferences) {
   const bool by_text = config.head == EncoderHead::kClasses;
   const Tensor expected = by_text ? tensor::host_tensor(Ids{2, 0}) : tensor::host_tensor(Ids{1, 2, 0, 0, 1, 3, 4, 2});
   const auto loss_of = [&] {
-    const Variable hidden = model.forward({rows, {}}, {.training = true, .seed = 1, .step = 1});
+    const Variable hidden = model.forward(input_of(rows), {.training = true, .seed = 1, .step = 1});
     return ops::linear_cross_entropy(hidden, model.output().weight, model.output().bias, expected, {0.1F, 0.25}).loss;
   };
   {
@@ -183,7 +190,7 @@ TEST(EncoderOnly, WithoutAHeadItPredictsNothing) {
   EncoderOnly model(config);
   model.parameters().allocate();
   EXPECT_THROW(static_cast<void>(model.output()), base::Error);
-  EXPECT_THROW(static_cast<void>(model.forward({rows_of({{1}}), {}}, {})), base::Error);
+  EXPECT_THROW(static_cast<void>(model.forward(input_of(rows_of({{1}})), {})), base::Error);
   EXPECT_EQ(model.begin_generation(), nullptr);
 }
 

@@ -316,18 +316,6 @@ TEST_F(CompletionRoutes, ATextEndsAtTheEndOfTheContext) {
   EXPECT_EQ(reason, answer["usage"]["total_tokens"] >= kContext - 1 ? "length" : reason);
 }
 
-TEST_F(CompletionRoutes, TheContextSlidesWhereItIsAskedTo) {
-  size_t longest = 0;
-  for (int seed = 1; seed <= 8; ++seed) {
-    const json body = {{"prompt", "abc"}, {"max_tokens", 100}, {"context_shift", true}, {"seed", seed}};
-    longest = std::max(longest, complete(body)["usage"]["completion_tokens"].get<size_t>());
-  }
-  EXPECT_GT(longest, kContext);
-  expect_refused({{"context_keep", 3}}, "context_keep", "give \"context_shift\": true");
-  expect_refused({{"context_keep", 46}, {"context_shift", true}}, "context_keep", "must be 45 or less");
-  expect_refused({{"context_shift", 1}}, "context_shift", "must be true or false");
-}
-
 TEST_F(CompletionRoutes, EachFieldIsCheckedByName) {
   const auto with = [](const char* name, const json& value) { return json({{"prompt", "a"}, {name, value}}); };
   expect_refused(with("max_tokens", -1), "max_tokens", "max_tokens is -1, must be a whole number from 0 to 1000000");
@@ -409,8 +397,6 @@ TEST_F(CompletionRoutes, AnyBodyIsTakenOrRefusedByTheClientsFault) {
                                           "seed",
                                           "user",
                                           "repetition_penalty",
-                                          "context_shift",
-                                          "context_keep",
                                           "presence_penalty"};
   base::Random random(1);
   size_t taken = 0;

@@ -56,9 +56,10 @@ TEST(StudyCompare, OneSeedGivesThePValueOfEvaluate) {
   const evaluation::Bleu bleu({});
   const Comparison comparison =
       compare(&bleu, scores_of(bleu, all.bad, all.reference, 1), scores_of(bleu, all.good, all.reference, 1));
+  evaluation::EvaluateOptions options;
+  options.metrics = {evaluation::MetricKind::kBleu};
   const evaluation::Report report =
-      evaluation::evaluate({{"bad", all.bad}, {"good", all.good}}, {{"reference", all.reference}},
-                           {.metrics = {evaluation::MetricKind::kBleu}});
+      evaluation::evaluate({{"bad", all.bad}, {"good", all.good}}, {{"reference", all.reference}}, options);
   EXPECT_EQ(comparison.p_value, report.systems[1].scores[0].p_value);
   EXPECT_GT(comparison.difference, 10.0);
 }

@@ -181,7 +181,7 @@ TEST_F(LanguageModelTest, OnlyMatricesDecay) {
   static_cast<void>(parameters.declare("other", {2, 8}, nn::Initializer::kOnes));
   parameters.allocate();
   parameters.initialize(1);
-  Adam adam(run.adam, parameters);
+  Optimizer adam(run.adam, parameters);
   const tensor::Tensor gradients = tensor::Tensor::zeros({parameters.flat_size()});
   adam.update(parameters.mutable_values(), gradients, {0, parameters.flat_size()}, adam.scalars(0.5, 1.0, 1));
   EXPECT_FLOAT_EQ(parameters.find("matrix").variable.value().to_vector<float>().front(), 0.55F);

@@ -82,7 +82,7 @@ Variable DecoderOnlyGeneration::prefill(int32_t slot, std::span<const int32_t> i
 
 // The rows that the state has begun, through the layers.
 Variable DecoderOnlyGeneration::decode(const Tensor& ids, DecoderOnly::Wanted wanted) {
-  return model_.decode({ids, {{}, state_->positions(), 0}}, state_, {}, wanted);  // [R, D]
+  return model_.decode(step_token_rows(ids, state_->positions()), state_, {}, wanted);  // [R, D]
 }
 
 }  // namespace dragoman::models

@@ -125,7 +125,7 @@ void EncoderOnlyConfig::fields(Visit&& visit) {
   visit(Field("attention_dropout", &C::attention_dropout, "Probability, on attention weights", kDropout));
   visit(Field("activation_dropout", &C::activation_dropout, "Probability, inside the feed-forward", kDropout));
   visit(Field("vocab_size", &C::vocab_size, "Pieces", {1, 1 << 24}).without_flag());
-  visit(Field("layer_norm_epsilon", &C::layer_norm_epsilon, "Added to the variance in layer norm", {1e-12, 0.1})
+  visit(Field("layer_norm_epsilon", &C::layer_norm_epsilon, "Added to the variance in layer norm", {1e-13, 0.1})
             .without_flag());
 }
 

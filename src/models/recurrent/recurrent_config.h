@@ -45,7 +45,7 @@ struct RecurrentConfig {
   float source_word_dropout = 0.0F;
   float target_word_dropout = 0.0F;
 
-  static constexpr const char* kTitle = "Shape of the model";  ///< in --help
+  static constexpr const char* kTitle = "Shape of a recurrent model";  ///< in --help
   /// Calls visit(base::Field) for each field.
   template <typename Visit>
   static void fields(Visit&& visit);

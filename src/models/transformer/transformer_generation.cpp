@@ -83,7 +83,7 @@ Variable TransformerGeneration::prefill(int32_t slot, std::span<const int32_t> p
 
 // The rows that the state has begun, through the decoder.
 Variable TransformerGeneration::decode(const Tensor& ids) {
-  return model_.decode({ids, {{}, state_->positions(), 0}}, state_, {});  // [R, D]
+  return model_.decode(step_token_rows(ids, state_->positions()), state_, {});  // [R, D]
 }
 
 }  // namespace dragoman::models

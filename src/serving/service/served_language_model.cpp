@@ -62,7 +62,11 @@ int64_t seconds_of(std::filesystem::file_time_type time) {
 
 bool holds_language_model(const base::CheckedFolder& folder) {
   const std::string config = folder.read(models::kConfigName);
-  return models::config_from_json(config, folder.path_of(models::kConfigName)).sizes().source_vocab_size == 0;
+  const models::ModelSizes sizes = models::config_from_json(config, folder.path_of(models::kConfigName)).sizes();
+  base::check_usage(sizes.target_vocab_size > 0,
+                    "{}: holds an encoder, which writes no text; encoders are not served yet, use dragoman embed",
+                    folder.path().string());
+  return sizes.source_vocab_size == 0;
 }
 
 std::string language_model_id(const std::filesystem::path& folder) {
