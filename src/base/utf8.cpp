@@ -1,5 +1,6 @@
 #include "base/utf8.h"
 
+#include <algorithm>
 #include <cstdint>
 #include <cstring>
 
@@ -162,6 +163,13 @@ std::string encode_utf8(std::u32string_view code_points) {
     append_utf8(scalar ? code_point : 0xFFFD, text);
   }
   return text;
+}
+
+size_t count_characters(std::string_view text) {
+  constexpr unsigned kContinuationMask = 0xC0;
+  constexpr unsigned kContinuation = 0x80;
+  return static_cast<size_t>(std::ranges::count_if(
+      text, [](char c) { return (static_cast<unsigned char>(c) & kContinuationMask) != kContinuation; }));
 }
 
 std::vector<std::string> split_lines(std::string_view text) {

@@ -30,6 +30,9 @@ struct CodePoint {
 [[nodiscard]] std::u32string decode_utf8(std::string_view text);
 [[nodiscard]] std::string encode_utf8(std::u32string_view code_points);
 
+/// Returns the number of characters of UTF-8 text: of bytes that begin one.
+[[nodiscard]] size_t count_characters(std::string_view text);
+
 /// Returns the lines of `text`. Only LF ends a line. One CR at the end of each line is removed; U+0085, U+2028, VT and
 /// FF stay. The last line counts also without LF. An empty text has no lines.
 [[nodiscard]] std::vector<std::string> split_lines(std::string_view text);

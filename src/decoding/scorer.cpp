@@ -1,11 +1,10 @@
 #include "decoding/scorer.h"
 
-#include <atomic>
 #include <cmath>
 
 #include "base/cpu.h"
 #include "base/error.h"
-#include "base/worker_pool.h"
+#include "decoding/in_groups.h"
 #include "decoding/length_groups.h"
 #include "decoding/steps/token_log_probs.h"
 
@@ -76,15 +75,8 @@ std::vector<PairScore> score_ids(const models::Model& model, std::span<const IdP
   const int most = base::thread_count(options.workers);
   const std::vector<LengthGroup> groups = make_groups(pairs, options.batch_tokens, most);
   std::vector<PairScore> scores(pairs.size());
-  std::atomic<size_t> next = 0;
-  base::WorkerPool pool(static_cast<int>(std::clamp(groups.size(), size_t{1}, static_cast<size_t>(most))));
-  const std::shared_ptr<tensor::Allocator> memory = tensor::Arena::current();
-  pool.run([&](int) {
-    const tensor::ArenaScope arena(memory->another());
-    for (size_t group = next++; group < groups.size(); group = next++) {
-      score_group(model, pairs, groups[group], scores);
-    }
-  });
+  for_each_group(groups.size(), options.workers,
+                 [&](size_t number) { score_group(model, pairs, groups[number], scores); });
   return scores;
 }
 

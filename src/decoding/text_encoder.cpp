@@ -1,13 +1,11 @@
 #include "decoding/text_encoder.h"
 
 #include <algorithm>
-#include <atomic>
 #include <cmath>
 #include <numeric>
 
-#include "base/cpu.h"
 #include "base/error.h"
-#include "base/worker_pool.h"
+#include "decoding/in_groups.h"
 #include "decoding/load_model.h"
 #include "tensor/transfer.h"
 
@@ -122,16 +120,8 @@ Embeddings TextEncoder::embed(std::span<const std::string> texts, const EncodeOp
     embeddings.cut += cut ? 1 : 0;
   }
   const std::vector<TextBatch> batches = batches_of(ids, options.batch_tokens);
-  std::atomic<size_t> next = 0;
-  const auto most = static_cast<size_t>(base::thread_count(options.workers));
-  base::WorkerPool pool(static_cast<int>(std::clamp<size_t>(batches.size(), 1, most)));
-  const std::shared_ptr<tensor::Allocator> memory = tensor::Arena::current();
-  pool.run([&](int) {
-    const tensor::ArenaScope arena(memory->another());
-    for (size_t number = next++; number < batches.size(); number = next++) {
-      embed_batch(*model_, ids, batches[number], embeddings);
-    }
-  });
+  for_each_group(batches.size(), options.workers,
+                 [&](size_t number) { embed_batch(*model_, ids, batches[number], embeddings); });
   return embeddings;
 }
 

@@ -1,14 +1,12 @@
 #include "decoding/text_scorer.h"
 
 #include <algorithm>
-#include <atomic>
 #include <functional>
 #include <numeric>
 
-#include "base/cpu.h"
 #include "base/error.h"
 #include "base/random.h"
-#include "base/worker_pool.h"
+#include "decoding/in_groups.h"
 #include "decoding/steps/token_log_probs.h"
 
 namespace dragoman::decoding {
@@ -109,17 +107,10 @@ TextScore score_text(const models::Model& model, const data::TokenText& text, co
       .log_probs = {}, .bytes = at_random ? 0 : text.bytes, .window = window, .stride = at_random ? window : stride};
   score.log_probs.resize(std::transform_reduce(windows.begin(), windows.end(), size_t{0}, std::plus<>(),
                                                [](const Window& one) { return one.counted; }));
-  std::atomic<size_t> next = 0;
-  const int most = base::thread_count(execution.workers);
-  base::WorkerPool pool(static_cast<int>(std::min(groups.size(), static_cast<size_t>(most))));
-  const std::shared_ptr<tensor::Allocator> memory = tensor::Arena::current();
-  pool.run([&](int) {
-    const tensor::ArenaScope arena(memory->another());
-    for (size_t number = next++; number < groups.size(); number = next++) {
-      const Group& of = groups[number];
-      score_windows(model, text, std::span(windows).subspan(of.begin, of.end - of.begin),
-                    std::span(score.log_probs).subspan(of.first_prediction));
-    }
+  for_each_group(groups.size(), execution.workers, [&](size_t number) {
+    const Group& of = groups[number];
+    score_windows(model, text, std::span(windows).subspan(of.begin, of.end - of.begin),
+                  std::span(score.log_probs).subspan(of.first_prediction));
   });
   for (const float log_prob : score.log_probs) {
     score.log_prob += static_cast<double>(log_prob);

@@ -9,6 +9,7 @@
 #include "data/vocabulary/sentencepiece_check.h"
 #include "data/vocabulary/tokenizer_makers.h"
 #include "interop/hf_encoder.h"
+#include "interop/hf_tokenizer.h"
 #include "interop/model_source.h"
 #include "models/architectures/architectures.h"
 #include "models/model.h"
@@ -52,16 +53,6 @@ Vocabulary read_tokenizer(const fs::path& folder, const HfEncoderConfig& config)
   } catch (const base::Error& error) {
     base::fail(error.kind(), "{}: {}", folder.string(), error.what());
   }
-}
-
-Vocabulary checked_tokenizer(const fs::path& folder, const HfEncoderConfig& config) {
-  const Vocabulary vocabulary = read_tokenizer(folder, config);
-  check_data(vocabulary.format() == Vocabulary::Format::kTokenizerJson, "{}: must be a JSON object",
-             (folder / kHfTokenizerName).string());
-  check_data(vocabulary.size() <= config.model.vocab_size,
-             "{}: its tokenizer has {} pieces, vocab_size of config.json is {}; the files are of different models",
-             folder.string(), vocabulary.size(), config.model.vocab_size);
-  return vocabulary;
 }
 
 models::Pooling pooling_of(const fs::path& folder, const std::string& module) {
@@ -125,7 +116,9 @@ ImportedLanguageModel import_encoder(const fs::path& folder, HfEncoderLayout lay
     read_modules(folder, config.model);
   }
   ImportedLanguageModel imported;
-  imported.files.vocabularies[models::kTokenizerName] = checked_tokenizer(folder, config).bytes();
+  const Vocabulary vocabulary = read_tokenizer(folder, config);
+  check_hf_tokenizer(vocabulary, folder, config.model.vocab_size);
+  imported.files.vocabularies[models::kTokenizerName] = vocabulary.bytes();
   TensorSource source(folder);
   read_head(source, config);
   const std::string named = std::string(base::name_of(layout)) + ".";

@@ -98,14 +98,18 @@ data::SpecialIds special_of(const HfTokenIds& ids, const Vocabulary& vocabulary,
 
 }  // namespace
 
-Vocabulary read_hf_tokenizer(const fs::path& folder, const HfLanguageConfig& config, std::vector<std::string>& notes) {
-  const Vocabulary vocabulary = read_files(folder, config.layout);
+void check_hf_tokenizer(const Vocabulary& vocabulary, const fs::path& folder, int64_t vocab_size) {
   base::check_data(vocabulary.format() == Vocabulary::Format::kTokenizerJson, "{}: must be a JSON object",
                    (folder / kHfTokenizerName).string());
   base::check_data(
-      vocabulary.size() <= config.model.vocab_size,
+      vocabulary.size() <= vocab_size,
       "{}: its tokenizer has {} pieces, vocab_size of config.json is {}; the files are of different models",
-      folder.string(), vocabulary.size(), config.model.vocab_size);
+      folder.string(), vocabulary.size(), vocab_size);
+}
+
+Vocabulary read_hf_tokenizer(const fs::path& folder, const HfLanguageConfig& config, std::vector<std::string>& notes) {
+  const Vocabulary vocabulary = read_files(folder, config.layout);
+  check_hf_tokenizer(vocabulary, folder, config.model.vocab_size);
   HfTokenIds ids = config.ids;
   if (is_there(folder / kHfGenerationName)) {
     const HfTokenIds of_generation =

@@ -18,6 +18,10 @@ namespace dragoman::interop {
 [[nodiscard]] data::Vocabulary read_hf_tokenizer(const std::filesystem::path& folder, const HfLanguageConfig& config,
                                                  std::vector<std::string>& notes);
 
+/// Throws: Error(kBadData) if the vocabulary is no tokenizer.json, or has more pieces than the model has rows.
+/// @param vocab_size  of config.json
+void check_hf_tokenizer(const data::Vocabulary& vocabulary, const std::filesystem::path& folder, int64_t vocab_size);
+
 /// Returns the text of tokenizer_config.json, with which AutoTokenizer loads tokenizer.json as it is.
 /// @param chat  the text of chat.json; empty for none
 [[nodiscard]] std::string hf_tokenizer_config_json(const data::Vocabulary& vocabulary, int64_t max_positions,

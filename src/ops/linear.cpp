@@ -5,6 +5,7 @@
 
 #include "base/error.h"
 #include "kernels/backends/backend_of.h"
+#include "ops/product_grad.h"
 
 namespace dragoman::ops {
 namespace {
@@ -26,15 +27,6 @@ void check_linear(const Variable& x, const Weight& weight, const Variable& bias,
     base::check_argument(bias.dtype() == dtype, "linear: bias is {}, must be {}", tensor::dtype_name(bias.dtype()),
                          tensor::dtype_name(dtype));
   }
-}
-
-void add_bias_grad(const Variable& bias, const Tensor& grad_output) {
-  if (!bias.requires_grad()) {
-    return;
-  }
-  Tensor sums = Tensor::zeros(bias.shape(), bias.dtype());  // [Dout]
-  kernels::backend_of(sums).sum_rows_accumulate(grad_output, sums);
-  bias.add_grad(sums);
 }
 
 // What products take for x: where they are in bfloat16, x as it was rounded before.

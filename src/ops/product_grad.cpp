@@ -1,5 +1,6 @@
 #include "ops/product_grad.h"
 
+#include "kernels/backends/backend_of.h"
 #include "ops/gemm.h"
 
 namespace dragoman::ops {
@@ -19,6 +20,15 @@ void add_product_to_grad(const Variable& variable, const Tensor& a, Transpose tr
   if (variable.requires_grad()) {
     gemm_to_grad(variable.grad_target(), a, transpose_a, b, transpose_b, precision);
   }
+}
+
+void add_bias_grad(const Variable& bias, const Tensor& grad_output) {
+  if (!bias.requires_grad()) {
+    return;
+  }
+  Tensor sums = Tensor::zeros(bias.shape(), bias.dtype());  // [Dout]
+  kernels::backend_of(sums).sum_rows_accumulate(grad_output, sums);
+  bias.add_grad(sums);
 }
 
 }  // namespace dragoman::ops

@@ -5,6 +5,7 @@
 #include "base/error.h"
 #include "kernels/backends/backend_of.h"
 #include "kernels/check_ids.h"
+#include "ops/product_grad.h"
 
 namespace dragoman::ops {
 namespace {
@@ -33,14 +34,6 @@ void put_last_state(const RecurrentRun& run, const char* op, LastState* last) {
 }
 
 // Adds the sum of rows to the gradient of a bias.
-void add_bias_grad(const Variable& bias, const Tensor& grads) {
-  if (bias.requires_grad()) {
-    Tensor sums = Tensor::zeros(bias.shape(), bias.dtype());
-    kernels::backend_of(sums).sum_rows_accumulate(grads, sums);
-    bias.add_grad(sums);
-  }
-}
-
 // y_t = [s_t, c_t];  c_t = Attention(s_{t-1}),  s_t = cell(gates_t + c_t W_fed, s_{t-1})
 class AttentiveRun {
  public:

@@ -59,7 +59,7 @@ void call(const Program& program, const std::vector<std::string>& words, const f
   }
 }
 
-// The third field of each line that `dragoman score` writes is the number of tokens, the second the score of a token.
+// The second field of each line that `dragoman score` writes is the log-probability a token.
 std::vector<double> read_scores(const fs::path& file) {
   std::vector<double> scores;
   for (const std::string& line : data::read_lines(file)) {

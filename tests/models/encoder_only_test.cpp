@@ -7,6 +7,7 @@
 #include "base/error.h"
 #include "base/random.h"
 #include "ops/linear_cross_entropy.h"
+#include "support/model_gradients.h"
 #include "tensor/transfer.h"
 
 namespace dragoman::models {
@@ -145,30 +146,8 @@ TEST_P(EncoderOnlyLaws, GradientsMatchCentralDifferences) {
     const Variable hidden = model.forward(input_of(rows), {.training = true, .seed = 1, .step = 1});
     return ops::linear_cross_entropy(hidden, model.output().weight, model.output().bias, expected, {0.1F, 0.25}).loss;
   };
-  {
-    autograd::Tape tape;
-    const autograd::TapeScope recording(&tape);
-    tape.backward(loss_of());
-  }
-  model.parameters().complete_gradients();
-  base::Random random(11);
-  for (const auto& parameter : model.parameters().parameters()) {
-    Tensor values = parameter->variable.value();
-    for (int probe = 0; probe < 4; ++probe) {
-      const auto index = static_cast<int64_t>(random.below(static_cast<uint64_t>(values.size())));
-      double& value = values.data<double>()[index];
-      const double original = value, width = 1e-5;
-      value = original + width;
-      const double above = loss_of().value().item();
-      value = original - width;
-      const double below = loss_of().value().item();
-      value = original;
-      const double difference = (above - below) / (2 * width);
-      EXPECT_NEAR(parameter->variable.grad().data<double>()[index], difference,
-                  1e-5 * std::max(1.0, std::abs(difference)))
-          << parameter->path << " element " << index;
-    }
-  }
+  test_support::expect_gradients_match(model.parameters(), loss_of, 4,
+                                       [](double numeric) { return 1e-5 * std::max(1.0, std::abs(numeric)); });
 }
 
 TEST(EncoderOnly, SegmentsAreZeroUnlessGiven) {

@@ -6,6 +6,7 @@
 #include "models/architectures/architectures.h"
 #include "ops/linear_cross_entropy.h"
 #include "support/error_of.h"
+#include "support/model_gradients.h"
 
 namespace dragoman::models {
 namespace {
@@ -255,28 +256,7 @@ TEST_P(RecurrentLaws, GradientsOfTheWholeModelMatchFiniteDifferences) {
         model.forward({make_token_rows(source), make_token_rows(target)}, {.training = true, .seed = 1, .step = 1});
     return ops::linear_cross_entropy(hidden, model.output().weight, {}, expected, {0.1F, 0.25}).loss;
   };
-  {
-    autograd::Tape tape;
-    const autograd::TapeScope recording(&tape);
-    tape.backward(loss_of());
-  }
-  model.parameters().complete_gradients();
-  base::Random random(11);
-  for (const auto& parameter : model.parameters().parameters()) {
-    Tensor values = parameter->variable.value();
-    for (int probe = 0; probe < 3; ++probe) {
-      const auto index = static_cast<int64_t>(random.below(static_cast<uint64_t>(values.size())));
-      double& value = values.data<double>()[index];
-      const double original = value, width = 1e-5;
-      value = original + width;
-      const double above = loss_of().value().item();
-      value = original - width;
-      const double below = loss_of().value().item();
-      value = original;
-      EXPECT_NEAR(parameter->variable.grad().data<double>()[index], (above - below) / (2 * width), 1e-7)
-          << parameter->path << " element " << index;
-    }
-  }
+  test_support::expect_gradients_match(model.parameters(), loss_of, 3, [](double) { return 1e-7; });
 }
 
 TEST_P(RecurrentLaws, BFloat16IsNearFloat32) {

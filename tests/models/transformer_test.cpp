@@ -7,6 +7,7 @@
 #include "base/random.h"
 #include "ops/linear_cross_entropy.h"
 #include "ops/matmul.h"
+#include "support/model_gradients.h"
 #include "support/tiny_config.h"
 
 namespace dragoman::models {
@@ -192,29 +193,7 @@ TEST_P(TransformerLaws, GradientsOfTheWholeModelMatchFiniteDifferences) {
     const Variable hidden = model.forward({rows_of(source), rows_of(target)}, {.training = true, .seed = 1, .step = 1});
     return ops::linear_cross_entropy(hidden, model.output().weight, model.output().bias, expected, {0.1F, 0.25}).loss;
   };
-  {
-    autograd::Tape tape;
-    const autograd::TapeScope recording(&tape);
-    tape.backward(loss_of());
-  }
-  model.parameters().complete_gradients();
-  base::Random random(11);
-  for (const auto& parameter : model.parameters().parameters()) {
-    Tensor values = parameter->variable.value();
-    for (int probe = 0; probe < 3; ++probe) {
-      const auto index = static_cast<int64_t>(random.below(static_cast<uint64_t>(values.size())));
-      double& value = values.data<double>()[index];
-      const double original = value, width = 1e-5;
-      value = original + width;
-      const double above = loss_of().value().item();
-      value = original - width;
-      const double below = loss_of().value().item();
-      value = original;
-      const double expected_gradient = (above - below) / (2 * width);
-      EXPECT_NEAR(parameter->variable.grad().data<double>()[index], expected_gradient, 1e-7)
-          << parameter->path << " element " << index;
-    }
-  }
+  test_support::expect_gradients_match(model.parameters(), loss_of, 3, [](double) { return 1e-7; });
 }
 
 }  // namespace

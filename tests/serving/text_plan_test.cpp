@@ -7,6 +7,7 @@
 #include <algorithm>
 
 #include "base/random.h"
+#include "base/utf8.h"
 
 namespace dragoman::serving {
 namespace {
@@ -220,8 +221,8 @@ TEST(TextPlan, AlternativesAreOtherTexts) {
 }
 
 TEST(TextPlan, CountsCharacters) {
-  EXPECT_EQ(count_characters("aä你😀"), 4U);
-  EXPECT_EQ(count_characters(""), 0U);
+  EXPECT_EQ(base::count_characters("aä你😀"), 4U);
+  EXPECT_EQ(base::count_characters(""), 0U);
 }
 
 }  // namespace

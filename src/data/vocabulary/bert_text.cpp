@@ -1,15 +1,13 @@
 #include "data/vocabulary/bert_text.h"
 
-#include <unicode/normalizer2.h>
 #include <unicode/uchar.h>
-#include <unicode/unistr.h>
 
 #include <algorithm>
 #include <array>
 #include <utility>
 
-#include "base/error.h"
 #include "base/utf8.h"
+#include "data/vocabulary/unicode_form.h"
 
 namespace dragoman::data {
 namespace {
@@ -64,18 +62,6 @@ bool is_chinese(char32_t c) {
   return std::ranges::any_of(kBlocks, [c](const auto& block) { return block.first <= c && c <= block.second; });
 }
 
-std::u32string decomposed(const std::u32string& text) {
-  UErrorCode status = U_ZERO_ERROR;
-  const icu::Normalizer2* form = icu::Normalizer2::getNFDInstance(status);
-  base::check(U_SUCCESS(status), base::ErrorKind::kRuntime, "vocabulary: ICU has no normalisation: {}",
-              u_errorName(status));
-  std::string result;
-  form->normalize(icu::UnicodeString::fromUTF8(base::encode_utf8(text)), status).toUTF8String(result);
-  base::check(U_SUCCESS(status), base::ErrorKind::kRuntime, "vocabulary: ICU cannot normalise {} characters: {}",
-              text.size(), u_errorName(status));
-  return base::decode_utf8(result);
-}
-
 void append_lower(std::u32string& text, char32_t c) {
   constexpr char32_t kCapitalDottedI = 0x130;  // the only character that becomes two
   if (c == kCapitalDottedI) {
@@ -101,7 +87,7 @@ std::string bert_cleaned(std::string_view text, const BertCleaning& cleaning) {
     all = std::exchange(next, {});
   }
   if (cleaning.strips_accents) {
-    all = decomposed(all);
+    all = base::decode_utf8(in_form(base::encode_utf8(all), UnicodeForm::kNfd));
     std::erase_if(all, [](char32_t c) { return (category_of(c) & U_GC_MN_MASK) != 0; });
   }
   if (cleaning.lower_cases) {

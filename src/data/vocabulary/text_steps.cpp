@@ -1,38 +1,18 @@
 #include "data/vocabulary/text_steps.h"
 
-#include <unicode/bytestream.h>
-#include <unicode/normalizer2.h>
-
 #include <algorithm>
 #include <span>
 
-#include "base/error.h"
+#include "data/vocabulary/unicode_form.h"
 
 namespace dragoman::data {
 namespace {
 
-const icu::Normalizer2& form_of(NormalizerStep::Kind kind) {
-  UErrorCode status = U_ZERO_ERROR;
-  const icu::Normalizer2* form = kind == NormalizerStep::Kind::kNfc    ? icu::Normalizer2::getNFCInstance(status)
-                                 : kind == NormalizerStep::Kind::kNfd  ? icu::Normalizer2::getNFDInstance(status)
-                                 : kind == NormalizerStep::Kind::kNfkc ? icu::Normalizer2::getNFKCInstance(status)
-                                                                       : icu::Normalizer2::getNFKDInstance(status);
-  base::check(U_SUCCESS(status), base::ErrorKind::kRuntime, "vocabulary: ICU has no normalisation: {}",
-              u_errorName(status));
-  return *form;
-}
-
-std::string in_form(const std::string& text, NormalizerStep::Kind kind) {
-  if (std::ranges::all_of(text, [](char c) { return static_cast<unsigned char>(c) < 128; })) {
-    return text;
-  }
-  std::string result;
-  icu::StringByteSink<std::string> sink(&result);
-  UErrorCode status = U_ZERO_ERROR;
-  form_of(kind).normalizeUTF8(0, text, sink, nullptr, status);
-  base::check(U_SUCCESS(status), base::ErrorKind::kRuntime, "vocabulary: ICU cannot normalise {} bytes: {}",
-              text.size(), u_errorName(status));
-  return result;
+UnicodeForm form_of(NormalizerStep::Kind kind) {
+  return kind == NormalizerStep::Kind::kNfc    ? UnicodeForm::kNfc
+         : kind == NormalizerStep::Kind::kNfd  ? UnicodeForm::kNfd
+         : kind == NormalizerStep::Kind::kNfkc ? UnicodeForm::kNfkc
+                                               : UnicodeForm::kNfkd;
 }
 
 void split_from(std::span<const SplitStep> steps, std::string_view text, bool is_first, const UseWord& use);
@@ -131,7 +111,7 @@ std::string normalized(std::string_view text, const std::vector<NormalizerStep>&
     } else if (step.kind == NormalizerStep::Kind::kBert) {
       result = bert_cleaned(result, step.bert);
     } else if (step.kind != NormalizerStep::Kind::kPrepend) {
-      result = in_form(result, step.kind);
+      result = in_form(result, form_of(step.kind));
     } else if (!result.empty()) {
       result.insert(0, step.content);
     }

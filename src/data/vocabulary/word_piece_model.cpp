@@ -1,18 +1,10 @@
 #include "data/vocabulary/word_piece_model.h"
 
-#include <algorithm>
 #include <utility>
 
+#include "base/utf8.h"
+
 namespace dragoman::data {
-namespace {
-
-size_t count_characters(std::string_view text) {
-  return static_cast<size_t>(
-      std::ranges::count_if(text, [](char byte) { return (static_cast<unsigned char>(byte) & 0xC0U) != 0x80U; }));
-}
-
-}  // namespace
-
 WordPieceModel::Pieces WordPieceModel::pieces_behind(const std::vector<std::string>& pieces, std::string_view prefix) {
   std::vector<int32_t> ids;
   std::vector<ScoredPiece> texts;
@@ -30,7 +22,7 @@ WordPieceModel::WordPieceModel(const std::vector<std::string>& pieces, const Opt
 
 void WordPieceModel::encode(std::string_view word, std::vector<int32_t>& ids) const {
   const size_t before = ids.size();
-  bool is_whole = count_characters(word) <= options_.max_characters;
+  bool is_whole = base::count_characters(word) <= options_.max_characters;
   for (size_t at = 0; is_whole && at < word.size();) {
     const Pieces& pieces = at == 0 ? first_ : other_;
     size_t longest = 0;

@@ -13,10 +13,6 @@ double cumulative_normal(double x) {
   return 0.5 * std::erfc(-x / std::numbers::sqrt2);
 }
 
-double sigmoid(double x) {
-  return 1.0 / (1.0 + std::exp(-x));
-}
-
 // The argument of the tanh of kGeluTanh.
 double tanh_argument(double x) {
   return std::sqrt(2 / std::numbers::pi) * (x + 0.044715 * x * x * x);
@@ -66,6 +62,10 @@ double slope(Activation activation, double x) {
 }
 
 }  // namespace
+
+double sigmoid(double x) {
+  return 1.0 / (1.0 + std::exp(-x));
+}
 
 void activation(const Tensor& x, Activation activation, const Dropout& dropout, Tensor& y) {
   for (int64_t row = 0; row < x.dim(0); ++row) {

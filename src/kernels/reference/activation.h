@@ -7,6 +7,9 @@
 
 namespace dragoman::kernels::reference {
 
+/// Returns 1 / (1 + exp(-x)).
+[[nodiscard]] double sigmoid(double x);
+
 // The definition of the kernels in kernels/cpu/rows/activation_cpu.h, in plain float64 loops.
 void activation(const Tensor& x, Activation activation, const Dropout& dropout, Tensor& y);
 void activation_backward(const Tensor& saved, const Tensor& grad_y, Activation activation, const Dropout& dropout,

@@ -3,14 +3,11 @@
 #include <cmath>
 #include <vector>
 
+#include "kernels/reference/activation.h"
 #include "kernels/row_of.h"
 
 namespace dragoman::kernels::reference {
 namespace {
-
-double sigmoid(double x) {
-  return 1.0 / (1.0 + std::exp(-x));
-}
 
 // What the cell reads of sentence k of the step.
 struct Inputs {

@@ -15,11 +15,6 @@ namespace {
 constexpr const char* kAttentionPath = "decoder.attention";
 constexpr nn::LinearOptions kNoBias = {.has_bias = false};
 
-nn::ParameterHandle declare_table(nn::ParameterSet& parameters, const char* path, int64_t vocab_size, int64_t d_model) {
-  return parameters.declare_weight(path, {vocab_size, d_model}, nn::Initializer::kNormalEmbedding,
-                                   kernels::Transpose::kYes);
-}
-
 const RecurrentConfig& checked(const RecurrentConfig& config) {
   config.check();
   return config;
@@ -60,18 +55,11 @@ Variable tanh(const Variable& x) {
 
 Recurrent::Recurrent(const RecurrentConfig& config)
     : config_(checked(config)),
-      source_table_(declare_table(parameters_,
-                                  config.tying == Tying::kAll ? "embedding.weight" : "source_embedding.weight",
-                                  config.source_vocab_size, config.d_model)),
-      target_table_(config.tying == Tying::kAll ? source_table_
-                                                : declare_table(parameters_, "target_embedding.weight",
-                                                                config.target_vocab_size, config.d_model)),
-      output_weight_(config.tying == Tying::kNone
-                         ? declare_table(parameters_, "output.weight", config.target_vocab_size, config.d_model)
-                         : target_table_),
-      source_embedding_(parameters_, "encoder.embedding", source_table_, config.embedding(), no_positions(config),
+      tables_(declare_tied_tables(parameters_, config.tying, config.source_vocab_size, config.target_vocab_size,
+                                  config.d_model)),
+      source_embedding_(parameters_, "encoder.embedding", tables_.source, config.embedding(), no_positions(config),
                         config.source_word_dropout),
-      target_embedding_(parameters_, "decoder.embedding", target_table_, config.embedding(), no_positions(config),
+      target_embedding_(parameters_, "decoder.embedding", tables_.target, config.embedding(), no_positions(config),
                         config.target_word_dropout) {
   declare_layers(config);
   declare_attention(config);

@@ -7,6 +7,7 @@
 
 #include "models/model.h"
 #include "models/recurrent/recurrent_config.h"
+#include "models/tied_tables.h"
 #include "nn/recurrent_layer.h"
 #include "nn/token_embedding.h"
 
@@ -54,7 +55,7 @@ class Recurrent : public Model {
                   const nn::ForwardContext& context, RecurrentDecoderEnd* end = nullptr) const;
 
   Variable forward(const ModelInput& input, const nn::ForwardContext& context) const override;
-  OutputLayer output() const override { return {output_weight_->weight(), {}}; }
+  OutputLayer output() const override { return {tables_.output->weight(), {}}; }
   std::unique_ptr<Generation> begin_generation() const override;
   double forward_flops(int64_t source_length, int64_t target_length) const override;
   std::vector<std::string> cross_attention_paths() const override;
@@ -86,7 +87,7 @@ class Recurrent : public Model {
   Variable between_layers(const Variable& x, size_t layer, const char* stack, const nn::ForwardContext& context) const;
 
   ModelConfig config_;
-  nn::ParameterHandle source_table_, target_table_, output_weight_;
+  TiedTables tables_;
   nn::TokenEmbedding source_embedding_, target_embedding_;
   std::vector<EncoderLayer> encoder_layers_;
   std::vector<DecoderLayer> decoder_layers_;

@@ -9,12 +9,6 @@
 namespace dragoman::models {
 namespace {
 
-nn::ParameterHandle declare_table(nn::ParameterSet& parameters, const std::string& path, int64_t vocab_size,
-                                  int64_t d_model) {
-  return parameters.declare_weight(path, {vocab_size, d_model}, nn::Initializer::kNormalEmbedding,
-                                   kernels::Transpose::kYes);
-}
-
 // Keys and values in training and scoring: every layer sees the same rows.
 class RaggedDecoderKeyValues : public DecoderKeyValues {
  public:
@@ -47,21 +41,14 @@ const TransformerConfig& checked(const TransformerConfig& config) {
 
 Transformer::Transformer(const TransformerConfig& config)
     : config_(checked(config)),
-      source_table_(declare_table(parameters_,
-                                  config.tying == Tying::kAll ? "embedding.weight" : "source_embedding.weight",
-                                  config.source_vocab_size, config.d_model)),
-      target_table_(config.tying == Tying::kAll ? source_table_
-                                                : declare_table(parameters_, "target_embedding.weight",
-                                                                config.target_vocab_size, config.d_model)),
-      output_weight_(config.tying == Tying::kNone
-                         ? declare_table(parameters_, "output.weight", config.target_vocab_size, config.d_model)
-                         : target_table_),
+      tables_(declare_tied_tables(parameters_, config.tying, config.source_vocab_size, config.target_vocab_size,
+                                  config.d_model)),
       output_bias_(config.output_bias
                        ? parameters_.declare("output.bias", {config.target_vocab_size}, nn::Initializer::kZeros)
                        : nullptr),
-      source_embedding_(parameters_, "encoder.embedding", source_table_, config.encoder_layer(),
+      source_embedding_(parameters_, "encoder.embedding", tables_.source, config.encoder_layer(),
                         {config.positions, config.max_positions}, config.source_word_dropout),
-      target_embedding_(parameters_, "decoder.embedding", target_table_, config.decoder_layer(),
+      target_embedding_(parameters_, "decoder.embedding", tables_.target, config.decoder_layer(),
                         {config.positions, config.max_positions}, config.target_word_dropout) {
   const nn::PositionConfig positions{config.positions, config.max_positions};
   const nn::LayerConfig encoder = nn::with_rotation(config.encoder_layer(), positions);
@@ -111,7 +98,7 @@ Variable Transformer::forward(const ModelInput& input, const nn::ForwardContext&
 }
 
 OutputLayer Transformer::output() const {
-  return {output_weight_->weight(), output_bias_ == nullptr ? Variable() : output_bias_->variable};
+  return {tables_.output->weight(), output_bias_ == nullptr ? Variable() : output_bias_->variable};
 }
 
 std::unique_ptr<Generation> Transformer::begin_generation() const {

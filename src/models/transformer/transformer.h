@@ -7,6 +7,7 @@
 
 #include "models/decoder/decoder_state.h"
 #include "models/model.h"
+#include "models/tied_tables.h"
 #include "models/transformer/transformer_config.h"
 #include "nn/decoder_layer.h"
 #include "nn/encoder_layer.h"
@@ -42,9 +43,7 @@ class Transformer : public Model {
 
  private:
   ModelConfig config_;
-  nn::ParameterHandle source_table_;
-  nn::ParameterHandle target_table_;
-  nn::ParameterHandle output_weight_;
+  TiedTables tables_;
   nn::ParameterHandle output_bias_;  // null when there is none
   nn::TokenEmbedding source_embedding_;
   nn::TokenEmbedding target_embedding_;

@@ -1,4 +1,5 @@
 #include "serving/routes/asked_translation.h"
+#include "base/utf8.h"
 
 #include <fmt/format.h>
 
@@ -31,7 +32,7 @@ std::vector<std::string> texts_asked(const RequestFields& fields, const TextLimi
   }
   for (std::string& text : texts) {
     text = fields.is_json() ? text : with_plain_line_ends(text);
-    if (const size_t characters = count_characters(text); characters > limits.characters) {
+    if (const size_t characters = base::count_characters(text); characters > limits.characters) {
       bad_request(fmt::format("Invalid request: request ({}) exceeds text limit ({})", characters, limits.characters));
     }
   }
@@ -117,7 +118,7 @@ AskedTranslation asked_translation(const RequestFields& fields, ServingContext& 
   size_t characters = 0;
   for (const std::string& text : texts) {
     words += asked.is_auto ? words_of(plan(text, Sentences::kTogether)) : "";
-    characters += count_characters(text);
+    characters += base::count_characters(text);
   }
   asked.models = context.models.get();
   asked.model = model_between(*asked.models, source, target, words, asked.source);

@@ -6,6 +6,7 @@
 #include <limits>
 #include <nlohmann/json.hpp>
 
+#include "base/utf8.h"
 #include "serving/routes/openai_access.h"
 #include "serving/text/text_plan.h"
 
@@ -70,7 +71,7 @@ std::vector<SentPrompt> prompts_of(const json& value, size_t most) {
 // Token ids are bounded by the context of the model.
 void check_lengths(const std::vector<SentPrompt>& prompts, size_t most) {
   for (const SentPrompt& prompt : prompts) {
-    if (const size_t characters = count_characters(prompt.text); characters > most) {
+    if (const size_t characters = base::count_characters(prompt.text); characters > most) {
       refuse_field("prompt", fmt::format("prompt has {} characters, at most {} are taken; give a shorter one, or start "
                                          "the server with a larger --max-characters",
                                          characters, most));
@@ -156,10 +157,10 @@ void check_together(const CompletionFields& fields, const CompletionRequest& ask
 int64_t CompletionRequest::characters() const {
   size_t sum = 0;
   for (const SentPrompt& prompt : prompts) {
-    sum += prompt.has_ids ? prompt.ids.size() : count_characters(prompt.text);
+    sum += prompt.has_ids ? prompt.ids.size() : base::count_characters(prompt.text);
   }
   for (const data::ChatMessage& message : messages) {
-    sum += count_characters(message.content) + count_characters(message.name);
+    sum += base::count_characters(message.content) + base::count_characters(message.name);
   }
   return static_cast<int64_t>(sum);
 }

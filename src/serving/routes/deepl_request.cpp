@@ -7,6 +7,7 @@
 
 #include "base/ascii.h"
 #include "base/error.h"
+#include "base/utf8.h"
 #include "serving/routes/deepl_glossary.h"
 
 namespace dragoman::serving {
@@ -68,7 +69,7 @@ std::vector<std::string> texts_asked(const RequestFields& fields, const TextLimi
     bad_request(fmt::format("Too many texts: {}, at most {} are allowed.", texts.size(), limits.texts));
   }
   for (const std::string& text : texts) {
-    if (const size_t characters = count_characters(text); characters > limits.characters) {
+    if (const size_t characters = base::count_characters(text); characters > limits.characters) {
       bad_request(fmt::format("A text has {} characters, at most {} are allowed.", characters, limits.characters));
     }
   }
@@ -144,7 +145,7 @@ void plan_texts(DeeplRequest& request, const RequestFields& fields, const std::v
     }
     request.texts.push_back({cutting.plan(texts[i], cutting.sentences, detected.code), model});
     request.sources.push_back({base::ascii_upper_case(source.empty() ? detected.code : source),
-                               static_cast<int64_t>(count_characters(texts[i]))});
+                               static_cast<int64_t>(base::count_characters(texts[i]))});
   }
 }
 

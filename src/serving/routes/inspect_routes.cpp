@@ -5,6 +5,7 @@
 #include <functional>
 
 #include "base/error.h"
+#include "base/utf8.h"
 #include "serving/http/charset.h"
 #include "serving/http/request_fields.h"
 #include "serving/inspect/inspect_reply.h"
@@ -94,7 +95,7 @@ void answer_inspect(ServingContext& context, WorkQueue& queue, const std::shared
   InspectBody body = parse(exchange->request());
   body.inspection.cancel = exchange->cancelled();
   body.inspection.deadline = std::chrono::steady_clock::now() + context.request_time;
-  const auto characters = static_cast<int64_t>(count_characters(body.inspection.text));
+  const auto characters = static_cast<int64_t>(base::count_characters(body.inspection.text));
   const std::string key = body.api_key;
   std::function<Reply()> compute = inspection_of(context.models.get(), std::move(body));
   context.admit_key(key, characters);

@@ -2,6 +2,7 @@
 
 #include <nlohmann/json.hpp>
 
+#include "base/utf8.h"
 #include "serving/routes/asked_translation.h"
 #include "serving/routes/page_settings.h"
 
@@ -64,7 +65,7 @@ Reply languages(const ServedModels& models) {
 Reply detect(const Request& request, ServingContext& context) {
   const RequestFields fields(request);
   const std::string text = required_text(fields, "q");
-  const size_t characters = count_characters(text);
+  const size_t characters = base::count_characters(text);
   if (characters > context.limits.characters) {
     bad_request("Invalid request: the text is too long");
   }

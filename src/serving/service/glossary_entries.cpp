@@ -66,7 +66,7 @@ class EntriesReader {
     for (; !text.empty(); ++index_) {
       const std::string_view line = text.substr(0, text.find('\n'));
       read_line(line.ends_with('\r') ? line.substr(0, line.size() - 1) : line);
-      position_ += count_characters(line) + 1;
+      position_ += base::count_characters(line) + 1;
       text.remove_prefix(std::min(line.size() + 1, text.size()));
     }
     if (entries_.empty()) {

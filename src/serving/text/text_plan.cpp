@@ -171,11 +171,4 @@ std::string words_of(const TextPlan& plan) {
   return words;
 }
 
-size_t count_characters(std::string_view text) {
-  constexpr unsigned kContinuationMask = 0xC0;
-  constexpr unsigned kContinuation = 0x80;
-  return static_cast<size_t>(std::ranges::count_if(
-      text, [](char c) { return (static_cast<unsigned char>(c) & kContinuationMask) != kContinuation; }));
-}
-
 }  // namespace dragoman::serving

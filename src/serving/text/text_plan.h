@@ -73,7 +73,4 @@ struct TextPlan {
 /// Returns whether a text has a letter or a digit. Other texts are not translated.
 [[nodiscard]] bool has_words(std::string_view text);
 
-/// Returns the number of code points of valid UTF-8.
-[[nodiscard]] size_t count_characters(std::string_view text);
-
 }  // namespace dragoman::serving

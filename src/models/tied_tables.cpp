@@ -1,0 +1,18 @@
+#include "models/tied_tables.h"
+
+namespace dragoman::models {
+
+TiedTables declare_tied_tables(nn::ParameterSet& parameters, Tying tying, int64_t source_vocab_size,
+                               int64_t target_vocab_size, int64_t d_model) {
+  const auto declare = [&](const char* path, int64_t vocab_size) {
+    return parameters.declare_weight(path, {vocab_size, d_model}, nn::Initializer::kNormalEmbedding,
+                                     kernels::Transpose::kYes);
+  };
+  TiedTables tables;
+  tables.source = declare(tying == Tying::kAll ? "embedding.weight" : "source_embedding.weight", source_vocab_size);
+  tables.target = tying == Tying::kAll ? tables.source : declare("target_embedding.weight", target_vocab_size);
+  tables.output = tying == Tying::kNone ? declare("output.weight", target_vocab_size) : tables.target;
+  return tables;
+}
+
+}  // namespace dragoman::models
