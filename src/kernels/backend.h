@@ -12,9 +12,9 @@
 #include "kernels/gated_activation.h"
 #include "kernels/gemm.h"
 #include "kernels/layer_norm.h"
-#include "kernels/rdrop_cross_entropy.h"
 #include "kernels/recurrent.h"
 #include "kernels/rotation.h"
+#include "kernels/two_pass_cross_entropy.h"
 
 namespace dragoman::kernels {
 
@@ -114,7 +114,7 @@ class Backend {
   /// Computes cross_entropy and overwrites the logits with their gradients.
   virtual void cross_entropy_gradient(Tensor& logits, const Tensor& targets, const LossOptions& options,
                                       TokenLosses& sums) const = 0;
-  virtual void rdrop_cross_entropy(const RdropBlock& block, RdropLosses& sums) const = 0;
+  virtual void two_pass_cross_entropy(const TwoPassBlock& block, TwoPassLosses& sums) const = 0;
 
   // Attention: a backend may refuse fewer heads of key and value than of query, and a window
 

@@ -47,6 +47,9 @@ struct ForwardContext {
   /// Number of the forward within an update that runs the model more than once: 0 or 1. Seed, step, pass, site and row
   /// fix every dropout mask.
   uint32_t pass = 0;
+  /// Probability, in training, that a word enters by its position alone: its embedding becomes 0 and the others keep
+  /// their size, unlike those of word dropout.
+  float word_cut = 0.0F;
   int64_t first_row = 0;  ///< of the rows that go through the layers; see RaggedRows
   ForwardObserver* observer = nullptr;
   Recompute recompute = Recompute::kNone;  ///< changes time and memory of training, but no bit of the result

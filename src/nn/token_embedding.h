@@ -30,8 +30,8 @@ struct PositionConfig {
 };
 
 /// Computes x = dropout(word_dropout(table[id] * sqrt(D)) + position). The paper has no word dropout
-/// (ops::row_dropout). LayerOptions::scale_embedding may leave out the root. Source: Vaswani et al. 2017,
-/// sections 3.4, 3.5 and 5.4.
+/// (ops::row_dropout). LayerOptions::scale_embedding may leave out the root. With ForwardContext::word_cut, the
+/// embeddings of random words are 0. Source: Vaswani et al. 2017, sections 3.4, 3.5 and 5.4.
 class TokenEmbedding {
  public:
   /// @param table  [V, D], shared if weights are tied. Learned positions are the parameter PATH.positions [P, D].
@@ -42,6 +42,7 @@ class TokenEmbedding {
 
  private:
   bool adds_positions() const;
+  Variable words_of(const Tensor& ids, const ForwardContext& context) const;
   Variable position_table(tensor::DType dtype) const;
 
   ParameterHandle table_;
@@ -54,6 +55,7 @@ class TokenEmbedding {
   std::string path_;
   uint32_t site_;
   uint32_t word_site_;
+  uint32_t cut_site_;
 };
 
 }  // namespace dragoman::nn

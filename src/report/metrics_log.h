@@ -25,7 +25,7 @@ struct TrainRow {
   double tokens_per_second = kNotMeasured;  ///< target tokens
   double grad_norm = kNotMeasured;          ///< before clipping
   double seconds = 0.0;                     ///< training time over all runs
-  double kl = kNotMeasured;  ///< R-Drop: divergence of the two passes, nats per target token, not in loss
+  double kl = kNotMeasured;  ///< R-Drop, SimCut: divergence of the two passes, nats per target token, not in loss
 };
 
 struct ValidationRow {

@@ -55,7 +55,7 @@ constexpr PageText kTexts[] = {
     {"Translation quality on validation", "验证集上的翻译质量"},
     {"Learning rate", "学习率"},
     {"Gradient norm before clipping", "裁剪前的梯度范数"},
-    {"R-Drop: divergence of the two passes, nats per target token", "R-Drop：两次前向的散度（每个目标词元的 nat）"},
+    {"Divergence of the two passes, nats per target token", "两次前向的散度（每个目标词元的 nat）"},
     {"Sample translations", "翻译样例"},
     {"source", "原文"},
     {"reference", "参考译文"},

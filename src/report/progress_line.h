@@ -20,7 +20,7 @@ struct Progress {
   double learning_rate = 0.0;
   double seconds_left = -1.0;   ///< estimate; negative or not finite = unknown, not shown
   int64_t skipped_updates = 0;  ///< with non-finite gradients; shown when above 0
-  /// Divergence of the two passes of R-Drop in nats per target token; NaN is not shown.
+  /// Divergence of the two passes of R-Drop or SimCut in nats per target token; NaN is not shown.
   double kl = std::numeric_limits<double>::quiet_NaN();
   double minutes = 0.0;      ///< of the time limit that ends the run first
   double max_minutes = 0.0;  ///< this limit, which is then shown in place of max_steps; 0 = no limit on time

@@ -1,7 +1,7 @@
 #include "training/objective.h"
 
 #include "ops/linear_cross_entropy.h"
-#include "ops/rdrop_cross_entropy.h"
+#include "ops/two_pass_cross_entropy.h"
 #include "tensor/transfer.h"
 
 namespace dragoman::training {
@@ -46,12 +46,14 @@ class CrossEntropy : public Objective {
   float label_smoothing_;
 };
 
-// R-Drop (Wu et al. 2021): two passes of each shard, whose divergence is part of the loss.
+// R-Drop (Wu et al. 2021) or SimCut (Gao et al. 2022): two passes of each shard, whose divergence is part of the loss.
 class TwoPasses : public Objective {
  public:
   explicit TwoPasses(const ObjectiveOptions& options)
       : label_smoothing_(static_cast<float>(options.label_smoothing)),
-        alpha_(options.rdrop),
+        alpha_(options.rdrop > 0.0 ? options.rdrop : options.simcut),
+        loss_(options.rdrop > 0.0 ? kernels::TwoPassLoss::kRdrop : kernels::TwoPassLoss::kSimCut),
+        word_cut_(options.rdrop > 0.0 ? 0.0F : static_cast<float>(options.simcut_words)),
         one_pass_(options.label_smoothing) {}
 
   Pass train(const models::Model& model, const data::Batch& shard, const nn::ForwardContext& context,
@@ -59,11 +61,12 @@ class TwoPasses : public Objective {
     const Rows rows(shard);
     nn::ForwardContext again = context;
     again.pass = 1;
+    again.word_cut = word_cut_;
     const Variable first = model.forward(rows.input, context);  // [Nt, D]
     const Variable second = model.forward(rows.input, again);   // [Nt, D]
     const models::OutputLayer output = model.output();
-    const ops::RdropResult result = ops::rdrop_cross_entropy(first, second, output.weight, output.bias, rows.expected,
-                                                             {{label_smoothing_, scale}, alpha_});
+    const ops::TwoPassResult result = ops::two_pass_cross_entropy(
+        first, second, output.weight, output.bias, rows.expected, {{label_smoothing_, scale}, alpha_, loss_});
     return {{result.smoothed, result.nll, rows.expected.dim(0), result.correct, result.divergence}, result.loss};
   }
   LossSums evaluate(const models::Model& model, const data::Batch& batch) const override {
@@ -73,13 +76,15 @@ class TwoPasses : public Objective {
  private:
   float label_smoothing_;
   double alpha_;
+  kernels::TwoPassLoss loss_;
+  float word_cut_;
   CrossEntropy one_pass_;
 };
 
 }  // namespace
 
 std::unique_ptr<Objective> next_word_objective(const ObjectiveOptions& options) {
-  if (options.rdrop > 0.0) {
+  if (options.two_passes()) {
     return std::make_unique<TwoPasses>(options);
   }
   return std::make_unique<CrossEntropy>(options.label_smoothing);

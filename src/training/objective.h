@@ -30,8 +30,8 @@ class Objective {
 };
 
 /// Cross-entropy of the target words with label smoothing (Vaswani et al. 2017, section 5.4). With
-/// ObjectiveOptions::rdrop each shard goes through the model twice under different dropout masks
-/// (ops::rdrop_cross_entropy); the sums are then the mean of both passes, comparable with those of one.
+/// ObjectiveOptions::rdrop or simcut each shard goes through the model twice under different dropout masks
+/// (ops::two_pass_cross_entropy). The sums stay comparable with those of one pass.
 std::unique_ptr<Objective> next_word_objective(const ObjectiveOptions& options);
 
 }  // namespace dragoman::training

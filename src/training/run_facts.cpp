@@ -53,6 +53,7 @@ std::vector<report::ReportFact> training_facts(const TrainOptions& options) {
   }
   add_if_on("sub-word sampling", options.batch.subword_sampling);
   add_if_on("R-Drop", options.loss.rdrop);
+  add_if_on("SimCut", options.loss.simcut);
   add_if_on("moving average", options.run.ema_decay);
   return facts;
 }
@@ -105,10 +106,11 @@ std::vector<std::string> run_warnings(const TrainOptions& options, int64_t param
                                       const data::CorpusStatistics& corpus) {
   std::vector<std::string> warnings;
   if (static_cast<double>(corpus.target_tokens) < kTokensPerParameterWarning * static_cast<double>(parameters)) {
-    warnings.push_back(fmt::format(
-        "the model has {} parameters for {} target tokens: it will learn the text by heart; {} will do better on other text",
-        report::format_count(parameters), report::format_count(static_cast<int64_t>(corpus.target_tokens)),
-        advice_for_little_text(options.preset)));
+    warnings.push_back(
+        fmt::format("the model has {} parameters for {} target tokens: it will learn the text by heart; {} will do "
+                    "better on other text",
+                    report::format_count(parameters), report::format_count(static_cast<int64_t>(corpus.target_tokens)),
+                    advice_for_little_text(options.preset)));
   }
   warnings.push_back(precision_warning(*options.precision));
   std::erase(warnings, "");

@@ -71,7 +71,7 @@ double RunProgress::tokens_per_second() const {
 }
 
 double RunProgress::divergence() const {
-  return options_.loss.rdrop > 0.0 ? state_.window.kl_per_token() : report::kNotMeasured;
+  return options_.loss.two_passes() ? state_.window.kl_per_token() : report::kNotMeasured;
 }
 
 // By the speed of this process so far, validations included, or by the limits on time.

@@ -264,6 +264,9 @@ void TrainOptions::check() const {
   base::check_fields(*this);
   base::check_usage(vocabulary.whole_words.empty() || batch.subword_sampling == 0.0,
                     "whole words cannot be cut at random; leave out --vocab-words or --subword-sampling");
+  base::check_usage(loss.rdrop == 0.0 || loss.simcut == 0.0,
+                    "--rdrop {} and --simcut {} each make a second pass of their own; choose one", loss.rdrop,
+                    loss.simcut);
   base::check_range("max_length", static_cast<double>(batch.max_length), 2,
                     static_cast<double>(model.sizes().max_positions));
 }
@@ -277,6 +280,8 @@ std::string recipe_json(const TrainOptions& options) {
   added_later.emplace_back(base::field_of(&AdamOptions::decayed).name);
   added_later.emplace_back(base::field_of(&AdamOptions::optimizer).name);
   added_later.emplace_back(base::field_of(&AdamOptions::muon_momentum).name);
+  added_later.emplace_back(base::field_of(&ObjectiveOptions::simcut).name);
+  added_later.emplace_back(base::field_of(&ObjectiveOptions::simcut_words).name);
   const nlohmann::json defaults = base::json_of_fields(TrainOptions(), decides);
   for (const std::string& name : added_later) {
     if (tree[name] == defaults[name]) {

@@ -20,6 +20,11 @@ namespace dragoman::training {
 struct ObjectiveOptions {
   double label_smoothing = 0.1;  ///< paper, section 5.4
   double rdrop = 0.0;            ///< weight of the divergence between two passes (Wu et al. 2021)
+  double simcut = 0.0;           ///< weight of the divergence of a pass that sees fewer words (Gao et al. 2022)
+  double simcut_words = 0.05;    ///< probability that this pass does not see a word
+
+  /// Returns: whether each batch goes through the model twice.
+  bool two_passes() const { return rdrop > 0.0 || simcut > 0.0; }
 
   static constexpr const char* kTitle = "Loss";  ///< in --help
   template <typename Visit>
@@ -122,6 +127,12 @@ void ObjectiveOptions::fields(Visit&& visit) {
   visit(Field("label_smoothing", &O::label_smoothing, "Probability mass spread over the vocabulary", {0, 0.9}));
   visit(Field("rdrop", &O::rdrop, "R-Drop: two passes a batch, drawn together with this weight, e.g. 5; 0 = one pass",
               {0, 100}));
+  visit(
+      Field("simcut", &O::simcut,
+            "SimCut: a second pass that misses some words must predict what the first does, with this weight, e.g. 3; "
+            "0 = one pass",
+            {0, 100}));
+  visit(Field("simcut_words", &O::simcut_words, "SimCut: probability that the second pass misses a word", {0, 0.9}));
 }
 
 template <typename Visit>

@@ -13,11 +13,11 @@
 #include "ops/layer_norm.h"
 #include "ops/linear.h"
 #include "ops/linear_cross_entropy.h"
-#include "ops/rdrop_cross_entropy.h"
 #include "ops/residual.h"
 #include "ops/rotation.h"
 #include "ops/row_dropout.h"
 #include "ops/softmax.h"
+#include "ops/two_pass_cross_entropy.h"
 #include "support/tensors.h"
 #include "tensor/transfer.h"
 
@@ -191,7 +191,7 @@ inline std::vector<OpCase> product_cases() {
 
 inline std::vector<OpCase> loss_cases() {
   const kernels::LossOptions options{.label_smoothing = 0.1F, .gradient_scale = 0.25};
-  const kernels::RdropOptions rdrop{options, 5.0};
+  const kernels::TwoPassOptions rdrop{options, 5.0}, simcut{options, 3.0, kernels::TwoPassLoss::kSimCut};
   return {{"cross_entropy",
            {{23, 301}},
            [=](const Variables& in) { return ops::cross_entropy(in[0], ids_below(301, 23), options); }},
@@ -203,8 +203,13 @@ inline std::vector<OpCase> loss_cases() {
            [=](const Variables& in) {
              return ops::linear_cross_entropy(in[0], in[1], in[2], ids_below(301, 23), options).loss;
            }},
-          {"rdrop_cross_entropy", {{23, 16}, {23, 16}, {301, 16}, {301}}, [=](const Variables& in) {
-             return ops::rdrop_cross_entropy(in[0], in[1], in[2], in[3], ids_below(301, 23), rdrop).loss;
+          {"two_pass_cross_entropy of R-Drop",
+           {{23, 16}, {23, 16}, {301, 16}, {301}},
+           [=](const Variables& in) {
+             return ops::two_pass_cross_entropy(in[0], in[1], in[2], in[3], ids_below(301, 23), rdrop).loss;
+           }},
+          {"two_pass_cross_entropy of SimCut", {{23, 16}, {23, 16}, {301, 16}, {301}}, [=](const Variables& in) {
+             return ops::two_pass_cross_entropy(in[0], in[1], in[2], in[3], ids_below(301, 23), simcut).loss;
            }}};
 }
 

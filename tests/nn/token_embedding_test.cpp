@@ -93,5 +93,30 @@ TEST(TokenEmbedding, ADroppedWordLeavesItsPosition) {
   EXPECT_LT(dropped, 140) << "half of 200";
 }
 
+TEST(TokenEmbedding, ACutWordLeavesItsPositionAndTheOthersKeepTheirSize) {
+  const Embedding model(small_config(), PositionKind::kLearned);
+  const std::vector<int32_t> word(200, 3);
+  const RaggedRows alone = rows_of(std::vector<int32_t>(200, 1));
+  const auto forward = [&](float word_cut) {
+    ForwardContext context{.training = true, .seed = 5, .step = 1, .word_cut = word_cut};
+    return matrix_of(model.layer.forward(Tensor::from(word, {200}), alone, context).value());
+  };
+  const Matrix whole = forward(0.0F), seen = forward(0.25F);
+  const Matrix positions = matrix_of(model.parameters.find("embedding.positions").variable.value());
+  int64_t cut = 0;
+  for (const std::vector<double>& row : seen) {
+    cut += row == positions[0] ? 1 : 0;
+    if (row != positions[0]) {
+      EXPECT_TRUE(close(tensor_of({row}), tensor_of({whole[0]}), 1e-7));
+    }
+  }
+  EXPECT_GT(cut, 30);
+  EXPECT_LT(cut, 70) << "a quarter of 200";
+  const ForwardContext translating{.word_cut = 0.25F};
+  EXPECT_EQ(matrix_of(model.layer.forward(Tensor::from(word, {200}), alone, translating).value()),
+            matrix_of(model.layer.forward(Tensor::from(word, {200}), alone, {}).value()))
+      << "only training cuts";
+}
+
 }  // namespace
 }  // namespace dragoman::nn

@@ -277,9 +277,9 @@ class EmulatedBackend final : public kernels::Backend {
     const DeviceAccess running;
     return cpu("cross_entropy_gradient").cross_entropy_gradient(logits, targets, options, sums);
   }
-  void rdrop_cross_entropy(const kernels::RdropBlock& block, kernels::RdropLosses& sums) const override {
+  void two_pass_cross_entropy(const kernels::TwoPassBlock& block, kernels::TwoPassLosses& sums) const override {
     const DeviceAccess running;
-    return cpu("rdrop_cross_entropy").rdrop_cross_entropy(block, sums);
+    return cpu("two_pass_cross_entropy").two_pass_cross_entropy(block, sums);
   }
   tensor::Tensor attention_forward(const kernels::AttentionInputs& inputs, tensor::Tensor& context) const override {
     const DeviceAccess running;

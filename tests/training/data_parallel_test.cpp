@@ -47,7 +47,7 @@ models::TransformerConfig with_word_dropout() {
 
 struct Recipe {
   models::TransformerConfig config = small_config();
-  double rdrop = 0.0;
+  ObjectiveOptions loss;
   nn::Recompute recompute = nn::Recompute::kNone;
   kernels::Precision precision = kernels::Precision::kFloat32;
   OptimizerKind optimizer = OptimizerKind::kAdam;
@@ -62,7 +62,7 @@ std::vector<float> train(int workers, int steps, double* last_loss = nullptr, co
   adam.clip_norm = 1.0;
   adam.optimizer = recipe.optimizer;
   distributed::SingleProcess alone;
-  DataParallel replicas(model, next_word_objective({.rdrop = recipe.rdrop}), adam, alone, {workers, recipe.precision});
+  DataParallel replicas(model, next_word_objective(recipe.loss), adam, alone, {workers, recipe.precision});
   replicas.set_recompute(recipe.recompute);
   for (int step = 1; step <= steps; ++step) {
     const auto seed = static_cast<uint64_t>(step);
@@ -84,14 +84,16 @@ TEST(DataParallel, AnyNumberOfWorkersSeesTheSameLossWithDropout) {
   EXPECT_NEAR(one, four, 2e-4 * one);
 }
 
-TEST(DataParallel, AnyNumberOfWorkersSeesTheSameLossWithRdropAndWordDropout) {
-  const Recipe recipe{with_word_dropout(), 5.0};
-  double one = 0.0, two = 0.0, four = 0.0;
-  train(1, 30, &one, recipe);
-  train(2, 30, &two, recipe);
-  train(4, 30, &four, recipe);
-  EXPECT_NEAR(one, two, 2e-4 * one);
-  EXPECT_NEAR(one, four, 2e-4 * one);
+TEST(DataParallel, AnyNumberOfWorkersSeesTheSameLossWithTwoPassesAndWordDropout) {
+  for (const ObjectiveOptions& loss : {ObjectiveOptions{.rdrop = 5.0}, ObjectiveOptions{.simcut = 3.0}}) {
+    const Recipe recipe{with_word_dropout(), loss};
+    double one = 0.0, two = 0.0, four = 0.0;
+    train(1, 30, &one, recipe);
+    train(2, 30, &two, recipe);
+    train(4, 30, &four, recipe);
+    EXPECT_NEAR(one, two, 2e-4 * one) << "R-Drop " << loss.rdrop;
+    EXPECT_NEAR(one, four, 2e-4 * one) << "R-Drop " << loss.rdrop;
+  }
 }
 
 // Rounding the operands to 8 bits moves the loss a little; the weights, moments and sums stay float32.
@@ -109,7 +111,7 @@ TEST(DataParallel, BFloat16LearnsAsFloat32Does) {
 TEST(DataParallel, TheSameNumberOfWorkersGivesTheSameBits) {
   EXPECT_EQ(train(1, 5), train(1, 5));
   EXPECT_EQ(train(3, 5), train(3, 5));
-  const Recipe recipe{with_word_dropout(), 5.0};
+  const Recipe recipe{with_word_dropout(), {.rdrop = 5.0}};
   EXPECT_EQ(train(2, 5, nullptr, recipe), train(2, 5, nullptr, recipe));
 }
 
@@ -126,19 +128,19 @@ TEST(DataParallel, MuonGivesTheSameBitsAgainAndTheSameLossWithAnyNumberOfWorkers
 }
 
 // The sums of one update of one batch from fresh weights.
-LossSums first_update(const models::TransformerConfig& config, double rdrop) {
+LossSums first_update(const models::TransformerConfig& config, const ObjectiveOptions& loss) {
   models::Transformer model(config);
   model.parameters().allocate();
   model.parameters().initialize(3);
   const std::vector<data::Batch> batches{random_batch(1, 20)};
   distributed::SingleProcess alone;
-  return DataParallel(model, next_word_objective({.rdrop = rdrop}), {}, alone, {1}).update(batches, 1, 1e-3, 7).sums;
+  return DataParallel(model, next_word_objective(loss), {}, alone, {1}).update(batches, 1, 1e-3, 7).sums;
 }
 
 TEST(DataParallel, WithoutDropoutBothPassesOfRdropAgree) {
   models::TransformerConfig config = small_config();
   config.dropout = config.attention_dropout = config.activation_dropout = 0.0F;
-  const LossSums plain = first_update(config, 0.0), rdrop = first_update(config, 5.0);
+  const LossSums plain = first_update(config, {}), rdrop = first_update(config, {.rdrop = 5.0});
   EXPECT_EQ(rdrop.kl, 0.0);
   EXPECT_EQ(rdrop.tokens, plain.tokens) << "a token counts once";
   EXPECT_EQ(rdrop.correct, plain.correct);
@@ -153,8 +155,20 @@ TEST(DataParallel, EachDropoutAloneDiffersBetweenThePassesOfRdrop) {
     Config config = small_config();
     config.dropout = config.attention_dropout = config.activation_dropout = 0.0F;
     config.*field = 0.3F;
-    EXPECT_GT(first_update(config, 5.0).kl, 1e-4) << models::to_json(config);
+    EXPECT_GT(first_update(config, {.rdrop = 5.0}).kl, 1e-4) << models::to_json(config);
   }
+}
+
+TEST(DataParallel, TheSecondPassOfSimCutMissesWords) {
+  models::TransformerConfig config = small_config();
+  config.dropout = config.attention_dropout = config.activation_dropout = 0.0F;
+  const LossSums plain = first_update(config, {});
+  const LossSums nothing_cut = first_update(config, {.simcut = 3.0, .simcut_words = 0.0});
+  const LossSums cut = first_update(config, {.simcut = 3.0, .simcut_words = 0.2});
+  EXPECT_EQ(nothing_cut.kl, 0.0);
+  EXPECT_GT(cut.kl, 1e-4);
+  EXPECT_NEAR(cut.loss, plain.loss, 1e-6 * plain.loss) << "the first pass sees all words and alone learns the target";
+  EXPECT_EQ(cut.correct, plain.correct);
 }
 
 // What R-Drop is for: passes that are drawn together end nearer to each other than passes that are only watched.
@@ -178,7 +192,7 @@ TEST(DataParallel, RdropDrawsThePassesTogether) {
 TEST(DataParallel, RecomputedLayersGiveTheSameBits) {
   Recipe recipe{with_word_dropout()};
   for (const double rdrop : {0.0, 5.0}) {
-    recipe.rdrop = rdrop;
+    recipe.loss.rdrop = rdrop;
     recipe.recompute = nn::Recompute::kNone;
     const std::vector<float> kept = train(2, 5, nullptr, recipe);
     recipe.recompute = nn::Recompute::kLayers;

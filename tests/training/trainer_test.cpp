@@ -19,6 +19,7 @@
 #include "models/model_tensors.h"
 #include "report/metrics_log.h"
 #include "support/compressed.h"
+#include "support/error_of.h"
 
 namespace dragoman::training {
 namespace {
@@ -192,18 +193,24 @@ TEST_F(TrainerTest, TheFolderHoldsWhatIsPromised) {
   EXPECT_NE(log_.find("pairs of lines read"), std::string::npos) << log_;
 }
 
-TEST_F(TrainerTest, RdropNamesBothPartsOfTheLoss) {
-  TrainOptions plain = options("plain"), rdrop = options("rdrop");
+TEST_F(TrainerTest, TwoPassesNameBothPartsOfTheLoss) {
+  TrainOptions plain = options("plain"), rdrop = options("rdrop"), simcut = options("simcut");
   rdrop.loss.rdrop = 5.0;
+  simcut.loss.simcut = 3.0;
   train(plain, 4);
   EXPECT_EQ(log_.find(" kl "), std::string::npos) << log_;
-  train(rdrop, 4);
-  EXPECT_NE(log_.find(" kl "), std::string::npos) << log_;
   const report::TrainRow without = report::read_metrics(plain.model_folder / "metrics.jsonl").train.front();
-  const report::TrainRow with = report::read_metrics(rdrop.model_folder / "metrics.jsonl").train.front();
   EXPECT_TRUE(std::isnan(without.kl));
-  EXPECT_GT(with.kl, 0.0);
-  EXPECT_NEAR(with.loss, without.loss, 0.05 * without.loss) << "the loss is the cross-entropy, mean of both passes";
+  for (const TrainOptions& twice : {rdrop, simcut}) {
+    log_.clear();
+    train(twice, 4);
+    EXPECT_NE(log_.find(" kl "), std::string::npos) << log_;
+    const report::TrainRow with = report::read_metrics(twice.model_folder / "metrics.jsonl").train.front();
+    EXPECT_GT(with.kl, 0.0);
+    EXPECT_NEAR(with.loss, without.loss, 0.05 * without.loss) << "the loss is the cross-entropy";
+  }
+  rdrop.loss.simcut = 3.0;
+  EXPECT_NE(test_support::error_of([&] { rdrop.check(); }).find("choose one"), std::string::npos);
 }
 
 TEST_F(TrainerTest, TheTimeOfAllPartsOfARunIsCountedTogether) {

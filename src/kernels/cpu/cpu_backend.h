@@ -44,7 +44,7 @@ class CpuBackend final : public Backend {
                      TokenLosses& sums) const override;
   void cross_entropy_gradient(Tensor& logits, const Tensor& targets, const LossOptions& options,
                               TokenLosses& sums) const override;
-  void rdrop_cross_entropy(const RdropBlock& block, RdropLosses& sums) const override;
+  void two_pass_cross_entropy(const TwoPassBlock& block, TwoPassLosses& sums) const override;
   Tensor attention_forward(const AttentionInputs& inputs, Tensor& context) const override;
   void attention_backward(const AttentionInputs& inputs, const Tensor& stats, const Tensor& grad_context,
                           AttentionGradients& gradients) const override;

@@ -1,7 +1,7 @@
 #include "kernels/cpu/attention/source_attention_cpu.h"
 #include "kernels/cpu/cpu_backend.h"
 #include "kernels/cpu/output/cross_entropy_cpu.h"
-#include "kernels/cpu/output/rdrop_cross_entropy_cpu.h"
+#include "kernels/cpu/output/two_pass_cross_entropy_cpu.h"
 #include "kernels/cpu/rows/activation_cpu.h"
 #include "kernels/cpu/rows/dropout_cpu.h"
 #include "kernels/cpu/rows/embedding_cpu.h"
@@ -136,20 +136,20 @@ void CpuBackend::cross_entropy_gradient(Tensor& logits, const Tensor& targets, c
   }
 }
 
-void CpuBackend::rdrop_cross_entropy(const RdropBlock& block, RdropLosses& losses) const {
+void CpuBackend::two_pass_cross_entropy(const TwoPassBlock& block, TwoPassLosses& losses) const {
   const int64_t tokens = block.logits.dim(0) / 2, n_classes = block.logits.dim(1);
   const float smoothing = block.options.cross_entropy.label_smoothing;
   for (int64_t n = 0; n < tokens; ++n) {
     float *logits_p = row_of<float>(block.logits, n), *logits_q = row_of<float>(block.logits, tokens + n);
     const int32_t target = block.targets.data<int32_t>()[n];
-    RdropSums sums;
-    add_to_rdrop_sums(logits_p, logits_q, n_classes, target, sums);
+    TwoPassSums sums;
+    add_to_two_pass_sums(logits_p, logits_q, n_classes, target, sums);
     const RowLoss loss_p = loss_of_row_sums(sums.p, n_classes, smoothing);
     const RowLoss loss_q = loss_of_row_sums(sums.q, n_classes, smoothing);
-    const RdropRow row = rdrop_row_of_sums(sums, loss_p, loss_q);
-    losses.add(row, loss_p, loss_q);
+    const TwoPassRow row = two_pass_row_of_sums(sums, loss_p, loss_q);
+    losses.add(row, loss_p, loss_q, block.options.weights());
     if (block.with_gradient) {
-      rdrop_row_gradient(row, block.options.row_gradient(target, n_classes), n_classes, logits_p, logits_q);
+      two_pass_row_gradient(row, block.options.row_gradient(target, n_classes), n_classes, logits_p, logits_q);
     }
   }
 }

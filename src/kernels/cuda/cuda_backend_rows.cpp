@@ -223,23 +223,28 @@ void CudaBackend::cross_entropy_gradient(Tensor& logits, const Tensor& targets, 
   add_cross_entropy(logits, targets, options, true, sums);
 }
 
-void CudaBackend::rdrop_cross_entropy(const RdropBlock& block, RdropLosses& losses) const {
+void CudaBackend::two_pass_cross_entropy(const TwoPassBlock& block, TwoPassLosses& losses) const {
   const int64_t pairs = block.logits.dim(0) / 2, n_classes = block.logits.dim(1);
   if (pairs == 0) {
     return;
   }
-  const RdropRowGradient scales = block.options.row_gradient(0, n_classes);
+  const TwoPassWeights weights = block.options.weights();
+  const TwoPassRowGradient scales = block.options.row_gradient(0, n_classes);
   const OnDevice<int32_t> targets(block.targets);
   const DeviceArray<double> row_losses(4 * pairs), totals(4);
-  cuda::rdrop_cross_entropy({matrix_of<float>(block.logits),
-                             targets.data(),
-                             {pairs, n_classes},
-                             scales.label_smoothing,
-                             block.with_gradient,
-                             static_cast<float>(scales.cross_entropy_scale),
-                             static_cast<float>(scales.divergence_scale),
-                             row_losses.data()},
-                            totals.data());
+  cuda::two_pass_cross_entropy({matrix_of<float>(block.logits),
+                                targets.data(),
+                                {pairs, n_classes},
+                                scales.label_smoothing,
+                                block.with_gradient,
+                                static_cast<float>(scales.scale_p),
+                                static_cast<float>(scales.scale_q),
+                                static_cast<float>(scales.divergence_scale),
+                                static_cast<float>(scales.reverse),
+                                weights.first,
+                                weights.second,
+                                row_losses.data()},
+                               totals.data());
   double values[4];
   totals.read(values);
   losses.smoothed += values[0];

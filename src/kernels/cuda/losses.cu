@@ -145,7 +145,7 @@ __device__ __forceinline__ double at_least_zero(double value) {
   return value < 0.0 ? 0.0 : value;
 }
 
-__global__ void __launch_bounds__(kThreads) rdrop_rows(PairLosses losses) {
+__global__ void __launch_bounds__(kThreads) two_pass_rows(PairLosses losses) {
   const int64_t n = blockIdx.x, columns = losses.extent.columns, pairs = losses.extent.rows;
   float* row_p = losses.logits.data + n * losses.logits.stride;
   float* row_q = losses.logits.data + (pairs + n) * losses.logits.stride;
@@ -165,9 +165,10 @@ __global__ void __launch_bounds__(kThreads) rdrop_rows(PairLosses losses) {
     const auto smoothing = static_cast<double>(losses.label_smoothing);
     const Loss loss_p = loss_of(p, static_cast<double>(row_p[target]), smoothing, columns);
     const Loss loss_q = loss_of(q, static_cast<double>(row_q[target]), smoothing, columns);
-    losses.row_losses[n] = (loss_p.smoothed + loss_q.smoothed) / 2;
-    losses.row_losses[pairs + n] = (loss_p.nll + loss_q.nll) / 2;
-    losses.row_losses[2 * pairs + n] = (kl_pq + kl_qp) / 2;
+    const auto reverse = static_cast<double>(losses.reverse);
+    losses.row_losses[n] = losses.first * loss_p.smoothed + losses.second * loss_q.smoothed;
+    losses.row_losses[pairs + n] = losses.first * loss_p.nll + losses.second * loss_q.nll;
+    losses.row_losses[2 * pairs + n] = (kl_pq + reverse * kl_qp) / (1 + reverse);
     losses.row_losses[3 * pairs + n] = p.largest.column == target ? 1.0 : 0.0;
   }
   if (!losses.with_gradient) {
@@ -179,10 +180,10 @@ __global__ void __launch_bounds__(kThreads) rdrop_rows(PairLosses losses) {
   for (int64_t c = threadIdx.x; c < columns; c += blockDim.x) {
     const float wanted = spread + (c == target ? 1.0F - losses.label_smoothing : 0.0F);
     const float x = row_p[c] - log_p, y = row_q[c] - log_q, of_p = expf(x), of_q = expf(y);
-    row_p[c] = losses.cross_entropy_scale * (of_p - wanted) +
-               losses.divergence_scale * (of_p * (x - y - kl_of_p) + of_p - of_q);
-    row_q[c] = losses.cross_entropy_scale * (of_q - wanted) +
-               losses.divergence_scale * (of_q * (y - x - kl_of_q) + of_q - of_p);
+    row_p[c] = losses.scale_p * (of_p - wanted) +
+               losses.divergence_scale * (of_p * (x - y - kl_of_p) + losses.reverse * (of_p - of_q));
+    row_q[c] = losses.scale_q * (of_q - wanted) +
+               losses.divergence_scale * (losses.reverse * of_q * (y - x - kl_of_q) + of_q - of_p);
   }
 }
 
@@ -227,9 +228,9 @@ void cross_entropy(const Losses& losses, double* sums) {
   sum_up("cross_entropy", losses.row_losses, 3, losses.extent.rows, sums);
 }
 
-void rdrop_cross_entropy(const PairLosses& losses, double* sums) {
-  launch("rdrop_cross_entropy", rdrop_rows, {dim3(static_cast<unsigned>(losses.extent.rows)), kThreads}, losses);
-  sum_up("rdrop_cross_entropy", losses.row_losses, 4, losses.extent.rows, sums);
+void two_pass_cross_entropy(const PairLosses& losses, double* sums) {
+  launch("two_pass_cross_entropy", two_pass_rows, {dim3(static_cast<unsigned>(losses.extent.rows)), kThreads}, losses);
+  sum_up("two_pass_cross_entropy", losses.row_losses, 4, losses.extent.rows, sums);
 }
 
 void best_of_rows(const BestOfRows& best) {

@@ -19,18 +19,19 @@ struct Losses {
 /// Computes the loss of each row, then sums [3] over the rows, in an order that depends on N alone.
 void cross_entropy(const Losses& losses, double* sums);
 
-/// The R-Drop losses of pairs of rows of logits [2C, V]: row n of the first pass and row C + n.
+/// The two-pass losses of pairs of rows of logits [2C, V]: row n of the first pass and row C + n.
 struct PairLosses {
   Matrix<float> logits;  ///< overwritten with the gradients if there is a gradient
   const int32_t* targets;
   Extent extent;  ///< C and V
   float label_smoothing;
   bool with_gradient;
-  float cross_entropy_scale, divergence_scale;
-  double* row_losses;  ///< [4, C]: smoothed, nll, divergence, correct; means of both passes
+  float scale_p, scale_q, divergence_scale, reverse;  ///< of kernels::TwoPassRowGradient
+  double first, second;                               ///< of kernels::TwoPassWeights
+  double* row_losses;                                 ///< [4, C]: the sums of kernels::TwoPassLosses
 };
 /// Computes the losses of each pair, then sums [4].
-void rdrop_cross_entropy(const PairLosses& losses, double* sums);
+void two_pass_cross_entropy(const PairLosses& losses, double* sums);
 
 /// The k largest logits of each row.
 struct BestOfRows {

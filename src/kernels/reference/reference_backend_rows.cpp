@@ -6,12 +6,12 @@
 #include "kernels/reference/dropout.h"
 #include "kernels/reference/embedding.h"
 #include "kernels/reference/layer_norm.h"
-#include "kernels/reference/rdrop_cross_entropy.h"
 #include "kernels/reference/recurrent.h"
 #include "kernels/reference/reference_backend.h"
 #include "kernels/reference/rotation.h"
 #include "kernels/reference/softmax.h"
 #include "kernels/reference/source_attention.h"
+#include "kernels/reference/two_pass_cross_entropy.h"
 #include "kernels/row_of.h"
 
 namespace dragoman::kernels::reference {
@@ -28,7 +28,7 @@ RowLoss loss_of_sums(const RowSums& sums, int64_t n_classes, double smoothing) {
 }
 
 // KL(p || q) = sum_v p[v] (x[v] - y[v]) - (log_sum_exp_p - log_sum_exp_q), below 0 only by rounding.
-RdropRow row_of_sums(const RdropSums& sums, const RowLoss& loss_p, const RowLoss& loss_q) {
+TwoPassRow row_of_sums(const TwoPassSums& sums, const RowLoss& loss_p, const RowLoss& loss_q) {
   const double between = loss_p.log_sum_exp - loss_q.log_sum_exp;
   return {loss_p.log_sum_exp, loss_q.log_sum_exp, std::max(sums.difference_p / sums.p.sum - between, 0.0),
           std::max(between - sums.difference_q / sums.q.sum, 0.0)};
@@ -150,20 +150,20 @@ void ReferenceBackend::cross_entropy_gradient(Tensor& logits, const Tensor& targ
   }
 }
 
-void ReferenceBackend::rdrop_cross_entropy(const RdropBlock& block, RdropLosses& losses) const {
+void ReferenceBackend::two_pass_cross_entropy(const TwoPassBlock& block, TwoPassLosses& losses) const {
   const int64_t tokens = block.logits.dim(0) / 2, n_classes = block.logits.dim(1);
   const double smoothing = block.options.cross_entropy.label_smoothing;
   for (int64_t n = 0; n < tokens; ++n) {
     double *logits_p = row_of<double>(block.logits, n), *logits_q = row_of<double>(block.logits, tokens + n);
     const int32_t target = block.targets.data<int32_t>()[n];
-    RdropSums sums;
-    add_to_rdrop_sums(logits_p, logits_q, n_classes, target, sums);
+    TwoPassSums sums;
+    add_to_two_pass_sums(logits_p, logits_q, n_classes, target, sums);
     const RowLoss loss_p = loss_of_sums(sums.p, n_classes, smoothing);
     const RowLoss loss_q = loss_of_sums(sums.q, n_classes, smoothing);
-    const RdropRow row = row_of_sums(sums, loss_p, loss_q);
-    losses.add(row, loss_p, loss_q);
+    const TwoPassRow row = row_of_sums(sums, loss_p, loss_q);
+    losses.add(row, loss_p, loss_q, block.options.weights());
     if (block.with_gradient) {
-      rdrop_row_gradient(row, block.options.row_gradient(target, n_classes), n_classes, logits_p, logits_q);
+      two_pass_row_gradient(row, block.options.row_gradient(target, n_classes), n_classes, logits_p, logits_q);
     }
   }
 }

@@ -1,4 +1,4 @@
-#include "ops/rdrop_cross_entropy.h"
+#include "ops/two_pass_cross_entropy.h"
 
 #include <algorithm>
 #include <cmath>
@@ -7,19 +7,19 @@
 #include "base/error.h"
 #include "kernels/backends/backend_of.h"
 #include "kernels/check_ids.h"
-#include "kernels/cpu/output/rdrop_cross_entropy_cpu.h"
+#include "kernels/cpu/output/two_pass_cross_entropy_cpu.h"
 #include "ops/logit_chunks.h"
 #include "ops/logit_parts.h"
 
 namespace dragoman::ops {
 namespace {
 
-using kernels::RdropLosses;
+using kernels::TwoPassLosses;
 
-constexpr const char* kOp = "rdrop_cross_entropy";
+constexpr const char* kOp = "two_pass_cross_entropy";
 
 void check_inputs(const Variable& first, const Variable& second, const Variable& weight, const Variable& bias,
-                  const RdropOptions& options) {
+                  const TwoPassOptions& options) {
   LogitChunks::check(first.value(), weight, bias, kOp);
   tensor::check_shape(second.value(), first.shape(), kOp, "second");
   tensor::check_matrix(second.value(), first.dtype(), kOp, "second");
@@ -29,31 +29,31 @@ void check_inputs(const Variable& first, const Variable& second, const Variable&
 }
 
 // What the loss of a call is computed from.
-struct RdropInputs {
+struct TwoPassInputs {
   const Tensor& first;    // [N, D]
   const Tensor& second;   // [N, D]
   const Tensor& targets;  // [N] int32
   const Weight& weight;
   const Variable& bias;
-  const RdropOptions& options;
+  const TwoPassOptions& options;
 
   int64_t n_tokens() const { return first.dim(0); }
   int64_t n_classes() const { return weight.shape()[0]; }
 };
 
 // The gradients of both passes, undefined unless learning.
-struct RdropGradients {
+struct TwoPassGradients {
   Tensor first, second;  // [N, D]
   bool learning() const { return first.defined(); }
 };
 
 // Adds the losses of a token, all of whose logits are in `sums`.
-kernels::RdropRow add_token(const kernels::RdropSums& sums, const RdropInputs& inputs, RdropLosses& losses) {
+kernels::TwoPassRow add_token(const kernels::TwoPassSums& sums, const TwoPassInputs& inputs, TwoPassLosses& losses) {
   const float smoothing = inputs.options.cross_entropy.label_smoothing;
   const kernels::RowLoss loss_p = kernels::loss_of_row_sums(sums.p, inputs.n_classes(), smoothing);
   const kernels::RowLoss loss_q = kernels::loss_of_row_sums(sums.q, inputs.n_classes(), smoothing);
-  const kernels::RdropRow row = kernels::rdrop_row_of_sums(sums, loss_p, loss_q);
-  losses.add(row, loss_p, loss_q);
+  const kernels::TwoPassRow row = kernels::two_pass_row_of_sums(sums, loss_p, loss_q);
+  losses.add(row, loss_p, loss_q, inputs.options.weights());
   return row;
 }
 
@@ -80,7 +80,7 @@ class PairedRows {
     return rows_.rows(0, 2 * (end - begin));
   }
   // The way back.  @param grad  [2C, D]
-  static void scatter(const Tensor& grad, int64_t begin, int64_t end, const RdropGradients& to) {
+  static void scatter(const Tensor& grad, int64_t begin, int64_t end, const TwoPassGradients& to) {
     for_each_block(begin, end, [&](int64_t token, int64_t count, int64_t row) {
       to.first.rows(token, token + count).copy_from(grad.rows(row, row + count));
       to.second.rows(token, token + count).copy_from(grad.rows(row + count, row + 2 * count));
@@ -111,7 +111,7 @@ void for_each_pair(Tensor& block, const Visit& visit) {
 }
 
 // A block of tokens after the other, all logits of each at once; they are replaced by their gradient.
-void losses_in_chunks(const RdropInputs& inputs, const RdropGradients& gradients, RdropLosses& losses) {
+void losses_in_chunks(const TwoPassInputs& inputs, const TwoPassGradients& gradients, TwoPassLosses& losses) {
   const kernels::Backend& backend = kernels::backend_of(inputs.first);
   LogitChunks chunks(inputs.weight, inputs.bias, std::min(LogitChunks::kRows, 2 * inputs.n_tokens()), false);
   PairedRows pairs(inputs.first, inputs.second, PairedRows::kPairs);
@@ -120,7 +120,7 @@ void losses_in_chunks(const RdropInputs& inputs, const RdropGradients& gradients
     const Tensor hidden = pairs.gather(begin, end);          // [2C, D]
     Tensor logits = chunks.compute(hidden);                  // [2C, V]
     const Tensor targets = inputs.targets.rows(begin, end);  // [C]
-    backend.rdrop_cross_entropy({logits, targets, inputs.options, gradients.learning()}, losses);
+    backend.two_pass_cross_entropy({logits, targets, inputs.options, gradients.learning()}, losses);
     if (gradients.learning()) {
       Tensor grad = Tensor::empty(hidden.shape(), hidden.dtype());  // [2C, D]
       chunks.backward(hidden, logits, &grad);
@@ -130,13 +130,14 @@ void losses_in_chunks(const RdropInputs& inputs, const RdropGradients& gradients
 }
 
 // The sums of C tokens, whose logits exist in parts only.
-std::vector<kernels::RdropSums> sums_of_parts(const LogitParts& logits, const Tensor& hidden, const int32_t* targets) {
-  std::vector<kernels::RdropSums> sums(static_cast<size_t>(hidden.dim(0) / 2));
+std::vector<kernels::TwoPassSums> sums_of_parts(const LogitParts& logits, const Tensor& hidden,
+                                                const int32_t* targets) {
+  std::vector<kernels::TwoPassSums> sums(static_cast<size_t>(hidden.dim(0) / 2));
   logits.compute(hidden, [&](int64_t row, int64_t column, Tensor& part) {
     for_each_pair(part, [&](int64_t n, const float* logits_p, const float* logits_q) {
       const int64_t token = row / 2 + n;
-      kernels::add_to_rdrop_sums(logits_p, logits_q, part.dim(1), targets[token] - column,
-                                 sums[static_cast<size_t>(token)]);
+      kernels::add_to_two_pass_sums(logits_p, logits_q, part.dim(1), targets[token] - column,
+                                    sums[static_cast<size_t>(token)]);
     });
   });
   return sums;
@@ -144,7 +145,7 @@ std::vector<kernels::RdropSums> sums_of_parts(const LogitParts& logits, const Te
 
 // Some blocks of tokens after the others, their logits in parts: once for the sums over the classes, and once more for
 // the gradients.
-void losses_in_parts(const RdropInputs& inputs, const RdropGradients& gradients, RdropLosses& losses) {
+void losses_in_parts(const TwoPassInputs& inputs, const TwoPassGradients& gradients, TwoPassLosses& losses) {
   constexpr int64_t kTokens = LogitParts::kTokens / 2;
   const LogitParts logits(inputs.weight, inputs.bias);
   PairedRows pairs(inputs.first, inputs.second, kTokens);
@@ -152,8 +153,8 @@ void losses_in_parts(const RdropInputs& inputs, const RdropGradients& gradients,
     const int64_t end = std::min(begin + kTokens, inputs.n_tokens());
     const Tensor hidden = pairs.gather(begin, end);  // [2C, D] bfloat16
     const int32_t* targets = inputs.targets.data<int32_t>() + begin;
-    std::vector<kernels::RdropRow> rows;
-    for (const kernels::RdropSums& sums : sums_of_parts(logits, hidden, targets)) {
+    std::vector<kernels::TwoPassRow> rows;
+    for (const kernels::TwoPassSums& sums : sums_of_parts(logits, hidden, targets)) {
       rows.push_back(add_token(sums, inputs, losses));
     }
     if (!gradients.learning()) {
@@ -164,9 +165,9 @@ void losses_in_parts(const RdropInputs& inputs, const RdropGradients& gradients,
     logits.compute(hidden, [&](int64_t row, int64_t column, Tensor& part) {
       for_each_pair(part, [&](int64_t n, float* logits_p, float* logits_q) {
         const int64_t token = row / 2 + n;
-        kernels::rdrop_row_gradient(rows[static_cast<size_t>(token)],
-                                    inputs.options.row_gradient(targets[token] - column, inputs.n_classes()),
-                                    part.dim(1), logits_p, logits_q);
+        kernels::two_pass_row_gradient(rows[static_cast<size_t>(token)],
+                                       inputs.options.row_gradient(targets[token] - column, inputs.n_classes()),
+                                       part.dim(1), logits_p, logits_q);
       });
       backward.add(row, column, part);
     });
@@ -181,19 +182,19 @@ Tensor rounded(const Variable& pass) {
 
 }  // namespace
 
-RdropResult rdrop_cross_entropy(const Variable& first, const Variable& second, const Weight& weight,
-                                const Variable& bias, const Tensor& targets, const RdropOptions& options) {
+TwoPassResult two_pass_cross_entropy(const Variable& first, const Variable& second, const Weight& weight,
+                                     const Variable& bias, const Tensor& targets, const TwoPassOptions& options) {
   check_inputs(first, second, weight.variable, bias, options);
   kernels::check_ids(targets, first.dim(0), weight.variable.dim(0), kOp, "targets");
   const bool learning = autograd::needs_grad({&first, &second, &weight.variable, &bias});
-  RdropGradients gradients;
+  TwoPassGradients gradients;
   if (learning) {
     gradients = {Tensor::empty(first.shape(), first.dtype()), Tensor::empty(second.shape(), second.dtype())};
   }
   const bool in_parts = LogitParts::pays(weight, learning);
   const Tensor rows_p = in_parts ? rounded(first) : first.value();    // [N, D]
   const Tensor rows_q = in_parts ? rounded(second) : second.value();  // [N, D]
-  RdropLosses losses;
+  TwoPassLosses losses;
   (in_parts ? losses_in_parts : losses_in_chunks)({rows_p, rows_q, targets, weight, bias, options}, gradients, losses);
   const auto backward = [first, second, gradients](const Tensor& grad_loss) {
     base::check_argument(grad_loss.item() == 1.0, "{}: the gradient of the loss is {}, must be 1; use gradient_scale",
@@ -201,8 +202,9 @@ RdropResult rdrop_cross_entropy(const Variable& first, const Variable& second, c
     first.add_grad(gradients.first);
     second.add_grad(gradients.second);
   };
-  const double loss = options.cross_entropy.gradient_scale * (losses.smoothed + options.alpha / 2 * losses.divergence);
-  RdropResult result{losses, {}};
+  const double loss =
+      options.cross_entropy.gradient_scale * (losses.smoothed + options.divergence_weight() * losses.divergence);
+  TwoPassResult result{losses, {}};
   result.loss = autograd::record(kOp, Tensor::full({}, loss, first.dtype()), {&first, &second, &weight.variable, &bias},
                                  backward);
   return result;

@@ -1,4 +1,4 @@
-#include "kernels/reference/rdrop_cross_entropy.h"
+#include "kernels/reference/two_pass_cross_entropy.h"
 
 #include <algorithm>
 #include <cmath>
@@ -27,8 +27,8 @@ double add_to_row_sums(const double* logits, int64_t columns, int64_t target, Ro
 
 }  // namespace
 
-void add_to_rdrop_sums(const double* logits_p, const double* logits_q, int64_t columns, int64_t target,
-                       RdropSums& sums) {
+void add_to_two_pass_sums(const double* logits_p, const double* logits_q, int64_t columns, int64_t target,
+                          TwoPassSums& sums) {
   sums.difference_p *= add_to_row_sums(logits_p, columns, target, sums.p);
   sums.difference_q *= add_to_row_sums(logits_q, columns, target, sums.q);
   for (int64_t v = 0; v < columns; ++v) {
@@ -37,17 +37,17 @@ void add_to_rdrop_sums(const double* logits_p, const double* logits_q, int64_t c
   }
 }
 
-void rdrop_row_gradient(const RdropRow& row, const RdropRowGradient& options, int64_t columns, double* logits_p,
-                        double* logits_q) {
+void two_pass_row_gradient(const TwoPassRow& row, const TwoPassRowGradient& options, int64_t columns, double* logits_p,
+                           double* logits_q) {
   const double spread = options.label_smoothing / static_cast<double>(options.n_classes);
   for (int64_t v = 0; v < columns; ++v) {
     const double wanted = spread + (v == options.target ? 1.0 - options.label_smoothing : 0.0);
     const double log_p = logits_p[v] - row.log_sum_exp_p, log_q = logits_q[v] - row.log_sum_exp_q;
     const double p = std::exp(log_p), q = std::exp(log_q);
-    logits_p[v] = options.cross_entropy_scale * (p - wanted) +
-                  options.divergence_scale * (p * (log_p - log_q - row.kl_pq) + p - q);
-    logits_q[v] = options.cross_entropy_scale * (q - wanted) +
-                  options.divergence_scale * (q * (log_q - log_p - row.kl_qp) + q - p);
+    logits_p[v] = options.scale_p * (p - wanted) +
+                  options.divergence_scale * (p * (log_p - log_q - row.kl_pq) + options.reverse * (p - q));
+    logits_q[v] = options.scale_q * (q - wanted) +
+                  options.divergence_scale * (options.reverse * q * (log_q - log_p - row.kl_qp) + q - p);
   }
 }
 

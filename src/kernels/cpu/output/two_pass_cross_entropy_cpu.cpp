@@ -1,15 +1,15 @@
 #undef HWY_TARGET_INCLUDE
-#define HWY_TARGET_INCLUDE "kernels/cpu/output/rdrop_cross_entropy_cpu.cpp"
+#define HWY_TARGET_INCLUDE "kernels/cpu/output/two_pass_cross_entropy_cpu.cpp"
 #include <hwy/foreach_target.h>
 #include <hwy/highway.h>
 // The two above must come first.
-#include "kernels/cpu/output/rdrop_cross_entropy_cpu.h"
 #include "kernels/cpu/output/row_sums-inl.h"
+#include "kernels/cpu/output/two_pass_cross_entropy_cpu.h"
 
 HWY_BEFORE_NAMESPACE();
 namespace dragoman::kernels::HWY_NAMESPACE {
 
-void add_parts(const float* logits_p, const float* logits_q, int64_t columns, int64_t target, RdropSums& sums) {
+void add_parts(const float* logits_p, const float* logits_q, int64_t columns, int64_t target, TwoPassSums& sums) {
   const RowTag d;
   const auto lanes = static_cast<int64_t>(hn::Lanes(d));
   const PartOfRow part_p = begin_part(logits_p, columns, target, sums.p);
@@ -36,31 +36,31 @@ void add_parts(const float* logits_p, const float* logits_q, int64_t columns, in
   sums.difference_q = sums.difference_q * part_q.rescale + total(difference_q);
 }
 
-void gradient_kernel(const RdropRow& row, const RdropRowGradient& options, int64_t columns, float* logits_p,
+void gradient_kernel(const TwoPassRow& row, const TwoPassRowGradient& options, int64_t columns, float* logits_p,
                      float* logits_q) {
   const RowTag d;
   const auto lanes = static_cast<int64_t>(hn::Lanes(d));
   const auto set = [&](double value) HWY_ATTR { return hn::Set(d, static_cast<float>(value)); };
   const RowVector log_sum_p = set(row.log_sum_exp_p), log_sum_q = set(row.log_sum_exp_q);
   const RowVector kl_pq = set(row.kl_pq), kl_qp = set(row.kl_qp);
-  const RowVector scale = set(options.cross_entropy_scale), divergence_scale = set(options.divergence_scale);
-  const RowVector spread =
-      set(options.cross_entropy_scale * options.label_smoothing / static_cast<double>(options.n_classes));
+  const RowVector scale_p = set(options.scale_p), scale_q = set(options.scale_q);
+  const RowVector divergence_scale = set(options.divergence_scale), reverse = set(options.reverse);
+  const double smoothing = options.label_smoothing / static_cast<double>(options.n_classes);
+  const RowVector spread_p = set(options.scale_p * smoothing), spread_q = set(options.scale_q * smoothing);
   for (int64_t v = 0; v < columns; v += lanes) {
     const auto mask = hn::FirstN(d, static_cast<size_t>(columns - v));
     const RowVector log_p = hn::Sub(hn::MaskedLoad(mask, d, logits_p + v), log_sum_p);
     const RowVector log_q = hn::Sub(hn::MaskedLoad(mask, d, logits_q + v), log_sum_q);
     const RowVector p = vector_exp(d, log_p), q = vector_exp(d, log_q);
     const RowVector ratio = hn::Sub(log_p, log_q), difference = hn::Sub(p, q);
-    const RowVector pull_p = hn::MulAdd(p, hn::Sub(ratio, kl_pq), difference);
-    const RowVector pull_q = hn::NegMulAdd(q, hn::Add(ratio, kl_qp), hn::Neg(difference));
-    hn::BlendedStore(hn::MulAdd(divergence_scale, pull_p, hn::MulSub(scale, p, spread)), mask, d, logits_p + v);
-    hn::BlendedStore(hn::MulAdd(divergence_scale, pull_q, hn::MulSub(scale, q, spread)), mask, d, logits_q + v);
+    const RowVector pull_p = hn::MulAdd(p, hn::Sub(ratio, kl_pq), hn::Mul(reverse, difference));
+    const RowVector pull_q = hn::NegMulAdd(hn::Mul(reverse, q), hn::Add(ratio, kl_qp), hn::Neg(difference));
+    hn::BlendedStore(hn::MulAdd(divergence_scale, pull_p, hn::MulSub(scale_p, p, spread_p)), mask, d, logits_p + v);
+    hn::BlendedStore(hn::MulAdd(divergence_scale, pull_q, hn::MulSub(scale_q, q, spread_q)), mask, d, logits_q + v);
   }
   if (options.target >= 0 && options.target < columns) {
-    const auto wanted = static_cast<float>(options.cross_entropy_scale * (1.0 - options.label_smoothing));
-    logits_p[options.target] -= wanted;
-    logits_q[options.target] -= wanted;
+    logits_p[options.target] -= static_cast<float>(options.scale_p * (1.0 - options.label_smoothing));
+    logits_q[options.target] -= static_cast<float>(options.scale_q * (1.0 - options.label_smoothing));
   }
 }
 
@@ -78,18 +78,19 @@ HWY_EXPORT(gradient_kernel);
 
 }  // namespace
 
-void add_to_rdrop_sums(const float* logits_p, const float* logits_q, int64_t columns, int64_t target, RdropSums& sums) {
+void add_to_two_pass_sums(const float* logits_p, const float* logits_q, int64_t columns, int64_t target,
+                          TwoPassSums& sums) {
   DRAGOMAN_DISPATCH(add_parts)(logits_p, logits_q, columns, target, sums);
 }
 
-RdropRow rdrop_row_of_sums(const RdropSums& sums, const RowLoss& loss_p, const RowLoss& loss_q) {
+TwoPassRow two_pass_row_of_sums(const TwoPassSums& sums, const RowLoss& loss_p, const RowLoss& loss_q) {
   const double between = loss_p.log_sum_exp - loss_q.log_sum_exp;
   return {loss_p.log_sum_exp, loss_q.log_sum_exp, std::max(sums.difference_p / sums.p.sum - between, 0.0),
           std::max(between - sums.difference_q / sums.q.sum, 0.0)};
 }
 
-void rdrop_row_gradient(const RdropRow& row, const RdropRowGradient& options, int64_t columns, float* logits_p,
-                        float* logits_q) {
+void two_pass_row_gradient(const TwoPassRow& row, const TwoPassRowGradient& options, int64_t columns, float* logits_p,
+                           float* logits_q) {
   DRAGOMAN_DISPATCH(gradient_kernel)(row, options, columns, logits_p, logits_q);
 }
 

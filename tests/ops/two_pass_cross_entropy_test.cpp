@@ -1,4 +1,4 @@
-#include "ops/rdrop_cross_entropy.h"
+#include "ops/two_pass_cross_entropy.h"
 
 #include <gmock/gmock.h>
 
@@ -16,7 +16,8 @@ using tensor::DType;
 using test_support::close;
 using test_support::random_tensor;
 
-constexpr RdropOptions kOptions{{0.1F, 0.25}, 3.0};
+constexpr TwoPassOptions kOptions{{0.1F, 0.25}, 3.0};
+constexpr TwoPassOptions kSimCut{{0.1F, 0.25}, 3.0, kernels::TwoPassLoss::kSimCut};
 
 // The hidden rows of both passes, and the weight.
 std::vector<Tensor> inputs_of(int64_t n_tokens, int64_t n_classes, int64_t d_model, DType dtype) {
@@ -29,59 +30,71 @@ Variable bias_of(const std::vector<Variable>& in) {
   return in.size() > 3 ? in[3] : Variable();
 }
 
-test_support::Function fused(const Tensor& targets, const RdropOptions& options = kOptions) {
+test_support::Function fused(const Tensor& targets, const TwoPassOptions& options = kOptions) {
   return [=](const std::vector<Variable>& in) {
-    return rdrop_cross_entropy(in[0], in[1], in[2], bias_of(in), targets, options).loss;
+    return two_pass_cross_entropy(in[0], in[1], in[2], bias_of(in), targets, options).loss;
   };
 }
 
-// (CE(p) + CE(q)) / 2 + alpha / 4 * sum (p - q) (log p - log q) of the logits of both passes, from ops that are tested
-// by themselves.
-Variable composition_of_logits(const Variable& logits_p, const Variable& logits_q, const Tensor& targets) {
-  const LossOptions& loss = kOptions.cross_entropy;
+// R-Drop, (CE(p) + CE(q)) / 2 + alpha / 4 * sum (p - q) (log p - log q), or SimCut,
+// CE(p) + alpha * sum p (log p - log q), of the logits of both passes, from ops that are tested by themselves.
+Variable composition_of_logits(const Variable& logits_p, const Variable& logits_q, const Tensor& targets,
+                               const TwoPassOptions& options = kOptions) {
+  const LossOptions& loss = options.cross_entropy;
   const Variable log_p = log_softmax(logits_p), log_q = log_softmax(logits_q);
+  if (options.loss == kernels::TwoPassLoss::kSimCut) {
+    const Variable divergence = sum(multiply(exp(log_p), subtract(log_p, log_q)));
+    return add(cross_entropy(logits_p, targets, loss), scale(divergence, options.alpha * loss.gradient_scale));
+  }
   const Variable divergence = sum(multiply(subtract(exp(log_p), exp(log_q)), subtract(log_p, log_q)));
   const Variable both = add(cross_entropy(logits_p, targets, loss), cross_entropy(logits_q, targets, loss));
-  return add(scale(both, 0.5), scale(divergence, kOptions.alpha / 4 * loss.gradient_scale));
+  return add(scale(both, 0.5), scale(divergence, options.alpha / 4 * loss.gradient_scale));
 }
 
-test_support::Function composition(const Tensor& targets) {
+test_support::Function composition(const Tensor& targets, const TwoPassOptions& options) {
   return [=](const std::vector<Variable>& in) {
     return composition_of_logits(matmul(in[0], Transpose::kNo, in[2], Transpose::kYes),
-                                 matmul(in[1], Transpose::kNo, in[2], Transpose::kYes), targets);
+                                 matmul(in[1], Transpose::kNo, in[2], Transpose::kYes), targets, options);
   };
 }
 
-TEST(RdropCrossEntropy, BackwardMatchesCentralDifferences) {
+TEST(TwoPassCrossEntropy, BackwardMatchesCentralDifferences) {
   const auto inputs = inputs_of(4, 5, 3, DType::kFloat64);
   test_support::check_gradients(fused(targets_of(4, 5)), inputs);
   test_support::check_gradients(fused(targets_of(4, 5), {{0.0F, 1.0}, 0.0}), inputs);
+  test_support::check_gradients(fused(targets_of(4, 5), kSimCut), inputs);
   auto with_bias = inputs;
   with_bias.push_back(random_tensor({5}, DType::kFloat64, 4));
   test_support::check_gradients(fused(targets_of(4, 5)), with_bias);
 }
 
 // 300 tokens make three chunks, the last one partial.
-TEST(RdropCrossEntropy, EqualsItsComposition) {
+TEST(TwoPassCrossEntropy, EqualsItsComposition) {
   const Tensor targets = targets_of(300, 37);
   const auto inputs = inputs_of(300, 37, 16, DType::kFloat64);
-  const Outcome simple = outcome_of(composition(targets), inputs), seen = outcome_of(fused(targets), inputs);
-  EXPECT_NEAR(seen.loss, simple.loss, 1e-9 * simple.loss);
-  for (size_t input = 0; input < inputs.size(); ++input) {
-    EXPECT_TRUE(close(seen.gradients[input], simple.gradients[input], 1e-12)) << "input " << input;
+  for (const TwoPassOptions& options : {kOptions, kSimCut}) {
+    const Outcome simple = outcome_of(composition(targets, options), inputs);
+    const Outcome seen = outcome_of(fused(targets, options), inputs);
+    EXPECT_NEAR(seen.loss, simple.loss, 1e-9 * simple.loss);
+    for (size_t input = 0; input < inputs.size(); ++input) {
+      EXPECT_TRUE(close(seen.gradients[input], simple.gradients[input], 1e-12)) << "input " << input;
+    }
   }
 }
 
-TEST(RdropCrossEntropy, KernelMatchesReference) {
+TEST(TwoPassCrossEntropy, KernelMatchesReference) {
   for (const auto& [n_tokens, n_classes, d_model] :
        std::vector<std::array<int64_t, 3>>{{1, 1, 4}, {1, 7, 5}, {33, 300, 64}, {200, 31, 33}, {257, 1000, 32}}) {
     const Tensor targets = targets_of(n_tokens, n_classes);
-    const Outcome exact = outcome_of(fused(targets), inputs_of(n_tokens, n_classes, d_model, DType::kFloat64));
-    const Outcome seen = outcome_of(fused(targets), inputs_of(n_tokens, n_classes, d_model, DType::kFloat32));
-    EXPECT_NEAR(seen.loss, exact.loss, 1e-6 * std::max(exact.loss, 1.0)) << "N=" << n_tokens;
-    for (size_t input = 0; input < 3; ++input) {
-      EXPECT_TRUE(close(seen.gradients[input], exact.gradients[input], 1e-5))
-          << "N=" << n_tokens << ", V=" << n_classes << ", input " << input;
+    for (const TwoPassOptions& options : {kOptions, kSimCut}) {
+      const auto function = fused(targets, options);
+      const Outcome exact = outcome_of(function, inputs_of(n_tokens, n_classes, d_model, DType::kFloat64));
+      const Outcome seen = outcome_of(function, inputs_of(n_tokens, n_classes, d_model, DType::kFloat32));
+      EXPECT_NEAR(seen.loss, exact.loss, 1e-6 * std::max(exact.loss, 1.0)) << "N=" << n_tokens;
+      for (size_t input = 0; input < 3; ++input) {
+        EXPECT_TRUE(close(seen.gradients[input], exact.gradients[input], 1e-5))
+            << "N=" << n_tokens << ", V=" << n_classes << ", input " << input;
+      }
     }
   }
 }
@@ -95,7 +108,7 @@ Tensor product(const Tensor& a, Transpose transpose, const Tensor& b) {
 
 // With a packed copy in bfloat16, where logits may come in parts (LogitParts): several chunks of tokens, several parts
 // of classes, rests of both. The gradients are products of rounded numbers.
-TEST(RdropCrossEntropy, BFloat16IsTheLossOfItsLogits) {
+TEST(TwoPassCrossEntropy, BFloat16IsTheLossOfItsLogits) {
   for (const auto& [n_tokens, n_classes, d_model] :
        std::vector<std::array<int64_t, 3>>{{1, 7, 5}, {33, 480, 64}, {128, 50, 32}, {700, 1303, 33}, {513, 500, 32}}) {
     const auto inputs = inputs_of(n_tokens, n_classes, d_model, DType::kFloat32);
@@ -111,7 +124,7 @@ TEST(RdropCrossEntropy, BFloat16IsTheLossOfItsLogits) {
       return composition_of_logits(in[0], in[1], targets);
     };
     const auto with_copy = [&](const std::vector<Variable>& in) {
-      return rdrop_cross_entropy(in[0], in[1], {in[2], &copy}, Variable(), targets, kOptions).loss;
+      return two_pass_cross_entropy(in[0], in[1], {in[2], &copy}, Variable(), targets, kOptions).loss;
     };
     const Outcome exact = outcome_of(of_logits, {logits_of(inputs[0]), logits_of(inputs[1])});
     const Outcome seen = outcome_of(with_copy, inputs);
@@ -130,7 +143,7 @@ TEST(RdropCrossEntropy, BFloat16IsTheLossOfItsLogits) {
 }
 
 // Two passes that agree cost what one pass costs, and pull the weight as it does.
-TEST(RdropCrossEntropy, EqualPassesAreThePlainLoss) {
+TEST(TwoPassCrossEntropy, EqualPassesAreThePlainLoss) {
   const Tensor targets = targets_of(40, 50), hidden = random_tensor({40, 8}, DType::kFloat32);
   const Tensor weight = random_tensor({50, 8}, DType::kFloat32, 2);
   const auto plain = [&](const std::vector<Variable>& in) {
@@ -142,11 +155,11 @@ TEST(RdropCrossEntropy, EqualPassesAreThePlainLoss) {
 }
 
 // p = (1/2, 1/2), q = (1/4, 3/4): KL(p || q) = log(2 / sqrt(3)), KL(q || p) = 3/4 log 3 - log 2.
-TEST(RdropCrossEntropy, PartsAreThoseOfTheFormula) {
+TEST(TwoPassCrossEntropy, PartsAreThoseOfTheFormula) {
   const Variable weight(Tensor::from(std::vector<float>{0, std::log(3.0F)}, {2, 1}));
   const Variable first(Tensor::zeros({1, 1})), second(Tensor::full({1, 1}, 1.0));
   const Tensor targets = Tensor::from(std::vector<int32_t>{0}, {1});
-  const RdropResult result = rdrop_cross_entropy(first, second, weight, {}, targets, {{0.0F, 0.5}, 5.0});
+  const TwoPassResult result = two_pass_cross_entropy(first, second, weight, {}, targets, {{0.0F, 0.5}, 5.0});
   const double divergence = (std::log(2 / std::sqrt(3.0)) + 0.75 * std::log(3.0) - std::log(2.0)) / 2;
   EXPECT_NEAR(result.divergence, divergence, 1e-7);
   EXPECT_NEAR(result.nll, (std::log(2.0) + std::log(4.0)) / 2, 1e-6);
@@ -155,8 +168,21 @@ TEST(RdropCrossEntropy, PartsAreThoseOfTheFormula) {
   EXPECT_NEAR(result.loss.value().item(), 0.5 * (result.nll + 2.5 * divergence), 1e-6);
 }
 
+// The same rows for SimCut: the first pass alone learns the target, and KL(p || q) stands alone.
+TEST(TwoPassCrossEntropy, PartsOfSimCutAreThoseOfTheFormula) {
+  const Variable weight(Tensor::from(std::vector<float>{0, std::log(3.0F)}, {2, 1}));
+  const Variable first(Tensor::zeros({1, 1})), second(Tensor::full({1, 1}, 1.0));
+  const Tensor targets = Tensor::from(std::vector<int32_t>{0}, {1});
+  const TwoPassResult result =
+      two_pass_cross_entropy(first, second, weight, {}, targets, {{0.0F, 0.5}, 3.0, kernels::TwoPassLoss::kSimCut});
+  const double divergence = std::log(2 / std::sqrt(3.0));
+  EXPECT_NEAR(result.divergence, divergence, 1e-7);
+  EXPECT_NEAR(result.nll, std::log(2.0), 1e-6);
+  EXPECT_NEAR(result.loss.value().item(), 0.5 * (std::log(2.0) + 3 * divergence), 1e-6);
+}
+
 // Distributions that are sharp, far apart and nearly equal: finite, never below zero beyond rounding.
-TEST(RdropCrossEntropy, ExtremesStayFinite) {
+TEST(TwoPassCrossEntropy, ExtremesStayFinite) {
   for (const double size : {1e-4, 1.0, 60.0}) {
     const auto inputs = inputs_of(5, 40, 8, DType::kFloat32);
     const Tensor targets = targets_of(5, 40);
@@ -164,8 +190,8 @@ TEST(RdropCrossEntropy, ExtremesStayFinite) {
     scaled[2] = Tensor::empty(inputs[2].shape());
     std::ranges::transform(inputs[2].span<float>(), scaled[2].span<float>().begin(),
                            [&](float x) { return static_cast<float>(size) * x; });
-    const RdropResult result =
-        rdrop_cross_entropy(Variable(scaled[0]), Variable(scaled[1]), Variable(scaled[2]), {}, targets, kOptions);
+    const TwoPassResult result =
+        two_pass_cross_entropy(Variable(scaled[0]), Variable(scaled[1]), Variable(scaled[2]), {}, targets, kOptions);
     EXPECT_TRUE(std::isfinite(result.loss.value().item())) << "weight of size " << size;
     EXPECT_GE(result.divergence, 0.0) << "weight of size " << size;
     for (const Tensor& gradient : outcome_of(fused(targets), scaled).gradients) {
@@ -176,41 +202,41 @@ TEST(RdropCrossEntropy, ExtremesStayFinite) {
   }
 }
 
-TEST(RdropCrossEntropy, GivesTheSameLossWithoutATape) {
+TEST(TwoPassCrossEntropy, GivesTheSameLossWithoutATape) {
   const auto inputs = inputs_of(200, 50, 8, DType::kFloat32);
   const Tensor targets = targets_of(200, 50);
   const double loss = fused(targets)({Variable(inputs[0]), Variable(inputs[1]), Variable(inputs[2])}).value().item();
   EXPECT_EQ(loss, outcome_of(fused(targets), inputs).loss);
 }
 
-TEST(RdropCrossEntropy, NoTokensGiveZero) {
+TEST(TwoPassCrossEntropy, NoTokensGiveZero) {
   const auto inputs = inputs_of(0, 5, 4, DType::kFloat32);
-  const RdropResult result = rdrop_cross_entropy(Variable(inputs[0]), Variable(inputs[1]), Variable(inputs[2]), {},
-                                                 targets_of(0, 5), kOptions);
+  const TwoPassResult result = two_pass_cross_entropy(Variable(inputs[0]), Variable(inputs[1]), Variable(inputs[2]), {},
+                                                      targets_of(0, 5), kOptions);
   EXPECT_EQ(result.loss.value().item(), 0.0);
 }
 
-TEST(RdropCrossEntropy, NamesWhatDoesNotFit) {
-  const auto error = [](const Tensor& second, const Tensor& weight, const RdropOptions& options) {
+TEST(TwoPassCrossEntropy, NamesWhatDoesNotFit) {
+  const auto error = [](const Tensor& second, const Tensor& weight, const TwoPassOptions& options) {
     return test_support::error_of([&] {
-      rdrop_cross_entropy(Variable(Tensor::zeros({2, 4})), Variable(second), Variable(weight), {}, targets_of(2, 3),
-                          options);
+      two_pass_cross_entropy(Variable(Tensor::zeros({2, 4})), Variable(second), Variable(weight), {}, targets_of(2, 3),
+                             options);
     });
   };
   const Tensor fits = Tensor::zeros({2, 4}), weight = Tensor::zeros({3, 4});
-  EXPECT_EQ(error(Tensor::zeros({3, 4}), weight, kOptions), "rdrop_cross_entropy: second is [3, 4], must be [2, 4]");
+  EXPECT_EQ(error(Tensor::zeros({3, 4}), weight, kOptions), "two_pass_cross_entropy: second is [3, 4], must be [2, 4]");
   EXPECT_THAT(error(fits, Tensor::zeros({3, 5}), kOptions), testing::HasSubstr("hidden has width 4"));
-  EXPECT_EQ(error(fits, weight, {{}, -1.0}), "rdrop_cross_entropy: alpha is -1, must be >= 0 and finite");
+  EXPECT_EQ(error(fits, weight, {{}, -1.0}), "two_pass_cross_entropy: alpha is -1, must be >= 0 and finite");
   EXPECT_THAT(error(fits, weight, {{1.5F, 1.0}, 1.0}), testing::HasSubstr("label_smoothing is 1.5"));
 }
 
-TEST(RdropCrossEntropy, RefusesAScaledGradient) {
+TEST(TwoPassCrossEntropy, RefusesAScaledGradient) {
   const Variable hidden(Tensor::zeros({1, 2}), true), weight(Tensor::zeros({3, 2}), true);
   autograd::Tape tape;
   const autograd::TapeScope scope(&tape);
-  const Variable loss = rdrop_cross_entropy(hidden, hidden, weight, {}, targets_of(1, 3), {}).loss;
+  const Variable loss = two_pass_cross_entropy(hidden, hidden, weight, {}, targets_of(1, 3), {}).loss;
   EXPECT_EQ(test_support::error_of([&] { tape.backward(loss, 0.5); }),
-            "rdrop_cross_entropy: the gradient of the loss is 0.5, must be 1; use gradient_scale");
+            "two_pass_cross_entropy: the gradient of the loss is 0.5, must be 1; use gradient_scale");
 }
 
 }  // namespace
