@@ -22,6 +22,7 @@ void add_tune_command(CLI::App& app, Run& run);
 void add_inspect_command(CLI::App& app, Run& run);
 void add_vocab_command(CLI::App& app, Run& run);
 void add_sample_corpus_command(CLI::App& app, Run& run);
+void add_demo_command(CLI::App& app, Run& run);
 void add_import_command(CLI::App& app, Run& run);
 void add_export_command(CLI::App& app, Run& run);
 void add_quantize_command(CLI::App& app, Run& run);

@@ -60,8 +60,8 @@ struct CommandGroup {
 const std::vector<CommandGroup>& command_groups() {
   static const std::vector<CommandGroup> groups = {
       {"Train and use a model",
-       {add_train_command, add_translate_command, add_generate_command, add_embed_command, add_evaluate_command,
-        add_serve_command}},
+       {add_demo_command, add_train_command, add_translate_command, add_generate_command, add_embed_command,
+        add_evaluate_command, add_serve_command}},
       {"Look into a model", {add_score_command, add_attention_command, add_inspect_command, add_watch_command}},
       {"Improve a model",
        {add_tune_command, add_average_command, add_quantize_command, add_shortlist_command, add_study_command}},
@@ -146,6 +146,16 @@ int run_program(int argc, char** argv) {
 }
 
 }  // namespace
+
+int run_words(std::vector<std::string> words) {
+  std::string program = "dragoman";
+  std::vector<char*> arguments = {program.data()};
+  for (std::string& word : words) {
+    arguments.push_back(word.data());
+  }
+  arguments.push_back(nullptr);
+  return run_program(static_cast<int>(arguments.size()) - 1, arguments.data());
+}
 
 int run(int argc, char** argv) {
   std::signal(SIGPIPE, SIG_IGN);  // a closed pipe ends a command by an exception: what it has begun is cleaned up

@@ -73,6 +73,34 @@ TEST_F(GenerateCommand, FilesPipesAndJsonSayTheSame) {
   EXPECT_NEAR(lines[0]["score"].get<double>(), sum, 1e-4);
 }
 
+TEST_F(GenerateCommand, TheContextSlidesWhereItIsAskedTo) {
+  // So hot that the end is as likely as any letter: some of the samples are longer than the context.
+  const std::string flags = "--prompt abc --max-tokens 100 --json --temperature 20 --top-p 1 --samples 60";
+  const auto longest = [&](const std::string& more) {
+    const Outcome outcome = generate(flags + more);
+    EXPECT_EQ(outcome.status, 0) << outcome.err;
+    size_t most = 0;
+    for (const json& line : lines_of(outcome.out)) {
+      most = std::max(most, line["ids"].size());
+    }
+    return most;
+  };
+  EXPECT_LE(longest(""), 45U);
+  EXPECT_GT(longest(" --context-shift --context-keep 3"), 45U);
+  expect_failure(generate("--prompt a --context-keep 3"), 2, {"--context-keep is 3, but nothing leaves the context"});
+  expect_failure(generate("--prompt a --context-shift --context-keep 46"), 2,
+                 {"--context-keep is 46, must be 45 or less"});
+}
+
+TEST_F(GenerateCommand, SamplesOfAPromptAreThoseOfJson) {
+  const std::string flags = "--prompt abc --max-tokens 10 --samples 3 --seed 7";
+  std::string expected;
+  for (const json& sample : lines_of(generate(flags + " --json").out)) {
+    expected += (expected.empty() ? "abc" : "---\nabc") + sample["text"].get<std::string>() + "\n";
+  }
+  EXPECT_EQ(generate(flags).out, expected);
+}
+
 TEST_F(GenerateCommand, SamplesAreNumberedAndTheSeedRepeatsThem) {
   const std::string flags = "--prompt abc --max-tokens 10 --samples 3 --json --seed 7";
   const std::vector<json> samples = lines_of(generate(flags).out);

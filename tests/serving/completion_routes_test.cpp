@@ -316,6 +316,21 @@ TEST_F(CompletionRoutes, ATextEndsAtTheEndOfTheContext) {
   EXPECT_EQ(reason, answer["usage"]["total_tokens"] >= kContext - 1 ? "length" : reason);
 }
 
+TEST_F(CompletionRoutes, TheContextSlidesWhereItIsAskedTo) {
+  // So hot that the end is as likely as any letter: some of the texts are longer than the context.
+  const json body = {{"prompt", "abc"}, {"max_tokens", 100}, {"temperature", 20},
+                     {"n", 30},         {"seed", 1},         {"context_shift", true}};
+  const json answer = complete(body);
+  size_t longest = 0;
+  for (const json& choice : answer["choices"]) {
+    longest = std::max(longest, choice["text"].get<std::string>().size());
+  }
+  EXPECT_GT(longest, static_cast<size_t>(kContext));
+  expect_refused({{"context_keep", 3}}, "context_keep", "give \"context_shift\": true");
+  expect_refused({{"context_keep", 46}, {"context_shift", true}}, "context_keep", "must be 45 or less");
+  expect_refused({{"context_shift", 1}}, "context_shift", "must be true or false");
+}
+
 TEST_F(CompletionRoutes, EachFieldIsCheckedByName) {
   const auto with = [](const char* name, const json& value) { return json({{"prompt", "a"}, {name, value}}); };
   expect_refused(with("max_tokens", -1), "max_tokens", "max_tokens is -1, must be a whole number from 0 to 1000000");
@@ -397,6 +412,8 @@ TEST_F(CompletionRoutes, AnyBodyIsTakenOrRefusedByTheClientsFault) {
                                           "seed",
                                           "user",
                                           "repetition_penalty",
+                                          "context_shift",
+                                          "context_keep",
                                           "presence_penalty"};
   base::Random random(1);
   size_t taken = 0;

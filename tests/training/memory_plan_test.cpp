@@ -66,6 +66,15 @@ TEST(MemoryPlan, NamesEveryTensor) {
   EXPECT_EQ(planned(options, 1000).packed, 4 * kMiB);
 }
 
+TEST(MemoryPlan, CountsTheMatricesOfMuonOnceAWorker) {
+  const TrainOptions options = options_for(1000, false);
+  const MemoryPlan plain = plan_tensors(options, budget(1000), kElements);
+  const MemoryPlan muon = plan_tensors(options, budget(1000), kElements, kElements / 4);
+  EXPECT_EQ(muon.matrices, 2 * kMiB) << "of two workers";
+  EXPECT_EQ(muon.standing(), plain.standing() + 2 * kMiB);
+  EXPECT_EQ(muon.parts().size(), plain.parts().size() + 1);
+}
+
 TEST(MemoryPlan, AModelAboveTheBudgetIsRefusedBeforeItIsAllocated) {
   const TrainOptions options = options_for(1000, false);
   expect_error(ErrorKind::kUsage, {"--memory 27.0 MiB", "28.0 MiB (weights 4.00 MiB", "give more memory"},

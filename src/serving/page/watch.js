@@ -34,6 +34,8 @@ export class WatchView {
     try {
       const after = Math.max(-1, ...this.samples.map((set) => set.step), ...this.attention.map((set) => set.step));
       const answer = await fetch(`/v1/run?after=${after}`);
+      // The run has ended, and a server of its model answers at this address.
+      if (answer.status === 404) return location.replace("/");
       if (!answer.ok) throw new Error(`${answer.status} ${answer.statusText}`);
       this.take(await answer.json());
       this.error.textContent = "";
