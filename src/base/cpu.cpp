@@ -1,6 +1,8 @@
 #include "base/cpu.h"
 
+#if defined(__x86_64__)
 #include <cpuid.h>
+#endif
 #include <sched.h>
 #include <sys/syscall.h>
 #include <unistd.h>
@@ -13,6 +15,11 @@
 
 namespace dragoman::base {
 namespace {
+
+#if defined(__x86_64__)
+
+constexpr Isa kKnown[] = {Isa::kAvx2, Isa::kAvx512, Isa::kVnni, Isa::kBf16, Isa::kAmx};
+constexpr const char* kCaps = "avx2, avx512, vnni, bf16, amx or amx-emulated";
 
 bool has_amx() {
   unsigned eax = 0, ebx = 0, ecx = 0, edx = 0;
@@ -43,6 +50,17 @@ Isa detect() {
   return has_amx() ? Isa::kAmx : Isa::kBf16;
 }
 
+#else
+
+constexpr Isa kKnown[] = {Isa::kNeon};
+constexpr const char* kCaps = "neon";
+
+Isa detect() {
+  return Isa::kNeon;
+}
+
+#endif
+
 constexpr std::string_view kEmulated = "amx-emulated";
 
 std::string_view asked_cap() {
@@ -59,19 +77,20 @@ Isa capped() {
   if (cap == kEmulated) {
     return best >= Isa::kBf16 ? Isa::kAmx : best;
   }
-  for (const Isa isa : {Isa::kAvx2, Isa::kAvx512, Isa::kVnni, Isa::kBf16, Isa::kAmx}) {
+  for (const Isa isa : kKnown) {
     if (cap == isa_name(isa)) {
       return isa < best ? isa : best;
     }
   }
-  fail(ErrorKind::kUsage, "DRAGOMAN_ISA={}: unknown instruction set; use avx2, avx512, vnni, bf16, amx or amx-emulated",
-       cap);
+  fail(ErrorKind::kUsage, "DRAGOMAN_ISA={}: unknown instruction set; use {}", cap, kCaps);
 }
 
 }  // namespace
 
 const char* isa_name(Isa isa) {
   switch (isa) {
+    case Isa::kNeon:
+      return "neon";
     case Isa::kAvx2:
       return "avx2";
     case Isa::kAvx512:

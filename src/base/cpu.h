@@ -4,8 +4,10 @@
 
 namespace dragoman::base {
 
-/// The instruction sets that kernels are written for, each containing the ones before it.
+/// The instruction sets that kernels are written for, each containing the ones before it. A program for x86-64 never
+/// has kNeon, one for 64-bit ARM nothing else.
 enum class Isa {
+  kNeon,    ///< 128-bit float and FMA of 64-bit ARM
   kAvx2,    ///< 256-bit float and FMA
   kAvx512,  ///< 512-bit float (F, BW, CD, DQ, VL)
   kVnni,    ///< + 8-bit dot products (AVX-512 VNNI)
@@ -17,9 +19,10 @@ enum class Isa {
 const char* isa_name(Isa isa);
 
 /// Returns the best instruction set of this machine, up to the cap in the environment variable
-/// DRAGOMAN_ISA=avx2|avx512|vnni|bf16|amx. The variable is read once. Every kernel dispatches on this value alone.
-/// DRAGOMAN_ISA=amx-emulated selects kAmx and amx_is_emulated() if the machine has at least kBf16; otherwise it is no
-/// cap. Throws: Error(kUsage) for an unknown name; Error(kRuntime) on a processor without AVX2 and FMA.
+/// DRAGOMAN_ISA=avx2|avx512|vnni|bf16|amx (on ARM: neon). The variable is read once. Every kernel dispatches on this
+/// value alone. DRAGOMAN_ISA=amx-emulated selects kAmx and amx_is_emulated() if the machine has at least kBf16;
+/// otherwise it is no cap. Throws: Error(kUsage) for an unknown name; Error(kRuntime) on an x86-64 processor without
+/// AVX2 and FMA.
 Isa active_isa();
 
 /// Returns true if kernels for AMX must keep their tiles in memory. This is slow and serves tests on machines without

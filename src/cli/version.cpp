@@ -12,8 +12,12 @@
 namespace dragoman::cli {
 namespace {
 
+#if defined(__x86_64__)
 constexpr base::Isa kInstructionSets[] = {base::Isa::kAvx2, base::Isa::kAvx512, base::Isa::kVnni, base::Isa::kBf16,
                                           base::Isa::kAmx};
+#else
+constexpr base::Isa kInstructionSets[] = {base::Isa::kNeon};
+#endif
 
 std::string compiler() {
 #if defined(__clang__)

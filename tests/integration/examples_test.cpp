@@ -97,6 +97,23 @@ TEST_F(Examples, PkgConfigIsEnough) {
         "./by_hand");
 }
 
+// A project in C alone finds libdragoman.so, by CMake and by pkg-config, and needs no library of the C++ headers.
+TEST_F(Examples, ProjectsInCNeedTheSharedLibraryAlone) {
+  std::ofstream(folder_->path() / "CMakeLists.txt")
+      << "cmake_minimum_required(VERSION 3.24)\nproject(x C)\nfind_package(dragoman REQUIRED COMPONENTS c)\n"
+         "add_executable(translate '" DRAGOMAN_SOURCE
+         "/examples/c/translate.c')\n"
+         "target_link_libraries(translate PRIVATE dragoman::c)\n";
+  shell("sed -i \"s/'//g\" CMakeLists.txt");
+  shell(kCMake + "-S . -B in_c -G Ninja -DCMAKE_PREFIX_PATH=\"$PWD/prefix\" && " + kCMake + "--build in_c");
+  shell("pc=$(dirname \"$(find prefix -name dragoman-c.pc)\") && cc -std=c99 -o c_by_hand '" DRAGOMAN_SOURCE
+        "/examples/c/translate.c' $(PKG_CONFIG_PATH=\"$pc\" pkg-config --cflags --libs dragoman-c)");
+  shell(
+      "export LD_LIBRARY_PATH=$(dirname \"$(find prefix -name libdragoman.so)\"); "
+      "for program in in_c/translate ./c_by_hand; do ! $program nothing </dev/null || exit 1; done");
+  EXPECT_NE(read("log").find("translate: nothing"), std::string::npos) << read("log");
+}
+
 TEST_F(Examples, HeadersMayBeInstalledElsewhere) {
   shell(kCMake + "-S '" DRAGOMAN_SOURCE
                  "' -B elsewhere -G Ninja -DDRAGOMAN_TESTS=OFF -DCMAKE_INSTALL_INCLUDEDIR=headers");

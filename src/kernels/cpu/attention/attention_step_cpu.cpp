@@ -74,6 +74,9 @@ HWY_INLINE hn::Vec<hn::Full128<float>> sums_of_four(const RowVector (&x)[4]) {
   const auto first = fold(x[0], x[1]), second = fold(x[2], x[3]);
   const RowVector blocks = hn::Add(hn::BitCast(d, hn::InterleaveLower(pairs, first, second)),
                                    hn::BitCast(d, hn::InterleaveUpper(pairs, first, second)));
+#if HWY_TARGET == HWY_NEON
+  return blocks;  // one block of four is the whole vector
+#else
   const hn::Half<RowTag> half;
   const auto halves = hn::Add(hn::LowerHalf(half, blocks), hn::UpperHalf(half, blocks));
 #if HWY_TARGET == HWY_AVX3
@@ -81,6 +84,7 @@ HWY_INLINE hn::Vec<hn::Full128<float>> sums_of_four(const RowVector (&x)[4]) {
   return hn::Add(hn::LowerHalf(quarter, halves), hn::UpperHalf(quarter, halves));
 #else
   return halves;
+#endif
 #endif
 }
 
