@@ -33,7 +33,7 @@ int evaluate(const CLI::App& command, const EvaluateArguments& arguments) {
     references.push_back(read(file));
   }
   evaluation::EvaluateOptions options = arguments.options;
-  say_note(choose_metric_options(command, references.front(), options));
+  say_note(choose_metric_options(given_to(command), references.front(), options));
   const auto meter = make_meter("scoring", "lines");
   options.progress = [&](std::string_view metric, std::string_view unit, int64_t done, int64_t total) {
     meter->show(metric, unit, done, total);

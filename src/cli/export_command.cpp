@@ -4,8 +4,8 @@
 
 #include "base/error.h"
 #include "cli/command.h"
+#include "cli/export_model.h"
 #include "cli/field_flags.h"
-#include "cli/model_formats.h"
 #include "cli/text_output.h"
 #include "decoding/search/search_defaults.h"
 #include "interop/gguf_export.h"
@@ -14,15 +14,6 @@
 
 namespace dragoman::cli {
 namespace {
-
-struct ExportArguments {
-  ModelFormat to = ModelFormat::kMarian;
-  std::filesystem::path folder;
-  std::filesystem::path model;
-  std::string source_language;
-  std::string target_language;
-  interop::GgufType gguf_type = interop::GgufType::kF16;
-};
 
 interop::ExportedModel export_to_marian(const ExportArguments& arguments, const models::ModelFiles& files) {
   const decoding::SearchOptions search =
@@ -45,35 +36,34 @@ interop::ExportedModel exported_folder(const ExportArguments& arguments, const m
   }
 }
 
-void say_notes(const std::vector<std::string>& notes) {
-  for (const std::string& note : notes) {
-    say("note: " + note + "\n");
-  }
-}
-
-void write_gguf(const ExportArguments& arguments, const models::ModelFiles& files) {
+std::vector<std::string> write_gguf(const ExportArguments& arguments, const models::ModelFiles& files) {
   std::error_code unknown;
   base::check_usage(!std::filesystem::exists(arguments.folder, unknown),
                     "{}: is there already; name a file that is not", arguments.folder.string());
-  const interop::ExportedGguf exported = interop::export_gguf(files, arguments.model, arguments.gguf_type);
+  interop::ExportedGguf exported = interop::export_gguf(files, arguments.model, arguments.gguf_type);
   exported.file.write(arguments.folder);
-  say_notes(exported.notes);
+  return std::move(exported.notes);
 }
 
-int export_model(const ExportArguments& arguments) {
-  const models::ModelFiles files = models::read_model_folder(arguments.model);
-  if (arguments.to == ModelFormat::kGguf) {
-    write_gguf(arguments, files);
-  } else {
-    const interop::ExportedModel exported = exported_folder(arguments, files);
-    interop::write_exported_model(exported, arguments.folder);
-    say_notes(exported.notes);
+int run_export(const ExportArguments& arguments) {
+  for (const std::string& note : export_model(arguments)) {
+    say("note: " + note + "\n");
   }
   fmt::print("{} exported to {}\n", arguments.model.string(), arguments.folder.string());
   return 0;
 }
 
 }  // namespace
+
+std::vector<std::string> export_model(const ExportArguments& arguments) {
+  const models::ModelFiles files = models::read_model_folder(arguments.model);
+  if (arguments.to == ModelFormat::kGguf) {
+    return write_gguf(arguments, files);
+  }
+  interop::ExportedModel exported = exported_folder(arguments, files);
+  interop::write_exported_model(exported, arguments.folder);
+  return std::move(exported.notes);
+}
 
 void add_export_command(CLI::App& app, Run& run) {
   CLI::App* command = add_command(app, "export", "Write a model as another program reads it",
@@ -95,7 +85,7 @@ void add_export_command(CLI::App& app, Run& run) {
   command->add_option("--source-language", arguments->source_language, "Of the tokenizer's settings, such as en");
   command->add_option("--target-language", arguments->target_language, "Of the tokenizer's settings, such as de");
   add_choice(*command, "--gguf-type", arguments->gguf_type, "Of the matrices of a file of llama.cpp");
-  command->callback([arguments, &run] { run = [arguments] { return export_model(*arguments); }; });
+  command->callback([arguments, &run] { run = [arguments] { return run_export(*arguments); }; });
 }
 
 }  // namespace dragoman::cli

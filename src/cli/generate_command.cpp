@@ -15,6 +15,7 @@
 #include "cli/search_flags.h"
 #include "cli/text_output.h"
 #include "data/text/text_file.h"
+#include "decoding/drawn_or_searched.h"
 #include "decoding/load_model.h"
 
 namespace dragoman::cli {
@@ -252,18 +253,9 @@ void add_sampling_flags(CLI::App& command, GenerateArguments& arguments) {
   add_field(command, base::field_of(&RuleOptions::no_repeat_ngram), rules.no_repeat_ngram);
 }
 
-// A beam search draws nothing.
 void choose_search(const CLI::App& command, GenerateArguments& arguments) {
   decoding::SearchOptions& search = arguments.options.search;
-  if (search.beam_size > 1) {
-    base::check_usage(command.get_option("--temperature")->count() == 0 || !search.samples(),
-                      "beam_size is {} and temperature {}: text is either searched or drawn; leave one out",
-                      search.beam_size, search.sampling.temperature);
-    search.sampling.temperature = 0.0;
-  }
-  if (!search.samples()) {  // nothing is drawn, so nothing is left out of a draw
-    search.sampling = {.seed = search.sampling.seed};
-  }
+  decoding::settle_drawn_or_searched(search, command.get_option("--temperature")->count() > 0);
   base::check_usage(!arguments.chat || (arguments.samples == 1 && !arguments.json && arguments.input.empty()),
                     "--chat writes one answer to each message; leave out --samples, --json and --input");
   base::check_usage(arguments.samples >= 1 && (arguments.samples == 1 || search.samples()),

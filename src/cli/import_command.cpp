@@ -6,8 +6,8 @@
 #include "base/folder_lock.h"
 #include "cli/command.h"
 #include "cli/field_flags.h"
+#include "cli/import_model.h"
 #include "cli/meter.h"
-#include "cli/model_formats.h"
 #include "cli/new_folder.h"
 #include "cli/text_output.h"
 #include "decoding/search/search_defaults.h"
@@ -18,12 +18,6 @@
 
 namespace dragoman::cli {
 namespace {
-
-struct ImportArguments {
-  ModelFormat from = ModelFormat::kMarian;
-  std::filesystem::path folder;
-  std::filesystem::path model;
-};
 
 // The search that the folder asks for, in our words; empty where we do not have it.
 std::string search_of(const interop::MarianSearch& search, std::vector<std::string>& notes) try {
@@ -72,14 +66,10 @@ Imported read(const ImportArguments& arguments) {
 }
 
 int import(const ImportArguments& arguments) {
-  check_is_new(arguments.model);
   const auto meter = make_meter("importing", "");
-  const Imported imported = read(arguments);
-  training::make_model_folder(arguments.model);
-  const base::FolderLock lock(arguments.model);
-  models::publish_model_folder(arguments.model, imported.files);
+  const std::vector<std::string> notes = import_model(arguments);
   meter->clear();
-  for (const std::string& note : imported.notes) {
+  for (const std::string& note : notes) {
     say("note: " + note + "\n");
   }
   fmt::print("{} imported into {}\n", arguments.folder.string(), arguments.model.string());
@@ -87,6 +77,15 @@ int import(const ImportArguments& arguments) {
 }
 
 }  // namespace
+
+std::vector<std::string> import_model(const ImportArguments& arguments) {
+  check_is_new(arguments.model);
+  Imported imported = read(arguments);
+  training::make_model_folder(arguments.model);
+  const base::FolderLock lock(arguments.model);
+  models::publish_model_folder(arguments.model, imported.files);
+  return std::move(imported.notes);
+}
 
 void add_import_command(CLI::App& app, Run& run) {
   CLI::App* command = add_command(app, "import", "Make a model folder of a model of another program",

@@ -33,8 +33,8 @@ std::string language_text(const std::filesystem::path& file, Tokenizer fitting) 
                      fitting == Tokenizer::kZh ? "Chinese" : "of a language without spaces between words");
 }
 
-bool gives(const CLI::App& command, std::initializer_list<const char*> flags) {
-  return std::ranges::any_of(flags, [&](const char* flag) { return command.count(flag) > 0; });
+bool gives(const IsGiven& is_given, std::initializer_list<const char*> flags) {
+  return std::ranges::any_of(flags, is_given);
 }
 
 std::string chosen(const std::string& what, const std::vector<std::string>& options) {
@@ -47,17 +47,21 @@ std::string tokenize_option(Tokenizer tokenize) {
 
 }  // namespace
 
-std::string choose_tokenizer(const CLI::App& command, const std::filesystem::path& file,
+IsGiven given_to(const CLI::App& command) {
+  return [&command](const char* flag) { return command.count(flag) > 0; };
+}
+
+std::string choose_tokenizer(const IsGiven& is_given, const std::filesystem::path& file,
                              std::span<const std::string> lines, Tokenizer& tokenize) {
   const Tokenizer fitting = evaluation::fitting_tokenizer(models::language_of_file(file), lines);
-  if (fitting == Tokenizer::k13a || gives(command, {"--tokenize"})) {
+  if (fitting == Tokenizer::k13a || gives(is_given, {"--tokenize"})) {
     return "";
   }
   tokenize = fitting;
   return chosen(language_text(file, fitting), {tokenize_option(fitting)});
 }
 
-std::string choose_metric_options(const CLI::App& command, const evaluation::Text& reference,
+std::string choose_metric_options(const IsGiven& is_given, const evaluation::Text& reference,
                                   evaluation::EvaluateOptions& options) {
   const Tokenizer fitting = evaluation::fitting_tokenizer(models::language_of_file(reference.name), reference.lines);
   const auto has = [&](evaluation::MetricKind kind) { return std::ranges::count(options.metrics, kind) > 0; };
@@ -65,11 +69,11 @@ std::string choose_metric_options(const CLI::App& command, const evaluation::Tex
   if (fitting == Tokenizer::k13a) {
     return "";
   }
-  if (has(evaluation::MetricKind::kBleu) && !gives(command, {"--tokenize"})) {
+  if (has(evaluation::MetricKind::kBleu) && !gives(is_given, {"--tokenize"})) {
     options.tokenize = fitting;
     taken.push_back(tokenize_option(fitting));
   }
-  if (has(evaluation::MetricKind::kTer) && !gives(command, {"--ter-normalized", "--ter-asian-support"})) {
+  if (has(evaluation::MetricKind::kTer) && !gives(is_given, {"--ter-normalized", "--ter-asian-support"})) {
     options.ter.normalized = true;
     options.ter.asian_support = true;
     taken.emplace_back("--ter-normalized --ter-asian-support");
@@ -77,7 +81,7 @@ std::string choose_metric_options(const CLI::App& command, const evaluation::Tex
   return chosen(language_text(reference.name, fitting), taken);
 }
 
-std::string choose_training_options(const CLI::App& command, training::TrainOptions& options) {
+std::string choose_training_options(const IsGiven& is_given, training::TrainOptions& options) {
   if (options.target.empty()) {
     return "";
   }
@@ -87,12 +91,12 @@ std::string choose_training_options(const CLI::App& command, training::TrainOpti
     return "";
   }
   std::vector<std::string> taken;
-  if (!gives(command, {"--tokenize"})) {
+  if (!gives(is_given, {"--tokenize"})) {
     options.run.tokenize = fitting;
     taken.push_back(tokenize_option(fitting));
   }
   // With an initial model the vocabulary is that of the model.
-  if (!gives(command, {"--normalization", "--initial-model"})) {
+  if (!gives(is_given, {"--normalization", "--initial-model"})) {
     options.vocabulary.normalization = "identity";
     taken.emplace_back("--normalization identity");
   }

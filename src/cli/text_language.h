@@ -2,6 +2,7 @@
 
 #include <CLI/CLI.hpp>
 #include <filesystem>
+#include <functional>
 #include <span>
 #include <string>
 #include <vector>
@@ -15,15 +16,20 @@ namespace dragoman::cli {
 /// the language, which the name of the file says (.zh), or else the text. Options that the command line gives stay.
 /// Each function returns what to tell the user, or nothing if nothing was chosen.
 
+/// Whether the user gave an option, named as the flag: "--tokenize".
+using IsGiven = std::function<bool(const char* flag)>;
+/// Returns: whether the command line has the flag.
+IsGiven given_to(const CLI::App& command);
+
 /// Chooses the tokenizer of BLEU: "test.zh is Chinese: BLEU with --tokenize zh".
-std::string choose_tokenizer(const CLI::App& command, const std::filesystem::path& file,
+std::string choose_tokenizer(const IsGiven& is_given, const std::filesystem::path& file,
                              std::span<const std::string> lines, evaluation::Tokenizer& tokenize);
 
 /// Chooses the options of all metrics that read words.
-std::string choose_metric_options(const CLI::App& command, const evaluation::Text& reference,
+std::string choose_metric_options(const IsGiven& is_given, const evaluation::Text& reference,
                                   evaluation::EvaluateOptions& options);
 
 /// Chooses tokenizer and normalisation by the language of the target text.
-std::string choose_training_options(const CLI::App& command, training::TrainOptions& options);
+std::string choose_training_options(const IsGiven& is_given, training::TrainOptions& options);
 
 }  // namespace dragoman::cli

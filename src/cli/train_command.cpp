@@ -312,7 +312,7 @@ void add_train_command(CLI::App& app, Run& run) {
   command->callback([&run, arguments, command] {
     run = [=] {
       TrainOptions options = arguments->options();
-      const std::string note = choose_training_options(*command, options);
+      const std::string note = choose_training_options(given_to(*command), options);
       return train(options, arguments->device, arguments->watch_port, note);
     };
   });

@@ -64,7 +64,7 @@ int tune(const CLI::App& command, const TuneArguments& arguments) {
   const decoding::Translator translator = decoding::load_translator(arguments.model);
   const std::vector<std::string> sources = read_lines(arguments.source);
   const std::vector<std::string> references = read_lines(arguments.target);
-  say_note(choose_tokenizer(command, arguments.target, references, tuning.tokenize));
+  say_note(choose_tokenizer(given_to(command), arguments.target, references, tuning.tokenize));
   TextOutput output("-");
   const auto meter = make_meter("tuning", "searches");
   const int64_t searches = training::number_of_searches(tuning);

@@ -16,6 +16,8 @@ std::string stop_text(StopReason reason) {
       return "finished: no improvement any more";
     case StopReason::kSignal:
       return "stopped by a signal; run the same command to go on";
+    case StopReason::kRequested:
+      return "stopped on request; run the same command to go on";
   }
   return "finished";
 }

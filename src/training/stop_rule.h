@@ -11,14 +11,14 @@
 namespace dragoman::training {
 
 /// Why a run came to its end.
-enum class StopReason { kMaxSteps, kMaxEpochs, kTotalTime, kMaxTime, kEarlyStop, kSignal };
+enum class StopReason { kMaxSteps, kMaxEpochs, kTotalTime, kMaxTime, kEarlyStop, kSignal, kRequested };
 
 /// Returns: the reason in words: "finished: all steps done".
 std::string stop_text(StopReason reason);
 
 /// Whether a run that stopped for this reason is over; otherwise the same command goes on with it.
 constexpr bool is_over(StopReason reason) {
-  return reason != StopReason::kSignal && reason != StopReason::kMaxTime;
+  return reason != StopReason::kSignal && reason != StopReason::kMaxTime && reason != StopReason::kRequested;
 }
 
 /// When a run stops. A pure function of what all processes agree about, so that they stop together.

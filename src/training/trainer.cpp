@@ -56,7 +56,11 @@ void Trainer::one_update() {
   if (result.applied) {
     average_->update(state_.applied_updates);
   }
-  report_->progress(progress_->line());
+  const report::Progress progress = progress_->line();
+  report_->progress(progress);
+  if (listener_.on_update && !listener_.on_update(progress)) {
+    is_asked_to_stop_ = true;
+  }
 }
 
 void Trainer::count_update(const UpdateResult& result) {
@@ -116,9 +120,14 @@ void Trainer::validate() {
     publisher_->publish(*model_);
     has_published_best_ = true;
   }
-  report_->validation({state_.step, progress_->epoch(), result.sums.nll_per_token(), result.sums.perplexity(),
-                       result.bleu, result.chrf, best, clock_.seconds()},
-                      result, processes_.leads() ? validation_->pictures(*model_) : std::vector<report::HeatMap>());
+  const report::ValidationRow row = {
+      state_.step, progress_->epoch(), result.sums.nll_per_token(), result.sums.perplexity(), result.bleu, result.chrf,
+      best,        clock_.seconds()};
+  report_->validation(row, result,
+                      processes_.leads() ? validation_->pictures(*model_) : std::vector<report::HeatMap>());
+  if (listener_.on_validation) {
+    listener_.on_validation(row);
+  }
   if (plan_ && plan_->gives_back()) {
     reserve();
   }
@@ -139,11 +148,16 @@ void Trainer::save() {
   }
 }
 
-// All processes come to the same answer: a signal counts wherever it came, and time is the leading process's.
+// All processes come to the same answer: a signal or request counts wherever it came, and time is the leading
+// process's.
 std::optional<StopReason> Trainer::should_stop(const base::StopSignals& signals) {
-  exit_status_ = static_cast<int>(processes_.maximum(signals.exit_status()));
+  constexpr int kAsked = 1;  // below the exit status of any signal
+  const int asked = signals.exit_status() != 0 || !is_asked_to_stop_ ? signals.exit_status() : kAsked;
+  const int agreed = static_cast<int>(processes_.maximum(asked));
+  exit_status_ = agreed == kAsked ? 0 : agreed;
   clock_.agree(processes_);
-  return reason_to_stop(options_.run, state_, clock_, batcher_->epoch(), exit_status_);
+  return agreed == kAsked ? StopReason::kRequested
+                          : reason_to_stop(options_.run, state_, clock_, batcher_->epoch(), exit_status_);
 }
 
 }  // namespace dragoman::training

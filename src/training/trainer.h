@@ -12,6 +12,7 @@
 #include "training/loss_watch.h"
 #include "training/memory_plan.h"
 #include "training/publisher.h"
+#include "training/run_listener.h"
 #include "training/run_progress.h"
 #include "training/run_report.h"
 #include "training/stop_rule.h"
@@ -42,6 +43,9 @@ class Trainer {
   Trainer(const TrainOptions& options, std::unique_ptr<Task> task, distributed::ProcessGroup& processes,
           std::ostream& terminal);
   ~Trainer();
+
+  /// Has the functions called from now on.
+  void listen(RunListener listener) { listener_ = std::move(listener); }
 
   /// Trains to the end. Throws: Error(kRuntime) after 20 updates in a row with non-finite gradients.
   StopReason run();
@@ -94,6 +98,8 @@ class Trainer {
   std::unique_ptr<RunProgress> progress_;
   std::unique_ptr<LossWatch> loss_watch_;
   bool has_published_best_ = false;  // by this process
+  RunListener listener_;
+  bool is_asked_to_stop_ = false;  // by the listener
   int exit_status_ = 0;
 };
 

@@ -130,6 +130,28 @@ TEST_F(TrainerTest, ResumingAtAnyStepEqualsNeverStopping) {
   }
 }
 
+TEST_F(TrainerTest, AListenerHearsOfEachUpdateAndMayEndTheRun) {
+  TrainOptions listened = options("listened");
+  std::vector<int64_t> updates, validations;
+  const auto run = [&](int64_t last) {
+    std::ostringstream terminal;
+    Trainer trainer(listened, terminal);
+    trainer.listen({.on_update =
+                        [&](const report::Progress& progress) {
+                          updates.push_back(progress.step);
+                          return progress.step < last;
+                        },
+                    .on_validation = [&](const report::ValidationRow& row) { validations.push_back(row.step); }});
+    return trainer.run();
+  };
+  EXPECT_EQ(run(5), StopReason::kRequested);
+  EXPECT_EQ(updates, (std::vector<int64_t>{1, 2, 3, 4, 5}));
+  EXPECT_EQ(validations.front(), 4);
+  updates.clear();
+  EXPECT_EQ(run(100), StopReason::kMaxSteps) << "the same run goes on";
+  EXPECT_EQ(updates.front(), 6);
+}
+
 TEST_F(TrainerTest, ABatchFittedToMemoryIsKeptWhenTheRunIsResumed) {
   TrainOptions whole = options("whole");
   whole.run.ema_decay = 0.0;

@@ -1,0 +1,45 @@
+"""Models of other programs, in and out."""
+
+from pathlib import Path
+from typing import Literal
+
+from dragoman import _dragoman
+from dragoman._model import Folder, existing_folder
+from dragoman.errors import AbsentFileError
+
+
+def import_model(
+    format: Literal["hf-marian", "hf-gpt2", "hf-llama", "hf-bert", "hf-roberta", "hf-distilbert"],
+    folder: Folder,
+    model: Folder,
+) -> list[str]:
+    """Makes a model folder of a model of Hugging Face transformers.
+
+    Args:
+        folder: of the other model.
+        model: the folder to write; new or empty.
+    Returns: notes for the user.
+    Raises: DataError for a model that dragoman cannot represent; UsageError if `model` holds something already.
+    """
+    if not Path(folder).exists():
+        raise AbsentFileError(f"{folder}: there is no such folder; give the folder of the other model")
+    return _dragoman.import_model(format, Path(folder), Path(model))
+
+
+def export_model(
+    format: Literal["hf-marian", "hf-gpt2", "hf-llama", "gguf"],
+    model: Folder,
+    folder: Folder,
+    *,
+    source_language: str = "",
+    target_language: str = "",
+    gguf_type: Literal["f32", "f16", "q8_0"] = "f16",
+) -> list[str]:
+    """Writes a model as another program reads it.
+
+    Args:
+        folder: the folder or, for gguf, the file to write; must not be there yet.
+    Returns: notes for the user.
+    """
+    return _dragoman.export_model(format, existing_folder(model), Path(folder), source_language, target_language,
+                                  gguf_type)

@@ -1,0 +1,52 @@
+"""Models from folders."""
+
+from collections.abc import Sequence
+from os import PathLike
+from typing import Literal
+
+from dragoman import _dragoman
+from dragoman._encoder import Encoder
+from dragoman._generator import Generator
+from dragoman._model import Folder, check_device, existing_folder
+from dragoman._translator import Translator
+from dragoman.errors import UsageError
+
+Precision = Literal["auto", "float32", "bfloat16", "int8"]
+
+
+def load(
+    folder: Folder | Sequence[Folder],
+    *,
+    device: str = "cpu",
+    precision: Precision = "auto",
+    reverse: Folder | None = None,
+    workers: int = 0,
+    threads_per_worker: int = 1,
+) -> Translator | Generator | Encoder:
+    """Loads the model of a folder; the folder says which kind it is.
+
+    Args:
+        folder: of a model; several folders of models that translate vote with the mean of their probabilities.
+        device: "cpu".
+        precision: of the products with weights; "auto" is how the folder stores them.
+        reverse: folder of a model of the other direction, which sorts the hypotheses (`reverse_weight`).
+        workers: threads for `stream` and `translate_async`; 0 is one a core. Other calls have an option `workers`.
+        threads_per_worker: threads that compute the products of one of these workers together.
+    Returns: a `Translator`, a `Generator` or an `Encoder`.
+    Raises: AbsentFileError if a folder is not there; DataError for one that holds no model, or a damaged one.
+    """
+    check_device(device)
+    given: list[Folder] = [folder] if isinstance(folder, str | PathLike) else list(folder)
+    folders = [existing_folder(each) for each in given]
+    if not folders:
+        raise UsageError("load: no folder is given; name one at least")
+    kind = _dragoman.kind_of(folders[0])
+    if kind == "translator":
+        return Translator._load(
+            folders, precision=precision, reverse="" if reverse is None else existing_folder(reverse),
+            workers=workers, threads_per_worker=threads_per_worker)
+    if len(folders) > 1 or reverse is not None:
+        raise UsageError(f"load: {folders[0]} holds a model of kind {kind}; only models that translate vote together")
+    if kind == "generator":
+        return Generator._load(folders, precision=precision, workers=workers, threads_per_worker=threads_per_worker)
+    return Encoder._load(folders, precision=precision)
