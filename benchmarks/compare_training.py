@@ -14,7 +14,7 @@ part of the batch each) and then runs in its best one, several rounds in turn wi
 process. What both were allowed is in docs/performance.md and docs/log/2026-11-21-training-zen5.md.
 
 Recurrent models (gru-bahdanau, lstm-luong, gru-none) are torch.nn.GRU and torch.nn.LSTM on PyTorch's side
-(torch_recurrent.py). They need --text.
+(torch_recurrent.py), and the convolutional model (conv) is torch.nn.Conv1d (torch_convolutional.py). They need --text.
 
 With --text the sentences are those of a parallel text, with its mix of lengths, cut into the pieces that dragoman has
 learned from it. dragoman is then its command `train` as users run it, packed batches, reading and all; PyTorch gets the
@@ -71,11 +71,22 @@ SHAPES = {
         "shape": {"cell": "gru", "attention": "none", "d_model": 128, "d_hidden": 256, "layers": 2, "vocab_size": 10000},
         "steps": 16,
     },
+    "conv": {
+        "shape": {
+            "kernel_width": 3,
+            "d_model": 128,
+            "d_hidden": 160,
+            "encoder_layers": 4,
+            "decoder_layers": 3,
+            "vocab_size": 10000,
+        },
+        "steps": 16,
+    },
 }
 
 
-def is_recurrent(name):
-    return "cell" in SHAPES[name]["shape"]
+def needs_text(name):
+    return "cell" in SHAPES[name]["shape"] or "kernel_width" in SHAPES[name]["shape"]
 
 
 def fail(text):
@@ -112,6 +123,8 @@ class Dragoman:
         if "cell" in sizes:
             names = ("cell", "attention", "layers", "d_model", "d_hidden", "vocab_size")
             return {"preset": "gru-mini", **{name.replace("_", "-"): sizes[name] for name in names}}
+        if "kernel_width" in sizes:
+            return {"preset": "conv-mini", **{name.replace("_", "-"): size for name, size in sizes.items()}}
         return {
             "vocab-size": sizes["vocab_size"],
             "d-model": sizes["d_model"],
@@ -374,9 +387,9 @@ def main():
         if not os.path.exists(name):
             fail(f"{name} is not there")
 
-    if arguments.only and is_recurrent(arguments.only) and not text:
-        fail(f"{arguments.only} is a recurrent model; it needs --text SOURCE TARGET")
-    shapes = [arguments.only] if arguments.only else [name for name in SHAPES if not is_recurrent(name)]
+    if arguments.only and needs_text(arguments.only) and not text:
+        fail(f"{arguments.only} needs --text SOURCE TARGET")
+    shapes = [arguments.only] if arguments.only else [name for name in SHAPES if not needs_text(name)]
 
     cores = len(os.sched_getaffinity(0))
     program = built_program(arguments.program)

@@ -1,4 +1,4 @@
-"""Trains a Transformer, or a recurrent model, with PyTorch and prints, as one line of JSON, seconds and target tokens of each update.
+"""Trains a Transformer, or a recurrent or convolutional model, with PyTorch and prints, as one line of JSON, seconds and target tokens of each update.
 
     python torch_training.py '{"shape": {...}, "sentences": 32, "source_length": 30, ...}'
 
@@ -22,6 +22,7 @@ import torch
 import torch.multiprocessing
 from torch.nn import functional
 
+from torch_convolutional import Convolutional
 from torch_recurrent import Recurrent
 from torch_transformer import Transformer
 
@@ -33,7 +34,9 @@ IGNORED = -100  # label of padding
 
 
 def model_of(job):
-    return (Recurrent if "cell" in job["shape"] else Transformer)(job["shape"])
+    shape = job["shape"]
+    kind = Recurrent if "cell" in shape else Convolutional if "kernel_width" in shape else Transformer
+    return kind(shape)
 
 
 def random_batches(job, rank):

@@ -53,8 +53,9 @@ find . -type f \( -name '*.h' -o -name '*.cpp' -o -name '*.cu' -o -name '*.inc' 
       inside["models/transformer"] = "models/decoder"
       inside["models/decoder_only"] = "models/decoder"
       inside["models/recurrent"] = "models"
+      inside["models/convolutional"] = "models"
       inside["models/encoder_only"] = "models"
-      inside["models/architectures"] = "models/transformer models/decoder_only models/encoder_only models/recurrent"
+      inside["models/architectures"] = "models/transformer models/decoder_only models/encoder_only models/recurrent models/convolutional"
 
       inside["data/text"] = ""
       inside["data/chat"] = ""

@@ -21,6 +21,7 @@
 #include "cli/warnings_only.h"
 #include "distributed/join_processes.h"
 #include "models/architectures/architectures.h"
+#include "models/convolutional/convolutional_config.h"
 #include "models/decoder_only/decoder_only_config.h"
 #include "models/recurrent/recurrent_config.h"
 #include "serving/watch.h"
@@ -81,7 +82,8 @@ class ShapeOptions {
       : command_(command),
         flags_(command, shape_of(training::preset_options("tiny"))),
         decoder_only_(command),
-        recurrent_(command) {
+        recurrent_(command),
+        convolutional_(command) {
     file_option_ = command.add_option("--model-config", file_,
                                       "Shape of the model: the config.json of any model; sizes of vocabularies are "
                                       "those of the run");
@@ -89,6 +91,7 @@ class ShapeOptions {
     flags_.add_all();
     add_missing<models::DecoderOnlyConfig>(decoder_only_);
     add_missing<models::RecurrentConfig>(recurrent_);
+    add_missing<models::ConvolutionalConfig>(convolutional_);
   }
 
   // Lays the flags that were given over the model of `options`.
@@ -113,6 +116,7 @@ class ShapeOptions {
     lay(flags_, models::TransformerConfig());
     lay(decoder_only_, models::DecoderOnlyConfig());
     lay(recurrent_, models::RecurrentConfig());
+    lay(convolutional_, models::ConvolutionalConfig());
     if (is_changed) {
       options.model = changed(tree);
     }
@@ -157,6 +161,7 @@ class ShapeOptions {
   ShapeFlags flags_;
   FieldFlags<models::DecoderOnlyConfig> decoder_only_;
   FieldFlags<models::RecurrentConfig> recurrent_;
+  FieldFlags<models::ConvolutionalConfig> convolutional_;
   std::filesystem::path file_;
   CLI::Option* file_option_ = nullptr;
 };
@@ -166,6 +171,7 @@ void exclude_pointless(CLI::App& command) {
     exclude_fields<models::TransformerConfig>(command, flag);
     exclude_fields<models::DecoderOnlyConfig>(command, flag);
     exclude_fields<models::RecurrentConfig>(command, flag);
+    exclude_fields<models::ConvolutionalConfig>(command, flag);
     exclude_fields<nn::LayerOptions>(command, flag);
   }
   exclude_fields<data::VocabularyOptions>(command, "--initial-model");

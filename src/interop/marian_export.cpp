@@ -37,6 +37,7 @@ void require(bool condition, const std::string& file, const char* key, const Val
 
 void check_representable(const models::TransformerConfig& config, const std::string& file) {
   require(config.norm_order == nn::NormOrder::kPost, file, "norm_order", models::name_of(config.norm_order), "post");
+  require(config.layer.norm == kernels::NormKind::kLayer, file, "norm", base::name_of(config.layer.norm), "layer");
   require(config.positions == nn::PositionKind::kSinusoidal, file, "positions", models::name_of(config.positions),
           "sinusoidal");
   require(marian_has(config.activation), file, "activation", models::name_of(config.activation), "relu, gelu and silu");

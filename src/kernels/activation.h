@@ -13,6 +13,7 @@ enum class Activation {
   kGeluTanh,  ///< 1/2 x (1 + tanh(sqrt(2/pi) (x + 0.044715 x^3))), which is near kGelu (ibid.; GPT-2's "gelu_new")
   kReluSquared,  ///< max(0, x)^2 (So et al. 2021, "Primer", section 3.2)
   kTanh,         ///< tanh(x), of recurrent models; no option of a feed-forward layer
+  kSigmoid,      ///< 1 / (1 + exp(-x)), of gates; no option of a feed-forward layer
 };
 
 constexpr base::Names<Activation> names_of(Activation) {

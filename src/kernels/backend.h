@@ -6,6 +6,7 @@
 #include "kernels/adam.h"
 #include "kernels/attention.h"
 #include "kernels/cached_attention.h"
+#include "kernels/columns.h"
 #include "kernels/cross_entropy.h"
 #include "kernels/dropout.h"
 #include "kernels/elementwise.h"
@@ -15,6 +16,7 @@
 #include "kernels/recurrent.h"
 #include "kernels/rotation.h"
 #include "kernels/two_pass_cross_entropy.h"
+#include "kernels/scan.h"
 
 namespace dragoman::kernels {
 
@@ -134,6 +136,15 @@ class Backend {
   /// Computes attention of decoder states to the encoder states of their sentences.
   virtual void source_attention(const SourceAttentionForward& attention) const = 0;
   virtual void source_attention_backward(const SourceAttentionBackward& attention) const = 0;
+
+  // Running means and norms over columns: a backend may refuse them
+
+  virtual void scan(const ScanForward& scan) const = 0;
+  virtual void scan_backward(const ScanBackward& scan) const = 0;
+  /// Computes sums[0] = sum_n x[n] and sums[1] = sum_n x[n] * y[n], added in float64 in the order of the rows.
+  /// @param x, y  [N, D];  @param sums  [2, D] float64
+  virtual void column_sums(const Tensor& x, const Tensor& y, Tensor& sums) const = 0;
+  virtual void map_columns(const ColumnMap& map) const = 0;
 
   // Decoding
 

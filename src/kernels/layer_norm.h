@@ -5,14 +5,16 @@
 
 namespace dragoman::kernels {
 
-/// Which statistics of a row a norm divides out.
+/// Which statistics a norm divides out: of a row, or of a column.
 enum class NormKind {
   kLayer,  ///< mean and standard deviation (Ba et al. 2016)
   kRms,    ///< root mean square, with no mean and no bias (Zhang and Sennrich 2019)
+  kBatch,  ///< mean and standard deviation of each column over the rows of a batch (Ioffe and Szegedy 2015). It is no
+           ///< norm of rows: ops::batch_norm computes it
 };
 
 constexpr base::Names<NormKind> names_of(NormKind) {
-  return {"norm", {{NormKind::kLayer, "layer"}, {NormKind::kRms, "rms"}}};
+  return {"norm", {{NormKind::kLayer, "layer"}, {NormKind::kRms, "rms"}, {NormKind::kBatch, "batch"}}};
 }
 
 /// Inputs and outputs of one norm. The CPU kernels take float32, the reference takes float64. In kRms the mean is 0 and

@@ -40,6 +40,8 @@ class Model {
   /// Returns: the path under which an observer of `forward` is shown the cross-attention of each decoder layer, the
   /// first layer first. Empty if the architecture has none.
   virtual std::vector<std::string> cross_attention_paths() const { return {}; }
+  /// Whether training needs sums over the replicas in each pass (nn::BatchStatistics).
+  virtual bool has_batch_norms() const { return false; }
 
   nn::ParameterSet& parameters() { return parameters_; }
   const nn::ParameterSet& parameters() const { return parameters_; }

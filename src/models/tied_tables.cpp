@@ -1,6 +1,15 @@
 #include "models/tied_tables.h"
 
+#include "base/error.h"
+
 namespace dragoman::models {
+
+void check_tying(Tying tying, int64_t source_vocab_size, int64_t target_vocab_size) {
+  base::check_usage(tying != Tying::kAll || source_vocab_size == target_vocab_size,
+                    "tying \"all\" needs one joint vocabulary, but the source has {} pieces and the target {}; use "
+                    "tying \"target\" or a joint vocabulary",
+                    source_vocab_size, target_vocab_size);
+}
 
 TiedTables declare_tied_tables(nn::ParameterSet& parameters, Tying tying, int64_t source_vocab_size,
                                int64_t target_vocab_size, int64_t d_model) {

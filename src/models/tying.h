@@ -1,5 +1,7 @@
 #pragma once
 
+#include <cstdint>
+
 #include "base/names.h"
 
 namespace dragoman::models {
@@ -14,5 +16,9 @@ enum class Tying {
 constexpr base::Names<Tying> names_of(Tying) {
   return {"tying", {{Tying::kNone, "none"}, {Tying::kTarget, "target"}, {Tying::kAll, "all"}}};
 }
+
+/// Throws: Error(kUsage) if all are one, but the vocabularies differ in size: "tying "all" needs one joint vocabulary,
+/// but the source has 7 pieces and the target 9; use tying "target" or a joint vocabulary".
+void check_tying(Tying tying, int64_t source_vocab_size, int64_t target_vocab_size);
 
 }  // namespace dragoman::models

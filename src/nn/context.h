@@ -1,6 +1,7 @@
 #pragma once
 
 #include <cstdint>
+#include <span>
 #include <string_view>
 
 #include "base/names.h"
@@ -29,6 +30,17 @@ class ForwardObserver {
   virtual void observe_value(std::string_view /*path*/, std::string_view /*name*/, const tensor::Tensor& /*value*/) {}
 };
 
+/// Adds numbers over all replicas that train on parts of one batch. Batch norms need it, so that their statistics are
+/// those of the whole batch.
+class BatchStatistics {
+ public:
+  virtual ~BatchStatistics() = default;
+  /// Replaces the values by their sums over all replicas. Requires: all replicas make the same calls in the same order.
+  virtual void sum(std::span<double> values) = 0;
+  /// Whether this replica writes the running statistics, which replicas of a process share.
+  virtual bool keeps() const = 0;
+};
+
 /// Selects what the backward computes again instead of keeping it from the forward.
 enum class Recompute {
   kNone,
@@ -53,6 +65,7 @@ struct ForwardContext {
   int64_t first_row = 0;  ///< of the rows that go through the layers; see RaggedRows
   ForwardObserver* observer = nullptr;
   Recompute recompute = Recompute::kNone;  ///< changes time and memory of training, but no bit of the result
+  BatchStatistics* statistics = nullptr;   ///< of training; null: the rows are the whole batch, and nothing is kept
 
   /// Returns: the dropout of one site; its probability is 0 unless `training`.
   [[nodiscard]] kernels::Dropout dropout(float probability, uint32_t site) const {

@@ -15,8 +15,9 @@ Variable Residual::add(const Variable& x, const Variable& sublayer, const kernel
   return ops::residual_dropout(x, sublayer, dropout);  // [N, D]
 }
 
-Variable Residual::add_and_norm(const Variable& x, const Variable& sublayer, const kernels::Dropout& dropout) const {
-  return norm_.forward_sum(x, sublayer, dropout);  // [N, D]
+Variable Residual::add_and_norm(const Variable& x, const Variable& sublayer, const kernels::Dropout& dropout,
+                                const ForwardContext& context) const {
+  return norm_.forward_sum(x, sublayer, dropout, context);  // [N, D]
 }
 
 }  // namespace dragoman::nn

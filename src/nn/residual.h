@@ -15,15 +15,18 @@ class Residual {
   Residual(ParameterSet& parameters, const std::string& path, const LayerConfig& config);
 
   /// Returns: what the sub-layer reads, [N, D].
-  Variable read(const Variable& x) const { return order_ == NormOrder::kPre ? norm_.forward(x) : x; }
+  Variable read(const Variable& x, const ForwardContext& context = {}) const {
+    return order_ == NormOrder::kPre ? norm_.forward(x, context) : x;
+  }
   /// @param x  [N, D];  @param sublayer  maps [N, D] to [N, D]; in pre-norm its input is normalised
   /// @return [N, D]
   template <typename Sublayer>
   Variable forward(const Variable& x, Sublayer sublayer, const ForwardContext& context) const {
     const kernels::Dropout dropout = context.dropout(dropout_, site_);
-    const Variable input = read(x);           // [N, D]
+    const Variable input = read(x, context);  // [N, D]
     const Variable change = sublayer(input);  // [N, D]
-    const Variable result = order_ == NormOrder::kPre ? add(x, change, dropout) : add_and_norm(x, change, dropout);
+    const Variable result =
+        order_ == NormOrder::kPre ? add(x, change, dropout) : add_and_norm(x, change, dropout, context);
     context.show(path_, "input", x.value());
     context.show(path_, "read", input.value());
     context.show(path_, "change", change.value());
@@ -33,7 +36,8 @@ class Residual {
 
  private:
   Variable add(const Variable& x, const Variable& sublayer, const kernels::Dropout& dropout) const;
-  Variable add_and_norm(const Variable& x, const Variable& sublayer, const kernels::Dropout& dropout) const;
+  Variable add_and_norm(const Variable& x, const Variable& sublayer, const kernels::Dropout& dropout,
+                        const ForwardContext& context) const;
 
   std::string path_;
   NormOrder order_;

@@ -5,19 +5,11 @@
 
 #include "base/error.h"
 #include "kernels/backends/backend_of.h"
+#include "ops/offsets.h"
 #include "tensor/transfer.h"
 
 namespace dragoman::ops {
 namespace {
-
-void check_offsets(std::span<const int32_t> offsets, int64_t n_rows, const char* op) {
-  base::check_argument(!offsets.empty() && offsets.front() == 0 && offsets.back() == n_rows,
-                       "{}: offsets run from {} to {}, must run from 0 to the number of rows, {}", op,
-                       offsets.empty() ? 0 : offsets.front(), offsets.empty() ? 0 : offsets.back(), n_rows);
-  const auto fall = std::ranges::adjacent_find(offsets, std::greater<>());
-  base::check_argument(fall == offsets.end(), "{}: offsets fall after element {}; they must not", op,
-                       fall - offsets.begin());
-}
 
 std::vector<int32_t> inverse_of(std::span<const int32_t> order) {
   std::vector<int32_t> inverse(order.size());
@@ -30,11 +22,7 @@ std::vector<int32_t> inverse_of(std::span<const int32_t> order) {
 }  // namespace
 
 StepPlan::StepPlan(const Tensor& offsets, int64_t n_rows, Direction direction, const char* op) {
-  base::check_argument(offsets.dtype() == DType::kInt32 && offsets.rank() == 1,
-                       "{}: offsets are {} {}, must be int32 [B]", op, tensor::dtype_name(offsets.dtype()),
-                       offsets.shape());
-  const tensor::HostView<int32_t> ends(offsets);
-  check_offsets(ends, n_rows, op);
+  const std::vector<int32_t> ends = checked_offsets(offsets, n_rows, op);
   const auto length = [&](int32_t b) { return ends[static_cast<size_t>(b) + 1] - ends[static_cast<size_t>(b)]; };
   std::vector<int32_t>& order = sorted_;
   order.resize(ends.size() - 1);

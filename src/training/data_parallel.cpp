@@ -12,12 +12,38 @@
 
 namespace dragoman::training {
 
+// Sums over the threads of this process, then over the processes.
+class ReplicaStatistics : public nn::BatchStatistics {
+ public:
+  ReplicaStatistics(distributed::Communicator& threads, distributed::ProcessGroup& processes)
+      : threads_(threads), processes_(processes) {}
+
+  void sum(std::span<double> values) override {
+    threads_.all_reduce_sum(values);
+    if (processes_.size() == 1) {
+      return;
+    }
+    if (threads_.rank() == 0) {
+      processes_.all_reduce_sum(values);
+    } else {
+      std::ranges::fill(values, 0.0);
+    }
+    threads_.all_reduce_sum(values);  // hands the sums of the first thread on
+  }
+  bool keeps() const override { return threads_.rank() == 0; }
+
+ private:
+  distributed::Communicator& threads_;
+  distributed::ProcessGroup& processes_;
+};
+
 // One thread's share: created, used and destroyed with its own arena.
 struct DataParallel::Worker {
   std::shared_ptr<tensor::Allocator> arena;
   std::unique_ptr<distributed::Communicator> communicator;
   std::unique_ptr<Replica> replica;
   std::unique_ptr<GradientBuckets> gradients;
+  std::unique_ptr<ReplicaStatistics> statistics;  // null unless the model has batch norms
   LossSums sums;
   UpdateTimes times;
 };
@@ -74,6 +100,9 @@ DataParallel::DataParallel(models::Model& model, std::unique_ptr<const Objective
     auto worker = std::make_unique<Worker>();
     worker->arena = tensor::Arena::current()->another();
     worker->communicator = std::move(communicator);
+    if (model.has_batch_norms()) {
+      worker->statistics = std::make_unique<ReplicaStatistics>(*worker->communicator, processes);
+    }
     workers_.push_back(std::move(worker));
   }
   pool_.run([&](int rank) {
@@ -162,7 +191,8 @@ LossSums DataParallel::sum_over_all() const {
 }
 
 // Forward and backward of all shards of a worker. During the last backward finished buckets of gradients set out.
-void DataParallel::run_passes(Worker& worker, std::span<const data::Batch> shards, const UpdateContext& context) {
+void DataParallel::run_passes(Worker& worker, std::span<const data::Batch> shards, UpdateContext context) {
+  context.statistics = worker.statistics.get();
   worker.gradients->begin_update();
   worker.sums = {};
   PassSeconds seconds;

@@ -91,7 +91,7 @@ class DataParallel {
 
  private:
   struct Worker;
-  static void run_passes(Worker& worker, std::span<const data::Batch> shards, const UpdateContext& context);
+  static void run_passes(Worker& worker, std::span<const data::Batch> shards, UpdateContext context);
   static double gradient_norm(Worker& worker);
   void apply(Worker& worker, const kernels::AdamScalars& scalars);
   void update_matrices(double learning_rate);

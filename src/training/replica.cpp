@@ -13,7 +13,7 @@ Replica::Replica(models::Model& shared, const Objective& objective)
 
 LossSums Replica::forward_backward(const data::Batch& shard, const UpdateContext& update, PassSeconds& seconds,
                                    const autograd::Tape::FinalHook& on_final) {
-  if (shard.target_output.empty()) {
+  if (shard.target_output.empty() && update.statistics == nullptr) {  // other replicas wait for its sums, which are 0
     return {};
   }
   nn::ForwardContext context;
@@ -21,6 +21,7 @@ LossSums Replica::forward_backward(const data::Batch& shard, const UpdateContext
   context.seed = update.seed;
   context.step = static_cast<uint32_t>(update.step);
   context.recompute = update.recompute;
+  context.statistics = update.statistics;
   base::Lap lap;
   autograd::Tape tape;
   tape.on_final(on_final);

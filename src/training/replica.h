@@ -14,6 +14,7 @@ struct UpdateContext {
   int64_t step = 0;
   int64_t update_tokens = 1;  ///< target tokens of the whole update: the loss is divided by them
   nn::Recompute recompute = nn::Recompute::kNone;
+  nn::BatchStatistics* statistics = nullptr;  ///< of the replica, if the model has batch norms
 };
 
 /// The seconds that a pass took. The output layer and the loss compute their gradient in the forward.

@@ -6,6 +6,7 @@
 #include "base/error.h"
 #include "base/field_json.h"
 #include "base/json.h"
+#include "models/convolutional/convolutional_config.h"
 #include "models/decoder_only/decoder_only_config.h"
 #include "models/recurrent/recurrent_config.h"
 
@@ -172,8 +173,8 @@ TrainOptions llama_mini() {
   return options;
 }
 
-// A recurrent model of about as many parameters as tiny, without the embeddings.
-TrainOptions recurrent_mini(const models::RecurrentConfig& model) {
+// A model of what attention replaced, of about as many parameters as tiny, without the embeddings.
+TrainOptions replaced_mini(const models::ModelConfig& model) {
   TrainOptions options = tiny();
   options.model = model;
   options.schedule = {ScheduleKind::kInverseSqrt, 2e-3, 500, 8000, 0.01, 128};
@@ -185,7 +186,7 @@ TrainOptions gru_mini() {
   models::RecurrentConfig model;
   model.d_model = 128;
   model.d_hidden = 224;
-  return recurrent_mini(model);
+  return replaced_mini(model);
 }
 
 TrainOptions lstm_mini() {
@@ -195,7 +196,14 @@ TrainOptions lstm_mini() {
   model.input_feeding = true;
   model.d_model = 128;
   model.d_hidden = 208;
-  return recurrent_mini(model);
+  return replaced_mini(model);
+}
+
+TrainOptions conv_mini() {
+  models::ConvolutionalConfig model;
+  model.d_model = 128;
+  model.d_hidden = 160;
+  return replaced_mini(model);
 }
 
 struct Preset {
@@ -212,7 +220,8 @@ constexpr Preset kPresets[] = {{"tiny", tiny},
                                {"gpt2-small", gpt2_small},
                                {"llama-mini", llama_mini},
                                {"gru-mini", gru_mini},
-                               {"lstm-mini", lstm_mini}};
+                               {"lstm-mini", lstm_mini},
+                               {"conv-mini", conv_mini}};
 // Whether the order of layer norms can be chosen.
 bool is_transformer(const Preset& preset) {
   return preset.options().model.get_if<models::TransformerConfig>() != nullptr;

@@ -195,7 +195,8 @@ void TrainOptions::parts(Visit&& visit) {
 }
 
 /// The full recipe of a preset: tiny, tiny-hour, small, base, big, each also with -prenorm; and of language models
-/// gpt-mini, gpt-char, gpt2-small, llama-mini; and recurrent: gru-mini, lstm-mini.
+/// gpt-mini, gpt-char, gpt2-small, llama-mini; recurrent: gru-mini, lstm-mini; and
+/// convolutional: conv-mini.
 /// Throws Error(kUsage) for an unknown name, listing the known ones.
 TrainOptions preset_options(const std::string& name);
 std::vector<std::string> preset_names();

@@ -9,6 +9,7 @@
 #include "base/files.h"
 #include "decoding/search/options.h"
 #include "decoding/text_scorer.h"
+#include "models/convolutional/convolutional_config.h"
 #include "models/decoder_only/decoder_only_config.h"
 #include "models/recurrent/recurrent_config.h"
 #include "training/train_options.h"
@@ -68,6 +69,9 @@ std::string options_page() {
          section<models::RecurrentConfig>("Recurrent model",
                                           "Of `dragoman train` and of `config.json` in the folder of a recurrent "
                                           "model. [recurrent.md](recurrent.md) has more.") +
+         section<models::ConvolutionalConfig>("Convolutional model",
+                                              "Of `dragoman train` and of `config.json` in the folder of a "
+                                              "convolutional model. [convolutional.md](convolutional.md) has more.") +
          section<nn::LayerOptions>("Layers", "Of both kinds of models. A translation model has these defaults.") +
          section<data::TextOptions>("Text of a language model", kTraining) +
          section<TextScoreOptions>("Scores of running text", "Of `dragoman score --text`.") +

@@ -98,12 +98,17 @@ class Model:
         return table[ids] * math.sqrt(D) + positions(len(ids))
 
     def logits(self, source, target):
+        return self.decode(self.encode(source), target)
+
+    def encode(self, source):
         x = self.embed(self.source, source)
         for layer in range(LAYERS):
             path = f"encoder.layers.{layer}."
             x = self.residual(path + "self_attention", x, lambda h: self.attention(path + "self_attention", h, h, False))
             x = self.residual(path + "feed_forward", x, lambda h: self.feed_forward(path + "feed_forward", h))
-        memory = self.apply_norm("encoder.norm", x) if self.order == "pre" else x
+        return self.apply_norm("encoder.norm", x) if self.order == "pre" else x
+
+    def decode(self, memory, target):
         y = self.embed(self.target, target)
         for layer in range(LAYERS):
             path = f"decoder.layers.{layer}."
@@ -124,7 +129,9 @@ def make_batch():
 
 
 def total_loss(model, batch):
-    logits = torch.cat([model.logits(torch.tensor(s), torch.tensor([2] + t)) for s, t in batch])
+    pairs = [(torch.tensor(s), torch.tensor([2] + t)) for s, t in batch]
+    alone = lambda: torch.cat([model.logits(source, target) for source, target in pairs])
+    logits = model.logits_of_batch(pairs) if hasattr(model, "logits_of_batch") else alone()
     expected = torch.tensor(sum((t + [3] for _, t in batch), []))
     return logits, F.cross_entropy(logits, expected, label_smoothing=SMOOTHING, reduction="mean")
 
@@ -150,6 +157,8 @@ def store(model, path):
                 stored["grad." + name] = value.clone().float().numpy()
         losses.append(loss.item())
         optimizer.step()
+    for name, value in getattr(model, "buffers", dict)().items():
+        stored["after." + name] = value.float().numpy()
     stored["losses"] = np.array(losses, dtype=np.float32)
     save_file({name: np.ascontiguousarray(value) for name, value in stored.items()}, path)
     print(path, "losses", " ".join(f"{loss:.6f}" for loss in losses))

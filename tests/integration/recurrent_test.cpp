@@ -1,4 +1,5 @@
-// Every command with recurrent models: what tests/integration/second_architecture_test.cpp asks of any architecture.
+// Every command with recurrent and convolutional models, and with batch norms: what tests/integration/second_architecture_test.cpp asks of
+// any architecture.
 #include <gtest/gtest.h>
 
 #include <nlohmann/json.hpp>
@@ -20,16 +21,21 @@ struct Shape {
   const char* name;
   std::map<std::string, std::string> flags;
   bool has_attention = true;
+  const char* architecture = "recurrent";
 };
 
 class RecurrentCommands : public test_support::TrainingRuns, public testing::WithParamInterface<Shape> {
  protected:
   static std::vector<std::string> recurrent_command(const std::string& model, int64_t steps,
                                                     const std::map<std::string, std::string>& changes = {}) {
-    std::map<std::string, std::string> options = {
-        {"preset", "gru-mini"}, {"d-model", "32"}, {"d-hidden", "24"}, {"validate-every", "10"}};
-    options.insert(GetParam().flags.begin(), GetParam().flags.end());
+    std::map<std::string, std::string> options = GetParam().flags;
+    options.merge(std::map<std::string, std::string>{
+        {"preset", "gru-mini"}, {"d-model", "32"}, {"validate-every", "10"}});
     options.insert(changes.begin(), changes.end());
+    if (GetParam().architecture == std::string("transformer")) {
+      return command(model, steps, options);
+    }
+    options.try_emplace("d-hidden", "24");
     std::vector<std::string> words = command(model, steps, options);
     for (const char* option : {"--encoder-layers", "--decoder-layers", "--d-ff", "--n-heads"}) {
       const auto at = std::ranges::find(words, option);  // a Transformer's
@@ -59,7 +65,10 @@ INSTANTIATE_TEST_SUITE_P(
     testing::Values(Shape{"gru_bahdanau", {}}, Shape{"gru", {{"attention", "none"}, {"layers", "2"}}, false},
                     Shape{"lstm_luong", {{"cell", "lstm"}, {"attention", "luong"}}},
                     Shape{"lstm_feeding",
-                          {{"cell", "lstm"}, {"attention", "luong"}, {"input-feeding", "true"}, {"layers", "2"}}}),
+                          {{"cell", "lstm"}, {"attention", "luong"}, {"input-feeding", "true"}, {"layers", "2"}}},
+                    Shape{"convolutional", {{"preset", "conv-mini"}}, true, "convolutional"},
+                    Shape{"batch_norm", {{"preset", "tiny"}, {"norm", "batch"}}, true, "transformer"},
+                    Shape{"batch_norm_pre", {{"preset", "tiny-prenorm"}, {"norm", "batch"}}, true, "transformer"}),
     [](const auto& tested) { return tested.param.name; });
 
 TEST_P(RecurrentCommands, ResumedIsNeverStopped) {
@@ -108,7 +117,7 @@ TEST_P(RecurrentCommands, ScoresAndIsQuantizedAndInspected) {
             std::filesystem::file_size(path("model") / "model.safetensors"));
   const std::string small = "translate --model small --beam-size 4";
   EXPECT_EQ(output_of(small + " --input valid.source"), alone(small));
-  EXPECT_NE(output_of("inspect --model model").find("recurrent"), std::string::npos);
+  EXPECT_NE(output_of("inspect --model model").find(GetParam().architecture), std::string::npos);
   program_.write("hypothesis", output_of("translate --model model --input valid.source"));
   EXPECT_NE(output_of("evaluate --hypothesis hypothesis --reference valid.target").find("BLEU"), std::string::npos);
 }
@@ -121,7 +130,7 @@ TEST_P(RecurrentCommands, IsServed) {
   EXPECT_TRUE(json::parse(answer.body).at("translatedText").is_string());
   const auto inspection = server.post("/v1/inspect", R"({"text": "3 1 4"})");
   EXPECT_EQ(inspection.status, 200) << inspection.body;
-  EXPECT_EQ(json::parse(inspection.body).at("model").at("architecture"), "recurrent");
+  EXPECT_EQ(json::parse(inspection.body).at("model").at("architecture"), GetParam().architecture);
   EXPECT_EQ(server.end(), 0);
 }
 

@@ -69,12 +69,15 @@ TEST_P(Activations, NaNStaysAndExtremesAreFinite) {
     const Tensor result = activation(Variable(x), GetParam()).value();
     const std::vector<float> y = result.to(DType::kFloat32).to_vector<float>();
     EXPECT_TRUE(std::isnan(y[0])) << tensor::dtype_name(dtype) << ": came out as " << y[0];
-    const bool saturates = GetParam() == Activation::kTanh;
-    EXPECT_EQ(y[1], saturates ? -1.0F : GetParam() == Activation::kNone ? -huge : 0.0F) << tensor::dtype_name(dtype);
+    const bool saturates = GetParam() == Activation::kTanh || GetParam() == Activation::kSigmoid;
+    EXPECT_EQ(y[1], GetParam() == Activation::kTanh   ? -1.0F
+                    : GetParam() == Activation::kNone ? -huge
+                                                      : 0.0F)
+        << tensor::dtype_name(dtype);
     EXPECT_EQ(y[2], saturates                                ? 1.0F
                     : GetParam() == Activation::kReluSquared ? std::numeric_limits<float>::infinity()
                                                              : huge);
-    EXPECT_EQ(y[3], 0.0F) << tensor::dtype_name(dtype);
+    EXPECT_EQ(y[3], GetParam() == Activation::kSigmoid ? 0.5F : 0.0F) << tensor::dtype_name(dtype);
   }
 }
 
@@ -121,8 +124,8 @@ TEST_P(Activations, SlopesAreFiniteAtExtremes) {
   const bool grows = GetParam() == Activation::kReluSquared, always = GetParam() == Activation::kNone;
   EXPECT_NEAR(slopes[0], always ? 1 : 0, 1e-6);
   EXPECT_NEAR(slopes[1], always ? 1 : 0, 1e-6);
-  const bool saturates = GetParam() == Activation::kTanh;
-  EXPECT_EQ(slopes[3], saturates ? 0 : grows ? 40 : 1);
+  const bool saturates = GetParam() == Activation::kTanh || GetParam() == Activation::kSigmoid;
+  EXPECT_NEAR(slopes[3], saturates ? 0 : grows ? 40 : 1, 1e-6);
   EXPECT_EQ(slopes[4], saturates ? 0 : grows ? 2 * huge : 1);
 }
 
@@ -190,7 +193,8 @@ TEST_P(Activations, GatedBFloat16IsTheFloat32ResultRounded) {
 
 INSTANTIATE_TEST_SUITE_P(Each, Activations,
                          testing::Values(Activation::kNone, Activation::kRelu, Activation::kGelu, Activation::kSilu,
-                                         Activation::kGeluTanh, Activation::kReluSquared, Activation::kTanh));
+                                         Activation::kGeluTanh, Activation::kReluSquared, Activation::kTanh,
+                                         Activation::kSigmoid));
 
 TEST(Activation, KnownValues) {
   const Tensor x = Tensor::from(std::vector<float>{-1, 1, 2}, {1, 3});

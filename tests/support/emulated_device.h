@@ -310,6 +310,22 @@ class EmulatedBackend final : public kernels::Backend {
     const DeviceAccess running;
     return cpu("source_attention_backward").source_attention_backward(attention);
   }
+  void scan(const kernels::ScanForward& scan) const override {
+    const DeviceAccess running;
+    return cpu("scan").scan(scan);
+  }
+  void scan_backward(const kernels::ScanBackward& scan) const override {
+    const DeviceAccess running;
+    return cpu("scan_backward").scan_backward(scan);
+  }
+  void column_sums(const tensor::Tensor& x, const tensor::Tensor& y, tensor::Tensor& sums) const override {
+    const DeviceAccess running;
+    return cpu("column_sums").column_sums(x, y, sums);
+  }
+  void map_columns(const kernels::ColumnMap& map) const override {
+    const DeviceAccess running;
+    return cpu("map_columns").map_columns(map);
+  }
   void attention_step(const tensor::Tensor& query, std::span<const kernels::StepKeys> rows, int n_heads,
                       tensor::Tensor& context, tensor::Tensor* mean_weights) const override {
     const DeviceAccess running;

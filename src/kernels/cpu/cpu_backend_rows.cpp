@@ -8,6 +8,7 @@
 #include "kernels/cpu/rows/layer_norm_cpu.h"
 #include "kernels/cpu/rows/recurrent_cpu.h"
 #include "kernels/cpu/rows/rotation_cpu.h"
+#include "kernels/cpu/rows/scan_cpu.h"
 #include "kernels/cpu/rows/softmax_cpu.h"
 #include "kernels/reference/dropout.h"
 #include "kernels/row_of.h"
@@ -168,6 +169,22 @@ void CpuBackend::source_attention(const SourceAttentionForward& attention) const
 
 void CpuBackend::source_attention_backward(const SourceAttentionBackward& attention) const {
   source_attention_backward_cpu(attention);
+}
+
+void CpuBackend::scan(const ScanForward& scan) const {
+  scan_cpu(scan);
+}
+
+void CpuBackend::scan_backward(const ScanBackward& scan) const {
+  scan_backward_cpu(scan);
+}
+
+void CpuBackend::column_sums(const Tensor& x, const Tensor& y, Tensor& sums) const {
+  column_sums_cpu(x, y, sums);
+}
+
+void CpuBackend::map_columns(const ColumnMap& map) const {
+  map_columns_cpu(map);
 }
 
 }  // namespace dragoman::kernels

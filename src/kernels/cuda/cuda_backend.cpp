@@ -39,6 +39,11 @@ class Rounded {
              "cuda: {} does not exist yet, so there are no recurrent models; use --device cpu", kernel);
 }
 
+[[noreturn]] void refuse_running(const char* kernel) {
+  base::fail(base::ErrorKind::kRuntime,
+             "cuda: {} does not exist yet, so there are no running means and batch norms; use --device cpu", kernel);
+}
+
 double reduced(Reduction reduction, const Tensor& x) {
   DeviceArray<double> parts(reduction_parts(x.size())), result(1);
   reduce(reduction, elements_of<float>(x), x.size(), parts.data(), result.data());
@@ -146,6 +151,22 @@ void CudaBackend::source_attention(const SourceAttentionForward&) const {
 
 void CudaBackend::source_attention_backward(const SourceAttentionBackward&) const {
   refuse_recurrent("source_attention_backward");
+}
+
+void CudaBackend::scan(const ScanForward&) const {
+  refuse_running("scan");
+}
+
+void CudaBackend::scan_backward(const ScanBackward&) const {
+  refuse_running("scan_backward");
+}
+
+void CudaBackend::column_sums(const Tensor&, const Tensor&, Tensor&) const {
+  refuse_running("column_sums");
+}
+
+void CudaBackend::map_columns(const ColumnMap&) const {
+  refuse_running("map_columns");
 }
 
 }  // namespace dragoman::kernels::cuda

@@ -67,6 +67,10 @@ class CudaBackend final : public Backend {
   void recurrent_cell_backward(const RecurrentCellBackward& step) const override;
   void source_attention(const SourceAttentionForward& attention) const override;
   void source_attention_backward(const SourceAttentionBackward& attention) const override;
+  void scan(const ScanForward& scan) const override;
+  void scan_backward(const ScanBackward& scan) const override;
+  void column_sums(const Tensor& x, const Tensor& y, Tensor& sums) const override;
+  void map_columns(const ColumnMap& map) const override;
   void attention_step(const Tensor& query, std::span<const StepKeys> rows, int n_heads, Tensor& context,
                       Tensor* mean_weights) const override;
   void attention_shared(const Tensor& query, std::span<const SharedRows> groups, int n_heads, Tensor& context,

@@ -25,6 +25,8 @@ Curve curve_of(Activation activation) {
       return Curve::kReluSquared;
     case Activation::kTanh:
       return Curve::kTanh;
+    case Activation::kSigmoid:
+      return Curve::kSigmoid;
     case Activation::kNone:
       break;
   }

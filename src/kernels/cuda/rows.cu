@@ -44,6 +44,8 @@ __device__ __forceinline__ float value_of(Curve curve, float x) {
       return x < 0 ? 0.0F : x * x;
     case Curve::kTanh:
       return tanhf(x);
+    case Curve::kSigmoid:
+      return 1.0F / (1.0F + expf(-x));
     case Curve::kNone:
       break;
   }
@@ -71,6 +73,10 @@ __device__ __forceinline__ float slope_of(Curve curve, float x) {
     case Curve::kTanh: {
       const float tanh = tanhf(x);
       return 1.0F - tanh * tanh;
+    }
+    case Curve::kSigmoid: {
+      const float sigmoid = 1.0F / (1.0F + expf(-x));
+      return sigmoid * (1.0F - sigmoid);
     }
     case Curve::kNone:
       break;

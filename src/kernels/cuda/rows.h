@@ -10,7 +10,7 @@ namespace dragoman::kernels::cuda {
 // nothing else are of one kind.
 
 /// kernels::Activation for kernels, in the same order.
-enum class Curve { kNone, kRelu, kGelu, kSilu, kGeluTanh, kReluSquared, kTanh };
+enum class Curve { kNone, kRelu, kGelu, kSilu, kGeluTanh, kReluSquared, kTanh, kSigmoid };
 
 void activation(const AnyMatrix& x, Curve curve, const Mask& mask, const AnyMatrix& y, const Extent& extent);
 void activation_backward(const AnyMatrix& saved, const AnyMatrix& grad_y, Curve curve, const Mask& mask,

@@ -32,6 +32,8 @@ double value(Activation activation, double x) {
       return x < 0 ? 0 : x * x;
     case Activation::kTanh:
       return std::tanh(x);
+    case Activation::kSigmoid:
+      return sigmoid(x);
     case Activation::kNone:
       break;
   }
@@ -55,6 +57,8 @@ double slope(Activation activation, double x) {
       return x > 0 ? 2 * x : 0;
     case Activation::kTanh:
       return 1 - std::tanh(x) * std::tanh(x);
+    case Activation::kSigmoid:
+      return sigmoid(x) * (1 - sigmoid(x));
     case Activation::kNone:
       break;
   }

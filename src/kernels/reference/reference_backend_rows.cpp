@@ -9,6 +9,7 @@
 #include "kernels/reference/recurrent.h"
 #include "kernels/reference/reference_backend.h"
 #include "kernels/reference/rotation.h"
+#include "kernels/reference/scan.h"
 #include "kernels/reference/softmax.h"
 #include "kernels/reference/source_attention.h"
 #include "kernels/reference/two_pass_cross_entropy.h"
@@ -182,6 +183,22 @@ void ReferenceBackend::source_attention(const SourceAttentionForward& attention)
 
 void ReferenceBackend::source_attention_backward(const SourceAttentionBackward& attention) const {
   reference::source_attention_backward(attention);
+}
+
+void ReferenceBackend::scan(const ScanForward& scan) const {
+  reference::scan(scan);
+}
+
+void ReferenceBackend::scan_backward(const ScanBackward& scan) const {
+  reference::scan_backward(scan);
+}
+
+void ReferenceBackend::column_sums(const Tensor& x, const Tensor& y, Tensor& sums) const {
+  reference::column_sums(x, y, sums);
+}
+
+void ReferenceBackend::map_columns(const ColumnMap& map) const {
+  reference::map_columns(map);
 }
 
 }  // namespace dragoman::kernels::reference

@@ -6,6 +6,7 @@
 #include "base/error.h"
 #include "base/json.h"
 #include "models/architectures/more_architectures.h"
+#include "models/convolutional/convolutional.h"
 #include "models/decoder_only/decoder_only.h"
 #include "models/encoder_only/encoder_only.h"
 #include "models/recurrent/recurrent.h"
@@ -46,11 +47,20 @@ std::unique_ptr<Model> make_encoder_only(const ModelConfig& config) {
   return std::make_unique<EncoderOnly>(*config.get_if<EncoderOnlyConfig>());
 }
 
+ModelConfig convolutional_config(std::string_view text, std::string_view file_name) {
+  return convolutional_config_from_json(text, file_name);
+}
+
+std::unique_ptr<Model> make_convolutional(const ModelConfig& config) {
+  return std::make_unique<Convolutional>(*config.get_if<ConvolutionalConfig>());
+}
+
 constexpr Architecture kArchitectures[] = {
     {TransformerConfig::kArchitecture, transformer_config, make_transformer},
     {DecoderOnlyConfig::kArchitecture, decoder_only_config, make_decoder_only},
     {EncoderOnlyConfig::kArchitecture, encoder_only_config, make_encoder_only},
     {RecurrentConfig::kArchitecture, recurrent_config, make_recurrent},
+    {ConvolutionalConfig::kArchitecture, convolutional_config, make_convolutional},
 };
 
 std::string listed(const std::vector<Architecture>& known) {

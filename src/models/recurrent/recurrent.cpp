@@ -3,6 +3,7 @@
 #include <cmath>
 
 #include "base/error.h"
+#include "models/show_attention.h"
 #include "ops/activation.h"
 #include "ops/columns.h"
 #include "ops/elementwise.h"
@@ -33,18 +34,6 @@ Tensor ends_of(const Tensor& offsets, bool last) {
     rows.push_back(last ? all[b + 1] - 1 : all[b]);
   }
   return tensor::host_tensor(rows);
-}
-
-// Shows the weights of each sentence to an observer.
-void show_attention(const Tensor& attention, const Tensor& target_offsets, const ops::SourceMemory& memory,
-                    nn::ForwardObserver& observer) {
-  const tensor::HostView<int32_t> offsets(target_offsets);
-  for (size_t b = 0; b + 1 < offsets.size(); ++b) {
-    const int64_t length = offsets[b + 1] - offsets[b], source = memory.rows[b].keys.dim(0);
-    const Tensor rows = attention.rows(offsets[b], offsets[b + 1]).columns(0, source).clone();  // [T, S]
-    observer.observe(kAttentionPath, static_cast<int64_t>(b),
-                     rows.to(tensor::DType::kFloat32).reshape({1, length, source}));
-  }
 }
 
 Variable tanh(const Variable& x) {
@@ -235,8 +224,8 @@ Variable Recurrent::decode(const TokenRows& target, const ops::SourceMemory& mem
     add(from_context_, ops::source_attention(top, offsets, memory, {}, &first.attention));
   }
   const Variable hidden = from_top_ ? tanh(sum) : top;  // [Nt, D]
-  if (context.observer != nullptr && first.attention.defined()) {
-    show_attention(first.attention, offsets, memory, *context.observer);
+  if (first.attention.defined()) {
+    show_attention(kAttentionPath, first.attention, offsets, memory, context);
   }
   context.show("decoder", "output", hidden.value());
   if (end != nullptr) {

@@ -7,6 +7,7 @@
 
 #include "models/model.h"
 #include "models/recurrent/recurrent_config.h"
+#include "models/state_slots.h"
 #include "models/tied_tables.h"
 #include "nn/recurrent_layer.h"
 #include "nn/token_embedding.h"
@@ -107,32 +108,19 @@ class RecurrentGeneration : public Generation {
   std::vector<int32_t> add(std::span<const std::span<const int32_t>> sources) override;
   Variable step(std::span<const StepRow> rows) override;
   Variable prefill(int32_t slot, std::span<const int32_t> ids) override;
-  void remove(int32_t slot) override;
-  size_t slots_in_use() const override { return slots_.size() - free_.size(); }
+  void remove(int32_t slot) override { slots_.remove(slot); }
+  size_t slots_in_use() const override { return slots_.in_use(); }
   void want_attention(std::span<const int> layers) override { wants_attention_ = !layers.empty(); }
   Tensor attention(int /*layer*/) const override { return wants_attention_ ? attention_ : Tensor(); }
 
  private:
-  struct Slot {
-    bool in_use = false;
-    bool has_begun = false;
-    ops::SourceRows source;  // undefined without attention
-    Tensor states;           // [hypotheses, width_]
-  };
-
-  Slot& checked_slot(int32_t slot);
-  int32_t take_slot();
-  Tensor parents_of(std::span<const StepRow> rows);
-  void keep(std::span<const StepRow> rows, const Tensor& states);
   RecurrentDecoderState unpacked(const Tensor& states) const;
   Tensor packed(const RecurrentDecoderState& state, int64_t rows) const;
   // Runs the decoder; returns hidden, and the states behind it.
   Variable decode(const TokenRows& target, const ops::SourceMemory& memory, Tensor& states);
 
   const Recurrent& model_;
-  int64_t width_;  // of the row of a hypothesis
-  std::vector<Slot> slots_;
-  std::vector<int32_t> free_;
+  StateSlots slots_;
   bool wants_attention_ = false;
   Tensor attention_;  // of the last step
 };

@@ -8,10 +8,7 @@ void RecurrentConfig::check() const {
   base::check_fields(*this);
   base::check_usage(!input_feeding || attention == RecurrentAttention::kLuong,
                     "input_feeding is for attention \"luong\"; attention is \"{}\"", base::name_of(attention));
-  base::check_usage(tying != Tying::kAll || source_vocab_size == target_vocab_size,
-                    "tying \"all\" needs one joint vocabulary, but the source has {} pieces and the target {}; use "
-                    "tying \"target\" or a joint vocabulary",
-                    source_vocab_size, target_vocab_size);
+  check_tying(tying, source_vocab_size, target_vocab_size);
 }
 
 ModelSizes RecurrentConfig::sizes() const {

@@ -71,7 +71,7 @@ Variable Transformer::encode(const TokenRows& source, const nn::ForwardContext& 
     const auto forward = [x, rows = source.rows, &layer, context] { return layer.forward(x, rows, context); };
     x = run_layer(context, forward);  // [Ns, D]
   }
-  x = encoder_norm_ ? encoder_norm_->forward(x) : x;  // [Ns, D]
+  x = encoder_norm_ ? encoder_norm_->forward(x, context) : x;  // [Ns, D]
   context.show("encoder", "output", x.value());
   return x;
 }

@@ -36,6 +36,7 @@ class Transformer : public Model {
   std::unique_ptr<Generation> begin_generation() const override;
   double forward_flops(int64_t source_length, int64_t target_length) const override;
   std::vector<std::string> cross_attention_paths() const override;
+  bool has_batch_norms() const override { return transformer_config().layer.norm == kernels::NormKind::kBatch; }
   const ModelConfig& config() const override { return config_; }
   const TransformerConfig& transformer_config() const { return *config_.get_if<TransformerConfig>(); }
 

@@ -23,10 +23,7 @@ void TransformerConfig::check() const {
                     "d_model is {}, must be a multiple of decoder_n_heads ({})", d_model, decoder_n_heads);
   base::check_usage(positions != nn::PositionKind::kSinusoidal || d_model % 2 == 0,
                     "d_model is {}, must be even for sinusoidal positions", d_model);
-  base::check_usage(tying != Tying::kAll || source_vocab_size == target_vocab_size,
-                    "tying \"all\" needs one joint vocabulary, but the source has {} pieces and the target {}; use "
-                    "tying \"target\" or a joint vocabulary",
-                    source_vocab_size, target_vocab_size);
+  check_tying(tying, source_vocab_size, target_vocab_size);
 }
 
 ModelSizes TransformerConfig::sizes() const {
@@ -66,6 +63,9 @@ nn::LayerConfig TransformerConfig::decoder_layer() const {
   nn::LayerConfig decoder = encoder_layer();
   decoder.d_ff = decoder_d_ff > 0 ? decoder_d_ff : d_ff;
   decoder.n_heads = decoder_n_heads > 0 ? decoder_n_heads : n_heads;
+  if (layer.norm == kernels::NormKind::kBatch) {  // statistics over all rows would let a row see later ones
+    decoder.options.norm = kernels::NormKind::kLayer;
+  }
   return decoder;
 }
 

@@ -132,6 +132,14 @@ struct Tanh {
   }
 };
 
+struct Sigmoid {
+  static HWY_INLINE RowVector value(RowVector x) { return sigmoid(x); }
+  static HWY_INLINE RowVector slope(RowVector x) {
+    const RowVector y = sigmoid(x);
+    return hn::NegMulAdd(y, y, y);
+  }
+};
+
 /// Calls visit(Identity(), Relu() or another of the structs above).
 template <class Visit>
 HWY_INLINE void with_curve(Activation activation, const Visit& visit) {
@@ -150,6 +158,8 @@ HWY_INLINE void with_curve(Activation activation, const Visit& visit) {
       return visit(ReluSquared());
     case Activation::kTanh:
       return visit(Tanh());
+    case Activation::kSigmoid:
+      return visit(Sigmoid());
   }
 }
 
