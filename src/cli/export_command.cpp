@@ -10,6 +10,7 @@
 #include "decoding/search/search_defaults.h"
 #include "interop/gguf_export.h"
 #include "interop/hf_export.h"
+#include "interop/hf_t5.h"
 #include "interop/marian_export.h"
 
 namespace dragoman::cli {
@@ -31,6 +32,8 @@ interop::ExportedModel exported_folder(const ExportArguments& arguments, const m
       return interop::export_gpt2(files, arguments.model);
     case ModelFormat::kLlama:
       return interop::export_llama(files, arguments.model);
+    case ModelFormat::kT5:
+      return interop::export_t5(files, arguments.model);
     default:
       return export_to_marian(arguments, files);
   }
@@ -72,9 +75,9 @@ void add_export_command(CLI::App& app, Run& run) {
                                   "dragoman export --to hf-gpt2 gpt2-folder --model my-gpt");
   const auto arguments = std::make_shared<ExportArguments>();
   add_choice(*command, "--to", arguments->to,
-             "Kind to write: a folder of Hugging Face transformers, which is a MarianMT, a GPT-2, or a Llama, Mistral, "
+             "Kind to write: a folder of Hugging Face transformers, which is a MarianMT, a T5, a GPT-2, or a Llama, Mistral, "
              "Qwen2 or Qwen3; or a file of llama.cpp",
-             {"hf-marian", "hf-gpt2", "hf-llama", "gguf"})
+             {"hf-marian", "hf-gpt2", "hf-llama", "gguf", "hf-t5"})
       ->default_str("")
       ->type_name("FORMAT")
       ->required();

@@ -13,6 +13,7 @@
 #include "decoding/search/search_defaults.h"
 #include "interop/hf_encoder.h"
 #include "interop/hf_import.h"
+#include "interop/hf_t5.h"
 #include "interop/marian_import.h"
 #include "training/checkpoint.h"
 
@@ -56,8 +57,9 @@ interop::ImportedLanguageModel read_hugging_face(const ImportArguments& argument
 }
 
 Imported read(const ImportArguments& arguments) {
-  if (arguments.from == ModelFormat::kMarian) {
-    interop::ImportedModel imported = interop::import_marian(arguments.folder);
+  if (arguments.from == ModelFormat::kMarian || arguments.from == ModelFormat::kT5) {
+    interop::ImportedModel imported = arguments.from == ModelFormat::kT5 ? interop::import_t5(arguments.folder)
+                                                                         : interop::import_marian(arguments.folder);
     imported.files.decoding = search_of(imported.search, imported.notes);
     return {std::move(imported.files), std::move(imported.notes)};
   }
@@ -96,8 +98,8 @@ void add_import_command(CLI::App& app, Run& run) {
   add_choice(
       *command, "--from", arguments->from,
       "Kind of the other model, a folder of Hugging Face transformers: MarianMT, GPT-2, Llama, Mistral, Qwen2 and "
-      "Qwen3 (hf-llama), or the encoders BERT, RoBERTa and DistilBERT",
-      {"hf-marian", "hf-gpt2", "hf-llama", "hf-bert", "hf-roberta", "hf-distilbert"})
+      "Qwen3 (hf-llama), T5, or the encoders BERT, RoBERTa and DistilBERT",
+      {"hf-marian", "hf-gpt2", "hf-llama", "hf-bert", "hf-roberta", "hf-distilbert", "hf-t5"})
       ->default_str("")
       ->type_name("FORMAT")
       ->required();

@@ -13,6 +13,7 @@ enum class ModelFormat {
   kBert,        ///< a folder of a BERT; this and the next are only read
   kRoberta,     ///< a folder of a RoBERTa
   kDistilBert,  ///< a folder of a DistilBERT
+  kT5,          ///< a folder of a T5, v1.1, mT5 or FLAN-T5
 };
 
 constexpr base::Names<ModelFormat> names_of(ModelFormat) {
@@ -23,7 +24,8 @@ constexpr base::Names<ModelFormat> names_of(ModelFormat) {
            {ModelFormat::kGguf, "gguf"},
            {ModelFormat::kBert, "hf-bert"},
            {ModelFormat::kRoberta, "hf-roberta"},
-           {ModelFormat::kDistilBert, "hf-distilbert"}}};
+           {ModelFormat::kDistilBert, "hf-distilbert"},
+           {ModelFormat::kT5, "hf-t5"}}};
 }
 
 }  // namespace dragoman::cli

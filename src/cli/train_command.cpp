@@ -271,13 +271,14 @@ int train(TrainOptions options, const std::string& device, WatchPort port, const
 // The flags of `train` and what they are given. Lives until the command has run.
 struct TrainArguments {
   std::string preset = "tiny";
+  std::string task;
   std::string device = "cpu";
   WatchPort watch_port;
   std::unique_ptr<Flags> flags;
   std::unique_ptr<ShapeOptions> shape;
 
   TrainOptions options() const {
-    TrainOptions options = flags->over(training::preset_options(preset));
+    TrainOptions options = flags->over(training::preset_options(preset, task));
     shape->lay_over(options);
     return options;
   }
@@ -288,6 +289,11 @@ std::shared_ptr<TrainArguments> add_arguments(CLI::App& command) {
   begin_group(command, base::kMostUsed);
   command.add_option("--preset", arguments->preset, "Recipe to start from")
       ->check(CLI::IsMember(training::preset_names()));
+  command
+      .add_option("--task", arguments->task,
+                  "What the text files mean, if not what the preset says: span-corruption or text-to-text (INPUT TAB "
+                  "TARGET) of t5-mini")
+      ->type_name("TASK");
   arguments->flags = std::make_unique<Flags>(command, training::preset_options("tiny"));
   add_files(*arguments->flags);
   arguments->shape = std::make_unique<ShapeOptions>(command);

@@ -12,7 +12,8 @@ enum class StreamPurpose : uint32_t {
   kBatchOrder = 2,
   kSourceSampling = 3,
   kTargetSampling = 4,
-  kTextShift = 5
+  kTextShift = 5,
+  kSpans = 8
 };
 
 /// The stream number for one purpose, epoch and index (line or window), for base::Random(seed, stream).

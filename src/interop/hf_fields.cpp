@@ -147,12 +147,14 @@ HfTokenIds read_token_ids(HfFields& fields) {
 }
 
 Activation read_activation(HfFields& fields, const std::string& key, const std::string& otherwise) {
-  const std::string name = fields.text(key, otherwise);
-  const auto* const found =
-      std::ranges::find(kActivations, name, [](const auto& row) { return std::string(row.first); });
+  return activation_named(fields.text(key, otherwise), fields.file(), key);
+}
+
+Activation activation_named(std::string_view name, const std::string& file_name, const std::string& key) {
+  const auto* const found = std::ranges::find(kActivations, name, [](const auto& row) { return row.first; });
   check_data(found != std::end(kActivations),
-             "{}: {} is \"{}\", dragoman has gelu, gelu_new, gelu_pytorch_tanh, silu, relu and relu2", fields.file(),
-             key, name);
+             "{}: {} is \"{}\", dragoman has gelu, gelu_new, gelu_pytorch_tanh, silu, relu and relu2", file_name, key,
+             name);
   return found->second;
 }
 

@@ -58,6 +58,10 @@ class HfFields {
 [[nodiscard]] kernels::Activation read_activation(HfFields& fields, const std::string& key,
                                                   const std::string& otherwise);
 
+/// Returns the activation that transformers calls `name`. @param key  of config.json, for errors
+[[nodiscard]] kernels::Activation activation_named(std::string_view name, const std::string& file_name,
+                                                   const std::string& key);
+
 /// Returns the name of an activation in transformers; empty if transformers has none.
 [[nodiscard]] std::string_view hf_name_of(kernels::Activation activation);
 

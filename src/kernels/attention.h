@@ -14,6 +14,7 @@ struct AttentionOptions {
   Dropout dropout = {};  ///< on the attention weights; first_row counts query rows
   int n_kv_heads = 0;    ///< Hkv, heads of key and value; divides n_heads; 0 = n_heads
   int64_t window = 0;    ///< query t sees the last `window` of keys 0 .. t only; 0 = all; needs `causal`
+  float scale = 0.0F;    ///< of the products q . k; 0 = 1 / sqrt(Dh)
 };
 
 /// Returns: the number of heads of key and value.
@@ -38,6 +39,9 @@ struct AttentionInputs {
   Tensor value;  ///< [Nk, Hkv*Dv]; undefined if only weights are requested
   AttentionBounds bounds;
   AttentionOptions options;
+  /// [H, 2*R] float32, float64 beside a float64 query: element [h][R + t - s] is added to the scaled product of query t
+  /// and key s of a sentence. R is bias_reach of the longest sentence or more. Undefined = nothing is added.
+  Tensor distance_bias = {};
 
   int64_t n_heads() const { return options.n_heads; }
   int64_t n_kv_heads() const { return kernels::n_kv_heads(options); }
@@ -46,13 +50,21 @@ struct AttentionInputs {
   int64_t d_head() const { return query.dim(1) / n_heads(); }
   int64_t d_value() const { return value.defined() ? value.dim(1) / n_kv_heads() : 0; }
   int64_t n_sentences() const { return bounds.query_offsets.dim(0) - 1; }
+  /// Returns: R of the distance bias.
+  int64_t reach() const { return distance_bias.dim(1) / 2; }
 };
+
+/// Returns: the smallest R for sentences of `longest` rows, so that kernels may read whole vectors.
+constexpr int64_t bias_reach(int64_t longest) {
+  return (longest + 15) / 16 * 16;
+}
 
 /// The gradients of the inputs of attention.
 struct AttentionGradients {
-  Tensor query;  ///< [Nq, H*Dh]
-  Tensor key;    ///< [Nk, Hkv*Dh]
-  Tensor value;  ///< [Nk, Hkv*Dv]
+  Tensor query;               ///< [Nq, H*Dh]
+  Tensor key;                 ///< [Nk, Hkv*Dh]
+  Tensor value;               ///< [Nk, Hkv*Dv]
+  Tensor distance_bias = {};  ///< [H, 2*R]; defined if the bias is
 };
 
 /// Returns: the dropout of the weights. Its mask has H rows for each query row, one for each head.

@@ -118,11 +118,12 @@ class Backend {
                                       TokenLosses& sums) const = 0;
   virtual void two_pass_cross_entropy(const TwoPassBlock& block, TwoPassLosses& sums) const = 0;
 
-  // Attention: a backend may refuse fewer heads of key and value than of query, and a window
+  // Attention: a backend may refuse fewer heads of key and value than of query, a window, another scale than
+  // 1 / sqrt(Dh), and a bias
 
   /// Overwrites context [Nq, H*Dv]. Returns: what attention_backward needs beside the inputs; undefined for nothing.
   [[nodiscard]] virtual Tensor attention_forward(const AttentionInputs& inputs, Tensor& context) const = 0;
-  /// Overwrites the gradients of query, key and value.
+  /// Overwrites the gradients of query, key and value, and of the distance bias if there is one.
   virtual void attention_backward(const AttentionInputs& inputs, const Tensor& stats, const Tensor& grad_context,
                                   AttentionGradients& gradients) const = 0;
   /// Overwrites weights [H, T, S]. Requires: exactly one sentence.

@@ -20,6 +20,8 @@ struct StepKeys {
   int64_t length = 0;                             ///< positions to attend to; 0 gives a row of zeros
   tensor::DType dtype = tensor::DType::kFloat32;  ///< of keys and values: float32, bfloat16 or int8
   int n_kv_heads = 0;                             ///< heads of a key and of a value; 0 = as many as the query has
+  const float* bias = nullptr;  ///< head h adds bias[h * bias_stride + t] to the scaled product with key t; null = none
+  int64_t bias_stride = 0;
 };
 
 /// Returns: the number of elements of `dtype` in a cache row of `width` numbers, the scales of int8 included.

@@ -5,10 +5,10 @@
 namespace dragoman::models {
 
 void check_tying(Tying tying, int64_t source_vocab_size, int64_t target_vocab_size) {
-  base::check_usage(tying != Tying::kAll || source_vocab_size == target_vocab_size,
-                    "tying \"all\" needs one joint vocabulary, but the source has {} pieces and the target {}; use "
+  base::check_usage(!shares_embeddings(tying) || source_vocab_size == target_vocab_size,
+                    "tying \"{}\" needs one joint vocabulary, but the source has {} pieces and the target {}; use "
                     "tying \"target\" or a joint vocabulary",
-                    source_vocab_size, target_vocab_size);
+                    base::name_of(tying), source_vocab_size, target_vocab_size);
 }
 
 TiedTables declare_tied_tables(nn::ParameterSet& parameters, Tying tying, int64_t source_vocab_size,
@@ -18,9 +18,9 @@ TiedTables declare_tied_tables(nn::ParameterSet& parameters, Tying tying, int64_
                                      kernels::Transpose::kYes);
   };
   TiedTables tables;
-  tables.source = declare(tying == Tying::kAll ? "embedding.weight" : "source_embedding.weight", source_vocab_size);
-  tables.target = tying == Tying::kAll ? tables.source : declare("target_embedding.weight", target_vocab_size);
-  tables.output = tying == Tying::kNone ? declare("output.weight", target_vocab_size) : tables.target;
+  tables.source = declare(shares_embeddings(tying) ? "embedding.weight" : "source_embedding.weight", source_vocab_size);
+  tables.target = shares_embeddings(tying) ? tables.source : declare("target_embedding.weight", target_vocab_size);
+  tables.output = has_output_weight(tying) ? declare("output.weight", target_vocab_size) : tables.target;
   return tables;
 }
 

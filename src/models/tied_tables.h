@@ -14,7 +14,8 @@ struct TiedTables {
   nn::ParameterHandle output;  ///< output weight
 };
 
-/// Declares them: source_embedding.weight, target_embedding.weight, output.weight, or embedding.weight for all three.
+/// Declares them: source_embedding.weight, target_embedding.weight, output.weight, or embedding.weight for all three,
+/// or for both embeddings.
 [[nodiscard]] TiedTables declare_tied_tables(nn::ParameterSet& parameters, Tying tying, int64_t source_vocab_size,
                                              int64_t target_vocab_size, int64_t d_model);
 

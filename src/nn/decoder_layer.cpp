@@ -3,12 +3,13 @@
 namespace dragoman::nn {
 namespace {
 
-// Rotation, groups, windows and norms of heads belong to self-attention.
+// Rotation, relative positions, groups, windows and norms of heads belong to self-attention.
 LayerConfig of_cross_attention(LayerConfig config) {
   config.options.n_kv_heads = 0;
   config.options.qk_norm = false;
   config.options.window = 0;
   config.rotation = {};
+  config.relative = nullptr;
   return config;
 }
 

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cmath>
 #include <cstdint>
+#include <memory>
 
 #include "nn/layer_options.h"
 #include "ops/activation.h"
@@ -27,7 +28,10 @@ inline constexpr float kGpt2Deviation = 0.02F;
 struct LinearOptions {
   bool has_bias = true;
   float deviation = 0.0F;  ///< of the weights before the first update, N(0, deviation^2); 0 = Xavier
+  bool by_inputs = false;  ///< the deviation is divided by sqrt(d_in)
 };
+
+class RelativePositions;
 
 /// What layers need to know; the configuration of a model fills it.
 struct LayerConfig {
@@ -43,6 +47,7 @@ struct LayerConfig {
   LayerOptions options = {};
   tensor::Tensor rotation = {};  ///< of RoPE (ops::rotation_table), shared by all layers; undefined = no rotation
   int residual_maps = 0;         ///< 2L: the maps that end in the residual stream, for InitialWeights::kGpt2
+  std::shared_ptr<const RelativePositions> relative = {};  ///< shared by the layers of a stack; null = none
 
   int64_t head_width() const { return options.d_head > 0 ? options.d_head : d_model / n_heads; }
   int kv_heads() const { return options.n_kv_heads > 0 ? options.n_kv_heads : n_heads; }
@@ -52,11 +57,17 @@ struct LayerConfig {
 };
 
 inline LinearOptions LayerConfig::inner_map() const {
+  if (options.initial_weights == InitialWeights::kT5) {
+    return {options.biases == Biases::kAll, 1.0F, true};
+  }
   return {options.biases == Biases::kAll, options.initial_weights == InitialWeights::kGpt2 ? kGpt2Deviation : 0.0F};
 }
 
 inline LinearOptions LayerConfig::outer_map() const {
   LinearOptions map = inner_map();
+  if (map.by_inputs) {
+    return map;
+  }
   map.deviation /= std::sqrt(static_cast<float>(std::max(1, residual_maps)));
   return map;
 }

@@ -33,10 +33,12 @@ constexpr base::Names<Biases> names_of(Biases) {
 enum class InitialWeights {
   kXavier,  ///< uniform (Glorot and Bengio 2010); embeddings N(0, 1 / D)
   kGpt2,    ///< N(0, 0.02^2); maps that end in the residual stream N(0, 0.02^2 / 2L) (Radford et al. 2019, section 2.3)
+  kT5,      ///< N(0, 1 / d_in); queries without a scale N(0, 1 / (d_in d_head)); tables of words N(0, 1)
 };
 
 constexpr base::Names<InitialWeights> names_of(InitialWeights) {
-  return {"initial_weights", {{InitialWeights::kXavier, "xavier"}, {InitialWeights::kGpt2, "gpt2"}}};
+  return {"initial_weights",
+          {{InitialWeights::kXavier, "xavier"}, {InitialWeights::kGpt2, "gpt2"}, {InitialWeights::kT5, "t5"}}};
 }
 
 /// The options of layers beyond those of the paper. The defaults are the paper's. All architectures with these layers
@@ -50,6 +52,9 @@ struct LayerOptions {
   bool qk_norm = false;
   int64_t window = 0;
   bool scale_embedding = true;
+  bool scale_attention = true;  ///< products q . k are divided by sqrt(Dh)
+  int64_t relative_buckets = 32;
+  int64_t relative_distance = 128;
   InitialWeights initial_weights = InitialWeights::kXavier;
   double rope_theta = 10'000.0;  ///< base of the angles (Su et al. 2021, section 3.2.2)
   kernels::RotationScaling rope_scaling = kernels::RotationScaling::kNone;
@@ -77,6 +82,12 @@ void LayerOptions::fields(Visit&& visit) {
   visit(Field("qk_norm", &O::qk_norm, "RMSNorm on each head of queries and keys"));
   visit(Field("window", &O::window, "Latest tokens that causal attention sees; 0 = all", {0, 1 << 24}, "tokens"));
   visit(Field("scale_embedding", &O::scale_embedding, "Embeddings are multiplied by the root of d_model"));
+  visit(
+      Field("scale_attention", &O::scale_attention, "Products of queries and keys are divided by the root of d_head"));
+  visit(Field("relative_buckets", &O::relative_buckets, "Relative positions: number of buckets, a multiple of 4",
+              {4, 4096}));
+  visit(Field("relative_distance", &O::relative_distance, "Relative positions: where the last bucket begins",
+              {3, 1 << 20}, "tokens"));
   visit(Field("initial_weights", &O::initial_weights, "Distribution of the weights before the first update"));
   visit(Field("rope_theta", &O::rope_theta, "Base of the angles of rotary positions", {1, 1e12}));
   visit(Field("rope_scaling", &O::rope_scaling, "How rotary angles are stretched for long texts").without_flag());

@@ -1,5 +1,7 @@
 #include "nn/linear.h"
 
+#include <cmath>
+
 #include "ops/linear.h"
 
 namespace dragoman::nn {
@@ -8,7 +10,7 @@ Linear::Linear(ParameterSet& parameters, const std::string& path, int64_t d_in, 
     : weight_(parameters.declare_weight(path + ".weight", {d_in, d_out},
                                         options.deviation > 0.0F ? Initializer::kNormal : Initializer::kXavierUniform)),
       bias_(options.has_bias ? parameters.declare(path + ".bias", {d_out}, Initializer::kZeros) : nullptr) {
-  weight_->deviation = options.deviation;
+  weight_->deviation = options.by_inputs ? options.deviation / std::sqrt(static_cast<float>(d_in)) : options.deviation;
 }
 
 Variable Linear::forward(const Variable& input) const {

@@ -1,5 +1,7 @@
 #include "nn/multi_head_attention.h"
 
+#include <cmath>
+
 #include "base/error.h"
 #include "ops/attention.h"
 #include "ops/layer_norm.h"
@@ -16,6 +18,15 @@ LinearOptions input_map(const LayerConfig& config) {
   return map;
 }
 
+// Without a scale of the products, that of the queries before the first update is smaller.
+LinearOptions query_map(const LayerConfig& config) {
+  LinearOptions map = input_map(config);
+  if (map.by_inputs && !config.options.scale_attention) {
+    map.deviation /= std::sqrt(static_cast<float>(config.head_width()));
+  }
+  return map;
+}
+
 ParameterHandle head_norm(ParameterSet& parameters, const std::string& path, const LayerConfig& config) {
   return config.options.qk_norm ? parameters.declare(path + ".gain", {config.head_width()}, Initializer::kOnes)
                                 : nullptr;
@@ -24,7 +35,7 @@ ParameterHandle head_norm(ParameterSet& parameters, const std::string& path, con
 }  // namespace
 
 MultiHeadAttention::MultiHeadAttention(ParameterSet& parameters, const std::string& path, const LayerConfig& config)
-    : query_(parameters, path + ".query", config.d_model, config.n_heads * config.head_width(), input_map(config)),
+    : query_(parameters, path + ".query", config.d_model, config.n_heads * config.head_width(), query_map(config)),
       key_(parameters, path + ".key", config.d_model, config.kv_heads() * config.head_width(), input_map(config)),
       value_(parameters, path + ".value", config.d_model, config.kv_heads() * config.head_width(), input_map(config)),
       output_(parameters, path + ".output", config.n_heads * config.head_width(), config.d_model, config.outer_map()),
@@ -35,6 +46,8 @@ MultiHeadAttention::MultiHeadAttention(ParameterSet& parameters, const std::stri
       key_norm_(head_norm(parameters, path + ".key_norm", config)),
       epsilon_(config.layer_norm_epsilon),
       rotation_(config.rotation),
+      scale_(config.options.scale_attention ? 0.0F : 1.0F),
+      relative_(config.relative),
       dropout_(config.attention_dropout),
       path_(path),
       site_(dropout_site(path + ".weights")) {
@@ -95,7 +108,12 @@ kernels::AttentionOptions RaggedKeyValues::options(const MultiHeadAttention& att
   options.n_kv_heads = attention.n_kv_heads();
   options.causal = attend_ == Attend::kCausal;
   options.window = options.causal ? attention.window() : 0;
+  options.scale = attention.scale();
   return options;
+}
+
+ops::RelativeBias RaggedKeyValues::bias(const MultiHeadAttention& attention) {
+  return attention.relative() == nullptr ? ops::RelativeBias() : attention.relative()->bias();
 }
 
 Variable RaggedKeyValues::attend(const Variable& input, const MultiHeadAttention& attention,
@@ -111,7 +129,7 @@ Variable RaggedKeyValues::attend(const Variable& input, const MultiHeadAttention
   const kernels::AttentionBounds bounds{query_rows_.offsets, key_rows_.offsets, {}};
   kernels::AttentionOptions asked = options(attention);
   asked.dropout = context.over(query_rows_).dropout(attention.weight_dropout(), attention.site());
-  return ops::attention(query, key, value, bounds, asked);  // [Nq, H * Dh]
+  return ops::attention(query, key, value, bounds, asked, bias(attention));  // [Nq, H * Dh]
 }
 
 void RaggedKeyValues::observe(const Variable& query, const Variable& key, const MultiHeadAttention& attention,
@@ -123,7 +141,7 @@ void RaggedKeyValues::observe(const Variable& query, const Variable& key, const 
     const Tensor t = tensor::host_tensor(std::vector<int32_t>{0, static_cast<int32_t>(q.dim(0))});
     const Tensor s = tensor::host_tensor(std::vector<int32_t>{0, static_cast<int32_t>(k.dim(0))});
     observer.observe(attention.path(), static_cast<int64_t>(sentence),
-                     ops::attention_weights(q, k, {t, s, {}}, options(attention)));  // [H, T, S]
+                     ops::attention_weights(q, k, {t, s, {}}, options(attention), bias(attention)));  // [H, T, S]
   }
 }
 

@@ -5,6 +5,7 @@
 #include "nn/context.h"
 #include "nn/layer_config.h"
 #include "nn/linear.h"
+#include "nn/relative_positions.h"
 
 namespace dragoman::nn {
 
@@ -26,7 +27,8 @@ class KeyValueSource {
 /// one matrix. Unlike in the paper, projections have a bias. Options (LayerOptions): fewer heads of keys and values,
 /// Hkv, each for a group of H / Hkv query heads (Ainslie et al. 2023); RMSNorm on each head of queries and keys with
 /// the gains PATH.{query,key}_norm.gain [Dh] (Henry et al. 2020); rotation of queries and keys by their positions (Su
-/// et al. 2021). Source: Vaswani et al. 2017, section 3.2.2.
+/// et al. 2021); numbers added to the products by relative position (Raffel et al. 2020). Source: Vaswani et al. 2017,
+/// section 3.2.2.
 class MultiHeadAttention {
  public:
   /// Throws: Error unless n_heads divides d_model: "decoder.layers.0.self_attention: d_model 6 is not a multiple of
@@ -53,6 +55,10 @@ class MultiHeadAttention {
   int n_heads() const { return n_heads_; }
   int n_kv_heads() const { return n_kv_heads_; }
   int64_t window() const { return window_; }
+  /// Returns: the factor of the products of queries and keys; 0 = 1 / sqrt(Dh).
+  float scale() const { return scale_; }
+  /// Returns: null for none.
+  const RelativePositions* relative() const { return relative_.get(); }
   float weight_dropout() const { return dropout_; }
   uint32_t site() const { return site_; }
   const std::string& path() const { return path_; }
@@ -69,6 +75,8 @@ class MultiHeadAttention {
   ParameterHandle key_norm_;
   float epsilon_;
   Tensor rotation_;  // undefined = none
+  float scale_;
+  std::shared_ptr<const RelativePositions> relative_;
   float dropout_;
   std::string path_;
   uint32_t site_;
@@ -96,6 +104,7 @@ class RaggedKeyValues : public KeyValueSource {
   MultiHeadAttention::Projections project(const Variable& input, const MultiHeadAttention& attention,
                                           const ForwardContext& context) const;
   kernels::AttentionOptions options(const MultiHeadAttention& attention) const;
+  static ops::RelativeBias bias(const MultiHeadAttention& attention);
   void observe(const Variable& query, const Variable& key, const MultiHeadAttention& attention,
                ForwardObserver& observer) const;
 

@@ -14,6 +14,7 @@ enum class PositionKind {
   kLearned,     ///< one trained row for each position (paper, table 3, row E)
   kRotary,      ///< none here: attention rotates queries and keys (RoPE; Su et al. 2021)
   kNone,
+  kRelative,  ///< none here: self-attention adds numbers by the distance of query and key (Raffel et al. 2020)
 };
 
 constexpr base::Names<PositionKind> names_of(PositionKind) {
@@ -21,7 +22,8 @@ constexpr base::Names<PositionKind> names_of(PositionKind) {
           {{PositionKind::kSinusoidal, "sinusoidal"},
            {PositionKind::kLearned, "learned"},
            {PositionKind::kRotary, "rope"},
-           {PositionKind::kNone, "none"}}};
+           {PositionKind::kNone, "none"},
+           {PositionKind::kRelative, "relative"}}};
 }
 
 struct PositionConfig {

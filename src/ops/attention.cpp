@@ -1,5 +1,6 @@
 #include "ops/attention.h"
 
+#include <algorithm>
 #include <span>
 
 #include "base/error.h"
@@ -60,6 +61,8 @@ void check_width(const Tensor& matrix, int n_heads, const char* argument) {
 void check_options(const AttentionOptions& options) {
   base::check_argument(options.n_kv_heads == 0 || (options.n_kv_heads > 0 && options.n_heads % options.n_kv_heads == 0),
                        "attention: n_kv_heads is {}, must divide n_heads, {}", options.n_kv_heads, options.n_heads);
+  base::check_argument(options.scale >= 0.0F, "attention: scale is {}, must be > 0, or 0 for 1 / sqrt(d_head)",
+                       options.scale);
   base::check_argument(options.window >= 0, "attention: window is {}, must be >= 0", options.window);
   base::check_argument(options.window == 0 || options.causal,
                        "attention: window is {} without causal; a window is of earlier keys", options.window);
@@ -92,33 +95,74 @@ void check_value(const Tensor& value, const Tensor& key, const AttentionOptions&
   kernels::check_dropout(options.dropout, "attention");
 }
 
+void check_bias(const Tensor& query, const AttentionOptions& options, const RelativeBias& bias) {
+  const RelativeBuckets& buckets = bias.buckets;
+  const DType dtype = query.dtype() == DType::kFloat64 ? DType::kFloat64 : DType::kFloat32;
+  tensor::check_matrix(bias.weight.value(), dtype, "attention", "relative bias");
+  tensor::check_shape(bias.weight.value(), {buckets.count, options.n_heads}, "attention", "relative bias");
+  base::check_argument(buckets.count >= 4 && buckets.count % 4 == 0 && buckets.max_distance > buckets.count / 2,
+                       "attention: relative bias of {} buckets up to distance {}; there must be a multiple of 4, and "
+                       "the distance must be more than half of them",
+                       buckets.count, buckets.max_distance);
+  base::check_argument(buckets.both_sides != options.causal,
+                       "attention: relative bias of {}; causal attention has one side",
+                       buckets.both_sides ? "both sides of the query" : "one side of the query");
+}
+
+int64_t longest_sentence(const Tensor& offsets) {
+  const tensor::HostView<int32_t> ends(offsets);
+  int64_t longest = 0;
+  for (size_t index = 1; index < ends.size(); ++index) {
+    longest = std::max<int64_t>(longest, ends[index] - ends[index - 1]);
+  }
+  return longest;
+}
+
+// The bias by distance; undefined for none.
+Tensor distance_bias(const Tensor& query, const AttentionBounds& bounds, const AttentionOptions& options,
+                     const RelativeBias& bias) {
+  if (!bias.weight.defined()) {
+    return {};
+  }
+  check_bias(query, options, bias);
+  const int64_t longest = std::max(longest_sentence(bounds.query_offsets), longest_sentence(bounds.key_offsets));
+  return bias_by_distance(bias.weight.value(), bias.buckets, kernels::bias_reach(longest));  // [H, 2*R]
+}
+
 }  // namespace
 
 Variable attention(const Variable& query, const Variable& key, const Variable& value, const AttentionBounds& bounds,
-                   const AttentionOptions& options) {
+                   const AttentionOptions& options, const RelativeBias& bias) {
   check_query_and_key(query.value(), key.value(), bounds, options);
   check_value(value.value(), key.value(), options);
-  const kernels::AttentionInputs inputs{query.value(), key.value(), value.value(), bounds, options};
+  const kernels::AttentionInputs inputs{
+      query.value(), key.value(), value.value(), bounds, options, distance_bias(query.value(), bounds, options, bias)};
   Tensor context = Tensor::empty({query.dim(0), inputs.n_heads() * inputs.d_value()}, query.dtype());  // [Nq, H*Dv]
   const Tensor stats = kernels::backend_of(context).attention_forward(inputs, context);
   const auto backward = [=](const Tensor& grad_context) {
     kernels::AttentionGradients gradients{Tensor::empty(query.shape(), query.dtype()),
                                           Tensor::empty(key.shape(), key.dtype()),
                                           Tensor::empty(value.shape(), value.dtype())};
+    if (inputs.distance_bias.defined()) {
+      gradients.distance_bias = Tensor::empty(inputs.distance_bias.shape(), inputs.distance_bias.dtype());
+    }
     kernels::backend_of(grad_context).attention_backward(inputs, stats, grad_context, gradients);
     query.add_grad(gradients.query);
     key.add_grad(gradients.key);
     value.add_grad(gradients.value);
+    if (bias.weight.defined()) {
+      bias.weight.add_grad(bias_weight_grad(gradients.distance_bias, bias.buckets));
+    }
   };
-  return autograd::record("attention", std::move(context), {&query, &key, &value}, backward);
+  return autograd::record("attention", std::move(context), {&query, &key, &value, &bias.weight}, backward);
 }
 
 Tensor attention_weights(const Tensor& query, const Tensor& key, const AttentionBounds& bounds,
-                         const AttentionOptions& options) {
+                         const AttentionOptions& options, const RelativeBias& bias) {
   check_query_and_key(query, key, bounds, options);
   base::check_argument(bounds.query_offsets.dim(0) == 2, "attention_weights: bounds of {} sentences, must be 1",
                        bounds.query_offsets.dim(0) - 1);
-  const kernels::AttentionInputs inputs{query, key, {}, bounds, options};
+  const kernels::AttentionInputs inputs{query, key, {}, bounds, options, distance_bias(query, bounds, options, bias)};
   const bool exact = query.dtype() == DType::kFloat64;
   Tensor weights = Tensor::empty({options.n_heads, query.dim(0), key.dim(0)},
                                  exact ? DType::kFloat64 : DType::kFloat32);  // [H, T, S]

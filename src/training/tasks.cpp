@@ -4,6 +4,7 @@
 
 #include "base/error.h"
 #include "training/language_model_task.h"
+#include "training/text_to_text_task.h"
 #include "training/translation_task.h"
 
 namespace dragoman::training {
@@ -17,6 +18,8 @@ struct Row {
 constexpr Row kTasks[] = {
     {"translation", make_translation_task},
     {"language-model", make_language_model_task},
+    {"span-corruption", make_span_corruption_task},
+    {"text-to-text", make_text_to_text_task},
 };
 
 }  // namespace

@@ -206,6 +206,38 @@ TrainOptions conv_mini() {
   return replaced_mini(model);
 }
 
+// A T5 v1.1 (Raffel et al. 2020; Shazeer 2020, the gate) of the size of tiny, with one table of words, so that it can
+// be exported as a T5. Sentences are read one by one.
+TrainOptions t5_mini() {
+  TrainOptions options;
+  models::TransformerConfig model = shape(4, 256, 512, 4, 0.1F);
+  model.norm_order = nn::NormOrder::kPre;
+  model.activation = kernels::Activation::kGeluTanh;
+  model.positions = nn::PositionKind::kRelative;
+  model.layer_norm_epsilon = 1e-6F;
+  model.scale_output = true;
+  model.layer.norm = kernels::NormKind::kRms;
+  model.layer.feed_forward = nn::FeedForwardKind::kGated;
+  model.layer.biases = nn::Biases::kNone;
+  model.layer.scale_embedding = false;
+  model.layer.scale_attention = false;
+  model.layer.initial_weights = nn::InitialWeights::kT5;
+  options.model = model;
+  options.task = "span-corruption";
+  options.running_text.documents = data::DocumentKind::kLine;
+  options.vocabulary.size = 8000;
+  options.loss.label_smoothing = 0.0;
+  options.adam = {.beta1 = 0.9, .beta2 = 0.98, .epsilon = 1e-8, .clip_norm = 1.0};
+  options.batch.batch_tokens = 4096;
+  options.schedule = {ScheduleKind::kInverseSqrt, 1e-3, 1000, 20'000, 0.01, 256};
+  options.run.max_steps = 20'000;
+  options.run.validate_every = 1000;
+  options.run.metric = ValidationMetric::kLoss;
+  options.run.average = 0;
+  options.run.patience = 0;
+  return options;
+}
+
 struct Preset {
   const char* name;
   TrainOptions (*options)();
@@ -221,10 +253,14 @@ constexpr Preset kPresets[] = {{"tiny", tiny},
                                {"llama-mini", llama_mini},
                                {"gru-mini", gru_mini},
                                {"lstm-mini", lstm_mini},
-                               {"conv-mini", conv_mini}};
+                                {"conv-mini", conv_mini},
+                                {"t5-mini", t5_mini}};
+
 // Whether the order of layer norms can be chosen.
 bool is_transformer(const Preset& preset) {
-  return preset.options().model.get_if<models::TransformerConfig>() != nullptr;
+  const TrainOptions options = preset.options();
+  const auto* const model = options.model.get_if<models::TransformerConfig>();
+  return model != nullptr && model->norm_order == nn::NormOrder::kPost;
 }
 
 constexpr int64_t kAnyVocabularySize = 1000;
@@ -243,7 +279,7 @@ std::vector<std::string> preset_names() {
   return names;
 }
 
-TrainOptions preset_options(const std::string& name) {
+TrainOptions preset_options(const std::string& name, const std::string& task) {
   const bool is_prenorm = name.ends_with(kPrenorm);
   const std::string size = is_prenorm ? name.substr(0, name.size() - kPrenorm.size()) : name;
   const auto* found = std::ranges::find(kPresets, size, [](const Preset& preset) { return std::string(preset.name); });
@@ -251,6 +287,9 @@ TrainOptions preset_options(const std::string& name) {
                     "preset is \"{}\", must be one of {}", name, fmt::join(preset_names(), ", "));
   TrainOptions options = found->options();
   options.preset = name;
+  if (!task.empty() && task != options.task) {
+    options.task = task;
+  }
   if (is_prenorm) {
     options.model =
         options.model.with<models::TransformerConfig>([](auto& model) { model.norm_order = nn::NormOrder::kPre; });

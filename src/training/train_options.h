@@ -195,10 +195,11 @@ void TrainOptions::parts(Visit&& visit) {
 }
 
 /// The full recipe of a preset: tiny, tiny-hour, small, base, big, each also with -prenorm; and of language models
-/// gpt-mini, gpt-char, gpt2-small, llama-mini; recurrent: gru-mini, lstm-mini; and
-/// convolutional: conv-mini.
+/// gpt-mini, gpt-char, gpt2-small, llama-mini; recurrent: gru-mini, lstm-mini; convolutional: conv-mini; and text to
+/// text: t5-mini.
+/// @param task  empty = that of the preset
 /// Throws Error(kUsage) for an unknown name, listing the known ones.
-TrainOptions preset_options(const std::string& name);
+TrainOptions preset_options(const std::string& name, const std::string& task = "");
 std::vector<std::string> preset_names();
 
 /// All options that decide the result, as JSON text: saved with a checkpoint and compared on resume.

@@ -56,7 +56,9 @@ TEST(Tasks, AnUnknownOneIsRefused) {
     make_task(options);
     FAIL() << "no error";
   } catch (const base::Error& error) {
-    EXPECT_STREQ(error.what(), "train: task is \"divination\", must be one of translation, language-model");
+    EXPECT_STREQ(error.what(),
+                 "train: task is \"divination\", must be one of translation, language-model, "
+                 "span-corruption, text-to-text");
   }
 }
 

@@ -1,5 +1,7 @@
 #include "data/vocabulary/piece_list.h"
 
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <array>
 #include <unordered_map>
@@ -65,6 +67,10 @@ void check_list(const std::vector<std::string>& pieces, std::string_view name) {
 }
 
 }  // namespace
+
+std::string sentinel_piece(int64_t number) {
+  return fmt::format("{}{}>", kSentinelBegin, number);
+}
 
 std::string with_piece_list(std::string_view spm, const std::vector<std::string>& pieces, std::string_view name) {
   check_list(pieces, name);

@@ -1,5 +1,6 @@
 #pragma once
 
+#include <cstdint>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -25,5 +26,10 @@ std::string without_piece_list(std::string_view spm, std::string_view name);
 /// also if a piece occurs twice, is empty, is longer than 4,096 bytes or is not UTF-8, "source.spm: piece list: piece 7
 /// is 'the', as is piece 5; ...".
 std::vector<std::string> read_piece_list(std::string_view spm, std::string_view name);
+
+/// How the spelling of each sentinel of a list begins (sentinels.h).
+inline constexpr std::string_view kSentinelBegin = "<extra_id_";
+/// Returns the spelling of a sentinel: "<extra_id_0>".
+[[nodiscard]] std::string sentinel_piece(int64_t number);
 
 }  // namespace dragoman::data

@@ -70,6 +70,7 @@ void SentencePieceVocabulary::read_list(std::string_view name) {
   for (size_t id = kEosId + 1; id < listed_.size(); ++id) {
     listed_ids_.emplace(listed_[id], static_cast<int32_t>(id));
   }
+  has_sentinels_ = listed_ids_.contains(sentinel_piece(0));
 }
 
 int32_t SentencePieceVocabulary::size() const {
@@ -94,6 +95,26 @@ std::vector<int32_t> SentencePieceVocabulary::encode_listed(std::string_view tex
     ids.push_back(code->second);
     text.remove_prefix(end + 2);
   }
+  // Sentinels stand between texts that are cut apart.
+  for (size_t begin = has_sentinels_ ? text.find(kSentinelBegin) : std::string_view::npos;
+       begin != std::string_view::npos;) {
+    const size_t last = text.find('>', begin);
+    const auto sentinel =
+        last == std::string_view::npos ? listed_ids_.end() : listed_ids_.find(text.substr(begin, last + 1 - begin));
+    if (sentinel == listed_ids_.end()) {
+      begin = text.find(kSentinelBegin, begin + 1);
+      continue;
+    }
+    append_listed(text.substr(0, begin), ids);
+    ids.push_back(sentinel->second);
+    text.remove_prefix(last + 1);
+    begin = text.find(kSentinelBegin);
+  }
+  append_listed(text, ids);
+  return ids;
+}
+
+void SentencePieceVocabulary::append_listed(std::string_view text, std::vector<int32_t>& ids) const {
   std::vector<std::string> pieces;
   const auto status = processor_.Encode(text, &pieces);
   base::check_argument(status.ok(), "vocabulary: SentencePiece cannot encode a line of {} bytes: {}", text.size(),
@@ -101,7 +122,6 @@ std::vector<int32_t> SentencePieceVocabulary::encode_listed(std::string_view tex
   for (const std::string& piece : pieces) {
     ids.push_back(id_of(piece, kUnkId));
   }
-  return ids;
 }
 
 // The pieces of ids by the list, as SentencePiece joins them; of the special ones unk alone is seen.

@@ -53,6 +53,7 @@ class SentencePieceVocabulary : public VocabularyModel {
   // The id that a piece of SentencePiece is read as.
   int32_t id_of(std::string_view piece, int32_t sentencepiece_id) const;
   std::vector<int32_t> encode_listed(std::string_view text) const;
+  void append_listed(std::string_view text, std::vector<int32_t>& ids) const;
   std::vector<std::string> spelled(std::span<const int32_t> ids) const;
   const Sampling& sampling() const;
   Sampling make_sampling() const;
@@ -66,6 +67,7 @@ class SentencePieceVocabulary : public VocabularyModel {
   SpecialIds special_{.pad = kPadId, .unk = kUnkId, .bos = kBosId, .eos = {kEosId}};
   std::vector<std::string> listed_;  // [size] the piece list; may be empty
   std::unordered_map<std::string_view, int32_t> listed_ids_;
+  bool has_sentinels_ = false;            // the list has <extra_id_0>
   mutable std::once_flag sampling_once_;  // created on the first request; translation never needs it
   mutable std::optional<Sampling> sampling_made_;
 };

@@ -29,6 +29,10 @@ void check_options(const char* op, const AttentionInputs& inputs) {
                        inputs.n_kv_heads(), inputs.n_heads());
   base::check_argument(inputs.options.window == 0, "{}: window is {}, must be 0 on cuda for now; use --device cpu", op,
                        inputs.options.window);
+  base::check_argument(inputs.options.scale == 0.0F && !inputs.distance_bias.defined(),
+                       "{}: relative positions and another scale than 1 / sqrt(d_head) do not exist on cuda for now; "
+                       "use --device cpu",
+                       op);
   check_head(op, inputs.d_head());
   check_head(op, inputs.d_value());
 }
@@ -140,6 +144,8 @@ void CudaBackend::attention_step(const Tensor& query, std::span<const StepKeys> 
     base::check_argument(row.n_kv_heads == 0 || row.n_kv_heads == n_heads,
                          "attention_step: n_kv_heads is {}, must be n_heads ({}) on cuda for now; use --device cpu",
                          row.n_kv_heads, n_heads);
+    base::check_argument(row.bias == nullptr,
+                         "attention_step: relative positions do not exist on cuda for now; use --device cpu");
     int32_t table = -1;
     if (row.row_of_position != nullptr) {
       table = static_cast<int32_t>(steps.tables.size());

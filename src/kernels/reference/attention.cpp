@@ -15,6 +15,7 @@ using Row = std::vector<double>;
 // The keys of one (query row, head): what the row may attend to and where its numbers are.
 struct Place {
   int64_t query_row;
+  int64_t query;  // the row within its sentence
   int64_t head;
   int64_t key_head;
   int64_t first_key;
@@ -32,7 +33,7 @@ void for_each_place(const AttentionInputs& inputs, Visit visit) {
     const int64_t n_keys = keys[sentence + 1] - keys[sentence];
     for (int64_t t = 0; t < queries[sentence + 1] - queries[sentence]; ++t) {
       for (int64_t head = 0; head < inputs.n_heads(); ++head) {
-        visit(Place{queries[sentence] + t, head, head / inputs.group(), keys[sentence], n_keys,
+        visit(Place{queries[sentence] + t, t, head, head / inputs.group(), keys[sentence], n_keys,
                     inputs.options.window > 0 ? std::max<int64_t>(t + 1 - inputs.options.window, 0) : 0,
                     inputs.options.causal ? std::min(t + 1, n_keys) : n_keys});
       }
@@ -62,7 +63,13 @@ bool may_attend(const AttentionInputs& inputs, const Place& place, int64_t s) {
 }
 
 double score_scale(const AttentionInputs& inputs) {
-  return 1.0 / std::sqrt(static_cast<double>(inputs.d_head()));
+  return inputs.options.scale > 0 ? static_cast<double>(inputs.options.scale)
+                                  : 1.0 / std::sqrt(static_cast<double>(inputs.d_head()));
+}
+
+// The element of the distance bias, or of its gradient, of a query row and key s of its sentence.
+int64_t bias_element(const AttentionInputs& inputs, const Place& place, int64_t s) {
+  return (2 * place.head + 1) * inputs.reach() + place.query - s;
 }
 
 // softmax(q K^T / sqrt(Dh)) of one row
@@ -73,6 +80,9 @@ Row weights_of(const AttentionInputs& inputs, const Place& place) {
   for (int64_t s = 0; s < place.n_keys; ++s) {
     const double* key = head_row(inputs.key, place.first_key + s, place.key_head, inputs.n_kv_heads());
     weights[static_cast<size_t>(s)] = dot(query, key, inputs.d_head()) * score_scale(inputs);
+    if (inputs.distance_bias.defined()) {
+      weights[static_cast<size_t>(s)] += inputs.distance_bias.data<double>()[bias_element(inputs, place, s)];
+    }
     largest = may_attend(inputs, place, s) ? std::max(largest, weights[static_cast<size_t>(s)]) : largest;
   }
   double sum = 0;
@@ -119,6 +129,9 @@ void attention_backward(const AttentionInputs& inputs, const Tensor& grad_contex
   gradients.query.zero();
   gradients.key.zero();
   gradients.value.zero();
+  if (inputs.distance_bias.defined()) {
+    gradients.distance_bias.zero();
+  }
   for_each_place(inputs, [&](const Place& place) {
     const int64_t n_heads = inputs.n_heads();
     const Row weights = weights_of(inputs, place);
@@ -142,7 +155,11 @@ void attention_backward(const AttentionInputs& inputs, const Tensor& grad_contex
       const int64_t row = place.first_key + static_cast<int64_t>(s);
       const double* key = head_row(inputs.key, row, place.key_head, inputs.n_kv_heads());
       double* grad_key = head_row(gradients.key, row, place.key_head, inputs.n_kv_heads());
-      const double grad_score = weights[s] * (grad_weights[s] - mean) * score_scale(inputs);  // undoes weights_of
+      const double grad_biased = weights[s] * (grad_weights[s] - mean);  // undoes weights_of
+      if (inputs.distance_bias.defined()) {
+        gradients.distance_bias.data<double>()[bias_element(inputs, place, static_cast<int64_t>(s))] += grad_biased;
+      }
+      const double grad_score = grad_biased * score_scale(inputs);
       for (int64_t d = 0; d < inputs.d_head(); ++d) {
         grad_query[d] += grad_score * key[d];  // undoes score = query . key
         grad_key[d] += grad_score * query[d];

@@ -1,10 +1,12 @@
 #include "models/decoder/decoder_state.h"
 
 #include <algorithm>
+#include <cmath>
 #include <ranges>
 
 #include "base/error.h"
 #include "kernels/backends/backend_of.h"
+#include "ops/elementwise.h"
 #include "tensor/transfer.h"
 
 namespace dragoman::models {
@@ -12,12 +14,27 @@ namespace dragoman::models {
 using autograd::Variable;
 using tensor::Tensor;
 
+namespace {
+
+// The kernels of cached attention divide products by sqrt(Dh): queries of a layer with another scale make up for it.
+Tensor scaled_query(const Variable& query, const nn::MultiHeadAttention& attention) {
+  if (attention.scale() == 0.0F) {
+    return query.value();
+  }
+  const double root = std::sqrt(static_cast<double>(query.dim(1)) / attention.n_heads());
+  const Tensor& value = query.value();
+  return ops::scale(Variable(value.is_contiguous() ? value : value.clone()), attention.scale() * root).value();
+}
+
+}  // namespace
+
 Variable CachedSelfKeyValues::attend(const Variable& input, const nn::MultiHeadAttention& attention,
                                      const nn::ForwardContext&) {
   const auto [query, key, value] = attention.project_all(input, state_.positions());  // [R, H * Dh]   [R, Hkv * Dh]
   state_.store(layer_, key.value(), value.value());
   Tensor heads = Tensor::empty(query.shape());  // [R, H * Dh]
-  kernels::backend_of(heads).attention_step(query.value(), state_.self_keys(layer_), attention.n_heads(), heads,
+  kernels::backend_of(heads).attention_step(scaled_query(query, attention),
+                                            state_.self_keys(layer_, attention.relative()), attention.n_heads(), heads,
                                             nullptr);
   return Variable(heads);
 }
@@ -27,7 +44,7 @@ Variable CachedCrossKeyValues::attend(const Variable& input, const nn::MultiHead
   const Variable query = attention.project_query(input);  // [R, H * Dh]
   Tensor heads = Tensor::empty(query.shape());            // [R, H * Dh]
   const std::span<const kernels::SharedRows> keys = state_.cross_keys(layer_);
-  kernels::backend_of(heads).attention_shared(query.value(), keys, attention.n_heads(), heads,
+  kernels::backend_of(heads).attention_shared(scaled_query(query, attention), keys, attention.n_heads(), heads,
                                               state_.attention_of(layer_));
   return Variable(heads);
 }
@@ -43,6 +60,9 @@ DecoderState::DecoderState(DecoderStateShape shape)
 }
 
 std::vector<int32_t> DecoderState::add(size_t count) {
+  if (slots_in_use() == 0) {
+    step_bias_ = {};  // the weights may have changed
+  }
   std::vector<int32_t> added;
   added.reserve(count);
   for (size_t sentence = 0; sentence < count; ++sentence) {
@@ -270,13 +290,30 @@ void DecoderState::keep(size_t layer, const Variable& input, const nn::MultiHead
   store(layer, projected.keys.value(), projected.values.value());
 }
 
-std::span<const kernels::StepKeys> DecoderState::self_keys(size_t layer) {
+// The bias of the latest of as many rows as there may be: a query with n keys takes the last n columns.
+const Tensor& DecoderState::step_bias(const nn::RelativePositions& relative) {
+  constexpr int64_t kLeast = 64;
+  int64_t longest = 0;
+  for (const Row& row : rows_) {
+    longest = std::max<int64_t>(longest, row.position + 1);
+  }
+  if (!step_bias_.defined() || step_bias_.dim(1) < longest) {
+    step_bias_ = relative.of_last_row(std::max(kLeast, 2 * longest));  // [H, positions]
+  }
+  return step_bias_;
+}
+
+std::span<const kernels::StepKeys> DecoderState::self_keys(size_t layer, const nn::RelativePositions* relative) {
   step_keys_.clear();
+  const Tensor bias = relative == nullptr ? Tensor() : step_bias(*relative);
   for (const Row& row : rows_) {
     const int64_t length = int64_t{row.position} + 1;
     const int64_t seen = shape_.window > 0 ? std::min(length, shape_.window) : length;
     step_keys_.push_back({cache_.keys(layer), cache_.values(layer), table(row).data() + (length - seen),
                           cache_.stride(), seen, cache_.dtype(), shape_.n_kv_heads});
+    if (bias.defined()) {
+      ops::add_step_bias(bias, step_keys_.back());
+    }
   }
   return step_keys_;
 }

@@ -144,7 +144,8 @@ class DecoderState : public DecoderKeyValues {
   void release_tips(Slot& slot);
   const Table& table(const Row& row) const;
   void store(size_t layer, const tensor::Tensor& keys, const tensor::Tensor& values);
-  std::span<const kernels::StepKeys> self_keys(size_t layer);
+  std::span<const kernels::StepKeys> self_keys(size_t layer, const nn::RelativePositions* relative);
+  const tensor::Tensor& step_bias(const nn::RelativePositions& relative);
   std::span<const kernels::SharedRows> cross_keys(size_t layer);
   size_t layer_number(int layer) const;
   tensor::Tensor* attention_of(size_t layer);
@@ -157,6 +158,7 @@ class DecoderState : public DecoderKeyValues {
   std::vector<Row> rows_;            // of the step under way
   std::vector<int32_t> cache_rows_;  // of rows_: where each stores its keys and values
   std::vector<kernels::StepKeys> step_keys_;
+  tensor::Tensor step_bias_;  // [H, positions], of the latest query; undefined until it is needed
   std::vector<kernels::SharedRows> shared_rows_;
   std::map<size_t, tensor::Tensor> attention_;  // of each layer wanted, undefined before the first pass
   std::vector<CachedSelfKeyValues> self_key_values_;

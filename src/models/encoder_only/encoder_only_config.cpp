@@ -15,6 +15,9 @@ void EncoderOnlyConfig::check() const {
                     "n_heads is {}, must be a multiple of n_kv_heads ({})", n_heads, layer.n_kv_heads);
   base::check_usage(positions != nn::PositionKind::kSinusoidal || d_model % 2 == 0,
                     "d_model is {}, must be even for sinusoidal positions", d_model);
+  base::check_usage(
+      positions != nn::PositionKind::kRelative,
+      "positions is relative, which architecture encoder-only does not have; use rope, learned or sinusoidal");
   base::check_usage(positions != nn::PositionKind::kRotary || layer_config().head_width() % 2 == 0,
                     "d_head is {}, must be even for rotary positions", layer_config().head_width());
   base::check_usage(has_labels == (n_labels > 0), "n_labels is {}, head is {}: labels belong to classes and tags",

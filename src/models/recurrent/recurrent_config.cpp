@@ -12,7 +12,8 @@ void RecurrentConfig::check() const {
 }
 
 ModelSizes RecurrentConfig::sizes() const {
-  return {source_vocab_size, target_vocab_size, d_model, max_positions, tying == Tying::kAll, d_context() + d_key()};
+  return {source_vocab_size, target_vocab_size,        d_model,
+          max_positions,     shares_embeddings(tying), d_context() + d_key()};
 }
 
 void RecurrentConfig::set_vocabulary_sizes(int64_t source, int64_t target) {

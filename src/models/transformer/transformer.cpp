@@ -1,10 +1,13 @@
 #include "models/transformer/transformer.h"
 
 #include <algorithm>
+#include <cmath>
 
 #include "autograd/recompute.h"
 #include "base/error.h"
+#include "nn/relative_positions.h"
 #include "nn/rotation.h"
+#include "ops/elementwise.h"
 
 namespace dragoman::models {
 namespace {
@@ -32,6 +35,12 @@ Variable run_layer(const nn::ForwardContext& context, Layer layer) {
   return context.recompute == nn::Recompute::kLayers ? autograd::recompute("layer", layer) : layer();
 }
 
+// Behind an embedding with a norm, dropout follows the norm.
+nn::LayerConfig of_embedding(nn::LayerConfig config, bool has_norm) {
+  config.dropout = has_norm ? 0.0F : config.dropout;
+  return config;
+}
+
 const TransformerConfig& checked(const TransformerConfig& config) {
   config.check();
   return config;
@@ -46,13 +55,29 @@ Transformer::Transformer(const TransformerConfig& config)
       output_bias_(config.output_bias
                        ? parameters_.declare("output.bias", {config.target_vocab_size}, nn::Initializer::kZeros)
                        : nullptr),
-      source_embedding_(parameters_, "encoder.embedding", tables_.source, config.encoder_layer(),
+      source_embedding_(parameters_, "encoder.embedding", tables_.source,
+                        of_embedding(config.encoder_layer(), config.embedding_norm),
                         {config.positions, config.max_positions}, config.source_word_dropout),
-      target_embedding_(parameters_, "decoder.embedding", tables_.target, config.decoder_layer(),
+      target_embedding_(parameters_, "decoder.embedding", tables_.target,
+                        of_embedding(config.decoder_layer(), config.embedding_norm),
                         {config.positions, config.max_positions}, config.target_word_dropout) {
   const nn::PositionConfig positions{config.positions, config.max_positions};
-  const nn::LayerConfig encoder = nn::with_rotation(config.encoder_layer(), positions);
-  const nn::LayerConfig decoder = nn::with_rotation(config.decoder_layer(), positions);
+  if (config.layer.initial_weights == nn::InitialWeights::kT5) {
+    for (const nn::ParameterHandle& table : {tables_.source, tables_.target, tables_.output}) {
+      table->initializer = nn::Initializer::kNormal;
+      table->deviation = 1.0F;
+    }
+  }
+  const nn::LayerConfig encoder =
+      nn::with_relative_positions(nn::with_rotation(config.encoder_layer(), positions), config.positions, parameters_,
+                                  "encoder.relative_positions", /*both_sides=*/true);
+  const nn::LayerConfig decoder =
+      nn::with_relative_positions(nn::with_rotation(config.decoder_layer(), positions), config.positions, parameters_,
+                                  "decoder.relative_positions", /*both_sides=*/false);
+  if (config.embedding_norm) {
+    source_norm_ = std::make_unique<nn::Norm>(parameters_, "encoder.embedding.norm", encoder);
+    target_norm_ = std::make_unique<nn::Norm>(parameters_, "decoder.embedding.norm", decoder);
+  }
   for (int index = 0; index < config.encoder_layers; ++index) {
     encoder_layers_.emplace_back(parameters_, layer_path("encoder", index), encoder);
   }
@@ -65,8 +90,15 @@ Transformer::Transformer(const TransformerConfig& config)
   }
 }
 
+Variable Transformer::normalised(const Variable& x, const nn::Norm& norm, const char* stack,
+                                 const nn::ForwardContext& context) const {
+  const uint32_t site = nn::dropout_site(fmt::format("{}.embedding", stack));
+  return ops::dropout(norm.forward(x), context.dropout(transformer_config().dropout, site));  // [N, D]
+}
+
 Variable Transformer::encode(const TokenRows& source, const nn::ForwardContext& context) const {
-  Variable x = source_embedding_.forward(source.ids, source.rows, context);  // [Ns, D]
+  Variable x = source_embedding_.forward(source.ids, source.rows, context);                   // [Ns, D]
+  x = source_norm_ ? normalised(x, *source_norm_, "encoder", context.over(source.rows)) : x;  // [Ns, D]
   for (const nn::EncoderLayer& layer : encoder_layers_) {
     const auto forward = [x, rows = source.rows, &layer, context] { return layer.forward(x, rows, context); };
     x = run_layer(context, forward);  // [Ns, D]
@@ -78,7 +110,8 @@ Variable Transformer::encode(const TokenRows& source, const nn::ForwardContext& 
 
 Variable Transformer::decode(const TokenRows& target, const std::shared_ptr<DecoderKeyValues>& memory,
                              const nn::ForwardContext& context) const {
-  Variable x = target_embedding_.forward(target.ids, target.rows, context);  // [Nt, D]
+  Variable x = target_embedding_.forward(target.ids, target.rows, context);                   // [Nt, D]
+  x = target_norm_ ? normalised(x, *target_norm_, "decoder", context.over(target.rows)) : x;  // [Nt, D]
   for (size_t layer = 0; layer < decoder_layers_.size(); ++layer) {
     const auto forward = [this, x, layer, memory, context = context.over(target.rows)] {
       return decoder_layers_[layer].forward(x, memory->self_attention(layer), memory->cross_attention(layer), context);
@@ -86,6 +119,8 @@ Variable Transformer::decode(const TokenRows& target, const std::shared_ptr<Deco
     x = run_layer(context, forward);  // [Nt, D]
   }
   x = decoder_norm_ ? decoder_norm_->forward(x) : x;  // [Nt, D]
+  const TransformerConfig& config = transformer_config();
+  x = config.scale_output ? ops::scale(x, 1.0 / std::sqrt(static_cast<double>(config.d_model))) : x;  // [Nt, D]
   context.show("decoder", "output", x.value());
   return x;
 }
@@ -120,10 +155,13 @@ std::vector<std::string> Transformer::cross_attention_paths() const {
 double forward_flops(const TransformerConfig& config, int64_t source_length, int64_t target_length) {
   const auto d = static_cast<double>(config.d_model), f = static_cast<double>(config.d_ff);
   const auto s = static_cast<double>(source_length), t = static_cast<double>(target_length);
-  const double encoder = config.encoder_layers * ((8 * d * d + 4 * d * f) * s + 4 * d * s * s);
-  const double cross_keys = config.decoder_layers * 4 * d * d * s;
-  const double attention = 4 * d * (t * (t + 1) / 2 + s * t);
-  const double decoder = config.decoder_layers * ((12 * d * d + 4 * d * f) * t + attention);
+  const nn::LayerConfig layer = config.encoder_layer();
+  const auto h = static_cast<double>(layer.n_heads * layer.head_width());
+  const double feed_forward = config.layer.feed_forward == nn::FeedForwardKind::kGated ? 6 * d * f : 4 * d * f;
+  const double encoder = config.encoder_layers * ((8 * d * h + feed_forward) * s + 4 * h * s * s);
+  const double cross_keys = config.decoder_layers * 4 * d * h * s;
+  const double attention = 4 * h * (t * (t + 1) / 2 + s * t);
+  const double decoder = config.decoder_layers * ((12 * d * h + feed_forward) * t + attention);
   const double output = 2 * d * static_cast<double>(config.target_vocab_size) * t;
   return encoder + cross_keys + decoder + output;
 }

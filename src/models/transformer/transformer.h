@@ -18,8 +18,10 @@ namespace dragoman::models {
 /// The encoder-decoder Transformer of "Attention Is All You Need" (Vaswani et al. 2017), figure 1.
 /// Parameter paths: source_embedding.weight, target_embedding.weight, output.weight (or embedding.weight when tied),
 /// output.bias where the configuration asks for one, encoder.layers.I.*, decoder.layers.I.*, and in pre-norm
-/// encoder.norm.*, decoder.norm.*. Departs from the paper: pre-norm adds a final layer norm to both stacks; there may
-/// be an output bias. `forward` functions are const and keep no state: several threads may use one model for inference.
+/// encoder.norm.*, decoder.norm.*; by option also {encoder,decoder}.embedding.norm.* and
+/// {encoder,decoder}.relative_positions.weight. Departs from the paper: pre-norm adds a final layer norm to both
+/// stacks; there may be an output bias. `forward` functions are const and keep no state: several threads may use one
+/// model for inference.
 class Transformer : public Model {
  public:
   explicit Transformer(const TransformerConfig& config);
@@ -43,11 +45,16 @@ class Transformer : public Model {
   std::span<const nn::DecoderLayer> decoder_layers() const { return decoder_layers_; }
 
  private:
+  Variable normalised(const Variable& x, const nn::Norm& norm, const char* stack,
+                      const nn::ForwardContext& context) const;
+
   ModelConfig config_;
   TiedTables tables_;
   nn::ParameterHandle output_bias_;  // null when there is none
   nn::TokenEmbedding source_embedding_;
   nn::TokenEmbedding target_embedding_;
+  std::unique_ptr<nn::Norm> source_norm_;  // of embeddings; null if there is none
+  std::unique_ptr<nn::Norm> target_norm_;
   std::vector<nn::EncoderLayer> encoder_layers_;
   std::vector<nn::DecoderLayer> decoder_layers_;
   std::unique_ptr<nn::Norm> encoder_norm_;  // pre-norm only

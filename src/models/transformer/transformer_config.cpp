@@ -8,8 +8,8 @@ namespace {
 // Keys that models made before there were any lack.
 std::vector<std::string> added_later() {
   std::vector<std::string> keys = base::names_of_fields<nn::LayerOptions>(kEveryField);
-  keys.insert(keys.end(),
-              {"source_word_dropout", "target_word_dropout", "decoder_d_ff", "decoder_n_heads", "output_bias"});
+  keys.insert(keys.end(), {"source_word_dropout", "target_word_dropout", "decoder_d_ff", "decoder_n_heads",
+                           "output_bias", "scale_output", "embedding_norm"});
   return keys;
 }
 
@@ -21,6 +21,11 @@ void TransformerConfig::check() const {
                     d_model, n_heads);
   base::check_usage(decoder_n_heads == 0 || d_model % decoder_n_heads == 0,
                     "d_model is {}, must be a multiple of decoder_n_heads ({})", d_model, decoder_n_heads);
+  base::check_usage(positions != nn::PositionKind::kRelative || layer.window == 0,
+                    "window is {}, must be 0 with relative positions", layer.window);
+  base::check_usage(layer.relative_buckets % 4 == 0 && layer.relative_distance > layer.relative_buckets / 2,
+                    "relative_buckets is {}, must be a multiple of 4 and less than twice relative_distance ({})",
+                    layer.relative_buckets, layer.relative_distance);
   base::check_usage(positions != nn::PositionKind::kSinusoidal || d_model % 2 == 0,
                     "d_model is {}, must be even for sinusoidal positions", d_model);
   check_tying(tying, source_vocab_size, target_vocab_size);
@@ -28,8 +33,8 @@ void TransformerConfig::check() const {
 
 ModelSizes TransformerConfig::sizes() const {
   const nn::LayerConfig decoder = decoder_layer();
-  return {source_vocab_size, target_vocab_size,    d_model,
-          max_positions,     tying == Tying::kAll, 2 * decoder_layers * decoder.kv_heads() * decoder.head_width()};
+  return {source_vocab_size, target_vocab_size,        d_model,
+          max_positions,     shares_embeddings(tying), 2 * decoder_layers * decoder.kv_heads() * decoder.head_width()};
 }
 
 void TransformerConfig::set_vocabulary_sizes(int64_t source, int64_t target) {
@@ -74,6 +79,11 @@ std::string to_json(const TransformerConfig& config) {
   const nlohmann::json defaults = base::json_of_fields(nn::LayerOptions(), kEveryField);
   for (const auto& [key, value] : defaults.items()) {
     if (tree[key] == value) {
+      tree.erase(key);
+    }
+  }
+  for (const char* key : {"scale_output", "embedding_norm"}) {  // which older programs do not know
+    if (tree[key] == false) {
       tree.erase(key);
     }
   }

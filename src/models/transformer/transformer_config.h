@@ -31,7 +31,9 @@ struct TransformerConfig {
   nn::PositionKind positions = nn::PositionKind::kSinusoidal;
   int64_t max_positions = 1024;  ///< longest source or target in tokens, sentence end included
   Tying tying = Tying::kAll;
-  bool output_bias = false;  ///< logits = hidden E^T + b; the paper has no b
+  bool output_bias = false;     ///< logits = hidden E^T + b; the paper has no b
+  bool scale_output = false;    ///< logits = hidden E^T / sqrt(D), for tables whose rows are not short
+  bool embedding_norm = false;  ///< a norm behind embeddings and positions of both sides
   float dropout = 0.1F;
   float attention_dropout = 0.0F;
   float activation_dropout = 0.0F;
@@ -86,14 +88,16 @@ void TransformerConfig::fields(Visit&& visit) {
   visit(Field("decoder_n_heads", &C::decoder_n_heads, "n_heads of the decoder alone; 0 = n_heads", {0, 1024})
             .without_flag());
   visit(Field("output_bias", &C::output_bias, "Logits have a bias, which the paper's have not").without_flag());
+  visit(Field("scale_output", &C::scale_output, "Logits are divided by the root of d_model"));
+  visit(Field("embedding_norm", &C::embedding_norm, "A norm behind the embeddings of both sides"));
   visit(Field("layer_norm_epsilon", &C::layer_norm_epsilon, "Added to the variance in layer norm", {1e-12, 0.1})
             .without_flag());
 }
 
 /// JSON text of config.json and back. The reader throws Error(kBadData) for unknown keys (a near name
-/// suggested), missing keys, wrong types and whatever check() refuses. decoder_d_ff, decoder_n_heads, output_bias, the
-/// word dropouts and the options of the layers may be missing: their defaults, as in models made before there were any.
-/// The writer leaves out options of the layers at their defaults.
+/// suggested), missing keys, wrong types and whatever check() refuses. decoder_d_ff, decoder_n_heads, output_bias,
+/// scale_output, embedding_norm, the word dropouts and the options of the layers may be missing: their defaults, as in
+/// models made before there were any. The writer leaves out options of the layers at their defaults.
 std::string to_json(const TransformerConfig& config);
 TransformerConfig transformer_config_from_json(std::string_view text, std::string_view file_name);
 

@@ -134,7 +134,7 @@ void attention_backward(const AttentionInputs& inputs, Tensor stats, const Tenso
   HeadInput output(grad_context, n_queries, inputs.d_value());
   HeadOutput query(gradients.query, n_queries, inputs.d_head()), key(gradients.key, n_keys, inputs.d_head());
   HeadOutput value(gradients.value, n_keys, inputs.d_value());
-  Heads(inputs, stats.data<float>()).for_each([&](const HeadProblem& p) {
+  Heads(inputs, stats.data<float>(), &gradients.distance_bias).for_each([&](const HeadProblem& p) {
     const HeadRows<float> grads{query.rows(p.first_query, p.head), key.rows(p.first_key, p.key_head),
                                 value.rows(p.first_key, p.key_head)};
     DRAGOMAN_DISPATCH(head_backward)

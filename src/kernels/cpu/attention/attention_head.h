@@ -1,7 +1,6 @@
 #pragma once
 
 #include <algorithm>
-#include <cmath>
 #include <cstdint>
 #include <numbers>
 
@@ -47,6 +46,9 @@ struct HeadProblem {
   bool causal = false;
   int64_t window = 0;                // keys that a query sees at most, up to its own; 0 = all
   const Dropout* dropout = nullptr;  // nullptr = none
+  float scale = 0;                   // of the products q . k
+  const float* bias = nullptr;       // bias[t - s] is added to the scaled product of query t and key s; nullptr = none
+  float* grad_bias = nullptr;        // likewise; the backward adds to it
   // Of the softmax of each query row, [T]: the largest score and 1 / (sum of the exponentials), 0 for a row with
   // nothing to attend to. Written by the forward, read by the backward.
   float* largest = nullptr;
@@ -61,9 +63,8 @@ struct HeadProblem {
   // add to them.
   bool is_first_of_group() const { return head % group == 0; }
   bool is_last_of_group() const { return head % group == group - 1; }
-  float score_scale() const { return 1.0F / std::sqrt(static_cast<float>(d_head)); }
-  // Turns a product q . k into a power of two: exp(q . k / sqrt(Dh)) = exp2(power_scale() * q . k).
-  float power_scale() const { return std::numbers::log2e_v<float> * score_scale(); }
+  // Turns a product q . k into a power of two: exp(scale * q . k) = exp2(power_scale() * q . k).
+  float power_scale() const { return std::numbers::log2e_v<float> * scale; }
 };
 
 // The rows of a head that are read, or with T not const those of its gradients: [T, Dh], [S, Dh], [S, Dv].

@@ -1,6 +1,7 @@
 #pragma once
 
 #include <algorithm>
+#include <cmath>
 #include <cstddef>
 #include <cstdint>
 #include <type_traits>
@@ -20,6 +21,11 @@ inline int64_t longest(const Tensor& offsets) {
     length = std::max<int64_t>(length, ends[index] - ends[index - 1]);
   }
   return length;
+}
+
+/// Returns: the factor of the products q . k.
+inline float score_scale(const AttentionInputs& inputs) {
+  return inputs.options.scale > 0 ? inputs.options.scale : 1.0F / std::sqrt(static_cast<float>(inputs.d_head()));
 }
 
 template <typename T, typename AnyTensor>
@@ -67,8 +73,14 @@ class HeadScratchOwner {
 class Heads {
  public:
   /// @param stats  [2, H, Nq]; nullptr for none
-  Heads(const AttentionInputs& inputs, float* stats)
-      : inputs_(inputs), stats_(stats), dropout_(weight_dropout(inputs.options)) {}
+  /// @param grad_bias  the gradient of the distance bias, which is zeroed here; nullptr for none
+  Heads(const AttentionInputs& inputs, float* stats, Tensor* grad_bias = nullptr)
+      : inputs_(inputs), stats_(stats), dropout_(weight_dropout(inputs.options)) {
+    if (inputs.distance_bias.defined() && grad_bias != nullptr) {
+      grad_bias->zero();
+      grad_bias_ = grad_bias->data<float>();
+    }
+  }
 
   /// Calls visit(HeadProblem) for each head of each sentence, in order.
   template <typename Visit>
@@ -85,6 +97,11 @@ class Heads {
       p.key_mask = key_mask_ == nullptr ? nullptr : key_mask_ + p.first_key;
       for (p.head = 0; p.head < p.n_heads; ++p.head) {
         p.key_head = p.head / p.group;
+        if (bias_ != nullptr) {
+          const int64_t middle = (2 * p.head + 1) * inputs_.reach();
+          p.bias = bias_ + middle;
+          p.grad_bias = grad_bias_ == nullptr ? nullptr : grad_bias_ + middle;
+        }
         if (stats_ != nullptr) {
           p.largest = stats_ + p.head * n_rows + p.first_query;
           p.inverse_sum = p.largest + p.n_heads * n_rows;
@@ -103,12 +120,15 @@ class Heads {
     p.group = inputs_.group();
     p.causal = inputs_.options.causal;
     p.window = inputs_.options.window;
+    p.scale = score_scale(inputs_);
     p.dropout = dropout_.probability > 0 ? &dropout_ : nullptr;
     return p;
   }
 
   const AttentionInputs& inputs_;
   float* const stats_;
+  float* grad_bias_ = nullptr;
+  const float* const bias_ = inputs_.distance_bias.defined() ? inputs_.distance_bias.data<float>() : nullptr;
   const bool* const key_mask_ = inputs_.bounds.key_mask.defined() ? inputs_.bounds.key_mask.data<bool>() : nullptr;
   const Dropout dropout_;
 };

@@ -185,7 +185,7 @@ HWY_INLINE void softmax_lanes_backward(const HeadProblem& p, const QueryBlock& b
     mean = hn::MulAdd(weight, grad, mean);
     hn::StoreU(weight, d, weights + s * width);
   }
-  const FloatVector scale = hn::Set(d, p.score_scale());
+  const FloatVector scale = hn::Set(d, p.scale);
   for (int64_t s = lanes.first_seen; s < lanes.some_see; ++s) {
     const FloatVector weight = hn::LoadU(d, weights + s * width);
     const FloatVector centred = hn::Sub(hn::LoadU(d, grads + s * width), mean);
@@ -200,8 +200,42 @@ HWY_INLINE void softmax_lanes_backward(const HeadProblem& p, const QueryBlock& b
   });
 }
 
+// The place of bias[t - s] of the first lane's query t, for key s.
+HWY_INLINE int64_t bias_place(const QueryBlock& block, const QueryLanes& lanes, int64_t s) {
+  return block.begin + lanes.column - s;
+}
+
+// scratch.weights += the bias, divided by the scale that the scores get later.
+HWY_INLINE void add_bias(const HeadProblem& p, const HeadScratch& scratch, const QueryBlock& block) {
+  const FloatTag d;
+  const FloatVector unscaled = hn::Set(d, 1.0F / p.scale);
+  for_each_lanes(p, block, [&](const QueryLanes& lanes) HWY_ATTR {
+    for (int64_t s = lanes.first_seen; s < lanes.some_see; ++s) {
+      float* at = scratch.weights + lanes.column + s * block.width;
+      const FloatVector bias = hn::LoadU(d, p.bias + bias_place(block, lanes, s));
+      hn::StoreU(hn::MulAdd(bias, unscaled, hn::LoadU(d, at)), d, at);
+    }
+  });
+}
+
+// Adds up the gradient of the bias from the gradient of the products in scratch.grad_weights.
+HWY_INLINE void add_bias_gradient(const HeadProblem& p, const HeadScratch& scratch, const QueryBlock& block) {
+  const FloatTag d;
+  const FloatVector unscaled = hn::Set(d, 1.0F / p.scale);
+  for_each_lanes(p, block, [&](const QueryLanes& lanes) HWY_ATTR {
+    for (int64_t s = lanes.first_seen; s < lanes.some_see; ++s) {
+      float* to = p.grad_bias + bias_place(block, lanes, s);
+      const FloatVector grad = hn::LoadU(d, scratch.grad_weights + lanes.column + s * block.width);
+      hn::StoreU(hn::MulAdd(grad, unscaled, hn::LoadU(d, to)), d, to);
+    }
+  });
+}
+
 // Turns scratch.weights from scores into weights.
 HWY_INLINE void softmax_block(const HeadProblem& p, const HeadScratch& scratch, const QueryBlock& block) {
+  if (p.bias != nullptr) {
+    add_bias(p, scratch, block);
+  }
   for_each_lanes(p, block, [&](const QueryLanes& lanes) HWY_ATTR {
     softmax_lanes(p, block, lanes, scratch.weights + lanes.column);
   });
@@ -233,14 +267,20 @@ HWY_INLINE void drop_weights(const HeadProblem& p, const HeadScratch& scratch, c
 // Of the scores in scratch.weights and the gradient of the dropped weights in scratch.grad_weights: makes of them the
 // dropped weights and the gradient of the scores.
 HWY_INLINE void softmax_block_backward(const HeadProblem& p, const HeadScratch& scratch, const QueryBlock& block) {
+  if (p.bias != nullptr) {
+    add_bias(p, scratch, block);
+  }
   if (p.dropout != nullptr) {
     fill_factors(p, scratch, block);
     for_each_lanes(p, block,
                    [&](const QueryLanes& lanes) HWY_ATTR { softmax_lanes_backward<true>(p, block, lanes, scratch); });
-    return;
+  } else {
+    for_each_lanes(p, block,
+                   [&](const QueryLanes& lanes) HWY_ATTR { softmax_lanes_backward<false>(p, block, lanes, scratch); });
   }
-  for_each_lanes(p, block,
-                 [&](const QueryLanes& lanes) HWY_ATTR { softmax_lanes_backward<false>(p, block, lanes, scratch); });
+  if (p.grad_bias != nullptr) {
+    add_bias_gradient(p, scratch, block);
+  }
 }
 
 }  // namespace dragoman::kernels::HWY_NAMESPACE

@@ -224,6 +224,14 @@ HWY_INLINE void add_positions(const StepShape& shape, const StepRows& rows, int6
   }
 }
 
+// weights[t] += the bias of a head, if the row has one.
+HWY_INLINE void add_bias(const StepKeys& keys, int64_t head, float* weights) {
+  if (keys.bias != nullptr) {
+    map_two_rows(weights, keys.bias + head * keys.bias_stride, keys.length, weights,
+                 [](RowVector weight, RowVector bias) HWY_ATTR { return hn::Add(weight, bias); });
+  }
+}
+
 // What rows share first, then what each has alone.
 template <class T, bool kShares, int kQueries>
 void step_rows(const StepShape& shape, const StepRows& rows) {
@@ -233,6 +241,7 @@ void step_rows(const StepShape& shape, const StepRows& rows) {
     score_positions<T, kShares, 1>(shape, rows, r, rows.shared, length);
     float* weights = rows.weights + r * rows.weights_stride + rows.first_head * rows.width;
     for (int64_t h = rows.first_head; h < rows.end_head && length > 0; ++h, weights += rows.width) {
+      add_bias(rows.keys[r], h, weights);
       attention_softmax_of_row(weights, length, weights);
     }
     std::fill_n(rows.context + r * rows.context_stride + rows.first_head * shape.d_value,

@@ -44,7 +44,7 @@ void backward_in_tiles(ProductKernel kernel, const AttentionInputs& inputs, floa
   const auto query = view_of<BFloat16>(gradients.query), key = view_of<BFloat16>(gradients.key),
              value = view_of<BFloat16>(gradients.value);
   with_tiles(kernel, [&](auto& tiles) HWY_ATTR {
-    Heads(inputs, stats).for_each([&](const HeadProblem& p) HWY_ATTR {
+    Heads(inputs, stats, &gradients.distance_bias).for_each([&](const HeadProblem& p) HWY_ATTR {
       const HeadRows<BFloat16> to{query.part(p.first_query, p.head * p.d_head),
                                   key.part(p.first_key, p.key_head * p.d_head),
                                   value.part(p.first_key, p.key_head * p.d_value)};

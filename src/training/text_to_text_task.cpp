@@ -1,0 +1,170 @@
+#include "training/text_to_text_task.h"
+
+#include <utility>
+
+#include "base/error.h"
+#include "base/sha256.h"
+#include "data/span_corruption.h"
+#include "data/tab_pairs.h"
+#include "data/vocabulary/sentinels.h"
+#include "training/pairs_validation.h"
+
+namespace dragoman::training {
+namespace {
+
+constexpr int64_t kSentinels = 100;  // Raffel et al. 2020
+
+// The spans of the validation text are drawn once, by a seed that no training text has.
+constexpr uint64_t kValidationSeed = 0x7a11d;
+
+template <typename Text>
+std::string fingerprint_of(const std::vector<Text>& texts, std::string (*spelled)(const Text&)) {
+  base::Sha256 hash;
+  for (const Text& text : texts) {
+    hash.update(base::sha256_hex(spelled(text)));
+  }
+  return hash.hex();
+}
+
+std::string spelled_document(const std::string& document) {
+  return document;
+}
+
+std::string spelled_pair(const data::TabPair& pair) {
+  return pair.input + "\t" + pair.target;
+}
+
+data::VocabularyPair learn_joint(const TrainOptions& options, std::vector<std::string>& notes) {
+  if (!options.tokenizer.empty()) {
+    const data::Vocabulary given = data::Vocabulary::from_file(options.tokenizer);
+    const data::Vocabulary vocabulary = given.has_piece_list() ? given : data::with_sentinels(given, kSentinels);
+    return {vocabulary, vocabulary};
+  }
+  data::VocabularyOptions wanted = options.vocabulary;
+  wanted.seed = options.run.seed;
+  data::TrainedVocabulary learned = data::train_vocabulary(options.text, wanted);
+  if (!learned.note.empty()) {
+    notes.push_back(learned.note);
+  }
+  const data::Vocabulary vocabulary = data::with_sentinels(learned.vocabulary, kSentinels);
+  return {vocabulary, vocabulary};
+}
+
+class SpanCorruptionTask : public Task {
+ public:
+  explicit SpanCorruptionTask(const TrainOptions& options) {
+    training_ = data::read_documents(options.text, options.running_text);
+    if (!options.valid_text.empty()) {
+      validation_ = data::read_documents(options.valid_text, options.running_text);
+    } else if (options.running_text.valid_share > 0.0) {
+      auto [training, validation] = data::divide(std::move(training_), options.running_text.valid_share);
+      training_ = std::move(training);
+      validation_ = std::move(validation);
+    }
+    fingerprint_ = fingerprint_of(training_, spelled_document);
+  }
+
+  std::string fingerprint() const override { return fingerprint_; }
+  std::string validation_fingerprint() const override {
+    return validation_.empty() ? "" : fingerprint_of(validation_, spelled_document);
+  }
+  data::VocabularyPair learn_vocabularies(const TrainOptions& options, std::vector<std::string>& notes) const override {
+    return learn_joint(options, notes);
+  }
+  std::unique_ptr<data::Examples> examples(const data::VocabularyPair& vocabularies, const TrainOptions& options,
+                                           data::Exchange /*exchange*/) override {
+    return corrupted(std::exchange(training_, {}), vocabularies.target, options, options.run.seed);
+  }
+  std::unique_ptr<const Objective> objective(const TrainOptions& options) const override {
+    return next_word_objective(options.loss);
+  }
+  std::unique_ptr<Validation> validation(const data::VocabularyPair& vocabularies,
+                                         const TrainOptions& options) const override {
+    std::vector<data::SentencePair> pairs;
+    if (!validation_.empty()) {
+      const auto windows = corrupted(validation_, vocabularies.target, options, kValidationSeed);
+      for (uint64_t index = 0; index < windows->size(); ++index) {
+        pairs.push_back(windows->pair(index, 0));
+      }
+    }
+    return std::make_unique<PairsValidation>(options, vocabularies.target, std::move(pairs));
+  }
+
+ private:
+  static std::unique_ptr<data::CorruptedWindows> corrupted(const std::vector<std::string>& documents,
+                                                           const data::Vocabulary& vocabulary,
+                                                           const TrainOptions& options, uint64_t seed) {
+    data::CorruptionOptions corruption;
+    corruption.length = options.batch.max_length;
+    corruption.seed = seed;
+    return std::make_unique<data::CorruptedWindows>(data::encode_documents(documents, vocabulary, options.run.workers),
+                                                    data::sentinel_ids(vocabulary), vocabulary.special(), corruption);
+  }
+
+  std::vector<std::string> training_;
+  std::vector<std::string> validation_;
+  std::string fingerprint_;
+};
+
+class TextToTextTask : public Task {
+ public:
+  explicit TextToTextTask(const TrainOptions& options)
+      : training_(data::read_tab_pairs(options.text)),
+        validation_(data::read_tab_pairs(options.valid_text)),
+        fingerprint_(fingerprint_of(training_, spelled_pair)) {}
+
+  std::string fingerprint() const override { return fingerprint_; }
+  std::string validation_fingerprint() const override {
+    return validation_.empty() ? "" : fingerprint_of(validation_, spelled_pair);
+  }
+  data::VocabularyPair learn_vocabularies(const TrainOptions& options, std::vector<std::string>& notes) const override {
+    return learn_joint(options, notes);
+  }
+  std::unique_ptr<data::Examples> examples(const data::VocabularyPair& vocabularies, const TrainOptions& options,
+                                           data::Exchange /*exchange*/) override {
+    return std::make_unique<data::TabPairs>(std::exchange(training_, {}), vocabularies.target,
+                                            options.batch.max_length);
+  }
+  std::unique_ptr<const Objective> objective(const TrainOptions& options) const override {
+    return next_word_objective(options.loss);
+  }
+  std::unique_ptr<Validation> validation(const data::VocabularyPair& vocabularies,
+                                         const TrainOptions& options) const override {
+    std::vector<data::SentencePair> pairs;
+    if (!validation_.empty()) {
+      pairs = data::TabPairs(validation_, vocabularies.target, options.batch.max_length).pairs();
+    }
+    return std::make_unique<PairsValidation>(options, vocabularies.target, std::move(pairs));
+  }
+
+ private:
+  std::vector<data::TabPair> training_;
+  std::vector<data::TabPair> validation_;
+  std::string fingerprint_;
+};
+
+void check_files(const TrainOptions& options) {
+  base::check_usage(!options.text.empty(), "train: --text names the text of task {}", options.task);
+  base::check_usage(options.source.empty() && options.target.empty(),
+                    "train: --source and --target are for translation; task {} learns from --text", options.task);
+  base::check_usage(options.joint_vocabulary,
+                    "train: task {} has one vocabulary for both sides; leave out the flag "
+                    "that asks for two",
+                    options.task);
+}
+
+}  // namespace
+
+std::unique_ptr<Task> make_span_corruption_task(const TrainOptions& options) {
+  check_files(options);
+  base::check_usage(options.valid_text.empty() || options.running_text.valid_share == 0.0,
+                    "train: --valid-text and --valid-share both name validation text; leave one out");
+  return std::make_unique<SpanCorruptionTask>(options);
+}
+
+std::unique_ptr<Task> make_text_to_text_task(const TrainOptions& options) {
+  check_files(options);
+  return std::make_unique<TextToTextTask>(options);
+}
+
+}  // namespace dragoman::training

@@ -1,0 +1,18 @@
+#pragma once
+
+#include <memory>
+
+#include "training/task.h"
+
+namespace dragoman::training {
+
+/// A task of an encoder-decoder with one vocabulary: the decoder writes the spans that were cut out of running text
+/// (data/span_corruption.h). Files: text and valid_text, as of a language model.
+/// Throws: Error(kUsage) without text, or with source or target.
+[[nodiscard]] std::unique_ptr<Task> make_span_corruption_task(const TrainOptions& options);
+
+/// A task of an encoder-decoder with one vocabulary: text from text (data/tab_pairs.h). Several tasks are told apart by
+/// the prefix of the input. Files: text and valid_text, lines of INPUT TAB TARGET. Throws: likewise.
+[[nodiscard]] std::unique_ptr<Task> make_text_to_text_task(const TrainOptions& options);
+
+}  // namespace dragoman::training
