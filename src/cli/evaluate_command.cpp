@@ -33,7 +33,9 @@ int evaluate(const CLI::App& command, const EvaluateArguments& arguments) {
     references.push_back(read(file));
   }
   evaluation::EvaluateOptions options = arguments.options;
-  say_note(choose_metric_options(given_to(command), references.front(), options));
+  if (options.metrics.front() < evaluation::MetricKind::kAccuracy) {  // labels and tags have no language
+    say_note(choose_metric_options(given_to(command), references.front(), options));
+  }
   const auto meter = make_meter("scoring", "lines");
   options.progress = [&](std::string_view metric, std::string_view unit, int64_t done, int64_t total) {
     meter->show(metric, unit, done, total);
@@ -51,8 +53,12 @@ int evaluate(const CLI::App& command, const EvaluateArguments& arguments) {
 void add_metric_options(CLI::App& command, EvaluateArguments& arguments) {
   evaluation::EvaluateOptions& options = arguments.options;
   command
-      .add_option("--metrics", arguments.metrics, "What to compute, separated by commas; of bleu, chrf, chrf++, ter")
+      .add_option("--metrics", arguments.metrics,
+                  "What to compute, separated by commas; of bleu, chrf, chrf++, ter; of labels accuracy, f1, macro-f1, "
+                  "mcc; of tags "
+                  "tag-accuracy, span-f1")
       ->delimiter(',');
+  command.add_option("--positive-label", options.positive_label, "The label that f1 is about")->type_name("LABEL");
   begin_group(command, "How text is compared");
   command.add_flag("--lowercase", options.lowercase, "Ignore the difference of upper and lower case");
   add_choice(command, "--tokenize", options.tokenize,
@@ -86,8 +92,10 @@ void add_test_options(CLI::App& command, EvaluateArguments& arguments) {
 
 void add_evaluate_command(CLI::App& app, Run& run) {
   auto arguments = std::make_shared<EvaluateArguments>();
-  CLI::App* command = add_command(app, "evaluate", "Score translations against references as sacreBLEU does",
-                                  "dragoman evaluate --hypothesis output.de --reference reference.de");
+  CLI::App* command = add_command(
+      app, "evaluate", "Score translations against references as sacreBLEU does, or labels and tags of texts",
+      "dragoman evaluate --hypothesis output.de --reference reference.de\n"
+      "dragoman evaluate --metrics accuracy,macro-f1 --hypothesis labels.txt --reference test.tsv");
   begin_group(*command, base::kMostUsed);
   command->add_option("--hypothesis", arguments->hypothesis, "Translations, one a line; - = standard input")
       ->type_name("FILE")

@@ -61,7 +61,7 @@ const std::vector<CommandGroup>& command_groups() {
   static const std::vector<CommandGroup> groups = {
       {"Train and use a model",
        {add_demo_command, add_train_command, add_translate_command, add_generate_command, add_embed_command,
-        add_evaluate_command, add_serve_command}},
+        add_classify_command, add_tag_command, add_fill_mask_command, add_evaluate_command, add_serve_command}},
       {"Look into a model", {add_score_command, add_attention_command, add_inspect_command, add_watch_command}},
       {"Improve a model",
        {add_tune_command, add_average_command, add_quantize_command, add_shortlist_command, add_study_command}},

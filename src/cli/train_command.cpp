@@ -23,6 +23,7 @@
 #include "models/architectures/architectures.h"
 #include "models/convolutional/convolutional_config.h"
 #include "models/decoder_only/decoder_only_config.h"
+#include "models/encoder_only/encoder_only_config.h"
 #include "models/recurrent/recurrent_config.h"
 #include "serving/watch.h"
 #include "training/trainer.h"
@@ -44,12 +45,20 @@ void add_files(Flags& flags) {
       ->type_name("FILE");
   flags.add_value("--valid-source", &TrainOptions::valid_source, "Validation text, source side")->type_name("FILE");
   flags.add_value("--valid-target", &TrainOptions::valid_target, "Validation text, target side")->type_name("FILE");
-  flags.add_value("--text", &TrainOptions::text, "Training text of a language model; several files are joined")
-      ->type_name("FILE");
-  flags.add_value("--valid-text", &TrainOptions::valid_text, "Validation text of a language model")->type_name("FILE");
   flags
-      .add_value("--tokenizer", &TrainOptions::tokenizer,
-                 "Tokenizer of a language model: a tokenizer.json or SentencePiece file; not given: one is learned")
+      .add_value(
+          "--text", &TrainOptions::text,
+          "Training text of a language model or an encoder; several files are joined. classify: a label, a tab and a "
+          "text (or two, with a tab between them) a line; tag: a word, a tab and its tag a line, an empty line "
+          "behind each sentence")
+      ->type_name("FILE");
+  flags.add_value("--valid-text", &TrainOptions::valid_text, "Validation text of a language model or an encoder")
+      ->type_name("FILE");
+  flags
+      .add_value(
+          "--tokenizer", &TrainOptions::tokenizer,
+          "Tokenizer of a language model or an encoder: a tokenizer.json, SentencePiece file or vocab.txt of BERT; "
+          "not given: one is learned")
       ->type_name("FILE")
       ->group(data::VocabularyOptions::kTitle);
   flags
@@ -83,7 +92,8 @@ class ShapeOptions {
         flags_(command, shape_of(training::preset_options("tiny"))),
         decoder_only_(command),
         recurrent_(command),
-        convolutional_(command) {
+        convolutional_(command),
+        encoder_only_(command) {
     file_option_ = command.add_option("--model-config", file_,
                                       "Shape of the model: the config.json of any model; sizes of vocabularies are "
                                       "those of the run");
@@ -92,6 +102,7 @@ class ShapeOptions {
     add_missing<models::DecoderOnlyConfig>(decoder_only_);
     add_missing<models::RecurrentConfig>(recurrent_);
     add_missing<models::ConvolutionalConfig>(convolutional_);
+    add_missing<models::EncoderOnlyConfig>(encoder_only_, kOfEncoders);
   }
 
   // Lays the flags that were given over the model of `options`.
@@ -117,12 +128,14 @@ class ShapeOptions {
     lay(decoder_only_, models::DecoderOnlyConfig());
     lay(recurrent_, models::RecurrentConfig());
     lay(convolutional_, models::ConvolutionalConfig());
+    lay(encoder_only_, models::EncoderOnlyConfig());
     if (is_changed) {
       options.model = changed(tree);
     }
   }
 
  private:
+  static constexpr const char* kOfEncoders = "Shape of an encoder";
   static constexpr int64_t kAnySize = 1000;  // of vocabularies, which are known later
 
   static models::TransformerConfig shape_of(const TrainOptions& options) {
@@ -141,12 +154,13 @@ class ShapeOptions {
     });
   }
 
-  // Adds the flags of an architecture that no other has added.
+  // Adds the flags of an architecture that no other has added. @param title  in --help; null = that of the field
   template <typename Config>
-  void add_missing(FieldFlags<Config>& flags) {
+  void add_missing(FieldFlags<Config>& flags, const char* title = nullptr) {
     for_each_flag<Config>([&](const auto& field, auto part) {
       if (command_.get_option_no_throw(field.flag_spelling()) == nullptr) {
-        flags.add(field, part);
+        CLI::Option* option = flags.add(field, part);
+        option->group(title == nullptr ? option->get_group() : title);
       }
     });
   }
@@ -162,6 +176,7 @@ class ShapeOptions {
   FieldFlags<models::DecoderOnlyConfig> decoder_only_;
   FieldFlags<models::RecurrentConfig> recurrent_;
   FieldFlags<models::ConvolutionalConfig> convolutional_;
+  FieldFlags<models::EncoderOnlyConfig> encoder_only_;
   std::filesystem::path file_;
   CLI::Option* file_option_ = nullptr;
 };
@@ -172,6 +187,7 @@ void exclude_pointless(CLI::App& command) {
     exclude_fields<models::DecoderOnlyConfig>(command, flag);
     exclude_fields<models::RecurrentConfig>(command, flag);
     exclude_fields<models::ConvolutionalConfig>(command, flag);
+    exclude_fields<models::EncoderOnlyConfig>(command, flag);
     exclude_fields<nn::LayerOptions>(command, flag);
   }
   exclude_fields<data::VocabularyOptions>(command, "--initial-model");
@@ -292,7 +308,7 @@ std::shared_ptr<TrainArguments> add_arguments(CLI::App& command) {
   command
       .add_option("--task", arguments->task,
                   "What the text files mean, if not what the preset says: span-corruption or text-to-text (INPUT TAB "
-                  "TARGET) of t5-mini")
+                  "TARGET) of t5-mini; classify, tag or masked-language-model of an encoder")
       ->type_name("TASK");
   arguments->flags = std::make_unique<Flags>(command, training::preset_options("tiny"));
   add_files(*arguments->flags);
@@ -315,11 +331,13 @@ std::shared_ptr<TrainArguments> add_arguments(CLI::App& command) {
 void add_train_command(CLI::App& app, Run& run) {
   CLI::App* command =
       add_command(app, "train",
-                  "Train a Transformer: a translation model from parallel text, or a language model from "
-                  "text. Defaults are those of the preset; the ones shown are tiny's",
+                  "Train a Transformer: a translation model from parallel text, a language model from text, or an "
+                  "encoder from text with labels. Defaults are those of the preset; the ones shown are tiny's",
                   "dragoman train --preset tiny-hour --source train.en --target train.de \\\n"
                   "    --valid-source valid.en --valid-target valid.de --model my-model\n"
-                  "dragoman train --preset gpt-mini --text train.txt --valid-text valid.txt --model my-gpt");
+                  "dragoman train --preset gpt-mini --text train.txt --valid-text valid.txt --model my-gpt\n"
+                  "dragoman train --preset bert-mini --task classify --text train.tsv --valid-text valid.tsv \\\n"
+                  "    --model my-classifier");
   const auto arguments = add_arguments(*command);
   command->callback([&run, arguments, command] {
     run = [=] {

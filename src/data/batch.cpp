@@ -32,6 +32,12 @@ Batch slice(const Batch& batch, int32_t begin, int32_t end) {
   part.target_output = rows(batch.target_output, target_begin, target_end);
   part.target_offsets = rebased(batch.target_offsets);
   part.lines.assign(batch.lines.begin() + begin, batch.lines.begin() + end);
+  if (!batch.second_begins.empty()) {
+    part.second_begins = rows(batch.second_begins, begin, end);
+  }
+  if (!batch.chosen.empty()) {
+    part.chosen = rows(batch.chosen, target_begin, target_end);
+  }
   part.epoch = batch.epoch;
   part.ends_epoch = batch.ends_epoch;
   part.first_sentence = batch.first_sentence + begin;
@@ -93,6 +99,13 @@ void append(Batch& batch, const SentencePair& pair) {
   batch.target_output.insert(batch.target_output.end(), pair.target.begin(), pair.target.end());
   batch.target_output.push_back(pair.after_target);
   batch.target_offsets.push_back(static_cast<int32_t>(batch.target_output.size()));
+  batch.chosen.insert(batch.chosen.end(), pair.chosen.begin(), pair.chosen.end());
+  if (pair.second_begin > 0) {
+    batch.second_begins.resize(batch.lines.size());
+    batch.second_begins.push_back(pair.second_begin);
+  } else if (!batch.second_begins.empty()) {
+    batch.second_begins.push_back(0);
+  }
   batch.lines.push_back(pair.line);
 }
 

@@ -15,6 +15,9 @@ struct SentencePair {
   std::vector<int32_t> target;     ///< pieces without bos and eos, which the batch adds
   int32_t before_target = kBosId;  ///< what stands before the target: in running text the token before a window
   int32_t after_target = kEosId;   ///< what follows it
+  int32_t second_begin = 0;        ///< of an encoder: where the second text begins in `source`; 0 = there is one text
+  std::vector<int32_t> chosen{};   ///< of an encoder: the row of `source` that each target, the last one included,
+                                   ///< is predicted from; empty = one target, from the text as a whole
 
   int64_t source_tokens() const { return static_cast<int64_t>(source.size()); }
   int64_t target_tokens() const { return static_cast<int64_t>(target.size()) + 1; }
@@ -30,6 +33,8 @@ struct Batch {
   std::vector<int32_t> target_output;      ///< [Nt] y1 ... yn, eos: the id that row i must predict
   std::vector<int32_t> target_offsets{0};  ///< [B + 1]
   std::vector<uint64_t> lines;             ///< [B] index of each pair in the corpus
+  std::vector<int32_t> second_begins;      ///< [B] SentencePair::second_begin; empty = no pair has a second text
+  std::vector<int32_t> chosen;             ///< [Nt] SentencePair::chosen, rows of their own text; or empty
 
   uint64_t epoch = 0;       ///< counted from 0
   bool ends_epoch = false;  ///< the last batch of its epoch

@@ -13,6 +13,7 @@ enum class StreamPurpose : uint32_t {
   kSourceSampling = 3,
   kTargetSampling = 4,
   kTextShift = 5,
+  kMasks = 6,
   kSpans = 8
 };
 

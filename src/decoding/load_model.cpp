@@ -61,7 +61,7 @@ LoadedModel load_files(const base::CheckedFolder& folder, std::optional<kernels:
   }
   if (config.sizes().target_vocab_size == 0) {
     check_tokenizer(vocabularies.source, folder.path(), config.sizes().source_vocab_size);
-    return {model, vocabularies, {}, nullptr};
+    return {model, vocabularies, {}, nullptr, texts.labels};
   }
   const bool joint = texts.vocabularies.contains(models::kJointVocabularyName);
   check_size(vocabularies.source, folder.path_of(joint ? models::kJointVocabularyName : models::kSourceVocabularyName),

@@ -19,6 +19,7 @@ struct LoadedModel {
   data::VocabularyPair vocabularies;
   SearchOptions defaults;
   std::shared_ptr<const Shortlist> shortlist;  // null when the folder has none
+  std::string labels = {};                     // text of labels.json; empty when the folder has none
 };
 
 /// The vocabularies among the files of `folder`: tokenizer.json or vocabulary.spm for both sides, or source.spm and

@@ -2,11 +2,12 @@
 
 #include <algorithm>
 #include <cmath>
-#include <numeric>
 
 #include "base/error.h"
+#include "data/encoder_input.h"
 #include "decoding/in_groups.h"
 #include "decoding/load_model.h"
+#include "decoding/text_batches.h"
 #include "tensor/transfer.h"
 
 namespace dragoman::decoding {
@@ -15,28 +16,6 @@ namespace {
 using models::EncoderOnly;
 using models::Pooling;
 using Ids = std::vector<int32_t>;
-
-// The numbers of some texts that go through the model together.
-using TextBatch = std::vector<size_t>;
-
-// Texts of like length stand together, the longest first, so that the end of the work is even.
-std::vector<TextBatch> batches_of(std::span<const Ids> texts, int64_t batch_tokens) {
-  std::vector<size_t> order(texts.size());
-  std::iota(order.begin(), order.end(), size_t{0});
-  std::ranges::stable_sort(order, std::ranges::greater(), [&](size_t text) { return texts[text].size(); });
-  std::vector<TextBatch> batches;
-  int64_t tokens = batch_tokens;
-  for (const size_t text : order) {
-    const auto length = static_cast<int64_t>(texts[text].size());
-    if (tokens + length > batch_tokens) {
-      batches.emplace_back();
-      tokens = 0;
-    }
-    batches.back().push_back(text);
-    tokens += length;
-  }
-  return batches;
-}
 
 // @param rows  [n, D] of one text
 void put_mean(std::span<const float> rows, std::span<float> mean) {
@@ -90,36 +69,23 @@ void embed_batch(const EncoderOnly& model, std::span<const Ids> texts, const Tex
 TextEncoder::TextEncoder(std::shared_ptr<const EncoderOnly> model, data::Vocabulary vocabulary)
     : model_(std::move(model)), vocabulary_(std::move(vocabulary)) {}
 
-std::vector<int32_t> TextEncoder::framed_ids(const std::string& text, bool& cut) const {
-  const data::TextFrame& frame = vocabulary_.frame();
-  const int around = (frame.first >= 0 ? 1 : 0) + (frame.last >= 0 ? 1 : 0);
-  const auto most = static_cast<size_t>(model_->encoder_config().max_positions - around);
-  std::vector<int32_t> ids = vocabulary_.encode(text);
-  cut = ids.size() > most;
-  ids.resize(std::min(ids.size(), most));
-  if (frame.first >= 0) {
-    ids.insert(ids.begin(), frame.first);
-  }
-  if (frame.last >= 0) {
-    ids.push_back(frame.last);
-  }
-  return ids;
-}
-
 Embeddings TextEncoder::embed(std::span<const std::string> texts, const EncodeOptions& options) const {
   base::check_fields(options);
   Embeddings embeddings;
   embeddings.width = model_->encoder_config().d_model;
   embeddings.values.resize(texts.size() * static_cast<size_t>(embeddings.width));
   std::vector<Ids> ids;
+  std::vector<size_t> lengths;
   for (const std::string& text : texts) {
-    bool cut = false;
-    ids.push_back(framed_ids(text, cut));
-    base::check_data(!ids.back().empty(), "embed: text {} is empty, and the tokenizer puts nothing around it",
-                     ids.size());
-    embeddings.cut += cut ? 1 : 0;
+    data::EncoderInput input =
+        data::encoder_input(vocabulary_, {text, std::nullopt}, model_->encoder_config().max_positions);
+    base::check_data(!input.ids.empty(), "embed: text {} is empty, and the tokenizer puts nothing around it",
+                     ids.size() + 1);
+    embeddings.cut += input.is_cut ? 1 : 0;
+    lengths.push_back(input.ids.size());
+    ids.push_back(std::move(input.ids));
   }
-  const std::vector<TextBatch> batches = batches_of(ids, options.batch_tokens);
+  const std::vector<TextBatch> batches = batches_of_texts(lengths, options.batch_tokens);
   for_each_group(batches.size(), options.workers,
                  [&](size_t number) { embed_batch(*model_, ids, batches[number], embeddings); });
   return embeddings;

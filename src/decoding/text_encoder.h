@@ -59,9 +59,6 @@ class TextEncoder {
   const data::Vocabulary& vocabulary() const { return vocabulary_; }
 
  private:
-  // The ids of a text with what stands around it. @param cut  becomes true if the end of the text is left out
-  std::vector<int32_t> framed_ids(const std::string& text, bool& cut) const;
-
   std::shared_ptr<const models::EncoderOnly> model_;
   data::Vocabulary vocabulary_;
 };

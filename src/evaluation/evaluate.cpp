@@ -6,16 +6,57 @@
 #include <utility>
 
 #include "base/error.h"
+#include "evaluation/label_metrics.h"
 #include "evaluation/significance.h"
 
 namespace dragoman::evaluation {
 namespace {
 
-constexpr std::array<std::pair<MetricKind, std::string_view>, 4> kMetricNames = {{{MetricKind::kBleu, "bleu"},
-                                                                                  {MetricKind::kChrf, "chrf"},
-                                                                                  {MetricKind::kChrfPlusPlus, "chrf++"},
-                                                                                  {MetricKind::kTer, "ter"}}};
-constexpr std::string_view kMetricChoice = "choose from bleu, chrf, chrf++, ter";
+constexpr std::array<std::pair<MetricKind, std::string_view>, 10> kMetricNames = {
+    {{MetricKind::kBleu, "bleu"},
+     {MetricKind::kChrf, "chrf"},
+     {MetricKind::kChrfPlusPlus, "chrf++"},
+     {MetricKind::kTer, "ter"},
+     {MetricKind::kAccuracy, "accuracy"},
+     {MetricKind::kF1, "f1"},
+     {MetricKind::kMacroF1, "macro-f1"},
+     {MetricKind::kMcc, "mcc"},
+     {MetricKind::kTagAccuracy, "tag-accuracy"},
+     {MetricKind::kSpanF1, "span-f1"}}};
+constexpr std::string_view kMetricChoice =
+    "choose from bleu, chrf, chrf++, ter; of labels accuracy, f1, macro-f1, mcc; of tags tag-accuracy, span-f1";
+
+// What the lines of a text are to a metric.
+enum class LineKind { kTranslations, kLabels, kTags };
+
+LineKind lines_of(MetricKind kind) {
+  if (kind < MetricKind::kAccuracy) {
+    return LineKind::kTranslations;
+  }
+  return kind < MetricKind::kTagAccuracy ? LineKind::kLabels : LineKind::kTags;
+}
+
+LabelScore label_score(MetricKind kind) {
+  switch (kind) {
+    case MetricKind::kF1:
+      return LabelScore::kF1;
+    case MetricKind::kMacroF1:
+      return LabelScore::kMacroF1;
+    case MetricKind::kMcc:
+      return LabelScore::kMcc;
+    default:
+      return LabelScore::kAccuracy;
+  }
+}
+
+// The texts with what counts of each line.
+std::vector<Text> relevant(const std::vector<Text>& texts, LineKind kind) {
+  std::vector<Text> result = texts;
+  for (Text& text : result) {
+    text.lines = kind == LineKind::kLabels ? labels_of_lines(text.lines) : tags_of_lines(text.lines);
+  }
+  return result;
+}
 
 MetricKind parse_metric(std::string_view name) {
   const auto* found = std::find_if(kMetricNames.begin(), kMetricNames.end(),
@@ -24,7 +65,14 @@ MetricKind parse_metric(std::string_view name) {
   return found->first;
 }
 
-std::unique_ptr<Metric> make_metric(MetricKind kind, const EvaluateOptions& options) {
+// @param texts  all that will be counted
+std::unique_ptr<Metric> make_metric(MetricKind kind, const EvaluateOptions& options, std::span<const Lines> texts) {
+  if (lines_of(kind) == LineKind::kTags) {
+    return std::make_unique<TagMetric>(kind == MetricKind::kSpanF1);
+  }
+  if (lines_of(kind) == LineKind::kLabels) {
+    return std::make_unique<LabelMetric>(label_score(kind), texts, options.positive_label);
+  }
   if (kind == MetricKind::kBleu) {
     return std::make_unique<Bleu>(BleuOptions{.tokenize = options.tokenize,
                                               .lowercase = options.lowercase,
@@ -43,6 +91,11 @@ std::unique_ptr<Metric> make_metric(MetricKind kind, const EvaluateOptions& opti
 
 void check_options(const EvaluateOptions& options, size_t n_systems) {
   base::check_usage(!options.metrics.empty(), "metrics: none was given; {}", kMetricChoice);
+  const LineKind kind = lines_of(options.metrics.front());
+  for (const MetricKind metric : options.metrics) {
+    base::check_usage(lines_of(metric) == kind,
+                      "metrics: metrics of translations, of labels and of tags read other texts; give one kind");
+  }
   base::check_usage(!(options.lowercase && options.ter.case_sensitive),
                     "ter-case-sensitive: lowercase ignores case in all metrics; leave out one of the options");
   base::check_range("width", options.width, 0, 15);
@@ -199,6 +252,39 @@ CorpusScore corpus_score(const Metric& metric, Lines hypothesis, const std::vect
           .signature = metric.signature(references.size(), {}).text()};
 }
 
+Report scored(const std::vector<Text>& systems, const std::vector<Text>& references, const EvaluateOptions& options) {
+  check_lines(systems, references);
+  Report report;
+  report.width = options.width;
+  report.sentence_level = options.sentence_level;
+  const bool compared = systems.size() > 1;
+  if (options.confidence || compared) {
+    report.resampling = {.resamples = options.resamples, .seed = options.seed};
+  }
+  for (const Text& system : systems) {
+    warn_of_tokenized_text(system, report.warnings);
+    if (compared) {
+      report.systems.push_back({.name = system.name, .scores = {}});
+    }
+  }
+  warn_of_uncut_text(references.front(), options, report.warnings);
+  const std::vector<Lines> reference_lines = views(references);
+  std::vector<Lines> all_lines = views(systems);
+  all_lines.insert(all_lines.end(), reference_lines.begin(), reference_lines.end());
+  for (const MetricKind kind : options.metrics) {
+    const std::unique_ptr<Metric> metric = make_metric(kind, options, all_lines);
+    const std::vector<CountTable> tables = count_systems(*metric, systems, reference_lines, options.progress);
+    if (compared) {
+      compare_systems(*metric, tables, references.size(), options.progress, report);
+    } else if (options.sentence_level) {
+      score_sentences(*metric, tables[0], references.size(), report);
+    } else {
+      score_text(*metric, tables[0], references.size(), options.progress, report);
+    }
+  }
+  return report;
+}
+
 }  // namespace
 
 std::vector<MetricKind> parse_metrics(std::string_view list) {
@@ -216,34 +302,13 @@ std::vector<MetricKind> parse_metrics(std::string_view list) {
 
 Report evaluate(const std::vector<Text>& systems, const std::vector<Text>& references, const EvaluateOptions& options) {
   check_options(options, systems.size());
-  check_lines(systems, references);
-  Report report;
-  report.width = options.width;
-  report.sentence_level = options.sentence_level;
-  const bool compared = systems.size() > 1;
-  if (options.confidence || compared) {
-    report.resampling = {.resamples = options.resamples, .seed = options.seed};
+  const LineKind kind = lines_of(options.metrics.front());
+  if (kind != LineKind::kTranslations) {
+    base::check_usage(references.size() == 1, "evaluate: labels and tags have one reference, {} were given",
+                      references.size());
   }
-  for (const Text& system : systems) {
-    warn_of_tokenized_text(system, report.warnings);
-    if (compared) {
-      report.systems.push_back({.name = system.name, .scores = {}});
-    }
-  }
-  warn_of_uncut_text(references.front(), options, report.warnings);
-  const std::vector<Lines> reference_lines = views(references);
-  for (const MetricKind kind : options.metrics) {
-    const std::unique_ptr<Metric> metric = make_metric(kind, options);
-    const std::vector<CountTable> tables = count_systems(*metric, systems, reference_lines, options.progress);
-    if (compared) {
-      compare_systems(*metric, tables, references.size(), options.progress, report);
-    } else if (options.sentence_level) {
-      score_sentences(*metric, tables[0], references.size(), report);
-    } else {
-      score_text(*metric, tables[0], references.size(), options.progress, report);
-    }
-  }
-  return report;
+  return kind == LineKind::kTranslations ? scored(systems, references, options)
+                                         : scored(relevant(systems, kind), relevant(references, kind), options);
 }
 
 CorpusScore corpus_bleu(Lines hypothesis, const std::vector<Lines>& references, const BleuOptions& options) {

@@ -15,16 +15,23 @@
 
 namespace dragoman::evaluation {
 
-/// The metrics, whose names on the command line are "bleu", "chrf", "chrf++" and "ter".
+/// The metrics. Their names on the command line are "bleu", "chrf", "chrf++" and "ter" of translations, "accuracy",
+/// "f1", "macro-f1" and "mcc" of labels, "tag-accuracy" and "span-f1" of tags.
 enum class MetricKind {
   kBleu,
   kChrf,          ///< characters 1 to 6
   kChrfPlusPlus,  ///< characters 1 to 6 and words 1 to 2
   kTer,
+  kAccuracy,
+  kF1,  ///< of EvaluateOptions::positive_label
+  kMacroF1,
+  kMcc,
+  kTagAccuracy,
+  kSpanF1,  ///< as conlleval
 };
 
 /// Returns the metrics of a comma-separated list, each at most once. Throws: Error(kUsage),
-/// "metrics: 'wer' is not known; choose from bleu, chrf, chrf++, ter".
+/// "metrics: 'wer' is not known; choose from bleu, chrf, chrf++, ter, ...".
 std::vector<MetricKind> parse_metrics(std::string_view list);
 
 /// Is told how many units, "lines" or "resamples", of the work for a metric are done.
@@ -38,15 +45,17 @@ struct EvaluateOptions {
   Smoothing smoothing = Smoothing::kExponential;  ///< BLEU only
   std::optional<double> smooth_value;             ///< BLEU with floor or add-k; unset = the default of the method
   TerOptions ter;
-  bool sentence_level = false;  ///< one score for each line; BLEU then uses the effective order
-  bool confidence = false;      ///< 95 % interval by bootstrap; one system only
-  int resamples = 1000;         ///< samples of the bootstrap, at least 2
-  uint64_t seed = 12345;        ///< seed of the bootstrap; the default is that of sacreBLEU
+  std::string positive_label = "1";  ///< of f1
+  bool sentence_level = false;       ///< one score for each line; BLEU then uses the effective order
+  bool confidence = false;           ///< 95 % interval by bootstrap; one system only
+  int resamples = 1000;              ///< samples of the bootstrap, at least 2
+  uint64_t seed = 12345;             ///< seed of the bootstrap; the default is that of sacreBLEU
   int width = 2;      ///< printed digits after the point, 0 to 15 (sacreBLEU: 1 on its command line, 2 in Python)
   Progress progress;  ///< may be unset
 };
 
-/// Scores translations against references.
+/// Scores translations, labels or tags against references. Of labels the first column of a line counts, of tags what
+/// tags_of_lines reads; they have one reference.
 /// @param systems     one system, or a baseline and the systems that are compared with it by paired bootstrap
 /// @param references  at least one
 /// Throws: Error(kBadData) for texts without lines or with unequal line counts, "evaluate: out.de has 999 lines,

@@ -26,7 +26,8 @@ constexpr base::Names<HfEncoderLayout> names_of(HfEncoderLayout) {
 struct HfEncoderConfig {
   HfEncoderLayout layout = HfEncoderLayout::kBert;
   models::EncoderOnlyConfig model;
-  int64_t labels = 0;  ///< of a head for classes or tags, if the folder has one
+  int64_t labels = 0;                    ///< of a head for classes or tags, if the folder has one
+  std::vector<std::string> label_names;  ///< of these, from id2label; empty where it does not name all of them
 };
 
 /// Reads config.json of an encoder; each key must be one that this program reads, one of a table of keys that do not

@@ -35,6 +35,23 @@ int64_t count_labels(HfFields& fields) {
   return static_cast<int64_t>(labels.size());
 }
 
+// The names of id2label in the order of their numbers; none where a number or a name is missing, or a name is no label.
+std::vector<std::string> label_names(HfFields& fields, int64_t count) {
+  if (!fields.has("id2label")) {
+    return {};
+  }
+  const json& labels = fields.value("id2label");
+  std::vector<std::string> names;
+  for (int64_t id = 0; id < count; ++id) {
+    const auto found = labels.find(std::to_string(id));
+    if (found == labels.end() || !found->is_string()) {
+      return {};
+    }
+    names.push_back(found->get<std::string>());
+  }
+  return names;
+}
+
 void read_sizes(HfFields& fields, const EncoderKeys& keys, EncoderOnlyConfig& model) {
   model.vocab_size = fields.integer("vocab_size", 1, kMaxVocabulary);
   model.d_model = fields.integer(keys.width, 1, kMaxWidth);
@@ -78,6 +95,7 @@ HfEncoderConfig encoder_config_from_json(std::string_view text, const std::strin
   }
   check_positions(fields, layout);
   config.labels = count_labels(fields);
+  config.label_names = label_names(fields, config.labels);
   static_cast<void>(read_token_ids(fields));  // the tokenizer says which
   for (const char* key : {"is_decoder", "is_encoder_decoder", "add_cross_attention", "tie_encoder_decoder"}) {
     fields.must_be(key, false);

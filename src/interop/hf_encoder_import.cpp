@@ -6,6 +6,7 @@
 #include "base/files.h"
 #include "base/json.h"
 #include "base/json_fields.h"
+#include "data/labels.h"
 #include "data/vocabulary/sentencepiece_check.h"
 #include "data/vocabulary/tokenizer_makers.h"
 #include "interop/hf_encoder.h"
@@ -107,6 +108,13 @@ void skip_unused(TensorSource& source, const std::string& prefix) {
   source.skip("cls.seq_relationship.bias");
 }
 
+// Names that are no labels, such as two that are equal, give way to numbers.
+data::Labels labels_of_head(const HfEncoderConfig& config) try {
+  return config.label_names.empty() ? data::numbered_labels(config.model.n_labels) : data::Labels(config.label_names);
+} catch (const base::Error&) {
+  return data::numbered_labels(config.model.n_labels);
+}
+
 }  // namespace
 
 ImportedLanguageModel import_encoder(const fs::path& folder, HfEncoderLayout layout) {
@@ -129,6 +137,9 @@ ImportedLanguageModel import_encoder(const fs::path& folder, HfEncoderLayout lay
   const models::ModelConfig model = config.model;
   models::check_tensors(models::make_model(model)->parameters(), imported.files.tensors, source.file());
   imported.files.config = models::to_json(model);
+  if (config.model.n_labels > 0) {
+    imported.files.labels = labels_of_head(config).to_json();
+  }
   return imported;
 }
 

@@ -88,6 +88,9 @@ json describe(const base::CheckedFolder& folder, Verify verify) {
   if (!model.languages.empty()) {
     tree["languages"] = base::parse_json(model.languages, folder.path_of(kLanguagesName));
   }
+  if (!model.labels.empty()) {
+    tree["labels"] = base::parse_json(model.labels, folder.path_of(kLabelsName));
+  }
   return tree;
 }
 

@@ -40,6 +40,9 @@ ModelFiles read_model_texts(const base::CheckedFolder& folder) {
   if (folder.has(kShortlistName)) {
     model.shortlist = folder.read(kShortlistName);
   }
+  if (folder.has(kLabelsName)) {
+    model.labels = folder.read(kLabelsName);
+  }
   if (folder.has(kChatName)) {
     model.chat = folder.read(kChatName);
   }
@@ -83,6 +86,9 @@ void add_model_files(base::FolderWriter& writer, const ModelFiles& model) {
   if (!model.shortlist.empty()) {
     writer.add(kShortlistName, model.shortlist);
   }
+  if (!model.labels.empty()) {
+    writer.add(kLabelsName, model.labels);
+  }
   if (!model.chat.empty()) {
     writer.add(kChatName, model.chat);
   }
@@ -101,7 +107,7 @@ void check_is_no_checkpoint(const std::filesystem::path& folder) {
     for (const auto& [name, record] : files.manifest().files) {
       base::check_usage(name == kConfigName || name == kWeightsName || name == kDecodingName ||
                             name == kLanguagesName || name == kShortlistName || name == kChatName ||
-                            is_vocabulary(name),
+                            name == kLabelsName || is_vocabulary(name),
                         "{}: holds {}, so it is a checkpoint; name the folder of the model", folder.string(), name);
     }
   });

@@ -18,6 +18,7 @@ inline constexpr const char* kDecodingName = "decoding.json";           // not i
 inline constexpr const char* kLanguagesName = "languages.json";         // not in every one
 inline constexpr const char* kShortlistName = "shortlist.safetensors";  // not in every one
 inline constexpr const char* kChatName = "chat.json";                   // not in every one
+inline constexpr const char* kLabelsName = "labels.json";               // not in every one
 inline constexpr const char* kVocabularyExtension = ".spm";
 inline constexpr const char* kJointVocabularyName = "vocabulary.spm";  // one for both sides, or
 inline constexpr const char* kSourceVocabularyName = "source.spm";     // one for each side
@@ -35,6 +36,7 @@ struct ModelFiles {
   std::string decoding{};   ///< text of decoding.json: how this model is searched best; empty when there is none
   std::string languages{};  ///< text of languages.json (models/languages.h); empty when there is none
   std::string shortlist{};  ///< bytes of shortlist.safetensors (decoding/shortlist.h); empty when there is none
+  std::string labels{};     ///< text of labels.json (data/labels.h); empty when there is none
   std::string chat{};       ///< text of chat.json (data/chat/chat_template.h); empty when there is none
 };
 

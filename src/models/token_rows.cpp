@@ -1,5 +1,7 @@
 #include "models/token_rows.h"
 
+#include <algorithm>
+
 #include "base/error.h"
 #include "tensor/transfer.h"
 
@@ -23,6 +25,27 @@ TokenRows make_token_rows(std::span<const int32_t> ids, std::span<const int32_t>
     }
   }
   return {tensor::host_tensor(ids), {tensor::host_tensor(offsets), tensor::host_tensor(positions), first_row}};
+}
+
+std::vector<int32_t> segments_of(std::span<const int32_t> second_begins, std::span<const int32_t> offsets) {
+  std::vector<int32_t> segments(static_cast<size_t>(offsets.back()));
+  for (size_t text = 0; text < second_begins.size(); ++text) {
+    if (second_begins[text] > 0) {
+      std::fill(segments.begin() + offsets[text] + second_begins[text], segments.begin() + offsets[text + 1], 1);
+    }
+  }
+  return segments;
+}
+
+std::vector<int32_t> rows_of_all(std::span<const int32_t> chosen, std::span<const int32_t> chosen_offsets,
+                                 std::span<const int32_t> offsets) {
+  std::vector<int32_t> rows(chosen.begin(), chosen.end());
+  for (size_t text = 0; text + 1 < chosen_offsets.size(); ++text) {
+    for (int32_t at = chosen_offsets[text]; at < chosen_offsets[text + 1]; ++at) {
+      rows[static_cast<size_t>(at)] += offsets[text];
+    }
+  }
+  return rows;
 }
 
 }  // namespace dragoman::models

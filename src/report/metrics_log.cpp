@@ -34,15 +34,19 @@ Json to_json(const TrainRow& row) {
 }
 
 Json to_json(const ValidationRow& row) {
-  return {{"kind", "validation"},
-          {"step", row.step},
-          {"epoch", number(row.epoch)},
-          {"loss", number(row.loss)},
-          {"perplexity", number(row.perplexity)},
-          {"bleu", number(row.bleu)},
-          {"chrf", number(row.chrf)},
-          {"is_best", row.is_best},
-          {"seconds", number(row.seconds)}};
+  Json json = {{"kind", "validation"},
+               {"step", row.step},
+               {"epoch", number(row.epoch)},
+               {"loss", number(row.loss)},
+               {"perplexity", number(row.perplexity)},
+               {"bleu", number(row.bleu)},
+               {"chrf", number(row.chrf)},
+               {"is_best", row.is_best},
+               {"seconds", number(row.seconds)}};
+  if (std::isfinite(row.accuracy)) {
+    json["accuracy"] = row.accuracy;
+  }
+  return json;
 }
 
 Json to_json(const CheckpointRow& row) {
@@ -103,7 +107,8 @@ ValidationRow validation_row(const nlohmann::json& row, int64_t step) {
           read_number(row, "bleu"),
           read_number(row, "chrf"),
           read_flag(row, "is_best"),
-          read_number(row, "seconds")};
+          read_number(row, "seconds"),
+          read_number(row, "accuracy")};
 }
 
 int64_t read_count(const nlohmann::json& row, const char* key) {

@@ -37,6 +37,7 @@ struct ValidationRow {
   double chrf = kNotMeasured;  ///< 0 to 100
   bool is_best = false;        ///< better than all earlier validations
   double seconds = 0.0;
+  double accuracy = kNotMeasured;  ///< 0 to 100, of labels or of hidden words
 };
 
 struct CheckpointRow {

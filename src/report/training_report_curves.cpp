@@ -60,11 +60,16 @@ Chart perplexity_chart(const MetricsHistory& metrics) {
 
 Chart quality_chart(const MetricsHistory& metrics) {
   Chart chart;
-  chart.title = "Translation quality on validation";
+  ChartSeries accuracy = series("Accuracy", metrics.validation, &ValidationRow::accuracy);
+  chart.title = has_values(accuracy) ? "Accuracy on validation" : "Translation quality on validation";
   chart.starts_at_zero = true;
   chart.best = ChartBest::kHighest;
   ChartSeries chrf = series("chrF", metrics.validation, &ValidationRow::chrf);
   ChartSeries bleu = series("BLEU", metrics.validation, &ValidationRow::bleu);
+  if (has_values(accuracy)) {
+    chart.series.push_back(std::move(accuracy));
+    return chart;
+  }
   if (has_values(chrf)) {
     chart.series.push_back(std::move(chrf));
   }
@@ -139,6 +144,7 @@ std::string chart_figure(Chart chart) {
 std::string headline(const MetricsHistory& metrics) {
   std::string tiles = best_tile(metrics, "Best BLEU", &ValidationRow::bleu, Best::kHighest) +
                       best_tile(metrics, "Best chrF", &ValidationRow::chrf, Best::kHighest) +
+                      best_tile(metrics, "Best accuracy", &ValidationRow::accuracy, Best::kHighest) +
                       best_tile(metrics, "Lowest perplexity", &ValidationRow::perplexity, Best::kLowest);
   if (!metrics.train.empty()) {
     const TrainRow& last = metrics.train.back();

@@ -45,7 +45,8 @@ models::ModelFiles model_files(const models::Model& model, const ModelTexts& tex
   return {.config = texts.config,
           .tensors = models::named_tensors(model.parameters()),
           .vocabularies = texts.vocabularies,
-          .languages = texts.languages};
+          .languages = texts.languages,
+          .labels = texts.labels};
 }
 
 // Copies stored tensors into the views of a flat buffer; the names must be exactly those of the model.
@@ -165,10 +166,11 @@ std::optional<Checkpoint> find_newest_checkpoint(const std::filesystem::path& mo
   }
   const base::CheckedFolder folder(newest->path);
   models::ModelFiles files = models::read_model_files(folder);
-  return Checkpoint{newest->path,
-                    run_state_from_json(folder.read(kStateFile), folder.path_of(kStateFile)),
-                    folder.read(kRecipeFile),
-                    {std::move(files.config), std::move(files.vocabularies), std::move(files.languages)}};
+  return Checkpoint{
+      newest->path,
+      run_state_from_json(folder.read(kStateFile), folder.path_of(kStateFile)),
+      folder.read(kRecipeFile),
+      {std::move(files.config), std::move(files.vocabularies), std::move(files.languages), std::move(files.labels)}};
 }
 
 void load_checkpoint(const Checkpoint& checkpoint, models::Model& model, OptimizerTensors& optimizer) {
@@ -233,7 +235,8 @@ ModelTexts average_into(const std::vector<std::filesystem::path>& folders, bool 
   for (const auto& path : folders) {
     const base::CheckedFolder folder(path);
     models::ModelFiles files = models::read_model_files(folder);
-    const ModelTexts its_texts{std::move(files.config), std::move(files.vocabularies), std::move(files.languages)};
+    const ModelTexts its_texts{std::move(files.config), std::move(files.vocabularies), std::move(files.languages),
+                               std::move(files.labels)};
     base::check_data(path == folders.front() || its_texts == texts,
                      "{}: configuration or vocabulary differs from {}; only checkpoints of one run can be averaged",
                      path.string(), folders.front().string());

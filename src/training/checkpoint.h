@@ -17,6 +17,7 @@ struct ModelTexts {
   std::string config;  ///< config.json
   models::VocabularyFiles vocabularies;
   std::string languages{};  ///< languages.json; empty when they are not known
+  std::string labels{};     ///< labels.json; empty where outputs have no names
   bool operator==(const ModelTexts&) const = default;
 };
 

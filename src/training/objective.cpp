@@ -9,10 +9,23 @@ namespace {
 
 using models::Variable;
 
+// The source side, with what an encoder is told of it.
+models::TokenRows source_rows(const data::Batch& batch) {
+  models::TokenRows rows = models::make_token_rows(batch.source, batch.source_offsets, batch.first_source_row);
+  rows.first_text = batch.first_sentence;
+  if (!batch.second_begins.empty()) {
+    rows.segments = tensor::host_tensor(models::segments_of(batch.second_begins, batch.source_offsets));
+  }
+  if (!batch.chosen.empty()) {
+    rows.chosen = tensor::host_tensor(models::rows_of_all(batch.chosen, batch.target_offsets, batch.source_offsets));
+  }
+  return rows;
+}
+
 // A batch as the model takes it, and the words that it must predict.
 struct Rows {
   explicit Rows(const data::Batch& batch)
-      : input{models::make_token_rows(batch.source, batch.source_offsets, batch.first_source_row),
+      : input{source_rows(batch),
               models::make_token_rows(batch.target_input, batch.target_offsets, batch.first_target_row)},
         expected(tensor::host_tensor(batch.target_output)) {}
 

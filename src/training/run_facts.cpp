@@ -105,7 +105,9 @@ std::vector<report::ReportFactGroup> run_facts(const TrainOptions& options, int6
 std::vector<std::string> run_warnings(const TrainOptions& options, int64_t parameters,
                                       const data::CorpusStatistics& corpus) {
   std::vector<std::string> warnings;
-  if (static_cast<double>(corpus.target_tokens) < kTokensPerParameterWarning * static_cast<double>(parameters)) {
+  const bool writes_text = options.model.sizes().target_vocab_size > 0;  // an encoder's targets are few
+  if (writes_text &&
+      static_cast<double>(corpus.target_tokens) < kTokensPerParameterWarning * static_cast<double>(parameters)) {
     warnings.push_back(
         fmt::format("the model has {} parameters for {} target tokens: it will learn the text by heart; {} will do "
                     "better on other text",

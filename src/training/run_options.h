@@ -9,11 +9,14 @@
 namespace dragoman::training {
 
 /// What "better" means for a validation.
-enum class ValidationMetric { kBleu, kChrf, kLoss };
+enum class ValidationMetric { kBleu, kChrf, kLoss, kAccuracy };
 
 constexpr base::Names<ValidationMetric> names_of(ValidationMetric) {
   return {"metric",
-          {{ValidationMetric::kBleu, "bleu"}, {ValidationMetric::kChrf, "chrf"}, {ValidationMetric::kLoss, "loss"}}};
+          {{ValidationMetric::kBleu, "bleu"},
+           {ValidationMetric::kChrf, "chrf"},
+           {ValidationMetric::kLoss, "loss"},
+           {ValidationMetric::kAccuracy, "accuracy"}}};
 }
 
 /// When the run looks at itself, saves and stops. Steps are updates.

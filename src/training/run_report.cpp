@@ -77,6 +77,9 @@ void FolderReport::validation(const report::ValidationRow& row, const Validation
   if (std::isfinite(row.chrf)) {
     tensorboard_.scalar("validation/chrf", row.step, row.chrf);
   }
+  if (std::isfinite(row.accuracy)) {
+    tensorboard_.scalar("validation/accuracy", row.step, row.accuracy);
+  }
   keep_samples(row.step, result);
   data_.attention = std::move(attention);
   attention_.add({row.step, data_.attention});

@@ -25,6 +25,7 @@ struct Message {
   std::optional<Checkpoint> checkpoint;
   models::VocabularyFiles vocabularies;
   std::string initial_config;
+  std::string labels;
 };
 
 // Training could not have begun with a model that `quantize` made.
@@ -59,7 +60,8 @@ Message look_around(const TrainOptions& options, const Task& task, std::ostream&
   if (checkpoint) {
     models::VocabularyFiles vocabularies = checkpoint->texts.vocabularies;
     std::string config = options.initial_model.empty() ? "" : checkpoint->texts.config;
-    return {std::move(checkpoint), std::move(vocabularies), std::move(config)};
+    std::string labels = checkpoint->texts.labels;
+    return {std::move(checkpoint), std::move(vocabularies), std::move(config), std::move(labels)};
   }
   check_no_model_is_lost(options.model_folder, notes);
   if (!options.initial_model.empty()) {
@@ -68,18 +70,20 @@ Message look_around(const TrainOptions& options, const Task& task, std::ostream&
     notes.push_back(
         fmt::format("starting from the weights, shape and vocabulary of {}", options.initial_model.string()));
     initial_weights = std::move(initial.tensors);
-    return {std::nullopt, std::move(initial.vocabularies), std::move(initial.config)};
+    return {std::nullopt, std::move(initial.vocabularies), std::move(initial.config), std::move(initial.labels)};
   }
   const bool counts_pieces = options.vocabulary.type != data::VocabularyOptions::Type::kCharacters;
   const std::string size =
       counts_pieces ? fmt::format("{} pieces", report::format_count(options.vocabulary.size)) : "the text's characters";
   terminal << fmt::format("learning a vocabulary of {}\n", size) << std::flush;
   const report::Meter meter(terminal, "learning a vocabulary", "", report::meter_options_for(STDERR_FILENO));
-  return {std::nullopt, model_texts(task.learn_vocabularies(options, notes), options.model).vocabularies, ""};
+  return {std::nullopt, model_texts(task.learn_vocabularies(options, notes), options.model).vocabularies, "", ""};
 }
 
 std::string to_bytes(const Message& message) {
-  nlohmann::json tree = {{"vocabularies", nlohmann::json::object()}, {"initial_config", message.initial_config}};
+  nlohmann::json tree = {{"vocabularies", nlohmann::json::object()},
+                         {"initial_config", message.initial_config},
+                         {"labels", message.labels}};
   for (const auto& [name, bytes] : message.vocabularies) {
     tree["vocabularies"][name] = nlohmann::json::binary(Bytes(bytes.begin(), bytes.end()));
   }
@@ -99,17 +103,18 @@ Message from_bytes(const std::string& bytes) {
   const nlohmann::json tree = nlohmann::json::from_cbor(bytes);
   Message message;
   message.initial_config = tree.at("initial_config").get<std::string>();
+  message.labels = tree.at("labels").get<std::string>();
   for (const auto& [name, value] : tree.at("vocabularies").items()) {
     const Bytes& content = value.get_binary();
     message.vocabularies[name] = std::string(content.begin(), content.end());
   }
   if (tree.contains("checkpoint")) {
     const nlohmann::json& saved = tree.at("checkpoint");
-    message.checkpoint = Checkpoint{
-        saved.at("folder").get<std::string>(),
-        run_state_from_json(saved.at("state").get<std::string>(), "state.json"),
-        saved.at("recipe").get<std::string>(),
-        {saved.at("config").get<std::string>(), message.vocabularies, saved.at("languages").get<std::string>()}};
+    message.checkpoint = Checkpoint{saved.at("folder").get<std::string>(),
+                                    run_state_from_json(saved.at("state").get<std::string>(), "state.json"),
+                                    saved.at("recipe").get<std::string>(),
+                                    {saved.at("config").get<std::string>(), message.vocabularies,
+                                     saved.at("languages").get<std::string>(), message.labels}};
   }
   return message;
 }
@@ -131,7 +136,7 @@ RunStart find_run_start(const TrainOptions& options, const Task& task, distribut
   Message message = from_bytes(processes.broadcast(bytes));
   data::VocabularyPair vocabularies = decoding::load_vocabularies(message.vocabularies, options.model_folder);
   return {std::move(message.checkpoint), std::move(vocabularies), std::move(message.initial_config),
-          std::move(weights)};
+          std::move(message.labels), std::move(weights)};
 }
 
 kernels::Precision precision_of_run(const TrainOptions& options, const std::optional<Checkpoint>& checkpoint) {

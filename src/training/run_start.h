@@ -19,6 +19,7 @@ struct RunStart {
   std::optional<Checkpoint> checkpoint;  ///< to resume from; its folder is there for the leading rank
   data::VocabularyPair vocabularies;     ///< of the checkpoint, of the model to start from, or learned from the text
   std::string initial_config;  ///< config.json of the checkpoint or of TrainOptions::initial_model, else empty
+  std::string labels;          ///< labels.json of the checkpoint or of TrainOptions::initial_model, else empty
   tensor::NamedTensors initial_weights;  ///< of TrainOptions::initial_model, for the leading rank of a new run
 };
 

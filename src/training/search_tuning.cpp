@@ -39,7 +39,8 @@ std::vector<decoding::SearchOptions> searches_of(const SearchTuning& tuning) {
 
 void SearchTuning::check() const {
   base::check_usage(!beam_sizes.empty() && !alphas.empty(), "tune: name at least one beam size and one alpha");
-  base::check_usage(metric != ValidationMetric::kLoss, "tune: metric is \"loss\", must be one of bleu, chrf");
+  base::check_usage(metric == ValidationMetric::kBleu || metric == ValidationMetric::kChrf,
+                    "tune: metric is \"{}\", must be one of bleu, chrf", base::name_of(metric));
   base::check_range("tune: significance", significance, 0.0, 1.0);
   for (const decoding::SearchOptions& tried : searches_of(*this)) {
     tried.check();

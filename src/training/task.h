@@ -7,6 +7,8 @@
 #include "data/examples.h"
 #include "data/exchange.h"
 #include "data/vocabulary/vocabulary.h"
+#include "models/model.h"
+#include "tensor/safetensors.h"
 #include "training/objective.h"
 #include "training/train_options.h"
 #include "training/validation.h"
@@ -31,6 +33,19 @@ class Task {
                                                   std::vector<std::string>& notes) const = 0;
   /// Returns: the text of languages.json; empty where it is not known.
   virtual std::string languages() const { return ""; }
+  /// Returns: the text of labels.json, the names of what the model tells apart; empty where there are none.
+  virtual std::string labels() const { return ""; }
+  /// Takes the labels of the model that a run starts from or goes on with, if they suit the training text.
+  /// @param labels  text of labels.json; empty for none.  Returns: what a person should know; empty for nothing
+  virtual std::string adopt_labels(const std::string& /*labels*/) { return ""; }
+  /// Returns: `model` with what the task decides of its shape, such as the head of an encoder.
+  /// Throws: Error(kUsage) for an architecture that the task cannot train.
+  virtual models::ModelConfig shape(const models::ModelConfig& model) const { return model; }
+  /// Returns: the tensors of the model that a run starts from, as the model of shape() takes them: what it lacks is
+  /// there as `model` has drawn it, what it has too much is left out.
+  virtual tensor::NamedTensors initial_weights(tensor::NamedTensors weights, const models::Model& /*model*/) const {
+    return weights;
+  }
   /// Encodes the training text. Called once. Throws: Error(kBadData) if no example is left.
   virtual std::unique_ptr<data::Examples> examples(const data::VocabularyPair& vocabularies,
                                                    const TrainOptions& options, data::Exchange exchange) = 0;

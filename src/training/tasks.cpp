@@ -3,7 +3,10 @@
 #include <algorithm>
 
 #include "base/error.h"
+#include "training/classify_task.h"
 #include "training/language_model_task.h"
+#include "training/masked_language_model_task.h"
+#include "training/tag_task.h"
 #include "training/text_to_text_task.h"
 #include "training/translation_task.h"
 
@@ -20,6 +23,9 @@ constexpr Row kTasks[] = {
     {"language-model", make_language_model_task},
     {"span-corruption", make_span_corruption_task},
     {"text-to-text", make_text_to_text_task},
+    {"masked-language-model", make_masked_language_model_task},
+    {"classify", make_classify_task},
+    {"tag", make_tag_task},
 };
 
 }  // namespace

@@ -8,6 +8,7 @@
 #include "base/json.h"
 #include "models/convolutional/convolutional_config.h"
 #include "models/decoder_only/decoder_only_config.h"
+#include "models/encoder_only/encoder_only_config.h"
 #include "models/recurrent/recurrent_config.h"
 
 namespace dragoman::training {
@@ -238,6 +239,49 @@ TrainOptions t5_mini() {
   return options;
 }
 
+// BERT-Mini (Turc et al. 2019) for shorter texts. Sentences are read one by one, as the tasks behind have them.
+TrainOptions bert_mini() {
+  TrainOptions options;
+  models::EncoderOnlyConfig model;
+  model.layers = 4;
+  model.d_model = 256;
+  model.d_ff = 1024;
+  model.n_heads = 4;
+  model.max_positions = 128;
+  options.model = model;
+  options.task = "masked-language-model";
+  options.running_text.documents = data::DocumentKind::kLine;
+  options.running_text.across_documents = false;
+  options.vocabulary.type = data::VocabularyOptions::Type::kWordPiece;
+  options.vocabulary.size = 8000;
+  options.loss.label_smoothing = 0.0;
+  options.adam = {.beta1 = 0.9,
+                  .beta2 = 0.98,
+                  .epsilon = 1e-6,
+                  .weight_decay = 0.01,
+                  .decayed = Decayed::kMatrices,
+                  .clip_norm = 1.0};
+  options.batch.batch_tokens = 4096;
+  options.batch.max_length = 128;
+  options.schedule = {ScheduleKind::kCosine, 1e-3, 500, 20'000, 0.01, 256};
+  options.run.max_steps = 20'000;
+  options.run.validate_every = 1000;
+  options.run.metric = ValidationMetric::kLoss;
+  options.run.average = 0;
+  options.run.patience = 0;
+  return options;
+}
+
+// What labels need beside a preset of an encoder: smaller steps and fewer of them, judged by accuracy.
+void fit_to_labels(TrainOptions& options) {
+  options.batch.batch_tokens = 1024;
+  options.schedule.learning_rate = 3e-4;
+  options.schedule.warmup_steps = 100;
+  options.schedule.max_steps = options.run.max_steps = 1500;
+  options.run.validate_every = 100;
+  options.run.metric = ValidationMetric::kAccuracy;
+}
+
 struct Preset {
   const char* name;
   TrainOptions (*options)();
@@ -253,8 +297,9 @@ constexpr Preset kPresets[] = {{"tiny", tiny},
                                {"llama-mini", llama_mini},
                                {"gru-mini", gru_mini},
                                {"lstm-mini", lstm_mini},
-                                {"conv-mini", conv_mini},
-                                {"t5-mini", t5_mini}};
+                               {"conv-mini", conv_mini},
+                               {"t5-mini", t5_mini},
+                               {"bert-mini", bert_mini}};
 
 // Whether the order of layer norms can be chosen.
 bool is_transformer(const Preset& preset) {
@@ -289,6 +334,9 @@ TrainOptions preset_options(const std::string& name, const std::string& task) {
   options.preset = name;
   if (!task.empty() && task != options.task) {
     options.task = task;
+    if (options.model.get_if<models::EncoderOnlyConfig>() != nullptr) {
+      fit_to_labels(options);
+    }
   }
   if (is_prenorm) {
     options.model =
@@ -324,6 +372,8 @@ std::string recipe_json(const TrainOptions& options) {
   nlohmann::json tree = base::json_of_fields(options, decides);
   // Recipes from before these options go on.
   std::vector<std::string> added_later = base::names_of_fields<data::TextOptions>(decides);
+  const std::vector<std::string> of_masks = base::names_of_fields<data::MaskOptions>(decides);
+  added_later.insert(added_later.end(), of_masks.begin(), of_masks.end());
   added_later.emplace_back(base::field_of(&data::VocabularyOptions::whole_words).name);
   added_later.emplace_back(base::field_of(&AdamOptions::decayed).name);
   added_later.emplace_back(base::field_of(&AdamOptions::optimizer).name);

@@ -6,6 +6,7 @@
 #include <string>
 #include <vector>
 
+#include "data/masked_examples.h"
 #include "data/text/documents.h"
 #include "data/vocabulary/vocabulary_trainer.h"
 #include "kernels/precision.h"
@@ -87,8 +88,8 @@ struct TrainOptions {
   std::string preset = "tiny";
   std::vector<std::filesystem::path> source, target;
   std::vector<std::filesystem::path> valid_source, valid_target;
-  std::vector<std::filesystem::path> text, valid_text;  ///< of a language model
-  std::filesystem::path tokenizer;                      ///< of a language model; empty = one is learned
+  std::vector<std::filesystem::path> text, valid_text;  ///< of a language model or an encoder
+  std::filesystem::path tokenizer;                      ///< of these; empty = one is learned
   std::filesystem::path model_folder;
   /// A model to start from, for instance to fit it to the texts of one field: its weights, shape and vocabularies are
   /// those of the first update; of `model` the dropouts alone count, of `vocabulary` nothing. Empty = weights are
@@ -99,6 +100,7 @@ struct TrainOptions {
   models::ModelConfig model = models::TransformerConfig();
   std::optional<kernels::Precision> precision;  ///< of products with weights; none = what is fastest on this machine
   data::TextOptions running_text;               ///< of a language model
+  data::MaskOptions masks;                      ///< of a masked language model
   data::VocabularyOptions vocabulary;
   bool joint_vocabulary = true;
   ScheduleOptions schedule;
@@ -186,6 +188,7 @@ void TrainOptions::fields(Visit&& visit) {
 template <typename Visit>
 void TrainOptions::parts(Visit&& visit) {
   visit(&TrainOptions::running_text);
+  visit(&TrainOptions::masks);
   visit(&TrainOptions::vocabulary);
   visit(&TrainOptions::schedule);
   visit(&TrainOptions::adam);
@@ -195,9 +198,9 @@ void TrainOptions::parts(Visit&& visit) {
 }
 
 /// The full recipe of a preset: tiny, tiny-hour, small, base, big, each also with -prenorm; and of language models
-/// gpt-mini, gpt-char, gpt2-small, llama-mini; recurrent: gru-mini, lstm-mini; convolutional: conv-mini; and text to
-/// text: t5-mini.
-/// @param task  empty = that of the preset
+/// gpt-mini, gpt-char, gpt2-small, llama-mini; recurrent: gru-mini, lstm-mini; convolutional: conv-mini; text to text:
+/// t5-mini; and of encoders bert-mini.
+/// @param task  empty = that of the preset; a preset of an encoder has a recipe for each task of encoders
 /// Throws Error(kUsage) for an unknown name, listing the known ones.
 TrainOptions preset_options(const std::string& name, const std::string& task = "");
 std::vector<std::string> preset_names();

@@ -120,9 +120,15 @@ void Trainer::validate() {
     publisher_->publish(*model_);
     has_published_best_ = true;
   }
-  const report::ValidationRow row = {
-      state_.step, progress_->epoch(), result.sums.nll_per_token(), result.sums.perplexity(), result.bleu, result.chrf,
-      best,        clock_.seconds()};
+  const report::ValidationRow row = {state_.step,
+                                     progress_->epoch(),
+                                     result.sums.nll_per_token(),
+                                     result.sums.perplexity(),
+                                     result.bleu,
+                                     result.chrf,
+                                     best,
+                                     clock_.seconds(),
+                                     result.accuracy};
   report_->validation(row, result,
                       processes_.leads() ? validation_->pictures(*model_) : std::vector<report::HeatMap>());
   if (listener_.on_validation) {

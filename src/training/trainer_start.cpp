@@ -91,9 +91,14 @@ Trainer::Trainer(const TrainOptions& options, std::unique_ptr<Task> task, distri
   if (!start.initial_config.empty()) {
     adopt_shape(start.initial_config);
   }
+  if (const std::string note = task_->adopt_labels(start.labels); !note.empty()) {
+    notes.push_back(note);
+  }
   options_.precision = precision_of_run(options_, checkpoint);
-  options_.model = options_.model.with_vocabulary_sizes(vocabularies.source.size(), vocabularies.target.size());
+  options_.model =
+      task_->shape(options_.model.with_vocabulary_sizes(vocabularies.source.size(), vocabularies.target.size()));
   ModelTexts texts = model_texts(vocabularies, options_.model);
+  texts.labels = task_->labels();
   texts.languages = checkpoint ? checkpoint->texts.languages : task_->languages();  // text files may be renamed
   publisher_ = std::make_unique<Publisher>(options_, processes_, std::move(texts));
   examples_ = task_->examples(vocabularies, options_, data_exchange(processes_));
@@ -112,7 +117,7 @@ Trainer::Trainer(const TrainOptions& options, std::unique_ptr<Task> task, distri
   }
   compare_from_here(notes);
   progress_ = std::make_unique<RunProgress>(options_, state_, clock_, examples_->statistics().target_tokens);
-  loss_watch_ = std::make_unique<LossWatch>(options_.model.sizes().target_vocab_size);
+  loss_watch_ = std::make_unique<LossWatch>(model_->output().weight.shape()[0]);
   report_ = processes_.leads() ? std::make_unique<FolderReport>(options_, state_.step, terminal)
                                : std::make_unique<RunReport>();
   for (const std::string& note : notes) {
@@ -144,8 +149,9 @@ void Trainer::make_model(RunStart& start) {
   if (!start.checkpoint) {
     model_->parameters().initialize(options_.run.seed);
     if (!start.initial_weights.empty()) {
-      models::load_tensors(start.initial_weights, model_->parameters(),
-                           (options_.initial_model / models::kWeightsName).string());
+      const std::string file = (options_.initial_model / models::kWeightsName).string();
+      models::load_tensors(task_->initial_weights(std::move(start.initial_weights), *model_), model_->parameters(),
+                           file);
       start.initial_weights.clear();
     }
     processes_.broadcast(

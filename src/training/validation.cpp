@@ -12,6 +12,8 @@ double ValidationResult::score(ValidationMetric metric) const {
       return bleu;
     case ValidationMetric::kChrf:
       return chrf;
+    case ValidationMetric::kAccuracy:
+      return accuracy;
     case ValidationMetric::kLoss:
       return -sums.nll_per_token();
   }
@@ -25,6 +27,9 @@ std::vector<std::string> ValidationResult::scores_text() const {
   }
   if (std::isfinite(chrf)) {
     texts.push_back(fmt::format("chrF {:.2f}", chrf));
+  }
+  if (std::isfinite(accuracy)) {
+    texts.push_back(fmt::format("accuracy {:.2f}", accuracy));
   }
   if (std::isfinite(bits_per_byte)) {
     texts.push_back(fmt::format("bits per byte {:.4f}", bits_per_byte));

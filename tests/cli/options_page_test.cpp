@@ -11,6 +11,7 @@
 #include "decoding/text_scorer.h"
 #include "models/convolutional/convolutional_config.h"
 #include "models/decoder_only/decoder_only_config.h"
+#include "models/encoder_only/encoder_only_config.h"
 #include "models/recurrent/recurrent_config.h"
 #include "training/train_options.h"
 
@@ -72,8 +73,12 @@ std::string options_page() {
          section<models::ConvolutionalConfig>("Convolutional model",
                                               "Of `dragoman train` and of `config.json` in the folder of a "
                                               "convolutional model. [convolutional.md](convolutional.md) has more.") +
+         section<models::EncoderOnlyConfig>("Encoder",
+                                            "Of `dragoman train` and of `config.json` in the folder of an encoder. "
+                                            "[encoders.md](encoders.md) has more.") +
          section<nn::LayerOptions>("Layers", "Of both kinds of models. A translation model has these defaults.") +
          section<data::TextOptions>("Text of a language model", kTraining) +
+         section<data::MaskOptions>("Masked language model", kTraining) +
          section<TextScoreOptions>("Scores of running text", "Of `dragoman score --text`.") +
          section<data::VocabularyOptions>("Vocabulary", kTraining) +
          section<TrainOptions, ScheduleOptions, AdamOptions, ObjectiveOptions>("Updates", kTraining) +

@@ -74,7 +74,7 @@ TEST(Status, WrongUsageIsSaidInOurWords) {
            {"train --model m --preset huge",
             "train: --preset is \"huge\", must be tiny, tiny-prenorm, tiny-hour, tiny-hour-prenorm, small, "
             "small-prenorm, base, base-prenorm, big, big-prenorm, gpt-mini, gpt-char, gpt2-small, llama-mini, "
-             "gru-mini, lstm-mini, conv-mini or t5-mini"},
+            "gru-mini, lstm-mini, conv-mini, t5-mini or bert-mini"},
            {"train --model m --source a --target a --d-model 9 --n-heads 2",
             "train: --d-model is 9, must be a multiple of --n-heads (2)"},
            {"train --model m --source a --target a --dropout 0.96", "train: --dropout is 0.96, must be 0 to 0.95"},

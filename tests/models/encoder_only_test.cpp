@@ -150,6 +150,30 @@ TEST_P(EncoderOnlyLaws, GradientsMatchCentralDifferences) {
                                        [](double numeric) { return 1e-5 * std::max(1.0, std::abs(numeric)); });
 }
 
+TEST_P(EncoderOnlyLaws, ChosenRowsArePredictedAsAmongAll) {
+  if (model_.encoder_config().head == EncoderHead::kClasses) {
+    return;  // a text has one row there
+  }
+  const autograd::NoGrad inference;
+  TokenRows rows = rows_of({random_text(5, 4), random_text(3, 5)});
+  const Tensor all = model_.output().logits(model_.forward(input_of(rows), {})).value();
+  const Ids chosen = rows_of_all(Ids{1, 4, 0, 2}, Ids{0, 2, 4}, Ids{0, 5, 8});
+  EXPECT_EQ(chosen, (Ids{1, 4, 5, 7}));
+  rows.chosen = tensor::host_tensor(chosen);
+  const std::vector<float> seen = model_.output().logits(model_.forward(input_of(rows), {})).value().to_vector<float>();
+  std::vector<float> expected;
+  for (const int32_t row : chosen) {
+    const std::span<const float> of_row =
+        all.span<float>().subspan(static_cast<size_t>(row * all.dim(1)), static_cast<size_t>(all.dim(1)));
+    expected.insert(expected.end(), of_row.begin(), of_row.end());
+  }
+  EXPECT_EQ(seen, expected);
+}
+
+TEST(EncoderOnly, SegmentsBelongToTheSecondText) {
+  EXPECT_EQ(segments_of(Ids{2, 0, 1}, Ids{0, 4, 6, 8}), (Ids{0, 0, 1, 1, 0, 0, 0, 1}));
+}
+
 TEST(EncoderOnly, SegmentsAreZeroUnlessGiven) {
   EncoderOnly model(words());
   model.parameters().allocate();

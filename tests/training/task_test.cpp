@@ -57,8 +57,8 @@ TEST(Tasks, AnUnknownOneIsRefused) {
     FAIL() << "no error";
   } catch (const base::Error& error) {
     EXPECT_STREQ(error.what(),
-                 "train: task is \"divination\", must be one of translation, language-model, "
-                 "span-corruption, text-to-text");
+                 "train: task is \"divination\", must be one of translation, language-model, span-corruption, "
+                 "text-to-text, masked-language-model, classify, tag");
   }
 }
 

@@ -12,11 +12,11 @@ namespace dragoman::data {
 
 /// How a sub-word vocabulary is learned. `fields` says of each field what it means and which values it may have.
 struct VocabularyOptions {
-  enum class Type { kUnigram, kBpe, kByteBpe, kCharacters };
+  enum class Type { kUnigram, kBpe, kByteBpe, kCharacters, kWordPiece };
 
-  int32_t size = 10000;             ///< the four special pieces included
-  Type type = Type::kUnigram;       ///< unigram language model (Kudo 2018), byte-pair encoding (Sennrich 2016)
-                                    ///< of characters or of bytes (Radford et al. 2019), or single characters
+  int32_t size = 10000;        ///< the four special pieces included
+  Type type = Type::kUnigram;  ///< unigram language model (Kudo 2018), byte-pair encoding (Sennrich 2016)
+                               ///< of characters or of bytes (Radford et al. 2019), single characters, or WordPiece
   double character_coverage = 1.0;  ///< the rest becomes unk (or bytes)
   std::string normalization = "nmt_nfkc";
   uint64_t max_lines = 2'000'000;  ///< chosen evenly over all files by `seed`
@@ -35,7 +35,8 @@ constexpr base::Names<VocabularyOptions::Type> names_of(VocabularyOptions::Type)
           {{VocabularyOptions::Type::kUnigram, "unigram"},
            {VocabularyOptions::Type::kBpe, "bpe"},
            {VocabularyOptions::Type::kByteBpe, "byte-bpe"},
-           {VocabularyOptions::Type::kCharacters, "characters"}}};
+           {VocabularyOptions::Type::kCharacters, "characters"},
+           {VocabularyOptions::Type::kWordPiece, "word-piece"}}};
 }
 
 template <typename Visit>
@@ -45,7 +46,8 @@ void VocabularyOptions::fields(Visit&& visit) {
   visit(Field("vocabulary_size", &O::size, "Sub-word pieces (of each side when separate)", {5, 1'000'000})
             .under("--vocab-size")
             .in(base::kMostUsed));
-  visit(Field("vocabulary_type", &O::type, "Sub-word model; byte-bpe and characters are for language models")
+  visit(Field("vocabulary_type", &O::type,
+              "Sub-word model; byte-bpe and characters are for language models, word-piece for encoders")
             .under("--vocab-type"));
   visit(Field("character_coverage", &O::character_coverage,
               "Share of characters that get a piece; 1 for alphabets, 0.9995 suits Chinese", {0.98, 1}));

@@ -83,8 +83,9 @@ Variable EncoderOnly::embed(const TokenRows& rows, const nn::ForwardContext& con
   Variable x = embedding_.forward(rows.ids, rows.rows, context);  // [N, D]
   if (segments_ != nullptr) {
     const auto n_rows = static_cast<size_t>(rows.ids.dim(0));
+    const bool tells_apart = rows.segments.defined() && encoder_config().segments > 1;
     const Tensor segments =  // [N]
-        rows.segments.defined() ? rows.segments : tensor::host_tensor(std::vector<int32_t>(n_rows, 0));
+        tells_apart ? rows.segments : tensor::host_tensor(std::vector<int32_t>(n_rows, 0));
     x = ops::add_positions(x, segments_->variable, segments);  // [N, D]
   }
   x = embedding_norm_ ? embedding_norm_->forward(x) : x;  // [N, D]
@@ -113,12 +114,17 @@ Variable EncoderOnly::pooled(const Variable& hidden, const TokenRows& rows) cons
 Variable EncoderOnly::forward(const ModelInput& input, const nn::ForwardContext& context) const {
   const EncoderOnlyConfig& config = encoder_config();
   base::check_usage(config.head != EncoderHead::kNone, "model: head is none, so it predicts nothing; use embed");
-  const Variable hidden = encode(input.source, context);  // [N, D]
-  if (config.head == EncoderHead::kWords) {
-    return transform_norm_->forward(transform_->forward(hidden, config.activation));  // [N, D]
+  const TokenRows& rows = input.source;
+  const Variable hidden = encode(rows, context);  // [N, D]
+  if (config.head == EncoderHead::kClasses) {
+    nn::ForwardContext of_texts = context;
+    of_texts.first_row = rows.first_text;
+    return with_dropout(pooled(hidden, rows), "output", of_texts);  // [B, D]
   }
-  const Variable rows = config.head == EncoderHead::kClasses ? pooled(hidden, input.source) : hidden;
-  return with_dropout(rows, "output", context);  // [B, D] or [N, D]
+  const bool is_tags = config.head == EncoderHead::kTags;
+  const Variable all = is_tags ? with_dropout(hidden, "output", context.over(rows.rows)) : hidden;  // [N, D]
+  const Variable chosen = rows.chosen.defined() ? ops::select_rows(all, rows.chosen) : all;         // [K, D]
+  return is_tags ? chosen : transform_norm_->forward(transform_->forward(chosen, config.activation));
 }
 
 OutputLayer EncoderOnly::output() const {

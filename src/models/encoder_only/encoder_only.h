@@ -23,7 +23,8 @@ class EncoderOnly : public Model {
  public:
   explicit EncoderOnly(const EncoderOnlyConfig& config);
 
-  /// Returns: what the output layer is applied to: for words and tags [N, D], for classes [B, D].
+  /// Returns: what the output layer is applied to: for classes [B, D], for words and tags [K, D] of the rows that
+  /// TokenRows::chosen names, or of all.
   /// Throws: Error(kUsage) without a head, "model: head is none, so it predicts nothing; use embed".
   Variable forward(const ModelInput& input, const nn::ForwardContext& context) const override;
   OutputLayer output() const override;

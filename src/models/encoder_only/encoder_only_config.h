@@ -117,8 +117,8 @@ void EncoderOnlyConfig::fields(Visit&& visit) {
               {0, 16}));
   visit(Field("embedding_norm", &C::embedding_norm, "The sum of the embeddings is normalised (true or false)"));
   visit(Field("pooler", &C::pooler, "Activation of a map of the first row of each text"));
-  visit(Field("head", &C::head, "What the output layer predicts"));
-  visit(Field("n_labels", &C::n_labels, "Labels of the heads classes and tags", {0, 1 << 20}));
+  visit(Field("head", &C::head, "What the output layer predicts").without_flag());
+  visit(Field("n_labels", &C::n_labels, "Labels of the heads classes and tags", {0, 1 << 20}).without_flag());
   visit(Field("pooling", &C::pooling, "What stands for a text in embed"));
   visit(Field("unit_length", &C::unit_length, "Vectors of embed are divided by their length (true or false)"));
   visit(Field("dropout", &C::dropout, "Probability, on sub-layer outputs and embeddings", kDropout));

@@ -1,0 +1,69 @@
+#include <fmt/format.h>
+
+#include <nlohmann/json.hpp>
+
+#include "base/json.h"
+#include "cli/command.h"
+#include "cli/encoder_command.h"
+#include "cli/text_lines.h"
+#include "cli/text_output.h"
+#include "decoding/text_labeler.h"
+
+namespace dragoman::cli {
+namespace {
+
+std::string class_line(const data::TextOrPair& text, const decoding::TextClasses& classes, size_t number,
+                       const data::Labels& labels, bool json) {
+  const int32_t best = classes.best(number);
+  const std::span<const float> probabilities = classes.of(number);
+  if (!json) {
+    return fmt::format("{}\t{:.4f}\n", labels.name(best), probabilities[static_cast<size_t>(best)]);
+  }
+  nlohmann::ordered_json tree = {{"text", text.first}};
+  if (text.second) {
+    tree["second"] = *text.second;
+  }
+  tree["label"] = labels.name(best);
+  for (int32_t label = 0; label < labels.size(); ++label) {
+    tree["probabilities"][labels.name(label)] = probabilities[static_cast<size_t>(label)];
+  }
+  return tree.dump(-1, ' ', false, nlohmann::ordered_json::error_handler_t::replace) + "\n";
+}
+
+int classify(const EncoderArguments& arguments) {
+  TextOutput output(arguments.output);
+  const decoding::TextLabeler labeler =
+      decoding::load_labeler(arguments.model, models::EncoderHead::kClasses, "classify", arguments.precision);
+  std::vector<data::TextOrPair> texts;
+  for (const std::string& line : read_lines(input_path(arguments))) {
+    texts.push_back(data::text_or_pair(line, fmt::format("{}:{}", arguments.input, texts.size() + 1)));
+  }
+  int64_t cut = 0;
+  in_portions<data::TextOrPair>(texts, [&](size_t, std::span<const data::TextOrPair> some) {
+    const decoding::TextClasses classes = labeler.classify(some, arguments.encode);
+    cut += classes.cut;
+    for (size_t i = 0; i < some.size(); ++i) {
+      output.write(class_line(some[i], classes, i, labeler.labels(), arguments.json));
+    }
+  });
+  output.finish();
+  warn_of_cut_texts(cut, texts.size(), labeler.model().encoder_config().max_positions);
+  return 0;
+}
+
+}  // namespace
+
+void add_classify_command(CLI::App& app, Run& run) {
+  auto arguments = std::make_shared<EncoderArguments>();
+  CLI::App* command = add_command(app, "classify", "Give each line of a text a label, with an encoder",
+                                  "dragoman classify --model my-classifier --input lines.txt --output labels.tsv");
+  add_encoder_flags(*command, *arguments,
+                    "Texts, one a line, or pairs with a tab between their texts; - = standard input",
+                    "File for the labels, each with a tab and its probability behind it; - = standard output");
+  command->callback([arguments, &run] {
+    base::check_fields(arguments->encode);
+    run = [arguments] { return classify(*arguments); };
+  });
+}
+
+}  // namespace dragoman::cli

@@ -1,0 +1,45 @@
+#pragma once
+
+#include <CLI/CLI.hpp>
+#include <cstdint>
+#include <functional>
+#include <optional>
+#include <span>
+#include <string>
+#include <vector>
+
+#include "decoding/text_encoder.h"
+
+namespace dragoman::cli {
+
+/// What the commands that run an encoder over the lines of a text are told.
+struct EncoderArguments {
+  std::string model;
+  std::string input = "-";
+  std::string output;
+  bool json = false;
+  std::optional<kernels::Precision> precision;
+  decoding::EncodeOptions encode;
+};
+
+/// Adds the flags of EncoderArguments. @param input, output  what --input and --output are, for --help
+void add_encoder_flags(CLI::App& command, EncoderArguments& arguments, const std::string& input,
+                       const std::string& output);
+
+/// Returns: the path that --input names; - is standard input.
+std::string input_path(const EncoderArguments& arguments);
+
+/// Calls use(begin, some) for all of `items` in their order, some thousand at a time, so that memory does not grow with
+/// them.
+template <typename Item>
+void in_portions(const std::vector<Item>& items, const std::function<void(size_t, std::span<const Item>)>& use) {
+  constexpr size_t kItemsTogether = 4096;
+  for (size_t begin = 0; begin < items.size(); begin += kItemsTogether) {
+    use(begin, std::span(items).subspan(begin, std::min(kItemsTogether, items.size() - begin)));
+  }
+}
+
+/// Says how many texts lost their end.
+void warn_of_cut_texts(int64_t cut, size_t texts, int64_t most_tokens);
+
+}  // namespace dragoman::cli

@@ -1,0 +1,75 @@
+#include <fmt/format.h>
+
+#include <nlohmann/json.hpp>
+
+#include "base/error.h"
+#include "base/json.h"
+#include "cli/command.h"
+#include "cli/encoder_command.h"
+#include "cli/text_lines.h"
+#include "cli/text_output.h"
+#include "decoding/text_labeler.h"
+
+namespace dragoman::cli {
+namespace {
+
+struct FillArguments : EncoderArguments {
+  int candidates = 5;
+};
+
+std::string filled_line(const std::string& text, const decoding::FilledMasks& masks, bool json) {
+  if (json) {
+    nlohmann::json all = nlohmann::json::array();
+    for (const std::vector<decoding::MaskCandidate>& candidates : masks) {
+      nlohmann::json of_mask = nlohmann::json::array();
+      for (const decoding::MaskCandidate& candidate : candidates) {
+        of_mask.push_back({{"piece", candidate.piece}, {"id", candidate.id}, {"probability", candidate.probability}});
+      }
+      all.push_back(std::move(of_mask));
+    }
+    return base::dump_json({{"text", text}, {"masks", std::move(all)}}) + "\n";
+  }
+  std::string line;
+  for (const std::vector<decoding::MaskCandidate>& candidates : masks) {
+    line += line.empty() ? "" : "\t|\t";
+    for (size_t i = 0; i < candidates.size(); ++i) {
+      line += fmt::format("{}{} {:.4f}", i == 0 ? "" : "\t", candidates[i].piece, candidates[i].probability);
+    }
+  }
+  return line + "\n";
+}
+
+int fill_mask(const FillArguments& arguments) {
+  TextOutput output(arguments.output);
+  const decoding::TextLabeler labeler =
+      decoding::load_labeler(arguments.model, models::EncoderHead::kWords, "fill-mask", arguments.precision);
+  const std::vector<std::string> texts = read_lines(input_path(arguments));
+  in_portions<std::string>(texts, [&](size_t, std::span<const std::string> some) {
+    const std::vector<decoding::FilledMasks> filled = labeler.fill(some, arguments.candidates, arguments.encode);
+    for (size_t i = 0; i < some.size(); ++i) {
+      output.write(filled_line(some[i], filled[i], arguments.json));
+    }
+  });
+  output.finish();
+  return 0;
+}
+
+}  // namespace
+
+void add_fill_mask_command(CLI::App& app, Run& run) {
+  auto arguments = std::make_shared<FillArguments>();
+  CLI::App* command = add_command(app, "fill-mask", "Say what may stand at each [MASK] of a text, with an encoder",
+                                  "echo 'the [MASK] sleeps near the river' | dragoman fill-mask --model my-encoder");
+  add_encoder_flags(*command, *arguments,
+                    "Texts, one a line, with the mask piece of the tokenizer, such as [MASK] or <mask>; - = standard "
+                    "input",
+                    "File for the candidates, tabs between them and | between masks; - = standard output");
+  command->add_option("--candidates", arguments->candidates, "Candidates for each mask");
+  command->callback([arguments, &run] {
+    base::check_fields(arguments->encode);
+    base::check_range("candidates", arguments->candidates, 1, 1000);
+    run = [arguments] { return fill_mask(*arguments); };
+  });
+}
+
+}  // namespace dragoman::cli

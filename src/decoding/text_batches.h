@@ -1,0 +1,17 @@
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <span>
+#include <vector>
+
+namespace dragoman::decoding {
+
+/// The numbers of some texts that go through an encoder together.
+using TextBatch = std::vector<size_t>;
+
+/// Returns batches of at most `batch_tokens`, a longer text alone. Texts of like length stand together, the longest
+/// first, so that the end of the work is even.
+std::vector<TextBatch> batches_of_texts(std::span<const size_t> lengths, int64_t batch_tokens);
+
+}  // namespace dragoman::decoding

@@ -1,0 +1,80 @@
+#pragma once
+
+#include <filesystem>
+#include <memory>
+#include <optional>
+#include <span>
+#include <string>
+#include <vector>
+
+#include "data/encoder_input.h"
+#include "data/labels.h"
+#include "data/vocabulary/vocabulary.h"
+#include "decoding/text_encoder.h"
+#include "models/encoder_only/encoder_only.h"
+
+namespace dragoman::decoding {
+
+/// The classes of some texts.
+struct TextClasses {
+  std::vector<float> probabilities;  ///< [B, C]
+  int64_t labels = 0;                ///< C
+  int64_t cut = 0;                   ///< texts that were longer than the model takes, which lost their end
+
+  std::span<const float> of(size_t text) const {
+    return std::span(probabilities).subspan(text * static_cast<size_t>(labels), static_cast<size_t>(labels));
+  }
+  /// Returns: the most probable label of a text; of equal ones the first.
+  int32_t best(size_t text) const;
+};
+
+/// The tags of the words of one sentence.
+struct WordTags {
+  std::vector<int32_t> tags;         ///< one for each word
+  std::vector<float> probabilities;  ///< of these tags
+};
+
+/// A piece that may stand in a hidden place.
+struct MaskCandidate {
+  int32_t id = 0;
+  std::string piece;  ///< as text, without spaces around it
+  float probability = 0.0F;
+};
+
+/// The candidates of each hidden place of one text, the most probable first.
+using FilledMasks = std::vector<std::vector<MaskCandidate>>;
+
+/// An encoder with a head, its vocabulary and its labels. Results have the same bits for a text alone and in any batch.
+/// Threads: any number may use one object.
+class TextLabeler {
+ public:
+  /// Throws: Error(kBadData) unless there are as many labels as the head has.
+  TextLabeler(std::shared_ptr<const models::EncoderOnly> model, data::Vocabulary vocabulary, data::Labels labels);
+
+  /// Requires: a head for classes.
+  TextClasses classify(std::span<const data::TextOrPair> texts, const EncodeOptions& options = {}) const;
+  /// Requires: a head for tags; no sentence is without words.
+  std::vector<WordTags> tag(std::span<const std::vector<std::string>> sentences,
+                            const EncodeOptions& options = {}) const;
+  /// Returns the `most` best pieces for each mask token in each text. What is longer than the model takes is cut.
+  /// Requires: a head for words. Throws: Error(kBadData), "fill-mask: text 3 has no [MASK]; ...".
+  std::vector<FilledMasks> fill(std::span<const std::string> texts, int most, const EncodeOptions& options = {}) const;
+
+  const models::EncoderOnly& model() const { return *model_; }
+  const data::Vocabulary& vocabulary() const { return vocabulary_; }
+  const data::Labels& labels() const { return labels_; }
+
+ private:
+  std::shared_ptr<const models::EncoderOnly> model_;
+  data::Vocabulary vocabulary_;
+  data::Labels labels_;
+};
+
+/// An encoder with a head from its folder; without labels.json labels are numbers. @param command  "classify", for
+/// errors
+/// Throws: as load_encoder, and Error(kUsage) for another head, "DIR: holds an encoder with head tags, classify needs
+/// classes; train it with --task classify".
+TextLabeler load_labeler(const std::filesystem::path& folder, models::EncoderHead head, const std::string& command,
+                         std::optional<kernels::Precision> precision = {});
+
+}  // namespace dragoman::decoding

@@ -1,0 +1,98 @@
+// The commands train, classify, tag, fill-mask, evaluate and info of encoders, as programs.
+#include <fmt/format.h>
+#include <gtest/gtest.h>
+
+#include <nlohmann/json.hpp>
+
+#include "support/program.h"
+
+namespace dragoman {
+namespace {
+
+using nlohmann::json;
+using test_support::expect_failure;
+using test_support::Outcome;
+
+class EncoderCommands : public testing::Test {
+ protected:
+  EncoderCommands() {
+    std::string classes, tags, plain;
+    for (int line = 0; line < 60; ++line) {
+      const std::string animal = line % 3 == 0 ? "cat" : "dog";
+      const bool is_night = line % 2 == 0;
+      const std::string sentence = fmt::format("the {} sleeps at {}", animal, is_night ? "night" : "noon");
+      classes += fmt::format("{}\t{}\n", is_night ? "1" : "0", sentence);
+      tags += fmt::format("the\tO\n{}\tB-X\nsleeps\tI-X\n\n", animal);
+      plain += sentence + "\n";
+    }
+    program_.write("classes.tsv", classes);
+    program_.write("tags.tsv", tags);
+    program_.write("plain.txt", plain);
+  }
+
+  Outcome train(const std::string& task, const std::string& text, const std::string& more = "") const {
+    const std::string shape =
+        more.empty() ? "--layers 1 --d-model 32 --d-ff 32 --n-heads 2 --max-positions 32 --vocab-size 80" : more;
+    return program_.run(fmt::format(
+        "train --preset bert-mini --task {0} --text {1} --valid-text {1} --model {0} --max-length 32 "
+        "--batch-tokens 128 --learning-rate 5e-3 --warmup-steps 10 --max-steps 80 --validate-every 40 --quiet {2}",
+        task, text, shape));
+  }
+
+  test_support::Program program_;
+};
+
+TEST_F(EncoderCommands, ATextIsClassifiedAndTheAnswerScored) {
+  Outcome outcome = train("classify", "classes.tsv");
+  ASSERT_EQ(outcome.status, 0) << outcome.err;
+  program_.write("in", "the cat sleeps at night\nthe dog sleeps at noon\n");
+  outcome = program_.run("classify --model classify --input in");
+  ASSERT_EQ(outcome.status, 0) << outcome.err;
+  EXPECT_EQ(outcome.out.substr(0, 2), "1\t");
+  EXPECT_NE(outcome.out.find("\n0\t"), std::string::npos) << outcome.out;
+  outcome = program_.run("classify --model classify --input in --json");
+  const json first = json::parse(outcome.out.substr(0, outcome.out.find('\n')));
+  EXPECT_EQ(first["label"], "1");
+  EXPECT_NEAR(first["probabilities"]["0"].get<double>() + first["probabilities"]["1"].get<double>(), 1.0, 1e-6);
+  program_.write("right", "1\tthe cat sleeps at night\n0\tthe dog sleeps at noon\n");
+  program_.write("said", program_.run("classify --model classify --input in").out);
+  outcome = program_.run("evaluate --metrics accuracy,f1,macro-f1,mcc --hypothesis said --reference right");
+  EXPECT_EQ(outcome.status, 0) << outcome.err;
+  EXPECT_NE(outcome.out.find("100.00"), std::string::npos) << outcome.out;
+  program_.write("bad", "the cat\t\n");
+  expect_failure(program_.run("classify --model classify --input bad"), 65, {"bad:1: the second text is empty"});
+  expect_failure(program_.run("tag --model classify --input in"), 2, {"head classes", "tag needs tags"});
+  expect_failure(program_.run("fill-mask --model classify --input in"), 2, {"--task masked-language-model"});
+  EXPECT_NE(program_.run("info classify").out.find("n_labels"), std::string::npos);
+}
+
+TEST_F(EncoderCommands, WordsAreTaggedInLinesAndInColumns) {
+  Outcome outcome = train("tag", "tags.tsv");
+  ASSERT_EQ(outcome.status, 0) << outcome.err;
+  program_.write("in", "the cat sleeps\n\nthe dog\n");
+  outcome = program_.run("tag --model tag --input in");
+  EXPECT_EQ(outcome.out, "O B-X I-X\n\nO B-X\n") << outcome.err;
+  outcome = program_.run("tag --model tag --input tags.tsv --columns --output said.tsv");
+  ASSERT_EQ(outcome.status, 0) << outcome.err;
+  outcome = program_.run("evaluate --metrics span-f1,tag-accuracy --hypothesis said.tsv --reference tags.tsv");
+  EXPECT_NE(outcome.out.find("span-F1"), std::string::npos) << outcome.err;
+  EXPECT_NE(outcome.out.find("100.00"), std::string::npos) << outcome.out;
+  outcome = program_.run("tag --model tag --input in --json");
+  EXPECT_EQ(json::parse(outcome.out.substr(0, outcome.out.find('\n')))["tags"].size(), 3U);
+}
+
+TEST_F(EncoderCommands, MasksAreFilledAndTheEncoderIsFineTuned) {
+  Outcome outcome = train("masked-language-model", "plain.txt");
+  ASSERT_EQ(outcome.status, 0) << outcome.err;
+  program_.write("in", "[MASK] cat sleeps\n");
+  outcome = program_.run("fill-mask --model masked-language-model --input in --candidates 2");
+  ASSERT_EQ(outcome.status, 0) << outcome.err;
+  EXPECT_EQ(outcome.out.substr(0, 4), "the ") << outcome.out;
+  program_.write("bad", "the cat\n");
+  expect_failure(program_.run("fill-mask --model masked-language-model --input bad"), 65, {"text 1 has no [MASK]"});
+  outcome = train("classify", "classes.tsv", "--initial-model masked-language-model");
+  EXPECT_EQ(outcome.status, 0) << outcome.err;
+}
+
+}  // namespace
+}  // namespace dragoman

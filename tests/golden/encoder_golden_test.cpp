@@ -1,0 +1,111 @@
+// Stored runs of BERTs with a head, of the package transformers (make_golden_encoder.py): logits, every gradient, the
+// losses of ten Adam steps.
+#include <fmt/format.h>
+#include <gtest/gtest.h>
+
+#include "golden_run.h"
+#include "models/encoder_only/encoder_only.h"
+#include "tensor/transfer.h"
+#include "training/objective.h"
+
+namespace dragoman {
+namespace {
+
+struct Golden {
+  const char* name;
+  models::EncoderHead head;
+};
+
+models::EncoderOnlyConfig config_of(models::EncoderHead head) {
+  models::EncoderOnlyConfig config;
+  config.vocab_size = 29;
+  config.layers = 2;
+  config.d_model = 16;
+  config.d_ff = 40;
+  config.n_heads = 4;
+  config.max_positions = 24;
+  config.dropout = config.attention_dropout = 0.0F;
+  config.head = head;
+  config.n_labels = head == models::EncoderHead::kWords ? 0 : 4;
+  config.pooler = head == models::EncoderHead::kClasses ? models::Pooler::kTanh : models::Pooler::kNone;
+  return config;
+}
+
+class EncoderGolden : public testing::TestWithParam<Golden> {
+ protected:
+  EncoderGolden() {
+    const std::string path = fmt::format("{}/encoder_{}.safetensors", DRAGOMAN_TEST_DATA, GetParam().name);
+    stored_ = tensor::read_safetensors(base::read_file(path), path);
+    batch_.source = ids("source");
+    batch_.source_offsets = ids("source_offsets");
+    batch_.second_begins = ids("second_begins");
+    batch_.target_output = batch_.target_input = ids("target_output");
+    batch_.target_offsets = ids("target_offsets");
+    if (GetParam().head != models::EncoderHead::kClasses) {
+      batch_.chosen = ids("chosen");
+    }
+    batch_.lines.assign(batch_.source_offsets.size() - 1, 0);
+  }
+
+  std::vector<int32_t> ids(const std::string& name) const { return stored_.at(name).to_vector<int32_t>(); }
+  void load(models::Model& model) const {
+    model.parameters().allocate();
+    model.parameters().mutable_values();
+    for (const auto& parameter : model.parameters().parameters()) {
+      parameter->variable.mutable_value().copy_from(stored_.at("param." + parameter->path));
+    }
+  }
+
+  tensor::NamedTensors stored_;
+  data::Batch batch_;
+};
+INSTANTIATE_TEST_SUITE_P(Heads, EncoderGolden,
+                         testing::Values(Golden{"classes", models::EncoderHead::kClasses},
+                                         Golden{"tags", models::EncoderHead::kTags},
+                                         Golden{"words", models::EncoderHead::kWords}),
+                         [](const auto& golden) { return std::string(golden.param.name); });
+
+TEST_P(EncoderGolden, LogitsAndAllGradientsEqualTransformers) {
+  models::EncoderOnly model(config_of(GetParam().head));
+  load(model);
+  model.parameters().allocate_gradients();
+  models::ModelInput input;
+  input.source = models::make_token_rows(batch_.source, batch_.source_offsets);
+  input.source.segments = tensor::host_tensor(models::segments_of(batch_.second_begins, batch_.source_offsets));
+  if (!batch_.chosen.empty()) {
+    input.source.chosen =
+        tensor::host_tensor(models::rows_of_all(batch_.chosen, batch_.target_offsets, batch_.source_offsets));
+  }
+  {
+    const autograd::NoGrad inference;
+    expect_close(model.output().logits(model.forward(input, {})).value(), stored_.at("logits"), "logits");
+  }
+  const auto objective = training::next_word_objective({.label_smoothing = 0.0});
+  autograd::Tape tape;
+  const autograd::TapeScope recording(&tape);
+  const training::Pass pass = objective->train(model, batch_, {}, 1.0 / batch_.target_tokens());
+  EXPECT_NEAR(pass.loss.value().item(), stored_.at("losses").data<float>()[0], kTolerance);
+  tape.backward(pass.loss);
+  for (const auto& parameter : model.parameters().parameters()) {
+    expect_close(parameter->variable.grad(), stored_.at("grad." + parameter->path), "gradient of " + parameter->path);
+  }
+}
+
+TEST_P(EncoderGolden, TenAdamStepsLoseAsInPyTorch) {
+  for (const int workers : {1, 2}) {
+    models::EncoderOnly model(config_of(GetParam().head));
+    load(model);
+    distributed::SingleProcess alone;
+    training::DataParallel replicas(model, training::next_word_objective({.label_smoothing = 0.0}), {}, alone,
+                                    {workers});
+    for (int step = 1; step <= 10; ++step) {
+      const auto result = replicas.update(std::span(&batch_, 1), step, 1e-4, 1);
+      const double expected = stored_.at("losses").data<float>()[step - 1];
+      EXPECT_NEAR(result.sums.loss_per_token(), expected, kTolerance * expected)
+          << "step " << step << " with " << workers << " workers";
+    }
+  }
+}
+
+}  // namespace
+}  // namespace dragoman
