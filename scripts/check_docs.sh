@@ -18,7 +18,7 @@ set -euo pipefail
 export LC_ALL=C.UTF-8  # text is UTF-8, numbers have a point, order is that of bytes
 program=$(realpath -m "${1:-"$(dirname "$0")/../build/dragoman"}")
 cd "${2:-"$(dirname "$0")/.."}"
-made_at_run_time="build build-gpu build-examples build-sanitize build-thread quickstart multi30k my-model checkpoints"
+made_at_run_time="build build-gpu build-examples build-sanitize build-thread build-aarch64 quickstart multi30k my-model checkpoints"
 missing=0
 links=0
 names=0

@@ -106,13 +106,13 @@ void bind_vocabulary(nb::module_& module) {
 }
 
 Texts import_model(const std::string& format, const std::filesystem::path& folder, const std::filesystem::path& model) {
-  return cli::import_model({base::from_name<cli::ModelFormat>(format), folder, model});
+  return cli::import_model({base::from_name<cli::ImportFormat>(format), folder, model});
 }
 
 Texts export_model(const std::string& format, const std::filesystem::path& model, const std::filesystem::path& folder,
                    const std::string& source_language, const std::string& target_language,
                    const std::string& gguf_type) {
-  return cli::export_model({base::from_name<cli::ModelFormat>(format), folder, model, source_language, target_language,
+  return cli::export_model({base::from_name<cli::ExportFormat>(format), folder, model, source_language, target_language,
                             base::from_name<interop::GgufType>(gguf_type)});
 }
 

@@ -28,11 +28,11 @@ interop::ExportedModel export_to_marian(const ExportArguments& arguments, const 
 
 interop::ExportedModel exported_folder(const ExportArguments& arguments, const models::ModelFiles& files) {
   switch (arguments.to) {
-    case ModelFormat::kGpt2:
+    case ExportFormat::kGpt2:
       return interop::export_gpt2(files, arguments.model);
-    case ModelFormat::kLlama:
+    case ExportFormat::kLlama:
       return interop::export_llama(files, arguments.model);
-    case ModelFormat::kT5:
+    case ExportFormat::kT5:
       return interop::export_t5(files, arguments.model);
     default:
       return export_to_marian(arguments, files);
@@ -60,7 +60,7 @@ int run_export(const ExportArguments& arguments) {
 
 std::vector<std::string> export_model(const ExportArguments& arguments) {
   const models::ModelFiles files = models::read_model_folder(arguments.model);
-  if (arguments.to == ModelFormat::kGguf) {
+  if (arguments.to == ExportFormat::kGguf) {
     return write_gguf(arguments, files);
   }
   interop::ExportedModel exported = exported_folder(arguments, files);
@@ -74,10 +74,11 @@ void add_export_command(CLI::App& app, Run& run) {
                                   "    --source-language en --target-language de\n"
                                   "dragoman export --to hf-gpt2 gpt2-folder --model my-gpt");
   const auto arguments = std::make_shared<ExportArguments>();
-  add_choice(*command, "--to", arguments->to,
-             "Kind to write: a folder of Hugging Face transformers, which is a MarianMT, a T5, a GPT-2, or a Llama, Mistral, "
-             "Qwen2 or Qwen3; or a file of llama.cpp",
-             {"hf-marian", "hf-gpt2", "hf-llama", "gguf", "hf-t5"})
+  add_choice(
+      *command, "--to", arguments->to,
+      "Kind to write: a folder of Hugging Face transformers, which is a MarianMT, a T5, a GPT-2, or a Llama, Mistral, "
+      "Qwen2 or Qwen3; or a file of llama.cpp",
+      {"hf-marian", "hf-gpt2", "hf-llama", "gguf", "hf-t5"})
       ->default_str("")
       ->type_name("FORMAT")
       ->required();

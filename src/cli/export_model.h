@@ -11,7 +11,7 @@ namespace dragoman::cli {
 
 /// What `export` reads and where it writes.
 struct ExportArguments {
-  ModelFormat to = ModelFormat::kMarian;
+  ExportFormat to = ExportFormat::kMarian;
   std::filesystem::path folder;
   std::filesystem::path model;
   std::string source_language;

@@ -13,6 +13,7 @@
 #include "decoding/search/search_defaults.h"
 #include "interop/hf_encoder.h"
 #include "interop/hf_import.h"
+#include "interop/hf_m2m100.h"
 #include "interop/hf_t5.h"
 #include "interop/marian_import.h"
 #include "training/checkpoint.h"
@@ -43,25 +44,35 @@ struct Imported {
 interop::ImportedLanguageModel read_hugging_face(const ImportArguments& arguments) {
   using interop::HfEncoderLayout;
   switch (arguments.from) {
-    case ModelFormat::kGpt2:
+    case ImportFormat::kGpt2:
       return interop::import_gpt2(arguments.folder);
-    case ModelFormat::kBert:
+    case ImportFormat::kBert:
       return interop::import_encoder(arguments.folder, HfEncoderLayout::kBert);
-    case ModelFormat::kRoberta:
+    case ImportFormat::kRoberta:
       return interop::import_encoder(arguments.folder, HfEncoderLayout::kRoberta);
-    case ModelFormat::kDistilBert:
+    case ImportFormat::kDistilBert:
       return interop::import_encoder(arguments.folder, HfEncoderLayout::kDistilBert);
     default:
       return interop::import_llama(arguments.folder);
   }
 }
 
+// A model for translation, with the search that its folder asks for.
+Imported with_search(interop::ImportedModel imported) {
+  imported.files.decoding = search_of(imported.search, imported.notes);
+  return {std::move(imported.files), std::move(imported.notes)};
+}
+
 Imported read(const ImportArguments& arguments) {
-  if (arguments.from == ModelFormat::kMarian || arguments.from == ModelFormat::kT5) {
-    interop::ImportedModel imported = arguments.from == ModelFormat::kT5 ? interop::import_t5(arguments.folder)
-                                                                         : interop::import_marian(arguments.folder);
-    imported.files.decoding = search_of(imported.search, imported.notes);
-    return {std::move(imported.files), std::move(imported.notes)};
+  switch (arguments.from) {
+    case ImportFormat::kMarian:
+      return with_search(interop::import_marian(arguments.folder));
+    case ImportFormat::kT5:
+      return with_search(interop::import_t5(arguments.folder));
+    case ImportFormat::kM2m100:
+      return with_search(interop::import_m2m100(arguments.folder));
+    default:
+      break;
   }
   interop::ImportedLanguageModel imported = read_hugging_face(arguments);
   return {std::move(imported.files), std::move(imported.notes)};
@@ -98,8 +109,8 @@ void add_import_command(CLI::App& app, Run& run) {
   add_choice(
       *command, "--from", arguments->from,
       "Kind of the other model, a folder of Hugging Face transformers: MarianMT, GPT-2, Llama, Mistral, Qwen2 and "
-      "Qwen3 (hf-llama), T5, or the encoders BERT, RoBERTa and DistilBERT",
-      {"hf-marian", "hf-gpt2", "hf-llama", "hf-bert", "hf-roberta", "hf-distilbert", "hf-t5"})
+      "Qwen3 (hf-llama), T5, M2M-100 and NLLB-200, or the encoders BERT, RoBERTa and DistilBERT",
+      {"hf-marian", "hf-gpt2", "hf-llama", "hf-bert", "hf-roberta", "hf-distilbert", "hf-t5", "hf-m2m100"})
       ->default_str("")
       ->type_name("FORMAT")
       ->required();

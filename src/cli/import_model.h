@@ -10,7 +10,7 @@ namespace dragoman::cli {
 
 /// What `import` reads and where it writes.
 struct ImportArguments {
-  ModelFormat from = ModelFormat::kMarian;
+  ImportFormat from = ImportFormat::kMarian;
   std::filesystem::path folder;
   std::filesystem::path model;
 };

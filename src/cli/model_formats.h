@@ -4,28 +4,46 @@
 
 namespace dragoman::cli {
 
-/// The models of other programs that `import --from` reads and `export --to` writes.
-enum class ModelFormat {
-  kMarian,      ///< a MarianMT folder of Hugging Face transformers
-  kGpt2,        ///< a GPT-2 folder
-  kLlama,       ///< a folder of a Llama, Mistral, Qwen2 or Qwen3
-  kGguf,        ///< a file of llama.cpp, which is only written
-  kBert,        ///< a folder of a BERT; this and the next are only read
-  kRoberta,     ///< a folder of a RoBERTa
-  kDistilBert,  ///< a folder of a DistilBERT
-  kT5,          ///< a folder of a T5, v1.1, mT5 or FLAN-T5
+/// The models of other programs that `import --from` reads: folders of Hugging Face transformers.
+enum class ImportFormat {
+  kMarian,      ///< a MarianMT
+  kGpt2,        ///< a GPT-2
+  kLlama,       ///< a Llama, Mistral, Qwen2 or Qwen3
+  kBert,        ///< a BERT
+  kRoberta,     ///< a RoBERTa
+  kDistilBert,  ///< a DistilBERT
+  kT5,          ///< a T5, v1.1, mT5 or FLAN-T5
+  kM2m100,      ///< an M2M-100 or NLLB-200
 };
 
-constexpr base::Names<ModelFormat> names_of(ModelFormat) {
+constexpr base::Names<ImportFormat> names_of(ImportFormat) {
   return {"format",
-          {{ModelFormat::kMarian, "hf-marian"},
-           {ModelFormat::kGpt2, "hf-gpt2"},
-           {ModelFormat::kLlama, "hf-llama"},
-           {ModelFormat::kGguf, "gguf"},
-           {ModelFormat::kBert, "hf-bert"},
-           {ModelFormat::kRoberta, "hf-roberta"},
-           {ModelFormat::kDistilBert, "hf-distilbert"},
-           {ModelFormat::kT5, "hf-t5"}}};
+          {{ImportFormat::kMarian, "hf-marian"},
+           {ImportFormat::kGpt2, "hf-gpt2"},
+           {ImportFormat::kLlama, "hf-llama"},
+           {ImportFormat::kBert, "hf-bert"},
+           {ImportFormat::kRoberta, "hf-roberta"},
+           {ImportFormat::kDistilBert, "hf-distilbert"},
+           {ImportFormat::kT5, "hf-t5"},
+           {ImportFormat::kM2m100, "hf-m2m100"}}};
+}
+
+/// The models of other programs that `export --to` writes: folders likewise, or a file.
+enum class ExportFormat {
+  kMarian,
+  kGpt2,
+  kLlama,
+  kGguf,  ///< a file of llama.cpp
+  kT5,
+};
+
+constexpr base::Names<ExportFormat> names_of(ExportFormat) {
+  return {"format",
+          {{ExportFormat::kMarian, "hf-marian"},
+           {ExportFormat::kGpt2, "hf-gpt2"},
+           {ExportFormat::kLlama, "hf-llama"},
+           {ExportFormat::kGguf, "gguf"},
+           {ExportFormat::kT5, "hf-t5"}}};
 }
 
 }  // namespace dragoman::cli

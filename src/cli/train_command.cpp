@@ -99,7 +99,7 @@ class ShapeOptions {
                                       "those of the run");
     file_option_->type_name("FILE")->group(models::TransformerConfig::kTitle);
     flags_.add_all();
-    add_missing<models::DecoderOnlyConfig>(decoder_only_);
+    add_missing<models::DecoderOnlyConfig>(decoder_only_, kOfLanguageModels);
     add_missing<models::RecurrentConfig>(recurrent_);
     add_missing<models::ConvolutionalConfig>(convolutional_);
     add_missing<models::EncoderOnlyConfig>(encoder_only_, kOfEncoders);
@@ -135,6 +135,7 @@ class ShapeOptions {
   }
 
  private:
+  static constexpr const char* kOfLanguageModels = "Shape of a language model";
   static constexpr const char* kOfEncoders = "Shape of an encoder";
   static constexpr int64_t kAnySize = 1000;  // of vocabularies, which are known later
 

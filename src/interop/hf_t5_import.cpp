@@ -126,10 +126,7 @@ ImportedModel import_t5(const fs::path& folder) {
   model.source_vocab_size = model.target_vocab_size = static_cast<int64_t>(order.pieces.size());
   models::check_tensors(models::make_model(model)->parameters(), imported.files.tensors, source.file());
   imported.files.config = models::to_json(model);
-  const bool has_generation = is_there(folder / kHfGenerationName);
-  imported.search = has_generation ? marian_search_from_json(read_json(folder, kHfGenerationName),
-                                                             (folder / kHfGenerationName).string())
-                                   : marian_search_from_json(config_text, config_name);
+  imported.search = read_marian_search(folder, config_text);
   return imported;
 }
 

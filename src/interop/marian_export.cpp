@@ -35,9 +35,23 @@ void require(bool condition, const std::string& file, const char* key, const Val
                    supported);
 }
 
+// MarianMT has the layers of the paper alone. Fields that decide nothing in them may have any value.
+void check_layers(const nn::LayerOptions& layer, const std::string& file) {
+  nn::LayerOptions::fields([&](const auto& field) {
+    const std::string_view name = field.name;
+    const bool is_free = name == "initial_weights" || name.starts_with("rope_") || name.starts_with("relative_");
+    const auto paper = nn::LayerOptions().*field.member;
+    require(is_free || layer.*field.member == paper, file, field.name, base::text_of(layer.*field.member),
+            base::text_of(paper).c_str());
+  });
+}
+
 void check_representable(const models::TransformerConfig& config, const std::string& file) {
   require(config.norm_order == nn::NormOrder::kPost, file, "norm_order", models::name_of(config.norm_order), "post");
-  require(config.layer.norm == kernels::NormKind::kLayer, file, "norm", base::name_of(config.layer.norm), "layer");
+  check_layers(config.layer, file);
+  require(!config.embedding_norm, file, "embedding_norm", config.embedding_norm, "false");
+  require(!config.scale_output, file, "scale_output", config.scale_output, "false");
+  require(config.tying != Tying::kEmbeddings, file, "tying", models::name_of(config.tying), "none, target and all");
   require(config.positions == nn::PositionKind::kSinusoidal, file, "positions", models::name_of(config.positions),
           "sinusoidal");
   require(marian_has(config.activation), file, "activation", models::name_of(config.activation), "relu, gelu and silu");

@@ -173,11 +173,15 @@ ImportedModel import_marian(const fs::path& folder) {
   model.tying = tying_of(config);
   models::check_tensors(models::make_model(model)->parameters(), imported.files.tensors, source.file());
   imported.files.config = models::to_json(model);
-  const bool has_generation = is_there(folder / kMarianGenerationName);
-  imported.search = has_generation ? marian_search_from_json(read_json(folder, kMarianGenerationName),
-                                                             (folder / kMarianGenerationName).string())
-                                   : marian_search_from_json(config_text, config_name);
+  imported.search = read_marian_search(folder, config_text);
   return imported;
+}
+
+MarianSearch read_marian_search(const std::filesystem::path& folder, const std::string& config) {
+  if (!is_there(folder / kMarianGenerationName)) {
+    return marian_search_from_json(config, (folder / kMarianConfigName).string());
+  }
+  return marian_search_from_json(read_json(folder, kMarianGenerationName), (folder / kMarianGenerationName).string());
 }
 
 }  // namespace dragoman::interop

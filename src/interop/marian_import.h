@@ -26,4 +26,8 @@ struct ImportedModel {
 ///         - a tensor that is missing, unknown or of another shape.
 [[nodiscard]] ImportedModel import_marian(const std::filesystem::path& folder);
 
+/// Returns: the default search of a folder of transformers: that of generation_config.json, or without it of the
+/// config.json with text `config`. Throws: as import_marian.
+[[nodiscard]] MarianSearch read_marian_search(const std::filesystem::path& folder, const std::string& config);
+
 }  // namespace dragoman::interop

@@ -166,8 +166,7 @@ std::string curves(const MetricsHistory& metrics) {
   html += chart_figure(train_chart("Learning rate", metrics, &TrainRow::learning_rate));
   html += chart_figure(train_chart("Target tokens a second", metrics, &TrainRow::tokens_per_second));
   html += chart_figure(train_chart("Gradient norm before clipping", metrics, &TrainRow::grad_norm));
-  const Chart divergence =
-      train_chart("Divergence of the two passes, nats per target token", metrics, &TrainRow::kl);
+  const Chart divergence = train_chart("Divergence of the two passes, nats per target token", metrics, &TrainRow::kl);
   if (has_values(divergence.series[0])) {
     html += chart_figure(divergence);
   }

@@ -4,7 +4,10 @@
 
 #include <algorithm>
 #include <cmath>
+#include <cstdlib>
+#include <functional>
 #include <nlohmann/json.hpp>
+#include <optional>
 
 #include "base/error.h"
 #include "base/files.h"
@@ -18,6 +21,34 @@
 namespace dragoman::study {
 namespace {
 
+constexpr LengthGroup kLengths[] = {{0, 10}, {11, 20}, {21, 30}, {31, 0}};
+
+size_t words_of(const std::string& line) {
+  size_t words = 0;
+  for (size_t i = 0; i < line.size(); ++i) {
+    words += line[i] != ' ' && (i == 0 || line[i - 1] == ' ') ? 1 : 0;
+  }
+  return words;
+}
+
+// Sentences per second over all test sets; none if the translations were not timed.
+std::optional<double> speed_of(const StudyFolder& folder, const Cell& cell, const std::string& search,
+                               const std::map<std::string, std::vector<LengthGroup>>& lengths) {
+  double seconds = 0.0;
+  size_t lines = 0;
+  for (const TestSet& test : folder.tests()) {
+    const std::filesystem::path file = folder.seconds(cell, search, test.name);
+    if (!base::path_exists(file)) {
+      return std::nullopt;
+    }
+    seconds += std::strtod(base::read_file(file).c_str(), nullptr);
+    for (const LengthGroup& group : lengths.at(test.name)) {
+      lines += group.lines;
+    }
+  }
+  return seconds > 0.0 ? std::optional<double>(static_cast<double>(lines) / seconds) : std::nullopt;
+}
+
 // Metrics and references, read once.
 class Scorer {
  public:
@@ -25,10 +56,12 @@ class Scorer {
       : bleu_({.tokenize = study.tokenize, .lowercase = study.score_lowercase}), chrf_({}) {
     for (const TestSet& test : folder.tests()) {
       references_[test.name] = evaluation::read_text(test.target).lines;
+      group_lines(test.name, evaluation::read_text(test.source).lines);
     }
   }
 
   const evaluation::Metric& bleu() const { return bleu_; }
+  const std::map<std::string, std::vector<LengthGroup>>& lengths() const { return lengths_; }
   std::string signature() const { return "BLEU|" + bleu_.signature(1, {}).text(); }
 
   TextScores scores(const std::string& test, const std::filesystem::path& file,
@@ -46,10 +79,46 @@ class Scorer {
     return scores;
   }
 
+  // BLEU of the sentences of each group of lengths.
+  std::vector<double> bleu_by_length(const std::string& test, const evaluation::CountTable& counts) const {
+    const std::vector<size_t>& groups = group_of_line_.at(test);
+    std::vector<std::vector<double>> sums(lengths_.at(test).size(), std::vector<double>(counts.columns()));
+    for (size_t line = 0; line < counts.rows(); ++line) {
+      std::vector<double>& sum = sums[groups.at(line)];
+      std::ranges::transform(sum, counts.row(line), sum.begin(), std::plus<>());
+    }
+    std::vector<double> scores;
+    std::ranges::transform(sums, std::back_inserter(scores), [&](const auto& sum) { return bleu_.score(sum); });
+    return scores;
+  }
+
  private:
+  void group_lines(const std::string& test, const Lines& sources) {
+    std::vector<LengthGroup>& groups = lengths_[test];
+    std::vector<size_t>& group_of_line = group_of_line_[test];
+    const auto group_of = [](const std::string& line) {
+      const size_t words = words_of(line);
+      return std::ranges::find_if(kLengths,
+                                  [&](const LengthGroup& group) { return group.most == 0 || words <= group.most; });
+    };
+    for (const LengthGroup& each : kLengths) {
+      const auto lines = std::ranges::count_if(sources, [&](const auto& line) { return &*group_of(line) == &each; });
+      if (lines > 0) {
+        groups.push_back({each.least, each.most, static_cast<size_t>(lines)});
+      }
+    }
+    for (const std::string& line : sources) {
+      const size_t least = group_of(line)->least;
+      const auto group = std::ranges::find(groups, least, &LengthGroup::least);
+      group_of_line.push_back(static_cast<size_t>(group - groups.begin()));
+    }
+  }
+
   evaluation::Bleu bleu_;
   evaluation::Chrf chrf_;
   std::map<std::string, Lines> references_;
+  std::map<std::string, std::vector<LengthGroup>> lengths_;   // by test set
+  std::map<std::string, std::vector<size_t>> group_of_line_;  // by test set
 };
 
 int64_t parameters_of(const std::filesystem::path& model) {
@@ -118,6 +187,12 @@ CellResult result_of(const Study& study, const StudyFolder& folder, const Cell& 
     for (const TestSet& test : folder.tests()) {
       result.scores[search][test.name] = scorer.scores(test.name, folder.translations(cell, search, test.name), counts);
     }
+    if (const auto speed = speed_of(folder, cell, search, scorer.lengths()); speed.has_value()) {
+      result.sentences_per_second[search] = *speed;
+    }
+  }
+  for (const auto& [test, counts] : result.counts) {
+    result.bleu_by_length[test] = scorer.bleu_by_length(test, counts);
   }
   return result;
 }
@@ -216,6 +291,7 @@ StudyResults collect(const Study& study, const StudyFolder& folder) {
   for (const TestSet& test : folder.tests()) {
     results.tests.push_back(test.name);
   }
+  results.lengths = scorer.lengths();
   results.signature = results.tests.empty() ? "" : scorer.signature();
   for (const Row& row : study.rows) {
     RowResult of_row{&row, {}};

@@ -17,6 +17,12 @@ struct TextScores {
   double chrf = 0.0;
 };
 
+/// Sentences of a test set whose sources have about as many words, separated by blanks.
+struct LengthGroup {
+  size_t least = 0, most = 0;  ///< words; most = 0 for any number
+  size_t lines = 0;
+};
+
 /// What one finished cell has given.
 struct CellResult {
   uint64_t seed = 0;
@@ -28,6 +34,8 @@ struct CellResult {
   std::vector<report::ValidationRow> curve;
   std::map<std::string, std::map<std::string, TextScores>> scores;  ///< by search and test set
   std::map<std::string, evaluation::CountTable> counts;             ///< of the first search, by test set
+  std::map<std::string, std::vector<double>> bleu_by_length;        ///< of the first search, by test set and group
+  std::map<std::string, double> sentences_per_second;               ///< by search; none if it was not measured
 };
 
 struct RowResult {
@@ -51,8 +59,9 @@ struct RowComparison {
 struct StudyResults {
   std::vector<RowResult> rows;  ///< those with a finished cell
   std::vector<std::string> tests;
-  std::vector<RowComparison> comparisons;  ///< test by test, over seeds that both sides have
-  std::string signature;                   ///< of BLEU
+  std::map<std::string, std::vector<LengthGroup>> lengths;  ///< by test set, those with sentences
+  std::vector<RowComparison> comparisons;                   ///< test by test, over seeds that both sides have
+  std::string signature;                                    ///< of BLEU
   size_t planned_cells = 0, done_cells = 0;
 };
 

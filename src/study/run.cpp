@@ -9,6 +9,7 @@
 #include "base/error.h"
 #include "base/files.h"
 #include "base/json.h"
+#include "base/lap.h"
 #include "base/sha256.h"
 #include "data/text/text_file.h"
 #include "evaluation/chrf.h"
@@ -171,6 +172,10 @@ fs::path StudyFolder::translations(const Cell& cell, const std::string& search, 
   return cell_folder(cell) / fmt::format("{}.{}.txt", test, search);
 }
 
+fs::path StudyFolder::seconds(const Cell& cell, const std::string& search, const std::string& test) const {
+  return cell_folder(cell) / fmt::format("{}.{}.seconds", test, search);
+}
+
 fs::path StudyFolder::mark_of(const Cell& cell, const std::string& step) const {
   return cell_folder(cell) / kMarksName / (step + ".json");
 }
@@ -311,13 +316,15 @@ StudyFolder::Step StudyFolder::translations_step(const Cell& cell, size_t search
                 reverse != nullptr && std::ranges::count(study_.stages, reverse->front(), &Stage::name) > 0) {
               given.set("reverse-model", {model_of(cell, reverse->front()).string()});
             }
+            const std::string& name = study_.searches[search].first;
             for (const TestSet& test : tests_) {
               std::vector<std::string> words = {
                   "translate", "--model=" + model_of(cell, study_.last_stage().name).string(),
-                  "--input=" + test.source.string(),
-                  "--output=" + translations(cell, study_.searches[search].first, test.name).string()};
+                  "--input=" + test.source.string(), "--output=" + translations(cell, name, test.name).string()};
               append(words, given.arguments());
+              base::Lap lap;
               call(program, words);
+              base::write_file_atomic(seconds(cell, name, test.name), fmt::format("{:.3f}\n", lap()));
             }
           }};
 }

@@ -35,6 +35,8 @@ class StudyFolder {
   std::filesystem::path model_of(const Cell& cell, const std::string& stage) const;
   /// Returns: where the translations of a test set by a search stand.
   std::filesystem::path translations(const Cell& cell, const std::string& search, const std::string& test) const;
+  /// Returns: where the seconds stand that these translations took, loading the model included.
+  std::filesystem::path seconds(const Cell& cell, const std::string& search, const std::string& test) const;
   /// Returns: the validation text, then the test sets, in the form in which they are scored.
   const std::vector<TestSet>& tests() const { return tests_; }
   const std::filesystem::path& path() const { return folder_; }

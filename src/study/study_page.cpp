@@ -197,6 +197,55 @@ StudyTable training_table(const StudyResults& results) {
   return table;
 }
 
+// Long sentences ask for what is far away.
+StudyTable length_table(const StudyResults& results, const std::string& test) {
+  const std::vector<LengthGroup>& groups = results.lengths.at(test);
+  StudyTable table;
+  table.caption = {"BLEU by the words of a source sentence, {0}", {test}};
+  table.columns = {plain("row")};
+  for (const LengthGroup& group : groups) {
+    const std::string words =
+        group.most == 0 ? fmt::format("{}+", group.least) : fmt::format("{}-{}", group.least, group.most);
+    table.columns.push_back({"{0} words, sentences: {1}", {words, fmt::format("{}", group.lines)}});
+  }
+  for (const RowResult& row : results.rows) {
+    std::vector<SaidText> cells = {plain(row.row->name)};
+    for (size_t group = 0; group < groups.size(); ++group) {
+      std::vector<double> scores;
+      for (const CellResult& cell : row.cells) {
+        scores.push_back(cell.bleu_by_length.at(test)[group]);
+      }
+      cells.push_back(plain(text_of(spread_of(scores))));
+    }
+    table.rows.push_back(std::move(cells));
+  }
+  return table;
+}
+
+// With the time that loading a model takes: of rows with equal test sets, the order is what counts.
+StudyTable speed_table(const Study& study, const StudyResults& results) {
+  StudyTable table;
+  table.caption = plain("Translating the test sets, loading the model included: mean over the seeds");
+  table.columns = {plain("row")};
+  for (const auto& [search, options] : study.searches) {
+    table.columns.push_back({"sentences a second, search “{0}”", {search}});
+  }
+  for (const RowResult& row : results.rows) {
+    std::vector<SaidText> cells = {plain(row.row->name)};
+    for (const auto& [search, options] : study.searches) {
+      std::vector<double> speeds;
+      for (const CellResult& cell : row.cells) {
+        if (const auto found = cell.sentences_per_second.find(search); found != cell.sentences_per_second.end()) {
+          speeds.push_back(found->second);
+        }
+      }
+      cells.push_back(plain(text_of({1, spread_of(speeds).mean, NAN}, 1)));
+    }
+    table.rows.push_back(std::move(cells));
+  }
+  return table;
+}
+
 StudyTable fact_table(const Study& study) {
   StudyTable table;
   table.caption = plain("What was run");
@@ -279,7 +328,13 @@ report::StudyReport study_page(const Study& study, const StudyResults& results) 
   if (!results.comparisons.empty()) {
     page.tables.push_back(comparison_table(study, results));
   }
+  for (const std::string& test : results.tests) {
+    page.tables.push_back(length_table(results, test));
+  }
   page.tables.push_back(training_table(results));
+  if (!results.tests.empty()) {
+    page.tables.push_back(speed_table(study, results));
+  }
   page.chart_note =
       plain(study.is_of_language_model() ? "Validation loss of the first seed, beside that of the baseline"
                                          : "Validation BLEU of the first seed, beside that of the baseline");

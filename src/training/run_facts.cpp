@@ -105,7 +105,8 @@ std::vector<report::ReportFactGroup> run_facts(const TrainOptions& options, int6
 std::vector<std::string> run_warnings(const TrainOptions& options, int64_t parameters,
                                       const data::CorpusStatistics& corpus) {
   std::vector<std::string> warnings;
-  const bool writes_text = options.model.sizes().target_vocab_size > 0;  // an encoder's targets are few
+  // An encoder writes no text, and its targets are few.
+  const bool writes_text = options.model.with_vocabulary_sizes(1, 1).sizes().target_vocab_size > 0;
   if (writes_text &&
       static_cast<double>(corpus.target_tokens) < kTokensPerParameterWarning * static_cast<double>(parameters)) {
     warnings.push_back(

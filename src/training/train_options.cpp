@@ -301,11 +301,10 @@ constexpr Preset kPresets[] = {{"tiny", tiny},
                                {"t5-mini", t5_mini},
                                {"bert-mini", bert_mini}};
 
-// Whether the order of layer norms can be chosen.
+// Whether the order of layer norms can be chosen: T5 has one.
 bool is_transformer(const Preset& preset) {
   const TrainOptions options = preset.options();
-  const auto* const model = options.model.get_if<models::TransformerConfig>();
-  return model != nullptr && model->norm_order == nn::NormOrder::kPost;
+  return options.model.get_if<models::TransformerConfig>() != nullptr && options.task == TrainOptions().task;
 }
 
 constexpr int64_t kAnyVocabularySize = 1000;

@@ -63,7 +63,7 @@ TEST_F(EncoderCommands, ATextIsClassifiedAndTheAnswerScored) {
   expect_failure(program_.run("classify --model classify --input bad"), 65, {"bad:1: the second text is empty"});
   expect_failure(program_.run("tag --model classify --input in"), 2, {"head classes", "tag needs tags"});
   expect_failure(program_.run("fill-mask --model classify --input in"), 2, {"--task masked-language-model"});
-  EXPECT_NE(program_.run("info classify").out.find("n_labels"), std::string::npos);
+  EXPECT_EQ(json::parse(program_.run("inspect --model classify --json").out)["labels"]["labels"], json({"0", "1"}));
 }
 
 TEST_F(EncoderCommands, WordsAreTaggedInLinesAndInColumns) {

@@ -5,6 +5,7 @@
 #include <nlohmann/json.hpp>
 #include <thread>
 
+#include "support/free_port.h"
 #include "support/running_server.h"
 
 namespace dragoman {
@@ -19,19 +20,6 @@ using test_support::wait_until;
 
 constexpr int kClients = 4;
 constexpr int kRounds = 3;
-
-// A port that is free now.
-uint16_t free_port() {
-  const int socket = ::socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0);
-  sockaddr_in address{};
-  address.sin_family = AF_INET;
-  address.sin_addr.s_addr = htonl(INADDR_LOOPBACK);
-  socklen_t size = sizeof(address);
-  EXPECT_EQ(::bind(socket, reinterpret_cast<const sockaddr*>(&address), size), 0);
-  EXPECT_EQ(::getsockname(socket, reinterpret_cast<sockaddr*>(&address), &size), 0);
-  ::close(socket);
-  return ntohs(address.sin_port);
-}
 
 std::string local(uint16_t port) {
   return "127.0.0.1:" + std::to_string(port);
@@ -71,9 +59,9 @@ class Proxy : public testing::Test {
   }
 
   test_support::Program program_;
-  std::vector<uint16_t> ports_ = {free_port(), free_port()};
-  uint16_t front_ = free_port();
-  uint16_t status_ = free_port();
+  std::vector<uint16_t> ports_ = {test_support::free_port(), test_support::free_port()};
+  uint16_t front_ = test_support::free_port();
+  uint16_t status_ = test_support::free_port();
   std::vector<std::unique_ptr<RunningServer>> servers_;
   std::unique_ptr<BackgroundProgram> proxy_;
 };

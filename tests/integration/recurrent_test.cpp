@@ -1,5 +1,5 @@
-// Every command with recurrent and convolutional models, and with batch norms: what tests/integration/second_architecture_test.cpp asks of
-// any architecture.
+// Every command with recurrent and convolutional models, and with batch norms: what
+// tests/integration/second_architecture_test.cpp asks of any architecture.
 #include <gtest/gtest.h>
 
 #include <nlohmann/json.hpp>
@@ -29,8 +29,8 @@ class RecurrentCommands : public test_support::TrainingRuns, public testing::Wit
   static std::vector<std::string> recurrent_command(const std::string& model, int64_t steps,
                                                     const std::map<std::string, std::string>& changes = {}) {
     std::map<std::string, std::string> options = GetParam().flags;
-    options.merge(std::map<std::string, std::string>{
-        {"preset", "gru-mini"}, {"d-model", "32"}, {"validate-every", "10"}});
+    options.merge(
+        std::map<std::string, std::string>{{"preset", "gru-mini"}, {"d-model", "32"}, {"validate-every", "10"}});
     options.insert(changes.begin(), changes.end());
     if (GetParam().architecture == std::string("transformer")) {
       return command(model, steps, options);

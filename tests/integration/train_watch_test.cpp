@@ -7,6 +7,7 @@
 #include <regex>
 
 #include "base/files.h"
+#include "support/free_port.h"
 #include "support/http_client.h"
 #include "support/training_runs.h"
 
@@ -80,21 +81,8 @@ TEST_F(TrainWatch, APortInUseIsAnErrorBeforeTheRunBegins) {
   EXPECT_EQ(first.wait(), 143);
 }
 
-// A port that was free a moment ago.
-uint16_t free_port() {
-  const int socket = ::socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0);
-  sockaddr_in address{};
-  address.sin_family = AF_INET;
-  address.sin_addr.s_addr = htonl(INADDR_LOOPBACK);
-  socklen_t size = sizeof(address);
-  EXPECT_EQ(::bind(socket, reinterpret_cast<const sockaddr*>(&address), size), 0);
-  EXPECT_EQ(::getsockname(socket, reinterpret_cast<sockaddr*>(&address), &size), 0);
-  ::close(socket);
-  return ntohs(address.sin_port);
-}
-
 TEST_F(TrainWatch, DemoMakesACorpusShowsTheRunAndServesTheModelAtTheSameAddress) {
-  const uint16_t port = free_port();
+  const uint16_t port = test_support::free_port();
   BackgroundProgram demo(program_.folder(),
                          {"demo", "shown", "--size", "4000", "--max-steps", "3", "--port", std::to_string(port)});
   const auto ask = [&](const std::string& path) { return HttpClient(port).ask("GET", path, "", "").status; };
@@ -102,8 +90,9 @@ TEST_F(TrainWatch, DemoMakesACorpusShowsTheRunAndServesTheModelAtTheSameAddress)
   EXPECT_TRUE(wait_until([&] { return ask("/v1/run?after=-1") == 200 || demo.has_ended(); }, within)) << demo.errors();
   EXPECT_TRUE(wait_until([&] { return ask("/languages") == 200 || demo.has_ended(); }, within)) << demo.errors();
   EXPECT_EQ(ask("/v1/run?after=-1"), 404) << "so the page knows that the run is over";
-  for (const char* command : {"== dragoman sample-corpus --pair en-de", "== dragoman train --config shown/quickstart.yaml",
-                              "== dragoman serve --model shown/model"}) {
+  for (const char* command :
+       {"== dragoman sample-corpus --pair en-de", "== dragoman train --config shown/quickstart.yaml",
+        "== dragoman serve --model shown/model"}) {
     EXPECT_THAT(demo.errors(), testing::HasSubstr(command));
   }
   demo.send(SIGTERM);

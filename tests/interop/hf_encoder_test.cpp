@@ -7,7 +7,9 @@
 #include <cmath>
 #include <functional>
 
+#include "data/labels.h"
 #include "decoding/text_encoder.h"
+#include "decoding/text_labeler.h"
 #include "language_model_folders.h"
 #include "models/encoder_only/encoder_only.h"
 #include "support/expect_error.h"
@@ -97,6 +99,33 @@ TEST_P(StoredEncoder, RowsPoolerAndLogitsEqualThoseOfTransformers) {
       input.source = rows;
       const auto out = model_->forward(input, {});
       expect_near(model_->output().logits(out).value(), expected("logits", i), 1e-4F, "logits");
+    }
+  }
+}
+
+TEST_P(StoredEncoder, ClassesOfTextsAndPairsAreThoseOfTransformers) {
+  if (model_->encoder_config().head != models::EncoderHead::kClasses) {
+    return;
+  }
+  const decoding::TextLabeler labeler(model_, vocabulary_,
+                                      data::Labels::from_json(imported_.files.labels, "labels.json"));
+  EXPECT_EQ(labeler.labels().name(2), "LABEL_2");
+  std::vector<data::TextOrPair> texts;
+  for (const json& input : inputs_) {
+    texts.push_back({input["text"].get<std::string>(), std::nullopt});
+    if (input.contains("pair")) {
+      texts.back().second = input["pair"].get<std::string>();
+    }
+  }
+  const decoding::TextClasses classes = labeler.classify(texts);
+  for (size_t i = 0; i < texts.size(); ++i) {
+    const tensor::HostView<float> logits(expected("logits", i));
+    double sum = 0.0;
+    for (const float logit : logits.span()) {
+      sum += std::exp(static_cast<double>(logit));
+    }
+    for (size_t label = 0; label < 3; ++label) {
+      EXPECT_NEAR(classes.of(i)[label], std::exp(static_cast<double>(logits.span()[label])) / sum, 1e-5);
     }
   }
 }

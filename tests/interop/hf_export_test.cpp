@@ -150,6 +150,9 @@ TEST(LanguageModelExport, WhatALayoutLacksIsRefusedByField) {
   config.norm_order = nn::NormOrder::kPost;
   expect_refused(config, true, {"norm_order is post"});
   config = gpt();
+  config.layer.scale_attention = false;
+  expect_refused(config, true, {"scale_attention is false"});
+  config = gpt();
   config.layer.n_kv_heads = 2;
   expect_refused(config, true, {"n_kv_heads is 2"});
   config = gpt();

@@ -154,6 +154,14 @@ TEST_F(ModelToExport, WhatMarianDoesNotHaveIsRefusedByName) {
           [](auto& config) { config.activation = kernels::Activation::kGeluTanh; });
   refused({"m/config.json", "layer_norm_epsilon", "1e-5 only"},
           [](auto& config) { config.layer_norm_epsilon = 1e-6F; });
+  refused({"m/config.json", "feed_forward is gated", "plain only"},
+          [](auto& config) { config.layer.feed_forward = nn::FeedForwardKind::kGated; });
+  refused({"m/config.json", "scale_attention is false", "true only"},
+          [](auto& config) { config.layer.scale_attention = false; });
+  refused({"m/config.json", "scale_output is true", "false only"}, [](auto& config) { config.scale_output = true; });
+  refused({"m/config.json", "embedding_norm is true", "false only"},
+          [](auto& config) { config.embedding_norm = true; });
+  refused({"m/config.json", "tying is embeddings"}, [](auto& config) { config.tying = Tying::kEmbeddings; });
 }
 
 TEST_F(ModelToExport, OurLengthPenaltyIsNotTheirsAndANoteSaysSo) {

@@ -187,6 +187,19 @@ TEST(EncoderOnly, SegmentsAreZeroUnlessGiven) {
   EXPECT_NE(model.encode(rows, {}).value().to_vector<float>(), without);
 }
 
+TEST(EncoderOnly, WithOneKindOfTextsSegmentsCountForNothing) {  // as RoBERTa
+  EncoderOnlyConfig config = words();
+  config.segments = 1;
+  EncoderOnly model(config);
+  model.parameters().allocate();
+  model.parameters().initialize(1);
+  const autograd::NoGrad inference;
+  TokenRows rows = rows_of({random_text(4, 1)});
+  const std::vector<float> without = model.encode(rows, {}).value().to_vector<float>();
+  rows.segments = tensor::host_tensor(Ids{0, 0, 1, 1});
+  EXPECT_EQ(model.encode(rows, {}).value().to_vector<float>(), without);
+}
+
 TEST(EncoderOnly, WithoutAHeadItPredictsNothing) {
   EncoderOnlyConfig config = words();
   config.head = EncoderHead::kNone;

@@ -54,9 +54,9 @@ TEST(Report, HoldsEveryPart) {
 
 TEST(Report, DrawsTheDivergenceOfRdropWhereThereIsOne) {
   ReportData data = sample_report();
-  EXPECT_THAT(render_report(data), Not(HasSubstr("divergence of the two passes")));
+  EXPECT_THAT(render_report(data), Not(HasSubstr("Divergence of the two passes")));
   data.metrics.train.back().kl = 0.25;
-  EXPECT_THAT(render_report(data), HasSubstr("divergence of the two passes"));
+  EXPECT_THAT(render_report(data), HasSubstr("Divergence of the two passes"));
 }
 
 TEST(Report, ShowsTheNewestTranslationFirstAndFoldsTheEarlierOnes) {

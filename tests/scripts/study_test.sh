@@ -85,6 +85,9 @@ expect "a conclusion" 1 "$(grep -cE '^- dropout-0 (is (better|worse) than|agains
 expect "rows of comparisons" 3 "$(grep -cE '^\| dropout-0 \| (validation|test|long) \| 2 \|.* \| -1\.2 \|' out)"
 expect "pairs of the filter" 100 "$(wc -l <whole/base/seed-1/near.source.txt)"
 expect "capitals" 0 "$(cat whole/texts/* whole/base/seed-1/*.txt | grep -c A)"
+expect "tables by length" 1 "$(grep -c '^BLEU by the words of a source sentence, test$' out)"
+expect "sentences of the lengths" 2 "$(grep -c '^| row | 0-10 words, sentences: 8 |' out)"
+expect "speeds" 2 "$(awk '/^Translating/ { inside = 1 } /^## / { inside = 0 } inside' out | grep -cE '^\| (base|dropout-0) \| [0-9.]+ \| [0-9.]+ \|$')"
 expect "lines of two" 4 "$(wc -l <whole/base/seed-2/long.paper.txt)"
 expect "leftovers" 0 "$(find whole -name '*.hypotheses' -o -name '*.input' -o -name '*.part' -o -name '*.tmp' | wc -l)"
 before=$(find whole -name metrics.jsonl -exec stat -c %Y.%s {} +)
@@ -114,8 +117,8 @@ done
 expect "status after $kills kills" 0 $? || cat err
 expect "kills" 1 $((kills > 2))
 expect "results after $kills kills" "" "$(diff whole/results.json killed/results.json | head -20)"
-without_times() {  # of the report: the last column of the table of trainings
-  awk -F '|' '/^Trainings/ { inside = 1 } /^## / { inside = 0 } inside && NF > 2 { NF -= 2 } { print }' "$1"
+without_times() {  # of the report: the last column of the table of trainings, and the table of speeds
+  awk -F '|' '/^Trainings/ { inside = 1 } /^Translating/ { skip = 1 } /^## / { inside = skip = 0 } skip { next } inside && NF > 2 { NF -= 2 } { print }' "$1"
 }
 expect "report after kills" "" "$(diff <(without_times whole/report.md) <(without_times killed/report.md) | head -20)"
 for model in base/seed-1/both base/seed-1/model dropout-0/seed-2/model; do

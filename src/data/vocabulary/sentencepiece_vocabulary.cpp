@@ -32,6 +32,11 @@ std::string with_plain_spaces(std::string_view spelled) {
   return plain;
 }
 
+// Whether a piece is the code of a language, which begins a text: >>fra<<.
+bool is_code(std::string_view piece) {
+  return piece.size() > 4 && piece.starts_with(">>") && piece.ends_with("<<");
+}
+
 std::string fit(std::string_view text) {
   return base::is_valid_utf8(text) && text.find('\0') == std::string_view::npos ? std::string(text)
                                                                                 : base::repair_utf8(text);
@@ -71,6 +76,7 @@ void SentencePieceVocabulary::read_list(std::string_view name) {
     listed_ids_.emplace(listed_[id], static_cast<int32_t>(id));
   }
   has_sentinels_ = listed_ids_.contains(sentinel_piece(0));
+  has_languages_ = std::ranges::count_if(listed_, is_code) > 1;
 }
 
 int32_t SentencePieceVocabulary::size() const {
@@ -124,11 +130,12 @@ void SentencePieceVocabulary::append_listed(std::string_view text, std::vector<i
   }
 }
 
-// The pieces of ids by the list, as SentencePiece joins them; of the special ones unk alone is seen.
+// The pieces of ids by the list, as SentencePiece joins them; of the special ones unk alone is seen, and a code at the
+// beginning is not, where the list has those of several languages.
 std::vector<std::string> SentencePieceVocabulary::spelled(std::span<const int32_t> ids) const {
   std::vector<std::string> pieces;
   for (const int32_t id : ids) {
-    if (id > kEosId) {
+    if (id > kEosId && !(has_languages_ && pieces.empty() && is_code(listed_[static_cast<size_t>(id)]))) {
       pieces.push_back(listed_[static_cast<size_t>(id)]);
     }
     if (id == kUnkId) {

@@ -68,6 +68,7 @@ class SentencePieceVocabulary : public VocabularyModel {
   std::vector<std::string> listed_;  // [size] the piece list; may be empty
   std::unordered_map<std::string_view, int32_t> listed_ids_;
   bool has_sentinels_ = false;            // the list has <extra_id_0>
+  bool has_languages_ = false;            // the list has the codes of several languages, >>fra<<
   mutable std::once_flag sampling_once_;  // created on the first request; translation never needs it
   mutable std::optional<Sampling> sampling_made_;
 };

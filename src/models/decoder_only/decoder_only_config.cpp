@@ -6,7 +6,7 @@ namespace dragoman::models {
 void DecoderOnlyConfig::check() const {
   base::check_fields(*this);
   base::check_usage(layer.norm != kernels::NormKind::kBatch,
-                    "norm is \"batch\", which is for the encoder of a translation model; use layer or rms");
+                    "norm is \"batch\", which is for the encoder of a translation model; must be one of layer, rms");
   base::check_usage(layer.d_head > 0 || d_model % n_heads == 0, "d_model is {}, must be a multiple of n_heads ({})",
                     d_model, n_heads);
   base::check_usage(layer.n_kv_heads == 0 || n_heads % layer.n_kv_heads == 0,

@@ -1,0 +1,25 @@
+#pragma once
+
+#include <filesystem>
+#include <string>
+#include <string_view>
+
+#include "interop/marian_import.h"
+#include "interop/piece_order.h"
+
+namespace dragoman::interop {
+
+/// Reads config.json of an M2M-100 or NLLB-200; each key must be one that this program reads, one of a table of keys
+/// that do not change the result, or null. The sizes of the vocabulary are theirs.
+/// Throws: Error(kBadData) with file, key and value, as gpt2_config_from_json.
+[[nodiscard]] models::TransformerConfig m2m100_config_from_json(std::string_view text, const std::string& file_name);
+
+/// Reads the folder of an M2M-100 or NLLB-200 of Hugging Face transformers. It opens config.json, model.safetensors or
+/// the files of its index, sentencepiece.bpe.model, vocab.json (M2M-100 alone), tokenizer_config.json or
+/// special_tokens_map.json, whose additional_special_tokens are the languages in the order of their ids, and, if it
+/// exists, generation_config.json. A language `__fr__` or `fra_Latn` is the piece >>fr<< or >>fra_Latn<< of the
+/// vocabulary: a source begins with that of its language, a translation with that of its own. The result computes the
+/// same logits. Throws: Error(kBadData) with the file, its value and what is supported, as import_marian.
+[[nodiscard]] ImportedModel import_m2m100(const std::filesystem::path& folder);
+
+}  // namespace dragoman::interop
