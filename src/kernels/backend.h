@@ -15,8 +15,8 @@
 #include "kernels/layer_norm.h"
 #include "kernels/recurrent.h"
 #include "kernels/rotation.h"
-#include "kernels/two_pass_cross_entropy.h"
 #include "kernels/scan.h"
+#include "kernels/two_pass_cross_entropy.h"
 
 namespace dragoman::kernels {
 
