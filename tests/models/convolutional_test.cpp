@@ -104,5 +104,13 @@ TEST(ConvolutionalConfig, RefusesAConvolutionOfOneRow) {
   EXPECT_EQ(test_support::error_of([&] { config.check(); }), "kernel_width is 1, must be 2 to 63");
 }
 
+TEST(ConvolutionalConfig, BothTyingsOfTheEmbeddingsNeedOneVocabulary) {
+  for (const Tying tying : {Tying::kNone, Tying::kTarget, Tying::kAll, Tying::kEmbeddings}) {
+    ConvolutionalConfig config;
+    config.tying = tying;
+    EXPECT_EQ(config.sizes().one_vocabulary, shares_embeddings(tying)) << base::name_of(tying);
+  }
+}
+
 }  // namespace
 }  // namespace dragoman::models

@@ -10,7 +10,7 @@ void ConvolutionalConfig::check() const {
 }
 
 ModelSizes ConvolutionalConfig::sizes() const {
-  return {source_vocab_size, target_vocab_size, d_model, max_positions, tying == Tying::kAll, 2 * d_model};
+  return {source_vocab_size, target_vocab_size, d_model, max_positions, shares_embeddings(tying), 2 * d_model};
 }
 
 void ConvolutionalConfig::set_vocabulary_sizes(int64_t source, int64_t target) {
