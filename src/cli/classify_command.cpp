@@ -39,7 +39,7 @@ int classify(const EncoderArguments& arguments) {
     texts.push_back(data::text_or_pair(line, fmt::format("{}:{}", arguments.input, texts.size() + 1)));
   }
   int64_t cut = 0;
-  in_portions<data::TextOrPair>(texts, [&](size_t, std::span<const data::TextOrPair> some) {
+  in_portions<data::TextOrPair>(texts, [&](std::span<const data::TextOrPair> some) {
     const decoding::TextClasses classes = labeler.classify(some, arguments.encode);
     cut += classes.cut;
     for (size_t i = 0; i < some.size(); ++i) {

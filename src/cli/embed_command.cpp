@@ -27,7 +27,7 @@ int embed(const EncoderArguments& arguments) {
   const decoding::TextEncoder encoder = decoding::load_encoder(arguments.model, arguments.precision);
   const std::vector<std::string> texts = read_lines(input_path(arguments));
   int64_t cut = 0;
-  in_portions<std::string>(texts, [&](size_t, std::span<const std::string> some) {
+  in_portions<std::string>(texts, [&](std::span<const std::string> some) {
     const decoding::Embeddings embeddings = encoder.embed(some, arguments.encode);
     cut += embeddings.cut;
     for (size_t i = 0; i < some.size(); ++i) {

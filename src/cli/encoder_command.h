@@ -1,6 +1,7 @@
 #pragma once
 
 #include <CLI/CLI.hpp>
+#include <algorithm>
 #include <cstdint>
 #include <functional>
 #include <optional>
@@ -29,13 +30,13 @@ void add_encoder_flags(CLI::App& command, EncoderArguments& arguments, const std
 /// Returns: the path that --input names; - is standard input.
 std::string input_path(const EncoderArguments& arguments);
 
-/// Calls use(begin, some) for all of `items` in their order, some thousand at a time, so that memory does not grow with
+/// Calls use(some) for all of `items` in their order, some thousand at a time, so that memory does not grow with
 /// them.
 template <typename Item>
-void in_portions(const std::vector<Item>& items, const std::function<void(size_t, std::span<const Item>)>& use) {
+void in_portions(const std::vector<Item>& items, const std::function<void(std::span<const Item>)>& use) {
   constexpr size_t kItemsTogether = 4096;
   for (size_t begin = 0; begin < items.size(); begin += kItemsTogether) {
-    use(begin, std::span(items).subspan(begin, std::min(kItemsTogether, items.size() - begin)));
+    use(std::span(items).subspan(begin, std::min(kItemsTogether, items.size() - begin)));
   }
 }
 

@@ -44,7 +44,7 @@ int fill_mask(const FillArguments& arguments) {
   const decoding::TextLabeler labeler =
       decoding::load_labeler(arguments.model, models::EncoderHead::kWords, "fill-mask", arguments.precision);
   const std::vector<std::string> texts = read_lines(input_path(arguments));
-  in_portions<std::string>(texts, [&](size_t, std::span<const std::string> some) {
+  in_portions<std::string>(texts, [&](std::span<const std::string> some) {
     const std::vector<decoding::FilledMasks> filled = labeler.fill(some, arguments.candidates, arguments.encode);
     for (size_t i = 0; i < some.size(); ++i) {
       output.write(filled_line(some[i], filled[i], arguments.json));

@@ -54,7 +54,7 @@ int tag(const TagArguments& arguments) {
   const decoding::TextLabeler labeler =
       decoding::load_labeler(arguments.model, models::EncoderHead::kTags, "tag", arguments.precision);
   const std::vector<Words> sentences = read_sentences(arguments);
-  in_portions<Words>(sentences, [&](size_t, std::span<const Words> some) {
+  in_portions<Words>(sentences, [&](std::span<const Words> some) {
     std::vector<Words> with_words;
     std::ranges::copy_if(some, std::back_inserter(with_words), [](const Words& words) { return !words.empty(); });
     const std::vector<decoding::WordTags> tags = labeler.tag(with_words, arguments.encode);

@@ -14,11 +14,10 @@ Examples::Window window_of_all(const Examples& examples, std::span<const uint32_
 }
 
 InputExamples::InputExamples(std::vector<SentencePair> pairs, std::vector<std::string> places, int64_t max_length)
-    : pairs_(std::move(pairs)), places_(std::move(places)), max_length_(static_cast<int32_t>(max_length) - 1) {
-  statistics_.read = statistics_.kept = pairs_.size();
-  for (const SentencePair& pair : pairs_) {
-    statistics_.source_tokens += static_cast<uint64_t>(pair.source_tokens());
-    statistics_.target_tokens += static_cast<uint64_t>(pair.target_tokens());
+    : StoredPairs(max_length) {
+  statistics_.read = pairs.size();
+  for (size_t index = 0; index < pairs.size(); ++index) {
+    add(std::move(pairs[index]), std::move(places[index]));
   }
 }
 
@@ -29,10 +28,6 @@ std::string InputExamples::report() const {
 
 std::vector<std::pair<std::string, uint64_t>> InputExamples::facts() const {
   return {{"inputs", size()}, {"tokens", statistics_.source_tokens}, {"labels to learn", statistics_.target_tokens}};
-}
-
-Examples::Window InputExamples::window(std::span<const uint32_t> indices, uint64_t epoch) const {
-  return window_of_all(*this, indices, epoch);
 }
 
 }  // namespace dragoman::data

@@ -39,12 +39,11 @@ std::vector<TabPair> read_tab_pairs(const std::vector<std::filesystem::path>& fi
 }
 
 TabPairs::TabPairs(const std::vector<TabPair>& pairs, const Vocabulary& vocabulary, int64_t max_length)
-    : max_length_(static_cast<int32_t>(max_length) - 1) {
+    : StoredPairs(max_length) {
   for (const TabPair& text : pairs) {
     ++statistics_.read;
-    SentencePair pair{.line = pairs_.size(),
-                      .source = encode_source(vocabulary, text.input),
-                      .target = vocabulary.encode(text.target)};
+    SentencePair pair{
+        .line = size(), .source = encode_source(vocabulary, text.input), .target = vocabulary.encode(text.target)};
     if (pair.source.empty() || pair.target.empty()) {
       statistics_.drop(pair.source.empty() ? DropReason::kSourceEmpty : DropReason::kTargetEmpty, text.place);
       continue;
@@ -54,22 +53,9 @@ TabPairs::TabPairs(const std::vector<TabPair>& pairs, const Vocabulary& vocabula
                        text.place);
       continue;
     }
-    statistics_.source_tokens += static_cast<uint64_t>(pair.source_tokens());
-    statistics_.target_tokens += static_cast<uint64_t>(pair.target_tokens());
-    pairs_.push_back(std::move(pair));
-    places_.push_back(text.place);
+    add(std::move(pair), text.place);
   }
-  statistics_.kept = pairs_.size();
-  base::check_data(!pairs_.empty(), "{}; nothing is left to use", statistics_.report());
-}
-
-Examples::Window TabPairs::window(std::span<const uint32_t> indices, uint64_t /*epoch*/) const {
-  Window window;
-  for (size_t position = 0; position < indices.size(); ++position) {
-    const SentencePair& pair = pairs_[indices[position]];
-    window.sizes.push_back({position, pair.source_tokens(), pair.target_tokens()});
-  }
-  return window;
+  base::check_data(size() > 0, "{}; nothing is left to use", statistics_.report());
 }
 
 }  // namespace dragoman::data

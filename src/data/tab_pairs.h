@@ -6,7 +6,7 @@
 #include <utility>
 #include <vector>
 
-#include "data/examples.h"
+#include "data/stored_pairs.h"
 #include "data/vocabulary/vocabulary.h"
 
 namespace dragoman::data {
@@ -23,27 +23,11 @@ struct TabPair {
 [[nodiscard]] std::vector<TabPair> read_tab_pairs(const std::vector<std::filesystem::path>& files);
 
 /// Such pairs as ids, in memory: the examples of text-to-text learning. Pairs with a longer side are left out.
-/// Threads: any number; the object is immutable after construction.
-class TabPairs : public Examples {
+class TabPairs : public StoredPairs {
  public:
   /// @param max_length  of a side in pieces, with its end
   /// Throws: Error(kBadData) if no pair is left.
   TabPairs(const std::vector<TabPair>& pairs, const Vocabulary& vocabulary, int64_t max_length);
-
-  uint64_t size() const override { return pairs_.size(); }
-  int32_t max_length() const override { return max_length_; }
-  const CorpusStatistics& statistics() const override { return statistics_; }
-  std::string place(uint64_t line) const override { return places_[line]; }
-  [[nodiscard]] SentencePair pair(uint64_t index, uint64_t /*epoch*/) const override { return pairs_[index]; }
-  [[nodiscard]] Window window(std::span<const uint32_t> indices, uint64_t epoch) const override;
-  /// Returns: all pairs.
-  const std::vector<SentencePair>& pairs() const { return pairs_; }
-
- private:
-  std::vector<SentencePair> pairs_;
-  std::vector<std::string> places_;
-  int32_t max_length_;
-  CorpusStatistics statistics_;
 };
 
 }  // namespace dragoman::data

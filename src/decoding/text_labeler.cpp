@@ -5,6 +5,7 @@
 #include <functional>
 #include <numeric>
 
+#include "base/ascii.h"
 #include "base/error.h"
 #include "data/masked_examples.h"
 #include "decoding/in_groups.h"
@@ -87,11 +88,6 @@ std::vector<float> probabilities_of(std::span<const float> logits) {
 
 size_t best_of(std::span<const float> values) {
   return static_cast<size_t>(std::ranges::max_element(values) - values.begin());
-}
-
-std::string trimmed(const std::string& text) {
-  const size_t begin = text.find_first_not_of(' '), end = text.find_last_not_of(' ');
-  return begin == std::string::npos ? "" : text.substr(begin, end - begin + 1);
 }
 
 }  // namespace
@@ -189,7 +185,7 @@ std::vector<FilledMasks> TextLabeler::fill(std::span<const std::string> texts, i
       std::vector<MaskCandidate>& candidates = filled[input].emplace_back();
       for (size_t i = 0; i < kept; ++i) {
         const bool is_piece = order[i] < vocabulary_.size();  // a model may have more rows than its tokenizer
-        candidates.push_back({order[i], is_piece ? trimmed(vocabulary_.piece_bytes(order[i])) : "",
+        candidates.push_back({order[i], is_piece ? std::string(base::trim(vocabulary_.piece_bytes(order[i]), " ")) : "",
                               probabilities[static_cast<size_t>(order[i])]});
       }
     }

@@ -55,7 +55,7 @@ class ClassifyTask : public EncoderTask {
                                          const TrainOptions& options) const override {
     uint64_t cut = 0;
     const std::vector<data::SentencePair> pairs = pairs_of(validation_, vocabularies.source, options, cut);
-    return std::make_unique<EncoderValidation>(pairs, options.batch.batch_tokens, std::vector<std::string>());
+    return std::make_unique<EncoderValidation>(pairs, options.batch.batch_tokens);
   }
   std::vector<std::string> warnings(const data::VocabularyPair& /*vocabularies*/,
                                     const TrainOptions& options) const override {

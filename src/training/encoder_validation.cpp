@@ -2,9 +2,8 @@
 
 namespace dragoman::training {
 
-EncoderValidation::EncoderValidation(const std::vector<data::SentencePair>& pairs, int64_t batch_tokens,
-                                     std::vector<std::string> warnings)
-    : batches_(data::cut_batches(pairs, batch_tokens)), warnings_(std::move(warnings)) {}
+EncoderValidation::EncoderValidation(const std::vector<data::SentencePair>& pairs, int64_t batch_tokens)
+    : batches_(data::cut_batches(pairs, batch_tokens)) {}
 
 ValidationResult EncoderValidation::run(DataParallel& replicas, const models::Model& /*model*/,
                                         distributed::ProcessGroup& /*processes*/,

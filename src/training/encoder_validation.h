@@ -1,6 +1,5 @@
 #pragma once
 
-#include <string>
 #include <vector>
 
 #include "training/validation.h"
@@ -11,17 +10,14 @@ namespace dragoman::training {
 class EncoderValidation : public Validation {
  public:
   /// @param pairs  examples of validation; empty = there are none
-  EncoderValidation(const std::vector<data::SentencePair>& pairs, int64_t batch_tokens,
-                    std::vector<std::string> warnings);
+  EncoderValidation(const std::vector<data::SentencePair>& pairs, int64_t batch_tokens);
 
   bool has_data() const override { return !batches_.empty(); }
-  std::vector<std::string> warnings() const override { return warnings_; }
   ValidationResult run(DataParallel& replicas, const models::Model& model, distributed::ProcessGroup& processes,
                        const ValidationLimits& limits) const override;
 
  private:
   std::vector<data::Batch> batches_;
-  std::vector<std::string> warnings_;
 };
 
 }  // namespace dragoman::training

@@ -53,7 +53,7 @@ class TagTask : public EncoderTask {
   std::unique_ptr<Validation> validation(const data::VocabularyPair& vocabularies,
                                          const TrainOptions& options) const override {
     return std::make_unique<EncoderValidation>(inputs_of(validation_, vocabularies.source, options).pairs,
-                                               options.batch.batch_tokens, std::vector<std::string>());
+                                               options.batch.batch_tokens);
   }
   std::vector<std::string> warnings(const data::VocabularyPair& /*vocabularies*/,
                                     const TrainOptions& options) const override {

@@ -3,11 +3,11 @@
 #include <utility>
 
 #include "base/error.h"
-#include "base/sha256.h"
 #include "data/span_corruption.h"
 #include "data/tab_pairs.h"
 #include "data/vocabulary/sentinels.h"
 #include "training/pairs_validation.h"
+#include "training/running_texts.h"
 
 namespace dragoman::training {
 namespace {
@@ -17,21 +17,12 @@ constexpr int64_t kSentinels = 100;  // Raffel et al. 2020
 // The spans of the validation text are drawn once, by a seed that no training text has.
 constexpr uint64_t kValidationSeed = 0x7a11d;
 
-template <typename Text>
-std::string fingerprint_of(const std::vector<Text>& texts, std::string (*spelled)(const Text&)) {
-  base::Sha256 hash;
-  for (const Text& text : texts) {
-    hash.update(base::sha256_hex(spelled(text)));
+std::string fingerprint_of(const std::vector<data::TabPair>& pairs) {
+  std::vector<std::string> texts;
+  for (const data::TabPair& pair : pairs) {
+    texts.push_back(pair.input + "\t" + pair.target);
   }
-  return hash.hex();
-}
-
-std::string spelled_document(const std::string& document) {
-  return document;
-}
-
-std::string spelled_pair(const data::TabPair& pair) {
-  return pair.input + "\t" + pair.target;
+  return fingerprint_of_texts(texts);
 }
 
 data::VocabularyPair learn_joint(const TrainOptions& options, std::vector<std::string>& notes) {
@@ -52,28 +43,16 @@ data::VocabularyPair learn_joint(const TrainOptions& options, std::vector<std::s
 
 class SpanCorruptionTask : public Task {
  public:
-  explicit SpanCorruptionTask(const TrainOptions& options) {
-    training_ = data::read_documents(options.text, options.running_text);
-    if (!options.valid_text.empty()) {
-      validation_ = data::read_documents(options.valid_text, options.running_text);
-    } else if (options.running_text.valid_share > 0.0) {
-      auto [training, validation] = data::divide(std::move(training_), options.running_text.valid_share);
-      training_ = std::move(training);
-      validation_ = std::move(validation);
-    }
-    fingerprint_ = fingerprint_of(training_, spelled_document);
-  }
+  explicit SpanCorruptionTask(const TrainOptions& options) : texts_(options) {}
 
-  std::string fingerprint() const override { return fingerprint_; }
-  std::string validation_fingerprint() const override {
-    return validation_.empty() ? "" : fingerprint_of(validation_, spelled_document);
-  }
+  std::string fingerprint() const override { return texts_.fingerprint; }
+  std::string validation_fingerprint() const override { return texts_.validation_fingerprint; }
   data::VocabularyPair learn_vocabularies(const TrainOptions& options, std::vector<std::string>& notes) const override {
     return learn_joint(options, notes);
   }
   std::unique_ptr<data::Examples> examples(const data::VocabularyPair& vocabularies, const TrainOptions& options,
                                            data::Exchange /*exchange*/) override {
-    return corrupted(std::exchange(training_, {}), vocabularies.target, options, options.run.seed);
+    return corrupted(std::exchange(texts_.training, {}), vocabularies.target, options, options.run.seed);
   }
   std::unique_ptr<const Objective> objective(const TrainOptions& options) const override {
     return next_word_objective(options.loss);
@@ -81,8 +60,8 @@ class SpanCorruptionTask : public Task {
   std::unique_ptr<Validation> validation(const data::VocabularyPair& vocabularies,
                                          const TrainOptions& options) const override {
     std::vector<data::SentencePair> pairs;
-    if (!validation_.empty()) {
-      const auto windows = corrupted(validation_, vocabularies.target, options, kValidationSeed);
+    if (!texts_.validation.empty()) {
+      const auto windows = corrupted(texts_.validation, vocabularies.target, options, kValidationSeed);
       for (uint64_t index = 0; index < windows->size(); ++index) {
         pairs.push_back(windows->pair(index, 0));
       }
@@ -101,9 +80,7 @@ class SpanCorruptionTask : public Task {
                                                     data::sentinel_ids(vocabulary), vocabulary.special(), corruption);
   }
 
-  std::vector<std::string> training_;
-  std::vector<std::string> validation_;
-  std::string fingerprint_;
+  RunningTexts texts_;
 };
 
 class TextToTextTask : public Task {
@@ -111,12 +88,10 @@ class TextToTextTask : public Task {
   explicit TextToTextTask(const TrainOptions& options)
       : training_(data::read_tab_pairs(options.text)),
         validation_(data::read_tab_pairs(options.valid_text)),
-        fingerprint_(fingerprint_of(training_, spelled_pair)) {}
+        fingerprint_(fingerprint_of(training_)) {}
 
   std::string fingerprint() const override { return fingerprint_; }
-  std::string validation_fingerprint() const override {
-    return validation_.empty() ? "" : fingerprint_of(validation_, spelled_pair);
-  }
+  std::string validation_fingerprint() const override { return validation_.empty() ? "" : fingerprint_of(validation_); }
   data::VocabularyPair learn_vocabularies(const TrainOptions& options, std::vector<std::string>& notes) const override {
     return learn_joint(options, notes);
   }
@@ -157,8 +132,6 @@ void check_files(const TrainOptions& options) {
 
 std::unique_ptr<Task> make_span_corruption_task(const TrainOptions& options) {
   check_files(options);
-  base::check_usage(options.valid_text.empty() || options.running_text.valid_share == 0.0,
-                    "train: --valid-text and --valid-share both name validation text; leave one out");
   return std::make_unique<SpanCorruptionTask>(options);
 }
 
