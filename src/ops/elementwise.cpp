@@ -122,4 +122,12 @@ Variable mean(const Variable& x) {
   return scale(sum(x), 1.0 / static_cast<double>(x.value().size()));
 }
 
+Variable widened(const Variable& x) {
+  if (!is_bfloat16(x.value())) {
+    return x;
+  }
+  return autograd::record("widened", x.value().to(DType::kFloat32), {&x},
+                          [x](const Tensor& grad_output) { x.add_grad(grad_output.to(DType::kBFloat16)); });
+}
+
 }  // namespace dragoman::ops

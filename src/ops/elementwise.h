@@ -19,6 +19,10 @@ Variable square(const Variable& x);
 /// Computes e to the power x. Saves for backward: the result.
 Variable exp(const Variable& x);
 
+/// Returns: `x` itself, or in float32 if it is bfloat16, as products are that were asked to round; its gradient is then
+/// rounded.
+[[nodiscard]] Variable widened(const Variable& x);
+
 /// Computes the sum of all elements as a scalar, added in float64, in order. No elements give 0.
 Variable sum(const Variable& x);
 /// Computes sum(x) / number of elements. Throws: Error for no elements, "mean: x is [0], must have elements".

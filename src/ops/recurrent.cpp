@@ -5,6 +5,7 @@
 #include "base/error.h"
 #include "kernels/backends/backend_of.h"
 #include "kernels/check_ids.h"
+#include "ops/elementwise.h"
 #include "ops/product_grad.h"
 
 namespace dragoman::ops {

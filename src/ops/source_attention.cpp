@@ -4,6 +4,7 @@
 
 #include "base/error.h"
 #include "kernels/backends/backend_of.h"
+#include "ops/elementwise.h"
 #include "tensor/transfer.h"
 
 namespace dragoman::ops {
@@ -35,14 +36,6 @@ std::vector<SourceRows> parts_of(const std::vector<SourceRows>& of, const Tensor
 }
 
 }  // namespace
-
-Variable widened(const Variable& x) {
-  if (!is_bfloat16(x.value())) {
-    return x;
-  }
-  return autograd::record("widened", x.value().to(DType::kFloat32), {&x},
-                          [x](const Tensor& grad_output) { x.add_grad(grad_output.to(DType::kBFloat16)); });
-}
 
 int64_t SourceMemory::longest() const {
   int64_t longest = 0;

@@ -52,7 +52,4 @@ class MemoryGradients {
   std::vector<SourceRows> rows_;
 };
 
-/// Returns: `x` itself, or in float32 if it is bfloat16; its gradient is then rounded.
-[[nodiscard]] Variable widened(const Variable& x);
-
 }  // namespace dragoman::ops

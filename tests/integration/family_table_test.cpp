@@ -72,9 +72,11 @@ class FamilyTable : public test_support::TrainingRuns {
  protected:
   FamilyTable() { program_.write("masked", "3 [MASK] 4\n"); }
 
+  void train(const Architecture& architecture, const std::string& more) const {
+    succeed("train --max-steps 2 --average 0 --workers 1 --batch-tokens 300 " + architecture.train + " " + more);
+  }
   void make(const Architecture& architecture) const {
-    succeed("train --model " + architecture.name + " --max-steps 2 --average 0 --workers 1 --batch-tokens 300 " +
-            architecture.train);
+    train(architecture, "--model " + architecture.name);
     for (const auto& [end, folder] : architecture.imported) {
       succeed("import --from hf-bert " DRAGOMAN_SOURCE "/tests/golden/hf_encoders/" + folder + " --model " +
               architecture.name + end);
@@ -132,6 +134,14 @@ class FamilyTable : public test_support::TrainingRuns {
     return line + "\n";
   }
 };
+
+TEST_F(FamilyTable, EachTrainsInEachPrecisionOnEveryMachine) {
+  for (const Architecture& architecture : architectures()) {
+    for (const std::string precision : {"float32", "bfloat16"}) {
+      train(architecture, "--precision " + precision + " --model " + architecture.name + "." + precision);
+    }
+  }
+}
 
 TEST_F(FamilyTable, IsThatOfTheDocs) {
   std::string table = "| command |", rule = "|---|";

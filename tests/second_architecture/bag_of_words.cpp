@@ -1,8 +1,7 @@
 // A second architecture, which no file of src/ knows: a decoder over a bag of source words. A target word is predicted
-// from the word before it, its position and what it attends to among the source words, whose order is lost:
+// from the word before it, its position and the source words, whose order is lost; E are their embeddings:
 //   h = e(y_t) + p(t);  h = h + Attention(h, E, E);  h = h + FFN(h);  logits = h W^T
-// where E are the embeddings of the source words. tests/integration/second_architecture_test.cpp runs all commands with
-// it.
+// tests/integration/second_architecture_test.cpp runs all commands with it.
 #include <map>
 #include <nlohmann/json.hpp>
 

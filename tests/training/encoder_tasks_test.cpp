@@ -73,6 +73,7 @@ class EncoderTasks : public testing::Test {
     options.run.log_every = 1;
     options.run.keep_last = 100;
     options.run.workers = 2;
+    options.precision = kernels::Precision::kFloat32;  // on every machine
     return options;
   }
 
@@ -101,7 +102,19 @@ constexpr TaskAndText kTasks[] = {{"classify", "classes.tsv", 99.0},
                                   {"tag", "tags.tsv", 99.0},
                                   {"masked-language-model", "plain.txt", 45.0}};
 
-TEST_F(EncoderTasks, EachLearnsItsText) {
+class EncoderTasksInPrecision : public EncoderTasks, public testing::WithParamInterface<kernels::Precision> {
+ protected:
+  TrainOptions options(const std::string& task, const std::string& text, const std::string& model) const {
+    TrainOptions options = EncoderTasks::options(task, text, model);
+    options.precision = GetParam();
+    return options;
+  }
+};
+INSTANTIATE_TEST_SUITE_P(Training, EncoderTasksInPrecision,
+                         testing::Values(kernels::Precision::kFloat32, kernels::Precision::kBFloat16),
+                         [](const auto& info) { return std::string(kernels::name_of(info.param)); });
+
+TEST_P(EncoderTasksInPrecision, EachLearnsItsText) {
   for (const TaskAndText& task : kTasks) {
     TrainOptions run = options(task.task, task.text, fmt::format("learns-{}-{}", task.task, task.text));
     run.run.validate_every = 50;
@@ -111,7 +124,7 @@ TEST_F(EncoderTasks, EachLearnsItsText) {
   }
 }
 
-TEST_F(EncoderTasks, ResumedIsNeverStopped) {
+TEST_P(EncoderTasksInPrecision, ResumedIsNeverStopped) {
   for (const TaskAndText& task : kTasks) {
     const TrainOptions whole = options(task.task, task.text, fmt::format("whole-{}-{}", task.task, task.text));
     train(whole, 9);

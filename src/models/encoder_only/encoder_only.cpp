@@ -106,7 +106,7 @@ Variable EncoderOnly::encode(const TokenRows& rows, const nn::ForwardContext& ou
 
 Variable EncoderOnly::pooled(const Variable& hidden, const TokenRows& rows) const {
   base::check_argument(pooler_.has_value(), "model: pooler is none");
-  const Variable mapped = pooler_->forward(ops::select_rows(hidden, first_rows(rows)));  // [B, D]
+  const Variable mapped = ops::widened(pooler_->forward(ops::select_rows(hidden, first_rows(rows))));  // [B, D]
   const bool is_tanh = encoder_config().pooler == Pooler::kTanh;
   return ops::activation(mapped, is_tanh ? kernels::Activation::kTanh : kernels::Activation::kRelu);  // [B, D]
 }
@@ -124,7 +124,7 @@ Variable EncoderOnly::forward(const ModelInput& input, const nn::ForwardContext&
   const bool is_tags = config.head == EncoderHead::kTags;
   const Variable all = is_tags ? with_dropout(hidden, "output", context.over(rows.rows)) : hidden;  // [N, D]
   const Variable chosen = rows.chosen.defined() ? ops::select_rows(all, rows.chosen) : all;         // [K, D]
-  return is_tags ? chosen : transform_norm_->forward(transform_->forward(chosen, config.activation));
+  return is_tags ? chosen : transform_norm_->forward(ops::widened(transform_->forward(chosen, config.activation)));
 }
 
 OutputLayer EncoderOnly::output() const {
