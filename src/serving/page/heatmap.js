@@ -168,6 +168,11 @@ export function heatmap(options) {
   });
   new ResizeObserver(draw).observe(figure);
   figure.redraw = draw;
+  figure.chosenRow = () => {
+    if (!place) return null;
+    const top = canvas.getBoundingClientRect().top + place.top + state.row * place.height;
+    return { top, bottom: top + place.height };
+  };
   return figure;
 }
 

@@ -6,12 +6,17 @@ import { tex } from "/assets/tex.js";
 /// The frame of a panel: title, one paragraph, formula, and the way to the derivation.
 /// @param name  of its texts, "lab.NAME"; anchor: of docs/derivations.md
 export function panel(name, formula, anchor, openDerivation, ...body) {
+  return el("article", { class: `card lab-panel lab-${name}`, id: `lab-${name}`, "aria-labelledby": `lab-title-${name}` },
+    el("h2", { id: `lab-title-${name}` }, t(`lab.${name}`)), el("p", { class: "explain" }, t(`lab.${name}.explain`)),
+    el("div", { class: "formula-row" }, tex(formula)), body, derivationOf(anchor, openDerivation));
+}
+
+/// The way to a section of docs/derivations.md, and the place where it opens.
+export function derivationOf(anchor, openDerivation) {
   const place = el("div", { class: "derivation" });
   const link = el("a", { href: derivationAddress(anchor), class: "to-derivation", on: {
     click: (event) => { event.preventDefault(); openDerivation(anchor, place, link); } } }, t("lab.derivation"));
-  return el("article", { class: `card lab-panel lab-${name}`, id: `lab-${name}`, "aria-labelledby": `lab-title-${name}` },
-    el("h2", { id: `lab-title-${name}` }, t(`lab.${name}`)), el("p", { class: "explain" }, t(`lab.${name}.explain`)),
-    el("div", { class: "formula-row" }, tex(formula)), body, el("p", { class: "more" }, link), place);
+  return [el("p", { class: "more" }, link), place];
 }
 
 export function derivationAddress(anchor) {

@@ -6,6 +6,14 @@ import { t } from "/assets/strings.js";
 
 const kRow = 26, kLeastRow = 13, kTallest = 620; // pixels; many words stand closer
 
+// Of more words than fit, a part is seen, and the others by scrolling.
+function scrolling(element, height, row, rowHeight) {
+  if (height <= kTallest) return element;
+  const box = el("div", { class: "links-box", tabindex: 0, style: { "max-height": `${kTallest}px` } }, element);
+  requestAnimationFrame(() => { box.scrollTop = (row + 0.5) * rowHeight - kTallest / 2; });
+  return box;
+}
+
 /// @param options left, right: words; weights: [left][right] row-major; row: chosen on the left; visible: rows of the
 ///   left that are there already; onRow(r); label
 export function links(options) {
@@ -53,8 +61,9 @@ export function links(options) {
     });
   }
   paint(Math.max(row, 0));
-  return el("div", {
+  const element = el("div", {
     class: rowHeight < kRow ? "links dense" : "links", style: { "--row": `${rowHeight}px` }, role: "group", "aria-label": `${options.label}. ${t("links.keys")}`,
     on: { pointerleave: () => paint(Math.max(row, 0)) },
   }, el("ul", { class: "from" }, leftWords), arcs, el("ul", { class: "to" }, rightWords));
+  return scrolling(element, height, Math.max(row, 0), rowHeight);
 }

@@ -253,11 +253,11 @@ export class Machine {
 
   bars(group, box, candidates, label) {
     candidates.pieces.slice(0, 4).forEach((piece, i) => {
-      const y = box.y + 24 + i * 16, width = Math.max(1, candidates.probabilities[i] * 62);
+      const y = box.y + 24 + i * 16, width = Math.max(1, candidates.probabilities[i] * 40);
       group.append(
-        svg("text", { x: box.x + 52, y: y + 9, "text-anchor": "end", class: "words" }, label(piece).slice(0, 8)),
-        svg("rect", { x: box.x + 56, y, width, height: 10, rx: 2, class: candidates.ids[i] === candidates.chosen_id ? "bar on" : "bar" }),
-        svg("text", { x: box.x + 60 + width, y: y + 9, class: "words number" }, show(candidates.probabilities[i], 2)));
+        svg("text", { x: box.x + 74, y: y + 9, "text-anchor": "end", class: "words" }, label(piece).slice(0, 8)),
+        svg("rect", { x: box.x + 78, y, width, height: 10, rx: 2, class: candidates.ids[i] === candidates.chosen_id ? "bar on" : "bar" }),
+        svg("text", { x: box.x + 82 + width, y: y + 9, class: "words number" }, show(candidates.probabilities[i], 2)));
     });
   }
 

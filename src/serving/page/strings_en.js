@@ -19,7 +19,7 @@ export const english = {
   "speed.slow": "slow", "speed.normal": "normal", "speed.fast": "fast",
   "machine.label": "The Transformer, figure 1 of the paper, with this sentence's values", "machine.zoom": "Whole machine or the block in work",
   "machine.embed": "Input embedding", "machine.position": "+ position", "machine.self": "Self-attention",
-  "machine.feed": "Feed-forward", "machine.shift": "Output embedding", "machine.masked": "Masked self-attention",
+  "machine.feed": "Feed-forward", "machine.shift": "Output embedding", "machine.masked": "Masked attention",
   "machine.cross": "Cross-attention", "machine.softmax": "Linear, soft-max", "machine.input": "Input words", "machine.output": "Output words",
   "map.keys": "Arrow keys move from cell to cell, Enter chooses.", "map.later": "not there yet: this word has not been written", "map.masked": "masked, −∞ before the soft-max", "map.column": "column",
   "links.label": "Who looks at whom", "links.keys": "Move to a word on the left to see where it looks.", "head.choose": "Head",

@@ -1,6 +1,8 @@
 // The study: every stage of the computation in its order, with the machine of figure 1 beside it.
 import { announce, el, isCalm, replace } from "/assets/dom.js";
+import { showDerivation } from "/assets/derivation.js";
 import { formula } from "/assets/formula.js";
+import { derivationOf } from "/assets/lab_parts.js";
 import { Machine } from "/assets/machine.js";
 import { makePlayer } from "/assets/player.js";
 import { prose } from "/assets/prose.js";
@@ -20,6 +22,12 @@ const kViews = {
   context: contextView, heads: headsView, norm: normView, add: addView, feed: feedView, feedNorm: normView, feedAdd: addView, finalNorm: finalNormView,
   memory: memoryView, shift: shiftView, choose: chooseView, beam: beamView, turn: turnView, cache: cacheView,
 };
+// The section of docs/derivations.md about each kind of stage.
+const kDerivations = {
+  embed: "embedding", position: "positional-encoding", qkv: "multi-head", scores: "scaled-dot-product", scale: "scaled-dot-product", mask: "masks", softmax: "softmax",
+  context: "multi-head", heads: "multi-head", norm: "normalisation", feedNorm: "normalisation", finalNorm: "normalisation", add: "residuals", feedAdd: "residuals", feed: "feed-forward",
+};
+const kRowMargin = 12; // pixels around the chosen row of a tall matrix
 const kOfHead = ["qkv", "turn", "cache", "scores", "scale", "mask", "softmax", "context"];
 const kByOrder = ["norm", "feedNorm"]; // whose words depend on the norm order
 const kDrawnInMachine = ["feed", "norm", "add", "feedNorm", "feedAdd", "finalNorm", "embed", "position", "memory", "shift", "cache", "qkv"];
@@ -125,14 +133,25 @@ export class Study {
       el("div", { class: "formula-row" }, formula(this.formulaName(stage), model, stage)),
       el("div", { class: "shape" }, shapesText(stage, this.sentence)),
       el("p", { class: "explain" }, prose(t(`explain.${key}`, this.numbers(stage)))));
+    const anchor = kDerivations[stage.kind];
     const focused = this.stage.contains(document.activeElement) ? document.activeElement : null;
     const mark = focused && (focused.tagName + (focused.textContent || focused.getAttribute("aria-label")));
     const scroll = window.scrollY;
-    replace(this.stage, head, el("div", { class: "stage-body" }, view));
+    replace(this.stage, head, el("div", { class: "stage-body" }, view), anchor ? derivationOf(anchor, showDerivation) : []);
     if (mark) [...this.stage.querySelectorAll("button, canvas, input, [tabindex]")].find((node) => node.tagName + (node.textContent || node.getAttribute("aria-label")) === mark)?.focus({ preventScroll: true });
     window.scrollTo({ top: scroll, behavior: "instant" });
+    if (motion) requestAnimationFrame(() => requestAnimationFrame(() => this.keepRowInView())); // a matrix is drawn in the first frame
     if (motion === "next" || motion === "back") announce(`${this.place(stage)}: ${t(`stage.${key}`)}`);
     if (!isCalm() && motion) this.animate(motion);
+  }
+
+  // The chosen row of a matrix taller than the window stays between the player and the lower edge.
+  keepRowInView() {
+    const row = this.stage.querySelector(".heatmap")?.chosenRow?.();
+    if (!row) return;
+    const top = this.player.element.getBoundingClientRect().bottom + kRowMargin, bottom = window.innerHeight - kRowMargin;
+    const by = row.bottom > bottom ? row.bottom - bottom : row.top < top ? row.top - top : 0;
+    if (by !== 0) window.scrollBy({ top: by, behavior: "instant" });
   }
 
   animate(motion) {

@@ -261,3 +261,25 @@ def check_languages(browser):
         show_tab(browser, tab)
         browser.wait(f"/[\\u4e00-\\u9fff]/.test(document.getElementById('view-{tab}').innerText)")
     browser.run("document.getElementById('language').click()")
+
+
+# What the window shows of a tall matrix, and the derivation of a stage.
+def check_study_of_long_sentences(browser):
+    """The chosen row stays in the window, columns of arcs have an end, and a stage leads to its derivation."""
+    browser.size(1280, 700)
+    look_inside(browser, " ".join([SENTENCE] * 4))
+    open_stage(browser, "encoder/1/head/1")
+    box = "document.querySelector('.stage .links-box')"
+    browser.wait(f"{box} !== null && {box}.clientHeight < 700 && {box}.scrollHeight > {box}.clientHeight")
+    for word in (1, 12, 20):
+        open_stage(browser, f"decoder/1/scores/head/1/word/{word}")
+        step(browser, "One step on")
+        browser.wait("""(() => {
+            const row = document.querySelector('.stage .heatmap').chosenRow();
+            const player = document.querySelector('.player').getBoundingClientRect();
+            return row.top >= player.bottom && row.bottom <= innerHeight;
+        })()""", 10)
+    open_stage(browser, "encoder/1/feed")
+    browser.run("document.querySelector('.stage .to-derivation').click()")
+    browser.wait("document.querySelectorAll('.stage .derivation math').length > 2")
+    browser.size(1280, 900)

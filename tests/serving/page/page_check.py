@@ -152,6 +152,7 @@ def main():
         check("formulas post", lambda: another_model(browser, arguments, arguments.output))
         browser.open(server.address + "/")
         check("steps", lambda: flows.check_steps(browser))
+        check("study of long sentences", lambda: flows.check_study_of_long_sentences(browser))
         check("attention", lambda: flows.check_attention(browser, server))
         check("output", lambda: flows.check_output(browser, server))
         check("card", lambda: flows.check_card(browser, server))
