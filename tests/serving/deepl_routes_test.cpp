@@ -84,6 +84,10 @@ TEST_F(Routes, DeeplListsLanguagesAndUsage) {
   Request with_form = post_form("/v2/languages", "type=source");
   with_form.method = "GET";
   EXPECT_EQ(ask_json(with_form).size(), 3U) << "the Python client sends the type as a form";
+  Request of_type = post("/v2/languages", "application/json", "");
+  of_type.method = "GET";
+  of_type.query = "type=source";
+  EXPECT_EQ(ask_json(of_type).size(), 3U) << "a type for all requests, and no body";
   EXPECT_EQ(ask_json(get("/v2/usage"))["character_count"], 0);
   ask(post_json("/v2/translate", deepl()));
   EXPECT_EQ(ask_json(get("/v2/usage"))["character_count"], kCat.size() + kDog.size());

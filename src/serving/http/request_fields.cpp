@@ -71,7 +71,9 @@ std::string percent_decoded(std::string_view text) {
 }
 
 RequestFields::RequestFields(const Request& request) {
-  const std::string type = request.media_type();
+  // Clients that name a type for all their requests name it for those too that have no body.
+  const bool is_bare = request.body.empty() && (request.method == "GET" || request.method == "DELETE");
+  const std::string type = is_bare ? "" : request.media_type();
   if (type == "application/json" || type.ends_with("+json")) {
     is_json_ = true;
     values_ = object_of(document_as_utf8(request.body, charset_of(request)));

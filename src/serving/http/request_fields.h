@@ -17,8 +17,9 @@ struct Upload {
 };
 
 /// The fields of a request. They come from a JSON object, or from a urlencoded or multipart form (also of a GET) and
-/// the query. With a JSON body the query is ignored. Text in a charset that the client names is converted (Charset).
-/// All text is valid UTF-8: invalid bytes become U+FFFD. Fields that a route does not know have no effect.
+/// the query. With a JSON body the query is ignored; the media type of a GET or DELETE without a body is. Text in a
+/// charset that the client names is converted (Charset). All text is valid UTF-8: invalid bytes become U+FFFD. Fields
+/// that a route does not know have no effect.
 class RequestFields {
  public:
   /// Throws: HttpError(400): "Invalid JSON format" for a body of type JSON that is no object, nests deeper than 32
