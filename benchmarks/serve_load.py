@@ -3,17 +3,19 @@
 
     serve_load.py PROGRAM MODEL LINES equal [--requests 100000] [--connections 64]
     serve_load.py PROGRAM MODEL LINES completions [--requests 100000] [--connections 64] [--tokens 32]
+    serve_load.py PROGRAM MODEL LINES embeddings [--requests 100000] [--connections 64]
     serve_load.py PROGRAM MODEL LINES throughput [--texts 1,16] [--connections 128]
     serve_load.py PROGRAM MODEL LINES overload [--seconds 60]
     serve_load.py PROGRAM MODEL LINES slow [--seconds 20]
     serve_load.py PROGRAM MODEL LINES soak [--minutes 30]
 
-PROGRAM: build/dragoman; MODEL: a model folder, served as en to de, or of a language model; LINES: a text file, one sentence
+PROGRAM: build/dragoman; MODEL: a model folder, served as en to de, or of a language model or an encoder; LINES: a text file, one sentence
 a line.
 equal       every request has a text of its own; one in ten is asked first on a connection that is closed before the
             answer. Each answer is compared with `dragoman translate`.
 completions as equal, with a language model: the first 24 characters of a line, behind a number in letters, are continued by
             --tokens tokens, drawn with one seed. Each answer is compared with `dragoman generate`.
+embeddings  as equal, with an encoder: each vector is compared with that of `dragoman embed`.
 throughput  all lines through `dragoman translate` and through the server, several rounds in turn; sentences a second.
             The client runs on the same machine and takes its share of it.
 overload    finds the capacity C by a constant rate, raised until p99 is above 1 s or a request is refused; then 0.5,
@@ -242,6 +244,33 @@ async def completions(arguments, lines):
             arguments,
             lambda i: post_bytes("/v1/completions", {"prompt": prompts[i], **fields}),
             lambda i, answer: answer["choices"][0]["text"] == expected[i],
+        )
+
+
+# ---- embeddings
+
+
+def embedded(arguments, texts):
+    """The lines of `dragoman embed --json`, as they are."""
+    with tempfile.TemporaryDirectory() as folder:
+        path = pathlib.Path(folder)
+        (path / "in").write_text("".join(text + "\n" for text in texts))
+        command = [arguments.program, "embed", "--json", "--model", arguments.model, "--input", path / "in", "--output", path / "out"]
+        subprocess.run(command, check=True, stderr=subprocess.DEVNULL)
+        return (path / "out").read_text().split("\n")[:-1]
+
+
+async def embeddings(arguments, lines):
+    texts = [f"{i} {lines[i % len(lines)]}" for i in range(arguments.requests)]
+    begin = time.monotonic()
+    expected = embedded(arguments, texts)
+    print(f"offline: {len(texts)} texts in {time.monotonic() - begin:.1f} s")
+    with Server(arguments.program, arguments.model, languages="") as server:
+        return await ask_equal(
+            server,
+            arguments,
+            lambda i: post_bytes("/v1/embeddings", {"input": texts[i], "truncate": True}),
+            lambda i, answer: answer["data"][0]["embedding"] == json.loads(expected[i])["embedding"],
         )
 
 
@@ -528,7 +557,7 @@ def main():
     parser.add_argument("program", type=lambda path: pathlib.Path(path).resolve())
     parser.add_argument("model")
     parser.add_argument("lines", type=pathlib.Path)
-    parser.add_argument("mode", choices=["equal", "completions", "throughput", "overload", "slow", "soak"])
+    parser.add_argument("mode", choices=["equal", "completions", "embeddings", "throughput", "overload", "slow", "soak"])
     parser.add_argument("--requests", type=int, default=100_000)
     parser.add_argument("--connections", type=int, default=0)
     parser.add_argument("--tokens", type=int, default=32, help="of each completion")
@@ -539,7 +568,7 @@ def main():
     parser.add_argument("--minutes", type=float, default=30)
     parser.add_argument("--rate", type=float, default=0, help="requests/s of soak; 0 = by the capacity found")
     arguments = parser.parse_args()
-    arguments.connections = arguments.connections or (64 if arguments.mode in ("equal", "completions") else 128)
+    arguments.connections = arguments.connections or (64 if arguments.mode in ("equal", "completions", "embeddings") else 128)
     arguments.seconds = arguments.seconds or (20 if arguments.mode == "slow" else 60)
     lines = [line for line in arguments.lines.read_text().split("\n") if line.strip()]
     return asyncio.run(globals()[arguments.mode](arguments, lines))

@@ -80,7 +80,7 @@ void add_serve_command(CLI::App& app, Run& run) {
   begin_group(*command, base::kMostUsed);
   command
       ->add_option("-m,--model", arguments->models,
-                   "Model folder; once for each pair of languages and each language model. en:de=DIR names the "
+                   "Model folder; once for each pair of languages, language model and encoder. en:de=DIR names the "
                    "languages of one that does not know them")
       ->type_name("DIR")
       ->allow_extra_args(false)

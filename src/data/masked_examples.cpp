@@ -59,17 +59,25 @@ std::vector<std::vector<int32_t>> groups_of(const std::vector<int32_t>& ids, int
 
 }  // namespace
 
-MaskPieces mask_pieces(const Vocabulary& vocabulary) {
-  MaskPieces pieces;
+int32_t mask_id(const Vocabulary& vocabulary) {
   for (const char* name : {"[MASK]", "<mask>"}) {
     const int32_t id = vocabulary.id(name);
-    if (pieces.mask < 0 && id >= 0 && vocabulary.piece(id) == name) {
-      pieces.mask = id;
+    if (id >= 0 && vocabulary.piece(id) == name) {
+      return id;
     }
   }
-  base::check_usage(pieces.mask >= 0,
+  return -1;
+}
+
+void check_has_mask(int32_t mask) {
+  base::check_usage(mask >= 0,
                     "masked-language-model: the tokenizer has no piece [MASK] or <mask>; take one of an encoder, or "
                     "learn one with --vocab-type word-piece");
+}
+
+MaskPieces mask_pieces(const Vocabulary& vocabulary) {
+  MaskPieces pieces{.mask = mask_id(vocabulary), .ordinary = {}, .continues = {}};
+  check_has_mask(pieces.mask);
   constexpr std::string_view kContinuedPiece = "##", kSpacePiece = "\xC4\xA0";  // of WordPiece; of byte-level BPE
   for (int32_t id = 0; id < vocabulary.size(); ++id) {
     const std::string& piece = vocabulary.piece(id);

@@ -37,7 +37,13 @@ struct MaskPieces {
   std::vector<bool> continues;    ///< [V] goes on with a word
 };
 
-/// Throws: Error(kUsage), "masked-language-model: the tokenizer has no piece [MASK] or <mask>; ...".
+/// Returns: the id of [MASK] or <mask>; -1 if the vocabulary has neither.
+int32_t mask_id(const Vocabulary& vocabulary);
+
+/// Throws: Error(kUsage) if `mask` is -1, "masked-language-model: the tokenizer has no piece [MASK] or <mask>; ...".
+void check_has_mask(int32_t mask);
+
+/// Throws: as check_has_mask.
 MaskPieces mask_pieces(const Vocabulary& vocabulary);
 
 /// How running text becomes examples of a masked language model.

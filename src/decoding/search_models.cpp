@@ -8,13 +8,6 @@
 #include "decoding/steps/model_steps.h"
 
 namespace dragoman::decoding {
-namespace {
-
-// Between two products of a step there is less to do alone.
-constexpr std::chrono::microseconds kTeamAwake{200};
-
-}  // namespace
-
 void SearchModels::check(const SearchOptions& options) const {
   options.check();
   if (options.output.alignment) {

@@ -1,5 +1,6 @@
 #pragma once
 
+#include <chrono>
 #include <cstdint>
 #include <memory>
 #include <mutex>
@@ -15,6 +16,10 @@
 #include "models/model.h"
 
 namespace dragoman::decoding {
+
+/// How long the threads of a team poll for the next product before they sleep. Between two products there is less to
+/// do alone.
+inline constexpr std::chrono::microseconds kTeamAwake{200};
 
 /// What one thread searches with: an arena, what steps through the models, and the threads that share its products
 /// (null: none). It has no sentence in it while it is idle.

@@ -24,4 +24,12 @@ std::vector<TextBatch> batches_of_texts(std::span<const size_t> lengths, int64_t
   return batches;
 }
 
+std::vector<const data::EncoderInput*> batch_of(const std::vector<data::EncoderInput>& inputs, const TextBatch& batch) {
+  std::vector<const data::EncoderInput*> chosen;
+  for (const size_t number : batch) {
+    chosen.push_back(&inputs[number]);
+  }
+  return chosen;
+}
+
 }  // namespace dragoman::decoding

@@ -5,6 +5,8 @@
 #include <span>
 #include <vector>
 
+#include "data/encoder_input.h"
+
 namespace dragoman::decoding {
 
 /// The numbers of some texts that go through an encoder together.
@@ -13,5 +15,8 @@ using TextBatch = std::vector<size_t>;
 /// Returns batches of at most `batch_tokens`, a longer text alone. Texts of like length stand together, the longest
 /// first, so that the end of the work is even.
 std::vector<TextBatch> batches_of_texts(std::span<const size_t> lengths, int64_t batch_tokens);
+
+/// Returns the inputs of a batch, in its order.
+std::vector<const data::EncoderInput*> batch_of(const std::vector<data::EncoderInput>& inputs, const TextBatch& batch);
 
 }  // namespace dragoman::decoding

@@ -15,7 +15,6 @@ namespace {
 
 using models::EncoderOnly;
 using models::Pooling;
-using Ids = std::vector<int32_t>;
 
 // @param rows  [n, D] of one text
 void put_mean(std::span<const float> rows, std::span<float> mean) {
@@ -40,31 +39,32 @@ void divide_by_length(std::span<float> vector) {
   }
 }
 
-void embed_batch(const EncoderOnly& model, std::span<const Ids> texts, const TextBatch& batch, Embeddings& embeddings) {
+}  // namespace
+
+void embed_batch(const EncoderOnly& model, EncoderBatch batch, const UseEncoded& use) {
   const autograd::NoGrad inference;
-  models::FlatIds input;
-  for (const size_t text : batch) {
-    input.append(texts[text]);
-    input.end_sentence();
+  models::FlatIds flat;
+  for (const data::EncoderInput* input : batch) {
+    flat.append(input->ids);
+    flat.end_sentence();
   }
-  const models::TokenRows rows = models::make_token_rows(input);
+  const models::TokenRows rows = models::make_token_rows(flat);
   const models::EncoderOnlyConfig& config = model.encoder_config();
   const bool by_pooler = config.pooling == Pooling::kPooler;
   const autograd::Variable hidden = model.encode(rows, {});  // [N, D]
   const tensor::HostView<float> values(by_pooler ? model.pooled(hidden, rows).value() : hidden.value());
-  const auto width = static_cast<size_t>(embeddings.width);
+  const auto width = static_cast<size_t>(config.d_model);
+  std::vector<float> vector(width);
   for (size_t i = 0; i < batch.size(); ++i) {
-    const std::span<float> vector = std::span(embeddings.values).subspan(batch[i] * width, width);
-    const size_t first = by_pooler ? i : static_cast<size_t>(input.offsets[i]);
-    const size_t count = config.pooling == Pooling::kMean ? texts[batch[i]].size() : 1;
+    const size_t first = by_pooler ? i : static_cast<size_t>(flat.offsets[i]);
+    const size_t count = config.pooling == Pooling::kMean ? batch[i]->ids.size() : 1;
     put_mean(values.span().subspan(first * width, count * width), vector);
     if (config.unit_length) {
       divide_by_length(vector);
     }
+    use(i, vector);
   }
 }
-
-}  // namespace
 
 TextEncoder::TextEncoder(std::shared_ptr<const EncoderOnly> model, data::Vocabulary vocabulary)
     : model_(std::move(model)), vocabulary_(std::move(vocabulary)) {}
@@ -74,20 +74,23 @@ Embeddings TextEncoder::embed(std::span<const std::string> texts, const EncodeOp
   Embeddings embeddings;
   embeddings.width = model_->encoder_config().d_model;
   embeddings.values.resize(texts.size() * static_cast<size_t>(embeddings.width));
-  std::vector<Ids> ids;
+  std::vector<data::EncoderInput> inputs;
   std::vector<size_t> lengths;
   for (const std::string& text : texts) {
-    data::EncoderInput input =
-        data::encoder_input(vocabulary_, {text, std::nullopt}, model_->encoder_config().max_positions);
-    base::check_data(!input.ids.empty(), "embed: text {} is empty, and the tokenizer puts nothing around it",
-                     ids.size() + 1);
-    embeddings.cut += input.is_cut ? 1 : 0;
-    lengths.push_back(input.ids.size());
-    ids.push_back(std::move(input.ids));
+    inputs.push_back(data::encoder_input(vocabulary_, {text, std::nullopt}, model_->encoder_config().max_positions));
+    base::check_data(!inputs.back().ids.empty(), "embed: text {} is empty, and the tokenizer puts nothing around it",
+                     inputs.size());
+    embeddings.cut += inputs.back().is_cut ? 1 : 0;
+    lengths.push_back(inputs.back().ids.size());
   }
   const std::vector<TextBatch> batches = batches_of_texts(lengths, options.batch_tokens);
-  for_each_group(batches.size(), options.workers,
-                 [&](size_t number) { embed_batch(*model_, ids, batches[number], embeddings); });
+  for_each_group(batches.size(), options.workers, [&](size_t number) {
+    const TextBatch& texts_of_batch = batches[number];
+    embed_batch(*model_, batch_of(inputs, texts_of_batch), [&](size_t index, std::span<const float> vector) {
+      const size_t begin = texts_of_batch[index] * vector.size();
+      std::ranges::copy(vector, embeddings.values.begin() + static_cast<std::ptrdiff_t>(begin));
+    });
+  });
   return embeddings;
 }
 

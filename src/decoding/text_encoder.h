@@ -2,6 +2,7 @@
 
 #include <cstdint>
 #include <filesystem>
+#include <functional>
 #include <memory>
 #include <optional>
 #include <span>
@@ -9,6 +10,7 @@
 #include <vector>
 
 #include "base/fields.h"
+#include "data/encoder_input.h"
 #include "data/vocabulary/vocabulary.h"
 #include "models/encoder_only/encoder_only.h"
 
@@ -43,6 +45,14 @@ struct Embeddings {
     return std::span(values).subspan(text * static_cast<size_t>(width), static_cast<size_t>(width));
   }
 };
+
+/// The inputs that go through an encoder together.
+using EncoderBatch = std::span<const data::EncoderInput* const>;
+/// Is given what an encoder computed for one input of a batch, by its index.
+using UseEncoded = std::function<void(size_t index, std::span<const float> values)>;
+
+/// Computes the vector [D] of each input; see TextEncoder::embed.
+void embed_batch(const models::EncoderOnly& model, EncoderBatch batch, const UseEncoded& use);
 
 /// An encoder with its vocabulary.
 /// Threads: any number may use one object.

@@ -2,7 +2,6 @@
 
 #include <algorithm>
 #include <cmath>
-#include <functional>
 #include <numeric>
 
 #include "base/ascii.h"
@@ -20,19 +19,15 @@ using data::EncoderInput;
 using models::EncoderHead;
 using models::EncoderOnly;
 
-// Is given the logits [K, C] of one input, of all its chosen rows or of the text as a whole.
-using UseLogits = std::function<void(size_t input, std::span<const float> logits)>;
-
-models::ModelInput model_input(const std::vector<EncoderInput>& inputs, const TextBatch& batch, bool has_rows) {
+models::ModelInput model_input(EncoderBatch batch, bool has_rows) {
   models::FlatIds flat, chosen;
   std::vector<int32_t> second_begins;
-  for (const size_t number : batch) {
-    const EncoderInput& input = inputs[number];
-    flat.append(input.ids);
+  for (const EncoderInput* input : batch) {
+    flat.append(input->ids);
     flat.end_sentence();
-    chosen.append(input.word_rows);
+    chosen.append(input->word_rows);
     chosen.end_sentence();
-    second_begins.push_back(input.second_begin);
+    second_begins.push_back(input->second_begin);
   }
   models::ModelInput model;
   model.source = models::make_token_rows(flat);
@@ -43,35 +38,43 @@ models::ModelInput model_input(const std::vector<EncoderInput>& inputs, const Te
   return model;
 }
 
-void run_batch(const EncoderOnly& model, const std::vector<EncoderInput>& inputs, const TextBatch& batch,
-               const UseLogits& use) {
-  const autograd::NoGrad inference;
-  const bool has_rows = model.encoder_config().head != EncoderHead::kClasses;
-  const autograd::Variable hidden = model.forward(model_input(inputs, batch, has_rows), {});
-  const tensor::Tensor logits = model.output().logits(hidden).value();
-  const tensor::HostView<float> values(logits);
-  const auto width = static_cast<size_t>(logits.dim(1));
-  size_t row = 0;
-  for (const size_t number : batch) {
-    const size_t count = has_rows ? inputs[number].word_rows.size() : 1;
-    use(number, values.span().subspan(row * width, count * width));
-    row += count;
-  }
-}
-
+// Calls use(number of the input, its logits).
 void run_all(const EncoderOnly& model, const std::vector<EncoderInput>& inputs, const EncodeOptions& options,
-             const UseLogits& use) {
+             const UseEncoded& use) {
   base::check_fields(options);
   std::vector<size_t> lengths;
   for (const EncoderInput& input : inputs) {
     lengths.push_back(input.ids.size());
   }
   const std::vector<TextBatch> batches = batches_of_texts(lengths, options.batch_tokens);
-  for_each_group(batches.size(), options.workers,
-                 [&](size_t number) { run_batch(model, inputs, batches[number], use); });
+  for_each_group(batches.size(), options.workers, [&](size_t number) {
+    const TextBatch& batch = batches[number];
+    logits_batch(model, batch_of(inputs, batch),
+                 [&](size_t index, std::span<const float> logits) { use(batch[index], logits); });
+  });
 }
 
-// The softmax of one row of logits.
+size_t best_of(std::span<const float> values) {
+  return static_cast<size_t>(std::ranges::max_element(values) - values.begin());
+}
+
+}  // namespace
+
+void logits_batch(const EncoderOnly& model, EncoderBatch batch, const UseEncoded& use) {
+  const autograd::NoGrad inference;
+  const bool has_rows = model.encoder_config().head != EncoderHead::kClasses;
+  const autograd::Variable hidden = model.forward(model_input(batch, has_rows), {});
+  const tensor::Tensor logits = model.output().logits(hidden).value();
+  const tensor::HostView<float> values(logits);
+  const auto width = static_cast<size_t>(logits.dim(1));
+  size_t row = 0;
+  for (size_t i = 0; i < batch.size(); ++i) {
+    const size_t count = has_rows ? batch[i]->word_rows.size() : 1;
+    use(i, values.span().subspan(row * width, count * width));
+    row += count;
+  }
+}
+
 std::vector<float> probabilities_of(std::span<const float> logits) {
   const auto largest = static_cast<double>(*std::ranges::max_element(logits));
   std::vector<double> powers;
@@ -86,18 +89,15 @@ std::vector<float> probabilities_of(std::span<const float> logits) {
   return probabilities;
 }
 
-size_t best_of(std::span<const float> values) {
-  return static_cast<size_t>(std::ranges::max_element(values) - values.begin());
-}
-
-}  // namespace
-
 int32_t TextClasses::best(size_t text) const {
   return static_cast<int32_t>(best_of(of(text)));
 }
 
 TextLabeler::TextLabeler(std::shared_ptr<const EncoderOnly> model, data::Vocabulary vocabulary, data::Labels labels)
-    : model_(std::move(model)), vocabulary_(std::move(vocabulary)), labels_(std::move(labels)) {
+    : model_(std::move(model)),
+      vocabulary_(std::move(vocabulary)),
+      labels_(std::move(labels)),
+      mask_(data::mask_id(vocabulary_)) {
   const int64_t of_head = model_->encoder_config().n_labels;
   base::check_data(labels_.size() == of_head, "labels.json: has {} labels, the head of the model has {}",
                    labels_.size(), of_head);
@@ -134,75 +134,90 @@ std::vector<WordTags> TextLabeler::tag(std::span<const std::vector<std::string>>
     }
   }
   std::vector<WordTags> of_inputs(inputs.size());
-  run_all(*model_, inputs, options, [&](size_t input, std::span<const float> logits) {
-    const auto width = static_cast<size_t>(labels_.size());
-    for (size_t row = 0; row < logits.size(); row += width) {
-      const std::vector<float> probabilities = probabilities_of(logits.subspan(row, width));
-      const size_t best = best_of(probabilities);
-      of_inputs[input].tags.push_back(static_cast<int32_t>(best));
-      of_inputs[input].probabilities.push_back(probabilities[best]);
-    }
-  });
+  run_all(*model_, inputs, options,
+          [&](size_t input, std::span<const float> logits) { of_inputs[input] = tags_of(logits); });
   std::vector<WordTags> tags(sentences.size());
   for (size_t input = 0; input < inputs.size(); ++input) {
-    WordTags& all = tags[sentence_of[input]];
-    const WordTags& part = of_inputs[input];
-    all.tags.insert(all.tags.end(), part.tags.begin(), part.tags.end());
-    all.probabilities.insert(all.probabilities.end(), part.probabilities.begin(), part.probabilities.end());
+    tags[sentence_of[input]].append(of_inputs[input]);
   }
   return tags;
 }
 
+void WordTags::append(const WordTags& more) {
+  tags.insert(tags.end(), more.tags.begin(), more.tags.end());
+  probabilities.insert(probabilities.end(), more.probabilities.begin(), more.probabilities.end());
+}
+
+WordTags TextLabeler::tags_of(std::span<const float> logits) const {
+  WordTags tags;
+  const auto width = static_cast<size_t>(labels_.size());
+  for (size_t row = 0; row < logits.size(); row += width) {
+    const std::vector<float> probabilities = probabilities_of(logits.subspan(row, width));
+    const size_t best = best_of(probabilities);
+    tags.tags.push_back(static_cast<int32_t>(best));
+    tags.probabilities.push_back(probabilities[best]);
+  }
+  return tags;
+}
+
+data::EncoderInput TextLabeler::masked_input(const std::string& text) const {
+  return with_masks(data::encoder_input(vocabulary_, {text, std::nullopt}, model_->encoder_config().max_positions));
+}
+
+data::EncoderInput TextLabeler::with_masks(EncoderInput input) const {
+  for (size_t row = 0; row < input.ids.size(); ++row) {
+    if (input.ids[row] == mask_) {
+      input.word_rows.push_back(static_cast<int32_t>(row));
+    }
+  }
+  return input;
+}
+
+FilledMasks TextLabeler::candidates_of(std::span<const float> logits, size_t masks, int most) const {
+  FilledMasks filled;
+  const size_t width = logits.size() / masks;
+  const size_t kept = std::min(static_cast<size_t>(most), width);
+  for (size_t row = 0; row < logits.size(); row += width) {
+    const std::vector<float> probabilities = probabilities_of(logits.subspan(row, width));
+    std::vector<int32_t> order(width);
+    std::iota(order.begin(), order.end(), 0);
+    std::partial_sort(
+        order.begin(), order.begin() + static_cast<std::ptrdiff_t>(kept), order.end(), [&](int32_t a, int32_t b) {
+          const float p = probabilities[static_cast<size_t>(a)], q = probabilities[static_cast<size_t>(b)];
+          return p != q ? p > q : a < b;
+        });
+    std::vector<MaskCandidate>& candidates = filled.emplace_back();
+    for (size_t i = 0; i < kept; ++i) {
+      const bool is_piece = order[i] < vocabulary_.size();  // a model may have more rows than its tokenizer
+      candidates.push_back({order[i], is_piece ? std::string(base::trim(vocabulary_.piece_bytes(order[i]), " ")) : "",
+                            probabilities[static_cast<size_t>(order[i])]});
+    }
+  }
+  return filled;
+}
+
 std::vector<FilledMasks> TextLabeler::fill(std::span<const std::string> texts, int most,
                                            const EncodeOptions& options) const {
-  const int32_t mask = data::mask_pieces(vocabulary_).mask;
+  data::check_has_mask(mask_);
   std::vector<EncoderInput> inputs;
   for (const std::string& text : texts) {
-    EncoderInput& input = inputs.emplace_back(
-        data::encoder_input(vocabulary_, {text, std::nullopt}, model_->encoder_config().max_positions));
-    for (size_t row = 0; row < input.ids.size(); ++row) {
-      if (input.ids[row] == mask) {
-        input.word_rows.push_back(static_cast<int32_t>(row));
-      }
-    }
+    const EncoderInput& input = inputs.emplace_back(masked_input(text));
     base::check_data(!input.word_rows.empty(),
                      "fill-mask: text {} has no {}{}; write it in place of what is to be guessed", inputs.size(),
-                     vocabulary_.piece(mask), input.is_cut ? " in the part that the model can take" : "");
+                     mask_piece(), input.is_cut ? " in the part that the model can take" : "");
   }
   std::vector<FilledMasks> filled(texts.size());
   run_all(*model_, inputs, options, [&](size_t input, std::span<const float> logits) {
-    const size_t width = logits.size() / inputs[input].word_rows.size();
-    const size_t kept = std::min(static_cast<size_t>(most), width);
-    for (size_t row = 0; row < logits.size(); row += width) {
-      const std::vector<float> probabilities = probabilities_of(logits.subspan(row, width));
-      std::vector<int32_t> order(width);
-      std::iota(order.begin(), order.end(), 0);
-      std::partial_sort(
-          order.begin(), order.begin() + static_cast<std::ptrdiff_t>(kept), order.end(), [&](int32_t a, int32_t b) {
-            const float p = probabilities[static_cast<size_t>(a)], q = probabilities[static_cast<size_t>(b)];
-            return p != q ? p > q : a < b;
-          });
-      std::vector<MaskCandidate>& candidates = filled[input].emplace_back();
-      for (size_t i = 0; i < kept; ++i) {
-        const bool is_piece = order[i] < vocabulary_.size();  // a model may have more rows than its tokenizer
-        candidates.push_back({order[i], is_piece ? std::string(base::trim(vocabulary_.piece_bytes(order[i]), " ")) : "",
-                              probabilities[static_cast<size_t>(order[i])]});
-      }
-    }
+    filled[input] = candidates_of(logits, inputs[input].word_rows.size(), most);
   });
   return filled;
 }
 
-TextLabeler load_labeler(const std::filesystem::path& folder, EncoderHead head, const std::string& command,
-                         std::optional<kernels::Precision> precision) {
+TextLabeler load_labeler(const std::filesystem::path& folder, std::optional<kernels::Precision> precision) {
   LoadedModel loaded = load_model(folder, precision);
   auto model = std::dynamic_pointer_cast<const EncoderOnly>(loaded.model);
   base::check_usage(model != nullptr, "{}: holds a {} model, which is no encoder", folder.string(),
                     loaded.model->config().architecture());
-  const EncoderHead found = model->encoder_config().head;
-  base::check_usage(found == head, "{}: holds an encoder with head {}, {} needs {}; train it with --task {}",
-                    folder.string(), base::name_of(found), command, base::name_of(head),
-                    head == EncoderHead::kWords ? "masked-language-model" : command);
   data::Labels labels;
   if (!loaded.labels.empty()) {
     labels = data::Labels::from_json(loaded.labels, (folder / models::kLabelsName).string());
@@ -210,6 +225,16 @@ TextLabeler load_labeler(const std::filesystem::path& folder, EncoderHead head, 
     labels = data::numbered_labels(model->encoder_config().n_labels);
   }
   return {std::move(model), std::move(loaded.vocabularies.source), std::move(labels)};
+}
+
+TextLabeler load_labeler(const std::filesystem::path& folder, EncoderHead head, const std::string& command,
+                         std::optional<kernels::Precision> precision) {
+  TextLabeler labeler = load_labeler(folder, precision);
+  const EncoderHead found = labeler.model().encoder_config().head;
+  base::check_usage(found == head, "{}: holds an encoder with head {}, {} needs {}; train it with --task {}",
+                    folder.string(), base::name_of(found), command, base::name_of(head),
+                    head == EncoderHead::kWords ? "masked-language-model" : command);
+  return labeler;
 }
 
 }  // namespace dragoman::decoding

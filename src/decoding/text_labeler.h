@@ -32,6 +32,9 @@ struct TextClasses {
 struct WordTags {
   std::vector<int32_t> tags;         ///< one for each word
   std::vector<float> probabilities;  ///< of these tags
+
+  /// Adds the tags of the words that follow.
+  void append(const WordTags& more);
 };
 
 /// A piece that may stand in a hidden place.
@@ -44,11 +47,18 @@ struct MaskCandidate {
 /// The candidates of each hidden place of one text, the most probable first.
 using FilledMasks = std::vector<std::vector<MaskCandidate>>;
 
-/// An encoder with a head, its vocabulary and its labels. Results have the same bits for a text alone and in any batch.
+/// Computes the logits [K, C] of each input: with a head for classes one row, otherwise the rows that
+/// EncoderInput::word_rows names. Requires: the model has a head.
+void logits_batch(const models::EncoderOnly& model, EncoderBatch batch, const UseEncoded& use);
+
+/// Returns: the softmax of one row of logits [C].
+std::vector<float> probabilities_of(std::span<const float> logits);
+
+/// An encoder, its vocabulary and the labels of its head. Results have the same bits for a text alone and in any batch.
 /// Threads: any number may use one object.
 class TextLabeler {
  public:
-  /// Throws: Error(kBadData) unless there are as many labels as the head has.
+  /// Throws: Error(kBadData) unless there are as many labels as the head has, none without a head.
   TextLabeler(std::shared_ptr<const models::EncoderOnly> model, data::Vocabulary vocabulary, data::Labels labels);
 
   /// Requires: a head for classes.
@@ -60,6 +70,18 @@ class TextLabeler {
   /// Requires: a head for words. Throws: Error(kBadData), "fill-mask: text 3 has no [MASK]; ...".
   std::vector<FilledMasks> fill(std::span<const std::string> texts, int most, const EncodeOptions& options = {}) const;
 
+  /// What `fill` and `tag` do before and behind logits_batch, for one input.
+  /// Returns: the input of a text, whose `word_rows` are those of its mask pieces; none if it has no mask.
+  data::EncoderInput masked_input(const std::string& text) const;
+  /// Returns: the input with these rows.
+  data::EncoderInput with_masks(data::EncoderInput input) const;
+  WordTags tags_of(std::span<const float> logits) const;
+  /// @param logits  [masks, V]
+  FilledMasks candidates_of(std::span<const float> logits, size_t masks, int most) const;
+
+  /// Returns: the piece that hides a place, such as [MASK]; empty if the vocabulary has none.
+  std::string mask_piece() const { return mask_ < 0 ? std::string() : vocabulary_.piece(mask_); }
+  const std::shared_ptr<const models::EncoderOnly>& shared_model() const { return model_; }
   const models::EncoderOnly& model() const { return *model_; }
   const data::Vocabulary& vocabulary() const { return vocabulary_; }
   const data::Labels& labels() const { return labels_; }
@@ -68,9 +90,14 @@ class TextLabeler {
   std::shared_ptr<const models::EncoderOnly> model_;
   data::Vocabulary vocabulary_;
   data::Labels labels_;
+  int32_t mask_;  // -1 if the vocabulary has none
 };
 
-/// An encoder with a head from its folder; without labels.json labels are numbers. @param command  "classify", for
+/// An encoder with any head, or without one, from its folder; without labels.json labels are numbers.
+/// Throws: as load_encoder.
+TextLabeler load_labeler(const std::filesystem::path& folder, std::optional<kernels::Precision> precision = {});
+
+/// An encoder with this head. @param command  "classify", for
 /// errors
 /// Throws: as load_encoder, and Error(kUsage) for another head, "DIR: holds an encoder with head tags, classify needs
 /// classes; train it with --task classify".

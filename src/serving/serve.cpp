@@ -10,12 +10,14 @@
 #include "serving/http/router.h"
 #include "serving/routes/completion_routes.h"
 #include "serving/routes/deepl_routes.h"
+#include "serving/routes/encoder_routes.h"
 #include "serving/routes/file_routes.h"
 #include "serving/routes/glossary_routes.h"
 #include "serving/routes/health_routes.h"
 #include "serving/routes/inspect_routes.h"
 #include "serving/routes/libretranslate_routes.h"
 #include "serving/routes/metrics_routes.h"
+#include "serving/routes/model_list_routes.h"
 #include "serving/routes/page_routes.h"
 #include "serving/routes/page_settings.h"
 #include "serving/routes/spec_routes.h"
@@ -58,7 +60,8 @@ AdmissionLimits completion_limits(const ServeOptions& options) {
 // The routes of a server are those of the kinds of models with which it began.
 void check_kinds(const ServedModels& current, const ServedModels& next) {
   const bool is_same = current.all().empty() == next.all().empty() &&
-                       current.language_models().empty() == next.language_models().empty();
+                       current.language_models().empty() == next.language_models().empty() &&
+                       current.encoders().empty() == next.encoders().empty();
   base::check_usage(is_same, "the folders hold models of another kind than before; start a new server for them");
 }
 
@@ -77,6 +80,9 @@ class Serving {
         completions_(completion_limits(options), slowest_rate(models_.get()->language_models()),
                      {.begun = [this](double seconds) { metrics_.add_queue_wait(seconds); },
                       .first_token = [this](double seconds) { metrics_.add_first_token(seconds); }}),
+        encodings_({.in_work = batch_tokens(options.load), .longest_wait = options.longest_wait},
+                   slowest_rate(models_.get()->encoders()),
+                   [this](double seconds) { metrics_.add_queue_wait(seconds); }),
         context_{.models = models_,
                  .keys = keys_,
                  .service = service_,
@@ -84,18 +90,26 @@ class Serving {
                  .limits = options.texts,
                  .request_time = options.request_time,
                  .completions = &completions_,
+                 .encodings = &encodings_,
                  .glossaries = glossaries_.get()},
         reloader_([this] { reload(); }, [this](const std::string& line) { say(line); }) {
     service_.on_begun = [this](double seconds) { metrics_.add_queue_wait(seconds); };
     add_spec_routes(router_, context_);
     add_health_routes(router_, context_);
     add_metrics_routes(router_, context_, [this] { return server_.counts(); });
-    if (!models_.get()->language_models().empty()) {
+    const auto models = models_.get();
+    if (!models->language_models().empty() || !models->encoders().empty()) {
+      add_model_list_routes(router_, context_);
+    }
+    if (!models->language_models().empty()) {
       add_completion_routes(router_, context_, prompts_);
+    }
+    if (!models->encoders().empty()) {
+      add_encoder_routes(router_, context_, prompts_);
     }
     add_page_routes(router_);
     add_inspect_routes(router_, context_, inspections_);
-    if (models_.get()->all().empty()) {
+    if (models->all().empty()) {
       add_page_settings(router_, context_);
     } else {
       add_translation_routes();
@@ -109,6 +123,9 @@ class Serving {
     }
     for (const ServedLanguageModel& model : models_.get()->language_models()) {
       say(fmt::format("language model {}: {}", model.id, model.folder.string()));
+    }
+    for (const ServedEncoder& model : models_.get()->encoders()) {
+      say(fmt::format("encoder {}: {}", model.id, model.folder.string()));
     }
     say(fmt::format("serving at {}", address_of(options_.listen.host, server_.port())));
     server_.run([this] { end(); }, [this] { reloader_.ask(); });
@@ -168,6 +185,7 @@ class Serving {
   Current<const ServedModels> models_;
   TranslationService service_;
   CompletionService completions_;
+  EncodingService encodings_;
   ServingContext context_;
   WorkQueue inspections_{kMostInspections};  // ends before the server, through which it answers
   WorkQueue glossary_work_{kMostGlossaryRequests};

@@ -14,7 +14,7 @@ void look_at(const serving::CompletionRequest& asked, const serving::TextLimits&
   fuzz::require(asked.options.stop.size() <= serving::kMostStops, "stop strings are few");
   fuzz::require(asked.is_chat ? asked.prompts.empty() && !asked.messages.empty() : !asked.prompts.empty(),
                 "there is something to read");
-  for (const serving::SentPrompt& prompt : asked.prompts) {
+  for (const serving::SentText& prompt : asked.prompts) {
     fuzz::require(base::is_valid_utf8(prompt.text), "prompts are UTF-8");
   }
   for (const data::ChatMessage& message : asked.messages) {

@@ -32,6 +32,19 @@ def train_language_model(program, folder):
     return model
 
 
+LABELLED = [("day", "the sun is high at noon"), ("night", "the moon is high at night"), ("day", "a cat runs at noon")]
+
+
+def train_classifier(program, folder):
+    """An encoder that has seen a few batches of labelled texts."""
+    text, model = folder / "labelled.tsv", folder / "labels"
+    text.write_text("".join(f"{label}\t{line}\n" for _ in range(40) for label, line in LABELLED))
+    command = [program, "train", "--preset", "bert-mini", "--task", "classify", "--text", text, "--valid-text", text]
+    command += ["--model", model, "--layers", "1", "--d-model", "32", "--d-ff", "64", "--n-heads", "2", "--vocab-size", "100"]
+    subprocess.run([*command, "--max-steps", "20"], check=True, stderr=subprocess.DEVNULL)
+    return model
+
+
 class Server:
     """`dragoman serve`, from English to German, until the block ends. address: where; status: how it ended.
 

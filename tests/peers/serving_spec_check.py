@@ -11,12 +11,11 @@ import subprocess
 import sys
 import tempfile
 
-from served_model import Server, train, train_language_model
+from served_model import Server, train, train_classifier, train_language_model
 
 
-def check_language_model(program, tool, folder, examples):
-    """The same with a server of a language model: the statuses of schemathesis and of the server."""
-    model = train_language_model(program, folder)
+def check_named(model, program, tool, folder, examples):
+    """The same with a server of a language model or an encoder: the statuses of schemathesis and of the server."""
     with Server(program, model, languages="") as server:
         command = [tool, "run", f"{server.address}/spec", "--continue-on-failure", "--seed", "1"]
         # OpenAPI cannot say that a prompt has characters of the vocabulary and fits into the context.
@@ -51,10 +50,14 @@ def main():
             refused = [word for path in apart for word in ("--include-path", path)]
             refused += ["--exclude-checks", "positive_data_acceptance"]
             found_apart = subprocess.run([*command, *refused], cwd=folder).returncode
-        of_language_model = check_language_model(program, tool, pathlib.Path(folder), arguments.examples)
+        of_named = {}
+        for kind, train_model in (("language model", train_language_model), ("encoder", train_classifier)):
+            named = train_model(program, pathlib.Path(folder))
+            of_named[kind] = check_named(named, program, tool, folder, arguments.examples)
     print(f"schemathesis: status {found} and {found_apart}; the server ended in status {server.status}")
-    print(f"schemathesis: status {of_language_model[0]}; the server of the language model in {of_language_model[1]}")
-    return 1 if found or found_apart or server.status or any(of_language_model) else 0
+    for kind, (found_named, status) in of_named.items():
+        print(f"schemathesis: status {found_named}; the server of the {kind} ended in {status}")
+    return 1 if found or found_apart or server.status or any(map(any, of_named.values())) else 0
 
 
 if __name__ == "__main__":

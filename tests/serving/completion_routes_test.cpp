@@ -15,6 +15,7 @@
 #include "serving/routes/completion_request.h"
 #include "serving/routes/health_routes.h"
 #include "serving/routes/metrics_routes.h"
+#include "serving/routes/model_list_routes.h"
 #include "serving/routes/page_settings.h"
 #include "serving/routes/spec_routes.h"
 #include "support/temporary_folder.h"
@@ -65,6 +66,7 @@ class CompletionRoutes : public testing::Test {
  protected:
   CompletionRoutes() {
     context_.is_ready = true;
+    add_model_list_routes(router_, context_);
     add_completion_routes(router_, context_, prompts_);
     add_page_settings(router_, context_);
     add_spec_routes(router_, context_);

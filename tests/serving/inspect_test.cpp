@@ -9,6 +9,7 @@
 #include <thread>
 
 #include "base/error.h"
+#include "decoding/tiny_encoder.h"
 #include "decoding/tiny_language_model.h"
 #include "recorded_exchange.h"
 #include "served_tiny_model.h"
@@ -299,7 +300,8 @@ TEST_F(Inspect, TheCardCountsEveryParameterOnce) {
   EXPECT_EQ(card["training"]["train"].back()["step"], 999);
   EXPECT_TRUE(card["training"]["validation"][0]["loss"].is_null());
   EXPECT_EQ(card["examples"], json::array({"A sentence."}));
-  const json described = json::parse(spec_document())["components"]["schemas"]["ModelCard"]["properties"];
+  json described = json::parse(spec_document())["components"]["schemas"]["ModelCard"]["properties"];
+  described.erase("labels");  // of encoders alone
   EXPECT_EQ(keys_of(card), keys_of(described)) << "what /spec says of it";
   EXPECT_EQ(ask(get("/v1/model", "source=de&target=en")).status, 200);
   EXPECT_EQ(ask(get("/v1/model", "source=de&target=fr")).status, 404);
@@ -416,6 +418,65 @@ TEST(PageAssets, NeedNothingFromOutsideAndReadNoMarkup) {
       EXPECT_EQ(text.find(forbidden), std::string::npos) << name << " holds " << forbidden;
     }
   }
+}
+
+// Encoders: the text in its frame, and nothing that is written.
+class InspectEncoder : public Inspect {
+ protected:
+  InspectEncoder() {
+    const auto labeler = std::make_shared<const decoding::TextLabeler>(
+        decoding::tiny_encoder(models::EncoderHead::kTags), decoding::word_pieces(),
+        decoding::tiny_labels(models::EncoderHead::kTags));
+    std::vector<ServedEncoder> encoders = {
+        {.id = "tiny", .folder = "tiny", .sha256 = "0", .labeler = labeler, .service = nullptr}};
+    encoders.front().card = model_card("tiny", *labeler, {});
+    models_.set(std::make_shared<ServedModels>(std::vector<ServedModel>(), std::vector<ServedLanguageModel>(),
+                                               std::move(encoders)));
+  }
+  json part_of(const json& wanted) { return inspect({{"text", "the cat"}, {"parts", {wanted}}})["parts"][0]; }
+};
+
+TEST_F(InspectEncoder, ReadsTheTextInItsFrameAndWritesNothing) {
+  const json answer = inspect({{"model", "tiny"}, {"text", "the cat"}});
+  EXPECT_EQ(answer["source"]["pieces"].size(), 4U) << answer["source"];
+  EXPECT_EQ(answer["target"]["ids"], json::array());
+  EXPECT_EQ(answer["model"]["encoder_layers"], 2);
+  EXPECT_EQ(answer["model"]["decoder_layers"], 0);
+  EXPECT_EQ(answer["model"]["architecture"], "encoder-only");
+  EXPECT_EQ(json::parse(ask(get("/v1/model", "model=tiny")).body)["labels"], json({"day", "dusk", "night"}));
+}
+
+TEST_F(InspectEncoder, PartsAreThoseThatTheLayersCompute) {
+  const json embedding = part_of({{"part", "embedding"}, {"path", "embedding"}});
+  const json first = part_of({{"part", "residual"}, {"path", "layers.0.self_attention"}});
+  EXPECT_EQ(embedding["result"], first["input"]) << "what the first layer reads";
+  for (const char* name : {"words", "positions", "sum", "segments"}) {
+    EXPECT_EQ(embedding[name]["shape"], json({4, 16})) << name;
+  }
+  const json last = part_of({{"part", "output"}, {"path", "encoder"}});
+  EXPECT_EQ(last["output"]["shape"], json({4, 16}));
+  const json head = part_of({{"part", "head"}, {"path", "layers.1.self_attention"}, {"head", 1}});
+  EXPECT_EQ(head["causal"], false);
+  EXPECT_EQ(head["weights"]["shape"], json({4, 4}));
+  for (size_t row = 0; row < 4; ++row) {
+    double sum = 0.0;
+    for (size_t column = 0; column < 4; ++column) {
+      sum += head["weights"]["values"][row * 4 + column].get<double>();
+    }
+    EXPECT_NEAR(sum, 1.0, 1e-5);
+  }
+  EXPECT_EQ(part_of({{"part", "weights"}})["attentions"].size(), 2U);
+  EXPECT_EQ(part_of({{"part", "feed_forward"}, {"path", "layers.0.feed_forward"}})["hidden"]["shape"], json({4, 32}));
+}
+
+TEST_F(InspectEncoder, WhatIsWrittenIsRefused) {
+  for (const char* part : {"candidates", "logits", "beam"}) {
+    expect_refused({{"text", "a"}, {"parts", {{{"part", part}}}}}, "an encoder writes no text");
+  }
+  expect_refused({{"text", "a"}, {"max_tokens", 3}}, "max_tokens is for models that write");
+  expect_refused({{"text", " "}}, "the text is blank");
+  expect_refused({{"text", std::string(30, '.')}}, "the text has 32 tokens, at most 24");
+  EXPECT_EQ(inspect({{"text", "a"}, {"model", "other"}}, 404)["error"], "no language model \"other\" is served");
 }
 
 }  // namespace

@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "decoding/load_translator.h"
+#include "decoding/tiny_encoder.h"
 #include "decoding/tiny_language_model.h"
 #include "decoding/tiny_model.h"
 #include "decoding/tiny_vocabulary.h"
@@ -33,6 +34,16 @@ inline void write_tiny_language_model(const std::filesystem::path& folder, uint6
   models::publish_model_folder(folder, {.config = models::to_json(model->config()),
                                         .tensors = models::named_tensors(model->parameters()),
                                         .vocabularies = {{"tokenizer.json", vocabulary.bytes()}}});
+}
+
+/// Writes a random encoder (tests/decoding/tiny_encoder.h) into a folder.
+inline void write_tiny_encoder(const std::filesystem::path& folder, models::EncoderHead head, uint64_t seed = 1) {
+  const auto model = decoding::tiny_encoder(head, seed);
+  const data::Labels labels = decoding::tiny_labels(head);
+  models::publish_model_folder(folder, {.config = models::to_json(model->encoder_config()),
+                                        .tensors = models::named_tensors(model->parameters()),
+                                        .vocabularies = {{"tokenizer.json", decoding::word_pieces().bytes()}},
+                                        .labels = labels.size() == 0 ? std::string() : labels.to_json()});
 }
 
 /// `dragoman serve` beside the test, on a port of its own, with a random model from en to de in the folder "model" if

@@ -58,15 +58,20 @@ std::vector<std::string> columns_of(std::string_view line) {
   return columns;
 }
 
-std::vector<std::string> words_of_line(std::string_view line) {
-  std::vector<std::string> words;
+std::vector<std::string_view> words_within(std::string_view line) {
+  std::vector<std::string_view> words;
   constexpr std::string_view kSpaces = " \t";
   for (size_t begin = line.find_first_not_of(kSpaces); begin != std::string_view::npos;) {
     const size_t end = std::min(line.find_first_of(kSpaces, begin), line.size());
-    words.emplace_back(line.substr(begin, end - begin));
+    words.push_back(line.substr(begin, end - begin));
     begin = line.find_first_not_of(kSpaces, end);
   }
   return words;
+}
+
+std::vector<std::string> words_of_line(std::string_view line) {
+  const std::vector<std::string_view> words = words_within(line);
+  return {words.begin(), words.end()};
 }
 
 TextOrPair text_or_pair(std::string_view line, const std::string& place) {

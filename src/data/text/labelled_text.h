@@ -47,7 +47,9 @@ std::vector<LabelledText> read_labelled_texts(const std::vector<std::filesystem:
 /// Throws: Error(kBadData) as LineReader, and "train.tsv:17: has 1 column, must be a word and its tag".
 std::vector<TaggedWords> read_tagged_words(const std::vector<std::filesystem::path>& files, bool needs_tags = true);
 
-/// Returns the words of a line, which white space separates.
+/// Returns the words of a line, which blanks and tabs separate, as parts of the line.
+std::vector<std::string_view> words_within(std::string_view line);
+/// Returns copies of these words.
 std::vector<std::string> words_of_line(std::string_view line);
 
 }  // namespace dragoman::data

@@ -5,6 +5,7 @@
 
 #include "base/error.h"
 #include "models/decoder_only/decoder_only_config.h"
+#include "models/encoder_only/encoder_only_config.h"
 #include "models/transformer/transformer_config.h"
 #include "nn/rotation.h"
 #include "tensor/transfer.h"
@@ -44,6 +45,9 @@ std::optional<Layer> layer_of(const models::ModelConfig& config) {
   }
   if (const auto* both = config.get_if<models::TransformerConfig>()) {
     return Layer{both->decoder_layer(), {both->positions, both->max_positions}};
+  }
+  if (const auto* encoder = config.get_if<models::EncoderOnlyConfig>()) {
+    return Layer{encoder->layer_config(), {encoder->positions, encoder->max_positions}};
   }
   return std::nullopt;
 }

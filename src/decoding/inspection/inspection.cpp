@@ -9,6 +9,7 @@
 #include "data/text/text_file.h"
 #include "decoding/steps/teacher_forcing.h"
 #include "models/decoder_only/decoder_only_config.h"
+#include "models/encoder_only/encoder_only_config.h"
 #include "models/transformer/transformer_config.h"
 #include "tensor/transfer.h"
 
@@ -22,6 +23,9 @@ std::string paths_of(const models::ModelConfig& config) {
                        shape->encoder_layers, shape->decoder_layers);
   }
   if (const auto* shape = config.get_if<models::DecoderOnlyConfig>()) {
+    return fmt::format("layers.0.self_attention, and this model has {} layers", shape->layers);
+  }
+  if (const auto* shape = config.get_if<models::EncoderOnlyConfig>()) {
     return fmt::format("layers.0.self_attention, and this model has {} layers", shape->layers);
   }
   return "layers.0.self_attention";
@@ -51,6 +55,22 @@ std::vector<int32_t> inspected_prompt(const Generator& generator, const std::str
                     "inspect: the text has {} tokens, at most {} can be looked into; give a shorter one", prompt.size(),
                     longest);
   return prompt;
+}
+
+// The text in its frame, as an encoder reads it.
+std::vector<int32_t> inspected_text(const TextLabeler& encoder, const std::string& text,
+                                    const InspectionLimits& limits) {
+  base::check_usage(text.find_first_not_of(" \t\r\n") != std::string::npos,
+                    "inspect: the text is blank; give a sentence");
+  const std::vector<int32_t> pieces = encoder.vocabulary().encode(data::clean_line(text).text);
+  const data::TextFrame& frame = encoder.vocabulary().frame();
+  std::vector<int32_t> ids = data::framed(frame, pieces);
+  const auto positions = static_cast<size_t>(encoder.model().encoder_config().max_positions);
+  const size_t longest = std::min(limits.max_source_tokens, positions);
+  base::check_usage(ids.size() <= longest,
+                    "inspect: the text has {} tokens, at most {} can be looked into; give a shorter one", ids.size(),
+                    longest);
+  return ids;
 }
 
 // What follows a prompt, the end included.
@@ -184,6 +204,18 @@ Inspection::Inspection(const Generator& generator, const InspectionRequest& requ
   input_ = {source_.front()};
   input_.insert(input_.end(), predicted_.begin(), predicted_.end() - 1);
   run(request);
+}
+
+Inspection::Inspection(const TextLabeler& encoder, const InspectionRequest& request, const InspectionLimits& limits)
+    : model_(encoder.model()),
+      vocabulary_(encoder.vocabulary()),
+      continues_source_(false),
+      source_(inspected_text(encoder, request.text, limits)) {
+  Recorder recorder(*this, request);
+  nn::ForwardContext context;
+  context.observer = &recorder;
+  const autograd::NoGrad inference;
+  encoder.model().encode(models::one_sentence(source_), context);
 }
 
 std::string Inspection::written() const {

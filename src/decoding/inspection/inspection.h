@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "decoding/generator.h"
+#include "decoding/text_labeler.h"
 #include "decoding/translator.h"
 
 namespace dragoman::decoding {
@@ -59,7 +60,8 @@ std::vector<int32_t> inspected_source(const Translator& translator, const std::s
 /// All values that a model computes for one text, as the modules of the model show them (nn::ForwardObserver). Of a
 /// model that translates: the encoder's, then the decoder's with the translation fed in one teacher-forced pass, which
 /// gives each step the numbers it had when the words before it had been generated one by one. Of a language model: the
-/// prompt and its continuation in one such pass; row t reads token t of the whole text and predicts the next one.
+/// prompt and its continuation in one such pass; row t reads token t of the whole text and predicts the next one. Of an
+/// encoder: the text in its frame, and nothing is predicted.
 class Inspection {
  public:
   /// Searches if `request.predicted` is empty, then runs the model once.
@@ -73,6 +75,10 @@ class Inspection {
   /// what `generator` says of a prompt, "inspect: target_ids do not begin with the prompt, ...", and as above. Throws
   /// InspectionStopped as above.
   Inspection(const Generator& generator, const InspectionRequest& request, const InspectionLimits& limits = {});
+
+  /// Encodes the text. Throws Error(kUsage): "inspect: the text has 300 tokens, at most 128 can be looked into; give a
+  /// shorter one", "inspect: the text is blank; give a sentence". Throws InspectionStopped between two layers.
+  Inspection(const TextLabeler& encoder, const InspectionRequest& request, const InspectionLimits& limits = {});
 
   const models::Model& model() const { return model_; }
   const data::Vocabulary& vocabulary() const { return vocabulary_; }    ///< of what is predicted

@@ -87,8 +87,12 @@ Variable EncoderOnly::embed(const TokenRows& rows, const nn::ForwardContext& con
     const Tensor segments =  // [N]
         tells_apart ? rows.segments : tensor::host_tensor(std::vector<int32_t>(n_rows, 0));
     x = ops::add_positions(x, segments_->variable, segments);  // [N, D]
+    if (context.observer != nullptr) {
+      context.show("embedding", "segments", ops::embedding(segments_->variable, segments, 1.0F).value());  // [N, D]
+    }
   }
   x = embedding_norm_ ? embedding_norm_->forward(x) : x;  // [N, D]
+  context.show("embedding", "result", x.value());
   return with_dropout(x, "embedding", context);           // [N, D]
 }
 

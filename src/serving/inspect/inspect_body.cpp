@@ -118,6 +118,11 @@ void InspectBody::complete_for_language_model() {
   inspection.options.sampling = sampling;
 }
 
+void InspectBody::complete_for_encoder() const {
+  refuse({"beam_size", "alpha", "max_tokens", "temperature", "top_k", "top_p", "seed", "target_ids"},
+         "models that write");
+}
+
 void InspectBody::complete(const decoding::SearchOptions& of_model) {
   refuse({"max_tokens", "temperature", "top_k", "top_p", "seed"}, "language models");
   decoding::SearchOptions& options = inspection.options;

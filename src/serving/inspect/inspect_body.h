@@ -40,7 +40,7 @@ struct InspectPart {
 struct InspectBody {
   std::string source;  ///< language code; with both codes empty the first model is used
   std::string target;
-  std::string model;                   ///< name of a language model
+  std::string model;                   ///< name of a language model or an encoder
   std::string api_key;                 ///< if the server needs one
   std::optional<int64_t> beam_size;    ///< 1 to 16
   std::optional<double> alpha;         ///< exponent of the length penalty
@@ -55,6 +55,8 @@ struct InspectBody {
   /// Sets the search options of a language model.
   /// Throws: Error(kUsage) for a field of a beam search: "inspect: beam_size is for models that translate".
   void complete_for_language_model();
+  /// Throws: Error(kUsage) for a field of a model that writes: "inspect: max_tokens is for models that write".
+  void complete_for_encoder() const;
 
  private:
   void refuse(std::initializer_list<const char*> keys, const char* owner) const;

@@ -78,7 +78,14 @@ json parameter_part(const InspectPart& part, const InspectContext& context) {
   return result;
 }
 
+// Refuses the parts of what is written, for models that write nothing.
+void check_writes(const InspectPart& part, const InspectContext& context) {
+  base::check_usage(!context.inspection.predicted().empty(), "inspect: an encoder writes no text, it has no {}",
+                    part.name);
+}
+
 json candidates_part(const InspectPart& part, const InspectContext& context) {
+  check_writes(part, context);
   const Inspection& inspection = context.inspection;
   const auto n_steps = static_cast<int64_t>(inspection.predicted().size());
   const Tensor logits = inspection.logits(0, n_steps);  // [T, V]
@@ -113,13 +120,15 @@ json candidates_part(const InspectPart& part, const InspectContext& context) {
 }
 
 json logits_part(const InspectPart& part, const InspectContext& context) {
+  check_writes(part, context);
   const Tensor logits = context.inspection.logits(part.step, part.step + 1);
   return {{"step", part.step},
           {"logits", context.numbers.tensor(logits)},
           {"log_sum_exp", rounded(decoding::log_normaliser(tensor::HostView<float>(logits)))}};
 }
 
-json beam_part(const InspectContext& context) {
+json beam_part(const InspectPart& part, const InspectContext& context) {
+  check_writes(part, context);
   base::check_usage(context.translator != nullptr, "inspect: a language model draws its text, there is no beam");
   const decoding::BeamTree tree = decoding::trace_search(*context.translator, context.inspection.source(),
                                                          context.request, context.limits.max_target_tokens)
@@ -164,7 +173,7 @@ json content(const InspectPart& part, const InspectContext& context) {
     case PartKind::kFeedForward:
       return values_part(part, context, {"hidden", "active"}, {"gate"});
     case PartKind::kEmbedding:
-      return values_part(part, context, {"words", "sum"}, {"positions"});
+      return values_part(part, context, {"words", "sum"}, {"positions", "segments", "result"});
     case PartKind::kOutput:
       return values_part(part, context, {"output"});
     case PartKind::kCandidates:
@@ -172,7 +181,7 @@ json content(const InspectPart& part, const InspectContext& context) {
     case PartKind::kLogits:
       return logits_part(part, context);
     case PartKind::kBeam:
-      return beam_part(context);
+      return beam_part(part, context);
   }
   return {};
 }

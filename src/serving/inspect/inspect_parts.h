@@ -11,7 +11,7 @@ namespace dragoman::serving {
 /// The data from which the parts of a reply are made.
 struct InspectContext {
   const decoding::Inspection& inspection;
-  const decoding::Translator* translator;      ///< for the beam tree, which needs a search; null of a language model
+  const decoding::Translator* translator;      ///< for the beam tree, which needs a search; null of other models
   const decoding::InspectionRequest& request;  ///< for the same
   const decoding::InspectionLimits& limits;
   NumberWriter& numbers;

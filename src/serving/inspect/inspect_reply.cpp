@@ -3,6 +3,7 @@
 #include "base/field_json.h"
 #include "base/json.h"
 #include "models/decoder_only/decoder_only_config.h"
+#include "models/encoder_only/encoder_only_config.h"
 #include "models/transformer/transformer_config.h"
 #include "serving/inspect/inspect_parts.h"
 #include "serving/inspect/token_text.h"
@@ -38,17 +39,33 @@ json shape_json(const models::DecoderOnlyConfig& config) {
   return tree;
 }
 
+// The same names for an encoder alone.
+json shape_json(const models::EncoderOnlyConfig& config) {
+  const nn::LayerConfig layer = config.layer_config();
+  json tree = base::json_of_fields(config, [](const auto& field) { return !models::is_dropout(field.name); });
+  tree["encoder_layers"] = config.layers;
+  tree["decoder_layers"] = 0;
+  tree["d_head"] = layer.head_width();
+  tree["n_kv_heads"] = layer.kv_heads();
+  tree["source_vocab_size"] = config.vocab_size;
+  tree["target_vocab_size"] = 0;
+  return tree;
+}
+
 // Sizes in the letters of docs/notation.md; the page draws by them. Of another architecture: what config.json says.
 json model_json(const models::Model& model) {
   const models::ModelConfig& config = model.config();
   const auto* both = config.get_if<models::TransformerConfig>();
   const auto* alone = config.get_if<models::DecoderOnlyConfig>();
-  if (both == nullptr && alone == nullptr) {
+  const auto* encoder = config.get_if<models::EncoderOnlyConfig>();
+  if (both == nullptr && alone == nullptr && encoder == nullptr) {
     return json::parse(config.to_json());
   }
-  json tree = both != nullptr ? shape_json(*both) : shape_json(*alone);
+  json tree = both != nullptr ? shape_json(*both) : alone != nullptr ? shape_json(*alone) : shape_json(*encoder);
   tree["architecture"] = config.architecture();
-  tree["layer_norm_epsilon"] = rounded(both != nullptr ? both->layer_norm_epsilon : alone->layer_norm_epsilon);
+  tree["layer_norm_epsilon"] = rounded(both != nullptr    ? both->layer_norm_epsilon
+                                       : alone != nullptr ? alone->layer_norm_epsilon
+                                                          : encoder->layer_norm_epsilon);
   const nn::WeightPacking* packing = model.parameters().packing();
   tree["precision"] = kernels::name_of(packing == nullptr ? kernels::Precision::kFloat32 : packing->precision());
   return tree;
@@ -88,6 +105,12 @@ std::string inspect_reply(const decoding::Generator& generator, const InspectBod
                           const InspectReplyLimits& limits) {
   const decoding::Inspection inspection(generator, body.inspection, limits.sentence);
   return reply(inspection, nullptr, generator.vocabulary(), body, limits);
+}
+
+std::string inspect_reply(const decoding::TextLabeler& encoder, const InspectBody& body,
+                          const InspectReplyLimits& limits) {
+  const decoding::Inspection inspection(encoder, body.inspection, limits.sentence);
+  return reply(inspection, nullptr, encoder.vocabulary(), body, limits);
 }
 
 }  // namespace dragoman::serving

@@ -25,4 +25,9 @@ struct InspectReplyLimits {
 [[nodiscard]] std::string inspect_reply(const decoding::Generator& generator, const InspectBody& body,
                                         const InspectReplyLimits& limits = {});
 
+/// Returns the same of an encoder, for which the source is the text, and the target is empty.
+/// Throws: as above, and for parts of what is written: "inspect: an encoder writes no text, it has no candidates".
+[[nodiscard]] std::string inspect_reply(const decoding::TextLabeler& encoder, const InspectBody& body,
+                                        const InspectReplyLimits& limits = {});
+
 }  // namespace dragoman::serving

@@ -59,7 +59,7 @@ export function languages() {
   return send("/languages");
 }
 
-/// What the server asks of its clients: {keyRequired, charLimit, languageModels: [{id, context}], ...}. Without `language`
+/// What the server asks of its clients: {keyRequired, charLimit, languageModels: [{id, context}], encoders: [{id, head, labels, mask, ...}], ...}. Without `language`
 /// it has no models that translate.
 export function settings() {
   return send("/frontend/settings");
@@ -68,6 +68,16 @@ export function settings() {
 /// {translatedText, alternatives}
 export function translate({ text, source, target, alternatives }, signal) {
   return post("/translate", { q: text, source, target, alternatives, format: "text" }, signal);
+}
+
+// Programs for OpenAI's interface send the key so.
+function bearer() {
+  return { "Content-Type": "application/json", ...(apiKey ? { Authorization: `Bearer ${apiKey}` } : {}) };
+}
+
+/// Asks an encoder. @param route  embeddings, classify, tag or fill-mask
+export function encode(route, body, signal) {
+  return send(`/v1/${route}`, { method: "POST", headers: bearer(), body: JSON.stringify(body), signal });
 }
 
 async function nextOf(reader) {
@@ -81,9 +91,8 @@ async function nextOf(reader) {
 /// Continues a prompt, with the fields of /v1/completions. Calls onEvent with the data of each event of the stream, and
 /// ends with it.
 export async function complete(body, signal, onEvent) {
-  const key = apiKey ? { Authorization: `Bearer ${apiKey}` } : {};
   const response = await reach("/v1/completions", {
-    method: "POST", headers: { "Content-Type": "application/json", ...key }, body: JSON.stringify({ ...body, stream: true }), signal,
+    method: "POST", headers: bearer(), body: JSON.stringify({ ...body, stream: true }), signal,
   });
   if (!response.ok) throw failureOf(response, await bodyOf(response));
   const reader = response.body.pipeThrough(new TextDecoderStream()).getReader();

@@ -70,11 +70,11 @@ export class CardView {
   }
 
   purpose({ source, target, model }) {
-    return model ? t("card.languageModel") : t("card.pair", { source: languageName(source, this.list), target: languageName(target, this.list) });
+    return model ? t(this.card.config.architecture === "encoder-only" ? "card.encoder" : "card.languageModel") : t("card.pair", { source: languageName(source, this.list), target: languageName(target, this.list) });
   }
 
   scores(best) {
-    const values = [["BLEU", best.bleu, 2], ["chrF", best.chrf, 2], [t("card.perplexity"), best.perplexity, 3]].filter(([, value]) => Number.isFinite(value));
+    const values = [["BLEU", best.bleu, 2], ["chrF", best.chrf, 2], [t("card.accuracy"), best.accuracy, 1], [t("card.perplexity"), best.perplexity, 3]].filter(([, value]) => Number.isFinite(value));
     return el("section", { class: "card" }, el("h2", {}, t("card.scores")),
       el("div", { class: "scores" }, values.map(([label, value, digits]) => el("div", {}, el("b", {}, show(value, digits)), label))),
       el("p", { class: "note" }, t("card.step", { step: groupedNumber(best.step), time: duration(best.seconds) })));

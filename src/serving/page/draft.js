@@ -1,5 +1,5 @@
 // What a person has typed in this tab. It survives a reload, and ends with the tab.
-const kKey = "draft", kWriting = "writing";
+const kKey = "draft", kWriting = "writing", kReading = "reading";
 
 function read(key) {
   try {
@@ -28,3 +28,7 @@ export function keepDraft({ source, target }, text) {
 /// What the view "Write" keeps: {prompt, settings, result, hash}; empty where there is none.
 export const readWriting = () => read(kWriting);
 export const keepWriting = (writing) => keep(kWriting, writing);
+
+/// What the view "Read" keeps: {model, task, text, second}; empty where there is none.
+export const readReading = () => read(kReading);
+export const keepReading = (reading) => keep(kReading, reading);

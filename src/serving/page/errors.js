@@ -4,7 +4,9 @@ import { t } from "/assets/strings.js";
 const kSentences = [
   [/request \((\d+)\) exceeds text limit \((\d+)\)/, "error.tooLong", "size", "limit"],
   [/the text has (\d+) tokens, (?:at most|the model takes) (\d+)/, "error.tooManyTokens", "size", "limit"],
-  [/prompt has (\d+) characters, at most (\d+)/, "error.tooLong", "size", "limit"],
+  [/(?:prompt|input|second) has (\d+) characters, at most (\d+)/, "error.tooLong", "size", "limit"],
+  [/has no (\S+) in the part that the model can take/, "error.noMaskLeft", "mask"],
+  [/has (\d+) masks, at most (\d+)/, "error.tooManyMasks", "size", "limit"],
   [/prompt has (\d+) tokens, the model takes (\d+)/, "error.promptTooLong", "size", "limit"],
   [/(U\+[0-9A-F]+) is not in the vocabulary/, "error.unknownCharacter", "code"],
   [/The model `(.*)` does not exist|no language model "(.*)" is served/s, "error.noLanguageModel"],
@@ -17,6 +19,7 @@ const kSentences = [
   [/^(.*) is not supported$/s, "error.language", "language"],
   [/missing (\w+) parameter/, "error.missing", "name"],
   [/the (?:completion|inspection) took too long/, "error.lateText"],
+  [/the encoding took too long/, "error.lateReading"],
   [/took too long/, "error.late"],
   [/parts asked for hold more than (\d+) numbers/, "error.tooManyNumbers"],
   [/^internal error/, "error.internal"],

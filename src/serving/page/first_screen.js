@@ -11,7 +11,8 @@ function facts({ training, parameters }) {
     t("start.parameters", { count: groupedNumber(parameters.total) }),
     lastStep ? t("start.steps", { count: groupedNumber(lastStep) }) : null,
     Number.isFinite(best?.bleu) ? t("start.bleu", { bleu: show(best.bleu, 1) }) : null,
-    Number.isFinite(best?.perplexity) && !Number.isFinite(best?.bleu) ? t("write.startLoss", { perplexity: show(best.perplexity, 2) }) : null,
+    Number.isFinite(best?.accuracy) ? t("read.startAccuracy", { accuracy: show(best.accuracy, 1) }) : null,
+    Number.isFinite(best?.perplexity) && !Number.isFinite(best?.bleu) && !Number.isFinite(best?.accuracy) ? t("write.startLoss", { perplexity: show(best.perplexity, 2) }) : null,
   ].filter(Boolean).join(" · ");
 }
 
@@ -44,4 +45,13 @@ export function startOfWriting({ card, model, onTake }) {
       el("ul", { class: "tries" }, card.examples.map((text) => el("li", {}, el("button", { translate: "no", on: { click: () => onTake(text) } }, text)))),
     ] : null,
     el("p", { class: "note" }, t("write.startNote")));
+}
+
+/// The same for an encoder: what it knows, and its labels.
+export function startOfReading({ card, model }) {
+  const kMost = 24, names = card.labels ?? [];
+  const shown = names.slice(0, kMost).join(t("list.comma")) + (names.length > kMost ? " …" : "");
+  return el("section", { class: "card start" },
+    el("h2", {}, t("read.startTitle", { model })), el("p", { class: "note" }, facts(card)),
+    names.length ? el("p", { class: "note", translate: "no" }, t("read.startLabels", { count: names.length, labels: shown })) : null);
 }

@@ -4,15 +4,17 @@ import { CardView } from "/assets/card.js";
 import { el, icon, kIcons, replace } from "/assets/dom.js";
 import { InsideView } from "/assets/inside.js";
 import { LabView } from "/assets/lab.js";
+import { ReadView } from "/assets/read.js";
 import { said, speak, t } from "/assets/strings.js";
 import { TranslateView } from "/assets/translate.js";
 import { WatchView } from "/assets/watch.js";
 import { WriteView } from "/assets/write.js";
 
-// What the server can show: models that translate, language models or both; or, with `dragoman watch`, a training run.
+// What the server can show: models that translate, language models, encoders; or, with `dragoman watch`, a training run. A
+// view inside is there for models that write.
 const kOfRun = ["watch", "lab"];
-const viewsOf = (translates, writes) => [translates && "translate", writes && "write", "inside", "card", "lab"].filter(Boolean);
-let shown = viewsOf(true, false);
+const viewsOf = (translates, writes, reads) => [translates && "translate", writes && "write", reads && "read", (translates || writes) && "inside", "card", "lab"].filter(Boolean);
+let shown = viewsOf(true, false, false);
 const kPause = 10_000; // milliseconds until a server that refused is asked again
 
 // What the reader chose last time, where the browser lets a page remember.
@@ -40,6 +42,7 @@ const views = {
   write: new WriteView(byId("view-write"), {
     onInside: (text, settings) => { views.inside.look(text, settings); open("inside"); },
   }),
+  read: new ReadView(byId("view-read")),
   inside: new InsideView(byId("view-inside"), null),
   card: new CardView(byId("view-card"), pair),
   lab: new LabView(byId("view-lab")),
@@ -57,13 +60,18 @@ function open(name, takeFocus = false) {
   if (current() !== name) history.replaceState(null, "", `#${name}`);
   document.title = `${t(`tab.${name}`)} · dragoman`;
   views.inside.player.stop();
-  if (name === "translate" || name === "write") kind = name;
-  views[name].show(subject());
+  if (["translate", "write", "read"].includes(name)) kind = name;
+  if (kind !== "read") kindInside = kind;
+  views[name].show(subject(name));
 }
 
-// The model that the other views show: that of the view in which a person translated or wrote last.
-let kind = "translate";
-const subject = () => (kind === "write" ? views.write.subject() : { ...pair });
+// The model that the other views show: that of the view in which a person translated, wrote or read last.
+// The view inside shows the last one that writes.
+let kind = "translate", kindInside = kind;
+function subject(view) {
+  const of = view === "inside" ? kindInside : kind;
+  return of === "translate" ? { ...pair } : views[of].subject();
+}
 
 function refresh() {
   byId("language").textContent = language === "zh" ? "English" : "中文";
@@ -104,7 +112,7 @@ window.addEventListener("hashchange", () => open(current()));
 function askForKey() {
   if (byId("key")) return;
   const field = el("input", { type: "password", id: "key", autocomplete: "off", ...said(null, { label: "key", placeholder: "key" }),
-    on: { change: () => { setApiKey(field.value); views[current()].show(subject()); } } });
+    on: { change: () => { setApiKey(field.value); views[current()].show(subject(current())); } } });
   document.querySelector(".settings").prepend(field);
 }
 
@@ -120,7 +128,7 @@ async function start() {
   if (isStarting) return;
   isStarting = true;
   try {
-    const { keyRequired, charLimit, watch, language: translates, languageModels = [] } = await settings();
+    const { keyRequired, charLimit, watch, language: translates, languageModels = [], encoders = [] } = await settings();
     if (watch) {
       showTabs(kOfRun);
       document.querySelector(".foot").hidden = true; // a run has no interface for programs
@@ -133,12 +141,14 @@ async function start() {
       views.translate.setLanguages(list, charLimit);
       views.card.setLanguages(list);
     } else {
-      kind = "write";
-      byId("heading").dataset.t = "heading.write";
+      kind = languageModels.length ? "write" : "read";
+      kindInside = "write";
+      byId("heading").dataset.t = `heading.${kind}`;
       speak(language);
     }
     views.write.setModels(languageModels);
-    showTabs(viewsOf(translates, languageModels.length > 0));
+    views.read.setModels(encoders);
+    showTabs(viewsOf(translates, languageModels.length > 0, encoders.length > 0));
   } catch (error) {
     views.translate.fail(error);
     if (!error.isPassing) setTimeout(start, kPause);

@@ -6,6 +6,8 @@ import { compareEnglish } from "/assets/strings_compare_en.js";
 import { compareChinese } from "/assets/strings_compare_zh.js";
 import { labEnglish } from "/assets/strings_lab_en.js";
 import { labChinese } from "/assets/strings_lab_zh.js";
+import { readEnglish } from "/assets/strings_read_en.js";
+import { readChinese } from "/assets/strings_read_zh.js";
 import { storyEnglish } from "/assets/strings_story_en.js";
 import { storyChinese } from "/assets/strings_story_zh.js";
 import { watchEnglish } from "/assets/strings_watch_en.js";
@@ -15,8 +17,8 @@ import { writeChinese } from "/assets/strings_write_zh.js";
 import { chinese } from "/assets/strings_zh.js";
 
 export const kLanguages = {
-  en: { ...english, ...storyEnglish, ...labEnglish, ...compareEnglish, ...watchEnglish, ...writeEnglish, ...aloneEnglish },
-  zh: { ...chinese, ...storyChinese, ...labChinese, ...compareChinese, ...watchChinese, ...writeChinese, ...aloneChinese },
+  en: { ...english, ...storyEnglish, ...labEnglish, ...compareEnglish, ...watchEnglish, ...writeEnglish, ...readEnglish, ...aloneEnglish },
+  zh: { ...chinese, ...storyChinese, ...labChinese, ...compareChinese, ...watchChinese, ...writeChinese, ...readChinese, ...aloneChinese },
 };
 
 let spoken = kLanguages.en;

@@ -36,7 +36,7 @@ std::string ReadCompletion::echo_of(size_t part) const {
   if (!asked.echo) {
     return {};
   }
-  const SentPrompt& prompt = asked.prompts[prompt_of(part)];
+  const SentText& prompt = asked.prompts[prompt_of(part)];
   return prompt.has_ids ? base::repair_utf8(model->generator->vocabulary().decode_bytes(prompt.ids)) : prompt.text;
 }
 

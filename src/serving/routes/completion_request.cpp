@@ -22,62 +22,7 @@ const std::vector<std::string> kKnown = {
     // without effect on the answer
     "user", "metadata", "store", "service_tier", "safety_identifier", "prompt_cache_key"};
 
-constexpr const char* kPromptKinds = "must be a text, a list of texts, a list of token ids, or a list of such lists";
-
-int32_t id_of(const json& value) {
-  constexpr int64_t kMost = std::numeric_limits<int32_t>::max();
-  if (!value.is_number_integer() || value < 0 || value > kMost) {
-    refuse_field("prompt", fmt::format("prompt has {}, {}", shown(value), kPromptKinds));
-  }
-  return value.get<int32_t>();
-}
-
-SentPrompt ids_of(const json& list) {
-  SentPrompt prompt{.has_ids = true};
-  for (const json& value : list) {
-    prompt.ids.push_back(id_of(value));
-  }
-  if (prompt.ids.empty()) {
-    refuse_field("prompt", "prompt has an empty list; give at least one token id");
-  }
-  return prompt;
-}
-
-std::vector<SentPrompt> prompts_of(const json& value, size_t most) {
-  if (value.is_null() || value.is_string()) {
-    return {{.text = value.is_null() ? "" : value.get<std::string>()}};
-  }
-  if (!value.is_array() || value.empty()) {
-    refuse_field("prompt",
-                 fmt::format("prompt is {}, {}", value.is_array() ? "an empty list" : shown(value), kPromptKinds));
-  }
-  if (value.front().is_number()) {
-    return {ids_of(value)};
-  }
-  if (value.size() > most) {
-    refuse_field("prompt",
-                 fmt::format("prompt has {} prompts, at most {} are taken; send several requests", value.size(), most));
-  }
-  std::vector<SentPrompt> prompts;
-  for (const json& one : value) {
-    if (!one.is_string() && !one.is_array()) {
-      refuse_field("prompt", fmt::format("prompt has {}, {}", shown(one), kPromptKinds));
-    }
-    prompts.push_back(one.is_string() ? SentPrompt{.text = one.get<std::string>()} : ids_of(one));
-  }
-  return prompts;
-}
-
-// Token ids are bounded by the context of the model.
-void check_lengths(const std::vector<SentPrompt>& prompts, size_t most) {
-  for (const SentPrompt& prompt : prompts) {
-    if (const size_t characters = base::count_characters(prompt.text); characters > most) {
-      refuse_field("prompt", fmt::format("prompt has {} characters, at most {} are taken; give a shorter one, or start "
-                                         "the server with a larger --max-characters",
-                                         characters, most));
-    }
-  }
-}
+const SentTextNames kPrompt = {"prompt", "prompts"};
 
 std::vector<std::string> stops_of(const CompletionFields& fields) {
   std::vector<std::string> stops = fields.texts("stop");
@@ -156,8 +101,8 @@ void check_together(const CompletionFields& fields, const CompletionRequest& ask
 
 int64_t CompletionRequest::characters() const {
   size_t sum = 0;
-  for (const SentPrompt& prompt : prompts) {
-    sum += prompt.has_ids ? prompt.ids.size() : base::count_characters(prompt.text);
+  for (const SentText& prompt : prompts) {
+    sum += prompt.characters();
   }
   for (const data::ChatMessage& message : messages) {
     sum += base::count_characters(message.content) + base::count_characters(message.name);
@@ -186,8 +131,8 @@ CompletionRequest completion_request(const Request& request, const TextLimits& l
   fields.check_neutral("suffix", json(""));
   CompletionRequest asked;
   read_common_fields(fields, limits, asked);
-  asked.prompts = prompts_of(fields["prompt"], limits.texts);
-  check_lengths(asked.prompts, limits.characters);
+  const json& prompt = fields["prompt"];
+  asked.prompts = sent_texts(prompt.is_null() ? json("") : prompt, kPrompt, limits);
   asked.max_tokens = fields.whole("max_tokens", asked.max_tokens, 0, kMostNewTokens);
   asked.echo = fields.truth("echo", false);
   if (fields.has("logprobs")) {

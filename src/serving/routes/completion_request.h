@@ -9,6 +9,7 @@
 #include "decoding/generator.h"
 #include "serving/http/http_message.h"
 #include "serving/routes/completion_fields.h"
+#include "serving/routes/sent_texts.h"
 #include "serving/text/text_limits.h"
 
 namespace dragoman::serving {
@@ -19,17 +20,10 @@ inline constexpr int kMostLogprobs = 20;              ///< OpenAI's own limit is
 inline constexpr size_t kMostStops = 16;              ///< OpenAI's own limit is 4
 inline constexpr size_t kLongestStop = 256;           ///< bytes
 
-/// A prompt as it was sent: a text, or token ids.
-struct SentPrompt {
-  std::string text = {};
-  std::vector<int32_t> ids = {};
-  bool has_ids = false;
-};
-
 /// A checked request of POST /v1/completions or of POST /v1/chat/completions, without what only the model knows.
 struct CompletionRequest {
-  std::string model = {};                ///< empty = not given
-  std::vector<SentPrompt> prompts = {};  ///< of a chat one, which is made of `messages` when the model is known
+  std::string model = {};              ///< empty = not given
+  std::vector<SentText> prompts = {};  ///< of a chat one, which is made of `messages` when the model is known
   bool is_chat = false;
   std::vector<data::ChatMessage> messages = {};  ///< of a chat
   int64_t max_tokens = 16;                       ///< 0 = the prompt alone, with `echo`

@@ -23,30 +23,20 @@ using nlohmann::json;
 
 const ServedLanguageModel& model_named(const ServedModels& models, const std::string& id) {
   const ServedLanguageModel* model = id.empty() ? &models.language_models().front() : models.find_language_model(id);
+  if (model == nullptr && models.find_encoder(id) != nullptr) {
+    refuse_model(fmt::format("The model `{}` is an encoder, which writes no text; send it to /v1/embeddings", id));
+  }
   if (model == nullptr) {
-    constexpr size_t kShown = 64;
-    throw OpenAiError(
-        status::kNotFound,
-        fmt::format("The model `{}` does not exist; GET /v1/models lists those that are served", id.substr(0, kShown)),
-        "model", "model_not_found");
+    refuse_unknown_model(id);
   }
   return *model;
 }
 
-json model_json(const ServedLanguageModel& model) {
-  return {{"id", model.id}, {"object", "model"}, {"created", model.created}, {"owned_by", "dragoman"}};
-}
-
-std::vector<int32_t> ids_of(const SentPrompt& prompt, const decoding::Generator& generator) {
+std::vector<int32_t> ids_of(const SentText& prompt, const decoding::Generator& generator) {
   if (!prompt.has_ids) {
     return generator.prompt_ids(prompt.text);
   }
-  for (const int32_t id : prompt.ids) {
-    if (id >= generator.vocabulary().size()) {
-      refuse_field("prompt", fmt::format("prompt has the token id {}, the largest of the model is {}", id,
-                                         generator.vocabulary().size() - 1));
-    }
-  }
+  check_ids(prompt, "prompt", generator.vocabulary().size());
   return prompt.ids;
 }
 
@@ -96,7 +86,7 @@ void read_prompts(ReadCompletion& read) {
       read.prompts = {chat_ids(read)};
       check_length(read, read.prompts.front());
     }
-    for (const SentPrompt& prompt : read.asked.prompts) {
+    for (const SentText& prompt : read.asked.prompts) {
       read.prompts.push_back(ids_of(prompt, *read.model->generator));
       check_length(read, read.prompts.back());
     }
@@ -174,26 +164,9 @@ void answer_completion(ServingContext& context, WorkQueue& queue, const std::sha
   });
 }
 
-Reply list_models(const Request& request, ServingContext& context) {
-  admit_openai(context, request, 0);
-  json models = json::array();
-  const auto served = context.models.get();
-  for (const ServedLanguageModel& model : served->language_models()) {
-    models.push_back(model_json(model));
-  }
-  return json_reply({{"object", "list"}, {"data", std::move(models)}});
-}
-
 }  // namespace
 
 void add_completion_routes(Router& router, ServingContext& context, WorkQueue& queue) {
-  router.add("GET", "/v1/models", kShape, [&context](const Request& request) { return list_models(request, context); });
-  router.add("GET", "/v1/models/{model}", kShape, [&context](const Request& request) {
-    constexpr size_t kModelSegment = 2;
-    admit_openai(context, request, 0);
-    const auto models = context.models.get();
-    return json_reply(model_json(model_named(*models, percent_decoded(path_segment(request, kModelSegment)))));
-  });
   router.add_later(
       "POST", "/v1/completions", kShape, [&context, &queue](const std::shared_ptr<HttpExchange>& exchange) {
         answer_completion(context, queue, exchange, completion_request(exchange->request(), context.limits));

@@ -41,9 +41,21 @@ const ServedLanguageModel& asked_language_model(const ServedModels& models, cons
   return *model;
 }
 
-// A server without models that translate answers for its language models.
-bool means_language_model(const ServedModels& models, const std::string& id, const std::string& source,
-                          const std::string& target) {
+// Returns the encoder of this name, or the first one if none is given and no language model is served. Null if a
+// language model is meant.
+const ServedEncoder* asked_encoder(const ServedModels& models, const std::string& id) {
+  const bool is_first = id.empty() && models.language_models().empty() && !models.encoders().empty();
+  return is_first ? &models.encoders().front() : models.find_encoder(id);
+}
+
+const std::string& card_of_named(const ServedModels& models, const std::string& id) {
+  const ServedEncoder* encoder = asked_encoder(models, id);
+  return encoder == nullptr ? asked_language_model(models, id).card : encoder->card;
+}
+
+// A server without models that translate answers for its models with names.
+bool means_named_model(const ServedModels& models, const std::string& id, const std::string& source,
+                       const std::string& target) {
   return !id.empty() || (models.all().empty() && source.empty() && target.empty());
 }
 
@@ -79,7 +91,13 @@ InspectBody parse(const Request& request) {
 
 // Returns what computes the answer, once it is the turn of the request.
 std::function<Reply()> inspection_of(const std::shared_ptr<const ServedModels>& models, InspectBody body) try {
-  if (means_language_model(*models, body.model, body.source, body.target)) {
+  const bool is_named = means_named_model(*models, body.model, body.source, body.target);
+  const ServedEncoder* const encoder = is_named ? asked_encoder(*models, body.model) : nullptr;
+  if (encoder != nullptr) {
+    body.complete_for_encoder();
+    return [models, encoder, body = std::move(body)] { return inspect(body, *encoder->labeler); };
+  }
+  if (is_named) {
     const ServedLanguageModel& model = asked_language_model(*models, body.model);
     body.complete_for_language_model();
     return [models, &model, body = std::move(body)] { return inspect(body, *model.generator); };
@@ -114,8 +132,8 @@ void add_inspect_routes(Router& router, ServingContext& context, WorkQueue& queu
     const RequestFields fields(request);
     const auto models = context.models.get();
     const std::string id = fields.text("model"), source = fields.text("source"), target = fields.text("target");
-    return Reply{.body = means_language_model(*models, id, source, target) ? asked_language_model(*models, id).card
-                                                                           : asked_model(*models, source, target).card};
+    return Reply{.body = means_named_model(*models, id, source, target) ? card_of_named(*models, id)
+                                                                        : asked_model(*models, source, target).card};
   });
 }
 

@@ -20,25 +20,47 @@ std::string models_text(const ServedModels& models) {
     values.emplace_back(fmt::format("sha256=\"{}\",name=\"{}\"", label_value(model.sha256), label_value(model.id)),
                         1.0);
   }
+  for (const ServedEncoder& model : models.encoders()) {
+    values.emplace_back(fmt::format("sha256=\"{}\",name=\"{}\"", label_value(model.sha256), label_value(model.id)),
+                        1.0);
+  }
   return metric_text("dragoman_model_info", "Models served.", "gauge", values);
 }
 
-// The counters of translations and completions together. The speed is that of translations, if there are any.
+void add_counts(ServiceCounts& all, const ServiceCounts& more) {
+  all.waiting_cost += more.waiting_cost;
+  all.jobs += more.jobs;
+  all.source_tokens += more.source_tokens;
+  all.target_tokens += more.target_tokens;
+  all.rejected += more.rejected;
+  all.cancelled += more.cancelled;
+  all.timed_out += more.timed_out;
+  all.failed += more.failed;
+}
+
+// The counters of all kinds of models together. The speed is that of translations, if there are any, or of completions.
 ServiceCounts counts_of(const ServingContext& context) {
   ServiceCounts all = context.service.counts();
+  const auto models = context.models.get();
   if (context.completions != nullptr) {
     const ServiceCounts more = context.completions->counts();
-    all.waiting_cost += more.waiting_cost;
-    all.jobs += more.jobs;
-    all.source_tokens += more.source_tokens;
-    all.target_tokens += more.target_tokens;
-    all.rejected += more.rejected;
-    all.cancelled += more.cancelled;
-    all.timed_out += more.timed_out;
-    all.failed += more.failed;
-    all.rate = context.models.get()->all().empty() ? more.rate : all.rate;
+    add_counts(all, more);
+    all.rate = models->all().empty() ? more.rate : all.rate;
+  }
+  if (context.encodings != nullptr) {
+    const ServiceCounts more = context.encodings->counts();
+    add_counts(all, more);
+    all.rate = models->all().empty() && models->language_models().empty() ? more.rate : all.rate;
   }
   return all;
+}
+
+std::string encodings_text(const ServingContext& context) {
+  const ServiceCounts counts = context.encodings == nullptr ? ServiceCounts() : context.encodings->counts();
+  return metric_text("dragoman_encoded_tokens_total", "Tokens read by encoders.", "counter",
+                     {{"", static_cast<double>(counts.source_tokens)}}) +
+         metric_text("dragoman_encoded_tokens_per_second", "Tokens of encoders a second while busy.", "gauge",
+                     {{"", counts.rate}});
 }
 
 std::string completions_text(const ServingContext& context) {
@@ -92,14 +114,15 @@ std::string process_text(const ConnectionCounts& connections) {
 }  // namespace
 
 void add_metrics_routes(Router& router, ServingContext& context, std::function<ConnectionCounts()> connections) {
-  router.add(
-      "GET", "/metrics", ErrorShape::kLibreTranslate, [&context, connections = std::move(connections)](const Request&) {
-        const ServiceCounts counts = counts_of(context);
-        const ConnectionCounts open = connections();
-        return Reply{.content_type = "text/plain; version=0.0.4; charset=utf-8",
-                     .body = context.metrics.text() + service_text(counts) + completions_text(context) +
-                             rejected_text(counts, open) + models_text(*context.models.get()) + process_text(open)};
-      });
+  router.add("GET", "/metrics", ErrorShape::kLibreTranslate,
+             [&context, connections = std::move(connections)](const Request&) {
+               const ServiceCounts counts = counts_of(context);
+               const ConnectionCounts open = connections();
+               return Reply{.content_type = "text/plain; version=0.0.4; charset=utf-8",
+                            .body = context.metrics.text() + service_text(counts) + completions_text(context) +
+                                    encodings_text(context) + rejected_text(counts, open) +
+                                    models_text(*context.models.get()) + process_text(open)};
+             });
 }
 
 }  // namespace dragoman::serving

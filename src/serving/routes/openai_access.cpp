@@ -1,5 +1,7 @@
 #include "serving/routes/openai_access.h"
 
+#include <fmt/format.h>
+
 #include "base/ascii.h"
 
 namespace dragoman::serving {
@@ -17,6 +19,16 @@ std::string bearer_key(const Request& request) {
 
 void refuse_field(const std::string& param, const std::string& message) {
   throw OpenAiError(status::kBadRequest, message, param);
+}
+
+void refuse_model(const std::string& message) {
+  throw OpenAiError(status::kNotFound, message, "model", "model_not_found");
+}
+
+void refuse_unknown_model(const std::string& id) {
+  constexpr size_t kShown = 64;
+  refuse_model(
+      fmt::format("The model `{}` does not exist; GET /v1/models lists those that are served", id.substr(0, kShown)));
 }
 
 void admit_openai(ServingContext& context, const Request& request, int64_t characters) {

@@ -56,4 +56,10 @@ std::string model_card(const std::string& name, const decoding::Generator& gener
   return base::dump_json(card_json(name, generator.model(), record));
 }
 
+std::string model_card(const std::string& name, const decoding::TextLabeler& encoder, const TrainingRecord& record) {
+  json card = card_json(name, encoder.model(), record);
+  card["labels"] = encoder.labels().names();
+  return base::dump_json(card);
+}
+
 }  // namespace dragoman::serving

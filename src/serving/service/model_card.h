@@ -3,6 +3,7 @@
 #include <string>
 
 #include "decoding/generator.h"
+#include "decoding/text_labeler.h"
 #include "decoding/translator.h"
 #include "serving/service/training_record.h"
 
@@ -19,6 +20,10 @@ namespace dragoman::serving {
 
 /// Returns the same for a language model, without `shortlist` and `search`: requests name their own options.
 [[nodiscard]] std::string model_card(const std::string& name, const decoding::Generator& generator,
+                                     const TrainingRecord& record);
+
+/// Returns the same for an encoder, with the labels of its head: "labels": ["day", "night"].
+[[nodiscard]] std::string model_card(const std::string& name, const decoding::TextLabeler& encoder,
                                      const TrainingRecord& record);
 
 }  // namespace dragoman::serving

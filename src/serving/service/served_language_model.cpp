@@ -8,9 +8,8 @@
 #include "base/published_folder.h"
 #include "decoding/load_chat.h"
 #include "decoding/load_model.h"
-#include "models/architectures/architectures.h"
-#include "models/model_folder.h"
 #include "serving/service/model_card.h"
+#include "serving/service/served_folder.h"
 
 namespace dragoman::serving {
 namespace {
@@ -53,38 +52,15 @@ void read_chat(const base::CheckedFolder& folder, ServedLanguageModel& model) {
   }
 }
 
-int64_t seconds_of(std::filesystem::file_time_type time) {
-  const auto since_1970 = std::chrono::file_clock::to_sys(time).time_since_epoch();
-  return std::chrono::duration_cast<std::chrono::seconds>(since_1970).count();
-}
-
 }  // namespace
-
-bool holds_language_model(const base::CheckedFolder& folder) {
-  const std::string config = folder.read(models::kConfigName);
-  const models::ModelSizes sizes = models::config_from_json(config, folder.path_of(models::kConfigName)).sizes();
-  base::check_usage(sizes.target_vocab_size > 0,
-                    "{}: holds an encoder, which writes no text; encoders are not served yet, use dragoman embed",
-                    folder.path().string());
-  return sizes.source_vocab_size == 0;
-}
-
-std::string language_model_id(const std::filesystem::path& folder) {
-  std::filesystem::path path = std::filesystem::weakly_canonical(folder);
-  path = path.has_filename() ? path : path.parent_path();
-  return path.filename() == "model" && path.parent_path().has_filename() ? path.parent_path().filename().string()
-                                                                         : path.filename().string();
-}
 
 ServedLanguageModel load_language_model(const std::filesystem::path& folder,
                                         std::optional<kernels::Precision> precision,
                                         const decoding::ServiceThreads& threads) {
-  ServedLanguageModel model{.id = language_model_id(folder), .folder = folder, .sha256 = {}, .generator = {}};
-  base::read_published(folder, [&](const base::CheckedFolder& files) {
-    model.sha256 = files.manifest().files.at(models::kWeightsName).sha256;
-    model.created = seconds_of(std::filesystem::last_write_time(files.path_of(models::kConfigName)));
-    read_chat(files, model);
-  });
+  const FolderFacts facts = folder_facts(folder);
+  ServedLanguageModel model{
+      .id = model_id(folder), .folder = folder, .sha256 = facts.sha256, .generator = {}, .created = facts.created};
+  base::read_published(folder, [&](const base::CheckedFolder& files) { read_chat(files, model); });
   model.generator = decoding::load_generator(folder, precision, threads);
   model.card = model_card(model.id, *model.generator, training_record(folder));
   model.rate = warm_up(*model.generator);

@@ -14,23 +14,16 @@ namespace dragoman::serving {
 
 /// A loaded language model with everything that the routes need of it.
 struct ServedLanguageModel {
-  std::string id;  ///< by which clients name it, see language_model_id
+  std::string id;  ///< by which clients name it, see model_id
   std::filesystem::path folder;
   std::string sha256;  ///< of its weights, from the manifest
   std::shared_ptr<const decoding::Generator> generator;
-  std::string card = "{}";  ///< JSON of GET /v1/model, see model_card
-  int64_t created = 0;      ///< when its folder was published, in seconds since 1970
-  double rate = 0.0;        ///< tokens per second of the warm-up; full batches are faster
+  std::string card = "{}";                              ///< JSON of GET /v1/model, see model_card
+  int64_t created = 0;                                  ///< when its folder was published, in seconds since 1970
+  double rate = 0.0;                                    ///< tokens per second of the warm-up; full batches are faster
   std::shared_ptr<const data::ChatTemplate> chat = {};  ///< null if the folder has none that can be used
   std::string chat_error = {};                          ///< why a chat template of the folder cannot be used
 };
-
-/// Returns whether the folder holds a language model: one that continues a text, and reads no source.
-/// Throws: Error(kBadData) if its configuration cannot be read.
-[[nodiscard]] bool holds_language_model(const base::CheckedFolder& folder);
-
-/// Returns the name of the folder. For a folder "model" it is the name of its parent.
-[[nodiscard]] std::string language_model_id(const std::filesystem::path& folder);
 
 /// Reads the folder and continues some texts, so that the memory is warm and the speed is roughly known.
 /// Throws: Error(kBadData) for a folder that cannot be used.

@@ -11,6 +11,7 @@
 #include "models/model_folder.h"
 #include "serving/service/admission.h"
 #include "serving/service/model_card.h"
+#include "serving/service/served_folder.h"
 #include "serving/service/training_record.h"
 
 namespace dragoman::serving {
@@ -43,13 +44,13 @@ LanguagePair pair_of(const ModelSpec& spec, const base::CheckedFolder& folder) {
   return checked_pair(models::languages_from_json(folder.read(models::kLanguagesName), path), path);
 }
 
-bool is_language_model(const ModelSpec& spec) {
-  bool is_one = false;
-  base::read_published(spec.folder, [&](const base::CheckedFolder& folder) { is_one = holds_language_model(folder); });
-  base::check_usage(!is_one || spec.pair.source.empty(),
-                    "--model: {} holds a language model, which has no languages; write --model {}",
-                    spec.folder.string(), spec.folder.string());
-  return is_one;
+// Models without languages are named after their folders.
+ServedKind kind_of(const ModelSpec& spec) {
+  const ServedKind kind = folder_facts(spec.folder).kind;
+  base::check_usage(kind == ServedKind::kTranslation || spec.pair.source.empty(),
+                    "--model: {} holds {}, which has no languages; write --model {}", spec.folder.string(),
+                    kind == ServedKind::kEncoder ? "an encoder" : "a language model", spec.folder.string());
+  return kind;
 }
 
 // Returns the last names of the folder. Clients must not see the whole path. A folder with a common name also shows its
@@ -121,29 +122,42 @@ std::shared_ptr<const ServedModels> ServedModels::load(const LoadOptions& option
   base::check_usage(!options.models.empty(), "no model is given; give at least one --model");
   std::vector<ServedModel> models;
   std::vector<ServedLanguageModel> language_models;
+  std::vector<ServedEncoder> encoders;
+  std::vector<std::string> ids;
   for (const ModelSpec& spec : options.models) {
-    if (is_language_model(spec)) {
-      language_models.push_back(load_language_model(spec.folder, options.precision, options.threads));
-      const std::string& id = language_models.back().id;
-      base::check_usage(std::ranges::count(language_models, id, &ServedLanguageModel::id) == 1,
-                        "--model: two language models are named {}, after their folders; rename one", id);
+    const ServedKind kind = kind_of(spec);
+    if (kind == ServedKind::kTranslation) {
+      models.push_back(load_model(spec, options));
+      const LanguagePair& pair = models.back().pair;
+      base::check_usage(std::ranges::count(models, pair, &ServedModel::pair) == 1,
+                        "--model: {}:{} is given twice; keep one", pair.source, pair.target);
       continue;
     }
-    models.push_back(load_model(spec, options));
-    const LanguagePair& pair = models.back().pair;
-    base::check_usage(std::ranges::count(models, pair, &ServedModel::pair) == 1,
-                      "--model: {}:{} is given twice; keep one", pair.source, pair.target);
+    ids.push_back(model_id(spec.folder));
+    base::check_usage(std::ranges::count(ids, ids.back()) == 1,
+                      "--model: two models are named {}, after their folders; rename one", ids.back());
+    if (kind == ServedKind::kEncoder) {
+      const int64_t batch_tokens = options.search({}).execution.batch_tokens;
+      encoders.push_back(load_served_encoder(spec.folder, options.precision, options.threads, batch_tokens));
+    } else {
+      language_models.push_back(load_language_model(spec.folder, options.precision, options.threads));
+    }
   }
   base::check_usage(
       !models.empty() || options.search_flag.empty(),
       "{}: is for models that translate, and none is served; leave it out, requests name their own options",
       options.search_flag);
-  return std::make_shared<ServedModels>(std::move(models), std::move(language_models));
+  return std::make_shared<ServedModels>(std::move(models), std::move(language_models), std::move(encoders));
 }
 
 const ServedLanguageModel* ServedModels::find_language_model(std::string_view id) const {
   const auto found = std::ranges::find(language_models_, id, &ServedLanguageModel::id);
   return found == language_models_.end() ? nullptr : &*found;
+}
+
+const ServedEncoder* ServedModels::find_encoder(std::string_view id) const {
+  const auto found = std::ranges::find(encoders_, id, &ServedEncoder::id);
+  return found == encoders_.end() ? nullptr : &*found;
 }
 
 const ServedModel* ServedModels::find(std::string_view source, std::string_view target) const {

@@ -9,6 +9,7 @@
 
 #include "decoding/translator.h"
 #include "kernels/precision.h"
+#include "serving/service/served_encoder.h"
 #include "serving/service/served_language_model.h"
 #include "serving/text/languages.h"
 
@@ -50,24 +51,28 @@ struct LoadOptions {
   std::string search_flag = {};
 };
 
-/// The set of models that is served at one time: models that translate, and language models. It is immutable: a reload
-/// makes a new set, and each request keeps its set until it is answered.
+/// The set of models that is served at one time: models that translate, language models and encoders. It is immutable:
+/// a reload makes a new set, and each request keeps its set until it is answered.
 class ServedModels {
  public:
   /// Loads all models and tries some texts with each. So the memory is warm at the first request, and the speed is
   /// roughly known.
   /// Throws: Error(kBadData) for a folder that cannot be used. Error(kUsage) for two models of one language pair, two
-  ///         language models of one name, and options that do not fit a model.
+  ///         other models of one name, and options that do not fit a model.
   [[nodiscard]] static std::shared_ptr<const ServedModels> load(const LoadOptions& options);
 
-  explicit ServedModels(std::vector<ServedModel> models, std::vector<ServedLanguageModel> language_models = {})
-      : models_(std::move(models)), language_models_(std::move(language_models)) {}
+  explicit ServedModels(std::vector<ServedModel> models, std::vector<ServedLanguageModel> language_models = {},
+                        std::vector<ServedEncoder> encoders = {})
+      : models_(std::move(models)), language_models_(std::move(language_models)), encoders_(std::move(encoders)) {}
 
   /// Returns the models that translate.
   const std::vector<ServedModel>& all() const { return models_; }
   const std::vector<ServedLanguageModel>& language_models() const { return language_models_; }
+  const std::vector<ServedEncoder>& encoders() const { return encoders_; }
   /// Returns the language model of this name, or null if there is none.
   [[nodiscard]] const ServedLanguageModel* find_language_model(std::string_view id) const;
+  /// Returns the encoder of this name, or null if there is none.
+  [[nodiscard]] const ServedEncoder* find_encoder(std::string_view id) const;
   /// Returns the model from `source` to `target`, or null if there is none. Codes are matched as by `match`.
   [[nodiscard]] const ServedModel* find(std::string_view source, std::string_view target) const;
   /// Returns the source languages, each once, in the order of the models.
@@ -84,6 +89,7 @@ class ServedModels {
  private:
   std::vector<ServedModel> models_;
   std::vector<ServedLanguageModel> language_models_;
+  std::vector<ServedEncoder> encoders_;
 };
 
 }  // namespace dragoman::serving

@@ -8,6 +8,7 @@
 
 #include "serving/service/api_keys.h"
 #include "serving/service/completion_service.h"
+#include "serving/service/encoding_service.h"
 #include "serving/service/glossary_store.h"
 #include "serving/service/metrics.h"
 #include "serving/service/served_models.h"
@@ -46,6 +47,7 @@ struct ServingContext {
   TextLimits limits;
   std::chrono::milliseconds request_time{30000};  ///< limit from the last byte of a request to its answer
   CompletionService* completions = nullptr;       ///< null = there is no place for language models
+  EncodingService* encodings = nullptr;           ///< null = there is no place for encoders
   GlossaryStore* glossaries = nullptr;            ///< null = no folder for glossaries was named
   TranslatedFiles files = {};
   std::atomic<int64_t> characters{0};  ///< characters admitted since the start

@@ -1,6 +1,7 @@
 #include "serving/service/training_curves.h"
 
 #include <algorithm>
+#include <cmath>
 #include <nlohmann/json.hpp>
 
 #include "serving/inspect/json_numbers.h"
@@ -17,10 +18,14 @@ json point_json(const report::TrainRow& point) {
 }
 
 json point_json(const report::ValidationRow& point) {
-  return {{"step", point.step},          {"seconds", rounded(point.seconds)},
-          {"loss", rounded(point.loss)}, {"perplexity", rounded(point.perplexity)},
-          {"bleu", rounded(point.bleu)}, {"chrf", rounded(point.chrf)},
-          {"is_best", point.is_best}};
+  json tree = {{"step", point.step},          {"seconds", rounded(point.seconds)},
+               {"loss", rounded(point.loss)}, {"perplexity", rounded(point.perplexity)},
+               {"bleu", rounded(point.bleu)}, {"chrf", rounded(point.chrf)},
+               {"is_best", point.is_best}};
+  if (std::isfinite(point.accuracy)) {  // of encoders alone
+    tree["accuracy"] = rounded(point.accuracy);
+  }
+  return tree;
 }
 
 // Returns at most kMaxPoints points, evenly chosen, with the first and the last one.

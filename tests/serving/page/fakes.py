@@ -99,3 +99,9 @@ def piece(text, tokens=(), offset=0, finish=None):
 def language_models(*ids):
     """The answer of /frontend/settings of a server with these language models alone."""
     return {"body": {"charLimit": 5000, "keyRequired": False, "languageModels": [{"id": name, "context": 96} for name in ids]}}
+
+
+def encoders(*ids, head="classes", labels=("day", "night"), key=False):
+    """The answer of /frontend/settings of a server with these encoders alone."""
+    return {"body": {"charLimit": 5000, "keyRequired": key, "languageModels": [], "encoders": [
+        {"id": name, "context": 32, "head": head, "labels": list(labels), "mask": "[MASK]"} for name in ids]}}

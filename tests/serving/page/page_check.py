@@ -17,6 +17,7 @@ import flows
 import formulas
 import lab_flows
 import manners
+import read_flows
 import rules
 import story
 import watch_flows
@@ -175,6 +176,8 @@ def main():
         for name, action in write_flows.checks(browser, arguments.program, arguments.output, arguments.model, language_model):
             check(name, action)
         for name, action in alone_flows.checks(browser, arguments.program, arguments.output):
+            check(name, action)
+        for name, action in read_flows.checks(browser, arguments.program, arguments.output, arguments.model):
             check(name, action)
         browser.open(server.address + "/")
         check("a hostile model name", lambda: hostile_name(browser, arguments, arguments.output))

@@ -58,11 +58,36 @@ def make_language_model(program, folder, kind="gpt"):
     return model
 
 
-class Server:
-    """@param model  of the pair en:de, or None;  @param language_models  served beside it"""
+# The tasks of the encoders: a line of their text and its twin, whose labels are text too.
+ENCODER_LINES = {
+    "classify": ["night\tthe cat sleeps at night\n", "<img src=x onerror=window.ran=1>\tthe dog runs at noon\n"],
+    "tag": ["the\tO\ncat\tB-ANIMAL\nsleeps\tO\nat\tO\nnight\tB-TIME\n\n", "the\tO\ndog\tB-ANIMAL\nruns\tO\nat\tO\nnoon\tB-TIME\n\n"],
+    "masked-language-model": ["the cat sleeps at night\n", "the dog runs at noon\n"],
+}
 
-    def __init__(self, program, model, language_models=()):
-        names = ([f"en:de={model}"] if model else []) + list(language_models)
+
+def make_encoder(program, folder, task):
+    """An encoder that has seen two lines for some seconds. Made once."""
+    model = os.path.join(folder, f"encoder-{task}")
+    if os.path.exists(os.path.join(model, "done")):
+        return model
+    shutil.rmtree(model, ignore_errors=True)
+    text = os.path.join(folder, f"encoder-{task}.txt")
+    with open(text, "w", encoding="utf-8") as file:
+        file.write("".join(ENCODER_LINES[task]) * 30)
+    subprocess.run([program, "train", "--preset", "bert-mini", "--task", task, "--text", text, "--valid-text", text, "--model", model,
+                    "--layers", "2", "--d-model", "32", "--d-ff", "64", "--n-heads", "2", "--max-positions", "32", "--max-length", "32",
+                    "--vocab-size", "90", "--batch-tokens", "128", "--learning-rate", "5e-3", "--warmup-steps", "10", "--max-steps", "80",
+                    "--validate-every", "40", "--quiet"], check=True, stdout=subprocess.DEVNULL, stderr=subprocess.PIPE)
+    open(os.path.join(model, "done"), "w").close()
+    return model
+
+
+class Server:
+    """@param model  of the pair en:de, or None;  @param named  language models and encoders, served beside it"""
+
+    def __init__(self, program, model, named=()):
+        names = ([f"en:de={model}"] if model else []) + list(named)
         self.process = subprocess.Popen([program, "serve", *(word for name in names for word in ("--model", name)), "--port", "0"],
                                         stderr=subprocess.PIPE, stdout=subprocess.DEVNULL, encoding="utf-8")
         said = ""
