@@ -63,7 +63,8 @@ struct Throughput {
 ///   encoder   Le (8 D^2 + 4 D F) S + Le 4 D S^2
 ///   decoder   Ld 4 D^2 S + hypotheses (Ld (12 D^2 + 4 D F) T + Ld 4 D T(T + 1)/2 + Ld 4 D S T)
 ///   output    hypotheses 2 D V T
-/// Biases, layer norms, softmax and embedding look-ups count nothing.
+/// Biases, layer norms, softmax and embedding look-ups count nothing. In place of self-attention, 8 D^2 T + 4 D T(T +
+/// 1)/2 of each layer, an SSRU counts 4 D^2 T and average attention (8 D^2 + 4 D F) T.
 double translation_flops(const models::TransformerConfig& model, int64_t source_length, int64_t target_length,
                          int64_t n_hypotheses);
 

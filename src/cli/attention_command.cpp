@@ -37,7 +37,7 @@ int draw(const AttentionArguments& arguments) {
   page.from_word = arguments.from_word;
   base::write_file_atomic(arguments.output, report::attention_page(page));
   TextOutput("-").write(fmt::format("{}\nattention of {} encoder and {} decoder layers: {}\n",
-                                    translations.front().text, page.encoder_self.size(), page.decoder_self.size(),
+                                    translations.front().text, page.encoder_self.size(), page.cross.size(),
                                     arguments.output));
   return 0;
 }

@@ -39,6 +39,7 @@ struct BenchmarkOptions {
   int n_heads = 0;
   int encoder_layers = -1;
   int decoder_layers = -1;
+  nn::DecoderSublayer decoder_sublayer = nn::DecoderSublayer::kSelfAttention;
   int workers = 0;
   int64_t sentences = 0;  // 0 = as the training or the translation has it
   int64_t warmup = -1;    // -1 likewise
@@ -62,6 +63,7 @@ models::TransformerConfig model_of(const BenchmarkOptions& options) {
   set(model.n_heads, options.n_heads, 0);
   set(model.encoder_layers, options.encoder_layers, -1);
   set(model.decoder_layers, options.decoder_layers, -1);
+  model.decoder_sublayer = options.decoder_sublayer;
   return model;
 }
 
@@ -113,9 +115,10 @@ void print_machine(int workers, kernels::Precision precision) {
 }
 
 void print_model(const models::TransformerConfig& model, int64_t parameters) {
-  fmt::print("model        {}+{} layers, d_model {}, d_ff {}, {} heads, vocabulary {}, {:.1f} M parameters\n",
-             model.encoder_layers, model.decoder_layers, model.d_model, model.d_ff, model.n_heads,
-             model.target_vocab_size, static_cast<double>(parameters) * 1e-6);
+  fmt::print(
+      "model        {}+{} layers, d_model {}, d_ff {}, {} heads, decoder of {}, vocabulary {}, {:.1f} M parameters\n",
+      model.encoder_layers, model.decoder_layers, model.d_model, model.d_ff, model.n_heads,
+      base::name_of(model.decoder_sublayer), model.target_vocab_size, static_cast<double>(parameters) * 1e-6);
 }
 
 // Largest memory of this process so far, in MiB.
@@ -380,6 +383,8 @@ void add_shape_flags(CLI::App& command, BenchmarkOptions& options) {
   command.add_option("--n-heads", options.n_heads, "0 = as the shape");
   command.add_option("--encoder-layers", options.encoder_layers, "-1 = as the shape");
   command.add_option("--decoder-layers", options.decoder_layers, "-1 = as the shape");
+  add_choice(command, "--decoder-sublayer", options.decoder_sublayer,
+             "how a row of the decoder sees the rows before it");
 }
 
 }  // namespace

@@ -31,6 +31,8 @@ void check_is_t5(const TransformerConfig& config, const std::string& file) {
   require_of_t5(config.positions == nn::PositionKind::kRelative, file, "positions", base::name_of(config.positions),
                 "relative");
   require_of_t5(config.norm_order == nn::NormOrder::kPre, file, "norm_order", base::name_of(config.norm_order), "pre");
+  require_of_t5(config.decoder_sublayer == nn::DecoderSublayer::kSelfAttention, file, "decoder_sublayer",
+                base::name_of(config.decoder_sublayer), "self-attention");
   require_of_t5(layer.norm == kernels::NormKind::kRms, file, "norm", base::name_of(layer.norm), "rms");
   require_of_t5(layer.biases == nn::Biases::kNone, file, "biases", base::name_of(layer.biases), "none");
   require_of_t5(models::shares_embeddings(config.tying), file, "tying", base::name_of(config.tying),

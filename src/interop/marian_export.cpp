@@ -48,6 +48,8 @@ void check_layers(const nn::LayerOptions& layer, const std::string& file) {
 
 void check_representable(const models::TransformerConfig& config, const std::string& file) {
   require(config.norm_order == nn::NormOrder::kPost, file, "norm_order", models::name_of(config.norm_order), "post");
+  require(config.decoder_sublayer == nn::DecoderSublayer::kSelfAttention, file, "decoder_sublayer",
+          models::name_of(config.decoder_sublayer), "self-attention");
   check_layers(config.layer, file);
   require(!config.embedding_norm, file, "embedding_norm", config.embedding_norm, "false");
   require(!config.scale_output, file, "scale_output", config.scale_output, "false");

@@ -21,6 +21,20 @@ constexpr base::Names<NormOrder> names_of(NormOrder) {
   return {"norm_order", {{NormOrder::kPost, "post"}, {NormOrder::kPre, "pre"}}};
 }
 
+/// The sub-layer of a decoder layer in which a row sees the rows before it.
+enum class DecoderSublayer {
+  kSelfAttention,     ///< causal self-attention, over keys and values of all rows so far (Vaswani et al. 2017)
+  kSsru,              ///< a recurrent unit, Ssru (Kim et al. 2019)
+  kAverageAttention,  ///< the mean of all rows so far, AverageAttention (Zhang et al. 2018)
+};
+
+constexpr base::Names<DecoderSublayer> names_of(DecoderSublayer) {
+  return {"decoder_sublayer",
+          {{DecoderSublayer::kSelfAttention, "self-attention"},
+           {DecoderSublayer::kSsru, "ssru"},
+           {DecoderSublayer::kAverageAttention, "average-attention"}}};
+}
+
 /// Standard deviation of the weights of GPT-2 before the first update.
 inline constexpr float kGpt2Deviation = 0.02F;
 
@@ -47,7 +61,8 @@ struct LayerConfig {
   LayerOptions options = {};
   tensor::Tensor rotation = {};  ///< of RoPE (ops::rotation_table), shared by all layers; undefined = no rotation
   int residual_maps = 0;         ///< 2L: the maps that end in the residual stream, for InitialWeights::kGpt2
-  std::shared_ptr<const RelativePositions> relative = {};  ///< shared by the layers of a stack; null = none
+  std::shared_ptr<const RelativePositions> relative = {};              ///< shared by the layers of a stack; null = none
+  DecoderSublayer decoder_sublayer = DecoderSublayer::kSelfAttention;  ///< of decoder layers
 
   int64_t head_width() const { return options.d_head > 0 ? options.d_head : d_model / n_heads; }
   int kv_heads() const { return options.n_kv_heads > 0 ? options.n_kv_heads : n_heads; }

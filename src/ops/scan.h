@@ -11,7 +11,7 @@ namespace dragoman::ops {
 /// @return [N, D]. A row depends on the rows before it alone, and steps give the bits of one call.
 /// Saves for backward: x, keep and the result.   Gradients: x, keep.
 /// Throws: Error, "scan: keep is [3, 4], must be [3, 5]".
-/// No layer uses it yet; it is what SSRU and average attention compute between two products.
+/// It is what an SSRU and average attention compute between two products (nn::Ssru, nn::AverageAttention).
 /// Source: Kim et al. 2019, "From Research to Production and Back", section 3.1 (SSRU), without its ReLU.
 Variable scan(const Variable& x, const Variable& keep, const Tensor& offsets, const Tensor& initial = {});
 

@@ -32,7 +32,8 @@ tensor::Tensor teacher_forced(const models::Transformer& model, const Ids& sourc
 }
 
 const models::DecoderState& state_of(const ModelSteps& steps) {
-  return dynamic_cast<const models::TransformerGeneration&>(steps.generation()).state();
+  const auto& generation = dynamic_cast<const models::TransformerGeneration&>(steps.generation());
+  return dynamic_cast<const models::DecoderState&>(generation.memory());
 }
 
 // Logits of each step when `input` is fed token by token into one slot.

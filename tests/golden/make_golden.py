@@ -29,6 +29,8 @@ def positions(length):
 class Model:
     """The definition under test written a second time, one sentence at a time, with plain torch operations."""
 
+    past = "self_attention"  # the sub-layer of the decoder over the words so far
+
     def __init__(self, order, tying):
         self.order, self.parameters = order, {}
         torch.manual_seed(7)
@@ -38,18 +40,21 @@ class Model:
             self.source = self.new("source_embedding.weight", VOCAB, D)
             self.target = self.new("target_embedding.weight", VOCAB, D)
             self.output = self.new("output.weight", VOCAB, D)
-        for stack, attentions in (("encoder", ["self_attention"]), ("decoder", ["self_attention", "cross_attention"])):
+        for stack, attentions in (("encoder", ["self_attention"]), ("decoder", [self.past, "cross_attention"])):
             for layer in range(LAYERS):
                 path = f"{stack}.layers.{layer}."
                 for attention in attentions:
-                    for name in ("query", "key", "value", "output"):
-                        self.linear(path + attention + "." + name, D, D)
+                    self.declare(path + attention)
                     self.norm(path + attention + ".norm")
                 self.linear(path + "feed_forward.inner", D, FF)
                 self.linear(path + "feed_forward.outer", FF, D)
                 self.norm(path + "feed_forward.norm")
             if order == "pre":
                 self.norm(stack + ".norm")
+
+    def declare(self, path):
+        for name in ("query", "key", "value", "output"):
+            self.linear(path + "." + name, D, D)
 
     def new(self, path, *shape, scale=0.25, shift=0.0):
         value = (torch.randn(*shape, dtype=torch.float64) * scale + shift).float().double().requires_grad_()
@@ -86,6 +91,9 @@ class Model:
         context = torch.softmax(scores, -1) @ v
         return self.apply_linear(path + ".output", context.transpose(0, 1).reshape(x.shape[0], D))
 
+    def read_past(self, path, x):
+        return self.attention(path, x, x, True)
+
     def residual(self, path, x, sublayer):
         if self.order == "pre":
             return x + sublayer(self.apply_norm(path + ".norm", x))
@@ -112,7 +120,7 @@ class Model:
         y = self.embed(self.target, target)
         for layer in range(LAYERS):
             path = f"decoder.layers.{layer}."
-            y = self.residual(path + "self_attention", y, lambda h: self.attention(path + "self_attention", h, h, True))
+            y = self.residual(path + self.past, y, lambda h: self.read_past(path + self.past, h))
             y = self.residual(
                 path + "cross_attention", y, lambda h: self.attention(path + "cross_attention", h, memory, False))
             y = self.residual(path + "feed_forward", y, lambda h: self.feed_forward(path + "feed_forward", h))

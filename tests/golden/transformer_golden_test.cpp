@@ -9,6 +9,7 @@ struct Golden {
   const char* file;
   nn::NormOrder order;
   models::Tying tying;
+  nn::DecoderSublayer sublayer = nn::DecoderSublayer::kSelfAttention;
 };
 
 class GoldenRun : public testing::TestWithParam<Golden> {
@@ -21,6 +22,7 @@ class GoldenRun : public testing::TestWithParam<Golden> {
     config.d_ff = 40;
     config.norm_order = GetParam().order;
     config.tying = GetParam().tying;
+    config.decoder_sublayer = GetParam().sublayer;
     config.dropout = 0.0F;
     return config;
   }
@@ -32,6 +34,16 @@ INSTANTIATE_TEST_SUITE_P(
     Norms, GoldenRun,
     testing::Values(Golden{"transformer_post_norm.safetensors", nn::NormOrder::kPost, models::Tying::kAll},
                     Golden{"transformer_pre_norm.safetensors", nn::NormOrder::kPre, models::Tying::kNone}));
+// make_golden_decoder_sublayers.py
+INSTANTIATE_TEST_SUITE_P(DecoderSublayers, GoldenRun,
+                         testing::Values(Golden{"decoder_ssru_post.safetensors", nn::NormOrder::kPost,
+                                                models::Tying::kAll, nn::DecoderSublayer::kSsru},
+                                         Golden{"decoder_ssru_pre.safetensors", nn::NormOrder::kPre,
+                                                models::Tying::kAll, nn::DecoderSublayer::kSsru},
+                                         Golden{"decoder_average_attention_post.safetensors", nn::NormOrder::kPost,
+                                                models::Tying::kAll, nn::DecoderSublayer::kAverageAttention},
+                                         Golden{"decoder_average_attention_pre.safetensors", nn::NormOrder::kPre,
+                                                models::Tying::kAll, nn::DecoderSublayer::kAverageAttention}));
 
 TEST_P(GoldenRun, LogitsAndAllGradientsEqualPyTorch) {
   run_.expect_logits_and_gradients(model_);

@@ -1,4 +1,4 @@
-// Every command with recurrent and convolutional models, and with batch norms: what
+// Every command with recurrent and convolutional models, batch norms and other sub-layers of decoders: what
 // tests/integration/second_architecture_test.cpp asks of any architecture.
 #include <gtest/gtest.h>
 
@@ -68,7 +68,12 @@ INSTANTIATE_TEST_SUITE_P(
                           {{"cell", "lstm"}, {"attention", "luong"}, {"input-feeding", "true"}, {"layers", "2"}}},
                     Shape{"convolutional", {{"preset", "conv-mini"}}, true, "convolutional"},
                     Shape{"batch_norm", {{"preset", "tiny"}, {"norm", "batch"}}, true, "transformer"},
-                    Shape{"batch_norm_pre", {{"preset", "tiny-prenorm"}, {"norm", "batch"}}, true, "transformer"}),
+                    Shape{"batch_norm_pre", {{"preset", "tiny-prenorm"}, {"norm", "batch"}}, true, "transformer"},
+                    Shape{"ssru", {{"preset", "tiny"}, {"decoder-sublayer", "ssru"}}, true, "transformer"},
+                    Shape{"average_attention",
+                          {{"preset", "tiny-prenorm"}, {"decoder-sublayer", "average-attention"}},
+                          true,
+                          "transformer"}),
     [](const auto& tested) { return tested.param.name; });
 
 TEST_P(RecurrentCommands, ResumedIsNeverStopped) {

@@ -161,6 +161,8 @@ TEST_F(ModelToExport, WhatMarianDoesNotHaveIsRefusedByName) {
   refused({"m/config.json", "scale_output is true", "false only"}, [](auto& config) { config.scale_output = true; });
   refused({"m/config.json", "embedding_norm is true", "false only"},
           [](auto& config) { config.embedding_norm = true; });
+  refused({"m/config.json", "decoder_sublayer is ssru", "self-attention only"},
+          [](auto& config) { config.decoder_sublayer = nn::DecoderSublayer::kSsru; });
   refused({"m/config.json", "tying is embeddings"}, [](auto& config) { config.tying = Tying::kEmbeddings; });
 }
 

@@ -382,6 +382,37 @@ TEST_F(Inspect, KeysOfLanguageModelsAreRefusedElsewhere) {
   inspect({{"text", kText}, {"model", "tiny"}}, 404);
 }
 
+// There are no weights of a self-attention that is not, and no head: the running mean is shown, and what it is made of.
+TEST(InspectDecoderSublayer, ShowsARunningMeanAndNamesTheAttentionsThatThereAre) {
+  for (const nn::DecoderSublayer sublayer : {nn::DecoderSublayer::kSsru, nn::DecoderSublayer::kAverageAttention}) {
+    const bool is_ssru = sublayer == nn::DecoderSublayer::kSsru;
+    const std::string path = is_ssru ? "decoder.layers.0.ssru" : "decoder.layers.0.average_attention";
+    const data::Vocabulary& vocabulary = decoding::vocabulary();
+    const decoding::Translator translator(decoding::tiny_model(nn::NormOrder::kPre, 1, vocabulary.size(), 80, sublayer),
+                                          vocabulary, vocabulary, decoding::TranslatorSetup{.threads = {.workers = 1}});
+    const auto reply = [&](const json& part) {
+      const json body = {{"text", kText}, {"beam_size", 1}, {"parts", {part}}};
+      return json::parse(inspect_reply(translator, parse_inspect_body(body.dump()), {}));
+    };
+    const json answer = reply({{"part", "running_mean"}, {"path", path}});
+    EXPECT_EQ(answer["model"]["decoder_sublayer"], std::string(base::name_of(sublayer)));
+    const json& part = answer["parts"][0];
+    const json shape = json({answer["target"]["ids"].size(), 32});
+    for (const char* name : is_ssru ? std::vector{"state", "forget", "input"}
+                                    : std::vector{"state", "transformed", "input_gate", "forget_gate"}) {
+      EXPECT_EQ(part[name]["shape"], shape) << name;
+    }
+    EXPECT_EQ(reply({{"part", "residual"}, {"path", path}})["parts"][0]["change"]["shape"], shape);
+    EXPECT_EQ(reply({{"part", "weights"}})["parts"][0]["attentions"].size(), 4U);  // 2 of the encoder, 2 across
+    try {
+      reply({{"part", "head"}, {"path", "decoder.layers.0.self_attention"}});
+      ADD_FAILURE() << "a head that is not";
+    } catch (const base::Error& error) {
+      EXPECT_THAT(error.what(), HasSubstr("decoder.layers.0.self_attention is no attention of this model; there are"));
+    }
+  }
+}
+
 TEST(WorkQueue, RefusesWhatItCannotHoldAndDoesTheRestInOrder) {
   std::promise<void> go;
   const std::shared_future<void> gone = go.get_future().share();

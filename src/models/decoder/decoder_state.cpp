@@ -1,32 +1,16 @@
 #include "models/decoder/decoder_state.h"
 
 #include <algorithm>
-#include <cmath>
 #include <ranges>
 
 #include "base/error.h"
 #include "kernels/backends/backend_of.h"
-#include "ops/elementwise.h"
 #include "tensor/transfer.h"
 
 namespace dragoman::models {
 
 using autograd::Variable;
 using tensor::Tensor;
-
-namespace {
-
-// The kernels of cached attention divide products by sqrt(Dh): queries of a layer with another scale make up for it.
-Tensor scaled_query(const Variable& query, const nn::MultiHeadAttention& attention) {
-  if (attention.scale() == 0.0F) {
-    return query.value();
-  }
-  const double root = std::sqrt(static_cast<double>(query.dim(1)) / attention.n_heads());
-  const Tensor& value = query.value();
-  return ops::scale(Variable(value.is_contiguous() ? value : value.clone()), attention.scale() * root).value();
-}
-
-}  // namespace
 
 Variable CachedSelfKeyValues::attend(const Variable& input, const nn::MultiHeadAttention& attention,
                                      const nn::ForwardContext&) {
@@ -39,23 +23,13 @@ Variable CachedSelfKeyValues::attend(const Variable& input, const nn::MultiHeadA
   return Variable(heads);
 }
 
-Variable CachedCrossKeyValues::attend(const Variable& input, const nn::MultiHeadAttention& attention,
-                                      const nn::ForwardContext&) {
-  const Variable query = attention.project_query(input);  // [R, H * Dh]
-  Tensor heads = Tensor::empty(query.shape());            // [R, H * Dh]
-  const std::span<const kernels::SharedRows> keys = state_.cross_keys(layer_);
-  kernels::backend_of(heads).attention_shared(scaled_query(query, attention), keys, attention.n_heads(), heads,
-                                              state_.attention_of(layer_));
-  return Variable(heads);
-}
-
 DecoderState::DecoderState(DecoderStateShape shape)
     : shape_(std::move(shape)),
       cache_(shape_.n_layers, shape_.n_kv_heads * shape_.d_head, shape_.n_kv_heads, shape_.dtype),
-      prompts_(cache_) {
+      prompts_(cache_),
+      sources_(shape_.cross_attention, shape_.dtype) {
   for (size_t layer = 0; layer < shape_.n_layers; ++layer) {
     self_key_values_.emplace_back(*this, layer);
-    cross_key_values_.emplace_back(*this, layer);
   }
 }
 
@@ -74,7 +48,7 @@ std::vector<int32_t> DecoderState::add(size_t count) {
 std::vector<int32_t> DecoderState::add(const Variable& memory, std::span<const int32_t> offsets) {
   std::vector<int32_t> added = add(offsets.size() - 1);
   try {
-    keep_sources(memory, offsets, added);
+    sources_.add(memory, offsets, added);
   } catch (
       ...) {  // no memory: the slots are free again, the last first, so that the next are as if none had been taken
     for (const int32_t slot : std::views::reverse(added)) {
@@ -83,22 +57,6 @@ std::vector<int32_t> DecoderState::add(const Variable& memory, std::span<const i
     throw;
   }
   return added;
-}
-
-// Keys and values of every layer's cross-attention, once for each sentence.
-void DecoderState::keep_sources(const Variable& memory, std::span<const int32_t> offsets,
-                                std::span<const int32_t> added) {
-  for (const nn::MultiHeadAttention* of_layer : shape_.cross_attention) {
-    const nn::MultiHeadAttention& attention = *of_layer;
-    const auto projected = attention.project_keys_and_values(memory);
-    const Tensor &keys = projected.keys.value(), &values = projected.values.value();  // [Ns, H * Dh]
-    for (size_t sentence = 0; sentence < added.size(); ++sentence) {
-      const int32_t begin = offsets[sentence];
-      const int32_t end = offsets[sentence + 1];
-      slots_[static_cast<size_t>(added[sentence])].cross.push_back(kernels::backend_of(keys).pack_shared_keys(
-          keys.rows(begin, end), values.rows(begin, end), attention.n_heads(), cache_.dtype()));
-    }
-  }
 }
 
 int32_t DecoderState::take_slot() {
@@ -126,15 +84,27 @@ void DecoderState::remove(int32_t slot) {
   Slot& removed = checked_slot(slot);
   cache_.release_all(removed.cache_rows);
   removed.prompt.reset();
-  removed.cross.clear();
+  sources_.remove(slot);
   removed.live = 0;
   removed.in_use = false;
   free_slots_.push_back(slot);
 }
 
-void DecoderState::begin_step(std::span<const StepRow> rows) {
+void DecoderState::clear_rows() {
   rows_.clear();
   cache_rows_.clear();
+  sources_.begin_rows();
+}
+
+// One more row of the forward pass that begins.
+void DecoderState::add_row(const Row& row, int32_t cache_row) {
+  rows_.push_back(row);
+  cache_rows_.push_back(cache_row);
+  sources_.begin_row(row.slot);
+}
+
+void DecoderState::begin_step(std::span<const StepRow> rows) {
+  clear_rows();
   for (size_t begin = 0; begin < rows.size();) {
     Slot& slot = checked_slot(rows[begin].slot);
     size_t count = 0;
@@ -172,21 +142,11 @@ void DecoderState::extend(const StepRow& row, size_t hypothesis) {
   }
   const int32_t cache_row = cache_.take_row(slot.cache_rows, table.empty() ? -1 : table.back());
   table.push_back(cache_row);
-  rows_.push_back({row.slot, static_cast<int32_t>(hypothesis), static_cast<int32_t>(table.size()) - 1});
-  cache_rows_.push_back(cache_row);
-}
-
-void DecoderState::begin_prefill(std::span<const Beginning> beginnings) {
-  rows_.clear();
-  cache_rows_.clear();
-  for (const Beginning& beginning : beginnings) {
-    fill(beginning);
-  }
+  add_row({row.slot, static_cast<int32_t>(hypothesis), static_cast<int32_t>(table.size()) - 1}, cache_row);
 }
 
 size_t DecoderState::begin_prompts(std::span<const Prompt> prompts, size_t most, std::vector<int32_t>& ids) {
-  rows_.clear();
-  cache_rows_.clear();
+  clear_rows();
   ids.clear();
   size_t taken = 0;
   for (; taken < prompts.size(); ++taken) {
@@ -205,8 +165,7 @@ size_t DecoderState::begin_prompts(std::span<const Prompt> prompts, size_t most,
     cache_.keep(rows.back());  // until the first step
     slot.live = 1;
     for (size_t position = match.shared; position < rows.size(); ++position) {
-      rows_.push_back({prompt.slot, 0, static_cast<int32_t>(position)});
-      cache_rows_.push_back(rows[position]);
+      add_row({prompt.slot, 0, static_cast<int32_t>(position)}, rows[position]);
       ids.push_back(prompt.ids[position]);
     }
   }
@@ -225,50 +184,20 @@ DecoderState::Slot& DecoderState::fresh_slot(int32_t slot) {
   return fresh;
 }
 
-void DecoderState::fill(const Beginning& beginning) {
-  Slot& filled = fresh_slot(beginning.slot);
+void DecoderState::begin_prefill(int32_t slot, int64_t count) {
+  clear_rows();
+  Slot& filled = fresh_slot(slot);
   Table& table = filled.tables.front();
-  for (int32_t position = 0; position < beginning.count; ++position) {
+  for (int32_t position = 0; position < count; ++position) {
     const int32_t before = table.empty() ? -1 : table.back();
     const int32_t cache_row = cache_.take_row(filled.cache_rows, before);
     if (before >= 0) {
       cache_.release(filled.cache_rows, before);  // from now on needed by what follows it only
     }
     table.push_back(cache_row);
-    rows_.push_back({beginning.slot, 0, position});
-    cache_rows_.push_back(cache_row);
+    add_row({slot, 0, position}, cache_row);
   }
   filled.live = 1;
-}
-
-size_t DecoderState::layer_number(int layer) const {
-  return layer == kLastLayer ? shape_.n_layers - 1 : static_cast<size_t>(layer);
-}
-
-void DecoderState::want_attention(std::span<const int> layers) {
-  attention_.clear();
-  for (const int layer : layers) {
-    attention_.try_emplace(layer_number(layer));
-  }
-}
-
-Tensor DecoderState::attention(int layer) const {
-  const auto kept = attention_.find(layer_number(layer));
-  return kept == attention_.end() ? Tensor() : kept->second;
-}
-
-// Where the weights of this layer's cross-attention go, for as many sources as the rows have. Null: nowhere.
-Tensor* DecoderState::attention_of(size_t layer) {
-  const auto wanted = attention_.find(layer);
-  if (wanted == attention_.end()) {
-    return nullptr;
-  }
-  int64_t longest = 0;
-  for (const kernels::SharedRows& group : shared_rows_) {
-    longest = std::max(longest, group.keys->length);
-  }
-  wanted->second = Tensor::empty({static_cast<int64_t>(rows_.size()), longest});
-  return &wanted->second;
 }
 
 const DecoderState::Table& DecoderState::table(const Row& row) const {
@@ -316,19 +245,6 @@ std::span<const kernels::StepKeys> DecoderState::self_keys(size_t layer, const n
     }
   }
   return step_keys_;
-}
-
-std::span<const kernels::SharedRows> DecoderState::cross_keys(size_t layer) {
-  shared_rows_.clear();
-  const Row* previous = nullptr;
-  for (const Row& row : rows_) {
-    if (previous == nullptr || previous->slot != row.slot) {
-      shared_rows_.push_back({&slots_[static_cast<size_t>(row.slot)].cross[layer], 0});
-    }
-    ++shared_rows_.back().rows;
-    previous = &row;
-  }
-  return shared_rows_;
 }
 
 }  // namespace dragoman::models

@@ -52,7 +52,7 @@ Variable DecoderOnly::decode(const TokenRows& rows, const std::shared_ptr<Decode
       return {};
     }
     const auto forward = [this, x, layer, state, causal, over = context.over(rows.rows)] {
-      nn::KeyValueSource& keys = state == nullptr ? *causal : state->self_attention(layer);
+      nn::KeyValueSource& keys = state == nullptr ? *causal : state->past(layer).key_values();
       return layers_[layer].forward(x, keys, over);
     };
     x = context.recompute == nn::Recompute::kLayers ? autograd::recompute("layer", forward) : forward();  // [N, D]

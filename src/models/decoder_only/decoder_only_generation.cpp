@@ -75,8 +75,7 @@ Variable DecoderOnlyGeneration::step(std::span<const StepRow> rows) {
 
 Variable DecoderOnlyGeneration::prefill(int32_t slot, std::span<const int32_t> ids) {
   const autograd::NoGrad inference;
-  const DecoderState::Beginning beginning{slot, static_cast<int64_t>(ids.size())};
-  state_->begin_prefill({&beginning, 1});
+  state_->begin_prefill(slot, static_cast<int64_t>(ids.size()));
   return decode(tensor::host_tensor(ids));  // [T, D]
 }
 

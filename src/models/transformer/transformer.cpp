@@ -12,16 +12,21 @@
 namespace dragoman::models {
 namespace {
 
-// Keys and values in training and scoring: every layer sees the same rows.
-class RaggedDecoderKeyValues : public DecoderKeyValues {
+// In training and scoring every layer sees the same rows.
+class RaggedDecoderSources : public DecoderSources {
  public:
-  RaggedDecoderKeyValues(const nn::RaggedRows& target, const nn::RaggedRows& source, const Variable& memory)
-      : self_(target, nn::Attend::kCausal), cross_(target, source, memory) {}
-  nn::KeyValueSource& self_attention(size_t) override { return self_; }
+  RaggedDecoderSources(nn::DecoderSublayer sublayer, const nn::RaggedRows& target, const nn::RaggedRows& source,
+                       const Variable& memory)
+      : sublayer_(sublayer), keys_(target, nn::Attend::kCausal), mean_(target), cross_(target, source, memory) {}
+  nn::PastSource past(size_t) override {
+    return sublayer_ == nn::DecoderSublayer::kSelfAttention ? nn::PastSource(keys_) : nn::PastSource(mean_);
+  }
   nn::KeyValueSource& cross_attention(size_t) override { return cross_; }
 
  private:
-  nn::RaggedKeyValues self_;
+  nn::DecoderSublayer sublayer_;
+  nn::RaggedKeyValues keys_;
+  nn::RaggedRunningMean mean_;
   nn::RaggedKeyValues cross_;
 };
 
@@ -39,6 +44,16 @@ Variable run_layer(const nn::ForwardContext& context, Layer layer) {
 nn::LayerConfig of_embedding(nn::LayerConfig config, bool has_norm) {
   config.dropout = has_norm ? 0.0F : config.dropout;
   return config;
+}
+
+// Rotation and relative positions are of self-attention.
+nn::LayerConfig decoder_with_positions(const TransformerConfig& config, nn::ParameterSet& parameters) {
+  const nn::LayerConfig layer = config.decoder_layer();
+  if (config.decoder_sublayer != nn::DecoderSublayer::kSelfAttention) {
+    return layer;
+  }
+  return nn::with_relative_positions(nn::with_rotation(layer, {config.positions, config.max_positions}),
+                                     config.positions, parameters, "decoder.relative_positions", /*both_sides=*/false);
 }
 
 const TransformerConfig& checked(const TransformerConfig& config) {
@@ -71,9 +86,7 @@ Transformer::Transformer(const TransformerConfig& config)
   const nn::LayerConfig encoder =
       nn::with_relative_positions(nn::with_rotation(config.encoder_layer(), positions), config.positions, parameters_,
                                   "encoder.relative_positions", /*both_sides=*/true);
-  const nn::LayerConfig decoder =
-      nn::with_relative_positions(nn::with_rotation(config.decoder_layer(), positions), config.positions, parameters_,
-                                  "decoder.relative_positions", /*both_sides=*/false);
+  const nn::LayerConfig decoder = decoder_with_positions(config, parameters_);
   if (config.embedding_norm) {
     source_norm_ = std::make_unique<nn::Norm>(parameters_, "encoder.embedding.norm", encoder);
     target_norm_ = std::make_unique<nn::Norm>(parameters_, "decoder.embedding.norm", decoder);
@@ -108,13 +121,13 @@ Variable Transformer::encode(const TokenRows& source, const nn::ForwardContext& 
   return x;
 }
 
-Variable Transformer::decode(const TokenRows& target, const std::shared_ptr<DecoderKeyValues>& memory,
+Variable Transformer::decode(const TokenRows& target, const std::shared_ptr<DecoderSources>& sources,
                              const nn::ForwardContext& context) const {
   Variable x = target_embedding_.forward(target.ids, target.rows, context);                   // [Nt, D]
   x = target_norm_ ? normalised(x, *target_norm_, "decoder", context.over(target.rows)) : x;  // [Nt, D]
   for (size_t layer = 0; layer < decoder_layers_.size(); ++layer) {
-    const auto forward = [this, x, layer, memory, context = context.over(target.rows)] {
-      return decoder_layers_[layer].forward(x, memory->self_attention(layer), memory->cross_attention(layer), context);
+    const auto forward = [this, x, layer, sources, context = context.over(target.rows)] {
+      return decoder_layers_[layer].forward(x, sources->past(layer), sources->cross_attention(layer), context);
     };
     x = run_layer(context, forward);  // [Nt, D]
   }
@@ -128,8 +141,10 @@ Variable Transformer::decode(const TokenRows& target, const std::shared_ptr<Deco
 Variable Transformer::forward(const ModelInput& input, const nn::ForwardContext& context) const {
   const auto& [source, target] = input;
   const Variable memory = encode(source, context);  // [Ns, D]
-  return decode(target, std::make_shared<RaggedDecoderKeyValues>(target.rows, source.rows, memory),
-                context);  // [Nt, D]
+  return decode(
+      target,
+      std::make_shared<RaggedDecoderSources>(transformer_config().decoder_sublayer, target.rows, source.rows, memory),
+      context);  // [Nt, D]
 }
 
 OutputLayer Transformer::output() const {
@@ -152,6 +167,23 @@ std::vector<std::string> Transformer::cross_attention_paths() const {
   return paths;
 }
 
+namespace {
+
+// Of a word in the sub-layer over the rows so far, beside attention to them.
+double past_flops(const TransformerConfig& config, double heads, double feed_forward) {
+  const auto d = static_cast<double>(config.d_model);
+  switch (config.decoder_sublayer) {
+    case nn::DecoderSublayer::kSsru:
+      return 4 * d * d;
+    case nn::DecoderSublayer::kAverageAttention:
+      return feed_forward + 8 * d * d;
+    default:
+      return 8 * d * heads;
+  }
+}
+
+}  // namespace
+
 double forward_flops(const TransformerConfig& config, int64_t source_length, int64_t target_length) {
   const auto d = static_cast<double>(config.d_model), f = static_cast<double>(config.d_ff);
   const auto s = static_cast<double>(source_length), t = static_cast<double>(target_length);
@@ -160,8 +192,10 @@ double forward_flops(const TransformerConfig& config, int64_t source_length, int
   const double feed_forward = config.layer.feed_forward == nn::FeedForwardKind::kGated ? 6 * d * f : 4 * d * f;
   const double encoder = config.encoder_layers * ((8 * d * h + feed_forward) * s + 4 * h * s * s);
   const double cross_keys = config.decoder_layers * 4 * d * h * s;
-  const double attention = 4 * h * (t * (t + 1) / 2 + s * t);
-  const double decoder = config.decoder_layers * ((12 * d * h + feed_forward) * t + attention);
+  const double seen = config.decoder_sublayer == nn::DecoderSublayer::kSelfAttention ? t * (t + 1) / 2 : 0;
+  const double attention = 4 * h * (seen + s * t);
+  const double products = past_flops(config, h, feed_forward) + 4 * d * h + feed_forward;
+  const double decoder = config.decoder_layers * (products * t + attention);
   const double output = 2 * d * static_cast<double>(config.target_vocab_size) * t;
   return encoder + cross_keys + decoder + output;
 }

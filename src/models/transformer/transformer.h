@@ -5,7 +5,7 @@
 #include <string>
 #include <vector>
 
-#include "models/decoder/decoder_state.h"
+#include "models/decoder/decoder_memory.h"
 #include "models/model.h"
 #include "models/tied_tables.h"
 #include "models/transformer/transformer_config.h"
@@ -20,7 +20,8 @@ namespace dragoman::models {
 /// output.bias where the configuration asks for one, encoder.layers.I.*, decoder.layers.I.*, and in pre-norm
 /// encoder.norm.*, decoder.norm.*; by option also {encoder,decoder}.embedding.norm.* and
 /// {encoder,decoder}.relative_positions.weight. Departs from the paper: pre-norm adds a final layer norm to both
-/// stacks; there may be an output bias. `forward` functions are const and keep no state: several threads may use one
+/// stacks; there may be an output bias; the decoder may have another sub-layer in place of self-attention
+/// (nn::DecoderSublayer). `forward` functions are const and keep no state: several threads may use one
 /// model for inference.
 class Transformer : public Model {
  public:
@@ -29,9 +30,9 @@ class Transformer : public Model {
   /// @return memory [Ns, D]
   Variable encode(const TokenRows& source, const nn::ForwardContext& context) const;
   /// @param target  rows of the decoder's input (begin of sentence, then the words so far)
-  /// @param memory  shared, since a recorded decoder needs it again in the backward (nn::Recompute)
+  /// @param sources  shared, since a recorded decoder needs it again in the backward (nn::Recompute)
   /// @return hidden [Nt, D], what the output projection is applied to
-  Variable decode(const TokenRows& target, const std::shared_ptr<DecoderKeyValues>& memory,
+  Variable decode(const TokenRows& target, const std::shared_ptr<DecoderSources>& sources,
                   const nn::ForwardContext& context) const;
   Variable forward(const ModelInput& input, const nn::ForwardContext& context) const override;
   OutputLayer output() const override;
@@ -66,8 +67,8 @@ class Transformer : public Model {
 double forward_flops(const TransformerConfig& config, int64_t source_length, int64_t target_length);
 
 /// Generation with the Transformer: encodes sentences into slots, then decodes step by step over cached keys and
-/// values. The layers that it runs are those that training runs, with cached memories in place of whole sequences.
-/// Nothing is recorded on a tape.
+/// values, or from kept running means (DecoderSublayer). The layers that it runs are those that training runs, with
+/// what was kept in place of whole sequences. Nothing is recorded on a tape.
 class TransformerGeneration : public Generation {
  public:
   /// @param model  must outlive this
@@ -76,19 +77,19 @@ class TransformerGeneration : public Generation {
   std::vector<int32_t> add(std::span<const std::span<const int32_t>> sources) override;
   Variable step(std::span<const StepRow> rows) override;
   Variable prefill(int32_t slot, std::span<const int32_t> ids) override;
-  void remove(int32_t slot) override { state_->remove(slot); }
-  size_t slots_in_use() const override { return state_->slots_in_use(); }
-  void want_attention(std::span<const int> layers) override { state_->want_attention(layers); }
-  Tensor attention(int layer) const override { return state_->attention(layer); }
+  void remove(int32_t slot) override { memory_->remove(slot); }
+  size_t slots_in_use() const override { return memory_->slots_in_use(); }
+  void want_attention(std::span<const int> layers) override { memory_->want_attention(layers); }
+  Tensor attention(int layer) const override { return memory_->attention(layer); }
 
-  const DecoderState& state() const { return *state_; }
+  const DecoderMemory& memory() const { return *memory_; }
 
  private:
   std::vector<int32_t> encode(std::span<const std::span<const int32_t>> sources);
   Variable decode(const Tensor& ids);
 
   const Transformer& model_;
-  std::shared_ptr<DecoderState> state_;
+  std::shared_ptr<DecoderMemory> memory_;
 };
 
 }  // namespace dragoman::models

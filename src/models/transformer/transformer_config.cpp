@@ -9,7 +9,7 @@ namespace {
 std::vector<std::string> added_later() {
   std::vector<std::string> keys = base::names_of_fields<nn::LayerOptions>(kEveryField);
   keys.insert(keys.end(), {"source_word_dropout", "target_word_dropout", "decoder_d_ff", "decoder_n_heads",
-                           "output_bias", "scale_output", "embedding_norm"});
+                           "output_bias", "scale_output", "embedding_norm", "decoder_sublayer"});
   return keys;
 }
 
@@ -23,6 +23,8 @@ void TransformerConfig::check() const {
                     "d_model is {}, must be a multiple of decoder_n_heads ({})", d_model, decoder_n_heads);
   base::check_usage(positions != nn::PositionKind::kRelative || layer.window == 0,
                     "window is {}, must be 0 with relative positions", layer.window);
+  base::check_usage(decoder_sublayer == nn::DecoderSublayer::kSelfAttention || layer.window == 0,
+                    "window is {}, must be 0 with decoder_sublayer {}", layer.window, name_of(decoder_sublayer));
   base::check_usage(layer.relative_buckets % 4 == 0 && layer.relative_distance > layer.relative_buckets / 2,
                     "relative_buckets is {}, must be a multiple of 4 and less than twice relative_distance ({})",
                     layer.relative_buckets, layer.relative_distance);
@@ -43,10 +45,15 @@ void TransformerConfig::set_vocabulary_sizes(int64_t source, int64_t target) {
 }
 
 std::vector<std::pair<std::string, std::string>> TransformerConfig::facts() const {
-  return {{"layers", fmt::format("{} + {}", encoder_layers, decoder_layers)},
-          {"d_model / d_ff / heads", fmt::format("{} / {} / {}", d_model, d_ff, n_heads)},
-          {"norm", std::string(name_of(norm_order))},
-          {"vocabulary", fmt::format("{} / {}", source_vocab_size, target_vocab_size)}};
+  std::vector<std::pair<std::string, std::string>> facts = {
+      {"layers", fmt::format("{} + {}", encoder_layers, decoder_layers)},
+      {"d_model / d_ff / heads", fmt::format("{} / {} / {}", d_model, d_ff, n_heads)},
+      {"norm", std::string(name_of(norm_order))},
+      {"vocabulary", fmt::format("{} / {}", source_vocab_size, target_vocab_size)}};
+  if (decoder_sublayer != nn::DecoderSublayer::kSelfAttention) {
+    facts.emplace_back("decoder sub-layer", name_of(decoder_sublayer));
+  }
+  return facts;
 }
 
 nn::LayerConfig TransformerConfig::encoder_layer() const {
@@ -68,6 +75,7 @@ nn::LayerConfig TransformerConfig::decoder_layer() const {
   nn::LayerConfig decoder = encoder_layer();
   decoder.d_ff = decoder_d_ff > 0 ? decoder_d_ff : d_ff;
   decoder.n_heads = decoder_n_heads > 0 ? decoder_n_heads : n_heads;
+  decoder.decoder_sublayer = decoder_sublayer;
   if (layer.norm == kernels::NormKind::kBatch) {  // statistics over all rows would let a row see later ones
     decoder.options.norm = kernels::NormKind::kLayer;
   }
@@ -86,6 +94,9 @@ std::string to_json(const TransformerConfig& config) {
     if (tree[key] == false) {
       tree.erase(key);
     }
+  }
+  if (config.decoder_sublayer == nn::DecoderSublayer::kSelfAttention) {
+    tree.erase("decoder_sublayer");
   }
   tree[kArchitectureKey] = TransformerConfig::kArchitecture;
   return base::dump_json(tree, 2) + "\n";

@@ -24,6 +24,7 @@ struct TransformerConfig {
   int n_heads = 8;
   int encoder_layers = 6;
   int decoder_layers = 6;
+  nn::DecoderSublayer decoder_sublayer = nn::DecoderSublayer::kSelfAttention;
   int64_t decoder_d_ff = 0;  ///< of the decoder alone; 0 = d_ff
   int decoder_n_heads = 0;   ///< of the decoder alone; 0 = n_heads
   nn::NormOrder norm_order = nn::NormOrder::kPost;
@@ -68,6 +69,7 @@ void TransformerConfig::fields(Visit&& visit) {
   constexpr base::Range kDropout = {0.0, 0.95};
   visit(Field("encoder_layers", &C::encoder_layers, "Layers of the encoder", {1, 512}));
   visit(Field("decoder_layers", &C::decoder_layers, "Layers of the decoder", {1, 512}));
+  visit(Field("decoder_sublayer", &C::decoder_sublayer, "How a row of the decoder sees the rows before it"));
   visit(Field("d_model", &C::d_model, "Width of the model", {1, 65'536}));
   visit(Field("d_ff", &C::d_ff, "Width of the feed-forward", {1, 262'144}));
   visit(Field("n_heads", &C::n_heads, "Attention heads; divides --d-model", {1, 1024}));
@@ -95,9 +97,10 @@ void TransformerConfig::fields(Visit&& visit) {
 }
 
 /// JSON text of config.json and back. The reader throws Error(kBadData) for unknown keys (a near name
-/// suggested), missing keys, wrong types and whatever check() refuses. decoder_d_ff, decoder_n_heads, output_bias,
-/// scale_output, embedding_norm, the word dropouts and the options of the layers may be missing: their defaults, as in
-/// models made before there were any. The writer leaves out options of the layers at their defaults.
+/// suggested), missing keys, wrong types and whatever check() refuses. decoder_sublayer, decoder_d_ff,
+/// decoder_n_heads, output_bias, scale_output, embedding_norm, the word dropouts and the options of the layers may be
+/// missing: their defaults, as in models made before there were any. The writer leaves out what older programs do not
+/// know at its default: decoder_sublayer, scale_output, embedding_norm and options of the layers.
 std::string to_json(const TransformerConfig& config);
 TransformerConfig transformer_config_from_json(std::string_view text, std::string_view file_name);
 

@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <ranges>
 
+#include "models/decoder/decoder_state.h"
+#include "models/decoder/running_state.h"
 #include "tensor/transfer.h"
 
 namespace dragoman::models {
@@ -21,21 +23,24 @@ size_t encoded_together(std::span<const std::span<const int32_t>> sentences) {
   return count;
 }
 
-DecoderStateShape state_shape(const Transformer& model) {
+std::shared_ptr<DecoderMemory> make_memory(const Transformer& model) {
   const nn::LayerConfig decoder = model.transformer_config().decoder_layer();
-  DecoderStateShape shape{
-      model.decoder_layers().size(), decoder.n_heads,        decoder.kv_heads(),
-      decoder.head_width(),          decoder.options.window, cache_dtype(model.parameters().packing())};
+  const tensor::DType dtype = cache_dtype(model.parameters().packing());
+  std::vector<const nn::MultiHeadAttention*> cross_attention;
   for (const nn::DecoderLayer& layer : model.decoder_layers()) {
-    shape.cross_attention.push_back(&layer.cross_attention());
+    cross_attention.push_back(&layer.cross_attention());
   }
-  return shape;
+  if (decoder.decoder_sublayer != nn::DecoderSublayer::kSelfAttention) {
+    return std::make_shared<RunningState>(RunningStateShape{decoder.d_model, dtype, std::move(cross_attention)});
+  }
+  return std::make_shared<DecoderState>(DecoderStateShape{model.decoder_layers().size(), decoder.n_heads,
+                                                          decoder.kv_heads(), decoder.head_width(),
+                                                          decoder.options.window, dtype, std::move(cross_attention)});
 }
 
 }  // namespace
 
-TransformerGeneration::TransformerGeneration(const Transformer& model)
-    : model_(model), state_(std::make_shared<DecoderState>(state_shape(model))) {}
+TransformerGeneration::TransformerGeneration(const Transformer& model) : model_(model), memory_(make_memory(model)) {}
 
 std::vector<int32_t> TransformerGeneration::add(std::span<const std::span<const int32_t>> sources) {
   std::vector<int32_t> slots;
@@ -63,12 +68,12 @@ std::vector<int32_t> TransformerGeneration::encode(std::span<const std::span<con
     flat.append(source);
     flat.end_sentence();
   }
-  return state_->add(model_.encode(make_token_rows(flat), {}), flat.offsets);
+  return memory_->add(model_.encode(make_token_rows(flat), {}), flat.offsets);
 }
 
 Variable TransformerGeneration::step(std::span<const StepRow> rows) {
   const autograd::NoGrad inference;
-  state_->begin_step(rows);
+  memory_->begin_step(rows);
   std::vector<int32_t> ids(rows.size());
   std::ranges::transform(rows, ids.begin(), &StepRow::token_id);
   return decode(tensor::host_tensor(ids));  // [R, D]
@@ -76,14 +81,13 @@ Variable TransformerGeneration::step(std::span<const StepRow> rows) {
 
 Variable TransformerGeneration::prefill(int32_t slot, std::span<const int32_t> prefix) {
   const autograd::NoGrad inference;
-  const DecoderState::Beginning beginning{slot, static_cast<int64_t>(prefix.size())};
-  state_->begin_prefill({&beginning, 1});
+  memory_->begin_prefill(slot, static_cast<int64_t>(prefix.size()));
   return decode(tensor::host_tensor(prefix));  // [T, D]
 }
 
-// The rows that the state has begun, through the decoder.
+// The rows that the memory has begun, through the decoder.
 Variable TransformerGeneration::decode(const Tensor& ids) {
-  return model_.decode(step_token_rows(ids, state_->positions()), state_, {});  // [R, D]
+  return model_.decode(step_token_rows(ids, memory_->positions()), memory_, {});  // [R, D]
 }
 
 }  // namespace dragoman::models

@@ -23,11 +23,18 @@ constexpr int kMaxBeam = 16;  // a wider tree cannot be drawn clearly
 constexpr base::JsonLimits kLimits{size_t{256} << 10, 8};
 
 const std::map<std::string, PartKind, std::less<>>& part_kinds() {
-  static const std::map<std::string, PartKind, std::less<>> kinds = {
-      {"weights", PartKind::kWeights},          {"head", PartKind::kHead},           {"residual", PartKind::kResidual},
-      {"feed_forward", PartKind::kFeedForward}, {"embedding", PartKind::kEmbedding}, {"output", PartKind::kOutput},
-      {"candidates", PartKind::kCandidates},    {"logits", PartKind::kLogits},       {"beam", PartKind::kBeam},
-      {"attention", PartKind::kAttention},      {"parameter", PartKind::kParameter}};
+  static const std::map<std::string, PartKind, std::less<>> kinds = {{"weights", PartKind::kWeights},
+                                                                     {"head", PartKind::kHead},
+                                                                     {"residual", PartKind::kResidual},
+                                                                     {"feed_forward", PartKind::kFeedForward},
+                                                                     {"embedding", PartKind::kEmbedding},
+                                                                     {"output", PartKind::kOutput},
+                                                                     {"candidates", PartKind::kCandidates},
+                                                                     {"logits", PartKind::kLogits},
+                                                                     {"beam", PartKind::kBeam},
+                                                                     {"attention", PartKind::kAttention},
+                                                                     {"parameter", PartKind::kParameter},
+                                                                     {"running_mean", PartKind::kRunningMean}};
   return kinds;
 }
 

@@ -17,6 +17,7 @@ enum class PartKind {
   kAttention,    ///< all heads side by side: query, key, value, context
   kParameter,    ///< values of a parameter
   kResidual,     ///< a sub-layer: input, read, change, result
+  kRunningMean,  ///< an SSRU or an average attention: state, and what it is made of
   kFeedForward,  ///< hidden, active
   kEmbedding,    ///< words, positions, sum
   kOutput,       ///< of the encoder or the decoder

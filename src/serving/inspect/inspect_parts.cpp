@@ -170,6 +170,8 @@ json content(const InspectPart& part, const InspectContext& context) {
       return parameter_part(part, context);
     case PartKind::kResidual:
       return values_part(part, context, {"input", "read", "change", "result"});
+    case PartKind::kRunningMean:
+      return values_part(part, context, {"state"}, {"forget", "input", "transformed", "input_gate", "forget_gate"});
     case PartKind::kFeedForward:
       return values_part(part, context, {"hidden", "active"}, {"gate"});
     case PartKind::kEmbedding:

@@ -3,6 +3,9 @@
 /// Whether the model is a decoder without an encoder: a language model.
 export const isAlone = (model) => model.encoder_layers === 0;
 
+/// Whether the decoder is one of the pictures and formulas of the page: with self-attention.
+export const hasDrawnDecoder = (model) => (model.decoder_sublayer ?? "self-attention") === "self-attention";
+
 /// What stands before the paths of a stack: "encoder.", "decoder.", or nothing where the stack stands alone.
 export const stackOf = (model, side) => (isAlone(model) ? "" : `${side}.`);
 

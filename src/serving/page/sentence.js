@@ -1,6 +1,8 @@
 // One sentence that is looked into: what the model computed for it, fetched part by part and kept.
 import { inspect } from "/assets/api.js";
-import { isAlone, stackOf } from "/assets/model_facts.js";
+import { PageError } from "/assets/errors.js";
+import { hasDrawnDecoder, isAlone, stackOf } from "/assets/model_facts.js";
+import { tOr } from "/assets/strings.js";
 import { joined, visible } from "/assets/written_text.js";
 
 const kMark = "\u2581"; // SentencePiece's space
@@ -32,11 +34,12 @@ async function allWeights(request, reply, signal) {
 
 export class Sentence {
   /// Looks into a text: {source, target, text, beam_size} is translated, {model, text, max_tokens, temperature, ...} is
-  /// continued by a language model. Throws what the server says.
+  /// continued by a language model. Throws what the server says, and PageError for a decoder that no picture shows.
   static async load(request, signal) {
     const candidates = { part: "candidates", count: 12 };
     if (!request.model) {
       const reply = await inspect({ ...request, parts: [{ part: "weights" }, candidates, { part: "beam" }] }, signal);
+      if (!hasDrawnDecoder(reply.model)) throw new PageError("inside.sublayer", { name: tOr(`setting.value.${reply.model.decoder_sublayer}`, reply.model.decoder_sublayer) });
       return new Sentence(request, reply, reply.parts[0].attentions, reply.parts[1], reply.parts[2]);
     }
     const reply = await inspect({ ...request, parts: [candidates] }, signal);

@@ -7,6 +7,11 @@ const [page] = process.argv.slice(2);
 const compare = await load(join(page, "compare_math.js"));
 const watch = await load(join(page, "watch_math.js"));
 
+// --- Models that the view "Look inside" can draw
+const facts = await load(join(page, "model_facts.js"));
+same("decoders with self-attention are drawn, others are not", ["self-attention", undefined, "ssru", "average-attention"].map((decoder_sublayer) => facts.hasDrawnDecoder({ decoder_sublayer })),
+  [true, true, false, false]);
+
 // --- Words
 const pieces = ["▁The", "▁ani", "mal", "▁did", "n", "'", "t", ",", "▁it", ".", "</s>"];
 same("pieces become words", compare.wordsOfPieces(pieces).map(({ text, pieces: places }) => [text, places]),
