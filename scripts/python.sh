@@ -46,11 +46,12 @@ ls -l "$output/$(basename "$wheel")"
 
 echo "== install"
 "$python" -m venv "$work/run"
-"$work/run/bin/pip" install --quiet "$wheel" pytest mypy sacrebleu
+"$work/run/bin/pip" install --quiet "$wheel" pytest mypy sacrebleu nbconvert ipykernel
 tests=$work/root/python/tests
-mkdir -p "$work/root/python" "$work/root/tests" "$work/root/examples"
+mkdir -p "$work/root/python" "$work/root/tests/serving/page" "$work/root/examples"
 cp -r python/tests "$work/root/python/"
 cp -r tests/golden "$work/root/tests/"
+cp tests/serving/page/devtools.py "$work/root/tests/serving/page/"
 cp -r examples/notebooks "$work/root/examples/"
 cp pyproject.toml "$work/root/"
 cd "$work/root"

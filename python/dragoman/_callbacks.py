@@ -22,6 +22,9 @@ class Update:
     learning_rate: float
     seconds_left: float  #: negative = unknown
     skipped_updates: int  #: with gradients that were not finite
+    kl: float  #: R-Drop, SimCut: divergence of the two passes, nats per target token; NaN = not measured
+    minutes: float  #: of the time limit that ends the run first
+    max_minutes: float  #: that limit; 0 = none
 
 
 @dataclass(frozen=True)
@@ -36,6 +39,7 @@ class Validation:
     chrf: float
     is_best: bool
     seconds: float
+    accuracy: float  #: percent, of labels or hidden words; of encoders
 
 
 class Callback:

@@ -12,6 +12,7 @@ import numpy.typing
 from dragoman._dragoman import Continuation, GeneratorCore, Submitted
 from dragoman._model import Model, as_texts
 from dragoman._options import ScoreOptions, SearchOptions
+from dragoman._page import Page
 from dragoman._stream import Done, Stream
 
 
@@ -121,6 +122,27 @@ class Generator(Model):
                                      on_part, done)
 
         return Stream(start)
+
+    def show_attention(
+        self, prompt: str, *, max_tokens: int = 16, height: int = 900, **options: Unpack[SearchOptions]
+    ) -> Page:
+        """Shows all attention weights of a prompt and its continuation: in a notebook, or in a file by `save`.
+
+        Raises: UsageError for a prompt that the model cannot read.
+        """
+        self._check_process()
+        return Page(self._core.attention_page(prompt, max_tokens, dict(options)), height)
+
+    def story(
+        self, prompt: str, *, max_tokens: int = 16, height: int = 900, **options: Unpack[SearchOptions]
+    ) -> Page:
+        """Shows how the model goes on with a prompt, as an animation with the numbers of this text: in a notebook, or in
+        a file by `save`.
+
+        Raises: UsageError for a prompt of more than 128 tokens or one that the model cannot read.
+        """
+        self._check_process()
+        return Page(self._core.story_page(prompt, max_tokens, dict(options)), height)
 
     def chat_prompt(self, messages: Iterable[Mapping[str, str]]) -> str:
         """Returns a conversation as the model's chat template writes it, and the beginning of the next answer.

@@ -1,5 +1,6 @@
 """The line of progress of a run, on a terminal or in a notebook."""
 
+import math
 import sys
 import time
 from typing import Any
@@ -17,6 +18,15 @@ def _duration(seconds: float) -> str:
     return f"{seconds // 3600:.0f} h {seconds % 3600 // 60:02.0f} min"
 
 
+def _score(validation: Validation) -> str:
+    """Returns the score that says most; one that was not measured is NaN."""
+    if not math.isnan(validation.bleu):
+        return f"BLEU {validation.bleu:.1f}"
+    if not math.isnan(validation.accuracy):
+        return f"accuracy {validation.accuracy:.1f} %"
+    return f"perplexity {validation.perplexity:.2f}"
+
+
 def progress_text(update: Update, validation: Validation | None) -> str:
     """Returns the line: "step 120/1,000  loss 3.412  12,345 tokens/s  40 s left  BLEU 12.3"."""
     steps = f"step {update.step:,}" + (f"/{update.max_steps:,}" if update.max_steps else "")
@@ -24,8 +34,7 @@ def progress_text(update: Update, validation: Validation | None) -> str:
     if 0 <= update.seconds_left < float("inf"):
         parts.append(f"{_duration(update.seconds_left)} left")
     if validation is not None:
-        is_scored = validation.bleu == validation.bleu
-        parts.append(f"BLEU {validation.bleu:.1f}" if is_scored else f"perplexity {validation.perplexity:.2f}")
+        parts.append(_score(validation))
     return "  ".join(parts)
 
 
@@ -37,7 +46,7 @@ def _notebook_display() -> Any:
         return None
     from IPython.display import display  # type: ignore[import-not-found,unused-ignore]
 
-    return display({"text/plain": "training"}, raw=True, display_id=True)
+    return display({"text/plain": "training"}, raw=True, display_id=True)  # type: ignore[no-untyped-call,unused-ignore]
 
 
 class Progress(Callback):

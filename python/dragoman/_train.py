@@ -57,6 +57,7 @@ def train(
     preset: str,
     *,
     model: File,
+    task: str = "",
     source: Files | None = None,
     target: Files | None = None,
     valid_source: Files | None = None,
@@ -76,9 +77,11 @@ def train(
     Args:
         preset: recipe to start from; see `preset_names`.
         model: folder for the model.
+        task: what the text means, if not what the preset says: "classify", "tag" or "masked-language-model" of an
+            encoder, "span-corruption" or "text-to-text" of t5-mini.
         source, target: training text of a translation model, one sentence a line; several files are joined.
         valid_source, valid_target: validation text.
-        text, valid_text: of a language model.
+        text, valid_text: of a language model or an encoder.
         tokenizer: of a language model; not given: one is learned.
         initial_model: model to start from.
         model_config: config.json with the shape of the model.
@@ -102,7 +105,7 @@ def train(
     files["model"] = [Path(model)]
     shown: list[CallbackLike] = [*callbacks, Progress()] if progress else list(callbacks)
     followers = _Followers(shown)
-    facts = _dragoman.train(preset, files, dict(options), followers.on_update, followers.on_validation, _log.info)
+    facts = _dragoman.train(preset, task, files, dict(options), followers.on_update, followers.on_validation, _log.info)
     if facts.pop("exit_status") != 0:
         raise KeyboardInterrupt(f"train: {facts['reason']}")
     run = Run(Path(model), **facts)

@@ -133,6 +133,15 @@ class Translator(Model):
         self._check_process()
         return Page(self._core.attention_page(text, dict(options)), height)
 
+    def story(self, text: str, *, height: int = 900, **options: Unpack[SearchOptions]) -> Page:
+        """Shows how the model translates a text, as an animation with the numbers of this text: in a notebook, or in a
+        file by `save`.
+
+        Raises: UsageError for a blank text, one of more than 128 tokens, and a model that is no Transformer.
+        """
+        self._check_process()
+        return Page(self._core.story_page(text, dict(options)), height)
+
     @overload
     def score(  # type: ignore[overload-overlap]
         self, sources: str, targets: str, **options: Unpack[ScoreOptions]

@@ -14,10 +14,13 @@
 #include "callback.h"
 #include "convert.h"
 #include "decoding/drawn_or_searched.h"
+#include "decoding/inspection/attention_capture.h"
 #include "decoding/load_chat.h"
 #include "decoding/load_model.h"
 #include "decoding/text_scorer.h"
 #include "interrupt.h"
+#include "report/attention_page.h"
+#include "serving/story_page.h"
 #include "submitted.h"
 
 namespace dragoman::python {
@@ -31,9 +34,9 @@ using Texts = std::vector<std::string>;
 // How a call continues its prompts, beside the options of the search.
 struct Limits {
   int64_t max_tokens;
-  Texts stop;
-  bool context_shift;
-  int64_t context_keep;
+  Texts stop = {};
+  bool context_shift = false;
+  int64_t context_keep = 0;
 };
 
 GenerationOptions options_of(Limits limits, const nb::dict& given) {
@@ -105,6 +108,25 @@ class GeneratorCore {
       list.push_back({role, content});
     }
     return chat_->text_of(list);
+  }
+
+  // An HTML page with all attention weights of a prompt and its continuation.
+  std::string attention_page(const std::string& prompt, int64_t max_tokens, const nb::dict& given) const {
+    const GenerationOptions options = options_of({.max_tokens = max_tokens}, given);
+    return run_interruptibly([&](const std::stop_token& cancel) {
+      const GenerationRequest request{.prompt = prompt, .cancel = cancel};
+      const Continuation continuation = generator_->generate({&request, 1}, options).front();
+      return report::attention_page(decoding::capture_attention(*generator_, prompt, continuation));
+    });
+  }
+
+  // An HTML page with the story of a prompt and its continuation.
+  std::string story_page(const std::string& prompt, int64_t max_tokens, const nb::dict& given) const {
+    const GenerationOptions options = options_of({.max_tokens = max_tokens}, given);
+    return run_interruptibly([&](const std::stop_token& cancel) {
+      return serving::story_page(
+          *generator_, {.text = prompt, .options = options.search, .max_tokens = max_tokens, .cancel = cancel});
+    });
   }
 
   int64_t context() const { return generator_->context(); }
@@ -188,6 +210,9 @@ void bind_generator(nb::module_& module) {
            nb::sig("def score(self, text: str, options: dict) -> "
                    "tuple[numpy.typing.NDArray[numpy.float32], float, int]"))
       .def("chat_prompt", &GeneratorCore::chat_prompt, nb::arg("messages"))
+      .def("attention_page", &GeneratorCore::attention_page, nb::arg("prompt"), nb::arg("max_tokens"),
+           nb::arg("options"))
+      .def("story_page", &GeneratorCore::story_page, nb::arg("prompt"), nb::arg("max_tokens"), nb::arg("options"))
       .def_prop_ro("context", &GeneratorCore::context)
       .def_prop_ro("config", &GeneratorCore::config);
   module.def(

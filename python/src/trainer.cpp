@@ -82,9 +82,15 @@ void take_shape(nlohmann::json& tree, const std::vector<std::string>& of_the_run
   }
 }
 
+// Where the options of a run begin.
+struct Recipe {
+  std::string preset;
+  std::string task;  // what the text files mean; empty = that of the preset
+};
+
 // @param note  what was chosen by the language of the text
-TrainOptions options_of(const std::string& preset, const Files& files, const nb::dict& given, std::string& note) {
-  TrainOptions options = training::preset_options(preset);
+TrainOptions options_of(const Recipe& recipe, const Files& files, const nb::dict& given, std::string& note) {
+  TrainOptions options = training::preset_options(recipe.preset, recipe.task);
   set_files(files, options);
   if (const auto config = files.find("model_config"); config != files.end()) {
     const std::filesystem::path& file = config->second.front();
@@ -131,29 +137,11 @@ class LineBuffer final : public std::streambuf {
   std::string line_;
 };
 
-nb::dict dict_of(const report::Progress& progress) {
+// All fields of a report of the run, by name.
+template <base::HasFields Report>
+nb::dict dict_of(const Report& report) {
   nb::dict facts;
-  facts["step"] = progress.step;
-  facts["max_steps"] = progress.max_steps;
-  facts["epoch"] = progress.epoch;
-  facts["loss"] = progress.loss;
-  facts["tokens_per_second"] = progress.tokens_per_second;
-  facts["learning_rate"] = progress.learning_rate;
-  facts["seconds_left"] = progress.seconds_left;
-  facts["skipped_updates"] = progress.skipped_updates;
-  return facts;
-}
-
-nb::dict dict_of(const report::ValidationRow& row) {
-  nb::dict facts;
-  facts["step"] = row.step;
-  facts["epoch"] = row.epoch;
-  facts["loss"] = row.loss;
-  facts["perplexity"] = row.perplexity;
-  facts["bleu"] = row.bleu;
-  facts["chrf"] = row.chrf;
-  facts["is_best"] = row.is_best;
-  facts["seconds"] = row.seconds;
+  Report::fields([&](const auto& field) { facts[field.name] = report.*field.member; });
   return facts;
 }
 
@@ -226,10 +214,10 @@ Outcome run(const TrainOptions& options, Followers& followers) {
   return outcome;
 }
 
-nb::dict train(const std::string& preset, const Files& files, const nb::dict& given, nb::object on_update,
+nb::dict train(const Recipe& recipe, const Files& files, const nb::dict& given, nb::object on_update,
                nb::object on_validation, nb::object on_line) {
   std::string note;
-  const TrainOptions options = options_of(preset, files, given, note);
+  const TrainOptions options = options_of(recipe, files, given, note);
   Followers followers(std::move(on_update), std::move(on_validation), std::move(on_line));
   if (!note.empty()) {
     followers.told(note);
@@ -250,12 +238,18 @@ nb::dict train(const std::string& preset, const Files& files, const nb::dict& gi
 
 void bind_trainer(nb::module_& module) {
   using nb::arg;
-  module.def("train", &train, arg("preset"), arg("files"), arg("options"), arg("on_update"), arg("on_validation"),
-             arg("on_line"),
-             nb::sig("def train(preset: str, files: collections.abc.Mapping[str, "
-                     "collections.abc.Sequence[str | os.PathLike]], options: dict, on_update: "
-                     "typing.Any, on_validation: typing.Any, on_line: typing.Any) -> "
-                     "dict[str, typing.Any]"));
+  module.def(
+      "train",
+      [](const std::string& preset, const std::string& task, const Files& files, const nb::dict& options,
+         nb::object on_update, nb::object on_validation, nb::object on_line) {
+        return train({preset, task}, files, options, std::move(on_update), std::move(on_validation),
+                     std::move(on_line));
+      },
+      arg("preset"), arg("task"), arg("files"), arg("options"), arg("on_update"), arg("on_validation"), arg("on_line"),
+      nb::sig("def train(preset: str, task: str, files: collections.abc.Mapping[str, "
+              "collections.abc.Sequence[str | os.PathLike]], options: dict, on_update: "
+              "typing.Any, on_validation: typing.Any, on_line: typing.Any) -> "
+              "dict[str, typing.Any]"));
   module.def("preset_names", &training::preset_names);
   module.def(
       "train_option_rows",

@@ -16,6 +16,7 @@
 #include "decoding/search/banned_phrases.h"
 #include "interrupt.h"
 #include "report/attention_page.h"
+#include "serving/story_page.h"
 #include "submitted.h"
 
 namespace dragoman::python {
@@ -32,8 +33,8 @@ struct Asked {
   std::vector<Texts> phrases;
 };
 
-// Texts translated together at most: enough to sort by length, and few to cancel.
-constexpr size_t kTogether = 1024;
+// Texts translated together at most: as many as `dragoman translate` sorts by length.
+constexpr size_t kTogether = 4096;
 
 // The requests [begin, end).
 std::vector<TranslationRequest> requests_of(const Asked& asked, size_t begin, size_t end,
@@ -113,6 +114,14 @@ class TranslatorCore {
       const TranslationRequest request{.text = text, .cancel = cancel};
       const Translation translation = translator_->translate_requests({&request, 1}, search).front();
       return report::attention_page(decoding::capture_attention(*translator_, text, translation));
+    });
+  }
+
+  // An HTML page with the story of a text and its translation.
+  std::string story_page(const std::string& text, const nb::dict& options) const {
+    const decoding::SearchOptions search = search_of(options, {}, true);
+    return run_interruptibly([&](const std::stop_token& cancel) {
+      return serving::story_page(*translator_, {.text = text, .options = search, .cancel = cancel});
     });
   }
 
@@ -249,6 +258,7 @@ void bind_translator(nb::module_& module) {
            nb::sig("def score(self, sources: collections.abc.Sequence[str], targets: collections.abc.Sequence[str], "
                    "options: dict) -> list[tuple[float, int]]"))
       .def("attention_page", &TranslatorCore::attention_page, nb::arg("text"), nb::arg("options"))
+      .def("story_page", &TranslatorCore::story_page, nb::arg("text"), nb::arg("options"))
       .def_prop_ro("config", &TranslatorCore::config);
 
   module.def(

@@ -1,12 +1,18 @@
 """Small models of every kind, imported from the stored runs of the C++ tests."""
 
+import sys
+from collections.abc import Iterator
 from pathlib import Path
+from typing import Any
 
 import pytest
 
 import dragoman
 
 GOLDEN = Path(__file__).parents[2] / "tests" / "golden"
+
+
+sys.path.append(str(GOLDEN.parent / "serving" / "page"))  # the browser of the tests of the page
 
 
 def imported(tmp_path_factory: pytest.TempPathFactory, format: str, source: str) -> Path:
@@ -49,3 +55,17 @@ def encoder(encoder_folder: Path) -> dragoman.Encoder:
     model = dragoman.load(encoder_folder)
     assert isinstance(model, dragoman.Encoder)
     return model
+
+
+@pytest.fixture(scope="session")
+def browser() -> Iterator[Any]:
+    """A headless Chromium without a network."""
+    devtools = pytest.importorskip("devtools")
+    program = devtools.find_chromium()
+    if program is None:
+        pytest.skip("there is no Chromium; scripts/install_dependencies.sh --browser installs it")
+    tab = devtools.Browser(program)
+    tab.size(1280, 900)
+    tab.call("Network.emulateNetworkConditions", offline=True, latency=0, downloadThroughput=0, uploadThroughput=0)
+    yield tab
+    tab.close()

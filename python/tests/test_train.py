@@ -1,3 +1,4 @@
+import math
 import os
 import random
 import signal
@@ -8,6 +9,8 @@ from pathlib import Path
 import pytest
 
 import dragoman
+from dragoman import Update
+from dragoman._progress import progress_text
 from dragoman.errors import AbsentFileError, UsageError
 
 SMALL = dict(d_model=32, d_ff=64, n_heads=2, encoder_layers=1, decoder_layers=1, vocabulary_size=60, batch_tokens=256,
@@ -51,6 +54,27 @@ def test_train_calls_back_and_gives_a_model(texts, tmp_path):
     assert run.step == 20 and run.reason == "finished: all steps done" and run.folder == tmp_path / "m"
     assert follow.updates[-1].loss < follow.updates[0].loss
     assert isinstance(run.load().translate("the cat runs"), str)
+
+
+def test_callbacks_of_an_encoder_get_its_accuracy(tmp_path):
+    draw = random.Random(2)
+    for name, count in (("train", 200), ("valid", 30)):
+        lines = [draw.choice(["good\ta fine red cat", "bad\ta poor grey dog", "good\tfine and red", "bad\tgrey and poor"]) for _ in range(count)]
+        (tmp_path / name).write_text("\n".join(lines) + "\n")
+    seen = []
+
+    class Follow(dragoman.Callback):
+        def on_validation(self, validation):
+            seen.append(validation)
+
+    dragoman.train("bert-mini", task="classify", text=tmp_path / "train", valid_text=tmp_path / "valid", model=tmp_path / "m",
+                   d_model=32, d_ff=64, n_heads=2, layers=1, vocabulary_size=80, batch_tokens=256, max_steps=60,
+                   validate_every=30, warmup_steps=10, learning_rate=0.003, precision="float32", workers=1, progress=False,
+                   callbacks=[Follow()])
+    assert [each.step for each in seen] == [30, 60]
+    assert all(0 <= each.accuracy <= 100 for each in seen) and seen[-1].accuracy > 90
+    assert all(math.isnan(each.bleu) for each in seen)
+    assert progress_text(Update(5, 10, 0.5, 1.0, 100.0, 0.1, -1.0, 0, math.nan, 0.0, 0.0), seen[-1]).endswith(f"accuracy {seen[-1].accuracy:.1f} %")
 
 
 def test_a_callback_ends_the_run_and_the_same_call_goes_on(texts, tmp_path):

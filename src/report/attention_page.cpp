@@ -115,7 +115,9 @@ std::string attention_page(const AttentionPageData& data) {
   std::string page = head(title);
   page += "<body>\n" + std::string(language_switch()) + "<main>\n<header><h1>" +
           said(data.title.empty() ? "Attention" : data.title) + "</h1>\n<dl class=\"sentences\">";
-  page += sentence("source", data.source_text) + sentence("translation", data.translation) + "</dl></header>\n";
+  const bool is_prompt = data.encoder_self.empty() && data.cross.empty() && !data.decoder_self.empty();
+  page += sentence(is_prompt ? "prompt" : "source", data.source_text) +
+          sentence(is_prompt ? "continuation" : "translation", data.translation) + "</dl></header>\n";
   page += data.from_word.empty() ? "" : attention_from_word(data);
   page += attention_page_parts::body();
   page += "<script type=\"application/json\" id=\"data\">" + embedded_data(data) + "</script>\n<script>";

@@ -11,8 +11,8 @@ using AttentionGrid = std::vector<std::vector<std::vector<float>>>;
 /// The data of the page of `dragoman attention`. An empty grid leaves out its part of the page.
 struct AttentionPageData {
   std::string title;        ///< title of the page; empty means "Attention"
-  std::string source_text;  ///< the input of the user
-  std::string translation;
+  std::string source_text;  ///< the input of the user; without encoder and cross-attention it is a prompt
+  std::string translation;  ///< or the continuation of the prompt
   std::vector<std::string> source_pieces;   ///< S, with the end token
   std::vector<std::string> decoder_pieces;  ///< T, input of the decoder: begin token, then the target
   std::vector<std::string> target_pieces;   ///< T, predictions of the decoder, with the end token

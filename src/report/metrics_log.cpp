@@ -34,18 +34,18 @@ Json to_json(const TrainRow& row) {
 }
 
 Json to_json(const ValidationRow& row) {
-  Json json = {{"kind", "validation"},
-               {"step", row.step},
-               {"epoch", number(row.epoch)},
-               {"loss", number(row.loss)},
-               {"perplexity", number(row.perplexity)},
-               {"bleu", number(row.bleu)},
-               {"chrf", number(row.chrf)},
-               {"is_best", row.is_best},
-               {"seconds", number(row.seconds)}};
-  if (std::isfinite(row.accuracy)) {
-    json["accuracy"] = row.accuracy;
-  }
+  Json json = {{"kind", "validation"}};
+  ValidationRow::fields([&](const auto& field) {
+    const auto& value = row.*field.member;
+    if constexpr (std::is_same_v<decltype(value), const double&>) {
+      const bool is_left_out = &value == &row.accuracy && !std::isfinite(value);  // of most models there is none
+      if (!is_left_out) {
+        json[field.name] = number(value);
+      }
+    } else {
+      json[field.name] = value;
+    }
+  });
   return json;
 }
 
@@ -100,15 +100,17 @@ TrainRow train_row(const nlohmann::json& row, int64_t step) {
 }
 
 ValidationRow validation_row(const nlohmann::json& row, int64_t step) {
-  return {step,
-          read_number(row, "epoch"),
-          read_number(row, "loss"),
-          read_number(row, "perplexity"),
-          read_number(row, "bleu"),
-          read_number(row, "chrf"),
-          read_flag(row, "is_best"),
-          read_number(row, "seconds"),
-          read_number(row, "accuracy")};
+  ValidationRow result;
+  ValidationRow::fields([&](const auto& field) {
+    auto& value = result.*field.member;
+    if constexpr (std::is_same_v<decltype(value), double&>) {
+      value = read_number(row, field.name);
+    } else if constexpr (std::is_same_v<decltype(value), bool&>) {
+      value = read_flag(row, field.name);
+    }
+  });
+  result.step = step;
+  return result;
 }
 
 int64_t read_count(const nlohmann::json& row, const char* key) {

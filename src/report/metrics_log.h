@@ -7,6 +7,7 @@
 #include <utility>
 #include <vector>
 
+#include "base/fields.h"
 #include "report/append_file.h"
 
 namespace dragoman::report {
@@ -38,6 +39,22 @@ struct ValidationRow {
   bool is_best = false;        ///< better than all earlier validations
   double seconds = 0.0;
   double accuracy = kNotMeasured;  ///< 0 to 100, of labels or of hidden words
+
+  /// Calls visit(base::Field) for each field, in the order of a row of metrics.jsonl.
+  template <typename Visit>
+  static void fields(Visit&& visit) {
+    using base::Field;
+    using R = ValidationRow;
+    visit(Field("step", &R::step, "Number of updates"));
+    visit(Field("epoch", &R::epoch, "Passes over the text"));
+    visit(Field("loss", &R::loss, "Loss without label smoothing", {}, "nats per target token"));
+    visit(Field("perplexity", &R::perplexity, "e to the power of the loss"));
+    visit(Field("bleu", &R::bleu, "BLEU", {0, 100}));
+    visit(Field("chrf", &R::chrf, "chrF", {0, 100}));
+    visit(Field("is_best", &R::is_best, "Better than all earlier validations"));
+    visit(Field("seconds", &R::seconds, "Training time over all runs", {}, "seconds"));
+    visit(Field("accuracy", &R::accuracy, "Right labels or hidden words", {0, 100}, "percent"));
+  }
 };
 
 struct CheckpointRow {

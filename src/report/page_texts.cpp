@@ -181,6 +181,8 @@ constexpr PageText kTexts[] = {
     {"search {0}", "搜索 {0}"},
     // The attention page.
     {"translation", "译文"},
+    {"prompt", "开头"},
+    {"continuation", "续写"},
     {"Where “{0}” looks", "“{0}”在看哪里"},
     {"Encoder layer {0}: a column is a head, the arcs are the mean of the heads",
      "编码器第 {0} 层：每列是一个头，弧线是各头的平均"},

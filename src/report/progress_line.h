@@ -8,6 +8,8 @@
 #include <string>
 #include <string_view>
 
+#include "base/fields.h"
+
 namespace dragoman::report {
 
 /// The state of a run. NaN and infinity are shown as such.
@@ -24,6 +26,25 @@ struct Progress {
   double kl = std::numeric_limits<double>::quiet_NaN();
   double minutes = 0.0;      ///< of the time limit that ends the run first
   double max_minutes = 0.0;  ///< this limit, which is then shown in place of max_steps; 0 = no limit on time
+
+  /// Calls visit(base::Field) for each field.
+  template <typename Visit>
+  static void fields(Visit&& visit) {
+    using base::Field;
+    using P = Progress;
+    visit(Field("step", &P::step, "Number of updates"));
+    visit(Field("max_steps", &P::max_steps, "Last step of the run; 0 = unlimited"));
+    visit(Field("epoch", &P::epoch, "Passes over the text"));
+    visit(Field("loss", &P::loss, "Loss", {}, "nats per target token"));
+    visit(Field("tokens_per_second", &P::tokens_per_second, "Speed", {}, "target tokens per second"));
+    visit(Field("learning_rate", &P::learning_rate, "Learning rate"));
+    visit(Field("seconds_left", &P::seconds_left, "Estimate of the time that is left; negative = unknown", {},
+                "seconds"));
+    visit(Field("skipped_updates", &P::skipped_updates, "Updates with gradients that were not finite"));
+    visit(Field("kl", &P::kl, "Divergence of the two passes of R-Drop or SimCut", {}, "nats per target token"));
+    visit(Field("minutes", &P::minutes, "Minutes of the time limit that ends the run first"));
+    visit(Field("max_minutes", &P::max_minutes, "The time limit; 0 = none", {}, "minutes"));
+  }
 };
 
 /// Returns a duration in at most two units, the smaller one with fixed width: "45 s", "3 min 20 s", "2 h 05 min",

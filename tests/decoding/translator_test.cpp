@@ -6,12 +6,14 @@
 
 #include "base/error.h"
 #include "base/utf8.h"
+#include "decoding/generator.h"
 #include "decoding/inspection/attention_capture.h"
 #include "decoding/scorer.h"
 #include "decoding/text_splitter.h"
 #include "models/architectures/architectures.h"
 #include "report/attention_page.h"
 #include "support/error_of.h"
+#include "tiny_language_model.h"
 #include "tiny_model.h"
 #include "tiny_vocabulary.h"
 
@@ -251,6 +253,23 @@ TEST(AttentionCapture, FillsEveryGridOfThePage) {
   EXPECT_EQ(page.cross[0][0].size(), page.target_pieces.size() * page.source_pieces.size());
   EXPECT_THAT(report::attention_page(page), testing::HasSubstr("<html"));
   EXPECT_THROW(capture_attention(translator, "  ", translation), base::Error);
+}
+
+TEST(AttentionCapture, OfALanguageModelHasOneGrid) {
+  const Generator generator(tiny_language_model(), letters(), ServiceThreads{.workers = 1});
+  const GenerationRequest request{.prompt = "the cat\n", .max_tokens = 4};
+  const Continuation continuation = generator.generate({&request, 1}, {}).front();
+  const report::AttentionPageData page = capture_attention(generator, request.prompt, continuation);
+  EXPECT_TRUE(page.encoder_self.empty() && page.cross.empty());
+  ASSERT_EQ(page.decoder_self.size(), 2U) << "layers";
+  ASSERT_EQ(page.decoder_self.front().size(), 2U) << "heads";
+  const size_t rows = page.decoder_pieces.size();
+  EXPECT_GE(rows, continuation.prompt_ids.size() + continuation.ids.size() - 1);
+  EXPECT_EQ(page.decoder_self[1][1].size(), rows * rows);
+  EXPECT_FLOAT_EQ(page.decoder_self[0][0][0], 1.0F) << "the first piece sees itself alone";
+  EXPECT_EQ(page.decoder_pieces[3], "\u2423");
+  EXPECT_EQ(page.decoder_pieces[7], "\u23CE");
+  EXPECT_THAT(report::attention_page(page), testing::HasSubstr(">prompt<"));
 }
 
 }  // namespace

@@ -1,6 +1,7 @@
 #include "decoding/inspection/attention_capture.h"
 
 #include "base/error.h"
+#include "data/vocabulary/shown_pieces.h"
 #include "decoding/steps/teacher_forcing.h"
 
 namespace dragoman::decoding {
@@ -25,6 +26,19 @@ class GridRecorder : public nn::ForwardObserver {
   report::AttentionPageData& page_;
 };
 
+// Pieces whose spaces and line ends can be seen.
+std::vector<std::string> visible_pieces(const data::Vocabulary& vocabulary, std::span<const int32_t> ids) {
+  std::vector<std::string> pieces = data::shown_pieces(vocabulary, ids);
+  for (std::string& piece : pieces) {
+    std::string visible;
+    for (const char c : piece) {
+      visible += c == ' ' ? "\u2423" : c == '\n' ? "\u23CE" : c == '\t' ? "\u21E5" : std::string(1, c);
+    }
+    piece = std::move(visible);
+  }
+  return pieces;
+}
+
 }  // namespace
 
 report::AttentionPageData capture_attention(const Translator& translator, const std::string& text,
@@ -48,6 +62,27 @@ report::AttentionPageData capture_attention(const Translator& translator, const 
   page.target_pieces = translator.target_vocabulary().pieces(predicted);
   GridRecorder recorder(page);
   observe_pair(translator.model(), source, input, recorder);
+  return page;
+}
+
+report::AttentionPageData capture_attention(const Generator& generator, const std::string& prompt,
+                                            const Continuation& continuation) {
+  std::vector<int32_t> text = continuation.prompt_ids;  // [T + 1] and, after the last row, what it predicts
+  text.insert(text.end(), continuation.ids.begin(), continuation.ids.end());
+  const std::vector<int32_t>& ends = generator.vocabulary().special().eos;
+  if (continuation.finish_reason == FinishReason::kEndOfSentence && !ends.empty()) {
+    text.push_back(ends.front());
+  }
+  base::check_usage(text.size() > 1, "attention: the prompt is blank; give a text that the model goes on with");
+  const std::span<const int32_t> input = std::span(text).first(text.size() - 1);  // [T]
+
+  report::AttentionPageData page;
+  page.source_text = prompt;
+  page.translation = continuation.text;
+  page.decoder_pieces = visible_pieces(generator.vocabulary(), input);
+  page.target_pieces = visible_pieces(generator.vocabulary(), std::span(text).subspan(1));
+  GridRecorder recorder(page);
+  observe_pair(generator.model(), {}, input, recorder);
   return page;
 }
 

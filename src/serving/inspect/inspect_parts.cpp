@@ -3,10 +3,10 @@
 #include <cmath>
 
 #include "base/error.h"
+#include "data/vocabulary/shown_pieces.h"
 #include "decoding/inspection/inspected_head.h"
 #include "decoding/search/candidates.h"
 #include "kernels/cpu/output/top_k.h"
-#include "serving/inspect/token_text.h"
 #include "tensor/transfer.h"
 
 namespace dragoman::serving {
@@ -108,7 +108,7 @@ json candidates_part(const InspectPart& part, const InspectContext& context) {
     const int32_t chosen = inspection.predicted()[static_cast<size_t>(step)];
     const double chosen_logit = row[static_cast<size_t>(chosen)];
     steps.push_back({{"ids", ids},
-                     {"pieces", shown_pieces(vocabulary, ids)},
+                     {"pieces", data::shown_pieces(vocabulary, ids)},
                      {"logits", std::move(shown)},
                      {"probabilities", std::move(probabilities)},
                      {"log_sum_exp", rounded(normaliser)},

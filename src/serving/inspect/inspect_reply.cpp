@@ -2,11 +2,11 @@
 
 #include "base/field_json.h"
 #include "base/json.h"
+#include "data/vocabulary/shown_pieces.h"
 #include "models/decoder_only/decoder_only_config.h"
 #include "models/encoder_only/encoder_only_config.h"
 #include "models/transformer/transformer_config.h"
 #include "serving/inspect/inspect_parts.h"
-#include "serving/inspect/token_text.h"
 
 namespace dragoman::serving {
 namespace {
@@ -72,7 +72,7 @@ json model_json(const models::Model& model) {
 }
 
 json text_json(const std::string& text, const std::vector<int32_t>& ids, const data::Vocabulary& vocabulary) {
-  return {{"text", text}, {"ids", ids}, {"pieces", shown_pieces(vocabulary, ids)}};
+  return {{"text", text}, {"ids", ids}, {"pieces", data::shown_pieces(vocabulary, ids)}};
 }
 
 std::string reply(const decoding::Inspection& inspection, const decoding::Translator* translator,
@@ -86,7 +86,7 @@ std::string reply(const decoding::Inspection& inspection, const decoding::Transl
   }
   json target = text_json(inspection.written(), inspection.predicted(), inspection.vocabulary());
   target["input_ids"] = inspection.input();
-  target["input_pieces"] = shown_pieces(inspection.vocabulary(), inspection.input());
+  target["input_pieces"] = data::shown_pieces(inspection.vocabulary(), inspection.input());
   return base::dump_json({{"model", model_json(inspection.model())},
                           {"source", text_json(body.inspection.text, inspection.source(), source)},
                           {"target", std::move(target)},

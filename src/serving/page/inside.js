@@ -11,7 +11,6 @@ import { t } from "/assets/strings.js";
 import { Study } from "/assets/study.js";
 
 const kBeams = [1, 2, 3, 4, 6, 8], kCounts = [4, 8, 16, 24, 48]; // and pieces that a language model writes
-const kPronouns = ["it", "er", "sie", "es", "它"];
 
 export class InsideView {
   constructor(root, pair) {
@@ -117,7 +116,7 @@ export class InsideView {
       const sentence = await Sentence.load(this.request(), abort.signal);
       this.text = this.input.value;
       this.sentence = sentence;
-      this.word = this.wordToFollow(sentence);
+      this.word = sentence.followed;
       const { place } = strongestLink(sentence, this.word);
       const other = place[0] === 0 && place[1] === 0 ? [0, Math.min(1, sentence.model.decoder_n_heads - 1)] : [0, 0];
       const kind = sentence.attentions(this.panels.kind).length ? this.panels.kind : sentence.mainKind;
@@ -133,12 +132,6 @@ export class InsideView {
     } finally {
       if (abort === this.abort) this.root.removeAttribute("aria-busy");
     }
-  }
-
-  wordToFollow(sentence) {
-    if (sentence.isAlone) return sentence.firstStep;
-    const pronoun = sentence.find(kPronouns);
-    return pronoun >= 0 ? pronoun : Math.min(1, sentence.sourceLabels.length - 1);
   }
 
   async follow(route) {

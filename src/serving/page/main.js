@@ -1,7 +1,8 @@
 // The frame of the page: tabs, language, theme, and the model that all views share: a pair of languages or a name.
 import { languages, setApiKey, settings } from "/assets/api.js";
 import { CardView } from "/assets/card.js";
-import { el, icon, kIcons, replace } from "/assets/dom.js";
+import { el } from "/assets/dom.js";
+import { startFrame } from "/assets/frame.js";
 import { InsideView } from "/assets/inside.js";
 import { LabView } from "/assets/lab.js";
 import { ReadView } from "/assets/read.js";
@@ -25,14 +26,11 @@ const memory = {
 
 const byId = (id) => document.getElementById(id);
 const pair = { source: "", target: "" };
-let language = memory.get("language") ?? (navigator.language.startsWith("zh") ? "zh" : "en");
-if (!["en", "zh"].includes(language)) language = "en";
-
-const root = document.documentElement; // theme.js has given it its theme
-const isDark = () => root.dataset.theme === "dark";
-const paintTheme = () => replace(byId("theme"), icon(isDark() ? kIcons.sun : kIcons.moon));
-paintTheme();
-speak(language);
+const wished = memory.get("language") ?? (navigator.language.startsWith("zh") ? "zh" : "en");
+const frame = startFrame(["en", "zh"].includes(wished) ? wished : "en", {
+  onLanguage: (language) => { memory.set("language", language); refresh(); },
+  onTheme: () => { for (const view of Object.values(views)) (view.repaint ?? view.refresh).call(view); },
+});
 
 const views = {
   translate: new TranslateView(byId("view-translate"), pair, {
@@ -74,8 +72,6 @@ function subject(view) {
 }
 
 function refresh() {
-  byId("language").textContent = language === "zh" ? "English" : "中文";
-  byId("language").lang = language === "zh" ? "en" : "zh";
   for (const view of Object.values(views)) view.refresh();
   document.title = `${t(`tab.${current()}`)} · dragoman`;
 }
@@ -94,17 +90,6 @@ document.querySelector("[role=tablist]").addEventListener("keydown", (event) => 
   if (!step) return;
   event.preventDefault();
   open(shown[(shown.indexOf(current()) + step + shown.length) % shown.length], true);
-});
-byId("theme").addEventListener("click", () => root.dispatchEvent(new CustomEvent("choosetheme", { detail: isDark() ? "light" : "dark" })));
-root.addEventListener("themechange", () => {
-  paintTheme();
-  for (const view of Object.values(views)) (view.repaint ?? view.refresh).call(view);
-});
-byId("language").addEventListener("click", () => {
-  language = language === "zh" ? "en" : "zh";
-  memory.set("language", language);
-  speak(language);
-  refresh();
 });
 window.addEventListener("hashchange", () => open(current()));
 
@@ -144,7 +129,7 @@ async function start() {
       kind = languageModels.length ? "write" : "read";
       kindInside = "write";
       byId("heading").dataset.t = `heading.${kind}`;
-      speak(language);
+      speak(frame.language);
     }
     views.write.setModels(languageModels);
     views.read.setModels(encoders);

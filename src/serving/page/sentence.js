@@ -7,6 +7,7 @@ import { joined, visible } from "/assets/written_text.js";
 
 const kMark = "\u2581"; // SentencePiece's space
 const kMostWeights = 500_000; // numbers of weights in one request
+const kPronouns = ["it", "er", "sie", "es", "它"];
 
 /// A piece as it is written beside matrices: without its space mark; pieces inside a word begin with a dot.
 export function pieceLabel(piece) {
@@ -62,6 +63,13 @@ export class Sentence {
   get steps() { return this.target.ids.length; }
   get firstStep() { return this.isAlone ? this.source.ids.length - 1 : 0; }
   get written() { return this.steps - this.firstStep; }
+
+  /// The piece that is followed at first: a pronoun, if there is one.
+  get followed() {
+    if (this.isAlone) return this.firstStep;
+    const pronoun = this.find(kPronouns);
+    return pronoun >= 0 ? pronoun : Math.min(1, this.sourceLabels.length - 1);
+  }
 
   /// The text of some of the pieces that a language model reads or writes.
   joined(pieces) { return joined(pieces); }

@@ -32,18 +32,20 @@ const kStudiedAlone = {
 };
 
 export class Story {
-  /// @param onStudy(wanted, state): a stage of the study, {kind, side, ...}, and {row, head} to choose in it
+  /// @param onStudy(wanted, state): a stage of the study, {kind, side, ...}, and {row, head} to choose in it; without it
+  ///   nothing leads to a study
   /// @param onPlace(name, word): the scene that is shown, for the address
-  constructor({ onStudy, onPlace, onAgain }) {
+  /// @param onAgain(): another sentence is wished; may be missing
+  constructor({ onStudy = null, onPlace, onAgain = null }) {
     Object.assign(this, { onStudy, onPlace, onAgain });
-    this.stage = new StoryStage((hit) => this.choose(hit));
+    this.stage = new StoryStage(onStudy ? (hit) => this.choose(hit) : null);
     this.player = new StoryPlayer((index, time) => this.stage.draw(index, time), (index) => this.tell(index), (scene) => this.titleOf(scene));
     this.title = el("h2", {});
     this.shape = el("div", { class: "shape" });
     this.formula = el("div", { class: "formula-row" });
     this.caption = el("p", { class: "explain" });
     this.numbers = el("table", { class: "hidden" });
-    this.study = el("button", { type: "button", on: { click: () => this.openStudy() } });
+    this.study = onStudy ? el("button", { type: "button", on: { click: () => this.openStudy() } }) : null;
     this.turn = el("div", { class: "story-turn", hidden: true });
     this.element = el("section", { class: "story card" }, this.stage.element, this.player.element,
       el("div", { class: "story-words" }, el("div", { class: "story-head" }, this.title, this.study), this.caption, this.formula, this.shape, this.numbers, this.turn));
@@ -158,10 +160,10 @@ export class Story {
   /// After the language or the theme changed.
   refresh() {
     this.player.relabel();
-    this.study.textContent = t("story.study");
+    if (this.study) this.study.textContent = t("story.study");
     this.stage.element.setAttribute("aria-label", t("story.stage"));
-    replace(this.turn, el("strong", {}, t("story.turn")), [["word", "story.changeWord"], ["again", "story.again"], ["study", "story.study"], ["temperature", "story.temperature"]]
-      .map(([name, key]) => el("button", { type: "button", on: { click: () => this.yourTurn(name) } }, t(key))));
+    replace(this.turn, el("strong", {}, t("story.turn")), [["word", "story.changeWord", this.onAgain], ["again", "story.again", true], ["study", "story.study", this.onStudy], ["temperature", "story.temperature", this.onStudy]]
+      .filter(([, , isThere]) => isThere).map(([name, key]) => el("button", { type: "button", on: { click: () => this.yourTurn(name) } }, t(key))));
     if (!this.timeline) return;
     this.stage.repaint();
     this.tell(this.player.index);

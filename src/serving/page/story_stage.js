@@ -21,12 +21,12 @@ function tensorsOf({ parts, levels, cross, last }) {
 }
 
 export class StoryStage {
-  /// @param onChoose({kind, row}): something on the stage was chosen
+  /// @param onChoose({kind, row}): something on the stage was chosen; null if nothing can be
   constructor(onChoose) {
-    this.canvas = el("canvas", { class: "story-canvas", role: "img" });
+    this.canvas = el("canvas", { class: "story-canvas", role: "img", style: onChoose ? {} : { cursor: "default" } });
     this.element = el("div", { class: "story-stage", role: "group" }, this.canvas);
     this.paint = new Paint(this.canvas.getContext("2d"));
-    this.canvas.addEventListener("click", (event) => {
+    if (onChoose) this.canvas.addEventListener("click", (event) => {
       const box = this.canvas.getBoundingClientRect();
       const at = this.facts?.sentence.isAlone ? aloneHit : hitAt, hit = this.layout && at(this.layout, event.clientX - box.left, event.clientY - box.top);
       if (hit) onChoose(hit);

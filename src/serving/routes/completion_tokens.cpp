@@ -4,7 +4,7 @@
 #include <nlohmann/json.hpp>
 
 #include "base/json.h"
-#include "serving/inspect/token_text.h"
+#include "data/vocabulary/shown_pieces.h"
 
 namespace dragoman::serving {
 namespace {
@@ -44,9 +44,9 @@ json CompletionTokens::alternatives_of(const Token& token) const {
   }
   json alternatives = json::object();
   for (const LikelyToken& one : token.likeliest) {
-    alternatives.emplace(token_text(vocabulary_, one.id), base::decimal(one.log_prob));
+    alternatives.emplace(data::token_text(vocabulary_, one.id), base::decimal(one.log_prob));
   }
-  alternatives.emplace(token_text(vocabulary_, token.id), base::decimal(*token.log_prob));
+  alternatives.emplace(data::token_text(vocabulary_, token.id), base::decimal(*token.log_prob));
   return alternatives;
 }
 
@@ -62,7 +62,7 @@ std::vector<CompletionTokens::Token> CompletionTokens::take_tokens(std::string_v
 json CompletionTokens::take(std::string_view text) {
   json tokens = json::array(), scores = json::array(), offsets = json::array(), alternatives = json::array();
   for (const Token& token : take_tokens(text)) {
-    tokens.push_back(token_text(vocabulary_, token.id));
+    tokens.push_back(data::token_text(vocabulary_, token.id));
     scores.push_back(token.log_prob ? json(base::decimal(*token.log_prob)) : json());
     offsets.push_back(token.character);
     alternatives.push_back(alternatives_of(token));
@@ -79,7 +79,8 @@ json CompletionTokens::chat_token(int32_t id, float log_prob) const {
   for (const char byte : vocabulary_.piece_bytes(id)) {
     bytes.push_back(static_cast<unsigned char>(byte));
   }
-  return {{"token", token_text(vocabulary_, id)}, {"logprob", base::decimal(log_prob)}, {"bytes", std::move(bytes)}};
+  return {
+      {"token", data::token_text(vocabulary_, id)}, {"logprob", base::decimal(log_prob)}, {"bytes", std::move(bytes)}};
 }
 
 json CompletionTokens::take_for_chat(std::string_view text) {

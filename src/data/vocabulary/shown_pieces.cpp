@@ -1,12 +1,12 @@
-#include "serving/inspect/token_text.h"
+#include "data/vocabulary/shown_pieces.h"
 
 #include <fmt/format.h>
 
 #include "base/utf8.h"
 
-namespace dragoman::serving {
+namespace dragoman::data {
 
-std::string token_text(const data::Vocabulary& vocabulary, int32_t id) {
+std::string token_text(const Vocabulary& vocabulary, int32_t id) {
   const std::string bytes = vocabulary.piece_bytes(id);
   if (bytes.empty()) {
     return vocabulary.piece(id);
@@ -21,8 +21,8 @@ std::string token_text(const data::Vocabulary& vocabulary, int32_t id) {
   return text;
 }
 
-std::vector<std::string> shown_pieces(const data::Vocabulary& vocabulary, std::span<const int32_t> ids) {
-  if (vocabulary.format() == data::Vocabulary::Format::kSentencePiece) {
+std::vector<std::string> shown_pieces(const Vocabulary& vocabulary, std::span<const int32_t> ids) {
+  if (vocabulary.format() == Vocabulary::Format::kSentencePiece) {
     return vocabulary.pieces(ids);
   }
   std::vector<std::string> pieces;
@@ -32,4 +32,4 @@ std::vector<std::string> shown_pieces(const data::Vocabulary& vocabulary, std::s
   return pieces;
 }
 
-}  // namespace dragoman::serving
+}  // namespace dragoman::data
