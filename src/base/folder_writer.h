@@ -28,6 +28,8 @@ class FolderWriter {
   void add(const std::string& name, std::string_view content);
   /// Writes one file whose content lies in several places, such as a header and the memory of tensors, without a copy.
   void add(const std::string& name, std::span<const std::string_view> parts);
+  /// Returns: FOLDER.tmp. Before `commit`, another FolderWriter may write a folder inside it.
+  const std::filesystem::path& aside() const { return aside_; }
   /// Writes the manifest and renames FOLDER.tmp to FOLDER. An old FOLDER is swapped with the new one in one step and
   /// then removed. So readers find one of the two at every moment.
   void commit();

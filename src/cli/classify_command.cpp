@@ -60,6 +60,7 @@ void add_classify_command(CLI::App& app, Run& run) {
   add_encoder_flags(*command, *arguments,
                     "Texts, one a line, or pairs with a tab between their texts; - = standard input",
                     "File for the labels, each with a tab and its probability behind it; - = standard output");
+  add_stride_flag(*command, *arguments);
   command->callback([arguments, &run] {
     base::check_fields(arguments->encode);
     run = [arguments] { return classify(*arguments); };

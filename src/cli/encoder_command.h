@@ -27,6 +27,9 @@ struct EncoderArguments {
 void add_encoder_flags(CLI::App& command, EncoderArguments& arguments, const std::string& input,
                        const std::string& output);
 
+/// Adds --stride, of the commands that can read long texts in windows.
+void add_stride_flag(CLI::App& command, EncoderArguments& arguments);
+
 /// Returns: the path that --input names; - is standard input.
 std::string input_path(const EncoderArguments& arguments);
 

@@ -56,7 +56,7 @@ void add_metric_options(CLI::App& command, EvaluateArguments& arguments) {
       .add_option("--metrics", arguments.metrics,
                   "What to compute, separated by commas; of bleu, chrf, chrf++, ter; of labels accuracy, f1, macro-f1, "
                   "mcc; of tags "
-                  "tag-accuracy, span-f1")
+                  "tag-accuracy, span-f1; of vectors of embed recall-at-1, mrr; of numbers spearman")
       ->delimiter(',');
   command.add_option("--positive-label", options.positive_label, "The label that f1 is about")->type_name("LABEL");
   begin_group(command, "How text is compared");

@@ -9,6 +9,7 @@
 #include "cli/text_output.h"
 #include "decoding/search/search_defaults.h"
 #include "interop/gguf_export.h"
+#include "interop/hf_encoder.h"
 #include "interop/hf_export.h"
 #include "interop/hf_t5.h"
 #include "interop/marian_export.h"
@@ -34,6 +35,12 @@ interop::ExportedModel exported_folder(const ExportArguments& arguments, const m
       return interop::export_llama(files, arguments.model);
     case ExportFormat::kT5:
       return interop::export_t5(files, arguments.model);
+    case ExportFormat::kBert:
+      return interop::export_encoder(files, arguments.model, interop::HfEncoderLayout::kBert);
+    case ExportFormat::kRoberta:
+      return interop::export_encoder(files, arguments.model, interop::HfEncoderLayout::kRoberta);
+    case ExportFormat::kDistilBert:
+      return interop::export_encoder(files, arguments.model, interop::HfEncoderLayout::kDistilBert);
     default:
       return export_to_marian(arguments, files);
   }
@@ -72,13 +79,14 @@ void add_export_command(CLI::App& app, Run& run) {
   CLI::App* command = add_command(app, "export", "Write a model as another program reads it",
                                   "dragoman export --to hf-marian marian-folder --model my-model \\\n"
                                   "    --source-language en --target-language de\n"
-                                  "dragoman export --to hf-gpt2 gpt2-folder --model my-gpt");
+                                  "dragoman export --to hf-gpt2 gpt2-folder --model my-gpt\n"
+                                  "dragoman export --to hf-bert bert-folder --model my-encoder");
   const auto arguments = std::make_shared<ExportArguments>();
   add_choice(
       *command, "--to", arguments->to,
-      "Kind to write: a folder of Hugging Face transformers, which is a MarianMT, a T5, a GPT-2, or a Llama, Mistral, "
-      "Qwen2 or Qwen3; or a file of llama.cpp",
-      {"hf-marian", "hf-gpt2", "hf-llama", "gguf", "hf-t5"})
+      "Kind to write: a folder of Hugging Face transformers, which is a MarianMT, a T5, a GPT-2, a Llama, Mistral, "
+      "Qwen2 or Qwen3, or an encoder, BERT, RoBERTa or DistilBERT; or a file of llama.cpp",
+      {"hf-marian", "hf-gpt2", "hf-llama", "gguf", "hf-t5", "hf-bert", "hf-roberta", "hf-distilbert"})
       ->default_str("")
       ->type_name("FORMAT")
       ->required();

@@ -35,6 +35,9 @@ enum class ExportFormat {
   kLlama,
   kGguf,  ///< a file of llama.cpp
   kT5,
+  kBert,
+  kRoberta,
+  kDistilBert,
 };
 
 constexpr base::Names<ExportFormat> names_of(ExportFormat) {
@@ -43,7 +46,10 @@ constexpr base::Names<ExportFormat> names_of(ExportFormat) {
            {ExportFormat::kGpt2, "hf-gpt2"},
            {ExportFormat::kLlama, "hf-llama"},
            {ExportFormat::kGguf, "gguf"},
-           {ExportFormat::kT5, "hf-t5"}}};
+           {ExportFormat::kT5, "hf-t5"},
+           {ExportFormat::kBert, "hf-bert"},
+           {ExportFormat::kRoberta, "hf-roberta"},
+           {ExportFormat::kDistilBert, "hf-distilbert"}}};
 }
 
 }  // namespace dragoman::cli

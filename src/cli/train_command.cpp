@@ -50,7 +50,8 @@ void add_files(Flags& flags) {
           "--text", &TrainOptions::text,
           "Training text of a language model or an encoder; several files are joined. classify: a label, a tab and a "
           "text (or two, with a tab between them) a line; tag: a word, a tab and its tag a line, an empty line "
-          "behind each sentence")
+          "behind each sentence; embed: two texts that mean the same, with a tab between them, or --source and "
+          "--target")
       ->type_name("FILE");
   flags.add_value("--valid-text", &TrainOptions::valid_text, "Validation text of a language model or an encoder")
       ->type_name("FILE");
@@ -309,7 +310,7 @@ std::shared_ptr<TrainArguments> add_arguments(CLI::App& command) {
   command
       .add_option("--task", arguments->task,
                   "What the text files mean, if not what the preset says: span-corruption or text-to-text (INPUT TAB "
-                  "TARGET) of t5-mini; classify, tag or masked-language-model of an encoder")
+                  "TARGET) of t5-mini; classify, tag, embed or masked-language-model of an encoder")
       ->type_name("TASK");
   arguments->flags = std::make_unique<Flags>(command, training::preset_options("tiny"));
   add_files(*arguments->flags);

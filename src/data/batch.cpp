@@ -38,6 +38,9 @@ Batch slice(const Batch& batch, int32_t begin, int32_t end) {
   if (!batch.chosen.empty()) {
     part.chosen = rows(batch.chosen, target_begin, target_end);
   }
+  if (!batch.text_begins.empty()) {
+    part.text_begins = rows(batch.text_begins, 2 * target_begin, 2 * target_end);
+  }
   part.epoch = batch.epoch;
   part.ends_epoch = batch.ends_epoch;
   part.first_sentence = batch.first_sentence + begin;
@@ -100,6 +103,7 @@ void append(Batch& batch, const SentencePair& pair) {
   batch.target_output.push_back(pair.after_target);
   batch.target_offsets.push_back(static_cast<int32_t>(batch.target_output.size()));
   batch.chosen.insert(batch.chosen.end(), pair.chosen.begin(), pair.chosen.end());
+  batch.text_begins.insert(batch.text_begins.end(), pair.text_begins.begin(), pair.text_begins.end());
   if (pair.second_begin > 0) {
     batch.second_begins.resize(batch.lines.size());
     batch.second_begins.push_back(pair.second_begin);

@@ -18,6 +18,8 @@ struct SentencePair {
   int32_t second_begin = 0;        ///< of an encoder: where the second text begins in `source`; 0 = there is one text
   std::vector<int32_t> chosen{};   ///< of an encoder: the row of `source` that each target, the last one included,
                                    ///< is predicted from; empty = one target, from the text as a whole
+  std::vector<int32_t> text_begins{};  ///< of a group of pairs of texts: where each text begins in `source`, left and
+                                       ///< right of the first pair, then of the next; two for each target
 
   int64_t source_tokens() const { return static_cast<int64_t>(source.size()); }
   int64_t target_tokens() const { return static_cast<int64_t>(target.size()) + 1; }
@@ -35,6 +37,7 @@ struct Batch {
   std::vector<uint64_t> lines;             ///< [B] index of each pair in the corpus
   std::vector<int32_t> second_begins;      ///< [B] SentencePair::second_begin; empty = no pair has a second text
   std::vector<int32_t> chosen;             ///< [Nt] SentencePair::chosen, rows of their own text; or empty
+  std::vector<int32_t> text_begins;        ///< [2 Nt] SentencePair::text_begins, rows of their own group; or empty
 
   uint64_t epoch = 0;       ///< counted from 0
   bool ends_epoch = false;  ///< the last batch of its epoch

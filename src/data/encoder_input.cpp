@@ -21,6 +21,32 @@ bool cut_pair(std::vector<int32_t>& first, std::vector<int32_t>& second, size_t 
   return true;
 }
 
+void check_stride(int64_t stride, int64_t room) {
+  base::check_usage(stride == 0 || stride < room,
+                    "stride is {}, must be below {}, the pieces that a window of this model holds", stride, room);
+}
+
+std::vector<std::vector<int32_t>> pieces_of_words(const Vocabulary& vocabulary, const std::vector<std::string>& words) {
+  std::vector<std::vector<int32_t>> pieces;
+  for (const std::string& word : words) {
+    std::vector<int32_t>& of_word = pieces.emplace_back(vocabulary.encode(" " + word));
+    if (of_word.empty()) {
+      of_word.push_back(vocabulary.special().unk);
+    }
+  }
+  return pieces;
+}
+
+// The first word of an input that must hold `word`: before it as many words as have `stride` pieces and leave it room.
+size_t first_shared_word(const std::vector<std::vector<int32_t>>& pieces, size_t word, size_t room, size_t stride) {
+  const size_t most = std::min(stride, room - std::min(room, pieces[word].size()));
+  size_t first = word;
+  for (size_t shared = 0; first > 0 && shared + pieces[first - 1].size() <= most; --first) {
+    shared += pieces[first - 1].size();
+  }
+  return first;
+}
+
 }  // namespace
 
 int64_t frame_size(const TextFrame& frame, bool is_pair) {
@@ -66,26 +92,48 @@ EncoderInput encoder_input(const Vocabulary& vocabulary, const TextOrPair& text,
   return input;
 }
 
+std::vector<EncoderInput> encoder_windows(const Vocabulary& vocabulary, const TextOrPair& text, int64_t max_length,
+                                          int64_t stride) {
+  const TextFrame& frame = vocabulary.frame();
+  const int64_t room = max_length - frame_size(frame, false);
+  check_stride(stride, room);
+  if (stride == 0 || text.second.has_value()) {
+    return {encoder_input(vocabulary, text, max_length)};
+  }
+  const std::vector<int32_t> pieces = vocabulary.encode(text.first);
+  const auto count = static_cast<int64_t>(pieces.size());
+  std::vector<EncoderInput> windows;
+  for (int64_t begin = 0, end = 0; begin == 0 || end < count; begin += room - stride) {
+    end = std::min(begin + room, count);
+    windows.push_back({.ids = framed(frame, {pieces.begin() + begin, pieces.begin() + end})});
+  }
+  return windows;
+}
+
 std::vector<EncoderInput> word_inputs(const Vocabulary& vocabulary, const std::vector<std::string>& words,
-                                      int64_t max_length) {
+                                      int64_t max_length, int64_t stride) {
   const TextFrame& frame = vocabulary.frame();
   const auto room = static_cast<size_t>(max_length - frame_size(frame, false));
   const auto before = static_cast<int32_t>(frame.first >= 0 ? 1 : 0);
+  check_stride(stride, static_cast<int64_t>(room));
+  const std::vector<std::vector<int32_t>> pieces = pieces_of_words(vocabulary, words);
   std::vector<EncoderInput> inputs(1);
-  for (const std::string& word : words) {
-    std::vector<int32_t> pieces = vocabulary.encode(" " + word);
-    if (pieces.empty()) {
-      pieces.push_back(vocabulary.special().unk);
-    }
-    const bool is_cut = pieces.size() > room;
-    pieces.resize(std::min(pieces.size(), room));
-    if (inputs.back().ids.size() + pieces.size() > room) {
-      inputs.emplace_back();
-    }
+  const auto add = [&](size_t word) {
     EncoderInput& input = inputs.back();
-    input.is_cut = input.is_cut || is_cut;
+    const size_t kept = std::min(pieces[word].size(), room);
+    input.is_cut = input.is_cut || kept < pieces[word].size();
     input.word_rows.push_back(before + static_cast<int32_t>(input.ids.size()));
-    input.ids.insert(input.ids.end(), pieces.begin(), pieces.end());
+    input.ids.insert(input.ids.end(), pieces[word].begin(), pieces[word].begin() + static_cast<std::ptrdiff_t>(kept));
+  };
+  for (size_t word = 0; word < words.size(); ++word) {
+    if (inputs.back().ids.size() + std::min(pieces[word].size(), room) > room) {
+      const size_t again = first_shared_word(pieces, word, room, static_cast<size_t>(stride));
+      inputs.push_back({.ids = {}, .word_rows = {}, .first_word = again});
+      for (size_t shared = again; shared < word; ++shared) {
+        add(shared);
+      }
+    }
+    add(word);
   }
   for (EncoderInput& input : inputs) {
     input.ids = framed(frame, std::move(input.ids));

@@ -14,7 +14,8 @@ enum class StreamPurpose : uint32_t {
   kTargetSampling = 4,
   kTextShift = 5,
   kMasks = 6,
-  kSpans = 8
+  kSpans = 8,
+  kPairGroups = 9
 };
 
 /// The stream number for one purpose, epoch and index (line or window), for base::Random(seed, stream).

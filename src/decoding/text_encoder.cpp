@@ -1,68 +1,75 @@
 #include "decoding/text_encoder.h"
 
 #include <algorithm>
-#include <cmath>
 
 #include "base/error.h"
 #include "data/encoder_input.h"
 #include "decoding/in_groups.h"
 #include "decoding/load_model.h"
 #include "decoding/text_batches.h"
+#include "ops/text_vectors.h"
 #include "tensor/transfer.h"
 
 namespace dragoman::decoding {
 namespace {
 
 using models::EncoderOnly;
-using models::Pooling;
 
-// @param rows  [n, D] of one text
-void put_mean(std::span<const float> rows, std::span<float> mean) {
-  const size_t width = mean.size();
-  std::vector<double> sums(width);
-  for (size_t at = 0; at < rows.size(); ++at) {
-    sums[at % width] += static_cast<double>(rows[at]);
-  }
-  const double count = static_cast<double>(rows.size() / width);
-  std::ranges::transform(sums, mean.begin(), [count](double sum) { return static_cast<float>(sum / count); });
-}
+// The windows of some texts, and their vectors.
+struct WindowVectors {
+  std::vector<data::EncoderInput> inputs;  // [W]
+  std::vector<int32_t> texts = {0};        // [B + 1] which windows belong to which text
+  std::vector<float> values;               // [W, D]
+  int64_t width = 0;
+};
 
-void divide_by_length(std::span<float> vector) {
-  constexpr double kLeast = 1e-12;  // as sentence-transformers
-  double squares = 0.0;
-  for (const float value : vector) {
-    squares += static_cast<double>(value) * static_cast<double>(value);
-  }
-  const double length = std::max(std::sqrt(squares), kLeast);
-  for (float& value : vector) {
-    value = static_cast<float>(static_cast<double>(value) / length);
-  }
-}
-
-}  // namespace
-
-void embed_batch(const EncoderOnly& model, EncoderBatch batch, const UseEncoded& use) {
-  const autograd::NoGrad inference;
+// The vectors of inputs in float32, on the host, not divided by their lengths.
+autograd::Variable vectors_of(const EncoderOnly& model, EncoderBatch batch) {
   models::FlatIds flat;
   for (const data::EncoderInput* input : batch) {
     flat.append(input->ids);
     flat.end_sentence();
   }
   const models::TokenRows rows = models::make_token_rows(flat);
-  const models::EncoderOnlyConfig& config = model.encoder_config();
-  const bool by_pooler = config.pooling == Pooling::kPooler;
-  const autograd::Variable hidden = model.encode(rows, {});  // [N, D]
-  const tensor::HostView<float> values(by_pooler ? model.pooled(hidden, rows).value() : hidden.value());
-  const auto width = static_cast<size_t>(config.d_model);
-  std::vector<float> vector(width);
+  const models::Pooling pooling = model.encoder_config().pooling;
+  autograd::Variable hidden = model.encode(rows, {});  // [N, D]
+  if (pooling == models::Pooling::kPooler) {
+    hidden = model.pooled(hidden, rows);  // [B, D]
+  }
+  const tensor::HostScope on_host;  // not all devices have the kernels
+  hidden = autograd::Variable(tensor::to_host(hidden.value()));
+  return pooling == models::Pooling::kPooler ? hidden : model.text_vectors(hidden, rows, pooling);  // [B, D]
+}
+
+void put_vectors(const EncoderOnly& model, const TextBatch& batch, WindowVectors& windows) {
+  const autograd::NoGrad inference;
+  const autograd::Variable of_batch = vectors_of(model, batch_of(windows.inputs, batch));
+  const tensor::HostRows<float> vectors(of_batch.value());  // [B, D]
   for (size_t i = 0; i < batch.size(); ++i) {
-    const size_t first = by_pooler ? i : static_cast<size_t>(flat.offsets[i]);
-    const size_t count = config.pooling == Pooling::kMean ? batch[i]->ids.size() : 1;
-    put_mean(values.span().subspan(first * width, count * width), vector);
-    if (config.unit_length) {
-      divide_by_length(vector);
-    }
-    use(i, vector);
+    std::ranges::copy(vectors[i], windows.values.begin() + static_cast<std::ptrdiff_t>(batch[i]) * windows.width);
+  }
+}
+
+// The mean of the windows of each text, divided by its length if asked for.
+std::vector<float> vectors_of_texts(const WindowVectors& windows, bool unit_length) {
+  const autograd::NoGrad inference;
+  const tensor::HostScope on_host;
+  const auto count = static_cast<int64_t>(windows.inputs.size());
+  autograd::Variable vectors(tensor::Tensor::from(windows.values, {count, windows.width}));  // [W, D]
+  vectors = ops::mean_of_texts(vectors, tensor::host_tensor(windows.texts));                 // [B, D]
+  return (unit_length ? ops::unit_rows(vectors) : vectors).value().to_vector<float>();
+}
+
+}  // namespace
+
+void embed_batch(const EncoderOnly& model, EncoderBatch batch, const UseEncoded& use) {
+  const autograd::NoGrad inference;
+  autograd::Variable vectors = vectors_of(model, batch);  // [B, D]
+  const tensor::HostScope on_host;
+  vectors = model.encoder_config().unit_length ? ops::unit_rows(vectors) : vectors;
+  const tensor::HostRows<float> values(vectors.value());
+  for (size_t i = 0; i < batch.size(); ++i) {
+    use(i, values[i]);
   }
 }
 
@@ -73,24 +80,24 @@ Embeddings TextEncoder::embed(std::span<const std::string> texts, const EncodeOp
   base::check_fields(options);
   Embeddings embeddings;
   embeddings.width = model_->encoder_config().d_model;
-  embeddings.values.resize(texts.size() * static_cast<size_t>(embeddings.width));
-  std::vector<data::EncoderInput> inputs;
+  WindowVectors windows{.inputs = {}, .values = {}, .width = embeddings.width};
   std::vector<size_t> lengths;
   for (const std::string& text : texts) {
-    inputs.push_back(data::encoder_input(vocabulary_, {text, std::nullopt}, model_->encoder_config().max_positions));
-    base::check_data(!inputs.back().ids.empty(), "embed: text {} is empty, and the tokenizer puts nothing around it",
-                     inputs.size());
-    embeddings.cut += inputs.back().is_cut ? 1 : 0;
-    lengths.push_back(inputs.back().ids.size());
+    for (data::EncoderInput& input : data::encoder_windows(vocabulary_, {text, std::nullopt},
+                                                           model_->encoder_config().max_positions, options.stride)) {
+      base::check_data(!input.ids.empty(), "embed: text {} is empty, and the tokenizer puts nothing around it",
+                       windows.texts.size());
+      embeddings.cut += input.is_cut ? 1 : 0;
+      lengths.push_back(input.ids.size());
+      windows.inputs.push_back(std::move(input));
+    }
+    windows.texts.push_back(static_cast<int32_t>(windows.inputs.size()));
   }
+  windows.values.resize(windows.inputs.size() * static_cast<size_t>(windows.width));
   const std::vector<TextBatch> batches = batches_of_texts(lengths, options.batch_tokens);
-  for_each_group(batches.size(), options.workers, [&](size_t number) {
-    const TextBatch& texts_of_batch = batches[number];
-    embed_batch(*model_, batch_of(inputs, texts_of_batch), [&](size_t index, std::span<const float> vector) {
-      const size_t begin = texts_of_batch[index] * vector.size();
-      std::ranges::copy(vector, embeddings.values.begin() + static_cast<std::ptrdiff_t>(begin));
-    });
-  });
+  for_each_group(batches.size(), options.workers,
+                 [&](size_t number) { put_vectors(*model_, batches[number], windows); });
+  embeddings.values = vectors_of_texts(windows, model_->encoder_config().unit_length);
   return embeddings;
 }
 

@@ -16,10 +16,11 @@
 
 namespace dragoman::decoding {
 
-/// How texts are encoded; none of it changes a result.
+/// How texts are encoded. Only `stride` changes a result, that of texts longer than the model takes.
 struct EncodeOptions {
   int64_t batch_tokens = 2048;
   int workers = 0;
+  int64_t stride = 0;
 
   static constexpr const char* kTitle = "Speed";  ///< in --help
   /// Calls visit(base::Field) for each field.
@@ -33,6 +34,10 @@ void EncodeOptions::fields(Visit&& visit) {
   using O = EncodeOptions;
   visit(Field("batch_tokens", &O::batch_tokens, "Tokens encoded together", {1, 1 << 24}, "tokens"));
   visit(Field("workers", &O::workers, "Batches encoded at a time; 0 = one for each core", {0, 1024}, "threads"));
+  visit(Field(
+      "stride", &O::stride,
+      "Texts longer than the model takes are read in windows, which share as many tokens; 0 = they lose their end",
+      {0, 1 << 20}, "tokens"));
 }
 
 /// The vectors of some texts.
@@ -61,8 +66,10 @@ class TextEncoder {
   TextEncoder(std::shared_ptr<const models::EncoderOnly> model, data::Vocabulary vocabulary);
 
   /// Computes a vector for each text: the mean of its rows, its first row, or that row behind the pooler, divided by
-  /// its length where the model says so. The pieces around a text (data::TextFrame) are rows like the others. Returns:
-  /// the same bits for a text alone and in any batch.
+  /// its length where the model says so. The pieces around a text (data::TextFrame) are rows like the others. A text in
+  /// windows (EncodeOptions::stride) has the mean of their vectors. Returns: the same bits for a text alone and in any
+  /// batch.
+  /// Throws: Error(kUsage) as data::encoder_windows.
   Embeddings embed(std::span<const std::string> texts, const EncodeOptions& options = {}) const;
 
   const models::EncoderOnly& model() const { return *model_; }

@@ -108,16 +108,27 @@ TextClasses TextLabeler::classify(std::span<const data::TextOrPair> texts, const
   classes.labels = labels_.size();
   classes.probabilities.resize(texts.size() * static_cast<size_t>(classes.labels));
   std::vector<EncoderInput> inputs;
-  for (const data::TextOrPair& text : texts) {
-    inputs.push_back(data::encoder_input(vocabulary_, text, model_->encoder_config().max_positions));
-    base::check_data(!inputs.back().ids.empty(), "classify: text {} is empty, and the tokenizer puts nothing around it",
-                     inputs.size());
-    classes.cut += inputs.back().is_cut ? 1 : 0;
+  std::vector<size_t> text_of, windows_of(texts.size());
+  for (size_t text = 0; text < texts.size(); ++text) {
+    for (EncoderInput& input :
+         data::encoder_windows(vocabulary_, texts[text], model_->encoder_config().max_positions, options.stride)) {
+      base::check_data(!input.ids.empty(), "classify: text {} is empty, and the tokenizer puts nothing around it",
+                       text + 1);
+      classes.cut += input.is_cut ? 1 : 0;
+      text_of.push_back(text);
+      ++windows_of[text];
+      inputs.push_back(std::move(input));
+    }
   }
-  run_all(*model_, inputs, options, [&](size_t input, std::span<const float> logits) {
-    std::ranges::copy(probabilities_of(logits),
-                      classes.probabilities.begin() + static_cast<std::ptrdiff_t>(input * logits.size()));
-  });
+  std::vector<std::vector<float>> of_inputs(inputs.size());
+  run_all(*model_, inputs, options,
+          [&](size_t input, std::span<const float> logits) { of_inputs[input] = probabilities_of(logits); });
+  for (size_t input = 0; input < inputs.size(); ++input) {
+    const size_t first = text_of[input] * static_cast<size_t>(classes.labels);
+    for (size_t label = 0; label < of_inputs[input].size(); ++label) {
+      classes.probabilities[first + label] += of_inputs[input][label] / static_cast<float>(windows_of[text_of[input]]);
+    }
+  }
   return classes;
 }
 
@@ -128,7 +139,7 @@ std::vector<WordTags> TextLabeler::tag(std::span<const std::vector<std::string>>
   for (size_t sentence = 0; sentence < sentences.size(); ++sentence) {
     base::check_argument(!sentences[sentence].empty(), "tag: sentence {} has no words", sentence + 1);
     for (EncoderInput& input :
-         data::word_inputs(vocabulary_, sentences[sentence], model_->encoder_config().max_positions)) {
+         data::word_inputs(vocabulary_, sentences[sentence], model_->encoder_config().max_positions, options.stride)) {
       inputs.push_back(std::move(input));
       sentence_of.push_back(sentence);
     }
@@ -138,14 +149,19 @@ std::vector<WordTags> TextLabeler::tag(std::span<const std::vector<std::string>>
           [&](size_t input, std::span<const float> logits) { of_inputs[input] = tags_of(logits); });
   std::vector<WordTags> tags(sentences.size());
   for (size_t input = 0; input < inputs.size(); ++input) {
-    tags[sentence_of[input]].append(of_inputs[input]);
+    tags[sentence_of[input]].append(of_inputs[input], inputs[input].first_word);
   }
   return tags;
 }
 
-void WordTags::append(const WordTags& more) {
-  tags.insert(tags.end(), more.tags.begin(), more.tags.end());
-  probabilities.insert(probabilities.end(), more.probabilities.begin(), more.probabilities.end());
+void WordTags::append(const WordTags& window, size_t first_word) {
+  const size_t shared = tags.size() - first_word;
+  const size_t kept = tags.size() - shared / 2;
+  tags.resize(kept);
+  probabilities.resize(kept);
+  const auto skipped = static_cast<std::ptrdiff_t>(kept - first_word);
+  tags.insert(tags.end(), window.tags.begin() + skipped, window.tags.end());
+  probabilities.insert(probabilities.end(), window.probabilities.begin() + skipped, window.probabilities.end());
 }
 
 WordTags TextLabeler::tags_of(std::span<const float> logits) const {

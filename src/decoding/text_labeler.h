@@ -33,8 +33,9 @@ struct WordTags {
   std::vector<int32_t> tags;         ///< one for each word
   std::vector<float> probabilities;  ///< of these tags
 
-  /// Adds the tags of the words that follow.
-  void append(const WordTags& more);
+  /// Adds the tags of a window whose first word is number `first_word` of the sentence. Of the words that have tags
+  /// already the earlier half keeps them: it is farther from the end of the earlier window.
+  void append(const WordTags& window, size_t first_word);
 };
 
 /// A piece that may stand in a hidden place.
@@ -61,8 +62,11 @@ class TextLabeler {
   /// Throws: Error(kBadData) unless there are as many labels as the head has, none without a head.
   TextLabeler(std::shared_ptr<const models::EncoderOnly> model, data::Vocabulary vocabulary, data::Labels labels);
 
+  /// A text in windows (EncodeOptions::stride) has the mean of their probabilities; a pair is cut all the same.
   /// Requires: a head for classes.
   TextClasses classify(std::span<const data::TextOrPair> texts, const EncodeOptions& options = {}) const;
+  /// Of a word in two windows the tag counts of the one where the word is farther from an edge that is not the end of
+  /// the sentence.
   /// Requires: a head for tags; no sentence is without words.
   std::vector<WordTags> tag(std::span<const std::vector<std::string>> sentences,
                             const EncodeOptions& options = {}) const;

@@ -8,11 +8,12 @@
 #include "base/error.h"
 #include "evaluation/label_metrics.h"
 #include "evaluation/significance.h"
+#include "evaluation/vector_scores.h"
 
 namespace dragoman::evaluation {
 namespace {
 
-constexpr std::array<std::pair<MetricKind, std::string_view>, 10> kMetricNames = {
+constexpr std::array<std::pair<MetricKind, std::string_view>, 13> kMetricNames = {
     {{MetricKind::kBleu, "bleu"},
      {MetricKind::kChrf, "chrf"},
      {MetricKind::kChrfPlusPlus, "chrf++"},
@@ -22,16 +23,24 @@ constexpr std::array<std::pair<MetricKind, std::string_view>, 10> kMetricNames =
      {MetricKind::kMacroF1, "macro-f1"},
      {MetricKind::kMcc, "mcc"},
      {MetricKind::kTagAccuracy, "tag-accuracy"},
-     {MetricKind::kSpanF1, "span-f1"}}};
+     {MetricKind::kSpanF1, "span-f1"},
+     {MetricKind::kRecallAt1, "recall-at-1"},
+     {MetricKind::kMrr, "mrr"},
+     {MetricKind::kSpearman, "spearman"}}};
 constexpr std::string_view kMetricChoice =
-    "choose from bleu, chrf, chrf++, ter; of labels accuracy, f1, macro-f1, mcc; of tags tag-accuracy, span-f1";
+    "choose from bleu, chrf, chrf++, ter; of labels accuracy, f1, macro-f1, mcc; of tags tag-accuracy, span-f1; of "
+    "vectors "
+    "recall-at-1, mrr; of numbers spearman";
 
 // What the lines of a text are to a metric.
-enum class LineKind { kTranslations, kLabels, kTags };
+enum class LineKind { kTranslations, kLabels, kTags, kVectors, kNumbers };
 
 LineKind lines_of(MetricKind kind) {
   if (kind < MetricKind::kAccuracy) {
     return LineKind::kTranslations;
+  }
+  if (kind >= MetricKind::kRecallAt1) {
+    return kind == MetricKind::kSpearman ? LineKind::kNumbers : LineKind::kVectors;
   }
   return kind < MetricKind::kTagAccuracy ? LineKind::kLabels : LineKind::kTags;
 }
@@ -49,11 +58,26 @@ LabelScore label_score(MetricKind kind) {
   }
 }
 
-// The texts with what counts of each line.
-std::vector<Text> relevant(const std::vector<Text>& texts, LineKind kind) {
+// What counts of each line. @param right  of vectors: those that are to be found
+std::vector<std::string> relevant_lines(const Text& text, LineKind kind, const Text& right) {
+  switch (kind) {
+    case LineKind::kLabels:
+      return labels_of_lines(text.lines);
+    case LineKind::kTags:
+      return tags_of_lines(text.lines);
+    case LineKind::kVectors:
+      return ranks_of_lines(text.lines, right.lines, text.name, right.name);
+    case LineKind::kNumbers:
+      return number_ranks_of_lines(text.lines, text.name);
+    default:
+      return text.lines;
+  }
+}
+
+std::vector<Text> relevant(const std::vector<Text>& texts, LineKind kind, const Text& right) {
   std::vector<Text> result = texts;
   for (Text& text : result) {
-    text.lines = kind == LineKind::kLabels ? labels_of_lines(text.lines) : tags_of_lines(text.lines);
+    text.lines = relevant_lines(text, kind, right);
   }
   return result;
 }
@@ -69,6 +93,12 @@ MetricKind parse_metric(std::string_view name) {
 std::unique_ptr<Metric> make_metric(MetricKind kind, const EvaluateOptions& options, std::span<const Lines> texts) {
   if (lines_of(kind) == LineKind::kTags) {
     return std::make_unique<TagMetric>(kind == MetricKind::kSpanF1);
+  }
+  if (lines_of(kind) == LineKind::kVectors) {
+    return std::make_unique<RetrievalMetric>(kind == MetricKind::kMrr);
+  }
+  if (lines_of(kind) == LineKind::kNumbers) {
+    return std::make_unique<SpearmanMetric>();
   }
   if (lines_of(kind) == LineKind::kLabels) {
     return std::make_unique<LabelMetric>(label_score(kind), texts, options.positive_label);
@@ -93,8 +123,10 @@ void check_options(const EvaluateOptions& options, size_t n_systems) {
   base::check_usage(!options.metrics.empty(), "metrics: none was given; {}", kMetricChoice);
   const LineKind kind = lines_of(options.metrics.front());
   for (const MetricKind metric : options.metrics) {
-    base::check_usage(lines_of(metric) == kind,
-                      "metrics: metrics of translations, of labels and of tags read other texts; give one kind");
+    base::check_usage(
+        lines_of(metric) == kind,
+        "metrics: metrics of translations, of labels, of tags, of vectors and of numbers read other texts; "
+        "give one kind");
   }
   base::check_usage(!(options.lowercase && options.ter.case_sensitive),
                     "ter-case-sensitive: lowercase ignores case in all metrics; leave out one of the options");
@@ -304,11 +336,17 @@ Report evaluate(const std::vector<Text>& systems, const std::vector<Text>& refer
   check_options(options, systems.size());
   const LineKind kind = lines_of(options.metrics.front());
   if (kind != LineKind::kTranslations) {
-    base::check_usage(references.size() == 1, "evaluate: labels and tags have one reference, {} were given",
+    base::check_usage(references.size() == 1,
+                      "evaluate: labels, tags, vectors and numbers have one reference, {} were given",
                       references.size());
+    base::check_usage(kind != LineKind::kNumbers || !options.sentence_level,
+                      "sentence-level: spearman needs whole texts; leave out the option");
   }
-  return kind == LineKind::kTranslations ? scored(systems, references, options)
-                                         : scored(relevant(systems, kind), relevant(references, kind), options);
+  return kind == LineKind::kTranslations
+             ? scored(systems, references, options)
+             : scored(relevant(systems, kind, references.front()),
+                      kind == LineKind::kVectors ? references : relevant(references, kind, references.front()),
+                      options);
 }
 
 CorpusScore corpus_bleu(Lines hypothesis, const std::vector<Lines>& references, const BleuOptions& options) {

@@ -16,7 +16,8 @@
 namespace dragoman::evaluation {
 
 /// The metrics. Their names on the command line are "bleu", "chrf", "chrf++" and "ter" of translations, "accuracy",
-/// "f1", "macro-f1" and "mcc" of labels, "tag-accuracy" and "span-f1" of tags.
+/// "f1", "macro-f1" and "mcc" of labels, "tag-accuracy" and "span-f1" of tags, "recall-at-1" and "mrr" of vectors,
+/// "spearman" of numbers.
 enum class MetricKind {
   kBleu,
   kChrf,          ///< characters 1 to 6
@@ -28,6 +29,9 @@ enum class MetricKind {
   kMcc,
   kTagAccuracy,
   kSpanF1,  ///< as conlleval
+  kRecallAt1,
+  kMrr,
+  kSpearman,
 };
 
 /// Returns the metrics of a comma-separated list, each at most once. Throws: Error(kUsage),
@@ -54,8 +58,8 @@ struct EvaluateOptions {
   Progress progress;  ///< may be unset
 };
 
-/// Scores translations, labels or tags against references. Of labels the first column of a line counts, of tags what
-/// tags_of_lines reads; they have one reference.
+/// Scores translations, labels, tags, vectors or numbers against references. Of labels the first column of a line
+/// counts, of tags what tags_of_lines reads, of numbers the last column; all but translations have one reference.
 /// @param systems     one system, or a baseline and the systems that are compared with it by paired bootstrap
 /// @param references  at least one
 /// Throws: Error(kBadData) for texts without lines or with unequal line counts, "evaluate: out.de has 999 lines,

@@ -14,6 +14,13 @@ void write_exported_model(const ExportedModel& model, const std::filesystem::pat
   }
   const tensor::SafetensorsImage image = tensor::make_safetensors(model.tensors, {{"format", "pt"}});
   writer.add(kHfWeightsName, image.parts());
+  for (const auto& [name, texts] : model.folders) {
+    base::FolderWriter inside(writer.aside() / name);
+    for (const auto& [file, text] : texts) {
+      inside.add(file, text);
+    }
+    inside.commit();
+  }
   writer.commit();
 }
 

@@ -5,6 +5,7 @@
 #include <string_view>
 #include <vector>
 
+#include "interop/exported_model.h"
 #include "interop/hf_fields.h"
 #include "interop/hf_import.h"
 #include "interop/hf_tensors.h"
@@ -21,6 +22,16 @@ constexpr base::Names<HfEncoderLayout> names_of(HfEncoderLayout) {
            {HfEncoderLayout::kRoberta, "roberta"},
            {HfEncoderLayout::kDistilBert, "distilbert"}}};
 }
+
+/// What a folder of sentence-transformers lists, and where it says how rows become one vector.
+inline constexpr const char* kModulesName = "modules.json";
+inline constexpr const char* kPoolingFolder = "1_Pooling";
+
+/// The names of the keys of config.json that differ between the layouts.
+struct HfEncoderKeys {
+  const char *width, *layers, *heads, *feed_forward, *activation, *dropout, *attention_dropout;
+};
+[[nodiscard]] HfEncoderKeys keys_of(HfEncoderLayout layout);
 
 /// The checked contents of config.json of an encoder. Pooler and head are known by the tensors of the folder alone.
 struct HfEncoderConfig {
@@ -47,5 +58,14 @@ void read_head(const TensorSource& source, HfEncoderConfig& config);
 /// vocab.txt of BERT. The result computes the same rows.
 /// Throws: Error(kBadData), as import_gpt2.
 [[nodiscard]] ImportedLanguageModel import_encoder(const std::filesystem::path& folder, HfEncoderLayout layout);
+
+/// Returns the folder of an encoder as transformers reads it: config.json, model.safetensors, tokenizer.json and
+/// tokenizer_config.json; for vectors of texts also what sentence-transformers reads. It computes the same rows, logits
+/// and vectors. Sinusoidal positions become a table. A pooler that the head does not use is left out, with a note.
+/// @param folder  of the model, for errors
+/// Throws: Error(kBadData) for what the layout lacks, "m/config.json: norm_order is pre, BERT has post only; the model
+/// cannot be exported".
+[[nodiscard]] ExportedModel export_encoder(const models::ModelFiles& model, const std::filesystem::path& folder,
+                                           HfEncoderLayout layout);
 
 }  // namespace dragoman::interop

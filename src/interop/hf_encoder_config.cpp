@@ -13,16 +13,6 @@ using nlohmann::json;
 
 constexpr int64_t kMaxLabels = 1 << 20;
 
-// The names of one layout's keys.
-struct EncoderKeys {
-  const char *width, *layers, *heads, *feed_forward, *activation, *dropout, *attention_dropout;
-};
-constexpr EncoderKeys kBertKeys = {
-    "hidden_size", "num_hidden_layers",   "num_attention_heads",         "intermediate_size",
-    "hidden_act",  "hidden_dropout_prob", "attention_probs_dropout_prob"};
-constexpr EncoderKeys kDistilBertKeys = {"dim",        "n_layers", "n_heads",          "hidden_dim",
-                                         "activation", "dropout",  "attention_dropout"};
-
 int64_t count_labels(HfFields& fields) {
   constexpr int64_t kDefault = 2;
   const int64_t number = fields.integer("num_labels", 1, kMaxLabels, kDefault);
@@ -52,7 +42,7 @@ std::vector<std::string> label_names(HfFields& fields, int64_t count) {
   return names;
 }
 
-void read_sizes(HfFields& fields, const EncoderKeys& keys, EncoderOnlyConfig& model) {
+void read_sizes(HfFields& fields, const HfEncoderKeys& keys, EncoderOnlyConfig& model) {
   model.vocab_size = fields.integer("vocab_size", 1, kMaxVocabulary);
   model.d_model = fields.integer(keys.width, 1, kMaxWidth);
   model.layers = static_cast<int>(fields.integer(keys.layers, 1, 512));
@@ -76,6 +66,13 @@ void check_positions(HfFields& fields, HfEncoderLayout layout) {
 
 }  // namespace
 
+HfEncoderKeys keys_of(HfEncoderLayout layout) {
+  return layout == HfEncoderLayout::kDistilBert
+             ? HfEncoderKeys{"dim", "n_layers", "n_heads", "hidden_dim", "activation", "dropout", "attention_dropout"}
+             : HfEncoderKeys{"hidden_size", "num_hidden_layers",   "num_attention_heads",         "intermediate_size",
+                             "hidden_act",  "hidden_dropout_prob", "attention_probs_dropout_prob"};
+}
+
 HfEncoderConfig encoder_config_from_json(std::string_view text, const std::string& file_name, HfEncoderLayout layout) {
   const json tree = base::parse_json(text, file_name);
   HfFields fields(tree, file_name);
@@ -86,7 +83,7 @@ HfEncoderConfig encoder_config_from_json(std::string_view text, const std::strin
   HfEncoderConfig config;
   config.layout = layout;
   EncoderOnlyConfig& model = config.model;
-  read_sizes(fields, is_distilled ? kDistilBertKeys : kBertKeys, model);
+  read_sizes(fields, keys_of(layout), model);
   model.segments = is_distilled ? 0 : static_cast<int>(fields.integer("type_vocab_size", 0, 16, 2));
   model.layer_norm_epsilon =
       static_cast<float>(fields.number("layer_norm_eps", 1e-12, 0.1, 1e-12));  // DistilBERT has no key for it

@@ -25,7 +25,6 @@ using data::Vocabulary;
 using nlohmann::json;
 
 constexpr const char* kVocabTxtName = "vocab.txt";
-constexpr const char* kModulesName = "modules.json";  // of sentence-transformers
 
 // What tokenizer_config.json says of the text before it is cut; cased models have names with "cased" and say false.
 data::BertCleaning cleaning_of(const fs::path& folder) {

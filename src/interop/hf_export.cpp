@@ -11,6 +11,7 @@
 #include "interop/hf_tensors.h"
 #include "interop/hf_tokenizer.h"
 #include "interop/model_source.h"
+#include "interop/requirements.h"
 #include "models/architectures/architectures.h"
 #include "models/model.h"
 #include "models/model_tensors.h"
@@ -24,22 +25,6 @@ namespace fs = std::filesystem;
 using models::DecoderOnlyConfig;
 using nlohmann::json;
 using tensor::Tensor;
-
-// What the layouts lack, each with the value that they have.
-class Requirements {
- public:
-  Requirements(const std::string& file, const char* program) : file_(file), program_(program) {}
-
-  template <typename Value>
-  void require(bool condition, const char* key, const Value& seen, const char* supported) const {
-    base::check_data(condition, "{}: {} is {}, {} has {} only; the model cannot be exported", file_, key, seen,
-                     program_, supported);
-  }
-
- private:
-  const std::string& file_;
-  const char* program_;
-};
 
 void check_gpt2(const PlainLanguageModel& model) {
   const DecoderOnlyConfig& config = model.config;

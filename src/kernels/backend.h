@@ -147,6 +147,17 @@ class Backend {
   virtual void column_sums(const Tensor& x, const Tensor& y, Tensor& sums) const = 0;
   virtual void map_columns(const ColumnMap& map) const = 0;
 
+  // Vectors of texts: a backend may refuse them
+
+  /// Computes the mean of the rows of each text.  @param x  [N, D];  @param offsets  [B + 1], no text is empty
+  /// @param means  [B, D]
+  virtual void mean_of_texts(const Tensor& x, std::span<const int32_t> offsets, Tensor& means) const = 0;
+  virtual void mean_of_texts_backward(const Tensor& grad_means, std::span<const int32_t> offsets,
+                                      Tensor& grad_x) const = 0;
+  /// Computes y[n] = x[n] / max(|x[n]|, kLeastLength) (kernels/text_vectors.h).
+  virtual void unit_rows(const Tensor& x, Tensor& y) const = 0;
+  virtual void unit_rows_backward(const Tensor& x, const Tensor& grad_y, Tensor& grad_x) const = 0;
+
   // Decoding
 
   /// Computes one decoding step of attention; each row of `query` [R, H*Dh] attends to its own keys.

@@ -38,7 +38,8 @@ Json to_json(const ValidationRow& row) {
   ValidationRow::fields([&](const auto& field) {
     const auto& value = row.*field.member;
     if constexpr (std::is_same_v<decltype(value), const double&>) {
-      const bool is_left_out = &value == &row.accuracy && !std::isfinite(value);  // of most models there is none
+      const bool is_of_encoders = &value == &row.accuracy || &value == &row.mrr;  // other models have none
+      const bool is_left_out = is_of_encoders && !std::isfinite(value);
       if (!is_left_out) {
         json[field.name] = number(value);
       }

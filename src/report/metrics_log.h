@@ -38,7 +38,8 @@ struct ValidationRow {
   double chrf = kNotMeasured;  ///< 0 to 100
   bool is_best = false;        ///< better than all earlier validations
   double seconds = 0.0;
-  double accuracy = kNotMeasured;  ///< 0 to 100, of labels or of hidden words
+  double accuracy = kNotMeasured;  ///< 0 to 100, of labels, of hidden words or of pairs of texts
+  double mrr = kNotMeasured;       ///< 0 to 100, mean reciprocal rank of the right texts
 
   /// Calls visit(base::Field) for each field, in the order of a row of metrics.jsonl.
   template <typename Visit>
@@ -53,7 +54,8 @@ struct ValidationRow {
     visit(Field("chrf", &R::chrf, "chrF", {0, 100}));
     visit(Field("is_best", &R::is_best, "Better than all earlier validations"));
     visit(Field("seconds", &R::seconds, "Training time over all runs", {}, "seconds"));
-    visit(Field("accuracy", &R::accuracy, "Right labels or hidden words", {0, 100}, "percent"));
+    visit(Field("accuracy", &R::accuracy, "Right labels, hidden words or pairs of texts", {0, 100}, "percent"));
+    visit(Field("mrr", &R::mrr, "Mean reciprocal rank of the right texts", {0, 100}, "percent"));
   }
 };
 

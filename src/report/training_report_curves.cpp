@@ -68,6 +68,9 @@ Chart quality_chart(const MetricsHistory& metrics) {
   ChartSeries bleu = series("BLEU", metrics.validation, &ValidationRow::bleu);
   if (has_values(accuracy)) {
     chart.series.push_back(std::move(accuracy));
+    if (ChartSeries mrr = series("MRR", metrics.validation, &ValidationRow::mrr); has_values(mrr)) {
+      chart.series.push_back(std::move(mrr));
+    }
     return chart;
   }
   if (has_values(chrf)) {

@@ -35,7 +35,9 @@ PassMemory line_through(const MeasuredPass& from, const MeasuredPass& to) {
   return {std::max(static_cast<double>(to.bytes) - per_token * static_cast<double>(to.tokens), 0.0), per_token};
 }
 
-std::vector<int32_t> words(int64_t count, int64_t vocab_size) {
+}  // namespace
+
+std::vector<int32_t> batch_words(int64_t count, int64_t vocab_size) {
   if (vocab_size == 0) {
     return {};  // a side that the model does not read
   }
@@ -46,8 +48,6 @@ std::vector<int32_t> words(int64_t count, int64_t vocab_size) {
   }
   return ids;
 }
-
-}  // namespace
 
 int64_t worker_tokens(int64_t batch_tokens, const BatchSpread& spread) {
   const int64_t share = (batch_tokens + spread.workers - 1) / spread.workers;
@@ -97,8 +97,8 @@ data::Batch longest_batch(int64_t tokens, int64_t max_length, int64_t source_voc
   data::Batch batch;
   for (int64_t left = tokens; left > 0; left -= max_length) {
     const int64_t length = std::min(left, max_length);
-    data::append(batch, {static_cast<uint64_t>(batch.sentences()), words(length, source_vocab_size),
-                         words(length - 1, target_vocab_size)});
+    data::append(batch, {static_cast<uint64_t>(batch.sentences()), batch_words(length, source_vocab_size),
+                         batch_words(length - 1, target_vocab_size)});
   }
   return batch;
 }

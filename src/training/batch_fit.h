@@ -2,6 +2,7 @@
 
 #include <cstdint>
 #include <functional>
+#include <vector>
 
 #include "data/batch.h"
 
@@ -42,6 +43,9 @@ struct FittedBatch {
 /// sentence and one, then more along a straight line, and in the end the batch itself. Fills at least nine tenths of
 /// the room unless `wanted` needs less.
 FittedBatch fit_batch(const MeasurePass& measure, const BatchSpread& spread, int64_t wanted, uint64_t room);
+
+/// Returns: ids of words of a vocabulary; none for a vocabulary of 0, of a side that the model does not read.
+std::vector<int32_t> batch_words(int64_t count, int64_t vocab_size);
 
 /// A batch of the worst shape: sentences of `max_length` tokens on both sides, as many as make up `tokens`; the last
 /// may be shorter. Ids are words of the vocabularies.

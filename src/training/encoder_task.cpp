@@ -8,6 +8,7 @@
 #include "data/vocabulary/tokenizer_makers.h"
 #include "data/vocabulary/word_piece_trainer.h"
 #include "models/model_tensors.h"
+#include "training/batch_fit.h"
 
 namespace dragoman::training {
 namespace {
@@ -17,6 +18,12 @@ using models::EncoderOnlyConfig;
 
 bool is_of_head(std::string_view path) {
   return path.starts_with("output.") || path.starts_with("transform.") || path.starts_with("pooler.");
+}
+
+void check_reads_text(const TrainOptions& options, const std::string& task) {
+  base::check_usage(!options.text.empty(), "train: --text names the text of task {}", task);
+  base::check_usage(options.source.empty() && options.target.empty(),
+                    "train: --source and --target are for translation; task {} learns from --text", task);
 }
 
 data::Vocabulary read_tokenizer_file(const std::filesystem::path& file) {
@@ -29,15 +36,13 @@ data::Vocabulary read_tokenizer_file(const std::filesystem::path& file) {
 }  // namespace
 
 EncoderTask::EncoderTask(const TrainOptions& options, std::string name, EncoderHead head)
-    : name_(std::move(name)), head_(head) {
-  base::check_usage(!options.text.empty(), "train: --text names the text of task {}", name_);
-  base::check_usage(options.source.empty() && options.target.empty(),
-                    "train: --source and --target are for translation; task {} learns from --text", name_);
+    : name_(std::move(name)), head_(head), pooling_(options.whole_texts.pooling) {
+  if (head_ != EncoderHead::kNone) {  // vectors are learned from pairs
+    check_reads_text(options, name_);
+  }
   base::check_usage(!options.initial_model.empty() || options.model.get_if<EncoderOnlyConfig>() != nullptr,
                     "train: task {} needs an encoder, the preset {} has a {} model; choose --preset bert-mini", name_,
                     options.preset, options.model.architecture());
-  base::check_usage(!options.batch.fit && options.run.memory == 0,
-                    "train: --batch-tokens auto and --memory are not made for task {}; give a number of tokens", name_);
 }
 
 data::VocabularyPair EncoderTask::learn_vocabularies(const TrainOptions& options,
@@ -106,10 +111,36 @@ models::ModelConfig EncoderTask::shape(const models::ModelConfig& model) const {
   return model.with<EncoderOnlyConfig>([&](EncoderOnlyConfig& config) {
     config.head = head_;
     config.n_labels = labels_.size();
-    if (head_ == EncoderHead::kClasses && config.pooler == models::Pooler::kNone) {
-      config.pooler = models::Pooler::kTanh;
-    }
+    set_pooling(config);
   });
+}
+
+// A pooler is there where texts go through it. A model to be fine-tuned may have one for a head that it has not.
+void EncoderTask::set_pooling(EncoderOnlyConfig& config) const {
+  using models::Pooling;
+  const bool has_classes = head_ == EncoderHead::kClasses;
+  if (!has_classes && head_ != EncoderHead::kNone) {
+    return;
+  }
+  Pooling& pooling = has_classes ? config.class_pooling : config.pooling;
+  switch (pooling_) {
+    case TextPooling::kOfModel:
+      break;
+    case TextPooling::kMean:
+      pooling = Pooling::kMean;
+      break;
+    case TextPooling::kFirst:
+      pooling = Pooling::kFirst;
+      break;
+    case TextPooling::kPooler:
+      pooling = Pooling::kPooler;
+      break;
+  }
+  if (pooling != Pooling::kPooler && config.pooling != Pooling::kPooler) {
+    config.pooler = models::Pooler::kNone;
+  } else if (config.pooler == models::Pooler::kNone) {
+    config.pooler = models::Pooler::kTanh;
+  }
 }
 
 tensor::NamedTensors EncoderTask::initial_weights(tensor::NamedTensors weights, const models::Model& model) const {
@@ -128,6 +159,24 @@ tensor::NamedTensors EncoderTask::initial_weights(tensor::NamedTensors weights, 
 
 std::unique_ptr<const Objective> EncoderTask::objective(const TrainOptions& options) const {
   return next_word_objective(options.loss);
+}
+
+data::Batch EncoderTask::longest_batch(int64_t tokens, const TrainOptions& options) const {
+  data::Batch batch;
+  for (int64_t left = tokens; left > 0; left -= options.batch.max_length) {
+    const int64_t length = std::min(left, options.batch.max_length);
+    const int64_t chosen = std::min(chosen_rows(length, options), length);
+    data::SentencePair text{.line = static_cast<uint64_t>(batch.sentences()),
+                            .source = batch_words(length, options.model.sizes().source_vocab_size),
+                            .target = {},
+                            .after_target = 0};
+    text.target.resize(static_cast<size_t>(std::max<int64_t>(chosen, 1) - 1));
+    for (int32_t row = 0; row < chosen; ++row) {
+      text.chosen.push_back(row);
+    }
+    data::append(batch, text);
+  }
+  return batch;
 }
 
 std::string EncoderTask::warning_of_empty_labels() const {

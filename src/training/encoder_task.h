@@ -22,11 +22,14 @@ class EncoderTask : public Task {
   models::ModelConfig shape(const models::ModelConfig& model) const override;
   tensor::NamedTensors initial_weights(tensor::NamedTensors weights, const models::Model& model) const override;
   std::unique_ptr<const Objective> objective(const TrainOptions& options) const override;
+  data::Batch longest_batch(int64_t tokens, const TrainOptions& options) const override;
 
  protected:
   /// @param name  of the task, for errors
   EncoderTask(const TrainOptions& options, std::string name, models::EncoderHead head);
 
+  /// Returns: from how many rows of a text of this length the head predicts at most; 0 = from the text as a whole.
+  virtual int64_t chosen_rows(int64_t /*length*/, const TrainOptions& /*options*/) const { return 0; }
   /// Returns: the texts from which a vocabulary is learned.
   virtual std::vector<std::string_view> training_texts() const = 0;
   /// Sets the labels that occur in the training text. Throws: Error(kBadData) if there is only one.
@@ -44,7 +47,10 @@ class EncoderTask : public Task {
   data::Labels labels_;
 
  private:
+  void set_pooling(models::EncoderOnlyConfig& config) const;
+
   models::EncoderHead head_;
+  TextPooling pooling_;
   data::Labels found_;      // in the training text
   bool keeps_head_ = true;  // of the model that the run starts from, if it has such a head
 };

@@ -13,7 +13,7 @@ constexpr int64_t kLostWindows = 3;
 }  // namespace
 
 std::string LossWatch::warning(double loss, int64_t step) {
-  const double guessing = std::log(static_cast<double>(vocab_size_));
+  const double guessing = std::log(static_cast<double>(choices_));
   lost_windows_ = loss > guessing && step > kStepsToSettle ? lost_windows_ + 1 : 0;
   return lost_windows_ != kLostWindows
              ? ""

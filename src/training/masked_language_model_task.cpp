@@ -41,6 +41,9 @@ class MaskedLanguageModelTask : public EncoderTask {
   }
 
  protected:
+  int64_t chosen_rows(int64_t length, const TrainOptions& options) const override {
+    return static_cast<int64_t>(options.masks.mask_share * static_cast<double>(length)) + 1;
+  }
   std::vector<std::string_view> training_texts() const override {
     return {texts_.training.begin(), texts_.training.end()};
   }

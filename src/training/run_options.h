@@ -9,14 +9,15 @@
 namespace dragoman::training {
 
 /// What "better" means for a validation.
-enum class ValidationMetric { kBleu, kChrf, kLoss, kAccuracy };
+enum class ValidationMetric { kBleu, kChrf, kLoss, kAccuracy, kMrr };
 
 constexpr base::Names<ValidationMetric> names_of(ValidationMetric) {
   return {"metric",
           {{ValidationMetric::kBleu, "bleu"},
            {ValidationMetric::kChrf, "chrf"},
            {ValidationMetric::kLoss, "loss"},
-           {ValidationMetric::kAccuracy, "accuracy"}}};
+           {ValidationMetric::kAccuracy, "accuracy"},
+           {ValidationMetric::kMrr, "mrr"}}};
 }
 
 /// When the run looks at itself, saves and stops. Steps are updates.

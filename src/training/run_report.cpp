@@ -80,6 +80,9 @@ void FolderReport::validation(const report::ValidationRow& row, const Validation
   if (std::isfinite(row.accuracy)) {
     tensorboard_.scalar("validation/accuracy", row.step, row.accuracy);
   }
+  if (std::isfinite(row.mrr)) {
+    tensorboard_.scalar("validation/mrr", row.step, row.mrr);
+  }
   keep_samples(row.step, result);
   data_.attention = std::move(attention);
   attention_.add({row.step, data_.attention});

@@ -69,6 +69,7 @@ class TagTask : public EncoderTask {
   }
 
  protected:
+  int64_t chosen_rows(int64_t length, const TrainOptions& /*options*/) const override { return length; }
   std::vector<std::string_view> training_texts() const override { return {words_.begin(), words_.end()}; }
 
  private:

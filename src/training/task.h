@@ -9,6 +9,7 @@
 #include "data/vocabulary/vocabulary.h"
 #include "models/model.h"
 #include "tensor/safetensors.h"
+#include "training/batch_fit.h"
 #include "training/objective.h"
 #include "training/train_options.h"
 #include "training/validation.h"
@@ -50,6 +51,15 @@ class Task {
   virtual std::unique_ptr<data::Examples> examples(const data::VocabularyPair& vocabularies,
                                                    const TrainOptions& options, data::Exchange exchange) = 0;
   virtual std::unique_ptr<const Objective> objective(const TrainOptions& options) const = 0;
+  /// Returns: among how many answers the model chooses. The loss of a model that guesses is the logarithm of it.
+  virtual int64_t choices(const models::Model& model, const TrainOptions& /*options*/) const {
+    return model.output().weight.shape()[0];
+  }
+  /// Returns: the batch of `tokens` tokens on a side that takes most memory: texts of the greatest length.
+  virtual data::Batch longest_batch(int64_t tokens, const TrainOptions& options) const {
+    const models::ModelSizes model = options.model.sizes();
+    return training::longest_batch(tokens, options.batch.max_length, model.source_vocab_size, model.target_vocab_size);
+  }
   virtual std::unique_ptr<Validation> validation(const data::VocabularyPair& vocabularies,
                                                  const TrainOptions& options) const = 0;
   /// Returns: what a person should be told of the text before the first update.

@@ -4,6 +4,7 @@
 
 #include "base/error.h"
 #include "training/classify_task.h"
+#include "training/embed_task.h"
 #include "training/language_model_task.h"
 #include "training/masked_language_model_task.h"
 #include "training/tag_task.h"
@@ -26,6 +27,7 @@ constexpr Row kTasks[] = {
     {"masked-language-model", make_masked_language_model_task},
     {"classify", make_classify_task},
     {"tag", make_tag_task},
+    {"embed", make_embed_task},
 };
 
 }  // namespace

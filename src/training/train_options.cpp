@@ -282,6 +282,14 @@ void fit_to_labels(TrainOptions& options) {
   options.run.metric = ValidationMetric::kAccuracy;
 }
 
+// Pairs of texts need larger batches, which hold several groups, and are judged by the ranks of the right texts.
+void fit_to_pairs(TrainOptions& options) {
+  fit_to_labels(options);
+  options.batch.batch_tokens = 4096;
+  options.run.metric = ValidationMetric::kMrr;
+  options.model = options.model.with<models::EncoderOnlyConfig>([](auto& model) { model.unit_length = true; });
+}
+
 struct Preset {
   const char* name;
   TrainOptions (*options)();
@@ -334,7 +342,7 @@ TrainOptions preset_options(const std::string& name, const std::string& task) {
   if (!task.empty() && task != options.task) {
     options.task = task;
     if (options.model.get_if<models::EncoderOnlyConfig>() != nullptr) {
-      fit_to_labels(options);
+      (task == "embed" ? fit_to_pairs : fit_to_labels)(options);
     }
   }
   if (is_prenorm) {
@@ -373,6 +381,8 @@ std::string recipe_json(const TrainOptions& options) {
   std::vector<std::string> added_later = base::names_of_fields<data::TextOptions>(decides);
   const std::vector<std::string> of_masks = base::names_of_fields<data::MaskOptions>(decides);
   added_later.insert(added_later.end(), of_masks.begin(), of_masks.end());
+  const std::vector<std::string> of_texts = base::names_of_fields<WholeTextOptions>(decides);
+  added_later.insert(added_later.end(), of_texts.begin(), of_texts.end());
   added_later.emplace_back(base::field_of(&data::VocabularyOptions::whole_words).name);
   added_later.emplace_back(base::field_of(&AdamOptions::decayed).name);
   added_later.emplace_back(base::field_of(&AdamOptions::optimizer).name);

@@ -128,7 +128,8 @@ void Trainer::validate() {
                                      result.chrf,
                                      best,
                                      clock_.seconds(),
-                                     result.accuracy};
+                                     result.accuracy,
+                                     result.mrr};
   report_->validation(row, result,
                       processes_.leads() ? validation_->pictures(*model_) : std::vector<report::HeatMap>());
   if (listener_.on_validation) {

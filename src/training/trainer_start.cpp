@@ -42,6 +42,24 @@ std::string in_decimals(const std::string& recipe) {
   return tree.is_discarded() ? recipe : base::dump_json(base::with_decimals(tree), 2) + "\n";
 }
 
+// The shape for these vocabularies. A model to start from may have more rows than its tokenizer has pieces.
+models::ModelConfig with_rows_for(const data::VocabularyPair& vocabularies, const models::ModelConfig& model,
+                                  const std::filesystem::path& initial_model) {
+  const models::ModelSizes sizes = model.sizes();
+  const auto rows_for = [&](const data::Vocabulary& vocabulary, int64_t rows) {
+    const int64_t pieces = vocabulary.size();
+    if (initial_model.empty() || rows == 0) {
+      return pieces;
+    }
+    base::check_data(rows >= pieces,
+                     "{}: its embedding has {} rows, its vocabulary {} pieces; the files are of different models",
+                     initial_model.string(), rows, pieces);
+    return rows;
+  };
+  return model.with_vocabulary_sizes(rows_for(vocabularies.source, sizes.source_vocab_size),
+                                     rows_for(vocabularies.target, sizes.target_vocab_size));
+}
+
 std::string replicas_text(int processes, int workers) {
   const std::string text = fmt::format("{} {}", workers, workers == 1 ? "worker" : "workers");
   return processes == 1 ? text : fmt::format("{} processes of {}", processes, text);
@@ -95,8 +113,8 @@ Trainer::Trainer(const TrainOptions& options, std::unique_ptr<Task> task, distri
     notes.push_back(note);
   }
   options_.precision = precision_of_run(options_, checkpoint);
-  options_.model =
-      task_->shape(options_.model.with_vocabulary_sizes(vocabularies.source.size(), vocabularies.target.size()));
+  options_.model = task_->shape(
+      with_rows_for(vocabularies, options_.model, start.initial_config.empty() ? "" : options_.initial_model));
   ModelTexts texts = model_texts(vocabularies, options_.model);
   texts.labels = task_->labels();
   texts.languages = checkpoint ? checkpoint->texts.languages : task_->languages();  // text files may be renamed
@@ -117,7 +135,7 @@ Trainer::Trainer(const TrainOptions& options, std::unique_ptr<Task> task, distri
   }
   compare_from_here(notes);
   progress_ = std::make_unique<RunProgress>(options_, state_, clock_, examples_->statistics().target_tokens);
-  loss_watch_ = std::make_unique<LossWatch>(model_->output().weight.shape()[0]);
+  loss_watch_ = std::make_unique<LossWatch>(task_->choices(*model_, options_));
   report_ = processes_.leads() ? std::make_unique<FolderReport>(options_, state_.step, terminal)
                                : std::make_unique<RunReport>();
   for (const std::string& note : notes) {
@@ -133,6 +151,12 @@ void Trainer::adopt_shape(const std::string& config) {
   const std::string file = (options_.initial_model / models::kConfigName).string();
   options_.model = models::config_from_json(config, file).with_dropouts_of(options_.model);
   options_.schedule.d_model = options_.model.sizes().d_model;
+  const int64_t longest = options_.model.sizes().max_positions;
+  base::check_usage(
+      options_.batch.max_length <= longest,
+      "train: the model of --initial-model {} takes {} tokens, --max-length is {}; give --max-length {} or "
+      "less",
+      options_.initial_model.string(), longest, options_.batch.max_length, longest);
   options_.check();
 }
 
@@ -225,10 +249,7 @@ void Trainer::plan_memory() {
   }
   plan_process(options_, examples_->statistics(), *plan_);
   const auto measure = [this](int64_t tokens) {
-    const models::ModelSizes model = options_.model.sizes();
-    const data::Batch batch =
-        longest_batch(tokens, options_.batch.max_length, model.source_vocab_size, model.target_vocab_size);
-    return replicas_->measure_pass(batch).peak_bytes;
+    return replicas_->measure_pass(task_->longest_batch(tokens, options_)).peak_bytes;
   };
   const auto smallest = [this](int64_t tokens) {  // all ranks train with the batch of the one that has least memory
     return -static_cast<int64_t>(processes_.maximum(-static_cast<double>(tokens)));

@@ -14,6 +14,8 @@ double ValidationResult::score(ValidationMetric metric) const {
       return chrf;
     case ValidationMetric::kAccuracy:
       return accuracy;
+    case ValidationMetric::kMrr:
+      return mrr;
     case ValidationMetric::kLoss:
       return -sums.nll_per_token();
   }
@@ -30,6 +32,9 @@ std::vector<std::string> ValidationResult::scores_text() const {
   }
   if (std::isfinite(accuracy)) {
     texts.push_back(fmt::format("accuracy {:.2f}", accuracy));
+  }
+  if (std::isfinite(mrr)) {
+    texts.push_back(fmt::format("MRR {:.2f}", mrr));
   }
   if (std::isfinite(bits_per_byte)) {
     texts.push_back(fmt::format("bits per byte {:.4f}", bits_per_byte));

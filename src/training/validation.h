@@ -18,7 +18,8 @@ struct ValidationResult {
   LossSums sums;
   double bleu = report::kNotMeasured;              ///< 0 to 100
   double chrf = report::kNotMeasured;              ///< 0 to 100
-  double accuracy = report::kNotMeasured;          ///< 0 to 100, of labels or of hidden words
+  double accuracy = report::kNotMeasured;          ///< 0 to 100, of labels, of hidden words or of pairs of texts
+  double mrr = report::kNotMeasured;               ///< 0 to 100, mean reciprocal rank of the right texts
   double bits_per_byte = report::kNotMeasured;     ///< of text in UTF-8, by a language model
   std::vector<report::SampleTranslation> samples;  ///< the first sentences, for the report
 

@@ -79,6 +79,8 @@ std::string options_page() {
          section<nn::LayerOptions>("Layers", "Of both kinds of models. A translation model has these defaults.") +
          section<data::TextOptions>("Text of a language model", kTraining) +
          section<data::MaskOptions>("Masked language model", kTraining) +
+         section<WholeTextOptions>("Classes and vectors of texts",
+                                   "Of `dragoman train`. [encoders.md](encoders.md) has more.") +
          section<TextScoreOptions>("Scores of running text", "Of `dragoman score --text`.") +
          section<data::VocabularyOptions>("Vocabulary", kTraining) +
          section<TrainOptions, ScheduleOptions, AdamOptions, ObjectiveOptions>("Updates", kTraining) +

@@ -153,6 +153,33 @@ TEST(EncoderInput, WordsAreFoundByTheirFirstPiecesAndLongSentencesBecomeParts) {
   EXPECT_TRUE(word_inputs(vocabulary, {"tteh"}, 4)[0].is_cut);
 }
 
+TEST(EncoderInput, WindowsShareTheirLastPieces) {
+  const Vocabulary vocabulary = word_pieces();
+  const int32_t cls = vocabulary.frame().first, sep = vocabulary.frame().last;
+  const int32_t the = vocabulary.id("the"), sleep = vocabulary.id("sleep");
+  const TextOrPair text = {"the sleep the sleep the", std::nullopt};
+  const std::vector<EncoderInput> windows = encoder_windows(vocabulary, text, 5, 1);
+  ASSERT_EQ(windows.size(), 2U);
+  EXPECT_EQ(windows[0].ids, (std::vector<int32_t>{cls, the, sleep, the, sep}));
+  EXPECT_EQ(windows[1].ids, (std::vector<int32_t>{cls, the, sleep, the, sep}));
+  EXPECT_EQ(encoder_windows(vocabulary, text, 7, 1).size(), 1U) << "it fits";
+  EXPECT_EQ(encoder_windows(vocabulary, text, 5, 0)[0].ids, encoder_input(vocabulary, text, 5).ids) << "cut";
+  EXPECT_EQ(encoder_windows(vocabulary, {"", std::nullopt}, 5, 1)[0].ids, (std::vector<int32_t>{cls, sep}));
+  EXPECT_TRUE(encoder_windows(vocabulary, {"the the the", "sleep sleep"}, 6, 1)[0].is_cut) << "pairs are cut";
+  expect_error(ErrorKind::kUsage, {"stride is 3, must be below 3"}, [&] { encoder_windows(vocabulary, text, 5, 3); });
+
+  const std::vector<std::string> words = {"the", "sleep", "tteh", "the", "sleep", "the"};
+  const std::vector<EncoderInput> parts = word_inputs(vocabulary, words, 8, 2);
+  ASSERT_EQ(parts.size(), 2U);
+  EXPECT_EQ(parts[0].word_rows.size(), 3U) << "the fourth word does not fit";
+  EXPECT_EQ(parts[1].first_word, 3U) << "the third has four pieces, more than neighbours share";
+  const std::vector<EncoderInput> shared = word_inputs(vocabulary, {"the", "sleep", "the", "sleep", "the"}, 5, 2);
+  ASSERT_EQ(shared.size(), 3U);
+  EXPECT_EQ(shared[1].first_word, 1U);
+  EXPECT_EQ(shared[1].word_rows.size(), 3U);
+  EXPECT_EQ(shared[2].first_word, 2U);
+}
+
 MaskedExamples masked(const MaskedTextOptions& options) {
   const Vocabulary vocabulary = word_pieces();
   std::vector<std::string> documents;

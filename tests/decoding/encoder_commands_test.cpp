@@ -2,7 +2,9 @@
 #include <fmt/format.h>
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <nlohmann/json.hpp>
+#include <sstream>
 
 #include "support/program.h"
 
@@ -92,6 +94,68 @@ TEST_F(EncoderCommands, MasksAreFilledAndTheEncoderIsFineTuned) {
   expect_failure(program_.run("fill-mask --model masked-language-model --input bad"), 65, {"text 1 has no [MASK]"});
   outcome = train("classify", "classes.tsv", "--initial-model masked-language-model");
   EXPECT_EQ(outcome.status, 0) << outcome.err;
+}
+
+TEST_F(EncoderCommands, VectorsAreLearnedFromPairsAndScored) {
+  std::string pairs, scored;
+  const char* const animals[] = {"cat", "dog", "hen", "cow", "owl", "fox"};
+  for (int line = 0; line < 36; ++line) {
+    const std::string left = fmt::format("the {} sees a {}", animals[line / 6], animals[line % 6]);
+    pairs += fmt::format("{}\ta {} is seen by the {}\n", left, animals[line % 6], animals[line / 6]);
+    scored += fmt::format("{}\t{}\n", left, line);
+  }
+  program_.write("pairs.tsv", pairs);
+  Outcome outcome = train("embed", "pairs.tsv",
+                          "--layers 1 --d-model 32 --d-ff 32 --n-heads 2 --max-positions 32 "
+                          "--vocab-size 60 --group-pairs 12 --text-pooling mean");
+  ASSERT_EQ(outcome.status, 0) << outcome.err;
+  for (const char* side : {"1", "2"}) {
+    std::string texts;
+    std::istringstream lines(pairs);
+    for (std::string line; std::getline(lines, line);) {
+      texts += (side[0] == '1' ? line.substr(0, line.find('\t')) : line.substr(line.find('\t') + 1)) + "\n";
+    }
+    program_.write("texts", texts);
+    outcome = program_.run(fmt::format("embed --model embed --input texts --output vectors{}", side));
+    ASSERT_EQ(outcome.status, 0) << outcome.err;
+  }
+  outcome =
+      program_.run("evaluate --metrics recall-at-1,mrr --hypothesis vectors1 --reference vectors2 --json --width 4");
+  ASSERT_EQ(outcome.status, 0) << outcome.err;
+  const json scores = json::parse(outcome.out);
+  EXPECT_GT(scores[1]["score"].get<double>(), 40.0) << "36 texts guessed at have an MRR of 11.6";
+  program_.write("said", program_.run("embed --model embed --similarity --input pairs.tsv").out);
+  program_.write("scores.tsv", scored);
+  outcome = program_.run("evaluate --metrics spearman --hypothesis said --reference scores.tsv");
+  EXPECT_EQ(outcome.status, 0) << outcome.err;
+  EXPECT_NE(outcome.out.find("Spearman"), std::string::npos);
+  expect_failure(program_.run("classify --model embed --input pairs.tsv"), 2, {"head none"});
+  expect_failure(program_.run("evaluate --metrics mrr,bleu --hypothesis said --reference said"), 2, {"give one kind"});
+}
+
+TEST_F(EncoderCommands, LongTextsAreReadInWindows) {
+  Outcome outcome = train("classify", "classes.tsv");
+  ASSERT_EQ(outcome.status, 0) << outcome.err;
+  std::string noon, cats;
+  for (int i = 0; i < 40; ++i) {
+    noon += "noon ";
+    cats += "the cat sleeps ";
+  }
+  program_.write("in", "the cat sleeps at night " + noon + "\n");
+  outcome = program_.run("classify --model classify --input in");
+  EXPECT_NE(outcome.err.find("1 of 1 texts are longer"), std::string::npos) << outcome.err;
+  outcome = program_.run("classify --model classify --input in --stride 6");
+  EXPECT_EQ(outcome.status, 0) << outcome.err;
+  EXPECT_EQ(outcome.err.find("longer"), std::string::npos) << outcome.err;
+  expect_failure(program_.run("classify --model classify --input in --stride 30"), 2,
+                 {"stride is 30, must be below 30"});
+  ASSERT_EQ(train("tag", "tags.tsv").status, 0);
+  program_.write("in", cats + "\n");
+  const std::string apart = program_.run("tag --model tag --input in").out;
+  outcome = program_.run("tag --model tag --input in --stride 9");
+  EXPECT_EQ(std::ranges::count(outcome.out, ' '), 119) << outcome.err;
+  EXPECT_EQ(outcome.out.substr(0, 9), "O B-X I-X") << outcome.out;
+  EXPECT_EQ(apart.size(), outcome.out.size());
 }
 
 }  // namespace

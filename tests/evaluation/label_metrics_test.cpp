@@ -79,7 +79,7 @@ TEST(LabelScores, IntervalsHoldTheScoreAndShrinkWithTheText) {
 TEST(LabelScores, WhatCannotBeComparedIsRefused) {
   EvaluateOptions options;
   options.metrics = parse_metrics("accuracy,bleu");
-  expect_error(ErrorKind::kUsage, {"of translations, of labels and of tags"}, [&] {
+  expect_error(ErrorKind::kUsage, {"of translations, of labels, of tags"}, [&] {
     evaluate({{"said", kSaid}}, {{"right", kRight}}, options);
   });
   expect_error(ErrorKind::kBadData, {"no line has the label \"7\"", "--positive-label"},

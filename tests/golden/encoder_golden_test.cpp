@@ -1,11 +1,12 @@
-// Stored runs of BERTs with a head, of the package transformers (make_golden_encoder.py): logits, every gradient, the
-// losses of ten Adam steps.
+// Stored runs of BERTs with a head, and of one that learns vectors of pairs of texts, of the package transformers
+// (make_golden_encoder.py): logits or vectors, every gradient, the losses of ten Adam steps.
 #include <fmt/format.h>
 #include <gtest/gtest.h>
 
 #include "golden_run.h"
 #include "models/encoder_only/encoder_only.h"
 #include "tensor/transfer.h"
+#include "training/contrastive_objective.h"
 #include "training/objective.h"
 
 namespace dragoman {
@@ -26,24 +27,19 @@ models::EncoderOnlyConfig config_of(models::EncoderHead head) {
   config.max_positions = 24;
   config.dropout = config.attention_dropout = 0.0F;
   config.head = head;
-  config.n_labels = head == models::EncoderHead::kWords ? 0 : 4;
+  config.n_labels = head == models::EncoderHead::kClasses || head == models::EncoderHead::kTags ? 4 : 0;
   config.pooler = head == models::EncoderHead::kClasses ? models::Pooler::kTanh : models::Pooler::kNone;
   return config;
 }
 
-class EncoderGolden : public testing::TestWithParam<Golden> {
+class StoredRun {
  protected:
-  EncoderGolden() {
-    const std::string path = fmt::format("{}/encoder_{}.safetensors", DRAGOMAN_TEST_DATA, GetParam().name);
+  explicit StoredRun(const char* name) {
+    const std::string path = fmt::format("{}/encoder_{}.safetensors", DRAGOMAN_TEST_DATA, name);
     stored_ = tensor::read_safetensors(base::read_file(path), path);
     batch_.source = ids("source");
     batch_.source_offsets = ids("source_offsets");
-    batch_.second_begins = ids("second_begins");
-    batch_.target_output = batch_.target_input = ids("target_output");
     batch_.target_offsets = ids("target_offsets");
-    if (GetParam().head != models::EncoderHead::kClasses) {
-      batch_.chosen = ids("chosen");
-    }
     batch_.lines.assign(batch_.source_offsets.size() - 1, 0);
   }
 
@@ -55,9 +51,42 @@ class EncoderGolden : public testing::TestWithParam<Golden> {
       parameter->variable.mutable_value().copy_from(stored_.at("param." + parameter->path));
     }
   }
+  // The loss of the batch and all gradients.
+  void expect_gradients(const training::Objective& objective, models::Model& model) const {
+    model.parameters().allocate_gradients();
+    autograd::Tape tape;
+    const autograd::TapeScope recording(&tape);
+    const training::Pass pass = objective.train(model, batch_, {}, 1.0 / batch_.target_tokens());
+    EXPECT_NEAR(pass.loss.value().item(), stored_.at("losses").data<float>()[0], kTolerance);
+    tape.backward(pass.loss);
+    for (const auto& parameter : model.parameters().parameters()) {
+      expect_close(parameter->variable.grad(), stored_.at("grad." + parameter->path), "gradient of " + parameter->path);
+    }
+  }
+  void expect_losses(std::unique_ptr<training::Objective> objective, models::Model& model, int workers) const {
+    distributed::SingleProcess alone;
+    training::DataParallel replicas(model, std::move(objective), {}, alone, {workers});
+    for (int step = 1; step <= 10; ++step) {
+      const auto result = replicas.update(std::span(&batch_, 1), step, 1e-4, 1);
+      const double expected = stored_.at("losses").data<float>()[step - 1];
+      EXPECT_NEAR(result.sums.loss_per_token(), expected, kTolerance * expected)
+          << "step " << step << " with " << workers << " workers";
+    }
+  }
 
   tensor::NamedTensors stored_;
   data::Batch batch_;
+};
+
+class EncoderGolden : public testing::TestWithParam<Golden>, protected StoredRun {
+ protected:
+  EncoderGolden() : StoredRun(GetParam().name) {
+    batch_.second_begins = ids("second_begins");
+    batch_.target_output = batch_.target_input = ids("target_output");
+    if (GetParam().head != models::EncoderHead::kClasses) {
+      batch_.chosen = ids("chosen");
+    }
+  }
 };
 INSTANTIATE_TEST_SUITE_P(Heads, EncoderGolden,
                          testing::Values(Golden{"classes", models::EncoderHead::kClasses},
@@ -68,7 +97,6 @@ INSTANTIATE_TEST_SUITE_P(Heads, EncoderGolden,
 TEST_P(EncoderGolden, LogitsAndAllGradientsEqualTransformers) {
   models::EncoderOnly model(config_of(GetParam().head));
   load(model);
-  model.parameters().allocate_gradients();
   models::ModelInput input;
   input.source = models::make_token_rows(batch_.source, batch_.source_offsets);
   input.source.segments = tensor::host_tensor(models::segments_of(batch_.second_begins, batch_.source_offsets));
@@ -80,30 +108,47 @@ TEST_P(EncoderGolden, LogitsAndAllGradientsEqualTransformers) {
     const autograd::NoGrad inference;
     expect_close(model.output().logits(model.forward(input, {})).value(), stored_.at("logits"), "logits");
   }
-  const auto objective = training::next_word_objective({.label_smoothing = 0.0});
-  autograd::Tape tape;
-  const autograd::TapeScope recording(&tape);
-  const training::Pass pass = objective->train(model, batch_, {}, 1.0 / batch_.target_tokens());
-  EXPECT_NEAR(pass.loss.value().item(), stored_.at("losses").data<float>()[0], kTolerance);
-  tape.backward(pass.loss);
-  for (const auto& parameter : model.parameters().parameters()) {
-    expect_close(parameter->variable.grad(), stored_.at("grad." + parameter->path), "gradient of " + parameter->path);
-  }
+  expect_gradients(*training::next_word_objective({.label_smoothing = 0.0}), model);
 }
 
 TEST_P(EncoderGolden, TenAdamStepsLoseAsInPyTorch) {
   for (const int workers : {1, 2}) {
     models::EncoderOnly model(config_of(GetParam().head));
     load(model);
-    distributed::SingleProcess alone;
-    training::DataParallel replicas(model, training::next_word_objective({.label_smoothing = 0.0}), {}, alone,
-                                    {workers});
-    for (int step = 1; step <= 10; ++step) {
-      const auto result = replicas.update(std::span(&batch_, 1), step, 1e-4, 1);
-      const double expected = stored_.at("losses").data<float>()[step - 1];
-      EXPECT_NEAR(result.sums.loss_per_token(), expected, kTolerance * expected)
-          << "step " << step << " with " << workers << " workers";
-    }
+    expect_losses(training::next_word_objective({.label_smoothing = 0.0}), model, workers);
+  }
+}
+
+class VectorsGolden : public testing::Test, protected StoredRun {
+ protected:
+  VectorsGolden() : StoredRun("vectors") {
+    batch_.text_begins = ids("text_begins");
+    batch_.target_output = batch_.target_input =
+        std::vector<int32_t>(static_cast<size_t>(batch_.target_offsets.back()), 0);
+  }
+};
+
+TEST_F(VectorsGolden, MeansAndAllGradientsEqualTransformers) {
+  models::EncoderOnly model(config_of(models::EncoderHead::kNone));
+  load(model);
+  std::vector<int32_t> offsets = batch_.text_begins;
+  std::for_each(offsets.begin() + 2 * batch_.target_offsets[1], offsets.end(),
+                [&](int32_t& begin) { begin += batch_.source_offsets[1]; });
+  offsets.push_back(batch_.source_tokens());
+  {
+    const autograd::NoGrad inference;
+    expect_close(model.forward({models::make_token_rows(batch_.source, offsets), {}}, {}).value(), stored_.at("logits"),
+                 "means");
+  }
+  expect_gradients(*training::contrastive_objective({}), model);
+}
+
+// A worker has a group each.
+TEST_F(VectorsGolden, TenAdamStepsLoseAsInPyTorch) {
+  for (const int workers : {1, 2}) {
+    models::EncoderOnly model(config_of(models::EncoderHead::kNone));
+    load(model);
+    expect_losses(training::contrastive_objective({}), model, workers);
   }
 }
 

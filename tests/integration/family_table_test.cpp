@@ -64,7 +64,7 @@ const std::vector<Command>& commands() {
       {"average", {"--input {model} --output {model}.average"}},
       {"export",
        {"--to hf-marian --model {model} {model}.marian", "--to hf-gpt2 --model {model} {model}.gpt2",
-        "--to hf-llama --model {model} {model}.llama"}}};
+        "--to hf-llama --model {model} {model}.llama", "--to hf-bert --model {model} {model}.bert"}}};
   return all;
 }
 

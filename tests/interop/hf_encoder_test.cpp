@@ -7,9 +7,11 @@
 #include <cmath>
 #include <functional>
 
+#include "data/encoder_input.h"
 #include "data/labels.h"
 #include "decoding/text_encoder.h"
 #include "decoding/text_labeler.h"
+#include "interop/hf_import.h"
 #include "language_model_folders.h"
 #include "models/encoder_only/encoder_only.h"
 #include "support/expect_error.h"
@@ -31,11 +33,15 @@ fs::path encoder_folder(const std::string& name) {
   return fs::path(DRAGOMAN_ENCODER_FOLDERS) / name;
 }
 
-ImportedLanguageModel import_any(const fs::path& folder) {
+HfEncoderLayout layout_of(const fs::path& folder) {
   const std::string type = json_of_file(folder / "config.json").value("model_type", "");
-  return import_encoder(folder, type == "roberta"      ? HfEncoderLayout::kRoberta
-                                : type == "distilbert" ? HfEncoderLayout::kDistilBert
-                                                       : HfEncoderLayout::kBert);
+  return type == "roberta"      ? HfEncoderLayout::kRoberta
+         : type == "distilbert" ? HfEncoderLayout::kDistilBert
+                                : HfEncoderLayout::kBert;
+}
+
+ImportedLanguageModel import_any(const fs::path& folder) {
+  return import_encoder(folder, layout_of(folder));
 }
 
 std::shared_ptr<EncoderOnly> encoder_of(const models::ModelFiles& files) {
@@ -168,6 +174,144 @@ TEST_P(StoredEncoder, EmbeddingsAreTheMeanAloneAndInABatch) {
       EXPECT_NEAR(alone.of(0)[at], static_cast<double>(mean.span()[at]) / divisor, 1e-5);
     }
   }
+}
+
+TEST_P(StoredEncoder, ExportedAndImportedAgainItIsTheSameModel) {
+  const test_support::TemporaryFolder place;
+  const fs::path out = place.path() / "out";
+  const ExportedModel exported = export_encoder(imported_.files, "m", layout_of(folder_));
+  EXPECT_TRUE(exported.notes.empty());
+  write_exported_model(exported, out);
+  const ImportedLanguageModel again = import_any(out);
+  EXPECT_EQ(again.files.config, imported_.files.config);
+  EXPECT_EQ(again.files.labels, imported_.files.labels);
+  EXPECT_EQ(again.files.vocabularies, imported_.files.vocabularies);
+  ASSERT_EQ(again.files.tensors.size(), imported_.files.tensors.size());
+  for (const auto& [name, tensor] : imported_.files.tensors) {
+    EXPECT_TRUE(std::ranges::equal(tensor::HostView<float>(again.files.tensors.at(name)).span(),
+                                   tensor::HostView<float>(tensor).span()))
+        << name;
+  }
+}
+
+// The names and shapes of transformers, as its own folder has them.
+TEST_P(StoredEncoder, TheExportedFolderHasTheTensorsOfTransformers) {
+  if (GetParam() == "bert_words") {  // in the names of the oldest files
+    return;
+  }
+  const ExportedModel exported = export_encoder(imported_.files, "m", layout_of(folder_));
+  const auto theirs = tensor::read_safetensors(base::read_file(folder_ / "model.safetensors"), "model.safetensors");
+  for (const auto& [name, tensor] : theirs) {
+    ASSERT_TRUE(exported.tensors.contains(name)) << name;
+    EXPECT_EQ(exported.tensors.at(name).shape(), tensor.shape()) << name;
+  }
+  EXPECT_EQ(exported.tensors.size(), theirs.size());
+  const json ours = json::parse(exported.texts.at("config.json")), original = json_of_file(folder_ / "config.json");
+  for (const char* key : {"architectures", "model_type", "vocab_size", "max_position_embeddings", "pad_token_id"}) {
+    EXPECT_EQ(ours.value(key, json()), original.value(key, json())) << key;
+  }
+}
+
+TEST(EncoderExport, WhatALayoutLacksIsNamed) {
+  const models::ModelFiles files = import_any(encoder_folder("bert_classes")).files;
+  const auto refused = [&](const std::function<void(models::EncoderOnlyConfig&)>& change, HfEncoderLayout layout,
+                           const std::vector<std::string>& parts) {
+    models::ModelFiles other = files;
+    models::EncoderOnlyConfig config = models::encoder_only_config_from_json(files.config, "config.json");
+    change(config);
+    other.config = models::to_json(config);
+    models::EncoderOnly model(config);
+    model.parameters().allocate();
+    model.parameters().initialize(1);
+    other.tensors = models::named_tensors(model.parameters());
+    expect_error(ErrorKind::kBadData, parts, [&] { static_cast<void>(export_encoder(other, "m", layout)); });
+  };
+  const auto bert = HfEncoderLayout::kBert;
+  refused([](auto& c) { c.norm_order = nn::NormOrder::kPre; }, bert,
+          {"m/config.json", "norm_order is pre", "BERT has post"});
+  refused([](auto& c) { c.positions = nn::PositionKind::kRotary; }, bert, {"positions is rope", "learned"});
+  refused([](auto& c) { c.layer.norm = kernels::NormKind::kRms; }, bert, {"norm is rms"});
+  refused([](auto& c) { c.layer.feed_forward = nn::FeedForwardKind::kGated; }, bert, {"feed_forward is gated"});
+  refused([](auto& c) { c.layer.biases = nn::Biases::kNone; }, bert, {"biases is none"});
+  refused([](auto& c) { c.layer.n_kv_heads = 1; }, bert, {"n_kv_heads is 1"});
+  refused([](auto& c) { c.embedding_norm = false; }, bert, {"embedding_norm is false"});
+  refused([](auto& c) { c.segments = 0; }, bert, {"segments is 0"});
+  refused([](auto& c) { c.class_pooling = models::Pooling::kMean; }, bert, {"class_pooling is mean", "pooler"});
+  refused([](auto& c) { c.pooler = models::Pooler::kRelu; }, bert, {"pooler is relu", "tanh"});
+  refused([](auto&) {}, HfEncoderLayout::kRoberta, {"segments is 2", "RoBERTa"});
+  refused([](auto& c) { c.segments = 1; }, HfEncoderLayout::kRoberta, {"tokenizer.json", "padding", "hf-bert"});
+  refused([](auto& c) { c.segments = 0; }, HfEncoderLayout::kDistilBert, {"pooler is tanh", "DistilBERT", "relu"});
+  expect_error(ErrorKind::kBadData, {"architecture is decoder-only", "encoder-only"}, [&] {
+    static_cast<void>(
+        export_encoder(import_gpt2(fs::path(DRAGOMAN_LANGUAGE_MODEL_FOLDERS) / "gpt2_untied").files, "m", bert));
+  });
+}
+
+TEST(EncoderExport, APoolerThatAHeadDoesNotUseIsLeftOutAndSinusoidsBecomeATable) {
+  models::ModelFiles files = import_any(encoder_folder("bert_tags")).files;
+  models::EncoderOnlyConfig config = models::encoder_only_config_from_json(files.config, "config.json");
+  config.pooler = models::Pooler::kTanh;
+  config.positions = nn::PositionKind::kSinusoidal;
+  config.pooling = models::Pooling::kFirst;
+  models::EncoderOnly model(config);
+  model.parameters().allocate();
+  model.parameters().initialize(1);
+  files.tensors = models::named_tensors(model.parameters());
+  files.config = models::to_json(config);
+  const ExportedModel exported = export_encoder(files, "m", HfEncoderLayout::kBert);
+  ASSERT_EQ(exported.notes.size(), 1U);
+  EXPECT_NE(exported.notes[0].find("the pooler is left out"), std::string::npos);
+  EXPECT_FALSE(exported.tensors.contains("bert.pooler.dense.weight"));
+  EXPECT_NE(exported.texts.at("modules.json").find("1_Pooling"), std::string::npos) << "vectors are the first row";
+  const test_support::TemporaryFolder place;
+  write_exported_model(exported, place.path() / "out");
+  const ImportedLanguageModel again = import_any(place.path() / "out");
+  const std::shared_ptr<EncoderOnly> found = encoder_of(again.files), original = encoder_of(files);
+  EXPECT_EQ(found->encoder_config().pooling, models::Pooling::kFirst);
+  const models::TokenRows rows = models::one_sentence(std::vector<int32_t>{2, 7, 8, 9, 3});
+  const autograd::NoGrad inference;
+  expect_near(found->encode(rows, {}).value(), original->encode(rows, {}).value(), 1e-6F, "hidden");
+}
+
+// Windows as the tokenizers package makes them: a vector is the mean of those of the windows.
+TEST(TextEncoder, LongTextsMayBeReadInWindows) {
+  const ImportedLanguageModel imported = import_any(encoder_folder("bert_bare"));
+  const auto vocabulary =
+      data::Vocabulary::from_bytes(imported.files.vocabularies.at("tokenizer.json"), "tokenizer.json");
+  const decoding::TextEncoder encoder(encoder_of(imported.files), vocabulary);
+  const char* const words[] = {"the", "cat", "house", "mouse", "river"};
+  const auto text_of = [&](int begin, int end) {
+    std::string text;
+    for (int word = begin; word < end; ++word) {
+      text += std::string(words[word * word % 5]) + " ";
+    }
+    return text;
+  };
+  std::vector<std::string> texts = {text_of(0, 70), "the cat"};
+  const size_t pieces = vocabulary.encode(texts[0]).size();
+  const auto windows = data::encoder_windows(vocabulary, {texts[0], std::nullopt}, 40, 10);
+  ASSERT_GT(windows.size(), 1U);
+  std::vector<int32_t> joined;
+  for (const data::EncoderInput& window : windows) {
+    EXPECT_LE(window.ids.size(), 40U);
+    EXPECT_FALSE(window.is_cut);
+    const size_t shared = joined.empty() ? 0 : 10;
+    for (size_t at = 0; at < shared; ++at) {
+      EXPECT_EQ(window.ids[1 + at], joined[joined.size() - shared + at]);
+    }
+    joined.insert(joined.end(), window.ids.begin() + 1 + static_cast<std::ptrdiff_t>(shared), window.ids.end() - 1);
+  }
+  EXPECT_EQ(joined, vocabulary.encode(texts[0]));
+  EXPECT_EQ(joined.size(), pieces);
+  const decoding::Embeddings cut = encoder.embed(texts), whole = encoder.embed(texts, {.stride = 10});
+  EXPECT_EQ(cut.cut, 1);
+  EXPECT_EQ(whole.cut, 0);
+  EXPECT_FALSE(std::ranges::equal(cut.of(0), whole.of(0)));
+  EXPECT_TRUE(std::ranges::equal(cut.of(1), whole.of(1))) << "short texts stay as they are";
+  const decoding::Embeddings alone = encoder.embed(std::span(texts).first(1), {.batch_tokens = 41, .stride = 10});
+  EXPECT_TRUE(std::ranges::equal(alone.of(0), whole.of(0)));
+  expect_error(ErrorKind::kUsage, {"stride is 38, must be below 38"},
+               [&] { static_cast<void>(encoder.embed(texts, {.stride = 38})); });
 }
 
 TEST(TextEncoder, TextsLongerThanTheModelLoseTheirEnd) {

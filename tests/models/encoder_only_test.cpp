@@ -206,8 +206,29 @@ TEST(EncoderOnly, WithoutAHeadItPredictsNothing) {
   EncoderOnly model(config);
   model.parameters().allocate();
   EXPECT_THROW(static_cast<void>(model.output()), base::Error);
-  EXPECT_THROW(static_cast<void>(model.forward(input_of(rows_of({{1}})), {})), base::Error);
   EXPECT_EQ(model.begin_generation(), nullptr);
+}
+
+TEST(EncoderOnly, WithoutAHeadItGivesTheVectorsOfTexts) {
+  for (const Pooling pooling : {Pooling::kMean, Pooling::kFirst}) {
+    EncoderOnlyConfig config = words();
+    config.head = EncoderHead::kNone;
+    config.pooling = pooling;
+    EncoderOnly model(config);
+    model.parameters().allocate();
+    model.parameters().initialize(1);
+    const autograd::NoGrad inference;
+    const TokenRows rows = rows_of({{1, 5, 7}, {2}});
+    const std::vector<float> vectors = model.forward(input_of(rows), {}).value().to_vector<float>();  // [2, D]
+    const std::vector<float> hidden = model.encode(rows, {}).value().to_vector<float>();              // [4, D]
+    const auto width = static_cast<size_t>(config.d_model);
+    ASSERT_EQ(vectors.size(), 2 * width);
+    for (size_t c = 0; c < width; ++c) {
+      const float mean = (hidden[c] + hidden[width + c] + hidden[2 * width + c]) / 3.0F;
+      EXPECT_NEAR(vectors[c], pooling == Pooling::kMean ? mean : hidden[c], 1e-6F);
+      EXPECT_EQ(vectors[width + c], hidden[3 * width + c]) << "a text of one row";
+    }
+  }
 }
 
 TEST(EncoderOnlyConfigText, GoesThereAndBack) {
@@ -228,7 +249,9 @@ TEST(EncoderOnlyConfigText, WhatIsWrongIsNamed) {
   };
   EncoderOnlyConfig config = classes();
   config.pooler = Pooler::kNone;
-  EXPECT_EQ(error_of(config), "head is classes, so pooler must not be none");
+  EXPECT_EQ(error_of(config), "head is classes and class_pooling is pooler, so pooler must not be none");
+  config.class_pooling = Pooling::kMean;
+  EXPECT_EQ(error_of(config), "") << "without a pooler the classes follow from the mean";
   config = classes();
   config.n_labels = 0;
   EXPECT_EQ(error_of(config), "n_labels is 0, head is classes: labels belong to classes and tags");

@@ -326,6 +326,24 @@ class EmulatedBackend final : public kernels::Backend {
     const DeviceAccess running;
     return cpu("map_columns").map_columns(map);
   }
+  void mean_of_texts(const tensor::Tensor& x, std::span<const int32_t> offsets, tensor::Tensor& means) const override {
+    const DeviceAccess running;
+    return cpu("mean_of_texts").mean_of_texts(x, offsets, means);
+  }
+  void mean_of_texts_backward(const tensor::Tensor& grad_means, std::span<const int32_t> offsets,
+                              tensor::Tensor& grad_x) const override {
+    const DeviceAccess running;
+    return cpu("mean_of_texts_backward").mean_of_texts_backward(grad_means, offsets, grad_x);
+  }
+  void unit_rows(const tensor::Tensor& x, tensor::Tensor& y) const override {
+    const DeviceAccess running;
+    return cpu("unit_rows").unit_rows(x, y);
+  }
+  void unit_rows_backward(const tensor::Tensor& x, const tensor::Tensor& grad_y,
+                          tensor::Tensor& grad_x) const override {
+    const DeviceAccess running;
+    return cpu("unit_rows_backward").unit_rows_backward(x, grad_y, grad_x);
+  }
   void attention_step(const tensor::Tensor& query, std::span<const kernels::StepKeys> rows, int n_heads,
                       tensor::Tensor& context, tensor::Tensor* mean_weights) const override {
     const DeviceAccess running;

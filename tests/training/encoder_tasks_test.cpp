@@ -3,6 +3,7 @@
 #include "training/encoder_task.h"
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -10,8 +11,11 @@
 #include <sstream>
 
 #include "base/sha256.h"
+#include "data/text/text_file.h"
 #include "decoding/load_model.h"
 #include "decoding/text_labeler.h"
+#include "evaluation/evaluate.h"
+#include "models/architectures/architectures.h"
 #include "report/metrics_log.h"
 #include "support/expect_error.h"
 #include "support/temporary_folder.h"
@@ -28,6 +32,7 @@ using testing::HasSubstr;
 
 constexpr const char* kAnimals[] = {"cat", "dog", "cow", "hen"};
 constexpr const char* kDoes[] = {"sleeps", "runs", "eats"};
+constexpr const char* kPlaces[] = {"barn", "yard", "field", "house", "wood"};
 
 class EncoderTasks : public testing::Test {
  protected:
@@ -47,6 +52,17 @@ class EncoderTasks : public testing::Test {
     write("pairs.tsv", pairs);
     write("tags.tsv", tags);
     write("plain.txt", plain);
+    write("meanings.tsv", meanings());
+  }
+
+  // Pairs of which no two have a text in common.
+  static std::string meanings() {
+    std::string pairs;
+    for (int line = 0; line < 60; ++line) {
+      const std::string animal = kAnimals[line % 4], does = kDoes[line / 4 % 3], where = kPlaces[line / 12];
+      pairs += fmt::format("the {} {} in the {}\t{} : {} {}\n", animal, does, where, where, does, animal);
+    }
+    return pairs;
   }
 
   void write(const std::string& name, const std::string& text) const { std::ofstream(path(name)) << text; }
@@ -68,6 +84,7 @@ class EncoderTasks : public testing::Test {
     options.batch.max_length = 32;
     options.batch.batch_tokens = 200;
     options.batch.window_sentences = 64;
+    options.whole_texts.group_pairs = 10;
     options.schedule = {.kind = ScheduleKind::kInverseSqrt, .learning_rate = 3e-3, .warmup_steps = 20};
     options.run.validate_every = 4;
     options.run.log_every = 1;
@@ -100,7 +117,8 @@ struct TaskAndText {
 constexpr TaskAndText kTasks[] = {{"classify", "classes.tsv", 99.0},
                                   {"classify", "pairs.tsv", 99.0},
                                   {"tag", "tags.tsv", 99.0},
-                                  {"masked-language-model", "plain.txt", 45.0}};
+                                  {"masked-language-model", "plain.txt", 45.0},
+                                  {"embed", "meanings.tsv", 90.0}};
 
 class EncoderTasksInPrecision : public EncoderTasks, public testing::WithParamInterface<kernels::Precision> {
  protected:
@@ -220,6 +238,13 @@ TEST_F(EncoderTasks, ATextAloneHasTheBitsThatItHasInAnyBatch) {
           EXPECT_EQ(alone.tags, together[i].tags);
           EXPECT_EQ(alone.probabilities, together[i].probabilities);
         }
+      } else if (name == "embed") {
+        const auto encoder = decoding::load_encoder(run.model_folder, precision);
+        const std::vector<std::string> texts = {"the cat", "the dog sleeps in the barn", "", "hen"};
+        const auto together = encoder.embed(texts, {.batch_tokens = 12, .workers = 2});
+        for (size_t i = 0; i < texts.size(); ++i) {
+          EXPECT_TRUE(std::ranges::equal(encoder.embed(std::span(texts).subspan(i, 1)).of(0), together.of(i)));
+        }
       } else {
         const auto labeler = decoding::load_labeler(run.model_folder, EncoderHead::kWords, "fill-mask", precision);
         const std::vector<std::string> texts = {"the [MASK] runs", "[MASK] [MASK] at night .", "the hen [MASK]"};
@@ -249,6 +274,167 @@ TEST_F(EncoderTasks, Int8KeepsTheClasses) {
   for (size_t i = 0; i < exact.probabilities.size(); ++i) {
     EXPECT_NEAR(exact.probabilities[i], rounded.probabilities[i], 0.05);
   }
+}
+
+// With int8 the answers for the text that a task learned are right as often as in float32, to half a point.
+TEST_F(EncoderTasks, Int8CostsNoAccuracy) {
+  std::string noisy;
+  for (int line = 0; line < 400; ++line) {  // a tenth of the labels follows from nothing, so not all can be right
+    const bool is_night = line % 5 < 2;
+    noisy += fmt::format("{}\tthe {} {} at {} in the {}\n", is_night != (line % 10 == 3) ? "night" : "day",
+                         kAnimals[line % 4], kDoes[line % 3], is_night ? "night" : "noon", kPlaces[line % 5]);
+  }
+  write("noisy.tsv", noisy);
+  TrainOptions run = options("classify", "noisy.tsv", "noisy");
+  run.run.validate_every = 60;
+  train(run, 60);
+  std::vector<data::TextOrPair> texts;
+  const std::vector<data::LabelledText> examples = data::read_labelled_texts({path("noisy.tsv")});
+  for (const data::LabelledText& example : examples) {
+    texts.push_back(example.text);
+  }
+  std::vector<double> accuracies;
+  for (const auto precision : {kernels::Precision::kFloat32, kernels::Precision::kInt8}) {
+    const auto labeler = decoding::load_labeler(run.model_folder, EncoderHead::kClasses, "classify", precision);
+    const decoding::TextClasses found = labeler.classify(texts);
+    double right = 0.0;
+    for (size_t i = 0; i < texts.size(); ++i) {
+      right += labeler.labels().name(found.best(i)) == examples[i].label ? 1.0 : 0.0;
+    }
+    accuracies.push_back(100.0 * right / static_cast<double>(texts.size()));
+  }
+  EXPECT_GT(accuracies[0], 80.0);
+  EXPECT_NEAR(accuracies[0], accuracies[1], 0.5);
+}
+
+TEST_F(EncoderTasks, VectorsOfASideAreFoundByTheOtherAndScoredAsInValidation) {
+  TrainOptions run = options("embed", "meanings.tsv", "vectors");
+  std::string left, right;
+  std::istringstream pairs(meanings());
+  for (std::string line; std::getline(pairs, line);) {
+    left += line.substr(0, line.find('\t')) + "\n";
+    right += line.substr(line.find('\t') + 1) + "\n";
+  }
+  write("left.txt", left);
+  write("right.txt", right);
+  TrainOptions sides = run;
+  sides.text = sides.valid_text = {};
+  sides.source = sides.valid_source = {path("left.txt")};
+  sides.target = sides.valid_target = {path("right.txt")};
+  sides.model_folder = path("sides");
+  const std::string said = train(run, 20);
+  EXPECT_THAT(said, HasSubstr("60 pairs of"));
+  EXPECT_THAT(said, HasSubstr("MRR "));
+  train(sides, 20);
+  EXPECT_EQ(base::sha256_file(path("sides") / "model.safetensors"),
+            base::sha256_file(path("vectors") / "model.safetensors"))
+      << "one file or two hold the same pairs";
+
+  const decoding::TextEncoder encoder = decoding::load_encoder(path("vectors"));
+  std::vector<std::string> of_sides[2];
+  for (size_t side = 0; side < 2; ++side) {
+    const std::vector<std::string> texts = data::read_lines(path(side == 0 ? "left.txt" : "right.txt"));
+    const decoding::Embeddings vectors = encoder.embed(texts);
+    for (size_t text = 0; text < texts.size(); ++text) {
+      of_sides[side].push_back(fmt::format("{}", fmt::join(vectors.of(text), "\t")));
+    }
+  }
+  const auto score = [&](evaluation::MetricKind metric) {
+    evaluation::EvaluateOptions chosen;
+    chosen.metrics = {metric};
+    return evaluation::evaluate({{"left", of_sides[0]}}, {{"right", of_sides[1]}}, chosen).scores[0].score;
+  };
+  const auto validations = report::read_metrics(path("vectors") / report::kMetricsName).validation;
+  const auto best = std::ranges::find(validations, true, &report::ValidationRow::is_best);
+  ASSERT_NE(best, validations.end());
+  double mrr = 0.0;
+  for (const auto& row : validations) {
+    mrr = std::max(mrr, row.mrr);
+  }
+  EXPECT_NEAR(score(evaluation::MetricKind::kMrr), mrr, 0.1) << "the published model is the best one";
+  EXPECT_GT(score(evaluation::MetricKind::kRecallAt1), 0.0);
+}
+
+TEST_F(EncoderTasks, TextsMayBePooledInOtherWays) {
+  for (const auto pooling : {TextPooling::kMean, TextPooling::kFirst, TextPooling::kPooler}) {
+    for (const char* task : {"classify", "embed"}) {
+      const bool has_classes = std::string(task) == "classify";
+      const auto text = has_classes ? "classes.tsv" : "meanings.tsv";
+      TrainOptions run = options(task, text, fmt::format("{}-{}", task, base::name_of(pooling)));
+      run.whole_texts.pooling = pooling;
+      run.run.validate_every = 60;
+      train(run, 60);
+      EXPECT_GT(last_accuracy(run), has_classes ? 95.0 : 5.0)
+          << "of 60 texts 1.7 % are found by guessing: " << task << " " << base::name_of(pooling);
+      const models::ModelFiles files = models::read_model_folder(run.model_folder);
+      EXPECT_EQ(files.tensors.contains("pooler.weight"), pooling == TextPooling::kPooler);
+      EXPECT_EQ(files.config.find("class_pooling") == std::string::npos,
+                !has_classes || pooling == TextPooling::kPooler)
+          << "written where it says something";
+      if (pooling == TextPooling::kMean && has_classes) {  // the way stays when the model is trained on
+        TrainOptions again = options(task, text, "again");
+        again.initial_model = run.model_folder;
+        train(again, 1);
+        EXPECT_THAT(models::read_model_folder(path("again")).config, HasSubstr("\"class_pooling\": \"mean\""));
+      }
+    }
+  }
+}
+
+TEST_F(EncoderTasks, BatchesFitIntoMemory) {
+  for (const TaskAndText& task : kTasks) {
+    if (std::string(task.task) == "embed") {
+      continue;
+    }
+    TrainOptions run = options(task.task, task.text, fmt::format("fit-{}-{}", task.task, task.text));
+    run.batch.fit = true;
+    EXPECT_THAT(train(run, 2), HasSubstr("memory: ")) << task.task;
+  }
+}
+
+TEST_F(EncoderTasks, AModelMayHaveMoreRowsThanItsTokenizerHasPieces) {
+  train(options("masked-language-model", "plain.txt", "words"), 1);
+  models::ModelFiles files = models::read_model_folder(path("words"));
+  const auto rows = [](const models::ModelFiles& model) { return model.tensors.at("embedding.weight").dim(0); };
+  const int64_t pieces = rows(files), padded = pieces + 5;
+  const auto resize = [&](int64_t to) {
+    models::ModelFiles other = files;
+    for (const auto& [name, shape] :
+         {std::pair("embedding.weight", tensor::Shape({to, 32})), std::pair("output.bias", tensor::Shape({to}))}) {
+      other.tensors[name] = tensor::Tensor::zeros(shape);
+      const int64_t kept = std::min(to, pieces);
+      tensor::Tensor begin = other.tensors[name].rows(0, kept);
+      begin.copy_from(files.tensors.at(name).rows(0, kept));
+    }
+    other.config = models::to_json(models::config_from_json(files.config, "config.json").with_vocabulary_sizes(to, 0));
+    return other;
+  };
+  models::publish_model_folder(path("padded"), resize(padded));
+  for (const char* task : {"classify", "masked-language-model"}) {
+    TrainOptions run =
+        options(task, std::string(task) == "classify" ? "classes.tsv" : "plain.txt", fmt::format("of-{}", task));
+    run.initial_model = path("padded");
+    train(run, 4);
+    EXPECT_EQ(rows(models::read_model_folder(run.model_folder)), padded);
+    train(run, 6);  // goes on
+  }
+  models::publish_model_folder(path("short"), resize(pieces - 1));
+  TrainOptions run = options("classify", "classes.tsv", "x");
+  run.initial_model = path("short");
+  test_support::expect_error(ErrorKind::kBadData, {"rows", "pieces", "the files are of different models"},
+                             [&] { train(run, 1); });
+}
+
+TEST_F(EncoderTasks, AModelForShorterTextsSaysHowLongTextsMayBe) {
+  train(options("masked-language-model", "plain.txt", "words"), 1);
+  TrainOptions run = options("classify", "classes.tsv", "x");
+  run.initial_model = path("words");
+  run.batch.max_length = 64;
+  run.batch.batch_tokens = 256;
+  run.model = preset_options("bert-mini", "classify").model;
+  test_support::expect_error(ErrorKind::kUsage,
+                             {"--initial-model", "takes 32 tokens", "--max-length is 64", "32 or less"},
+                             [&] { train(run, 1); });
 }
 
 TEST_F(EncoderTasks, AHeadStartsAnewOnAnEncoderAndStaysOnItsOwn) {
@@ -332,9 +518,16 @@ TEST_F(EncoderTasks, WhatCannotBeLearnedIsRefusedBeforeTheFirstUpdate) {
   run = options("classify", "classes.tsv", "x");
   run.text = {};
   refused(run, ErrorKind::kUsage, {"--text", "classify"});
-  run = options("classify", "classes.tsv", "x");
+  run = options("embed", "meanings.tsv", "x");
   run.batch.fit = true;
-  refused(run, ErrorKind::kUsage, {"--batch-tokens auto", "classify"});
+  refused(run, ErrorKind::kUsage, {"--batch-tokens auto", "embed", "--group-pairs"});
+  run = options("embed", "meanings.tsv", "x");
+  run.source = run.target = {path("plain.txt")};
+  refused(run, ErrorKind::kUsage, {"--text and --source both name pairs"});
+  write("one-pair.tsv", "the cat\tthe dog\n");
+  refused(options("embed", "one-pair.tsv", "x"), ErrorKind::kBadData, {"number of pairs is 1"});
+  write("no-pair.tsv", "the cat\n");
+  refused(options("embed", "no-pair.tsv", "x"), ErrorKind::kBadData, {"no-pair.tsv:1: has 1 fields"});
   run = options("masked-language-model", "plain.txt", "x");
   run.vocabulary.type = data::VocabularyOptions::Type::kBpe;
   refused(run, ErrorKind::kUsage, {"word-piece", "bpe", "--tokenizer"});

@@ -10,6 +10,7 @@
 #include "kernels/cpu/rows/rotation_cpu.h"
 #include "kernels/cpu/rows/scan_cpu.h"
 #include "kernels/cpu/rows/softmax_cpu.h"
+#include "kernels/cpu/rows/text_vectors_cpu.h"
 #include "kernels/reference/dropout.h"
 #include "kernels/row_of.h"
 
@@ -185,6 +186,23 @@ void CpuBackend::column_sums(const Tensor& x, const Tensor& y, Tensor& sums) con
 
 void CpuBackend::map_columns(const ColumnMap& map) const {
   map_columns_cpu(map);
+}
+
+void CpuBackend::mean_of_texts(const Tensor& x, std::span<const int32_t> offsets, Tensor& means) const {
+  mean_of_texts_cpu(x, offsets, means);
+}
+
+void CpuBackend::mean_of_texts_backward(const Tensor& grad_means, std::span<const int32_t> offsets,
+                                        Tensor& grad_x) const {
+  mean_of_texts_backward_cpu(grad_means, offsets, grad_x);
+}
+
+void CpuBackend::unit_rows(const Tensor& x, Tensor& y) const {
+  unit_rows_cpu(x, y);
+}
+
+void CpuBackend::unit_rows_backward(const Tensor& x, const Tensor& grad_y, Tensor& grad_x) const {
+  unit_rows_backward_cpu(x, grad_y, grad_x);
 }
 
 }  // namespace dragoman::kernels

@@ -44,6 +44,11 @@ class Rounded {
              "cuda: {} does not exist yet, so there are no running means and batch norms; use --device cpu", kernel);
 }
 
+[[noreturn]] void refuse_vectors(const char* kernel) {
+  base::fail(base::ErrorKind::kRuntime,
+             "cuda: {} does not exist yet, so no vectors of texts are learned; use --device cpu", kernel);
+}
+
 double reduced(Reduction reduction, const Tensor& x) {
   DeviceArray<double> parts(reduction_parts(x.size())), result(1);
   reduce(reduction, elements_of<float>(x), x.size(), parts.data(), result.data());
@@ -167,6 +172,22 @@ void CudaBackend::column_sums(const Tensor&, const Tensor&, Tensor&) const {
 
 void CudaBackend::map_columns(const ColumnMap&) const {
   refuse_running("map_columns");
+}
+
+void CudaBackend::mean_of_texts(const Tensor&, std::span<const int32_t>, Tensor&) const {
+  refuse_vectors("mean_of_texts");
+}
+
+void CudaBackend::mean_of_texts_backward(const Tensor&, std::span<const int32_t>, Tensor&) const {
+  refuse_vectors("mean_of_texts_backward");
+}
+
+void CudaBackend::unit_rows(const Tensor&, Tensor&) const {
+  refuse_vectors("unit_rows");
+}
+
+void CudaBackend::unit_rows_backward(const Tensor&, const Tensor&, Tensor&) const {
+  refuse_vectors("unit_rows_backward");
 }
 
 }  // namespace dragoman::kernels::cuda

@@ -71,6 +71,11 @@ class CudaBackend final : public Backend {
   void scan_backward(const ScanBackward& scan) const override;
   void column_sums(const Tensor& x, const Tensor& y, Tensor& sums) const override;
   void map_columns(const ColumnMap& map) const override;
+  void mean_of_texts(const Tensor& x, std::span<const int32_t> offsets, Tensor& means) const override;
+  void mean_of_texts_backward(const Tensor& grad_means, std::span<const int32_t> offsets,
+                              Tensor& grad_x) const override;
+  void unit_rows(const Tensor& x, Tensor& y) const override;
+  void unit_rows_backward(const Tensor& x, const Tensor& grad_y, Tensor& grad_x) const override;
   void attention_step(const Tensor& query, std::span<const StepKeys> rows, int n_heads, Tensor& context,
                       Tensor* mean_weights) const override;
   void attention_shared(const Tensor& query, std::span<const SharedRows> groups, int n_heads, Tensor& context,

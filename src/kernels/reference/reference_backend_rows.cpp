@@ -12,6 +12,7 @@
 #include "kernels/reference/scan.h"
 #include "kernels/reference/softmax.h"
 #include "kernels/reference/source_attention.h"
+#include "kernels/reference/text_vectors.h"
 #include "kernels/reference/two_pass_cross_entropy.h"
 #include "kernels/row_of.h"
 
@@ -199,6 +200,23 @@ void ReferenceBackend::column_sums(const Tensor& x, const Tensor& y, Tensor& sum
 
 void ReferenceBackend::map_columns(const ColumnMap& map) const {
   reference::map_columns(map);
+}
+
+void ReferenceBackend::mean_of_texts(const Tensor& x, std::span<const int32_t> offsets, Tensor& means) const {
+  reference::mean_of_texts(x, offsets, means);
+}
+
+void ReferenceBackend::mean_of_texts_backward(const Tensor& grad_means, std::span<const int32_t> offsets,
+                                              Tensor& grad_x) const {
+  reference::mean_of_texts_backward(grad_means, offsets, grad_x);
+}
+
+void ReferenceBackend::unit_rows(const Tensor& x, Tensor& y) const {
+  reference::unit_rows(x, y);
+}
+
+void ReferenceBackend::unit_rows_backward(const Tensor& x, const Tensor& grad_y, Tensor& grad_x) const {
+  reference::unit_rows_backward(x, grad_y, grad_x);
 }
 
 }  // namespace dragoman::kernels::reference

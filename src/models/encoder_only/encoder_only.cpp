@@ -7,6 +7,8 @@
 #include "ops/dropout.h"
 #include "ops/elementwise.h"
 #include "ops/embedding.h"
+#include "ops/source_attention.h"
+#include "ops/text_vectors.h"
 #include "tensor/transfer.h"
 
 namespace dragoman::models {
@@ -115,20 +117,35 @@ Variable EncoderOnly::pooled(const Variable& hidden, const TokenRows& rows) cons
   return ops::activation(mapped, is_tanh ? kernels::Activation::kTanh : kernels::Activation::kRelu);  // [B, D]
 }
 
+Variable EncoderOnly::text_vectors(const Variable& hidden, const TokenRows& rows, Pooling pooling) const {
+  switch (pooling) {
+    case Pooling::kMean:
+      return ops::mean_of_texts(hidden, rows.rows.offsets);  // [B, D]
+    case Pooling::kFirst:
+      return ops::select_rows(hidden, first_rows(rows));  // [B, D]
+    case Pooling::kPooler:
+      return pooled(hidden, rows);  // [B, D]
+  }
+  return hidden;
+}
+
 Variable EncoderOnly::forward(const ModelInput& input, const nn::ForwardContext& context) const {
   const EncoderOnlyConfig& config = encoder_config();
-  base::check_usage(config.head != EncoderHead::kNone, "model: head is none, so it predicts nothing; use embed");
   const TokenRows& rows = input.source;
   const Variable hidden = encode(rows, context);  // [N, D]
+  if (config.head == EncoderHead::kNone) {
+    return text_vectors(hidden, rows, config.pooling);  // [B, D]
+  }
   if (config.head == EncoderHead::kClasses) {
     nn::ForwardContext of_texts = context;
     of_texts.first_row = rows.first_text;
-    return with_dropout(pooled(hidden, rows), "output", of_texts);  // [B, D]
+    return with_dropout(text_vectors(hidden, rows, config.class_pooling), "output", of_texts);  // [B, D]
   }
   const bool is_tags = config.head == EncoderHead::kTags;
   const Variable all = is_tags ? with_dropout(hidden, "output", context.over(rows.rows)) : hidden;  // [N, D]
   const Variable chosen = rows.chosen.defined() ? ops::select_rows(all, rows.chosen) : all;         // [K, D]
-  return is_tags ? chosen : transform_norm_->forward(ops::widened(transform_->forward(chosen, config.activation)));
+  return is_tags ? chosen
+                 : transform_norm_->forward(ops::widened(transform_->forward(chosen, config.activation)));  // [K, D]
 }
 
 OutputLayer EncoderOnly::output() const {

@@ -24,8 +24,7 @@ class EncoderOnly : public Model {
   explicit EncoderOnly(const EncoderOnlyConfig& config);
 
   /// Returns: what the output layer is applied to: for classes [B, D], for words and tags [K, D] of the rows that
-  /// TokenRows::chosen names, or of all.
-  /// Throws: Error(kUsage) without a head, "model: head is none, so it predicts nothing; use embed".
+  /// TokenRows::chosen names, or of all. Without a head: the vectors of the texts [B, D], as `pooling` says.
   Variable forward(const ModelInput& input, const nn::ForwardContext& context) const override;
   OutputLayer output() const override;
   std::unique_ptr<Generation> begin_generation() const override { return nullptr; }
@@ -38,6 +37,9 @@ class EncoderOnly : public Model {
   /// @param hidden  [N, D] of `encode`;  @return the first row of each text behind the pooler [B, D]
   /// Requires: the model has a pooler, and no text is empty.
   Variable pooled(const Variable& hidden, const TokenRows& rows) const;
+  /// @param hidden  [N, D] of `encode`;  @return what stands for each text [B, D]; of any length
+  /// Requires: no text is empty; for Pooling::kPooler, the model has a pooler.
+  Variable text_vectors(const Variable& hidden, const TokenRows& rows, Pooling pooling) const;
 
  private:
   Variable embed(const TokenRows& rows, const nn::ForwardContext& context) const;

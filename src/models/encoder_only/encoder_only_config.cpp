@@ -3,6 +3,11 @@
 #include "models/config_json.h"
 
 namespace dragoman::models {
+namespace {
+
+constexpr const char* kClassPooling = "class_pooling";
+
+}  // namespace
 
 void EncoderOnlyConfig::check() const {
   base::check_fields(*this);
@@ -22,8 +27,8 @@ void EncoderOnlyConfig::check() const {
                     "d_head is {}, must be even for rotary positions", layer_config().head_width());
   base::check_usage(has_labels == (n_labels > 0), "n_labels is {}, head is {}: labels belong to classes and tags",
                     n_labels, base::name_of(head));
-  base::check_usage(head != EncoderHead::kClasses || pooler != Pooler::kNone,
-                    "head is classes, so pooler must not be none");
+  base::check_usage(head != EncoderHead::kClasses || class_pooling != Pooling::kPooler || pooler != Pooler::kNone,
+                    "head is classes and class_pooling is pooler, so pooler must not be none");
   base::check_usage(pooling != Pooling::kPooler || pooler != Pooler::kNone,
                     "pooling is pooler, so pooler must not be none");
   base::check_usage(layer.window == 0, "window is {}, an encoder has none; set it to 0", layer.window);
@@ -71,11 +76,16 @@ nn::LayerConfig EncoderOnlyConfig::layer_config() const {
 std::string to_json(const EncoderOnlyConfig& config) {
   nlohmann::json tree = base::json_of_fields(config, kEveryField);
   tree[kArchitectureKey] = EncoderOnlyConfig::kArchitecture;
+  if (config.class_pooling == Pooling::kPooler) {
+    tree.erase(kClassPooling);
+  }
   return base::dump_json(tree, 2) + "\n";
 }
 
 EncoderOnlyConfig encoder_only_config_from_json(std::string_view text, std::string_view file_name) {
-  return read_config<EncoderOnlyConfig>(text, file_name, base::names_of_fields<nn::LayerOptions>(kEveryField));
+  std::vector<std::string> optional = base::names_of_fields<nn::LayerOptions>(kEveryField);
+  optional.emplace_back(kClassPooling);
+  return read_config<EncoderOnlyConfig>(text, file_name, optional);
 }
 
 }  // namespace dragoman::models

@@ -33,9 +33,9 @@ constexpr base::Names<Pooler> names_of(Pooler) {
   return {"pooler", {{Pooler::kNone, "none"}, {Pooler::kTanh, "tanh"}, {Pooler::kRelu, "relu"}}};
 }
 
-/// What stands for a whole text in `embed`.
+/// What stands for a whole text: in `embed`, and before a head for classes.
 enum class Pooling {
-  kMean,    ///< the mean of its rows
+  kMean,    ///< the mean of its rows, those around the text included
   kFirst,   ///< its first row
   kPooler,  ///< its first row behind the pooler
 };
@@ -64,6 +64,7 @@ struct EncoderOnlyConfig {
   EncoderHead head = EncoderHead::kWords;
   int64_t n_labels = 0;
   Pooling pooling = Pooling::kMean;
+  Pooling class_pooling = Pooling::kPooler;
   bool unit_length = false;
   float dropout = 0.1F;
   float attention_dropout = 0.1F;
@@ -81,7 +82,7 @@ struct EncoderOnlyConfig {
     visit(&EncoderOnlyConfig::layer);
   }
 
-  /// Throws Error(kUsage) naming field, rule and value: "head is classes, so pooler must not be none".
+  /// Throws Error(kUsage) naming field, rule and value: "class_pooling is pooler, so pooler must not be none".
   void check() const;
   ModelSizes sizes() const;
   void set_vocabulary_sizes(int64_t source, int64_t target);
@@ -120,6 +121,7 @@ void EncoderOnlyConfig::fields(Visit&& visit) {
   visit(Field("head", &C::head, "What the output layer predicts").without_flag());
   visit(Field("n_labels", &C::n_labels, "Labels of the heads classes and tags", {0, 1 << 20}).without_flag());
   visit(Field("pooling", &C::pooling, "What stands for a text in embed"));
+  visit(Field("class_pooling", &C::class_pooling, "What stands for a text before a head for classes").without_flag());
   visit(Field("unit_length", &C::unit_length, "Vectors of embed are divided by their length (true or false)"));
   visit(Field("dropout", &C::dropout, "Probability, on sub-layer outputs and embeddings", kDropout));
   visit(Field("attention_dropout", &C::attention_dropout, "Probability, on attention weights", kDropout));
@@ -131,6 +133,7 @@ void EncoderOnlyConfig::fields(Visit&& visit) {
 
 /// JSON text of config.json and back. The reader throws Error(kBadData) for unknown keys (a near name suggested),
 /// missing keys, wrong types and whatever check() refuses. Options of the layers may be missing: their defaults.
+/// class_pooling is written unless it is pooler, as in all models from before it.
 std::string to_json(const EncoderOnlyConfig& config);
 EncoderOnlyConfig encoder_only_config_from_json(std::string_view text, std::string_view file_name);
 

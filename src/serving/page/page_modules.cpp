@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <nlohmann/json.hpp>
+#include <span>
 
 #include "base/base64.h"
 #include "base/error.h"
@@ -53,7 +54,7 @@ std::string import_map(std::string_view entry, const std::map<std::string, std::
     const auto stand_in = stand_ins.find(name);
     const std::string script = with_bare_names(text_of(stand_in == stand_ins.end() ? name : stand_in->second),
                                                [&](std::string_view other) { waiting.emplace_back(other); });
-    imports[key] = "data:text/javascript;base64," + base::base64(script);
+    imports[key] = "data:text/javascript;base64," + base::base64(std::as_bytes(std::span(script)));
   }
   return base::dump_json({{"imports", std::move(imports)}});
 }
