@@ -97,8 +97,8 @@ class TranslatorCore {
     std::vector<decoding::PairScore> scores;
     {
       const nb::gil_scoped_release released;
-      scores = decoding::score_pairs(translator_->model(), source_vocabulary(), target_vocabulary(), sources, targets,
-                                     score);
+      scores = decoding::score_pairs(translator_->model(), {{source_vocabulary(), target_vocabulary()}}, sources,
+                                     targets, score);
     }
     nb::list rows;
     for (const decoding::PairScore& each : scores) {

@@ -21,7 +21,7 @@ class Names {
     std::string_view name;
   };
 
-  /// @param option  the name of the option in errors. A table of more than 8 rows does not compile
+  /// @param option  the name of the option in errors. A table of more than 16 rows does not compile
   constexpr Names(const char* option, std::initializer_list<Row> rows) : option_(option), count_(rows.size()) {
     size_t i = 0;
     for (const Row& row : rows) {
@@ -34,7 +34,7 @@ class Names {
 
  private:
   const char* option_;
-  std::array<Row, 8> rows_{};
+  std::array<Row, 16> rows_{};
   size_t count_;
 };
 

@@ -1,6 +1,7 @@
 #include "base/nearest_name.h"
 
 #include <algorithm>
+#include <optional>
 #include <utility>
 
 #include "base/ascii.h"
@@ -36,6 +37,19 @@ size_t distance(std::string_view a, std::string_view b) {
   return table.back().back();
 }
 
+// The number of edits between two names, if that is few.
+std::optional<size_t> few_edits(const std::string& written, const std::string& letters, size_t least_allowed) {
+  const size_t longer = std::max(written.size(), letters.size());
+  const size_t shorter = std::min(written.size(), letters.size());
+  const bool begins = written.size() >= kShortestBeginning && letters.starts_with(written);
+  const size_t most = std::max(longer / kLettersAMistake, least_allowed);
+  if (!begins && longer - shorter > most) {
+    return std::nullopt;  // also spares the table of a name of megabytes
+  }
+  const size_t edits = distance(written, letters);
+  return begins || edits <= most ? std::optional(edits) : std::nullopt;
+}
+
 }  // namespace
 
 std::string near_name(std::string_view name, const std::vector<std::string>& known) {
@@ -43,21 +57,31 @@ std::string near_name(std::string_view name, const std::vector<std::string>& kno
   const std::string* nearest = nullptr;
   size_t smallest = 0;
   for (const std::string& entry : known) {
-    const std::string letters = letters_of(entry);
-    const size_t longer = std::max(written.size(), letters.size());
-    const size_t shorter = std::min(written.size(), letters.size());
-    const bool begins = written.size() >= kShortestBeginning && letters.starts_with(written);
-    const size_t most = longer / kLettersAMistake;
-    if (!begins && longer - shorter > most) {
-      continue;  // also spares the table of a name of megabytes
-    }
-    const size_t edits = distance(written, letters);
-    if ((begins || edits <= most) && (nearest == nullptr || edits < smallest)) {
+    const std::optional<size_t> edits = few_edits(written, letters_of(entry), 0);
+    if (edits && (nearest == nullptr || *edits < smallest)) {
       nearest = &entry;
-      smallest = edits;
+      smallest = *edits;
     }
   }
   return nearest == nullptr ? "" : *nearest;
+}
+
+std::vector<std::string> near_names(std::string_view name, const std::vector<std::string>& known, size_t most) {
+  const std::string written = letters_of(name);
+  std::vector<std::pair<size_t, std::string>> near;
+  for (const std::string& entry : known) {
+    if (const std::optional<size_t> edits = few_edits(written, letters_of(entry), 1)) {
+      near.emplace_back(*edits, entry);
+    }
+  }
+  std::ranges::stable_sort(near, {}, &std::pair<size_t, std::string>::first);
+  std::vector<std::string> names;
+  for (const auto& [edits, entry] : near) {
+    if (names.size() < most) {
+      names.push_back(entry);
+    }
+  }
+  return names;
 }
 
 std::string did_you_mean(std::string_view name, const std::vector<std::string>& known, std::string_view quote) {

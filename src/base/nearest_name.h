@@ -12,6 +12,10 @@ namespace dragoman::base {
 /// the case of letters, make no difference.
 std::string near_name(std::string_view name, const std::vector<std::string>& known);
 
+/// Returns at most `most` entries that someone who wrote `name` may have meant, the nearest first and equally near ones
+/// in their order. It takes those that near_name takes, and those with one letter missing, added, replaced or swapped.
+std::vector<std::string> near_names(std::string_view name, const std::vector<std::string>& known, size_t most);
+
 /// Returns the end of an error about an unknown name: `; did you mean "d_model"?`. Empty if no known name is near.
 /// @param quote  in front of the name and behind it
 std::string did_you_mean(std::string_view name, const std::vector<std::string>& known, std::string_view quote = "\"");

@@ -4,6 +4,7 @@
 
 #include "base/files.h"
 #include "cli/command.h"
+#include "cli/language_flags.h"
 #include "cli/search_flags.h"
 #include "cli/text_output.h"
 #include "data/text/text_file.h"
@@ -19,6 +20,7 @@ struct AttentionArguments {
   std::string text;
   std::string output;
   std::string from_word;
+  models::LanguagePair languages;  // empty: the only ones of the model
   std::unique_ptr<SearchFlags> flags;
 
   // Over the defaults of the model.
@@ -32,8 +34,12 @@ struct AttentionArguments {
 int draw(const AttentionArguments& arguments) {
   const decoding::Translator translator = decoding::load_translator(arguments.model);
   const std::string text = data::clean_line(arguments.text).text;
-  const auto translations = translator.translate({&text, 1}, arguments.search(translator.search_defaults()));
-  report::AttentionPageData page = decoding::capture_attention(translator, text, translations.front());
+  const decoding::TranslationRequest request{.text = text,
+                                             .languages = translator.choose_languages(arguments.languages).tokens};
+  const auto translations =
+      translator.translate_requests({&request, 1}, arguments.search(translator.search_defaults()));
+  report::AttentionPageData page =
+      decoding::capture_attention(translator, text, translations.front(), request.languages);
   page.from_word = arguments.from_word;
   base::write_file_atomic(arguments.output, report::attention_page(page));
   TextOutput("-").write(fmt::format("{}\nattention of {} encoder and {} decoder layers: {}\n",
@@ -56,6 +62,7 @@ void add_attention_command(CLI::App& app, Run& run) {
   command->add_option("-o,--output", arguments->output, "HTML page to write")->type_name("FILE")->required();
   command->add_option("--from", arguments->from_word, "Source word; the page opens with where it looks")
       ->type_name("WORD");
+  add_language_flags(*command, arguments->languages);
   arguments->flags = std::make_unique<SearchFlags>(*command);
   command->callback([arguments, &run] {
     arguments->search({}).check();

@@ -15,6 +15,7 @@ struct EvaluateArguments {
   std::vector<std::string> paired;
   std::vector<std::string> references;
   std::vector<std::string> metrics = {"bleu", "chrf"};
+  std::string target_language;  // empty: of the name of the reference
   bool json = false;
   evaluation::EvaluateOptions options;
 };
@@ -34,7 +35,7 @@ int evaluate(const CLI::App& command, const EvaluateArguments& arguments) {
   }
   evaluation::EvaluateOptions options = arguments.options;
   if (options.metrics.front() < evaluation::MetricKind::kAccuracy) {  // labels and tags have no language
-    say_note(choose_metric_options(given_to(command), references.front(), options));
+    say_note(choose_metric_options(given_to(command), references.front(), arguments.target_language, options));
   }
   const auto meter = make_meter("scoring", "lines");
   options.progress = [&](std::string_view metric, std::string_view unit, int64_t done, int64_t total) {
@@ -103,6 +104,10 @@ void add_evaluate_command(CLI::App& app, Run& run) {
   command->add_option("--reference", arguments->references, "Right translations, one a line; may be given repeatedly")
       ->type_name("FILE")
       ->required();
+  command
+      ->add_option("--target-language", arguments->target_language,
+                   "Language of the texts, such as zh or zho_Hans; not given: by the name of the first reference")
+      ->type_name("CODE");
   add_metric_options(*command, *arguments);
   begin_group(*command, "Output");
   command->add_flag("--json", arguments->json, "JSON with the keys of sacreBLEU");

@@ -11,9 +11,11 @@
 #include "cli/new_folder.h"
 #include "cli/text_output.h"
 #include "decoding/search/search_defaults.h"
+#include "interop/hf_bart.h"
 #include "interop/hf_encoder.h"
 #include "interop/hf_import.h"
 #include "interop/hf_m2m100.h"
+#include "interop/hf_mbart.h"
 #include "interop/hf_t5.h"
 #include "interop/marian_import.h"
 #include "training/checkpoint.h"
@@ -71,6 +73,10 @@ Imported read(const ImportArguments& arguments) {
       return with_search(interop::import_t5(arguments.folder));
     case ImportFormat::kM2m100:
       return with_search(interop::import_m2m100(arguments.folder));
+    case ImportFormat::kMbart:
+      return with_search(interop::import_mbart(arguments.folder));
+    case ImportFormat::kBart:
+      return with_search(interop::import_bart(arguments.folder));
     default:
       break;
   }
@@ -109,8 +115,9 @@ void add_import_command(CLI::App& app, Run& run) {
   add_choice(
       *command, "--from", arguments->from,
       "Kind of the other model, a folder of Hugging Face transformers: MarianMT, GPT-2, Llama, Mistral, Qwen2 and "
-      "Qwen3 (hf-llama), T5, M2M-100 and NLLB-200, or the encoders BERT, RoBERTa and DistilBERT",
-      {"hf-marian", "hf-gpt2", "hf-llama", "hf-bert", "hf-roberta", "hf-distilbert", "hf-t5", "hf-m2m100"})
+      "Qwen3 (hf-llama), T5, M2M-100 and NLLB-200, mBART-50, BART, or the encoders BERT, RoBERTa and DistilBERT",
+      {"hf-marian", "hf-gpt2", "hf-llama", "hf-bert", "hf-roberta", "hf-distilbert", "hf-t5", "hf-m2m100", "hf-mbart",
+       "hf-bart"})
       ->default_str("")
       ->type_name("FORMAT")
       ->required();

@@ -14,6 +14,8 @@ enum class ImportFormat {
   kDistilBert,  ///< a DistilBERT
   kT5,          ///< a T5, v1.1, mT5 or FLAN-T5
   kM2m100,      ///< an M2M-100 or NLLB-200
+  kMbart,       ///< an mBART-50
+  kBart,        ///< a BART
 };
 
 constexpr base::Names<ImportFormat> names_of(ImportFormat) {
@@ -25,7 +27,9 @@ constexpr base::Names<ImportFormat> names_of(ImportFormat) {
            {ImportFormat::kRoberta, "hf-roberta"},
            {ImportFormat::kDistilBert, "hf-distilbert"},
            {ImportFormat::kT5, "hf-t5"},
-           {ImportFormat::kM2m100, "hf-m2m100"}}};
+           {ImportFormat::kM2m100, "hf-m2m100"},
+           {ImportFormat::kMbart, "hf-mbart"},
+           {ImportFormat::kBart, "hf-bart"}}};
 }
 
 /// The models of other programs that `export --to` writes: folders likewise, or a file.

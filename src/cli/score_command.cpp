@@ -9,6 +9,7 @@
 #include "base/json.h"
 #include "cli/command.h"
 #include "cli/field_flags.h"
+#include "cli/language_flags.h"
 #include "cli/text_lines.h"
 #include "cli/text_output.h"
 #include "data/text/documents.h"
@@ -30,6 +31,7 @@ struct ScoreArguments {
   data::TextOptions running_text;
   decoding::TextScoreOptions text_score;
   decoding::ScoreOptions score;
+  models::LanguagePair languages;  // empty: the only ones of the model
 };
 
 std::string format(uint64_t line, const decoding::PairScore& score, bool json) {
@@ -79,8 +81,9 @@ int score(const ScoreArguments& arguments) {
   const decoding::Translator translator = decoding::load_translator(arguments.model);
   const std::vector<std::string> sources = read_lines(arguments.source);
   const std::vector<std::string> targets = read_lines(arguments.target);
-  const auto scores = decoding::score_pairs(translator.model(), translator.source_vocabulary(),
-                                            translator.target_vocabulary(), sources, targets, arguments.score);
+  const decoding::PairEncoding encoding{{translator.source_vocabulary(), translator.target_vocabulary()},
+                                        translator.choose_languages(arguments.languages).tokens};
+  const auto scores = decoding::score_pairs(translator.model(), encoding, sources, targets, arguments.score);
   std::string text;
   decoding::PairScore total;
   for (size_t line = 0; line < scores.size(); ++line) {
@@ -108,6 +111,7 @@ void add_score_command(CLI::App& app, Run& run) {
   command->add_option("-m,--model", arguments->model, "Model folder")->type_name("DIR")->required();
   command->add_option("--source", arguments->source, "Source text, one sentence a line")->type_name("FILE");
   command->add_option("--target", arguments->target, "Its translation, line by line")->type_name("FILE");
+  add_language_flags(*command, arguments->languages);
   command->add_option("--text", arguments->text, "Text to score with a language model")->type_name("FILE");
   command
       ->add_option("-o,--output", arguments->output,

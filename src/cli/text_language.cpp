@@ -5,6 +5,7 @@
 
 #include <algorithm>
 
+#include "base/error.h"
 #include "data/text/text_file.h"
 #include "models/languages.h"
 
@@ -62,8 +63,12 @@ std::string choose_tokenizer(const IsGiven& is_given, const std::filesystem::pat
 }
 
 std::string choose_metric_options(const IsGiven& is_given, const evaluation::Text& reference,
-                                  evaluation::EvaluateOptions& options) {
-  const Tokenizer fitting = evaluation::fitting_tokenizer(models::language_of_file(reference.name), reference.lines);
+                                  const std::string& language, evaluation::EvaluateOptions& options) {
+  const std::string code =
+      language.empty() ? models::language_of_file(reference.name) : models::common_language(language);
+  base::check_usage(language.empty() || models::is_language_code(code),
+                    "--target-language: \"{}\" is no language code; codes are like en, pt-BR, zh-Hans", language);
+  const Tokenizer fitting = evaluation::fitting_tokenizer(code, reference.lines);
   const auto has = [&](evaluation::MetricKind kind) { return std::ranges::count(options.metrics, kind) > 0; };
   std::vector<std::string> taken;
   if (fitting == Tokenizer::k13a) {

@@ -25,9 +25,9 @@ IsGiven given_to(const CLI::App& command);
 std::string choose_tokenizer(const IsGiven& is_given, const std::filesystem::path& file,
                              std::span<const std::string> lines, evaluation::Tokenizer& tokenize);
 
-/// Chooses the options of all metrics that read words.
+/// Chooses the options of all metrics that read words. @param language  a code; empty: by the name of the file
 std::string choose_metric_options(const IsGiven& is_given, const evaluation::Text& reference,
-                                  evaluation::EvaluateOptions& options);
+                                  const std::string& language, evaluation::EvaluateOptions& options);
 
 /// Chooses tokenizer and normalisation by the language of the target text.
 std::string choose_training_options(const IsGiven& is_given, training::TrainOptions& options);

@@ -5,11 +5,11 @@
 #include <memory>
 #include <optional>
 
-#include "base/checked_folder.h"
 #include "base/error.h"
 #include "base/lap.h"
 #include "cli/command.h"
 #include "cli/device_flag.h"
+#include "cli/language_flags.h"
 #include "cli/language_names.h"
 #include "cli/meter.h"
 #include "cli/prompt.h"
@@ -21,7 +21,6 @@
 #include "decoding/load_translator.h"
 #include "decoding/search/banned_phrases.h"
 #include "models/languages.h"
-#include "models/model_folder.h"
 
 namespace dragoman::cli {
 namespace {
@@ -38,11 +37,12 @@ struct TranslateArguments {
   std::vector<std::string> models;
   std::string reverse_model;  // empty: none
   double reverse_weight = decoding::RankingOptions().reverse_weight;
-  std::string input;   // empty or "-": standard input
-  std::string output;  // empty or "-": standard output
-  std::string banned;  // empty: nothing is banned
-  std::string terms;   // empty: no terminology
-  std::string prefix;  // empty: no prefixes
+  std::string input;               // empty or "-": standard input
+  std::string output;              // empty or "-": standard output
+  std::string banned;              // empty: nothing is banned
+  std::string terms;               // empty: no terminology
+  std::string prefix;              // empty: no prefixes
+  models::LanguagePair languages;  // empty: the only ones of the model
   std::string device = "cpu";
   bool json = false;
   bool soft_alignment = false;
@@ -106,13 +106,11 @@ std::unique_ptr<decoding::Translator> load(const TranslateArguments& arguments) 
   return decoding::load_ensemble(folders, arguments.precision, arguments.reverse_model);
 }
 
-// The languages that the folder names, if any.
-std::optional<models::LanguagePair> languages_of(const std::filesystem::path& model) {
-  const base::CheckedFolder folder(model);
-  return folder.has(models::kLanguagesName)
-             ? std::optional(models::languages_from_json(folder.read(models::kLanguagesName),
-                                                         folder.path_of(models::kLanguagesName)))
-             : std::nullopt;
+// Lines may bring the codes of their languages themselves: the source before the text, the target as a prefix.
+decoding::ChosenLanguages languages_of(const TranslateArguments& arguments, const decoding::Translator& translator) {
+  const bool are_in_lines = !arguments.prefix.empty() && arguments.languages == models::LanguagePair();
+  return are_in_lines && translator.languages().has_codes() ? decoding::ChosenLanguages()
+                                                            : translator.choose_languages(arguments.languages);
 }
 
 // Lines of a file whose end is known; 0 = not known.
@@ -132,6 +130,7 @@ class Translate {
         translator_(load(arguments)),
         loading_seconds_(lap_()),
         search_(search_of(arguments, *translator_)),
+        languages_(languages_of(arguments, *translator_)),
         output_(arguments.output) {
     if (!arguments.terms.empty()) {
       terms_ = read_terms(arguments, *translator_, search_);
@@ -197,12 +196,11 @@ class Translate {
   }
 
   void converse() {
-    const std::optional<models::LanguagePair> languages = languages_of(arguments_.models.front());
-    output_.write(fmt::format(
-        "{}Type a sentence and press Enter; ? shows other translations of the last one; Ctrl-D ends.\n",
-        languages ? fmt::format("{} to {}. ", language_name(languages->source), language_name(languages->target))
-                  : ""));
-    Prompt prompt(languages ? fmt::format("{} > {}: ", languages->source, languages->target) : "> ");
+    const auto& [source, target] = languages_.pair;
+    output_.write(
+        fmt::format("{}Type a sentence and press Enter; ? shows other translations of the last one; Ctrl-D ends.\n",
+                    source.empty() ? "" : fmt::format("{} to {}. ", language_name(source), language_name(target))));
+    Prompt prompt(source.empty() ? "> " : fmt::format("{} > {}: ", source, target));
     std::string last;
     for (std::string line; prompt.next(line);) {
       if (line == "?") {
@@ -224,7 +222,8 @@ class Translate {
     search.n_best = kAlternatives;
     search.beam_size = std::max(search.beam_size, kAlternatives);
     try {
-      const decoding::Translation best = translator_->translate({&sentence, 1}, search).front();
+      const decoding::TranslationRequest request{.text = sentence, .languages = languages_.tokens};
+      const decoding::Translation best = translator_->translate_requests({&request, 1}, search).front();
       std::string text = numbered(1, best);
       for (size_t i = 0; i < best.alternatives.size(); ++i) {
         text += numbered(i + 2, best.alternatives[i]);
@@ -276,6 +275,7 @@ class Translate {
     std::vector<decoding::TranslationRequest> requests(lines.size());
     for (size_t i = 0; i < lines.size(); ++i) {
       requests[i].text = lines[i];
+      requests[i].languages = languages_.tokens;
       requests[i].terms = terms_;
       base::check_data(!prefixes_ || prefixes_->next(requests[i].prefix),
                        "{}: has {} lines, the input has more; give a line for each, empty for none", arguments_.prefix,
@@ -299,6 +299,7 @@ class Translate {
   std::unique_ptr<decoding::Translator> translator_;
   double loading_seconds_;
   decoding::SearchOptions search_;
+  decoding::ChosenLanguages languages_;
   std::shared_ptr<const decoding::TermTable> terms_;
   std::optional<data::LineReader> prefixes_;
   TextOutput output_;
@@ -348,6 +349,7 @@ void add_translate_command(CLI::App& app, Run& run) {
                    "File for the translations, one a line; they gather in FILE.tmp, which becomes FILE at the end; "
                    "- = standard output")
       ->type_name("FILE");
+  add_language_flags(*command, arguments->languages);
   command->add_flag(
       "--json", arguments->json,
       "One JSON object a line: text, tokens, alignment, scores; token_scores is one longer than tokens, by "

@@ -30,7 +30,7 @@ void LineStream::tell_all() {
     if (!current.ended) {
       break;
     }
-    finished_ = joined_text(finished_, target_.decode(current.ids));
+    finished_ = joined_text(finished_, data::decode_line(target_, current.ids));
     ++current_;
     told_ = 0;
   }
@@ -40,7 +40,7 @@ void LineStream::tell_all() {
 bool LineStream::tell(const std::vector<int32_t>& ids) {
   while (told_ < ids.size()) {
     const int32_t id = ids[told_++];
-    const std::string text = joined_text(finished_, target_.decode(std::span(ids).first(told_)));
+    const std::string text = joined_text(finished_, data::decode_line(target_, std::span(ids).first(told_)));
     if (!on_token_({position_++, id, target_.piece(id), text})) {
       return false;
     }

@@ -4,6 +4,7 @@
 
 #include "base/error.h"
 #include "base/published_folder.h"
+#include "decoding/language_tokens.h"
 #include "decoding/search/search_defaults.h"
 #include "models/architectures/architectures.h"
 #include "models/quantised_model.h"
@@ -47,6 +48,16 @@ std::shared_ptr<const Shortlist> load_shortlist(const std::string& bytes, const 
   return bytes.empty() ? nullptr : std::make_shared<Shortlist>(Shortlist::from_bytes(bytes, file_name, pieces));
 }
 
+models::ModelLanguages load_languages(const std::string& text, const data::VocabularyPair& vocabularies,
+                                      const std::string& file_name) {
+  models::ModelLanguages languages;
+  if (!text.empty()) {
+    languages = models::languages_from_json(text, file_name);
+    check_language_pieces(languages, vocabularies, file_name);
+  }
+  return languages;
+}
+
 LoadedModel load_files(const base::CheckedFolder& folder, std::optional<kernels::Precision> precision) {
   const models::ModelFiles texts = models::read_model_texts(folder);
   auto pieces = std::async(std::launch::async | std::launch::deferred,
@@ -68,8 +79,12 @@ LoadedModel load_files(const base::CheckedFolder& folder, std::optional<kernels:
              config.sizes().source_vocab_size);
   check_size(vocabularies.target, folder.path_of(joint ? models::kJointVocabularyName : models::kTargetVocabularyName),
              config.sizes().target_vocab_size);
-  return {model, vocabularies, search_defaults_from_json(texts.decoding, folder.path_of(models::kDecodingName)),
-          load_shortlist(texts.shortlist, folder.path(), {vocabularies.source.size(), vocabularies.target.size()})};
+  return {model,
+          vocabularies,
+          search_defaults_from_json(texts.decoding, folder.path_of(models::kDecodingName)),
+          load_shortlist(texts.shortlist, folder.path(), {vocabularies.source.size(), vocabularies.target.size()}),
+          {},
+          load_languages(texts.languages, vocabularies, folder.path_of(models::kLanguagesName))};
 }
 
 }  // namespace

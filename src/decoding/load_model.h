@@ -8,6 +8,7 @@
 #include "decoding/generator.h"
 #include "decoding/search/options.h"
 #include "decoding/shortlist.h"
+#include "models/languages.h"
 #include "models/model.h"
 #include "models/model_folder.h"
 
@@ -20,6 +21,7 @@ struct LoadedModel {
   SearchOptions defaults;
   std::shared_ptr<const Shortlist> shortlist;  // null when the folder has none
   std::string labels = {};                     // text of labels.json; empty when the folder has none
+  models::ModelLanguages languages = {};       // empty when the folder does not say them
 };
 
 /// The vocabularies among the files of `folder`: tokenizer.json or vocabulary.spm for both sides, or source.spm and

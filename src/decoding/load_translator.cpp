@@ -33,6 +33,8 @@ std::shared_ptr<const Reranker> load_reranker(const std::filesystem::path& folde
     return nullptr;
   }
   LoadedModel reverse = load_translation_model(folder, precision);
+  base::check_usage(!reverse.languages.has_codes(),
+                    "{}: translates between several languages; a reverse model has one pair", folder.string());
   return std::make_shared<Reranker>(std::move(reverse.model), std::move(reverse.vocabularies.source),
                                     std::move(reverse.vocabularies.target));
 }
@@ -44,7 +46,7 @@ Translator load_translator(const std::filesystem::path& folder, std::optional<ke
   return {std::move(loaded.model),
           loaded.vocabularies.source,
           loaded.vocabularies.target,
-          {.defaults = loaded.defaults, .shortlist = std::move(loaded.shortlist)}};
+          {.defaults = loaded.defaults, .shortlist = std::move(loaded.shortlist), .languages = loaded.languages}};
 }
 
 std::unique_ptr<Translator> load_ensemble(std::span<const std::filesystem::path> folders,
@@ -59,7 +61,8 @@ std::unique_ptr<Translator> load_ensemble(std::span<const std::filesystem::path>
     check_same("target", first.vocabularies.target, next.vocabularies.target, folders.front(), folder);
     models.push_back(next.model);
   }
-  TranslatorSetup setup{first.defaults, std::move(first.shortlist), load_reranker(reverse, precision), threads};
+  TranslatorSetup setup{first.defaults, std::move(first.shortlist), load_reranker(reverse, precision), threads,
+                        std::move(first.languages)};
   return std::make_unique<Translator>(std::move(models), first.vocabularies.source, first.vocabularies.target,
                                       std::move(setup));
 }

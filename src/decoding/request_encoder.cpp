@@ -34,11 +34,13 @@ void add_part(const TranslationRequest& request, const data::Vocabulary& target,
   EncodedPart part{text, {.source = std::move(source)}, {}};
   part.request.cancel = request.cancel;
   part.request.deadline = request.deadline;
+  set_first(request.languages, target, part.request);
   if (line.parts.empty()) {
-    part.request.prefix = target.encode(request.prefix);
-    if (has_unknown(part.request.prefix)) {
+    const std::vector<int32_t> prefix = target.encode(request.prefix);
+    if (has_unknown(prefix)) {
       line.warnings.push_back("the prefix has characters that the model does not know");
     }
+    part.request.prefix.insert(part.request.prefix.end(), prefix.begin(), prefix.end());
     for (const std::string& phrase : request.phrases) {
       demand(phrase, target, part, line);
     }
@@ -65,11 +67,12 @@ void stream(const TranslationRequest& request, const data::Vocabulary& target, E
 EncodedLine encode_request(const TranslationRequest& request, const data::Vocabulary& source,
                            const data::Vocabulary& target, size_t max_tokens) {
   EncodedLine line;
-  std::vector<int32_t> ids = data::encode_source(source, request.text);
+  std::vector<int32_t> ids = encode_source(source, request.text, request.languages);
   line.tokens = ids.size();
   if (ids.size() > max_tokens) {
-    for (const std::string& part : split_long_text(source, base::repair_utf8(request.text), max_tokens)) {
-      if (std::vector<int32_t> part_ids = data::encode_source(source, part); !part_ids.empty()) {
+    const size_t longest = max_tokens - (request.languages.source ? 1 : 0);
+    for (const std::string& part : split_long_text(source, base::repair_utf8(request.text), longest)) {
+      if (std::vector<int32_t> part_ids = encode_source(source, part, request.languages); !part_ids.empty()) {
         add_part(request, target, part, std::move(part_ids), line);
       }
     }

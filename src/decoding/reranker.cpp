@@ -72,9 +72,10 @@ std::vector<IdPair> Reranker::pairs_of(const Translation& translation, const std
   if (translation.alternatives.empty() || translation.reverse_score) {
     return {};
   }
-  std::vector<IdPair> pairs = {encode_pair(source_, target_, translation.text, text)};
+  const PairEncoding encoding{{source_, target_}};
+  std::vector<IdPair> pairs = {encode_pair(encoding, translation.text, text)};
   for (const Translation& alternative : translation.alternatives) {
-    pairs.push_back(encode_pair(source_, target_, alternative.text, text));
+    pairs.push_back(encode_pair(encoding, alternative.text, text));
   }
   const bool all_fit = std::ranges::all_of(
       pairs, [&](const IdPair& pair) { return fits(pair, reverse_->config().sizes().max_positions); });

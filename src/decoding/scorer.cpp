@@ -37,7 +37,8 @@ void score_group(const models::Model& model, std::span<const IdPair> pairs, cons
   const std::vector<double> log_probs = token_log_probs(model, hidden, expected);
   for (size_t i = 0; i < group.items.size(); ++i) {
     PairScore& score = scores[group.items[i]];
-    for (int32_t row = input.offsets[i]; row < input.offsets[i + 1]; ++row) {
+    const auto unscored = static_cast<int32_t>(pairs[group.items[i]].unscored);
+    for (int32_t row = input.offsets[i] + unscored; row < input.offsets[i + 1]; ++row) {
       score.log_prob += log_probs[static_cast<size_t>(row)];
       ++score.tokens;
     }
@@ -60,11 +61,15 @@ std::vector<LengthGroup> make_groups(std::span<const IdPair> pairs, int64_t max_
 
 }  // namespace
 
-IdPair encode_pair(const data::Vocabulary& source_vocabulary, const data::Vocabulary& target_vocabulary,
-                   const std::string& source, const std::string& target) {
-  IdPair pair{data::encode_source(source_vocabulary, source), target_vocabulary.encode(target)};
+IdPair encode_pair(const PairEncoding& encoding, const std::string& source, const std::string& target) {
+  const LanguageTokens& languages = encoding.languages;
+  IdPair pair{encode_source(encoding.pieces.source, source, languages), encoding.pieces.target.encode(target)};
   if (pair.source.empty() && !pair.target.empty()) {
     pair.source = {data::kEosId};
+  }
+  if (const auto first = first_written(languages, encoding.pieces.target); first && !pair.source.empty()) {
+    pair.target.insert(pair.target.begin(), *first);
+    pair.unscored = 1;
   }
   return pair;
 }
@@ -80,15 +85,15 @@ std::vector<PairScore> score_ids(const models::Model& model, std::span<const IdP
   return scores;
 }
 
-std::vector<PairScore> score_pairs(const models::Model& model, const data::Vocabulary& source_vocabulary,
-                                   const data::Vocabulary& target_vocabulary, std::span<const std::string> sources,
-                                   std::span<const std::string> targets, const ScoreOptions& options) {
+std::vector<PairScore> score_pairs(const models::Model& model, const PairEncoding& encoding,
+                                   std::span<const std::string> sources, std::span<const std::string> targets,
+                                   const ScoreOptions& options) {
   base::check_data(sources.size() == targets.size(),
                    "score: the source has {} lines, the target {}; they must be translations line by line",
                    sources.size(), targets.size());
   std::vector<IdPair> pairs;
   for (size_t line = 0; line < sources.size(); ++line) {
-    pairs.push_back(encode_pair(source_vocabulary, target_vocabulary, sources[line], targets[line]));
+    pairs.push_back(encode_pair(encoding, sources[line], targets[line]));
     check_length("source", line, pairs[line].source.size(), model.config().sizes().max_positions);
     check_length("target", line, pairs[line].target.size() + 1, model.config().sizes().max_positions);
   }

@@ -7,6 +7,7 @@
 
 #include "base/fields.h"
 #include "data/vocabulary/vocabulary.h"
+#include "decoding/language_tokens.h"
 #include "models/model.h"
 
 namespace dragoman::decoding {
@@ -44,11 +45,17 @@ void ScoreOptions::fields(Visit&& visit) {
 struct IdPair {
   std::vector<int32_t> source;
   std::vector<int32_t> target;
+  size_t unscored = 0;  ///< of `target`, at its begin: the code of its language, which counts nothing
+};
+
+/// How lines become ids.
+struct PairEncoding {
+  data::VocabularyPair pieces;
+  LanguageTokens languages = {};
 };
 
 /// The pair of two lines. A blank source reads as a lone sentence end; two blank lines are a pair of two empty sides.
-IdPair encode_pair(const data::Vocabulary& source_vocabulary, const data::Vocabulary& target_vocabulary,
-                   const std::string& source, const std::string& target);
+IdPair encode_pair(const PairEncoding& encoding, const std::string& source, const std::string& target);
 
 /// Scores pairs with teacher forcing: log p(target, end | source), the whole target fed at once.
 /// @return in the order given; a pair of two empty sides scores nothing. A score does not depend on the other pairs.
@@ -59,9 +66,9 @@ std::vector<PairScore> score_ids(const models::Model& model, std::span<const IdP
 /// @return in the order given. Two blank lines score nothing.
 /// Throws Error(kBadData) for a line too long for the model: "target line 7: 1,300 tokens, the model takes 1,024; ...",
 /// or unequal numbers of lines. A score does not depend on the other pairs.
-std::vector<PairScore> score_pairs(const models::Model& model, const data::Vocabulary& source_vocabulary,
-                                   const data::Vocabulary& target_vocabulary, std::span<const std::string> sources,
-                                   std::span<const std::string> targets, const ScoreOptions& options);
+std::vector<PairScore> score_pairs(const models::Model& model, const PairEncoding& encoding,
+                                   std::span<const std::string> sources, std::span<const std::string> targets,
+                                   const ScoreOptions& options);
 
 /// exp(-mean log-probability a token) over all pairs, added in order; 1 for no tokens.
 double perplexity(std::span<const PairScore> scores);

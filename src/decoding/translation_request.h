@@ -7,6 +7,7 @@
 #include <string>
 #include <vector>
 
+#include "decoding/language_tokens.h"
 #include "decoding/search/sentence_request.h"
 #include "decoding/terms.h"
 
@@ -23,6 +24,8 @@ struct StreamedToken {
 /// A line to translate, and what it asks for beside the options that it shares with others.
 struct TranslationRequest {
   std::string text = {};
+  /// The languages, of a model for several. Each part of a line that is cut has them.
+  LanguageTokens languages = {};
   /// What the translation must begin with; cut into pieces as a target line is. Spaces at its end are dropped, and its
   /// last word may grow. The translation's scores include it.
   std::string prefix = {};

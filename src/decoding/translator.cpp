@@ -301,7 +301,7 @@ Translation Translator::build(std::span<const int32_t> source, const SearchResul
 
 Translation Translator::build_candidate(const Hypothesis& hypothesis) const {
   Translation candidate;
-  candidate.text = target_.decode(hypothesis.ids);
+  candidate.text = data::decode_line(target_, hypothesis.ids);
   candidate.ids = hypothesis.ids;
   candidate.pieces = target_.pieces(hypothesis.ids);
   candidate.token_scores = hypothesis.token_scores;

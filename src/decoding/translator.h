@@ -27,6 +27,7 @@ struct TranslatorSetup {
   /// tell all of a part when it is finished.
   std::shared_ptr<const Reranker> reranker = nullptr;
   ServiceThreads threads = {};  ///< of `submit`
+  models::ModelLanguages languages = {};
 };
 
 /// Text in, text out. Holds a model and its vocabularies, or several models as one.
@@ -76,6 +77,12 @@ class Translator {
   const Shortlist* shortlist() const { return search_.models().shortlist().get(); }
   /// Of the model's folder: what `dragoman tune` chose, else the defaults of SearchOptions.
   const SearchOptions& search_defaults() const { return setup_.defaults; }
+  /// Of the model's folder; empty where it does not say them.
+  const models::ModelLanguages& languages() const { return setup_.languages; }
+  /// Returns what a request needs to say of its languages. Throws: as decoding::choose_languages.
+  [[nodiscard]] ChosenLanguages choose_languages(const models::LanguagePair& asked) const {
+    return decoding::choose_languages(setup_.languages, asked, {source_, target_});
+  }
   const data::Vocabulary& source_vocabulary() const { return source_; }
   const data::Vocabulary& target_vocabulary() const { return target_; }
   /// Of the idle workers together; tests read it.

@@ -19,7 +19,8 @@ namespace dragoman::interop {
 /// special_tokens_map.json, whose additional_special_tokens are the languages in the order of their ids, and, if it
 /// exists, generation_config.json. A language `__fr__` or `fra_Latn` is the piece >>fr<< or >>fra_Latn<< of the
 /// vocabulary: a source begins with that of its language, a translation with that of its own. The result computes the
-/// same logits. Throws: Error(kBadData) with the file, its value and what is supported, as import_marian.
+/// same logits, and languages.json says what it translates. Throws: Error(kBadData) with the file, its value and what
+/// is supported, as import_marian.
 [[nodiscard]] ImportedModel import_m2m100(const std::filesystem::path& folder);
 
 }  // namespace dragoman::interop

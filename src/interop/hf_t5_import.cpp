@@ -4,15 +4,11 @@
 #include <nlohmann/json.hpp>
 
 #include "base/error.h"
-#include "base/files.h"
 #include "base/json.h"
 #include "base/json_fields.h"
-#include "data/vocabulary/sentencepiece_check.h"
+#include "interop/hf_encoder_decoder.h"
 #include "interop/hf_t5.h"
 #include "interop/model_source.h"
-#include "models/architectures/architectures.h"
-#include "models/model.h"
-#include "models/model_tensors.h"
 #include "tensor/transfer.h"
 
 namespace dragoman::interop {
@@ -79,7 +75,7 @@ std::string read_spiece(const fs::path& folder) {
       "{}: is missing; dragoman reads the SentencePiece model of a T5. It is a file of the folder that the model "
       "was trained with, such as google-t5/t5-small",
       file.string());
-  return base::read_file(file, data::kMaxModelBytes);
+  return read_spm(file);
 }
 
 // The output weight; undefined if the words have one table.
@@ -116,18 +112,16 @@ ImportedModel import_t5(const fs::path& folder) {
   const std::string config_text = read_json(folder, kHfConfigName), config_name = (folder / kHfConfigName).string();
   HfT5Config config = t5_config_from_json(config_text, config_name);
   const std::string spm = read_spiece(folder), spm_name = (folder / kT5VocabularyName).string();
-  data::check_sentencepiece_model(spm, spm_name);
   const PieceOrder order = read_t5_pieces(folder, spm, config);
-  ImportedModel imported;
-  imported.files.vocabularies[models::kJointVocabularyName] = with_order(spm, order, spm_name);
   TensorSource source(folder);
-  imported.files.tensors = import_t5_tensors(source, config, order);
-  models::TransformerConfig& model = config.model;
-  model.source_vocab_size = model.target_vocab_size = static_cast<int64_t>(order.pieces.size());
-  models::check_tensors(models::make_model(model)->parameters(), imported.files.tensors, source.file());
-  imported.files.config = models::to_json(model);
-  imported.search = read_marian_search(folder, config_text);
-  return imported;
+  tensor::NamedTensors tensors = import_t5_tensors(source, config, order);  // says how words are tied
+  return completed({.folder = folder,
+                    .config_text = config_text,
+                    .model = config.model,
+                    .order = order,
+                    .vocabularies = {{models::kJointVocabularyName, with_order(spm, order, spm_name)}},
+                    .tensors = std::move(tensors),
+                    .weights_file = source.file()});
 }
 
 }  // namespace dragoman::interop

@@ -1,6 +1,7 @@
 #include "models/languages.h"
 
 #include <algorithm>
+#include <iterator>
 #include <nlohmann/json.hpp>
 
 #include "base/error.h"
@@ -8,6 +9,8 @@
 
 namespace dragoman::models {
 namespace {
+
+using nlohmann::json;
 
 bool is_letter(char c) {
   return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z');
@@ -31,6 +34,34 @@ bool is_script_or_country(std::string_view part) {
   constexpr size_t kCountry = 2, kScript = 4;
   return (part.size() == kCountry || part.size() == kScript) && std::ranges::all_of(part, is_letter) &&
          part.front() >= 'A' && part.front() <= 'Z';
+}
+
+bool is_pair(const json& tree) {
+  const auto is_code = [&](const char* key) {
+    return tree.contains(key) && tree[key].is_string() && is_language_code(tree[key].get_ref<const std::string&>());
+  };
+  return is_code("source") && is_code("target");
+}
+
+bool is_list(const json& tree, const char* key) {
+  if (!tree.contains(key) || !tree[key].is_object() || tree[key].empty()) {
+    return false;
+  }
+  for (const auto& [code, own] : tree[key].items()) {
+    if (!is_language_code(code) || !own.is_string() || own.get_ref<const std::string&>().empty()) {
+      return false;
+    }
+  }
+  return true;
+}
+
+// @param object  of is_list
+std::vector<ModelLanguage> list_of(const json& object) {
+  std::vector<ModelLanguage> languages;
+  for (const auto& [code, own] : object.items()) {
+    languages.push_back({code, own.get<std::string>()});
+  }
+  return languages;
 }
 
 }  // namespace
@@ -75,15 +106,62 @@ std::string languages_json(const LanguagePair& pair) {
   return base::dump_json({{"source", pair.source}, {"target", pair.target}}) + "\n";
 }
 
-LanguagePair languages_from_json(std::string_view text, std::string_view file_name) {
-  const nlohmann::json tree = base::parse_json(text, file_name);
-  const auto is_code = [&](const char* key) {
-    return tree.contains(key) && tree[key].is_string() && is_language_code(tree[key].get_ref<const std::string&>());
+std::string languages_json(const ModelLanguages& languages) {
+  if (languages.targets.empty()) {
+    return "";
+  }
+  const auto tree = [](const std::vector<ModelLanguage>& list) {
+    json object = json::object();
+    for (const ModelLanguage& language : list) {
+      object[language.code] = language.own;
+    }
+    return object;
   };
-  base::check_data(tree.is_object() && tree.size() == 2 && is_code("source") && is_code("target"),
-                   "{}: must be {{\"source\": CODE, \"target\": CODE}} with codes like en or pt-BR; correct it",
-                   file_name);
-  return {tree["source"], tree["target"]};
+  return languages.has_codes()
+             ? base::dump_json({{"sources", tree(languages.sources)}, {"targets", tree(languages.targets)}}) + "\n"
+             : languages_json(languages.only_pair());
+}
+
+ModelLanguages languages_from_json(std::string_view text, std::string_view file_name) {
+  const json tree = base::parse_json(text, file_name);
+  base::check_data(
+      tree.is_object() && tree.size() == 2 && (is_pair(tree) || (is_list(tree, "sources") && is_list(tree, "targets"))),
+      "{}: must be {{\"source\": CODE, \"target\": CODE}} with codes like en or pt-BR, or "
+      "{{\"sources\": {{CODE: OWN, ...}}, \"targets\": {{...}}}} with the codes of the model beside them; "
+      "correct it",
+      file_name);
+  if (is_pair(tree)) {
+    return {{{tree["source"].get<std::string>()}}, {{tree["target"].get<std::string>()}}};
+  }
+  return {list_of(tree["sources"]), list_of(tree["targets"])};
+}
+
+std::vector<std::string> codes_of(const std::vector<ModelLanguage>& languages) {
+  std::vector<std::string> codes;
+  std::ranges::transform(languages, std::back_inserter(codes), &ModelLanguage::code);
+  return codes;
+}
+
+const ModelLanguage* find_language(std::string_view asked, const std::vector<ModelLanguage>& languages) {
+  const auto own = std::ranges::find(languages, asked, &ModelLanguage::own);
+  if (!asked.empty() && own != languages.end()) {
+    return &*own;
+  }
+  const std::string code = match_language(asked, codes_of(languages));
+  const auto found = std::ranges::find(languages, code, &ModelLanguage::code);
+  return found == languages.end() ? nullptr : &*found;
+}
+
+ModelLanguages languages_between(const std::vector<std::string>& own) {
+  std::vector<ModelLanguage> languages;
+  const std::vector<std::string> codes = common_languages(own);
+  for (size_t i = 0; i < own.size(); ++i) {
+    if (is_language_code(codes[i])) {  // other pieces that a folder adds are none
+      languages.push_back({codes[i], own[i]});
+    }
+  }
+  std::ranges::sort(languages, {}, &ModelLanguage::code);
+  return {languages, languages};
 }
 
 }  // namespace dragoman::models

@@ -4,6 +4,9 @@
 #include <optional>
 #include <string>
 #include <string_view>
+#include <vector>
+
+#include "models/language_codes.h"
 
 namespace dragoman::models {
 
@@ -27,9 +30,41 @@ std::string language_of_file(const std::filesystem::path& file);
 std::optional<LanguagePair> languages_of_files(const std::filesystem::path& source,
                                                const std::filesystem::path& target);
 
-/// The text of languages.json in a model folder, and back. {"source": "en", "target": "de"}
-/// The reader throws Error(kBadData): "languages.json: must be {\"source\": CODE, \"target\": CODE}; correct it".
+/// A language that a model reads or writes.
+struct ModelLanguage {
+  std::string code;      ///< as people write it: "fr"
+  std::string own = {};  ///< the code of the model: "fra_Latn"; empty: the model has one pair, and no codes
+  bool operator==(const ModelLanguage&) const = default;
+};
+
+/// The languages of a model, which translates from each source to each other target. Both lists are empty if the folder
+/// does not say.
+struct ModelLanguages {
+  std::vector<ModelLanguage> sources = {};
+  std::vector<ModelLanguage> targets = {};
+  bool operator==(const ModelLanguages&) const = default;
+
+  /// Returns true if texts need the codes of the model to say what they are.
+  [[nodiscard]] bool has_codes() const { return !targets.empty() && !targets.front().own.empty(); }
+  /// Returns the only pair. Requires: one source and one target.
+  [[nodiscard]] LanguagePair only_pair() const { return {sources.front().code, targets.front().code}; }
+};
+
+/// Returns the common codes of a list, in its order.
+[[nodiscard]] std::vector<std::string> codes_of(const std::vector<ModelLanguage>& languages);
+
+/// Returns the language of `languages` that `asked` means, a common code or one of the model (match_language); null if
+/// there is none.
+[[nodiscard]] const ModelLanguage* find_language(std::string_view asked, const std::vector<ModelLanguage>& languages);
+
+/// Returns the languages of a model that translates between all of `own`, its own codes, sorted by common code.
+[[nodiscard]] ModelLanguages languages_between(const std::vector<std::string>& own);
+
+/// The text of languages.json in a model folder, and back. {"source": "en", "target": "de"}, or of a model with codes
+/// {"sources": {"en": "eng_Latn", ...}, "targets": {...}}. Without languages the text is empty.
+/// The reader throws Error(kBadData): "languages.json: must be {\"source\": CODE, \"target\": CODE} ...; correct it".
 std::string languages_json(const LanguagePair& pair);
-LanguagePair languages_from_json(std::string_view text, std::string_view file_name);
+std::string languages_json(const ModelLanguages& languages);
+ModelLanguages languages_from_json(std::string_view text, std::string_view file_name);
 
 }  // namespace dragoman::models

@@ -119,7 +119,11 @@ class Serving {
   void run() {
     context_.is_ready = true;
     for (const ServedModel& model : models_.get()->all()) {
-      say(fmt::format("model {} to {}: {}", model.pair.source, model.pair.target, model.folder.string()));
+      const auto& [sources, targets] = model.languages;
+      const std::string languages = model.languages.has_codes()
+                                        ? fmt::format("{} languages to {}", sources.size(), targets.size())
+                                        : fmt::format("{} to {}", sources.front().code, targets.front().code);
+      say(fmt::format("model {}: {}", languages, model.folder.string()));
     }
     for (const ServedLanguageModel& model : models_.get()->language_models()) {
       say(fmt::format("language model {}: {}", model.id, model.folder.string()));

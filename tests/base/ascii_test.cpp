@@ -23,6 +23,14 @@ TEST(NearName, TheSmallestEditDistanceWins) {
   EXPECT_EQ(near_name("x", {}), "");
 }
 
+TEST(NearName, SeveralNearNamesStandInTheirOrder) {
+  const std::vector<std::string> codes = {"fa", "de", "fr", "en", "eng_Latn"};
+  EXPECT_EQ(near_names("fp", codes, 8), (std::vector<std::string>{"fa", "fr"}));
+  EXPECT_EQ(near_names("fp", codes, 1), (std::vector<std::string>{"fa"}));
+  EXPECT_EQ(near_names("eng_Lant", codes, 8), (std::vector<std::string>{"eng_Latn"}));
+  EXPECT_EQ(near_names("xyz", codes, 8), (std::vector<std::string>{}));
+}
+
 TEST(NearName, FarNamesAreNotSuggested) {
   EXPECT_EQ(near_name("help", {"tune", "train"}), "");
   EXPECT_EQ(near_name("completion", {"attention"}), "");

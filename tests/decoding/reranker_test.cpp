@@ -75,7 +75,9 @@ TEST_F(Reranking, HypothesesStandInTheOrderOfTheFormula) {
       EXPECT_EQ(hypothesis.text, same.text);
       EXPECT_EQ(hypothesis.score, same.score) << "line " << i;
       const double reverse =
-          score_pairs(*reverse_, vocabulary(), vocabulary(), {&hypothesis.text, 1}, {&lines[i], 1}, {}).at(0).log_prob;
+          score_pairs(*reverse_, {{vocabulary(), vocabulary()}}, {&hypothesis.text, 1}, {&lines[i], 1}, {})
+              .at(0)
+              .log_prob;
       const double penalty = length_penalty(options_.ranking, static_cast<int64_t>(hypothesis.token_scores.size()));
       EXPECT_EQ(hypothesis.reverse_score, reverse) << "line " << i;
       EXPECT_NEAR(hypothesis.normalised_score, (same.score + 0.7 * reverse) / penalty, 1e-9) << "line " << i;

@@ -207,7 +207,7 @@ TEST(Scorer, APairDoesNotDependOnTheOthers) {
   }
   const auto score = [&](std::span<const std::string> source, std::span<const std::string> target,
                          const ScoreOptions& options) {
-    return score_pairs(translator.model(), vocabulary(), vocabulary(), source, target, options);
+    return score_pairs(translator.model(), {{vocabulary(), vocabulary()}}, source, target, options);
   };
   const auto together = score(sources, targets, {});
   const auto small_batches = score(sources, targets, {7, 2});
@@ -231,8 +231,9 @@ TEST(Scorer, NamesTheLineThatIsTooLongAndUnequalCounts) {
   base::Random random(8);
   const std::vector<std::string> sources = {"the cat", random_line(random, 40)};
   const auto message_of = [&](std::span<const std::string> source, std::span<const std::string> target) {
-    return test_support::error_of(
-        [&] { score_pairs(translator.model(), vocabulary(), vocabulary(), source, target, {}); });
+    return test_support::error_of([&] {
+      score_pairs(translator.model(), {{vocabulary(), vocabulary()}}, source, target, {});
+    });
   };
   EXPECT_THAT(message_of(sources, sources), testing::HasSubstr("source line 2: "));
   EXPECT_THAT(message_of({sources.data(), 1}, {sources.data() + 1, 1}), testing::HasSubstr("target line 1: "));

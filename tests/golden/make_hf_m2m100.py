@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
-"""Makes the stored folders of many-to-many translation models: a tiny random M2M-100 and a tiny NLLB-200, each with what
-transformers computes with it: logits, greedy and beam search for pairs of languages.
+"""Makes the stored folders of many-to-many translation models: a tiny random M2M-100, NLLB-200 and mBART-50, each with
+what transformers computes with it: logits, greedy and beam search for pairs of languages.
 
 Needs torch, transformers, sentencepiece, safetensors:  python3 make_hf_m2m100.py FOLDER [COUNT]
 COUNT lines (12 unless given) are stored for each model.
@@ -15,14 +15,19 @@ import sys
 import sentencepiece
 import torch
 from safetensors.torch import save_file
-from transformers import M2M100Config, M2M100ForConditionalGeneration
+from transformers import (M2M100Config, M2M100ForConditionalGeneration, MBartConfig,
+                          MBartForConditionalGeneration)
 
 WORDS = "the house mouse cat dog runs sleeps red green das haus maus katze hund rot le chat rouge maison".split()
 VARIANTS = {
     "m2m100": dict(languages=["__de__", "__en__", "__fr__"], listed=True, likely=1.9, config=dict(scale_embedding=True)),
     "nllb": dict(languages=["deu_Latn", "eng_Latn", "fra_Latn"], listed=False, likely=0.57,
                  config=dict(scale_embedding=False, encoder_layers=2, decoder_ffn_dim=20)),
+    "mbart": dict(languages=["de_DE", "en_XX", "fr_XX"], listed=False, likely=0.75, type="mbart",
+                  config=dict(scale_embedding=True, decoder_layers=2, activation_function="gelu")),
 }
+CLASSES = {"m2m_100": (M2M100Config, M2M100ForConditionalGeneration),
+           "mbart": (MBartConfig, MBartForConditionalGeneration)}
 MAX_LENGTH = 20  # with the token that the decoder starts with, as transformers counts
 
 
@@ -40,13 +45,15 @@ def learn_pieces(folder):
     return sentencepiece.SentencePieceProcessor(model_file=str(folder / "sentencepiece.bpe.model"))
 
 
-def make_model(settings):
+def make_model(config, model_class, settings):
     torch.manual_seed(settings["encoder_layers"])
-    model = M2M100ForConditionalGeneration(M2M100Config(**settings))
+    model = model_class(config(**settings))
     with torch.no_grad():
         for path, value in model.named_parameters():
-            centre = 1.0 if "layer_norm.weight" in path else 0.0
+            centre = 1.0 if path.endswith(("norm.weight", "layernorm_embedding.weight")) else 0.0
             value.copy_(torch.randn_like(value) * (0.2 if "norm" in path or "bias" in path else 0.5) + centre)
+        if hasattr(model, "final_logits_bias"):
+            model.final_logits_bias.copy_(torch.randn_like(model.final_logits_bias) * 0.2)
         model.model.shared.weight[1] = 0.0  # <pad>
     return model.eval()
 
@@ -62,7 +69,7 @@ def end_of_text(model, batch, likely):
 def search(model, ids, beams, language):
     made = model.generate(torch.tensor([ids]), num_beams=beams, do_sample=False, max_length=MAX_LENGTH,
                           length_penalty=1.0, early_stopping=False, forced_bos_token_id=language,
-                          forced_eos_token_id=2, bad_words_ids=[[0], [1], [3]])
+                          forced_eos_token_id=2, bad_words_ids=[[1], [3]])
     out = made[0].tolist()[1:]
     return out[:out.index(2)] if 2 in out else out
 
@@ -85,20 +92,21 @@ def make_folder(root, name, variant, count):
                     max_position_embeddings=64, activation_function="relu", dropout=0.1, attention_dropout=0.1,
                     activation_dropout=0.0, pad_token_id=1, bos_token_id=0, eos_token_id=2, decoder_start_token_id=2)
     settings.update(variant["config"])
-    model = make_model(settings)
+    kind = variant.get("type", "m2m_100")
+    model = make_model(*CLASSES[kind], settings)
     lines = lines_of(count, 5)
     generator = random.Random(9)
     rows = [dict(line=line, source=(pair := generator.sample(variant["languages"], 2))[0], target=pair[1],
                  ids=[languages[pair[0]]] + [ids_of[p] for p in processor.encode(line, out_type=str)] + [2])
             for line in lines]
     end_of_text(model, [row["ids"] for row in rows[:8]], variant["likely"])
-    settings.update(model_type="m2m_100", is_encoder_decoder=True, architectures=["M2M100ForConditionalGeneration"],
+    settings.update(model_type=kind, is_encoder_decoder=True, architectures=[CLASSES[kind][1].__name__],
                     encoder_layerdrop=0.05, decoder_layerdrop=0.05, init_std=0.02, use_cache=True,
                     num_hidden_layers=settings["encoder_layers"])
     (folder / "config.json").write_text(json.dumps(settings, indent=2) + "\n")
     (folder / "generation_config.json").write_text(json.dumps(dict(num_beams=4, length_penalty=1.0)) + "\n")
     state = {k: v.contiguous() for k, v in model.state_dict().items()
-             if "embed_tokens" not in k and "embed_positions" not in k and k != "lm_head.weight"}
+             if "embed_tokens" not in k and not k.endswith("embed_positions.weights") and k != "lm_head.weight"}
     save_file(state, str(folder / "model.safetensors"), metadata={"format": "pt"})
     logits = {}
     with torch.no_grad():

@@ -1,17 +1,21 @@
-// Imported M2M-100 and NLLB-200 models compared with the results of transformers for these folders
+// Imported M2M-100, NLLB-200 and mBART-50 models compared with the results of transformers for these folders
 // (tests/golden/make_hf_m2m100.py), and folders that are refused.
 #include "interop/hf_m2m100.h"
 
 #include <gtest/gtest.h>
 
 #include <cstdlib>
-#include <map>
 
+#include "data/vocabulary/piece_list.h"
 #include "decoding/translator.h"
+#include "interop/hf_mbart.h"
 #include "marian_folders.h"
+#include "models/languages.h"
+#include "stored_encoder_decoder.h"
 #include "support/expect_error.h"
 #include "support/temporary_folder.h"
 #include "tensor/safetensors.h"
+#include "transformers_search.h"
 
 namespace dragoman::interop {
 namespace {
@@ -26,16 +30,16 @@ fs::path many_folder(const std::string& name) {
   return fs::path(other != nullptr ? other : DRAGOMAN_M2M100_FOLDERS) / name;
 }
 
-// >>de<< of __de__.
+// de of __de__.
 std::string code_of(const std::string& token) {
-  return ">>" + (token.starts_with("__") ? token.substr(2, token.size() - 4) : token) + "<<";
+  return token.starts_with("__") ? token.substr(2, token.size() - 4) : token;
 }
 
 class StoredM2m100 : public testing::TestWithParam<std::string> {
  protected:
   StoredM2m100()
       : folder_(many_folder(GetParam())),
-        imported_(import_m2m100(folder_)),
+        imported_(GetParam() == "mbart" ? import_mbart(folder_) : import_m2m100(folder_)),
         expected_(json_of(folder_ / "expected.json")),
         vocabulary_(data::Vocabulary::from_bytes(imported_.files.vocabularies.at("vocabulary.spm"), "vocabulary.spm")) {
     ids_ = {1, 3, 2, 2};  // of <pad>, <unk>, <s>, </s>
@@ -46,26 +50,25 @@ class StoredM2m100 : public testing::TestWithParam<std::string> {
   }
 
   void expect_search(int beam_size, const char* search) const {
-    decoding::SearchOptions options;
-    options.beam_size = beam_size;
-    options.ranking.length_penalty = decoding::LengthPenalty::kLength;
-    options.ranking.alpha = 1.0;
-    options.beam.rule = decoding::BeamRule::kFull;
-    options.length.min_length = 0;
-    options.length.max_length_ratio = 0.0;
-    options.length.max_length_extra = expected_["max_length"].get<int>() - 2;  // without the start and the forced end
+    const decoding::SearchOptions options = transformers_search(beam_size, expected_["max_length"]);
     std::vector<decoding::TranslationRequest> requests;
     for (const json& row : expected_["lines"]) {
-      requests.push_back(
-          {.text = code_of(row["source"]) + " " + row["line"].get<std::string>(), .prefix = code_of(row["target"])});
+      requests.push_back({.text = row["line"].get<std::string>(), .languages = tokens_of(row)});
     }
     const auto seen =
         decoding::Translator(model_of(imported_.files), vocabulary_, vocabulary_).translate_requests(requests, options);
     for (size_t line = 0; line < seen.size(); ++line) {
       const json& row = expected_["lines"][line];
       EXPECT_EQ(mapped(seen[line].ids, ids_), row[search].get<std::vector<int64_t>>()) << row["line"];
-      EXPECT_EQ(seen[line].text.find(">>"), std::string::npos) << seen[line].text;
+      EXPECT_FALSE(seen[line].text.starts_with(">>")) << seen[line].text;
     }
+  }
+
+  decoding::LanguageTokens tokens_of(const json& row) const {
+    const auto languages = models::languages_from_json(imported_.files.languages, "languages.json");
+    return decoding::choose_languages(languages, {code_of(row["source"]), code_of(row["target"])},
+                                      {vocabulary_, vocabulary_})
+        .tokens;
   }
 
   fs::path folder_;
@@ -74,13 +77,15 @@ class StoredM2m100 : public testing::TestWithParam<std::string> {
   data::Vocabulary vocabulary_;
   std::vector<int64_t> ids_;
 };
-INSTANTIATE_TEST_SUITE_P(All, StoredM2m100, testing::Values("m2m100", "nllb"),
+INSTANTIATE_TEST_SUITE_P(All, StoredM2m100, testing::Values("m2m100", "nllb", "mbart"),
                          [](const auto& folder) { return folder.param; });
 
 TEST_P(StoredM2m100, LinesBeginWithTheCodeOfTheirLanguage) {
   for (const json& row : expected_["lines"]) {
-    const std::string line = code_of(row["source"]) + " " + row["line"].get<std::string>();
-    EXPECT_EQ(mapped(data::encode_source(vocabulary_, line), ids_), row["ids"].get<std::vector<int64_t>>()) << line;
+    const auto line = row["line"].get<std::string>();
+    const auto ids = decoding::encode_source(vocabulary_, line, tokens_of(row));
+    EXPECT_EQ(mapped(ids, ids_), row["ids"].get<std::vector<int64_t>>()) << line;
+    EXPECT_EQ(data::encode_source(vocabulary_, data::language_piece(code_of(row["source"])) + " " + line), ids);
   }
 }
 
@@ -88,40 +93,17 @@ TEST_P(StoredM2m100, LogitsEqualThoseOfTransformers) {
   const std::string name = (folder_ / "expected.safetensors").string();
   const tensor::NamedTensors stored = tensor::read_safetensors(base::read_file(name), name);
   const auto model = model_of(imported_.files);
-  std::map<int64_t, int32_t> ours;
-  for (size_t id = 0; id < ids_.size(); ++id) {
-    ours[ids_[id]] = static_cast<int32_t>(id);  // of 2, </s>
-  }
   for (size_t line = 0; line < stored.size(); ++line) {
-    std::vector<int32_t> source, target{data::kBosId};
-    for (const int64_t id : expected_["lines"][line]["ids"]) {
-      source.push_back(ours.at(id));
-    }
-    target.insert(target.end(), source.begin(), source.end() - 1);
-    const autograd::NoGrad inference;
-    const tensor::Tensor seen =
-        model->output()
-            .logits(model->forward({models::one_sentence(source), models::one_sentence(target)}, {}))
-            .value();
-    const tensor::Tensor& expected = stored.at("logits." + std::to_string(line));
-    ASSERT_EQ(seen.dim(0), expected.dim(0));
-    ASSERT_EQ(seen.dim(1), expected.dim(1) + 1);
-    for (int64_t row = 0; row < seen.dim(0); ++row) {
-      for (int64_t id = 0; id < seen.dim(1); ++id) {
-        if (id != data::kBosId) {
-          ASSERT_NEAR(seen.data<float>()[row * seen.dim(1) + id],
-                      expected.data<float>()[row * expected.dim(1) + ids_[static_cast<size_t>(id)]], 2e-4)
-              << "line " << line << ", id " << id;
-        }
-      }
-    }
+    SCOPED_TRACE(line);
+    const std::vector<int64_t> ids = expected_["lines"][line]["ids"];
+    expect_stored_logits(*model, ids, {ids.begin(), ids.end() - 1}, stored.at("logits." + std::to_string(line)), ids_);
   }
 }
 
-// Beams are not compared: scores here include the code that the translation must begin with, in transformers they do
-// not.
-TEST_P(StoredM2m100, GreedySearchWritesTheSame) {
+// The code that a translation begins with counts nothing in a score, as the token that transformers forces.
+TEST_P(StoredM2m100, GreedyAndBeamSearchWriteTheSame) {
   expect_search(1, "greedy");
+  expect_search(4, "beam");
 }
 
 TEST(HfM2m100, WhatIsNotUnderstoodIsRefusedByName) {
@@ -136,6 +118,75 @@ TEST(HfM2m100, WhatIsNotUnderstoodIsRefusedByName) {
   refuses("decoder_start_token_id", 5, "decoder_start_token_id is 5, that of an M2M-100 is 2");
   refuses("encoder_sparse_step", 4, "encoder_sparse_step is 4; dragoman does not know this key");
   refuses("tie_word_embeddings", false, "tie_word_embeddings is false");
+}
+
+TEST(HfM2m100, CommonCodesFindTheLanguages) {
+  const auto find = [](const char* folder, const char* asked) {
+    const auto imported =
+        std::string(folder) == "mbart" ? import_mbart(many_folder(folder)) : import_m2m100(many_folder(folder));
+    const auto languages = models::languages_from_json(imported.files.languages, "languages.json");
+    const models::ModelLanguage* const found = models::find_language(asked, languages.targets);
+    return found == nullptr ? std::string() : found->code + " " + found->own;
+  };
+  for (const char* asked : {"de", "DE", "deu_Latn", "de-AT", "ger"}) {
+    EXPECT_EQ(find("nllb", asked), "de deu_Latn") << asked;
+    EXPECT_EQ(find("m2m100", asked), "de de") << asked;
+    EXPECT_EQ(find("mbart", asked), "de de_DE") << asked;
+  }
+  EXPECT_EQ(find("nllb", "it"), "");
+}
+
+TEST(HfMbart, WhatIsNotUnderstoodIsRefusedByName) {
+  const std::string text = base::read_file(many_folder("mbart") / "config.json");
+  const auto refuses = [&](const char* key, const json& value, const std::string& message) {
+    json config = base::parse_json(text, "config.json");
+    config[key] = value;
+    expect_error(base::ErrorKind::kBadData, {message},
+                 [&] { static_cast<void>(mbart_config_from_json(config.dump(), "config.json")); });
+  };
+  refuses("model_type", "bart", "model_type is \"bart\", must be mbart");
+  refuses("decoder_start_token_id", nullptr, "decoder_start_token_id is missing, as in an mBART of 25 languages");
+  refuses("decoder_start_token_id", 250020, "decoder_start_token_id is 250020, that of an mBART-50 is 2");
+  refuses("normalize_before", false, "normalize_before is false");
+  refuses("static_position_embeddings", true, "static_position_embeddings is true");
+  refuses("prefix_length", 7, "prefix_length is 7; dragoman does not know this key");
+}
+
+TEST(HfMbart, AForcedLanguageIsTheOnlyTarget) {
+  const test_support::TemporaryFolder place;
+  const fs::path folder = place.path() / "mbart";
+  fs::copy(many_folder("mbart"), folder, fs::copy_options::recursive);
+  const json row = json_of(folder / "expected.json")["lines"][0];
+  const int64_t id = row["ids"][0];  // of the language of the source
+  write_text(folder / "generation_config.json", json{{"forced_bos_token_id", id}}.dump());
+  const auto languages = models::languages_from_json(import_mbart(folder).files.languages, "languages.json");
+  ASSERT_EQ(languages.targets.size(), 1U);
+  EXPECT_EQ(languages.targets.front().own, row["source"].get<std::string>());
+  EXPECT_EQ(languages.sources.size(), 3U);
+  write_text(folder / "generation_config.json", json{{"forced_bos_token_id", 5}}.dump());
+  expect_error(base::ErrorKind::kBadData, {"forced_bos_token_id is 5, which is no language"},
+               [&] { static_cast<void>(import_mbart(folder)); });
+}
+
+TEST(HfMbart, DamagedFoldersAreRefused) {
+  const test_support::TemporaryFolder place;
+  const fs::path folder = place.path() / "mbart";
+  fs::copy(many_folder("mbart"), folder, fs::copy_options::recursive);
+  const auto refuses = [&](const std::string& message) {
+    expect_error(base::ErrorKind::kBadData, {message}, [&] { static_cast<void>(import_mbart(folder)); });
+  };
+  const json config = json_of(folder / "config.json");
+  json fewer = config;
+  fewer["max_position_embeddings"] = config["max_position_embeddings"].get<int>() - 1;
+  write_text(folder / "config.json", fewer.dump());
+  refuses("embed_positions.weight");
+  fewer = config;
+  fewer["decoder_layers"] = 1;
+  write_text(folder / "config.json", fewer.dump());
+  refuses("model.decoder.layers.1");
+  write_text(folder / "config.json", config.dump());
+  write_text(folder / "sentencepiece.bpe.model", "no model");
+  refuses("sentencepiece.bpe.model");
 }
 
 TEST(HfM2m100, FoldersWithoutLanguagesOrOfAnotherModelAreRefused) {

@@ -11,9 +11,11 @@
 
 #include "decoding/translator.h"
 #include "marian_folders.h"
+#include "stored_encoder_decoder.h"
 #include "support/expect_error.h"
 #include "support/temporary_folder.h"
 #include "tensor/safetensors.h"
+#include "transformers_search.h"
 
 namespace dragoman::interop {
 namespace {
@@ -50,50 +52,15 @@ class StoredT5 : public testing::TestWithParam<std::string> {
   void expect_logits(const models::Transformer& model) const {
     const std::string name = (folder_ / "expected.safetensors").string();
     const tensor::NamedTensors stored = tensor::read_safetensors(base::read_file(name), name);
-    const std::vector<int32_t> ours = our_ids(ids_);
     for (size_t text = 0; text < stored.size(); ++text) {
-      std::vector<int32_t> source, target{data::kBosId};
-      for (const size_t id : expected_["texts"][text]["ids"]) {
-        source.push_back(ours.at(id));
-      }
-      for (const size_t id : expected_["forced"][text]) {
-        target.push_back(ours.at(id));
-      }
-      const autograd::NoGrad inference;
-      const tensor::Tensor seen =
-          model.output()
-              .logits(model.forward({models::one_sentence(source), models::one_sentence(target)}, {}))
-              .value();
-      const tensor::Tensor& expected = stored.at("logits." + std::to_string(text));
-      ASSERT_EQ(seen.dim(0), expected.dim(0));
-      ASSERT_EQ(seen.dim(1), expected.dim(1) + 1);
-      float largest = 1.0F;  // of the logits; the tolerance is relative to it
-      for (const float logit : expected.to_vector<float>()) {
-        largest = std::max(largest, std::abs(logit));
-      }
-      for (int64_t row = 0; row < seen.dim(0); ++row) {
-        for (int64_t id = 0; id < seen.dim(1); ++id) {
-          const float logit = seen.data<float>()[row * seen.dim(1) + id];
-          if (id == data::kBosId) {
-            ASSERT_LT(logit, -1e8F) << "the second name of the start must not take part";
-            continue;
-          }
-          const float theirs = expected.data<float>()[row * expected.dim(1) + ids_[static_cast<size_t>(id)]];
-          ASSERT_NEAR(logit, theirs, 1e-4 * largest) << "text " << text << ", id " << id;
-        }
-      }
+      SCOPED_TRACE(text);
+      expect_stored_logits(model, expected_["texts"][text]["ids"], expected_["forced"][text],
+                           stored.at("logits." + std::to_string(text)), ids_);
     }
   }
 
   void expect_search(int beam_size, const char* search) const {
-    decoding::SearchOptions options;
-    options.beam_size = beam_size;
-    options.ranking.length_penalty = decoding::LengthPenalty::kLength;
-    options.ranking.alpha = 1.0;
-    options.beam.rule = decoding::BeamRule::kFull;
-    options.length.min_length = 0;
-    options.length.max_length_ratio = 0.0;
-    options.length.max_length_extra = expected_["max_length"].get<int>() - 2;  // without the start and the forced end
+    const decoding::SearchOptions options = transformers_search(beam_size, expected_["max_length"]);
     std::vector<std::string> lines;
     for (const json& row : expected_["texts"]) {
       lines.push_back(row["text"].get<std::string>());

@@ -4,6 +4,7 @@
 #include "decoding/translator.h"
 #include "marian_folders.h"
 #include "tensor/safetensors.h"
+#include "transformers_search.h"
 
 namespace dragoman::interop {
 namespace {
@@ -29,13 +30,8 @@ class StoredFolder : public testing::TestWithParam<std::string> {
   }
 
   std::vector<decoding::Translation> translate(int beam_size) const {
-    decoding::SearchOptions options;
-    options.beam_size = beam_size;
-    options.ranking.length_penalty = decoding::LengthPenalty::kLength;
-    options.ranking.alpha = 1.0;
-    options.length.min_length = 0;  // as model.generate
-    options.length.max_length_ratio = 0.0;
-    options.length.max_length_extra = expected_["max_length"].get<int>() - 2;  // without the start and the forced end
+    decoding::SearchOptions options = transformers_search(beam_size, expected_["max_length"]);
+    options.beam.rule = decoding::BeamRule::kShrinking;
     return decoding::Translator(model_, source_, target_).translate(lines(), options);
   }
 

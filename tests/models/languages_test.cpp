@@ -28,9 +28,13 @@ TEST(Languages, AreThoseThatFileNamesEndIn) {
 
 TEST(Languages, TextAndBack) {
   const LanguagePair pair{"en", "zh-Hans"};
-  EXPECT_EQ(languages_from_json(languages_json(pair), "f"), pair);
-  for (const std::string bad : {"{}", "[]", R"({"source":"en"})", R"({"source":"en","target":1})",
-                                R"({"source":"en","target":"german"})", R"({"source":"en","target":"de","x":1})", ""}) {
+  EXPECT_EQ(languages_from_json(languages_json(pair), "f").only_pair(), pair);
+  EXPECT_FALSE(languages_from_json(languages_json(pair), "f").has_codes());
+  for (const std::string bad :
+       {"{}", "[]", R"({"source":"en"})", R"({"source":"en","target":1})", R"({"source":"en","target":"german"})",
+        R"({"source":"en","target":"de","x":1})", R"({"sources":{"en":"eng"},"targets":{}})",
+        R"({"sources":{"en":""},"targets":{"de":"deu"}})", R"({"sources":{"english":"eng"},"targets":{"de":"deu"}})",
+        ""}) {
     expect_error(ErrorKind::kBadData, {"m/languages.json"}, [&] { languages_from_json(bad, "m/languages.json"); });
   }
 }

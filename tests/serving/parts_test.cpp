@@ -197,12 +197,12 @@ TEST(Languages, CodesAreCheckedAndTidied) {
 
 TEST(Languages, ServedCodesAreMatched) {
   const std::vector<std::string> codes = {"en", "zh-Hans", "zh-Hant", "pt-BR"};
-  EXPECT_EQ(ServedModels::match("EN-us", codes), "en");
-  EXPECT_EQ(ServedModels::match("pt", codes), "pt-BR");
-  EXPECT_EQ(ServedModels::match("zt", codes), "zh-Hant");
-  EXPECT_EQ(ServedModels::match("zh", codes), "") << "two kinds are served, it is neither";
-  EXPECT_EQ(ServedModels::match("pt-PT", codes), "");
-  EXPECT_EQ(ServedModels::match("", codes), "");
+  EXPECT_EQ(models::match_language("EN-us", codes), "en");
+  EXPECT_EQ(models::match_language("pt", codes), "pt-BR");
+  EXPECT_EQ(models::match_language("zt", codes), "zh-Hant");
+  EXPECT_EQ(models::match_language("zh", codes), "") << "two kinds are served, it is neither";
+  EXPECT_EQ(models::match_language("pt-PT", codes), "");
+  EXPECT_EQ(models::match_language("", codes), "");
 }
 
 TEST(Languages, ModelsAreNamedWithTheirPair) {

@@ -14,8 +14,9 @@
 namespace dragoman::data {
 namespace {
 
-constexpr uint64_t kListField = 1746;  // of ModelProto, which leaves 200 and above to others
-constexpr uint64_t kPieceField = 1;    // of the list, once a piece
+constexpr uint64_t kListField = 1746;                           // of ModelProto, which leaves 200 and above to others
+constexpr uint64_t kPieceField = 1;                             // of the list, once a piece
+constexpr std::string_view kCodeBegin = ">>", kCodeEnd = "<<";  // of a language
 constexpr std::array<std::string_view, 4> kSpecialPieces = {"<pad>", "<unk>", "<s>", "</s>"};
 
 // Where the list is: its content, and the bytes of the file before it.
@@ -70,6 +71,15 @@ void check_list(const std::vector<std::string>& pieces, std::string_view name) {
 
 std::string sentinel_piece(int64_t number) {
   return fmt::format("{}{}>", kSentinelBegin, number);
+}
+
+std::string language_piece(std::string_view code) {
+  return fmt::format("{}{}{}", kCodeBegin, code, kCodeEnd);
+}
+
+bool is_language_piece(std::string_view piece) {
+  return piece.size() > kCodeBegin.size() + kCodeEnd.size() && piece.starts_with(kCodeBegin) &&
+         piece.ends_with(kCodeEnd);
 }
 
 std::string with_piece_list(std::string_view spm, const std::vector<std::string>& pieces, std::string_view name) {

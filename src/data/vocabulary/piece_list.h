@@ -32,4 +32,10 @@ inline constexpr std::string_view kSentinelBegin = "<extra_id_";
 /// Returns the spelling of a sentinel: "<extra_id_0>".
 [[nodiscard]] std::string sentinel_piece(int64_t number);
 
+/// Returns the piece of a list that stands for a language: ">>fra_Latn<<". A text may begin with it.
+/// @param code  as the model calls the language
+[[nodiscard]] std::string language_piece(std::string_view code);
+/// Returns whether a piece is that of a language. No other piece has this form.
+[[nodiscard]] bool is_language_piece(std::string_view piece);
+
 }  // namespace dragoman::data

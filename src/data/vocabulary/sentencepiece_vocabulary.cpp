@@ -7,6 +7,7 @@
 #include "base/error.h"
 #include "base/utf8.h"
 #include "data/vocabulary/byte_piece.h"
+#include "data/vocabulary/one_line.h"
 #include "data/vocabulary/piece_list.h"
 
 namespace dragoman::data {
@@ -14,13 +15,6 @@ namespace {
 
 constexpr std::string_view kSpace = "\xE2\x96\x81";  // U+2581, how pieces spell a space
 constexpr const char* kUnknownText = " \u2047 ";     // how SentencePiece shows unk
-
-// Nothing that a sub-word model decodes may end a line or a C string: bytes pieces can spell LF, CR and NUL.
-std::string as_one_line(std::string text) {
-  std::replace_if(
-      text.begin(), text.end(), [](char c) { return c == '\n' || c == '\r' || c == '\0'; }, ' ');
-  return base::is_valid_utf8(text) ? text : base::repair_utf8(text);
-}
 
 std::string with_plain_spaces(std::string_view spelled) {
   std::string plain;
@@ -30,11 +24,6 @@ std::string with_plain_spaces(std::string_view spelled) {
     at += space ? kSpace.size() : 1;
   }
   return plain;
-}
-
-// Whether a piece is the code of a language, which begins a text: >>fra<<.
-bool is_code(std::string_view piece) {
-  return piece.size() > 4 && piece.starts_with(">>") && piece.ends_with("<<");
 }
 
 std::string fit(std::string_view text) {
@@ -76,7 +65,7 @@ void SentencePieceVocabulary::read_list(std::string_view name) {
     listed_ids_.emplace(listed_[id], static_cast<int32_t>(id));
   }
   has_sentinels_ = listed_ids_.contains(sentinel_piece(0));
-  has_languages_ = std::ranges::count_if(listed_, is_code) > 1;
+  has_languages_ = std::ranges::count_if(listed_, is_language_piece) > 1;
 }
 
 int32_t SentencePieceVocabulary::size() const {
@@ -135,7 +124,7 @@ void SentencePieceVocabulary::append_listed(std::string_view text, std::vector<i
 std::vector<std::string> SentencePieceVocabulary::spelled(std::span<const int32_t> ids) const {
   std::vector<std::string> pieces;
   for (const int32_t id : ids) {
-    if (id > kEosId && !(has_languages_ && pieces.empty() && is_code(listed_[static_cast<size_t>(id)]))) {
+    if (id > kEosId && !(has_languages_ && pieces.empty() && is_language_piece(listed_[static_cast<size_t>(id)]))) {
       pieces.push_back(listed_[static_cast<size_t>(id)]);
     }
     if (id == kUnkId) {

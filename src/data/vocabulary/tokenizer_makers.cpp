@@ -72,6 +72,38 @@ json bert_frame(const json& pieces) {
           {"special_tokens", std::move(tokens)}};
 }
 
+json read_vocab_json(std::string_view text) {
+  json vocab = base::parse_json(text, kVocabJson, {.max_bytes = kMaxModelBytes});
+  base::check_data(vocab.is_object(), "{}: must be a JSON object of pieces and their ids", kVocabJson);
+  return vocab;
+}
+
+// Byte-level BPE with the split of GPT-2. @param frame  the post-processor; may be null
+Vocabulary byte_level_vocabulary(json vocab, std::string_view merges_txt, json added, const json& frame) {
+  const json byte_level = {
+      {"type", "ByteLevel"}, {"add_prefix_space", false}, {"trim_offsets", true}, {"use_regex", true}};
+  const json root = {{"version", "1.0"},
+                     {"truncation", nullptr},
+                     {"padding", nullptr},
+                     {"added_tokens", std::move(added)},
+                     {"normalizer", nullptr},
+                     {"pre_tokenizer", byte_level},
+                     {"post_processor", frame},
+                     {"decoder", byte_level},
+                     {"model",
+                      {{"type", "BPE"},
+                       {"dropout", nullptr},
+                       {"unk_token", nullptr},
+                       {"continuing_subword_prefix", nullptr},
+                       {"end_of_word_suffix", nullptr},
+                       {"fuse_unk", false},
+                       {"byte_fallback", false},
+                       {"ignore_merges", false},
+                       {"vocab", std::move(vocab)},
+                       {"merges", merges_json(merges_txt)}}}};
+  return Vocabulary::from_bytes(base::dump_json(root), "vocab.json and merges.txt");
+}
+
 }  // namespace
 
 Vocabulary character_tokenizer(std::string_view text, const CharacterOptions& options) {
@@ -102,34 +134,29 @@ Vocabulary character_tokenizer(std::string_view text, const CharacterOptions& op
 }
 
 Vocabulary from_vocab_and_merges(std::string_view vocab_json, std::string_view merges_txt) {
-  json vocab = base::parse_json(vocab_json, kVocabJson, {.max_bytes = kMaxModelBytes});
-  base::check_data(vocab.is_object(), "{}: must be a JSON object of pieces and their ids", kVocabJson);
+  json vocab = read_vocab_json(vocab_json);
   json added = json::array();
   if (const auto end = vocab.find(kEndOfText); end != vocab.end()) {
     added.push_back(special_token(*end, kEndOfText));
   }
-  const json byte_level = {
-      {"type", "ByteLevel"}, {"add_prefix_space", false}, {"trim_offsets", true}, {"use_regex", true}};
-  const json root = {{"version", "1.0"},
-                     {"truncation", nullptr},
-                     {"padding", nullptr},
-                     {"added_tokens", std::move(added)},
-                     {"normalizer", nullptr},
-                     {"pre_tokenizer", byte_level},
-                     {"post_processor", nullptr},
-                     {"decoder", byte_level},
-                     {"model",
-                      {{"type", "BPE"},
-                       {"dropout", nullptr},
-                       {"unk_token", nullptr},
-                       {"continuing_subword_prefix", nullptr},
-                       {"end_of_word_suffix", nullptr},
-                       {"fuse_unk", false},
-                       {"byte_fallback", false},
-                       {"ignore_merges", false},
-                       {"vocab", std::move(vocab)},
-                       {"merges", merges_json(merges_txt)}}}};
-  return Vocabulary::from_bytes(base::dump_json(root), "vocab.json and merges.txt");
+  return byte_level_vocabulary(std::move(vocab), merges_txt, std::move(added), nullptr);
+}
+
+Vocabulary from_roberta_files(std::string_view vocab_json, std::string_view merges_txt) {
+  json vocab = read_vocab_json(vocab_json);
+  json added = json::array();
+  for (const char* piece : {"<s>", "<pad>", "</s>", "<unk>", "<mask>"}) {
+    const auto found = vocab.find(piece);
+    base::check_data(found != vocab.end(), "{}: no piece {}; is it a file of RoBERTa or BART?", kVocabJson, piece);
+    added.push_back(special_token(*found, piece));
+  }
+  added.back()["lstrip"] = true;  // of <mask>
+  const json frame = {{"type", "RobertaProcessing"},
+                      {"sep", {"</s>", vocab["</s>"]}},
+                      {"cls", {"<s>", vocab["<s>"]}},
+                      {"trim_offsets", true},
+                      {"add_prefix_space", false}};
+  return byte_level_vocabulary(std::move(vocab), merges_txt, std::move(added), frame);
 }
 
 Vocabulary from_vocab_txt(std::string_view vocab_txt, const BertCleaning& cleaning) {

@@ -35,6 +35,10 @@ Vocabulary character_tokenizer(std::string_view text, const CharacterOptions& op
 /// read_tokenizer_json.
 Vocabulary from_vocab_and_merges(std::string_view vocab_json, std::string_view merges_txt);
 
+/// The same for the two files of a RoBERTa or BART: <s> and </s> stand around texts, and <s>, <pad>, </s>, <unk> and
+/// <mask> are added tokens. Throws: Error(kBadData), "vocab.json: no piece <s>; ..."; and as from_vocab_and_merges.
+Vocabulary from_roberta_files(std::string_view vocab_json, std::string_view merges_txt);
+
 /// Returns the vocabulary of BERT's vocab.txt, one piece a line, whose number is its id. [CLS] and [SEP] stand around
 /// texts. Throws: Error(kBadData), "vocab.txt: no piece [UNK]; is it a file of BERT?", "vocab.txt: line 7 is empty";
 /// and as read_tokenizer_json.

@@ -5,6 +5,7 @@
 
 #include "base/error.h"
 #include "base/files.h"
+#include "data/vocabulary/one_line.h"
 #include "data/vocabulary/sentencepiece_vocabulary.h"
 #include "data/vocabulary/tokenizer_json.h"
 #include "data/vocabulary/tokenizer_vocabulary.h"
@@ -157,11 +158,18 @@ const std::string& Vocabulary::sha256() const {
   return *sha256_;
 }
 
+std::string decode_line(const Vocabulary& vocabulary, std::span<const int32_t> ids) {
+  return as_one_line(vocabulary.decode(ids));
+}
+
 std::vector<int32_t> encode_source(const Vocabulary& vocabulary, std::string_view text) {
   std::vector<int32_t> ids = vocabulary.encode(text);
   const std::vector<int32_t>& eos = vocabulary.special().eos;
   if (!ids.empty() && !eos.empty()) {
     ids.push_back(eos.front());
+  }
+  if (const int32_t first = vocabulary.frame().first; !ids.empty() && first >= 0) {
+    ids.insert(ids.begin(), first);
   }
   return ids;
 }

@@ -120,14 +120,18 @@ class Vocabulary {
   std::shared_ptr<const std::string> sha256_;
 };
 
+/// Returns the text of the ids as one line: what `decode` gives, with a space for each line break and NUL.
+[[nodiscard]] std::string decode_line(const Vocabulary& vocabulary, std::span<const int32_t> ids);
+
 /// The vocabularies of both sides, which are copies of one vocabulary if it is joint.
 struct VocabularyPair {
   Vocabulary source;
   Vocabulary target;
 };
 
-/// Returns the input of the encoder for one line: the ids of its pieces and eos. Training, scoring and translation all
-/// use this function. A blank line gives an empty result without eos and is not translated.
+/// Returns the input of the encoder for one line: the ids of its pieces and eos, behind the first id of the frame if
+/// the vocabulary has one. Training, scoring and translation all use this function. A blank line gives an empty result
+/// without eos and is not translated.
 [[nodiscard]] std::vector<int32_t> encode_source(const Vocabulary& vocabulary, std::string_view text);
 
 }  // namespace dragoman::data

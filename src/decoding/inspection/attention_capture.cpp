@@ -42,8 +42,8 @@ std::vector<std::string> visible_pieces(const data::Vocabulary& vocabulary, std:
 }  // namespace
 
 report::AttentionPageData capture_attention(const Translator& translator, const std::string& text,
-                                            const Translation& translation) {
-  const std::vector<int32_t> source = data::encode_source(translator.source_vocabulary(), text);
+                                            const Translation& translation, const LanguageTokens& languages) {
+  const std::vector<int32_t> source = encode_source(translator.source_vocabulary(), text, languages);
   base::check_usage(!source.empty(), "attention: the text is blank; give a sentence");
   const auto limit = static_cast<size_t>(translator.model().config().sizes().max_positions);
   base::check_usage(source.size() <= limit, "attention: the text has {} tokens, the model takes {}; give a shorter one",

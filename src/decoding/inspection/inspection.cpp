@@ -126,8 +126,8 @@ void InspectionRequest::check_goes_on() const {
 }
 
 std::vector<int32_t> inspected_source(const Translator& translator, const std::string& text,
-                                      const InspectionLimits& limits) {
-  std::vector<int32_t> source = data::encode_source(translator.source_vocabulary(), data::clean_line(text).text);
+                                      const InspectionLimits& limits, const LanguageTokens& languages) {
+  std::vector<int32_t> source = encode_source(translator.source_vocabulary(), data::clean_line(text).text, languages);
   const auto positions = static_cast<size_t>(translator.model().config().sizes().max_positions);
   const size_t longest = std::min(limits.max_source_tokens, positions);
   base::check_usage(!source.empty(), "inspect: the text is blank; give a sentence");
@@ -148,6 +148,7 @@ SearchResult trace_search(const Translator& translator, std::span<const int32_t>
   request.deadline = asked.deadline;
   request.max_length = static_cast<int64_t>(max_tokens);
   request.keeps_tree = true;
+  set_first(asked.languages, translator.target_vocabulary(), request);
   const SearchModels& models = translator.models();
   const ParallelSearch search({models.all().front()}, models.shortlist());
   SearchResult result = std::move(search.run({&request, 1}, options).front());
@@ -168,7 +169,7 @@ Inspection::Inspection(const Translator& translator, const InspectionRequest& re
     : model_(translator.model()),
       vocabulary_(translator.target_vocabulary()),
       continues_source_(false),
-      source_(inspected_source(translator, request.text, limits)),
+      source_(inspected_source(translator, request.text, limits, request.languages)),
       predicted_(request.predicted) {
   const size_t longest = longest_text(limits);
   check_ids(predicted_, longest, vocabulary_.size());

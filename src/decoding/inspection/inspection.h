@@ -24,6 +24,7 @@ struct InspectionLimits {
 struct InspectionRequest {
   std::string text;
   SearchOptions options;                ///< of the search
+  LanguageTokens languages = {};        ///< of a model that translates between several
   std::vector<int32_t> predicted = {};  ///< [T] what the decoder is to have predicted, the end included; empty: search
   int64_t max_tokens = 16;              ///< of the continuation of a prompt
   std::stop_token cancel = {};          ///< when stop is requested, InspectionStopped is thrown soon
@@ -55,7 +56,7 @@ SearchResult trace_search(const Translator& translator, std::span<const int32_t>
 /// Throws Error(kUsage): "inspect: the text is blank; give a sentence", "inspect: the text has 300 tokens, at most 128
 /// can be looked into; give a shorter one".
 std::vector<int32_t> inspected_source(const Translator& translator, const std::string& text,
-                                      const InspectionLimits& limits);
+                                      const InspectionLimits& limits, const LanguageTokens& languages = {});
 
 /// All values that a model computes for one text, as the modules of the model show them (nn::ForwardObserver). Of a
 /// model that translates: the encoder's, then the decoder's with the translation fed in one teacher-forced pass, which

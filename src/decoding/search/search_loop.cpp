@@ -65,7 +65,8 @@ ScoredPrefix SearchLoop::score_prefix(int32_t slot, const SentenceRequest& reque
   for (size_t i = 0; i < input.size(); ++i) {
     const std::span<const float> row = all.span().subspan(i * vocab_size, vocab_size);
     const double normaliser = log_normaliser(row);
-    prefix.log_probs.push_back(std::min(0.0, row[static_cast<size_t>(request.prefix[i])] - normaliser));
+    const double log_prob = std::min(0.0, row[static_cast<size_t>(request.prefix[i])] - normaliser);
+    prefix.log_probs.push_back(i < request.unscored ? 0.0 : log_prob);
     if (request.likeliest > 0) {
       prefix.likeliest.push_back(likeliest(row, normaliser, request.likeliest));
     }

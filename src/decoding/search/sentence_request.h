@@ -23,6 +23,9 @@ struct SentenceRequest {
   std::vector<int32_t> source = {};
   /// Pieces that the translation must begin with; they count towards its length.
   std::vector<int32_t> prefix = {};
+  /// The log-probability of this many pieces at the begin of `prefix` counts 0: the model is made to write them and had
+  /// no choice, such as the code of a language.
+  size_t unscored = 0;
   /// What the translation must hold, see PhraseConstraints. 64 at most.
   Phrases phrases = {};
   /// Is given the pieces of the first hypothesis as soon as they are sure: each piece once, in order, several at a time

@@ -7,7 +7,6 @@
 #include "ops/dropout.h"
 #include "ops/elementwise.h"
 #include "ops/embedding.h"
-#include "ops/source_attention.h"
 #include "ops/text_vectors.h"
 #include "tensor/transfer.h"
 

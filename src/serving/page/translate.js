@@ -7,7 +7,7 @@ import { keepDraft, readDraft } from "/assets/draft.js";
 import { PageError } from "/assets/errors.js";
 import { FileJob, textOfFile } from "/assets/file_job.js";
 import { firstScreen } from "/assets/first_screen.js";
-import { inLanguage, languageName } from "/assets/languages.js";
+import { firstChoice, inLanguage, inOrder, languageName } from "/assets/languages.js";
 import { kPartLength, LongText } from "/assets/long_text.js";
 import { said, t } from "/assets/strings.js";
 
@@ -73,16 +73,17 @@ export class TranslateView {
     Object.assign(this, { list, limit, failure: null });
     const draft = readDraft();
     const isServed = (source, target) => list.some((language) => language.code === source && targetsOf(language).includes(target));
-    const first = list.find((language) => targetsOf(language).length) ?? list[0];
+    const sources = list.filter((language) => targetsOf(language).length).map((language) => language.code);
+    const source = firstChoice(sources, list) || (list[0]?.code ?? "");
     if (isServed(draft.source, draft.target)) Object.assign(this.pair, { source: draft.source, target: draft.target });
-    else Object.assign(this.pair, { source: first?.code ?? "", target: targetsOf(first)[0] ?? "" });
+    else Object.assign(this.pair, { source, target: firstChoice(targetsOf(list.find((language) => language.code === source)), list, source) });
     this.fillLanguages();
     this.run();
   }
 
   fillLanguages() {
     const { source, target } = this.pair;
-    const options = (codes, chosen) => codes.map((code) => el("option", { value: code, selected: code === chosen }, languageName(code, this.list)));
+    const options = (codes, chosen) => inOrder(codes, this.list).map((code) => el("option", { value: code, selected: code === chosen }, languageName(code, this.list)));
     replace(this.from, options(this.list.filter((language) => targetsOf(language).length).map((language) => language.code), source));
     replace(this.to, options(targetsOf(this.list.find((language) => language.code === source)), target));
     this.swap.disabled = !targetsOf(this.list.find((language) => language.code === target)).includes(source);

@@ -3,6 +3,7 @@
 const kMark = "\u2581"; // SentencePiece's space
 const kByte = /^<0x([0-9A-Fa-f]{2})>$/;
 const kNoText = new Set(["<s>", "</s>", "<pad>"]);
+const kLanguage = /^>>.+<<$/; // the code of a language, before a text
 const kUnspaced = /[\p{Script=Han}\p{Script=Hiragana}\p{Script=Katakana}\p{Script=Thai}\p{Script=Lao}\p{Script=Khmer}\p{Script=Myanmar}]/u;
 const kReach = 16; // characters that may stand between a piece and the one before it, for each piece without a place
 
@@ -19,7 +20,7 @@ function unitsOf(pieces) {
       return;
     }
     run = null;
-    if (kNoText.has(piece)) return;
+    if (kNoText.has(piece) || kLanguage.test(piece)) return;
     const isUnknown = piece === "<unk>";
     units.push({ text: isUnknown ? null : piece.replaceAll(kMark, " ").trim(), pieces: [i], begins: piece.startsWith(kMark), isUnknown });
   });

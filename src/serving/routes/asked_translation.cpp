@@ -47,14 +47,9 @@ size_t alternatives_asked(const RequestFields& fields, const TextLimits& limits)
   return static_cast<size_t>(alternatives);
 }
 
-// Returns the target and all languages with a model to it.
+// Returns all languages with a model to the target, and the target.
 std::vector<std::string> languages_towards(const ServedModels& models, const std::string& target) {
-  std::vector<std::string> codes;
-  for (const ServedModel& model : models.all()) {
-    if (model.pair.target == target) {
-      codes.push_back(model.pair.source);
-    }
-  }
+  std::vector<std::string> codes = models.sources_of(target);
   codes.push_back(target);
   return codes;
 }
@@ -69,32 +64,32 @@ std::string required_text(const RequestFields& fields, const char* name) {
   return value;
 }
 
-const ServedModel* model_between(const ServedModels& models, const std::string& source, const std::string& target,
-                                 const std::string& words, DetectedLanguage& detected) {
-  const std::vector<std::string> languages = models.languages();
-  const std::string to = ServedModels::match(target, languages);
+ServedPair model_between(const ServedModels& models, const std::string& source, const std::string& target,
+                         const std::string& words, DetectedLanguage& detected) {
+  const std::vector<std::string>& languages = models.languages();
+  const std::string to = models::match_language(target, languages);
   const bool is_auto = source == kDetected;
-  const std::string from = is_auto ? std::string() : ServedModels::match(source, languages);
+  const std::string from = is_auto ? std::string() : models::match_language(source, languages);
   if (to.empty() || (!is_auto && from.empty())) {
     bad_request(fmt::format("{} is not supported", !is_auto && from.empty() ? source : target));
   }
   constexpr double kSure = 100.0;
   detected = is_auto ? detect_language(words, languages_towards(models, to)).front() : DetectedLanguage{from, kSure};
   if (detected.code == to) {
-    return nullptr;
+    return {};
   }
-  const ServedModel* model = models.find(detected.code, to);
-  if (model == nullptr) {
+  const ServedPair pair = models.find(detected.code, to);
+  if (pair.model == nullptr) {
     bad_request(fmt::format("{} ({}) is not available as a target language from {} ({})", language_name(to), to,
                             language_name(detected.code), detected.code));
   }
-  return model;
+  return pair;
 }
 
 TextsRequest AskedTranslation::texts_request() const {
   TextsRequest request{.models = models, .alternatives = alternatives};
   for (const TextPlan& plan : plans) {
-    request.texts.push_back({plan, model});
+    request.texts.push_back({plan, pair.model, pair.tokens});
   }
   return request;
 }
@@ -121,7 +116,7 @@ AskedTranslation asked_translation(const RequestFields& fields, ServingContext& 
     characters += base::count_characters(text);
   }
   asked.models = context.models.get();
-  asked.model = model_between(*asked.models, source, target, words, asked.source);
+  asked.pair = model_between(*asked.models, source, target, words, asked.source);
   for (const std::string& text : texts) {
     asked.plans.push_back(plan(text, context.limits.sentences));
   }

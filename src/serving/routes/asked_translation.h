@@ -16,10 +16,10 @@ namespace dragoman::serving {
 struct AskedTranslation {
   std::vector<TextPlan> plans;
   std::shared_ptr<const ServedModels> models;
-  const ServedModel* model = nullptr;  ///< null if source and target are one language
-  bool is_batch = false;               ///< q is an array, so the answer is one too
-  bool is_auto = false;                ///< the source language was detected
-  DetectedLanguage source;             ///< the code under which it is served
+  ServedPair pair;          ///< without a model if source and target are one language
+  bool is_batch = false;    ///< q is an array, so the answer is one too
+  bool is_auto = false;     ///< the source language was detected
+  DetectedLanguage source;  ///< the code under which it is served
   size_t alternatives = 0;
 
   TextsRequest texts_request() const;
@@ -33,13 +33,12 @@ inline constexpr std::string_view kDetected = "auto";
 ///         "Invalid request: request (6000) exceeds text limit (5000)", 403 "Invalid API key", 429.
 [[nodiscard]] AskedTranslation asked_translation(const RequestFields& fields, ServingContext& context);
 
-/// Returns the model between two languages, as clients write them, or null if they are one language. If `source` is
+/// Returns the model between two languages, as clients write them; none if they are one language. If `source` is
 /// kDetected, the language of `words` is detected among the languages that have a model to the target.
 /// Throws: HttpError(400): "zz is not supported", "French (fr) is not available as a target language from German (de)".
 /// @param detected  is set to the source; its confidence is 100 unless it was detected
-[[nodiscard]] const ServedModel* model_between(const ServedModels& models, const std::string& source,
-                                               const std::string& target, const std::string& words,
-                                               DetectedLanguage& detected);
+[[nodiscard]] ServedPair model_between(const ServedModels& models, const std::string& source, const std::string& target,
+                                       const std::string& words, DetectedLanguage& detected);
 
 /// Returns the value of a required field. Throws: HttpError(400): "Invalid request: missing source parameter".
 [[nodiscard]] std::string required_text(const RequestFields& fields, const char* name);

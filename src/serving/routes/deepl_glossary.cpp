@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <set>
 
 #include "base/ascii.h"
 #include "base/sha256.h"
@@ -39,10 +40,17 @@ std::string glossary_owner(const ServingContext& context, const Request& request
 
 std::vector<models::LanguagePair> glossary_pairs(const ServedModels& models) {
   std::vector<models::LanguagePair> pairs;
+  std::set<std::pair<std::string, std::string>> seen;
+  const auto add = [&](const std::string& source, const std::string& target) {
+    if (source != target && seen.emplace(source, target).second) {
+      pairs.push_back({source, target});
+    }
+  };
   for (const ServedModel& model : models.all()) {
-    models::LanguagePair pair{glossary_language(model.pair.source), glossary_language(model.pair.target)};
-    if (pair.source != pair.target && std::ranges::find(pairs, pair) == pairs.end()) {
-      pairs.push_back(std::move(pair));
+    for (const models::ModelLanguage& source : model.languages.sources) {
+      for (const models::ModelLanguage& target : model.languages.targets) {
+        add(glossary_language(source.code), glossary_language(target.code));
+      }
     }
   }
   return pairs;

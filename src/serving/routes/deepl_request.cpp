@@ -110,14 +110,14 @@ Cutting cutting_asked(DeeplRequest& request, const RequestFields& fields, const 
 void check_languages(const RequestFields& fields, const ServedModels& models) {
   const std::string target = fields.text("target_lang");
   const std::string source = fields.text("source_lang");
-  const std::vector<std::string> languages = models.languages();
+  const std::vector<std::string>& languages = models.languages();
   if (target.empty()) {
     bad_request("Parameter 'target_lang' not specified.");
   }
-  if (ServedModels::match(target, languages).empty()) {
+  if (models::match_language(target, languages).empty()) {
     bad_value("target_lang");
   }
-  if (!source.empty() && ServedModels::match(source, languages).empty()) {
+  if (!source.empty() && models::match_language(source, languages).empty()) {
     bad_value("source_lang");
   }
 }
@@ -139,11 +139,11 @@ void plan_texts(DeeplRequest& request, const RequestFields& fields, const std::v
   }
   for (size_t i = 0; i < texts.size(); ++i) {
     DetectedLanguage detected;
-    const ServedModel* model = model_of(words[i], detected);
+    ServedPair pair = model_of(words[i], detected);
     if (detected.confidence == 0.0) {
-      model = model_of(all_words, detected);
+      pair = model_of(all_words, detected);
     }
-    request.texts.push_back({cutting.plan(texts[i], cutting.sentences, detected.code), model});
+    request.texts.push_back({cutting.plan(texts[i], cutting.sentences, detected.code), pair.model, pair.tokens});
     request.sources.push_back({base::ascii_upper_case(source.empty() ? detected.code : source),
                                static_cast<int64_t>(base::count_characters(texts[i]))});
   }

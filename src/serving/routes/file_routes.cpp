@@ -63,9 +63,9 @@ void translate_file(ServingContext& context, const std::shared_ptr<HttpExchange>
   const std::string text = file_text(fields);
   TextsRequest request{.models = context.models.get()};
   DetectedLanguage source;
-  const ServedModel* model =
+  const ServedPair pair =
       model_between(*request.models, required_text(fields, "source"), required_text(fields, "target"), text, source);
-  request.texts.push_back({plan_text(text, context.limits.sentences, source.code), model});
+  request.texts.push_back({plan_text(text, context.limits.sentences, source.code), pair.model, pair.tokens});
   context.admit_key(fields.text("api_key"), static_cast<int64_t>(base::count_characters(text)));
   translate_texts(context, *exchange, std::move(request),
                   [exchange, &context](const std::vector<TranslatedText>& texts, const std::exception_ptr& error) {

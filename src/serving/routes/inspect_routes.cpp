@@ -17,18 +17,18 @@ namespace {
 constexpr ErrorShape kShape = ErrorShape::kLibreTranslate;
 
 // Returns the model of a pair, or the first model if no pair is given.
-const ServedModel& asked_model(const ServedModels& models, const std::string& source, const std::string& target) {
+ServedPair asked_model(const ServedModels& models, const std::string& source, const std::string& target) {
   if (models.all().empty()) {
     throw HttpError(status::kNotFound, "no model that translates is served; name a language model");
   }
   if (source.empty() && target.empty()) {
-    return models.all().front();
+    return {&models.all().front()};
   }
-  const ServedModel* model = models.find(source, target);
-  if (model == nullptr) {
+  const ServedPair pair = models.find(source, target);
+  if (pair.model == nullptr) {
     throw HttpError(status::kNotFound, fmt::format("no model from \"{}\" to \"{}\" is served", source, target));
   }
-  return *model;
+  return pair;
 }
 
 // Returns the language model of this name, or the first one if none is given.
@@ -102,9 +102,13 @@ std::function<Reply()> inspection_of(const std::shared_ptr<const ServedModels>& 
     body.complete_for_language_model();
     return [models, &model, body = std::move(body)] { return inspect(body, *model.generator); };
   }
-  const ServedModel& model = asked_model(*models, body.source, body.target);
-  body.complete(model.search);
-  return [models, &model, body = std::move(body)] { return inspect(body, *model.translator); };
+  const auto [model, tokens] = asked_model(*models, body.source, body.target);
+  if (model->languages.has_codes() && !tokens.target) {
+    bad_request("inspect: source and target are missing; the model translates between several languages");
+  }
+  body.complete(model->search);
+  body.inspection.languages = tokens;
+  return [models, model = model, body = std::move(body)] { return inspect(body, *model->translator); };
 } catch (const base::Error& error) {
   refuse(error);
 }
@@ -132,8 +136,9 @@ void add_inspect_routes(Router& router, ServingContext& context, WorkQueue& queu
     const RequestFields fields(request);
     const auto models = context.models.get();
     const std::string id = fields.text("model"), source = fields.text("source"), target = fields.text("target");
-    return Reply{.body = means_named_model(*models, id, source, target) ? card_of_named(*models, id)
-                                                                        : asked_model(*models, source, target).card};
+    return Reply{.body = means_named_model(*models, id, source, target)
+                             ? card_of_named(*models, id)
+                             : asked_model(*models, source, target).model->card};
   });
 }
 

@@ -1,5 +1,6 @@
 #include "serving/routes/libretranslate_routes.h"
 
+#include <algorithm>
 #include <nlohmann/json.hpp>
 
 #include "base/utf8.h"
@@ -50,12 +51,7 @@ void translate(ServingContext& context, const std::shared_ptr<HttpExchange>& exc
 Reply languages(const ServedModels& models) {
   json answer = json::array();
   for (const std::string& code : models.languages()) {
-    json targets = json::array();
-    for (const ServedModel& model : models.all()) {
-      if (model.pair.source == code) {
-        targets.push_back(model.pair.target);
-      }
-    }
+    json targets = models.targets_of(code);
     targets.push_back(code);
     answer.push_back({{"code", code}, {"name", language_name(code)}, {"targets", targets}});
   }
@@ -77,9 +73,16 @@ Reply detect(const Request& request, ServingContext& context) {
   return json_reply(answer);
 }
 
+// English is the first choice among many languages, whose order says nothing.
+std::string first_target(const ServedModels& models) {
+  const std::vector<std::string>& targets = models.targets();
+  const bool has_english = std::ranges::find(targets, "en") != targets.end();
+  return has_english && models.all().front().languages.has_codes() ? "en" : targets.front();
+}
+
 Reply settings(const ServingContext& context) {
   const auto models = context.models.get();
-  const std::string target = models->targets().front();
+  const std::string target = first_target(*models);
   constexpr int kPageWaits = 500;  // milliseconds that LibreTranslate's page waits
   json answer = page_settings(context);
   answer.update({{"frontendTimeout", kPageWaits},

@@ -9,11 +9,17 @@
 namespace dragoman::serving {
 namespace {
 
+// The language of a side, or their number.
+std::string shown_languages(const std::vector<models::ModelLanguage>& languages) {
+  return languages.size() == 1 ? languages.front().code : fmt::format("{} languages", languages.size());
+}
+
 std::string models_text(const ServedModels& models) {
   std::vector<std::pair<std::string, double>> values;
   for (const ServedModel& model : models.all()) {
     values.emplace_back(fmt::format("sha256=\"{}\",source=\"{}\",target=\"{}\"", label_value(model.sha256),
-                                    label_value(model.pair.source), label_value(model.pair.target)),
+                                    label_value(shown_languages(model.languages.sources)),
+                                    label_value(shown_languages(model.languages.targets))),
                         1.0);
   }
   for (const ServedLanguageModel& model : models.language_models()) {

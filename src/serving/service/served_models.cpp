@@ -23,6 +23,28 @@ void add_once(std::vector<std::string>& codes, const std::string& code) {
   }
 }
 
+void add_all_once(std::vector<std::string>& codes, const std::vector<models::ModelLanguage>& languages) {
+  for (const models::ModelLanguage& language : languages) {
+    add_once(codes, language.code);
+  }
+}
+
+bool holds(const std::vector<models::ModelLanguage>& languages, const std::string& code) {
+  return std::ranges::find(languages, code, &models::ModelLanguage::code) != languages.end();
+}
+
+// One pair of many languages.
+models::ModelLanguages narrowed(models::ModelLanguages languages, const LanguagePair& pair) {
+  std::erase_if(languages.sources, [&](const auto& language) { return language.code != pair.source; });
+  std::erase_if(languages.targets, [&](const auto& language) { return language.code != pair.target; });
+  return languages;
+}
+
+// Whether the model is made for one pair, or served as such.
+bool has_one_pair(const ServedModel& model) {
+  return model.languages.sources.size() == 1 && model.languages.targets.size() == 1;
+}
+
 LanguagePair checked_pair(const LanguagePair& pair, const std::string& place) {
   for (const std::string& code : {pair.source, pair.target}) {
     base::check_usage(is_language_code(code), "{}: \"{}\" is no language code; codes are like en, pt-BR, zh-Hans",
@@ -34,14 +56,17 @@ LanguagePair checked_pair(const LanguagePair& pair, const std::string& place) {
 }
 
 // Returns the languages of the option, or those of the folder.
-LanguagePair pair_of(const ModelSpec& spec, const base::CheckedFolder& folder) {
-  if (!spec.pair.source.empty()) {
-    return spec.pair;
+models::ModelLanguages languages_of(const ModelSpec& spec, const decoding::Translator& translator) {
+  const models::ModelLanguages& of_folder = translator.languages();
+  if (of_folder.has_codes()) {
+    return spec.pair.source.empty() ? of_folder : narrowed(of_folder, translator.choose_languages(spec.pair).pair);
   }
-  const std::string path = folder.path_of(models::kLanguagesName);
-  base::check_usage(folder.has(models::kLanguagesName), "{}: does not say its languages; name them: --model en:de={}",
-                    spec.folder.string(), spec.folder.string());
-  return checked_pair(models::languages_from_json(folder.read(models::kLanguagesName), path), path);
+  base::check_usage(!spec.pair.source.empty() || !of_folder.targets.empty(),
+                    "{}: does not say its languages; name them: --model en:de={}", spec.folder.string(),
+                    spec.folder.string());
+  return serving::languages_of(
+      spec.pair.source.empty() ? checked_pair(of_folder.only_pair(), (spec.folder / models::kLanguagesName).string())
+                               : spec.pair);
 }
 
 // Models without languages are named after their folders.
@@ -89,15 +114,15 @@ double warm_up(const ServedModel& model) {
 // Reads the folder, packs the weights, starts the workers and translates the warm-up texts.
 ServedModel load_model(const ModelSpec& spec, const LoadOptions& options) {
   const std::vector<std::filesystem::path> folders = {spec.folder};
-  ServedModel model{.pair = {}, .folder = spec.folder, .sha256 = {}, .translator = {}, .search = {}};
+  ServedModel model{.languages = {}, .folder = spec.folder, .sha256 = {}, .translator = {}, .search = {}};
   base::read_published(spec.folder, [&](const base::CheckedFolder& folder) {
     const auto weights = folder.manifest().files.find(models::kWeightsName);
     base::check_data(weights != folder.manifest().files.end(), "{}: has no {}; is it the folder of a model?",
                      spec.folder.string(), models::kWeightsName);
-    model.pair = pair_of(spec, folder);
     model.sha256 = weights->second.sha256;
   });
   model.translator = decoding::load_ensemble(folders, options.precision, {}, options.threads);
+  model.languages = languages_of(spec, *model.translator);
   model.search = options.search(model.translator->search_defaults());
   check_search(model);
   model.card = model_card(card_name(spec.folder), *model.translator, training_record(spec.folder));
@@ -105,7 +130,27 @@ ServedModel load_model(const ModelSpec& spec, const LoadOptions& options) {
   return model;
 }
 
+// Throws if the last model and one before it are both made for one pair.
+void check_is_new(const std::vector<ServedModel>& models) {
+  if (has_one_pair(models.back())) {
+    const LanguagePair pair = models.back().languages.only_pair();
+    base::check_usage(std::ranges::count_if(models,
+                                            [&](const ServedModel& model) {
+                                              return has_one_pair(model) && model.languages.only_pair() == pair;
+                                            }) == 1,
+                      "--model: {}:{} is given twice; keep one", pair.source, pair.target);
+  }
+}
+
 }  // namespace
+
+models::ModelLanguages languages_of(const LanguagePair& pair) {
+  return {{{pair.source}}, {{pair.target}}};
+}
+
+bool translates(const ServedModel& model, const std::string& source, const std::string& target) {
+  return source != target && holds(model.languages.sources, source) && holds(model.languages.targets, target);
+}
 
 ModelSpec model_spec_from(const std::string& text) {
   const size_t equals = text.find('=');
@@ -128,9 +173,7 @@ std::shared_ptr<const ServedModels> ServedModels::load(const LoadOptions& option
     const ServedKind kind = kind_of(spec);
     if (kind == ServedKind::kTranslation) {
       models.push_back(load_model(spec, options));
-      const LanguagePair& pair = models.back().pair;
-      base::check_usage(std::ranges::count(models, pair, &ServedModel::pair) == 1,
-                        "--model: {}:{} is given twice; keep one", pair.source, pair.target);
+      check_is_new(models);
       continue;
     }
     ids.push_back(model_id(spec.folder));
@@ -160,50 +203,50 @@ const ServedEncoder* ServedModels::find_encoder(std::string_view id) const {
   return found == encoders_.end() ? nullptr : &*found;
 }
 
-const ServedModel* ServedModels::find(std::string_view source, std::string_view target) const {
-  const std::string from = match(source, sources());
-  const std::string to = match(target, targets());
-  const auto found = std::ranges::find(models_, LanguagePair{from, to}, &ServedModel::pair);
-  return found == models_.end() ? nullptr : &*found;
+ServedModels::ServedModels(std::vector<ServedModel> models, std::vector<ServedLanguageModel> language_models,
+                           std::vector<ServedEncoder> encoders)
+    : models_(std::move(models)), language_models_(std::move(language_models)), encoders_(std::move(encoders)) {
+  for (const ServedModel& model : models_) {
+    add_all_once(sources_, model.languages.sources);
+    add_all_once(targets_, model.languages.targets);
+  }
+  languages_ = sources_;
+  for (const std::string& code : targets_) {
+    add_once(languages_, code);
+  }
 }
 
-std::vector<std::string> ServedModels::sources() const {
+ServedPair ServedModels::find(std::string_view source, std::string_view target) const {
+  const std::string from = models::match_language(source, sources_), to = models::match_language(target, targets_);
+  const auto found =
+      std::ranges::find_if(models_, [&](const ServedModel& model) { return translates(model, from, to); });
+  if (found == models_.end()) {
+    return {};
+  }
+  return {&*found, found->languages.has_codes() ? found->translator->choose_languages({from, to}).tokens
+                                                : decoding::LanguageTokens()};
+}
+
+std::vector<std::string> ServedModels::sources_of(const std::string& target) const {
   std::vector<std::string> codes;
   for (const ServedModel& model : models_) {
-    add_once(codes, model.pair.source);
+    if (holds(model.languages.targets, target)) {
+      add_all_once(codes, model.languages.sources);
+    }
   }
+  std::erase(codes, target);
   return codes;
 }
 
-std::vector<std::string> ServedModels::targets() const {
+std::vector<std::string> ServedModels::targets_of(const std::string& source) const {
   std::vector<std::string> codes;
   for (const ServedModel& model : models_) {
-    add_once(codes, model.pair.target);
+    if (holds(model.languages.sources, source)) {
+      add_all_once(codes, model.languages.targets);
+    }
   }
+  std::erase(codes, source);
   return codes;
-}
-
-std::vector<std::string> ServedModels::languages() const {
-  std::vector<std::string> codes = sources();
-  for (const std::string& code : targets()) {
-    add_once(codes, code);
-  }
-  return codes;
-}
-
-std::string ServedModels::match(std::string_view asked, const std::vector<std::string>& codes) {
-  const std::string tidy = tidy_language(asked);
-  if (std::ranges::find(codes, tidy) != codes.end()) {
-    return tidy;
-  }
-  const std::string base = base_language(tidy);
-  if (base != tidy && std::ranges::find(codes, base) != codes.end()) {
-    return base;
-  }
-  const auto is_kin = [&](const std::string& code) { return base_language(code) == base; };
-  // zh-Hant is not zh-Hans: only a code without script and country may match a longer one.
-  return base == tidy && std::ranges::count_if(codes, is_kin) == 1 ? *std::ranges::find_if(codes, is_kin)
-                                                                   : std::string();
 }
 
 }  // namespace dragoman::serving

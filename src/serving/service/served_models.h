@@ -29,7 +29,7 @@ struct ModelSpec {
 
 /// A loaded model with everything that the routes need of it.
 struct ServedModel {
-  LanguagePair pair;
+  models::ModelLanguages languages;  ///< one pair, or each source with each other target
   std::filesystem::path folder;
   std::string sha256;  ///< of its weights, from the manifest
   std::shared_ptr<const decoding::Translator> translator;
@@ -37,6 +37,17 @@ struct ServedModel {
   std::string card = "{}";         ///< JSON of GET /v1/model, see model_card
   double rate = 0.0;               ///< estimated tokens per second of the warm-up; full batches are faster
 };
+
+/// A model for a pair of languages.
+struct ServedPair {
+  const ServedModel* model = nullptr;  ///< null = there is none
+  decoding::LanguageTokens tokens = {};
+};
+
+/// Returns the languages of a model of one pair.
+[[nodiscard]] models::ModelLanguages languages_of(const LanguagePair& pair);
+/// Returns whether the model translates from `source` to `target`, common codes.
+[[nodiscard]] bool translates(const ServedModel& model, const std::string& source, const std::string& target);
 
 /// The options for loading models.
 struct LoadOptions {
@@ -57,13 +68,12 @@ class ServedModels {
  public:
   /// Loads all models and tries some texts with each. So the memory is warm at the first request, and the speed is
   /// roughly known.
-  /// Throws: Error(kBadData) for a folder that cannot be used. Error(kUsage) for two models of one language pair, two
-  ///         other models of one name, and options that do not fit a model.
+  /// Throws: Error(kBadData) for a folder that cannot be used. Error(kUsage) for two models that are made for one
+  ///         language pair, two other models of one name, and options that do not fit a model.
   [[nodiscard]] static std::shared_ptr<const ServedModels> load(const LoadOptions& options);
 
   explicit ServedModels(std::vector<ServedModel> models, std::vector<ServedLanguageModel> language_models = {},
-                        std::vector<ServedEncoder> encoders = {})
-      : models_(std::move(models)), language_models_(std::move(language_models)), encoders_(std::move(encoders)) {}
+                        std::vector<ServedEncoder> encoders = {});
 
   /// Returns the models that translate.
   const std::vector<ServedModel>& all() const { return models_; }
@@ -73,21 +83,22 @@ class ServedModels {
   [[nodiscard]] const ServedLanguageModel* find_language_model(std::string_view id) const;
   /// Returns the encoder of this name, or null if there is none.
   [[nodiscard]] const ServedEncoder* find_encoder(std::string_view id) const;
-  /// Returns the model from `source` to `target`, or null if there is none. Codes are matched as by `match`.
-  [[nodiscard]] const ServedModel* find(std::string_view source, std::string_view target) const;
+  /// Returns the first model from `source` to `target`. Codes are matched as by models::match_language.
+  [[nodiscard]] ServedPair find(std::string_view source, std::string_view target) const;
   /// Returns the source languages, each once, in the order of the models.
-  [[nodiscard]] std::vector<std::string> sources() const;
+  const std::vector<std::string>& sources() const { return sources_; }
   /// Returns the target languages, each once, in the order of the models.
-  [[nodiscard]] std::vector<std::string> targets() const;
+  const std::vector<std::string>& targets() const { return targets_; }
   /// Returns the source and target languages, each once, in the order of the models.
-  [[nodiscard]] std::vector<std::string> languages() const;
-  /// Returns the one of `codes` that `asked` means, or an empty text if there is none. `asked` is in any case and may
-  /// be an alias (pb for pt-BR). A code with a country finds the language alone. A language alone finds a code with a
-  /// country if there is only one.
-  [[nodiscard]] static std::string match(std::string_view asked, const std::vector<std::string>& codes);
+  const std::vector<std::string>& languages() const { return languages_; }
+  /// Returns all sources that a model translates to `target`, each once, in the order of the models.
+  [[nodiscard]] std::vector<std::string> sources_of(const std::string& target) const;
+  /// Returns all targets that a model translates `source` to, each once, in the order of the models.
+  [[nodiscard]] std::vector<std::string> targets_of(const std::string& source) const;
 
  private:
   std::vector<ServedModel> models_;
+  std::vector<std::string> sources_, targets_, languages_;
   std::vector<ServedLanguageModel> language_models_;
   std::vector<ServedEncoder> encoders_;
 };

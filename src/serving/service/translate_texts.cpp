@@ -31,7 +31,7 @@ void add_lines(TranslationJob& job, const TextsRequest& request, const TextToTra
   }
   for (const TextPlan::Piece& piece : text.plan.pieces) {
     if (piece.is_line) {
-      job.lines.push_back({piece.text, index});
+      job.lines.push_back({piece.text, index, text.languages});
     }
   }
 }
@@ -45,7 +45,7 @@ std::vector<TranslatedText> translated_texts(const std::vector<TextToTranslate>&
   }
   std::vector<TranslatedText> texts;
   std::span<const decoding::Translation> rest = lines;
-  for (const auto& [plan, model] : asked) {
+  for (const auto& [plan, model, languages] : asked) {
     if (model == nullptr) {
       texts.push_back({unchanged(plan), {}});
       continue;

@@ -15,6 +15,7 @@ namespace dragoman::serving {
 struct TextToTranslate {
   TextPlan plan;
   const ServedModel* model = nullptr;  ///< null = source and target are one language: the text stays unchanged
+  decoding::LanguageTokens languages = {};
 };
 
 /// The texts of one request and the options for their translation.

@@ -26,8 +26,10 @@ void demand_terms(decoding::TranslationRequest& request, const std::shared_ptr<c
 void begin_line(Translating& work, size_t line, const PartReport& report) {
   const TranslationJob& asked = work.job;
   const TranslationJob::Search& search = asked.searches[asked.lines[line].search];
-  decoding::TranslationRequest request{
-      .text = asked.lines[line].text, .cancel = asked.cancel, .deadline = asked.deadline};
+  decoding::TranslationRequest request{.text = asked.lines[line].text,
+                                       .languages = asked.lines[line].languages,
+                                       .cancel = asked.cancel,
+                                       .deadline = asked.deadline};
   if (asked.terms != nullptr) {
     demand_terms(request, asked.terms);
   }

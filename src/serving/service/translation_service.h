@@ -23,6 +23,7 @@ struct TranslationJob {
   struct Line {
     std::string text;
     size_t search = 0;  ///< its index in `searches`
+    decoding::LanguageTokens languages = {};
   };
   std::shared_ptr<const ServedModels> models;  ///< kept until the job is done
   std::vector<Search> searches;

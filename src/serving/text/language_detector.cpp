@@ -18,9 +18,10 @@ constexpr size_t kMostBytes = size_t{64} << 10;
 
 // Returns the one of `codes` that a detected language means: the language, or its base. The library has zh and zh-Hant.
 const std::string* served_as(const std::string& detected, std::span<const std::string> codes) {
+  const auto common_base = [](const std::string& code) { return base_language(models::common_language(code)); };
   const std::string tidy = tidy_language(detected);
   const auto same = std::ranges::find(codes, tidy);
-  const auto kin = same != codes.end() ? same : std::ranges::find(codes, base_language(tidy), base_language);
+  const auto kin = same != codes.end() ? same : std::ranges::find(codes, common_base(tidy), common_base);
   return kin == codes.end() ? nullptr : &*kin;
 }
 

@@ -6,6 +6,7 @@
 #include <algorithm>
 
 #include "base/utf8.h"
+#include "data/vocabulary/piece_list.h"
 
 namespace dragoman::serving {
 namespace {
@@ -24,8 +25,12 @@ bool joins(char32_t c) {
   return (u_isalnum(code) != 0 || is_mark) && uscript_breaksBetweenLetters(uscript_getScript(code, &error)) == 0;
 }
 
-// Only the source ends with </s>, which stands for no character.
 enum class Side { kSource, kTarget };
+
+// Only the source ends with </s>, which stands for no character. Neither does the code of a language.
+bool is_no_text(const std::string& piece, Side side) {
+  return (side == Side::kSource && piece == "</s>") || data::is_language_piece(piece);
+}
 
 // The pieces of one side laid over the characters of its text. If the numbers of characters differ (normalised text,
 // unknown characters), the pieces are stretched.
@@ -33,7 +38,7 @@ struct Layout {
   Layout(std::span<const std::string> pieces, size_t characters, Side side) : ends(pieces.size(), 0) {
     size_t sum = 0;
     for (size_t i = 0; i < pieces.size(); ++i) {
-      sum += side == Side::kSource && pieces[i] == "</s>" ? 0 : count_without_spaces(pieces[i]);
+      sum += is_no_text(pieces[i], side) ? 0 : count_without_spaces(pieces[i]);
       ends[i] = sum;
     }
     for (size_t& end : ends) {
