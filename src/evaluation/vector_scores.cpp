@@ -113,9 +113,8 @@ std::vector<std::string> number_ranks_of_lines(Lines lines, const std::string& n
   std::vector<double> numbers;
   for (const std::string& line : lines) {
     const size_t tab = line.rfind('\t');
-    numbers.push_back(
-        number_of<double>(std::string_view(line).substr(tab == std::string::npos ? 0 : tab + 1), name,
-                          numbers.size() + 1));
+    numbers.push_back(number_of<double>(std::string_view(line).substr(tab == std::string::npos ? 0 : tab + 1), name,
+                                        numbers.size() + 1));
   }
   std::vector<size_t> order(numbers.size());
   std::iota(order.begin(), order.end(), size_t{0});

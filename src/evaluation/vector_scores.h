@@ -37,7 +37,8 @@ struct RightRank {
 std::vector<RightRank> ranks_of_right(const VectorRows& left, const VectorRows& right);
 
 /// Reads a vector from each line, as `dragoman embed` writes them: numbers with tabs between them.
-/// Throws: Error(kBadData), "a.tsv: line 3 has 7 numbers, the lines before have 8"; "a.tsv: line 3: \"x\" is no number".
+/// Throws: Error(kBadData), "a.tsv: line 3 has 7 numbers, the lines before have 8"; "a.tsv: line 3: \"x\" is no
+/// number".
 VectorRows vectors_of_lines(Lines lines, const std::string& name);
 
 /// Returns one line with the rank of the right text for each line: what RetrievalMetric counts.

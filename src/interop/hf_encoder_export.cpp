@@ -39,8 +39,7 @@ void check_layers(const EncoderOnlyConfig& config, const Requirements& theirs) {
   theirs.require(layer.biases == nn::Biases::kAll, "biases", base::name_of(layer.biases), "all");
   theirs.require(layer.feed_forward == nn::FeedForwardKind::kPlain, "feed_forward", base::name_of(layer.feed_forward),
                  "plain");
-  theirs.require(config.layer_config().kv_heads() == config.n_heads, "n_kv_heads", layer.n_kv_heads,
-                 "that of n_heads");
+  theirs.require(config.layer_config().kv_heads() == config.n_heads, "n_kv_heads", layer.n_kv_heads, "that of n_heads");
   theirs.require(config.layer_config().head_width() * config.n_heads == config.d_model, "d_head", layer.d_head,
                  "d_model / n_heads");
   theirs.require(layer.scale_attention, "scale_attention", layer.scale_attention, "true");
@@ -55,7 +54,10 @@ void check_layout(const EncoderOnlyConfig& config, HfEncoderLayout layout, const
   constexpr float kDistilBertEpsilon = 1e-12F;
   const bool is_distilled = layout == HfEncoderLayout::kDistilBert;
   theirs.require(layout == HfEncoderLayout::kBert ? config.segments > 0 : config.segments == (is_distilled ? 0 : 1),
-                 "segments", config.segments, is_distilled ? "0" : layout == HfEncoderLayout::kBert ? "1 to 16" : "1");
+                 "segments", config.segments,
+                 is_distilled                       ? "0"
+                 : layout == HfEncoderLayout::kBert ? "1 to 16"
+                                                    : "1");
   theirs.require(!is_distilled || config.layer_norm_epsilon == kDistilBertEpsilon, "layer_norm_epsilon",
                  config.layer_norm_epsilon, "1e-12");
   if (config.head == EncoderHead::kClasses) {
@@ -185,8 +187,7 @@ bool says_pooling(const EncoderOnlyConfig& config) {
 
 void add_notes(const EncoderOnlyConfig& config, bool drops_pooler, std::vector<std::string>& notes) {
   if (drops_pooler) {
-    notes.push_back(
-        fmt::format("the pooler is left out: a head for {} does not use it", base::name_of(config.head)));
+    notes.push_back(fmt::format("the pooler is left out: a head for {} does not use it", base::name_of(config.head)));
   }
   if (config.pooling == Pooling::kPooler) {
     notes.emplace_back(
@@ -213,8 +214,8 @@ ExportedModel export_encoder(const models::ModelFiles& model, const fs::path& fo
     tensors["embedding.positions"] = ops::sinusoidal_positions(hf.model.max_positions, hf.model.d_model);
     hf.model.positions = nn::PositionKind::kLearned;
   }
-  const bool drops_pooler = (hf.model.head == EncoderHead::kWords || hf.model.head == EncoderHead::kTags) &&
-                            hf.model.pooler != Pooler::kNone;
+  const bool drops_pooler =
+      (hf.model.head == EncoderHead::kWords || hf.model.head == EncoderHead::kTags) && hf.model.pooler != Pooler::kNone;
   hf.model.pooler = drops_pooler ? Pooler::kNone : hf.model.pooler;
   const data::Vocabulary vocabulary = tokenizer_of(model, folder, layout);
   json config = config_json(hf, vocabulary);

@@ -58,8 +58,8 @@ class EmbedTask : public EncoderTask {
     training_ = read_pairs(options.text, options.source, options.target, "--text and --source");
     fingerprint_ = fingerprint_of_pairs(training_);
     if (!options.valid_text.empty() || !options.valid_source.empty()) {
-      validation_ = read_pairs(options.valid_text, options.valid_source, options.valid_target,
-                               "--valid-text and --valid-source");
+      validation_ =
+          read_pairs(options.valid_text, options.valid_source, options.valid_target, "--valid-text and --valid-source");
       validation_fingerprint_ = fingerprint_of_pairs(validation_);
     }
   }

@@ -14,6 +14,7 @@
 #include "models/transformer/transformer_config.h"
 #include "training/run_options.h"
 #include "training/schedule.h"
+#include "training/whole_text_options.h"
 
 namespace dragoman::training {
 
@@ -28,33 +29,6 @@ struct ObjectiveOptions {
   bool two_passes() const { return rdrop > 0.0 || simcut > 0.0; }
 
   static constexpr const char* kTitle = "Loss";  ///< in --help
-  template <typename Visit>
-  static void fields(Visit&& visit);
-};
-
-/// What stands for a text where an encoder learns classes or vectors of texts.
-enum class TextPooling {
-  kOfModel,  ///< what the model has: for classes its first row behind a pooler, for vectors its pooling
-  kMean,
-  kFirst,
-  kPooler,
-};
-
-constexpr base::Names<TextPooling> names_of(TextPooling) {
-  return {"text_pooling",
-          {{TextPooling::kOfModel, "model"},
-           {TextPooling::kMean, "mean"},
-           {TextPooling::kFirst, "first"},
-           {TextPooling::kPooler, "pooler"}}};
-}
-
-/// How an encoder learns from whole texts.
-struct WholeTextOptions {
-  TextPooling pooling = TextPooling::kOfModel;
-  double temperature = 0.05;  ///< Gao et al. 2021; sentence-transformers' scale 20
-  int64_t group_pairs = 32;
-
-  static constexpr const char* kTitle = "Classes and vectors of texts";  ///< in --help
   template <typename Visit>
   static void fields(Visit&& visit);
 };
@@ -163,18 +137,6 @@ void ObjectiveOptions::fields(Visit&& visit) {
             "0 = one pass",
             {0, 100}));
   visit(Field("simcut_words", &O::simcut_words, "SimCut: probability that the second pass misses a word", {0, 0.9}));
-}
-
-template <typename Visit>
-void WholeTextOptions::fields(Visit&& visit) {
-  using base::Field;
-  using O = WholeTextOptions;
-  visit(Field("text_pooling", &O::pooling,
-              "What stands for a text in the tasks classify and embed: the mean of its rows, its first row, that row "
-              "behind the pooler; model = what the model has"));
-  visit(Field("temperature", &O::temperature, "Task embed: cosines are divided by it in the loss", {1e-3, 100}));
-  visit(Field("group_pairs", &O::group_pairs,
-              "Task embed: pairs that are told from each other; a batch holds whole groups", {2, 1 << 16}, "pairs"));
 }
 
 template <typename Visit>

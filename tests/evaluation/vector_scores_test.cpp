@@ -91,13 +91,12 @@ TEST(Spearman, ARisingFunctionCorrelatesWhollyAndTiesShareTheirRank) {
 
 TEST(Spearman, ReadsTheLastColumn) {
   EXPECT_NEAR(score(MetricKind::kSpearman, {"0.1", "0.7", "0.9"}, {"a\tb\t1", "c\td\t2", "e\tf\t3.5"}), 100.0, 1e-9);
-  expect_error(ErrorKind::kBadData, {"right: line 2", "is no number"},
-               [] { score(MetricKind::kSpearman, {"1", "2"}, {"a\t1", "2\tb"}); });
+  expect_error(ErrorKind::kBadData, {"right: line 2", "is no number"}, [] {
+    score(MetricKind::kSpearman, {"1", "2"}, {"a\t1", "2\tb"});
+  });
   EvaluateOptions options = options_of(MetricKind::kSpearman);
   options.sentence_level = true;
-  expect_error(ErrorKind::kUsage, {"sentence-level"}, [&] {
-    evaluate({{"a", {"1"}}}, {{"b", {"1"}}}, options);
-  });
+  expect_error(ErrorKind::kUsage, {"sentence-level"}, [&] { evaluate({{"a", {"1"}}}, {{"b", {"1"}}}, options); });
 }
 
 }  // namespace

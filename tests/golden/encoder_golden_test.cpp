@@ -64,10 +64,15 @@ class StoredRun {
     }
   }
   void expect_losses(std::unique_ptr<training::Objective> objective, models::Model& model, int workers) const {
+    expect_losses(std::move(objective), model, workers, std::span(&batch_, 1));
+  }
+  // @param batches  the batch, or parts of it that are accumulated
+  void expect_losses(std::unique_ptr<training::Objective> objective, models::Model& model, int workers,
+                     std::span<const data::Batch> batches) const {
     distributed::SingleProcess alone;
     training::DataParallel replicas(model, std::move(objective), {}, alone, {workers});
     for (int step = 1; step <= 10; ++step) {
-      const auto result = replicas.update(std::span(&batch_, 1), step, 1e-4, 1);
+      const auto result = replicas.update(batches, step, 1e-4, 1);
       const double expected = stored_.at("losses").data<float>()[step - 1];
       EXPECT_NEAR(result.sums.loss_per_token(), expected, kTolerance * expected)
           << "step " << step << " with " << workers << " workers";
@@ -150,6 +155,14 @@ TEST_F(VectorsGolden, TenAdamStepsLoseAsInPyTorch) {
     load(model);
     expect_losses(training::contrastive_objective({}), model, workers);
   }
+}
+
+TEST_F(VectorsGolden, AccumulatedGroupsAreTheBatch) {
+  models::EncoderOnly model(config_of(models::EncoderHead::kNone));
+  load(model);
+  std::vector<data::Batch> groups = data::split(batch_, 2).shards;
+  groups[1].first_sentence = groups[1].first_source_row = groups[1].first_target_row = 0;
+  expect_losses(training::contrastive_objective({}), model, 1, groups);
 }
 
 }  // namespace

@@ -60,8 +60,7 @@ TEST(TextVectors, KernelsMatchTheReference) {
 TEST(TextVectors, AMeanHasTheSameBitsAloneAndInABatch) {
   const Tensor x = random_tensor({11, 33}).to(DType::kFloat32);
   const Tensor together = mean_of({Variable(x)}).value();  // [3, 33]
-  const Tensor alone =
-      mean_of_texts(Variable(x.rows(5, 11)), tensor::host_tensor(std::vector<int32_t>{0, 6})).value();
+  const Tensor alone = mean_of_texts(Variable(x.rows(5, 11)), tensor::host_tensor(std::vector<int32_t>{0, 6})).value();
   EXPECT_TRUE(same_bits(alone, together.rows(2, 3)));
 }
 
@@ -76,7 +75,9 @@ TEST(TextVectors, RowsOfZerosStayFinite) {
 
 TEST(TextVectors, TextsWithoutRowsAreRefused) {
   const Tensor offsets = tensor::host_tensor(std::vector<int32_t>{0, 2, 2, 4});
-  EXPECT_THAT(error_of([&] { mean_of_texts(Variable(random_tensor({4, 3})), offsets); }),
+  EXPECT_THAT(error_of([&] {
+                mean_of_texts(Variable(random_tensor({4, 3})), offsets);
+              }),
               HasSubstr("text 1 has no rows"));
 }
 
@@ -121,7 +122,8 @@ TEST(ContrastiveLoss, Float32AgreesWithFloat64) {
   for (const int64_t columns : {3, 33, 256}) {
     const Tensor left = random_tensor({kPairs, columns}), right = random_tensor({kPairs, columns}, DType::kFloat64, 3);
     const Tensor one = Tensor::full({}, 1.0, DType::kFloat64);
-    const auto seen = gradients(loss_of(0.5), {left.to(DType::kFloat32), right.to(DType::kFloat32)}, one.to(DType::kFloat32));
+    const auto seen =
+        gradients(loss_of(0.5), {left.to(DType::kFloat32), right.to(DType::kFloat32)}, one.to(DType::kFloat32));
     const auto exact = gradients(loss_of(0.5), {left, right}, one);
     EXPECT_TRUE(close(seen[0], exact[0], 1e-5)) << columns;
     EXPECT_TRUE(close(seen[1], exact[1], 1e-5)) << columns;

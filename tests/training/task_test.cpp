@@ -58,7 +58,7 @@ TEST(Tasks, AnUnknownOneIsRefused) {
   } catch (const base::Error& error) {
     EXPECT_STREQ(error.what(),
                  "train: task is \"divination\", must be one of translation, language-model, span-corruption, "
-                 "text-to-text, masked-language-model, classify, tag");
+                 "text-to-text, masked-language-model, classify, tag, embed");
   }
 }
 
