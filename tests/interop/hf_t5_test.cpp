@@ -171,6 +171,8 @@ TEST(HfT5, OtherModelsAreNotExported) {
   };
   refuses("\"positions\": \"relative\"", "\"positions\": \"sinusoidal\"", "positions is sinusoidal, T5 has relative");
   refuses("\"norm_order\": \"pre\"", "\"norm_order\": \"post\"", "norm_order is post, T5 has pre");
+  refuses("\"norm_order\": \"pre\"", "\"norm_order\": \"pre\", \"decoder_sublayer\": \"ssru\"",
+          "decoder_sublayer is ssru, T5 has self-attention only");
 }
 
 }  // namespace
