@@ -94,7 +94,7 @@ Variable EncoderOnly::embed(const TokenRows& rows, const nn::ForwardContext& con
   }
   x = embedding_norm_ ? embedding_norm_->forward(x) : x;  // [N, D]
   context.show("embedding", "result", x.value());
-  return with_dropout(x, "embedding", context);           // [N, D]
+  return with_dropout(x, "embedding", context);  // [N, D]
 }
 
 Variable EncoderOnly::encode(const TokenRows& rows, const nn::ForwardContext& outer) const {

@@ -5,6 +5,7 @@ import { announce, el, replace, replaceText } from "/assets/dom.js";
 import { keepReading, readReading } from "/assets/draft.js";
 import { startOfReading } from "/assets/first_screen.js";
 import { kAnswers } from "/assets/read_answer.js";
+import { ReadAttention } from "/assets/read_attention.js";
 import { said, t } from "/assets/strings.js";
 
 const kPause = 300; // milliseconds without a key before the text is sent
@@ -32,11 +33,12 @@ export class ReadView {
     this.error = el("p", { class: "error", role: "alert" });
     this.again = el("button", { ...said("error.again"), on: { click: () => this.run() } });
     this.start = el("div");
+    this.attention = new ReadAttention();
     this.output = el("div", { class: "output read-answer", id: "read-answer", role: "region", ...said(null, { label: "read.answer" }) });
     replace(this.root,
       el("div", { class: "boxes" }, this.textBox(), el("div", { class: "box card" }, this.output)),
       el("div", { class: "messages" }, this.error, this.again),
-      el("div", { class: "under" }, this.start));
+      el("div", { class: "under" }, this.start), this.attention.element);
   }
 
   setting(key, field) {
@@ -136,8 +138,19 @@ export class ReadView {
       this.tries = 0;
       this.settle({ result: { ...asked, data }, failure: null });
       announce(kAnswers[asked.task].spoken(this.result));
+      await this.look(asked, signal);
     } catch (error) {
       if (!isAbort(error)) this.fail(error);
+    }
+  }
+
+  // Shows where the words look, for one line that is read alone. Texts that are too long are not looked into.
+  async look({ model, task, text, second }, signal) {
+    if (task === "compare" || (task === "classify" && second.trim()) || text.trim().includes("\n")) return;
+    try {
+      await this.attention.look({ model, text: text.trim() }, signal);
+    } catch (error) {
+      if (isAbort(error)) throw error; // otherwise the answer is as good without
     }
   }
 
@@ -153,6 +166,7 @@ export class ReadView {
 
   settle({ result, failure }) {
     Object.assign(this, { result, failure });
+    this.attention.clear();
     this.paint();
   }
 
@@ -217,10 +231,12 @@ export class ReadView {
   /// After the language changed; texts that carry a key have changed already.
   refresh() {
     this.paint();
+    this.attention.paint();
   }
 
-  /// After the theme changed: the colours of tags are drawn anew.
+  /// After the theme changed: the colours of tags and weights are drawn anew.
   repaint() {
     this.paintAnswer();
+    this.attention.paint();
   }
 }

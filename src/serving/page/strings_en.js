@@ -48,7 +48,7 @@ export const english = {
   "beam.label": "Beam tree with {count} hypotheses", "beam.scroll": "Beam tree, can be scrolled", "beam.node": "{piece}: p = {p}, log P = {score}",
   "beam.best": "best", "beam.alive": "kept", "beam.leaf": "finished", "beam.dropped": "dropped one step later", "beam.table": "Finished translations, best first",
   "beam.rank": "rank", "beam.text": "translation", "beam.note": "Beam size {beam}, α = {alpha}.",
-  "glance.title": "All layers and heads at a glance", "glance.kind": "Kind of attention", "glance.encoder": "Each source word looks at all source words.",
+  "glance.title": "All layers and heads at a glance", "glance.kind": "Kind of attention", "glance.encoder": "Each word of the text looks at all its words.",
   "glance.decoder": "Each written word looks at itself and those before it.", "glance.cross": "Each word of the translation looks at the source.", "glance.open": "Layer {layer}, head {head}: look closer",
   "compare.title": "Two heads side by side", "compare.note": "The same word in two heads: choose a row or a word on the left.", "compare.first": "First head", "compare.second": "Second head",
   "from.title": "Where “{word}” looks", "from.note": "One line a head of the encoder (layer.head), one column a word.", "from.pick": "Word",

@@ -48,7 +48,7 @@ export const chinese = {
   "beam.label": "束搜索树，共 {count} 个假设", "beam.scroll": "束搜索树，可以滚动", "beam.node": "{piece}：p = {p}，log P = {score}",
   "beam.best": "最佳", "beam.alive": "保留", "beam.leaf": "完成", "beam.dropped": "下一步被放弃", "beam.table": "完成的译文，最好的在前",
   "beam.rank": "名次", "beam.text": "译文", "beam.note": "束宽 {beam}，α = {alpha}。",
-  "glance.title": "所有层和头一览", "glance.kind": "注意力的种类", "glance.encoder": "每个源词看所有源词。",
+  "glance.title": "所有层和头一览", "glance.kind": "注意力的种类", "glance.encoder": "文字中的每个词看它的所有词。",
   "glance.decoder": "每个写出的词看自己和前面的词。", "glance.cross": "译文的每个词看源句。", "glance.open": "第 {layer} 层第 {head} 头：细看",
   "compare.title": "两个头并排比较", "compare.note": "同一个词在两个头里：选一行，或左边的一个词。", "compare.first": "第一个头", "compare.second": "第二个头",
   "from.title": "“{word}”在看哪里", "from.note": "每行是编码器的一个头（层.头），每列是一个词。", "from.pick": "词",

@@ -61,11 +61,32 @@ def check_classify(browser, server):
     _, answer = server.post("/v1/classify", {"input": "the cat sleeps at night", "second": "a second text"})
     best = answer["data"][0]
     browser.wait(f"{ANSWER}.querySelector('.number').textContent === " + quoted(f"{100 * best['probability']:.1f} %"))
+    check_attention(browser, server)
     check_survives(browser)
     check_compare(browser, server)
     show_tab(browser, "card")
     browser.wait("document.querySelector('.card-title') !== null")
     expect("encoder" in browser.run("document.getElementById('view-card').textContent"), "the card is not that of an encoder")
+
+
+def check_attention(browser, server):
+    """A single text shows every head; a head that is chosen is the one of the server. A pair shows none."""
+    browser.wait("document.querySelector('#view-read .thumb') === null")
+    type_text(browser, "", SECOND)
+    browser.wait("document.querySelectorAll('#view-read .thumb').length === 4")  # two layers of two heads
+    browser.run("document.querySelectorAll('#view-read .thumb')[3].click()")
+    browser.wait("document.querySelectorAll('#view-read .thumb')[3].getAttribute('aria-pressed') === 'true'")
+    _, answer = server.post("/v1/inspect", {"text": "the cat sleeps at night", "parts": [{"part": "head", "path": "layers.1.self_attention", "head": 1}]})
+    weights, n = answer["parts"][0]["weights"]["values"], len(answer["source"]["ids"])
+    browser.run("document.querySelector('#view-read .side .links').querySelectorAll('button.token')[2].click()")
+    shown = browser.run("[...document.querySelectorAll('#view-read .side')[0].querySelectorAll('.links .weight')].map((node) => node.textContent)")
+    expected = weights[2 * n:3 * n]
+    expect(len(shown) == n, f"{len(shown)} weights are shown, expected {n}: {shown}")
+    for text, weight in zip(shown, expected):
+        expect(abs(number(text) - weight) < 0.006, f"weights {shown}, expected {expected}")
+    type_text(browser, "a second text", SECOND)
+    browser.wait("document.querySelector('#view-read .thumb') === null")
+    wait_for_answer(browser, ".bars")
 
 
 def check_survives(browser):
