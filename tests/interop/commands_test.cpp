@@ -53,6 +53,27 @@ TEST_F(Commands, AnImportedModelIsTranslatedWithScoredInspectedAndExportedAgain)
   EXPECT_EQ(program_.read("back/target.spm"), program_.read("hf/target.spm"));
 }
 
+TEST_F(Commands, AModelOfSeveralLanguagesTranslatesBetweenThoseThatAreAskedFor) {
+  const fs::path folder = fs::path(DRAGOMAN_M2M100_FOLDERS) / "nllb";
+  Outcome outcome = program_.run("import --from hf-m2m100 " + folder.string() + " --model m");
+  ASSERT_EQ(outcome.status, 0) << outcome.err;
+  program_.write("in", "the cat sleeps\n");
+  const std::string translate = "translate --model m --input in --json ";
+  outcome = program_.run(translate + "--source-language EN --target-language fra_Latn");
+  ASSERT_EQ(outcome.status, 0) << outcome.err;
+  const json line = json::parse(outcome.out);
+  EXPECT_EQ(line["source_tokens"][0], ">>eng_Latn<<");
+  EXPECT_EQ(line["tokens"][0], ">>fra_Latn<<");
+  EXPECT_EQ(line["token_scores"][0], 0.0);
+  expect_failure(program_.run(translate + "--source-language en --target-language fp"), 2,
+                 {"target language is \"fp\", which the model does not write; near: fr"});
+  expect_failure(program_.run(translate), 2, {"source language: the model reads 3 languages; name one"});
+  outcome = program_.run("score --model m --source in --target in --source-language en --target-language de");
+  EXPECT_EQ(outcome.status, 0) << outcome.err;
+  outcome = program_.run("evaluate --hypothesis in --reference in --target-language zho_Hans");
+  EXPECT_NE(outcome.out.find("tok:zh"), std::string::npos) << outcome.out;
+}
+
 TEST_F(Commands, AnImportedEncoderMakesVectorsAndNoText) {
   const fs::path folder = fs::path(DRAGOMAN_ENCODER_FOLDERS) / "bert_bare";
   Outcome outcome = program_.run("import --from hf-bert " + folder.string() + " --model m");
