@@ -12,7 +12,7 @@ from dragoman._dragoman import Continuation, Translation, __version__
 from dragoman._encoder import Encoder
 from dragoman._exchange import export_model, import_model
 from dragoman._generator import Generator, Part, TextScore
-from dragoman._load import load
+from dragoman._load import load, load_once
 from dragoman._page import Page
 from dragoman._stream import Stream
 from dragoman._tensor import Tape, Tensor, tensor
@@ -46,6 +46,7 @@ __all__ = [
     "export_model",
     "import_model",
     "load",
+    "load_once",
     "nn",
     "ops",
     "preset_names",

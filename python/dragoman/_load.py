@@ -1,8 +1,11 @@
 """Models from folders."""
 
+import os
+import threading
 from collections.abc import Sequence
 from os import PathLike
-from typing import Literal
+from pathlib import Path
+from typing import Any, Literal
 
 from dragoman import _dragoman
 from dragoman._encoder import Encoder
@@ -50,3 +53,30 @@ def load(
     if kind == "generator":
         return Generator._load(folders, precision=precision, workers=workers, threads_per_worker=threads_per_worker)
     return Encoder._load(folders, precision=precision)
+
+
+class _Kept:
+    """The models that `load_once` has loaded in this process."""
+
+    def __init__(self) -> None:
+        self.lock = threading.Lock()
+        self.models: dict[Any, Translator | Generator | Encoder] = {}
+
+
+_kept = _Kept()
+os.register_at_fork(after_in_child=_kept.__init__)  # type: ignore[misc]
+
+
+def load_once(folder: Folder | Sequence[Folder], **arguments: Any) -> Translator | Generator | Encoder:
+    """Loads a model as `load` does, once in each process: the same arguments give the same object later on.
+
+    For engines that call a function many times in one worker, such as Spark and Ray. A folder that changes afterwards is
+    not loaded again. The models stay in memory until the process ends.
+    Threads: any number; one of them loads, the others wait.
+    """
+    given = [folder] if isinstance(folder, str | PathLike) else list(folder)
+    key = (tuple(str(Path(each).resolve()) for each in given), tuple(sorted(arguments.items())))
+    with _kept.lock:
+        if key not in _kept.models:
+            _kept.models[key] = load(folder, **arguments)
+        return _kept.models[key]

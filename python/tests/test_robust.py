@@ -27,7 +27,8 @@ def test_a_thousand_odd_calls(translator, generator, encoder):
     draw = random.Random(1)
     functions = [translator.translate, translator.translations, translator.score, translator.stream, generator.generate,
                  generator.continuations, generator.stream, generator.score, generator.chat_prompt, encoder.embed,
-                 evaluate.bleu, evaluate.chrf, evaluate.ter, dragoman.load, dragoman.Vocabulary, dragoman.import_model,
+                 evaluate.bleu, evaluate.chrf, evaluate.ter, dragoman.load, dragoman.load_once, dragoman.Vocabulary,
+                 translator.story, translator.show_attention, generator.story, generator.show_attention, dragoman.import_model,
                  dragoman.export_model, tensor, Tensor.view, nn.Linear, nn.MultiheadAttention, nn.Embedding,
                  nn.Adam, nn.FeedForward, nn.LayerNorm, *(getattr(ops, name) for name in ops.__all__)]
     names = ["beam_size", "n_best", "alignment", "max_tokens", "stop", "prefix", "prefixes", "phrases", "workers",

@@ -227,6 +227,34 @@ def test_a_forked_child_is_told_to_load_its_own(translator, translator_folder):
     assert os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]) == 0
 
 
+@pytest.mark.filterwarnings("ignore:.*fork.*:DeprecationWarning")
+def test_load_once_loads_once_in_each_process(translator_folder, monkeypatch):
+    loaded = []
+    load = dragoman._load.load
+
+    def counted(folder, **arguments):
+        loaded.append(folder)
+        return load(folder, **arguments)
+
+    monkeypatch.setattr(dragoman._load, "load", counted)
+    with ThreadPoolExecutor(8) as pool:
+        models = list(pool.map(lambda _: dragoman.load_once(translator_folder, workers=1), range(16)))
+    assert len(set(map(id, models))) == len(loaded) == 1
+    assert dragoman.load_once(str(translator_folder), workers=1) is models[0]
+    assert dragoman.load_once(translator_folder, workers=1, precision="float32") is not models[0]
+    child = os.fork()
+    if child == 0:
+        status = 1
+        try:
+            own = dragoman.load_once(translator_folder, workers=1)
+            status = 0 if own is not models[0] and own.translate("A dog runs.") is not None else 2
+        finally:
+            os._exit(status)
+    assert os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]) == 0
+    with pytest.raises(AbsentFileError):
+        dragoman.load_once("/none")
+
+
 def test_ctrl_c_ends_a_long_call(translator_folder):
     program = f"""
 import os, signal, sys, threading, time
