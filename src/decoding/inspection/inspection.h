@@ -24,11 +24,11 @@ struct InspectionLimits {
 struct InspectionRequest {
   std::string text;
   SearchOptions options;                ///< of the search
-  LanguageTokens languages = {};        ///< of a model that translates between several
   std::vector<int32_t> predicted = {};  ///< [T] what the decoder is to have predicted, the end included; empty: search
   int64_t max_tokens = 16;              ///< of the continuation of a prompt
   std::stop_token cancel = {};          ///< when stop is requested, InspectionStopped is thrown soon
   std::optional<Deadline> deadline = {};  ///< the same when this time is reached
+  LanguageTokens languages = {};          ///< of a model that translates between several
 
   /// Throws InspectionStopped when it is to go no further.
   void check_goes_on() const;
