@@ -1,5 +1,6 @@
 #include "data/vocabulary/tokenizer_vocabulary.h"
 
+#include <fmt/format.h>
 #include <gmock/gmock.h>
 
 #include <chrono>
@@ -9,6 +10,7 @@
 #include "base/utf8.h"
 #include "data/vocabulary/byte_bpe_trainer.h"
 #include "data/vocabulary/byte_level.h"
+#include "data/vocabulary/shown_pieces.h"
 #include "data/vocabulary/tokenizer_makers.h"
 #include "data_test_support.h"
 #include "support/corpora.h"
@@ -160,6 +162,13 @@ TEST(TokenizerVocabulary, BrokenBytesAreRepairedOnBothWays) {
     ASSERT_TRUE(base::is_valid_utf8(vocabulary.decode(ids)));
     ASSERT_EQ(vocabulary.decode(ids), base::encode_utf8(base::decode_utf8(vocabulary.decode_bytes(ids))));
   }
+}
+
+TEST(TokenizerVocabulary, AnIdWithoutAPieceIsShownAsANumber) {
+  const Vocabulary vocabulary = trained(BpeSplit::kGpt2);
+  const std::vector<int32_t> ids = {vocabulary.encode("a").front(), vocabulary.size(), vocabulary.size() + 7};
+  EXPECT_THAT(shown_pieces(vocabulary, ids),
+              ElementsAre("a", fmt::format("<{}>", ids[1]), fmt::format("<{}>", ids[2])));
 }
 
 TEST(TokenizerVocabulary, PartsOfACharacterAreBytes) {

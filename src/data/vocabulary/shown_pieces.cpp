@@ -6,7 +6,19 @@
 
 namespace dragoman::data {
 
+namespace {
+
+// Some models have more rows than their vocabulary has pieces.
+std::string text_without_piece(int32_t id) {
+  return fmt::format("<{}>", id);
+}
+
+}  // namespace
+
 std::string token_text(const Vocabulary& vocabulary, int32_t id) {
+  if (id >= vocabulary.size()) {
+    return text_without_piece(id);
+  }
   const std::string bytes = vocabulary.piece_bytes(id);
   if (bytes.empty()) {
     return vocabulary.piece(id);
@@ -22,12 +34,10 @@ std::string token_text(const Vocabulary& vocabulary, int32_t id) {
 }
 
 std::vector<std::string> shown_pieces(const Vocabulary& vocabulary, std::span<const int32_t> ids) {
-  if (vocabulary.format() == Vocabulary::Format::kSentencePiece) {
-    return vocabulary.pieces(ids);
-  }
+  const bool is_plain = vocabulary.format() == Vocabulary::Format::kSentencePiece;
   std::vector<std::string> pieces;
   for (const int32_t id : ids) {
-    pieces.push_back(token_text(vocabulary, id));
+    pieces.push_back(is_plain && id < vocabulary.size() ? vocabulary.piece(id) : token_text(vocabulary, id));
   }
   return pieces;
 }
