@@ -316,15 +316,15 @@ StudyFolder::Step StudyFolder::translations_step(const Cell& cell, size_t search
                 reverse != nullptr && std::ranges::count(study_.stages, reverse->front(), &Stage::name) > 0) {
               given.set("reverse-model", {model_of(cell, reverse->front()).string()});
             }
-            const std::string& name = study_.searches[search].first;
+            const std::string& of_search = study_.searches[search].first;
             for (const TestSet& test : tests_) {
               std::vector<std::string> words = {
                   "translate", "--model=" + model_of(cell, study_.last_stage().name).string(),
-                  "--input=" + test.source.string(), "--output=" + translations(cell, name, test.name).string()};
+                  "--input=" + test.source.string(), "--output=" + translations(cell, of_search, test.name).string()};
               append(words, given.arguments());
               base::Lap lap;
               call(program, words);
-              base::write_file_atomic(seconds(cell, name, test.name), fmt::format("{:.3f}\n", lap()));
+              base::write_file_atomic(seconds(cell, of_search, test.name), fmt::format("{:.3f}\n", lap()));
             }
           }};
 }

@@ -47,7 +47,7 @@ models::TransformerConfig with_word_dropout() {
 
 struct Recipe {
   models::TransformerConfig config = small_config();
-  ObjectiveOptions loss;
+  ObjectiveOptions loss = {};
   nn::Recompute recompute = nn::Recompute::kNone;
   kernels::Precision precision = kernels::Precision::kFloat32;
   OptimizerKind optimizer = OptimizerKind::kAdam;

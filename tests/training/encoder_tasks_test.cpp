@@ -130,7 +130,7 @@ class EncoderTasksInPrecision : public EncoderTasks, public testing::WithParamIn
 };
 INSTANTIATE_TEST_SUITE_P(Training, EncoderTasksInPrecision,
                          testing::Values(kernels::Precision::kFloat32, kernels::Precision::kBFloat16),
-                         [](const auto& info) { return std::string(kernels::name_of(info.param)); });
+                         [](const auto& of) { return std::string(kernels::name_of(of.param)); });
 
 TEST_P(EncoderTasksInPrecision, EachLearnsItsText) {
   for (const TaskAndText& task : kTasks) {

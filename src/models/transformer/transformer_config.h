@@ -44,6 +44,7 @@ struct TransformerConfig {
   nn::LayerOptions layer = {};  ///< beyond the paper's
 
   static constexpr const char* kTitle = "Shape of the model";  ///< in --help
+  static constexpr const char* kDropouts = "Dropout";          ///< another title
   /// Calls visit(base::Field) for each field. Flags of `dragoman train` stand in this order in --help.
   template <typename Visit>
   static void fields(Visit&& visit);
@@ -80,10 +81,13 @@ void TransformerConfig::fields(Visit&& visit) {
   visit(Field("tying", &C::tying, "Which of source embedding, target embedding and output weight are one"));
   visit(
       Field("dropout", &C::dropout, "Probability, on sub-layer outputs and embeddings", kDropout).in(base::kMostUsed));
-  visit(Field("attention_dropout", &C::attention_dropout, "Probability, on attention weights", kDropout));
-  visit(Field("activation_dropout", &C::activation_dropout, "Probability, inside the feed-forward", kDropout));
-  visit(Field("source_word_dropout", &C::source_word_dropout, "Probability, of whole source words", kDropout));
-  visit(Field("target_word_dropout", &C::target_word_dropout, "Probability, of whole target words", kDropout));
+  visit(Field("attention_dropout", &C::attention_dropout, "Probability, on attention weights", kDropout).in(kDropouts));
+  visit(Field("activation_dropout", &C::activation_dropout, "Probability, inside the feed-forward", kDropout)
+            .in(kDropouts));
+  visit(Field("source_word_dropout", &C::source_word_dropout, "Probability, of whole source words", kDropout)
+            .in(kDropouts));
+  visit(Field("target_word_dropout", &C::target_word_dropout, "Probability, of whole target words", kDropout)
+            .in(kDropouts));
   visit(Field("source_vocab_size", &C::source_vocab_size, "Pieces of the source", {4, 1 << 24}).without_flag());
   visit(Field("target_vocab_size", &C::target_vocab_size, "Pieces of the target", {4, 1 << 24}).without_flag());
   visit(Field("decoder_d_ff", &C::decoder_d_ff, "d_ff of the decoder alone; 0 = d_ff", {0, 262'144}).without_flag());
