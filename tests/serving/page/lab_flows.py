@@ -118,15 +118,15 @@ def check_derivations(browser):
     status = browser.run("fetch('/docs/derivations.md').then((answer) => answer.status)")
     for name in PANELS:
         open_panel(browser, name)
-        href = browser.run("document.querySelector('.to-derivation').getAttribute('href')")
+        href = browser.run("document.querySelector('.lab-panel .to-derivation').getAttribute('href')")
         expect(href.startswith("/docs/derivations.md#"), f"{name} links to {href}")
-        browser.run("document.querySelector('.to-derivation').click()")
-        browser.wait("document.querySelector('.derivation').childElementCount > 0")
-        wrong = browser.run("document.querySelector('.derivation .error')?.textContent ?? ''")
+        browser.run("document.querySelector('.lab-panel .to-derivation').click()")
+        browser.wait("document.querySelector('.lab-panel .derivation').childElementCount > 0")
+        wrong = browser.run("document.querySelector('.lab-panel .derivation .error')?.textContent ?? ''")
         if status == 200:
             expect(not wrong, f"{name}: {wrong}")
-            expect(browser.run("document.querySelectorAll('.derivation math').length") > 0, f"{name}: the derivation has no formula")
-            unknown = browser.run("[...document.querySelectorAll('.derivation math mtext')].map((node) => node.textContent).filter((text) => /^[a-zA-Z]+$/.test(text) && text.length > 12)")
+            expect(browser.run("document.querySelectorAll('.lab-panel .derivation math').length") > 0, f"{name}: the derivation has no formula")
+            unknown = browser.run("[...document.querySelectorAll('.lab-panel .derivation math mtext')].map((node) => node.textContent).filter((text) => /^[a-zA-Z]+$/.test(text) && text.length > 12)")
             expect(not unknown, f"{name}: formulas with commands that tex.js does not know: {unknown}")
         else:
             expect("derivations.md" in wrong, f"{name}: {wrong}")
