@@ -39,7 +39,8 @@ class Validation:
     chrf: float
     is_best: bool
     seconds: float
-    accuracy: float  #: percent, of labels or hidden words; of encoders
+    accuracy: float  #: percent, of labels, hidden words or pairs of texts; of encoders
+    mrr: float  #: percent, mean reciprocal rank of the right texts; of encoders of pairs
 
 
 class Callback:
