@@ -1,20 +1,20 @@
 #include "serving/service/served_encoder.h"
 
 #include <algorithm>
-#include <chrono>
 #include <future>
 
 #include "serving/service/model_card.h"
 #include "serving/service/served_folder.h"
+#include "serving/service/warm_up.h"
 
 namespace dragoman::serving {
 namespace {
 
-// The first text warms the memory. The others measure the speed.
-double warm_up(const ServedEncoder& encoder) {
+// Tokens per second, measured with some texts.
+double speed_of(const ServedEncoder& encoder) {
   constexpr int64_t kLength = 16;
   const auto length = static_cast<size_t>(std::min(kLength, encoder.config().max_positions));
-  const auto begin_one = [&] {
+  return warm_up([&] {
     const auto promise = std::make_shared<std::promise<size_t>>();
     std::list<decoding::EncoderTask> task(1);
     task.front().input.ids.assign(length, 0);
@@ -23,20 +23,7 @@ double warm_up(const ServedEncoder& encoder) {
     };
     encoder.service->submit(std::move(task));
     return promise->get_future();
-  };
-  begin_one().get();
-  const auto begin = std::chrono::steady_clock::now();
-  constexpr int kTexts = 8;
-  std::vector<std::future<size_t>> texts;
-  for (int i = 0; i < kTexts; ++i) {
-    texts.push_back(begin_one());
-  }
-  size_t tokens = 0;
-  for (auto& text : texts) {
-    tokens += text.get();
-  }
-  const std::chrono::duration<double> seconds = std::chrono::steady_clock::now() - begin;
-  return static_cast<double>(tokens) / seconds.count();
+  });
 }
 
 }  // namespace
@@ -53,7 +40,7 @@ ServedEncoder load_served_encoder(const std::filesystem::path& folder, std::opti
       .created = facts.created};
   encoder.service = std::make_shared<decoding::EncoderService>(encoder.labeler->shared_model(), threads, batch_tokens);
   encoder.card = model_card(encoder.id, *encoder.labeler, training_record(folder));
-  encoder.rate = warm_up(encoder);
+  encoder.rate = speed_of(encoder);
   return encoder;
 }
 

@@ -1,7 +1,6 @@
 #include "serving/service/served_language_model.h"
 
 #include <algorithm>
-#include <chrono>
 #include <future>
 
 #include "base/error.h"
@@ -10,36 +9,24 @@
 #include "decoding/load_model.h"
 #include "serving/service/model_card.h"
 #include "serving/service/served_folder.h"
+#include "serving/service/warm_up.h"
 
 namespace dragoman::serving {
 namespace {
 
-// The first text warms the memory. The others measure the speed.
-double warm_up(const decoding::Generator& generator) {
+// Tokens per second, measured with some texts.
+double speed_of(const decoding::Generator& generator) {
   constexpr int64_t kTokens = 16;
   decoding::GenerationOptions options;
   options.max_tokens = std::min(kTokens, generator.context() - 1);
-  const auto begin_one = [&] {
+  return warm_up([&] {
     const auto promise = std::make_shared<std::promise<size_t>>();
     generator.submit({.prompt_ids = {0}}, options,
                      [promise](const decoding::Continuation& text, const std::exception_ptr& error) {
                        error == nullptr ? promise->set_value(text.ids.size() + 1) : promise->set_exception(error);
                      });
     return promise->get_future();
-  };
-  begin_one().get();
-  const auto begin = std::chrono::steady_clock::now();
-  constexpr int kTexts = 8;
-  std::vector<std::future<size_t>> texts;
-  for (int i = 0; i < kTexts; ++i) {
-    texts.push_back(begin_one());
-  }
-  size_t tokens = 0;
-  for (auto& text : texts) {
-    tokens += text.get();
-  }
-  const std::chrono::duration<double> seconds = std::chrono::steady_clock::now() - begin;
-  return static_cast<double>(tokens) / seconds.count();
+  });
 }
 
 // A template beyond the supported subset of Jinja leaves the model without chats.
@@ -63,7 +50,7 @@ ServedLanguageModel load_language_model(const std::filesystem::path& folder,
   base::read_published(folder, [&](const base::CheckedFolder& files) { read_chat(files, model); });
   model.generator = decoding::load_generator(folder, precision, threads);
   model.card = model_card(model.id, *model.generator, training_record(folder));
-  model.rate = warm_up(*model.generator);
+  model.rate = speed_of(*model.generator);
   return model;
 }
 

@@ -1,7 +1,6 @@
 #include "serving/service/served_models.h"
 
 #include <algorithm>
-#include <chrono>
 #include <future>
 
 #include "base/checked_folder.h"
@@ -13,6 +12,7 @@
 #include "serving/service/model_card.h"
 #include "serving/service/served_folder.h"
 #include "serving/service/training_record.h"
+#include "serving/service/warm_up.h"
 
 namespace dragoman::serving {
 namespace {
@@ -94,21 +94,17 @@ void check_search(const ServedModel& model) {
   }
 }
 
-// The first text warms the memory. The others, which have no words of a language, measure the speed.
-double warm_up(const ServedModel& model) {
-  constexpr int kTexts = 8;
+// Tokens per second, measured with texts that have no words of a language.
+double speed_of(const ServedModel& model) {
   const std::string text = "1 2 3 4 5 6 7 8 9";
-  model.translator->submit({.text = text}, model.search).get();
-  const auto begin = std::chrono::steady_clock::now();
-  std::vector<std::future<decoding::Translation>> translations;
-  for (int i = 0; i < kTexts; ++i) {
-    translations.push_back(model.translator->submit({.text = text}, model.search));
-  }
-  for (auto& translation : translations) {
-    translation.get();
-  }
-  const std::chrono::duration<double> seconds = std::chrono::steady_clock::now() - begin;
-  return static_cast<double>(kTexts * estimated_tokens(text)) / seconds.count();
+  return warm_up([&] {
+    auto translation =
+        std::make_shared<std::future<decoding::Translation>>(model.translator->submit({.text = text}, model.search));
+    return std::async(std::launch::deferred, [translation, tokens = static_cast<size_t>(estimated_tokens(text))] {
+      translation->get();
+      return tokens;
+    });
+  });
 }
 
 // Reads the folder, packs the weights, starts the workers and translates the warm-up texts.
@@ -126,7 +122,7 @@ ServedModel load_model(const ModelSpec& spec, const LoadOptions& options) {
   model.search = options.search(model.translator->search_defaults());
   check_search(model);
   model.card = model_card(card_name(spec.folder), *model.translator, training_record(spec.folder));
-  model.rate = warm_up(model);
+  model.rate = speed_of(model);
   return model;
 }
 
