@@ -110,7 +110,6 @@ TEST_F(Commands, AnImportedEncoderMakesVectorsAndNoText) {
   const char* const reason = "m: holds an encoder";
   expect_failure(program_.run("translate --model m --input in"), 2, {reason});
   expect_failure(program_.run("generate --model m --prompt a"), 2, {reason});
-  expect_failure(program_.run("serve --model m --port 0"), 2, {reason});
   ASSERT_EQ(program_.run("import --from hf-marian hf --model n").status, 0);
   expect_failure(program_.run("embed --model n --input in"), 2, {"n: holds a transformer model, which is no encoder"});
 }
