@@ -4,10 +4,10 @@
 #include <gtest/gtest.h>
 
 #include <cstdlib>
-#include <limits>
 
 #include "serving/framing_cases.h"
 #include "support/running_server.h"
+#include "support/smallest_memory.h"
 
 namespace dragoman {
 namespace {
@@ -75,18 +75,6 @@ void flood(const RunningServer& server) {
   EXPECT_EQ(server.translate(), 200);
 }
 
-// The smallest memory, in KiB, after one of `floods`. Not the memory after the last one: now and then a freed buffer of
-// 2 MiB stays in the heap until the next flood.
-int64_t memory_after(int floods, const RunningServer& server, pid_t process) {
-  int64_t smallest = std::numeric_limits<int64_t>::max();
-  for (int i = 0; i < floods; ++i) {
-    flood(server);
-    EXPECT_TRUE(test_support::wait_until([&] { return server.metric("dragoman_connections") == 1.0; }));
-    smallest = std::min(smallest, test_support::status_kib(process, "RssAnon"));
-  }
-  return smallest;
-}
-
 TEST_F(ServeAbuse, FloodsAreCutAndMemoryStays) {
   const char* const asan = std::getenv("ASAN_OPTIONS");  // which must not keep what was freed
   // One worker: a second one takes some MiB with its first translation, and under load that may come at any time.
@@ -96,8 +84,12 @@ TEST_F(ServeAbuse, FloodsAreCutAndMemoryStays) {
   server.translate();
   const int64_t before = test_support::status_kib(process, "VmHWM");
   flood(server);  // from here on every thread has its heap
-  const int64_t first = memory_after(4, server, process);
-  const int64_t second = memory_after(4, server, process);
+  const auto flood_it = [&] {
+    flood(server);
+    EXPECT_TRUE(test_support::wait_until([&] { return server.metric("dragoman_connections") == 1.0; }));
+  };
+  const int64_t first = test_support::smallest_memory(4, process, flood_it);
+  const int64_t second = test_support::smallest_memory(4, process, flood_it);
   RecordProperty("kib_more", std::to_string(second - first));
   EXPECT_LE(second - first, 256) << "KiB more after four further floods; " << first << " KiB after the first ones";
   EXPECT_LE(test_support::status_kib(process, "VmHWM") - before, 16 * 1024) << "KiB at the peak of floods of 64 MiB";

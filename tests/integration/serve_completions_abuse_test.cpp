@@ -5,11 +5,11 @@
 #include <gtest/gtest.h>
 
 #include <cmath>
-#include <limits>
 #include <nlohmann/json.hpp>
 
 #include "data/chat/chat_template.h"
 #include "support/running_server.h"
+#include "support/smallest_memory.h"
 
 namespace dragoman {
 namespace {
@@ -85,18 +85,10 @@ void flood(const RunningServer& server) {
 TEST_F(ServeCompletionsAbuse, FloodsAreRefusedAndMemoryStays) {
   RunningServer server(folder_.path(), {"--model", "letters", "--workers", "1"});
   const pid_t process = server.program().id();
-  for (int i = 0; i < 3; ++i) {  // from here on every thread has its heap
-    flood(server);
-  }
-  const auto smallest_after = [&](int floods) {
-    int64_t smallest = std::numeric_limits<int64_t>::max();
-    for (int i = 0; i < floods; ++i) {
-      flood(server);
-      smallest = std::min(smallest, test_support::status_kib(process, "RssAnon"));
-    }
-    return smallest;
-  };
-  const int64_t first = smallest_after(4), second = smallest_after(4);
+  const auto flood_it = [&] { flood(server); };
+  test_support::smallest_memory(3, process, flood_it);  // from here on every thread has its heap
+  const int64_t first = test_support::smallest_memory(4, process, flood_it);
+  const int64_t second = test_support::smallest_memory(4, process, flood_it);
   EXPECT_LE(second - first, 512) << "KiB more after four further floods; " << first << " KiB after the first ones";
   EXPECT_EQ(server.metric("dragoman_requests_in_flight"), 0.0);
   EXPECT_EQ(server.end(), 0);
