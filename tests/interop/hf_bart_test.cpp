@@ -72,14 +72,7 @@ TEST_P(StoredBart, TextsHaveTheIdsOfTheirTokenizer) {
 }
 
 TEST_P(StoredBart, LogitsEqualThoseOfTransformers) {
-  const std::string name = (folder_ / "expected.safetensors").string();
-  const tensor::NamedTensors stored = tensor::read_safetensors(base::read_file(name), name);
-  const auto model = model_of(imported_.files);
-  for (size_t line = 0; line < stored.size(); ++line) {
-    SCOPED_TRACE(line);
-    const std::vector<int64_t> ids = expected_["lines"][line]["ids"];
-    expect_stored_logits(*model, ids, {ids.begin(), ids.end() - 1}, stored.at("logits." + std::to_string(line)), ids_);
-  }
+  expect_logits_of_lines(*model_of(imported_.files), folder_, expected_["lines"], ids_);
 }
 
 TEST_P(StoredBart, GreedyAndBeamSearchWriteTheSame) {

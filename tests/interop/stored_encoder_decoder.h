@@ -4,12 +4,16 @@
 
 #include <algorithm>
 #include <cmath>
+#include <filesystem>
 #include <map>
+#include <nlohmann/json.hpp>
 #include <vector>
 
+#include "base/files.h"
 #include "data/vocabulary/special_ids.h"
 #include "models/token_rows.h"
 #include "models/transformer/transformer.h"
+#include "tensor/safetensors.h"
 
 namespace dragoman::interop {
 
@@ -49,6 +53,19 @@ inline void expect_stored_logits(const models::Transformer& model, const std::ve
                   1e-4 * largest)
           << "row " << row << ", id " << id;
     }
+  }
+}
+
+/// Expects the stored logits of each line, folder/expected.safetensors, as expect_stored_logits does.
+/// @param lines  of expected.json, each with its ids
+inline void expect_logits_of_lines(const models::Transformer& model, const std::filesystem::path& folder,
+                                   const nlohmann::json& lines, const std::vector<int64_t>& theirs) {
+  const std::string name = (folder / "expected.safetensors").string();
+  const tensor::NamedTensors stored = tensor::read_safetensors(base::read_file(name), name);
+  for (size_t line = 0; line < stored.size(); ++line) {
+    SCOPED_TRACE(line);
+    const std::vector<int64_t> ids = lines[line]["ids"];
+    expect_stored_logits(model, ids, {ids.begin(), ids.end() - 1}, stored.at("logits." + std::to_string(line)), theirs);
   }
 }
 

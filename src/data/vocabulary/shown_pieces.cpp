@@ -6,18 +6,9 @@
 
 namespace dragoman::data {
 
-namespace {
-
-// Some models have more rows than their vocabulary has pieces.
-std::string text_without_piece(int32_t id) {
-  return fmt::format("<{}>", id);
-}
-
-}  // namespace
-
 std::string token_text(const Vocabulary& vocabulary, int32_t id) {
-  if (id >= vocabulary.size()) {
-    return text_without_piece(id);
+  if (id >= vocabulary.size()) {  // some models have more rows than their vocabulary has pieces
+    return fmt::format("<{}>", id);
   }
   const std::string bytes = vocabulary.piece_bytes(id);
   if (bytes.empty()) {
