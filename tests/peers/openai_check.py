@@ -21,18 +21,9 @@ import urllib.request
 
 import openai
 
-from served_model import Server, train_language_model
+from served_model import Server, check, failures, train_language_model
 
 ASKED = {"prompt": "the ", "max_tokens": 40, "seed": 7}
-failures = []
-
-
-def check(name, seen, expected):
-    is_equal = seen == expected
-    print(f"{'same' if is_equal else 'DIFFERENT'}  {name}")
-    if not is_equal:
-        print(f"  seen     {seen!r}\n  expected {expected!r}")
-        failures.append(name)
 
 
 def metric(address, name):

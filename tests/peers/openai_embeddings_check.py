@@ -21,18 +21,9 @@ import tempfile
 
 import openai
 
-from served_model import Server, train_classifier
+from served_model import Server, check, failures, train_classifier
 
 TEXTS = ["the sun is high at noon", "a cat runs", "noon", "the moon ☾ is high"]
-failures = []
-
-
-def check(name, seen, expected):
-    is_equal = seen == expected
-    print(f"{'same' if is_equal else 'DIFFERENT'}  {name}")
-    if not is_equal:
-        print(f"  seen     {str(seen)[:300]}\n  expected {str(expected)[:300]}")
-        failures.append(name)
 
 
 def as_floats(numbers):

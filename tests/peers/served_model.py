@@ -6,6 +6,18 @@ import subprocess
 import sys
 
 
+failures = []  # names of what differs
+
+
+def check(name, seen, expected):
+    """Says whether what a client gives is what was expected."""
+    is_equal = seen == expected
+    print(f"{'same' if is_equal else 'DIFFERENT'}  {name}")
+    if not is_equal:
+        print(f"  seen     {repr(seen)[:300]}\n  expected {repr(expected)[:300]}")
+        failures.append(name)
+
+
 def train(program, folder):
     """A model of the sample corpus that has seen a few batches: what it answers does not matter here."""
     corpus, model = folder / "corpus", folder / "model"

@@ -20,19 +20,10 @@ import deepl
 from deepl.api_data import MultilingualGlossaryDictionaryEntries
 from libretranslatepy import LibreTranslateAPI
 
-from served_model import Server, train
+from served_model import Server, check, failures, train
 
 TEXTS = ["The animal didn't cross the street because it was too tired.", "The red car is new.", "Two dogs sleep."]
 TERMS = {"street": "Gasse", "car": "Wagen", "dogs": "Tiere"}
-failures = []
-
-
-def check(name, seen, expected):
-    is_equal = seen == expected
-    print(f"{'same' if is_equal else 'DIFFERENT'}  {name}")
-    if not is_equal:
-        print(f"  seen     {seen!r}\n  expected {expected!r}")
-        failures.append(name)
 
 
 def offline(program, model, *options):
