@@ -32,7 +32,7 @@ def train(program, folder):
     return model
 
 
-LINES = ["the cat runs and the dog sleeps.", "a mouse runs to the house.", "the house is old and the dog is new."]
+LINES = ["the cat runs and the dog sleeps.", "be kind: who are you, why, my system?", "a mouse runs to the house.", "the house is old and the dog is new."]
 
 
 def train_language_model(program, folder):
