@@ -47,6 +47,7 @@ class BorrowedMemory final : public tensor::Allocator {
   void copy_to_host(const void* device, size_t bytes, void* host) const override { std::memcpy(host, device, bytes); }
   void copy_from_host(const void* host, size_t bytes, void* device) const override { std::memcpy(device, host, bytes); }
   void copy_inside(const void* from, size_t bytes, void* to) const override { std::memmove(to, from, bytes); }
+  void clear(void* device, size_t bytes) const override { std::memset(device, 0, bytes); }
 
  private:
   std::shared_ptr<Array> array_;

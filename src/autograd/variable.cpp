@@ -5,6 +5,7 @@
 
 #include "base/error.h"
 #include "kernels/backends/backend_of.h"
+#include "tensor/transfer.h"
 
 namespace dragoman::autograd {
 namespace {
@@ -95,7 +96,15 @@ void Tape::push(const char* op, Variable output, Backward backward) {
 
 void Tape::backward(const Variable& loss, double scale) {
   base::check_argument(loss.value().size() == 1, "backward: loss has shape {}, must be one element", loss.shape());
-  backward_from(loss, Tensor::full(loss.shape(), scale, loss.dtype()));
+  const auto gradient = [&] { return Tensor::full(loss.shape(), scale, loss.dtype()); };
+  if (loss.state_->is_grad_on_host) {
+    const auto on_host = [&] {
+      const tensor::HostScope scope;
+      return gradient();
+    };
+    return backward_from(loss, on_host());
+  }
+  backward_from(loss, gradient());
 }
 
 void Tape::backward_from(const Variable& output, Tensor grad_output) {

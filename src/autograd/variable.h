@@ -39,6 +39,10 @@ class Variable {
   const Tensor& rounded() const { return state_->rounded; }
   void set_rounded(Tensor rounded) { state_->rounded = std::move(rounded); }
 
+  /// Makes Tape::backward give the gradient of this variable in host memory. The op that computed the variable takes
+  /// the gradient as a number, which it then reads without a wait for a device.
+  void take_gradient_on_host() { state_->is_grad_on_host = true; }
+
   bool has_grad() const { return state_->has_grad; }
   /// Throws: Error if backward has not reached this variable: "variable: gradient requested before it was computed; run
   /// Tape::backward first".
@@ -64,6 +68,7 @@ class Variable {
     bool requires_grad = false;
     bool has_grad = false;
     bool bound = false;
+    bool is_grad_on_host = false;   // of a loss
     bool is_final = false;          // nothing may be added until clear_grad
     const Tape* used_on = nullptr;  // the watching tape that has seen it
   };

@@ -2,6 +2,11 @@
 
 #include <cmath>
 #include <cstdint>
+#include <limits>
+
+namespace dragoman::tensor {
+class Tensor;
+}
 
 namespace dragoman::kernels {
 
@@ -14,7 +19,19 @@ struct AdamScalars {
   double weight_decay = 0;    ///< decoupled, times the learning rate; 0 = plain Adam
   double gradient_scale = 1;  ///< multiplied into the gradients first (clipping)
   int64_t step = 1;           ///< t, number of this update, from 1
+  /// Null, or the result of Backend::clip_factors, whose factor replaces gradient_scale. If it is NaN, the update
+  /// changes nothing.
+  const tensor::Tensor* clipping = nullptr;
 };
+
+/// Returns: what gradients of this norm are multiplied with so that their norm is at most `clip_norm`; 1 if clip_norm
+/// is 0, NaN if the norm is not finite.
+inline double clip_factor(double norm, double clip_norm) {
+  if (!std::isfinite(norm)) {
+    return std::numeric_limits<double>::quiet_NaN();
+  }
+  return clip_norm > 0.0 && norm > clip_norm ? clip_norm / norm : 1.0;
+}
 
 /// The scalars of an update as kernels in float32 use them:
 ///   g = scale * grad;  m = beta1 m + rest1 g;  v = beta2 v + rest2 g^2;  w = keep w - rate m / (root_scale sqrt(v) +

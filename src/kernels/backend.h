@@ -109,7 +109,8 @@ class Backend {
   /// Computes to[n] += from[n].
   virtual void rows_accumulate(const Tensor& from, Tensor& to) const = 0;
 
-  // Losses of logits [N, V] with targets [N] int32. They are added to `sums`
+  // Losses of logits [N, V] with targets [N] int32. They are added to `sums`, or to sums.pending by a backend that
+  // would have to wait
 
   virtual void cross_entropy(const Tensor& logits, const Tensor& targets, float label_smoothing,
                              TokenLosses& sums) const = 0;
@@ -117,6 +118,8 @@ class Backend {
   virtual void cross_entropy_gradient(Tensor& logits, const Tensor& targets, const LossOptions& options,
                                       TokenLosses& sums) const = 0;
   virtual void two_pass_cross_entropy(const TwoPassBlock& block, TwoPassLosses& sums) const = 0;
+  /// Computes y = sum_i weights[i] * terms[i].  @param terms  [n] float64, n <= 4;  @param y  one element
+  virtual void weighted_sum(const Tensor& terms, std::span<const double> weights, Tensor& y) const = 0;
 
   // Attention: a backend may refuse fewer heads of key and value than of query, a window, another scale than
   // 1 / sqrt(Dh), and a bias
@@ -182,6 +185,9 @@ class Backend {
   virtual double sum_of_squares(const Tensor& x) const = 0;
   /// Returns: true if no element is NaN or infinite.
   virtual bool all_finite(const Tensor& x) const = 0;
+  /// Computes factors[0] = clip_factor(norm, clip_norm) and factors[1] = norm, the L2 norm of the gradients, without a
+  /// wait.  @param factors  [2] float64
+  virtual void clip_factors(const Tensor& gradients, double clip_norm, Tensor& factors) const = 0;
   /// Computes one update of Adam, or of AdamW if there is weight decay. Weights and moments are updated in place.
   virtual void adam_update(Tensor& weights, const Tensor& grads, Tensor& moment1, Tensor& moment2,
                            const AdamScalars& scalars) const = 0;

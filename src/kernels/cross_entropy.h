@@ -2,6 +2,9 @@
 
 #include <cstdint>
 #include <limits>
+#include <span>
+
+#include "kernels/types.h"
 
 namespace dragoman::kernels {
 
@@ -27,13 +30,31 @@ struct TokenLosses {
   double smoothed = 0;
   double nll = 0;
   int64_t correct = 0;
+  /// [3] float64 in the memory of a device that has not been waited for: further parts of the three sums, to be added
+  /// (`settle`). Undefined if there are none, as on the host.
+  Tensor pending;
 
   void add(const RowLoss& loss) {
     smoothed += loss.smoothed;
     nll += loss.nll;
     correct += loss.correct ? 1 : 0;
   }
+  /// Adds what was pending.  @param numbers  the elements of `pending`
+  void take(std::span<const double> numbers) {
+    smoothed += numbers[0];
+    nll += numbers[1];
+    correct += static_cast<int64_t>(numbers[2]);
+    pending = {};
+  }
 };
+
+/// Waits for what is pending, if anything is.  @param losses  TokenLosses or TwoPassLosses
+template <typename Losses>
+void settle(Losses& losses) {
+  if (losses.pending.defined()) {
+    losses.take(losses.pending.template to_vector<double>());
+  }
+}
 
 /// The sums of a row of logits over the parts seen so far. Parts arrive in the order of their columns.
 struct RowSums {

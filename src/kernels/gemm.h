@@ -13,7 +13,7 @@ struct GemmProblem {
   Transpose transpose_a;
   const Tensor& b;  ///< [K, N], or [N, K] with Transpose::kYes
   Transpose transpose_b;
-  const Tensor* bias;  ///< [N]; null for none
+  const Tensor* bias;  ///< [N], may be bfloat16 if c is; null for none
   Tensor& c;           ///< [M, N]; bfloat16 only if `precision` is, and not for the CPU
   bool accumulate;     ///< C += op(A) op(B)
   Precision precision;

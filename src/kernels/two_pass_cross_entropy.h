@@ -78,12 +78,21 @@ struct TwoPassLosses {
   double divergence =
       0;  ///< in nats, without alpha, not scaled: R-Drop, (KL(p || q) + KL(q || p)) / 2; SimCut, KL(p || q)
   int64_t correct = 0;  ///< tokens whose most probable class in the first pass is the target
+  Tensor pending;       ///< [4] float64: parts of the sums above, in their order; see TokenLosses
 
   void add(const TwoPassRow& row, const RowLoss& loss_p, const RowLoss& loss_q, const TwoPassWeights& weights) {
     smoothed += weights.of_passes(loss_p.smoothed, loss_q.smoothed);
     nll += weights.of_passes(loss_p.nll, loss_q.nll);
     divergence += weights.mean_divergence(row);
     correct += loss_p.correct ? 1 : 0;
+  }
+  /// Adds what was pending.  @param numbers  the elements of `pending`
+  void take(std::span<const double> numbers) {
+    smoothed += numbers[0];
+    nll += numbers[1];
+    divergence += numbers[2];
+    correct += static_cast<int64_t>(numbers[3]);
+    pending = {};
   }
 };
 

@@ -21,7 +21,7 @@ class Linear {
   ops::LinearMap map() const { return {weight_->weight(), bias()}; }
 
  private:
-  Variable bias() const { return bias_ == nullptr ? Variable() : bias_->variable; }
+  Variable bias() const { return bias_ == nullptr ? Variable() : bias_->bias(); }
 
   ParameterHandle weight_;
   ParameterHandle bias_;  // null when there is none

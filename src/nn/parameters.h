@@ -44,6 +44,13 @@ struct Parameter {
   std::shared_ptr<const WeightPacking> packing;                 ///< null if nothing is packed
   std::shared_ptr<RoundedValues> rounding;                      ///< null unless unpacked products take bfloat16
 
+  /// Returns: the variable, which also has its rounded values if products take them.
+  const Variable& bias() {
+    if (rounding != nullptr) {
+      variable.set_rounded(rounding->part(offset, shape));
+    }
+    return variable;
+  }
   /// Returns: the variable and its packed copy. Throws: Error if the copy is older than the values; see
   /// WeightPacking::copy_of.
   ops::Weight weight() const {

@@ -39,8 +39,10 @@ LossResult contrastive_loss(const Variable& left, const Variable& right, std::sp
   for (size_t group = 0; group + 1 < ends.size(); ++group) {
     const int32_t pairs = ends[group + 1] - ends[group];
     const Tensor rows = numbers_from(ends[group], pairs);  // [n]
-    const LossResult of_group = linear_cross_entropy(select_rows(queries, rows), select_rows(keys, rows), {},
-                                                     numbers_from(0, pairs), {0.0F, options.gradient_scale});
+    LossResult of_group = linear_cross_entropy(select_rows(queries, rows), select_rows(keys, rows), {},
+                                               numbers_from(0, pairs), {0.0F, options.gradient_scale});
+    kernels::settle<kernels::TokenLosses>(of_group);
+    sum.smoothed += of_group.smoothed;
     sum.loss = sum.loss.defined() ? add(sum.loss, of_group.loss) : of_group.loss;
     sum.nll += of_group.nll;
     sum.correct += of_group.correct;

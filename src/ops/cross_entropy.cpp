@@ -6,6 +6,15 @@
 
 namespace dragoman::ops {
 
+Tensor loss_value(const Tensor& pending, std::span<const double> weights, double known, DType dtype) {
+  if (!pending.defined()) {
+    return Tensor::full({}, known, dtype);
+  }
+  Tensor value = Tensor::empty({}, dtype);
+  kernels::backend_of(value).weighted_sum(pending, weights, value);
+  return value;
+}
+
 Variable cross_entropy(const Variable& logits, const Tensor& targets, const LossOptions& options) {
   kernels::check_float(logits.value(), "cross_entropy", "logits");
   tensor::check_matrix(logits.value(), logits.dtype(), "cross_entropy", "logits");
@@ -21,8 +30,11 @@ Variable cross_entropy(const Variable& logits, const Tensor& targets, const Loss
     kernels::backend_of(grad).cross_entropy_gradient(grad, targets, scaled, unused);
     logits.add_grad(grad);
   };
-  return autograd::record("cross_entropy", Tensor::full({}, options.gradient_scale * losses.smoothed, logits.dtype()),
-                          {&logits}, backward);
+  const double weights[] = {options.gradient_scale, 0.0, 0.0};
+  Tensor loss = loss_value(losses.pending, weights, options.gradient_scale * losses.smoothed, logits.dtype());
+  Variable result = autograd::record("cross_entropy", std::move(loss), {&logits}, backward);
+  result.take_gradient_on_host();
+  return result;
 }
 
 }  // namespace dragoman::ops

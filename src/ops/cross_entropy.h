@@ -4,6 +4,10 @@
 
 namespace dragoman::ops {
 
+/// Returns: the value of a loss, a scalar of `dtype`: sum_i weights[i] * pending[i], which no one waits for; `known` if
+/// nothing is pending (kernels::TokenLosses).
+Tensor loss_value(const Tensor& pending, std::span<const double> weights, double known, DType dtype);
+
 /// Computes the label-smoothed cross-entropy in nats, summed over the tokens and multiplied by gradient_scale:
 ///   p = softmax(logits[n]);  loss_n = (1 - epsilon) * -log p[target] + epsilon * (1 / V) * sum_v -log p[v]
 /// The smoothing mass goes to all V classes, the target included, as in PyTorch.

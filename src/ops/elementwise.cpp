@@ -48,6 +48,16 @@ void add_operand_grad(const Variable& operand, const Tensor& grad) {
   }
 }
 
+// A matrix in float32 or bfloat16, without a way over the host.
+Tensor converted(const Tensor& x, DType dtype) {
+  if (x.device().is_host()) {
+    return x.to(dtype);
+  }
+  Tensor y = Tensor::empty(x.shape(), dtype);
+  kernels::backend_of(y.device(), DType::kFloat32).copy_rounded(x, y);
+  return y;
+}
+
 void check_pair(const Variable& left, const Variable& right, const char* op) {
   check_operand(left.value(), op, "left");
   check_operand(right.value(), op, "right");
@@ -126,8 +136,8 @@ Variable widened(const Variable& x) {
   if (!is_bfloat16(x.value())) {
     return x;
   }
-  return autograd::record("widened", x.value().to(DType::kFloat32), {&x},
-                          [x](const Tensor& grad_output) { x.add_grad(grad_output.to(DType::kBFloat16)); });
+  return autograd::record("widened", converted(x.value(), DType::kFloat32), {&x},
+                          [x](const Tensor& grad_output) { x.add_grad(converted(grad_output, DType::kBFloat16)); });
 }
 
 }  // namespace dragoman::ops

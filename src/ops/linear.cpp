@@ -128,7 +128,9 @@ Variable linear(const Variable& x, const Weight& weight, const Variable& bias, T
   check_linear(x, weight, bias, stored);
   const int64_t d_out = weight.shape()[stored == Transpose::kYes ? 0 : 1];
   Tensor y = Tensor::empty({x.dim(0), d_out}, result_type(x, weight, bias));  // [N, Dout]
-  multiply_weight(operand(x, weight), weight, stored, bias.defined() ? bias.value() : Tensor(), y);
+  const bool takes_rounded = bias.defined() && is_bfloat16(y) && bias.rounded().defined();
+  const Tensor added = takes_rounded ? bias.rounded() : bias.defined() ? bias.value() : Tensor();  // [Dout]
+  multiply_weight(operand(x, weight), weight, stored, added, y);
   return record_linear(x, weight, bias, stored, std::move(y));
 }
 

@@ -114,9 +114,12 @@ LossResult linear_cross_entropy(const Variable& hidden, const Weight& weight, co
       hidden.add_grad(grad_hidden);
     }
   };
-  Tensor loss = Tensor::full({}, options.gradient_scale * sums.smoothed, hidden.dtype());
-  return {autograd::record("linear_cross_entropy", std::move(loss), {&hidden, &weight.variable, &bias}, backward),
-          sums.nll, sums.correct};
+  const double weights[] = {options.gradient_scale, 0.0, 0.0};
+  Tensor loss = loss_value(sums.pending, weights, options.gradient_scale * sums.smoothed, hidden.dtype());
+  LossResult result{
+      sums, autograd::record("linear_cross_entropy", std::move(loss), {&hidden, &weight.variable, &bias}, backward)};
+  result.loss.take_gradient_on_host();
+  return result;
 }
 
 }  // namespace dragoman::ops

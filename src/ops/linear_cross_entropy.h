@@ -5,11 +5,10 @@
 
 namespace dragoman::ops {
 
-/// The loss of linear_cross_entropy and the counts of its tokens.
-struct LossResult {
-  Variable loss;        ///< scalar: gradient_scale * summed label-smoothed cross-entropy in nats
-  double nll = 0;       ///< sum of -log p(target) in nats, neither smoothed nor scaled: log of the perplexity per token
-  int64_t correct = 0;  ///< tokens whose most probable class is the target; of equal classes the lowest id counts
+/// The loss of linear_cross_entropy and the sums over its tokens, which are not scaled. On a device that is not waited
+/// for they are pending: kernels::settle reads them.
+struct LossResult : kernels::TokenLosses {
+  Variable loss;  ///< scalar: gradient_scale * summed label-smoothed cross-entropy in nats
 };
 
 /// Computes the output layer and its loss together, without holding all logits:

@@ -57,18 +57,16 @@ kernels::TwoPassRow add_token(const kernels::TwoPassSums& sums, const TwoPassInp
   return row;
 }
 
-// Rows of both passes in one matrix: blocks of kPairs tokens, or those left, of the first pass, each with the same
-// tokens of the second below. One product for both is faster than two of half the rows, above all that for the gradient
+// Rows of both passes in one matrix: blocks of some tokens, or those left, of the first pass, each with the same tokens
+// of the second below. One product for both is faster than two of half the rows, above all that for the gradient
 // of weight.
 class PairedRows {
  public:
-  static constexpr int64_t kPairs = LogitChunks::kRows / 2;
-  static_assert(kPairs == LogitParts::kRows / 2, "a block comes at once");
-
-  // @param tokens  most that are gathered at a time
-  PairedRows(const Tensor& first, const Tensor& second, int64_t tokens)
+  // @param tokens  most that are gathered at a time;  @param block  tokens of a block
+  PairedRows(const Tensor& first, const Tensor& second, int64_t tokens, int64_t block)
       : first_(first),
         second_(second),
+        block_(block),
         rows_(Tensor::empty({2 * std::min(tokens, first.dim(0)), first.dim(1)}, first.dtype())) {}
 
   // Tokens [begin, end): [2C, D]
@@ -80,7 +78,7 @@ class PairedRows {
     return rows_.rows(0, 2 * (end - begin));
   }
   // The way back.  @param grad  [2C, D]
-  static void scatter(const Tensor& grad, int64_t begin, int64_t end, const TwoPassGradients& to) {
+  void scatter(const Tensor& grad, int64_t begin, int64_t end, const TwoPassGradients& to) const {
     for_each_block(begin, end, [&](int64_t token, int64_t count, int64_t row) {
       to.first.rows(token, token + count).copy_from(grad.rows(row, row + count));
       to.second.rows(token, token + count).copy_from(grad.rows(row + count, row + 2 * count));
@@ -89,14 +87,15 @@ class PairedRows {
 
  private:
   template <class Block>
-  static void for_each_block(int64_t begin, int64_t end, const Block& block) {
-    for (int64_t token = begin; token < end; token += kPairs) {
-      block(token, std::min(kPairs, end - token), 2 * (token - begin));
+  void for_each_block(int64_t begin, int64_t end, const Block& block) const {
+    for (int64_t token = begin; token < end; token += block_) {
+      block(token, std::min(block_, end - token), 2 * (token - begin));
     }
   }
 
   const Tensor& first_;
   const Tensor& second_;
+  int64_t block_;
   Tensor rows_;
 };
 
@@ -113,10 +112,11 @@ void for_each_pair(Tensor& block, const Visit& visit) {
 // A block of tokens after the other, all logits of each at once; they are replaced by their gradient.
 void losses_in_chunks(const TwoPassInputs& inputs, const TwoPassGradients& gradients, TwoPassLosses& losses) {
   const kernels::Backend& backend = kernels::backend_of(inputs.first);
-  LogitChunks chunks(inputs.weight, inputs.bias, std::min(LogitChunks::kRows, 2 * inputs.n_tokens()), false);
-  PairedRows pairs(inputs.first, inputs.second, PairedRows::kPairs);
-  for (int64_t begin = 0; begin < inputs.n_tokens(); begin += PairedRows::kPairs) {
-    const int64_t end = std::min(begin + PairedRows::kPairs, inputs.n_tokens());
+  const int64_t block = LogitChunks::rows_at_once(inputs.first) / 2;  // tokens
+  LogitChunks chunks(inputs.weight, inputs.bias, std::min(2 * block, 2 * inputs.n_tokens()), false);
+  PairedRows pairs(inputs.first, inputs.second, block, block);
+  for (int64_t begin = 0; begin < inputs.n_tokens(); begin += block) {
+    const int64_t end = std::min(begin + block, inputs.n_tokens());
     const Tensor hidden = pairs.gather(begin, end);          // [2C, D]
     Tensor logits = chunks.compute(hidden);                  // [2C, V]
     const Tensor targets = inputs.targets.rows(begin, end);  // [C]
@@ -124,7 +124,7 @@ void losses_in_chunks(const TwoPassInputs& inputs, const TwoPassGradients& gradi
     if (gradients.learning()) {
       Tensor grad = Tensor::empty(hidden.shape(), hidden.dtype());  // [2C, D]
       chunks.backward(hidden, logits, &grad);
-      PairedRows::scatter(grad, begin, end, gradients);
+      pairs.scatter(grad, begin, end, gradients);
     }
   }
 }
@@ -148,7 +148,7 @@ std::vector<kernels::TwoPassSums> sums_of_parts(const LogitParts& logits, const 
 void losses_in_parts(const TwoPassInputs& inputs, const TwoPassGradients& gradients, TwoPassLosses& losses) {
   constexpr int64_t kTokens = LogitParts::kTokens / 2;
   const LogitParts logits(inputs.weight, inputs.bias);
-  PairedRows pairs(inputs.first, inputs.second, kTokens);
+  PairedRows pairs(inputs.first, inputs.second, kTokens, LogitParts::kRows / 2);
   for (int64_t begin = 0; begin < inputs.n_tokens(); begin += kTokens) {
     const int64_t end = std::min(begin + kTokens, inputs.n_tokens());
     const Tensor hidden = pairs.gather(begin, end);  // [2C, D] bfloat16
@@ -171,7 +171,7 @@ void losses_in_parts(const TwoPassInputs& inputs, const TwoPassGradients& gradie
       });
       backward.add(row, column, part);
     });
-    PairedRows::scatter(grad, begin, end, gradients);
+    pairs.scatter(grad, begin, end, gradients);
   }
 }
 
@@ -204,9 +204,12 @@ TwoPassResult two_pass_cross_entropy(const Variable& first, const Variable& seco
   };
   const double loss =
       options.cross_entropy.gradient_scale * (losses.smoothed + options.divergence_weight() * losses.divergence);
+  const double scale = options.cross_entropy.gradient_scale;
+  const double weights[] = {scale, 0.0, scale * options.divergence_weight(), 0.0};
   TwoPassResult result{losses, {}};
-  result.loss = autograd::record(kOp, Tensor::full({}, loss, first.dtype()), {&first, &second, &weight.variable, &bias},
-                                 backward);
+  result.loss = autograd::record(kOp, loss_value(losses.pending, weights, loss, first.dtype()),
+                                 {&first, &second, &weight.variable, &bias}, backward);
+  result.loss.take_gradient_on_host();
   return result;
 }
 

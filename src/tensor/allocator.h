@@ -45,6 +45,8 @@ class Allocator {
   virtual void copy_to_host(const void* device, size_t bytes, void* host) const = 0;
   virtual void copy_from_host(const void* host, size_t bytes, void* device) const = 0;
   virtual void copy_inside(const void* from, size_t bytes, void* to) const = 0;
+  /// Sets bytes in the memory of the device to 0.
+  virtual void clear(void* device, size_t bytes) const = 0;
 };
 
 }  // namespace dragoman::tensor

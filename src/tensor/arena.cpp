@@ -231,6 +231,10 @@ void Arena::copy_from_host(const void* host, size_t bytes, void* device) const {
   std::memmove(device, host, bytes);
 }
 
+void Arena::clear(void* device, size_t bytes) const {
+  std::memset(device, 0, bytes);
+}
+
 void Arena::copy_inside(const void* from, size_t bytes, void* to) const {
   std::memmove(to, from, bytes);
 }

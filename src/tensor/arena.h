@@ -41,6 +41,7 @@ class Arena final : public Allocator {
   void copy_to_host(const void* device, size_t bytes, void* host) const override;
   void copy_from_host(const void* host, size_t bytes, void* device) const override;
   void copy_inside(const void* from, size_t bytes, void* to) const override;
+  void clear(void* device, size_t bytes) const override;
 
   /// Returns the allocator of new tensors of this thread: that of the innermost ArenaScope, otherwise an arena shared
   /// by the process.

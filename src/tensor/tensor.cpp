@@ -4,6 +4,7 @@
 #include <bit>
 #include <cmath>
 #include <cstring>
+#include <mutex>
 
 #include "base/error.h"
 #include "tensor/dtype_info.h"
@@ -17,8 +18,21 @@ struct Tensor::Storage {
   Storage(const Storage&) = delete;
   Storage& operator=(const Storage&) = delete;
 
+  // What is kept of some elements of a constant tensor.
+  struct Derived {
+    std::type_index type;
+    const char* first;
+    int64_t size;
+    std::shared_ptr<const void> result;
+  };
+  struct AllDerived {
+    std::mutex mutex;
+    std::vector<Derived> results;
+  };
+
   std::shared_ptr<Allocator> allocator;
   void* memory;
+  std::unique_ptr<AllDerived> derived;  // null unless the tensor is constant
 };
 
 namespace {
@@ -235,6 +249,23 @@ Tensor Tensor::reinterpret(int64_t byte_offset, const Shape& shape, DType dtype)
   return view;
 }
 
+void Tensor::set_constant() {
+  storage_->derived = std::make_unique<Storage::AllDerived>();
+}
+
+std::shared_ptr<const void> Tensor::derived_as(std::type_index type,
+                                               const std::function<std::shared_ptr<const void>()>& make) const {
+  if (storage_->derived == nullptr) {
+    return make();
+  }
+  const std::lock_guard lock(storage_->derived->mutex);
+  std::vector<Storage::Derived>& results = storage_->derived->results;
+  const auto found = std::ranges::find_if(results, [&](const Storage::Derived& each) {
+    return each.type == type && each.first == first_ && each.size == size();
+  });
+  return found != results.end() ? found->result : results.emplace_back(type, first_, size(), make()).result;
+}
+
 Tensor Tensor::clone() const {
   Tensor copy = empty(shape_, dtype_);
   copy.copy_from(*this);
@@ -298,6 +329,9 @@ void Tensor::copy_bytes(const Tensor& source, int64_t from, int64_t to, int64_t 
 }
 
 void Tensor::fill(double value) {
+  if (!device_.is_host() && value == 0.0 && is_contiguous()) {
+    return storage_->allocator->clear(first_, static_cast<size_t>(size()) * dtype_bytes(dtype_));
+  }
   if (!device_.is_host()) {
     // The host gives a small piece, and the device copies what is there already.
     constexpr int64_t kPiece = 4096;

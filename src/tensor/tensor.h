@@ -1,8 +1,10 @@
 #pragma once
 
 #include <cstdint>
+#include <functional>
 #include <memory>
 #include <span>
+#include <typeindex>
 #include <vector>
 
 #include "tensor/arena.h"
@@ -101,8 +103,21 @@ class Tensor {
   void fill(double value);
   void zero() { fill(0.0); }
 
+  /// Declares that no element is written from now on. Then `derived` keeps its results.
+  void set_constant();
+  /// Returns: what `make` makes of the elements, such as a copy on a device. The result for a constant tensor is kept
+  /// beside its memory, and later calls for the same elements and the same T return it.
+  /// Threads: any.
+  template <typename T>
+  std::shared_ptr<const T> derived(const std::function<std::shared_ptr<const T>()>& make) const {
+    return std::static_pointer_cast<const T>(derived_as(typeid(T), make));
+  }
+
  private:
   struct Storage;
+
+  std::shared_ptr<const void> derived_as(std::type_index type,
+                                         const std::function<std::shared_ptr<const void>()>& make) const;
 
   void check_access(DType asked) const {
     if (asked != dtype_ || !device_.is_host()) [[unlikely]] {

@@ -16,11 +16,28 @@ Tensor to_host(const Tensor& tensor) {
 
 Tensor host_tensor(std::span<const int32_t> values) {
   const HostScope on_host;
-  return Tensor::from(values, {static_cast<int64_t>(values.size())});
+  Tensor tensor = Tensor::from(values, {static_cast<int64_t>(values.size())});
+  tensor.set_constant();
+  return tensor;
 }
 
 Tensor to_current_device(const Tensor& tensor) {
   return tensor.device() == Arena::current()->device() ? tensor : tensor.clone();
+}
+
+std::vector<double> numbers_of(std::span<const Tensor> tensors) {
+  int64_t size = 0;
+  for (const Tensor& tensor : tensors) {
+    size += tensor.size();
+  }
+  Tensor all = Tensor::empty({size}, DType::kFloat64);
+  int64_t begin = 0;
+  for (const Tensor& tensor : tensors) {
+    const int64_t end = begin + tensor.size();
+    all.rows(begin, end).copy_from(tensor.reshape({tensor.size()}));
+    begin = end;
+  }
+  return all.to_vector<double>();
 }
 
 void swap_elements(Tensor& left, Tensor& right) {

@@ -2,6 +2,7 @@
 
 #include <span>
 #include <utility>
+#include <vector>
 
 #include "tensor/tensor.h"
 
@@ -22,12 +23,16 @@ class [[nodiscard]] HostScope {
 /// Returns: `tensor` if it is in host memory, otherwise a contiguous copy in host memory.
 Tensor to_host(const Tensor& tensor);
 
-/// Returns: a tensor [n] in host memory with a copy of `values`. Numbers that steer a computation, such as ids, stay
-/// on the host, where ops check them.
+/// Returns: a constant tensor [n] in host memory with a copy of `values`. Numbers that steer a computation, such as
+/// ids, stay on the host, where ops check them. Requires: nobody writes it.
 Tensor host_tensor(std::span<const int32_t> values);
 
 /// Returns: `tensor` if it is on the device of the current allocator, otherwise a contiguous copy there.
 Tensor to_current_device(const Tensor& tensor);
+
+/// Returns: the elements of all tensors, one after another, with one wait for a device.
+/// Requires: the tensors are contiguous float64, all on the device of the current allocator.
+std::vector<double> numbers_of(std::span<const Tensor> tensors);
 
 /// Exchanges all elements of two contiguous tensors of equal shape, dtype and device.
 void swap_elements(Tensor& left, Tensor& right);

@@ -9,6 +9,7 @@
 #include "base/lap.h"
 #include "distributed/thread_communicator.h"
 #include "kernels/backends/backend_of.h"
+#include "tensor/transfer.h"
 
 namespace dragoman::training {
 
@@ -45,6 +46,7 @@ struct DataParallel::Worker {
   std::unique_ptr<GradientBuckets> gradients;
   std::unique_ptr<ReplicaStatistics> statistics;  // null unless the model has batch norms
   LossSums sums;
+  std::vector<PendingSums> pending;  // further sums of the last passes
   UpdateTimes times;
 };
 
@@ -144,6 +146,9 @@ UpdateResult DataParallel::update(std::vector<data::BatchShare> batches, int64_t
     const tensor::ArenaScope memory(worker.arena);
     try {
       run_passes(worker, shards[static_cast<size_t>(rank)], context);
+      if (queues_updates()) {
+        return finish_queued(worker, learning_rate, result);
+      }
       base::Lap lap;
       worker.gradients->finish_update();
       const double norm = gradient_norm(worker);
@@ -176,6 +181,52 @@ UpdateResult DataParallel::update(std::vector<data::BatchShare> batches, int64_t
   return result;
 }
 
+bool DataParallel::queues_updates() const {
+  return replicas() == 1 && !model_.parameters().values().device().is_host();
+}
+
+// Queues the rest of an update of the only replica: nothing waits until all numbers are read at once. Muon's matrices
+// need the factor on the host before.
+void DataParallel::finish_queued(Worker& worker, double learning_rate, UpdateResult& result) {
+  base::Lap lap;
+  nn::ParameterSet& parameters = worker.replica->parameters();
+  parameters.complete_gradients();
+  tensor::Tensor factors = tensor::Tensor::empty({2}, tensor::DType::kFloat64);
+  kernels::backend_of(parameters.gradients()).clip_factors(parameters.gradients(), clip_norm_, factors);
+  kernels::AdamScalars scalars = optimizer_.scalars(learning_rate, 1.0, applied_updates_ + 1);
+  const distributed::Part all{0, parameters.gradients().size()};
+  scalars.clipping = &factors;
+  if (optimizer_.has_matrices()) {
+    scalars.gradient_scale = factors.to_vector<double>().front();
+    scalars.clipping = nullptr;
+  }
+  if (!std::isnan(scalars.gradient_scale)) {
+    optimizer_.update(parameters.mutable_values(), parameters.gradients(), all, scalars);
+  }
+  worker.times.optimizer = lap();
+  read_sums(worker, factors, result);
+  worker.times.gradients = lap();  // most of it is the wait for all that was queued
+  result.times = worker.times;
+}
+
+// Reads all that is pending, with one wait.
+void DataParallel::read_sums(Worker& worker, const tensor::Tensor& factors, UpdateResult& result) {
+  std::vector<tensor::Tensor> tensors{factors};
+  for (const PendingSums& pending : worker.pending) {
+    tensors.push_back(pending.numbers);
+  }
+  const std::vector<double> numbers = tensor::numbers_of(tensors);
+  result.gradient_norm = numbers[1];
+  result.applied = std::isfinite(numbers[1]);
+  auto next = static_cast<size_t>(factors.size());
+  for (const PendingSums& pending : worker.pending) {
+    const auto count = static_cast<size_t>(pending.numbers.size());
+    worker.sums += pending.take(std::span(numbers).subspan(next, count));
+    next += count;
+  }
+  worker.pending.clear();
+}
+
 LossSums DataParallel::sum_over_all() const {
   LossSums sums;
   for (const auto& worker : workers_) {
@@ -191,16 +242,23 @@ LossSums DataParallel::sum_over_all() const {
 }
 
 // Forward and backward of all shards of a worker. During the last backward finished buckets of gradients set out.
-void DataParallel::run_passes(Worker& worker, std::span<const data::Batch> shards, UpdateContext context) {
+void DataParallel::run_passes(Worker& worker, std::span<const data::Batch> shards, UpdateContext context) const {
   context.statistics = worker.statistics.get();
   worker.gradients->begin_update();
   worker.sums = {};
+  worker.pending.clear();
   PassSeconds seconds;
   for (const data::Batch& shard : shards) {
-    const bool last = &shard == &shards.back();
+    const bool last = &shard == &shards.back() && !queues_updates();
     const auto on_final = [&](const autograd::Variable& parameter) { worker.gradients->parameter_final(parameter); };
-    worker.sums +=
+    Replica::Sums sums =
         worker.replica->forward_backward(shard, context, seconds, last ? on_final : autograd::Tape::FinalHook());
+    worker.sums += sums.known;
+    if (sums.pending.numbers.defined() && queues_updates()) {
+      worker.pending.push_back(std::move(sums.pending));
+    } else {
+      worker.sums += sums.pending.wait();
+    }
   }
   worker.times.forward = seconds.forward;
   worker.times.backward = seconds.backward;

@@ -91,7 +91,11 @@ class DataParallel {
 
  private:
   struct Worker;
-  static void run_passes(Worker& worker, std::span<const data::Batch> shards, UpdateContext context);
+  // True if nothing of an update waits for the device but the reading of its numbers at its end.
+  bool queues_updates() const;
+  void run_passes(Worker& worker, std::span<const data::Batch> shards, UpdateContext context) const;
+  void finish_queued(Worker& worker, double learning_rate, UpdateResult& result);
+  static void read_sums(Worker& worker, const tensor::Tensor& factors, UpdateResult& result);
   static double gradient_norm(Worker& worker);
   void apply(Worker& worker, const kernels::AdamScalars& scalars);
   void update_matrices(double learning_rate);

@@ -42,7 +42,8 @@ class CrossEntropy : public Objective {
     return pass(model, Rows(shard), context, {label_smoothing_, scale});
   }
   LossSums evaluate(const models::Model& model, const data::Batch& batch) const override {
-    return pass(model, Rows(batch), {}, {label_smoothing_, 1.0}).sums;
+    Pass result = pass(model, Rows(batch), {}, {label_smoothing_, 1.0});
+    return result.sums += result.pending.wait();
   }
 
  private:
@@ -52,8 +53,18 @@ class CrossEntropy : public Objective {
     const models::OutputLayer output = model.output();
     const ops::LossResult result =
         ops::linear_cross_entropy(hidden, output.weight, output.bias, rows.expected, options);
-    return {{result.loss.value().item() / options.gradient_scale, result.nll, rows.expected.dim(0), result.correct},
-            result.loss};
+    const int64_t tokens = rows.expected.dim(0);
+    if (result.pending.defined()) {
+      const double scale = options.gradient_scale;
+      return {{.tokens = tokens}, result.loss, {result.pending, [scale](std::span<const double> numbers) {
+                                                  kernels::TokenLosses sums;
+                                                  sums.take(numbers);
+                                                  const auto rounded = static_cast<double>(
+                                                      static_cast<float>(scale * sums.smoothed));  // as the loss
+                                                  return LossSums{rounded / scale, sums.nll, 0, sums.correct};
+                                                }}};
+    }
+    return {{result.loss.value().item() / options.gradient_scale, result.nll, tokens, result.correct}, result.loss};
   }
 
   float label_smoothing_;
@@ -80,7 +91,15 @@ class TwoPasses : public Objective {
     const models::OutputLayer output = model.output();
     const ops::TwoPassResult result = ops::two_pass_cross_entropy(
         first, second, output.weight, output.bias, rows.expected, {{label_smoothing_, scale}, alpha_, loss_});
-    return {{result.smoothed, result.nll, rows.expected.dim(0), result.correct, result.divergence}, result.loss};
+    const auto sums_of = [](const kernels::TwoPassLosses& sums, int64_t tokens) {
+      return LossSums{sums.smoothed, sums.nll, tokens, sums.correct, sums.divergence};
+    };
+    PendingSums pending{result.pending, [sums_of](std::span<const double> numbers) {
+                          kernels::TwoPassLosses sums;
+                          sums.take(numbers);
+                          return sums_of(sums, 0);
+                        }};
+    return {sums_of(result, rows.expected.dim(0)), result.loss, std::move(pending)};
   }
   LossSums evaluate(const models::Model& model, const data::Batch& batch) const override {
     return one_pass_.evaluate(model, batch);

@@ -1,6 +1,8 @@
 #pragma once
 
+#include <functional>
 #include <memory>
+#include <span>
 
 #include "data/batch.h"
 #include "models/model.h"
@@ -9,10 +11,20 @@
 
 namespace dragoman::training {
 
+/// Sums of a pass that are still on a device, which has not been waited for.
+struct PendingSums {
+  tensor::Tensor numbers;                                      ///< [n] float64; undefined if nothing is pending
+  std::function<LossSums(std::span<const double>)> take = {};  ///< makes the sums of the numbers
+
+  /// Waits for the numbers.
+  LossSums wait() const { return numbers.defined() ? take(numbers.to_vector<double>()) : LossSums(); }
+};
+
 /// What a pass over a shard gives.
 struct Pass {
   LossSums sums;          ///< for people: not scaled
   models::Variable loss;  ///< scalar, scaled: the backward begins here
+  PendingSums pending{};  ///< further sums
 };
 
 /// What training makes small: the loss of a model over a batch. Every replica has the same objective.

@@ -11,8 +11,8 @@ Replica::Replica(models::Model& shared, const Objective& objective)
   model_->parameters().allocate_gradients();
 }
 
-LossSums Replica::forward_backward(const data::Batch& shard, const UpdateContext& update, PassSeconds& seconds,
-                                   const autograd::Tape::FinalHook& on_final) {
+Replica::Sums Replica::forward_backward(const data::Batch& shard, const UpdateContext& update, PassSeconds& seconds,
+                                        const autograd::Tape::FinalHook& on_final) {
   if (shard.target_output.empty() && update.statistics == nullptr) {  // other replicas wait for its sums, which are 0
     return {};
   }
@@ -26,11 +26,11 @@ LossSums Replica::forward_backward(const data::Batch& shard, const UpdateContext
   autograd::Tape tape;
   tape.on_final(on_final);
   const autograd::TapeScope recording(&tape);
-  const Pass pass = objective_.train(*model_, shard, context, 1.0 / static_cast<double>(update.update_tokens));
+  Pass pass = objective_.train(*model_, shard, context, 1.0 / static_cast<double>(update.update_tokens));
   seconds.forward += lap();
   tape.backward(pass.loss);
   seconds.backward += lap();
-  return pass.sums;
+  return {pass.sums, std::move(pass.pending)};
 }
 
 LossSums Replica::evaluate(const data::Batch& batch) const {

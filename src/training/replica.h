@@ -31,11 +31,17 @@ class Replica {
   /// Requires: both outlive this.
   Replica(models::Model& shared, const Objective& objective);
 
+  /// The sums of a pass.
+  struct Sums {
+    LossSums known;
+    PendingSums pending{};
+  };
+
   /// Adds the gradient of the loss of one shard.
   /// @param on_final  is told of each parameter whose gradient is final; for the last shard of an update
   /// @param seconds  the time spent is added to it
-  LossSums forward_backward(const data::Batch& shard, const UpdateContext& update, PassSeconds& seconds,
-                            const autograd::Tape::FinalHook& on_final = {});
+  Sums forward_backward(const data::Batch& shard, const UpdateContext& update, PassSeconds& seconds,
+                        const autograd::Tape::FinalHook& on_final = {});
   /// Returns the loss without gradients and without dropout.
   LossSums evaluate(const data::Batch& batch) const;
   nn::ParameterSet& parameters() { return model_->parameters(); }

@@ -1,7 +1,7 @@
 #pragma once
 
-#include <cmath>
 #include <memory>
+#include <numeric>
 #include <vector>
 
 #include "base/random.h"
@@ -34,19 +34,21 @@ class ModelUpdates {
     if (parameters.packing() != nullptr) {
       parameters.packing()->pack(0, 1);
     }
-    const double loss = forward_backward(lengths);
+    kernels::TokenLosses losses = forward_backward(lengths);
     parameters.complete_gradients();
     const kernels::Backend& backend = kernels::backend_of(parameters.gradients());
-    const double norm = std::sqrt(backend.sum_of_squares(parameters.gradients()));
+    tensor::Tensor factors = tensor::Tensor::empty({2}, tensor::DType::kFloat64);
+    backend.clip_factors(parameters.gradients(), 1.0, factors);
     backend.adam_update(parameters.mutable_values(), parameters.gradients(), moment1_, moment2_,
-                        {.learning_rate = 1e-3, .gradient_scale = norm > 1.0 ? 1.0 / norm : 1.0, .step = step_});
-    return loss;
+                        {.learning_rate = 1e-3, .step = step_, .clipping = &factors});
+    kernels::settle(losses);
+    return losses.nll / static_cast<double>(std::accumulate(lengths.begin(), lengths.end(), int64_t{0}));
   }
 
   std::vector<float> weights() const { return model_.parameters().values().to_vector<float>(); }
 
  private:
-  double forward_backward(const std::vector<int32_t>& lengths) {
+  kernels::TokenLosses forward_backward(const std::vector<int32_t>& lengths) {
     const models::TransformerConfig& config = model_.transformer_config();
     std::vector<int32_t> offsets{0};
     for (const int32_t length : lengths) {
@@ -68,7 +70,7 @@ class ModelUpdates {
     const ops::LossResult result =
         ops::linear_cross_entropy(hidden, output.weight, output.bias, tensor::host_tensor(target), {0.1F, scale});
     tape.backward(result.loss);
-    return result.nll * scale;
+    return result;
   }
 
   static std::vector<int32_t> ids(int64_t vocab_size, int32_t count, base::Random& random) {

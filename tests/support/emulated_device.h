@@ -136,6 +136,10 @@ class EmulatedAllocator final : public tensor::Allocator {
   void copy_to_host(const void* device, size_t bytes, void* host) const override { copy(device, bytes, host); }
   void copy_from_host(const void* host, size_t bytes, void* device) const override { copy(host, bytes, device); }
   void copy_inside(const void* from, size_t bytes, void* to) const override { copy(from, bytes, to); }
+  void clear(void* device, size_t bytes) const override {
+    const DeviceAccess clearing;
+    std::memset(device, 0, bytes);
+  }
 
  private:
   static void copy(const void* from, size_t bytes, void* to) {
@@ -281,6 +285,10 @@ class EmulatedBackend final : public kernels::Backend {
     const DeviceAccess running;
     return cpu("two_pass_cross_entropy").two_pass_cross_entropy(block, sums);
   }
+  void weighted_sum(const tensor::Tensor& terms, std::span<const double> weights, tensor::Tensor& y) const override {
+    const DeviceAccess running;
+    return cpu("weighted_sum").weighted_sum(terms, weights, y);
+  }
   tensor::Tensor attention_forward(const kernels::AttentionInputs& inputs, tensor::Tensor& context) const override {
     const DeviceAccess running;
     return cpu("attention_forward").attention_forward(inputs, context);
@@ -374,6 +382,10 @@ class EmulatedBackend final : public kernels::Backend {
   bool all_finite(const tensor::Tensor& x) const override {
     const DeviceAccess running;
     return cpu("all_finite").all_finite(x);
+  }
+  void clip_factors(const tensor::Tensor& gradients, double clip_norm, tensor::Tensor& factors) const override {
+    const DeviceAccess running;
+    return cpu("clip_factors").clip_factors(gradients, clip_norm, factors);
   }
   void adam_update(tensor::Tensor& weights, const tensor::Tensor& grads, tensor::Tensor& moment1,
                    tensor::Tensor& moment2, const kernels::AdamScalars& scalars) const override {

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cmath>
 
+#include "kernels/clipped_scalars.h"
 #include "kernels/cpu/attention/attention_cpu.h"
 #include "kernels/cpu/gemm/gemm_cpu.h"
 #include "kernels/cpu/simd/vector_math.h"
@@ -171,10 +172,18 @@ bool CpuBackend::all_finite(const Tensor& x) const {
   return kernels::all_finite(x.span<float>());
 }
 
+void CpuBackend::clip_factors(const Tensor& gradients, double clip_norm, Tensor& factors) const {
+  const double norm = std::sqrt(sum_of_squares(gradients));
+  factors.data<double>()[0] = clip_factor(norm, clip_norm);
+  factors.data<double>()[1] = norm;
+}
+
 void CpuBackend::adam_update(Tensor& weights, const Tensor& grads, Tensor& moment1, Tensor& moment2,
                              const AdamScalars& scalars) const {
-  kernels::adam_update(weights.span<float>(), grads.span<float>(), moment1.span<float>(), moment2.span<float>(),
-                       scalars);
+  if (const std::optional<AdamScalars> with_factor = clipped(scalars)) {
+    kernels::adam_update(weights.span<float>(), grads.span<float>(), moment1.span<float>(), moment2.span<float>(),
+                         *with_factor);
+  }
 }
 
 void CpuBackend::ema_update(Tensor& average, const Tensor& weights, double decay) const {

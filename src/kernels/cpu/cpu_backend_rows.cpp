@@ -1,3 +1,5 @@
+#include <numeric>
+
 #include "kernels/cpu/attention/source_attention_cpu.h"
 #include "kernels/cpu/cpu_backend.h"
 #include "kernels/cpu/output/cross_entropy_cpu.h"
@@ -136,6 +138,11 @@ void CpuBackend::cross_entropy_gradient(Tensor& logits, const Tensor& targets, c
   for (int64_t n = 0; n < logits.dim(0); ++n) {
     sums.add(cross_entropy_row_gradient(row_of<float>(logits, n), logits.dim(1), target[n], options));
   }
+}
+
+void CpuBackend::weighted_sum(const Tensor& terms, std::span<const double> weights, Tensor& y) const {
+  const std::span<const double> values = terms.span<double>();
+  y.fill(std::inner_product(weights.begin(), weights.end(), values.begin(), 0.0));
 }
 
 void CpuBackend::two_pass_cross_entropy(const TwoPassBlock& block, TwoPassLosses& losses) const {

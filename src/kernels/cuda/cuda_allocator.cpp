@@ -95,6 +95,10 @@ void CudaAllocator::copy_from_host(const void* host, size_t bytes, void* device)
   copy_in(host, bytes, device);
 }
 
+void CudaAllocator::clear(void* device, size_t bytes) const {
+  clear_memory(device, bytes);
+}
+
 void CudaAllocator::copy_inside(const void* from, size_t bytes, void* to) const {
   copy_within(from, bytes, to);
 }

@@ -31,6 +31,7 @@ class CudaAllocator final : public tensor::Allocator {
   void copy_to_host(const void* device, size_t bytes, void* host) const override;
   void copy_from_host(const void* host, size_t bytes, void* device) const override;
   void copy_inside(const void* from, size_t bytes, void* to) const override;
+  void clear(void* device, size_t bytes) const override;
 
  private:
   void* take_from_driver(size_t bytes);

@@ -34,6 +34,39 @@ class Rounded {
   std::optional<DeviceArray<BFloat16>> copy_;
 };
 
+// The bias of a product: cublasLt takes it in the type of the result, the plain kernel in float32.
+class Bias {
+ public:
+  Bias(const Tensor* bias, bool result_is_bfloat16) : bias_(bias), result_is_bfloat16_(result_is_bfloat16) {}
+
+  const void* of_result() {
+    if (bias_ == nullptr) {
+      return nullptr;
+    }
+    return is_bfloat16(*bias_) == result_is_bfloat16_ ? bias_->device_data() : converted<BFloat16>(of_result_);
+  }
+  const void* in_float32() {
+    if (bias_ == nullptr) {
+      return nullptr;
+    }
+    return is_bfloat16(*bias_) ? converted<float>(in_float32_) : bias_->device_data();
+  }
+
+ private:
+  template <typename T>
+  const void* converted(std::optional<DeviceArray<T>>& copy) {
+    copy.emplace(bias_->size());
+    convert_rows({const_cast<void*>(bias_->device_data()), 0, is_bfloat16(*bias_)},
+                 {copy->data(), 0, std::is_same_v<T, BFloat16>}, {1, bias_->size()});
+    return copy->data();
+  }
+
+  const Tensor* bias_;
+  bool result_is_bfloat16_;
+  std::optional<DeviceArray<BFloat16>> of_result_;
+  std::optional<DeviceArray<float>> in_float32_;
+};
+
 [[noreturn]] void refuse_recurrent(const char* kernel) {
   base::fail(base::ErrorKind::kRuntime,
              "cuda: {} does not exist yet, so there are no recurrent models; use --device cpu", kernel);
@@ -68,7 +101,7 @@ void CudaBackend::gemm(const GemmProblem& problem) const {
                   problem.a_transposed(),
                   any_matrix_of(problem.b),
                   problem.b_transposed(),
-                  problem.bias == nullptr ? nullptr : elements_of<float>(*problem.bias),
+                  nullptr,
                   any_matrix_of(problem.c),
                   problem.accumulate,
                   problem.c.dim(0),
@@ -79,21 +112,12 @@ void CudaBackend::gemm(const GemmProblem& problem) const {
     product.a = a.emplace(product.a, extent_of(problem.a)).get();
     product.b = b.emplace(product.b, extent_of(problem.b)).get();
   }
-  if (product.depth == 0 || !multiply_by_library(product)) {
+  Bias bias(problem.bias, product.c.is_bfloat16);
+  product.bias = bias.of_result();
+  if (product.depth == 0 || !library_->multiply(product)) {
+    product.bias = bias.in_float32();
     multiply_plainly(product);
   }
-}
-
-bool CudaBackend::multiply_by_library(const Product& product) const {
-  if (product.bias == nullptr || !product.c.is_bfloat16) {
-    return library_->multiply(product);
-  }
-  const Extent extent{1, product.columns};
-  const DeviceArray<BFloat16> bias(product.columns);
-  convert_rows({const_cast<void*>(product.bias), 0, false}, {bias.data(), 0, true}, extent);
-  Product with_bias = product;
-  with_bias.bias = bias.data();
-  return library_->multiply(with_bias);
 }
 
 void CudaBackend::sum_rows_accumulate(const Tensor& rows, Tensor& sums) const {
@@ -130,12 +154,19 @@ bool CudaBackend::all_finite(const Tensor& x) const {
   return reduced(Reduction::kNotFinite, x) == 0.0;
 }
 
+void CudaBackend::clip_factors(const Tensor& gradients, double clip_norm, Tensor& factors) const {
+  const DeviceArray<double> parts(reduction_parts(gradients.size())), squares(1);
+  reduce(Reduction::kSumOfSquares, elements_of<float>(gradients), gradients.size(), parts.data(), squares.data());
+  cuda::clip_factors(squares.data(), clip_norm, elements_of<double>(factors));
+}
+
 void CudaBackend::adam_update(Tensor& weights, const Tensor& grads, Tensor& moment1, Tensor& moment2,
                               const AdamScalars& scalars) const {
   base::check_argument(scalars.step >= 1, "adam_update: step is {}, must be >= 1", scalars.step);
-  adam({elements_of<float>(weights), elements_of<float>(grads), elements_of<float>(moment1),
-        elements_of<float>(moment2), adam_factors(scalars)},
-       weights.size());
+  adam(
+      {elements_of<float>(weights), elements_of<float>(grads), elements_of<float>(moment1), elements_of<float>(moment2),
+       adam_factors(scalars), scalars.clipping == nullptr ? nullptr : elements_of<double>(*scalars.clipping)},
+      weights.size());
 }
 
 void CudaBackend::ema_update(Tensor& average, const Tensor& weights, double decay) const {

@@ -1,5 +1,6 @@
 #include <algorithm>
 #include <cmath>
+#include <memory>
 #include <optional>
 #include <vector>
 
@@ -37,8 +38,16 @@ void check_options(const char* op, const AttentionInputs& inputs) {
   check_head(op, inputs.d_value());
 }
 
-// Tiles of the rows of all sentences.
-std::vector<SentenceTile> tiles_of(const Tensor& offsets) {
+// Tiles of rows in the memory of the device.
+struct DeviceTiles {
+  explicit DeviceTiles(const std::vector<SentenceTile>& tiles)
+      : array(std::span<const SentenceTile>(tiles)), count(static_cast<int64_t>(tiles.size())) {}
+
+  DeviceArray<SentenceTile> array;
+  int64_t count;
+};
+
+std::vector<SentenceTile> host_tiles_of(const Tensor& offsets) {
   const tensor::HostView<int32_t> ends(offsets);
   std::vector<SentenceTile> tiles;
   for (size_t sentence = 0; sentence + 1 < ends.size(); ++sentence) {
@@ -47,6 +56,11 @@ std::vector<SentenceTile> tiles_of(const Tensor& offsets) {
     }
   }
   return tiles;
+}
+
+// Tiles of the rows of all sentences.
+std::shared_ptr<const DeviceTiles> tiles_of(const Tensor& offsets) {
+  return offsets.derived<DeviceTiles>([&] { return std::make_shared<DeviceTiles>(host_tiles_of(offsets)); });
 }
 
 // The inputs of attention as kernels take them, with offsets and mask in device memory.
@@ -112,22 +126,17 @@ void run_step(const char* op, const Tensor& query, const StepRows& steps, DType 
 Tensor CudaBackend::attention_forward(const AttentionInputs& inputs, Tensor& context) const {
   Tensor stats = Tensor::empty({2, inputs.n_heads(), inputs.query.dim(0)});  // [2, H, Nq]
   const DeviceInputs device("attention", inputs, elements_of<float>(stats));
-  const std::vector<SentenceTile> tiles = tiles_of(inputs.bounds.query_offsets);
-  const DeviceArray<SentenceTile> on_device{std::span<const SentenceTile>(tiles)};
-  cuda::attention_forward(device.get(), on_device.data(), static_cast<int64_t>(tiles.size()), any_matrix_of(context));
+  const auto tiles = tiles_of(inputs.bounds.query_offsets);
+  cuda::attention_forward(device.get(), tiles->array.data(), tiles->count, any_matrix_of(context));
   return stats;
 }
 
 void CudaBackend::attention_backward(const AttentionInputs& inputs, const Tensor& stats, const Tensor& grad_context,
                                      AttentionGradients& gradients) const {
   const DeviceInputs device("attention", inputs, elements_of<float>(stats));
-  const std::vector<SentenceTile> queries = tiles_of(inputs.bounds.query_offsets);
-  const std::vector<SentenceTile> keys = tiles_of(inputs.bounds.key_offsets);
-  const DeviceArray<SentenceTile> query_tiles{std::span<const SentenceTile>(queries)};
-  const DeviceArray<SentenceTile> key_tiles{std::span<const SentenceTile>(keys)};
+  const auto queries = tiles_of(inputs.bounds.query_offsets), keys = tiles_of(inputs.bounds.key_offsets);
   const DeviceArray<float> mean(inputs.n_heads() * inputs.query.dim(0));
-  cuda::attention_backward(device.get(), query_tiles.data(), static_cast<int64_t>(queries.size()), key_tiles.data(),
-                           static_cast<int64_t>(keys.size()),
+  cuda::attention_backward(device.get(), queries->array.data(), queries->count, keys->array.data(), keys->count,
                            {any_matrix_of(grad_context), any_matrix_of(gradients.query), any_matrix_of(gradients.key),
                             any_matrix_of(gradients.value), mean.data()});
 }

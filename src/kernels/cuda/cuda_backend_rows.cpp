@@ -1,8 +1,10 @@
 #include <algorithm>
 #include <vector>
 
+#include "base/error.h"
 #include "kernels/cuda/cuda_backend.h"
 #include "kernels/cuda/device_arrays.h"
+#include "kernels/cuda/elements.h"
 #include "kernels/cuda/losses.h"
 #include "kernels/cuda/norms.h"
 #include "kernels/cuda/rows.h"
@@ -56,6 +58,18 @@ struct SortedRows {
   }
 };
 
+// The same in the memory of the device.
+struct SortedOnDevice {
+  explicit SortedOnDevice(const SortedRows& sorted)
+      : ids(std::span<const int32_t>(sorted.ids)),
+        starts(std::span<const int32_t>(sorted.starts)),
+        rows(std::span<const int32_t>(sorted.rows)),
+        count(static_cast<int64_t>(sorted.ids.size())) {}
+
+  DeviceArray<int32_t> ids, starts, rows;
+  int64_t count;
+};
+
 Norm norm_of(const LayerNormForward& norm) {
   return {extent_of(norm.x),
           matrix_of<float>(norm.x),
@@ -91,6 +105,14 @@ void norm_backward(const LayerNormBackward& norm, const Dropout& dropout, const 
                        scratch.data()});
 }
 
+// The sums of losses, in the memory of the device.
+double* pending_sums(Tensor& pending, int64_t count) {
+  if (!pending.defined()) {
+    pending = Tensor::zeros({count}, DType::kFloat64);
+  }
+  return elements_of<double>(pending);
+}
+
 void add_cross_entropy(const Tensor& logits, const Tensor& targets, const LossOptions& options, bool with_gradient,
                        TokenLosses& sums) {
   const int64_t rows = logits.dim(0);
@@ -98,15 +120,10 @@ void add_cross_entropy(const Tensor& logits, const Tensor& targets, const LossOp
     return;
   }
   const OnDevice<int32_t> ids(targets);
-  const DeviceArray<double> row_losses(3 * rows), totals(3);
+  const DeviceArray<double> row_losses(3 * rows);
   cuda::cross_entropy({any_matrix_of(logits), ids.data(), extent_of(logits), options.label_smoothing, with_gradient,
                        static_cast<float>(options.gradient_scale), row_losses.data()},
-                      totals.data());
-  double values[3];
-  totals.read(values);
-  sums.smoothed += values[0];
-  sums.nll += values[1];
-  sums.correct += static_cast<int64_t>(values[2]);
+                      pending_sums(sums.pending, 3));
 }
 
 }  // namespace
@@ -202,13 +219,11 @@ void CudaBackend::gather_rows(const Tensor& table, const Tensor& ids, float scal
 }
 
 void CudaBackend::scatter_rows_accumulate(const Tensor& rows, const Tensor& ids, float scale, Tensor& table_sum) const {
-  const SortedRows sorted(tensor::HostView<int32_t>(ids).span(), table_sum.dim(0));
-  const DeviceArray<int32_t> of_table(std::span<const int32_t>(sorted.ids));
-  const DeviceArray<int32_t> starts(std::span<const int32_t>(sorted.starts));
-  const DeviceArray<int32_t> of_batch(std::span<const int32_t>(sorted.rows));
-  scatter_rows(matrix_of<float>(rows),
-               {of_table.data(), starts.data(), of_batch.data(), static_cast<int64_t>(sorted.ids.size())}, scale,
-               matrix_of<float>(table_sum), table_sum.dim(1));
+  const auto sorted = ids.derived<SortedOnDevice>([&] {
+    return std::make_shared<SortedOnDevice>(SortedRows(tensor::HostView<int32_t>(ids).span(), table_sum.dim(0)));
+  });
+  scatter_rows(matrix_of<float>(rows), {sorted->ids.data(), sorted->starts.data(), sorted->rows.data(), sorted->count},
+               scale, matrix_of<float>(table_sum), table_sum.dim(1));
 }
 
 void CudaBackend::rows_accumulate(const Tensor& from, Tensor& to) const {
@@ -233,7 +248,7 @@ void CudaBackend::two_pass_cross_entropy(const TwoPassBlock& block, TwoPassLosse
   const TwoPassWeights weights = block.options.weights();
   const TwoPassRowGradient scales = block.options.row_gradient(0, n_classes);
   const OnDevice<int32_t> targets(block.targets);
-  const DeviceArray<double> row_losses(4 * pairs), totals(4);
+  const DeviceArray<double> row_losses(4 * pairs);
   cuda::two_pass_cross_entropy({matrix_of<float>(block.logits),
                                 targets.data(),
                                 {pairs, n_classes},
@@ -246,13 +261,15 @@ void CudaBackend::two_pass_cross_entropy(const TwoPassBlock& block, TwoPassLosse
                                 weights.first,
                                 weights.second,
                                 row_losses.data()},
-                               totals.data());
-  double values[4];
-  totals.read(values);
-  losses.smoothed += values[0];
-  losses.nll += values[1];
-  losses.divergence += values[2];
-  losses.correct += static_cast<int64_t>(values[3]);
+                               pending_sums(losses.pending, 4));
+}
+
+void CudaBackend::weighted_sum(const Tensor& terms, std::span<const double> weights, Tensor& y) const {
+  WeightedTerms sum{elements_of<double>(terms), {}, static_cast<int>(weights.size())};
+  base::check_argument(weights.size() <= WeightedTerms::kMost, "weighted_sum: {} terms, must be at most {}",
+                       weights.size(), WeightedTerms::kMost);
+  std::ranges::copy(weights, sum.weights);
+  cuda::weighted_sum(sum, elements_of<float>(y));
 }
 
 }  // namespace dragoman::kernels::cuda

@@ -1,5 +1,6 @@
 #pragma once
 
+#include <memory>
 #include <span>
 
 #include "kernels/cuda/cuda_allocator.h"
@@ -36,22 +37,22 @@ class DeviceArray {
   void* memory_;
 };
 
-/// The elements of an int32 or bool tensor in device memory; a copy if the tensor is in host memory.
+/// The elements of an int32 or bool tensor in device memory; a copy if the tensor is in host memory, which is kept
+/// beside a constant tensor.
 template <typename T>
 class OnDevice {
  public:
-  explicit OnDevice(const Tensor& tensor)
-      : copy_(tensor.device().is_host() ? tensor.size() : 0),
-        data_(tensor.device().is_host() ? copy_.data() : static_cast<const T*>(tensor.device_data())) {
+  explicit OnDevice(const Tensor& tensor) {
     if (tensor.device().is_host()) {
-      copy_in(tensor.span<T>().data(), static_cast<size_t>(tensor.size()) * sizeof(T), copy_.data());
+      copy_ = tensor.derived<DeviceArray<T>>([&] { return std::make_shared<DeviceArray<T>>(tensor.span<T>()); });
     }
+    data_ = copy_ != nullptr ? copy_->data() : static_cast<const T*>(tensor.device_data());
   }
   const T* data() const { return data_; }
 
  private:
-  DeviceArray<T> copy_;
-  const T* data_;
+  std::shared_ptr<const DeviceArray<T>> copy_;
+  const T* data_ = nullptr;
 };
 
 template <typename T>

@@ -89,7 +89,11 @@ struct AdamOp {
   AdamUpdate u;
   __device__ void operator()(int64_t i) const {
     const AdamFactors& f = u.factors;
-    const float g = u.grads[i] * f.gradient_scale;
+    const float scale = u.clipping == nullptr ? f.gradient_scale : static_cast<float>(u.clipping[0]);
+    if (scale != scale) {
+      return;
+    }
+    const float g = u.grads[i] * scale;
     const float m = without_denormals(f.beta1 * u.moment1[i] + f.rest1 * g);
     const float v = without_denormals(f.beta2 * u.moment2[i] + f.rest2 * (g * g));
     u.moment1[i] = m;
@@ -103,6 +107,30 @@ struct EmaOp {
   const float* weights;
   float share;
   __device__ void operator()(int64_t i) const { average[i] += share * (weights[i] - average[i]); }
+};
+
+struct ClipOp {
+  const double* squares;
+  double clip_norm;
+  double* factors;
+  __device__ void operator()(int64_t) const {
+    const double norm = sqrt(*squares);
+    const bool finite = norm - norm == 0.0;
+    factors[0] = !finite ? norm - norm : clip_norm > 0.0 && norm > clip_norm ? clip_norm / norm : 1.0;
+    factors[1] = norm;
+  }
+};
+
+struct WeightedSumOp {
+  WeightedTerms sum;
+  float* y;
+  __device__ void operator()(int64_t) const {
+    double total = 0;
+    for (int i = 0; i < sum.count; ++i) {
+      total += sum.weights[i] * sum.terms[i];
+    }
+    *y = static_cast<float>(total);
+  }
 };
 
 __device__ __forceinline__ double term(Reduction reduction, float x) {
@@ -182,6 +210,14 @@ void adam(const AdamUpdate& update, int64_t count) {
 
 void ema(float* average, const float* weights, float share, int64_t count) {
   for_each("ema", EmaOp{average, weights, share}, count);
+}
+
+void clip_factors(const double* squares, double clip_norm, double* factors) {
+  for_each("clip_factors", ClipOp{squares, clip_norm, factors}, 1);
+}
+
+void weighted_sum(const WeightedTerms& sum, float* y) {
+  for_each("weighted_sum", WeightedSumOp{sum, y}, 1);
 }
 
 int64_t reduction_parts(int64_t count) {

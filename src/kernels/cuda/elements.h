@@ -27,9 +27,22 @@ struct AdamUpdate {
   float* moment1;
   float* moment2;
   AdamFactors factors;
+  const double* clipping;  ///< null, or of clip_factors: its factor replaces that of `factors`; NaN changes nothing
 };
 void adam(const AdamUpdate& update, int64_t count);
 void ema(float* average, const float* weights, float share, int64_t count);
+
+/// Writes factors[0] = clip_factor(norm, clip_norm) and factors[1] = norm of the sum of squares `squares`.
+void clip_factors(const double* squares, double clip_norm, double* factors);
+
+/// The terms of a weighted sum.
+struct WeightedTerms {
+  static constexpr int kMost = 4;
+  const double* terms;
+  double weights[kMost];
+  int count;
+};
+void weighted_sum(const WeightedTerms& sum, float* y);
 
 /// What a reduction adds up for each element x.
 enum class Reduction { kSum, kSumOfSquares, kNotFinite };

@@ -129,7 +129,7 @@ __global__ void __launch_bounds__(kThreads) cross_entropy_rows(Losses losses, Ma
   }
 }
 
-// Writes the sums of `arrays` arrays [count]. A block has an array.
+// Adds the sums of `arrays` arrays [count]. A block has an array.
 __global__ void __launch_bounds__(kThreads) sum_arrays(const double* values, int64_t count, double* sums) {
   double sum = 0;
   for (int64_t i = threadIdx.x; i < count; i += blockDim.x) {
@@ -137,7 +137,7 @@ __global__ void __launch_bounds__(kThreads) sum_arrays(const double* values, int
   }
   sum = over_block(sum, Sum());
   if (threadIdx.x == 0) {
-    sums[blockIdx.x] = sum;
+    sums[blockIdx.x] += sum;
   }
 }
 

@@ -16,7 +16,7 @@ struct Losses {
   float gradient_scale;
   double* row_losses;  ///< [3, N]: smoothed, nll, and 1 for a correct row
 };
-/// Computes the loss of each row, then sums [3] over the rows, in an order that depends on N alone.
+/// Computes the loss of each row, then adds to sums [3] over the rows, in an order that depends on N alone.
 void cross_entropy(const Losses& losses, double* sums);
 
 /// The two-pass losses of pairs of rows of logits [2C, V]: row n of the first pass and row C + n.
@@ -30,7 +30,7 @@ struct PairLosses {
   double first, second;                               ///< of kernels::TwoPassWeights
   double* row_losses;                                 ///< [4, C]: the sums of kernels::TwoPassLosses
 };
-/// Computes the losses of each pair, then sums [4].
+/// Computes the losses of each pair, then adds to sums [4].
 void two_pass_cross_entropy(const PairLosses& losses, double* sums);
 
 /// The k largest logits of each row.

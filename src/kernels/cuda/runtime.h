@@ -37,11 +37,18 @@ void select_device(int index);
 [[nodiscard]] void* allocate_memory(size_t bytes);
 void free_memory(void* memory);
 
+/// Copies up to this size pass through pinned memory, so that those from the host wait for nothing.
+inline constexpr size_t kLargestStagedCopy = size_t{4} << 20;
+
 /// Copies from the host need not have arrived on return, but the source may be changed. Copies to the host have.
 void copy_in(const void* host, size_t bytes, void* device);
 void copy_out(const void* device, size_t bytes, void* host);
 /// Requires: the ranges do not overlap.
 void copy_within(const void* from, size_t bytes, void* to);
+void clear_memory(void* memory, size_t bytes);
+/// Returns: how often this process has waited for the device: by copy_out, by a copy_in that is too large to be staged,
+/// and by wait_for_device. Threads: any.
+[[nodiscard]] uint64_t waits_for_device();
 /// Waits for all kernels and copies. Throws: Error if one of them failed.
 void wait_for_device();
 

@@ -1,6 +1,10 @@
 #include <cuda_runtime.h>
 
+#include <array>
+#include <atomic>
 #include <cstdlib>
+#include <cstring>
+#include <mutex>
 
 #include "base/error.h"
 #include "kernels/cuda/launch.h"
@@ -27,6 +31,70 @@ bool waits_for_each() {
   }();
   return waits;
 }
+
+std::atomic<uint64_t>& waits() {
+  static std::atomic<uint64_t> count = 0;
+  return count;
+}
+
+// Pinned memory that copies from the host pass through: a ring of segments. A segment is written again after the copies
+// out of it have ended, which an event tells.
+class StagingRing {
+ public:
+  // Never given back: the driver may be gone before.
+  static StagingRing& instance() {
+    static StagingRing& ring = *new StagingRing;
+    return ring;
+  }
+
+  void copy_in(const void* host, size_t bytes, void* device) {
+    const std::lock_guard lock(mutex_);
+    if (used_ + bytes > kSegment) {
+      begin_next_segment();
+    }
+    char* const staged = memory_ + current_ * kSegment + used_;
+    std::memcpy(staged, host, bytes);
+    check(cudaMemcpyAsync(device, staged, bytes, cudaMemcpyHostToDevice), "copy from the host");
+    used_ += (bytes + kAlignment - 1) / kAlignment * kAlignment;
+  }
+
+  void copy_out(const void* device, size_t bytes, void* host) {
+    const std::lock_guard lock(mutex_);
+    check(cudaMemcpyAsync(landing_, device, bytes, cudaMemcpyDeviceToHost), "copy to the host");
+    check(cudaStreamSynchronize(nullptr), "copy to the host");
+    std::memcpy(host, landing_, bytes);
+  }
+
+ private:
+  static constexpr size_t kSegment = 2 * kLargestStagedCopy, kSegments = 4, kAlignment = 64;
+
+  StagingRing() {
+    void* memory = nullptr;
+    check(cudaMallocHost(&memory, kSegments * kSegment + kLargestStagedCopy), "cudaMallocHost");
+    memory_ = static_cast<char*>(memory);
+    landing_ = memory_ + kSegments * kSegment;
+    for (cudaEvent_t& event : ended_) {
+      check(cudaEventCreateWithFlags(&event, cudaEventDisableTiming), "cudaEventCreate");
+    }
+  }
+
+  void begin_next_segment() {
+    check(cudaEventRecord(ended_[current_]), "cudaEventRecord");
+    current_ = (current_ + 1) % kSegments;
+    used_ = 0;
+    if (cudaEventQuery(ended_[current_]) == cudaErrorNotReady) {
+      ++waits();
+    }
+    check(cudaEventSynchronize(ended_[current_]), "cudaEventSynchronize");
+  }
+
+  std::mutex mutex_;
+  char* memory_ = nullptr;
+  char* landing_ = nullptr;  // of copies to the host
+  size_t current_ = 0;       // segment
+  size_t used_ = 0;          // bytes of it
+  std::array<cudaEvent_t, kSegments> ended_{};
+};
 
 std::string version_text(int version) {
   return std::to_string(version / 1000) + "." + std::to_string(version % 1000 / 10);
@@ -109,11 +177,19 @@ void free_memory(void* memory) {
 
 void copy_in(const void* host, size_t bytes, void* device) {
   begin_launch();
+  if (bytes <= kLargestStagedCopy) {
+    return StagingRing::instance().copy_in(host, bytes, device);
+  }
+  ++waits();
   check(cudaMemcpyAsync(device, host, bytes, cudaMemcpyHostToDevice), "copy from the host");
 }
 
 void copy_out(const void* device, size_t bytes, void* host) {
   begin_launch();
+  ++waits();
+  if (bytes <= kLargestStagedCopy) {
+    return StagingRing::instance().copy_out(device, bytes, host);
+  }
   check(cudaMemcpy(host, device, bytes, cudaMemcpyDeviceToHost), "copy to the host");
 }
 
@@ -122,8 +198,18 @@ void copy_within(const void* from, size_t bytes, void* to) {
   check(cudaMemcpyAsync(to, from, bytes, cudaMemcpyDeviceToDevice), "copy on the device");
 }
 
+void clear_memory(void* memory, size_t bytes) {
+  begin_launch();
+  check(cudaMemsetAsync(memory, 0, bytes), "clear memory");
+}
+
+uint64_t waits_for_device() {
+  return waits();
+}
+
 void wait_for_device() {
   begin_launch();
+  ++waits();
   check(cudaDeviceSynchronize(), "wait for kernels");
 }
 

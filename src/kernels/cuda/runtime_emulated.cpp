@@ -1,3 +1,4 @@
+#include <atomic>
 #include <cstdlib>
 #include <cstring>
 
@@ -5,6 +6,14 @@
 #include "kernels/cuda/runtime.h"
 
 namespace dragoman::kernels::cuda {
+namespace {
+
+std::atomic<uint64_t>& waits() {
+  static std::atomic<uint64_t> count = 0;
+  return count;
+}
+
+}  // namespace
 
 Devices find_devices() {
   DeviceFacts facts;
@@ -41,10 +50,12 @@ void free_memory(void* memory) {
 }
 
 void copy_in(const void* host, size_t bytes, void* device) {
+  waits() += bytes > kLargestStagedCopy ? 1 : 0;
   std::memcpy(device, host, bytes);
 }
 
 void copy_out(const void* device, size_t bytes, void* host) {
+  ++waits();
   std::memcpy(host, device, bytes);
 }
 
@@ -52,6 +63,16 @@ void copy_within(const void* from, size_t bytes, void* to) {
   std::memmove(to, from, bytes);
 }
 
-void wait_for_device() {}
+void clear_memory(void* memory, size_t bytes) {
+  std::memset(memory, 0, bytes);
+}
+
+uint64_t waits_for_device() {
+  return waits();
+}
+
+void wait_for_device() {
+  ++waits();
+}
 
 }  // namespace dragoman::kernels::cuda

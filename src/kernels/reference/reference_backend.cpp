@@ -4,6 +4,7 @@
 #include <cmath>
 
 #include "base/error.h"
+#include "kernels/clipped_scalars.h"
 #include "kernels/reference/attention.h"
 #include "kernels/reference/gemm.h"
 
@@ -139,9 +140,20 @@ bool ReferenceBackend::all_finite(const Tensor& x) const {
   return std::ranges::all_of(x.span<double>(), [](double element) { return std::isfinite(element); });
 }
 
+void ReferenceBackend::clip_factors(const Tensor& gradients, double clip_norm, Tensor& factors) const {
+  const double norm = std::sqrt(sum_of_squares(gradients));
+  factors.data<double>()[0] = clip_factor(norm, clip_norm);
+  factors.data<double>()[1] = norm;
+}
+
 // Kingma and Ba 2015, algorithm 1; Loshchilov and Hutter 2019, algorithm 2.
 void ReferenceBackend::adam_update(Tensor& weights, const Tensor& grads, Tensor& moment1, Tensor& moment2,
-                                   const AdamScalars& scalars) const {
+                                   const AdamScalars& given) const {
+  const std::optional<AdamScalars> with_factor = clipped(given);
+  if (!with_factor) {
+    return;
+  }
+  const AdamScalars& scalars = *with_factor;
   const auto step = static_cast<double>(scalars.step);
   const double unbias1 = 1 - std::pow(scalars.beta1, step), unbias2 = 1 - std::pow(scalars.beta2, step);
   const std::span<double> w = weights.span<double>(), m = moment1.span<double>(), v = moment2.span<double>();

@@ -47,6 +47,7 @@ class ReferenceBackend final : public Backend {
   void cross_entropy_gradient(Tensor& logits, const Tensor& targets, const LossOptions& options,
                               TokenLosses& sums) const override;
   void two_pass_cross_entropy(const TwoPassBlock& block, TwoPassLosses& sums) const override;
+  void weighted_sum(const Tensor& terms, std::span<const double> weights, Tensor& y) const override;
   Tensor attention_forward(const AttentionInputs& inputs, Tensor& context) const override;
   void attention_backward(const AttentionInputs& inputs, const Tensor& stats, const Tensor& grad_context,
                           AttentionGradients& gradients) const override;
@@ -73,6 +74,7 @@ class ReferenceBackend final : public Backend {
   void best_of_rows(const Tensor& logits, int k, BestLogits& best) const override;
   double sum_of_squares(const Tensor& x) const override;
   bool all_finite(const Tensor& x) const override;
+  void clip_factors(const Tensor& gradients, double clip_norm, Tensor& factors) const override;
   void adam_update(Tensor& weights, const Tensor& grads, Tensor& moment1, Tensor& moment2,
                    const AdamScalars& scalars) const override;
   void ema_update(Tensor& average, const Tensor& weights, double decay) const override;

@@ -1,5 +1,6 @@
 #include <algorithm>
 #include <cmath>
+#include <numeric>
 
 #include "kernels/reference/activation.h"
 #include "kernels/reference/cross_entropy.h"
@@ -150,6 +151,11 @@ void ReferenceBackend::cross_entropy_gradient(Tensor& logits, const Tensor& targ
   for (int64_t n = 0; n < logits.dim(0); ++n) {
     sums.add(cross_entropy_row_gradient(row_of<double>(logits, n), logits.dim(1), targets.data<int32_t>()[n], options));
   }
+}
+
+void ReferenceBackend::weighted_sum(const Tensor& terms, std::span<const double> weights, Tensor& y) const {
+  const std::span<const double> values = terms.span<double>();
+  y.fill(std::inner_product(weights.begin(), weights.end(), values.begin(), 0.0));
 }
 
 void ReferenceBackend::two_pass_cross_entropy(const TwoPassBlock& block, TwoPassLosses& losses) const {
