@@ -48,6 +48,8 @@ class Backend {
   virtual bool packs_weights() const = 0;
   /// Returns: whether products with weights that are not packed take operands of this precision, rounded if needed.
   virtual bool multiplies_in(Precision precision) const { return precision == Precision::kFloat32; }
+  /// Returns: whether a product with a bias takes its ReLU for nothing.
+  virtual bool multiplies_with_relu() const { return false; }
   /// Returns: rows of logits that are computed at once.
   virtual int64_t rows_of_logits() const { return kRowsOfLogits; }
 

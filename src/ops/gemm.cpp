@@ -59,4 +59,8 @@ void gemm_bias(const Tensor& a, Transpose transpose_a, const Tensor& b, Transpos
   multiply({a, transpose_a, b, transpose_b, &bias, c, false, precision});
 }
 
+void gemm_relu(const Tensor& a, const Tensor& b, const Tensor& bias, Tensor& c, Precision precision) {
+  multiply({a, Transpose::kNo, b, Transpose::kNo, &bias, c, false, precision, kernels::Activation::kRelu});
+}
+
 }  // namespace dragoman::ops

@@ -24,4 +24,9 @@ void gemm_accumulate(const Tensor& a, Transpose transpose_a, const Tensor& b, Tr
 void gemm_bias(const Tensor& a, Transpose transpose_a, const Tensor& b, Transpose transpose_b, const Tensor& bias,
                Tensor& c, Precision precision = Precision::kFloat32);
 
+/// Computes C = max(0, A B + bias) in one pass.  @param bias  [N], contiguous; see `gemm`.
+/// Requires: the backend multiplies_with_relu.
+void gemm_relu(const Tensor& a, const Tensor& b, const Tensor& bias, Tensor& c,
+               Precision precision = Precision::kFloat32);
+
 }  // namespace dragoman::ops

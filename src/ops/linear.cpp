@@ -5,6 +5,7 @@
 
 #include "base/error.h"
 #include "kernels/backends/backend_of.h"
+#include "ops/gemm.h"
 #include "ops/product_grad.h"
 
 namespace dragoman::ops {
@@ -29,9 +30,26 @@ void check_linear(const Variable& x, const Weight& weight, const Variable& bias,
   }
 }
 
-// What products take for x: where they are in bfloat16, x as it was rounded before.
-const Tensor& operand(const Variable& x, const Weight& weight) {
-  return weight.precision() == Precision::kBFloat16 && x.rounded().defined() ? x.rounded() : x.value();
+// What products take for x: where they are in bfloat16, x as it was rounded before. On a GPU, x is rounded for all that
+// multiply it once.
+const Tensor& operand(Variable x, const Weight& weight) {
+  if (weight.precision() != Precision::kBFloat16) {
+    return x.value();
+  }
+  if (!x.rounded().defined() && x.dtype() == DType::kFloat32 && !x.value().device().is_host()) {
+    Tensor rounded = Tensor::empty(x.shape(), DType::kBFloat16);  // [N, Din]
+    kernels::backend_of(rounded).copy_rounded(x.value(), rounded);
+    x.set_rounded(rounded);
+  }
+  return x.rounded().defined() ? x.rounded() : x.value();
+}
+
+// What a product adds to rows of the type of y: [Dout], or undefined.
+Tensor added(const Variable& bias, const Tensor& y) {
+  if (!bias.defined()) {
+    return {};
+  }
+  return is_bfloat16(y) && bias.rounded().defined() ? bias.rounded() : bias.value();
 }
 
 // Rows that go from op to op while a training computes in bfloat16 are bfloat16 themselves: what limits is their way to
@@ -86,6 +104,10 @@ bool multiplies_packed(const Variable& x, const Weight& weight) {
   return weight.packed != nullptr && x.dtype() != DType::kFloat64;
 }
 
+bool multiplies_with_relu(const Variable& x, const Weight& weight, const Variable& bias) {
+  return weight.packed == nullptr && bias.defined() && kernels::backend_of(x.value()).multiplies_with_relu();
+}
+
 ProductOfSame product_of(const Variable& x, const Weight& weight, const Variable& bias, Activation activation) {
   check_linear(x, weight, bias, Transpose::kNo);
   return {&weight.packed->forward(),
@@ -97,6 +119,12 @@ ProductOfSame product_of(const Variable& x, const Weight& weight, const Variable
 
 Variable linear_activation(const Variable& x, const Weight& weight, const Variable& bias, Activation act) {
   const bool learns = autograd::needs_grad({&x, &weight.variable, &bias});
+  if (act == Activation::kRelu && multiplies_with_relu(x, weight, bias)) {
+    check_linear(x, weight, bias, Transpose::kNo);
+    Tensor y = Tensor::empty({x.dim(0), weight.shape()[1]}, result_type(x, weight, bias));  // [N, Dout]
+    gemm_relu(operand(x, weight), weight.operand(), added(bias, y), y, weight.precision());
+    return record_linear_relu(x, weight, bias, y);
+  }
   if (!multiplies_packed(x, weight) || (learns && act != Activation::kRelu)) {
     return activation(linear(x, weight, bias), act);
   }
@@ -128,9 +156,7 @@ Variable linear(const Variable& x, const Weight& weight, const Variable& bias, T
   check_linear(x, weight, bias, stored);
   const int64_t d_out = weight.shape()[stored == Transpose::kYes ? 0 : 1];
   Tensor y = Tensor::empty({x.dim(0), d_out}, result_type(x, weight, bias));  // [N, Dout]
-  const bool takes_rounded = bias.defined() && is_bfloat16(y) && bias.rounded().defined();
-  const Tensor added = takes_rounded ? bias.rounded() : bias.defined() ? bias.value() : Tensor();  // [Dout]
-  multiply_weight(operand(x, weight), weight, stored, added, y);
+  multiply_weight(operand(x, weight), weight, stored, added(bias, y), y);
   return record_linear(x, weight, bias, stored, std::move(y));
 }
 

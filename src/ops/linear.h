@@ -24,7 +24,7 @@ namespace dragoman::ops {
 Variable linear(const Variable& x, const Weight& weight, const Variable& bias, Transpose stored = Transpose::kNo);
 
 /// Computes activation(linear(x)). With a packed weight this is one pass in inference, and in training if the
-/// activation is ReLU. Otherwise it is two ops.
+/// activation is ReLU; on a GPU it is one pass if the activation is ReLU. Otherwise it is two ops.
 Variable linear_activation(const Variable& x, const Weight& weight, const Variable& bias, Activation activation);
 
 /// Describes one of several affine maps of the same rows.

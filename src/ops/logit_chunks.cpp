@@ -14,12 +14,20 @@ tensor::DType type_of_logits(const Weight& weight, bool learning) {
   return rounds ? tensor::DType::kBFloat16 : weight.variable.dtype();
 }
 
+// Rows of bfloat16 begin at multiples of 128 bytes: products on a GPU are fast only so.
+Tensor logits_of(int64_t rows, int64_t classes, tensor::DType dtype) {
+  constexpr int64_t kAligned = 64;
+  const int64_t width = dtype == tensor::DType::kBFloat16 ? (classes + kAligned - 1) / kAligned * kAligned : classes;
+  const Tensor wide = Tensor::empty({rows, width}, dtype);
+  return width == classes ? wide : wide.columns(0, classes);
+}
+
 }  // namespace
 
 LogitChunks::LogitChunks(const Weight& weight, const Variable& bias, int64_t rows, bool learning)
     : weight_(weight),
       bias_(bias),
-      logits_(Tensor::empty({rows, weight.variable.dim(0)}, type_of_logits(weight, learning))) {}
+      logits_(logits_of(rows, weight.variable.dim(0), type_of_logits(weight, learning))) {}
 
 int64_t LogitChunks::rows_at_once(const Tensor& hidden) {
   return kernels::backend_of(hidden).rows_of_logits();

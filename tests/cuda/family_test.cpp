@@ -220,11 +220,11 @@ std::vector<Member> family() {
   using models::EncoderHead;
   return {
       {"Transformer", transformer(), Text::kPairs},
-      {"T5", t5(), Text::kPairs, "relative positions"},
+      {"T5", t5(), Text::kPairs},
       {"GPT2", gpt2(), Text::kRunning},
       {"Llama", llama(), Text::kRunning},
-      {"LlamaGroupedQkNorm", grouped(), Text::kRunning, "n_kv_heads"},
-      {"LlamaWindow", windowed(), Text::kRunning, "window"},
+      {"LlamaGroupedQkNorm", grouped(), Text::kRunning},
+      {"LlamaWindow", windowed(), Text::kRunning},
       {"MaskedLanguageModel", encoder(EncoderHead::kWords), Text::kChosen},
       {"Classify", encoder(EncoderHead::kClasses), Text::kLabels},
       {"Tag", encoder(EncoderHead::kTags), Text::kChosen},

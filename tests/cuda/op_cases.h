@@ -100,9 +100,43 @@ inline OpCase attention_case(const std::string& name, const std::vector<int32_t>
       bounds.key_mask.data<bool>()[key] = false;
     }
   }
-  return {name, {{n_queries, width}, {n_keys, width}, {n_keys, value_width}}, [bounds, options](const Variables& in) {
-            return ops::attention(in[0], in[1], in[2], bounds, options);
-          }};
+  const int64_t key_width = width / options.n_heads * kernels::n_kv_heads(options);
+  return {name,
+          {{n_queries, width}, {n_keys, key_width}, {n_keys, value_width}},
+          [bounds, options](const Variables& in) { return ops::attention(in[0], in[1], in[2], bounds, options); }};
+}
+
+/// An attention with relative positions, whose bias is an input.
+inline OpCase biased_attention_case(const std::string& name, const std::vector<int32_t>& lengths,
+                                    const std::vector<int32_t>& key_lengths, const kernels::AttentionOptions& options,
+                                    int64_t width) {
+  const int64_t key_width = width / options.n_heads * kernels::n_kv_heads(options);
+  OpCase test = attention_case(name, lengths, key_lengths, options, width, key_width);
+  const ops::RelativeBuckets buckets{.count = 8, .max_distance = 20, .both_sides = !options.causal};
+  const kernels::AttentionBounds bounds{offsets_of(lengths), offsets_of(key_lengths), {}};
+  test.inputs.push_back({buckets.count, options.n_heads});
+  test.run = [=](const Variables& in) {
+    return ops::attention(in[0], in[1], in[2], bounds, options, {in[3], buckets});
+  };
+  return test;
+}
+
+/// Attention of decoder-only models and of T5.
+inline std::vector<OpCase> more_attention_cases() {
+  const std::vector<int32_t> lengths{5, 1, 0, 33, 70, 2}, others{7, 3, 2, 70, 0, 1};
+  const kernels::AttentionOptions grouped{.n_heads = 6, .causal = true, .n_kv_heads = 2};
+  const kernels::AttentionOptions windowed{.n_heads = 2, .causal = true, .window = 9};
+  kernels::AttentionOptions both{.n_heads = 2, .causal = true, .n_kv_heads = 1, .window = 35};
+  both.dropout = some_dropout(0.2F);
+  const kernels::AttentionOptions scaled{.n_heads = 2, .scale = 1.0F}, causal{.n_heads = 3, .causal = true};
+  return {attention_case("grouped attention", lengths, lengths, grouped, 24, 12),
+          attention_case("grouped cross attention", lengths, others, {.n_heads = 4, .n_kv_heads = 1}, 16, 8),
+          attention_case("attention with a window", lengths, lengths, windowed, 16, 16),
+          attention_case("grouped attention with a window and dropout", lengths, lengths, both, 16, 8),
+          attention_case("attention with another scale", lengths, others, scaled, 16, 16),
+          biased_attention_case("attention with relative positions", lengths, lengths, scaled, 8),
+          biased_attention_case("causal attention with relative positions", lengths, lengths, causal, 12),
+          biased_attention_case("grouped attention with relative positions", lengths, lengths, grouped, 24)};
 }
 
 inline std::vector<OpCase> attention_cases() {
@@ -181,6 +215,9 @@ inline std::vector<OpCase> product_cases() {
           {"linear, weight stored transposed",
            {{40, 64}, {33, 64}, {33}},
            [](const Variables& in) { return ops::linear(in[0], in[1], in[2], kernels::Transpose::kYes); }},
+          {"linear with ReLU",
+           {{19, 37}, {37, 50}, {50}},
+           [](const Variables& in) { return ops::linear_activation(in[0], in[1], in[2], kernels::Activation::kRelu); }},
           {"elementwise",
            {{6, 7}, {6, 7}, {1}},
            [](const Variables& in) {
@@ -216,7 +253,7 @@ inline std::vector<OpCase> loss_cases() {
 /// Every differentiable op that a GPU has.
 inline std::vector<OpCase> all_cases() {
   std::vector<OpCase> cases;
-  for (const auto& group : {product_cases(), row_cases(), loss_cases(), attention_cases()}) {
+  for (const auto& group : {product_cases(), row_cases(), loss_cases(), attention_cases(), more_attention_cases()}) {
     cases.insert(cases.end(), group.begin(), group.end());
   }
   return cases;

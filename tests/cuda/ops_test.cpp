@@ -131,28 +131,26 @@ TEST_F(CudaOps, TensorsOfAnySizeAreFilled) {
 
 TEST_F(CudaOps, WeightsOfAttentionAgreeWithTheCpu) {
   const Tensor query = random_tensor({40, 16}, DType::kFloat32, 1), key = random_tensor({40, 16}, DType::kFloat32, 2);
+  const Tensor bias = random_tensor({8, 2}, DType::kFloat32, 3);
   const AttentionBounds bounds{test_support::offsets_of({40}), test_support::offsets_of({40}), {}};
-  for (const bool causal : {false, true}) {
-    const AttentionOptions options{.n_heads = 2, .causal = causal};
-    const Tensor expected = attention_weights(query, key, bounds, options);
+  const auto agree = [&](const AttentionOptions& options, const Tensor& key_rows, bool biased) {
+    const auto weights = [&] {
+      RelativeBias positions;
+      if (biased) {
+        positions = {autograd::Variable(tensor::to_current_device(bias)), {8, 20, !options.causal}};
+      }
+      return attention_weights(tensor::to_current_device(query), tensor::to_current_device(key_rows), bounds, options,
+                               positions);
+    };
+    const Tensor expected = weights();
     const OnCuda device;
-    const Tensor seen =
-        attention_weights(tensor::to_current_device(query), tensor::to_current_device(key), bounds, options);
-    EXPECT_TRUE(close(tensor::to_host(seen), expected, 1e-5));
-  }
-}
-
-TEST_F(CudaOps, AttentionThatNoKernelHasIsNamed) {
-  const OnCuda device;
-  const auto error_for = [](const kernels::AttentionOptions& options, int64_t key_width) {
-    OpCase test = test_support::attention_case("attention", {3}, {3}, options, 16, 16);
-    test.inputs = {{3, 16}, {3, key_width}, {3, key_width}};
-    return test_support::error_of([&] { test_support::outcome_of(test); });
+    EXPECT_TRUE(close(tensor::to_host(weights()), expected, 1e-5));
   };
-  EXPECT_EQ(error_for({.n_heads = 2, .n_kv_heads = 1}, 8),
-            "attention: n_kv_heads is 1, must be n_heads (2) on cuda for now; use --device cpu");
-  EXPECT_EQ(error_for({.n_heads = 2, .causal = true, .window = 2}, 16),
-            "attention: window is 2, must be 0 on cuda for now; use --device cpu");
+  agree({.n_heads = 2}, key, false);
+  agree({.n_heads = 2, .causal = true}, key, false);
+  agree({.n_heads = 2, .causal = true, .n_kv_heads = 1, .window = 7}, random_tensor({40, 8}, DType::kFloat32, 2),
+        false);
+  agree({.n_heads = 2, .scale = 1.0F}, key, true);
 }
 
 TEST_F(CudaOps, AWidthThatNoKernelHasIsNamed) {

@@ -21,7 +21,7 @@ __device__ __forceinline__ float weight_of(const Attention& a, const Place& plac
     return 0.0F;
   }
   const int64_t stat = place.stat(a, query);
-  return expf(product * a.scale - a.largest[stat]) * a.inverse_sum[stat];
+  return expf(place.score(a, query, key, product) - a.largest[stat]) * a.inverse_sum[stat];
 }
 
 // Own rows are queries. `weights` and `grads` receive the weights of the lane's key and their gradients.
@@ -39,6 +39,24 @@ __device__ __forceinline__ void weights_of_queries(const Attention& a, const Pla
   }
 }
 
+// Own rows are keys. `weights` and `grads` receive the dropped weights of the lane's query, and the gradients of its
+// scores.
+__device__ __forceinline__ void weights_of_keys(const Attention& a, const Place& place, const float* means,
+                                                const FourTiles& t, int own_row, int query, int key,
+                                                float (&weights)[kOwn], float (&grads)[kOwn]) {
+  float factors[kOwn];
+  multiply_rows(t.keys, own_row, t.queries, a.d_head, weights);
+  multiply_rows(t.values, own_row, t.grads, a.d_value, grads);
+  factors_of_keys(a, place, query, key, factors);
+  const float mean = query < place.queries ? means[place.stat(a, query)] : 0.0F;
+  DRAGOMAN_UNROLL
+  for (int i = 0; i < kOwn; ++i) {
+    const float weight = weight_of(a, place, query, key + i, weights[i]);
+    weights[i] = weight * factors[i];
+    grads[i] = weight * (factors[i] * grads[i] - mean);
+  }
+}
+
 // Own rows are queries: the gradient of the query, after the mean of the gradients of its weights.
 template <typename T, int kParts>
 __global__ void __launch_bounds__(kThreads)
@@ -50,12 +68,17 @@ __global__ void __launch_bounds__(kThreads)
   read_tile(head_rows<T>(a.query, place.first_query, place.queries, place.head, a.d_head), tile.first, t.queries);
   read_tile(head_rows<T>(grads.grad_context, place.first_query, place.queries, place.head, a.d_value), tile.first,
             t.grads);
-  const auto keys = head_rows<T>(a.key, place.first_key, place.keys, place.head, a.d_head);
-  const auto values = head_rows<T>(a.value, place.first_key, place.keys, place.head, a.d_value);
-  const int end = end_of_keys(a, place, tile), own = warp_number() * kOwn, query = tile.first + own;
+  const auto keys = head_rows<T>(a.key, place.first_key, place.keys, place.key_head, a.d_head);
+  const auto values = head_rows<T>(a.value, place.first_key, place.keys, place.key_head, a.d_value);
+  const OtherRows others = keys_of(a, place, tile);
+  const int own = warp_number() * kOwn, query = tile.first + own;
+  const Diagonals diagonals = diagonals_of(a, grads, t.values.end());
+  if (a.bias != nullptr) {
+    diagonals.clear(a.reach);
+  }
   float mean[kOwn] = {}, sums[kOwn][kParts] = {};
   for (int pass = 0; pass < 2; ++pass) {  // first the means, then what needs them
-    for (int first = 0; first < end; first += kTile) {
+    for (int first = others.first; first < others.end; first += kTile) {
       __syncthreads();
       read_tile(keys, first, t.keys);
       read_tile(values, first, t.values);
@@ -69,6 +92,9 @@ __global__ void __launch_bounds__(kThreads)
       }
       if (pass == 1) {
         add_rows(weights, t.exchange, t.keys, a.d_head, sums);
+        if (a.bias != nullptr) {
+          diagonals.add(first);
+        }
       }
     }
     DRAGOMAN_UNROLL
@@ -87,46 +113,59 @@ __global__ void __launch_bounds__(kThreads)
   }
 }
 
-// Own rows are keys: the gradients of key and value.
+// Own rows are keys: the gradients of key and value, over the heads of query that share them.
 template <typename T, int kParts>
 __global__ void __launch_bounds__(kThreads)
     backward_keys(Attention a, const SentenceTile* tiles, AttentionGrads grads) {
   DRAGOMAN_DYNAMIC_SHARED(float, memory);
   const SentenceTile tile = tiles[blockIdx.x];
-  const Place place(a, tile.sentence, static_cast<int>(blockIdx.y));
+  const int key_head = static_cast<int>(blockIdx.y);
+  Place place(a, tile.sentence, key_head * a.group);
   const FourTiles t(memory, a);
-  read_tile(head_rows<T>(a.key, place.first_key, place.keys, place.head, a.d_head), tile.first, t.keys);
-  read_tile(head_rows<T>(a.value, place.first_key, place.keys, place.head, a.d_value), tile.first, t.values);
-  const auto queries = head_rows<T>(a.query, place.first_query, place.queries, place.head, a.d_head);
-  const auto grad_rows = head_rows<T>(grads.grad_context, place.first_query, place.queries, place.head, a.d_value);
+  read_tile(head_rows<T>(a.key, place.first_key, place.keys, key_head, a.d_head), tile.first, t.keys);
+  read_tile(head_rows<T>(a.value, place.first_key, place.keys, key_head, a.d_value), tile.first, t.values);
   const int own = warp_number() * kOwn, key = tile.first + own;
+  const OtherRows others = queries_of(a, place, tile);
   float key_sums[kOwn][kParts] = {}, value_sums[kOwn][kParts] = {};
-  for (int first = a.causal ? tile.first : 0; first < place.queries; first += kTile) {
-    __syncthreads();
-    read_tile(queries, first, t.queries);
-    read_tile(grad_rows, first, t.grads);
-    __syncthreads();
-    const int query = first + lane_number();
-    const float mean = query < place.queries ? grads.mean[place.stat(a, query)] : 0.0F;
-    float weights[kOwn], weight_grads[kOwn], factors[kOwn];
-    multiply_rows(t.keys, own, t.queries, a.d_head, weights);
-    multiply_rows(t.values, own, t.grads, a.d_value, weight_grads);
-    factors_of_keys(a, place, query, key, factors);
-    DRAGOMAN_UNROLL
-    for (int i = 0; i < kOwn; ++i) {
-      const float weight = weight_of(a, place, query, key + i, weights[i]);
-      weights[i] = weight * factors[i];
-      weight_grads[i] = weight * (factors[i] * weight_grads[i] - mean);
+  for (; place.head < (key_head + 1) * a.group; ++place.head) {
+    const auto queries = head_rows<T>(a.query, place.first_query, place.queries, place.head, a.d_head);
+    const auto grad_rows = head_rows<T>(grads.grad_context, place.first_query, place.queries, place.head, a.d_value);
+    for (int first = others.first; first < others.end; first += kTile) {
+      __syncthreads();
+      read_tile(queries, first, t.queries);
+      read_tile(grad_rows, first, t.grads);
+      __syncthreads();
+      float weights[kOwn], weight_grads[kOwn];
+      weights_of_keys(a, place, grads.mean, t, own, first + lane_number(), key, weights, weight_grads);
+      add_rows(weights, t.exchange, t.grads, a.d_value, value_sums);
+      add_rows(weight_grads, t.exchange, t.queries, a.d_head, key_sums);
     }
-    add_rows(weights, t.exchange, t.grads, a.d_value, value_sums);
-    add_rows(weight_grads, t.exchange, t.queries, a.d_head, key_sums);
   }
   DRAGOMAN_UNROLL
   for (int i = 0; i < kOwn; ++i) {
     if (key + i < place.keys) {
-      write_row<T>(grads.key, place.first_key + key + i, place.head, a.d_head, key_sums[i], a.scale);
-      write_row<T>(grads.value, place.first_key + key + i, place.head, a.d_value, value_sums[i], 1.0F);
+      write_row<T>(grads.key, place.first_key + key + i, key_head, a.d_head, key_sums[i], a.scale);
+      write_row<T>(grads.value, place.first_key + key + i, key_head, a.d_value, value_sums[i], 1.0F);
     }
+  }
+}
+
+// A warp has a head and a distance, and adds what each tile of query rows has of it: a lane every 32nd tile.
+__global__ void __launch_bounds__(kThreads) sum_parts(Attention a, Tiles tiles, AttentionGrads grads) {
+  const int64_t element = static_cast<int64_t>(blockIdx.x) * kWarps + warp_number();
+  if (element >= static_cast<int64_t>(a.heads) * 2 * a.reach) {
+    return;
+  }
+  const int64_t head = element / (2 * a.reach), width = bias_part(a.reach);
+  const int distance = static_cast<int>(element % (2 * a.reach)) - a.reach;
+  float sum = 0;
+  for (int64_t tile = lane_number(); tile < tiles.count; tile += kWarp) {
+    const int number = tiles.data[tile].first + kTile - 1 - distance;
+    sum += number >= 0 && number < width ? grads.bias_parts[(tile * a.heads + head) * width + number] : 0.0F;
+  }
+  sum = over_warp(sum, Sum());
+  if (lane_number() == 0) {
+    grads.bias[element] = sum;
   }
 }
 
@@ -135,19 +174,23 @@ void backward_of(const Attention& a, const Tiles& queries, const Tiles& keys, co
   const size_t shared = shared_bytes(a, 2, 2);
   launch("attention_backward", backward_queries<T, kParts>, {grid_of(a, queries), kThreads, shared}, a, queries.data,
          grads);
-  launch("attention_backward", backward_keys<T, kParts>, {grid_of(a, keys), kThreads, shared}, a, keys.data, grads);
+  launch("attention_backward", backward_keys<T, kParts>, {key_grid_of(a, keys), kThreads, shared}, a, keys.data, grads);
 }
 
 }  // namespace
 
 void attention_backward(const Attention& a, const SentenceTile* query_tiles, int64_t query_count,
                         const SentenceTile* key_tiles, int64_t key_count, const AttentionGrads& grads) {
-  if (attention_backward_by_fragments(a, query_tiles, query_count, key_tiles, key_count, grads)) {
-    return;
+  if (!attention_backward_by_fragments(a, query_tiles, query_count, key_tiles, key_count, grads)) {
+    for_kind(a, [&]<typename T, int kParts>() {
+      backward_of<T, kParts>(a, {query_tiles, query_count}, {key_tiles, key_count}, grads);
+    });
   }
-  for_kind(a, [&]<typename T, int kParts>() {
-    backward_of<T, kParts>(a, {query_tiles, query_count}, {key_tiles, key_count}, grads);
-  });
+  if (a.bias != nullptr) {
+    const int64_t elements = static_cast<int64_t>(a.heads) * 2 * a.reach;
+    launch("attention_backward", sum_parts, {dim3(blocks_for(elements, kWarps)), kThreads}, a,
+           Tiles{query_tiles, query_count}, grads);
+  }
 }
 
 }  // namespace dragoman::kernels::cuda

@@ -34,8 +34,8 @@ __global__ void __launch_bounds__(kThreads) forward(Attention a, const SentenceT
   const Tile queries{memory, tile_stride(a.d_head)}, keys{queries.end(), queries.stride};
   const Tile values{keys.end(), tile_stride(a.d_value)};
   float* const exchange = values.end() + warp_number() * kOwn * kTile;
-  const auto all_keys = head_rows<T>(a.key, place.first_key, place.keys, place.head, a.d_head);
-  const auto all_values = head_rows<T>(a.value, place.first_key, place.keys, place.head, a.d_value);
+  const auto all_keys = head_rows<T>(a.key, place.first_key, place.keys, place.key_head, a.d_head);
+  const auto all_values = head_rows<T>(a.value, place.first_key, place.keys, place.key_head, a.d_value);
   read_tile(head_rows<T>(a.query, place.first_query, place.queries, place.head, a.d_head), tile.first, queries);
   const int own = warp_number() * kOwn;
   Softmax<kParts> softmax;
@@ -43,8 +43,8 @@ __global__ void __launch_bounds__(kThreads) forward(Attention a, const SentenceT
   for (int i = 0; i < kOwn; ++i) {
     softmax.largest[i] = -INFINITY;
   }
-  const int end = end_of_keys(a, place, tile);
-  for (int first = 0; first < end; first += kTile) {
+  const OtherRows others = keys_of(a, place, tile);
+  for (int first = others.first; first < others.end; first += kTile) {
     __syncthreads();
     read_tile(all_keys, first, keys);
     read_tile(all_values, first, values);
@@ -53,8 +53,8 @@ __global__ void __launch_bounds__(kThreads) forward(Attention a, const SentenceT
     multiply_rows(queries, own, keys, a.d_head, scores);
     DRAGOMAN_UNROLL
     for (int i = 0; i < kOwn; ++i) {
-      const bool sees = place.sees(a, tile.first + own + i, first + lane_number());
-      scores[i] = sees ? scores[i] * a.scale : -INFINITY;
+      const int query = tile.first + own + i, key = first + lane_number();
+      scores[i] = place.sees(a, query, key) ? place.score(a, query, key, scores[i]) : -INFINITY;
     }
     softmax.take(scores);
     factors_of_queries(a, place, tile.first + own, first, exchange, factors);
@@ -91,12 +91,12 @@ __global__ void __launch_bounds__(kThreads) weights_of_rows(Attention a, int n_k
                  static_cast<int64_t>(place.head) * a.d_head;
   const auto score_of = [&](int key) {
     const T* key_row = static_cast<const T*>(a.key.data) + (place.first_key + key) * a.key.stride +
-                       static_cast<int64_t>(place.head) * a.d_head;
+                       static_cast<int64_t>(place.key_head) * a.d_head;
     float sum = 0;
     for (int i = 0; i < a.d_head; ++i) {
       sum += widen(row[i]) * widen(key_row[i]);
     }
-    return sum * a.scale;
+    return place.score(a, query, key, sum);
   };
   float largest = -INFINITY, total = 0;
   for (int key = lane_number(); key < n_keys; key += kWarp) {

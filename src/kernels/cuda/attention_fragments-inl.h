@@ -1,6 +1,7 @@
 #pragma once
 
-// What the kernels of attention by tensor cores share: bfloat16 rows, heads of 32 or 64 columns. For *.cu only.
+// What the kernels of attention by tensor cores share: bfloat16 rows, heads of up to 128 columns, a multiple of 8. For
+// *.cu only.
 
 #include "kernels/cuda/attention_tiles-inl.h"
 #include "kernels/cuda/tensor_cores-inl.h"
@@ -26,7 +27,8 @@ __device__ __forceinline__ int lane_pair() {
   return lane_number() % 4;
 }
 
-// 32 rows of the other side in shared memory. Rows are 16 bytes further apart than they are long.
+// 32 rows of the other side in shared memory. Rows are 16 bytes further apart than they are long. kColumns is at least
+// the number of columns of a head; the rest is zero.
 template <int kColumns>
 struct SharedRows {
   static constexpr int kStride = kColumns + kGroup;
@@ -40,7 +42,7 @@ struct SharedRows {
     for (int i = static_cast<int>(threadIdx.x); i < kTile * kGroups; i += static_cast<int>(kFragmentThreads)) {
       const int row = i / kGroups, column = i % kGroups * kGroup;
       uint4 words = {0, 0, 0, 0};
-      if (first + row < from.rows) {
+      if (first + row < from.rows && column < from.columns) {
         words = *reinterpret_cast<const uint4*>(from.first + (first + row) * from.stride + column);
       }
       *reinterpret_cast<uint4*>(data + row * kStride + column) = words;
@@ -82,10 +84,11 @@ struct OwnRows {
 
  private:
   __device__ __forceinline__ static uint4 words(const HeadRows<BFloat16>& from, int row, int span) {
-    if (row >= from.rows) {
+    const int column = span * 32 + lane_pair() * kGroup;
+    if (row >= from.rows || column >= from.columns) {
       return {0, 0, 0, 0};
     }
-    return *reinterpret_cast<const uint4*>(from.first + row * from.stride + span * 32 + lane_pair() * 8);
+    return *reinterpret_cast<const uint4*>(from.first + row * from.stride + column);
   }
 };
 
@@ -114,19 +117,20 @@ struct RowSums {
   }
 
   // Writes own rows first + g and first + g + 8 that exist, times a factor each.
-  __device__ __forceinline__ void write(const AnyMatrix& matrix, int64_t begin, int rows, int first, int head,
-                                        float low_factor, float high_factor) const {
+  __device__ __forceinline__ void write(const HeadRows<BFloat16>& rows, int first, float low_factor,
+                                        float high_factor) const {
     DRAGOMAN_UNROLL
     for (int half = 0; half < 2; ++half) {
       const int row = first + lane_row() + half * kGroup;
       const float factor = half == 0 ? low_factor : high_factor;
-      if (row < rows) {
-        BFloat16* to = static_cast<BFloat16*>(matrix.data) + (begin + row) * matrix.stride +
-                       static_cast<int64_t>(head) * kColumns + 2 * lane_pair();
+      if (row < rows.rows) {
+        BFloat16* to = rows.first + row * rows.stride + 2 * lane_pair();
         DRAGOMAN_UNROLL
         for (int eight = 0; eight < kEights; ++eight) {
           const float* v = eights[eight].v + 2 * half;
-          *reinterpret_cast<uint32_t*>(to + eight * kGroup) = pair_of(v[0] * factor, v[1] * factor);
+          if (eight * kGroup < rows.columns) {
+            *reinterpret_cast<uint32_t*>(to + eight * kGroup) = pair_of(v[0] * factor, v[1] * factor);
+          }
         }
       }
     }
@@ -194,10 +198,11 @@ __device__ __forceinline__ float largest_of_quad(float value) {
 inline bool fits_fragments(const AnyMatrix& matrix) {
   return matrix.is_bfloat16 && matrix.stride % kGroup == 0 && reinterpret_cast<uintptr_t>(matrix.data) % 16 == 0;
 }
-/// Returns: whether tensor cores can have these heads: bfloat16, 32 or 64 columns, rows at multiples of 16 bytes.
+/// Returns: whether tensor cores can have these heads: bfloat16, a multiple of 8 columns, rows at multiples of 16
+/// bytes.
 inline bool fits_fragments(const Attention& a) {
-  return (a.d_head == 32 || a.d_head == 64) && a.d_value == a.d_head && fits_fragments(a.query) &&
-         fits_fragments(a.key) && fits_fragments(a.value);
+  return a.d_head % kGroup == 0 && a.d_value == a.d_head && fits_fragments(a.query) && fits_fragments(a.key) &&
+         fits_fragments(a.value);
 }
 
 }  // namespace dragoman::kernels::cuda

@@ -69,15 +69,15 @@ __global__ void __launch_bounds__(kFragmentThreads)
   const SharedRows<kColumns> keys{key_memory}, values{value_memory};
   const SentenceTile tile = tiles[blockIdx.x];
   const Place place(a, tile.sentence, static_cast<int>(blockIdx.y));
-  const auto all_keys = head_rows<BFloat16>(a.key, place.first_key, place.keys, place.head, kColumns);
-  const auto all_values = head_rows<BFloat16>(a.value, place.first_key, place.keys, place.head, kColumns);
+  const auto all_keys = head_rows<BFloat16>(a.key, place.first_key, place.keys, place.key_head, a.d_head);
+  const auto all_values = head_rows<BFloat16>(a.value, place.first_key, place.keys, place.key_head, a.d_head);
   const int own = tile.first + warp_number() * kFragmentRows;
   OwnRows<kColumns> queries;
-  queries.read(head_rows<BFloat16>(a.query, place.first_query, place.queries, place.head, kColumns), own);
+  queries.read(head_rows<BFloat16>(a.query, place.first_query, place.queries, place.head, a.d_head), own);
   TwoRows rows;
   RowSums<kColumns> sums;
-  const int end = end_of_keys(a, place, tile);
-  for (int first = 0; first < end; first += kTile) {
+  const OtherRows others = keys_of(a, place, tile);
+  for (int first = others.first; first < others.end; first += kTile) {
     __syncthreads();
     keys.read(all_keys, first);
     values.read(all_values, first);
@@ -86,7 +86,7 @@ __global__ void __launch_bounds__(kFragmentThreads)
     queries.multiply(keys, scores);
     for_each_part(own, first, [&](int eight, int i, int query, int key) {
       float& score = scores.eights[eight].v[i];
-      score = place.sees(a, query, key) ? score * a.scale : -INFINITY;
+      score = place.sees(a, query, key) ? place.score(a, query, key, score) : -INFINITY;
     });
     rows.take(scores, sums);
     if (a.mask.threshold != 0) {
@@ -106,7 +106,8 @@ __global__ void __launch_bounds__(kFragmentThreads)
       a.inverse_sum[place.stat(a, query)] = inverse[half];
     }
   }
-  sums.write(context, place.first_query, place.queries, own, place.head, inverse[0], inverse[1]);
+  sums.write(head_rows<BFloat16>(context, place.first_query, place.queries, place.head, a.d_head), own, inverse[0],
+             inverse[1]);
 }
 
 // What a backward needs of a query's softmax.
@@ -118,10 +119,7 @@ struct QueryFacts {
       inverse_sum = a.inverse_sum[place.stat(a, query)];
     }
   }
-  // The weight of a key that has this product with the query.
-  __device__ __forceinline__ float weight(const Attention& a, float product) const {
-    return expf(product * a.scale - largest) * inverse_sum;
-  }
+  __device__ __forceinline__ float weight(float score) const { return expf(score - largest) * inverse_sum; }
 };
 
 // Own rows are queries: the gradient of the query, after the mean of the gradients of its weights.
@@ -134,20 +132,25 @@ __global__ void __launch_bounds__(kFragmentThreads)
   const SharedRows<kColumns> keys{key_memory}, values{value_memory};
   const SentenceTile tile = tiles[blockIdx.x];
   const Place place(a, tile.sentence, static_cast<int>(blockIdx.y));
-  const auto all_keys = head_rows<BFloat16>(a.key, place.first_key, place.keys, place.head, kColumns);
-  const auto all_values = head_rows<BFloat16>(a.value, place.first_key, place.keys, place.head, kColumns);
+  const auto all_keys = head_rows<BFloat16>(a.key, place.first_key, place.keys, place.key_head, a.d_head);
+  const auto all_values = head_rows<BFloat16>(a.value, place.first_key, place.keys, place.key_head, a.d_head);
   const int own = tile.first + warp_number() * kFragmentRows, low = own + lane_row(), high = low + kGroup;
   OwnRows<kColumns> queries, context_grads;
-  queries.read(head_rows<BFloat16>(a.query, place.first_query, place.queries, place.head, kColumns), own);
-  context_grads.read(head_rows<BFloat16>(grads.grad_context, place.first_query, place.queries, place.head, kColumns),
+  queries.read(head_rows<BFloat16>(a.query, place.first_query, place.queries, place.head, a.d_head), own);
+  context_grads.read(head_rows<BFloat16>(grads.grad_context, place.first_query, place.queries, place.head, a.d_head),
                      own);
   const QueryFacts facts[2] = {QueryFacts(a, place, low), QueryFacts(a, place, high)};
-  const int end = end_of_keys(a, place, tile);
+  const OtherRows others = keys_of(a, place, tile);
+  DRAGOMAN_DYNAMIC_SHARED(float, score_grads);  // if there is a bias
+  const Diagonals diagonals = diagonals_of(a, grads, score_grads);
+  if (a.bias != nullptr) {
+    diagonals.clear(a.reach);
+  }
   float mean[2] = {};
   RowSums<kColumns> sums;
   for (int pass = 0; pass < 2; ++pass) {  // first the means, then what needs them
-    for (int first = 0; first < end; first += kTile) {
-      if (pass == 0 || end > kTile) {  // otherwise the only tile is still there
+    for (int first = others.first; first < others.end; first += kTile) {
+      if (pass == 0 || others.end - others.first > kTile) {  // otherwise the only tile is still there
         __syncthreads();
         keys.read(all_keys, first);
         values.read(all_values, first);
@@ -164,12 +167,18 @@ __global__ void __launch_bounds__(kFragmentThreads)
       for_each_part(own, first, [&](int eight, int i, int query, int key) {
         float& weight = weights.eights[eight].v[i];
         const float grad = weight_grads.eights[eight].v[i];
-        weight = place.sees(a, query, key) ? facts[i / 2].weight(a, weight) : 0.0F;
+        weight = place.sees(a, query, key) ? facts[i / 2].weight(place.score(a, query, key, weight)) : 0.0F;
         mean[i / 2] += pass == 0 ? weight * grad : 0.0F;
         weight *= grad - mean[i / 2];
       });
       if (pass == 1) {
         sums.add(weights, keys);
+        if (a.bias != nullptr) {
+          for_each_part(own - tile.first, 0, [&](int eight, int i, int query, int key) {
+            score_grads[query * kTile + key] = weights.eights[eight].v[i];
+          });
+          diagonals.add(first);
+        }
       }
     }
     if (pass == 0) {
@@ -177,7 +186,8 @@ __global__ void __launch_bounds__(kFragmentThreads)
       mean[1] = over_quad(mean[1]);
     }
   }
-  sums.write(grads.query, place.first_query, place.queries, own, place.head, a.scale, a.scale);
+  sums.write(head_rows<BFloat16>(grads.query, place.first_query, place.queries, place.head, a.d_head), own, a.scale,
+             a.scale);
   DRAGOMAN_UNROLL
   for (int half = 0; half < 2; ++half) {
     const int query = own + lane_row() + half * kGroup;
@@ -206,8 +216,8 @@ __device__ __forceinline__ void weights_of_keys(const Attention& a, const Place&
       for (int i = j; i < 4; i += 2) {
         float &weight = weights.eights[eight].v[i], &grad = grads.eights[eight].v[i];
         const float factor = drops ? factors.eights[eight].v[i] : 1.0F;
-        const bool sees = place.sees(a, query, own + lane_row() + i / 2 * kGroup);
-        const float undropped = sees ? facts.weight(a, weight) : 0.0F;
+        const int key = own + lane_row() + i / 2 * kGroup;
+        const float undropped = place.sees(a, query, key) ? facts.weight(place.score(a, query, key, weight)) : 0.0F;
         weight = undropped * factor;
         grad = undropped * (factor * grad - mean);
       }
@@ -224,36 +234,44 @@ __global__ void __launch_bounds__(kFragmentThreads)
   __shared__ uint32_t mask_words_of[kFragmentWarps][kMaskWords];
   const SharedRows<kColumns> queries{query_memory}, context_grads{grad_memory};
   const SentenceTile tile = tiles[blockIdx.x];
-  const Place place(a, tile.sentence, static_cast<int>(blockIdx.y));
-  const auto all_queries = head_rows<BFloat16>(a.query, place.first_query, place.queries, place.head, kColumns);
-  const auto all_grads =
-      head_rows<BFloat16>(grads.grad_context, place.first_query, place.queries, place.head, kColumns);
+  const int key_head = static_cast<int>(blockIdx.y);
+  Place place(a, tile.sentence, key_head * a.group);
+  const auto rows_of = [&](const AnyMatrix& matrix) {
+    return head_rows<BFloat16>(matrix, place.first_key, place.keys, key_head, a.d_head);
+  };
   const int own = tile.first + warp_number() * kFragmentRows;
   OwnRows<kColumns> keys, values;
-  keys.read(head_rows<BFloat16>(a.key, place.first_key, place.keys, place.head, kColumns), own);
-  values.read(head_rows<BFloat16>(a.value, place.first_key, place.keys, place.head, kColumns), own);
+  keys.read(rows_of(a.key), own);
+  values.read(rows_of(a.value), own);
   RowSums<kColumns> key_sums, value_sums;
-  for (int first = a.causal ? tile.first : 0; first < place.queries; first += kTile) {
-    __syncthreads();
-    queries.read(all_queries, first);
-    context_grads.read(all_grads, first);
-    __syncthreads();
-    TileSums weights, weight_grads;
-    keys.multiply(queries, weights);
-    values.multiply(context_grads, weight_grads);
-    weights_of_keys(a, place, grads.mean, own, first, mask_words_of[warp_number()], weights, weight_grads);
-    value_sums.add(weights, context_grads);
-    key_sums.add(weight_grads, queries);
+  const OtherRows others = queries_of(a, place, tile);
+  for (; place.head < (key_head + 1) * a.group; ++place.head) {
+    const auto all_queries = head_rows<BFloat16>(a.query, place.first_query, place.queries, place.head, a.d_head);
+    const auto all_grads =
+        head_rows<BFloat16>(grads.grad_context, place.first_query, place.queries, place.head, a.d_head);
+    for (int first = others.first; first < others.end; first += kTile) {
+      __syncthreads();
+      queries.read(all_queries, first);
+      context_grads.read(all_grads, first);
+      __syncthreads();
+      TileSums weights, weight_grads;
+      keys.multiply(queries, weights);
+      values.multiply(context_grads, weight_grads);
+      weights_of_keys(a, place, grads.mean, own, first, mask_words_of[warp_number()], weights, weight_grads);
+      value_sums.add(weights, context_grads);
+      key_sums.add(weight_grads, queries);
+    }
   }
-  key_sums.write(grads.key, place.first_key, place.keys, own, place.head, a.scale, a.scale);
-  value_sums.write(grads.value, place.first_key, place.keys, own, place.head, 1.0F, 1.0F);
+  key_sums.write(rows_of(grads.key), own, a.scale, a.scale);
+  value_sums.write(rows_of(grads.value), own, 1.0F, 1.0F);
 }
 
 template <int kColumns>
 void backward_of(const Attention& a, const Tiles& queries, const Tiles& keys, const AttentionGrads& grads) {
-  launch("attention_backward", backward_query_fragments<kColumns>, {grid_of(a, queries), kFragmentThreads}, a,
+  const size_t shared = a.bias == nullptr ? 0 : size_t{kTile} * kTile * sizeof(float);
+  launch("attention_backward", backward_query_fragments<kColumns>, {grid_of(a, queries), kFragmentThreads, shared}, a,
          queries.data, grads);
-  launch("attention_backward", backward_key_fragments<kColumns>, {grid_of(a, keys), kFragmentThreads}, a, keys.data,
+  launch("attention_backward", backward_key_fragments<kColumns>, {key_grid_of(a, keys), kFragmentThreads}, a, keys.data,
          grads);
 }
 
@@ -264,8 +282,10 @@ bool attention_forward_by_fragments(const Attention& a, const SentenceTile* tile
   if (!fits_fragments(a) || !fits_fragments(context)) {
     return false;
   }
-  launch("attention_forward", a.d_head == 32 ? forward_fragments<32> : forward_fragments<64>,
-         {grid_of(a, {tiles, count}), kFragmentThreads}, a, tiles, context);
+  const auto kernel = a.d_head <= 32   ? forward_fragments<32>
+                      : a.d_head <= 64 ? forward_fragments<64>
+                                       : forward_fragments<kWidestHead>;
+  launch("attention_forward", kernel, {grid_of(a, {tiles, count}), kFragmentThreads}, a, tiles, context);
   return true;
 }
 
@@ -276,10 +296,12 @@ bool attention_backward_by_fragments(const Attention& a, const SentenceTile* que
     return false;
   }
   const Tiles queries{query_tiles, query_count}, keys{key_tiles, key_count};
-  if (a.d_head == 32) {
+  if (a.d_head <= 32) {
     backward_of<32>(a, queries, keys, grads);
-  } else {
+  } else if (a.d_head <= 64) {
     backward_of<64>(a, queries, keys, grads);
+  } else {
+    backward_of<kWidestHead>(a, queries, keys, grads);
   }
   return true;
 }

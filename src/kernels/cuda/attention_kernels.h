@@ -20,10 +20,15 @@ struct Attention {
   const int32_t* query_offsets;
   const int32_t* key_offsets;
   const bool* key_mask;  ///< null = all
-  int heads, d_head, d_value;
+  int heads;             ///< H, of query
+  int group;             ///< heads of query that share a head of key and value
+  int d_head, d_value;
   bool causal;
-  float scale;  ///< 1 / sqrt(Dh)
-  Mask mask;    ///< of element (query row * H + head, key of the sentence)
+  int window;         ///< a query sees so many keys up to its own at most; 0 = all
+  float scale;        ///< of the products
+  const float* bias;  ///< [H, 2*R]: element [h][R + query - key] is added to a scaled product; null = none
+  int reach;          ///< R
+  Mask mask;          ///< of element (query row * H + head, key of the sentence)
   int64_t n_queries;
   float* largest;      ///< [H, Nq]: the largest score of each row
   float* inverse_sum;  ///< [H, Nq]: 1 / sum of exponentials; 0 for a row with nothing to attend to
@@ -31,16 +36,23 @@ struct Attention {
 
 /// @param tiles  [count] of query rows
 void attention_forward(const Attention& attention, const SentenceTile* tiles, int64_t count, const AnyMatrix& context);
-/// Does the same by tensor cores. Returns: false, and does nothing, unless all matrices are bfloat16, heads have 32 or
-/// 64 columns, and rows begin at multiples of 16 bytes.
+/// Does the same by tensor cores. Returns: false, and does nothing, unless all matrices are bfloat16, heads of query,
+/// key and value have the same multiple of 8 columns, and rows begin at multiples of 16 bytes.
 [[nodiscard]] bool attention_forward_by_fragments(const Attention& attention, const SentenceTile* tiles, int64_t count,
                                                   const AnyMatrix& context);
 
-/// Gradients of query, key and value.
+/// Gradients of query, key and value, and of the bias.
 struct AttentionGrads {
   AnyMatrix grad_context, query, key, value;
-  float* mean;  ///< [H, Nq] scratch: sum over the keys of weight * its gradient
+  float* mean;        ///< [H, Nq] scratch: sum over the keys of weight * its gradient
+  float* bias;        ///< [H, 2*R]; null without a bias
+  float* bias_parts;  ///< [query tiles, H, bias_part(R)] scratch
 };
+/// Returns: sums of diagonals that a tile of query rows has at most, of one head. Number i is of the keys that lie
+/// kAttentionTile - 1 - i rows before the first query.
+constexpr int64_t bias_part(int64_t reach) {
+  return reach + 2 * kAttentionTile;
+}
 /// @param query_tiles, key_tiles  of query rows and of key rows
 void attention_backward(const Attention& attention, const SentenceTile* query_tiles, int64_t query_count,
                         const SentenceTile* key_tiles, int64_t key_count, const AttentionGrads& grads);

@@ -72,7 +72,8 @@ using PlanKey = std::array<int64_t, 11>;
 
 PlanKey key_of(const Product& p) {
   const int64_t flags = (p.a_transposed ? 1 : 0) | (p.b_transposed ? 2 : 0) | (p.bias != nullptr ? 4 : 0) |
-                        (p.accumulate ? 8 : 0) | (p.a.is_bfloat16 ? 16 : 0) | (p.c.is_bfloat16 ? 32 : 0);
+                        (p.accumulate ? 8 : 0) | (p.a.is_bfloat16 ? 16 : 0) | (p.c.is_bfloat16 ? 32 : 0) |
+                        (p.relu ? 64 : 0);
   return {p.rows,
           p.columns,
           p.depth,
@@ -142,7 +143,7 @@ class Plan {
     set(CUBLASLT_MATMUL_DESC_TRANSA, p.b_transposed ? CUBLAS_OP_T : CUBLAS_OP_N);
     set(CUBLASLT_MATMUL_DESC_TRANSB, p.a_transposed ? CUBLAS_OP_T : CUBLAS_OP_N);
     if (p.bias != nullptr) {
-      set(CUBLASLT_MATMUL_DESC_EPILOGUE, CUBLASLT_EPILOGUE_BIAS);
+      set(CUBLASLT_MATMUL_DESC_EPILOGUE, p.relu ? CUBLASLT_EPILOGUE_RELU_BIAS : CUBLASLT_EPILOGUE_BIAS);
       set(CUBLASLT_MATMUL_DESC_BIAS_POINTER, p.bias);
     }
     const Preference preference(p);

@@ -21,6 +21,7 @@ class CudaBackend final : public Backend {
   const char* name() const override { return "cuda"; }
   bool packs_weights() const override { return false; }
   bool multiplies_in(Precision precision) const override { return precision != Precision::kInt8; }
+  bool multiplies_with_relu() const override { return true; }
   int64_t rows_of_logits() const override { return 4096; }
   void gemm(const GemmProblem& problem) const override;
   void sum_rows_accumulate(const Tensor& rows, Tensor& sums) const override;

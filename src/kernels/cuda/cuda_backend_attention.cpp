@@ -24,16 +24,7 @@ void check_head(const char* op, int64_t columns) {
                        op, columns, kWidestHead);
 }
 
-void check_options(const char* op, const AttentionInputs& inputs) {
-  base::check_argument(inputs.group() == 1,
-                       "{}: n_kv_heads is {}, must be n_heads ({}) on cuda for now; use --device cpu", op,
-                       inputs.n_kv_heads(), inputs.n_heads());
-  base::check_argument(inputs.options.window == 0, "{}: window is {}, must be 0 on cuda for now; use --device cpu", op,
-                       inputs.options.window);
-  base::check_argument(inputs.options.scale == 0.0F && !inputs.distance_bias.defined(),
-                       "{}: relative positions and another scale than 1 / sqrt(d_head) do not exist on cuda for now; "
-                       "use --device cpu",
-                       op);
+void check_heads(const char* op, const AttentionInputs& inputs) {
   check_head(op, inputs.d_head());
   check_head(op, inputs.d_value());
 }
@@ -63,31 +54,41 @@ std::shared_ptr<const DeviceTiles> tiles_of(const Tensor& offsets) {
   return offsets.derived<DeviceTiles>([&] { return std::make_shared<DeviceTiles>(host_tiles_of(offsets)); });
 }
 
+// The window as kernels take it: one that is longer than all sentences is none.
+int window_of(const AttentionInputs& inputs) {
+  return inputs.options.window >= inputs.query.dim(0) ? 0 : static_cast<int>(inputs.options.window);
+}
+
 // The inputs of attention as kernels take them, with offsets and mask in device memory.
 class DeviceInputs {
  public:
   DeviceInputs(const char* op, const AttentionInputs& inputs, float* stats)
       : query_offsets_(inputs.bounds.query_offsets), key_offsets_(inputs.bounds.key_offsets) {
-    check_options(op, inputs);
+    check_heads(op, inputs);
     if (inputs.bounds.key_mask.defined()) {
       key_mask_.emplace(inputs.bounds.key_mask);
     }
     const int64_t n_queries = inputs.query.dim(0);
-    attention_ = {any_matrix_of(inputs.query),
-                  any_matrix_of(inputs.key),
-                  inputs.value.defined() ? any_matrix_of(inputs.value) : AnyMatrix(),
-                  query_offsets_.data(),
-                  key_offsets_.data(),
-                  key_mask_ ? key_mask_->data() : nullptr,
-                  static_cast<int>(inputs.n_heads()),
-                  static_cast<int>(inputs.d_head()),
-                  static_cast<int>(inputs.d_value()),
-                  inputs.options.causal,
-                  1.0F / std::sqrt(static_cast<float>(inputs.d_head())),
-                  mask_of(weight_dropout(inputs.options)),
-                  n_queries,
-                  stats,
-                  stats == nullptr ? nullptr : stats + inputs.n_heads() * n_queries};
+    attention_ = {
+        any_matrix_of(inputs.query),
+        any_matrix_of(inputs.key),
+        inputs.value.defined() ? any_matrix_of(inputs.value) : AnyMatrix(),
+        query_offsets_.data(),
+        key_offsets_.data(),
+        key_mask_ ? key_mask_->data() : nullptr,
+        static_cast<int>(inputs.n_heads()),
+        static_cast<int>(inputs.group()),
+        static_cast<int>(inputs.d_head()),
+        static_cast<int>(inputs.d_value()),
+        inputs.options.causal,
+        window_of(inputs),
+        inputs.options.scale > 0 ? inputs.options.scale : 1.0F / std::sqrt(static_cast<float>(inputs.d_head())),
+        inputs.distance_bias.defined() ? elements_of<float>(inputs.distance_bias) : nullptr,
+        inputs.distance_bias.defined() ? static_cast<int>(inputs.reach()) : 0,
+        mask_of(weight_dropout(inputs.options)),
+        n_queries,
+        stats,
+        stats == nullptr ? nullptr : stats + inputs.n_heads() * n_queries};
   }
   const Attention& get() const { return attention_; }
 
@@ -136,9 +137,12 @@ void CudaBackend::attention_backward(const AttentionInputs& inputs, const Tensor
   const DeviceInputs device("attention", inputs, elements_of<float>(stats));
   const auto queries = tiles_of(inputs.bounds.query_offsets), keys = tiles_of(inputs.bounds.key_offsets);
   const DeviceArray<float> mean(inputs.n_heads() * inputs.query.dim(0));
+  const bool biased = inputs.distance_bias.defined();
+  const DeviceArray<float> parts(biased ? queries->count * inputs.n_heads() * bias_part(inputs.reach()) : 0);
   cuda::attention_backward(device.get(), queries->array.data(), queries->count, keys->array.data(), keys->count,
                            {any_matrix_of(grad_context), any_matrix_of(gradients.query), any_matrix_of(gradients.key),
-                            any_matrix_of(gradients.value), mean.data()});
+                            any_matrix_of(gradients.value), mean.data(),
+                            biased ? elements_of<float>(gradients.distance_bias) : nullptr, parts.data()});
 }
 
 void CudaBackend::attention_weights(const AttentionInputs& inputs, Tensor& weights) const {

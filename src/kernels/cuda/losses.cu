@@ -6,6 +6,8 @@ namespace dragoman::kernels::cuda {
 namespace {
 
 constexpr unsigned kThreads = 256;
+constexpr unsigned kThreadsOfLoss = 512;
+constexpr size_t kMostSharedRow = size_t{100} << 10;  // bytes: two blocks fit into a multiprocessor
 
 // An element of a row: the larger value, the lower column among equals.
 struct Place {
@@ -50,33 +52,104 @@ struct PartOfRow {
   Place largest{-INFINITY, kNoColumn};
   float sum = 0, total = 0;
 
-  // Takes the columns 8 * group .. of a row with `left` more columns.
-  __device__ __forceinline__ void take(const Eight& x, int64_t group, int64_t left) {
-    const Place before_group = largest;
-    DRAGOMAN_UNROLL
-    for (int i = 0; i < kGroup; ++i) {
-      if (i < left && x.v[i] > largest.value) {  // columns rise: the first of equals stays
-        largest = {x.v[i], static_cast<int32_t>(group * kGroup + i)};
+  // Takes the columns 8 * group .. of a row.
+  template <typename Exp>
+  __device__ __forceinline__ void take(const Eight& x, int64_t group, const Exp& exp) {
+    const float most =
+        fmaxf(fmaxf(fmaxf(x.v[0], x.v[1]), fmaxf(x.v[2], x.v[3])), fmaxf(fmaxf(x.v[4], x.v[5]), fmaxf(x.v[6], x.v[7])));
+    if (most > largest.value) {  // columns rise: the first of equals stays
+      sum *= expf(largest.value - most);
+      int first = kGroup - 1;
+      DRAGOMAN_UNROLL
+      for (int i = kGroup - 2; i >= 0; --i) {
+        first = x.v[i] == most ? i : first;
       }
-    }
-    if (largest.column != before_group.column) {
-      sum *= expf(before_group.value - largest.value);
+      largest = {most, static_cast<int32_t>(group * kGroup + first)};
     }
     const float shift = largest.value == -INFINITY ? 0.0F : largest.value;
     DRAGOMAN_UNROLL
     for (int i = 0; i < kGroup; ++i) {
-      sum += i < left ? expf(x.v[i] - shift) : 0.0F;
+      sum += exp(x.v[i] - shift);
+      total += x.v[i];
+    }
+  }
+
+  // Takes the `left` last columns of a row, fewer than 8.
+  __device__ __forceinline__ void take_last(const Eight& x, int64_t group, int64_t left) {
+    DRAGOMAN_UNROLL
+    for (int i = 0; i < kGroup; ++i) {
+      if (i < left && x.v[i] > largest.value) {
+        sum *= expf(largest.value - x.v[i]);
+        largest = {x.v[i], static_cast<int32_t>(group * kGroup + i)};
+      }
+      sum += i < left ? expf(x.v[i] - (largest.value == -INFINITY ? 0.0F : largest.value)) : 0.0F;
       total += i < left ? x.v[i] : 0.0F;
     }
   }
 };
 
+// Exponentials for logits of float32 and of bfloat16, which have an error of 2^-9 anyway.
+struct ExactExp {
+  __device__ float operator()(float x) const { return expf(x); }
+};
+struct FastExp {
+  __device__ float operator()(float x) const { return fast_exp(x); }
+};
 template <typename T>
-__device__ RowFacts facts_of_row(const T* row, int64_t columns) {
+struct ExpOf {
+  using Type = ExactExp;
+};
+template <>
+struct ExpOf<BFloat16> {
+  using Type = FastExp;
+};
+
+// Eight elements as they are stored.
+template <typename T>
+struct Stored8;
+template <>
+struct Stored8<float> {
+  float4 low, high;
+};
+template <>
+struct Stored8<BFloat16> {
+  uint4 words;
+};
+
+// A row of logits that threads go through more than once: each thread the same groups. `kept`, if there is one, has the
+// row from the first time on.
+template <typename T>
+struct RowOfLogits {
+  T* row;
+  T* kept;  // in shared memory, or null
+  int64_t columns;
+
+  __device__ __forceinline__ Eight read(int64_t group, int64_t left) const {
+    const T* from = row + group * kGroup;
+    if (kept != nullptr && left >= kGroup && is_aligned(from)) {
+      *reinterpret_cast<Stored8<T>*>(kept + group * kGroup) = *reinterpret_cast<const Stored8<T>*>(from);
+      return load8(kept + group * kGroup, left);
+    }
+    return load8(from, left);
+  }
+  __device__ __forceinline__ Eight again(int64_t group, int64_t left) const {
+    const T* from = row + group * kGroup;
+    return load8(kept != nullptr && left >= kGroup && is_aligned(from) ? kept + group * kGroup : from, left);
+  }
+};
+
+template <typename T>
+__device__ RowFacts facts_of_row(const RowOfLogits<T>& row) {
+  const typename ExpOf<T>::Type exp;
   PartOfRow part;
-  for (int64_t group = threadIdx.x; group * kGroup < columns; group += blockDim.x) {
-    const int64_t left = columns - group * kGroup;
-    part.take(load8(row + group * kGroup, left), group, left);
+  for (int64_t group = threadIdx.x; group * kGroup < row.columns; group += blockDim.x) {
+    const int64_t left = row.columns - group * kGroup;
+    const Eight x = row.read(group, left);
+    if (left >= kGroup) {
+      part.take(x, group, exp);
+    } else {
+      part.take_last(x, group, left);
+    }
   }
   RowFacts facts;
   facts.largest = first_of_block(part.largest);
@@ -99,11 +172,41 @@ __device__ __forceinline__ Loss loss_of(const RowFacts& facts, double wanted, do
 }
 
 template <typename T>
-__global__ void __launch_bounds__(kThreads) cross_entropy_rows(Losses losses, Matrix<T> logits) {
+__device__ RowFacts facts_of_row(const T* row, int64_t columns) {
+  return facts_of_row(RowOfLogits<T>{const_cast<T*>(row), nullptr, columns});  // which is read only
+}
+
+// Writes the gradient of a row.
+template <typename T>
+__device__ __forceinline__ void write_gradient(const Losses& losses, const RowOfLogits<T>& row, int32_t target,
+                                               float log_sum_exp) {
+  const typename ExpOf<T>::Type exp;
+  const float spread = losses.label_smoothing / static_cast<float>(row.columns);
+  for (int64_t group = threadIdx.x; group * kGroup < row.columns; group += blockDim.x) {
+    const int64_t first = group * kGroup, left = row.columns - first;
+    Eight x = row.again(group, left);
+    DRAGOMAN_UNROLL
+    for (int i = 0; i < kGroup; ++i) {
+      x.v[i] = losses.gradient_scale * (exp(x.v[i] - log_sum_exp) - spread);
+    }
+    if (first <= target && target < first + kGroup) {
+      DRAGOMAN_UNROLL
+      for (int i = 0; i < kGroup; ++i) {
+        x.v[i] -= first + i == target ? losses.gradient_scale * (1.0F - losses.label_smoothing) : 0.0F;
+      }
+    }
+    store8(x, row.row + first, left);
+  }
+}
+
+template <typename T>
+__global__ void __launch_bounds__(kThreadsOfLoss) cross_entropy_rows(Losses losses, Matrix<T> logits) {
+  DRAGOMAN_DYNAMIC_SHARED(T, kept);  // of a row, if losses.keeps_rows
   const int64_t n = blockIdx.x, columns = losses.extent.columns, rows = losses.extent.rows;
   T* row = logits.data + n * logits.stride;
+  const RowOfLogits<T> of_row{row, losses.keeps_rows ? kept : nullptr, columns};
   const int32_t target = losses.targets[n];
-  const RowFacts facts = facts_of_row(row, columns);
+  const RowFacts facts = facts_of_row(of_row);
   if (threadIdx.x == 0) {
     const Loss loss =
         loss_of(facts, static_cast<double>(widen(row[target])), static_cast<double>(losses.label_smoothing), columns);
@@ -115,18 +218,7 @@ __global__ void __launch_bounds__(kThreads) cross_entropy_rows(Losses losses, Ma
     return;
   }
   __syncthreads();  // thread 0 read the logit of the target
-  const float spread = losses.label_smoothing / static_cast<float>(columns);
-  const auto log_sum_exp = static_cast<float>(facts.log_sum_exp);
-  for (int64_t group = threadIdx.x; group * kGroup < columns; group += blockDim.x) {
-    const int64_t first = group * kGroup, left = columns - first;
-    Eight x = load8(row + first, left);
-    DRAGOMAN_UNROLL
-    for (int i = 0; i < kGroup; ++i) {
-      const float wanted = spread + (first + i == target ? 1.0F - losses.label_smoothing : 0.0F);
-      x.v[i] = losses.gradient_scale * (expf(x.v[i] - log_sum_exp) - wanted);
-    }
-    store8(x, row + first, left);
-  }
+  write_gradient(losses, of_row, target, static_cast<float>(facts.log_sum_exp));
 }
 
 // Adds the sums of `arrays` arrays [count]. A block has an array.
@@ -216,14 +308,22 @@ void sum_up(const char* name, const double* row_losses, int64_t arrays, int64_t 
   launch(name, sum_arrays, {dim3(static_cast<unsigned>(arrays)), kThreads}, row_losses, count, sums);
 }
 
+template <typename T>
+void run_cross_entropy(Losses losses) {
+  const auto bytes = static_cast<size_t>(losses.extent.columns) * sizeof(T);
+  losses.keeps_rows = losses.with_gradient && bytes <= kMostSharedRow;
+  launch("cross_entropy", cross_entropy_rows<T>,
+         {dim3(static_cast<unsigned>(losses.extent.rows)), kThreadsOfLoss, losses.keeps_rows ? bytes : 0}, losses,
+         losses.logits.as<T>());
+}
+
 }  // namespace
 
 void cross_entropy(const Losses& losses, double* sums) {
-  const LaunchShape shape{dim3(static_cast<unsigned>(losses.extent.rows)), kThreads};
   if (losses.logits.is_bfloat16) {
-    launch("cross_entropy", cross_entropy_rows<BFloat16>, shape, losses, losses.logits.as<BFloat16>());
+    run_cross_entropy<BFloat16>(losses);
   } else {
-    launch("cross_entropy", cross_entropy_rows<float>, shape, losses, losses.logits.as<float>());
+    run_cross_entropy<float>(losses);
   }
   sum_up("cross_entropy", losses.row_losses, 3, losses.extent.rows, sums);
 }

@@ -14,7 +14,8 @@ struct Losses {
   float label_smoothing;
   bool with_gradient;
   float gradient_scale;
-  double* row_losses;  ///< [3, N]: smoothed, nll, and 1 for a correct row
+  double* row_losses;       ///< [3, N]: smoothed, nll, and 1 for a correct row
+  bool keeps_rows = false;  ///< set by cross_entropy: a row stays in shared memory between its two readings
 };
 /// Computes the loss of each row, then adds to sums [3] over the rows, in an order that depends on N alone.
 void cross_entropy(const Losses& losses, double* sums);

@@ -137,6 +137,22 @@ __device__ __forceinline__ Eight summed_group(const Norm& norm, const Matrix<T>&
   return values;
 }
 
+// Writes the normed values of a group.
+__device__ __forceinline__ void write_normed(const Norm& norm, int64_t row, int64_t group, Eight values, float mean,
+                                             float rstd) {
+  const int64_t left = norm.extent.columns - group * kGroup;
+  const Eight gain = load8(norm.gain + group * kGroup, left);
+  const Eight bias = norm.bias == nullptr ? Eight{} : load8(norm.bias + group * kGroup, left);
+  DRAGOMAN_UNROLL
+  for (int i = 0; i < kGroup; ++i) {
+    values.v[i] = (values.v[i] - mean) * rstd * gain.v[i] + bias.v[i];
+  }
+  store8(values, at(norm.y, row, group), left);
+  if (norm.rounded.data != nullptr) {
+    store8(values, at(norm.rounded, row, group), left);
+  }
+}
+
 template <typename T>
 __global__ void __launch_bounds__(kThreads) norm_rows(Norm norm, Matrix<T> sublayer) {
   const int64_t row = static_cast<int64_t>(blockIdx.x) * kRowsOfBlock + warp_number();
@@ -167,16 +183,48 @@ __global__ void __launch_bounds__(kThreads) norm_rows(Norm norm, Matrix<T> subla
   }
   const float rstd = 1.0F / sqrtf(over_warp(squares, Sum()) / width + norm.epsilon);
   for (int64_t group = lane_number(); group < groups; group += kWarp) {
-    const int64_t left = columns - group * kGroup;
-    Eight values = load8(at(x, row, group), left);
-    const Eight gain = load8(norm.gain + group * kGroup, left);
-    const Eight bias = norm.bias == nullptr ? Eight{} : load8(norm.bias + group * kGroup, left);
-    for (int i = 0; i < kGroup; ++i) {
-      values.v[i] = (values.v[i] - mean) * rstd * gain.v[i] + bias.v[i];
+    write_normed(norm, row, group, load8(at(x, row, group), columns - group * kGroup), mean, rstd);
+  }
+  if (lane_number() == 0) {
+    norm.stats.data[row * norm.stats.stride] = mean;
+    norm.stats.data[row * norm.stats.stride + 1] = rstd;
+  }
+}
+
+// Does norm_rows with a row in registers. A lane has kParts groups.
+template <typename T, int kParts>
+__global__ void __launch_bounds__(kThreads) norm_narrow_rows(Norm norm, Matrix<T> sublayer) {
+  const int64_t row = static_cast<int64_t>(blockIdx.x) * kRowsOfBlock + warp_number();
+  if (row >= norm.extent.rows) {
+    return;
+  }
+  const int64_t columns = norm.extent.columns;
+  const auto width = static_cast<float>(columns);
+  Eight values[kParts];
+  float total = 0, squares = 0;
+  DRAGOMAN_UNROLL
+  for (int part = 0; part < kParts; ++part) {
+    const int64_t group = lane_number() + part * kWarp;
+    values[part] = group * kGroup < columns ? summed_group(norm, sublayer, row, group) : Eight{};
+    for (const float value : values[part].v) {
+      total += value;
     }
-    store8(values, at(norm.y, row, group), left);
-    if (norm.rounded.data != nullptr) {
-      store8(values, at(norm.rounded, row, group), left);
+  }
+  const float mean = norm.centres ? over_warp(total, Sum()) / width : 0.0F;
+  DRAGOMAN_UNROLL
+  for (int part = 0; part < kParts; ++part) {
+    const int64_t left = columns - (lane_number() + part * kWarp) * kGroup;
+    DRAGOMAN_UNROLL
+    for (int i = 0; i < kGroup; ++i) {
+      squares += i < left ? (values[part].v[i] - mean) * (values[part].v[i] - mean) : 0.0F;
+    }
+  }
+  const float rstd = 1.0F / sqrtf(over_warp(squares, Sum()) / width + norm.epsilon);
+  DRAGOMAN_UNROLL
+  for (int part = 0; part < kParts; ++part) {
+    const int64_t group = lane_number() + part * kWarp;
+    if (group * kGroup < columns) {
+      write_normed(norm, row, group, values[part], mean, rstd);
     }
   }
   if (lane_number() == 0) {
@@ -328,9 +376,25 @@ void run_norm_backward(const NormBackward& norm) {
     run_norm_chunks<T, 1>(norm);
   } else if (norm.extent.columns <= 2 * kSumColumns) {
     run_norm_chunks<T, 2>(norm);
+  } else if (norm.extent.columns <= 3 * kSumColumns) {
+    run_norm_chunks<T, 3>(norm);
+  } else if (norm.extent.columns <= 4 * kSumColumns) {
+    run_norm_chunks<T, 4>(norm);
   } else {
     run_norm_rows<T>(norm);
   }
+}
+
+template <typename T>
+void run_norm(const Norm& norm) {
+  const int64_t columns = norm.gain == nullptr ? 0 : norm.extent.columns;  // 0: a sum alone keeps nothing
+  const auto kernel = columns == 0 || columns > 4 * kSumColumns ? norm_rows<T>
+                      : columns <= kSumColumns                  ? norm_narrow_rows<T, 1>
+                      : columns <= 2 * kSumColumns              ? norm_narrow_rows<T, 2>
+                      : columns <= 3 * kSumColumns              ? norm_narrow_rows<T, 3>
+                                                                : norm_narrow_rows<T, 4>;
+  launch("layer_norm", kernel, {dim3(blocks_for(norm.extent.rows, kRowsOfBlock)), kThreads}, norm,
+         norm.sublayer.as<T>());
 }
 
 }  // namespace
@@ -349,11 +413,10 @@ void sum_rows(const AnyMatrix& rows, const Extent& extent, float* scratch, float
 }
 
 void layer_norm(const Norm& norm) {
-  const LaunchShape shape{dim3(blocks_for(norm.extent.rows, kRowsOfBlock)), kThreads};
   if (norm.sublayer.is_bfloat16) {
-    launch("layer_norm", norm_rows<BFloat16>, shape, norm, norm.sublayer.as<BFloat16>());
+    run_norm<BFloat16>(norm);
   } else {
-    launch("layer_norm", norm_rows<float>, shape, norm, norm.sublayer.as<float>());
+    run_norm<float>(norm);
   }
 }
 

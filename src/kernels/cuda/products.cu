@@ -44,7 +44,8 @@ __global__ void __launch_bounds__(kTile* kTile) multiply_tiles(Product p, Matrix
     const float before = p.accumulate        ? widen(to)
                          : p.bias == nullptr ? 0.0F
                                              : static_cast<const float*>(p.bias)[column];
-    to = narrow<C>(before + sum);
+    const float value = before + sum;
+    to = narrow<C>(p.relu && value < 0 ? 0.0F : value);
   }
 }
 

@@ -4,7 +4,7 @@
 
 namespace dragoman::kernels::cuda {
 
-/// C = op(A) op(B) + bias, or C += op(A) op(B), of row-major matrices.
+/// C = op(A) op(B) + bias, of which the ReLU may be taken, or C += op(A) op(B), of row-major matrices.
 struct Product {
   AnyMatrix a;  ///< [M, K], or [K, M] if transposed
   bool a_transposed;
@@ -14,6 +14,7 @@ struct Product {
   AnyMatrix c;       ///< [M, N]
   bool accumulate;
   int64_t rows, columns, depth;  ///< M, N, K
+  bool relu = false;             ///< with a bias only
 };
 
 /// Multiplies with a plain kernel in tiles, for any alignment and stride. Sums are float32, in order of depth.
