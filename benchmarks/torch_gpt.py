@@ -5,7 +5,8 @@
                    "length": 64, "steps": 10, "warmup": 2, "threads": 2, "precision": "f32", "compiled": false}'
 
 The model is that of GPT-2 with its parts from torch.nn: learned positions, pre-norm, GELU, fused causal attention, tied
-output. The optimizer is AdamW with its fused form where there is one, and gradients are clipped to norm 1.
+output. The optimizer is AdamW with its fused form where there is one, and gradients are clipped to norm 1. With
+"device": "cuda" it trains on a GPU; torch_cuda_training.py calls it so.
 """
 
 import json
@@ -51,18 +52,17 @@ class Gpt(nn.Module):
         self.head.weight = self.tokens.weight
 
     def forward(self, ids, targets):
-        x = self.tokens(ids) + self.positions(torch.arange(ids.shape[1]))
+        x = self.tokens(ids) + self.positions(torch.arange(ids.shape[1], device=ids.device))
         for block in self.blocks:
             x = block(x)
         logits = self.head(self.norm(x))
         return functional.cross_entropy(logits.flatten(0, 1), targets.flatten())
 
 
-def main():
-    job = json.loads(sys.argv[1])
-    torch.manual_seed(1)
-    torch.set_num_threads(job["threads"])
-    model = Gpt(job)
+def train(job):
+    """Seconds of each update after the warm-up, and the number of weights."""
+    device = torch.device(job.get("device", "cpu"))
+    model = Gpt(job).to(device)
     step_model = torch.compile(model) if job["compiled"] else model
     try:
         optimizer = torch.optim.AdamW(model.parameters(), lr=1e-4, fused=True)
@@ -70,22 +70,32 @@ def main():
         optimizer = torch.optim.AdamW(model.parameters(), lr=1e-4)
     seconds = []
     for step in range(job["warmup"] + job["steps"]):
-        ids = torch.randint(job["vocab_size"], (job["windows"], job["length"] + 1))
+        ids = torch.randint(job["vocab_size"], (job["windows"], job["length"] + 1)).to(device)
         begin = time.perf_counter()
-        with torch.autocast("cpu", torch.bfloat16, enabled=job["precision"] == "bf16"):
+        with torch.autocast(device.type, torch.bfloat16, enabled=job["precision"] == "bf16"):
             loss = step_model(ids[:, :-1], ids[:, 1:])
         loss.backward()
         torch.nn.utils.clip_grad_norm_(model.parameters(), 1.0)
         optimizer.step()
         optimizer.zero_grad(set_to_none=True)
+        if device.type == "cuda":
+            torch.cuda.synchronize()
         if step >= job["warmup"]:
             seconds.append(time.perf_counter() - begin)
+    return seconds, sum(parameter.numel() for parameter in model.parameters())
+
+
+def main():
+    job = json.loads(sys.argv[1])
+    torch.manual_seed(1)
+    torch.set_num_threads(job["threads"])
+    seconds, parameters = train(job)
     print(
         json.dumps(
             {
                 "step_seconds": seconds,
                 "tokens_per_second": job["windows"] * job["length"] / statistics.median(seconds),
-                "parameters": sum(parameter.numel() for parameter in model.parameters()),
+                "parameters": parameters,
                 "torch": torch.__version__,
             }
         )

@@ -59,6 +59,12 @@ constexpr int64_t bias_reach(int64_t longest) {
   return (longest + 15) / 16 * 16;
 }
 
+/// What attention_backward needs beside the inputs; what a backend does not need is undefined.
+struct AttentionSaved {
+  Tensor stats;         ///< of the softmax of each row and head
+  Tensor context = {};  ///< [Nq, H*Dv]
+};
+
 /// The gradients of the inputs of attention.
 struct AttentionGradients {
   Tensor query;               ///< [Nq, H*Dh]

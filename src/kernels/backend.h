@@ -126,11 +126,11 @@ class Backend {
   // Attention: a backend may refuse fewer heads of key and value than of query, a window, another scale than
   // 1 / sqrt(Dh), and a bias
 
-  /// Overwrites context [Nq, H*Dv]. Returns: what attention_backward needs beside the inputs; undefined for nothing.
-  [[nodiscard]] virtual Tensor attention_forward(const AttentionInputs& inputs, Tensor& context) const = 0;
+  /// Overwrites context [Nq, H*Dv].
+  [[nodiscard]] virtual AttentionSaved attention_forward(const AttentionInputs& inputs, Tensor& context) const = 0;
   /// Overwrites the gradients of query, key and value, and of the distance bias if there is one.
-  virtual void attention_backward(const AttentionInputs& inputs, const Tensor& stats, const Tensor& grad_context,
-                                  AttentionGradients& gradients) const = 0;
+  virtual void attention_backward(const AttentionInputs& inputs, const AttentionSaved& saved,
+                                  const Tensor& grad_context, AttentionGradients& gradients) const = 0;
   /// Overwrites weights [H, T, S]. Requires: exactly one sentence.
   virtual void attention_weights(const AttentionInputs& inputs, Tensor& weights) const = 0;
 

@@ -138,7 +138,7 @@ Variable attention(const Variable& query, const Variable& key, const Variable& v
   const kernels::AttentionInputs inputs{
       query.value(), key.value(), value.value(), bounds, options, distance_bias(query.value(), bounds, options, bias)};
   Tensor context = Tensor::empty({query.dim(0), inputs.n_heads() * inputs.d_value()}, query.dtype());  // [Nq, H*Dv]
-  const Tensor stats = kernels::backend_of(context).attention_forward(inputs, context);
+  const kernels::AttentionSaved saved = kernels::backend_of(context).attention_forward(inputs, context);
   const auto backward = [=](const Tensor& grad_context) {
     kernels::AttentionGradients gradients{Tensor::empty(query.shape(), query.dtype()),
                                           Tensor::empty(key.shape(), key.dtype()),
@@ -146,7 +146,7 @@ Variable attention(const Variable& query, const Variable& key, const Variable& v
     if (inputs.distance_bias.defined()) {
       gradients.distance_bias = Tensor::empty(inputs.distance_bias.shape(), inputs.distance_bias.dtype());
     }
-    kernels::backend_of(grad_context).attention_backward(inputs, stats, grad_context, gradients);
+    kernels::backend_of(grad_context).attention_backward(inputs, saved, grad_context, gradients);
     query.add_grad(gradients.query);
     key.add_grad(gradients.key);
     value.add_grad(gradients.value);

@@ -38,6 +38,8 @@ inline std::vector<RowsCase> bfloat16_cases() {
           {"causal, masked, with dropout", lengths, lengths, causal_dropped, 64, true},
           {"columns of a wider matrix", lengths, others, dropped, 128, false, 64},
           {"rows at odd addresses", lengths, others, dropped, 128, false, 3},
+          {"sentences of up to 64", {64, 33, 1, 20, 32, 50}, {40, 64, 60, 32, 33, 50}, dropped, 128},
+          {"causal sentences of up to 64", {64, 33, 1, 20, 32}, {64, 33, 1, 20, 32}, causal_dropped, 80, true},
           {"heads of 128 columns", lengths, others, dropped, 256},
           {"heads of 80 columns", lengths, others, plain, 160},
           {"heads of 8 columns", lengths, others, plain, 16},
@@ -86,14 +88,14 @@ inline RowsOutcome outcome_of(const RowsCase& test, DType dtype) {
   }
   const kernels::Backend& backend = kernels::backend_of(inputs.query);
   Tensor context = Tensor::empty({n_queries, test.width}, dtype);
-  const Tensor stats = backend.attention_forward(inputs, context);
+  const kernels::AttentionSaved saved = backend.attention_forward(inputs, context);
   kernels::AttentionGradients gradients{Tensor::empty({n_queries, test.width}, dtype),
                                         Tensor::empty({n_keys, key_width}, dtype),
                                         Tensor::empty({n_keys, key_width}, dtype)};
   if (test.biased) {
     gradients.distance_bias = Tensor::empty(inputs.distance_bias.shape());
   }
-  backend.attention_backward(inputs, stats, tensor::to_current_device(numbers(n_queries, test.width, 4)), gradients);
+  backend.attention_backward(inputs, saved, tensor::to_current_device(numbers(n_queries, test.width, 4)), gradients);
   RowsOutcome outcome{tensor::to_host(context), tensor::to_host(gradients.query), tensor::to_host(gradients.key),
                       tensor::to_host(gradients.value)};
   if (test.biased) {

@@ -289,14 +289,15 @@ class EmulatedBackend final : public kernels::Backend {
     const DeviceAccess running;
     return cpu("weighted_sum").weighted_sum(terms, weights, y);
   }
-  tensor::Tensor attention_forward(const kernels::AttentionInputs& inputs, tensor::Tensor& context) const override {
+  kernels::AttentionSaved attention_forward(const kernels::AttentionInputs& inputs,
+                                            tensor::Tensor& context) const override {
     const DeviceAccess running;
     return cpu("attention_forward").attention_forward(inputs, context);
   }
-  void attention_backward(const kernels::AttentionInputs& inputs, const tensor::Tensor& stats,
+  void attention_backward(const kernels::AttentionInputs& inputs, const kernels::AttentionSaved& saved,
                           const tensor::Tensor& grad_context, kernels::AttentionGradients& gradients) const override {
     const DeviceAccess running;
-    return cpu("attention_backward").attention_backward(inputs, stats, grad_context, gradients);
+    return cpu("attention_backward").attention_backward(inputs, saved, grad_context, gradients);
   }
   void attention_weights(const kernels::AttentionInputs& inputs, tensor::Tensor& weights) const override {
     const DeviceAccess running;

@@ -149,15 +149,15 @@ double CpuBackend::sum(const Tensor& x) const {
   return sum;
 }
 
-Tensor CpuBackend::attention_forward(const AttentionInputs& inputs, Tensor& context) const {
+AttentionSaved CpuBackend::attention_forward(const AttentionInputs& inputs, Tensor& context) const {
   Tensor stats = Tensor::empty({2, inputs.n_heads(), inputs.query.dim(0)});  // [2, H, Nq]
   kernels::attention_forward(inputs, context, stats);
-  return stats;
+  return {stats};
 }
 
-void CpuBackend::attention_backward(const AttentionInputs& inputs, const Tensor& stats, const Tensor& grad_context,
-                                    AttentionGradients& gradients) const {
-  kernels::attention_backward(inputs, stats, grad_context, gradients);
+void CpuBackend::attention_backward(const AttentionInputs& inputs, const AttentionSaved& saved,
+                                    const Tensor& grad_context, AttentionGradients& gradients) const {
+  kernels::attention_backward(inputs, saved.stats, grad_context, gradients);
 }
 
 void CpuBackend::attention_weights(const AttentionInputs& inputs, Tensor& weights) const {

@@ -46,8 +46,8 @@ class CpuBackend final : public Backend {
                               TokenLosses& sums) const override;
   void two_pass_cross_entropy(const TwoPassBlock& block, TwoPassLosses& sums) const override;
   void weighted_sum(const Tensor& terms, std::span<const double> weights, Tensor& y) const override;
-  Tensor attention_forward(const AttentionInputs& inputs, Tensor& context) const override;
-  void attention_backward(const AttentionInputs& inputs, const Tensor& stats, const Tensor& grad_context,
+  AttentionSaved attention_forward(const AttentionInputs& inputs, Tensor& context) const override;
+  void attention_backward(const AttentionInputs& inputs, const AttentionSaved& saved, const Tensor& grad_context,
                           AttentionGradients& gradients) const override;
   void attention_weights(const AttentionInputs& inputs, Tensor& weights) const override;
   void recurrent_cell(const RecurrentCellForward& step) const override;

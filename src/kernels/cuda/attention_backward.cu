@@ -57,7 +57,26 @@ __device__ __forceinline__ void weights_of_keys(const Attention& a, const Place&
   }
 }
 
-// Own rows are queries: the gradient of the query, after the mean of the gradients of its weights.
+// The means of the gradients of the weights of own queries: gradient of the context times the context. Writes them.
+template <typename T>
+__device__ __forceinline__ void find_means(const Attention& a, const Place& place, const AttentionGrads& grads,
+                                           const Tile& context_grads, int first, float (&mean)[kOwn]) {
+  const int own = warp_number() * kOwn;
+  const auto context = head_rows<T>(grads.context, place.first_query, place.queries, place.head, a.d_value);
+  for (int i = 0; i < kOwn; ++i) {
+    const int query = first + own + i;
+    float sum = 0;
+    for (int column = lane_number(); column < a.d_value && query < place.queries; column += kWarp) {
+      sum += context_grads.row(own + i)[column] * widen(context.first[query * context.stride + column]);
+    }
+    mean[i] = over_warp(sum, Sum());
+    if (query < place.queries && lane_number() == 0) {
+      grads.mean[place.stat(a, query)] = mean[i];
+    }
+  }
+}
+
+// Own rows are queries: the gradient of the query.
 template <typename T, int kParts>
 __global__ void __launch_bounds__(kThreads)
     backward_queries(Attention a, const SentenceTile* tiles, AttentionGrads grads) {
@@ -74,41 +93,31 @@ __global__ void __launch_bounds__(kThreads)
   const int own = warp_number() * kOwn, query = tile.first + own;
   const Diagonals diagonals = diagonals_of(a, grads, t.values.end());
   if (a.bias != nullptr) {
-    diagonals.clear(a.reach);
+    diagonals.clear();
   }
-  float mean[kOwn] = {}, sums[kOwn][kParts] = {};
-  for (int pass = 0; pass < 2; ++pass) {  // first the means, then what needs them
-    for (int first = others.first; first < others.end; first += kTile) {
-      __syncthreads();
-      read_tile(keys, first, t.keys);
-      read_tile(values, first, t.values);
-      __syncthreads();
-      float weights[kOwn], weight_grads[kOwn];
-      weights_of_queries(a, place, t, own, query, first, weights, weight_grads);
-      DRAGOMAN_UNROLL
-      for (int i = 0; i < kOwn; ++i) {
-        mean[i] += pass == 0 ? weights[i] * weight_grads[i] : 0.0F;
-        weights[i] *= weight_grads[i] - mean[i];
-      }
-      if (pass == 1) {
-        add_rows(weights, t.exchange, t.keys, a.d_head, sums);
-        if (a.bias != nullptr) {
-          diagonals.add(first);
-        }
-      }
-    }
+  __syncthreads();
+  float mean[kOwn], sums[kOwn][kParts] = {};
+  find_means<T>(a, place, grads, t.grads, tile.first, mean);
+  for (int first = others.first; first < others.end; first += kTile) {
+    __syncthreads();
+    read_tile(keys, first, t.keys);
+    read_tile(values, first, t.values);
+    __syncthreads();
+    float weights[kOwn], weight_grads[kOwn];
+    weights_of_queries(a, place, t, own, query, first, weights, weight_grads);
     DRAGOMAN_UNROLL
     for (int i = 0; i < kOwn; ++i) {
-      mean[i] = pass == 0 ? over_warp(mean[i], Sum()) : mean[i];
+      weights[i] *= weight_grads[i] - mean[i];
+    }
+    add_rows(weights, t.exchange, t.keys, a.d_head, sums);
+    if (a.bias != nullptr) {
+      diagonals.add(first);
     }
   }
   DRAGOMAN_UNROLL
   for (int i = 0; i < kOwn; ++i) {
     if (query + i < place.queries) {
       write_row<T>(grads.query, place.first_query + query + i, place.head, a.d_head, sums[i], a.scale);
-      if (lane_number() == 0) {
-        grads.mean[place.stat(a, query + i)] = mean[i];
-      }
     }
   }
 }
@@ -156,7 +165,7 @@ __global__ void __launch_bounds__(kThreads) sum_parts(Attention a, Tiles tiles, 
   if (element >= static_cast<int64_t>(a.heads) * 2 * a.reach) {
     return;
   }
-  const int64_t head = element / (2 * a.reach), width = bias_part(a.reach);
+  const int64_t head = element / (2 * a.reach), width = grads.part;
   const int distance = static_cast<int>(element % (2 * a.reach)) - a.reach;
   float sum = 0;
   for (int64_t tile = lane_number(); tile < tiles.count; tile += kWarp) {

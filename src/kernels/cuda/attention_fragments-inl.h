@@ -3,6 +3,7 @@
 // What the kernels of attention by tensor cores share: bfloat16 rows, heads of up to 128 columns, a multiple of 8. For
 // *.cu only.
 
+#include "kernels/cuda/async_copies-inl.h"
 #include "kernels/cuda/attention_tiles-inl.h"
 #include "kernels/cuda/tensor_cores-inl.h"
 
@@ -27,6 +28,27 @@ __device__ __forceinline__ int lane_pair() {
   return lane_number() % 4;
 }
 
+__device__ __forceinline__ float over_quad(float value) {
+  value += __shfl_xor_sync(kAllLanes, value, 1);
+  return value + __shfl_xor_sync(kAllLanes, value, 2);
+}
+__device__ __forceinline__ float largest_of_quad(float value) {
+  value = fmaxf(value, __shfl_xor_sync(kAllLanes, value, 1));
+  return fmaxf(value, __shfl_xor_sync(kAllLanes, value, 2));
+}
+
+// The product of eight elements.
+__device__ __forceinline__ float dot_words(const uint4& x, const uint4& y) {
+  const uint32_t left[4] = {x.x, x.y, x.z, x.w}, right[4] = {y.x, y.y, y.z, y.w};
+  float sum = 0;
+  DRAGOMAN_UNROLL
+  for (int i = 0; i < 4; ++i) {
+    sum += __uint_as_float(left[i] << 16U) * __uint_as_float(right[i] << 16U) +
+           __uint_as_float(left[i] & 0xFFFF0000U) * __uint_as_float(right[i] & 0xFFFF0000U);
+  }
+  return sum;
+}
+
 // 32 rows of the other side in shared memory. Rows are 16 bytes further apart than they are long. kColumns is at least
 // the number of columns of a head; the rest is zero.
 template <int kColumns>
@@ -35,17 +57,15 @@ struct SharedRows {
   static constexpr int kElements = kTile * kStride;
   BFloat16* data;
 
-  // Reads rows [first, first + 32), zeros past the end.
+  // Begins to read rows [first, first + 32), zeros past the end; see wait_for_copies.
   __device__ __forceinline__ void read(const HeadRows<BFloat16>& from, int first) const {
     constexpr int kGroups = kColumns / kGroup;
     DRAGOMAN_UNROLL
-    for (int i = static_cast<int>(threadIdx.x); i < kTile * kGroups; i += static_cast<int>(kFragmentThreads)) {
+    for (int i = static_cast<int>(threadIdx.x); i < kTile * kGroups; i += static_cast<int>(blockDim.x)) {
       const int row = i / kGroups, column = i % kGroups * kGroup;
-      uint4 words = {0, 0, 0, 0};
-      if (first + row < from.rows && column < from.columns) {
-        words = *reinterpret_cast<const uint4*>(from.first + (first + row) * from.stride + column);
-      }
-      *reinterpret_cast<uint4*>(data + row * kStride + column) = words;
+      const bool exists = first + row < from.rows && column < from.columns;
+      begin_copy<16>(data + row * kStride + column,
+                     exists ? from.first + (first + row) * from.stride + column : from.first, exists);
     }
   }
 };
@@ -63,6 +83,18 @@ struct OwnRows {
       low[span] = words(from, first + lane_row(), span);
       high[span] = words(from, first + lane_row() + kGroup, span);
     }
+  }
+
+  // sums[i] = the products of own rows g and g + 8 with the same rows of `other`, in every lane of a quad.
+  __device__ __forceinline__ void dot(const OwnRows& other, float (&sums)[2]) const {
+    sums[0] = sums[1] = 0.0F;
+    DRAGOMAN_UNROLL
+    for (int span = 0; span < kSpans; ++span) {
+      sums[0] += dot_words(low[span], other.low[span]);
+      sums[1] += dot_words(high[span], other.high[span]);
+    }
+    sums[0] = over_quad(sums[0]);
+    sums[1] = over_quad(sums[1]);
   }
 
   // products = own rows times the transpose of the others.
@@ -100,19 +132,23 @@ struct RowSums {
 
   // Adds weights, rounded to bfloat16, times the other rows.
   __device__ __forceinline__ void add(const TileSums& weights, const SharedRows<kColumns>& others) {
-    constexpr int kStride = SharedRows<kColumns>::kStride;
     DRAGOMAN_UNROLL
     for (int step = 0; step < kTile / 16; ++step) {
       const Sums &x = weights.eights[2 * step], &y = weights.eights[2 * step + 1];
-      const FragmentA a{
-          {pair_of(x.v[0], x.v[1]), pair_of(x.v[2], x.v[3]), pair_of(y.v[0], y.v[1]), pair_of(y.v[2], y.v[3])}};
-      const BFloat16* first = others.data + (step * 16 + 2 * lane_pair()) * kStride + lane_row();
-      DRAGOMAN_UNROLL
-      for (int eight = 0; eight < kEights; ++eight) {
-        const BFloat16* from = first + eight * kGroup;
-        add_product(a, {{pair_of(from[0], from[kStride]), pair_of(from[8 * kStride], from[9 * kStride])}},
-                    eights[eight]);
-      }
+      add_step({{pair_of(x.v[0], x.v[1]), pair_of(x.v[2], x.v[3]), pair_of(y.v[0], y.v[1]), pair_of(y.v[2], y.v[3])}},
+               others, step);
+    }
+  }
+
+  // Adds the transpose of 32 rows of weights in shared memory, of which this has 16 columns, times the other rows.
+  __device__ __forceinline__ void add_transposed(const BFloat16* weights, int stride,
+                                                 const SharedRows<kColumns>& others) {
+    const int lane = lane_number(), row = lane / 16 * kGroup + lane % kGroup, column = lane / kGroup % 2 * kGroup;
+    DRAGOMAN_UNROLL
+    for (int step = 0; step < kTile / 16; ++step) {
+      FragmentA a;
+      read_transposed(weights + (step * 16 + row) * stride + column, a.pairs);
+      add_step(a, others, step);
     }
   }
 
@@ -133,6 +169,21 @@ struct RowSums {
           }
         }
       }
+    }
+  }
+
+ private:
+  // Adds a product with 16 of the other rows.
+  __device__ __forceinline__ void add_step(const FragmentA& a, const SharedRows<kColumns>& others, int step) {
+    constexpr int kStride = SharedRows<kColumns>::kStride;
+    const int lane = lane_number();
+    const BFloat16* row = others.data + (step * 16 + lane % 16) * kStride + lane / 16 * kGroup;
+    DRAGOMAN_UNROLL
+    for (int eight = 0; eight < kEights; eight += 2) {
+      uint32_t pairs[4];
+      read_transposed(row + eight * kGroup, pairs);
+      add_product(a, {{pairs[0], pairs[1]}}, eights[eight]);
+      add_product(a, {{pairs[2], pairs[3]}}, eights[eight + 1]);
     }
   }
 };
@@ -186,13 +237,81 @@ __device__ __forceinline__ void factors_of_keys(const Attention& a, const Place&
   }
 }
 
-__device__ __forceinline__ float over_quad(float value) {
-  value += __shfl_xor_sync(kAllLanes, value, 1);
-  return value + __shfl_xor_sync(kAllLanes, value, 2);
+// Calls op(eight, i, row, other) for the lane's parts of a tile: own row number, of the block's tile, and other row.
+template <typename Op>
+__device__ __forceinline__ void for_each_part(int own, int first, const Op& op) {
+  DRAGOMAN_UNROLL
+  for (int eight = 0; eight < kOtherEights; ++eight) {
+    DRAGOMAN_UNROLL
+    for (int i = 0; i < 4; ++i) {
+      op(eight, i, own + lane_row() + i / 2 * kGroup, first + eight * kGroup + 2 * lane_pair() + i % 2);
+    }
+  }
 }
-__device__ __forceinline__ float largest_of_quad(float value) {
-  value = fmaxf(value, __shfl_xor_sync(kAllLanes, value, 1));
-  return fmaxf(value, __shfl_xor_sync(kAllLanes, value, 2));
+
+__device__ __forceinline__ void multiply_parts(TileSums& tile, const TileSums& factors) {
+  DRAGOMAN_UNROLL
+  for (int eight = 0; eight < kOtherEights; ++eight) {
+    DRAGOMAN_UNROLL
+    for (int i = 0; i < 4; ++i) {
+      tile.eights[eight].v[i] *= factors.eights[eight].v[i];
+    }
+  }
+}
+
+// What a backward needs of a query's softmax.
+struct QueryFacts {
+  float largest = 0, inverse_sum = 0;
+  __device__ __forceinline__ QueryFacts(const Attention& a, const Place& place, int query) {
+    if (query < place.queries) {
+      largest = a.largest[place.stat(a, query)];
+      inverse_sum = a.inverse_sum[place.stat(a, query)];
+    }
+  }
+  __device__ __forceinline__ float weight(float score) const { return fast_exp(score - largest) * inverse_sum; }
+};
+
+// The rows of the other side that an own row meets.
+struct Sight {
+  int first = 0;
+  unsigned count = 0;
+  __device__ __forceinline__ bool has(int row) const { return static_cast<unsigned>(row - first) < count; }
+};
+__device__ __forceinline__ Sight sight_of_query(const Attention& a, const Place& place, int query) {
+  if (query >= place.queries) {
+    return {};
+  }
+  const int first = a.window == 0 || query < a.window ? 0 : query + 1 - a.window;
+  const int end = a.causal && query < place.keys ? query + 1 : place.keys;
+  return {first, static_cast<unsigned>(end - first)};
+}
+__device__ __forceinline__ Sight sight_of_key(const Attention& a, const Place& place, int key) {
+  if (key >= place.keys || (a.key_mask != nullptr && !a.key_mask[place.first_key + key])) {
+    return {};
+  }
+  const int first = a.causal ? key : 0;
+  const int end = a.window > 0 && key + a.window < place.queries ? key + a.window : place.queries;
+  return {first, static_cast<unsigned>(end > first ? end - first : 0)};
+}
+
+// Goes over the other rows, 32 at a time: read(first, buffer) begins to read a tile into one of two buffers, while
+// use(first, buffer) takes the tile before it. All threads of the block must come.
+template <typename Read, typename Use>
+__device__ __forceinline__ void for_each_tile(const OtherRows& others, const Read& read, const Use& use) {
+  __syncthreads();  // nobody uses the buffers any more
+  if (others.first < others.end) {
+    read(others.first, 0);
+  }
+  int buffer = 0;
+  for (int first = others.first; first < others.end; first += kTile) {
+    wait_for_copies();
+    __syncthreads();
+    if (first + kTile < others.end) {
+      read(first + kTile, 1 - buffer);
+    }
+    use(first, buffer);
+    buffer = 1 - buffer;
+  }
 }
 
 inline bool fits_fragments(const AnyMatrix& matrix) {
@@ -203,6 +322,11 @@ inline bool fits_fragments(const AnyMatrix& matrix) {
 inline bool fits_fragments(const Attention& a) {
   return a.d_head % kGroup == 0 && a.d_value == a.d_head && fits_fragments(a.query) && fits_fragments(a.key) &&
          fits_fragments(a.value);
+}
+
+inline bool fits_fragments(const AttentionGrads& grads) {
+  return fits_fragments(grads.context) && fits_fragments(grads.grad_context) && fits_fragments(grads.query) &&
+         fits_fragments(grads.key) && fits_fragments(grads.value);
 }
 
 }  // namespace dragoman::kernels::cuda

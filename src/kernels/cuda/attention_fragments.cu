@@ -4,18 +4,6 @@
 namespace dragoman::kernels::cuda {
 namespace {
 
-// Calls op(eight, i, row, other) for the lane's parts of a tile: own row number, of the block's tile, and other row.
-template <typename Op>
-__device__ __forceinline__ void for_each_part(int own, int first, const Op& op) {
-  DRAGOMAN_UNROLL
-  for (int eight = 0; eight < kOtherEights; ++eight) {
-    DRAGOMAN_UNROLL
-    for (int i = 0; i < 4; ++i) {
-      op(eight, i, own + lane_row() + i / 2 * kGroup, first + eight * kGroup + 2 * lane_pair() + i % 2);
-    }
-  }
-}
-
 // What a lane of a forward keeps of its two rows.
 struct TwoRows {
   float largest[2] = {-INFINITY, -INFINITY}, total[2] = {};
@@ -32,11 +20,11 @@ struct TwoRows {
       }
       const float now = fmaxf(largest[half], largest_of_quad(most));
       const float shift = now == -INFINITY ? 0.0F : now;  // a row that sees nothing yet
-      const float rescale = expf(largest[half] - shift);
+      const float rescale = fast_exp(largest[half] - shift);
       DRAGOMAN_UNROLL
       for (Sums& eight : scores.eights) {
-        eight.v[2 * half] = expf(eight.v[2 * half] - shift);
-        eight.v[2 * half + 1] = expf(eight.v[2 * half + 1] - shift);
+        eight.v[2 * half] = fast_exp(eight.v[2 * half] - shift);
+        eight.v[2 * half + 1] = fast_exp(eight.v[2 * half + 1] - shift);
         sum += eight.v[2 * half] + eight.v[2 * half + 1];
       }
       largest[half] = now;
@@ -50,52 +38,82 @@ struct TwoRows {
   }
 };
 
-__device__ __forceinline__ void multiply_parts(TileSums& tile, const TileSums& factors) {
-  DRAGOMAN_UNROLL
-  for (int eight = 0; eight < kOtherEights; ++eight) {
-    DRAGOMAN_UNROLL
-    for (int i = 0; i < 4; ++i) {
-      tile.eights[eight].v[i] *= factors.eights[eight].v[i];
+// Two buffers of tiles of two matrices of the other side.
+template <int kColumns>
+struct TileBuffers {
+  BFloat16* memory;  // kElements
+  static constexpr int kElements = 4 * SharedRows<kColumns>::kElements;
+  __device__ __forceinline__ SharedRows<kColumns> first(int buffer) const {
+    return {memory + 2 * buffer * SharedRows<kColumns>::kElements};
+  }
+  __device__ __forceinline__ SharedRows<kColumns> second(int buffer) const {
+    return {memory + (2 * buffer + 1) * SharedRows<kColumns>::kElements};
+  }
+};
+
+// What a warp knows of its queries.
+template <int kColumns>
+struct OwnQueries {
+  const Attention& a;
+  const Place& place;
+  int own;
+  Sight sights[2];
+  uint32_t* words;  // of the dropout mask, in shared memory
+
+  __device__ __forceinline__ OwnQueries(const Attention& attention, const Place& of, int first, uint32_t* memory)
+      : a(attention),
+        place(of),
+        own(first),
+        sights{sight_of_query(a, place, own + lane_row()), sight_of_query(a, place, own + lane_row() + kGroup)},
+        words(memory) {}
+  __device__ __forceinline__ bool sees(int i, int key) const {
+    return sights[i / 2].has(key) && (a.key_mask == nullptr || a.key_mask[place.first_key + key]);
+  }
+  __device__ __forceinline__ void drop(int first_key, TileSums& tile) const {
+    if (a.mask.threshold != 0) {
+      TileSums factors;
+      factors_of_queries(a, place, own, first_key, words, factors);
+      multiply_parts(tile, factors);
     }
   }
-}
+  __device__ __forceinline__ HeadRows<BFloat16> of_queries(const AnyMatrix& matrix) const {
+    return head_rows<BFloat16>(matrix, place.first_query, place.queries, place.head, a.d_head);
+  }
+  __device__ __forceinline__ HeadRows<BFloat16> of_keys(const AnyMatrix& matrix) const {
+    return head_rows<BFloat16>(matrix, place.first_key, place.keys, place.key_head, a.d_head);
+  }
+};
 
 template <int kColumns>
 __global__ void __launch_bounds__(kFragmentThreads)
     forward_fragments(Attention a, const SentenceTile* tiles, AnyMatrix context) {
-  alignas(16) __shared__ BFloat16 key_memory[SharedRows<kColumns>::kElements];
-  alignas(16) __shared__ BFloat16 value_memory[SharedRows<kColumns>::kElements];
+  alignas(16) __shared__ BFloat16 memory[TileBuffers<kColumns>::kElements];
   __shared__ uint32_t mask_words_of[kFragmentWarps][kMaskWords];
-  const SharedRows<kColumns> keys{key_memory}, values{value_memory};
+  const TileBuffers<kColumns> buffers{memory};
   const SentenceTile tile = tiles[blockIdx.x];
   const Place place(a, tile.sentence, static_cast<int>(blockIdx.y));
-  const auto all_keys = head_rows<BFloat16>(a.key, place.first_key, place.keys, place.key_head, a.d_head);
-  const auto all_values = head_rows<BFloat16>(a.value, place.first_key, place.keys, place.key_head, a.d_head);
   const int own = tile.first + warp_number() * kFragmentRows;
+  const OwnQueries<kColumns> mine(a, place, own, mask_words_of[warp_number()]);
+  const HeadRows<BFloat16> all_keys = mine.of_keys(a.key), all_values = mine.of_keys(a.value);
   OwnRows<kColumns> queries;
-  queries.read(head_rows<BFloat16>(a.query, place.first_query, place.queries, place.head, a.d_head), own);
+  queries.read(mine.of_queries(a.query), own);
   TwoRows rows;
   RowSums<kColumns> sums;
-  const OtherRows others = keys_of(a, place, tile);
-  for (int first = others.first; first < others.end; first += kTile) {
-    __syncthreads();
-    keys.read(all_keys, first);
-    values.read(all_values, first);
-    __syncthreads();
+  const auto read = [&](int first, int buffer) {
+    buffers.first(buffer).read(all_keys, first);
+    buffers.second(buffer).read(all_values, first);
+  };
+  for_each_tile(keys_of(a, place, tile), read, [&](int first, int buffer) {
     TileSums scores;
-    queries.multiply(keys, scores);
+    queries.multiply(buffers.first(buffer), scores);
     for_each_part(own, first, [&](int eight, int i, int query, int key) {
       float& score = scores.eights[eight].v[i];
-      score = place.sees(a, query, key) ? place.score(a, query, key, score) : -INFINITY;
+      score = mine.sees(i, key) ? place.score(a, query, key, score) : -INFINITY;
     });
     rows.take(scores, sums);
-    if (a.mask.threshold != 0) {
-      TileSums factors;
-      factors_of_queries(a, place, own, first, mask_words_of[warp_number()], factors);
-      multiply_parts(scores, factors);
-    }
-    sums.add(scores, values);
-  }
+    mine.drop(first, scores);
+    sums.add(scores, buffers.second(buffer));
+  });
   float inverse[2];
   DRAGOMAN_UNROLL
   for (int half = 0; half < 2; ++half) {
@@ -106,164 +124,184 @@ __global__ void __launch_bounds__(kFragmentThreads)
       a.inverse_sum[place.stat(a, query)] = inverse[half];
     }
   }
-  sums.write(head_rows<BFloat16>(context, place.first_query, place.queries, place.head, a.d_head), own, inverse[0],
-             inverse[1]);
+  sums.write(mine.of_queries(context), own, inverse[0], inverse[1]);
 }
 
-// What a backward needs of a query's softmax.
-struct QueryFacts {
-  float largest = 0, inverse_sum = 0;
-  __device__ __forceinline__ QueryFacts(const Attention& a, const Place& place, int query) {
-    if (query < place.queries) {
-      largest = a.largest[place.stat(a, query)];
-      inverse_sum = a.inverse_sum[place.stat(a, query)];
+// The means of the gradients of the weights of own queries, which are written, too.
+template <int kColumns>
+__device__ __forceinline__ void find_means(const OwnQueries<kColumns>& mine, const OwnRows<kColumns>& context_grads,
+                                           const AttentionGrads& grads, float (&mean)[2]) {
+  OwnRows<kColumns> context;
+  context.read(mine.of_queries(grads.context), mine.own);
+  context_grads.dot(context, mean);
+  DRAGOMAN_UNROLL
+  for (int half = 0; half < 2; ++half) {
+    const int query = mine.own + lane_row() + half * kGroup;
+    if (query < mine.place.queries && lane_pair() == 0) {
+      grads.mean[mine.place.stat(mine.a, query)] = mean[half];
     }
   }
-  __device__ __forceinline__ float weight(float score) const { return expf(score - largest) * inverse_sum; }
-};
+}
 
-// Own rows are queries: the gradient of the query, after the mean of the gradients of its weights.
+// Own rows are queries: the gradient of the query.
 template <int kColumns>
 __global__ void __launch_bounds__(kFragmentThreads)
     backward_query_fragments(Attention a, const SentenceTile* tiles, AttentionGrads grads) {
-  alignas(16) __shared__ BFloat16 key_memory[SharedRows<kColumns>::kElements];
-  alignas(16) __shared__ BFloat16 value_memory[SharedRows<kColumns>::kElements];
+  alignas(16) __shared__ BFloat16 memory[TileBuffers<kColumns>::kElements];
   __shared__ uint32_t mask_words_of[kFragmentWarps][kMaskWords];
-  const SharedRows<kColumns> keys{key_memory}, values{value_memory};
+  DRAGOMAN_DYNAMIC_SHARED(float, score_grads);  // if there is a bias
+  const TileBuffers<kColumns> buffers{memory};
   const SentenceTile tile = tiles[blockIdx.x];
   const Place place(a, tile.sentence, static_cast<int>(blockIdx.y));
-  const auto all_keys = head_rows<BFloat16>(a.key, place.first_key, place.keys, place.key_head, a.d_head);
-  const auto all_values = head_rows<BFloat16>(a.value, place.first_key, place.keys, place.key_head, a.d_head);
-  const int own = tile.first + warp_number() * kFragmentRows, low = own + lane_row(), high = low + kGroup;
+  const int own = tile.first + warp_number() * kFragmentRows;
+  const OwnQueries<kColumns> mine(a, place, own, mask_words_of[warp_number()]);
+  const HeadRows<BFloat16> all_keys = mine.of_keys(a.key), all_values = mine.of_keys(a.value);
   OwnRows<kColumns> queries, context_grads;
-  queries.read(head_rows<BFloat16>(a.query, place.first_query, place.queries, place.head, a.d_head), own);
-  context_grads.read(head_rows<BFloat16>(grads.grad_context, place.first_query, place.queries, place.head, a.d_head),
-                     own);
-  const QueryFacts facts[2] = {QueryFacts(a, place, low), QueryFacts(a, place, high)};
-  const OtherRows others = keys_of(a, place, tile);
-  DRAGOMAN_DYNAMIC_SHARED(float, score_grads);  // if there is a bias
+  queries.read(mine.of_queries(a.query), own);
+  context_grads.read(mine.of_queries(grads.grad_context), own);
+  const QueryFacts facts[2] = {QueryFacts(a, place, own + lane_row()), QueryFacts(a, place, own + lane_row() + kGroup)};
+  float mean[2];
+  find_means(mine, context_grads, grads, mean);
   const Diagonals diagonals = diagonals_of(a, grads, score_grads);
   if (a.bias != nullptr) {
-    diagonals.clear(a.reach);
+    diagonals.clear();
   }
-  float mean[2] = {};
   RowSums<kColumns> sums;
-  for (int pass = 0; pass < 2; ++pass) {  // first the means, then what needs them
-    for (int first = others.first; first < others.end; first += kTile) {
-      if (pass == 0 || others.end - others.first > kTile) {  // otherwise the only tile is still there
-        __syncthreads();
-        keys.read(all_keys, first);
-        values.read(all_values, first);
-        __syncthreads();
-      }
-      TileSums weights, weight_grads;
-      queries.multiply(keys, weights);
-      context_grads.multiply(values, weight_grads);
-      if (a.mask.threshold != 0) {
-        TileSums factors;
-        factors_of_queries(a, place, own, first, mask_words_of[warp_number()], factors);
-        multiply_parts(weight_grads, factors);
-      }
-      for_each_part(own, first, [&](int eight, int i, int query, int key) {
-        float& weight = weights.eights[eight].v[i];
-        const float grad = weight_grads.eights[eight].v[i];
-        weight = place.sees(a, query, key) ? facts[i / 2].weight(place.score(a, query, key, weight)) : 0.0F;
-        mean[i / 2] += pass == 0 ? weight * grad : 0.0F;
-        weight *= grad - mean[i / 2];
+  const auto read = [&](int first, int buffer) {
+    buffers.first(buffer).read(all_keys, first);
+    buffers.second(buffer).read(all_values, first);
+  };
+  for_each_tile(keys_of(a, place, tile), read, [&](int first, int buffer) {
+    TileSums weights, weight_grads;
+    queries.multiply(buffers.first(buffer), weights);
+    context_grads.multiply(buffers.second(buffer), weight_grads);
+    mine.drop(first, weight_grads);
+    for_each_part(own, first, [&](int eight, int i, int query, int key) {
+      float& weight = weights.eights[eight].v[i];
+      weight = mine.sees(i, key) ? facts[i / 2].weight(place.score(a, query, key, weight)) : 0.0F;
+      weight *= weight_grads.eights[eight].v[i] - mean[i / 2];
+    });
+    sums.add(weights, buffers.first(buffer));
+    if (a.bias != nullptr) {
+      for_each_part(own - tile.first, 0, [&](int eight, int i, int query, int key) {
+        score_grads[query * kTile + key] = weights.eights[eight].v[i];
       });
-      if (pass == 1) {
-        sums.add(weights, keys);
-        if (a.bias != nullptr) {
-          for_each_part(own - tile.first, 0, [&](int eight, int i, int query, int key) {
-            score_grads[query * kTile + key] = weights.eights[eight].v[i];
-          });
-          diagonals.add(first);
-        }
-      }
+      diagonals.add(first);
     }
-    if (pass == 0) {
-      mean[0] = over_quad(mean[0]);
-      mean[1] = over_quad(mean[1]);
-    }
-  }
-  sums.write(head_rows<BFloat16>(grads.query, place.first_query, place.queries, place.head, a.d_head), own, a.scale,
-             a.scale);
-  DRAGOMAN_UNROLL
-  for (int half = 0; half < 2; ++half) {
-    const int query = own + lane_row() + half * kGroup;
-    if (query < place.queries && lane_pair() == 0) {
-      grads.mean[place.stat(a, query)] = mean[half];
-    }
-  }
+  });
+  sums.write(mine.of_queries(grads.query), own, a.scale, a.scale);
 }
 
-// Own rows are keys: the products become weights with dropout, and gradients of scores without the scale.
-__device__ __forceinline__ void weights_of_keys(const Attention& a, const Place& place, const float* means, int own,
-                                                int first, uint32_t* words, TileSums& weights, TileSums& grads) {
-  TileSums factors;
-  const bool drops = a.mask.threshold != 0;
-  if (drops) {
-    factors_of_keys(a, place, own, first, words, factors);
+// Numbers of the 32 queries of a tile, in shared memory: largest score, 1 / sum, and mean of gradients.
+struct TileFacts {
+  float largest[kTile], inverse_sum[kTile], mean[kTile];
+
+  __device__ __forceinline__ void read(const Attention& a, const Place& place, const float* means, int first) {
+    const int number = static_cast<int>(threadIdx.x), query = first + number;
+    if (number < kTile) {
+      const bool exists = query < place.queries;
+      const int64_t stat = exists ? place.stat(a, query) : 0;
+      begin_copy<4>(largest + number, a.largest + stat, exists);
+      begin_copy<4>(inverse_sum + number, a.inverse_sum + stat, exists);
+      begin_copy<4>(mean + number, means + stat, exists);
+    }
   }
-  DRAGOMAN_UNROLL
-  for (int eight = 0; eight < kOtherEights; ++eight) {
+};
+
+// What a warp knows of its keys.
+struct OwnKeys {
+  const Attention& a;
+  int own;
+  Sight sights[2];
+  uint32_t* words;  // of the dropout mask, in shared memory
+
+  // The products with queries first .. first + 32 become weights with dropout, and gradients of scores without the
+  // scale.
+  __device__ __forceinline__ void differentiate(const Place& place, int first, const TileFacts& facts,
+                                                TileSums& weights, TileSums& grads) const {
+    TileSums factors;
+    const bool drops = a.mask.threshold != 0;
+    if (drops) {
+      factors_of_keys(a, place, own, first, words, factors);
+    }
     DRAGOMAN_UNROLL
-    for (int j = 0; j < 2; ++j) {
-      const int query = first + eight * kGroup + 2 * lane_pair() + j;
-      const QueryFacts facts(a, place, query);
-      const float mean = query < place.queries ? means[place.stat(a, query)] : 0.0F;
+    for (int eight = 0; eight < kOtherEights; ++eight) {
       DRAGOMAN_UNROLL
-      for (int i = j; i < 4; i += 2) {
+      for (int i = 0; i < 4; ++i) {
+        const int number = eight * kGroup + 2 * lane_pair() + i % 2, query = first + number;
+        const int key = own + lane_row() + i / 2 * kGroup;
         float &weight = weights.eights[eight].v[i], &grad = grads.eights[eight].v[i];
         const float factor = drops ? factors.eights[eight].v[i] : 1.0F;
-        const int key = own + lane_row() + i / 2 * kGroup;
-        const float undropped = place.sees(a, query, key) ? facts.weight(place.score(a, query, key, weight)) : 0.0F;
+        float undropped = 0;
+        if (sights[i / 2].has(query)) {
+          undropped = fast_exp(place.score(a, query, key, weight) - facts.largest[number]) * facts.inverse_sum[number];
+        }
         weight = undropped * factor;
-        grad = undropped * (factor * grad - mean);
+        grad = undropped * (factor * grad - facts.mean[number]);
       }
     }
   }
-}
+};
 
-// Own rows are keys: the gradients of key and value.
+// Own rows are keys: the gradients of key and value, over the heads of query that share them.
 template <int kColumns>
 __global__ void __launch_bounds__(kFragmentThreads)
     backward_key_fragments(Attention a, const SentenceTile* tiles, AttentionGrads grads) {
-  alignas(16) __shared__ BFloat16 query_memory[SharedRows<kColumns>::kElements];
-  alignas(16) __shared__ BFloat16 grad_memory[SharedRows<kColumns>::kElements];
+  alignas(16) __shared__ BFloat16 memory[TileBuffers<kColumns>::kElements];
   __shared__ uint32_t mask_words_of[kFragmentWarps][kMaskWords];
-  const SharedRows<kColumns> queries{query_memory}, context_grads{grad_memory};
+  __shared__ TileFacts facts[2];
+  const TileBuffers<kColumns> buffers{memory};
   const SentenceTile tile = tiles[blockIdx.x];
-  const int key_head = static_cast<int>(blockIdx.y);
+  const int key_head = static_cast<int>(blockIdx.y), own = tile.first + warp_number() * kFragmentRows;
   Place place(a, tile.sentence, key_head * a.group);
+  const OwnKeys mine{a,
+                     own,
+                     {sight_of_key(a, place, own + lane_row()), sight_of_key(a, place, own + lane_row() + kGroup)},
+                     mask_words_of[warp_number()]};
   const auto rows_of = [&](const AnyMatrix& matrix) {
     return head_rows<BFloat16>(matrix, place.first_key, place.keys, key_head, a.d_head);
   };
-  const int own = tile.first + warp_number() * kFragmentRows;
   OwnRows<kColumns> keys, values;
   keys.read(rows_of(a.key), own);
   values.read(rows_of(a.value), own);
-  RowSums<kColumns> key_sums, value_sums;
-  const OtherRows others = queries_of(a, place, tile);
-  for (; place.head < (key_head + 1) * a.group; ++place.head) {
-    const auto all_queries = head_rows<BFloat16>(a.query, place.first_query, place.queries, place.head, a.d_head);
-    const auto all_grads =
-        head_rows<BFloat16>(grads.grad_context, place.first_query, place.queries, place.head, a.d_head);
-    for (int first = others.first; first < others.end; first += kTile) {
-      __syncthreads();
-      queries.read(all_queries, first);
-      context_grads.read(all_grads, first);
-      __syncthreads();
-      TileSums weights, weight_grads;
-      keys.multiply(queries, weights);
-      values.multiply(context_grads, weight_grads);
-      weights_of_keys(a, place, grads.mean, own, first, mask_words_of[warp_number()], weights, weight_grads);
-      value_sums.add(weights, context_grads);
-      key_sums.add(weight_grads, queries);
+  const auto read = [&](int first, int buffer) {
+    const auto of_head = [&](const AnyMatrix& matrix) {
+      return head_rows<BFloat16>(matrix, place.first_query, place.queries, place.head, a.d_head);
+    };
+    buffers.first(buffer).read(of_head(a.query), first);
+    buffers.second(buffer).read(of_head(grads.grad_context), first);
+    facts[buffer].read(a, place, grads.mean, first);
+  };
+  const auto for_each_query = [&](const auto& use) {
+    for (place.head = key_head * a.group; place.head < (key_head + 1) * a.group; ++place.head) {
+      for_each_tile(queries_of(a, place, tile), read, [&](int first, int buffer) {
+        TileSums weights, weight_grads;
+        keys.multiply(buffers.first(buffer), weights);
+        values.multiply(buffers.second(buffer), weight_grads);
+        mine.differentiate(place, first, facts[buffer], weights, weight_grads);
+        use(weights, weight_grads, buffer);
+      });
     }
+  };
+  RowSums<kColumns> key_sums, value_sums;
+  const auto add_values = [&](const TileSums& weights, const TileSums&, int buffer) {
+    value_sums.add(weights, buffers.second(buffer));
+  };
+  const auto add_keys = [&](const TileSums&, const TileSums& score_grads, int buffer) {
+    key_sums.add(score_grads, buffers.first(buffer));
+  };
+  if constexpr (kColumns <= 64) {
+    for_each_query([&](const TileSums& weights, const TileSums& score_grads, int buffer) {
+      add_values(weights, score_grads, buffer);
+      add_keys(weights, score_grads, buffer);
+    });
+    value_sums.write(rows_of(grads.value), own, 1.0F, 1.0F);
+  } else {  // registers have one kind of sums at a time
+    for_each_query(add_values);
+    value_sums.write(rows_of(grads.value), own, 1.0F, 1.0F);
+    for_each_query(add_keys);
   }
   key_sums.write(rows_of(grads.key), own, a.scale, a.scale);
-  value_sums.write(rows_of(grads.value), own, 1.0F, 1.0F);
 }
 
 template <int kColumns>
@@ -291,8 +329,7 @@ bool attention_forward_by_fragments(const Attention& a, const SentenceTile* tile
 
 bool attention_backward_by_fragments(const Attention& a, const SentenceTile* query_tiles, int64_t query_count,
                                      const SentenceTile* key_tiles, int64_t key_count, const AttentionGrads& grads) {
-  if (!fits_fragments(a) || !fits_fragments(grads.grad_context) || !fits_fragments(grads.query) ||
-      !fits_fragments(grads.key) || !fits_fragments(grads.value)) {
+  if (!fits_fragments(a) || !fits_fragments(grads)) {
     return false;
   }
   const Tiles queries{query_tiles, query_count}, keys{key_tiles, key_count};

@@ -43,10 +43,12 @@ void attention_forward(const Attention& attention, const SentenceTile* tiles, in
 
 /// Gradients of query, key and value, and of the bias.
 struct AttentionGrads {
+  AnyMatrix context;  ///< of the forward
   AnyMatrix grad_context, query, key, value;
   float* mean;        ///< [H, Nq] scratch: sum over the keys of weight * its gradient
   float* bias;        ///< [H, 2*R]; null without a bias
-  float* bias_parts;  ///< [query tiles, H, bias_part(R)] scratch
+  float* bias_parts;  ///< [query tiles, H, P] scratch
+  int64_t part;       ///< P, bias_part(R)
 };
 /// Returns: sums of diagonals that a tile of query rows has at most, of one head. Number i is of the keys that lie
 /// kAttentionTile - 1 - i rows before the first query.
@@ -60,6 +62,19 @@ void attention_backward(const Attention& attention, const SentenceTile* query_ti
 [[nodiscard]] bool attention_backward_by_fragments(const Attention& attention, const SentenceTile* query_tiles,
                                                    int64_t query_count, const SentenceTile* key_tiles,
                                                    int64_t key_count, const AttentionGrads& grads);
+
+/// Sentences of at most kShortSentence queries and keys, then sentences of at most twice as many. `first` is not used.
+struct ShortSentences {
+  const SentenceTile* data;
+  int64_t shorter, longer;
+};
+inline constexpr int kShortSentence = 32;
+/// Returns: whether attention_backward_of_short takes it: bfloat16, as for tensor cores, heads of at most 64 columns,
+/// not grouped, no bias.
+[[nodiscard]] bool fits_short_attention(const Attention& attention, const AttentionGrads& grads);
+/// Does attention_backward for short sentences, in one kernel, without grads.mean.
+void attention_backward_of_short(const Attention& attention, const ShortSentences& sentences,
+                                 const AttentionGrads& grads);
 
 /// Writes weights [H, T, S] of one sentence.
 void attention_weights(const Attention& attention, int64_t n_keys, float* weights);

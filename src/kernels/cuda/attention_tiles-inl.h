@@ -210,10 +210,11 @@ __device__ __forceinline__ OtherRows queries_of(const Attention& a, const Place&
 // Sums of the diagonals of gradients of scores, for a tile of query rows and a head.
 struct Diagonals {
   const float* grads;  // [32, 32] in shared memory
-  float* sums;         // [bias_part(R)]
+  float* sums;         // [P]
+  int64_t part;        // P
 
-  __device__ void clear(int reach) const {
-    for (int i = static_cast<int>(threadIdx.x); i < bias_part(reach); i += static_cast<int>(blockDim.x)) {
+  __device__ void clear() const {
+    for (int i = static_cast<int>(threadIdx.x); i < part; i += static_cast<int>(blockDim.x)) {
       sums[i] = 0.0F;
     }
   }
@@ -234,7 +235,8 @@ struct Diagonals {
 };
 __device__ __forceinline__ Diagonals diagonals_of(const Attention& a, const AttentionGrads& grads,
                                                   const float* memory) {
-  return {memory, grads.bias_parts + (blockIdx.x * static_cast<int64_t>(a.heads) + blockIdx.y) * bias_part(a.reach)};
+  return {memory, grads.bias_parts + (blockIdx.x * static_cast<int64_t>(a.heads) + blockIdx.y) * grads.part,
+          grads.part};
 }
 
 // Bytes of `of_heads` tiles of queries or keys, `of_values` of values, and the memory of each warp.

@@ -1,6 +1,7 @@
 #include <algorithm>
 #include <cmath>
 #include <memory>
+#include <mutex>
 #include <optional>
 #include <vector>
 
@@ -38,13 +39,17 @@ struct DeviceTiles {
   int64_t count;
 };
 
+void add_tiles(int32_t sentence, int32_t rows, std::vector<SentenceTile>& tiles) {
+  for (int32_t first = 0; first < rows; first += kAttentionTile) {
+    tiles.push_back({sentence, first});
+  }
+}
+
 std::vector<SentenceTile> host_tiles_of(const Tensor& offsets) {
   const tensor::HostView<int32_t> ends(offsets);
   std::vector<SentenceTile> tiles;
   for (size_t sentence = 0; sentence + 1 < ends.size(); ++sentence) {
-    for (int32_t first = 0; first < ends[sentence + 1] - ends[sentence]; first += kAttentionTile) {
-      tiles.push_back({static_cast<int32_t>(sentence), first});
-    }
+    add_tiles(static_cast<int32_t>(sentence), ends[sentence + 1] - ends[sentence], tiles);
   }
   return tiles;
 }
@@ -52,6 +57,78 @@ std::vector<SentenceTile> host_tiles_of(const Tensor& offsets) {
 // Tiles of the rows of all sentences.
 std::shared_ptr<const DeviceTiles> tiles_of(const Tensor& offsets) {
   return offsets.derived<DeviceTiles>([&] { return std::make_shared<DeviceTiles>(host_tiles_of(offsets)); });
+}
+
+// What blocks of a backward have: short sentences as a whole, and tiles of the others.
+struct BackwardTiles {
+  std::vector<SentenceTile> shorter, longer, queries, keys;
+
+  BackwardTiles(const AttentionBounds& bounds, bool has_short) {
+    const tensor::HostView<int32_t> query_ends(bounds.query_offsets), key_ends(bounds.key_offsets);
+    for (size_t i = 0; i + 1 < query_ends.size(); ++i) {
+      const auto sentence = static_cast<int32_t>(i);
+      const int32_t n_queries = query_ends[i + 1] - query_ends[i], n_keys = key_ends[i + 1] - key_ends[i];
+      const int32_t longest = std::max(n_queries, n_keys);
+      if (has_short && longest <= 2 * kShortSentence) {
+        (longest <= kShortSentence ? shorter : longer).push_back({sentence, 0});
+      } else {
+        add_tiles(sentence, n_queries, queries);
+        add_tiles(sentence, n_keys, keys);
+      }
+    }
+  }
+  // All of them, in this order.
+  std::vector<SentenceTile> all() const {
+    std::vector<SentenceTile> tiles = shorter;
+    for (const auto& more : {longer, queries, keys}) {
+      tiles.insert(tiles.end(), more.begin(), more.end());
+    }
+    return tiles;
+  }
+};
+
+// The same in the memory of the device.
+struct DeviceBackwardTiles {
+  explicit DeviceBackwardTiles(const BackwardTiles& tiles)
+      : all(tiles.all()),
+        shorter(std::ssize(tiles.shorter)),
+        longer(std::ssize(tiles.longer)),
+        queries(std::ssize(tiles.queries)),
+        keys(std::ssize(tiles.keys)) {}
+
+  DeviceTiles all;
+  int64_t shorter, longer, queries, keys;
+};
+
+// Those of some queries with all keys that they have met. Threads: any.
+class KnownBackwardTiles {
+ public:
+  std::shared_ptr<const DeviceBackwardTiles> find(const AttentionBounds& bounds, bool has_short) const {
+    const tensor::HostView<int32_t> key_ends(bounds.key_offsets);
+    const std::lock_guard lock(mutex_);
+    for (const Known& known : known_) {
+      if (known.has_short == has_short && std::ranges::equal(known.key_ends, key_ends)) {
+        return known.tiles;
+      }
+    }
+    const auto tiles = std::make_shared<const DeviceBackwardTiles>(BackwardTiles(bounds, has_short));
+    known_.push_back({{key_ends.begin(), key_ends.end()}, has_short, tiles});
+    return tiles;
+  }
+
+ private:
+  struct Known {
+    std::vector<int32_t> key_ends;
+    bool has_short;
+    std::shared_ptr<const DeviceBackwardTiles> tiles;
+  };
+  mutable std::mutex mutex_;
+  mutable std::vector<Known> known_;
+};
+
+std::shared_ptr<const DeviceBackwardTiles> backward_tiles_of(const AttentionBounds& bounds, bool has_short) {
+  return bounds.query_offsets.derived<KnownBackwardTiles>([] { return std::make_shared<KnownBackwardTiles>(); })
+      ->find(bounds, has_short);
 }
 
 // The window as kernels take it: one that is longer than all sentences is none.
@@ -124,25 +201,39 @@ void run_step(const char* op, const Tensor& query, const StepRows& steps, DType 
 
 }  // namespace
 
-Tensor CudaBackend::attention_forward(const AttentionInputs& inputs, Tensor& context) const {
+AttentionSaved CudaBackend::attention_forward(const AttentionInputs& inputs, Tensor& context) const {
   Tensor stats = Tensor::empty({2, inputs.n_heads(), inputs.query.dim(0)});  // [2, H, Nq]
   const DeviceInputs device("attention", inputs, elements_of<float>(stats));
   const auto tiles = tiles_of(inputs.bounds.query_offsets);
   cuda::attention_forward(device.get(), tiles->array.data(), tiles->count, any_matrix_of(context));
-  return stats;
+  return {stats, context};
 }
 
-void CudaBackend::attention_backward(const AttentionInputs& inputs, const Tensor& stats, const Tensor& grad_context,
-                                     AttentionGradients& gradients) const {
-  const DeviceInputs device("attention", inputs, elements_of<float>(stats));
-  const auto queries = tiles_of(inputs.bounds.query_offsets), keys = tiles_of(inputs.bounds.key_offsets);
+void CudaBackend::attention_backward(const AttentionInputs& inputs, const AttentionSaved& saved,
+                                     const Tensor& grad_context, AttentionGradients& gradients) const {
+  const DeviceInputs device("attention", inputs, elements_of<float>(saved.stats));
   const DeviceArray<float> mean(inputs.n_heads() * inputs.query.dim(0));
+  AttentionGrads grads{any_matrix_of(saved.context),
+                       any_matrix_of(grad_context),
+                       any_matrix_of(gradients.query),
+                       any_matrix_of(gradients.key),
+                       any_matrix_of(gradients.value),
+                       mean.data(),
+                       nullptr,
+                       nullptr,
+                       0};
+  const auto tiles = backward_tiles_of(inputs.bounds, fits_short_attention(device.get(), grads));
+  const SentenceTile* const all = tiles->all.array.data();
+  attention_backward_of_short(device.get(), {all, tiles->shorter, tiles->longer}, grads);
+  const SentenceTile* const first = all + tiles->shorter + tiles->longer;
   const bool biased = inputs.distance_bias.defined();
-  const DeviceArray<float> parts(biased ? queries->count * inputs.n_heads() * bias_part(inputs.reach()) : 0);
-  cuda::attention_backward(device.get(), queries->array.data(), queries->count, keys->array.data(), keys->count,
-                           {any_matrix_of(grad_context), any_matrix_of(gradients.query), any_matrix_of(gradients.key),
-                            any_matrix_of(gradients.value), mean.data(),
-                            biased ? elements_of<float>(gradients.distance_bias) : nullptr, parts.data()});
+  const DeviceArray<float> parts(biased ? tiles->queries * inputs.n_heads() * bias_part(inputs.reach()) : 0);
+  if (biased) {
+    grads.bias = elements_of<float>(gradients.distance_bias);
+    grads.bias_parts = parts.data();
+    grads.part = bias_part(inputs.reach());
+  }
+  cuda::attention_backward(device.get(), first, tiles->queries, first + tiles->queries, tiles->keys, grads);
 }
 
 void CudaBackend::attention_weights(const AttentionInputs& inputs, Tensor& weights) const {

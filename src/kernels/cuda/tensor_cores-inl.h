@@ -70,4 +70,23 @@ __device__ __forceinline__ void add_product(const FragmentA& a, const FragmentB&
 #endif
 }
 
+// Reads four matrices of 8 x 8 from shared memory, transposed. Lane l gives the address of row l % 8 of matrix l / 8,
+// and gets of each matrix the elements of rows 2t and 2t + 1 in column g. All lanes of the warp must come.
+// Source: PTX ISA, ldmatrix.
+__device__ __forceinline__ void read_transposed(const BFloat16* row, uint32_t (&pairs)[4]) {
+#if defined(__CUDA_ARCH__)
+  asm volatile("ldmatrix.sync.aligned.m8n8.x4.trans.shared.b16 {%0, %1, %2, %3}, [%4];"
+               : "=r"(pairs[0]), "=r"(pairs[1]), "=r"(pairs[2]), "=r"(pairs[3])
+               : "r"(static_cast<uint32_t>(__cvta_generic_to_shared(row)))
+               : "memory");
+#elif !defined(__CUDACC__)
+  const int column = lane_number() / 4, first = lane_number() % 4 * 2;
+  for (int matrix = 0; matrix < 4; ++matrix) {
+    const BFloat16* const low = __shfl_sync(kAllLanes, row, matrix * 8 + first);
+    const BFloat16* const high = __shfl_sync(kAllLanes, row, matrix * 8 + first + 1);
+    pairs[matrix] = pair_of(low[column], high[column]);
+  }
+#endif
+}
+
 }  // namespace dragoman::kernels::cuda

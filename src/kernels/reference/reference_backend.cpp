@@ -94,13 +94,13 @@ double ReferenceBackend::sum(const Tensor& x) const {
   return sum;
 }
 
-Tensor ReferenceBackend::attention_forward(const AttentionInputs& inputs, Tensor& context) const {
+AttentionSaved ReferenceBackend::attention_forward(const AttentionInputs& inputs, Tensor& context) const {
   reference::attention_forward(inputs, context);
   return {};
 }
 
-void ReferenceBackend::attention_backward(const AttentionInputs& inputs, const Tensor&, const Tensor& grad_context,
-                                          AttentionGradients& gradients) const {
+void ReferenceBackend::attention_backward(const AttentionInputs& inputs, const AttentionSaved&,
+                                          const Tensor& grad_context, AttentionGradients& gradients) const {
   reference::attention_backward(inputs, grad_context, gradients);
 }
 
