@@ -5,6 +5,7 @@
 
 #include "cuda/attention_outcome.h"
 #include "cuda/op_cases.h"
+#include "cuda/order_scope.h"
 #include "support/cuda_device.h"
 
 namespace dragoman::kernels::cuda {
@@ -12,16 +13,8 @@ namespace {
 
 using emulation::Order;
 using test_support::OpOutcome;
+using test_support::OrderScope;
 using test_support::same_bits;
-
-/// Sets the order for the time of a test.
-class [[nodiscard]] OrderScope {
- public:
-  OrderScope(Order blocks, Order threads) { emulation::set_order(blocks, threads); }
-  ~OrderScope() { emulation::set_order(Order::kRising, Order::kRising); }
-  OrderScope(const OrderScope&) = delete;
-  OrderScope& operator=(const OrderScope&) = delete;
-};
 
 TEST(Emulation, ThreadsOfABlockMeetAtBarriers) {
   for (const Order order : {Order::kRising, Order::kFalling, Order::kShuffled}) {

@@ -187,6 +187,8 @@ class Plan {
 
 struct CublasLt::Library {
   Library() {
+    base::check(lt().cublasLtGetVersion() / 10000 == 13, base::ErrorKind::kRuntime,
+                "cuda: {} is version {}, must be 13; install CUDA 13", kLibrary, version());
     check(lt().cublasLtCreate(&handle), "cublasLtCreate");
     workspace = allocate_memory(kWorkspaceBytes);
     base::check(workspace != nullptr, base::ErrorKind::kRuntime, "cuda: no memory for the {} bytes of cublasLt",

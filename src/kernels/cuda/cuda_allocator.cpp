@@ -41,6 +41,7 @@ void* CudaAllocator::allocate(size_t bytes) {
   } else {
     block = take_from_driver(size);
   }
+  begin_use(block, bytes, size);
   allocated_.emplace(block, size);
   counters_.live_bytes += size;
   counters_.peak_bytes = std::max(counters_.peak_bytes, counters_.live_bytes);
@@ -65,6 +66,7 @@ void CudaAllocator::release(void* block) {
   const std::lock_guard lock(mutex_);
   const auto found = allocated_.find(block);
   counters_.live_bytes -= found->second;
+  end_use(block, found->second);
   unused_.emplace(found->second, block);
   allocated_.erase(found);
 }

@@ -28,20 +28,20 @@ struct alignas(16) uint4 {
   uint32_t x, y, z, w;
 };
 
-inline void __syncthreads() {
-  dragoman::kernels::cuda::emulation::wait_for_block();
+inline void __syncthreads(std::source_location place = std::source_location::current()) {
+  dragoman::kernels::cuda::emulation::wait_for_block(place);
 }
-inline void __syncwarp() {
-  dragoman::kernels::cuda::emulation::wait_for_warp();
+inline void __syncwarp(unsigned lanes = dragoman::kernels::cuda::emulation::kWholeWarp) {
+  dragoman::kernels::cuda::emulation::wait_for_warp(lanes);
 }
 template <typename T>
-T __shfl_xor_sync(unsigned, T value, int mask) {
+T __shfl_xor_sync(unsigned lanes, T value, int mask) {
   return dragoman::kernels::cuda::emulation::exchange_value(
-      value, dragoman::kernels::cuda::emulation::lane_of_thread() ^ mask);
+      value, dragoman::kernels::cuda::emulation::lane_of_thread() ^ mask, lanes);
 }
 template <typename T>
-T __shfl_sync(unsigned, T value, int lane) {
-  return dragoman::kernels::cuda::emulation::exchange_value(value, lane);
+T __shfl_sync(unsigned lanes, T value, int lane) {
+  return dragoman::kernels::cuda::emulation::exchange_value(value, lane, lanes);
 }
 inline uint32_t __umulhi(uint32_t a, uint32_t b) {
   return static_cast<uint32_t>((static_cast<uint64_t>(a) * b) >> 32U);

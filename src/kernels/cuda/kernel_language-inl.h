@@ -52,6 +52,7 @@ void launch(const char* name, void (*kernel)(Parameters...), const LaunchShape& 
   }
   kernel<<<shape.grid, shape.threads, shape.shared>>>(arguments...);
 #else
+  emulation::check_arguments(name, arguments...);
   emulation::run_grid(name, shape.grid, shape.threads, shape.shared, [&] { kernel(arguments...); });
 #endif
   check_launch(name);

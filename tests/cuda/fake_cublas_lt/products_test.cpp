@@ -1,0 +1,173 @@
+// Products through the calls of cuBLASLt, which a fake library computes: they agree with float64 loops, and what the
+// library refuses is computed by the plain kernel.
+#include <gmock/gmock.h>
+
+#include <array>
+#include <cstdlib>
+
+#include "kernels/cuda/cublas_lt.h"
+#include "kernels/cuda/device_arrays.h"
+#include "ops/gemm.h"
+#include "support/cuda_device.h"
+#include "support/error_of.h"
+#include "support/program.h"
+#include "support/tensors.h"
+#include "tensor/transfer.h"
+
+namespace dragoman::kernels::cuda {
+namespace {
+
+using tensor::DType;
+using tensor::Tensor;
+using test_support::close;
+using test_support::OnCuda;
+using test_support::random_tensor;
+
+/// While alive, the fake library behaves in this way.
+class [[nodiscard]] FakeScope {
+ public:
+  explicit FakeScope(const char* way) { setenv("FAKE_CUBLAS_LT", way, 1); }
+  ~FakeScope() { unsetenv("FAKE_CUBLAS_LT"); }
+  FakeScope(const FakeScope&) = delete;
+  FakeScope& operator=(const FakeScope&) = delete;
+};
+
+constexpr int64_t kRows = 24, kColumns = 40, kDepth = 16;
+
+enum class Form { kOverwrites, kHasBias, kAccumulates };
+
+struct ProductCase {
+  bool a_transposed = false, b_transposed = false;
+  Form form = Form::kOverwrites;
+  DType operands = DType::kFloat32, result = DType::kFloat32;
+  int64_t first = 0;  ///< the operands and the result are columns first .. of wider matrices
+};
+
+Tensor on_device(const Tensor& x) {
+  return tensor::to_current_device(x);
+}
+
+/// A matrix [rows, columns] as columns `first` .. of a wider one in device memory.
+Tensor columns_of(const Tensor& x, int64_t first) {
+  constexpr int64_t kMore = 8;  // rows keep their alignment
+  const Tensor wide = Tensor::full({x.dim(0), x.dim(1) + kMore}, 5.0, x.dtype());
+  Tensor view = wide.columns(first, first + x.dim(1));
+  view.copy_from(on_device(x));
+  return view;
+}
+
+struct Seen {
+  bool has_library = false;
+  Tensor result, expected;
+};
+
+Seen run(CublasLt& library, const ProductCase& test) {
+  const auto numbers = [&](int64_t rows, int64_t columns, bool transposed, uint64_t seed) {
+    return test_support::rounded(
+        random_tensor(transposed ? tensor::Shape{columns, rows} : tensor::Shape{rows, columns}, DType::kFloat32, seed));
+  };
+  const Tensor a = numbers(kRows, kDepth, test.a_transposed, 1), b = numbers(kDepth, kColumns, test.b_transposed, 2);
+  const Tensor bias = test_support::rounded(random_tensor({1, kColumns}, DType::kFloat32, 3));
+  const Tensor before = numbers(kRows, kColumns, false, 4);
+  Tensor expected = before.to(DType::kFloat64).clone();
+  const auto transpose = [](bool transposed) { return transposed ? Transpose::kYes : Transpose::kNo; };
+  const Tensor wide_a = a.to(DType::kFloat64), wide_b = b.to(DType::kFloat64);
+  if (test.form == Form::kAccumulates) {
+    ops::gemm_accumulate(wide_a, transpose(test.a_transposed), wide_b, transpose(test.b_transposed), expected);
+  } else if (test.form == Form::kHasBias) {
+    ops::gemm_bias(wide_a, transpose(test.a_transposed), wide_b, transpose(test.b_transposed),
+                   bias.to(DType::kFloat64).reshape({kColumns}), expected);
+  } else {
+    ops::gemm(wide_a, transpose(test.a_transposed), wide_b, transpose(test.b_transposed), expected);
+  }
+  const OnCuda device;
+  const Tensor on_a = columns_of(a.to(test.operands), test.first), on_b = columns_of(b.to(test.operands), test.first);
+  const Tensor on_bias = on_device(bias.to(test.result));
+  const Tensor on_c = columns_of(before.to(test.result), test.first);
+  Seen seen;
+  seen.has_library = library.multiply({any_matrix_of(on_a), test.a_transposed, any_matrix_of(on_b), test.b_transposed,
+                                       test.form == Form::kHasBias ? on_bias.device_data() : nullptr,
+                                       any_matrix_of(on_c), test.form == Form::kAccumulates, kRows, kColumns, kDepth});
+  seen.result = tensor::to_host(on_c);
+  seen.expected = seen.has_library ? expected : before;
+  return seen;
+}
+
+TEST(CublasLtProducts, AgreeWithFloat64InAllForms) {
+  CublasLt library;
+  for (const bool a_transposed : {false, true}) {
+    for (const bool b_transposed : {false, true}) {
+      for (const Form form : {Form::kOverwrites, Form::kHasBias, Form::kAccumulates}) {
+        for (const auto& [operands, result] : {std::pair(DType::kFloat32, DType::kFloat32),
+                                               {DType::kBFloat16, DType::kFloat32},
+                                               {DType::kBFloat16, DType::kBFloat16}}) {
+          const Seen seen = run(library, {a_transposed, b_transposed, form, operands, result, 8});
+          EXPECT_TRUE(seen.has_library);
+          EXPECT_TRUE(close(seen.result, seen.expected, result == DType::kFloat32 ? 1e-6 : 1e-2))
+              << a_transposed << b_transposed << static_cast<int>(form) << tensor::dtype_name(result);
+        }
+      }
+    }
+  }
+}
+
+TEST(CublasLtProducts, WhatTheLibraryRefusesIsLeftAlone) {
+  CublasLt library;
+  const ProductCase at_odd_addresses{.first = 3}, of_two_types{.result = DType::kBFloat16};
+  for (const ProductCase& test : {at_odd_addresses, of_two_types}) {
+    const Seen seen = run(library, test);
+    EXPECT_FALSE(seen.has_library);
+    EXPECT_TRUE(close(seen.result, seen.expected, 1e-2));
+  }
+}
+
+TEST(CublasLtProducts, WithoutAnAlgorithmNothingIsDone) {
+  for (const char* way : {"no algorithm", "unsure"}) {
+    CublasLt library;
+    {
+      const FakeScope scope(way);
+      EXPECT_FALSE(run(library, {}).has_library) << way;
+    }
+    EXPECT_FALSE(run(library, {}).has_library) << "the choice for a shape is kept";
+    EXPECT_TRUE(run(library, {.a_transposed = true}).has_library);
+  }
+}
+
+TEST(CublasLtProducts, AProgramWithoutAnAlgorithmTakesThePlainKernel) {
+  const Tensor x = random_tensor({33, 37}, DType::kFloat32, 1), weight = random_tensor({37, 50}, DType::kFloat32, 2);
+  const Tensor bias = random_tensor({50}, DType::kFloat32, 3);
+  Tensor expected = Tensor::empty({33, 50});
+  ops::gemm_bias(x, ops::Transpose::kNo, weight, ops::Transpose::kNo, bias, expected);
+  const FakeScope scope("no algorithm");
+  const OnCuda device;
+  Tensor seen = Tensor::empty({33, 50});
+  ops::gemm_bias(on_device(x), ops::Transpose::kNo, on_device(weight), ops::Transpose::kNo, on_device(bias), seen);
+  EXPECT_TRUE(close(tensor::to_host(seen), expected, 1e-6));
+}
+
+test_support::Outcome open_library(const char* folder, const char* way = "") {
+  return test_support::Program().run("", std::string("LD_LIBRARY_PATH=") + folder + " FAKE_CUBLAS_LT='" + way + "'");
+}
+
+TEST(CublasLtLibrary, SaysItsVersion) {
+  const test_support::Outcome outcome = open_library(DRAGOMAN_FAKE_CUBLAS_LT);
+  EXPECT_EQ(outcome.status, 0) << outcome.err;
+  EXPECT_EQ(outcome.out, "13.1.0\n");
+}
+
+TEST(CublasLtLibrary, ThatCannotBeUsedIsNamed) {
+  const test_support::TemporaryFolder folder;
+  std::ofstream(folder.path() / "libcublasLt.so.13") << "no library";
+  test_support::expect_failure(open_library(folder.path().c_str()), 1,
+                               {"cuda: libcublasLt.so.13 cannot be loaded: ",
+                                "; install CUDA 13, or put the folder of the library into LD_LIBRARY_PATH"});
+  test_support::expect_failure(open_library(DRAGOMAN_CUBLAS_LT_WITHOUT_FUNCTIONS), 1,
+                               {"cuda: libcublasLt.so.13 has no cublasLtCreate; install CUDA 13"});
+  test_support::expect_failure(open_library(DRAGOMAN_FAKE_CUBLAS_LT, "version 12"), 1,
+                               {"cuda: libcublasLt.so.13 is version 12.8.0, must be 13; install CUDA 13"});
+  test_support::expect_failure(open_library(DRAGOMAN_FAKE_CUBLAS_LT, "no handle"), 1,
+                               {"cuda: cublasLtCreate failed with status 1"});
+}
+
+}  // namespace
+}  // namespace dragoman::kernels::cuda
