@@ -122,6 +122,8 @@ typedef struct dragoman_translate_options {
   const dragoman_cancellation* cancellation; /* null: none */
   dragoman_on_part on_part;                  /* null: none */
   void* user;                                /* for on_part */
+  const char* source_language; /* of a model for several: "en", or its own code, "eng_Latn"; null: the only one */
+  const char* target_language; /* likewise; where prefixes bring the codes of the model, both are null */
 } dragoman_translate_options;
 
 DRAGOMAN_API dragoman_status dragoman_translate_options_init(dragoman_translate_options* options, size_t size);

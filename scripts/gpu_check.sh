@@ -6,11 +6,11 @@
 #   scripts/gpu_check.sh all                   both, on a machine with a card
 # Environment of `pack`: GPU_CHECK_PROGRAMS, the programs to build; without dragoman, `train` is left out.
 # `run` prints a table and ends with status 1 if a check failed. Environment of `run`: GPU_CHECK_STEPS, the checks to
-# run (default: "facts ops decoding model training speed profile train sanitizer").
+# run (default: "facts ops decoding model training messages speed train sanitizer"; also: "profile").
 set -eu
 export LC_ALL=C.UTF-8  # text is UTF-8, numbers have a point, order is that of bytes
 here=$(cd "$(dirname "$0")" && pwd)
-programs=${GPU_CHECK_PROGRAMS:-"cuda_ops_test cuda_decoding_kernels_test cuda_model_test cuda_speed cuda_training_test dragoman"}
+programs=${GPU_CHECK_PROGRAMS:-"cuda_ops_test cuda_decoding_kernels_test cuda_model_test cuda_speed cuda_training_test cuda_device_group_test dragoman"}
 
 pack() {
   folder=$1
@@ -93,7 +93,7 @@ PYTHON
 run() {
   folder=$1
   out=${2:-"$folder/results"}
-  steps=${GPU_CHECK_STEPS:-"facts ops decoding model training speed train sanitizer"}
+  steps=${GPU_CHECK_STEPS:-"facts ops decoding model training messages speed train sanitizer"}
   failed=0
   mkdir -p "$out"
   out=$(cd "$out" && pwd)
@@ -103,16 +103,18 @@ run() {
   tar -C "$work" -xzf "$folder/gpu_check.tar.gz"
   cd "$work/gpu_check"
   cublas=$(folder_of 'libcublasLt.so.13')
-  export LD_LIBRARY_PATH="$work/gpu_check/lib:$cublas${LD_LIBRARY_PATH:+:$LD_LIBRARY_PATH}"
+  nccl=$(folder_of 'libnccl.so.2')
+  export LD_LIBRARY_PATH="$work/gpu_check/lib:$cublas:$nccl${LD_LIBRARY_PATH:+:$LD_LIBRARY_PATH}"
   if wants facts; then
     row card "$(nvidia-smi --query-gpu=name,driver_version,memory.total --format=csv,noheader 2>&1 | head -n 1)"
     row cublasLt "${cublas:-not found}"
-    if [ -x dragoman ]; then row device "$(./dragoman info 2>&1 | grep GPU || true)"; fi
+    if [ -x dragoman ]; then row device "$(./dragoman info 2>&1 | grep GPU | tr '\n' ';' || true)"; fi
   fi
   if wants ops; then check ops ./cuda_ops_test; fi
   if wants decoding; then check decoding ./cuda_decoding_kernels_test; fi
   if wants model; then check model ./cuda_model_test; fi
   if wants training && [ -x cuda_training_test ]; then check training ./cuda_training_test; fi
+  if wants messages && [ -x cuda_device_group_test ]; then check messages ./cuda_device_group_test; fi
   if wants speed && [ -x cuda_speed ]; then
     speed base float32 256
     speed base bfloat16 256
@@ -128,7 +130,7 @@ run() {
   fi
   if wants sanitizer; then
     sanitizer=$(command -v compute-sanitizer || find /usr/local/cuda*/bin /opt -name compute-sanitizer -type f 2>/dev/null | head -n 1)
-    for tool in ${sanitizer:+memcheck racecheck}; do
+    for tool in ${sanitizer:+memcheck racecheck initcheck synccheck}; do
       check "$tool-ops" timeout 150 "$sanitizer" --tool $tool --error-exitcode 9 ./cuda_ops_test --gtest_filter='*Float32*'
       check "$tool-decoding" timeout 100 "$sanitizer" --tool $tool --error-exitcode 9 ./cuda_decoding_kernels_test
     done

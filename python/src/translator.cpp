@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 #include <nanobind/stl/filesystem.h>
 #include <nanobind/stl/optional.h>
+#include <nanobind/stl/pair.h>
 #include <nanobind/stl/tuple.h>
 #include <nanobind/stl/unique_ptr.h>
 
@@ -31,14 +32,22 @@ struct Asked {
   Texts texts;
   Texts prefixes;
   std::vector<Texts> phrases;
+  models::LanguagePair languages;
 };
+
+// The codes of source and target, empty for the only one of the model.
+using Languages = std::pair<std::string, std::string>;
+
+models::LanguagePair pair_of(const Languages& languages) {
+  return {languages.first, languages.second};
+}
 
 // Texts translated together at most: as many as `dragoman translate` sorts by length.
 constexpr size_t kTogether = 4096;
 
 // The requests [begin, end).
-std::vector<TranslationRequest> requests_of(const Asked& asked, size_t begin, size_t end,
-                                            const std::stop_token& cancel) {
+std::vector<TranslationRequest> requests_of(const decoding::Translator& translator, const Asked& asked, size_t begin,
+                                            size_t end, const std::stop_token& cancel) {
   std::vector<TranslationRequest> requests(end - begin);
   for (size_t i = begin; i < end; ++i) {
     TranslationRequest& request = requests[i - begin];
@@ -50,6 +59,7 @@ std::vector<TranslationRequest> requests_of(const Asked& asked, size_t begin, si
     if (!asked.phrases.empty()) {
       request.phrases = asked.phrases.at(i);
     }
+    request.languages = translator.choose_languages(asked.languages, request.prefix).tokens;
   }
   return requests;
 }
@@ -66,18 +76,19 @@ class TranslatorCore {
   }
 
   // The texts alone, without scores.
-  Texts translate_texts(const Asked& asked, const nb::dict& options, const Texts& banned) const {
+  Texts translate_texts(const Asked& asked, const nb::dict& options) const {
     Texts texts;
-    translate_in_groups(asked, search_of(options, banned, false),
+    translate_in_groups(asked, search_of(options, {}, false),
                         [&](Translation& each) { texts.push_back(std::move(each.text)); });
     return texts;
   }
 
-  Submitted submit(const std::string& text, const nb::dict& options, const std::string& prefix, nb::object on_token,
-                   nb::object on_done) const {
+  Submitted submit(const std::string& text, const nb::dict& options, const std::string& prefix,
+                   const Languages& languages, nb::object on_token, nb::object on_done) const {
     const decoding::SearchOptions search = search_of(options, {}, true);
     Submitted submitted;
     TranslationRequest request{.text = text, .prefix = prefix, .cancel = submitted.token()};
+    request.languages = translator_->choose_languages(pair_of(languages), prefix).tokens;
     const auto calls = std::make_shared<Calls>(std::move(on_token), std::move(on_done));
     if (calls->hears_parts()) {
       request.on_token = [calls](const decoding::StreamedToken& token) {
@@ -91,14 +102,16 @@ class TranslatorCore {
     return submitted;
   }
 
-  nb::object score(const Texts& sources, const Texts& targets, const nb::dict& options) const {
+  nb::object score(const Texts& sources, const Texts& targets, const nb::dict& options,
+                   const Languages& languages) const {
     decoding::ScoreOptions score;
     lay_options_over("score", options, score);
     std::vector<decoding::PairScore> scores;
     {
       const nb::gil_scoped_release released;
-      scores = decoding::score_pairs(translator_->model(), {{source_vocabulary(), target_vocabulary()}}, sources,
-                                     targets, score);
+      const decoding::PairEncoding encoding{{source_vocabulary(), target_vocabulary()},
+                                            translator_->choose_languages(pair_of(languages)).tokens};
+      scores = decoding::score_pairs(translator_->model(), encoding, sources, targets, score);
     }
     nb::list rows;
     for (const decoding::PairScore& each : scores) {
@@ -108,26 +121,34 @@ class TranslatorCore {
   }
 
   // An HTML page with all attention weights of a text and its translation.
-  std::string attention_page(const std::string& text, const nb::dict& options) const {
+  std::string attention_page(const std::string& text, const nb::dict& options, const Languages& languages) const {
     const decoding::SearchOptions search = search_of(options, {}, true);
     return run_interruptibly([&](const std::stop_token& cancel) {
-      const TranslationRequest request{.text = text, .cancel = cancel};
+      const decoding::LanguageTokens tokens = translator_->choose_languages(pair_of(languages)).tokens;
+      const TranslationRequest request{.text = text, .languages = tokens, .cancel = cancel};
       const Translation translation = translator_->translate_requests({&request, 1}, search).front();
-      return report::attention_page(decoding::capture_attention(*translator_, text, translation));
+      return report::attention_page(decoding::capture_attention(*translator_, text, translation, tokens));
     });
   }
 
   // An HTML page with the story of a text and its translation.
-  std::string story_page(const std::string& text, const nb::dict& options) const {
+  std::string story_page(const std::string& text, const nb::dict& options, const Languages& languages) const {
     const decoding::SearchOptions search = search_of(options, {}, true);
     return run_interruptibly([&](const std::stop_token& cancel) {
-      return serving::story_page(*translator_, {.text = text, .options = search, .cancel = cancel});
+      decoding::InspectionRequest request{.text = text, .options = search, .cancel = cancel};
+      request.languages = translator_->choose_languages(pair_of(languages)).tokens;
+      return serving::story_page(*translator_, request);
     });
   }
 
   const data::Vocabulary& source_vocabulary() const { return translator_->source_vocabulary(); }
   const data::Vocabulary& target_vocabulary() const { return translator_->target_vocabulary(); }
   std::string config() const { return translator_->model().config().to_json(); }
+  // The codes of what the model reads and of what it writes; empty where its folder does not say.
+  std::pair<Texts, Texts> languages() const {
+    const models::ModelLanguages& all = translator_->languages();
+    return {models::codes_of(all.sources), models::codes_of(all.targets)};
+  }
 
  private:
   template <typename Take>
@@ -135,7 +156,8 @@ class TranslatorCore {
     run_interruptibly([&](const std::stop_token& cancel) {
       for (size_t begin = 0; begin < asked.texts.size() && !cancel.stop_requested(); begin += kTogether) {
         const size_t end = std::min(asked.texts.size(), begin + kTogether);
-        for (Translation& each : translator_->translate_requests(requests_of(asked, begin, end, cancel), search)) {
+        for (Translation& each :
+             translator_->translate_requests(requests_of(*translator_, asked, begin, end, cancel), search)) {
           take(each);
         }
       }
@@ -241,24 +263,28 @@ void bind_translator(nb::module_& module) {
       .def(
           "translate",
           [](const TranslatorCore& self, Texts texts, const nb::dict& options, Texts prefixes,
-             std::vector<Texts> phrases, const Texts& banned) {
-            return self.translate({std::move(texts), std::move(prefixes), std::move(phrases)}, options, banned);
+             std::vector<Texts> phrases, const Texts& banned, const Languages& languages) {
+            return self.translate({std::move(texts), std::move(prefixes), std::move(phrases), pair_of(languages)},
+                                  options, banned);
           },
-          nb::arg("texts"), nb::arg("options"), nb::arg("prefixes"), nb::arg("phrases"), nb::arg("banned"))
+          nb::arg("texts"), nb::arg("options"), nb::arg("prefixes"), nb::arg("phrases"), nb::arg("banned"),
+          nb::arg("languages"))
       .def(
           "translate_texts",
-          [](const TranslatorCore& self, Texts texts, const nb::dict& options, Texts prefixes,
-             std::vector<Texts> phrases, const Texts& banned) {
-            return self.translate_texts({std::move(texts), std::move(prefixes), std::move(phrases)}, options, banned);
+          [](const TranslatorCore& self, Texts texts, const nb::dict& options, const Languages& languages) {
+            return self.translate_texts({std::move(texts), {}, {}, pair_of(languages)}, options);
           },
-          nb::arg("texts"), nb::arg("options"), nb::arg("prefixes"), nb::arg("phrases"), nb::arg("banned"))
+          nb::arg("texts"), nb::arg("options"), nb::arg("languages"))
       .def("submit", &TranslatorCore::submit, nb::arg("text"), nb::arg("options"), nb::arg("prefix"),
-           nb::arg("on_token").none(), nb::arg("on_done"))
+           nb::arg("languages"), nb::arg("on_token").none(), nb::arg("on_done"))
       .def("score", &TranslatorCore::score, nb::arg("sources"), nb::arg("targets"), nb::arg("options"),
+           nb::arg("languages"),
            nb::sig("def score(self, sources: collections.abc.Sequence[str], targets: collections.abc.Sequence[str], "
-                   "options: dict) -> list[tuple[float, int]]"))
-      .def("attention_page", &TranslatorCore::attention_page, nb::arg("text"), nb::arg("options"))
-      .def("story_page", &TranslatorCore::story_page, nb::arg("text"), nb::arg("options"))
+                   "options: dict, languages: tuple[str, str]) -> list[tuple[float, int]]"))
+      .def("attention_page", &TranslatorCore::attention_page, nb::arg("text"), nb::arg("options"), nb::arg("languages"))
+      .def_prop_ro("source_languages", [](const TranslatorCore& self) { return self.languages().first; })
+      .def_prop_ro("target_languages", [](const TranslatorCore& self) { return self.languages().second; })
+      .def("story_page", &TranslatorCore::story_page, nb::arg("text"), nb::arg("options"), nb::arg("languages"))
       .def_prop_ro("config", &TranslatorCore::config);
 
   module.def(

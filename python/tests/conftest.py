@@ -27,6 +27,14 @@ def translator_folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 
 @pytest.fixture(scope="session")
+def many_languages(tmp_path_factory: pytest.TempPathFactory) -> dragoman.Translator:
+    """A model that translates between several languages."""
+    model = dragoman.load(imported(tmp_path_factory, "hf-m2m100", "hf_m2m100/nllb"))
+    assert isinstance(model, dragoman.Translator)
+    return model
+
+
+@pytest.fixture(scope="session")
 def generator_folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return imported(tmp_path_factory, "hf-llama", "hf_language_models/llama")
 

@@ -276,3 +276,37 @@ def test_the_handler_of_signals_stays(translator):
     before = signal.getsignal(signal.SIGINT)
     translator.translate("A dog runs.")
     assert signal.getsignal(signal.SIGINT) is before
+
+
+WORDS = ["green maus chat the rot", "dog the the", "red katze"]
+
+
+def test_languages_are_named(many_languages):
+    model = many_languages
+    assert "en" in model.source_languages and "de" in model.target_languages
+    pair = {"source_language": "en", "target_language": "de"}
+    texts = model.translate(WORDS, **pair)
+    assert texts == [model.translate(text, **pair) for text in WORDS]
+    own = {"source_language": "eng_Latn", "target_language": "deu_Latn"}
+    assert model.translate(WORDS, **own) == texts
+    assert model.translate(WORDS, source_language="en", target_language="fr") != texts
+    found = model.translations(WORDS, **pair)
+    assert [each.text for each in found] == texts
+    stream = model.stream(WORDS[0], **pair)
+    assert [token.text for token in stream][-1:] in ([], [stream.result.text])
+    assert stream.result.text == texts[0]
+    assert asyncio.run(model.translate_async(WORDS[0], **pair)).text == texts[0]
+    score = model.score(WORDS[0], "der hund", **pair)
+    assert score.tokens > 0
+    assert model.score(WORDS[0], "der hund", source_language="de", target_language="en") != score
+    with pytest.raises(UsageError, match="target language: the model writes"):
+        model.translate("the dog", source_language="en")
+    with pytest.raises(UsageError, match='target language is "xx"'):
+        model.translate(WORDS, source_language="en", target_language="xx")
+
+
+def test_languages_equal_the_command_line(many_languages):
+    said = subprocess.run([command_of(), "translate", "--model", str(many_languages.folder),
+                           "--source-language", "en", "--target-language", "de"],
+                          input="\n".join(WORDS) + "\n", capture_output=True, text=True, check=True).stdout
+    assert said.split("\n")[:-1] == many_languages.translate(WORDS, source_language="en", target_language="de")

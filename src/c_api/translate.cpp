@@ -33,9 +33,15 @@ decoding::SearchOptions search_of(const dragoman_translate_options& options, dec
   return search;
 }
 
-std::vector<decoding::TranslationRequest> requests_of(const std::vector<std::string>& lines,
+std::string text_or_empty(const char* text) {
+  return text == nullptr ? std::string() : text;
+}
+
+std::vector<decoding::TranslationRequest> requests_of(const decoding::Translator& translator,
+                                                      const std::vector<std::string>& lines,
                                                       const dragoman_translate_options& options,
                                                       PartCallback& callback) {
+  const models::LanguagePair languages{text_or_empty(options.source_language), text_or_empty(options.target_language)};
   const CallEnd end = end_of(options.cancellation, options.timeout_seconds, kFunction);
   std::vector<decoding::TranslationRequest> requests(lines.size());
   for (size_t i = 0; i < lines.size(); ++i) {
@@ -45,6 +51,7 @@ std::vector<decoding::TranslationRequest> requests_of(const std::vector<std::str
     if (options.prefixes != nullptr) {
       requests[i].prefix = text_of(options.prefixes[i], kFunction, "prefixes", i);
     }
+    requests[i].languages = translator.choose_languages(languages, requests[i].prefix).tokens;
     if (callback) {
       requests[i].on_token = [&callback, i](const decoding::StreamedToken& token) {
         return callback.tell(i, token.position + 1, token.text);
@@ -99,7 +106,7 @@ dragoman_status dragoman_translate(const dragoman_model* model, const dragoman_t
     const decoding::SearchOptions search = search_of(read, model->translator->search_defaults());
     model->translator->check(search);
     PartCallback callback(read.on_part, read.user);
-    const auto requests = requests_of(texts_of(lines, count, kFunction, "lines"), read, callback);
+    const auto requests = requests_of(*model->translator, texts_of(lines, count, kFunction, "lines"), read, callback);
     auto result = std::make_unique<dragoman_translations>();
     result->lines = model->translator->translate_requests(requests, search, decoding::OnError::kReport);
     *translations = result.release();

@@ -1,8 +1,10 @@
 #include "cli/device_flag.h"
 
+#include <algorithm>
 #include <charconv>
 
 #include "base/error.h"
+#include "distributed/join_processes.h"
 #include "kernels/cuda/cuda_device.h"
 
 namespace dragoman::cli {
@@ -14,7 +16,7 @@ std::optional<int> gpu_number(std::string_view device) {
     return std::nullopt;
   }
   if (device == "auto" || device == "cuda") {
-    return 0;
+    return distributed::rank_on_this_machine() % std::max(1, kernels::cuda::device_count());
   }
   constexpr std::string_view kPrefix = "cuda:";
   int number = 0;
@@ -31,7 +33,9 @@ std::optional<int> gpu_number(std::string_view device) {
 void add_device_flag(CLI::App& command, std::string& device) {
   command
       .add_option("--device", device,
-                  "Where to compute: cpu, cuda (the first GPU), cuda:N, or auto (a GPU if there is one)")
+                  "Where to compute: cpu, cuda (the first GPU; under mpirun a process a GPU), cuda:N, or auto (a GPU "
+                  "if there is "
+                  "one)")
       ->type_name("DEVICE");
 }
 

@@ -106,13 +106,6 @@ std::unique_ptr<decoding::Translator> load(const TranslateArguments& arguments) 
   return decoding::load_ensemble(folders, arguments.precision, arguments.reverse_model);
 }
 
-// Lines may bring the codes of their languages themselves: the source before the text, the target as a prefix.
-decoding::ChosenLanguages languages_of(const TranslateArguments& arguments, const decoding::Translator& translator) {
-  const bool are_in_lines = !arguments.prefix.empty() && arguments.languages == models::LanguagePair();
-  return are_in_lines && translator.languages().has_codes() ? decoding::ChosenLanguages()
-                                                            : translator.choose_languages(arguments.languages);
-}
-
 // Lines of a file whose end is known; 0 = not known.
 int64_t lines_of_file(const std::string& file) {
   std::error_code unknown;
@@ -130,7 +123,7 @@ class Translate {
         translator_(load(arguments)),
         loading_seconds_(lap_()),
         search_(search_of(arguments, *translator_)),
-        languages_(languages_of(arguments, *translator_)),
+        languages_(translator_->choose_languages(arguments.languages, arguments.prefix)),
         output_(arguments.output) {
     if (!arguments.terms.empty()) {
       terms_ = read_terms(arguments, *translator_, search_);

@@ -7,6 +7,7 @@
 #include <mutex>
 #include <span>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "data/vocabulary/vocabulary.h"
@@ -82,6 +83,12 @@ class Translator {
   /// Returns what a request needs to say of its languages. Throws: as decoding::choose_languages.
   [[nodiscard]] ChosenLanguages choose_languages(const models::LanguagePair& asked) const {
     return decoding::choose_languages(setup_.languages, asked, {source_, target_});
+  }
+  /// The same for lines whose translations begin with `prefix`. Those may bring the codes of the model themselves, the
+  /// source before the text and the target as the prefix: without `asked` they say nothing more.
+  [[nodiscard]] ChosenLanguages choose_languages(const models::LanguagePair& asked, std::string_view prefix) const {
+    const bool are_in_lines = !prefix.empty() && asked == models::LanguagePair() && setup_.languages.has_codes();
+    return are_in_lines ? ChosenLanguages() : choose_languages(asked);
   }
   const data::Vocabulary& source_vocabulary() const { return source_; }
   const data::Vocabulary& target_vocabulary() const { return target_; }

@@ -22,6 +22,8 @@ class Communicator {
   virtual ~Communicator() = default;
   virtual int rank() const = 0;
   virtual int size() const = 0;
+  /// Returns: whether there is no other rank, in this process or in others, so that sums are what each rank brings.
+  virtual bool is_alone() const { return size() == 1; }
   /// Returns after all ranks have called it.
   virtual void barrier() = 0;
   /// Replaces `values` on all ranks by the element-wise sum over all ranks. Requires: equal lengths on all ranks.

@@ -1,5 +1,6 @@
 #include "distributed/join_processes.h"
 
+#include <algorithm>
 #include <cstdlib>
 
 #include "base/error.h"
@@ -15,6 +16,15 @@ bool was_started_in_a_group() {
 }
 
 }  // namespace
+
+int rank_on_this_machine() {
+  for (const char* variable : {"OMPI_COMM_WORLD_LOCAL_RANK", "SLURM_LOCALID"}) {
+    if (const char* rank = std::getenv(variable)) {
+      return std::max(0, std::atoi(rank));
+    }
+  }
+  return 0;
+}
 
 std::unique_ptr<ProcessGroup> join_processes(const JoinOptions& options) {
   base::check_range("rank_timeout", options.timeout_seconds, 1.0, 3600.0);

@@ -12,4 +12,8 @@ namespace dragoman::distributed {
 /// if the processes cannot connect.
 [[nodiscard]] std::unique_ptr<ProcessGroup> join_processes(const JoinOptions& options);
 
+/// Returns: the number of this process among those that the launcher (mpirun, srun) has started on this machine, from
+/// 0; 0 without a launcher. Available before the processes have joined.
+[[nodiscard]] int rank_on_this_machine();
+
 }  // namespace dragoman::distributed

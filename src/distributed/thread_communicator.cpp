@@ -74,6 +74,10 @@ int ThreadCommunicator::size() const {
   return meeting_->size;
 }
 
+bool ThreadCommunicator::is_alone() const {
+  return size() == 1 && (meeting_->outside == nullptr || meeting_->outside->is_alone());
+}
+
 void ThreadCommunicator::barrier() {
   meeting_->wait();
 }

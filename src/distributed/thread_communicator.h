@@ -20,6 +20,7 @@ class ThreadCommunicator : public Communicator {
 
   int rank() const override { return rank_; }
   int size() const override;
+  bool is_alone() const override;
   void barrier() override;
   void all_reduce_sum(std::span<double> values) override;
   void begin_sum(std::span<float> values, int tag) override;

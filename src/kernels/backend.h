@@ -1,6 +1,8 @@
 #pragma once
 
+#include <memory>
 #include <span>
+#include <string>
 
 #include "kernels/activation.h"
 #include "kernels/adam.h"
@@ -8,6 +10,7 @@
 #include "kernels/cached_attention.h"
 #include "kernels/columns.h"
 #include "kernels/cross_entropy.h"
+#include "kernels/device_messages.h"
 #include "kernels/dropout.h"
 #include "kernels/elementwise.h"
 #include "kernels/gated_activation.h"
@@ -52,6 +55,20 @@ class Backend {
   virtual bool multiplies_with_relu() const { return false; }
   /// Returns: rows of logits that are computed at once.
   virtual int64_t rows_of_logits() const { return kRowsOfLogits; }
+
+  // Devices of several processes
+
+  /// Returns: the identity of a new group of devices, for join_device_group; empty if devices of this kind have no
+  /// messages of their own.
+  virtual std::string new_device_group() const { return {}; }
+  /// Returns: a text that differs between the devices of all machines; empty for the host.
+  virtual std::string device_place() const { return {}; }
+  /// Joins a group of as many processes as `size`, one device each. Returns when all have; null if devices of this kind
+  /// have no messages of their own.
+  virtual std::unique_ptr<DeviceMessages> join_device_group(const std::string& /*group*/, int /*rank*/,
+                                                            int /*size*/) const {
+    return nullptr;
+  }
 
   // Products, sums and single elements
 

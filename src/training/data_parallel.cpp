@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <array>
 #include <cmath>
+#include <cstring>
 #include <iterator>
 
 #include "base/error.h"
@@ -80,6 +81,29 @@ std::vector<std::vector<data::Batch>> shards_of_workers(std::vector<data::BatchS
   return shards;
 }
 
+int64_t bucket_elements(const tensor::Tensor& weights) {
+  return weights.device().is_host() ? GradientBuckets::kBucketElements : GradientBuckets::kDeviceBucketElements;
+}
+
+// Between processes with one GPU each; null for others.
+std::unique_ptr<kernels::DeviceMessages> connect_devices(distributed::ProcessGroup& processes,
+                                                         const tensor::Tensor& weights, int workers) {
+  if (weights.device().is_host() || workers > 1) {
+    return nullptr;
+  }
+  return distributed::connect_devices(processes, kernels::backend_of(weights));
+}
+
+// Muon needs whole matrices, so each process updates all of them.
+std::vector<distributed::Part> owned_parts(const kernels::DeviceMessages* messages,
+                                           const distributed::ProcessGroup& processes, const AdamOptions& adam,
+                                           const nn::ParameterSet& parameters) {
+  if (messages == nullptr || adam.optimizer == OptimizerKind::kMuon) {
+    return {};
+  }
+  return GradientBuckets::parts_of(parameters.flat_size(), processes.rank(), processes.size());
+}
+
 int64_t count_target_tokens(std::span<const data::BatchShare> batches) {
   int64_t tokens = 0;
   for (const data::BatchShare& batch : batches) {
@@ -96,7 +120,9 @@ DataParallel::DataParallel(models::Model& model, std::unique_ptr<const Objective
       processes_(processes),
       objective_(std::move(objective)),
       clip_norm_(adam.clip_norm),
-      optimizer_(adam, model.parameters(), options.workers),
+      messages_(connect_devices(processes, model.parameters().values(), options.workers)),
+      owned_(owned_parts(messages_.get(), processes, adam, model.parameters())),
+      optimizer_(adam, model.parameters(), options.workers, owned_),
       pool_(options.workers) {
   for (auto& communicator : distributed::ThreadCommunicator::make_group(workers(), &processes)) {
     auto worker = std::make_unique<Worker>();
@@ -111,8 +137,13 @@ DataParallel::DataParallel(models::Model& model, std::unique_ptr<const Objective
     Worker& worker = *workers_[static_cast<size_t>(rank)];
     const tensor::ArenaScope memory(worker.arena);
     worker.replica = std::make_unique<Replica>(model_, *objective_);
-    worker.gradients = std::make_unique<GradientBuckets>(worker.replica->parameters(), *worker.communicator);
+    worker.gradients = std::make_unique<GradientBuckets>(worker.replica->parameters(), *worker.communicator,
+                                                         bucket_elements(model_.parameters().values()));
   });
+  if (messages_ != nullptr) {
+    const tensor::ArenaScope memory(workers_.front()->arena);
+    workers_.front()->gradients->join(std::move(messages_), processes, owned_.empty() ? Sharing::kAll : Sharing::kOwn);
+  }
   nn::ParameterSet& first = workers_.front()->replica->parameters();
   first.allocate_packing(options.precision);
   for (const auto& worker : workers_) {
@@ -273,6 +304,9 @@ double DataParallel::gradient_norm(Worker& worker) {
     sum += backend.sum_of_squares(gradients.rows(begin, end));
   }
   worker.communicator->all_reduce_sum(std::span<double>(&sum, 1));
+  if (!owned_.empty()) {
+    processes_.all_reduce_sum(std::span<double>(&sum, 1));
+  }
   return std::sqrt(sum);
 }
 
@@ -280,6 +314,46 @@ void DataParallel::apply(Worker& worker, const kernels::AdamScalars& scalars) {
   nn::ParameterSet& parameters = worker.replica->parameters();
   for (const distributed::Part part : worker.gradients->shares()) {
     optimizer_.update(parameters.mutable_values(), parameters.gradients(), part, scalars);
+  }
+  if (!owned_.empty()) {
+    worker.gradients->hand_out(parameters.values());
+  }
+}
+
+DataParallel::Moments DataParallel::moments() {
+  return {whole_moment(optimizer_.first_moment()), whole_moment(optimizer_.second_moment())};
+}
+
+// A process with parts of a moment gets the others' through the host.
+tensor::Tensor DataParallel::whole_moment(const tensor::Tensor& own) {
+  if (owned_.empty()) {
+    return own;
+  }
+  const tensor::HostView<float> values(own);
+  const auto bytes = std::as_bytes(values.span());
+  const std::vector<std::string> all =
+      processes_.all_gather({reinterpret_cast<const char*>(bytes.data()), bytes.size()});
+  const tensor::HostScope on_host;
+  tensor::Tensor whole = tensor::Tensor::empty({model_.parameters().flat_size()});
+  for (int rank = 0; rank < processes_.size(); ++rank) {
+    const std::string& of_rank = all[static_cast<size_t>(rank)];
+    size_t next = 0;
+    for (const auto [begin, end] : GradientBuckets::parts_of(whole.size(), rank, processes_.size())) {
+      tensor::HostEdit<float> part(whole.rows(begin, end));
+      std::memcpy(part.span().data(), of_rank.data() + next, part.span().size_bytes());
+      next += part.span().size_bytes();
+    }
+  }
+  return whole;
+}
+
+void DataParallel::set_moments(const Moments& moments) {
+  int64_t next = 0;
+  for (const auto [begin, end] : owned_) {  // otherwise they are the optimizer's own
+    const int64_t after = next + end - begin;
+    optimizer_.first_moment().rows(next, after).copy_from(moments.first.rows(begin, end));
+    optimizer_.second_moment().rows(next, after).copy_from(moments.second.rows(begin, end));
+    next = after;
   }
 }
 

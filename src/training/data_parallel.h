@@ -81,6 +81,14 @@ class DataParallel {
   int replicas() const { return processes_.size() * workers(); }
   int first_replica() const { return processes_.rank() * workers(); }
   Optimizer& optimizer() { return optimizer_; }
+  /// The moments [size] float32 of all elements. If processes own parts of them, copies in host memory. All processes
+  /// call it.
+  struct Moments {
+    tensor::Tensor first, second;
+  };
+  Moments moments();
+  /// After a change of what moments() gave.
+  void set_moments(const Moments& moments);
   /// What updates compute again instead of keeping it; may be changed at any time.
   void set_recompute(nn::Recompute recompute) { recompute_ = recompute; }
   /// Updates applied so far; Adam's bias correction counts these. Part of a checkpoint.
@@ -96,7 +104,8 @@ class DataParallel {
   void run_passes(Worker& worker, std::span<const data::Batch> shards, UpdateContext context) const;
   void finish_queued(Worker& worker, double learning_rate, UpdateResult& result);
   static void read_sums(Worker& worker, const tensor::Tensor& factors, UpdateResult& result);
-  static double gradient_norm(Worker& worker);
+  tensor::Tensor whole_moment(const tensor::Tensor& own);
+  double gradient_norm(Worker& worker);
   void apply(Worker& worker, const kernels::AdamScalars& scalars);
   void update_matrices(double learning_rate);
   LossSums sum_over_all() const;
@@ -106,6 +115,8 @@ class DataParallel {
   distributed::ProcessGroup& processes_;
   std::unique_ptr<const Objective> objective_;
   double clip_norm_;
+  std::unique_ptr<kernels::DeviceMessages> messages_;  // between processes; null from the end of the constructor on
+  std::vector<distributed::Part> owned_;               // of the weights, if processes share the updates; else empty
   Optimizer optimizer_;
   base::WorkerPool pool_;
   std::vector<std::unique_ptr<Worker>> workers_;

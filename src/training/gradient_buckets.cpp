@@ -22,6 +22,34 @@ GradientBuckets::GradientBuckets(nn::ParameterSet& parameters, distributed::Comm
   }
 }
 
+std::vector<distributed::Part> GradientBuckets::parts_of(int64_t size, int rank, int ranks) {
+  std::vector<distributed::Part> parts;
+  for (int64_t begin = 0; begin < size; begin += kDeviceBucketElements) {
+    const distributed::Part part = distributed::part_of(std::min(kDeviceBucketElements, size - begin), rank, ranks);
+    parts.push_back({begin + part.begin, begin + part.end});
+  }
+  return parts;
+}
+
+void GradientBuckets::join(std::unique_ptr<kernels::DeviceMessages> messages,
+                           const distributed::ProcessGroup& processes, Sharing sharing) {
+  const int rank = processes.rank(), ranks = processes.size();
+  device_sums_ =
+      std::make_unique<distributed::DeviceSums>(std::move(messages), rank, ranks, static_cast<int>(buckets_.size()));
+  sharing_ = sharing;
+  if (sharing == Sharing::kOwn) {
+    shares_ = parts_of(parameters_.gradients().size(), rank, ranks);
+  }
+}
+
+void GradientBuckets::hand_out(const tensor::Tensor& flat) {
+  std::vector<tensor::Tensor> values;
+  for (const Bucket& bucket : buckets_) {
+    values.push_back(flat.rows(bucket.part.begin, bucket.part.end));
+  }
+  device_sums_->hand_out(values);
+}
+
 void GradientBuckets::begin_update() {
   parameters_.clear_gradients();
   for (Bucket& bucket : buckets_) {
@@ -49,6 +77,12 @@ void GradientBuckets::finish_update() {
       begin_sum(index);
     }
   }
+  if (device_sums_ != nullptr) {
+    device_sums_->end();
+    if (sharing_ == Sharing::kAll) {
+      hand_out(parameters_.gradients());
+    }
+  }
   communicator_.end_sums();
   for (Bucket& bucket : buckets_) {
     bucket.values.reset();
@@ -58,8 +92,13 @@ void GradientBuckets::finish_update() {
 void GradientBuckets::begin_sum(size_t index) {
   buckets_[index].begun = true;
   const distributed::Part part = buckets_[index].part;
-  buckets_[index].values.emplace(parameters_.gradients().rows(part.begin, part.end));
-  communicator_.begin_sum(buckets_[index].values->span(), static_cast<int>(index));
+  const tensor::Tensor values = parameters_.gradients().rows(part.begin, part.end);  // [n]
+  if (device_sums_ != nullptr) {
+    device_sums_->begin(values, static_cast<int>(index));
+  } else if (values.device().is_host() || !communicator_.is_alone()) {
+    buckets_[index].values.emplace(values);
+    communicator_.begin_sum(buckets_[index].values->span(), static_cast<int>(index));
+  }
 }
 
 }  // namespace dragoman::training

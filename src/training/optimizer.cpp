@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <functional>
 
+#include "base/error.h"
 #include "kernels/backends/backend_of.h"
 #include "training/muon.h"
 
@@ -11,6 +12,14 @@ namespace dragoman::training {
 using tensor::Tensor;
 
 namespace {
+
+int64_t elements_of(const std::vector<distributed::Part>& owned, int64_t all) {
+  int64_t elements = 0;
+  for (const distributed::Part& part : owned) {
+    elements += part.end - part.begin;
+  }
+  return owned.empty() ? all : elements;
+}
 
 // A weight of a layer. Embeddings and output weights are stored the other way round.
 bool is_hidden_matrix(const nn::Parameter& parameter) {
@@ -23,10 +32,12 @@ bool takes_muon(const AdamOptions& options, const nn::Parameter& parameter) {
 
 }  // namespace
 
-Optimizer::Optimizer(const AdamOptions& options, const nn::ParameterSet& parameters, int workers)
+Optimizer::Optimizer(const AdamOptions& options, const nn::ParameterSet& parameters, int workers,
+                     std::vector<distributed::Part> owned)
     : options_(options),
-      first_moment_(Tensor::zeros({parameters.flat_size()})),
-      second_moment_(Tensor::zeros({parameters.flat_size()})) {
+      owned_(std::move(owned)),
+      first_moment_(Tensor::zeros({elements_of(owned_, parameters.flat_size())})),
+      second_moment_(Tensor::zeros({first_moment_.size()})) {
   const bool decays_all = options.weight_decay == 0.0 || options.decayed == Decayed::kAll;
   for (size_t i = 0; i < parameters.parameters().size(); ++i) {
     const nn::Parameter& parameter = *parameters.parameters()[i];
@@ -109,11 +120,26 @@ void Optimizer::update(const Tensor& weights, const Tensor& gradients, distribut
   }
 }
 
+// Where the moments of a part begin.
+int64_t Optimizer::moment_offset(distributed::Part part) const {
+  int64_t before = 0;
+  for (const distributed::Part& own : owned_) {
+    if (part.begin >= own.begin && part.end <= own.end) {
+      return before + part.begin - own.begin;
+    }
+    before += own.end - own.begin;
+  }
+  base::check_argument(owned_.empty(), "optimizer: it does not own the elements {} to {}", part.begin, part.end);
+  return part.begin;
+}
+
 void Optimizer::update_piece(const Tensor& weights, const Tensor& gradients, distributed::Part piece,
                              const kernels::AdamScalars& scalars) {
-  const auto part_of = [piece](const Tensor& flat) { return flat.rows(piece.begin, piece.end); };
-  Tensor updated = part_of(weights), moment1 = part_of(first_moment_), moment2 = part_of(second_moment_);
-  kernels::backend_of(weights).adam_update(updated, part_of(gradients), moment1, moment2, scalars);
+  const int64_t size = piece.end - piece.begin, moments = moment_offset(piece);
+  Tensor updated = weights.rows(piece.begin, piece.end);          // [size]
+  Tensor moment1 = first_moment_.rows(moments, moments + size);   // [size]
+  Tensor moment2 = second_moment_.rows(moments, moments + size);  // [size]
+  kernels::backend_of(weights).adam_update(updated, gradients.rows(piece.begin, piece.end), moment1, moment2, scalars);
 }
 
 }  // namespace dragoman::training

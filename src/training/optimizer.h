@@ -20,7 +20,11 @@ class Optimizer {
  public:
   /// @param parameters  whose flat buffers it updates
   /// @param workers  threads that share the matrices of Muon
-  Optimizer(const AdamOptions& options, const nn::ParameterSet& parameters, int workers = 1);
+  /// @param owned  the parts of the flat buffers that this optimizer will update, in order; empty: all. Moments exist
+  ///   for these only.
+  /// Requires: with Muon `owned` is empty.
+  Optimizer(const AdamOptions& options, const nn::ParameterSet& parameters, int workers = 1,
+            std::vector<distributed::Part> owned = {});
 
   /// Returns: the scalars of one update.
   /// @param gradient_scale  multiplied into the gradients (clipping)
@@ -41,7 +45,7 @@ class Optimizer {
   /// Returns: the elements that a worker needs for a matrix beside the buffers, at most.
   static int64_t scratch_elements(const AdamOptions& options, const nn::ParameterSet& parameters);
 
-  /// First and second moments [size] float32.
+  /// First and second moments [size] float32; if this optimizer owns parts only, those, one after another.
   tensor::Tensor& first_moment() { return first_moment_; }
   tensor::Tensor& second_moment() { return second_moment_; }
 
@@ -59,10 +63,12 @@ class Optimizer {
   };
 
   void add_matrices(const nn::ParameterSet& parameters, int workers);
+  int64_t moment_offset(distributed::Part part) const;
   void update_piece(const tensor::Tensor& weights, const tensor::Tensor& gradients, distributed::Part piece,
                     const kernels::AdamScalars& scalars);
 
   AdamOptions options_;
+  std::vector<distributed::Part> owned_;
   std::vector<Piece> pieces_;
   std::vector<Matrix> matrices_;
   tensor::Tensor first_moment_;

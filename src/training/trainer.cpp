@@ -147,9 +147,8 @@ void Trainer::save() {
   state_.batcher = batcher_->state().dump();
   state_.processes = processes_.size();
   state_.workers = options_.run.workers;
-  const std::string name = publisher_->save(
-      *model_, {replicas_->optimizer().first_moment(), replicas_->optimizer().second_moment(), average_->tensor()},
-      state_);
+  const DataParallel::Moments moments = replicas_->moments();
+  const std::string name = publisher_->save(*model_, {moments.first, moments.second, average_->tensor()}, state_);
   if (!name.empty()) {
     report_->checkpoint({state_.step, name, clock_.seconds()});
   }

@@ -198,9 +198,10 @@ void Trainer::restore(const Checkpoint& checkpoint, std::vector<std::string>& no
                    "another --model folder to start anew",
                    options_.model_folder.string());
   const tensor::ArenaScope passing(tensor::Arena::current()->another());  // what is read goes back to the system
-  OptimizerTensors optimizer{replicas_->optimizer().first_moment(), replicas_->optimizer().second_moment(),
-                             average_->tensor()};
+  const DataParallel::Moments moments = replicas_->moments();
+  OptimizerTensors optimizer{moments.first, moments.second, average_->tensor()};
   restore_tensors(checkpoint, processes_, *model_, optimizer);
+  replicas_->set_moments(moments);
   const int processes = processes_.size(), workers = options_.run.workers;
   state_ = checkpoint.state;
   if (state_.workers != workers || state_.processes != processes) {

@@ -13,6 +13,7 @@
 #include "decoding/load_model.h"
 #include "decoding/load_translator.h"
 #include "decoding/text_encoder.h"
+#include "decoding/tiny_languages.h"
 #include "models/encoder_only/encoder_only.h"
 #include "support/program.h"
 #include "support/running_server.h"
@@ -49,6 +50,15 @@ void write_tiny_encoder(const fs::path& folder) {
                                         .vocabularies = {{"tokenizer.json", decoding::letters().bytes()}}});
 }
 
+void write_many_languages(const fs::path& folder) {
+  const auto translator = decoding::many_translator();
+  const models::Model& model = translator->model();
+  models::publish_model_folder(folder, {.config = models::to_json(model.config()),
+                                        .tensors = models::named_tensors(model.parameters()),
+                                        .vocabularies = {{"vocabulary.spm", decoding::many_vocabulary().bytes()}},
+                                        .languages = models::languages_json(translator->languages())});
+}
+
 template <auto Free>
 struct Freed {
   template <typename T>
@@ -83,6 +93,7 @@ class CApi : public testing::Test {
     test_support::write_tiny_language_model(path("generator"));
     test_support::write_tiny_language_model(path("endless"), 1, 48, data::character_tokenizer(decoding::kLetters));
     write_tiny_encoder(path("encoder"));
+    write_many_languages(path("languages"));
   }
   static void TearDownTestSuite() { program_.reset(); }
 
@@ -183,6 +194,40 @@ TEST_F(CApi, PrefixesBeginTheTranslations) {
   dragoman_translate_options options = translate_options();
   options.prefixes = prefixes.data();
   EXPECT_TRUE(std::string(get(translate(model, {"the cat", "the cat"}, options), 0).text).starts_with("the red"));
+}
+
+TEST_F(CApi, ModelsForSeveralLanguagesAreToldWhich) {
+  const Model model = load("languages");
+  const auto translator = decoding::many_translator();
+  const std::string text = "the cat sleeps";
+  const auto translated = [&](const char* source, const char* target) {
+    dragoman_translate_options options = translate_options();
+    options.beam_size = 1;
+    options.source_language = source;
+    options.target_language = target;
+    const auto expected = translator->translate_requests(
+        std::vector{decoding::TranslationRequest{.text = text,
+                                                 .languages = translator->choose_languages({source, target}).tokens}},
+        [] {
+          decoding::SearchOptions greedy;
+          greedy.beam_size = 1;
+          return greedy;
+        }());
+    const std::string seen = get(translate(model, {text}, options), 0).text;
+    EXPECT_EQ(seen, expected.front().text) << source << " to " << target;
+    return seen;
+  };
+  EXPECT_EQ(translated("en", "fr"), translated("eng_Latn", "fra_Latn"));
+  EXPECT_NE(translated("en", "fr"), translated("en", "de"));
+  dragoman_translate_options options = translate_options();
+  options.source_language = "en";
+  dragoman_translations* none = nullptr;
+  const std::vector<dragoman_text> lines = texts_of({text});
+  expect_usage(dragoman_translate(model.get(), lines.data(), 1, &options, &none),
+               {"target language: the model writes 5 languages; name one"});
+  options.target_language = "xx";
+  expect_usage(dragoman_translate(model.get(), lines.data(), 1, &options, &none), {"target language is \"xx\""});
+  EXPECT_EQ(none, nullptr);
 }
 
 TEST_F(CApi, ContinuationsAreThoseOfTheGenerator) {

@@ -7,6 +7,7 @@
 #include "base/error.h"
 #include "kernels/cuda/cublas_lt.h"
 #include "kernels/cuda/device_arrays.h"
+#include "kernels/cuda/device_group.h"
 #include "kernels/cuda/elements.h"
 #include "kernels/cuda/norms.h"
 #include "kernels/cuda/products.h"
@@ -95,6 +96,18 @@ double reduced(Reduction reduction, const Tensor& x) {
 CudaBackend::CudaBackend() : library_(std::make_unique<CublasLt>()) {}
 
 CudaBackend::~CudaBackend() = default;
+
+std::string CudaBackend::new_device_group() const {
+  return cuda::new_device_group();
+}
+
+std::string CudaBackend::device_place() const {
+  return cuda::device_place();
+}
+
+std::unique_ptr<DeviceMessages> CudaBackend::join_device_group(const std::string& group, int rank, int size) const {
+  return cuda::join_device_group(group, rank, size);
+}
 
 void CudaBackend::gemm(const GemmProblem& problem) const {
   Product product{any_matrix_of(problem.a),

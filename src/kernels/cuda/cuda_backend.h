@@ -23,6 +23,9 @@ class CudaBackend final : public Backend {
   bool multiplies_in(Precision precision) const override { return precision != Precision::kInt8; }
   bool multiplies_with_relu() const override { return true; }
   int64_t rows_of_logits() const override { return 4096; }
+  std::string new_device_group() const override;
+  std::string device_place() const override;
+  std::unique_ptr<DeviceMessages> join_device_group(const std::string& group, int rank, int size) const override;
   void gemm(const GemmProblem& problem) const override;
   void sum_rows_accumulate(const Tensor& rows, Tensor& sums) const override;
   void add_to_rows(const Tensor& row, Tensor& rows) const override;

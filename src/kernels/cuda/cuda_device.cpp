@@ -6,6 +6,7 @@
 #include "kernels/cuda/cublas_lt.h"
 #include "kernels/cuda/cuda_allocator.h"
 #include "kernels/cuda/cuda_backend.h"
+#include "kernels/cuda/device_group.h"
 #include "kernels/cuda/runtime.h"
 
 namespace dragoman::kernels::cuda {
@@ -30,11 +31,12 @@ std::vector<std::string> describe_devices() {
     lines.push_back(fmt::format("cuda:{} {}, sm_{}, {} multiprocessors, {}; {}", index, facts.name, facts.capability,
                                 facts.multiprocessors, base::format_size(facts.memory), devices.driver));
   }
+  lines.push_back("messages between GPUs: " + describe_messages());
   return lines;
 }
 
-bool has_device() {
-  return !find_devices().found.empty();
+int device_count() {
+  return static_cast<int>(find_devices().found.size());
 }
 
 std::shared_ptr<tensor::Allocator> open_device(int index) {

@@ -12,8 +12,13 @@ namespace dragoman::kernels::cuda {
 /// sm_90, 79.1 GiB".
 [[nodiscard]] std::vector<std::string> describe_devices();
 
+/// Returns: how many GPUs this program can use.
+[[nodiscard]] int device_count();
+
 /// Returns: whether there is a GPU that this program can use.
-[[nodiscard]] bool has_device();
+[[nodiscard]] inline bool has_device() {
+  return device_count() > 0;
+}
 
 /// Makes GPU `index` the device of this process and gives it its kernels. New tensors are on it while an ArenaScope of
 /// the result is alive.
