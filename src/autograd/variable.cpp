@@ -32,6 +32,7 @@ void Variable::clear_grad() {
   state_->has_grad = false;
   state_->is_final = false;
   state_->used_on = nullptr;
+  state_->columns_taken = false;
   if (!state_->bound) {
     state_->grad = Tensor();
   }
@@ -54,7 +55,8 @@ void Variable::add_grad(Tensor grad) const {
                        "variable: gradient of shape {} ({}) for a variable of shape {} ({})", grad.shape(),
                        tensor::dtype_name(grad.dtype()), shape(), tensor::dtype_name(dtype()));
   check_not_final();
-  if (!grad.is_contiguous()) {
+  const bool keeps_columns = state_->joined != nullptr && !state_->has_grad && !state_->bound;
+  if (!grad.is_contiguous() && !keeps_columns) {
     grad = grad.clone();
   }
   if (state_->has_grad) {
@@ -86,6 +88,22 @@ GradTarget Variable::grad_target() const {
     state_->grad = state_->grad.clone();  // handed on by an op that passes gradients through, as in add_grad
   }
   return {state_->grad, std::exchange(state_->has_grad, true)};
+}
+
+void Variable::join_grad(std::shared_ptr<JoinedGrad> joined, int64_t first) {
+  state_->joined = std::move(joined);
+  state_->first_column = first;
+}
+
+Tensor Variable::empty_grad() const {
+  if (state_->joined == nullptr || std::exchange(state_->columns_taken, true)) {
+    return Tensor::empty(shape(), dtype());
+  }
+  JoinedGrad& joined = *state_->joined;
+  if (!joined.whole.defined()) {
+    joined.whole = Tensor::empty({dim(0), joined.width}, dtype());
+  }
+  return joined.whole.columns(state_->first_column, state_->first_column + dim(1));
 }
 
 void Tape::push(const char* op, Variable output, Backward backward) {

@@ -19,6 +19,12 @@ struct GradTarget {
   bool accumulate;
 };
 
+/// One buffer for the gradients of variables that one product computed, side by side.
+struct JoinedGrad {
+  int64_t width = 0;  ///< columns of all of them
+  Tensor whole = {};  ///< [N, width], undefined until a gradient is computed
+};
+
 /// A tensor that may require a gradient. Copies share the tensor and the gradient.
 /// Threads: one thread at a time. Replicas of a model share values through tensors, not through variables.
 class Variable {
@@ -59,6 +65,12 @@ class Variable {
   /// Returns: the buffer, for kernels that write or accumulate gradients themselves. Marks the gradient as present.
   /// Throws: Error if the gradient was declared final (Tape::on_final).
   GradTarget grad_target() const;
+  /// Makes the gradient columns first .. first + D of a buffer, if its op asks for empty_grad. Requires: a matrix [N,
+  /// D].
+  void join_grad(std::shared_ptr<JoinedGrad> joined, int64_t first);
+  /// Returns: room for a part of the gradient, not written, for add_grad. The first part of a joined gradient has
+  /// strided rows; later parts have room of their own.
+  Tensor empty_grad() const;
 
  private:
   struct State {
@@ -71,6 +83,9 @@ class Variable {
     bool is_grad_on_host = false;   // of a loss
     bool is_final = false;          // nothing may be added until clear_grad
     const Tape* used_on = nullptr;  // the watching tape that has seen it
+    std::shared_ptr<JoinedGrad> joined;
+    int64_t first_column = 0;    // of the joined gradient
+    bool columns_taken = false;  // by a part of the gradient
   };
   friend class Tape;
   void check_not_final() const;

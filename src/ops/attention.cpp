@@ -140,9 +140,7 @@ Variable attention(const Variable& query, const Variable& key, const Variable& v
   Tensor context = Tensor::empty({query.dim(0), inputs.n_heads() * inputs.d_value()}, query.dtype());  // [Nq, H*Dv]
   const kernels::AttentionSaved saved = kernels::backend_of(context).attention_forward(inputs, context);
   const auto backward = [=](const Tensor& grad_context) {
-    kernels::AttentionGradients gradients{Tensor::empty(query.shape(), query.dtype()),
-                                          Tensor::empty(key.shape(), key.dtype()),
-                                          Tensor::empty(value.shape(), value.dtype())};
+    kernels::AttentionGradients gradients{query.empty_grad(), key.empty_grad(), value.empty_grad()};
     if (inputs.distance_bias.defined()) {
       gradients.distance_bias = Tensor::empty(inputs.distance_bias.shape(), inputs.distance_bias.dtype());
     }

@@ -1,6 +1,7 @@
 #include "ops/linear.h"
 
 #include <algorithm>
+#include <memory>
 #include <span>
 
 #include "base/error.h"
@@ -115,6 +116,105 @@ ProductOfSame product_of(const Variable& x, const Weight& weight, const Variable
           Tensor::empty({x.dim(0), weight.shape()[1]}, result_type(x, weight, bias))};  // [N, Dout]
 }
 
+// Affine maps of the same rows as one product, with weights and biases side by side.
+struct JoinedMaps {
+  std::vector<LinearMap> maps;
+  std::vector<int64_t> firsts;                 // the first column of each map
+  Tensor weight, bias;                         // [Din, sum of Dout] bfloat16, [sum of Dout]
+  std::shared_ptr<autograd::JoinedGrad> grad;  // of all results
+  std::vector<Tensor> waiting;                 // gradients of results whose part of dx comes with that of the first
+
+  JoinedMaps(const Variable& x, std::span<const LinearMap> all)
+      : maps(all.begin(), all.end()), grad(std::make_shared<autograd::JoinedGrad>()), waiting(all.size()) {
+    for (const LinearMap& map : maps) {
+      check_linear(x, map.weight, map.bias, Transpose::kNo);
+      firsts.push_back(grad->width);
+      grad->width += map.weight.shape()[1];
+    }
+    weight = Tensor::empty({x.dim(1), grad->width}, DType::kBFloat16);
+    bias = maps.front().bias.defined() ? Tensor::empty({1, grad->width}) : Tensor();
+    const kernels::Backend& backend = kernels::backend_of(weight);
+    for (size_t i = 0; i < maps.size(); ++i) {
+      const int64_t width = maps[i].weight.shape()[1];
+      Tensor columns = weight.columns(firsts[i], firsts[i] + width);
+      backend.copy_rounded(maps[i].weight.operand(), columns);
+      if (bias.defined()) {
+        Tensor part = bias.columns(firsts[i], firsts[i] + width);
+        backend.copy_rounded(maps[i].bias.value().reshape({1, width}), part);
+      }
+    }
+  }
+
+  // Whether a gradient is columns of the joined one.
+  bool is_joined(size_t i, const Tensor& grad_output) const {
+    return grad->whole.defined() && grad_output.stride(0) == grad->whole.stride(0) &&
+           grad_output.device_data() == grad->whole.columns(firsts[i], grad->width).device_data();
+  }
+};
+
+// dx of all maps at once if their gradients lie side by side. The first map comes last in a backward.
+void add_joined_input_grad(const Variable& x, JoinedMaps& joined, size_t i, const Tensor& grad_output) {
+  const bool waits = joined.is_joined(i, grad_output);
+  if (i > 0 && waits) {
+    joined.waiting[i] = grad_output;
+    return;
+  }
+  const auto has_come = [](const Tensor& grad) { return grad.defined(); };
+  if (i == 0 && waits && std::all_of(joined.waiting.begin() + 1, joined.waiting.end(), has_come)) {
+    const Weight weight(Variable(joined.weight), nullptr, Precision::kBFloat16, joined.weight);
+    add_input_grad(x, joined.grad->whole, weight, Transpose::kNo);
+  } else {
+    add_input_grad(x, grad_output, joined.maps[i].weight, Transpose::kNo);
+    for (size_t other = 1; i == 0 && other < joined.waiting.size(); ++other) {
+      if (joined.waiting[other].defined()) {
+        add_input_grad(x, joined.waiting[other], joined.maps[other].weight, Transpose::kNo);
+      }
+    }
+  }
+  if (i == 0) {
+    joined.grad->whole = Tensor();
+    joined.waiting.assign(joined.waiting.size(), Tensor());
+  }
+}
+
+// Whether a GPU should compute maps as one product: in training, in bfloat16.
+bool joins(const Variable& x, std::span<const LinearMap> maps) {
+  if (maps.size() < 2 || x.value().device().is_host()) {
+    return false;
+  }
+  const bool biased = maps.front().bias.defined();
+  return std::ranges::all_of(maps, [&](const LinearMap& map) {
+    return map.weight.packed == nullptr && map.weight.precision() == Precision::kBFloat16 &&
+           map.bias.defined() == biased && autograd::needs_grad({&x, &map.weight.variable, &map.bias});
+  });
+}
+
+std::vector<Variable> linear_joined(const Variable& x, std::span<const LinearMap> maps) {
+  const auto joined = std::make_shared<JoinedMaps>(x, maps);
+  Tensor y = Tensor::empty({x.dim(0), joined->grad->width}, DType::kBFloat16);  // [N, sum of Dout]
+  if (joined->bias.defined()) {
+    gemm_bias(operand(x, maps.front().weight), Transpose::kNo, joined->weight, Transpose::kNo,
+              joined->bias.reshape({joined->grad->width}), y, Precision::kBFloat16);
+  } else {
+    gemm(operand(x, maps.front().weight), Transpose::kNo, joined->weight, Transpose::kNo, y, Precision::kBFloat16);
+  }
+  std::vector<Variable> results;
+  for (size_t i = 0; i < maps.size(); ++i) {
+    const LinearMap& map = joined->maps[i];
+    const auto backward = [x, joined, i](const Tensor& grad_output) {
+      const LinearMap& of_result = joined->maps[i];
+      add_joined_input_grad(x, *joined, i, grad_output);
+      add_weight_grad(operand(x, of_result.weight), grad_output, of_result.weight, Transpose::kNo);
+      add_bias_grad(of_result.bias, grad_output);
+    };
+    const int64_t first = joined->firsts[i];
+    results.push_back(autograd::record("linear", y.columns(first, first + map.weight.shape()[1]),
+                                       {&x, &map.weight.variable, &map.bias}, backward));
+    results.back().join_grad(joined->grad, first);
+  }
+  return results;
+}
+
 }  // namespace
 
 Variable linear_activation(const Variable& x, const Weight& weight, const Variable& bias, Activation act) {
@@ -134,6 +234,9 @@ Variable linear_activation(const Variable& x, const Weight& weight, const Variab
 }
 
 std::vector<Variable> linear_each(const Variable& x, std::span<const LinearMap> maps) {
+  if (joins(x, maps)) {
+    return linear_joined(x, maps);
+  }
   std::vector<Variable> results;
   if (!std::ranges::all_of(maps, [&](const LinearMap& map) { return multiplies_packed(x, map.weight); })) {
     for (const LinearMap& map : maps) {

@@ -85,7 +85,7 @@ struct OwnQueries {
 };
 
 template <int kColumns>
-__global__ void __launch_bounds__(kFragmentThreads)
+__global__ void __launch_bounds__(kFragmentThreads, kColumns > 64 ? 4 : 8)
     forward_fragments(Attention a, const SentenceTile* tiles, AnyMatrix context) {
   alignas(16) __shared__ BFloat16 memory[TileBuffers<kColumns>::kElements];
   __shared__ uint32_t mask_words_of[kFragmentWarps][kMaskWords];
