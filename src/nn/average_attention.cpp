@@ -1,31 +1,48 @@
 #include "nn/average_attention.h"
 
 #include <algorithm>
+#include <numeric>
+#include <vector>
 
 #include "ops/activation.h"
 #include "ops/columns.h"
 #include "ops/elementwise.h"
+#include "ops/embedding.h"
 #include "tensor/transfer.h"
 
 namespace dragoman::nn {
 namespace {
 
-// The share of the mean that a row leaves to the rows before it: t of t + 1 rows, for each element of [N, D].
+// t / (t + 1) for each of some t, in all columns of a row.
 template <typename T>
-Tensor share_of_past(const Tensor& positions, const Tensor& like) {
-  Tensor shares = Tensor::empty(like.shape(), like.dtype());  // [N, D]
+Tensor shares_of(std::span<const int32_t> times, const Tensor& like) {
+  const tensor::HostScope scope;
+  Tensor shares = Tensor::empty({static_cast<int64_t>(times.size()), like.dim(1)}, like.dtype());
   tensor::HostEdit<T> edit(shares);
   auto to = edit.span().begin();
-  for (const int32_t t : tensor::HostView<int32_t>(positions)) {
+  for (const int32_t t : times) {
     to = std::fill_n(to, like.dim(1), static_cast<T>(t / (t + 1.0)));
   }
   return shares;
 }
 
+// The share of the mean that a row leaves to the rows before it: t of t + 1 rows, for each element of [N, D].
+template <typename T>
+Variable share_of_past(const Tensor& positions, const Tensor& like) {
+  const tensor::HostView<int32_t> times(positions);
+  if (like.device().is_host()) {
+    return Variable(shares_of<T>(times, like));
+  }
+  std::vector<int32_t> all(times.size() == 0 ? 0 : static_cast<size_t>(std::ranges::max(times.span())) + 1);
+  std::iota(all.begin(), all.end(), 0);
+  const Variable table(tensor::to_current_device(shares_of<T>(all, like)));  // [longest, D]
+  return ops::select_rows(table, positions);
+}
+
 Variable running_average(const Variable& x, RunningMean& mean) {
   const bool is_wide = x.dtype() == tensor::DType::kFloat64;
-  return mean.scan(x, Variable(is_wide ? share_of_past<double>(mean.positions(), x.value())
-                                       : share_of_past<float>(mean.positions(), x.value())));  // [N, D]
+  return mean.scan(x, is_wide ? share_of_past<double>(mean.positions(), x.value())
+                              : share_of_past<float>(mean.positions(), x.value()));  // [N, D]
 }
 
 }  // namespace

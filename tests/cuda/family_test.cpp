@@ -228,11 +228,11 @@ std::vector<Member> family() {
       {"MaskedLanguageModel", encoder(EncoderHead::kWords), Text::kChosen},
       {"Classify", encoder(EncoderHead::kClasses), Text::kLabels},
       {"Tag", encoder(EncoderHead::kTags), Text::kChosen},
-      {"Embed", encoder(EncoderHead::kNone), Text::kGroups, "mean_of_texts"},
-      {"AverageAttention", transformer_with(nn::DecoderSublayer::kAverageAttention), Text::kPairs, "scan"},
-      {"Ssru", transformer_with(nn::DecoderSublayer::kSsru), Text::kPairs, "scan"},
-      {"Convolutional", convolutional(), Text::kPairs, "source_attention"},
-      {"Recurrent", recurrent(), Text::kPairs, "recurrent_cell"},
+      {"Embed", encoder(EncoderHead::kNone), Text::kGroups},
+      {"AverageAttention", transformer_with(nn::DecoderSublayer::kAverageAttention), Text::kPairs},
+      {"Ssru", transformer_with(nn::DecoderSublayer::kSsru), Text::kPairs},
+      {"Convolutional", convolutional(), Text::kPairs},
+      {"Recurrent", recurrent(), Text::kPairs},
   };
 }
 

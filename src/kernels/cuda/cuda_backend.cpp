@@ -68,21 +68,6 @@ class Bias {
   std::optional<DeviceArray<float>> in_float32_;
 };
 
-[[noreturn]] void refuse_recurrent(const char* kernel) {
-  base::fail(base::ErrorKind::kRuntime,
-             "cuda: {} does not exist yet, so there are no recurrent models; use --device cpu", kernel);
-}
-
-[[noreturn]] void refuse_running(const char* kernel) {
-  base::fail(base::ErrorKind::kRuntime,
-             "cuda: {} does not exist yet, so there are no running means and batch norms; use --device cpu", kernel);
-}
-
-[[noreturn]] void refuse_vectors(const char* kernel) {
-  base::fail(base::ErrorKind::kRuntime,
-             "cuda: {} does not exist yet, so no vectors of texts are learned; use --device cpu", kernel);
-}
-
 double reduced(Reduction reduction, const Tensor& x) {
   DeviceArray<double> parts(reduction_parts(x.size())), result(1);
   reduce(reduction, elements_of<float>(x), x.size(), parts.data(), result.data());
@@ -185,54 +170,6 @@ void CudaBackend::adam_update(Tensor& weights, const Tensor& grads, Tensor& mome
 
 void CudaBackend::ema_update(Tensor& average, const Tensor& weights, double decay) const {
   ema(elements_of<float>(average), elements_of<float>(weights), static_cast<float>(1.0 - decay), average.size());
-}
-
-void CudaBackend::recurrent_cell(const RecurrentCellForward&) const {
-  refuse_recurrent("recurrent_cell");
-}
-
-void CudaBackend::recurrent_cell_backward(const RecurrentCellBackward&) const {
-  refuse_recurrent("recurrent_cell_backward");
-}
-
-void CudaBackend::source_attention(const SourceAttentionForward&) const {
-  refuse_recurrent("source_attention");
-}
-
-void CudaBackend::source_attention_backward(const SourceAttentionBackward&) const {
-  refuse_recurrent("source_attention_backward");
-}
-
-void CudaBackend::scan(const ScanForward&) const {
-  refuse_running("scan");
-}
-
-void CudaBackend::scan_backward(const ScanBackward&) const {
-  refuse_running("scan_backward");
-}
-
-void CudaBackend::column_sums(const Tensor&, const Tensor&, Tensor&) const {
-  refuse_running("column_sums");
-}
-
-void CudaBackend::map_columns(const ColumnMap&) const {
-  refuse_running("map_columns");
-}
-
-void CudaBackend::mean_of_texts(const Tensor&, std::span<const int32_t>, Tensor&) const {
-  refuse_vectors("mean_of_texts");
-}
-
-void CudaBackend::mean_of_texts_backward(const Tensor&, std::span<const int32_t>, Tensor&) const {
-  refuse_vectors("mean_of_texts_backward");
-}
-
-void CudaBackend::unit_rows(const Tensor&, Tensor&) const {
-  refuse_vectors("unit_rows");
-}
-
-void CudaBackend::unit_rows_backward(const Tensor&, const Tensor&, Tensor&) const {
-  refuse_vectors("unit_rows_backward");
 }
 
 }  // namespace dragoman::kernels::cuda

@@ -3,25 +3,13 @@
 #include <algorithm>
 
 #include "kernels/cuda/device_math-inl.h"
+#include "kernels/cuda/each_element-inl.h"
 
 namespace dragoman::kernels::cuda {
 namespace {
 
 constexpr unsigned kThreads = 256;
 constexpr int64_t kMostParts = 1024;
-
-template <typename Op>
-__global__ void each_element(Op op, int64_t count) {
-  const int64_t i = static_cast<int64_t>(blockIdx.x) * blockDim.x + threadIdx.x;
-  if (i < count) {
-    op(i);
-  }
-}
-
-template <typename Op>
-void for_each(const char* name, const Op& op, int64_t count) {
-  launch(name, each_element<Op>, {dim3(blocks_for(count, kThreads)), kThreads}, op, count);
-}
 
 struct FillOp {
   float* to;

@@ -45,7 +45,11 @@ Variable root_of_lengths(const Tensor& offsets, const Variable& like) {
     const auto rows = static_cast<size_t>(ends[b + 1] - ends[b]);
     roots.insert(roots.end(), rows * width, std::sqrt(static_cast<double>(rows)));
   }
-  return Variable(Tensor::from(roots, like.shape()).to(like.dtype()));
+  const auto on_host = [&] {
+    const tensor::HostScope scope;
+    return Tensor::from(roots, like.shape()).to(like.dtype());
+  };
+  return Variable(tensor::to_current_device(on_host()));
 }
 
 Tensor last_rows_of(const Tensor& offsets) {
