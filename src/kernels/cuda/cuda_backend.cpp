@@ -10,6 +10,7 @@
 #include "kernels/cuda/device_group.h"
 #include "kernels/cuda/elements.h"
 #include "kernels/cuda/norms.h"
+#include "kernels/cuda/product_parts.h"
 #include "kernels/cuda/products.h"
 
 namespace dragoman::kernels::cuda {
@@ -35,8 +36,18 @@ class Rounded {
   std::optional<DeviceArray<BFloat16>> copy_;
 };
 
+double reduced(Reduction reduction, const Tensor& x) {
+  DeviceArray<double> parts(reduction_parts(x.size())), result(1);
+  reduce(reduction, elements_of<float>(x), x.size(), parts.data(), result.data());
+  double sum = 0;
+  result.read({&sum, 1});
+  return sum;
+}
+
+}  // namespace
+
 // The bias of a product: cublasLt takes it in the type of the result, the plain kernel in float32.
-class Bias {
+class CudaBackend::Bias {
  public:
   Bias(const Tensor* bias, bool result_is_bfloat16) : bias_(bias), result_is_bfloat16_(result_is_bfloat16) {}
 
@@ -67,16 +78,6 @@ class Bias {
   std::optional<DeviceArray<BFloat16>> of_result_;
   std::optional<DeviceArray<float>> in_float32_;
 };
-
-double reduced(Reduction reduction, const Tensor& x) {
-  DeviceArray<double> parts(reduction_parts(x.size())), result(1);
-  reduce(reduction, elements_of<float>(x), x.size(), parts.data(), result.data());
-  double sum = 0;
-  result.read({&sum, 1});
-  return sum;
-}
-
-}  // namespace
 
 CudaBackend::CudaBackend() : library_(std::make_unique<CublasLt>()) {}
 
@@ -113,9 +114,19 @@ void CudaBackend::gemm(const GemmProblem& problem) const {
   }
   Bias bias(problem.bias, product.c.is_bfloat16);
   product.bias = bias.of_result();
+  multiply(product, bias, 0);
+}
+
+void CudaBackend::multiply(const Product& product, Bias& bias, int64_t first_column) const {
+  if (const std::optional<ProductParts> parts = parts_of(product)) {
+    multiply(parts->most, bias, first_column);
+    multiply(parts->rest, bias, first_column + parts->rest_column);
+    return;
+  }
   if (product.depth == 0 || !library_->multiply(product)) {
-    product.bias = bias.in_float32();
-    multiply_plainly(product);
+    Product plain = product;
+    plain.bias = product.bias == nullptr ? nullptr : static_cast<const float*>(bias.in_float32()) + first_column;
+    multiply_plainly(plain);
   }
 }
 

@@ -7,6 +7,7 @@
 namespace dragoman::kernels::cuda {
 
 class CublasLt;
+struct Product;
 
 /// The kernels of an NVIDIA GPU in float32 and bfloat16. Products add up in float32. Kernels run one after another in
 /// one stream, so nothing waits except what gives a number back to the host. All sums have a fixed order: equal calls
@@ -95,6 +96,9 @@ class CudaBackend final : public Backend {
   void ema_update(Tensor& average, const Tensor& weights, double decay) const override;
 
  private:
+  class Bias;
+  void multiply(const Product& product, Bias& bias, int64_t first_column) const;
+
   std::unique_ptr<CublasLt> library_;
 };
 
