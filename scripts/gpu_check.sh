@@ -6,11 +6,11 @@
 #   scripts/gpu_check.sh all                   both, on a machine with a card
 # Environment of `pack`: GPU_CHECK_PROGRAMS, the programs to build; without dragoman, `train` is left out.
 # `run` prints a table and ends with status 1 if a check failed. Environment of `run`: GPU_CHECK_STEPS, the checks to
-# run (default: "facts ops decoding model training messages speed train sanitizer"; also: "profile").
+# run (default: "facts ops decoding model training family messages speed train sanitizer"; also: "profile").
 set -eu
 export LC_ALL=C.UTF-8  # text is UTF-8, numbers have a point, order is that of bytes
 here=$(cd "$(dirname "$0")" && pwd)
-programs=${GPU_CHECK_PROGRAMS:-"cuda_ops_test cuda_decoding_kernels_test cuda_model_test cuda_speed cuda_training_test cuda_device_group_test dragoman"}
+programs=${GPU_CHECK_PROGRAMS:-"cuda_ops_test cuda_decoding_kernels_test cuda_model_test cuda_speed cuda_training_test cuda_family_test cuda_device_group_test dragoman"}
 
 pack() {
   folder=$1
@@ -93,7 +93,7 @@ PYTHON
 run() {
   folder=$1
   out=${2:-"$folder/results"}
-  steps=${GPU_CHECK_STEPS:-"facts ops decoding model training messages speed train sanitizer"}
+  steps=${GPU_CHECK_STEPS:-"facts ops decoding model training family messages speed train sanitizer"}
   failed=0
   mkdir -p "$out"
   out=$(cd "$out" && pwd)
@@ -115,11 +115,14 @@ run() {
   if wants model; then check model ./cuda_model_test; fi
   if wants training && [ -x cuda_training_test ]; then check training ./cuda_training_test; fi
   if wants messages && [ -x cuda_device_group_test ]; then check messages ./cuda_device_group_test; fi
+  if wants family && [ -x cuda_family_test ]; then check family ./cuda_family_test; fi
   if wants speed && [ -x cuda_speed ]; then
     speed base float32 256
     speed base bfloat16 256
     speed base bfloat16 1024
     speed tiny bfloat16 256
+    speed tiny bfloat16 128
+    speed gpt2-small bfloat16 16
   fi
   if wants profile && [ -x cuda_speed ]; then profile; fi
   if wants train && [ -x dragoman ]; then

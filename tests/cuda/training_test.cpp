@@ -4,6 +4,7 @@
 #include <cmath>
 #include <sstream>
 
+#include "base/files.h"
 #include "base/random.h"
 #include "data/sample/sample_corpus.h"
 #include "decoding/load_translator.h"
@@ -11,7 +12,9 @@
 #include "support/cuda_device.h"
 #include "support/temporary_folder.h"
 #include "support/tiny_config.h"
+#include "tensor/safetensors.h"
 #include "tensor/transfer.h"
+#include "training/checkpoint.h"
 #include "training/data_parallel.h"
 #include "training/trainer.h"
 
@@ -132,6 +135,60 @@ TrainOptions run_options(const std::filesystem::path& folder) {
   options.run.average = 0;
   options.run.ema_decay = 0.9;
   return options;
+}
+
+void run_to(TrainOptions options, const std::filesystem::path& model_folder, int64_t max_steps) {
+  options.model_folder = model_folder;
+  options.run.max_steps = max_steps;
+  std::ostringstream terminal;
+  Trainer trainer(options, terminal);
+  ASSERT_EQ(trainer.run(), StopReason::kMaxSteps) << terminal.str();
+}
+
+TEST_F(CudaTraining, TwentyUpdatesWithAStopHaveTheBitsOfThoseWithout) {
+  const test_support::TemporaryFolder folder;
+  TrainOptions options = run_options(folder.path());
+  options.run.validate_every = 100;
+  options.precision = Precision::kBFloat16;
+  const OnCuda device;
+  run_to(options, folder.path() / "whole", 20);
+  run_to(options, folder.path() / "parts", 7);
+  run_to(options, folder.path() / "parts", 20);
+  for (const char* file : {"model.safetensors", "optimizer.safetensors"}) {
+    EXPECT_EQ(base::sha256_file(checkpoint_folder(folder.path() / "parts", 20) / file),
+              base::sha256_file(checkpoint_folder(folder.path() / "whole", 20) / file))
+        << file;
+  }
+}
+
+std::vector<float> weights_after(const std::filesystem::path& model_folder, int64_t step) {
+  const std::filesystem::path file = checkpoint_folder(model_folder, step) / "model.safetensors";
+  std::vector<float> weights;
+  for (const auto& [name, values] : tensor::read_safetensors(base::read_file(file), file.string())) {
+    const std::vector<float> each = values.to_vector<float>();
+    weights.insert(weights.end(), each.begin(), each.end());
+  }
+  return weights;
+}
+
+TEST_F(CudaTraining, CheckpointsMoveBetweenTheCpuAndAGpu) {
+  const test_support::TemporaryFolder folder;
+  TrainOptions options = run_options(folder.path());
+  options.run.validate_every = 100;
+  run_to(options, folder.path() / "cpu", 5);
+  const auto run_on_gpu = [&](const char* name, int64_t steps) {
+    const OnCuda device;
+    run_to(options, folder.path() / name, steps);
+  };
+  run_on_gpu("gpu first", 3);
+  run_to(options, folder.path() / "gpu first", 5);
+  run_to(options, folder.path() / "cpu first", 3);
+  run_on_gpu("cpu first", 5);
+  const std::vector<float> expected = weights_after(folder.path() / "cpu", 5);
+  for (const char* name : {"gpu first", "cpu first"}) {
+    EXPECT_THAT(weights_after(folder.path() / name, 5), testing::Pointwise(testing::FloatNear(1e-4F), expected))
+        << name;
+  }
 }
 
 // A whole run of the program: files in, a model out, stopped and resumed, then searched with a beam.

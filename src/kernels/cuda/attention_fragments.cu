@@ -1,5 +1,5 @@
 // Attention over ragged rows by tensor cores.
-#include "kernels/cuda/attention_fragments-inl.h"
+#include "kernels/cuda/attention_weights-inl.h"
 
 namespace dragoman::kernels::cuda {
 namespace {

@@ -1,5 +1,5 @@
 // The backward of attention by tensor cores for short sentences: one block does all of a sentence and head.
-#include "kernels/cuda/attention_fragments-inl.h"
+#include "kernels/cuda/attention_weights-inl.h"
 
 namespace dragoman::kernels::cuda {
 namespace {

@@ -1,4 +1,5 @@
 #include <algorithm>
+#include <array>
 #include <cmath>
 #include <memory>
 #include <mutex>
@@ -60,11 +61,11 @@ std::shared_ptr<const DeviceTiles> tiles_of(const Tensor& offsets) {
 }
 
 // What blocks of a backward have: short sentences as a whole, and tiles of the others.
-struct BackwardTiles {
-  std::vector<SentenceTile> shorter, longer, queries, keys;
-
-  BackwardTiles(const AttentionBounds& bounds, bool has_short) {
-    const tensor::HostView<int32_t> query_ends(bounds.query_offsets), key_ends(bounds.key_offsets);
+class BackwardTiles {
+ public:
+  BackwardTiles(std::span<const int32_t> query_ends, std::span<const int32_t> key_ends, bool has_short)
+      : key_ends_(key_ends.begin(), key_ends.end()), has_short_(has_short) {
+    std::vector<SentenceTile> shorter, longer, queries, keys;
     for (size_t i = 0; i + 1 < query_ends.size(); ++i) {
       const auto sentence = static_cast<int32_t>(i);
       const int32_t n_queries = query_ends[i + 1] - query_ends[i], n_keys = key_ends[i + 1] - key_ends[i];
@@ -76,59 +77,52 @@ struct BackwardTiles {
         add_tiles(sentence, n_keys, keys);
       }
     }
-  }
-  // All of them, in this order.
-  std::vector<SentenceTile> all() const {
-    std::vector<SentenceTile> tiles = shorter;
+    counts_ = {static_cast<int64_t>(shorter.size()), static_cast<int64_t>(longer.size()),
+               static_cast<int64_t>(queries.size()), static_cast<int64_t>(keys.size())};
     for (const auto& more : {longer, queries, keys}) {
-      tiles.insert(tiles.end(), more.begin(), more.end());
+      shorter.insert(shorter.end(), more.begin(), more.end());
     }
-    return tiles;
+    tiles_.emplace(shorter);
   }
+  bool are_of(std::span<const int32_t> key_ends, bool has_short) const {
+    return has_short == has_short_ && std::ranges::equal(key_ends, key_ends_);
+  }
+
+  int64_t shorter() const { return counts_[0]; }
+  int64_t longer() const { return counts_[1]; }
+  int64_t queries() const { return counts_[2]; }
+  int64_t keys() const { return counts_[3]; }
+  /// The tiles of the four kinds, in this order.
+  const SentenceTile* data() const { return tiles_->array.data(); }
+
+ private:
+  std::vector<int32_t> key_ends_;
+  bool has_short_;
+  std::array<int64_t, 4> counts_{};
+  std::optional<DeviceTiles> tiles_;
 };
 
-// The same in the memory of the device.
-struct DeviceBackwardTiles {
-  explicit DeviceBackwardTiles(const BackwardTiles& tiles)
-      : all(tiles.all()),
-        shorter(std::ssize(tiles.shorter)),
-        longer(std::ssize(tiles.longer)),
-        queries(std::ssize(tiles.queries)),
-        keys(std::ssize(tiles.keys)) {}
-
-  DeviceTiles all;
-  int64_t shorter, longer, queries, keys;
-};
-
-// Those of some queries with all keys that they have met. Threads: any.
-class KnownBackwardTiles {
+// The tiles of all backwards with the same offsets of queries.
+class AllBackwardTiles {
  public:
-  std::shared_ptr<const DeviceBackwardTiles> find(const AttentionBounds& bounds, bool has_short) const {
-    const tensor::HostView<int32_t> key_ends(bounds.key_offsets);
+  std::shared_ptr<const BackwardTiles> of(const AttentionBounds& bounds, bool has_short) const {
+    const tensor::HostView<int32_t> queries(bounds.query_offsets), keys(bounds.key_offsets);
     const std::lock_guard lock(mutex_);
-    for (const Known& known : known_) {
-      if (known.has_short == has_short && std::ranges::equal(known.key_ends, key_ends)) {
-        return known.tiles;
-      }
-    }
-    const auto tiles = std::make_shared<const DeviceBackwardTiles>(BackwardTiles(bounds, has_short));
-    known_.push_back({{key_ends.begin(), key_ends.end()}, has_short, tiles});
-    return tiles;
+    const auto found =
+        std::ranges::find_if(all_, [&](const auto& tiles) { return tiles->are_of(keys.span(), has_short); });
+    return found != all_.end()
+               ? *found
+               : all_.emplace_back(std::make_shared<BackwardTiles>(queries.span(), keys.span(), has_short));
   }
 
  private:
-  struct Known {
-    std::vector<int32_t> key_ends;
-    bool has_short;
-    std::shared_ptr<const DeviceBackwardTiles> tiles;
-  };
   mutable std::mutex mutex_;
-  mutable std::vector<Known> known_;
+  mutable std::vector<std::shared_ptr<const BackwardTiles>> all_;
 };
 
-std::shared_ptr<const DeviceBackwardTiles> backward_tiles_of(const AttentionBounds& bounds, bool has_short) {
-  return bounds.query_offsets.derived<KnownBackwardTiles>([] { return std::make_shared<KnownBackwardTiles>(); })
-      ->find(bounds, has_short);
+std::shared_ptr<const BackwardTiles> backward_tiles_of(const AttentionBounds& bounds, bool has_short) {
+  return bounds.query_offsets.derived<AllBackwardTiles>([] { return std::make_shared<AllBackwardTiles>(); })
+      ->of(bounds, has_short);
 }
 
 // The window as kernels take it: one that is longer than all sentences is none.
@@ -223,17 +217,17 @@ void CudaBackend::attention_backward(const AttentionInputs& inputs, const Attent
                        nullptr,
                        0};
   const auto tiles = backward_tiles_of(inputs.bounds, fits_short_attention(device.get(), grads));
-  const SentenceTile* const all = tiles->all.array.data();
-  attention_backward_of_short(device.get(), {all, tiles->shorter, tiles->longer}, grads);
-  const SentenceTile* const first = all + tiles->shorter + tiles->longer;
+  attention_backward_of_short(device.get(), {tiles->data(), tiles->shorter(), tiles->longer()}, grads);
+  const int64_t queries = tiles->queries(), keys = tiles->keys();
+  const SentenceTile* const first = tiles->data() + tiles->shorter() + tiles->longer();
   const bool biased = inputs.distance_bias.defined();
-  const DeviceArray<float> parts(biased ? tiles->queries * inputs.n_heads() * bias_part(inputs.reach()) : 0);
+  const DeviceArray<float> parts(biased ? queries * inputs.n_heads() * bias_part(inputs.reach()) : 0);
   if (biased) {
     grads.bias = elements_of<float>(gradients.distance_bias);
     grads.bias_parts = parts.data();
     grads.part = bias_part(inputs.reach());
   }
-  cuda::attention_backward(device.get(), first, tiles->queries, first + tiles->queries, tiles->keys, grads);
+  cuda::attention_backward(device.get(), first, queries, first + queries, keys, grads);
 }
 
 void CudaBackend::attention_weights(const AttentionInputs& inputs, Tensor& weights) const {
