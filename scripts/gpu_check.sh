@@ -10,7 +10,7 @@
 set -eu
 export LC_ALL=C.UTF-8  # text is UTF-8, numbers have a point, order is that of bytes
 here=$(cd "$(dirname "$0")" && pwd)
-programs=${GPU_CHECK_PROGRAMS:-"cuda_ops_test cuda_decoding_kernels_test cuda_model_test cuda_speed cuda_training_test cuda_family_test cuda_device_group_test dragoman"}
+programs=${GPU_CHECK_PROGRAMS:-"cuda_ops_test cuda_decoding_kernels_test cuda_model_test cuda_speed cuda_training_test cuda_family_test cuda_decoding_test cuda_device_group_test dragoman"}
 
 pack() {
   folder=$1
@@ -112,6 +112,7 @@ run() {
   fi
   if wants ops; then check ops ./cuda_ops_test; fi
   if wants decoding; then check decoding ./cuda_decoding_kernels_test; fi
+  if wants decoding && [ -x cuda_decoding_test ]; then check search ./cuda_decoding_test; fi
   if wants model; then check model ./cuda_model_test; fi
   if wants training && [ -x cuda_training_test ]; then check training ./cuda_training_test; fi
   if wants messages && [ -x cuda_device_group_test ]; then check messages ./cuda_device_group_test; fi

@@ -101,9 +101,11 @@ TranslationSpeed measure_translation(const TranslationSpeedOptions& options) {
       static_cast<double>(options.sentences) *
       translation_flops(options.model, options.source_length, options.target_length, options.search.beam_size);
   measured.step_rows = sentences_under_way(options) * options.search.beam_size;
-  measured.product_gflops_per_second = best_product_speed(
-      measure_packed_products(options.model, measured.step_rows, options.precision,
-                              base::thread_count(options.search.execution.workers), kSecondsOfProduct));
+  if (tensor::Arena::current()->device().is_host()) {
+    measured.product_gflops_per_second = best_product_speed(
+        measure_packed_products(options.model, measured.step_rows, options.precision,
+                                base::thread_count(options.search.execution.workers), kSecondsOfProduct));
+  }
 
   decoding::SearchOptions search = options.search;
   search.length.min_length = static_cast<int>(options.target_length) - 1;

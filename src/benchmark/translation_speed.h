@@ -37,7 +37,8 @@ struct TranslationSpeed {
   std::vector<double> run_seconds;         ///< in the order of the runs
   int64_t target_tokens = 0;               ///< of one run
   double flops = 0.0;                      ///< matrix work of one run, see translation_flops
-  double product_gflops_per_second = 0.0;  ///< of the fastest of the model's products alone, with as many rows
+  double product_gflops_per_second = 0.0;  ///< of the fastest of the model's products alone, with as many rows;
+                                           ///< 0 on a GPU
   int64_t parameters = 0;
   int64_t step_rows = 0;             ///< hypotheses of one step of `step_costs`
   std::vector<StepCost> step_costs;  ///< positions 1, 2, 4, ... and the last; one worker, the others idle

@@ -80,12 +80,21 @@ benchmark::ThroughputOptions training_of(const BenchmarkOptions& options, int de
   return training;
 }
 
+// A GPU has no int8 yet and takes one worker.
+kernels::Precision decoding_precision(const BenchmarkOptions& options) {
+  return options.precision.value_or(is_gpu(options.device) ? kernels::Precision::kBFloat16 : kernels::Precision::kInt8);
+}
+
+int decoding_workers(const BenchmarkOptions& options) {
+  return options.workers == 0 && is_gpu(options.device) ? 1 : base::thread_count(options.workers);
+}
+
 // Lengths and runs are said by the same flags as those of training.
 benchmark::TranslationSpeedOptions translation_of(const BenchmarkOptions& options) {
   benchmark::TranslationSpeedOptions translation = options.translation;
   translation.model = model_of(options);
-  translation.precision = options.precision.value_or(kernels::Precision::kInt8);
-  translation.search.execution.workers = base::thread_count(options.workers);
+  translation.precision = decoding_precision(options);
+  translation.search.execution.workers = decoding_workers(options);
   translation.sentences = options.sentences == 0 ? translation.sentences : options.sentences;
   translation.warmup = options.warmup < 0 ? translation.warmup : options.warmup;
   translation.source_length = options.training.source_length;
@@ -262,21 +271,25 @@ void print_translation(const benchmark::TranslationSpeedOptions& options, const 
       options.search.execution.batch_tokens, options.warmup, options.runs);
   fmt::print("time         median {:.2f} s (fastest {:.2f}, slowest {:.2f})\n", measured.median_seconds(), *fastest,
              *slowest);
-  fmt::print(
-      "speed        {:.0f} target tokens/s, {:.1f} GFLOP/s of matrix work, {:.0f}% of the fastest product alone "
-      "({:.0f} GFLOP/s)\n",
-      measured.tokens_per_second(), measured.gflops_per_second(),
-      100 * measured.gflops_per_second() / measured.product_gflops_per_second, measured.product_gflops_per_second);
+  fmt::print("speed        {:.0f} target tokens/s, {:.1f} GFLOP/s of matrix work", measured.tokens_per_second(),
+             measured.gflops_per_second());
+  if (measured.product_gflops_per_second > 0) {
+    fmt::print(", {:.0f}% of the fastest product alone ({:.0f} GFLOP/s)",
+               100 * measured.gflops_per_second() / measured.product_gflops_per_second,
+               measured.product_gflops_per_second);
+  }
+  fmt::print("\n");
   fmt::print("memory       {} MiB at most\n", peak_mib());
   fmt::print("step         of {} rows, one worker; positions up to: ms\n            ", measured.step_rows);
   for (const benchmark::StepCost& cost : measured.step_costs) {
-    fmt::print(" {}: {:.2f}", cost.position, cost.seconds * 1e3);
+    fmt::print(" {}: {:.{}f}", cost.position, cost.seconds * 1e3, cost.seconds < 1e-3 ? 3 : 2);
   }
   fmt::print("\n");
 }
 
 int benchmark_translation(const BenchmarkOptions& options) {
   const benchmark::TranslationSpeedOptions translation = translation_of(options);
+  const DeviceChoice device(options.device);
   const benchmark::TranslationSpeed measured = benchmark::measure_translation(translation);
   (options.json ? print_translation_json : print_translation)(translation, measured);
   return 0;
@@ -330,13 +343,14 @@ int benchmark_language_model(const BenchmarkOptions& options) {
 int benchmark_generation(const BenchmarkOptions& options) {
   benchmark::GenerationSpeedOptions generation;
   generation.model = language_model_of(options);
-  generation.precision = options.precision.value_or(kernels::Precision::kInt8);
+  generation.precision = decoding_precision(options);
   generation.prompts = options.sentences == 0 ? generation.prompts : options.sentences;
   generation.prompt_length = options.training.source_length;
   generation.new_tokens = options.training.target_length;
   generation.warmup = options.warmup < 0 ? generation.warmup : options.warmup;
   generation.runs = options.training.steps;
-  generation.workers = base::thread_count(options.workers);
+  generation.workers = decoding_workers(options);
+  const DeviceChoice device(options.device);
   const benchmark::GenerationSpeed measured = benchmark::measure_generation(generation);
   if (options.json) {
     nlohmann::json row = machine_json(generation.workers, generation.precision);
@@ -357,8 +371,10 @@ int benchmark_generation(const BenchmarkOptions& options) {
 
 int run_benchmark(const BenchmarkOptions& options) {
   check_release_build();
-  base::check_usage(options.train || !is_gpu(options.device),
-                    "benchmark: --device {} is for --train, the other two measure the CPU", options.device);
+  base::check_usage(!options.gemm || !is_gpu(options.device),
+                    "benchmark: --device {} is not for --gemm, which measures "
+                    "the CPU",
+                    options.device);
   base::check_usage(options.train + options.gemm + options.translate + options.generate == 1,
                     "benchmark: give one of --train, --translate, --generate and --gemm");
   if (options.generate) {

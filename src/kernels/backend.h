@@ -1,5 +1,6 @@
 #pragma once
 
+#include <functional>
 #include <memory>
 #include <span>
 #include <string>
@@ -193,6 +194,16 @@ class Backend {
   /// Returns: a copy of keys [S, H*Dh] and values [S, H*Dv] for attention_shared, in float32, bfloat16 or int8.
   [[nodiscard]] virtual SharedKeys pack_shared_keys(const Tensor& keys, const Tensor& values, int n_heads,
                                                     DType dtype) const = 0;
+  /// Returns: whether attention_over_cache exists, so that decoding keeps its tables in the memory of the device.
+  virtual bool reads_tables() const { return false; }
+  /// Computes attention_step of rows whose histories are tables.
+  /// @param context  [R, H*Dv] float32 or bfloat16, overwritten;  @param mean_weights  as in attention_step
+  virtual void attention_over_cache(const Tensor& query, const CachedHistories& histories, int n_heads, Tensor& context,
+                                    Tensor* mean_weights) const;
+  /// Runs `work`, whose kernels read and write memory that stays where it is.
+  /// Returns: what runs the same kernels again, with the same memory; empty if the backend cannot.
+  /// Requires: `work` copies nothing from or to the host. Its tensors are in an allocator that serves nothing else.
+  [[nodiscard]] virtual std::function<void()> record(const std::function<void()>& work) const;
   /// Copies keys and values into rows of a cache, rounded to its type.
   virtual void store_cached_rows(const CachedRows& rows) const = 0;
   /// Finds the k largest of each row of logits [R, V], and its log-sum-exp.

@@ -31,11 +31,22 @@ constexpr int64_t cached_row_elements(int64_t width, int n_heads, tensor::DType 
 
 /// Keys and values of new tokens, and the cache rows that keep them: a key, then a value, each as StepKeys reads it.
 struct CachedRows {
-  const Tensor& keys;             ///< [R, H*Dh] float32, rows may be strided
-  const Tensor& values;           ///< [R, H*Dh] float32, rows may be strided
-  std::span<const int32_t> rows;  ///< [R] the cache row of each
-  int n_heads;                    ///< H, heads of a key and of a value
-  Tensor& cache;                  ///< [rows, 2 * cached_row_elements] float32, bfloat16 or int8
+  const Tensor& keys;    ///< [R, H*Dh] float32, rows may be strided
+  const Tensor& values;  ///< [R, H*Dh] float32, rows may be strided
+  const Tensor& rows;    ///< [R] int32, the cache row of each; < 0 for a token that is not kept
+  int n_heads;           ///< H, heads of a key and of a value
+  Tensor& cache;         ///< [rows, 2 * cached_row_elements] float32, bfloat16 or int8
+};
+
+/// What the rows of a decoding step attend to, as tables of int32 in the memory of a device. The keys and values of
+/// query row r are in rows numbers[begins[r]] .. numbers[begins[r] + lengths[r] - 1] of a cache, each as
+/// store_cached_rows writes it. A row of length 0 gives zeros.
+struct CachedHistories {
+  const Tensor& cache;    ///< [rows, 2 * H*Dh] float32 or bfloat16
+  const Tensor& lengths;  ///< [R] int32
+  const Tensor& begins;   ///< [R] int32
+  const Tensor& numbers;  ///< [any] int32
+  int n_kv_heads;         ///< heads of a key and of a value
 };
 
 /// Holds keys and values of one sentence in the layout that decoding steps read, which belongs to the backend. The

@@ -73,6 +73,15 @@ Tensor as_float32(const StoredParameter& stored, kernels::Transpose transpose) {
                               : stored.values.to(tensor::DType::kFloat32);
 }
 
+// Keeps the values of a weight in bfloat16 if products take it so.
+void round_for_products(Parameter& parameter) {
+  if (parameter.is_matrix_weight && parameter.precision == kernels::Precision::kBFloat16) {
+    const Tensor& values = parameter.variable.value();
+    parameter.rounded = Tensor::empty(values.shape(), tensor::DType::kBFloat16);
+    kernels::backend_of(values).copy_rounded(values, parameter.rounded);
+  }
+}
+
 void pack_stored(const StoredParameter& stored, ops::PackedWeight& copy) {
   if (is_quantised(stored) && copy.layout().precision == kernels::Precision::kInt8) {
     return copy.pack({stored.values, stored.scales});
@@ -172,6 +181,8 @@ void ParameterSet::pack_weights(kernels::Precision precision) {
   if (values().dtype() == tensor::DType::kFloat32 && kernels::backend_of(values()).packs_weights()) {
     set_packing(std::make_shared<WeightPacking>(sources_of(parameters_), values_, precision, PackedFor::kInference));
     packing_->pack(0, 1);
+  } else if (values().dtype() == tensor::DType::kFloat32) {
+    allocate_packing(precision);
   }
 }
 
@@ -186,6 +197,7 @@ void ParameterSet::allocate_packing(kernels::Precision precision) {
     for (const ParameterHandle& parameter : parameters_) {
       parameter->precision = precision;
       parameter->rounding = rounding;
+      parameter->rounded = {};
     }
     return;
   }
@@ -244,6 +256,7 @@ void PackedLoading::put(size_t index, const StoredParameter& stored) {
   if (!parameter.is_matrix_weight || !packs_) {
     parameter.precision = packs_ ? kernels::Precision::kFloat32 : precision_;
     parameter.variable = Variable(tensor::to_current_device(as_float32(stored, parameter.packed_from)));
+    round_for_products(parameter);
     return;
   }
   const ops::PackedWeightLayout layout{precision_, parameter.packed_from};

@@ -43,6 +43,7 @@ struct Parameter {
   kernels::Precision precision = kernels::Precision::kFloat32;  ///< of products with the weight if it is not packed
   std::shared_ptr<const WeightPacking> packing;                 ///< null if nothing is packed
   std::shared_ptr<RoundedValues> rounding;                      ///< null unless unpacked products take bfloat16
+  Tensor rounded;  ///< the values in bfloat16, where `rounding` is null and they never change; undefined for none
 
   /// Returns: the variable, which also has its rounded values if products take them.
   const Variable& bias() {
@@ -55,7 +56,7 @@ struct Parameter {
   /// WeightPacking::copy_of.
   ops::Weight weight() const {
     return {variable, packing == nullptr ? nullptr : packing->copy_of(index), precision,
-            rounding == nullptr ? Tensor() : rounding->part(offset, shape)};
+            rounding == nullptr ? rounded : rounding->part(offset, shape)};
   }
 };
 
@@ -96,7 +97,7 @@ class ParameterSet {
   /// Zeroes the gradients that no backward reached since clear_gradients, so that the flat buffer is complete.
   void complete_gradients();
   /// Packs the matrix weights for inference. After a change of the values it must be called again. Does nothing for
-  /// float64 weights.
+  /// float64 weights. On a device that takes weights as stored, chooses the precision of their products.
   void pack_weights(kernels::Precision precision = kernels::Precision::kFloat32);
   /// Allocates packed copies for training. From then on the products of this set, and of sets that share its packing,
   /// require current copies: call packing()->pack after each change of the values.
@@ -116,6 +117,8 @@ class ParameterSet {
   /// Requires: the caller does not keep the reference.
   Tensor& mutable_values();
   Tensor& gradients() { return gradients_; }
+  /// Returns: the number of times that the flat values were written.
+  uint64_t values_version() const { return values_->version.load(); }
   /// Returns: the number of elements of the flat buffers, gaps included. It is known before they are allocated.
   int64_t flat_size() const { return total_; }
   /// Returns: the number of elements of all parameters, without gaps.

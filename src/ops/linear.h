@@ -15,7 +15,8 @@ namespace dragoman::ops {
 /// @param weight  [Din, Dout], or [Dout, Din] with stored = kYes (an embedding table used as output weight). Products
 /// use the packed copy of a float32 weight, if there is one, in its precision
 /// @param bias  [Dout], or an undefined Variable for none
-/// @return y [N, Dout], of the type of x; or bfloat16 if the weight is packed in bfloat16 and a gradient is recorded.
+/// @return y [N, Dout], float32, or float64 as x; or bfloat16 if the weight is packed in bfloat16 and a gradient is
+/// recorded.
 /// A row of y depends on that row of x alone, bit for bit.
 /// Saves for backward: x and weight (shared, not copied).
 /// Gradients: x, weight (accumulated directly in its buffer), bias.

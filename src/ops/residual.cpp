@@ -40,10 +40,11 @@ Variable normed_sum(const char* op, const Variable& residual, const Variable& su
   check_residual(op, residual, sublayer, dropout);
   check_norm(op, residual, saved.gain, saved.bias, epsilon);
   const DType dtype = residual.dtype();
-  saved.x = Tensor::empty(residual.shape(), dtype);          // [N, D] the sum
-  saved.stats = Tensor::empty({residual.dim(0), 2}, dtype);  // [N, 2] mean, rstd
-  Tensor y = Tensor::empty(residual.shape(), dtype);         // [N, D]
-  Tensor rounded = is_bfloat16(sublayer.value()) ? Tensor::empty(residual.shape(), DType::kBFloat16) : Tensor();
+  saved.x = Tensor::empty(residual.shape(), dtype);                                   // [N, D] the sum
+  saved.stats = Tensor::empty({residual.dim(0), 2}, dtype);                           // [N, 2] mean, rstd
+  Tensor y = Tensor::empty(residual.shape(), dtype);                                  // [N, D]
+  const bool rounds = is_bfloat16(sublayer.value()) || residual.rounded().defined();  // products will take it so
+  Tensor rounded = rounds ? Tensor::empty(residual.shape(), DType::kBFloat16) : Tensor();
   const Tensor bias = value_of_bias(saved.bias);
   const kernels::LayerNormForward norm{
       saved.x, saved.gain.value(), bias, epsilon, y, saved.stats, rounded.defined() ? &rounded : nullptr, saved.kind};

@@ -69,5 +69,6 @@ void copy_from_host(std::span<const T> values, Tensor& tensor) {
 }
 
 template void copy_from_host<float>(std::span<const float>, Tensor&);
+template void copy_from_host<int32_t>(std::span<const int32_t>, Tensor&);
 
 }  // namespace dragoman::tensor

@@ -6,6 +6,8 @@
 
 #include <cstring>
 
+#include "tensor/transfer.h"
+
 namespace dragoman::decoding {
 namespace {
 
@@ -69,7 +71,7 @@ TEST(KeyValueCache, GrowingKeepsWhatIsStored) {
     const auto number = static_cast<float>(t);
     const tensor::Tensor key = tensor::Tensor::from<float>({number, 1}, {1, 2});
     const tensor::Tensor value = tensor::Tensor::from<float>({-number, 2}, {1, 2});
-    cache.write(1, std::span(&rows.back(), 1), key, value);
+    cache.write(1, tensor::host_tensor(std::span(&rows.back(), 1)), key, value);
   }
   for (int t = 0; t < 10'000; ++t) {
     EXPECT_EQ(static_cast<const float*>(cache.keys(1))[rows[static_cast<size_t>(t)] * cache.stride()], t);
@@ -84,7 +86,7 @@ TEST(KeyValueCache, Int8HoldsTheUnitOfEachHeadBehindItsNumbers) {
   const tensor::Tensor value = tensor::Tensor::from<float>({0, 0, -254, 2}, {1, 4});
   cache.take_row(sentence, -1);
   const int32_t row = cache.take_row(sentence, -1);
-  cache.write(0, std::span(&row, 1), key, value);
+  cache.write(0, tensor::host_tensor(std::span(&row, 1)), key, value);
   const auto check = [&](const void* base, std::vector<int> numbers, std::vector<float> units) {
     const auto* half = static_cast<const int8_t*>(base) + row * cache.stride();
     EXPECT_EQ(std::vector<int>(half, half + 4), numbers);

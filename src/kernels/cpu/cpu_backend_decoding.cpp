@@ -52,8 +52,10 @@ void CpuBackend::store_cached_rows(const CachedRows& rows) const {
   const bool scaled = rows.cache.dtype() == DType::kInt8;
   std::vector<float> scales(scaled ? static_cast<size_t>(rows.n_heads) : 0);
   const float *key = rows.keys.data<float>(), *value = rows.values.data<float>();
-  for (const int32_t row : rows.rows) {
-    store_row(key, value, rows, row, scales);
+  for (const int32_t row : rows.rows.span<int32_t>()) {
+    if (row >= 0) {
+      store_row(key, value, rows, row, scales);
+    }
     key += rows.keys.stride(0);
     value += rows.values.stride(0);
   }

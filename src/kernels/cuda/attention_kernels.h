@@ -88,13 +88,20 @@ struct StepRow {
   int32_t table;  ///< where the row's numbers begin in the index tables; -1 = consecutive rows
 };
 
-/// One decoding step of attention.
+/// One decoding step of attention. Rows are StepRows, or they are rows of one cache: the keys and values of row r are
+/// in cache rows tables[begins[r]] .. tables[begins[r] + lengths[r] - 1].
 struct AttentionStep {
-  Matrix<float> query, context;
-  const StepRow* rows;
+  Matrix<float> query;
+  AnyMatrix context;
+  const StepRow* rows;  ///< null for rows of one cache
+  const void* keys;     ///< of the cache, as all up to `begins`
+  const void* values;
+  int64_t stride;
+  const int32_t* lengths;
+  const int32_t* begins;
   const int32_t* tables;
   int64_t count;
-  int heads, d_head, d_value;
+  int heads, key_heads, d_head, d_value;
   bool cached_bfloat16;
   float* stats;                ///< [2, R, H], scratch for mean weights
   Matrix<float> mean_weights;  ///< [R, L]; null if not requested
@@ -105,7 +112,7 @@ void attention_step(const AttentionStep& step);
 /// Copies keys and values to rows of a cache: a key, then a value.
 struct CacheRows {
   Matrix<float> keys, values;
-  const int32_t* rows;
+  const int32_t* rows;  ///< the cache row of each; < 0 for a row that is not kept
   int64_t count, columns;
   AnyMatrix cache;
 };

@@ -9,6 +9,7 @@
 #include <mutex>
 
 #include "base/error.h"
+#include "kernels/cuda/launch.h"
 #include "kernels/cuda/runtime.h"
 
 namespace dragoman::kernels::cuda {
@@ -166,7 +167,7 @@ class Plan {
     }
     const float one = 1.0F, beta = p.accumulate ? 1.0F : 0.0F;
     check(lt().cublasLtMatmul(handle, product_, &one, p.b.data, b_.get(), p.a.data, a_.get(), &beta, p.c.data, c_.get(),
-                              p.c.data, c_.get(), &algorithm_, workspace, kWorkspaceBytes, nullptr),
+                              p.c.data, c_.get(), &algorithm_, workspace, kWorkspaceBytes, current_stream()),
           "cublasLtMatmul");
   }
 

@@ -2,9 +2,11 @@
 
 #include <algorithm>
 #include <bit>
+#include <utility>
 
 #include "base/error.h"
 #include "base/memory.h"
+#include "kernels/cuda/recording.h"
 #include "kernels/cuda/runtime.h"
 
 namespace dragoman::kernels::cuda {
@@ -17,7 +19,24 @@ size_t size_class(size_t bytes) {
   return (bytes + step - 1) / step * step;
 }
 
+// Null: the memory that all threads share.
+CudaAllocator*& scratch_of_thread() {
+  thread_local CudaAllocator* memory = nullptr;
+  return memory;
+}
+
 }  // namespace
+
+ScratchScope::ScratchScope(CudaAllocator& memory) : outer_(std::exchange(scratch_of_thread(), &memory)) {}
+
+ScratchScope::~ScratchScope() {
+  scratch_of_thread() = outer_;
+}
+
+CudaAllocator& scratch_memory() {
+  static CudaAllocator& shared = *new CudaAllocator;  // kept until the process ends: the driver may be gone before
+  return scratch_of_thread() == nullptr ? shared : *scratch_of_thread();
+}
 
 CudaAllocator::~CudaAllocator() {
   free_unused();

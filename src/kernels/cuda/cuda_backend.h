@@ -86,6 +86,10 @@ class CudaBackend final : public Backend {
   void attention_shared(const Tensor& query, std::span<const SharedRows> groups, int n_heads, Tensor& context,
                         Tensor* mean_weights) const override;
   SharedKeys pack_shared_keys(const Tensor& keys, const Tensor& values, int n_heads, DType dtype) const override;
+  bool reads_tables() const override { return true; }
+  void attention_over_cache(const Tensor& query, const CachedHistories& histories, int n_heads, Tensor& context,
+                            Tensor* mean_weights) const override;
+  std::function<void()> record(const std::function<void()>& work) const override;
   void store_cached_rows(const CachedRows& rows) const override;
   void best_of_rows(const Tensor& logits, int k, BestLogits& best) const override;
   double sum_of_squares(const Tensor& x) const override;

@@ -1,6 +1,7 @@
 #include <algorithm>
 #include <array>
 #include <cmath>
+#include <cstring>
 #include <memory>
 #include <mutex>
 #include <optional>
@@ -12,6 +13,7 @@
 #include "kernels/cuda/cuda_backend.h"
 #include "kernels/cuda/device_arrays.h"
 #include "kernels/cuda/losses.h"
+#include "kernels/cuda/recording.h"
 #include "tensor/transfer.h"
 
 namespace dragoman::kernels::cuda {
@@ -175,22 +177,45 @@ struct StepRows {
   std::vector<int32_t> tables;
 };
 
-void run_step(const char* op, const Tensor& query, const StepRows& steps, DType cached, int n_heads, Tensor& context,
-              Tensor* mean_weights) {
-  check_head(op, query.dim(1) / n_heads);
-  check_head(op, context.dim(1) / n_heads);
-  if (cached == DType::kInt8) {
-    refuse(op, "an int8 cache");
+// The parts of a step that do not depend on where its keys are.
+class StepCall {
+ public:
+  StepCall(const char* op, const Tensor& query, int n_heads, int n_kv_heads, DType cached, Tensor& context,
+           Tensor* mean_weights)
+      : stats_(mean_weights == nullptr ? 0 : 2 * query.dim(0) * n_heads) {
+    const int64_t d_head = query.dim(1) / n_heads, d_value = context.dim(1) / n_heads;
+    check_head(op, d_head);
+    check_head(op, d_value);
+    if (cached == DType::kInt8) {
+      refuse(op, "an int8 cache");
+    }
+    step.query = matrix_of<float>(query);
+    step.context = any_matrix_of(context);
+    step.count = query.dim(0);
+    step.heads = n_heads;
+    step.key_heads = n_kv_heads;
+    step.d_head = static_cast<int>(d_head);
+    step.d_value = static_cast<int>(d_value);
+    step.cached_bfloat16 = cached == DType::kBFloat16;
+    if (mean_weights != nullptr) {
+      step.stats = stats_.data();
+      step.mean_weights = matrix_of<float>(*mean_weights);
+      step.longest = mean_weights->dim(1);
+    }
   }
-  const auto count = static_cast<int64_t>(steps.rows.size());
+
+  AttentionStep step{};
+
+ private:
+  DeviceArray<float> stats_;
+};
+
+void run_step(StepCall& call, const StepRows& steps) {
   const DeviceArray<StepRow> rows{std::span<const StepRow>(steps.rows)};
   const DeviceArray<int32_t> tables{std::span<const int32_t>(steps.tables)};
-  const DeviceArray<float> stats(mean_weights == nullptr ? 0 : 2 * count * n_heads);
-  cuda::attention_step({matrix_of<float>(query), matrix_of<float>(context), rows.data(), tables.data(), count, n_heads,
-                        static_cast<int>(query.dim(1) / n_heads), static_cast<int>(context.dim(1) / n_heads),
-                        cached == DType::kBFloat16, mean_weights == nullptr ? nullptr : stats.data(),
-                        mean_weights == nullptr ? Matrix<float>() : matrix_of<float>(*mean_weights),
-                        mean_weights == nullptr ? 0 : mean_weights->dim(1)});
+  call.step.rows = rows.data();
+  call.step.tables = tables.data();
+  cuda::attention_step(call.step);
 }
 
 }  // namespace
@@ -239,9 +264,6 @@ void CudaBackend::attention_step(const Tensor& query, std::span<const StepKeys> 
                                  Tensor* mean_weights) const {
   StepRows steps;
   for (const StepKeys& row : rows) {
-    base::check_argument(row.n_kv_heads == 0 || row.n_kv_heads == n_heads,
-                         "attention_step: n_kv_heads is {}, must be n_heads ({}) on cuda for now; use --device cpu",
-                         row.n_kv_heads, n_heads);
     base::check_argument(row.bias == nullptr,
                          "attention_step: relative positions do not exist on cuda for now; use --device cpu");
     int32_t table = -1;
@@ -252,7 +274,9 @@ void CudaBackend::attention_step(const Tensor& query, std::span<const StepKeys> 
     steps.rows.push_back({row.keys, row.values, row.stride, static_cast<int32_t>(row.length), table});
   }
   const DType cached = rows.empty() ? DType::kFloat32 : rows.front().dtype;
-  run_step("attention_step", query, steps, cached, n_heads, context, mean_weights);
+  const int of_keys = rows.empty() ? 0 : rows.front().n_kv_heads;
+  StepCall call("attention_step", query, n_heads, of_keys == 0 ? n_heads : of_keys, cached, context, mean_weights);
+  run_step(call, steps);
 }
 
 void CudaBackend::attention_shared(const Tensor& query, std::span<const SharedRows> groups, int n_heads,
@@ -264,7 +288,22 @@ void CudaBackend::attention_shared(const Tensor& query, std::span<const SharedRo
                       static_cast<int32_t>(keys.length), -1};
     steps.rows.insert(steps.rows.end(), static_cast<size_t>(group.rows), row);
   }
-  run_step("attention_shared", query, steps, DType::kFloat32, n_heads, context, mean_weights);
+  StepCall call("attention_shared", query, n_heads, n_heads, DType::kFloat32, context, mean_weights);
+  run_step(call, steps);
+}
+
+void CudaBackend::attention_over_cache(const Tensor& query, const CachedHistories& histories, int n_heads,
+                                       Tensor& context, Tensor* mean_weights) const {
+  const Tensor& cache = histories.cache;
+  StepCall call("attention_over_cache", query, n_heads, histories.n_kv_heads, cache.dtype(), context, mean_weights);
+  const auto half_row = static_cast<size_t>(cache.dim(1) / 2) * tensor::dtype_bytes(cache.dtype());
+  call.step.keys = cache.device_data();
+  call.step.values = static_cast<const char*>(cache.device_data()) + half_row;
+  call.step.stride = cache.stride(0);
+  call.step.lengths = elements_of<int32_t>(histories.lengths);
+  call.step.begins = elements_of<int32_t>(histories.begins);
+  call.step.tables = elements_of<int32_t>(histories.numbers);
+  cuda::attention_step(call.step);
 }
 
 SharedKeys CudaBackend::pack_shared_keys(const Tensor& keys, const Tensor& values, int, DType dtype) const {
@@ -281,9 +320,9 @@ void CudaBackend::store_cached_rows(const CachedRows& rows) const {
   if (rows.cache.dtype() == DType::kInt8) {
     refuse("store_cached_rows", "an int8 cache");
   }
-  const DeviceArray<int32_t> numbers(rows.rows);
-  cuda::store_cached_rows({matrix_of<float>(rows.keys), matrix_of<float>(rows.values), numbers.data(),
-                           static_cast<int64_t>(rows.rows.size()), rows.keys.dim(1), any_matrix_of(rows.cache)});
+  const OnDevice<int32_t> numbers(rows.rows);
+  cuda::store_cached_rows({matrix_of<float>(rows.keys), matrix_of<float>(rows.values), numbers.data(), rows.rows.size(),
+                           rows.keys.dim(1), any_matrix_of(rows.cache)});
 }
 
 void CudaBackend::best_of_rows(const Tensor& logits, int k, BestLogits& best) const {
@@ -293,21 +332,37 @@ void CudaBackend::best_of_rows(const Tensor& logits, int k, BestLogits& best) co
   if (rows == 0) {
     return;
   }
-  const DeviceArray<float> values(rows * count);
-  const DeviceArray<int32_t> ids(rows * count);
-  const DeviceArray<double> log_sums(rows);
-  cuda::best_of_rows({matrix_of<float>(logits), extent_of(logits), count, values.data(), ids.data(), log_sums.data()});
-  std::vector<float> host_values(static_cast<size_t>(rows * count));
-  std::vector<int32_t> host_ids(host_values.size());
-  std::vector<double> host_sums(static_cast<size_t>(rows));
-  values.read(host_values);
-  ids.read(host_ids);
-  log_sums.read(host_sums);
-  for (size_t row = 0; row < host_sums.size(); ++row) {
-    const size_t first = row * static_cast<size_t>(count), length = static_cast<size_t>(count);
-    best.set_row(row, {std::span(host_values).subspan(first, length), std::span(host_ids).subspan(first, length),
-                       host_sums[row]});
+  // One array, so that the host waits once: log-sum-exps, values, then ids.
+  const auto of_rows = static_cast<size_t>(rows), length = static_cast<size_t>(count), values = of_rows * length;
+  const DeviceArray<double> found(rows + rows * count);
+  auto* const numbers = reinterpret_cast<float*>(found.data() + rows);
+  cuda::best_of_rows({matrix_of<float>(logits), extent_of(logits), count, numbers,
+                      reinterpret_cast<int32_t*>(numbers + values), found.data()});
+  std::vector<double> read(of_rows + values);
+  found.read(read);
+  std::vector<float> host_values(values);
+  std::vector<int32_t> host_ids(values);
+  std::memcpy(host_values.data(), read.data() + of_rows, values * sizeof(float));
+  std::memcpy(host_ids.data(), reinterpret_cast<const float*>(read.data() + of_rows) + values,
+              values * sizeof(int32_t));
+  for (size_t row = 0; row < of_rows; ++row) {
+    const size_t first = row * length;
+    best.set_row(
+        row, {std::span(host_values).subspan(first, length), std::span(host_ids).subspan(first, length), read[row]});
   }
+}
+
+std::function<void()> CudaBackend::record(const std::function<void()>& work) const {
+  const auto scratch = std::make_shared<CudaAllocator>();
+  std::function<void()> replay;
+  {
+    const ScratchScope scope(*scratch);
+    Recording recording;
+    work();
+    replay = recording.finish();
+  }
+  replay();
+  return [scratch, replay] { replay(); };
 }
 
 }  // namespace dragoman::kernels::cuda

@@ -4,6 +4,7 @@
 #include <span>
 
 #include "kernels/cuda/cuda_allocator.h"
+#include "kernels/cuda/recording.h"
 #include "kernels/cuda/runtime.h"
 #include "kernels/cuda/views.h"
 #include "kernels/dropout_mask.h"
@@ -16,11 +17,12 @@ namespace dragoman::kernels::cuda {
 template <typename T>
 class DeviceArray {
  public:
-  explicit DeviceArray(int64_t count) : memory_(scratch_memory().allocate(static_cast<size_t>(count) * sizeof(T))) {}
+  explicit DeviceArray(int64_t count)
+      : from_(scratch_memory()), memory_(from_.allocate(static_cast<size_t>(count) * sizeof(T))) {}
   explicit DeviceArray(std::span<const T> values) : DeviceArray(static_cast<int64_t>(values.size())) {
     copy_in(values.data(), values.size_bytes(), memory_);
   }
-  ~DeviceArray() { scratch_memory().release(memory_); }
+  ~DeviceArray() { from_.release(memory_); }
   DeviceArray(const DeviceArray&) = delete;
   DeviceArray& operator=(const DeviceArray&) = delete;
 
@@ -29,11 +31,7 @@ class DeviceArray {
   void read(std::span<T> values) const { copy_out(memory_, values.size_bytes(), values.data()); }
 
  private:
-  static CudaAllocator& scratch_memory() {
-    static CudaAllocator& memory = *new CudaAllocator;  // kept until the process ends: the driver may be gone before
-    return memory;
-  }
-
+  CudaAllocator& from_;
   void* memory_;
 };
 

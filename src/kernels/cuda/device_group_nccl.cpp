@@ -9,6 +9,7 @@
 #include "base/error.h"
 #include "kernels/cuda/device_group.h"
 #include "kernels/cuda/launch.h"
+#include "kernels/cuda/recording.h"
 #include "kernels/cuda/runtime.h"
 
 namespace dragoman::kernels::cuda {
@@ -75,7 +76,7 @@ class NcclMessages final : public DeviceMessages {
 
   void begin_exchange(std::span<const Piece> sent, std::span<const Piece> received) override {
     begin_launch();
-    check(cudaEventRecord(event_, nullptr), "cudaEventRecord");
+    check(cudaEventRecord(event_, current_stream()), "cudaEventRecord");
     check(cudaStreamWaitEvent(stream_, event_), "cudaStreamWaitEvent");
     check(nccl().ncclGroupStart(), "ncclGroupStart");
     for (const Piece& piece : sent) {
@@ -95,7 +96,7 @@ class NcclMessages final : public DeviceMessages {
   void end_exchanges() override {
     begin_launch();
     check(cudaEventRecord(event_, stream_), "cudaEventRecord");
-    check(cudaStreamWaitEvent(nullptr, event_), "cudaStreamWaitEvent");
+    check(cudaStreamWaitEvent(current_stream(), event_), "cudaStreamWaitEvent");
   }
 
  private:

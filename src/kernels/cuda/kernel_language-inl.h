@@ -10,6 +10,7 @@
 #include <cstdint>
 
 #include "kernels/cuda/launch.h"
+#include "kernels/cuda/recording.h"
 
 #if defined(__CUDACC__)
 #include <cuda_runtime.h>
@@ -50,10 +51,11 @@ void launch(const char* name, void (*kernel)(Parameters...), const LaunchShape& 
   if (shape.shared > kUsual) {
     cudaFuncSetAttribute(kernel, cudaFuncAttributeMaxDynamicSharedMemorySize, static_cast<int>(shape.shared));
   }
-  kernel<<<shape.grid, shape.threads, shape.shared>>>(arguments...);
+  kernel<<<shape.grid, shape.threads, shape.shared, current_stream()>>>(arguments...);
 #else
   emulation::check_arguments(name, arguments...);
-  emulation::run_grid(name, shape.grid, shape.threads, shape.shared, [&] { kernel(arguments...); });
+  run_or_record(
+      [=] { emulation::run_grid(name, shape.grid, shape.threads, shape.shared, [&] { kernel(arguments...); }); });
 #endif
   check_launch(name);
 }

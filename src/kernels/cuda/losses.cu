@@ -279,26 +279,46 @@ __global__ void __launch_bounds__(kThreads) two_pass_rows(PairLosses losses) {
   }
 }
 
-// The k largest, one after the other: each is the first of all that stand behind the one before.
-__global__ void __launch_bounds__(kThreads) best_rows(BestOfRows best) {
-  const int64_t n = blockIdx.x, columns = best.extent.columns;
-  const float* row = best.logits.data + n * best.logits.stride;
-  Place previous{INFINITY, -1};
-  for (int i = 0; i < best.k; ++i) {
-    Place place{-INFINITY, kNoColumn};
-    for (int64_t c = threadIdx.x; c < columns; c += blockDim.x) {
-      const Place here{row[c] == row[c] ? row[c] : -INFINITY, static_cast<int32_t>(c)};  // NaN is the smallest
-      if (before(previous, here) && before(here, place)) {
-        place = here;
+constexpr unsigned kMostThreadsOfBest = 1024;
+
+// A thread has about 32 columns.
+unsigned threads_of_best(int64_t columns) {
+  return columns >= 16384 ? kMostThreadsOfBest : columns >= 2048 ? 256U : 64U;
+}
+
+// The first of the columns of this thread that stand behind a place.
+__device__ Place first_behind(const Place& previous, const float* row, int64_t columns) {
+  Place first{-INFINITY, kNoColumn};
+  for (int64_t group = threadIdx.x; group * kGroup < columns; group += blockDim.x) {
+    const int64_t left = columns - group * kGroup;
+    const Eight x = load8(row + group * kGroup, left);
+    DRAGOMAN_UNROLL
+    for (int i = 0; i < kGroup; ++i) {
+      const Place here{x.v[i] == x.v[i] ? x.v[i] : -INFINITY, static_cast<int32_t>(group * kGroup + i)};
+      if (i < left && before(previous, here) && before(here, first)) {  // NaN is the smallest
+        first = here;
       }
     }
-    previous = first_of_block(place);
+  }
+  return first;
+}
+
+// The k largest, one after the other. After each, only the thread that had it reads its columns again.
+__global__ void __launch_bounds__(kMostThreadsOfBest) best_rows(BestOfRows best) {
+  const int64_t n = blockIdx.x, columns = best.extent.columns;
+  const float* row = best.logits.data + n * best.logits.stride;
+  const RowFacts facts = facts_of_row(row, columns);
+  Place own = first_behind({INFINITY, -1}, row, columns);
+  for (int i = 0; i < best.k; ++i) {
+    const Place found = first_of_block(own);
     if (threadIdx.x == 0) {
-      best.values[n * best.k + i] = previous.value;
-      best.ids[n * best.k + i] = previous.column;
+      best.values[n * best.k + i] = found.value;
+      best.ids[n * best.k + i] = found.column;
+    }
+    if (own.column == found.column) {
+      own = first_behind(found, row, columns);
     }
   }
-  const RowFacts facts = facts_of_row(row, columns);
   if (threadIdx.x == 0) {
     best.log_sums[n] = facts.log_sum_exp;
   }
@@ -334,7 +354,8 @@ void two_pass_cross_entropy(const PairLosses& losses, double* sums) {
 }
 
 void best_of_rows(const BestOfRows& best) {
-  launch("best_of_rows", best_rows, {dim3(static_cast<unsigned>(best.extent.rows)), kThreads}, best);
+  const LaunchShape shape{dim3(static_cast<unsigned>(best.extent.rows)), threads_of_best(best.extent.columns)};
+  launch("best_of_rows", best_rows, shape, best);
 }
 
 }  // namespace dragoman::kernels::cuda

@@ -37,13 +37,13 @@ void select_device(int index);
 [[nodiscard]] void* allocate_memory(size_t bytes);
 void free_memory(void* memory);
 
-/// Copies up to this size pass through pinned memory, so that those from the host wait for nothing.
-inline constexpr size_t kLargestStagedCopy = size_t{4} << 20;
-
 /// Say that the first `used` of the `bytes` bytes at an address are in use from now on, and that none are. The
 /// emulation makes them NaN, and AddressSanitizer refuses the others; on a GPU nothing happens.
 void begin_use(void* memory, size_t used, size_t bytes);
 void end_use(void* memory, size_t bytes);
+
+/// Copies up to this size pass through pinned memory, so that those from the host wait for nothing.
+inline constexpr size_t kLargestStagedCopy = size_t{4} << 20;
 
 /// Copies from the host need not have arrived on return, but the source may be changed. Copies to the host have.
 void copy_in(const void* host, size_t bytes, void* device);

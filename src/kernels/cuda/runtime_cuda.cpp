@@ -8,6 +8,7 @@
 
 #include "base/error.h"
 #include "kernels/cuda/launch.h"
+#include "kernels/cuda/recording.h"
 #include "kernels/cuda/runtime.h"
 
 namespace dragoman::kernels::cuda {
@@ -54,14 +55,14 @@ class StagingRing {
     }
     char* const staged = memory_ + current_ * kSegment + used_;
     std::memcpy(staged, host, bytes);
-    check(cudaMemcpyAsync(device, staged, bytes, cudaMemcpyHostToDevice), "copy from the host");
+    check(cudaMemcpyAsync(device, staged, bytes, cudaMemcpyHostToDevice, current_stream()), "copy from the host");
     used_ += (bytes + kAlignment - 1) / kAlignment * kAlignment;
   }
 
   void copy_out(const void* device, size_t bytes, void* host) {
     const std::lock_guard lock(mutex_);
-    check(cudaMemcpyAsync(landing_, device, bytes, cudaMemcpyDeviceToHost), "copy to the host");
-    check(cudaStreamSynchronize(nullptr), "copy to the host");
+    check(cudaMemcpyAsync(landing_, device, bytes, cudaMemcpyDeviceToHost, current_stream()), "copy to the host");
+    check(cudaStreamSynchronize(current_stream()), "copy to the host");
     std::memcpy(host, landing_, bytes);
   }
 
@@ -79,7 +80,7 @@ class StagingRing {
   }
 
   void begin_next_segment() {
-    check(cudaEventRecord(ended_[current_]), "cudaEventRecord");
+    check(cudaEventRecord(ended_[current_], current_stream()), "cudaEventRecord");
     current_ = (current_ + 1) % kSegments;
     used_ = 0;
     if (cudaEventQuery(ended_[current_]) == cudaErrorNotReady) {
@@ -152,7 +153,7 @@ void begin_launch() {
 
 void check_launch(const char* kernel) {
   cudaError_t status = cudaGetLastError();
-  if (status == cudaSuccess && waits_for_each()) {
+  if (status == cudaSuccess && waits_for_each() && !is_recording()) {
     status = cudaDeviceSynchronize();
   }
   base::check(status == cudaSuccess, base::ErrorKind::kRuntime, "cuda: kernel {}: {} ({})", kernel,
@@ -181,30 +182,33 @@ void end_use(void*, size_t) {}
 
 void copy_in(const void* host, size_t bytes, void* device) {
   begin_launch();
+  check_not_recording("copy from the host");
   if (bytes <= kLargestStagedCopy) {
     return StagingRing::instance().copy_in(host, bytes, device);
   }
   ++waits();
-  check(cudaMemcpyAsync(device, host, bytes, cudaMemcpyHostToDevice), "copy from the host");
+  check(cudaMemcpyAsync(device, host, bytes, cudaMemcpyHostToDevice, current_stream()), "copy from the host");
 }
 
 void copy_out(const void* device, size_t bytes, void* host) {
   begin_launch();
+  check_not_recording("copy to the host");
   ++waits();
   if (bytes <= kLargestStagedCopy) {
     return StagingRing::instance().copy_out(device, bytes, host);
   }
-  check(cudaMemcpy(host, device, bytes, cudaMemcpyDeviceToHost), "copy to the host");
+  check(cudaMemcpyAsync(host, device, bytes, cudaMemcpyDeviceToHost, current_stream()), "copy to the host");
+  check(cudaStreamSynchronize(current_stream()), "copy to the host");
 }
 
 void copy_within(const void* from, size_t bytes, void* to) {
   begin_launch();
-  check(cudaMemcpyAsync(to, from, bytes, cudaMemcpyDeviceToDevice), "copy on the device");
+  check(cudaMemcpyAsync(to, from, bytes, cudaMemcpyDeviceToDevice, current_stream()), "copy on the device");
 }
 
 void clear_memory(void* memory, size_t bytes) {
   begin_launch();
-  check(cudaMemsetAsync(memory, 0, bytes), "clear memory");
+  check(cudaMemsetAsync(memory, 0, bytes, current_stream()), "clear memory");
 }
 
 uint64_t waits_for_device() {

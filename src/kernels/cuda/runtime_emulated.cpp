@@ -9,6 +9,7 @@
 #include "base/error.h"
 #include "kernels/cuda/emulation.h"
 #include "kernels/cuda/launch.h"
+#include "kernels/cuda/recording.h"
 #include "kernels/cuda/runtime.h"
 
 // AddressSanitizer's part of a program that is linked with it; null otherwise.
@@ -109,25 +110,27 @@ void end_use(void* memory, size_t bytes) {
 }
 
 void copy_in(const void* host, size_t bytes, void* device) {
-  waits() += bytes > kLargestStagedCopy ? 1 : 0;
   check_device_memory("copy from the host", device);
+  check_not_recording("copy from the host");
+  waits() += bytes > kLargestStagedCopy ? 1 : 0;
   std::memcpy(device, host, bytes);
 }
 
 void copy_out(const void* device, size_t bytes, void* host) {
-  ++waits();
   check_device_memory("copy to the host", device);
+  check_not_recording("copy to the host");
+  ++waits();
   std::memcpy(host, device, bytes);
 }
 
 void copy_within(const void* from, size_t bytes, void* to) {
   check_device_memory("copy on the device", from);
   check_device_memory("copy on the device", to);
-  std::memmove(to, from, bytes);
+  run_or_record([=] { std::memmove(to, from, bytes); });
 }
 
 void clear_memory(void* memory, size_t bytes) {
-  std::memset(memory, 0, bytes);
+  run_or_record([=] { std::memset(memory, 0, bytes); });
 }
 
 uint64_t waits_for_device() {

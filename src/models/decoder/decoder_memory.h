@@ -1,13 +1,19 @@
 #pragma once
 
 #include <cstdint>
+#include <functional>
 #include <span>
 #include <vector>
 
 #include "models/decoder/decoder_sources.h"
 #include "models/generation.h"
+#include "models/token_rows.h"
+#include "tensor/transfer.h"
 
 namespace dragoman::models {
+
+/// Whether a forward pass comes again with other rows.
+enum class PassKind { kStep, kPrefill };
 
 /// All that decoding with an encoder-decoder remembers between steps. A slot is one sentence, whose hypotheses share
 /// the keys and values of its source. Of the words so far it keeps what the decoder's sub-layer needs: keys and values
@@ -32,6 +38,15 @@ class DecoderMemory : public DecoderSources {
   virtual void begin_prefill(int32_t slot, int64_t count) = 0;
   /// Returns: [R] int32, the position each row of this step stands at.
   virtual tensor::Tensor positions() const = 0;
+
+  /// The forward pass of a decoder: hidden [R, D] of its rows.
+  using Pass = std::function<autograd::Variable(const TokenRows& rows)>;
+  /// Runs the forward pass of the rows that have begun.  @param ids  [R] the token of each
+  /// Returns: what the pass returns for them, [R, D].
+  virtual autograd::Variable run(std::span<const int32_t> ids, PassKind kind, const Pass& pass) {
+    static_cast<void>(kind);
+    return pass(step_token_rows(tensor::host_tensor(ids), positions()));
+  }
 
   /// From now on the weights of the cross-attention of these layers alone are kept after each forward pass
   /// (see Generation).

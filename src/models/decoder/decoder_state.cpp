@@ -16,6 +16,9 @@ Variable CachedSelfKeyValues::attend(const Variable& input, const nn::MultiHeadA
                                      const nn::ForwardContext&) {
   const auto [query, key, value] = attention.project_all(input, state_.positions());  // [R, H * Dh]   [R, Hkv * Dh]
   state_.store(layer_, key.value(), value.value());
+  if (state_.in_tables_) {
+    return Variable(state_.attend_over_tables(layer_, input, query, attention));
+  }
   Tensor heads = Tensor::empty(query.shape());  // [R, H * Dh]
   kernels::backend_of(heads).attention_step(scaled_query(query, attention),
                                             state_.self_keys(layer_, attention.relative()), attention.n_heads(), heads,
@@ -27,7 +30,7 @@ DecoderState::DecoderState(DecoderStateShape shape)
     : shape_(std::move(shape)),
       cache_(shape_.n_layers, shape_.n_kv_heads * shape_.d_head, shape_.n_kv_heads, shape_.dtype),
       prompts_(cache_),
-      sources_(shape_.cross_attention, shape_.dtype) {
+      sources_(shape_.cross_attention, shape_.dtype, &tables_) {
   for (size_t layer = 0; layer < shape_.n_layers; ++layer) {
     self_key_values_.emplace_back(*this, layer);
   }
@@ -93,6 +96,8 @@ void DecoderState::remove(int32_t slot) {
 void DecoderState::clear_rows() {
   rows_.clear();
   cache_rows_.clear();
+  stored_rows_ = {};
+  in_tables_ = false;
   sources_.begin_rows();
 }
 
@@ -205,13 +210,84 @@ const DecoderState::Table& DecoderState::table(const Row& row) const {
 }
 
 Tensor DecoderState::positions() const {
+  if (in_tables_) {
+    return tables_.positions();  // [R with padding]
+  }
   std::vector<int32_t> positions(rows_.size());
   std::ranges::transform(rows_, positions.begin(), &Row::position);
   return tensor::host_tensor(positions);  // [R]
 }
 
 void DecoderState::store(size_t layer, const Tensor& keys, const Tensor& values) {
-  cache_.write(layer, cache_rows_, keys, values);
+  if (in_tables_) {
+    return cache_.write(layer, tables_.cache_rows(), keys, values);
+  }
+  if (!stored_rows_.defined()) {
+    stored_rows_ = tensor::host_tensor(cache_rows_);  // [R]
+  }
+  cache_.write(layer, stored_rows_, keys, values);
+}
+
+void DecoderState::fill_tables(std::span<const int32_t> ids) {
+  tables_.begin(static_cast<int64_t>(rows_.size()));
+  int32_t begin = 0;
+  std::span<const int32_t> source;
+  int32_t source_begin = 0;
+  for (size_t i = 0; i < rows_.size(); ++i) {
+    const Row& row = rows_[i];
+    const bool same_slot = i > 0 && rows_[i - 1].slot == row.slot;
+    if (!same_slot || rows_[i - 1].hypothesis != row.hypothesis) {  // rows of a prompt share one table
+      begin = tables_.add_numbers(table(row));
+    }
+    if (!same_slot && sources_.in_cache()) {
+      source = sources_.cache_rows(row.slot);
+      source_begin = tables_.add_numbers(source);
+    }
+    const int32_t length = row.position + 1;
+    const auto seen = shape_.window > 0 ? static_cast<int32_t>(std::min<int64_t>(length, shape_.window)) : length;
+    tables_.add({ids[i], row.position, cache_rows_[i], seen, begin + length - seen, static_cast<int32_t>(source.size()),
+                 source_begin});
+  }
+  tables_.upload();
+}
+
+// Changes whenever something moves that kernels which were recorded read or write.
+uint64_t DecoderState::memory_version() const {
+  const uint64_t weights = shape_.parameters == nullptr ? 0 : shape_.parameters->values_version();
+  return ((weights << 20U) ^ tables_.version()) + (static_cast<uint64_t>(cache_.capacity()) << 24U) +
+         (static_cast<uint64_t>(sources_.capacity()) << 40U);
+}
+
+Variable DecoderState::run(std::span<const int32_t> ids, PassKind kind, const Pass& pass) {
+  const tensor::Device device = tensor::Arena::current()->device();
+  in_tables_ = kernels::backend_of(device, tensor::DType::kFloat32).reads_tables();
+  if (!in_tables_) {
+    return DecoderMemory::run(ids, kind, pass);
+  }
+  fill_tables(ids);
+  const auto forward = [&] { return pass(step_token_rows(tables_.ids(), tables_.positions())); };
+  const Variable hidden = kind == PassKind::kStep && !sources_.wants_weights()
+                              ? recorded_.run(tables_.padded_rows(), memory_version(), forward)
+                              : forward();  // [R with padding, D]
+  return hidden.defined() ? Variable(hidden.value().rows(0, static_cast<int64_t>(rows_.size()))) : hidden;
+}
+
+Tensor DecoderState::attend_over_tables(size_t layer, const Variable& input, const Variable& query,
+                                        const nn::MultiHeadAttention& attention) const {
+  base::check_argument(attention.relative() == nullptr,
+                       "attention_step: relative positions do not exist on cuda for now; use --device cpu");
+  Tensor heads = room_for_heads(input, query);  // [R, H * Dh]
+  const auto [lengths, begins, numbers] = tables_.own();
+  kernels::backend_of(query.value())
+      .attention_over_cache(scaled_query(query, attention),
+                            {cache_.rows_of(layer), lengths, begins, numbers, cache_.n_heads()}, attention.n_heads(),
+                            heads, nullptr);
+  return heads;
+}
+
+Tensor DecoderState::attention(int layer) const {
+  const Tensor weights = sources_.weights(layer);
+  return in_tables_ && weights.defined() ? weights.rows(0, static_cast<int64_t>(rows_.size())) : weights;
 }
 
 void DecoderState::keep(size_t layer, const Variable& input, const nn::MultiHeadAttention& attention) {

@@ -9,7 +9,9 @@
 #include "models/decoder/decoder_memory.h"
 #include "models/decoder/key_value_cache.h"
 #include "models/decoder/prompt_rows.h"
+#include "models/decoder/recorded_steps.h"
 #include "models/decoder/source_keys.h"
+#include "models/decoder/step_tables.h"
 
 namespace dragoman::models {
 
@@ -37,6 +39,7 @@ struct DecoderStateShape {
   tensor::DType dtype = tensor::DType::kFloat32;  ///< of the cached keys and values
   /// Of each layer; empty for a decoder without an encoder.
   std::vector<const nn::MultiHeadAttention*> cross_attention = {};
+  const nn::ParameterSet* parameters = nullptr;  ///< the weights of the decoder
 };
 
 /// What decoding with self-attention remembers between steps. Each hypothesis of a slot has a table that names the
@@ -70,6 +73,10 @@ class DecoderState : public DecoderMemory {
   /// Returns: the number of prompts taken, the first ones. Throws Error when a slot is not in use or has begun.
   size_t begin_prompts(std::span<const Prompt> prompts, size_t most, std::vector<int32_t>& ids);
   tensor::Tensor positions() const override;
+  /// Where the backend reads tables, steps are recorded and run again.
+  autograd::Variable run(std::span<const int32_t> ids, PassKind kind, const Pass& pass) override;
+  /// Returns: the steps that were run again. Tests read it.
+  int64_t replayed_steps() const { return recorded_.replayed(); }
 
   /// Keeps the keys and values of the rows under way in a layer whose output is not wanted.
   /// @param input  what the self-attention reads, [R, D]
@@ -78,7 +85,7 @@ class DecoderState : public DecoderMemory {
   nn::PastSource past(size_t layer) override { return self_key_values_[layer]; }
   nn::KeyValueSource& cross_attention(size_t layer) override { return sources_.attention(layer); }
   void want_attention(std::span<const int> layers) override { sources_.want_weights(layers); }
-  tensor::Tensor attention(int layer) const override { return sources_.weights(layer); }
+  tensor::Tensor attention(int layer) const override;
 
   const KeyValueCache& cache() const { return cache_; }
 
@@ -109,17 +116,25 @@ class DecoderState : public DecoderMemory {
   void release_tips(Slot& slot);
   const Table& table(const Row& row) const;
   void store(size_t layer, const tensor::Tensor& keys, const tensor::Tensor& values);
+  void fill_tables(std::span<const int32_t> ids);
+  uint64_t memory_version() const;
+  tensor::Tensor attend_over_tables(size_t layer, const autograd::Variable& input, const autograd::Variable& query,
+                                    const nn::MultiHeadAttention& attention) const;
   std::span<const kernels::StepKeys> self_keys(size_t layer, const nn::RelativePositions* relative);
   const tensor::Tensor& step_bias(const nn::RelativePositions& relative);
 
   DecoderStateShape shape_;
   KeyValueCache cache_;
   PromptRows prompts_;
+  bool in_tables_ = false;  // the rows of the pass under way
+  StepTables tables_;
+  RecordedSteps recorded_;
   SourceKeys sources_;
   std::vector<Slot> slots_;
   std::vector<int32_t> free_slots_;
   std::vector<Row> rows_;            // of the step under way
   std::vector<int32_t> cache_rows_;  // of rows_: where each stores its keys and values
+  tensor::Tensor stored_rows_;       // [R] the same; undefined until the first layer stores
   std::vector<kernels::StepKeys> step_keys_;
   tensor::Tensor step_bias_;  // [H, positions], of the latest query; undefined until it is needed
   std::vector<CachedSelfKeyValues> self_key_values_;

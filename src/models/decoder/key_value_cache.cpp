@@ -51,7 +51,7 @@ void KeyValueCache::release_all(CacheRows& sentence) {
   sentence.free.clear();
 }
 
-void KeyValueCache::write(size_t layer, std::span<const int32_t> rows, const tensor::Tensor& keys,
+void KeyValueCache::write(size_t layer, const tensor::Tensor& rows, const tensor::Tensor& keys,
                           const tensor::Tensor& values) {
   kernels::backend_of(keys).store_cached_rows({keys, values, rows, n_heads_, layers_[layer]});
 }

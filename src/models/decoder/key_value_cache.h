@@ -38,8 +38,10 @@ class KeyValueCache {
   void release_all(CacheRows& sentence);
 
   /// Stores the keys and values of tokens, each in the row that `rows` names.
-  /// @param keys, values  [R, D] float32;  @param rows  R numbers of rows
-  void write(size_t layer, std::span<const int32_t> rows, const tensor::Tensor& keys, const tensor::Tensor& values);
+  /// @param keys, values  [R, D] float32;  @param rows  [R] int32; a token whose number is negative is not kept
+  void write(size_t layer, const tensor::Tensor& rows, const tensor::Tensor& keys, const tensor::Tensor& values);
+  /// Returns: [capacity, stride] the rows of a layer, which move when the cache grows.
+  const tensor::Tensor& rows_of(size_t layer) const { return layers_[layer]; }
   /// Key (value) of row r begins at element r * stride() of this, which is an address in the memory of the device.
   const void* keys(size_t layer) const { return layers_[layer].device_data(); }
   const void* values(size_t layer) const {
@@ -48,6 +50,7 @@ class KeyValueCache {
   tensor::DType dtype() const { return dtype_; }
   int64_t stride() const { return 2 * half_row(); }
 
+  int n_heads() const { return n_heads_; }
   int64_t capacity() const { return capacity_; }
   /// Rows that some hypothesis needs.
   int64_t rows_in_use() const { return rows_in_use_; }

@@ -5,6 +5,7 @@
 
 #include "kernels/backends/backend_of.h"
 #include "ops/elementwise.h"
+#include "tensor/transfer.h"
 
 namespace dragoman::models {
 
@@ -23,21 +24,39 @@ Tensor scaled_query(const Variable& query, const nn::MultiHeadAttention& attenti
 Variable CachedCrossKeyValues::attend(const Variable& input, const nn::MultiHeadAttention& attention,
                                       const nn::ForwardContext&) {
   const Variable query = attention.project_query(input);  // [R, H * Dh]
-  Tensor heads = Tensor::empty(query.shape());            // [R, H * Dh]
+  if (sources_.in_cache()) {
+    Tensor heads = room_for_heads(input, query);  // [R, H * Dh]
+    const auto [lengths, begins, numbers] = sources_.tables_->source();
+    const kernels::CachedHistories histories{sources_.cache_->rows_of(layer_), lengths, begins, numbers,
+                                             sources_.cache_->n_heads()};
+    kernels::backend_of(query.value())
+        .attention_over_cache(scaled_query(query, attention), histories, attention.n_heads(), heads,
+                              sources_.weights_of(layer_));
+    return Variable(heads);
+  }
+  Tensor heads = Tensor::empty(query.shape());  // [R, H * Dh]
   const std::span<const kernels::SharedRows> keys = sources_.rows_of(layer_);
   kernels::backend_of(heads).attention_shared(scaled_query(query, attention), keys, attention.n_heads(), heads,
                                               sources_.weights_of(layer_));
   return Variable(heads);
 }
 
-SourceKeys::SourceKeys(std::vector<const nn::MultiHeadAttention*> attentions, tensor::DType dtype)
-    : attentions_(std::move(attentions)), dtype_(dtype) {
+Tensor room_for_heads(const Variable& input, const Variable& query) {
+  return Tensor::empty(query.shape(), input.rounded().defined() ? tensor::DType::kBFloat16 : query.dtype());
+}
+
+SourceKeys::SourceKeys(std::vector<const nn::MultiHeadAttention*> attentions, tensor::DType dtype,
+                       const StepTables* tables)
+    : attentions_(std::move(attentions)), dtype_(dtype), tables_(tables) {
   for (size_t layer = 0; layer < attentions_.size(); ++layer) {
     layers_.emplace_back(*this, layer);
   }
 }
 
 void SourceKeys::add(const Variable& memory, std::span<const int32_t> offsets, std::span<const int32_t> slots) {
+  if (tables_ != nullptr && kernels::backend_of(memory.value()).reads_tables()) {
+    return add_to_cache(memory, offsets, slots);
+  }
   for (const nn::MultiHeadAttention* of_layer : attentions_) {
     const nn::MultiHeadAttention& attention = *of_layer;
     const auto projected = attention.project_keys_and_values(memory);
@@ -53,7 +72,36 @@ void SourceKeys::add(const Variable& memory, std::span<const int32_t> offsets, s
   }
 }
 
+// The same for a backend that reads tables.
+void SourceKeys::add_to_cache(const Variable& memory, std::span<const int32_t> offsets,
+                              std::span<const int32_t> slots) {
+  std::vector<int32_t> rows;
+  for (size_t layer = 0; layer < attentions_.size(); ++layer) {
+    const nn::MultiHeadAttention& attention = *attentions_[layer];
+    const auto projected = attention.project_keys_and_values(memory);
+    const Tensor &keys = projected.keys.value(), &values = projected.values.value();  // [Ns, H * Dh]
+    if (cache_ == nullptr) {
+      cache_ = std::make_unique<KeyValueCache>(attentions_.size(), keys.dim(1), attention.n_heads(), dtype_);
+    }
+    for (size_t sentence = 0; layer == 0 && sentence < slots.size(); ++sentence) {
+      const auto slot = static_cast<size_t>(slots[sentence]);
+      kept_.resize(std::max(kept_.size(), slot + 1));
+      Kept& kept = kept_[slot];
+      kept.table.clear();
+      for (int32_t row = offsets[sentence]; row < offsets[sentence + 1]; ++row) {
+        kept.table.push_back(cache_->take_row(kept.rows, -1));
+      }
+      rows.insert(rows.end(), kept.table.begin(), kept.table.end());
+    }
+    cache_->write(layer, tensor::host_tensor(rows), keys, values);
+  }
+}
+
 void SourceKeys::remove(int32_t slot) {
+  if (static_cast<size_t>(slot) < kept_.size()) {
+    cache_->release_all(kept_[static_cast<size_t>(slot)].rows);
+    kept_[static_cast<size_t>(slot)].table.clear();
+  }
   if (static_cast<size_t>(slot) < slots_.size()) {
     slots_[static_cast<size_t>(slot)].clear();
   }
@@ -90,6 +138,11 @@ Tensor SourceKeys::weights(int layer) const {
   return kept == weights_.end() ? Tensor() : kept->second;
 }
 
+int64_t SourceKeys::length_of(int32_t slot) const {
+  const auto index = static_cast<size_t>(slot);
+  return in_cache() ? static_cast<int64_t>(kept_[index].table.size()) : slots_[index].front().length;
+}
+
 // Where the weights of this layer go, for as many sources as the rows have. Null: nowhere.
 Tensor* SourceKeys::weights_of(size_t layer) {
   const auto wanted = weights_.find(layer);
@@ -97,11 +150,11 @@ Tensor* SourceKeys::weights_of(size_t layer) {
     return nullptr;
   }
   int64_t rows = 0, longest = 0;
-  for (const kernels::SharedRows& group : shared_rows_) {
+  for (const Group& group : groups_) {
     rows += group.rows;
-    longest = std::max(longest, group.keys->length);
+    longest = std::max(longest, length_of(group.slot));
   }
-  wanted->second = Tensor::empty({rows, longest});
+  wanted->second = Tensor::empty({in_cache() ? tables_->padded_rows() : rows, longest});
   return &wanted->second;
 }
 

@@ -67,7 +67,8 @@ class DecoderOnlyGeneration : public Generation {
 
  private:
   void read(std::span<const DecoderState::Prompt> prompts);
-  Variable decode(const Tensor& ids, DecoderOnly::Wanted wanted = DecoderOnly::Wanted::kHidden);
+  Variable decode(std::span<const int32_t> ids, PassKind kind,
+                  DecoderOnly::Wanted wanted = DecoderOnly::Wanted::kHidden);
 
   const DecoderOnly& model_;
   std::shared_ptr<DecoderState> state_;

@@ -10,6 +10,7 @@ namespace {
 
 // Prompt tokens that are read at a time. More do not make the products faster.
 constexpr size_t kTokensTogether = 512;
+constexpr size_t kTokensOnDevice = 4096;  // where many rows keep the machine busy
 
 DecoderStateShape state_shape(const DecoderOnly& model) {
   const nn::LayerConfig layer = model.decoder_config().layer_config();
@@ -18,7 +19,9 @@ DecoderStateShape state_shape(const DecoderOnly& model) {
           layer.kv_heads(),
           layer.head_width(),
           layer.options.window,
-          cache_dtype(model.parameters().packing())};
+          cache_dtype(model.parameters().packing()),
+          {},
+          &model.parameters()};
 }
 
 void check_prompts(std::span<const std::span<const int32_t>> prompts, int64_t context) {
@@ -58,9 +61,10 @@ void DecoderOnlyGeneration::read(std::span<const DecoderState::Prompt> prompts) 
   const autograd::NoGrad inference;
   std::vector<int32_t> ids;
   while (!prompts.empty()) {
-    prompts = prompts.subspan(state_->begin_prompts(prompts, kTokensTogether, ids));
+    const bool on_host = tensor::Arena::current()->device().is_host();
+    prompts = prompts.subspan(state_->begin_prompts(prompts, on_host ? kTokensTogether : kTokensOnDevice, ids));
     if (!ids.empty()) {
-      static_cast<void>(decode(tensor::host_tensor(ids), DecoderOnly::Wanted::kCache));
+      static_cast<void>(decode(ids, PassKind::kPrefill, DecoderOnly::Wanted::kCache));
     }
   }
 }
@@ -70,18 +74,19 @@ Variable DecoderOnlyGeneration::step(std::span<const StepRow> rows) {
   state_->begin_step(rows);
   std::vector<int32_t> ids(rows.size());
   std::ranges::transform(rows, ids.begin(), &StepRow::token_id);
-  return decode(tensor::host_tensor(ids));  // [R, D]
+  return decode(ids, PassKind::kStep);  // [R, D]
 }
 
 Variable DecoderOnlyGeneration::prefill(int32_t slot, std::span<const int32_t> ids) {
   const autograd::NoGrad inference;
   state_->begin_prefill(slot, static_cast<int64_t>(ids.size()));
-  return decode(tensor::host_tensor(ids));  // [T, D]
+  return decode(ids, PassKind::kPrefill);  // [T, D]
 }
 
 // The rows that the state has begun, through the layers.
-Variable DecoderOnlyGeneration::decode(const Tensor& ids, DecoderOnly::Wanted wanted) {
-  return model_.decode(step_token_rows(ids, state_->positions()), state_, {}, wanted);  // [R, D]
+Variable DecoderOnlyGeneration::decode(std::span<const int32_t> ids, PassKind kind, DecoderOnly::Wanted wanted) {
+  return state_->run(ids, kind,
+                     [&](const TokenRows& rows) { return model_.decode(rows, state_, {}, wanted); });  // [R, D]
 }
 
 }  // namespace dragoman::models

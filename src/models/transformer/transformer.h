@@ -86,7 +86,7 @@ class TransformerGeneration : public Generation {
 
  private:
   std::vector<int32_t> encode(std::span<const std::span<const int32_t>> sources);
-  Variable decode(const Tensor& ids);
+  Variable decode(std::span<const int32_t> ids, PassKind kind);
 
   const Transformer& model_;
   std::shared_ptr<DecoderMemory> memory_;

@@ -13,11 +13,13 @@ namespace {
 // Tokens that the encoder takes at a time. More do not make its products faster, but push each other's rows out of the
 // cache and ask for fresh memory.
 constexpr size_t kEncodedTokens = 512;
+constexpr size_t kEncodedOnDevice = 8192;  // where many rows keep the machine busy
 
 // How many of the first sentences have kEncodedTokens together, at least one.
 size_t encoded_together(std::span<const std::span<const int32_t>> sentences) {
+  const size_t most = tensor::Arena::current()->device().is_host() ? kEncodedTokens : kEncodedOnDevice;
   size_t count = 0, tokens = 0;
-  while (count < sentences.size() && (count == 0 || tokens + sentences[count].size() <= kEncodedTokens)) {
+  while (count < sentences.size() && (count == 0 || tokens + sentences[count].size() <= most)) {
     tokens += sentences[count++].size();
   }
   return count;
@@ -33,9 +35,9 @@ std::shared_ptr<DecoderMemory> make_memory(const Transformer& model) {
   if (decoder.decoder_sublayer != nn::DecoderSublayer::kSelfAttention) {
     return std::make_shared<RunningState>(RunningStateShape{decoder.d_model, dtype, std::move(cross_attention)});
   }
-  return std::make_shared<DecoderState>(DecoderStateShape{model.decoder_layers().size(), decoder.n_heads,
-                                                          decoder.kv_heads(), decoder.head_width(),
-                                                          decoder.options.window, dtype, std::move(cross_attention)});
+  return std::make_shared<DecoderState>(
+      DecoderStateShape{model.decoder_layers().size(), decoder.n_heads, decoder.kv_heads(), decoder.head_width(),
+                        decoder.options.window, dtype, std::move(cross_attention), &model.parameters()});
 }
 
 }  // namespace
@@ -76,18 +78,18 @@ Variable TransformerGeneration::step(std::span<const StepRow> rows) {
   memory_->begin_step(rows);
   std::vector<int32_t> ids(rows.size());
   std::ranges::transform(rows, ids.begin(), &StepRow::token_id);
-  return decode(tensor::host_tensor(ids));  // [R, D]
+  return decode(ids, PassKind::kStep);  // [R, D]
 }
 
 Variable TransformerGeneration::prefill(int32_t slot, std::span<const int32_t> prefix) {
   const autograd::NoGrad inference;
   memory_->begin_prefill(slot, static_cast<int64_t>(prefix.size()));
-  return decode(tensor::host_tensor(prefix));  // [T, D]
+  return decode(prefix, PassKind::kPrefill);  // [T, D]
 }
 
 // The rows that the memory has begun, through the decoder.
-Variable TransformerGeneration::decode(const Tensor& ids) {
-  return model_.decode(step_token_rows(ids, memory_->positions()), memory_, {});  // [R, D]
+Variable TransformerGeneration::decode(std::span<const int32_t> ids, PassKind kind) {
+  return memory_->run(ids, kind, [this](const TokenRows& rows) { return model_.decode(rows, memory_, {}); });  // [R, D]
 }
 
 }  // namespace dragoman::models

@@ -1,0 +1,221 @@
+// Searches on a GPU, or on its emulation: those of the CPU, alone as in a batch.
+#include <gmock/gmock.h>
+
+#include "decoding/parallel_search.h"
+#include "decoding/steps/model_steps.h"
+#include "decoding/tiny_language_model.h"
+#include "decoding/tiny_model.h"
+#include "models/architectures/architectures.h"
+#include "models/decoder/decoder_state.h"
+#include "models/transformer/transformer.h"
+#include "support/cuda_device.h"
+#include "tensor/transfer.h"
+
+namespace dragoman::decoding {
+namespace {
+
+using kernels::Precision;
+using test_support::OnCuda;
+
+class CudaSearch : public testing::Test {
+ protected:
+  void SetUp() override {
+    if (!kernels::cuda::has_device()) {
+      GTEST_SKIP() << kernels::cuda::describe_devices().front();
+    }
+  }
+};
+
+// A copy of a model on the current device.
+std::shared_ptr<models::Model> on_device(const models::Model& model, Precision precision = Precision::kFloat32) {
+  std::shared_ptr<models::Model> copy = models::make_model(model.config());
+  copy->parameters().allocate();
+  copy->parameters().mutable_values().copy_from(model.parameters().values());
+  copy->parameters().pack_weights(precision);
+  return copy;
+}
+
+SearchOptions options_of(int beam_size) {
+  SearchOptions options;
+  options.beam_size = beam_size;
+  options.length.max_length_ratio = 0;
+  options.length.max_length_extra = 12;
+  options.execution.workers = 1;
+  options.output.scores = true;
+  return options;
+}
+
+using Results = std::vector<SearchResult>;
+
+void expect_equal_ids(const Results& seen, const Results& expected) {
+  ASSERT_EQ(seen.size(), expected.size());
+  for (size_t i = 0; i < seen.size(); ++i) {
+    ASSERT_EQ(seen[i].hypotheses.size(), expected[i].hypotheses.size()) << "sentence " << i;
+    for (size_t n = 0; n < seen[i].hypotheses.size(); ++n) {
+      const Hypothesis &a = seen[i].hypotheses[n], &b = expected[i].hypotheses[n];
+      EXPECT_EQ(a.ids, b.ids) << "sentence " << i << ", hypothesis " << n;
+      EXPECT_NEAR(a.normalised_score, b.normalised_score, 1e-3);
+    }
+  }
+}
+
+void expect_equal_bits(const Results& seen, const Results& expected) {
+  for (size_t i = 0; i < seen.size(); ++i) {
+    const Hypothesis &a = seen[i].hypotheses.front(), &b = expected[i].hypotheses.front();
+    EXPECT_EQ(a.ids, b.ids) << "sentence " << i;
+    EXPECT_EQ(a.token_scores, b.token_scores) << "sentence " << i;
+  }
+}
+
+TEST_F(CudaSearch, GreedyBeamsAndSamplesAreThoseOfTheCpu) {
+  const auto model = tiny_model(nn::NormOrder::kPost);
+  const auto sources = random_sources(19, 3);
+  for (const int beam_size : {1, 3}) {
+    SearchOptions options = options_of(beam_size);
+    options.n_best = beam_size;
+    const Results expected = ParallelSearch(model).run(sources, options);
+    const OnCuda device;
+    expect_equal_ids(ParallelSearch(on_device(*model)).run(sources, options), expected);
+  }
+  SearchOptions options = options_of(1);
+  options.sampling.temperature = 0.8;
+  const Results expected = ParallelSearch(model).run(sources, options);
+  const OnCuda device;
+  expect_equal_ids(ParallelSearch(on_device(*model)).run(sources, options), expected);
+}
+
+TEST_F(CudaSearch, RulesAndPrefixesAreThoseOfTheCpu) {
+  const auto model = tiny_model(nn::NormOrder::kPre);
+  std::vector<SentenceRequest> requests(7);
+  for (size_t i = 0; i < requests.size(); ++i) {
+    requests[i].prefix = {static_cast<int32_t>(10 + i), 7};
+  }
+  requests = with_sources(random_sources(7, 5), requests);
+  SearchOptions options = options_of(2);
+  options.rules.no_repeat_ngram = 2;
+  const Results expected = ParallelSearch(model).run(requests, options);
+  const OnCuda device;
+  expect_equal_ids(ParallelSearch(on_device(*model)).run(requests, options), expected);
+}
+
+TEST_F(CudaSearch, ASentenceAloneHasTheBitsThatItHasInABatch) {
+  const auto model = tiny_model(nn::NormOrder::kPost);
+  const OnCuda device;
+  for (const Precision precision : {Precision::kFloat32, Precision::kBFloat16}) {
+    const ParallelSearch search(on_device(*model, precision));
+    const auto sources = random_sources(9, 3);
+    for (const int beam_size : {1, 3}) {
+      const Results together = search.run(sources, options_of(beam_size));
+      Results alone;
+      for (const auto& source : sources) {
+        alone.push_back(std::move(search.run(std::span(&source, 1), options_of(beam_size)).front()));
+      }
+      expect_equal_bits(alone, together);
+    }
+  }
+}
+
+// Requests to a language model: each continues its source.
+std::vector<SentenceRequest> prompts(size_t count, int64_t new_tokens) {
+  std::vector<SentenceRequest> requests(count);
+  base::Random random(11);
+  for (SentenceRequest& request : requests) {
+    request.source.resize(1 + random.below(20));
+    for (int32_t& id : request.source) {
+      id = static_cast<int32_t>(random.below(20));
+    }
+    request.continues_source = true;
+    request.max_length = new_tokens;
+  }
+  return requests;
+}
+
+// As Llama: rotary positions, RMS norms, gated layers, fewer heads of keys, a window.
+std::shared_ptr<models::DecoderOnly> small_llama() {
+  models::DecoderOnlyConfig config = tiny_language_model()->decoder_config();
+  config.positions = nn::PositionKind::kRotary;
+  config.d_model = 32;
+  config.n_heads = 4;
+  config.layer.n_kv_heads = 2;
+  config.layer.window = 9;
+  config.layer.norm = kernels::NormKind::kRms;
+  config.layer.feed_forward = nn::FeedForwardKind::kGated;
+  config.activation = kernels::Activation::kSilu;
+  auto model = std::make_shared<models::DecoderOnly>(config);
+  model->parameters().allocate();
+  model->parameters().initialize(4);
+  for (float& value : model->parameters().mutable_values().span<float>()) {
+    value *= 2.0F;
+  }
+  model->parameters().pack_weights();
+  return model;
+}
+
+TEST_F(CudaSearch, LanguageModelsGoOnAsOnTheCpu) {
+  for (const auto& model : {tiny_language_model(), small_llama()}) {
+    SearchOptions options = options_of(1);
+    const auto requests = prompts(9, 20);
+    const Results expected = ParallelSearch(model).run(requests, options);
+    const OnCuda device;
+    const ParallelSearch search(on_device(*model));
+    const Results seen = search.run(requests, options);
+    expect_equal_ids(seen, expected);
+    Results alone;
+    for (const SentenceRequest& request : requests) {
+      alone.push_back(std::move(search.run(std::span(&request, 1), options).front()));
+    }
+    expect_equal_bits(alone, seen);
+  }
+}
+
+// Steps of five sentences: the first computes, the second records, the others run what was recorded.
+TEST_F(CudaSearch, AWarmStepRunsWhatWasRecordedAndTakesNoMemory) {
+  const auto model = tiny_model(nn::NormOrder::kPost);
+  const OnCuda device;
+  const std::shared_ptr<models::Model> copy = on_device(*model);
+  ModelSteps steps(*copy);
+  const auto sources = random_sources(5, 3);
+  const std::vector<int32_t> slots = steps.add(std::vector<std::span<const int32_t>>(sources.begin(), sources.end()));
+  std::vector<StepRow> rows;
+  for (const int32_t slot : slots) {
+    rows.push_back({slot, 0, 5});
+  }
+  kernels::BestLogits best;
+  uint64_t requests = 0;
+  for (int step = 0; step < 12; ++step) {
+    if (step == 4) {
+      requests = tensor::Arena::current()->counters().system_requests;
+    }
+    steps.step_best(rows, 3, best);
+  }
+  EXPECT_EQ(tensor::Arena::current()->counters().system_requests, requests);
+  const auto& generation = dynamic_cast<const models::TransformerGeneration&>(steps.generation());
+  EXPECT_EQ(dynamic_cast<const models::DecoderState&>(generation.memory()).replayed_steps(), 10);
+}
+
+TEST_F(CudaSearch, TheAttentionOfAStepIsThatOfTheCpu) {
+  const auto model = tiny_model(nn::NormOrder::kPost);
+  const auto attention_of = [](const models::Model& searched) {
+    ModelSteps steps(searched);
+    const auto sources = random_sources(3, 8);
+    const std::vector<int32_t> slots = steps.add(std::vector<std::span<const int32_t>>(sources.begin(), sources.end()));
+    const int layer = kLastLayer;
+    steps.want_attention({&layer, 1});
+    std::vector<StepRow> rows;
+    for (const int32_t slot : slots) {
+      rows.push_back({slot, 0, 5});
+    }
+    kernels::BestLogits best;
+    steps.step_best(rows, 1, best);
+    steps.step_best(rows, 1, best);
+    const tensor::Tensor weights = steps.attention(layer);
+    EXPECT_EQ(weights.dim(0), 3);
+    return tensor::to_host(weights).clone().to_vector<float>();
+  };
+  const std::vector<float> expected = attention_of(*model);
+  const OnCuda device;
+  EXPECT_THAT(attention_of(*on_device(*model)), testing::Pointwise(testing::FloatNear(1e-5F), expected));
+}
+
+}  // namespace
+}  // namespace dragoman::decoding
