@@ -20,6 +20,7 @@ struct GemmProblem {
   Precision precision;
   /// kRelu only with a bias, and only if the backend multiplies_with_relu.
   Activation activation = Activation::kNone;
+  bool rows_alike = false;  ///< a row of C has the same bits whatever the number of rows
 
   bool a_transposed() const { return transpose_a == Transpose::kYes; }
   bool b_transposed() const { return transpose_b == Transpose::kYes; }

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "autograd/variable.h"
 #include "base/error.h"
 #include "kernels/backends/backend_of.h"
 
@@ -35,8 +36,9 @@ void check_product(const GemmProblem& product) {
   }
 }
 
-void multiply(const GemmProblem& product) {
+void multiply(GemmProblem product) {
   check_product(product);
+  product.rows_alike = autograd::Tape::active() == nullptr;  // what is computed with a model does not depend on batches
   if (product.c.size() > 0) {
     kernels::backend_of(product.c).gemm(product);
   }

@@ -4,6 +4,7 @@
 #include "cuda/op_cases.h"
 #include "kernels/backends/backend_of.h"
 #include "kernels/cpu/output/best_logits.h"
+#include "ops/gemm.h"
 #include "support/cuda_device.h"
 #include "support/error_of.h"
 
@@ -109,25 +110,30 @@ TEST_F(CudaDecoding, TheBestLogitsAreThoseOfTheCpuAndEqualOnesStandInOrder) {
   }
 }
 
+TEST_F(CudaDecoding, ARowOfAProductHasTheSameBitsAmongAnyNumberOfRows) {
+  const OnCuda device;
+  for (const DType dtype : {DType::kFloat32, DType::kBFloat16}) {
+    constexpr int64_t kRows = 201, kDepth = 128, kColumns = 64;
+    const Tensor x = on_device({kRows, kDepth}, 1).to(dtype), weight = on_device({kDepth, kColumns}, 2).to(dtype);
+    const Tensor bias = on_device({kColumns}, 3);
+    const Precision precision = dtype == DType::kFloat32 ? Precision::kFloat32 : Precision::kBFloat16;
+    const auto first_rows = [&](int64_t rows) {
+      Tensor y = Tensor::empty({rows, kColumns});
+      ops::gemm_bias(x.rows(0, rows), Transpose::kNo, weight, Transpose::kNo, bias, y, precision);
+      return y.rows(0, 1).to_vector<float>();
+    };
+    const std::vector<float> expected = first_rows(kRows);
+    for (const int64_t rows : {1, 7, 64, 130}) {
+      EXPECT_EQ(first_rows(rows), expected) << rows << " rows of " << tensor::dtype_name(dtype);
+    }
+  }
+}
+
 TEST_F(CudaDecoding, WhatIsNotThereYetIsNamed) {
   const OnCuda device;
   const Tensor keys = Tensor::zeros({2, 8});
   EXPECT_EQ(test_support::error_of([&] { (void)backend_of(keys).pack_shared_keys(keys, keys, 2, DType::kInt8); }),
             "cuda: pack_shared_keys does not exist for bfloat16 or int8 keys yet; use float32");
-}
-
-TEST_F(CudaDecoding, RecurrentKernelsAreRefusedByName) {
-  const OnCuda device;
-  Tensor any = Tensor::zeros({2, 8});
-  const std::string rest = " does not exist yet, so there are no recurrent models; use --device cpu";
-  EXPECT_EQ(test_support::error_of([&] {
-              backend_of(any).recurrent_cell({CellKind::kGru, any, nullptr, any, any, any, any, any, any, any, any});
-            }),
-            "cuda: recurrent_cell" + rest);
-  EXPECT_EQ(test_support::error_of([&] {
-              backend_of(any).source_attention({ScoreKind::kAdditive, any, {}, {}, any, any, any});
-            }),
-            "cuda: source_attention" + rest);
 }
 
 }  // namespace

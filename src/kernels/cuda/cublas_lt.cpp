@@ -3,6 +3,7 @@
 #include <cublasLt.h>
 #include <dlfcn.h>
 
+#include <algorithm>
 #include <array>
 #include <cstdint>
 #include <map>
@@ -18,6 +19,9 @@ namespace {
 constexpr const char* kLibrary = "libcublasLt.so.13";
 constexpr size_t kWorkspaceBytes = size_t{32} << 20;
 constexpr size_t kMostPlans = 8192;
+// Products whose rows must not depend on the number of rows take the algorithm for so many, which splits no sums.
+constexpr int64_t kRowsOfChoice = 64;
+constexpr uint32_t kChosenAlignment = 16;
 
 void check(cublasStatus_t status, const char* call) {
   base::check(status == CUBLAS_STATUS_SUCCESS, base::ErrorKind::kRuntime, "cuda: {} failed with status {}", call,
@@ -68,13 +72,18 @@ uint32_t alignment_of(const void* address) {
   return bits % 256 == 0 ? 256U : static_cast<uint32_t>(bits & (~bits + 1));
 }
 
+// The same for a choice that addresses of other batches must not change.
+uint32_t alignment_of(const void* address, bool rows_alike) {
+  return rows_alike ? std::min(alignment_of(address), kChosenAlignment) : alignment_of(address);
+}
+
 // What the choice of an algorithm depends on.
 using PlanKey = std::array<int64_t, 11>;
 
 PlanKey key_of(const Product& p) {
   const int64_t flags = (p.a_transposed ? 1 : 0) | (p.b_transposed ? 2 : 0) | (p.bias != nullptr ? 4 : 0) |
                         (p.accumulate ? 8 : 0) | (p.a.is_bfloat16 ? 16 : 0) | (p.c.is_bfloat16 ? 32 : 0) |
-                        (p.relu ? 64 : 0);
+                        (p.relu ? 64 : 0) | (p.rows_alike ? 128 : 0);
   return {p.rows,
           p.columns,
           p.depth,
@@ -82,10 +91,10 @@ PlanKey key_of(const Product& p) {
           p.b.stride,
           p.c.stride,
           flags,
-          alignment_of(p.a.data),
-          alignment_of(p.b.data),
-          alignment_of(p.c.data),
-          p.bias == nullptr ? 0 : alignment_of(p.bias)};
+          alignment_of(p.a.data, p.rows_alike),
+          alignment_of(p.b.data, p.rows_alike),
+          alignment_of(p.c.data, p.rows_alike),
+          p.bias == nullptr ? 0 : alignment_of(p.bias, p.rows_alike)};
 }
 
 // A matrix as the library sees it: row-major [R, C] is column-major [C, R].
@@ -109,14 +118,16 @@ class Preference {
  public:
   explicit Preference(const Product& p) {
     check(lt().cublasLtMatmulPreferenceCreate(&preference_), "cublasLtMatmulPreferenceCreate");
-    set(CUBLASLT_MATMUL_PREF_MAX_WORKSPACE_BYTES, kWorkspaceBytes);
+    set(CUBLASLT_MATMUL_PREF_MAX_WORKSPACE_BYTES, p.rows_alike ? 0 : kWorkspaceBytes);
     // Sums of partial sums in a fixed order only.
+    constexpr auto kFixedOrder =
+        static_cast<uint32_t>(CUBLASLT_REDUCTION_SCHEME_COMPUTE_TYPE | CUBLASLT_REDUCTION_SCHEME_OUTPUT_TYPE);
     set(CUBLASLT_MATMUL_PREF_REDUCTION_SCHEME_MASK,
-        static_cast<uint32_t>(CUBLASLT_REDUCTION_SCHEME_COMPUTE_TYPE | CUBLASLT_REDUCTION_SCHEME_OUTPUT_TYPE));
-    set(CUBLASLT_MATMUL_PREF_MIN_ALIGNMENT_A_BYTES, alignment_of(p.b.data));
-    set(CUBLASLT_MATMUL_PREF_MIN_ALIGNMENT_B_BYTES, alignment_of(p.a.data));
-    set(CUBLASLT_MATMUL_PREF_MIN_ALIGNMENT_C_BYTES, alignment_of(p.c.data));
-    set(CUBLASLT_MATMUL_PREF_MIN_ALIGNMENT_D_BYTES, alignment_of(p.c.data));
+        p.rows_alike ? static_cast<uint32_t>(CUBLASLT_REDUCTION_SCHEME_NONE) : kFixedOrder);
+    set(CUBLASLT_MATMUL_PREF_MIN_ALIGNMENT_A_BYTES, alignment_of(p.b.data, p.rows_alike));
+    set(CUBLASLT_MATMUL_PREF_MIN_ALIGNMENT_B_BYTES, alignment_of(p.a.data, p.rows_alike));
+    set(CUBLASLT_MATMUL_PREF_MIN_ALIGNMENT_C_BYTES, alignment_of(p.c.data, p.rows_alike));
+    set(CUBLASLT_MATMUL_PREF_MIN_ALIGNMENT_D_BYTES, alignment_of(p.c.data, p.rows_alike));
   }
   ~Preference() { lt().cublasLtMatmulPreferenceDestroy(preference_); }
   Preference(const Preference&) = delete;
@@ -148,10 +159,13 @@ class Plan {
       set(CUBLASLT_MATMUL_DESC_BIAS_POINTER, p.bias);
     }
     const Preference preference(p);
+    const int64_t rows = p.rows_alike ? kRowsOfChoice : p.rows;
+    const Layout a(p.a_transposed ? p.depth : rows, p.a_transposed ? rows : p.depth, p.a.stride, p.a.is_bfloat16);
+    const Layout c(rows, p.columns, p.c.stride, p.c.is_bfloat16);
     cublasLtMatmulHeuristicResult_t result{};
     int found = 0;
-    const cublasStatus_t status = lt().cublasLtMatmulAlgoGetHeuristic(handle, product_, b_.get(), a_.get(), c_.get(),
-                                                                      c_.get(), preference.get(), 1, &result, &found);
+    const cublasStatus_t status = lt().cublasLtMatmulAlgoGetHeuristic(handle, product_, b_.get(), a.get(), c.get(),
+                                                                      c.get(), preference.get(), 1, &result, &found);
     has_algorithm_ = status == CUBLAS_STATUS_SUCCESS && found == 1 && result.state == CUBLAS_STATUS_SUCCESS;
     algorithm_ = result.algo;
   }
@@ -161,14 +175,20 @@ class Plan {
 
   bool has_algorithm() const { return has_algorithm_; }
 
-  void run(cublasLtHandle_t handle, const Product& p, void* workspace) {
+  // Returns: false if the library refuses, which happens only with an algorithm for another number of rows.
+  bool run(cublasLtHandle_t handle, const Product& p, void* workspace) {
     if (p.bias != nullptr) {
       set(CUBLASLT_MATMUL_DESC_BIAS_POINTER, p.bias);
     }
     const float one = 1.0F, beta = p.accumulate ? 1.0F : 0.0F;
-    check(lt().cublasLtMatmul(handle, product_, &one, p.b.data, b_.get(), p.a.data, a_.get(), &beta, p.c.data, c_.get(),
-                              p.c.data, c_.get(), &algorithm_, workspace, kWorkspaceBytes, current_stream()),
-          "cublasLtMatmul");
+    const cublasStatus_t status = lt().cublasLtMatmul(handle, product_, &one, p.b.data, b_.get(), p.a.data, a_.get(),
+                                                      &beta, p.c.data, c_.get(), p.c.data, c_.get(), &algorithm_,
+                                                      workspace, p.rows_alike ? 0 : kWorkspaceBytes, current_stream());
+    if (p.rows_alike && (status == CUBLAS_STATUS_NOT_SUPPORTED || status == CUBLAS_STATUS_INVALID_VALUE)) {
+      return false;
+    }
+    check(status, "cublasLtMatmul");
+    return true;
   }
 
  private:
@@ -219,8 +239,7 @@ bool CublasLt::multiply(const Product& product) {
   if (!found->second.has_algorithm()) {
     return false;
   }
-  found->second.run(library_->handle, product, library_->workspace);
-  return true;
+  return found->second.run(library_->handle, product, library_->workspace);
 }
 
 std::string CublasLt::version() {

@@ -106,7 +106,8 @@ void CudaBackend::gemm(const GemmProblem& problem) const {
                   problem.c.dim(0),
                   problem.c.dim(1),
                   problem.depth(),
-                  problem.activation == Activation::kRelu};
+                  problem.activation == Activation::kRelu,
+                  problem.rows_alike};
   std::optional<Rounded> a, b;
   if (problem.precision == Precision::kBFloat16) {
     product.a = a.emplace(product.a, extent_of(problem.a)).get();

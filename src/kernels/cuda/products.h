@@ -15,6 +15,7 @@ struct Product {
   bool accumulate;
   int64_t rows, columns, depth;  ///< M, N, K
   bool relu = false;             ///< with a bias only
+  bool rows_alike = false;       ///< a row of C has the same bits whatever the number of rows
 };
 
 /// Multiplies with a plain kernel in tiles, for any alignment and stride. Sums are float32, in order of depth.

@@ -10,8 +10,8 @@
 
 namespace dragoman::models {
 
-/// The kernels of decoding steps, recorded once for each number of rows, where a backend can (kernels::Backend::record).
-/// Each recording has memory of its own.
+/// The kernels of decoding steps, recorded once for each number of rows, where a backend can
+/// (kernels::Backend::record). Each recording has memory of its own.
 class RecordedSteps {
  public:
   /// Computes a step, whose kernels read all that changes from memory that stays where it is.

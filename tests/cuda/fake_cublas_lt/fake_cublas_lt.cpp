@@ -114,8 +114,14 @@ cublasStatus_t check(const Problem& p) {
   return known ? CUBLAS_STATUS_SUCCESS : CUBLAS_STATUS_NOT_SUPPORTED;
 }
 
-// A number that tells problems apart, for which an algorithm holds.
-uint64_t number_of(const Problem& p) {
+// An algorithm without partial sums needs none.
+size_t workspace_of(uint32_t schemes) {
+  return schemes == CUBLASLT_REDUCTION_SCHEME_NONE ? 0 : kNeededWorkspace;
+}
+
+// A number that tells problems apart, for which an algorithm holds: one without partial sums for any number of rows of
+// the project's C, which are columns here.
+uint64_t number_of(const Problem& p, uint32_t schemes) {
   uint64_t number = 14695981039346656037ULL;
   const auto add = [&](auto value) { number = (number ^ static_cast<uint64_t>(value)) * 1099511628211ULL; };
   add(p.product.a);
@@ -123,9 +129,11 @@ uint64_t number_of(const Problem& p) {
   add(p.product.epilogue);
   for (const Layout* layout : {&p.a, &p.b, &p.c, &p.d}) {
     add(layout->type);
-    add(layout->rows);
-    add(layout->columns);
     add(layout->stride);
+    if (layout == &p.a || schemes != CUBLASLT_REDUCTION_SCHEME_NONE) {
+      add(layout->rows);
+      add(layout->columns);
+    }
   }
   return number;
 }
@@ -285,13 +293,13 @@ cublasStatus_t cublasLtMatmulAlgoGetHeuristic(cublasLtHandle_t, cublasLtMatmulDe
   }
   const auto& wanted = own<Preference>(preference);
   const bool aligned = std::ranges::all_of(wanted.alignment, [](uint32_t bytes) { return bytes >= kNeededAlignment; });
-  if (!aligned || wanted.workspace < kNeededWorkspace || is_told("no algorithm")) {
+  if (!aligned || wanted.workspace < workspace_of(wanted.schemes) || is_told("no algorithm")) {
     return CUBLAS_STATUS_NOT_SUPPORTED;
   }
-  const Algorithm algorithm{kAlgorithm, number_of(problem), wanted.schemes, 0, {}};
+  const Algorithm algorithm{kAlgorithm, number_of(problem, wanted.schemes), wanted.schemes, 0, {}};
   *results = {};
   std::memcpy(&results->algo, &algorithm, sizeof(algorithm));
-  results->workspaceSize = kNeededWorkspace;
+  results->workspaceSize = workspace_of(wanted.schemes);
   results->state = is_told("unsure") ? CUBLAS_STATUS_NOT_SUPPORTED : CUBLAS_STATUS_SUCCESS;
   *returned = 1;
   return CUBLAS_STATUS_SUCCESS;
@@ -313,8 +321,8 @@ cublasStatus_t cublasLtMatmul(cublasLtHandle_t handle, cublasLtMatmulDesc_t prod
   }
   Algorithm chosen{};
   std::memcpy(&chosen, algorithm, sizeof(chosen));
-  if (chosen.name != kAlgorithm || chosen.problem != number_of(problem) || workspace == nullptr ||
-      workspace_bytes < kNeededWorkspace) {
+  if (chosen.name != kAlgorithm || chosen.problem != number_of(problem, chosen.schemes) || workspace == nullptr ||
+      workspace_bytes < workspace_of(chosen.schemes)) {
     return CUBLAS_STATUS_INVALID_VALUE;
   }
   // Partial sums in any order, which INPLACE allows with counters, are not what the project wants to be offered.
@@ -322,7 +330,7 @@ cublasStatus_t cublasLtMatmul(cublasLtHandle_t handle, cublasLtMatmulDesc_t prod
       !is_aligned(b) || !is_aligned(d)) {
     return CUBLAS_STATUS_NOT_SUPPORTED;
   }
-  std::memset(workspace, 0xFF, kNeededWorkspace);  // an algorithm may write all of it
+  std::memset(workspace, 0xFF, workspace_of(chosen.schemes));  // an algorithm may write all of it
   multiply(problem, {*static_cast<const float*>(alpha), a, b, *static_cast<const float*>(beta), c, d});
   return CUBLAS_STATUS_SUCCESS;
 }
