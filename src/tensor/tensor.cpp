@@ -25,14 +25,9 @@ struct Tensor::Storage {
     int64_t size;
     std::shared_ptr<const void> result;
   };
-  struct AllDerived {
-    std::mutex mutex;
-    std::vector<Derived> results;
-  };
-
   std::shared_ptr<Allocator> allocator;
   void* memory;
-  std::unique_ptr<AllDerived> derived;  // null unless the tensor is constant
+  std::unique_ptr<std::pair<std::mutex, std::vector<Derived>>> derived;  // null unless the tensor is constant
 };
 
 namespace {
@@ -129,11 +124,7 @@ Tensor Tensor::empty(const Shape& shape, DType dtype) {
 
 Tensor Tensor::zeros(const Shape& shape, DType dtype) {
   Tensor tensor = empty(shape, dtype);
-  if (tensor.device().is_host()) {
-    std::memset(tensor.raw_data(), 0, static_cast<size_t>(tensor.size()) * dtype_bytes(dtype));
-  } else {
-    tensor.zero();
-  }
+  tensor.storage_->allocator->clear(tensor.first_, static_cast<size_t>(tensor.size()) * dtype_bytes(dtype));
   return tensor;
 }
 
@@ -250,7 +241,7 @@ Tensor Tensor::reinterpret(int64_t byte_offset, const Shape& shape, DType dtype)
 }
 
 void Tensor::set_constant() {
-  storage_->derived = std::make_unique<Storage::AllDerived>();
+  storage_->derived = std::make_unique<std::pair<std::mutex, std::vector<Storage::Derived>>>();
 }
 
 std::shared_ptr<const void> Tensor::derived_as(std::type_index type,
@@ -258,8 +249,8 @@ std::shared_ptr<const void> Tensor::derived_as(std::type_index type,
   if (storage_->derived == nullptr) {
     return make();
   }
-  const std::lock_guard lock(storage_->derived->mutex);
-  std::vector<Storage::Derived>& results = storage_->derived->results;
+  auto& [mutex, results] = *storage_->derived;
+  const std::lock_guard lock(mutex);
   const auto found = std::ranges::find_if(results, [&](const Storage::Derived& each) {
     return each.type == type && each.first == first_ && each.size == size();
   });
@@ -329,7 +320,7 @@ void Tensor::copy_bytes(const Tensor& source, int64_t from, int64_t to, int64_t 
 }
 
 void Tensor::fill(double value) {
-  if (!device_.is_host() && value == 0.0 && is_contiguous()) {
+  if (!device_.is_host() && value == 0.0 && !std::signbit(value) && is_contiguous()) {
     return storage_->allocator->clear(first_, static_cast<size_t>(size()) * dtype_bytes(dtype_));
   }
   if (!device_.is_host()) {

@@ -1,6 +1,7 @@
 // Every op on a GPU, or on its emulation, agrees with the CPU: values and gradients.
 #include <gmock/gmock.h>
 
+#include <cmath>
 #include <limits>
 
 #include "cuda/op_cases.h"
@@ -99,6 +100,36 @@ TEST_F(CudaOps, SumsAndUpdatesAgreeWithTheCpu) {
   EXPECT_NEAR(squares, expected_squares, 1e-9 * expected_squares);
   EXPECT_TRUE(close(seen.first, expected.first, 1e-6));
   EXPECT_TRUE(close(seen.second, expected.second, 1e-6));
+}
+
+TEST_F(CudaOps, GradientsAreClippedAsOnTheCpu) {
+  const int64_t size = 3001;
+  const Tensor grads = random_tensor({size}, DType::kFloat32, 1), start = random_tensor({size}, DType::kFloat32, 2);
+  const auto weights_after = [&](double clip_norm, float first_gradient, std::vector<double>& factors) {
+    Tensor gradients = tensor::to_current_device(grads).clone();
+    tensor::HostEdit<float>(gradients).span()[0] = first_gradient;
+    Tensor weights = tensor::to_current_device(start).clone(), moment1 = Tensor::zeros({size});
+    Tensor moment2 = Tensor::zeros({size}), clipping = Tensor::empty({2}, DType::kFloat64);
+    const kernels::Backend& backend = kernels::backend_of(weights);
+    backend.clip_factors(gradients, clip_norm, clipping);
+    backend.adam_update(weights, gradients, moment1, moment2, {.learning_rate = 0.01, .clipping = &clipping});
+    factors = clipping.to_vector<double>();
+    return tensor::to_host(weights);
+  };
+  for (const double clip_norm : {0.0, 1.0, 1e9}) {
+    std::vector<double> expected_factors, factors;
+    const Tensor expected = weights_after(clip_norm, 3.0F, expected_factors);
+    const OnCuda device;
+    EXPECT_TRUE(close(weights_after(clip_norm, 3.0F, factors), expected, 1e-6)) << clip_norm;
+    EXPECT_NEAR(factors[0], expected_factors[0], 1e-9);
+    EXPECT_NEAR(factors[1], expected_factors[1], 1e-9 * expected_factors[1]);
+  }
+  const OnCuda device;
+  for (const float bad : {std::numeric_limits<float>::quiet_NaN(), std::numeric_limits<float>::infinity()}) {
+    std::vector<double> factors;
+    EXPECT_EQ(weights_after(1.0, bad, factors).to_vector<float>(), start.to_vector<float>());
+    EXPECT_TRUE(std::isnan(factors[0]) && !std::isfinite(factors[1]));
+  }
 }
 
 TEST_F(CudaOps, FindWhatIsNotFinite) {

@@ -4,6 +4,7 @@
 
 #include <cmath>
 #include <limits>
+#include <numeric>
 
 #include "base/error.h"
 #include "support/error_of.h"
@@ -61,6 +62,31 @@ TEST(Tensor, BFloat16RoundsToNearestEvenAndKeepsNaN) {
   EXPECT_EQ(to_bfloat16(1.01171875F).bits, 0x3F82);
   EXPECT_TRUE(std::isnan(to_float(to_bfloat16(std::numeric_limits<float>::quiet_NaN()))));
   EXPECT_TRUE(std::isinf(to_float(to_bfloat16(std::numeric_limits<float>::max()))));
+}
+
+// What is made of a constant tensor is made once for each type and each view, and lives as long as its memory.
+TEST(Tensor, KeepsWhatIsDerivedFromAConstant) {
+  Tensor tensor = Tensor::from<int32_t>({1, 2, 3, 4}, {4});
+  int made = 0;
+  const auto sum_of = [&](const Tensor& of) {
+    return of.derived<int>([&] {
+      ++made;
+      const auto elements = of.to_vector<int32_t>();
+      return std::make_shared<int>(std::accumulate(elements.begin(), elements.end(), 0));
+    });
+  };
+  EXPECT_EQ(*sum_of(tensor) + *sum_of(tensor), 20);
+  EXPECT_EQ(made, 2) << "nothing is kept of a tensor that may change";
+  tensor.set_constant();
+  const std::weak_ptr<const int> kept = sum_of(tensor);
+  EXPECT_EQ(*sum_of(tensor), 10);
+  EXPECT_EQ(*sum_of(tensor.rows(1, 3)), 5);
+  EXPECT_EQ(*sum_of(tensor.rows(1, 3)), 5);
+  EXPECT_EQ(made, 4);
+  EXPECT_EQ(*tensor.derived<double>([] { return std::make_shared<double>(0.5); }), 0.5);
+  EXPECT_FALSE(kept.expired());
+  tensor = Tensor();
+  EXPECT_TRUE(kept.expired());
 }
 
 TEST(Tensor, MemoryComesFromTheInnermostArena) {

@@ -63,6 +63,13 @@ TEST(EmulatedDevice, TransfersCrossTheBorder) {
   EXPECT_THAT(zeros.to_vector<float>(), testing::ElementsAre(0, 0, 30, 0, 0, 6));
 }
 
+TEST(EmulatedDevice, NumbersOfSeveralTensorsComeTogether) {
+  const OnEmulatedDevice device;
+  const Tensor numbers[] = {Tensor::from<double>({1, 2}, {2}), Tensor::from<double>({3}, {1})};
+  EXPECT_THAT(tensor::numbers_of(numbers), testing::ElementsAre(1, 2, 3));
+  EXPECT_THAT(tensor::numbers_of({}), testing::IsEmpty());
+}
+
 TEST(EmulatedDevice, ADeviceWithoutABackendIsNamed) {
   EXPECT_THAT(
       [] {
