@@ -91,7 +91,7 @@ awk -F '\t' -v list="$list" -v architectures="$*" '
     }
     for (name in seen) ++count
     for (name in registers) {
-      if (name != "*" && !(name in seen) && !bad) { printf "%s has a budget, but there is no such kernel\n", name; bad = 1 }
+      if (name != "*" && !(name in seen) && !bad) printf "note: %s has a budget, but there is no such kernel\n", name
     }
     if (instances == 0) { print "check_kernels.sh: nvcc reported no kernels"; bad = 1 }
     if (!bad) printf "kernels: %d in %d instances for sm %s, within their budgets\n", count, instances, architectures
