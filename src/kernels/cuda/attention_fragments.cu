@@ -69,6 +69,11 @@ struct OwnQueries {
   __device__ __forceinline__ bool sees(int i, int key) const {
     return sights[i / 2].has(key) && (a.key_mask == nullptr || a.key_mask[place.first_key + key]);
   }
+  // Whether all own queries see keys first .. first + 32, and scores have no bias. The same in all lanes.
+  __device__ __forceinline__ bool sees_all(int first) const {
+    return a.key_mask == nullptr && a.bias == nullptr && a.window == 0 && first + kTile <= place.keys &&
+           (!a.causal || first + kTile - 1 <= own);
+  }
   __device__ __forceinline__ void drop(int first_key, TileSums& tile) const {
     if (a.mask.threshold != 0) {
       TileSums factors;
@@ -106,10 +111,14 @@ __global__ void __launch_bounds__(kFragmentThreads, kColumns > 64 ? 4 : 8)
   for_each_tile(keys_of(a, place, tile), read, [&](int first, int buffer) {
     TileSums scores;
     queries.multiply(buffers.first(buffer), scores);
-    for_each_part(own, first, [&](int eight, int i, int query, int key) {
-      float& score = scores.eights[eight].v[i];
-      score = mine.sees(i, key) ? place.score(a, query, key, score) : -INFINITY;
-    });
+    if (kColumns <= 64 && mine.sees_all(first)) {
+      for_each_part(own, first, [&](int eight, int i, int, int) { scores.eights[eight].v[i] *= a.scale; });
+    } else {
+      for_each_part(own, first, [&](int eight, int i, int query, int key) {
+        float& score = scores.eights[eight].v[i];
+        score = mine.sees(i, key) ? place.score(a, query, key, score) : -INFINITY;
+      });
+    }
     rows.take(scores, sums);
     mine.drop(first, scores);
     sums.add(scores, buffers.second(buffer));
@@ -176,11 +185,18 @@ __global__ void __launch_bounds__(kFragmentThreads)
     queries.multiply(buffers.first(buffer), weights);
     context_grads.multiply(buffers.second(buffer), weight_grads);
     mine.drop(first, weight_grads);
-    for_each_part(own, first, [&](int eight, int i, int query, int key) {
-      float& weight = weights.eights[eight].v[i];
-      weight = mine.sees(i, key) ? facts[i / 2].weight(place.score(a, query, key, weight)) : 0.0F;
-      weight *= weight_grads.eights[eight].v[i] - mean[i / 2];
-    });
+    if (kColumns <= 64 && mine.sees_all(first)) {
+      for_each_part(own, first, [&](int eight, int i, int, int) {
+        float& weight = weights.eights[eight].v[i];
+        weight = facts[i / 2].weight(weight * a.scale) * (weight_grads.eights[eight].v[i] - mean[i / 2]);
+      });
+    } else {
+      for_each_part(own, first, [&](int eight, int i, int query, int key) {
+        float& weight = weights.eights[eight].v[i];
+        weight = mine.sees(i, key) ? facts[i / 2].weight(place.score(a, query, key, weight)) : 0.0F;
+        weight *= weight_grads.eights[eight].v[i] - mean[i / 2];
+      });
+    }
     sums.add(weights, buffers.first(buffer));
     if (a.bias != nullptr) {
       for_each_part(own - tile.first, 0, [&](int eight, int i, int query, int key) {

@@ -3,7 +3,7 @@
 // What the kernels of attention by tensor cores know of weights: dropout, what a row sees, and the order of tiles.
 // For *.cu only.
 
-#include "kernels/cuda/attention_fragments-inl.h"
+#include "kernels/cuda/attention_products-inl.h"
 
 namespace dragoman::kernels::cuda {
 
