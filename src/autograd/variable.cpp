@@ -167,6 +167,11 @@ void Tape::declare_final(size_t node) {
   }
 }
 
+int& Tape::tapes_of_thread() {
+  thread_local int tapes = 0;
+  return tapes;
+}
+
 Tape* Tape::active() {
   return thread_tape();
 }

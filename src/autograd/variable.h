@@ -101,10 +101,11 @@ class Tape {
   /// Adds to the gradients of the inputs, given the gradient of the output.
   using Backward = std::function<void(const Tensor& grad_output)>;
 
-  Tape() = default;
+  Tape() { ++tapes_of_thread(); }
+  ~Tape() { --tapes_of_thread(); }
   /// Makes a tape that keeps no nodes, and so frees what ops save. Ops compute as if they were recorded. Their inputs
   /// count as inputs of the node that is pushed on `outer` next (see `recompute`).
-  explicit Tape(Tape& outer) : outer_(&outer) {}
+  explicit Tape(Tape& outer) : Tape() { outer_ = &outer; }
   Tape(const Tape&) = delete;
   Tape& operator=(const Tape&) = delete;
 
@@ -130,8 +131,13 @@ class Tape {
 
   /// Returns: the tape that ops of this thread record on; null if nothing is recorded.
   [[nodiscard]] static Tape* active();
+  /// Returns: whether this thread has a tape, so that what it computes is training: also in a backward, and where a
+  /// part is computed again.
+  [[nodiscard]] static bool is_training() { return tapes_of_thread() > 0; }
 
  private:
+  static int& tapes_of_thread();
+
   struct Node {
     const char* op;  // its name, for debuggers
     Variable output;

@@ -27,7 +27,8 @@ struct Sizes {
 
 class OddProducts : public testing::TestWithParam<Sizes> {};
 INSTANTIATE_TEST_SUITE_P(Sizes, OddProducts,
-                         testing::Values(Sizes{3, 2051, 5}, Sizes{2051, 6, 3}, Sizes{5, 7, 2051}, Sizes{3, 2049, 2055}));
+                         testing::Values(Sizes{3, 2051, 5}, Sizes{2051, 6, 3}, Sizes{5, 7, 2051},
+                                         Sizes{3, 2049, 2055}));
 
 TEST_P(OddProducts, AreExactInEachForm) {
   if (!cuda::has_device()) {
