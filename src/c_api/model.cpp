@@ -47,6 +47,7 @@ std::unique_ptr<dragoman_model> load(const char* folder, std::optional<kernels::
     decoding::TranslatorSetup setup;
     setup.defaults = loaded.defaults;
     setup.shortlist = std::move(loaded.shortlist);
+    setup.languages = std::move(loaded.languages);
     model->translator = std::make_unique<decoding::Translator>(std::move(loaded.model), loaded.vocabularies.source,
                                                                loaded.vocabularies.target, std::move(setup));
   }

@@ -58,7 +58,10 @@ Tensor added(const Variable& bias, const Tensor& y) {
 DType result_type(const Variable& x, const Weight& weight, const Variable& bias) {
   const bool gives_bfloat16 = weight.precision() == Precision::kBFloat16 && x.dtype() != DType::kFloat64 &&
                               autograd::needs_grad({&x, &weight.variable, &bias});
-  return gives_bfloat16 ? DType::kBFloat16 : x.dtype() == DType::kBFloat16 ? DType::kFloat32 : x.dtype();
+  if (gives_bfloat16) {
+    return DType::kBFloat16;
+  }
+  return x.dtype() == DType::kBFloat16 && !x.value().device().is_host() ? DType::kFloat32 : x.dtype();
 }
 
 // dx = dy W^T

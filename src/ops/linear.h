@@ -15,13 +15,11 @@ namespace dragoman::ops {
 /// @param weight  [Din, Dout], or [Dout, Din] with stored = kYes (an embedding table used as output weight). Products
 /// use the packed copy of a float32 weight, if there is one, in its precision
 /// @param bias  [Dout], or an undefined Variable for none
-/// @return y [N, Dout], float32, or float64 as x; or bfloat16 if the weight is packed in bfloat16 and a gradient is
-/// recorded.
-/// A row of y depends on that row of x alone, bit for bit.
-/// Saves for backward: x and weight (shared, not copied).
-/// Gradients: x, weight (accumulated directly in its buffer), bias.
-/// Throws: Error, "linear: weight is [64, 32], must have 16 rows as x has 16 columns" (columns when stored = kYes).
-/// Source: Vaswani et al. 2017, section 3.3 (row convention).
+/// @return y [N, Dout], of the type of x, on a GPU float32 for bfloat16; or bfloat16 if the weight is packed in
+/// bfloat16 and a gradient is recorded. A row of y depends on that row of x alone, bit for bit. Saves for backward: x
+/// and weight (shared, not copied). Gradients: x, weight (accumulated directly in its buffer), bias. Throws: Error,
+/// "linear: weight is [64, 32], must have 16 rows as x has 16 columns" (columns when stored = kYes). Source: Vaswani et
+/// al. 2017, section 3.3 (row convention).
 Variable linear(const Variable& x, const Weight& weight, const Variable& bias, Transpose stored = Transpose::kNo);
 
 /// Computes activation(linear(x)). With a packed weight this is one pass in inference, and in training if the
