@@ -53,5 +53,6 @@ grep -q "^## \[1.2.3\] - $(date -u +%Y)" CHANGELOG.md
 [ "$(git describe)" = v1.2.3 ]
 [ -z "$(git status --porcelain)" ]
 (cd "$folder/second" && sha256sum --quiet -c SHA256SUMS)
-tar -tzf "$folder/second/dragoman-1.2.3.tar.gz" | grep -q '^dragoman-1.2.3/include/dragoman.h$'
+tar -tzf "$folder/second/dragoman-1.2.3.tar.gz" >"$folder/names"  # no pipe: grep -q leaves before tar has written all
+grep -q '^dragoman-1.2.3/include/dragoman.h$' "$folder/names"
 echo "two releases"
