@@ -372,9 +372,7 @@ int benchmark_generation(const BenchmarkOptions& options) {
 int run_benchmark(const BenchmarkOptions& options) {
   check_release_build();
   base::check_usage(!options.gemm || !is_gpu(options.device),
-                    "benchmark: --device {} is not for --gemm, which measures "
-                    "the CPU",
-                    options.device);
+                    "benchmark: --device {} is not for --gemm, which measures the CPU", options.device);
   base::check_usage(options.train + options.gemm + options.translate + options.generate == 1,
                     "benchmark: give one of --train, --translate, --generate and --gemm");
   if (options.generate) {

@@ -34,8 +34,7 @@ void add_device_flag(CLI::App& command, std::string& device) {
   command
       .add_option("--device", device,
                   "Where to compute: cpu, cuda (the first GPU; under mpirun a process a GPU), cuda:N, or auto (a GPU "
-                  "if there is "
-                  "one)")
+                  "if there is one)")
       ->type_name("DEVICE");
 }
 

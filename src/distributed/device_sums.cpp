@@ -54,16 +54,20 @@ void DeviceSums::end() {
 
 void DeviceSums::hand_out(std::span<const Tensor> values) {
   for (const Tensor& each : values) {
-    std::vector<DeviceMessages::Piece> sent, received;
-    for (int rank = 0; rank < ranks_; ++rank) {
-      if (rank != rank_) {
-        sent.push_back({rank, part(each, rank_)});
-        received.push_back({rank, part(each, rank)});
-      }
-    }
-    messages_->begin_exchange(sent, received);
+    messages_->begin_exchange(pieces([&](int) { return part(each, rank_); }),
+                              pieces([&](int rank) { return part(each, rank); }));
   }
   messages_->end_exchanges();
+}
+
+std::vector<DeviceMessages::Piece> DeviceSums::pieces(const std::function<Tensor(int rank)>& of_rank) const {
+  std::vector<DeviceMessages::Piece> all;
+  for (int rank = 0; rank < ranks_; ++rank) {
+    if (rank != rank_) {
+      all.push_back({rank, of_rank(rank)});
+    }
+  }
+  return all;
 }
 
 Tensor DeviceSums::part(const Tensor& values, int rank) const {
@@ -73,18 +77,11 @@ Tensor DeviceSums::part(const Tensor& values, int rank) const {
 
 // Each rank gets its part from all others.
 void DeviceSums::send_parts(Sum& sum) {
-  std::vector<DeviceMessages::Piece> sent;
-  const int64_t own_size = part(sum.values, rank_).size();
-  const bool has_room = !sum.others.empty();
-  for (int rank = 0; rank < ranks_; ++rank) {
-    if (rank != rank_) {
-      sent.push_back({rank, part(sum.values, rank)});
-      if (!has_room) {
-        sum.others.push_back({rank, Tensor::empty({own_size})});
-      }
-    }
+  if (sum.others.empty()) {
+    const int64_t size = part(sum.values, rank_).size();
+    sum.others = pieces([&](int) { return Tensor::empty({size}); });
   }
-  messages_->begin_exchange(sent, sum.others);
+  messages_->begin_exchange(pieces([&](int rank) { return part(sum.values, rank); }), sum.others);
 }
 
 // ((rank 0 + rank 1) + rank 2) + ..., whatever this rank is.

@@ -1,5 +1,6 @@
 #pragma once
 
+#include <functional>
 #include <memory>
 #include <span>
 #include <vector>
@@ -43,6 +44,8 @@ class DeviceSums {
   };
   void send_parts(Sum& sum);
   void add_parts(const Sum& sum) const;
+  // One piece for each other rank.
+  std::vector<kernels::DeviceMessages::Piece> pieces(const std::function<tensor::Tensor(int rank)>& of_rank) const;
   tensor::Tensor part(const tensor::Tensor& values, int rank) const;
 
   std::unique_ptr<kernels::DeviceMessages> messages_;

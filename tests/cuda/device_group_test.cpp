@@ -7,6 +7,7 @@
 #include "kernels/backends/backend_of.h"
 #include "models/transformer/transformer.h"
 #include "support/cuda_device.h"
+#include "support/random_batch.h"
 #include "support/thread_processes.h"
 #include "support/tiny_config.h"
 #include "training/data_parallel.h"
@@ -105,24 +106,6 @@ TEST(DeviceSums, RefuseASumTwiceAndAnEndTooEarly) {
   EXPECT_THROW(sums.end(), base::Error);
 }
 
-data::Batch random_batch(uint64_t seed, int sentences) {
-  base::Random random(seed);
-  const auto words = [&](size_t length) {
-    std::vector<int32_t> ids(length);
-    for (int32_t& id : ids) {
-      id = 4 + static_cast<int32_t>(random.below(46));
-    }
-    return ids;
-  };
-  data::Batch batch;
-  for (int sentence = 0; sentence < sentences; ++sentence) {
-    data::SentencePair pair{static_cast<uint64_t>(sentence), words(1 + random.below(12)), words(1 + random.below(12))};
-    pair.source.push_back(data::kEosId);
-    data::append(batch, pair);
-  }
-  return batch;
-}
-
 struct Trained {
   std::vector<double> losses;
   std::vector<float> weights, first_moment, second_moment;
@@ -141,7 +124,7 @@ Trained train(distributed::ProcessGroup& processes, int workers) {
   training::DataParallel replicas(model, training::next_word_objective({}), adam, processes, {workers});
   Trained trained;
   for (int step = 1; step <= 6; ++step) {
-    const data::Batch batch = random_batch(static_cast<uint64_t>(step), 7);
+    const data::Batch batch = test_support::random_batch(static_cast<uint64_t>(step), 7);
     trained.losses.push_back(replicas.update({&batch, 1}, step, 1e-3, 7).sums.loss_per_token());
   }
   trained.weights = model.parameters().values().to_vector<float>();

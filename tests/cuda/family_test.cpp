@@ -9,6 +9,7 @@
 #include "models/encoder_only/encoder_only_config.h"
 #include "models/recurrent/recurrent_config.h"
 #include "support/cuda_device.h"
+#include "support/llama_config.h"
 #include "support/tiny_config.h"
 #include "tensor/transfer.h"
 #include "training/contrastive_objective.h"
@@ -163,14 +164,7 @@ models::DecoderOnlyConfig gpt2() {
 }
 
 models::DecoderOnlyConfig llama() {
-  models::DecoderOnlyConfig config = gpt2();
-  config.activation = kernels::Activation::kSilu;
-  config.positions = nn::PositionKind::kRotary;
-  config.tied_output = false;
-  config.layer.norm = kernels::NormKind::kRms;
-  config.layer.biases = nn::Biases::kNone;
-  config.layer.feed_forward = nn::FeedForwardKind::kGated;
-  return config;
+  return test_support::as_llama(gpt2());
 }
 
 models::DecoderOnlyConfig grouped() {

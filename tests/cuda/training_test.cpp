@@ -5,11 +5,11 @@
 #include <sstream>
 
 #include "base/files.h"
-#include "base/random.h"
 #include "data/sample/sample_corpus.h"
 #include "decoding/load_translator.h"
 #include "models/transformer/transformer.h"
 #include "support/cuda_device.h"
+#include "support/random_batch.h"
 #include "support/temporary_folder.h"
 #include "support/tiny_config.h"
 #include "tensor/safetensors.h"
@@ -33,24 +33,6 @@ class CudaTraining : public testing::Test {
   }
 };
 
-data::Batch random_batch(uint64_t seed, int sentences) {
-  base::Random random(seed);
-  const auto words = [&](size_t length) {
-    std::vector<int32_t> ids(length);
-    for (int32_t& id : ids) {
-      id = 4 + static_cast<int32_t>(random.below(46));
-    }
-    return ids;
-  };
-  data::Batch batch;
-  for (int sentence = 0; sentence < sentences; ++sentence) {
-    data::SentencePair pair{static_cast<uint64_t>(sentence), words(1 + random.below(12)), words(1 + random.below(12))};
-    pair.source.push_back(data::kEosId);
-    data::append(batch, pair);
-  }
-  return batch;
-}
-
 /// The loss of each update, and the weights after the last.
 struct Trained {
   std::vector<double> losses;
@@ -73,7 +55,7 @@ Trained train(double rdrop, Precision precision, int steps = 20) {
   DataParallel replicas(model, next_word_objective({.rdrop = rdrop}), adam, alone, {1, precision});
   Trained trained;
   for (int step = 1; step <= steps; ++step) {
-    const data::Batch batch = random_batch(static_cast<uint64_t>(step), 6);
+    const data::Batch batch = test_support::random_batch(static_cast<uint64_t>(step), 6);
     trained.losses.push_back(replicas.update({&batch, 1}, step, 1e-3, 7).sums.loss_per_token());
   }
   trained.weights = model.parameters().values().to_vector<float>();

@@ -4,6 +4,7 @@
 
 #include "golden_run.h"
 #include "models/decoder_only/decoder_only.h"
+#include "support/llama_config.h"
 
 namespace dragoman {
 namespace {
@@ -20,13 +21,7 @@ models::DecoderOnlyConfig gpt2() {
 }
 
 models::DecoderOnlyConfig llama() {
-  models::DecoderOnlyConfig config = gpt2();
-  config.activation = kernels::Activation::kSilu;
-  config.positions = nn::PositionKind::kRotary;
-  config.tied_output = false;
-  config.layer.norm = kernels::NormKind::kRms;
-  config.layer.biases = nn::Biases::kNone;
-  config.layer.feed_forward = nn::FeedForwardKind::kGated;
+  models::DecoderOnlyConfig config = test_support::as_llama(gpt2());
   config.layer.n_kv_heads = 2;
   return config;
 }

@@ -12,6 +12,7 @@
 #include "interop/hf_import.h"
 #include "language_model_folders.h"
 #include "support/expect_error.h"
+#include "support/llama_config.h"
 #include "support/temporary_folder.h"
 
 namespace dragoman::interop {
@@ -36,13 +37,7 @@ DecoderOnlyConfig gpt() {
 }
 
 DecoderOnlyConfig llama() {
-  DecoderOnlyConfig config = gpt();
-  config.activation = kernels::Activation::kSilu;
-  config.positions = nn::PositionKind::kRotary;
-  config.tied_output = false;
-  config.layer.norm = kernels::NormKind::kRms;
-  config.layer.biases = nn::Biases::kNone;
-  config.layer.feed_forward = nn::FeedForwardKind::kGated;
+  DecoderOnlyConfig config = test_support::as_llama(gpt());
   config.layer.n_kv_heads = 2;
   return config;
 }

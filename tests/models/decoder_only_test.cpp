@@ -7,6 +7,7 @@
 #include "base/error.h"
 #include "base/random.h"
 #include "ops/linear_cross_entropy.h"
+#include "support/llama_config.h"
 #include "support/model_gradients.h"
 
 namespace dragoman::models {
@@ -26,13 +27,7 @@ DecoderOnlyConfig small() {
 }
 
 DecoderOnlyConfig llama() {
-  DecoderOnlyConfig config = small();
-  config.activation = kernels::Activation::kSilu;
-  config.positions = nn::PositionKind::kRotary;
-  config.tied_output = false;
-  config.layer.norm = kernels::NormKind::kRms;
-  config.layer.biases = nn::Biases::kNone;
-  config.layer.feed_forward = nn::FeedForwardKind::kGated;
+  DecoderOnlyConfig config = test_support::as_llama(small());
   config.layer.n_kv_heads = 2;
   return config;
 }

@@ -6,8 +6,8 @@
 #include <limits>
 #include <map>
 
-#include "base/random.h"
 #include "models/transformer/transformer.h"
+#include "support/random_batch.h"
 #include "support/tiny_config.h"
 
 namespace dragoman::training {
@@ -19,24 +19,6 @@ models::TransformerConfig small_config() {
   config.attention_dropout = 0.1F;
   config.activation_dropout = 0.1F;
   return config;
-}
-
-data::Batch random_batch(uint64_t seed, int sentences) {
-  base::Random random(seed);
-  const auto words = [&](size_t length) {
-    std::vector<int32_t> ids(length);
-    for (int32_t& id : ids) {
-      id = 4 + static_cast<int32_t>(random.below(46));
-    }
-    return ids;
-  };
-  data::Batch batch;
-  for (int sentence = 0; sentence < sentences; ++sentence) {
-    data::SentencePair pair{static_cast<uint64_t>(sentence), words(1 + random.below(12)), words(1 + random.below(12))};
-    pair.source.push_back(data::kEosId);
-    data::append(batch, pair);
-  }
-  return batch;
 }
 
 models::TransformerConfig with_word_dropout() {
@@ -66,7 +48,8 @@ std::vector<float> train(int workers, int steps, double* last_loss = nullptr, co
   replicas.set_recompute(recipe.recompute);
   for (int step = 1; step <= steps; ++step) {
     const auto seed = static_cast<uint64_t>(step);
-    const std::vector<data::Batch> batches{random_batch(2 * seed, 9), random_batch(2 * seed + 1, 5)};
+    const std::vector<data::Batch> batches{test_support::random_batch(2 * seed, 9),
+                                           test_support::random_batch(2 * seed + 1, 5)};
     const UpdateResult result = replicas.update(batches, step, 1e-3, 7);
     if (last_loss != nullptr) {
       *last_loss = result.sums.loss_per_token() + result.sums.kl_per_token();
@@ -132,7 +115,7 @@ LossSums first_update(const models::TransformerConfig& config, const ObjectiveOp
   models::Transformer model(config);
   model.parameters().allocate();
   model.parameters().initialize(3);
-  const std::vector<data::Batch> batches{random_batch(1, 20)};
+  const std::vector<data::Batch> batches{test_support::random_batch(1, 20)};
   distributed::SingleProcess alone;
   return DataParallel(model, next_word_objective(loss), {}, alone, {1}).update(batches, 1, 1e-3, 7).sums;
 }
@@ -179,7 +162,7 @@ TEST(DataParallel, RdropDrawsThePassesTogether) {
     model.parameters().initialize(3);
     distributed::SingleProcess alone;
     DataParallel replicas(model, next_word_objective({.rdrop = rdrop}), {}, alone, {1});
-    const std::vector<data::Batch> batches{random_batch(1, 10)};
+    const std::vector<data::Batch> batches{test_support::random_batch(1, 10)};
     double kl = 0.0;
     for (int step = 1; step <= 150; ++step) {
       kl = replicas.update(batches, step, 1e-3, 7).sums.kl_per_token();
@@ -211,7 +194,7 @@ TEST(DataParallel, RecomputedLayersNeedLessMemory) {
     DataParallel replicas(model, next_word_objective({}), {}, alone, {1});
     replicas.set_recompute(recompute);
     const uint64_t before = replicas.arena_counters(0).live_bytes;
-    const std::vector<data::Batch> batches{random_batch(1, 200)};
+    const std::vector<data::Batch> batches{test_support::random_batch(1, 200)};
     replicas.update(batches, 1, 1e-3, 7);
     return replicas.arena_counters(0).peak_bytes - before;
   };
@@ -226,7 +209,7 @@ TEST(DataParallel, MeasuringAPassTellsWhatAnUpdateTakesAndChangesNothing) {
     model.parameters().initialize(3);
     distributed::SingleProcess alone;
     DataParallel replicas(model, next_word_objective({}), {}, alone, {1});
-    const std::vector<data::Batch> batches{random_batch(1, 40)};
+    const std::vector<data::Batch> batches{test_support::random_batch(1, 40)};
     for (int step = 1; step <= 3; ++step) {
       const tensor::ArenaCounters before = replicas.arena_counters(0);
       const uint64_t taken = measured ? replicas.measure_pass(batches.front()).peak_bytes : 0;
@@ -248,7 +231,7 @@ TEST(DataParallel, GivenBackMemoryIsTakenAgain) {
   model.parameters().initialize(3);
   distributed::SingleProcess alone;
   DataParallel replicas(model, next_word_objective({}), {}, alone, {2});
-  const std::vector<data::Batch> batches{random_batch(1, 4000)};
+  const std::vector<data::Batch> batches{test_support::random_batch(1, 4000)};
   replicas.update(batches, 1, 1e-3, 7);
   const uint64_t warm = replicas.arena_counters(1).system_bytes;
   replicas.give_back_memory();
@@ -265,7 +248,7 @@ TEST(DataParallel, MoreWorkersThanSentencesIsFine) {
   model.parameters().initialize(3);
   distributed::SingleProcess alone;
   DataParallel replicas(model, next_word_objective({}), {}, alone, {4});
-  const std::vector<data::Batch> batches{random_batch(1, 2)};
+  const std::vector<data::Batch> batches{test_support::random_batch(1, 2)};
   EXPECT_TRUE(replicas.update(batches, 1, 1e-3, 7).applied);
 }
 
@@ -277,7 +260,7 @@ TEST(DataParallel, ANonFiniteGradientLeavesTheWeightsUntouched) {
   DataParallel replicas(model, next_word_objective({}), {}, alone, {2});
   const auto write = [&](float value) { model.parameters().mutable_values().data<float>()[5] = value; };
   write(std::numeric_limits<float>::quiet_NaN());
-  const std::vector<data::Batch> batches{random_batch(1, 6)};
+  const std::vector<data::Batch> batches{test_support::random_batch(1, 6)};
   const std::vector<float> before = model.parameters().values().to_vector<float>();
   const UpdateResult result = replicas.update(batches, 1, 1e-3, 7);
   EXPECT_FALSE(result.applied);
@@ -300,7 +283,7 @@ TEST(DataParallel, ValuesWrittenFromOutsideAreUsed) {
   distributed::SingleProcess alone;
   DataParallel replicas(model, next_word_objective({}), {}, alone, {2}),
       expected(other, next_word_objective({}), {}, alone, {2});
-  const std::vector<data::Batch> batches{random_batch(1, 6), random_batch(2, 3)};
+  const std::vector<data::Batch> batches{test_support::random_batch(1, 6), test_support::random_batch(2, 3)};
   replicas.update(batches, 1, 1e-3, 7);
   model.parameters().mutable_values().copy_from(other.parameters().values());
   EXPECT_EQ(replicas.evaluate(batches).loss, expected.evaluate(batches).loss);
@@ -318,7 +301,7 @@ TEST(DataParallel, WarmUpdatesAskTheSystemForNoMemory) {
     AdamOptions adam;
     adam.optimizer = rdrop > 0.0 ? OptimizerKind::kMuon : OptimizerKind::kAdam;
     DataParallel replicas(model, next_word_objective({.rdrop = rdrop}), adam, alone, {2});
-    const std::vector<data::Batch> batches{random_batch(1, 40)};
+    const std::vector<data::Batch> batches{test_support::random_batch(1, 40)};
     replicas.update(batches, 1, 1e-3, 7);
     const auto requests = [&] {
       return replicas.arena_counters(0).system_requests + replicas.arena_counters(1).system_requests;
@@ -362,8 +345,10 @@ TEST(GradientBuckets, SetOutDuringTheBackwardAndAreFinalThen) {
       recorder.begun.clear();
       buckets.begin_update();
       PassSeconds seconds;
-      replica.forward_backward(random_batch(1, 6), {.seed = 7, .step = step, .update_tokens = 50}, seconds);
-      replica.forward_backward(random_batch(2, 6), {.seed = 7, .step = step, .update_tokens = 50}, seconds,
+      replica.forward_backward(test_support::random_batch(1, 6), {.seed = 7, .step = step, .update_tokens = 50},
+                               seconds);
+      replica.forward_backward(test_support::random_batch(2, 6), {.seed = 7, .step = step, .update_tokens = 50},
+                               seconds,
                                [&](const autograd::Variable& parameter) { buckets.parameter_final(parameter); });
       EXPECT_EQ(recorder.begun.size(), total) << "every parameter gets a gradient, so every bucket is final by now";
       buckets.finish_update();
@@ -383,7 +368,7 @@ TEST(DataParallel, LearnsOneBatchByHeart) {
   model.parameters().initialize(3);
   distributed::SingleProcess alone;
   DataParallel replicas(model, next_word_objective({.label_smoothing = 0.0}), {}, alone, {1});
-  const std::vector<data::Batch> batches{random_batch(1, 6)};
+  const std::vector<data::Batch> batches{test_support::random_batch(1, 6)};
   double loss = 0.0;
   for (int step = 1; step <= 300; ++step) {
     loss = replicas.update(batches, step, 3e-3, 7).sums.loss_per_token();

@@ -7,6 +7,7 @@
 #include <cstring>
 
 #include "base/error.h"
+#include "kernels/cuda/cuda_error.h"
 #include "kernels/cuda/device_group.h"
 #include "kernels/cuda/launch.h"
 #include "kernels/cuda/recording.h"
@@ -48,13 +49,9 @@ const Functions& nccl() {
   return functions;
 }
 
-void check(ncclResult_t status, const char* call) {
+void check_nccl(ncclResult_t status, const char* call) {
   base::check(status == ncclSuccess, base::ErrorKind::kRuntime, "cuda: {}: {}; NCCL_DEBUG=WARN says more", call,
               nccl().ncclGetErrorString(status));
-}
-
-void check(cudaError_t status, const char* call) {
-  base::check(status == cudaSuccess, base::ErrorKind::kRuntime, "cuda: {}: {}", call, cudaGetErrorString(status));
 }
 
 // Messages have a stream of their own, so that they run beside the kernels.
@@ -64,7 +61,7 @@ class NcclMessages final : public DeviceMessages {
     begin_launch();
     check(cudaStreamCreateWithFlags(&stream_, cudaStreamNonBlocking), "cudaStreamCreate");
     check(cudaEventCreateWithFlags(&event_, cudaEventDisableTiming), "cudaEventCreate");
-    check(nccl().ncclCommInitRank(&group_, size, id, rank), "ncclCommInitRank");
+    check_nccl(nccl().ncclCommInitRank(&group_, size, id, rank), "ncclCommInitRank");
   }
   // Errors have been reported where they happened.
   ~NcclMessages() override {
@@ -78,19 +75,19 @@ class NcclMessages final : public DeviceMessages {
     begin_launch();
     check(cudaEventRecord(event_, current_stream()), "cudaEventRecord");
     check(cudaStreamWaitEvent(stream_, event_), "cudaStreamWaitEvent");
-    check(nccl().ncclGroupStart(), "ncclGroupStart");
+    check_nccl(nccl().ncclGroupStart(), "ncclGroupStart");
     for (const Piece& piece : sent) {
-      check(nccl().ncclSend(piece.values.device_data(), static_cast<size_t>(piece.values.size()), ncclFloat32,
-                            piece.rank, group_, stream_),
-            "ncclSend");
+      check_nccl(nccl().ncclSend(piece.values.device_data(), static_cast<size_t>(piece.values.size()), ncclFloat32,
+                                 piece.rank, group_, stream_),
+                 "ncclSend");
     }
     for (const Piece& piece : received) {
       tensor::Tensor values = piece.values;
-      check(nccl().ncclRecv(values.device_data(), static_cast<size_t>(values.size()), ncclFloat32, piece.rank, group_,
-                            stream_),
-            "ncclRecv");
+      check_nccl(nccl().ncclRecv(values.device_data(), static_cast<size_t>(values.size()), ncclFloat32, piece.rank,
+                                 group_, stream_),
+                 "ncclRecv");
     }
-    check(nccl().ncclGroupEnd(), "ncclGroupEnd");
+    check_nccl(nccl().ncclGroupEnd(), "ncclGroupEnd");
   }
 
   void end_exchanges() override {
@@ -113,7 +110,7 @@ std::string new_device_group() {
   }
   begin_launch();
   ncclUniqueId id;
-  check(nccl().ncclGetUniqueId(&id), "ncclGetUniqueId");
+  check_nccl(nccl().ncclGetUniqueId(&id), "ncclGetUniqueId");
   return {id.internal, sizeof id.internal};
 }
 
@@ -137,7 +134,7 @@ std::string describe_messages() {
     return std::string(kLibrary) + " is missing: sums between GPUs go through the host";
   }
   int version = 0;
-  check(nccl().ncclGetVersion(&version), "ncclGetVersion");
+  check_nccl(nccl().ncclGetVersion(&version), "ncclGetVersion");
   return fmt::format("NCCL {}.{}.{}", version / 10000, version / 100 % 100, version % 100);
 }
 

@@ -5,15 +5,11 @@
 #include <memory>
 
 #include "base/error.h"
+#include "kernels/cuda/cuda_error.h"
 #include "kernels/cuda/launch.h"
 
 namespace dragoman::kernels::cuda {
 namespace {
-
-void check(cudaError_t status, const char* call) {
-  base::check(status == cudaSuccess, base::ErrorKind::kRuntime, "cuda: {}: {} ({})", call, cudaGetErrorString(status),
-              cudaGetErrorName(status));
-}
 
 cudaStream_t& recording_of_thread() {
   thread_local cudaStream_t stream = nullptr;

@@ -7,6 +7,7 @@
 #include <mutex>
 
 #include "base/error.h"
+#include "kernels/cuda/cuda_error.h"
 #include "kernels/cuda/launch.h"
 #include "kernels/cuda/recording.h"
 #include "kernels/cuda/runtime.h"
@@ -17,11 +18,6 @@ namespace {
 int& device_of_process() {
   static int device = 0;
   return device;
-}
-
-void check(cudaError_t status, const char* call) {
-  base::check(status == cudaSuccess, base::ErrorKind::kRuntime, "cuda: {}: {} ({})", call, cudaGetErrorString(status),
-              cudaGetErrorName(status));
 }
 
 // With DRAGOMAN_CUDA_SYNC=1 each kernel is waited for, so that the error of a kernel names it.

@@ -43,8 +43,7 @@ class DecoderMemory : public DecoderSources {
   using Pass = std::function<autograd::Variable(const TokenRows& rows)>;
   /// Runs the forward pass of the rows that have begun.  @param ids  [R] the token of each
   /// Returns: what the pass returns for them, [R, D].
-  virtual autograd::Variable run(std::span<const int32_t> ids, PassKind kind, const Pass& pass) {
-    static_cast<void>(kind);
+  virtual autograd::Variable run(std::span<const int32_t> ids, PassKind /*kind*/, const Pass& pass) {
     return pass(step_token_rows(tensor::host_tensor(ids), positions()));
   }
 

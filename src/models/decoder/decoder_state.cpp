@@ -251,11 +251,9 @@ void DecoderState::fill_tables(std::span<const int32_t> ids) {
   tables_.upload();
 }
 
-// Changes whenever something moves that kernels which were recorded read or write.
-uint64_t DecoderState::memory_version() const {
+RecordedSteps::Version DecoderState::memory_version() const {
   const uint64_t weights = shape_.parameters == nullptr ? 0 : shape_.parameters->values_version();
-  return ((weights << 20U) ^ tables_.version()) + (static_cast<uint64_t>(cache_.capacity()) << 24U) +
-         (static_cast<uint64_t>(sources_.capacity()) << 40U);
+  return {weights, tables_.version(), cache_.capacity(), sources_.capacity()};
 }
 
 Variable DecoderState::run(std::span<const int32_t> ids, PassKind kind, const Pass& pass) {

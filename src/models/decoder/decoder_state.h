@@ -117,7 +117,7 @@ class DecoderState : public DecoderMemory {
   const Table& table(const Row& row) const;
   void store(size_t layer, const tensor::Tensor& keys, const tensor::Tensor& values);
   void fill_tables(std::span<const int32_t> ids);
-  uint64_t memory_version() const;
+  RecordedSteps::Version memory_version() const;
   tensor::Tensor attend_over_tables(size_t layer, const autograd::Variable& input, const autograd::Variable& query,
                                     const nn::MultiHeadAttention& attention) const;
   std::span<const kernels::StepKeys> self_keys(size_t layer, const nn::RelativePositions* relative);

@@ -7,7 +7,7 @@ namespace dragoman::models {
 
 using autograd::Variable;
 
-Variable RecordedSteps::run(int64_t rows, uint64_t version, const std::function<Variable()>& pass) {
+Variable RecordedSteps::run(int64_t rows, const Version& version, const std::function<Variable()>& pass) {
   const auto found = steps_.find(rows);
   if (found == steps_.end() || found->second.version != version) {
     steps_[rows] = {version};
