@@ -1,28 +1,27 @@
 #!/usr/bin/env python3
-"""Measures `dragoman serve`: equality with offline translation under cancels, throughput, overload, long mixed load.
+"""Measures `dragoman serve`: equality with the command line under cancels, throughput, overload, long mixed load.
 
     serve_load.py PROGRAM MODEL LINES equal [--requests 100000] [--connections 64]
-    serve_load.py PROGRAM MODEL LINES completions [--requests 100000] [--connections 64] [--tokens 32]
-    serve_load.py PROGRAM MODEL LINES embeddings [--requests 100000] [--connections 64]
     serve_load.py PROGRAM MODEL LINES throughput [--texts 1,16] [--connections 128]
     serve_load.py PROGRAM MODEL LINES overload [--seconds 60]
     serve_load.py PROGRAM MODEL LINES slow [--seconds 20]
     serve_load.py PROGRAM MODEL LINES soak [--minutes 30]
 
-PROGRAM: build/dragoman; MODEL: a model folder, served as en to de, or of a language model or an encoder; LINES: a text file, one sentence
-a line.
+PROGRAM: build/dragoman; MODEL: a model folder; LINES: a text file, one sentence a line. --kind says what is asked for:
+translations  the lines, from en to de; compared with `dragoman translate`. The default.
+completions   of a language model: the first 24 characters of a line, behind a number in letters, are continued by --tokens
+              tokens, drawn with one seed; compared with `dragoman generate`.
+embeddings    of an encoder; compared with `dragoman embed`.
+
 equal       every request has a text of its own; one in ten is asked first on a connection that is closed before the
-            answer. Each answer is compared with `dragoman translate`.
-completions as equal, with a language model: the first 24 characters of a line, behind a number in letters, are continued by
-            --tokens tokens, drawn with one seed. Each answer is compared with `dragoman generate`.
-embeddings  as equal, with an encoder: each vector is compared with that of `dragoman embed`.
-throughput  all lines through `dragoman translate` and through the server, several rounds in turn; sentences a second.
+            answer. Each answer is compared with what the command writes.
+throughput  all lines through the command and through the server, several rounds in turn; texts a second.
             The client runs on the same machine and takes its share of it.
 overload    finds the capacity C by a constant rate, raised until p99 is above 1 s or a request is refused; then 0.5,
             1, 2 and 4 C, sent by the clock whatever comes back, each for some seconds. Takes a model slow enough that
             the client can send 4 C beside it.
 slow        slowhttptest (Debian package) holds 2,000 connections in its modes H, B, R and X; beside it 200 good requests.
-soak        mixed load, some 0.6 C of sentences or --rate: memory and files open every minute, and the slope of memory after the first third.
+soak        mixed load, some 0.6 C of texts or --rate: memory and files open every minute, and the slope of memory after the first third.
 Standard library only, slow apart. Status 1 when an answer is wrong, lost or doubled.
 """
 
@@ -46,8 +45,8 @@ import urllib.request
 class Server:
     """A server on a free port, until the block ends."""
 
-    def __init__(self, program, model, *more, languages="en:de="):
-        command = [str(program), "serve", "--model", f"{languages}{model}", "--port", "0", *more]
+    def __init__(self, kind, *more):
+        command = [str(kind.program), "serve", "--model", f"{kind.languages}{kind.model}", "--port", "0", *more]
         self.process = subprocess.Popen(command, stderr=subprocess.PIPE, text=True)
         self.port = None
 
@@ -72,11 +71,6 @@ class Server:
 
     def memory_mb(self):
         return self.metric("process_resident_memory_bytes") / 1e6
-
-
-def request_bytes(texts):
-    q = texts[0] if len(texts) == 1 else texts
-    return post_bytes("/translate", {"q": q, "source": "en", "target": "de"})
 
 
 def post_bytes(path, fields):
@@ -133,20 +127,6 @@ async def connect(port):
     return connection
 
 
-def offline(program, model, lines):
-    with tempfile.TemporaryDirectory() as folder:
-        path = pathlib.Path(folder)
-        (path / "in").write_text("".join(line + "\n" for line in lines))
-        begin = time.monotonic()
-        subprocess.run(
-            [program, "translate", "--model", model, "--input", path / "in", "--output", path / "out"],
-            check=True,
-            stderr=subprocess.DEVNULL,
-        )
-        seconds = time.monotonic() - begin
-        return (path / "out").read_text().split("\n")[:-1], seconds
-
-
 def percentile(values, percent):
     values = sorted(values)
     return values[min(len(values) - 1, int(len(values) * percent / 100))] if values else float("nan")
@@ -156,13 +136,100 @@ def one_line(values):
     return "p50 {:.1f} ms, p99 {:.1f} ms, p99.9 {:.1f} ms".format(*(1e3 * percentile(values, p) for p in (50, 99, 99.9)))
 
 
+# ---- what is asked for
+
+
+class Kind:
+    """What a server is asked for: requests, and what the command line writes for the same texts."""
+
+    languages = ""  # in front of the folder
+    path = ""  # of a request
+
+    def __init__(self, arguments):
+        self.program, self.model, self.tokens = arguments.program, arguments.model, arguments.tokens
+
+    def texts(self, lines, count):
+        """So many texts, each with its number in front."""
+        return [f"{i} {lines[i % len(lines)]}" for i in range(count)]
+
+    def request(self, texts):
+        """The bytes that ask for one text, or for several at once."""
+        return post_bytes(self.path, self.fields(texts[0] if len(texts) == 1 else texts))
+
+    def offline(self, texts):
+        """What the command writes for each text, and its seconds."""
+        with tempfile.TemporaryDirectory() as folder:
+            path = pathlib.Path(folder)
+            (path / "in").write_text("".join(text + "\n" for text in texts))
+            begin = time.monotonic()
+            command = [self.program, *self.command(), "--model", self.model, "--input", path / "in", "--output", path / "out"]
+            subprocess.run(command, check=True, stderr=subprocess.DEVNULL)
+            seconds = time.monotonic() - begin
+            return [self.written(line) for line in (path / "out").read_text().split("\n")[:-1]], seconds
+
+
+class Translations(Kind):
+    languages = "en:de="
+    path = "/translate"
+
+    def texts(self, lines, count):
+        """Texts of one sentence: the server translates several apart, `translate` a line as one."""
+        return super().texts([line for line in lines if not re.search(r"[.!?]\W*\s\W*[^\W\d_a-z]", line)], count)
+
+    def fields(self, text):
+        return {"q": text, "source": "en", "target": "de"}
+
+    def command(self):
+        return ["translate"]
+
+    def written(self, line):
+        return line
+
+    def answered(self, answer):
+        return answer["translatedText"]
+
+
+class Completions(Kind):
+    path = "/v1/completions"
+
+    def texts(self, lines, count):
+        letters = str.maketrans("0123456789", "abcdefghij")  # a model of characters may lack digits
+        return [text.translate(letters)[:24] for text in super().texts(lines, count)]
+
+    def fields(self, text):
+        return {"prompt": text, "max_tokens": self.tokens, "seed": 5, "temperature": 0.9, "top_p": 0.9}
+
+    def command(self):
+        options = ["--max-tokens", str(self.tokens), "--seed", "5", "--temperature", "0.9", "--top-p", "0.9"]
+        return ["generate", "--json", *options]
+
+    def written(self, line):
+        return json.loads(line)["text"]
+
+    def answered(self, answer):
+        return answer["choices"][0]["text"]
+
+
+class Embeddings(Kind):
+    path = "/v1/embeddings"
+
+    def fields(self, text):
+        return {"input": text, "truncate": True}
+
+    def command(self):
+        return ["embed", "--json"]
+
+    def written(self, line):
+        return json.loads(line)["embedding"]
+
+    def answered(self, answer):
+        return answer["data"][0]["embedding"]
+
+
+KINDS = {"translations": Translations, "completions": Completions, "embeddings": Embeddings}
+
+
 # ---- equal
-
-
-def distinct(lines, count):
-    """Texts of one sentence, each with its number in front: the server translates several apart, `translate` a line as one."""
-    lines = [line for line in lines if not re.search(r"[.!?]\W*\s\W*[^\W\d_a-z]", line)]
-    return [f"{i} {lines[i % len(lines)]}" for i in range(count)]
 
 
 async def equal_client(port, asked, is_right, order, seen, seed):
@@ -194,84 +261,31 @@ async def equal_client(port, asked, is_right, order, seen, seed):
     connection.transport.close()
 
 
-async def equal(arguments, lines):
-    texts = distinct(lines, arguments.requests)
-    expected, seconds = offline(arguments.program, arguments.model, texts)
-    print(f"offline: {len(texts)} texts in {seconds:.1f} s")
-    with Server(arguments.program, arguments.model) as server:
-        return await ask_equal(
-            server, arguments, lambda i: request_bytes([texts[i]]), lambda i, answer: answer["translatedText"] == expected[i]
-        )
-
-
-async def ask_equal(server, arguments, asked, is_right):
-    """Sends all requests over the connections. @param is_right  of a number and its answer; returns the exit status"""
+async def equal(arguments, kind, lines):
+    texts = kind.texts(lines, arguments.requests)
+    expected, seconds = kind.offline(texts)
+    print(f"command line: {len(texts)} texts in {seconds:.1f} s")
     seen = dict(right=0, wrong=0, lost=0, doubled=0, cancelled=0, refused=0, seconds=[])
     order = iter(range(arguments.requests))  # shared: each client takes the next
-    begin = time.monotonic()
-    await asyncio.gather(*(equal_client(server.port, asked, is_right, order, seen, k) for k in range(arguments.connections)))
-    seconds, waited = time.monotonic() - begin, seen.pop("seconds")
-    in_flight, memory = server.metric("dragoman_requests_in_flight"), server.memory_mb()
+    with Server(kind) as server:
+        begin = time.monotonic()
+        clients = (
+            equal_client(
+                server.port,
+                lambda i: kind.request([texts[i]]),
+                lambda i, answer: kind.answered(answer) == expected[i],
+                order,
+                seen,
+                k,
+            )
+            for k in range(arguments.connections)
+        )
+        await asyncio.gather(*clients)
+        seconds, waited = time.monotonic() - begin, seen.pop("seconds")
+        in_flight, memory = server.metric("dragoman_requests_in_flight"), server.memory_mb()
     print(f"{arguments.connections} connections, {seconds:.1f} s: {seen}, in flight at the end {in_flight:.0f}")
     print(f"{seen['right'] / seconds:.1f} answers/s, {one_line(waited)}, {memory:.1f} MB")
     return 0 if seen["right"] == arguments.requests else 1
-
-
-# ---- completions
-
-
-def generated(arguments, prompts):
-    """What `dragoman generate` writes behind each prompt."""
-    with tempfile.TemporaryDirectory() as folder:
-        path = pathlib.Path(folder)
-        (path / "in").write_text("".join(prompt + "\n" for prompt in prompts))
-        options = ["--json", "--max-tokens", str(arguments.tokens), "--seed", "5", "--temperature", "0.9", "--top-p", "0.9"]
-        command = [arguments.program, "generate", "--model", arguments.model, "--input", path / "in", "--output", path / "out"]
-        subprocess.run([*command, *options], check=True, stderr=subprocess.DEVNULL)
-        return [json.loads(line)["text"] for line in (path / "out").read_text().split("\n")[:-1]]
-
-
-async def completions(arguments, lines):
-    letters = str.maketrans("0123456789", "abcdefghij")  # a model of characters may lack digits
-    prompts = [f"{i} {lines[i % len(lines)]}".translate(letters)[:24] for i in range(arguments.requests)]
-    begin = time.monotonic()
-    expected = generated(arguments, prompts)
-    print(f"offline: {len(prompts)} prompts in {time.monotonic() - begin:.1f} s")
-    fields = {"max_tokens": arguments.tokens, "seed": 5, "temperature": 0.9, "top_p": 0.9}
-    with Server(arguments.program, arguments.model, languages="") as server:
-        return await ask_equal(
-            server,
-            arguments,
-            lambda i: post_bytes("/v1/completions", {"prompt": prompts[i], **fields}),
-            lambda i, answer: answer["choices"][0]["text"] == expected[i],
-        )
-
-
-# ---- embeddings
-
-
-def embedded(arguments, texts):
-    """The lines of `dragoman embed --json`, as they are."""
-    with tempfile.TemporaryDirectory() as folder:
-        path = pathlib.Path(folder)
-        (path / "in").write_text("".join(text + "\n" for text in texts))
-        command = [arguments.program, "embed", "--json", "--model", arguments.model, "--input", path / "in", "--output", path / "out"]
-        subprocess.run(command, check=True, stderr=subprocess.DEVNULL)
-        return (path / "out").read_text().split("\n")[:-1]
-
-
-async def embeddings(arguments, lines):
-    texts = [f"{i} {lines[i % len(lines)]}" for i in range(arguments.requests)]
-    begin = time.monotonic()
-    expected = embedded(arguments, texts)
-    print(f"offline: {len(texts)} texts in {time.monotonic() - begin:.1f} s")
-    with Server(arguments.program, arguments.model, languages="") as server:
-        return await ask_equal(
-            server,
-            arguments,
-            lambda i: post_bytes("/v1/embeddings", {"input": texts[i], "truncate": True}),
-            lambda i, answer: answer["data"][0]["embedding"] == json.loads(expected[i])["embedding"],
-        )
 
 
 # ---- throughput
@@ -318,21 +332,22 @@ def ask_all(port, requests, connections):
     return refused
 
 
-async def throughput(arguments, lines):
+async def throughput(arguments, kind, lines):
+    texts = kind.texts(lines, len(lines))
     # The queue is long enough for all clients, so that no time goes into refusals.
-    with Server(arguments.program, arguments.model, "--longest-wait", "60", "--request-time", "120") as server:
+    with Server(kind, "--longest-wait", "60", "--request-time", "120") as server:
         for size in map(int, arguments.texts.split(",")):
             rates = []
             for _ in range(arguments.rounds):
-                _, alone = offline(arguments.program, arguments.model, lines)
-                requests = [request_bytes(lines[i : i + size]) for i in range(0, len(lines), size)]
+                _, alone = kind.offline(texts)
+                requests = [kind.request(texts[i : i + size]) for i in range(0, len(texts), size)]
                 begin, own = time.monotonic(), time.process_time()
                 refused = ask_all(server.port, requests, arguments.connections)
                 served = time.monotonic() - begin
                 own = (time.process_time() - own) / served
-                rates.append((len(lines) / alone, len(lines) / served))
+                rates.append((len(texts) / alone, len(texts) / served))
                 print(
-                    f"{size} texts a request: translate {rates[-1][0]:.0f}, server {rates[-1][1]:.0f} sentences/s, "
+                    f"{size} texts a request: {kind.command()[0]} {rates[-1][0]:.0f}, server {rates[-1][1]:.0f} texts/s, "
                     f"ratio {alone / served:.3f}, refused {refused}; this client took {own:.0%} of a core",
                     flush=True,
                 )
@@ -347,8 +362,9 @@ async def throughput(arguments, lines):
 class OpenLoop:
     """Requests at a constant rate, sent by the clock over a pool of connections."""
 
-    def __init__(self, port, lines):
-        self.port, self.lines = port, lines
+    def __init__(self, port, kind, lines):
+        """lines: what is asked for in turn"""
+        self.port, self.kind, self.texts = port, kind, kind.texts(lines, len(lines))
         self.idle = []
         self.good, self.refused, self.other, self.elapsed = [], [], 0, 0.0
 
@@ -375,7 +391,7 @@ class OpenLoop:
             due = begin + i / rate
             if (wait := due - time.monotonic()) > 0:
                 await asyncio.sleep(wait)
-            task = asyncio.create_task(self.one(request_bytes([self.lines[i % len(self.lines)]]), due))
+            task = asyncio.create_task(self.one(self.kind.request([self.texts[i % len(self.texts)]]), due))
             tasks.add(task)
             task.add_done_callback(tasks.discard)
         sent = time.monotonic() - begin
@@ -385,17 +401,17 @@ class OpenLoop:
         return sent
 
 
-async def closed_loop_rate(port, lines, seconds, clients=16):
+async def closed_loop_rate(loop, seconds, clients=16):
     """Answers a second to clients that ask again as soon as they are answered: near the capacity, quickly found."""
     until, answered = time.monotonic() + seconds, []
 
     async def client(k):
-        connection = await connect(port)
+        connection = await connect(loop.port)
         i = k
         while time.monotonic() < until:
             if connection.closed:
-                connection = await connect(port)
-            status, _ = await connection.ask(request_bytes([lines[i % len(lines)]]))
+                connection = await connect(loop.port)
+            status, _ = await connection.ask(loop.kind.request([loop.texts[i % len(loop.texts)]]))
             answered.append(status)
             i += clients
         connection.transport.close()
@@ -411,7 +427,7 @@ async def find_capacity(loop, seconds):
         await loop.run(rate, seconds)
         return not loop.refused and not loop.other and percentile(loop.good, 99) <= 1.0
 
-    rate = 0.7 * await closed_loop_rate(loop.port, loop.lines, seconds)
+    rate = 0.7 * await closed_loop_rate(loop, seconds)
     while not await holds(rate):
         rate *= 0.8
         await asyncio.sleep(2)  # what waits goes
@@ -420,11 +436,11 @@ async def find_capacity(loop, seconds):
     return rate
 
 
-async def overload(arguments, lines):
-    with Server(arguments.program, arguments.model) as server:
-        loop = OpenLoop(server.port, lines)
+async def overload(arguments, kind, lines):
+    with Server(kind) as server:
+        loop = OpenLoop(server.port, kind, lines)
         capacity = await find_capacity(loop, arguments.step)
-        print(f"capacity: {capacity:.1f} requests/s of one sentence; {server.memory_mb():.0f} MB", flush=True)
+        print(f"capacity: {capacity:.1f} requests/s of one text; {server.memory_mb():.0f} MB", flush=True)
         for factor in (0.5, 1.0, 2.0, 4.0):
             sent = await loop.run(factor * capacity, arguments.seconds)
             total = len(loop.good) + len(loop.refused) + loop.other
@@ -453,11 +469,11 @@ SLOW_MODES = {
 }
 
 
-async def slow(arguments, lines):
-    failed = 0
+async def slow(arguments, kind, lines):
+    failed, texts = 0, kind.texts(lines, len(lines))
     for name, options in SLOW_MODES.items():
-        with Server(arguments.program, arguments.model) as server:
-            url = f"http://127.0.0.1:{server.port}/" + ("translate" if "-B" in options else "")
+        with Server(kind) as server:
+            url = f"http://127.0.0.1:{server.port}" + (kind.path if "-B" in options else "/")
             attack = subprocess.Popen(
                 ["slowhttptest", *options, "-c", "2000", "-r", "1000", "-l", str(int(arguments.seconds)), "-u", url],
                 stdout=subprocess.DEVNULL,
@@ -467,7 +483,7 @@ async def slow(arguments, lines):
             for i in range(200):
                 connection = await connect(server.port)
                 begin = time.monotonic()
-                status, _ = await connection.ask(request_bytes([lines[i % len(lines)]]))
+                status, _ = await connection.ask(kind.request([texts[i % len(texts)]]))
                 seconds.append(time.monotonic() - begin)
                 good += status == 200
                 connection.transport.close()
@@ -489,22 +505,22 @@ async def slow(arguments, lines):
 # ---- soak
 
 
-async def mixed(port, lines, rate, until, counted, failures, seed):
-    """Single texts, batches, HTML, streams, bad requests and clients that go."""
+async def mixed(port, kind, texts, rate, until, counted, failures, seed):
+    """Single texts, batches, bad requests and clients that go."""
     rng = random.Random(seed)
     connection = await connect(port)
     while time.monotonic() < until:
         if connection.closed:  # the server closes idle ones
             connection = await connect(port)
-        kind = rng.random()
-        data = request_bytes([rng.choice(lines)])
+        drawn = rng.random()
+        data = kind.request([rng.choice(texts)])
         expected = {200, 503}
-        if kind < 0.1:
-            data = request_bytes(rng.sample(lines, rng.randint(2, 20)))
-        elif kind < 0.15:
-            data = data.replace(b'"q"', b'"x"')
+        if drawn < 0.1:
+            data = kind.request(rng.sample(texts, rng.randint(2, 20)))
+        elif drawn < 0.15:
+            data = data.replace(b"{", b"[", 1)
             expected = {400}
-        elif kind < 0.2:
+        elif drawn < 0.2:
             connection.ask(data)
             await asyncio.sleep(rng.random() * 0.02)
             connection.transport.abort()
@@ -521,11 +537,12 @@ async def mixed(port, lines, rate, until, counted, failures, seed):
     connection.transport.close()
 
 
-async def soak(arguments, lines):
-    with Server(arguments.program, arguments.model) as server:
+async def soak(arguments, kind, lines):
+    texts = kind.texts(lines, len(lines))
+    with Server(kind) as server:
         rate = arguments.rate
         if not rate:
-            loop = OpenLoop(server.port, lines)
+            loop = OpenLoop(server.port, kind, lines)
             rate = 0.3 * await find_capacity(loop, 3)
             for connection in loop.idle:
                 connection.transport.close()
@@ -533,7 +550,7 @@ async def soak(arguments, lines):
         until = time.monotonic() + 60 * arguments.minutes
         counted, failures = [], []
         tasks = [
-            asyncio.create_task(mixed(server.port, lines, rate / clients, until, counted, failures, k)) for k in range(clients)
+            asyncio.create_task(mixed(server.port, kind, texts, rate / clients, until, counted, failures, k)) for k in range(clients)
         ]
         print(f"{clients} clients, {rate:.0f} mixed requests/s at most, for {arguments.minutes} minutes")
         samples = []
@@ -557,7 +574,8 @@ def main():
     parser.add_argument("program", type=lambda path: pathlib.Path(path).resolve())
     parser.add_argument("model")
     parser.add_argument("lines", type=pathlib.Path)
-    parser.add_argument("mode", choices=["equal", "completions", "embeddings", "throughput", "overload", "slow", "soak"])
+    parser.add_argument("mode", choices=["equal", "throughput", "overload", "slow", "soak"])
+    parser.add_argument("--kind", choices=list(KINDS), default="translations")
     parser.add_argument("--requests", type=int, default=100_000)
     parser.add_argument("--connections", type=int, default=0)
     parser.add_argument("--tokens", type=int, default=32, help="of each completion")
@@ -568,10 +586,10 @@ def main():
     parser.add_argument("--minutes", type=float, default=30)
     parser.add_argument("--rate", type=float, default=0, help="requests/s of soak; 0 = by the capacity found")
     arguments = parser.parse_args()
-    arguments.connections = arguments.connections or (64 if arguments.mode in ("equal", "completions", "embeddings") else 128)
+    arguments.connections = arguments.connections or (64 if arguments.mode == "equal" else 128)
     arguments.seconds = arguments.seconds or (20 if arguments.mode == "slow" else 60)
     lines = [line for line in arguments.lines.read_text().split("\n") if line.strip()]
-    return asyncio.run(globals()[arguments.mode](arguments, lines))
+    return asyncio.run(globals()[arguments.mode](arguments, KINDS[arguments.kind](arguments), lines))
 
 
 if __name__ == "__main__":

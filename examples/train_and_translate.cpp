@@ -9,6 +9,7 @@
 #include "dragoman/data/text/text_file.h"
 #include "dragoman/decoding/load_translator.h"
 #include "dragoman/evaluation/evaluate.h"
+#include "dragoman/training/presets.h"
 #include "dragoman/training/trainer.h"
 
 using namespace dragoman;

@@ -19,6 +19,7 @@
 #include "models/decoder_only/decoder_only_config.h"
 #include "models/recurrent/recurrent_config.h"
 #include "models/transformer/transformer_config.h"
+#include "training/presets.h"
 
 namespace dragoman::python {
 namespace {

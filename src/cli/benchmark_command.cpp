@@ -7,11 +7,12 @@
 #include "base/cpu.h"
 #include "base/error.h"
 #include "base/json.h"
-#include "base/memory.h"
 #include "benchmark/language_model_speed.h"
 #include "benchmark/product_speed.h"
 #include "benchmark/throughput.h"
 #include "benchmark/translation_speed.h"
+#include "cli/benchmark_language_model.h"
+#include "cli/benchmark_options.h"
 #include "cli/command.h"
 #include "cli/device_flag.h"
 #include "cli/field_flags.h"
@@ -23,29 +24,6 @@ namespace dragoman::cli {
 namespace {
 
 constexpr double kMiB = 1024.0 * 1024.0;
-
-struct BenchmarkOptions {
-  bool train = false;
-  bool gemm = false;
-  bool translate = false;
-  bool generate = false;
-  bool json = false;
-  std::string shape = "base";
-  std::string device = "cpu";
-  std::optional<kernels::Precision> precision;
-  int64_t vocab_size = 0;  // this and the next five: 0 = as `shape` has it
-  int64_t d_model = 0;
-  int64_t d_ff = 0;
-  int n_heads = 0;
-  int encoder_layers = -1;
-  int decoder_layers = -1;
-  nn::DecoderSublayer decoder_sublayer = nn::DecoderSublayer::kSelfAttention;
-  int workers = 0;
-  int64_t sentences = 0;  // 0 = as the training or the translation has it
-  int64_t warmup = -1;    // -1 likewise
-  benchmark::ThroughputOptions training;
-  benchmark::TranslationSpeedOptions translation;
-};
 
 void check_release_build() {
   base::check_usage(std::string_view(build_type()) == "release",
@@ -80,15 +58,6 @@ benchmark::ThroughputOptions training_of(const BenchmarkOptions& options, int de
   return training;
 }
 
-// A GPU has no int8 yet and takes one worker.
-kernels::Precision decoding_precision(const BenchmarkOptions& options) {
-  return options.precision.value_or(is_gpu(options.device) ? kernels::Precision::kBFloat16 : kernels::Precision::kInt8);
-}
-
-int decoding_workers(const BenchmarkOptions& options) {
-  return options.workers == 0 && is_gpu(options.device) ? 1 : base::thread_count(options.workers);
-}
-
 // Lengths and runs are said by the same flags as those of training.
 benchmark::TranslationSpeedOptions translation_of(const BenchmarkOptions& options) {
   benchmark::TranslationSpeedOptions translation = options.translation;
@@ -104,35 +73,11 @@ benchmark::TranslationSpeedOptions translation_of(const BenchmarkOptions& option
   return translation;
 }
 
-nlohmann::json machine_json(int workers, kernels::Precision precision) {
-  return {{"dragoman", version_number()},
-          {"processor", base::cpu_model_name()},
-          {"cores", base::cpu_count()},
-          {"isa", base::isa_name(base::active_isa())},
-          {"machine_isa", base::isa_name(base::machine_isa())},
-          {"compiler", __VERSION__},
-          {"build", build_type()},
-          {"workers", workers},
-          {"precision", kernels::name_of(precision)}};
-}
-
-void print_machine(int workers, kernels::Precision precision) {
-  fmt::print("machine      {}, {} cores, instruction set {} (machine: {})\n", base::cpu_model_name(), base::cpu_count(),
-             base::isa_name(base::active_isa()), base::isa_name(base::machine_isa()));
-  fmt::print("program      dragoman {}, compiler {}, {} build, {} workers, {} products\n", version_number(),
-             __VERSION__, build_type(), workers, kernels::name_of(precision));
-}
-
 void print_model(const models::TransformerConfig& model, int64_t parameters) {
   fmt::print(
       "model        {}+{} layers, d_model {}, d_ff {}, {} heads, decoder of {}, vocabulary {}, {:.1f} M parameters\n",
       model.encoder_layers, model.decoder_layers, model.d_model, model.d_ff, model.n_heads,
       base::name_of(model.decoder_sublayer), model.target_vocab_size, static_cast<double>(parameters) * 1e-6);
-}
-
-// Largest memory of this process so far, in MiB.
-uint64_t peak_mib() {
-  return base::peak_resident_memory() >> 20;
 }
 
 void print_training_json(const benchmark::ThroughputOptions& options, int processes,
@@ -292,80 +237,6 @@ int benchmark_translation(const BenchmarkOptions& options) {
   const DeviceChoice device(options.device);
   const benchmark::TranslationSpeed measured = benchmark::measure_translation(translation);
   (options.json ? print_translation_json : print_translation)(translation, measured);
-  return 0;
-}
-
-models::DecoderOnlyConfig language_model_of(const BenchmarkOptions& options) {
-  const auto model = benchmark::language_model_shape(options.shape);
-  base::check_usage(model.has_value(), "shape: '{}' is no language model; choose gpt-mini, gpt-char or gpt2-small",
-                    options.shape);
-  return *model;
-}
-
-void print_speed(const char* what, const std::vector<double>& seconds, int64_t tokens, int64_t parameters) {
-  const double median = benchmark::median(seconds);
-  fmt::print("model        {:.1f} M parameters\n{:<12} median {:.1f} ms, {:.0f} tokens/s\n",
-             static_cast<double>(parameters) * 1e-6, what, median * 1e3, static_cast<double>(tokens) / median);
-}
-
-// Updates on windows of random tokens.
-int benchmark_language_model(const BenchmarkOptions& options) {
-  const auto processes = distributed::join_processes({});
-  benchmark::WindowTrainingOptions training;
-  training.model = language_model_of(options);
-  training.adam = options.training.adam;
-  training.windows = options.sentences == 0 ? training.windows : options.sentences;
-  training.length = options.training.target_length;
-  training.warmup = options.warmup < 0 ? training.warmup : options.warmup;
-  training.steps = options.training.steps;
-  training.workers.workers = options.workers == 0 ? processes->default_workers() : options.workers;
-  training.workers.precision = options.precision.value_or(kernels::fastest_precision());
-  const benchmark::Throughput measured = benchmark::measure_window_training(training, *processes);
-  if (!processes->leads()) {
-    return 0;
-  }
-  if (options.json) {
-    nlohmann::json row = machine_json(training.workers.workers, training.workers.precision);
-    row["parameters"] = measured.parameters;
-    row["target_tokens"] = measured.target_tokens;
-    row["step_seconds"] = measured.step_seconds;
-    row["tokens_per_second"] = measured.tokens_per_second();
-    row["gflops_per_second"] = measured.gflops_per_second();
-    row["peak_mib"] = peak_mib();
-    fmt::print("{}\n", base::dump_json(row));
-    return 0;
-  }
-  print_machine(training.workers.workers, training.workers.precision);
-  print_speed("update", measured.step_seconds, measured.target_tokens, measured.parameters);
-  return 0;
-}
-
-int benchmark_generation(const BenchmarkOptions& options) {
-  benchmark::GenerationSpeedOptions generation;
-  generation.model = language_model_of(options);
-  generation.precision = decoding_precision(options);
-  generation.prompts = options.sentences == 0 ? generation.prompts : options.sentences;
-  generation.prompt_length = options.training.source_length;
-  generation.new_tokens = options.training.target_length;
-  generation.warmup = options.warmup < 0 ? generation.warmup : options.warmup;
-  generation.runs = options.training.steps;
-  generation.workers = decoding_workers(options);
-  const DeviceChoice device(options.device);
-  const benchmark::GenerationSpeed measured = benchmark::measure_generation(generation);
-  if (options.json) {
-    nlohmann::json row = machine_json(generation.workers, generation.precision);
-    row["parameters"] = measured.parameters;
-    row["new_tokens"] = measured.new_tokens;
-    row["run_seconds"] = measured.run_seconds;
-    row["prompt_seconds"] = measured.prompt_seconds;
-    row["read_bytes"] = measured.read_bytes;
-    row["peak_mib"] = peak_mib();
-    fmt::print("{}\n", base::dump_json(row));
-    return 0;
-  }
-  print_machine(generation.workers, generation.precision);
-  print_speed("run", measured.run_seconds, measured.new_tokens, measured.parameters);
-  fmt::print("prompts      median {:.1f} ms, with one new token\n", benchmark::median(measured.prompt_seconds) * 1e3);
   return 0;
 }
 

@@ -26,6 +26,7 @@
 #include "models/encoder_only/encoder_only_config.h"
 #include "models/recurrent/recurrent_config.h"
 #include "serving/watch.h"
+#include "training/presets.h"
 #include "training/trainer.h"
 
 namespace dragoman::cli {

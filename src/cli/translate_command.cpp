@@ -313,6 +313,20 @@ int translate(TranslateArguments& arguments) {
   return Translate(arguments).run();
 }
 
+void add_rule_files(CLI::App& command, TranslateArguments& arguments) {
+  begin_group(command, decoding::RuleOptions::kTitle);
+  command
+      .add_option("--banned", arguments.banned,
+                  "File of phrases that no translation may hold, one a line, as words, inside words, however spelled")
+      ->type_name("FILE");
+  command
+      .add_option("--terms", arguments.terms,
+                  "File of terminology, source<TAB>target a line: a term in the input demands its target phrase")
+      ->type_name("FILE");
+  command.add_option("--prefix", arguments.prefix, "File of what the translations must begin with, a line for each")
+      ->type_name("FILE");
+}
+
 }  // namespace
 
 void add_translate_command(CLI::App& app, Run& run) {
@@ -355,17 +369,7 @@ void add_translate_command(CLI::App& app, Run& run) {
                       "Translations a line, 1 to the beam size (samples: to 128); plain text then comes in Moses "
                       "format; 0 = off");
   add_search_flag(*command, &decoding::OutputOptions::alignment_layer, arguments->alignment_layer);
-  begin_group(*command, decoding::RuleOptions::kTitle);
-  command
-      ->add_option("--banned", arguments->banned,
-                   "File of phrases that no translation may hold, one a line, as words, inside words, however spelled")
-      ->type_name("FILE");
-  command
-      ->add_option("--terms", arguments->terms,
-                   "File of terminology, source<TAB>target a line: a term in the input demands its target phrase")
-      ->type_name("FILE");
-  command->add_option("--prefix", arguments->prefix, "File of what the translations must begin with, a line for each")
-      ->type_name("FILE");
+  add_rule_files(*command, *arguments);
   arguments->flags = std::make_unique<SearchFlags>(*command);
   add_speed_flags(*command, arguments->batch_tokens, arguments->workers);
   add_team_flag(*command, arguments->threads_per_worker);

@@ -16,6 +16,7 @@
 #include "tensor/transfer.h"
 #include "training/checkpoint.h"
 #include "training/data_parallel.h"
+#include "training/presets.h"
 #include "training/trainer.h"
 
 namespace dragoman::training {

@@ -111,10 +111,10 @@ TEST_F(ServeCompletions, EveryTextIsTheOneAloneUnderRandomCancels) {
 TEST_F(ServeCompletions, TermLetsAStreamFinish) {
   test_support::write_tiny_language_model(program_.folder() / "letters", 1, 4000, decoding::letters().with_special({}));
   RunningServer server(program_.folder(), kModel);
-  HttpClient client = server.connect();
   json body = request("the cat", 3000, 1);
   const std::string whole = text_of(server.post("/v1/completions", body.dump()));
   body["stream"] = true;
+  HttpClient client = server.connect();  // only now: a connection that asks nothing is closed after five seconds
   send_post(client, body.dump());
   EXPECT_TRUE(test_support::wait_until([&] { return server.metric("dragoman_requests_in_flight") == 1.0; }));
   server.program().send(SIGTERM);

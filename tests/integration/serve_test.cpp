@@ -211,16 +211,19 @@ TEST_F(Serve, TermLetsWorkOfEveryKindFinish) {
   RunningServer server(program_.folder(),
                        {"--workers", "1", "--batch-tokens", "64", "--longest-wait", "120", "--request-time", "120",
                         "--drain-time", "120", "--max-characters", "900000"});
-  HttpClient running = server.connect(), waiting = server.connect(), streaming = server.connect();
-  HttpClient inspecting = server.connect(), second_inspection = server.connect(), late = server.connect();
+  // Each connects when it asks: a connection that asks nothing is closed after five seconds.
+  HttpClient running = server.connect();
   send_post(running, "/translate", request(many_lines(15000)));
   // Others are let in once its speed is known.
   EXPECT_TRUE(test_support::wait_until([&] { return server.metric("dragoman_tokens_per_second") > 0.0; }));
+  HttpClient waiting = server.connect(), streaming = server.connect();
+  HttpClient inspecting = server.connect(), second_inspection = server.connect();
   send_post(waiting, "/translate", request(many_lines(3000)));
   send_post(streaming, "/v1/stream", request(many_lines(1000)));
   send_post(inspecting, "/v1/inspect", long_inspection());
   send_post(second_inspection, "/v1/inspect", R"({"text": "the cat"})");
   EXPECT_TRUE(test_support::wait_until([&] { return server.metric("dragoman_requests_in_flight") >= 2.0; }));
+  HttpClient late = server.connect();
   server.program().send(SIGHUP);
   server.program().send(SIGTERM);
   EXPECT_TRUE(
@@ -242,9 +245,10 @@ TEST_F(Serve, TermLetsWorkOfEveryKindFinish) {
 
 TEST_F(Serve, ASecondTermEndsWorkOfEveryKindAtOnce) {
   RunningServer server(program_.folder(), {"--max-characters", "900000", "--workers", "1", "--longest-wait", "60"});
-  HttpClient running = server.connect(), waiting = server.connect(), inspecting = server.connect();
+  HttpClient running = server.connect();
   send_post(running, "/translate", request(many_lines(15000)));
   EXPECT_TRUE(test_support::wait_until([&] { return server.metric("dragoman_requests_in_flight") == 1.0; }));
+  HttpClient waiting = server.connect(), inspecting = server.connect();
   send_post(waiting, "/v1/stream", request(many_lines(100)));
   send_post(inspecting, "/v1/inspect", long_inspection());
   // The request for the metric comes after the inspection, so that one has begun too.

@@ -4,8 +4,8 @@
 
 namespace dragoman::test_support {
 
-/// Returns: the same shape with the layers of a Llama: RMS norms, rotary positions, gated SiLU, no biases, and an output
-/// of its own.
+/// Returns: the same shape with the layers of a Llama: RMS norms, rotary positions, gated SiLU, no biases, and an
+/// output of its own.
 inline models::DecoderOnlyConfig as_llama(models::DecoderOnlyConfig config) {
   config.activation = kernels::Activation::kSilu;
   config.positions = nn::PositionKind::kRotary;

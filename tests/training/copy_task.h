@@ -6,6 +6,7 @@
 
 #include "decoding/tiny_vocabulary.h"
 #include "models/transformer/transformer_config.h"
+#include "training/presets.h"
 #include "training/task.h"
 
 namespace dragoman::training {

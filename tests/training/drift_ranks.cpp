@@ -4,6 +4,7 @@
 #include "base/error.h"
 #include "distributed/join_processes.h"
 #include "distributed/process_group.h"
+#include "training/presets.h"
 #include "training/trainer.h"
 
 int main(int argc, char** argv) {

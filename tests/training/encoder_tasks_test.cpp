@@ -21,6 +21,7 @@
 #include "support/temporary_folder.h"
 #include "tensor/transfer.h"
 #include "training/checkpoint.h"
+#include "training/presets.h"
 #include "training/trainer.h"
 
 namespace dragoman::training {

@@ -15,6 +15,7 @@
 #include "report/metrics_log.h"
 #include "support/temporary_folder.h"
 #include "training/checkpoint.h"
+#include "training/presets.h"
 #include "training/trainer.h"
 
 namespace dragoman::training {

@@ -4,6 +4,7 @@
 
 #include "decoding/search/options.h"
 #include "support/expect_error.h"
+#include "training/presets.h"
 
 namespace dragoman::training {
 namespace {

@@ -4,6 +4,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include "training/presets.h"
 #include "training/run_progress.h"
 
 namespace dragoman::training {

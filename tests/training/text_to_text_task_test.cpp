@@ -11,6 +11,7 @@
 #include "report/metrics_log.h"
 #include "support/error_of.h"
 #include "support/temporary_folder.h"
+#include "training/presets.h"
 #include "training/tasks.h"
 #include "training/trainer.h"
 

@@ -20,6 +20,7 @@
 #include "report/metrics_log.h"
 #include "support/compressed.h"
 #include "support/error_of.h"
+#include "training/presets.h"
 
 namespace dragoman::training {
 namespace {

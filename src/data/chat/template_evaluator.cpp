@@ -12,6 +12,7 @@
 #include "base/utf8.h"
 #include "data/chat/template_arithmetic.h"
 #include "data/chat/template_functions.h"
+#include "data/chat/template_item.h"
 #include "data/chat/template_lexer.h"
 
 namespace dragoman::data {
