@@ -9,22 +9,26 @@
 #include "cli/text_output.h"
 #include "decoding/search/search_defaults.h"
 #include "interop/gguf_export.h"
+#include "interop/hf_bart.h"
 #include "interop/hf_encoder.h"
 #include "interop/hf_export.h"
+#include "interop/hf_m2m100.h"
+#include "interop/hf_mbart.h"
 #include "interop/hf_t5.h"
 #include "interop/marian_export.h"
 
 namespace dragoman::cli {
 namespace {
 
-interop::ExportedModel export_to_marian(const ExportArguments& arguments, const models::ModelFiles& files) {
+// The search of decoding.json in the words of transformers.
+interop::ExportedSearch search_of_files(const ExportArguments& arguments, const models::ModelFiles& files) {
   const decoding::SearchOptions search =
       decoding::search_defaults_from_json(files.decoding, (arguments.model / models::kDecodingName).string());
-  interop::MarianExportOptions options{search.beam_size, {}, arguments.source_language, arguments.target_language};
+  interop::ExportedSearch exported{.beam_size = search.beam_size};
   if (search.ranking.length_penalty == decoding::LengthPenalty::kLength || search.ranking.alpha == 0.0) {
-    options.length_penalty = search.ranking.alpha;
+    exported.length_penalty = search.ranking.alpha;
   }
-  return interop::export_marian(files, arguments.model, options);
+  return exported;
 }
 
 interop::ExportedModel exported_folder(const ExportArguments& arguments, const models::ModelFiles& files) {
@@ -41,8 +45,16 @@ interop::ExportedModel exported_folder(const ExportArguments& arguments, const m
       return interop::export_encoder(files, arguments.model, interop::HfEncoderLayout::kRoberta);
     case ExportFormat::kDistilBert:
       return interop::export_encoder(files, arguments.model, interop::HfEncoderLayout::kDistilBert);
+    case ExportFormat::kM2m100:
+      return interop::export_m2m100(files, arguments.model, search_of_files(arguments, files));
+    case ExportFormat::kMbart:
+      return interop::export_mbart(files, arguments.model, search_of_files(arguments, files));
+    case ExportFormat::kBart:
+      return interop::export_bart(files, arguments.model, search_of_files(arguments, files));
     default:
-      return export_to_marian(arguments, files);
+      return interop::export_marian(
+          files, arguments.model,
+          {search_of_files(arguments, files), arguments.source_language, arguments.target_language});
   }
 }
 
@@ -84,9 +96,11 @@ void add_export_command(CLI::App& app, Run& run) {
   const auto arguments = std::make_shared<ExportArguments>();
   add_choice(
       *command, "--to", arguments->to,
-      "Kind to write: a folder of Hugging Face transformers, which is a MarianMT, a T5, a GPT-2, a Llama, Mistral, "
-      "Qwen2 or Qwen3, or an encoder, BERT, RoBERTa or DistilBERT; or a file of llama.cpp",
-      {"hf-marian", "hf-gpt2", "hf-llama", "gguf", "hf-t5", "hf-bert", "hf-roberta", "hf-distilbert"})
+      "Kind to write: a folder of Hugging Face transformers, which is a MarianMT, a T5, an M2M-100 or NLLB-200, an "
+      "mBART-50, a BART, a GPT-2, a Llama, Mistral, Qwen2 or Qwen3, or an encoder, BERT, RoBERTa or DistilBERT; or a "
+      "file of llama.cpp",
+      {"hf-marian", "hf-gpt2", "hf-llama", "gguf", "hf-t5", "hf-m2m100", "hf-mbart", "hf-bart", "hf-bert", "hf-roberta",
+       "hf-distilbert"})
       ->default_str("")
       ->type_name("FORMAT")
       ->required();

@@ -42,6 +42,9 @@ enum class ExportFormat {
   kBert,
   kRoberta,
   kDistilBert,
+  kM2m100,
+  kMbart,
+  kBart,
 };
 
 constexpr base::Names<ExportFormat> names_of(ExportFormat) {
@@ -53,7 +56,10 @@ constexpr base::Names<ExportFormat> names_of(ExportFormat) {
            {ExportFormat::kT5, "hf-t5"},
            {ExportFormat::kBert, "hf-bert"},
            {ExportFormat::kRoberta, "hf-roberta"},
-           {ExportFormat::kDistilBert, "hf-distilbert"}}};
+           {ExportFormat::kDistilBert, "hf-distilbert"},
+           {ExportFormat::kM2m100, "hf-m2m100"},
+           {ExportFormat::kMbart, "hf-mbart"},
+           {ExportFormat::kBart, "hf-bart"}}};
 }
 
 }  // namespace dragoman::cli

@@ -8,6 +8,7 @@
 #include "base/folder_lock.h"
 #include "cli/command.h"
 #include "cli/field_flags.h"
+#include "cli/language_flags.h"
 #include "cli/meter.h"
 #include "cli/text_lines.h"
 #include "cli/text_output.h"
@@ -25,36 +26,55 @@ constexpr size_t kShortlistLines = 1024;  // translated together
 struct ShortlistArguments {
   std::string model;
   std::string source;
-  std::string target;  // empty: what the model says itself
+  std::string target;              // empty: what the model says itself
+  models::LanguagePair languages;  // empty: the only ones of the model
   int workers = 0;
   decoding::ShortlistOptions options;
 };
 
-data::VocabularyPair vocabularies_of(const ShortlistArguments& arguments) {
-  const models::ModelFiles files = models::read_model_folder(arguments.model);
-  return decoding::load_vocabularies(files.vocabularies, arguments.model);
+// A pair as the model sees it: each side behind the code of its language.
+data::SentencePair with_codes(data::SentencePair pair, const decoding::LanguageTokens& languages) {
+  if (languages.source) {
+    pair.source.insert(pair.source.begin(), *languages.source);
+  }
+  if (languages.target) {
+    pair.target.insert(pair.target.begin(), *languages.target);
+  }
+  return pair;
 }
 
 decoding::LearnedShortlist learn_from_files(const ShortlistArguments& arguments, report::Meter& meter) {
-  const data::VocabularyPair vocabularies = vocabularies_of(arguments);
+  const models::ModelFiles files = models::read_model_folder(arguments.model);
+  const data::VocabularyPair vocabularies = decoding::load_vocabularies(files.vocabularies, arguments.model);
+  const std::string languages_name = (std::filesystem::path(arguments.model) / models::kLanguagesName).string();
+  const decoding::LanguageTokens languages =
+      decoding::choose_languages(files.languages.empty() ? models::ModelLanguages()
+                                                         : models::languages_from_json(files.languages, languages_name),
+                                 arguments.languages, vocabularies)
+          .tokens;
   data::EncodingOptions encoding;
   encoding.threads = arguments.options.alignment.workers;
   const data::EncodedCorpus corpus(data::ParallelCorpus({arguments.source}, {arguments.target}), vocabularies.source,
                                    vocabularies.target, encoding);
   meter.message(corpus.statistics().report());
   meter.show("aligning", "", 0, 0);
-  const data::NumberedPairs pairs{corpus.size(), [&](uint64_t index) { return corpus.pair(index, 0); }};
+  const data::NumberedPairs pairs{corpus.size(),
+                                  [&](uint64_t index) { return with_codes(corpus.pair(index, 0), languages); }};
   return decoding::learn_shortlist(pairs, vocabularies, arguments.options);
 }
 
 // Lines that the model translates in parts are left out: which part became what is unknown.
-void add_pairs(const decoding::Translator& translator, std::span<const std::string> lines, uint64_t first_line,
-               std::vector<data::SentencePair>& pairs) {
+void add_pairs(const decoding::Translator& translator, const decoding::LanguageTokens& languages,
+               std::span<const std::string> lines, uint64_t first_line, std::vector<data::SentencePair>& pairs) {
   decoding::SearchOptions greedy = translator.search_defaults();
   greedy.beam_size = 1;
-  const std::vector<decoding::Translation> translations = translator.translate(lines, greedy);
+  std::vector<decoding::TranslationRequest> requests;
+  for (const std::string& line : lines) {
+    requests.push_back({.text = line, .languages = languages});
+  }
+  const std::vector<decoding::Translation> translations = translator.translate_requests(requests, greedy);
   for (size_t i = 0; i < lines.size(); ++i) {
-    std::vector<int32_t> source = data::encode_source(translator.source_vocabulary(), lines[i]);
+    std::vector<int32_t> source = decoding::encode_source(translator.source_vocabulary(), lines[i], languages);
     if (translations[i].warning.empty() && !source.empty() && !translations[i].ids.empty()) {
       pairs.push_back({first_line + i, std::move(source), translations[i].ids});
     }
@@ -63,11 +83,12 @@ void add_pairs(const decoding::Translator& translator, std::span<const std::stri
 
 decoding::LearnedShortlist learn_from_model(const ShortlistArguments& arguments, report::Meter& meter) {
   const decoding::Translator translator = decoding::load_translator(arguments.model);
+  const decoding::LanguageTokens languages = translator.choose_languages(arguments.languages).tokens;
   const std::vector<std::string> lines = read_lines(arguments.source);
   std::vector<data::SentencePair> pairs;
   for (size_t begin = 0; begin < lines.size(); begin += kShortlistLines) {
     const size_t count = std::min(kShortlistLines, lines.size() - begin);
-    add_pairs(translator, std::span(lines).subspan(begin, count), begin, pairs);
+    add_pairs(translator, languages, std::span(lines).subspan(begin, count), begin, pairs);
     meter.show("translating", "lines", static_cast<int64_t>(begin + count), static_cast<int64_t>(lines.size()));
   }
   if (!is_quiet()) {
@@ -107,6 +128,7 @@ void add_options(CLI::App& command, ShortlistArguments& arguments) {
       .add_option("--target", arguments.target,
                   "Its translation, line by line; not given: the model translates the source text itself")
       ->type_name("FILE");
+  add_language_flags(command, arguments.languages);
   add_field(command, base::field_of(&decoding::ShortlistOptions::frequent), options.frequent);
   add_field(command, base::field_of(&decoding::ShortlistOptions::best), options.best);
   add_field(command, base::field_of(&data::LexicalOptions::iterations), options.alignment.iterations);

@@ -7,6 +7,7 @@
 #include "base/folder_lock.h"
 #include "cli/command.h"
 #include "cli/field_flags.h"
+#include "cli/language_flags.h"
 #include "cli/meter.h"
 #include "cli/search_flags.h"
 #include "cli/text_language.h"
@@ -26,6 +27,7 @@ struct TuneArguments {
   std::string model;
   std::string source;
   std::string target;
+  models::LanguagePair languages;  // empty: the only ones of the model
   bool dry_run = false;
   training::SearchTuning tuning;
 };
@@ -62,6 +64,7 @@ int tune(const CLI::App& command, const TuneArguments& arguments) {
     lock.emplace(arguments.model);
   }
   const decoding::Translator translator = decoding::load_translator(arguments.model);
+  tuning.languages = translator.choose_languages(arguments.languages).tokens;
   const std::vector<std::string> sources = read_lines(arguments.source);
   const std::vector<std::string> references = read_lines(arguments.target);
   say_note(choose_tokenizer(given_to(command), arguments.target, references, tuning.tokenize));
@@ -99,6 +102,7 @@ void add_options(CLI::App& command, TuneArguments& arguments) {
   command.add_option("--target", arguments.target, "Validation text, target side: line n translates line n")
       ->type_name("FILE")
       ->required();
+  add_language_flags(command, arguments.languages);
   begin_group(command, kTrials);
   command
       .add_option("--beam-sizes", tuning.beam_sizes,

@@ -39,7 +39,8 @@ Batch slice(const Batch& batch, int32_t begin, int32_t end) {
     part.chosen = rows(batch.chosen, target_begin, target_end);
   }
   if (!batch.text_begins.empty()) {
-    part.text_begins = rows(batch.text_begins, 2 * target_begin, 2 * target_end);
+    const int32_t texts = batch.texts_of_pair();
+    part.text_begins = rows(batch.text_begins, texts * target_begin, texts * target_end);
   }
   part.epoch = batch.epoch;
   part.ends_epoch = batch.ends_epoch;

@@ -19,7 +19,8 @@ struct SentencePair {
   std::vector<int32_t> chosen{};   ///< of an encoder: the row of `source` that each target, the last one included,
                                    ///< is predicted from; empty = one target, from the text as a whole
   std::vector<int32_t> text_begins{};  ///< of a group of pairs of texts: where each text begins in `source`, left and
-                                       ///< right of the first pair, then of the next; two for each target
+                                       ///< right of the first pair, then of the next; two for each target, or three
+                                       ///< where each pair has a text that is unlike its left one
 
   int64_t source_tokens() const { return static_cast<int64_t>(source.size()); }
   int64_t target_tokens() const { return static_cast<int64_t>(target.size()) + 1; }
@@ -37,7 +38,7 @@ struct Batch {
   std::vector<uint64_t> lines;             ///< [B] index of each pair in the corpus
   std::vector<int32_t> second_begins;      ///< [B] SentencePair::second_begin; empty = no pair has a second text
   std::vector<int32_t> chosen;             ///< [Nt] SentencePair::chosen, rows of their own text; or empty
-  std::vector<int32_t> text_begins;        ///< [2 Nt] SentencePair::text_begins, rows of their own group; or empty
+  std::vector<int32_t> text_begins;  ///< [2 Nt] or [3 Nt] SentencePair::text_begins, rows of their group; or empty
 
   uint64_t epoch = 0;       ///< counted from 0
   bool ends_epoch = false;  ///< the last batch of its epoch
@@ -52,6 +53,8 @@ struct Batch {
   int32_t sentences() const { return static_cast<int32_t>(lines.size()); }
   int32_t source_tokens() const { return source_offsets.back(); }
   int32_t target_tokens() const { return target_offsets.back(); }
+  /// Returns the number of texts of each pair. Requires: text_begins is not empty.
+  int32_t texts_of_pair() const { return static_cast<int32_t>(text_begins.size()) / target_tokens(); }
   bool empty() const { return lines.empty(); }
 };
 

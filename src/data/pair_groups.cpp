@@ -27,7 +27,7 @@ class TextNumbers {
 };
 
 int64_t tokens_of(const EncodedTexts& pair) {
-  return static_cast<int64_t>(pair.left.size() + pair.right.size());
+  return static_cast<int64_t>(pair.left.size() + pair.right.size() + pair.far.size());
 }
 
 }  // namespace
@@ -39,7 +39,8 @@ PairGroups::PairGroups(std::vector<EncodedTexts> pairs, const PairGroupOptions& 
                    pairs_.size());
   TextNumbers numbers;
   for (const EncodedTexts& pair : pairs_) {
-    numbers_.emplace_back(numbers.of(pair.left), numbers.of(pair.right));
+    const uint32_t left = numbers.of(pair.left), right = numbers.of(pair.right);
+    numbers_.push_back({left, right, pair.far.empty() ? left : numbers.of(pair.far)});
     statistics_.source_tokens += static_cast<uint64_t>(tokens_of(pair));
   }
   statistics_.read = statistics_.kept = statistics_.target_tokens = pairs_.size();
@@ -68,23 +69,29 @@ std::string PairGroups::place(uint64_t line) const {
 PairGroups::Order PairGroups::grouped(const std::vector<uint32_t>& pairs) const {
   const size_t groups = starts_.size() - 1;
   std::vector<std::vector<uint32_t>> members(groups);
-  std::vector<std::unordered_set<uint32_t>> texts(groups);
+  std::vector<std::unordered_set<uint32_t>> texts(groups), far_texts(groups);
   const auto has_room = [&](size_t group) { return members[group].size() < starts_[group + 1] - starts_[group]; };
   size_t open = 0;
   for (const uint32_t pair : pairs) {
     while (!has_room(open)) {
-      texts[open++].clear();
+      texts[open].clear();
+      far_texts[open++].clear();
     }
-    const auto [left, right] = numbers_[pair];
+    const auto [left, right, far] = numbers_[pair];
+    const auto meets = [&, left = left, right = right, far = far](size_t group) {
+      return texts[group].contains(left) || texts[group].contains(right) || texts[group].contains(far) ||
+             far_texts[group].contains(left) || far_texts[group].contains(right);
+    };
     size_t chosen = open;
     for (size_t group = open; group < std::min(groups, open + kMostTries); ++group) {
-      if (has_room(group) && !texts[group].contains(left) && !texts[group].contains(right)) {
+      if (has_room(group) && !meets(group)) {
         chosen = group;
         break;
       }
     }
     members[chosen].push_back(pair);
     texts[chosen].insert({left, right});
+    far_texts[chosen].insert(far);
   }
   auto order = std::make_shared<std::vector<uint32_t>>();
   for (const std::vector<uint32_t>& group : members) {
@@ -116,7 +123,10 @@ SentencePair PairGroups::pair(uint64_t index, uint64_t epoch) const {
   group.target.resize(starts_[index + 1] - starts_[index] - 1);
   for (size_t place = starts_[index]; place < starts_[index + 1]; ++place) {
     const EncodedTexts& texts = pairs_[(*pairs)[place]];
-    for (const std::vector<int32_t>* text : {&texts.left, &texts.right}) {
+    for (const std::vector<int32_t>* text : {&texts.left, &texts.right, &texts.far}) {
+      if (text->empty()) {
+        continue;
+      }
       group.text_begins.push_back(static_cast<int32_t>(group.source.size()));
       group.source.insert(group.source.end(), text->begin(), text->end());
     }

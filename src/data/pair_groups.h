@@ -1,5 +1,6 @@
 #pragma once
 
+#include <array>
 #include <map>
 #include <memory>
 #include <mutex>
@@ -10,10 +11,11 @@
 
 namespace dragoman::data {
 
-/// Two texts that mean the same, as ids with what stands around each.
+/// Two texts that mean the same, and a text that is unlike them, as ids with what stands around each.
 struct EncodedTexts {
   std::vector<int32_t> left, right;
-  std::string place;  ///< "train.tsv:17"
+  std::string place;              ///< "train.tsv:17"
+  std::vector<int32_t> far = {};  ///< empty in all pairs or in none
 };
 
 /// How pairs of texts become groups.
@@ -25,9 +27,9 @@ struct PairGroupOptions {
 
 /// Examples that hold a group of pairs of texts each, of which a contrastive loss tells one from the others. Each epoch
 /// groups the pairs anew, which follows from (seed, epoch). Two pairs that share a text do not meet in a group as long
-/// as another group has room: the text of one would be a wrong answer for the other.
-/// An example has a target for each pair. SentencePair::text_begins says where the texts begin.
-/// Threads: any number.
+/// as another group has room: the text of one would be a wrong answer for the other. Nor do pairs of which one is
+/// unlike a text of the other; two pairs may be unlike the same text. An example has a target for each pair.
+/// SentencePair::text_begins says where the texts begin. Threads: any number.
 class PairGroups : public Examples {
  public:
   /// The epoch in which the pairs are grouped in their order, for validation.
@@ -53,8 +55,8 @@ class PairGroups : public Examples {
   Order grouped(const std::vector<uint32_t>& pairs) const;
 
   std::vector<EncodedTexts> pairs_;
-  std::vector<std::pair<uint32_t, uint32_t>> numbers_;  // [P] of the texts of each pair; equal texts have equal ones
-  std::vector<size_t> starts_;                          // [groups + 1] places in an order
+  std::vector<std::array<uint32_t, 3>> numbers_;  // [P] of the texts of each pair; equal texts have equal ones
+  std::vector<size_t> starts_;                    // [groups + 1] places in an order
   PairGroupOptions options_;
   CorpusStatistics statistics_;
   mutable std::mutex mutex_;

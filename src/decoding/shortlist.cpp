@@ -128,6 +128,10 @@ std::vector<int32_t> Shortlist::allowed(std::span<const int32_t> source, const S
   return set.rising();
 }
 
+bool Shortlist::allows_always(int32_t target) const {
+  return std::ranges::binary_search(frequent_, target);
+}
+
 std::string Shortlist::to_bytes() const {
   const auto vector = [](const std::vector<int32_t>& values) { return tensor::host_tensor(values); };
   tensor::NamedTensors tensors = {{kPieces, vector({target_pieces_})}, {kStarts, vector(starts_)}};

@@ -32,6 +32,8 @@ class Shortlist {
 
   PieceCounts pieces() const { return {static_cast<int32_t>(starts_.size()) - 1, target_pieces_}; }
   std::span<const int32_t> frequent() const { return frequent_; }
+  /// Whether every translation may hold a target piece. A list is for the target languages whose codes it has here.
+  bool allows_always(int32_t target) const;
   std::span<const int32_t> list(int32_t source) const;
 
   /// The bytes of shortlist.safetensors (docs/checkpoint_format.md), and back.

@@ -4,6 +4,7 @@
 #include <numeric>
 
 #include "base/error.h"
+#include "data/vocabulary/piece_list.h"
 
 namespace dragoman::decoding {
 namespace {
@@ -94,9 +95,14 @@ LearnedShortlist learn_shortlist(const data::NumberedPairs& pairs, const data::V
       insert_id(lists.back(), same);
     }
   }
-  LearnedShortlist learned{
-      {target_pieces, most_frequent(model.target_counts, static_cast<size_t>(options.frequent)), lists},
-      model.pairs_used};
+  std::vector<int32_t> frequent = most_frequent(model.target_counts, static_cast<size_t>(options.frequent));
+  for (int32_t target = 0; target < target_pieces; ++target) {
+    if (model.target_counts[static_cast<size_t>(target)] > 0 &&
+        data::is_language_piece(vocabularies.target.piece(target))) {
+      insert_id(frequent, target);
+    }
+  }
+  LearnedShortlist learned{{target_pieces, std::move(frequent), lists}, model.pairs_used};
   measure_fit(pairs, learned);
   return learned;
 }

@@ -40,7 +40,8 @@ struct LearnedShortlist {
   double covered = 0.0;       ///< share of the pieces of the translations of these pairs that are allowed, 0 to 1
 };
 
-/// Learns a shortlist from pairs that translate each other. A source piece gets the `best` target pieces with the
+/// Learns a shortlist from pairs that translate each other. Codes of languages that translations begin with are allowed
+/// in every translation. A source piece gets the `best` target pieces with the
 /// largest p(t | s) of data::learn_lexical_table (ties to the lower id; none below 1 / 10,000), and the target piece
 /// of the same text where there is one, since names and numbers are copied.
 LearnedShortlist learn_shortlist(const data::NumberedPairs& pairs, const data::VocabularyPair& vocabularies,

@@ -213,6 +213,12 @@ void Translator::submit(const TranslationRequest& request, const SearchOptions& 
 
 // Where hypotheses are reranked, no token is sure before.
 EncodedLine Translator::encode(const TranslationRequest& request, const SearchOptions& options) const {
+  if (options.shortlist && request.languages.target) {
+    base::check_usage(shortlist()->allows_always(*request.languages.target),
+                      "shortlist: was learned from translations without {}; leave --shortlist out, or learn one with "
+                      "dragoman shortlist --target-language",
+                      target_.piece(*request.languages.target));
+  }
   EncodedLine line = encode_request(request, source_, target_, static_cast<size_t>(search_.models().max_positions()));
   if (reranks(options)) {
     for (EncodedPart& part : line.parts) {

@@ -6,6 +6,13 @@
 
 namespace dragoman::interop {
 
+void add_search_note(const ExportedSearch& search, ExportedModel& model) {
+  if (!search.length_penalty) {
+    model.notes.emplace_back(
+        "the length penalty gnmt does not exist in transformers; generation_config.json asks for length_penalty 1");
+  }
+}
+
 void write_exported_model(const ExportedModel& model, const std::filesystem::path& folder) {
   base::check_usage(!is_there(folder), "{}: is there already; name a folder that is not", folder.string());
   base::FolderWriter writer(folder);

@@ -2,6 +2,7 @@
 
 #include <filesystem>
 #include <map>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -17,6 +18,15 @@ struct ExportedModel {
   tensor::NamedTensors tensors;    ///< the tensors of model.safetensors
   std::vector<std::string> notes;  ///< notes for the user, one line each
 };
+
+/// The search of a model as generation_config.json names it.
+struct ExportedSearch {
+  int beam_size = 4;                          ///< num_beams
+  std::optional<double> length_penalty = {};  ///< exponent of the length; none if our penalty has another formula
+};
+
+/// Adds a note if transformers does not have the length penalty.
+void add_search_note(const ExportedSearch& search, ExportedModel& model);
 
 /// Writes the files. After an error `folder` does not exist.
 /// Throws: Error(kUsage) if `folder` exists already. Error(kCannotWrite).

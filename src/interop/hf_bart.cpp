@@ -8,6 +8,7 @@
 #include "data/vocabulary/sentencepiece_check.h"
 #include "data/vocabulary/tokenizer_makers.h"
 #include "data/vocabulary/vocabulary.h"
+#include "interop/bart_tokenizer.h"
 #include "interop/hf_encoder_decoder.h"
 #include "interop/hf_languages.h"
 
@@ -22,7 +23,6 @@ using nlohmann::json;
 constexpr const char* kBartFamily = "a BART";
 constexpr const char* kBartVocabName = "vocab.json";
 constexpr const char* kBartMergesName = "merges.txt";
-constexpr const char* kBartStartPiece = "<start>";  // our <s>, a second id of </s>; <s> itself is another piece
 
 // The text of tokenizer.json, if need be of the two files that older folders have.
 std::string bart_tokenizer_text(const fs::path& folder) {
@@ -41,104 +41,47 @@ std::string bart_tokenizer_text(const fs::path& folder) {
   }
 }
 
-// Numbers, and gives each of theirs the place that it has here.
-class Renumbering {
- public:
-  explicit Renumbering(const PieceOrder& order) : ours_(order.theirs.size(), 0) {
-    for (size_t id = 0; id < order.theirs.size(); ++id) {
-      if (id != data::kBosId) {
-        ours_.at(static_cast<size_t>(order.theirs[id])) = static_cast<int64_t>(id);
-      }
-    }
-  }
-  void change(json& id) const { id = ours_.at(id.get<size_t>()); }
-
- private:
-  std::vector<int64_t> ours_;
-};
-
-void renumber_frame(const Renumbering& ids, json& processor) {
-  if (processor.contains("processors")) {
-    for (json& part : processor["processors"]) {
-      renumber_frame(ids, part);
-    }
-  }
-  for (const char* key : {"sep", "cls"}) {
-    if (processor.contains(key)) {
-      ids.change(processor[key][1]);
-    }
-  }
-  if (processor.contains("special_tokens")) {
-    for (auto& [piece, token] : processor["special_tokens"].items()) {
-      for (json& id : token["ids"]) {
-        ids.change(id);
-      }
-    }
-  }
-}
-
-// Requires: `text` has been read as a vocabulary, so that all that is touched here is well-formed.
-std::string renumbered(const std::string& text, const PieceOrder& order, const std::string& file) {
-  json tree = base::parse_json(text, file, {.max_bytes = data::kMaxModelBytes});
-  const Renumbering ids(order);
-  for (auto& [piece, id] : tree["model"]["vocab"].items()) {
-    ids.change(id);
-  }
-  tree["model"]["vocab"][kBartStartPiece] = data::kBosId;
-  for (json& token : tree["added_tokens"]) {
-    ids.change(token["id"]);
-  }
-  tree["added_tokens"].push_back({{"id", data::kBosId},
-                                  {"content", kBartStartPiece},
-                                  {"single_word", false},
-                                  {"lstrip", false},
-                                  {"rstrip", false},
-                                  {"normalized", false},
-                                  {"special", true}});
-  if (tree.contains("post_processor") && tree["post_processor"].is_object()) {
-    renumber_frame(ids, tree["post_processor"]);
-  }
-  return base::dump_json(tree);
-}
-
-PieceOrder read_bart_pieces(const data::Vocabulary& theirs, const std::string& file, int64_t vocab_size) {
+PieceOrder read_bart_pieces(const data::Vocabulary& theirs, const std::string& file, const BartConfig& config) {
+  const int64_t vocab_size = config.model.source_vocab_size;
   check_data(theirs.size() == vocab_size,
              "{}: has {} pieces, config.json has a vocab_size of {}; the files are of different models", file,
              theirs.size(), vocab_size);
   std::vector<std::string> pieces;
   for (int32_t id = 0; id < theirs.size(); ++id) {
     pieces.push_back(theirs.piece(id));
-    check_data(pieces.back() != kBartStartPiece, "{}: has a piece {}, which dragoman adds itself", file,
-               kBartStartPiece);
+    check_data(pieces.back() != kBartStartPiece || id == config.special.start,
+               "{}: has a piece {}, which dragoman adds itself", file, kBartStartPiece);
   }
   check_fairseq_pieces(pieces, file);
   check_data(theirs.frame().first == 0 && theirs.frame().last == kFairseqSpecial.eos,
              "{}: does not put <s> before a text and </s> behind it, as a BART does", file);
-  return order_pieces(pieces, kFairseqSpecial);
+  return order_pieces(pieces, config.special);
 }
 
 }  // namespace
 
-TransformerConfig bart_config_from_json(std::string_view text, const std::string& file_name) {
+BartConfig bart_config_from_json(std::string_view text, const std::string& file_name) {
   const json tree = base::parse_json(text, file_name);
   HfFields fields(tree, file_name);
   const std::string type = fields.text("model_type", "");
   check_data(type == "bart", "{}: model_type is \"{}\", must be bart", file_name, type);
-  TransformerConfig model;
+  BartConfig read;
+  TransformerConfig& model = read.model;
   read_bart_sizes(fields, model);
   model.norm_order = nn::NormOrder::kPost;
   model.embedding_norm = true;
-  check_fairseq_ids(fields, kBartFamily);
+  read.special = read_fairseq_ids(fields, model.source_vocab_size, kBartFamily);
   fields.must_be("normalize_before", false);
   fields.must_be("normalize_embedding", true);
   fields.must_be("add_final_layer_norm", false);
   check_bart_config(fields, model);
-  return model;
+  return read;
 }
 
 ImportedModel import_bart(const fs::path& folder) {
   HfEncoderDecoder read{.folder = folder, .config_text = read_json(folder, kHfConfigName)};
-  read.model = bart_config_from_json(read.config_text, (folder / kHfConfigName).string());
+  const BartConfig config = bart_config_from_json(read.config_text, (folder / kHfConfigName).string());
+  read.model = config.model;
   check_data(forced_token(folder) == 0,
              "{}: forced_bos_token_id of generation_config.json or config.json must be 0, with which a BART begins to "
              "write",
@@ -146,8 +89,8 @@ ImportedModel import_bart(const fs::path& folder) {
   const std::string text = bart_tokenizer_text(folder), name = (folder / kHfTokenizerName).string();
   const auto theirs = data::Vocabulary::from_bytes(text, name);
   check_data(theirs.format() == data::Vocabulary::Format::kTokenizerJson, "{}: must be a JSON object", name);
-  read.order = read_bart_pieces(theirs, name, read.model.source_vocab_size);
-  const auto ours = data::Vocabulary::from_bytes(renumbered(text, read.order, name), name);
+  read.order = read_bart_pieces(theirs, name, config);
+  const auto ours = data::Vocabulary::from_bytes(bart_tokenizer_for_import(text, read.order, name), name);
   read.vocabularies[models::kTokenizerName] =
       ours.with_special({.pad = data::kPadId, .unk = data::kUnkId, .bos = data::kBosId, .eos = {data::kEosId}}).bytes();
   TensorSource source(folder);

@@ -13,24 +13,8 @@
 #include "models/model_tensors.h"
 
 namespace dragoman::interop {
-namespace {
 
 using models::TransformerConfig;
-
-// The first rows of a table belong to no position.
-std::vector<HfTensor> bart_positions(const TransformerConfig& model) {
-  constexpr int64_t kOffset = 2;
-  std::vector<HfTensor> tensors;
-  for (const std::string stack : {"encoder", "decoder"}) {
-    tensors.push_back({.ours = stack + ".embedding.positions",
-                       .theirs = "model." + stack + ".embed_positions.weight",
-                       .shape = {model.max_positions, model.d_model},
-                       .rows_before = kOffset});
-  }
-  return tensors;
-}
-
-}  // namespace
 
 ImportedModel completed(HfEncoderDecoder read) {
   TransformerConfig& model = read.model;
@@ -100,15 +84,23 @@ void read_bart_sizes(HfFields& fields, TransformerConfig& model, const BartDefau
   }
 }
 
-void check_fairseq_ids(HfFields& fields, const char* family) {
-  const auto check = [&](const char* key, int64_t id) {
-    const int64_t seen = fields.integer(key, 0, kMaxVocabulary, id);
+SpecialPieces read_fairseq_ids(HfFields& fields, int64_t vocab_size, const char* family) {
+  constexpr const char* kStart = "decoder_start_token_id";
+  const auto check = [&](const char* key, int64_t seen, int64_t id) {
     base::check_data(seen == id, "{}: {} is {}, that of {} is {}", fields.file(), key, seen, family, id);
   };
-  check("pad_token_id", kFairseqSpecial.pad);
-  check("eos_token_id", kFairseqSpecial.eos);
-  check("decoder_start_token_id", kFairseqSpecial.start);
-  check("bos_token_id", 0);
+  const auto read = [&](const char* key, int64_t id) { check(key, fields.integer(key, 0, kMaxVocabulary, id), id); };
+  read("pad_token_id", kFairseqSpecial.pad);
+  read("eos_token_id", kFairseqSpecial.eos);
+  read("bos_token_id", 0);
+  SpecialPieces special = kFairseqSpecial;
+  const int64_t start = fields.integer(kStart, 0, kMaxVocabulary, special.start);
+  if (start == vocab_size - 1) {
+    special.start = start;
+  } else {
+    check(kStart, start, special.start);
+  }
+  return special;
 }
 
 void check_bart_config(const HfFields& fields, const TransformerConfig& model) {
@@ -118,6 +110,18 @@ void check_bart_config(const HfFields& fields, const TransformerConfig& model) {
   } catch (const base::Error& error) {
     base::fail(base::ErrorKind::kBadData, "{}: {}", fields.file(), error.what());
   }
+}
+
+std::vector<HfTensor> bart_positions(const TransformerConfig& model) {
+  constexpr int64_t kOffset = 2;
+  std::vector<HfTensor> tensors;
+  for (const std::string stack : {"encoder", "decoder"}) {
+    tensors.push_back({.ours = stack + ".embedding.positions",
+                       .theirs = "model." + stack + ".embed_positions.weight",
+                       .shape = {model.max_positions, model.d_model},
+                       .rows_before = kOffset});
+  }
+  return tensors;
 }
 
 std::vector<HfTensor> bart_tensors(const TransformerConfig& model) {
@@ -144,9 +148,9 @@ std::vector<HfTensor> bart_tensors(const TransformerConfig& model) {
 tensor::NamedTensors read_family_tensors(TensorSource& source, const TransformerConfig& model, const PieceOrder& order,
                                          const tensor::Tensor& bias) {
   tensor::NamedTensors tensors = import_pairs(source, bart_tensors(model));
-  const tensor::Tensor table = source.get_shared({"model.shared.weight", "model.encoder.embed_tokens.weight",
-                                                  "model.decoder.embed_tokens.weight", "lm_head.weight"},
-                                                 {model.source_vocab_size, model.d_model});
+  const tensor::Tensor table = source.get_shared(
+      {kBartTableName, "model.encoder.embed_tokens.weight", "model.decoder.embed_tokens.weight", "lm_head.weight"},
+      {model.source_vocab_size, model.d_model});
   tensors["embedding.weight"] = rows_in_order(table, order);
   tensors["output.bias"] = bias_in_order(bias, order);
   return tensors;
@@ -154,9 +158,9 @@ tensor::NamedTensors read_family_tensors(TensorSource& source, const Transformer
 
 tensor::NamedTensors read_bart_tensors(TensorSource& source, const TransformerConfig& model, const PieceOrder& order,
                                        const char* family) {
-  constexpr const char* kBias = "final_logits_bias";
   const int64_t size = model.source_vocab_size;
-  const tensor::Tensor bias = source.has(kBias) ? source.get(kBias, {1, size}).reshape({size}) : tensor::Tensor();
+  const tensor::Tensor bias =
+      source.has(kBartBiasName) ? source.get(kBartBiasName, {1, size}).reshape({size}) : tensor::Tensor();
   tensor::NamedTensors tensors = read_family_tensors(source, model, order, bias);
   tensors.merge(import_pairs(source, bart_positions(model)));
   source.check_all_used(family);

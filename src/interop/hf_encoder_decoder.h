@@ -49,12 +49,26 @@ struct BartDefaults {
 /// training and of searches.
 void read_bart_sizes(HfFields& fields, models::TransformerConfig& model, const BartDefaults& defaults = {});
 
-/// Refuses other special tokens than those of fairseq (kFairseqSpecial). A missing key has its id.
+/// Returns the special tokens, which must be those of fairseq (kFairseqSpecial). A missing key has its id. The decoder
+/// may begin with the last piece in place of </s>: so `export` writes a model that was trained further.
 /// @param family  for errors: "an M2M-100"
-void check_fairseq_ids(HfFields& fields, const char* family);
+[[nodiscard]] SpecialPieces read_fairseq_ids(HfFields& fields, int64_t vocab_size, const char* family);
 
 /// Refuses keys that were not read, and a configuration that is none.
 void check_bart_config(const HfFields& fields, const models::TransformerConfig& model);
+
+/// The checked contents of config.json of a model of the family. The sizes of the vocabulary are theirs.
+struct BartConfig {
+  models::TransformerConfig model = {};
+  SpecialPieces special = {};
+};
+
+/// Returns the learned positions of both sides. The first rows of a table of theirs belong to no position.
+[[nodiscard]] std::vector<HfTensor> bart_positions(const models::TransformerConfig& model);
+
+/// The tensors that are no layers: of the table of words, and [1, V] of the output bias of a BART or mBART.
+inline constexpr const char* kBartTableName = "model.shared.weight";
+inline constexpr const char* kBartBiasName = "final_logits_bias";
 
 /// Returns the tensors of all layers and norms of a model of the family of BART; no tables.
 [[nodiscard]] std::vector<HfTensor> bart_tensors(const models::TransformerConfig& model);

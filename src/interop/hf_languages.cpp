@@ -1,7 +1,5 @@
 #include "interop/hf_languages.h"
 
-#include <fmt/format.h>
-
 #include <nlohmann/json.hpp>
 
 #include "base/error.h"
@@ -17,8 +15,8 @@ namespace fs = std::filesystem;
 using base::check_data;
 using nlohmann::json;
 
-constexpr const char* kPiecesName = "vocab.json";  // of M2M-100
 constexpr const char* kTokensName = "special_tokens_map.json";
+constexpr const char* kLanguagesKey = "additional_special_tokens";
 const std::vector<std::string> kFirstPieces = {"<s>", "<pad>", "</s>", "<unk>"};
 
 std::string code_of_token(const std::string& token) {
@@ -29,8 +27,8 @@ std::string code_of_token(const std::string& token) {
 
 // The pieces of vocab.json by id, without gaps.
 std::vector<std::string> listed_pieces(const fs::path& folder) {
-  const std::string name = (folder / kPiecesName).string();
-  const json tree = base::parse_json(read_json(folder, kPiecesName), name);
+  const std::string name = (folder / kLanguagesPiecesName).string();
+  const json tree = base::parse_json(read_json(folder, kLanguagesPiecesName), name);
   check_data(tree.is_object() && !tree.empty(), "{}: must be a JSON object of pieces and ids", name);
   std::vector<std::string> pieces(tree.size());
   for (const auto& [piece, id] : tree.items()) {
@@ -42,8 +40,9 @@ std::vector<std::string> listed_pieces(const fs::path& folder) {
   return pieces;
 }
 
-// Without a list, SentencePiece's own, one later: its <unk>, <s> and </s> give way to four.
-std::vector<std::string> shifted_pieces(const std::vector<SpmPiece>& spm) {
+}  // namespace
+
+std::vector<std::string> fairseq_pieces(const std::vector<SpmPiece>& spm) {
   constexpr size_t kOwnSpecial = 3;
   std::vector<std::string> pieces = kFirstPieces;
   for (size_t id = kOwnSpecial; id < spm.size(); ++id) {
@@ -52,8 +51,6 @@ std::vector<std::string> shifted_pieces(const std::vector<SpmPiece>& spm) {
   return pieces;
 }
 
-}  // namespace
-
 void check_fairseq_pieces(const std::vector<std::string>& pieces, const std::string& file) {
   for (size_t id = 0; id < kFirstPieces.size(); ++id) {
     check_data(id < pieces.size() && pieces[id] == kFirstPieces[id], "{}: id {} is not {}, as in fairseq", file, id,
@@ -61,8 +58,22 @@ void check_fairseq_pieces(const std::vector<std::string>& pieces, const std::str
   }
 }
 
+std::string languages_tokenizer_config(const char* tokenizer_class, const std::vector<std::string>& tokens,
+                                       int64_t max_positions) {
+  const json tree = {{"tokenizer_class", tokenizer_class},
+                     {kLanguagesKey, tokens},
+                     {"model_max_length", max_positions},
+                     {"clean_up_tokenization_spaces", false},
+                     {"bos_token", "<s>"},
+                     {"cls_token", "<s>"},
+                     {"pad_token", "<pad>"},
+                     {"eos_token", "</s>"},
+                     {"sep_token", "</s>"},
+                     {"unk_token", "<unk>"}};
+  return base::dump_json(tree, 2) + "\n";
+}
+
 std::vector<std::string> read_languages(const fs::path& folder) {
-  constexpr const char* kList = "additional_special_tokens";
   for (const char* file : {kHfTokenizerConfigName, kTokensName}) {
     if (!is_there(folder / file)) {
       continue;
@@ -70,25 +81,26 @@ std::vector<std::string> read_languages(const fs::path& folder) {
     const std::string name = (folder / file).string();
     const json tree = base::parse_json(read_json(folder, file), name);
     const base::JsonFields fields(tree, name);
-    if (!fields.has(kList)) {
+    if (!fields.has(kLanguagesKey)) {
       continue;
     }
     std::vector<std::string> languages;
-    for (const json& token : fields.list(kList)) {
-      check_data(token.is_string(), "{}: {} must be a list of texts", name, kList);
+    for (const json& token : fields.list(kLanguagesKey)) {
+      check_data(token.is_string(), "{}: {} must be a list of texts", name, kLanguagesKey);
       languages.push_back(code_of_token(token.get<std::string>()));
     }
     return languages;
   }
   base::fail(base::ErrorKind::kBadData, "{}: neither {} nor {} has {}, which are the languages of the model",
-             folder.string(), kHfTokenizerConfigName, kTokensName, kList);
+             folder.string(), kHfTokenizerConfigName, kTokensName, kLanguagesKey);
 }
 
 PieceOrder read_pieces_with_languages(const fs::path& folder, const std::string& spm,
-                                      const std::vector<std::string>& languages, int64_t vocab_size) {
+                                      const std::vector<std::string>& languages, int64_t vocab_size,
+                                      const SpecialPieces& special) {
   const std::string file = (folder / kLanguagesSpmName).string();
   std::vector<std::string> pieces =
-      is_there(folder / kPiecesName) ? listed_pieces(folder) : shifted_pieces(spm_pieces(spm, file));
+      is_there(folder / kLanguagesPiecesName) ? listed_pieces(folder) : fairseq_pieces(spm_pieces(spm, file));
   for (const std::string& code : languages) {
     pieces.push_back(data::language_piece(code));
   }
@@ -97,9 +109,9 @@ PieceOrder read_pieces_with_languages(const fs::path& folder, const std::string&
              pieces.size(), vocab_size);
   check_fairseq_pieces(pieces, file);
   while (static_cast<int64_t>(pieces.size()) < vocab_size) {
-    pieces.push_back(fmt::format("<no_piece_{}>", pieces.size()));
+    pieces.push_back(no_piece(pieces.size()));
   }
-  return order_pieces(pieces, kFairseqSpecial);
+  return order_pieces(pieces, special);
 }
 
 }  // namespace dragoman::interop

@@ -36,12 +36,13 @@ models::ModelLanguages languages_of_folder(const fs::path& folder, const std::ve
 
 }  // namespace
 
-TransformerConfig mbart_config_from_json(std::string_view text, const std::string& file_name) {
+BartConfig mbart_config_from_json(std::string_view text, const std::string& file_name) {
   const json tree = base::parse_json(text, file_name);
   HfFields fields(tree, file_name);
   const std::string type = fields.text("model_type", "");
   base::check_data(type == "mbart", "{}: model_type is \"{}\", must be mbart", file_name, type);
-  TransformerConfig model;
+  BartConfig read;
+  TransformerConfig& model = read.model;
   read_bart_sizes(fields, model);
   model.norm_order = nn::NormOrder::kPre;
   model.embedding_norm = true;
@@ -49,21 +50,22 @@ TransformerConfig mbart_config_from_json(std::string_view text, const std::strin
                    "{}: {} is missing, as in an mBART of 25 languages, whose codes stand behind the text; dragoman "
                    "imports mBART-50",
                    file_name, kStartKey);
-  check_fairseq_ids(fields, kMbartFamily);
+  read.special = read_fairseq_ids(fields, model.source_vocab_size, kMbartFamily);
   for (const char* key : {"normalize_before", "normalize_embedding", "add_final_layer_norm"}) {
     fields.must_be(key, true);
   }
   check_bart_config(fields, model);
-  return model;
+  return read;
 }
 
 ImportedModel import_mbart(const fs::path& folder) {
   HfEncoderDecoder read{.folder = folder, .config_text = read_json(folder, kHfConfigName)};
-  read.model = mbart_config_from_json(read.config_text, (folder / kHfConfigName).string());
+  const BartConfig config = mbart_config_from_json(read.config_text, (folder / kHfConfigName).string());
+  read.model = config.model;
   const fs::path spm_name = folder / kLanguagesSpmName;
   const std::string spm = read_spm(spm_name);
   const std::vector<std::string> languages = read_languages(folder);
-  read.order = read_pieces_with_languages(folder, spm, languages, read.model.source_vocab_size);
+  read.order = read_pieces_with_languages(folder, spm, languages, read.model.source_vocab_size, config.special);
   read.vocabularies[models::kJointVocabularyName] = with_order(spm, read.order, spm_name.string());
   TensorSource source(folder);
   read.tensors = read_bart_tensors(source, read.model, read.order, kMbartFamily);

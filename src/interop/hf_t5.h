@@ -12,7 +12,7 @@
 
 namespace dragoman::interop {
 
-/// The vocabulary of a T5 folder.
+/// The vocabulary of a T5 folder; a folder without it has tokenizer.json.
 inline constexpr const char* kT5VocabularyName = "spiece.model";
 
 /// The checked contents of config.json of a T5, T5 v1.1, mT5 or FLAN-T5.
@@ -31,9 +31,10 @@ struct HfT5Config {
 [[nodiscard]] std::vector<HfTensor> hf_t5_tensors(const models::TransformerConfig& config);
 
 /// Reads the folder of a T5 of Hugging Face transformers. It opens config.json, model.safetensors or the files of
-/// model.safetensors.index.json, spiece.model, and, if they exist, generation_config.json and tokenizer_config.json.
-/// The sentinels <extra_id_0> ... are pieces of the vocabulary. The result computes the same logits.
-/// Throws: Error(kBadData) with the file, its value and what is supported, as import_gpt2.
+/// model.safetensors.index.json, spiece.model or without it tokenizer.json (unigram_of_tokenizer_json), and, if they
+/// exist, generation_config.json and tokenizer_config.json. The sentinels <extra_id_0> ... are pieces of the
+/// vocabulary. The result computes the same logits. Throws: Error(kBadData) with the file, its value and what is
+/// supported, as import_gpt2.
 [[nodiscard]] ImportedModel import_t5(const std::filesystem::path& folder);
 
 /// Returns the folder of a T5 as transformers reads it. @param folder  of the model, for errors

@@ -1,14 +1,18 @@
-#include <fmt/format.h>
+
 
 #include <algorithm>
 #include <nlohmann/json.hpp>
 
 #include "base/error.h"
+#include "base/files.h"
 #include "base/json.h"
 #include "base/json_fields.h"
+#include "data/vocabulary/piece_list.h"
+#include "data/vocabulary/sentencepiece_check.h"
 #include "interop/hf_encoder_decoder.h"
 #include "interop/hf_t5.h"
 #include "interop/model_source.h"
+#include "interop/unigram_tokenizer.h"
 #include "tensor/transfer.h"
 
 namespace dragoman::interop {
@@ -44,10 +48,10 @@ std::vector<std::string> t5_pieces_by_id(const std::vector<SpmPiece>& spm, int64
              vocab_size);
   const int64_t added = std::min(sentinels, vocab_size - own);  // mT5 has its sentinels in spiece.model
   for (int64_t sentinel = added - 1; sentinel >= 0; --sentinel) {
-    pieces.push_back(fmt::format("<extra_id_{}>", sentinel));
+    pieces.push_back(data::sentinel_piece(sentinel));
   }
   while (static_cast<int64_t>(pieces.size()) < vocab_size) {
-    pieces.push_back(fmt::format("<no_piece_{}>", pieces.size()));
+    pieces.push_back(no_piece(pieces.size()));
   }
   return pieces;
 }
@@ -57,25 +61,35 @@ void check_t5_special(const std::vector<SpmPiece>& pieces, int64_t id, const cha
              "{}: piece {} is not {}, as config.json says; the files are of different models", file, id, name);
 }
 
-PieceOrder read_t5_pieces(const fs::path& folder, const std::string& spm, const HfT5Config& config) {
-  const std::string file = (folder / kT5VocabularyName).string();
-  const std::vector<SpmPiece> pieces = spm_pieces(spm, file);
-  check_t5_special(pieces, config.pad_id, "<pad>", file);
-  check_t5_special(pieces, config.eos_id, "</s>", file);
-  const auto unk = std::ranges::find(pieces, uint64_t{2}, &SpmPiece::type);
-  check_data(unk != pieces.end(), "{}: has no piece for unknown text", file);
-  return order_pieces(t5_pieces_by_id(pieces, count_sentinels(folder), config.model.source_vocab_size, file),
-                      {config.pad_id, unk - pieces.begin(), config.start_id, config.eos_id});
+// The pieces of a T5: those of spiece.model, or those of tokenizer.json in a folder that has this file alone.
+struct T5Pieces {
+  std::string spm;
+  std::string file;  // for errors
+  int64_t sentinels = 0;
+  std::vector<std::string> notes;
+};
+
+T5Pieces read_t5_pieces(const fs::path& folder) {
+  if (is_there(folder / kT5VocabularyName)) {
+    return {read_spm(folder / kT5VocabularyName), (folder / kT5VocabularyName).string(), count_sentinels(folder), {}};
+  }
+  const std::string file = (folder / kHfTokenizerName).string();
+  check_data(is_there(folder / kHfTokenizerName),
+             "{}: is missing, and so is {}; dragoman reads the pieces of a T5 from one of them. {} is a file of the "
+             "folder that the model was trained with, such as google-t5/t5-small",
+             (folder / kT5VocabularyName).string(), kHfTokenizerName, kT5VocabularyName);
+  UnigramModel model = unigram_of_tokenizer_json(base::read_file(file, data::kMaxModelBytes), file);
+  return {std::move(model.spm), file, model.sentinels, std::move(model.notes)};
 }
 
-std::string read_spiece(const fs::path& folder) {
-  const fs::path file = folder / kT5VocabularyName;
-  check_data(
-      is_there(file),
-      "{}: is missing; dragoman reads the SentencePiece model of a T5. It is a file of the folder that the model "
-      "was trained with, such as google-t5/t5-small",
-      file.string());
-  return read_spm(file);
+PieceOrder order_t5_pieces(const T5Pieces& read, const HfT5Config& config) {
+  const std::vector<SpmPiece> pieces = spm_pieces(read.spm, read.file);
+  check_t5_special(pieces, config.pad_id, "<pad>", read.file);
+  check_t5_special(pieces, config.eos_id, "</s>", read.file);
+  const auto unk = std::ranges::find(pieces, uint64_t{2}, &SpmPiece::type);
+  check_data(unk != pieces.end(), "{}: has no piece for unknown text", read.file);
+  return order_pieces(t5_pieces_by_id(pieces, read.sentinels, config.model.source_vocab_size, read.file),
+                      {config.pad_id, unk - pieces.begin(), config.start_id, config.eos_id});
 }
 
 // The output weight; undefined if the words have one table.
@@ -111,17 +125,20 @@ tensor::NamedTensors import_t5_tensors(TensorSource& source, HfT5Config& config,
 ImportedModel import_t5(const fs::path& folder) {
   const std::string config_text = read_json(folder, kHfConfigName), config_name = (folder / kHfConfigName).string();
   HfT5Config config = t5_config_from_json(config_text, config_name);
-  const std::string spm = read_spiece(folder), spm_name = (folder / kT5VocabularyName).string();
-  const PieceOrder order = read_t5_pieces(folder, spm, config);
+  T5Pieces pieces = read_t5_pieces(folder);
+  const PieceOrder order = order_t5_pieces(pieces, config);
   TensorSource source(folder);
   tensor::NamedTensors tensors = import_t5_tensors(source, config, order);  // says how words are tied
-  return completed({.folder = folder,
-                    .config_text = config_text,
-                    .model = config.model,
-                    .order = order,
-                    .vocabularies = {{models::kJointVocabularyName, with_order(spm, order, spm_name)}},
-                    .tensors = std::move(tensors),
-                    .weights_file = source.file()});
+  ImportedModel imported =
+      completed({.folder = folder,
+                 .config_text = config_text,
+                 .model = config.model,
+                 .order = order,
+                 .vocabularies = {{models::kJointVocabularyName, with_order(pieces.spm, order, pieces.file)}},
+                 .tensors = std::move(tensors),
+                 .weights_file = source.file()});
+  imported.notes = std::move(pieces.notes);
+  return imported;
 }
 
 }  // namespace dragoman::interop

@@ -10,6 +10,7 @@
 #include "interop/marian_config.h"
 #include "interop/marian_export_vocabulary.h"
 #include "interop/marian_tensors.h"
+#include "interop/requirements.h"
 #include "models/architectures/architectures.h"
 #include "models/model.h"
 #include "models/model_tensors.h"
@@ -29,36 +30,21 @@ struct Sides {
   bool joint = true;  // both sides have one list of pieces
 };
 
-template <typename Value>
-void require(bool condition, const std::string& file, const char* key, const Value& seen, const char* supported) {
-  base::check_data(condition, "{}: {} is {}, MarianMT has {} only; the model cannot be exported", file, key, seen,
-                   supported);
-}
-
-// MarianMT has the layers of the paper alone. Fields that decide nothing in them may have any value.
-void check_layers(const nn::LayerOptions& layer, const std::string& file) {
-  nn::LayerOptions::fields([&](const auto& field) {
-    const std::string_view name = field.name;
-    const bool is_free = name == "initial_weights" || name.starts_with("rope_") || name.starts_with("relative_");
-    const auto paper = nn::LayerOptions().*field.member;
-    require(is_free || layer.*field.member == paper, file, field.name, base::text_of(layer.*field.member),
-            base::text_of(paper).c_str());
-  });
-}
-
 void check_representable(const models::TransformerConfig& config, const std::string& file) {
-  require(config.norm_order == nn::NormOrder::kPost, file, "norm_order", models::name_of(config.norm_order), "post");
-  require(config.decoder_sublayer == nn::DecoderSublayer::kSelfAttention, file, "decoder_sublayer",
-          models::name_of(config.decoder_sublayer), "self-attention");
-  check_layers(config.layer, file);
-  require(!config.embedding_norm, file, "embedding_norm", config.embedding_norm, "false");
-  require(!config.scale_output, file, "scale_output", config.scale_output, "false");
-  require(config.tying != Tying::kEmbeddings, file, "tying", models::name_of(config.tying), "none, target and all");
-  require(config.positions == nn::PositionKind::kSinusoidal, file, "positions", models::name_of(config.positions),
-          "sinusoidal");
-  require(marian_has(config.activation), file, "activation", models::name_of(config.activation), "relu, gelu and silu");
-  require(std::abs(config.layer_norm_epsilon - 1e-5F) < 1e-9F, file, "layer_norm_epsilon", config.layer_norm_epsilon,
-          "1e-5");
+  const Requirements marian(file, "MarianMT");
+  marian.require(config.norm_order == nn::NormOrder::kPost, "norm_order", models::name_of(config.norm_order), "post");
+  marian.require(config.decoder_sublayer == nn::DecoderSublayer::kSelfAttention, "decoder_sublayer",
+                 models::name_of(config.decoder_sublayer), "self-attention");
+  require_paper_layers(marian, config.layer);
+  marian.require(!config.embedding_norm, "embedding_norm", config.embedding_norm, "false");
+  marian.require(!config.scale_output, "scale_output", config.scale_output, "false");
+  marian.require(config.tying != Tying::kEmbeddings, "tying", models::name_of(config.tying), "none, target and all");
+  marian.require(config.positions == nn::PositionKind::kSinusoidal, "positions", models::name_of(config.positions),
+                 "sinusoidal");
+  marian.require(marian_has(config.activation), "activation", models::name_of(config.activation),
+                 "relu, gelu and silu");
+  marian.require(std::abs(config.layer_norm_epsilon - 1e-5F) < 1e-9F, "layer_norm_epsilon", config.layer_norm_epsilon,
+                 "1e-5");
 }
 
 const Tensor& source_table(const tensor::NamedTensors& tensors, Tying tying) {
@@ -191,8 +177,8 @@ std::string generation_json(const models::TransformerConfig& config, const Sides
   for (const int64_t id : sides.target.never_written) {
     never.push_back({id});
   }
-  const json tree = {{"num_beams", options.beam_size},
-                     {"length_penalty", options.length_penalty.value_or(1.0)},
+  const json tree = {{"num_beams", options.search.beam_size},
+                     {"length_penalty", options.search.length_penalty.value_or(1.0)},
                      {"max_length", std::min<int64_t>(config.max_positions, 512)},
                      {"bad_words_ids", never},
                      {"eos_token_id", 0},
@@ -240,10 +226,7 @@ ExportedModel export_marian(const models::ModelFiles& model, const fs::path& fol
   if (!sides.joint) {
     exported.texts["target_vocab.json"] = vocabulary_json(sides.target);
   }
-  if (!options.length_penalty) {
-    exported.notes.push_back(
-        "the length penalty gnmt does not exist in transformers; generation_config.json asks for length_penalty 1");
-  }
+  add_search_note(options.search, exported);
   return exported;
 }
 

@@ -1,7 +1,6 @@
 #pragma once
 
 #include <filesystem>
-#include <optional>
 #include <string>
 
 #include "interop/exported_model.h"
@@ -11,9 +10,8 @@ namespace dragoman::interop {
 
 /// The values of a MarianMT folder that are not part of the model.
 struct MarianExportOptions {
-  int beam_size = 4;                     ///< num_beams
-  std::optional<double> length_penalty;  ///< exponent of the length; none if our penalty has another formula
-  std::string source_language;           ///< for the settings of the tokenizer; may be empty
+  ExportedSearch search = {};
+  std::string source_language;  ///< for the settings of the tokenizer; may be empty
   std::string target_language;
 };
 

@@ -1,5 +1,7 @@
 #include "interop/piece_order.h"
 
+#include <fmt/format.h>
+
 #include <algorithm>
 
 #include "base/error.h"
@@ -63,6 +65,10 @@ std::string with_spm_order(std::string_view spm, const std::vector<int64_t>& ord
     ordered.add_bytes(kPieces, pieces.at(static_cast<size_t>(piece)));
   }
   return ordered.bytes() + rest;
+}
+
+std::string no_piece(size_t id) {
+  return fmt::format("{}{}>", kNoPieceBegin, id);
 }
 
 PieceOrder order_pieces(const std::vector<std::string>& theirs, const SpecialPieces& special) {

@@ -45,6 +45,10 @@ struct PieceOrder {
 /// Throws: Error(kBadData) if a piece occurs twice, or SentencePiece refuses the model.
 [[nodiscard]] std::string with_order(std::string_view spm, const PieceOrder& order, const std::string& file_name);
 
+/// How the name of a row without a piece begins, and the name of the row of an id.
+inline constexpr const char* kNoPieceBegin = "<no_piece_";
+[[nodiscard]] std::string no_piece(size_t id);
+
 /// An output bias that makes a probability zero. It is finite, as all values of a model must be.
 inline constexpr float kNever = -1e9F;
 

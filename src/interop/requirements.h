@@ -1,8 +1,11 @@
 #pragma once
 
+#include <span>
 #include <string>
+#include <string_view>
 
 #include "base/error.h"
+#include "nn/layer_options.h"
 
 namespace dragoman::interop {
 
@@ -24,5 +27,10 @@ class Requirements {
   const std::string& file_;
   const char* program_;
 };
+
+/// Refuses options of layers that are not those of the paper. Options that decide nothing in such layers may have any
+/// value. @param free  names of others that may have any value
+void require_paper_layers(const Requirements& theirs, const nn::LayerOptions& layer,
+                          std::span<const std::string_view> free = {});
 
 }  // namespace dragoman::interop

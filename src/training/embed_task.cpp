@@ -2,6 +2,8 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
+
 #include "base/ascii.h"
 #include "base/error.h"
 #include "base/sha256.h"
@@ -9,6 +11,7 @@
 #include "data/pair_groups.h"
 #include "data/tab_pairs.h"
 #include "data/text/corpus.h"
+#include "training/batch_fit.h"
 #include "training/contrastive_objective.h"
 #include "training/embed_validation.h"
 #include "training/encoder_task.h"
@@ -34,13 +37,13 @@ std::vector<TabPair> pairs_of_sides(const Files& source, const Files& target) {
 
 std::vector<TabPair> read_pairs(const Files& text, const Files& source, const Files& target, const char* flags) {
   base::check_usage(text.empty() || source.empty(), "train: {} both name pairs of texts; leave one out", flags);
-  return text.empty() ? pairs_of_sides(source, target) : data::read_tab_pairs(text);
+  return text.empty() ? pairs_of_sides(source, target) : data::read_tab_triples(text);
 }
 
 std::string fingerprint_of_pairs(const std::vector<TabPair>& pairs) {
   base::Sha256 hash;
   for (const TabPair& pair : pairs) {
-    hash.update(base::sha256_hex(pair.input + "\t" + pair.target));
+    hash.update(base::sha256_hex(pair.input + "\t" + pair.target + (pair.far.empty() ? "" : "\t" + pair.far)));
   }
   return hash.hex();
 }
@@ -48,12 +51,10 @@ std::string fingerprint_of_pairs(const std::vector<TabPair>& pairs) {
 class EmbedTask : public EncoderTask {
  public:
   explicit EmbedTask(const TrainOptions& options) : EncoderTask(options, "embed", models::EncoderHead::kNone) {
-    base::check_usage(!options.text.empty() || !options.source.empty(),
-                      "train: task embed learns from pairs of texts; name them with --text, a tab between the texts of "
-                      "a line, or with --source and --target");
-    base::check_usage(!options.batch.fit && options.run.memory == 0,
-                      "train: --batch-tokens auto and --memory are not made for task embed, whose groups of pairs are "
-                      "not cut; give a number of tokens, and fewer --group-pairs if memory is short");
+    base::check_usage(
+        !options.text.empty() || !options.source.empty(),
+        "train: task embed learns from pairs of texts; name them with --text, a tab between the texts of "
+        "a line, and a third one that is far from the first if there is one, or with --source and --target");
     base::check_usage(!options.loss.two_passes(), "train: --rdrop and --simcut are not made for task embed");
     training_ = read_pairs(options.text, options.source, options.target, "--text and --source");
     fingerprint_ = fingerprint_of_pairs(training_);
@@ -71,8 +72,28 @@ class EmbedTask : public EncoderTask {
   std::unique_ptr<const Objective> objective(const TrainOptions& options) const override {
     return contrastive_objective(options.whole_texts);
   }
+  int64_t longest_example(const TrainOptions& options) const override {
+    return options.whole_texts.group_pairs * tokens_of_pair(options);
+  }
+  data::Batch longest_batch(int64_t tokens, const TrainOptions& options) const override {
+    data::Batch batch;
+    int64_t left = std::max<int64_t>(tokens / tokens_of_pair(options), 1);  // pairs
+    while (left > 0) {
+      const int64_t pairs = std::min(left, options.whole_texts.group_pairs);
+      data::SentencePair group{.line = static_cast<uint64_t>(batch.sentences()), .source = {}, .target = {}};
+      group.source = batch_words(pairs * tokens_of_pair(options), options.model.sizes().source_vocab_size);
+      group.target.resize(static_cast<size_t>(pairs - 1));
+      group.after_target = 0;
+      for (size_t begin = 0; begin < group.source.size(); begin += static_cast<size_t>(options.batch.max_length)) {
+        group.text_begins.push_back(static_cast<int32_t>(begin));
+      }
+      data::append(batch, group);
+      left -= pairs;
+    }
+    return batch;
+  }
   int64_t choices(const models::Model& /*model*/, const TrainOptions& options) const override {
-    return options.whole_texts.group_pairs;
+    return options.whole_texts.group_pairs * (has_far() ? 2 : 1);
   }
   std::unique_ptr<Validation> validation(const data::VocabularyPair& vocabularies,
                                          const TrainOptions& options) const override {
@@ -93,7 +114,7 @@ class EmbedTask : public EncoderTask {
                      : std::vector<std::string>{fmt::format(
                            "{} of {} training texts are longer than {} tokens and lose their end; --max-length raises "
                            "that",
-                           cut_, 2 * training_.size(), options.batch.max_length)};
+                           cut_, (has_far() ? 3 : 2) * training_.size(), options.batch.max_length)};
   }
 
  protected:
@@ -101,11 +122,18 @@ class EmbedTask : public EncoderTask {
     std::vector<std::string_view> texts;
     for (const TabPair& pair : training_) {
       texts.insert(texts.end(), {pair.input, pair.target});
+      if (!pair.far.empty()) {
+        texts.push_back(pair.far);
+      }
     }
     return texts;
   }
 
  private:
+  // Of texts of the greatest length.
+  int64_t tokens_of_pair(const TrainOptions& options) const { return (has_far() ? 3 : 2) * options.batch.max_length; }
+  bool has_far() const { return !training_.empty() && !training_.front().far.empty(); }
+
   // @param cut  counts the texts that lose their end; may be null
   std::unique_ptr<data::PairGroups> groups_of(const std::vector<TabPair>& pairs, const data::Vocabulary& vocabulary,
                                               const TrainOptions& options, uint64_t* cut) const {
@@ -120,6 +148,9 @@ class EmbedTask : public EncoderTask {
     std::vector<data::EncodedTexts> encoded;
     for (const TabPair& pair : pairs) {
       encoded.push_back({ids_of(pair.input), ids_of(pair.target), pair.place});
+      if (!pair.far.empty()) {
+        encoded.back().far = ids_of(pair.far);
+      }
     }
     return std::make_unique<data::PairGroups>(
         std::move(encoded),

@@ -148,24 +148,27 @@ void plan_batch(TrainOptions& options, MemoryPlan& plan, const BatchMeasuring& m
   check_standing(plan);
   BatchOptions& batch = options.batch;
   const int workers = options.run.workers;
-  const BatchSpread spread{measuring.shards, batch.max_length};
+  const BatchSpread spread{measuring.shards, std::max(measuring.longest_example, batch.max_length)};
   const uint64_t room = room_for_each(plan, batch.fit ? kAutoShare : 1.0, workers);
   FittedBatch fitted = fit_batch(measuring.measure, spread, batch.batch_tokens, room);
   if (fitted.batch_tokens == 0) {
-    set_passes(plan, fitted.line, batch.max_length, workers);
-    base::fail(base::ErrorKind::kUsage,
-               "train: {} does not hold one sentence of --max-length {}: {} are needed ({}); {}", plan.budget.name,
-               batch.max_length, format_size(plan.peak()), listed(plan), kAdvice);
+    set_passes(plan, fitted.line, spread.max_length, workers);
+    const std::string example = spread.max_length == batch.max_length
+                                    ? fmt::format("sentence of --max-length {}", batch.max_length)
+                                    : fmt::format("group of {} tokens, which --group-pairs makes", spread.max_length);
+    base::fail(base::ErrorKind::kUsage, "train: {} does not hold one {}: {} are needed ({}); {}", plan.budget.name,
+               example, format_size(plan.peak()), listed(plan), kAdvice);
   }
   fitted.batch_tokens = measuring.smallest(fitted.batch_tokens);
-  set_passes(plan, fitted.line, worker_tokens(batch.batch_tokens, spread), workers);
+  const auto worker_part = [&] { return worker_tokens(std::max(batch.batch_tokens, spread.max_length), spread); };
+  set_passes(plan, fitted.line, worker_part(), workers);
   if (fitted.batch_tokens < batch.batch_tokens) {
     base::check_usage(batch.fit,
                       "train: --batch-tokens {} needs {}, more than {} holds; {} tokens fit: take --batch-tokens auto, "
                       "which keeps the tokens of an update, or {}",
                       batch.batch_tokens, format_size(plan.peak()), plan.budget.name, fitted.batch_tokens, kAdvice);
     cut(batch, (batch.batch_tokens + fitted.batch_tokens - 1) / fitted.batch_tokens);
-    set_passes(plan, fitted.line, worker_tokens(batch.batch_tokens, spread), workers);
+    set_passes(plan, fitted.line, worker_part(), workers);
   }
   plan.batch_tokens = batch.batch_tokens;
   plan.accumulate = batch.accumulate;

@@ -73,12 +73,13 @@ struct BatchMeasuring {
   MeasurePass measure;  ///< a pass of one worker
   /// The smallest number that any process gives; called once by each.
   std::function<int64_t(int64_t)> smallest = [](int64_t mine) { return mine; };
+  int64_t longest_example = 0;  ///< tokens of a side that a batch is never cut within; 0: max_length
 };
 
 /// Fills in `plan` and `options.batch` by measuring passes. With options.batch.fit, batch_tokens becomes the largest
 /// part of it that fits 95 % of the budget and accumulate rises by as much as it falls, so that an update keeps its
 /// tokens. Without, batch_tokens must fit as it is. Throws Error(kUsage), naming budget and need: the budget does not
-/// hold one sentence of max_length, or not the batch.
+/// hold one sentence of max_length, or not one example that is longer, or not the batch.
 /// @param plan  with everything that stands
 void plan_batch(TrainOptions& options, MemoryPlan& plan, const BatchMeasuring& measuring);
 

@@ -58,11 +58,15 @@ std::vector<TunedSearch> try_searches(const decoding::Translator& translator, st
   base::check_data(sources.size() == references.size() && !sources.empty(),
                    "tune: {} source lines, {} target lines; line n of both must belong together", sources.size(),
                    references.size());
+  std::vector<decoding::TranslationRequest> requests;
+  for (const std::string& source : sources) {
+    requests.push_back({.text = source, .languages = tuning.languages});
+  }
   std::vector<TunedSearch> results;
   for (const decoding::SearchOptions& search : searches_of(tuning)) {
     std::vector<std::string> texts;
     size_t cut = 0;
-    for (const decoding::Translation& translation : translator.translate(sources, search)) {
+    for (const decoding::Translation& translation : translator.translate_requests(requests, search)) {
       texts.push_back(translation.text);
       cut += translation.finish_reason == decoding::FinishReason::kLengthLimit ? 1 : 0;
     }

@@ -19,6 +19,7 @@ struct SearchTuning {
   ValidationMetric metric = ValidationMetric::kBleu;                 ///< bleu or chrf
   evaluation::Tokenizer tokenize = evaluation::Tokenizer::k13a;      ///< of BLEU
   bool lowercase = false;                                            ///< for both metrics
+  decoding::LanguageTokens languages = {};                           ///< of the texts, of a model for several
   double significance = 0.05;  ///< largest p at which a difference from the usual search counts, 0 to 1 (1: always)
 
   /// Throws Error(kUsage): nothing to try, a value that SearchOptions::check refuses, "metric is \"loss\", ...",

@@ -60,6 +60,8 @@ class Task {
     const models::ModelSizes model = options.model.sizes();
     return training::longest_batch(tokens, options.batch.max_length, model.source_vocab_size, model.target_vocab_size);
   }
+  /// Returns: tokens of the longest example, within which no batch is cut.
+  virtual int64_t longest_example(const TrainOptions& options) const { return options.batch.max_length; }
   virtual std::unique_ptr<Validation> validation(const data::VocabularyPair& vocabularies,
                                                  const TrainOptions& options) const = 0;
   /// Returns: what a person should be told of the text before the first update.

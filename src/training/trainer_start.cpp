@@ -255,7 +255,7 @@ void Trainer::plan_memory() {
   const auto smallest = [this](int64_t tokens) {  // all ranks train with the batch of the one that has least memory
     return -static_cast<int64_t>(processes_.maximum(-static_cast<double>(tokens)));
   };
-  plan_batch(options_, *plan_, {replicas_->replicas(), measure, smallest});
+  plan_batch(options_, *plan_, {replicas_->replicas(), measure, smallest, task_->longest_example(options_)});
   reserve();
 }
 

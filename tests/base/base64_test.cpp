@@ -4,6 +4,8 @@
 
 #include <string_view>
 
+#include "support/expect_error.h"
+
 namespace dragoman::base {
 namespace {
 
@@ -24,6 +26,25 @@ TEST(Base64, PublishedValues) {
 
 TEST(Base64, AllSignsAreThoseOfTheStandard) {
   EXPECT_EQ(encoded(std::string_view("\0\x10\x83\xFB\xEF\xBE\xFF\xFF\xFF", 9)), "ABCD++++////");
+}
+
+TEST(Base64, ReadingIsTheInverse) {
+  std::string text;
+  for (int length = 0; length < 300; ++length) {
+    EXPECT_EQ(from_base64(encoded(text), "x"), text) << length;
+    text.push_back(static_cast<char>(length * 7));
+  }
+}
+
+TEST(Base64, WhatIsNoBase64IsRefused) {
+  const auto refuses = [](const char* text, const char* message) {
+    test_support::expect_error(ErrorKind::kBadData, {message}, [&] { static_cast<void>(from_base64(text, "key")); });
+  };
+  refuses("Zg=", "key is not base64, 3 characters are no whole groups of 4");
+  refuses("Zg =", "key is not base64 at character 2");
+  refuses("Z===", "key is not base64 at character 1");
+  refuses("====", "key is not base64 at character 0");
+  refuses("Zm9v\nA==", "key is not base64 at character 4");
 }
 
 }  // namespace

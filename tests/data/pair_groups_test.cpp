@@ -106,6 +106,52 @@ TEST(PairGroups, ABatchIsCutBetweenGroups) {
   EXPECT_EQ(begins, batch.text_begins);
 }
 
+// Pair i with a text that is unlike its left one: the left text of pair i + 1, as in hard negatives that are mined.
+std::vector<EncodedTexts> triples(int count) {
+  std::vector<EncodedTexts> all = pairs(count);
+  for (int32_t pair = 0; pair < count; ++pair) {
+    all[static_cast<size_t>(pair)].far = {(pair + 1) % count};
+  }
+  return all;
+}
+
+TEST(PairGroups, FarTextsStandBehindTheirPairAndDoNotMeetAsRightOnes) {
+  const PairGroups groups(triples(40), {.pairs = 4});
+  for (uint64_t epoch = 0; epoch < 5; ++epoch) {
+    int met = 0;
+    for (uint64_t index = 0; index < groups.size(); ++index) {
+      const SentencePair group = groups.pair(index, epoch);
+      ASSERT_EQ(group.text_begins.size(), 3 * static_cast<size_t>(group.target_tokens()));
+      EXPECT_EQ(groups.window(std::vector<uint32_t>{static_cast<uint32_t>(index)}, epoch).sizes[0].source_tokens,
+                group.source_tokens());
+      std::set<int32_t> of_group, far;
+      for (size_t text = 0; text < group.text_begins.size(); text += 3) {
+        const int32_t left = group.source[static_cast<size_t>(group.text_begins[text])];
+        EXPECT_EQ(group.source[static_cast<size_t>(group.text_begins[text + 2])], (left + 1) % 40);
+        of_group.insert(left);
+        far.insert((left + 1) % 40);
+      }
+      met += std::ranges::any_of(far, [&](int32_t text) { return of_group.contains(text); }) ? 1 : 0;
+    }
+    EXPECT_LE(met, 2) << "only where the other groups are full";
+  }
+}
+
+TEST(PairGroups, ABatchOfTriplesIsCutBetweenGroups) {
+  const PairGroups groups(triples(24), {.pairs = 6});
+  Batch batch;
+  for (uint64_t index = 0; index < groups.size(); ++index) {
+    append(batch, groups.pair(index, 0));
+  }
+  EXPECT_EQ(batch.texts_of_pair(), 3);
+  std::vector<int32_t> begins;
+  for (const Batch& shard : split(batch, 3).shards) {
+    EXPECT_EQ(shard.text_begins.size(), 3 * shard.target_output.size());
+    begins.insert(begins.end(), shard.text_begins.begin(), shard.text_begins.end());
+  }
+  EXPECT_EQ(begins, batch.text_begins);
+}
+
 TEST(PairGroups, OnePairIsRefused) {
   test_support::expect_error(base::ErrorKind::kBadData, {"number of pairs is 1", "2 or more"},
                              [] { PairGroups(pairs(1), {}); });

@@ -125,20 +125,24 @@ TEST_P(EncoderGolden, TenAdamStepsLoseAsInPyTorch) {
   }
 }
 
-class VectorsGolden : public testing::Test, protected StoredRun {
+// Pairs of texts, and pairs with a text that is far from the left one.
+class VectorsGolden : public testing::TestWithParam<const char*>, protected StoredRun {
  protected:
-  VectorsGolden() : StoredRun("vectors") {
+  VectorsGolden() : StoredRun(GetParam()) {
     batch_.text_begins = ids("text_begins");
     batch_.target_output = batch_.target_input =
         std::vector<int32_t>(static_cast<size_t>(batch_.target_offsets.back()), 0);
   }
 };
 
-TEST_F(VectorsGolden, MeansAndAllGradientsEqualTransformers) {
+INSTANTIATE_TEST_SUITE_P(Pairs, VectorsGolden, testing::Values("vectors", "vectors_far"),
+                         [](const auto& golden) { return std::string(golden.param); });
+
+TEST_P(VectorsGolden, MeansAndAllGradientsEqualTransformers) {
   models::EncoderOnly model(config_of(models::EncoderHead::kNone));
   load(model);
   std::vector<int32_t> offsets = batch_.text_begins;
-  std::for_each(offsets.begin() + 2 * batch_.target_offsets[1], offsets.end(),
+  std::for_each(offsets.begin() + batch_.texts_of_pair() * batch_.target_offsets[1], offsets.end(),
                 [&](int32_t& begin) { begin += batch_.source_offsets[1]; });
   offsets.push_back(batch_.source_tokens());
   {
@@ -150,7 +154,7 @@ TEST_F(VectorsGolden, MeansAndAllGradientsEqualTransformers) {
 }
 
 // A worker has a group each.
-TEST_F(VectorsGolden, TenAdamStepsLoseAsInPyTorch) {
+TEST_P(VectorsGolden, TenAdamStepsLoseAsInPyTorch) {
   for (const int workers : {1, 2}) {
     models::EncoderOnly model(config_of(models::EncoderHead::kNone));
     load(model);
@@ -158,7 +162,7 @@ TEST_F(VectorsGolden, TenAdamStepsLoseAsInPyTorch) {
   }
 }
 
-TEST_F(VectorsGolden, AccumulatedGroupsAreTheBatch) {
+TEST_P(VectorsGolden, AccumulatedGroupsAreTheBatch) {
   models::EncoderOnly model(config_of(models::EncoderHead::kNone));
   load(model);
   std::vector<data::Batch> groups = data::split(batch_, 2).shards;

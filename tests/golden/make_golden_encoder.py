@@ -5,7 +5,8 @@ hidden words, or without a head, as vectors of texts.
 Each file holds the parameters under dragoman's paths, one ragged batch with a pair of texts in it, the logits, every
 gradient, and the losses of ten Adam steps of 1e-4 on that batch (no dropout, no weight decay), computed in float64 and
 stored as float32. Without a head the batch is two groups of pairs of texts, "logits" are the means of the rows of each
-text, and the loss is that of MultipleNegativesRankingLoss of sentence-transformers with scale 20 within each group.
+text, and the loss is that of MultipleNegativesRankingLoss of sentence-transformers with scale 20 within each group; of
+encoder_vectors_far the pairs have a third text, a hard negative.
 Needs torch, transformers and safetensors:  python3 make_golden_encoder.py FOLDER
 """
 
@@ -22,7 +23,8 @@ VOCAB, D, LAYERS, LABELS = 29, 16, 2, 4
 ADAM = dict(lr=1e-4, betas=(0.9, 0.98), eps=1e-9)
 LENGTHS = (13, 5, 2, 9)
 SECOND_BEGINS = (7, 0, 0, 4)
-GROUPS = ((5, 7, 3, 4, 9, 2), (6, 6, 1, 8))  # the lengths of the texts of the pairs
+GROUPS = {2: ((5, 7, 3, 4, 9, 2), (6, 6, 1, 8)),  # the lengths of the texts of the pairs, and with far texts
+          3: ((5, 7, 6, 3, 4, 2, 9, 2, 5), (6, 6, 3, 1, 8, 4))}
 SCALE = 20.0  # 1 / temperature
 
 
@@ -81,11 +83,11 @@ def random_model(model_class, **options):
     return model
 
 
-def make_vectors(path):
+def make_vectors(path, texts_of_pair):
     model = random_model(BertModel, add_pooling_layer=False)
     names, values = names_of("vectors"), dict(model.named_parameters())
     generator = np.random.default_rng(3)
-    groups = [[generator.integers(0, VOCAB, n).tolist() for n in lengths] for lengths in GROUPS]  # left, right, left ...
+    groups = [[generator.integers(0, VOCAB, n).tolist() for n in lengths] for lengths in GROUPS[texts_of_pair]]  # left, right, left ...
     stored = {f"param.{ours}": values[theirs].detach().clone().T if turned else values[theirs].detach().clone()
               for ours, (theirs, turned) in names.items()}
     optimizer = torch.optim.Adam(model.parameters(), **ADAM)
@@ -97,9 +99,10 @@ def make_vectors(path):
         loss = 0.0
         for of_group in vectors:
             unit = functional.normalize(of_group, dim=1)
-            scores = SCALE * unit[0::2] @ unit[1::2].T
+            right = torch.cat([unit[side::texts_of_pair] for side in range(1, texts_of_pair)])
+            scores = SCALE * unit[0::texts_of_pair] @ right.T
             loss = loss + functional.cross_entropy(scores, torch.arange(len(scores)), reduction="sum")
-        loss = loss / sum(len(texts) // 2 for texts in groups)
+        loss = loss / sum(len(texts) // texts_of_pair for texts in groups)
         loss.backward()
         if step == 0:
             stored["logits"] = torch.cat(vectors).detach().clone()
@@ -114,7 +117,7 @@ def make_vectors(path):
     stored["source"] = np.array(sum(texts, []), dtype=np.int32)
     stored["source_offsets"] = np.cumsum([0] + [len(text) for text in texts]).astype(np.int32)
     stored["text_begins"] = np.concatenate(begins).astype(np.int32)
-    stored["target_offsets"] = np.cumsum([0] + [len(group) // 2 for group in groups]).astype(np.int32)
+    stored["target_offsets"] = np.cumsum([0] + [len(group) // texts_of_pair for group in groups]).astype(np.int32)
     save_file(stored, path)
     print(path, "losses", " ".join(f"{loss:.6f}" for loss in losses))
 
@@ -157,7 +160,8 @@ def make(head, model_class, path):
 
 if __name__ == "__main__":
     folder = sys.argv[1] if len(sys.argv) > 1 else "."
-    make_vectors(f"{folder}/encoder_vectors.safetensors")
+    make_vectors(f"{folder}/encoder_vectors.safetensors", 2)
+    make_vectors(f"{folder}/encoder_vectors_far.safetensors", 3)
     make("classes", BertForSequenceClassification, f"{folder}/encoder_classes.safetensors")
     make("tags", BertForTokenClassification, f"{folder}/encoder_tags.safetensors")
     make("words", BertForMaskedLM, f"{folder}/encoder_words.safetensors")

@@ -70,6 +70,29 @@ TEST_F(Commands, AModelOfSeveralLanguagesTranslatesBetweenThoseThatAreAskedFor) 
   expect_failure(program_.run(translate), 2, {"source language: the model reads 3 languages; name one"});
   outcome = program_.run("score --model m --source in --target in --source-language en --target-language de");
   EXPECT_EQ(outcome.status, 0) << outcome.err;
+  outcome = program_.run("export --to hf-m2m100 back --model m");
+  ASSERT_EQ(outcome.status, 0) << outcome.err;
+  ASSERT_EQ(program_.run("import --from hf-m2m100 back --model m2").status, 0);
+  EXPECT_EQ(program_.read("m2/model.safetensors"), program_.read("m/model.safetensors"));
+  EXPECT_EQ(program_.read("m2/vocabulary.spm"), program_.read("m/vocabulary.spm"));
+  expect_failure(program_.run("export --to hf-bart b --model m"), 65,
+                 {"m/tokenizer.json: is missing; only a model that"});
+  EXPECT_FALSE(fs::exists(program_.folder() / "b"));
+  const std::string pair = " --source-language en --target-language fr";
+  expect_failure(program_.run("shortlist --model m --source in"), 2, {"source language: the model reads 3 languages"});
+  expect_failure(program_.run("shortlist --model m --source in --target in --source-language xx"), 2,
+                 {"source language is \"xx\", which the model does not read"});
+  for (const char* from :
+       {"shortlist --model m --source in", "shortlist --model m --source in --target in --frequent 0"}) {
+    outcome = program_.run(from + pair);
+    ASSERT_EQ(outcome.status, 0) << outcome.err;
+    EXPECT_EQ(json::parse(program_.run(translate + "--shortlist" + pair).out)["tokens"][0], ">>fra_Latn<<");
+    expect_failure(program_.run(translate + "--shortlist --source-language en --target-language de"), 2,
+                   {"shortlist: was learned from translations without >>deu_Latn<<"});
+  }
+  expect_failure(program_.run("tune --model m --source in --target in"), 2, {"source language: the model reads 3"});
+  outcome = program_.run("tune --model m --source in --target in --beam-sizes 1,2 --alphas 0.6 --dry-run" + pair);
+  EXPECT_EQ(outcome.status, 0) << outcome.err;
   outcome = program_.run("evaluate --hypothesis in --reference in --target-language zho_Hans");
   EXPECT_NE(outcome.out.find("tok:zh"), std::string::npos) << outcome.out;
 }

@@ -7,6 +7,7 @@
 #include <cstdlib>
 
 #include "decoding/translator.h"
+#include "exported_twice.h"
 #include "marian_folders.h"
 #include "stored_encoder_decoder.h"
 #include "support/expect_error.h"
@@ -78,6 +79,52 @@ TEST_P(StoredBart, LogitsEqualThoseOfTransformers) {
 TEST_P(StoredBart, GreedyAndBeamSearchWriteTheSame) {
   expect_search(1, "greedy");
   expect_search(4, "beam");
+}
+
+TEST_P(StoredBart, AnExportedFolderIsTheSameModel) {
+  const test_support::TemporaryFolder place;
+  write_exported_model(export_bart(imported_.files, "m", search_of(imported_)), place.path() / "bart");
+  expect_same_model(import_bart(place.path() / "bart"), imported_);
+  EXPECT_EQ(json_of(place.path() / "bart" / "config.json")["vocab_size"], vocabulary_.size() - 1);
+}
+
+// Training moves the rows of <s> and </s> apart; the decoder then begins with a piece of its own.
+TEST_P(StoredBart, AModelThatWasTrainedFurtherKeepsItsStart) {
+  const test_support::TemporaryFolder place;
+  train_start(imported_.files);
+  write_exported_model(export_bart(imported_.files, "m", search_of(imported_)), place.path() / "bart");
+  const json config = json_of(place.path() / "bart" / "config.json");
+  EXPECT_EQ(config["vocab_size"], vocabulary_.size());
+  EXPECT_EQ(config["decoder_start_token_id"], vocabulary_.size() - 1);
+  const json tokenizer = json_of(place.path() / "bart" / "tokenizer.json");
+  EXPECT_EQ(tokenizer["model"]["vocab"]["<start>"], vocabulary_.size() - 1);
+  expect_same_model(import_bart(place.path() / "bart"), imported_);
+}
+
+TEST(HfBart, OtherModelsAreNotExported) {
+  const ImportedModel imported = import_bart(bart_folder("json"));
+  const auto refuses = [&](const char* from, const char* to, const std::string& message) {
+    models::ModelFiles files = imported.files;
+    const size_t at = files.config.find(from);
+    ASSERT_NE(at, std::string::npos) << from;
+    files.config.replace(at, std::string(from).size(), to);
+    expect_error(base::ErrorKind::kBadData, {message}, [&] { static_cast<void>(export_bart(files, "m", {})); });
+  };
+  refuses("\"norm_order\": \"post\"", "\"norm_order\": \"pre\"", "norm_order is pre, BART has post only");
+  refuses("\"embedding_norm\": true", "\"embedding_norm\": false", "embedding_norm is false, BART has true only");
+  refuses("\"positions\": \"learned\"", "\"positions\": \"rope\"", "positions is rope, BART has learned only");
+  refuses("\"norm_order\": \"post\"", "\"norm_order\": \"post\", \"qk_norm\": true",
+          "qk_norm is true, BART has false only");
+  models::ModelFiles files = imported.files;
+  files.vocabularies = {{"vocabulary.spm", "x"}};
+  expect_error(base::ErrorKind::kBadData, {"m/tokenizer.json: is missing; only a model that was imported as a BART"},
+               [&] { static_cast<void>(export_bart(files, "m", {})); });
+  std::string& text = files.vocabularies["tokenizer.json"] = imported.files.vocabularies.at("tokenizer.json");
+  for (size_t at = text.find("<start>"); at != std::string::npos; at = text.find("<start>")) {
+    text.replace(at, 7, "<begin>");
+  }
+  expect_error(base::ErrorKind::kBadData, {"m/tokenizer.json: piece 2 is \"<begin>\", must be <start>"},
+               [&] { static_cast<void>(export_bart(files, "m", {})); });
 }
 
 class BrokenBart : public testing::Test {

@@ -8,6 +8,7 @@
 
 #include "data/vocabulary/piece_list.h"
 #include "decoding/translator.h"
+#include "exported_twice.h"
 #include "interop/hf_mbart.h"
 #include "marian_folders.h"
 #include "models/languages.h"
@@ -97,6 +98,68 @@ TEST_P(StoredM2m100, LogitsEqualThoseOfTransformers) {
 TEST_P(StoredM2m100, GreedyAndBeamSearchWriteTheSame) {
   expect_search(1, "greedy");
   expect_search(4, "beam");
+}
+
+TEST_P(StoredM2m100, AnExportedFolderIsTheSameModel) {
+  const test_support::TemporaryFolder place;
+  const fs::path folder = place.path() / "hf";
+  const bool is_mbart = GetParam() == "mbart";
+  write_exported_model(is_mbart ? export_mbart(imported_.files, "m", search_of(imported_))
+                                : export_m2m100(imported_.files, "m", search_of(imported_)),
+                       folder);
+  expect_same_model(is_mbart ? import_mbart(folder) : import_m2m100(folder), imported_);
+  EXPECT_EQ(fs::exists(folder / "vocab.json"), GetParam() == "m2m100");
+  EXPECT_EQ(base::read_file(folder / "sentencepiece.bpe.model"), base::read_file(folder_ / "sentencepiece.bpe.model"));
+  EXPECT_EQ(json_of(folder / "tokenizer_config.json")["additional_special_tokens"],
+            json_of(folder_ / "special_tokens_map.json")["additional_special_tokens"]);
+}
+
+TEST(HfMbart, AModelThatWasTrainedFurtherKeepsItsStart) {
+  const test_support::TemporaryFolder place;
+  const fs::path folder = place.path() / "mbart";
+  ImportedModel imported = import_mbart(many_folder("mbart"));
+  train_start(imported.files);
+  write_exported_model(export_mbart(imported.files, "m", search_of(imported)), folder);
+  const json config = json_of(folder / "config.json");
+  EXPECT_EQ(config["decoder_start_token_id"].get<int>(), config["vocab_size"].get<int>() - 1);
+  expect_same_model(import_mbart(folder), imported);
+}
+
+TEST(HfMbart, AnOnlyTargetIsForced) {
+  const test_support::TemporaryFolder place;
+  const fs::path folder = place.path() / "mbart";
+  ImportedModel imported = import_mbart(many_folder("mbart"));
+  imported.files.languages =
+      R"({"sources": {"de": "de_DE", "en": "en_XX", "fr": "fr_XX"}, "targets": {"en": "en_XX"}})";
+  write_exported_model(export_mbart(imported.files, "m", search_of(imported)), folder);
+  const auto languages = models::languages_from_json(import_mbart(folder).files.languages, "languages.json");
+  EXPECT_EQ(models::codes_of(languages.targets), std::vector<std::string>{"en"});
+  imported.files.languages = R"({"sources": {"de": "de_DE"}, "targets": {"it": "it_IT"}})";
+  expect_error(base::ErrorKind::kBadData, {"m/languages.json: target \"it_IT\" is no language of the vocabulary"},
+               [&] { static_cast<void>(export_mbart(imported.files, "m", {})); });
+}
+
+TEST(HfM2m100, WhatTheLayoutLacksIsNotExported) {
+  const ImportedModel imported = import_m2m100(many_folder("nllb"));
+  const auto refuses = [&](const char* tensor, size_t place, const std::string& message) {
+    models::ModelFiles files = imported.files;
+    tensor::Tensor changed = files.tensors.at(tensor).clone();
+    tensor::HostEdit<float>(changed).span()[place] += 0.5F;
+    files.tensors[tensor] = changed;
+    expect_error(base::ErrorKind::kBadData, {message}, [&] { static_cast<void>(export_m2m100(files, "m", {})); });
+  };
+  refuses("decoder.embedding.positions", 3, "decoder.embedding.positions are not those of fairseq");
+  refuses("output.bias", 7, "output.bias[7] is 0.5, M2M-100 has no output bias");
+  refuses("embedding.weight", size_t{data::kBosId} * 16, "embedding.weight has other rows for <s> and </s>");
+  expect_error(base::ErrorKind::kBadData, {"m/config.json: embedding_norm is false, mBART-50 has true only"},
+               [&] { static_cast<void>(export_mbart(imported.files, "m", {})); });
+  models::ModelFiles files = imported.files;
+  std::string& spm = files.vocabularies.at("vocabulary.spm");
+  for (size_t at = spm.find(">>"); at != std::string::npos; at = spm.find(">>")) {
+    spm.replace(at, 2, "xx");
+  }
+  expect_error(base::ErrorKind::kBadData, {"m/vocabulary.spm: has no pieces of languages such as >>fr<<"},
+               [&] { static_cast<void>(export_m2m100(files, "m", {})); });
 }
 
 TEST(HfM2m100, WhatIsNotUnderstoodIsRefusedByName) {

@@ -157,7 +157,8 @@ TEST_F(BrokenT5, MissingAndDamagedFilesAreNamed) {
   write_text(folder() / "spiece.model", "no model");
   expect_error(ErrorKind::kBadData, {"spiece.model"}, [&] { static_cast<void>(import_t5(folder())); });
   fs::remove(folder() / "spiece.model");
-  expect_error(ErrorKind::kBadData, {"spiece.model: is missing"}, [&] { static_cast<void>(import_t5(folder())); });
+  expect_error(ErrorKind::kBadData, {"spiece.model: is missing, and so is tokenizer.json"},
+               [&] { static_cast<void>(import_t5(folder())); });
 }
 
 TEST(HfT5, OtherModelsAreNotExported) {

@@ -82,7 +82,8 @@ TEST(TextVectors, TextsWithoutRowsAreRefused) {
 }
 
 // As written in the contract, in plain loops.
-double naive_loss(const Tensor& left, const Tensor& right, double temperature) {
+double naive_loss(const Tensor& left, const Tensor& right, double temperature,
+                  const std::vector<int32_t>& candidates = kGroups) {
   const int64_t width = left.dim(1);
   const std::vector<double> l = left.to_vector<double>(), r = right.to_vector<double>();
   const auto cosine = [&](int64_t i, int64_t j) {
@@ -99,10 +100,10 @@ double naive_loss(const Tensor& left, const Tensor& right, double temperature) {
   for (size_t group = 0; group + 1 < kGroups.size(); ++group) {
     for (int64_t i = kGroups[group]; i < kGroups[group + 1]; ++i) {
       double sum = 0;
-      for (int64_t j = kGroups[group]; j < kGroups[group + 1]; ++j) {
+      for (int64_t j = candidates[group]; j < candidates[group + 1]; ++j) {
         sum += std::exp(cosine(i, j) / temperature);
       }
-      loss += std::log(sum) - cosine(i, i) / temperature;
+      loss += std::log(sum) - cosine(i, candidates[group] + i - kGroups[group]) / temperature;
     }
   }
   return loss;
@@ -116,6 +117,21 @@ TEST(ContrastiveLoss, IsTheFormulaAndItsGradientsMatchCentralDifferences) {
     EXPECT_NEAR(result.loss.value().item(), 0.25 * result.nll, 1e-10);
     test_support::check_gradients(loss_of(temperature, 0.25), {left, right}, 2e-6);
   }
+}
+
+TEST(ContrastiveLoss, HardNegativesJoinTheSumOfTheirGroup) {
+  const std::vector<int32_t> candidates = {0, 5, 6, 16};  // 2, 0 and 5 more than pairs
+  const Tensor left = random_tensor({kPairs, 4}), right = random_tensor({16, 4}, DType::kFloat64, 3);
+  for (const double temperature : {0.05, 0.5, 2.0}) {
+    const auto loss = [&](const std::vector<Variable>& in) {
+      return contrastive_loss(in[0], in[1], kGroups, {temperature, 0.25}, candidates);
+    };
+    EXPECT_NEAR(loss({Variable(left), Variable(right)}).nll, naive_loss(left, right, temperature, candidates), 1e-10);
+    test_support::check_gradients([&](const std::vector<Variable>& in) { return loss(in).loss; }, {left, right}, 2e-6);
+  }
+  const Tensor plain = random_tensor({kPairs, 4}, DType::kFloat64, 3);
+  EXPECT_EQ(contrastive_loss(Variable(left), Variable(plain), kGroups, {}, kGroups).nll,
+            contrastive_loss(Variable(left), Variable(plain), kGroups, {}).nll);
 }
 
 TEST(ContrastiveLoss, Float32AgreesWithFloat64) {
@@ -150,6 +166,14 @@ TEST(ContrastiveLoss, WrongArgumentsAreRefused) {
   EXPECT_THAT(error_of([&] { contrastive_loss(nine, nine, kGroups, {.temperature = 0.0}); }),
               HasSubstr("temperature is 0"));
   EXPECT_THAT(error_of([&] { contrastive_loss(nine, nine, std::vector<int32_t>{0, 8}, {}); }), HasSubstr("offsets"));
+  EXPECT_THAT(error_of([&] {
+                contrastive_loss(nine, nine, kGroups, {}, std::vector<int32_t>{0, 2, 3, 9});
+              }),
+              HasSubstr("group 0 has 2 candidates for 3 pairs"));
+  EXPECT_THAT(error_of([&] {
+                contrastive_loss(nine, nine, kGroups, {}, std::vector<int32_t>{0, 9});
+              }),
+              HasSubstr("3 groups of pairs, 1 of candidates"));
 }
 
 }  // namespace

@@ -308,6 +308,39 @@ TEST_F(EncoderTasks, Int8CostsNoAccuracy) {
   EXPECT_NEAR(accuracies[0], accuracies[1], 0.5);
 }
 
+// The right text of another pair is far from the left one: the loss is larger than without, and falls; the number of
+// workers changes nothing.
+TEST_F(EncoderTasks, FarTextsJoinTheLoss) {
+  std::vector<std::string> lines;
+  std::istringstream pairs(meanings());
+  for (std::string line; std::getline(pairs, line);) {
+    lines.push_back(line);
+  }
+  std::string triples;
+  for (size_t line = 0; line < lines.size(); ++line) {
+    const std::string& other = lines[(line + 7) % lines.size()];
+    triples += lines[line] + other.substr(other.find('\t')) + "\n";
+  }
+  write("triples.tsv", triples);
+  const auto losses = [&](const char* text, const char* model, int workers) {
+    TrainOptions run = options("embed", text, model);
+    run.run.workers = workers;
+    run.run.validate_every = 10;
+    train(run, 40);
+    std::vector<double> found;
+    for (const auto& point : report::read_metrics(run.model_folder / report::kMetricsName).validation) {
+      found.push_back(point.loss);
+    }
+    return found;
+  };
+  const std::vector<double> with = losses("triples.tsv", "far", 1), without = losses("meanings.tsv", "near", 1);
+  EXPECT_GT(with.front(), without.front());
+  EXPECT_LT(with.back(), with.front());
+  const std::vector<double> again = losses("triples.tsv", "far2", 2);
+  ASSERT_EQ(again.size(), with.size());
+  EXPECT_NEAR(again.back(), with.back(), 1e-3);
+}
+
 TEST_F(EncoderTasks, VectorsOfASideAreFoundByTheOtherAndScoredAsInValidation) {
   TrainOptions run = options("embed", "meanings.tsv", "vectors");
   std::string left, right;
@@ -384,13 +417,35 @@ TEST_F(EncoderTasks, TextsMayBePooledInOtherWays) {
 
 TEST_F(EncoderTasks, BatchesFitIntoMemory) {
   for (const TaskAndText& task : kTasks) {
-    if (std::string(task.task) == "embed") {
-      continue;
-    }
     TrainOptions run = options(task.task, task.text, fmt::format("fit-{}-{}", task.task, task.text));
     run.batch.fit = true;
     EXPECT_THAT(train(run, 2), HasSubstr("memory: ")) << task.task;
   }
+}
+
+// Groups of pairs are the parts that a batch is cut into, and the update stays the same.
+TEST_F(EncoderTasks, ABatchOfGroupsIsCutToFit) {
+  TrainOptions whole = options("embed", "meanings.tsv", "whole");
+  whole.whole_texts.group_pairs = 4;
+  whole.batch.batch_tokens = 20'000;
+  whole.batch.fit = true;
+  whole.run.memory = uint64_t{1} << 40;
+  std::ostringstream terminal;
+  MemoryPlan plan;
+  {
+    const Trainer trainer(whole, terminal);
+    plan = trainer.plan().value();
+  }
+  EXPECT_EQ(plan.batch_tokens, 20'000);
+  TrainOptions cut = whole;
+  cut.model_folder = path("cut");
+  cut.run.memory = plan.peak() - plan.activations / 2;
+  {
+    const Trainer trainer(cut, terminal);
+    EXPECT_GT(trainer.plan()->accumulate, 1);
+    EXPECT_GE(trainer.plan()->batch_tokens * trainer.plan()->accumulate, 20'000);
+  }
+  EXPECT_THAT(train(cut, 3), HasSubstr("memory: "));
 }
 
 TEST_F(EncoderTasks, AModelMayHaveMoreRowsThanItsTokenizerHasPieces) {
@@ -521,7 +576,8 @@ TEST_F(EncoderTasks, WhatCannotBeLearnedIsRefusedBeforeTheFirstUpdate) {
   refused(run, ErrorKind::kUsage, {"--text", "classify"});
   run = options("embed", "meanings.tsv", "x");
   run.batch.fit = true;
-  refused(run, ErrorKind::kUsage, {"--batch-tokens auto", "embed", "--group-pairs"});
+  run.run.memory = 1 << 20;
+  refused(run, ErrorKind::kUsage, {"--memory 1.00 MiB"});
   run = options("embed", "meanings.tsv", "x");
   run.source = run.target = {path("plain.txt")};
   refused(run, ErrorKind::kUsage, {"--text and --source both name pairs"});
@@ -529,6 +585,14 @@ TEST_F(EncoderTasks, WhatCannotBeLearnedIsRefusedBeforeTheFirstUpdate) {
   refused(options("embed", "one-pair.tsv", "x"), ErrorKind::kBadData, {"number of pairs is 1"});
   write("no-pair.tsv", "the cat\n");
   refused(options("embed", "no-pair.tsv", "x"), ErrorKind::kBadData, {"no-pair.tsv:1: has 1 fields"});
+  write("some-far.tsv", "the cat\tthe dog\ta house\nthe dog\ta dog\n");
+  refused(options("embed", "some-far.tsv", "x"), ErrorKind::kBadData,
+          {"some-far.tsv:2: has 2 fields, the first line has 3"});
+  write("no-far.tsv", "the cat\tthe dog\t \n");
+  refused(options("embed", "no-far.tsv", "x"), ErrorKind::kBadData, {"no-far.tsv:1: the far text is empty"});
+  write("four.tsv", "the cat\tthe dog\ta house\ta mouse\n");
+  refused(options("embed", "four.tsv", "x"), ErrorKind::kBadData,
+          {"four.tsv:1: has 4 fields", "INPUT TAB TARGET TAB FAR"});
   run = options("masked-language-model", "plain.txt", "x");
   run.vocabulary.type = data::VocabularyOptions::Type::kBpe;
   refused(run, ErrorKind::kUsage, {"word-piece", "bpe", "--tokenizer"});

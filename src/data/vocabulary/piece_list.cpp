@@ -77,6 +77,10 @@ std::string language_piece(std::string_view code) {
   return fmt::format("{}{}{}", kCodeBegin, code, kCodeEnd);
 }
 
+std::string code_of_language_piece(std::string_view piece) {
+  return std::string(piece.substr(kCodeBegin.size(), piece.size() - kCodeBegin.size() - kCodeEnd.size()));
+}
+
 bool is_language_piece(std::string_view piece) {
   return piece.size() > kCodeBegin.size() + kCodeEnd.size() && piece.starts_with(kCodeBegin) &&
          piece.ends_with(kCodeEnd);

@@ -35,6 +35,8 @@ inline constexpr std::string_view kSentinelBegin = "<extra_id_";
 /// Returns the piece of a list that stands for a language: ">>fra_Latn<<". A text may begin with it.
 /// @param code  as the model calls the language
 [[nodiscard]] std::string language_piece(std::string_view code);
+/// Returns the code of such a piece, the inverse. Requires: is_language_piece(piece).
+[[nodiscard]] std::string code_of_language_piece(std::string_view piece);
 /// Returns whether a piece is that of a language. No other piece has this form.
 [[nodiscard]] bool is_language_piece(std::string_view piece);
 

@@ -1,6 +1,6 @@
 // The formulas as MathML: those that this model computes. They follow its norm order, biases, activation and tying.
 import { math } from "/assets/dom.js";
-import { hasBias, isAlone, isGated, isRms, normName } from "/assets/model_facts.js";
+import { hasBias, isAlone, isGated, isReader, isRms, normName } from "/assets/model_facts.js";
 
 const mi = (name) => math("mi", name);
 const mn = (number) => math("mn", number);
@@ -30,7 +30,7 @@ const layerNorm = (model, ...inside) => row(named(normName(model)), bracket(...i
 // What a sub-layer reads: X itself, or the normalised X in pre-norm.
 const read = (model) => (model.norm_order === "pre" ? hat("X") : mi("X"));
 const small = (model) => (model.norm_order === "pre" ? hat("x") : mi("x"));
-const table = (model, isTarget) => (model.tying === "all" || (isAlone(model) && !isTarget) ? mi("E") : model.tying === "target" || !isTarget ? sub("E", named(isTarget ? "target" : "source")) : sub("W", named("out")));
+const table = (model, isTarget) => (model.tying === "all" || isReader(model) || (isAlone(model) && !isTarget) ? mi("E") : model.tying === "target" || !isTarget ? sub("E", named(isTarget ? "target" : "source")) : sub("W", named("out")));
 const total = (index, inside) => row(math("munder", mo("∑"), symbol(index)), inside);
 const visible = (model, stage) => (stage?.side === "decoder" && !stage.cross ? total(row("l", "≤", "i"), sup("e", sub("a", row("i", "l")))) : total("l", sup("e", sub("a", row("i", "l")))));
 const mapped = (model, input, index) => row(input, sub("W", index), hasBias(model, "map") ? row("+", sub("b", index)) : row());
@@ -84,6 +84,13 @@ const kFormulas = {
       math("mtr", math("mtd", row("b", "→", "b", named("cos"), bracket("t", sub("f", "i")), "+", "a", named("sin"), bracket("t", sub("f", "i")))))),
     ",", text("\u00a0"), sub("f", "i"), "=", sup("θ", row("−", "2", "i", "/", dk()))) : row()),
   cache: () => row(sub("K", row("≤", "t")), "=", bracket(sub("K", row("<", "t")), ";", sub("k", "t")), ",", text("\u00a0"), sub("V", row("≤", "t")), "=", bracket(sub("V", row("<", "t")), ";", sub("v", "t"))),
+  // An encoder: the norm behind its embeddings, the vector of a text, and what its heads say.
+  embedNorm: (model) => row("y", "=", "X", model.positions === "rope" ? row() : row("+", "P"), model.segments > 0 ? row("+", sub("E", named("seg"))) : row(), ...(model.embedding_norm ? [",", text("\u00a0"), "X", "=", layerNorm(model, "y")] : [])),
+  pool: (model) => row("v", "=", named(model.pooler), bracket(mapped(model, sub("h", "1"), "p"))),
+  labels: () => row("p", "=", named("softmax"), bracket("v", sup("W", "T"), "+", "b")),
+  tagged: () => row(sub("p", "i"), "=", named("softmax"), bracket(sub("h", "i"), sup("W", "T"), "+", "b")),
+  filled: (model) => row("y", "=", layerNorm(model, text(model.activation), bracket(mapped(model, "h", "t"))), ",", text("\u00a0"), "p", "=", named("softmax"), bracket("y", sup("E", "T"), "+", "b")),
+  vector: (model) => (model.pooling === "mean" ? row("v", "=", frac("1", "S"), total("i", sub("h", "i")), ...(model.unit_length ? [",", text("\u00a0"), "v", "/", "‖", "v", "‖"] : [])) : row("v", "=", model.pooling === "pooler" ? row(named(model.pooler), bracket(mapped(model, sub("h", "1"), "p"))) : sub("h", "1"))),
   written: () => row(named("log"), "P", "=", total("t", row(named("log"), "P", bracket(sub("x", row("t", "+", "1")), "|", sub("x", row("≤", "t")))))),
 };
 const kSame = { feedNorm: "norm", choose: "logits" };

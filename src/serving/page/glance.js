@@ -77,7 +77,7 @@ export function strongestLink(sentence, row) {
   sentence.attentions(sentence.mainKind).forEach((path, layer) => {
     for (let head = 0; head < sentence.heads(path); ++head, ++index) {
       sentence.head(path, head).values.slice(row * n, (row + 1) * n - ends).forEach((weight, column) => {
-        const isWord = /[\p{L}]{3,}|\p{Script=Han}/u.test(labels[column]);
+        const isWord = /[\p{L}]{3,}|\p{Script=Han}/u.test(labels[column]) && !(sentence.isReader && /^[[<].*[\]>]$/.test(labels[column]));
         if (isWord && column !== row && weight > best.weight) best = { weight, column, place: [layer, head], index };
       });
     }
@@ -106,9 +106,9 @@ export function fromWord(sentence, row, change, onChoose) {
     el("h2", {}, t("from.title", { word })), el("p", { class: "note" }, t(`from.note${sentence.isAlone ? ".alone" : ""}`)),
     el("div", { class: "word-picker", role: "group", "aria-label": t("from.pick") }, words.map((label, i) => el("button", {
       class: "token", "aria-pressed": String(i === row), on: { click: () => change(i) } }, label))),
-    best.weight > 0 ? el("p", { class: "finding" }, t(`from.finding${sentence.isAlone ? ".alone" : ""}`, {
+    best.weight > 0 ? el("p", { class: "finding" }, t(`from.finding${sentence.isAlone || sentence.isReader ? ".alone" : ""}`, {
       word, other: labels[best.column], weight: show(best.weight, 2), layer: best.place[0] + 1, head: best.place[1] + 1,
-    }), sentence.isAlone ? null : [" ", el("a", { href: "#compare" }, t("from.compare"))]) : null,
+    }), sentence.isAlone || sentence.isReader ? null : [" ", el("a", { href: "#compare" }, t("from.compare"))]) : null,
     heatmap({ rows: names, columns: labels, values, kind: "weights", row: best.index, column: best.column, maxCell: 34, maxHeight: 460,
       label: t("from.title", { word }), describe: (r, c, value) => `${t("layer")} ${places[r][0] + 1}, ${t("head")} ${places[r][1] + 1}: ${word} → ${labels[c]}: ${show(value, 4)}`,
       onCell: (r) => onChoose(kind, ...places[r], row) }),

@@ -12,6 +12,9 @@ import { Study } from "/assets/study.js";
 
 const kBeams = [1, 2, 3, 4, 6, 8], kCounts = [4, 8, 16, 24, 48]; // and pieces that a language model writes
 
+// What the model that is looked into does: it translates a pair of languages, writes, or reads.
+const kindOf = (pair) => (!pair?.model ? "translate" : pair.head === undefined ? "write" : "read");
+
 export class InsideView {
   constructor(root, pair) {
     Object.assign(this, { root, pair, mode: "story", panels: { kind: "encoder", layer: 0, head: 0, first: [0, 0], second: [0, 1], compareRow: 0 } });
@@ -25,7 +28,7 @@ export class InsideView {
   }
 
   build() {
-    const alone = this.isAlone();
+    const alone = this.isAlone(), reads = this.isReader();
     this.input = alone ? this.promptField() : el("input", { type: "text", id: "inside-text", maxlength: 600, autocomplete: "off", value: this.text ?? "" });
     const sizes = alone ? kCounts : kBeams, chosen = alone ? this.count : 4;
     this.beam = el("select", { id: "inside-beam", on: { change: () => { if (alone) this.count = Number(this.beam.value); } } }, sizes.map((size) => el("option", { value: size, selected: size === chosen }, size)));
@@ -34,11 +37,11 @@ export class InsideView {
     this.below = el("div", { class: "panels" });
     replace(this.root,
       el("form", { class: "ask", on: { submit: (event) => { event.preventDefault(); this.load(); } } },
-        el("label", { for: "inside-text" }, t(alone ? "inside.prompt" : "inside.sentence")), this.input,
-        el("label", { for: "inside-beam", class: "short" }, t(alone ? "inside.count" : "inside.beam")), this.beam,
+        el("label", { for: "inside-text" }, t(alone ? "inside.prompt" : reads ? "inside.text" : "inside.sentence")), this.input,
+        reads ? null : [el("label", { for: "inside-beam", class: "short" }, t(alone ? "inside.count" : "inside.beam")), this.beam],
         el("button", { class: "primary" }, t("inside.go"))),
       this.examples = el("div", { class: "examples" }), this.drawn,
-      this.error, this.story.element, this.study.element, alone ? null : this.comparison.build(this.root), this.below);
+      this.error, this.story.element, this.study.element, alone || reads ? null : this.comparison.build(this.root), this.below);
     this.fillExamples();
     this.paintDrawn();
     this.showMode();
@@ -46,7 +49,8 @@ export class InsideView {
     this.study.refresh();
   }
 
-  isAlone() { return Boolean(this.pair?.model); }
+  isAlone() { return kindOf(this.pair) === "write"; }
+  isReader() { return kindOf(this.pair) === "read"; }
 
   // The beginning of a text may have several lines.
   promptField() {
@@ -66,11 +70,13 @@ export class InsideView {
   // How the pieces are chosen that a language model writes.
   paintDrawn() {
     const { settings } = this;
-    this.drawn.textContent = !this.isAlone() ? "" : settings ? t("inside.drawn", settings) : t("inside.greedy");
+    if (this.isReader()) this.drawn.textContent = this.pair.head === "words" && this.input.value.trim() && !this.input.value.includes(this.pair.mask) ? t("story.noMask", { mask: this.pair.mask }) : "";
+    else this.drawn.textContent = !this.isAlone() ? "" : settings ? t("inside.drawn", settings) : t("inside.greedy");
   }
 
   request() {
     const text = this.input.value, size = Number(this.beam.value);
+    if (this.isReader()) return { ...this.pair, text };
     if (!this.isAlone()) return { ...this.pair, text, beam_size: size };
     const { temperature, top_p, top_k, seed } = this.settings ?? { temperature: 0 };
     return { ...this.pair, text, max_tokens: Math.min(size, this.settings?.max_tokens ?? size), temperature, ...(seed === undefined ? {} : { top_p, top_k, seed }) };
@@ -82,7 +88,7 @@ export class InsideView {
     const own = pair ? await modelCard(pair).then((card) => card.examples, () => []) : [];
     if (pair !== this.pair) return;
     const texts = [...new Set([...own.slice(0, 3), ...kExamples[pair?.source?.split("-")[0]] ?? []])];
-    if (this.isAlone() && !this.input.value && texts.length && !this.root.hidden) { // there is no sample sentence of the page
+    if (this.pair?.model && !this.input.value && texts.length && !this.root.hidden) { // there is no sample sentence of the page
       this.input.value = texts[0];
       this.load(parseHash(location.hash));
     }
@@ -93,12 +99,12 @@ export class InsideView {
   /// Called when the view is shown; the first time it looks into the sample sentence.
   show(pair) {
     const isOther = ["source", "target", "model"].some((name) => pair[name] !== this.pair?.[name]);
-    const isOtherKind = Boolean(pair.model) !== this.isAlone();
+    const isOtherKind = kindOf(pair) !== kindOf(this.pair);
     this.pair = pair;
     if (isOtherKind) this.rebuild();
     else if (isOther) this.fillExamples();
     this.isAsked = false;
-    if (!this.isAlone() && this.comparison.show(pair)) return;
+    if (!pair.model && this.comparison.show(pair)) return;
     this.input.value ||= kExamples[pair.source?.split("-")[0]]?.[0] ?? "";
     if ((!this.sentence || isOther) && this.input.value) this.load(parseHash(location.hash));
     else if (this.sentence && location.hash !== this.hash && location.hash !== "#inside") this.follow(parseHash(location.hash));
@@ -116,9 +122,10 @@ export class InsideView {
       const sentence = await Sentence.load(this.request(), abort.signal);
       this.text = this.input.value;
       this.sentence = sentence;
+      this.paintDrawn();
       this.word = sentence.followed;
       const { place } = strongestLink(sentence, this.word);
-      const other = place[0] === 0 && place[1] === 0 ? [0, Math.min(1, sentence.model.decoder_n_heads - 1)] : [0, 0];
+      const other = place[0] === 0 && place[1] === 0 ? [0, Math.min(1, (sentence.isReader ? sentence.model.n_heads : sentence.model.decoder_n_heads) - 1)] : [0, 0];
       const kind = sentence.attentions(this.panels.kind).length ? this.panels.kind : sentence.mainKind;
       Object.assign(this.panels, { kind, layer: 0, head: 0, first: place, second: other, compareRow: this.word });
       this.study.load(sentence, { row: this.word, head: place[1] });
@@ -171,7 +178,7 @@ export class InsideView {
 
   // Writes the address of what is shown, so that it can be kept and sent.
   place(hash, mode) {
-    if (mode !== this.mode || this.root.hidden || this.comparison.isOpen()) return;
+    if (mode !== this.mode || this.root.hidden || (!this.pair?.model && this.comparison.isOpen())) return;
     this.hash = hash;
     if (location.hash !== hash) history.replaceState(null, "", hash);
   }

@@ -10,6 +10,11 @@ function partOf({ part, path }) {
   return part === "weights" && path ? { ...found, attentions: found.attentions.filter((one) => one.path === path) } : found;
 }
 
+/// Answers of encoders are not kept.
+export async function encode(route) {
+  throw new Error(`this page does not keep what ${route} says`);
+}
+
 /// As that of api.js, from what was kept.
 export async function inspect({ parts }) {
   return { model: kept.model, source: kept.source, target: kept.target, parts: parts.map(partOf) };

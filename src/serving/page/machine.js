@@ -3,7 +3,7 @@
 // The window of the drawing moves smoothly to the block that is worked in, and back to the whole.
 import { el, icon, isCalm, kIcons, replace, svg } from "/assets/dom.js";
 import { thumbnail } from "/assets/heatmap.js";
-import { addsPositions, isAlone, stackOf } from "/assets/model_facts.js";
+import { addsPositions, isAlone, isReader, stackOf } from "/assets/model_facts.js";
 import { blockOf } from "/assets/stages.js";
 import { show } from "/assets/colour.js";
 import { t } from "/assets/strings.js";
@@ -23,12 +23,20 @@ const kSubLayer = {
 function columnsOf({ norm_order: order, ...model }) {
   const alone = isAlone(model), position = addsPositions(model) || !alone ? [["d-position", 30, "embed", "machine.position"]] : [];
   const sub = kSubLayer[order] ?? kSubLayer.post, final = (prefix) => (order === "pre" ? [[`${prefix}-final`, 28, "norm", "machine.finalNorm"]] : []);
+  if (isReader(model)) return { encoder: readerColumn({ norm_order: order, ...model }, sub, final), decoder: [] };
   return {
     encoder: alone ? [] : [["e-embed", 32, "embed", "machine.embed"], ["e-position", 30, "embed", "machine.position"], ...sub("e", "self", 76, "attention", "machine.self"),
       ...sub("e", "feed", 46, "feed", "machine.feed"), ...final("e"), ["e-memory", 30, "norm", "machine.memory"]],
     decoder: [["d-embed", 32, "embed", alone ? "machine.embed" : "machine.shift"], ...position, ...sub("d", "self", 76, "attention", "machine.masked"),
       ...(alone ? [] : sub("d", "cross", 76, "attention", "machine.cross")), ...sub("d", "feed", 46, "feed", "machine.feed"), ...final("d"), ["d-softmax", 92, "out", "machine.softmax"], ["d-output", 40, "out", null]],
   };
+}
+
+// The blocks of an encoder: a head stands in the place of the decoder.
+function readerColumn(model, sub, final) {
+  return [["e-embed", 32, "embed", "machine.embed"], ...(addsPositions(model) ? [["e-position", 30, "embed", "machine.position"]] : []),
+    ...(model.segments > 0 || model.embedding_norm ? [["e-embed-norm", 28, "norm", "machine.embedNorm"]] : []), ...sub("e", "self", 76, "attention", "machine.self"), ...sub("e", "feed", 46, "feed", "machine.feed"), ...final("e"),
+    ...(model.head === "classes" && model.class_pooling === "pooler" ? [["e-pool", 30, "norm", "machine.pool"]] : []), ["e-answer", 92, "out", "machine.head"]];
 }
 
 /// The blocks with their places, {name: {x, y, h, type, name}}, of a model.
@@ -65,8 +73,9 @@ function stripOf(name, layer, model) {
   const isPre = model.norm_order === "pre", stack = stackOf(model, name.startsWith("e-") ? "encoder" : "decoder");
   const residual = (module, value) => [{ part: "residual", path: `${stack}layers.${layer}.${module}` }, value];
   return {
-    "e-embed": [{ part: "embedding", path: "encoder.embedding" }, "words"],
-    "e-position": [{ part: "embedding", path: "encoder.embedding" }, "sum"],
+    "e-embed": [{ part: "embedding", path: `${stack}embedding` }, "words"],
+    "e-embed-norm": [{ part: "embedding", path: `${stack}embedding` }, "result"],
+    "e-position": [{ part: "embedding", path: `${stack}embedding` }, "sum"],
     "e-self-norm": residual("self_attention", isPre ? "read" : "result"), "e-self-add": residual("self_attention", "result"),
     "e-feed-norm": residual("feed_forward", isPre ? "read" : "result"), "e-feed-add": residual("feed_forward", "result"),
     "e-memory": [{ part: "output", path: "encoder" }, "output"], "e-final": [{ part: "output", path: "encoder" }, "output"],
@@ -128,8 +137,8 @@ export class Machine {
     replace(this.canvas,
       svg("defs", {}, svg("marker", { id: "arrow", viewBox: "0 0 8 8", refX: 7, refY: 4, markerWidth: 6, markerHeight: 6, orient: "auto" },
         svg("path", { d: "M0 0L8 4L0 8Z", class: "arrow" }))),
-      sentence.isAlone ? null : frame(this.blocks, [first("e"), `e-feed-${last}`], sentence.model.encoder_layers, layerOf("encoder"), t("encoder")),
-      frame(this.blocks, [first("d"), `d-feed-${last}`], sentence.model.decoder_layers, layerOf("decoder"), t(sentence.isAlone ? "stack" : "decoder")),
+      sentence.isAlone ? null : frame(this.blocks, [first("e"), `e-feed-${last}`], sentence.model.encoder_layers, layerOf("encoder"), t(sentence.isReader ? "stack" : "encoder")),
+      sentence.isReader ? null : frame(this.blocks, [first("d"), `d-feed-${last}`], sentence.model.decoder_layers, layerOf("decoder"), t(sentence.isAlone ? "stack" : "decoder")),
       this.wires(sentence.model),
       Object.keys(this.blocks).map((name) => this.block(name, sentence, stage, name === block)));
     this.canvas.setAttribute("aria-label", t("machine.label"));
@@ -139,8 +148,8 @@ export class Machine {
   }
 
   wires(model) {
-    const { blocks } = this, isPre = model.norm_order === "pre", alone = isAlone(model);
-    const columns = (alone ? [["d-", kLeft]] : [["e-", kLeft], ["d-", kRight]]).map(([prefix, x]) => {
+    const { blocks } = this, isPre = model.norm_order === "pre", alone = isAlone(model), reads = isReader(model);
+    const columns = (alone ? [["d-", kLeft]] : reads ? [["e-", kLeft]] : [["e-", kLeft], ["d-", kRight]]).map(([prefix, x]) => {
       const boxes = Object.entries(blocks).filter(([name]) => name.startsWith(prefix) && name !== "e-input" && name !== "d-cache").map(([, box]) => box).sort((a, b) => b.y - a.y);
       const middleX = x + kBlock / 2;
       return [wire([[middleX, 750], [middleX, boxes[0].y + boxes[0].h + 2]]), boxes.slice(1).map((box, i) => wire([[middleX, boxes[i].y], [middleX, box.y + box.h + 2]]))];
@@ -155,6 +164,7 @@ export class Machine {
       const self = blocks["d-self"], cache = blocks["d-cache"];
       return svg("g", {}, columns, around, wire([[self.x + kBlock, self.y + 26], [cache.x - 2, cache.y + 26]], "wire strong"), wire([[cache.x, cache.y + 52], [self.x + kBlock + 2, self.y + 52]], "wire strong"));
     }
+    if (reads) return svg("g", {}, columns, around);
     const memory = blocks["e-memory"], cross = blocks["d-cross"];
     return svg("g", {}, columns, around,
       wire([[memory.x + kBlock, memory.y + memory.h / 2], [240, memory.y + memory.h / 2], [240, cross.y + 38], [cross.x - 2, cross.y + 38]], "wire strong"));
@@ -193,7 +203,8 @@ export class Machine {
     };
     const inDecoder = stage.side === "decoder";
     const begun = (r) => !inDecoder || r > step;
-    if (name === "e-self") attention(`encoder.layers.${stage.side === "encoder" ? layer : sentence.model.encoder_layers - 1}.self_attention`, {});
+    if (name === "e-self") attention(`${stackOf(sentence.model, "encoder")}layers.${stage.side === "encoder" ? layer : sentence.model.encoder_layers - 1}.self_attention`, {});
+    if (name === "e-answer" && sentence.shares().length) this.shares(group, box, sentence.shares());
     if (name === "d-self" && inDecoder) attention(`${stackOf(sentence.model, "decoder")}layers.${layer}.self_attention`, { later: begun, hidden: (r, c) => c > r });
     if (name === "d-cross" && inDecoder) attention(`decoder.layers.${layer}.cross_attention`, { later: begun });
     if (name === "e-input") this.words(group, box, sentence.source.text.split(/\s+/));
@@ -259,6 +270,11 @@ export class Machine {
         svg("rect", { x: box.x + 78, y, width, height: 10, rx: 2, class: candidates.ids[i] === candidates.chosen_id ? "bar on" : "bar" }),
         svg("text", { x: box.x + 82 + width, y: y + 9, class: "words number" }, show(candidates.probabilities[i], 2)));
     });
+  }
+
+  // What the head of an encoder finds likely.
+  shares(group, box, shares) {
+    this.bars(group, box, { ids: shares.map((_, i) => i), chosen_id: 0, pieces: shares.map(({ name }) => name), probabilities: shares.map(({ share }) => share) }, (name) => name);
   }
 
   // Moves the window over 500 ms, or at once for those who want less motion.

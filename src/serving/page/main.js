@@ -11,10 +11,9 @@ import { TranslateView } from "/assets/translate.js";
 import { WatchView } from "/assets/watch.js";
 import { WriteView } from "/assets/write.js";
 
-// What the server can show: models that translate, language models, encoders; or, with `dragoman watch`, a training run. A
-// view inside is there for models that write.
+// What the server can show: models that translate, language models, encoders; or, with `dragoman watch`, a training run.
 const kOfRun = ["watch", "lab"];
-const viewsOf = (translates, writes, reads) => [translates && "translate", writes && "write", reads && "read", (translates || writes) && "inside", "card", "lab"].filter(Boolean);
+const viewsOf = (translates, writes, reads) => [translates && "translate", writes && "write", reads && "read", "inside", "card", "lab"].filter(Boolean);
 let shown = viewsOf(true, false, false);
 const kPause = 10_000; // milliseconds until a server that refused is asked again
 
@@ -40,7 +39,9 @@ const views = {
   write: new WriteView(byId("view-write"), {
     onInside: (text, settings) => { views.inside.look(text, settings); open("inside"); },
   }),
-  read: new ReadView(byId("view-read")),
+  read: new ReadView(byId("view-read"), {
+    onInside: (text) => { views.inside.look(text); open("inside"); },
+  }),
   inside: new InsideView(byId("view-inside"), null),
   card: new CardView(byId("view-card"), pair),
   lab: new LabView(byId("view-lab")),
@@ -59,16 +60,13 @@ function open(name, takeFocus = false) {
   document.title = `${t(`tab.${name}`)} · dragoman`;
   views.inside.player.stop();
   if (["translate", "write", "read"].includes(name)) kind = name;
-  if (kind !== "read") kindInside = kind;
-  views[name].show(subject(name));
+  views[name].show(subject());
 }
 
 // The model that the other views show: that of the view in which a person translated, wrote or read last.
-// The view inside shows the last one that writes.
-let kind = "translate", kindInside = kind;
-function subject(view) {
-  const of = view === "inside" ? kindInside : kind;
-  return of === "translate" ? { ...pair } : views[of].subject();
+let kind = "translate";
+function subject() {
+  return kind === "translate" ? { ...pair } : views[kind].subject();
 }
 
 function refresh() {
@@ -97,7 +95,7 @@ window.addEventListener("hashchange", () => open(current()));
 function askForKey() {
   if (byId("key")) return;
   const field = el("input", { type: "password", id: "key", autocomplete: "off", ...said(null, { label: "key", placeholder: "key" }),
-    on: { change: () => { setApiKey(field.value); views[current()].show(subject(current())); } } });
+    on: { change: () => { setApiKey(field.value); views[current()].show(subject()); } } });
   document.querySelector(".settings").prepend(field);
 }
 
@@ -127,7 +125,6 @@ async function start() {
       views.card.setLanguages(list);
     } else {
       kind = languageModels.length ? "write" : "read";
-      kindInside = "write";
       byId("heading").dataset.t = `heading.${kind}`;
       speak(frame.language);
     }

@@ -3,11 +3,14 @@
 /// Whether the model is a decoder without an encoder: a language model.
 export const isAlone = (model) => model.encoder_layers === 0;
 
+/// Whether the model is an encoder without a decoder: it reads texts.
+export const isReader = (model) => model.decoder_layers === 0;
+
 /// Whether the decoder is one of the pictures and formulas of the page: with self-attention.
 export const hasDrawnDecoder = (model) => (model.decoder_sublayer ?? "self-attention") === "self-attention";
 
 /// What stands before the paths of a stack: "encoder.", "decoder.", or nothing where the stack stands alone.
-export const stackOf = (model, side) => (isAlone(model) ? "" : `${side}.`);
+export const stackOf = (model, side) => (isAlone(model) || isReader(model) ? "" : `${side}.`);
 
 export const isRms = (model) => model.norm === "rms";
 export const isGated = (model) => model.feed_forward === "gated";

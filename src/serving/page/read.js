@@ -16,8 +16,9 @@ const kOfHead = { classes: "classify", tags: "tag", words: "fill" };
 const tasksOf = (model) => [kOfHead[model?.head], "compare"].filter(Boolean);
 
 export class ReadView {
-  constructor(root) {
-    Object.assign(this, { root, models: [], tries: 0, failure: null, result: null, kept: readReading() });
+  /// @param onInside(text): a text is to be looked into
+  constructor(root, { onInside }) {
+    Object.assign(this, { root, onInside, models: [], tries: 0, failure: null, result: null, kept: readReading() });
     this.build();
     this.text.value = String(this.kept.text ?? "");
     this.second.value = String(this.kept.second ?? "");
@@ -50,10 +51,11 @@ export class ReadView {
     this.text = el("textarea", { id: "read-text", ...said(null, { placeholder: "translate.placeholder", label: "read.text" }), on });
     this.second = el("textarea", { id: "read-second", class: "second-text", ...said(null, { placeholder: "read.second.classify", label: "read.second" }), on });
     this.mask = el("button", { ...said("read.mask"), on: { click: () => this.insertMask() } });
+    this.inside = el("button", { ...said("read.inside"), hidden: true, on: { click: () => this.onInside(this.text.value.trim()) } });
     this.count = el("span", { class: "count" });
     this.row = el("div", { class: "settings-row" }, this.modelField, this.taskField);
     return el("div", { class: "box card" }, this.text, this.second, this.row,
-      el("div", { class: "bar" }, this.mask, el("button", { ...said("translate.clear"), on: { click: () => this.clear() } }), this.count));
+      el("div", { class: "bar" }, this.mask, el("button", { ...said("translate.clear"), on: { click: () => this.clear() } }), this.inside, this.count));
   }
 
   /// @param models  [{id, context, head, labels, mask}], those of the server
@@ -66,7 +68,10 @@ export class ReadView {
   }
 
   /// The model that is chosen.
-  subject() { return { model: this.model.value }; }
+  subject() {
+    const { head, mask, labels } = this.chosen() ?? {};
+    return { model: this.model.value, head, mask, labels };
+  }
 
   chosen() { return this.models.find(({ id }) => id === this.model.value); }
 
@@ -112,6 +117,7 @@ export class ReadView {
     clearTimeout(this.timer);
     this.keep();
     this.paintCount();
+    this.paintFields();
     if (!isComposing) this.timer = setTimeout(() => this.run(), kPause);
   }
 
@@ -193,6 +199,7 @@ export class ReadView {
     this.second.dataset.tPlaceholder = `read.second.${task === "compare" ? "compare" : "classify"}`;
     this.second.placeholder = t(this.second.dataset.tPlaceholder);
     this.mask.hidden = task !== "fill";
+    this.inside.hidden = !this.text.value.trim() || this.text.value.trim().includes("\n");
   }
 
   paintAnswer() {

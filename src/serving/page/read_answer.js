@@ -28,7 +28,8 @@ export function taggedParts(text, words) {
   return parts;
 }
 
-function bar(name, share, isChosen, node = null) {
+/// A line of bars: a name, its share as a bar and as a number.
+export function bar(name, share, isChosen, node = null) {
   const chosen = isChosen ? " chosen" : "";
   return [el("span", { class: `piece${chosen}` }, node ?? name),
     el("span", { class: "track" }, el("span", { class: `fill${chosen}`, style: { width: `${(100 * share).toFixed(2)}%` } })),

@@ -2,7 +2,7 @@
 // #inside/encoder/2/head/1 the weights of a head. Layers, heads and words count from 1.
 
 const kHeadKinds = ["qkv", "turn", "cache", "scores", "scale", "mask", "softmax", "context"];
-const kScenes = ["words", "positions", "roles", "ask", "take", "join", "around", "layers", "memory", "first", "word", "end"];
+const kScenes = ["words", "positions", "roles", "ask", "take", "join", "around", "layers", "memory", "first", "word", "end", "pool", "answer"];
 
 /// The address of a scene of the story.
 export function hashOfScene(name, word) {

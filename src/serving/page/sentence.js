@@ -1,7 +1,7 @@
 // One sentence that is looked into: what the model computed for it, fetched part by part and kept.
-import { inspect } from "/assets/api.js";
+import { encode, inspect } from "/assets/api.js";
 import { PageError } from "/assets/errors.js";
-import { hasDrawnDecoder, isAlone, stackOf } from "/assets/model_facts.js";
+import { hasDrawnDecoder, isAlone, isReader, stackOf } from "/assets/model_facts.js";
 import { tOr } from "/assets/strings.js";
 import { joined, visible } from "/assets/written_text.js";
 
@@ -23,20 +23,28 @@ export function rowOf(part, r) {
 
 // The weights of all attentions, as many at a time as a reply may hold.
 async function allWeights(request, reply, signal) {
-  const { model, target } = reply, rows = target.ids.length, size = model.decoder_n_heads * rows * rows;
-  const paths = Array.from({ length: model.decoder_layers }, (_, layer) => `layers.${layer}.self_attention`);
+  const { model, source, target } = reply, reads = isReader(model), rows = (reads ? source : target).ids.length, size = (reads ? model.n_heads : model.decoder_n_heads) * rows * rows;
+  const paths = Array.from({ length: reads ? model.encoder_layers : model.decoder_layers }, (_, layer) => `layers.${layer}.self_attention`);
   const at = Math.max(Math.floor(kMostWeights / size), 1), found = [];
   for (let begin = 0; begin < paths.length; begin += at) {
     const parts = paths.slice(begin, begin + at).map((path) => ({ part: "weights", path }));
-    found.push(...(await inspect({ ...request, target_ids: target.ids, parts }, signal)).parts.flatMap((part) => part.attentions));
+    found.push(...(await inspect({ ...request, ...(reads ? {} : { target_ids: target.ids }), parts }, signal)).parts.flatMap((part) => part.attentions));
   }
   return found;
 }
 
+// What the head of an encoder says of a text; nothing of one without a head, or without a mask to fill.
+async function answerOf({ model, text }, { head, mask }, signal) {
+  const routes = { classes: ["classify", {}], tags: ["tag", {}], words: ["fill-mask", { top: 8 }] }, [route, more] = routes[head] ?? [];
+  if (!route || (head === "words" && !text.includes(mask))) return null;
+  return (await encode(route, { model, input: text, ...more }, signal)).data[0];
+}
+
 export class Sentence {
   /// Looks into a text: {source, target, text, beam_size} is translated, {model, text, max_tokens, temperature, ...} is
-  /// continued by a language model. Throws what the server says, and PageError for a decoder that no picture shows.
+  /// continued by a language model, {model, text, head, mask, labels} is read by an encoder. Throws what the server says, and PageError for a decoder that no picture shows.
   static async load(request, signal) {
+    if (request.head !== undefined) return Sentence.read(request, signal);
     const candidates = { part: "candidates", count: 12 };
     if (!request.model) {
       const reply = await inspect({ ...request, parts: [{ part: "weights" }, candidates, { part: "beam" }] }, signal);
@@ -47,9 +55,16 @@ export class Sentence {
     return new Sentence(request, reply, await allWeights(request, reply, signal), reply.parts[0], null);
   }
 
+  static async read({ model, text, ...of }, signal) {
+    const asked = { model, text: text.trim() }, reply = await inspect({ ...asked, parts: [{ part: "weights", path: "layers.0.self_attention" }] }, signal);
+    const sentence = new Sentence({ ...asked, ...of }, reply, await allWeights(asked, reply, signal), null, null);
+    sentence.answer = await answerOf(asked, of, signal);
+    return sentence;
+  }
+
   constructor(request, reply, weights, candidates, beam) {
     Object.assign(this, { request, candidates, beam, model: reply.model, source: reply.source, target: reply.target });
-    const label = this.isAlone ? visible : pieceLabel;
+    const label = this.isAlone ? visible : this.isReader ? (piece) => piece.trim() || piece : pieceLabel;
     this.sourceLabels = reply.source.pieces.map(label);
     this.targetLabels = reply.target.pieces.map(label);
     this.inputLabels = reply.target.input_pieces.map(label);
@@ -59,6 +74,8 @@ export class Sentence {
 
   /// Whether a language model continues the source, so that there is no encoder.
   get isAlone() { return isAlone(this.model); }
+  /// Whether an encoder reads the source, so that there is no decoder.
+  get isReader() { return isReader(this.model); }
   /// Rows of the decoder, each of which predicts a piece; the first of those that the model wrote itself; and those.
   get steps() { return this.target.ids.length; }
   get firstStep() { return this.isAlone ? this.source.ids.length - 1 : 0; }
@@ -67,8 +84,33 @@ export class Sentence {
   /// The piece that is followed at first: a pronoun, if there is one.
   get followed() {
     if (this.isAlone) return this.firstStep;
+    if (this.maskRow >= 0) return this.maskRow;
     const pronoun = this.find(kPronouns);
     return pronoun >= 0 ? pronoun : Math.min(1, this.sourceLabels.length - 1);
+  }
+
+  /// The row of the first mask that an encoder fills, or -1.
+  get maskRow() { return this.isReader && this.model.head === "words" ? this.sourceLabels.indexOf(this.request.mask) : -1; }
+  /// What the head of an encoder finds likely, the likeliest first: labels, or the pieces at the first mask.
+  shares() {
+    if (this.model.head === "classes") return this.answer.labels.map(({ label, probability }) => ({ name: label, share: probability }));
+    return this.model.head === "words" && this.answer ? this.answer.masks[0].map(({ piece, probability }) => ({ name: piece.trim() || "␣", share: probability })) : [];
+  }
+  /// The words that an encoder tags: [{word, tag, probability, start, end}].
+  taggedWords() { return this.model.head === "tags" ? this.answer.words : []; }
+  /// The row of the first piece of each of these words; undefined where pieces do not spell the text.
+  wordRows() {
+    const text = [...this.source.text.toLowerCase()], begins = [];
+    let at = 0;
+    this.sourceLabels.forEach((label, row) => {
+      const piece = [...label.replace(/^##/, "").toLowerCase()];
+      let from = at;
+      while (from < text.length && /\s/.test(text[from])) ++from;
+      if (!piece.length || !piece.every((character, i) => text[from + i] === character)) return;
+      begins.push([from, row]);
+      at = from + piece.length;
+    });
+    return this.taggedWords().map(({ start, end }) => begins.find(([from]) => from >= start && from < end)?.[1]);
   }
 
   /// The text of some of the pieces that a language model reads or writes.
@@ -80,13 +122,13 @@ export class Sentence {
 
   /// Heads, layers and paths of one kind of attention: "encoder", "decoder" or "cross".
   attentions(kind) {
-    if (this.isAlone && kind !== "decoder") return [];
+    if ((this.isAlone && kind !== "decoder") || (this.isReader && kind !== "encoder")) return [];
     const side = kind === "encoder" ? "encoder" : "decoder";
     const count = kind === "encoder" ? this.model.encoder_layers : this.model.decoder_layers;
     const name = kind === "cross" ? "cross_attention" : "self_attention";
     return Array.from({ length: count }, (_, layer) => `${stackOf(this.model, side)}layers.${layer}.${name}`);
   }
-  heads(path) { return path.startsWith("encoder") ? this.model.n_heads : this.model.decoder_n_heads; }
+  heads(path) { return this.isReader || path.startsWith("encoder") ? this.model.n_heads : this.model.decoder_n_heads; }
   /// Whether a row of the attention at `path` sees itself and what is before it alone.
   isMasked(path) { return this.isAlone || (path.startsWith("decoder") && path.endsWith("self_attention")); }
 
@@ -104,16 +146,16 @@ export class Sentence {
     values.forEach((value, i) => { result[i % size] += value / shape[0]; });
     return result;
   }
-  queryLabels(path) { return path.startsWith("encoder") ? this.sourceLabels : this.inputLabels; }
+  queryLabels(path) { return this.isReader || path.startsWith("encoder") ? this.sourceLabels : this.inputLabels; }
   keyLabels(path) {
-    return path.startsWith("encoder") || path.endsWith("cross_attention") ? this.sourceLabels : this.inputLabels;
+    return this.isReader || path.startsWith("encoder") || path.endsWith("cross_attention") ? this.sourceLabels : this.inputLabels;
   }
 
   /// One part of /v1/inspect, asked for once.
   part(wanted) {
     const key = JSON.stringify(wanted);
     if (!this.fetched.has(key)) {
-      const asked = inspect({ ...this.request, target_ids: this.target.ids, parts: [wanted] }).then((reply) => reply.parts[0]);
+      const { model, text } = this.request, asked = inspect({ ...(this.isReader ? { model, text } : { ...this.request, target_ids: this.target.ids }), parts: [wanted] }).then((reply) => reply.parts[0]);
       this.fetched.set(key, asked);
       asked.then((part) => { asked.value = part; }, () => this.fetched.delete(key));
     }

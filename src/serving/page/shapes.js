@@ -11,6 +11,7 @@ const kRagged = {
   tokens: [["S"]], embed: [["S", "d_model"]], position: [["S", "d_model"]], norm: kMatrix, add: kMatrix, feedNorm: kMatrix, feedAdd: kMatrix, finalNorm: kMatrix,
   qkv: [["q", "d_k"], ["k", "d_k"]], scores: kSquare, scale: kSquare, mask: kSquare, softmax: kSquare, context: [["q", "d_k"]], heads: kMatrix,
   feed: [["q", "d_ff"]], memory: [["S", "d_model"]], shift: [["t", "d_model"]], choose: [["V"]], beam: [["K", "t"]],
+  embedNorm: kMatrix, pool: [["d_model"]], labels: [["C"]], tagged: [["S", "C"]], filled: [["V"]], vector: [["d_model"]],
   turn: [["q", "d_k"], ["k", "d_k"]], cache: [["t", "d_k"], ["t", "d_k"]],
 };
 const kPerHead = ["qkv", "turn", "cache", "scores", "scale", "mask", "softmax", "context"];
@@ -20,7 +21,7 @@ export function sizesOf(stage, sentence) {
   const { model, source, target, beam } = sentence, inDecoder = stage.side === "decoder";
   const heads = inDecoder ? model.decoder_n_heads : model.n_heads;
   return { B: 1, S: source.ids.length, T: target.ids.length, t: (stage.step ?? 0) + 1, d_model: model.d_model, d_k: headWidth(model, inDecoder), h: heads,
-    d_ff: inDecoder ? model.decoder_d_ff : model.d_ff, V: model.target_vocab_size, K: beam?.beam_size };
+    d_ff: inDecoder ? model.decoder_d_ff : model.d_ff, V: model.target_vocab_size || model.source_vocab_size, C: model.n_labels, K: beam?.beam_size };
 }
 
 /// The letters of a stage's shapes: {ragged: [[...]], batched: [[...]]}.

@@ -1,6 +1,6 @@
-// The way through the machine: every stage of a translation, or of a text that a language model continues, in the order it
-// is computed.
-import { addsPositions, isAlone, turns } from "/assets/model_facts.js";
+// The way through the machine: every stage of a translation, of a text that a language model continues, or of one that an
+// encoder reads, in the order it is computed.
+import { addsPositions, isAlone, isReader, turns } from "/assets/model_facts.js";
 
 /// How fine the steps are; a stage is stopped at when its rank is at most that.
 export const kDetail = { word: 1, layer: 2, all: 3 };
@@ -42,10 +42,30 @@ function stagesAlone(sentence) {
   return stages;
 }
 
+/// The kind of an encoder's last stage, which depends on its head.
+export const answerKind = ({ head }) => ({ classes: "labels", tags: "tagged", words: "filled" })[head] ?? "vector";
+
+// An encoder: the text becomes vectors, which rise through the stack; its head says something of them.
+function stagesOfReader({ model }) {
+  const order = kOrders[model.norm_order] ?? kOrders.post, base = { side: "encoder" }, stages = [{ ...base, kind: "tokens", rank: kDetail.word }, { ...base, kind: "embed", rank: kDetail.layer }];
+  if (addsPositions(model)) stages.push({ ...base, kind: "position", rank: kDetail.layer });
+  if (model.segments > 0 || model.embedding_norm) stages.push({ ...base, kind: "embedNorm", rank: kDetail.all });
+  for (let layer = 0; layer < model.encoder_layers; ++layer) {
+    const kinds = order.attention.flatMap((kind) => (kind === "mask" ? [] : kind === "qkv" && turns(model) ? ["qkv", "turn"] : [kind]));
+    stages.push(...subLayer({ ...base, layer, path: `layers.${layer}.self_attention`, cross: false }, kinds));
+    stages.push(...subLayer({ ...base, layer, path: `layers.${layer}.feed_forward` }, order.feed));
+  }
+  if (model.norm_order === "pre") stages.push({ ...base, kind: "finalNorm", path: "norm", rank: kDetail.all });
+  if (model.head === "classes" && model.class_pooling === "pooler") stages.push({ ...base, kind: "pool", rank: kDetail.layer });
+  stages.push({ ...base, kind: answerKind(model), rank: kDetail.word });
+  return stages;
+}
+
 /// All stages of a sentence. side: "encoder", "decoder" or, of a language model, "prompt"; step: the row of the decoder
 /// whose next token is being made.
 export function makeStages(sentence) {
   if (isAlone(sentence.model)) return stagesAlone(sentence);
+  if (isReader(sentence.model)) return stagesOfReader(sentence);
   const { encoder_layers, decoder_layers, norm_order } = sentence.model;
   const order = kOrders[norm_order] ?? kOrders.post, isPre = norm_order === "pre";
   const stages = [
@@ -103,6 +123,9 @@ export function blockOf(stage) {
     case "embed": return `${prefix}-embed`;
     case "position": return `${prefix}-position`;
     case "cache": return "d-cache";
+    case "embedNorm": return "e-embed-norm";
+    case "pool": return "e-pool";
+    case "labels": case "tagged": case "filled": case "vector": return "e-answer";
     case "memory": return "e-memory";
     case "shift": return "d-embed";
     case "choose": return "d-softmax";

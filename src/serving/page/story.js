@@ -6,6 +6,7 @@ import { prose } from "/assets/prose.js";
 import { addsPositions, headWidth } from "/assets/model_facts.js";
 import { aloneFacts } from "/assets/story_alone.js";
 import { loadFacts } from "/assets/story_facts.js";
+import { hasPool, readFacts, readValues, stageOfReading, studiedOfReading } from "/assets/story_read.js";
 import { StoryPlayer } from "/assets/story_player.js";
 import { meanWeight } from "/assets/story_scenes_decoder.js";
 import { StoryStage } from "/assets/story_stage.js";
@@ -58,13 +59,15 @@ export class Story {
     const turn = (this.turns = (this.turns ?? 0) + 1);
     let facts;
     try {
-      facts = await (sentence.isAlone ? aloneFacts : loadFacts)(sentence, row);
+      facts = await (sentence.isAlone ? aloneFacts : sentence.isReader ? readFacts : loadFacts)(sentence, row);
     } finally {
       if (turn === this.turns) this.element.removeAttribute("aria-busy");
     }
     if (turn !== this.turns) return;
     this.facts = facts;
-    this.timeline = makeTimeline({ steps: facts.T, layers: facts.layers, first: sentence.firstStep, positions: !sentence.isAlone || addsPositions(sentence.model) });
+    this.fillTurn();
+    this.timeline = makeTimeline({ steps: facts.T, layers: facts.layers, first: sentence.firstStep, positions: !(sentence.isAlone || sentence.isReader) || addsPositions(sentence.model),
+      reading: sentence.isReader ? { pool: hasPool(sentence.model), answer: sentence.model.head !== "words" || sentence.answer !== null } : null });
     this.stage.show(facts, this.timeline);
     const found = place ? this.timeline.scenes.findIndex((scene) => scene.name === place.name && (place.word === undefined || scene.step === place.word - 1)) : -1;
     this.player.load(this.timeline, found > 0 ? stillOf(this.timeline.scenes[found]) : 0);
@@ -80,7 +83,7 @@ export class Story {
     replace(this.shape, shapesText(this.stageOf(scene), facts.sentence));
     this.stage.canvas.setAttribute("aria-label", `${this.title.textContent}. ${this.caption.textContent}`);
     replace(this.numbers, this.table(scene));
-    this.turn.hidden = scene.name !== "end";
+    this.turn.hidden = !["end", "answer"].includes(scene.name);
     if (!this.player.isPlaying) announce(`${this.title.textContent}. ${this.caption.textContent}`);
     this.onPlace(scene.name, scene.step === undefined || scene.name === "end" ? undefined : scene.step + 1);
   }
@@ -90,28 +93,39 @@ export class Story {
     const { sentence } = this.facts, { norm_order: order, positions } = sentence.model;
     if (scene.name === "around") return `.${order}`;
     if (scene.name === "positions" && positions === "learned") return ".learned";
+    if (sentence.isReader) return { layers: ".read", pool: `.${this.pooling()}`, answer: `.${sentence.model.head}` }[scene.name] ?? "";
     return sentence.isAlone && ["layers", "memory", "first", "word", "end"].includes(scene.name) ? ".alone" : "";
   }
 
+  // What stands for the whole text that an encoder reads.
+  pooling() {
+    const { head, class_pooling, pooling } = this.facts.sentence.model;
+    return head === "classes" ? class_pooling : pooling;
+  }
+
   titleOf(scene) {
+    if (scene.name === "answer") return t(`story.answer${this.variant(scene)}`, this.values(scene));
     const alone = this.facts.sentence.isAlone && ["memory", "first", "end"].includes(scene.name) ? ".alone" : "";
     return t(scene.name === "memory" && !alone ? "story.memory.title" : `story.${scene.name}${alone}`, this.values(scene));
   }
 
   stageOf(scene) {
     const { model, isAlone, firstStep } = this.facts.sentence;
+    if (this.facts.sentence.isReader) return stageOfReading(scene, model);
     if (isAlone) return stageOfAlone(scene, { layers: model.decoder_layers, first: firstStep });
     return stageOfScene(scene, { encoderLayers: model.encoder_layers, decoderLayers: model.decoder_layers });
   }
 
   formulaName(scene) {
     if (this.facts.sentence.isAlone && ["memory", "end"].includes(scene.name)) return scene.name === "end" ? "written" : "cache";
+    if (["pool", "answer"].includes(scene.name)) return this.stageOf(scene).kind;
     return { words: "embed", positions: "position", roles: "qkv", ask: "softmax", take: "context", join: "heads", around: "around", layers: "stack", memory: "memory",
       first: "chain", word: "chain", end: "beam" }[scene.name];
   }
 
   values(scene) {
     const { facts } = this, { sentence, ask } = facts, { model } = sentence;
+    if (sentence.isReader) return readValues(facts);
     const step = scene.step ?? sentence.firstStep, candidates = sentence.candidates.steps[step], inDecoder = sentence.isAlone;
     const d_k = headWidth(model, inDecoder), looked = sentence.isAlone ? sentence.inputLabels.slice(0, step + 1) : sentence.sourceLabels;
     const most = looked.map((label, column) => [meanWeight(facts.crossWeights, step, column), label]).sort((a, b) => b[0] - a[0])[0];
@@ -130,6 +144,8 @@ export class Story {
   table(scene) {
     const { facts } = this, { sentence, ask } = facts;
     const rows = (head, lines) => [el("caption", {}, t("story.numbers")), el("tr", {}, head.map((text) => el("th", { scope: "col" }, text))), lines.map((line) => el("tr", {}, line.map((cell) => el("td", {}, cell))))];
+    if (scene.name === "answer" && sentence.model.head === "tags") return rows([t("choose.token"), "p"], sentence.taggedWords().map(({ word, tag, probability }) => [`${word}: ${tag}`, percent(probability)]));
+    if (scene.name === "answer") return rows([t("choose.token"), "p"], sentence.shares().slice(0, 5).map(({ name, share }) => [name, percent(share)]));
     if (scene.step === undefined) {
       return rows([t("choose.token"), "id", "q·k", "q·k / √dₖ", t("kind.softmax")],
         sentence.sourceLabels.map((label, r) => [label, sentence.source.ids[r], show(ask.scores[r], 2), show(ask.scaled[r], 2), show(ask.weights[r], 3)]));
@@ -147,6 +163,10 @@ export class Story {
 
   choose({ kind, row }) {
     const { facts } = this, { sentence } = facts, step = this.player.scene.step ?? sentence.firstStep;
+    if (sentence.isReader) {
+      this.player.stop();
+      return this.onStudy(studiedOfReading({ kind, row }, sentence.model), { row, head: facts.head });
+    }
     if (sentence.isAlone) {
       this.player.stop();
       return this.onStudy(kStudiedAlone[kind](kind === "bars" ? step : Math.min(Math.max(row, sentence.firstStep), sentence.steps - 1)), { row, head: facts.head });
@@ -162,11 +182,16 @@ export class Story {
     this.player.relabel();
     if (this.study) this.study.textContent = t("story.study");
     this.stage.element.setAttribute("aria-label", t("story.stage"));
-    replace(this.turn, el("strong", {}, t("story.turn")), [["word", "story.changeWord", this.onAgain], ["again", "story.again", true], ["study", "story.study", this.onStudy], ["temperature", "story.temperature", this.onStudy]]
-      .filter(([, , isThere]) => isThere).map(([name, key]) => el("button", { type: "button", on: { click: () => this.yourTurn(name) } }, t(key))));
+    this.fillTurn();
     if (!this.timeline) return;
     this.stage.repaint();
     this.tell(this.player.index);
+  }
+
+  // What can be done at the end.
+  fillTurn() {
+    replace(this.turn, el("strong", {}, t("story.turn")), [["word", "story.changeWord", this.onAgain], ["again", "story.again", true], ["study", "story.study", this.onStudy], ["temperature", "story.temperature", this.onStudy && !this.facts?.sentence.isReader]]
+      .filter(([, , isThere]) => isThere).map(([name, key]) => el("button", { type: "button", on: { click: () => this.yourTurn(name) } }, t(key))));
   }
 
   yourTurn(name) {

@@ -5,12 +5,13 @@ import { aloneHit, aloneLayout, cacheRows, kAloneScenes } from "/assets/story_al
 import { spell } from "/assets/story_facts.js";
 import { hitAt, makeLayout } from "/assets/story_layout.js";
 import { Paint } from "/assets/story_paint.js";
+import { kReadScenes, readHit, readLayout } from "/assets/story_read.js";
 import { kDecoderScenes, meanWeight } from "/assets/story_scenes_decoder.js";
 import { kEncoderScenes, levelStrips, plates } from "/assets/story_scenes_encoder.js";
 import { partAt, phase } from "/assets/story_timeline.js";
 import { t } from "/assets/strings.js";
 
-const kScenes = { ...kEncoderScenes, ...kDecoderScenes }, kOfAlone = { ...kEncoderScenes, ...kAloneScenes };
+const kScenes = { ...kEncoderScenes, ...kDecoderScenes }, kOfAlone = { ...kEncoderScenes, ...kAloneScenes }, kOfReader = { ...kEncoderScenes, ...kReadScenes };
 const kEncoderOrder = ["words", "positions", "roles", "ask", "take", "join", "around", "layers", "memory"];
 const kOwnBase = ["words", "positions"]; // scenes that draw the first strips themselves
 
@@ -28,7 +29,7 @@ export class StoryStage {
     this.paint = new Paint(this.canvas.getContext("2d"));
     if (onChoose) this.canvas.addEventListener("click", (event) => {
       const box = this.canvas.getBoundingClientRect();
-      const at = this.facts?.sentence.isAlone ? aloneHit : hitAt, hit = this.layout && at(this.layout, event.clientX - box.left, event.clientY - box.top);
+      const sentence = this.facts?.sentence, at = sentence?.isAlone ? aloneHit : sentence?.isReader ? readHit : hitAt, hit = this.layout && at(this.layout, event.clientX - box.left, event.clientY - box.top);
       if (hit) onChoose(hit);
     });
     new ResizeObserver(() => { this.resize(); this.redraw(); }).observe(this.element);
@@ -60,6 +61,7 @@ export class StoryStage {
   // The encoder has the larger part of the stage until the memory is full.
   layoutOf(scene, part) {
     if (this.facts.sentence.isAlone) return this.layoutAlone(scene);
+    if (this.facts.sentence.isReader) return this.layoutOfReader();
     const focus = scene.step !== undefined ? 0 : scene.name === "memory" ? 1 - phase(part, 0, 0.4) : 1;
     const make = () => makeLayout(this.width, this.height, this.facts, focus);
     if (focus > 0 && focus < 1) return make();
@@ -73,6 +75,11 @@ export class StoryStage {
     const layout = this.layouts.get("alone"), { S, first, sentence } = this.facts;
     layout.source.shown = scene.step === undefined || scene.step === first ? S : scene.name === "end" ? sentence.steps : scene.step;
     return layout;
+  }
+
+  layoutOfReader() {
+    if (!this.layouts.has("reader")) this.layouts.set("reader", readLayout(this.width, this.height, this.facts));
+    return this.layouts.get("reader");
   }
 
   redraw() {
@@ -93,6 +100,11 @@ export class StoryStage {
     this.frames(stage);
     this.header(stage);
     if (facts.sentence.isAlone) return this.drawAlone(stage);
+    if (facts.sentence.isReader) {
+      this.sourceWords(stage);
+      if (!kReadScenes[scene.name]) this.standing(stage);
+      return kOfReader[scene.name](stage);
+    }
     this.sourceWords(stage);
     this.targetWords(stage);
     this.standing(stage);
@@ -135,6 +147,7 @@ export class StoryStage {
       frame(encoder, true, t("stack"));
       return name(t("story.cache"), shelf.left, shelf.width + 30);
     }
+    if (facts.sentence.isReader) return frame(encoder, true, t("stack"));
     frame(encoder, !inDecoder, t("encoder"));
     frame(decoder, inDecoder, t("decoder"));
     name(t("story.memory"), shelf.left, decoder.left - shelf.left - 4);
@@ -143,6 +156,7 @@ export class StoryStage {
   // Both sentences as text, the second as far as it is written.
   header({ paint, layout, facts, scene, part }) {
     const { margin, width, header, isNarrow } = layout, { source, target } = facts.sentence;
+    if (facts.sentence.isReader) return this.headerOfReader({ paint, layout, facts, scene, part });
     const { isAlone, firstStep } = facts.sentence, lines = (text) => (isAlone ? text.replaceAll("\n", " ⏎ ") : text);
     const written = scene.step === undefined ? firstStep : scene.name === "end" || part > 0.97 ? scene.step + 1 : scene.step;
     const options = { size: isNarrow ? 13 : 15, width: header.half };
@@ -152,6 +166,15 @@ export class StoryStage {
     if (!text) return paint.text(t(isAlone ? "story.emptyAlone" : "story.empty"), x, y, { ...options, size: 12, colour: paint.colour.soft });
     paint.text(text, x, y, { ...options, colour: paint.colour.warm, grows: true });
     if (scene.name === "end" && (facts.best || isAlone)) this.score({ paint, layout, facts });
+  }
+
+  // The text that is read, and what was found.
+  headerOfReader({ paint, layout: { margin, width, header, isNarrow }, facts, scene, part }) {
+    const { sentence } = facts, options = { size: isNarrow ? 13 : 15, width: header.half }, [best] = sentence.shares();
+    paint.text(sentence.source.text, margin, 20, options);
+    const x = isNarrow ? margin : width / 2 + margin, y = isNarrow ? 44 : 20;
+    if (scene.name !== "answer" || part < 0.6) return paint.text(t("story.emptyRead"), x, y, { ...options, size: 12, colour: paint.colour.soft });
+    if (best) paint.text(sentence.model.head === "words" ? sentence.source.text.replace(sentence.request.mask, best.name) : best.name, x, y, { ...options, colour: paint.colour.warm });
   }
 
   score({ paint, layout, facts }) {

@@ -6,6 +6,7 @@ const kEncoderScenes = [
   { name: "ask", seconds: 6, still: 0.97 }, { name: "take", seconds: 3.5, still: 0.55 }, { name: "join", seconds: 2.5, still: 0.45 },
   { name: "around", seconds: 4, still: 0.62 }, { name: "layers", seconds: 4, still: 0.5 }, { name: "memory", seconds: 3, still: 0.95 },
 ];
+const kReadingScenes = [{ name: "pool", seconds: 4, still: 0.95 }, { name: "answer", seconds: 8, still: 0.95 }];
 const kFirst = 9, kEnd = 6, kStill = 0.78;
 const kAllWords = 36, kShortestWord = 0.8, kLongestWord = 4; // the words after the first share 36 s
 
@@ -16,13 +17,17 @@ export function secondsOfWord(steps) {
 
 /// @param steps  tokens of the translation, the end included, or of what a language model writes;  @param layers  of the
 ///   encoder, or of the model;  @param first  the number of the first step;  @param positions  whether there are vectors
-///   for them
+///   for them;  @param reading  of an encoder: {pool, answer}, whether there are these scenes in the place of steps
 /// @return {scenes: [{name, step, begin, seconds, still}], seconds}
-export function makeTimeline({ steps, layers, first = 0, positions = true }) {
+export function makeTimeline({ steps, layers, first = 0, positions = true, reading = null }) {
   const scenes = [];
   let seconds = 0;
   const add = (scene) => { scenes.push({ ...scene, begin: seconds }); seconds += scene.seconds; };
-  kEncoderScenes.filter(({ name }) => (layers > 1 || name !== "layers") && (positions || name !== "positions")).forEach(add);
+  kEncoderScenes.filter(({ name }) => (layers > 1 || name !== "layers") && (positions || name !== "positions") && !(reading && name === "memory")).forEach(add);
+  if (reading) {
+    kReadingScenes.filter(({ name }) => reading[name]).forEach(add);
+    return { scenes, seconds };
+  }
   for (let step = 0; step < steps; ++step) {
     add({ name: step ? "word" : "first", step: first + step, seconds: step ? secondsOfWord(steps) : kFirst, still: kStill });
   }

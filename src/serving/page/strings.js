@@ -4,6 +4,8 @@ import { aloneEnglish } from "/assets/strings_alone_en.js";
 import { aloneChinese } from "/assets/strings_alone_zh.js";
 import { compareEnglish } from "/assets/strings_compare_en.js";
 import { compareChinese } from "/assets/strings_compare_zh.js";
+import { encoderEnglish } from "/assets/strings_encoder_en.js";
+import { encoderChinese } from "/assets/strings_encoder_zh.js";
 import { labEnglish } from "/assets/strings_lab_en.js";
 import { labChinese } from "/assets/strings_lab_zh.js";
 import { readEnglish } from "/assets/strings_read_en.js";
@@ -17,8 +19,8 @@ import { writeChinese } from "/assets/strings_write_zh.js";
 import { chinese } from "/assets/strings_zh.js";
 
 export const kLanguages = {
-  en: { ...english, ...storyEnglish, ...labEnglish, ...compareEnglish, ...watchEnglish, ...writeEnglish, ...readEnglish, ...aloneEnglish },
-  zh: { ...chinese, ...storyChinese, ...labChinese, ...compareChinese, ...watchChinese, ...writeChinese, ...readChinese, ...aloneChinese },
+  en: { ...english, ...storyEnglish, ...labEnglish, ...compareEnglish, ...watchEnglish, ...writeEnglish, ...readEnglish, ...aloneEnglish, ...encoderEnglish },
+  zh: { ...chinese, ...storyChinese, ...labChinese, ...compareChinese, ...watchChinese, ...writeChinese, ...readChinese, ...aloneChinese, ...encoderChinese },
 };
 
 let spoken = kLanguages.en;

@@ -15,22 +15,24 @@ import { contextView, headsView, qkvView, scoresView, softmaxView } from "/asset
 import { cacheView, turnView } from "/assets/view_cache.js";
 import { addView, feedView, finalNormView, normView } from "/assets/view_layers.js";
 import { beamView, chooseView } from "/assets/view_output.js";
+import { embedNormView, filledView, labelsView, poolView, taggedView, vectorView } from "/assets/view_read.js";
 import { embedView, memoryView, positionView, shiftView, tokensView } from "/assets/view_words.js";
 
 const kViews = {
   tokens: tokensView, embed: embedView, position: positionView, qkv: qkvView, scores: scoresView, scale: scoresView, mask: scoresView, softmax: softmaxView,
   context: contextView, heads: headsView, norm: normView, add: addView, feed: feedView, feedNorm: normView, feedAdd: addView, finalNorm: finalNormView,
   memory: memoryView, shift: shiftView, choose: chooseView, beam: beamView, turn: turnView, cache: cacheView,
+  embedNorm: embedNormView, pool: poolView, labels: labelsView, tagged: taggedView, filled: filledView, vector: vectorView,
 };
 // The section of docs/derivations.md about each kind of stage.
 const kDerivations = {
   embed: "embedding", position: "positional-encoding", qkv: "multi-head", scores: "scaled-dot-product", scale: "scaled-dot-product", mask: "masks", softmax: "softmax",
-  context: "multi-head", heads: "multi-head", norm: "normalisation", feedNorm: "normalisation", finalNorm: "normalisation", add: "residuals", feedAdd: "residuals", feed: "feed-forward",
+  context: "multi-head", heads: "multi-head", norm: "normalisation", feedNorm: "normalisation", finalNorm: "normalisation", embedNorm: "normalisation", add: "residuals", feedAdd: "residuals", feed: "feed-forward",
 };
 const kRowMargin = 12; // pixels around the chosen row of a tall matrix
 const kOfHead = ["qkv", "turn", "cache", "scores", "scale", "mask", "softmax", "context"];
 const kByOrder = ["norm", "feedNorm"]; // whose words depend on the norm order
-const kDrawnInMachine = ["feed", "norm", "add", "feedNorm", "feedAdd", "finalNorm", "embed", "position", "memory", "shift", "cache", "qkv"];
+const kDrawnInMachine = ["feed", "norm", "add", "feedNorm", "feedAdd", "finalNorm", "embed", "position", "memory", "shift", "cache", "qkv", "embedNorm"];
 const kMotions = {
   next: { opacity: 0, transform: "translateX(18px)" }, back: { opacity: 0, transform: "translateX(-18px)" },
   cell: { opacity: 0, transform: "scale(0.85)" }, zoom: { opacity: 0, transform: "scale(0.7)" },
@@ -54,7 +56,7 @@ export class Study {
     this.sentence = sentence;
     this.stages = makeStages(sentence);
     Object.assign(this.state, { column: 0, index: 0 }, state);
-    const sides = sentence.isAlone ? ["decoder"] : ["encoder", "decoder"];
+    const sides = sentence.isAlone ? ["decoder"] : sentence.isReader ? ["encoder"] : ["encoder", "decoder"];
     const embeddings = sides.map((side) => sentence.part({ part: "embedding", path: `${stackOf(sentence.model, side)}embedding` }));
     Promise.all(embeddings).then(() => this.sentence === sentence && this.machine.update(sentence, this.current()), () => {}); // only a picture
   }
@@ -117,6 +119,7 @@ export class Study {
     if (stage.kind === "embed" && model.scale_embedding === false) return "embedPlain";
     if (stage.kind === "position" && model.positions === "learned") return "positionLearned";
     if (["norm", "feedNorm", "finalNorm"].includes(stage.kind) && isRms(model)) return `${stage.kind}.rms`;
+    if (this.sentence.isReader && stage.kind === "tokens") return "tokensRead";
     if (isAlone && ["shift", "choose", "tokens"].includes(stage.kind)) return `${stage.kind}Alone`;
     if (isAlone && stage.kind === "cache" && stage.step === this.sentence.firstStep) return "cacheFirst";
     if (stage.kind === "qkv" && !hasBias(model, "input")) return "qkvPlain";
@@ -176,7 +179,7 @@ export class Study {
     return parts.join(" · ");
   }
 
-  sideName(stage) { return t(stage.side === "prompt" ? "prompt" : this.sentence.isAlone ? "stack" : stage.side === "decoder" ? "decoder" : "encoder"); }
+  sideName(stage) { return t(stage.side === "prompt" ? "prompt" : this.sentence.isAlone || this.sentence.isReader ? "stack" : stage.side === "decoder" ? "decoder" : "encoder"); }
 
   formulaName(stage) {
     return stage.kind === "beam" && this.sentence.beam?.length_penalty !== "gnmt" ? "beamLength" : stage.kind;
@@ -185,7 +188,7 @@ export class Study {
   numbers(stage) {
     const sizes = sizesOf(stage, this.sentence), inDecoder = stage.side === "decoder";
     return { ...sizes, root: Math.sqrt(sizes.d_k).toFixed(2), word: inDecoder ? this.sentence.inputLabels[stage.step] : this.sentence.sourceLabels[this.state.row],
-      activation: this.sentence.model.activation, count: (stage.step ?? 0) + 1, before: stage.step ?? 0,
+      activation: stage.kind === "pool" ? this.sentence.model.pooler : this.sentence.model.activation, activation2: this.sentence.model.activation, first: this.sentence.sourceLabels[0], count: (stage.step ?? 0) + 1, before: stage.step ?? 0,
       kept: 2 * this.sentence.model.decoder_layers * (this.sentence.model.n_kv_heads || sizes.h) * sizes.d_k * ((stage.step ?? 0) + 1), next: this.sentence.targetLabels[stage.step ?? 0] };
   }
 

@@ -9,7 +9,8 @@ import { hasBias, isGated, isRms, normName, stackOf } from "/assets/model_facts.
 import { biasPart, columnSteps, precisionNote } from "/assets/view_attention.js";
 import { lawful, numberStrip, wordMatrix } from "/assets/view_words.js";
 
-function rowsOf(context) {
+/// The rows of a stage: {labels, row, later, onRow}.
+export function rowsOf(context) {
   const { sentence, stage, state } = context;
   const inDecoder = stage.side === "decoder";
   return {
@@ -25,19 +26,20 @@ function moments(values) {
   return { mean, deviation: Math.sqrt(values.reduce((sum, value) => sum + (value - mean) ** 2, 0) / values.length) };
 }
 
-// What a norm computes with: gain, bias (null without), epsilon, and whether it subtracts the mean.
-async function normParameters(sentence, path) {
+/// What a norm computes with: gain, bias (null without), epsilon, and whether it subtracts the mean.
+export async function normParameters(sentence, path) {
   const gain = (await sentence.part({ part: "parameter", path: `${path}.gain` })).parameter;
   return { gain, bias: await biasPart(sentence, "norm", `${path}.bias`), epsilon: sentence.model.layer_norm_epsilon, kind: isRms(sentence.model) ? "rms" : "layer" };
 }
 
-function normFinding(labels, row, before, after) {
+/// What a norm does to a row.
+export function normFinding(labels, row, before, after) {
   const a = moments(rowOf(before, row)), b = moments(rowOf(after, row));
   return el("p", { class: "finding number" }, t("norm.finding", { word: labels[row], mean: show(a.mean), deviation: show(a.deviation), mean2: show(b.mean), deviation2: show(b.deviation) }));
 }
 
-// Named matrices, first as strips of the chosen row, then whole. Each: [title, part, law, shown].
-function maps(context, named, extra = []) {
+/// Named matrices, first as strips of the chosen row, then whole. Each: [title, part, law, shown].
+export function maps(context, named, extra = []) {
   const { labels, row, later, onRow } = rowsOf(context), shape = `[${lettersOf(context.stage)[0]}, d_model]`;
   return [
     el("div", { class: "sum" }, named.map(([title, part]) => numberStrip(title, rowOf(part, row), signedLimit(part.values), 6)), extra),
@@ -48,7 +50,8 @@ function maps(context, named, extra = []) {
   ];
 }
 
-function parameterStrips({ gain, bias }) {
+/// The gain and the bias of a norm.
+export function parameterStrips({ gain, bias }) {
   return [numberStrip("γ", gain.values, signedLimit(gain.values), 6), bias ? numberStrip("β", bias.values, signedLimit(bias.values), 6) : null];
 }
 

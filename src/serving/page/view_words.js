@@ -2,7 +2,7 @@
 import { cssColour, colourOf, show, signedLimit } from "/assets/colour.js";
 import { el, svg } from "/assets/dom.js";
 import { heatmap, legend } from "/assets/heatmap.js";
-import { addsPositions, isAlone, stackOf } from "/assets/model_facts.js";
+import { addsPositions, isAlone, isReader, stackOf } from "/assets/model_facts.js";
 import { firstRows } from "/assets/product.js";
 import { rowOf } from "/assets/sentence.js";
 import { t } from "/assets/strings.js";
@@ -20,9 +20,9 @@ export function lawful(element, law, shown) {
   return element;
 }
 
-/// The path of the embedding table of one side. A language model has one alone.
+/// The path of the embedding table of one side. A language model or an encoder has one alone.
 export function tablePath(model, isTarget) {
-  if (isAlone(model)) return "embedding.weight";
+  if (isAlone(model) || isReader(model)) return "embedding.weight";
   return model.tying === "all" ? "embedding.weight" : isTarget ? "target_embedding.weight" : "source_embedding.weight";
 }
 
@@ -59,10 +59,10 @@ async function embeddingOf(sentence) {
 export async function embedView({ sentence, state, go }) {
   const part = await embeddingOf(sentence);
   const { model } = sentence, rows = await sentence.part({ part: "parameter", path: tablePath(model, false), rows: sentence.source.ids });
-  const limit = signedLimit(part.words.values), onRow = (row) => go({ row }), symbol = model.tying === "all" || sentence.isAlone ? "E" : "E source";
+  const limit = signedLimit(part.words.values), onRow = (row) => go({ row }), symbol = model.tying === "all" || sentence.isAlone || sentence.isReader ? "E" : "E source";
   const isScaled = model.scale_embedding !== false, row = Math.min(state.row, sentence.source.ids.length - 1);
   return el("div", {},
-    el("p", { class: "note" }, t(`embed.tying.${model.tying}${sentence.isAlone ? ".alone" : ""}`)),
+    sentence.isReader && model.head !== "words" ? null : el("p", { class: "note" }, t(sentence.isReader ? "embed.tying.all.alone" : `embed.tying.${model.tying}${sentence.isAlone ? ".alone" : ""}`)),
     wordMatrix(`${symbol}[id]`, "[S, d_model]", rows.parameter, sentence.source.ids.map(String), { row, onRow, rowHeight: 13 }),
     lawful(wordMatrix(`X = ${isScaled ? "√d_model · " : ""}${symbol}[id]`, "[S, d_model]", part.words, sentence.sourceLabels, { row, onRow, largest: limit, rowHeight: 13 }),
       "scaled", { table: rows.parameter, factor: isScaled ? Math.sqrt(model.d_model) : 1, result: part.words }),

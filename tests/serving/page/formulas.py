@@ -9,7 +9,7 @@ SHOWN = """[...document.querySelectorAll('.stage [data-law]')].map((node) => {
     : Array.isArray(value) ? value : Object.fromEntries(Object.entries(value).filter(([key, inner]) => typeof inner !== 'function' && key !== 'rows' && key !== 'columns').map(([key, inner]) => [key, plain(inner)]));
   return [node.dataset.law, plain(node.shown)];
 })"""
-ACTIVATIONS = {"relu": lambda x: max(x, 0.0), "gelu": lambda x: 0.5 * x * (1 + math.erf(x / math.sqrt(2))), "silu": lambda x: x / (1 + math.exp(-x)),
+ACTIVATIONS = {"relu": lambda x: max(x, 0.0), "tanh": math.tanh, "gelu": lambda x: 0.5 * x * (1 + math.erf(x / math.sqrt(2))), "silu": lambda x: x / (1 + math.exp(-x)),
                "gelu-tanh": lambda x: 0.5 * x * (1 + math.tanh(math.sqrt(2 / math.pi) * (x + 0.044715 * x ** 3))), "relu-squared": lambda x: max(x, 0.0) ** 2}
 
 

@@ -13,6 +13,7 @@ import traceback
 import alone_flows
 import attacks
 import compare_flows
+import encoder_flows
 import flows
 import formulas
 import lab_flows
@@ -176,6 +177,8 @@ def main():
         for name, action in write_flows.checks(browser, arguments.program, arguments.output, arguments.model, language_model):
             check(name, action)
         for name, action in alone_flows.checks(browser, arguments.program, arguments.output):
+            check(name, action)
+        for name, action in encoder_flows.checks(browser, arguments.program, arguments.output):
             check(name, action)
         for name, action in read_flows.checks(browser, arguments.program, arguments.output, arguments.model):
             check(name, action)

@@ -44,7 +44,7 @@ def check_classify(browser, server):
     """The bars are the probabilities of the server; labels are text, whatever they look like."""
     browser.open(server.address + "/", READY)
     tabs = browser.run("[...document.querySelectorAll('[role=tab]')].filter((tab) => !tab.hidden).map((tab) => tab.id)")
-    expect(tabs == ["tab-read", "tab-card", "tab-lab"], f"the tabs are {tabs}")
+    expect(tabs == ["tab-read", "tab-inside", "tab-card", "tab-lab"], f"the tabs are {tabs}")
     browser.wait("document.querySelector('.start') !== null")
     start = browser.run("document.querySelector('.start').textContent")
     expect("accuracy" in start and "night" in start, f"the empty page says {start!r}")
@@ -191,7 +191,7 @@ def check_keys(browser, server):
 
 
 def check_with_translation(browser, server):
-    """Beside a model that translates the view is there too; the card follows it, and Look inside stays with the translation."""
+    """Beside a model that translates the view is there too; the card and Look inside follow it, and the translation after it."""
     browser.open(server.address + "/")
     tabs = browser.run("[...document.querySelectorAll('[role=tab]')].filter((tab) => !tab.hidden).map((tab) => tab.id)")
     expect(tabs[:3] == ["tab-translate", "tab-read", "tab-inside"], f"the tabs are {tabs}")
@@ -199,7 +199,10 @@ def check_with_translation(browser, server):
     show_tab(browser, "card")
     browser.wait("document.querySelector('.card-title')?.textContent.includes('encoder-tag')")
     show_tab(browser, "inside")
-    browser.wait("document.querySelector('input#inside-text')?.value && !document.querySelector('.story').hidden && !document.querySelector('.story').hasAttribute('aria-busy')")
+    expect(browser.run("document.getElementById('inside-beam')") is None, "Look inside is still with the translation")
+    show_tab(browser, "translate")
+    show_tab(browser, "inside")
+    browser.wait("document.getElementById('inside-beam') !== null && document.querySelector('input#inside-text')?.value && !document.querySelector('.story').hidden && !document.querySelector('.story').hasAttribute('aria-busy')")
 
 
 def check_looks(browser, server, output):

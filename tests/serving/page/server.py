@@ -63,6 +63,7 @@ ENCODER_LINES = {
     "classify": ["night\tthe cat sleeps at night\n", "<img src=x onerror=window.ran=1>\tthe dog runs at noon\n"],
     "tag": ["the\tO\ncat\tB-ANIMAL\nsleeps\tO\nat\tO\nnight\tB-TIME\n\n", "the\tO\ndog\tB-ANIMAL\nruns\tO\nat\tO\nnoon\tB-TIME\n\n"],
     "masked-language-model": ["the cat sleeps at night\n", "the dog runs at noon\n"],
+    "embed": ["the cat sleeps\tat night the cat is asleep\n", "the dog runs\tat noon the dog is fast\n"],
 }
 
 

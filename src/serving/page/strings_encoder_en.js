@@ -1,0 +1,20 @@
+// The words of "Look inside" for an encoder, in English.
+export const encoderEnglish = {
+  "inside.text": "Text", "read.inside": "Look inside this text", "machine.pool": "Pooler", "machine.head": "Head", "machine.embedNorm": "Norm",
+  "stage.tokensRead": "The text becomes pieces", "explain.tokensRead": "The vocabulary cuts the text into pieces it knows, and puts its frame around them, such as [CLS] and [SEP]. Each is a number. From here on the model sees only these S = {S} numbers.",
+  "stage.embedNorm": "Segments and norm", "explain.embedNorm": "A vector for the kind of text is added to each row, where the model has such vectors, and the sum is normalised. This is what the first layer reads.",
+  "stage.pool": "The first row stands for the text", "explain.pool": "The vector of the first piece, “{first}”, has seen the whole text. One more learned map and {activation} make the vector v of the text from it.",
+  "stage.labels": "The probabilities of the labels", "explain.labels": "The vector of the text meets a row for each of the C = {C} labels. The soft-max makes probabilities of these logits.",
+  "stage.tagged": "A label for each word", "explain.tagged": "The vector of each word's first piece meets a row for each of the C = {C} labels, and the soft-max makes probabilities of the logits. Choose a row to see its logits.",
+  "stage.filled": "What stands at the mask", "explain.filled": "The vector at the mask goes through a learned map, {activation2} and a norm. Then it meets the rows of all V = {V} pieces in the table E, and the soft-max makes probabilities. The first mask of the text is shown.",
+  "stage.vector": "The vector of the text", "explain.vector": "This encoder has no head. Its rows become one vector of {d_model} numbers, with which texts are compared.",
+  "story.emptyRead": "what the model finds will stand here",
+  "story.caption.layers.read": "The same happens in every layer, with other weights. Each row sees the whole text, before and behind it. Each colour is a head, each arc a weight above 0.18.",
+  "story.pool": "One vector for the text", "story.caption.pool.pooler": "The row of “{first}” has looked at all others. A learned map and {activation} make the vector v of the text from it.",
+  "story.caption.pool.first": "The row of “{first}” has looked at all others. It stands for the whole text.", "story.caption.pool.mean": "The mean of all S = {S} rows stands for the whole text.",
+  "story.answer.classes": "The label", "story.caption.answer.classes": "The vector meets a row for each of the {C} labels. The softmax gives “{label}” {share}.",
+  "story.answer.tags": "A label for each word", "story.caption.answer.tags": "Each of the {count} words gets the likeliest of {C} labels from the row of its first piece. {tags}",
+  "story.answer.words": "What stands at the mask", "story.caption.answer.words": "The row at the mask meets the rows of all {V} pieces. The softmax gives “{label}” {share}.",
+  "story.answer.none": "The vector of the text", "story.caption.answer.none": "Its {d_model} numbers say where the text stands among all others. Texts are compared by the angle between their vectors.",
+  "story.noMask": "The text has no {mask}, so nothing is guessed. Put one in where a word shall be guessed.",
+};

@@ -1,0 +1,20 @@
+// 编码器的「看看里面」视图的中文文字。
+export const encoderChinese = {
+  "inside.text": "文字", "read.inside": "看看这段文字的内部", "machine.pool": "池化", "machine.head": "输出头", "machine.embedNorm": "归一化",
+  "stage.tokensRead": "文字变成片段", "explain.tokensRead": "词表把文字切成它认识的片段，并在两端加上框架，例如 [CLS] 和 [SEP]。每个片段是一个编号。从这里起，模型只看到这 S = {S} 个编号。",
+  "stage.embedNorm": "段落向量与归一化", "explain.embedNorm": "如果模型有段落向量，就给每一行加上表示文字种类的向量，再把和归一化。这就是第一层读到的内容。",
+  "stage.pool": "第一行代表整段文字", "explain.pool": "第一个片段“{first}”的向量已经看过整段文字。再经过一个学到的映射和 {activation}，得到文字的向量 v。",
+  "stage.labels": "各标签的概率", "explain.labels": "文字的向量与 C = {C} 个标签各自的一行相乘得到 logit，softmax 把它们变成概率。",
+  "stage.tagged": "每个词一个标签", "explain.tagged": "每个词第一个片段的向量与 C = {C} 个标签各自的一行相乘得到 logit，softmax 把它们变成概率。选择一行，可以看到它的 logit。",
+  "stage.filled": "掩码处是什么", "explain.filled": "掩码处的向量经过一个学到的映射、{activation2} 和归一化，再与表 E 中全部 V = {V} 个片段的行相乘，softmax 把它们变成概率。这里显示文字中的第一个掩码。",
+  "stage.vector": "文字的向量", "explain.vector": "这个编码器没有输出头。它的各行合成一个 {d_model} 维的向量，用来比较文字。",
+  "story.emptyRead": "模型找到的结果将出现在这里",
+  "story.caption.layers.read": "每一层都是如此，只是权重不同。每一行都看得到前后的整段文字。一种颜色是一个头，一条弧线是一个大于 0.18 的权重。",
+  "story.pool": "整段文字的一个向量", "story.caption.pool.pooler": "“{first}”的那一行已经看过其他各行。一个学到的映射和 {activation} 由它得到文字的向量 v。",
+  "story.caption.pool.first": "“{first}”的那一行已经看过其他各行，它代表整段文字。", "story.caption.pool.mean": "全部 S = {S} 行的平均代表整段文字。",
+  "story.answer.classes": "标签", "story.caption.answer.classes": "这个向量与 {C} 个标签各自的一行相乘，softmax 给“{label}” {share}。",
+  "story.answer.tags": "每个词一个标签", "story.caption.answer.tags": "{count} 个词各由第一个片段的那一行，从 {C} 个标签中得到最可能的一个。{tags}",
+  "story.answer.words": "掩码处是什么", "story.caption.answer.words": "掩码处的那一行与全部 {V} 个片段的行相乘，softmax 给“{label}” {share}。",
+  "story.answer.none": "文字的向量", "story.caption.answer.none": "这 {d_model} 个数表示这段文字在所有文字中的位置。比较两段文字，看它们的向量之间的夹角。",
+  "story.noMask": "文字里没有 {mask}，所以没有要猜的词。请在要猜的词的位置插入一个。",
+};
